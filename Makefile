@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# make              programs into build/bin, libraries into build/lib
+# make tests        test programs into build/tests
+# make check        tools/check, all lanes
+# make kernel-tree  editable git tree with the series applied, build/linux
+# make kernel       the patched kernel; prints the path of its bzImage
+# make series       mailable series with cover letter, build/series/*.patch
+
+O ?= build
+CC = gcc
+CFLAGS ?= -O2 -g
+SF_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
+	-Iuserspace/include -Isframegen -I$(O)/gen
+
+# Found out once, and only when a rule needs it: an assembler and binutils'
+# libsframe of 2.46 or newer, the headers of Debian 13's python3.13.
+tool = $(or $(shell O=$(O) tools/$(1)),$(error tools/$(1) failed))
+AS_SFRAME ?= $(eval AS_SFRAME := $(call tool,binutils as))$(AS_SFRAME)
+LIBSFRAME ?= $(eval LIBSFRAME := $(call tool,binutils libsframe))$(LIBSFRAME)
+PYTHON_INC ?= $(eval PYTHON_INC := $(call tool,python-headers))$(PYTHON_INC)
+
+ALL :=
+TESTS :=
+all:
+
+include $(sort $(wildcard sframegen/*.mk arch/*/*.mk userspace/*/*.mk \
+	tests/*/*.mk bench/*.mk))
+
+all: $(ALL)
+tests: all $(TESTS)
+
+check:
+	O=$(O) tools/check
+
+kernel-tree:
+	O=$(O) tools/kernel tree $(O)/linux
+
+kernel:
+	O=$(O) tools/kernel image patched
+
+series:
+	O=$(O) tools/series
+
+clean:
+	O=$(O) tools/clean
+
+.PHONY: all tests check kernel-tree kernel series clean
+.DELETE_ON_ERROR:
