@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # options, set by tools/guest
+#
+# The parts of tools/guest: what goes into the guest, QEMU, what comes back.
+# Sourced after lib.sh.
+
+find_images() {
+	case $kernel in
+	*/*) image=$kernel ;;
+	*) image=$("$top/tools/kernel" image "$kernel") || return ;;
+	esac
+	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
+	disk=
+	[ "$rootfs" = none ] || disk=$("$top/tools/rootfs")
+}
+
+pack_initramfs() {
+	mkdir -p "$run/init/bin"
+	cp /bin/busybox "$run/init/bin/"
+	cp "$top/tools/guest-init" "$run/init/init"
+	(cd "$run/init" && find . | cpio -o -H newc --quiet) |
+		gzip -1 >"$run/initramfs"
+}
+
+# Status 1 of tar: a file changed meanwhile, as logs and other tests' do.
+pack() {
+	tar -f "$run/payload" "$@" 2>>"$run/tar.log" || [ $? = 1 ] ||
+		{ cat "$run/tar.log" >&2; return 1; }
+}
+
+# The repository with what was built, and the command with its exact words.
+pack_payload() {
+	{
+		echo 'cd /sfjit'
+		echo "exec $(quote "$@")"
+	} >"$run/.guest-command"
+	_built=$(cd "$O" && ls -d bin lib tests gen module 2>/dev/null) || :
+	pack -c -C "$run" .guest-command &&
+	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
+	for _b in $_built; do
+		pack -r --transform='s|^|build/|' -C "$O" "$_b" || return
+	done
+}
+
+# /dev/kvm may exist and still not work, so a guest is booted with it, once
+# since the machine started.
+choose_accelerator() {
+	[ -z "$icount" ] || accel=tcg
+	[ -z "$accel" ] || return 0
+	accel=tcg
+	[ -w /dev/kvm ] || return 0
+	_probed=$cache/kvm-$(hash16 </proc/sys/kernel/random/boot_id)
+	[ -f "$_probed" ] || probe_kvm >"$_probed"
+	accel=$(cat "$_probed")
+}
+
+probe_kvm() {
+	if "$top/tools/guest" --accel=kvm --kernel="$image" --rootfs=none \
+		--timeout=30 --name=kvm-probe -- true >/dev/null 2>&1; then
+		echo kvm
+	else
+		echo tcg
+	fi
+}
+
+# -icount makes QEMU run one CPU in one thread.
+machine() {
+	case $accel:$icount in
+	kvm:*) echo "-accel kvm -cpu host -smp $cpus" ;;
+	tcg:) echo "-accel tcg,thread=multi -cpu max -smp $cpus" ;;
+	tcg:y) echo "-accel tcg -cpu max -smp 1 -icount shift=0" ;;
+	esac
+}
+
+# port NAME FILE: what the guest writes to this virtio port goes to FILE.
+port() {
+	: >"$run/$1"
+	echo "-chardev file,id=$1,path=$run/$1"
+	echo "-device virtserialport,chardev=$1,name=$1"
+}
+
+drive() {
+	echo "-drive if=virtio,format=raw,cache=unsafe,file=$2,$1=on"
+}
+
+# The guest has no keyboard, the search for one takes minutes with KASAN.
+qemu() {
+	# shellcheck disable=SC2046 # no blanks in what these print
+	timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
+		-m "$mem" -nodefaults -no-user-config -display none -no-reboot \
+		-kernel "$image" -initrd "$run/initramfs" \
+		-append "console=ttyS0 ignore_loglevel panic=-1 \
+			i8042.nopnp i8042.noaux i8042.nokbd \
+			tsc=nowatchdog rootfs=$rootfs" \
+		-serial "file:$dmesg" -device virtio-serial-pci \
+		$(port out) $(port err) $(port files) $(port status) \
+		$(drive read-only "$run/payload") \
+		$([ -z "$disk" ] || drive snapshot "$disk") \
+		</dev/null >"$run/qemu.log" 2>&1
+}
+
+# Output goes through files, not pipes: a slow reader must not stop the guest.
+boot() {
+	: >"$run/out"
+	: >"$run/err"
+	qemu &
+	_qemu=$!
+	tail -c +1 -s 0.1 -f --pid=$_qemu "$run/out" &
+	_tails=$!
+	tail -c +1 -s 0.1 -f --pid=$_qemu "$run/err" >&2 &
+	_tails="$_tails $!"
+	_rc=0
+	wait $_qemu || _rc=$?
+	# shellcheck disable=SC2086
+	wait $_tails || :
+	return $_rc
+}
+
+take_files() {
+	[ ! -s "$run/files" ] || tar -C "$O" -xf "$run/files"
+}
+
+# Signs in the kernel's log that it found something wrong with itself.
+complaints() {
+	grep -a -n -E -e 'BUG:|kernel BUG|WARNING:|Oops|KASAN|KCSAN|UBSAN' \
+		-e 'Kernel panic|Call Trace|suspicious RCU|rcu.*stall' \
+		-e 'possible (circular|recursive)|inconsistent lock' \
+		-e 'held lock freed|bad unlock balance|non-static key' \
+		-e 'scheduling while atomic|invalid context|unregistered' \
+		-e 'soft lockup|hard LOCKUP|blocked for more than|refcount_t' \
+		-e '^(\[[^]]*\])? *not ok ' "$dmesg"
+}
+
+# report_status QEMU-STATUS: ends the script.
+report_status() {
+	if complaints >"$run/complaints"; then
+		say "guest: its kernel complained, see $dmesg:"
+		head -n 20 "$run/complaints" >&2
+		exit 99
+	elif [ "$1" = 124 ]; then
+		say "guest: no end after $limit s, see $dmesg"
+		exit 124
+	elif [ ! -s "$run/status" ]; then
+		say "guest: it died, see $dmesg:"
+		tail -n 5 "$run/qemu.log" "$dmesg" >&2
+		exit 98
+	fi
+	exit "$(cat "$run/status")"
+}

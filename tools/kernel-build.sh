@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+#
+# Kernel images.  A variant is a list of configuration fragments and a tree.
+# Builds are incremental in one directory per variant; what a build gave is
+# kept in the cache under the hash of everything that went into it.
+# Sourced after kernel-tree.sh.
+
+# Nothing of the machine gets into the image: same input, same kernel.
+export KBUILD_BUILD_TIMESTAMP='2026-01-01' KBUILD_BUILD_USER=sfjit \
+	KBUILD_BUILD_HOST=sfjit KBUILD_BUILD_VERSION=1
+
+fragments() {
+	case $1 in
+	unpatched) set -- x86_64 ;;
+	patched) set -- x86_64 x86_64-sframe ;;
+	debug) set -- x86_64 x86_64-sframe x86_64-debug ;;
+	*) die "no kernel variant '$1'" ;;
+	esac
+	for _f; do echo "$top/tools/config/$_f.config"; done
+}
+
+kernel_id() {
+	# shellcheck disable=SC2046
+	{
+		cat "$base/id" $(fragments "$1")
+		gcc --version
+		[ "$1" = unpatched ] || series_id
+	} | hash16
+}
+
+# kernel_image VARIANT: sets $image.  The series may be edited while this waits
+# for another build, so its hash is taken again under the lock.
+kernel_image() {
+	fragments "$1" >/dev/null
+	variant=$1
+	image=$cache/kernel-$variant-$(kernel_id "$variant")/bzImage
+	[ ! -f "$image" ] || return 0
+	lock_tree
+	cached "kernel-$variant" "$(kernel_id "$variant")" \
+		"building the $variant kernel" build_image
+	unlock_tree
+	image=$entry/bzImage
+	drop_old "kernel-$variant"
+}
+
+# Every state of the series leaves an image; the last few are enough.
+drop_old() {
+	touch "$entry"
+	# shellcheck disable=SC2012 # names of our own
+	ls -dt "$cache/$1"-* | tail -n +6 | xargs -r rm -rf
+}
+
+build_image() {
+	make_kernel "$variant"
+	cp "$build/arch/x86/boot/bzImage" "$build/System.map" "$1/"
+	cp "$build/.config" "$1/config"
+}
+
+# make_kernel VARIANT: sets $tree and $build, the directory where it is built;
+# `id' in there says of what.
+make_kernel() {
+	source_tree "$1"
+	build=$cache/build-$1-$(cat "$base/id")
+	_id=$(kernel_id "$1")
+	[ "$(cat "$build/id" 2>/dev/null)" != "$_id" ] || return 0
+	rm -f "$build/id"
+	configure "$build" "$1"
+	make -C "$tree" O="$build" -j"$jobs" bzImage modules
+	echo "$_id" >"$build/id"
+}
+
+# source_tree VARIANT: sets $tree.
+source_tree() {
+	case $1 in
+	unpatched) tree=$base/linux ;;
+	*) patched_tree ;;
+	esac
+}
+
+configure() {
+	write_config "$1" "$2"
+	assert_config "$1"
+}
+
+write_config() {
+	mkdir -p "$1"
+	# shellcheck disable=SC2046
+	cat $(fragments "$2") >"$1/fragment"
+	make -C "$tree" O="$1" tinyconfig
+	(cd "$1" && "$tree/scripts/kconfig/merge_config.sh" -m -O "$1" \
+		.config fragment)
+	make -C "$tree" O="$1" olddefconfig
+}
+
+# Kconfig drops silently what it cannot satisfy.
+assert_config() {
+	_lost=$(sed -n 's/^# \(CONFIG_[A-Z0-9_]*\) is not set/\1=n/
+		/^CONFIG_/p' "$1/fragment" | while read -r _line; do
+		case $_line in
+		*=n) ! grep -q "^${_line%n}[ym]" "$1/.config" || echo "$_line" ;;
+		*) grep -qxF "$_line" "$1/.config" || echo "$_line" ;;
+		esac
+	done)
+	[ -z "$_lost" ] || { say "configuration lost:" "$_lost"; exit 1; }
+}
+
+# kernel_module DIR OUT: for $SFJIT_KERNEL, the variant tools/guest takes too.
+kernel_module() {
+	variant=${SFJIT_KERNEL:-patched}
+	mkdir -p "$2"
+	_module=$(cd "$1" && pwd) _out=$(cd "$2" && pwd)
+	lock_tree
+	step module "building the module in $1" build_module "$_module" "$_out"
+	unlock_tree
+}
+
+# The module must see the very tree and configuration of its kernel.
+build_module() {
+	make_kernel "$variant"
+	make -C "$tree" O="$build" M="$1" MO="$2" modules
+}

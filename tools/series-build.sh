@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # work and verdict are tools/series'
+#
+# The building half of tools/series: what the series touches, not the whole
+# kernel, for each commit.
+
+series_make() {
+	make -C "$work/linux" O="$work/build" -j"$jobs" "$@"
+}
+
+# What the base has of it must build before anything is blamed on a commit.
+build_base() {
+	step series-base "building the base of the series" build_commit
+}
+
+# targets: the object of an edited file; the directory of a new one, where the
+# configuration decides what is built.
+targets() {
+	touched_files | grep -v '^tools/' | grep '\.c$' | while read -r _c; do
+		if [ -f "$base/linux/$_c" ]; then
+			echo "${_c%.c}.o"
+		elif ls "$work/linux/${_c%/*}"/*.c >/dev/null 2>&1; then
+			echo "${_c%/*}/"
+		fi
+	done | sort -u
+}
+
+# Symbols which a commit does not have yet are not missed in its configuration.
+build_commit() {
+	tree=$work/linux
+	write_config "$work/build" "${1:-patched}"
+	# shellcheck disable=SC2046
+	series_make KCFLAGS=-Werror $(targets)
+}
+
+check_result() {
+	sparse=$cache/sparse-$(hash16 <"$top/tools/series-build.sh")
+	verdict "build without the series' options" build_commit unpatched
+	[ -d "$sparse" ] || step sparse "unpacking sparse" unpack_sparse
+	verdict "sparse finds a planted error" sparse_finds_planted
+	verdict "sparse has no complaint" sparse_clean
+	verdict "tools/testing/vma" vma_tests
+}
+
+# Older ones than forky's cannot read 7.3's headers.
+unpack_sparse() {
+	private_apt forky
+	rm -rf "$sparse.tmp"
+	unpack "$sparse.tmp" sparse libc6
+	private_command "$sparse.tmp" sparse usr/bin/sparse
+	mv "$sparse.tmp" "$sparse"
+}
+
+# Of complaints, those about lines that are not the base's: git marks these,
+# the first commit's, with ^.
+of_series() {
+	while IFS=: read -r _file _line _what; do
+		_blame=$(git_kernel "$work/linux" blame -s \
+			-L "$_line,$_line" -- "$_file")
+		case $_blame in
+		^*) ;;
+		*) echo "$_file:$_line:$_what" ;;
+		esac
+	done
+}
+
+run_sparse() {
+	build_commit
+	# shellcheck disable=SC2046
+	series_make C=2 CHECK="$sparse/sparse" $(targets) 2>&1 |
+		grep -F -f "$work/touched" | grep -E ' (warning|error): ' |
+		sort -u >"$work/all-complaints" || :
+	of_series <"$work/all-complaints" >"$work/complaints"
+	cat "$work/complaints"
+}
+
+sparse_finds_planted() {
+	touched_files >"$work/touched"
+	_victim=$work/linux/kernel/unwind/user.c
+	cp "$_victim" "$work/victim"
+	rm "$_victim"
+	{
+		cat "$work/victim"
+		echo 'int planted(int __user *p); int planted(int __user *p)'
+		echo '{ return *p; }'
+	} >"$_victim"
+	run_sparse
+	cp "$work/victim" "$_victim"
+	grep -q 'kernel/unwind/user.c.*noderef' "$work/complaints"
+}
+
+sparse_clean() {
+	run_sparse
+	[ ! -s "$work/complaints" ]
+}
+
+vma_tests() {
+	make -C "$work/linux/tools/testing/vma" -j"$jobs"
+	(cd "$work/linux/tools/testing/vma" && ./vma)
+}
