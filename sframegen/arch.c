@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* The architectures that have an SFrame ABI. */
+#include <elf.h>
+
+#include "core.h"
+
+int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
+	     int code)
+{
+	if (err) {
+		err->offset = offset;
+		err->reason = reason;
+	}
+	return code;
+}
+
+/* Bytes of a ModRM operand, with the ModRM byte; 0: past the end. */
+static size_t modrm_len(const uint8_t *p, size_t len)
+{
+	unsigned int mod, rm;
+	size_t n = 1;
+
+	if (!len)
+		return 0;
+	mod = p[0] >> 6;
+	rm = p[0] & 7;
+	if (mod == 3)
+		return 1;
+	if (rm == 4) {
+		if (len < 2)
+			return 0;
+		n++;
+		if (mod == 0 && (p[1] & 7) == 5)
+			n += 4;
+	} else if (mod == 0 && rm == 5) {
+		n += 4;
+	}
+	if (mod == 1)
+		n += 1;
+	if (mod == 2)
+		n += 4;
+	return n <= len ? n : 0;
+}
+
+/* nop and the multi-byte nops with their prefixes, and int3; 0: other. */
+static size_t amd64_nop_len(const uint8_t *p, size_t len)
+{
+	size_t i = 0, n;
+
+	if (p[0] == 0xcc)
+		return 1;
+	while (i < len && (p[i] == 0x66 || p[i] == 0x2e))
+		i++;
+	if (i < len && p[i] == 0x90)
+		return i + 1;
+	if (len - i < 3 || p[i] != 0x0f || p[i + 1] != 0x1f)
+		return 0;
+	n = modrm_len(p + i + 2, len - i - 2);
+	return n ? i + 2 + n : 0;
+}
+
+static bool all_zero(const uint8_t *p, size_t len)
+{
+	while (len && !*p)
+		p++, len--;
+	return !len;
+}
+
+static bool amd64_padding(const uint8_t *p, size_t len)
+{
+	size_t n;
+
+	if (all_zero(p, len))
+		return true;
+	for (; len; p += n, len -= n) {
+		n = amd64_nop_len(p, len);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* nop, or the zero words that linkers leave between sections. */
+static bool aarch64_padding(const uint8_t *p, size_t len)
+{
+	static const uint8_t nop[4] = { 0x1f, 0x20, 0x03, 0xd5 };
+
+	if (all_zero(p, len))
+		return true;
+	for (; len >= 4; p += 4, len -= 4)
+		if (memcmp(p, nop, 4))
+			return false;
+	return !len;
+}
+
+/* nopr, bc 0 and brcl 0: what gas fills with. */
+static size_t s390x_nop_len(const uint8_t *p, size_t len)
+{
+	if (len >= 2 && p[0] == 0x07 && (p[1] & 0xf0) == 0)
+		return 2;
+	if (len >= 4 && p[0] == 0x47 && (p[1] & 0xf0) == 0)
+		return 4;
+	if (len >= 6 && p[0] == 0xc0 && p[1] == 0x04)
+		return 6;
+	return 0;
+}
+
+static bool s390x_padding(const uint8_t *p, size_t len)
+{
+	size_t n;
+
+	if (all_zero(p, len))
+		return true;
+	for (; len; p += n, len -= n) {
+		n = s390x_nop_len(p, len);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {
+	[SFRAME_ABI_AMD64_LE] = {
+		.name = "AMD64", .abi = SFRAME_ABI_AMD64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_X86_64,
+		.fixed_ra = -8, .sp = 7, .fp = 6, .ra = 16, .pc = 16,
+		.regs = 0xffff, .cfa_scale = 1, .padding = amd64_padding,
+	},
+	[SFRAME_ABI_AARCH64_LE] = {
+		.name = "AArch64", .abi = SFRAME_ABI_AARCH64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_AARCH64,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.mangled_ra = true, .padding = aarch64_padding,
+	},
+	[SFRAME_ABI_AARCH64_BE] = {
+		.name = "AArch64 BE", .abi = SFRAME_ABI_AARCH64_BE,
+		.ei_data = ELFDATA2MSB, .e_machine = EM_AARCH64,
+		.big_endian = true,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.mangled_ra = true, .padding = aarch64_padding,
+	},
+	[SFRAME_ABI_S390X_BE] = {
+		/* 0-15 are the general registers, 16-31 f0 to f15 */
+		.name = "s390x", .abi = SFRAME_ABI_S390X_BE,
+		.ei_data = ELFDATA2MSB, .e_machine = EM_S390,
+		.big_endian = true,
+		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
+		.regs = 0xffffffff, .sp_bias = -160, .sp_slot = true,
+		.cfa_scale = 8, .padding = s390x_padding,
+	},
+};
+
+unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
+{
+	size_t i;
+
+	for (i = 0; i < SFG_NR_ARCHES; i++)
+		if (sfg_arches[i].abi && sfg_arches[i].e_machine == e_machine &&
+		    sfg_arches[i].ei_data == ei_data)
+			return sfg_arches[i].abi;
+	return 0;
+}
+
+static const char *const amd64_regs[] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+};
+
+static const char *const plain_regs[] = {
+	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	"r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
+	"r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31",
+};
+
+const char *sfg_reg_name(const struct sfg_arch *arch, unsigned int reg)
+{
+	if (reg == arch->sp)
+		return "sp";
+	if (reg == arch->fp)
+		return "fp";
+	if (arch->abi == SFRAME_ABI_AMD64_LE && reg < ARRAY_SIZE(amd64_regs))
+		return amd64_regs[reg];
+	return reg < ARRAY_SIZE(plain_regs) ? plain_regs[reg] : "?";
+}
+
+const char *sfg_reason_text(enum sfg_reason reason)
+{
+	static const char *const text[SFG_R_MAX] = {
+		[SFG_COVERED] = "covered",
+		[SFG_R_CFA_EXPR] = "CFA expression beyond the format",
+		[SFG_R_CFA_NONE] = "no CFA rule",
+		[SFG_R_CFA_REG] = "CFA from a register not in the format",
+		[SFG_R_RA_RULE] = "return address rule beyond the format",
+		[SFG_R_FP_RULE] = "frame pointer rule beyond the format",
+		[SFG_R_SP_RULE] = "caller's stack pointer is not the CFA",
+		[SFG_R_OFFSET] = "offset beyond the format",
+		[SFG_R_AUGMENTATION] = "unknown CIE augmentation or version",
+		[SFG_R_ENCODING] = "pointer encoding not usable",
+		[SFG_R_RA_COLUMN] = "unusual return address column",
+		[SFG_R_OPCODE] = "unknown CFI instruction",
+		[SFG_R_STATE] = "restore without remember, or too many",
+		[SFG_R_OVERLAP] = "overlaps an earlier function",
+		[SFG_R_OUTSIDE] = "outside of the text",
+		[SFG_R_EMPTY] = "zero size",
+	};
+
+	return (unsigned int)reason < SFG_R_MAX ? text[reason] : "?";
+}

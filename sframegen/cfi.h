@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/* From .eh_frame bytes to rows: records, instructions, rules. */
+#ifndef SFRAMEGEN_CFI_H
+#define SFRAMEGEN_CFI_H
+
+#include "core.h"
+#include "cursor.h"
+
+enum cfi_rule_kind {
+	CFI_UNSPECIFIED = 0,	/* CFA: no rule; registers: the ABI's */
+	CFI_SAME_VALUE,
+	CFI_UNDEFINED,
+	CFI_OFFSET,		/* saved at CFA + offset */
+	CFI_VAL_OFFSET,		/* is CFA + offset */
+	CFI_REGISTER,		/* is reg (the CFA: reg + offset) */
+	CFI_EXPRESSION,		/* saved where the expression says */
+	CFI_VAL_EXPRESSION,	/* is (also the CFA) what it says */
+	CFI_REFUSED,		/* .refused says why */
+};
+
+struct cfi_rule {
+	uint8_t kind;		/* enum cfi_rule_kind */
+	uint8_t refused;	/* enum sfg_reason */
+	uint64_t reg;
+	int64_t offset;
+	uint32_t expr, expr_len;	/* in the CFI */
+};
+
+/* Only the registers that SFrame can speak of are followed. */
+struct cfi_state {
+	struct cfi_rule cfa, ra, fp, sp;
+	bool mangled_ra;
+};
+
+struct cfi_cie {
+	uint32_t offset;		/* of its record */
+	uint32_t program, program_end;
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t ra_column;
+	uint8_t pointer_encoding;
+	uint8_t augmentation_data;	/* FDEs have some, too */
+	uint8_t fde_flags;		/* SFG_FDE_* */
+	uint8_t refused;		/* enum sfg_reason, for all its FDEs */
+	struct cfi_state initial;
+};
+
+struct cfi_fde {
+	uint64_t start, size;
+	uint32_t cie;			/* index */
+	uint32_t program, program_end;
+	uint32_t offset;		/* of its record */
+};
+
+struct cfi_table {
+	const struct sfg_arch *arch;
+	const uint8_t *data;
+	uint64_t addr;
+	size_t len;			/* up to the terminator */
+	struct cfi_cie *cies;
+	size_t nr_cies, max_cies;
+	struct cfi_fde *fdes;		/* by address, then by offset */
+	size_t nr_fdes, max_fdes;
+	uint64_t budget;		/* expression operations left */
+	uint64_t refused_fdes[SFG_R_MAX];	/* their address is not known */
+};
+
+/* frames.c */
+int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		   struct sfg_error *err);
+void cfi_free_table(struct cfi_table *t);
+/* False when the encoding is not usable without a process. */
+bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
+		      unsigned int encoding, uint64_t *value);
+
+/* program.c: runs CFI and hands each stretch of code to 'emit'. */
+struct cfi_sink {
+	int (*emit)(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+		    const struct cfi_state *state, enum sfg_reason refused);
+};
+
+int cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
+		struct sfg_error *err);
+int cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
+		struct cfi_sink *sink, struct sfg_error *err);
+
+/*
+ * rules.c: the row for a state at a pc, or why there is none. '*period' is
+ * raised above 0 when the row depends on the pc modulo it.
+ */
+enum sfg_reason cfi_make_row(struct cfi_table *t,
+			     const struct cfi_state *state, uint64_t pc,
+			     struct sfg_row *row, unsigned int *period);
+
+#endif /* SFRAMEGEN_CFI_H */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* CFI to rows, function by function, and rows to the section. */
+#include <stdlib.h>
+
+#include "cfi.h"
+
+#define MAX_PERIOD	128
+
+struct converter {
+	struct cfi_sink sink;
+	struct cfi_table table;
+	const struct sfg_input *in;
+	struct sfg_builder rows;
+	struct sfg_summary *sum;
+	uint8_t fde_flags;
+	uint32_t affected;	/* bit n: reason n, of this function */
+};
+
+static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
+{
+	cv->sum->bytes[reason] += bytes;
+	cv->affected |= 1u << reason;
+}
+
+static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
+		      unsigned int period, const struct sfg_row *rows,
+		      unsigned int nr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (nr > 1 && hi - lo > period) {
+		sfg_close_range(&cv->rows);
+		return sfg_add_repeat(&cv->rows, lo, hi, cv->fde_flags,
+				      period, rows, nr);
+	}
+	for (i = 0; i < nr && lo + rows[i].start < hi && !ret; i++) {
+		uint64_t end = i + 1 < nr ? lo + rows[i + 1].start : hi;
+
+		ret = sfg_add_row(&cv->rows, lo + rows[i].start,
+				  end < hi ? end : hi, cv->fde_flags,
+				  &rows[i]);
+	}
+	return ret;
+}
+
+/* Code whose rule depends on the pc modulo a power of two. */
+static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
+		       const struct cfi_state *state, unsigned int period)
+{
+	struct sfg_row rows[MAX_PERIOD];
+	enum sfg_reason reason;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < period; i++) {
+		reason = cfi_make_row(&cv->table, state, lo + i, &rows[nr],
+				      &period);
+		if (reason) {
+			count(cv, reason, hi - lo);
+			sfg_close_range(&cv->rows);
+			return 0;
+		}
+		rows[nr].start = i;
+		if (!nr || !sfg_rows_equal(&rows[nr], &rows[nr - 1]))
+			nr++;
+	}
+	count(cv, SFG_COVERED, hi - lo);
+	return add_repeat(cv, lo, hi, period, rows, nr);
+}
+
+static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
+			enum sfg_reason reason)
+{
+	count(cv, reason, hi - lo);
+	sfg_close_range(&cv->rows);
+	return 0;
+}
+
+static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+		const struct cfi_state *state, enum sfg_reason refused)
+{
+	struct converter *cv = (struct converter *)sink;
+	enum sfg_reason reason = refused;
+	unsigned int period = 0;
+	struct sfg_row row;
+
+	if (!reason)
+		reason = cfi_make_row(&cv->table, state, lo, &row, &period);
+	if (reason)
+		return emit_refused(cv, lo, hi, reason);
+	if (period)
+		return emit_repeat(cv, lo, hi, state, period);
+	count(cv, SFG_COVERED, hi - lo);
+	return sfg_add_row(&cv->rows, lo, hi, cv->fde_flags, &row);
+}
+
+/* The text range that holds all of the code; false: none does. */
+static bool in_text(const struct sfg_input *in, uint64_t start, uint64_t size)
+{
+	size_t lo = 0, hi = in->nr_text, mid;
+	const struct sfg_image *text;
+
+	if (!in->nr_text)
+		return start + size >= start;
+	while (hi - lo > 1) {
+		mid = lo + (hi - lo) / 2;
+		if (in->text[mid].addr <= start)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	text = &in->text[lo];
+	return start >= text->addr && start - text->addr < text->len &&
+	       size <= text->len - (start - text->addr);
+}
+
+static enum sfg_reason check_range(const struct converter *cv,
+				   const struct cfi_fde *fde,
+				   uint64_t covered_to)
+{
+	if (!fde->size)
+		return SFG_R_EMPTY;
+	if (!in_text(cv->in, fde->start, fde->size))
+		return SFG_R_OUTSIDE;
+	if (fde->start < covered_to)
+		return SFG_R_OVERLAP;
+	return SFG_COVERED;
+}
+
+static int convert_code(struct converter *cv, const struct cfi_fde *fde,
+			struct sfg_error *err)
+{
+	const struct cfi_cie *cie = &cv->table.cies[fde->cie];
+
+	cv->sum->code_bytes += fde->size;
+	cv->fde_flags = cie->fde_flags;
+	sfg_close_range(&cv->rows);
+	if (fde->size > UINT32_MAX)
+		return emit_refused(cv, fde->start, fde->start + fde->size,
+				    SFG_R_OFFSET);
+	if (cie->fde_flags & SFG_FDE_SIGNAL) {
+		count(cv, SFG_COVERED, fde->size);
+		return sfg_add_signal(&cv->rows, fde->start,
+				      fde->start + fde->size, cv->fde_flags);
+	}
+	return cfi_run_fde(&cv->table, fde, &cv->sink, err);
+}
+
+static void count_function(struct converter *cv)
+{
+	unsigned int i;
+
+	if (cv->affected == 1u << SFG_COVERED)
+		cv->sum->covered_functions++;
+	for (i = 0; i < SFG_R_MAX; i++)
+		cv->sum->affected[i] += cv->affected >> i & 1;
+	cv->affected = 0;
+}
+
+static int convert_functions(struct converter *cv, struct sfg_error *err)
+{
+	const struct cfi_fde *fde;
+	enum sfg_reason reason;
+	uint64_t covered_to = 0;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < cv->table.nr_fdes && !ret; i++) {
+		fde = &cv->table.fdes[i];
+		reason = check_range(cv, fde, covered_to);
+		if (reason) {
+			count(cv, reason, fde->size);
+		} else {
+			covered_to = fde->start + fde->size;
+			ret = convert_code(cv, fde, err);
+		}
+		count_function(cv);
+	}
+	return ret;
+}
+
+static void count_unplaced(struct converter *cv)
+{
+	unsigned int i;
+
+	cv->sum->functions = cv->table.nr_fdes;
+	for (i = 0; i < SFG_R_MAX; i++) {
+		cv->sum->affected[i] += cv->table.refused_fdes[i];
+		cv->sum->functions += cv->table.refused_fdes[i];
+	}
+}
+
+/* The ranges have to be sorted and apart, or the search in them is wrong. */
+static bool text_is_sorted(const struct sfg_input *in)
+{
+	uint64_t end = 0;
+	size_t i;
+
+	for (i = 0; i < in->nr_text; i++) {
+		if (in->text[i].addr < end ||
+		    in->text[i].addr + in->text[i].len < in->text[i].addr)
+			return false;
+		end = in->text[i].addr + in->text[i].len;
+	}
+	return true;
+}
+
+/* Leaves the summary's figures about the output open. */
+static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
+		  struct sfg_summary *sum, struct sfg_error *err)
+{
+	struct converter cv = { .sink.emit = emit, .in = in, .sum = sum };
+	int ret;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!text_is_sorted(in))
+		return sfg_fail(err, 0, "text ranges are not sorted", -EINVAL);
+	ret = cfi_read_table(&cv.table, in, err);
+	if (ret)
+		return ret;
+	sum->cfi_bytes = cv.table.len;
+	ret = convert_functions(&cv, err);
+	count_unplaced(&cv);
+	if (!ret) {
+		ret = sfg_builder_fdes(&cv.rows, fdes);
+		if (ret)
+			sfg_fail(err, 0, "out of memory", ret);
+	}
+	sfg_free_builder(&cv.rows);
+	cfi_free_table(&cv.table);
+	return ret;
+}
+
+int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
+	       struct sfg_summary *summary, struct sfg_error *err)
+{
+	struct sfg_summary sum;
+	int ret = derive(in, fdes, &sum, err);
+
+	if (!ret && summary)
+		*summary = sum;
+	return ret;
+}
+
+int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
+		struct sfg_summary *summary, struct sfg_error *err)
+{
+	struct sfg_summary sum;
+	struct sfg_fdes fdes;
+	int ret;
+
+	ret = derive(in, &fdes, &sum, err);
+	if (ret)
+		return ret;
+	ret = sfg_layout(sfg_arch_by_abi(in->abi), in, &fdes, &sum);
+	if (!ret)
+		ret = sfg_pack(sfg_arch_by_abi(in->abi), &fdes,
+			       in->section_addr, out, &sum);
+	sfg_free_fdes(&fdes);
+	if (ret)
+		return sfg_fail(err, 0, ret == -E2BIG ?
+				"section is over 4 GiB" : "out of memory",
+				ret);
+	if (summary)
+		*summary = sum;
+	return 0;
+}

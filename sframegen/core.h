@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/* What the files of libsframegen share; not a public header. */
+#ifndef SFRAMEGEN_CORE_H
+#define SFRAMEGEN_CORE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "sframegen.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/*
+ * What the converter knows of an architecture; everything else is neutral.
+ */
+struct sfg_arch {
+	const char *name;
+	uint8_t abi;			/* SFRAME_ABI_* */
+	uint8_t ei_data;		/* ELFDATA2LSB or ELFDATA2MSB */
+	uint16_t e_machine;
+	bool big_endian;
+	int8_t fixed_ra;		/* RA at CFA + this; 0: per row */
+	uint8_t sp, fp, ra;		/* DWARF numbers */
+	uint8_t pc;			/* what expressions read as the pc */
+	uint32_t regs;			/* bit n: a rule may name register n */
+	int16_t sp_bias;		/* caller's SP = CFA + this */
+	bool sp_slot;			/* a saved SP is CFA + sp_bias by ABI */
+	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
+	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
+	bool mangled_ra;
+	/* Whether all of the bytes are what toolchains fill gaps with. */
+	bool (*padding)(const uint8_t *p, size_t len);
+};
+
+#define NO_REG	0xff
+
+#define SFG_NR_ARCHES	5
+
+/* By SFRAME_ABI_*; entries without .abi are none. */
+extern const struct sfg_arch sfg_arches[SFG_NR_ARCHES];
+
+static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
+{
+	if (abi >= SFG_NR_ARCHES || !sfg_arches[abi].abi)
+		return NULL;
+	return &sfg_arches[abi];
+}
+
+/* Only for tables and messages; does not bound what is read. */
+const char *sfg_reg_name(const struct sfg_arch *arch, unsigned int reg);
+
+int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
+	     int code);
+
+static inline bool arch_has_reg(const struct sfg_arch *arch, uint64_t reg)
+{
+	return reg < 32 && arch->regs & (1u << reg);
+}
+
+static inline uint16_t swap16(bool swap, uint16_t v)
+{
+	return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t swap32(bool swap, uint32_t v)
+{
+	return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t swap64(bool swap, uint64_t v)
+{
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+static inline bool arch_swaps(const struct sfg_arch *arch)
+{
+	return arch->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+/* expr.c: the value of a DWARF expression, as far as it is known. */
+enum sfg_value_kind {
+	SFG_VALUE_CONST,	/* offset */
+	SFG_VALUE_PC,		/* pc + offset */
+	SFG_VALUE_REG,		/* reg + offset */
+	SFG_VALUE_CFA,		/* CFA + offset */
+	SFG_VALUE_REG_LOAD,	/* the word at reg + offset */
+	SFG_VALUE_CFA_LOAD,	/* the word at CFA + offset */
+};
+
+struct sfg_value {
+	enum sfg_value_kind kind;
+	unsigned int reg;
+	int64_t offset;
+};
+
+struct sfg_expr {
+	const struct sfg_arch *arch;
+	const uint8_t *code;
+	size_t len;
+	bool cfa_pushed;	/* rules of registers start from the CFA */
+	uint64_t pc;
+	unsigned int *period;	/* raised when the value depends on the pc */
+	uint64_t *budget;	/* operations left for the whole input */
+};
+
+/* False: the value is not of these kinds, or the expression is damaged. */
+bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value);
+
+/* encode.c: one FDE's attribute and rows. */
+#define SFG_MAX_WORDS	6
+
+struct sfg_words {
+	int32_t word[SFG_MAX_WORDS];
+	unsigned int nr;
+	uint32_t bits;		/* tells how wide they have to be stored */
+};
+
+bool sfg_row_is_default(const struct sfg_arch *arch, const struct sfg_row *row);
+bool sfg_row_fits(const struct sfg_arch *arch, const struct sfg_row *row);
+/* Bytes of a row without its start. */
+size_t sfg_row_size(const struct sfg_arch *arch, const struct sfg_row *row,
+		    bool flex);
+size_t sfg_block_size(const struct sfg_arch *arch, const struct sfg_fde *fde);
+/* Writes sfg_block_size() bytes. */
+size_t sfg_write_block(const struct sfg_arch *arch, const struct sfg_fde *fde,
+		       uint8_t *buf);
+void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
+		      uint32_t nr_fdes, uint32_t nr_fres, uint32_t fre_len);
+void sfg_write_index(const struct sfg_arch *arch, uint8_t *buf,
+		     uint64_t field_addr, const struct sfg_fde *fde,
+		     uint32_t fre_off);
+
+static inline unsigned int sfg_start_shift(uint32_t start)
+{
+	return (start > 0xff) + (start > 0xffff);
+}
+
+/* rows.c: collects rows into ranges, in address order. */
+struct sfg_builder {
+	struct sfg_row *rows;
+	size_t nr_rows, max_rows;
+	struct range {
+		uint64_t addr;
+		uint32_t size;
+		uint32_t nr_rows;
+		size_t first_row;
+		uint8_t flags;
+		uint8_t rep_size;
+	} *ranges;
+	size_t nr_ranges, max_ranges;
+	bool open;		/* the last range may grow */
+};
+
+/* Code [lo, hi) follows 'row' (its start is ignored); joins what it can. */
+int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		uint8_t flags, const struct sfg_row *row);
+/* Code [lo, hi) repeats the rows every rep_size bytes from lo. */
+int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		   uint8_t flags, unsigned int rep_size,
+		   const struct sfg_row *rows, unsigned int nr);
+int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		   uint8_t flags);
+void sfg_close_range(struct sfg_builder *b);
+void sfg_free_builder(struct sfg_builder *b);
+int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
+
+static inline bool sfg_rows_equal(const struct sfg_row *a,
+				  const struct sfg_row *b)
+{
+	return !memcmp(&a->flags, &b->flags,
+		       sizeof(*a) - offsetof(struct sfg_row, flags));
+}
+
+/* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */
+int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
+	     uint64_t section_addr, struct sfg_output *out,
+	     struct sfg_summary *sum);
+
+/*
+ * layout.c: shares out the rows anew so that the section is smallest.
+ * Changes the rows and FDEs in place or by replacing the arrays.
+ */
+int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
+	       struct sfg_fdes *fdes, struct sfg_summary *sum);
+
+#endif /* SFRAMEGEN_CORE_H */

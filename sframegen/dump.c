@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* --dump: a section as text. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "elf_file.h"
+
+static int format_rule(const struct sfg_arch *arch,
+		       const struct sfg_rule *rule, char *text)
+{
+	const char *base = rule->base == SFG_BASE_CFA ? "CFA" :
+			   sfg_reg_name(arch, rule->reg);
+	char inner[40];
+
+	if (rule->offset)
+		snprintf(inner, sizeof(inner), "%s%+" PRId32, base,
+			 rule->offset);
+	else
+		snprintf(inner, sizeof(inner), "%s", base);
+	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
+}
+
+void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
+		char *text)
+{
+	if (row->flags & SFG_ROW_OUTERMOST) {
+		strcpy(text, "RA undefined");
+		return;
+	}
+	text += sprintf(text, "CFA=");
+	text += format_rule(arch, &row->cfa, text);
+	if (row->ra.base) {
+		text += sprintf(text, " RA=");
+		text += format_rule(arch, &row->ra, text);
+	}
+	if (row->fp.base) {
+		text += sprintf(text, " FP=");
+		text += format_rule(arch, &row->fp, text);
+	}
+	if (row->flags & SFG_ROW_MANGLED_RA)
+		strcpy(text, " mangled");
+}
+
+static void print_header(const struct sfg_section *s)
+{
+	printf("SFrame version %u, ABI %s, flags 0x%x, fixed RA %d\n",
+	       s->header.version, s->arch->name, s->header.flags,
+	       s->header.cfa_fixed_ra_offset);
+	printf("%u FDEs, %u FREs, %u bytes of FREs\n", s->header.num_fdes,
+	       s->header.num_fres, s->header.fre_len);
+}
+
+static void print_fde(uint32_t index, const struct sfg_row_reader *r)
+{
+	printf("\nFDE %u: 0x%" PRIx64 "-0x%" PRIx64 " %u rows%s", index,
+	       r->fde.addr, r->fde.addr + r->fde.size, r->fde.nr_rows,
+	       r->flex ? " FLEX" : "");
+	if (r->fde.rep_size)
+		printf(" PCMASK %u", r->fde.rep_size);
+	if (r->fde.flags & SFG_FDE_SIGNAL)
+		printf(" signal");
+	if (r->fde.flags & SFG_FDE_PAUTH_KEY_B)
+		printf(" key B");
+	putchar('\n');
+}
+
+static void print_row(const struct sfg_row_reader *r,
+		      const struct sfg_row *row)
+{
+	uint64_t base = r->fde.rep_size ? 0 : r->fde.addr;
+	char text[ROW_TEXT_MAX];
+
+	format_row(r->section->arch, row, text);
+	printf("  0x%" PRIx64 ": %s\n", base + row->start, text);
+}
+
+/* The section has been checked: nothing fails here. */
+static void print_section(const struct sfg_section *s)
+{
+	struct sfg_row_reader r;
+	struct sfg_row row;
+	uint32_t i;
+
+	print_header(s);
+	for (i = 0; i < s->header.num_fdes; i++) {
+		if (sfg_read_fde(s, i, &r, NULL))
+			return;
+		print_fde(i, &r);
+		while (!sfg_read_row(&r, &row, NULL))
+			print_row(&r, &row);
+	}
+}
+
+static int dump_part(struct elf_file *f, const struct elf_part *part)
+{
+	struct sfg_section s;
+	struct sfg_error err;
+	int ret = sfg_open_section(&s, part->image.data, part->image.len,
+				   part->image.addr, &err);
+
+	if (!ret)
+		ret = sfg_check_section(&s, &err);
+	if (ret)
+		return elf_error(f, part->file_offset + err.offset, ret, "%s",
+				 err.reason);
+	print_section(&s);
+	return 0;
+}
+
+static bool is_elf(const uint8_t *data, size_t len)
+{
+	return len >= SELFMAG && !memcmp(data, ELFMAG, SELFMAG);
+}
+
+static int dump_elf(const struct options *opts)
+{
+	struct elf_file f;
+	int ret = elf_open(&f, opts->input);
+
+	if (!ret)
+		ret = elf_read_sframe(&f);
+	if (!ret)
+		ret = dump_part(&f, &f.sframe);
+	elf_close(&f);
+	return ret;
+}
+
+int command_dump(const struct options *opts)
+{
+	struct elf_file f = { .path = opts->input };
+	struct elf_part part = { .image.addr = opts->at };
+	int ret = read_whole_file(opts->input, &f.data, &f.len);
+
+	if (ret)
+		return ret;
+	if (is_elf(f.data, f.len)) {
+		ret = dump_elf(opts);
+	} else {
+		part.image.data = f.data;
+		part.image.len = f.len;
+		ret = dump_part(&f, &part);
+	}
+	free(f.data);
+	return ret;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* The relocations of object files. */
+#include <stdlib.h>
+
+#include "elf_file.h"
+
+enum reloc_kind { RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_UNKNOWN };
+
+static const struct reloc_type {
+	uint16_t machine;
+	uint16_t type;
+	uint8_t kind;
+	uint8_t size;
+} reloc_types[] = {
+	{ EM_X86_64, R_X86_64_NONE, RELOC_NONE, 0 },
+	{ EM_X86_64, R_X86_64_64, RELOC_ABS, 8 },
+	{ EM_X86_64, R_X86_64_32, RELOC_ABS, 4 },
+	{ EM_X86_64, R_X86_64_32S, RELOC_ABS, 4 },
+	{ EM_X86_64, R_X86_64_PC32, RELOC_PC, 4 },
+	{ EM_X86_64, R_X86_64_PLT32, RELOC_PC, 4 },
+	{ EM_X86_64, R_X86_64_PC64, RELOC_PC, 8 },
+	{ EM_AARCH64, R_AARCH64_NONE, RELOC_NONE, 0 },
+	{ EM_AARCH64, R_AARCH64_ABS64, RELOC_ABS, 8 },
+	{ EM_AARCH64, R_AARCH64_ABS32, RELOC_ABS, 4 },
+	{ EM_AARCH64, R_AARCH64_PREL64, RELOC_PC, 8 },
+	{ EM_AARCH64, R_AARCH64_PREL32, RELOC_PC, 4 },
+	{ EM_S390, R_390_NONE, RELOC_NONE, 0 },
+	{ EM_S390, R_390_64, RELOC_ABS, 8 },
+	{ EM_S390, R_390_32, RELOC_ABS, 4 },
+	{ EM_S390, R_390_PC32, RELOC_PC, 4 },
+	{ EM_S390, R_390_PC64, RELOC_PC, 8 },
+};
+
+static struct reloc_type reloc_type(const struct elf_file *f,
+				    unsigned int type)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(reloc_types); i++)
+		if (reloc_types[i].machine == f->ehdr.e_machine &&
+		    reloc_types[i].type == type)
+			return reloc_types[i];
+	return (struct reloc_type) { .kind = RELOC_UNKNOWN };
+}
+
+static uint64_t symbol_value(const struct elf_file *f, const GElf_Sym *sym)
+{
+	if (sym->st_shndx == SHN_ABS)
+		return sym->st_value;
+	/* undefined: a personality routine, whose address says nothing here */
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= f->nr_sections)
+		return 0;
+	return f->section_addr[sym->st_shndx] + sym->st_value;
+}
+
+static void store(struct elf_file *f, uint8_t *p, uint64_t v,
+		  unsigned int size)
+{
+	bool big = f->data[EI_DATA] == ELFDATA2MSB;
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		p[i] = v >> 8 * (big ? size - 1 - i : i);
+}
+
+struct relocating {
+	struct elf_file *f;
+	struct elf_part *part;
+	Elf_Data *symbols;
+	uint64_t file_offset;	/* of the relocation section */
+};
+
+static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
+{
+	struct reloc_type type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
+	struct sfg_image *image = &r->part->image;
+	uint64_t at = r->file_offset + i * sizeof(Elf64_Rela), v;
+	GElf_Sym sym;
+
+	if (type.kind == RELOC_NONE)
+		return 0;
+	if (type.kind == RELOC_UNKNOWN)
+		return elf_error(r->f, at, -ENOTSUP, "relocation type %llu",
+				 (unsigned long long)GELF_R_TYPE(rela->r_info));
+	/* the place has to be inside the section, the symbol in its table */
+	if (rela->r_offset > image->len ||
+	    type.size > image->len - rela->r_offset)
+		return elf_error(r->f, at, -EINVAL,
+				 "relocation outside of its section");
+	if (!gelf_getsym(r->symbols, GELF_R_SYM(rela->r_info), &sym))
+		return elf_error(r->f, at, -EINVAL,
+				 "relocation names no symbol");
+	v = symbol_value(r->f, &sym) + rela->r_addend;
+	if (type.kind == RELOC_PC)
+		v -= image->addr + rela->r_offset;
+	store(r->f, r->part->relocated + rela->r_offset, v, type.size);
+	return 0;
+}
+
+static int relocate_from(struct elf_file *f, struct elf_part *part,
+			 size_t index, const GElf_Shdr *shdr)
+{
+	struct relocating r = {
+		.f = f, .part = part, .file_offset = shdr->sh_offset,
+		.symbols = elf_section_data(f, shdr->sh_link),
+	};
+	Elf_Data *data = elf_section_data(f, index);
+	GElf_Rela rela;
+	size_t i;
+	int ret = 0;
+
+	if (!data || !r.symbols || r.symbols->d_type != ELF_T_SYM)
+		return elf_error(f, shdr->sh_offset, -EINVAL,
+				 "relocations are damaged");
+	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
+		if (gelf_getrela(data, i, &rela))
+			ret = relocate_one(&r, &rela, i);
+	return ret;
+}
+
+int elf_relocate(struct elf_file *f, struct elf_part *part, size_t target)
+{
+	GElf_Shdr shdr;
+	size_t i;
+	int ret = 0;
+
+	part->relocated = malloc(part->image.len + 1);
+	if (!part->relocated)
+		return elf_no_memory(f);
+	memcpy(part->relocated, part->image.data, part->image.len);
+	part->image.data = part->relocated;
+	for (i = 1; i < f->nr_sections && !ret; i++)
+		if (elf_get_section(f, i, &shdr) && shdr.sh_type == SHT_RELA &&
+		    shdr.sh_info == target)
+			ret = relocate_from(f, part, i, &shdr);
+	return ret;
+}
+
+static bool touches(Elf_Data *data, uint64_t base, uint64_t addr,
+		    uint64_t size)
+{
+	GElf_Rela rela;
+	size_t i;
+
+	/* no relocation is wider than 8 bytes */
+	for (i = 0; i < data->d_size / sizeof(Elf64_Rela); i++)
+		if (gelf_getrela(data, i, &rela) &&
+		    base + rela.r_offset < addr + size &&
+		    base + rela.r_offset + 8 > addr)
+			return true;
+	return false;
+}
+
+bool elf_is_relocated(struct elf_file *f, uint64_t addr, uint64_t size)
+{
+	GElf_Shdr shdr, target;
+	Elf_Data *data;
+	size_t i;
+
+	for (i = 1; i < f->nr_sections; i++) {
+		if (!elf_get_section(f, i, &shdr) || shdr.sh_type != SHT_RELA ||
+		    !elf_get_section(f, shdr.sh_info, &target) ||
+		    !(target.sh_flags & SHF_EXECINSTR))
+			continue;
+		data = elf_section_data(f, i);
+		if (!data || touches(data, f->section_addr[shdr.sh_info],
+				     addr, size))
+			return true;
+	}
+	return false;
+}

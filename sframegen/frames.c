@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* The records of .eh_frame and .debug_frame. */
+#include <stdlib.h>
+
+#include "cfi.h"
+#include "dwarf-cfi.h"
+
+struct record {
+	size_t offset;		/* of the length field */
+	size_t id_pos;
+	uint64_t id;
+	struct cursor body;	/* behind the id */
+};
+
+struct walker {
+	struct cfi_table *t;
+	struct cursor c;
+	bool debug_frame;
+	struct sfg_error *err;
+};
+
+static int fail(struct sfg_error *err, size_t offset, const char *reason)
+{
+	return sfg_fail(err, offset, reason, -EINVAL);
+}
+
+static bool is_cie(const struct walker *w, const struct record *r, bool wide)
+{
+	if (!w->debug_frame)
+		return r->id == 0;
+	return r->id == (wide ? UINT64_MAX : UINT32_MAX);
+}
+
+/* 1: a record; 0: the end. A CIE has .id 0 afterwards, an FDE its CIE's. */
+static int next_record(struct walker *w, struct record *r, bool *cie)
+{
+	struct cursor *c = &w->c;
+	uint64_t length;
+	bool wide;
+
+	do {
+		r->offset = c->pos;
+		if (!cursor_left(c))
+			return 0;
+		length = cursor_u32(c);
+		wide = length == UINT32_MAX;
+		if (wide)
+			length = cursor_u64(c);
+		if (!c->bad && !length && !w->debug_frame)
+			return 0;
+	} while (!c->bad && !length);
+	/* a record has to end inside the section */
+	if (c->bad || length > cursor_left(c))
+		return fail(w->err, r->offset, "CFI record is truncated");
+	cursor_init(&r->body, c->data, c->pos, c->pos + length,
+		    c->big_endian);
+	r->id_pos = c->pos;
+	/* in .eh_frame the id has 4 bytes even behind a 64-bit length */
+	if (wide && w->debug_frame)
+		r->id = cursor_u64(&r->body);
+	else
+		r->id = cursor_u32(&r->body);
+	if (r->body.bad)
+		return fail(w->err, r->offset, "CFI record is too short");
+	c->pos += length;
+	*cie = is_cie(w, r, wide);
+	return 1;
+}
+
+static uint64_t sign_extend(uint64_t v, unsigned int bits)
+{
+	return (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
+}
+
+static uint64_t read_format(struct cursor *c, unsigned int format)
+{
+	switch (format) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return cursor_u64(c);
+	case DW_EH_PE_uleb128:
+		return cursor_uleb(c);
+	case DW_EH_PE_sleb128:
+		return cursor_sleb(c);
+	case DW_EH_PE_udata2:
+		return cursor_u16(c);
+	case DW_EH_PE_sdata2:
+		return sign_extend(cursor_u16(c), 16);
+	case DW_EH_PE_udata4:
+		return cursor_u32(c);
+	case DW_EH_PE_sdata4:
+		return sign_extend(cursor_u32(c), 32);
+	}
+	c->bad = true;
+	return 0;
+}
+
+static void align_pointer(const struct cfi_table *t, struct cursor *c)
+{
+	cursor_take(c, -(t->addr + c->pos) & 7);
+}
+
+bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
+		      unsigned int encoding, uint64_t *value)
+{
+	unsigned int application = encoding & DW_EH_PE_application;
+	uint64_t field;
+
+	if (application == DW_EH_PE_aligned)
+		align_pointer(t, c);
+	field = t->addr + c->pos;
+	*value = read_format(c, encoding & DW_EH_PE_format);
+	if (application == DW_EH_PE_pcrel)
+		*value += field;
+	return !(encoding & DW_EH_PE_indirect) &&
+	       (application == DW_EH_PE_absptr ||
+		application == DW_EH_PE_pcrel ||
+		application == DW_EH_PE_aligned);
+}
+
+static void skip_pointer(const struct cfi_table *t, struct cursor *c,
+			 unsigned int encoding)
+{
+	uint64_t ignored;
+
+	if (encoding != DW_EH_PE_omit)
+		cfi_read_pointer(t, c, encoding, &ignored);
+}
+
+/* One letter behind the 'z'; false: its meaning is not known. */
+static bool read_augmentation_letter(const struct cfi_table *t,
+				     struct cfi_cie *cie, struct cursor *c,
+				     uint8_t letter)
+{
+	switch (letter) {
+	case 'R':
+		cie->pointer_encoding = cursor_u8(c);
+		return true;
+	case 'P':
+		skip_pointer(t, c, cursor_u8(c));
+		return true;
+	case 'L':
+		cursor_u8(c);
+		return true;
+	case 'S':
+		cie->fde_flags |= SFG_FDE_SIGNAL;
+		return true;
+	case 'B':
+		cie->fde_flags |= SFG_FDE_PAUTH_KEY_B;
+		return true;
+	case 'G':	/* AArch64: memory tagging of the stack */
+		return true;
+	}
+	return false;
+}
+
+static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
+			      struct cursor *body, const uint8_t *letters)
+{
+	struct cursor data;
+	uint64_t len;
+
+	if (*letters != 'z') {
+		if (*letters)
+			cie->refused = SFG_R_AUGMENTATION;
+		return;
+	}
+	cie->augmentation_data = 1;
+	len = cursor_uleb(body);
+	data = *body;
+	if (!cursor_take(body, len))
+		return;
+	data.end = body->pos;
+	for (letters++; *letters; letters++)
+		if (!read_augmentation_letter(t, cie, &data, *letters)) {
+			cie->refused = SFG_R_AUGMENTATION;
+			return;
+		}
+	body->bad |= data.bad;
+}
+
+/* The letters, after checking that they end inside the record. */
+static const uint8_t *read_letters(struct cursor *c)
+{
+	const uint8_t *letters = c->data + c->pos;
+
+	while (cursor_u8(c))
+		;
+	return c->bad ? (const uint8_t *)"" : letters;
+}
+
+static bool known_version(unsigned int version)
+{
+	return version == 1 || version == 3 || version == 4;
+}
+
+static void read_cie_body(const struct cfi_table *t, struct cfi_cie *cie,
+			  struct cursor *c)
+{
+	unsigned int version = cursor_u8(c);
+	const uint8_t *letters = read_letters(c);
+
+	if (!known_version(version)) {
+		cie->refused = SFG_R_AUGMENTATION;
+		return;
+	}
+	/* versions before 'z' put the address of an exception table here */
+	if (letters[0] == 'e' && letters[1] == 'h') {
+		cursor_u64(c);
+		letters += 2;
+	}
+	/* version 4: address size and segment selector size */
+	if (version == 4 && (cursor_u8(c) != 8 || cursor_u8(c) != 0))
+		cie->refused = SFG_R_AUGMENTATION;
+	cie->code_align = cursor_uleb(c);
+	cie->data_align = cursor_sleb(c);
+	cie->ra_column = version == 1 ? cursor_u8(c) : cursor_uleb(c);
+	read_augmentation(t, cie, c, letters);
+}
+
+static int grow(void **array, size_t nr, size_t *max, size_t item)
+{
+	size_t want = *max ? *max * 2 : 64;
+	void *bigger;
+
+	if (nr < *max)
+		return 0;
+	bigger = realloc(*array, want * item);
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*max = want;
+	return 0;
+}
+
+static int add_cie(struct walker *w, struct record *r)
+{
+	struct cfi_table *t = w->t;
+	struct cfi_cie *cie;
+	int ret;
+
+	ret = grow((void **)&t->cies, t->nr_cies, &t->max_cies, sizeof(*cie));
+	if (ret)
+		return sfg_fail(w->err, r->offset, "out of memory", ret);
+	cie = &t->cies[t->nr_cies++];
+	*cie = (struct cfi_cie) { .offset = r->offset };
+	read_cie_body(t, cie, &r->body);
+	if (r->body.bad)
+		return fail(w->err, r->offset, "CIE is truncated");
+	cie->program = r->body.pos;
+	cie->program_end = r->body.end;
+	if (!cie->refused && cie->ra_column != t->arch->ra)
+		cie->refused = SFG_R_RA_COLUMN;
+	return cie->refused ? 0 : cfi_run_cie(t, cie, w->err);
+}
+
+static size_t find_cie(const struct cfi_table *t, uint64_t offset)
+{
+	size_t lo = 0, hi = t->nr_cies, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->cies[mid].offset < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < t->nr_cies && t->cies[lo].offset == offset)
+		return lo;
+	return SIZE_MAX;
+}
+
+static size_t cie_of(const struct walker *w, const struct record *r)
+{
+	return find_cie(w->t, w->debug_frame ? r->id : r->id_pos - r->id);
+}
+
+/* A function that does not start at a known address is only counted. */
+static void refuse_fde(struct cfi_table *t, enum sfg_reason reason)
+{
+	t->nr_fdes--;
+	t->refused_fdes[reason]++;
+}
+
+static int read_fde_body(struct walker *w, struct record *r,
+			 struct cfi_fde *fde)
+{
+	struct cfi_table *t = w->t;
+	const struct cfi_cie *cie = &t->cies[fde->cie];
+	struct cursor *c = &r->body;
+	bool usable;
+
+	usable = cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
+	fde->size = read_format(c, cie->pointer_encoding & DW_EH_PE_format);
+	if (cie->augmentation_data)
+		cursor_take(c, cursor_uleb(c));
+	if (c->bad)
+		return fail(w->err, r->offset, "FDE is truncated");
+	fde->program = c->pos;
+	fde->program_end = c->end;
+	if (!usable)
+		refuse_fde(t, SFG_R_ENCODING);
+	return 0;
+}
+
+static int add_fde(struct walker *w, struct record *r)
+{
+	struct cfi_table *t = w->t;
+	size_t cie = cie_of(w, r);
+	struct cfi_fde *fde;
+	int ret;
+
+	/* an FDE has to name a CIE of this section */
+	if (cie == SIZE_MAX)
+		return fail(w->err, r->offset, "FDE names no CIE");
+	ret = grow((void **)&t->fdes, t->nr_fdes, &t->max_fdes, sizeof(*fde));
+	if (ret)
+		return sfg_fail(w->err, r->offset, "out of memory", ret);
+	fde = &t->fdes[t->nr_fdes++];
+	fde->cie = cie;
+	fde->offset = r->offset;
+	/* behind an augmentation that is not known nothing can be found */
+	if (t->cies[cie].refused == SFG_R_AUGMENTATION) {
+		refuse_fde(t, SFG_R_AUGMENTATION);
+		return 0;
+	}
+	return read_fde_body(w, r, fde);
+}
+
+static int walk(struct walker *w, bool cies)
+{
+	struct record r;
+	bool cie = false;
+	int ret;
+
+	w->c.pos = 0;
+	for (;;) {
+		ret = next_record(w, &r, &cie);
+		if (ret <= 0)
+			break;
+		if (cie != cies)
+			continue;
+		ret = cie ? add_cie(w, &r) : add_fde(w, &r);
+		if (ret)
+			break;
+	}
+	w->t->len = w->c.pos;
+	return ret;
+}
+
+static int compare_fdes(const void *x, const void *y)
+{
+	const struct cfi_fde *a = x, *b = y;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->offset < b->offset ? -1 : 1;
+}
+
+static void sort_fdes(struct cfi_table *t)
+{
+	size_t i;
+
+	for (i = 1; i < t->nr_fdes; i++)
+		if (compare_fdes(&t->fdes[i - 1], &t->fdes[i]) > 0)
+			break;
+	if (i < t->nr_fdes)
+		qsort(t->fdes, t->nr_fdes, sizeof(*t->fdes), compare_fdes);
+}
+
+int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		   struct sfg_error *err)
+{
+	struct walker w = {
+		.t = t,
+		.debug_frame = in->flags & SFG_INPUT_DEBUG_FRAME,
+		.err = err,
+	};
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->arch = sfg_arch_by_abi(in->abi);
+	if (!t->arch)
+		return sfg_fail(err, 0, "no SFrame ABI for this machine",
+				-ENOTSUP);
+	if (in->cfi.len > UINT32_MAX)
+		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
+	t->data = in->cfi.data;
+	t->addr = in->cfi.addr;
+	/* enough for any real file, linear for all others */
+	t->budget = 65536 + 64 * (uint64_t)in->cfi.len;
+	cursor_init(&w.c, t->data, 0, in->cfi.len, t->arch->big_endian);
+	ret = walk(&w, true);
+	if (!ret)
+		ret = walk(&w, false);
+	if (ret)
+		cfi_free_table(t);
+	else
+		sort_fdes(t);
+	return ret;
+}
+
+void cfi_free_table(struct cfi_table *t)
+{
+	free(t->cies);
+	free(t->fdes);
+	t->cies = NULL;
+	t->fdes = NULL;
+}

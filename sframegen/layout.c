@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Shares out the rows over FDEs so that the section is smallest.
+ *
+ * An FDE need not be a function. Neighbours without a signal mark and with
+ * nothing but padding between them form a chunk; equal rows that meet there
+ * become one. Each chunk is cut where it costs least by dynamic programming
+ * from its end: an FDE costs its index entry and attributes, and each row in
+ * it as many bytes for its start as the last of them needs.
+ */
+#include <stdlib.h>
+
+#include "core.h"
+
+/* Code between functions is padding only below the largest alignment. */
+#define MAX_PADDING	64
+
+#define FDE_COST	(sizeof(struct sframe_fde) + \
+			 sizeof(struct sframe_fde_attr))
+#define NO_COST		UINT32_MAX
+
+struct cell {
+	uint32_t start;		/* of the row */
+	uint32_t best;		/* bytes from this row to the chunk's end */
+	uint16_t rows;		/* of the FDE that starts here, then */
+	uint8_t as_default;	/* bytes without the start; 0: not possible */
+	uint8_t as_flex;	/* set where some row needs it */
+};
+
+struct layout {
+	const struct sfg_arch *arch;
+	const struct sfg_input *in;
+	struct sfg_summary *sum;
+	unsigned int max_rows;
+	size_t text;		/* range that the last gap was in */
+	struct sfg_row *rows;	/* compacted in place */
+	size_t nr_rows;
+	struct cell *cells;	/* of the chunk's rows */
+	struct sfg_fde *fdes;
+	size_t nr_fdes, max_fdes;
+};
+
+static const struct sfg_image *text_of(struct layout *l, uint64_t addr)
+{
+	const struct sfg_input *in = l->in;
+
+	while (l->text < in->nr_text &&
+	       in->text[l->text].addr + in->text[l->text].len <= addr)
+		l->text++;
+	if (l->text == in->nr_text || in->text[l->text].addr > addr)
+		return NULL;
+	return &in->text[l->text];
+}
+
+/* Whether only padding is between; code without CFI is in no FDE. */
+static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
+{
+	const struct sfg_image *text;
+
+	if (from == to)
+		return true;
+	if (to - from >= MAX_PADDING)
+		return false;
+	text = text_of(l, from);
+	if (!text || !text->data || to - text->addr > text->len)
+		return false;
+	return l->arch->padding((const uint8_t *)text->data +
+				(from - text->addr), to - from);
+}
+
+static bool stands_alone(const struct sfg_fde *fde)
+{
+	return fde->rep_size || fde->flags & SFG_FDE_SIGNAL;
+}
+
+static bool continues(struct layout *l, const struct sfg_fde *first,
+		      const struct sfg_fde *prev, const struct sfg_fde *next)
+{
+	if (stands_alone(prev) || stands_alone(next) ||
+	    prev->flags != next->flags)
+		return false;
+	if (next->addr + next->size - first->addr > UINT32_MAX)
+		return false;
+	return gap_is_padding(l, prev->addr + prev->size, next->addr);
+}
+
+static int push_fde(struct layout *l, const struct sfg_fde *fde)
+{
+	size_t want = l->max_fdes ? l->max_fdes * 2 : 256;
+	struct sfg_fde *bigger;
+
+	if (l->nr_fdes == l->max_fdes) {
+		bigger = realloc(l->fdes, want * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		l->fdes = bigger;
+		l->max_fdes = want;
+	}
+	l->fdes[l->nr_fdes++] = *fde;
+	return 0;
+}
+
+static void move_row(struct layout *l, const struct sfg_row *row,
+		     uint32_t start)
+{
+	struct sfg_row *to = &l->rows[l->nr_rows];
+
+	memmove(to, row, sizeof(*to));
+	to->start = start;
+	l->nr_rows++;
+}
+
+/* The rows of FDEs [fde, end) as one list; returns where it begins. */
+static size_t join_rows(struct layout *l, const struct sfg_fde *fde,
+			const struct sfg_fde *end)
+{
+	uint64_t base = fde->addr;
+	size_t first = l->nr_rows;
+	uint32_t i;
+
+	for (; fde != end; fde++)
+		for (i = 0; i < fde->nr_rows; i++) {
+			const struct sfg_row *row = &fde->rows[i];
+
+			if (l->nr_rows > first &&
+			    sfg_rows_equal(&l->rows[l->nr_rows - 1], row))
+				continue;
+			move_row(l, row, fde->addr - base + row->start);
+		}
+	return first;
+}
+
+static void cost_rows(struct layout *l, const struct sfg_row *rows, size_t nr)
+{
+	struct cell *cell = l->cells;
+	bool flex = false;
+	size_t i;
+
+	for (i = 0; i < nr; i++, cell++) {
+		cell->start = rows[i].start;
+		cell->as_default = 0;
+		if (sfg_row_is_default(l->arch, &rows[i]))
+			cell->as_default = sfg_row_size(l->arch, &rows[i],
+							false);
+		else
+			flex = true;
+	}
+	for (i = 0; i < nr && flex; i++)
+		l->cells[i].as_flex = sfg_row_size(l->arch, &rows[i], true);
+}
+
+/*
+ * The best FDE that starts at a row, the cells behind being settled. Its own
+ * cell is written last: a store between loads of others slows all of them.
+ */
+static void settle_cell(struct layout *l, size_t i, size_t nr)
+{
+	uint32_t sum_default = FDE_COST, sum_flex = FDE_COST, n = 0, cost;
+	struct cell *cell = &l->cells[i];
+	uint32_t best = NO_COST, best_n = 0, start = cell->start;
+	const struct cell *c, *last;
+	bool flex = false;
+
+	last = cell + (nr - i < l->max_rows ? nr - i : l->max_rows);
+	for (c = cell; c != last; c++) {
+		flex |= !c->as_default;
+		sum_default += c->as_default;
+		sum_flex += c->as_flex;
+		cost = (flex ? sum_flex : sum_default) + c[1].best +
+		       (++n << sfg_start_shift(c->start - start));
+		if (cost <= best) {
+			best = cost;
+			best_n = n;
+		}
+	}
+	cell->best = best;
+	cell->rows = best_n;
+}
+
+static int cut_chunk(struct layout *l, struct sfg_fde chunk,
+		     struct sfg_row *rows, size_t nr)
+{
+	struct sfg_fde fde = chunk;
+	uint64_t end = chunk.addr + chunk.size;
+	size_t i, k, n;
+	int ret = 0;
+
+	for (i = 0; i < nr && !ret; i += n) {
+		n = l->cells[i].rows;
+		fde.addr = chunk.addr + rows[i].start;
+		fde.size = (i + n < nr ? chunk.addr + rows[i + n].start : end) -
+			   fde.addr;
+		fde.rows = rows + i;
+		fde.nr_rows = n;
+		ret = push_fde(l, &fde);
+		for (k = n; k-- > 0; )
+			rows[i + k].start -= rows[i].start;
+	}
+	return ret;
+}
+
+static int layout_chunk(struct layout *l, const struct sfg_fde *fde,
+			const struct sfg_fde *end)
+{
+	struct sfg_fde chunk = *fde;
+	size_t first = join_rows(l, fde, end), nr, i;
+	struct sfg_row *rows = l->rows + first;
+
+	nr = l->nr_rows - first;
+	chunk.size = end[-1].addr + end[-1].size - chunk.addr;
+	if (stands_alone(&chunk)) {
+		chunk.rows = rows;
+		chunk.nr_rows = nr;
+		return push_fde(l, &chunk);
+	}
+	cost_rows(l, rows, nr);
+	l->cells[nr].best = 0;
+	for (i = nr; i-- > 0; )
+		settle_cell(l, i, nr);
+	return cut_chunk(l, chunk, rows, nr);
+}
+
+static int layout_chunks(struct layout *l, const struct sfg_fdes *old)
+{
+	const struct sfg_fde *fde = old->fdes, *end = fde + old->nr, *next;
+	int ret = 0;
+
+	for (; fde != end && !ret; fde = next) {
+		for (next = fde + 1; next != end; next++) {
+			if (!continues(l, fde, next - 1, next))
+				break;
+			l->sum->padding_bytes +=
+				next->addr - next[-1].addr - next[-1].size;
+		}
+		ret = layout_chunk(l, fde, next);
+	}
+	return ret;
+}
+
+static size_t count_rows(const struct sfg_fdes *fdes)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < fdes->nr; i++)
+		nr += fdes->fdes[i].nr_rows;
+	return nr;
+}
+
+int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
+	       struct sfg_fdes *fdes, struct sfg_summary *sum)
+{
+	struct layout l = {
+		.arch = arch,
+		.in = in,
+		.sum = sum,
+		.max_rows = in->max_rows ? in->max_rows : SFG_MAX_ROWS,
+		.rows = fdes->rows,
+	};
+	int ret;
+
+	if (l.max_rows > UINT16_MAX)
+		l.max_rows = UINT16_MAX;
+	l.cells = calloc(count_rows(fdes) + 1, sizeof(*l.cells));
+	if (!l.cells)
+		return -ENOMEM;
+	ret = layout_chunks(&l, fdes);
+	free(l.cells);
+	if (ret) {
+		free(l.fdes);
+		return ret;
+	}
+	free(fdes->fdes);
+	fdes->fdes = l.fdes;
+	fdes->nr = l.nr_fdes;
+	return 0;
+}

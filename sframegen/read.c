@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* A strict reader: refuses whatever the format does not define. */
+#include "core.h"
+
+#define HEADER_SIZE	sizeof(struct sframe_header)
+#define INDEX_SIZE	sizeof(struct sframe_fde)
+#define ATTR_SIZE	sizeof(struct sframe_fde_attr)
+
+#define HEADER_FLAGS	(SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL)
+
+static int fail(struct sfg_error *err, size_t offset, const char *reason)
+{
+	return sfg_fail(err, offset, reason, -EINVAL);
+}
+
+static const struct sfg_arch *arch_of(const struct sframe_header *h)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(h->abi_arch);
+	uint16_t magic = h->magic;
+
+	if (!arch || swap16(arch_swaps(arch), magic) != SFRAME_MAGIC)
+		return NULL;
+	return arch;
+}
+
+static void swap_header(struct sframe_header *h, bool swap)
+{
+	h->magic = swap16(swap, h->magic);
+	h->num_fdes = swap32(swap, h->num_fdes);
+	h->num_fres = swap32(swap, h->num_fres);
+	h->fre_len = swap32(swap, h->fre_len);
+	h->fdes_off = swap32(swap, h->fdes_off);
+	h->fres_off = swap32(swap, h->fres_off);
+}
+
+static bool is_magic(uint16_t magic)
+{
+	return magic == SFRAME_MAGIC || swap16(true, magic) == SFRAME_MAGIC;
+}
+
+static int check_header(struct sfg_section *s, struct sfg_error *err)
+{
+	struct sframe_header *h = &s->header;
+
+	if (!is_magic(h->magic))
+		return fail(err, 0, "no SFrame magic");
+	if (h->version != SFRAME_VERSION_3)
+		return sfg_fail(err, 2, "SFrame version is not 3", -ENOTSUP);
+	s->arch = arch_of(h);
+	if (!s->arch)
+		return sfg_fail(err, 4, "unknown SFrame ABI", -ENOTSUP);
+	swap_header(h, arch_swaps(s->arch));
+	/* an assembler's section is not yet sorted */
+	if ((h->flags | SFRAME_F_FDE_SORTED) != HEADER_FLAGS)
+		return fail(err, 3, "unknown header flags");
+	if (h->cfa_fixed_fp_offset || h->cfa_fixed_ra_offset !=
+	    s->arch->fixed_ra)
+		return fail(err, 5, "fixed offsets are not the ABI's");
+	if (h->auxhdr_len)
+		return fail(err, 7, "auxiliary header");
+	return 0;
+}
+
+/* Both areas have to lie inside the section and apart. */
+static int check_areas(struct sfg_section *s, struct sfg_error *err)
+{
+	const struct sframe_header *h = &s->header;
+	uint64_t room = s->len - HEADER_SIZE;
+	uint64_t fdes_len = (uint64_t)h->num_fdes * INDEX_SIZE;
+
+	if (h->fdes_off > room || fdes_len > room - h->fdes_off)
+		return fail(err, 20, "FDEs reach past the section");
+	if (h->fres_off > room || h->fre_len > room - h->fres_off)
+		return fail(err, 24, "FREs reach past the section");
+	if (h->fres_off < h->fdes_off + fdes_len)
+		return fail(err, 24, "FREs overlap the FDEs");
+	s->fdes_off = HEADER_SIZE + h->fdes_off;
+	s->fres_off = HEADER_SIZE + h->fres_off;
+	return 0;
+}
+
+int sfg_open_section(struct sfg_section *section, const void *data, size_t len,
+		     uint64_t addr, struct sfg_error *err)
+{
+	struct sfg_section s = { .data = data, .len = len, .addr = addr };
+	int ret;
+
+	if (len < HEADER_SIZE)
+		return fail(err, len, "SFrame header is truncated");
+	memcpy(&s.header, data, HEADER_SIZE);
+	ret = check_header(&s, err);
+	if (!ret)
+		ret = check_areas(&s, err);
+	if (!ret)
+		*section = s;
+	return ret;
+}
+
+static size_t index_offset(const struct sfg_section *s, uint32_t index)
+{
+	return s->fdes_off + (size_t)index * INDEX_SIZE;
+}
+
+static struct sframe_fde read_index(const struct sfg_section *s,
+				    uint32_t index)
+{
+	bool swap = arch_swaps(s->arch);
+	struct sframe_fde fde;
+
+	memcpy(&fde, s->data + index_offset(s, index), sizeof(fde));
+	fde.func_start = swap64(swap, fde.func_start);
+	fde.func_size = swap32(swap, fde.func_size);
+	fde.fre_off = swap32(swap, fde.fre_off);
+	return fde;
+}
+
+static uint64_t start_of(const struct sfg_section *s, uint32_t index)
+{
+	return s->addr + index_offset(s, index) +
+	       (uint64_t)read_index(s, index).func_start;
+}
+
+static uint8_t fde_flags(const struct sframe_fde_attr *attr)
+{
+	uint8_t flags = 0;
+
+	if (attr->info & SFRAME_FDE_SIGNAL)
+		flags |= SFG_FDE_SIGNAL;
+	if (attr->info & SFRAME_FDE_PAUTH_KEY_B)
+		flags |= SFG_FDE_PAUTH_KEY_B;
+	return flags;
+}
+
+static const char *check_attr(const struct sframe_fde_attr *attr)
+{
+	bool mask = attr->info & SFRAME_FDE_PCMASK;
+
+	if (SFRAME_FDE_FRE_TYPE(attr->info) > SFRAME_FRE_TYPE_ADDR4)
+		return "unknown row type";
+	if (attr->info & SFRAME_FDE_RESERVED ||
+	    attr->info2 & SFRAME_FDE2_RESERVED)
+		return "reserved FDE bits are set";
+	if (SFRAME_FDE2_TYPE(attr->info2) > SFRAME_FDE_TYPE_FLEX)
+		return "unknown FDE type";
+	if (mask && !attr->rep_size)
+		return "PCMASK block size is 0";
+	if (!mask && attr->rep_size)
+		return "block size without PCMASK";
+	return NULL;
+}
+
+int sfg_read_fde(const struct sfg_section *s, uint32_t index,
+		 struct sfg_row_reader *reader, struct sfg_error *err)
+{
+	struct sframe_fde_attr attr;
+	struct sframe_fde fde;
+	const char *reason;
+
+	if (index >= s->header.num_fdes)
+		return sfg_fail(err, s->len, "no such FDE", -ENOENT);
+	fde = read_index(s, index);
+	if (fde.fre_off > s->header.fre_len ||
+	    s->header.fre_len - fde.fre_off < ATTR_SIZE)
+		return fail(err, index_offset(s, index) + 12,
+			    "rows of the FDE are outside the section");
+	memset(reader, 0, sizeof(*reader));
+	reader->pos = s->fres_off + fde.fre_off;
+	memcpy(&attr, s->data + reader->pos, ATTR_SIZE);
+	reason = check_attr(&attr);
+	if (reason)
+		return fail(err, reader->pos, reason);
+	reader->section = s;
+	reader->fde.addr = start_of(s, index);
+	reader->fde.size = fde.func_size;
+	reader->fde.nr_rows = swap16(arch_swaps(s->arch), attr.num_fres);
+	reader->fde.flags = fde_flags(&attr);
+	reader->fde.rep_size = attr.rep_size;
+	reader->flex = SFRAME_FDE2_TYPE(attr.info2);
+	reader->fre_type = SFRAME_FDE_FRE_TYPE(attr.info);
+	reader->left = reader->fde.nr_rows;
+	reader->pos += ATTR_SIZE;
+	return 0;
+}
+
+/* A number of 1 << shift bytes. */
+static uint32_t get_uint(const struct sfg_section *s, size_t pos,
+			 unsigned int shift)
+{
+	bool swap = arch_swaps(s->arch);
+	uint16_t half;
+	uint32_t word;
+
+	if (shift == 0)
+		return s->data[pos];
+	if (shift == 1) {
+		memcpy(&half, s->data + pos, 2);
+		return swap16(swap, half);
+	}
+	memcpy(&word, s->data + pos, 4);
+	return swap32(swap, word);
+}
+
+struct raw_row {
+	uint32_t word[15];	/* not sign-extended */
+	unsigned int nr, shift;
+	uint8_t info;
+};
+
+static int32_t signed_word(const struct raw_row *raw, unsigned int i)
+{
+	if (raw->shift == 0)
+		return (int8_t)raw->word[i];
+	if (raw->shift == 1)
+		return (int16_t)raw->word[i];
+	return raw->word[i];
+}
+
+static int32_t loaded_cfa(const struct sfg_arch *arch, int32_t word)
+{
+	return (uint32_t)word * arch->cfa_scale - arch->sp_bias;
+}
+
+static struct sfg_rule slot_rule(int32_t offset)
+{
+	return (struct sfg_rule) {
+		.offset = offset, .base = SFG_BASE_CFA, .deref = 1,
+	};
+}
+
+/* The words of RA and FP behind the CFA's; a stored RA 0 is none. */
+static const char *decode_slots(const struct sfg_arch *arch,
+				const struct raw_row *raw, struct sfg_row *row)
+{
+	unsigned int i = 1;
+
+	if (!arch->fixed_ra && i < raw->nr) {
+		if (signed_word(raw, i))
+			row->ra = slot_rule(signed_word(raw, i));
+		i++;
+	}
+	if (i < raw->nr)
+		row->fp = slot_rule(signed_word(raw, i++));
+	return i == raw->nr ? NULL : "too many data words";
+}
+
+static const char *decode_default(const struct sfg_arch *arch,
+				  const struct raw_row *raw,
+				  struct sfg_row *row)
+{
+	row->cfa.base = SFG_BASE_REG;
+	row->cfa.reg = SFRAME_FRE_BASE_SP(raw->info) ? arch->sp : arch->fp;
+	row->cfa.offset = loaded_cfa(arch, signed_word(raw, 0));
+	return decode_slots(arch, raw, row);
+}
+
+static const char *decode_rule(const struct raw_row *raw, unsigned int i,
+			       struct sfg_rule *rule)
+{
+	uint32_t control;
+
+	if (i + 2 > raw->nr)
+		return "control word without offset";
+	control = raw->word[i];
+	rule->deref = (control & SFRAME_FLEX_DEREF_P) != 0;
+	rule->offset = signed_word(raw, i + 1);
+	rule->base = SFG_BASE_CFA;
+	if (control & SFRAME_FLEX_REG_P) {
+		rule->base = SFG_BASE_REG;
+		if (SFRAME_FLEX_REGNUM(control) > UINT16_MAX)
+			return "register number is too large";
+		rule->reg = SFRAME_FLEX_REGNUM(control);
+	} else if (SFRAME_FLEX_REGNUM(control)) {
+		return "register number without a register rule";
+	}
+	return control & SFRAME_FLEX_RESERVED ?
+	       "reserved control bit is set" : NULL;
+}
+
+static const char *decode_flex(const struct sfg_arch *arch,
+			       const struct raw_row *raw, struct sfg_row *row)
+{
+	const char *reason = decode_rule(raw, 0, &row->cfa);
+	unsigned int i = 2;
+
+	if (!reason && SFRAME_FRE_BASE_SP(raw->info))
+		reason = "base register bit in a FLEX row";
+	if (reason)
+		return reason;
+	row->cfa.offset = loaded_cfa(arch, row->cfa.offset);
+	if (i == raw->nr)
+		return NULL;
+	if (!raw->word[i]) {
+		i++;
+	} else {
+		reason = decode_rule(raw, i, &row->ra);
+		i += 2;
+	}
+	if (!reason && i < raw->nr) {
+		reason = decode_rule(raw, i, &row->fp);
+		i += 2;
+	}
+	if (!reason && i != raw->nr)
+		reason = "too many data words";
+	return reason;
+}
+
+static const char *decode_row(const struct sfg_arch *arch, bool flex,
+			      const struct raw_row *raw, struct sfg_row *row)
+{
+	const char *reason;
+
+	if (!raw->nr) {
+		row->flags = SFG_ROW_OUTERMOST;
+		return raw->info ? "info bits of an outermost row" : NULL;
+	}
+	if (SFRAME_FRE_MANGLED_RA(raw->info))
+		row->flags = SFG_ROW_MANGLED_RA;
+	reason = flex ? decode_flex(arch, raw, row) :
+			decode_default(arch, raw, row);
+	if (!reason && !sfg_row_fits(arch, row))
+		reason = "rule that the format does not allow";
+	return reason;
+}
+
+/* Start, info and words; each has to lie inside the FRE area. */
+static const char *read_raw(const struct sfg_row_reader *r, uint32_t *start,
+			    struct raw_row *raw, size_t *end)
+{
+	const struct sfg_section *s = r->section;
+	size_t limit = s->fres_off + s->header.fre_len, pos = r->pos;
+	unsigned int i;
+
+	if (limit - pos < (1u << r->fre_type) + 1)
+		return "row is truncated";
+	*start = get_uint(s, pos, r->fre_type);
+	pos += 1u << r->fre_type;
+	raw->info = s->data[pos++];
+	raw->nr = SFRAME_FRE_WORDS(raw->info);
+	raw->shift = SFRAME_FRE_WORD_SIZE(raw->info);
+	if (raw->shift > 2)
+		return "unknown word size";
+	if (limit - pos < (size_t)raw->nr << raw->shift)
+		return "row is truncated";
+	for (i = 0; i < raw->nr; i++, pos += 1u << raw->shift)
+		raw->word[i] = get_uint(s, pos, raw->shift);
+	*end = pos;
+	return NULL;
+}
+
+static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
+{
+	uint32_t end = r->fde.rep_size ? r->fde.rep_size : r->fde.size;
+
+	if (start < r->next_start)
+		return "row starts do not increase";
+	if (start >= end)
+		return "row starts past its function";
+	return NULL;
+}
+
+int sfg_read_row(struct sfg_row_reader *reader, struct sfg_row *row,
+		 struct sfg_error *err)
+{
+	struct sfg_row out = { 0 };
+	struct raw_row raw;
+	const char *reason;
+	size_t end;
+
+	if (!reader->left)
+		return sfg_fail(err, reader->pos, "no row is left", -ENOENT);
+	reason = read_raw(reader, &out.start, &raw, &end);
+	if (!reason)
+		reason = check_start(reader, out.start);
+	if (!reason)
+		reason = decode_row(reader->section->arch, reader->flex, &raw,
+				    &out);
+	if (reason)
+		return fail(err, reader->pos, reason);
+	reader->next_start = (uint64_t)out.start + 1;
+	reader->pos = end;
+	reader->left--;
+	*row = out;
+	return 0;
+}
+
+/*
+ * FDEs may share rows; where thousands share thousands, reading them all
+ * would take forever. Real sections stay far below this many per byte.
+ */
+#define MAX_ROWS_PER_BYTE	4
+
+static int check_rows(struct sfg_row_reader *r, uint64_t *budget,
+		      struct sfg_error *err)
+{
+	struct sfg_row row;
+	int ret = 0;
+
+	if (r->left > *budget)
+		return fail(err, r->pos, "rows are shared beyond reason");
+	*budget -= r->left;
+	while (r->left && !ret)
+		ret = sfg_read_row(r, &row, err);
+	return ret;
+}
+
+int sfg_check_section(const struct sfg_section *section,
+		      struct sfg_error *err)
+{
+	struct sfg_row_reader reader;
+	uint64_t budget = UINT16_MAX + section->len * MAX_ROWS_PER_BYTE;
+	uint64_t end = 0;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < section->header.num_fdes; i++) {
+		ret = sfg_read_fde(section, i, &reader, err);
+		if (!ret)
+			ret = check_rows(&reader, &budget, err);
+		if (ret)
+			return ret;
+		if (section->header.flags & SFRAME_F_FDE_SORTED &&
+		    reader.fde.addr < end)
+			return fail(err, index_offset(section, i),
+				    "FDEs are not sorted or overlap");
+		end = reader.fde.addr + reader.fde.size;
+		if (end < reader.fde.addr)
+			return fail(err, index_offset(section, i),
+				    "FDE wraps around");
+	}
+	return 0;
+}
+
+/* Index of the last FDE that starts at or before addr; num_fdes: none. */
+static uint32_t search(const struct sfg_section *s, uint64_t addr)
+{
+	uint32_t lo = 0, hi = s->header.num_fdes, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (start_of(s, mid) <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? lo - 1 : s->header.num_fdes;
+}
+
+int sfg_find_row(const struct sfg_section *section, uint64_t addr,
+		 struct sfg_fde *fde, struct sfg_row *row,
+		 struct sfg_error *err)
+{
+	struct sfg_row_reader r;
+	struct sfg_row next;
+	uint64_t offset;
+	bool found = false;
+	int ret;
+
+	ret = sfg_read_fde(section, search(section, addr), &r, err);
+	if (ret)
+		return ret;
+	offset = addr - r.fde.addr;
+	if (offset >= r.fde.size)
+		return sfg_fail(err, 0, "no FDE covers the address", -ENOENT);
+	if (r.fde.rep_size)
+		offset %= r.fde.rep_size;
+	while (r.left) {
+		ret = sfg_read_row(&r, &next, err);
+		if (ret)
+			return ret;
+		if (next.start > offset)
+			break;
+		*row = next;
+		found = true;
+	}
+	*fde = r.fde;
+	return found ? 0 : sfg_fail(err, 0, "no row covers the address",
+				    -ENOENT);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* --elf: the section of a whole file, and what it covers. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "elf_file.h"
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * part / whole : 100.0;
+}
+
+static void print_not_covered(FILE *to, const struct sfg_summary *sum)
+{
+	unsigned int i;
+
+	for (i = 1; i < SFG_R_MAX; i++)
+		if (sum->affected[i])
+			fprintf(to, "not covered: %" PRIu64 " bytes in %" PRIu64
+				" functions: %s\n", sum->bytes[i],
+				sum->affected[i], sfg_reason_text(i));
+}
+
+void print_summary(FILE *to, const struct elf_file *f,
+		   const struct sfg_summary *sum, size_t section_len)
+{
+	uint64_t cfi = sum->cfi_bytes + f->eh_frame_hdr_len;
+
+	fprintf(to, "functions: %" PRIu64 " of %" PRIu64 " covered\n",
+		sum->covered_functions, sum->functions);
+	fprintf(to, "code bytes: %" PRIu64 " of %" PRIu64
+		" with CFI covered (%.3f %%)\n", sum->bytes[SFG_COVERED],
+		sum->code_bytes,
+		percent(sum->bytes[SFG_COVERED], sum->code_bytes));
+	print_not_covered(to, sum);
+	fprintf(to, "padding bytes: %" PRIu64 " between functions covered\n",
+		sum->padding_bytes);
+	fprintf(to, "section: %zu bytes, %" PRIu64 " FDEs (%" PRIu64
+		" PCMASK, %" PRIu64 " FLEX, %" PRIu64 " signal), %" PRIu64
+		" rows in %" PRIu64 " blocks\n", section_len, sum->fdes,
+		sum->mask_fdes, sum->flex_fdes, sum->signal_fdes, sum->rows,
+		sum->blocks);
+	fprintf(to, "CFI: %" PRIu64 " bytes .eh_frame, %" PRIu64
+		" bytes .eh_frame_hdr; section is %.3fx\n", sum->cfi_bytes,
+		f->eh_frame_hdr_len, cfi ? (double)section_len / cfi : 0);
+}
+
+static int convert(const struct elf_file *f, const struct options *opts,
+		   struct sfg_output *out, struct sfg_summary *sum)
+{
+	struct sfg_input in = elf_input(f);
+	struct sfg_error err;
+	int ret;
+
+	in.section_addr = opts->at;
+	in.max_rows = opts->max_rows;
+	ret = sfg_convert(&in, out, sum, &err);
+	if (ret)
+		elf_error(f, f->cfi.file_offset + err.offset, ret, "%s",
+			  err.reason);
+	return ret;
+}
+
+int command_elf(const struct options *opts)
+{
+	struct sfg_output out = { 0 };
+	struct sfg_summary sum;
+	struct elf_file f;
+	int ret = elf_open(&f, opts->input);
+
+	if (!ret)
+		ret = elf_read_cfi(&f);
+	if (!ret)
+		ret = convert(&f, opts, &out, &sum);
+	if (!ret)
+		ret = write_file(opts->output, out.data, out.len);
+	if (!ret)
+		print_summary(stdout, &f, &sum, out.len);
+	free(out.data);
+	elf_close(&f);
+	return ret;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Collects rows into ranges of code; rows are canonical from the start. */
+#include <stdlib.h>
+
+#include "core.h"
+
+static int grow(void **array, size_t *max, size_t need, size_t item)
+{
+	size_t want = *max * 2 < 256 ? 256 : *max * 2;
+	void *bigger;
+
+	if (need <= *max)
+		return 0;
+	if (want < need)
+		want = need;
+	bigger = realloc(*array, want * item);
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*max = want;
+	return 0;
+}
+
+static int reserve_rows(struct sfg_builder *b, unsigned int nr)
+{
+	return grow((void **)&b->rows, &b->max_rows, b->nr_rows + nr,
+		    sizeof(*b->rows));
+}
+
+static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		      uint8_t flags)
+{
+	int ret = grow((void **)&b->ranges, &b->max_ranges, b->nr_ranges + 1,
+		       sizeof(*b->ranges));
+
+	if (ret)
+		return ret;
+	b->ranges[b->nr_ranges++] = (struct range) {
+		.addr = lo,
+		.size = hi - lo,
+		.first_row = b->nr_rows,
+		.flags = flags,
+	};
+	b->open = true;
+	return 0;
+}
+
+/* The open range when it ends at lo and can take more. */
+static struct range *range_to_extend(struct sfg_builder *b, uint64_t lo,
+				     uint64_t hi, uint8_t flags)
+{
+	struct range *r;
+
+	if (!b->open)
+		return NULL;
+	r = &b->ranges[b->nr_ranges - 1];
+	if (r->addr + r->size != lo || r->flags != flags ||
+	    hi - r->addr > UINT32_MAX)
+		return NULL;
+	return r;
+}
+
+int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		uint8_t flags, const struct sfg_row *row)
+{
+	struct range *r = range_to_extend(b, lo, hi, flags);
+	int ret;
+
+	if (r) {
+		r->size = hi - r->addr;
+		if (sfg_rows_equal(&b->rows[b->nr_rows - 1], row))
+			return 0;
+	} else {
+		ret = open_range(b, lo, hi, flags);
+		if (ret)
+			return ret;
+		r = &b->ranges[b->nr_ranges - 1];
+	}
+	ret = reserve_rows(b, 1);
+	if (ret)
+		return ret;
+	b->rows[b->nr_rows] = *row;
+	b->rows[b->nr_rows].start = lo - r->addr;
+	b->nr_rows++;
+	r->nr_rows++;
+	return 0;
+}
+
+int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		   uint8_t flags, unsigned int rep_size,
+		   const struct sfg_row *rows, unsigned int nr)
+{
+	struct range *r;
+	int ret = open_range(b, lo, hi, flags);
+
+	if (!ret)
+		ret = reserve_rows(b, nr);
+	if (ret)
+		return ret;
+	r = &b->ranges[b->nr_ranges - 1];
+	r->rep_size = rep_size;
+	r->nr_rows = nr;
+	memcpy(b->rows + b->nr_rows, rows, nr * sizeof(*rows));
+	b->nr_rows += nr;
+	b->open = false;
+	return 0;
+}
+
+int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
+		   uint8_t flags)
+{
+	int ret = open_range(b, lo, hi, flags | SFG_FDE_SIGNAL);
+
+	b->open = false;
+	return ret;
+}
+
+void sfg_close_range(struct sfg_builder *b)
+{
+	b->open = false;
+}
+
+void sfg_free_builder(struct sfg_builder *b)
+{
+	free(b->rows);
+	free(b->ranges);
+	memset(b, 0, sizeof(*b));
+}
+
+int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
+{
+	size_t i;
+
+	fdes->fdes = malloc((b->nr_ranges + 1) * sizeof(*fdes->fdes));
+	if (!fdes->fdes)
+		return -ENOMEM;
+	for (i = 0; i < b->nr_ranges; i++)
+		fdes->fdes[i] = (struct sfg_fde) {
+			.addr = b->ranges[i].addr,
+			.size = b->ranges[i].size,
+			.rows = b->rows + b->ranges[i].first_row,
+			.nr_rows = b->ranges[i].nr_rows,
+			.flags = b->ranges[i].flags,
+			.rep_size = b->ranges[i].rep_size,
+		};
+	fdes->nr = b->nr_ranges;
+	fdes->rows = b->rows;
+	b->rows = NULL;
+	return 0;
+}
+
+void sfg_free_fdes(struct sfg_fdes *fdes)
+{
+	free(fdes->fdes);
+	free(fdes->rows);
+	memset(fdes, 0, sizeof(*fdes));
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* From a CFI state to a row, or to the reason why there is none. */
+#include "cfi.h"
+
+struct maker {
+	struct cfi_table *t;
+	uint64_t pc;
+	unsigned int *period;
+};
+
+static bool fits_s32(int64_t v)
+{
+	return v == (int32_t)v;
+}
+
+static struct sfg_rule reg_rule(unsigned int reg, int64_t offset, bool deref)
+{
+	return (struct sfg_rule) {
+		.offset = offset, .reg = reg, .base = SFG_BASE_REG,
+		.deref = deref,
+	};
+}
+
+static struct sfg_rule cfa_rule(int64_t offset, bool deref)
+{
+	return (struct sfg_rule) {
+		.offset = offset, .base = SFG_BASE_CFA, .deref = deref,
+	};
+}
+
+static bool eval(struct maker *m, const struct cfi_rule *rule, bool cfa_pushed,
+		 struct sfg_value *value)
+{
+	struct sfg_expr expr = {
+		.arch = m->t->arch,
+		.code = m->t->data + rule->expr,
+		.len = rule->expr_len,
+		.cfa_pushed = cfa_pushed,
+		.pc = m->pc,
+		.period = m->period,
+		.budget = &m->t->budget,
+	};
+
+	return sfg_eval(&expr, value) && fits_s32(value->offset);
+}
+
+static enum sfg_reason cfa_from_expression(struct maker *m,
+					   const struct cfi_rule *rule,
+					   struct sfg_rule *cfa)
+{
+	struct sfg_value v;
+
+	if (!eval(m, rule, false, &v))
+		return SFG_R_CFA_EXPR;
+	if (v.kind != SFG_VALUE_REG && v.kind != SFG_VALUE_REG_LOAD)
+		return SFG_R_CFA_EXPR;
+	*cfa = reg_rule(v.reg, v.offset, v.kind == SFG_VALUE_REG_LOAD);
+	return SFG_COVERED;
+}
+
+static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
+				struct sfg_rule *cfa)
+{
+	switch (rule->kind) {
+	case CFI_REGISTER:
+		if (!arch_has_reg(m->t->arch, rule->reg))
+			return SFG_R_CFA_REG;
+		if (!fits_s32(rule->offset))
+			return SFG_R_OFFSET;
+		*cfa = reg_rule(rule->reg, rule->offset, false);
+		return SFG_COVERED;
+	case CFI_VAL_EXPRESSION:
+		return cfa_from_expression(m, rule, cfa);
+	case CFI_REFUSED:
+		return rule->refused;
+	}
+	return SFG_R_CFA_NONE;
+}
+
+/* What an address (or, with 'value', a value) says of a register. */
+static bool rule_from_value(const struct sfg_value *v, bool value,
+			    struct sfg_rule *rule)
+{
+	switch (v->kind) {
+	case SFG_VALUE_REG:
+		*rule = reg_rule(v->reg, v->offset, !value);
+		return true;
+	case SFG_VALUE_CFA:
+		*rule = cfa_rule(v->offset, !value);
+		return true;
+	case SFG_VALUE_REG_LOAD:
+		*rule = reg_rule(v->reg, v->offset, true);
+		return value;
+	case SFG_VALUE_CFA_LOAD:
+		*rule = cfa_rule(v->offset, true);
+		return value;
+	default:
+		return false;
+	}
+}
+
+/* Of a rule that names a place or a value; false: not expressible. */
+static bool make_rule(struct maker *m, const struct cfi_rule *rule,
+		      struct sfg_rule *out)
+{
+	struct sfg_value v;
+
+	switch (rule->kind) {
+	case CFI_OFFSET:
+	case CFI_VAL_OFFSET:
+		*out = cfa_rule(rule->offset, rule->kind == CFI_OFFSET);
+		return fits_s32(rule->offset);
+	case CFI_REGISTER:
+		*out = reg_rule(rule->reg, 0, false);
+		return arch_has_reg(m->t->arch, rule->reg);
+	case CFI_EXPRESSION:
+	case CFI_VAL_EXPRESSION:
+		return eval(m, rule, true, &v) &&
+		       rule_from_value(&v, rule->kind == CFI_VAL_EXPRESSION,
+				       out);
+	}
+	return false;
+}
+
+static bool is_register_itself(const struct sfg_rule *rule, unsigned int reg)
+{
+	return rule->base == SFG_BASE_REG && rule->reg == reg &&
+	       !rule->deref && !rule->offset;
+}
+
+static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
+			       struct sfg_rule *fp)
+{
+	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME_VALUE)
+		return SFG_COVERED;
+	if (rule->kind == CFI_REFUSED)
+		return rule->refused;
+	if (!make_rule(m, rule, fp))
+		return SFG_R_FP_RULE;
+	if (is_register_itself(fp, m->t->arch->fp))
+		memset(fp, 0, sizeof(*fp));
+	return SFG_COVERED;
+}
+
+/* Whether the rule is the one that a row has when it says nothing. */
+static bool ra_is_implied(const struct sfg_arch *arch,
+			  const struct sfg_rule *ra)
+{
+	if (!arch->fixed_ra)
+		return is_register_itself(ra, arch->ra);
+	return ra->base == SFG_BASE_CFA && ra->deref &&
+	       ra->offset == arch->fixed_ra;
+}
+
+static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
+			       struct sfg_rule *ra)
+{
+	const struct sfg_arch *arch = m->t->arch;
+
+	if (rule->kind == CFI_UNSPECIFIED)
+		return SFG_COVERED;
+	if (rule->kind == CFI_SAME_VALUE)
+		return arch->fixed_ra ? SFG_R_RA_RULE : SFG_COVERED;
+	if (rule->kind == CFI_REFUSED)
+		return rule->refused;
+	if (!make_rule(m, rule, ra))
+		return SFG_R_RA_RULE;
+	/* a return address next to the CFA is no address */
+	if (ra->base == SFG_BASE_CFA && !ra->deref)
+		return SFG_R_RA_RULE;
+	if (ra_is_implied(arch, ra))
+		memset(ra, 0, sizeof(*ra));
+	return SFG_COVERED;
+}
+
+/* SFrame has no rule for the stack pointer: it has to be the CFA's. */
+static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
+{
+	const struct sfg_arch *arch = m->t->arch;
+	struct sfg_rule sp;
+
+	if (rule->kind == CFI_UNSPECIFIED)
+		return SFG_COVERED;
+	if (rule->kind == CFI_REFUSED)
+		return rule->refused;
+	if (!make_rule(m, rule, &sp) || sp.base != SFG_BASE_CFA)
+		return SFG_R_SP_RULE;
+	if (sp.deref)
+		return arch->sp_slot ? SFG_COVERED : SFG_R_SP_RULE;
+	return sp.offset == arch->sp_bias ? SFG_COVERED : SFG_R_SP_RULE;
+}
+
+enum sfg_reason cfi_make_row(struct cfi_table *t,
+			     const struct cfi_state *state, uint64_t pc,
+			     struct sfg_row *row, unsigned int *period)
+{
+	struct maker m = { .t = t, .pc = pc, .period = period };
+	enum sfg_reason reason;
+
+	memset(row, 0, sizeof(*row));
+	if (state->ra.kind == CFI_UNDEFINED) {
+		row->flags = SFG_ROW_OUTERMOST;
+		return SFG_COVERED;
+	}
+	if (state->mangled_ra)
+		row->flags = SFG_ROW_MANGLED_RA;
+	reason = make_cfa(&m, &state->cfa, &row->cfa);
+	if (!reason)
+		reason = make_ra(&m, &state->ra, &row->ra);
+	if (!reason)
+		reason = make_fp(&m, &state->fp, &row->fp);
+	if (!reason)
+		reason = check_sp(&m, &state->sp);
+	if (!reason && !sfg_row_fits(t->arch, row))
+		reason = SFG_R_OFFSET;
+	return reason;
+}

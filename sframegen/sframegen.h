@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/*
+ * libsframegen: DWARF call frame information to SFrame version 3.
+ *
+ * Conventions of every function here:
+ *  - returns 0 or a negative errno; on failure no output argument but the
+ *    struct sfg_error (which may be NULL) has been written;
+ *  - thread-safe, no global state, no locks, no signals; only sfg_convert()
+ *    and sfg_derive() allocate (malloc), everything else is
+ *    async-signal-safe;
+ *  - input bytes are hostile: never read outside the given ranges, time
+ *    O(n log n) and memory O(n) in their length;
+ *  - addresses are of the 64-bit target, lengths and offsets are bytes.
+ *
+ * Errnos:
+ *  EINVAL	malformed CFI or SFrame section, or a row the format rejects
+ *  ENOTSUP	the ABI (or the version of a section) is not known here
+ *  E2BIG	a count or an offset does not fit its field in the format
+ *  ENOSPC	the buffer is too small
+ *  ENOENT	sfg_find_row(): no FDE, or no row of it, covers the address
+ *  ENOMEM	out of memory
+ */
+#ifndef SFRAMEGEN_H
+#define SFRAMEGEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sfjit/sframe.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where and why an input was refused; 'reason' is a string constant. */
+struct sfg_error {
+	size_t offset;		/* from the start of the refused buffer */
+	const char *reason;
+};
+
+/*
+ * Rows
+ *
+ * A rule gives a value as base + offset, or the 8 bytes stored there when
+ * 'deref' is 1. Register numbers are those of DWARF.
+ */
+enum sfg_base {
+	SFG_BASE_NONE = 0,	/* RA: where the ABI puts it; FP: unchanged */
+	SFG_BASE_CFA = 1,
+	SFG_BASE_REG = 2,
+};
+
+struct sfg_rule {
+	int32_t offset;
+	uint16_t reg;		/* SFG_BASE_REG; else 0 */
+	uint8_t base;		/* enum sfg_base */
+	uint8_t deref;		/* 0 or 1 */
+};
+
+#define SFG_ROW_OUTERMOST	0x1	/* RA undefined; the rules are 0 */
+#define SFG_ROW_MANGLED_RA	0x2	/* AArch64: RA is signed */
+
+/*
+ * From 'start' (counted from the FDE's first byte, or, in a repeating FDE,
+ * from the first byte of each block) to the start of the next row.
+ * Saved at CFA-16 is { .offset = -16, .base = SFG_BASE_CFA, .deref = 1 }.
+ * The caller's stack pointer is the CFA (s390x: CFA - 160).
+ */
+struct sfg_row {
+	uint32_t start;
+	uint32_t flags;		/* SFG_ROW_* */
+	struct sfg_rule cfa;	/* base is SFG_BASE_REG */
+	struct sfg_rule ra;
+	struct sfg_rule fp;
+};
+
+#define SFG_FDE_SIGNAL		0x1	/* signal trampoline; rows may be 0 */
+#define SFG_FDE_PAUTH_KEY_B	0x2	/* AArch64 */
+
+/* A range of code and its rows; 'rows' stays the caller's. */
+struct sfg_fde {
+	uint64_t addr;
+	uint32_t size;
+	uint32_t nr_rows;
+	const struct sfg_row *rows;
+	uint8_t flags;		/* SFG_FDE_* */
+	uint8_t rep_size;	/* != 0: rows repeat every rep_size (PCMASK) */
+};
+
+/*
+ * Rows to SFrame bytes, for code generators: size, then fill. No allocation.
+ *
+ * FDEs must be sorted by address and must not overlap; row starts must
+ * strictly increase and lie inside the FDE (or block). 'section_addr' is
+ * where the section will be mapped. An upper bound that needs no call:
+ * SFG_SECTION_MAX(number of FDEs, number of all rows).
+ *
+ * sfg_section_size() checks the input and stores the exact size.
+ * sfg_write_section() checks it too and writes at most 'len' bytes, of which
+ * there are *used; the bytes of 'buf' are undefined after a failure.
+ */
+#define SFG_SECTION_MAX(nr_fdes, nr_rows) \
+	(28 + (size_t)(nr_fdes) * 21 + (size_t)(nr_rows) * 29)
+
+int sfg_section_size(unsigned int abi, const struct sfg_fde *fdes,
+		     size_t nr_fdes, size_t *size, struct sfg_error *err);
+int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
+		      size_t nr_fdes, uint64_t section_addr,
+		      void *buf, size_t len, size_t *used,
+		      struct sfg_error *err);
+
+/*
+ * Adds 'delta' to the address of every FDE of a section in memory. Needs
+ * only a readable header; -EINVAL when the FDEs are not inside 'len'.
+ * A section made with section_addr 0 for link-time addresses, mapped at S
+ * for a module with load bias B, is rebased by B - S.
+ */
+int sfg_rebase(void *section, size_t len, int64_t delta);
+
+/*
+ * Call frame information to SFrame
+ */
+
+/* 'len' bytes that are at 'addr' in the target; 'data' is borrowed. */
+struct sfg_image {
+	const void *data;
+	size_t len;
+	uint64_t addr;
+};
+
+#define SFG_INPUT_DEBUG_FRAME	0x1	/* 'cfi' is .debug_frame */
+
+/*
+ * 'text': the executable ranges, sorted; FDEs outside of them are dropped
+ * and counted. Without any (nr_text 0) every FDE is kept. Ranges with data
+ * NULL are not readable: nothing is merged over gaps in them. The section
+ * may be longer than its CFI when a zero terminator ends it.
+ */
+struct sfg_input {
+	unsigned int abi;		/* SFRAME_ABI_* */
+	unsigned int flags;		/* SFG_INPUT_* */
+	struct sfg_image cfi;		/* .eh_frame */
+	const struct sfg_image *text;
+	size_t nr_text;
+	uint64_t section_addr;		/* of the SFrame section */
+	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */
+};
+
+#define SFG_MAX_ROWS		16
+
+/* Why code that has CFI is not covered; numbers are for this header only. */
+enum sfg_reason {
+	SFG_COVERED = 0,
+	SFG_R_CFA_EXPR,		/* CFA expression beyond the format */
+	SFG_R_CFA_NONE,		/* no CFA rule in force */
+	SFG_R_CFA_REG,		/* CFA from a register not in the format */
+	SFG_R_RA_RULE,		/* return address rule beyond the format */
+	SFG_R_FP_RULE,		/* frame pointer rule beyond the format */
+	SFG_R_SP_RULE,		/* caller's stack pointer is not the CFA */
+	SFG_R_OFFSET,		/* offset does not fit 32 bits */
+	SFG_R_AUGMENTATION,	/* unknown CIE augmentation or version */
+	SFG_R_ENCODING,		/* pointer encoding not usable here */
+	SFG_R_RA_COLUMN,	/* return address column is not the ABI's */
+	SFG_R_OPCODE,		/* unknown CFI instruction */
+	SFG_R_STATE,		/* restore without remember, or too deep */
+	SFG_R_OVERLAP,		/* overlaps an earlier FDE */
+	SFG_R_OUTSIDE,		/* outside of the text: discarded code */
+	SFG_R_EMPTY,		/* zero-size function */
+	SFG_R_MAX
+};
+
+const char *sfg_reason_text(enum sfg_reason reason);
+
+/*
+ * What a conversion did. bytes[SFG_COVERED] is the code that is covered,
+ * the other entries what is not. SFG_R_OVERLAP and SFG_R_OUTSIDE count bytes
+ * that are no code of this function; they are not in code_bytes.
+ */
+struct sfg_summary {
+	uint64_t functions;		/* FDEs of the input */
+	uint64_t covered_functions;	/* without any uncovered byte */
+	uint64_t code_bytes;		/* bytes of code with CFI */
+	uint64_t bytes[SFG_R_MAX];
+	uint64_t affected[SFG_R_MAX];	/* functions by reason */
+	uint64_t padding_bytes;		/* covered bytes between functions */
+	uint64_t fdes, rows, blocks;	/* of the output */
+	uint64_t mask_fdes, flex_fdes, signal_fdes;
+	uint64_t cfi_bytes;		/* length of the CFI read */
+};
+
+/* 'data' is the caller's, to be released with free(). */
+struct sfg_output {
+	void *data;
+	size_t len;
+};
+
+int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
+		struct sfg_summary *summary, struct sfg_error *err);
+
+/*
+ * The same up to the rows: one struct sfg_fde per covered range of each
+ * input FDE (nothing merged or split), sorted. 'fdes' is released with
+ * sfg_free_fdes().
+ */
+struct sfg_fdes {
+	struct sfg_fde *fdes;
+	size_t nr;
+	struct sfg_row *rows;
+};
+
+int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
+	       struct sfg_summary *summary, struct sfg_error *err);
+void sfg_free_fdes(struct sfg_fdes *fdes);
+
+/*
+ * Reading
+ *
+ * sfg_open_section() checks header and areas, sfg_read_fde() one FDE,
+ * sfg_read_row() one row; sfg_check_section() all of them and the order.
+ * The section is borrowed as long as the reader is used.
+ */
+struct sfg_section {
+	const uint8_t *data;
+	size_t len;
+	uint64_t addr;		/* where the section is in the target */
+	const struct sfg_arch *arch;
+	struct sframe_header header;	/* in the byte order of this machine */
+	size_t fdes_off, fres_off;	/* from the start of the section */
+};
+
+/* State of reading the rows of one FDE. */
+struct sfg_row_reader {
+	const struct sfg_section *section;
+	struct sfg_fde fde;		/* .rows is NULL */
+	uint8_t flex;
+	uint8_t fre_type;
+	uint32_t left;			/* rows not yet read */
+	size_t pos;			/* of the next row in the section */
+	uint64_t next_start;		/* smallest start the next may have */
+};
+
+int sfg_open_section(struct sfg_section *section, const void *data, size_t len,
+		     uint64_t addr, struct sfg_error *err);
+int sfg_read_fde(const struct sfg_section *section, uint32_t index,
+		 struct sfg_row_reader *reader, struct sfg_error *err);
+/* -ENOENT: no row is left. */
+int sfg_read_row(struct sfg_row_reader *reader, struct sfg_row *row,
+		 struct sfg_error *err);
+int sfg_check_section(const struct sfg_section *section,
+		      struct sfg_error *err);
+/*
+ * The FDE and row for an address, by binary search. Of a signal FDE without
+ * rows the FDE is filled and -ENOENT returned.
+ */
+int sfg_find_row(const struct sfg_section *section, uint64_t addr,
+		 struct sfg_fde *fde, struct sfg_row *row,
+		 struct sfg_error *err);
+
+/* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */
+unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SFRAMEGEN_H */

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* --template: a C header with code, SFrame and .eh_frame to be patched. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "elf_file.h"
+
+/* A template is a few hand-written functions; more is a mistake. */
+#define MAX_FUNCTIONS	64
+#define MIN_SLOT	16
+#define MAX_SLOT	128	/* the largest power of two that PCMASK knows */
+
+struct template {
+	struct elf_file *f;
+	const struct sfg_arch *arch;
+	struct sfg_fdes fdes;
+	FILE *out;
+};
+
+static unsigned int slot_size(uint64_t code_size)
+{
+	unsigned int slot = MIN_SLOT;
+
+	while (slot < code_size)
+		slot *= 2;
+	return slot;
+}
+
+static const struct sfg_fde *find_fde(const struct template *t,
+				      const struct elf_symbol *fn)
+{
+	size_t i;
+
+	for (i = 0; i < t->fdes.nr; i++)
+		if (t->fdes.fdes[i].addr == fn->addr &&
+		    t->fdes.fdes[i].size == fn->size &&
+		    !t->fdes.fdes[i].rep_size && t->fdes.fdes[i].nr_rows)
+			return &t->fdes.fdes[i];
+	return NULL;
+}
+
+static const uint8_t *find_code(const struct template *t,
+				const struct elf_symbol *fn)
+{
+	const struct sfg_image *text = t->f->text;
+	size_t i;
+
+	for (i = 0; i < t->f->nr_text; i++, text++)
+		if (fn->addr >= text->addr &&
+		    fn->addr - text->addr <= text->len &&
+		    fn->size <= text->len - (fn->addr - text->addr))
+			return (const uint8_t *)text->data +
+			       (fn->addr - text->addr);
+	return NULL;
+}
+
+static uint64_t file_offset_of(const struct template *t, const uint8_t *code)
+{
+	return code ? code - t->f->data : 0;
+}
+
+static int refuse(const struct template *t, const struct elf_symbol *fn,
+		  const char *reason)
+{
+	return elf_error(t->f, file_offset_of(t, find_code(t, fn)), -EINVAL,
+			 "%s: %s", fn->name, reason);
+}
+
+static int check_function(const struct template *t,
+			  const struct elf_symbol *fn)
+{
+	if (!find_code(t, fn) || !fn->size)
+		return refuse(t, fn, "function has no code");
+	if (fn->size > MAX_SLOT)
+		return refuse(t, fn, "longer than a slot of 128 bytes");
+	/* a copy of the code runs elsewhere */
+	if (elf_is_relocated(t->f, fn->addr, fn->size))
+		return refuse(t, fn, "code needs relocation");
+	if (!find_fde(t, fn))
+		return refuse(t, fn, "CFI does not cover the function by rows");
+	return 0;
+}
+
+static void print_bytes(FILE *out, const char *name, const char *suffix,
+			const uint8_t *p, size_t len)
+{
+	size_t i;
+
+	fprintf(out, "static const unsigned char %s_%s[%zu] = {", name, suffix,
+		len);
+	for (i = 0; i < len; i++)
+		fprintf(out, "%s0x%02x,", i % 8 ? " " : "\n\t", p[i]);
+	fputs("\n};\n\n", out);
+}
+
+static void print_upper(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		fputc(toupper((unsigned char)*name), out);
+}
+
+static void print_define(FILE *out, const char *name, const char *suffix,
+			 size_t value)
+{
+	fputs("#define ", out);
+	print_upper(out, name);
+	fprintf(out, "_%s\t%zu\n", suffix, value);
+}
+
+/* By the first function: one file may use several templates. */
+static void print_guard(FILE *out, const char *directive, const char *name)
+{
+	fprintf(out, "%s ", directive);
+	print_upper(out, name);
+	fputs("_TEMPLATE_H\n", out);
+}
+
+static void print_rows(const struct template *t, const struct sfg_fde *fde)
+{
+	char text[ROW_TEXT_MAX];
+	uint32_t i;
+
+	for (i = 0; i < fde->nr_rows; i++) {
+		format_row(t->arch, &fde->rows[i], text);
+		fprintf(t->out, " * %3u: %s\n", fde->rows[i].start, text);
+	}
+}
+
+static int print_sframe(const struct template *t, const struct elf_symbol *fn,
+			struct sfg_fde fde, unsigned int slot)
+{
+	uint8_t buf[SFG_SECTION_MAX(1, MAX_SLOT)];
+	size_t len;
+	struct sfg_error err;
+	int ret;
+
+	fde.addr = 0;
+	fde.size = slot;
+	fde.rep_size = slot;
+	ret = sfg_write_section(t->arch->abi, &fde, 1, 0, buf, sizeof(buf),
+				&len, &err);
+	if (ret)
+		return refuse(t, fn, err.reason);
+	/* patched with the window's: start relative to the field, and size */
+	memset(buf + sizeof(struct sframe_header), 0, 12);
+	print_define(t->out, fn->name, "SFRAME_START_OFF",
+		     sizeof(struct sframe_header) +
+		     offsetof(struct sframe_fde, func_start));
+	print_define(t->out, fn->name, "SFRAME_SIZE_OFF",
+		     sizeof(struct sframe_header) +
+		     offsetof(struct sframe_fde, func_size));
+	print_bytes(t->out, fn->name, "sframe", buf, len);
+	return 0;
+}
+
+static int print_eh_frame(const struct template *t,
+			  const struct elf_symbol *fn,
+			  const struct sfg_fde *fde, unsigned int slot)
+{
+	struct window_cfi cfi;
+
+	if (!make_window_cfi(t->arch, fde, slot, &cfi))
+		return refuse(t, fn, "rows beyond an .eh_frame template");
+	print_define(t->out, fn->name, "EH_FRAME_START_OFF", cfi.start_off);
+	print_define(t->out, fn->name, "EH_FRAME_SIZE_OFF", cfi.size_off);
+	print_define(t->out, fn->name, "EH_FRAME_ENCODING", 0);
+	print_bytes(t->out, fn->name, "eh_frame", cfi.data, cfi.len);
+	return 0;
+}
+
+static int print_function(const struct template *t,
+			  const struct elf_symbol *fn)
+{
+	int ret = check_function(t, fn);
+	const struct sfg_fde *fde;
+	unsigned int slot;
+
+	if (ret)
+		return ret;
+	fde = find_fde(t, fn);
+	slot = slot_size(fn->size);
+	fprintf(t->out, "/* %s\n *\n", fn->name);
+	print_rows(t, fde);
+	fputs(" */\n", t->out);
+	print_define(t->out, fn->name, "CODE_SIZE", fn->size);
+	print_define(t->out, fn->name, "SLOT_SIZE", slot);
+	print_bytes(t->out, fn->name, "code", find_code(t, fn), fn->size);
+	ret = print_sframe(t, fn, *fde, slot);
+	return ret ? ret : print_eh_frame(t, fn, fde, slot);
+}
+
+static void print_head(const struct template *t)
+{
+	fputs("/* Generated by sframegen --template; do not edit. */\n"
+	      "/*\n"
+	      " * A window is memory filled with copies of NAME_code, one per"
+	      " NAME_SLOT_SIZE\n"
+	      " * bytes, its start aligned to the slot. Patch its SFrame"
+	      " section with\n"
+	      " *\ts64 at NAME_SFRAME_START_OFF: window - (section + that"
+	      " offset)\n"
+	      " *\tu32 at NAME_SFRAME_SIZE_OFF: bytes of the window\n"
+	      " * and its .eh_frame with\n"
+	      " *\tu64 at NAME_EH_FRAME_START_OFF: window\n"
+	      " *\tu64 at NAME_EH_FRAME_SIZE_OFF: bytes of the window\n"
+	      " */\n", t->out);
+}
+
+static int print_functions(const struct template *t)
+{
+	const struct elf_symbol *fn = t->f->functions;
+	size_t i;
+	int ret = 0;
+
+	if (!t->f->nr_functions)
+		return elf_error(t->f, 0, -EINVAL, "no function symbols");
+	if (t->f->nr_functions > MAX_FUNCTIONS)
+		return elf_error(t->f, 0, -E2BIG,
+				 "%zu functions are too many for a template",
+				 t->f->nr_functions);
+	print_head(t);
+	print_guard(t->out, "#ifndef", fn->name);
+	print_guard(t->out, "#define", fn->name);
+	fputc('\n', t->out);
+	for (i = 0; i < t->f->nr_functions && !ret; i++)
+		ret = print_function(t, &fn[i]);
+	fputs("#endif\n", t->out);
+	return ret;
+}
+
+static int make_header(struct template *t, const char *path)
+{
+	char *text = NULL;
+	size_t len;
+	int ret;
+
+	t->out = open_memstream(&text, &len);
+	if (!t->out)
+		return path_error(path, -ENOMEM);
+	ret = print_functions(t);
+	if (fclose(t->out) && !ret)
+		ret = path_error(path, -ENOMEM);
+	if (!ret)
+		ret = write_file(path, text, len);
+	free(text);
+	return ret;
+}
+
+static int derive(struct template *t)
+{
+	struct sfg_input in = elf_input(t->f);
+	struct sfg_error err;
+	int ret = sfg_derive(&in, &t->fdes, NULL, &err);
+
+	if (ret)
+		elf_error(t->f, t->f->cfi.file_offset + err.offset, ret, "%s",
+			  err.reason);
+	return ret;
+}
+
+static int check_object(struct elf_file *f)
+{
+	if (f->ehdr.e_type != ET_REL)
+		return elf_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
+				 "not an object file");
+	return 0;
+}
+
+int command_template(const struct options *opts)
+{
+	struct elf_file f;
+	struct template t = { .f = &f };
+	int ret = elf_open(&f, opts->input);
+
+	if (!ret)
+		ret = check_object(&f);
+	if (!ret)
+		ret = elf_read_cfi(&f);
+	if (!ret)
+		ret = elf_read_symbols(&f);
+	if (!ret) {
+		t.arch = sfg_arch_by_abi(f.abi);
+		ret = derive(&t);
+	}
+	if (!ret)
+		ret = make_header(&t, opts->output);
+	sfg_free_fdes(&t.fdes);
+	elf_close(&f);
+	return ret;
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * --verify: what the assembler wrote to .sframe against what the CFI of the
+ * same object says. Both become lists of spans by address; a sweep over them
+ * names each place where they differ.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "commands.h"
+#include "elf_file.h"
+
+enum span_kind { SPAN_NOTHING, SPAN_ROW, SPAN_SIGNAL, SPAN_REPEAT, SPAN_BAD };
+
+struct span {
+	uint64_t lo, hi;
+	enum span_kind kind;
+	const char *bad;	/* SPAN_BAD: what is wrong */
+	struct sfg_row row;
+};
+
+struct spans {
+	struct span *span;
+	size_t nr, max;
+};
+
+struct verifier {
+	struct elf_file *f;
+	const struct sfg_arch *arch;
+	struct spans theirs, ours;
+	size_t compared, differences;
+};
+
+static int push(struct spans *s, const struct span *span)
+{
+	size_t want = s->max ? s->max * 2 : 64;
+	struct span *bigger;
+
+	if (s->nr == s->max) {
+		bigger = realloc(s->span, want * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		s->span = bigger;
+		s->max = want;
+	}
+	s->span[s->nr++] = *span;
+	return 0;
+}
+
+static struct span span_of_fde(const struct sfg_fde *fde)
+{
+	return (struct span) {
+		.lo = fde->addr, .hi = fde->addr + fde->size,
+		.kind = fde->flags & SFG_FDE_SIGNAL ? SPAN_SIGNAL :
+			fde->rep_size ? SPAN_REPEAT : SPAN_ROW,
+	};
+}
+
+/* A row holds up to the next one; the last span's end is the function's. */
+static int push_row(struct spans *s, struct span *span,
+		    const struct sfg_fde *fde, const struct sfg_row *row)
+{
+	if (row->start)
+		s->span[s->nr - 1].hi = fde->addr + row->start;
+	span->lo = fde->addr + row->start;
+	span->row = *row;
+	return push(s, span);
+}
+
+static int add_derived(struct spans *s, const struct sfg_fde *fde)
+{
+	struct span span = span_of_fde(fde);
+	uint32_t i;
+	int ret = 0;
+
+	if (span.kind != SPAN_ROW)
+		return push(s, &span);
+	for (i = 0; i < fde->nr_rows && !ret; i++)
+		ret = push_row(s, &span, fde, &fde->rows[i]);
+	return ret;
+}
+
+/* What cannot be read is a difference like any other, of the whole function. */
+static int push_bad(struct spans *s, size_t first, const struct sfg_fde *fde,
+		    const char *reason)
+{
+	struct span span = span_of_fde(fde);
+
+	s->nr = first;
+	span.kind = SPAN_BAD;
+	span.bad = reason;
+	return push(s, &span);
+}
+
+static int add_read(struct spans *s, struct sfg_row_reader *r)
+{
+	struct span span = span_of_fde(&r->fde);
+	size_t first = s->nr;
+	struct sfg_error err;
+	struct sfg_row row;
+	int ret = 0;
+
+	if (span.kind != SPAN_ROW)
+		return push(s, &span);
+	if (!r->left)
+		return push_bad(s, first, &r->fde, "FDE without rows");
+	while (r->left && !ret) {
+		if (sfg_read_row(r, &row, &err))
+			return push_bad(s, first, &r->fde, err.reason);
+		if (s->nr == first && row.start)
+			return push_bad(s, first, &r->fde, "no row at 0");
+		ret = push_row(s, &span, &r->fde, &row);
+	}
+	return ret;
+}
+
+static int compare_spans(const void *x, const void *y)
+{
+	const struct span *a = x, *b = y;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	return (a->hi > b->hi) - (a->hi < b->hi);
+}
+
+static int read_theirs(struct verifier *v, struct sfg_section *s)
+{
+	struct sfg_row_reader r;
+	struct sfg_error err;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < s->header.num_fdes; i++) {
+		ret = sfg_read_fde(s, i, &r, &err);
+		if (ret)
+			return elf_error(v->f, v->f->sframe.file_offset +
+					 err.offset, ret, "%s", err.reason);
+		if (add_read(&v->theirs, &r))
+			return path_error(v->f->path, -ENOMEM);
+	}
+	qsort(v->theirs.span, v->theirs.nr, sizeof(*v->theirs.span),
+	      compare_spans);
+	return 0;
+}
+
+static int open_theirs(struct verifier *v)
+{
+	const struct elf_part *part = &v->f->sframe;
+	struct sfg_section s;
+	struct sfg_error err;
+	int ret = sfg_open_section(&s, part->image.data, part->image.len,
+				   part->image.addr, &err);
+
+	if (ret)
+		return elf_error(v->f, part->file_offset + err.offset, ret,
+				 "%s", err.reason);
+	return read_theirs(v, &s);
+}
+
+static int derive_ours(struct verifier *v)
+{
+	struct sfg_input in = elf_input(v->f);
+	struct sfg_fdes fdes;
+	struct sfg_error err;
+	size_t i;
+	int ret = sfg_derive(&in, &fdes, NULL, &err);
+
+	if (ret)
+		return elf_error(v->f, v->f->cfi.file_offset + err.offset,
+				 ret, "%s", err.reason);
+	for (i = 0; i < fdes.nr && !ret; i++)
+		ret = add_derived(&v->ours, &fdes.fdes[i]);
+	sfg_free_fdes(&fdes);
+	return ret ? path_error(v->f->path, ret) : 0;
+}
+
+static const struct span nothing = { .kind = SPAN_NOTHING };
+
+static bool same(const struct span *a, const struct span *b)
+{
+	if (a->kind != b->kind || a->kind == SPAN_BAD)
+		return false;
+	return a->kind != SPAN_ROW || sfg_rows_equal(&a->row, &b->row);
+}
+
+static void describe(const struct verifier *v, const struct span *span,
+		     char *text)
+{
+	static const char *const kinds[] = {
+		[SPAN_NOTHING] = "nothing", [SPAN_SIGNAL] = "signal frame",
+		[SPAN_REPEAT] = "repeating rows",
+	};
+
+	if (span->kind == SPAN_ROW)
+		format_row(v->arch, &span->row, text);
+	else
+		strcpy(text, span->kind == SPAN_BAD ? span->bad :
+						      kinds[span->kind]);
+}
+
+static void print_difference(struct verifier *v, uint64_t lo,
+			     const struct span *theirs,
+			     const struct span *ours)
+{
+	const struct elf_symbol *fn = elf_find_function(v->f, lo);
+	char their_text[ROW_TEXT_MAX], our_text[ROW_TEXT_MAX];
+
+	describe(v, theirs, their_text);
+	describe(v, ours, our_text);
+	printf("%s: %s+0x%" PRIx64 ": .sframe: %s; CFI: %s\n", v->f->path,
+	       fn ? fn->name : "", lo - (fn ? fn->addr : 0), their_text,
+	       our_text);
+	v->differences++;
+}
+
+/* The span that holds at an address; *index moves up with it. */
+static const struct span *span_at(const struct spans *s, size_t *index,
+				  uint64_t addr)
+{
+	while (*index < s->nr && s->span[*index].hi <= addr)
+		++*index;
+	if (*index == s->nr || s->span[*index].lo > addr)
+		return &nothing;
+	return &s->span[*index];
+}
+
+static uint64_t next_change(const struct spans *s, size_t index, uint64_t addr)
+{
+	if (index == s->nr)
+		return UINT64_MAX;
+	return s->span[index].lo > addr ? s->span[index].lo :
+					  s->span[index].hi;
+}
+
+static void sweep(struct verifier *v)
+{
+	const struct span *last_theirs = NULL, *last_ours = NULL;
+	const struct span *theirs, *ours;
+	size_t i = 0, k = 0;
+	uint64_t addr = 0, a, b;
+
+	while (i < v->theirs.nr || k < v->ours.nr) {
+		theirs = span_at(&v->theirs, &i, addr);
+		ours = span_at(&v->ours, &k, addr);
+		v->compared += ours != &nothing || theirs != &nothing;
+		if (!same(theirs, ours) &&
+		    (theirs != last_theirs || ours != last_ours))
+			print_difference(v, addr, theirs, ours);
+		last_theirs = theirs;
+		last_ours = ours;
+		a = next_change(&v->theirs, i, addr);
+		b = next_change(&v->ours, k, addr);
+		addr = a < b ? a : b;
+	}
+}
+
+static int compare_file(struct verifier *v)
+{
+	int ret;
+
+	v->arch = sfg_arch_by_abi(v->f->abi);
+	ret = open_theirs(v);
+	if (!ret)
+		ret = derive_ours(v);
+	if (ret)
+		return ret;
+	sweep(v);
+	printf("%s: %zu rows compared, %zu differences\n", v->f->path,
+	       v->compared, v->differences);
+	return v->differences != 0;
+}
+
+int command_verify(const struct options *opts)
+{
+	struct elf_file f;
+	struct verifier v = { .f = &f };
+	int ret = elf_open(&f, opts->input);
+
+	if (!ret)
+		ret = elf_read_cfi(&f);
+	if (!ret)
+		ret = elf_read_sframe(&f);
+	if (!ret)
+		ret = elf_read_symbols(&f);
+	if (!ret)
+		ret = compare_file(&v);
+	free(v.theirs.span);
+	free(v.ours.span);
+	elf_close(&f);
+	return ret;
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: what an FDE covers beyond the CFI disassembles to nothing but
+# padding, and the summary counts it.
+
+# shellcheck source=tests/diff/common
+. "$(dirname "$0")/common"
+
+readelf=$(new_tool readelf)
+objdump=$(new_tool objdump)
+files=$(trixie_files | grep -e libc.so -e ld-linux -e libcrypto)
+[ -n "$files" ] ||
+	skip "no files of Debian 13 (SFJIT_TRIXIE or tools/rootfs elf)"
+for file in $files; do
+	name=$(basename "$file")
+	if ! "$bin" --elf "$file" -o "$tmp/section" >"$tmp/summary" 2>&1; then
+		not_ok "$name: conversion" "$(cat "$tmp/summary")"
+		continue
+	fi
+	"$bin" --dump "$tmp/section" >"$tmp/dump"
+	"$readelf" --debug-dump=frames "$file" >"$tmp/frames" 2>/dev/null
+	"$objdump" -d --no-show-raw-insn "$file" >"$tmp/code"
+	if python3 tests/diff/padding.py "$tmp/frames" "$tmp/dump" \
+		"$tmp/code" >"$tmp/out"; then
+		ok "$name: only padding in $(cat "$tmp/out") without CFI"
+	else
+		not_ok "$name" "$(tr '\n' ' ' <"$tmp/out")"
+	fi
+	said=$(sed -n 's/^padding bytes: \([0-9]*\) .*/\1 bytes/p' \
+		"$tmp/summary")
+	if [ "$said" = "$(tail -n 1 "$tmp/out")" ] &&
+	   [ "$said" != "0 bytes" ]; then
+		ok "$name: the summary counts it"
+	else
+		not_ok "$name: summary" "says $said"
+	fi
+done
+exit $failed

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: binutils' readelf and objdump list the same FDEs and rows of
+# our sections as we do.
+
+# shellcheck source=tests/diff/common
+. "$(dirname "$0")/common"
+
+as=$(new_tool as)
+readelf=$(new_tool readelf)
+objdump=$(new_tool objdump)
+
+# Rules that compilers seldom make: DRAP, RA and FP in unusual places.
+cat >"$tmp/odd.s" <<'EOS'
+	.text
+odd:	.cfi_startproc
+	nop
+	.cfi_def_cfa 10, 0
+	nop
+	.cfi_escape 0x10,0x6,0x2,0x76,0
+	nop
+	.cfi_escape 0xf,0x3,0x76,0x78,0x6
+	nop
+	.cfi_def_cfa 7,8
+	.cfi_restore 6
+	.cfi_register 16, 2
+	nop
+	.cfi_offset 16, -24
+	.cfi_offset 6, -32
+	nop
+	.cfi_undefined 16
+	nop
+	.cfi_endproc
+EOS
+"$as" -o "$tmp/odd.o" "$tmp/odd.s" || exit 1
+
+# wrap SECTION OBJECT: binutils only look into ELF files
+wrap() {
+	printf '.section .sframe,"a",@0x6ffffff4\n.incbin "%s"\n' "$1" |
+		"$as" -o "$2" -
+}
+
+compare() {
+	_name=$(basename "$1")
+	if ! "$bin" --elf "$1" -o "$tmp/section" >"$tmp/out" 2>&1; then
+		not_ok "$_name: conversion" "$(cat "$tmp/out")"
+		return
+	fi
+	wrap "$tmp/section" "$tmp/wrapped.o"
+	"$bin" --dump "$tmp/section" | awk -f tests/diff/to-readelf.awk \
+		>"$tmp/ours"
+	for tool in "$readelf" "$objdump"; do
+		"$tool" --sframe "$tmp/wrapped.o" |
+			awk -f tests/diff/from-readelf.awk >"$tmp/theirs"
+		_lines=$(wc -l <"$tmp/theirs")
+		_what="$_name, $(basename "$tool"): $_lines lines"
+		if [ -s "$tmp/ours" ] && cmp -s "$tmp/ours" "$tmp/theirs"; then
+			ok "$_what"
+		else
+			not_ok "$_what" "$(diff "$tmp/ours" "$tmp/theirs" |
+				head -n 4 | tr '\n' ' ')"
+		fi
+	done
+	# the counts of the header are what is there
+	_said=$("$readelf" --sframe "$tmp/wrapped.o" |
+		sed -n 's/.*Num FDEs: //p')
+	if [ "$_said" = "$(grep -c ^func "$tmp/ours")" ]; then
+		ok "$_name: number of FDEs"
+	else
+		not_ok "$_name: number of FDEs" "header says $_said"
+	fi
+}
+
+compare "$tmp/odd.o"
+for file in $(trixie_files); do
+	compare "$file"
+done
+exit $failed

@@ -1,0 +1,210 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The sframegen command: usage, messages, output files.
+
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+case $O in
+/*) ;;
+*) O=$PWD/$O ;;
+esac
+bin=$O/bin/sframegen
+tiny=$O/obj/tests/sframegen/tiny.so
+page=$PWD/Documentation/man/sframegen.1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+
+ok() {
+	echo "ok - $1"
+}
+
+not_ok() {
+	echo "not ok - $1: $2"
+	failed=1
+}
+
+# expect NAME STATUS MESSAGE ARGS...: MESSAGE is a pattern for standard error
+expect() {
+	_name=$1 _status=$2 _message=$3
+	shift 3
+	"$bin" "$@" >out 2>err
+	_got=$?
+	_err=$(cat err)
+	if [ $_got -ne "$_status" ]; then
+		not_ok "$_name" "status $_got, message: $_err"
+		return
+	fi
+	# shellcheck disable=SC2254
+	case $_err in
+	$_message) ok "$_name" ;;
+	*) not_ok "$_name" "message: $_err" ;;
+	esac
+}
+
+same() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "got '$2', want '$3'"
+	fi
+}
+
+cp "$tiny" tiny.so
+usage='sframegen: *usage: sframegen*'
+expect "no command" 2 "$usage"
+expect "unknown option" 2 "*$usage" --frobnicate
+expect "two commands" 2 "$usage" --dump a --elf b -o c
+expect "no output" 2 "$usage" --elf tiny.so
+expect "argument left over" 2 "$usage" --elf tiny.so -o out.sframe more
+expect "bad address" 2 "$usage" --elf tiny.so --at twelve -o x
+expect "bad row limit" 2 "$usage" --elf tiny.so --max-rows 0 -o x
+expect "help" 0 "" --help
+same "the manual page has the same options" \
+	"$(sed 's/\\-/-/g' "$page" | grep -oe '--[a-z][a-z-]*' | sort -u)" \
+	"$(grep -oe '--[a-z][a-z-]*' out | sort -u)"
+expect "convert" 0 "" --elf tiny.so -o tiny.sframe
+same "coverage is printed" "$(head -n 1 out)" "functions: 4 of 4 covered"
+expect "dump of a raw section" 0 "" --dump tiny.sframe
+grep -q 'CFA=fp+16 FP=\[CFA-16\]' out || not_ok "dump" "no frame pointer row"
+cp out at0
+expect "section at an address" 0 "" --elf tiny.so --at 0x100000 -o at.sframe
+expect "dump at an address" 0 "" --dump at.sframe --at 0x100000
+same "addresses do not depend on where the section is" "$(cat out)" \
+	"$(cat at0)"
+
+expect "no such file" 1 "sframegen: absent: No such file or directory" \
+	--elf absent -o x
+expect "directory" 1 "sframegen: .: *" --elf . -o x
+mkfifo fifo
+expect "FIFO" 1 "sframegen: fifo: *" --elf fifo -o x
+echo text > text
+expect "not ELF" 1 "sframegen: text: 0x0: not an ELF file" --elf text -o x
+expect "not a section" 1 "sframegen: text: 0x5: SFrame header is truncated" \
+	--dump text
+# byte 4: class, byte 18: machine
+cp tiny.so class32
+printf '\001' | dd of=class32 bs=1 seek=4 conv=notrunc 2>/dev/null
+expect "32-bit file" 1 "sframegen: class32: 0x4: not a 64-bit ELF file" \
+	--elf class32 -o x
+cp tiny.so riscv
+printf '\363' | dd of=riscv bs=1 seek=18 conv=notrunc 2>/dev/null
+expect "machine without an ABI" 1 \
+	"sframegen: riscv: 0x12: no SFrame ABI for machine 243" \
+	--elf riscv -o x
+expect "library without .sframe" 1 \
+	"sframegen: tiny.so: 0x0: no .sframe section" --dump tiny.so
+expect "template of a library" 1 \
+	"sframegen: tiny.so: 0x10: not an object file" --template tiny.so -o x
+same "nothing is left behind by failures" "$(ls)" "$(printf '%s\n' \
+	at.sframe at0 class32 err fifo out riscv text tiny.sframe tiny.so)"
+
+mkdir closed
+if [ "$(id -u)" -ne 0 ]; then
+	chmod a-w closed
+	expect "directory that cannot be written" 1 "sframegen: closed/x: *" \
+		--elf tiny.so -o closed/x
+fi
+expect "directory that is not there" 1 "sframegen: none/x: No such file*" \
+	--elf tiny.so -o none/x
+expect "/dev/full" 1 "sframegen: /dev/full: No space left*" \
+	--elf tiny.so -o /dev/full
+[ -c /dev/full ] || not_ok "/dev/full" "replaced by a file"
+expect "/dev/null" 0 "" --elf tiny.so -o /dev/null
+[ -c /dev/null ] || not_ok "/dev/null" "replaced by a file"
+if "$bin" --elf tiny.so -o y >/dev/full 2>/dev/null; then
+	not_ok "summary to a full disk" "status 0"
+else
+	ok "summary to a full disk"
+fi
+
+# without section headers .eh_frame is found through PT_GNU_EH_FRAME
+cp tiny.so headless
+printf '\0\0\0\0\0\0\0\0' | dd of=headless bs=1 seek=40 conv=notrunc 2>/dev/null
+printf '\0\0\0\0' | dd of=headless bs=1 seek=60 conv=notrunc 2>/dev/null
+expect "file without section headers" 0 "" --elf headless -o headless.sframe
+same "the same section" "$(cksum < headless.sframe)" "$(cksum < tiny.sframe)"
+
+# object NAME <CODE: of one function of this name
+object() {
+	{
+		printf '\t.text\n\t.globl %s\n\t.type %s,@function\n' "$1" "$1"
+		printf '%s:\t.cfi_startproc\n' "$1"
+		cat
+		printf '\t.cfi_endproc\n\t.size %s, . - %s\n' "$1" "$1"
+	} | "${CC:-cc}" -c -x assembler -o "$1.o" -
+}
+
+object plain <<'EOS'
+	push %rbx
+	.cfi_def_cfa_offset 16
+	call *%rax
+	pop %rbx
+	.cfi_def_cfa_offset 8
+	ret
+EOS
+expect "template" 0 "" --template plain.o -o plain.h
+cat >use.c <<'EOS'
+#include "plain.h"
+#include "plain.h"
+_Static_assert(PLAIN_CODE_SIZE == 5 && PLAIN_SLOT_SIZE == 16 &&
+	       sizeof(plain_code) == 5 && sizeof(plain_sframe) == 58 &&
+	       PLAIN_SFRAME_START_OFF == 28 && PLAIN_SFRAME_SIZE_OFF == 36 &&
+	       PLAIN_EH_FRAME_START_OFF % 8 == 0, "template");
+EOS
+if "${CC:-cc}" -Wall -Werror -c -o use.o use.c 2>err; then
+	ok "the header compiles, twice included"
+else
+	not_ok "the header compiles" "$(cat err)"
+fi
+object moved <<'EOS'
+	call elsewhere
+	ret
+EOS
+expect "template of code that is relocated" 1 \
+	"sframegen: moved.o: 0x*: moved: code needs relocation" \
+	--template moved.o -o x
+object long <<'EOS'
+	.skip 129, 0x90
+EOS
+expect "template of a long function" 1 \
+	"sframegen: long.o: 0x*: long: longer than a slot of 128 bytes" \
+	--template long.o -o x
+object hole <<'EOS'
+	nop
+	.cfi_def_cfa 17, 8
+	ret
+EOS
+expect "template of code without rows" 1 \
+	"sframegen: hole.o: 0x*: hole: CFI does not cover the function*" \
+	--template hole.o -o x
+object frame <<'EOS'
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov %rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	pop %rbp
+	.cfi_def_cfa %rsp, 8
+	ret
+EOS
+expect "template with a frame pointer" 1 \
+	"sframegen: frame.o: 0x*: frame: rows beyond an .eh_frame template" \
+	--template frame.o -o x
+[ ! -e x ] || not_ok "template" "output of a failure"
+# an object of several sections: each has its own place
+expect "object file" 0 "" --elf plain.o -o plain.sframe
+expect "verify without .sframe" 1 \
+	"sframegen: plain.o: 0x0: no .sframe section" --verify plain.o
+
+# what a JIT links has no dependency but the C library's memory functions
+needs=$(nm -u "$O/lib/libsframegen.a" | sed -n 's/^ *U //p' | sort -u |
+	grep -v -e '^sfg_' -e '^cfi_' -e '^_GLOBAL_OFFSET_TABLE_$' |
+	tr '\n' ' ')
+same "libsframegen.a needs only memory functions" "$needs" \
+	"calloc free malloc memcmp memcpy memmove qsort realloc "
+exit $failed

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Description: damaged files give one message and no output, and damaged CFI
+ * a section that the strict reader accepts or an error; under ASan and UBSan.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "elf_file.h"
+#include "sframegen-test.h"
+
+static char dir[] = "/tmp/sframegen-hostile.XXXXXX";
+static char input[128], output[128], messages[128];
+
+static int stdout_copy, stderr_copy;
+
+static void redirect(void)
+{
+	int null = open("/dev/null", O_WRONLY), fd;
+
+	unlink(messages);
+	fd = open(messages, O_RDWR | O_CREAT, 0600);
+	fflush(NULL);
+	dup2(null, 1);
+	dup2(fd, 2);
+	close(fd);
+	close(null);
+}
+
+static void restore(void)
+{
+	fflush(NULL);
+	dup2(stdout_copy, 1);
+	dup2(stderr_copy, 2);
+}
+
+static bool save(const void *data, size_t len)
+{
+	FILE *f;
+	bool ok;
+
+	/* a file that is written over is flushed to disk by ext4 */
+	unlink(input);
+	f = fopen(input, "wb");
+	ok = f && (!len || fwrite(data, len, 1, f) == 1);
+	return f && !fclose(f) && ok;
+}
+
+/* "sframegen: INPUT: 0xOFFSET: reason" once, and nothing else. */
+static bool one_message(void)
+{
+	char text[1024] = "", want[256];
+	uint8_t *data;
+	size_t len;
+
+	if (read_whole_file(messages, &data, &len))
+		return false;
+	if (len >= sizeof(text))
+		len = sizeof(text) - 1;
+	memcpy(text, data, len);
+	free(data);
+	snprintf(want, sizeof(want), "sframegen: %s: 0x", input);
+	return !strncmp(text, want, strlen(want)) && len &&
+	       strchr(text, '\n') == text + len - 1;
+}
+
+static unsigned int files_in_dir(void)
+{
+	DIR *d = opendir(dir);
+	unsigned int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+static bool output_is_good(void)
+{
+	struct sfg_section s;
+	uint8_t *data;
+	size_t len;
+	bool good;
+
+	if (read_whole_file(output, &data, &len))
+		return false;
+	good = !sfg_open_section(&s, data, len, 0, NULL) &&
+	       !sfg_check_section(&s, NULL);
+	free(data);
+	return good;
+}
+
+enum verdict { REFUSED, CONVERTED, WRONG };
+
+static enum verdict convert(const void *data, size_t len)
+{
+	struct options opts = { .input = input, .output = output };
+	bool good;
+	int ret;
+
+	unlink(output);
+	if (!save(data, len))
+		return WRONG;
+	redirect();
+	ret = command_elf(&opts);
+	restore();
+	if (ret)
+		return one_message() && files_in_dir() == 2 ? REFUSED : WRONG;
+	good = output_is_good() && files_in_dir() == 3;
+	return good ? CONVERTED : WRONG;
+}
+
+static bool dump_is_clean(const void *data, size_t len)
+{
+	struct options opts = { .input = input };
+	int ret;
+
+	save(data, len);
+	redirect();
+	ret = command_dump(&opts);
+	restore();
+	return !ret || one_message();
+}
+
+/* The section of the file before, each byte changed, and cut off. */
+static void test_dump(void)
+{
+	size_t len, i, bad = 0;
+	uint8_t *data;
+
+	if (read_whole_file(output, &data, &len))
+		return;
+	for (i = 0; i < len * 2; i++) {
+		data[i / 2] ^= i & 1 ? 0x80 : 1 << i % 7;
+		bad += !dump_is_clean(data, len);
+		data[i / 2] ^= i & 1 ? 0x80 : 1 << i % 7;
+	}
+	for (i = 0; i < len; i++)
+		bad += !dump_is_clean(data, i);
+	result(!bad && len > 28, "dump of damaged sections", "%zu of %zu", bad,
+	       3 * len);
+	free(data);
+}
+
+static void test_truncated(const uint8_t *elf, size_t len)
+{
+	size_t n, wrong = 0, first = 0;
+	enum verdict v;
+
+	for (n = 0; n < len; n++) {
+		v = convert(elf, n);
+		if (v == REFUSED || (v == CONVERTED && n > len / 2))
+			continue;
+		if (!wrong++)
+			first = n;
+	}
+	result(!wrong, "file truncated at every length",
+	       "%zu of %zu, first at %zu", wrong, len, first);
+}
+
+static void test_flipped(uint8_t *elf, size_t len)
+{
+	size_t i, wrong = 0, first = 0, refused = 0;
+	unsigned int bit;
+
+	for (i = 0; i < len; i++) {
+		bit = 1u << (i * 2654435761u >> 7) % 8;
+		elf[i] ^= bit;
+		switch (convert(elf, len)) {
+		case WRONG:
+			if (!wrong++)
+				first = i;
+			break;
+		case REFUSED:
+			refused++;
+			break;
+		default:
+			break;
+		}
+		elf[i] ^= bit;
+	}
+	result(!wrong && refused, "one bit of each byte of the file flipped",
+	       "%zu wrong, first at %zu; %zu refused", wrong, first, refused);
+}
+
+static void test_converted(const uint8_t *elf, size_t len)
+{
+	result(convert(elf, len) == CONVERTED, "the intact file is converted",
+	       "refused");
+}
+
+static bool object_is_clean(int (*command)(const struct options *))
+{
+	struct options opts = { .input = input, .output = output };
+	uint8_t *text;
+	size_t len = 0;
+	int ret;
+
+	unlink(output);
+	redirect();
+	ret = command(&opts);
+	restore();
+	if (ret < 0)
+		return one_message() && files_in_dir() == 2;
+	if (!read_whole_file(messages, &text, &len))
+		free(text);
+	return !len;
+}
+
+/* Object files: relocations and symbols come into it. */
+static void test_object(const char *name, uint8_t *elf, size_t len,
+			int (*command)(const struct options *))
+{
+	size_t i, bad = 0, first = 0;
+
+	save(elf, len);
+	result(object_is_clean(command), name, "the intact file fails");
+	for (i = 0; i < 2 * len; i++) {
+		uint8_t bit = 1u << (i * 2654435761u >> 7) % 8;
+
+		elf[i / 2] ^= bit;
+		save(elf, len);
+		if (!object_is_clean(command) && !bad++)
+			first = i / 2;
+		elf[i / 2] ^= bit;
+	}
+	for (i = 0; i < len; i++) {
+		save(elf, i);
+		if (!object_is_clean(command) && !bad++)
+			first = i;
+	}
+	result(!bad, name, "%zu of %zu, first at %zu", bad, 3 * len, first);
+}
+
+/* Every bit of the CFI, without the file around it. */
+static void test_cfi_bits(struct elf_file *f)
+{
+	struct sfg_input in = elf_input(f);
+	size_t len = in.cfi.len, bit, bad = 0;
+	uint8_t *copy = malloc(len);
+	struct sfg_output out;
+	struct sfg_section s;
+	struct sfg_error err;
+
+	in.cfi.data = copy;
+	for (bit = 0; bit < len * 8; bit++) {
+		memcpy(copy, f->cfi.image.data, len);
+		copy[bit / 8] ^= 1 << bit % 8;
+		if (sfg_convert(&in, &out, NULL, &err))
+			continue;
+		bad += sfg_open_section(&s, out.data, out.len, 0, &err) ||
+		       sfg_check_section(&s, &err);
+		free(out.data);
+	}
+	free(copy);
+	result(!bad, "every bit of the CFI flipped", "%zu bad sections", bad);
+}
+
+static void test_cfi_noise(struct elf_file *f)
+{
+	struct sfg_input in = elf_input(f);
+	size_t len = in.cfi.len, round, i, bad = 0;
+	uint8_t *copy = malloc(len);
+	struct sfg_output out;
+	struct sfg_section s;
+	uint64_t seed = 1;
+
+	in.cfi.data = copy;
+	for (round = 0; round < 20000; round++) {
+		memcpy(copy, f->cfi.image.data, len);
+		for (i = 0; i < 1 + round % 4; i++) {
+			seed = seed * 6364136223846793005 + 1442695040888963407;
+			copy[(seed >> 33) % len] = seed >> 24;
+		}
+		if (sfg_convert(&in, &out, NULL, NULL))
+			continue;
+		bad += sfg_open_section(&s, out.data, out.len, 0, NULL) ||
+		       sfg_check_section(&s, NULL);
+		free(out.data);
+	}
+	free(copy);
+	result(!bad, "20,000 times noise in the CFI", "%zu bad sections", bad);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static const struct cie plain_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 1,
+	.data_align = 0x78, .ra = 16, .program = "\x0c\x07\x08\x90\x01",
+	.program_len = 5,
+};
+
+/* Time of one conversion of 'program' repeated to n bytes. */
+static double time_of(const char *program, size_t len, size_t n)
+{
+	static struct bytes head;
+	uint8_t *p = malloc(n + 4096);
+	struct sfg_input in = { .abi = SFRAME_ABI_AMD64_LE };
+	struct sfg_output out = { 0 };
+	uint32_t length;
+	size_t at, fde;
+	double start;
+
+	head.len = 0;
+	fde = put_cie(&head, &plain_cie);
+	fde = head.len;
+	put_fde(&head, 0, true, 0x1000, 0xffffffff, NULL, 0);
+	memcpy(p, head.p, head.len);
+	for (at = head.len; at + len <= n; at += len)
+		memcpy(p + at, program, len);
+	length = at - fde - 4;
+	memcpy(p + fde, &length, 4);
+	in.cfi = (struct sfg_image) { p, at, 0 };
+	start = cpu_seconds();
+	sfg_convert(&in, &out, NULL, NULL);
+	free(out.data);
+	free(p);
+	return cpu_seconds() - start;
+}
+
+/* Eight times the input: about eight times the time, never 64 times. */
+static void test_time(const char *name, const char *program, size_t len)
+{
+	double small = time_of(program, len, 1 << 17);
+	double large = time_of(program, len, 1 << 20);
+
+	result(large < 24 * small + 0.05, name, "%.3f s, then %.3f s", small,
+	       large);
+}
+
+#define P(bytes)	bytes, sizeof(bytes) - 1
+
+static void test_times(void)
+{
+	test_time("time of many rows", P("\x41\x0e\x10\x41\x0e\x18"));
+	test_time("time of many remembered states", P("\x0a\x41\x0e\x10\x0b"));
+	test_time("time of many expressions on the pc",
+		  P("\x0f\x0b\x77\x08\x80\x00\x08\x7f\x1a\x3b\x2a\x33\x22"
+		    "\x41"));
+	test_time("time of one expression, many rows",
+		  P("\x0a\x0f\x0b\x77\x08\x80\x00\x08\x7f\x1a\x3b\x2a\x33\x22"
+		    "\x41\x0b\x41\x0a\x41\x0b"));
+}
+
+/* A file of the build, by its path from build/. */
+static uint8_t *read_built(const char *self, const char *name, size_t *len)
+{
+	const char *slash = strrchr(self, '/');
+	char path[512];
+	uint8_t *data;
+
+	snprintf(path, sizeof(path), "%.*s/../../%s",
+		 slash ? (int)(slash - self) : 1, slash ? self : ".", name);
+	return read_whole_file(path, &data, len) ? NULL : data;
+}
+
+static void clean_up(void)
+{
+	unlink(input);
+	unlink(output);
+	unlink(messages);
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	struct elf_file f;
+	uint8_t *elf, *object;
+	size_t len, object_len;
+
+	stdout_copy = dup(1);
+	stderr_copy = dup(2);
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(input, sizeof(input), "%s/input", dir);
+	snprintf(output, sizeof(output), "%s/output", dir);
+	snprintf(messages, sizeof(messages), "%s/messages", dir);
+	elf = read_built(argv[0], "obj/tests/sframegen/tiny.so", &len);
+	object = read_built(argv[0], "obj/arch/x86_64/trampoline.o",
+			    &object_len);
+	if (!elf || !object)
+		return 1;
+	test_converted(elf, len);
+	test_dump();
+	test_truncated(elf, len);
+	test_flipped(elf, len);
+	test_object("template of a damaged object", object, object_len,
+		    command_template);
+	test_object("verification of a damaged object", object, object_len,
+		    command_verify);
+	save(elf, len);
+	if (elf_open(&f, input) || elf_read_cfi(&f))
+		return 1;
+	test_cfi_bits(&f);
+	test_cfi_noise(&f);
+	elf_close(&f);
+	test_times();
+	free(elf);
+	free(object);
+	clean_up();
+	return failed;
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# All of sframegen once more with the sanitizers; its tests link that.
+
+SFG_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
+SFG_SAN_OBJS := $(patsubst $(O)/obj/sframegen/%,$(O)/obj/sframegen-san/%, \
+	$(SFG_LIB_OBJS) $(filter-out %/main.o,$(SFG_BIN_OBJS)))
+SFG_UNIT := $(addprefix $(O)/tests/unit/,sframegen-cfi sframegen-section \
+	sframegen-layout sframegen-hostile sframegen-template)
+SFG_TINY := $(O)/obj/tests/sframegen/tiny.so
+
+TESTS += $(SFG_UNIT) $(SFG_TINY)
+
+$(SFG_SAN_OBJS): $(O)/obj/sframegen-san/%.o: sframegen/%.c \
+		sframegen/*.h userspace/include/sfjit/sframe.h
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
+
+$(SFG_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/unit/sframegen-test.h \
+		$(SFG_SAN_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(SFG_SAN) -o $@ $(filter %.c %.o,$^) \
+		-lelf
+
+$(O)/tests/unit/sframegen-template: $(O)/gen/sfjit_trampoline.h
+
+# Small enough to be cut at each length.
+$(SFG_TINY): tests/unit/sframegen-tiny.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -fPIC -fasynchronous-unwind-tables -shared -nostdlib \
+		-Wl,-z,noseparate-code,-z,max-page-size=4096 -o $@ $<
+
+$(O)/tests/unit/sframegen-hostile: | $(SFG_TINY) $(O)/gen/sfjit_trampoline.h
