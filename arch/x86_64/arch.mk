@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+TRAMPOLINE := $(O)/obj/arch/x86_64/trampoline.o
+
+$(O)/obj/arch/x86_64/trampoline.s: arch/x86_64/trampoline.S \
+		userspace/libsfjit/layout.h
+	@mkdir -p $(@D)
+	$(CC) -E -P -x assembler-with-cpp -Iuserspace/libsfjit -o $@ $<
+
+$(TRAMPOLINE): $(O)/obj/arch/x86_64/trampoline.s
+	$(AS_SFRAME) --64 --gsframe --fatal-warnings -o $@ $<
+
+$(O)/gen/sfjit_trampoline.h: $(TRAMPOLINE) $(O)/bin/sframegen
+	@mkdir -p $(@D)
+	$(O)/bin/sframegen --template $< -o $@

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: header, version map, libraries and manual pages of libsfjit
+# name the same functions and errors; the header is clean C and C++.
+
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+header=userspace/include/sfjit.h
+man=Documentation/man
+failed=0
+
+ok() {
+	echo "ok - $1"
+}
+
+not_ok() {
+	echo "not ok - $1: $2"
+	failed=1
+}
+
+# same NAME FILE FILE: two sorted lists
+same() {
+	if cmp -s "$2" "$3"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(diff "$2" "$3" | grep '^[<>]' | tr '\n' ' ')"
+	fi
+}
+
+compiles() {
+	name=$1
+	shift
+	if echo '#include <sfjit.h>' | "$@" -Iuserspace/include -Wall -Wextra \
+		-Werror -fsyntax-only - 2>"$tmp/err"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(head -n 3 "$tmp/err")"
+	fi
+}
+
+# The exported names, four times.
+echo '#include <sfjit.h>' |
+	gcc -Iuserspace/include -x c -aux-info "$tmp/aux" -fsyntax-only -
+sed -n "s|.*sfjit\.h:.* \**\(sfjit_[a-z_]*\) (.*|\1|p" "$tmp/aux" |
+	sort >"$tmp/header"
+sed -n 's/^\t\(sfjit_[a-z_]*\);$/\1/p' userspace/libsfjit/libsfjit.map |
+	sort >"$tmp/map"
+nm -D --defined-only "$O/lib/libsfjit.so" | awk '$2 != "A" {
+	sub("@@LIBSFJIT_0$", "", $3); print $3 }' | sort >"$tmp/so"
+nm -g --defined-only "$O/lib/libsfjit.a" | awk 'NF == 3 { print $3 }' |
+	sort >"$tmp/a"
+sed -n '/^\.SH NAME/,/^\.SH LIB/p' $man/sfjit_*.3 | tr -cs 'a-z_' '\n' |
+	grep '^sfjit_' | sort >"$tmp/man"
+if [ "$(wc -l <"$tmp/header")" -ge 13 ]; then
+	ok "functions are found in the header"
+else
+	not_ok "functions are found in the header" "$(cat "$tmp/header")"
+fi
+same "version map has what the header has" "$tmp/header" "$tmp/map"
+same "shared library has what the header has" "$tmp/header" "$tmp/so"
+same "static library has what the header has" "$tmp/header" "$tmp/a"
+same "manual pages have what the header has" "$tmp/header" "$tmp/man"
+
+# page_of FUNCTION: the page whose NAME has it
+page_of() {
+	for page in "$man"/sfjit_*.3; do
+		sed -n '/^\.SH NAME/,/^\.SH LIB/p' "$page" | tr -cs 'a-z_' '\n' |
+			grep -qx "$1" && echo "$page"
+	done
+}
+
+# Each -EXXX of a function's comment in the header is in ERRORS of its page.
+# The comment precedes the prototype; "as sfjit_x()" is followed by hand.
+awk '/^\/\*\*/ { text = "" } { text = text " " $0 }
+	/^ \*\// { comment = text }
+	match($0, /^(int|long) sfjit_[a-z_]*\(/) {
+		name = $2; sub(/\(.*/, "", name)
+		n = split(comment, word, /[^-A-Z0-9]+/)
+		for (i = 1; i <= n; i++)
+			if (word[i] ~ /^-E[A-Z0-9]+$/)
+				print name, substr(word[i], 2)
+	}' $header | sort -u >"$tmp/errors"
+[ "$(wc -l <"$tmp/errors")" -ge 25 ] ||
+	not_ok "errors are found in the header" "$(cat "$tmp/errors")"
+while read -r function error; do
+	page=$(page_of "$function")
+	if sed -n '/^\.SH ERRORS/,/^\.SH NOTES/p' "$page" |
+		grep -q "\\\\-$error\\>"; then
+		ok "$function: $error is in its manual page"
+	else
+		not_ok "$function: $error" "not in ERRORS of $page"
+	fi
+done <"$tmp/errors"
+
+soname=$(readelf -d "$O/lib/libsfjit.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+if [ "$soname" = libsfjit.so.0 ]; then
+	ok "soname"
+else
+	not_ok "soname" "$soname"
+fi
+
+# The preload module links this object alone.
+nm "$O/obj/userspace/libsfjit/register.o" | awk '$1 == "U" { print $2 }' |
+	grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' ' >"$tmp/needs"
+if [ "$(cat "$tmp/needs")" = "__errno_location prctl " ]; then
+	ok "registration needs nothing but prctl and errno"
+else
+	not_ok "registration needs" "$(cat "$tmp/needs")"
+fi
+
+# One place talks to the kernel.
+calls=$(grep -l '\<prctl(' userspace/libsfjit/*.c)
+if [ "$calls" = userspace/libsfjit/register.c ]; then
+	ok "one file calls prctl"
+else
+	not_ok "one file calls prctl" "$calls"
+fi
+
+compiles "header is C99" gcc -xc -std=c99 -pedantic
+compiles "header is C23" gcc -xc -std=c2x -pedantic
+compiles "header is C++98 with stdint" g++ -xc++ -std=c++98
+compiles "header is C++20" g++ -xc++ -std=c++20 -pedantic
+exit $failed

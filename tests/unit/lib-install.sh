@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: what make install installs can be found with pkg-config and
+# used from C and C++, shared and static; installed names have manual pages.
+
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+ok() {
+	echo "ok - $1"
+}
+
+not_ok() {
+	echo "not ok - $1: $2"
+	failed=1
+}
+
+if make -s O="$O" PREFIX=/opt/sf LIBDIR=/opt/sf/lib DESTDIR="$tmp/root" \
+	install-libsfjit >"$tmp/log" 2>&1; then
+	ok "make install"
+else
+	not_ok "make install" "$(tail -n 3 "$tmp/log")"
+	exit 1
+fi
+root=$tmp/root/opt/sf
+for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
+	include/sfjit.h include/sfjit/sframe.h lib/pkgconfig/libsfjit.pc \
+	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \
+	share/man/man2/PR_SFRAME_UNREGISTER.2; do
+	if [ -s "$root/$file" ]; then
+		ok "installed $file"
+	else
+		not_ok "installed $file" "missing or empty"
+	fi
+done
+if grep -rq "$tmp\|@[A-Z]*@" "$root/lib/pkgconfig"; then
+	not_ok "libsfjit.pc" "$(cat "$root/lib/pkgconfig/libsfjit.pc")"
+else
+	ok "libsfjit.pc knows no build path"
+fi
+
+cat >"$tmp/use.c" <<END
+#include <sfjit.h>
+#include <sfjit/sframe.h>
+
+static long target(void)
+{
+	return 42;
+}
+
+int main(void)
+{
+	struct sfjit_pool *pool;
+	void *entry;
+
+	if (sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool) ||
+	    sfjit_tramp_get(pool, (const void *)target, 0, &entry))
+		return 1;
+	return ((long (*)(void))entry)() != 42 || sfjit_pool_retire(pool);
+}
+END
+cp "$tmp/use.c" "$tmp/use.cc"
+
+if ! command -v pkg-config >/dev/null; then
+	echo "skip - pkg-config: not installed"
+	exit $failed
+fi
+export PKG_CONFIG_PATH="$root/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$tmp/root"
+
+# use NAME COMPILER FLAGS...: build with them and run
+use() {
+	name=$1
+	shift
+	if "$@" -Werror -o "$tmp/use" 2>"$tmp/err" &&
+		LD_LIBRARY_PATH="$root/lib" "$tmp/use" 2>>"$tmp/err"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(head -n 3 "$tmp/err")"
+	fi
+}
+
+# shellcheck disable=SC2046
+use "C, shared" gcc "$tmp/use.c" $(pkg-config --cflags --libs libsfjit)
+if readelf -d "$tmp/use" | grep -q 'NEEDED.*libsfjit.so.0'; then
+	ok "needs the soname"
+else
+	not_ok "needs the soname" "$(readelf -d "$tmp/use" | grep NEEDED)"
+fi
+# shellcheck disable=SC2046
+use "C, static" gcc -static "$tmp/use.c" \
+	$(pkg-config --static --cflags --libs libsfjit)
+# shellcheck disable=SC2046
+use "C++, shared" g++ "$tmp/use.cc" $(pkg-config --cflags --libs libsfjit)
+exit $failed

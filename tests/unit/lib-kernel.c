@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: the library on a kernel with SFrame windows (run in a guest by
+ * tests/qemu/library.sh): every error of the registration calls, windows of pools as /proc/self/sframe has them, in
+ * the process and in its children.
+ */
+#include "lib-test.h"
+#include "../../userspace/libsfjit/window.h"
+
+static const struct sfjit_row rows[] = {
+	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
+};
+
+static unsigned char *text;		/* four pages, executable */
+static unsigned char section[64], wider[64];
+static long length;
+static long page;
+
+static long make_section(unsigned char *to, unsigned char *start, long size)
+{
+	struct sfjit_function f = { (uintptr_t)start, size, 1, rows, 0, 0 };
+
+	return sfjit_section_fill(to, 64, &f, 1);
+}
+
+static void prepare(void)
+{
+	page = sysconf(_SC_PAGESIZE);
+	text = mmap(NULL, 4 * page, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(text != MAP_FAILED);
+	length = make_section(section, text, page);
+	MUST(length == 52);
+	MUST(make_section(wider, text, 2 * page) == 52);
+}
+
+static int register_page(uintptr_t key)
+{
+	return sfjit_register(key, section, length, text, page);
+}
+
+/* Windows of this process that start at an address. */
+static int nr_windows_at(const void *start)
+{
+	unsigned long key, first, last, at;
+	size_t bytes;
+	char line[256];
+	int nr = 0;
+	FILE *file = fopen("/proc/self/sframe", "r");
+
+	MUST(file);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx-%lx %lx %lx %zx", &first, &last, &key,
+			   &at, &bytes) == 5 && first == (uintptr_t)start)
+			nr++;
+	fclose(file);
+	return nr;
+}
+
+/* ---- Errors ---------------------------------------------------------- */
+
+static void test_register(void)
+{
+	IS("register", register_page((uintptr_t)text), 0);
+	IS("it is in /proc", nr_windows_at(text), 1);
+	IS("EBUSY: key in use",
+	   sfjit_register((uintptr_t)text, section, length, text + 2 * page,
+			  page), -EBUSY);
+	IS("EEXIST: overlap", register_page(1), -EEXIST);
+	IS("touching window",
+	   sfjit_register(2, wider, length, text + page, page), 0);
+	IS("unregister", sfjit_unregister((uintptr_t)text), 0);
+	IS("unregister the other", sfjit_unregister(2), 0);
+	IS("it is gone", nr_windows_at(text), 0);
+	IS("ENOENT: unregister twice", sfjit_unregister(2), -ENOENT);
+}
+
+static void test_register_invalid(void)
+{
+	unsigned char bad[64];
+
+	memcpy(bad, section, sizeof(bad));
+	bad[0] ^= 1;
+	IS("EINVAL: magic", sfjit_register(1, bad, length, text, page),
+	   -EINVAL);
+	IS("EINVAL: code is not executable",
+	   sfjit_register(1, section, length, section, 16), -EINVAL);
+	IS("EINVAL: end of code is not mapped executable",
+	   sfjit_register(1, section, length, text + page, 64 * page),
+	   -EINVAL);
+	IS("EFAULT: section is not readable",
+	   sfjit_register(1, (void *)page, 64, text, page), -EFAULT);
+	IS("range from the section",
+	   sfjit_register(1, section, length, NULL, 0), 0);
+	IS("starts at its first function", nr_windows_at(text), 1);
+	IS("unregister", sfjit_unregister(1), 0);
+}
+
+static void test_replace(void)
+{
+	IS("ENOENT: replace nothing",
+	   sfjit_replace(1, section, length, text, page), -ENOENT);
+	MUST(!sfjit_register(1, section, length, text, page));
+	IS("replace", sfjit_replace(1, section, length, text, page), 0);
+	IS("replace and grow",
+	   sfjit_replace(1, wider, length, text, 2 * page), 0);
+	IS("EINVAL: replace and shrink",
+	   sfjit_replace(1, section, length, text, page), -EINVAL);
+	MUST(!sfjit_register(2, section, length, text + 2 * page, page));
+	IS("EEXIST: replace over another",
+	   sfjit_replace(1, wider, length, text, 3 * page), -EEXIST);
+	IS("the old one is there", nr_windows_at(text), 1);
+	MUST(!sfjit_unregister(1) && !sfjit_unregister(2));
+}
+
+static void test_unmap(void)
+{
+	unsigned char *code = mmap(NULL, page, PROT_READ | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST(make_section(wider, code, page) == 52);
+	MUST(!sfjit_register(9, wider, length, code, page));
+	MUST(!munmap(code, page));
+	IS("ENOENT: unmapped", sfjit_unregister(9), -ENOENT);
+	make_section(wider, text, 2 * page);
+}
+
+/* ---- Limit ----------------------------------------------------------- */
+
+static void write_limit(long limit)
+{
+	FILE *file = fopen("/proc/sys/vm/max_sframe_windows", "w");
+
+	MUST(file && fprintf(file, "%ld\n", limit) > 0 && !fclose(file));
+}
+
+static void test_limit(void)
+{
+	long limit = sfjit_available(SFJIT_QUERY_LIMIT);
+	struct sfjit_pool_stat stat;
+	struct sfjit_pool *pool;
+
+	if (access("/proc/sys/vm/max_sframe_windows", W_OK)) {
+		skip("ENOSPC: too many windows", "cannot write the limit");
+		return;
+	}
+	MUST(!register_page(1));
+	write_limit(1);
+	IS("ENOSPC: too many windows",
+	   sfjit_register(2, section, length, text + page, page), -ENOSPC);
+	IS("a pool is made all the same", sfjit_pool_create(0, &pool), 0);
+	MUST(!sfjit_pool_stat(pool, &stat));
+	IS("and says why it is not walkable", stat.error, -ENOSPC);
+	IS("and goes", sfjit_pool_retire(pool), 0);
+	write_limit(limit);
+	MUST(!sfjit_unregister(1));
+}
+
+/* ---- Pools ----------------------------------------------------------- */
+
+static struct sfjit_pool *pool;
+static void *entry;
+
+static int use_in_child(void)
+{
+	IS("child: window is inherited", nr_windows_at(entry), 1);
+	IS("child: retire", sfjit_pool_retire(pool), 0);
+	IS("child: window is gone", nr_windows_at(entry), 0);
+	return finish();
+}
+
+static void test_pool(unsigned int kind)
+{
+	struct sfjit_pool_stat stat;
+
+	MUST(!sfjit_pool_create(kind, &pool));
+	MUST(!sfjit_tramp_get(pool, use_in_child, NULL, &entry));
+	MUST(!sfjit_pool_stat(pool, &stat));
+	IS("pool: registered", stat.registered, 1);
+	IS("pool: no error", stat.error, 0);
+	IS("pool: window starts at the first slot", nr_windows_at(entry), 1);
+	IS("pool: no window inside of it", sfjit_register(1, section, length,
+	   (char *)entry + SFJIT_WINDOW_SIZE - 16, 16), -EEXIST);
+	IS("child", in_child(use_in_child), 0);
+	IS("pool: the parent's window stays", nr_windows_at(entry), 1);
+	IS("pool: retire", sfjit_pool_retire(pool), 0);
+	IS("pool: window is gone", nr_windows_at(entry), 0);
+}
+
+int main(void)
+{
+	MUST(sfjit_available(SFJIT_QUERY_KERNEL));
+	prepare();
+	test_register();
+	test_register_invalid();
+	test_replace();
+	test_unmap();
+	test_limit();
+	test_pool(SFJIT_TRAMP_ARG);
+	test_pool(SFJIT_TRAMP_SLOT);
+	test_pool(SFJIT_TRAMP_RBP);
+	return finish();
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: what the library asks the kernel for and what it makes of each
+ * answer, with a prctl() of this test in place of libc's.
+ */
+#include <stdarg.h>
+
+#include <sfjit/sframe.h>
+
+#include "lib-test.h"
+#include "../../userspace/libsfjit/window.h"
+
+/* ---- A kernel -------------------------------------------------------- */
+
+static bool present;		/* the kernel knows SFrame windows */
+static int absent_error = EINVAL;
+static int next_error;		/* of the next registration */
+static int nr_calls, nr_windows;
+static struct {
+	int option;
+	unsigned long key, address, length, last;
+	struct sframe_window_opts opts;
+} call;
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int answer_query(unsigned long what)
+{
+	switch (what) {
+	case PR_SFRAME_QUERY_FLAGS:
+		return SFRAME_WINDOW_REPLACE;
+	case PR_SFRAME_QUERY_FORMATS:
+		return 1 << SFRAME_FORMAT_V3;
+	case PR_SFRAME_QUERY_LIMIT:
+		return 65536;
+	}
+	return fail(EINVAL);
+}
+
+static int answer_change(void)
+{
+	int error = next_error;
+
+	next_error = 0;
+	nr_calls++;
+	if (call.option == PR_SFRAME_REGISTER)
+		memcpy(&call.opts, (void *)call.last, sizeof(call.opts));
+	if (error)
+		return fail(error);
+	nr_windows += call.option == PR_SFRAME_REGISTER ? 1 : -1;
+	return 0;
+}
+
+int prctl(int option, ...)
+{
+	va_list args;
+
+	va_start(args, option);
+	call.option = option;
+	call.key = va_arg(args, unsigned long);
+	call.address = va_arg(args, unsigned long);
+	call.length = va_arg(args, unsigned long);
+	call.last = va_arg(args, unsigned long);
+	va_end(args);
+	if (!present)
+		return fail(absent_error);
+	if (option == PR_SFRAME_QUERY)
+		return answer_query(call.key);
+	return answer_change();
+}
+
+static const char *fail_call;
+
+int sfjit_fault(const char *name)
+{
+	return fail_call && !strcmp(fail_call, name) ? -ENOMEM : 0;
+}
+
+/* ---- Arguments ------------------------------------------------------- */
+
+static unsigned char section[64], text[64];
+
+static void test_register_arguments(void)
+{
+	IS("register", sfjit_register(5, section, 58, text, 32), 0);
+	IS("option", call.option, PR_SFRAME_REGISTER);
+	IS("key", call.key, 5);
+	IS("address", call.address, (long)section);
+	IS("length", call.length, 58);
+	IS("opts.size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER0);
+	IS("opts.flags", call.opts.flags, 0);
+	IS("opts.text_start", call.opts.text_start, (long)text);
+	IS("opts.text_length", call.opts.text_length, 32);
+	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3);
+	IS("opts.reserved", call.opts.reserved, 0);
+	IS("register without range",
+	   sfjit_register(6, section, 58, NULL, 0), 0);
+	IS("opts.text_start is 0", call.opts.text_start, 0);
+	IS("opts.text_length is 0", call.opts.text_length, 0);
+}
+
+static void test_replace_arguments(void)
+{
+	IS("replace", sfjit_replace(5, section, 60, text, 64), 0);
+	IS("replace is a register", call.option, PR_SFRAME_REGISTER);
+	IS("with the flag", call.opts.flags, SFRAME_WINDOW_REPLACE);
+	IS("of the same key", call.key, 5);
+	IS("with the new length", call.length, 60);
+	IS("with the new range", call.opts.text_length, 64);
+}
+
+static void test_unregister_arguments(void)
+{
+	IS("unregister", sfjit_unregister(5), 0);
+	IS("option of unregister", call.option, PR_SFRAME_UNREGISTER);
+	IS("key of unregister", call.key, 5);
+	IS("the rest is 0", call.address | call.length | call.last, 0);
+}
+
+/* Refused by the library: the kernel is not even asked. */
+static void test_refused(const char *name, const void *s, size_t length,
+			 const void *t, size_t text_length)
+{
+	int before = nr_calls;
+
+	IS(name, sfjit_register(1, s, length, t, text_length), -EINVAL);
+	IS(name, sfjit_replace(1, s, length, t, text_length), -EINVAL);
+	IS("the kernel is not asked", nr_calls - before, 0);
+}
+
+static void test_refusals(void)
+{
+	test_refused("no section", NULL, 58, text, 32);
+	test_refused("no whole header", section, 27, text, 32);
+	test_refused("section wraps around", section, -1UL, text, 32);
+	test_refused("text wraps around", section, 58, text, -1UL);
+	test_refused("length without text", section, 58, NULL, 32);
+	test_refused("text without length", section, 58, text, 0);
+}
+
+/* ---- Answers --------------------------------------------------------- */
+
+static const int errors[] = {
+	EINVAL, EFAULT, EEXIST, EBUSY, ENOENT, E2BIG, ENOSPC, ENOMEM, EINTR,
+	EOPNOTSUPP, EPERM, ENOSYS,
+};
+
+#define NR_ERRORS (sizeof(errors) / sizeof(errors[0]))
+
+static void test_errors_pass(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ERRORS; i++) {
+		next_error = errors[i];
+		IS("error of register is passed on",
+		   sfjit_register(1, section, 58, text, 32), -errors[i]);
+		next_error = errors[i];
+		IS("error of replace is passed on",
+		   sfjit_replace(1, section, 58, text, 32), -errors[i]);
+		next_error = errors[i];
+		IS("error of unregister is passed on", sfjit_unregister(1),
+		   -errors[i]);
+	}
+}
+
+/* Whatever says that there are no windows: a kernel or a filter. */
+static void test_absent(void)
+{
+	size_t i;
+
+	present = false;
+	for (i = 0; i < NR_ERRORS; i++) {
+		absent_error = errors[i];
+		IS("absent: register",
+		   sfjit_register(1, section, 58, text, 32), 0);
+		IS("absent: replace",
+		   sfjit_replace(1, section, 58, text, 32), 0);
+		IS("absent: unregister", sfjit_unregister(1), 0);
+		IS("absent: not available",
+		   sfjit_available(SFJIT_QUERY_KERNEL), 0);
+	}
+	IS("absent: flags", sfjit_available(SFJIT_QUERY_FLAGS), 0);
+	IS("absent: formats", sfjit_available(SFJIT_QUERY_FORMATS), 0);
+	IS("absent: limit", sfjit_available(SFJIT_QUERY_LIMIT), 0);
+	IS("absent: unknown question", sfjit_available(4), -EINVAL);
+	IS("absent: mistakes still show",
+	   sfjit_register(1, NULL, 58, text, 32), -EINVAL);
+	present = true;
+}
+
+static void test_available(void)
+{
+	IS("kernel", sfjit_available(SFJIT_QUERY_KERNEL), 1);
+	IS("flags", sfjit_available(SFJIT_QUERY_FLAGS), SFRAME_WINDOW_REPLACE);
+	IS("formats", sfjit_available(SFJIT_QUERY_FORMATS), 1);
+	IS("limit", sfjit_available(SFJIT_QUERY_LIMIT), 65536);
+	IS("unknown question", sfjit_available(4), -EINVAL);
+}
+
+/* ---- Pools ----------------------------------------------------------- */
+
+static long target(void)
+{
+	return 42;
+}
+
+static void test_pool_registers(void)
+{
+	int windows = nr_windows, calls = nr_calls;
+	struct sfjit_pool *pool;
+	void *entry;
+
+	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
+	MUST(!sfjit_tramp_get(pool, target, NULL, &entry));
+	IS("one window is registered", nr_windows - windows, 1);
+	IS("key is the start of the text", call.key, (long)entry);
+	IS("text starts there", call.opts.text_start, (long)entry);
+	IS("text is the window", call.opts.text_length, SFJIT_WINDOW_SIZE);
+	IS("section is 58 bytes", call.length, 58);
+	IS("retire", sfjit_pool_retire(pool), 0);
+	IS("no window is left", nr_windows - windows, 0);
+	IS("unregistered by its key", call.key, (long)entry);
+	IS("two calls in all", nr_calls - calls, 2);
+}
+
+/* Its key may be somebody else's: retire must leave it alone. */
+static void test_pool_unregistered(void)
+{
+	struct sfjit_pool_stat stat;
+	struct sfjit_pool *pool;
+	void *entry;
+	int calls;
+
+	next_error = ENOSPC;
+	IS("create", sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool), 0);
+	MUST(!sfjit_tramp_get(pool, target, NULL, &entry));
+	IS("an unregistered window works", ((long (*)(void))entry)(), 42);
+	MUST(!sfjit_pool_stat(pool, &stat));
+	IS("windows", stat.windows, 1);
+	IS("registered", stat.registered, 0);
+	IS("error", stat.error, -ENOSPC);
+	calls = nr_calls;
+	IS("retire", sfjit_pool_retire(pool), 0);
+	IS("and nothing was unregistered", nr_calls - calls, 0);
+}
+
+static void test_unregistered_before_unmapped(void)
+{
+	int windows = nr_windows;
+	struct sfjit_pool *pool;
+
+	MUST(!sfjit_pool_create(SFJIT_TRAMP_ARG, &pool));
+	fail_call = "munmap";
+	IS("munmap fails", sfjit_pool_retire(pool), -ENOMEM);
+	fail_call = NULL;
+	IS("the window was unregistered before", nr_windows - windows, 0);
+}
+
+static void test_not_registered_if_not_sealed(void)
+{
+	struct sfjit_pool *pool;
+	int calls = nr_calls;
+
+	fail_call = "mprotect";
+	IS("mprotect fails", sfjit_pool_create(0, &pool), -ENOMEM);
+	fail_call = NULL;
+	IS("and nothing was registered", nr_calls - calls, 0);
+}
+
+int main(void)
+{
+	present = true;
+	test_register_arguments();
+	test_replace_arguments();
+	test_unregister_arguments();
+	test_refusals();
+	test_errors_pass();
+	test_available();
+	test_absent();
+	test_pool_registers();
+	test_pool_unregistered();
+	test_unregistered_before_unmapped();
+	test_not_registered_if_not_sealed();
+	return finish();
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Result lines and common steps of the library's tests.
+ */
+#ifndef LIB_TEST_H
+#define LIB_TEST_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sfjit.h>
+
+static int failures;
+
+static inline void report(bool good, const char *name, const char *why,
+			  long got, long want)
+{
+	if (good) {
+		printf("ok - %s\n", name);
+	} else {
+		printf("not ok - %s: %s is %ld, expected %ld\n", name, why,
+		       got, want);
+		failures++;
+	}
+	fflush(stdout);
+}
+
+static inline void skip(const char *name, const char *why)
+{
+	printf("skip - %s: %s\n", name, why);
+	fflush(stdout);
+}
+
+#define IS(name, got, want) do { \
+	long got_ = (long)(got), want_ = (long)(want); \
+	report(got_ == want_, name, #got, got_, want_); \
+} while (0)
+
+#define TRUE(name, condition) \
+	report(condition, name, #condition, 0, 1)
+
+/* What a test cannot go on without. */
+#define MUST(condition) do { \
+	if (!(condition)) { \
+		printf("not ok - %s:%d: %s: %s\n", __FILE__, __LINE__, \
+		       #condition, strerror(errno)); \
+		exit(1); \
+	} \
+} while (0)
+
+static inline int finish(void)
+{
+	return failures ? 1 : 0;
+}
+
+/* Permissions of the mapping at an address as "rwxp"; "" if there is none. */
+static inline void perms_of(const void *address, char perms[5])
+{
+	unsigned long start, end, at = (unsigned long)address;
+	char line[512], found[5];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	MUST(maps);
+	perms[0] = '\0';
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, found) != 3)
+			continue;
+		if (at >= start && at < end)
+			strcpy(perms, found);
+	}
+	fclose(maps);
+}
+
+static inline bool has_perms(const void *address, const char *want)
+{
+	char perms[5];
+
+	perms_of(address, perms);
+	return !strcmp(perms, want);
+}
+
+/* Number of mappings that are writable and executable. */
+static inline int nr_wx_maps(void)
+{
+	char line[512], perms[5];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int nr = 0;
+
+	MUST(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%*s %4s", perms) == 1 &&
+		    perms[1] == 'w' && perms[2] == 'x')
+			nr++;
+	fclose(maps);
+	return nr;
+}
+
+static inline const char *map_path(pid_t pid)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	return path;
+}
+
+/* The whole file; "" if there is none. */
+static inline char *read_map(pid_t pid)
+{
+	static char text[1 << 20];
+	FILE *file = fopen(map_path(pid), "r");
+	size_t length = 0;
+
+	if (file) {
+		length = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+	}
+	text[length] = '\0';
+	return text;
+}
+
+static inline bool map_has(pid_t pid, const void *start, size_t size,
+			   const char *name)
+{
+	char line[8192], *found, *text = read_map(pid);
+
+	snprintf(line, sizeof(line), "%lx %zx %s\n", (unsigned long)start,
+		 size, name);
+	found = strstr(text, line);
+	return found && (found == text || found[-1] == '\n');
+}
+
+/* Runs a function in a child; returns its exit status, or 256 + signal. */
+static inline int in_child(int (*function)(void))
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		failures = 0;
+		status = function();
+		fflush(stdout);
+		_exit(status);
+	}
+	MUST(waitpid(pid, &status, 0) == pid);
+	unlink(map_path(pid));
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+				   256 + WTERMSIG(status);
+}
+
+#endif /* LIB_TEST_H */

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-names \
+	lib-section lib-signals lib-threads)
+# These bring sfjit_fault() and see what is hidden.
+LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-pool lib-register)
+
+$(LIB_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/unit/lib-test.h \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
+$(LIB_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c tests/unit/lib-test.h \
+		$(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread
+
+# For a guest: tests/qemu/library.sh.
+$(O)/tests/guest/lib-kernel: tests/unit/lib-kernel.c tests/unit/lib-test.h \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
+$(O)/tests/unit/lib-call: tests/unit/lib-call.c tests/unit/lib-test.h \
+		tests/unit/lib-saved-registers.S $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.a, $^) -pthread
+
+TESTS += $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
+	$(O)/tests/guest/lib-kernel

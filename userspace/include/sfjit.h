@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * libsfjit: make code generated at run time walkable by the kernel.
+ *
+ * Rules that hold for every call of this header:
+ *
+ * - A call returns 0 (or a value >= 0 where it says so) on success and -errno
+ *   on failure. errno itself may be changed by any call.
+ * - Sizes and lengths are bytes. Ranges are half-open.
+ * - Every call is MT-safe. None is async-signal-safe.
+ * - fork: the child goes on using every pool, trampoline and registration;
+ *   the kernel copies the windows. fork is right at any time, in a signal
+ *   handler too. A process made by vfork() or by clone() with CLONE_VM shares
+ *   them: only exec or _exit there.
+ * - On a kernel that does not know SFrame windows, or where a seccomp filter
+ *   hides them, registering, replacing and unregistering succeed and do
+ *   nothing. Everything else works: only the stacks are shorter.
+ */
+#ifndef SFJIT_H
+#define SFJIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this header and of the library it came with. */
+#define SFJIT_VERSION_MAJOR	0
+#define SFJIT_VERSION_MINOR	1
+
+/* ---- What the running kernel offers ---------------------------------- */
+
+/* Questions for sfjit_available(). */
+#define SFJIT_QUERY_KERNEL	0	/* 1: the kernel takes registrations */
+#define SFJIT_QUERY_FLAGS	1	/* SFRAME_WINDOW_* flags it knows */
+#define SFJIT_QUERY_FORMATS	2	/* bit n: it reads SFRAME_FORMAT n */
+#define SFJIT_QUERY_LIMIT	3	/* most windows of one process */
+
+/**
+ * sfjit_available - ask what the running kernel offers
+ * @query:	SFJIT_QUERY_*
+ *
+ * The kernel is asked each time, nothing is remembered: the answer stays right
+ * after a seccomp filter was installed and in a restored process image. The
+ * flags and formats are those of <sfjit/sframe.h>.
+ *
+ * Return: the answer; 0 to every question where the kernel knows no SFrame
+ * windows.
+ *   -EINVAL	@query is none of the above.
+ */
+long sfjit_available(unsigned int query);
+
+/* ---- Windows in memory of the caller --------------------------------- */
+
+/**
+ * sfjit_register - tell the kernel how to walk through a range of code
+ * @key:	name of the window, unique in the process
+ * @section:	SFrame version 3 section that describes the code
+ * @length:	bytes of @section; may be more than it uses
+ * @text:	first byte of the code
+ * @text_length: bytes of code; 0 with @text NULL takes the range from the
+ *		first to the last function of the section
+ *
+ * Convention: @key is the address of the first byte of the code, as an
+ * integer. Code of two producers in one process never shares an address, so
+ * producers that follow it never meet. libsfjit itself does for its pools.
+ *
+ * Order: write the code, make it executable, write the section, register.
+ * Unregister, wait until no thread runs in the code, unmap. @section stays
+ * property of the caller. The kernel reads it at every sample: it must neither
+ * change nor go away before sfjit_unregister() or sfjit_replace() returned. It
+ * need not be executable, aligned, nor near the code; it should be in memory
+ * that was written to (anonymous, not a mapped file), because a sample that
+ * finds it paged out ends there. Unmapping any byte of the code drops the
+ * window and frees its key; the rest of the code is not walkable then.
+ *
+ * Code that a window covers is walked by its section only: an address for
+ * which the section has no row ends the stack there. Code outside of all
+ * windows is walked by frame pointer.
+ *
+ * Return: 0, also where the kernel knows no SFrame windows.
+ *   -EINVAL	@section is NULL; @length is less than a header; one of @text
+ *		and @text_length is 0; a range wraps around; the header is none
+ *		the kernel reads; the code is not completely mapped executable;
+ *		the section has no functions and there is no @text.
+ *   -EBUSY	@key is in use.
+ *   -EEXIST	The range overlaps that of another window.
+ *   -EFAULT	@section is not readable.
+ *   -ENOSPC	The process has as many windows as vm.max_sframe_windows.
+ *   -ENOMEM	The kernel is out of memory.
+ *   -EINTR	A fatal signal is pending.
+ *   -EOPNOTSUPP The caller is a task of another word size.
+ */
+int sfjit_register(uintptr_t key, const void *section, size_t length,
+		   const void *text, size_t text_length);
+
+/**
+ * sfjit_replace - swap the section, and perhaps grow the range, of a window
+ * @key:	window to replace
+ * @section:	as in sfjit_register()
+ * @length:	as in sfjit_register()
+ * @text:	as in sfjit_register(); the new range equals or contains the old
+ * @text_length: as in sfjit_register()
+ *
+ * No sample sees a moment without window, and when the call fails the old
+ * window is still there. The old section belongs to the caller again when the
+ * call has returned 0.
+ *
+ * Return: as sfjit_register(), without -EBUSY, and
+ *   -ENOENT	No window has this key.
+ *   -EINVAL	The new range does not contain the old one.
+ */
+int sfjit_replace(uintptr_t key, const void *section, size_t length,
+		  const void *text, size_t text_length);
+
+/**
+ * sfjit_unregister - make the kernel forget a window
+ * @key:	as registered
+ *
+ * When it returns 0, the section may be changed or freed.
+ *
+ * Return: 0, also where the kernel knows no SFrame windows.
+ *   -ENOENT	No window has this key. Also when the code was unmapped.
+ */
+int sfjit_unregister(uintptr_t key);
+
+/* ---- Sections made from rows ----------------------------------------- */
+
+/* sfjit_rule.base */
+#define SFJIT_BASE_NONE		0	/* as SFJIT_NO_RULE */
+#define SFJIT_BASE_CFA		1
+#define SFJIT_BASE_REG		2
+
+/**
+ * struct sfjit_rule - where a value is: base + offset, or stored there
+ * @offset:	bytes from the base
+ * @reg:	DWARF number of the register if @base is SFJIT_BASE_REG, else 0
+ * @base:	SFJIT_BASE_*
+ * @deref:	1: the value is stored at that address; 0: it is the address
+ */
+struct sfjit_rule {
+	int32_t		offset;
+	uint16_t	reg;
+	uint8_t		base;
+	uint8_t		deref;
+};
+
+/*
+ * Initialisers: a register plus offset, saved at CFA + offset, no rule (a
+ * return address where the ABI puts it, a frame pointer unchanged).
+ */
+#define SFJIT_REG(number, offset) { (offset), (number), SFJIT_BASE_REG, 0 }
+#define SFJIT_SAVED(offset)	{ (offset), 0, SFJIT_BASE_CFA, 1 }
+#define SFJIT_NO_RULE		{ 0, 0, SFJIT_BASE_NONE, 0 }
+
+/* DWARF numbers of the registers that rules mostly start from. */
+#define SFJIT_X86_64_FP		6	/* rbp */
+#define SFJIT_X86_64_SP		7	/* rsp */
+
+/* sfjit_row.flags */
+#define SFJIT_ROW_OUTERMOST	0x1	/* no caller; the rules are 0 */
+
+/**
+ * struct sfjit_row - how to find the caller from one address on
+ * @start:	offset from the start of the function (of the block when it
+ *		repeats); the row holds from here to the next row or the end
+ * @flags:	SFJIT_ROW_*
+ * @cfa:	the canonical frame address, the stack pointer before the call;
+ *		base is a register. The kernel follows registers other than the
+ *		stack and the frame pointer in the topmost frame only
+ * @ra:		the return address; SFJIT_NO_RULE on x86-64: at CFA - 8
+ * @fp:		the caller's frame pointer; SFJIT_NO_RULE: unchanged
+ *
+ * x86-64, on entry:	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8),
+ *			  SFJIT_NO_RULE, SFJIT_NO_RULE }
+ * after push %rbp:	{ 1, 0, SFJIT_REG(SFJIT_X86_64_SP, 16),
+ *			  SFJIT_NO_RULE, SFJIT_SAVED(-16) }
+ */
+struct sfjit_row {
+	uint32_t		start;
+	uint32_t		flags;
+	struct sfjit_rule	cfa;
+	struct sfjit_rule	ra;
+	struct sfjit_rule	fp;
+};
+
+/**
+ * struct sfjit_function - a range of code and its rows
+ * @addr:	address of the first byte
+ * @size:	bytes of code
+ * @nr_rows:	number of rows, at least 1; the kernel reads 64 at most
+ * @rows:	rows, start strictly increasing, the first for 0
+ * @flags:	0
+ * @repeat:	0, or the code repeats every so many bytes and the rows
+ *		describe one block
+ */
+struct sfjit_function {
+	uint64_t		addr;
+	uint32_t		size;
+	uint32_t		nr_rows;
+	const struct sfjit_row	*rows;
+	uint8_t			flags;
+	uint8_t			repeat;
+};
+
+/**
+ * sfjit_section_size - bytes that sfjit_section_fill() needs
+ * @functions:	functions, sorted by address, without overlap
+ * @nr:		number of functions, at least 1
+ *
+ * Allocates nothing. The size does not depend on the addresses.
+ *
+ * Return: size of the section.
+ *   -EINVAL	@functions is NULL or @nr 0; a function or a row breaks a rule
+ *		above.
+ *   -E2BIG	The section would be larger than the format can express.
+ */
+long sfjit_section_size(const struct sfjit_function *functions, size_t nr);
+
+/**
+ * sfjit_section_fill - write the section for functions
+ * @section:	where it will be read
+ * @length:	bytes at @section
+ * @functions:	as in sfjit_section_size()
+ * @nr:		as in sfjit_section_size()
+ *
+ * The section refers to the code by distance: it is valid only at @section.
+ * Allocates nothing and keeps no reference to its arguments. On failure
+ * nothing was written.
+ *
+ * Return: bytes written.
+ *   -EINVAL	as sfjit_section_size(), or @section is NULL.
+ *   -E2BIG	as sfjit_section_size().
+ *   -ENOSPC	@length is too small.
+ */
+long sfjit_section_fill(void *section, size_t length,
+			const struct sfjit_function *functions, size_t nr);
+
+/* ---- Pools of trampolines -------------------------------------------- */
+
+/*
+ * Kinds of trampoline. Each is a C function that calls a target and returns
+ * what it returned, with a frame of its own in every stack and without frame
+ * pointer. Arguments are passed through in registers; none may be on the
+ * stack: at most six integer arguments (five for ARG and RBP) and eight
+ * floating-point ones. Results of any class are passed through, variable
+ * arguments too.
+ *
+ * ARG	the target is the sixth integer argument of the call
+ * SLOT	the target was given to sfjit_tramp_get(); signature unchanged
+ * RBP	as ARG, and rbp holds no frame address during the call, as in code
+ *	that uses it as a general register
+ */
+#define SFJIT_TRAMP_ARG		0
+#define SFJIT_TRAMP_SLOT	1
+#define SFJIT_TRAMP_RBP		2
+
+/* Opaque: windows of 4096 trampolines of one kind. */
+struct sfjit_pool;
+
+/**
+ * sfjit_pool_create - make a pool
+ * @kind:	SFJIT_TRAMP_*
+ * @pool:	set to the pool, to be given to sfjit_pool_retire()
+ *
+ * The first window is mapped and registered here. A window is 64 KiB of code,
+ * all of its trampolines written at once before the memory becomes executable
+ * (no mapping is ever writable and executable), for SLOT 64 KiB of data, and
+ * one page for its section. A window that cannot be registered is used all the
+ * same; sfjit_pool_stat() tells.
+ *
+ * Return: 0; on failure @pool is not changed.
+ *   -EINVAL	@kind is none of the above, or @pool is NULL.
+ *   -ENOMEM	No memory, or the limit of mappings is reached.
+ *   -EACCES, -EPERM  The system forbids to make memory executable.
+ */
+int sfjit_pool_create(unsigned int kind, struct sfjit_pool **pool);
+
+/**
+ * sfjit_pool_retire - give back all windows of a pool
+ * @pool:	pool to retire; NULL does nothing
+ *
+ * Each window is unregistered first, then unmapped. The caller sees to it that
+ * no thread is inside a trampoline, nor will ever return through one, and that
+ * nobody else uses @pool. Names stay in the perf map file.
+ *
+ * Return: 0. @pool is gone in any case.
+ *   -ENOMEM	The limit of mappings kept a window from being unmapped.
+ */
+int sfjit_pool_retire(struct sfjit_pool *pool);
+
+/**
+ * sfjit_tramp_get - get a trampoline
+ * @pool:	pool to take it from; it grows as needed
+ * @target:	SLOT: function to call, not NULL. ARG and RBP: not used by the
+ *		code; part of the identity, may be NULL
+ * @name:	symbol for profilers, written to the perf map; NULL for none
+ * @entry:	set to the first byte of the trampoline; cast it to the type of
+ *		the target's function
+ *
+ * The same @target and @name give the same trampoline again, and as many calls
+ * of sfjit_tramp_put() are needed. @name is copied. That it could not be
+ * written to the perf map is no failure.
+ *
+ * Return: 0; on failure @entry is not changed.
+ *   -EINVAL	@pool or @entry is NULL; SLOT and @target is NULL.
+ *   -ENOMEM, -EACCES, -EPERM  as sfjit_pool_create(): no further window.
+ *   -EOVERFLOW	Got more than 4294967295 times without put.
+ */
+int sfjit_tramp_get(struct sfjit_pool *pool, const void *target,
+		    const char *name, void **entry);
+
+/**
+ * sfjit_tramp_put - give back a trampoline
+ * @pool:	pool it came from
+ * @entry:	as set by sfjit_tramp_get()
+ *
+ * After the last put no thread may be inside the trampoline: it will be given
+ * out again, the longest unused first and only when its window has no fresh
+ * ones left, because a line of the perf map cannot be taken back: profilers
+ * may show the old name or the new. A free SLOT calls address 0.
+ *
+ * Return: 0.
+ *   -EINVAL	@pool is NULL, or @entry is no trampoline of @pool.
+ *   -ENOENT	@entry is not in use.
+ */
+int sfjit_tramp_put(struct sfjit_pool *pool, void *entry);
+
+/**
+ * struct sfjit_pool_stat - what sfjit_pool_stat() fills
+ * @windows:	windows mapped
+ * @registered:	windows that were registered without error; where the kernel
+ *		knows no SFrame windows that is all of them
+ * @used:	trampolines in use
+ * @error:	-errno of the last failed registration, 0 if none failed
+ */
+struct sfjit_pool_stat {
+	unsigned int	windows;
+	unsigned int	registered;
+	unsigned int	used;
+	int		error;
+};
+
+/**
+ * sfjit_pool_stat - look at a pool
+ * @pool:	pool to look at
+ * @stat:	filled
+ *
+ * Return: 0.
+ *   -EINVAL	@pool or @stat is NULL.
+ */
+int sfjit_pool_stat(const struct sfjit_pool *pool,
+		    struct sfjit_pool_stat *stat);
+
+/* ---- Names for profilers --------------------------------------------- */
+
+/**
+ * sfjit_perf_map_name - write a line to the perf map of this process
+ * @start:	first byte of the code
+ * @size:	bytes of code, not 0
+ * @name:	symbol, not empty; copied. Control characters become '?', what
+ *		exceeds 4000 bytes is cut off. perf ignores names of fewer than
+ *		three bytes
+ *
+ * The file is /tmp/perf-PID.map. It is opened for each line, which is one
+ * write(2), so that several producers can share it and no file descriptor
+ * stays open. A file that is older than the process, left by another one with
+ * its number, is emptied first. The first line that a forked child writes is
+ * preceded by what this library and others had written up to the parent's last
+ * line before the fork.
+ *
+ * Return: 0. A caller need not care.
+ *   -EINVAL	@size is 0, the range wraps around, @name is NULL or empty.
+ *   -EPERM	The file belongs to somebody else or is no plain file.
+ *   -ELOOP	The file is a symbolic link.
+ *   other	Whatever open(2) or write(2) says.
+ */
+int sfjit_perf_map_name(const void *start, size_t size, const char *name);
+
+/**
+ * sfjit_perf_map_sync - write a forked child's inherited names now
+ *
+ * For a child that gives no names itself but is to be profiled on its own, as
+ * by perf record -p. Does nothing where there is nothing to inherit.
+ *
+ * Return: as sfjit_perf_map_name().
+ */
+int sfjit_perf_map_sync(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SFJIT_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the files of libsfjit share. Everything is compiled hidden but what
+ * sfjit.h declares.
+ */
+#ifndef SFJIT_INTERNAL_H
+#define SFJIT_INTERNAL_H
+
+#include <stddef.h>
+
+#pragma GCC visibility push(default)
+#include <sfjit.h>
+#pragma GCC visibility pop
+
+/* One lock for the state of pools and of the perf map, held over fork. */
+void sfjit_lock(void);
+void sfjit_unlock(void);
+
+/* sfjit_perf_map_name() for a caller that holds the lock. */
+int sfjit_write_name(const void *start, size_t size, const char *name);
+
+/*
+ * Fault injection. A test build has this function made by the test: it is
+ * asked before each system call that can fail and returns 0 or the -errno to
+ * fail with.
+ */
+#ifdef SFJIT_TEST
+int sfjit_fault(const char *call);
+#else
+static inline int sfjit_fault(const char *call)
+{
+	return 0;
+}
+#endif
+
+#endif /* SFJIT_INTERNAL_H */

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# make install PREFIX= LIBDIR= DESTDIR=
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+
+# The header is where the version is written.
+sfjit_h := userspace/include/sfjit.h
+sfjit_version = $(shell sed -n 's/^.define SFJIT_VERSION_$(1)\t*//p' $(sfjit_h))
+LIBSFJIT_MAJOR := $(call sfjit_version,MAJOR)
+LIBSFJIT_VERSION := $(LIBSFJIT_MAJOR).$(call sfjit_version,MINOR)
+
+LIBSFJIT_SRC := $(wildcard userspace/libsfjit/*.c)
+LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
+LIBSFJIT_OBJ := $(LIBSFJIT_SRC:userspace/libsfjit/%.c=$(LIBSFJIT_DIR)/%.o)
+LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
+LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
+	userspace/include/sfjit/sframe.h sframegen/sframegen.h \
+	$(O)/gen/sfjit_trampoline.h
+LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(LIBSFJIT_VERSION)
+LIBSFJIT_PC := $(O)/lib/pkgconfig/libsfjit.pc
+LIBSFJIT_MAN := $(wildcard Documentation/man/*.[23] Documentation/man/sfjit.7)
+
+$(LIBSFJIT_DIR)/%.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
+		-c -o $@ $<
+
+# With fault injection and self-check, for tests only.
+$(LIBSFJIT_DIR)/%.test.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -pthread -DSFJIT_TEST -c -o $@ $<
+
+$(O)/obj/userspace/libsfjit-test.a: $(LIBSFJIT_TEST_OBJ)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+# One object in which the encoder's names are local: a program may link
+# libsframegen as well.
+$(LIBSFJIT_DIR).o: $(LIBSFJIT_OBJ) $(O)/lib/libsframegen.a
+	$(CC) -r -nostdlib -o $@ $^
+	objcopy --localize-hidden $@
+
+$(O)/lib/libsfjit.a: $(LIBSFJIT_DIR).o
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $<
+
+$(LIBSFJIT_SO): $(LIBSFJIT_DIR).o userspace/libsfjit/libsfjit.map
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -shared -pthread -Wl,-z,defs -Wl,-Bsymbolic \
+		-Wl,-z,relro,-z,now \
+		-Wl,-soname,libsfjit.so.$(LIBSFJIT_MAJOR) \
+		-Wl,--version-script=userspace/libsfjit/libsfjit.map \
+		-o $@ $<
+
+$(O)/lib/libsfjit.so.$(LIBSFJIT_MAJOR): $(LIBSFJIT_SO)
+	ln -sf $(<F) $@
+
+$(O)/lib/libsfjit.so: $(O)/lib/libsfjit.so.$(LIBSFJIT_MAJOR)
+	ln -sf $(<F) $@
+
+fill_pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	-e 's|@VERSION@|$(LIBSFJIT_VERSION)|' userspace/libsfjit.pc.in
+
+$(LIBSFJIT_PC): userspace/libsfjit.pc.in $(sfjit_h)
+	@mkdir -p $(@D)
+	$(fill_pc) >$@
+
+$(O)/examples/hello_jit: userspace/examples/hello_jit.c $(O)/lib/libsfjit.a \
+		$(sfjit_h)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
+ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC) \
+	$(O)/examples/hello_jit
+
+install: install-libsfjit
+
+install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include/sfjit
+	install -m 644 $(O)/lib/libsfjit.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIBSFJIT_SO) $(DESTDIR)$(LIBDIR)
+	ln -sf $(notdir $(LIBSFJIT_SO)) \
+		$(DESTDIR)$(LIBDIR)/libsfjit.so.$(LIBSFJIT_MAJOR)
+	ln -sf libsfjit.so.$(LIBSFJIT_MAJOR) $(DESTDIR)$(LIBDIR)/libsfjit.so
+	$(fill_pc) >$(DESTDIR)$(LIBDIR)/pkgconfig/libsfjit.pc
+	install -m 644 $(sfjit_h) $(DESTDIR)$(PREFIX)/include
+	install -m 644 userspace/include/sfjit/sframe.h \
+		$(DESTDIR)$(PREFIX)/include/sfjit
+	for page in $(LIBSFJIT_MAN); do \
+		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
+		install -d $$dir && install -m 644 $$page $$dir && \
+		sed -n '/^\.SH NAME/{n;s/ \\-.*//;s/,//g;p;}' $$page | \
+		tr ' ' '\n' | while read -r name; do \
+			[ -e $$dir/$$name.$${page##*.} ] || \
+			ln -s $${page##*/} $$dir/$$name.$${page##*.}; \
+		done || exit 1; \
+	done
+
+.PHONY: install install-libsfjit

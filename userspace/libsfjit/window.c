@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Life of one window of trampolines: reserve, fill, commit, retire.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <sframegen.h>
+#include <sfjit_trampoline.h>
+
+#include "internal.h"
+#include "window.h"
+
+struct template {
+	const unsigned char *code;
+	const unsigned char *section;
+	size_t section_size;
+	size_t section_start_off;	/* s64: text - this very field */
+	size_t section_size_off;	/* u32: bytes of text */
+	bool has_data;
+};
+
+#define TEMPLATE(name, NAME, data) { \
+	.code = name ## _code, \
+	.section = name ## _sframe, \
+	.section_size = sizeof(name ## _sframe), \
+	.section_start_off = NAME ## _SFRAME_START_OFF, \
+	.section_size_off = NAME ## _SFRAME_SIZE_OFF, \
+	.has_data = data, \
+}
+
+static const struct template templates[] = {
+	[SFJIT_TRAMP_ARG] =
+		TEMPLATE(sfjit_tramp_arg, SFJIT_TRAMP_ARG, false),
+	[SFJIT_TRAMP_SLOT] =
+		TEMPLATE(sfjit_tramp_slot, SFJIT_TRAMP_SLOT, true),
+	[SFJIT_TRAMP_RBP] =
+		TEMPLATE(sfjit_tramp_rbp, SFJIT_TRAMP_RBP, false),
+};
+
+/* The slot is the code and nothing else: the .S pads it with traps. */
+#define IS_ONE_SLOT(name, NAME) \
+	_Static_assert(sizeof(name ## _code) == SFJIT_SLOT_SIZE && \
+		       NAME ## _SLOT_SIZE == SFJIT_SLOT_SIZE, \
+		       #name " does not fill its slot")
+IS_ONE_SLOT(sfjit_tramp_arg, SFJIT_TRAMP_ARG);
+IS_ONE_SLOT(sfjit_tramp_slot, SFJIT_TRAMP_SLOT);
+IS_ONE_SLOT(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
+
+bool sfjit_kind_is_known(unsigned int kind)
+{
+	return kind < sizeof(templates) / sizeof(templates[0]);
+}
+
+bool sfjit_kind_has_data(unsigned int kind)
+{
+	return templates[kind].has_data;
+}
+
+static size_t section_page(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+/* The data lies at the distance that the code of a slot has built in. */
+static size_t section_offset(const struct template *template)
+{
+	return template->has_data ? 2 * SFJIT_WINDOW_SIZE : SFJIT_WINDOW_SIZE;
+}
+
+static int reserve(struct sfjit_window *window,
+		   const struct template *template)
+{
+	size_t offset = section_offset(template);
+	size_t size = offset + section_page();
+	int ret = sfjit_fault("mmap");
+	void *map;
+
+	if (ret)
+		return ret;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	window->code = map;
+	window->section = window->code + offset;
+	window->size = size;
+	return 0;
+}
+
+static int unmap(struct sfjit_window *window)
+{
+	int ret = sfjit_fault("munmap");
+
+	if (ret)
+		return ret;
+	return munmap(window->code, window->size) ? -errno : 0;
+}
+
+static void fill_code(struct sfjit_window *window,
+		      const struct template *template)
+{
+	size_t offset;
+
+	for (offset = 0; offset < SFJIT_WINDOW_SIZE; offset += SFJIT_SLOT_SIZE)
+		memcpy(window->code + offset, template->code, SFJIT_SLOT_SIZE);
+	__builtin___clear_cache((char *)window->code,
+				(char *)window->code + SFJIT_WINDOW_SIZE);
+}
+
+static void fill_section(struct sfjit_window *window,
+			 const struct template *template)
+{
+	unsigned char *field = window->section + template->section_start_off;
+	int64_t start = window->code - field;
+	uint32_t size = SFJIT_WINDOW_SIZE;
+
+	memcpy(window->section, template->section, template->section_size);
+	memcpy(field, &start, sizeof(start));
+	memcpy(window->section + template->section_size_off, &size,
+	       sizeof(size));
+}
+
+static int protect(void *start, size_t size, int prot)
+{
+	int ret = sfjit_fault("mprotect");
+
+	if (ret)
+		return ret;
+	return mprotect(start, size, prot) ? -errno : 0;
+}
+
+/* From here on no byte of code or section changes. */
+static int seal(struct sfjit_window *window)
+{
+	int ret = protect(window->section, section_page(), PROT_READ);
+
+	if (ret)
+		return ret;
+	return protect(window->code, SFJIT_WINDOW_SIZE, PROT_READ | PROT_EXEC);
+}
+
+/*
+ * A section with a wrong distance shows as short stacks only, much later. The
+ * test build asks a reader whether it finds a row for every byte of the first
+ * and of the last slot, and none outside.
+ */
+#ifdef SFJIT_TEST
+static bool finds(struct sfg_section *section, uintptr_t address)
+{
+	struct sfg_fde fde;
+	struct sfg_row row;
+
+	return !sfg_find_row(section, address, &fde, &row, NULL);
+}
+
+static void check(const struct sfjit_window *window,
+		  const struct template *template)
+{
+	uintptr_t start = (uintptr_t)window->code;
+	uintptr_t last = start + SFJIT_WINDOW_SIZE - SFJIT_SLOT_SIZE;
+	struct sfg_section section;
+	int i;
+
+	if (sfg_open_section(&section, window->section, template->section_size,
+			     (uintptr_t)window->section, NULL) ||
+	    sfg_check_section(&section, NULL))
+		abort();
+	if (finds(&section, start - 1) || finds(&section, last + 16))
+		abort();
+	for (i = 0; i < SFJIT_SLOT_SIZE; i++)
+		if (!finds(&section, start + i) || !finds(&section, last + i))
+			abort();
+}
+#else
+static void check(const struct sfjit_window *window,
+		  const struct template *template)
+{
+}
+#endif
+
+int sfjit_window_create(struct sfjit_window *window, unsigned int kind)
+{
+	const struct template *template = &templates[kind];
+	int ret;
+
+	ret = reserve(window, template);
+	if (ret)
+		return ret;
+	fill_code(window, template);
+	fill_section(window, template);
+	ret = seal(window);
+	if (ret) {
+		unmap(window);
+		return ret;
+	}
+	window->error = sfjit_register((uintptr_t)window->code,
+				       window->section, template->section_size,
+				       window->code, SFJIT_WINDOW_SIZE);
+	check(window, template);
+	return 0;
+}
+
+int sfjit_window_retire(struct sfjit_window *window)
+{
+	/* After a failed registration the key may be another producer's. */
+	if (!window->error)
+		sfjit_unregister((uintptr_t)window->code);
+	return unmap(window);
+}
+
+/* One aligned store: another thread sees the old target or the new. */
+void sfjit_window_set_target(struct sfjit_window *window, unsigned int slot,
+			     const void *target)
+{
+	unsigned char *data = window->code + SFJIT_WINDOW_SIZE +
+			      slot * SFJIT_SLOT_SIZE;
+
+	__atomic_store_n((const void **)data, target, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * One window of identical trampolines.
+ */
+#ifndef SFJIT_WINDOW_H
+#define SFJIT_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "layout.h"
+
+#define SFJIT_WINDOW_SLOTS	(SFJIT_WINDOW_SIZE / SFJIT_SLOT_SIZE)
+
+/*
+ * One mapping: code, data (if the kind has any), section. @error is what its
+ * registration returned.
+ */
+struct sfjit_window {
+	unsigned char	*code;
+	unsigned char	*section;
+	size_t		size;
+	int		error;
+};
+
+bool sfjit_kind_is_known(unsigned int kind);
+
+/* Whether slots of a kind have a target of their own. */
+bool sfjit_kind_has_data(unsigned int kind);
+
+/*
+ * Map, fill, protect, register. A failed registration is no failure. Returns
+ * 0 or -errno, with nothing left behind.
+ */
+int sfjit_window_create(struct sfjit_window *window, unsigned int kind);
+
+/* Unregister, unmap. Returns 0 or -errno of munmap(). */
+int sfjit_window_retire(struct sfjit_window *window);
+
+/* Sets what a slot calls; only for kinds that have data. */
+void sfjit_window_set_target(struct sfjit_window *window, unsigned int slot,
+			     const void *target);
+
+#endif /* SFJIT_WINDOW_H */
