@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: the cache of tables: used when it is right, never trusted, never
+# needed.
+
+# shellcheck source=tests/unit/run/lib.sh
+. "$(dirname "$0")/run/lib.sh"
+
+hello=$run/hello
+table=$(table_of hello)
+name=$(basename "$table")
+
+# source_is NAME WANT: where the table of 'hello' came from this time.
+source_is() {
+	is "$1: output" hello "$(register "$hello")"
+	is "$1" "$2" "$(logged /hello | sed 's/.*source=\([a-z]*\).*/\1/')"
+}
+
+source_is "first run" converted
+source_is "second run" cache
+is "mode of the directories" "700 700" \
+	"$(stat -c %a "$XDG_CACHE_HOME/sfjit" "$tables" | tr '\n' ' ' |
+	sed 's/ $//')"
+is "mode of the table" 600 "$(stat -c %a "$table")"
+if ! cp "$table" "$work/good"; then
+	not_ok "name of the table" "there is no $table"
+	finish
+fi
+size=$(wc -c <"$table")
+
+# The damaged file is put right by the run that finds it.
+repaired() {
+	source_is "$1" converted
+	if cmp -s "$table" "$work/good"; then
+		ok "$1: replaced"
+	else
+		not_ok "$1: replaced" "the table is not as it was"
+	fi
+	cp "$work/good" "$table"
+}
+
+for at in 0 1 40 $((size / 2)) $((size - 80)) $((size - 60)) $((size - 1)); do
+	old=$(od -An -tu1 -j "$at" -N1 "$table")
+	# shellcheck disable=SC2059 # an octal escape
+	printf "\\$(printf %o $((old ^ 255)))" |
+		dd of="$table" bs=1 seek="$at" conv=notrunc 2>/dev/null
+	repaired "byte $at flipped"
+done
+for length in 0 1 27 $((size - 1)); do
+	head -c "$length" "$work/good" >"$table"
+	repaired "cut to $length bytes"
+done
+cat "$work/good" "$work/good" >"$table"
+repaired "twice as long"
+cp "$(find "$tables" -type f ! -name "$name" | head -n 1)" "$table"
+repaired "table of another module"
+chmod 620 "$table"
+repaired "writable by others"
+rm "$table" && mkfifo "$table"
+repaired "FIFO"
+rm "$table" && ln -s "$work/good" "$table"
+repaired "symbolic link"
+
+rm "$table" && mkdir "$table"
+source_is "directory instead of the file" converted
+rmdir "$table"
+chmod 770 "$tables"
+source_is "directory writable by others" converted
+is "directory writable by others: not used" "" "$(find "$tables" -name "$name")"
+chmod 700 "$tables"
+if [ "$(id -u)" = 0 ]; then
+	cp "$work/good" "$table" && chown 1 "$table"
+	source_is "table of another user" converted
+	rm -rf "$table" && chown 1 "$XDG_CACHE_HOME/sfjit"
+	source_is "directory of another user" converted
+	chown 0 "$XDG_CACHE_HOME/sfjit"
+else
+	skip "table of another user" "only root can make one"
+fi
+source_is "right again" converted
+source_is "and used" cache
+is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
+
+# shellcheck disable=SC2030,SC2031 # the subshell is for the environment
+(
+	rm -rf "$XDG_CACHE_HOME/sfjit"
+	chmod 500 "$XDG_CACHE_HOME"
+	[ "$(id -u)" = 0 ] || source_is "read-only directory" converted
+	chmod 700 "$XDG_CACHE_HOME"
+	XDG_CACHE_HOME=relative
+	export HOME="$work/home"
+	source_is "home that does not exist" converted
+	mkdir "$HOME"
+	source_is "home, first run" converted
+	source_is "home, second run" cache
+	is "home: place" "$HOME/.cache/sfjit/tables/$name" \
+		"$(find "$HOME" -name "$name")"
+	rm -rf "$HOME" && touch "$HOME"
+	source_is "home that is a file" converted
+	unset XDG_CACHE_HOME HOME
+	source_is "no home" converted
+	source_is "no home, again" converted
+	exit "$failed"
+) || failed=1
+
+# First runs at the same time.
+# shellcheck disable=SC2031
+rm -rf "$XDG_CACHE_HOME/sfjit"
+i=0
+while [ $i -lt 8 ]; do
+	"$sfjit" run -o "$work/log.$i" -- "$hello" 2>"$work/err.$i" \
+		>"$work/out.$i" &
+	i=$((i + 1))
+done
+wait
+is "8 at the same time: output" 8 "$(cat "$work"/out.? | grep -c '^hello$')"
+is "8 at the same time: all modules" 8 \
+	"$(cat "$work"/log.? | grep -c 'registered.*/hello ')"
+if cmp -s "$table" "$work/good"; then
+	ok "8 at the same time: table"
+else
+	not_ok "8 at the same time: table" "differs"
+fi
+is "8 at the same time: no leftovers" "" \
+	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
+finish

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Description: a damaged module in memory gives an error or a table, and no
+ * access outside of its readable segments (built with AddressSanitizer).
+ *
+ * The module is a copy of this program; what lies between the segments is
+ * poisoned.
+ */
+#include <sanitizer/asan_interface.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image.h"
+#include "modules.h"
+#include "windows.h"
+
+#define ROUNDS		1200
+#define MAX_PHDRS	32
+
+static uint8_t *file, *memory;
+static long file_size;
+static uint64_t span;
+static ElfW(Phdr) phdrs[MAX_PHDRS];
+static struct dl_phdr_info info;
+static uint64_t seed = 88172645463325252ULL;
+
+static uint64_t random_number(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	return seed ^= seed << 17;
+}
+
+static void die(const char *what)
+{
+	printf("not ok - run-image: %s\n", what);
+	exit(1);
+}
+
+static void read_file(void)
+{
+	FILE *f = fopen("/proc/self/exe", "rb");
+
+	if (!f || fseek(f, 0, SEEK_END))
+		die("cannot read myself");
+	file_size = ftell(f);
+	rewind(f);
+	file = malloc(file_size);
+	if (fread(file, 1, file_size, f) != (size_t)file_size)
+		die("cannot read myself");
+	fclose(f);
+}
+
+static void load(void)
+{
+	const ElfW(Ehdr) *eh = (void *)file;
+	const ElfW(Phdr) *ph;
+
+	if (eh->e_phnum > MAX_PHDRS)
+		die("too many program headers");
+	memcpy(phdrs, file + eh->e_phoff, eh->e_phnum * sizeof(*phdrs));
+	for (ph = phdrs; ph < phdrs + eh->e_phnum; ph++)
+		if (ph->p_type == PT_LOAD)
+			span = ph->p_vaddr + ph->p_memsz;
+	if (!memory)
+		memory = aligned_alloc(4096, (span + 4095) & ~4095UL);
+	ASAN_POISON_MEMORY_REGION(memory, span);
+	for (ph = phdrs; ph < phdrs + eh->e_phnum; ph++) {
+		if (ph->p_type != PT_LOAD)
+			continue;
+		ASAN_UNPOISON_MEMORY_REGION(memory + ph->p_vaddr,
+					    ph->p_filesz);
+		memcpy(memory + ph->p_vaddr, file + ph->p_offset,
+		       ph->p_filesz);
+	}
+	info.dlpi_addr = (uintptr_t)memory;
+	info.dlpi_phdr = phdrs;
+	info.dlpi_phnum = eh->e_phnum;
+	info.dlpi_name = "copy";
+}
+
+static ElfW(Phdr) *find(uint32_t type)
+{
+	ElfW(Phdr) *ph;
+
+	for (ph = phdrs; ph < phdrs + info.dlpi_phnum; ph++)
+		if (ph->p_type == type)
+			return ph;
+	die("a program header is missing");
+	return NULL;
+}
+
+static void damage_bytes(uint64_t addr, uint64_t length, int times)
+{
+	while (times--)
+		memory[addr + random_number() % length] = random_number();
+}
+
+/* Where to damage goes through all places; how is random. */
+static void damage(int round, const struct image *whole)
+{
+	ElfW(Phdr) *hdr = find(PT_GNU_EH_FRAME), *note = find(PT_NOTE);
+
+	switch (round % 6) {
+	case 0:
+		damage_bytes(hdr->p_vaddr, 12, 1);
+		break;
+	case 1:
+		damage_bytes(hdr->p_vaddr, hdr->p_filesz, 20);
+		break;
+	case 2:
+		damage_bytes(note->p_vaddr, note->p_filesz, 2);
+		break;
+	case 3:
+		hdr->p_vaddr = random_number() % (span + 64);
+		break;
+	case 4:
+		note->p_vaddr = random_number();
+		note->p_filesz = random_number();
+		break;
+	case 5:
+		damage_bytes(whole->cfi.addr, whole->cfi.len, 5);
+		break;
+	}
+}
+
+static void check_windows(const struct module *m, const struct image *image)
+{
+	uintptr_t start = image->bias + image->text[0].addr;
+	unsigned int i;
+
+	for (i = 0; i < m->nr_windows; i++)
+		if (m->windows[i].start < start ||
+		    m->windows[i].start - start + m->windows[i].length >
+		    image->text[0].len)
+			die("a window leaves the text");
+}
+
+/* Number of windows, or -errno. */
+static int convert(struct image *image)
+{
+	const ElfW(Ehdr) *eh = (void *)file;
+	unsigned int abi = sfg_abi_of_elf(eh->e_machine, eh->e_ident[EI_DATA]);
+	struct module m = { .nr_windows = 0 };
+	struct sfg_summary summary;
+	struct sfg_output out;
+	const char *reason = NULL;
+	int ret;
+
+	ret = image_read(image, &info, &reason);
+	if (ret) {
+		if (!reason)
+			die("refused without a reason");
+		return ret;
+	}
+	ret = sfg_convert(&(struct sfg_input) {
+		.abi = abi, .cfi = image->cfi,
+		.text = image->text, .nr_text = image->nr_text,
+	}, &out, &summary, NULL);
+	if (ret)
+		return ret;
+	if (sfg_rebase(out.data, out.len, image->bias - (uintptr_t)out.data))
+		die("the table cannot be rebased");
+	m.table.data = out.data;
+	m.table.length = out.len;
+	windows_choose(&m, image);
+	check_windows(&m, image);
+	free(out.data);
+	return m.nr_windows;
+}
+
+int main(void)
+{
+	struct image whole, image;
+	int i, ret, refused = 0;
+
+	read_file();
+	load();
+	ret = convert(&whole);
+	if (ret != 1 || whole.id_len != 20)
+		die("the undamaged module does not give one window");
+	printf("ok - run-image: undamaged\n");
+	for (i = 0; i < ROUNDS; i++) {
+		load();
+		damage(i, &whole);
+		refused += convert(&image) < 0;
+	}
+	if (!refused || refused == ROUNDS)
+		die("all or none of the damaged modules were refused");
+	printf("ok - run-image: %d damaged, %d refused\n", ROUNDS, refused);
+	return 0;
+}

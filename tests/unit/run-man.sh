@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit.1 has no formatting errors and names every option, and no
+# other one.
+
+# shellcheck source=tests/unit/run/lib.sh
+. "$(dirname "$0")/run/lib.sh"
+page=$top/Documentation/man/sfjit.1
+
+if command -v mandoc >/dev/null; then
+	is "mandoc" "" "$(mandoc -Tlint -W warning "$page")"
+else
+	skip "mandoc" "not installed"
+fi
+{
+	"$sfjit" --help
+	"$sfjit" run --help
+} | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$work/options"
+sed -n '/^\.SS Options/,/^\.SS What/s/\\//gp' "$page" |
+	grep -oE -- '--[a-z]+' | sort -u >"$work/documented"
+is "options" "$(cat "$work/options")" "$(cat "$work/documented")"
+
+# The lines that are documented are those that are written.
+"$sfjit" run -o "$log" -- "$run/hello" >"$work/out" 2>"$work/err"
+for form in "registered NAME windows=N rows=N bytes=N source=S ms=N" \
+	"ready modules=N kernel=yes"; do
+	is "form of '$form' in the page" 1 "$(grep -c " $form\$" "$page")"
+	pattern=$(echo "$form" | sed 's/NAME/[^ ]*/; s/=[A-Z]/=[a-z0-9.]*/g
+		s/=yes/=[a-z]*/')
+	like "form of '$form' in the log" "[1-9]*" \
+		"$(grep -c "^sfjit: [0-9]* [0-9]*\.[0-9]\{9\} $pattern\$" "$log")"
+done
+finish

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: the CPython client, where there is a CPython that it is for. The
+# same cases run in the guest: tests/qemu/python_client.sh.
+
+cd "$(dirname "$0")/../.." || exit 1
+# The extension is made for Debian's build of the interpreter.
+if ! PYTHONPATH=$PWD/build/lib/python PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 -c 'import sys, sfjit
+sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null; then
+	echo "skip - python: no python3.13 here; the guest has it"
+	exit 77
+fi
+PYTHONPATH=$PWD/build/lib/python PYTHONDONTWRITEBYTECODE=1 \
+	exec /usr/bin/python3 tests/unit/run/python_cases.py

@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: a program cannot tell that sfjit run started it, except by its
+# environment and its address space.
+
+# shellcheck source=tests/unit/run/lib.sh
+. "$(dirname "$0")/run/lib.sh"
+
+# same NAME COMMAND...: the program 'state' writes the same with and without.
+same() {
+	name=$1
+	shift
+	"$@" "$work/state" a 'b c' ''
+	mv "$work/state" "$work/before"
+	register "$@" "$work/state" a 'b c' ''
+	if ! grep -q ' ready ' "$log"; then
+		not_ok "$name" "the module did not work: $(cat "$work/stderr")"
+	elif cmp -s "$work/before" "$work/state"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(diff "$work/before" "$work/state" | head -n 5)"
+	fi
+}
+
+same "arguments, environment, descriptors, signals, limits" "$run/state"
+same "again, with a warm cache" "$run/state"
+export LC_ALL=C.UTF-8 LANG=xx_YY EMPTY=
+same "another environment" "$run/state"
+(umask 077; cd / && same "umask and directory" "$run/state") || failed=1
+
+# Closed descriptors must not be filled by ours. The program opens its file.
+closed() {
+	"$@" "$work/state" <&- >&- 2>&-
+}
+closed "$run/state"
+mv "$work/state" "$work/before"
+rm -f "$log"
+closed "$sfjit" run -o "$log" -- "$run/state"
+grep -v ^argument "$work/before" >"$work/want"
+grep -v ^argument "$work/state" >"$work/got"
+if cmp -s "$work/want" "$work/got"; then
+	ok "closed standard descriptors"
+else
+	not_ok "closed standard descriptors" \
+		"$(diff "$work/want" "$work/got" | head -n 5)"
+fi
+
+for status in 0 1 77 255; do
+	register "$run/hello" $status >"$work/out"
+	is "exit status $status" $status $?
+done
+is "standard output" hello "$(register "$run/hello")"
+is "standard input" "some input" "$(echo some input | register cat)"
+for signal in TERM KILL SEGV; do
+	register sh -c "kill -$signal \$\$"
+	is "death by SIG$signal" \
+		"$(sh -c "kill -$signal \$\$" 2>/dev/null; echo $?)" \
+		"$(register sh -c "kill -$signal \$\$"; echo $?)"
+done 2>/dev/null
+
+# The program's output is its own, also where both are on standard error.
+"$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$work/stderr"
+is "standard error" mine "$(grep -v ^sfjit: "$work/stderr")"
+
+is "LD_PRELOAD is set" "$preload" \
+	"$(register printenv LD_PRELOAD)"
+export LD_PRELOAD="$run/plugin1.so"
+is "LD_PRELOAD is kept" "$run/plugin1.so:$preload" \
+	"$(register printenv LD_PRELOAD)"
+is "LD_PRELOAD names us once" "$run/plugin1.so:$preload" \
+	"$(register "$sfjit" run -- printenv LD_PRELOAD)"
+register "$run/hello" >"$work/out"
+like "a library that is preloaded as well" "registered *" "$(logged plugin1)"
+unset LD_PRELOAD
+
+# The children are under it too, and what they start.
+register sh -c "sh -c '$run/hello; $run/hello'" >"$work/out"
+is "children" 2 "$(logged /hello | grep -c ^registered)"
+
+# A limit on files must not kill: the cache cannot be written, nor the log.
+rm -rf "$XDG_CACHE_HOME/sfjit"
+is "file size limit" "hello 0" \
+	"$(ulimit -f 0 && register "$run/hello" | tr '\n' ' '; echo 0)"
+is "file size limit: nothing in the cache" "" \
+	"$(find "$XDG_CACHE_HOME" -type f)"
+# Neither must a reader of standard error that has gone.
+{
+	"$sfjit" run -v -- "$run/hello" 12 >/dev/null
+	echo $? >"$work/status"
+} 2>&1 | true
+is "standard error is a closed pipe" 12 "$(cat "$work/status")"
+is "few descriptors" hello \
+	"$(register sh -c "ulimit -n 4; exec $run/hello")"
+is "little memory" hello \
+	"$(register prlimit --as=20000000 "$run/hello")"
+
+register "$run/user-tls" >"$work/out"
+is "static TLS of a start-up library" "$("$run/user-tls")" "$(cat "$work/out")"
+finish

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# What the tests of sfjit run run: build/tests/run
+
+RUN_TESTS := $(O)/tests/run
+RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, state loader prefork hello hello-static \
+	hello-asan user-tls user-plugin)
+RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, plugin1.so plugin2.so \
+	plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
+	origin/libopener.so origin/sub/libhidden.so)
+
+TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image
+
+run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
+run_so = $(run_cc) -shared -fPIC
+# The name of the table in the cache, known without readelf.
+run_id = -Wl,--build-id=0x$(firstword \
+	$(shell printf %s '$(notdir $@)' | sha1sum))
+
+$(RUN_TESTS)/state $(RUN_TESTS)/prefork $(RUN_TESTS)/hello: $(RUN_TESTS)/%: \
+		tests/unit/run/%.c
+	$(run_cc) $(run_id) -o $@ $<
+
+$(RUN_TESTS)/loader: tests/unit/run/loader.c
+	$(run_cc) $(run_id) -o $@ $< -ldl -pthread
+
+$(RUN_TESTS)/hello-static: tests/unit/run/hello.c
+	$(run_cc) -static -o $@ $<
+
+$(RUN_TESTS)/hello-asan: tests/unit/run/hello.c
+	$(run_cc) -fsanitize=address -o $@ $<
+
+$(RUN_TESTS)/plugin1.so $(RUN_TESTS)/plugin2.so: $(RUN_TESTS)/plugin%.so: \
+		tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=$* $(run_id) -o $@ $<
+
+$(RUN_TESTS)/plugin-gap.so: tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=3 -DGAP -fno-toplevel-reorder -o $@ $<
+
+# Without crti.o: nothing of ours is called when it is loaded.
+$(RUN_TESTS)/plugin-bare.so: tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=4 -nostartfiles -o $@ $<
+
+$(RUN_TESTS)/plugin-anonymous.so: tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=5 -Wl,--build-id=none -o $@ $<
+
+# A length that leads out of .eh_frame.
+$(RUN_TESTS)/plugin-broken.so: $(RUN_TESTS)/plugin2.so
+	objcopy -O binary --only-section=.eh_frame $< $@.cfi
+	printf '\377\377\377\177' | dd of=$@.cfi conv=notrunc status=none
+	objcopy --update-section .eh_frame=$@.cfi $< $@
+
+$(RUN_TESTS)/libtls.so: tests/unit/run/tls.c
+	$(run_so) -o $@ $<
+
+$(RUN_TESTS)/user-tls: tests/unit/run/user.c $(RUN_TESTS)/libtls.so
+	$(run_cc) -o $@ $< $(RUN_TESTS)/libtls.so '-Wl,-rpath,$$ORIGIN'
+
+$(RUN_TESTS)/origin/sub/libhidden.so: tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=6 -o $@ $<
+
+$(RUN_TESTS)/origin/libopener.so: tests/unit/run/origin.c
+	$(run_so) -o $@ $< -ldl -Wl,--enable-new-dtags '-Wl,-rpath,$$ORIGIN/sub'
+
+$(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
+		$(RUN_TESTS)/origin/libopener.so
+	$(run_cc) -o $@ $< $(RUN_TESTS)/origin/libopener.so \
+		'-Wl,-rpath,$$ORIGIN/origin'
+
+# The part that reads what it finds in memory, with every access checked.
+$(O)/tests/unit/run-image: tests/unit/run-image.c \
+		$(wildcard userspace/preload/*.[ch]) $(O)/gen/cache-tag.h
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
+		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< $(addprefix userspace/preload/, image.c windows.c) \
+		$(addprefix sframegen/, $(notdir $(SFG_LIB_OBJS:.o=.c)))

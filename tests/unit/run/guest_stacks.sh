@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: stacks of a prefork server and of a Python program, as perf
+# records them, without sfjit and with. The test's own part of each stack is
+# known and compared name by name.
+
+# shellcheck source=tests/unit/run/lib.sh
+. "$(dirname "$0")/lib.sh"
+data=$work/perf.data
+samples=$work/samples
+
+# record MODE COMMAND...
+record() {
+	mode=$1
+	shift
+	rm -f "$log"
+	perf record -k CLOCK_MONOTONIC -e cpu-clock -F 500 \
+		--call-graph="$mode" -o "$data" -- "$@" \
+		>"$work/out" 2>"$work/err" &&
+	perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
+		>"$samples" 2>>"$work/err"
+}
+
+# summary COMM START END CHAIN: of the user stacks of COMM whose innermost
+# frames include END, prints for each process "PID stacks N complete N exact N".
+# CHAIN: names from END outwards, separated by spaces.
+summary() {
+	awk -v comm="$1" -v after="$2" -v end="$3" -v chain="$4" '
+	BEGIN { RS = ""; FS = "\n"; nr = split(chain, want, " ") }
+	{
+		split($1, head, " ")
+		if (head[1] != comm || head[3] + 0 < after + 0)
+			next
+		found = 0
+		for (i = 2; i <= NF; i++) {
+			split($i, part, " ")
+			if (part[2] == end) {
+				found = i
+				break
+			}
+		}
+		if (!found)
+			next
+		pid = head[2]
+		total[pid]++
+		good = 1
+		for (j = 1; j <= nr; j++) {
+			split($(found + j), part, " ")
+			if (part[2] != want[j])
+				good = 0
+		}
+		exact[pid] += good
+		split($NF, part, " ")
+		complete[pid] += part[2] == "_start"
+		if ((!good || part[2] != "_start") && shown++ < 2)
+			print $0 "\n" > "/dev/stderr"
+	}
+	END {
+		for (pid in total)
+			printf "%s stacks %d complete %d exact %d\n", pid,
+				total[pid], complete[pid], exact[pid]
+	}' "$samples"
+}
+
+prefork() {
+	record "$1" "$run/prefork" 400
+	summary prefork 0 compare "" >"$work/sum" 2>"$work/bad"
+	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
+		"$work/sum" >"$work/total"
+	read -r stacks complete _ <"$work/total"
+	if [ "${stacks:-0}" -gt 40 ] && [ "$complete" = 0 ]; then
+		ok "prefork, $1, without sfjit: nothing is complete"
+	else
+		not_ok "prefork, $1, without sfjit: nothing is complete" \
+			"$stacks stacks, $complete complete"
+	fi
+
+	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" 1000
+	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
+	summary prefork 0 sort_once "work main" >"$work/sum" 2>"$work/bad"
+	is "prefork, $1: parent and 3 workers" 4 "$(wc -l <"$work/sum")"
+	while read -r pid _ stacks _ complete _ exact; do
+		if [ "$stacks" -gt 50 ] && [ "$complete" = "$stacks" ] &&
+			[ "$exact" = "$stacks" ]; then
+			ok "prefork, $1: all $stacks stacks of a process"
+		else
+			not_ok "prefork, $1: all stacks of $pid" \
+				"$stacks, $complete complete, $exact exact:
+$(head -n 30 "$work/bad")"
+		fi
+	done <"$work/sum"
+}
+
+cat >"$work/chain.py" <<'END'
+import sys
+import time
+
+def leaf(n):
+    return sum(i * i % 7 for i in range(n))
+
+class Worker:
+    def step(self, n):
+        return [leaf(i) for i in (n, n)]
+
+def outer(until):
+    worker = Worker()
+    while time.process_time() < until:
+        worker.step(200)
+
+outer(float(sys.argv[1]))
+END
+
+# Of each stack only the Python functions, which are known.
+python_stacks() {
+	PYTHONPATH=$top/build/lib/python record "$1" "$sfjit" run -o "$log" -- \
+		python3 -m sfjit "$work/chain.py" 4
+	awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/' "$samples" \
+		>"$work/names" && mv "$work/names" "$samples"
+	file=$work/chain.py
+	summary python3 0 "py::leaf:$file" \
+		"py::Worker.step:$file py::outer:$file py::<module>:$file" \
+		>"$work/sum" 2>"$work/bad"
+	read -r _ _ stacks _ _ _ exact <"$work/sum"
+	if [ "${stacks:-0}" -gt 500 ] && [ "$exact" = "$stacks" ]; then
+		ok "python, $1: all Python functions of $stacks stacks"
+	else
+		not_ok "python, $1: all Python functions" \
+			"$exact of $stacks stacks: $(head -n 30 "$work/bad")"
+	fi
+}
+
+case $1 in
+prefork)
+	prefork fp
+	prefork fp,defer
+	;;
+python)
+	python_stacks fp
+	python_stacks fp,defer
+	;;
+esac
+finish

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: the windows in /proc/PID/sframe.
+
+# shellcheck source=tests/unit/run/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+register sleep 60 &
+while ! grep -qs ' ready ' "$log"; do
+	sleep 0.1
+done
+pid=$(sed -n 's/^sfjit: \([0-9]*\) .* ready .*/\1/p' "$log")
+sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \3/p' \
+	"/proc/$pid/sframe" >"$work/windows"
+sed -n 's/^\([0-9a-f]*\)-[0-9a-f]* r-xp .*/\1 \1/p' "/proc/$pid/maps" \
+	>"$work/text"
+is "one window per executable mapping, its key is its start" \
+	"$(cat "$work/text")" "$(cat "$work/windows")"
+kill "$pid"
+
+# Tables: anonymous memory, and no page of it may be written.
+bad=$(sed -n 's/^[0-9a-f]*-[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p' \
+	"/proc/$pid/sframe" 2>/dev/null | wc -l)
+is "the process is gone with its windows" 0 "$bad"
+
+# At first; with the library; closed; loaded again at the same place.
+windows() {
+	register "$run/loader" windows "$run/$1"
+}
+is "a library" "5 6 5 6" "$(windows plugin1.so)"
+is "a library without build-id" "5 6 5 6" "$(windows plugin-anonymous.so)"
+is "a library with two windows" "5 7 5 7" "$(windows plugin-gap.so)"
+is "a library that cannot be converted" "5 5 5 5" \
+	"$(rm -rf "$tables"; windows plugin-broken.so)"
+finish

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Memory of a conversion: a bump allocator over private mappings. Used under
+ * the lock of preload.c only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "sys.h"
+
+#define ALIGN		16
+#define CHUNK		(1UL << 20)
+#define HIDDEN		__attribute__((visibility("hidden")))
+
+struct chunk {
+	struct chunk *next;
+	size_t length;
+	size_t used;
+	size_t pad;
+};
+
+/* In front of every allocation. */
+struct block {
+	size_t size;
+	size_t pad;
+};
+
+static struct chunk *chunks;
+
+static struct chunk *chunk_add(size_t need)
+{
+	size_t length = need + sizeof(struct chunk) > CHUNK ?
+			need + sizeof(struct chunk) : CHUNK;
+	struct chunk *c = sys_map(length);
+
+	if (!c)
+		return NULL;
+	c->next = chunks;
+	c->length = length;
+	c->used = sizeof(*c);
+	chunks = c;
+	return c;
+}
+
+void arena_release(void)
+{
+	struct chunk *c;
+
+	while ((c = chunks)) {
+		chunks = c->next;
+		sys_unmap(c, c->length);
+	}
+}
+
+/*
+ * The names libsframegen calls: bound here when the module is linked, and
+ * nowhere visible outside of it.
+ */
+HIDDEN void *malloc(size_t size)
+{
+	struct chunk *c = chunks;
+	struct block *b;
+	size_t need;
+
+	if (size > PTRDIFF_MAX - CHUNK)
+		return NULL;
+	need = sizeof(*b) + ((size + ALIGN - 1) & ~(size_t)(ALIGN - 1));
+	if (!c || c->length - c->used < need)
+		c = chunk_add(need);
+	if (!c)
+		return NULL;
+	b = (void *)((char *)c + c->used);
+	c->used += need;
+	b->size = size;
+	return b + 1;
+}
+
+HIDDEN void free(void *p)
+{
+}
+
+HIDDEN void *calloc(size_t nr, size_t size)
+{
+	size_t total;
+
+	/* Pages fresh from the kernel, never used twice: zero already. */
+	if (__builtin_mul_overflow(nr, size, &total))
+		return NULL;
+	return malloc(total);
+}
+
+HIDDEN void *realloc(void *p, size_t size)
+{
+	size_t old = p ? ((struct block *)p)[-1].size : 0;
+	void *bigger;
+
+	if (old >= size && p)
+		return p;
+	bigger = malloc(size);
+	if (bigger && p)
+		memcpy(bigger, p, old);
+	return bigger;
+}
+
+static void swap(char *a, char *b, size_t size)
+{
+	char c;
+
+	while (size--) {
+		c = *a;
+		*a++ = *b;
+		*b++ = c;
+	}
+}
+
+static void sift(char *base, size_t root, size_t nr, size_t size,
+		 int (*compare)(const void *, const void *))
+{
+	size_t child;
+
+	while ((child = 2 * root + 1) < nr) {
+		if (child + 1 < nr && compare(base + child * size,
+					      base + (child + 1) * size) < 0)
+			child++;
+		if (compare(base + root * size, base + child * size) >= 0)
+			return;
+		swap(base + root * size, base + child * size, size);
+		root = child;
+	}
+}
+
+/* libc's allocates; a heap sort needs nothing. */
+HIDDEN void qsort(void *base, size_t nr, size_t size,
+		  int (*compare)(const void *, const void *))
+{
+	size_t i;
+
+	for (i = nr / 2; i-- > 0; )
+		sift(base, i, nr, size, compare);
+	for (i = nr; i-- > 1; ) {
+		swap(base, (char *)base + i * size, size);
+		sift(base, 0, i, size, compare);
+	}
+}

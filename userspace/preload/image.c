@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Program headers of a loaded module to its text, its call frame information
+ * and its build-id. ld.so has mapped the module and will run it, but nothing
+ * but the kernel and ld.so has looked at its headers: every range is taken
+ * only from inside a readable segment.
+ */
+#include <elf.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "image.h"
+#include "sum.h"
+#include "sys.h"
+
+/* DW_EH_PE_*: how a pointer is stored. */
+#define PE_FORMAT(enc)	((enc) & 0x0f)
+#define PE_BASE(enc)	((enc) & 0xf0)
+#define PE_ABSPTR	0x00
+#define PE_UDATA2	0x02
+#define PE_UDATA4	0x03
+#define PE_UDATA8	0x04
+#define PE_SDATA2	0x0a
+#define PE_SDATA4	0x0b
+#define PE_SDATA8	0x0c
+#define PE_PCREL	0x10
+#define PE_DATAREL	0x30
+#define PE_OMIT		0xff
+
+struct cursor {
+	const uint8_t *p, *end;
+	uint64_t addr;		/* link-time address of *p */
+};
+
+static const ElfW(Phdr) *find_segment(const struct dl_phdr_info *info,
+				      uint64_t addr)
+{
+	const ElfW(Phdr) *ph;
+
+	for (ph = info->dlpi_phdr; ph < info->dlpi_phdr + info->dlpi_phnum;
+	     ph++)
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_R) &&
+		    addr >= ph->p_vaddr && addr - ph->p_vaddr < ph->p_filesz)
+			return ph;
+	return NULL;
+}
+
+static const ElfW(Phdr) *find_header(const struct dl_phdr_info *info,
+				     uint32_t type)
+{
+	const ElfW(Phdr) *ph;
+
+	for (ph = info->dlpi_phdr; ph < info->dlpi_phdr + info->dlpi_phnum;
+	     ph++)
+		if (ph->p_type == type)
+			return ph;
+	return NULL;
+}
+
+/* From 'addr' to the end of its segment; false: in no readable one. */
+static bool open_cursor(struct cursor *c, const struct dl_phdr_info *info,
+			uint64_t addr)
+{
+	const ElfW(Phdr) *ph = find_segment(info, addr);
+
+	if (!ph)
+		return false;
+	c->p = (const uint8_t *)(uintptr_t)(info->dlpi_addr + addr);
+	c->end = c->p + (ph->p_filesz - (addr - ph->p_vaddr));
+	c->addr = addr;
+	return true;
+}
+
+static bool take(struct cursor *c, void *to, size_t length)
+{
+	/* The value is completely inside the segment. */
+	if ((size_t)(c->end - c->p) < length)
+		return false;
+	memcpy(to, c->p, length);
+	c->p += length;
+	c->addr += length;
+	return true;
+}
+
+static bool take_signed(struct cursor *c, size_t length, uint64_t *value)
+{
+	int64_t v = 0;
+
+	if (!take(c, &v, length))
+		return false;
+	if (length == 2)
+		v = (int16_t)v;
+	if (length == 4)
+		v = (int32_t)v;
+	*value = v;
+	return true;
+}
+
+static bool take_raw(struct cursor *c, uint8_t enc, uint64_t *value)
+{
+	*value = 0;
+	switch (PE_FORMAT(enc)) {
+	case PE_ABSPTR:
+	case PE_UDATA8:
+	case PE_SDATA8:
+		return take(c, value, 8);
+	case PE_UDATA2:
+		return take(c, value, 2);
+	case PE_UDATA4:
+		return take(c, value, 4);
+	case PE_SDATA2:
+		return take_signed(c, 2, value);
+	case PE_SDATA4:
+		return take_signed(c, 4, value);
+	}
+	return false;
+}
+
+/* A pointer of .eh_frame_hdr, which starts at 'hdr'. */
+static bool take_pointer(struct cursor *c, uint8_t enc, uint64_t hdr,
+			 uint64_t *value)
+{
+	uint64_t here = c->addr;
+
+	if (enc == PE_OMIT || !take_raw(c, enc, value))
+		return false;
+	switch (PE_BASE(enc)) {
+	case 0:
+		return true;
+	case PE_PCREL:
+		*value += here;
+		return true;
+	case PE_DATAREL:
+		*value += hdr;
+		return true;
+	}
+	return false;
+}
+
+static bool entry_end(const struct dl_phdr_info *info, uint64_t addr,
+		      uint64_t *end)
+{
+	struct cursor c;
+	uint64_t length = 0;
+
+	if (!open_cursor(&c, info, addr) || !take(&c, &length, 4))
+		return false;
+	/* 64-bit DWARF: the length follows the escape. */
+	if (length == 0xffffffff && !take(&c, &length, 8))
+		return false;
+	*end = c.addr + length;
+	return true;
+}
+
+/*
+ * Linkers without crtend.o leave no zero terminator (vDSO): the entry that
+ * the search table has at the highest address is the last one.
+ */
+static uint64_t table_end(const struct dl_phdr_info *info, struct cursor *c,
+			  const uint8_t *enc, uint64_t hdr)
+{
+	uint64_t count, start, fde, last = 0, end = 0;
+
+	if (!take_pointer(c, enc[2], hdr, &count))
+		return 0;
+	while (count-- && take_pointer(c, enc[3], hdr, &start) &&
+	       take_pointer(c, enc[3], hdr, &fde))
+		if (fde > last)
+			last = fde;
+	return last && entry_end(info, last, &end) ? end : 0;
+}
+
+static bool read_cfi(struct image *image, const struct dl_phdr_info *info,
+		     const ElfW(Phdr) *ph)
+{
+	uint64_t addr, end;
+	struct cursor c, cfi;
+	uint8_t enc[4];		/* version, eh_frame, count, table */
+
+	if (!open_cursor(&c, info, ph->p_vaddr) || !take(&c, enc, 4))
+		return false;
+	/* The only version there is, and a pointer into the module. */
+	if (enc[0] != 1 || !take_pointer(&c, enc[1], ph->p_vaddr, &addr) ||
+	    !open_cursor(&cfi, info, addr))
+		return false;
+	end = table_end(info, &c, enc, ph->p_vaddr);
+	image->cfi.data = cfi.p;
+	image->cfi.addr = addr;
+	image->cfi.len = cfi.end - cfi.p;
+	if (end > addr && end - addr < image->cfi.len)
+		image->cfi.len = end - addr;
+	return true;
+}
+
+static void add_text(struct image *image, const ElfW(Phdr) *ph)
+{
+	struct sfg_image *text = &image->text[image->nr_text++];
+
+	text->addr = ph->p_vaddr;
+	text->len = ph->p_memsz;
+	text->data = NULL;
+	if ((ph->p_flags & PF_R) && ph->p_filesz == ph->p_memsz)
+		text->data = (const void *)(image->bias + ph->p_vaddr);
+}
+
+/* ELF wants PT_LOAD in ascending order and ld.so relies on it. */
+static bool read_text(struct image *image, const struct dl_phdr_info *info)
+{
+	const ElfW(Phdr) *ph;
+	uint64_t end = 0;
+
+	for (ph = info->dlpi_phdr; ph < info->dlpi_phdr + info->dlpi_phnum;
+	     ph++) {
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
+		    !ph->p_memsz)
+			continue;
+		/* Ascending, not around the end of memory, not too many. */
+		if (ph->p_vaddr < end || ph->p_vaddr + ph->p_memsz < end ||
+		    image->nr_text == IMAGE_MAX_TEXT)
+			return false;
+		end = ph->p_vaddr + ph->p_memsz;
+		add_text(image, ph);
+	}
+	return image->nr_text;
+}
+
+static bool read_note(struct image *image, struct cursor *c, uint64_t align)
+{
+	ElfW(Nhdr) note;
+	uint8_t name[4];
+	uint64_t skip;
+
+	if (!take(c, &note, sizeof(note)))
+		return false;
+	if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+	    take(c, name, 4) && !memcmp(name, "GNU", 4)) {
+		image->id = c->p;
+		image->id_len = note.n_descsz;
+		return note.n_descsz <= (size_t)(c->end - c->p);
+	}
+	if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4)
+		return false;
+	skip = ((uint64_t)note.n_namesz + align - 1) / align * align;
+	skip += ((uint64_t)note.n_descsz + align - 1) / align * align;
+	if (skip > (uint64_t)(c->end - c->p))
+		return false;
+	c->p += skip;
+	c->addr += skip;
+	return true;
+}
+
+static void read_notes(struct image *image, const struct dl_phdr_info *info,
+		       const ElfW(Phdr) *ph)
+{
+	struct cursor c;
+
+	if (!open_cursor(&c, info, ph->p_vaddr))
+		return;
+	if (ph->p_filesz < (size_t)(c.end - c.p))
+		c.end = c.p + ph->p_filesz;
+	while (!image->id &&
+	       read_note(image, &c, ph->p_align == 8 ? 8 : 4))
+		;
+	/* Long enough to be unique, short enough for a file name. */
+	if (image->id_len < 8 || image->id_len > 64 ||
+	    image->id + image->id_len > c.end)
+		image->id = NULL;
+}
+
+static void read_id(struct image *image, const struct dl_phdr_info *info)
+{
+	const struct sfg_image *cfi = &image->cfi;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum && !image->id; i++)
+		if (info->dlpi_phdr[i].p_type == PT_NOTE)
+			read_notes(image, info, &info->dlpi_phdr[i]);
+	if (image->id)
+		return;
+	image->own_id[0] = sum_bytes(SUM_START, cfi->data, cfi->len);
+	image->own_id[1] = sum_bytes(SUM_PRIME, cfi->data, cfi->len);
+	image->id = (const uint8_t *)image->own_id;
+	image->id_len = sizeof(image->own_id);
+}
+
+uint64_t image_identity(const struct image *image)
+{
+	uint64_t sum = sum_bytes(SUM_START, image->id, image->id_len);
+
+	sum = sum_bytes(sum, &image->cfi.addr, sizeof(image->cfi.addr));
+	return sum_bytes(sum, &image->cfi.len, sizeof(image->cfi.len));
+}
+
+int image_read(struct image *image, const struct dl_phdr_info *info,
+	       const char **reason)
+{
+	const ElfW(Phdr) *hdr = find_header(info, PT_GNU_EH_FRAME);
+
+	memset(image, 0, sizeof(*image));
+	image->bias = info->dlpi_addr;
+	if (!read_text(image, info)) {
+		*reason = "no usable executable segment";
+		return -ENOEXEC;
+	}
+	if (!hdr) {
+		*reason = "no .eh_frame_hdr";
+		return -ENOENT;
+	}
+	if (!read_cfi(image, info, hdr)) {
+		*reason = "malformed .eh_frame_hdr";
+		return -EINVAL;
+	}
+	read_id(image, info);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What a loaded ELF module says about itself in its program headers.
+ */
+#ifndef SFJIT_PRELOAD_IMAGE_H
+#define SFJIT_PRELOAD_IMAGE_H
+
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sframegen.h>
+
+#define IMAGE_MAX_TEXT	8
+
+/* Addresses are link-time ones; data is where it is in this process. */
+struct image {
+	uintptr_t bias;
+	struct sfg_image cfi;			/* .eh_frame */
+	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
+	size_t nr_text;
+	const uint8_t *id;	/* build-id; without one, a sum of the CFI */
+	size_t id_len;
+	uint64_t own_id[2];
+};
+
+/*
+ * On failure, *reason is a constant string. The image refers to the module,
+ * and to itself: it must not be copied.
+ */
+int image_read(struct image *image, const struct dl_phdr_info *info,
+	       const char **reason);
+
+/* The same number only for the same module. */
+uint64_t image_identity(const struct image *image);
+
+#endif /* SFJIT_PRELOAD_IMAGE_H */

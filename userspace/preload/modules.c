@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * dl_iterate_phdr() lists the program, its libraries, ld.so, the vDSO and this
+ * module itself. It holds ld.so's lock during the callback.
+ */
+#include <link.h>
+#include <sfjit.h>
+#include <string.h>
+
+#include "image.h"
+#include "modules.h"
+#include "report.h"
+#include "sys.h"
+#include "windows.h"
+
+#define SLAB	(64UL << 10)
+
+struct counters {
+	unsigned long long adds, subs;
+};
+
+struct scan {
+	struct counters counters;
+	bool initial;
+	bool removals;
+	unsigned int with_windows;
+};
+
+static struct module *modules, *unused;
+static struct counters last;
+
+static int read_counters(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct counters *c = arg;
+
+	c->adds = info->dlpi_adds;
+	c->subs = info->dlpi_subs;
+	return 1;
+}
+
+bool modules_changed(void)
+{
+	struct counters now = { 0 };
+
+	dl_iterate_phdr(read_counters, &now);
+	return now.adds != last.adds || now.subs != last.subs;
+}
+
+static void grow(void)
+{
+	struct module *m = sys_map(SLAB);
+	size_t i;
+
+	for (i = 0; m && i < SLAB / sizeof(*m); i++) {
+		m[i].next = unused;
+		unused = &m[i];
+	}
+}
+
+static struct module *find(const struct dl_phdr_info *info)
+{
+	struct module *m;
+
+	for (m = modules; m; m = m->next)
+		if (m->bias == info->dlpi_addr && m->phdr == info->dlpi_phdr)
+			return m;
+	return NULL;
+}
+
+static struct module *add(const struct dl_phdr_info *info)
+{
+	struct module *m;
+
+	if (!unused)
+		grow();
+	m = unused;
+	if (!m)
+		return NULL;
+	unused = m->next;
+	memset(m, 0, sizeof(*m));
+	m->bias = info->dlpi_addr;
+	m->phdr = info->dlpi_phdr;
+	m->next = modules;
+	modules = m;
+	return m;
+}
+
+static int register_windows(const struct module *m)
+{
+	const struct window *w;
+	int ret, first = 0;
+
+	for (w = m->windows; w < m->windows + m->nr_windows; w++) {
+		ret = sfjit_register(w->start, m->table.data, m->table.length,
+				     (void *)w->start, w->length);
+		if (ret && !first)
+			first = ret;
+	}
+	return first;
+}
+
+static const char *name_of(const struct dl_phdr_info *info)
+{
+	static char path[1024];
+	long n;
+
+	if (info->dlpi_name && info->dlpi_name[0])
+		return info->dlpi_name;
+	n = SYS(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path,
+		sizeof(path) - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return n > 0 ? path : "(program)";
+}
+
+static int make_windows(struct module *m, const struct dl_phdr_info *info,
+			const char **reason)
+{
+	struct image image;
+	int ret;
+
+	ret = image_read(&image, info, reason);
+	if (ret)
+		return ret;
+	m->identity = image_identity(&image);
+	ret = table_make(&m->table, &image, reason);
+	if (ret)
+		return ret;
+	windows_choose(m, &image);
+	*reason = "the kernel refuses a window";
+	return register_windows(m);
+}
+
+static void load(struct module *m, const struct dl_phdr_info *info)
+{
+	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
+	const char *reason = NULL;
+	int ret;
+
+	ret = make_windows(m, info, &reason);
+	if (ret)
+		report_skipped(name_of(info), reason, ret);
+	else
+		report_registered(name_of(info), m,
+				  start ? sys_clock_ns() - start : 0);
+}
+
+static bool is_same(const struct module *m, const struct dl_phdr_info *info)
+{
+	const char *reason;
+	struct image image;
+
+	return !image_read(&image, info, &reason) &&
+	       m->identity == image_identity(&image);
+}
+
+static void unload(struct module *m)
+{
+	const struct window *w;
+
+	for (w = m->windows; w < m->windows + m->nr_windows; w++)
+		sfjit_unregister(w->start);
+	table_free(&m->table);
+	m->nr_windows = 0;
+}
+
+/*
+ * Something was unloaded. What is at the place of a known module may have been
+ * loaded since, without its windows (-EBUSY: it has them), and may be another
+ * file.
+ */
+static void revisit(struct module *m, const struct dl_phdr_info *info)
+{
+	if (is_same(m, info)) {
+		register_windows(m);
+		return;
+	}
+	unload(m);
+	load(m, info);
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct scan *scan = arg;
+	struct module *m = find(info);
+
+	scan->counters.adds = info->dlpi_adds;
+	scan->counters.subs = info->dlpi_subs;
+	if (m && scan->removals && !m->initial)
+		revisit(m, info);
+	if (!m) {
+		m = add(info);
+		if (!m)
+			return 0;
+		m->initial = scan->initial;
+		load(m, info);
+	}
+	m->seen = true;
+	scan->with_windows += m->nr_windows > 0;
+	return 0;
+}
+
+/*
+ * The kernel dropped the windows when the text was unmapped. Unregistering
+ * here could hit a window of somebody who got the addresses since.
+ */
+static void sweep(void)
+{
+	struct module **link = &modules, *m;
+
+	while ((m = *link)) {
+		if (m->seen) {
+			m->seen = false;
+			link = &m->next;
+			continue;
+		}
+		*link = m->next;
+		table_free(&m->table);
+		m->next = unused;
+		unused = m;
+	}
+}
+
+unsigned int modules_scan(bool initial)
+{
+	struct scan scan = { .initial = initial };
+	struct counters now = { 0 };
+
+	dl_iterate_phdr(read_counters, &now);
+	scan.removals = now.subs != last.subs;
+	dl_iterate_phdr(visit, &scan);
+	last = scan.counters;
+	sweep();
+	return scan.with_windows;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * The module that `sfjit run` has ld.so load into a program: registers SFrame
+ * windows for all code that has .eh_frame, and follows dlopen().
+ *
+ * Why LD_PRELOAD: an auditor (LD_AUDIT) would see every load and unload, but
+ * ld.so then lays out the thread-local storage before it knows the program's
+ * libraries, theirs has to fit the small static surplus, and programs linked
+ * with jemalloc and the like do not start.
+ *
+ * Why dlopen() is not interposed: it finds libraries by the RUNPATH, the
+ * $ORIGIN and the namespace of its caller, which would be this module.
+ */
+#include <errno.h>
+#include <sfjit.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cache.h"
+#include "modules.h"
+#include "report.h"
+#include "sys.h"
+
+extern char **environ;
+
+static bool ready;
+static pid_t owner;		/* process whose thread is in modules.c */
+
+/*
+ * Never waits: what is missed now is found by the next event. An owner that
+ * is another process is the copy of a thread that did not survive fork().
+ */
+static bool try_lock(void)
+{
+	pid_t self = SYS(SYS_getpid), old = 0;
+
+	if (__atomic_compare_exchange_n(&owner, &old, self, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	return old != self &&
+	       __atomic_compare_exchange_n(&owner, &old, self, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static void unlock(void)
+{
+	__atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
+}
+
+static void follow(void)
+{
+	if (!sys_same_filters()) {
+		ready = false;
+		report_skipped("later modules",
+			       "seccomp filter installed, or /proc hidden",
+			       -EPERM);
+		return;
+	}
+	if (!try_lock())
+		return;
+	modules_scan(false);
+	unlock();
+}
+
+/*
+ * Every program and library that is linked with crti.o calls this function
+ * from its _init, where it exists: as the first of its code that runs, with
+ * ld.so's lock held and all modules of the same dlopen() mapped. gprof's own,
+ * in a program linked with -pg, comes first and is called instead.
+ */
+__attribute__((visibility("default"))) void __gmon_start__(void);
+void __gmon_start__(void)
+{
+	int saved = errno;
+
+	if (ready && modules_changed())
+		follow();
+	errno = saved;
+}
+
+static void begin(void)
+{
+	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
+
+	cache_init(environ);
+	report_init(environ);
+	if (!kernel && !report_wanted())
+		return;
+	sys_same_filters();
+	if (!try_lock())
+		return;
+	report_ready(modules_scan(true), kernel);
+	unlock();
+	ready = true;
+}
+
+__attribute__((constructor)) static void enter(void)
+{
+	int saved = errno;
+
+	begin();
+	errno = saved;
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+PRELOAD := $(O)/lib/libsfjit-preload.so
+PRELOAD_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/preload/*.c))
+PRELOAD_PRCTL := $(O)/obj/userspace/libsfjit/register.o
+PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h \
+	userspace/include/sfjit/*.h) sframegen/sframegen.h
+
+ALL += $(PRELOAD)
+
+# A table that another converter made is not taken from the cache.
+$(O)/gen/cache-tag.h: $(wildcard sframegen/*.c sframegen/*.h)
+	@mkdir -p $(@D)
+	sum=$$(cat $^ | cksum) && \
+	echo "#define SFJIT_CACHE_TAG $${sum%% *}U" > $@
+
+# Frame pointers: a sample that falls into this module before its own window
+# exists is walked by them. No builtins: arena.c defines malloc().
+$(PRELOAD_OBJ): $(O)/obj/%.o: %.c $(PRELOAD_H) $(O)/gen/cache-tag.h
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC -fvisibility=hidden \
+		-fno-omit-frame-pointer -fno-builtin-malloc -c -o $@ $<
+
+# Of libsfjit only the object that calls prctl(), which needs no other.
+$(PRELOAD): $(PRELOAD_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a \
+		userspace/preload/preload.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(CFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
+		-Wl,--version-script=userspace/preload/preload.map \
+		-o $@ $(PRELOAD_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Lines for the user; their form is documented in sfjit.1. */
+#include <string.h>
+
+#include "environment.h"
+#include "modules.h"
+#include "report.h"
+#include "sys.h"
+#include "text.h"
+
+static bool to_stderr;
+static char log_path[1024];
+
+void report_init(char **environment)
+{
+	const char *verbose = get_variable(environment, "SFJIT_VERBOSE");
+	const char *path = get_variable(environment, "SFJIT_LOG");
+
+	to_stderr = verbose[0] && strcmp(verbose, "0");
+	if (path[0] == '/' && strlen(path) < sizeof(log_path))
+		strcpy(log_path, path);
+}
+
+bool report_wanted(void)
+{
+	return to_stderr || log_path[0];
+}
+
+static void begin(struct text *t, const char *what)
+{
+	uint64_t now = sys_clock_ns();
+
+	text_put(t, "sfjit: ");
+	text_decimal(t, SYS(SYS_getpid), 0);
+	text_put(t, " ");
+	text_decimal(t, now / 1000000000, 0);
+	text_put(t, ".");
+	text_decimal(t, now % 1000000000, 9);
+	text_put(t, what);
+}
+
+/* The file is opened for each line: no descriptor stays in the program. */
+static void to_log(const struct text *t)
+{
+	int fd = sys_open(AT_FDCWD, log_path,
+			  O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0600);
+
+	if (fd < 0)
+		return;
+	sys_write_all(fd, t->data, t->length);
+	sys_close(fd);
+}
+
+static void end(struct text *t)
+{
+	text_end_line(t);
+	if (log_path[0])
+		to_log(t);
+	else
+		sys_write_all(STDERR_FILENO, t->data, t->length);
+}
+
+static void put_field(struct text *t, const char *name, uint64_t value)
+{
+	text_put(t, name);
+	text_decimal(t, value, 0);
+}
+
+void report_registered(const char *name, const struct module *module,
+		       uint64_t ns)
+{
+	const struct table *table = &module->table;
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " registered ");
+	text_put(&t, name);
+	put_field(&t, " windows=", module->nr_windows);
+	put_field(&t, " rows=", table->rows);
+	put_field(&t, " bytes=", table->length);
+	text_put(&t, table->from_cache ? " source=cache" :
+					 " source=converted");
+	put_field(&t, " ms=", ns / 1000000);
+	text_put(&t, ".");
+	text_decimal(&t, ns / 1000 % 1000, 3);
+	end(&t);
+}
+
+void report_skipped(const char *name, const char *reason, int error)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " skipped ");
+	text_put(&t, name);
+	text_put(&t, ": ");
+	text_put(&t, reason);
+	put_field(&t, " (errno ", -error);
+	text_put(&t, ")");
+	end(&t);
+}
+
+void report_ready(unsigned int modules, bool kernel)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " ready");
+	put_field(&t, " modules=", modules);
+	text_put(&t, kernel ? " kernel=yes" : " kernel=no");
+	end(&t);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the module did, on request: SFJIT_VERBOSE=1 to standard error,
+ * SFJIT_LOG=/path to the end of a file. One write(2) per line.
+ */
+#ifndef SFJIT_PRELOAD_REPORT_H
+#define SFJIT_PRELOAD_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct module;
+
+void report_init(char **environment);
+bool report_wanted(void);
+
+void report_registered(const char *name, const struct module *module,
+		       uint64_t ns);
+void report_skipped(const char *name, const char *reason, int error);
+void report_ready(unsigned int modules, bool kernel);
+
+#endif /* SFJIT_PRELOAD_REPORT_H */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* System calls that take more than one line. */
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "sys.h"
+
+int sys_read_all(int fd, void *buf, size_t length, uint64_t offset)
+{
+	size_t done = 0;
+	long n;
+
+	while (done < length) {
+		n = SYS(SYS_pread64, fd, (char *)buf + done, length - done,
+			offset + done);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n ? n : -EIO;
+		done += n;
+	}
+	return 0;
+}
+
+static int write_loop(int fd, const char *buf, size_t length)
+{
+	long n;
+
+	while (length) {
+		n = SYS(SYS_write, fd, buf, length);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return n ? n : -EIO;
+		buf += n;
+		length -= n;
+	}
+	return 0;
+}
+
+/* The kernel's signal sets: one bit per signal, 64 signals. */
+#define WRITE_SIGNALS	(1UL << (SIGPIPE - 1) | 1UL << (SIGXFSZ - 1))
+
+int sys_write_all(int fd, const void *buf, size_t length)
+{
+	uint64_t mask = WRITE_SIGNALS, old, before = 0;
+	const struct timespec now = { 0 };
+	int ret;
+
+	SYS(SYS_rt_sigprocmask, SIG_BLOCK, &mask, &old, sizeof(mask));
+	SYS(SYS_rt_sigpending, &before, sizeof(before));
+	ret = write_loop(fd, buf, length);
+	mask &= ~before;
+	if (ret && mask)
+		SYS(SYS_rt_sigtimedwait, &mask, NULL, &now, sizeof(mask));
+	SYS(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+	return ret;
+}
+
+uint64_t sys_clock_ns(void)
+{
+	struct timespec t = { 0 };
+
+	SYS(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* The lines "Seccomp:" and "Seccomp_filters:" of the status file, summed. */
+static int count_filters(void)
+{
+	char text[4096];
+	const char *p;
+	int fd, sum = 0;
+	long n;
+
+	fd = sys_open(AT_FDCWD, "/proc/thread-self/status", O_RDONLY, 0);
+	if (fd < 0)
+		return -1;
+	n = SYS(SYS_read, fd, text, sizeof(text) - 1);
+	sys_close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	for (p = text; (p = strstr(p, "\nSeccomp")); ) {
+		p += strcspn(p, "\t");
+		while (*p == '\t' || (*p >= '0' && *p <= '9'))
+			sum = *p == '\t' ? sum : sum * 10 + *p - '0', p++;
+	}
+	return sum;
+}
+
+/*
+ * A filter that the program installs may kill it for a prctl() that it does
+ * not make itself. The calls that read this file are those of ld.so at work.
+ */
+int sys_same_filters(void)
+{
+	static int first = -2;
+	int now = count_filters();
+
+	if (first == -2)
+		first = now;
+	return now == first;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * A window is an executable segment, less long stretches without call frame
+ * information: code of a runtime that has none (Go, the built-ins of V8) keeps
+ * frame pointers, and the kernel follows those only outside of windows. Short
+ * stretches stay inside: a walk that ends is better than a wrong frame.
+ */
+#include "image.h"
+#include "modules.h"
+#include "windows.h"
+
+#define GAP	(64UL << 10)
+
+struct run {
+	struct module *module;
+	uintptr_t start;	/* of the window in the making */
+	uintptr_t covered;	/* end of the last function */
+	bool used;		/* it has a function */
+};
+
+static void close_run(struct run *run, uintptr_t end)
+{
+	struct module *m = run->module;
+
+	if (!run->used || m->nr_windows == MODULE_MAX_WINDOWS)
+		return;
+	m->windows[m->nr_windows++] = (struct window) {
+		.start = run->start, .length = end - run->start,
+	};
+	run->used = false;
+}
+
+static void add_function(struct run *run, uintptr_t start, size_t size)
+{
+	/* A cached table may be out of order; that is not ours to walk. */
+	if (start < run->covered)
+		return;
+	if (start - run->covered >= GAP) {
+		close_run(run, run->covered);
+		run->start = start;
+	}
+	run->used = true;
+	run->covered = start + size;
+}
+
+static void end_segment(struct run *run, uintptr_t end)
+{
+	close_run(run, end - run->covered >= GAP ? run->covered : end);
+}
+
+void windows_choose(struct module *module, const struct image *image)
+{
+	const struct table *table = &module->table;
+	struct sfg_section section;
+	struct sfg_row_reader reader;
+	uint32_t i = 0;
+	size_t n;
+
+	if (sfg_open_section(&section, table->data, table->length,
+			     (uintptr_t)table->data, NULL))
+		return;
+	for (n = 0; n < image->nr_text; n++) {
+		uintptr_t start = image->bias + image->text[n].addr;
+		uintptr_t end = start + image->text[n].len;
+		struct run run = {
+			.module = module, .start = start, .covered = start,
+		};
+
+		for (; i < section.header.num_fdes &&
+		       !sfg_read_fde(&section, i, &reader, NULL) &&
+		       reader.fde.addr < end; i++)
+			add_function(&run, reader.fde.addr, reader.fde.size);
+		end_segment(&run, end);
+	}
+}

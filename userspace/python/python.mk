@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# PYTHONPATH=build/lib/python python3.13 -m sfjit script.py
+
+PYTHON_DIR := $(O)/lib/python/sfjit
+PYTHON_EXT = $(PYTHON_DIR)/_evaluator.cpython-313-$(shell $(CC) -dumpmachine).so
+PYTHON_PY := $(patsubst userspace/python/sfjit/%,$(PYTHON_DIR)/%, \
+	$(wildcard userspace/python/sfjit/*.py))
+PYTHON_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/python/*.c))
+
+ALL += $(PYTHON_EXT) $(PYTHON_PY)
+
+$(PYTHON_OBJ): $(O)/obj/%.o: %.c userspace/python/evaluator.h \
+		userspace/include/sfjit.h
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -isystem $(PYTHON_INC) \
+		$(CFLAGS) -DNDEBUG -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) -shared $(CFLAGS) -pthread -Wl,--exclude-libs,ALL \
+		-Wl,-z,now -Wl,--build-id -o $@ $^
+
+$(PYTHON_PY): $(PYTHON_DIR)/%: userspace/python/sfjit/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+PYTHONDIR ?= $(PREFIX)/lib/python3.13/dist-packages
+
+install: install-python
+
+install-python: $(PYTHON_EXT) $(PYTHON_PY)
+	install -d $(DESTDIR)$(PYTHONDIR)/sfjit
+	install -m 644 $(PYTHON_EXT) $(PYTHON_PY) \
+		$(DESTDIR)$(PYTHONDIR)/sfjit
+
+.PHONY: install-python

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Commands of sfjit. Each gets its own argv, with its name in argv[0], and
+ * returns the exit status.
+ */
+#ifndef SFJIT_RUN_COMMANDS_H
+#define SFJIT_RUN_COMMANDS_H
+
+/*
+ * Exit statuses of a program that runs another one, as of env, nohup and
+ * timeout: all others are those of the command.
+ */
+#define EXIT_OURS		125	/* sfjit itself failed */
+#define EXIT_CANNOT_RUN		126
+#define EXIT_NOT_FOUND		127
+
+int command_run(int argc, char **argv);
+
+#endif /* SFJIT_RUN_COMMANDS_H */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Finding a command, and foreseeing what the kernel and ld.so will do with it.
+ * Only to tell the user: whatever is read wrongly here, execve() decides.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "program.h"
+
+#define MAX_SCRIPTS	5	/* the kernel follows no more */
+
+/* This program's own header, by the linker: what is native here. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+static int try_directory(struct program *program, const char *dir, size_t len,
+			 const char *command)
+{
+	int n;
+
+	n = snprintf(program->path, sizeof(program->path), "%.*s%s%s",
+		     (int)len, dir, len ? "/" : "", command);
+	if (n >= (int)sizeof(program->path))
+		return -ENAMETOOLONG;
+	return check_executable(program->path);
+}
+
+/* As execvp(): a file that may not be executed is remembered, and passed by. */
+static int search_path(struct program *program, const char *command)
+{
+	const char *dir = getenv("PATH"), *end;
+	int ret, found = -ENOENT;
+
+	if (!dir)
+		dir = "/bin:/usr/bin";
+	for (;; dir = end + 1) {
+		end = strchrnul(dir, ':');
+		ret = try_directory(program, dir, end - dir, command);
+		if (!ret)
+			return 0;
+		if (ret == -EACCES)
+			found = ret;
+		if (!*end)
+			return found;
+	}
+}
+
+static int find(struct program *program, const char *command)
+{
+	if (!*command)
+		return -ENOENT;
+	if (!strchr(command, '/'))
+		return search_path(program, command);
+	return try_directory(program, "", 0, command);
+}
+
+static bool is_elf(const ElfW(Ehdr) *eh, size_t size)
+{
+	return size >= sizeof(*eh) && !memcmp(eh->e_ident, ELFMAG, SELFMAG);
+}
+
+static bool is_native(const ElfW(Ehdr) *eh)
+{
+	return eh->e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
+	       eh->e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
+	       eh->e_machine == __ehdr_start.e_machine;
+}
+
+static bool read_header(int fd, const ElfW(Ehdr) *eh, uint32_t type,
+			ElfW(Phdr) *ph)
+{
+	int i;
+
+	for (i = 0; i < eh->e_phnum; i++)
+		if (pread(fd, ph, sizeof(*ph), eh->e_phoff + i * sizeof(*ph)) ==
+		    sizeof(*ph) && ph->p_type == type)
+			return true;
+	return false;
+}
+
+static bool read_interpreter(int fd, const ElfW(Ehdr) *eh, char *name,
+			     size_t size)
+{
+	ElfW(Phdr) ph;
+
+	if (!read_header(fd, eh, PT_INTERP, &ph) || ph.p_filesz >= size ||
+	    pread(fd, name, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
+		return false;
+	name[ph.p_filesz] = '\0';
+	return true;
+}
+
+/* glibc's are called ld-linux*.so.N, ld64.so.N or ld.so.N. */
+static bool is_glibc(const char *interpreter)
+{
+	const char *name = strrchr(interpreter, '/');
+
+	name = name ? name + 1 : interpreter;
+	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld64.so", 7) ||
+	       !strncmp(name, "ld.so", 5);
+}
+
+/* The rules of the kernel for AT_SECURE, where ld.so takes no orders. */
+static bool is_secure(int fd)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || fstat(fd, &st) ||
+	    (!fstatvfs(fd, &fs) && (fs.f_flag & ST_NOSUID)))
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
+		return true;
+	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    st.st_gid != getgid())
+		return true;
+	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static bool vaddr_to_offset(int fd, const ElfW(Ehdr) *eh, uint64_t addr,
+			    uint64_t *offset)
+{
+	ElfW(Phdr) ph;
+	int i;
+
+	for (i = 0; i < eh->e_phnum; i++) {
+		if (pread(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)) !=
+		    sizeof(ph))
+			return false;
+		if (ph.p_type == PT_LOAD && addr >= ph.p_vaddr &&
+		    addr - ph.p_vaddr < ph.p_filesz) {
+			*offset = addr - ph.p_vaddr + ph.p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The next entry with 'tag' from *pos on; false: there is none. */
+static bool next_dynamic(int fd, const ElfW(Phdr) *dynamic, int64_t tag,
+			 uint64_t *pos, uint64_t *value)
+{
+	ElfW(Dyn) d;
+
+	for (; *pos + sizeof(d) <= dynamic->p_filesz; *pos += sizeof(d)) {
+		if (pread(fd, &d, sizeof(d), dynamic->p_offset + *pos) !=
+		    sizeof(d) || d.d_tag == DT_NULL)
+			return false;
+		if (d.d_tag == tag) {
+			*pos += sizeof(d);
+			*value = d.d_un.d_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_asan_name(const char *name)
+{
+	return !strncmp(name, "libasan.so", 10) ||
+	       !strncmp(name, "libclang_rt.asan", 16);
+}
+
+/* Linked with the run-time library of AddressSanitizer. */
+static bool is_asan(int fd, const ElfW(Ehdr) *eh)
+{
+	uint64_t pos = 0, addr, strings, name;
+	ElfW(Phdr) dynamic;
+	char start[17] = "";
+
+	if (!read_header(fd, eh, PT_DYNAMIC, &dynamic) ||
+	    !next_dynamic(fd, &dynamic, DT_STRTAB, &pos, &addr) ||
+	    !vaddr_to_offset(fd, eh, addr, &strings))
+		return false;
+	for (pos = 0; next_dynamic(fd, &dynamic, DT_NEEDED, &pos, &name); )
+		if (pread(fd, start, sizeof(start) - 1, strings + name) > 0 &&
+		    is_asan_name(start))
+			return true;
+	return false;
+}
+
+static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
+{
+	char interpreter[PATH_MAX];
+
+	if (!is_native(eh)) {
+		program->why_not = "is for another architecture";
+		program->no_preload = true;
+	} else if (is_secure(fd)) {
+		program->why_not = "gains privileges, so that ld.so preloads "
+				   "nothing";
+	} else if (!read_interpreter(fd, eh, interpreter,
+				     sizeof(interpreter))) {
+		program->why_not = "is statically linked";
+	} else if (!is_glibc(interpreter)) {
+		program->why_not = "is not run by glibc's ld.so";
+		program->no_preload = true;
+	} else if (is_asan(fd, eh)) {
+		program->why_not = "uses AddressSanitizer, which refuses "
+				   "preloaded libraries";
+		program->no_preload = true;
+	}
+}
+
+/* "#! interpreter argument" */
+static bool script_interpreter(const char *line, char *path, size_t size)
+{
+	size_t length;
+
+	line += 2 + strspn(line + 2, " \t");
+	length = strcspn(line, " \t\n");
+	if (!length || length >= size)
+		return false;
+	memcpy(path, line, length);
+	path[length] = '\0';
+	return true;
+}
+
+static void judge(struct program *program, const char *path, int depth)
+{
+	union {
+		ElfW(Ehdr) eh;
+		char line[257];
+	} head = { .line = "" };
+	char interpreter[256];
+	ssize_t n;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = pread(fd, &head, sizeof(head) - 1, 0);
+	if (n > 0 && is_elf(&head.eh, n))
+		judge_elf(program, fd, &head.eh);
+	close(fd);
+	if (n > 2 && !memcmp(head.line, "#!", 2) && depth < MAX_SCRIPTS &&
+	    script_interpreter(head.line, interpreter, sizeof(interpreter)))
+		judge(program, interpreter, depth + 1);
+}
+
+int program_find(struct program *program, const char *command)
+{
+	int ret;
+
+	memset(program, 0, sizeof(*program));
+	ret = find(program, command);
+	if (!ret)
+		judge(program, program->path, 0);
+	return ret;
+}

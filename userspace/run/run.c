@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* sfjit run: sets the environment and becomes the command. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sfjit.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "program.h"
+
+#define PRELOAD		"../lib/libsfjit-preload.so"	/* from our directory */
+
+static const char usage[] =
+"Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+"\n"
+"Runs COMMAND, and the programs it starts, with SFrame windows for the code\n"
+"of each program and its libraries: perf record --call-graph=fp walks it.\n"
+"\n"
+"  -v, --verbose   say on standard error what is registered\n"
+"  -o, --log=FILE  append that to FILE instead\n"
+"  -h, --help      print this\n";
+
+static const struct option options[] = {
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "log", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ },
+};
+
+static int fail(const char *what, int error)
+{
+	fprintf(stderr, "sfjit: %s: %s\n", what, strerror(error));
+	return EXIT_OURS;
+}
+
+static int find_preload(char path[PATH_MAX])
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (n < 0)
+		return fail("/proc/self/exe", errno);
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash + 1 - self + sizeof(PRELOAD) > sizeof(self))
+		return fail(self, ENAMETOOLONG);
+	strcpy(slash + 1, PRELOAD);
+	if (!realpath(self, path))
+		return fail(self, errno);
+	/* ld.so separates the list at these and knows no quoting. */
+	if (strpbrk(path, " :$")) {
+		fprintf(stderr, "sfjit: %s: ld.so cannot preload from a path "
+			"with space, colon or dollar\n", path);
+		return EXIT_OURS;
+	}
+	return 0;
+}
+
+static bool is_listed(const char *list, const char *path)
+{
+	size_t length = strlen(path), n;
+
+	for (; *list; list += n + (list[n] != '\0')) {
+		n = strcspn(list, " :");
+		if (n == length && !strncmp(list, path, n))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Ours comes last: it takes no symbol from anybody, and libraries that insist
+ * on being the first stay it.
+ */
+static int add_preload(const char *path)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *list;
+	int ret;
+
+	if (!old || !*old)
+		return setenv("LD_PRELOAD", path, 1);
+	if (is_listed(old, path))
+		return 0;
+	if (asprintf(&list, "%s:%s", old, path) < 0)
+		return -1;
+	ret = setenv("LD_PRELOAD", list, 1);
+	free(list);
+	return ret;
+}
+
+static int set_log(const char *file)
+{
+	char dir[PATH_MAX], *path;
+	int ret;
+
+	if (file[0] == '/')
+		return setenv("SFJIT_LOG", file, 1);
+	/* The command may run anywhere. */
+	if (!getcwd(dir, sizeof(dir)) ||
+	    asprintf(&path, "%s/%s", dir, file) < 0)
+		return -1;
+	ret = setenv("SFJIT_LOG", path, 1);
+	free(path);
+	return ret;
+}
+
+static int explain(const char *command, int error)
+{
+	fprintf(stderr, "sfjit: %s: %s\n", command, error == ENOENT ?
+		"command not found" : strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+static void print_remark(const char *command, const struct program *program)
+{
+	if (program->why_not)
+		fprintf(stderr, "sfjit: %s %s; it runs without windows\n",
+			command, program->why_not);
+	else if (!sfjit_available(SFJIT_QUERY_KERNEL))
+		fprintf(stderr, "sfjit: this kernel knows no SFrame windows; "
+			"%s runs without\n", command);
+}
+
+/* A remark that cannot be written must not end the program before it began. */
+static void warn(const char *command, const struct program *program)
+{
+	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
+	void (*old_limit)(int) = signal(SIGXFSZ, SIG_IGN);
+
+	print_remark(command, program);
+	signal(SIGPIPE, old_pipe);
+	signal(SIGXFSZ, old_limit);
+}
+
+/* A file that is neither ELF nor "#!" is a shell script: execvp()'s rule. */
+static void execute(const char *path, char **argv, int argc)
+{
+	char *shell[argc + 2];
+
+	execv(path, argv);
+	if (errno != ENOEXEC)
+		return;
+	shell[0] = "sh";
+	shell[1] = (char *)path;
+	memcpy(shell + 2, argv + 1, argc * sizeof(*argv));
+	execv("/bin/sh", shell);
+}
+
+static int run(int argc, char **argv)
+{
+	struct program program;
+	char preload[PATH_MAX];
+	int ret;
+
+	ret = program_find(&program, argv[0]);
+	if (ret)
+		return explain(argv[0], -ret);
+	ret = find_preload(preload);
+	if (ret)
+		return ret;
+	warn(argv[0], &program);
+	if (!program.no_preload && add_preload(preload))
+		return fail("LD_PRELOAD", errno);
+	execute(program.path, argv, argc);
+	return explain(argv[0], errno);
+}
+
+static int bad_usage(void)
+{
+	fputs(usage, stderr);
+	return EXIT_OURS;
+}
+
+int command_run(int argc, char **argv)
+{
+	int c, ret = 0;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+vo:h", options, NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout);
+		if (c == 'v')
+			ret = setenv("SFJIT_VERBOSE", "1", 1);
+		else if (c == 'o')
+			ret = set_log(optarg);
+		else
+			return bad_usage();
+		if (ret)
+			return fail("environment", errno);
+	}
+	if (optind == argc)
+		return bad_usage();
+	return run(argc - optind, argv + optind);
+}

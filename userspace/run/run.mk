@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+SFJIT := $(O)/bin/sfjit
+SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
+
+ALL += $(SFJIT)
+
+$(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
+		userspace/include/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -c -o $@ $<
+
+$(SFJIT): $(SFJIT_OBJ) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^
+
+# sfjit finds the module in ../lib of its own directory, whatever LIBDIR is.
+install: install-sfjit
+
+install-sfjit: $(SFJIT) $(O)/lib/libsfjit-preload.so
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(SFJIT) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(O)/lib/libsfjit-preload.so $(DESTDIR)$(PREFIX)/lib
+	install -m 644 Documentation/man/sfjit.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1
+
+.PHONY: install install-sfjit
