@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SFrame windows: what the registry, the decoder and the walkers share.
+ */
+#ifndef _KERNEL_UNWIND_SFRAME_H
+#define _KERNEL_UNWIND_SFRAME_H
+
+#include <linux/bits.h>
+#include <linux/cache.h>
+#include <linux/maple_tree.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/unwind_user_types.h>
+#include <uapi/linux/sframe.h>
+
+/* Rows looked at in one step; producers split functions with more. */
+#define SFRAME_STEP_ROWS	64
+
+/* FDEs of one section; 24 probes reach each. */
+#define SFRAME_MAX_FDES		BIT(24)
+
+/**
+ * struct sframe_section - the header of a section, checked at registration
+ * @start:	user address of the section
+ * @length:	bytes registered; producers may pad
+ * @fdes:	user address of the FDE index
+ * @fres:	user address of the FRE area
+ * @fres_end:	its end
+ * @num_fdes:	entries in the index
+ * @ra_off:	offset of the return address from the CFA
+ */
+struct sframe_section {
+	unsigned long		start;
+	unsigned long		length;
+	unsigned long		fdes;
+	unsigned long		fres;
+	unsigned long		fres_end;
+	u32			num_fdes;
+	s8			ra_off;
+};
+
+/**
+ * struct sframe_window - one registered window; immutable once published
+ * @refs:	one for each registry that holds the window and one for each
+ *		walker that may sleep while it uses the window
+ * @rcu:	frees the window
+ * @key:	name chosen by user space
+ * @text_start:	first address covered
+ * @text_end:	first address behind
+ * @section:	where its FDEs are
+ */
+struct sframe_window {
+	refcount_t		refs;
+	struct rcu_head		rcu;
+	unsigned long		key;
+	unsigned long		text_start;
+	unsigned long		text_end;
+	struct sframe_section	section;
+};
+
+/*
+ * Refused steps. Samples on several CPUs may lose each other's updates: the
+ * counters are hints for a table's author and must cost nothing.
+ */
+struct sframe_counters {
+	u64			refused[SFRAME_NR_REASONS];
+	u64			last_ip;
+	u32			last_reason;
+};
+
+/**
+ * struct sframe_registry - the windows of one address space
+ * @lock:	serialises changes; taken inside mmap_lock. No user memory is
+ *		touched under it, since a page fault takes mmap_lock.
+ * @text:	windows by text range, read under RCU
+ * @keys:	windows by key
+ * @nr:		number of windows
+ * @seq:	counts removals of windows, see sframe_window_removed()
+ * @counters:	written by walkers, on cache lines of their own
+ */
+struct sframe_registry {
+	struct mutex		lock;	/* changes; inside mmap_lock */
+	struct maple_tree	text;
+	struct maple_tree	keys;
+	unsigned int		nr;
+	unsigned int		seq;
+	struct sframe_counters	counters ____cacheline_aligned_in_smp;
+};
+
+/*
+ * Pairs with the release in sframe_registry_get(). The mm is in use, so what is
+ * found stays.
+ */
+static inline struct sframe_registry *sframe_registry_of(struct mm_struct *mm)
+{
+	/* A registry is complete before it is seen. */
+	return smp_load_acquire(&mm->sframe);
+}
+
+struct sframe_window *sframe_lookup(struct sframe_registry *reg,
+				    unsigned long ip);
+void sframe_window_put(struct sframe_window *window);
+
+int sframe_register(struct sframe_window *window, bool replace);
+int sframe_unregister(unsigned long key);
+void sframe_read_stats(struct mm_struct *mm, struct sframe_stats *stats);
+int sframe_window_limit(void);
+struct sframe_window *sframe_window_alloc(void);
+void sframe_window_free(struct sframe_window *window);
+
+int sframe_read_header(struct sframe_section *section, unsigned long addr,
+		       unsigned long len);
+int sframe_read_text_range(const struct sframe_section *section,
+			   unsigned long *start, unsigned long *end);
+
+enum sframe_reason
+sframe_find_frame(const struct sframe_window *window, unsigned long ip,
+		  struct unwind_user_frame *frame, unsigned int *budget);
+enum sframe_reason
+sframe_find_frame_nofault(const struct sframe_window *window,
+			  unsigned long ip, struct unwind_user_frame *frame,
+			  unsigned int *budget);
+
+#endif /* _KERNEL_UNWIND_SFRAME_H */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * prctl() interface of SFrame windows: a prototype of what a system call would
+ * do. The registry does not know of it.
+ */
+#include <linux/compat.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sframe.h>
+#include <linux/uaccess.h>
+
+#include "sframe.h"
+
+#define SFRAME_WINDOW_FLAGS	SFRAME_WINDOW_REPLACE
+
+static int sframe_read_opts(struct sframe_window_opts *opts,
+			    const void __user *uopts)
+{
+	u32 size;
+	int ret;
+
+	memset(opts, 0, sizeof(*opts));
+	if (!uopts)
+		return 0;
+
+	if (get_user(size, (const u32 __user *)uopts))
+		return -EFAULT;
+	if (size < SFRAME_WINDOW_OPTS_SIZE_VER0)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+
+	/* This reads the size again: only the local one counts. */
+	ret = copy_struct_from_user(opts, sizeof(*opts), uopts, size);
+	if (ret)
+		return ret;
+
+	if (opts->flags & ~SFRAME_WINDOW_FLAGS || opts->reserved ||
+	    opts->format != SFRAME_FORMAT_V3)
+		return -EINVAL;
+	return 0;
+}
+
+static int sframe_text_range(struct sframe_window *window,
+			     const struct sframe_window_opts *opts)
+{
+	unsigned long start = opts->text_start, end;
+	int ret;
+
+	if (opts->text_start || opts->text_length) {
+		if (check_add_overflow(start, opts->text_length, &end))
+			return -EINVAL;
+	} else {
+		ret = sframe_read_text_range(&window->section, &start, &end);
+		if (ret)
+			return ret;
+	}
+
+	/* Text is where a task can execute; this refuses tags as well. */
+	if (start >= end || end > TASK_SIZE)
+		return -EINVAL;
+	window->text_start = start;
+	window->text_end = end;
+	return 0;
+}
+
+static int sframe_fill_window(struct sframe_window *window,
+			      const struct sframe_window_opts *opts,
+			      unsigned long addr, unsigned long len)
+{
+	int ret;
+
+	ret = sframe_read_header(&window->section, addr, len);
+	if (ret)
+		return ret;
+	return sframe_text_range(window, opts);
+}
+
+/**
+ * sframe_prctl_register - PR_SFRAME_REGISTER
+ * @key:	name of the window, unique in the address space
+ * @addr:	address of its SFrame section
+ * @len:	length of the section
+ * @opts:	NULL or address of struct sframe_window_opts
+ *
+ * Return: 0 or a negative error.
+ */
+int sframe_prctl_register(unsigned long key, unsigned long addr,
+			  unsigned long len, unsigned long opts)
+{
+	struct sframe_window_opts kopts;
+	struct sframe_window *window;
+	int ret;
+
+	/* Sections and walks are for tasks with the kernel's word size. */
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+
+	ret = sframe_read_opts(&kopts, (const void __user *)opts);
+	if (ret)
+		return ret;
+
+	window = sframe_window_alloc();
+	if (!window)
+		return -ENOMEM;
+	window->key = key;
+	ret = sframe_fill_window(window, &kopts, addr, len);
+	if (!ret)
+		ret = sframe_register(window,
+				      kopts.flags & SFRAME_WINDOW_REPLACE);
+	if (ret)
+		sframe_window_free(window);
+	return ret;
+}
+
+/**
+ * sframe_prctl_unregister - PR_SFRAME_UNREGISTER
+ * @key:	name of the window
+ * @arg3:	must be 0
+ * @arg4:	must be 0
+ * @arg5:	must be 0
+ *
+ * Return: 0 or a negative error.
+ */
+int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
+			    unsigned long arg4, unsigned long arg5)
+{
+	if (arg3 || arg4 || arg5)
+		return -EINVAL;
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+	return sframe_unregister(key);
+}
+
+static int sframe_query_stats(void __user *ustats, unsigned long size)
+{
+	struct sframe_stats stats;
+
+	if (size < offsetofend(struct sframe_stats, last_ip))
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	sframe_read_stats(current->mm, &stats);
+	return copy_struct_to_user(ustats, size, &stats, sizeof(stats), NULL);
+}
+
+/**
+ * sframe_prctl_query - PR_SFRAME_QUERY
+ * @what:	PR_SFRAME_QUERY_*
+ * @arg3:	for PR_SFRAME_QUERY_STATS, address of struct sframe_stats
+ * @arg4:	for PR_SFRAME_QUERY_STATS, its size
+ * @arg5:	must be 0
+ *
+ * Return: the answer, 0 for PR_SFRAME_QUERY_STATS, or a negative error.
+ */
+int sframe_prctl_query(unsigned long what, unsigned long arg3,
+		       unsigned long arg4, unsigned long arg5)
+{
+	if (arg5)
+		return -EINVAL;
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+	if (what == PR_SFRAME_QUERY_STATS)
+		return sframe_query_stats((void __user *)arg3, arg4);
+	if (arg3 || arg4)
+		return -EINVAL;
+
+	switch (what) {
+	case PR_SFRAME_QUERY_FLAGS:
+		return SFRAME_WINDOW_FLAGS;
+	case PR_SFRAME_QUERY_FORMATS:
+		return BIT(SFRAME_FORMAT_V3);
+	case PR_SFRAME_QUERY_LIMIT:
+		return sframe_window_limit();
+	default:
+		return -EINVAL;
+	}
+}

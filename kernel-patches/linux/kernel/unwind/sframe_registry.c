@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The SFrame windows of an address space.
+ *
+ * Lock order: mmap_lock, then the lock of a registry. Changes take the latter,
+ * walkers only RCU. Windows do not change once they can be found.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+
+#include <linux/sframe.h>
+
+#include "sframe.h"
+
+#define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
+
+static struct kmem_cache *sframe_window_cache __ro_after_init;
+
+/*
+ * Maple tree nodes are only partly charged to the memcg, so this is what
+ * bounds them: about 100 bytes of nodes for a window.
+ */
+static int sysctl_max_sframe_windows __read_mostly = 65536;
+
+static const struct ctl_table sframe_sysctls[] = {
+	{
+		.procname	= "max_sframe_windows",
+		.data		= &sysctl_max_sframe_windows,
+		.maxlen		= sizeof(sysctl_max_sframe_windows),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+};
+
+static int __init sframe_init(void)
+{
+	sframe_window_cache = KMEM_CACHE(sframe_window,
+					 SLAB_PANIC | SLAB_ACCOUNT);
+	register_sysctl_init("vm", sframe_sysctls);
+	return 0;
+}
+subsys_initcall(sframe_init);
+
+int sframe_window_limit(void)
+{
+	return READ_ONCE(sysctl_max_sframe_windows);
+}
+
+struct sframe_window *sframe_window_alloc(void)
+{
+	struct sframe_window *window;
+
+	window = kmem_cache_zalloc(sframe_window_cache, GFP_KERNEL);
+	if (window)
+		refcount_set(&window->refs, 1);
+	return window;
+}
+
+/* Free a window that was never published. */
+void sframe_window_free(struct sframe_window *window)
+{
+	kmem_cache_free(sframe_window_cache, window);
+}
+
+void sframe_window_put(struct sframe_window *window)
+{
+	if (refcount_dec_and_test(&window->refs))
+		kfree_rcu(window, rcu);
+}
+
+static struct sframe_registry *sframe_registry_alloc(void)
+{
+	struct sframe_registry *reg;
+
+	reg = kzalloc_obj(*reg, GFP_KERNEL_ACCOUNT);
+	if (!reg)
+		return NULL;
+
+	mutex_init(&reg->lock);
+	mt_init_flags(&reg->text, SFRAME_TREE_FLAGS);
+	mt_set_external_lock(&reg->text, &reg->lock);
+	mt_init_flags(&reg->keys, SFRAME_TREE_FLAGS);
+	mt_set_external_lock(&reg->keys, &reg->lock);
+	return reg;
+}
+
+/* Set once, then there until the last user of the mm is gone. */
+static struct sframe_registry *sframe_registry_get(struct mm_struct *mm)
+{
+	struct sframe_registry *reg, *old = NULL;
+
+	reg = sframe_registry_of(mm);
+	if (reg)
+		return reg;
+
+	reg = sframe_registry_alloc();
+	if (!reg)
+		return NULL;
+	if (try_cmpxchg_release(&mm->sframe, &old, reg))
+		return reg;
+
+	kfree(reg);
+	return sframe_registry_of(mm);
+}
+
+bool __sframe_mm_has_windows(struct mm_struct *mm)
+{
+	return READ_ONCE(sframe_registry_of(mm)->nr);
+}
+
+/**
+ * sframe_lookup - find the window that covers an address
+ * @reg:	registry of the mm of current
+ * @ip:		the address
+ *
+ * Not mtree_load(): its tracepoint has no place in a sample.
+ *
+ * Context: Any, in an RCU read-side critical section.
+ * Return: the window, or NULL.
+ */
+struct sframe_window *sframe_lookup(struct sframe_registry *reg,
+				    unsigned long ip)
+{
+	MA_STATE(mas, &reg->text, ip, ip);
+	struct sframe_window *window = mas_walk(&mas);
+
+	/*
+	 * A store into a node writes the slot first and its limit second. In
+	 * between, an address is found under its neighbour.
+	 */
+	if (!window || ip < window->text_start || ip >= window->text_end)
+		return NULL;
+	return window;
+}
+
+/*
+ * User space may reuse the section of @window when the change returns. So a
+ * walker compares @seq before and after it reads one: bytes of whatever came
+ * into its place never make a frame. Pairs with sframe_still_there().
+ */
+static void sframe_window_removed(struct sframe_registry *reg,
+				  struct sframe_window *window)
+{
+	/* Who sees the count no longer finds the window, see sframe_frame_at() */
+	smp_store_release(&reg->seq, reg->seq + 1);
+	/* The count is seen before what user space stores next. */
+	smp_wmb();
+	sframe_window_put(window);
+}
+
+static void sframe_erase_key(struct sframe_registry *reg, unsigned long key)
+{
+	MA_STATE(mas, &reg->keys, key, key);
+
+	mas_erase(&mas);
+	WRITE_ONCE(reg->nr, reg->nr - 1);
+}
+
+static struct sframe_window *sframe_find_key(struct sframe_registry *reg,
+					     unsigned long key)
+{
+	MA_STATE(mas, &reg->keys, key, key);
+
+	return mas_walk(&mas);
+}
+
+/* Is there a window other than @old with text in that of @window? */
+static bool sframe_overlaps(struct sframe_registry *reg,
+			    const struct sframe_window *window,
+			    const struct sframe_window *old)
+{
+	MA_STATE(mas, &reg->text, window->text_start, window->text_start);
+	struct sframe_window *found;
+
+	mas_for_each(&mas, found, window->text_end - 1)
+		if (found != old)
+			return true;
+	return false;
+}
+
+/* Both trees have their memory before either changes. */
+static int sframe_store(struct sframe_registry *reg,
+			struct sframe_window *window)
+{
+	MA_STATE(text, &reg->text, window->text_start, window->text_end - 1);
+	MA_STATE(key, &reg->keys, window->key, window->key);
+	int ret;
+
+	ret = mas_preallocate(&text, window, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	ret = mas_preallocate(&key, window, GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		mas_destroy(&text);
+		return ret;
+	}
+	mas_store_prealloc(&text, window);
+	mas_store_prealloc(&key, window);
+	return 0;
+}
+
+static int sframe_insert(struct sframe_registry *reg,
+			 struct sframe_window *window)
+{
+	int ret;
+
+	if (sframe_find_key(reg, window->key))
+		return -EBUSY;
+	if (sframe_overlaps(reg, window, NULL))
+		return -EEXIST;
+	if (reg->nr >= sframe_window_limit())
+		return -ENOSPC;
+
+	ret = sframe_store(reg, window);
+	if (!ret)
+		WRITE_ONCE(reg->nr, reg->nr + 1);
+	return ret;
+}
+
+/*
+ * One store swaps the windows, so that no sample falls in between. That takes
+ * a range which covers the old one.
+ */
+static int sframe_replace(struct sframe_registry *reg,
+			  struct sframe_window *window)
+{
+	struct sframe_window *old = sframe_find_key(reg, window->key);
+	int ret;
+
+	if (!old)
+		return -ENOENT;
+	if (window->text_start > old->text_start ||
+	    window->text_end < old->text_end)
+		return -EINVAL;
+	if (sframe_overlaps(reg, window, old))
+		return -EEXIST;
+
+	ret = sframe_store(reg, window);
+	if (!ret)
+		sframe_window_removed(reg, old);
+	return ret;
+}
+
+/*
+ * Each page has to be executable now; the text of a JIT may be split into
+ * several mappings. Nothing is promised for later: permissions may change.
+ */
+static bool sframe_text_is_exec(struct mm_struct *mm, unsigned long start,
+				unsigned long end)
+{
+	VMA_ITERATOR(vmi, mm, start);
+	struct vm_area_struct *vma;
+
+	for_each_vma_range(vmi, vma, end) {
+		if (vma->vm_start > start || !(vma->vm_flags & VM_EXEC))
+			return false;
+		start = vma->vm_end;
+	}
+	return start >= end;
+}
+
+/**
+ * sframe_register - publish a window in the address space of current
+ * @window:	complete but for its reference; consumed on success
+ * @replace:	take the place of the window with the same key
+ *
+ * The mmap lock is held from the look at the text to the insertion: a munmap
+ * in between would leave a window behind that nothing removes.
+ *
+ * Return: 0 or a negative error, see PR_SFRAME_REGISTER.
+ */
+int sframe_register(struct sframe_window *window, bool replace)
+{
+	struct mm_struct *mm = current->mm;
+	struct sframe_registry *reg;
+	int ret = -EINVAL;
+
+	reg = sframe_registry_get(mm);
+	if (!reg)
+		return -ENOMEM;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	if (sframe_text_is_exec(mm, window->text_start, window->text_end)) {
+		guard(mutex)(&reg->lock);
+		if (replace)
+			ret = sframe_replace(reg, window);
+		else
+			ret = sframe_insert(reg, window);
+	}
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+static void sframe_remove(struct sframe_registry *reg, struct ma_state *text,
+			  struct sframe_window *window)
+{
+	mas_erase(text);
+	sframe_erase_key(reg, window->key);
+	sframe_window_removed(reg, window);
+}
+
+/**
+ * sframe_unregister - remove a window of current
+ * @key:	its key
+ *
+ * Return: 0 or -ENOENT.
+ */
+int sframe_unregister(unsigned long key)
+{
+	struct sframe_registry *reg = sframe_registry_of(current->mm);
+	struct sframe_window *window;
+
+	if (!reg)
+		return -ENOENT;
+
+	guard(mutex)(&reg->lock);
+	window = sframe_find_key(reg, key);
+	if (!window)
+		return -ENOENT;
+
+	MA_STATE(mas, &reg->text, window->text_start, window->text_start);
+	sframe_remove(reg, &mas, window);
+	return 0;
+}
+
+/* A window with any text in the range goes whole: trimming could fail. */
+void __sframe_munmap(struct mm_struct *mm, unsigned long start,
+		     unsigned long end)
+{
+	MA_STATE(mas, &mm->sframe->text, start, start);
+	struct sframe_registry *reg = mm->sframe;
+	struct sframe_window *window;
+
+	guard(mutex)(&reg->lock);
+	mas_for_each(&mas, window, end - 1)
+		sframe_remove(reg, &mas, window);
+}
+
+/* Was the text left out of the child by MADV_DONTFORK? */
+static bool sframe_text_is_mapped(struct mm_struct *mm,
+				  const struct sframe_window *window)
+{
+	VMA_ITERATOR(vmi, mm, window->text_start);
+	unsigned long start = window->text_start;
+	struct vm_area_struct *vma;
+
+	for_each_vma_range(vmi, vma, window->text_end) {
+		if (vma->vm_start > start)
+			return false;
+		start = vma->vm_end;
+	}
+	return start >= window->text_end;
+}
+
+/*
+ * Nobody walks the tree any more, so its nodes need no grace period. They must
+ * not ask for one: the deferred walk takes the metadata of a full inner node
+ * for a child, as exit_mmap() knows.
+ */
+static void sframe_destroy_tree(struct maple_tree *tree)
+{
+	mt_clear_in_rcu(tree);
+	__mt_destroy(tree);
+}
+
+static int sframe_copy_trees(struct sframe_registry *new,
+			     struct sframe_registry *old)
+{
+	int ret;
+
+	ret = __mt_dup(&old->text, &new->text, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	ret = __mt_dup(&old->keys, &new->keys, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		sframe_destroy_tree(&new->text);
+	return ret;
+}
+
+/* The copies hold no references yet: take them, or drop the entry. */
+static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
+			 bool all_mapped)
+{
+	MA_STATE(mas, &new->text, 0, 0);
+	struct sframe_window *window;
+
+	mas_for_each(&mas, window, ULONG_MAX) {
+		if (all_mapped || sframe_text_is_mapped(mm, window)) {
+			refcount_inc(&window->refs);
+			continue;
+		}
+		mas_erase(&mas);
+		sframe_erase_key(new, window->key);
+	}
+}
+
+int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+	struct sframe_registry *new, *old = oldmm->sframe;
+	int ret;
+
+	new = sframe_registry_alloc();
+	if (!new)
+		return -ENOMEM;
+
+	guard(mutex)(&old->lock);
+	mutex_lock_nested(&new->lock, SINGLE_DEPTH_NESTING);
+	ret = sframe_copy_trees(new, old);
+	if (!ret) {
+		new->nr = old->nr;
+		sframe_adopt(mm, new, mm->map_count == oldmm->map_count);
+		mm->sframe = new;
+	}
+	mutex_unlock(&new->lock);
+	if (ret)
+		kfree(new);
+	return ret;
+}
+
+void __sframe_mm_free(struct mm_struct *mm)
+{
+	MA_STATE(mas, &mm->sframe->text, 0, 0);
+	struct sframe_registry *reg = mm->sframe;
+	struct sframe_window *window;
+
+	scoped_guard(mutex, &reg->lock) {
+		mas_for_each(&mas, window, ULONG_MAX)
+			sframe_window_put(window);
+		sframe_destroy_tree(&reg->text);
+		sframe_destroy_tree(&reg->keys);
+	}
+	mm->sframe = NULL;
+	kfree(reg);
+}
+
+/**
+ * sframe_read_stats - what is known of an address space's windows
+ * @mm:		the address space, in use
+ * @stats:	filled
+ */
+void sframe_read_stats(struct mm_struct *mm, struct sframe_stats *stats)
+{
+	struct sframe_registry *reg = sframe_registry_of(mm);
+	unsigned int i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(stats->refused) < SFRAME_NR_REASONS);
+
+	memset(stats, 0, sizeof(*stats));
+	if (!reg)
+		return;
+
+	stats->windows = READ_ONCE(reg->nr);
+	stats->last_reason = READ_ONCE(reg->counters.last_reason);
+	stats->last_ip = READ_ONCE(reg->counters.last_ip);
+	for (i = 0; i < SFRAME_NR_REASONS; i++)
+		stats->refused[i] = READ_ONCE(reg->counters.refused[i]);
+}

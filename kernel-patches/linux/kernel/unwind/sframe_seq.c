@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /proc/<pid>/sframe: the windows of an address space and why steps through
+ * them were refused.
+ */
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/sframe.h>
+
+#include "sframe.h"
+
+/* Positions are text addresses; these two are none. */
+#define SFRAME_SEQ_COUNTERS	(LLONG_MAX - 1)
+#define SFRAME_SEQ_END		LLONG_MAX
+
+static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
+	[SFRAME_REASON_NONE]		= "none",
+	[SFRAME_REASON_SECTION_FAULT]	= "section_fault",
+	[SFRAME_REASON_STACK_FAULT]	= "stack_fault",
+	[SFRAME_REASON_NO_FDE]		= "no_fde",
+	[SFRAME_REASON_NO_ROW]		= "no_row",
+	[SFRAME_REASON_FDE_ORDER]	= "fde_order",
+	[SFRAME_REASON_FDE_RANGE]	= "fde_range",
+	[SFRAME_REASON_FDE_TYPE]	= "fde_type",
+	[SFRAME_REASON_FRE_OFFSET]	= "fre_offset",
+	[SFRAME_REASON_REP_SIZE]	= "rep_size",
+	[SFRAME_REASON_ROW_ORDER]	= "row_order",
+	[SFRAME_REASON_ROW_WORDS]	= "row_words",
+	[SFRAME_REASON_ROW_RULE]	= "row_rule",
+	[SFRAME_REASON_ROW_REGISTER]	= "row_register",
+	[SFRAME_REASON_ROW_COUNT]	= "row_count",
+	[SFRAME_REASON_CFA_ORDER]	= "cfa_order",
+	[SFRAME_REASON_CFA_ALIGN]	= "cfa_align",
+	[SFRAME_REASON_BUDGET]		= "budget",
+	[SFRAME_REASON_CHANGED]		= "changed",
+	[SFRAME_REASON_SIGNAL]		= "signal",
+};
+
+/*
+ * The first window that starts at or behind *@pos. A window that was replaced
+ * by a larger one since it was shown starts before it.
+ */
+static void *sframe_seq_window(struct sframe_registry *reg, loff_t *pos)
+{
+	MA_STATE(mas, &reg->text, *pos, *pos);
+	struct sframe_window *window;
+
+	mas_for_each(&mas, window, ULONG_MAX) {
+		if (window->text_start >= *pos) {
+			*pos = window->text_start;
+			return window;
+		}
+	}
+	*pos = SFRAME_SEQ_COUNTERS;
+	return SEQ_START_TOKEN;
+}
+
+static void *sframe_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct sframe_seq *seq = m->private;
+
+	seq->active = false;
+	if (!seq->mm || *pos == SFRAME_SEQ_END || !mmget_not_zero(seq->mm))
+		return NULL;
+
+	seq->reg = sframe_registry_of(seq->mm);
+	if (!seq->reg) {
+		*pos = SFRAME_SEQ_COUNTERS;
+	} else if (mutex_lock_killable(&seq->reg->lock)) {
+		mmput(seq->mm);
+		return ERR_PTR(-EINTR);
+	}
+	seq->active = true;
+	if (*pos == SFRAME_SEQ_COUNTERS)
+		return SEQ_START_TOKEN;
+	return sframe_seq_window(seq->reg, pos);
+}
+
+static void *sframe_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct sframe_seq *seq = m->private;
+	struct sframe_window *window = v;
+
+	if (v == SEQ_START_TOKEN) {
+		*pos = SFRAME_SEQ_END;
+		return NULL;
+	}
+	*pos = window->text_end;
+	return sframe_seq_window(seq->reg, pos);
+}
+
+static void sframe_seq_stop(struct seq_file *m, void *v)
+{
+	struct sframe_seq *seq = m->private;
+
+	if (!seq->active)
+		return;
+	if (seq->reg)
+		mutex_unlock(&seq->reg->lock);
+	mmput(seq->mm);
+	seq->active = false;
+}
+
+static int sframe_seq_counters(struct seq_file *m, struct mm_struct *mm)
+{
+	struct sframe_stats stats;
+	unsigned int i;
+
+	sframe_read_stats(mm, &stats);
+	seq_printf(m, "windows %u\n", stats.windows);
+	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
+		seq_printf(m, "%s %llu\n", sframe_reasons[i],
+			   stats.refused[i]);
+	seq_printf(m, "last %s %llx\n",
+		   sframe_reasons[min(stats.last_reason, SFRAME_NR_REASONS - 1)],
+		   stats.last_ip);
+	return 0;
+}
+
+static int sframe_seq_show(struct seq_file *m, void *v)
+{
+	struct sframe_seq *seq = m->private;
+	struct sframe_window *window = v;
+
+	if (v == SEQ_START_TOKEN)
+		return sframe_seq_counters(m, seq->mm);
+
+	seq_printf(m, "%lx-%lx %lx %lx %lx\n", window->text_start,
+		   window->text_end, window->key, window->section.start,
+		   window->section.length);
+	return 0;
+}
+
+const struct seq_operations sframe_seq_ops = {
+	.start	= sframe_seq_start,
+	.next	= sframe_seq_next,
+	.stop	= sframe_seq_stop,
+	.show	= sframe_seq_show,
+};

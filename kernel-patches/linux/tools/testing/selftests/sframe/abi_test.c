@@ -1,0 +1,818 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * PR_SFRAME_REGISTER, PR_SFRAME_UNREGISTER and PR_SFRAME_QUERY: each error,
+ * each rule for ranges, keys and structures.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define KEY		0x1000
+#define TEXT_PAGES	16
+#define TEXT_SIZE	(TEXT_PAGES * SFT_PAGE)
+/* Where user space ends with 4 and with 5 levels of page tables. */
+#define USER_END	0x7ffffffff000UL
+#define USER_END_5LEVEL	0xfffffffffff000UL
+#define LIMIT_FILE	"/proc/sys/vm/max_sframe_windows"
+
+FIXTURE(abi)
+{
+	__u8		*text;
+	__u8		*section;
+	size_t		len;
+};
+
+/* One function in the middle of the text, so that ranges can differ from it. */
+FIXTURE_SETUP(abi)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->text = sft_map(TEXT_SIZE, SFT_RX);
+	ASSERT_NE(NULL, self->text);
+	/* With a page behind it that is not mapped. */
+	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	ASSERT_EQ(0, munmap(self->section + SFT_PAGE, SFT_PAGE));
+
+	const struct sft_fde fde = {
+		.start = self->text + 2 * SFT_PAGE,
+		.size = SFT_SLOT,
+		.rows = sft_slot_arg.rows,
+		.nr_rows = 3,
+	};
+	self->len = sft_build(self->section, &fde, 1);
+}
+
+FIXTURE_TEARDOWN(abi)
+{
+	munmap(self->text, TEXT_SIZE);
+	munmap(self->section, SFT_PAGE);
+}
+
+#define REGISTER(key, opts)						\
+	sft_register(key, self->section, self->len, opts)
+#define REGISTER_TEXT(key, off, size, flags)				\
+	sft_register_text(key, self->section, self->len,		\
+			  self->text + (off), size, flags)
+
+TEST_F(abi, registers_and_unregisters)
+{
+	EXPECT_EQ(0, sft_windows());
+	EXPECT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(0, sft_unregister(KEY));
+	EXPECT_EQ(0, sft_windows());
+}
+
+TEST_F(abi, every_key_is_usable)
+{
+	static const unsigned long keys[] = {
+		0, 1, LONG_MAX, (unsigned long)LONG_MAX + 1, ULONG_MAX - 1,
+		ULONG_MAX,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		EXPECT_EQ(0, REGISTER_TEXT(keys[i], i * 64, 64, 0));
+	EXPECT_EQ(ARRAY_SIZE(keys), sft_windows());
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		EXPECT_EQ(-EBUSY, REGISTER_TEXT(keys[i], 4096, 64, 0));
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		EXPECT_EQ(0, sft_unregister(keys[i]));
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		EXPECT_EQ(-ENOENT, sft_unregister(keys[i]));
+	EXPECT_EQ(0, sft_windows());
+}
+
+TEST_F(abi, key_in_use_is_busy)
+{
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(-EBUSY, REGISTER(KEY, NULL));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(KEY, 8 * SFT_PAGE, 64, 0));
+	EXPECT_EQ(1, sft_windows());
+}
+
+TEST_F(abi, unknown_key)
+{
+	EXPECT_EQ(-ENOENT, sft_unregister(KEY));
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(-ENOENT, sft_unregister(KEY + 1));
+	EXPECT_EQ(-ENOENT, sft_unregister((uintptr_t)self->section));
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* opts NULL: first FDE start to last FDE end, nothing before or behind. */
+TEST_F(abi, range_is_derived_from_the_functions)
+{
+	const struct sft_row row = SFT_SP(0, 8);
+	const struct sft_fde fdes[] = {
+		{ .start = self->text + 128, .size = 32,
+		  .rows = &row, .nr_rows = 1 },
+		{ .start = self->text + 256, .size = 16,
+		  .rows = &row, .nr_rows = 1 },
+		{ .start = self->text + 512, .size = 48,
+		  .rows = &row, .nr_rows = 1 },
+	};
+
+	self->len = sft_build(self->section, fdes, 3);
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, 127, 2, 0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(2, 559, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(3, 127, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(4, 560, 1, 0));
+}
+
+/* opts with an empty range do the same as no opts. */
+TEST_F(abi, empty_range_in_opts_is_derived)
+{
+	const size_t start = 2 * SFT_PAGE;
+
+	ASSERT_EQ(0, sft_register_text(KEY, self->section, self->len, NULL, 0,
+				       0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, start, 1, 0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(2, start + SFT_SLOT - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(3, start - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(4, start + SFT_SLOT, 1, 0));
+}
+
+/* Against a window at [0x1000, 0x1100) of the text. */
+TEST_F(abi, windows_touch_but_do_not_overlap)
+{
+	static const struct {
+		size_t	start, len;
+		int	ret;
+	} cases[] = {
+		{ 0x0f00, 0x0100, 0 },
+		{ 0x1100, 0x0001, 0 },
+		{ 0x0eff, 0x0001, 0 },
+		{ 0x1101, 0x0fff, 0 },
+		{ 0x1000, 0x0100, -EEXIST },
+		{ 0x0fff, 0x0002, -EEXIST },
+		{ 0x10ff, 0x0001, -EEXIST },
+		{ 0x10ff, 0x0100, -EEXIST },
+		{ 0x1000, 0x0001, -EEXIST },
+		{ 0x1040, 0x0010, -EEXIST },
+		{ 0x0000, 0x8000, -EEXIST },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0x1000, 0x100, 0));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		TH_LOG("range %zx, %zx", cases[i].start, cases[i].len);
+		EXPECT_EQ(cases[i].ret, REGISTER_TEXT(i, cases[i].start,
+						      cases[i].len, 0));
+	}
+	EXPECT_EQ(5, sft_windows());
+}
+
+/* 256 windows in one page. */
+TEST_F(abi, many_windows_share_a_page)
+{
+	unsigned int i;
+
+	for (i = 0; i < 256; i++)
+		ASSERT_EQ(0, REGISTER_TEXT(i, i * 16, 16, 0));
+	EXPECT_EQ(256, sft_windows());
+	for (i = 0; i < 256; i += 2)
+		ASSERT_EQ(0, sft_unregister(i));
+	EXPECT_EQ(128, sft_windows());
+	for (i = 0; i < 256; i++)
+		EXPECT_EQ(i % 2 ? -EBUSY : 0, REGISTER_TEXT(i, i * 16, 16, 0));
+}
+
+/* Earlier series added start and length without looking for overflow. */
+TEST_F(abi, text_ranges_that_are_none)
+{
+	const __u64 text = (uintptr_t)self->text;
+	const struct {
+		__u64	start, len;
+	} ranges[] = {
+		{ text, 0 },
+		{ 0, 1 },
+		{ 0, ULONG_MAX },
+		{ text, ULONG_MAX },
+		{ text, -text },
+		{ text, 1 - text },
+		{ ULONG_MAX, 1 },
+		{ ULONG_MAX, ULONG_MAX },
+		{ 1UL << 63, SFT_PAGE },
+		{ USER_END, 1 },
+		{ USER_END - 1, 2 },
+		{ USER_END, SFT_PAGE },
+		{ text | 1UL << 57, SFT_PAGE },
+		{ text, TEXT_SIZE + SFT_PAGE * 4096 },
+		{ text - (1UL << 40), 1UL << 41 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ranges); i++) {
+		TH_LOG("%llx %llx", ranges[i].start, ranges[i].len);
+		EXPECT_EQ(-EINVAL,
+			  sft_register_text(KEY, self->section, self->len,
+					    (void *)ranges[i].start,
+					    ranges[i].len, 0));
+	}
+	EXPECT_EQ(0, sft_windows());
+}
+
+TEST_F(abi, text_must_be_mapped_and_executable)
+{
+	const size_t hole = 4 * SFT_PAGE, rw = 8 * SFT_PAGE;
+
+	ASSERT_EQ(0, munmap(self->text + hole, SFT_PAGE));
+	ASSERT_EQ(0, mprotect(self->text + rw, SFT_PAGE, SFT_RW));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, hole, 1, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, hole - 1, 2, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, hole + SFT_PAGE - 1, 2, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0, TEXT_SIZE, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, rw, 1, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, rw - 1, 2, 0));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, rw + SFT_PAGE - 1, 2, 0));
+	EXPECT_EQ(0, sft_windows());
+	EXPECT_EQ(0, REGISTER_TEXT(1, hole - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(2, hole + SFT_PAGE, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(3, rw - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(4, rw + SFT_PAGE, 1, 0));
+}
+
+/* JITs that flip pages between writable and executable split mappings. */
+TEST_F(abi, text_may_span_mappings)
+{
+	const int rwx = PROT_READ | PROT_WRITE | PROT_EXEC;
+
+	ASSERT_EQ(0, mprotect(self->text + SFT_PAGE, SFT_PAGE, PROT_EXEC));
+	ASSERT_EQ(0, mprotect(self->text + 3 * SFT_PAGE, SFT_PAGE, rwx));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0, TEXT_SIZE, 0));
+}
+
+static __u8 *map_top(uintptr_t end)
+{
+	void *top = mmap((void *)(end - SFT_PAGE), SFT_PAGE, SFT_RX,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+
+	return top == MAP_FAILED ? NULL : top;
+}
+
+TEST_F(abi, top_of_the_address_space)
+{
+	__u8 *top = map_top(USER_END_5LEVEL);
+
+	if (!top)
+		top = map_top(USER_END);
+	ASSERT_NE(NULL, top);
+	EXPECT_EQ(0, sft_register_text(1, self->section, self->len,
+				       top + SFT_PAGE - 1, 1, 0));
+	EXPECT_EQ(-EINVAL, sft_register_text(2, self->section, self->len,
+					     top + SFT_PAGE - 2, 3, 0));
+	EXPECT_EQ(0, sft_register_text(3, self->section, self->len,
+				       top, SFT_PAGE - 1, 0));
+	EXPECT_EQ(2, sft_windows());
+}
+
+TEST_F(abi, section_range)
+{
+	const size_t header = sizeof(struct sframe_header);
+
+	EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, 0, NULL));
+	EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, header - 1, NULL));
+	EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, ULONG_MAX, NULL));
+	EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, 1UL << 32, NULL));
+	EXPECT_EQ(-EINVAL, sft_register(KEY, (void *)-64L, 58, NULL));
+	EXPECT_EQ(-EINVAL, sft_register(KEY, (void *)(1UL << 63), 58, NULL));
+	EXPECT_EQ(0, sft_windows());
+}
+
+TEST_F(abi, section_must_be_readable)
+{
+	__u8 *edge = self->section + SFT_PAGE;
+
+	EXPECT_EQ(-EFAULT, sft_register(KEY, NULL, self->len, NULL));
+	EXPECT_EQ(-EFAULT, sft_register(KEY, edge, self->len, NULL));
+	EXPECT_EQ(-EFAULT, sft_register(KEY, edge - 27, self->len, NULL));
+	ASSERT_EQ(0, mprotect(self->section, SFT_PAGE, PROT_NONE));
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, NULL));
+	EXPECT_EQ(0, sft_windows());
+}
+
+/* The index is read only to derive the range; a fault there is one. */
+TEST_F(abi, index_must_be_readable_to_derive_the_range)
+{
+	__u8 *sec = self->section + SFT_PAGE - sizeof(struct sframe_header);
+
+	memcpy(sec, self->section, sizeof(struct sframe_header));
+	EXPECT_EQ(-EFAULT, sft_register(KEY, sec, self->len, NULL));
+	EXPECT_EQ(0, sft_register_text(KEY, sec, self->len, self->text, 16, 0));
+}
+
+TEST_F(abi, section_may_be_anywhere)
+{
+	__u8 *sec = self->section + 1777;
+	const struct sft_fde fde = {
+		.start = self->text, .size = SFT_SLOT,
+		.rows = sft_slot_arg.rows, .nr_rows = 3,
+	};
+	size_t len = sft_build(sec, &fde, 1);
+
+	EXPECT_EQ(0, sft_register(1, sec, len, NULL));
+	/* What producers pad with is not looked at. */
+	memset(sec + len, 0xff, 100);
+	EXPECT_EQ(0, sft_register_text(2, sec, len + 100, self->text + 64, 16,
+				       0));
+}
+
+/* Two windows may have the same section. */
+TEST_F(abi, section_may_be_shared)
+{
+	EXPECT_EQ(0, REGISTER_TEXT(1, 0, 16, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(2, 16, 16, 0));
+	EXPECT_EQ(0, sft_unregister(1));
+	EXPECT_EQ(1, sft_windows());
+}
+
+#define FIELD(what, field, size, value)					\
+	{ what, offsetof(struct sframe_header, field), size, value }
+
+TEST_F(abi, header_field_by_field)
+{
+	/* 28 bytes header, 16 of index, then the rows: 14 bytes. */
+	static const struct {
+		const char	*what;
+		size_t		offset, size;
+		__u32	value;
+	} cases[] = {
+		FIELD("magic of the other byte order", magic, 2, 0xe2de),
+		FIELD("magic", magic, 2, 0),
+		FIELD("version 0", version, 1, 0),
+		FIELD("version 1", version, 1, 1),
+		FIELD("version 2", version, 1, 2),
+		FIELD("version 4", version, 1, 4),
+		FIELD("no flags", flags, 1, 0),
+		FIELD("not sorted", flags, 1, SFRAME_F_FDE_FUNC_START_PCREL),
+		FIELD("not relative", flags, 1, SFRAME_F_FDE_SORTED),
+		FIELD("old frame pointer flag", flags, 1, 7),
+		FIELD("unknown flag", flags, 1, 0x85),
+		FIELD("no machine", abi_arch, 1, 0),
+		FIELD("aarch64", abi_arch, 1, SFRAME_ABI_AARCH64_LE),
+		FIELD("s390x", abi_arch, 1, SFRAME_ABI_S390X_BE),
+		FIELD("unknown machine", abi_arch, 1, 5),
+		FIELD("fixed fp", cfa_fixed_fp_offset, 1, -16),
+		FIELD("no fixed ra", cfa_fixed_ra_offset, 1, 0),
+		FIELD("other fixed ra", cfa_fixed_ra_offset, 1, -16),
+		FIELD("auxiliary header", auxhdr_len, 1, 4),
+		FIELD("index too long", num_fdes, 4, 2),
+		FIELD("index wraps", num_fdes, 4, 0x10000000),
+		FIELD("too many functions", num_fdes, 4, (1 << 24) + 1),
+		FIELD("most functions", num_fdes, 4, UINT32_MAX),
+		FIELD("index behind the end", fdes_off, 4, 16),
+		FIELD("index far behind", fdes_off, 4, UINT32_MAX - 15),
+		FIELD("rows behind the end", fres_off, 4, 17),
+		FIELD("rows far behind", fres_off, 4, UINT32_MAX),
+		FIELD("rows too long", fre_len, 4, 15),
+		FIELD("rows wrap", fre_len, 4, UINT32_MAX - 15),
+	};
+	struct sframe_header good;
+	unsigned int i;
+
+	memcpy(&good, self->section, sizeof(good));
+	ASSERT_EQ(58, self->len);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		memcpy(self->section, &good, sizeof(good));
+		memcpy(self->section + cases[i].offset, &cases[i].value,
+		       cases[i].size);
+		TH_LOG("%s", cases[i].what);
+		EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+		EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0, 64, 0));
+	}
+	EXPECT_EQ(0, sft_windows());
+	memcpy(self->section, &good, sizeof(good));
+	EXPECT_EQ(0, REGISTER(KEY, NULL));
+}
+
+/* For a producer that has no function yet. */
+TEST_F(abi, no_functions_need_an_explicit_range)
+{
+	self->len = sft_build(self->section, NULL, 0);
+	EXPECT_EQ(28, self->len);
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
+}
+
+TEST_F(abi, derived_range_is_checked_as_any_other)
+{
+	struct sframe_fde *fde = sft_index(self->section, 0);
+	const __s64 field = (uintptr_t)fde;
+
+	fde->func_size = 0;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+	fde->func_size = UINT32_MAX;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+	fde->func_start = -1 - field;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+	fde->func_start = (__s64)(USER_END - 1) - field;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, NULL));
+	EXPECT_EQ(0, sft_windows());
+}
+
+static struct sframe_window_opts opts_for(const void *text)
+{
+	return (struct sframe_window_opts) {
+		.size = sizeof(struct sframe_window_opts),
+		.text_start = (uintptr_t)text,
+		.text_length = 64,
+	};
+}
+
+TEST_F(abi, opts_values)
+{
+	struct sframe_window_opts opts;
+
+	opts = opts_for(self->text);
+	opts.flags = SFRAME_WINDOW_REPLACE << 1;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+	opts.flags = 1U << 31;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+
+	opts = opts_for(self->text);
+	opts.format = 1;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+	opts.format = UINT32_MAX;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+
+	opts = opts_for(self->text);
+	opts.reserved = 1;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+
+	opts = opts_for(self->text);
+	EXPECT_EQ(0, REGISTER(KEY, &opts));
+}
+
+TEST_F(abi, opts_sizes)
+{
+	union {
+		struct sframe_window_opts	opts;
+		__u8				bytes[2 * SFT_PAGE];
+	} u = { .opts = opts_for(self->text) };
+	static const struct {
+		__u32	size;
+		int		ret;
+	} cases[] = {
+		{ 0, -EINVAL },
+		{ 4, -EINVAL },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER0 - 1, -EINVAL },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER0, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 1, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 8, 0 },
+		{ SFT_PAGE, 0 },
+		{ SFT_PAGE + 1, -E2BIG },
+		{ UINT32_MAX, -E2BIG },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER0, sizeof(u.opts));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		TH_LOG("size %u", cases[i].size);
+		u.opts.size = cases[i].size;
+		EXPECT_EQ(cases[i].ret, REGISTER(KEY, &u.opts));
+		EXPECT_EQ(!cases[i].ret, sft_windows());
+		sft_unregister(KEY);
+	}
+}
+
+/* Fields of a later kernel: their zero means what this one does. */
+TEST_F(abi, opts_with_an_unknown_tail)
+{
+	struct {
+		struct sframe_window_opts	opts;
+		__u8				tail[8];
+	} later = { .opts = opts_for(self->text) };
+
+	later.opts.size = sizeof(later);
+	later.tail[7] = 1;
+	EXPECT_EQ(-E2BIG, REGISTER(KEY, &later.opts));
+	later.tail[7] = 0;
+	EXPECT_EQ(0, REGISTER(KEY, &later.opts));
+}
+
+TEST_F(abi, opts_must_be_readable)
+{
+	struct sframe_window_opts opts = opts_for(self->text);
+	__u8 *edge = self->section + SFT_PAGE;
+
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)1));
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)edge));
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)-64L));
+	memcpy(edge - 31, &opts, 31);
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)(edge - 31)));
+	EXPECT_EQ(0, sft_windows());
+	memcpy(edge - 32, &opts, 32);
+	EXPECT_EQ(0, REGISTER(KEY, (void *)(edge - 32)));
+}
+
+/* The window at [0x1000, 0x1100), neighbours at [0xf00, 0xf80), [0x1200, ..) */
+TEST_F(abi, replace)
+{
+	static const struct {
+		const char	*what;
+		size_t		start, len;
+		int		ret;
+	} cases[] = {
+		{ "starts later", 0x1001, 0xff, -EINVAL },
+		{ "ends earlier", 0x1000, 0xff, -EINVAL },
+		{ "elsewhere", 0x2000, 0x100, -EINVAL },
+		{ "touches", 0x1100, 0x100, -EINVAL },
+		{ "shifted", 0x1080, 0x100, -EINVAL },
+		{ "into the neighbour before", 0xf7f, 0x200, -EEXIST },
+		{ "into the neighbour behind", 0x1000, 0x201, -EEXIST },
+		{ "over all", 0, 0x8000, -EEXIST },
+		{ "equal", 0x1000, 0x100, 0 },
+		{ "equal again", 0x1000, 0x100, 0 },
+		{ "longer", 0x1000, 0x180, 0 },
+		{ "back to shorter", 0x1000, 0x100, -EINVAL },
+		{ "both ends up to the neighbours", 0xf80, 0x280, 0 },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0x1000, 0x100, 0));
+	ASSERT_EQ(0, REGISTER_TEXT(1, 0xf00, 0x80, 0));
+	ASSERT_EQ(0, REGISTER_TEXT(2, 0x1200, 0x80, 0));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		TH_LOG("%s", cases[i].what);
+		EXPECT_EQ(cases[i].ret,
+			  REGISTER_TEXT(KEY, cases[i].start, cases[i].len,
+					SFRAME_WINDOW_REPLACE));
+		EXPECT_EQ(3, sft_windows());
+	}
+
+	/* The range is now the last one that was accepted. */
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(3, 0xf80, 1, 0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(4, 0x11ff, 1, 0));
+	EXPECT_EQ(0, sft_unregister(KEY));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0xf80, 0x280, 0));
+}
+
+TEST_F(abi, replace_of_an_unknown_key)
+{
+	EXPECT_EQ(-ENOENT, REGISTER_TEXT(KEY, 0, 64, SFRAME_WINDOW_REPLACE));
+	ASSERT_EQ(0, REGISTER_TEXT(1, 0, 64, 0));
+	EXPECT_EQ(-ENOENT, REGISTER_TEXT(KEY, 0, 64, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* A failure for any other reason leaves the old window, too. */
+TEST_F(abi, failed_replace_keeps_the_window)
+{
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
+	self->section[0] ^= 1;
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0, 64, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(0, sft_unregister(KEY));
+}
+
+TEST_F(abi, unused_arguments_are_zero)
+{
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(-1, prctl(PR_SFRAME_UNREGISTER, KEY, 1UL, 0UL, 0UL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, prctl(PR_SFRAME_UNREGISTER, KEY, 0UL, 1UL, 0UL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, prctl(PR_SFRAME_UNREGISTER, KEY, 0UL, 0UL, 1UL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(1, sft_windows());
+}
+
+TEST_F(abi, query)
+{
+	EXPECT_EQ(SFRAME_WINDOW_REPLACE, sft_query(PR_SFRAME_QUERY_FLAGS));
+	EXPECT_EQ(1 << SFRAME_FORMAT_V3, sft_query(PR_SFRAME_QUERY_FORMATS));
+	EXPECT_LT(0, sft_query(PR_SFRAME_QUERY_LIMIT));
+	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_STATS + 1));
+	EXPECT_EQ(-EINVAL, sft_query(ULONG_MAX));
+	EXPECT_EQ(-1, prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 1UL, 0UL,
+			    0UL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 0UL, 1UL,
+			    0UL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 0UL, 0UL,
+			    1UL));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+static int query_stats(void *stats, unsigned long size, unsigned long unused)
+{
+	return prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_STATS, stats, size,
+		     unused) ? -errno : 0;
+}
+
+TEST_F(abi, stats_of_other_sizes)
+{
+	struct {
+		struct sframe_stats	stats;
+		__u64		later;
+		__u64		guard;
+	} s;
+
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	memset(&s, 0xff, sizeof(s));
+	EXPECT_EQ(0, query_stats(&s, sizeof(s.stats) + 8, 0));
+	EXPECT_EQ(1, s.stats.windows);
+	EXPECT_EQ(0, s.stats.last_reason);
+	EXPECT_EQ(0, s.stats.refused[0]);
+	EXPECT_EQ(0, s.stats.refused[31]);
+	EXPECT_EQ(0, s.later);
+	EXPECT_EQ(UINT64_MAX, s.guard);
+
+	memset(&s, 0xff, sizeof(s));
+	EXPECT_EQ(0, query_stats(&s, 16, 0));
+	EXPECT_EQ(1, s.stats.windows);
+	EXPECT_EQ(UINT64_MAX, s.stats.refused[0]);
+
+	EXPECT_EQ(-EINVAL, query_stats(&s, 15, 0));
+	EXPECT_EQ(-EINVAL, query_stats(&s, 0, 0));
+	EXPECT_EQ(-E2BIG, query_stats(&s, SFT_PAGE + 1, 0));
+	EXPECT_EQ(-EFAULT, query_stats(NULL, sizeof(s.stats), 0));
+	EXPECT_EQ(-EFAULT, query_stats(self->section + SFT_PAGE - 8,
+				       sizeof(s.stats), 0));
+	EXPECT_EQ(-EINVAL, query_stats(&s, sizeof(s.stats), 1));
+}
+
+static long read_limit(void)
+{
+	FILE *file = fopen(LIMIT_FILE, "r");
+	long limit = -1;
+
+	if (file && fscanf(file, "%ld", &limit) != 1)
+		limit = -1;
+	if (file)
+		fclose(file);
+	return limit;
+}
+
+static bool write_limit(long limit)
+{
+	FILE *file = fopen(LIMIT_FILE, "w");
+	bool ok;
+
+	if (!file)
+		return false;
+	ok = fprintf(file, "%ld\n", limit) > 0;
+	return !fclose(file) && ok;
+}
+
+TEST_F(abi, limit)
+{
+	long limit = read_limit();
+
+	ASSERT_EQ(limit, sft_query(PR_SFRAME_QUERY_LIMIT));
+	if (!write_limit(2))
+		SKIP(return, "cannot write %s", LIMIT_FILE);
+
+	EXPECT_EQ(2, sft_query(PR_SFRAME_QUERY_LIMIT));
+	EXPECT_EQ(0, REGISTER_TEXT(1, 0, 64, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(2, 64, 64, 0));
+	EXPECT_EQ(-ENOSPC, REGISTER_TEXT(3, 128, 64, 0));
+	EXPECT_EQ(2, sft_windows());
+
+	/* At the limit windows can still be replaced, and be given back. */
+	EXPECT_EQ(0, REGISTER_TEXT(2, 64, 128, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(0, sft_unregister(1));
+	EXPECT_EQ(0, REGISTER_TEXT(3, 0, 64, 0));
+
+	/* A lower limit takes nothing away. */
+	EXPECT_TRUE(write_limit(0));
+	EXPECT_EQ(2, sft_windows());
+	EXPECT_EQ(-ENOSPC, REGISTER_TEXT(4, 256, 64, 0));
+	EXPECT_FALSE(write_limit(-1));
+
+	EXPECT_TRUE(write_limit(limit));
+	EXPECT_EQ(0, REGISTER_TEXT(4, 256, 64, 0));
+}
+
+/* The errors in the order in which they are found, when there are several. */
+TEST_F(abi, busy_key_wins_over_overlap)
+{
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(KEY, 0, 64, 0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(KEY + 1, 0, 64, 0));
+}
+
+static long compat_prctl(__u32 option, __u32 arg2, __u32 arg3)
+{
+	long ret = 172;		/* prctl of i386 */
+
+	asm volatile("int $0x80"
+		     : "+a"(ret)
+		     : "b"(option), "c"(arg2), "d"(arg3), "S"(0), "D"(0)
+		     : "memory", "r8", "r9", "r10", "r11");
+	return (__s32)ret;
+}
+
+/* getpid as i386 knows it, to see whether the kernel has that entry. */
+static bool compat_works(void)
+{
+	long ret = 20;
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		asm volatile("int $0x80" : "+a"(ret) : :
+			     "memory", "r8", "r9", "r10", "r11");
+		_exit(ret != getpid());
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       !WEXITSTATUS(status);
+}
+
+TEST_F(abi, compat_system_calls_are_refused)
+{
+	if (!compat_works())
+		SKIP(return, "kernel without CONFIG_IA32_EMULATION");
+
+	ASSERT_EQ(0, REGISTER(KEY, NULL));
+	EXPECT_EQ(-EOPNOTSUPP, compat_prctl(PR_SFRAME_REGISTER, 1, 2));
+	EXPECT_EQ(-EOPNOTSUPP, compat_prctl(PR_SFRAME_UNREGISTER, KEY, 0));
+	EXPECT_EQ(-EOPNOTSUPP, compat_prctl(PR_SFRAME_QUERY,
+					    PR_SFRAME_QUERY_FLAGS, 0));
+	EXPECT_EQ(1, sft_windows());
+}
+
+/*
+ * The numbers of earlier series' calls now belong to others (79 to time slice
+ * extensions) and do not register anything here.
+ */
+TEST_F(abi, numbers_of_earlier_series_do_not_register)
+{
+	static const int options[] = { 71, 74, 79 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		prctl(options[i], self->section, self->section + self->len,
+		      self->text, self->text + TEXT_SIZE);
+	EXPECT_EQ(0, sft_windows());
+}
+
+/* /proc/self/sframe: the line of each window, by address, then counters. */
+TEST_F(abi, proc_file)
+{
+	FILE *file = fopen("/proc/self/sframe", "r");
+	unsigned long start, end, key, addr, len;
+	unsigned int windows;
+
+	if (!file)
+		SKIP(return, "kernel without /proc/PID/sframe");
+
+	ASSERT_EQ(0, REGISTER_TEXT(ULONG_MAX, 64, 64, 0));
+	ASSERT_EQ(0, REGISTER_TEXT(7, 0, 64, 0));
+	ASSERT_EQ(5, fscanf(file, "%lx-%lx %lx %lx %lx\n", &start, &end, &key,
+			    &addr, &len));
+	EXPECT_EQ((uintptr_t)self->text, start);
+	EXPECT_EQ((uintptr_t)self->text + 64, end);
+	EXPECT_EQ(7, key);
+	EXPECT_EQ((uintptr_t)self->section, addr);
+	EXPECT_EQ(self->len, len);
+	ASSERT_EQ(5, fscanf(file, "%lx-%lx %lx %lx %lx\n", &start, &end, &key,
+			    &addr, &len));
+	EXPECT_EQ((uintptr_t)self->text + 64, start);
+	EXPECT_EQ((uintptr_t)self->text + 128, end);
+	EXPECT_EQ(ULONG_MAX, key);
+	ASSERT_EQ(1, fscanf(file, "windows %u\n", &windows));
+	EXPECT_EQ(2, windows);
+	fclose(file);
+}
+
+/* 20000 windows: more lines than one read of the file takes. */
+TEST_F_TIMEOUT(abi, proc_file_is_complete, 60)
+{
+	unsigned long start, end, key, addr, len, next;
+	unsigned int i, lines = 0;
+	FILE *file;
+
+	for (i = 0; i < 20000; i++)
+		ASSERT_EQ(0, REGISTER_TEXT(i, 3 * i, 3, 0));
+	file = fopen("/proc/self/sframe", "r");
+	if (!file)
+		SKIP(return, "kernel without /proc/PID/sframe");
+
+	next = (uintptr_t)self->text;
+	while (fscanf(file, "%lx-%lx %lx %lx %lx\n", &start, &end, &key, &addr,
+		      &len) == 5) {
+		ASSERT_EQ(next, start);
+		ASSERT_EQ(start + 3, end);
+		ASSERT_EQ(lines, key);
+		next = end;
+		lines++;
+	}
+	EXPECT_EQ(20000, lines);
+	fclose(file);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The callchain at each instruction of each kind of trampoline, and of what it
+ * calls, is the true stack; without a window exactly the caller is lost.
+ */
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define KEY_SLOT	1
+#define KEY_LEAF	2
+
+/* A text page and behind it the page with the target. */
+#define MAP_SIZE	(2 * SFT_PAGE)
+
+FIXTURE(slot)
+{
+	__u8		*text;
+	__u8		*section;
+	struct sft_call	call;
+};
+
+FIXTURE_VARIANT(slot)
+{
+	const struct sft_slot	*kind;
+	bool			defer;
+};
+
+FIXTURE_VARIANT_ADD(slot, arg_fp) { &sft_slot_arg, false };
+FIXTURE_VARIANT_ADD(slot, arg_defer) { &sft_slot_arg, true };
+FIXTURE_VARIANT_ADD(slot, data_fp) { &sft_slot_data, false };
+FIXTURE_VARIANT_ADD(slot, data_defer) { &sft_slot_data, true };
+FIXTURE_VARIANT_ADD(slot, rbp_fp) { &sft_slot_rbp, false };
+FIXTURE_VARIANT_ADD(slot, rbp_defer) { &sft_slot_rbp, true };
+
+static __u8 *make_slot(const struct sft_slot *kind, const void *target)
+{
+	__u8 *text = sft_map_code(kind->code, SFT_SLOT, MAP_SIZE);
+	__s32 distance = SFT_PAGE - kind->ret;
+
+	if (!text || mprotect(text, MAP_SIZE, SFT_RW))
+		return NULL;
+	if (kind->data)
+		memcpy(text + kind->data, &distance, sizeof(distance));
+	memcpy(text + SFT_PAGE, &target, sizeof(target));
+	return mprotect(text, SFT_PAGE, SFT_RX) ? NULL : text;
+}
+
+FIXTURE_SETUP(slot)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->text = make_slot(variant->kind, sft_leaf);
+	ASSERT_NE(NULL, self->text);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	self->call.entry = self->text;
+	self->call.target = sft_leaf;
+}
+
+FIXTURE_TEARDOWN(slot)
+{
+	munmap(self->text, MAP_SIZE);
+	munmap(self->section, SFT_PAGE);
+}
+
+static int register_fde(unsigned long key, __u8 *section,
+			const struct sft_fde *fde)
+{
+	return sft_register(key, section, sft_build(section, fde, 1), NULL);
+}
+
+static int register_slot(const struct sft_slot *kind, __u8 *section,
+			 const void *text)
+{
+	const struct sft_fde fde = {
+		.start = text,
+		.size = SFT_SLOT,
+		.rows = kind->rows,
+		.nr_rows = kind->nr_rows,
+	};
+
+	return register_fde(KEY_SLOT, section, &fde);
+}
+
+static int register_leaf(__u8 *section)
+{
+	const struct sft_fde fde = SFT_FDE(sft_leaf, sft_leaf_end - sft_leaf,
+					   sft_leaf_rows);
+
+	return register_fde(KEY_LEAF, section, &fde);
+}
+
+TEST_F(slot, each_instruction_has_the_true_stack)
+{
+	const struct sft_slot *kind = variant->kind;
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_slot(kind, self->section, self->text));
+	for (i = 0; i < sft_nr_insns(kind); i++) {
+		const __u8 *ip = self->text + kind->insns[i];
+
+		TH_LOG("instruction at %u", kind->insns[i]);
+		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call,
+					  &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
+	}
+}
+
+TEST_F(slot, each_instruction_of_the_callee_has_the_true_stack)
+{
+	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
+	ASSERT_EQ(0, register_leaf(self->section + SFT_PAGE / 2));
+	for (i = 0; i < ARRAY_SIZE(sft_leaf_insns); i++) {
+		const char *ip = sft_leaf + sft_leaf_insns[i];
+
+		TH_LOG("instruction at %u", sft_leaf_insns[i]);
+		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call,
+					  &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)ip, ret, SFT_CALLERS);
+	}
+}
+
+/* Frame pointer, row, frame pointer: each where it is right. */
+TEST_F(slot, callee_with_frame_pointer_and_no_window)
+{
+	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->call,
+				  &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret, SFT_CALLERS);
+}
+
+/*
+ * Where rbp holds the address of sft_leaf, perf takes its code for a frame:
+ * the second word is reported, the first is no address and ends the stack. The
+ * deferred walk sees that such a frame lies below the stack.
+ */
+static void expect_garbage(struct __test_metadata *_metadata,
+			   struct sft_chain *chain, unsigned int known,
+			   bool defer)
+{
+	__u64 words[2];
+
+	memcpy(words, sft_leaf, sizeof(words));
+	if (defer) {
+		EXPECT_EQ(known, chain->nr);
+		return;
+	}
+	EXPECT_EQ(known + 1, chain->nr);
+	EXPECT_EQ(words[1], chain->ip[known]);
+}
+
+static bool fp_is_lost(const struct sft_slot *kind, unsigned int off)
+{
+	return off >= kind->fp_lost[0] && off < kind->fp_lost[1];
+}
+
+/* Without this the tests above could not fail. */
+TEST_F(slot, without_window_the_caller_is_lost)
+{
+	const struct sft_slot *kind = variant->kind;
+	struct sft_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < sft_nr_insns(kind); i++) {
+		uintptr_t ip = (uintptr_t)self->text + kind->insns[i];
+
+		TH_LOG("instruction at %u", kind->insns[i]);
+		ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
+					  &self->call, &chain));
+		if (fp_is_lost(kind, kind->insns[i])) {
+			EXPECT_EQ(ip, chain.ip[0]);
+			expect_garbage(_metadata, &chain, 1, variant->defer);
+		} else {
+			EXPECT_CHAIN(&chain, ip, SFT_LOST);
+		}
+	}
+}
+
+TEST_F(slot, without_window_the_callee_loses_the_caller)
+{
+	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->call,
+				  &chain));
+	if (fp_is_lost(variant->kind, variant->kind->ret)) {
+		EXPECT_EQ(ret, chain.ip[1]);
+		expect_garbage(_metadata, &chain, 2, variant->defer);
+	} else {
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret, SFT_LOST);
+	}
+}
+
+/* After the last window is gone the walk is the old one again. */
+TEST_F(slot, unregistered_window_is_not_used)
+{
+	uintptr_t ip = (uintptr_t)self->text;
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
+	ASSERT_EQ(0, sft_unregister(KEY_SLOT));
+	ASSERT_EQ(0, sft_chain_at(self->text, variant->defer, &self->call,
+				  &chain));
+	EXPECT_CHAIN(&chain, ip, SFT_LOST);
+}
+
+/* A window somewhere else does not change what frame pointers give. */
+TEST_F(slot, foreign_window_changes_nothing)
+{
+	uintptr_t ip = (uintptr_t)self->text;
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, register_leaf(self->section));
+	ASSERT_EQ(0, sft_chain_at(self->text, variant->defer, &self->call,
+				  &chain));
+	EXPECT_CHAIN(&chain, ip, SFT_LOST);
+}
+
+FIXTURE(calls)
+{
+	__u8		*text;
+	__u8		*section;
+};
+
+FIXTURE_VARIANT(calls)
+{
+	bool		defer;
+};
+
+FIXTURE_VARIANT_ADD(calls, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(calls, defer) { .defer = true };
+
+/*
+ * 0: sub $24,%rsp; 4: call *%r9, and nothing behind it: what it calls does not
+ * return. At 7 another function begins: nop; ret.
+ */
+static const __u8 noreturn_code[] = {
+	0x48, 0x83, 0xec, 0x18, 0x41, 0xff, 0xd1, 0x90, 0xc3,
+};
+
+#define NORETURN_SIZE	7
+
+static const struct sft_row noreturn_rows[] = { SFT_SP(0, 8), SFT_SP(4, 32) };
+static const struct sft_row next_rows[] = { SFT_SP(0, 8) };
+
+/*
+ * 0: push %rax; 1: call *%r9, which takes the word off the stack; 4: ret. The
+ * row changes with the return.
+ */
+static const __u8 popped_code[] = { 0x50, 0x41, 0xff, 0xd1, 0xc3 };
+static const struct sft_row popped_rows[] = {
+	SFT_SP(0, 8), SFT_SP(1, 16), SFT_SP(4, 8),
+};
+
+FIXTURE_SETUP(calls)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->text = sft_map_code(noreturn_code, sizeof(noreturn_code),
+				  SFT_PAGE);
+	ASSERT_NE(NULL, self->text);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+}
+
+FIXTURE_TEARDOWN(calls)
+{
+	munmap(self->text, SFT_PAGE);
+	munmap(self->section, SFT_PAGE);
+}
+
+static void check_noreturn(struct __test_metadata *_metadata,
+			   const __u8 *text, bool defer)
+{
+	const struct sft_call call = { text, sft_escape };
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body,
+		     (uintptr_t)text + NORETURN_SIZE, SFT_CALLERS);
+
+	/* As topmost address the first byte belongs to the next function. */
+	ASSERT_EQ(0, sft_chain_at(text + 4, defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
+}
+
+/* Earlier series looked up the return address itself. */
+TEST_F(calls, last_instruction_then_another_function)
+{
+	const struct sft_fde fdes[] = {
+		SFT_FDE(self->text, NORETURN_SIZE, noreturn_rows),
+		SFT_FDE(self->text + NORETURN_SIZE, 2, next_rows),
+	};
+	size_t len = sft_build(self->section, fdes, 2);
+
+	ASSERT_EQ(0, sft_register(KEY_SLOT, self->section, len, NULL));
+	check_noreturn(_metadata, self->text, variant->defer);
+}
+
+TEST_F(calls, last_instruction_then_the_end_of_the_window)
+{
+	const struct sft_fde fde = SFT_FDE(self->text, NORETURN_SIZE,
+					   noreturn_rows);
+
+	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &fde));
+	check_noreturn(_metadata, self->text, variant->defer);
+}
+
+/* Earlier series stored the end of a range inclusive: no such windows. */
+TEST_F(calls, last_instruction_then_a_touching_window)
+{
+	const struct sft_fde first = SFT_FDE(self->text, NORETURN_SIZE,
+					     noreturn_rows);
+	const struct sft_fde next = SFT_FDE(self->text + NORETURN_SIZE, 2,
+					    next_rows);
+
+	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &first));
+	ASSERT_EQ(0, register_fde(KEY_LEAF, self->section + SFT_PAGE / 2,
+				  &next));
+	check_noreturn(_metadata, self->text, variant->defer);
+}
+
+/* The first byte of a function, reached by jump, is looked up as it is. */
+TEST_F(calls, topmost_address_is_looked_up_as_it_is)
+{
+	const struct sft_fde fdes[] = {
+		SFT_FDE(self->text, NORETURN_SIZE, noreturn_rows),
+		SFT_FDE(self->text + NORETURN_SIZE, 2, next_rows),
+	};
+	const struct sft_call call = { self->text + NORETURN_SIZE, NULL };
+	size_t len = sft_build(self->section, fdes, 2);
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_register(KEY_SLOT, self->section, len, NULL));
+	ASSERT_EQ(0, sft_chain_at(call.entry, variant->defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)call.entry, SFT_CALLERS);
+}
+
+TEST_F(calls, row_changes_with_the_return)
+{
+	const __u8 *text = sft_map_code(popped_code, sizeof(popped_code),
+					   SFT_PAGE);
+	const struct sft_fde fde = SFT_FDE(text, sizeof(popped_code),
+					   popped_rows);
+	const struct sft_call call = { text, sft_leaf_pop };
+	struct sft_chain chain;
+
+	ASSERT_NE(NULL, text);
+	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &fde));
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_pop_body, variant->defer, &call,
+				  &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_pop_body,
+		     (uintptr_t)text + 4, SFT_CALLERS);
+
+	/* Behind the call, as topmost address, the next row holds. */
+	ASSERT_EQ(0, sft_chain_at(text + 4, variant->defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Code whose stack is known at each instruction. All functions but sft_enter
+ * keep a frame pointer; sft_enter starts a stack with frame pointer 0, where
+ * every walk by frame pointer ends.
+ *
+ * rbx holds the stack of sft_enter's caller, everything else leaves it alone.
+ */
+#include <asm/unistd.h>
+
+	.text
+
+.macro func name
+	.globl	\name
+	.type	\name, @function
+	.balign	16
+\name:
+.endm
+
+.macro label name
+	.globl	\name
+\name:
+.endm
+
+.macro prologue
+	push	%rbp
+	mov	%rsp, %rbp
+.endm
+
+/* void sft_enter(void *stack, void (*func)(void *), void *arg) */
+func sft_enter
+	push	%rbp
+	push	%rbx
+	push	%r12
+	mov	%rsp, %rbx
+	mov	%rdi, %rsp
+	mov	%rdx, %rdi
+	xor	%ebp, %ebp
+	call	*%rsi
+label sft_enter_ret
+	mov	%rbx, %rsp
+	pop	%r12
+	pop	%rbx
+	pop	%rbp
+	ret
+
+/* void sft_outer(const struct sft_call *call) */
+func sft_outer
+	prologue
+	call	sft_inner
+label sft_outer_ret
+	pop	%rbp
+	ret
+
+/* A callee may pop arguments: sp comes from rbp. */
+func sft_inner
+	prologue
+	mov	8(%rdi), %r9
+	call	*(%rdi)
+label sft_inner_ret
+	mov	%rbp, %rsp
+	pop	%rbp
+	ret
+
+func sft_leaf
+	endbr64
+	prologue
+label sft_leaf_body
+	nop
+	pop	%rbp
+	ret
+label sft_leaf_end
+
+func sft_leaf_pop
+	endbr64
+	prologue
+label sft_leaf_pop_body
+	nop
+	pop	%rbp
+	ret	$8
+
+func sft_escape
+	endbr64
+	prologue
+label sft_escape_body
+	nop
+	jmp	sft_enter_ret
+
+/* rdi: struct sft_write_call */
+func sft_write
+	endbr64
+	prologue
+	mov	24(%rdi), %rsi
+	mov	16(%rdi), %edi
+	mov	$1, %edx
+	mov	$__NR_write, %eax
+	syscall
+label sft_write_ret
+	pop	%rbp
+	ret
+
+	.section .note.GNU-stack, "", @progbits

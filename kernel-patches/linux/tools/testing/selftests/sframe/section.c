@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * SFrame sections made field by field, right or wrong, and their registration.
+ */
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "sframe_test.h"
+
+struct sframe_header *sft_header(void *sec)
+{
+	return sec;
+}
+
+struct sframe_fde *sft_index(void *sec, unsigned int i)
+{
+	return (struct sframe_fde *)(sft_header(sec) + 1) + i;
+}
+
+static __u8 *sft_rows_area(void *sec)
+{
+	return (__u8 *)(sft_header(sec) + 1) + sft_header(sec)->fres_off;
+}
+
+struct sframe_fde_attr *sft_attr(void *sec, unsigned int i)
+{
+	__u8 *area = sft_rows_area(sec);
+
+	return (struct sframe_fde_attr *)(area + sft_index(sec, i)->fre_off);
+}
+
+__u8 *sft_row_bytes(void *sec, unsigned int i)
+{
+	return (__u8 *)(sft_attr(sec, i) + 1);
+}
+
+/* Little-endian, as this machine. */
+static __u8 *put(__u8 *pos, __u32 value, unsigned int size)
+{
+	memcpy(pos, &value, size);
+	return pos + size;
+}
+
+static __u8 *put_row(__u8 *pos, const struct sft_row *row,
+		     unsigned int start_size)
+{
+	unsigned int i, word_size = 1U << SFRAME_FRE_WORD_SIZE(row->info);
+
+	pos = put(pos, row->start, start_size);
+	pos = put(pos, row->info | row->nr_words << 1, 1);
+	for (i = 0; i < row->nr_words; i++)
+		pos = put(pos, row->words[i], word_size);
+	return pos;
+}
+
+static __u8 *put_function(__u8 *pos, const struct sft_fde *fde)
+{
+	struct sframe_fde_attr attr = {
+		.num_fres = fde->nr_rows,
+		.info = fde->info,
+		.info2 = fde->info2,
+		.rep_size = fde->rep_size,
+	};
+	unsigned int i, start_size = 1U << SFRAME_FDE_FRE_TYPE(fde->info);
+
+	memcpy(pos, &attr, sizeof(attr));
+	pos += sizeof(attr);
+	for (i = 0; i < fde->nr_rows; i++)
+		pos = put_row(pos, &fde->rows[i], start_size);
+	return pos;
+}
+
+size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
+{
+	struct sframe_header *header = sft_header(sec);
+	unsigned int i, num_fres = 0;
+	__u8 *area, *pos;
+
+	*header = (struct sframe_header) {
+		.magic = SFRAME_MAGIC,
+		.version = SFRAME_VERSION_3,
+		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+		.abi_arch = SFRAME_ABI_AMD64_LE,
+		.cfa_fixed_ra_offset = -8,
+		.num_fdes = nr,
+		.fres_off = nr * sizeof(struct sframe_fde),
+	};
+	area = sft_rows_area(sec);
+	pos = area;
+	for (i = 0; i < nr; i++) {
+		struct sframe_fde *fde = sft_index(sec, i);
+
+		fde->func_start = (uintptr_t)fdes[i].start - (uintptr_t)fde;
+		fde->func_size = fdes[i].size;
+		fde->fre_off = pos - area;
+		num_fres += fdes[i].nr_rows;
+		pos = put_function(pos, &fdes[i]);
+	}
+	header->num_fres = num_fres;
+	header->fre_len = pos - area;
+	return pos - (__u8 *)sec;
+}
+
+static int result(int ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+int sft_register(unsigned long key, const void *sec, size_t len,
+		 const struct sframe_window_opts *opts)
+{
+	return result(prctl(PR_SFRAME_REGISTER, key, sec, len, opts));
+}
+
+int sft_register_text(unsigned long key, const void *sec, size_t len,
+		      const void *text, size_t text_len, __u32 flags)
+{
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts),
+		.flags = flags,
+		.text_start = (uintptr_t)text,
+		.text_length = text_len,
+	};
+
+	return sft_register(key, sec, len, &opts);
+}
+
+int sft_unregister(unsigned long key)
+{
+	return result(prctl(PR_SFRAME_UNREGISTER, key, 0UL, 0UL, 0UL));
+}
+
+int sft_query(unsigned long what)
+{
+	return result(prctl(PR_SFRAME_QUERY, what, 0UL, 0UL, 0UL));
+}
+
+int sft_stats(struct sframe_stats *stats)
+{
+	return result(prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_STATS, stats,
+			    sizeof(*stats), 0UL));
+}
+
+int sft_windows(void)
+{
+	struct sframe_stats stats;
+	int ret = sft_stats(&stats);
+
+	return ret ? ret : (int)stats.windows;
+}
+
+const char *sft_missing(void)
+{
+	if (sft_query(PR_SFRAME_QUERY_FORMATS) < 0)
+		return "kernel without CONFIG_UNWIND_USER_SFRAME";
+	return NULL;
+}

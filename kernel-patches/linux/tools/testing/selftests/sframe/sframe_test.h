@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the tests of SFrame windows share: sections made field by field, code
+ * with known stacks, and callchains of perf events.
+ *
+ * Calls return 0 (or what they say) or a negative errno.
+ */
+#ifndef SFRAME_TEST_H
+#define SFRAME_TEST_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+#include <linux/sframe.h>
+
+#define SFT_PAGE	4096UL
+
+/* ---- section.c: sections and registration ---------------------------- */
+
+/**
+ * struct sft_row - a row, field by field; nothing is checked
+ * @start:	offset from the function or block
+ * @info:	as stored, but for the number of words
+ * @nr_words:	data words to store, and to announce in info
+ * @words:	data words
+ */
+struct sft_row {
+	__u32	start;
+	__u8		info;
+	__u8		nr_words;
+	__s32		words[15];
+};
+
+/* Size of data words, part of info. */
+#define SFT_WORD1	0x00
+#define SFT_WORD2	0x20
+#define SFT_WORD4	0x40
+
+/* Rows of the DEFAULT type: CFA = sp or fp + cfa, caller's fp at CFA + fp. */
+#define SFT_SP(off, cfa)	{ (off), 1, 1, { (cfa) } }
+#define SFT_SP_FP(off, cfa, fp)	{ (off), 1, 2, { (cfa), (fp) } }
+#define SFT_FP_FP(off, cfa, fp)	{ (off), 0, 2, { (cfa), (fp) } }
+#define SFT_OUTERMOST(off)	{ (off), 0, 0, { 0 } }
+
+/* Rows of the FLEX type: the words as they are. */
+#define SFT_FLEX(off, ...)						\
+	{ (off), 0, sizeof((__s32[]){ __VA_ARGS__ }) / 4, { __VA_ARGS__ } }
+#define SFT_REG(nr)		((nr) << 3 | SFRAME_FLEX_REG_P)
+#define SFT_REG_DEREF(nr)	(SFT_REG(nr) | SFRAME_FLEX_DEREF_P)
+#define SFT_CFA_DEREF		SFRAME_FLEX_DEREF_P
+
+/* DWARF numbers */
+#define SFT_RBP		6
+#define SFT_RSP		7
+#define SFT_R10		10
+
+/**
+ * struct sft_fde - a function of a section
+ * @start:	its first byte
+ * @size:	bytes
+ * @rows:	its rows
+ * @nr_rows:	number of rows
+ * @info:	as stored; its low bits give the size of row starts
+ * @info2:	as stored
+ * @rep_size:	as stored
+ */
+struct sft_fde {
+	const void		*start;
+	__u32		size;
+	const struct sft_row	*rows;
+	__u16		nr_rows;
+	__u8			info;
+	__u8			info2;
+	__u8			rep_size;
+};
+
+#define SFT_FDE(text, len, table)					\
+	{ .start = (text), .size = (len), .rows = (table),		\
+	  .nr_rows = sizeof(table) / sizeof((table)[0]) }
+
+/* Write a section for @nr functions to @sec; returns its size. */
+size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr);
+
+/* Parts of a section that sft_build() made. */
+struct sframe_header *sft_header(void *sec);
+struct sframe_fde *sft_index(void *sec, unsigned int i);
+struct sframe_fde_attr *sft_attr(void *sec, unsigned int i);
+__u8 *sft_row_bytes(void *sec, unsigned int i);
+
+int sft_register(unsigned long key, const void *sec, size_t len,
+		 const struct sframe_window_opts *opts);
+/* The same with opts for this text range. */
+int sft_register_text(unsigned long key, const void *sec, size_t len,
+		      const void *text, size_t text_len, __u32 flags);
+int sft_unregister(unsigned long key);
+int sft_query(unsigned long what);
+int sft_stats(struct sframe_stats *stats);
+/* Number of windows, or a negative errno. */
+int sft_windows(void);
+
+/* Why the tests cannot run here, or NULL. */
+const char *sft_missing(void);
+
+/* ---- walk.c: memory, events and callchains --------------------------- */
+
+#define SFT_RW	(PROT_READ | PROT_WRITE)
+#define SFT_RX	(PROT_READ | PROT_EXEC)
+
+/* Anonymous memory; NULL on failure. */
+void *sft_map(size_t size, int prot);
+/* A mapping of its own with a copy of @code that can run. */
+void *sft_map_code(const void *code, size_t size, size_t map_size);
+
+#define SFT_MAX_CHAIN	600
+
+/**
+ * struct sft_chain - user part of a callchain
+ * @nr:		number of addresses
+ * @ip:		addresses, the innermost first
+ */
+struct sft_chain {
+	unsigned int	nr;
+	__u64	ip[SFT_MAX_CHAIN];
+};
+
+/**
+ * struct sft_event - an open perf event of this thread and its records
+ * @fd:		the event
+ * @ring:	its ring buffer
+ */
+struct sft_event {
+	int				fd;
+	struct perf_event_mmap_page	*ring;
+};
+
+/* Fill in what all events here have in common: a user callchain each time. */
+void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer);
+int sft_event_open(struct sft_event *event, struct perf_event_attr *attr);
+/* The same only while on @cpu; -1 is any. */
+int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
+		      int cpu);
+void sft_event_close(struct sft_event *event);
+/* An event which fires when @addr is about to be executed. */
+int sft_break_open(struct sft_event *event, const void *addr, bool defer);
+/*
+ * Take the next sample; a deferred callchain is merged by its cookie. -ENODATA
+ * if there is none, -EPROTO if the records are not as they should be.
+ */
+int sft_event_chain(struct sft_event *event, struct sft_chain *chain);
+/*
+ * Take the next callchain, whatever is between: samples of one entry into the
+ * kernel share a deferred one. -ENODATA if there is none.
+ */
+int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain);
+
+/* ---- frames.S: code with known stacks -------------------------------- */
+
+/**
+ * struct sft_call - what sft_inner calls
+ * @entry:	called; what rows describe
+ * @target:	passed to it in r9
+ */
+struct sft_call {
+	const void	*entry;
+	const void	*target;
+};
+
+/*
+ * Run @call below sft_enter, sft_outer and sft_inner on a stack of its own.
+ * Returns when the call returns or sft_escape runs.
+ */
+void sft_run(const struct sft_call *call);
+
+/* The callchain of the only time @addr is executed in sft_run(@call). */
+int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
+		 struct sft_chain *chain);
+
+/* Parts of it. */
+void sft_enter(void *stack, void (*func)(const struct sft_call *),
+	       const struct sft_call *call);
+void sft_outer(const struct sft_call *call);
+
+extern const char sft_enter_ret[], sft_outer_ret[], sft_inner_ret[];
+
+/* Functions with frame pointer: entry, the byte after its prologue, end. */
+extern const char sft_leaf[], sft_leaf_body[], sft_leaf_end[];
+/* The same, returns with "ret $8". */
+extern const char sft_leaf_pop[], sft_leaf_pop_body[];
+/* The same, does not return but goes back to sft_enter. */
+extern const char sft_escape[], sft_escape_body[];
+/* Writes one byte, for events that a system call causes. */
+extern const char sft_write[], sft_write_ret[];
+
+struct sft_write_call {
+	struct sft_call	call;
+	long		fd;
+	const char	*byte;
+};
+
+/*
+ * In place of addresses: the stack of whatever sft_inner has called, from its
+ * caller on, and what is left of it when that direct caller is lost.
+ */
+#define SFT_CALLERS	1
+#define SFT_LOST	2
+
+/* Is @chain exactly the addresses @ip? The last one may be one of those. */
+bool sft_chain_is(const struct sft_chain *chain, const __u64 *ip,
+		  unsigned int nr);
+/* The same, and if not prints both. */
+bool sft_chain_check(const struct sft_chain *chain, const __u64 *ip,
+		     unsigned int nr);
+
+/* EXPECT_CHAIN(chain, first, second, ...): addresses as integers. */
+#define SFT_LIST(...)	((const __u64 []){ __VA_ARGS__ })
+#define SFT_COUNT(...)	(sizeof(SFT_LIST(__VA_ARGS__)) / sizeof(__u64))
+#define EXPECT_CHAIN(chain, ...)					\
+	EXPECT_TRUE(sft_chain_check((chain), SFT_LIST(__VA_ARGS__),	\
+				    SFT_COUNT(__VA_ARGS__)))
+
+#endif /* SFRAME_TEST_H */

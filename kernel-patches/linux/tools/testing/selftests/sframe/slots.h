@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Trampolines without frame pointer, with rows checked by hand, and rows for
+ * the functions of frames.S.
+ */
+#ifndef SFRAME_SLOTS_H
+#define SFRAME_SLOTS_H
+
+#include "sframe_test.h"
+
+/* Bytes of a slot; slots repeat. */
+#define SFT_SLOT	16
+
+/**
+ * struct sft_slot - one kind of trampoline
+ * @name:	of the kind
+ * @code:	instructions; int3 behind them
+ * @insns:	offset of each instruction, 0 ends but for the first
+ * @ret:	offset of the instruction behind the call
+ * @data:	offset of the 32-bit distance to the word with the target, or 0
+ * @fp_lost:	rbp is no frame pointer between these offsets
+ * @rows:	rows
+ * @nr_rows:	number of rows
+ */
+struct sft_slot {
+	const char	*name;
+	__u8		code[SFT_SLOT];
+	__u8		insns[8];
+	__u8		ret;
+	__u8		data;
+	__u8		fp_lost[2];
+	struct sft_row	rows[3];
+	__u8		nr_rows;
+};
+
+/* endbr64; push %rax; call *%r9; pop %rcx; ret */
+static const struct sft_slot sft_slot_arg __maybe_unused = {
+	.name = "arg",
+	.code = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x50, 0x41, 0xff, 0xd1, 0x59, 0xc3,
+		0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+	},
+	.insns = { 0, 4, 5, 8, 9 },
+	.ret = 8,
+	.rows = { SFT_SP(0, 8), SFT_SP(5, 16), SFT_SP(9, 8) },
+	.nr_rows = 3,
+};
+
+/* endbr64; push %rax; call *DATA(%rip); pop %rcx; ret */
+static const struct sft_slot sft_slot_data __maybe_unused = {
+	.name = "slot",
+	.code = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x50, 0xff, 0x15, 0, 0, 0, 0, 0x59,
+		0xc3, 0xcc, 0xcc, 0xcc,
+	},
+	.insns = { 0, 4, 5, 11, 12 },
+	.ret = 11,
+	.data = 7,
+	.rows = { SFT_SP(0, 8), SFT_SP(5, 16), SFT_SP(12, 8) },
+	.nr_rows = 3,
+};
+
+/* endbr64; push %rbp; mov %r9,%rbp; call *%rbp; pop %rbp; ret */
+static const struct sft_slot sft_slot_rbp __maybe_unused = {
+	.name = "rbp",
+	.code = {
+		0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x4c, 0x89, 0xcd, 0xff, 0xd5,
+		0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc,
+	},
+	.insns = { 0, 4, 5, 8, 10, 11 },
+	.ret = 10,
+	.fp_lost = { 8, 11 },
+	.rows = { SFT_SP(0, 8), SFT_SP_FP(5, 16, -16), SFT_SP(11, 8) },
+	.nr_rows = 3,
+};
+
+/* The last instruction has the largest offset. */
+static inline unsigned int sft_nr_insns(const struct sft_slot *slot)
+{
+	unsigned int i = 1;
+
+	while (i < sizeof(slot->insns) && slot->insns[i])
+		i++;
+	return i;
+}
+
+/* endbr64; push %rbp; mov %rsp,%rbp; nop; pop %rbp; ret */
+static const __u8 sft_leaf_insns[] __maybe_unused = { 0, 4, 5, 8, 9, 10 };
+static const struct sft_row sft_leaf_rows[] __maybe_unused = {
+	SFT_SP(0, 8), SFT_SP_FP(5, 16, -16), SFT_FP_FP(8, 16, -16),
+	SFT_SP(10, 8),
+};
+
+#endif /* SFRAME_SLOTS_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Perf events whose samples are nothing but the user callchain of this thread,
+ * and the stack they are taken on.
+ */
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <linux/hw_breakpoint.h>
+
+#include "sframe_test.h"
+
+#define RING_PAGES	16
+#define STACK_SIZE	(64 * SFT_PAGE)
+
+void *sft_map(size_t size, int prot)
+{
+	void *mem = mmap(NULL, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
+void *sft_map_code(const void *code, size_t size, size_t map_size)
+{
+	void *mem = sft_map(map_size, SFT_RW);
+
+	if (!mem)
+		return NULL;
+	memset(mem, 0xcc, map_size);
+	memcpy(mem, code, size);
+	if (mprotect(mem, map_size, SFT_RX)) {
+		munmap(mem, map_size);
+		return NULL;
+	}
+	return mem;
+}
+
+void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = type;
+	attr->sample_period = 1;
+	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_callchain_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->disabled = 1;
+	attr->defer_callchain = defer;
+	attr->defer_output = defer;
+}
+
+int sft_event_open(struct sft_event *event, struct perf_event_attr *attr)
+{
+	return sft_event_open_on(event, attr, -1);
+}
+
+int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
+		      int cpu)
+{
+	event->fd = syscall(__NR_perf_event_open, attr, 0, cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+	if (event->fd < 0)
+		return -errno;
+
+	event->ring = mmap(NULL, (RING_PAGES + 1) * SFT_PAGE, SFT_RW,
+			   MAP_SHARED, event->fd, 0);
+	if (event->ring == MAP_FAILED) {
+		close(event->fd);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void sft_event_close(struct sft_event *event)
+{
+	munmap(event->ring, (RING_PAGES + 1) * SFT_PAGE);
+	close(event->fd);
+}
+
+int sft_break_open(struct sft_event *event, const void *addr, bool defer)
+{
+	struct perf_event_attr attr;
+
+	sft_attr_init(&attr, PERF_TYPE_BREAKPOINT, defer);
+	attr.bp_type = HW_BREAKPOINT_X;
+	attr.bp_addr = (uintptr_t)addr;
+	attr.bp_len = sizeof(long);
+	attr.exclude_kernel = 1;
+	return sft_event_open(event, &attr);
+}
+
+/* Copy the next record of the ring; 0 if there is none, else its type. */
+static int next_record(struct sft_event *event, __u64 *buf, size_t size)
+{
+	struct perf_event_mmap_page *ring = event->ring;
+	char *data = (char *)ring + SFT_PAGE, *out = (char *)buf;
+	__u64 mask = RING_PAGES * SFT_PAGE - 1, tail = ring->data_tail;
+	struct perf_event_header *header;
+	unsigned int i;
+
+	if (__atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) == tail)
+		return 0;
+
+	/* Records are multiples of 8 bytes: their header does not wrap. */
+	header = (struct perf_event_header *)(data + (tail & mask));
+	if (header->size > size)
+		return -EPROTO;
+	for (i = 0; i < header->size; i++)
+		out[i] = data[(tail + i) & mask];
+	__atomic_store_n(&ring->data_tail, tail + header->size,
+			 __ATOMIC_RELEASE);
+	return header->type;
+}
+
+static int copy_chain(const __u64 *ip, __u64 nr, struct sft_chain *chain)
+{
+	if (nr > SFT_MAX_CHAIN)
+		return -EPROTO;
+	chain->nr = nr;
+	memcpy(chain->ip, ip, nr * sizeof(*ip));
+	return 0;
+}
+
+/*
+ * Each event with defer_output gets the callchains of all samples: the ones
+ * with another cookie belong to other events.
+ */
+static int deferred_chain(struct sft_event *event, __u64 cookie,
+			  struct sft_chain *chain)
+{
+	static __u64 record[SFT_MAX_CHAIN + 16];
+
+	do {
+		if (next_record(event, record, sizeof(record)) !=
+		    PERF_RECORD_CALLCHAIN_DEFERRED)
+			return -EPROTO;
+	} while (record[1] != cookie);
+	return copy_chain(&record[3], record[2], chain);
+}
+
+int sft_event_chain(struct sft_event *event, struct sft_chain *chain)
+{
+	static __u64 record[SFT_MAX_CHAIN + 16];
+	int type;
+
+	do {
+		type = next_record(event, record, sizeof(record));
+	} while (type == PERF_RECORD_CALLCHAIN_DEFERRED);
+
+	if (!type)
+		return -ENODATA;
+	if (type != PERF_RECORD_SAMPLE)
+		return -EPROTO;
+	if (record[1] == 2 && record[2] == PERF_CONTEXT_USER_DEFERRED)
+		return deferred_chain(event, record[3], chain);
+	if (!record[1] || record[2] != PERF_CONTEXT_USER)
+		return -EPROTO;
+	return copy_chain(&record[3], record[1] - 1, chain);
+}
+
+int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain)
+{
+	static __u64 record[SFT_MAX_CHAIN + 16];
+	int type;
+
+	for (;;) {
+		type = next_record(event, record, sizeof(record));
+		if (type <= 0)
+			return type ? type : -ENODATA;
+		if (type == PERF_RECORD_CALLCHAIN_DEFERRED)
+			return copy_chain(&record[3], record[2], chain);
+		if (type == PERF_RECORD_SAMPLE && record[1] &&
+		    record[2] == PERF_CONTEXT_USER)
+			return copy_chain(&record[3], record[1] - 1, chain);
+	}
+}
+
+void sft_run(const struct sft_call *call)
+{
+	char *stack = sft_map(STACK_SIZE, SFT_RW);
+
+	if (!stack)
+		return;
+	sft_enter(stack + STACK_SIZE, sft_outer, call);
+	munmap(stack, STACK_SIZE);
+}
+
+int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
+		 struct sft_chain *chain)
+{
+	struct sft_chain more;
+	struct sft_event event;
+	int ret;
+
+	chain->nr = 0;
+	ret = sft_break_open(&event, addr, defer);
+	if (ret)
+		return ret;
+	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(call);
+	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+
+	ret = sft_event_chain(&event, chain);
+	if (!ret && sft_event_chain(&event, &more) != -ENODATA)
+		ret = -EPROTO;
+	sft_event_close(&event);
+	return ret;
+}
+
+static const __u64 sft_callers[] = {
+	(uintptr_t)sft_inner_ret, (uintptr_t)sft_outer_ret,
+	(uintptr_t)sft_enter_ret,
+};
+
+/* Replace SFT_CALLERS and SFT_LOST at the end of @ip by what they mean. */
+static void expand(struct sft_chain *chain, const __u64 *ip, unsigned int nr)
+{
+	unsigned int first = ip[nr - 1] == SFT_LOST;
+
+	chain->nr = nr;
+	memcpy(chain->ip, ip, nr * sizeof(*ip));
+	if (ip[nr - 1] != SFT_CALLERS && ip[nr - 1] != SFT_LOST)
+		return;
+	memcpy(&chain->ip[nr - 1], &sft_callers[first],
+	       sizeof(sft_callers) - first * sizeof(*ip));
+	chain->nr += 2 - first;
+}
+
+static void print_chain(const char *title, const struct sft_chain *chain)
+{
+	unsigned int i;
+
+	fprintf(stderr, "# %s:", title);
+	for (i = 0; i < chain->nr; i++)
+		fprintf(stderr, " %llx", chain->ip[i]);
+	fprintf(stderr, "\n");
+}
+
+static bool same(const struct sft_chain *a, const struct sft_chain *b)
+{
+	return a->nr == b->nr &&
+	       !memcmp(a->ip, b->ip, a->nr * sizeof(a->ip[0]));
+}
+
+bool sft_chain_is(const struct sft_chain *chain, const __u64 *ip,
+		  unsigned int nr)
+{
+	struct sft_chain expected;
+
+	expand(&expected, ip, nr);
+	return same(chain, &expected);
+}
+
+bool sft_chain_check(const struct sft_chain *chain, const __u64 *ip,
+		     unsigned int nr)
+{
+	struct sft_chain expected;
+
+	expand(&expected, ip, nr);
+	if (same(chain, &expected))
+		return true;
+	print_chain("expected ", &expected);
+	print_chain("callchain", chain);
+	return false;
+}
