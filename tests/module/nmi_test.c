@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Callchains taken in an NMI and in irq_work, with the module sframe_probe.
+ * The module itself fails the write if the context is another one.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#include "kselftest_harness.h"
+
+#include "slots.h"
+#include "toggle.h"
+
+#define DEVICE		"/dev/sframe_probe"
+#define EVENT_ID	\
+	"/sys/kernel/tracing/events/sframe_probe/sframe_probe/id"
+#define KEY		1
+#define KEY_WRITE	2
+#define KEY_TOGGLE	3
+
+FIXTURE(nmi)
+{
+	__u8			*section;
+	struct sft_event	event;
+	int			device;
+};
+
+FIXTURE_VARIANT(nmi)
+{
+	const struct sft_slot	*kind;
+	char			context;
+	bool			defer;
+};
+
+FIXTURE_VARIANT_ADD(nmi, nmi_arg_fp) { &sft_slot_arg, 'n', false };
+FIXTURE_VARIANT_ADD(nmi, nmi_arg_defer) { &sft_slot_arg, 'n', true };
+FIXTURE_VARIANT_ADD(nmi, nmi_rbp_fp) { &sft_slot_rbp, 'n', false };
+FIXTURE_VARIANT_ADD(nmi, nmi_rbp_defer) { &sft_slot_rbp, 'n', true };
+FIXTURE_VARIANT_ADD(nmi, irq_work_arg_fp) { &sft_slot_arg, 'w', false };
+FIXTURE_VARIANT_ADD(nmi, irq_work_arg_defer) { &sft_slot_arg, 'w', true };
+FIXTURE_VARIANT_ADD(nmi, irq_work_rbp_fp) { &sft_slot_rbp, 'w', false };
+FIXTURE_VARIANT_ADD(nmi, irq_work_rbp_defer) { &sft_slot_rbp, 'w', true };
+
+static long event_id(void)
+{
+	FILE *file = fopen(EVENT_ID, "r");
+	long id = -1;
+
+	if (file && fscanf(file, "%ld", &id) != 1)
+		id = -1;
+	if (file)
+		fclose(file);
+	return id;
+}
+
+static int open_event(struct sft_event *event, bool defer)
+{
+	struct perf_event_attr attr;
+
+	sft_attr_init(&attr, PERF_TYPE_TRACEPOINT, defer);
+	attr.config = event_id();
+	return sft_event_open(event, &attr);
+}
+
+FIXTURE_SETUP(nmi)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	self->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	if (self->device < 0)
+		SKIP(return, "module sframe_probe is not loaded");
+
+	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	ASSERT_EQ(0, open_event(&self->event, variant->defer));
+}
+
+FIXTURE_TEARDOWN(nmi)
+{
+	sft_event_close(&self->event);
+	close(self->device);
+	munmap(self->section, 2 * SFT_PAGE);
+}
+
+static int register_code(unsigned long key, __u8 *section, const void *text,
+			 size_t size, const struct sft_row *rows,
+			 unsigned int nr)
+{
+	const struct sft_fde fde = {
+		.start = text, .size = size, .rows = rows, .nr_rows = nr,
+	};
+
+	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
+}
+
+#define REGISTER(key, offset, text, size, rows, nr)			\
+	ASSERT_EQ(0, register_code(key, self->section + (offset), text,	\
+				   size, rows, nr))
+
+/* Run @call with the event enabled and take its only sample. */
+static int sample(struct sft_event *event, const struct sft_call *call,
+		  struct sft_chain *chain)
+{
+	struct sft_chain more;
+	int ret;
+
+	chain->nr = 0;
+	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(call);
+	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+	ret = sft_event_chain(event, chain);
+	if (!ret && sft_event_chain(event, &more) != -ENODATA)
+		ret = -EPROTO;
+	return ret;
+}
+
+static struct sft_write_call write_call(const void *entry, int fd,
+					const char *byte)
+{
+	return (struct sft_write_call) {
+		.call = { entry, sft_write }, .fd = fd, .byte = byte,
+	};
+}
+
+/* The module says in its result whether the context was the right one. */
+TEST_F(nmi, context)
+{
+	EXPECT_EQ(1, write(self->device, &variant->context, 1));
+	EXPECT_EQ(-1, write(self->device, "x", 1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(nmi, callee_with_frame_pointer)
+{
+	const struct sft_slot *kind = variant->kind;
+	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
+	struct sft_write_call call = write_call(text, self->device,
+						&variant->context);
+	struct sft_chain chain;
+
+	ASSERT_NE(NULL, text);
+	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
+	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
+		     (uintptr_t)text + kind->ret, SFT_CALLERS);
+}
+
+/* Behind the prologue, up to the end of the system call. */
+TEST_F(nmi, callee_in_a_window)
+{
+	static const struct sft_row rows[] = { SFT_FP_FP(0, 16, -16) };
+	const struct sft_slot *kind = variant->kind;
+	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
+	struct sft_write_call call = write_call(text, self->device,
+						&variant->context);
+	struct sft_chain chain;
+
+	ASSERT_NE(NULL, text);
+	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
+	REGISTER(KEY_WRITE, SFT_PAGE, sft_write, sft_write_ret + 1 - sft_write,
+		 rows, 1);
+	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
+		     (uintptr_t)text + kind->ret, SFT_CALLERS);
+}
+
+/* Without a window the caller is lost; with rbp in use, the rest as well. */
+TEST_F(nmi, without_window_the_caller_is_lost)
+{
+	const struct sft_slot *kind = variant->kind;
+	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
+	struct sft_write_call call = write_call(text, self->device,
+						&variant->context);
+	uintptr_t ret = (uintptr_t)text + kind->ret;
+	__u64 words[2];
+	struct sft_chain chain;
+
+	ASSERT_NE(NULL, text);
+	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	if (!kind->fp_lost[1]) {
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret, SFT_LOST);
+	} else if (variant->defer) {
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret);
+	} else {
+		memcpy(words, sft_write, sizeof(words));
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret, words[1]);
+	}
+}
+
+/* ---- An NMI from another CPU, wherever it hits ------------------------- */
+
+FIXTURE(remote)
+{
+	__u8			*section;
+	struct sft_event	event;
+	int			device;
+};
+
+FIXTURE_VARIANT(remote)
+{
+	bool			defer;
+};
+
+FIXTURE_VARIANT_ADD(remote, fp) { false };
+FIXTURE_VARIANT_ADD(remote, defer) { true };
+
+FIXTURE_SETUP(remote)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	self->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	if (self->device < 0)
+		SKIP(return, "module sframe_probe is not loaded");
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "one CPU");
+
+	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	ASSERT_EQ(0, open_event(&self->event, variant->defer));
+}
+
+FIXTURE_TEARDOWN(remote)
+{
+	sft_event_close(&self->event);
+	close(self->device);
+	munmap(self->section, 2 * SFT_PAGE);
+}
+
+static int pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set);
+}
+
+struct sender {
+	int		device;
+	unsigned int	rounds;
+	__u8		stop;
+	long		result;
+};
+
+/* Sends from CPU 1 to CPU 0, then tells the code there to end. */
+static void *send_nmis(void *arg)
+{
+	struct sender *sender = arg;
+	unsigned int i;
+
+	sender->result = pin_to(1);
+	usleep(50000);
+	for (i = 0; !sender->result && i < sender->rounds; i++) {
+		if (write(sender->device, "0", 1) != 1)
+			sender->result = -errno;
+		usleep(1000);
+	}
+	__atomic_store_n(&sender->stop, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* 0: push %rax; 1: pause; 3: cmpb $0,(%r9); 7: je 1; 9: pop %rcx; 10: ret */
+static const __u8 spin_code[] = {
+	0x50, 0xf3, 0x90, 0x41, 0x80, 0x39, 0x00, 0x74, 0xf8, 0x59, 0xc3,
+};
+
+static const struct sft_row spin_rows[] = {
+	SFT_SP(0, 8), SFT_SP(1, 16), SFT_SP(10, 8),
+};
+
+/* User code without frame pointer is hit: no system call is on the way. */
+TEST_F_TIMEOUT(remote, user_code, 60)
+{
+	__u8 *text = sft_map_code(spin_code, sizeof(spin_code), SFT_PAGE);
+	struct sender sender = { .device = self->device, .rounds = 100 };
+	const struct sft_call call = { text, &sender.stop };
+	struct sft_chain chain;
+	pthread_t thread;
+	unsigned int samples = 0;
+
+	ASSERT_NE(NULL, text);
+	REGISTER(KEY, 0, text, sizeof(spin_code), spin_rows,
+		 ARRAY_SIZE(spin_rows));
+	ASSERT_EQ(0, pin_to(0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
+	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(&call);
+	ioctl(self->event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, sender.result);
+
+	while (!sft_event_any_chain(&self->event, &chain)) {
+		/* Before and behind the loop are system calls. */
+		if (chain.ip[0] < (uintptr_t)text ||
+		    chain.ip[0] >= (uintptr_t)text + sizeof(spin_code))
+			continue;
+		EXPECT_CHAIN(&chain, chain.ip[0], SFT_CALLERS);
+		samples++;
+	}
+	/* Some may hit while the thread does not run. */
+	EXPECT_LT(0, samples);
+}
+
+/*
+ * The tree is changed all the time on the CPU that is interrupted: a walk in
+ * the middle of a change has to end, and to find the window which stays.
+ */
+TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 60)
+{
+	static const struct sft_row row = SFT_SP(0, 8);
+	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, SFT_PAGE);
+	__u8 *other = self->section + SFT_PAGE;
+	const struct sft_fde fde = {
+		.start = text + 64, .size = 16, .rows = &row, .nr_rows = 1,
+	};
+	struct toggle arg = {
+		.call = { text, toggle },
+		.count = 40000,
+		.enable = PR_SFRAME_REGISTER,
+		.disable = PR_SFRAME_UNREGISTER,
+		.key = KEY_TOGGLE,
+		.section = (uintptr_t)other,
+		.length = sft_build(other, &fde, 1),
+	};
+	struct sender sender = { .device = self->device, .rounds = 400 };
+	struct sft_chain chain;
+	unsigned int samples = 0;
+	pthread_t thread;
+
+	ASSERT_NE(NULL, text);
+	REGISTER(KEY, 0, text, SFT_SLOT, sft_slot_arg.rows, 3);
+	ASSERT_EQ(0, pin_to(0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
+	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(&arg.call);
+	ioctl(self->event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_EQ(0, sender.result);
+	EXPECT_EQ(1, sft_windows());
+
+	/* Before its prologue is over toggle() has no frame pointer. */
+	while (!sft_event_any_chain(&self->event, &chain)) {
+		if (chain.ip[0] < (uintptr_t)toggle + 4 ||
+		    chain.ip[0] >= (uintptr_t)toggle_end - 1)
+			continue;
+		EXPECT_CHAIN(&chain, chain.ip[0],
+			     (uintptr_t)text + sft_slot_arg.ret, SFT_CALLERS);
+		samples++;
+	}
+	TH_LOG("%u samples", samples);
+	EXPECT_LT(0, samples);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Trace event sframe_probe:sframe_probe from contexts that a test chooses, so
+ * that perf takes the callchain of the interrupted task there. One byte
+ * written to /dev/sframe_probe:
+ *
+ *   n       in an NMI which this CPU sends to itself
+ *   w       in irq_work on this CPU
+ *   0 to 7  in an NMI on the CPU of this number
+ *
+ * The write returns when the event has fired: 1, or -EIO if it ran in another
+ * context than it should, or -ETIMEDOUT if not at all.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/irq_work.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#define CREATE_TRACE_POINTS
+#include "sframe_probe_trace.h"
+
+#define PROBE_TIMEOUT_US	10000000
+
+static DEFINE_MUTEX(probe_lock);
+static atomic_t probe_cpu = ATOMIC_INIT(-1);	/* which is to take the NMI */
+static int probe_result;
+
+static void probe_fire(char context, bool as_it_should)
+{
+	trace_sframe_probe(context);
+	/* Pairs with probe_wait(): the event is over. */
+	smp_store_release(&probe_result, as_it_should ? 1 : -EIO);
+}
+
+static int probe_nmi(unsigned int type, struct pt_regs *regs)
+{
+	/* An NMI of somebody else. */
+	if (atomic_cmpxchg(&probe_cpu, smp_processor_id(), -1) !=
+	    smp_processor_id())
+		return NMI_DONE;
+
+	probe_fire('n', in_nmi());
+	return NMI_HANDLED;
+}
+
+static void probe_irq_work(struct irq_work *work)
+{
+	probe_fire('w', in_hardirq() && !in_nmi());
+}
+
+static int probe_wait(void)
+{
+	unsigned int us;
+	int result = 0;
+
+	for (us = 0; !result && us < PROBE_TIMEOUT_US; us++) {
+		udelay(1);
+		/* Pairs with probe_fire(). */
+		result = smp_load_acquire(&probe_result);
+	}
+	return result ?: -ETIMEDOUT;
+}
+
+/* The caller keeps the CPU from going away. */
+static int probe_send_nmi(int cpu)
+{
+	int result;
+
+	atomic_set(&probe_cpu, cpu);
+	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+	result = probe_wait();
+	atomic_set(&probe_cpu, -1);
+	return result;
+}
+
+static int probe_nmi_here(void)
+{
+	guard(preempt)();
+	return probe_send_nmi(smp_processor_id());
+}
+
+static int probe_nmi_there(unsigned int cpu)
+{
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
+		return -ENXIO;
+
+	guard(cpus_read_lock)();
+	return probe_send_nmi(cpu);
+}
+
+static int probe_irq_work_here(void)
+{
+	struct irq_work work = IRQ_WORK_INIT_HARD(probe_irq_work);
+	int result;
+
+	irq_work_queue(&work);
+	result = probe_wait();
+	irq_work_sync(&work);
+	return result;
+}
+
+static ssize_t probe_write(struct file *file, const char __user *ubuf,
+			   size_t len, loff_t *pos)
+{
+	char byte;
+
+	if (len != 1)
+		return -EINVAL;
+	if (get_user(byte, ubuf))
+		return -EFAULT;
+
+	guard(mutex)(&probe_lock);
+	probe_result = 0;
+	switch (byte) {
+	case 'n':
+		return probe_nmi_here();
+	case 'w':
+		return probe_irq_work_here();
+	case '0' ... '7':
+		return probe_nmi_there(byte - '0');
+	default:
+		return -EINVAL;
+	}
+}
+
+static const struct file_operations probe_fops = {
+	.owner	= THIS_MODULE,
+	.write	= probe_write,
+};
+
+static struct miscdevice probe_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "sframe_probe",
+	.fops	= &probe_fops,
+	.mode	= 0600,
+};
+
+static int __init probe_init(void)
+{
+	int ret;
+
+	ret = register_nmi_handler(NMI_LOCAL, probe_nmi, 0, "sframe_probe");
+	if (ret)
+		return ret;
+	ret = misc_register(&probe_device);
+	if (ret)
+		unregister_nmi_handler(NMI_LOCAL, "sframe_probe");
+	return ret;
+}
+
+static void __exit probe_exit(void)
+{
+	misc_deregister(&probe_device);
+	unregister_nmi_handler(NMI_LOCAL, "sframe_probe");
+}
+
+module_init(probe_init);
+module_exit(probe_exit);
+MODULE_DESCRIPTION("User callchains in NMI and interrupt context, for tests");
+MODULE_LICENSE("GPL");
