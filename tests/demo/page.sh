@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The demo's page in headless Chromium: drawn without network, readable data in
+# it, search works; a screenshot has every colour it should and none it should
+# not. SHOT=FILE keeps the picture.
+
+set -eu
+cd "$(dirname "$0")/../.."
+
+skip() {
+	echo "skip - demo page: $1"
+	exit 77
+}
+
+command -v python3 >/dev/null || skip "python3 is not installed"
+browser=
+for name in chromium chromium-browser google-chrome; do
+	[ -n "$browser" ] || browser=$(command -v $name) || :
+done
+[ -n "$browser" ] || skip "chromium is not installed"
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+python3 -B tests/demo/recording.py "$tmp/recording"
+python3 -B tools/demo.d/analyse --allow-few "$tmp/recording" "$tmp/out" \
+	>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
+page=$tmp/out/flamegraph.html
+
+# Everything the page says on its console ends in the log; a name that does not
+# resolve would be a load from the network.
+chrome() {
+	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
+		--no-first-run --disable-extensions --disable-dev-shm-usage \
+		--user-data-dir="$tmp/profile" --hide-scrollbars \
+		--host-resolver-rules='MAP * ~NOTFOUND' \
+		--enable-logging=stderr --force-device-scale-factor=1 \
+		--window-size=1600,1800 --virtual-time-budget=5000 "$@"
+}
+
+chrome --dump-dom "file://$page" >"$tmp/plain.dom" 2>"$tmp/plain.log"
+chrome --dump-dom "file://$page#search=EVALFRAME" >"$tmp/found.dom" \
+	2>"$tmp/found.log"
+chrome --screenshot="$tmp/plain.png" "file://$page" >/dev/null 2>&1
+chrome --screenshot="$tmp/found.png" "file://$page#search=EVALFRAME" \
+	>/dev/null 2>&1
+[ -z "${SHOT:-}" ] || cp "$tmp/found.png" "$SHOT"
+python3 -B tests/demo/test_page.py "$tmp" "$page"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""A case for each figure of a result.json: promised with sfjit, lost without.
+
+Usage: test_figures.py RESULT
+"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d')]
+
+from sfdemo import report
+
+LEAST_SAMPLES = 500
+# The start-up files of the compiler have no CFI; each library runs some of
+# their code at exit. In a short recording such a sample weighs too much.
+FORGIVEN = 3
+# Largest values without sfjit.
+LOST = {
+    'c-trampolines': {'complete': 0.05, 'exact': 0.05, 'direct_caller': 0.2,
+                      'windows': 0},
+    'python': {'complete': 0.05, 'python_functions_per_sample': 1.0},
+    'python-defer': {'complete': 0.05, 'python_functions_per_sample': 1.0},
+}
+
+
+def case(good, name, value, wanted):
+    if good:
+        print('ok - demo %s' % name)
+    else:
+        print('not ok - demo %s: %s, not %s' % (name, value, wanted))
+    return good
+
+
+def least_in(figures, workload, key, least):
+    if workload == 'c-trampolines' or key != 'complete':
+        return least
+    return least - FORGIVEN / figures['samples']
+
+
+def cases(result):
+    for workload, promised in report.PROMISED.items():
+        before, after = (result[workload][mode] for mode in report.MODES)
+        for mode in report.MODES:
+            nr = result[workload][mode]['samples']
+            yield case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
+                workload, mode), nr, 'at least %d' % LEAST_SAMPLES)
+        for key, least in promised.items():
+            value = after[key]
+            least = least_in(after, workload, key, least)
+            yield case(value is not None and value >= least, '%s: %s' % (
+                workload, key), value, 'at least %s' % least)
+        for key, most in LOST[workload].items():
+            value = before[key]
+            yield case(value is not None and value <= most,
+                       '%s: %s is lost without sfjit' % (workload, key),
+                       value, 'at most %s' % most)
+
+
+def main(path):
+    with open(path, encoding='utf-8') as file:
+        result = json.load(file)
+    return 0 if all(list(cases(result))) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))

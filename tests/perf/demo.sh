@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Debian's perf from end to end: the demo's recordings, shorter. Each promised
+# figure is a case; so is what is lost without sfjit, or the figures would not
+# show what they are said to show.
+
+set -eu
+cd "$(dirname "$0")/../.."
+build=${O:-build}
+recordings=$build/guest-out/demo-test
+results=$build/tests/demo/results
+
+rm -rf "$recordings" "$recordings.tar.gz" "$results"
+if ! tools/guest --timeout=1200 --name=demo-test -- env DEMO_SECONDS=4 \
+	DEMO_SAMPLES=800 sh tools/demo.d/record.sh \
+	build/guest-out/demo-test >&2; then
+	echo "not ok - demo: the recordings failed"
+	exit 1
+fi
+mkdir -p "$recordings"
+tar -C "$recordings" -xzf "$recordings.tar.gz"
+status=0
+python3 -B tools/demo.d/analyse --allow-few "$recordings" "$results" >&2 ||
+	status=$?
+if [ $status -gt 1 ]; then
+	echo "not ok - demo: the recordings cannot be analysed"
+	exit 1
+fi
+python3 -B tests/demo/test_figures.py "$results/result.json" || exit 1
+rm -rf "$recordings" "$recordings.tar.gz"

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""One HTML page with everything in it."""
+import html
+import json
+import os
+
+from . import report
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+KEYS = (
+    ('python', 'Python function (its trampoline)'),
+    ('tramp', 'trampoline'),
+    ('program', 'program / interpreter'),
+    ('library', 'shared library'),
+    ('ours', 'sfjit'),
+    ('unknown', 'address outside all code'),
+    ('found', 'found by search'),
+)
+
+ABOUT = {
+    'c-trampolines': 'C code with frame pointers: f0 to f19 call each other '
+                     'through trampolines that keep none, of three kinds in '
+                     'turn.',
+    'python': "Debian's python3.13 running a log analyser (json, re, sqlite3, "
+              'zlib, threads).',
+    'python-defer': 'The same program; the kernel walks the stack on return '
+                    'to user mode (fp,defer).',
+}
+
+
+def asset(name):
+    with open(os.path.join(HERE, name), encoding='utf-8') as file:
+        return file.read()
+
+
+def escape(text):
+    return html.escape(str(text), quote=True)
+
+
+def embed(value):
+    """JSON that cannot end the script element it is put in."""
+    text = json.dumps(value, separators=(',', ':'))
+    return text.replace('<', '\\u003c')
+
+
+def head_cells():
+    titles = ['workload', 'sfjit'] + [c[1] for c in report.COLUMNS]
+    return ''.join('<th>%s</th>' % escape(title) for title in titles)
+
+
+def table(result):
+    lines = ['<table id="figures"><tr>%s</tr>' % head_cells()]
+    for row in report.rows(result):
+        cells = [row[0], 'with' if row[1] == 'after' else 'without'] + row[2:]
+        lines.append('<tr class="%s">%s</tr>' % (row[1], ''.join(
+            '<td>%s</td>' % escape(cell) for cell in cells)))
+    return '\n'.join(lines + ['</table>'])
+
+
+def meanings():
+    return '<dl>%s</dl>' % ''.join(
+        '<dt>%s</dt><dd>%s</dd>' % (escape(a), escape(b))
+        for a, b in report.LEGEND)
+
+
+def keys():
+    return ''.join(
+        '<span class="key"><i style="background:var(--%s)"></i>%s</span>' %
+        (name, escape(text)) for name, text in KEYS)
+
+
+def part(mode, command, figures):
+    title = 'Without sfjit' if mode == 'before' else 'With sfjit'
+    return '''<div class="%s">
+<h3>%s: %s of the stacks complete, %.1f frames each</h3>
+<div class="cmd">%s</div>
+<p class="note"></p><div class="chart"></div><div class="hover"></div>
+</div>''' % (mode, title, report.percent(figures['complete']),
+             figures['frames_per_sample'], escape(command))
+
+
+def section(workload, figures, commands):
+    parts = [part(mode, commands[workload][mode], figures[mode])
+             for mode in report.MODES]
+    return '''<h2>%s</h2>
+<p>%s</p>
+<div class="pair" data-workload="%s">
+%s
+</div>''' % (escape(workload), escape(ABOUT[workload]), escape(workload),
+             '\n'.join(parts))
+
+
+PAGE = '''<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>sfjit: perf record --call-graph=fp before and after</title>
+<style>
+%(vendor_css)s
+%(css)s
+</style>
+</head>
+<body>
+<h1>What perf record --call-graph=fp sees, without and with sfjit</h1>
+<p>Same unmodified perf, same unmodified programs, same kernel (%(kernel)s,
+sfjit series applied). Left: nothing registered. Right: the kernel was given
+SFrame tables for the program, its libraries and the trampolines.</p>
+%(table)s
+<details><summary>What the columns mean</summary>%(meanings)s</details>
+<div class="bar">
+<label>Search <input id="search" type="search"
+placeholder="part of a function name"></label>
+<button id="reset" type="button">Reset</button>
+%(keys)s
+</div>
+<p>Each box is a function, its width the share of user samples it is on; below
+it is its caller. A stack that does not reach the first function of its thread
+stands on &ldquo;%(cut)s&rdquo;. A name in brackets is a function
+without symbol: its file and address there; addresses outside all code that
+follow each other are one box. Click to zoom in, click a lower box to zoom
+out.</p>
+%(sections)s
+<script type="application/json" id="data">%(data)s</script>
+<script>
+%(vendor_js)s
+</script>
+<script>
+%(js)s
+</script>
+</body>
+</html>
+'''
+
+
+def page(result, trees, commands, kernel, cut):
+    return PAGE % {
+        'vendor_css': asset('vendor/flamegraph.bundle.css'),
+        'vendor_js': asset('vendor/flamegraph.bundle.js'),
+        'css': asset('page.css'), 'js': asset('page.js'),
+        'kernel': escape(kernel), 'cut': escape(cut),
+        'table': table(result), 'meanings': meanings(), 'keys': keys(),
+        'sections': '\n'.join(section(w, result[w], commands)
+                              for w in report.WORKLOADS if w in result),
+        'data': embed(trees),
+    }
