@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+
+#include "event.h"
+#include "measure.h"
+
+#define PAGE		4096
+#define RING_PAGES	8
+
+/* New in Linux 6.19; the headers of the host are older. */
+#define ATTR_DEFER		(3ull << 38)
+#define RECORD_CALLCHAIN_DEFERRED	22
+
+static void attr_set_defer(struct perf_event_attr *attr)
+{
+	char *flags = (char *)&attr->read_format + sizeof(attr->read_format);
+	uint64_t bits;
+
+	memcpy(&bits, flags, sizeof(bits));
+	bits |= ATTR_DEFER;
+	memcpy(flags, &bits, sizeof(bits));
+}
+
+static void attr_init(struct perf_event_attr *attr, enum event_mode mode)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_BREAKPOINT;
+	attr->bp_type = HW_BREAKPOINT_X;
+	attr->bp_addr = (uintptr_t)bench_trigger_insn;
+	attr->bp_len = sizeof(long);
+	attr->sample_period = 1;
+	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->exclude_callchain_kernel = 1;
+	attr->exclude_callchain_user = mode == EVENT_NO_CHAIN;
+	if (mode == EVENT_DEFERRED)
+		attr_set_defer(attr);
+}
+
+static void *map_ring(int fd)
+{
+	void *ring = mmap(NULL, (1 + RING_PAGES) * PAGE,
+			  PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (ring == MAP_FAILED)
+		die("no ring buffer: %m");
+	return ring;
+}
+
+void event_open(struct event *event, enum event_mode mode, int with_ring)
+{
+	struct perf_event_attr attr;
+
+	attr_init(&attr, mode);
+	event->mode = mode;
+	event->fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (event->fd < 0)
+		die("no breakpoint event: %m");
+	event->ring = with_ring ? map_ring(event->fd) : NULL;
+}
+
+void event_close(struct event *event)
+{
+	if (event->ring)
+		munmap(event->ring, (1 + RING_PAGES) * PAGE);
+	close(event->fd);
+}
+
+/* A chain as both kinds of record have it, without the context marker. */
+static size_t copy_chain(const uint64_t *record, uint64_t *chain, size_t max)
+{
+	size_t nr = record[0], i, copied = 0;
+
+	for (i = 0; i < nr && copied < max; i++)
+		if (record[1 + i] < PERF_CONTEXT_MAX)
+			chain[copied++] = record[1 + i];
+	return copied;
+}
+
+size_t event_read_chain(struct event *event, uint64_t *chain, size_t max)
+{
+	const struct perf_event_mmap_page *head = event->ring;
+	uint64_t pos = 0;
+
+	while (pos < head->data_head) {
+		const struct perf_event_header *record =
+			event->ring + PAGE + pos;
+		const uint64_t *body = (const uint64_t *)(record + 1);
+
+		if (event->mode == EVENT_DEFERRED &&
+		    record->type == RECORD_CALLCHAIN_DEFERRED)
+			return copy_chain(body + 1, chain, max);
+		if (event->mode == EVENT_AT_ONCE &&
+		    record->type == PERF_RECORD_SAMPLE)
+			return copy_chain(body, chain, max);
+		pos += record->size;
+	}
+	return 0;
+}

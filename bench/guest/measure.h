@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/*
+ * Counting instructions in a guest that tools/guest --icount runs. A function
+ * that fails says why and ends the program.
+ */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <x86intrin.h>
+
+/* trigger.S */
+unsigned long bench_trigger(void *sp, void *fp);
+extern const char bench_trigger_insn[];
+unsigned long bench_thousand(void);
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+static inline uint64_t now(void)
+{
+	return __rdtsc();
+}
+
+_Noreturn void die(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/* Ends the program unless the time stamp counter counts instructions. */
+void check_icount(void);
+
+/* Sorts the values: half of them are not above the result. */
+uint64_t median(uint64_t *values, size_t nr);
+double mean(const uint64_t *values, size_t nr);
+
+/* The same numbers in each run. */
+uint32_t random_below(uint32_t limit);
+
+/* Anonymous memory; with PROT_WRITE it is present. */
+void *map_memory(size_t size, int prot);
+
+#endif /* BENCH_MEASURE_H */

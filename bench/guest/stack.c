@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <sys/mman.h>
+
+#include "measure.h"
+#include "stack.h"
+
+#define STACK_SIZE	(2 << 20)
+
+void stack_init(struct stack *stack)
+{
+	if (!stack->words)
+		stack->words = map_memory(STACK_SIZE, PROT_READ | PROT_WRITE);
+	/* What the trigger's caller would have pushed. */
+	stack->fp_slot = stack->words + 2;
+	stack->ra_slot = stack->words + 3;
+	stack->sp = stack->words + 4;
+	stack->depth = 0;
+}
+
+static void add_address(struct stack *stack, uint64_t ip)
+{
+	if (stack->depth == STACK_MAX)
+		die("stack: more than %d frames", STACK_MAX);
+	*stack->ra_slot = ip;
+	stack->chain[stack->depth++] = ip;
+}
+
+static void leave_frame(struct stack *stack, uint64_t *cfa)
+{
+	if ((char *)cfa > (char *)stack->words + STACK_SIZE)
+		die("stack: more than %d bytes", STACK_SIZE);
+	stack->ra_slot = cfa - 1;
+	stack->sp = cfa;
+}
+
+void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
+		   uint32_t cfa_offset, int32_t fp_offset)
+{
+	uint64_t *cfa = stack->sp + cfa_offset / 8;
+
+	add_address(stack, ip);
+	if (from_fp)
+		*stack->fp_slot = (uintptr_t)stack->sp;
+	if (fp_offset)
+		stack->fp_slot = cfa + fp_offset / 8;
+	leave_frame(stack, cfa);
+}
+
+void stack_add_fp(struct stack *stack, uint64_t ip)
+{
+	stack_add_row(stack, ip, 1, 16, -16);
+}
+
+void stack_end(struct stack *stack, uint64_t ip)
+{
+	add_address(stack, ip);
+	*stack->fp_slot = 0;
+}
+
+uint64_t stack_trigger(struct stack *stack)
+{
+	return bench_trigger(stack->words, stack->words + 2);
+}

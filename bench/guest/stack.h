@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/*
+ * Stacks made up for bench_trigger(): the kernel walks them as it walks those
+ * of calls. Frames are added from the innermost on; the frame pointer of the
+ * trigger leads to the first one.
+ */
+#ifndef BENCH_STACK_H
+#define BENCH_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STACK_MAX	126	/* perf's default limit, less the trigger */
+
+struct stack {
+	uint64_t *words;
+	uint64_t *sp;		/* of the frame that is added next */
+	uint64_t *fp_slot;	/* its frame pointer goes here */
+	uint64_t *ra_slot;	/* and its return address here */
+	uint64_t chain[STACK_MAX];	/* what a walk has to find */
+	size_t depth;
+};
+
+void stack_init(struct stack *stack);
+
+/* A frame that keeps a frame pointer. */
+void stack_add_fp(struct stack *stack, uint64_t ip);
+
+/*
+ * A frame whose CFA is 'cfa_offset' from its stack pointer ('from_fp': from
+ * its frame pointer) and which saved the caller's frame pointer at
+ * CFA + fp_offset, or with 0 nowhere.
+ */
+void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
+		   uint32_t cfa_offset, int32_t fp_offset);
+
+/*
+ * The outermost frame; 'ip' is in no window. Its frame pointer, where the walk
+ * ends, is 0.
+ */
+void stack_end(struct stack *stack, uint64_t ip);
+
+uint64_t stack_trigger(struct stack *stack);
+
+#endif /* BENCH_STACK_H */

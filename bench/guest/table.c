@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Stacks of code that a table of `sframegen --elf' describes. Each byte of the
+ * code is as likely as any other to be the last one of a call.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "measure.h"
+#include "shape.h"
+#include "sframegen.h"
+
+/* DWARF numbers. */
+#define REG_RBP		6
+#define REG_RSP		7
+
+#define MAX_FRAME_SIZE	8192
+
+static struct sfg_section table;
+static uint64_t text_start, text_end, text_map;
+
+static void *read_file(const char *path, size_t *size)
+{
+	struct stat stat;
+	void *data;
+	int fd;
+
+	fd = open(path ?: "", O_RDONLY);
+	if (fd < 0 || fstat(fd, &stat))
+		die("cannot open the table '%s': %m", path);
+	*size = stat.st_size;
+	data = map_memory(*size, PROT_READ | PROT_WRITE);
+	if (read(fd, data, *size) != (ssize_t)*size)
+		die("cannot read %s: %m", path);
+	close(fd);
+	return data;
+}
+
+static void open_table(void *data, size_t size)
+{
+	struct sfg_row_reader first, last;
+	struct sfg_error err;
+
+	if (sfg_open_section(&table, data, size, (uintptr_t)data, &err) ||
+	    sfg_read_fde(&table, 0, &first, &err) ||
+	    sfg_read_fde(&table, table.header.num_fdes - 1, &last, &err))
+		die("table: %zu: %s", err.offset, err.reason);
+	text_start = first.fde.addr;
+	text_end = last.fde.addr + last.fde.size;
+}
+
+static void enter_table(const char *path)
+{
+	size_t size;
+	void *data = read_file(path, &size);
+
+	/* Its addresses are as if it were at 0; text is mapped next. */
+	sfg_rebase(data, size, -(intptr_t)data);
+	open_table(data, size);
+	text_map = (uintptr_t)map_memory(text_end, PROT_READ | PROT_EXEC);
+	sfg_rebase(data, size, text_map);
+	open_table(data, size);
+
+	if (prctl(PR_SFRAME_REGISTER, text_start, data, size, 0))
+		die("PR_SFRAME_REGISTER of %s: %m", path);
+}
+
+static void leave_table(void)
+{
+	munmap((void *)text_map, text_end - text_map);
+	munmap((void *)table.data, table.len);
+}
+
+static int is_default_ra(const struct sfg_rule *ra)
+{
+	return ra->base == SFG_BASE_NONE ||
+	       (ra->base == SFG_BASE_CFA && ra->deref && ra->offset == -8);
+}
+
+/*
+ * Rows which stack_add_row() cannot make are rare, and those of epilogues,
+ * where the saved frame pointer is below the stack pointer, hold at no call.
+ */
+static int is_usual(const struct sfg_row *row)
+{
+	const struct sfg_rule *cfa = &row->cfa, *fp = &row->fp;
+	int saves_fp = fp->base == SFG_BASE_CFA && fp->deref;
+
+	if (row->flags || !is_default_ra(&row->ra) || cfa->deref ||
+	    cfa->offset < 8 || cfa->offset % 8 || cfa->offset > MAX_FRAME_SIZE)
+		return 0;
+	if (fp->base != SFG_BASE_NONE && !saves_fp)
+		return 0;
+	if (saves_fp && (fp->offset > -16 || fp->offset < -cfa->offset))
+		return 0;
+	return cfa->reg == REG_RSP || (cfa->reg == REG_RBP && saves_fp);
+}
+
+static uint64_t random_code(struct sfg_row *row)
+{
+	struct sfg_fde fde;
+	uint64_t addr;
+
+	do {
+		addr = text_start + random_below(text_end - text_start);
+	} while (sfg_find_row(&table, addr, &fde, row, NULL) ||
+		 !is_usual(row));
+	return addr;
+}
+
+static void build_table(struct stack *stack, size_t depth)
+{
+	struct sfg_row row;
+	uint64_t addr;
+
+	while (stack->depth < depth - 1) {
+		addr = random_code(&row);
+		stack_add_row(stack, addr + 1, row.cfa.reg == REG_RBP,
+			      row.cfa.offset, row.fp.offset);
+	}
+	stack_end(stack, (uintptr_t)bench_trigger_insn);
+}
+
+const struct shape shape_table = {
+	"table", enter_table, build_table, leave_table,
+};

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * usage: walk [-q] SHAPE[:ARG]...
+ *
+ * Instructions the kernel takes to walk stacks of each SHAPE. Prints lines
+ *	SHAPE[:ARG] now|defer step VALUE	of one more frame
+ *	SHAPE[:ARG] now|defer walk:DEPTH VALUE	of a whole callchain
+ * Samples are not put into a ring buffer, so that copying them is not
+ * counted; that each walk finds what it has to is checked with one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include <sfjit/sframe.h>
+
+#include "event.h"
+#include "measure.h"
+#include "shape.h"
+
+static const struct shape *const shapes[] = {
+	&shape_fp, &shape_beside, &shape_arg, &shape_rbp, &shape_table,
+	&shape_worst,
+};
+
+static const char *const mode_names[] = {
+	[EVENT_AT_ONCE] = "now",
+	[EVENT_DEFERRED] = "defer",
+};
+
+/*
+ * Frame pointers at which a walk ends without a page fault: what one costs
+ * depends on the kernel's exception table.
+ */
+static const uint64_t last_fp[] = {
+	[EVENT_NO_CHAIN] = 0,
+	[EVENT_AT_ONCE] = -1,		/* no user address */
+	[EVENT_DEFERRED] = 0,		/* below the stack pointer */
+};
+
+static const size_t depths[] = { 8, 24, 64, 120 };
+
+#define NR_DEPTHS	ARRAY_SIZE(depths)
+#define SAMPLES		5
+
+static unsigned int nr_stacks = 32;
+static struct stack stack;
+
+static void build(const struct shape *shape, enum event_mode mode, size_t depth)
+{
+	stack_init(&stack);
+	shape->build(&stack, depth);
+	*stack.fp_slot = last_fp[mode];
+}
+
+/* The kernel remembers why the last walk ended in a window. */
+static _Noreturn void die_of_chain(enum event_mode mode, size_t nr)
+{
+	struct sframe_stats stats = { 0 };
+
+	prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_STATS, &stats, sizeof(stats), 0);
+	die("%s: %zu addresses found, there are %zu; reason %u at %#llx",
+	    mode_names[mode], nr, stack.depth + 1, stats.last_reason,
+	    stats.last_ip);
+}
+
+static void check_chain(enum event_mode mode)
+{
+	uint64_t chain[STACK_MAX + 1];
+	struct event event;
+	size_t nr;
+
+	event_open(&event, mode, 1);
+	stack_trigger(&stack);
+	nr = event_read_chain(&event, chain, ARRAY_SIZE(chain));
+	event_close(&event);
+	if (nr != stack.depth + 1 ||
+	    chain[0] != (uintptr_t)bench_trigger_insn ||
+	    memcmp(chain + 1, stack.chain, stack.depth * sizeof(*chain)))
+		die_of_chain(mode, nr);
+}
+
+/* A timer interrupt hits fewer than half of the samples. */
+static uint64_t sample_cost(void)
+{
+	uint64_t costs[SAMPLES];
+	size_t i;
+
+	for (i = 0; i < SAMPLES; i++)
+		costs[i] = stack_trigger(&stack);
+	return median(costs, SAMPLES);
+}
+
+static double mean_cost(const struct shape *shape, enum event_mode mode,
+			size_t depth)
+{
+	struct event event;
+	double sum = 0;
+	unsigned int i;
+
+	event_open(&event, mode, 0);
+	for (i = 0; i < nr_stacks; i++) {
+		build(shape, mode, depth);
+		sum += sample_cost();
+	}
+	event_close(&event);
+	return sum / nr_stacks;
+}
+
+static void measure_mode(const struct shape *shape, const char *name,
+			 enum event_mode mode, double empty)
+{
+	double costs[NR_DEPTHS];
+	size_t i;
+
+	for (i = 0; i < NR_DEPTHS; i++) {
+		build(shape, mode, depths[i]);
+		check_chain(mode);
+		costs[i] = mean_cost(shape, mode, depths[i]);
+		printf("%s %s walk:%zu %.1f\n", name, mode_names[mode],
+		       depths[i], costs[i] - empty);
+	}
+	printf("%s %s step %.2f\n", name, mode_names[mode],
+	       (costs[NR_DEPTHS - 1] - costs[0]) /
+	       (depths[NR_DEPTHS - 1] - depths[0]));
+}
+
+static void measure(const char *name)
+{
+	size_t i, len = strcspn(name, ":");
+	const struct shape *shape = NULL;
+	double empty;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++)
+		if (strlen(shapes[i]->name) == len &&
+		    !strncmp(shapes[i]->name, name, len))
+			shape = shapes[i];
+	if (!shape)
+		die("walk: no shape '%s'", name);
+
+	shape->enter(name[len] ? name + len + 1 : NULL);
+	empty = mean_cost(shape, EVENT_NO_CHAIN, depths[0]);
+	measure_mode(shape, name, EVENT_AT_ONCE, empty);
+	measure_mode(shape, name, EVENT_DEFERRED, empty);
+	shape->leave();
+}
+
+int main(int argc, char **argv)
+{
+	int i = 1;
+
+	check_icount();
+	if (i < argc && !strcmp(argv[i], "-q")) {
+		nr_stacks = 2;
+		i++;
+	}
+	if (i == argc)
+		die("usage: walk [-q] SHAPE[:ARG]...");
+	for (; i < argc; i++) {
+		measure(argv[i]);
+		fflush(stdout);
+	}
+	return 0;
+}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""bench-figures.py DIR: checks the JSON that bench/run left there."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+FIELDS = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
+KINDS = {'arg': 58, 'slot': 58, 'rbp': 59}
+FILES = ('python3.13', 'libc.so.6', 'libcrypto.so.3')
+failed = False
+
+
+def check(name, good, why):
+    global failed
+    print('ok - ' + name if good else 'not ok - %s: %s' % (name, why))
+    failed |= not good
+
+
+def load(directory, item):
+    with open(os.path.join(directory, item + '.json'),
+              encoding='utf-8') as file:
+        content = json.load(file)
+    check(item + ' names its command',
+          content['command'] == 'bench/run ' + item, content['command'])
+    for figure in content['figures']:
+        if set(figure) != FIELDS or figure['value'] <= 0:
+            check(item + ' figure', False, figure)
+    return {figure['name']: figure for figure in content['figures']}
+
+
+def names(item, figures, promised):
+    check(item + ' has the promised figures', set(figures) == set(promised),
+          sorted(set(figures) ^ set(promised)))
+    return set(figures) == set(promised)
+
+
+def sizes(figures):
+    promised = {'SFrame of a 64 KiB window, sfjit_tramp_' + kind: size
+                for kind, size in KINDS.items()}
+    if not names('sizes', figures, promised):
+        return
+    for name, size in promised.items():
+        check('%s: %d bytes' % (name, size), figures[name]['value'] == size,
+              figures[name]['value'])
+        # One index entry and attributes for each of the 4,096 copies at least.
+        check(name + ': the assembler has a copy for each slot',
+              figures[name]['peer_value'] > 4096 * 21,
+              figures[name]['peer_value'])
+
+
+def encode(figures):
+    promised = ['section of a pool window (template patch)']
+    for functions in ('1 function', '1000 functions', '10000 functions'):
+        name = 'section of %s of 3 rows' % functions
+        promised += [name, name + ', size asked first']
+    if names('encode', figures, promised):
+        check('encode has a time of libsframe for each',
+              all(f['peer'] == 'libsframe' and f['peer_value'] > 0
+                  for f in figures.values()), figures)
+
+
+def convert(figures):
+    promised = []
+    for file in FILES:
+        promised += ['%s, size at --max-rows %d' % (file, cap)
+                     for cap in (4, 8, 16, 32, 64)]
+        promised += [file + ', most rows of an FDE', file + ', conversion']
+    if not names('convert', figures, promised):
+        return
+    for file in FILES:
+        ratio = figures[file + ', size at --max-rows 16']['ratio']
+        rows = figures[file + ', most rows of an FDE']['value']
+        check(file + ': ratio at most 0.75', 0 < ratio <= 0.75, ratio)
+        check(file + ': at most 16 rows', rows <= 16, rows)
+
+
+def report(directory, figures):
+    text = subprocess.run(['bench/report', directory], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    rows = re.findall(r'^\| (.*?) \|.*\| `bench/run \w+` \|$', text, re.M)
+    check('bench/report has each figure with its command',
+          sorted(rows) == sorted(figures), text)
+
+
+def main():
+    directory = sys.argv[1]
+    items = {item: load(directory, item)
+             for item in ('sizes', 'encode', 'convert')}
+    sizes(items['sizes'])
+    encode(items['encode'])
+    convert(items['convert'])
+    report(directory, [name for item in items.values() for name in item])
+    sys.exit(failed)
+
+
+main()

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# bench/run walk runs in the guest, where each walk has to find the whole
+# stack, and gives the promised figures. They are counts of instructions, not
+# times, so that the kernel without windows can be held to its aim.
+
+set -eu
+cd "$(dirname "$0")/../.."
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+if BENCH_QUICK=1 BENCH_OUT=$tmp bench/run walk 2>"$tmp/log"; then
+	echo "ok - bench/run walk"
+else
+	echo "not ok - bench/run walk: $(tail -n 1 "$tmp/log")"
+	exit 1
+fi
+
+bench/report "$tmp" >"$tmp/table"
+promised() {
+	if grep -q "^| $1 |.*[1-9].* instructions |" "$tmp/table"; then
+		echo "ok - $1"
+	else
+		echo "not ok - $1: no figure"
+		failed=1
+	fi
+}
+
+failed=0
+for mode in fp fp,defer; do
+	promised "$mode: frame pointer step, no window"
+	promised "$mode: walk of 64 frames by frame pointer, no window"
+	promised "$mode: frame pointer step beside a window"
+	promised "$mode: step through a pool window (PCMASK)"
+	promised "$mode: step through a pool window, rbp restored"
+	promised "$mode: step through the table of libc.so.6"
+	promised "$mode: step through the table of python3.13"
+	promised "$mode: walk of 120 frames, dearest table"
+done
+if grep ': missed' "$tmp/table" >"$tmp/missed"; then
+	echo "not ok - aims: $(cat "$tmp/missed")"
+	failed=1
+else
+	echo "ok - aims"
+fi
+exit $failed
