@@ -1,0 +1,159 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# What the documents say of the tree is true: paths, commands, options, names,
+# constants, the figures in README.md and its example.
+
+cd "$(dirname "$0")/../.." || exit 1
+O=${O:-build}
+docs="README.md DEVELOPING.md Documentation/design.rst
+Documentation/jit-guide.rst Documentation/profiling.rst"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+
+# verdict NAME: fails with the lines of $tmp/bad, if there are any.
+verdict() {
+	if [ -s "$tmp/bad" ]; then
+		sed "s|^|not ok - $1: |" "$tmp/bad"
+		failed=1
+	else
+		echo "ok - $1"
+	fi
+	: >"$tmp/bad"
+}
+
+skip() { echo "skip - $1: $2"; }
+
+bad() { printf '%s\n' "$*" >>"$tmp/bad"; }
+
+# words REGEX: where in the documents it is found, as "file word".
+words() {
+	# shellcheck disable=SC2086
+	grep -oE -e "$1" $docs | sed 's/:/ /' | sort -u
+}
+
+: >"$tmp/bad"
+
+# Paths of the tree, and what a build makes. NAME stands for any.
+parts='tools|arch|sframegen|userspace|kernel-patches|tests|bench'
+words "(^|[^[:alnum:]_/.-])(($parts|Documentation|LICENSES|\.ci)/[[:alnum:]_./-]*|build/(bin|lib|gen)/[[:alnum:]_.-]+)" |
+	sed 's/ [^[:alnum:].]*/ /; s/[.]*$//' | sort -u >"$tmp/paths"
+while read -r file path; do
+	case $path in
+	*NAME*) continue ;;
+	build/*)
+		[ -d "$O/bin" ] || continue
+		path=$O/${path#build/} ;;
+	esac
+	[ -e "$path" ] || bad "$file names $path, which is not there"
+done <"$tmp/paths"
+verdict "paths"
+
+# Links of Markdown and of reStructuredText.
+words '\]\([^)#]*\)|<[[:alnum:]_./-]+\.(rst|md)>' |
+	sed 's/ \](/ /; s/ </ /; s/[)>]$//' >"$tmp/links"
+while read -r file link; do
+	[ -e "$(dirname "$file")/$link" ] || bad "$file links to $link"
+done <"$tmp/links"
+verdict "links"
+
+# make TARGET, at the start of a line or of a code span.
+words '(^ *|`)make [a-z][a-z-]*' | sed 's/ .*make / /' >"$tmp/targets"
+while read -r file target; do
+	grep -qs "^$target:" Makefile ./*/*.mk ./*/*/*.mk ||
+		bad "$file has make $target"
+done <"$tmp/targets"
+verdict "make targets"
+
+# tools/PROGRAM --option, build/bin/PROGRAM --option
+words '(tools|build/bin)/[a-z]+( [a-z]+)? --[a-z]+' >"$tmp/options"
+while read -r file program rest; do
+	option=${rest##* }
+	case $program in
+	tools/*) grep -qse "$option" "$program" "$program.d/run" ;;
+	*) [ ! -x "$O/${program#build/}" ] ||
+		"$O/${program#build/}" --help 2>&1 | grep -qe "$option" ;;
+	esac || bad "$file has $program $option"
+done <"$tmp/options"
+verdict "options"
+
+# Names of C, of the kernel's configuration, and of the environment.
+words '(sfjit|sfg)_[a-z_]+\(|[A-Z][A-Z0-9_]*SFRAME_[A-Z0-9_]+|SF(JIT|RAME)_[A-Z0-9_]+' |
+	sed 's/($//; / \(HAVE_\)*\(PERF\|UNWIND_USER\)_/d' >"$tmp/names"
+while read -r file name; do
+	grep -rqw -e "$name" userspace sframegen tools \
+		kernel-patches/linux/include || bad "$file names $name"
+done <"$tmp/names"
+words '(HAVE_)?(UNWIND_USER|PERF|PROC)_SFRAME(_CALLCHAIN)?' >"$tmp/options"
+while read -r file name; do
+	grep -rq "^[+]config $name\$" kernel-patches/commits ||
+		bad "$file names the option $name"
+done <"$tmp/options"
+verdict "names"
+
+# constant FILE TEXT SOURCE DEFINITION
+constant() {
+	grep -qF "$2" "$1" || bad "$1 does not say '$2' any more"
+	grep -qE "$4" "$3" || bad "$1 says '$2', $3 does not"
+}
+unwind=kernel-patches/linux/kernel/unwind
+constant Documentation/design.rst "The limit of 64 rows" \
+	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant Documentation/jit-guide.rst "more than 64 rows" \
+	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant Documentation/design.rst "The limit of 4096 reads" \
+	$unwind/user.h 'UNWIND_USER_BUDGET[[:space:]]+4096$'
+constant Documentation/design.rst "at most 2^24 entries" \
+	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
+constant Documentation/jit-guide.rst "have 65536 windows" \
+	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
+constant Documentation/design.rst "at most 16 rows in an FDE" \
+	sframegen/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
+constant Documentation/design.rst "stretches of 64 KiB" \
+	userspace/preload/windows.c 'GAP[[:space:]]+\(64UL << 10\)'
+verdict "constants"
+
+# The guide explains each reason the kernel gives, and no other.
+sed -n 's/^\t\[SFRAME_REASON_[A-Z_]*\].*= "\(.*\)",/\1/p' \
+	$unwind/sframe_seq.c | grep -vx none | sort >"$tmp/reasons"
+sed -n '/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\|budget\|changed\|signal\)[, ].*/\1/p
+	/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\)$/\1/p' \
+	Documentation/jit-guide.rst | sort -u >"$tmp/explained"
+diff "$tmp/reasons" "$tmp/explained" | sed -n 's/^</not explained:/p
+	s/^>/no such reason:/p' >"$tmp/bad"
+verdict "reasons"
+
+# A measured number in the text of README.md, outside of what is generated,
+# has a command of the tree in its paragraph.
+# shellcheck disable=SC2016 # Markdown's
+sed '/^<!-- begin/,/^<!-- end/d; /^```/,/^```/d' README.md |
+	awk -v RS= '/[0-9][0-9.,]* ?(%|x |times |ms|us|ns|seconds|minutes|[KMG]i?B|bytes|frames|samples|instructions)/ &&
+		!/`(tools|bench|build\/bin)\// { gsub(/\n/, " "); print }' \
+	>"$tmp/bad"
+verdict "numbers in README.md have their command"
+
+# shellcheck disable=SC2086
+grep -nE '/(root|home|work)/|—|[Ii]ssue #?[0-9]' $docs >"$tmp/bad"
+verdict "no path of a machine"
+
+if command -v python3 >/dev/null; then
+	python3 -B Documentation/figures/update --check || failed=1
+else
+	skip "figures and example in README.md" "python3 is not installed"
+fi
+
+if python3 -c 'import docutils.core' 2>/dev/null; then
+	for file in $docs; do
+		case $file in *.rst) ;; *) continue ;; esac
+		python3 -B -c 'import sys, docutils.core as core
+core.publish_file(source_path=sys.argv[1], destination_path="/dev/null",
+	settings_overrides={"report_level": 1, "halt_level": 5})' \
+			"$file" >>"$tmp/bad" 2>&1
+	done
+	verdict "reStructuredText"
+else
+	skip "reStructuredText" "python3-docutils is not installed"
+fi
+exit $failed
