@@ -247,22 +247,21 @@ static int sframe_replace(struct sframe_registry *reg,
 	return ret;
 }
 
-/*
- * Each page has to be executable now; the text of a JIT may be split into
- * several mappings. Nothing is promised for later: permissions may change.
- */
-static bool sframe_text_is_exec(struct mm_struct *mm, unsigned long start,
-				unsigned long end)
+/* Is each page of the text mapped, with all of @flags? */
+static bool sframe_text_has(struct mm_struct *mm,
+			    const struct sframe_window *window,
+			    vm_flags_t flags)
 {
-	VMA_ITERATOR(vmi, mm, start);
+	VMA_ITERATOR(vmi, mm, window->text_start);
+	unsigned long start = window->text_start;
 	struct vm_area_struct *vma;
 
-	for_each_vma_range(vmi, vma, end) {
-		if (vma->vm_start > start || !(vma->vm_flags & VM_EXEC))
+	for_each_vma_range(vmi, vma, window->text_end) {
+		if (vma->vm_start > start || (vma->vm_flags & flags) != flags)
 			return false;
 		start = vma->vm_end;
 	}
-	return start >= end;
+	return start >= window->text_end;
 }
 
 /**
@@ -287,7 +286,11 @@ int sframe_register(struct sframe_window *window, bool replace)
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	if (sframe_text_is_exec(mm, window->text_start, window->text_end)) {
+	/*
+	 * The text of a JIT may be split into several mappings. Nothing is
+	 * promised for later: permissions may change.
+	 */
+	if (sframe_text_has(mm, window, VM_EXEC)) {
 		guard(mutex)(&reg->lock);
 		if (replace)
 			ret = sframe_replace(reg, window);
@@ -343,22 +346,6 @@ void __sframe_munmap(struct mm_struct *mm, unsigned long start,
 		sframe_remove(reg, &mas, window);
 }
 
-/* Was the text left out of the child by MADV_DONTFORK? */
-static bool sframe_text_is_mapped(struct mm_struct *mm,
-				  const struct sframe_window *window)
-{
-	VMA_ITERATOR(vmi, mm, window->text_start);
-	unsigned long start = window->text_start;
-	struct vm_area_struct *vma;
-
-	for_each_vma_range(vmi, vma, window->text_end) {
-		if (vma->vm_start > start)
-			return false;
-		start = vma->vm_end;
-	}
-	return start >= window->text_end;
-}
-
 /*
  * Nobody walks the tree any more, so its nodes need no grace period. They must
  * not ask for one: the deferred walk takes the metadata of a full inner node
@@ -392,7 +379,8 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 	struct sframe_window *window;
 
 	mas_for_each(&mas, window, ULONG_MAX) {
-		if (all_mapped || sframe_text_is_mapped(mm, window)) {
+		/* MADV_DONTFORK leaves text out of the child. */
+		if (all_mapped || sframe_text_has(mm, window, 0)) {
 			refcount_inc(&window->refs);
 			continue;
 		}
