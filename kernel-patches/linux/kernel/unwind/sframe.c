@@ -12,6 +12,8 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#include <asm/unwind_user_sframe.h>
+
 #include "sframe.h"
 #include "user.h"
 
@@ -23,9 +25,9 @@
 #define SFRAME_CHUNK		64
 
 /*
- * A window into the FRE area: what was read and is not yet used. The buffer is
- * longer than a chunk, so that the words of a row can be copied without regard
- * to their number.
+ * A window into the FRE area: what was read and is not yet used. A chunk comes
+ * behind the head of a row, shorter than a row's words, and these are copied
+ * without regard to their number.
  */
 struct sframe_cursor {
 	unsigned long	pos;
@@ -33,7 +35,7 @@ struct sframe_cursor {
 	unsigned int	head;
 	unsigned int	fill;
 	unsigned int	*budget;
-	u8		buf[SFRAME_CHUNK + SFRAME_ROW_BYTES];
+	u8		buf[SFRAME_ROW_BYTES + SFRAME_CHUNK + SFRAME_ROW_BYTES];
 };
 
 /* A row as it is stored. */
@@ -58,17 +60,35 @@ struct sframe_func {
 	bool		signal;
 };
 
+/* Each read and each row is taken from the walk's budget. */
+static __always_inline bool sframe_spent(unsigned int *budget)
+{
+	if (!*budget)
+		return true;
+	--*budget;
+	return false;
+}
+
 static __always_inline enum sframe_reason
 sframe_read(void *dst, unsigned long addr, unsigned long size,
 	    unsigned int *budget, const bool nofault)
 {
-	if (!*budget)
+	if (sframe_spent(budget))
 		return SFRAME_REASON_BUDGET;
-	--*budget;
-
 	if (unwind_user_read(dst, addr, size, nofault))
 		return SFRAME_REASON_SECTION_FAULT;
 	return SFRAME_REASON_NONE;
+}
+
+/* Move what is left, less than a row's words, to the front of the buffer. */
+static __always_inline void sframe_cursor_rewind(struct sframe_cursor *cur)
+{
+	u8 left[SFRAME_ROW_BYTES];
+
+	memcpy(left, cur->buf + cur->head, sizeof(left));
+	memcpy(cur->buf, left, sizeof(left));
+	cur->fill -= cur->head;
+	cur->head = 0;
 }
 
 /*
@@ -78,8 +98,7 @@ sframe_read(void *dst, unsigned long addr, unsigned long size,
 static __always_inline enum sframe_reason
 sframe_cursor_fill(struct sframe_cursor *cur, const bool nofault)
 {
-	unsigned int kept = cur->fill - cur->head;
-	unsigned long size = min(SFRAME_CHUNK - kept, cur->end - cur->pos);
+	unsigned long size = min(SFRAME_CHUNK, cur->end - cur->pos);
 	enum sframe_reason reason;
 
 	size = min(size, PAGE_SIZE - offset_in_page(cur->pos));
@@ -87,11 +106,10 @@ sframe_cursor_fill(struct sframe_cursor *cur, const bool nofault)
 	if (!size)
 		return SFRAME_REASON_FRE_OFFSET;
 
-	memmove(cur->buf, cur->buf + cur->head, kept);
-	reason = sframe_read(cur->buf + kept, cur->pos, size, cur->budget,
+	sframe_cursor_rewind(cur);
+	reason = sframe_read(cur->buf + cur->fill, cur->pos, size, cur->budget,
 			     nofault);
-	cur->head = 0;
-	cur->fill = kept + size;
+	cur->fill += size;
 	cur->pos += size;
 	return reason;
 }
@@ -111,6 +129,34 @@ sframe_cursor_need(struct sframe_cursor *cur, unsigned int size,
 	return SFRAME_REASON_NONE;
 }
 
+/*
+ * How many FDEs are there? A live window's producer counts up, by a store with
+ * release semantics, when an FDE and its rows are complete.
+ */
+static __always_inline enum sframe_reason
+sframe_count_fdes(const struct sframe_section *section, u32 *nr,
+		  unsigned int *budget, const bool nofault)
+{
+	unsigned long count, addr;
+
+	*nr = section->num_fdes;
+	if (!section->live)
+		return SFRAME_REASON_NONE;
+	if (sframe_spent(budget))
+		return SFRAME_REASON_BUDGET;
+
+	addr = section->start + offsetof(struct sframe_header, num_fdes);
+	if (unwind_user_read_u32(&count, addr, nofault))
+		return SFRAME_REASON_SECTION_FAULT;
+	/* What was stored before the count is read after it. */
+	smp_rmb();
+
+	/* No more than there is space for. */
+	if (count < *nr)
+		*nr = count;
+	return SFRAME_REASON_NONE;
+}
+
 /* Find the last FDE that starts at or before @ip. */
 static __always_inline enum sframe_reason
 sframe_find_fde(const struct sframe_section *section, unsigned long ip,
@@ -118,10 +164,14 @@ sframe_find_fde(const struct sframe_section *section, unsigned long ip,
 		const bool nofault)
 {
 	unsigned long lowest = 0, highest = ULONG_MAX, addr, start;
-	u32 low = 0, high = section->num_fdes, mid;
 	enum sframe_reason reason;
+	u32 low = 0, high, mid;
 	struct sframe_fde fde;
 	bool found = false;
+
+	reason = sframe_count_fdes(section, &high, budget, nofault);
+	if (reason)
+		return reason;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
@@ -282,6 +332,8 @@ sframe_find_row(struct sframe_cursor *cur, const struct sframe_func *func,
 		/* The time of a step is bounded, whatever the table says. */
 		if (i == SFRAME_STEP_ROWS)
 			return SFRAME_REASON_ROW_COUNT;
+		if (sframe_spent(cur->budget))
+			return SFRAME_REASON_BUDGET;
 
 		reason = sframe_read_start(cur, func, &start, nofault);
 		if (reason)
@@ -404,8 +456,6 @@ static enum sframe_reason
 sframe_row_rules(const struct sframe_row *row, u8 fde_type, s8 ra_off,
 		 struct unwind_user_frame *frame)
 {
-	memset(frame, 0, sizeof(*frame));
-
 	/* No words: the return address is undefined, the stack ends here. */
 	if (!row->nr_words) {
 		frame->outermost = true;
@@ -433,6 +483,7 @@ __sframe_find_frame(const struct sframe_window *window, unsigned long ip,
 	struct sframe_row row;
 	u32 off;
 
+	memset(frame, 0, sizeof(*frame));
 	reason = sframe_find_fde(section, ip, &func, budget, nofault);
 	if (reason)
 		return reason;
@@ -453,9 +504,11 @@ __sframe_find_frame(const struct sframe_window *window, unsigned long ip,
 	if (reason)
 		return reason;
 
-	/* The kernel's signal frame does not follow the rules of a call. */
-	if (func.signal)
-		return SFRAME_REASON_SIGNAL;
+	/* The kernel knows its signal frame; rows could only say less. */
+	if (func.signal) {
+		frame->signal = true;
+		return SFRAME_REASON_NONE;
+	}
 
 	off = ip - func.start;
 	if (func.pcmask)
@@ -472,7 +525,7 @@ __sframe_find_frame(const struct sframe_window *window, unsigned long ip,
  * @window:	the window, pinned by the caller
  * @ip:		address inside of its text
  * @frame:	filled with the rules
- * @budget:	reads left for this walk, counted down
+ * @budget:	reads and rows left for this walk, counted down
  *
  * Context: Process context. May sleep in a page fault.
  * Return: SFRAME_REASON_NONE, or why there is no frame.
@@ -489,7 +542,7 @@ sframe_find_frame(const struct sframe_window *window, unsigned long ip,
  * @window:	the window, pinned by the caller
  * @ip:		address inside of its text
  * @frame:	filled with the rules
- * @budget:	reads left for this walk, counted down
+ * @budget:	reads and rows left for this walk, counted down
  *
  * Context: Any, with page faults disabled and nmi_uaccess_okay().
  * Return: SFRAME_REASON_NONE, or why there is no frame.
@@ -502,11 +555,8 @@ sframe_find_frame_nofault(const struct sframe_window *window,
 	return __sframe_find_frame(window, ip, frame, budget, true);
 }
 
-static int sframe_check_header(const struct sframe_header *header,
-			       unsigned long len)
+static int sframe_check_header(const struct sframe_header *header)
 {
-	unsigned long index = header->num_fdes * sizeof(struct sframe_fde);
-
 	/* Each version so far has another layout. */
 	if (header->magic != SFRAME_MAGIC ||
 	    header->version != SFRAME_VERSION_3)
@@ -527,14 +577,41 @@ static int sframe_check_header(const struct sframe_header *header,
 	if (header->auxhdr_len)
 		return -EINVAL;
 
-	/* Index and rows lie behind the header and inside the section. */
-	len -= sizeof(*header);
-	if (header->num_fdes > SFRAME_MAX_FDES || header->fdes_off > len ||
-	    index > len - header->fdes_off)
+	return 0;
+}
+
+/*
+ * The index lies in front of the rows, and these in the section. In a live
+ * section the index grows up to the rows, and these up to the end.
+ */
+static int sframe_set_extent(struct sframe_section *section,
+			     const struct sframe_header *header, bool live)
+{
+	unsigned long behind = section->start + sizeof(*header);
+	unsigned long len = section->length - sizeof(*header);
+	u32 capacity, fre_len;
+
+	if (header->fres_off > len || header->fdes_off > header->fres_off)
 		return -EINVAL;
-	if (header->fres_off > len || header->fre_len > len - header->fres_off)
+	len -= header->fres_off;
+	fre_len = live ? len : header->fre_len;
+	if (fre_len > len)
 		return -EINVAL;
 
+	capacity = (header->fres_off - header->fdes_off) /
+		   sizeof(struct sframe_fde);
+	/* Also of a live section: what is there was appended. */
+	if (header->num_fdes > capacity)
+		return -EINVAL;
+	section->num_fdes = live ? capacity : header->num_fdes;
+	/* The time of a search is bounded. */
+	if (section->num_fdes > SFRAME_MAX_FDES)
+		return -EINVAL;
+
+	section->fdes = behind + header->fdes_off;
+	section->fres = behind + header->fres_off;
+	section->fres_end = section->fres + fre_len;
+	section->live = live;
 	return 0;
 }
 
@@ -543,16 +620,20 @@ static int sframe_check_header(const struct sframe_header *header,
  * @section:	filled from the header
  * @addr:	user address of the section
  * @len:	its length
+ * @live:	the section grows
  *
  * Context: Process context, without locks.
  * Return: 0, -EINVAL or -EFAULT.
  */
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len)
+		       unsigned long len, bool live)
 {
 	struct sframe_header header;
-	unsigned long behind;
 	int ret;
+
+	/* The count of a live section is read by one aligned load. */
+	if (live && !IS_ALIGNED(addr, sizeof(u64)))
+		return -EINVAL;
 
 	/* Offsets in a section have 32 bits, and it must not wrap. */
 	if (len < sizeof(header) || len > U32_MAX ||
@@ -560,19 +641,14 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 		return -EINVAL;
 	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
 		return -EFAULT;
-	ret = sframe_check_header(&header, len);
+	ret = sframe_check_header(&header);
 	if (ret)
 		return ret;
 
-	behind = addr + sizeof(header);
 	section->start = addr;
 	section->length = len;
-	section->fdes = behind + header.fdes_off;
-	section->fres = behind + header.fres_off;
-	section->fres_end = section->fres + header.fre_len;
-	section->num_fdes = header.num_fdes;
 	section->ra_off = header.cfa_fixed_ra_offset;
-	return 0;
+	return sframe_set_extent(section, &header, live);
 }
 
 static int sframe_read_fde(const struct sframe_section *section, u32 nr,

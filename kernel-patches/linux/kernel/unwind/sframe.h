@@ -28,8 +28,9 @@
  * @fdes:	user address of the FDE index
  * @fres:	user address of the FRE area
  * @fres_end:	its end
- * @num_fdes:	entries in the index
+ * @num_fdes:	entries in the index, or that it has space for
  * @ra_off:	offset of the return address from the CFA
+ * @live:	num_fdes in the header counts up while entries are appended
  */
 struct sframe_section {
 	unsigned long		start;
@@ -39,6 +40,7 @@ struct sframe_section {
 	unsigned long		fres_end;
 	u32			num_fdes;
 	s8			ra_off;
+	bool			live;
 };
 
 /**
@@ -76,6 +78,7 @@ struct sframe_counters {
  *		touched under it, since a page fault takes mmap_lock.
  * @text:	windows by text range, read under RCU
  * @keys:	windows by key
+ * @objcg:	charged for the nodes of the trees, or NULL
  * @nr:		number of windows
  * @seq:	counts removals of windows, see sframe_window_removed()
  * @counters:	written by walkers, on cache lines of their own
@@ -84,6 +87,7 @@ struct sframe_registry {
 	struct mutex		lock;	/* changes; inside mmap_lock */
 	struct maple_tree	text;
 	struct maple_tree	keys;
+	struct obj_cgroup	*objcg;
 	unsigned int		nr;
 	unsigned int		seq;
 	struct sframe_counters	counters ____cacheline_aligned_in_smp;
@@ -111,7 +115,7 @@ struct sframe_window *sframe_window_alloc(void);
 void sframe_window_free(struct sframe_window *window);
 
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len);
+		       unsigned long len, bool live);
 int sframe_read_text_range(const struct sframe_section *section,
 			   unsigned long *start, unsigned long *end);
 

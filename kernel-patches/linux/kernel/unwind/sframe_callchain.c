@@ -40,7 +40,8 @@ void sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 	struct unwind_user_state state;
 
 	/* Windows are for tasks with the kernel's word size. */
-	if (!unwind_user_init(&state, regs) || state.ws != sizeof(long))
+	if (!unwind_user_init(&state, regs, UNWIND_USER_BUDGET_NOFAULT) ||
+	    state.ws != sizeof(long))
 		return;
 
 	while (entry->nr < entry->max_stack) {

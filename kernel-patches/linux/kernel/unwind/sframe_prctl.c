@@ -11,7 +11,7 @@
 
 #include "sframe.h"
 
-#define SFRAME_WINDOW_FLAGS	SFRAME_WINDOW_REPLACE
+#define SFRAME_WINDOW_FLAGS	(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE)
 
 static int sframe_read_opts(struct sframe_window_opts *opts,
 			    const void __user *uopts)
@@ -47,13 +47,15 @@ static int sframe_text_range(struct sframe_window *window,
 	unsigned long start = opts->text_start, end;
 	int ret;
 
-	if (opts->text_start || opts->text_length) {
-		if (check_add_overflow(start, opts->text_length, &end))
+	if (!opts->text_start && !opts->text_length) {
+		/* There may be no FDE yet, and more are to come. */
+		if (opts->flags & SFRAME_WINDOW_LIVE)
 			return -EINVAL;
-	} else {
 		ret = sframe_read_text_range(&window->section, &start, &end);
 		if (ret)
 			return ret;
+	} else if (check_add_overflow(start, opts->text_length, &end)) {
+		return -EINVAL;
 	}
 
 	/* Text is where a task can execute; this refuses tags as well. */
@@ -70,7 +72,8 @@ static int sframe_fill_window(struct sframe_window *window,
 {
 	int ret;
 
-	ret = sframe_read_header(&window->section, addr, len);
+	ret = sframe_read_header(&window->section, addr, len,
+				 opts->flags & SFRAME_WINDOW_LIVE);
 	if (ret)
 		return ret;
 	return sframe_text_range(window, opts);

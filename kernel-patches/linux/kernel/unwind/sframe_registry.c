@@ -6,6 +6,7 @@
  * walkers only RCU. Windows do not change once they can be found.
  */
 #include <linux/err.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/sched.h>
@@ -21,9 +22,12 @@
 static struct kmem_cache *sframe_window_cache __ro_after_init;
 
 /*
- * Maple tree nodes are only partly charged to the memcg, so this is what
- * bounds them: about 100 bytes of nodes for a window.
+ * Nodes of maple trees are hardly ever charged to a memcg: they come out of
+ * sheaves that were filled before. So each window is charged for its share, 101
+ * bytes in the thinnest trees that were measured.
  */
+#define SFRAME_NODE_BYTES	104
+
 static int sysctl_max_sframe_windows __read_mostly = 65536;
 
 static const struct ctl_table sframe_sysctls[] = {
@@ -74,6 +78,39 @@ void sframe_window_put(struct sframe_window *window)
 		kfree_rcu(window, rcu);
 }
 
+/* Nothing is charged to the root cgroup. */
+static struct obj_cgroup *sframe_objcg(void)
+{
+#ifdef CONFIG_MEMCG
+	struct obj_cgroup *objcg =
+		memcg_kmem_online() ? current_obj_cgroup() : NULL;
+
+	if (objcg && !obj_cgroup_is_root(objcg)) {
+		obj_cgroup_get(objcg);
+		return objcg;
+	}
+#endif
+	return NULL;
+}
+
+static int sframe_charge(struct sframe_registry *reg, size_t nr)
+{
+#ifdef CONFIG_MEMCG
+	if (reg->objcg)
+		return obj_cgroup_charge(reg->objcg, GFP_KERNEL,
+					 nr * SFRAME_NODE_BYTES);
+#endif
+	return 0;
+}
+
+static void sframe_uncharge(struct sframe_registry *reg, size_t nr)
+{
+#ifdef CONFIG_MEMCG
+	if (reg->objcg)
+		obj_cgroup_uncharge(reg->objcg, nr * SFRAME_NODE_BYTES);
+#endif
+}
+
 static struct sframe_registry *sframe_registry_alloc(void)
 {
 	struct sframe_registry *reg;
@@ -87,7 +124,15 @@ static struct sframe_registry *sframe_registry_alloc(void)
 	mt_set_external_lock(&reg->text, &reg->lock);
 	mt_init_flags(&reg->keys, SFRAME_TREE_FLAGS);
 	mt_set_external_lock(&reg->keys, &reg->lock);
+	reg->objcg = sframe_objcg();
 	return reg;
+}
+
+/* Without windows. */
+static void sframe_registry_free(struct sframe_registry *reg)
+{
+	obj_cgroup_put(reg->objcg);
+	kfree(reg);
 }
 
 /* Set once, then there until the last user of the mm is gone. */
@@ -105,7 +150,7 @@ static struct sframe_registry *sframe_registry_get(struct mm_struct *mm)
 	if (try_cmpxchg_release(&mm->sframe, &old, reg))
 		return reg;
 
-	kfree(reg);
+	sframe_registry_free(reg);
 	return sframe_registry_of(mm);
 }
 
@@ -160,6 +205,7 @@ static void sframe_erase_key(struct sframe_registry *reg, unsigned long key)
 
 	mas_erase(&mas);
 	WRITE_ONCE(reg->nr, reg->nr - 1);
+	sframe_uncharge(reg, 1);
 }
 
 static struct sframe_window *sframe_find_key(struct sframe_registry *reg,
@@ -192,10 +238,10 @@ static int sframe_store(struct sframe_registry *reg,
 	MA_STATE(key, &reg->keys, window->key, window->key);
 	int ret;
 
-	ret = mas_preallocate(&text, window, GFP_KERNEL_ACCOUNT);
+	ret = mas_preallocate(&text, window, GFP_KERNEL);
 	if (ret)
 		return ret;
-	ret = mas_preallocate(&key, window, GFP_KERNEL_ACCOUNT);
+	ret = mas_preallocate(&key, window, GFP_KERNEL);
 	if (ret) {
 		mas_destroy(&text);
 		return ret;
@@ -217,8 +263,14 @@ static int sframe_insert(struct sframe_registry *reg,
 	if (reg->nr >= sframe_window_limit())
 		return -ENOSPC;
 
+	ret = sframe_charge(reg, 1);
+	if (ret)
+		return ret;
+
 	ret = sframe_store(reg, window);
-	if (!ret)
+	if (ret)
+		sframe_uncharge(reg, 1);
+	else
 		WRITE_ONCE(reg->nr, reg->nr + 1);
 	return ret;
 }
@@ -342,8 +394,10 @@ void __sframe_munmap(struct mm_struct *mm, unsigned long start,
 	struct sframe_window *window;
 
 	guard(mutex)(&reg->lock);
-	mas_for_each(&mas, window, end - 1)
+	mas_for_each(&mas, window, end - 1) {
 		sframe_remove(reg, &mas, window);
+		cond_resched();
+	}
 }
 
 /*
@@ -362,12 +416,23 @@ static int sframe_copy_trees(struct sframe_registry *new,
 {
 	int ret;
 
-	ret = __mt_dup(&old->text, &new->text, GFP_KERNEL_ACCOUNT);
+	ret = sframe_charge(new, old->nr);
 	if (ret)
 		return ret;
-	ret = __mt_dup(&old->keys, &new->keys, GFP_KERNEL_ACCOUNT);
+	ret = __mt_dup(&old->text, &new->text, GFP_KERNEL);
 	if (ret)
-		sframe_destroy_tree(&new->text);
+		goto uncharge;
+	ret = __mt_dup(&old->keys, &new->keys, GFP_KERNEL);
+	if (ret)
+		goto destroy_text;
+
+	new->nr = old->nr;
+	return 0;
+
+destroy_text:
+	sframe_destroy_tree(&new->text);
+uncharge:
+	sframe_uncharge(new, old->nr);
 	return ret;
 }
 
@@ -379,6 +444,7 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 	struct sframe_window *window;
 
 	mas_for_each(&mas, window, ULONG_MAX) {
+		cond_resched();
 		/* MADV_DONTFORK leaves text out of the child. */
 		if (all_mapped || sframe_text_has(mm, window, 0)) {
 			refcount_inc(&window->refs);
@@ -402,13 +468,12 @@ int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 	mutex_lock_nested(&new->lock, SINGLE_DEPTH_NESTING);
 	ret = sframe_copy_trees(new, old);
 	if (!ret) {
-		new->nr = old->nr;
 		sframe_adopt(mm, new, mm->map_count == oldmm->map_count);
 		mm->sframe = new;
 	}
 	mutex_unlock(&new->lock);
 	if (ret)
-		kfree(new);
+		sframe_registry_free(new);
 	return ret;
 }
 
@@ -419,13 +484,16 @@ void __sframe_mm_free(struct mm_struct *mm)
 	struct sframe_window *window;
 
 	scoped_guard(mutex, &reg->lock) {
-		mas_for_each(&mas, window, ULONG_MAX)
+		mas_for_each(&mas, window, ULONG_MAX) {
 			sframe_window_put(window);
+			cond_resched();
+		}
 		sframe_destroy_tree(&reg->text);
 		sframe_destroy_tree(&reg->keys);
+		sframe_uncharge(reg, reg->nr);
 	}
 	mm->sframe = NULL;
-	kfree(reg);
+	sframe_registry_free(reg);
 }
 
 /**

@@ -38,8 +38,8 @@ static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
 };
 
 /*
- * The first window that starts at or behind *@pos. A window that was replaced
- * by a larger one since it was shown starts before it.
+ * The first window that starts at or behind *@pos, the end of the last one
+ * shown. A larger one that has since replaced that starts before it.
  */
 static void *sframe_seq_window(struct sframe_registry *reg, loff_t *pos)
 {
@@ -47,10 +47,8 @@ static void *sframe_seq_window(struct sframe_registry *reg, loff_t *pos)
 	struct sframe_window *window;
 
 	mas_for_each(&mas, window, ULONG_MAX) {
-		if (window->text_start >= *pos) {
-			*pos = window->text_start;
+		if (window->text_start >= *pos)
 			return window;
-		}
 	}
 	*pos = SFRAME_SEQ_COUNTERS;
 	return SEQ_START_TOKEN;
@@ -126,9 +124,10 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 	if (v == SEQ_START_TOKEN)
 		return sframe_seq_counters(m, seq->mm);
 
-	seq_printf(m, "%lx-%lx %lx %lx %lx\n", window->text_start,
+	seq_printf(m, "%lx-%lx %lx %lx %lx %s\n", window->text_start,
 		   window->text_end, window->key, window->section.start,
-		   window->section.length);
+		   window->section.length,
+		   window->section.live ? "live" : "fixed");
 	return 0;
 }
 

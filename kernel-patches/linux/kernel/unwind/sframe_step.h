@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 
 #include "sframe.h"
+#include "signal.h"
 #include "user.h"
 
 /*
@@ -105,6 +106,8 @@ static inline enum sframe_reason sframe_apply_reason(int ret)
 		return SFRAME_REASON_CFA_ALIGN;
 	case -ENODATA:
 		return SFRAME_REASON_ROW_REGISTER;
+	case -EOPNOTSUPP:
+		return SFRAME_REASON_SIGNAL;
 	default:
 		return SFRAME_REASON_STACK_FAULT;
 	}
@@ -120,6 +123,15 @@ static inline void sframe_count(struct sframe_counters *counters,
 	WRITE_ONCE(counters->last_ip, ip);
 }
 
+static __always_inline int
+sframe_apply(struct unwind_user_state *state,
+	     const struct unwind_user_frame *frame, const bool nofault)
+{
+	if (frame->signal)
+		return unwind_user_apply_signal(state, nofault);
+	return unwind_user_apply_frame(state, frame, true, nofault);
+}
+
 static __always_inline int __sframe_step(struct unwind_user_state *state,
 					 const bool nofault)
 {
@@ -127,7 +139,6 @@ static __always_inline int __sframe_step(struct unwind_user_state *state,
 	struct unwind_user_frame frame;
 	enum sframe_reason reason;
 	unsigned long ip;
-	int ret;
 
 	if (!reg)
 		return -ENOENT;
@@ -153,10 +164,9 @@ static __always_inline int __sframe_step(struct unwind_user_state *state,
 		state->done = true;
 		return 0;
 	}
-	if (!reason) {
-		ret = unwind_user_apply_frame(state, &frame, true, nofault);
-		reason = sframe_apply_reason(ret);
-	}
+	if (!reason)
+		reason = sframe_apply_reason(sframe_apply(state, &frame,
+							  nofault));
 	if (!reason)
 		return 0;
 

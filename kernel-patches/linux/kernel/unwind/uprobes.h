@@ -6,30 +6,39 @@
 #ifndef _KERNEL_UNWIND_UPROBES_H
 #define _KERNEL_UNWIND_UPROBES_H
 
+#include <linux/errno.h>
 #include <linux/sched.h>
 #include <linux/unwind_user_types.h>
 #include <linux/uprobes.h>
 
 /*
- * A pending return probe has replaced the return address on the stack by that
- * of its trampoline. The probes of functions that were called in tail
- * position share one stack slot: all but the last are marked chained.
+ * A pending return probe has replaced the return address of a function by that
+ * of its trampoline. Which probe is told by @sp, the stack pointer when the
+ * function was entered: after a longjmp(), or where a task has several stacks,
+ * the next one in the list need not be it. Functions that were called in tail
+ * position have that and the original return address in common.
+ *
+ * Return: 0 with the true address in @ra, or -EFAULT if it is not known.
  */
-static __always_inline unsigned long
-unwind_user_return_address(struct unwind_user_state *state, unsigned long ra)
+static __always_inline int
+unwind_user_return_address(const struct unwind_user_state *state,
+			   unsigned long sp, unsigned long *ra)
 {
 #ifdef CONFIG_UPROBES
-	struct return_instance *ri = state->ri;
+	const struct return_instance *ri = state->ri;
 
-	if (likely(!ri) || ra != uprobe_get_trampoline_vaddr())
-		return ra;
+	if (likely(!ri) || *ra != uprobe_get_trampoline_vaddr())
+		return 0;
 
-	while (ri->chained && ri->next)
-		ri = ri->next;
-	state->ri = ri->next;
-	return ri->orig_ret_vaddr;
+	for (; ri; ri = ri->next) {
+		if (ri->stack == sp) {
+			*ra = ri->orig_ret_vaddr;
+			return 0;
+		}
+	}
+	return -EFAULT;
 #else
-	return ra;
+	return 0;
 #endif
 }
 

@@ -12,16 +12,26 @@
 
 #include <linux/sched.h>
 #include <linux/uaccess.h>
+#include <linux/unroll.h>
 #include <linux/unwind_user.h>
 
 #include "uprobes.h"
 
 /*
- * Reads of unwind tables one walk may make: a probe of a binary search or a
- * chunk of rows. 127 frames in a table of 10,000 functions take 127 * (14 + 2);
- * beyond twice that, a table is hostile.
+ * Reads of unwind tables and rows of one frame, in a table of 10,000 functions
+ * with 16 rows each: 14 probes of a search, 16 rows, and the chunks these are
+ * read in, 7 for the longest rows and one more where a page ends.
  */
-#define UNWIND_USER_BUDGET	4096
+#define UNWIND_USER_FRAME_BUDGET	(14 + 16 + 8)
+
+/*
+ * Of one walk: 127 frames without page faults, as perf asks for by default, or
+ * 510 frames, which is all that a deferred stack trace can hold. Each read and
+ * each row costs much the same, so this bounds the time a walk takes, whatever
+ * the tables say and however deep it may go.
+ */
+#define UNWIND_USER_BUDGET_NOFAULT	(127 * UNWIND_USER_FRAME_BUDGET)
+#define UNWIND_USER_BUDGET		(510 * UNWIND_USER_FRAME_BUDGET)
 
 /*
  * Copies of a few words are most of the cost of a step: loads, not a string
@@ -38,6 +48,8 @@ unwind_user_read(void *dst, unsigned long addr, unsigned long size,
 		might_fault();
 	if (!user_read_access_begin(src, size))
 		return -EFAULT;
+	/* A probe of a search is two words. */
+	unrolled_count(2)
 	for (; size >= sizeof(u64); size -= sizeof(u64)) {
 		unsafe_get_user(*(u64 *)to, (const u64 __user *)src, efault);
 		to += sizeof(u64);
@@ -119,7 +131,7 @@ unwind_user_apply_rule(const struct unwind_user_state *state,
 		break;
 	case UNWIND_USER_BASE_REG:
 		/* A callee may have overwritten any other register. */
-		if (!state->topmost)
+		if (!state->topmost || !state->regs)
 			return -ENODATA;
 		if (!unwind_user_reg(state->regs, rule->regnum, &base))
 			return -ENODATA;
@@ -147,6 +159,9 @@ unwind_user_apply_frame(struct unwind_user_state *state,
 			const struct unwind_user_frame *frame,
 			const bool checked, const bool nofault)
 {
+	const struct unwind_user_frame entry = {
+		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
+	};
 	unsigned long cfa = 0, ra = state->ip, fp = state->fp;
 	int ret;
 
@@ -177,7 +192,11 @@ unwind_user_apply_frame(struct unwind_user_state *state,
 	if (ret)
 		return ret;
 
-	state->ip = unwind_user_return_address(state, ra);
+	ret = unwind_user_return_address(state, cfa - entry.cfa.off, &ra);
+	if (ret)
+		return ret;
+
+	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;
 	state->topmost = false;
@@ -197,7 +216,8 @@ unwind_user_apply_fp(struct unwind_user_state *state, const bool checked,
 		ARCH_INIT_USER_FP_FRAME(state->ws)
 	};
 
-	if (state->topmost && unwind_user_at_function_start(state->regs))
+	if (state->topmost && state->regs &&
+	    unwind_user_at_function_start(state->regs))
 		return unwind_user_apply_frame(state, &entry, checked, nofault);
 
 	/* A frame pointer below the stack pointer is something else. */
@@ -209,7 +229,7 @@ unwind_user_apply_fp(struct unwind_user_state *state, const bool checked,
 
 /* Set up @state for the user registers @regs of current. */
 static inline bool unwind_user_init(struct unwind_user_state *state,
-				    struct pt_regs *regs)
+				    struct pt_regs *regs, unsigned int budget)
 {
 	memset(state, 0, sizeof(*state));
 
@@ -219,7 +239,7 @@ static inline bool unwind_user_init(struct unwind_user_state *state,
 	state->lr = unwind_user_lr(regs);
 	state->ws = unwind_user_word_size(regs);
 	state->regs = regs;
-	state->budget = UNWIND_USER_BUDGET;
+	state->budget = budget;
 	state->topmost = true;
 	state->exact_ip = true;
 	unwind_user_init_uprobes(state);

@@ -36,6 +36,7 @@
 
 /* Flags of sframe_window_opts. */
 #define SFRAME_WINDOW_REPLACE	(1U << 0)	/* swap the window of this key */
+#define SFRAME_WINDOW_LIVE	(1U << 1)	/* FDEs are appended, see below */
 
 /**
  * struct sframe_window_opts - optional last argument of PR_SFRAME_REGISTER
@@ -59,6 +60,24 @@ struct sframe_window_opts {
 #define SFRAME_WINDOW_OPTS_SIZE_VER0	32
 
 /*
+ * SFRAME_WINDOW_LIVE: the section grows without a system call. Its address is
+ * a multiple of 8, @text_start and @text_length say where text may come, and
+ * the space between the FDE index and the FRE area is the index's capacity.
+ * The kernel keeps the header as registered, without num_fres and fre_len (rows
+ * lie between fres_off and the end of the section), and reads num_fdes anew for
+ * each frame. To append a function, behind those that are there:
+ *
+ *   1. write its attributes and rows,
+ *   2. write its FDE behind the last one, at a higher text address,
+ *   3. store num_fdes with release semantics,
+ *   4. let threads run it.
+ *
+ * To take one back, store 0 to its func_size. num_fdes does not shrink. Entries,
+ * rows and text that were published are not used for anything else before the
+ * window is replaced or unregistered.
+ */
+
+/*
  * Why a step that found a window produced no frame. One number for counters,
  * /proc/<pid>/sframe, tests and documents; numbers are never reused.
  */
@@ -80,9 +99,9 @@ enum sframe_reason {
 	SFRAME_REASON_ROW_COUNT		= 14,	/* too many rows in one FDE */
 	SFRAME_REASON_CFA_ORDER		= 15,	/* CFA does not move up */
 	SFRAME_REASON_CFA_ALIGN		= 16,	/* CFA is not word aligned */
-	SFRAME_REASON_BUDGET		= 17,	/* reads of this walk are spent */
+	SFRAME_REASON_BUDGET		= 17,	/* walk looked at too many entries */
 	SFRAME_REASON_CHANGED		= 18,	/* window was removed meanwhile */
-	SFRAME_REASON_SIGNAL		= 19,	/* signal frame */
+	SFRAME_REASON_SIGNAL		= 19,	/* not a signal frame, or too many */
 	SFRAME_NR_REASONS,
 };
 
@@ -93,8 +112,8 @@ enum sframe_reason {
  * @last_ip:	address of the last refused step
  * @refused:	refused steps by reason; approximate, updates may be lost
  *
- * A caller with a smaller structure gets the head of it, a larger one is
- * filled with zeros behind what the kernel knows.
+ * A caller with a smaller structure gets the head of it, a larger one (of up
+ * to a page) is filled with zeros behind what the kernel knows.
  */
 struct sframe_stats {
 	__u32	windows;

@@ -12,9 +12,6 @@
 #define KEY_SLOT	1
 #define KEY_LEAF	2
 
-/* A text page and behind it the page with the target. */
-#define MAP_SIZE	(2 * SFT_PAGE)
-
 FIXTURE(slot)
 {
 	__u8		*text;
@@ -35,25 +32,12 @@ FIXTURE_VARIANT_ADD(slot, data_defer) { &sft_slot_data, true };
 FIXTURE_VARIANT_ADD(slot, rbp_fp) { &sft_slot_rbp, false };
 FIXTURE_VARIANT_ADD(slot, rbp_defer) { &sft_slot_rbp, true };
 
-static __u8 *make_slot(const struct sft_slot *kind, const void *target)
-{
-	__u8 *text = sft_map_code(kind->code, SFT_SLOT, MAP_SIZE);
-	__s32 distance = SFT_PAGE - kind->ret;
-
-	if (!text || mprotect(text, MAP_SIZE, SFT_RW))
-		return NULL;
-	if (kind->data)
-		memcpy(text + kind->data, &distance, sizeof(distance));
-	memcpy(text + SFT_PAGE, &target, sizeof(target));
-	return mprotect(text, SFT_PAGE, SFT_RX) ? NULL : text;
-}
-
 FIXTURE_SETUP(slot)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
 
-	self->text = make_slot(variant->kind, sft_leaf);
+	self->text = sft_make_slot(variant->kind, sft_leaf);
 	ASSERT_NE(NULL, self->text);
 	self->section = sft_map(SFT_PAGE, SFT_RW);
 	ASSERT_NE(NULL, self->section);
@@ -63,7 +47,7 @@ FIXTURE_SETUP(slot)
 
 FIXTURE_TEARDOWN(slot)
 {
-	munmap(self->text, MAP_SIZE);
+	munmap(self->text, SFT_SLOT_MAP);
 	munmap(self->section, SFT_PAGE);
 }
 
@@ -94,6 +78,7 @@ static int register_leaf(__u8 *section)
 	return register_fde(KEY_LEAF, section, &fde);
 }
 
+/* Guards against: a row one instruction early or late. */
 TEST_F(slot, each_instruction_has_the_true_stack)
 {
 	const struct sft_slot *kind = variant->kind;
@@ -111,6 +96,7 @@ TEST_F(slot, each_instruction_has_the_true_stack)
 	}
 }
 
+/* Guards against: the direct caller of a trampoline that is lost. */
 TEST_F(slot, each_instruction_of_the_callee_has_the_true_stack)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -129,7 +115,7 @@ TEST_F(slot, each_instruction_of_the_callee_has_the_true_stack)
 	}
 }
 
-/* Frame pointer, row, frame pointer: each where it is right. */
+/* Guards against: a frame pointer that is not restored by a row. */
 TEST_F(slot, callee_with_frame_pointer_and_no_window)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -166,7 +152,7 @@ static bool fp_is_lost(const struct sft_slot *kind, unsigned int off)
 	return off >= kind->fp_lost[0] && off < kind->fp_lost[1];
 }
 
-/* Without this the tests above could not fail. */
+/* Guards against: tests that cannot fail: this is the loss they exclude. */
 TEST_F(slot, without_window_the_caller_is_lost)
 {
 	const struct sft_slot *kind = variant->kind;
@@ -188,6 +174,7 @@ TEST_F(slot, without_window_the_caller_is_lost)
 	}
 }
 
+/* Guards against: the same below a callee. */
 TEST_F(slot, without_window_the_callee_loses_the_caller)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -203,7 +190,7 @@ TEST_F(slot, without_window_the_callee_loses_the_caller)
 	}
 }
 
-/* After the last window is gone the walk is the old one again. */
+/* Guards against: a window that is used after it was removed. */
 TEST_F(slot, unregistered_window_is_not_used)
 {
 	uintptr_t ip = (uintptr_t)self->text;
@@ -216,7 +203,7 @@ TEST_F(slot, unregistered_window_is_not_used)
 	EXPECT_CHAIN(&chain, ip, SFT_LOST);
 }
 
-/* A window somewhere else does not change what frame pointers give. */
+/* Guards against: other stacks once there is any window. */
 TEST_F(slot, foreign_window_changes_nothing)
 {
 	uintptr_t ip = (uintptr_t)self->text;
@@ -236,7 +223,7 @@ FIXTURE(calls)
 
 FIXTURE_VARIANT(calls)
 {
-	bool		defer;
+	bool	defer;
 };
 
 FIXTURE_VARIANT_ADD(calls, fp) { .defer = false };
@@ -297,7 +284,7 @@ static void check_noreturn(struct __test_metadata *_metadata,
 	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
 }
 
-/* Earlier series looked up the return address itself. */
+/* Guards against: a look-up of the return address, as in earlier series. */
 TEST_F(calls, last_instruction_then_another_function)
 {
 	const struct sft_fde fdes[] = {
@@ -310,6 +297,7 @@ TEST_F(calls, last_instruction_then_another_function)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
+/* Guards against: the same where no window covers it. */
 TEST_F(calls, last_instruction_then_the_end_of_the_window)
 {
 	const struct sft_fde fde = SFT_FDE(self->text, NORETURN_SIZE,
@@ -319,7 +307,7 @@ TEST_F(calls, last_instruction_then_the_end_of_the_window)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
-/* Earlier series stored the end of a range inclusive: no such windows. */
+/* Guards against: the same where another window does. */
 TEST_F(calls, last_instruction_then_a_touching_window)
 {
 	const struct sft_fde first = SFT_FDE(self->text, NORETURN_SIZE,
@@ -333,7 +321,7 @@ TEST_F(calls, last_instruction_then_a_touching_window)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
-/* The first byte of a function, reached by jump, is looked up as it is. */
+/* Guards against: a look-up of the byte before a sampled address. */
 TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 {
 	const struct sft_fde fdes[] = {
@@ -349,6 +337,7 @@ TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 	EXPECT_CHAIN(&chain, (uintptr_t)call.entry, SFT_CALLERS);
 }
 
+/* Guards against: rows that are looked up behind the call. */
 TEST_F(calls, row_changes_with_the_return)
 {
 	const __u8 *text = sft_map_code(popped_code, sizeof(popped_code),

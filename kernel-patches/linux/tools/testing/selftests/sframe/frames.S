@@ -29,6 +29,18 @@
 	mov	%rsp, %rbp
 .endm
 
+/* A function without a body, whose rows are sft_leaf_rows. */
+.macro leaf name
+func \name
+	endbr64
+	prologue
+label \name\()_body
+	nop
+	pop	%rbp
+	ret
+label \name\()_end
+.endm
+
 /* void sft_enter(void *stack, void (*func)(void *), void *arg) */
 func sft_enter
 	push	%rbp
@@ -64,14 +76,11 @@ label sft_inner_ret
 	pop	%rbp
 	ret
 
-func sft_leaf
-	endbr64
-	prologue
-label sft_leaf_body
-	nop
-	pop	%rbp
-	ret
-label sft_leaf_end
+	leaf	sft_leaf
+
+/* What a signal is handled by, and a signal that comes meanwhile. */
+	leaf	sft_handler
+	leaf	sft_handler_2
 
 func sft_leaf_pop
 	endbr64
@@ -87,6 +96,38 @@ func sft_escape
 label sft_escape_body
 	nop
 	jmp	sft_enter_ret
+
+/* Goes on at the stack r9, as if sft_escape had been called from there. */
+func sft_onto
+	mov	%r9, %rsp
+	jmp	sft_escape
+
+/*
+ * The end of a signal handler. What describes it begins one byte early: the
+ * handler returns to an address that no call instruction is in front of.
+ */
+	.balign	16
+label sft_restorer_fde
+	nop
+label sft_restorer
+	mov	$__NR_rt_sigreturn, %eax
+label sft_restorer_syscall
+	syscall
+label sft_restorer_end
+
+/* Sends itself SIGUSR1. */
+func sft_kill
+	endbr64
+	prologue
+	mov	$__NR_getpid, %eax
+	syscall
+	mov	%eax, %edi
+	mov	$10, %esi
+	mov	$__NR_kill, %eax
+	syscall
+label sft_kill_ret
+	pop	%rbp
+	ret
 
 /* rdi: struct sft_write_call */
 func sft_write

@@ -6,137 +6,68 @@
  * refusal is counted under its reason, the window stays, and nothing else
  * happens.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <linux/userfaultfd.h>
 
 #include "kselftest_harness.h"
 
-#include "slots.h"
+#include "pool.h"
 
-#define KEY		1
-#define SECTION_SIZE	(16 * SFT_PAGE)
-#define TEXT_SIZE	(4 * SFT_PAGE)
-
-/* Three slots; the one in the middle is run. */
-#define NR_SLOTS	3
+#define KEY		SFT_POOL_KEY
+#define NR_SLOTS	SFT_POOL_SLOTS
 
 FIXTURE(hostile)
 {
-	__u8		*text;
-	__u8		*section;
-	struct sft_call	call;
+	struct sft_pool		pool;
 };
 
 FIXTURE_VARIANT(hostile)
 {
-	bool		defer;
+	bool	defer;
 };
 
 FIXTURE_VARIANT_ADD(hostile, fp) { .defer = false };
 FIXTURE_VARIANT_ADD(hostile, defer) { .defer = true };
 
-static __u8 *make_text(void)
-{
-	__u8 code[NR_SLOTS * SFT_SLOT];
-	unsigned int i;
-
-	for (i = 0; i < NR_SLOTS; i++)
-		memcpy(code + i * SFT_SLOT, sft_slot_arg.code, SFT_SLOT);
-	return sft_map_code(code, sizeof(code), TEXT_SIZE);
-}
-
 FIXTURE_SETUP(hostile)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-
-	self->text = make_text();
-	ASSERT_NE(NULL, self->text);
-	self->section = sft_map(SECTION_SIZE, SFT_RW);
-	ASSERT_NE(NULL, self->section);
-	self->call.entry = self->text + SFT_SLOT;
-	self->call.target = sft_leaf;
+	ASSERT_EQ(0, sft_pool_make(&self->pool));
 }
 
 FIXTURE_TEARDOWN(hostile)
 {
-	munmap(self->text, TEXT_SIZE);
-	munmap(self->section, SECTION_SIZE);
+	sft_pool_unmap(&self->pool);
+}
+
+/* Addresses of a callchain, at the most. */
+#define MAX_FP		127
+#define MAX_DEFER	510
+
+static __u64 refused(enum sframe_reason reason)
+{
+	struct sframe_stats stats;
+
+	return sft_stats(&stats) ? UINT64_MAX : stats.refused[reason];
 }
 
 /* What a case does to a good section; @sec was registered after that. */
 typedef void (*spoil_fn)(__u8 *sec);
 
-static size_t build_slots(__u8 *section, const __u8 *text)
-{
-	struct sft_fde fdes[NR_SLOTS];
-	unsigned int i;
-
-	for (i = 0; i < NR_SLOTS; i++)
-		fdes[i] = (struct sft_fde)SFT_FDE(text + i * SFT_SLOT,
-						   SFT_SLOT, sft_slot_arg.rows);
-	return sft_build(section, fdes, NR_SLOTS);
-}
-
-/*
- * Sample at the call of the slot, on top of the stack and below a callee: both
- * walks end there, for @reason. Then nothing else may have changed.
- */
-static void check_refused(struct __test_metadata *_metadata,
-			  const struct sft_call *call, bool defer,
-			  enum sframe_reason reason)
-{
-	const __u8 *ip = (const __u8 *)call->entry + 5;
-	struct sframe_stats stats;
-	struct sft_chain chain;
-	unsigned int i;
-
-	ASSERT_EQ(0, sft_chain_at(ip, defer, call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)ip);
-	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(1, stats.windows);
-	EXPECT_EQ(reason, stats.last_reason);
-	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
-
-	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)ip + 3);
-	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(1, stats.windows);
-	EXPECT_EQ((uintptr_t)ip + 2, stats.last_ip);
-	for (i = 0; i < ARRAY_SIZE(stats.refused); i++)
-		EXPECT_EQ(i == reason ? 2 : 0, stats.refused[i]);
-}
-
-static void check_good(struct __test_metadata *_metadata,
-		       const struct sft_call *call, bool defer)
-{
-	const __u8 *ip = (const __u8 *)call->entry + 5;
-	struct sft_chain chain;
-
-	ASSERT_EQ(0, sft_chain_at(ip, defer, call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
-}
-
 /* The window of all slots, spoilt while it is registered, then repaired. */
-static void spoil(struct __test_metadata *_metadata, __u8 *section,
-		  const struct sft_call *call, bool defer, spoil_fn fn,
-		  enum sframe_reason reason)
+static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
+		  bool defer, spoil_fn fn, enum sframe_reason reason)
 {
-	const __u8 *text = (const __u8 *)call->entry - SFT_SLOT;
-	size_t len = build_slots(section, text);
+	size_t len = sft_pool_build(pool->section, pool->text);
 
-	ASSERT_EQ(0, sft_register(KEY, section, len, NULL));
-	check_good(_metadata, call, defer);
-	fn(section);
-	check_refused(_metadata, call, defer, reason);
-	build_slots(section, text);
-	check_good(_metadata, call, defer);
+	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
+	sft_pool_good(_metadata, &pool->call, defer);
+	fn(pool->section);
+	sft_pool_refused(_metadata, &pool->call, defer, reason);
+	sft_pool_build(pool->section, pool->text);
+	sft_pool_good(_metadata, &pool->call, defer);
+	EXPECT_EQ(1, sft_windows());
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
@@ -145,8 +76,8 @@ static void spoil(struct __test_metadata *_metadata, __u8 *section,
 	static void spoil_##name(__u8 *sec);				\
 	TEST_F(hostile, name)						\
 	{								\
-		spoil(_metadata, self->section, &self->call,		\
-		      variant->defer, spoil_##name, reason);		\
+		spoil(_metadata, &self->pool, variant->defer,		\
+		      spoil_##name, reason);				\
 	}								\
 	static void spoil_##name(__u8 *sec)
 
@@ -165,17 +96,19 @@ static void swap_fdes(__u8 *sec, unsigned int a, unsigned int b)
 	fb->func_start -= distance;
 }
 
-/* Earlier series took entries out of order as they came. */
+/* Guards against: entries out of order, which earlier series took. */
 SPOIL(index_not_sorted, SFRAME_REASON_FDE_ORDER)
 {
 	sft_index(sec, 2)->func_start -= 8 * SFT_SLOT;
 }
 
+/* Guards against: order that is only checked between neighbours. */
 SPOIL(index_first_and_last_swapped, SFRAME_REASON_FDE_ORDER)
 {
 	swap_fdes(sec, 0, 2);
 }
 
+/* Guards against: a function that begins in other code. */
 SPOIL(function_before_the_window, SFRAME_REASON_FDE_RANGE)
 {
 	sft_index(sec, 0)->func_start -= 16;
@@ -183,26 +116,31 @@ SPOIL(function_before_the_window, SFRAME_REASON_FDE_RANGE)
 	sft_index(sec, 1)->func_size = 64;
 }
 
+/* Guards against: a function that ends in other code. */
 SPOIL(function_behind_the_window, SFRAME_REASON_FDE_RANGE)
 {
 	sft_index(sec, 1)->func_size = 33;
 }
 
+/* Guards against: sizes whose sum with the start wraps. */
 SPOIL(function_of_4_gib, SFRAME_REASON_FDE_RANGE)
 {
 	sft_index(sec, 1)->func_size = UINT32_MAX;
 }
 
+/* Guards against: an empty function that covers its first byte. */
 SPOIL(function_taken_back, SFRAME_REASON_NO_FDE)
 {
 	sft_index(sec, 1)->func_size = 0;
 }
 
+/* Guards against: rows that hold behind the function. */
 SPOIL(function_too_short, SFRAME_REASON_NO_FDE)
 {
 	sft_index(sec, 1)->func_size = 5;
 }
 
+/* Guards against: a search that returns the first one anyway. */
 SPOIL(all_functions_behind, SFRAME_REASON_NO_FDE)
 {
 	sft_index(sec, 0)->func_start += 64;
@@ -212,42 +150,49 @@ SPOIL(all_functions_behind, SFRAME_REASON_NO_FDE)
 
 /* ---- Attributes of a function ----------------------------------------- */
 
+/* Guards against: a shift by a number of user space's. */
 SPOIL(start_size_3, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info = 3;
 }
 
+/* Guards against: the same, the largest. */
 SPOIL(start_size_15, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info = 15;
 }
 
+/* Guards against: bits that change what rows mean, ignored. */
 SPOIL(reserved_info, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_RESERVED;
 }
 
+/* Guards against: unknown types taken for known ones. */
 SPOIL(function_type_2, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info2 = 2;
 }
 
+/* Guards against: the same, the largest. */
 SPOIL(function_type_31, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info2 = 31;
 }
 
+/* Guards against: bits that change what rows mean, ignored. */
 SPOIL(reserved_info2, SFRAME_REASON_FDE_TYPE)
 {
 	sft_attr(sec, 1)->info2 = 0x20;
 }
 
-/* Earlier series divided by it: a divide error in the kernel. */
+/* Guards against: division by it, as in earlier series: #DE. */
 SPOIL(block_size_0, SFRAME_REASON_REP_SIZE)
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_PCMASK;
 }
 
+/* Guards against: registers from a stack without signal frame. */
 SPOIL(signal_frame, SFRAME_REASON_SIGNAL)
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_SIGNAL;
@@ -255,29 +200,33 @@ SPOIL(signal_frame, SFRAME_REASON_SIGNAL)
 
 /* ---- Where the rows are ----------------------------------------------- */
 
-/* The area has 42 bytes. */
+/* Guards against: rows that begin where the section ends. */
 SPOIL(rows_behind_the_area, SFRAME_REASON_FRE_OFFSET)
 {
+	/* The area has 42 bytes. */
 	sft_index(sec, 1)->fre_off = 42;
 }
 
+/* Guards against: an offset whose sum with the start wraps. */
 SPOIL(rows_far_behind, SFRAME_REASON_FRE_OFFSET)
 {
 	sft_index(sec, 1)->fre_off = UINT32_MAX;
 }
 
+/* Guards against: attributes that are checked by their first byte. */
 SPOIL(attributes_leave_the_area, SFRAME_REASON_FRE_OFFSET)
 {
 	sft_index(sec, 1)->fre_off = 42 - 4;
 }
 
-/* Earlier series checked the start of a row and not its end. */
+/* Guards against: rows checked by their start, as in earlier series. */
 SPOIL(start_leaves_the_area, SFRAME_REASON_FRE_OFFSET)
 {
 	sft_index(sec, 1)->fre_off = 42 - 5;
 	memcpy(sft_attr(sec, 1), &(struct sframe_fde_attr){ .num_fres = 1 }, 5);
 }
 
+/* Guards against: data words outside of the section. */
 SPOIL(words_leave_the_area, SFRAME_REASON_FRE_OFFSET)
 {
 	sft_index(sec, 1)->fre_off = sft_index(sec, 2)->fre_off;
@@ -285,6 +234,7 @@ SPOIL(words_leave_the_area, SFRAME_REASON_FRE_OFFSET)
 	sft_row_bytes(sec, 2)[1] = 1 | 6 << 1 | SFT_WORD4;
 }
 
+/* Guards against: a count of rows that is believed. */
 SPOIL(too_many_rows_for_the_area, SFRAME_REASON_FRE_OFFSET)
 {
 	sft_index(sec, 1)->fre_off = sft_index(sec, 2)->fre_off;
@@ -293,11 +243,13 @@ SPOIL(too_many_rows_for_the_area, SFRAME_REASON_FRE_OFFSET)
 	sft_attr(sec, 2)->num_fres = 4;
 }
 
+/* Guards against: a row that nobody has written. */
 SPOIL(no_rows, SFRAME_REASON_NO_ROW)
 {
 	sft_attr(sec, 1)->num_fres = 0;
 }
 
+/* Guards against: the first row taken before it begins. */
 SPOIL(first_row_starts_later, SFRAME_REASON_NO_ROW)
 {
 	sft_row_bytes(sec, 1)[0] = 9;
@@ -309,49 +261,57 @@ SPOIL(first_row_starts_later, SFRAME_REASON_NO_ROW)
 #define ROW(n, byte)	sft_row_bytes(sec, 1)[3 * (n) + (byte)]
 #define INFO(words)	(1 | (words) << 1)
 
+/* Guards against: the later of two rows, or the earlier. */
 SPOIL(rows_at_one_address, SFRAME_REASON_ROW_ORDER)
 {
 	ROW(1, 0) = 0;
 }
 
+/* Guards against: a search that does not end, or takes any row. */
 SPOIL(rows_go_back, SFRAME_REASON_ROW_ORDER)
 {
 	ROW(0, 0) = 4;
 	ROW(1, 0) = 3;
 }
 
+/* Guards against: a shift by 3: words of 8 bytes. */
 SPOIL(words_of_no_size, SFRAME_REASON_ROW_WORDS)
 {
 	ROW(1, 1) |= 3 << 5;
 }
 
-/* 15 words of 4 bytes overflow what libsframe has for them. */
+/* Guards against: libsframe's overflow: 15 words into room for six. */
 SPOIL(fifteen_words, SFRAME_REASON_ROW_WORDS)
 {
 	ROW(1, 1) = INFO(15) | SFT_WORD4;
 }
 
+/* Guards against: one word more than there is room for. */
 SPOIL(seven_words, SFRAME_REASON_ROW_WORDS)
 {
 	ROW(1, 1) = INFO(7);
 }
 
+/* Guards against: words of another architecture. */
 SPOIL(three_words_without_flex, SFRAME_REASON_ROW_WORDS)
 {
 	sft_attr(sec, 1)->num_fres = 2;
 	ROW(1, 1) = INFO(3);
 }
 
+/* Guards against: an address with a signature that is not one. */
 SPOIL(mangled_return_address, SFRAME_REASON_ROW_RULE)
 {
 	ROW(1, 1) |= 0x80;
 }
 
+/* Guards against: a stack that grows down: a loop. */
 SPOIL(cfa_below_the_stack, SFRAME_REASON_CFA_ORDER)
 {
 	ROW(1, 2) = -8;
 }
 
+/* Guards against: frames that overlap. */
 SPOIL(cfa_not_aligned, SFRAME_REASON_CFA_ALIGN)
 {
 	ROW(1, 2) = 17;
@@ -408,9 +368,10 @@ static const struct flex_case flex_cases[] = {
 	  SFRAME_REASON_STACK_FAULT },
 };
 
+/* Guards against: registers out of range, pairs that are none. */
 TEST_F(hostile, flex_rows)
 {
-	const __u8 *text = self->text + SFT_SLOT;
+	const __u8 *text = self->pool.text + SFT_SLOT;
 	const __u8 *ip = text + 5;
 	struct sframe_stats before, after;
 	struct sft_chain chain;
@@ -422,12 +383,12 @@ TEST_F(hostile, flex_rows)
 			.start = text, .size = SFT_SLOT, .rows = &c->row,
 			.nr_rows = 1, .info2 = SFRAME_FDE_TYPE_FLEX,
 		};
-		size_t len = sft_build(self->section, &fde, 1);
+		size_t len = sft_build(self->pool.section, &fde, 1);
 
 		TH_LOG("%s", c->what);
-		ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
+		ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
 		ASSERT_EQ(0, sft_stats(&before));
-		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call,
+		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->pool.call,
 					  &chain));
 		EXPECT_CHAIN(&chain, (uintptr_t)ip);
 		ASSERT_EQ(0, sft_stats(&after));
@@ -440,301 +401,226 @@ TEST_F(hostile, flex_rows)
 	}
 }
 
-/* A CFA that stands still would never end: below the topmost frame, no. */
+/* Guards against: a caller with the same stack: a loop. */
 TEST_F(hostile, cfa_stands_still)
 {
 	const struct sft_row row = SFT_SP(0, 0);
 	const struct sft_fde fde = {
-		.start = self->text + SFT_SLOT, .size = SFT_SLOT,
+		.start = self->pool.text + SFT_SLOT, .size = SFT_SLOT,
 		.rows = &row, .nr_rows = 1,
 	};
-	size_t len = sft_build(self->section, &fde, 1);
+	size_t len = sft_build(self->pool.section, &fde, 1);
 	struct sframe_stats stats;
 	struct sft_chain chain;
 
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->call,
+	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->pool.call,
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
-		     (uintptr_t)self->text + SFT_SLOT + 8);
+		     (uintptr_t)self->pool.text + SFT_SLOT + 8);
 	ASSERT_EQ(0, sft_stats(&stats));
 	EXPECT_EQ(1, stats.refused[SFRAME_REASON_CFA_ORDER]);
 }
 
-/* ---- Sections that go away -------------------------------------------- */
+/* ---- Rows that lead anywhere ------------------------------------------ */
 
-/*
- * Earlier series took the section for corrupt then, and removed it. It is
- * where no other mapping takes its place.
- */
-TEST_F(hostile, section_is_unmapped)
+#define DWARF_R9		9
+
+/* ret, with r9 as the test likes, in a window with one FLEX row. */
+static const __u8 *make_ret(struct sft_pool *pool, const struct sft_row *row)
 {
-	__u8 *low = mmap((void *)0x10000000, SFT_PAGE, SFT_RW,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
-			    -1, 0);
-	size_t len;
+	const __u8 *text = sft_map_code("\xc3", 1, SFT_PAGE);
+	const struct sft_fde fde = {
+		.start = text, .size = 1, .rows = row, .nr_rows = 1,
+		.info2 = SFRAME_FDE_TYPE_FLEX,
+	};
+	size_t len = sft_build(pool->section, &fde, 1);
 
-	ASSERT_NE(MAP_FAILED, low);
-	len = build_slots(low, self->text);
-	ASSERT_EQ(0, sft_register(KEY, low, len, NULL));
-	ASSERT_EQ(0, munmap(low, SFT_PAGE));
-	check_refused(_metadata, &self->call, variant->defer,
-		      SFRAME_REASON_SECTION_FAULT);
-	EXPECT_EQ(0, sft_unregister(KEY));
+	pool->call.entry = text;
+	return sft_register(KEY, pool->section, len, NULL) ? NULL : text;
 }
 
-TEST_F(hostile, section_loses_its_permissions)
-{
-	size_t len = build_slots(self->section, self->text);
+/* Nothing user space can read is there. */
+static const unsigned long nowhere[] = {
+	0, 1, 4088, 1UL << 47, 1UL << 63, 0x7ffffffff000 - 7, 0x7ffffffffffc,
+	0xdead000000000000, 0xffff800000000000, 0xffff888000000000,
+	0xffffffff81000000, 0xffffffffff600000, -8UL, -1UL,
+};
 
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	ASSERT_EQ(0, mprotect(self->section, SFT_PAGE, PROT_NONE));
-	check_refused(_metadata, &self->call, variant->defer,
-		      SFRAME_REASON_SECTION_FAULT);
-	ASSERT_EQ(0, mprotect(self->section, SFT_PAGE, PROT_READ));
-	check_good(_metadata, &self->call, variant->defer);
-}
+static const struct {
+	const char	*what;
+	struct sft_row	row;
+} anywhere[] = {
+	{ "cfa", SFT_FLEX(0, SFT_REG_DEREF(DWARF_R9), 0) },
+	{ "return address",
+	  SFT_FLEX(0, SFT_REG(SFT_RSP), 8, SFT_REG_DEREF(DWARF_R9), 0) },
+	{ "frame pointer",
+	  SFT_FLEX(0, SFT_REG(SFT_RSP), 8, 0, SFT_REG_DEREF(DWARF_R9), 0) },
+};
 
-/* Rows in front of a page that is not there do not fail with it. */
-TEST_F(hostile, only_the_rows_behind_are_not_readable)
+/* Guards against: a row reads memory of the kernel, or faults in it. */
+TEST_F(hostile, flex_rows_read_nothing_of_the_kernel)
 {
-	__u8 *sec = self->section + SFT_PAGE - (28 + 16 + 5 + 6);
-	const struct sft_fde fde = SFT_FDE(self->text + SFT_SLOT, SFT_SLOT,
-					   sft_slot_arg.rows);
-	const __u8 *text = self->call.entry;
+	unsigned int i, j, count = 0;
 	struct sft_chain chain;
 
-	ASSERT_EQ(0, sft_register(KEY, sec, sft_build(sec, &fde, 1), NULL));
-	ASSERT_EQ(0, mprotect(self->section + SFT_PAGE, SFT_PAGE, PROT_NONE));
-	/* The start of the third row says that the second one is right. */
-	ASSERT_EQ(0, sft_chain_at(text + 4, variant->defer, &self->call,
-				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
-	ASSERT_EQ(0, sft_chain_at(text + 9, variant->defer, &self->call,
-				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)text + 9);
+	for (i = 0; i < ARRAY_SIZE(anywhere); i++) {
+		const __u8 *text = make_ret(&self->pool, &anywhere[i].row);
+
+		ASSERT_NE(NULL, text);
+		for (j = 0; j < ARRAY_SIZE(nowhere); j++) {
+			TH_LOG("%s at %lx", anywhere[i].what, nowhere[j]);
+			self->pool.call.target = (void *)nowhere[j];
+			ASSERT_EQ(0, sft_chain_at(text, variant->defer,
+						  &self->pool.call, &chain));
+			EXPECT_CHAIN(&chain, (uintptr_t)text);
+			EXPECT_EQ(++count, refused(SFRAME_REASON_STACK_FAULT));
+		}
+		ASSERT_EQ(0, sft_unregister(KEY));
+	}
 }
 
-/*
- * A page that was never touched: the walk that may fault brings it in, the
- * other one does not; both end, neither complains.
- */
-TEST_F(hostile, section_is_not_resident)
+/* Guards against: a row that loads the CFA goes down, or far away. */
+TEST_F(hostile, cfa_is_loaded)
 {
-	size_t len = build_slots(self->section, self->text);
+	static const struct {
+		__u64			cfa;
+		enum sframe_reason	reason;
+	} words[] = {
+		{ 0, SFRAME_REASON_CFA_ORDER },
+		{ 0x1000, SFRAME_REASON_CFA_ORDER },
+		{ 0x7ffffffff000, SFRAME_REASON_STACK_FAULT },
+		{ 0x7ffffffff001, SFRAME_REASON_CFA_ALIGN },
+		{ 0xffff888000000008, SFRAME_REASON_STACK_FAULT },
+		{ -8UL, SFRAME_REASON_STACK_FAULT },
+		{ -1UL, SFRAME_REASON_CFA_ALIGN },
+	};
+	const __u8 *text = make_ret(&self->pool, &anywhere[0].row);
 	struct sframe_stats stats;
 	struct sft_chain chain;
-	const __u8 *ip = (const __u8 *)self->call.entry + 5;
+	unsigned int i;
+	static __u64 word;
 
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	ASSERT_EQ(0, madvise(self->section, SFT_PAGE, MADV_DONTNEED));
-	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)ip);
-	ASSERT_EQ(0, sft_stats(&stats));
-	/* Zeros are an index whose entries are all at their own address. */
-	EXPECT_EQ(variant->defer ? SFRAME_REASON_NO_FDE :
-		  SFRAME_REASON_SECTION_FAULT, stats.last_reason);
+	ASSERT_NE(NULL, text);
+	self->pool.call.target = &word;
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		TH_LOG("cfa %llx", words[i].cfa);
+		word = words[i].cfa;
+		ASSERT_EQ(0, sft_chain_at(text, variant->defer,
+					  &self->pool.call, &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)text);
+		ASSERT_EQ(0, sft_stats(&stats));
+		EXPECT_EQ(words[i].reason, stats.last_reason);
+	}
 }
 
-/* The header was checked once; what it says later is not read. */
+/* A stack for sft_onto, and a window with this row for what it returns to. */
+static __u64 *make_loop(struct sft_pool *pool, const struct sft_row *row,
+			bool flex)
+{
+	const struct sft_fde fde = {
+		.start = pool->text, .size = SFT_SLOT, .rows = row,
+		.nr_rows = 1, .info2 = flex,
+	};
+	size_t len = sft_build(pool->section, &fde, 1);
+	__u64 *stack = sft_map(4 * SFT_PAGE, SFT_RW);
+
+	if (!stack || sft_register(KEY, pool->section, len, NULL))
+		return NULL;
+	pool->call.entry = sft_onto;
+	pool->call.target = stack + 8;
+	stack[8] = (uintptr_t)pool->text + 8;
+	return stack;
+}
+
+/* Guards against: frames that lead to each other, by a CFA in memory. */
+TEST_F(hostile, loaded_cfa_makes_a_loop)
+{
+	static const struct sft_row row =
+		SFT_FLEX(0, SFT_REG_DEREF(SFT_RSP), 0);
+	__u64 *stack = make_loop(&self->pool, &row, true);
+	const __u64 ip = (uintptr_t)self->pool.text + 8;
+	struct sft_chain chain;
+	int i;
+
+	ASSERT_NE(NULL, stack);
+	/* Up once, then to itself, to the first one, and below both. */
+	stack[9] = (uintptr_t)(stack + 16);
+	stack[15] = ip;
+	for (i = 0; i < 3; i++) {
+		stack[16] = (uintptr_t)(stack + 16 - 4 * i);
+		ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
+					  &self->pool.call, &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body, ip, ip);
+		EXPECT_EQ(i + 1, refused(SFRAME_REASON_CFA_ORDER));
+	}
+}
+
+/* Guards against: a walk as long as the stack, of one function. */
+TEST_F(hostile, return_address_makes_a_loop)
+{
+	static const struct sft_row row = SFT_SP(0, 8);
+	__u64 *stack = make_loop(&self->pool, &row, false);
+	const __u64 ip = (uintptr_t)self->pool.text + 8;
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_NE(NULL, stack);
+	for (i = 8; i < 4 * SFT_PAGE / 8; i++)
+		stack[i] = ip;
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
+				  &self->pool.call, &chain));
+	EXPECT_EQ(variant->defer ? MAX_DEFER : MAX_FP, chain.nr);
+	for (i = 1; i < chain.nr; i++)
+		EXPECT_EQ(ip, chain.ip[i]);
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* Guards against: a block that is larger than the function is an error. */
+TEST_F(hostile, block_size_larger_than_the_slot)
+{
+	struct sft_pool *pool = &self->pool;
+	size_t len = sft_pool_build(pool->section, pool->text);
+	unsigned int size;
+
+	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
+	sft_attr(pool->section, 1)->info = SFRAME_FDE_PCMASK;
+	for (size = SFT_SLOT; size <= 255; size += 239) {
+		sft_attr(pool->section, 1)->rep_size = size;
+		sft_pool_good(_metadata, &pool->call, variant->defer);
+	}
+	/* One byte less, and the last instructions are the first ones again. */
+	sft_attr(pool->section, 1)->rep_size = 5;
+	sft_row_bytes(pool->section, 1)[2] = -8;
+	sft_pool_refused(_metadata, &pool->call, variant->defer,
+			 SFRAME_REASON_CFA_ORDER);
+}
+
+/* ---- Sections that change ---------------------------------------------- */
+
+/* Guards against: a header that is read again, unchecked. */
 TEST_F(hostile, header_changes_after_registration)
 {
-	size_t len = build_slots(self->section, self->text);
+	size_t len = sft_pool_build(self->pool.section, self->pool.text);
 
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	memset(self->section, 0xff, sizeof(struct sframe_header));
-	check_good(_metadata, &self->call, variant->defer);
-	memset(self->section, 0, sizeof(struct sframe_header));
-	check_good(_metadata, &self->call, variant->defer);
+	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
+	memset(self->pool.section, 0xff, sizeof(struct sframe_header));
+	sft_pool_good(_metadata, &self->pool.call, variant->defer);
+	memset(self->pool.section, 0, sizeof(struct sframe_header));
+	sft_pool_good(_metadata, &self->pool.call, variant->defer);
 }
 
-/* Length counts: rows in the same memory but behind it are not read. */
+/* Guards against: rows in the same memory that were not announced. */
 TEST_F(hostile, area_ends_before_the_section)
 {
-	size_t len = build_slots(self->section, self->text);
-	struct sframe_header *header = sft_header(self->section);
+	size_t len = sft_pool_build(self->pool.section, self->pool.text);
+	struct sframe_header *header = sft_header(self->pool.section);
 
 	/* Cuts the second row of the second slot: 14 + 5 + 3 + 2 bytes. */
 	header->fre_len = 24;
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	check_refused(_metadata, &self->call, variant->defer,
-		      SFRAME_REASON_FRE_OFFSET);
-}
-
-/* ---- Sections behind userfaultfd -------------------------------------- */
-
-/* Faults on the section wait until the test lets them go on. */
-static int catch_faults(__u8 *section)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register area = {
-		.range = { (uintptr_t)section, SFT_PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int fd = syscall(__NR_userfaultfd, O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) ||
-	    ioctl(fd, UFFDIO_REGISTER, &area) ||
-	    madvise(section, SFT_PAGE, MADV_DONTNEED))
-		return -1;
-	return fd;
-}
-
-static bool wait_for_fault(int fd)
-{
-	struct uffd_msg msg;
-
-	return read(fd, &msg, sizeof(msg)) == sizeof(msg) &&
-	       msg.event == UFFD_EVENT_PAGEFAULT;
-}
-
-static int end_fault(int fd, __u8 *section, __u8 *copy)
-{
-	struct uffdio_copy args = {
-		.dst = (uintptr_t)section,
-		.src = (uintptr_t)copy,
-		.len = SFT_PAGE,
-	};
-
-	return ioctl(fd, UFFDIO_COPY, &args);
-}
-
-/* A walk in another thread, and what it waits for. */
-struct walk {
-	const struct sft_call	*call;
-	struct sft_chain	chain;
-	int			ret;
-	pthread_t		thread;
-	int			uffd;
-	__u8			*section;
-};
-
-static void *walk_slowly(void *arg)
-{
-	struct walk *walk = arg;
-	const __u8 *ip = (const __u8 *)walk->call->entry + 5;
-
-	walk->ret = sft_chain_at(ip, true, walk->call, &walk->chain);
-	return NULL;
-}
-
-FIXTURE(slow)
-{
-	__u8		*text;
-	__u8		*section;
-	struct sft_call	call;
-	struct walk	walk;
-};
-
-/* A walk of another thread is in the middle of the section. */
-FIXTURE_SETUP(slow)
-{
-	size_t len;
-
-	if (sft_missing())
-		SKIP(return, "%s", sft_missing());
-
-	self->text = make_text();
-	ASSERT_NE(NULL, self->text);
-	self->section = sft_map(SECTION_SIZE, SFT_RW);
-	ASSERT_NE(NULL, self->section);
-	self->call.entry = self->text + SFT_SLOT;
-	self->call.target = sft_leaf;
-	len = build_slots(self->section, self->text);
-	memcpy(self->section + SFT_PAGE, self->section, SFT_PAGE);
-	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
-	self->walk.uffd = catch_faults(self->section);
-	if (self->walk.uffd < 0)
-		SKIP(return, "no userfaultfd for faults of the kernel");
-
-	self->walk.call = &self->call;
-	self->walk.section = self->section;
-	ASSERT_EQ(0, pthread_create(&self->walk.thread, NULL, walk_slowly,
-				    &self->walk));
-	ASSERT_TRUE(wait_for_fault(self->walk.uffd));
-}
-
-FIXTURE_TEARDOWN(slow)
-{
-	munmap(self->text, TEXT_SIZE);
-	munmap(self->section, SECTION_SIZE);
-}
-
-static void end_walk(struct __test_metadata *_metadata, struct walk *walk)
-{
-	ASSERT_EQ(0, end_fault(walk->uffd, walk->section,
-			       walk->section + SFT_PAGE));
-	ASSERT_EQ(0, pthread_join(walk->thread, NULL));
-	ASSERT_EQ(0, walk->ret);
-	EXPECT_EQ((uintptr_t)walk->call->entry + 5, walk->chain.ip[0]);
-}
-
-/* Nothing is locked meanwhile, and the walk goes on when it can. */
-TEST_F(slow, others_do_not_wait)
-{
-	__u8 *text = make_text(), *section = self->section + 2 * SFT_PAGE;
-	size_t len = build_slots(section, text);
-
-	EXPECT_EQ(0, sft_register(KEY + 1, section, len, NULL));
-	EXPECT_EQ(2, sft_windows());
-	EXPECT_EQ(0, munmap(text, TEXT_SIZE));
-	EXPECT_EQ(1, sft_windows());
-	end_walk(_metadata, &self->walk);
-	EXPECT_CHAIN(&self->walk.chain, self->walk.chain.ip[0], SFT_CALLERS);
-}
-
-/* The window it reads can go: it is used no more. */
-TEST_F(slow, its_window_is_unregistered)
-{
-	EXPECT_EQ(0, sft_unregister(KEY));
-	EXPECT_EQ(0, sft_windows());
-	end_walk(_metadata, &self->walk);
-	EXPECT_CHAIN(&self->walk.chain, self->walk.chain.ip[0], SFT_LOST);
-}
-
-/* It is replaced: the walk begins anew with what is there now. */
-TEST_F(slow, its_window_is_replaced)
-{
-	__u8 *section = self->section + 2 * SFT_PAGE;
-	size_t len = build_slots(section, self->text);
-
-	EXPECT_EQ(0, sft_register_text(KEY, section, len, self->text,
-				       NR_SLOTS * SFT_SLOT,
-				       SFRAME_WINDOW_REPLACE));
-	/* These bytes were right when they were registered. */
-	sft_row_bytes(self->section + SFT_PAGE, 1)[5] = 24;
-	end_walk(_metadata, &self->walk);
-	EXPECT_CHAIN(&self->walk.chain, self->walk.chain.ip[0], SFT_CALLERS);
-}
-
-static void walk_forever(const struct sft_call *call)
-{
-	struct sft_chain chain;
-
-	sft_chain_at((const __u8 *)call->entry + 5, true, call, &chain);
-	_exit(1);
-}
-
-/* A fatal signal ends a walk that nobody lets go on. */
-TEST_F(slow, a_fatal_signal_ends_the_walk)
-{
-	int status;
-	pid_t child = fork();
-
-	ASSERT_LE(0, child);
-	if (!child) {
-		int uffd = catch_faults(self->section);
-
-		if (uffd < 0 || fcntl(uffd, F_SETFD, 0))
-			_exit(2);
-		walk_forever(&self->call);
-	}
-	usleep(300000);
-	EXPECT_EQ(0, waitpid(child, &status, WNOHANG));
-	EXPECT_EQ(0, kill(child, SIGKILL));
-	EXPECT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_TRUE(WIFSIGNALED(status));
-	end_walk(_metadata, &self->walk);
+	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
+	sft_pool_refused(_metadata, &self->pool.call, variant->defer,
+			 SFRAME_REASON_FRE_OFFSET);
 }
 
 /* ---- Work ------------------------------------------------------------- */
@@ -748,10 +634,11 @@ TEST_F(slow, a_fatal_signal_ends_the_walk)
 #define DEEP_RET	(DEEP_CALL + 5)
 #define DEEP_BOTTOM	(DEEP_RET + 2)
 #define DEEP_SIZE	(DEEP_BOTTOM + 6)
-#define DEEP_ROWS	60
-#define DEEP_FDES	4096
 #define DEPTH		400
 
+/* Reads and rows a walk may take, see kernel/unwind/user.h. */
+#define BUDGET_FP	(127 * 38)
+#define BUDGET_DEFER	(510 * 38)
 static void make_deep(__u8 *code)
 {
 	static const __u8 head[] = {
@@ -772,37 +659,37 @@ static void make_deep(__u8 *code)
 /* mov $DEPTH,%ecx; jmp +... : sets up the depth, then falls into the rest. */
 static const __u8 deep_head[] = { 0xb9, DEPTH & 0xff, DEPTH >> 8, 0, 0 };
 
-static size_t build_deep(__u8 *section, const __u8 *text)
+#define MAX_DEEP_FDES	10000
+#define MAX_DEEP_ROWS	61
+
+/* All @nr_rows rows are looked at for a return address, in words of 4 bytes. */
+static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
+			 unsigned int nr_rows)
 {
-	static struct sft_fde fdes[DEEP_FDES];
-	static struct sft_row rows[DEEP_ROWS + 1];
-	static const struct sft_row head[] = { SFT_SP(0, 8) };
+	static const struct sft_row empty[] = { SFT_SP(0, 8) };
+	static struct sft_fde fdes[MAX_DEEP_FDES];
+	static struct sft_row rows[MAX_DEEP_ROWS];
 	unsigned int i;
 
 	rows[0] = (struct sft_row)SFT_SP(0, 8);
-	for (i = 1; i < DEEP_ROWS; i++)
-		rows[i] = (struct sft_row){
-			3 + i, SFT_WORD4 | 1, 1, { 16 }
-		};
+	for (i = 1; i < nr_rows - 1; i++)
+		rows[i] = (struct sft_row){ 3 + i, SFT_WORD4 | 1, 1, { 16 } };
 	rows[i] = (struct sft_row)SFT_SP(DEEP_SIZE - 1, 8);
 	/* Empty functions in front make the search long. */
-	for (i = 0; i < DEEP_FDES - 1; i++)
-		fdes[i] = (struct sft_fde)SFT_FDE(text, 0, head);
+	for (i = 0; i < nr_fdes - 1; i++)
+		fdes[i] = (struct sft_fde)SFT_FDE(text, 0, empty);
 	fdes[i] = (struct sft_fde)SFT_FDE(text, DEEP_SIZE, rows);
-	return sft_build(section, fdes, DEEP_FDES);
+	fdes[i].nr_rows = nr_rows;
+	return sft_build(section, fdes, nr_fdes);
 }
 
-/*
- * 12 probes and 8 chunks of 64 bytes for a frame: 127 frames take 2540 of the
- * 4096 reads a walk may make. The deferred walk has up to 510 frames and would
- * need more: it ends.
- */
-TEST_F(hostile, reads_of_a_walk_are_limited)
+/* Walk from the bottom of the recursion; the deep frames are as they are. */
+static void walk_deep(struct __test_metadata *_metadata, unsigned int nr_fdes,
+		      unsigned int nr_rows, bool defer,
+		      struct sft_chain *chain)
 {
 	__u8 code[sizeof(deep_head) + DEEP_SIZE];
 	__u8 *text, *section = sft_map(64 * SFT_PAGE, SFT_RW);
-	struct sframe_stats stats;
-	struct sft_chain chain;
 	struct sft_call call;
 	unsigned int i;
 	size_t len;
@@ -814,27 +701,43 @@ TEST_F(hostile, reads_of_a_walk_are_limited)
 	ASSERT_NE(NULL, section);
 	call.entry = text;
 	text += sizeof(deep_head);
-	len = build_deep(section, text);
+	len = build_deep(section, text, nr_fdes, nr_rows);
+	ASSERT_GE(64 * SFT_PAGE, len);
 	ASSERT_EQ(0, sft_register(KEY, section, len, NULL));
+	ASSERT_EQ(0, sft_chain_at(text + DEEP_BOTTOM, defer, &call, chain));
+	EXPECT_EQ((uintptr_t)text + DEEP_BOTTOM, chain->ip[0]);
+	for (i = 1; i < chain->nr && i < DEPTH; i++)
+		EXPECT_EQ((uintptr_t)text + DEEP_RET, chain->ip[i]);
+}
 
-	ASSERT_EQ(0, sft_chain_at(text + DEEP_BOTTOM, variant->defer, &call,
-				  &chain));
-	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(1, stats.windows);
-	EXPECT_EQ((uintptr_t)text + DEEP_BOTTOM, chain.ip[0]);
-	for (i = 1; i < chain.nr; i++)
-		EXPECT_EQ((uintptr_t)text + DEEP_RET, chain.ip[i]);
-	if (variant->defer) {
-		EXPECT_EQ(1, stats.refused[SFRAME_REASON_BUDGET]);
-		EXPECT_LT(127, chain.nr);
-		EXPECT_GT(DEPTH, chain.nr);
-	} else {
-		EXPECT_EQ(0, stats.refused[SFRAME_REASON_BUDGET]);
-		EXPECT_EQ(127, chain.nr);
-	}
+/* Guards against: a sample that takes as long as a table likes. */
+TEST_F(hostile, work_of_a_walk_is_limited)
+{
+	const unsigned int budget = variant->defer ? BUDGET_DEFER : BUDGET_FP;
+	/* Probes, rows and chunks; a chunk more where the page ends. */
+	const unsigned int least = 12 + 61 + 6, most = least + 1;
+	struct sft_chain chain;
+
+	walk_deep(_metadata, 4096, 61, variant->defer, &chain);
+	EXPECT_EQ(1, refused(SFRAME_REASON_BUDGET));
+	EXPECT_LE(budget / most, chain.nr - 1);
+	EXPECT_GE(budget / least, chain.nr - 1);
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* Guards against: a limit that cuts what programs have. */
+TEST_F(hostile, legal_walks_are_not_limited)
+{
+	struct sft_chain chain;
+
+	walk_deep(_metadata, 10000, 16, variant->defer, &chain);
+	EXPECT_EQ(0, refused(SFRAME_REASON_BUDGET));
+	EXPECT_EQ(variant->defer ? DEPTH + 3 : MAX_FP, chain.nr);
 }
 
 /* ---- Races ------------------------------------------------------------ */
+
+#define NR_WALKS	600
 
 struct race {
 	__u8		*section;
@@ -843,7 +746,48 @@ struct race {
 	bool		stop;
 };
 
-/* The bytes of the section are garbage whenever it is not registered. */
+/* What walks saw: the true stack, the one without windows, a cut one. */
+enum { TRUE_STACK, LOST_STACK, CUT_STACK, WRONG_STACK, NR_STACKS };
+
+static unsigned int classify(const struct sft_chain *chain, __u64 ip)
+{
+	if (sft_chain_is(chain, SFT_LIST(ip, SFT_CALLERS), 2))
+		return TRUE_STACK;
+	if (sft_chain_is(chain, SFT_LIST(ip, SFT_LOST), 2))
+		return LOST_STACK;
+	return sft_chain_is(chain, &ip, 1) ? CUT_STACK : WRONG_STACK;
+}
+
+/* Walk again and again while @thread_fn changes the window. */
+static void run_race(struct __test_metadata *_metadata, struct race *race,
+		     void *(*thread_fn)(void *), const struct sft_call *call,
+		     bool defer, unsigned int *seen)
+{
+	const __u64 ip = sft_pool_ip(call);
+	struct sft_chain chain;
+	pthread_t thread;
+	unsigned int i;
+	void *ret;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_fn, race));
+	for (i = 0; i < NR_WALKS; i++) {
+		ASSERT_EQ(0, sft_chain_at((void *)ip, defer, call, &chain));
+		seen[classify(&chain, ip)]++;
+	}
+	__atomic_store_n(&race->stop, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	EXPECT_EQ(NULL, ret);
+	TH_LOG("with window %u, without %u, cut off %u", seen[TRUE_STACK],
+	       seen[LOST_STACK], seen[CUT_STACK]);
+}
+
+/* A row that would be taken, and is wrong. */
+static void poison(__u8 *section)
+{
+	sft_row_bytes(section, 1)[5] = 24;
+}
+
+/* The bytes of the section are wrong whenever it is not registered. */
 static void *register_and_unregister(void *arg)
 {
 	struct race *race = arg;
@@ -858,58 +802,34 @@ static void *register_and_unregister(void *arg)
 			sched_yield();
 		if (sft_unregister(KEY))
 			return (void *)2;
-		/* A row that would be taken, and is wrong. */
-		sft_row_bytes(race->section, 1)[5] = 24;
+		poison(race->section);
 	}
 	return NULL;
 }
 
 /*
- * Walks against changes of the tree on another CPU, and in the middle of them
- * on this one. A walk finds the window or does not: each stack is the true
- * one, the one without windows, or cut off at the slot. A row of the garbage
- * would give another one.
+ * Guards against: bytes that user space uses again right after it unregistered
+ * them give a frame; in earlier series they did until readers were done.
  */
-TEST_F_TIMEOUT(hostile, walks_while_the_window_comes_and_goes, 60)
+TEST_F_TIMEOUT(hostile, walks_while_the_window_comes_and_goes, 120)
 {
-	const __u64 ip = (uintptr_t)self->call.entry + 5;
-	const __u64 with[] = { ip, SFT_CALLERS };
-	const __u64 without[] = { ip, SFT_LOST };
-	struct race race = { .section = self->section, .text = self->text };
-	unsigned int i, seen[3] = { 0 }, wrong = 0;
-	struct sft_chain chain;
-	pthread_t thread;
-	void *ret;
+	struct race race = {
+		.section = self->pool.section, .text = self->pool.text,
+	};
+	unsigned int seen[NR_STACKS] = { 0 };
 
-	race.len = build_slots(self->section, self->text);
-	memcpy(self->section + SFT_PAGE, self->section, race.len);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, register_and_unregister,
-				    &race));
-	for (i = 0; i < 1500; i++) {
-		ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
-					  &self->call, &chain));
-		if (sft_chain_is(&chain, with, 2))
-			seen[0]++;
-		else if (sft_chain_is(&chain, without, 2))
-			seen[1]++;
-		else if (sft_chain_is(&chain, &ip, 1))
-			seen[2]++;
-		else
-			wrong++;
-	}
-	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
-	ASSERT_EQ(0, pthread_join(thread, &ret));
-	EXPECT_EQ(NULL, ret);
-	EXPECT_EQ(0, wrong);
-	TH_LOG("with window %u, without %u, cut off %u", seen[0], seen[1],
-	       seen[2]);
-	EXPECT_LT(0, seen[0]);
-	EXPECT_LT(0, seen[1]);
+	race.len = sft_pool_build(race.section, race.text);
+	memcpy(race.section + SFT_PAGE, race.section, race.len);
+	run_race(_metadata, &race, register_and_unregister, &self->pool.call,
+		 variant->defer, seen);
+	EXPECT_EQ(0, seen[WRONG_STACK]);
+	EXPECT_LT(0, seen[TRUE_STACK]);
+	EXPECT_LT(0, seen[LOST_STACK]);
 }
 
 /*
- * REPLACE leaves no moment without window: the stack is always the true one.
- * A step during which it happens twice is given up, so there are pauses.
+ * Two sections in turn, two times fixed, two times live; the one that was
+ * replaced is wrong at once.
  */
 static void *replace_again_and_again(void *arg)
 {
@@ -920,50 +840,39 @@ static void *replace_again_and_again(void *arg)
 	for (i = 0; !__atomic_load_n(&race->stop, __ATOMIC_RELAXED); i++) {
 		__u8 *next = sections[i % 2], *old = sections[(i + 1) % 2];
 
-		build_slots(next, race->text);
+		sft_pool_build(next, race->text);
 		if (sft_register_text(KEY, next, race->len, race->text,
 				      NR_SLOTS * SFT_SLOT,
-				      SFRAME_WINDOW_REPLACE))
+				      SFRAME_WINDOW_REPLACE |
+				      (i & 2 ? SFRAME_WINDOW_LIVE : 0)))
 			return (void *)1;
-		sft_row_bytes(old, 1)[5] = 24;
+		poison(old);
+		/* A step during which it happens twice is given up. */
 		if (i % 3 == 0)
 			usleep(50);
 	}
 	return NULL;
 }
 
-TEST_F_TIMEOUT(hostile, walks_while_the_window_is_replaced, 60)
+/* Guards against: a moment without window, or with the old one's bytes. */
+TEST_F_TIMEOUT(hostile, walks_while_the_window_is_replaced, 120)
 {
-	const __u64 ip = (uintptr_t)self->call.entry + 5;
-	const __u64 with[] = { ip, SFT_CALLERS };
-	struct race race = { .section = self->section, .text = self->text };
-	struct sft_chain chain;
+	struct race race = {
+		.section = self->pool.section, .text = self->pool.text,
+	};
+	unsigned int seen[NR_STACKS] = { 0 };
 	struct sframe_stats stats;
-	unsigned int i, cut = 0, wrong = 0;
-	pthread_t thread;
-	void *ret;
 
-	race.len = build_slots(self->section + SFT_PAGE, self->text);
-	ASSERT_EQ(0, sft_register(KEY, self->section + SFT_PAGE, race.len,
+	race.len = sft_pool_build(race.section + SFT_PAGE, race.text);
+	ASSERT_EQ(0, sft_register(KEY, race.section + SFT_PAGE, race.len,
 				  NULL));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, replace_again_and_again,
-				    &race));
-	for (i = 0; i < 1500; i++) {
-		ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
-					  &self->call, &chain));
-		/* Replaced twice within one step: cut off, and counted. */
-		if (sft_chain_is(&chain, &ip, 1))
-			cut++;
-		else if (!sft_chain_is(&chain, with, 2))
-			wrong++;
-	}
-	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
-	ASSERT_EQ(0, pthread_join(thread, &ret));
-	EXPECT_EQ(NULL, ret);
+	run_race(_metadata, &race, replace_again_and_again, &self->pool.call,
+		 variant->defer, seen);
 	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(0, wrong);
-	EXPECT_EQ(cut, stats.refused[SFRAME_REASON_CHANGED]);
-	EXPECT_GT(750, cut);
+	EXPECT_EQ(0, seen[WRONG_STACK]);
+	EXPECT_EQ(0, seen[LOST_STACK]);
+	EXPECT_EQ(seen[CUT_STACK], stats.refused[SFRAME_REASON_CHANGED]);
+	EXPECT_GT(NR_WALKS / 2, seen[CUT_STACK]);
 }
 
 TEST_HARNESS_MAIN

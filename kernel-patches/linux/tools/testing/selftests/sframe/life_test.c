@@ -22,11 +22,21 @@
 /* Header, one index entry, attributes and three rows. */
 #define SECTION_LEN	(28 + 16 + 5 + 3 * 3)
 
-FIXTURE(life)
-{
+/**
+ * struct window - a window over the middle six of eight pages
+ * @text:	the first page
+ * @section:	its section
+ * @call:	runs the first slot of the window
+ */
+struct window {
 	__u8		*text;
 	__u8		*section;
 	struct sft_call	call;
+};
+
+FIXTURE(life)
+{
+	struct window	w;
 };
 
 static __u8 *make_text(void)
@@ -50,31 +60,34 @@ static int register_slots(unsigned long key, __u8 *section,
 	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
 }
 
-/* A window that covers the middle six of eight pages. */
-static void make_window(struct __test_metadata *_metadata, __u8 **text,
-			__u8 **section, struct sft_call *call)
+static int make_window(struct window *w)
 {
-	*text = make_text();
-	ASSERT_NE(NULL, *text);
-	*section = sft_map(SFT_PAGE, SFT_RW);
-	ASSERT_NE(NULL, *section);
-	call->entry = *text + SFT_PAGE;
-	call->target = sft_leaf;
-	ASSERT_EQ(0, register_slots(KEY, *section, *text + SFT_PAGE,
-				    TEXT_SIZE - 2 * SFT_PAGE));
+	w->text = make_text();
+	w->section = sft_map(SFT_PAGE, SFT_RW);
+	if (!w->text || !w->section)
+		return -ENOMEM;
+	w->call.entry = w->text + SFT_PAGE;
+	w->call.target = sft_leaf;
+	return register_slots(KEY, w->section, w->text + SFT_PAGE,
+			      TEXT_SIZE - 2 * SFT_PAGE);
+}
+
+static void unmap_window(struct window *w)
+{
+	munmap(w->text, TEXT_SIZE);
+	munmap(w->section, SFT_PAGE);
 }
 
 FIXTURE_SETUP(life)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	make_window(_metadata, &self->text, &self->section, &self->call);
+	ASSERT_EQ(0, make_window(&self->w));
 }
 
 FIXTURE_TEARDOWN(life)
 {
-	munmap(self->text, TEXT_SIZE);
-	munmap(self->section, SFT_PAGE);
+	unmap_window(&self->w);
 }
 
 /* Is the stack at the call of the slot the true one, or the known loss? */
@@ -138,24 +151,25 @@ static int grandchild_has_window(const struct sft_call *call)
 	return in_child(child_has_window, call);
 }
 
-/* Earlier series left the child of fork without any. */
+/* Guards against: children without windows, as in earlier series. */
 TEST_F(life, fork_copies_windows)
 {
-	EXPECT_EQ(0, in_child(child_has_window, &self->call));
-	EXPECT_EQ(0, in_child(grandchild_has_window, &self->call));
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_EQ(0, in_child(child_has_window, &self->w.call));
+	EXPECT_EQ(0, in_child(grandchild_has_window, &self->w.call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
+/* Guards against: trees that both share: dup_mm() copies the pointer. */
 TEST_F(life, child_and_parent_do_not_affect_each_other)
 {
-	EXPECT_EQ(0, in_child(child_unregisters, &self->call));
+	EXPECT_EQ(0, in_child(child_unregisters, &self->w.call));
 	EXPECT_EQ(1, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 	EXPECT_EQ(0, sft_unregister(KEY));
-	EXPECT_EQ(0, in_child(child_has_none, &self->call));
+	EXPECT_EQ(0, in_child(child_has_none, &self->w.call));
 }
 
-/* The child takes the parent's windows with it; the parent drops its own. */
+/* Guards against: descriptors that go with the parent. */
 TEST_F(life, parent_unregisters_after_fork)
 {
 	int go[2];
@@ -169,7 +183,7 @@ TEST_F(life, parent_unregisters_after_fork)
 	if (!child) {
 		if (read(go[0], &byte, 1) != 1)
 			_exit(2);
-		_exit(child_has_window(&self->call));
+		_exit(child_has_window(&self->w.call));
 	}
 	EXPECT_EQ(0, sft_unregister(KEY));
 	EXPECT_EQ(1, write(go[1], "", 1));
@@ -188,26 +202,26 @@ static int child_registers_again(const struct sft_call *call)
 	return register_slots(KEY, section, text, SFT_PAGE) ? 2 : 0;
 }
 
-/* Text that the child does not have takes its window along, and its key. */
+/* Guards against: a range and key that the child cannot use again. */
 TEST_F(life, dontfork_text_leaves_the_window_behind)
 {
-	ASSERT_EQ(0, madvise(self->text + 3 * SFT_PAGE, SFT_PAGE,
+	ASSERT_EQ(0, madvise(self->w.text + 3 * SFT_PAGE, SFT_PAGE,
 			     MADV_DONTFORK));
-	EXPECT_EQ(0, in_child(child_registers_again, &self->call));
+	EXPECT_EQ(0, in_child(child_registers_again, &self->w.call));
 	EXPECT_EQ(1, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 
-	ASSERT_EQ(0, madvise(self->text, TEXT_SIZE, MADV_DOFORK));
-	EXPECT_EQ(0, in_child(child_has_window, &self->call));
+	ASSERT_EQ(0, madvise(self->w.text, TEXT_SIZE, MADV_DOFORK));
+	EXPECT_EQ(0, in_child(child_has_window, &self->w.call));
 }
 
-/* Only its own: other windows are copied. */
+/* Guards against: windows that are lost with a neighbour's text. */
 TEST_F(life, dontfork_elsewhere_changes_nothing)
 {
-	ASSERT_EQ(0, madvise(self->text, SFT_PAGE, MADV_DONTFORK));
-	ASSERT_EQ(0, madvise(self->text + 7 * SFT_PAGE, SFT_PAGE,
+	ASSERT_EQ(0, madvise(self->w.text, SFT_PAGE, MADV_DONTFORK));
+	ASSERT_EQ(0, madvise(self->w.text + 7 * SFT_PAGE, SFT_PAGE,
 			     MADV_DONTFORK));
-	EXPECT_EQ(0, in_child(child_has_window, &self->call));
+	EXPECT_EQ(0, in_child(child_has_window, &self->w.call));
 }
 
 /* A section that the child does not have: the walk ends, nothing else. */
@@ -225,6 +239,7 @@ static int child_faults(const struct sft_call *call)
 	return stats.last_reason != SFRAME_REASON_SECTION_FAULT;
 }
 
+/* Guards against: a section the child lacks, taken for corrupt. */
 TEST_F(life, dontfork_section_keeps_the_window)
 {
 	__u8 *low = mmap((void *)0x10000000, SFT_PAGE, SFT_RW,
@@ -233,10 +248,10 @@ TEST_F(life, dontfork_section_keeps_the_window)
 
 	ASSERT_NE(MAP_FAILED, low);
 	ASSERT_EQ(0, sft_unregister(KEY));
-	ASSERT_EQ(0, register_slots(KEY, low, self->text + SFT_PAGE, SFT_PAGE));
+	ASSERT_EQ(0, register_slots(KEY, low, self->w.text + SFT_PAGE, SFT_PAGE));
 	ASSERT_EQ(0, madvise(low, SFT_PAGE, MADV_DONTFORK));
-	EXPECT_EQ(0, in_child(child_faults, &self->call));
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_EQ(0, in_child(child_faults, &self->w.call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
 /*
@@ -255,15 +270,16 @@ static int child_has_all(const struct sft_call *call)
 	return child_has_window(call) ? 3 : 0;
 }
 
+/* Guards against: copies of a tree with more than one node. */
 TEST_F(life, fork_with_many_windows)
 {
 	unsigned int i;
 
 	for (i = 0; i < 512; i++)
-		ASSERT_EQ(0, sft_register_text(1000 + i, self->section,
-					       SECTION_LEN, self->text + 8 * i,
+		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
+					       SECTION_LEN, self->w.text + 8 * i,
 					       8, 0));
-	EXPECT_EQ(0, in_child(child_has_all, &self->call));
+	EXPECT_EQ(0, in_child(child_has_all, &self->w.call));
 	EXPECT_EQ(1 + 512, sft_windows());
 }
 
@@ -276,7 +292,7 @@ static int child_of_many(const struct sft_call *call)
 	       sft_windows() != NR_MANY - 1;
 }
 
-/* Trees so high are freed in another way, when the child exits. */
+/* Guards against: high trees, which are freed in another way: an oops. */
 TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be, 240)
 {
 	__u8 *text = sft_map((NR_MANY + SFT_PAGE) & -SFT_PAGE, SFT_RX);
@@ -286,15 +302,32 @@ TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be, 240)
 	if (sft_query(PR_SFRAME_QUERY_LIMIT) <= NR_MANY)
 		SKIP(return, "vm.max_sframe_windows is too low");
 	for (i = 0; i < NR_MANY; i++)
-		ASSERT_EQ(0, sft_register_text(1000 + i, self->section,
+		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
 					       SECTION_LEN, text + i, 1, 0));
 	for (i = 0; i < 3; i++)
-		EXPECT_EQ(0, in_child(child_of_many, &self->call));
+		EXPECT_EQ(0, in_child(child_of_many, &self->w.call));
 	EXPECT_EQ(1 + NR_MANY, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 	/* One munmap drops them all. */
 	EXPECT_EQ(0, munmap(text, (NR_MANY + SFT_PAGE) & -SFT_PAGE));
 	EXPECT_EQ(1, sft_windows());
+}
+
+/* Run @fn in a child that shares the memory; how it ended. */
+static int in_vfork_child(int (*fn)(void *))
+{
+	char *stack = sft_map(CHILD_STACK, SFT_RW);
+	int status;
+	pid_t child;
+
+	if (!stack)
+		return -1;
+	child = clone(fn, stack + CHILD_STACK,
+		      CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	munmap(stack, CHILD_STACK);
+	return status;
 }
 
 static int vfork_child(void *arg)
@@ -302,21 +335,12 @@ static int vfork_child(void *arg)
 	_exit(sft_windows() == 1 ? sft_unregister(KEY) : 1);
 }
 
-/* The child shares the memory, and its windows, until it execs or exits. */
+/* Guards against: a copy where memory is shared. */
 TEST_F(life, vfork_shares_windows)
 {
-	char *stack = sft_map(CHILD_STACK, SFT_RW);
-	int status;
-	pid_t child;
-
-	ASSERT_NE(NULL, stack);
-	child = clone(vfork_child, stack + CHILD_STACK,
-		      CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
-	ASSERT_LT(0, child);
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, in_vfork_child(vfork_child));
 	EXPECT_EQ(0, sft_windows());
-	EXPECT_TRUE(walk_loses(&self->call));
+	EXPECT_TRUE(walk_loses(&self->w.call));
 }
 
 /* Its exit leaves them to the parent. */
@@ -325,19 +349,11 @@ static int quiet_child(void *arg)
 	_exit(sft_windows() != 1);
 }
 
+/* Guards against: windows that go with the first user of an mm. */
 TEST_F(life, exit_of_a_vfork_child_keeps_windows)
 {
-	char *stack = sft_map(CHILD_STACK, SFT_RW);
-	int status;
-	pid_t child;
-
-	ASSERT_NE(NULL, stack);
-	child = clone(quiet_child, stack + CHILD_STACK,
-		      CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
-	ASSERT_LT(0, child);
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(0, status);
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_EQ(0, in_vfork_child(quiet_child));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
 /* This very program, see the constructor below. */
@@ -362,24 +378,16 @@ static int exec_child(void *arg)
 	_exit(child_execs(NULL));
 }
 
+/* Guards against: windows of a program that is gone. */
 TEST_F(life, exec_drops_windows)
 {
-	char *stack = sft_map(CHILD_STACK, SFT_RW);
-	int status;
-	pid_t child;
-
-	EXPECT_EQ(100, in_child(child_execs, &self->call));
+	EXPECT_EQ(100, in_child(child_execs, &self->w.call));
 	EXPECT_EQ(1, sft_windows());
 
 	/* After vfork, exec leaves the parent's alone. */
-	ASSERT_NE(NULL, stack);
-	child = clone(exec_child, stack + CHILD_STACK,
-		      CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
-	ASSERT_LT(0, child);
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(100, WEXITSTATUS(status));
+	EXPECT_EQ(100, WEXITSTATUS(in_vfork_child(exec_child)));
 	unsetenv(EXEC_MARK);
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
 static void *thread_walks(void *arg)
@@ -394,19 +402,20 @@ static void *thread_swaps(void *arg)
 	return NULL;
 }
 
+/* Guards against: windows of a thread. */
 TEST_F(life, threads_share_windows)
 {
 	pthread_t thread;
 	void *ret;
 
-	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_walks, &self->call));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_walks, &self->w.call));
 	ASSERT_EQ(0, pthread_join(thread, &ret));
 	EXPECT_EQ(NULL, ret);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_swaps, &self->call));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, thread_swaps, &self->w.call));
 	ASSERT_EQ(0, pthread_join(thread, &ret));
 	EXPECT_EQ(NULL, ret);
 	EXPECT_EQ(-ENOENT, sft_unregister(KEY));
-	EXPECT_TRUE(walk_loses(&self->call));
+	EXPECT_TRUE(walk_loses(&self->w.call));
 }
 
 /* Two threads register for the first time at once: one registry. */
@@ -421,6 +430,7 @@ static void *thread_registers(void *arg)
 	return (void *)(long)register_slots(nr, section, text + nr * 64, 64);
 }
 
+/* Guards against: two registries, and windows in the one that loses. */
 TEST(first_registrations_at_once)
 {
 	struct sft_call call;
@@ -444,9 +454,9 @@ TEST(first_registrations_at_once)
 
 FIXTURE(unmap)
 {
-	__u8		*text;
-	__u8		*section;
-	struct sft_call	call;
+	struct window	w;
+	__u8		*gone;
+	size_t		size;
 };
 
 /* Page of the text, and whether its end drops the window. */
@@ -468,115 +478,132 @@ FIXTURE_SETUP(unmap)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	make_window(_metadata, &self->text, &self->section, &self->call);
+	ASSERT_EQ(0, make_window(&self->w));
+	self->gone = self->w.text + variant->page * SFT_PAGE;
+	self->size = variant->nr * SFT_PAGE;
 }
 
 FIXTURE_TEARDOWN(unmap)
 {
-	munmap(self->text, TEXT_SIZE);
-	munmap(self->section, SFT_PAGE);
+	unmap_window(&self->w);
 }
 
-static void check_unmapped(struct __test_metadata *_metadata, bool drops)
+/* The ways in which text goes; each leaves nothing of it, or fails. */
+static bool unmap_it(__u8 *gone, size_t size)
+{
+	return !munmap(gone, size);
+}
+
+static bool map_over_it(__u8 *gone, size_t size)
+{
+	return mmap(gone, size, SFT_RX, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+		    -1, 0) == gone;
+}
+
+static bool move(void *from, void *to, size_t size)
+{
+	return from && to &&
+	       mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) ==
+	       to;
+}
+
+static bool move_it(__u8 *gone, size_t size)
+{
+	return move(gone, sft_map(size, PROT_NONE), size);
+}
+
+static bool move_over_it(__u8 *gone, size_t size)
+{
+	return move(sft_map(size, SFT_RX), gone, size);
+}
+
+static bool unmap_and_map_it(__u8 *gone, size_t size)
+{
+	return unmap_it(gone, size) && map_over_it(gone, size);
+}
+
+/* The window goes with any byte of its text, and with it range and key. */
+static void check_gone(struct __test_metadata *_metadata, bool drops)
 {
 	EXPECT_EQ(drops ? 0 : 1, sft_windows());
 	EXPECT_EQ(drops ? -ENOENT : 0, sft_unregister(KEY));
 }
 
-/* Earlier series had no hook: a stale window kept others from its range. */
+/* Guards against: a stale window, as earlier series had without a hook. */
 TEST_F(unmap, munmap)
 {
-	__u8 *gone = self->text + variant->page * SFT_PAGE;
-
-	ASSERT_EQ(0, munmap(gone, variant->nr * SFT_PAGE));
-	check_unmapped(_metadata, variant->drops);
+	ASSERT_TRUE(unmap_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
 }
 
+/* Guards against: a hook in munmap() only. */
+TEST_F(unmap, map_fixed)
+{
+	ASSERT_TRUE(map_over_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
+/* Guards against: text that is moved away. */
+TEST_F(unmap, mremap_moves)
+{
+	ASSERT_TRUE(move_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
+/* Guards against: text that something is moved over. */
+TEST_F(unmap, mremap_overwrites)
+{
+	ASSERT_TRUE(move_over_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
+/* Guards against: a window that is gone keeps others from its range. */
 TEST_F(unmap, range_and_key_are_free_again)
 {
-	__u8 *gone = self->text + variant->page * SFT_PAGE;
-	size_t size = variant->nr * SFT_PAGE;
-
-	ASSERT_EQ(0, munmap(gone, size));
-	ASSERT_EQ(gone, mmap(gone, size, SFT_RX,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+	ASSERT_TRUE(unmap_and_map_it(self->gone, self->size));
 	EXPECT_EQ(variant->drops ? 0 : -EBUSY,
-		  register_slots(KEY, self->section, self->text + SFT_PAGE,
+		  register_slots(KEY, self->w.section,
+				 self->w.text + SFT_PAGE,
 				 TEXT_SIZE - 2 * SFT_PAGE));
 }
 
-TEST_F(unmap, map_fixed)
-{
-	__u8 *gone = self->text + variant->page * SFT_PAGE;
-
-	ASSERT_EQ(gone, mmap(gone, variant->nr * SFT_PAGE, SFT_RX,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
-	check_unmapped(_metadata, variant->drops);
-}
-
-TEST_F(unmap, mremap_moves)
-{
-	__u8 *gone = self->text + variant->page * SFT_PAGE;
-	size_t size = variant->nr * SFT_PAGE;
-	__u8 *to = sft_map(size, PROT_NONE);
-
-	ASSERT_NE(NULL, to);
-	ASSERT_EQ(to, mremap(gone, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-			     to));
-	check_unmapped(_metadata, variant->drops);
-}
-
-/* Something is moved over the text. */
-TEST_F(unmap, mremap_overwrites)
-{
-	__u8 *gone = self->text + variant->page * SFT_PAGE;
-	size_t size = variant->nr * SFT_PAGE;
-	__u8 *from = sft_map(size, SFT_RX);
-
-	ASSERT_NE(NULL, from);
-	ASSERT_EQ(gone, mremap(from, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-			       gone));
-	check_unmapped(_metadata, variant->drops);
-}
-
-/* Pages are thrown away or change permissions, the mapping stays. */
+/* Guards against: JITs that lose windows while they write code. */
 TEST_F(unmap, mprotect_keeps_the_window)
 {
-	__u8 *page = self->text + variant->page * SFT_PAGE;
-	size_t size = variant->nr * SFT_PAGE;
-
-	ASSERT_EQ(0, mprotect(page, size, SFT_RW));
-	ASSERT_EQ(0, mprotect(page, size, PROT_NONE));
-	ASSERT_EQ(0, mprotect(page, size, SFT_RX));
+	ASSERT_EQ(0, mprotect(self->gone, self->size, SFT_RW));
+	ASSERT_EQ(0, mprotect(self->gone, self->size, PROT_NONE));
+	ASSERT_EQ(0, mprotect(self->gone, self->size, SFT_RX));
 	EXPECT_EQ(1, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
+/* Guards against: a window that goes with the pages, not the mapping. */
 TEST_F(unmap, madvise_keeps_the_window)
 {
-	ASSERT_EQ(0, madvise(self->text + variant->page * SFT_PAGE,
-			     variant->nr * SFT_PAGE, MADV_DONTNEED));
+	ASSERT_EQ(0, madvise(self->gone, self->size, MADV_DONTNEED));
 	EXPECT_EQ(1, sft_windows());
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
+/* Guards against: the last page of a window that shrinks. */
 TEST_F(life, mremap_shrinks_text)
 {
 	/* The page behind the window first, then one of its own. */
-	ASSERT_EQ(self->text, mremap(self->text, TEXT_SIZE,
-				     TEXT_SIZE - SFT_PAGE, 0));
+	__u8 *text = self->w.text;
+
+	ASSERT_EQ(text, mremap(text, TEXT_SIZE, TEXT_SIZE - SFT_PAGE, 0));
 	EXPECT_EQ(1, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
-	ASSERT_EQ(self->text, mremap(self->text, TEXT_SIZE - SFT_PAGE,
-				     TEXT_SIZE - 2 * SFT_PAGE, 0));
+	EXPECT_TRUE(walks(&self->w.call));
+	ASSERT_EQ(text, mremap(text, TEXT_SIZE - SFT_PAGE,
+			       TEXT_SIZE - 2 * SFT_PAGE, 0));
 	EXPECT_EQ(0, sft_windows());
 	EXPECT_EQ(-ENOENT, sft_unregister(KEY));
 }
 
-/* The text stays mapped in place, empty: so does the window. */
+/* Guards against: text that stays mapped in place. */
 TEST_F(life, mremap_dontunmap_keeps_the_window)
 {
-	void *to = mremap(self->text, TEXT_SIZE, TEXT_SIZE,
+	void *to = mremap(self->w.text, TEXT_SIZE, TEXT_SIZE,
 			  MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0);
 
 	ASSERT_NE(MAP_FAILED, to);
@@ -584,10 +611,10 @@ TEST_F(life, mremap_dontunmap_keeps_the_window)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Where it has moved to nothing is registered. */
+/* Guards against: a window that follows its text. */
 TEST_F(life, moved_text_has_no_window)
 {
-	__u8 *to = mremap(self->text, TEXT_SIZE, TEXT_SIZE,
+	__u8 *to = mremap(self->w.text, TEXT_SIZE, TEXT_SIZE,
 			     MREMAP_MAYMOVE | MREMAP_FIXED,
 			     sft_map(TEXT_SIZE, PROT_NONE));
 	const struct sft_call call = { to + SFT_PAGE, sft_leaf };
@@ -595,19 +622,20 @@ TEST_F(life, moved_text_has_no_window)
 	ASSERT_NE(MAP_FAILED, to);
 	EXPECT_EQ(0, sft_windows());
 	EXPECT_TRUE(walk_loses(&call));
-	EXPECT_EQ(0, register_slots(KEY, self->section, to + SFT_PAGE,
+	EXPECT_EQ(0, register_slots(KEY, self->w.section, to + SFT_PAGE,
 				    SFT_PAGE));
 	EXPECT_TRUE(walks(&call));
 }
 
+/* Guards against: removal of what is only not readable. */
 TEST_F(life, munmap_of_the_section_keeps_the_window)
 {
-	ASSERT_EQ(0, munmap(self->section, SFT_PAGE));
+	ASSERT_EQ(0, munmap(self->w.section, SFT_PAGE));
 	EXPECT_EQ(1, sft_windows());
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* One munmap takes several windows, but not those beside. */
+/* Guards against: one window per munmap, or the one beside. */
 TEST_F(life, munmap_of_many_windows)
 {
 	__u8 *text = make_text();
@@ -615,7 +643,7 @@ TEST_F(life, munmap_of_many_windows)
 
 	ASSERT_NE(NULL, text);
 	for (i = 0; i < 3 * 64; i++)
-		ASSERT_EQ(0, sft_register_text(1000 + i, self->section,
+		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
 					       SECTION_LEN, text + 64 * i, 64,
 					       0));
 	EXPECT_EQ(1 + 3 * 64, sft_windows());
@@ -625,15 +653,15 @@ TEST_F(life, munmap_of_many_windows)
 	EXPECT_EQ(-ENOENT, sft_unregister(1000 + 64));
 	EXPECT_EQ(-ENOENT, sft_unregister(1000 + 127));
 	EXPECT_EQ(0, sft_unregister(1000 + 128));
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* A failing munmap removes nothing. */
+/* Guards against: removal before munmap is known to succeed. */
 TEST_F(life, refused_munmap_keeps_the_window)
 {
-	EXPECT_EQ(-1, munmap(self->text + 1, SFT_PAGE));
+	EXPECT_EQ(-1, munmap(self->w.text + 1, SFT_PAGE));
 	EXPECT_EQ(1, sft_windows());
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
 /* Windows come and go on one CPU, children with copies on the other. */
@@ -653,6 +681,7 @@ static void *register_for_a_while(void *arg)
 	return NULL;
 }
 
+/* Guards against: a copy of a tree in the middle of a change. */
 TEST_F_TIMEOUT(life, fork_while_windows_change, 60)
 {
 	pthread_t thread;
@@ -660,7 +689,7 @@ TEST_F_TIMEOUT(life, fork_while_windows_change, 60)
 	void *ret;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, register_for_a_while,
-				    &self->call));
+				    &self->w.call));
 	for (i = 0; i < 20; i++) {
 		pid_t child = fork();
 		int status;
@@ -708,7 +737,7 @@ static int busy_child_execs(const struct sft_call *call)
 	return busy_child(call) ? : child_execs(call);
 }
 
-/* Samples hit mms at each point of their lives. */
+/* Guards against: samples in an mm that is half made or half gone. */
 TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 60)
 {
 	struct sft_event events[2];
@@ -718,13 +747,13 @@ TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 60)
 	ASSERT_EQ(0, sample_children(&events[0], 0, false));
 	ASSERT_EQ(0, sample_children(&events[1], 0, true));
 	for (i = 0; i < 20; i++) {
-		EXPECT_EQ(0, in_child(busy_child, &self->call));
-		EXPECT_EQ(100, in_child(busy_child_execs, &self->call));
+		EXPECT_EQ(0, in_child(busy_child, &self->w.call));
+		EXPECT_EQ(100, in_child(busy_child_execs, &self->w.call));
 	}
 	while (!sft_event_chain(&events[0], &chain))
 		samples++;
 	EXPECT_LT(0, samples);
-	EXPECT_TRUE(walks(&self->call));
+	EXPECT_TRUE(walks(&self->w.call));
 	sft_event_close(&events[0]);
 	sft_event_close(&events[1]);
 }

@@ -16,13 +16,15 @@
 
 #define KEY		1
 #define KEY_LEAF	2
-#define PMU_TYPE	"/sys/bus/event_source/devices/uprobe/type"
-
-/* Bit 0 of config: at the return of the function. */
-#define RETPROBE	1
 
 /* The leaf is a copy behind the slot: both are in one file. */
 #define LEAF_OFF	64
+/* More that the slot may call: goes back to it as a longjmp() does, */
+#define JUMP_OFF	80
+/* calls the leaf in tail position, */
+#define TAIL_OFF	96
+/* has its return address on the stack twice at the second instruction. */
+#define COPY_OFF	112
 
 FIXTURE(probe)
 {
@@ -45,17 +47,17 @@ FIXTURE_VARIANT_ADD(probe, arg_defer) { &sft_slot_arg, true };
 FIXTURE_VARIANT_ADD(probe, rbp_fp) { &sft_slot_rbp, false };
 FIXTURE_VARIANT_ADD(probe, rbp_defer) { &sft_slot_rbp, true };
 
-static int pmu_type(void)
+/* jmp to the offset @to */
+static void put_jump(__u8 *page, int at, int to)
 {
-	FILE *file = fopen(PMU_TYPE, "r");
-	int type = -1;
+	const __s32 distance = to - (at + 5);
 
-	if (file && fscanf(file, "%d", &type) != 1)
-		type = -1;
-	if (file)
-		fclose(file);
-	return type;
+	page[at] = 0xe9;
+	memcpy(page + at + 1, &distance, sizeof(distance));
 }
+
+/* push (%rsp); nop; pop %rax; ret */
+static const __u8 copy_code[] = { 0xff, 0x34, 0x24, 0x90, 0x58, 0xc3 };
 
 /* Probes need a file: a copy of the slot and of sft_leaf in a nameless one. */
 static int make_file(const struct sft_slot *kind)
@@ -66,6 +68,10 @@ static int make_file(const struct sft_slot *kind)
 	memset(page, 0xcc, sizeof(page));
 	memcpy(page, kind->code, SFT_SLOT);
 	memcpy(page + LEAF_OFF, sft_leaf, sft_leaf_end - sft_leaf);
+	page[JUMP_OFF] = 0x58; /* pop %rax */
+	put_jump(page, JUMP_OFF + 1, kind->ret);
+	put_jump(page, TAIL_OFF, LEAF_OFF);
+	memcpy(page + COPY_OFF, copy_code, sizeof(copy_code));
 	if (fd >= 0 && write(fd, page, sizeof(page)) != sizeof(page))
 		return -1;
 	return fd;
@@ -77,7 +83,7 @@ FIXTURE_SETUP(probe)
 
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	self->type = pmu_type();
+	self->type = sft_pmu_type("uprobe");
 	if (self->type < 0)
 		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
 
@@ -134,24 +140,8 @@ static int open_probe(struct sft_event *event, int type, const char *path,
 	ASSERT_EQ(0, open_probe(event, self->type, self->path, offset,	\
 				config, variant->defer))
 
-/* Run once with the event enabled and take its only sample. */
-static int sample(struct sft_event *event, const struct sft_call *call,
-		  struct sft_chain *chain)
-{
-	struct sft_chain more;
-	int ret;
-
-	chain->nr = 0;
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(call);
-	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-	ret = sft_event_chain(event, chain);
-	if (!ret && sft_event_chain(event, &more) != -ENODATA)
-		ret = -EPROTO;
-	return ret;
-}
-
 /*
+ * Guards against: the caller twice, at the entry of a trampoline.
  * The deferred walk starts where user space goes on. An endbr64 is yet to be
  * executed then, out of line, which does not show; a push has been emulated.
  */
@@ -163,12 +153,12 @@ TEST_F(probe, at_the_entry_of_a_trampoline)
 
 	REGISTER_SLOT();
 	OPEN(&event, 0, 0);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	EXPECT_CHAIN(&chain, text, SFT_CALLERS);
 	sft_event_close(&event);
 }
 
-/* The probed instruction is "push %rbp", but in a window. */
+/* Guards against: the caller twice, where a push is probed. */
 TEST_F(probe, at_a_push_in_a_trampoline)
 {
 	uintptr_t text = (uintptr_t)self->text;
@@ -177,12 +167,13 @@ TEST_F(probe, at_a_push_in_a_trampoline)
 
 	REGISTER_SLOT();
 	OPEN(&event, 4, 0);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	EXPECT_CHAIN(&chain, text + 4 + variant->defer, SFT_CALLERS);
 	sft_event_close(&event);
 }
 
 /*
+ * Guards against: the rule for entries lost with the first window.
  * Outside of all windows the rule for entries holds: the word on the stack is
  * the caller. The trampoline is the caller here, and is walked by its rows.
  * The deferred walk does not know any more that there was a probe and goes by
@@ -197,7 +188,7 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 
 	REGISTER_SLOT();
 	OPEN(&event, LEAF_OFF, 0);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
 	} else if (!self->kind->fp_lost[1]) {
@@ -209,6 +200,7 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 	sft_event_close(&event);
 }
 
+/* Guards against: the caller twice, at the entry of a function. */
 TEST_F(probe, at_the_entry_of_a_callee_in_a_window)
 {
 	uintptr_t leaf = (uintptr_t)self->text + LEAF_OFF;
@@ -219,7 +211,7 @@ TEST_F(probe, at_the_entry_of_a_callee_in_a_window)
 	REGISTER_SLOT();
 	REGISTER_LEAF();
 	OPEN(&event, LEAF_OFF, 0);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
 	sft_event_close(&event);
 }
@@ -242,6 +234,7 @@ static bool is_in_trampoline(__u64 ip)
 }
 
 /*
+ * Guards against: a return that is sampled in the caller's wrong row.
  * At the return: ip and sp are those of the caller again. The deferred walk of
  * the return probe's own sample begins in the kernel's trampoline, which no
  * window covers: a known loss.
@@ -253,8 +246,8 @@ TEST_F(probe, at_the_return_into_a_trampoline)
 	struct sft_chain chain;
 
 	REGISTER_SLOT();
-	OPEN(&event, LEAF_OFF, RETPROBE);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	OPEN(&event, LEAF_OFF, SFT_RETPROBE);
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
 	} else if (!self->kind->fp_lost[1]) {
@@ -267,14 +260,15 @@ TEST_F(probe, at_the_return_into_a_trampoline)
 	sft_event_close(&event);
 }
 
+/* Guards against: a frame of a function that has returned. */
 TEST_F(probe, at_the_return_of_a_trampoline)
 {
 	struct sft_event event;
 	struct sft_chain chain;
 
 	REGISTER_SLOT();
-	OPEN(&event, 0, RETPROBE);
-	ASSERT_EQ(0, sample(&event, &self->call, &chain));
+	OPEN(&event, 0, SFT_RETPROBE);
+	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, SFT_CALLERS);
 	} else {
@@ -309,37 +303,40 @@ static void check_pending(struct __test_metadata *_metadata,
 	}
 }
 
+/* Guards against: the trampoline of probes in place of a return address. */
 TEST_F(probe, pending_at_the_callee)
 {
 	struct sft_event event;
 
 	REGISTER_SLOT();
-	OPEN(&event, LEAF_OFF, RETPROBE);
+	OPEN(&event, LEAF_OFF, SFT_RETPROBE);
 	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
 	sft_event_close(&event);
 }
 
+/* Guards against: the same one frame further up. */
 TEST_F(probe, pending_at_the_trampoline)
 {
 	struct sft_event event;
 
 	REGISTER_SLOT();
-	OPEN(&event, 0, RETPROBE);
+	OPEN(&event, 0, SFT_RETPROBE);
 	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
 	sft_event_close(&event);
 }
 
+/* Guards against: return addresses of probes in the wrong order. */
 TEST_F(probe, pending_at_both)
 {
 	struct sft_event outer, inner;
 
 	REGISTER_SLOT();
-	OPEN(&outer, 0, RETPROBE);
-	OPEN(&inner, LEAF_OFF, RETPROBE);
+	OPEN(&outer, 0, SFT_RETPROBE);
+	OPEN(&inner, LEAF_OFF, SFT_RETPROBE);
 	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
 	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
 	check_pending(_metadata, self->text, self->kind, &self->call,
@@ -348,7 +345,7 @@ TEST_F(probe, pending_at_both)
 	sft_event_close(&outer);
 }
 
-/* The return of the callee, while that of the trampoline is pending. */
+/* Guards against: the return that is probed counted as pending. */
 TEST_F(probe, at_one_return_with_another_pending)
 {
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
@@ -356,10 +353,10 @@ TEST_F(probe, at_one_return_with_another_pending)
 	struct sft_chain chain;
 
 	REGISTER_SLOT();
-	OPEN(&outer, 0, RETPROBE);
-	OPEN(&inner, LEAF_OFF, RETPROBE);
+	OPEN(&outer, 0, SFT_RETPROBE);
+	OPEN(&inner, LEAF_OFF, SFT_RETPROBE);
 	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ASSERT_EQ(0, sample(&inner, &self->call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&inner, &self->call, &chain));
 	if (variant->defer) {
 		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
 		EXPECT_NE(ret, chain.ip[1]);
@@ -368,6 +365,83 @@ TEST_F(probe, at_one_return_with_another_pending)
 	}
 	sft_event_close(&inner);
 	sft_event_close(&outer);
+}
+
+/*
+ * Guards against: the return address of a function that is gone.
+ * After a longjmp() the probe of what was left is still in the list, in front
+ * of that of the function which the sample is in.
+ */
+TEST_F(probe, pending_at_the_trampoline_and_jumped_over)
+{
+	const __u8 *ip = self->text + self->kind->ret;
+	struct sft_event outer, inner;
+	struct sft_chain chain;
+
+	REGISTER_SLOT();
+	OPEN(&outer, 0, SFT_RETPROBE);
+	OPEN(&inner, JUMP_OFF, SFT_RETPROBE);
+	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
+	self->call.target = self->text + JUMP_OFF;
+	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
+	/* The jump really was in front. */
+	EXPECT_EQ(-ENODATA, sft_event_chain(&inner, &chain));
+	sft_event_close(&inner);
+	sft_event_close(&outer);
+}
+
+/*
+ * Guards against: the same for the caller of a function in tail position.
+ * When the last function's return is handled, the instance of the one before
+ * is still in the list, though both have returned.
+ */
+TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
+{
+	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
+	struct sft_event outer, tail, leaf;
+	struct sft_chain chain;
+
+	REGISTER_SLOT();
+	OPEN(&outer, 0, SFT_RETPROBE);
+	OPEN(&tail, TAIL_OFF, SFT_RETPROBE);
+	OPEN(&leaf, LEAF_OFF, SFT_RETPROBE);
+	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(tail.fd, PERF_EVENT_IOC_ENABLE, 0);
+	self->call.target = self->text + TAIL_OFF;
+	ASSERT_EQ(0, sft_event_sample(&leaf, &self->call, &chain));
+	if (variant->defer) {
+		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
+		EXPECT_NE(ret, chain.ip[1]);
+	} else {
+		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
+	}
+	sft_event_close(&leaf);
+	sft_event_close(&tail);
+	sft_event_close(&outer);
+}
+
+/*
+ * Guards against: a guess where a return address is that no probe has put
+ * there. The row says that the copy is the one; the walk ends.
+ */
+TEST_F(probe, trampoline_where_no_probe_is)
+{
+	static const struct sft_row rows[] = { SFT_SP(0, 8) };
+	const __u8 *start = self->text + COPY_OFF, *ip = start + 3;
+	struct sft_event event;
+	struct sft_chain chain;
+
+	REGISTER_SLOT();
+	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048, start,
+				    sizeof(copy_code), rows, 1));
+	OPEN(&event, COPY_OFF, SFT_RETPROBE);
+	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	self->call.target = start;
+	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)ip);
+	sft_event_close(&event);
 }
 
 TEST_HARNESS_MAIN

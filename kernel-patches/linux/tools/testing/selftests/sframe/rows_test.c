@@ -22,7 +22,7 @@ FIXTURE(rows)
 
 FIXTURE_VARIANT(rows)
 {
-	bool		defer;
+	bool	defer;
 };
 
 FIXTURE_VARIANT_ADD(rows, fp) { .defer = false };
@@ -105,6 +105,7 @@ static struct sft_fde flex_fde(const __u8 *text, size_t size,
 	};
 }
 
+/* Guards against: realigned stacks, whose CFA is in r10. */
 TEST_F(rows, flex_with_a_register_and_with_memory)
 {
 	const __u8 *text = TEXT(drap_code);
@@ -123,6 +124,7 @@ TEST_F(rows, flex_with_a_register_and_with_memory)
 		  SFT_CALLERS);
 }
 
+/* Guards against: registers that a callee has overwritten. */
 TEST_F(rows, other_registers_only_in_the_topmost_frame)
 {
 	static const struct sft_row drap_row = SFT_FLEX(0, SFT_REG(SFT_R10), 0);
@@ -157,6 +159,7 @@ static const struct sft_row ra_rows[] = {
 	SFT_FLEX(10, SFT_REG(SFT_RSP), 8),
 };
 
+/* Guards against: a return address that is always in memory. */
 TEST_F(rows, flex_return_address_in_a_register)
 {
 	const __u8 *text = TEXT(ra_code);
@@ -193,6 +196,7 @@ static const struct sft_row moved_rows[] = {
 	SFT_FLEX(30, SFT_REG(SFT_RSP), 8),
 };
 
+/* Guards against: a return address that is always below the CFA. */
 TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 {
 	static const __u8 insns[] = { 0, 3, 4, 6, 15, 18, 23, 28, 29, 30 };
@@ -210,7 +214,7 @@ TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + 18, SFT_CALLERS);
 }
 
-/* Earlier series took the missing CFA rule for an error, or asked FP. */
+/* Guards against: no CFA rule taken for an error, as in earlier series. */
 TEST_F(rows, undefined_return_address_ends_the_walk)
 {
 	static const struct sft_row row = SFT_OUTERMOST(0);
@@ -229,7 +233,7 @@ TEST_F(rows, undefined_return_address_ends_the_walk)
 		EXPECT_EQ(0, refused(reason));
 }
 
-/* The same for rows of the FLEX type, and only where they hold. */
+/* Guards against: the same for the FLEX type. */
 TEST_F(rows, undefined_return_address_in_some_rows)
 {
 	static const struct sft_row rows[] = {
@@ -273,7 +277,7 @@ static struct sft_fde mask_fde(const __u8 *text, unsigned int nr,
 	};
 }
 
-/* A window of 64 KiB: 58 bytes. */
+/* Guards against: the wrong block, at the ends of 64 KiB. */
 TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 {
 	static const unsigned int slots[] = { 0, 1, 2, 255, 256, 4094, 4095 };
@@ -297,7 +301,7 @@ TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 	}
 }
 
-/* Blocks need not be a power of two, nor begin at a multiple of their size. */
+/* Guards against: blocks that have to be powers of two, or aligned. */
 TEST_F(rows, pcmask_with_an_odd_block_size)
 {
 	static const __u8 code[] = {
@@ -329,7 +333,7 @@ TEST_F(rows, pcmask_with_an_odd_block_size)
 	}
 }
 
-/* A window knows its text: where it has nothing to say the walk ends. */
+/* Guards against: a guess where a window knows nothing. */
 TEST_F(rows, gap_between_functions_ends_the_walk)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 3);
@@ -346,7 +350,7 @@ TEST_F(rows, gap_between_functions_ends_the_walk)
 	EXPECT_EQ(2, refused(SFRAME_REASON_NO_FDE));
 }
 
-/* Before the first and behind the last function, in a larger window. */
+/* Guards against: the same before the first and behind the last one. */
 TEST_F(rows, window_larger_than_its_functions)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 3);
@@ -365,7 +369,7 @@ TEST_F(rows, window_larger_than_its_functions)
 	EXPECT_EQ(2, refused(SFRAME_REASON_NO_FDE));
 }
 
-/* A window without functions takes its text away from the frame pointer. */
+/* Guards against: the same without any. */
 TEST_F(rows, window_without_functions_ends_the_walk)
 {
 	const __u8 *text = TEXT(sft_slot_arg.code);
@@ -378,7 +382,7 @@ TEST_F(rows, window_without_functions_ends_the_walk)
 	EXPECT_EQ(1, refused(SFRAME_REASON_NO_FDE));
 }
 
-/* One byte more or less: outside of it the frame pointer decides. */
+/* Guards against: one byte more or less than the window. */
 TEST_F(rows, edges_of_a_window)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 1);
@@ -404,7 +408,7 @@ TEST_F(rows, edges_of_a_window)
 	EXPECT_AT(text + 8, &call, SFT_LOST);
 }
 
-/* Trampoline, frame pointer function, and one that uses rbp for itself. */
+/* Guards against: a walk that does not go back to rows. */
 TEST_F(rows, window_frame_pointer_window)
 {
 	static const __u8 code[] = {
@@ -434,23 +438,6 @@ TEST_F(rows, window_frame_pointer_window)
 		  SFT_CALLERS);
 }
 
-/*
- * Slots whose frames differ, so that the rows of another one go wrong:
- * sub $N,%rsp; call *%r9; add $N,%rsp; ret
- */
-static void put_frame_slot(__u8 *code, struct sft_row *rows, __u8 size)
-{
-	const __u8 insns[] = {
-		0x48, 0x83, 0xec, size, 0x41, 0xff, 0xd1, 0x48, 0x83, 0xc4,
-		size, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc,
-	};
-
-	memcpy(code, insns, sizeof(insns));
-	rows[0] = (struct sft_row)SFT_SP(0, 8);
-	rows[1] = (struct sft_row)SFT_SP(4, 8 + size);
-	rows[2] = (struct sft_row)SFT_SP(11, 8);
-}
-
 static __u8 *make_table(__u8 *section, unsigned int nr)
 {
 	struct sft_row (*rows)[3] = calloc(nr, sizeof(*rows));
@@ -460,7 +447,8 @@ static __u8 *make_table(__u8 *section, unsigned int nr)
 	int ret = -1;
 
 	for (i = 0; rows && fdes && text && i < nr; i++) {
-		put_frame_slot(text + i * SFT_SLOT, rows[i], 8 + i % 14 * 8);
+		sft_put_frame_slot(text + i * SFT_SLOT, rows[i],
+				   SFT_FRAME_SIZE(i));
 		fdes[i] = (struct sft_fde)SFT_FDE(text + i * SFT_SLOT, 12,
 						   rows[i]);
 	}
@@ -504,6 +492,7 @@ FIXTURE_TEARDOWN(tables)
 	munmap(self->section, SECTION_SIZE);
 }
 
+/* Guards against: the neighbour's rows, in tables of any size. */
 TEST_F_TIMEOUT(tables, the_right_function_is_found, 60)
 {
 	__u8 *text = make_table(self->section, variant->nr);
@@ -555,6 +544,7 @@ static __u8 *make_pushes(__u8 *section, unsigned int nr)
 	return register_fdes(section, &fde, 1) ? NULL : text;
 }
 
+/* Guards against: rows that cross from one chunk to the next. */
 TEST_F(rows, sixteen_rows)
 {
 	const __u8 *text = make_pushes(self->section, 16);
@@ -568,6 +558,7 @@ TEST_F(rows, sixteen_rows)
 	EXPECT_AT(text + 24, &call, SFT_CALLERS);
 }
 
+/* Guards against: the last row that may be looked at. */
 TEST_F(rows, sixty_four_rows)
 {
 	const __u8 *text = make_pushes(self->section, 64);
@@ -582,7 +573,7 @@ TEST_F(rows, sixty_four_rows)
 	EXPECT_EQ(0, refused(SFRAME_REASON_ROW_COUNT));
 }
 
-/* Earlier series walked through all 65535 rows a function can have. */
+/* Guards against: 65535 rows, as earlier series walked through. */
 TEST_F(rows, more_than_sixty_four_rows_are_not_walked_through)
 {
 	const __u8 *text = make_pushes(self->section, 65);
@@ -595,7 +586,7 @@ TEST_F(rows, more_than_sixty_four_rows_are_not_walked_through)
 	EXPECT_EQ(1, refused(SFRAME_REASON_ROW_COUNT));
 }
 
-/* Row starts of 1, 2 and 4 bytes with words of 1, 2 and 4 bytes. */
+/* Guards against: words of one size taken for another. */
 TEST_F(rows, sizes_of_starts_and_words)
 {
 	static const __u8 word_sizes[] = { SFT_WORD1, SFT_WORD2, SFT_WORD4 };
@@ -622,6 +613,7 @@ TEST_F(rows, sizes_of_starts_and_words)
 }
 
 /*
+ * Guards against: numbers that fit into fewer bytes.
  * Frames too large for a byte, rows too far for one and two bytes:
  * sub $0x1000,%rsp; nops; call *%r9; add; ret
  */
@@ -655,7 +647,7 @@ TEST_F(rows, far_rows_and_large_frames)
 	EXPECT_AT(text + far + 10, &call, SFT_CALLERS);
 }
 
-/* Section and text may be far apart: the start has 64 bits. */
+/* Guards against: distances of 32 bits, as in version 2. */
 TEST_F(rows, section_far_from_its_text)
 {
 	const __u8 *text = TEXT(sft_slot_arg.code);
@@ -672,6 +664,7 @@ TEST_F(rows, section_far_from_its_text)
 }
 
 /*
+ * Guards against: a read that touches the page behind a section.
  * Rows that cross the end of a page, and a section that ends with one: a read
  * must not touch the page behind it, which cannot be read.
  */
@@ -696,7 +689,7 @@ TEST_F(rows, section_at_the_end_of_its_mapping)
 	EXPECT_AT(text + 10, &call, SFT_CALLERS);
 }
 
-/* After REPLACE the new rows count, in the old and in the added text. */
+/* Guards against: old rows, in the old or in the added text. */
 TEST_F(rows, replaced_section_is_used)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 2);

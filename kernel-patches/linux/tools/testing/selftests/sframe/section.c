@@ -72,35 +72,79 @@ static __u8 *put_function(__u8 *pos, const struct sft_fde *fde)
 	return pos;
 }
 
-size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
+/* The header of a section without functions, and with space for @capacity. */
+static void put_header(void *sec, __u32 capacity)
 {
-	struct sframe_header *header = sft_header(sec);
-	unsigned int i, num_fres = 0;
-	__u8 *area, *pos;
-
-	*header = (struct sframe_header) {
+	*sft_header(sec) = (struct sframe_header) {
 		.magic = SFRAME_MAGIC,
 		.version = SFRAME_VERSION_3,
 		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
 		.abi_arch = SFRAME_ABI_AMD64_LE,
 		.cfa_fixed_ra_offset = -8,
-		.num_fdes = nr,
-		.fres_off = nr * sizeof(struct sframe_fde),
+		.fres_off = capacity * sizeof(struct sframe_fde),
 	};
-	area = sft_rows_area(sec);
-	pos = area;
-	for (i = 0; i < nr; i++) {
-		struct sframe_fde *fde = sft_index(sec, i);
+}
 
-		fde->func_start = (uintptr_t)fdes[i].start - (uintptr_t)fde;
-		fde->func_size = fdes[i].size;
-		fde->fre_off = pos - area;
+/* Write function @i, its rows to @pos; returns where they end. */
+static __u8 *put_fde(void *sec, unsigned int i, __u8 *pos,
+		     const struct sft_fde *func)
+{
+	struct sframe_fde *fde = sft_index(sec, i);
+
+	fde->func_start = (uintptr_t)func->start - (uintptr_t)fde;
+	fde->func_size = func->size;
+	fde->fre_off = pos - sft_rows_area(sec);
+	return put_function(pos, func);
+}
+
+size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
+{
+	struct sframe_header *header = sft_header(sec);
+	unsigned int i, num_fres = 0;
+	__u8 *pos;
+
+	put_header(sec, nr);
+	pos = sft_rows_area(sec);
+	for (i = 0; i < nr; i++) {
 		num_fres += fdes[i].nr_rows;
-		pos = put_function(pos, &fdes[i]);
+		pos = put_fde(sec, i, pos, &fdes[i]);
 	}
+	header->num_fdes = nr;
 	header->num_fres = num_fres;
-	header->fre_len = pos - area;
+	header->fre_len = pos - sft_rows_area(sec);
 	return pos - (__u8 *)sec;
+}
+
+void sft_live_init(struct sft_live *live, void *sec, size_t size,
+		   __u32 capacity)
+{
+	put_header(sec, capacity);
+	*live = (struct sft_live){
+		.sec = sec,
+		.size = size,
+		.rows = sft_rows_area(sec),
+	};
+}
+
+void sft_live_write(struct sft_live *live, const struct sft_fde *fde)
+{
+	live->rows = put_fde(live->sec, live->used, live->rows, fde);
+	live->used++;
+}
+
+/* The number is at an address that is a multiple of 8. */
+void sft_live_publish(struct sft_live *live, __u32 nr)
+{
+	void *field = (char *)live->sec +
+		      offsetof(struct sframe_header, num_fdes);
+
+	__atomic_store_n((__u32 *)field, nr, __ATOMIC_RELEASE);
+}
+
+void sft_live_add(struct sft_live *live, const struct sft_fde *fde)
+{
+	sft_live_write(live, fde);
+	sft_live_publish(live, live->used);
 }
 
 static int result(int ret)

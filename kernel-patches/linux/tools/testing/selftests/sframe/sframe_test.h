@@ -105,6 +105,30 @@ int sft_stats(struct sframe_stats *stats);
 /* Number of windows, or a negative errno. */
 int sft_windows(void);
 
+/**
+ * struct sft_live - a section that grows
+ * @sec:	its address, a multiple of 8
+ * @size:	its length as registered
+ * @used:	functions written, published or not
+ * @rows:	where the rows of the next one go
+ */
+struct sft_live {
+	void		*sec;
+	size_t		size;
+	__u32		used;
+	__u8		*rows;
+};
+
+/* An empty one at @sec with room for @capacity functions. */
+void sft_live_init(struct sft_live *live, void *sec, size_t size,
+		   __u32 capacity);
+/* Write the next function; nobody sees it yet. */
+void sft_live_write(struct sft_live *live, const struct sft_fde *fde);
+/* Say that there are @nr functions. */
+void sft_live_publish(struct sft_live *live, __u32 nr);
+/* Both. */
+void sft_live_add(struct sft_live *live, const struct sft_fde *fde);
+
 /* Why the tests cannot run here, or NULL. */
 const char *sft_missing(void);
 
@@ -140,6 +164,16 @@ struct sft_event {
 	struct perf_event_mmap_page	*ring;
 };
 
+/* Go to this CPU and stay there. */
+int sft_run_on(unsigned int cpu);
+/* Write to a file that exists. */
+int sft_write_text(const char *path, const char *text);
+
+/* The type of events of a dynamic kind, or -1. */
+int sft_pmu_type(const char *name);
+/* In config of an uprobe: at the return of the function. */
+#define SFT_RETPROBE	1
+
 /* Fill in what all events here have in common: a user callchain each time. */
 void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer);
 int sft_event_open(struct sft_event *event, struct perf_event_attr *attr);
@@ -149,6 +183,8 @@ int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 void sft_event_close(struct sft_event *event);
 /* An event which fires when @addr is about to be executed. */
 int sft_break_open(struct sft_event *event, const void *addr, bool defer);
+/* An event which raises SIGTRAP when @addr is about to be executed. */
+int sft_trap_open(struct sft_event *event, const void *addr);
 /*
  * Take the next sample; a deferred callchain is merged by its cookie. -ENODATA
  * if there is none, -EPROTO if the records are not as they should be.
@@ -177,6 +213,9 @@ struct sft_call {
  * Returns when the call returns or sft_escape runs.
  */
 void sft_run(const struct sft_call *call);
+/* Run it with the event enabled and take its only sample, as above. */
+int sft_event_sample(struct sft_event *event, const struct sft_call *call,
+		     struct sft_chain *chain);
 
 /* The callchain of the only time @addr is executed in sft_run(@call). */
 int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
@@ -191,10 +230,20 @@ extern const char sft_enter_ret[], sft_outer_ret[], sft_inner_ret[];
 
 /* Functions with frame pointer: entry, the byte after its prologue, end. */
 extern const char sft_leaf[], sft_leaf_body[], sft_leaf_end[];
+/* The same, for signals. */
+extern const char sft_handler[], sft_handler_body[], sft_handler_end[];
+extern const char sft_handler_2[], sft_handler_2_body[], sft_handler_2_end[];
+/* Where a handler returns to; its FDE begins at the byte before. */
+extern const char sft_restorer_fde[], sft_restorer[], sft_restorer_syscall[];
+extern const char sft_restorer_end[];
+/* Sends SIGUSR1 to its own process. */
+extern const char sft_kill[], sft_kill_ret[];
 /* The same, returns with "ret $8". */
 extern const char sft_leaf_pop[], sft_leaf_pop_body[];
 /* The same, does not return but goes back to sft_enter. */
 extern const char sft_escape[], sft_escape_body[];
+/* Becomes sft_escape, with its return address at sft_call.target. */
+extern const char sft_onto[];
 /* Writes one byte, for events that a system call causes. */
 extern const char sft_write[], sft_write_ret[];
 

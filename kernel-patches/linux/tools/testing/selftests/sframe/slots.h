@@ -86,6 +86,45 @@ static inline unsigned int sft_nr_insns(const struct sft_slot *slot)
 	return i;
 }
 
+/*
+ * Slots whose frames differ, so that the rows of another one go wrong:
+ * sub $N,%rsp; call *%r9; add $N,%rsp; ret
+ */
+#define SFT_FRAME_SLOT_SIZE	12
+#define SFT_FRAME_SLOT_RET	7
+#define SFT_FRAME_SIZE(nr)	(8 + (nr) % 14 * 8)
+
+static inline void sft_put_frame_slot(__u8 *code, struct sft_row *rows,
+				      __u8 size)
+{
+	const __u8 insns[] = {
+		0x48, 0x83, 0xec, size, 0x41, 0xff, 0xd1, 0x48, 0x83, 0xc4,
+		size, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc,
+	};
+
+	memcpy(code, insns, sizeof(insns));
+	rows[0] = (struct sft_row)SFT_SP(0, 8);
+	rows[1] = (struct sft_row)SFT_SP(4, 8 + size);
+	rows[2] = (struct sft_row)SFT_SP(11, 8);
+}
+
+/* One slot in a mapping of two pages; the target's address is in the second. */
+#define SFT_SLOT_MAP	(2 * SFT_PAGE)
+
+static inline __u8 *sft_make_slot(const struct sft_slot *kind,
+				  const void *target)
+{
+	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_SLOT_MAP);
+	__s32 distance = SFT_PAGE - kind->ret;
+
+	if (!text || mprotect(text, SFT_SLOT_MAP, SFT_RW))
+		return NULL;
+	if (kind->data)
+		memcpy(text + kind->data, &distance, sizeof(distance));
+	memcpy(text + SFT_PAGE, &target, sizeof(target));
+	return mprotect(text, SFT_PAGE, SFT_RX) ? NULL : text;
+}
+
 /* endbr64; push %rbp; mov %rsp,%rbp; nop; pop %rbp; ret */
 static const __u8 sft_leaf_insns[] __maybe_unused = { 0, 4, 5, 8, 9, 10 };
 static const struct sft_row sft_leaf_rows[] __maybe_unused = {

@@ -5,6 +5,8 @@
  * Perf events whose samples are nothing but the user callchain of this thread,
  * and the stack they are taken on.
  */
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -14,6 +16,8 @@
 
 #define RING_PAGES	16
 #define STACK_SIZE	(64 * SFT_PAGE)
+/* Zeros above the first frame, where a wrong step may look. */
+#define STACK_TOP	(STACK_SIZE - 1024)
 
 void *sft_map(size_t size, int prot)
 {
@@ -35,6 +39,43 @@ void *sft_map_code(const void *code, size_t size, size_t map_size)
 		return NULL;
 	}
 	return mem;
+}
+
+int sft_run_on(unsigned int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	return sched_setaffinity(0, sizeof(cpus), &cpus) ? -errno : 0;
+}
+
+int sft_write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+int sft_pmu_type(const char *name)
+{
+	char path[64];
+	int type = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+		 name);
+	file = fopen(path, "r");
+	if (file && fscanf(file, "%d", &type) != 1)
+		type = -1;
+	if (file)
+		fclose(file);
+	return type;
 }
 
 void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
@@ -79,15 +120,33 @@ void sft_event_close(struct sft_event *event)
 	close(event->fd);
 }
 
+static void break_attr_init(struct perf_event_attr *attr, const void *addr,
+			    bool defer)
+{
+	sft_attr_init(attr, PERF_TYPE_BREAKPOINT, defer);
+	attr->bp_type = HW_BREAKPOINT_X;
+	attr->bp_addr = (uintptr_t)addr;
+	attr->bp_len = sizeof(long);
+	attr->exclude_kernel = 1;
+}
+
 int sft_break_open(struct sft_event *event, const void *addr, bool defer)
 {
 	struct perf_event_attr attr;
 
-	sft_attr_init(&attr, PERF_TYPE_BREAKPOINT, defer);
-	attr.bp_type = HW_BREAKPOINT_X;
-	attr.bp_addr = (uintptr_t)addr;
-	attr.bp_len = sizeof(long);
-	attr.exclude_kernel = 1;
+	break_attr_init(&attr, addr, defer);
+	return sft_event_open(event, &attr);
+}
+
+int sft_trap_open(struct sft_event *event, const void *addr)
+{
+	struct perf_event_attr attr;
+
+	break_attr_init(&attr, addr, false);
+	attr.sample_type = 0;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	attr.disabled = 0;
 	return sft_event_open(event, &attr);
 }
 
@@ -183,14 +242,30 @@ void sft_run(const struct sft_call *call)
 
 	if (!stack)
 		return;
-	sft_enter(stack + STACK_SIZE, sft_outer, call);
+	sft_enter(stack + STACK_TOP, sft_outer, call);
 	munmap(stack, STACK_SIZE);
+}
+
+int sft_event_sample(struct sft_event *event, const struct sft_call *call,
+		     struct sft_chain *chain)
+{
+	struct sft_chain more;
+	int ret;
+
+	chain->nr = 0;
+	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(call);
+	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+
+	ret = sft_event_chain(event, chain);
+	if (!ret && sft_event_chain(event, &more) != -ENODATA)
+		ret = -EPROTO;
+	return ret;
 }
 
 int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
 		 struct sft_chain *chain)
 {
-	struct sft_chain more;
 	struct sft_event event;
 	int ret;
 
@@ -198,13 +273,7 @@ int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
 	ret = sft_break_open(&event, addr, defer);
 	if (ret)
 		return ret;
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(call);
-	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
-
-	ret = sft_event_chain(&event, chain);
-	if (!ret && sft_event_chain(&event, &more) != -ENODATA)
-		ret = -EPROTO;
+	ret = sft_event_sample(&event, call, chain);
 	sft_event_close(&event);
 	return ret;
 }

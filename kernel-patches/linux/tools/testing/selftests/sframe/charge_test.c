@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What of windows is charged to a memory cgroup.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define CGROUP		"/sys/fs/cgroup"
+#define OWN		CGROUP "/sframe_test"
+
+/* Windows of a byte each, with one section. */
+#define NR		16384
+
+/* Of a descriptor, and of the nodes that a window takes in two trees. */
+#define WINDOW_BYTES	96
+#define NODE_BYTES	104
+
+/* What a CPU has charged in advance, and what a process needs. */
+#define SLACK		(600 * 1024)
+#define SETTLE_SECONDS	10
+
+static long charged(void)
+{
+	FILE *file = fopen(OWN "/memory.current", "r");
+	long bytes = -1;
+
+	if (!file || fscanf(file, "%ld", &bytes) != 1)
+		bytes = -1;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+static void set_limit(const char *limit)
+{
+	sft_write_text(OWN "/memory.max", limit);
+}
+
+/* Is the index of NR windows no longer charged, which was of @bytes? */
+static bool falls_from(long bytes)
+{
+	int i;
+
+	for (i = 0; i < SETTLE_SECONDS * 10; i++) {
+		if (charged() <= bytes - NR * NODE_BYTES + SLACK)
+			return true;
+		usleep(100000);
+	}
+	return false;
+}
+
+/* Why there is no cgroup to enter, or NULL. */
+static const char *enter_cgroup(void)
+{
+	if (sft_write_text(CGROUP "/cgroup.subtree_control", "+memory"))
+		return "no memory controller at " CGROUP;
+	if (mkdir(OWN, 0755) && errno != EEXIST)
+		return "no cgroup can be made";
+	if (sft_write_text(OWN "/cgroup.procs", "0"))
+		return OWN " refuses";
+	return NULL;
+}
+
+FIXTURE(charge)
+{
+	__u8	*text;
+	__u8	*section;
+	size_t	len;
+	long	before;
+};
+
+FIXTURE_SETUP(charge)
+{
+	struct sft_fde fde = {
+		.size = NR, .rows = sft_slot_arg.rows, .nr_rows = 3,
+		.info = SFRAME_FDE_PCMASK, .rep_size = SFT_SLOT,
+	};
+	const char *why = sft_missing();
+
+	if (!why)
+		why = enter_cgroup();
+	if (why)
+		SKIP(return, "%s", why);
+
+	ASSERT_EQ(0, sft_run_on(0));
+	self->text = sft_map(NR, SFT_RX);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->text);
+	ASSERT_NE(NULL, self->section);
+	fde.start = self->text;
+	self->len = sft_build(self->section, &fde, 1);
+	self->before = charged();
+	ASSERT_LT(0, self->before);
+}
+
+FIXTURE_TEARDOWN(charge)
+{
+	sft_write_text(CGROUP "/cgroup.procs", "0");
+	rmdir(OWN);
+}
+
+/* The number of windows that could be registered. */
+static int register_all(const __u8 *text, const __u8 *section, size_t len)
+{
+	int i;
+
+	for (i = 0; i < NR; i++)
+		if (sft_register_text(i, section, len, text + i, 1, 0))
+			break;
+	return i;
+}
+
+#define REGISTER_ALL() do {						\
+	ASSERT_EQ(NR, register_all(self->text, self->section,		\
+				   self->len));				\
+	EXPECT_LE(self->before + NR * (WINDOW_BYTES + NODE_BYTES),	\
+		  charged() + SLACK);					\
+} while (0)
+
+/* A forked process with the windows of this one, which waits. */
+struct child {
+	pid_t	pid;
+	int	pipe[2];
+};
+
+static int child_start(struct child *child)
+{
+	char byte;
+
+	if (pipe(child->pipe))
+		return -errno;
+	child->pid = fork();
+	if (child->pid < 0)
+		return -errno;
+	if (!child->pid) {
+		close(child->pipe[1]);
+		_exit(read(child->pipe[0], &byte, 1) ? 1 : 0);
+	}
+	return 0;
+}
+
+static int child_end(struct child *child)
+{
+	int status = 0;
+
+	close(child->pipe[0]);
+	close(child->pipe[1]);
+	if (child->pid > 0 && waitpid(child->pid, &status, 0) < 0)
+		return -errno;
+	return status;
+}
+
+/*
+ * Guards against: an index that no cgroup pays for.
+ * Only the index of this process goes, as the child has the same windows.
+ */
+TEST_F_TIMEOUT(charge, registered, 120)
+{
+	struct child child;
+	long most;
+	int i;
+
+	REGISTER_ALL();
+	ASSERT_EQ(0, child_start(&child));
+	most = charged();
+	for (i = 0; i < NR; i++)
+		ASSERT_EQ(0, sft_unregister(i));
+	EXPECT_TRUE(falls_from(most));
+	EXPECT_EQ(0, child_end(&child));
+}
+
+/* Guards against: the same where the text goes. */
+TEST_F_TIMEOUT(charge, unmapped, 120)
+{
+	struct child child;
+	long most;
+
+	REGISTER_ALL();
+	ASSERT_EQ(0, child_start(&child));
+	most = charged();
+	ASSERT_EQ(0, munmap(self->text, NR));
+	EXPECT_EQ(0, sft_windows());
+	EXPECT_TRUE(falls_from(most));
+	EXPECT_EQ(0, child_end(&child));
+}
+
+/* What a child is charged for while it waits, or -errno if there is none. */
+static long cost_of_child(void)
+{
+	long before = charged(), cost;
+	struct child child;
+	int ret;
+
+	cost = child_start(&child);
+	if (!cost)
+		cost = charged() - before;
+	ret = child_end(&child);
+	return ret ?: cost;
+}
+
+/* Guards against: forks that multiply an index for nothing. */
+TEST_F_TIMEOUT(charge, forked, 120)
+{
+	long without = cost_of_child(), with, before;
+
+	ASSERT_LE(0, without);
+	REGISTER_ALL();
+	before = charged();
+	with = cost_of_child();
+	EXPECT_LE(without + NR * NODE_BYTES, with + SLACK);
+	EXPECT_TRUE(falls_from(before + with));
+}
+
+/* Guards against: a fork beyond the limit. A charge so large kills nobody. */
+TEST_F_TIMEOUT(charge, fork_beyond_the_limit, 120)
+{
+	char limit[32];
+
+	REGISTER_ALL();
+	snprintf(limit, sizeof(limit), "%ld", charged() + 1024 * 1024);
+	set_limit(limit);
+	EXPECT_EQ(-ENOMEM, cost_of_child());
+	set_limit("max");
+	EXPECT_LT(0, cost_of_child());
+	EXPECT_EQ(NR, sft_windows());
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,801 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Each bit of a section flipped in turn. A second reader of sections, written
+ * for nothing but this and from the format's description, says what the table
+ * means then: the walk has to give these very frames, or to end where the table
+ * is wrong, and count that.
+ */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <sys/uio.h>
+
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define KEY		1
+#define SECTION_MAX	512
+#define TEXT_SIZE	SFT_PAGE
+
+/* What sft_onto runs on, and what a walk reads. */
+#define STACK_SIZE	(4 * SFT_PAGE)
+#define STACK_WORDS	(STACK_SIZE / sizeof(__u64))
+
+/* Frames of a walk, the sampled address included. */
+#define MAX_FP		127
+#define MAX_DEFER	510
+#define MAX_SIGNALS	8
+#define MAX_ROWS	64
+
+#define USER_CS		0x33
+
+/* ---- The table and the stack ------------------------------------------- */
+
+static const struct sft_row sp_rows[] = {
+	SFT_SP(0, 8), SFT_SP_FP(1, 16, -16), SFT_SP(9, 8),
+};
+
+static const struct sft_row fp_rows[] = {
+	{ 0, SFT_WORD2 | 1, 1, { 8 } }, { 1, SFT_WORD2 | 1, 2, { 16, -16 } },
+	{ 4, SFT_WORD2, 2, { 16, -16 } }, { 31, SFT_WORD2 | 1, 1, { 8 } },
+};
+
+static const struct sft_row memory_rows[] = {
+	SFT_FLEX(0, SFT_REG(SFT_RSP), 8),
+	SFT_FLEX(5, SFT_REG_DEREF(SFT_RBP), -8, 0, SFT_REG_DEREF(SFT_RBP), 0),
+	SFT_FLEX(9, SFT_REG(SFT_R10), 0),
+};
+
+static const struct sft_row slot_rows[] = {
+	SFT_SP(0, 8), SFT_SP(5, 16), SFT_SP(9, 8),
+};
+
+static const struct sft_row moved_rows[] = {
+	SFT_FLEX(0, SFT_REG(SFT_RSP), 24, SFT_CFA_DEREF, -16,
+		 SFT_CFA_DEREF, -24),
+};
+
+static const struct sft_row large_rows[] = {
+	{ 0, SFT_WORD4 | 1, 1, { 8 } }, { 4, SFT_WORD4 | 1, 1, { 24 } },
+};
+
+static const struct sft_row last_rows[] = { SFT_SP(0, 8), SFT_OUTERMOST(4) };
+
+/* Offsets of the functions in the text, which nobody executes. */
+enum {
+	SP = 0x20, FP = 0x40, MEMORY = 0x60, SLOTS = 0x80, MOVED = 0xc0,
+	SIGNAL = 0xe0, LARGE = 0x100, LAST = 0x120,
+};
+
+#define MAX_FDES	8
+
+/* One function of each kind; returns their number. */
+static unsigned int make_mixed(struct sft_fde *fdes, const __u8 *text)
+{
+	const struct sft_fde all[MAX_FDES] = {
+		SFT_FDE(text + SP, 16, sp_rows),
+		SFT_FDE(text + FP, 32, fp_rows),
+		SFT_FDE(text + MEMORY, 16, memory_rows),
+		SFT_FDE(text + SLOTS, 64, slot_rows),
+		SFT_FDE(text + MOVED, 16, moved_rows),
+		{ .start = text + SIGNAL, .size = 8,
+		  .info = SFRAME_FDE_SIGNAL },
+		SFT_FDE(text + LARGE, 32, large_rows),
+		SFT_FDE(text + LAST, 32, last_rows),
+	};
+
+	memcpy(fdes, all, sizeof(all));
+	fdes[1].info = SFRAME_FRE_TYPE_ADDR2;
+	fdes[2].info2 = SFRAME_FDE_TYPE_FLEX;
+	fdes[3].info = SFRAME_FDE_PCMASK;
+	fdes[3].rep_size = 16;
+	fdes[4].info2 = SFRAME_FDE_TYPE_FLEX;
+	fdes[6].info = SFRAME_FRE_TYPE_ADDR4;
+	return MAX_FDES;
+}
+
+/* What a pool of trampolines has: a page of slots, 58 bytes. */
+static unsigned int make_slots(struct sft_fde *fdes, const __u8 *text)
+{
+	*fdes = (struct sft_fde)SFT_FDE(text, TEXT_SIZE, slot_rows);
+	fdes->info = SFRAME_FDE_PCMASK;
+	fdes->rep_size = 16;
+	return 1;
+}
+
+/* Return addresses that lie in the rows with the longest rules. */
+#define AT_SP		(SP + 5)
+#define AT_FP		(FP + 8)
+#define AT_MEMORY	(MEMORY + 8)
+#define AT_SLOT		(SLOTS + 2 * 16 + 6)
+#define AT_MOVED	(MOVED + 4)
+#define AT_LARGE	(LARGE + 8)
+#define AT_SIGNAL	(SIGNAL + 1)
+#define AT_LAST		(LAST + 6)
+
+/* First word of the stack for sft_onto; words below are its own. */
+#define FIRST		64
+
+/* A stack through all of the functions, in the order of the addresses above. */
+static unsigned int make_mixed_stack(__u64 *stack, const __u8 *text, __u64 *ip)
+{
+	const __u64 base = (uintptr_t)text;
+	__u64 *w = stack + FIRST, *interrupted = w + 200;
+	ucontext_t *uc = (void *)(w + 20);
+	greg_t *regs = uc->uc_mcontext.gregs;
+
+	w[0] = base + AT_SP;
+	w[1] = (uintptr_t)&w[5];
+	w[2] = base + AT_FP;
+	w[5] = (uintptr_t)&w[9];
+	w[6] = base + AT_MEMORY;
+	w[8] = (uintptr_t)&w[12];
+	w[11] = base + AT_SLOT;
+	w[13] = base + AT_MOVED;
+	w[15] = base + AT_LARGE;
+	w[19] = base + AT_SIGNAL;
+	regs[REG_RIP] = base + SP + 1;
+	regs[REG_RSP] = (uintptr_t)interrupted;
+	regs[REG_CSGSFS] = USER_CS;
+	interrupted[1] = base + AT_LAST;
+
+	const __u64 true_stack[] = {
+		base + AT_SP, base + AT_FP, base + AT_MEMORY, base + AT_SLOT,
+		base + AT_MOVED, base + AT_LARGE, base + AT_SIGNAL,
+		base + SP + 1, base + AT_LAST,
+	};
+
+	memcpy(ip, true_stack, sizeof(true_stack));
+	return ARRAY_SIZE(true_stack);
+}
+
+/* Slots that call each other, at each place of a call; 0 is no window. */
+static unsigned int make_slots_stack(__u64 *stack, const __u8 *text, __u64 *ip)
+{
+	__u64 *w = stack + FIRST;
+	unsigned int i;
+
+	for (i = 0; i < 10; i++) {
+		ip[i] = (uintptr_t)text + i * 23 * 16 + 6;
+		w[2 * i] = ip[i];
+	}
+	ip[i] = 0;
+	return i + 1;
+}
+
+static const struct kind {
+	unsigned int	(*fdes)(struct sft_fde *fdes, const __u8 *text);
+	/* Fills @ip with the stack behind sft_escape; returns its length. */
+	unsigned int	(*stack)(__u64 *stack, const __u8 *text, __u64 *ip);
+} mixed = { make_mixed, make_mixed_stack }, slots = {
+	make_slots, make_slots_stack,
+};
+
+/* ---- The second reader ------------------------------------------------- */
+
+/* Where a walk is. */
+struct pos {
+	__u64		ip, sp, fp;
+	unsigned int	signals;
+	bool		topmost, exact;
+};
+
+/* A section as it was registered. */
+struct table {
+	const __u8	*fdes, *rows, *end;
+	__u32		nr;
+	__u64		text, text_end;
+	const __u64	*stack;
+	int		pagemap;
+	bool		defer;
+};
+
+enum step { FRAME, OUTERMOST, REFUSED, NO_WINDOW, STUCK };
+
+/* Bit 63 of a page's entry in /proc/PID/pagemap: it is in the page table. */
+static bool is_present(const struct table *t, __u64 addr)
+{
+	__u64 entry;
+
+	return pread(t->pagemap, &entry, 8, addr / SFT_PAGE * 8) == 8 &&
+	       entry >> 63;
+}
+
+/*
+ * A word of the stack, or of anything else; false if it cannot be read, which
+ * in an interrupt is only what is in the page table.
+ */
+static bool load(const struct table *t, __u64 addr, __u64 *val)
+{
+	struct iovec to = { val, 8 }, from = { (void *)addr, 8 };
+	__u64 off = addr - (uintptr_t)t->stack;
+
+	if (off <= STACK_SIZE - 8) {
+		memcpy(val, (const void *)addr, 8);
+		return true;
+	}
+	if (!t->defer && (!is_present(t, addr) || !is_present(t, addr + 7)))
+		return false;
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 8;
+}
+
+struct rule {
+	__u64		base;
+	__s32		off;
+	bool		deref;
+};
+
+static bool apply_rule(const struct table *t, const struct rule *rule,
+		       __u64 *val)
+{
+	__u64 sum = rule->base + rule->off;
+
+	if (rule->deref)
+		return load(t, sum, val);
+	*val = sum;
+	return true;
+}
+
+/* Rules of @ra and @fp without a base start from the CFA. */
+static enum step apply(const struct table *t, struct pos *pos,
+		       const struct rule *cfa_rule, struct rule *ra,
+		       struct rule *fp, bool checked)
+{
+	__u64 cfa, new_ip, new_fp = pos->fp;
+
+	if (!apply_rule(t, cfa_rule, &cfa))
+		return REFUSED;
+	if (checked && (cfa < pos->sp || (cfa == pos->sp && !pos->topmost) ||
+			cfa & 7))
+		return REFUSED;
+	if (!ra->base)
+		ra->base = cfa;
+	if (!fp->base)
+		fp->base = cfa;
+	if (!apply_rule(t, ra, &new_ip) ||
+	    ((fp->off || fp->deref) && !apply_rule(t, fp, &new_fp)))
+		return REFUSED;
+	*pos = (struct pos){ .ip = new_ip, .sp = cfa, .fp = new_fp,
+			     .signals = pos->signals };
+	return FRAME;
+}
+
+static enum step apply_fp(const struct table *t, struct pos *pos)
+{
+	const struct rule cfa = { .base = pos->fp, .off = 16 };
+	struct rule ra = { .off = -8, .deref = true };
+	struct rule fp = { .off = -16, .deref = true };
+
+	if (t->defer && pos->fp < pos->sp)
+		return STUCK;
+	return apply(t, pos, &cfa, &ra, &fp, t->defer) ? STUCK : FRAME;
+}
+
+static enum step apply_signal(const struct table *t, struct pos *pos)
+{
+	const size_t regs = offsetof(ucontext_t, uc_mcontext.gregs);
+	struct pos next = { .topmost = true, .exact = true };
+	__u64 cs;
+
+	next.signals = pos->signals + 1;
+	if (next.signals > MAX_SIGNALS ||
+	    !load(t, pos->sp + regs + 8 * REG_RIP, &next.ip) ||
+	    !load(t, pos->sp + regs + 8 * REG_RSP, &next.sp) ||
+	    !load(t, pos->sp + regs + 8 * REG_RBP, &next.fp) ||
+	    !load(t, pos->sp + regs + 8 * REG_CSGSFS, &cs) ||
+	    (__u16)cs != USER_CS)
+		return REFUSED;
+	*pos = next;
+	return FRAME;
+}
+
+/* What is read of the rows, byte by byte. */
+struct reader {
+	const __u8	*at, *end;
+	bool		bad;
+};
+
+static __u32 take(struct reader *r, unsigned int size)
+{
+	__u32 val = 0;
+
+	if (size > r->end - r->at) {
+		r->bad = true;
+		return 0;
+	}
+	memcpy(&val, r->at, size);
+	r->at += size;
+	return val;
+}
+
+struct row {
+	unsigned int	nr, size;
+	__u8		info;
+	__u32		raw[6];
+	__s32		word[6];
+};
+
+static void take_row(struct reader *r, struct row *row)
+{
+	unsigned int i;
+
+	row->info = take(r, 1);
+	row->nr = row->info >> 1 & 15;
+	row->size = 1 << (row->info >> 5 & 3);
+	if (row->size > 4 || row->nr > 6)
+		r->bad = true;
+	for (i = 0; i < row->nr && !r->bad; i++) {
+		unsigned int unused = 32 - 8 * row->size;
+
+		row->raw[i] = take(r, row->size);
+		row->word[i] = (__s32)(row->raw[i] << unused) >> unused;
+	}
+}
+
+/* The last row that starts at @off or before. */
+static bool find_row(struct reader *r, unsigned int nr, unsigned int size,
+		     __u32 off, struct row *row)
+{
+	__u32 start, last = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		start = take(r, size);
+		if (i == MAX_ROWS || r->bad || (i && start <= last))
+			return false;
+		if (start > off)
+			break;
+		last = start;
+		take_row(r, row);
+		if (r->bad)
+			return false;
+	}
+	return i;
+}
+
+static enum step apply_default(const struct table *t, struct pos *pos,
+			       const struct row *row)
+{
+	const struct rule cfa = {
+		.base = row->info & 1 ? pos->sp : pos->fp,
+		.off = row->word[0],
+	};
+	struct rule ra = { .off = -8, .deref = true }, fp = { };
+
+	if (row->nr > 2)
+		return REFUSED;
+	if (row->nr == 2)
+		fp = (struct rule){ .off = row->word[1], .deref = true };
+	return apply(t, pos, &cfa, &ra, &fp, true);
+}
+
+/* A pair of words; without a register it starts from the CFA: base 0. */
+static bool flex_rule(const struct pos *pos, const struct row *row,
+		      unsigned int nr, struct rule *rule)
+{
+	__u32 ctrl = row->raw[nr], reg = ctrl >> 3;
+
+	*rule = (struct rule){ .off = row->word[nr + 1], .deref = ctrl & 2 };
+	if (ctrl & 4)
+		return false;
+	if (!(ctrl & 1))
+		return true;
+	/* Behind calls and signals others are not known. */
+	rule->base = reg == SFT_RSP ? pos->sp : pos->fp;
+	return reg == SFT_RSP || reg == SFT_RBP;
+}
+
+static enum step apply_flex(const struct table *t, struct pos *pos,
+			    const struct row *row)
+{
+	bool padded = row->nr == 5 && !row->raw[2];
+	struct rule cfa, ra = { .off = -8, .deref = true }, fp = { };
+
+	if (row->nr % 2 && !padded)
+		return REFUSED;
+	if (!flex_rule(pos, row, 0, &cfa) || !(row->raw[0] & 1))
+		return REFUSED;
+	if (row->nr >= 4 && !padded &&
+	    (!flex_rule(pos, row, 2, &ra) || !(row->raw[2] & 3)))
+		return REFUSED;
+	if (row->nr >= 5 && !flex_rule(pos, row, row->nr - 2, &fp))
+		return REFUSED;
+	return apply(t, pos, &cfa, &ra, &fp, true);
+}
+
+static enum step apply_fde(const struct table *t, struct pos *pos,
+			   const struct sframe_fde *fde, __u32 off)
+{
+	struct reader r = { t->rows + fde->fre_off, t->end };
+	unsigned int nr, info, info2, rep_size;
+	struct row row = { };
+
+	if (fde->fre_off >= t->end - t->rows)
+		return REFUSED;
+	nr = take(&r, 2);
+	info = take(&r, 1);
+	info2 = take(&r, 1);
+	rep_size = take(&r, 1);
+	if (r.bad || info & 0x40 || (info & 15) > 2 || info2 > 1 ||
+	    (info & 0x10 && !rep_size))
+		return REFUSED;
+	if (info & 0x80)
+		return apply_signal(t, pos);
+	if (info & 0x10)
+		off %= rep_size;
+	if (!find_row(&r, nr, 1 << (info & 15), off, &row))
+		return REFUSED;
+	if (!row.nr)
+		return OUTERMOST;
+	if (row.info & 0x80)
+		return REFUSED;
+	return info2 ? apply_flex(t, pos, &row) : apply_default(t, pos, &row);
+}
+
+static struct sframe_fde fde_at(const struct table *t, unsigned int nr,
+				__u64 *start)
+{
+	const __u8 *at = t->fdes + nr * sizeof(struct sframe_fde);
+	struct sframe_fde fde;
+
+	memcpy(&fde, at, sizeof(fde));
+	*start = (uintptr_t)at + fde.func_start;
+	return fde;
+}
+
+static bool is_sorted(const struct table *t)
+{
+	__u64 start, last = 0;
+	unsigned int i;
+
+	for (i = 0; i < t->nr; i++) {
+		fde_at(t, i, &start);
+		if (start < last)
+			return false;
+		last = start;
+	}
+	return true;
+}
+
+/* Step by function @nr if that is one for the address. */
+static enum step step_by(const struct table *t, struct pos *pos,
+			 unsigned int nr)
+{
+	__u64 start, ip = pos->exact ? pos->ip : pos->ip - 1;
+	const struct sframe_fde fde = fde_at(t, nr, &start);
+
+	if (ip - start >= fde.func_size)
+		return NO_WINDOW;
+	if (start < t->text || fde.func_size > t->text_end - start)
+		return REFUSED;
+	return apply_fde(t, pos, &fde, ip - start);
+}
+
+static bool in_window(const struct table *t, const struct pos *pos)
+{
+	__u64 ip = pos->exact ? pos->ip : pos->ip - 1;
+
+	return ip >= t->text && ip < t->text_end;
+}
+
+/* In a sorted index the last one that starts at or before the address. */
+static enum step step_sorted(const struct table *t, struct pos *pos)
+{
+	__u64 start, ip = pos->exact ? pos->ip : pos->ip - 1;
+	unsigned int nr = t->nr;
+	enum step step;
+
+	while (nr) {
+		fde_at(t, --nr, &start);
+		if (start > ip)
+			continue;
+		step = step_by(t, pos, nr);
+		return step == NO_WINDOW ? REFUSED : step;
+	}
+	return REFUSED;
+}
+
+/* ---- Comparison -------------------------------------------------------- */
+
+struct walk {
+	const struct table	*t;
+	const struct sft_chain	*chain;
+	unsigned int		max;
+	bool			refused;
+};
+
+static bool walk_from(const struct walk *walk, unsigned int at,
+		      const struct pos *pos);
+
+/* May address @at of the walk be followed by what this step gives? */
+static bool follows(const struct walk *walk, unsigned int at, enum step step,
+		    const struct pos *next)
+{
+	if (step == FRAME)
+		return at + 1 < walk->chain->nr &&
+		       walk->chain->ip[at + 1] == next->ip &&
+		       walk_from(walk, at + 1, next);
+	return at + 1 == walk->chain->nr && walk->refused == (step == REFUSED);
+}
+
+/* An index out of order may be searched in any way, or be refused. */
+static bool follows_any(const struct walk *walk, unsigned int at,
+			const struct pos *pos)
+{
+	unsigned int i;
+
+	for (i = 0; i < walk->t->nr; i++) {
+		struct pos next = *pos;
+		enum step step = step_by(walk->t, &next, i);
+
+		if (step != NO_WINDOW && follows(walk, at, step, &next))
+			return true;
+	}
+	return follows(walk, at, REFUSED, NULL);
+}
+
+static bool walk_from(const struct walk *walk, unsigned int at,
+		      const struct pos *pos)
+{
+	struct pos next = *pos;
+	enum step step;
+
+	if (at + 1 == walk->max)
+		return true;
+	if (!in_window(walk->t, pos))
+		step = apply_fp(walk->t, &next);
+	else if (is_sorted(walk->t))
+		step = step_sorted(walk->t, &next);
+	else
+		return follows_any(walk, at, pos);
+	return follows(walk, at, step, &next);
+}
+
+/* ---- Flipping ---------------------------------------------------------- */
+
+/* When: before it is registered, afterwards, and in a section that grows. */
+enum when { BEFORE, AFTER, LIVE };
+
+FIXTURE(flip)
+{
+	__u8			*text;
+	__u8			*section;
+	__u64			*stack;
+	__u8			*run_stack;
+	size_t			len;
+	struct table		table;
+	struct sft_event	event;
+	struct sft_call		call;
+	__u64			ip[16];
+	unsigned int		nr;
+};
+
+FIXTURE_VARIANT(flip)
+{
+	bool			defer;
+	enum when		when;
+	const struct kind	*kind;
+};
+
+FIXTURE_VARIANT_ADD(flip, fp_before) { false, BEFORE, &mixed };
+FIXTURE_VARIANT_ADD(flip, fp_before_slots) { false, BEFORE, &slots };
+FIXTURE_VARIANT_ADD(flip, fp_after) { false, AFTER, &mixed };
+FIXTURE_VARIANT_ADD(flip, fp_after_slots) { false, AFTER, &slots };
+FIXTURE_VARIANT_ADD(flip, fp_live) { false, LIVE, &mixed };
+FIXTURE_VARIANT_ADD(flip, fp_live_slots) { false, LIVE, &slots };
+FIXTURE_VARIANT_ADD(flip, defer_before) { true, BEFORE, &mixed };
+FIXTURE_VARIANT_ADD(flip, defer_before_slots) { true, BEFORE, &slots };
+FIXTURE_VARIANT_ADD(flip, defer_after) { true, AFTER, &mixed };
+FIXTURE_VARIANT_ADD(flip, defer_after_slots) { true, AFTER, &slots };
+FIXTURE_VARIANT_ADD(flip, defer_live) { true, LIVE, &mixed };
+FIXTURE_VARIANT_ADD(flip, defer_live_slots) { true, LIVE, &slots };
+
+static size_t build(__u8 *section, const struct sft_fde *fdes,
+		    unsigned int nr, enum when when)
+{
+	struct sft_live live;
+	unsigned int i;
+
+	if (when != LIVE)
+		return sft_build(section, fdes, nr);
+	/* Space for one more, which a flipped count brings in. */
+	sft_live_init(&live, section, SECTION_MAX, nr + 1);
+	for (i = 0; i < nr; i++)
+		sft_live_add(&live, &fdes[i]);
+	return live.rows - section;
+}
+
+/* What the kernel keeps of the header. */
+static void read_header(struct table *t, __u8 *section, size_t len, bool live)
+{
+	const struct sframe_header *header = sft_header(section);
+	const __u8 *behind = section + sizeof(*header);
+
+	t->fdes = behind + header->fdes_off;
+	t->rows = behind + header->fres_off;
+	t->end = live ? section + len : t->rows + header->fre_len;
+	t->nr = header->num_fdes;
+}
+
+/* What it reads of a growing section's header each time. */
+static void read_count(struct table *t, __u8 *section)
+{
+	const __u32 capacity = (t->rows - t->fdes) / sizeof(struct sframe_fde);
+
+	t->nr = sft_header(section)->num_fdes;
+	if (t->nr > capacity)
+		t->nr = capacity;
+}
+
+#define REGISTER()							\
+	sft_register_text(KEY, self->section, self->len, self->text,	\
+			  TEXT_SIZE, variant->when == LIVE ?		\
+			  SFRAME_WINDOW_LIVE : 0)
+
+FIXTURE_SETUP(flip)
+{
+	struct sft_fde fdes[MAX_FDES];
+
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->text = sft_map_code("\xcc", 1, TEXT_SIZE);
+	ASSERT_NE(NULL, self->text);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	self->stack = mmap(NULL, STACK_SIZE, SFT_RW, MAP_PRIVATE |
+			   MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->stack);
+	self->run_stack = sft_map(STACK_SIZE, SFT_RW);
+	ASSERT_NE(NULL, self->run_stack);
+	self->nr = variant->kind->stack(self->stack, self->text, self->ip);
+	self->call.entry = sft_onto;
+	self->call.target = &self->stack[FIRST];
+	self->len = build(self->section, fdes,
+			  variant->kind->fdes(fdes, self->text), variant->when);
+	ASSERT_GT(SECTION_MAX, self->len);
+	self->table = (struct table){
+		.text = (uintptr_t)self->text,
+		.text_end = (uintptr_t)self->text + TEXT_SIZE,
+		.stack = self->stack, .defer = variant->defer,
+		.pagemap = open("/proc/self/pagemap", O_RDONLY),
+	};
+	if (self->table.pagemap < 0)
+		SKIP(return, "kernel without CONFIG_PROC_PAGE_MONITOR");
+	read_header(&self->table, self->section, self->len,
+		    variant->when == LIVE);
+	ASSERT_EQ(0, sft_break_open(&self->event, sft_escape_body,
+				    variant->defer));
+	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+FIXTURE_TEARDOWN(flip)
+{
+	sft_event_close(&self->event);
+	munmap(self->text, TEXT_SIZE);
+	munmap(self->section, SFT_PAGE);
+	munmap(self->stack, STACK_SIZE);
+	munmap(self->run_stack, STACK_SIZE);
+}
+
+static __u64 all_refused(void)
+{
+	struct sframe_stats stats;
+	unsigned int i;
+	__u64 sum = 0;
+
+	if (sft_stats(&stats))
+		return UINT64_MAX;
+	for (i = 0; i < ARRAY_SIZE(stats.refused); i++)
+		sum += stats.refused[i];
+	return sum;
+}
+
+/* A walk, and whether the table allows it. */
+#define WALK(chain, refusals)						\
+	walk(&self->table, &self->event, &self->call,			\
+	     self->run_stack + STACK_SIZE - 1024, chain, refusals)
+
+static bool walk(const struct table *t, struct sft_event *event,
+		 const struct sft_call *call, void *run_stack,
+		 struct sft_chain *chain, unsigned int *refusals)
+{
+	const __u64 before = all_refused();
+	const __u64 sp = (uintptr_t)call->target - 8;
+	const struct pos start = {
+		.ip = (uintptr_t)sft_escape_body, .sp = sp, .fp = sp,
+		.topmost = true, .exact = true,
+	};
+	struct walk walk = {
+		.t = t, .chain = chain,
+		.max = t->defer ? MAX_DEFER : MAX_FP,
+	};
+
+	sft_enter(run_stack, sft_outer, call);
+	if (sft_event_chain(event, chain) || !chain->nr ||
+	    chain->ip[0] != start.ip)
+		return false;
+	*refusals = all_refused() - before;
+	walk.refused = *refusals;
+	return *refusals <= 1 && walk_from(&walk, 0, &start);
+}
+
+static void print_flip(unsigned int byte, unsigned int bit,
+		       const struct sft_chain *chain, unsigned int refusals)
+{
+	unsigned int i;
+
+	printf("# byte %u, bit %u, refused %u:", byte, bit, refusals);
+	for (i = 0; i < chain->nr && i < 20; i++)
+		printf(" %llx", chain->ip[i]);
+	printf("\n");
+}
+
+/* Guards against: a second reader that is wrong itself. */
+TEST_F(flip, nothing)
+{
+	struct sft_chain chain;
+	unsigned int refusals;
+
+	ASSERT_EQ(0, REGISTER());
+	EXPECT_TRUE(WALK(&chain, &refusals));
+	EXPECT_EQ(0, refusals);
+	/* Between sft_escape and where frame pointers may lead. */
+	ASSERT_LE(1 + self->nr, chain.nr);
+	EXPECT_EQ(0, memcmp(&chain.ip[1], self->ip, 8 * self->nr));
+}
+
+/* Guards against: any byte of a section crashes the kernel or misleads it. */
+TEST_F_TIMEOUT(flip, each_bit, 300)
+{
+	unsigned int i, refusals, wrong = 0, seen[3] = { 0 };
+	const struct table good = self->table;
+	struct sft_chain chain;
+	int ret = -EINVAL;
+
+	if (variant->when != BEFORE)
+		ASSERT_EQ(0, REGISTER());
+	for (i = 0; i < 8 * self->len; i++) {
+		self->section[i / 8] ^= 1 << i % 8;
+		if (variant->when == BEFORE) {
+			ret = REGISTER();
+			read_header(&self->table, self->section, self->len,
+				    false);
+		} else if (variant->when == LIVE) {
+			read_count(&self->table, self->section);
+		}
+		if (variant->when == BEFORE && ret) {
+			/* Nothing but the header is looked at so early. */
+			EXPECT_EQ(-EINVAL, ret);
+			EXPECT_GT(sizeof(struct sframe_header), i / 8);
+			seen[2]++;
+		} else if (!WALK(&chain, &refusals)) {
+			print_flip(i / 8, i % 8, &chain, refusals);
+			wrong++;
+		} else {
+			seen[refusals]++;
+		}
+		if (variant->when == BEFORE && !ret)
+			ASSERT_EQ(0, sft_unregister(KEY));
+		self->section[i / 8] ^= 1 << i % 8;
+		self->table = good;
+	}
+	TH_LOG("%u bits: walked to the end %u, refused %u, not registered %u",
+	       i, seen[0], seen[1], seen[2]);
+	EXPECT_EQ(0, wrong);
+	EXPECT_LT(30, seen[0]);
+	EXPECT_LT(30, seen[1]);
+
+	/* Nothing has removed the window, and it is as good as before. */
+	if (variant->when == BEFORE)
+		ASSERT_EQ(0, REGISTER());
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_TRUE(WALK(&chain, &refusals));
+	EXPECT_EQ(0, refusals);
+}
+
+TEST_HARNESS_MAIN

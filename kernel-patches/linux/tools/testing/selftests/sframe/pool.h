@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A window of three trampolines whose section is made wrong in some way: the
+ * walk ends where it is, for one reason, and nothing else happens. To be
+ * included after kselftest_harness.h.
+ */
+#ifndef SFRAME_POOL_H
+#define SFRAME_POOL_H
+
+#include "slots.h"
+
+#define SFT_POOL_KEY		1
+#define SFT_POOL_SLOTS		3
+#define SFT_POOL_TEXT		(4 * SFT_PAGE)
+#define SFT_POOL_SECTION	(16 * SFT_PAGE)
+/* Header, index, and for each slot attributes and three rows. */
+#define SFT_POOL_LEN		(28 + 3 * 16 + 3 * (5 + 3 * 3))
+
+/**
+ * struct sft_pool - the trampolines
+ * @text:	three of them
+ * @section:	memory for sections
+ * @call:	runs the one in the middle, which calls sft_leaf
+ */
+struct sft_pool {
+	__u8		*text;
+	__u8		*section;
+	struct sft_call	call;
+};
+
+static inline __u8 *sft_pool_text(void)
+{
+	__u8 code[SFT_POOL_SLOTS * SFT_SLOT];
+	unsigned int i;
+
+	for (i = 0; i < SFT_POOL_SLOTS; i++)
+		memcpy(code + i * SFT_SLOT, sft_slot_arg.code, SFT_SLOT);
+	return sft_map_code(code, sizeof(code), SFT_POOL_TEXT);
+}
+
+static inline int sft_pool_make(struct sft_pool *pool)
+{
+	pool->text = sft_pool_text();
+	pool->section = sft_map(SFT_POOL_SECTION, SFT_RW);
+	if (!pool->text || !pool->section)
+		return -ENOMEM;
+	pool->call.entry = pool->text + SFT_SLOT;
+	pool->call.target = sft_leaf;
+	return 0;
+}
+
+static inline void sft_pool_unmap(struct sft_pool *pool)
+{
+	munmap(pool->text, SFT_POOL_TEXT);
+	munmap(pool->section, SFT_POOL_SECTION);
+}
+
+static inline void sft_pool_fdes(struct sft_fde *fdes, const __u8 *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < SFT_POOL_SLOTS; i++)
+		fdes[i] = (struct sft_fde)SFT_FDE(text + i * SFT_SLOT,
+						   SFT_SLOT, sft_slot_arg.rows);
+}
+
+/* A good section for @text; returns its size. */
+static inline size_t sft_pool_build(__u8 *section, const __u8 *text)
+{
+	struct sft_fde fdes[SFT_POOL_SLOTS];
+
+	sft_pool_fdes(fdes, text);
+	return sft_build(section, fdes, SFT_POOL_SLOTS);
+}
+
+/* Where samples are taken: at the call of the slot. */
+static inline __u64 sft_pool_ip(const struct sft_call *call)
+{
+	return (uintptr_t)call->entry + 5;
+}
+
+/*
+ * Sample at the call of the slot, on top of the stack and below a callee: both
+ * walks end there, for @reason and no other, and the window stays.
+ */
+static inline void sft_pool_refused(struct __test_metadata *_metadata,
+				    const struct sft_call *call, bool defer,
+				    enum sframe_reason reason)
+{
+	const __u64 ip = sft_pool_ip(call);
+	struct sframe_stats before, after;
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_EQ(0, sft_stats(&before));
+	ASSERT_EQ(0, sft_chain_at((void *)ip, defer, call, &chain));
+	EXPECT_CHAIN(&chain, ip);
+	ASSERT_EQ(0, sft_stats(&after));
+	EXPECT_EQ(reason, after.last_reason);
+	EXPECT_EQ(ip, after.last_ip);
+
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ip + 3);
+	ASSERT_EQ(0, sft_stats(&after));
+	EXPECT_EQ(before.windows, after.windows);
+	EXPECT_EQ(ip + 2, after.last_ip);
+	for (i = 0; i < ARRAY_SIZE(after.refused); i++)
+		EXPECT_EQ(before.refused[i] + (i == reason ? 2 : 0),
+			  after.refused[i]);
+}
+
+static inline void sft_pool_good(struct __test_metadata *_metadata,
+				 const struct sft_call *call, bool defer)
+{
+	const __u64 ip = sft_pool_ip(call);
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_chain_at((void *)ip, defer, call, &chain));
+	EXPECT_CHAIN(&chain, ip, SFT_CALLERS);
+}
+
+#endif /* SFRAME_POOL_H */

@@ -1,0 +1,870 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Stacks through signal handlers, of real signals and of made-up frames: the
+ * restorer's FDE has the signal bit, so the walk takes the registers that the
+ * kernel saved.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define KEY_SLOT	1
+#define KEY_RESTORER	2
+#define KEY_LEAF	3
+#define KEY_HANDLER	4
+#define KEY_KILL	5
+
+#define ALT_SIZE	(16 * SFT_PAGE)
+/* Below and above all that is mapped without an address. */
+#define LOW		((void *)0x10000000)
+#define HIGH		((void *)0x7fffffe00000)
+
+/* Sections of a fixture have a place of their own. */
+#define SECTION(key)	(self->section + (key) * 256)
+
+/* The FDE of a restorer: no rows, and the byte in front of it. */
+static struct sft_fde restorer_fde(const char *start)
+{
+	return (struct sft_fde){
+		.start = start, .size = sft_restorer_end - start,
+		.info = SFRAME_FDE_SIGNAL,
+	};
+}
+
+static int register_fde(unsigned long key, __u8 *section,
+			const struct sft_fde *fde)
+{
+	return sft_register(key, section, sft_build(section, fde, 1), NULL);
+}
+
+static int register_restorer(__u8 *section, const char *start)
+{
+	const struct sft_fde fde = restorer_fde(start);
+
+	return register_fde(KEY_RESTORER, section, &fde);
+}
+
+static int register_leaf(unsigned long key, __u8 *section, const char *start,
+			 const char *end)
+{
+	const struct sft_fde fde = SFT_FDE(start, end - start, sft_leaf_rows);
+
+	return register_fde(key, section, &fde);
+}
+
+/* As the kernel has it, with a restorer that is not the C library's. */
+struct kernel_sigaction {
+	const void	*handler;
+	unsigned long	flags;
+	const void	*restorer;
+	unsigned long	mask;
+};
+
+#define SA_RESTORER	0x04000000
+
+static int handle(int sig, const void *handler, unsigned long flags)
+{
+	const struct kernel_sigaction action = {
+		.handler = handler,
+		.flags = flags | SA_RESTORER | SA_SIGINFO,
+		.restorer = sft_restorer,
+	};
+
+	return syscall(__NR_rt_sigaction, sig, &action, NULL, 8);
+}
+
+/* ---- Real signals ------------------------------------------------------ */
+
+enum where { ON_THIS_STACK, BELOW, ABOVE };
+
+FIXTURE(signal)
+{
+	__u8			*text;
+	__u8			*section;
+	struct sft_call		call;
+	unsigned long		flags;
+};
+
+FIXTURE_VARIANT(signal)
+{
+	bool			defer;
+	enum where		where;
+};
+
+FIXTURE_VARIANT_ADD(signal, fp) { false, ON_THIS_STACK };
+FIXTURE_VARIANT_ADD(signal, defer) { true, ON_THIS_STACK };
+FIXTURE_VARIANT_ADD(signal, fp_altstack_below) { false, BELOW };
+FIXTURE_VARIANT_ADD(signal, defer_altstack_below) { true, BELOW };
+FIXTURE_VARIANT_ADD(signal, fp_altstack_above) { false, ABOVE };
+FIXTURE_VARIANT_ADD(signal, defer_altstack_above) { true, ABOVE };
+
+/* The stack of sft_run() is between these two. */
+static int set_altstack(enum where where)
+{
+	stack_t alt = { .ss_size = ALT_SIZE };
+
+	if (where == ON_THIS_STACK)
+		return 0;
+	alt.ss_sp = mmap(where == BELOW ? LOW : HIGH, ALT_SIZE, SFT_RW,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+			 0);
+	return alt.ss_sp == MAP_FAILED ? -1 : sigaltstack(&alt, NULL);
+}
+
+FIXTURE_SETUP(signal)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->text = sft_make_slot(&sft_slot_rbp, NULL);
+	ASSERT_NE(NULL, self->text);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	self->call.entry = self->text;
+	self->call.target = sft_leaf;
+	if (variant->where != ON_THIS_STACK)
+		self->flags = SA_ONSTACK;
+	ASSERT_EQ(0, set_altstack(variant->where));
+	ASSERT_EQ(0, handle(SIGTRAP, sft_handler, self->flags));
+	ASSERT_EQ(0, register_restorer(SECTION(KEY_RESTORER),
+				       sft_restorer_fde));
+	ASSERT_EQ(0, register_fde(KEY_SLOT, SECTION(KEY_SLOT),
+				  &(struct sft_fde)SFT_FDE(self->text, SFT_SLOT,
+							   sft_slot_rbp.rows)));
+}
+
+FIXTURE_TEARDOWN(signal)
+{
+	munmap(self->text, SFT_SLOT_MAP);
+	munmap(self->section, SFT_PAGE);
+}
+
+/* The callchain at @addr, while SIGTRAP comes at @trap. */
+static int signal_chain(const void *trap, const void *addr, bool defer,
+			const struct sft_call *call, struct sft_chain *chain)
+{
+	struct sft_event event;
+	int ret = sft_trap_open(&event, trap);
+
+	if (ret)
+		return ret;
+	ret = sft_chain_at(addr, defer, call, chain);
+	sft_event_close(&event);
+	return ret;
+}
+
+#define EXPECT_SIGNAL(trap, addr, ...) do {				\
+	const void *_addr = (addr);					\
+	struct sft_chain _chain;					\
+									\
+	ASSERT_EQ(0, signal_chain((trap), _addr, variant->defer,	\
+				  &self->call, &_chain));		\
+	EXPECT_CHAIN(&_chain, (uintptr_t)_addr, ##__VA_ARGS__);		\
+} while (0)
+
+#define RESTORER	((uintptr_t)sft_restorer)
+
+/* Guards against: the interrupted function is left out, or its caller. */
+TEST_F(signal, each_instruction_of_a_trampoline_is_interrupted)
+{
+	unsigned int i;
+
+	for (i = 0; i < sft_nr_insns(&sft_slot_rbp); i++) {
+		const __u8 *ip = self->text + sft_slot_rbp.insns[i];
+
+		TH_LOG("instruction at %u", sft_slot_rbp.insns[i]);
+		EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
+			      SFT_CALLERS);
+	}
+}
+
+/* Guards against: a row of the wrong place in a prologue or epilogue. */
+TEST_F(signal, each_instruction_of_a_callee_is_interrupted)
+{
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_leaf(KEY_LEAF, SECTION(KEY_LEAF), sft_leaf,
+				   sft_leaf_end));
+	for (i = 0; i < ARRAY_SIZE(sft_leaf_insns); i++) {
+		const char *ip = sft_leaf + sft_leaf_insns[i];
+
+		TH_LOG("instruction at %u", sft_leaf_insns[i]);
+		EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
+			      ret, SFT_CALLERS);
+	}
+}
+
+/* Guards against: the restorer is not found while a handler has no frame. */
+TEST_F(signal, each_instruction_of_the_handler)
+{
+	const void *ip = self->text + 8;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
+				   sft_handler, sft_handler_end));
+	for (i = 0; i < ARRAY_SIZE(sft_leaf_insns); i++) {
+		TH_LOG("instruction at %u", sft_leaf_insns[i]);
+		EXPECT_SIGNAL(ip, sft_handler + sft_leaf_insns[i], RESTORER,
+			      (uintptr_t)ip, SFT_CALLERS);
+	}
+}
+
+/* Guards against: as a topmost frame the restorer is looked up before it. */
+TEST_F(signal, each_instruction_of_the_restorer)
+{
+	const void *ip = self->text + 8;
+
+	EXPECT_SIGNAL(ip, sft_restorer, (uintptr_t)ip, SFT_CALLERS);
+	EXPECT_SIGNAL(ip, sft_restorer_syscall, (uintptr_t)ip, SFT_CALLERS);
+}
+
+/* Guards against: the interrupted address is looked up one byte early. */
+TEST_F(signal, first_byte_behind_another_function_is_interrupted)
+{
+	static const struct sft_row wrong = SFT_OUTERMOST(0);
+	const struct sft_fde fdes[] = {
+		{ .start = self->text, .size = 4, .rows = &wrong,
+		  .nr_rows = 1 },
+		SFT_FDE(self->text + 4, SFT_SLOT - 4, sft_slot_rbp.rows),
+	};
+	size_t len = sft_build(SECTION(KEY_SLOT), fdes, 2);
+	const void *ip = self->text + 4;
+
+	ASSERT_EQ(0, sft_register_text(KEY_SLOT, SECTION(KEY_SLOT), len,
+				       self->text, SFT_SLOT,
+				       SFRAME_WINDOW_REPLACE));
+	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
+		      SFT_CALLERS);
+}
+
+/* Guards against: tests that cannot fail: this is the loss they exclude. */
+TEST_F(signal, without_the_restorers_window_the_interrupted_frame_is_lost)
+{
+	const __u64 ip[] = {
+		(uintptr_t)sft_handler_body, RESTORER, SFT_LOST,
+	};
+	/* The deferred walk sees that the frame pointer is of another stack. */
+	const bool less = variant->defer && variant->where == ABOVE;
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
+	ASSERT_EQ(0, signal_chain(self->text + 5, sft_handler_body,
+				  variant->defer, &self->call, &chain));
+	EXPECT_TRUE(sft_chain_check(&chain, ip, less ? 2 : 3));
+}
+
+/* Guards against: an FDE without the byte in front of the restorer. */
+TEST_F(signal, restorers_window_that_begins_with_it_is_not_found)
+{
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
+	ASSERT_EQ(0, register_restorer(SECTION(KEY_RESTORER), sft_restorer));
+	ASSERT_EQ(0, signal_chain(self->text + 5, sft_handler_body,
+				  variant->defer, &self->call, &chain));
+	ASSERT_LE(2, chain.nr);
+	EXPECT_EQ(RESTORER, chain.ip[1]);
+	EXPECT_NE((uintptr_t)self->text + 5, chain.ip[2]);
+	/* As a topmost frame it is. */
+	EXPECT_SIGNAL(self->text + 5, sft_restorer, (uintptr_t)self->text + 5,
+		      SFT_CALLERS);
+}
+
+/* Guards against: after a system call the address is one of a call. */
+TEST_F(signal, system_call_is_interrupted)
+{
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+
+	self->call.target = sft_kill;
+	ASSERT_EQ(0, handle(SIGUSR1, sft_handler, self->flags));
+	EXPECT_SIGNAL(sft_leaf, sft_handler_body, RESTORER,
+		      (uintptr_t)sft_kill_ret, ret, SFT_CALLERS);
+}
+
+/* Guards against: only one signal frame is followed. */
+TEST_F(signal, handler_is_interrupted_at_each_instruction)
+{
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
+				   sft_handler, sft_handler_end));
+	self->call.target = sft_kill;
+	ASSERT_EQ(0, handle(SIGUSR1, sft_handler, self->flags));
+	ASSERT_EQ(0, handle(SIGTRAP, sft_handler_2, self->flags));
+	for (i = 0; i < ARRAY_SIZE(sft_leaf_insns); i++) {
+		const char *ip = sft_handler + sft_leaf_insns[i];
+
+		TH_LOG("instruction at %u", sft_leaf_insns[i]);
+		EXPECT_SIGNAL(ip, sft_handler_2_body, RESTORER, (uintptr_t)ip,
+			      RESTORER, (uintptr_t)sft_kill_ret, ret,
+			      SFT_CALLERS);
+	}
+}
+
+/* Guards against: a handler that begins in a window is no function. */
+TEST_F(signal, handler_is_reached_through_a_trampoline)
+{
+	__u8 *text = sft_make_slot(&sft_slot_data, sft_handler);
+	const void *ip = self->text + 8;
+	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_data.rows);
+	unsigned int i;
+
+	ASSERT_NE(NULL, text);
+	ASSERT_EQ(0, register_fde(KEY_HANDLER, SECTION(KEY_HANDLER), &fde));
+	ASSERT_EQ(0, handle(SIGTRAP, text, self->flags));
+	for (i = 0; i < sft_nr_insns(&sft_slot_data); i++)
+		EXPECT_SIGNAL(ip, text + sft_slot_data.insns[i], RESTORER,
+			      (uintptr_t)ip, SFT_CALLERS);
+	EXPECT_SIGNAL(ip, sft_handler_body,
+		      (uintptr_t)text + sft_slot_data.ret, RESTORER,
+		      (uintptr_t)ip, SFT_CALLERS);
+}
+
+/* Guards against: registers of the handler are taken for the interrupted. */
+TEST_F(signal, other_registers_are_not_known_behind_a_signal)
+{
+	static const struct sft_row row = SFT_FLEX(0, SFT_REG(SFT_R10), 0);
+	const struct sft_fde fde = {
+		.start = self->text, .size = SFT_SLOT, .rows = &row,
+		.nr_rows = 1, .info2 = SFRAME_FDE_TYPE_FLEX,
+	};
+	const void *ip = self->text + 5;
+	struct sframe_stats stats;
+
+	ASSERT_EQ(0, sft_unregister(KEY_SLOT));
+	ASSERT_EQ(0, register_fde(KEY_SLOT, SECTION(KEY_SLOT), &fde));
+	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip);
+	ASSERT_EQ(0, sft_stats(&stats));
+	EXPECT_EQ(1, stats.refused[SFRAME_REASON_ROW_REGISTER]);
+	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
+}
+
+/* Guards against: num_fdes of a section with a restorer is read once. */
+TEST_F(signal, restorer_is_appended_to_a_live_window)
+{
+	const struct sft_fde fde = restorer_fde(sft_restorer_fde);
+	const void *ip = self->text + 8;
+	struct sft_live live;
+
+	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
+	sft_live_init(&live, SECTION(KEY_RESTORER), 256, 4);
+	ASSERT_EQ(0, sft_register_text(KEY_RESTORER, live.sec, live.size,
+				       sft_restorer_fde, fde.size,
+				       SFRAME_WINDOW_LIVE));
+	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER);
+	sft_live_add(&live, &fde);
+	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
+		      SFT_CALLERS);
+}
+
+/* ---- Probes of handlers ------------------------------------------------ */
+
+/* Probes are of files: where this program has @addr, or -1. */
+static long file_offset(const void *addr)
+{
+	unsigned long start, end, offset;
+	long found = -1;
+	char line[256];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && found < 0 && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end,
+			   &offset) == 3 &&
+		    (uintptr_t)addr >= start && (uintptr_t)addr < end)
+			found = (uintptr_t)addr - start + offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Guards against: the interrupted frame is one at the entry of a function. */
+TEST_F(signal, probe_at_the_entry_of_a_handler)
+{
+	int type = sft_pmu_type("uprobe");
+	struct perf_event_attr attr;
+	struct sft_event trap, probe;
+	struct sft_chain chain;
+
+	if (type < 0)
+		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
+
+	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
+				   sft_handler, sft_handler_end));
+	sft_attr_init(&attr, type, variant->defer);
+	attr.uprobe_path = (uintptr_t)"/proc/self/exe";
+	attr.probe_offset = file_offset(sft_handler);
+	ASSERT_EQ(0, sft_event_open(&probe, &attr));
+	ASSERT_EQ(0, sft_trap_open(&trap, sft_leaf_body));
+	ioctl(probe.fd, PERF_EVENT_IOC_ENABLE, 0);
+	sft_run(&self->call);
+	ioctl(probe.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ASSERT_EQ(0, sft_event_chain(&probe, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_handler, RESTORER,
+		     (uintptr_t)sft_leaf_body,
+		     (uintptr_t)self->text + sft_slot_rbp.ret, SFT_CALLERS);
+	sft_event_close(&trap);
+	sft_event_close(&probe);
+}
+
+/* Guards against: a pending return probe hides the restorer. */
+TEST_F(signal, return_of_a_handler_is_probed)
+{
+	int type = sft_pmu_type("uprobe");
+	struct perf_event_attr attr;
+	const void *ip = self->text + 8;
+	struct sft_event probe;
+
+	if (type < 0)
+		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
+
+	sft_attr_init(&attr, type, variant->defer);
+	attr.uprobe_path = (uintptr_t)"/proc/self/exe";
+	attr.probe_offset = file_offset(sft_handler);
+	attr.config = SFT_RETPROBE;
+	ASSERT_EQ(0, sft_event_open(&probe, &attr));
+	ioctl(probe.fd, PERF_EVENT_IOC_ENABLE, 0);
+	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
+		      SFT_CALLERS);
+	sft_event_close(&probe);
+}
+
+/* ---- The C library's restorer ------------------------------------------ */
+
+struct eh_bases {
+	void		*tbase, *dbase, *func;
+};
+
+/* The unwinder that comes with the compiler; NULL if nothing describes @pc. */
+const void *find_fde(const void *pc, struct eh_bases *bases)
+	asm("_Unwind_Find_FDE");
+
+/* mov $15,%rax; syscall */
+#define LIBC_RESTORER_SIZE	9
+
+static const char *libc_restorer(void)
+{
+	struct kernel_sigaction action;
+
+	signal(SIGUSR2, SIG_IGN);
+	if (syscall(__NR_rt_sigaction, SIGUSR2, NULL, &action, 8))
+		return NULL;
+	return action.restorer;
+}
+
+/* Guards against: what glibc's one-byte-early FDE says is not enough. */
+TEST_F(signal, restorer_of_the_c_library)
+{
+	const char *restorer = libc_restorer();
+	const void *ip = self->text + 8;
+	const struct sft_fde fde = {
+		.start = restorer - 1, .size = 1 + LIBC_RESTORER_SIZE,
+		.info = SFRAME_FDE_SIGNAL,
+	};
+	struct sigaction action = {
+		.sa_handler = (void *)sft_handler, .sa_flags = self->flags,
+	};
+	struct eh_bases bases;
+
+	ASSERT_NE(NULL, restorer);
+	if (!find_fde(restorer - 1, &bases))
+		SKIP(return, "the C library does not describe its restorer");
+
+	ASSERT_EQ(restorer - 1, bases.func);
+	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
+	ASSERT_EQ(0, register_fde(KEY_RESTORER, SECTION(KEY_RESTORER), &fde));
+	ASSERT_EQ(0, sigaction(SIGTRAP, &action, NULL));
+	EXPECT_SIGNAL(ip, sft_handler_body, (uintptr_t)restorer, (uintptr_t)ip,
+		      SFT_CALLERS);
+}
+
+/* ---- Made-up frames ---------------------------------------------------- */
+
+/*
+ * What lies on a stack behind a function with frame pointer that was called as
+ * a signal handler.
+ */
+struct frame {
+	__u64		fp;
+	__u64		ret;
+	ucontext_t	uc;
+};
+
+#define USER_CS		0x33
+#define MAX_SIGNALS	8
+
+/* Frames on pages of their own, which can be in any order. */
+#define MADE_PAGES	16
+
+FIXTURE(made)
+{
+	__u8			*section;
+	__u8			*stack;
+	struct sft_call		call;
+};
+
+FIXTURE_VARIANT(made)
+{
+	bool	defer;
+};
+
+FIXTURE_VARIANT_ADD(made, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(made, defer) { .defer = true };
+
+static struct frame *frame_at(__u8 *stack, unsigned int nr)
+{
+	return (struct frame *)(stack + nr * SFT_PAGE + 1024);
+}
+
+static void set_regs(struct frame *frame, const void *ip, const void *sp,
+		     const void *fp)
+{
+	greg_t *regs = frame->uc.uc_mcontext.gregs;
+
+	regs[REG_RIP] = (uintptr_t)ip;
+	regs[REG_RSP] = (uintptr_t)sp;
+	regs[REG_RBP] = (uintptr_t)fp;
+	regs[REG_CSGSFS] = USER_CS;
+}
+
+/* Handler @nr interrupts the handler of the next frame. */
+static void link_frame(struct frame *frame, struct frame *next)
+{
+	frame->ret = RESTORER;
+	set_regs(frame, sft_escape_body, &next->fp, &next->fp);
+}
+
+/* Handler @nr interrupts what sft_inner's callee returns to. */
+static void end_frame(struct frame *frame)
+{
+	__u64 *callers = (__u64 *)(frame + 1);
+
+	frame->ret = RESTORER;
+	set_regs(frame, sft_inner_ret, callers, callers);
+	callers[0] = (uintptr_t)(callers + 2);
+	callers[1] = (uintptr_t)sft_outer_ret;
+	callers[2] = 0;
+	callers[3] = (uintptr_t)sft_enter_ret;
+}
+
+FIXTURE_SETUP(made)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	self->stack = sft_map(MADE_PAGES * SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->stack);
+	ASSERT_EQ(0, register_restorer(self->section, sft_restorer_fde));
+	end_frame(frame_at(self->stack, 0));
+	self->call.entry = sft_onto;
+	self->call.target = &frame_at(self->stack, 0)->ret;
+}
+
+FIXTURE_TEARDOWN(made)
+{
+	munmap(self->stack, MADE_PAGES * SFT_PAGE);
+	munmap(self->section, SFT_PAGE);
+}
+
+#define EXPECT_MADE(...) do {						\
+	struct sft_chain _chain;					\
+									\
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,	\
+				  &self->call, &_chain));		\
+	EXPECT_CHAIN(&_chain, (uintptr_t)sft_escape_body, ##__VA_ARGS__); \
+} while (0)
+
+/* The callchain of @nr handlers in a row, then of sft_inner or of nothing. */
+static bool handlers_are(const struct sft_call *call, bool defer,
+			 unsigned int nr, bool callers)
+{
+	__u64 ip[2 * (MAX_SIGNALS + 1) + 1];
+	struct sft_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		ip[2 * i] = (uintptr_t)sft_escape_body;
+		ip[2 * i + 1] = RESTORER;
+	}
+	ip[2 * nr] = SFT_CALLERS;
+	return !sft_chain_at(sft_escape_body, defer, call, &chain) &&
+	       sft_chain_check(&chain, ip, 2 * nr + callers);
+}
+
+#define EXPECT_HANDLERS(nr, callers)					\
+	EXPECT_TRUE(handlers_are(&self->call, variant->defer, nr, callers))
+
+/* The walk ended at the restorer, or at @ip, for this reason only. */
+static void check_reason(struct __test_metadata *_metadata,
+			 enum sframe_reason reason, const void *ip)
+{
+	struct sframe_stats stats;
+	unsigned int i;
+
+	ASSERT_EQ(0, sft_stats(&stats));
+	for (i = 0; i < ARRAY_SIZE(stats.refused); i++)
+		EXPECT_EQ(i == reason, stats.refused[i]);
+	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
+}
+
+#define EXPECT_REFUSED(reason)						\
+	check_reason(_metadata, reason, sft_restorer_fde)
+
+static void check_no_reason(struct __test_metadata *_metadata)
+{
+	struct sframe_stats stats;
+
+	ASSERT_EQ(0, sft_stats(&stats));
+	EXPECT_EQ(SFRAME_REASON_NONE, stats.last_reason);
+}
+
+/* Guards against: made-up frames that are refused for another reason. */
+TEST_F(made, good_frame)
+{
+	EXPECT_MADE(RESTORER, SFT_CALLERS);
+	check_no_reason(_metadata);
+}
+
+/* @nr handlers in a row; the frames' addresses go up or down. */
+static void make_chain(__u8 *stack, unsigned int nr, bool up)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr - 1; i++)
+		link_frame(frame_at(stack, up ? i : nr - 1 - i),
+			   frame_at(stack, up ? i + 1 : nr - 2 - i));
+	end_frame(frame_at(stack, up ? nr - 1 : 0));
+}
+
+/* Guards against: less than eight, or a signal step that must go up. */
+TEST_F(made, eight_frames)
+{
+	unsigned int up;
+
+	for (up = 0; up < 2; up++) {
+		make_chain(self->stack, MAX_SIGNALS, up);
+		self->call.target =
+			&frame_at(self->stack, up ? 0 : MAX_SIGNALS - 1)->ret;
+		EXPECT_HANDLERS(MAX_SIGNALS, true);
+	}
+	check_no_reason(_metadata);
+}
+
+/* Guards against: more than eight, with what that costs a sample. */
+TEST_F(made, nine_frames)
+{
+	make_chain(self->stack, MAX_SIGNALS + 1, true);
+	EXPECT_HANDLERS(MAX_SIGNALS + 1, false);
+	EXPECT_REFUSED(SFRAME_REASON_SIGNAL);
+}
+
+/* Guards against: a frame that leads to itself keeps the sample for ever. */
+TEST_F(made, frame_that_leads_to_itself)
+{
+	struct frame *frame = frame_at(self->stack, 0);
+
+	set_regs(frame, sft_restorer, &frame->uc, NULL);
+	EXPECT_MADE(RESTORER, RESTORER, RESTORER, RESTORER, RESTORER, RESTORER,
+		    RESTORER, RESTORER, RESTORER);
+	check_reason(_metadata, SFRAME_REASON_SIGNAL, sft_restorer);
+}
+
+/* Guards against: the same with a function between. */
+TEST_F(made, frames_that_lead_to_each_other)
+{
+	link_frame(frame_at(self->stack, 0), frame_at(self->stack, 1));
+	link_frame(frame_at(self->stack, 1), frame_at(self->stack, 0));
+	EXPECT_HANDLERS(MAX_SIGNALS + 1, false);
+	EXPECT_REFUSED(SFRAME_REASON_SIGNAL);
+}
+
+/* Guards against: registers of 32-bit code, or of no code, are followed. */
+TEST_F(made, code_segment_of_something_else)
+{
+	static const __u16 segments[] = { 0, 0x10, 0x23, 0x32, 0x3b, 0xffff };
+	struct frame *frame = frame_at(self->stack, 0);
+	struct sframe_stats stats;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(segments); i++) {
+		TH_LOG("cs %x", segments[i]);
+		frame->uc.uc_mcontext.gregs[REG_CSGSFS] = segments[i];
+		EXPECT_MADE(RESTORER);
+		ASSERT_EQ(0, sft_stats(&stats));
+		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_SIGNAL]);
+	}
+}
+
+/* Guards against: cs is read with its neighbours ss, fs and gs. */
+TEST_F(made, other_segments_do_not_matter)
+{
+	struct frame *frame = frame_at(self->stack, 0);
+
+	frame->uc.uc_mcontext.gregs[REG_CSGSFS] = ~0xffffULL | USER_CS;
+	EXPECT_MADE(RESTORER, SFT_CALLERS);
+}
+
+/* A slot that was interrupted before its first push; sp leads anywhere. */
+static void interrupt_slot(__u8 *section, const __u8 *text,
+			   struct frame *frame, unsigned long sp)
+{
+	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_arg.rows);
+
+	register_fde(KEY_SLOT, section, &fde);
+	set_regs(frame, text, (void *)sp, NULL);
+}
+
+/* Guards against: an address of the kernel, or none at all, is read from. */
+TEST_F(made, stack_pointers_that_lead_nowhere)
+{
+	static const unsigned long sps[] = {
+		0, 8, 1UL << 47, 1UL << 63, 0x00dead0000000000,
+		0xffff800000000000, 0xffffffff81000000, 0xffffffffff600000,
+		0x7ffffffffff8,
+	};
+	__u8 *text = sft_make_slot(&sft_slot_arg, NULL);
+	struct frame *frame = frame_at(self->stack, 0);
+	struct sframe_stats stats;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sps); i++) {
+		TH_LOG("sp %lx", sps[i]);
+		interrupt_slot(self->section + 256, text, frame, sps[i]);
+		EXPECT_MADE(RESTORER, (uintptr_t)text);
+		ASSERT_EQ(0, sft_stats(&stats));
+		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_STACK_FAULT]);
+		EXPECT_EQ((uintptr_t)text, stats.last_ip);
+	}
+}
+
+/* Guards against: the sum of stack pointer and offset wraps. */
+TEST_F(made, stack_pointer_at_the_end_of_all_addresses)
+{
+	__u8 *text = sft_make_slot(&sft_slot_arg, NULL);
+
+	interrupt_slot(self->section + 256, text, frame_at(self->stack, 0),
+		       -8UL);
+	EXPECT_MADE(RESTORER, (uintptr_t)text);
+	check_reason(_metadata, SFRAME_REASON_CFA_ORDER, text);
+}
+
+/* Guards against: after a signal the stack may go down once more. */
+TEST_F(made, growth_is_checked_behind_a_signal)
+{
+	static const struct sft_row down[] = { SFT_SP(0, -8) };
+	__u8 *text = sft_make_slot(&sft_slot_arg, NULL);
+	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, down);
+	struct frame *frame = frame_at(self->stack, 0);
+
+	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section + 256, &fde));
+	set_regs(frame, text, frame + 1, NULL);
+	EXPECT_MADE(RESTORER, (uintptr_t)text);
+	check_reason(_metadata, SFRAME_REASON_CFA_ORDER, text);
+}
+
+/* The frame of the made-up stack so that byte @off of it begins a page. */
+static struct frame *move_frame(__u8 *stack, size_t off)
+{
+	struct frame *frame = (void *)(stack + 2 * SFT_PAGE - off);
+
+	memcpy(frame, frame_at(stack, 0), sizeof(*frame));
+	return frame;
+}
+
+/* Guards against: a frame that ends early is completed by other bytes. */
+TEST_F(made, frame_on_a_page_that_is_not_there)
+{
+	static const size_t offs[] = {
+		offsetof(struct frame, uc),
+		offsetof(struct frame, uc.uc_mcontext.gregs[REG_RBP]),
+		offsetof(struct frame, uc.uc_mcontext.gregs[REG_RSP]),
+		offsetof(struct frame, uc.uc_mcontext.gregs[REG_RIP]),
+		offsetof(struct frame, uc.uc_mcontext.gregs[REG_CSGSFS]),
+	};
+	__u8 *page = self->stack + 2 * SFT_PAGE;
+	struct sframe_stats stats;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(offs); i++) {
+		TH_LOG("page begins at %zu", offs[i]);
+		self->call.target = &move_frame(self->stack, offs[i])->ret;
+		ASSERT_EQ(0, mprotect(page, SFT_PAGE, PROT_NONE));
+		EXPECT_MADE(RESTORER);
+		ASSERT_EQ(0, mprotect(page, SFT_PAGE, SFT_RW));
+		EXPECT_MADE(RESTORER, SFT_CALLERS);
+		ASSERT_EQ(0, sft_stats(&stats));
+		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_STACK_FAULT]);
+	}
+}
+
+/* Guards against: the walk in the interrupt brings in a page. */
+TEST_F(made, frame_on_a_page_that_is_not_resident)
+{
+	__u8 *page = self->stack + 2 * SFT_PAGE;
+
+	self->call.target =
+		&move_frame(self->stack, offsetof(struct frame, uc))->ret;
+	ASSERT_EQ(0, madvise(page, SFT_PAGE, MADV_DONTNEED));
+	EXPECT_MADE(RESTORER);
+	/* Zeros are no code segment. */
+	EXPECT_REFUSED(variant->defer ? SFRAME_REASON_SIGNAL :
+		       SFRAME_REASON_STACK_FAULT);
+}
+
+/* Guards against: a signal bit on code that no signal returns to. */
+TEST_F(made, signal_bit_over_ordinary_code)
+{
+	const struct sft_fde fde = {
+		.start = sft_escape, .size = 16, .info = SFRAME_FDE_SIGNAL,
+	};
+
+	ASSERT_EQ(0, register_fde(KEY_LEAF, self->section + 256, &fde));
+	EXPECT_MADE();
+	check_reason(_metadata, SFRAME_REASON_SIGNAL, sft_escape_body);
+}
+
+/* Guards against: rows of a signal frame are read, and believed. */
+TEST_F(made, rows_of_a_signal_frame_are_not_used)
+{
+	static const struct sft_row row = SFT_OUTERMOST(0);
+	struct sft_fde fde = restorer_fde(sft_restorer_fde);
+
+	fde.rows = &row;
+	fde.nr_rows = 1;
+	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
+	ASSERT_EQ(0, register_fde(KEY_RESTORER, self->section, &fde));
+	EXPECT_MADE(RESTORER, SFT_CALLERS);
+	/* Nor are they looked for. */
+	sft_attr(self->section, 0)->num_fres = UINT16_MAX;
+	EXPECT_MADE(RESTORER, SFT_CALLERS);
+}
+
+/* Guards against: a signal's frame is checked as a call's is. */
+TEST_F(made, frame_at_an_odd_address)
+{
+	struct frame *frame = (void *)(self->stack + 3 * SFT_PAGE + 1001);
+	const __u64 ip[] = {
+		(uintptr_t)sft_escape_body, RESTORER, SFT_CALLERS,
+	};
+	struct sft_chain chain;
+
+	memcpy(frame, frame_at(self->stack, 0), sizeof(*frame));
+	self->call.target = &frame->ret;
+	/* The deferred walk wants frames of frame pointers aligned. */
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer, &self->call,
+				  &chain));
+	EXPECT_TRUE(sft_chain_check(&chain, ip, variant->defer ? 1 : 3));
+}
+
+TEST_HARNESS_MAIN
