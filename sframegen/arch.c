@@ -15,14 +15,12 @@ int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	return code;
 }
 
-/* Bytes of a ModRM operand, with the ModRM byte; 0: past the end. */
+/* Bytes of a ModRM operand, with the byte itself; 0: the rest is missing. */
 static size_t modrm_len(const uint8_t *p, size_t len)
 {
 	unsigned int mod, rm;
 	size_t n = 1;
 
-	if (!len)
-		return 0;
 	mod = p[0] >> 6;
 	rm = p[0] & 7;
 	if (mod == 3)
@@ -67,18 +65,22 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return !len;
 }
 
-static bool amd64_padding(const uint8_t *p, size_t len)
+static bool all_nops(const uint8_t *p, size_t len,
+		     size_t (*nop_len)(const uint8_t *p, size_t len))
 {
 	size_t n;
 
-	if (all_zero(p, len))
-		return true;
 	for (; len; p += n, len -= n) {
-		n = amd64_nop_len(p, len);
+		n = nop_len(p, len);
 		if (!n)
 			return false;
 	}
 	return true;
+}
+
+static bool amd64_padding(const uint8_t *p, size_t len)
+{
+	return all_zero(p, len) || all_nops(p, len, amd64_nop_len);
 }
 
 /* nop, or the zero words that linkers leave between sections. */
@@ -108,16 +110,7 @@ static size_t s390x_nop_len(const uint8_t *p, size_t len)
 
 static bool s390x_padding(const uint8_t *p, size_t len)
 {
-	size_t n;
-
-	if (all_zero(p, len))
-		return true;
-	for (; len; p += n, len -= n) {
-		n = s390x_nop_len(p, len);
-		if (!n)
-			return false;
-	}
-	return true;
+	return all_zero(p, len) || all_nops(p, len, s390x_nop_len);
 }
 
 const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {

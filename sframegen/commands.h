@@ -24,7 +24,7 @@ struct elf_file;
 void print_summary(FILE *to, const struct elf_file *f,
 		   const struct sfg_summary *sum, size_t section_len);
 
-/* dump.c: "CFA=sp+16 FP=[CFA-16]"; what a row says, for people. */
+/* format.c: "CFA=sp+16 FP=[CFA-16]"; what a row says, for people. */
 #define ROW_TEXT_MAX	160
 void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 		char *text);

@@ -132,6 +132,7 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 			struct sfg_error *err)
 {
 	const struct cfi_cie *cie = &cv->table.cies[fde->cie];
+	int ret;
 
 	cv->sum->code_bytes += fde->size;
 	cv->fde_flags = cie->fde_flags;
@@ -141,8 +142,10 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 				    SFG_R_OFFSET);
 	if (cie->fde_flags & SFG_FDE_SIGNAL) {
 		count(cv, SFG_COVERED, fde->size);
-		return sfg_add_signal(&cv->rows, fde->start,
-				      fde->start + fde->size, cv->fde_flags);
+		ret = sfg_add_signal(&cv->rows, fde->start,
+				     fde->start + fde->size, cv->fde_flags);
+		return ret ? sfg_fail(err, fde->offset, "out of memory", ret) :
+			     0;
 	}
 	return cfi_run_fde(&cv->table, fde, &cv->sink, err);
 }

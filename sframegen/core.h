@@ -137,6 +137,9 @@ static inline unsigned int sfg_start_shift(uint32_t start)
 	return (start > 0xff) + (start > 0xffff);
 }
 
+/* read.c: the most rows of all FDEs together that are worth reading. */
+uint64_t sfg_max_rows(const struct sfg_section *section);
+
 /* rows.c: collects rows into ranges, in address order. */
 struct sfg_builder {
 	struct sfg_row *rows;
@@ -150,10 +153,13 @@ struct sfg_builder {
 		uint8_t rep_size;
 	} *ranges;
 	size_t nr_ranges, max_ranges;
-	bool open;		/* the last range may grow */
+	bool open;		/* the last range goes on where it ends */
 };
 
-/* Code [lo, hi) follows 'row' (its start is ignored); joins what it can. */
+/*
+ * Code [lo, hi) follows 'row' (its start is ignored), in the range before
+ * unless that was closed: then 'lo' is its end, and the flags are its flags.
+ */
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		uint8_t flags, const struct sfg_row *row);
 /* Code [lo, hi) repeats the rows every rep_size bytes from lo. */

@@ -107,7 +107,7 @@ static inline int64_t cursor_sleb(struct cursor *c)
 		if (shift < 64)
 			v |= (uint64_t)(byte & 0x7f) << shift;
 		shift = shift < 64 ? shift + 7 : shift;
-	} while (byte & 0x80 && !c->bad);
+	} while (byte & 0x80);
 	if (shift < 64 && byte & 0x40)
 		v |= ~(uint64_t)0 << shift;
 	return v;

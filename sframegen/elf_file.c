@@ -206,12 +206,36 @@ static void place_sections(struct elf_file *f, bool code, uint64_t *end)
 			f->section_addr[i] = place_section(&shdr, end);
 }
 
+/* What overlaps would be converted and relocated as often as it is named. */
+static int check_overlap(struct elf_file *f)
+{
+	uint64_t left = f->len;
+	GElf_Shdr shdr;
+	size_t i;
+
+	for (i = 1; i < f->nr_sections; i++) {
+		if (!elf_get_section(f, i, &shdr) ||
+		    shdr.sh_type == SHT_NOBITS ||
+		    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+			continue;
+		if (shdr.sh_size > left)
+			return elf_error(f, shdr.sh_offset, -EINVAL,
+					 "sections overlap");
+		left -= shdr.sh_size;
+	}
+	return 0;
+}
+
 static int place_object(struct elf_file *f)
 {
 	uint64_t end = 0;
+	int ret;
 
 	if (f->section_addr || f->ehdr.e_type != ET_REL)
 		return 0;
+	ret = check_overlap(f);
+	if (ret)
+		return ret;
 	f->section_addr = calloc(f->nr_sections + 1, sizeof(uint64_t));
 	if (!f->section_addr)
 		return elf_no_memory(f);

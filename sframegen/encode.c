@@ -17,11 +17,11 @@ static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 
 static bool rule_fits(const struct sfg_arch *arch, const struct sfg_rule *rule)
 {
+	if (rule->base == SFG_BASE_NONE)
+		return true;
 	if (rule->deref > 1)
 		return false;
 	switch (rule->base) {
-	case SFG_BASE_NONE:
-		return true;
 	case SFG_BASE_CFA:
 		return rule->reg == 0;
 	case SFG_BASE_REG:
@@ -30,10 +30,10 @@ static bool rule_fits(const struct sfg_arch *arch, const struct sfg_rule *rule)
 	return false;
 }
 
-/* One word 0 stands for an RA without a rule: a rule may not look like it. */
+/* A control word 0 stands for an RA without a rule: none may look like it. */
 static bool ra_fits(const struct sfg_rule *ra)
 {
-	return !(ra->base == SFG_BASE_CFA && !ra->deref && !ra->offset);
+	return !(ra->base == SFG_BASE_CFA && !ra->deref);
 }
 
 bool sfg_row_fits(const struct sfg_arch *arch, const struct sfg_row *row)
@@ -227,7 +227,7 @@ static inline void default_words(const struct sfg_arch *arch,
 {
 	put_word(words, stored_cfa(arch, row->cfa.offset));
 	if (!arch->fixed_ra && (row->ra.base || row->fp.base))
-		put_word(words, row->ra.offset);
+		put_word(words, row->ra.base ? row->ra.offset : 0);
 	if (row->fp.base)
 		put_word(words, row->fp.offset);
 }
@@ -311,7 +311,10 @@ static inline uint8_t row_info(const struct sfg_arch *arch,
 {
 	uint8_t info = words->nr << 1 | word_shift(words) << 5;
 
-	if (!flex && row->cfa.base && row->cfa.reg == arch->sp)
+	/* an outermost row has no base register either */
+	if (!words->nr)
+		return 0;
+	if (!flex && row->cfa.reg == arch->sp)
 		info |= 0x1;
 	if (row->flags & SFG_ROW_MANGLED_RA)
 		info |= 0x80;
@@ -687,7 +690,8 @@ int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
 	if (len < fres)
 		return fail(err, 0, "buffer is too small", -ENOSPC);
 	w = (struct writer){
-		.arch = arch, .kinds = plain_kinds(arch), .fde = fdes, .end = fdes + nr_fdes,
+		.arch = arch, .kinds = plain_kinds(arch),
+		.fde = fdes, .end = fdes + nr_fdes,
 		.addr = section_addr + HEADER_SIZE,
 		.index = (uint8_t *)buf + HEADER_SIZE,
 		.p = (uint8_t *)buf + fres, .fres = (uint8_t *)buf + fres,
@@ -700,6 +704,32 @@ int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
 		return fail(err, 0, "section is over 4 GiB", -E2BIG);
 	sfg_write_header(arch, buf, nr_fdes, w.nr_fres, w.p - w.fres);
 	*used = w.p - (uint8_t *)buf;
+	return 0;
+}
+
+int sfg_write_fde(unsigned int abi, const struct sfg_fde *fde,
+		  const struct sfg_place *place, size_t *used,
+		  struct sfg_error *err)
+{
+	const struct sfg_arch *arch;
+	int ret = check_abi(abi, 1, &arch, err);
+	struct writer w;
+
+	if (ret)
+		return ret;
+	w = (struct writer){
+		.arch = arch, .kinds = plain_kinds(arch), .fde = fde,
+		.end = fde + 1, .addr = place->index_addr,
+		.index = place->index, .p = place->rows,
+		.fres = (uint8_t *)place->rows - place->fre_off,
+		.limit = (uint8_t *)place->rows + place->len,
+		.end_before = place->end_before,
+	};
+	if (!write_plain_fde(&w))
+		ret = write_any_fde(&w, 0, err);
+	if (ret)
+		return ret;
+	*used = w.p - (uint8_t *)place->rows;
 	return 0;
 }
 

@@ -73,12 +73,15 @@ static bool pick(struct machine *m, unsigned int index)
 
 static bool swap(struct machine *m)
 {
-	struct sfg_value a, b;
+	struct sfg_value *top, v;
 
-	if (!pop(m, &a) || !pop(m, &b))
+	if (m->depth < 2)
 		return false;
-	return push(m, a.kind, a.reg, a.offset) &&
-	       push(m, b.kind, b.reg, b.offset);
+	top = &m->stack[m->depth - 1];
+	v = top[0];
+	top[0] = top[-1];
+	top[-1] = v;
+	return true;
 }
 
 static bool rot(struct machine *m)
@@ -258,10 +261,9 @@ static bool push_operand(struct machine *m, unsigned int op)
 		return push_const(m, cursor_u64(c));
 	case DW_OP_constu:
 		return push_const(m, cursor_uleb(c));
-	case DW_OP_consts:
+	default:	/* DW_OP_consts */
 		return push_const(m, cursor_sleb(c));
 	}
-	return false;
 }
 
 static bool stack_op(struct machine *m, unsigned int op)
@@ -279,10 +281,9 @@ static bool stack_op(struct machine *m, unsigned int op)
 		return pop(m, &v);
 	case DW_OP_swap:
 		return swap(m);
-	case DW_OP_rot:
+	default:	/* DW_OP_rot */
 		return rot(m);
 	}
-	return false;
 }
 
 static bool arithmetic(struct machine *m, unsigned int op)

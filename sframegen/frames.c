@@ -356,7 +356,7 @@ static int compare_fdes(const void *x, const void *y)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	return a->offset < b->offset ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static void sort_fdes(struct cfi_table *t)

@@ -216,9 +216,14 @@ static int32_t signed_word(const struct raw_row *raw, unsigned int i)
 	return raw->word[i];
 }
 
-static int32_t loaded_cfa(const struct sfg_arch *arch, int32_t word)
+/* Stored in units, so that a word can say more than a row can. */
+static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
+			    struct sfg_rule *cfa)
 {
-	return (uint32_t)word * arch->cfa_scale - arch->sp_bias;
+	int64_t offset = (int64_t)word * arch->cfa_scale - arch->sp_bias;
+
+	cfa->offset = offset;
+	return cfa->offset == offset ? NULL : "CFA offset is too large";
 }
 
 static struct sfg_rule slot_rule(int32_t offset)
@@ -248,10 +253,11 @@ static const char *decode_default(const struct sfg_arch *arch,
 				  const struct raw_row *raw,
 				  struct sfg_row *row)
 {
+	const char *reason = load_cfa(arch, signed_word(raw, 0), &row->cfa);
+
 	row->cfa.base = SFG_BASE_REG;
 	row->cfa.reg = SFRAME_FRE_BASE_SP(raw->info) ? arch->sp : arch->fp;
-	row->cfa.offset = loaded_cfa(arch, signed_word(raw, 0));
-	return decode_slots(arch, raw, row);
+	return reason ? reason : decode_slots(arch, raw, row);
 }
 
 static const char *decode_rule(const struct raw_row *raw, unsigned int i,
@@ -285,11 +291,10 @@ static const char *decode_flex(const struct sfg_arch *arch,
 
 	if (!reason && SFRAME_FRE_BASE_SP(raw->info))
 		reason = "base register bit in a FLEX row";
-	if (reason)
+	if (!reason)
+		reason = load_cfa(arch, row->cfa.offset, &row->cfa);
+	if (reason || i == raw->nr)
 		return reason;
-	row->cfa.offset = loaded_cfa(arch, row->cfa.offset);
-	if (i == raw->nr)
-		return NULL;
 	if (!raw->word[i]) {
 		i++;
 	} else {
@@ -354,7 +359,8 @@ static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 
 	if (start < r->next_start)
 		return "row starts do not increase";
-	if (start >= end)
+	/* a function of a live section that was taken back keeps its rows */
+	if (start >= end && end)
 		return "row starts past its function";
 	return NULL;
 }
@@ -390,6 +396,11 @@ int sfg_read_row(struct sfg_row_reader *reader, struct sfg_row *row,
  */
 #define MAX_ROWS_PER_BYTE	4
 
+uint64_t sfg_max_rows(const struct sfg_section *section)
+{
+	return UINT16_MAX + (uint64_t)section->len * MAX_ROWS_PER_BYTE;
+}
+
 static int check_rows(struct sfg_row_reader *r, uint64_t *budget,
 		      struct sfg_error *err)
 {
@@ -408,7 +419,7 @@ int sfg_check_section(const struct sfg_section *section,
 		      struct sfg_error *err)
 {
 	struct sfg_row_reader reader;
-	uint64_t budget = UINT16_MAX + section->len * MAX_ROWS_PER_BYTE;
+	uint64_t budget = sfg_max_rows(section);
 	uint64_t end = 0;
 	uint32_t i;
 	int ret;

@@ -5,15 +5,14 @@
 
 #include "core.h"
 
+/* To hold 'need', which is at most 128 more than it held before. */
 static int grow(void **array, size_t *max, size_t need, size_t item)
 {
-	size_t want = *max * 2 < 256 ? 256 : *max * 2;
+	size_t want = *max ? *max * 2 : 256;
 	void *bigger;
 
 	if (need <= *max)
 		return 0;
-	if (want < need)
-		want = need;
 	bigger = realloc(*array, want * item);
 	if (!bigger)
 		return -ENOMEM;
@@ -46,28 +45,14 @@ static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
-/* The open range when it ends at lo and can take more. */
-static struct range *range_to_extend(struct sfg_builder *b, uint64_t lo,
-				     uint64_t hi, uint8_t flags)
-{
-	struct range *r;
-
-	if (!b->open)
-		return NULL;
-	r = &b->ranges[b->nr_ranges - 1];
-	if (r->addr + r->size != lo || r->flags != flags ||
-	    hi - r->addr > UINT32_MAX)
-		return NULL;
-	return r;
-}
-
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		uint8_t flags, const struct sfg_row *row)
 {
-	struct range *r = range_to_extend(b, lo, hi, flags);
+	struct range *r;
 	int ret;
 
-	if (r) {
+	if (b->open) {
+		r = &b->ranges[b->nr_ranges - 1];
 		r->size = hi - r->addr;
 		if (sfg_rows_equal(&b->rows[b->nr_rows - 1], row))
 			return 0;
@@ -132,6 +117,9 @@ int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 {
 	size_t i;
 
+	/* signal frames have no rows, but point to where they would be */
+	if (reserve_rows(b, 1))
+		return -ENOMEM;
 	fdes->fdes = malloc((b->nr_ranges + 1) * sizeof(*fdes->fdes));
 	if (!fdes->fdes)
 		return -ENOMEM;

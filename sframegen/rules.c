@@ -143,14 +143,16 @@ static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
 	return SFG_COVERED;
 }
 
-/* Whether the rule is the one that a row has when it says nothing. */
+/*
+ * Whether the rule is the one that a row has when it says nothing. What is
+ * based on the CFA is loaded: the caller has looked.
+ */
 static bool ra_is_implied(const struct sfg_arch *arch,
 			  const struct sfg_rule *ra)
 {
 	if (!arch->fixed_ra)
 		return is_register_itself(ra, arch->ra);
-	return ra->base == SFG_BASE_CFA && ra->deref &&
-	       ra->offset == arch->fixed_ra;
+	return ra->base == SFG_BASE_CFA && ra->offset == arch->fixed_ra;
 }
 
 static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,

@@ -43,7 +43,9 @@ struct sfg_error {
  * Rows
  *
  * A rule gives a value as base + offset, or the 8 bytes stored there when
- * 'deref' is 1. Register numbers are those of DWARF.
+ * 'deref' is 1. Register numbers are those of DWARF. Of a rule without a base
+ * the rest is ignored, of an outermost row all rules. A return address that is
+ * CFA + offset itself has no bytes in the format: -EINVAL.
  */
 enum sfg_base {
 	SFG_BASE_NONE = 0,	/* RA: where the ABI puts it; FP: unchanged */
@@ -109,6 +111,24 @@ int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
 		      size_t nr_fdes, uint64_t section_addr,
 		      void *buf, size_t len, size_t *used,
 		      struct sfg_error *err);
+
+/*
+ * One FDE of a section that grows. It is written to 'index', its rows to
+ * 'rows', at most 'len' bytes, of which there are *used; the header is left
+ * alone. -EINVAL when the FDE starts before 'end_before'.
+ */
+struct sfg_place {
+	void *index;			/* bytes of struct sframe_fde */
+	uint64_t index_addr;		/* of 'index' in the target */
+	void *rows;
+	size_t len;
+	uint32_t fre_off;		/* of 'rows', inside the FRE area */
+	uint64_t end_before;
+};
+
+int sfg_write_fde(unsigned int abi, const struct sfg_fde *fde,
+		  const struct sfg_place *place, size_t *used,
+		  struct sfg_error *err);
 
 /*
  * Adds 'delta' to the address of every FDE of a section in memory. Needs

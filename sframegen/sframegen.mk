@@ -5,8 +5,8 @@
 SFG_LIB_OBJS := $(patsubst %,$(O)/obj/sframegen/%.o, \
 	arch convert encode expr frames layout pack program read rows rules)
 SFG_BIN_OBJS := $(patsubst %,$(O)/obj/sframegen/%.o, \
-	main dump elf_file elf_relocate elf_symbols file report template \
-	verify window_cfi)
+	main dump elf_file elf_relocate elf_symbols file format report \
+	template verify window_cfi)
 
 ALL += $(O)/bin/sframegen $(O)/lib/libsframegen.a
 

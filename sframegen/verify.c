@@ -124,8 +124,16 @@ static int compare_spans(const void *x, const void *y)
 	return (a->hi > b->hi) - (a->hi < b->hi);
 }
 
+static int refuse_theirs(struct verifier *v, const struct sfg_error *err,
+			 int code)
+{
+	return elf_error(v->f, v->f->sframe.file_offset + err->offset, code,
+			 "%s", err->reason);
+}
+
 static int read_theirs(struct verifier *v, struct sfg_section *s)
 {
+	uint64_t rows = sfg_max_rows(s);
 	struct sfg_row_reader r;
 	struct sfg_error err;
 	uint32_t i;
@@ -133,29 +141,31 @@ static int read_theirs(struct verifier *v, struct sfg_section *s)
 
 	for (i = 0; i < s->header.num_fdes; i++) {
 		ret = sfg_read_fde(s, i, &r, &err);
+		if (!ret && r.left > rows)
+			ret = sfg_fail(&err, r.pos,
+				       "rows are shared beyond reason",
+				       -EINVAL);
 		if (ret)
-			return elf_error(v->f, v->f->sframe.file_offset +
-					 err.offset, ret, "%s", err.reason);
+			return refuse_theirs(v, &err, ret);
+		rows -= r.left;
 		if (add_read(&v->theirs, &r))
 			return path_error(v->f->path, -ENOMEM);
 	}
-	qsort(v->theirs.span, v->theirs.nr, sizeof(*v->theirs.span),
-	      compare_spans);
+	if (v->theirs.nr)
+		qsort(v->theirs.span, v->theirs.nr,
+		      sizeof(*v->theirs.span), compare_spans);
 	return 0;
 }
 
 static int open_theirs(struct verifier *v)
 {
-	const struct elf_part *part = &v->f->sframe;
+	const struct sfg_image *image = &v->f->sframe.image;
 	struct sfg_section s;
 	struct sfg_error err;
-	int ret = sfg_open_section(&s, part->image.data, part->image.len,
-				   part->image.addr, &err);
+	int ret = sfg_open_section(&s, image->data, image->len, image->addr,
+				   &err);
 
-	if (ret)
-		return elf_error(v->f, part->file_offset + err.offset, ret,
-				 "%s", err.reason);
-	return read_theirs(v, &s);
+	return ret ? refuse_theirs(v, &err, ret) : read_theirs(v, &s);
 }
 
 static int derive_ours(struct verifier *v)
@@ -179,7 +189,7 @@ static const struct span nothing = { .kind = SPAN_NOTHING };
 
 static bool same(const struct span *a, const struct span *b)
 {
-	if (a->kind != b->kind || a->kind == SPAN_BAD)
+	if (a->kind != b->kind)
 		return false;
 	return a->kind != SPAN_ROW || sfg_rows_equal(&a->row, &b->row);
 }

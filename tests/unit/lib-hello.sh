@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: the example prints its result and leaves its name in the perf
-# map; its instructions end where its rows say.
+# Description: the examples print their results and leave their names in the
+# perf map; their instructions end where their rows say.
 
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
@@ -18,35 +18,47 @@ check() {
 	fi
 }
 
-out=$(mktemp) || exit 1
-"$O/examples/hello_jit" >"$out" 2>&1 &
-pid=$!
-wait $pid
-check "exit status" 0 $?
-check "output" 41 "$(cat "$out")"
-check "name" "c hello::plus_one" "$(cut -d' ' -f2- "/tmp/perf-$pid.map")"
-rm -f "$out" "/tmp/perf-$pid.map"
+# run EXAMPLE OUTPUT NAME: NAME is the end of the line in the perf map
+run() {
+	out=$(mktemp) || exit 1
+	"$O/examples/$1" >"$out" 2>&1 &
+	pid=$!
+	wait $pid
+	check "$1: exit status" 0 $?
+	check "$1: output" "$2" "$(cat "$out")"
+	check "$1: name" "$3" "$(cut -d' ' -f2- "/tmp/perf-$pid.map")"
+	rm -f "$out" "/tmp/perf-$pid.map"
+}
 
-# The rows of the example are those that its instructions make.
-bytes=$(sed -n '/ code\[\]/,/};/s/^\t\(\(0x.., *\)*0x..\),.*/\1/p' \
-	userspace/examples/hello_jit.c | tr -d ',')
-bin=$(mktemp) || exit 1
-for byte in $bytes; do
-	# shellcheck disable=SC2059
-	printf "\\$(printf %o "$byte")"
-done >"$bin"
-rows=$(objdump -D -b binary -m i386:x86-64 --no-show-raw-insn "$bin" |
-	awk '/^ *[0-9a-f]+:/ { sub(/:/, "", $1); print $1, $2 }' |
-	while read -r address mnemonic; do
-		[ -z "$after" ] || echo "$((0x$address)) $cfa"
-		after=
-		case $mnemonic in
-		push) cfa=$((${cfa:-8} + 8)) after=1 ;;
-		pop) cfa=$((${cfa:-8} - 8)) after=1 ;;
-		esac
-	done)
-rm -f "$bin"
-check "rows" "0 8
-$rows" "$(sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \
-	userspace/examples/hello_jit.c)"
+# The rows that the instructions of an example make.
+rows_of_code() {
+	bytes=$(sed -n '/ code\[\]/,/};/s/^\t\(\(0x.., *\)*0x..\),.*/\1/p' \
+		"$1" | tr -d ',')
+	bin=$(mktemp) || exit 1
+	for byte in $bytes; do
+		# shellcheck disable=SC2059
+		printf "\\$(printf %o "$byte")"
+	done >"$bin"
+	echo "0 8"
+	objdump -D -b binary -m i386:x86-64 --no-show-raw-insn "$bin" |
+		awk '/^ *[0-9a-f]+:/ { sub(/:/, "", $1); print $1, $2 }' |
+		while read -r address mnemonic; do
+			[ -z "$after" ] || echo "$((0x$address)) $cfa"
+			after=
+			case $mnemonic in
+			push) cfa=$((${cfa:-8} + 8)) after=1 ;;
+			pop) cfa=$((${cfa:-8} - 8)) after=1 ;;
+			esac
+		done
+	rm -f "$bin"
+}
+
+run hello_jit 41 "c hello::plus_one"
+run live_jit "1039
+1000 functions, room for 1600" "a live::last"
+for source in userspace/examples/*_jit.c; do
+	check "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
+		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \
+			"$source")"
+done
 exit $failed

@@ -115,6 +115,49 @@ static void test_replace(void)
 	MUST(!sfjit_unregister(1) && !sfjit_unregister(2));
 }
 
+static int live_error(const struct sfjit_live *live)
+{
+	struct sfjit_live_stat stat;
+
+	MUST(!sfjit_live_stat(live, &stat));
+	return stat.error;
+}
+
+static void test_live(void)
+{
+	struct sfjit_function f = {
+		(uintptr_t)text + page, page, 1, rows, 0, 0
+	};
+	struct sfjit_live *live, *second;
+
+	MUST(!sfjit_live_create(text + page, page, 1, 1, &live));
+	IS("live: no error", live_error(live), 0);
+	IS("live: it is in /proc", nr_windows_at(text + page), 1);
+	IS("live: publish", sfjit_live_publish(live, &f), 0);
+	MUST(!sfjit_live_create(text, 2 * page, 1, 1, &second));
+	IS("live: EEXIST: overlap", live_error(second), -EEXIST);
+	IS("live: EEXIST: overlap, again",
+	   sfjit_live_grow(second, NULL, 0, 0, 0), 0);
+	IS("live: is kept", live_error(second), -EEXIST);
+	IS("live: retire it", sfjit_live_retire(second), 0);
+	IS("live: the other one is there", nr_windows_at(text + page), 1);
+	IS("live: grow the area",
+	   sfjit_live_grow(live, text, 2 * page, 1, 1), 0);
+	IS("live: starts there", nr_windows_at(text), 1);
+	MUST(!sfjit_register(1, wider, length, text + 2 * page, page));
+	IS("live: EEXIST: grow over another",
+	   sfjit_live_grow(live, text, 3 * page, 1, 1), -EEXIST);
+	IS("live: EINVAL: grow over what is not code",
+	   sfjit_live_grow(live, text - page, 64 * page, 1, 1), -EINVAL);
+	IS("live: is still there", nr_windows_at(text), 1);
+	IS("live: retire", sfjit_live_retire(live), 0);
+	IS("live: is gone", nr_windows_at(text), 0);
+	MUST(!sfjit_live_create(section, 16, 1, 1, &live));
+	IS("live: EINVAL: code is not executable", live_error(live), -EINVAL);
+	IS("live: retire", sfjit_live_retire(live), 0);
+	MUST(!sfjit_unregister(1));
+}
+
 static void test_unmap(void)
 {
 	unsigned char *code = mmap(NULL, page, PROT_READ | PROT_EXEC,
@@ -196,6 +239,7 @@ int main(void)
 	test_register();
 	test_register_invalid();
 	test_replace();
+	test_live();
 	test_unmap();
 	test_limit();
 	test_pool(SFJIT_TRAMP_ARG);

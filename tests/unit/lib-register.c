@@ -5,82 +5,8 @@
  * Description: what the library asks the kernel for and what it makes of each
  * answer, with a prctl() of this test in place of libc's.
  */
-#include <stdarg.h>
-
-#include <sfjit/sframe.h>
-
-#include "lib-test.h"
+#include "lib-prctl.h"
 #include "../../userspace/libsfjit/window.h"
-
-/* ---- A kernel -------------------------------------------------------- */
-
-static bool present;		/* the kernel knows SFrame windows */
-static int absent_error = EINVAL;
-static int next_error;		/* of the next registration */
-static int nr_calls, nr_windows;
-static struct {
-	int option;
-	unsigned long key, address, length, last;
-	struct sframe_window_opts opts;
-} call;
-
-static int fail(int error)
-{
-	errno = error;
-	return -1;
-}
-
-static int answer_query(unsigned long what)
-{
-	switch (what) {
-	case PR_SFRAME_QUERY_FLAGS:
-		return SFRAME_WINDOW_REPLACE;
-	case PR_SFRAME_QUERY_FORMATS:
-		return 1 << SFRAME_FORMAT_V3;
-	case PR_SFRAME_QUERY_LIMIT:
-		return 65536;
-	}
-	return fail(EINVAL);
-}
-
-static int answer_change(void)
-{
-	int error = next_error;
-
-	next_error = 0;
-	nr_calls++;
-	if (call.option == PR_SFRAME_REGISTER)
-		memcpy(&call.opts, (void *)call.last, sizeof(call.opts));
-	if (error)
-		return fail(error);
-	nr_windows += call.option == PR_SFRAME_REGISTER ? 1 : -1;
-	return 0;
-}
-
-int prctl(int option, ...)
-{
-	va_list args;
-
-	va_start(args, option);
-	call.option = option;
-	call.key = va_arg(args, unsigned long);
-	call.address = va_arg(args, unsigned long);
-	call.length = va_arg(args, unsigned long);
-	call.last = va_arg(args, unsigned long);
-	va_end(args);
-	if (!present)
-		return fail(absent_error);
-	if (option == PR_SFRAME_QUERY)
-		return answer_query(call.key);
-	return answer_change();
-}
-
-static const char *fail_call;
-
-int sfjit_fault(const char *name)
-{
-	return fail_call && !strcmp(fail_call, name) ? -ENOMEM : 0;
-}
 
 /* ---- Arguments ------------------------------------------------------- */
 
@@ -198,7 +124,7 @@ static void test_absent(void)
 static void test_available(void)
 {
 	IS("kernel", sfjit_available(SFJIT_QUERY_KERNEL), 1);
-	IS("flags", sfjit_available(SFJIT_QUERY_FLAGS), SFRAME_WINDOW_REPLACE);
+	IS("flags", sfjit_available(SFJIT_QUERY_FLAGS), known_flags);
 	IS("formats", sfjit_available(SFJIT_QUERY_FORMATS), 1);
 	IS("limit", sfjit_available(SFJIT_QUERY_LIMIT), 65536);
 	IS("unknown question", sfjit_available(4), -EINVAL);

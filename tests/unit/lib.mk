@@ -16,6 +16,19 @@ $(LIB_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c tests/unit/lib-test.h \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread
 
+$(O)/tests/unit/lib-register: tests/unit/lib-prctl.h
+
+# All that it uses with the sanitizers.
+$(O)/tests/unit/lib-live: tests/unit/lib-live.c tests/unit/lib-test.h \
+		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(O)/bin/sframegen
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=address,undefined \
+		-fno-sanitize-recover=all -DSFJIT_TEST -o $@ \
+		$(filter tests/%.c sframegen/%.c, $^) \
+		$(addprefix userspace/libsfjit/, live.c lock.c register.c \
+		section.c) -pthread
+
 # For a guest: tests/qemu/library.sh.
 $(O)/tests/guest/lib-kernel: tests/unit/lib-kernel.c tests/unit/lib-test.h \
 		$(O)/lib/libsfjit.a
@@ -28,4 +41,4 @@ $(O)/tests/unit/lib-call: tests/unit/lib-call.c tests/unit/lib-test.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.a, $^) -pthread
 
 TESTS += $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
-	$(O)/tests/guest/lib-kernel
+	$(O)/tests/unit/lib-live $(O)/tests/guest/lib-kernel

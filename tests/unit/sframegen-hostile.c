@@ -4,6 +4,7 @@
  * Description: damaged files give one message and no output, and damaged CFI
  * a section that the strict reader accepts or an error; under ASan and UBSan.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -236,6 +237,67 @@ static void test_object(const char *name, uint8_t *elf, size_t len,
 	result(!bad, name, "%zu of %zu, first at %zu", bad, 3 * len, first);
 }
 
+static bool refused_with(int (*command)(const struct options *),
+			 const char *reason)
+{
+	uint8_t *text;
+	size_t len;
+	bool found;
+
+	if (!object_is_clean(command) || read_whole_file(messages, &text, &len))
+		return false;
+	found = memmem(text, len, reason, strlen(reason)) != NULL;
+	free(text);
+	return found;
+}
+
+static Elf64_Shdr *section_header(uint8_t *object, const char *name)
+{
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)object;
+	Elf64_Shdr *shdr = (Elf64_Shdr *)(object + ehdr->e_shoff);
+	const char *names = (char *)object + shdr[ehdr->e_shstrndx].sh_offset;
+
+	while (strcmp(names + shdr->sh_name, name))
+		shdr++;
+	return shdr;
+}
+
+/* One copy of the object's bytes for each section would be asked for. */
+static void test_overlap(const uint8_t *object, size_t len)
+{
+	uint8_t *copy = malloc(len);
+	Elf64_Shdr *shdr;
+
+	memcpy(copy, object, len);
+	shdr = section_header(copy, ".eh_frame");
+	shdr->sh_offset = 0;
+	shdr->sh_size = len;
+	save(copy, len);
+	result(refused_with(command_verify, "sections overlap"),
+	       "sections that overlap", "accepted, or for another reason");
+	free(copy);
+}
+
+static void test_shared_rows(const uint8_t *object, size_t len)
+{
+	size_t rows_len;
+	uint8_t *rows = make_shared_rows(&rows_len);
+	uint8_t *copy = malloc(len + rows_len);
+	Elf64_Shdr *shdr;
+
+	memcpy(copy, object, len);
+	memcpy(copy + len, rows, rows_len);
+	shdr = section_header(copy, ".sframe");
+	shdr->sh_offset = len;
+	shdr->sh_size = rows_len;
+	save(copy, len + rows_len);
+	result(refused_with(command_verify, "rows are shared beyond reason"),
+	       "verification of rows shared without end",
+	       "accepted, or for another reason");
+	free(copy);
+	free(rows);
+}
+
 /* Every bit of the CFI, without the file around it. */
 static void test_cfi_bits(struct elf_file *f)
 {
@@ -398,6 +460,8 @@ int main(int argc, char **argv)
 		    command_template);
 	test_object("verification of a damaged object", object, object_len,
 		    command_verify);
+	test_overlap(object, object_len);
+	test_shared_rows(object, object_len);
 	save(elf, len);
 	if (elf_open(&f, input) || elf_read_cfi(&f))
 		return 1;

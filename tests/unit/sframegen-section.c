@@ -211,6 +211,9 @@ static void test_refused_input(void)
 	rows[0].cfa = (struct sfg_rule)SLOT(8);
 	refuse_write("CFA from the CFA", &fde, 1, -EINVAL);
 	rows[0] = push_rbp[0];
+	rows[0].ra = (struct sfg_rule) { .offset = -16, .base = SFG_BASE_CFA };
+	refuse_write("RA that a reader would take for none", &fde, 1, -EINVAL);
+	rows[0] = push_rbp[0];
 	rows[0].flags = SFG_ROW_MANGLED_RA;
 	refuse_write("mangled RA on AMD64", &fde, 1, -EINVAL);
 	rows[0].flags = 0;
@@ -318,41 +321,20 @@ static void test_bit_flips(void)
 	result(true, "every bit flipped", " ");
 }
 
-/* 4,000 FDEs that all name the same 60,000 rows. */
 static void test_shared_rows(void)
 {
-	enum { FDES = 4000, ROWS = 60000 };
-	size_t index = 28 + 16 * FDES, len = index + 5 + ROWS * 5, i;
-	struct bytes *b = calloc(1, sizeof(*b));
-	uint8_t *p = calloc(1, len);
+	size_t len;
+	uint8_t *p = make_shared_rows(&len);
 	struct sfg_section s;
 	struct sfg_error err = { 0 };
-	int ret;
+	int ret = sfg_open_section(&s, p, len, 0, &err);
 
-	memcpy(p, section, 28);
-	put_int(b, FDES, 4);
-	put_int(b, ROWS, 4);
-	put_int(b, len - index, 4);
-	put_int(b, 0, 4);
-	put_int(b, index - 28, 4);
-	memcpy(p + 8, b->p, b->len);
-	for (i = 0; i < FDES; i++) {
-		b->len = 0;
-		put_int(b, i << 20, 8);
-		put_int(b, 1 << 17, 4);
-		memcpy(p + 28 + 16 * i, b->p, b->len);
-	}
-	memcpy(p + index, "\x60\xea\x02\x00\x00", 5);
-	for (i = 0; i < ROWS; i++)
-		memcpy(p + index + 5 + i * 5, &(uint32_t){ i }, 4);
-	ret = sfg_open_section(&s, p, len, 0, &err);
 	if (!ret)
 		ret = sfg_check_section(&s, &err);
 	result(ret == -EINVAL && !strcmp(err.reason,
 					 "rows are shared beyond reason"),
 	       "rows shared without end", "%d: %s", ret, err.reason);
 	free(p);
-	free(b);
 }
 
 static void test_big_endian(void)
@@ -395,6 +377,64 @@ static void test_big_endian(void)
 	       "s390x is read back", "%d", ret);
 }
 
+static size_t write_row(unsigned int abi, const struct sfg_row *row,
+			uint8_t *buf, size_t len)
+{
+	struct sfg_fde fde = { .addr = 0x1000, .size = 16, .rows = row,
+			       .nr_rows = 1 };
+	size_t used = 0;
+
+	sfg_write_section(abi, &fde, 1, 0, buf, len, &used, NULL);
+	return used;
+}
+
+/* What is in a rule that says nothing does not get into the bytes. */
+static void ignores(const char *name, unsigned int abi,
+		    const struct sfg_row *dirty, const struct sfg_row *clean)
+{
+	uint8_t a[SFG_SECTION_MAX(1, 1)], b[SFG_SECTION_MAX(1, 1)];
+	size_t a_len = write_row(abi, dirty, a, sizeof(a));
+	size_t b_len = write_row(abi, clean, b, sizeof(b));
+
+	result(a_len && a_len == b_len && !memcmp(a, b, a_len), name,
+	       "%zu and %zu bytes", a_len, b_len);
+}
+
+static void test_ignored_fields(void)
+{
+	static const struct sfg_row last = { .flags = SFG_ROW_OUTERMOST };
+	static const struct sfg_row plain = {
+		.cfa = { .offset = 160, .reg = 15, .base = SFG_BASE_REG },
+		.fp = SLOT(-72),
+	};
+	struct sfg_row dirty = last;
+
+	dirty.cfa = (struct sfg_rule)SP(8);
+	ignores("rules of an outermost row", SFRAME_ABI_AMD64_LE, &dirty,
+		&last);
+	dirty = plain;
+	dirty.ra.offset = -48;
+	ignores("offset of a rule that is none", SFRAME_ABI_S390X_BE, &dirty,
+		&plain);
+}
+
+/* s390x stores the CFA by 8: a word can be beyond 32 bits of offset. */
+static void test_large_cfa(void)
+{
+	static const struct sfg_row row = {
+		.cfa = { .offset = 0x70000000 + 160, .reg = 15,
+			 .base = SFG_BASE_REG },
+	};
+	uint8_t buf[SFG_SECTION_MAX(1, 1)];
+	size_t len = write_row(SFRAME_ABI_S390X_BE, &row, buf, sizeof(buf));
+	int before = check_damaged(buf, len), after;
+
+	buf[len - 4] = 0x10;
+	after = check_damaged(buf, len);
+	result(!before && after == -EINVAL, "CFA of more than 32 bits",
+	       "%d, then %d", before, after);
+}
+
 int main(void)
 {
 	test_write();
@@ -408,5 +448,7 @@ int main(void)
 	test_bit_flips();
 	test_shared_rows();
 	test_big_endian();
+	test_ignored_fields();
+	test_large_cfa();
 	return failed;
 }

@@ -164,4 +164,37 @@ static inline void print_reasons(FILE *out, const struct sfg_summary *sum)
 				sfg_reason_text(i));
 }
 
+/* A section of 4,000 FDEs that all name the same 60,000 rows. */
+static inline uint8_t *make_shared_rows(size_t *len)
+{
+	enum { FDES = 4000, ROWS = 60000 };
+	static const uint8_t start[] = {
+		0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0,
+	};
+	size_t index = sizeof(struct sframe_header) +
+		       sizeof(struct sframe_fde) * FDES, i;
+	struct bytes *b = calloc(1, sizeof(*b));
+	uint8_t *p;
+
+	*len = index + 5 + ROWS * 5;
+	p = calloc(1, *len);
+	put(b, start, sizeof(start));
+	put_int(b, FDES, 4);
+	put_int(b, ROWS, 4);
+	put_int(b, *len - index, 4);
+	put_int(b, 0, 4);
+	put_int(b, index - b->len - 4, 4);
+	for (i = 0; i < FDES; i++) {
+		put_int(b, i << 20, 8);
+		put_int(b, 1 << 17, 4);
+		put_int(b, 0, 4);
+	}
+	memcpy(p, b->p, b->len);
+	memcpy(p + index, "\x60\xea\x02\x00\x00", 5);
+	for (i = 0; i < ROWS; i++)
+		memcpy(p + index + 5 + i * 5, &(uint32_t){ i }, 4);
+	free(b);
+	return p;
+}
+
 #endif /* SFRAMEGEN_TEST_H */

@@ -9,7 +9,9 @@
  * - A call returns 0 (or a value >= 0 where it says so) on success and -errno
  *   on failure. errno itself may be changed by any call.
  * - Sizes and lengths are bytes. Ranges are half-open.
- * - Every call is MT-safe. None is async-signal-safe.
+ * - Every call is MT-safe, those with one live window if the caller sees to it
+ *   that there is one at a time. None is async-signal-safe, but for those that
+ *   say so.
  * - fork: the child goes on using every pool, trampoline and registration;
  *   the kernel copies the windows. fork is right at any time, in a signal
  *   handler too. A process made by vfork() or by clone() with CLONE_VM shares
@@ -239,6 +241,171 @@ long sfjit_section_size(const struct sfjit_function *functions, size_t nr);
  */
 long sfjit_section_fill(void *section, size_t length,
 			const struct sfjit_function *functions, size_t nr);
+
+/* ---- Live windows ---------------------------------------------------- */
+
+/*
+ * A window to which functions are added without a system call, for code that
+ * is appended to an area. The library keeps the section and writes into it, the
+ * kernel reads how many functions there are for each frame that it walks.
+ *
+ * Addresses ascend: a function lies behind all that were published before.
+ * Nothing that was published is given another meaning, but for the one change
+ * that takes a function back. Code that fills its area downwards, or gaps,
+ * needs sfjit_replace().
+ *
+ * Threads: calls with the same window are made one at a time. The lock under
+ * which a JIT gives out the addresses of its code is the one for it, since
+ * addresses have to be published in the order in which they are given out.
+ * Different windows have nothing to do with each other.
+ *
+ * fork at any time, also while another thread publishes: in the child that
+ * function is published, or can be.
+ *
+ * Where the kernel knows no live windows every call does the same to memory,
+ * and only the stacks are shorter.
+ */
+struct sfjit_live;
+
+/**
+ * sfjit_live_create - make a live window without functions
+ * @text:	first byte of the area for code; the key of the window
+ * @length:	bytes of the area
+ * @functions:	how many functions it has to take at least, at most 16777216;
+ *		0: one for each 64 bytes of @length
+ * @rows:	how many rows they may have in all at least; 0: four for each
+ *		function
+ * @live:	set to the window, to be given to sfjit_live_retire()
+ *
+ * The area is mapped executable, all of it, at the time of the call; it may be
+ * another mapping of the memory that the JIT writes to, and permissions may
+ * change later. The section is address space for the largest rows there can be,
+ * and takes memory as it fills: 16 bytes for a function, 5 more and mostly 3
+ * for each row. That the window cannot be registered is no failure of this
+ * call: sfjit_live_stat() tells.
+ *
+ * Return: 0; on failure @live is not changed.
+ *   -EINVAL	@live or @text is NULL, @length is 0, or the range wraps around.
+ *   -E2BIG	More functions, or a section of more than 4 GiB.
+ *   -ENOMEM	No memory, or the limit of mappings is reached.
+ */
+int sfjit_live_create(const void *text, size_t length, size_t functions,
+		      size_t rows, struct sfjit_live **live);
+
+/**
+ * sfjit_live_publish - make a function walkable
+ * @live:	window to add it to
+ * @function:	function and rows, as in sfjit_section_size()
+ *
+ * Order: write the code, publish, let threads run it. A sample that is taken
+ * after this call has returned finds the function, on every CPU. Nothing is
+ * kept of @function.
+ *
+ * No system call, no lock, no allocation, and async-signal-safe in a handler
+ * that does not interrupt another call for @live. Memory of the section may be
+ * touched for the first time.
+ *
+ * Return: 0; on failure nothing has changed.
+ *   -EINVAL	@live or @function is NULL; the function is not inside of the
+ *		area, or it or a row breaks a rule of sfjit_section_size().
+ *   -EEXIST	It starts in front of the end of one that was published before,
+ *		even if that was taken back.
+ *   -E2BIG	It has more than 65535 rows.
+ *   -ENOSPC	The section is full: sfjit_live_grow().
+ */
+int sfjit_live_publish(struct sfjit_live *live,
+		       const struct sfjit_function *function);
+
+/**
+ * sfjit_live_withdraw - take a function back
+ * @live:	window it was published in
+ * @start:	first byte of the function
+ *
+ * Walks that reach it from now on end there. Its text can be published again
+ * only after sfjit_live_grow(). Time is O(log n), and the rest as for
+ * sfjit_live_publish().
+ *
+ * Order: see to it that no thread runs it or returns to it, withdraw, and use
+ * its memory for anything but functions of this window.
+ *
+ * Return: 0.
+ *   -EINVAL	@live is NULL.
+ *   -ENOENT	No function that is published starts there.
+ */
+int sfjit_live_withdraw(struct sfjit_live *live, const void *start);
+
+/**
+ * sfjit_live_grow - give a window a new section
+ * @live:	window to change
+ * @text:	NULL: the area stays; else the new one, which equals or contains
+ *		the old
+ * @length:	bytes of the new area; 0 with @text NULL
+ * @functions:	how many more functions it has to take; 0: as many again as the
+ *		section was made for
+ * @rows:	how many more rows; 0: as much space again as there is
+ *
+ * The functions are copied into a larger section, without those that were taken
+ * back: their places, and text behind the last function that is left, are free
+ * again. Then the sections are swapped as by sfjit_replace(). No sample sees a
+ * moment without window. One system call to map, one to register, one to unmap;
+ * time is O(n).
+ *
+ * A window that could not be registered is registered anew.
+ *
+ * Return: 0; on failure nothing has changed.
+ *   -EINVAL	@live is NULL; the new area does not contain the old one, or is
+ *		not mapped executable.
+ *   -E2BIG, -ENOMEM  as sfjit_live_create().
+ *   -EEXIST	The new area overlaps another window.
+ *   -EINTR	A fatal signal is pending.
+ */
+int sfjit_live_grow(struct sfjit_live *live, const void *text, size_t length,
+		    size_t functions, size_t rows);
+
+/**
+ * sfjit_live_retire - give back a window and its section
+ * @live:	window to retire; NULL does nothing
+ *
+ * Then wait until no thread runs code of the area, or returns to it, and unmap
+ * that.
+ *
+ * Return: 0. @live is gone in any case.
+ *   -ENOMEM	The limit of mappings kept the section from being unmapped.
+ */
+int sfjit_live_retire(struct sfjit_live *live);
+
+/**
+ * struct sfjit_live_stat - what sfjit_live_stat() fills
+ * @section:	SFrame section, valid until the window grows or goes
+ * @length:	bytes of it
+ * @room:	bytes that are left for rows
+ * @functions:	functions published, with those taken back
+ * @withdrawn:	functions taken back
+ * @capacity:	most functions
+ * @error:	-errno of the registration, as sfjit_register(); 0 where the
+ *		kernel knows no windows; -EOPNOTSUPP where it knows windows, but
+ *		no live ones
+ */
+struct sfjit_live_stat {
+	const void	*section;
+	size_t		length;
+	size_t		room;
+	unsigned int	functions;
+	unsigned int	withdrawn;
+	unsigned int	capacity;
+	int		error;
+};
+
+/**
+ * sfjit_live_stat - look at a live window
+ * @live:	window to look at
+ * @stat:	filled
+ *
+ * Return: 0.
+ *   -EINVAL	@live or @stat is NULL.
+ */
+int sfjit_live_stat(const struct sfjit_live *live,
+		    struct sfjit_live_stat *stat);
 
 /* ---- Pools of trampolines -------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #ifndef SFJIT_INTERNAL_H
 #define SFJIT_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #pragma GCC visibility push(default)
@@ -20,6 +21,18 @@ void sfjit_unlock(void);
 
 /* sfjit_perf_map_name() for a caller that holds the lock. */
 int sfjit_write_name(const void *start, size_t size, const char *name);
+
+/*
+ * As sfjit_register() and sfjit_replace(), for a section that grows. Also
+ * -EOPNOTSUPP: the kernel has windows, but no live ones.
+ */
+int sfjit_register_live(uintptr_t key, const void *section, size_t length,
+			const void *text, size_t text_length, bool replace);
+
+/* One function of a section that grows, see sfg_write_fde(). */
+struct sfg_place;
+int sfjit_write_function(const struct sfjit_function *function,
+			 const struct sfg_place *place, size_t *used);
 
 /*
  * Fault injection. A test build has this function made by the test: it is

@@ -69,13 +69,15 @@ $(LIBSFJIT_PC): userspace/libsfjit.pc.in $(sfjit_h)
 	@mkdir -p $(@D)
 	$(fill_pc) >$@
 
-$(O)/examples/hello_jit: userspace/examples/hello_jit.c $(O)/lib/libsfjit.a \
+EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit)
+
+$(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a \
 		$(sfjit_h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
 
 ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC) \
-	$(O)/examples/hello_jit
+	$(EXAMPLES)
 
 install: install-libsfjit
 

@@ -112,6 +112,22 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
 			   SFRAME_WINDOW_REPLACE);
 }
 
+int sfjit_register_live(uintptr_t key, const void *section, size_t length,
+			const void *text, size_t text_length, bool replace)
+{
+	uint32_t flags = SFRAME_WINDOW_LIVE;
+	int ret;
+
+	if (replace)
+		flags |= SFRAME_WINDOW_REPLACE;
+	ret = do_register(key, section, length, text, text_length, flags);
+	/* To a flag that it does not know, a kernel says what it does here. */
+	if (ret == -EINVAL &&
+	    !(sfjit_available(SFJIT_QUERY_FLAGS) & SFRAME_WINDOW_LIVE))
+		return -EOPNOTSUPP;
+	return ret;
+}
+
 int sfjit_unregister(uintptr_t key)
 {
 	return forgive_if_absent(sframe_prctl(PR_SFRAME_UNREGISTER, key,

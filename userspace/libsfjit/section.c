@@ -97,3 +97,11 @@ long sfjit_section_fill(void *section, size_t length,
 				&length, NULL);
 	return ret ? ret : size;
 }
+
+int sfjit_write_function(const struct sfjit_function *function,
+			 const struct sfg_place *place, size_t *used)
+{
+	if (has_flags(function, 1))
+		return -EINVAL;
+	return sfg_write_fde(host_abi(), as_fdes(function), place, used, NULL);
+}

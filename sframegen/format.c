@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Rows as text. */
+#include <inttypes.h>
+
+#include "commands.h"
+
+static int format_rule(const struct sfg_arch *arch,
+		       const struct sfg_rule *rule, char *text)
+{
+	const char *base = rule->base == SFG_BASE_CFA ? "CFA" :
+			   sfg_reg_name(arch, rule->reg);
+	char inner[40];
+
+	if (rule->offset)
+		snprintf(inner, sizeof(inner), "%s%+" PRId32, base,
+			 rule->offset);
+	else
+		snprintf(inner, sizeof(inner), "%s", base);
+	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
+}
+
+void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
+		char *text)
+{
+	if (row->flags & SFG_ROW_OUTERMOST) {
+		strcpy(text, "RA undefined");
+		return;
+	}
+	text += sprintf(text, "CFA=");
+	text += format_rule(arch, &row->cfa, text);
+	if (row->ra.base) {
+		text += sprintf(text, " RA=");
+		text += format_rule(arch, &row->ra, text);
+	}
+	if (row->fp.base) {
+		text += sprintf(text, " FP=");
+		text += format_rule(arch, &row->fp, text);
+	}
+	if (row->flags & SFG_ROW_MANGLED_RA)
+		strcpy(text, " mangled");
+}

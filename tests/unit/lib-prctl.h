@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A kernel for tests of the library: a prctl() in place of libc's, and faults.
+ */
+#ifndef LIB_PRCTL_H
+#define LIB_PRCTL_H
+
+#include <stdarg.h>
+
+#include <sfjit/sframe.h>
+
+#include "lib-test.h"
+
+static bool present;		/* the kernel knows SFrame windows */
+static int absent_error = EINVAL;
+static int next_error;		/* of the next registration */
+static unsigned int known_flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
+static int nr_calls, nr_windows;
+static struct {
+	int option;
+	unsigned long key, address, length, last;
+	struct sframe_window_opts opts;
+	struct sframe_header header;
+} call;
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static int answer_query(unsigned long what)
+{
+	switch (what) {
+	case PR_SFRAME_QUERY_FLAGS:
+		return known_flags;
+	case PR_SFRAME_QUERY_FORMATS:
+		return 1 << SFRAME_FORMAT_V3;
+	case PR_SFRAME_QUERY_LIMIT:
+		return 65536;
+	}
+	return fail(EINVAL);
+}
+
+/* What the section was when the kernel was called. */
+static int look_at_register(int error)
+{
+	memcpy(&call.opts, (void *)call.last, sizeof(call.opts));
+	memcpy(&call.header, (void *)call.address, sizeof(call.header));
+	return call.opts.flags & ~known_flags ? EINVAL : error;
+}
+
+static int answer_change(void)
+{
+	int error = next_error;
+
+	next_error = 0;
+	nr_calls++;
+	if (call.option == PR_SFRAME_REGISTER)
+		error = look_at_register(error);
+	if (error)
+		return fail(error);
+	if (call.option == PR_SFRAME_UNREGISTER)
+		nr_windows--;
+	else if (!(call.opts.flags & SFRAME_WINDOW_REPLACE))
+		nr_windows++;
+	return 0;
+}
+
+int prctl(int option, ...)
+{
+	va_list args;
+
+	va_start(args, option);
+	call.option = option;
+	call.key = va_arg(args, unsigned long);
+	call.address = va_arg(args, unsigned long);
+	call.length = va_arg(args, unsigned long);
+	call.last = va_arg(args, unsigned long);
+	va_end(args);
+	if (!present)
+		return fail(absent_error);
+	if (option == PR_SFRAME_QUERY)
+		return answer_query(call.key);
+	return answer_change();
+}
+
+static const char *fail_call;
+
+int sfjit_fault(const char *name)
+{
+	return fail_call && !strcmp(fail_call, name) ? -ENOMEM : 0;
+}
+
+#endif /* LIB_PRCTL_H */

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A JIT that appends functions to an area, each of which can be profiled as
+ * soon as it can run: emit, publish, call. The memory is mapped twice, once to
+ * write and once to execute.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <sfjit.h>
+
+#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
+
+#define AREA		0x10000
+#define FUNCTIONS	1000
+#define SPACING		16
+
+/* int f(int n) { return previous(n) + 1; } without frame pointer */
+static const unsigned char code[] = {
+	0x53,				/* push %rbx */
+	0xe8, 0x00, 0x00, 0x00, 0x00,	/* call previous */
+	0xff, 0xc0,			/* inc %eax */
+	0x5b,				/* pop %rbx */
+	0xc3,				/* ret */
+};
+
+static const struct sfjit_row rows[] = {
+	{ 0, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },
+	{ 1, 0, SP(16), SFJIT_NO_RULE, SFJIT_NO_RULE },
+	{ 9, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },
+};
+
+/* int f(int n) { return n + n; } has the first of these rows only */
+static const unsigned char leaf[] = { 0x8d, 0x04, 0x3f, 0xc3 };
+
+static unsigned char *writable, *executable;
+
+static int map_area(void)
+{
+	int fd = memfd_create("live_jit", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, AREA))
+		return -1;
+	writable = mmap(NULL, AREA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	executable = mmap(NULL, AREA, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0);
+	close(fd);
+	return writable == MAP_FAILED || executable == MAP_FAILED ? -1 : 0;
+}
+
+static size_t emit(size_t offset)
+{
+	int distance = -SPACING - 6;	/* from behind the call */
+
+	if (!offset) {
+		memcpy(writable, leaf, sizeof(leaf));
+		return sizeof(leaf);
+	}
+	memcpy(writable + offset, code, sizeof(code));
+	memcpy(writable + offset + 2, &distance, sizeof(distance));
+	return sizeof(code);
+}
+
+/* Emits a function and makes it walkable, by no system call. */
+static int compile(struct sfjit_live *live, size_t offset)
+{
+	struct sfjit_function f = {
+		.addr = (uintptr_t)executable + offset,
+		.size = emit(offset),
+		.nr_rows = offset ? 3 : 1,
+		.rows = rows,
+	};
+	int ret = sfjit_live_publish(live, &f);
+
+	if (ret != -ENOSPC)
+		return ret;
+	/* Once in a while: the section is full. */
+	ret = sfjit_live_grow(live, NULL, 0, 0, 0);
+	return ret ? ret : sfjit_live_publish(live, &f);
+}
+
+int main(void)
+{
+	struct sfjit_live_stat stat;
+	struct sfjit_live *live;
+	size_t i, last = (FUNCTIONS - 1) * SPACING;
+	int ret;
+
+	/* Small, so that it has to grow; 0, 0 is right for most. */
+	if (map_area() || sfjit_live_create(executable, AREA, 100, 300, &live))
+		return 1;
+	for (i = 0; i < FUNCTIONS; i++) {
+		ret = compile(live, i * SPACING);
+		if (ret)	/* never a reason to stop */
+			fprintf(stderr, "not published: %s\n", strerror(-ret));
+	}
+	sfjit_perf_map_name(executable + last, sizeof(code), "live::last");
+
+	printf("%d\n", ((int (*)(int))(executable + last))(20));
+	sfjit_live_stat(live, &stat);
+	printf("%u functions, room for %u\n", stat.functions, stat.capacity);
+
+	sfjit_live_retire(live);
+	return munmap(executable, AREA) || munmap(writable, AREA) ? 1 : 0;
+}
