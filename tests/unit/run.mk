@@ -10,7 +10,8 @@ RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, plugin1.so plugin2.so \
 	plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
-TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image
+TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
+	$(O)/tests/unit/run-ps
 
 run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
 run_so = $(run_cc) -shared -fPIC
@@ -75,3 +76,10 @@ $(O)/tests/unit/run-image: tests/unit/run-image.c \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(addprefix userspace/preload/, image.c windows.c) \
 		$(addprefix sframegen/, $(notdir $(SFG_LIB_OBJS:.o=.c)))
+
+# Every access to what processes wrote is checked here, too.
+$(O)/tests/unit/run-ps: tests/unit/run-ps.c tests/unit/lib-test.h \
+		$(wildcard userspace/run/ps*.[ch]) userspace/run/commands.h
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/run \
+		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $(filter %.c,$^) -pthread

@@ -17,5 +17,6 @@
 #define EXIT_NOT_FOUND		127
 
 int command_run(int argc, char **argv);
+int command_ps(int argc, char **argv);
 
 #endif /* SFJIT_RUN_COMMANDS_H */

@@ -65,24 +65,24 @@ summary() {
 }
 
 prefork() {
-	record "$1" "$run/prefork" 400
+	record "$1" "$run/prefork" 1000
 	summary prefork 0 compare "" >"$work/sum" 2>"$work/bad"
 	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
 		"$work/sum" >"$work/total"
 	read -r stacks complete _ <"$work/total"
-	if [ "${stacks:-0}" -gt 40 ] && [ "$complete" = 0 ]; then
+	if [ "${stacks:-0}" -gt 20 ] && [ "$complete" = 0 ]; then
 		ok "prefork, $1, without sfjit: nothing is complete"
 	else
 		not_ok "prefork, $1, without sfjit: nothing is complete" \
 			"$stacks stacks, $complete complete"
 	fi
 
-	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" 1000
+	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" 2500
 	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
 	summary prefork 0 sort_once "work main" >"$work/sum" 2>"$work/bad"
 	is "prefork, $1: parent and 3 workers" 4 "$(wc -l <"$work/sum")"
 	while read -r pid _ stacks _ complete _ exact; do
-		if [ "$stacks" -gt 50 ] && [ "$complete" = "$stacks" ] &&
+		if [ "$stacks" -gt 20 ] && [ "$complete" = "$stacks" ] &&
 			[ "$exact" = "$stacks" ]; then
 			ok "prefork, $1: all $stacks stacks of a process"
 		else
@@ -104,31 +104,75 @@ class Worker:
     def step(self, n):
         return [leaf(i) for i in (n, n)]
 
-def outer(until):
+def outer(seconds):
     worker = Worker()
+    until = time.process_time() + seconds
     while time.process_time() < until:
         worker.step(200)
 
 outer(float(sys.argv[1]))
 END
 
-# Of each stack only the Python functions, which are known.
+cat >"$work/alarm.py" <<'END'
+import signal
+import sys
+import time
+
+armed = False
+
+def burn(n):
+    return sum(i * i % 7 for i in range(n))
+
+def on_alarm(number, frame):
+    global armed
+    burn(5000)
+    armed = False
+
+def wait(seconds):
+    global armed
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        if not armed:
+            armed = True
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
+
+def outer(seconds):
+    signal.signal(signal.SIGALRM, on_alarm)
+    wait(seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+outer(float(sys.argv[1]))
+END
+
+# python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: of each stack that has
+# the first function only the Python functions, which are known.
 python_stacks() {
-	PYTHONPATH=$top/build/lib/python record "$1" "$sfjit" run -o "$log" -- \
-		python3 -m sfjit "$work/chain.py" 4
+	mode=$1 file=$work/$2 fewest=$4
+	if ! PYTHONPATH=$top/build/lib/python record "$mode" "$sfjit" run \
+		-o "$log" -- python3 -m sfjit "$file" "$3"; then
+		not_ok "python, $mode: perf, $2" "$(tail -n 3 "$work/err")"
+		return
+	fi
+	shift 4
 	awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/' "$samples" \
 		>"$work/names" && mv "$work/names" "$samples"
-	file=$work/chain.py
-	summary python3 0 "py::leaf:$file" \
-		"py::Worker.step:$file py::outer:$file py::<module>:$file" \
+	inner=$1
+	shift
+	summary python3 0 "py::$inner:$file" \
+		"$(printf "py::%s:$file " "$@" '<module>')" \
 		>"$work/sum" 2>"$work/bad"
 	read -r _ _ stacks _ _ _ exact <"$work/sum"
-	if [ "${stacks:-0}" -gt 500 ] && [ "$exact" = "$stacks" ]; then
-		ok "python, $1: all Python functions of $stacks stacks"
+	if [ "${stacks:-0}" -gt "$fewest" ] && [ "$exact" = "$stacks" ]; then
+		ok "python, $mode: all Python functions of $stacks stacks of $inner"
 	else
-		not_ok "python, $1: all Python functions" \
+		not_ok "python, $mode: all Python functions of stacks of $inner" \
 			"$exact of $stacks stacks: $(head -n 30 "$work/bad")"
 	fi
+}
+
+python() {
+	python_stacks "$1" chain.py 2 200 leaf Worker.step outer
+	python_stacks "$1" alarm.py 1 50 burn on_alarm wait outer
 }
 
 case $1 in
@@ -137,8 +181,8 @@ prefork)
 	prefork fp,defer
 	;;
 python)
-	python_stacks fp
-	python_stacks fp,defer
+	python fp
+	python fp,defer
 	;;
 esac
 finish

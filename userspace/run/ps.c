@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* sfjit ps: the windows of running processes. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "ps.h"
+
+static const char usage[] =
+"Usage: sfjit ps [OPTION]... [PID]...\n"
+"\n"
+"Prints the SFrame windows of each process, what their memory is, and why\n"
+"walks through them ended. Without PID: a line for each process that has\n"
+"windows, of those you may read.\n"
+"\n"
+"  -j, --json      for programs\n"
+"  -h, --help      print this\n";
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "help", no_argument, NULL, 'h' },
+	{ },
+};
+
+/* What is printed so far. */
+struct listing {
+	const struct ps_options *options;
+	struct ps_table summary;
+	bool any;
+};
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case ESRCH:
+		return "no such process";
+	case ENODATA:
+		return "has no address space: it ended, or is the kernel's";
+	case EOPNOTSUPP:
+		return "this kernel has no /proc/PID/sframe";
+	case EACCES:
+	case EPERM:
+		return "may be read only by those who may trace the process";
+	case EPROTO:
+		return "/proc has a format that is not known here";
+	case E2BIG:
+		return "has more windows or mappings than can be shown";
+	default:
+		return strerror(error);
+	}
+}
+
+static int complain(const struct ps_options *options, const char *pid,
+		    int error)
+{
+	fflush(options->out);
+	fprintf(options->err, "sfjit: %s: %s\n", pid, reason_of(error));
+	return 1;
+}
+
+static void print(struct listing *list, const struct ps_process *process,
+		  bool whole)
+{
+	FILE *out = list->options->out;
+
+	if (list->options->json) {
+		fputs(list->any ? ",\n" : "", out);
+		ps_print_json(process, out);
+	} else if (whole) {
+		fputs(list->any ? "\n" : "", out);
+		ps_print(process, out);
+	} else {
+		ps_add_summary(process, &list->summary);
+	}
+	list->any = true;
+}
+
+static bool parse_pid(const char *text, pid_t *pid)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+	*pid = value;
+	return value > 0 && value <= INT_MAX && !*end && !errno;
+}
+
+static int show_named(struct listing *list, const char *text)
+{
+	struct ps_process process;
+	pid_t pid;
+	int ret;
+
+	if (!parse_pid(text, &pid))
+		return complain(list->options, text, ESRCH);
+	ret = ps_read(&process, list->options->proc, pid);
+	if (!ret)
+		print(list, &process, true);
+	ps_free(&process);
+	return ret ? complain(list->options, text, -ret) : 0;
+}
+
+/* Processes that end, or are others', are passed by. */
+static bool is_passed_by(int error)
+{
+	return error == ESRCH || error == ENODATA || error == EACCES ||
+	       error == EPERM;
+}
+
+static int show_if_any(struct listing *list, const char *name, pid_t pid)
+{
+	const struct ps_options *options = list->options;
+	struct ps_process process;
+	int ret;
+
+	ret = ps_read(&process, options->proc, pid);
+	if (!ret && process.nr_windows)
+		print(list, &process, false);
+	ps_free(&process);
+	if (!ret || is_passed_by(-ret))
+		return 0;
+	/* That is no matter of this process. */
+	return complain(options, ret == -EOPNOTSUPP ? options->proc : name,
+			-ret);
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_process(const struct dirent *entry)
+{
+	pid_t pid;
+
+	return parse_pid(entry->d_name, &pid);
+}
+
+static int show_all(struct listing *list)
+{
+	struct dirent **entries;
+	int i, nr, ret = 0;
+	pid_t pid;
+
+	nr = scandir(list->options->proc, &entries, is_process, by_number);
+	if (nr < 0)
+		return complain(list->options, list->options->proc, errno);
+	for (i = 0; i < nr; i++) {
+		if (!ret && parse_pid(entries[i]->d_name, &pid))
+			ret = show_if_any(list, entries[i]->d_name, pid);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!ret && !list->options->json)
+		ps_add_summary(NULL, &list->summary);
+	ps_print_table(&list->summary, list->options->out);
+	return ret;
+}
+
+int ps(const struct ps_options *options, char **pids, int nr)
+{
+	struct listing list = { .options = options };
+	int i, ret = 0;
+
+	if (options->json)
+		fputc('[', options->out);
+	if (!nr)
+		ret = show_all(&list);
+	for (i = 0; i < nr; i++)
+		ret |= show_named(&list, pids[i]);
+	if (options->json)
+		fputs("]\n", options->out);
+	if (fflush(options->out) || ferror(options->out))
+		return complain(options, "output", errno);
+	return ret;
+}
+
+int command_ps(int argc, char **argv)
+{
+	struct ps_options options = { "/proc", false, stdout, stderr };
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+jh", long_options, NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout);
+		if (c != 'j') {
+			fputs(usage, stderr);
+			return EXIT_OURS;
+		}
+		options.json = true;
+	}
+	return ps(&options, argv + optind, argc - optind);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What sfjit ps knows of a process, and the steps that find it out and print
+ * it. Names come from the process and are hostile: they are printed through
+ * ps_char() only.
+ */
+#ifndef SFJIT_RUN_PS_H
+#define SFJIT_RUN_PS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define PS_WORD		32	/* bytes of a flag or a reason with its 0 */
+#define PS_REASONS	64	/* that a kernel may have */
+#define PS_MOST		(1U << 20)	/* windows or mappings of a process */
+
+/* A line of /proc/PID/maps. */
+struct ps_map {
+	uint64_t start, end;
+	uint64_t offset;	/* of start in the file; 0 if it is none */
+	char *name;
+};
+
+struct ps_maps {
+	struct ps_map *maps;
+	size_t nr;
+};
+
+struct ps_window {
+	uint64_t start, end, key, section, length;
+	char flags[PS_WORD];
+	const struct ps_map *text_in, *section_in;	/* NULL: unmapped */
+	char *symbol;		/* first name in the perf map; NULL: none */
+	unsigned int symbols;	/* how many there are */
+};
+
+struct ps_count {
+	char reason[PS_WORD];
+	uint64_t count;
+};
+
+struct ps_process {
+	pid_t pid;
+	char command[64];
+	struct ps_window *windows;	/* by address */
+	size_t nr_windows;
+	struct ps_count counts[PS_REASONS];
+	unsigned int nr_counts;
+	char last_reason[PS_WORD];	/* "none": nothing was refused */
+	uint64_t last_ip;
+	struct ps_maps maps;
+};
+
+/*
+ * Reads the directory of one process. Returns 0, -ESRCH (no such process),
+ * -ENODATA (it has no address space), -EOPNOTSUPP (the kernel has no file
+ * sframe), -EPROTO (that file has another format), or the error of a system
+ * call. ps_free() in each case.
+ */
+int ps_read(struct ps_process *process, const char *proc, pid_t pid);
+void ps_free(struct ps_process *process);
+
+/* The parts of that. 'dir' is the directory of the process. */
+int ps_read_sframe(struct ps_process *process, FILE *file);
+int ps_read_maps(struct ps_maps *maps, const char *dir);
+const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address);
+void ps_read_symbols(struct ps_process *process, const char *dir);
+
+/* A file of that directory, to be read; NULL with errno. */
+FILE *ps_open(const char *dir, const char *name);
+
+uint64_t ps_refused(const struct ps_process *process);
+/* Plain words for a reason; NULL for one that is newer than this. */
+const char *ps_explain(const char *reason);
+
+/*
+ * The next character of a string, 0 at its end. U+FFFD stands for control
+ * characters and for what is no UTF-8.
+ */
+uint32_t ps_char(const char **text);
+/* Writes it as UTF-8 to 'bytes'; returns their number. */
+unsigned int ps_put_char(uint32_t c, char bytes[4]);
+
+/* Cells that become aligned columns. */
+struct ps_table {
+	unsigned int columns;
+	uint32_t right;		/* bit n: numbers are in column n */
+	const char *indent;
+	char **cells;
+	size_t nr;
+};
+
+void ps_cell(struct ps_table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Prints and empties it. */
+void ps_print_table(struct ps_table *table, FILE *out);
+
+void ps_print(const struct ps_process *process, FILE *out);
+void ps_add_summary(const struct ps_process *process, struct ps_table *table);
+void ps_print_json(const struct ps_process *process, FILE *out);
+
+/* For pointers from malloc() and its like: ends the program if it is NULL. */
+void *ps_must(void *allocated);
+
+struct ps_options {
+	const char *proc;	/* /proc */
+	bool json;
+	FILE *out, *err;
+};
+
+/* sfjit ps: these processes, or a line for each that has windows. */
+int ps(const struct ps_options *options, char **pids, int nr);
+
+#endif /* SFJIT_RUN_PS_H */

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Reads what belongs to one process, which may change or end meanwhile. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ps.h"
+
+#define TRIES	3	/* a process that goes through several execs */
+
+void *ps_must(void *allocated)
+{
+	if (allocated)
+		return allocated;
+	fputs("sfjit: out of memory\n", stderr);
+	exit(1);
+}
+
+FILE *ps_open(const char *dir, const char *name)
+{
+	FILE *file;
+	char *path;
+
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		return NULL;
+	file = fopen(path, "re");
+	free(path);
+	return file;
+}
+
+static void read_command(struct ps_process *process, const char *dir)
+{
+	FILE *file = ps_open(dir, "comm");
+
+	if (!file)
+		return;
+	if (fgets(process->command, sizeof(process->command), file))
+		process->command[strcspn(process->command, "\n")] = '\0';
+	fclose(file);
+}
+
+static void find_maps(struct ps_process *process)
+{
+	struct ps_window *window = process->windows;
+	struct ps_window *end = window + process->nr_windows;
+
+	for (; window < end; window++) {
+		window->text_in = ps_find_map(&process->maps, window->start);
+		window->section_in = ps_find_map(&process->maps,
+						 window->section);
+	}
+}
+
+/* Nothing to read any more: the address space that was opened is gone. */
+static bool is_gone(FILE *file)
+{
+	char byte;
+
+	return pread(fileno(file), &byte, 1, 0) != 1;
+}
+
+/*
+ * maps is opened after sframe was read, and might be that of another program;
+ * not if the address space of sframe is still there.
+ */
+static int read_all(struct ps_process *process, const char *dir, FILE *file)
+{
+	int ret;
+
+	ret = ps_read_sframe(process, file);
+	if (ret)
+		return ret;
+	ret = ps_read_maps(&process->maps, dir);
+	if (is_gone(file))
+		return -ENODATA;
+	if (ret)
+		return ret;
+	find_maps(process);
+	read_command(process, dir);
+	if (process->nr_windows)
+		ps_read_symbols(process, dir);
+	return 0;
+}
+
+/* No file sframe: no such process, or no such file in any process. */
+static int explain_missing(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) ? -ESRCH : -EOPNOTSUPP;
+}
+
+static int read_once(struct ps_process *process, const char *dir)
+{
+	FILE *file = ps_open(dir, "sframe");
+	int ret;
+
+	if (!file)
+		return errno == ENOENT ? explain_missing(dir) : -errno;
+	ret = read_all(process, dir, file);
+	fclose(file);
+	return ret;
+}
+
+int ps_read(struct ps_process *process, const char *proc, pid_t pid)
+{
+	int i, ret = -ENODATA;
+	char *dir;
+
+	memset(process, 0, sizeof(*process));
+	if (asprintf(&dir, "%s/%d", proc, pid) < 0)
+		return -ENOMEM;
+	for (i = 0; i < TRIES && ret == -ENODATA; i++) {
+		ps_free(process);
+		process->pid = pid;
+		ret = read_once(process, dir);
+	}
+	free(dir);
+	return ret;
+}
+
+void ps_free(struct ps_process *process)
+{
+	size_t i;
+
+	for (i = 0; i < process->nr_windows; i++)
+		free(process->windows[i].symbol);
+	free(process->windows);
+	for (i = 0; i < process->maps.nr; i++)
+		free(process->maps.maps[i].name);
+	free(process->maps.maps);
+	memset(process, 0, sizeof(*process));
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* What the reasons of /proc/PID/sframe mean, for readers of profiles. */
+#include <string.h>
+
+#include "ps.h"
+
+static const struct {
+	const char *name, *words;
+} reasons[] = {
+	{ "section_fault", "part of the table was not in memory" },
+	{ "stack_fault", "part of the stack was not in memory, or a row is "
+			 "wrong" },
+	{ "no_fde", "the table has a gap there" },
+	{ "no_row", "the function has no row for its beginning" },
+	{ "fde_order", "functions are not sorted, or changed while read" },
+	{ "fde_range", "a function is not inside of the window" },
+	{ "fde_type", "a kind of function that the kernel does not know" },
+	{ "fre_offset", "rows would be outside of the table" },
+	{ "rep_size", "rows that repeat after 0 bytes" },
+	{ "row_order", "rows are not sorted" },
+	{ "row_words", "a row with too many words, or too few" },
+	{ "row_rule", "a row that the format does not allow" },
+	{ "row_register", "the caller's stack pointer is in a register that "
+			  "is not known there" },
+	{ "row_count", "more rows than the kernel looks at" },
+	{ "cfa_order", "the stack would not go up: a wrong row, or another "
+		       "stack" },
+	{ "cfa_align", "the stack would not be aligned: a wrong row" },
+	{ "budget", "a walk looked at more of its tables than it may" },
+	{ "changed", "the window was replaced or removed twice meanwhile" },
+	{ "signal", "not the frame of a signal, or too many of them" },
+};
+
+const char *ps_explain(const char *reason)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		if (!strcmp(reasons[i].name, reason))
+			return reasons[i].words;
+	return NULL;
+}

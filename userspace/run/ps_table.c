@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Cells of text in columns as wide as the widest of them. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "ps.h"
+
+void ps_cell(struct ps_table *table, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	ps_must(text);
+	if (!(table->nr & (table->nr - 1)))
+		table->cells = ps_must(reallocarray(table->cells,
+				table->nr ? 2 * table->nr : 1, sizeof(text)));
+	table->cells[table->nr++] = text;
+}
+
+static unsigned int width_of(const char *text)
+{
+	unsigned int width = 0;
+
+	while (ps_char(&text))
+		width++;
+	return width;
+}
+
+static unsigned int column_width(const struct ps_table *table,
+				 unsigned int column)
+{
+	unsigned int width, widest = 0;
+	size_t i;
+
+	for (i = column; i < table->nr; i += table->columns) {
+		width = width_of(table->cells[i]);
+		if (width > widest)
+			widest = width;
+	}
+	return widest;
+}
+
+static void put(const char *text, FILE *out)
+{
+	char bytes[4];
+	uint32_t c;
+
+	while ((c = ps_char(&text)))
+		fwrite(bytes, ps_put_char(c, bytes), 1, out);
+}
+
+static bool ends_line(const struct ps_table *table, size_t i)
+{
+	/* No spaces in front of cells that are empty up to the end. */
+	while (++i % table->columns)
+		if (table->cells[i][0])
+			return false;
+	return true;
+}
+
+static void put_cell(const struct ps_table *table, size_t i,
+		     unsigned int width, FILE *out)
+{
+	unsigned int column = i % table->columns;
+	int pad = width - width_of(table->cells[i]);
+	bool right = table->right >> column & 1;
+
+	if (!column)
+		fputs(table->indent, out);
+	if (right)
+		fprintf(out, "%*s", pad, "");
+	put(table->cells[i], out);
+	if (column == table->columns - 1)
+		fputc('\n', out);
+	else if (!ends_line(table, i))
+		fprintf(out, "%*s", right ? 2 : pad + 2, "");
+}
+
+void ps_print_table(struct ps_table *table, FILE *out)
+{
+	unsigned int widths[32], column;
+	size_t i;
+
+	for (column = 0; column < table->columns; column++)
+		widths[column] = column_width(table, column);
+	for (i = 0; i < table->nr; i++)
+		put_cell(table, i, widths[i % table->columns], out);
+	for (i = 0; i < table->nr; i++)
+		free(table->cells[i]);
+	free(table->cells);
+	table->cells = NULL;
+	table->nr = 0;
+}
