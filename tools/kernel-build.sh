@@ -15,7 +15,7 @@ fragments() {
 	case $1 in
 	unpatched) set -- x86_64 ;;
 	patched) set -- x86_64 x86_64-sframe ;;
-	debug) set -- x86_64 x86_64-sframe x86_64-debug ;;
+	debug | kcsan) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
@@ -56,19 +56,34 @@ build_image() {
 	make_kernel "$variant"
 	cp "$build/arch/x86/boot/bzImage" "$build/System.map" "$1/"
 	cp "$build/.config" "$1/config"
+	our_functions >"$1/functions"
 }
 
-# make_kernel VARIANT: sets $tree and $build, the directory where it is built;
-# `id' in there says of what.
+# Of the files that the series is about, without what the compiler appends.
+our_functions() {
+	find "$build/kernel/unwind" "$build/fs/proc/sframe.o" -name '*.o' \
+		2>/dev/null | xargs -r nm |
+		sed -n 's/^.* [tT] \([^.]*\).*/\1/p' | sort -u
+}
+
+# make_kernel VARIANT: sets $tree and $build, the directory where it is built.
+# `id' in there says of what; it is missing while make runs, for a make that was
+# killed may leave files newer than their sources and half written.
 make_kernel() {
 	source_tree "$1"
 	build=$cache/build-$1-$(cat "$base/id")
 	_id=$(kernel_id "$1")
 	[ "$(cat "$build/id" 2>/dev/null)" != "$_id" ] || return 0
-	rm -f "$build/id"
+	[ -f "$build/id" ] || rm -rf "$build"
+	mkdir -p "$build"
+	echo other >"$build/id"
 	configure "$build" "$1"
-	make -C "$tree" O="$build" -j"$jobs" bzImage modules
+	rm "$build/id"
+	_rc=0
+	make -C "$tree" O="$build" -j"$jobs" bzImage modules || _rc=$?
+	[ $_rc = 0 ] || _id=failed
 	echo "$_id" >"$build/id"
+	return $_rc
 }
 
 # source_tree VARIANT: sets $tree.

@@ -102,23 +102,6 @@ static int register_code(unsigned long key, __u8 *section, const void *text,
 	ASSERT_EQ(0, register_code(key, self->section + (offset), text,	\
 				   size, rows, nr))
 
-/* Run @call with the event enabled and take its only sample. */
-static int sample(struct sft_event *event, const struct sft_call *call,
-		  struct sft_chain *chain)
-{
-	struct sft_chain more;
-	int ret;
-
-	chain->nr = 0;
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(call);
-	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
-	ret = sft_event_chain(event, chain);
-	if (!ret && sft_event_chain(event, &more) != -ENODATA)
-		ret = -EPROTO;
-	return ret;
-}
-
 static struct sft_write_call write_call(const void *entry, int fd,
 					const char *byte)
 {
@@ -145,7 +128,7 @@ TEST_F(nmi, callee_with_frame_pointer)
 
 	ASSERT_NE(NULL, text);
 	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
-	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
 		     (uintptr_t)text + kind->ret, SFT_CALLERS);
 }
@@ -164,7 +147,7 @@ TEST_F(nmi, callee_in_a_window)
 	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
 	REGISTER(KEY_WRITE, SFT_PAGE, sft_write, sft_write_ret + 1 - sft_write,
 		 rows, 1);
-	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
 		     (uintptr_t)text + kind->ret, SFT_CALLERS);
 }
@@ -181,7 +164,7 @@ TEST_F(nmi, without_window_the_caller_is_lost)
 	struct sft_chain chain;
 
 	ASSERT_NE(NULL, text);
-	ASSERT_EQ(0, sample(&self->event, &call.call, &chain));
+	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
 	if (!kind->fp_lost[1]) {
 		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret, SFT_LOST);
 	} else if (variant->defer) {
@@ -231,15 +214,6 @@ FIXTURE_TEARDOWN(remote)
 	munmap(self->section, 2 * SFT_PAGE);
 }
 
-static int pin_to(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set);
-}
-
 struct sender {
 	int		device;
 	unsigned int	rounds;
@@ -253,7 +227,7 @@ static void *send_nmis(void *arg)
 	struct sender *sender = arg;
 	unsigned int i;
 
-	sender->result = pin_to(1);
+	sender->result = sft_run_on(1);
 	usleep(50000);
 	for (i = 0; !sender->result && i < sender->rounds; i++) {
 		if (write(sender->device, "0", 1) != 1)
@@ -274,7 +248,7 @@ static const struct sft_row spin_rows[] = {
 };
 
 /* User code without frame pointer is hit: no system call is on the way. */
-TEST_F_TIMEOUT(remote, user_code, 60)
+TEST_F_TIMEOUT(remote, user_code, 300)
 {
 	__u8 *text = sft_map_code(spin_code, sizeof(spin_code), SFT_PAGE);
 	struct sender sender = { .device = self->device, .rounds = 100 };
@@ -286,7 +260,7 @@ TEST_F_TIMEOUT(remote, user_code, 60)
 	ASSERT_NE(NULL, text);
 	REGISTER(KEY, 0, text, sizeof(spin_code), spin_rows,
 		 ARRAY_SIZE(spin_rows));
-	ASSERT_EQ(0, pin_to(0));
+	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
 	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	sft_run(&call);
@@ -310,7 +284,7 @@ TEST_F_TIMEOUT(remote, user_code, 60)
  * The tree is changed all the time on the CPU that is interrupted: a walk in
  * the middle of a change has to end, and to find the window which stays.
  */
-TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 60)
+TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 300)
 {
 	static const struct sft_row row = SFT_SP(0, 8);
 	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, SFT_PAGE);
@@ -320,7 +294,6 @@ TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 60)
 	};
 	struct toggle arg = {
 		.call = { text, toggle },
-		.count = 40000,
 		.enable = PR_SFRAME_REGISTER,
 		.disable = PR_SFRAME_UNREGISTER,
 		.key = KEY_TOGGLE,
@@ -334,10 +307,13 @@ TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 60)
 
 	ASSERT_NE(NULL, text);
 	REGISTER(KEY, 0, text, SFT_SLOT, sft_slot_arg.rows, 3);
-	ASSERT_EQ(0, pin_to(0));
+	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
 	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(&arg.call);
+	do {
+		arg.count = 1000;
+		sft_run(&arg.call);
+	} while (!__atomic_load_n(&sender.stop, __ATOMIC_ACQUIRE));
 	ioctl(self->event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, sender.result);

@@ -11,7 +11,9 @@
  *   0 to 7  in an NMI on the CPU of this number
  *
  * The write returns when the event has fired: 1, or -EIO if it ran in another
- * context than it should, or -ETIMEDOUT if not at all.
+ * context than it should, or -ETIMEDOUT if not at all. A read of 8 bytes then
+ * tells how far the time stamp counter went in the event; nothing interrupts it
+ * there.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -22,6 +24,7 @@
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
+#include <asm/tsc.h>
 
 #define CREATE_TRACE_POINTS
 #include "sframe_probe_trace.h"
@@ -31,10 +34,14 @@
 static DEFINE_MUTEX(probe_lock);
 static atomic_t probe_cpu = ATOMIC_INIT(-1);	/* which is to take the NMI */
 static int probe_result;
+static u64 probe_cycles;
 
 static void probe_fire(char context, bool as_it_should)
 {
+	u64 start = rdtsc();
+
 	trace_sframe_probe(context);
+	probe_cycles = rdtsc() - start;
 	/* Pairs with probe_wait(): the event is over. */
 	smp_store_release(&probe_result, as_it_should ? 1 : -EIO);
 }
@@ -130,8 +137,21 @@ static ssize_t probe_write(struct file *file, const char __user *ubuf,
 	}
 }
 
+static ssize_t probe_read(struct file *file, char __user *ubuf, size_t len,
+			  loff_t *pos)
+{
+	if (len != sizeof(probe_cycles))
+		return -EINVAL;
+
+	guard(mutex)(&probe_lock);
+	if (put_user(probe_cycles, (u64 __user *)ubuf))
+		return -EFAULT;
+	return len;
+}
+
 static const struct file_operations probe_fops = {
 	.owner	= THIS_MODULE,
+	.read	= probe_read,
 	.write	= probe_write,
 };
 

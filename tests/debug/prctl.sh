@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Calls with generated arguments, on a kernel that checks itself.
+
+: "${SFJIT_KERNEL:=debug}"
+export SFJIT_KERNEL
+exec "$(dirname "$0")/../prctl/run" 500000

@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# A data race made on purpose is found, and tools/guest takes it for a failure.
+# Which ones it does not: tests/unit/guest-complaints.sh.
+
+set -eu
+: "${SFJIT_KERNEL:=kcsan}"
+export SFJIT_KERNEL
+cd "$(dirname "$0")/../.."
+tests/qemu/build module >&2
+# shellcheck source=tests/module/planted.sh
+. tests/module/planted.sh
+
+plant kcsan race
+found race 'BUG: KCSAN: data-race in planted_race_thread'

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+#
+# Bugs of tests/module/planted.c in a guest.  Sourced.
+
+# plant KERNEL BUG...: makes these bugs one after the other.  The module stays
+# loaded behind the last, for its functions to have names when the guest ends.
+plant() {
+	_kernel=$1 _status=0
+	shift
+	planted_log=build/logs/guest-planted-$_kernel.dmesg
+	tools/guest --kernel="$_kernel" --rootfs=none \
+		--name="planted-$_kernel" -- sh -c '
+		module=$1
+		shift
+		for bug; do
+			rmmod planted 2>/dev/null || :
+			insmod "$module" "bug=$bug" || exit
+		done' sh "build/module/$_kernel/planted.ko" "$@" >&2 ||
+		_status=$?
+	if [ $_status = 99 ]; then
+		echo "ok - planted $*: the guest fails"
+	else
+		echo "not ok - planted $*: status $_status, not 99"
+	fi
+}
+
+# found BUG PATTERN: what the kernel's log says of it.
+found() {
+	if grep -a -q "$2" "$planted_log"; then
+		echo "ok - planted $1: found"
+	else
+		echo "not ok - planted $1: no '$2' in $planted_log"
+	fi
+}

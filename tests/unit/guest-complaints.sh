@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# What in a kernel's log makes a guest fail, and which data races do not.
+
+set -eu
+cd "$(dirname "$0")/../.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+printf '%s\n' sframe_lookup sframe_register >"$dir/functions"
+
+# complains NAME WHETHER FUNCTIONS LINE...
+complains() {
+	name=$1 want=$2 functions=$3
+	shift 3
+	printf '%s\n' "$@" >"$dir/log"
+	got=no
+	[ -z "$(awk -v functions="$functions" -f tools/guest-complaints.awk \
+		"$dir/log")" ] || got=yes
+	if [ "$got" = "$want" ]; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name: $got, not $want"
+	fi
+}
+
+race() {
+	complains "race: $1" "$2" "$dir/functions" \
+		"[    1.000000] BUG: KCSAN: data-race in $3" \
+		"[    1.000001]  sframe_lookup+0x1/0x2"
+}
+
+leak() {
+	complains "leak: $1" "$2" "$dir/functions" \
+		"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
+		"[    1.0] kmemleak: comm \"a\", pid 1, jiffies 4294" \
+		"[    1.0] kmemleak: backtrace (crc 0):" \
+		"[    1.0] kmemleak:     kmem_cache_alloc_noprof+0x1/0x2" \
+		"[    1.0] kmemleak:     $3" \
+		"[    1.0] kmemleak:     __do_sys_prctl+0x1/0x2"
+}
+
+race "first function" yes 'sframe_lookup / mas_store_prealloc'
+race "second function" yes 'mas_walk / sframe_register'
+race "part of a function" yes 'mas_walk / sframe_register.part.0'
+race "unknown origin" yes 'sframe_lookup+0x12/0x40'
+race "planted" yes 'planted_race+0x1/0x2 [planted] / kthread'
+race "of the tree" no 'mas_store_prealloc / mas_walk'
+race "similar name" no 'mas_walk / sframe_lookups'
+complains "race: all count without a list" yes "" \
+	'[    1.0] BUG: KCSAN: data-race in mas_walk / mas_store_prealloc'
+leak "ours" yes 'sframe_register+0x1/0x2'
+leak "address first" yes '[<00000000deadbeef>] sframe_register+0x1/0x2'
+leak "of others" no 'acpi_init+0x1/0x2'
+complains "oops" yes "" '[    1.0] BUG: kernel NULL pointer dereference'
+complains "KASAN" yes "" '[    1.0] BUG: KASAN: slab-use-after-free in x'
+complains "UBSAN" yes "" '[    1.0] UBSAN: shift-out-of-bounds in a.c:1:2'
+complains "warning" yes "" '[    1.0] WARNING: CPU: 0 PID: 1 at mm/slub.c:1'
+complains "lockdep" yes "" \
+	'[    1.0] WARNING: possible circular locking dependency detected'
+complains "KUnit" yes "" '[    1.0]     not ok 1 sframe_x' \
+	'[    1.0] not ok 1 sframe_section'
+complains "quiet log" no "" '[    1.0] kcsan: selftest: 3/3 tests passed' \
+	'[    1.0] ok 1 sframe_section' '[    1.0] random: crng init done'

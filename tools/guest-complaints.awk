@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# usage: awk -f tools/guest-complaints.awk [-v functions=FILE] LOG
+#
+# Prints "NUMBER:LINE" for each line of a kernel log in which the kernel found
+# something wrong with itself.  Of data races and leaks only those count in which
+# a function takes part that FILE names; without FILE all do.  Elsewhere in the
+# kernel are many races, some of them on purpose.
+
+BEGIN {
+	while (functions != "" && (getline name <functions) > 0)
+		ours[name] = 1
+	# What is wrong on purpose: tests/module/planted.c.
+	planted = "^planted_"
+}
+
+# "name.suffix+0x1/0x2 [module]" as the compiler and printk() make of `name'.
+function is_ours(name) {
+	sub(/[.+ ].*/, "", name)
+	return functions == "" || name in ours || name ~ planted
+}
+
+function race_is_ours(title,    names) {
+	sub(/.* in /, "", title)
+	split(title, names, " / ")
+	return is_ours(names[1]) || is_ours(names[2])
+}
+
+{ sub(/\r$/, "") }
+
+/BUG: KCSAN: / {
+	if (race_is_ours($0))
+		print NR ":" $0
+	next
+}
+
+# An object, then how it was allocated.
+/kmemleak: unreferenced object/ {
+	leak = NR ":" $0
+	next
+}
+
+/kmemleak:   / {
+	frame = $0
+	sub(/.*kmemleak: */, "", frame)
+	sub(/^\[<[^]]*\] */, "", frame)
+	if (leak != "" && is_ours(frame)) {
+		print leak
+		print NR ":" $0
+		leak = ""
+	}
+	next
+}
+
+/BUG:|WARNING:|Oops|KASAN|UBSAN|Kernel panic|Call Trace|suspicious RCU|rcu.*stall|possible (circular|recursive)|inconsistent lock|held lock freed|bad unlock balance|non-static key|scheduling while atomic|invalid context|unregistered|soft lockup|hard LOCKUP|blocked for more than|refcount_t/ ||
+/^(\[[^]]*\])? *not ok / {
+	print NR ":" $0
+}
