@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# make fuzz TIME=60	every target for so many seconds, two at once, and the
+#			coverage of its corpus: $(O)/fuzz/summary.json
+#
+# A target NAME is $(FUZZ_OUT)/NAME, with libFuzzer; NAME-cov is the same for
+# measuring coverage. The kernel's unwinder is compiled as it is. To compile
+# another one: FUZZ_KERNEL, a copy of kernel-patches/linux; FUZZ_DEFINES for
+# the preprocessor; FUZZ_OUT for what is made. NAME-replay needs neither clang
+# nor libFuzzer: NAME-replay -n 100000 tests/fuzz/corpus/NAME fails on the
+# first finding.
+
+FUZZ_CC ?= clang
+FUZZ_OUT ?= $(O)/tests/fuzz
+FUZZ_KERNEL ?= kernel-patches/linux
+FUZZ_DEFINES ?=
+TIME ?= 60
+
+fuzz_dir := tests/fuzz/kernel
+fuzz_names := kernel-step kernel-walk kernel-register kernel-live
+FUZZ_TARGETS += $(fuzz_names)
+
+# Of the kernel's own: what the series edits, and what signal frames look like.
+fuzz_tree := $(O)/tests/fuzz-tree
+fuzz_kernel_files := include/linux/unwind_user.h \
+	include/linux/unwind_user_types.h arch/x86/include/asm/unwind_user.h \
+	arch/x86/include/uapi/asm/sigcontext.h \
+	arch/x86/include/uapi/asm/ucontext.h \
+	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
+# What else is included there comes from the shim.
+fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h compat.h \
+	compiler.h err.h errno.h kernel.h maple_tree.h minmax.h mm.h \
+	mm_types.h mutex.h nospec.h perf_event.h rcupdate.h refcount.h \
+	sched.h sched/task_stack.h signal_types.h stddef.h string.h types.h \
+	uaccess.h unaligned.h unroll.h uprobes.h) \
+	$(addprefix asm/,ptrace.h segment.h uprobes.h)
+
+$(fuzz_tree)/done: tests/fuzz/fuzz.mk kernel-patches/series \
+		$(wildcard kernel-patches/commits/*/edit.patch)
+	@mkdir -p $(@D)
+	tree=$$(tools/kernel source patched | tail -n 1) && \
+	tests/fuzz/kernel/tree $(@D) "$$tree" $(fuzz_kernel_files) -- \
+		$(fuzz_shim_headers)
+	touch $@
+
+$(fuzz_tree)/kernel/unwind/user.c: $(fuzz_tree)/done ;
+
+fuzz_cppflags = -iquote $(FUZZ_KERNEL)/kernel/unwind -iquote $(fuzz_dir) \
+	-I$(fuzz_dir)/include -I$(FUZZ_KERNEL)/include \
+	-I$(FUZZ_KERNEL)/arch/x86/include -I$(fuzz_tree)/include \
+	-include shim.h $(FUZZ_DEFINES)
+fuzz_cflags = -std=gnu11 -g -Wall -Wno-pointer-sign -Wno-unused-function \
+	-fno-strict-aliasing $(fuzz_cppflags)
+fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
+# x86 and its kernel have no rule for alignment.
+fuzz_san += -fno-sanitize=alignment
+
+# The unwinder, looked at by sanitizers and for coverage; and the rest.
+fuzz_unwinder := sframe sframe_step sframe_callchain sframe_prctl user nofault
+fuzz_harness := model ref input compare
+# Comparisons are no use to mutations that know the fields.
+fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \
+	-fno-sanitize-coverage=trace-cmp $(fuzz_san)
+fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
+fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
+	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
+	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
+	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h)
+fuzz_wrap := -Wl,--wrap=sframe_find_frame,--wrap=sframe_find_frame_nofault
+
+# fuzz_compile VARIANT, SOURCES' DIRECTORY, COMMAND
+define fuzz_compile
+$(FUZZ_OUT)/$(1)/%.o: $(2)/%.c $$(fuzz_headers)
+	@mkdir -p $$(@D)
+	$(3) $$(fuzz_cflags) -c -o $$@ $$<
+endef
+
+# fuzz_variant NAME, COMPILER AND FLAGS FOR THE UNWINDER, FOR THE REST
+define fuzz_variant
+$(eval $(call fuzz_compile,$(1)/unwinder,$$(FUZZ_KERNEL)/kernel/unwind,$(2)))
+$(eval $(call fuzz_compile,$(1)/unwinder,$$(fuzz_tree)/kernel/unwind,$(2)))
+$(eval $(call fuzz_compile,$(1)/unwinder,$(fuzz_dir),$(2)))
+$(eval $(call fuzz_compile,$(1)/harness,$(fuzz_dir),$(3)))
+endef
+$(call fuzz_variant,fuzz,$$(FUZZ_CC) $$(fuzz_unwinder_flags),$$(FUZZ_CC) -O2)
+$(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
+$(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
+
+# fuzz_objects VARIANT, TARGET, MORE
+fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
+	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2) $(3) \
+	finding $(if $(filter live,$(2)),,mutate))
+
+# The glibc of the host, not the kernel, is around these.
+$(patsubst %,$(FUZZ_OUT)/\%/harness/%.o,replay flip_main finding): \
+	fuzz_cflags = -std=gnu11 -g -O1 -Wall
+
+define fuzz_target
+$(FUZZ_OUT)/kernel-$(1): $$(call fuzz_objects,fuzz,$(1))
+	$$(FUZZ_CC) -fsanitize=fuzzer $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
+$(FUZZ_OUT)/kernel-$(1)-cov: $$(call fuzz_objects,cov,$(1))
+	$$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate $$(fuzz_wrap) \
+		-o $$@ $$^
+$(FUZZ_OUT)/kernel-$(1)-replay: $$(call fuzz_objects,replay,$(1),replay)
+	$$(CC) $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
+endef
+$(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
+
+# Each bit of whole sections, see tests/fuzz/flip.sh.
+$(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
+	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live.o,$^)
+
+fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names))
+
+# FUZZ_TARGETS is complete when all fragments are read, as in a recipe.
+fuzz-programs:
+	+$(MAKE) $(foreach name,$(FUZZ_TARGETS),$(FUZZ_OUT)/$(name) \
+		$(FUZZ_OUT)/$(name)-cov)
+
+fuzz: fuzz-programs
+	O=$(O) tests/fuzz/run $(TIME) $(FUZZ_TARGETS)
+
+.PHONY: fuzz fuzz-programs fuzz-replays
+.SECONDARY:

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/*
+ * What the unwinder uses of the kernel, in user space. Each header of the
+ * kernel that it includes is this one (fuzz.mk). Accesses to user memory go to
+ * the model, which also knows the rules for them: see model.h.
+ */
+#ifndef FUZZ_SHIM_H
+#define FUZZ_SHIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef unsigned char u8, __u8;
+typedef unsigned short u16, __u16;
+typedef unsigned int u32, __u32;
+typedef unsigned long long u64, __u64;
+typedef signed char s8, __s8;
+typedef short s16, __s16;
+typedef int s32, __s32;
+typedef long long s64, __s64;
+typedef unsigned long __kernel_size_t;
+
+#define CONFIG_X86_64			1
+#define CONFIG_COMPAT			1
+#define CONFIG_UPROBES			1
+#define CONFIG_UNWIND_USER		1
+#define CONFIG_UNWIND_USER_SFRAME	1
+#define CONFIG_HAVE_UNWIND_USER_FP	1
+#define CONFIG_HAVE_UNWIND_USER_SFRAME	1
+#define CONFIG_PERF_SFRAME_CALLCHAIN	1
+#define __KERNEL__			1
+
+#define IS_ENABLED(option)		(option)
+
+/* compiler */
+#define __user
+#define __force
+#define __packed		__attribute__((packed))
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define noinline		__attribute__((noinline))
+#define ____cacheline_aligned_in_smp
+#define static_assert(...)	_Static_assert(__VA_ARGS__, #__VA_ARGS__)
+#define unrolled_count(n)
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define offsetofend(type, member) \
+	(offsetof(type, member) + sizeof(((type *)0)->member))
+#define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define WARN_ONCE(cond, ...) \
+	do { if (cond) finding("a kernel warning"); } while (0)
+
+void finding(const char *what) __attribute__((noreturn));
+
+/* numbers */
+#define EFAULT			14
+#define EEXIST			17
+#define ENOENT			2
+#define E2BIG			7
+#define ENOMEM			12
+#define EINVAL			22
+#define ELOOP			40
+#define ENODATA			61
+#define EOPNOTSUPP		95
+
+#define U16_MAX			0xffffU
+#define U32_MAX			0xffffffffU
+#define ULONG_MAX		(~0UL)
+#define BIT(nr)			(1UL << (nr))
+#define GENMASK(high, low)	((~0UL << (low)) & (~0UL >> (63 - (high))))
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define IS_ALIGNED(x, a)	(((x) & ((__typeof__(x))(a) - 1)) == 0)
+#define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
+#define array_index_nospec(index, size)	(index)
+
+#define min(a, b) ({			\
+	__typeof__(a) min_a = (a);	\
+	__typeof__(b) min_b = (b);	\
+	min_a < min_b ? min_a : min_b;	\
+})
+
+#define get_unaligned(ptr) ({					\
+	const struct {						\
+		__typeof__(*(ptr)) x;				\
+	} __packed *unaligned = (const void *)(ptr);		\
+	unaligned->x;						\
+})
+
+#define for_each_set_bit(bit, mask, size)			\
+	for ((bit) = 0; (bit) < (size); (bit)++)		\
+		if (*(mask) & BIT(bit))
+
+/* Pages may be small here: more of a small input lies at a page's end. */
+#ifndef PAGE_SHIFT
+#define PAGE_SHIFT		7
+#endif
+#define PAGE_SIZE		(1UL << PAGE_SHIFT)
+#define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
+#define TASK_SIZE		((1UL << 47) - 4096)
+
+/* order, RCU, references */
+void shim_rmb(void);
+void shim_rcu_unlock(int *unused);
+int shim_rcu_lock(void);
+
+#define smp_rmb()		shim_rmb()
+#define smp_load_acquire(p)	READ_ONCE(*(p))
+#define guard(name)						\
+	int __attribute__((cleanup(shim_##name##_unlock), unused))	\
+		guard_##name = shim_##name##_lock
+
+typedef struct {
+	int refs;
+} refcount_t;
+
+struct rcu_head {
+	void *unused;
+};
+
+struct mutex {
+	int unused;
+};
+
+struct maple_tree {
+	int unused;
+};
+
+bool refcount_inc_not_zero(refcount_t *refs);
+
+/* tasks */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
+	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+struct mm_struct {
+	struct sframe_registry *sframe;
+};
+
+struct return_instance {
+	struct return_instance *next;
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+	void *active_uprobe;
+	unsigned long vaddr;
+	unsigned long xol_vaddr;
+};
+
+struct task_struct {
+	struct mm_struct *mm;
+	struct uprobe_task *utask;
+	unsigned int flags;
+};
+
+extern struct task_struct shim_task;
+extern struct pt_regs shim_regs;
+extern unsigned long shim_trampoline;
+extern bool shim_function_start;
+extern bool shim_compat;
+
+#define current				(&shim_task)
+#define PF_KTHREAD			0x00200000
+#define X86_VM_MASK			0x00020000
+#define __USER32_CS			0x23
+#define __USER_CS			0x33
+#define task_pt_regs(task)		(&shim_regs)
+#define user_mode(regs)			((regs)->cs & 3)
+#define user_64bit_mode(regs)		((regs)->cs == __USER_CS)
+#define instruction_pointer(regs)	((regs)->ip)
+#define user_stack_pointer(regs)	((regs)->sp)
+#define frame_pointer(regs)		((regs)->bp)
+#define in_compat_syscall()		shim_compat
+#define uprobe_get_trampoline_vaddr()	shim_trampoline
+#define is_uprobe_at_func_entry(regs)	shim_function_start
+#define regs_get_register(regs, offset) \
+	(*(unsigned long *)((char *)(regs) + (offset)))
+
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+
+typedef struct {
+	void *ss_sp;
+	int ss_flags;
+	__kernel_size_t ss_size;
+} stack_t;
+
+/* perf */
+struct perf_callchain_entry_ctx {
+	unsigned long *entries;
+	u32 max_stack;
+	u32 nr;
+	u32 limit;
+};
+
+static inline int perf_callchain_store(struct perf_callchain_entry_ctx *ctx,
+				       u64 ip)
+{
+	if (ctx->nr >= ctx->limit)
+		return -1;
+	ctx->entries[ctx->nr++] = ip;
+	return 0;
+}
+
+/* user memory; 0 or -EFAULT unless said otherwise */
+bool shim_access_ok(unsigned long addr, unsigned long size, bool small);
+bool shim_access_begin(unsigned long addr, unsigned long size);
+void shim_access_end(void);
+int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size);
+int shim_get_user(void *dst, unsigned long addr, unsigned int size);
+int shim_get_user_unchecked(void *dst, unsigned long addr, unsigned int size);
+void shim_might_fault(void);
+/* bytes that were not copied */
+unsigned long copy_from_user(void *dst, const void *src, unsigned long size);
+int copy_struct_from_user(void *dst, size_t ksize, const void *src,
+			  size_t usize);
+int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
+			bool *ignored);
+
+#define might_fault()		shim_might_fault()
+#define access_ok(ptr, size)						\
+	shim_access_ok((unsigned long)(ptr), size,			\
+		       __builtin_constant_p(size) && (size) <= PAGE_SIZE)
+#define user_read_access_begin(ptr, size) \
+	shim_access_begin((unsigned long)(ptr), size)
+#define user_read_access_end()	shim_access_end()
+
+#define unsafe_get_user(x, ptr, label) do {				\
+	u64 user_value = 0;						\
+	if (shim_unsafe_load(&user_value, (unsigned long)(ptr),		\
+			     sizeof(*(ptr))))				\
+		goto label;						\
+	(x) = (__typeof__(*(ptr)))user_value;				\
+} while (0)
+
+#define shim_get(function, x, ptr) ({					\
+	u64 user_value = 0;						\
+	int user_ret = function(&user_value, (unsigned long)(ptr),	\
+				sizeof(*(ptr)));			\
+	(x) = (__typeof__(*(ptr)))user_value;				\
+	user_ret;							\
+})
+
+#define get_user(x, ptr)	shim_get(shim_get_user, x, ptr)
+#define __get_user(x, ptr)	shim_get(shim_get_user_unchecked, x, ptr)
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* From the bytes of an input to memory, registers and windows. */
+#include "input.h"
+
+#define SECTION_SIZE	(SECTION_MAX + 2 * PAGE_SIZE)
+#define MIDDLE		0x7f4200000000UL
+#define LOW		0x10000UL
+#define OPTS_BASE	0x600000000000UL
+
+static u8 section_bytes[SECTION_SIZE], section_pages[SECTION_SIZE / PAGE_SIZE];
+static u8 stack_bytes[STACK_MAX], stack_pages[STACK_MAX / PAGE_SIZE];
+static u8 opts_bytes[OPTS_MAX], opts_pages[OPTS_MAX / PAGE_SIZE];
+static struct shadow shadow[SECTION_SIZE];
+
+void input_memory(void)
+{
+	model.regions[REGION_SECTION] = (struct region) {
+		.size = sizeof(section_bytes),
+		.bytes = section_bytes,
+		.pages = section_pages,
+	};
+	model.regions[REGION_STACK] = (struct region) {
+		.size = sizeof(stack_bytes),
+		.bytes = stack_bytes,
+		.pages = stack_pages,
+	};
+	model.regions[REGION_OPTS] = (struct region) {
+		.base = OPTS_BASE,
+		.size = sizeof(opts_bytes),
+		.bytes = opts_bytes,
+		.pages = opts_pages,
+	};
+	model.shadow = shadow;
+}
+
+static unsigned long place(unsigned int where, unsigned long size, bool stack)
+{
+	switch (where) {
+	case PLACE_LOW:
+		return LOW + stack * 0x100000UL;
+	case PLACE_HIGH:
+		return TASK_SIZE - size - stack * 0x100000UL;
+	default:
+		return MIDDLE + stack * 0x100000000UL;
+	}
+}
+
+static void set_pages(struct region *region, u64 states)
+{
+	unsigned int i;
+
+	for (i = 0; i < region->size >> PAGE_SHIFT; i++, states >>= 2)
+		region->pages[i] = (states & 3) % 3;
+}
+
+unsigned long input_section(const struct input *in)
+{
+	return model.regions[REGION_SECTION].base + in->pad % PAGE_SIZE;
+}
+
+unsigned long input_length(const struct input *in)
+{
+	long length = (long)in->section_size + in->beyond;
+
+	return length < 0 ? 0 : length;
+}
+
+u64 input_address(const struct input *in, u64 value)
+{
+	s64 off = (s32)value;
+
+	switch (value >> 56) {
+	case TAG_TEXT:
+		return in->text_start + off;
+	case TAG_SECOND:
+		return in->second_start + off;
+	case TAG_STACK:
+		return model.regions[REGION_STACK].base + off;
+	case TAG_SECTION:
+		return input_section(in) + off;
+	case TAG_END:
+		return TASK_SIZE + off;
+	default:
+		return value;
+	}
+}
+
+static void load_head(struct input *in, const u8 *data, size_t size)
+{
+	unsigned int i;
+
+	memset(in, 0, sizeof(*in));
+	memcpy(in, data, min(size, sizeof(*in)));
+	in->text_start = input_address(in, in->text_start);
+	in->second_start = input_address(in, in->second_start);
+	in->ip = input_address(in, in->ip);
+	in->sp = input_address(in, in->sp);
+	in->fp = input_address(in, in->fp);
+	for (i = 0; i < NR_RETURNS; i++)
+		in->returns[i] = input_address(in, in->returns[i]);
+}
+
+static void load_stack(const struct input *in, const u8 *data, size_t size)
+{
+	u64 words[STACK_MAX / 8];
+	unsigned int i;
+
+	size = min(size, sizeof(words));
+	memcpy(words, data, size);
+	for (i = 0; i < size / 8; i++)
+		words[i] = input_address(in, words[i]);
+	memcpy(stack_bytes, words, size & ~7UL);
+	memset(stack_bytes + (size & ~7UL), 0,
+	       sizeof(stack_bytes) - (size & ~7UL));
+}
+
+static void load_section(struct input *in, const u8 *data, size_t size)
+{
+	unsigned int pad = in->pad % PAGE_SIZE;
+
+	memset(section_bytes, 0, sizeof(section_bytes));
+	memcpy(section_bytes + pad, data, size);
+}
+
+static void load_opts(const struct input *in, u32 flags, u64 start, u64 length)
+{
+	struct sframe_window_opts opts = {
+		.size = 32 + in->opts_size,
+		.flags = flags,
+		.text_start = start,
+		.text_length = length,
+	};
+
+	memset(opts_bytes, 0, sizeof(opts_bytes));
+	memcpy(opts_bytes, &opts, sizeof(opts));
+	memset(opts_pages, PAGE_PRESENT, sizeof(opts_pages));
+}
+
+static u64 probed_word(const struct input *in, unsigned int i)
+{
+	unsigned int word = in->probed >> i * PROBED_BITS;
+
+	word &= (1 << PROBED_BITS) - 1;
+	return input_address(in, TAG(TAG_STACK, word * sizeof(u64)));
+}
+
+static void load_task(const struct input *in)
+{
+	static struct return_instance returns[NR_RETURNS];
+	static struct uprobe_task utask;
+	struct pt_regs *r = &shim_regs;
+	unsigned int i;
+
+	*r = (struct pt_regs) {
+		.ax = in->regs[0], .dx = in->regs[1], .cx = in->regs[2],
+		.bx = in->regs[3], .si = in->regs[4], .di = in->regs[5],
+		.bp = in->fp, .sp = in->sp,
+		.r8 = in->regs[8], .r9 = in->regs[9], .r10 = in->regs[10],
+		.r11 = in->regs[11], .r12 = in->regs[12], .r13 = in->regs[13],
+		.r14 = in->regs[14], .r15 = in->regs[15], .ip = in->ip,
+		.cs = in->state & STATE_COMPAT ? __USER32_CS : __USER_CS,
+		.flags = in->state & STATE_VM86 ? X86_VM_MASK : 0,
+	};
+	if (in->state & STATE_KERNEL)
+		r->cs = 0x10;
+	shim_task.flags = in->state & STATE_KTHREAD ? PF_KTHREAD : 0;
+	shim_function_start = in->flags & INPUT_FUNCTION_START;
+	shim_trampoline = input_address(in, TRAMPOLINE);
+	shim_compat = false;
+	for (i = 0; i < NR_RETURNS; i++)
+		returns[i] = (struct return_instance) {
+			.next = i + 1 < NR_RETURNS ? &returns[i + 1] : NULL,
+			.orig_ret_vaddr = in->returns[i],
+			.stack = probed_word(in, i),
+		};
+	utask = (struct uprobe_task) {
+		.return_instances = returns,
+		.active_uprobe = in->flags & INPUT_XOL ? &utask : NULL,
+		.xol_vaddr = in->probed & PROBED_XOL ? in->ip : 0,
+		.vaddr = in->text_start,
+	};
+	shim_task.utask = in->flags & INPUT_UTASK ? &utask : NULL;
+}
+
+void input_load(struct input *in, const u8 *data, size_t size)
+{
+	struct region *regions = model.regions;
+	u8 places = size ? data[0] : 0;
+
+	model_reset();
+	regions[REGION_SECTION].base = place(places & 3, SECTION_SIZE, false);
+	regions[REGION_STACK].base = place(places >> 2 & 3, STACK_MAX, true);
+	load_head(in, data, size);
+	data += min(size, sizeof(*in));
+	size -= min(size, sizeof(*in));
+	in->section_size = min((size_t)in->section_size, size);
+	in->section_size = min(in->section_size, SECTION_MAX);
+	load_section(in, data, in->section_size);
+	load_stack(in, data + in->section_size, size - in->section_size);
+	set_pages(&regions[REGION_SECTION], 0);
+	set_pages(&regions[REGION_STACK], in->stack_pages);
+	load_task(in);
+}
+
+static int register_one(const struct input *in, unsigned int key, u32 flags,
+			unsigned long off)
+{
+	unsigned long length = input_length(in);
+	u64 start = key ? in->second_start : in->text_start;
+	u64 size = key ? in->second_length : in->text_length;
+	bool no_opts = in->flags & INPUT_NO_OPTS && !flags;
+
+	if (off > length)
+		return -EINVAL;
+	load_opts(in, flags, start, size);
+	return model_register(key, input_section(in) + off, length - off,
+			      no_opts ? 0 : OPTS_BASE);
+}
+
+unsigned long input_opts(const struct input *in)
+{
+	u32 flags = in->signals >> 1;
+
+	if (in->regs[2])
+		return input_address(in, in->regs[2]);
+	load_opts(in, flags, in->text_start, in->text_length);
+	return in->flags & INPUT_NO_OPTS ? 0 : OPTS_BASE;
+}
+
+void input_windows(const struct input *in)
+{
+	u32 live = in->flags & INPUT_LIVE ? SFRAME_WINDOW_LIVE : 0;
+	u32 second = in->flags & INPUT_SECOND_LIVE ? SFRAME_WINDOW_LIVE : 0;
+
+	if (register_one(in, 0, live, 0))
+		return;
+	if (in->flags & INPUT_SECOND)
+		register_one(in, 1, second, in->second);
+	if (in->flags & INPUT_SUCCESSOR)
+		register_one(in, 0, second | SFRAME_WINDOW_REPLACE,
+			     in->second);
+}
+
+void input_events(const struct input *in)
+{
+	unsigned int i;
+
+	set_pages(&model.regions[REGION_SECTION], in->section_pages);
+	for (i = 0; i < MAX_EVENTS; i++)
+		if (in->events[i].kind % NR_EVENT_KINDS) {
+			struct event event = in->events[i];
+
+			event.kind %= NR_EVENT_KINDS;
+			event.value = input_address(in, event.value);
+			model_add_event(&event);
+		}
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * A live window and a producer that keeps to the rules: it appends and takes
+ * back, store by store, also while a step reads. What was published before a
+ * step began has to unwind, and what was not must not.
+ */
+#include "input.h"
+
+#define TEXT		0x7e0000000000UL
+#define TEXT_SIZE	0x10000
+#define SECTION		0x7e1000000000UL
+#define STACK		0x7e2000000000UL
+#define MAX_FUNCTIONS	32
+#define MAX_STORES	4096
+#define MAX_OPS		64
+
+struct function {
+	u32 start, size;
+	u8 kind;
+	s8 cfa;
+	bool published, withdrawn;
+};
+
+struct change {
+	u32 off;
+	u32 size;
+	u64 value;
+	struct function *publishes, *withdraws;
+};
+
+static struct producer {
+	struct function functions[MAX_FUNCTIONS];
+	unsigned int nr, capacity;
+	u32 fdes, fres, end, next_text;
+	struct change changes[MAX_STORES];
+	unsigned int first, behind;
+	unsigned int rate;
+} p;
+
+enum kind { KIND_SP, KIND_TWO_ROWS, KIND_FP, KIND_BLOCKS, KIND_FLEX, NR_KINDS };
+
+static u8 *section_bytes(void)
+{
+	return model.regions[REGION_SECTION].bytes;
+}
+
+static void do_store(void)
+{
+	struct change *change;
+
+	if (p.first == p.behind)
+		return;
+	change = &p.changes[p.first++];
+	memcpy(section_bytes() + change->off, &change->value, change->size);
+	if (change->publishes)
+		change->publishes->published = true;
+	if (change->withdraws)
+		change->withdraws->withdrawn = true;
+}
+
+static void produce(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < p.rate; i++)
+		do_store();
+}
+
+static struct change *later(u32 off, u64 value, u32 size)
+{
+	struct change *change = &p.changes[p.behind++];
+
+	*change = (struct change) { .off = off, .value = value, .size = size };
+	return change;
+}
+
+/* Attributes and rows of each kind, the CFA's offset still to be filled in. */
+static unsigned int make_rows(const struct function *f, u8 *rows)
+{
+	static const u8 templates[NR_KINDS][16] = {
+		[KIND_SP] = { 1, 0, 0, 0, 0, 0, 0x03 },
+		[KIND_TWO_ROWS] = { 2, 0, 0, 0, 0, 0, 0x03, 8, 4, 0x05, 0,
+				    (u8)-16 },
+		[KIND_FP] = { 1, 0, 0, 0, 0, 0, 0x04, 0, (u8)-16 },
+		[KIND_BLOCKS] = { 2, 0, 0x10, 0, 16, 0, 0x03, 8, 9, 0x03 },
+		[KIND_FLEX] = { 1, 0, 0, 1, 0, 0, 0x08, 0x39, 0, 2, (u8)-8 },
+	};
+	static const struct { u8 length, cfa; } fields[NR_KINDS] = {
+		{ 8, 7 }, { 12, 10 }, { 9, 7 }, { 11, 10 }, { 11, 8 },
+	};
+
+	memcpy(rows, templates[f->kind], sizeof(templates[0]));
+	rows[fields[f->kind].cfa] = f->cfa;
+	return fields[f->kind].length;
+}
+
+static struct ref_frame expected(const struct function *f, u32 off)
+{
+	const struct ref_rule saved = { .base = REF_CFA, .load = true };
+	struct ref_frame frame = {
+		.cfa = { .base = REF_SP, .off = f->cfa },
+		.ra = saved,
+	};
+
+	frame.ra.off = -8;
+	if ((f->kind == KIND_TWO_ROWS && off < 4) ||
+	    (f->kind == KIND_BLOCKS && off % 16 < 9))
+		frame.cfa.off = 8;
+	if (f->kind == KIND_FP)
+		frame.cfa.base = REF_FP;
+	if (f->kind == KIND_FP || (f->kind == KIND_TWO_ROWS && off >= 4)) {
+		frame.fp = saved;
+		frame.fp.off = -16;
+	}
+	return frame;
+}
+
+/* Rows, then the entry, then the count. */
+static void append(u8 a, u8 b)
+{
+	struct function *f = &p.functions[p.nr];
+	u32 at = p.fdes + 16 * p.nr, i, size;
+	u64 part, field = SECTION + at;
+	u8 rows[16];
+
+	if (p.nr == p.capacity || p.end + sizeof(rows) > SECTION_MAX ||
+	    p.behind + 16 > MAX_STORES || p.next_text + 256 > TEXT_SIZE)
+		return;
+	*f = (struct function) {
+		.start = p.next_text + (a >> 4),
+		.size = 16 + (b & 63),
+		.kind = a % NR_KINDS,
+		.cfa = 16 + 8 * (b >> 6),
+	};
+	size = make_rows(f, rows);
+	for (i = 0; i < size; i += 4) {
+		memcpy(&part, rows + i, 4);
+		later(p.end + i, part, min(size - i, 4U));
+	}
+	later(at + 12, p.end - p.fres, 4);
+	later(at + 8, f->size, 4);
+	later(at, TEXT + f->start - field, 8);
+	p.nr++;
+	later(offsetof(struct sframe_header, num_fdes), p.nr, 4)->publishes = f;
+	p.end += size;
+	p.next_text = f->start + f->size;
+}
+
+static void withdraw(u8 which)
+{
+	struct function *f;
+
+	if (!p.nr || p.behind == MAX_STORES)
+		return;
+	f = &p.functions[which % p.nr];
+	later(p.fdes + 16 * (f - p.functions) + 8, 0, 4)->withdraws = f;
+}
+
+static bool same_frame(const struct ref_frame *a, const struct ref_frame *b)
+{
+	return !a->outermost && !a->signal && ref_same_rule(&a->cfa, &b->cfa) &&
+	       ref_same_rule(&a->ra, &b->ra) && ref_same_rule(&a->fp, &b->fp);
+}
+
+static void judge(const struct function *before, const struct function *after,
+		  u32 off)
+{
+	const struct find *find = &model.finds[0];
+	struct ref_frame want = expected(before, off);
+	bool may = after->published && !before->withdrawn;
+	bool must = before->published && !after->withdrawn;
+
+	if (!model.nr_finds || !find->read)
+		finding("no window was found");
+	if (find->reason != SFRAME_REASON_NONE &&
+	    find->reason != SFRAME_REASON_NO_FDE)
+		finding("a reason that a good producer does not give");
+	if (must && find->reason)
+		finding("a published function does not unwind");
+	if (!may && !find->reason)
+		finding("a function unwinds that is not there");
+	if (!find->reason && !same_frame(&find->frame, &want))
+		finding("the frame of another function");
+}
+
+static void step(u8 which, u8 where, u8 how)
+{
+	struct function *f = &p.functions[which % (p.nr ? p.nr : 1)], before;
+	struct unwind_user_state state = {
+		.sp = STACK,
+		.fp = STACK + 64,
+		.ws = 8,
+		.budget = 4096,
+		.topmost = true,
+		.exact_ip = true,
+	};
+	u32 off;
+
+	if (!p.nr)
+		return;
+	before = *f;
+	off = where % f->size;
+	state.ip = TEXT + f->start + off;
+
+	p.rate = how >> 1 & 15;
+	model.at_access = produce;
+	compare_step(&state, how & 1);
+	model.at_access = NULL;
+	judge(&before, f, off);
+}
+
+static void begin(u8 capacity, u8 gap)
+{
+	const struct sframe_window_opts opts = {
+		.size = sizeof(opts),
+		.flags = SFRAME_WINDOW_LIVE,
+		.text_start = TEXT,
+		.text_length = TEXT_SIZE,
+	};
+	struct sframe_header header = {
+		.magic = SFRAME_MAGIC,
+		.version = SFRAME_VERSION_3,
+		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
+		.abi_arch = SFRAME_ABI_AMD64_LE,
+		.cfa_fixed_ra_offset = -8,
+		.fdes_off = gap & 15,
+	};
+
+	memset(&p, 0, offsetof(struct producer, changes));
+	p.first = 0;
+	p.behind = 0;
+	p.capacity = 1 + capacity % MAX_FUNCTIONS;
+	header.fres_off = header.fdes_off + 16 * p.capacity + (gap >> 4);
+	p.fdes = sizeof(header) + header.fdes_off;
+	p.fres = sizeof(header) + header.fres_off;
+	p.end = p.fres;
+	p.next_text = 0;
+	memset(section_bytes(), 0, SECTION_MAX);
+	memcpy(section_bytes(), &header, sizeof(header));
+	memcpy(model.regions[REGION_OPTS].bytes, &opts, sizeof(opts));
+	if (model_register(0, SECTION, SECTION_MAX,
+			   model.regions[REGION_OPTS].base))
+		finding("a live window is refused");
+}
+
+static void prepare(void)
+{
+	struct input in;
+
+	input_memory();
+	input_load(&in, (const u8 *)"", 0);
+	input_opts(&in);
+	model.regions[REGION_SECTION].base = SECTION;
+	model.regions[REGION_STACK].base = STACK;
+}
+
+/* Four bytes an operation: what, and its arguments. */
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	unsigned int ops;
+
+	if (size < 2)
+		return 0;
+	prepare();
+	begin(data[0], data[1]);
+	for (data += 2, size -= 2, ops = 0; size >= 4 && ops < MAX_OPS;
+	     data += 4, size -= 4, ops++) {
+		switch (data[0] % 8) {
+		case 0: case 1:
+			append(data[1], data[2]);
+			break;
+		case 2:
+			withdraw(data[1]);
+			break;
+		case 3:
+			for (p.rate = data[1] % 16; p.rate; p.rate--)
+				do_store();
+			break;
+		default:
+			step(data[1], data[2], data[3]);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Registration: options, header, text range, from any addresses and while they
+ * change. model_register() compares.
+ */
+#include <linux/sframe.h>
+
+#include "input.h"
+
+static bool known_size(u64 size)
+{
+	return size >= offsetofend(struct sframe_stats, last_ip) &&
+	       size <= PAGE_SIZE;
+}
+
+static int wanted_answer(u64 what, u64 a, u64 b, u64 c)
+{
+	static const int answers[] = { 3, 1, MAX_WINDOWS };
+
+	if (c)
+		return -EINVAL;
+	if (shim_compat)
+		return -EOPNOTSUPP;
+	if (what == PR_SFRAME_QUERY_STATS)
+		return !known_size(b) && b <= PAGE_SIZE ? -EINVAL :
+		       !known_size(b) ? -E2BIG : -EFAULT;
+	return a || b || what > 2 ? -EINVAL : answers[what];
+}
+
+/* The other calls: only their arguments can be wrong. */
+static void other_calls(const u64 *args)
+{
+	bool zero = !args[1] && !args[2] && !args[3];
+	int want = !zero ? -EINVAL : shim_compat ? -EOPNOTSUPP : -ENOENT;
+
+	if (sframe_prctl_unregister(args[0], args[1], args[2], args[3]) != want)
+		finding("an unregistration is decided otherwise");
+	if (sframe_prctl_query(args[0], args[1], args[2], args[3]) !=
+	    wanted_answer(args[0], args[1], args[2], args[3]))
+		finding("a query is answered otherwise");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	unsigned long addr, length;
+	u64 args[4];
+	struct input in;
+
+	input_memory();
+	input_load(&in, data, size);
+	/* Anywhere, or where the section is. */
+	addr = in.regs[0] >> 56 == TAG_SECTION ?
+	       input_address(&in, in.regs[0]) : in.regs[0];
+	length = in.regs[1] ? in.regs[1] : input_length(&in);
+	shim_compat = in.state & STATE_COMPAT;
+	model.regions[REGION_OPTS].pages[0] = in.state & STATE_NO_REGS ?
+					      PAGE_ABSENT : PAGE_PRESENT;
+	model.no_memory = in.state & STATE_KTHREAD;
+	input_events(&in);
+	model_register(in.signals & 1, addr, length, input_opts(&in));
+	memcpy(args, in.regs + 4, sizeof(args));
+	other_calls(args);
+	return 0;
+}

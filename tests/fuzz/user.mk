@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# sframegen under libFuzzer: tests/fuzz/user/NAME.c is sframegen-NAME.
+
+fuzz_sfg := cfi rows section elf
+FUZZ_TARGETS += $(addprefix sframegen-,$(fuzz_sfg))
+
+# To make allocations fail where no allocation of the target is meant.
+fuzz_sfg_cflags = $(SF_CFLAGS) -Itests/fuzz/user -g -O1 \
+	-Dmalloc=fuzz_malloc -Dcalloc=fuzz_calloc -Drealloc=fuzz_realloc
+fuzz_sfg_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+fuzz_sfg_cov := -fsanitize=fuzzer -fprofile-instr-generate -fcoverage-mapping
+fuzz_sfg_headers := sframegen/*.h tests/fuzz/user/*.h \
+	userspace/include/sfjit/sframe.h
+
+fuzz_sfg_lib := $(SFG_LIB_OBJS:$(O)/obj/%=%)
+fuzz_sfg_cfi := $(fuzz_sfg_lib) user/cfi.o user/cfi-mutate.o user/oracle.o
+fuzz_sfg_rows := $(fuzz_sfg_lib) user/rows.o user/oracle.o
+fuzz_sfg_section := $(fuzz_sfg_lib) sframegen/format.o user/section.o \
+	user/oracle.o
+fuzz_sfg_elf := $(fuzz_sfg_lib) $(filter-out %/main.o %/file.o, \
+	$(SFG_BIN_OBJS:$(O)/obj/%=%)) user/elf.o user/files.o user/oracle.o
+
+# fuzz_sfg_variant NAME
+define fuzz_sfg_variant
+$(FUZZ_OUT)/$(1)/sframegen/%.o: sframegen/%.c $(fuzz_sfg_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+$(FUZZ_OUT)/$(1)/user/%.o: tests/fuzz/user/%.c $(fuzz_sfg_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+endef
+$(foreach variant,fuzz cov,$(eval $(call fuzz_sfg_variant,$(variant))))
+
+# fuzz_sfg_target NAME
+define fuzz_sfg_target
+$(FUZZ_OUT)/sframegen-$(1): $(addprefix $(FUZZ_OUT)/fuzz/,$(fuzz_sfg_$(1)))
+	$$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
+$(FUZZ_OUT)/sframegen-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/,$(fuzz_sfg_$(1)))
+	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
+endef
+$(foreach name,$(fuzz_sfg),$(eval $(call fuzz_sfg_target,$(name))))

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/* The input of the target 'cfi'; seeds writes it, cfi-mutate.c changes it. */
+#ifndef FUZZ_CFI_H
+#define FUZZ_CFI_H
+
+#include "core.h"
+
+#define HEAD_ABI	0x03	/* SFRAME_ABI_* less 1 */
+#define HEAD_DEBUG	0x04	/* .debug_frame */
+#define HEAD_NO_TEXT	0x08	/* no text ranges at all */
+#define HEAD_FAR	0x10	/* a range whose bytes are not known */
+#define HEAD_REPEATED	0x20	/* the range before once more: not sorted */
+#define HEAD_UNKNOWN	0x40	/* an ABI that there is not */
+#define HEAD_APART	0x80	/* 16 bytes before the far range */
+
+/* In front of the bytes of the text, which are in front of the CFI. */
+struct head {
+	uint8_t flags;
+	uint8_t max_rows;	/* 255: no bound */
+	uint8_t text_len[2];	/* this and what follows: little endian */
+	uint8_t text_addr[4];
+	uint8_t cfi_addr[4];
+	uint8_t far_len[4];	/* the far range follows the text */
+	uint8_t fails;		/* this allocation; 0: none */
+};
+
+static inline uint32_t head_uint(const uint8_t *p, size_t len)
+{
+	uint32_t v = 0;
+
+	while (len--)
+		v = v << 8 | p[len];
+	return v;
+}
+
+#endif /* FUZZ_CFI_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Rows made from bytes, given to the encoder: what it sizes it fills, what it
+ * refuses it refuses both times, and the strict reader reads the same rows.
+ *
+ * Input: ABI, then for each FDE a head, its numbers and its rows.
+ */
+#include <stdlib.h>
+
+#include "cursor.h"
+#include "oracle.h"
+
+#define MAX_FDES	64
+#define MAX_ROWS	1024
+#define TOO_MANY_ROWS	65536
+#define SECTION_ADDR	0xfedcba9876543210
+
+struct rows {
+	struct cursor c;
+	const struct sfg_arch *arch;
+	struct sfg_fde fdes[MAX_FDES];
+	size_t nr_fdes;
+	struct sfg_row *rows;
+	size_t nr_rows;
+	uint64_t addr;
+};
+
+/* 0, 1, 2 or 4 bytes, as two bits say. */
+static uint32_t number(struct cursor *c, unsigned int width)
+{
+	static const uint8_t bytes[] = { 0, 1, 2, 4 };
+
+	return cursor_uint(c, bytes[width & 3]);
+}
+
+/* Signed; without any byte of its own what rows mostly have. */
+static int32_t offset(struct cursor *c, unsigned int width, int32_t usual)
+{
+	switch (width & 3) {
+	case 0:
+		return usual;
+	case 1:
+		return (int8_t)cursor_u8(c);
+	case 2:
+		return (int16_t)cursor_u16(c);
+	}
+	return cursor_u32(c);
+}
+
+static const uint8_t usual_base[] = {
+	SFG_BASE_NONE, SFG_BASE_CFA, SFG_BASE_REG, SFG_BASE_REG,
+};
+
+/* A byte: base, deref, width of the offset, and whether all is as it comes. */
+static struct sfg_rule rule(struct rows *r, uint8_t reg)
+{
+	uint8_t head = cursor_u8(&r->c);
+	struct sfg_rule rule = {
+		.base = usual_base[head & 3], .deref = head >> 2 & 1,
+	};
+
+	if ((head & 3) == 2)
+		rule.reg = reg;
+	if ((head & 3) == 3)
+		rule.reg = cursor_u8(&r->c);
+	rule.offset = offset(&r->c, head >> 3, rule.base ? -16 : 0);
+	if (head & 0x80) {
+		rule.base = cursor_u8(&r->c);
+		rule.deref = cursor_u8(&r->c);
+		rule.reg = cursor_u16(&r->c);
+	}
+	return rule;
+}
+
+/* Widths of the start, flags, which rules there are. */
+static void add_row(struct rows *r, uint32_t *start)
+{
+	struct sfg_row *row = &r->rows[r->nr_rows++];
+	uint8_t head = cursor_u8(&r->c);
+
+	memset(row, 0, sizeof(*row));
+	row->start = *start + number(&r->c, head);
+	*start = row->start + 1;
+	if (head & 4)
+		row->flags = cursor_u8(&r->c);
+	row->cfa = (struct sfg_rule) {
+		.base = SFG_BASE_REG,
+		.reg = head & 8 ? r->arch->fp : r->arch->sp,
+		.offset = offset(&r->c, head >> 4, 16 + r->arch->sp_bias),
+	};
+	if (head & 0x40)
+		row->fp = rule(r, r->arch->fp);
+	if (head & 0x80)
+		row->ra = rule(r, r->arch->ra);
+	if ((head & 0xf0) == 0xf0)
+		row->cfa = rule(r, r->arch->sp);
+}
+
+/* False: no FDE may follow, so that the oracle's buffers stay small. */
+static bool add_fde(struct rows *r)
+{
+	struct sfg_fde *fde = &r->fdes[r->nr_fdes++];
+	uint8_t head = cursor_u8(&r->c);
+	uint32_t start = 0;
+
+	memset(fde, 0, sizeof(*fde));
+	r->addr += head & 0x40 ? cursor_u64(&r->c) : number(&r->c, head);
+	fde->addr = r->addr;
+	fde->size = head & 0xc ? number(&r->c, head >> 2) : 64;
+	r->addr += fde->size;
+	if (head & 0x10)
+		fde->flags = cursor_u8(&r->c);
+	if (head & 0x20)
+		fde->rep_size = cursor_u8(&r->c);
+	fde->nr_rows = head & 0x80 ? cursor_u8(&r->c) : 1;
+	/* refused before a row is looked at */
+	if (fde->nr_rows == 255) {
+		fde->nr_rows = TOO_MANY_ROWS;
+		return false;
+	}
+	if (fde->nr_rows > MAX_ROWS - r->nr_rows)
+		fde->nr_rows = MAX_ROWS - r->nr_rows;
+	fde->rows = r->rows + r->nr_rows;
+	while (r->rows + r->nr_rows != fde->rows + fde->nr_rows)
+		add_row(r, &start);
+	return true;
+}
+
+static void decode(struct rows *r, const uint8_t *data, size_t size)
+{
+	cursor_init(&r->c, data, 0, size, false);
+	r->arch = sfg_arch_by_abi(1 + (cursor_u8(&r->c) & 3));
+	r->nr_fdes = 0;
+	r->nr_rows = 0;
+	r->addr = 0x1000;
+	while (cursor_left(&r->c) && r->nr_fdes < MAX_FDES && add_fde(r))
+		;
+}
+
+/* Where the rows of the section begin. */
+static size_t fdes_end(const struct rows *r)
+{
+	return sizeof(struct sframe_header) +
+	       r->nr_fdes * sizeof(struct sframe_fde);
+}
+
+/* An FDE by itself is the same bytes, and never more than there is room. */
+static void require_appended(const struct rows *r, const struct sfg_fde *fde,
+			     const uint8_t *section, size_t index, size_t at,
+			     size_t end)
+{
+	struct sfg_place place = {
+		.index = malloc(sizeof(struct sframe_fde)),
+		.index_addr = SECTION_ADDR + index,
+		.rows = malloc(end - at), .len = end - at - 1,
+		.fre_off = at - fdes_end(r), .end_before = fde->addr,
+	};
+	size_t used = 12345;
+
+	REQUIRE(sfg_write_fde(r->arch->abi, fde, &place, &used, NULL) ==
+		-ENOSPC);
+	REQUIRE(used == 12345);
+	place.len++;
+	REQUIRE(!sfg_write_fde(r->arch->abi, fde, &place, &used, NULL));
+	REQUIRE(used == end - at);
+	REQUIRE(!memcmp(place.rows, section + at, used));
+	REQUIRE(!memcmp(place.index, section + index,
+			sizeof(struct sframe_fde)));
+	place.end_before = fde->addr + 1;
+	REQUIRE(sfg_write_fde(r->arch->abi, fde, &place, &used, NULL) ==
+		-EINVAL);
+	free(place.index);
+	free(place.rows);
+}
+
+static void require_all_appended(const struct rows *r,
+				 const struct sfg_fdes *fdes,
+				 const struct sfg_output *out)
+{
+	size_t index = sizeof(struct sframe_header), at = fdes_end(r), end, i;
+
+	for (i = 0; i < fdes->nr; i++) {
+		end = at + sfg_block_size(r->arch, &fdes->fdes[i]);
+		require_appended(r, &fdes->fdes[i], out->data, index, at, end);
+		index += sizeof(struct sframe_fde);
+		at = end;
+	}
+	REQUIRE(at == out->len);
+}
+
+/* Refused before an FDE is looked at. */
+static void require_unread(const struct rows *r)
+{
+	const unsigned int none = SFG_NR_ARCHES;
+	struct sfg_place place = { .len = 0 };
+	size_t size;
+
+	REQUIRE(sfg_section_size(none, NULL, 1, &size, NULL) == -ENOTSUP);
+	REQUIRE(sfg_write_section(none, NULL, 1, 0, NULL, 0, &size, NULL) ==
+		-ENOTSUP);
+	REQUIRE(sfg_write_fde(0, NULL, &place, &size, NULL) == -ENOTSUP);
+	REQUIRE(sfg_section_size(r->arch->abi, NULL, UINT32_MAX, &size,
+				 NULL) == -E2BIG);
+}
+
+/* The arrays end where they are said to. */
+static void require_encoding(const struct rows *r)
+{
+	struct sfg_fdes fdes = {
+		.fdes = exact_copy(r->fdes, r->nr_fdes * sizeof(*r->fdes)),
+		.rows = exact_copy(r->rows, r->nr_rows * sizeof(*r->rows)),
+		.nr = r->nr_fdes,
+	}, again;
+	struct sfg_output out;
+	struct sfg_section s;
+	size_t i;
+
+	for (i = 0; i < fdes.nr; i++)
+		fdes.fdes[i].rows = fdes.rows + (r->fdes[i].rows - r->rows);
+	if (!encode(r->arch, &fdes, SECTION_ADDR, &out)) {
+		read_section(out.data, out.len, SECTION_ADDR, &again);
+		require_equal_fdes(&fdes, &again);
+		require_good_fdes(r->arch, &again);
+		sfg_open_section(&s, out.data, out.len, SECTION_ADDR, NULL);
+		require_found(&s, &again);
+		require_all_appended(r, &fdes, &out);
+		require_rebase(out.data, out.len, fdes.nr ? -r->addr : 0);
+		sfg_free_fdes(&again);
+		free(out.data);
+	}
+	sfg_free_fdes(&fdes);
+}
+
+static void run(const uint8_t *data, size_t size)
+{
+	static struct sfg_row row_buffer[MAX_ROWS];
+	struct rows r = { .rows = row_buffer };
+
+	fill_memory(0xa5);
+	decode(&r, data, size);
+	require_unread(&r);
+	require_encoding(&r);
+	fill_memory(0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size)
+		run_bounded(run, data, size);
+	return 0;
+}
