@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The generator of prctl() arguments, built as the kernel's selftests are
+# (tests/qemu/qemu.mk).
+
+$(O)/tests/prctl/prctl: $(addprefix tests/prctl/,prctl.c model.c memory.c \
+		model.h) tests/race/check.c tests/race/check.h \
+		kernel-patches/linux/include/uapi/linux/sframe.h
+	$(ksft_link)
+
+kselftests: $(O)/tests/prctl/prctl

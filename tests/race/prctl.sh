@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Calls with generated arguments, as many as take half a minute.
+
+exec "$(dirname "$0")/../prctl/run" 1000000

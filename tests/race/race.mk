@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Threads and processes against each other, as static programs for a guest,
+# with what the kernel's selftests share; see tests/qemu/qemu.mk.
+
+race_out := $(O)/tests/race
+race_common := $(addprefix tests/race/,check.c spin.c sample.c) $(ksft_common)
+race_headers := $(wildcard tests/race/*.h) $(ksft_headers)
+
+$(race_out)/race: $(addprefix tests/race/,race.c area.c churn.c swap.c storm.c \
+		proc.c leak.c) $(race_common) $(race_headers)
+	$(ksft_link)
+
+$(race_out)/live: tests/race/live.c $(race_common) $(race_headers)
+	$(ksft_link)
+
+kselftests: $(race_out)/race $(race_out)/live

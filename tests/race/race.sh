@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Windows changed by many threads under perf, for SFJIT_RACE_SECONDS (60), with
+# the random numbers of SFJIT_RACE_SEED if it is set.
+
+set -eu
+cd "$(dirname "$0")/../.."
+seconds=${SFJIT_RACE_SECONDS:-60}
+tests/qemu/build >&2
+exec tools/guest --rootfs=none --name="race-${SFJIT_KERNEL:-patched}" \
+	--timeout=$((seconds + 300)) -- \
+	build/tests/race/race "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}
