@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""Finds the checks of a C file in kernel style and takes them out, one each.
+
+A check is an operand of `||' in the condition of an `if' whose statement
+refuses: returns a reason, an error, NULL, true or false, or leaves a loop.
+Conditions that only pass on what a function said (`if (ret)') are not checks.
+A mutant still evaluates its check, for what that does besides, and then takes
+it as not met.
+"""
+import re
+from dataclasses import dataclass
+
+REFUSAL = re.compile(
+    r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|-E[A-Z0-9]+|'
+    r'NULL|true|false)?;|break;|continue;|goto \w+;)')
+PASSED_ON = re.compile(r'^!?(?:reason|ret)$')
+FUNCTION = re.compile(r'^(?:[a-z_][\w \t*]*[ \t*])?(\w+)\((?!\()', re.M)
+IF = re.compile(r'\bif \(')
+
+
+@dataclass
+class Mutant:
+    path: str
+    function: str
+    check: str
+    refusal: str    # what is returned, or ''
+    start: int      # where to replace
+    end: int
+    text: str       # by what
+
+    def name(self):
+        path = self.path.removeprefix('kernel/unwind/')
+        return f'{path}: {self.function}(): {self.check}'
+
+    def apply(self, source):
+        return source[:self.start] + self.text + source[self.end:]
+
+
+def blank(match):
+    return re.sub(r'[^\n]', ' ', match.group())
+
+
+def without_comments(source):
+    """The same, at the same places, with spaces for comments and strings."""
+    source = re.sub(r'/\*.*?\*/|//[^\n]*', blank, source, flags=re.S)
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"', blank, source)
+
+
+def closing(code, start, pair='()'):
+    depth = 0
+    for i in range(start, len(code)):
+        depth += (code[i] == pair[0]) - (code[i] == pair[1])
+        if not depth:
+            return i
+    raise ValueError('no end of parenthesis')
+
+
+def statement(code, start):
+    while code[start].isspace():
+        start += 1
+    if code[start] == '{':
+        return code[start:closing(code, start, '{}') + 1]
+    return code[start:code.index(';', start) + 1]
+
+
+def split(code, start, end, operator):
+    """Ranges of the operands of a binary operator at the top level."""
+    depth, at, ranges = 0, start, []
+    for i in range(start, end):
+        depth += code[i] in '([{'
+        depth -= code[i] in ')]}'
+        if not depth and code.startswith(operator, i):
+            ranges.append((at, i))
+            at = i + len(operator)
+    return ranges + [(at, end)]
+
+
+def trim(code, start, end):
+    while code[start].isspace():
+        start += 1
+    while code[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def operands(code, start, end):
+    """Each part that refuses for itself: (a || b), c && (a || b)."""
+    parts = split(code, start, end, '||')
+    if len(parts) > 1:
+        for part in parts:
+            yield from operands(code, *part)
+        return
+    for part in split(code, start, end, '&&'):
+        low, high = trim(code, *part)
+        if code[low] == '(' and closing(code, low) == high - 1 and \
+                len(split(code, low + 1, high - 1, '||')) > 1:
+            yield from operands(code, low + 1, high - 1)
+            return
+    yield trim(code, start, end)
+
+
+def function_at(code, where):
+    found = [m for m in FUNCTION.finditer(code, 0, where)]
+    return found[-1].group(1) if found else '?'
+
+
+def find(path, source):
+    """The mutants of one file, in its order."""
+    code = without_comments(source)
+    for match in IF.finditer(code):
+        start = match.end() - 1
+        end = closing(code, start)
+        refusal = REFUSAL.search(statement(code, end + 1))
+        condition = ' '.join(code[start + 1:end].split())
+        if not refusal or PASSED_ON.match(condition):
+            continue
+        if refusal.group('what') == 'SFRAME_REASON_NONE':
+            continue
+        for low, high in operands(code, start + 1, end):
+            check = ' '.join(source[low:high].split())
+            yield Mutant(path, function_at(code, match.start()), check,
+                         refusal.group('what') or '', low, high,
+                         f'((void)({source[low:high]}), 0)')
+
+
+# What limits or protects without an `if': path, text, replacement.
+OTHERS = (
+    ('kernel/unwind/sframe.c',
+     'size = min(size, PAGE_SIZE - offset_in_page(cur->pos));', ';'),
+    ('kernel/unwind/sframe.c',
+     'min(SFRAME_CHUNK, cur->end - cur->pos)', 'SFRAME_CHUNK'),
+    ('kernel/unwind/sframe.c',
+     'if (count < *nr)', ''),
+    ('kernel/unwind/sframe.c', 'smp_rmb();', ''),
+    ('kernel/unwind/sframe.c',
+     '& GENMASK((8 << row->shift) - 1, 0)', ''),
+    ('kernel/unwind/sframe_step.h', 'smp_rmb();', ''),
+    ('kernel/unwind/sframe_step.h',
+     'return sframe_lookup(reg, ip) == window;', 'return true;'),
+    ('kernel/unwind/sframe_step.h',
+     'state->exact_ip ? state->ip : state->ip - 1', 'state->ip'),
+    ('kernel/unwind/sframe_step.h',
+     'while (window && !refcount_inc_not_zero(&window->refs));',
+     'while (window && !refcount_inc_not_zero(&window->refs) && 0);'),
+    ('kernel/unwind/sframe_step.h', 'tries < 2', 'tries < 1'),
+    ('kernel/unwind/signal.h', 'state->regs = NULL;', ''),
+    ('kernel/unwind/signal.h', 'state->signals++;', ''),
+    ('kernel/unwind/signal.h', 'state->exact_ip = true;', ''),
+    ('kernel/unwind/user.h', 'state->exact_ip = false;', ''),
+    ('kernel/unwind/user.h', 'state->topmost = false;', ''),
+    ('kernel/unwind/uprobes.h', 'ri->stack == sp', '1'),
+    ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(reg, 1);',
+     'ret = 0;'),
+    ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(new, old->nr);',
+     'ret = 0;'),
+    ('kernel/unwind/sframe_registry.c',
+     'WRITE_ONCE(reg->nr, reg->nr - 1);\n\tsframe_uncharge(reg, 1);',
+     'WRITE_ONCE(reg->nr, reg->nr - 1);'),
+    ('kernel/unwind/sframe_registry.c', 'sframe_uncharge(reg, reg->nr);', ''),
+    ('kernel/unwind/sframe_registry.c',
+     'smp_store_release(&reg->seq, reg->seq + 1);', ''),
+    ('kernel/unwind/sframe_registry.c', 'mt_clear_in_rcu(tree);', ''),
+    ('kernel/unwind/sframe_seq.c',
+     'if (window->text_start >= *pos)', ''),
+)
+
+
+def others(path, source):
+    for where, old, new in OTHERS:
+        if where != path:
+            continue
+        if source.count(old) != 1:
+            raise ValueError(f'{path}: not once: {old}')
+        start = source.index(old)
+        code = without_comments(source)
+        yield Mutant(path, function_at(code, start), ' '.join(old.split()),
+                     '', start, start + len(old), new)
