@@ -4,8 +4,8 @@
 # Programs of the benchmarks: those for this machine in build/bench/bin, static
 # ones for the guest in build/tests/bench.
 
-BENCH_HOST := $(addprefix $(O)/bench/bin/, encode walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, walk windows)
+BENCH_HOST := $(addprefix $(O)/bench/bin/, encode live walk-cfi)
+BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) sframegen/sframegen.h \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
@@ -26,10 +26,21 @@ $(O)/bench/bin/walk-cfi: bench/native/walk-cfi.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
+$(O)/bench/bin/live: bench/native/live.c $(BENCH_DEPS) $(sfjit_h) \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
 BENCH_GUEST_SRC := $(addprefix bench/guest/, measure.c window.c trigger.S)
 
 $(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c event.c stack.c \
-		shape.c table.c worst.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS)
+		shape.c table.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+		$(O)/lib/libsframegen.a
+
+$(O)/tests/bench/hostile: $(addprefix bench/guest/, hostile.c made.c legal.c \
+		probe.c event.c stack.c measure.c trigger.S) $(BENCH_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsframegen.a
@@ -38,5 +49,12 @@ $(O)/tests/bench/windows: bench/guest/windows.c $(BENCH_GUEST_SRC) \
 		$(BENCH_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^)
+
+$(O)/tests/bench/live: $(addprefix bench/guest/, live.c live-walk.c event.c \
+		stack.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS) $(sfjit_h) \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+		$(O)/lib/libsfjit.a -pthread
 
 .PHONY: bench-programs bench-native

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,6 +13,9 @@
 
 #define PAGE		4096
 #define RING_PAGES	8
+
+#define PROBE_ID	\
+	"/sys/kernel/tracing/events/sframe_probe/sframe_probe/id"
 
 /* New in Linux 6.19; the headers of the host are older. */
 #define ATTR_DEFER		(3ull << 38)
@@ -31,10 +35,6 @@ static void attr_init(struct perf_event_attr *attr, enum event_mode mode)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
-	attr->type = PERF_TYPE_BREAKPOINT;
-	attr->bp_type = HW_BREAKPOINT_X;
-	attr->bp_addr = (uintptr_t)bench_trigger_insn;
-	attr->bp_len = sizeof(long);
 	attr->sample_period = 1;
 	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_kernel = 1;
@@ -55,16 +55,43 @@ static void *map_ring(int fd)
 	return ring;
 }
 
+static void open_attr(struct event *event, struct perf_event_attr *attr,
+		      enum event_mode mode, int with_ring)
+{
+	event->mode = mode;
+	event->fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+	if (event->fd < 0)
+		die("no event of type %u: %m", attr->type);
+	event->ring = with_ring ? map_ring(event->fd) : NULL;
+}
+
 void event_open(struct event *event, enum event_mode mode, int with_ring)
 {
 	struct perf_event_attr attr;
 
 	attr_init(&attr, mode);
-	event->mode = mode;
-	event->fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-	if (event->fd < 0)
-		die("no breakpoint event: %m");
-	event->ring = with_ring ? map_ring(event->fd) : NULL;
+	attr.type = PERF_TYPE_BREAKPOINT;
+	attr.bp_type = HW_BREAKPOINT_X;
+	attr.bp_addr = (uintptr_t)bench_trigger_insn;
+	attr.bp_len = sizeof(long);
+	open_attr(event, &attr, mode, with_ring);
+}
+
+void event_open_probe(struct event *event, enum event_mode mode, int with_ring)
+{
+	struct perf_event_attr attr;
+	FILE *file = fopen(PROBE_ID, "r");
+	int id;
+
+	if (!file || fscanf(file, "%d", &id) != 1)
+		die("%s: no module sframe_probe", PROBE_ID);
+	fclose(file);
+	attr_init(&attr, mode);
+	/* Callchains of tracepoints begin in the kernel, where they are. */
+	attr.exclude_kernel = 0;
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = id;
+	open_attr(event, &attr, mode, with_ring);
 }
 
 void event_close(struct event *event)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * A breakpoint event at bench_trigger_insn: each bench_trigger() takes one
- * sample of this thread.
+ * Events of which each takes one sample of this thread: a breakpoint at
+ * bench_trigger_insn, for bench_trigger(), and the tracepoint of the module
+ * sframe_probe, for probe_cost().
  */
 #ifndef BENCH_EVENT_H
 #define BENCH_EVENT_H
@@ -23,6 +24,7 @@ struct event {
 };
 
 void event_open(struct event *event, enum event_mode mode, int with_ring);
+void event_open_probe(struct event *event, enum event_mode mode, int with_ring);
 void event_close(struct event *event);
 
 /*

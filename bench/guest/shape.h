@@ -22,6 +22,5 @@ extern const struct shape shape_beside;	/* the same, ARG windows */
 extern const struct shape shape_arg;	/* slots of ARG windows */
 extern const struct shape shape_rbp;	/* those that save rbp */
 extern const struct shape shape_table;	/* code with table in file ARG */
-extern const struct shape shape_worst;	/* the dearest table */
 
 #endif /* BENCH_SHAPE_H */

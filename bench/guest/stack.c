@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#define _GNU_SOURCE
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "measure.h"
 #include "stack.h"
 
-#define STACK_SIZE	(2 << 20)
+#define STACK_SIZE	(24 << 20)
+#define PAGE		4096
+#define USER_CS		0x33
+
+/* The last page but one cannot be read. */
+static uint64_t *map_stack(void)
+{
+	char *map = map_memory(STACK_SIZE + 2 * PAGE, PROT_READ | PROT_WRITE);
+
+	if (mprotect(map + STACK_SIZE, PAGE, PROT_NONE))
+		die("stack: mprotect: %m");
+	return (uint64_t *)map;
+}
 
 void stack_init(struct stack *stack)
 {
 	if (!stack->words)
-		stack->words = map_memory(STACK_SIZE, PROT_READ | PROT_WRITE);
+		stack->words = map_stack();
 	/* What the trigger's caller would have pushed. */
 	stack->fp_slot = stack->words + 2;
 	stack->ra_slot = stack->words + 3;
@@ -47,15 +61,51 @@ void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
 	leave_frame(stack, cfa);
 }
 
+void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
+		     int32_t fp_offset)
+{
+	uint64_t *cfa = stack->words + cfa_offset / 8;
+
+	stack->fp_slot = cfa + fp_offset / 8;
+	leave_frame(stack, cfa);
+}
+
 void stack_add_fp(struct stack *stack, uint64_t ip)
 {
 	stack_add_row(stack, ip, 1, 16, -16);
+}
+
+void stack_add_stored(struct stack *stack, uint64_t ip)
+{
+	*stack->sp = (uintptr_t)(stack->sp + 4);
+	stack_add_row(stack, ip, 0, 32, -16);
 }
 
 void stack_end(struct stack *stack, uint64_t ip)
 {
 	add_address(stack, ip);
 	*stack->fp_slot = 0;
+}
+
+void stack_add_signal(struct stack *stack, uint64_t ip)
+{
+	ucontext_t *context = (ucontext_t *)stack->sp;
+	greg_t *regs = context->uc_mcontext.gregs;
+
+	add_address(stack, ip);
+	stack->sp = (uint64_t *)(context + 1);
+	stack->fp_slot = (uint64_t *)&regs[REG_RBP];
+	stack->ra_slot = (uint64_t *)&regs[REG_RIP];
+	regs[REG_RSP] = (uintptr_t)stack->sp;
+	regs[REG_CSGSFS] = USER_CS;
+}
+
+void stack_end_unreadable(struct stack *stack, uint64_t ip)
+{
+	uint64_t *behind = stack->words + (STACK_SIZE + PAGE) / 8;
+
+	*stack->sp = (uintptr_t)(behind + 1);
+	add_address(stack, ip);
 }
 
 uint64_t stack_trigger(struct stack *stack)

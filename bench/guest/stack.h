@@ -11,7 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACK_MAX	126	/* perf's default limit, less the trigger */
+#define STACK_MAX	512
+
+/* perf's default limit of a callchain, less the address of the sample. */
+#define STACK_PERF	126
 
 struct stack {
 	uint64_t *words;
@@ -24,6 +27,10 @@ struct stack {
 
 void stack_init(struct stack *stack);
 
+/* The trigger's frame is one as stack_add_row() adds them. */
+void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
+		     int32_t fp_offset);
+
 /* A frame that keeps a frame pointer. */
 void stack_add_fp(struct stack *stack, uint64_t ip);
 
@@ -34,6 +41,21 @@ void stack_add_fp(struct stack *stack, uint64_t ip);
  */
 void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
 		   uint32_t cfa_offset, int32_t fp_offset);
+
+/*
+ * A frame with its CFA stored at its stack pointer, return address and frame
+ * pointer of the caller at CFA - 8 and CFA - 16.
+ */
+void stack_add_stored(struct stack *stack, uint64_t ip);
+
+/*
+ * The frame of the code behind a signal handler. The one that the signal
+ * interrupted is added next; its address is no return address.
+ */
+void stack_add_signal(struct stack *stack, uint64_t ip);
+
+/* The last frame of stack_add_stored()'s kind. Its frame pointer cannot be read. */
+void stack_end_unreadable(struct stack *stack, uint64_t ip);
 
 /*
  * The outermost frame; 'ip' is in no window. Its frame pointer, where the walk

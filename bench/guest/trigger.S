@@ -8,6 +8,8 @@
  * how far the time stamp counter went meanwhile. Nothing is pushed: the words
  * at sp and above stay as they are.
  */
+#include <asm/unistd.h>
+
 	.text
 	.globl	bench_trigger, bench_trigger_insn
 	.type	bench_trigger, @function
@@ -56,5 +58,33 @@ bench_thousand:
 	sub	%r8, %rax
 	ret
 	.size	bench_thousand, . - bench_thousand
+
+/*
+ * long bench_probe(void *sp, void *fp, int device, const char *context)
+ *
+ * write() of one byte on the given stack and frame pointer, which stay as they
+ * are; its result.
+ */
+	.globl	bench_probe, bench_probe_ret, bench_probe_end
+	.type	bench_probe, @function
+bench_probe:
+	endbr64
+	push	%rbp
+	push	%rbx
+	mov	%rsp, %rbx
+	mov	%rdi, %rsp
+	mov	%rsi, %rbp
+	mov	%edx, %edi
+	mov	%rcx, %rsi
+	mov	$1, %edx
+	mov	$__NR_write, %eax
+	syscall
+bench_probe_ret:
+	mov	%rbx, %rsp
+	pop	%rbx
+	pop	%rbp
+	ret
+bench_probe_end:
+	.size	bench_probe, . - bench_probe
 
 	.section .note.GNU-stack, "", @progbits

@@ -2,20 +2,32 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * usage: windows [-q] time N...	N: windows there are already
- *        windows [-q] memory N		run it in an idle guest
+ *        windows memory ORDER N PROCESSES	run it in an idle guest
  *
- * Instructions of the system calls about windows, and memory of the kernel.
- * Prints lines "WHAT:N median VALUE" and "WHAT:N mean VALUE", or, for memory,
- * "charged:N VALUE" and "all:N VALUE" in bytes of a window.
+ * Instructions of the system calls about windows; prints lines
+ * "WHAT:N median VALUE" and "WHAT:N mean VALUE".
+ *
+ * Memory of the kernel when each of some processes has N windows; prints lines
+ * "WHAT:N VALUE", bytes for each window. WHAT is windows, nodes (of the trees),
+ * charged (to the cgroup of the processes). ORDER:
+ *	up	registered by address
+ *	mixed	in no order: nodes of trees are less full
+ *	thinned	the same, then every other one removed
+ *	forked	by address; then the process forks, so that there are two trees
  */
+#define _DEFAULT_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <linux/membarrier.h>
 
 #include "measure.h"
 #include "window.h"
@@ -23,12 +35,15 @@
 #define MAX_ROUNDS	1000
 #define CGROUP		"/sys/fs/cgroup"
 #define OWN_CGROUP	CGROUP "/sfjit-bench"
+#define SLAB		"/sys/kernel/slab"
+#define SETTLE_US	200000
 
 static size_t rounds = MAX_ROUNDS;
 static size_t forks = 101;
 
 enum what {
-	REGISTER, UNREGISTER, REGISTER_RANGE, REPLACE, MMAP, MUNMAP, NR_WHAT
+	REGISTER, UNREGISTER, REGISTER_RANGE, REPLACE, MMAP, MUNMAP,
+	MUNMAP_WINDOW, MUNMAP_TEXT, NR_WHAT
 };
 
 static const char *const what_names[] = {
@@ -38,9 +53,27 @@ static const char *const what_names[] = {
 	[REPLACE] = "replace",
 	[MMAP] = "mmap",
 	[MUNMAP] = "munmap",
+	[MUNMAP_WINDOW] = "munmap-window",
+	[MUNMAP_TEXT] = "munmap-text",
 };
 
 static uint64_t costs[NR_WHAT][MAX_ROUNDS];
+
+enum order { ORDER_UP, ORDER_MIXED, ORDER_THINNED, ORDER_FORKED };
+
+static const char *const order_names[] = {
+	[ORDER_UP] = "up",
+	[ORDER_MIXED] = "mixed",
+	[ORDER_THINNED] = "thinned",
+	[ORDER_FORKED] = "forked",
+};
+
+/* Bytes of the kernel. */
+struct memory {
+	long windows;
+	long nodes;
+	long charged;
+};
 
 static void print_costs(const char *name, size_t present, uint64_t *values,
 			size_t nr)
@@ -88,6 +121,33 @@ static void time_page(size_t round)
 	costs[MUNMAP][round] = t[2] - t[1];
 }
 
+static uint64_t unmap_text(const struct windows *windows, size_t i)
+{
+	uint64_t begin = now();
+
+	if (munmap((void *)window_key(windows, i), WINDOW_SIZE))
+		die("munmap of text: %m");
+	return now() - begin;
+}
+
+static void map_text(const struct windows *windows, size_t i)
+{
+	if (mmap((void *)window_key(windows, i), WINDOW_SIZE,
+		 PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS |
+		 MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		die("mmap of text: %m");
+}
+
+/* The same mapping goes, with a window in it and without. */
+static void time_unmap(const struct windows *windows, size_t i, size_t round)
+{
+	window_register(windows, i);
+	costs[MUNMAP_WINDOW][round] = unmap_text(windows, i);
+	map_text(windows, i);
+	costs[MUNMAP_TEXT][round] = unmap_text(windows, i);
+	map_text(windows, i);
+}
+
 /* Until the parent goes on; then with the life and the end of the child. */
 static void time_forks(size_t present)
 {
@@ -117,26 +177,47 @@ static void register_all(const struct windows *windows, size_t step)
 		window_register(windows, i);
 }
 
-/* Every other place is taken; the window that comes and goes is in between. */
-static void measure_time(size_t present)
+/* All windows go with their text at once. */
+static void time_unmap_all(const struct windows *windows, const char *name,
+			   size_t present)
 {
-	struct windows windows;
-	size_t i, round;
+	uint64_t begin = now(), cost;
 
-	windows_map(&windows, 2 * present + 2, 0);
-	windows.nr = 2 * present;
-	register_all(&windows, 2);
+	munmap(windows->text, windows->nr * WINDOW_SIZE);
+	cost = now() - begin;
+	print_costs(name, present, &cost, 1);
+}
+
+static void time_windows(const struct windows *windows, size_t present)
+{
+	size_t i, round;
 
 	for (round = 0; round < rounds; round++) {
 		i = 2 * random_below(present + 1) + 1;
-		time_window(&windows, i, round);
+		time_window(windows, i, round);
+		time_unmap(windows, i, round);
 		time_page(round);
 	}
 	for (i = 0; i < NR_WHAT; i++)
 		print_costs(what_names[i], present, costs[i], rounds);
 	time_forks(present);
+}
 
+/* Every other place is taken; the window that comes and goes is in between. */
+static void measure_time(size_t present)
+{
+	struct windows windows;
+
+	windows_map(&windows, 2 * present + 2, 0);
+	windows.nr = 2 * present;
+	register_all(&windows, 2);
 	windows.nr += 2;
+	time_windows(&windows, present);
+	time_unmap_all(&windows, "munmap-all", present);
+	windows_unmap(&windows);
+
+	windows_map(&windows, 2 * present + 2, 0);
+	time_unmap_all(&windows, "munmap-none", present);
 	windows_unmap(&windows);
 }
 
@@ -171,12 +252,50 @@ static long read_number(const char *path, const char *word)
 
 static long charged_bytes(void)
 {
-	return read_number(OWN_CGROUP "/memory.stat", "slab_unreclaimable ");
+	return read_number(OWN_CGROUP "/memory.stat", "kernel ");
 }
 
-static long all_bytes(void)
+/* Bytes of the objects of a slab cache. */
+static long cache_bytes(const char *cache)
 {
-	return read_number("/proc/meminfo", "SUnreclaim:") * 1024;
+	char path[128];
+	long objects, size;
+
+	snprintf(path, sizeof(path), SLAB "/%s/objects", cache);
+	objects = read_number(path, "");
+	snprintf(path, sizeof(path), SLAB "/%s/slab_size", cache);
+	size = read_number(path, "");
+	return objects * size;
+}
+
+/* What was freed is only in the caches, which then count it no more. */
+static void settle(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		die("membarrier: %m");
+	usleep(SETTLE_US);
+	write_file(SLAB "/maple_node/shrink", "1");
+	write_file(SLAB "/sframe_window/shrink", "1");
+}
+
+static struct memory memory_now(void)
+{
+	settle();
+	return (struct memory){
+		.windows = cache_bytes("sframe_window"),
+		.nodes = cache_bytes("maple_node"),
+		.charged = charged_bytes(),
+	};
+}
+
+static enum order order_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(order_names); i++)
+		if (!strcmp(name, order_names[i]))
+			return i;
+	die("windows: no order '%s'", name);
 }
 
 static void enter_cgroup(void)
@@ -187,19 +306,116 @@ static void enter_cgroup(void)
 	write_file(OWN_CGROUP "/cgroup.procs", "0");
 }
 
-static void measure_memory(size_t nr)
+static void shuffle(size_t *order, size_t nr)
 {
+	size_t i, other, swap;
+
+	for (i = nr; i > 1; i--) {
+		other = random_below(i);
+		swap = order[i - 1];
+		order[i - 1] = order[other];
+		order[other] = swap;
+	}
+}
+
+static void register_in(enum order how, const struct windows *windows)
+{
+	size_t *order = calloc(windows->nr, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		die("no memory");
+	for (i = 0; i < windows->nr; i++)
+		order[i] = i;
+	if (how == ORDER_MIXED || how == ORDER_THINNED)
+		shuffle(order, windows->nr);
+	for (i = 0; i < windows->nr; i++)
+		window_register(windows, order[i]);
+	for (i = 1; how == ORDER_THINNED && i < windows->nr; i += 2)
+		window_unregister(windows, i);
+	free(order);
+}
+
+static _Noreturn void stay(void)
+{
+	for (;;)
+		pause();
+}
+
+/* They end with the process that made them. */
+static pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0 || (!pid && prctl(PR_SET_PDEATHSIG, SIGKILL)))
+		die("fork: %m");
+	return pid;
+}
+
+/* Says when it is done, and keeps its windows. */
+static _Noreturn void hold_windows(enum order order,
+				   const struct windows *windows,
+				   const int *go, const int *done)
+{
+	char byte;
+
+	if (read(go[0], &byte, 1) != 1)
+		die("nobody says go");
+	register_in(order, windows);
+	if (order == ORDER_FORKED && !fork_child())
+		stay();
+	if (write(done[1], &byte, 1) != 1)
+		die("nobody waits");
+	stay();
+}
+
+static void start_processes(enum order order, const struct windows *windows,
+			    size_t nr, const int *go, const int *done)
+{
+	while (nr--)
+		if (!fork_child())
+			hold_windows(order, windows, go, done);
+}
+
+static void let_go(size_t processes, int go, int done)
+{
+	char byte = 0;
+
+	while (processes--)
+		if (write(go, &byte, 1) != 1 || read(done, &byte, 1) != 1)
+			die("a process with windows died");
+}
+
+static void print_memory(const char *order, size_t nr, double windows,
+			 const struct memory *before,
+			 const struct memory *after)
+{
+	printf("windows-%s:%zu mean %.1f\n", order, nr,
+	       (after->windows - before->windows) / windows);
+	printf("nodes-%s:%zu mean %.1f\n", order, nr,
+	       (after->nodes - before->nodes) / windows);
+	printf("charged-%s:%zu mean %.1f\n", order, nr,
+	       (after->charged - before->charged) / windows);
+}
+
+static void measure_memory(const char *name, size_t nr, size_t processes)
+{
+	enum order order = order_of(name);
+	struct memory before, after;
 	struct windows windows;
-	long charged, all;
+	int go[2], done[2];
 
 	enter_cgroup();
 	windows_map(&windows, nr, 0);
-	charged = charged_bytes();
-	all = all_bytes();
-	register_all(&windows, 1);
-	printf("charged:%zu %.1f\n", nr,
-	       (double)(charged_bytes() - charged) / nr);
-	printf("all:%zu %.1f\n", nr, (double)(all_bytes() - all) / nr);
+	if (pipe(go) || pipe(done))
+		die("pipe: %m");
+	start_processes(order, &windows, processes, go, done);
+	before = memory_now();
+	let_go(processes, go[1], done[0]);
+	after = memory_now();
+	if (order == ORDER_THINNED)
+		nr -= nr / 2;
+	print_memory(name, nr, (double)nr * processes, &before, &after);
 }
 
 static size_t number(const char *word)
@@ -225,10 +441,11 @@ int main(int argc, char **argv)
 		check_icount();
 		while (++i < argc)
 			measure_time(number(argv[i]));
-	} else if (argc - i == 2 && !strcmp(argv[i], "memory")) {
-		measure_memory(number(argv[i + 1]));
+	} else if (argc - i == 4 && !strcmp(argv[i], "memory")) {
+		measure_memory(argv[i + 1], number(argv[i + 2]),
+			       number(argv[i + 3]));
 	} else {
-		die("usage: windows [-q] time N... | memory N");
+		die("usage: windows [-q] time N... | memory ORDER N PROCESSES");
 	}
 	return 0;
 }

@@ -7,16 +7,11 @@ import re
 import subprocess
 import sys
 
+from checks import check, finish
+
 FIELDS = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
 KINDS = {'arg': 58, 'slot': 58, 'rbp': 59}
 FILES = ('python3.13', 'libc.so.6', 'libcrypto.so.3')
-failed = False
-
-
-def check(name, good, why):
-    global failed
-    print('ok - ' + name if good else 'not ok - %s: %s' % (name, why))
-    failed |= not good
 
 
 def load(directory, item):
@@ -93,7 +88,7 @@ def main():
     encode(items['encode'])
     convert(items['convert'])
     report(directory, [name for item in items.values() for name in item])
-    sys.exit(failed)
+    finish()
 
 
 main()

@@ -7,15 +7,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/perf/bench-quick
+. tests/perf/bench-quick
 
-for name in sizes encode convert; do
-	if BENCH_QUICK=1 BENCH_OUT=$tmp bench/run "$name" 2>"$tmp/log"; then
-		echo "ok - bench/run $name"
-	else
-		echo "not ok - bench/run $name: $(tail -n 1 "$tmp/log")"
-		exit 1
-	fi
-done
-exec python3 -B tests/perf/bench-figures.py "$tmp"
+bench_quick sizes encode convert
+python3 -B tests/perf/bench-figures.py "$tmp"

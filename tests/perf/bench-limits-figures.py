@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""bench-limits-figures.py DIR: checks hostile.json and windows.json there."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+from checks import check, finish
+
+USER_H = 'kernel-patches/linux/kernel/unwind/user.h'
+CHAIN = 127		# addresses of perf's longest callchain by default
+FIGURE = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
+HOSTILE = {'command', 'worst_instructions', 'legal_instructions', 'ratio',
+           'budget_reads', 'bound_instructions', 'worst_case', 'legal_cases',
+           'cases', 'units', 'deferred_worst_instructions',
+           'deferred_legal_instructions', 'figures'}
+WINDOWS = {'command', 'time', 'memory', 'node_bytes_max', 'escaped_bytes_max',
+           'figures'}
+PRESENT = [0, 1, 1000, 65535]
+REGISTERED = {('up', 1), ('up', 1000), ('up', 65536), ('mixed', 65536),
+              ('thinned', 32768), ('forked', 65536)}
+CALLS = ('register', 'unregister', 'replace', 'munmap', 'munmap_without',
+         'fork', 'page')
+
+
+def load(directory, item, command, keys):
+    path = os.path.join(directory, item + '.json')
+    with open(path, encoding='utf-8') as file:
+        content = json.load(file)
+    check(item + ' has its fields', set(content) == keys,
+          sorted(set(content) ^ keys))
+    check(item + ' names its command', content['command'] == command,
+          content['command'])
+    wrong = [figure for figure in content['figures']
+             if set(figure) != FIGURE or not figure['value'] > 0]
+    check(item + ' has figures for the report',
+          content['figures'] and not wrong, wrong)
+    text = subprocess.run(['bench/%s-figures' % item, '--table', path],
+                          check=True, text=True, stdout=subprocess.PIPE).stdout
+    check(item + ' makes its tables', text.count('.. list-table::') == 2, text)
+    return content
+
+
+def budget_of_source():
+    """What UNWIND_USER_BUDGET_NOFAULT comes to."""
+    macros = {}
+    with open(USER_H, encoding='utf-8') as file:
+        for line in file.read().replace('\\\n', ' ').splitlines():
+            match = re.match(r'#define\s+(\w+)\s+(.*?)\s*(/\*.*)?$', line)
+            if match:
+                macros[match[1]] = match[2]
+    text = macros['UNWIND_USER_BUDGET_NOFAULT']
+    while re.search(r'[A-Z]', text):
+        text = re.sub(r'[A-Z]\w*', lambda name: macros[name[0]], text)
+    if not re.fullmatch(r'[0-9()*+ -]+', text):
+        raise ValueError('budget: ' + text)
+    return eval(text)
+
+
+def hostile(result):
+    worst, legal = result['worst_instructions'], result['legal_instructions']
+    check('worst callchain: at most twice the dearest legal one',
+          0 < legal and worst <= 2 * legal, (worst, legal))
+    check('worst callchain: the ratio is that of the two',
+          abs(result['ratio'] * legal - worst) < legal / 1000, result['ratio'])
+    check('worst callchain: within the bound',
+          worst <= result['bound_instructions'], result['bound_instructions'])
+    check('worst callchain: no case is dearer',
+          max(case['instructions'] for case in result['cases']) == worst,
+          result['cases'])
+    check('budget: that of the source',
+          result['budget_reads'] == budget_of_source(), result['budget_reads'])
+    lost = [case for case in result['legal_cases'] if case['frames'] != CHAIN]
+    check('legal callchains are complete', not lost, lost)
+
+
+def memory(rows):
+    found = {(row['order'], row['windows']) for row in rows}
+    check('windows: memory of each order', found == REGISTERED,
+          sorted(found ^ REGISTERED))
+    for row in rows:
+        name = 'windows: %d registered, order %s' % (row['windows'],
+                                                     row['order'])
+        check(name + ': nodes are there', row['node_bytes'] > 0, row)
+        check(name + ': descriptors are charged',
+              row['charged_bytes'] >= row['descriptor_bytes'] > 0, row)
+
+
+def windows(result):
+    present = [row['windows'] for row in result['time']]
+    check('windows: calls at each number', present == PRESENT, present)
+    for row in result['time']:
+        missing = [call for call in CALLS if not row.get(call, 0) > 0]
+        check('windows: calls with %d present' % row['windows'], not missing,
+              missing)
+    memory(result['memory'])
+    many = [row for row in result['memory'] if row['windows'] >= 1000]
+    for row in many:
+        check('windows: %d, order %s: nothing escapes the charge' %
+              (row['windows'], row['order']), row['charged_bytes'] >=
+              row['descriptor_bytes'] + row['node_bytes'] / 1.1, row)
+
+
+def main():
+    directory = sys.argv[1]
+    hostile(load(directory, 'hostile', 'bench/hostile', HOSTILE))
+    windows(load(directory, 'windows', 'bench/run windows', WINDOWS))
+    finish()
+
+
+main()

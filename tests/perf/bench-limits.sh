@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# bench/hostile and bench/run windows give what they promise; the dearest
+# callchain of a made-up table is within the aim and within the bound, by
+# instructions counted; windows are charged.
+
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck source=tests/perf/bench-quick
+. tests/perf/bench-quick
+
+bench_quick hostile windows
+python3 -B tests/perf/bench-limits-figures.py "$tmp"

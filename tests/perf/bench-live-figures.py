@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""bench-live-figures.py DIR: checks the live.json that bench/run left there."""
+import json
+import os
+import subprocess
+import sys
+
+from checks import check, finish
+
+SIZES = ('1', '100', '1000', '10000')
+COSTS = ('publish_instructions', 'replace_instructions',
+         'register_unregister_instructions', 'replace_call_instructions',
+         'window_instructions', 'step_instructions', 'fixed_step_instructions')
+RATIOS = {'replace_ratio': 'replace_instructions',
+          'register_unregister_ratio': 'register_unregister_instructions'}
+
+
+def positive(name, values, keys):
+    missing = [key for key in keys if not values.get(key, 0) > 0]
+    check(name + ': each figure is there', not missing, missing)
+    return not missing
+
+
+def ratios(name, values):
+    publish = values['publish_instructions']
+    wrong = [key for key, peer in RATIOS.items()
+             if abs(values[key] * values[peer] - publish) > publish / 1000]
+    check(name + ': ratios are those of the figures', not wrong, wrong)
+
+
+def size(number, values):
+    name = 'window of %s functions' % number
+    if not positive(name, values, COSTS):
+        return
+    ratios(name, values)
+    # The least that a producer can pay who makes no section anew.
+    floor = min(values['replace_call_instructions'],
+                values['register_unregister_instructions'])
+    check(name + ': publishing is cheaper than the cheapest call',
+          values['publish_instructions'] < floor, values)
+
+
+def report(directory, figures):
+    text = subprocess.run(['bench/report', directory], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    missing = [figure['name'] for figure in figures
+               if '| %s |' % figure['name'] not in text]
+    check('bench/report has each figure', not missing, missing)
+
+
+def table(path):
+    text = subprocess.run(['bench/live-figures', '--table', path], check=True,
+                          text=True, stdout=subprocess.PIPE).stdout
+    check('the table of Documentation/live.rst has a row for each size',
+          text.count('   * - ') == 1 + len(SIZES), text)
+
+
+def main():
+    directory = sys.argv[1]
+    path = os.path.join(directory, 'live.json')
+    with open(path, encoding='utf-8') as file:
+        result = json.load(file)
+    check('names its command', result['command'] == 'bench/live',
+          result['command'])
+    positive('time of this machine', result, ('publish_ns', 'system_call_ns'))
+    check('sizes', tuple(result['by_functions']) == SIZES,
+          list(result['by_functions']))
+    for number, values in result['by_functions'].items():
+        size(number, values)
+    check('the figures are those of a window of 1,000 functions',
+          result['functions'] == 1000 and
+          {key: result[key] for key in result['by_functions']['1000']} ==
+          result['by_functions']['1000'], result)
+    report(directory, result['figures'])
+    table(path)
+    finish()
+
+
+main()
