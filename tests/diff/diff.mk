@@ -5,12 +5,13 @@
 
 TESTS += $(O)/tests/diff/libdw-rows $(O)/tests/diff/libsframe-rows
 
-$(O)/tests/diff/libdw-rows: tests/diff/libdw-rows.c $(O)/lib/libsframegen.a
+$(O)/tests/diff/libdw-rows: tests/diff/libdw-rows.c tests/diff/section.c \
+		tests/diff/section.h $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $^ -ldw -lelf
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter-out %.h,$^) -ldw -lelf
 
 $(O)/tests/diff/libsframe-rows: tests/diff/libsframe-rows.c \
-		$(O)/lib/libsframegen.a
+		tests/diff/section.c tests/diff/section.h $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -I$(LIBSFRAME)/include -o $@ $^ \
-		$(LIBSFRAME)/lib/libsframe.a
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -I$(LIBSFRAME)/include -o $@ \
+		$(filter-out %.h,$^) $(LIBSFRAME)/lib/libsframe.a

@@ -14,13 +14,12 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "sframegen.h"
+#include "section.h"
 
 #define RBP	6
 #define RSP	7
@@ -376,35 +375,16 @@ static Elf_Scn *find_eh_frame(Elf *elf)
 	return NULL;
 }
 
-static void *read_file(const char *path, size_t *len)
-{
-	FILE *f = fopen(path, "rb");
-	void *data;
-
-	if (!f || fseek(f, 0, SEEK_END))
-		return NULL;
-	*len = ftell(f);
-	rewind(f);
-	data = malloc(*len);
-	if (!data || fread(data, 1, *len, f) != *len)
-		return NULL;
-	fclose(f);
-	return data;
-}
-
 int main(int argc, char **argv)
 {
 	struct totals t = { 0 };
 	struct sfg_section s;
-	size_t len;
-	void *data;
 	Elf *elf;
 	int fd, bad;
 
 	if (argc != 3)
 		return 2;
-	data = read_file(argv[2], &len);
-	if (!data || sfg_open_section(&s, data, len, 0, NULL))
+	if (!load_section(argv[2], &s))
 		return report(0, "section cannot be opened");
 	elf_version(EV_CURRENT);
 	fd = open(argv[1], O_RDONLY);
@@ -418,6 +398,6 @@ int main(int argc, char **argv)
 	       t.rows);
 	elf_end(elf);
 	close(fd);
-	free(data);
+	free((void *)s.data);
 	return bad != 0;
 }

@@ -21,15 +21,9 @@ check_coverage() {
 	fi
 }
 
-files=$(trixie_files)
-[ "$(echo "$files" | wc -l)" -eq 5 ] ||
-	skip "no files of Debian 13 (SFJIT_TRIXIE or tools/rootfs elf)"
+need_files
 for file in $files; do
-	name=$(basename "$file")
-	if ! "$bin" --elf "$file" -o "$tmp/section" >"$tmp/summary" 2>&1; then
-		not_ok "$name: conversion" "$(cat "$tmp/summary")"
-		continue
-	fi
+	convert "$file" || continue
 	if "$programs/libdw-rows" "$file" "$tmp/section" >"$tmp/out"; then
 		ok "$name: $(cat "$tmp/out")"
 	else
@@ -49,7 +43,7 @@ done
 
 # A row that is off by one has to be noticed.
 file=$(echo "$files" | sed -n 2p)
-"$bin" --elf "$file" -o "$tmp/section" >/dev/null
+convert "$file"
 size=$(wc -c <"$tmp/section")
 printf '\143' | dd of="$tmp/section" bs=1 seek=$((size - 1)) conv=notrunc \
 	2>/dev/null

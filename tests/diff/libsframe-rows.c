@@ -5,12 +5,11 @@
  * last byte of every row and at the ends of every FDE, the row that our
  * reader finds.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sframegen.h"
+#include "section.h"
 
 /* Last: it has an sframe_header of its own, under names of its own. */
 #define sframe_header binutils_sframe_header
@@ -203,36 +202,17 @@ static void check_section(const struct sfg_section *s,
 	probe_nothing(ctx, end);
 }
 
-static char *read_file(const char *path, size_t *len)
-{
-	FILE *f = fopen(path, "rb");
-	char *data;
-
-	if (!f || fseek(f, 0, SEEK_END))
-		return NULL;
-	*len = ftell(f);
-	rewind(f);
-	data = malloc(*len);
-	if (!data || fread(data, 1, *len, f) != *len)
-		return NULL;
-	fclose(f);
-	return data;
-}
-
 int main(int argc, char **argv)
 {
 	sframe_decoder_ctx *ctx;
 	struct sfg_section s;
-	size_t len;
-	char *data;
 	int err = 0;
 
 	if (argc != 2)
 		return 2;
-	data = read_file(argv[1], &len);
-	if (!data || sfg_open_section(&s, data, len, 0, NULL))
+	if (!load_section(argv[1], &s))
 		return 1;
-	ctx = sframe_decode(data, len, &err);
+	ctx = sframe_decode((const char *)s.data, s.len, &err);
 	if (!ctx) {
 		printf("libsframe refuses the section: %d\n", err);
 		return 1;
@@ -240,6 +220,6 @@ int main(int argc, char **argv)
 	check_section(&s, ctx);
 	printf("%lu rows, %lu addresses equal\n", rows, probes - bad);
 	sframe_decoder_free(&ctx);
-	free(data);
+	free((void *)s.data);
 	return bad != 0;
 }

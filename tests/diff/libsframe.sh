@@ -8,17 +8,15 @@
 . "$(dirname "$0")/common"
 
 [ -x "$programs/libsframe-rows" ] || skip "built without libsframe"
-files=$(trixie_files)
-[ -n "$files" ] ||
-	skip "no files of Debian 13 (SFJIT_TRIXIE or tools/rootfs elf)"
+
+need_files
 for file in $files; do
-	name=$(basename "$file")
-	if ! "$bin" --elf "$file" -o "$tmp/section" >"$tmp/out" 2>&1; then
-		not_ok "$name: conversion" "$(cat "$tmp/out")"
-	elif "$programs/libsframe-rows" "$tmp/section" >"$tmp/out"; then
+	convert "$file" || continue
+	if "$programs/libsframe-rows" "$tmp/section" >"$tmp/out"; then
 		ok "$name: $(cat "$tmp/out")"
 	else
 		not_ok "$name" "$(tail -n 4 "$tmp/out" | tr '\n' ' ')"
 	fi
 done
+
 exit $failed

@@ -10,15 +10,10 @@
 
 readelf=$(new_tool readelf)
 objdump=$(new_tool objdump)
-files=$(trixie_files | grep -e libc.so -e ld-linux -e libcrypto)
-[ -n "$files" ] ||
-	skip "no files of Debian 13 (SFJIT_TRIXIE or tools/rootfs elf)"
-for file in $files; do
-	name=$(basename "$file")
-	if ! "$bin" --elf "$file" -o "$tmp/section" >"$tmp/summary" 2>&1; then
-		not_ok "$name: conversion" "$(cat "$tmp/summary")"
-		continue
-	fi
+
+need_files
+for file in $(echo "$files" | grep -e libc.so -e ld-linux -e libcrypto); do
+	convert "$file" || continue
 	"$bin" --dump "$tmp/section" >"$tmp/dump"
 	"$readelf" --debug-dump=frames "$file" >"$tmp/frames" 2>/dev/null
 	"$objdump" -d --no-show-raw-insn "$file" >"$tmp/code"
@@ -37,4 +32,5 @@ for file in $files; do
 		not_ok "$name: summary" "says $said"
 	fi
 done
+
 exit $failed

@@ -13,27 +13,21 @@ readelf=$(new_tool readelf)
 objdump=$(new_tool objdump)
 
 # Rules that compilers seldom make: DRAP, RA and FP in unusual places.
-cat >"$tmp/odd.s" <<'EOS'
-	.text
-odd:	.cfi_startproc
-	nop
-	.cfi_def_cfa 10, 0
-	nop
-	.cfi_escape 0x10,0x6,0x2,0x76,0
-	nop
-	.cfi_escape 0xf,0x3,0x76,0x78,0x6
-	nop
-	.cfi_def_cfa 7,8
-	.cfi_restore 6
-	.cfi_register 16, 2
-	nop
-	.cfi_offset 16, -24
-	.cfi_offset 6, -32
-	nop
-	.cfi_undefined 16
-	nop
-	.cfi_endproc
-EOS
+{
+	printf '\t.text\nodd:\t.cfi_startproc\n\tnop\n'
+	drap_cfi
+	cat <<-'EOS'
+		.cfi_restore 6
+		.cfi_register 16, 2
+		nop
+		.cfi_offset 16, -24
+		.cfi_offset 6, -32
+		nop
+		.cfi_undefined 16
+		nop
+		.cfi_endproc
+	EOS
+} >"$tmp/odd.s"
 "$as" -o "$tmp/odd.o" "$tmp/odd.s" || exit 1
 
 # wrap SECTION OBJECT: binutils only look into ELF files
@@ -42,12 +36,8 @@ wrap() {
 		"$as" -o "$2" -
 }
 
-compare() {
-	_name=$(basename "$1")
-	if ! "$bin" --elf "$1" -o "$tmp/section" >"$tmp/out" 2>&1; then
-		not_ok "$_name: conversion" "$(cat "$tmp/out")"
-		return
-	fi
+for file in "$tmp/odd.o" $(trixie_files); do
+	convert "$file" || continue
 	wrap "$tmp/section" "$tmp/wrapped.o"
 	"$bin" --dump "$tmp/section" | awk -f tests/diff/to-readelf.awk \
 		>"$tmp/ours"
@@ -55,7 +45,7 @@ compare() {
 		"$tool" --sframe "$tmp/wrapped.o" |
 			awk -f tests/diff/from-readelf.awk >"$tmp/theirs"
 		_lines=$(wc -l <"$tmp/theirs")
-		_what="$_name, $(basename "$tool"): $_lines lines"
+		_what="$name, $(basename "$tool"): $_lines lines"
 		if [ -s "$tmp/ours" ] && cmp -s "$tmp/ours" "$tmp/theirs"; then
 			ok "$_what"
 		else
@@ -67,14 +57,10 @@ compare() {
 	_said=$("$readelf" --sframe "$tmp/wrapped.o" |
 		sed -n 's/.*Num FDEs: //p')
 	if [ "$_said" = "$(grep -c ^func "$tmp/ours")" ]; then
-		ok "$_name: number of FDEs"
+		ok "$name: number of FDEs"
 	else
-		not_ok "$_name: number of FDEs" "header says $_said"
+		not_ok "$name: number of FDEs" "header says $_said"
 	fi
-}
-
-compare "$tmp/odd.o"
-for file in $(trixie_files); do
-	compare "$file"
 done
+
 exit $failed

@@ -8,15 +8,9 @@
 # shellcheck source=tests/diff/common
 . "$(dirname "$0")/common"
 
-files=$(trixie_files)
-[ -n "$files" ] ||
-	skip "no files of Debian 13 (SFJIT_TRIXIE or tools/rootfs elf)"
+need_files
 for file in $files; do
-	name=$(basename "$file")
-	if ! "$bin" --elf "$file" -o "$tmp/section" >"$tmp/summary" 2>&1; then
-		not_ok "$name: conversion" "$(cat "$tmp/summary")"
-		continue
-	fi
+	convert "$file" || continue
 	ratio=$(sed -n 's/.*section is \(.*\)x$/\1/p' "$tmp/summary")
 	if awk "BEGIN { exit !($ratio <= 0.75) }"; then
 		ok "$name: ${ratio}x"
@@ -31,4 +25,5 @@ for file in $files; do
 		not_ok "$name: rows" "$rows in one FDE"
 	fi
 done
+
 exit $failed

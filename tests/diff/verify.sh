@@ -54,16 +54,11 @@ agrees "push and pop" <<'EOS'
 	.cfi_def_cfa 7, 8
 	.cfi_restore 6
 EOS
-agrees "DRAP" <<'EOS'
-	.cfi_def_cfa 10, 0
-	nop
-	.cfi_escape 0x10,0x6,0x2,0x76,0
-	nop
-	.cfi_escape 0xf,0x3,0x76,0x78,0x6
-	nop
-	.cfi_def_cfa 7, 8
-	.cfi_restore 6
-EOS
+{
+	drap_cfi
+	echo '.cfi_restore 6'
+} >"$tmp/drap"
+agrees "DRAP" <"$tmp/drap"
 agrees "undefined return address" <<'EOS'
 	.cfi_undefined 16
 EOS

@@ -8,7 +8,6 @@ set -eu
 kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
 cd "$(dirname "$0")/../.."
 tests/qemu/build >&2
-exec tools/guest --rootfs=none --name="kselftest-$kernel" -- \
-	tests/qemu/in-guest \
-	abi_test life_test callchain_test rows_test hostile_test probe_test \
-	libsfjit_test
+# shellcheck disable=SC2046 # names without blanks
+exec tools/guest --rootfs=none --timeout=1800 --name="kselftest-$kernel" -- \
+	tests/qemu/in-guest $(tests/qemu/selftests) libsfjit_test

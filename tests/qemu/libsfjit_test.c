@@ -5,10 +5,7 @@
  * Trampolines of libsfjit in a guest: the callchain at each instruction, in
  * any slot of a window, is the true stack.
  */
-#include "kselftest_harness.h"
-
-#include "slots.h"
-#include <sfjit.h>
+#include "check_slot.h"
 
 #define PER_WINDOW	4096
 
@@ -53,37 +50,6 @@ static const __u8 *get(struct sfjit_pool *pool, unsigned int nr)
 
 	snprintf(name, sizeof(name), "slot%u", nr);
 	return sfjit_tramp_get(pool, sft_leaf, name, &entry) ? NULL : entry;
-}
-
-/* The code is what the table of its instructions was made for. */
-static void check_code(struct __test_metadata *_metadata, const __u8 *entry,
-		       const struct sft_slot *slot)
-{
-	unsigned int i, end = slot->insns[sft_nr_insns(slot) - 1];
-
-	for (i = 0; i <= end; i++)
-		if (!slot->data || i < slot->data || i >= slot->data + 4)
-			ASSERT_EQ(slot->code[i], entry[i]);
-}
-
-static void check_slot(struct __test_metadata *_metadata, const __u8 *entry,
-		       const struct sft_slot *slot, bool defer)
-{
-	const struct sft_call call = { entry, sft_leaf };
-	struct sft_chain chain;
-	unsigned int i;
-
-	check_code(_metadata, entry, slot);
-	for (i = 0; i < sft_nr_insns(slot); i++) {
-		const __u8 *ip = entry + slot->insns[i];
-
-		TH_LOG("instruction at %u", slot->insns[i]);
-		ASSERT_EQ(0, sft_chain_at(ip, defer, &call, &chain));
-		EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
-	}
-	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, &call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
-		     (uintptr_t)entry + slot->ret, SFT_CALLERS);
 }
 
 TEST_F(pool, first_and_second_slot)
@@ -142,13 +108,6 @@ TEST_F(pool, retired_pool_has_no_windows)
 }
 
 /* Rows given by a caller, in memory of its own. */
-static const struct sfjit_row push_rows[] = {
-	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
-	{ 5, 0, SFJIT_REG(SFJIT_X86_64_SP, 16), SFJIT_NO_RULE,
-	  SFJIT_SAVED(-16) },
-	{ 11, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
-};
-
 TEST(section_made_from_rows)
 {
 	const __u8 *text = sft_map_code(sft_slot_rbp.code, SFT_SLOT, SFT_PAGE);

@@ -30,15 +30,18 @@ $(ksft_out)/nmi_test: tests/module/nmi_test.c tests/module/toggle.S \
 		$(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
-$(ksft_out)/libsfjit_test: tests/qemu/libsfjit_test.c $(ksft_common) \
-		$(ksft_headers) $(O)/lib/libsfjit.a
+# Those of the library.
+ksft_lib := $(addprefix $(ksft_out)/,libsfjit_test libsfjit_live_test)
+
+$(ksft_lib): $(ksft_out)/%: tests/qemu/%.c tests/qemu/check_slot.h \
+		$(ksft_common) $(ksft_headers) $(O)/lib/libsfjit.a
 	$(ksft_link)
 
-$(ksft_out)/libsfjit_test: ksft_cc += -Iuserspace/include
+$(ksft_lib): ksft_cc += -Iuserspace/include
 
 KSELFTESTS := $(patsubst $(ksft_dir)/%.c,$(ksft_out)/%,\
 	$(wildcard $(ksft_dir)/*_test.c)) \
-	$(ksft_out)/nmi_test $(ksft_out)/libsfjit_test
+	$(ksft_out)/nmi_test $(ksft_lib)
 
 kselftests: $(KSELFTESTS)
 

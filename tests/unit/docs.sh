@@ -7,8 +7,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
-docs="README.md DEVELOPING.md Documentation/design.rst
-Documentation/jit-guide.rst Documentation/profiling.rst"
+docs="README.md DEVELOPING.md $(echo Documentation/*.rst)"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failed=0
@@ -83,8 +82,8 @@ verdict "options"
 words '(sfjit|sfg)_[a-z_]+\(|[A-Z][A-Z0-9_]*SFRAME_[A-Z0-9_]+|SF(JIT|RAME)_[A-Z0-9_]+' |
 	sed 's/($//; / \(HAVE_\)*\(PERF\|UNWIND_USER\)_/d' >"$tmp/names"
 while read -r file name; do
-	grep -rqw -e "$name" userspace sframegen tools \
-		kernel-patches/linux/include || bad "$file names $name"
+	grep -rqw -e "$name" userspace sframegen tools tests/race \
+		kernel-patches/linux/include kernel-patches/linux/kernel || bad "$file names $name"
 done <"$tmp/names"
 words '(HAVE_)?(UNWIND_USER|PERF|PROC)_SFRAME(_CALLCHAIN)?' >"$tmp/options"
 while read -r file name; do
@@ -103,8 +102,60 @@ constant Documentation/design.rst "The limit of 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant Documentation/jit-guide.rst "more than 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
-constant Documentation/design.rst "The limit of 4096 reads" \
-	$unwind/user.h 'UNWIND_USER_BUDGET[[:space:]]+4096$'
+sframe_rst=kernel-patches/linux/Documentation/userspace-api/sframe.rst
+threats=Documentation/threat-model.rst
+constant $threats "64 rows of an FDE" \
+	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant $sframe_rst "up to 64 rows" \
+	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant $threats "2^24 FDEs" \
+	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
+constant $threats "64 bytes of rows in a read" \
+	$unwind/sframe.c 'SFRAME_CHUNK[[:space:]]+64$'
+constant $threats "2 looks at a window in a step" \
+	$unwind/sframe_step.h 'tries = 0; tries < 2;'
+constant $threats "65,536 windows of an address space" \
+	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
+constant $threats "stack of 16 values" sframegen/expr.c \
+	'STACK_MAX[[:space:]]+16$'
+constant $threats "A file up to 4 GiB" sframegen/file.c \
+	'MAX_FILE[[:space:]]+\(4ULL << 30\)'
+constant $threats "1,048,576 entries" userspace/run/ps.h \
+	'PS_MOST[[:space:]]+\(1U << 20\)'
+constant $threats "256 MiB are" userspace/run/ps_symbols.c \
+	'MOST_BYTES[[:space:]]+\(256L << 20\)'
+
+# value NAME FILE...: of a constant that other constants of there make up.
+value() {
+	_text=$(sed -n "s/^#define $1[[:space:]][[:space:]]*//p" "$2" | sed 's,/\*.*,,')
+	for _name in $(echo "$_text" | grep -oE '[A-Z_]{3,}'); do
+		_text=$(echo "$_text" | sed "s/$_name/($(value "$_name" "$2"))/")
+	done
+	# shellcheck disable=SC2004 # dash evaluates only what it expands
+	echo "$(($_text))"
+}
+
+# says FILE NUMBER TEXT: with commas for thousands.
+says() {
+	_number=$(echo "$2" | sed ':a; s/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/; ta')
+	[ -n "$2" ] || bad "no number for $1:$3"
+	tr -s '\n ' '  ' <"$1" | grep -qF "$_number$3" ||
+		bad "$1 does not say '$_number$3'"
+}
+nofault=$(value UNWIND_USER_BUDGET_NOFAULT $unwind/user.h)
+faults=$(value UNWIND_USER_BUDGET $unwind/user.h)
+signals=$(value UNWIND_USER_MAX_SIGNALS $unwind/signal.h)
+says $threats "$nofault" " reads and rows of a walk in a"
+says $threats "$faults" " reads and rows of a deferred"
+says $threats "$signals" " signal frames of a walk"
+says $threats "$signals" " times in a walk"
+says $sframe_rst "$nofault" " reads of sections and rows"
+says $sframe_rst "$faults" " if deferred"
+says $sframe_rst "$signals" " times in a walk"
+says Documentation/design.rst "$nofault" "th, or the"
+says Documentation/design.rst "$faults" "th if it is deferred"
+says Documentation/design.rst "$signals" " of them in a walk"
+says Documentation/profiling.rst "$signals" " signal handlers on one stack"
 constant Documentation/design.rst "at most 2^24 entries" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
 constant Documentation/jit-guide.rst "have 65536 windows" \
@@ -121,9 +172,55 @@ sed -n 's/^\t\[SFRAME_REASON_[A-Z_]*\].*= "\(.*\)",/\1/p' \
 sed -n '/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\|budget\|changed\|signal\)[, ].*/\1/p
 	/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\)$/\1/p' \
 	Documentation/jit-guide.rst | sort -u >"$tmp/explained"
-diff "$tmp/reasons" "$tmp/explained" | sed -n 's/^</not explained:/p
-	s/^>/no such reason:/p' >"$tmp/bad"
+# same_reasons WHERE: those in $tmp/explained.
+same_reasons() {
+	diff "$tmp/reasons" "$tmp/explained" |
+		sed -n "s/^</$1 does not explain/p
+			s/^>/no such reason in $1:/p" >>"$tmp/bad"
+}
+same_reasons jit-guide.rst
+sed -n '/^=====* *=====*$/,$s/^\([a-z_]\{2,\}\)  .*/\1/p' $sframe_rst |
+	sort >"$tmp/explained"
+same_reasons sframe.rst
+sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/run/ps_reasons.c |
+	sort >"$tmp/explained"
+same_reasons "sfjit ps"
 verdict "reasons"
+
+# The table of checks: each reason is an answer of one of them, or named above
+# it as one that has none; and no other.
+mutation=Documentation/figures/mutation.json
+sed -n 's/^\t\(SFRAME_REASON_[A-Z_]*\).*/\1/p' \
+	kernel-patches/linux/include/uapi/linux/sframe.h |
+	grep -vx SFRAME_REASON_NONE | sort >"$tmp/enum"
+if [ -e $mutation ]; then
+	# shellcheck disable=SC2016 # reStructuredText's
+	sed -n '/^ *\* -/,/^ *- [^ ]/s/^     - ``\(SFRAME_REASON_[A-Z_]*\)``$/\1/p' \
+		$threats | sort -u >"$tmp/answers"
+	sed '/^.. begin mutation/,$d' $threats |
+		grep -oE 'SFRAME_REASON_[A-Z_]+' | sort -u >"$tmp/without"
+	comm -12 "$tmp/answers" "$tmp/without" |
+		sed 's/$/ is said to have no check/' >>"$tmp/bad"
+	sort "$tmp/answers" "$tmp/without" | uniq | diff "$tmp/enum" - |
+		sed -n 's/^</no check answers/p; s/^>/no such reason:/p' \
+			>>"$tmp/bad"
+	verdict "reasons of the table of checks"
+else
+	skip "reasons of the table of checks" "$mutation has not been made"
+fi
+
+# The table of lanes is that of tools/check.
+sed -n 's/^default="\(.*\)"$/\1 debug kcsan/p' tools/check | tr ' ' '\n' | sort \
+	>"$tmp/lanes"
+# shellcheck disable=SC2016 # Markdown's
+sed -n '/^| lane /,/^$/s/^| `\([a-z]*\)` .*/\1/p' DEVELOPING.md | sort |
+	diff "$tmp/lanes" - | sed -n 's/^</DEVELOPING.md has no lane/p
+		s/^>/no such lane:/p' >"$tmp/bad"
+while read -r lane; do
+	[ -n "$(find "tests/$lane" -maxdepth 1 -name '*.sh')" ] ||
+		bad "tests/$lane has no test"
+done <"$tmp/lanes"
+verdict "lanes"
 
 # A measured number in the text of README.md, outside of what is generated,
 # has a command of the tree in its paragraph.

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: the C library's signal frames stay what they are: found by their
+# code, described by readelf from one byte before it, converted as that.
+
+# shellcheck source=tests/diff/common
+. "$(dirname "$0")/common"
+
+# restorers FILE: where its code is "mov $15, %rax; syscall", in hex. Not that
+# of signals.c, which has no call frame information on purpose.
+restorers() {
+	objdump -d --no-show-raw-insn "$1" | awk '
+		/<signals_restorer>:/ { skip = 2 }
+		skip-- > 0 { next }
+		/mov +\$0xf,%rax/ { at = $1; sub(/:/, "", at); next }
+		at != "" && $2 == "syscall" { print at }
+		{ at = "" }'
+}
+
+# same WHAT WANT GOT
+same() {
+	if [ "$2" = "$3" ]; then
+		ok "$name: $1: $2"
+	else
+		not_ok "$name: $1" "wanted '$2', got '$3'"
+	fi
+}
+
+files=$(trixie_files | grep -e libc.so.6 -e ld-linux)
+[ -n "$files" ] || skip "no files of Debian 13"
+for file in $files "$O/tests/run/hello-static" \
+	"$O/tests/guest/signals-static"; do
+	convert "$file" || continue
+	readelf --debug-dump=frames "$file" 2>"$tmp/err" |
+		awk -f tests/diff/signal.awk | while read -r start end; do
+		printf '0x%x-0x%x\n' "0x$start" "0x$end"
+	done >"$tmp/readelf"
+	# 9 bytes of code
+	for at in $(restorers "$file"); do
+		printf '0x%x-0x%x\n' $((0x$at - 1)) $((0x$at + 9))
+	done >"$tmp/code"
+	same "readelf's signal frame is the code and a byte before" \
+		"$(cat "$tmp/code")" "$(cat "$tmp/readelf")"
+	"$bin" --dump "$tmp/section" |
+		sed -n 's/^FDE [0-9]*: \([^ ]*\) .* signal$/\1/p' >"$tmp/ours"
+	same "converted" "$(cat "$tmp/code")" "$(cat "$tmp/ours")"
+	same "restorers" 1 "$(wc -l <"$tmp/ours")"
+done
+exit $failed

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Live windows of libsfjit in a guest: a function that was published is walked
+ * exactly from then on, one that was taken back ends the walk, and no sample
+ * suffers while the window gets larger sections.
+ */
+#include "check_slot.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#define NR_SLOTS	(SFT_PAGE / SFT_SLOT)
+
+FIXTURE(live)
+{
+	__u8			*text;		/* a page of slots */
+	struct sfjit_live	*live;
+};
+
+FIXTURE_VARIANT(live)
+{
+	bool			defer;
+};
+
+FIXTURE_VARIANT_ADD(live, fp) { false };
+FIXTURE_VARIANT_ADD(live, defer) { true };
+
+static __u8 *map_slots(void)
+{
+	__u8 page[SFT_PAGE];
+	unsigned int i;
+
+	for (i = 0; i < NR_SLOTS; i++)
+		memcpy(page + i * SFT_SLOT, sft_slot_rbp.code, SFT_SLOT);
+	return sft_map_code(page, SFT_PAGE, SFT_PAGE);
+}
+
+FIXTURE_SETUP(live)
+{
+	struct sfjit_live_stat stat;
+
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	self->text = map_slots();
+	ASSERT_NE(NULL, self->text);
+	ASSERT_EQ(0, sfjit_live_create(self->text, SFT_PAGE, 4, 12,
+				       &self->live));
+	ASSERT_EQ(0, sfjit_live_stat(self->live, &stat));
+	ASSERT_EQ(0, stat.error);
+}
+
+FIXTURE_TEARDOWN(live)
+{
+	sfjit_live_retire(self->live);
+}
+
+static int publish(struct sfjit_live *live, const __u8 *text, unsigned int nr)
+{
+	const struct sfjit_function function = {
+		.addr = (uintptr_t)text + nr * SFT_SLOT, .size = SFT_SLOT,
+		.nr_rows = ARRAY_SIZE(push_rows), .rows = push_rows,
+	};
+
+	return sfjit_live_publish(live, &function);
+}
+
+/* The walk ends in the slot: its address is the last one. */
+static void check_end(struct __test_metadata *_metadata, const __u8 *entry,
+		      bool defer)
+{
+	const struct sft_call call = { entry, sft_leaf };
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_chain_at(entry, defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)entry);
+	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
+		     (uintptr_t)entry + sft_slot_rbp.ret);
+}
+
+static void check_good(struct __test_metadata *_metadata, const __u8 *entry,
+		       bool defer)
+{
+	check_slot(_metadata, entry, &sft_slot_rbp, defer);
+}
+
+TEST_F(live, published_functions_are_walked)
+{
+	const bool defer = variant->defer;
+	unsigned int i;
+
+	ASSERT_EQ(1, sft_windows());
+	for (i = 0; i < 4; i++) {
+		check_end(_metadata, self->text + i * SFT_SLOT, defer);
+		ASSERT_EQ(0, publish(self->live, self->text, i));
+		check_good(_metadata, self->text + i * SFT_SLOT, defer);
+	}
+	for (i = 0; i < 4; i++)
+		check_good(_metadata, self->text + i * SFT_SLOT, defer);
+	check_end(_metadata, self->text + 4 * SFT_SLOT, defer);
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* The line of the only window in /proc/self/sframe says what it is. */
+TEST_F(live, proc_calls_it_live)
+{
+	unsigned long start = 0, end = 0, key = 0, section = 0, length = 0;
+	struct sfjit_live_stat stat;
+	char flags[16] = "", line[256];
+	FILE *file = fopen("/proc/self/sframe", "r");
+
+	ASSERT_NE(NULL, file);
+	ASSERT_NE(NULL, fgets(line, sizeof(line), file));
+	fclose(file);
+	ASSERT_EQ(6, sscanf(line, "%lx-%lx %lx %lx %lx %15s", &start, &end,
+			    &key, &section, &length, flags));
+	ASSERT_EQ(0, sfjit_live_stat(self->live, &stat));
+	EXPECT_EQ((uintptr_t)self->text, start);
+	EXPECT_EQ((uintptr_t)self->text + SFT_PAGE, end);
+	EXPECT_EQ((uintptr_t)self->text, key);
+	EXPECT_EQ((uintptr_t)stat.section, section);
+	EXPECT_EQ(stat.length, length);
+	EXPECT_STREQ("live", flags);
+}
+
+TEST_F(live, a_function_taken_back_ends_the_walk)
+{
+	const bool defer = variant->defer;
+	__u8 *text = self->text;
+
+	ASSERT_EQ(0, publish(self->live, text, 0));
+	ASSERT_EQ(0, publish(self->live, text, 1));
+	ASSERT_EQ(0, publish(self->live, text, 2));
+	ASSERT_EQ(0, sfjit_live_withdraw(self->live, text + SFT_SLOT));
+	check_good(_metadata, text, defer);
+	check_end(_metadata, text + SFT_SLOT, defer);
+	check_good(_metadata, text + 2 * SFT_SLOT, defer);
+}
+
+TEST_F(live, text_taken_back_is_good_again_after_growing)
+{
+	const bool defer = variant->defer;
+	__u8 *text = self->text;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, publish(self->live, text, i));
+	ASSERT_EQ(-ENOSPC, publish(self->live, text, 4));
+	ASSERT_EQ(0, sfjit_live_withdraw(self->live, text + 3 * SFT_SLOT));
+	ASSERT_EQ(-EEXIST, publish(self->live, text, 3));
+	ASSERT_EQ(0, sfjit_live_grow(self->live, NULL, 0, 0, 0));
+	ASSERT_EQ(1, sft_windows());
+	for (i = 0; i < 3; i++)
+		check_good(_metadata, text + i * SFT_SLOT, defer);
+	check_end(_metadata, text + 3 * SFT_SLOT, defer);
+	for (i = 3; i < 7; i++) {
+		ASSERT_EQ(0, publish(self->live, text, i));
+		check_good(_metadata, text + i * SFT_SLOT, defer);
+	}
+}
+
+/* ---- Under load ------------------------------------------------------ */
+
+struct load {
+	struct sfjit_live	*live;
+	__u8			*text;
+	atomic_bool		stop;
+	atomic_uint		rounds;
+	atomic_int		error;
+};
+
+/*
+ * Slots 2 to 5 come and go behind the two that are sampled, and each round ends
+ * in a new section.
+ */
+static int load_round(struct load *load)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 2; i < 6 && !ret; i++)
+		ret = publish(load->live, load->text, i);
+	for (i = 2; i < 6 && !ret; i++)
+		ret = sfjit_live_withdraw(load->live,
+					  load->text + i * SFT_SLOT);
+	return ret ?: sfjit_live_grow(load->live, NULL, 0, 4, 12);
+}
+
+static void *make_load(void *argument)
+{
+	struct load *load = argument;
+
+	while (!load->stop && !load->error) {
+		load->error = load_round(load);
+		load->rounds++;
+	}
+	return NULL;
+}
+
+TEST_F(live, every_sample_is_whole_while_the_window_grows)
+{
+	struct load load = { self->live, self->text };
+	unsigned int samples = 0;
+	pthread_t thread;
+
+	ASSERT_EQ(0, publish(self->live, self->text, 0));
+	ASSERT_EQ(0, publish(self->live, self->text, 1));
+	ASSERT_EQ(0, sfjit_live_grow(self->live, NULL, 0, 4, 12));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, make_load, &load));
+	while ((samples < 100 || load.rounds < 100) && !load.error) {
+		check_good(_metadata, self->text, variant->defer);
+		check_good(_metadata, self->text + SFT_SLOT, variant->defer);
+		samples += 2;
+	}
+	load.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, load.error);
+	TH_LOG("%u sections, %u slots sampled at each instruction",
+	       load.rounds, samples);
+	check_end(_metadata, self->text + 5 * SFT_SLOT, variant->defer);
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* ---- Processes ------------------------------------------------------- */
+
+static void go_on(struct __test_metadata *_metadata, struct sfjit_live *live,
+		  const __u8 *text, bool defer)
+{
+	check_good(_metadata, text, defer);
+	ASSERT_EQ(0, publish(live, text, 1));
+	check_good(_metadata, text + SFT_SLOT, defer);
+	ASSERT_EQ(0, sfjit_live_retire(live));
+	ASSERT_EQ(0, sft_windows());
+}
+
+TEST_F(live, a_child_goes_on_by_itself)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, publish(self->live, self->text, 0));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		go_on(_metadata, self->live, self->text, variant->defer);
+		_exit(_metadata->exit_code);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	check_good(_metadata, self->text, variant->defer);
+	check_end(_metadata, self->text + SFT_SLOT, variant->defer);
+}
+
+TEST_F(live, after_retire_the_caller_is_lost)
+{
+	const struct sft_call call = { self->text, sft_leaf };
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, publish(self->live, self->text, 0));
+	ASSERT_EQ(0, sfjit_live_retire(self->live));
+	self->live = NULL;
+	EXPECT_EQ(0, sft_windows());
+	ASSERT_EQ(0, sft_chain_at(self->text, variant->defer, &call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)self->text, SFT_LOST);
+}
+
+/* Code that is not mapped executable yet; growing registers. */
+TEST_F(live, a_refused_window_is_registered_by_growing)
+{
+	struct sfjit_live_stat stat;
+	struct sfjit_live *live;
+	__u8 *text = map_slots();
+
+	ASSERT_EQ(0, mprotect(text, SFT_PAGE, PROT_READ));
+	ASSERT_EQ(0, sfjit_live_create(text, SFT_PAGE, 4, 12, &live));
+	ASSERT_EQ(0, sfjit_live_stat(live, &stat));
+	EXPECT_EQ(-EINVAL, stat.error);
+	ASSERT_EQ(0, publish(live, text, 0));
+	ASSERT_EQ(0, mprotect(text, SFT_PAGE, SFT_RX));
+	ASSERT_EQ(0, sfjit_live_grow(live, NULL, 0, 0, 0));
+	ASSERT_EQ(0, sfjit_live_stat(live, &stat));
+	EXPECT_EQ(0, stat.error);
+	EXPECT_EQ(2, sft_windows());
+	check_good(_metadata, text, variant->defer);
+	ASSERT_EQ(0, sfjit_live_retire(live));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * `sfjit run' does nothing for a statically linked program. This one makes the
+ * same windows for itself: of its own code, C library included, and the vDSO.
+ */
+#include <errno.h>
+#include <sfjit.h>
+
+#include "image.h"
+#include "modules.h"
+#include "signals.h"
+#include "windows.h"
+
+static int make_table(struct table *table, const struct image *image)
+{
+	struct sfg_summary summary;
+	struct sfg_output out;
+	int ret;
+
+	ret = sfg_convert(&(struct sfg_input) {
+		.abi = SFRAME_ABI_AMD64_LE, .cfi = image->cfi,
+		.text = image->text, .nr_text = image->nr_text,
+	}, &out, &summary, NULL);
+	if (ret)
+		return ret;
+	table->data = out.data;
+	table->length = out.len;
+	return sfg_rebase(out.data, out.len,
+			  image->bias - (uintptr_t)out.data);
+}
+
+static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct module m = { .nr_windows = 0 };
+	const char *reason;
+	struct image image;
+	unsigned int i;
+	int ret;
+
+	ret = image_read(&image, info, &reason);
+	if (!ret)
+		ret = make_table(&m.table, &image);
+	if (!ret)
+		windows_choose(&m, &image);
+	for (i = 0; i < m.nr_windows && !ret; i++)
+		ret = sfjit_register(m.windows[i].start, m.table.data,
+				     m.table.length,
+				     (void *)m.windows[i].start,
+				     m.windows[i].length);
+	return ret;
+}
+
+int signals_begin(void)
+{
+	int ret = dl_iterate_phdr(visit, NULL);
+
+	errno = -ret;
+	return ret ? -1 : 0;
+}
