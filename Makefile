@@ -25,6 +25,7 @@ ALL :=
 TESTS :=
 all:
 
+include tests/kselftest.mk
 include $(sort $(wildcard sframegen/*.mk arch/*/*.mk userspace/*/*.mk \
 	tests/*/*.mk bench/*.mk))
 

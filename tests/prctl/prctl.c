@@ -20,6 +20,7 @@
 
 #include "../race/check.h"
 #include "model.h"
+#include "sframe_test.h"
 
 #define LIMIT		"/proc/sys/vm/max_sframe_windows"
 
@@ -477,7 +478,7 @@ static void change_limit(void)
 
 	limit = limits[below(sizeof(limits) / sizeof(limits[0]))];
 	snprintf(text, sizeof(text), "%ld\n", limit);
-	write_text(LIMIT, text);
+	sft_write_text(LIMIT, text);
 }
 
 static void change_text(void)

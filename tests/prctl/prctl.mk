@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # The generator of prctl() arguments, built as the kernel's selftests are
-# (tests/qemu/qemu.mk).
+# (tests/kselftest.mk).
 
 $(O)/tests/prctl/prctl: $(addprefix tests/prctl/,prctl.c model.c memory.c \
 		model.h) tests/race/check.c tests/race/check.h \
-		kernel-patches/linux/include/uapi/linux/sframe.h
+		$(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
 kselftests: $(O)/tests/prctl/prctl

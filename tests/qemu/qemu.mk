@@ -1,27 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# The kernel's selftests as static programs for a guest without libraries.
-# Their harness is that of the kernel source, which a plain `make tests' must
-# not need: the scripts of this directory ask for `make kselftests'.
-
-ksft_dir := kernel-patches/linux/tools/testing/selftests/sframe
-ksft_out := $(O)/tests/kselftest
-ksft_common := $(addprefix $(ksft_dir)/,section.c walk.c frames.S)
-ksft_headers := $(wildcard $(ksft_dir)/*.h tests/module/*.h) \
-	kernel-patches/linux/include/uapi/linux/sframe.h
-
-KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \
-	$(call tool,kernel source unpatched))$(KSELFTEST_TREE)
-ksft_cc = $(CC) $(CFLAGS) -std=gnu11 -Wall -static -pthread -D_GNU_SOURCE= \
-	-I$(ksft_dir) -Ikernel-patches/linux/include/uapi \
-	-isystem $(KSELFTEST_TREE)/tools/include/uapi \
-	-I$(KSELFTEST_TREE)/tools/testing/selftests
-
-define ksft_link
-	@mkdir -p $(@D)
-	$(ksft_cc) -o $@ $(filter %.c %.S,$^) $(filter %.a,$^)
-endef
+# The kernel's selftests; see tests/kselftest.mk.
 
 $(ksft_out)/%_test: $(ksft_dir)/%_test.c $(ksft_common) $(ksft_headers)
 	$(ksft_link)

@@ -4,8 +4,6 @@
  *
  * Checks that many threads and processes count in, and small things beside.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,18 +99,6 @@ uint64_t rng_start(uint64_t stream)
 uint64_t rng_below(uint64_t *state, uint64_t limit)
 {
 	return rng_next(state) % limit;
-}
-
-int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
 }
 
 long read_number(const char *path, const char *word)

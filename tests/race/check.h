@@ -56,8 +56,6 @@ uint64_t rng_below(uint64_t *state, uint64_t limit);
 
 /* ---- files --------------------------------------------------------------- */
 
-/* 0 or -errno */
-int write_text(const char *path, const char *text);
 /* The number behind @word at the start of a line of @path, or -1. */
 long read_number(const char *path, const char *word);
 

@@ -66,11 +66,11 @@ static void drain(void)
 	char path[100];
 	unsigned int i;
 
-	write_text(BARRIER, "1\n");
+	sft_write_text(BARRIER, "1\n");
 	usleep(200000);
 	for (i = 0; i < CHARGED_SLAB; i++) {
 		snprintf(path, sizeof(path), "%s/shrink", amounts[i].path);
-		write_text(path, "1\n");
+		sft_write_text(path, "1\n");
 	}
 }
 
@@ -82,7 +82,7 @@ int leak_run(int (*fn)(double), double arg)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		if (write_text(OWN_CGROUP "/cgroup.procs", "0\n"))
+		if (sft_write_text(OWN_CGROUP "/cgroup.procs", "0\n"))
 			puts("# no memory cgroup");
 		exit(fn(arg));
 	}
@@ -156,7 +156,7 @@ bool leak_end(void)
 
 int leak_init(void)
 {
-	int ret = write_text(CGROUP "/cgroup.subtree_control", "+memory\n");
+	int ret = sft_write_text(CGROUP "/cgroup.subtree_control", "+memory\n");
 
 	most = mmap(NULL, SFT_PAGE, SFT_RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (most == MAP_FAILED)

@@ -32,9 +32,9 @@ static const struct check all_checks[NR_CHECKS] = {
 	[CHECK_ERRNO] = CHECK("results of calls about a thread's windows"),
 	[CHECK_CROWD] = CHECK("results of calls about everybody's windows"),
 	[CHECK_QUIET] = CHECK("windows that are there are those that must be"),
-	[CHECK_KEPT] = 
+	[CHECK_KEPT] =
 		CHECK("/proc shows windows that stay once, during changes"),
-	[CHECK_PROC_SELF] = 
+	[CHECK_PROC_SELF] =
 		CHECK("/proc shows windows in order, during changes"),
 	[CHECK_PROC_OTHER] = CHECK("/proc of another process, during changes"),
 	[CHECK_CHILD] = CHECK("children have windows of their own"),

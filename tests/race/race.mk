@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Threads and processes against each other, as static programs for a guest,
-# with what the kernel's selftests share; see tests/qemu/qemu.mk.
+# with what the kernel's selftests share; see tests/kselftest.mk.
 
 race_out := $(O)/tests/race
 race_common := $(addprefix tests/race/,check.c spin.c sample.c) $(ksft_common)

@@ -43,9 +43,9 @@ void *sample_memory(size_t size)
 
 void sample_prepare(void)
 {
-	write_text("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+	sft_write_text("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
 	/* Without it the rate goes down when samples take long, as here. */
-	write_text("/proc/sys/kernel/perf_cpu_time_max_percent", "0\n");
+	sft_write_text("/proc/sys/kernel/perf_cpu_time_max_percent", "0\n");
 }
 
 static int open_source(struct source *source, sample_fn fn, void *arg,

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# How programs are built on top of the kernel's selftests, static, for a guest
+# without libraries. Read before the rules of tests/*/*.mk, which use it.
+# Their harness is that of the kernel source, which a plain `make tests' must
+# not need: the scripts of tests/qemu ask for `make kselftests'.
+
+ksft_dir := kernel-patches/linux/tools/testing/selftests/sframe
+ksft_out := $(O)/tests/kselftest
+ksft_common := $(addprefix $(ksft_dir)/,section.c walk.c frames.S)
+ksft_headers := $(wildcard $(ksft_dir)/*.h tests/module/*.h) \
+	kernel-patches/linux/include/uapi/linux/sframe.h
+
+KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \
+	$(call tool,kernel source unpatched))$(KSELFTEST_TREE)
+ksft_cc = $(CC) $(CFLAGS) -std=gnu11 -Wall -static -pthread -D_GNU_SOURCE= \
+	-I$(ksft_dir) -Ikernel-patches/linux/include/uapi \
+	-isystem $(KSELFTEST_TREE)/tools/include/uapi \
+	-I$(KSELFTEST_TREE)/tools/testing/selftests
+
+define ksft_link
+	@mkdir -p $(@D)
+	$(ksft_cc) -o $@ $(filter %.c %.S,$^) $(filter %.a,$^)
+endef
