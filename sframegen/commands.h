@@ -28,6 +28,8 @@ void print_summary(FILE *to, const struct elf_file *f,
 #define ROW_TEXT_MAX	160
 void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 		char *text);
+/* A name that a file chose: what a terminal might act on as \xNN. */
+void print_name(FILE *to, const char *name);
 
 /*
  * window_cfi.c: .eh_frame for a window of equal slots of 'slot' bytes (a power

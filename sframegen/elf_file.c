@@ -129,12 +129,13 @@ bool elf_get_section(struct elf_file *f, size_t index, GElf_Shdr *shdr)
 	return scn && gelf_getshdr(scn, shdr);
 }
 
-Elf_Data *elf_section_data(struct elf_file *f, size_t index)
+Elf_Data *elf_section_data(struct elf_file *f, size_t index, uint32_t type)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_getscn(f->elf, index);
 
-	if (!scn || !gelf_getshdr(scn, &shdr) ||
+	/* of another type, libelf would convert what nobody asked for */
+	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != type ||
 	    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
 		return NULL;
 	return elf_getdata(scn, NULL);

@@ -103,14 +103,14 @@ static int relocate_from(struct elf_file *f, struct elf_part *part,
 {
 	struct relocating r = {
 		.f = f, .part = part, .file_offset = shdr->sh_offset,
-		.symbols = elf_section_data(f, shdr->sh_link),
+		.symbols = elf_section_data(f, shdr->sh_link, SHT_SYMTAB),
 	};
-	Elf_Data *data = elf_section_data(f, index);
+	Elf_Data *data = elf_section_data(f, index, SHT_RELA);
 	GElf_Rela rela;
 	size_t i;
 	int ret = 0;
 
-	if (!data || !r.symbols || r.symbols->d_type != ELF_T_SYM)
+	if (!data || !r.symbols)
 		return elf_error(f, shdr->sh_offset, -EINVAL,
 				 "relocations are damaged");
 	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
@@ -163,7 +163,7 @@ bool elf_is_relocated(struct elf_file *f, uint64_t addr, uint64_t size)
 		    !elf_get_section(f, shdr.sh_info, &target) ||
 		    !(target.sh_flags & SHF_EXECINSTR))
 			continue;
-		data = elf_section_data(f, i);
+		data = elf_section_data(f, i, SHT_RELA);
 		if (!data || touches(data, f->section_addr[shdr.sh_info],
 				     addr, size))
 			return true;

@@ -50,7 +50,7 @@ int elf_read_symbols(struct elf_file *f)
 {
 	GElf_Shdr shdr;
 	size_t index = find_symbols(f, &shdr), i, nr;
-	Elf_Data *data = index ? elf_section_data(f, index) : NULL;
+	Elf_Data *data = index ? elf_section_data(f, index, SHT_SYMTAB) : NULL;
 	GElf_Sym sym;
 
 	if (!data)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Rows as text. */
+/* Rows and names as text. */
 #include <inttypes.h>
 
 #include "commands.h"
@@ -39,4 +39,11 @@ void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 	}
 	if (row->flags & SFG_ROW_MANGLED_RA)
 		strcpy(text, " mangled");
+}
+
+void print_name(FILE *to, const char *name)
+{
+	for (; *name; name++)
+		fprintf(to, *name < ' ' || *name > '~' ? "\\x%02x" : "%c",
+			(unsigned char)*name);
 }

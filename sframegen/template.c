@@ -68,9 +68,23 @@ static int refuse(const struct template *t, const struct elf_symbol *fn,
 			 "%s: %s", fn->name, reason);
 }
 
+/* main() leaves the locale at "C": only letters that C knows are letters. */
+static bool is_identifier(const char *name)
+{
+	if (isdigit((unsigned char)*name))
+		return false;
+	while (isalnum((unsigned char)*name) || *name == '_')
+		name++;
+	return !*name;
+}
+
 static int check_function(const struct template *t,
 			  const struct elf_symbol *fn)
 {
+	/* it becomes names in C, and part of the messages below */
+	if (!is_identifier(fn->name))
+		return elf_error(t->f, file_offset_of(t, find_code(t, fn)),
+				 -EINVAL, "function's name is not one in C");
 	if (!find_code(t, fn) || !fn->size)
 		return refuse(t, fn, "function has no code");
 	if (fn->size > MAX_SLOT)

@@ -218,9 +218,10 @@ static void print_difference(struct verifier *v, uint64_t lo,
 
 	describe(v, theirs, their_text);
 	describe(v, ours, our_text);
-	printf("%s: %s+0x%" PRIx64 ": .sframe: %s; CFI: %s\n", v->f->path,
-	       fn ? fn->name : "", lo - (fn ? fn->addr : 0), their_text,
-	       our_text);
+	printf("%s: ", v->f->path);
+	print_name(stdout, fn ? fn->name : "");
+	printf("+0x%" PRIx64 ": .sframe: %s; CFI: %s\n",
+	       lo - (fn ? fn->addr : 0), their_text, our_text);
 	v->differences++;
 }
 

@@ -119,4 +119,13 @@ differs "saved stack pointer" 0x1 "nothing" <<'EOS'
 	.cfi_offset 7, -24
 EOS
 
+# the difference is still in f.o
+objcopy --redefine-sym f="$(printf 'f\033[2J\nx')" "$tmp/f.o"
+"$bin" --verify "$tmp/f.o" >"$tmp/out" 2>&1
+if grep -qF 'f\x1b[2J\x0ax+0x1: .sframe: ' "$tmp/out"; then
+	ok "a name that a terminal would act on"
+else
+	not_ok "a name that a terminal would act on" "$(cat "$tmp/out")"
+fi
+
 exit $failed

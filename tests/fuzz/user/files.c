@@ -16,6 +16,8 @@ static ssize_t print(void *cookie, const char *text, size_t len)
 	size_t i;
 
 	for (i = 0; i < len; i++) {
+		/* nothing that a terminal acts on */
+		REQUIRE(text[i] == '\n' || (text[i] >= ' ' && text[i] <= '~'));
 		if (p->len < sizeof(p->first))
 			p->first[p->len] = text[i];
 		p->len++;
