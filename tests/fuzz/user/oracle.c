@@ -15,7 +15,7 @@
 
 #define LIMIT_SECONDS	0.05
 #define LIMIT_BYTES	4096
-#define ATTEMPTS	3
+#define ATTEMPTS	10
 
 void oracle_failed(const char *file, int line, const char *what)
 {
