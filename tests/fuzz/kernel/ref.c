@@ -572,22 +572,47 @@ static enum sframe_reason rule_value(const struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
+static const struct return_instance *probe_at(const struct return_instance *ri,
+					      unsigned long slot)
+{
+	while (ri && ri->stack != slot)
+		ri = ri->next;
+	return ri;
+}
+
+/* The lowest place of an address, from @slot on, that a probe has taken. */
+static unsigned long next_probe(const struct return_instance *ri,
+				unsigned long slot)
+{
+	unsigned long lowest = ULONG_MAX;
+
+	for (; ri; ri = ri->next)
+		if (ri->stack >= slot && ri->stack < lowest)
+			lowest = ri->stack;
+	return lowest;
+}
+
 /*
  * A return probe has put its trampoline in the place of the address, which was
- * at the stack pointer when the function was entered.
+ * at the stack pointer when the function was entered. A frame pointer may lead
+ * to a copy of it, which is below.
  */
 static enum sframe_reason probed_return(const struct unwind_user_state *state,
-					unsigned long cfa, unsigned long *ra)
+					bool by_fp, unsigned long *cfa,
+					unsigned long *ra)
 {
-	const struct return_instance *ri = state->ri;
+	const struct return_instance *ri;
+	unsigned long slot = *cfa - state->ws;
 
-	if (!ri || *ra != shim_trampoline)
+	if (!state->ri || *ra != shim_trampoline)
 		return SFRAME_REASON_NONE;
-	while (ri && ri->stack + state->ws != cfa)
-		ri = ri->next;
+	if (by_fp)
+		slot = next_probe(state->ri, slot);
+	ri = probe_at(state->ri, slot);
 	if (!ri)
 		return SFRAME_REASON_STACK_FAULT;
 	*ra = ri->orig_ret_vaddr;
+	*cfa = slot + state->ws;
 	return SFRAME_REASON_NONE;
 }
 
@@ -608,7 +633,7 @@ static enum sframe_reason apply(struct unwind_user_state *state,
 	if (!reason)
 		reason = rule_value(state, &frame->fp, cfa, &fp);
 	if (!reason)
-		reason = probed_return(state, cfa, &ra);
+		reason = probed_return(state, frame->by_fp, &cfa, &ra);
 	if (reason)
 		return reason;
 	state->ip = ra;
@@ -705,6 +730,7 @@ int ref_fp_step(struct unwind_user_state *state, bool checked)
 		.cfa = { .base = REF_FP, .off = 2 * ws },
 		.ra = saved_at(-ws),
 		.fp = saved_at(-2 * ws),
+		.by_fp = true,
 	};
 
 	if (state->topmost && state->regs && shim_function_start)

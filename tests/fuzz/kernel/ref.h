@@ -36,6 +36,7 @@ struct ref_rule {
 
 struct ref_frame {
 	struct ref_rule cfa, ra, fp;
+	bool by_fp;		/* by convention, not by rows */
 	bool outermost;
 	bool signal;
 };

@@ -13,33 +13,40 @@
 
 /*
  * A pending return probe has replaced the return address of a function by that
- * of its trampoline. Which probe is told by @sp, the stack pointer when the
- * function was entered: after a longjmp(), or where a task has several stacks,
- * the next one in the list need not be it. Functions that were called in tail
- * position have that and the original return address in common.
+ * of its trampoline. Which probe is told by @slot, where the call has put the
+ * address: after a longjmp(), or where a task has several stacks, the next one
+ * in the list need not be it. Functions that were called in tail position have
+ * that and the original return address in common.
  *
- * Return: 0 with the true address in @ra, or -EFAULT if it is not known.
+ * A function that aligns its stack copies the return address down to its frame
+ * pointer, which leads to the @copied one then. No call in between is pending.
+ *
+ * Return: 0 with the true address in @ra and its place in @slot, or -EFAULT if
+ * it is not known.
  */
 static __always_inline int
 unwind_user_return_address(const struct unwind_user_state *state,
-			   unsigned long sp, unsigned long *ra)
+			   const bool copied, unsigned long *slot,
+			   unsigned long *ra)
 {
 #ifdef CONFIG_UPROBES
-	const struct return_instance *ri = state->ri;
+	const struct return_instance *ri = state->ri, *nearest = NULL;
 
 	if (likely(!ri) || *ra != uprobe_get_trampoline_vaddr())
 		return 0;
 
 	for (; ri; ri = ri->next) {
-		if (ri->stack == sp) {
-			*ra = ri->orig_ret_vaddr;
-			return 0;
-		}
+		if (ri->stack < *slot)
+			continue;
+		if (!nearest || ri->stack < nearest->stack)
+			nearest = ri;
 	}
-	return -EFAULT;
-#else
-	return 0;
+	if (!nearest || (nearest->stack != *slot && !copied))
+		return -EFAULT;
+	*ra = nearest->orig_ret_vaddr;
+	*slot = nearest->stack;
 #endif
+	return 0;
 }
 
 /*

@@ -162,7 +162,7 @@ unwind_user_apply_frame(struct unwind_user_state *state,
 	const struct unwind_user_frame entry = {
 		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
 	};
-	unsigned long cfa = 0, ra = state->ip, fp = state->fp;
+	unsigned long cfa = 0, ra = state->ip, fp = state->fp, slot;
 	int ret;
 
 	/* Get the Canonical Frame Address (CFA) */
@@ -192,12 +192,13 @@ unwind_user_apply_frame(struct unwind_user_state *state,
 	if (ret)
 		return ret;
 
-	ret = unwind_user_return_address(state, cfa - entry.cfa.off, &ra);
+	slot = cfa - entry.cfa.off;
+	ret = unwind_user_return_address(state, frame->ra_copied, &slot, &ra);
 	if (ret)
 		return ret;
 
 	state->ip = ra;
-	state->sp = cfa;
+	state->sp = slot + entry.cfa.off;
 	state->fp = fp;
 	state->topmost = false;
 	state->exact_ip = false;
@@ -214,6 +215,7 @@ unwind_user_apply_fp(struct unwind_user_state *state, const bool checked,
 	};
 	const struct unwind_user_frame frame = {
 		ARCH_INIT_USER_FP_FRAME(state->ws)
+		.ra_copied = true,
 	};
 
 	if (state->topmost && state->regs &&

@@ -25,6 +25,8 @@
 #define TAIL_OFF	96
 /* has its return address on the stack twice at the second instruction. */
 #define COPY_OFF	112
+/* makes a frame on a stack that it has aligned, as gcc does it. */
+#define ALIGN_OFF	128
 
 FIXTURE(probe)
 {
@@ -59,6 +61,16 @@ static void put_jump(__u8 *page, int at, int to)
 /* push (%rsp); nop; pop %rax; ret */
 static const __u8 copy_code[] = { 0xff, 0x34, 0x24, 0x90, 0x58, 0xc3 };
 
+/*
+ * 0 lea 8(%rsp),%r10	 5 and $-64,%rsp	 9 push -8(%r10)
+ * 13 push %rbp		14 mov %rsp,%rbp	17 nop
+ * 18 pop %rbp		19 lea -8(%r10),%rsp	23 ret
+ */
+static const __u8 align_code[] = {
+	0x4c, 0x8d, 0x54, 0x24, 0x08, 0x48, 0x83, 0xe4, 0xc0, 0x41, 0xff, 0x72,
+	0xf8, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0x49, 0x8d, 0x62, 0xf8, 0xc3,
+};
+
 /* Probes need a file: a copy of the slot and of sft_leaf in a nameless one. */
 static int make_file(const struct sft_slot *kind)
 {
@@ -72,6 +84,7 @@ static int make_file(const struct sft_slot *kind)
 	put_jump(page, JUMP_OFF + 1, kind->ret);
 	put_jump(page, TAIL_OFF, LEAF_OFF);
 	memcpy(page + COPY_OFF, copy_code, sizeof(copy_code));
+	memcpy(page + ALIGN_OFF, align_code, sizeof(align_code));
 	if (fd >= 0 && write(fd, page, sizeof(page)) != sizeof(page))
 		return -1;
 	return fd;
@@ -442,6 +455,30 @@ TEST_F(probe, trampoline_where_no_probe_is)
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip);
 	sft_event_close(&event);
+}
+
+/*
+ * Guards against: a stack that ends, or goes wrong, where a function aligns it.
+ * Its frame pointer leads to a copy of the return address, away from the place
+ * that the probe knows. The caller's row needs the true stack pointer.
+ */
+TEST_F(probe, pending_at_a_function_that_aligns_its_stack)
+{
+	const __u8 *start = self->text + ALIGN_OFF, *ip = start + 17;
+	struct sft_event outer, inner;
+	struct sft_chain chain;
+
+	REGISTER_SLOT();
+	OPEN(&outer, 0, SFT_RETPROBE);
+	OPEN(&inner, ALIGN_OFF, SFT_RETPROBE);
+	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
+	self->call.target = start;
+	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)ip,
+		     (uintptr_t)self->text + self->kind->ret, SFT_CALLERS);
+	sft_event_close(&inner);
+	sft_event_close(&outer);
 }
 
 TEST_HARNESS_MAIN
