@@ -18,7 +18,7 @@
 /* Rows looked at in one step; producers split functions with more. */
 #define SFRAME_STEP_ROWS	64
 
-/* FDEs of one section; 24 probes reach each. */
+/* FDEs of one section; 25 probes reach each. */
 #define SFRAME_MAX_FDES		BIT(24)
 
 /**

@@ -251,11 +251,29 @@ static int sframe_store(struct sframe_registry *reg,
 	return 0;
 }
 
-static int sframe_insert(struct sframe_registry *reg,
+/* Is each page of the range mapped, with all of @flags? */
+static bool sframe_range_has(struct mm_struct *mm, unsigned long start,
+			     unsigned long end, vm_flags_t flags)
+{
+	struct vm_area_struct *vma;
+
+	/* The text of a JIT may be split into several mappings. */
+	for (; start < end; start = vma->vm_end) {
+		vma = vma_lookup(mm, start);
+		if (!vma || (vma->vm_flags & flags) != flags)
+			return false;
+	}
+	return true;
+}
+
+static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 			 struct sframe_window *window)
 {
 	int ret;
 
+	if (!sframe_range_has(mm, window->text_start, window->text_end,
+			      VM_EXEC))
+		return -EINVAL;
 	if (sframe_find_key(reg, window->key))
 		return -EBUSY;
 	if (sframe_overlaps(reg, window, NULL))
@@ -277,9 +295,10 @@ static int sframe_insert(struct sframe_registry *reg,
 
 /*
  * One store swaps the windows, so that no sample falls in between. That takes
- * a range which covers the old one.
+ * a range which covers the old one. The text of the old one is mapped, or it
+ * would be gone; a JIT may be writing to it, while it is not executable.
  */
-static int sframe_replace(struct sframe_registry *reg,
+static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 			  struct sframe_window *window)
 {
 	struct sframe_window *old = sframe_find_key(reg, window->key);
@@ -290,6 +309,10 @@ static int sframe_replace(struct sframe_registry *reg,
 	if (window->text_start > old->text_start ||
 	    window->text_end < old->text_end)
 		return -EINVAL;
+	if (!sframe_range_has(mm, window->text_start, old->text_start,
+			      VM_EXEC) ||
+	    !sframe_range_has(mm, old->text_end, window->text_end, VM_EXEC))
+		return -EINVAL;
 	if (sframe_overlaps(reg, window, old))
 		return -EEXIST;
 
@@ -297,23 +320,6 @@ static int sframe_replace(struct sframe_registry *reg,
 	if (!ret)
 		sframe_window_removed(reg, old);
 	return ret;
-}
-
-/* Is each page of the text mapped, with all of @flags? */
-static bool sframe_text_has(struct mm_struct *mm,
-			    const struct sframe_window *window,
-			    vm_flags_t flags)
-{
-	VMA_ITERATOR(vmi, mm, window->text_start);
-	unsigned long start = window->text_start;
-	struct vm_area_struct *vma;
-
-	for_each_vma_range(vmi, vma, window->text_end) {
-		if (vma->vm_start > start || (vma->vm_flags & flags) != flags)
-			return false;
-		start = vma->vm_end;
-	}
-	return start >= window->text_end;
 }
 
 /**
@@ -330,7 +336,7 @@ int sframe_register(struct sframe_window *window, bool replace)
 {
 	struct mm_struct *mm = current->mm;
 	struct sframe_registry *reg;
-	int ret = -EINVAL;
+	int ret;
 
 	reg = sframe_registry_get(mm);
 	if (!reg)
@@ -338,16 +344,11 @@ int sframe_register(struct sframe_window *window, bool replace)
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	/*
-	 * The text of a JIT may be split into several mappings. Nothing is
-	 * promised for later: permissions may change.
-	 */
-	if (sframe_text_has(mm, window, VM_EXEC)) {
-		guard(mutex)(&reg->lock);
+	scoped_guard(mutex, &reg->lock) {
 		if (replace)
-			ret = sframe_replace(reg, window);
+			ret = sframe_replace(mm, reg, window);
 		else
-			ret = sframe_insert(reg, window);
+			ret = sframe_insert(mm, reg, window);
 	}
 	mmap_read_unlock(mm);
 	return ret;
@@ -446,7 +447,8 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 	mas_for_each(&mas, window, ULONG_MAX) {
 		cond_resched();
 		/* MADV_DONTFORK leaves text out of the child. */
-		if (all_mapped || sframe_text_has(mm, window, 0)) {
+		if (all_mapped || sframe_range_has(mm, window->text_start,
+						   window->text_end, 0)) {
 			refcount_inc(&window->refs);
 			continue;
 		}

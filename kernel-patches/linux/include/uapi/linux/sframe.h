@@ -72,9 +72,11 @@ struct sframe_window_opts {
  *   3. store num_fdes with release semantics,
  *   4. let threads run it.
  *
- * To take one back, store 0 to its func_size. num_fdes does not shrink. Entries,
- * rows and text that were published are not used for anything else before the
- * window is replaced or unregistered.
+ * To take one back, store 0 to its func_size. num_fdes does not shrink. Entries
+ * and rows that were published are not changed otherwise before the window is
+ * replaced or unregistered, and no later entry describes their text. The kernel
+ * does not read text: that of a function that was taken back may be reused once
+ * the 0 is stored, and no thread runs it or returns to it.
  */
 
 /*

@@ -628,6 +628,28 @@ TEST_F(abi, replace_of_an_unknown_key)
 	EXPECT_EQ(1, sft_windows());
 }
 
+/*
+ * Guards against: a table that cannot grow while a JIT that flips permissions
+ * writes to the text. Of what the window did not cover, all is executable.
+ */
+TEST_F(abi, replace_while_the_text_is_written)
+{
+	const __u32 replace = SFRAME_WINDOW_REPLACE;
+
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0x1000, 0x1000, 0));
+	ASSERT_EQ(0, mprotect(self->text + 0x1000, 0x1000, SFT_RW));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0x1000, 0x1000, replace));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0xff0, 0x1020, replace));
+	ASSERT_EQ(0, mprotect(self->text, 0x1000, SFT_RW));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0xfef, 0x1021, replace));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0xff0, 0x1021, replace));
+	ASSERT_EQ(0, mprotect(self->text + 0x2000, 0x1000, SFT_RW));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0xff0, 0x1022, replace));
+	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0xff0, 0x1021, replace));
+	EXPECT_EQ(0, sft_unregister(KEY));
+	EXPECT_EQ(-EINVAL, REGISTER_TEXT(KEY, 0x1000, 0x1000, 0));
+}
+
 /* Guards against: half a replacement, and a hole for samples. */
 TEST_F(abi, failed_replace_keeps_the_window)
 {
