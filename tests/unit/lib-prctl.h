@@ -18,6 +18,7 @@ static int absent_error = EINVAL;
 static int next_error;		/* of the next registration */
 static unsigned int known_flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
 static int nr_calls, nr_windows;
+static void (*after_change)(void);	/* the next, before prctl() returns */
 static struct {
 	int option;
 	unsigned long key, address, length, last;
@@ -52,6 +53,15 @@ static int look_at_register(int error)
 	return call.opts.flags & ~known_flags ? EINVAL : error;
 }
 
+static void run_after_change(void)
+{
+	void (*function)(void) = after_change;
+
+	after_change = NULL;
+	if (function)
+		function();
+}
+
 static int answer_change(void)
 {
 	int error = next_error;
@@ -66,6 +76,7 @@ static int answer_change(void)
 		nr_windows--;
 	else if (!(call.opts.flags & SFRAME_WINDOW_REPLACE))
 		nr_windows++;
+	run_after_change();
 	return 0;
 }
 

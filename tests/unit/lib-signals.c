@@ -87,34 +87,12 @@ static int fork_in_handler(void)
 	return finish();
 }
 
-/* A deadlock shows as this many seconds without an end. */
-static int guarded(void)
-{
-	struct timespec wait = { 60, 0 };
-	sigset_t child;
-	int status;
-	pid_t pid;
-
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, NULL);
-	pid = fork();
-	MUST(pid >= 0);
-	if (!pid) {
-		sigprocmask(SIG_UNBLOCK, &child, NULL);
-		_exit(fork_in_handler());
-	}
-	if (sigtimedwait(&child, NULL, &wait) < 0)
-		kill(pid, SIGKILL);
-	MUST(waitpid(pid, &status, 0) == pid);
-	return status;
-}
-
 int main(void)
 {
 	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
 	test_mask();
-	IS("fork in a signal handler", guarded(), 0);
+	IS("fork in a signal handler", in_guarded_child(fork_in_handler, 60),
+	   0);
 	sfjit_pool_retire(pool);
 	unlink(map_path(getpid()));
 	return finish();

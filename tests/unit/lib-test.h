@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -155,6 +156,34 @@ static inline int in_child(int (*function)(void))
 		_exit(status);
 	}
 	MUST(waitpid(pid, &status, 0) == pid);
+	unlink(map_path(pid));
+	return WIFEXITED(status) ? WEXITSTATUS(status) :
+				   256 + WTERMSIG(status);
+}
+
+/*
+ * As in_child(), for what may hang with all signals blocked: after so many
+ * seconds it is killed, with the children it has then.
+ */
+static inline int in_guarded_child(int (*function)(void), int seconds)
+{
+	int status, tenths = 10 * seconds;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		setpgid(0, 0);
+		status = function();
+		fflush(stdout);
+		_exit(status);
+	}
+	while (!waitpid(pid, &status, WNOHANG)) {
+		if (!tenths--)
+			kill(-pid, SIGKILL);
+		usleep(100000);
+	}
 	unlink(map_path(pid));
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 				   256 + WTERMSIG(status);

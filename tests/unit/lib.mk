@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-names \
-	lib-section lib-signals lib-threads)
+LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-atfork \
+	lib-memory lib-names lib-section lib-signals lib-threads)
 # These bring sfjit_fault() and see what is hidden.
 LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-pool lib-register)
 
@@ -16,7 +16,19 @@ $(LIB_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c tests/unit/lib-test.h \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread
 
-$(O)/tests/unit/lib-register: tests/unit/lib-prctl.h
+$(O)/tests/unit/lib-register $(O)/tests/unit/lib-fork: tests/unit/lib-prctl.h
+
+$(O)/tests/unit/lib-fork: tests/unit/lib-fork.c tests/unit/lib-test.h \
+		$(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread \
+		-Wl,--wrap=pthread_atfork
+
+$(O)/tests/unit/lib-atfork-shared: tests/unit/lib-atfork.c \
+		tests/unit/lib-test.h $(O)/lib/libsfjit.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.so -pthread \
+		-Wl,-rpath,$(abspath $(O)/lib)
 
 # All that it uses with the sanitizers.
 $(O)/tests/unit/lib-live: tests/unit/lib-live.c tests/unit/lib-test.h \
@@ -26,8 +38,8 @@ $(O)/tests/unit/lib-live: tests/unit/lib-live.c tests/unit/lib-test.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -DSFJIT_TEST -o $@ \
 		$(filter tests/%.c sframegen/%.c, $^) \
-		$(addprefix userspace/libsfjit/, live.c lock.c register.c \
-		section.c) -pthread
+		$(addprefix userspace/libsfjit/, live.c lock.c memory.c \
+		register.c section.c) -pthread
 
 # For a guest: tests/qemu/library.sh.
 $(O)/tests/guest/lib-kernel: tests/unit/lib-kernel.c tests/unit/lib-test.h \
@@ -41,4 +53,5 @@ $(O)/tests/unit/lib-call: tests/unit/lib-call.c tests/unit/lib-test.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.a, $^) -pthread
 
 TESTS += $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
+	$(O)/tests/unit/lib-atfork-shared $(O)/tests/unit/lib-fork \
 	$(O)/tests/unit/lib-live $(O)/tests/guest/lib-kernel

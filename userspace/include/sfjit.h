@@ -16,6 +16,12 @@
  *   the kernel copies the windows. fork is right at any time, in a signal
  *   handler too. A process made by vfork() or by clone() with CLONE_VM shares
  *   them: only exec or _exit there.
+ * - pthread_atfork: handlers that take a lock under which you call this library
+ *   are registered after it was loaded, or a fork may wait forever. The library
+ *   registers its own as it is loaded: in a program that is linked with it,
+ *   before main() and before constructors without priority. If that fails, what
+ *   can be called first (to make a pool or a live window, to give a name)
+ *   returns -ENOMEM.
  * - On a kernel that does not know SFrame windows, or where a seccomp filter
  *   hides them, registering, replacing and unregistering succeed and do
  *   nothing. Everything else works: only the stacks are shorter.
@@ -281,13 +287,16 @@ struct sfjit_live;
  * another mapping of the memory that the JIT writes to, and permissions may
  * change later. The section is address space for the largest rows there can be,
  * and takes memory as it fills: 16 bytes for a function, 5 more and mostly 3
- * for each row. That the window cannot be registered is no failure of this
- * call: sfjit_live_stat() tells.
+ * for each row. After mlockall(MCL_FUTURE) it is memory and locked, all of it,
+ * from the start: say there how many functions and rows there will be. That the
+ * window cannot be registered is no failure of this call: sfjit_live_stat()
+ * tells.
  *
  * Return: 0; on failure @live is not changed.
  *   -EINVAL	@live or @text is NULL, @length is 0, or the range wraps around.
  *   -E2BIG	More functions, or a section of more than 4 GiB.
- *   -ENOMEM	No memory, or the limit of mappings is reached.
+ *   -ENOMEM	No memory, or the limit of mappings or of locked memory
+ *		(RLIMIT_MEMLOCK) is reached.
  */
 int sfjit_live_create(const void *text, size_t length, size_t functions,
 		      size_t rows, struct sfjit_live **live);
@@ -297,9 +306,15 @@ int sfjit_live_create(const void *text, size_t length, size_t functions,
  * @live:	window to add it to
  * @function:	function and rows, as in sfjit_section_size()
  *
- * Order: write the code, publish, let threads run it. A sample that is taken
- * after this call has returned finds the function, on every CPU. Nothing is
- * kept of @function.
+ * Order: write the code, publish, let threads run it. A walk of a thread that
+ * runs the function, on any CPU, then finds it counted and its rows whole, if
+ * it can read the section. A deferred walk (perf's fp,defer) can: it faults in
+ * what is missing. One that is made at once, in an NMI (perf's fp), cannot, and
+ * ends at the function if a page it needs is not mapped at that moment: swapped
+ * out, being migrated, marked for NUMA balancing, or being copied by the first
+ * publish after a fork, which writes to it.
+ *
+ * Nothing is kept of @function.
  *
  * No system call, no lock, no allocation, and async-signal-safe in a handler
  * that does not interrupt another call for @live. Memory of the section may be
@@ -321,12 +336,13 @@ int sfjit_live_publish(struct sfjit_live *live,
  * @live:	window it was published in
  * @start:	first byte of the function
  *
- * Walks that reach it from now on end there. Its text can be published again
- * only after sfjit_live_grow(). Time is O(log n), and the rest as for
- * sfjit_live_publish().
+ * Walks that reach it from now on end there. Its entry and rows stay as they
+ * are, but for a size of 0, until sfjit_live_grow() makes a section without
+ * them. Time is O(log n), and the rest as for sfjit_live_publish().
  *
- * Order: see to it that no thread runs it or returns to it, withdraw, and use
- * its memory for anything but functions of this window.
+ * Order: see to it that no thread runs it or returns to it, withdraw, then
+ * reuse its memory, for data or code. No function can be published there before
+ * sfjit_live_grow(), and stacks end in code of the area that is not published.
  *
  * Return: 0.
  *   -EINVAL	@live is NULL.
@@ -347,8 +363,8 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start);
  * The functions are copied into a larger section, without those that were taken
  * back: their places, and text behind the last function that is left, are free
  * again. Then the sections are swapped as by sfjit_replace(). No sample sees a
- * moment without window. One system call to map, one to register, one to unmap;
- * time is O(n).
+ * moment without window. Two system calls to map, one to register, one to
+ * unmap; time is O(n).
  *
  * A window that could not be registered is registered anew.
  *
@@ -442,7 +458,8 @@ struct sfjit_pool;
  *
  * Return: 0; on failure @pool is not changed.
  *   -EINVAL	@kind is none of the above, or @pool is NULL.
- *   -ENOMEM	No memory, or the limit of mappings is reached.
+ *   -ENOMEM	No memory, or the limit of mappings or of locked memory
+ *		(RLIMIT_MEMLOCK) is reached.
  *   -EACCES, -EPERM  The system forbids to make memory executable.
  */
 int sfjit_pool_create(unsigned int kind, struct sfjit_pool **pool);
@@ -544,6 +561,8 @@ int sfjit_pool_stat(const struct sfjit_pool *pool,
  *   -EINVAL	@size is 0, the range wraps around, @name is NULL or empty.
  *   -EPERM	The file belongs to somebody else or is no plain file.
  *   -ELOOP	The file is a symbolic link.
+ *   -ENOMEM	There was no memory for atfork handlers as the library was
+ *		loaded.
  *   other	Whatever open(2) or write(2) says.
  */
 int sfjit_perf_map_name(const void *start, size_t size, const char *name);

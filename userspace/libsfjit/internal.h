@@ -19,6 +19,16 @@
 void sfjit_lock(void);
 void sfjit_unlock(void);
 
+/*
+ * As sfjit_lock(), for a call that makes what others need the lock for: 0, or
+ * -ENOMEM without the lock if fork would not take it.
+ */
+int sfjit_lock_for_new(void);
+
+/* Private memory, readable and writable. Return 0 or -errno. */
+int sfjit_map(size_t length, int flags, unsigned char **memory);
+int sfjit_unmap(void *memory, size_t length);
+
 /* sfjit_perf_map_name() for a caller that holds the lock. */
 int sfjit_write_name(const void *start, size_t size, const char *name);
 

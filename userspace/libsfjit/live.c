@@ -129,19 +129,19 @@ static int map_section(struct sfjit_live *live, uint64_t row_bytes)
 {
 	uint64_t length = INDEX_OFFSET + row_bytes +
 			  (uint64_t)live->capacity * INDEX_SIZE;
-	int ret = sfjit_fault("mmap");
-	void *map;
+	int ret;
 
 	if (length > MAX_LENGTH)
 		return -E2BIG;
+	/* What is not touched is not there. */
+	ret = sfjit_map(length, MAP_NORESERVE, &live->section);
 	if (ret)
 		return ret;
-	/* What is not touched is not there. */
-	map = mmap(NULL, length, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	live->section = map;
+	/*
+	 * A huge page would be there from the first function on. A kernel that
+	 * makes none says EINVAL.
+	 */
+	madvise(live->section, length, MADV_NOHUGEPAGE);
 	live->length = length;
 	write_header(live);
 	return 0;
@@ -149,11 +149,7 @@ static int map_section(struct sfjit_live *live, uint64_t row_bytes)
 
 static int unmap_section(const struct sfjit_live *live)
 {
-	int ret = sfjit_fault("munmap");
-
-	if (ret)
-		return ret;
-	return munmap(live->section, live->length) ? -errno : 0;
+	return sfjit_unmap(live->section, live->length);
 }
 
 /* Sizes that the section could not have in any case are refused here. */
@@ -208,15 +204,12 @@ static int init_live(struct sfjit_live *live, const void *text, size_t length,
 	return 0;
 }
 
-int sfjit_live_create(const void *text, size_t length, size_t functions,
-		      size_t rows, struct sfjit_live **result)
+static int create(const void *text, size_t length, size_t functions,
+		  size_t rows, struct sfjit_live **result)
 {
-	struct sfjit_live *live;
+	struct sfjit_live *live = calloc(1, sizeof(*live));
 	int ret;
 
-	if (!result || !is_range(text, length))
-		return -EINVAL;
-	live = calloc(1, sizeof(*live));
 	if (!live)
 		return -ENOMEM;
 	ret = init_live(live, text, length, functions, rows);
@@ -226,6 +219,22 @@ int sfjit_live_create(const void *text, size_t length, size_t functions,
 	}
 	*result = live;
 	return 0;
+}
+
+/* Under the lock: a child has no window without its handle. */
+int sfjit_live_create(const void *text, size_t length, size_t functions,
+		      size_t rows, struct sfjit_live **result)
+{
+	int ret;
+
+	if (!result || !is_range(text, length))
+		return -EINVAL;
+	ret = sfjit_lock_for_new();
+	if (ret)
+		return ret;
+	ret = create(text, length, functions, rows, result);
+	sfjit_unlock();
+	return ret;
 }
 
 /* ---- Functions come and go ------------------------------------------- */

@@ -15,10 +15,10 @@
 #include "internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sigset_t saved_mask;	/* of the holder */
+static int watch_error;		/* -errno: forks do not take the lock */
 
-static void lock_without_signals(void)
+void sfjit_lock(void)
 {
 	sigset_t all, mask;
 
@@ -36,14 +36,23 @@ void sfjit_unlock(void)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Registered at first use: a process that never uses the library pays none. */
+/*
+ * Of handlers that run before a fork, the last registered is the first. A
+ * caller may hold a lock of its own over calls of this library, and fork has to
+ * take the two in the same order: these are to be registered before the
+ * caller's. Priorities up to 100 are the compiler's; constructors of objects
+ * that are needed run before those of objects that need them.
+ */
+__attribute__((constructor(101)))
 static void watch_forks(void)
 {
-	pthread_atfork(lock_without_signals, sfjit_unlock, sfjit_unlock);
+	watch_error = -pthread_atfork(sfjit_lock, sfjit_unlock, sfjit_unlock);
 }
 
-void sfjit_lock(void)
+int sfjit_lock_for_new(void)
 {
-	pthread_once(&once, watch_forks);
-	lock_without_signals();
+	if (watch_error)
+		return watch_error;
+	sfjit_lock();
+	return 0;
 }

@@ -262,7 +262,9 @@ int sfjit_perf_map_name(const void *start, size_t size, const char *name)
 		return -EINVAL;
 	if (!name || !*name)
 		return -EINVAL;
-	sfjit_lock();
+	ret = sfjit_lock_for_new();
+	if (ret)
+		return ret;
 	ret = sfjit_write_name(start, size, name);
 	sfjit_unlock();
 	return ret;

@@ -365,14 +365,11 @@ static void free_pool(struct sfjit_pool *pool)
 	free(pool);
 }
 
-int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
+static int create(unsigned int kind, struct sfjit_pool **result)
 {
-	struct sfjit_pool *pool;
+	struct sfjit_pool *pool = calloc(1, sizeof(*pool));
 	int ret;
 
-	if (!sfjit_kind_is_known(kind) || !result)
-		return -EINVAL;
-	pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
 	ret = init_pool(pool, kind);
@@ -382,6 +379,21 @@ int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
 	}
 	*result = pool;
 	return 0;
+}
+
+/* Under the lock: a child has no window without its pool. */
+int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
+{
+	int ret;
+
+	if (!sfjit_kind_is_known(kind) || !result)
+		return -EINVAL;
+	ret = sfjit_lock_for_new();
+	if (ret)
+		return ret;
+	ret = create(kind, result);
+	sfjit_unlock();
+	return ret;
 }
 
 static int retire_window(struct pool_window *window)

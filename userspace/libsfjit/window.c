@@ -79,16 +79,10 @@ static int reserve(struct sfjit_window *window,
 {
 	size_t offset = section_offset(template);
 	size_t size = offset + section_page();
-	int ret = sfjit_fault("mmap");
-	void *map;
+	int ret = sfjit_map(size, 0, &window->code);
 
 	if (ret)
 		return ret;
-	map = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	window->code = map;
 	window->section = window->code + offset;
 	window->size = size;
 	return 0;
@@ -96,11 +90,7 @@ static int reserve(struct sfjit_window *window,
 
 static int unmap(struct sfjit_window *window)
 {
-	int ret = sfjit_fault("munmap");
-
-	if (ret)
-		return ret;
-	return munmap(window->code, window->size) ? -errno : 0;
+	return sfjit_unmap(window->code, window->size);
 }
 
 static void fill_code(struct sfjit_window *window,
