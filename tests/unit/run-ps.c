@@ -5,9 +5,16 @@
  * sfjit ps on a /proc of files: what it prints, to the byte; processes that
  * end or change while they are read; names that attack the reader.
  */
+#include <linux/fuse.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "lib-test.h"
 #include "ps.h"
@@ -15,6 +22,7 @@
 #define ANYBODY	65534
 
 static char proc[] = "/tmp/run-ps-XXXXXX";
+static int map_ms = 60000;
 
 static const char *in_proc(const char *name)
 {
@@ -73,7 +81,9 @@ static const char *run(bool json, char *pid)
 	static char *text;
 	size_t size;
 	FILE *out;
-	struct ps_options options = { .proc = proc, .json = json };
+	struct ps_options options = {
+		.proc = proc, .json = json, .map_ms = map_ms,
+	};
 	int status;
 
 	free(text);
@@ -246,6 +256,10 @@ static void test_old_kernel(void)
 	snprintf(want, sizeof(want), "sfjit: %s: this kernel has no "
 		 "/proc/PID/sframe\n=1", proc);
 	is("kernel without the file: said once", run(false, NULL), want);
+	put("7/sframe", "1000-1001 1 2 3a fixed\nwindows 1\nlast none 0\n");
+	is("one process without the file hides no other", run(false, NULL),
+	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
+	   "  7        1     0     1        58        0  any\n=0");
 	remove_process("6");
 	remove_process("7");
 }
@@ -275,6 +289,9 @@ static void test_format(void)
 	remove_process("7");
 }
 
+#define TOO_MANY	"sfjit: 7: has more windows, mappings or names than " \
+			"can be shown\n=1"
+
 static void test_too_many(void)
 {
 	FILE *file;
@@ -287,9 +304,85 @@ static void test_too_many(void)
 		fputs("1-2 1 1 1 live\n", file);
 	fputs(QUIET, file);
 	MUST(!fclose(file));
-	is("windows without end", run(false, "7"), "sfjit: 7: has more "
-	   "windows or mappings than can be shown\n=1");
+	is("windows without end", run(false, "7"), TOO_MANY);
 	remove_process("7");
+}
+
+static void test_too_long(void)
+{
+	unsigned int at, nr = PS_MOST_NAMES / 4000;
+	char name[4001];
+	FILE *file;
+
+	memset(name, 'n', 4000);
+	name[4000] = '\0';
+	make_process("7", "x", QUIET, "");
+	file = fopen(in_proc("7/maps"), "w");
+	MUST(file);
+	for (at = 1; at <= nr; at++)
+		fprintf(file, "%x000-%x001 r-xp 0 00:00 0 /%s\n", at, at,
+			name);
+	MUST(!fclose(file));
+	is("names without end", run(false, "7"), TOO_MANY);
+	remove_process("7");
+}
+
+static unsigned int nr_of(const char *text, char c)
+{
+	unsigned int nr = 0;
+
+	for (; *text; text++)
+		nr += *text == c;
+	return nr;
+}
+
+static void test_long_names(void)
+{
+	char name[3001];
+
+	memset(name, 'z', 3000);
+	name[3000] = '\0';
+	make_process("7", "x", "1000-2000 1 1000 3a fixed\nwindows 1\n"
+		     "last none 0\n", "");
+	put("7/maps", "1000-2000 r-xp 0 00:00 0 %s\n", name);
+	put("7/root/tmp/perf-7.map", "1000 10 %s\n", name);
+	IS("long names as text", nr_of(run(false, "7"), 'z'), 3 * 1000);
+	put("7/root/tmp/perf-7.map", "1000 10 %s\n1010 10 x\n", name);
+	IS("long names as text: of several", nr_of(run(false, "7"), 'z'),
+	   3 * 1000);
+	remove_process("7");
+}
+
+#define SMALL(n)	#n "000-" #n "001 1 2 3a fixed\nwindows 1\n" \
+			"last none 0\n"
+
+/* What is wrong with one process is said of it, and the others are shown. */
+static void test_bad_among_others(void)
+{
+	const char *text;
+
+	make_process("7", "bad", "x\n" QUIET, "");
+	make_process("8", "good", SMALL(1), "");
+	is("a process that cannot be shown hides no other", run(false, NULL),
+	   "sfjit: 7: /proc has a format that is not known here\n"
+	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
+	   "  8        1     0     1        58        0  good\n=1");
+	put("7/sframe", SMALL(1));
+	put("7/maps", "x\n");
+	is("no mappings in the list of all", run(false, NULL),
+	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
+	   "  7        1     0     1        58        0  bad\n"
+	   "  8        1     0     1        58        0  good\n=0");
+	text = run(true, NULL);
+	TRUE("a process with bad mappings hides no other, as JSON",
+	     strstr(text, "[sfjit: 7: /proc has a format that is not known "
+		    "here\n{\"pid\": 8, ") && strstr(text, "}]\n=1"));
+	put("7/sframe", QUIET);
+	put("8/sframe", QUIET);
+	is("mappings are read of processes with windows", run(true, NULL),
+	   "[]\n=0");
+	remove_process("7");
+	remove_process("8");
 }
 
 static int as_anybody(void)
@@ -360,11 +453,15 @@ static void test_changes(void)
 	   "sfjit: 7: no such process\n=1");
 }
 
-/* Escape, C1 in UTF-8, Latin-1, overlong, surrogate, direction, cut off. */
-#define EVIL	"\33[2J\302\233\344b\300\257\355\240\200\342\200\256\342\202"
+/*
+ * Escape, C1 in UTF-8, Latin-1, overlong, surrogate, directions (U+202E and
+ * U+061C), cut off.
+ */
+#define EVIL	"\33[2J\302\233\344b\300\257\355\240\200\342\200\256" \
+		"\330\234\342\202"
 #define TAMED	"\357\277\275"
 #define HARMLESS \
-	TAMED "[2J" TAMED TAMED "b" TAMED TAMED TAMED TAMED TAMED
+	TAMED "[2J" TAMED TAMED "b" TAMED TAMED TAMED TAMED TAMED TAMED
 
 static void test_hostile_names(void)
 {
@@ -401,6 +498,34 @@ static const char *names_of_7(void)
 #define PERF_MAP	"7/root/tmp/perf-7.map"
 #define NO_NAMES	"\"names\": 0, \"first_name\": null"
 
+/* Opens of the file since then; to look it up with O_PATH is none. */
+static int watch(const char *name)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	MUST(fd >= 0 && inotify_add_watch(fd, in_proc(name), IN_OPEN) >= 0);
+	return fd;
+}
+
+static bool was_opened(int fd)
+{
+	struct inotify_event event;
+	bool opened = read(fd, &event, sizeof(event)) > 0;
+
+	close(fd);
+	return opened;
+}
+
+static void no_names_unopened(const char *what)
+{
+	char name[64];
+	int fd = watch(PERF_MAP);
+
+	is(what, names_of_7(), NO_NAMES);
+	snprintf(name, sizeof(name), "%s: not opened", what);
+	TRUE(name, !was_opened(fd));
+}
+
 static int foreign_map(void)
 {
 	MUST(!setresuid(ANYBODY, ANYBODY, ANYBODY));
@@ -425,7 +550,7 @@ static void test_perf_maps(void)
 	     !symlink("../../map", in_proc(PERF_MAP)));
 	is("perf map that is a link", names_of_7(), NO_NAMES);
 	MUST(!unlink(in_proc(PERF_MAP)) && !mkfifo(in_proc(PERF_MAP), 0666));
-	is("perf map that is a pipe", names_of_7(), NO_NAMES);
+	no_names_unopened("perf map that is a pipe");
 	MUST(!unlink(in_proc(PERF_MAP)) && !mkdir(in_proc(PERF_MAP), 0777));
 	is("perf map that is a directory", names_of_7(), NO_NAMES);
 	MUST(!rmdir(in_proc(PERF_MAP)));
@@ -441,6 +566,255 @@ static void test_perf_maps(void)
 		   "\"names\": 1, \"first_name\": \"x\"");
 	}
 	remove_process("7");
+}
+
+/* Runs it as root in a mount namespace of its own. */
+static void in_namespace(const char *name, int (*function)(void))
+{
+	int ret;
+
+	if (geteuid()) {
+		skip(name, "only root can make mounts");
+		return;
+	}
+	make_process("7", "x", SMALL(1), "");
+	ret = in_child(function);
+	IS(name, ret, 0);
+	remove_process("7");
+}
+
+static void own_namespace(void)
+{
+	if (unshare(CLONE_NEWNS) ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL)) {
+		skip("mounts", "no mount namespaces here");
+		exit(finish());
+	}
+	/* Waiting for ever would be the error. */
+	alarm(60);
+}
+
+static int mounted_map(void)
+{
+	int fd;
+
+	own_namespace();
+	put(PERF_MAP, "1000 10 below\n");
+	put("7/file", "1000 10 above\n");
+	MUST(!mount(in_proc("7/file"), in_proc(PERF_MAP), NULL, MS_BIND, NULL));
+	fd = watch("7/file");
+	is("perf map that is mounted", names_of_7(), NO_NAMES);
+	TRUE("perf map that is mounted: not opened", !was_opened(fd));
+	return finish();
+}
+
+static int device_map(void)
+{
+	own_namespace();
+	if (mknod(in_proc(PERF_MAP), S_IFCHR | 0666, makedev(1, 3))) {
+		skip("perf map that is a device", "none can be made here");
+		return finish();
+	}
+	no_names_unopened("perf map that is a device");
+	return finish();
+}
+
+#define TOO_LATE \
+	"sfjit: names are missing: /tmp/perf-PID.map took too long\n"
+
+/* Answers only what the kernel asks first. */
+static _Noreturn void serve_nothing(int fd)
+{
+	static char request[1 << 16];
+	struct {
+		struct fuse_out_header header;
+		struct fuse_init_out init;
+	} answer = { .init = { .major = FUSE_KERNEL_VERSION,
+			       .minor = FUSE_KERNEL_MINOR_VERSION,
+			       .max_write = 4096 } };
+	struct fuse_in_header *header = (struct fuse_in_header *)request;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(fd, request, sizeof(request)) > 0) {
+		if (header->opcode != FUSE_INIT)
+			continue;
+		answer.header.unique = header->unique;
+		answer.header.len = sizeof(answer);
+		if (write(fd, &answer, sizeof(answer)) < 0)
+			break;
+	}
+	_exit(1);
+}
+
+static bool mount_silent(const char *where)
+{
+	char options[128];
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	pid_t pid;
+
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	if (fd < 0 || mount("none", where, "fuse", 0, options))
+		return false;
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid)
+		serve_nothing(fd);
+	close(fd);
+	return true;
+}
+
+/* Many that never answer, and then one that would. */
+static void many_silent(void)
+{
+	char pid[8], name[64];
+	int i;
+
+	for (i = 10; i < 20; i++) {
+		snprintf(pid, sizeof(pid), "%d", i);
+		make_process(pid, "x", SMALL(1), "");
+		snprintf(name, sizeof(name), "%d/root/tmp", i);
+		MUST(!mount(in_proc("7/root/tmp"), in_proc(name), NULL, MS_BIND,
+			    NULL));
+	}
+	make_process("20", "x", SMALL(1), "");
+	put("20/root/tmp/perf-20.map", "1000 10 x\n");
+	TRUE("many that never answer",
+	     strstr(run(true, NULL), TOO_LATE "=0") &&
+	     !strstr(run(true, NULL), "\"names\": 1"));
+}
+
+static int silent_server(void)
+{
+	int ends[2];
+	char byte;
+
+	own_namespace();
+	if (!mount_silent(in_proc("7/root/tmp"))) {
+		skip("file system that never answers", "no FUSE here");
+		return finish();
+	}
+	map_ms = 300;
+	MUST(!pipe(ends));
+	is("file system that never answers", names_of_7(), NO_NAMES);
+	TRUE("file system that never answers: said",
+	     strstr(run(false, "7"), TOO_LATE "=0"));
+	close(ends[1]);
+	IS("what waits there holds no file open", read(ends[0], &byte, 1), 0);
+	many_silent();
+	return finish();
+}
+
+#define ONE_NAME	"\"names\": 1, \"first_name\": \"one\""
+
+/* A hole of a terabyte is read as zeros. */
+static void test_hole(void)
+{
+	make_process("7", "x", SMALL(1), "");
+	put(PERF_MAP, "1000 10 one\n");
+	if (truncate(in_proc(PERF_MAP), 1LL << 40)) {
+		skip("perf map that is a hole", "no file that large here");
+	} else {
+		alarm(30);
+		is("perf map that is a hole", names_of_7(), ONE_NAME);
+		alarm(0);
+	}
+	put(PERF_MAP, "1000 10 one\n%c\n\n1000 10 two\n", 0);
+	is("perf map that is no text", names_of_7(), ONE_NAME);
+	remove_process("7");
+}
+
+static void test_large_map(void)
+{
+	static char text[1 << 20];
+	FILE *file;
+	int i;
+
+	memset(text, 'n', sizeof(text));
+	text[sizeof(text) - 1] = '\n';
+	make_process("7", "x", SMALL(1), "");
+	file = fopen(in_proc(PERF_MAP), "w");
+	MUST(file);
+	fputs("1000 10 one\n", file);
+	for (i = 0; i < 256; i++)
+		MUST(fwrite(text, sizeof(text), 1, file));
+	fputs("1000 10 behind\n", file);
+	MUST(!fclose(file));
+	is("perf map without end", names_of_7(), ONE_NAME);
+	remove_process("7");
+}
+
+/* Of many processes, each with a map that takes long. */
+static void test_no_time(void)
+{
+	make_process("7", "x", SMALL(1), "");
+	put(PERF_MAP, "1000 10 x\n");
+	map_ms = 0;
+	TRUE("no time for perf maps", strstr(run(false, "7"), TOO_LATE "=0"));
+	map_ms = 60000;
+	remove_process("7");
+}
+
+static void test_second_name(void)
+{
+	make_process("7", "x", SMALL(1), "");
+	put(PERF_MAP, "1000 10 x\n");
+	MUST(!link(in_proc(PERF_MAP), in_proc("7/other")));
+	no_names_unopened("perf map with a second name");
+	remove_process("7");
+}
+
+static void test_summary_without_maps(void)
+{
+	int fd;
+
+	make_process("7", "x", SMALL(1), "");
+	put(PERF_MAP, "1000 10 x\n");
+	fd = watch(PERF_MAP);
+	TRUE("list of all", strstr(run(false, NULL), "58        0  x\n=0"));
+	TRUE("list of all: no perf map is opened", !was_opened(fd));
+	remove_process("7");
+}
+
+/* An absolute link would lead the reader to a directory of its own. */
+static void test_linked_directory(void)
+{
+	make_process("7", "x", SMALL(1), "");
+	MUST(!mkdir(in_proc("7/root/other"), 0755));
+	put("7/root/other/perf-7.map", "1000 10 one\n");
+	MUST(!rmdir(in_proc("7/root/tmp")) &&
+	     !symlink("/other", in_proc("7/root/tmp")));
+	is("/tmp that is a link", names_of_7(), ONE_NAME);
+	remove_process("7");
+}
+
+static void test_nested_namespaces(void)
+{
+	char line[512] = "NStgid:";
+	int i;
+
+	make_process("7", "x", SMALL(1), "");
+	for (i = 0; i < 32; i++)
+		strcat(line, "\t4194303");
+	put("7/status", "%s\t4194301\n", line);
+	put("7/root/tmp/perf-4194301.map", "1000 10 one\n");
+	is("namespaces 32 deep", names_of_7(), ONE_NAME);
+	remove_process("7");
+}
+
+static void test_hostile_maps(void)
+{
+	test_hole();
+	test_large_map();
+	test_no_time();
+	test_second_name();
+	test_summary_without_maps();
+	test_linked_directory();
+	test_nested_namespaces();
+	in_namespace("mounted over", mounted_map);
+	in_namespace("devices", device_map);
+	in_namespace("silent server", silent_server);
+	remove_process("[12]*");
 }
 
 static void test_reader_is_gone(void)
@@ -470,10 +844,14 @@ int main(void)
 	test_old_kernel();
 	test_format();
 	test_too_many();
+	test_too_long();
+	test_long_names();
+	test_bad_among_others();
 	test_denied();
 	test_changes();
 	test_hostile_names();
 	test_perf_maps();
+	test_hostile_maps();
 	test_reader_is_gone();
 	remove_process("");
 	return finish();

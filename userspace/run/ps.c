@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,16 @@ static const struct option long_options[] = {
 	{ },
 };
 
+#define MAP_MS		10000
+#define LATE_MAPS	6	/* after which no more are waited for */
+
 /* What is printed so far. */
 struct listing {
 	const struct ps_options *options;
+	struct ps_request request;
 	struct ps_table summary;
 	bool any;
+	bool old_kernel, new_kernel;	/* processes without and with sframe */
 };
 
 static const char *reason_of(int error)
@@ -50,7 +56,7 @@ static const char *reason_of(int error)
 	case EPROTO:
 		return "/proc has a format that is not known here";
 	case E2BIG:
-		return "has more windows or mappings than can be shown";
+		return "has more windows, mappings or names than can be shown";
 	default:
 		return strerror(error);
 	}
@@ -100,7 +106,8 @@ static int show_named(struct listing *list, const char *text)
 
 	if (!parse_pid(text, &pid))
 		return complain(list->options, text, ESRCH);
-	ret = ps_read(&process, list->options->proc, pid);
+	list->request.detail = PS_WHOLE;
+	ret = ps_read(&process, &list->request, pid);
 	if (!ret)
 		print(list, &process, true);
 	ps_free(&process);
@@ -120,15 +127,20 @@ static int show_if_any(struct listing *list, const char *name, pid_t pid)
 	struct ps_process process;
 	int ret;
 
-	ret = ps_read(&process, options->proc, pid);
+	list->request.detail = options->json ? PS_IF_WINDOWS : PS_COUNTS;
+	ret = ps_read(&process, &list->request, pid);
 	if (!ret && process.nr_windows)
 		print(list, &process, false);
 	ps_free(&process);
+	if (ret == -EOPNOTSUPP) {
+		list->old_kernel = true;
+		return 0;
+	}
+	if (ret != -ESRCH)
+		list->new_kernel = true;
 	if (!ret || is_passed_by(-ret))
 		return 0;
-	/* That is no matter of this process. */
-	return complain(options, ret == -EOPNOTSUPP ? options->proc : name,
-			-ret);
+	return complain(options, name, -ret);
 }
 
 static int by_number(const struct dirent **a, const struct dirent **b)
@@ -143,6 +155,19 @@ static int is_process(const struct dirent *entry)
 	return parse_pid(entry->d_name, &pid);
 }
 
+static int end_summary(struct listing *list)
+{
+	const struct ps_options *options = list->options;
+
+	/* A number that came back meanwhile looks like a missing file, too. */
+	if (list->old_kernel && !list->new_kernel)
+		return complain(options, options->proc, EOPNOTSUPP);
+	if (!options->json)
+		ps_add_summary(NULL, &list->summary);
+	ps_print_table(&list->summary, options->out);
+	return 0;
+}
+
 static int show_all(struct listing *list)
 {
 	struct dirent **entries;
@@ -153,20 +178,33 @@ static int show_all(struct listing *list)
 	if (nr < 0)
 		return complain(list->options, list->options->proc, errno);
 	for (i = 0; i < nr; i++) {
-		if (!ret && parse_pid(entries[i]->d_name, &pid))
-			ret = show_if_any(list, entries[i]->d_name, pid);
+		if (parse_pid(entries[i]->d_name, &pid))
+			ret |= show_if_any(list, entries[i]->d_name, pid);
 		free(entries[i]);
 	}
 	free(entries);
-	if (!ret && !list->options->json)
-		ps_add_summary(NULL, &list->summary);
-	ps_print_table(&list->summary, list->options->out);
-	return ret;
+	return ret | end_summary(list);
+}
+
+static void complain_of_maps(const struct listing *list)
+{
+	if (!list->request.late)
+		return;
+	fflush(list->options->out);
+	fputs("sfjit: names are missing: /tmp/perf-PID.map took too long\n",
+	      list->options->err);
 }
 
 int ps(const struct ps_options *options, char **pids, int nr)
 {
-	struct listing list = { .options = options };
+	struct listing list = {
+		.options = options,
+		.request = {
+			.proc = options->proc,
+			.map_ms = options->map_ms,
+			.all_ms = LATE_MAPS * options->map_ms,
+		},
+	};
 	int i, ret = 0;
 
 	if (options->json)
@@ -177,6 +215,7 @@ int ps(const struct ps_options *options, char **pids, int nr)
 		ret |= show_named(&list, pids[i]);
 	if (options->json)
 		fputs("]\n", options->out);
+	complain_of_maps(&list);
 	if (fflush(options->out) || ferror(options->out))
 		return complain(options, "output", errno);
 	return ret;
@@ -184,7 +223,9 @@ int ps(const struct ps_options *options, char **pids, int nr)
 
 int command_ps(int argc, char **argv)
 {
-	struct ps_options options = { "/proc", false, stdout, stderr };
+	struct ps_options options = {
+		"/proc", false, stdout, stderr, MAP_MS
+	};
 	int c;
 
 	optind = 1;
@@ -197,5 +238,7 @@ int command_ps(int argc, char **argv)
 		}
 		options.json = true;
 	}
+	/* Ignored, a child's number is free at once and could be another's. */
+	signal(SIGCHLD, SIG_DFL);
 	return ps(&options, argv + optind, argc - optind);
 }

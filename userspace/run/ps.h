@@ -17,6 +17,7 @@
 #define PS_WORD		32	/* bytes of a flag or a reason with its 0 */
 #define PS_REASONS	64	/* that a kernel may have */
 #define PS_MOST		(1U << 20)	/* windows or mappings of a process */
+#define PS_MOST_NAMES	(64UL << 20)	/* bytes of its mappings' names */
 
 /* A line of /proc/PID/maps. */
 struct ps_map {
@@ -28,6 +29,7 @@ struct ps_map {
 struct ps_maps {
 	struct ps_map *maps;
 	size_t nr;
+	size_t name_bytes;
 };
 
 struct ps_window {
@@ -53,25 +55,51 @@ struct ps_process {
 	char last_reason[PS_WORD];	/* "none": nothing was refused */
 	uint64_t last_ip;
 	struct ps_maps maps;
+	size_t symbol_bytes;
+};
+
+/* How much of a process is read. */
+enum ps_detail {
+	PS_COUNTS,	/* no mappings and no names */
+	PS_IF_WINDOWS,	/* those too if it has windows */
+	PS_WHOLE,
+};
+
+struct ps_request {
+	const char *proc;
+	enum ps_detail detail;
+	int map_ms;		/* that a perf map may take */
+	int all_ms;		/* that all perf maps may still take */
+	bool late;		/* one took longer */
 };
 
 /*
  * Reads the directory of one process. Returns 0, -ESRCH (no such process),
  * -ENODATA (it has no address space), -EOPNOTSUPP (the kernel has no file
- * sframe), -EPROTO (that file has another format), or the error of a system
- * call. ps_free() in each case.
+ * sframe), -EPROTO (that file has another format), -E2BIG (it is larger than
+ * the limits above), or the error of a system call. ps_free() in each case.
  */
-int ps_read(struct ps_process *process, const char *proc, pid_t pid);
+int ps_read(struct ps_process *process, struct ps_request *request, pid_t pid);
 void ps_free(struct ps_process *process);
 
 /* The parts of that. 'dir' is the directory of the process. */
 int ps_read_sframe(struct ps_process *process, FILE *file);
 int ps_read_maps(struct ps_maps *maps, const char *dir);
 const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address);
-void ps_read_symbols(struct ps_process *process, const char *dir);
+void ps_read_symbols(struct ps_process *process, const char *dir,
+		     struct ps_request *request);
 
 /* A file of that directory, to be read; NULL with errno. */
 FILE *ps_open(const char *dir, const char *name);
+
+/*
+ * The perf map of the process, up to so many bytes or to the first that is no
+ * text. A read fails with ETIMEDOUT after 'ms'. NULL with errno.
+ */
+FILE *ps_open_perf_map(const char *dir, pid_t pid, long bytes, int ms);
+
+/* A copy of a name; NULL if there are PS_MOST_NAMES bytes of them. */
+char *ps_keep_name(const char *name, size_t *bytes);
 
 uint64_t ps_refused(const struct ps_process *process);
 /* Plain words for a reason; NULL for one that is newer than this. */
@@ -110,6 +138,7 @@ struct ps_options {
 	const char *proc;	/* /proc */
 	bool json;
 	FILE *out, *err;
+	int map_ms;		/* that a perf map may take */
 };
 
 /* sfjit ps: these processes, or a line for each that has windows. */

@@ -23,8 +23,8 @@ static bool is_printable(uint32_t c)
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0))
 		return false;
 	/* Orders of direction, which make a line read otherwise. */
-	if ((c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	    (c >= 0x2066 && c <= 0x2069))
+	if (c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
+	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
 		return false;
 	return (c < 0xd800 || c > 0xdfff) && c <= 0x10ffff;
 }

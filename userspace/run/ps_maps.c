@@ -8,7 +8,7 @@
 
 #include "ps.h"
 
-static int parse(struct ps_map *map, char *line)
+static int parse(struct ps_map *map, char *line, size_t *name_bytes)
 {
 	int name = 0;
 
@@ -16,8 +16,9 @@ static int parse(struct ps_map *map, char *line)
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
 		   &map->start, &map->end, &map->offset, &name) != 3 || !name)
 		return -EPROTO;
-	map->name = ps_must(strdup(line[name] ? line + name : "[anon]"));
-	return 0;
+	map->name = ps_keep_name(line[name] ? line + name : "[anon]",
+				 name_bytes);
+	return map->name ? 0 : -E2BIG;
 }
 
 static int add(struct ps_maps *maps, char *line)
@@ -31,7 +32,7 @@ static int add(struct ps_maps *maps, char *line)
 		maps->maps = ps_must(reallocarray(maps->maps,
 						  maps->nr ? 2 * maps->nr : 1,
 						  sizeof(*maps->maps)));
-	ret = parse(&maps->maps[maps->nr], line);
+	ret = parse(&maps->maps[maps->nr], line, &maps->name_bytes);
 	maps->nr += !ret;
 	return ret;
 }

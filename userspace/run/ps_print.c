@@ -6,11 +6,14 @@
 
 #include "ps.h"
 
+/* Bytes of a name: 65,536 windows may be in a mapping whose name has 16 KiB. */
+#define CELL_NAME	1000
+
 static void add_place(struct ps_table *table, const struct ps_map *map,
 		      uint64_t address)
 {
 	if (map)
-		ps_cell(table, "%s+%" PRIx64, map->name,
+		ps_cell(table, "%.*s+%" PRIx64, CELL_NAME, map->name,
 			address - map->start + map->offset);
 	else
 		ps_cell(table, "[unmapped]");
@@ -19,10 +22,10 @@ static void add_place(struct ps_table *table, const struct ps_map *map,
 static void add_symbols(struct ps_table *table, const struct ps_window *window)
 {
 	if (window->symbols > 1)
-		ps_cell(table, "%s and %u more", window->symbol,
+		ps_cell(table, "%.*s and %u more", CELL_NAME, window->symbol,
 			window->symbols - 1);
 	else
-		ps_cell(table, "%s", window->symbol ?: "");
+		ps_cell(table, "%.*s", CELL_NAME, window->symbol ?: "");
 }
 
 static void add_window(struct ps_table *table, const struct ps_window *window)

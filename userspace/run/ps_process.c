@@ -19,6 +19,17 @@ void *ps_must(void *allocated)
 	exit(1);
 }
 
+char *ps_keep_name(const char *name, size_t *bytes)
+{
+	size_t length = strlen(name) + 1;
+
+	/* A name may have 16 KiB, and as many owners as there are windows. */
+	if (length > PS_MOST_NAMES - *bytes)
+		return NULL;
+	*bytes += length;
+	return ps_must(strdup(name));
+}
+
 FILE *ps_open(const char *dir, const char *name)
 {
 	FILE *file;
@@ -62,26 +73,36 @@ static bool is_gone(FILE *file)
 	return pread(fileno(file), &byte, 1, 0) != 1;
 }
 
+static bool wants_maps(const struct ps_process *process, enum ps_detail detail)
+{
+	return detail == PS_WHOLE ||
+	       (detail == PS_IF_WINDOWS && process->nr_windows);
+}
+
 /*
  * maps is opened after sframe was read, and might be that of another program;
  * not if the address space of sframe is still there.
  */
-static int read_all(struct ps_process *process, const char *dir, FILE *file)
+static int read_all(struct ps_process *process, const char *dir, FILE *file,
+		    struct ps_request *request)
 {
+	bool maps;
 	int ret;
 
 	ret = ps_read_sframe(process, file);
 	if (ret)
 		return ret;
-	ret = ps_read_maps(&process->maps, dir);
+	maps = wants_maps(process, request->detail);
+	if (maps)
+		ret = ps_read_maps(&process->maps, dir);
 	if (is_gone(file))
 		return -ENODATA;
 	if (ret)
 		return ret;
 	find_maps(process);
 	read_command(process, dir);
-	if (process->nr_windows)
-		ps_read_symbols(process, dir);
+	if (maps && process->nr_windows)
+		ps_read_symbols(process, dir, request);
 	return 0;
 }
 
@@ -93,30 +114,31 @@ static int explain_missing(const char *dir)
 	return stat(dir, &st) ? -ESRCH : -EOPNOTSUPP;
 }
 
-static int read_once(struct ps_process *process, const char *dir)
+static int read_once(struct ps_process *process, const char *dir,
+		     struct ps_request *request)
 {
 	FILE *file = ps_open(dir, "sframe");
 	int ret;
 
 	if (!file)
 		return errno == ENOENT ? explain_missing(dir) : -errno;
-	ret = read_all(process, dir, file);
+	ret = read_all(process, dir, file, request);
 	fclose(file);
 	return ret;
 }
 
-int ps_read(struct ps_process *process, const char *proc, pid_t pid)
+int ps_read(struct ps_process *process, struct ps_request *request, pid_t pid)
 {
 	int i, ret = -ENODATA;
 	char *dir;
 
 	memset(process, 0, sizeof(*process));
-	if (asprintf(&dir, "%s/%d", proc, pid) < 0)
+	if (asprintf(&dir, "%s/%d", request->proc, pid) < 0)
 		return -ENOMEM;
 	for (i = 0; i < TRIES && ret == -ENODATA; i++) {
 		ps_free(process);
 		process->pid = pid;
-		ret = read_once(process, dir);
+		ret = read_once(process, dir, request);
 	}
 	free(dir);
 	return ret;

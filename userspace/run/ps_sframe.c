@@ -48,7 +48,8 @@ static int parse(struct ps_process *process, const char *line)
 	if (sscanf(line, "last %31s %" SCNx64, process->last_reason,
 		   &process->last_ip) == 2)
 		return 0;
-	if (sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, count.reason, &count.count) == 2)
+	if (sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, count.reason,
+		   &count.count) == 2)
 		return add_count(process, &count);
 	return -EPROTO;
 }

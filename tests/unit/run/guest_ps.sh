@@ -57,6 +57,27 @@ is "live window" 1 "$(grep -c "^$live-[0-9a-f]*  7  .*  200  live  *\[anon\]+" \
 	"$work/text")"
 like "names of the perf map" "py::*:/* and [1-9]* more" \
 	"$(sed -n 's/.*  \(py::.*\)/\1/p' "$work/text")"
+# A file over the map, for the process (and everybody), or for the reader only.
+cat >"$work/over" <<'EOF'
+import ctypes, os, sys
+over, at, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+MS_BIND = 4096
+if ctypes.CDLL(None).mount(over.encode(), at.encode(), None, MS_BIND, None):
+    sys.exit('mount failed')
+os.execvp(command[0], command)
+EOF
+over() {
+	"$@" | sed -n '1s/:.*//p; s/.*py::.*/with names/p' | xargs
+}
+map=/tmp/perf-$python.map
+is "a file over the map, for the reader" "$python python3 with names" \
+	"$(over unshare --mount python3 "$work/over" /dev/null "$map" \
+		"$sfjit" ps "$python")"
+cp "$map" "$work/copy"
+is "a file over the map, for the process" "$python python3" \
+	"$(over python3 "$work/over" "$work/copy" "$map" "$sfjit" ps "$python")"
+python3 -c 'import ctypes, sys
+sys.exit(ctypes.CDLL(None).umount2(sys.argv[1].encode(), 0))' "$map"
 is "several processes" "$cat $python" \
 	"$("$sfjit" ps "$cat" "$python" | sed -n 's/ [a-z0-9]*: .*//p' | xargs)"
 
