@@ -28,7 +28,11 @@ void print_summary(FILE *to, const struct elf_file *f,
 #define ROW_TEXT_MAX	160
 void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 		char *text);
-/* A name that a file chose: what a terminal might act on as \xNN. */
+/*
+ * A name that a file chose: what a terminal might act on as \xNN, and no more
+ * than this many bytes of it.
+ */
+#define NAME_TEXT_MAX	1000
 void print_name(FILE *to, const char *name);
 
 /*

@@ -141,15 +141,27 @@ Elf_Data *elf_section_data(struct elf_file *f, size_t index, uint32_t type)
 	return elf_getdata(scn, NULL);
 }
 
+const char *elf_string(struct elf_file *f, size_t index, uint64_t offset)
+{
+	GElf_Shdr shdr;
+
+	if (!elf_get_section(f, index, &shdr) || shdr.sh_type != SHT_STRTAB ||
+	    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+		return "";
+	/* strings end inside of their table if its last byte is an end */
+	if (offset >= shdr.sh_size ||
+	    f->data[shdr.sh_offset + shdr.sh_size - 1])
+		return "";
+	return (const char *)f->data + shdr.sh_offset + offset;
+}
+
 static const char *section_name(struct elf_file *f, const GElf_Shdr *shdr)
 {
-	const char *name;
 	size_t strings;
 
 	if (elf_getshdrstrndx(f->elf, &strings))
 		return "";
-	name = elf_strptr(f->elf, strings, shdr->sh_name);
-	return name ? name : "";
+	return elf_string(f, strings, shdr->sh_name);
 }
 
 /* Index of the section with this name and content, or 0. */

@@ -64,6 +64,8 @@ bool elf_in_file(const struct elf_file *f, uint64_t offset, uint64_t len);
 bool elf_get_section(struct elf_file *f, size_t index, GElf_Shdr *shdr);
 /* NULL: no such section, not of this type, or not all in the file. */
 Elf_Data *elf_section_data(struct elf_file *f, size_t index, uint32_t type);
+/* Of a string table; "": it has none at this offset. */
+const char *elf_string(struct elf_file *f, size_t index, uint64_t offset);
 /* Makes a copy of the part and applies what section 'target' needs. */
 int elf_relocate(struct elf_file *f, struct elf_part *part, size_t target);
 int elf_no_memory(const struct elf_file *f);

@@ -11,7 +11,8 @@ static int compare_symbols(const void *x, const void *y)
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
-	return strcmp(a->name, b->name);
+	/* by place: many may have one long name */
+	return (a->name > b->name) - (a->name < b->name);
 }
 
 static bool is_function(struct elf_file *f, const GElf_Sym *sym)
@@ -23,9 +24,9 @@ static bool is_function(struct elf_file *f, const GElf_Sym *sym)
 static void add_function(struct elf_file *f, size_t strings,
 			 const GElf_Sym *sym)
 {
-	const char *name = elf_strptr(f->elf, strings, sym->st_name);
+	const char *name = elf_string(f, strings, sym->st_name);
 
-	if (!name || !*name)
+	if (!*name)
 		return;
 	f->functions[f->nr_functions++] = (struct elf_symbol) {
 		.name = name,

@@ -43,7 +43,9 @@ void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 
 void print_name(FILE *to, const char *name)
 {
-	for (; *name; name++)
+	const char *end = name + NAME_TEXT_MAX;
+
+	for (; *name && name < end; name++)
 		fprintf(to, *name < ' ' || *name > '~' ? "\\x%02x" : "%c",
 			(unsigned char)*name);
 }

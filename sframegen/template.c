@@ -9,6 +9,7 @@
 
 /* A template is a few hand-written functions; more is a mistake. */
 #define MAX_FUNCTIONS	64
+#define MAX_NAME	255	/* it is repeated a dozen times */
 #define MIN_SLOT	16
 #define MAX_SLOT	128	/* the largest power of two that PCMASK knows */
 
@@ -71,11 +72,13 @@ static int refuse(const struct template *t, const struct elf_symbol *fn,
 /* main() leaves the locale at "C": only letters that C knows are letters. */
 static bool is_identifier(const char *name)
 {
-	if (isdigit((unsigned char)*name))
+	const char *p = name;
+
+	if (isdigit((unsigned char)*p))
 		return false;
-	while (isalnum((unsigned char)*name) || *name == '_')
-		name++;
-	return !*name;
+	while (isalnum((unsigned char)*p) || *p == '_')
+		p++;
+	return !*p && p - name <= MAX_NAME;
 }
 
 static int check_function(const struct template *t,
@@ -84,7 +87,8 @@ static int check_function(const struct template *t,
 	/* it becomes names in C, and part of the messages below */
 	if (!is_identifier(fn->name))
 		return elf_error(t->f, file_offset_of(t, find_code(t, fn)),
-				 -EINVAL, "function's name is not one in C");
+				 -EINVAL,
+				 "function's name is too long or not one in C");
 	if (!find_code(t, fn) || !fn->size)
 		return refuse(t, fn, "function has no code");
 	if (fn->size > MAX_SLOT)

@@ -127,5 +127,12 @@ if grep -qF 'f\x1b[2J\x0ax+0x1: .sframe: ' "$tmp/out"; then
 else
 	not_ok "a name that a terminal would act on" "$(cat "$tmp/out")"
 fi
+objcopy --redefine-sym "$(printf 'f\033[2J\nx')=$(printf '%01001d' 0)" "$tmp/f.o"
+"$bin" --verify "$tmp/f.o" >"$tmp/out" 2>&1
+if grep -q ' 0\{1000\}+0x1: .sframe: ' "$tmp/out"; then
+	ok "a name that fills the terminal"
+else
+	not_ok "a name that fills the terminal" "$(cut -c 1-200 "$tmp/out")"
+fi
 
 exit $failed

@@ -196,13 +196,19 @@ expect "template with a frame pointer" 1 \
 	"sframegen: frame.o: 0x*: frame: rows beyond an .eh_frame template" \
 	--template frame.o -o x
 # names that the file chose, into C and onto a terminal
-for name in "$(printf 'two\nlines')" plain.part.0 9lives '*/ int x; /*' é; do
+long=$(printf '%0256d' 0 | tr 0 a)
+for name in "$(printf 'two\nlines')" plain.part.0 9lives '*/ int x; /*' é \
+	"$long"; do
 	objcopy --redefine-sym plain="$name" plain.o named.o
 	expect "template of a function named $(echo "$name" | tr '\n' ' ')" 1 \
-		"sframegen: named.o: 0x*: function's name is not one in C" \
+		"sframegen: named.o: 0x*: function's name is too long or not one in C" \
 		--template named.o -o x
 	same "one line of message" "$(wc -l <err)" 1
 done
+objcopy --redefine-sym plain="${long#a}" plain.o named.o
+expect "template of a function with a long name" 0 "" \
+	--template named.o -o long.h
+rm long.h
 [ ! -e x ] || not_ok "template" "output of a failure"
 # an object of several sections: each has its own place
 expect "object file" 0 "" --elf plain.o -o plain.sframe

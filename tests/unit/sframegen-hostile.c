@@ -393,9 +393,13 @@ static double time_of(const char *program, size_t len, size_t n)
 /* Eight times the input: about eight times the time, never 64 times. */
 static void test_time(const char *name, const char *program, size_t len)
 {
-	double small = time_of(program, len, 1 << 17);
-	double large = time_of(program, len, 1 << 20);
+	double small = time_of(program, len, 1 << 17), large;
+	unsigned int tries = 5;
 
+	/* a machine with other work makes a single measurement long */
+	do
+		large = time_of(program, len, 1 << 20);
+	while (large >= 24 * small + 0.05 && --tries);
 	result(large < 24 * small + 0.05, name, "%.3f s, then %.3f s", small,
 	       large);
 }
@@ -412,6 +416,55 @@ static void test_times(void)
 	test_time("time of one expression, many rows",
 		  P("\x0a\x0f\x0b\x77\x08\x80\x00\x08\x7f\x1a\x3b\x2a\x33\x22"
 		    "\x41\x0b\x41\x0a\x41\x0b"));
+}
+
+/* A file of nr sections, all of one name in a table of so many bytes. */
+static uint8_t *make_names(size_t nr, size_t bytes, size_t *len)
+{
+	const Elf64_Ehdr ehdr = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = 1,
+		.e_shoff = sizeof(ehdr), .e_ehsize = sizeof(ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr), .e_shnum = nr,
+		.e_shstrndx = 1,
+	};
+	size_t names = sizeof(ehdr) + nr * sizeof(Elf64_Shdr), i;
+	uint8_t *file = calloc(1, names + bytes);
+	Elf64_Shdr *shdr = (Elf64_Shdr *)(file + sizeof(ehdr));
+
+	memcpy(file, &ehdr, sizeof(ehdr));
+	for (i = 1; i < nr; i++)
+		shdr[i] = (Elf64_Shdr) {
+			.sh_name = 1, .sh_type = SHT_STRTAB,
+			.sh_offset = names, .sh_size = bytes,
+		};
+	memset(file + names, 'a', bytes);
+	*len = names + bytes;
+	return file;
+}
+
+static double time_of_names(size_t nr, size_t bytes)
+{
+	size_t len;
+	uint8_t *file = make_names(nr, bytes, &len);
+	double start;
+
+	save(file, len);
+	free(file);
+	start = cpu_seconds();
+	if (!refused_with(command_dump, "no .sframe section"))
+		return 1e9;
+	return cpu_seconds() - start;
+}
+
+/* A table without an end of its last string must not be searched for one. */
+static void test_names(void)
+{
+	double few = time_of_names(1000, 1 << 20);
+	double many = time_of_names(8000, 8 << 20);
+
+	result(many < 24 * few + 0.05, "time of many names without end",
+	       "%.3f s, then %.3f s", few, many);
 }
 
 /* A file of the build, by its path from build/. */
@@ -469,6 +522,7 @@ int main(int argc, char **argv)
 	test_cfi_noise(&f);
 	elf_close(&f);
 	test_times();
+	test_names();
 	free(elf);
 	free(object);
 	clean_up();
