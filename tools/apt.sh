@@ -22,12 +22,27 @@ need() {
 	step install "installing packages" install_packages "$_missing"
 }
 
+# again COMMAND...: up to three times. An archive may be away for a moment.
+again() {
+	for _pause in 20 60 ''; do
+		! "$@" || return 0
+		[ -z "$_pause" ] || sleep "$_pause"
+	done
+	return 1
+}
+
 # Third-party sources of the host may be broken: only the install must work.
-install_packages() {
-	as_root apt-get -o Acquire::Check-Valid-Until=false update || :
+# Another apt may be at work, as after booting.
+install_once() {
+	as_root apt-get -o Acquire::Check-Valid-Until=false \
+		-o DPkg::Lock::Timeout=600 update || :
 	# shellcheck disable=SC2086
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-		--no-install-recommends $1
+		-o DPkg::Lock::Timeout=600 --no-install-recommends $1
+}
+
+install_packages() {
+	again install_once "$1"
 }
 
 # The Debian mirror the host itself uses.  Without package lists (a container
@@ -81,7 +96,7 @@ private_apt() {
 refresh_lists() {
 	[ -z "$(find "$apt_root/updated" -mmin -720 2>/dev/null)" ] || return 0
 	rm -f "$apt_root/updated"
-	apt-get update
+	again apt-get -o APT::Update::Error-Mode=any update
 	touch "$apt_root/updated"
 }
 
@@ -90,7 +105,7 @@ unpack() {
 	_dir=$1
 	shift
 	mkdir -p "$_dir/.debs"
-	(cd "$_dir/.debs" && apt-get download "$@")
+	(cd "$_dir/.debs" && again apt-get download "$@")
 	for _deb in "$_dir"/.debs/*.deb; do
 		dpkg-deb -x "$_deb" "$_dir"
 	done

@@ -40,7 +40,8 @@ pack_payload() {
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
 	for _b in $_built; do
-		pack -r --transform='s|^|build/|' -C "$O" "$_b" || return
+		pack -r --transform='s|^|build/|' --exclude=tests/fuzz \
+			-C "$O" "$_b" || return
 	done
 }
 
@@ -52,17 +53,19 @@ choose_accelerator() {
 	accel=tcg
 	[ -w /dev/kvm ] || return 0
 	_probed=$cache/kvm-$(hash16 </proc/sys/kernel/random/boot_id)
-	[ -f "$_probed" ] || probe_kvm >"$_probed"
+	[ -f "$_probed" ] || probe_kvm "$_probed"
 	accel=$(cat "$_probed")
 }
 
+# probe_kvm FILE: guests that start meanwhile probe by themselves.
 probe_kvm() {
 	if "$top/tools/guest" --accel=kvm --kernel="$image" --rootfs=none \
 		--timeout=30 --name=kvm-probe -- true >/dev/null 2>&1; then
 		echo kvm
 	else
 		echo tcg
-	fi
+	fi >"$1.$$"
+	mv "$1.$$" "$1"
 }
 
 # The interrupt routing of q35 is a table, that of the default machine a program,

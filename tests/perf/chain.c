@@ -5,7 +5,7 @@
  * usage: chain arg|slot|rbp on|off
  *
  * A stack for perf to find: main, outer, middle, trampoline, busy, which spins
- * for a second. With "off" the window of the trampoline is taken away.
+ * for three seconds. With "off" the window of the trampoline is taken away.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static long long now(void)
 /* Nearly all of the time passes in the inner loop. */
 __attribute__((noinline)) long busy(long rounds)
 {
-	long long end = now() + NANOSECONDS;
+	long long end = now() + 3 * NANOSECONDS;
 	volatile long i;
 
 	do {

@@ -8,6 +8,8 @@
 #ifndef CHECK_SLOT_H
 #define CHECK_SLOT_H
 
+#include <stdatomic.h>
+
 #include "kselftest_harness.h"
 
 #include "slots.h"
@@ -20,6 +22,9 @@ static const struct sfjit_row push_rows[] __maybe_unused = {
 	  SFJIT_SAVED(-16) },
 	{ 11, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
 };
+
+/* Samples that were taken, for who changes windows meanwhile. */
+static atomic_uint check_samples;
 
 /* The code is what the table of its instructions was made for. */
 static void check_code(struct __test_metadata *_metadata, const __u8 *entry,
@@ -45,6 +50,7 @@ static void check_slot(struct __test_metadata *_metadata, const __u8 *entry,
 
 		TH_LOG("instruction at %u", slot->insns[i]);
 		ASSERT_EQ(0, sft_chain_at(ip, defer, &call, &chain));
+		check_samples++;
 		EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
 	}
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, &call, &chain));

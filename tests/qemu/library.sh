@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 
 # shellcheck disable=SC2016
-exec tools/guest --name=library --timeout=300 -- sh -c '
+exec tools/guest --name=library -- sh -c '
 	rc=0
 	for test in "guest/lib-kernel" "unit/lib-absent filters" \
 		unit/lib-call unit/lib-pool unit/lib-threads; do

@@ -190,18 +190,30 @@ static int load_round(struct load *load)
 	return ret ?: sfjit_live_grow(load->live, NULL, 0, 4, 12);
 }
 
+/* A step that meets two new sections is given up; a sample meets one here. */
+static void wait_for_sample(const struct load *load, unsigned int since)
+{
+	while (check_samples == since && !load->stop)
+		sched_yield();
+}
+
 static void *make_load(void *argument)
 {
 	struct load *load = argument;
+	unsigned int samples;
 
 	while (!load->stop && !load->error) {
 		load->error = load_round(load);
 		load->rounds++;
+		samples = check_samples;
+		wait_for_sample(load, samples);
+		/* at any time of the next ones */
+		usleep(rand() % 1000);
 	}
 	return NULL;
 }
 
-TEST_F(live, every_sample_is_whole_while_the_window_grows)
+TEST_F_TIMEOUT(live, every_sample_is_whole_while_the_window_grows, 240)
 {
 	struct load load = { self->live, self->text };
 	unsigned int samples = 0;

@@ -9,5 +9,4 @@ cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 
 make -s "$O/tests/guest/proc_test" >&2 || exit 1
-exec tools/guest --rootfs=none --name=proc --timeout=300 -- \
-	"$O/tests/guest/proc_test"
+exec tools/guest --rootfs=none --name=proc -- "$O/tests/guest/proc_test"

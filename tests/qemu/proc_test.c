@@ -452,14 +452,13 @@ static void test_changes_meanwhile(void)
 	for (i = 0; i < SLOTS; i += 2)
 		add(i);
 	MUST(!pthread_create(&thread, NULL, change_odd, NULL));
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 6 || nr_changes <= 1000; i++) {
 		MUST(!lseek(fd, 0, SEEK_SET));
 		take(&all, fd, sizes[i % 3]);
 		missing += SLOTS / 2 - count_stable(all.bytes, &wrong);
 	}
 	stop = true;
 	MUST(!pthread_join(thread, NULL));
-	TRUE("windows change meanwhile", nr_changes > 1000);
 	IS("no stable window is skipped under changes", missing, 0);
 	IS("order under changes, none twice", wrong, 0);
 	for (i = 0; i < SLOTS; i++)

@@ -7,8 +7,8 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 rc=0
-tools/guest --name=ps --timeout=300 -- sh tests/unit/run/guest_ps.sh || rc=1
-said=$(tools/guest --kernel=unpatched --name=ps-unpatched --timeout=300 -- \
+tools/guest --name=ps -- sh tests/unit/run/guest_ps.sh || rc=1
+said=$(tools/guest --kernel=unpatched --name=ps-unpatched -- \
 	sh -c 'build/bin/sfjit ps $$; build/bin/sfjit ps' 2>&1)
 case $said in
 "sfjit: "[1-9]*": this kernel has no /proc/PID/sframe

@@ -83,6 +83,9 @@ static struct function runnable[CAPACITY];
 static unsigned int nr_runnable;
 static pthread_rwlock_t text_there;
 
+/* How often each runner has come round; 0: it is gone. */
+static unsigned long passes[NR_RUNNERS];
+
 static bool over;
 static unsigned long published, taken_back, replaced, texts;
 
@@ -170,6 +173,23 @@ static int table_register(const struct table *table, __u32 flags)
 				 text, TEXT_SIZE, flags);
 }
 
+/*
+ * A step that meets two new sections is given up: let each runner come round
+ * before there may be another one.
+ */
+static void wait_for_runners(void)
+{
+	unsigned long pass;
+	unsigned int i;
+
+	for (i = 0; i < NR_RUNNERS; i++) {
+		pass = __atomic_load_n(&passes[i], __ATOMIC_ACQUIRE);
+		while (pass &&
+		       __atomic_load_n(&passes[i], __ATOMIC_ACQUIRE) == pass)
+			sched_yield();
+	}
+}
+
 /* Without what was taken back; the old bytes are not there any more. */
 static void replace(unsigned int *now, __u32 flags)
 {
@@ -183,6 +203,7 @@ static void replace(unsigned int *now, __u32 flags)
 	fill(old, true);
 	*now = !*now;
 	replaced++;
+	wait_for_runners();
 }
 
 /* ---- the text ------------------------------------------------------------ */
@@ -291,6 +312,7 @@ static void run_to_break(__u8 *stack, const struct function *fn, uint64_t *rng)
 
 static void *runner(void *arg)
 {
+	unsigned long *pass = &passes[(uintptr_t)arg];
 	uint64_t rng = rng_start(10 + (uintptr_t)arg);
 	__u8 *stack = new_stack();
 	unsigned int nr;
@@ -304,7 +326,9 @@ static void *runner(void *arg)
 		pthread_rwlock_unlock(&text_there);
 		if (!nr)
 			sched_yield();
+		__atomic_store_n(pass, *pass + 1, __ATOMIC_RELEASE);
 	}
+	__atomic_store_n(pass, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -384,8 +408,10 @@ static void race(double seconds)
 	uintptr_t i;
 
 	pthread_create(&threads[NR_RUNNERS], NULL, producer, NULL);
-	for (i = 0; i < NR_RUNNERS; i++)
+	for (i = 0; i < NR_RUNNERS; i++) {
+		passes[i] = 1;
 		pthread_create(&threads[i], NULL, runner, (void *)i);
+	}
 	usleep(seconds * 1e6);
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	for (i = 0; i <= NR_RUNNERS; i++)

@@ -52,12 +52,22 @@ perf_record() {
 		--call-graph="$graph" -o "$base.data" -- "$@" >"$base.log" 2>&1
 }
 
+# Of user space, since the workload's own beginning.
+count_samples() {
+	awk -v begin="$(sed -n 's/^begin //p' "$base.truth")" '
+		/^[^\t]/ && match($0, /[0-9]  *U  *[0-9.]*: /) {
+			split(substr($0, RSTART), word, /  *|: /)
+			nr += word[3] >= begin + 0
+		}
+		END { print nr + 0 }'
+}
+
 attempt() {
 	echo "demo: recording ${base##*/}, $time s"
 	perf_record "$@" || failed "perf record"
 	perf script --ns --no-inline -i "$base.data" -F $fields \
 		>"$base.txt" 2>>"$base.log" || failed "perf script"
-	samples=$(grep -c '^[^	].*[0-9]  *U  *[0-9.]*: ' "$base.txt") || :
+	samples=$(count_samples <"$base.txt")
 }
 
 # A machine with other work to do yields fewer samples in the same time: then

@@ -64,12 +64,18 @@ summary() {
 	}' "$samples"
 }
 
-prefork() {
-	record "$1" "$run/prefork" 1000
+without_sfjit() {
+	record "$1" "$run/prefork" "$2"
 	summary prefork 0 compare "" >"$work/sum" 2>"$work/bad"
 	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
 		"$work/sum" >"$work/total"
 	read -r stacks complete _ <"$work/total"
+}
+
+prefork() {
+	without_sfjit "$1" 1000
+	# too few of them: ten times as long
+	[ "${stacks:-0}" -gt 20 ] || without_sfjit "$1" 10000
 	if [ "${stacks:-0}" -gt 20 ] && [ "$complete" = 0 ]; then
 		ok "prefork, $1, without sfjit: nothing is complete"
 	else
@@ -144,12 +150,24 @@ def outer(seconds):
 outer(float(sys.argv[1]))
 END
 
+record_python() {
+	PYTHONPATH=$top/build/lib/python record "$1" "$sfjit" run \
+		-o "$log" -- python3 -m sfjit "$work/$2" "$3"
+}
+
+# record_enough MODE SCRIPT SECONDS FEWEST FUNCTION: ten times as long if there
+# are too few samples in it.
+record_enough() {
+	record_python "$1" "$2" "$3" || return
+	[ "$(grep -c " py::$5:" "$samples")" -gt "$4" ] ||
+		record_python "$1" "$2" $(($3 * 10))
+}
+
 # python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: of each stack that has
 # the first function only the Python functions, which are known.
 python_stacks() {
 	mode=$1 file=$work/$2 fewest=$4
-	if ! PYTHONPATH=$top/build/lib/python record "$mode" "$sfjit" run \
-		-o "$log" -- python3 -m sfjit "$file" "$3"; then
+	if ! record_enough "$@"; then
 		not_ok "python, $mode: perf, $2" "$(tail -n 3 "$work/err")"
 		return
 	fi

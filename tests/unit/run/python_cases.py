@@ -167,9 +167,12 @@ PROGRAM = """
         (lambda f: f(f))(lambda f: f(f))
     except RecursionError as e:
         print(e)
-    signal.signal(signal.SIGALRM, lambda *a: print("alarm"))
+    rung = []
+    signal.signal(signal.SIGALRM,
+                  lambda *a: rung.append(1) or print("alarm"))
     signal.setitimer(signal.ITIMER_REAL, 0.01)
-    time.sleep(0.05)
+    while not rung:
+        time.sleep(0.01)
     warnings.warn("careful")
     sys_frames = __import__("sys")._current_frames()
     print(len(sys_frames), __import__("inspect").stack()[0].function)

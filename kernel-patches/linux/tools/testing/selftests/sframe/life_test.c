@@ -242,7 +242,7 @@ static int child_faults(const struct sft_call *call)
 /* Guards against: a section the child lacks, taken for corrupt. */
 TEST_F(life, dontfork_section_keeps_the_window)
 {
-	__u8 *low = mmap((void *)0x10000000, SFT_PAGE, SFT_RW,
+	__u8 *low = mmap((void *)(1UL << 40), SFT_PAGE, SFT_RW,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 			    -1, 0);
 

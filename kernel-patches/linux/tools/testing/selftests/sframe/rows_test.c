@@ -653,7 +653,7 @@ TEST_F(rows, section_far_from_its_text)
 	const __u8 *text = TEXT(sft_slot_arg.code);
 	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_arg.rows);
 	const struct sft_call call = { text, sft_leaf };
-	__u8 *far = mmap((void *)0x10000000, SFT_PAGE, SFT_RW,
+	__u8 *far = mmap((void *)(1UL << 40), SFT_PAGE, SFT_RW,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
 			    -1, 0);
 

@@ -24,7 +24,7 @@
 
 #define ALT_SIZE	(16 * SFT_PAGE)
 /* Below and above all that is mapped without an address. */
-#define LOW		((void *)0x10000000)
+#define LOW		((void *)(1UL << 40))
 #define HIGH		((void *)0x7fffffe00000)
 
 /* Sections of a fixture have a place of their own. */
