@@ -41,7 +41,7 @@ differs() {
 		grep -F "f+$2: " "$tmp/out" | grep -qF "; CFI: $3"; then
 		ok "$1"
 	else
-		not_ok "$1" "$(cat "$tmp/out")"
+		not_ok "$1" "$("$as" --version | head -n 1): $(cat "$tmp/out")"
 	fi
 }
 
