@@ -289,12 +289,17 @@ static const struct sframe_test_field sframe_header_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(sframe_header, sframe_header_cases, name);
 
-static void sframe_header_field(struct kunit *test)
+static void sframe_test_param(struct kunit *test, bool live)
 {
 	const struct sframe_test_field *field = test->param_value;
 
 	sframe_test_edit(test->priv, field);
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, false), field->expect);
+	KUNIT_EXPECT_EQ(test, sframe_test_header(test, live), field->expect);
+}
+
+static void sframe_header_field(struct kunit *test)
+{
+	sframe_test_param(test, false);
 }
 
 static void sframe_header_contents(struct kunit *test)
@@ -836,10 +841,7 @@ KUNIT_ARRAY_PARAM_DESC(sframe_live, sframe_live_cases, name);
 
 static void sframe_live_header(struct kunit *test)
 {
-	const struct sframe_test_field *field = test->param_value;
-
-	sframe_test_edit(test->priv, field);
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, true), field->expect);
+	sframe_test_param(test, true);
 }
 
 static void sframe_live_alignment(struct kunit *test)

@@ -358,6 +358,19 @@ TEST_F(probe, pending_at_both)
 	sft_event_close(&outer);
 }
 
+/* At the return to @ret, which deferred walks do not know any more. */
+static void check_return(struct __test_metadata *_metadata,
+			 const struct sft_chain *chain, uintptr_t ret,
+			 bool defer)
+{
+	if (defer) {
+		EXPECT_TRUE(is_in_trampoline(chain->ip[0]));
+		EXPECT_NE(ret, chain->ip[1]);
+	} else {
+		EXPECT_CHAIN(chain, ret, SFT_CALLERS);
+	}
+}
+
 /* Guards against: the return that is probed counted as pending. */
 TEST_F(probe, at_one_return_with_another_pending)
 {
@@ -370,12 +383,7 @@ TEST_F(probe, at_one_return_with_another_pending)
 	OPEN(&inner, LEAF_OFF, SFT_RETPROBE);
 	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
 	ASSERT_EQ(0, sft_event_sample(&inner, &self->call, &chain));
-	if (variant->defer) {
-		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
-		EXPECT_NE(ret, chain.ip[1]);
-	} else {
-		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
-	}
+	check_return(_metadata, &chain, ret, variant->defer);
 	sft_event_close(&inner);
 	sft_event_close(&outer);
 }
@@ -424,12 +432,7 @@ TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
 	ioctl(tail.fd, PERF_EVENT_IOC_ENABLE, 0);
 	self->call.target = self->text + TAIL_OFF;
 	ASSERT_EQ(0, sft_event_sample(&leaf, &self->call, &chain));
-	if (variant->defer) {
-		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
-		EXPECT_NE(ret, chain.ip[1]);
-	} else {
-		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
-	}
+	check_return(_metadata, &chain, ret, variant->defer);
 	sft_event_close(&leaf);
 	sft_event_close(&tail);
 	sft_event_close(&outer);
