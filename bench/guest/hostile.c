@@ -418,14 +418,8 @@ static uint64_t trigger_cost(enum event_mode mode)
 static size_t deferred_frames(void)
 {
 	uint64_t chain[STACK_MAX];
-	struct event event;
-	size_t nr;
 
-	event_open(&event, EVENT_DEFERRED, 1);
-	stack_trigger(&stack);
-	nr = event_read_chain(&event, chain, ARRAY_SIZE(chain));
-	event_close(&event);
-	return nr;
+	return stack_chain(&stack, EVENT_DEFERRED, chain, ARRAY_SIZE(chain));
 }
 
 static void print_deferred(const char *name)

@@ -43,13 +43,9 @@ static void build(const struct live_function *functions, size_t nr,
 static void check(void)
 {
 	uint64_t chain[STACK_MAX + 1];
-	struct event event;
-	size_t nr;
+	size_t nr = stack_chain(&stack, EVENT_AT_ONCE, chain,
+				ARRAY_SIZE(chain));
 
-	event_open(&event, EVENT_AT_ONCE, 1);
-	stack_trigger(&stack);
-	nr = event_read_chain(&event, chain, ARRAY_SIZE(chain));
-	event_close(&event);
 	if (nr != stack.depth + 1 ||
 	    memcmp(chain + 1, stack.chain, stack.depth * sizeof(*chain)))
 		die("live: %zu addresses found, there are %zu", nr,

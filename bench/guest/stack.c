@@ -112,3 +112,16 @@ uint64_t stack_trigger(struct stack *stack)
 {
 	return bench_trigger(stack->words, stack->words + 2);
 }
+
+size_t stack_chain(struct stack *stack, enum event_mode mode, uint64_t *chain,
+		   size_t max)
+{
+	struct event event;
+	size_t nr;
+
+	event_open(&event, mode, 1);
+	stack_trigger(stack);
+	nr = event_read_chain(&event, chain, max);
+	event_close(&event);
+	return nr;
+}

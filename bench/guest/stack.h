@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event.h"
+
 #define STACK_MAX	512
 
 /* perf's default limit of a callchain, less the address of the sample. */
@@ -64,5 +66,9 @@ void stack_end_unreadable(struct stack *stack, uint64_t ip);
 void stack_end(struct stack *stack, uint64_t ip);
 
 uint64_t stack_trigger(struct stack *stack);
+
+/* Addresses of the callchain of a sample in it, see event_read_chain(). */
+size_t stack_chain(struct stack *stack, enum event_mode mode, uint64_t *chain,
+		   size_t max);
 
 #endif /* BENCH_STACK_H */

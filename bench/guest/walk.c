@@ -71,13 +71,8 @@ static void check_why(enum event_mode mode, size_t nr)
 static int check_chain(enum event_mode mode)
 {
 	uint64_t chain[STACK_MAX + 1];
-	struct event event;
-	size_t nr;
+	size_t nr = stack_chain(&stack, mode, chain, ARRAY_SIZE(chain));
 
-	event_open(&event, mode, 1);
-	stack_trigger(&stack);
-	nr = event_read_chain(&event, chain, ARRAY_SIZE(chain));
-	event_close(&event);
 	if (nr != stack.depth + 1) {
 		check_why(mode, nr);
 		return 0;
