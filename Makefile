@@ -12,7 +12,7 @@ O ?= build
 CC = gcc
 CFLAGS ?= -O2 -g
 SF_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
-	-Iuserspace/include -Isframegen -I$(O)/gen
+	-Isframegen/include -Iuserspace/include -I$(O)/gen
 
 # Found out once, and only when a rule needs it: an assembler and binutils'
 # libsframe of 2.46 or newer, the headers of Debian 13's python3.13.

@@ -2,25 +2,26 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # build/lib/libsframegen.a (no dependency) and build/bin/sframegen (libelf)
 
-SFG_LIB_OBJS := $(patsubst %,$(O)/obj/sframegen/%.o, \
-	arch convert encode expr frames layout pack program read rows rules)
-SFG_BIN_OBJS := $(patsubst %,$(O)/obj/sframegen/%.o, \
-	main dump elf_file elf_relocate elf_symbols file format report \
-	template verify window_cfi)
+SFG_LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard sframegen/lib/*.c))
+SFG_CMD_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard sframegen/cmd/*.c))
+SFG_PUBLIC_H := $(wildcard sframegen/include/*.h sframegen/include/*/*.h)
+SFG_H := $(SFG_PUBLIC_H) $(wildcard sframegen/*/*.h)
 
 ALL += $(O)/bin/sframegen $(O)/lib/libsframegen.a
 
-$(SFG_LIB_OBJS) $(SFG_BIN_OBJS): $(O)/obj/sframegen/%.o: sframegen/%.c \
-		sframegen/*.h userspace/include/sfjit/sframe.h
+$(SFG_CMD_OBJS): SFG_PRIVATE := -Isframegen/lib
+
+$(SFG_LIB_OBJS) $(SFG_CMD_OBJS): $(O)/obj/%.o: %.c $(SFG_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(SFG_PRIVATE) $(CFLAGS) -fPIC -fvisibility=hidden \
+		-c -o $@ $<
 
 $(O)/lib/libsframegen.a: $(SFG_LIB_OBJS)
 	@mkdir -p $(@D)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(O)/bin/sframegen: $(SFG_BIN_OBJS) $(O)/lib/libsframegen.a
+$(O)/bin/sframegen: $(SFG_CMD_OBJS) $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ -lelf
 

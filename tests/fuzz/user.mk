@@ -6,20 +6,20 @@ fuzz_sfg := cfi rows section elf
 FUZZ_TARGETS += $(addprefix sframegen-,$(fuzz_sfg))
 
 # To make allocations fail where no allocation of the target is meant.
-fuzz_sfg_cflags = $(SF_CFLAGS) -Itests/fuzz/user -g -O1 \
+fuzz_sfg_cflags = $(SF_CFLAGS) -Isframegen/lib -Isframegen/cmd \
+	-Itests/fuzz/user -g -O1 \
 	-Dmalloc=fuzz_malloc -Dcalloc=fuzz_calloc -Drealloc=fuzz_realloc
 fuzz_sfg_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 fuzz_sfg_cov := -fsanitize=fuzzer -fprofile-instr-generate -fcoverage-mapping
-fuzz_sfg_headers := sframegen/*.h tests/fuzz/user/*.h \
-	userspace/include/sfjit/sframe.h
+fuzz_sfg_headers := $(SFG_H) tests/fuzz/user/*.h
 
 fuzz_sfg_lib := $(SFG_LIB_OBJS:$(O)/obj/%=%)
 fuzz_sfg_cfi := $(fuzz_sfg_lib) user/cfi.o user/cfi-mutate.o user/oracle.o
 fuzz_sfg_rows := $(fuzz_sfg_lib) user/rows.o user/oracle.o
-fuzz_sfg_section := $(fuzz_sfg_lib) sframegen/format.o user/section.o \
+fuzz_sfg_section := $(fuzz_sfg_lib) sframegen/cmd/format.o user/section.o \
 	user/oracle.o
 fuzz_sfg_elf := $(fuzz_sfg_lib) $(filter-out %/main.o %/file.o, \
-	$(SFG_BIN_OBJS:$(O)/obj/%=%)) user/elf.o user/files.o user/oracle.o
+	$(SFG_CMD_OBJS:$(O)/obj/%=%)) user/elf.o user/files.o user/oracle.o
 
 # fuzz_sfg_variant NAME
 define fuzz_sfg_variant

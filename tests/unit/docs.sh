@@ -116,9 +116,9 @@ constant $threats "2 looks at a window in a step" \
 	$unwind/sframe_step.h 'tries = 0; tries < 2;'
 constant $threats "65,536 windows of an address space" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
-constant $threats "stack of 16 values" sframegen/expr.c \
+constant $threats "stack of 16 values" sframegen/lib/cfi_expr.c \
 	'STACK_MAX[[:space:]]+16$'
-constant $threats "A file up to 4 GiB" sframegen/file.c \
+constant $threats "A file up to 4 GiB" sframegen/cmd/file.c \
 	'MAX_FILE[[:space:]]+\(4ULL << 30\)'
 constant $threats "1,048,576 entries" userspace/run/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
@@ -161,7 +161,7 @@ constant Documentation/design.rst "at most 2^24 entries" \
 constant Documentation/jit-guide.rst "have 65536 windows" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant Documentation/design.rst "at most 16 rows in an FDE" \
-	sframegen/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
+	sframegen/include/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
 constant Documentation/design.rst "stretches of 64 KiB" \
 	userspace/preload/windows.c 'GAP[[:space:]]+\(64UL << 10\)'
 verdict "constants"

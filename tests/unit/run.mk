@@ -75,7 +75,7 @@ $(O)/tests/unit/run-image: tests/unit/run-image.c \
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(addprefix userspace/preload/, image.c windows.c) \
-		$(addprefix sframegen/, $(notdir $(SFG_LIB_OBJS:.o=.c)))
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.
 $(O)/tests/unit/run-ps: tests/unit/run-ps.c tests/unit/lib-test.h \

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "elf_file.h"
+#include "object_file.h"
 #include "sframegen-test.h"
 
 static char dir[] = "/tmp/sframegen-hostile.XXXXXX";

@@ -3,24 +3,24 @@
 # All of sframegen once more with the sanitizers; its tests link that.
 
 SFG_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
-SFG_SAN_OBJS := $(patsubst $(O)/obj/sframegen/%,$(O)/obj/sframegen-san/%, \
-	$(SFG_LIB_OBJS) $(filter-out %/main.o,$(SFG_BIN_OBJS)))
+SFG_SAN_OBJS := $(patsubst $(O)/obj/%,$(O)/obj/san/%, \
+	$(SFG_LIB_OBJS) $(filter-out %/main.o,$(SFG_CMD_OBJS)))
 SFG_UNIT := $(addprefix $(O)/tests/unit/,sframegen-cfi sframegen-section \
 	sframegen-layout sframegen-hostile sframegen-template)
+SFG_TEST_I := -Isframegen/lib -Isframegen/cmd
 SFG_TINY := $(O)/obj/tests/sframegen/tiny.so
 
 TESTS += $(SFG_UNIT) $(SFG_TINY)
 
-$(SFG_SAN_OBJS): $(O)/obj/sframegen-san/%.o: sframegen/%.c \
-		sframegen/*.h userspace/include/sfjit/sframe.h
+$(SFG_SAN_OBJS): $(O)/obj/san/%.o: %.c $(SFG_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
 
 $(SFG_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/unit/sframegen-test.h \
 		$(SFG_SAN_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) $(SFG_SAN) -o $@ $(filter %.c %.o,$^) \
-		-lelf
+	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -o $@ \
+		$(filter %.c %.o,$^) -lelf
 
 $(O)/tests/unit/sframegen-template: $(O)/gen/sfjit_trampoline.h
 

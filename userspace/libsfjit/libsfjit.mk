@@ -17,7 +17,7 @@ LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
 LIBSFJIT_OBJ := $(LIBSFJIT_SRC:userspace/libsfjit/%.c=$(LIBSFJIT_DIR)/%.o)
 LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
 LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
-	userspace/include/sfjit/sframe.h sframegen/sframegen.h \
+	$(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h
 LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(LIBSFJIT_VERSION)
 LIBSFJIT_PC := $(O)/lib/pkgconfig/libsfjit.pc
@@ -91,7 +91,7 @@ install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so
 	ln -sf libsfjit.so.$(LIBSFJIT_MAJOR) $(DESTDIR)$(LIBDIR)/libsfjit.so
 	$(fill_pc) >$(DESTDIR)$(LIBDIR)/pkgconfig/libsfjit.pc
 	install -m 644 $(sfjit_h) $(DESTDIR)$(PREFIX)/include
-	install -m 644 userspace/include/sfjit/sframe.h \
+	install -m 644 sframegen/include/sfjit/sframe.h \
 		$(DESTDIR)$(PREFIX)/include/sfjit
 	for page in $(LIBSFJIT_MAN); do \
 		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \

@@ -4,13 +4,13 @@
 PRELOAD := $(O)/lib/libsfjit-preload.so
 PRELOAD_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/preload/*.c))
 PRELOAD_PRCTL := $(O)/obj/userspace/libsfjit/register.o
-PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h \
-	userspace/include/sfjit/*.h) sframegen/sframegen.h
+PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h) \
+	$(SFG_PUBLIC_H)
 
 ALL += $(PRELOAD)
 
 # A table that another converter made is not taken from the cache.
-$(O)/gen/cache-tag.h: $(wildcard sframegen/*.c sframegen/*.h)
+$(O)/gen/cache-tag.h: $(wildcard sframegen/lib/*) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	sum=$$(cat $^ | cksum) && \
 	echo "#define SFJIT_CACHE_TAG $${sum%% *}U" > $@

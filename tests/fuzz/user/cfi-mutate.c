@@ -9,7 +9,7 @@
 
 #include "cfi.h"
 #include "cursor.h"
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 
 #define MAX_RECORDS	64
 

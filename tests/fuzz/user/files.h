@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Stands for sframegen/file.c, stdout and stderr: all in memory. */
+/* Stands for sframegen/cmd/file.c, stdout and stderr: all in memory. */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "elf_file.h"
+#include "object_file.h"
 
 enum span_kind { SPAN_NOTHING, SPAN_ROW, SPAN_SIGNAL, SPAN_REPEAT, SPAN_BAD };
 

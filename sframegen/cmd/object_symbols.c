@@ -3,7 +3,7 @@
 /* The functions that an ELF file names. */
 #include <stdlib.h>
 
-#include "elf_file.h"
+#include "object_file.h"
 
 static int compare_symbols(const void *x, const void *y)
 {

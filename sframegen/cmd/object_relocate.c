@@ -3,7 +3,7 @@
 /* The relocations of object files. */
 #include <stdlib.h>
 
-#include "elf_file.h"
+#include "object_file.h"
 
 enum reloc_kind { RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_UNKNOWN };
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 #include "cursor.h"
-#include "elf_file.h"
+#include "object_file.h"
 
 #ifndef SHT_X86_64_UNWIND
 #define SHT_X86_64_UNWIND	0x70000001

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "elf_file.h"
+#include "object_file.h"
 
 static void print_header(const struct sfg_section *s)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "elf_file.h"
+#include "object_file.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cfi.h"
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 
 struct record {
 	size_t offset;		/* of the length field */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "elf_file.h"
+#include "object_file.h"
 
 /* A template is a few hand-written functions; more is a mistake. */
 #define MAX_FUNCTIONS	64

@@ -9,7 +9,7 @@
  * as linkers describe their PLTs, and likewise for the frame pointer.
  */
 #include "commands.h"
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 
 struct out {
 	uint8_t *p;

@@ -8,7 +8,7 @@
 
 #include "core.h"
 #include "cursor.h"
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 
 #define STACK_MAX	16
 #define MAX_PERIOD	128

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The CFI state machine of DWARF 5, section 6.4, with the GNU additions. */
 #include "cfi.h"
-#include "dwarf-cfi.h"
+#include "dwarf_cfi.h"
 
 /* Compilers nest remember_state two deep. */
 #define REMEMBER_MAX	64
