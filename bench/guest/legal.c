@@ -24,33 +24,33 @@ const struct legal_kind legal_kinds[LEGAL_NR_KINDS] = {
 };
 
 static const struct legal_kind *legal;
-static struct sfg_row rows[NR_ROWS];
+static struct sfjit_row rows[NR_ROWS];
 static uint64_t text;
 static void *section;
 static size_t section_size, text_size;
 
-static struct sfg_rule saved_at(int32_t offset)
+static struct sfjit_rule saved_at(int32_t offset)
 {
-	return (struct sfg_rule){
-		.offset = offset, .base = SFG_BASE_CFA, .deref = 1,
+	return (struct sfjit_rule){
+		.offset = offset, .base = SFJIT_BASE_CFA, .deref = 1,
 	};
 }
 
 static void fill_row(uint32_t i)
 {
-	struct sfg_row *row = &rows[i];
+	struct sfjit_row *row = &rows[i];
 
-	*row = (struct sfg_row){
+	*row = (struct sfjit_row){
 		.start = i * (legal->size / NR_ROWS),
 		.cfa = {
 			.offset = legal->frame + 16 + 8 * i,
-			.reg = REG_RSP, .base = SFG_BASE_REG,
+			.reg = REG_RSP, .base = SFJIT_BASE_REG,
 		},
 		.fp = saved_at(-16),
 	};
 	if (legal->flex && i == NR_ROWS / 2)
-		row->cfa = (struct sfg_rule){
-			.offset = -8, .reg = REG_RBP, .base = SFG_BASE_REG,
+		row->cfa = (struct sfjit_rule){
+			.offset = -8, .reg = REG_RBP, .base = SFJIT_BASE_REG,
 			.deref = 1,
 		};
 }
@@ -62,14 +62,14 @@ static uint64_t function(size_t i)
 
 static void write_section(void)
 {
-	static struct sfg_fde fdes[NR_FDES];
+	static struct sfjit_function fdes[NR_FDES];
 	size_t i, len = SFG_SECTION_MAX(NR_FDES, NR_FDES * NR_ROWS);
 	struct sfg_error err;
 
 	for (i = 0; i < NR_ROWS; i++)
 		fill_row(i);
 	for (i = 0; i < NR_FDES; i++)
-		fdes[i] = (struct sfg_fde){
+		fdes[i] = (struct sfjit_function){
 			.addr = function(i), .size = legal->size,
 			.rows = rows, .nr_rows = NR_ROWS,
 		};

@@ -76,34 +76,34 @@ static void leave_table(void)
 	munmap((void *)table.data, table.len);
 }
 
-static int is_default_ra(const struct sfg_rule *ra)
+static int is_default_ra(const struct sfjit_rule *ra)
 {
-	return ra->base == SFG_BASE_NONE ||
-	       (ra->base == SFG_BASE_CFA && ra->deref && ra->offset == -8);
+	return ra->base == SFJIT_BASE_NONE ||
+	       (ra->base == SFJIT_BASE_CFA && ra->deref && ra->offset == -8);
 }
 
 /*
  * Rows which stack_add_row() cannot make are rare, and those of epilogues,
  * where the saved frame pointer is below the stack pointer, hold at no call.
  */
-static int is_usual(const struct sfg_row *row)
+static int is_usual(const struct sfjit_row *row)
 {
-	const struct sfg_rule *cfa = &row->cfa, *fp = &row->fp;
-	int saves_fp = fp->base == SFG_BASE_CFA && fp->deref;
+	const struct sfjit_rule *cfa = &row->cfa, *fp = &row->fp;
+	int saves_fp = fp->base == SFJIT_BASE_CFA && fp->deref;
 
 	if (row->flags || !is_default_ra(&row->ra) || cfa->deref ||
 	    cfa->offset < 8 || cfa->offset % 8 || cfa->offset > MAX_FRAME_SIZE)
 		return 0;
-	if (fp->base != SFG_BASE_NONE && !saves_fp)
+	if (fp->base != SFJIT_BASE_NONE && !saves_fp)
 		return 0;
 	if (saves_fp && (fp->offset > -16 || fp->offset < -cfa->offset))
 		return 0;
 	return cfa->reg == REG_RSP || (cfa->reg == REG_RBP && saves_fp);
 }
 
-static uint64_t random_code(struct sfg_row *row)
+static uint64_t random_code(struct sfjit_row *row)
 {
-	struct sfg_fde fde;
+	struct sfjit_function fde;
 	uint64_t addr;
 
 	do {
@@ -115,7 +115,7 @@ static uint64_t random_code(struct sfg_row *row)
 
 static void build_table(struct stack *stack, size_t depth)
 {
-	struct sfg_row row;
+	struct sfjit_row row;
 	uint64_t addr;
 
 	while (stack->depth < depth - 1) {

@@ -29,8 +29,8 @@ static double budget_ns;
 /* Functions at 'text', to be described by a section at 'section'. */
 struct work {
 	size_t nr;
-	struct sfg_fde *fdes;
-	struct sfg_row *rows;
+	struct sfjit_function *fdes;
+	struct sfjit_row *rows;
 	struct peer_function *functions;
 	struct peer_row *peer_rows;
 	uint64_t section;
@@ -132,7 +132,9 @@ static void bench_patch(void)
 		{ .start = 5, .nr_words = 2, .words = { 16, -16 } },
 		{ .start = 11, .nr_words = 1, .words = { 8 } },
 	};
-	struct sfg_fde fde = { .addr = 0x7f0000000000, .size = WINDOW_SIZE };
+	struct sfjit_function fde = {
+		.addr = 0x7f0000000000, .size = WINDOW_SIZE,
+	};
 	struct peer_function function = {
 		.size = WINDOW_SIZE, .nr_rows = ROWS, .rows = rows,
 		.rep_size = SFJIT_TRAMP_RBP_SLOT_SIZE,
@@ -178,17 +180,17 @@ static void encode_exactly(struct work *work)
 }
 
 /* push %rbp; later a frame of a size that no neighbour has. */
-static void fill_rows(struct sfg_row *rows, struct peer_row *peer_rows,
+static void fill_rows(struct sfjit_row *rows, struct peer_row *peer_rows,
 		      size_t index)
 {
 	int8_t frame = 24 + index % 12 * 8;
-	const struct sfg_rule sp = { 8, 7, SFG_BASE_REG, 0 };
-	const struct sfg_rule fp = { -16, 0, SFG_BASE_CFA, 1 };
+	const struct sfjit_rule sp = { 8, 7, SFJIT_BASE_REG, 0 };
+	const struct sfjit_rule fp = { -16, 0, SFJIT_BASE_CFA, 1 };
 	unsigned int i;
 
-	rows[0] = (struct sfg_row){ .start = 0, .cfa = sp };
-	rows[1] = (struct sfg_row){ .start = 1, .cfa = sp, .fp = fp };
-	rows[2] = (struct sfg_row){ .start = 9, .cfa = sp, .fp = fp };
+	rows[0] = (struct sfjit_row){ .start = 0, .cfa = sp };
+	rows[1] = (struct sfjit_row){ .start = 1, .cfa = sp, .fp = fp };
+	rows[2] = (struct sfjit_row){ .start = 9, .cfa = sp, .fp = fp };
 	rows[1].cfa.offset = 16;
 	rows[2].cfa.offset = frame;
 	for (i = 0; i < ROWS; i++)
@@ -201,7 +203,7 @@ static void fill_rows(struct sfg_row *rows, struct peer_row *peer_rows,
 
 static void fill_function(struct work *work, size_t i)
 {
-	struct sfg_fde *fde = &work->fdes[i];
+	struct sfjit_function *fde = &work->fdes[i];
 	uint64_t entry = work->section + sizeof(struct sframe_header) +
 			 i * sizeof(struct sframe_fde);
 

@@ -21,19 +21,19 @@ static void print_fde(uint32_t index, const struct sfg_row_reader *r)
 	printf("\nFDE %u: 0x%" PRIx64 "-0x%" PRIx64 " %u rows%s", index,
 	       r->fde.addr, r->fde.addr + r->fde.size, r->fde.nr_rows,
 	       r->flex ? " FLEX" : "");
-	if (r->fde.rep_size)
-		printf(" PCMASK %u", r->fde.rep_size);
-	if (r->fde.flags & SFG_FDE_SIGNAL)
+	if (r->fde.repeat)
+		printf(" PCMASK %u", r->fde.repeat);
+	if (r->fde.flags & SFJIT_FUNCTION_SIGNAL)
 		printf(" signal");
-	if (r->fde.flags & SFG_FDE_PAUTH_KEY_B)
+	if (r->fde.flags & SFJIT_FUNCTION_PAUTH_KEY_B)
 		printf(" key B");
 	putchar('\n');
 }
 
 static void print_row(const struct sfg_row_reader *r,
-		      const struct sfg_row *row)
+		      const struct sfjit_row *row)
 {
-	uint64_t base = r->fde.rep_size ? 0 : r->fde.addr;
+	uint64_t base = r->fde.repeat ? 0 : r->fde.addr;
 	char text[ROW_TEXT_MAX];
 
 	format_row(r->section->arch, row, text);
@@ -44,7 +44,7 @@ static void print_row(const struct sfg_row_reader *r,
 static void print_section(const struct sfg_section *s)
 {
 	struct sfg_row_reader r;
-	struct sfg_row row;
+	struct sfjit_row row;
 	uint32_t i;
 
 	print_header(s);

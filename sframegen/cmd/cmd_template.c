@@ -29,7 +29,7 @@ static unsigned int slot_size(uint64_t code_size)
 	return slot;
 }
 
-static const struct sfg_fde *find_fde(const struct template *t,
+static const struct sfjit_function *find_fde(const struct template *t,
 				      const struct elf_symbol *fn)
 {
 	size_t i;
@@ -37,7 +37,7 @@ static const struct sfg_fde *find_fde(const struct template *t,
 	for (i = 0; i < t->fdes.nr; i++)
 		if (t->fdes.fdes[i].addr == fn->addr &&
 		    t->fdes.fdes[i].size == fn->size &&
-		    !t->fdes.fdes[i].rep_size && t->fdes.fdes[i].nr_rows)
+		    !t->fdes.fdes[i].repeat && t->fdes.fdes[i].nr_rows)
 			return &t->fdes.fdes[i];
 	return NULL;
 }
@@ -135,7 +135,8 @@ static void print_guard(FILE *out, const char *directive, const char *name)
 	fputs("_TEMPLATE_H\n", out);
 }
 
-static void print_rows(const struct template *t, const struct sfg_fde *fde)
+static void print_rows(const struct template *t,
+		       const struct sfjit_function *fde)
 {
 	char text[ROW_TEXT_MAX];
 	uint32_t i;
@@ -147,7 +148,7 @@ static void print_rows(const struct template *t, const struct sfg_fde *fde)
 }
 
 static int print_sframe(const struct template *t, const struct elf_symbol *fn,
-			struct sfg_fde fde, unsigned int slot)
+			struct sfjit_function fde, unsigned int slot)
 {
 	uint8_t buf[SFG_SECTION_MAX(1, MAX_SLOT)];
 	size_t len;
@@ -156,7 +157,7 @@ static int print_sframe(const struct template *t, const struct elf_symbol *fn,
 
 	fde.addr = 0;
 	fde.size = slot;
-	fde.rep_size = slot;
+	fde.repeat = slot;
 	ret = sfg_write_section(t->arch->abi, &fde, 1, 0, buf, sizeof(buf),
 				&len, &err);
 	if (ret)
@@ -175,7 +176,7 @@ static int print_sframe(const struct template *t, const struct elf_symbol *fn,
 
 static int print_eh_frame(const struct template *t,
 			  const struct elf_symbol *fn,
-			  const struct sfg_fde *fde, unsigned int slot)
+			  const struct sfjit_function *fde, unsigned int slot)
 {
 	struct window_cfi cfi;
 
@@ -192,7 +193,7 @@ static int print_function(const struct template *t,
 			  const struct elf_symbol *fn)
 {
 	int ret = check_function(t, fn);
-	const struct sfg_fde *fde;
+	const struct sfjit_function *fde;
 	unsigned int slot;
 
 	if (ret)

@@ -17,7 +17,7 @@ struct span {
 	uint64_t lo, hi;
 	enum span_kind kind;
 	const char *bad;	/* SPAN_BAD: what is wrong */
-	struct sfg_row row;
+	struct sfjit_row row;
 };
 
 struct spans {
@@ -48,18 +48,19 @@ static int push(struct spans *s, const struct span *span)
 	return 0;
 }
 
-static struct span span_of_fde(const struct sfg_fde *fde)
+static struct span span_of_fde(const struct sfjit_function *fde)
 {
 	return (struct span) {
 		.lo = fde->addr, .hi = fde->addr + fde->size,
-		.kind = fde->flags & SFG_FDE_SIGNAL ? SPAN_SIGNAL :
-			fde->rep_size ? SPAN_REPEAT : SPAN_ROW,
+		.kind = fde->flags & SFJIT_FUNCTION_SIGNAL ? SPAN_SIGNAL :
+			fde->repeat ? SPAN_REPEAT : SPAN_ROW,
 	};
 }
 
 /* A row holds up to the next one; the last span's end is the function's. */
 static int push_row(struct spans *s, struct span *span,
-		    const struct sfg_fde *fde, const struct sfg_row *row)
+		    const struct sfjit_function *fde,
+		    const struct sfjit_row *row)
 {
 	if (row->start)
 		s->span[s->nr - 1].hi = fde->addr + row->start;
@@ -68,7 +69,7 @@ static int push_row(struct spans *s, struct span *span,
 	return push(s, span);
 }
 
-static int add_derived(struct spans *s, const struct sfg_fde *fde)
+static int add_derived(struct spans *s, const struct sfjit_function *fde)
 {
 	struct span span = span_of_fde(fde);
 	uint32_t i;
@@ -82,8 +83,8 @@ static int add_derived(struct spans *s, const struct sfg_fde *fde)
 }
 
 /* What cannot be read is a difference like any other, of the whole function. */
-static int push_bad(struct spans *s, size_t first, const struct sfg_fde *fde,
-		    const char *reason)
+static int push_bad(struct spans *s, size_t first,
+		    const struct sfjit_function *fde, const char *reason)
 {
 	struct span span = span_of_fde(fde);
 
@@ -98,7 +99,7 @@ static int add_read(struct spans *s, struct sfg_row_reader *r)
 	struct span span = span_of_fde(&r->fde);
 	size_t first = s->nr;
 	struct sfg_error err;
-	struct sfg_row row;
+	struct sfjit_row row;
 	int ret = 0;
 
 	if (span.kind != SPAN_ROW)

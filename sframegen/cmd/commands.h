@@ -26,7 +26,7 @@ void print_summary(FILE *to, const struct elf_file *f,
 
 /* format.c: "CFA=sp+16 FP=[CFA-16]"; what a row says, for people. */
 #define ROW_TEXT_MAX	160
-void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
+void format_row(const struct sfg_arch *arch, const struct sfjit_row *row,
 		char *text);
 /*
  * A name that a file chose: what a terminal might act on as \xNN, and no more
@@ -47,7 +47,8 @@ struct window_cfi {
 	size_t start_off, size_off;	/* 8 bytes each, absolute */
 };
 
-bool make_window_cfi(const struct sfg_arch *arch, const struct sfg_fde *fde,
-		     unsigned int slot, struct window_cfi *cfi);
+bool make_window_cfi(const struct sfg_arch *arch,
+		     const struct sfjit_function *fde, unsigned int slot,
+		     struct window_cfi *cfi);
 
 #endif /* SFRAMEGEN_COMMANDS_H */

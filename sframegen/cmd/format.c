@@ -6,9 +6,9 @@
 #include "commands.h"
 
 static int format_rule(const struct sfg_arch *arch,
-		       const struct sfg_rule *rule, char *text)
+		       const struct sfjit_rule *rule, char *text)
 {
-	const char *base = rule->base == SFG_BASE_CFA ? "CFA" :
+	const char *base = rule->base == SFJIT_BASE_CFA ? "CFA" :
 			   sfg_reg_name(arch, rule->reg);
 	char inner[40];
 
@@ -20,10 +20,10 @@ static int format_rule(const struct sfg_arch *arch,
 	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
 }
 
-void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
+void format_row(const struct sfg_arch *arch, const struct sfjit_row *row,
 		char *text)
 {
-	if (row->flags & SFG_ROW_OUTERMOST) {
+	if (row->flags & SFJIT_ROW_OUTERMOST) {
 		strcpy(text, "RA undefined");
 		return;
 	}
@@ -37,7 +37,7 @@ void format_row(const struct sfg_arch *arch, const struct sfg_row *row,
 		text += sprintf(text, " FP=");
 		text += format_rule(arch, &row->fp, text);
 	}
-	if (row->flags & SFG_ROW_MANGLED_RA)
+	if (row->flags & SFJIT_ROW_MANGLED_RA)
 		strcpy(text, " mangled");
 }
 

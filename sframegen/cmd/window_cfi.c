@@ -82,7 +82,7 @@ static void add_change(struct out *o, unsigned int start, int64_t change)
 }
 
 static void cfa_expression(struct out *o, const struct sfg_arch *arch,
-			   const struct sfg_fde *fde, unsigned int slot)
+			   const struct sfjit_function *fde, unsigned int slot)
 {
 	uint32_t i;
 
@@ -103,7 +103,7 @@ struct saved {
 	int32_t offset;
 };
 
-static bool find_saved(const struct sfg_fde *fde, unsigned int slot,
+static bool find_saved(const struct sfjit_function *fde, unsigned int slot,
 		       struct saved *saved)
 {
 	unsigned int stretches = 0;
@@ -111,7 +111,7 @@ static bool find_saved(const struct sfg_fde *fde, unsigned int slot,
 
 	memset(saved, 0, sizeof(*saved));
 	for (i = 0; i < fde->nr_rows; i++) {
-		const struct sfg_rule *fp = &fde->rows[i].fp;
+		const struct sfjit_rule *fp = &fde->rows[i].fp;
 
 		if (!fp->base)
 			continue;
@@ -168,15 +168,15 @@ static void block(struct out *o, const struct out *expr)
 }
 
 static bool rows_are_simple(const struct sfg_arch *arch,
-			    const struct sfg_fde *fde)
+			    const struct sfjit_function *fde)
 {
-	const struct sfg_row *row = fde->rows, *end = row + fde->nr_rows;
+	const struct sfjit_row *row = fde->rows, *end = row + fde->nr_rows;
 
 	for (; row != end; row++)
 		if (row->flags || row->cfa.deref || row->ra.base ||
 		    row->cfa.reg != arch->sp ||
 		    (row->fp.base &&
-		     (row->fp.base != SFG_BASE_CFA || !row->fp.deref)))
+		     (row->fp.base != SFJIT_BASE_CFA || !row->fp.deref)))
 			return false;
 	return fde->nr_rows > 0;
 }
@@ -213,7 +213,7 @@ static void write_cie(struct out *o, const struct sfg_arch *arch)
 }
 
 static void write_rules(struct out *o, const struct sfg_arch *arch,
-			const struct sfg_fde *fde, unsigned int slot,
+			const struct sfjit_function *fde, unsigned int slot,
 			const struct saved *saved)
 {
 	uint8_t buf[256];
@@ -232,8 +232,9 @@ static void write_rules(struct out *o, const struct sfg_arch *arch,
 	block(o, &expr);
 }
 
-bool make_window_cfi(const struct sfg_arch *arch, const struct sfg_fde *fde,
-		     unsigned int slot, struct window_cfi *cfi)
+bool make_window_cfi(const struct sfg_arch *arch,
+		     const struct sfjit_function *fde, unsigned int slot,
+		     struct window_cfi *cfi)
 {
 	struct out o = { .p = cfi->data, .max = sizeof(cfi->data) };
 	struct saved saved;

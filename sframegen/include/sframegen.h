@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sfjit/rows.h>
 #include <sfjit/sframe.h>
 
 #ifdef __cplusplus
@@ -40,58 +41,8 @@ struct sfg_error {
 };
 
 /*
- * Rows
- *
- * A rule gives a value as base + offset, or the 8 bytes stored there when
- * 'deref' is 1. Register numbers are those of DWARF. Of a rule without a base
- * the rest is ignored, of an outermost row all rules. A return address that is
- * CFA + offset itself has no bytes in the format: -EINVAL.
- */
-enum sfg_base {
-	SFG_BASE_NONE = 0,	/* RA: where the ABI puts it; FP: unchanged */
-	SFG_BASE_CFA = 1,
-	SFG_BASE_REG = 2,
-};
-
-struct sfg_rule {
-	int32_t offset;
-	uint16_t reg;		/* SFG_BASE_REG; else 0 */
-	uint8_t base;		/* enum sfg_base */
-	uint8_t deref;		/* 0 or 1 */
-};
-
-#define SFG_ROW_OUTERMOST	0x1	/* RA undefined; the rules are 0 */
-#define SFG_ROW_MANGLED_RA	0x2	/* AArch64: RA is signed */
-
-/*
- * From 'start' (counted from the FDE's first byte, or, in a repeating FDE,
- * from the first byte of each block) to the start of the next row.
- * Saved at CFA-16 is { .offset = -16, .base = SFG_BASE_CFA, .deref = 1 }.
- * The caller's stack pointer is the CFA (s390x: CFA - 160).
- */
-struct sfg_row {
-	uint32_t start;
-	uint32_t flags;		/* SFG_ROW_* */
-	struct sfg_rule cfa;	/* base is SFG_BASE_REG */
-	struct sfg_rule ra;
-	struct sfg_rule fp;
-};
-
-#define SFG_FDE_SIGNAL		0x1	/* signal trampoline; rows may be 0 */
-#define SFG_FDE_PAUTH_KEY_B	0x2	/* AArch64 */
-
-/* A range of code and its rows; 'rows' stays the caller's. */
-struct sfg_fde {
-	uint64_t addr;
-	uint32_t size;
-	uint32_t nr_rows;
-	const struct sfg_row *rows;
-	uint8_t flags;		/* SFG_FDE_* */
-	uint8_t rep_size;	/* != 0: rows repeat every rep_size (PCMASK) */
-};
-
-/*
  * Rows to SFrame bytes, for code generators: size, then fill. No allocation.
+ * Each function becomes one FDE.
  *
  * FDEs must be sorted by address and must not overlap; row starts must
  * strictly increase and lie inside the FDE (or block). 'section_addr' is
@@ -105,9 +56,9 @@ struct sfg_fde {
 #define SFG_SECTION_MAX(nr_fdes, nr_rows) \
 	(28 + (size_t)(nr_fdes) * 21 + (size_t)(nr_rows) * 29)
 
-int sfg_section_size(unsigned int abi, const struct sfg_fde *fdes,
+int sfg_section_size(unsigned int abi, const struct sfjit_function *fdes,
 		     size_t nr_fdes, size_t *size, struct sfg_error *err);
-int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
+int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 		      size_t nr_fdes, uint64_t section_addr,
 		      void *buf, size_t len, size_t *used,
 		      struct sfg_error *err);
@@ -126,7 +77,7 @@ struct sfg_place {
 	uint64_t end_before;
 };
 
-int sfg_write_fde(unsigned int abi, const struct sfg_fde *fde,
+int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 		  const struct sfg_place *place, size_t *used,
 		  struct sfg_error *err);
 
@@ -219,14 +170,14 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 		struct sfg_summary *summary, struct sfg_error *err);
 
 /*
- * The same up to the rows: one struct sfg_fde per covered range of each
+ * The same up to the rows: one struct sfjit_function per covered range of each
  * input FDE (nothing merged or split), sorted. 'fdes' is released with
  * sfg_free_fdes().
  */
 struct sfg_fdes {
-	struct sfg_fde *fdes;
+	struct sfjit_function *fdes;
 	size_t nr;
-	struct sfg_row *rows;
+	struct sfjit_row *rows;
 };
 
 int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
@@ -252,7 +203,7 @@ struct sfg_section {
 /* State of reading the rows of one FDE. */
 struct sfg_row_reader {
 	const struct sfg_section *section;
-	struct sfg_fde fde;		/* .rows is NULL */
+	struct sfjit_function fde;		/* .rows is NULL */
 	uint8_t flex;
 	uint8_t fre_type;
 	uint32_t left;			/* rows not yet read */
@@ -265,7 +216,7 @@ int sfg_open_section(struct sfg_section *section, const void *data, size_t len,
 int sfg_read_fde(const struct sfg_section *section, uint32_t index,
 		 struct sfg_row_reader *reader, struct sfg_error *err);
 /* -ENOENT: no row is left. */
-int sfg_read_row(struct sfg_row_reader *reader, struct sfg_row *row,
+int sfg_read_row(struct sfg_row_reader *reader, struct sfjit_row *row,
 		 struct sfg_error *err);
 int sfg_check_section(const struct sfg_section *section,
 		      struct sfg_error *err);
@@ -274,7 +225,7 @@ int sfg_check_section(const struct sfg_section *section,
  * rows the FDE is filled and -ENOENT returned.
  */
 int sfg_find_row(const struct sfg_section *section, uint64_t addr,
-		 struct sfg_fde *fde, struct sfg_row *row,
+		 struct sfjit_function *fde, struct sfjit_row *row,
 		 struct sfg_error *err);
 
 /* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */

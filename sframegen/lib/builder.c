@@ -46,7 +46,7 @@ static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 }
 
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
-		uint8_t flags, const struct sfg_row *row)
+		uint8_t flags, const struct sfjit_row *row)
 {
 	struct range *r;
 	int ret;
@@ -74,7 +74,7 @@ int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 
 int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags, unsigned int rep_size,
-		   const struct sfg_row *rows, unsigned int nr)
+		   const struct sfjit_row *rows, unsigned int nr)
 {
 	struct range *r;
 	int ret = open_range(b, lo, hi, flags);
@@ -95,7 +95,7 @@ int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags)
 {
-	int ret = open_range(b, lo, hi, flags | SFG_FDE_SIGNAL);
+	int ret = open_range(b, lo, hi, flags | SFJIT_FUNCTION_SIGNAL);
 
 	b->open = false;
 	return ret;
@@ -124,13 +124,13 @@ int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 	if (!fdes->fdes)
 		return -ENOMEM;
 	for (i = 0; i < b->nr_ranges; i++)
-		fdes->fdes[i] = (struct sfg_fde) {
+		fdes->fdes[i] = (struct sfjit_function) {
 			.addr = b->ranges[i].addr,
 			.size = b->ranges[i].size,
 			.rows = b->rows + b->ranges[i].first_row,
 			.nr_rows = b->ranges[i].nr_rows,
 			.flags = b->ranges[i].flags,
-			.rep_size = b->ranges[i].rep_size,
+			.repeat = b->ranges[i].rep_size,
 		};
 	fdes->nr = b->nr_ranges;
 	fdes->rows = b->rows;

@@ -91,6 +91,6 @@ int cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
  */
 enum sfg_reason cfi_make_row(struct cfi_table *t,
 			     const struct cfi_state *state, uint64_t pc,
-			     struct sfg_row *row, unsigned int *period);
+			     struct sfjit_row *row, unsigned int *period);
 
 #endif /* SFRAMEGEN_CFI_H */

@@ -145,10 +145,10 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 		cursor_u8(c);
 		return true;
 	case 'S':
-		cie->fde_flags |= SFG_FDE_SIGNAL;
+		cie->fde_flags |= SFJIT_FUNCTION_SIGNAL;
 		return true;
 	case 'B':
-		cie->fde_flags |= SFG_FDE_PAUTH_KEY_B;
+		cie->fde_flags |= SFJIT_FUNCTION_PAUTH_KEY_B;
 		return true;
 	case 'G':	/* AArch64: memory tagging of the stack */
 		return true;

@@ -14,18 +14,18 @@ static bool fits_s32(int64_t v)
 	return v == (int32_t)v;
 }
 
-static struct sfg_rule reg_rule(unsigned int reg, int64_t offset, bool deref)
+static struct sfjit_rule reg_rule(unsigned int reg, int64_t offset, bool deref)
 {
-	return (struct sfg_rule) {
-		.offset = offset, .reg = reg, .base = SFG_BASE_REG,
+	return (struct sfjit_rule) {
+		.offset = offset, .reg = reg, .base = SFJIT_BASE_REG,
 		.deref = deref,
 	};
 }
 
-static struct sfg_rule cfa_rule(int64_t offset, bool deref)
+static struct sfjit_rule cfa_rule(int64_t offset, bool deref)
 {
-	return (struct sfg_rule) {
-		.offset = offset, .base = SFG_BASE_CFA, .deref = deref,
+	return (struct sfjit_rule) {
+		.offset = offset, .base = SFJIT_BASE_CFA, .deref = deref,
 	};
 }
 
@@ -47,7 +47,7 @@ static bool eval(struct maker *m, const struct cfi_rule *rule, bool cfa_pushed,
 
 static enum sfg_reason cfa_from_expression(struct maker *m,
 					   const struct cfi_rule *rule,
-					   struct sfg_rule *cfa)
+					   struct sfjit_rule *cfa)
 {
 	struct sfg_value v;
 
@@ -60,7 +60,7 @@ static enum sfg_reason cfa_from_expression(struct maker *m,
 }
 
 static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
-				struct sfg_rule *cfa)
+				struct sfjit_rule *cfa)
 {
 	switch (rule->kind) {
 	case CFI_REGISTER:
@@ -80,7 +80,7 @@ static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
 
 /* What an address (or, with 'value', a value) says of a register. */
 static bool rule_from_value(const struct sfg_value *v, bool value,
-			    struct sfg_rule *rule)
+			    struct sfjit_rule *rule)
 {
 	switch (v->kind) {
 	case SFG_VALUE_REG:
@@ -102,7 +102,7 @@ static bool rule_from_value(const struct sfg_value *v, bool value,
 
 /* Of a rule that names a place or a value; false: not expressible. */
 static bool make_rule(struct maker *m, const struct cfi_rule *rule,
-		      struct sfg_rule *out)
+		      struct sfjit_rule *out)
 {
 	struct sfg_value v;
 
@@ -123,14 +123,14 @@ static bool make_rule(struct maker *m, const struct cfi_rule *rule,
 	return false;
 }
 
-static bool is_register_itself(const struct sfg_rule *rule, unsigned int reg)
+static bool is_register_itself(const struct sfjit_rule *rule, unsigned int reg)
 {
-	return rule->base == SFG_BASE_REG && rule->reg == reg &&
+	return rule->base == SFJIT_BASE_REG && rule->reg == reg &&
 	       !rule->deref && !rule->offset;
 }
 
 static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
-			       struct sfg_rule *fp)
+			       struct sfjit_rule *fp)
 {
 	if (rule->kind == CFI_UNSPECIFIED || rule->kind == CFI_SAME_VALUE)
 		return SFG_COVERED;
@@ -148,15 +148,15 @@ static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
  * based on the CFA is loaded: the caller has looked.
  */
 static bool ra_is_implied(const struct sfg_arch *arch,
-			  const struct sfg_rule *ra)
+			  const struct sfjit_rule *ra)
 {
 	if (!arch->fixed_ra)
 		return is_register_itself(ra, arch->ra);
-	return ra->base == SFG_BASE_CFA && ra->offset == arch->fixed_ra;
+	return ra->base == SFJIT_BASE_CFA && ra->offset == arch->fixed_ra;
 }
 
 static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
-			       struct sfg_rule *ra)
+			       struct sfjit_rule *ra)
 {
 	const struct sfg_arch *arch = m->t->arch;
 
@@ -169,7 +169,7 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 	if (!make_rule(m, rule, ra))
 		return SFG_R_RA_RULE;
 	/* a return address next to the CFA is no address */
-	if (ra->base == SFG_BASE_CFA && !ra->deref)
+	if (ra->base == SFJIT_BASE_CFA && !ra->deref)
 		return SFG_R_RA_RULE;
 	if (ra_is_implied(arch, ra))
 		memset(ra, 0, sizeof(*ra));
@@ -180,13 +180,13 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 {
 	const struct sfg_arch *arch = m->t->arch;
-	struct sfg_rule sp;
+	struct sfjit_rule sp;
 
 	if (rule->kind == CFI_UNSPECIFIED)
 		return SFG_COVERED;
 	if (rule->kind == CFI_REFUSED)
 		return rule->refused;
-	if (!make_rule(m, rule, &sp) || sp.base != SFG_BASE_CFA)
+	if (!make_rule(m, rule, &sp) || sp.base != SFJIT_BASE_CFA)
 		return SFG_R_SP_RULE;
 	if (sp.deref)
 		return arch->sp_slot ? SFG_COVERED : SFG_R_SP_RULE;
@@ -195,18 +195,18 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 
 enum sfg_reason cfi_make_row(struct cfi_table *t,
 			     const struct cfi_state *state, uint64_t pc,
-			     struct sfg_row *row, unsigned int *period)
+			     struct sfjit_row *row, unsigned int *period)
 {
 	struct maker m = { .t = t, .pc = pc, .period = period };
 	enum sfg_reason reason;
 
 	memset(row, 0, sizeof(*row));
 	if (state->ra.kind == CFI_UNDEFINED) {
-		row->flags = SFG_ROW_OUTERMOST;
+		row->flags = SFJIT_ROW_OUTERMOST;
 		return SFG_COVERED;
 	}
 	if (state->mangled_ra)
-		row->flags = SFG_ROW_MANGLED_RA;
+		row->flags = SFJIT_ROW_MANGLED_RA;
 	reason = make_cfa(&m, &state->cfa, &row->cfa);
 	if (!reason)
 		reason = make_ra(&m, &state->ra, &row->ra);

@@ -24,7 +24,7 @@ static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
 }
 
 static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
-		      unsigned int period, const struct sfg_row *rows,
+		      unsigned int period, const struct sfjit_row *rows,
 		      unsigned int nr)
 {
 	unsigned int i;
@@ -49,7 +49,7 @@ static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		       const struct cfi_state *state, unsigned int period)
 {
-	struct sfg_row rows[MAX_PERIOD];
+	struct sfjit_row rows[MAX_PERIOD];
 	enum sfg_reason reason;
 	unsigned int i, nr = 0;
 
@@ -83,7 +83,7 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	struct converter *cv = (struct converter *)sink;
 	enum sfg_reason reason = refused;
 	unsigned int period = 0;
-	struct sfg_row row;
+	struct sfjit_row row;
 
 	if (!reason)
 		reason = cfi_make_row(&cv->table, state, lo, &row, &period);
@@ -140,7 +140,7 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 	if (fde->size > UINT32_MAX)
 		return emit_refused(cv, fde->start, fde->start + fde->size,
 				    SFG_R_OFFSET);
-	if (cie->fde_flags & SFG_FDE_SIGNAL) {
+	if (cie->fde_flags & SFJIT_FUNCTION_SIGNAL) {
 		count(cv, SFG_COVERED, fde->size);
 		ret = sfg_add_signal(&cv->rows, fde->start,
 				     fde->start + fde->size, cv->fde_flags);

@@ -117,19 +117,21 @@ struct sfg_words {
 	uint32_t bits;		/* tells how wide they have to be stored */
 };
 
-bool sfg_row_is_default(const struct sfg_arch *arch, const struct sfg_row *row);
-bool sfg_row_fits(const struct sfg_arch *arch, const struct sfg_row *row);
+bool sfg_row_is_default(const struct sfg_arch *arch,
+			const struct sfjit_row *row);
+bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row);
 /* Bytes of a row without its start. */
-size_t sfg_row_size(const struct sfg_arch *arch, const struct sfg_row *row,
+size_t sfg_row_size(const struct sfg_arch *arch, const struct sfjit_row *row,
 		    bool flex);
-size_t sfg_block_size(const struct sfg_arch *arch, const struct sfg_fde *fde);
+size_t sfg_block_size(const struct sfg_arch *arch,
+		      const struct sfjit_function *fde);
 /* Writes sfg_block_size() bytes. */
-size_t sfg_write_block(const struct sfg_arch *arch, const struct sfg_fde *fde,
-		       uint8_t *buf);
+size_t sfg_write_block(const struct sfg_arch *arch,
+		       const struct sfjit_function *fde, uint8_t *buf);
 void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
 		      uint32_t nr_fdes, uint32_t nr_fres, uint32_t fre_len);
 void sfg_write_index(const struct sfg_arch *arch, uint8_t *buf,
-		     uint64_t field_addr, const struct sfg_fde *fde,
+		     uint64_t field_addr, const struct sfjit_function *fde,
 		     uint32_t fre_off);
 
 static inline unsigned int sfg_start_shift(uint32_t start)
@@ -142,7 +144,7 @@ uint64_t sfg_max_rows(const struct sfg_section *section);
 
 /* rows.c: collects rows into ranges, in address order. */
 struct sfg_builder {
-	struct sfg_row *rows;
+	struct sfjit_row *rows;
 	size_t nr_rows, max_rows;
 	struct range {
 		uint64_t addr;
@@ -161,22 +163,22 @@ struct sfg_builder {
  * unless that was closed: then 'lo' is its end, and the flags are its flags.
  */
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
-		uint8_t flags, const struct sfg_row *row);
+		uint8_t flags, const struct sfjit_row *row);
 /* Code [lo, hi) repeats the rows every rep_size bytes from lo. */
 int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags, unsigned int rep_size,
-		   const struct sfg_row *rows, unsigned int nr);
+		   const struct sfjit_row *rows, unsigned int nr);
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags);
 void sfg_close_range(struct sfg_builder *b);
 void sfg_free_builder(struct sfg_builder *b);
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
 
-static inline bool sfg_rows_equal(const struct sfg_row *a,
-				  const struct sfg_row *b)
+static inline bool sfg_rows_equal(const struct sfjit_row *a,
+				  const struct sfjit_row *b)
 {
 	return !memcmp(&a->flags, &b->flags,
-		       sizeof(*a) - offsetof(struct sfg_row, flags));
+		       sizeof(*a) - offsetof(struct sfjit_row, flags));
 }
 
 /* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */

@@ -15,34 +15,35 @@ static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 	return ((int64_t)offset + arch->sp_bias) / arch->cfa_scale;
 }
 
-static bool rule_fits(const struct sfg_arch *arch, const struct sfg_rule *rule)
+static bool rule_fits(const struct sfg_arch *arch,
+		      const struct sfjit_rule *rule)
 {
-	if (rule->base == SFG_BASE_NONE)
+	if (rule->base == SFJIT_BASE_NONE)
 		return true;
 	if (rule->deref > 1)
 		return false;
 	switch (rule->base) {
-	case SFG_BASE_CFA:
+	case SFJIT_BASE_CFA:
 		return rule->reg == 0;
-	case SFG_BASE_REG:
+	case SFJIT_BASE_REG:
 		return arch_has_reg(arch, rule->reg);
 	}
 	return false;
 }
 
 /* A control word 0 stands for an RA without a rule: none may look like it. */
-static bool ra_fits(const struct sfg_rule *ra)
+static bool ra_fits(const struct sfjit_rule *ra)
 {
-	return !(ra->base == SFG_BASE_CFA && !ra->deref);
+	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
 }
 
-bool sfg_row_fits(const struct sfg_arch *arch, const struct sfg_row *row)
+bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 {
-	if (row->flags & SFG_ROW_OUTERMOST)
-		return row->flags == SFG_ROW_OUTERMOST;
-	if (row->flags & ~(arch->mangled_ra ? SFG_ROW_MANGLED_RA : 0))
+	if (row->flags & SFJIT_ROW_OUTERMOST)
+		return row->flags == SFJIT_ROW_OUTERMOST;
+	if (row->flags & ~(arch->mangled_ra ? SFJIT_ROW_MANGLED_RA : 0))
 		return false;
-	if (row->cfa.base != SFG_BASE_REG ||
+	if (row->cfa.base != SFJIT_BASE_REG ||
 	    (arch->cfa_scale != 1 &&
 	     ((int64_t)row->cfa.offset + arch->sp_bias) % arch->cfa_scale))
 		return false;
@@ -50,16 +51,17 @@ bool sfg_row_fits(const struct sfg_arch *arch, const struct sfg_row *row)
 	       rule_fits(arch, &row->fp) && ra_fits(&row->ra);
 }
 
-static bool rule_is_slot(const struct sfg_rule *rule)
+static bool rule_is_slot(const struct sfjit_rule *rule)
 {
-	return rule->base == SFG_BASE_CFA && rule->deref;
+	return rule->base == SFJIT_BASE_CFA && rule->deref;
 }
 
-bool sfg_row_is_default(const struct sfg_arch *arch, const struct sfg_row *row)
+bool sfg_row_is_default(const struct sfg_arch *arch,
+			const struct sfjit_row *row)
 {
-	const struct sfg_rule *ra = &row->ra, *fp = &row->fp;
+	const struct sfjit_rule *ra = &row->ra, *fp = &row->fp;
 
-	if (row->flags & SFG_ROW_OUTERMOST)
+	if (row->flags & SFJIT_ROW_OUTERMOST)
 		return true;
 	if (row->cfa.deref ||
 	    (row->cfa.reg != arch->sp && row->cfa.reg != arch->fp))
@@ -73,7 +75,7 @@ bool sfg_row_is_default(const struct sfg_arch *arch, const struct sfg_row *row)
 }
 
 /* Register, base and deref: the 32 bits behind the offset of a rule. */
-static inline uint32_t rule_kind(const struct sfg_rule *rule)
+static inline uint32_t rule_kind(const struct sfjit_rule *rule)
 {
 	uint32_t kind;
 
@@ -144,9 +146,9 @@ struct plain_kinds {
 static inline struct plain_kinds plain_kinds(const struct sfg_arch *arch)
 {
 	return (struct plain_kinds){
-		.sp = (uint64_t)kind_of(arch->sp, SFG_BASE_REG, 0) << 32,
-		.fp = (uint64_t)kind_of(arch->fp, SFG_BASE_REG, 0) << 32,
-		.slot = (uint64_t)kind_of(0, SFG_BASE_CFA, 1) << 32,
+		.sp = (uint64_t)kind_of(arch->sp, SFJIT_BASE_REG, 0) << 32,
+		.fp = (uint64_t)kind_of(arch->fp, SFJIT_BASE_REG, 0) << 32,
+		.slot = (uint64_t)kind_of(0, SFJIT_BASE_CFA, 1) << 32,
 		.none = !arch->fixed_ra || arch_swaps(arch),
 	};
 }
@@ -157,7 +159,7 @@ static inline struct plain_kinds plain_kinds(const struct sfg_arch *arch)
  * looks at its start and flags.
  */
 static inline uint8_t *write_plain_row(struct plain_kinds kinds,
-				       const struct sfg_row *row, uint8_t *p)
+				       const struct sfjit_row *row, uint8_t *p)
 {
 	uint64_t cfa = load_pair(&row->cfa), fp = load_pair(&row->fp);
 	unsigned int info = 1 << 1;
@@ -184,7 +186,7 @@ static inline uint8_t *write_plain_row(struct plain_kinds kinds,
  * load_pair(): if the last has none, nor has one that is below it.
  */
 static inline bool may_be_plain(struct plain_kinds kinds,
-				const struct sfg_fde *fde)
+				const struct sfjit_function *fde)
 {
 	return !kinds.none && fde->nr_rows &&
 	       !fde->rows[fde->nr_rows - 1].flags;
@@ -198,18 +200,18 @@ static inline void put_word(struct sfg_words *words, int32_t word)
 
 /* Control words are unsigned: 0xff fits one byte. */
 static inline void put_rule(struct sfg_words *words,
-			    const struct sfg_rule *rule, int32_t offset)
+			    const struct sfjit_rule *rule, int32_t offset)
 {
 	uint32_t control = rule->deref ? SFRAME_FLEX_DEREF_P : 0;
 
-	if (rule->base == SFG_BASE_REG)
+	if (rule->base == SFJIT_BASE_REG)
 		control |= (uint32_t)rule->reg << 3 | SFRAME_FLEX_REG_P;
 	words->word[words->nr++] = control;
 	words->bits |= control >> 1;
 	put_word(words, offset);
 }
 
-static void flex_words(const struct sfg_arch *arch, const struct sfg_row *row,
+static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 		       struct sfg_words *words)
 {
 	put_rule(words, &row->cfa, stored_cfa(arch, row->cfa.offset));
@@ -222,7 +224,7 @@ static void flex_words(const struct sfg_arch *arch, const struct sfg_row *row,
 }
 
 static inline void default_words(const struct sfg_arch *arch,
-				 const struct sfg_row *row,
+				 const struct sfjit_row *row,
 				 struct sfg_words *words)
 {
 	put_word(words, stored_cfa(arch, row->cfa.offset));
@@ -233,12 +235,12 @@ static inline void default_words(const struct sfg_arch *arch,
 }
 
 static inline void row_words(const struct sfg_arch *arch,
-			     const struct sfg_row *row, bool flex,
+			     const struct sfjit_row *row, bool flex,
 			     struct sfg_words *words)
 {
 	words->nr = 0;
 	words->bits = 0;
-	if (row->flags & SFG_ROW_OUTERMOST)
+	if (row->flags & SFJIT_ROW_OUTERMOST)
 		return;
 	if (flex)
 		flex_words(arch, row, words);
@@ -251,7 +253,7 @@ static inline unsigned int word_shift(const struct sfg_words *words)
 	return (words->bits > 0x7f) + (words->bits > 0x7fff);
 }
 
-size_t sfg_row_size(const struct sfg_arch *arch, const struct sfg_row *row,
+size_t sfg_row_size(const struct sfg_arch *arch, const struct sfjit_row *row,
 		    bool flex)
 {
 	struct sfg_words words;
@@ -260,7 +262,8 @@ size_t sfg_row_size(const struct sfg_arch *arch, const struct sfg_row *row,
 	return 1 + ((size_t)words.nr << word_shift(&words));
 }
 
-static bool needs_flex(const struct sfg_arch *arch, const struct sfg_fde *fde)
+static bool needs_flex(const struct sfg_arch *arch,
+		       const struct sfjit_function *fde)
 {
 	uint32_t i;
 
@@ -270,13 +273,14 @@ static bool needs_flex(const struct sfg_arch *arch, const struct sfg_fde *fde)
 	return false;
 }
 
-static unsigned int start_shift(const struct sfg_fde *fde)
+static unsigned int start_shift(const struct sfjit_function *fde)
 {
 	return fde->nr_rows ?
 	       sfg_start_shift(fde->rows[fde->nr_rows - 1].start) : 0;
 }
 
-size_t sfg_block_size(const struct sfg_arch *arch, const struct sfg_fde *fde)
+size_t sfg_block_size(const struct sfg_arch *arch,
+		      const struct sfjit_function *fde)
 {
 	size_t size = ATTR_SIZE + ((size_t)fde->nr_rows << start_shift(fde));
 	bool flex = needs_flex(arch, fde);
@@ -306,7 +310,7 @@ static inline uint8_t *put_uint(bool swap, uint8_t *p, uint32_t v,
 }
 
 static inline uint8_t row_info(const struct sfg_arch *arch,
-			       const struct sfg_row *row, bool flex,
+			       const struct sfjit_row *row, bool flex,
 			       const struct sfg_words *words)
 {
 	uint8_t info = words->nr << 1 | word_shift(words) << 5;
@@ -316,13 +320,13 @@ static inline uint8_t row_info(const struct sfg_arch *arch,
 		return 0;
 	if (!flex && row->cfa.reg == arch->sp)
 		info |= 0x1;
-	if (row->flags & SFG_ROW_MANGLED_RA)
+	if (row->flags & SFJIT_ROW_MANGLED_RA)
 		info |= 0x80;
 	return info;
 }
 
 static uint8_t *write_row(const struct sfg_arch *arch,
-			  const struct sfg_row *row, bool flex,
+			  const struct sfjit_row *row, bool flex,
 			  unsigned int start_shift, uint8_t *p)
 {
 	bool swap = arch_swaps(arch);
@@ -337,23 +341,24 @@ static uint8_t *write_row(const struct sfg_arch *arch,
 	return p;
 }
 
-static inline uint8_t fde_info(const struct sfg_fde *fde, unsigned int shift)
+static inline uint8_t fde_info(const struct sfjit_function *fde,
+			       unsigned int shift)
 {
 	uint8_t info = shift;
 
-	if (fde->rep_size)
+	if (fde->repeat)
 		info |= SFRAME_FDE_PCMASK;
-	if (fde->flags & SFG_FDE_PAUTH_KEY_B)
+	if (fde->flags & SFJIT_FUNCTION_PAUTH_KEY_B)
 		info |= SFRAME_FDE_PAUTH_KEY_B;
-	if (fde->flags & SFG_FDE_SIGNAL)
+	if (fde->flags & SFJIT_FUNCTION_SIGNAL)
 		info |= SFRAME_FDE_SIGNAL;
 	return info;
 }
 
 /* Checks and writes in one go; NULL: not all of the rows are plain. */
 static inline uint8_t *write_plain_rows(struct plain_kinds kinds,
-					const struct sfg_row *row,
-					const struct sfg_row *end,
+					const struct sfjit_row *row,
+					const struct sfjit_row *end,
 					unsigned int shift, uint8_t *p)
 {
 	uint64_t start, next = 0;
@@ -373,9 +378,9 @@ static inline uint8_t *write_plain_rows(struct plain_kinds kinds,
 
 /* 0: not all of the rows are plain. */
 static inline size_t plain_block_size(struct plain_kinds kinds,
-				      const struct sfg_fde *fde)
+				      const struct sfjit_function *fde)
 {
-	const struct sfg_row *row = fde->rows, *end = row + fde->nr_rows;
+	const struct sfjit_row *row = fde->rows, *end = row + fde->nr_rows;
 	size_t size = ATTR_SIZE + ((size_t)fde->nr_rows << start_shift(fde));
 	uint8_t row_bytes[3], *p;
 	uint64_t start, next = 0;
@@ -394,9 +399,10 @@ static inline size_t plain_block_size(struct plain_kinds kinds,
 }
 
 static uint8_t *write_rows(const struct sfg_arch *arch,
-			   const struct sfg_fde *fde, bool flex, uint8_t *p)
+			   const struct sfjit_function *fde, bool flex,
+			   uint8_t *p)
 {
-	const struct sfg_row *row = fde->rows, *end = row + fde->nr_rows;
+	const struct sfjit_row *row = fde->rows, *end = row + fde->nr_rows;
 	unsigned int shift = start_shift(fde);
 
 	for (; row != end; row++)
@@ -425,7 +431,7 @@ void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
 }
 
 static inline void put_index(bool swap, uint8_t *buf, uint64_t field_addr,
-			     const struct sfg_fde *fde, uint32_t fre_off)
+			     const struct sfjit_function *fde, uint32_t fre_off)
 {
 	put_u64(swap, AT(buf, sframe_fde, func_start), fde->addr - field_addr);
 	put_u32(swap, AT(buf, sframe_fde, func_size), fde->size);
@@ -433,25 +439,26 @@ static inline void put_index(bool swap, uint8_t *buf, uint64_t field_addr,
 }
 
 void sfg_write_index(const struct sfg_arch *arch, uint8_t *buf,
-		     uint64_t field_addr, const struct sfg_fde *fde,
+		     uint64_t field_addr, const struct sfjit_function *fde,
 		     uint32_t fre_off)
 {
 	put_index(arch_swaps(arch), buf, field_addr, fde, fre_off);
 }
 
-static inline void write_attr(bool swap, const struct sfg_fde *fde, bool flex,
-			      unsigned int shift, uint8_t *buf)
+static inline void write_attr(bool swap, const struct sfjit_function *fde,
+			      bool flex, unsigned int shift, uint8_t *buf)
 {
 	put_u16(swap, AT(buf, sframe_fde_attr, num_fres),
 		fde->nr_rows);
 	*AT(buf, sframe_fde_attr, info) = fde_info(fde, shift);
 	*AT(buf, sframe_fde_attr, info2) = flex ?
 		SFRAME_FDE_TYPE_FLEX : SFRAME_FDE_TYPE_DEFAULT;
-	*AT(buf, sframe_fde_attr, rep_size) = fde->rep_size;
+	*AT(buf, sframe_fde_attr, rep_size) = fde->repeat;
 }
 
 static size_t write_block(const struct sfg_arch *arch,
-			  const struct sfg_fde *fde, bool flex, uint8_t *buf)
+			  const struct sfjit_function *fde, bool flex,
+			  uint8_t *buf)
 {
 	write_attr(arch_swaps(arch), fde, flex, start_shift(fde), buf);
 	return write_rows(arch, fde, flex, buf + ATTR_SIZE) - buf;
@@ -459,9 +466,10 @@ static size_t write_block(const struct sfg_arch *arch,
 
 /* 0: not possible this way, and the bytes there are undefined. */
 static inline size_t write_plain_block(struct plain_kinds kinds,
-				       const struct sfg_fde *fde, uint8_t *buf)
+				       const struct sfjit_function *fde,
+				       uint8_t *buf)
 {
-	const struct sfg_row *row = fde->rows, *last = row + fde->nr_rows;
+	const struct sfjit_row *row = fde->rows, *last = row + fde->nr_rows;
 	uint8_t *end = buf + ATTR_SIZE;
 	unsigned int shift;
 
@@ -476,8 +484,8 @@ static inline size_t write_plain_block(struct plain_kinds kinds,
 	return end - buf;
 }
 
-size_t sfg_write_block(const struct sfg_arch *arch, const struct sfg_fde *fde,
-		       uint8_t *buf)
+size_t sfg_write_block(const struct sfg_arch *arch,
+		       const struct sfjit_function *fde, uint8_t *buf)
 {
 	return write_block(arch, fde, needs_flex(arch, fde), buf);
 }
@@ -488,17 +496,18 @@ static int fail(struct sfg_error *err, size_t index, const char *reason,
 	return sfg_fail(err, index, reason, code);
 }
 
-static inline const char *check_range(const struct sfg_fde *fde,
+static inline const char *check_range(const struct sfjit_function *fde,
 				      uint64_t end_before)
 {
-	uint32_t end = fde->rep_size ? fde->rep_size : fde->size;
+	uint32_t end = fde->repeat ? fde->repeat : fde->size;
 
 	if (!fde->size || fde->addr + fde->size < fde->addr)
 		return "FDE has a bad size";
 	if (fde->addr < end_before)
 		return "FDEs are not sorted or overlap";
 	if (!fde->nr_rows)
-		return fde->flags & SFG_FDE_SIGNAL ? NULL : "FDE without rows";
+		return fde->flags & SFJIT_FUNCTION_SIGNAL ? NULL :
+		       "FDE without rows";
 	if (fde->rows[0].start)
 		return "first row does not start at 0";
 	if (fde->rows[fde->nr_rows - 1].start >= end)
@@ -507,7 +516,7 @@ static inline const char *check_range(const struct sfg_fde *fde,
 }
 
 /* What the format and the kernel ask of an FDE but for its rows. */
-static int check_fde(const struct sfg_fde *fde, size_t index,
+static int check_fde(const struct sfjit_function *fde, size_t index,
 		     uint64_t end_before, struct sfg_error *err)
 {
 	const char *reason;
@@ -519,10 +528,11 @@ static int check_fde(const struct sfg_fde *fde, size_t index,
 }
 
 /* The same of its rows. */
-static int check_rows(const struct sfg_arch *arch, const struct sfg_fde *fde,
-		      size_t index, struct sfg_error *err)
+static int check_rows(const struct sfg_arch *arch,
+		      const struct sfjit_function *fde, size_t index,
+		      struct sfg_error *err)
 {
-	const struct sfg_row *row = fde->rows;
+	const struct sfjit_row *row = fde->rows;
 	uint32_t i;
 
 	for (i = 0; i < fde->nr_rows; i++, row++) {
@@ -550,7 +560,7 @@ static int check_abi(unsigned int abi, size_t nr,
 /* Bytes of an FDE in the FRE area, or an error. */
 static inline int64_t checked_size(const struct sfg_arch *arch,
 				   struct plain_kinds kinds,
-				   const struct sfg_fde *fde, size_t i,
+				   const struct sfjit_function *fde, size_t i,
 				   struct sfg_error *err)
 {
 	int64_t size = plain_block_size(kinds, fde);
@@ -562,7 +572,7 @@ static inline int64_t checked_size(const struct sfg_arch *arch,
 	return ret ? ret : (int64_t)sfg_block_size(arch, fde);
 }
 
-int sfg_section_size(unsigned int abi, const struct sfg_fde *fdes,
+int sfg_section_size(unsigned int abi, const struct sfjit_function *fdes,
 		     size_t nr_fdes, size_t *size, struct sfg_error *err)
 {
 	const struct sfg_arch *arch;
@@ -593,7 +603,7 @@ int sfg_section_size(unsigned int abi, const struct sfg_fde *fdes,
 struct writer {
 	const struct sfg_arch *arch;
 	struct plain_kinds kinds;
-	const struct sfg_fde *fde, *end;
+	const struct sfjit_function *fde, *end;
 	uint64_t addr;		/* of the first byte of 'index' */
 	uint8_t *index, *p, *fres, *limit;
 	uint64_t end_before;
@@ -614,7 +624,7 @@ static inline bool has_plain_room(const struct writer *w)
 /* The FDE whose block of 'size' bytes is at w->p is done. */
 static inline void next_fde(struct writer *w, bool swap, size_t size)
 {
-	const struct sfg_fde *fde = w->fde++;
+	const struct sfjit_function *fde = w->fde++;
 
 	put_index(swap, w->index, w->addr, fde, w->p - w->fres);
 	w->index += INDEX_SIZE;
@@ -664,7 +674,7 @@ static int write_any_fde(struct writer *w, size_t i, struct sfg_error *err)
 
 static int write_fdes(struct writer *w, struct sfg_error *err)
 {
-	const struct sfg_fde *first = w->fde;
+	const struct sfjit_function *first = w->fde;
 	int ret = 0;
 
 	do {
@@ -675,7 +685,7 @@ static int write_fdes(struct writer *w, struct sfg_error *err)
 	return ret;
 }
 
-int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
+int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 		      size_t nr_fdes, uint64_t section_addr,
 		      void *buf, size_t len, size_t *used,
 		      struct sfg_error *err)
@@ -707,7 +717,7 @@ int sfg_write_section(unsigned int abi, const struct sfg_fde *fdes,
 	return 0;
 }
 
-int sfg_write_fde(unsigned int abi, const struct sfg_fde *fde,
+int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 		  const struct sfg_place *place, size_t *used,
 		  struct sfg_error *err)
 {

@@ -34,10 +34,10 @@ struct layout {
 	struct sfg_summary *sum;
 	unsigned int max_rows;
 	size_t text;		/* range that the last gap was in */
-	struct sfg_row *rows;	/* compacted in place */
+	struct sfjit_row *rows;	/* compacted in place */
 	size_t nr_rows;
 	struct cell *cells;	/* of the chunk's rows */
-	struct sfg_fde *fdes;
+	struct sfjit_function *fdes;
 	size_t nr_fdes, max_fdes;
 };
 
@@ -69,13 +69,14 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 				(from - text->addr), to - from);
 }
 
-static bool stands_alone(const struct sfg_fde *fde)
+static bool stands_alone(const struct sfjit_function *fde)
 {
-	return fde->rep_size || fde->flags & SFG_FDE_SIGNAL;
+	return fde->repeat || fde->flags & SFJIT_FUNCTION_SIGNAL;
 }
 
-static bool continues(struct layout *l, const struct sfg_fde *first,
-		      const struct sfg_fde *prev, const struct sfg_fde *next)
+static bool continues(struct layout *l, const struct sfjit_function *first,
+		      const struct sfjit_function *prev,
+		      const struct sfjit_function *next)
 {
 	if (stands_alone(prev) || stands_alone(next) ||
 	    prev->flags != next->flags)
@@ -85,10 +86,10 @@ static bool continues(struct layout *l, const struct sfg_fde *first,
 	return gap_is_padding(l, prev->addr + prev->size, next->addr);
 }
 
-static int push_fde(struct layout *l, const struct sfg_fde *fde)
+static int push_fde(struct layout *l, const struct sfjit_function *fde)
 {
 	size_t want = l->max_fdes ? l->max_fdes * 2 : 256;
-	struct sfg_fde *bigger;
+	struct sfjit_function *bigger;
 
 	if (l->nr_fdes == l->max_fdes) {
 		bigger = realloc(l->fdes, want * sizeof(*bigger));
@@ -101,10 +102,10 @@ static int push_fde(struct layout *l, const struct sfg_fde *fde)
 	return 0;
 }
 
-static void move_row(struct layout *l, const struct sfg_row *row,
+static void move_row(struct layout *l, const struct sfjit_row *row,
 		     uint32_t start)
 {
-	struct sfg_row *to = &l->rows[l->nr_rows];
+	struct sfjit_row *to = &l->rows[l->nr_rows];
 
 	memmove(to, row, sizeof(*to));
 	to->start = start;
@@ -112,8 +113,8 @@ static void move_row(struct layout *l, const struct sfg_row *row,
 }
 
 /* The rows of FDEs [fde, end) as one list; returns where it begins. */
-static size_t join_rows(struct layout *l, const struct sfg_fde *fde,
-			const struct sfg_fde *end)
+static size_t join_rows(struct layout *l, const struct sfjit_function *fde,
+			const struct sfjit_function *end)
 {
 	uint64_t base = fde->addr;
 	size_t first = l->nr_rows;
@@ -121,7 +122,7 @@ static size_t join_rows(struct layout *l, const struct sfg_fde *fde,
 
 	for (; fde != end; fde++)
 		for (i = 0; i < fde->nr_rows; i++) {
-			const struct sfg_row *row = &fde->rows[i];
+			const struct sfjit_row *row = &fde->rows[i];
 
 			if (l->nr_rows > first &&
 			    sfg_rows_equal(&l->rows[l->nr_rows - 1], row))
@@ -131,7 +132,7 @@ static size_t join_rows(struct layout *l, const struct sfg_fde *fde,
 	return first;
 }
 
-static void cost_rows(struct layout *l, const struct sfg_row *rows, size_t nr)
+static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 {
 	struct cell *cell = l->cells;
 	bool flex = false;
@@ -178,10 +179,10 @@ static void settle_cell(struct layout *l, size_t i, size_t nr)
 	cell->rows = best_n;
 }
 
-static int cut_chunk(struct layout *l, struct sfg_fde chunk,
-		     struct sfg_row *rows, size_t nr)
+static int cut_chunk(struct layout *l, struct sfjit_function chunk,
+		     struct sfjit_row *rows, size_t nr)
 {
-	struct sfg_fde fde = chunk;
+	struct sfjit_function fde = chunk;
 	uint64_t end = chunk.addr + chunk.size;
 	size_t i, k, n;
 	int ret = 0;
@@ -200,12 +201,12 @@ static int cut_chunk(struct layout *l, struct sfg_fde chunk,
 	return ret;
 }
 
-static int layout_chunk(struct layout *l, const struct sfg_fde *fde,
-			const struct sfg_fde *end)
+static int layout_chunk(struct layout *l, const struct sfjit_function *fde,
+			const struct sfjit_function *end)
 {
-	struct sfg_fde chunk = *fde;
+	struct sfjit_function chunk = *fde;
 	size_t first = join_rows(l, fde, end), nr, i;
-	struct sfg_row *rows = l->rows + first;
+	struct sfjit_row *rows = l->rows + first;
 
 	nr = l->nr_rows - first;
 	chunk.size = end[-1].addr + end[-1].size - chunk.addr;
@@ -223,7 +224,8 @@ static int layout_chunk(struct layout *l, const struct sfg_fde *fde,
 
 static int layout_chunks(struct layout *l, const struct sfg_fdes *old)
 {
-	const struct sfg_fde *fde = old->fdes, *end = fde + old->nr, *next;
+	const struct sfjit_function *fde = old->fdes, *end = fde + old->nr;
+	const struct sfjit_function *next;
 	int ret = 0;
 
 	for (; fde != end && !ret; fde = next) {

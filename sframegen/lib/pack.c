@@ -79,15 +79,15 @@ static int alloc_slots(struct packer *p, size_t nr)
 static void count_output(struct sfg_summary *sum, const struct packer *p,
 			 const struct sfg_fdes *fdes)
 {
-	const struct sfg_fde *fde = fdes->fdes;
+	const struct sfjit_function *fde = fdes->fdes;
 	size_t i, k;
 
 	sum->fdes = fdes->nr;
 	sum->rows = p->nr_fres;
 	sum->blocks = p->nr_blocks;
 	for (i = 0; i < fdes->nr; i++, fde++) {
-		sum->mask_fdes += fde->rep_size != 0;
-		sum->signal_fdes += (fde->flags & SFG_FDE_SIGNAL) != 0;
+		sum->mask_fdes += fde->repeat != 0;
+		sum->signal_fdes += (fde->flags & SFJIT_FUNCTION_SIGNAL) != 0;
 		for (k = 0; k < fde->nr_rows; k++)
 			if (!sfg_row_is_default(p->arch, &fde->rows[k]))
 				break;
@@ -99,7 +99,7 @@ static void write_fdes(struct packer *p, uint8_t *buf,
 		       const struct sfg_fdes *fdes, uint64_t section_addr)
 {
 	size_t i, len, index = sizeof(struct sframe_header);
-	const struct sfg_fde *fde = fdes->fdes;
+	const struct sfjit_function *fde = fdes->fdes;
 	uint32_t off;
 
 	for (i = 0; i < fdes->nr; i++, fde++) {

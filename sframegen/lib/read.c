@@ -126,9 +126,9 @@ static uint8_t fde_flags(const struct sframe_fde_attr *attr)
 	uint8_t flags = 0;
 
 	if (attr->info & SFRAME_FDE_SIGNAL)
-		flags |= SFG_FDE_SIGNAL;
+		flags |= SFJIT_FUNCTION_SIGNAL;
 	if (attr->info & SFRAME_FDE_PAUTH_KEY_B)
-		flags |= SFG_FDE_PAUTH_KEY_B;
+		flags |= SFJIT_FUNCTION_PAUTH_KEY_B;
 	return flags;
 }
 
@@ -175,7 +175,7 @@ int sfg_read_fde(const struct sfg_section *s, uint32_t index,
 	reader->fde.size = fde.func_size;
 	reader->fde.nr_rows = swap16(arch_swaps(s->arch), attr.num_fres);
 	reader->fde.flags = fde_flags(&attr);
-	reader->fde.rep_size = attr.rep_size;
+	reader->fde.repeat = attr.rep_size;
 	reader->flex = SFRAME_FDE2_TYPE(attr.info2);
 	reader->fre_type = SFRAME_FDE_FRE_TYPE(attr.info);
 	reader->left = reader->fde.nr_rows;
@@ -218,7 +218,7 @@ static int32_t signed_word(const struct raw_row *raw, unsigned int i)
 
 /* Stored in units, so that a word can say more than a row can. */
 static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
-			    struct sfg_rule *cfa)
+			    struct sfjit_rule *cfa)
 {
 	int64_t offset = (int64_t)word * arch->cfa_scale - arch->sp_bias;
 
@@ -226,16 +226,17 @@ static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
 	return cfa->offset == offset ? NULL : "CFA offset is too large";
 }
 
-static struct sfg_rule slot_rule(int32_t offset)
+static struct sfjit_rule slot_rule(int32_t offset)
 {
-	return (struct sfg_rule) {
-		.offset = offset, .base = SFG_BASE_CFA, .deref = 1,
+	return (struct sfjit_rule) {
+		.offset = offset, .base = SFJIT_BASE_CFA, .deref = 1,
 	};
 }
 
 /* The words of RA and FP behind the CFA's; a stored RA 0 is none. */
 static const char *decode_slots(const struct sfg_arch *arch,
-				const struct raw_row *raw, struct sfg_row *row)
+				const struct raw_row *raw,
+				struct sfjit_row *row)
 {
 	unsigned int i = 1;
 
@@ -251,17 +252,17 @@ static const char *decode_slots(const struct sfg_arch *arch,
 
 static const char *decode_default(const struct sfg_arch *arch,
 				  const struct raw_row *raw,
-				  struct sfg_row *row)
+				  struct sfjit_row *row)
 {
 	const char *reason = load_cfa(arch, signed_word(raw, 0), &row->cfa);
 
-	row->cfa.base = SFG_BASE_REG;
+	row->cfa.base = SFJIT_BASE_REG;
 	row->cfa.reg = SFRAME_FRE_BASE_SP(raw->info) ? arch->sp : arch->fp;
 	return reason ? reason : decode_slots(arch, raw, row);
 }
 
 static const char *decode_rule(const struct raw_row *raw, unsigned int i,
-			       struct sfg_rule *rule)
+			       struct sfjit_rule *rule)
 {
 	uint32_t control;
 
@@ -270,9 +271,9 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int i,
 	control = raw->word[i];
 	rule->deref = (control & SFRAME_FLEX_DEREF_P) != 0;
 	rule->offset = signed_word(raw, i + 1);
-	rule->base = SFG_BASE_CFA;
+	rule->base = SFJIT_BASE_CFA;
 	if (control & SFRAME_FLEX_REG_P) {
-		rule->base = SFG_BASE_REG;
+		rule->base = SFJIT_BASE_REG;
 		if (SFRAME_FLEX_REGNUM(control) > UINT16_MAX)
 			return "register number is too large";
 		rule->reg = SFRAME_FLEX_REGNUM(control);
@@ -284,7 +285,7 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int i,
 }
 
 static const char *decode_flex(const struct sfg_arch *arch,
-			       const struct raw_row *raw, struct sfg_row *row)
+			       const struct raw_row *raw, struct sfjit_row *row)
 {
 	const char *reason = decode_rule(raw, 0, &row->cfa);
 	unsigned int i = 2;
@@ -311,16 +312,16 @@ static const char *decode_flex(const struct sfg_arch *arch,
 }
 
 static const char *decode_row(const struct sfg_arch *arch, bool flex,
-			      const struct raw_row *raw, struct sfg_row *row)
+			      const struct raw_row *raw, struct sfjit_row *row)
 {
 	const char *reason;
 
 	if (!raw->nr) {
-		row->flags = SFG_ROW_OUTERMOST;
+		row->flags = SFJIT_ROW_OUTERMOST;
 		return raw->info ? "info bits of an outermost row" : NULL;
 	}
 	if (SFRAME_FRE_MANGLED_RA(raw->info))
-		row->flags = SFG_ROW_MANGLED_RA;
+		row->flags = SFJIT_ROW_MANGLED_RA;
 	reason = flex ? decode_flex(arch, raw, row) :
 			decode_default(arch, raw, row);
 	if (!reason && !sfg_row_fits(arch, row))
@@ -355,7 +356,7 @@ static const char *read_raw(const struct sfg_row_reader *r, uint32_t *start,
 
 static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 {
-	uint32_t end = r->fde.rep_size ? r->fde.rep_size : r->fde.size;
+	uint32_t end = r->fde.repeat ? r->fde.repeat : r->fde.size;
 
 	if (start < r->next_start)
 		return "row starts do not increase";
@@ -365,10 +366,10 @@ static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 	return NULL;
 }
 
-int sfg_read_row(struct sfg_row_reader *reader, struct sfg_row *row,
+int sfg_read_row(struct sfg_row_reader *reader, struct sfjit_row *row,
 		 struct sfg_error *err)
 {
-	struct sfg_row out = { 0 };
+	struct sfjit_row out = { 0 };
 	struct raw_row raw;
 	const char *reason;
 	size_t end;
@@ -404,7 +405,7 @@ uint64_t sfg_max_rows(const struct sfg_section *section)
 static int check_rows(struct sfg_row_reader *r, uint64_t *budget,
 		      struct sfg_error *err)
 {
-	struct sfg_row row;
+	struct sfjit_row row;
 	int ret = 0;
 
 	if (r->left > *budget)
@@ -458,11 +459,11 @@ static uint32_t search(const struct sfg_section *s, uint64_t addr)
 }
 
 int sfg_find_row(const struct sfg_section *section, uint64_t addr,
-		 struct sfg_fde *fde, struct sfg_row *row,
+		 struct sfjit_function *fde, struct sfjit_row *row,
 		 struct sfg_error *err)
 {
 	struct sfg_row_reader r;
-	struct sfg_row next;
+	struct sfjit_row next;
 	uint64_t offset;
 	bool found = false;
 	int ret;
@@ -473,8 +474,8 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 	offset = addr - r.fde.addr;
 	if (offset >= r.fde.size)
 		return sfg_fail(err, 0, "no FDE covers the address", -ENOENT);
-	if (r.fde.rep_size)
-		offset %= r.fde.rep_size;
+	if (r.fde.repeat)
+		offset %= r.fde.repeat;
 	while (r.left) {
 		ret = sfg_read_row(&r, &next, err);
 		if (ret)

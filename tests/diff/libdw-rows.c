@@ -225,21 +225,21 @@ static void libdw_values(Dwarf_Frame *frame, uint64_t pc, bool signal,
 	row->beyond |= !row->v.known || row->v.sp != row->v.cfa;
 }
 
-static uint64_t rule_value(const struct sfg_rule *rule, uint64_t cfa,
+static uint64_t rule_value(const struct sfjit_rule *rule, uint64_t cfa,
 			   uint64_t pc)
 {
-	uint64_t v = rule->base == SFG_BASE_CFA ? cfa :
+	uint64_t v = rule->base == SFJIT_BASE_CFA ? cfa :
 		     reg_value(rule->reg, pc);
 
 	v += rule->offset;
 	return rule->deref ? load(v) : v;
 }
 
-static void sframe_values(const struct sfg_row *row, uint64_t pc,
+static void sframe_values(const struct sfjit_row *row, uint64_t pc,
 			  struct values *v)
 {
 	memset(v, 0, sizeof(*v));
-	if (row->flags & SFG_ROW_OUTERMOST) {
+	if (row->flags & SFJIT_ROW_OUTERMOST) {
 		v->outermost = true;
 		return;
 	}
@@ -270,8 +270,8 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 		      uint64_t pc, bool signal, struct totals *t)
 {
 	struct libdw_row theirs;
-	struct sfg_fde fde = { 0 };
-	struct sfg_row row;
+	struct sfjit_function fde = { 0 };
+	struct sfjit_row row;
 	struct values ours;
 	int ret = sfg_find_row(s, pc, &fde, &row, NULL);
 
@@ -279,7 +279,7 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 	libdw_values(frame, pc, signal, &theirs);
 	if (signal) {
 		t->signal++;
-		if (ret == -ENOENT && fde.flags & SFG_FDE_SIGNAL)
+		if (ret == -ENOENT && fde.flags & SFJIT_FUNCTION_SIGNAL)
 			return 0;
 		return report(pc, "libdw has a signal frame here");
 	}
@@ -291,7 +291,7 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 	}
 	t->covered++;
 	sframe_values(&row, pc, &ours);
-	if (fde.flags & SFG_FDE_SIGNAL)
+	if (fde.flags & SFJIT_FUNCTION_SIGNAL)
 		return report(pc, "signal frame, but not for libdw");
 	if (!equal(&ours, &theirs.v))
 		return report(pc, "row and libdw's rules differ");

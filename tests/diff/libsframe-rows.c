@@ -47,27 +47,27 @@ static int32_t word(const sframe_frame_row_entry *fre, unsigned int i,
 	}
 }
 
-static struct sfg_rule flex_rule(const sframe_frame_row_entry *fre,
+static struct sfjit_rule flex_rule(const sframe_frame_row_entry *fre,
 				 unsigned int i)
 {
 	uint32_t control = word(fre, i, false);
 
-	return (struct sfg_rule) {
+	return (struct sfjit_rule) {
 		.offset = word(fre, i + 1, true),
 		.reg = control >> 3,
 		.deref = control >> 1 & 1,
-		.base = control & 1 ? SFG_BASE_REG : SFG_BASE_CFA,
+		.base = control & 1 ? SFJIT_BASE_REG : SFJIT_BASE_CFA,
 	};
 }
 
-static struct sfg_rule slot_rule(int32_t offset)
+static struct sfjit_rule slot_rule(int32_t offset)
 {
-	return (struct sfg_rule) {
-		.offset = offset, .base = SFG_BASE_CFA, .deref = 1,
+	return (struct sfjit_rule) {
+		.offset = offset, .base = SFJIT_BASE_CFA, .deref = 1,
 	};
 }
 
-static void flex_row(const sframe_frame_row_entry *fre, struct sfg_row *row)
+static void flex_row(const sframe_frame_row_entry *fre, struct sfjit_row *row)
 {
 	unsigned int nr = fre->fre_info >> 1 & 15;
 
@@ -83,12 +83,12 @@ static void flex_row(const sframe_frame_row_entry *fre, struct sfg_row *row)
 /* By libsframe's own functions where it has them. */
 static void default_row(const sframe_decoder_ctx *ctx,
 			const sframe_frame_row_entry *fre,
-			struct sfg_row *row)
+			struct sfjit_row *row)
 {
 	int err = 0;
 	int32_t fp;
 
-	row->cfa.base = SFG_BASE_REG;
+	row->cfa.base = SFJIT_BASE_REG;
 	row->cfa.reg = sframe_fre_get_base_reg_id(fre, &err) ? 7 : 6;
 	row->cfa.offset = sframe_fre_get_cfa_offset(ctx, fre, 0, &err);
 	if (err)
@@ -100,14 +100,14 @@ static void default_row(const sframe_decoder_ctx *ctx,
 
 static void decode(const sframe_decoder_ctx *ctx,
 		   const sframe_frame_row_entry *fre, bool flex,
-		   struct sfg_row *row)
+		   struct sfjit_row *row)
 {
 	int err = 0;
 
 	memset(row, 0, sizeof(*row));
 	row->start = fre->fre_start_addr;
 	if (sframe_fre_get_ra_undefined_p(ctx, fre, &err))
-		row->flags = SFG_ROW_OUTERMOST;
+		row->flags = SFJIT_ROW_OUTERMOST;
 	else if (flex)
 		flex_row(fre, row);
 	else
@@ -115,10 +115,10 @@ static void decode(const sframe_decoder_ctx *ctx,
 }
 
 static void probe(const sframe_decoder_ctx *ctx, uint64_t pc, bool flex,
-		  const struct sfg_row *want)
+		  const struct sfjit_row *want)
 {
 	sframe_frame_row_entry fre;
-	struct sfg_row got;
+	struct sfjit_row got;
 
 	probes++;
 	memset(&fre, 0, sizeof(fre));
@@ -143,8 +143,8 @@ static void probe_nothing(const sframe_decoder_ctx *ctx, uint64_t pc)
 static void check_fde(const sframe_decoder_ctx *ctx,
 		      struct sfg_row_reader *r)
 {
-	struct sfg_row row, next;
-	uint64_t end = r->fde.rep_size ? r->fde.rep_size : r->fde.size;
+	struct sfjit_row row, next;
+	uint64_t end = r->fde.repeat ? r->fde.repeat : r->fde.size;
 	bool more;
 
 	if (sfg_read_row(r, &row, NULL)) {
@@ -156,7 +156,7 @@ static void check_fde(const sframe_decoder_ctx *ctx,
 		probe(ctx, r->fde.addr + row.start, r->flex, &row);
 		probe(ctx, r->fde.addr + (more ? next.start : end) - 1,
 		      r->flex, &row);
-		if (r->fde.rep_size && r->fde.size > 2 * end)
+		if (r->fde.repeat && r->fde.size > 2 * end)
 			probe(ctx, r->fde.addr + end + row.start, r->flex,
 			      &row);
 		row = next;
@@ -165,7 +165,7 @@ static void check_fde(const sframe_decoder_ctx *ctx,
 }
 
 static void check_index(const sframe_decoder_ctx *ctx, uint32_t i,
-			const struct sfg_fde *fde)
+			const struct sfjit_function *fde)
 {
 	uint32_t nr, size;
 	int64_t start;
@@ -178,7 +178,7 @@ static void check_index(const sframe_decoder_ctx *ctx, uint32_t i,
 	if (sframe_decoder_get_funcdesc_v3(ctx, i, &nr, &size, &start, &info,
 					   &info2, &rep) || err ||
 	    field + (uint64_t)start != fde->addr || size != fde->size ||
-	    nr != fde->nr_rows || rep != fde->rep_size)
+	    nr != fde->nr_rows || rep != fde->repeat)
 		report(fde->addr, "libsframe reads another FDE");
 }
 

@@ -17,7 +17,7 @@ $(ksft_lib): $(ksft_out)/%: tests/qemu/%.c tests/qemu/check_slot.h \
 		$(ksft_common) $(ksft_headers) $(O)/lib/libsfjit.a
 	$(ksft_link)
 
-$(ksft_lib): ksft_cc += -Iuserspace/include
+$(ksft_lib): ksft_cc += -Iuserspace/include -Isframegen/include
 
 KSELFTESTS := $(patsubst $(ksft_dir)/%.c,$(ksft_out)/%,\
 	$(wildcard $(ksft_dir)/*_test.c)) \

@@ -34,7 +34,8 @@ same() {
 compiles() {
 	name=$1
 	shift
-	if echo '#include <sfjit.h>' | "$@" -Iuserspace/include -Wall -Wextra \
+	if echo '#include <sfjit.h>' | "$@" -Iuserspace/include \
+		-Isframegen/include -Wall -Wextra \
 		-Werror -fsyntax-only - 2>"$tmp/err"; then
 		ok "$name"
 	else
@@ -44,7 +45,8 @@ compiles() {
 
 # The exported names, four times.
 echo '#include <sfjit.h>' |
-	gcc -Iuserspace/include -x c -aux-info "$tmp/aux" -fsyntax-only -
+	gcc -Iuserspace/include -Isframegen/include -x c \
+		-aux-info "$tmp/aux" -fsyntax-only -
 sed -n "s|.*sfjit\.h:.* \**\(sfjit_[a-z_]*\) (.*|\1|p" "$tmp/aux" |
 	sort >"$tmp/header"
 sed -n 's/^\t\(sfjit_[a-z_]*\);$/\1/p' userspace/libsfjit/libsfjit.map |

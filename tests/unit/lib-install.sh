@@ -29,7 +29,8 @@ else
 fi
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
-	include/sfjit.h include/sfjit/sframe.h lib/pkgconfig/libsfjit.pc \
+	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
+	lib/pkgconfig/libsfjit.pc \
 	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	if [ -s "$root/$file" ]; then

@@ -83,7 +83,7 @@ static struct sfjit_live_stat stat_of(const struct sfjit_live *live)
 static bool same_rows(struct sfg_row_reader *reader,
 		      const struct sfjit_function *want)
 {
-	struct sfg_row row;
+	struct sfjit_row row;
 	uint32_t i;
 
 	if (reader->fde.nr_rows != want->nr_rows)
@@ -103,7 +103,7 @@ static bool same_function(const struct sfg_section *section, uint32_t i,
 	if (sfg_read_fde(section, i, &reader, NULL))
 		return false;
 	return reader.fde.addr == want->addr && reader.fde.size == want->size &&
-	       reader.fde.rep_size == want->repeat && !reader.fde.flags &&
+	       reader.fde.repeat == want->repeat && !reader.fde.flags &&
 	       same_rows(&reader, want);
 }
 
@@ -516,8 +516,8 @@ static int find(const struct sfjit_live *live, uint64_t addr)
 {
 	struct sfjit_live_stat stat = stat_of(live);
 	struct sfg_section section;
-	struct sfg_fde fde;
-	struct sfg_row row;
+	struct sfjit_function fde;
+	struct sfjit_row row;
 
 	MUST(!sfg_open_section(&section, stat.section, stat.length,
 			       (uintptr_t)stat.section, NULL));

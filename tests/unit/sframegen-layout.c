@@ -25,7 +25,7 @@ static char *convert(const struct bytes *b, unsigned int max_rows,
 	struct sfg_output out;
 	struct sfg_section s;
 	struct sfg_row_reader r;
-	struct sfg_row row;
+	struct sfjit_row row;
 	struct sfg_error err = { 0 };
 	char *buf, rowtext[ROW_TEXT_MAX];
 	size_t len;

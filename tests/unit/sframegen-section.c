@@ -3,48 +3,49 @@
 /* Description: rows become the bytes of the format and are read back. */
 #include "sframegen-test.h"
 
-#define SP(off)		{ .offset = (off), .reg = 7, .base = SFG_BASE_REG }
-#define FP(off)		{ .offset = (off), .reg = 6, .base = SFG_BASE_REG }
-#define SLOT(off)	{ .offset = (off), .base = SFG_BASE_CFA, .deref = 1 }
+#define SP(off)		SFJIT_REG(7, off)
+#define FP(off)		SFJIT_REG(6, off)
+#define SLOT(off)	{ .offset = (off), .base = SFJIT_BASE_CFA, .deref = 1 }
 #define AT(r, off)	{ .offset = (off), .reg = (r), \
-			  .base = SFG_BASE_REG, .deref = 1 }
+			  .base = SFJIT_BASE_REG, .deref = 1 }
 
-static const struct sfg_row push_rbp[] = {
+static const struct sfjit_row push_rbp[] = {
 	{ .start = 0, .cfa = SP(8) },
 	{ .start = 1, .cfa = SP(16), .fp = SLOT(-16) },
 	{ .start = 4, .cfa = FP(16), .fp = SLOT(-16) },
 	{ .start = 300, .cfa = SP(8) },
 };
 
-static const struct sfg_row wide[] = {
+static const struct sfjit_row wide[] = {
 	{ .start = 0, .cfa = SP(127) },
 	{ .start = 1, .cfa = SP(128) },
 	{ .start = 2, .cfa = SP(32767), .fp = SLOT(-32768) },
 	{ .start = 3, .cfa = SP(32768) },
-	{ .start = 70000, .flags = SFG_ROW_OUTERMOST },
+	{ .start = 70000, .flags = SFJIT_ROW_OUTERMOST },
 };
 
-static const struct sfg_row drap[] = {
+static const struct sfjit_row drap[] = {
 	{ .start = 0, .cfa = SP(8) },
-	{ .start = 1, .cfa = { .reg = 10, .base = SFG_BASE_REG } },
+	{ .start = 1, .cfa = { .reg = 10, .base = SFJIT_BASE_REG } },
 	{ .start = 2, .cfa = AT(6, -8), .fp = AT(6, 0) },
 	{ .start = 3, .cfa = SP(8), .ra = SLOT(-24), .fp = SLOT(-16) },
-	{ .start = 4, .cfa = SP(8), .ra = { .reg = 2, .base = SFG_BASE_REG } },
-	{ .start = 5, .flags = SFG_ROW_OUTERMOST },
+	{ .start = 4, .cfa = SP(8), .ra = { .reg = 2,
+				.base = SFJIT_BASE_REG } },
+	{ .start = 5, .flags = SFJIT_ROW_OUTERMOST },
 };
 
-static const struct sfg_row slot[] = {
+static const struct sfjit_row slot[] = {
 	{ .start = 0, .cfa = SP(8) },
 	{ .start = 11, .cfa = SP(16) },
 };
 
-static const struct sfg_fde fdes[] = {
+static const struct sfjit_function fdes[] = {
 	{ .addr = 0x1000, .size = 400, .rows = push_rbp, .nr_rows = 4 },
 	{ .addr = 0x2000, .size = 80000, .rows = wide, .nr_rows = 5 },
 	{ .addr = 0x20000, .size = 16, .rows = drap, .nr_rows = 6 },
 	{ .addr = 0x20010, .size = 0x10000, .rows = slot, .nr_rows = 2,
-	  .rep_size = 16 },
-	{ .addr = 0x40000, .size = 10, .flags = SFG_FDE_SIGNAL },
+	  .repeat = 16 },
+	{ .addr = 0x40000, .size = 10, .flags = SFJIT_FUNCTION_SIGNAL },
 };
 
 #define NR	ARRAY_SIZE(fdes)
@@ -79,9 +80,9 @@ static void test_bytes(void)
 		0xe4, 0x0f, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
 		2, 0, 0x10, 0, 16, 0, 3, 8, 11, 3, 16,
 	};
-	struct sfg_fde fde = {
+	struct sfjit_function fde = {
 		.addr = 0x1000, .size = 0x10000, .rows = slot, .nr_rows = 2,
-		.rep_size = 16,
+		.repeat = 16,
 	};
 	uint8_t buf[SFG_SECTION_MAX(1, 2)];
 	size_t used = 0;
@@ -92,9 +93,10 @@ static void test_bytes(void)
 	       "bytes of a window", "%d, %zu bytes", ret, used);
 }
 
-static bool rows_match(struct sfg_row_reader *r, const struct sfg_fde *want)
+static bool rows_match(struct sfg_row_reader *r,
+		       const struct sfjit_function *want)
 {
-	struct sfg_row row;
+	struct sfjit_row row;
 	uint32_t i;
 
 	for (i = 0; i < want->nr_rows; i++)
@@ -121,7 +123,7 @@ static void test_read(void)
 		result(!ret && r.fde.addr == fdes[i].addr &&
 		       r.fde.size == fdes[i].size &&
 		       r.fde.flags == fdes[i].flags &&
-		       r.fde.rep_size == fdes[i].rep_size &&
+		       r.fde.repeat == fdes[i].repeat &&
 		       rows_match(&r, &fdes[i]), "FDE is read back",
 		       "number %zu: %d", i, ret);
 	}
@@ -132,8 +134,8 @@ static void test_read(void)
 static void find(const struct sfg_section *s, uint64_t addr, int want,
 		 uint32_t start)
 {
-	struct sfg_fde fde;
-	struct sfg_row row = { .start = 0xffff };
+	struct sfjit_function fde;
+	struct sfjit_row row = { .start = 0xffff };
 	int ret = sfg_find_row(s, addr, &fde, &row, NULL);
 
 	result(ret == want && (ret || row.start == start), "find",
@@ -174,8 +176,8 @@ static void test_rebase(void)
 	       "accepted");
 }
 
-static void refuse_write(const char *name, const struct sfg_fde *bad, size_t nr,
-			 int want)
+static void refuse_write(const char *name, const struct sfjit_function *bad,
+			 size_t nr, int want)
 {
 	size_t size;
 	struct sfg_error err = { 0 };
@@ -186,9 +188,9 @@ static void refuse_write(const char *name, const struct sfg_fde *bad, size_t nr,
 
 static void test_refused_input(void)
 {
-	struct sfg_row rows[3] = { push_rbp[0], push_rbp[1], push_rbp[2] };
-	struct sfg_fde two[2] = { fdes[0], fdes[1] };
-	struct sfg_fde fde = { .addr = 16, .size = 16, .rows = rows,
+	struct sfjit_row rows[3] = { push_rbp[0], push_rbp[1], push_rbp[2] };
+	struct sfjit_function two[2] = { fdes[0], fdes[1] };
+	struct sfjit_function fde = { .addr = 16, .size = 16, .rows = rows,
 			       .nr_rows = 3 };
 	size_t size;
 
@@ -198,23 +200,24 @@ static void test_refused_input(void)
 	refuse_write("equal starts", &fde, 1, -EINVAL);
 	rows[2].start = 16;
 	refuse_write("row at the end", &fde, 1, -EINVAL);
-	fde.rep_size = 4;
+	fde.repeat = 4;
 	rows[2].start = 4;
 	refuse_write("row at the end of a block", &fde, 1, -EINVAL);
-	fde.rep_size = 0;
+	fde.repeat = 0;
 	rows[0].start = 1;
 	rows[1].start = 2;
 	refuse_write("no row at 0", &fde, 1, -EINVAL);
 	rows[0].start = 0;
 	rows[0].cfa.reg = 17;
 	refuse_write("register that is not in the ABI", &fde, 1, -EINVAL);
-	rows[0].cfa = (struct sfg_rule)SLOT(8);
+	rows[0].cfa = (struct sfjit_rule)SLOT(8);
 	refuse_write("CFA from the CFA", &fde, 1, -EINVAL);
 	rows[0] = push_rbp[0];
-	rows[0].ra = (struct sfg_rule) { .offset = -16, .base = SFG_BASE_CFA };
+	rows[0].ra = (struct sfjit_rule) { .offset = -16,
+		      .base = SFJIT_BASE_CFA };
 	refuse_write("RA that a reader would take for none", &fde, 1, -EINVAL);
 	rows[0] = push_rbp[0];
-	rows[0].flags = SFG_ROW_MANGLED_RA;
+	rows[0].flags = SFJIT_ROW_MANGLED_RA;
 	refuse_write("mangled RA on AMD64", &fde, 1, -EINVAL);
 	rows[0].flags = 0;
 	fde.nr_rows = 0;
@@ -339,14 +342,14 @@ static void test_shared_rows(void)
 
 static void test_big_endian(void)
 {
-	static const struct sfg_row rows[] = {
+	static const struct sfjit_row rows[] = {
 		{ .start = 0, .cfa = { .offset = 160, .reg = 15,
-				       .base = SFG_BASE_REG } },
+				       .base = SFJIT_BASE_REG } },
 		{ .start = 6, .cfa = { .offset = 320, .reg = 15,
-				       .base = SFG_BASE_REG },
+				       .base = SFJIT_BASE_REG },
 		  .fp = SLOT(-72) },
 		{ .start = 600, .cfa = { .offset = 3200, .reg = 11,
-					 .base = SFG_BASE_REG },
+					 .base = SFJIT_BASE_REG },
 		  .ra = SLOT(-48), .fp = SLOT(-72) },
 	};
 	static const uint8_t want[] = {
@@ -357,8 +360,9 @@ static void test_big_endian(void)
 		/* 2, 88: 3200 needs two bytes */
 		0x02, 0x58, 0x26, 1, 0x7c, 0xff, 0xd0, 0xff, 0xb8,
 	};
-	struct sfg_fde fde = { .addr = 0x1000, .size = 0x300, .rows = rows,
-			       .nr_rows = 3 };
+	struct sfjit_function fde = {
+		.addr = 0x1000, .size = 0x300, .rows = rows, .nr_rows = 3,
+	};
 	uint8_t buf[SFG_SECTION_MAX(1, 3)];
 	struct sfg_section s;
 	struct sfg_row_reader r;
@@ -377,10 +381,10 @@ static void test_big_endian(void)
 	       "s390x is read back", "%d", ret);
 }
 
-static size_t write_row(unsigned int abi, const struct sfg_row *row,
+static size_t write_row(unsigned int abi, const struct sfjit_row *row,
 			uint8_t *buf, size_t len)
 {
-	struct sfg_fde fde = { .addr = 0x1000, .size = 16, .rows = row,
+	struct sfjit_function fde = { .addr = 0x1000, .size = 16, .rows = row,
 			       .nr_rows = 1 };
 	size_t used = 0;
 
@@ -390,7 +394,8 @@ static size_t write_row(unsigned int abi, const struct sfg_row *row,
 
 /* What is in a rule that says nothing does not get into the bytes. */
 static void ignores(const char *name, unsigned int abi,
-		    const struct sfg_row *dirty, const struct sfg_row *clean)
+		    const struct sfjit_row *dirty,
+		    const struct sfjit_row *clean)
 {
 	uint8_t a[SFG_SECTION_MAX(1, 1)], b[SFG_SECTION_MAX(1, 1)];
 	size_t a_len = write_row(abi, dirty, a, sizeof(a));
@@ -402,14 +407,14 @@ static void ignores(const char *name, unsigned int abi,
 
 static void test_ignored_fields(void)
 {
-	static const struct sfg_row last = { .flags = SFG_ROW_OUTERMOST };
-	static const struct sfg_row plain = {
-		.cfa = { .offset = 160, .reg = 15, .base = SFG_BASE_REG },
+	static const struct sfjit_row last = { .flags = SFJIT_ROW_OUTERMOST };
+	static const struct sfjit_row plain = {
+		.cfa = { .offset = 160, .reg = 15, .base = SFJIT_BASE_REG },
 		.fp = SLOT(-72),
 	};
-	struct sfg_row dirty = last;
+	struct sfjit_row dirty = last;
 
-	dirty.cfa = (struct sfg_rule)SP(8);
+	dirty.cfa = (struct sfjit_rule)SP(8);
 	ignores("rules of an outermost row", SFRAME_ABI_AMD64_LE, &dirty,
 		&last);
 	dirty = plain;
@@ -421,9 +426,9 @@ static void test_ignored_fields(void)
 /* s390x stores the CFA by 8: a word can be beyond 32 bits of offset. */
 static void test_large_cfa(void)
 {
-	static const struct sfg_row row = {
+	static const struct sfjit_row row = {
 		.cfa = { .offset = 0x70000000 + 160, .reg = 15,
-			 .base = SFG_BASE_REG },
+			 .base = SFJIT_BASE_REG },
 	};
 	uint8_t buf[SFG_SECTION_MAX(1, 1)];
 	size_t len = write_row(SFRAME_ABI_S390X_BE, &row, buf, sizeof(buf));

@@ -88,8 +88,8 @@ static void test_rows(const struct window *w, const struct kind *k)
 {
 	struct sfg_output converted = { 0 };
 	struct sfg_section a, b;
-	struct sfg_row x, y;
-	struct sfg_fde fde;
+	struct sfjit_row x, y;
+	struct sfjit_function fde;
 	size_t i, bad = 0;
 
 	if (!open_sections(w, k, &converted, &a, &b)) {

@@ -132,7 +132,7 @@ static inline void put_fde(struct bytes *b, size_t cie, bool augmented,
 static inline void print_fdes(FILE *out, unsigned int abi,
 			      const struct sfg_fdes *fdes, uint64_t base)
 {
-	const struct sfg_fde *fde = fdes->fdes;
+	const struct sfjit_function *fde = fdes->fdes;
 	char text[ROW_TEXT_MAX];
 	size_t i;
 	uint32_t k;
@@ -141,10 +141,11 @@ static inline void print_fdes(FILE *out, unsigned int abi,
 		fprintf(out, "%s%llx-%llx%s%s", i ? " | " : "",
 			(unsigned long long)(fde->addr - base),
 			(unsigned long long)(fde->addr - base + fde->size),
-			fde->flags & SFG_FDE_SIGNAL ? " signal" : "",
-			fde->flags & SFG_FDE_PAUTH_KEY_B ? " key B" : "");
-		if (fde->rep_size)
-			fprintf(out, " every %u", fde->rep_size);
+			fde->flags & SFJIT_FUNCTION_SIGNAL ? " signal" : "",
+			fde->flags & SFJIT_FUNCTION_PAUTH_KEY_B ?
+			" key B" : "");
+		if (fde->repeat)
+			fprintf(out, " every %u", fde->repeat);
 		for (k = 0; k < fde->nr_rows; k++) {
 			format_row(sfg_arch_by_abi(abi), &fde->rows[k], text);
 			fprintf(out, "%s %x %s", k ? "," : ":",

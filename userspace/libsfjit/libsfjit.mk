@@ -91,7 +91,7 @@ install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so
 	ln -sf libsfjit.so.$(LIBSFJIT_MAJOR) $(DESTDIR)$(LIBDIR)/libsfjit.so
 	$(fill_pc) >$(DESTDIR)$(LIBDIR)/pkgconfig/libsfjit.pc
 	install -m 644 $(sfjit_h) $(DESTDIR)$(PREFIX)/include
-	install -m 644 sframegen/include/sfjit/sframe.h \
+	install -m 644 sframegen/include/sfjit/*.h \
 		$(DESTDIR)$(PREFIX)/include/sfjit
 	for page in $(LIBSFJIT_MAN); do \
 		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \

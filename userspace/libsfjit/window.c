@@ -144,8 +144,8 @@ static int seal(struct sfjit_window *window)
 #ifdef SFJIT_TEST
 static bool finds(struct sfg_section *section, uintptr_t address)
 {
-	struct sfg_fde fde;
-	struct sfg_row row;
+	struct sfjit_function fde;
+	struct sfjit_row row;
 
 	return !sfg_find_row(section, address, &fde, &row, NULL);
 }

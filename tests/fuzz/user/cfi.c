@@ -79,7 +79,7 @@ static void close_input(struct input *i)
 static void require_inside(const struct sfg_input *in,
 			   const struct sfg_fdes *fdes)
 {
-	const struct sfg_fde *fde = fdes->fdes, *end = fde + fdes->nr;
+	const struct sfjit_function *fde = fdes->fdes, *end = fde + fdes->nr;
 
 	for (; fde != end; fde++)
 		REQUIRE(!in->nr_text ||
@@ -157,17 +157,17 @@ static int convert(const struct input *i, struct sfg_output *out,
 
 /* A place in a table that only moves up. */
 struct place {
-	const struct sfg_fde *fde, *end;
+	const struct sfjit_function *fde, *end;
 	uint32_t row;
 };
 
-static bool stands_alone(const struct sfg_fde *fde)
+static bool stands_alone(const struct sfjit_function *fde)
 {
-	return fde->rep_size || fde->flags & SFG_FDE_SIGNAL;
+	return fde->repeat || fde->flags & SFJIT_FUNCTION_SIGNAL;
 }
 
 /* The row that holds at an address, and where that ends. */
-static const struct sfg_row *row_at(struct place *p, uint64_t addr,
+static const struct sfjit_row *row_at(struct place *p, uint64_t addr,
 				    uint64_t *end)
 {
 	while (p->fde != p->end && p->fde->addr + p->fde->size <= addr) {
@@ -184,29 +184,32 @@ static const struct sfg_row *row_at(struct place *p, uint64_t addr,
 	return &p->fde->rows[p->row];
 }
 
-static void require_same_rows(struct place *p, const struct sfg_fde *fde)
+static void require_same_rows(struct place *p, const struct sfjit_function *fde)
 {
 	struct place ours = { .fde = fde, .end = fde + 1 };
 	uint64_t addr = fde->addr, a, b;
 
 	while (addr < fde->addr + fde->size) {
-		const struct sfg_row *want = row_at(&ours, addr, &a);
-		const struct sfg_row *got = row_at(p, addr, &b);
+		const struct sfjit_row *want = row_at(&ours, addr, &a);
+		const struct sfjit_row *got = row_at(p, addr, &b);
 
 		REQUIRE(sfg_rows_equal(want, got));
-		REQUIRE(p->fde->flags == fde->flags && !p->fde->rep_size);
+		REQUIRE(p->fde->flags == fde->flags && !p->fde->repeat);
 		addr = a < b ? a : b;
 	}
 }
 
-static void require_same_fde(struct place *p, const struct sfg_fde *fde)
+static void require_same_fde(struct place *p, const struct sfjit_function *fde)
 {
-	struct sfg_fdes got, want = { .fdes = (struct sfg_fde *)fde, .nr = 1 };
+	struct sfg_fdes got, want = {
+		.fdes = (struct sfjit_function *)fde, .nr = 1,
+	};
 	uint64_t end;
 
 	/* may have no rows: moves there, and no further */
 	row_at(p, fde->addr, &end);
-	got = (struct sfg_fdes) { .fdes = (struct sfg_fde *)p->fde, .nr = 1 };
+	got = (struct sfg_fdes) { .fdes = (struct sfjit_function *)p->fde,
+	       .nr = 1 };
 	require_equal_fdes(&want, &got);
 }
 
@@ -232,7 +235,8 @@ static void require_same_code(const struct sfg_input *in,
 	struct place p = {
 		.fde = section->fdes, .end = section->fdes + section->nr,
 	};
-	const struct sfg_fde *fde = derived->fdes, *end = fde + derived->nr;
+	const struct sfjit_function *fde = derived->fdes;
+	const struct sfjit_function *end = fde + derived->nr;
 
 	for (; fde != end; fde++) {
 		if (stands_alone(fde))
@@ -253,11 +257,11 @@ static void require_counts(const struct sfg_input *in,
 
 	REQUIRE(sum->fdes == section->nr);
 	for (i = 0; i < section->nr; i++) {
-		const struct sfg_fde *fde = &section->fdes[i];
+		const struct sfjit_function *fde = &section->fdes[i];
 
-		mask += fde->rep_size != 0;
-		signal += (fde->flags & SFG_FDE_SIGNAL) != 0;
-		REQUIRE(fde->rep_size || fde->nr_rows <=
+		mask += fde->repeat != 0;
+		signal += (fde->flags & SFJIT_FUNCTION_SIGNAL) != 0;
+		REQUIRE(fde->repeat || fde->nr_rows <=
 			(in->max_rows ? in->max_rows : SFG_MAX_ROWS));
 	}
 	REQUIRE(sum->mask_fdes == mask && sum->signal_fdes == signal);

@@ -131,13 +131,13 @@ void require_error(int ret, const struct sfg_error *err, size_t len)
 }
 
 static void require_good_rows(const struct sfg_arch *arch,
-			      const struct sfg_fde *fde)
+			      const struct sfjit_function *fde)
 {
-	uint32_t end = fde->rep_size ? fde->rep_size : fde->size, i;
+	uint32_t end = fde->repeat ? fde->repeat : fde->size, i;
 
-	REQUIRE(fde->nr_rows || fde->flags & SFG_FDE_SIGNAL);
+	REQUIRE(fde->nr_rows || fde->flags & SFJIT_FUNCTION_SIGNAL);
 	for (i = 0; i < fde->nr_rows; i++) {
-		const struct sfg_row *row = &fde->rows[i];
+		const struct sfjit_row *row = &fde->rows[i];
 
 		REQUIRE(i ? row->start > row[-1].start : !row->start);
 		REQUIRE(row->start < end);
@@ -152,7 +152,7 @@ void require_good_fdes(const struct sfg_arch *arch,
 	size_t i;
 
 	for (i = 0; i < fdes->nr; i++) {
-		const struct sfg_fde *fde = &fdes->fdes[i];
+		const struct sfjit_function *fde = &fdes->fdes[i];
 
 		REQUIRE(fde->size && fde->addr + fde->size > fde->addr);
 		REQUIRE(fde->addr >= end);
@@ -162,7 +162,7 @@ void require_good_fdes(const struct sfg_arch *arch,
 }
 
 uint64_t bytes_outside(const struct sfg_image *text, size_t nr,
-		       const struct sfg_fde *fde)
+		       const struct sfjit_function *fde)
 {
 	uint64_t left = fde->size, lo, hi;
 	size_t i;
@@ -193,7 +193,7 @@ static size_t count_rows(const struct sfg_section *s)
 void read_checked(const struct sfg_section *s, struct sfg_fdes *fdes)
 {
 	struct sfg_row_reader r;
-	struct sfg_row *row;
+	struct sfjit_row *row;
 	uint32_t i;
 
 	fdes->nr = s->header.num_fdes;
@@ -222,16 +222,16 @@ void read_section(const void *data, size_t len, uint64_t addr,
 	read_checked(&s, fdes);
 }
 
-static struct sfg_rule plain_rule(const struct sfg_rule *rule)
+static struct sfjit_rule plain_rule(const struct sfjit_rule *rule)
 {
-	return rule->base ? *rule : (struct sfg_rule) { 0 };
+	return rule->base ? *rule : (struct sfjit_rule) { 0 };
 }
 
-struct sfg_row plain_row(const struct sfg_row *row)
+struct sfjit_row plain_row(const struct sfjit_row *row)
 {
-	struct sfg_row plain = { .start = row->start, .flags = row->flags };
+	struct sfjit_row plain = { .start = row->start, .flags = row->flags };
 
-	if (row->flags & SFG_ROW_OUTERMOST)
+	if (row->flags & SFJIT_ROW_OUTERMOST)
 		return plain;
 	plain.cfa = plain_rule(&row->cfa);
 	plain.ra = plain_rule(&row->ra);
@@ -239,15 +239,16 @@ struct sfg_row plain_row(const struct sfg_row *row)
 	return plain;
 }
 
-static void require_equal_fde(const struct sfg_fde *a, const struct sfg_fde *b)
+static void require_equal_fde(const struct sfjit_function *a,
+			      const struct sfjit_function *b)
 {
-	uint8_t flags = SFG_FDE_SIGNAL | SFG_FDE_PAUTH_KEY_B;
-	struct sfg_row x, y;
+	uint8_t flags = SFJIT_FUNCTION_SIGNAL | SFJIT_FUNCTION_PAUTH_KEY_B;
+	struct sfjit_row x, y;
 	uint32_t i;
 
 	REQUIRE(a->addr == b->addr && a->size == b->size);
 	REQUIRE(!((a->flags ^ b->flags) & flags));
-	REQUIRE(a->rep_size == b->rep_size && a->nr_rows == b->nr_rows);
+	REQUIRE(a->repeat == b->repeat && a->nr_rows == b->nr_rows);
 	for (i = 0; i < a->nr_rows; i++) {
 		x = plain_row(&a->rows[i]);
 		y = plain_row(&b->rows[i]);
@@ -327,12 +328,12 @@ int encode(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 }
 
 /* The last FDE that starts at or before the address, then its last row. */
-static const struct sfg_row *plain_search(const struct sfg_fdes *fdes,
+static const struct sfjit_row *plain_search(const struct sfg_fdes *fdes,
 					  uint64_t addr,
-					  const struct sfg_fde **found)
+					  const struct sfjit_function **found)
 {
-	const struct sfg_fde *fde = NULL;
-	const struct sfg_row *row = NULL;
+	const struct sfjit_function *fde = NULL;
+	const struct sfjit_row *row = NULL;
 	uint64_t offset;
 	size_t i;
 
@@ -343,8 +344,8 @@ static const struct sfg_row *plain_search(const struct sfg_fdes *fdes,
 		return NULL;
 	*found = fde;
 	offset = addr - fde->addr;
-	if (fde->rep_size)
-		offset %= fde->rep_size;
+	if (fde->repeat)
+		offset %= fde->repeat;
 	for (i = 0; i < fde->nr_rows && fde->rows[i].start <= offset; i++)
 		row = &fde->rows[i];
 	return row;
@@ -353,10 +354,10 @@ static const struct sfg_row *plain_search(const struct sfg_fdes *fdes,
 static void require_found_at(const struct sfg_section *s,
 			     const struct sfg_fdes *fdes, uint64_t addr)
 {
-	const struct sfg_fde *want_fde;
-	const struct sfg_row *want = plain_search(fdes, addr, &want_fde);
-	struct sfg_fde fde = { .addr = 12345 };
-	struct sfg_row row;
+	const struct sfjit_function *want_fde;
+	const struct sfjit_row *want = plain_search(fdes, addr, &want_fde);
+	struct sfjit_function fde = { .addr = 12345 };
+	struct sfjit_row row;
 	int ret = sfg_find_row(s, addr, &fde, &row, NULL);
 
 	REQUIRE(ret == (want ? 0 : -ENOENT));
@@ -376,7 +377,7 @@ void require_found(const struct sfg_section *s, const struct sfg_fdes *fdes)
 	size_t i, k, left = MAX_FOUND;
 
 	for (i = 0; i < fdes->nr && left; i++) {
-		const struct sfg_fde *fde = &fdes->fdes[i];
+		const struct sfjit_function *fde = &fdes->fdes[i];
 
 		require_found_at(s, fdes, fde->addr - 1);
 		require_found_at(s, fdes, fde->addr + fde->size - 1);

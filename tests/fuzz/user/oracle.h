@@ -44,7 +44,7 @@ void require_good_fdes(const struct sfg_arch *arch,
 
 /* How many bytes of the FDE's code no range holds; the ranges are apart. */
 uint64_t bytes_outside(const struct sfg_image *text, size_t nr,
-		       const struct sfg_fde *fde);
+		       const struct sfjit_function *fde);
 
 /* The section that the strict reader has to accept, as FDEs and rows. */
 void read_section(const void *data, size_t len, uint64_t addr,
@@ -53,7 +53,7 @@ void read_section(const void *data, size_t len, uint64_t addr,
 void read_checked(const struct sfg_section *s, struct sfg_fdes *fdes);
 
 /* Says of a row what it means: rules that are none hold nothing. */
-struct sfg_row plain_row(const struct sfg_row *row);
+struct sfjit_row plain_row(const struct sfjit_row *row);
 
 /* FDE by FDE and row by row the same. */
 void require_equal_fdes(const struct sfg_fdes *a, const struct sfg_fdes *b);

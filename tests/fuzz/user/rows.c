@@ -19,9 +19,9 @@
 struct rows {
 	struct cursor c;
 	const struct sfg_arch *arch;
-	struct sfg_fde fdes[MAX_FDES];
+	struct sfjit_function fdes[MAX_FDES];
 	size_t nr_fdes;
-	struct sfg_row *rows;
+	struct sfjit_row *rows;
 	size_t nr_rows;
 	uint64_t addr;
 };
@@ -49,14 +49,14 @@ static int32_t offset(struct cursor *c, unsigned int width, int32_t usual)
 }
 
 static const uint8_t usual_base[] = {
-	SFG_BASE_NONE, SFG_BASE_CFA, SFG_BASE_REG, SFG_BASE_REG,
+	SFJIT_BASE_NONE, SFJIT_BASE_CFA, SFJIT_BASE_REG, SFJIT_BASE_REG,
 };
 
 /* A byte: base, deref, width of the offset, and whether all is as it comes. */
-static struct sfg_rule rule(struct rows *r, uint8_t reg)
+static struct sfjit_rule rule(struct rows *r, uint8_t reg)
 {
 	uint8_t head = cursor_u8(&r->c);
-	struct sfg_rule rule = {
+	struct sfjit_rule rule = {
 		.base = usual_base[head & 3], .deref = head >> 2 & 1,
 	};
 
@@ -76,7 +76,7 @@ static struct sfg_rule rule(struct rows *r, uint8_t reg)
 /* Widths of the start, flags, which rules there are. */
 static void add_row(struct rows *r, uint32_t *start)
 {
-	struct sfg_row *row = &r->rows[r->nr_rows++];
+	struct sfjit_row *row = &r->rows[r->nr_rows++];
 	uint8_t head = cursor_u8(&r->c);
 
 	memset(row, 0, sizeof(*row));
@@ -84,8 +84,8 @@ static void add_row(struct rows *r, uint32_t *start)
 	*start = row->start + 1;
 	if (head & 4)
 		row->flags = cursor_u8(&r->c);
-	row->cfa = (struct sfg_rule) {
-		.base = SFG_BASE_REG,
+	row->cfa = (struct sfjit_rule) {
+		.base = SFJIT_BASE_REG,
 		.reg = head & 8 ? r->arch->fp : r->arch->sp,
 		.offset = offset(&r->c, head >> 4, 16 + r->arch->sp_bias),
 	};
@@ -100,7 +100,7 @@ static void add_row(struct rows *r, uint32_t *start)
 /* False: no FDE may follow, so that the oracle's buffers stay small. */
 static bool add_fde(struct rows *r)
 {
-	struct sfg_fde *fde = &r->fdes[r->nr_fdes++];
+	struct sfjit_function *fde = &r->fdes[r->nr_fdes++];
 	uint8_t head = cursor_u8(&r->c);
 	uint32_t start = 0;
 
@@ -112,7 +112,7 @@ static bool add_fde(struct rows *r)
 	if (head & 0x10)
 		fde->flags = cursor_u8(&r->c);
 	if (head & 0x20)
-		fde->rep_size = cursor_u8(&r->c);
+		fde->repeat = cursor_u8(&r->c);
 	fde->nr_rows = head & 0x80 ? cursor_u8(&r->c) : 1;
 	/* refused before a row is looked at */
 	if (fde->nr_rows == 255) {
@@ -146,7 +146,8 @@ static size_t fdes_end(const struct rows *r)
 }
 
 /* An FDE by itself is the same bytes, and never more than there is room. */
-static void require_appended(const struct rows *r, const struct sfg_fde *fde,
+static void require_appended(const struct rows *r,
+			     const struct sfjit_function *fde,
 			     const uint8_t *section, size_t index, size_t at,
 			     size_t end)
 {
@@ -234,7 +235,7 @@ static void require_encoding(const struct rows *r)
 
 static void run(const uint8_t *data, size_t size)
 {
-	static struct sfg_row row_buffer[MAX_ROWS];
+	static struct sfjit_row row_buffer[MAX_ROWS];
 	struct rows r = { .rows = row_buffer };
 
 	fill_memory(0xa5);

@@ -15,9 +15,9 @@
 /* One by one, without a look at the whole: must end in an error or a row. */
 static void find_anyhow(const struct sfg_section *s, uint64_t addr)
 {
-	struct sfg_fde fde;
+	struct sfjit_function fde;
 	struct sfg_error err;
-	struct sfg_row row;
+	struct sfjit_row row;
 	int ret = sfg_find_row(s, addr, &fde, &row, &err);
 
 	if (ret && ret != -ENOENT)
@@ -29,7 +29,7 @@ static void read_anyhow(const struct sfg_section *s)
 	char text[ROW_TEXT_MAX];
 	struct sfg_row_reader r;
 	struct sfg_error err;
-	struct sfg_row row;
+	struct sfjit_row row;
 	uint32_t i, left = MAX_READ;
 	int ret;
 
@@ -59,13 +59,13 @@ static bool can_be_encoded(const struct sfg_section *s,
 	size_t i;
 
 	for (i = 0; i < fdes->nr; i++) {
-		const struct sfg_fde *fde = &fdes->fdes[i];
+		const struct sfjit_function *fde = &fdes->fdes[i];
 
 		if (!fde->size || fde->addr < end ||
 		    fde->addr + fde->size < fde->addr)
 			return false;
 		if (fde->nr_rows ? fde->rows[0].start :
-				   !(fde->flags & SFG_FDE_SIGNAL))
+				   !(fde->flags & SFJIT_FUNCTION_SIGNAL))
 			return false;
 		end = fde->addr + fde->size;
 	}
