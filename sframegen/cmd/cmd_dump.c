@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "object_file.h"
+#include "object.h"
 
 static void print_header(const struct sfg_section *s)
 {
@@ -57,7 +57,7 @@ static void print_section(const struct sfg_section *s)
 	}
 }
 
-static int dump_part(struct elf_file *f, const struct elf_part *part)
+static int dump_part(struct object *f, const struct object_part *part)
 {
 	struct sfg_section s;
 	struct sfg_error err;
@@ -67,8 +67,8 @@ static int dump_part(struct elf_file *f, const struct elf_part *part)
 	if (!ret)
 		ret = sfg_check_section(&s, &err);
 	if (ret)
-		return elf_error(f, part->file_offset + err.offset, ret, "%s",
-				 err.reason);
+		return object_error(f, part->file_offset + err.offset, ret,
+				    "%s", err.reason);
 	print_section(&s);
 	return 0;
 }
@@ -80,21 +80,21 @@ static bool is_elf(const uint8_t *data, size_t len)
 
 static int dump_elf(const struct options *opts)
 {
-	struct elf_file f;
-	int ret = elf_open(&f, opts->input);
+	struct object f;
+	int ret = object_open(&f, opts->input);
 
 	if (!ret)
-		ret = elf_read_sframe(&f);
+		ret = object_read_sframe(&f);
 	if (!ret)
 		ret = dump_part(&f, &f.sframe);
-	elf_close(&f);
+	object_close(&f);
 	return ret;
 }
 
 int command_dump(const struct options *opts)
 {
-	struct elf_file f = { .path = opts->input };
-	struct elf_part part = { .image.addr = opts->at };
+	struct object f = { .path = opts->input };
+	struct object_part part = { .image.addr = opts->at };
 	int ret = read_whole_file(opts->input, &f.data, &f.len);
 
 	if (ret)

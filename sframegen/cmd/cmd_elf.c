@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "object_file.h"
+#include "object.h"
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -23,7 +23,7 @@ static void print_not_covered(FILE *to, const struct sfg_summary *sum)
 				sum->affected[i], sfg_reason_text(i));
 }
 
-void print_summary(FILE *to, const struct elf_file *f,
+void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len)
 {
 	uint64_t cfi = sum->cfi_bytes + f->eh_frame_hdr_len;
@@ -47,10 +47,10 @@ void print_summary(FILE *to, const struct elf_file *f,
 		f->eh_frame_hdr_len, cfi ? (double)section_len / cfi : 0);
 }
 
-static int convert(const struct elf_file *f, const struct options *opts,
+static int convert(const struct object *f, const struct options *opts,
 		   struct sfg_output *out, struct sfg_summary *sum)
 {
-	struct sfg_input in = elf_input(f);
+	struct sfg_input in = object_input(f);
 	struct sfg_error err;
 	int ret;
 
@@ -58,8 +58,8 @@ static int convert(const struct elf_file *f, const struct options *opts,
 	in.max_rows = opts->max_rows;
 	ret = sfg_convert(&in, out, sum, &err);
 	if (ret)
-		elf_error(f, f->cfi.file_offset + err.offset, ret, "%s",
-			  err.reason);
+		object_error(f, f->cfi.file_offset + err.offset, ret, "%s",
+			     err.reason);
 	return ret;
 }
 
@@ -67,11 +67,11 @@ int command_elf(const struct options *opts)
 {
 	struct sfg_output out = { 0 };
 	struct sfg_summary sum;
-	struct elf_file f;
-	int ret = elf_open(&f, opts->input);
+	struct object f;
+	int ret = object_open(&f, opts->input);
 
 	if (!ret)
-		ret = elf_read_cfi(&f);
+		ret = object_read_cfi(&f);
 	if (!ret)
 		ret = convert(&f, opts, &out, &sum);
 	if (!ret)
@@ -79,6 +79,6 @@ int command_elf(const struct options *opts)
 	if (!ret)
 		print_summary(stdout, &f, &sum, out.len);
 	free(out.data);
-	elf_close(&f);
+	object_close(&f);
 	return ret;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "object_file.h"
+#include "object.h"
 
 /* A template is a few hand-written functions; more is a mistake. */
 #define MAX_FUNCTIONS	64
@@ -14,7 +14,7 @@
 #define MAX_SLOT	128	/* the largest power of two that PCMASK knows */
 
 struct template {
-	struct elf_file *f;
+	struct object *f;
 	const struct sfg_arch *arch;
 	struct sfg_fdes fdes;
 	FILE *out;
@@ -30,7 +30,7 @@ static unsigned int slot_size(uint64_t code_size)
 }
 
 static const struct sfjit_function *find_fde(const struct template *t,
-				      const struct elf_symbol *fn)
+				      const struct object_symbol *fn)
 {
 	size_t i;
 
@@ -43,7 +43,7 @@ static const struct sfjit_function *find_fde(const struct template *t,
 }
 
 static const uint8_t *find_code(const struct template *t,
-				const struct elf_symbol *fn)
+				const struct object_symbol *fn)
 {
 	const struct sfg_image *text = t->f->text;
 	size_t i;
@@ -62,11 +62,11 @@ static uint64_t file_offset_of(const struct template *t, const uint8_t *code)
 	return code ? code - t->f->data : 0;
 }
 
-static int refuse(const struct template *t, const struct elf_symbol *fn,
+static int refuse(const struct template *t, const struct object_symbol *fn,
 		  const char *reason)
 {
-	return elf_error(t->f, file_offset_of(t, find_code(t, fn)), -EINVAL,
-			 "%s: %s", fn->name, reason);
+	return object_error(t->f, file_offset_of(t, find_code(t, fn)), -EINVAL,
+			    "%s: %s", fn->name, reason);
 }
 
 /* main() leaves the locale at "C": only letters that C knows are letters. */
@@ -82,19 +82,19 @@ static bool is_identifier(const char *name)
 }
 
 static int check_function(const struct template *t,
-			  const struct elf_symbol *fn)
+			  const struct object_symbol *fn)
 {
 	/* it becomes names in C, and part of the messages below */
 	if (!is_identifier(fn->name))
-		return elf_error(t->f, file_offset_of(t, find_code(t, fn)),
-				 -EINVAL,
+		return object_error(t->f, file_offset_of(t, find_code(t, fn)),
+				    -EINVAL,
 				 "function's name is too long or not one in C");
 	if (!find_code(t, fn) || !fn->size)
 		return refuse(t, fn, "function has no code");
 	if (fn->size > MAX_SLOT)
 		return refuse(t, fn, "longer than a slot of 128 bytes");
 	/* a copy of the code runs elsewhere */
-	if (elf_is_relocated(t->f, fn->addr, fn->size))
+	if (object_is_relocated(t->f, fn->addr, fn->size))
 		return refuse(t, fn, "code needs relocation");
 	if (!find_fde(t, fn))
 		return refuse(t, fn, "CFI does not cover the function by rows");
@@ -147,7 +147,8 @@ static void print_rows(const struct template *t,
 	}
 }
 
-static int print_sframe(const struct template *t, const struct elf_symbol *fn,
+static int print_sframe(const struct template *t,
+			const struct object_symbol *fn,
 			struct sfjit_function fde, unsigned int slot)
 {
 	uint8_t buf[SFG_SECTION_MAX(1, MAX_SLOT)];
@@ -175,7 +176,7 @@ static int print_sframe(const struct template *t, const struct elf_symbol *fn,
 }
 
 static int print_eh_frame(const struct template *t,
-			  const struct elf_symbol *fn,
+			  const struct object_symbol *fn,
 			  const struct sfjit_function *fde, unsigned int slot)
 {
 	struct window_cfi cfi;
@@ -190,7 +191,7 @@ static int print_eh_frame(const struct template *t,
 }
 
 static int print_function(const struct template *t,
-			  const struct elf_symbol *fn)
+			  const struct object_symbol *fn)
 {
 	int ret = check_function(t, fn);
 	const struct sfjit_function *fde;
@@ -229,16 +230,16 @@ static void print_head(const struct template *t)
 
 static int print_functions(const struct template *t)
 {
-	const struct elf_symbol *fn = t->f->functions;
+	const struct object_symbol *fn = t->f->functions;
 	size_t i;
 	int ret = 0;
 
 	if (!t->f->nr_functions)
-		return elf_error(t->f, 0, -EINVAL, "no function symbols");
+		return object_error(t->f, 0, -EINVAL, "no function symbols");
 	if (t->f->nr_functions > MAX_FUNCTIONS)
-		return elf_error(t->f, 0, -E2BIG,
-				 "%zu functions are too many for a template",
-				 t->f->nr_functions);
+		return object_error(t->f, 0, -E2BIG,
+				    "%zu functions are too many for a template",
+				    t->f->nr_functions);
 	print_head(t);
 	print_guard(t->out, "#ifndef", fn->name);
 	print_guard(t->out, "#define", fn->name);
@@ -269,36 +270,36 @@ static int make_header(struct template *t, const char *path)
 
 static int derive(struct template *t)
 {
-	struct sfg_input in = elf_input(t->f);
+	struct sfg_input in = object_input(t->f);
 	struct sfg_error err;
 	int ret = sfg_derive(&in, &t->fdes, NULL, &err);
 
 	if (ret)
-		elf_error(t->f, t->f->cfi.file_offset + err.offset, ret, "%s",
-			  err.reason);
+		object_error(t->f, t->f->cfi.file_offset + err.offset, ret,
+			     "%s", err.reason);
 	return ret;
 }
 
-static int check_object(struct elf_file *f)
+static int check_object(struct object *f)
 {
 	if (f->ehdr.e_type != ET_REL)
-		return elf_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
-				 "not an object file");
+		return object_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
+				    "not an object file");
 	return 0;
 }
 
 int command_template(const struct options *opts)
 {
-	struct elf_file f;
+	struct object f;
 	struct template t = { .f = &f };
-	int ret = elf_open(&f, opts->input);
+	int ret = object_open(&f, opts->input);
 
 	if (!ret)
 		ret = check_object(&f);
 	if (!ret)
-		ret = elf_read_cfi(&f);
+		ret = object_read_cfi(&f);
 	if (!ret)
-		ret = elf_read_symbols(&f);
+		ret = object_read_symbols(&f);
 	if (!ret) {
 		t.arch = sfg_arch_by_abi(f.abi);
 		ret = derive(&t);
@@ -306,6 +307,6 @@ int command_template(const struct options *opts)
 	if (!ret)
 		ret = make_header(&t, opts->output);
 	sfg_free_fdes(&t.fdes);
-	elf_close(&f);
+	object_close(&f);
 	return ret;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "object_file.h"
+#include "object.h"
 
 enum span_kind { SPAN_NOTHING, SPAN_ROW, SPAN_SIGNAL, SPAN_REPEAT, SPAN_BAD };
 
@@ -26,7 +26,7 @@ struct spans {
 };
 
 struct verifier {
-	struct elf_file *f;
+	struct object *f;
 	const struct sfg_arch *arch;
 	struct spans theirs, ours;
 	size_t compared, differences;
@@ -128,8 +128,8 @@ static int compare_spans(const void *x, const void *y)
 static int refuse_theirs(struct verifier *v, const struct sfg_error *err,
 			 int code)
 {
-	return elf_error(v->f, v->f->sframe.file_offset + err->offset, code,
-			 "%s", err->reason);
+	return object_error(v->f, v->f->sframe.file_offset + err->offset, code,
+			    "%s", err->reason);
 }
 
 static int read_theirs(struct verifier *v, struct sfg_section *s)
@@ -171,15 +171,15 @@ static int open_theirs(struct verifier *v)
 
 static int derive_ours(struct verifier *v)
 {
-	struct sfg_input in = elf_input(v->f);
+	struct sfg_input in = object_input(v->f);
 	struct sfg_fdes fdes;
 	struct sfg_error err;
 	size_t i;
 	int ret = sfg_derive(&in, &fdes, NULL, &err);
 
 	if (ret)
-		return elf_error(v->f, v->f->cfi.file_offset + err.offset,
-				 ret, "%s", err.reason);
+		return object_error(v->f, v->f->cfi.file_offset + err.offset,
+				    ret, "%s", err.reason);
 	for (i = 0; i < fdes.nr && !ret; i++)
 		ret = add_derived(&v->ours, &fdes.fdes[i]);
 	sfg_free_fdes(&fdes);
@@ -214,7 +214,7 @@ static void print_difference(struct verifier *v, uint64_t lo,
 			     const struct span *theirs,
 			     const struct span *ours)
 {
-	const struct elf_symbol *fn = elf_find_function(v->f, lo);
+	const struct object_symbol *fn = object_find_function(v->f, lo);
 	char their_text[ROW_TEXT_MAX], our_text[ROW_TEXT_MAX];
 
 	describe(v, theirs, their_text);
@@ -285,20 +285,20 @@ static int compare_file(struct verifier *v)
 
 int command_verify(const struct options *opts)
 {
-	struct elf_file f;
+	struct object f;
 	struct verifier v = { .f = &f };
-	int ret = elf_open(&f, opts->input);
+	int ret = object_open(&f, opts->input);
 
 	if (!ret)
-		ret = elf_read_cfi(&f);
+		ret = object_read_cfi(&f);
 	if (!ret)
-		ret = elf_read_sframe(&f);
+		ret = object_read_sframe(&f);
 	if (!ret)
-		ret = elf_read_symbols(&f);
+		ret = object_read_symbols(&f);
 	if (!ret)
 		ret = compare_file(&v);
 	free(v.theirs.span);
 	free(v.ours.span);
-	elf_close(&f);
+	object_close(&f);
 	return ret;
 }

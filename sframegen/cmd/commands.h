@@ -20,8 +20,8 @@ int command_dump(const struct options *opts);
 /* 1: there are differences. */
 int command_verify(const struct options *opts);
 
-struct elf_file;
-void print_summary(FILE *to, const struct elf_file *f,
+struct object;
+void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len);
 
 /* format.c: "CFA=sp+16 FP=[CFA-16]"; what a row says, for people. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "object_file.h"
+#include "object.h"
 
 /* Larger than any program; a size that lies ends here. */
 #define MAX_FILE	(4ULL << 30)

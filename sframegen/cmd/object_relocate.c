@@ -3,7 +3,7 @@
 /* The relocations of object files. */
 #include <stdlib.h>
 
-#include "object_file.h"
+#include "object.h"
 
 enum reloc_kind { RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_UNKNOWN };
 
@@ -32,7 +32,7 @@ static const struct reloc_type {
 	{ EM_S390, R_390_PC64, RELOC_PC, 8 },
 };
 
-static struct reloc_type reloc_type(const struct elf_file *f,
+static struct reloc_type reloc_type(const struct object *f,
 				    unsigned int type)
 {
 	size_t i;
@@ -44,7 +44,7 @@ static struct reloc_type reloc_type(const struct elf_file *f,
 	return (struct reloc_type) { .kind = RELOC_UNKNOWN };
 }
 
-static uint64_t symbol_value(const struct elf_file *f, const GElf_Sym *sym)
+static uint64_t symbol_value(const struct object *f, const GElf_Sym *sym)
 {
 	if (sym->st_shndx == SHN_ABS)
 		return sym->st_value;
@@ -54,7 +54,7 @@ static uint64_t symbol_value(const struct elf_file *f, const GElf_Sym *sym)
 	return f->section_addr[sym->st_shndx] + sym->st_value;
 }
 
-static void store(struct elf_file *f, uint8_t *p, uint64_t v,
+static void store(struct object *f, uint8_t *p, uint64_t v,
 		  unsigned int size)
 {
 	bool big = f->data[EI_DATA] == ELFDATA2MSB;
@@ -65,8 +65,8 @@ static void store(struct elf_file *f, uint8_t *p, uint64_t v,
 }
 
 struct relocating {
-	struct elf_file *f;
-	struct elf_part *part;
+	struct object *f;
+	struct object_part *part;
 	Elf_Data *symbols;
 	uint64_t file_offset;	/* of the relocation section */
 };
@@ -81,16 +81,16 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	if (type.kind == RELOC_NONE)
 		return 0;
 	if (type.kind == RELOC_UNKNOWN)
-		return elf_error(r->f, at, -ENOTSUP, "relocation type %llu",
+		return object_error(r->f, at, -ENOTSUP, "relocation type %llu",
 				 (unsigned long long)GELF_R_TYPE(rela->r_info));
 	/* the place has to be inside the section, the symbol in its table */
 	if (rela->r_offset > image->len ||
 	    type.size > image->len - rela->r_offset)
-		return elf_error(r->f, at, -EINVAL,
-				 "relocation outside of its section");
+		return object_error(r->f, at, -EINVAL,
+				    "relocation outside of its section");
 	if (!gelf_getsym(r->symbols, GELF_R_SYM(rela->r_info), &sym))
-		return elf_error(r->f, at, -EINVAL,
-				 "relocation names no symbol");
+		return object_error(r->f, at, -EINVAL,
+				    "relocation names no symbol");
 	v = symbol_value(r->f, &sym) + rela->r_addend;
 	if (type.kind == RELOC_PC)
 		v -= image->addr + rela->r_offset;
@@ -98,28 +98,28 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	return 0;
 }
 
-static int relocate_from(struct elf_file *f, struct elf_part *part,
+static int relocate_from(struct object *f, struct object_part *part,
 			 size_t index, const GElf_Shdr *shdr)
 {
 	struct relocating r = {
 		.f = f, .part = part, .file_offset = shdr->sh_offset,
-		.symbols = elf_section_data(f, shdr->sh_link, SHT_SYMTAB),
+		.symbols = object_section_data(f, shdr->sh_link, SHT_SYMTAB),
 	};
-	Elf_Data *data = elf_section_data(f, index, SHT_RELA);
+	Elf_Data *data = object_section_data(f, index, SHT_RELA);
 	GElf_Rela rela;
 	size_t i;
 	int ret = 0;
 
 	if (!data || !r.symbols)
-		return elf_error(f, shdr->sh_offset, -EINVAL,
-				 "relocations are damaged");
+		return object_error(f, shdr->sh_offset, -EINVAL,
+				    "relocations are damaged");
 	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
 		if (gelf_getrela(data, i, &rela))
 			ret = relocate_one(&r, &rela, i);
 	return ret;
 }
 
-int elf_relocate(struct elf_file *f, struct elf_part *part, size_t target)
+int object_relocate(struct object *f, struct object_part *part, size_t target)
 {
 	GElf_Shdr shdr;
 	size_t i;
@@ -127,11 +127,11 @@ int elf_relocate(struct elf_file *f, struct elf_part *part, size_t target)
 
 	part->relocated = malloc(part->image.len + 1);
 	if (!part->relocated)
-		return elf_no_memory(f);
+		return object_no_memory(f);
 	memcpy(part->relocated, part->image.data, part->image.len);
 	part->image.data = part->relocated;
 	for (i = 1; i < f->nr_sections && !ret; i++)
-		if (elf_get_section(f, i, &shdr) && shdr.sh_type == SHT_RELA &&
+		if (object_section(f, i, &shdr) && shdr.sh_type == SHT_RELA &&
 		    shdr.sh_info == target)
 			ret = relocate_from(f, part, i, &shdr);
 	return ret;
@@ -152,18 +152,18 @@ static bool touches(Elf_Data *data, uint64_t base, uint64_t addr,
 	return false;
 }
 
-bool elf_is_relocated(struct elf_file *f, uint64_t addr, uint64_t size)
+bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size)
 {
 	GElf_Shdr shdr, target;
 	Elf_Data *data;
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++) {
-		if (!elf_get_section(f, i, &shdr) || shdr.sh_type != SHT_RELA ||
-		    !elf_get_section(f, shdr.sh_info, &target) ||
+		if (!object_section(f, i, &shdr) || shdr.sh_type != SHT_RELA ||
+		    !object_section(f, shdr.sh_info, &target) ||
 		    !(target.sh_flags & SHF_EXECINSTR))
 			continue;
-		data = elf_section_data(f, i, SHT_RELA);
+		data = object_section_data(f, i, SHT_RELA);
 		if (!data || touches(data, f->section_addr[shdr.sh_info],
 				     addr, size))
 			return true;

@@ -3,11 +3,11 @@
 /* The functions that an ELF file names. */
 #include <stdlib.h>
 
-#include "object_file.h"
+#include "object.h"
 
 static int compare_symbols(const void *x, const void *y)
 {
-	const struct elf_symbol *a = x, *b = y;
+	const struct object_symbol *a = x, *b = y;
 
 	if (a->addr != b->addr)
 		return a->addr < b->addr ? -1 : 1;
@@ -15,20 +15,20 @@ static int compare_symbols(const void *x, const void *y)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-static bool is_function(struct elf_file *f, const GElf_Sym *sym)
+static bool is_function(struct object *f, const GElf_Sym *sym)
 {
 	return GELF_ST_TYPE(sym->st_info) == STT_FUNC &&
 	       sym->st_shndx != SHN_UNDEF && sym->st_shndx < f->nr_sections;
 }
 
-static void add_function(struct elf_file *f, size_t strings,
+static void add_function(struct object *f, size_t strings,
 			 const GElf_Sym *sym)
 {
-	const char *name = elf_string(f, strings, sym->st_name);
+	const char *name = object_string(f, strings, sym->st_name);
 
 	if (!*name)
 		return;
-	f->functions[f->nr_functions++] = (struct elf_symbol) {
+	f->functions[f->nr_functions++] = (struct object_symbol) {
 		.name = name,
 		.addr = f->section_addr ?
 			f->section_addr[sym->st_shndx] + sym->st_value :
@@ -37,21 +37,22 @@ static void add_function(struct elf_file *f, size_t strings,
 	};
 }
 
-static size_t find_symbols(struct elf_file *f, GElf_Shdr *shdr)
+static size_t find_symbols(struct object *f, GElf_Shdr *shdr)
 {
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++)
-		if (elf_get_section(f, i, shdr) && shdr->sh_type == SHT_SYMTAB)
+		if (object_section(f, i, shdr) && shdr->sh_type == SHT_SYMTAB)
 			return i;
 	return 0;
 }
 
-int elf_read_symbols(struct elf_file *f)
+int object_read_symbols(struct object *f)
 {
 	GElf_Shdr shdr;
 	size_t index = find_symbols(f, &shdr), i, nr;
-	Elf_Data *data = index ? elf_section_data(f, index, SHT_SYMTAB) : NULL;
+	Elf_Data *data = index ? object_section_data(f, index,
+						     SHT_SYMTAB) : NULL;
 	GElf_Sym sym;
 
 	if (!data)
@@ -59,7 +60,7 @@ int elf_read_symbols(struct elf_file *f)
 	nr = data->d_size / sizeof(Elf64_Sym);
 	f->functions = calloc(nr + 1, sizeof(*f->functions));
 	if (!f->functions)
-		return elf_no_memory(f);
+		return object_no_memory(f);
 	for (i = 0; i < nr; i++)
 		if (gelf_getsym(data, i, &sym) && is_function(f, &sym))
 			add_function(f, shdr.sh_link, &sym);
@@ -68,11 +69,11 @@ int elf_read_symbols(struct elf_file *f)
 	return 0;
 }
 
-const struct elf_symbol *elf_find_function(const struct elf_file *f,
-					   uint64_t addr)
+const struct object_symbol *object_find_function(const struct object *f,
+						 uint64_t addr)
 {
 	size_t lo = 0, hi = f->nr_functions, mid;
-	const struct elf_symbol *s;
+	const struct object_symbol *s;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "object_file.h"
+#include "object.h"
 #include "sframegen-test.h"
 
 static char dir[] = "/tmp/sframegen-hostile.XXXXXX";
@@ -299,9 +299,9 @@ static void test_shared_rows(const uint8_t *object, size_t len)
 }
 
 /* Every bit of the CFI, without the file around it. */
-static void test_cfi_bits(struct elf_file *f)
+static void test_cfi_bits(struct object *f)
 {
-	struct sfg_input in = elf_input(f);
+	struct sfg_input in = object_input(f);
 	size_t len = in.cfi.len, bit, bad = 0;
 	uint8_t *copy = malloc(len);
 	struct sfg_output out;
@@ -322,9 +322,9 @@ static void test_cfi_bits(struct elf_file *f)
 	result(!bad, "every bit of the CFI flipped", "%zu bad sections", bad);
 }
 
-static void test_cfi_noise(struct elf_file *f)
+static void test_cfi_noise(struct object *f)
 {
-	struct sfg_input in = elf_input(f);
+	struct sfg_input in = object_input(f);
 	size_t len = in.cfi.len, round, i, bad = 0;
 	uint8_t *copy = malloc(len);
 	struct sfg_output out;
@@ -489,7 +489,7 @@ static void clean_up(void)
 
 int main(int argc, char **argv)
 {
-	struct elf_file f;
+	struct object f;
 	uint8_t *elf, *object;
 	size_t len, object_len;
 
@@ -516,11 +516,11 @@ int main(int argc, char **argv)
 	test_overlap(object, object_len);
 	test_shared_rows(object, object_len);
 	save(elf, len);
-	if (elf_open(&f, input) || elf_read_cfi(&f))
+	if (object_open(&f, input) || object_read_cfi(&f))
 		return 1;
 	test_cfi_bits(&f);
 	test_cfi_noise(&f);
-	elf_close(&f);
+	object_close(&f);
 	test_times();
 	test_names();
 	free(elf);

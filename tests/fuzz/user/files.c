@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "object_file.h"
+#include "object.h"
 #include "files.h"
 #include "oracle.h"
 

@@ -10,14 +10,14 @@
 
 #include "dwarf_cfi.h"
 #include "cursor.h"
-#include "object_file.h"
+#include "object.h"
 
 #ifndef SHT_X86_64_UNWIND
 #define SHT_X86_64_UNWIND	0x70000001
 #endif
 
-int elf_error(const struct elf_file *f, uint64_t offset, int code,
-	      const char *format, ...)
+int object_error(const struct object *f, uint64_t offset, int code,
+		 const char *format, ...)
 {
 	va_list args;
 
@@ -30,62 +30,62 @@ int elf_error(const struct elf_file *f, uint64_t offset, int code,
 	return code;
 }
 
-int elf_no_memory(const struct elf_file *f)
+int object_no_memory(const struct object *f)
 {
-	return elf_error(f, 0, -ENOMEM, "out of memory");
+	return object_error(f, 0, -ENOMEM, "out of memory");
 }
 
 /* Refused before libelf looks at more than the identification. */
-static int check_ident(struct elf_file *f)
+static int check_ident(struct object *f)
 {
 	if (f->len < EI_NIDENT || memcmp(f->data, ELFMAG, SELFMAG))
-		return elf_error(f, 0, -EINVAL, "not an ELF file");
+		return object_error(f, 0, -EINVAL, "not an ELF file");
 	if (f->data[EI_CLASS] != ELFCLASS64)
-		return elf_error(f, EI_CLASS, -EINVAL,
-				 "not a 64-bit ELF file");
+		return object_error(f, EI_CLASS, -EINVAL,
+				    "not a 64-bit ELF file");
 	if (f->data[EI_DATA] != ELFDATA2LSB && f->data[EI_DATA] != ELFDATA2MSB)
-		return elf_error(f, EI_DATA, -EINVAL, "unknown byte order");
+		return object_error(f, EI_DATA, -EINVAL, "unknown byte order");
 	if (f->len < sizeof(Elf64_Ehdr))
-		return elf_error(f, f->len, -EINVAL,
-				 "ELF header is truncated");
+		return object_error(f, f->len, -EINVAL,
+				    "ELF header is truncated");
 	return 0;
 }
 
-static int check_header(struct elf_file *f)
+static int check_header(struct object *f)
 {
 	if (f->ehdr.e_type != ET_REL && f->ehdr.e_type != ET_EXEC &&
 	    f->ehdr.e_type != ET_DYN)
-		return elf_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
-				 "neither object, executable nor library");
+		return object_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
+				    "neither object, executable nor library");
 	f->abi = sfg_abi_of_elf(f->ehdr.e_machine, f->data[EI_DATA]);
 	if (!f->abi)
-		return elf_error(f, offsetof(Elf64_Ehdr, e_machine), -ENOTSUP,
-				 "no SFrame ABI for machine %u",
-				 f->ehdr.e_machine);
+		return object_error(f, offsetof(Elf64_Ehdr, e_machine),
+				    -ENOTSUP, "no SFrame ABI for machine %u",
+				    f->ehdr.e_machine);
 	return 0;
 }
 
-bool elf_in_file(const struct elf_file *f, uint64_t offset, uint64_t len)
+bool object_in_file(const struct object *f, uint64_t offset, uint64_t len)
 {
 	return offset <= f->len && len <= f->len - offset;
 }
 
-static int check_section_table(struct elf_file *f)
+static int check_section_table(struct object *f)
 {
 	uint64_t off = f->ehdr.e_shoff;
 
-	if (off && !elf_in_file(f, off, sizeof(Elf64_Shdr)))
-		return elf_error(f, offsetof(Elf64_Ehdr, e_shoff), -EINVAL,
-				 "section headers are past the end");
+	if (off && !object_in_file(f, off, sizeof(Elf64_Shdr)))
+		return object_error(f, offsetof(Elf64_Ehdr, e_shoff), -EINVAL,
+				    "section headers are past the end");
 	if (elf_getshdrnum(f->elf, &f->nr_sections))
-		return elf_error(f, off, -EINVAL, "%s", elf_errmsg(-1));
-	if (!elf_in_file(f, off, f->nr_sections * sizeof(Elf64_Shdr)))
-		return elf_error(f, off, -EINVAL,
-				 "section headers are truncated");
+		return object_error(f, off, -EINVAL, "%s", elf_errmsg(-1));
+	if (!object_in_file(f, off, f->nr_sections * sizeof(Elf64_Shdr)))
+		return object_error(f, off, -EINVAL,
+				    "section headers are truncated");
 	return 0;
 }
 
-static int open_elf(struct elf_file *f)
+static int open_elf(struct object *f)
 {
 	int ret = check_ident(f);
 
@@ -94,12 +94,12 @@ static int open_elf(struct elf_file *f)
 	elf_version(EV_CURRENT);
 	f->elf = elf_memory((char *)f->data, f->len);
 	if (!f->elf || !gelf_getehdr(f->elf, &f->ehdr))
-		return elf_error(f, 0, -EINVAL, "%s", elf_errmsg(-1));
+		return object_error(f, 0, -EINVAL, "%s", elf_errmsg(-1));
 	ret = check_header(f);
 	return ret ? ret : check_section_table(f);
 }
 
-int elf_open(struct elf_file *f, const char *path)
+int object_open(struct object *f, const char *path)
 {
 	int ret;
 
@@ -109,7 +109,7 @@ int elf_open(struct elf_file *f, const char *path)
 	return ret ? ret : open_elf(f);
 }
 
-void elf_close(struct elf_file *f)
+void object_close(struct object *f)
 {
 	if (f->elf)
 		elf_end(f->elf);
@@ -121,7 +121,7 @@ void elf_close(struct elf_file *f)
 	free(f->data);
 }
 
-bool elf_get_section(struct elf_file *f, size_t index, GElf_Shdr *shdr)
+bool object_section(struct object *f, size_t index, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = index < f->nr_sections ? elf_getscn(f->elf, index) :
 						NULL;
@@ -129,24 +129,24 @@ bool elf_get_section(struct elf_file *f, size_t index, GElf_Shdr *shdr)
 	return scn && gelf_getshdr(scn, shdr);
 }
 
-Elf_Data *elf_section_data(struct elf_file *f, size_t index, uint32_t type)
+Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_getscn(f->elf, index);
 
 	/* of another type, libelf would convert what nobody asked for */
 	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != type ||
-	    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+	    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
 		return NULL;
 	return elf_getdata(scn, NULL);
 }
 
-const char *elf_string(struct elf_file *f, size_t index, uint64_t offset)
+const char *object_string(struct object *f, size_t index, uint64_t offset)
 {
 	GElf_Shdr shdr;
 
-	if (!elf_get_section(f, index, &shdr) || shdr.sh_type != SHT_STRTAB ||
-	    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+	if (!object_section(f, index, &shdr) || shdr.sh_type != SHT_STRTAB ||
+	    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
 		return "";
 	/* strings end inside of their table if its last byte is an end */
 	if (offset >= shdr.sh_size ||
@@ -155,37 +155,37 @@ const char *elf_string(struct elf_file *f, size_t index, uint64_t offset)
 	return (const char *)f->data + shdr.sh_offset + offset;
 }
 
-static const char *section_name(struct elf_file *f, const GElf_Shdr *shdr)
+static const char *section_name(struct object *f, const GElf_Shdr *shdr)
 {
 	size_t strings;
 
 	if (elf_getshdrstrndx(f->elf, &strings))
 		return "";
-	return elf_string(f, strings, shdr->sh_name);
+	return object_string(f, strings, shdr->sh_name);
 }
 
 /* Index of the section with this name and content, or 0. */
-static size_t find_section(struct elf_file *f, const char *name,
+static size_t find_section(struct object *f, const char *name,
 			   GElf_Shdr *shdr)
 {
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++)
-		if (elf_get_section(f, i, shdr) &&
+		if (object_section(f, i, shdr) &&
 		    shdr->sh_type != SHT_NOBITS &&
 		    !strcmp(section_name(f, shdr), name))
 			return i;
 	return 0;
 }
 
-static int cannot_use(const struct elf_file *f, const GElf_Shdr *shdr,
+static int cannot_use(const struct object *f, const GElf_Shdr *shdr,
 		      const char *name)
 {
 	if (shdr->sh_flags & SHF_COMPRESSED)
-		return elf_error(f, shdr->sh_offset, -ENOTSUP,
-				 "%s is compressed", name);
-	if (!elf_in_file(f, shdr->sh_offset, shdr->sh_size))
-		return elf_error(f, shdr->sh_offset, -EINVAL,
+		return object_error(f, shdr->sh_offset, -ENOTSUP,
+				    "%s is compressed", name);
+	if (!object_in_file(f, shdr->sh_offset, shdr->sh_size))
+		return object_error(f, shdr->sh_offset, -EINVAL,
 				 "%s reaches past the end of the file", name);
 	return 0;
 }
@@ -207,39 +207,39 @@ static uint64_t place_section(const GElf_Shdr *shdr, uint64_t *end)
 	return addr;
 }
 
-static void place_sections(struct elf_file *f, bool code, uint64_t *end)
+static void place_sections(struct object *f, bool code, uint64_t *end)
 {
 	GElf_Shdr shdr;
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++)
-		if (elf_get_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
+		if (object_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
 		    !(shdr.sh_flags & SHF_EXECINSTR) == !code &&
-		    elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+		    object_in_file(f, shdr.sh_offset, shdr.sh_size))
 			f->section_addr[i] = place_section(&shdr, end);
 }
 
 /* What overlaps would be converted and relocated as often as it is named. */
-static int check_overlap(struct elf_file *f)
+static int check_overlap(struct object *f)
 {
 	uint64_t left = f->len;
 	GElf_Shdr shdr;
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++) {
-		if (!elf_get_section(f, i, &shdr) ||
+		if (!object_section(f, i, &shdr) ||
 		    shdr.sh_type == SHT_NOBITS ||
-		    !elf_in_file(f, shdr.sh_offset, shdr.sh_size))
+		    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
 			continue;
 		if (shdr.sh_size > left)
-			return elf_error(f, shdr.sh_offset, -EINVAL,
-					 "sections overlap");
+			return object_error(f, shdr.sh_offset, -EINVAL,
+					    "sections overlap");
 		left -= shdr.sh_size;
 	}
 	return 0;
 }
 
-static int place_object(struct elf_file *f)
+static int place_object(struct object *f)
 {
 	uint64_t end = 0;
 	int ret;
@@ -251,37 +251,37 @@ static int place_object(struct elf_file *f)
 		return ret;
 	f->section_addr = calloc(f->nr_sections + 1, sizeof(uint64_t));
 	if (!f->section_addr)
-		return elf_no_memory(f);
+		return object_no_memory(f);
 	place_sections(f, true, &end);
 	place_sections(f, false, &end);
 	return 0;
 }
 
-static uint64_t address_of(const struct elf_file *f, size_t index,
+static uint64_t address_of(const struct object *f, size_t index,
 			   const GElf_Shdr *shdr)
 {
 	return f->section_addr ? f->section_addr[index] : shdr->sh_addr;
 }
 
-static void add_text(struct elf_file *f, uint64_t addr, uint64_t offset,
+static void add_text(struct object *f, uint64_t addr, uint64_t offset,
 		     uint64_t len)
 {
-	if (len && elf_in_file(f, offset, len))
+	if (len && object_in_file(f, offset, len))
 		f->text[f->nr_text++] = (struct sfg_image) {
 			.data = f->data + offset, .len = len, .addr = addr,
 		};
 }
 
-static int read_object_text(struct elf_file *f)
+static int read_object_text(struct object *f)
 {
 	GElf_Shdr shdr;
 	size_t i;
 
 	f->text = calloc(f->nr_sections + 1, sizeof(*f->text));
 	if (!f->text)
-		return elf_no_memory(f);
+		return object_no_memory(f);
 	for (i = 1; i < f->nr_sections; i++)
-		if (elf_get_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
+		if (object_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
 		    shdr.sh_flags & SHF_EXECINSTR &&
 		    shdr.sh_type != SHT_NOBITS)
 			add_text(f, f->section_addr[i], shdr.sh_offset,
@@ -296,17 +296,17 @@ static int compare_images(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-static int read_segment_text(struct elf_file *f)
+static int read_segment_text(struct object *f)
 {
 	GElf_Phdr phdr;
 	size_t i, nr;
 
 	if (elf_getphdrnum(f->elf, &nr))
-		return elf_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
-				 elf_errmsg(-1));
+		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
+				    elf_errmsg(-1));
 	f->text = calloc(nr + 1, sizeof(*f->text));
 	if (!f->text)
-		return elf_no_memory(f);
+		return object_no_memory(f);
 	for (i = 0; i < nr; i++)
 		if (gelf_getphdr(f->elf, i, &phdr) &&
 		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
@@ -316,7 +316,7 @@ static int read_segment_text(struct elf_file *f)
 	return 0;
 }
 
-static int read_text(struct elf_file *f)
+static int read_text(struct object *f)
 {
 	int ret = place_object(f);
 
@@ -325,13 +325,13 @@ static int read_text(struct elf_file *f)
 	ret = f->ehdr.e_type == ET_REL ? read_object_text(f) :
 					 read_segment_text(f);
 	if (!ret && !f->nr_text)
-		ret = elf_error(f, 0, -EINVAL, "no executable code");
+		ret = object_error(f, 0, -EINVAL, "no executable code");
 	return ret;
 }
 
 /* 0 with image.data NULL: there is no such section. */
-static int read_part(struct elf_file *f, const char *name,
-		     struct elf_part *part)
+static int read_part(struct object *f, const char *name,
+		     struct object_part *part)
 {
 	GElf_Shdr shdr;
 	size_t index = find_section(f, name, &shdr);
@@ -347,12 +347,12 @@ static int read_part(struct elf_file *f, const char *name,
 		.data = f->data + shdr.sh_offset, .len = shdr.sh_size,
 		.addr = address_of(f, index, &shdr),
 	};
-	return f->ehdr.e_type == ET_REL ? elf_relocate(f, part, index) : 0;
+	return f->ehdr.e_type == ET_REL ? object_relocate(f, part, index) : 0;
 }
 
 /* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
 
-static bool find_segment(struct elf_file *f, unsigned int type, uint64_t addr,
+static bool find_segment(struct object *f, unsigned int type, uint64_t addr,
 			 GElf_Phdr *phdr)
 {
 	size_t i, nr;
@@ -362,12 +362,12 @@ static bool find_segment(struct elf_file *f, unsigned int type, uint64_t addr,
 	for (i = 0; i < nr; i++)
 		if (gelf_getphdr(f->elf, i, phdr) && phdr->p_type == type &&
 		    addr - phdr->p_vaddr < phdr->p_filesz &&
-		    elf_in_file(f, phdr->p_offset, phdr->p_filesz))
+		    object_in_file(f, phdr->p_offset, phdr->p_filesz))
 			return true;
 	return false;
 }
 
-static bool first_segment(struct elf_file *f, unsigned int type,
+static bool first_segment(struct object *f, unsigned int type,
 			  GElf_Phdr *phdr)
 {
 	size_t i, nr;
@@ -381,7 +381,7 @@ static bool first_segment(struct elf_file *f, unsigned int type,
 }
 
 /* .eh_frame_hdr: version, three encodings, then the pointer. */
-static bool read_eh_frame_ptr(struct elf_file *f, const GElf_Phdr *phdr,
+static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 			      uint64_t *addr)
 {
 	const uint8_t *p = f->data + phdr->p_offset;
@@ -397,18 +397,18 @@ static bool read_eh_frame_ptr(struct elf_file *f, const GElf_Phdr *phdr,
 	return !c.bad;
 }
 
-static int read_cfi_by_segment(struct elf_file *f)
+static int read_cfi_by_segment(struct object *f)
 {
 	GElf_Phdr hdr, load;
 	uint64_t addr, skip;
 
 	if (!first_segment(f, PT_GNU_EH_FRAME, &hdr))
 		return 0;
-	if (!elf_in_file(f, hdr.p_offset, hdr.p_filesz) ||
+	if (!object_in_file(f, hdr.p_offset, hdr.p_filesz) ||
 	    !read_eh_frame_ptr(f, &hdr, &addr) ||
 	    !find_segment(f, PT_LOAD, addr, &load))
-		return elf_error(f, hdr.p_offset, -EINVAL,
-				 ".eh_frame_hdr is damaged");
+		return object_error(f, hdr.p_offset, -EINVAL,
+				    ".eh_frame_hdr is damaged");
 	skip = addr - load.p_vaddr;
 	f->cfi.file_offset = load.p_offset + skip;
 	f->cfi.image = (struct sfg_image) {
@@ -419,13 +419,13 @@ static int read_cfi_by_segment(struct elf_file *f)
 	return 0;
 }
 
-static int read_debug_frame(struct elf_file *f)
+static int read_debug_frame(struct object *f)
 {
 	f->cfi_flags = SFG_INPUT_DEBUG_FRAME;
 	return read_part(f, ".debug_frame", &f->cfi);
 }
 
-static void read_hdr_len(struct elf_file *f)
+static void read_hdr_len(struct object *f)
 {
 	GElf_Phdr phdr;
 
@@ -434,7 +434,7 @@ static void read_hdr_len(struct elf_file *f)
 		f->eh_frame_hdr_len = phdr.p_filesz;
 }
 
-int elf_read_cfi(struct elf_file *f)
+int object_read_cfi(struct object *f)
 {
 	int ret = read_text(f);
 
@@ -445,18 +445,18 @@ int elf_read_cfi(struct elf_file *f)
 	if (!ret && !f->cfi.image.data)
 		ret = read_debug_frame(f);
 	if (!ret && !f->cfi.image.data)
-		ret = elf_error(f, 0, -EINVAL, "no call frame information");
+		ret = object_error(f, 0, -EINVAL, "no call frame information");
 	read_hdr_len(f);
 	return ret;
 }
 
-int elf_read_sframe(struct elf_file *f)
+int object_read_sframe(struct object *f)
 {
 	int ret = place_object(f);
 
 	if (!ret)
 		ret = read_part(f, ".sframe", &f->sframe);
 	if (!ret && !f->sframe.image.data)
-		ret = elf_error(f, 0, -EINVAL, "no .sframe section");
+		ret = object_error(f, 0, -EINVAL, "no .sframe section");
 	return ret;
 }
