@@ -4,8 +4,8 @@
 # Programs of the benchmarks: those for this machine in build/bench/bin, static
 # ones for the guest in build/tests/bench.
 
-BENCH_HOST := $(addprefix $(O)/bench/bin/, encode live walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live walk windows)
+BENCH_HOST := $(addprefix $(O)/bench/bin/, encode publish walk-cfi)
+BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live-growth walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(wildcard sframegen/include/*.h) \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
@@ -26,7 +26,7 @@ $(O)/bench/bin/walk-cfi: bench/native/walk-cfi.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
-$(O)/bench/bin/live: bench/native/live.c $(BENCH_DEPS) $(sfjit_h) \
+$(O)/bench/bin/publish: bench/native/publish.c $(BENCH_DEPS) $(sfjit_h) \
 		$(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
@@ -50,9 +50,9 @@ $(O)/tests/bench/windows: bench/guest/windows.c $(BENCH_GUEST_SRC) \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^)
 
-$(O)/tests/bench/live: $(addprefix bench/guest/, live.c live-walk.c event.c \
-		stack.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS) $(sfjit_h) \
-		$(O)/lib/libsfjit.a
+$(O)/tests/bench/live-growth: $(addprefix bench/guest/, live-growth.c \
+		live-walk.c event.c stack.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS) \
+		$(sfjit_h) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread

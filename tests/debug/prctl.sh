@@ -6,4 +6,4 @@
 
 : "${SFJIT_KERNEL:=debug}"
 export SFJIT_KERNEL
-exec "$(dirname "$0")/../prctl/run" 500000
+exec "$(dirname "$0")/../prctl/generated-calls" 500000

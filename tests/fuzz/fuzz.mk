@@ -89,7 +89,7 @@ $(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
 
 # fuzz_objects VARIANT, TARGET, MORE
 fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
-	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2) $(3) \
+	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2)_target $(3) \
 	finding $(if $(filter live,$(2)),,mutate))
 
 # The glibc of the host, not the kernel, is around these.
@@ -109,7 +109,7 @@ $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
 
 # Each bit of whole sections, see tests/fuzz/flip.sh.
 $(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
-	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live.o,$^)
+	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live_target.o,$^)
 
 fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names))
 
@@ -119,7 +119,7 @@ fuzz-programs:
 		$(FUZZ_OUT)/$(name)-cov)
 
 fuzz: fuzz-programs
-	O=$(O) tests/fuzz/run $(TIME) $(FUZZ_TARGETS)
+	O=$(O) tests/fuzz/run-targets $(TIME) $(FUZZ_TARGETS)
 
 .PHONY: fuzz fuzz-programs fuzz-replays
 .SECONDARY:

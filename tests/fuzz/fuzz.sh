@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Every input of every corpus, and 60 s of each target: see tests/fuzz/run.
+# Every input of every corpus, and 60 s of each target: see
+# tests/fuzz/run-targets.
 
 cd "$(dirname "$0")/../.." || exit 1
 for tool in clang llvm-cov llvm-profdata; do

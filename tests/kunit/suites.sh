@@ -8,4 +8,4 @@ set -eu
 kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
 cd "$(dirname "$0")/../.."
 exec tools/guest --rootfs=none --name="kunit-$kernel" -- \
-	tests/kunit/in-guest sframe_section sframe_step sframe_registry
+	tests/kunit/run-suites sframe_section sframe_step sframe_registry

@@ -6,4 +6,4 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 make -s fuzz-replays >&2 || exit 1
-exec tests/mutation/run
+exec tests/mutation/run-mutants

@@ -19,7 +19,7 @@ python3 -B tests/perf/bench-live-figures.py "$tmp" || failed=1
 # status NAME WANT ARGUMENT: of what publishes under seccomp's strict mode
 status() {
 	rc=0
-	"$O/bench/bin/live" "$3" 2>"$tmp/log" || rc=$?
+	"$O/bench/bin/publish" "$3" 2>"$tmp/log" || rc=$?
 	if [ $rc = 77 ]; then
 		echo "skip - $1: kernel without seccomp"
 	elif [ $rc = "$2" ]; then

@@ -6,4 +6,4 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-exec tools/guest --name=perf-callgraph -- tests/perf/in-guest
+exec tools/guest --name=perf-callgraph -- tests/perf/record-callgraph

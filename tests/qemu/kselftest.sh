@@ -10,4 +10,4 @@ cd "$(dirname "$0")/../.."
 tests/qemu/build >&2
 # shellcheck disable=SC2046 # names without blanks
 exec tools/guest --rootfs=none --timeout=1800 --name="kselftest-$kernel" -- \
-	tests/qemu/in-guest $(tests/qemu/selftests) libsfjit_test
+	tests/in-guest $(tests/qemu/selftests) libsfjit_test

@@ -9,4 +9,4 @@ kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
 cd "$(dirname "$0")/../.."
 tests/qemu/build >&2
 exec tools/guest --rootfs=none --name="live-$kernel" -- \
-	tests/qemu/in-guest libsfjit_live_test
+	tests/in-guest libsfjit_live_test

@@ -10,4 +10,4 @@ cd "$(dirname "$0")/../.."
 tests/qemu/build >&2
 tests/qemu/build module >&2
 exec tools/guest --rootfs=none --name="nmi-$kernel" -- \
-	tests/qemu/in-guest "build/module/$kernel/sframe_probe.ko" nmi_test
+	tests/in-guest "build/module/$kernel/sframe_probe.ko" nmi_test

@@ -6,4 +6,4 @@
 # sfjit run: perf's samples compared with the C compiler's own unwinder.
 
 cd "$(dirname "$0")/../.." || exit 1
-exec tools/guest --name=signal-run --timeout=600 -- tests/qemu/in-guest-signals
+exec tools/guest --name=signal-run --timeout=600 -- tests/qemu/record-signals

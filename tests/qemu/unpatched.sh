@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 tests/qemu/build >&2
 # shellcheck disable=SC2046 # names without blanks
 tools/guest --rootfs=none --kernel=unpatched --name=unpatched -- \
-	tests/qemu/in-guest $(tests/qemu/selftests) |
+	tests/in-guest $(tests/qemu/selftests) |
 	sed 's/^/  /' | awk '
 		{ print }
 		/^  skip - .*CONFIG_UNWIND_USER_SFRAME/ { skipped++; next }

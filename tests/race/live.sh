@@ -11,4 +11,4 @@ seconds=$((${SFJIT_RACE_SECONDS:-60} / 2))
 tests/qemu/build >&2
 exec tools/guest --rootfs=none --name="live-${SFJIT_KERNEL:-patched}" \
 	--timeout=$((seconds + 300)) -- \
-	build/tests/race/live "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}
+	build/tests/race/append "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}

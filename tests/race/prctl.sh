@@ -4,4 +4,4 @@
 #
 # Calls with generated arguments, as many as take half a minute.
 
-exec "$(dirname "$0")/../prctl/run" 1000000
+exec "$(dirname "$0")/../prctl/generated-calls" 1000000

@@ -12,7 +12,7 @@ $(race_out)/race: $(addprefix tests/race/,race.c area.c churn.c swap.c storm.c \
 		proc.c leak.c) $(race_common) $(race_headers)
 	$(ksft_link)
 
-$(race_out)/live: tests/race/live.c $(race_common) $(race_headers)
+$(race_out)/append: tests/race/append.c $(race_common) $(race_headers)
 	$(ksft_link)
 
-kselftests: $(race_out)/race $(race_out)/live
+kselftests: $(race_out)/race $(race_out)/append

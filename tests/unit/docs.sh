@@ -71,7 +71,7 @@ words '(tools|build/bin)/[a-z]+( [a-z]+)? --[a-z]+' >"$tmp/options"
 while read -r file program rest; do
 	option=${rest##* }
 	case $program in
-	tools/*) grep -qse "$option" "$program" "$program.d/run" ;;
+	tools/*) grep -qse "$option" "$program" "$program.d/record-and-analyse" ;;
 	*) [ ! -x "$O/${program#build/}" ] ||
 		"$O/${program#build/}" --help 2>&1 | grep -qe "$option" ;;
 	esac || bad "$file has $program $option"

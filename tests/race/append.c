@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * usage: live [SECONDS [SEED]]
+ * usage: append [SECONDS [SEED]]
  *
  * A thread that appends functions to a LIVE window, without a system call, and
  * runs each at once; others that run what was appended; samples of all of

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * live MILLISECONDS: nanoseconds to publish a function in a live window, and
+ * publish MILLISECONDS: nanoseconds to publish a function in a live window, and
  * of the cheapest system call beside it. Prints lines "NAME VALUE".
  *
- * live strict: publishes under seccomp's strict mode, in which any system call
- * but read, write and exit kills. live strict-grow: the same with a call that
- * is none of these, and is killed.
+ * publish strict: publishes under seccomp's strict mode, in which any system
+ * call but read, write and exit kills. publish strict-grow: the same with a call
+ * that is none of these, and is killed.
  */
 #include <err.h>
 #include <stdio.h>
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "strict") || !strcmp(what, "strict-grow"))
 		return strict(what[6] != '\0');
 	if (atof(what) <= 0)
-		errx(2, "usage: live MILLISECONDS | strict | strict-grow");
+		errx(2, "usage: publish MILLISECONDS | strict | strict-grow");
 	printf("publish_ns %.2f\n",
 	       median_ns(time_publish, atof(what) * 1e6));
 	printf("system_call_ns %.2f\n",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: live [-q] N...
+ * usage: live-growth [-q] N...
  *
  * Instructions to make functions walkable, one by one, while their number grows
  * from none to N, in user space and in the kernel. Prints lines "WHAT:N VALUE",
@@ -285,7 +285,7 @@ int main(int argc, char **argv)
 		die("live: this kernel has no windows");
 	for (i += quick; i < argc; i++) {
 		if (atol(argv[i]) < 1)
-			die("usage: live [-q] N...");
+			die("usage: live-growth [-q] N...");
 		measure(atol(argv[i]), quick);
 		fflush(stdout);
 	}
