@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "image.h"
-#include "modules.h"
+#include "module.h"
 #include "windows.h"
 
 #define ROUNDS		1200

@@ -13,7 +13,6 @@
 #include "environment.h"
 #include "sum.h"
 #include "sys.h"
-#include "table.h"
 #include "text.h"
 
 #define TABLE_MAX	(1UL << 30)

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 #include "image.h"
-
-struct table;
+#include "table.h"
 
 /* Takes a copy of what it needs: programs overwrite their environment. */
 void cache_init(char **environment);

@@ -8,7 +8,7 @@
 #include <sfjit.h>
 #include <string.h>
 
-#include "image.h"
+#include "make_table.h"
 #include "modules.h"
 #include "report.h"
 #include "sys.h"

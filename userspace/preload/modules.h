@@ -9,30 +9,6 @@
 #define SFJIT_PRELOAD_MODULES_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "table.h"
-
-#define MODULE_MAX_WINDOWS	16
-
-struct window {
-	uintptr_t start;
-	size_t length;
-};
-
-/* A module without windows is kept, so that it is not tried again. */
-struct module {
-	struct module *next;
-	uintptr_t bias;
-	const void *phdr;
-	uint64_t identity;
-	bool initial;		/* loaded at start: never unloaded */
-	bool seen;
-	unsigned int nr_windows;
-	struct table table;
-	struct window windows[MODULE_MAX_WINDOWS];
-};
 
 /* Modules were loaded or unloaded since the last scan. */
 bool modules_changed(void);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "environment.h"
-#include "modules.h"
 #include "report.h"
 #include "sys.h"
 #include "text.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct module;
+#include "module.h"
 
 void report_init(char **environment);
 bool report_wanted(void);

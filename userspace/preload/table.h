@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image.h"
-
 struct table {
 	void *data;
 	size_t length;		/* of the section */
@@ -28,12 +26,5 @@ unsigned int table_abi(void);
 
 int table_alloc(struct table *table, size_t length);
 void table_free(struct table *table);
-
-/*
- * From the cache or by conversion, rebased to the module's addresses and read
- * only. On failure *reason is a constant string.
- */
-int table_make(struct table *table, const struct image *image,
-	       const char **reason);
 
 #endif /* SFJIT_PRELOAD_TABLE_H */

@@ -6,8 +6,6 @@
  * frame pointers, and the kernel follows those only outside of windows. Short
  * stretches stay inside: a walk that ends is better than a wrong frame.
  */
-#include "image.h"
-#include "modules.h"
 #include "windows.h"
 
 #define GAP	(64UL << 10)

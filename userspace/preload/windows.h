@@ -7,8 +7,8 @@
 #ifndef SFJIT_PRELOAD_WINDOWS_H
 #define SFJIT_PRELOAD_WINDOWS_H
 
-struct image;
-struct module;
+#include "image.h"
+#include "module.h"
 
 void windows_choose(struct module *module, const struct image *image);
 

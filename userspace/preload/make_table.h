@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Where the table of a module comes from.
+ */
+#ifndef SFJIT_PRELOAD_MAKE_TABLE_H
+#define SFJIT_PRELOAD_MAKE_TABLE_H
+
+#include "image.h"
+#include "table.h"
+
+/*
+ * From the cache or by conversion, rebased to the module's addresses and read
+ * only. On failure *reason is a constant string.
+ */
+int table_make(struct table *table, const struct image *image,
+	       const char **reason);
+
+#endif /* SFJIT_PRELOAD_MAKE_TABLE_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A module of this process: its table and its windows.
+ */
+#ifndef SFJIT_PRELOAD_MODULE_H
+#define SFJIT_PRELOAD_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "table.h"
+
+#define MODULE_MAX_WINDOWS	16
+
+struct window {
+	uintptr_t start;
+	size_t length;
+};
+
+/* A module without windows is kept, so that it is not tried again. */
+struct module {
+	struct module *next;
+	uintptr_t bias;
+	const void *phdr;
+	uint64_t identity;
+	bool initial;		/* loaded at start: never unloaded */
+	bool seen;
+	unsigned int nr_windows;
+	struct table table;
+	struct window windows[MODULE_MAX_WINDOWS];
+};
+
+#endif /* SFJIT_PRELOAD_MODULE_H */
