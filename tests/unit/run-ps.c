@@ -18,6 +18,7 @@
 
 #include "lib-test.h"
 #include "ps.h"
+#include "ps_util.h"
 
 #define ANYBODY	65534
 

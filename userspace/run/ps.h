@@ -17,7 +17,6 @@
 #define PS_WORD		32	/* bytes of a flag or a reason with its 0 */
 #define PS_REASONS	64	/* that a kernel may have */
 #define PS_MOST		(1U << 20)	/* windows or mappings of a process */
-#define PS_MOST_NAMES	(64UL << 20)	/* bytes of its mappings' names */
 
 /* A line of /proc/PID/maps. */
 struct ps_map {
@@ -89,17 +88,11 @@ const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address);
 void ps_read_symbols(struct ps_process *process, const char *dir,
 		     struct ps_request *request);
 
-/* A file of that directory, to be read; NULL with errno. */
-FILE *ps_open(const char *dir, const char *name);
-
 /*
  * The perf map of the process, up to so many bytes or to the first that is no
  * text. A read fails with ETIMEDOUT after 'ms'. NULL with errno.
  */
 FILE *ps_open_perf_map(const char *dir, pid_t pid, long bytes, int ms);
-
-/* A copy of a name; NULL if there are PS_MOST_NAMES bytes of them. */
-char *ps_keep_name(const char *name, size_t *bytes);
 
 uint64_t ps_refused(const struct ps_process *process);
 /* Plain words for a reason; NULL for one that is newer than this. */
@@ -130,9 +123,6 @@ void ps_print_table(struct ps_table *table, FILE *out);
 void ps_print(const struct ps_process *process, FILE *out);
 void ps_add_summary(const struct ps_process *process, struct ps_table *table);
 void ps_print_json(const struct ps_process *process, FILE *out);
-
-/* For pointers from malloc() and its like: ends the program if it is NULL. */
-void *ps_must(void *allocated);
 
 struct ps_options {
 	const char *proc;	/* /proc */

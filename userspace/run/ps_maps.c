@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ps.h"
+#include "ps_util.h"
 
 static int parse(struct ps_map *map, char *line, size_t *name_bytes)
 {

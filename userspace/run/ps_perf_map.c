@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "ps.h"
+#include "ps_util.h"
 
 /* What the child looks for, and the parent's end of it. */
 struct feed {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ps.h"
+#include "ps_util.h"
 
 static int add_window(struct ps_process *process,
 		      const struct ps_window *window)

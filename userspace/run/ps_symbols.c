@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "ps.h"
+#include "ps_util.h"
 
 #define MOST_BYTES	(256L << 20)
 

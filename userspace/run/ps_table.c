@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ps.h"
+#include "ps_util.h"
 
 void ps_cell(struct ps_table *table, const char *format, ...)
 {
