@@ -3,13 +3,13 @@
 /*
  * usage: hostile [-q]
  *
- * Instructions of the dearest callchain that made-up tables can cause in an
- * NMI, searched for, and of the dearest that sframegen's can. Prints lines
+ * Instructions of the most expensive call chain that hostile tables can cause in
+ * an NMI, found by search, and of the most expensive that sframegen's can. Prints lines
  *	legal NAME VALUE FRAMES	tables of sframegen
  *	budget VALUE		reads of tables and rows in a walk, at most
  *	unit NAME VALUE		of one, in each step of a callchain
- *	case WHAT VALUE		the dearest with one parameter set to this
- *	worst WHAT VALUE	the dearest of all
+ *	case WHAT VALUE		the most expensive with one parameter set to this
+ *	worst WHAT VALUE	the most expensive of all
  *	deferred NAME VALUE FRAMES	the same, deferred, four times as deep
  */
 #include <inttypes.h>
@@ -223,7 +223,7 @@ static void print_point(const struct point *point)
 	printf(" %" PRIu64 "\n", point->cost);
 }
 
-/* What each value of each parameter does to the dearest walk. */
+/* What each value of each parameter does to the most expensive walk. */
 static void print_cases(const struct point *worst)
 {
 	struct point point;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * The dearest walks that sframegen's tables can make: 10,000 functions of as
+ * The most expensive walks that sframegen's tables can make: 10,000 functions of as
  * many rows as it puts into an FDE, stacks of functions all over the table,
  * each of them deepest in the search and in its last row.
  */

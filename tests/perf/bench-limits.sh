@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# bench/hostile and bench/run windows give what they promise; the dearest
-# callchain of a made-up table is within the aim and within the bound, by
-# instructions counted; windows are charged.
+# bench/hostile and bench/run windows give what they promise; the most
+# expensive call chain of a hostile table is within the aim and within the bound,
+# by instructions counted; windows are charged.
 
 set -eu
 cd "$(dirname "$0")/../.."

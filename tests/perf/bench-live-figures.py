@@ -52,7 +52,7 @@ def report(directory, figures):
 def table(path):
     text = subprocess.run(['bench/live-figures', '--table', path], check=True,
                           text=True, stdout=subprocess.PIPE).stdout
-    check('the table of Documentation/live.rst has a row for each size',
+    check('the table of Documentation/numbers.rst has a row for each size',
           text.count('   * - ') == 1 + len(SIZES), text)
 
 

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # What the documents say of the tree is true: paths, commands, options, names,
-# constants, the figures in README.md and its example.
+# constants. Generated documents and blocks are what their sources say.
 
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
@@ -98,9 +98,7 @@ constant() {
 	grep -qE "$4" "$3" || bad "$1 says '$2', $3 does not"
 }
 unwind=kernel-patches/linux/kernel/unwind
-constant Documentation/design.rst "The limit of 64 rows" \
-	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
-constant Documentation/jit-guide.rst "more than 64 rows" \
+constant Documentation/man/sfjit_section_size.3 "more than 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 sframe_rst=kernel-patches/linux/Documentation/userspace-api/sframe.rst
 threats=Documentation/threat-model.rst
@@ -152,17 +150,9 @@ says $threats "$signals" " times in a walk"
 says $sframe_rst "$nofault" " reads of sections and rows"
 says $sframe_rst "$faults" " if deferred"
 says $sframe_rst "$signals" " times in a walk"
-says Documentation/design.rst "$nofault" "th, or the"
-says Documentation/design.rst "$faults" "th if it is deferred"
-says Documentation/design.rst "$signals" " of them in a walk"
-says Documentation/profiling.rst "$signals" " signal handlers on one stack"
-constant Documentation/design.rst "at most 2^24 entries" \
-	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
-constant Documentation/jit-guide.rst "have 65536 windows" \
-	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant Documentation/design.rst "at most 16 rows in an FDE" \
 	sframegen/include/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
-constant Documentation/design.rst "stretches of 64 KiB" \
+constant Documentation/man/sfjit.1 "stretches of 64 KiB" \
 	userspace/preload/windows.c 'GAP[[:space:]]+\(64UL << 10\)'
 verdict "constants"
 
@@ -187,27 +177,20 @@ sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/run/ps_reasons.c |
 same_reasons "sfjit ps"
 verdict "reasons"
 
-# The table of checks: each reason is an answer of one of them, or named above
-# it as one that has none; and no other.
+# The checks that were taken out: each reason is an answer of one of them, or
+# named in the threat model as one that has none; and no other.
 mutation=Documentation/figures/mutation.json
 sed -n 's/^\t\(SFRAME_REASON_[A-Z_]*\).*/\1/p' \
 	kernel-patches/linux/include/uapi/linux/sframe.h |
 	grep -vx SFRAME_REASON_NONE | sort >"$tmp/enum"
-if [ -e $mutation ]; then
-	# shellcheck disable=SC2016 # reStructuredText's
-	sed -n '/^ *\* -/,/^ *- [^ ]/s/^     - ``\(SFRAME_REASON_[A-Z_]*\)``$/\1/p' \
-		$threats | sort -u >"$tmp/answers"
-	sed '/^.. begin mutation/,$d' $threats |
-		grep -oE 'SFRAME_REASON_[A-Z_]+' | sort -u >"$tmp/without"
-	comm -12 "$tmp/answers" "$tmp/without" |
-		sed 's/$/ is said to have no check/' >>"$tmp/bad"
-	sort "$tmp/answers" "$tmp/without" | uniq | diff "$tmp/enum" - |
-		sed -n 's/^</no check answers/p; s/^>/no such reason:/p' \
-			>>"$tmp/bad"
-	verdict "reasons of the table of checks"
-else
-	skip "reasons of the table of checks" "$mutation has not been made"
-fi
+sed -n 's/^  "reason": "\(SFRAME_REASON_[A-Z_]*\)",$/\1/p' $mutation |
+	sort -u >"$tmp/answers"
+grep -oE 'SFRAME_REASON_[A-Z_]+' $threats | sort -u >"$tmp/without"
+comm -12 "$tmp/answers" "$tmp/without" |
+	sed 's/$/ is said to have no check/' >>"$tmp/bad"
+sort "$tmp/answers" "$tmp/without" | uniq | diff "$tmp/enum" - |
+	sed -n 's/^</no check answers/p; s/^>/no such reason:/p' >>"$tmp/bad"
+verdict "reasons of the table of checks"
 
 # The table of lanes is that of tools/check.
 sed -n 's/^default="\(.*\)"$/\1 debug kcsan/p' tools/check | tr ' ' '\n' | sort \
@@ -225,7 +208,7 @@ verdict "lanes"
 # A measured number in the text of README.md, outside of what is generated,
 # has a command of the tree in its paragraph.
 # shellcheck disable=SC2016 # Markdown's
-sed '/^<!-- begin/,/^<!-- end/d; /^```/,/^```/d' README.md |
+sed '/^<!-- [a-z]* -->$/,/^<!-- end/d; /^```/,/^```/d' README.md |
 	awk -v RS= '/[0-9][0-9.,]* ?(%|x |times |ms|us|ns|seconds|minutes|[KMG]i?B|bytes|frames|samples|instructions)/ &&
 		!/`(tools|bench|build\/bin)\// { gsub(/\n/, " "); print }' \
 	>"$tmp/bad"
@@ -238,7 +221,7 @@ verdict "no path of a machine"
 if command -v python3 >/dev/null; then
 	python3 -B Documentation/figures/update --check || failed=1
 else
-	skip "figures and example in README.md" "python3 is not installed"
+	skip "generated documents and blocks" "python3 is not installed"
 fi
 
 if python3 -c 'import docutils.core' 2>/dev/null; then

@@ -10,8 +10,6 @@
 
 #include <sfjit.h>
 
-#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
-
 /* int f(int (*g)(int), int n) { return g(n) + 1; } without frame pointer */
 static const unsigned char code[] = {
 	0x53,				/* push %rbx */
@@ -23,11 +21,35 @@ static const unsigned char code[] = {
 	0xc3,				/* ret */
 };
 
+/* README.md shows what is between these marks. begin */
+#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
+
+/* offset, flags, stack pointer before the call, return address, rbp */
 static const struct sfjit_row rows[] = {
 	{ 0, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },
-	{ 1, 0, SP(16), SFJIT_NO_RULE, SFJIT_NO_RULE },
-	{ 11, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },
+	{ 1, 0, SP(16), SFJIT_NO_RULE, SFJIT_NO_RULE },	/* push %rbx */
+	{ 11, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },	/* pop %rbx */
 };
+
+static unsigned char section[256];	/* as long-lived as the code */
+
+static int publish(void *text, size_t size)
+{
+	struct sfjit_function f = { (uintptr_t)text, size, 3, rows, 0, 0 };
+	long length = sfjit_section_fill(section, sizeof(section), &f, 1);
+
+	if (length < 0)
+		return length;
+	sfjit_perf_map_name(text, size, "hello::plus_one");
+	return sfjit_register((uintptr_t)text, section, length, text, size);
+}
+
+static int retire(void *text, size_t size)
+{
+	sfjit_unregister((uintptr_t)text);	/* before the code goes */
+	return munmap(text, size);
+}
+/* end */
 
 static int twice(int n)
 {
@@ -36,12 +58,8 @@ static int twice(int n)
 
 int main(void)
 {
-	static unsigned char section[256];	/* as long-lived as the code */
 	unsigned char *text = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct sfjit_function f = { (uintptr_t)text, sizeof(code), 3, rows,
-				    0, 0 };
-	long size;
 	int ret;
 
 	if (text == MAP_FAILED)
@@ -49,15 +67,11 @@ int main(void)
 	memcpy(text, code, sizeof(code));
 	if (mprotect(text, 4096, PROT_READ | PROT_EXEC))
 		return 1;
-	size = sfjit_section_fill(section, sizeof(section), &f, 1);
-	ret = size < 0 ? size : sfjit_register((uintptr_t)text, section, size,
-					       text, sizeof(code));
+	ret = publish(text, sizeof(code));
 	if (ret)	/* never a reason to stop: stacks are shorter */
 		fprintf(stderr, "not registered: %s\n", strerror(-ret));
-	sfjit_perf_map_name(text, sizeof(code), "hello::plus_one");
 
 	printf("%d\n", ((int (*)(int (*)(int), int))text)(twice, 20));
 
-	sfjit_unregister((uintptr_t)text);
-	return munmap(text, 4096) ? 1 : 0;
+	return retire(text, 4096) ? 1 : 0;
 }
