@@ -127,6 +127,7 @@ enum sfg_reason {
 	SFG_R_CFA_NONE,		/* no CFA rule in force */
 	SFG_R_CFA_REG,		/* CFA from a register not in the format */
 	SFG_R_RA_RULE,		/* return address rule beyond the format */
+	SFG_R_RA_NONE,		/* no return address rule, nor a register */
 	SFG_R_FP_RULE,		/* frame pointer rule beyond the format */
 	SFG_R_SP_RULE,		/* caller's stack pointer is not the CFA */
 	SFG_R_OFFSET,		/* offset does not fit 32 bits */

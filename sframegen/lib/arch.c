@@ -188,6 +188,7 @@ const char *sfg_reason_text(enum sfg_reason reason)
 		[SFG_R_CFA_NONE] = "no CFA rule",
 		[SFG_R_CFA_REG] = "CFA from a register not in the format",
 		[SFG_R_RA_RULE] = "return address rule beyond the format",
+		[SFG_R_RA_NONE] = "no return address rule",
 		[SFG_R_FP_RULE] = "frame pointer rule beyond the format",
 		[SFG_R_SP_RULE] = "caller's stack pointer is not the CFA",
 		[SFG_R_OFFSET] = "offset beyond the format",

@@ -160,8 +160,12 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 {
 	const struct sfg_arch *arch = m->t->arch;
 
+	/*
+	 * A call that leaves the return address in a register needs no rule.
+	 * AMD64's column 16 is no register (psABI 3.6.2): no rule, no address.
+	 */
 	if (rule->kind == CFI_UNSPECIFIED)
-		return SFG_COVERED;
+		return arch->fixed_ra ? SFG_R_RA_NONE : SFG_COVERED;
 	if (rule->kind == CFI_SAME_VALUE)
 		return arch->fixed_ra ? SFG_R_RA_RULE : SFG_COVERED;
 	if (rule->kind == CFI_REFUSED)

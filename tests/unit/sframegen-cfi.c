@@ -228,6 +228,41 @@ static const struct test s390x[] = {
 	  "0-6: 0 CFA=sp+160 !58 offset beyond the format" },
 };
 
+/* The return address is on the stack, but where is not said. */
+static const struct cie amd64_no_ra_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 1,
+	.data_align = 0x78, .ra = 16,
+	.program = "\x0c\x07\x08", .program_len = 3,
+};
+
+static const struct test amd64_no_ra[] = {
+	{ "AMD64: no rule for the return address", P(""),
+	  " !64 no return address rule" },
+	{ "AMD64: a rule for the return address later", P("\x44\x90\x01"),
+	  "4-40: 0 CFA=sp+8 !4 no return address rule" },
+	{ "AMD64: return address rule restored to none",
+	  P("\x90\x01\x44\xd0"),
+	  "0-4: 0 CFA=sp+8 !60 no return address rule" },
+	{ "AMD64: undefined is a rule", P("\x07\x10"), "0-40: 0 RA undefined" },
+};
+
+static const struct test aarch64_no_ra[] = {
+	{ "AArch64: no rule: the return address is in x30", P("\x41\x0e\x10"),
+	  "0-40: 0 CFA=sp, 4 CFA=sp+16" },
+	{ "AArch64: return address rule restored to none",
+	  P("\x41\x9e\x01\x41\xde"),
+	  "0-40: 0 CFA=sp, 4 CFA=sp RA=[CFA-8], 8 CFA=sp" },
+};
+
+static const struct test s390x_no_ra[] = {
+	{ "s390x: no rule: the return address is in r14",
+	  P("\x46\x0e\xc0\x02"),
+	  "0-40: 0 CFA=sp+160, 6 CFA=sp+320" },
+	{ "s390x: return address rule restored to none",
+	  P("\x46\x8e\x06\x46\xce"),
+	  "0-40: 0 CFA=sp+160, 6 CFA=sp+160 RA=[CFA-48], c CFA=sp+160" },
+};
+
 static char *derive(unsigned int abi, const struct bytes *b)
 {
 	struct sfg_input in = {
@@ -336,7 +371,8 @@ static void test_records(void)
 
 	first = put_cie(&b, &cie);
 	put_fde(&b, first, true, CODE + 0x80, 0x40, P("\x44\x0e\x10"));
-	cie.program = "\x0c\x06\x10\x86\x02";
+	cie.program = "\x0c\x06\x10\x86\x02\x90\x01";
+	cie.program_len = 7;
 	second = put_cie(&b, &cie);
 	put_fde(&b, second, true, CODE, 0x20, NULL, 0);
 	put_fde(&b, first, true, CODE + 0x20, 0x20, NULL, 0);
@@ -437,6 +473,12 @@ int main(void)
 	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64, ARRAY_SIZE(amd64));
 	run(SFRAME_ABI_AARCH64_LE, &aarch64_cie, aarch64, ARRAY_SIZE(aarch64));
 	run(SFRAME_ABI_S390X_BE, &s390x_cie, s390x, ARRAY_SIZE(s390x));
+	run(SFRAME_ABI_AMD64_LE, &amd64_no_ra_cie, amd64_no_ra,
+	    ARRAY_SIZE(amd64_no_ra));
+	run(SFRAME_ABI_AARCH64_LE, &aarch64_cie, aarch64_no_ra,
+	    ARRAY_SIZE(aarch64_no_ra));
+	run(SFRAME_ABI_S390X_BE, &s390x_cie, s390x_no_ra,
+	    ARRAY_SIZE(s390x_no_ra));
 	test_cies();
 	test_key_b();
 	test_records();
