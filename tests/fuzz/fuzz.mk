@@ -8,8 +8,8 @@
 # measuring coverage. The kernel's unwinder is compiled as it is. To compile
 # another one: FUZZ_KERNEL, a copy of kernel-patches/linux; FUZZ_DEFINES for
 # the preprocessor; FUZZ_OUT for what is made. NAME-replay needs neither clang
-# nor libFuzzer: NAME-replay -n 100000 tests/fuzz/corpus/NAME fails on the
-# first finding.
+# nor libFuzzer: NAME-replay -n 100000 $(fuzz_corpus)/NAME fails on the first
+# finding.
 
 FUZZ_CC ?= clang
 FUZZ_OUT ?= $(O)/tests/fuzz
@@ -20,6 +20,14 @@ TIME ?= 60
 fuzz_dir := tests/fuzz/kernel
 fuzz_names := kernel-step kernel-walk kernel-register kernel-live
 FUZZ_TARGETS += $(fuzz_names)
+
+# A directory for each corpus. Nothing else may write there.
+fuzz_corpus := $(O)/tests/fuzz/corpus
+fuzz_corpora := $(patsubst tests/fuzz/corpus/%.hex,$(fuzz_corpus)/%, \
+	$(wildcard tests/fuzz/corpus/*.hex))
+
+$(fuzz_corpora): $(fuzz_corpus)/%: tests/fuzz/corpus/%.hex tests/fuzz/inputs
+	tests/fuzz/inputs unpack $< $@
 
 # Of the kernel's own: what the series edits, and what signal frames look like.
 fuzz_tree := $(O)/tests/fuzz-tree
@@ -111,10 +119,11 @@ $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
 $(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
 	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live_target.o,$^)
 
-fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names))
+fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
+	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 # FUZZ_TARGETS is complete when all fragments are read, as in a recipe.
-fuzz-programs:
+fuzz-programs: $(fuzz_corpora)
 	+$(MAKE) $(foreach name,$(FUZZ_TARGETS),$(FUZZ_OUT)/$(name) \
 		$(FUZZ_OUT)/$(name)-cov)
 
