@@ -232,6 +232,21 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 /* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
 
+/* SFRAME_ABI_* of the code that this is compiled into; 0 when there is none. */
+#if !defined(__LP64__)
+#define SFG_HOST_ABI	0	/* x32 and its like: the format has 64 bits */
+#elif defined(__x86_64__)
+#define SFG_HOST_ABI	SFRAME_ABI_AMD64_LE
+#elif defined(__AARCH64EL__)
+#define SFG_HOST_ABI	SFRAME_ABI_AARCH64_LE
+#elif defined(__AARCH64EB__)
+#define SFG_HOST_ABI	SFRAME_ABI_AARCH64_BE
+#elif defined(__s390x__)
+#define SFG_HOST_ABI	SFRAME_ABI_S390X_BE
+#else
+#define SFG_HOST_ABI	0
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,8 +39,12 @@ int sfjit_write_name(const void *start, size_t size, const char *name);
 int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 			const void *text, size_t text_length, bool replace);
 
-/* One function of a section that grows, see sfg_write_fde(). */
+/*
+ * A section that grows: its header, with no functions yet, and one function,
+ * see sfg_write_fde().
+ */
 struct sfg_place;
+void sfjit_write_header(void *section);
 int sfjit_write_function(const struct sfjit_function *function,
 			 const struct sfg_place *place, size_t *used);
 

@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 
 #include <sframegen.h>
-#include <sfjit_trampoline.h>
 
 #include "internal.h"
 
@@ -102,11 +101,7 @@ static void write_header(struct sfjit_live *live)
 {
 	struct sframe_header *header = header_of(live);
 
-	/* The header of this machine, as the library's own template has it. */
-	memcpy(header, sfjit_tramp_arg_sframe, HEADER_SIZE);
-	header->num_fdes = 0;
-	header->num_fres = 0;
-	header->fre_len = 0;
+	sfjit_write_header(header);
 	header->fdes_off = INDEX_OFFSET - HEADER_SIZE;
 	header->fres_off = rows_of(live) - live->section - HEADER_SIZE;
 }

@@ -8,15 +8,8 @@
 #include <stdbool.h>
 
 #include <sframegen.h>
-#include <sfjit_trampoline.h>
 
 #include "internal.h"
-
-/* The architecture this library is built for, as its own template has it. */
-static unsigned int host_abi(void)
-{
-	return sfjit_tramp_arg_sframe[offsetof(struct sframe_header, abi_arch)];
-}
 
 /* The encoder's flags are for signal frames and for other architectures. */
 static bool has_flags(const struct sfjit_function *functions, size_t nr)
@@ -36,7 +29,7 @@ long sfjit_section_size(const struct sfjit_function *functions, size_t nr)
 
 	if (!functions || !nr || has_flags(functions, nr))
 		return -EINVAL;
-	ret = sfg_section_size(host_abi(), functions, nr, &size, NULL);
+	ret = sfg_section_size(SFG_HOST_ABI, functions, nr, &size, NULL);
 	return ret ? ret : (long)size;
 }
 
@@ -52,10 +45,18 @@ long sfjit_section_fill(void *section, size_t length,
 		return -EINVAL;
 	if (length < (size_t)size)
 		return -ENOSPC;
-	ret = sfg_write_section(host_abi(), functions, nr,
+	ret = sfg_write_section(SFG_HOST_ABI, functions, nr,
 				(uintptr_t)section, section, length,
 				&length, NULL);
 	return ret ? ret : size;
+}
+
+void sfjit_write_header(void *section)
+{
+	size_t used;
+
+	sfg_write_section(SFG_HOST_ABI, NULL, 0, (uintptr_t)section, section,
+			  sizeof(struct sframe_header), &used, NULL);
 }
 
 int sfjit_write_function(const struct sfjit_function *function,
@@ -63,5 +64,5 @@ int sfjit_write_function(const struct sfjit_function *function,
 {
 	if (has_flags(function, 1))
 		return -EINVAL;
-	return sfg_write_fde(host_abi(), function, place, used, NULL);
+	return sfg_write_fde(SFG_HOST_ABI, function, place, used, NULL);
 }

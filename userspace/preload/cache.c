@@ -116,7 +116,7 @@ static void make_trailer(struct trailer *t, const struct image *image,
 	memset(t, 0, sizeof(*t));
 	memcpy(t->magic, magic, sizeof(magic));
 	t->tag = SFJIT_CACHE_TAG;
-	t->abi = table_abi();
+	t->abi = SFG_HOST_ABI;
 	t->cfi_addr = image->cfi.addr;
 	t->cfi_len = image->cfi.len;
 	t->text_addr = image->text[0].addr;

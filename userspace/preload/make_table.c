@@ -15,7 +15,7 @@ static int convert(struct table *table, const struct image *image,
 	struct sfg_output out;
 	struct sfg_summary summary;
 	struct sfg_input in = {
-		.abi = table_abi(),
+		.abi = SFG_HOST_ABI,
 		.cfi = image->cfi,
 		.text = image->text,
 		.nr_text = image->nr_text,

@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Memory of tables. */
-#include <elf.h>
-#include <link.h>
-#include <sframegen.h>
-#include <string.h>
-
 #include "sys.h"
 #include "table.h"
-
-/* This module's own header, by the linker: which machine this is. */
-extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
-
-unsigned int table_abi(void)
-{
-	return sfg_abi_of_elf(__ehdr_start.e_machine,
-			      __ehdr_start.e_ident[EI_DATA]);
-}
 
 int table_alloc(struct table *table, size_t length)
 {

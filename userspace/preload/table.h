@@ -21,9 +21,6 @@ struct table {
 	bool from_cache;
 };
 
-/* SFRAME_ABI_* of this machine. */
-unsigned int table_abi(void);
-
 int table_alloc(struct table *table, size_t length);
 void table_free(struct table *table);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sframegen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,6 @@
 #include "program.h"
 
 #define MAX_SCRIPTS	5	/* the kernel follows no more */
-
-/* This program's own header, by the linker: what is native here. */
-extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 static int check_executable(const char *path)
 {
@@ -83,9 +81,9 @@ static bool is_elf(const ElfW(Ehdr) *eh, size_t size)
 
 static bool is_native(const ElfW(Ehdr) *eh)
 {
-	return eh->e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
-	       eh->e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
-	       eh->e_machine == __ehdr_start.e_machine;
+	return eh->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       sfg_abi_of_elf(eh->e_machine, eh->e_ident[EI_DATA]) ==
+	       SFG_HOST_ABI;
 }
 
 static bool read_header(int fd, const ElfW(Ehdr) *eh, uint32_t type,

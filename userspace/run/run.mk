@@ -7,11 +7,11 @@ SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
 ALL += $(SFJIT)
 
 $(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
-		userspace/include/*.h)
+		userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -c -o $@ $<
 
-$(SFJIT): $(SFJIT_OBJ) $(O)/lib/libsfjit.a
+$(SFJIT): $(SFJIT_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^
 
