@@ -71,7 +71,7 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 
 # The part that reads what it finds in memory, with every access checked.
 $(O)/tests/unit/run-image: tests/unit/run-image.c \
-		$(wildcard userspace/preload/*.[ch]) $(O)/gen/cache-tag.h
+		$(wildcard userspace/preload/*.[ch])
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< $(addprefix userspace/preload/, image.c windows.c) \

@@ -9,18 +9,25 @@ PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h) \
 
 ALL += $(PRELOAD)
 
-# A table that another converter made is not taken from the cache.
-$(O)/gen/cache-tag.h: $(wildcard sframegen/lib/*) $(SFG_PUBLIC_H)
+# A table that another converter made is not taken from the cache. The tag is of
+# what was compiled, which no source, header or flag escapes: the converter,
+# and what in this module gives it input and memory. cache.c has the tag in it.
+PRELOAD_CONVERTER := $(O)/lib/libsframegen.a $(addprefix \
+	$(O)/obj/userspace/preload/, image.o make_table.o arena.o)
+
+$(O)/gen/cache-tag.h: $(PRELOAD_CONVERTER) userspace/preload/cache.c
 	@mkdir -p $(@D)
 	sum=$$(cat $^ | cksum) && \
 	echo "#define SFJIT_CACHE_TAG $${sum%% *}U" > $@
 
 # Frame pointers: a sample that falls into this module before its own window
 # exists is walked by them. No builtins: arena.c defines malloc().
-$(PRELOAD_OBJ): $(O)/obj/%.o: %.c $(PRELOAD_H) $(O)/gen/cache-tag.h
+$(PRELOAD_OBJ): $(O)/obj/%.o: %.c $(PRELOAD_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC -fvisibility=hidden \
 		-fno-omit-frame-pointer -fno-builtin-malloc -c -o $@ $<
+
+$(O)/obj/userspace/preload/cache.o: $(O)/gen/cache-tag.h
 
 # Of libsfjit only the object that calls prctl(), which needs no other.
 $(PRELOAD): $(PRELOAD_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a \
