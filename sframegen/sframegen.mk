@@ -9,12 +9,9 @@ SFG_H := $(SFG_PUBLIC_H) $(wildcard sframegen/*/*.h)
 
 ALL += $(O)/bin/sframegen $(O)/lib/libsframegen.a
 
-$(SFG_CMD_OBJS): SFG_PRIVATE := -Isframegen/lib
-
 $(SFG_LIB_OBJS) $(SFG_CMD_OBJS): $(O)/obj/%.o: %.c $(SFG_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_PRIVATE) $(CFLAGS) -fPIC -fvisibility=hidden \
-		-c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
 $(O)/lib/libsframegen.a: $(SFG_LIB_OBJS)
 	@mkdir -p $(@D)

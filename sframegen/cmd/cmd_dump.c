@@ -10,7 +10,7 @@
 static void print_header(const struct sfg_section *s)
 {
 	printf("SFrame version %u, ABI %s, flags 0x%x, fixed RA %d\n",
-	       s->header.version, s->arch->name, s->header.flags,
+	       s->header.version, sfg_abi_name(s->header.abi_arch), s->header.flags,
 	       s->header.cfa_fixed_ra_offset);
 	printf("%u FDEs, %u FREs, %u bytes of FREs\n", s->header.num_fdes,
 	       s->header.num_fres, s->header.fre_len);
@@ -36,7 +36,7 @@ static void print_row(const struct sfg_row_reader *r,
 	uint64_t base = r->fde.repeat ? 0 : r->fde.addr;
 	char text[ROW_TEXT_MAX];
 
-	format_row(r->section->arch, row, text);
+	format_row(r->section->header.abi_arch, row, text);
 	printf("  0x%" PRIx64 ": %s\n", base + row->start, text);
 }
 

@@ -15,7 +15,6 @@
 
 struct template {
 	struct object *f;
-	const struct sfg_arch *arch;
 	struct sfg_fdes fdes;
 	FILE *out;
 };
@@ -142,7 +141,7 @@ static void print_rows(const struct template *t,
 	uint32_t i;
 
 	for (i = 0; i < fde->nr_rows; i++) {
-		format_row(t->arch, &fde->rows[i], text);
+		format_row(t->f->abi, &fde->rows[i], text);
 		fprintf(t->out, " * %3u: %s\n", fde->rows[i].start, text);
 	}
 }
@@ -159,7 +158,7 @@ static int print_sframe(const struct template *t,
 	fde.addr = 0;
 	fde.size = slot;
 	fde.repeat = slot;
-	ret = sfg_write_section(t->arch->abi, &fde, 1, 0, buf, sizeof(buf),
+	ret = sfg_write_section(t->f->abi, &fde, 1, 0, buf, sizeof(buf),
 				&len, &err);
 	if (ret)
 		return refuse(t, fn, err.reason);
@@ -179,9 +178,9 @@ static int print_eh_frame(const struct template *t,
 			  const struct object_symbol *fn,
 			  const struct sfjit_function *fde, unsigned int slot)
 {
-	struct window_cfi cfi;
+	struct sfg_window_cfi cfi;
 
-	if (!make_window_cfi(t->arch, fde, slot, &cfi))
+	if (sfg_make_window_cfi(t->f->abi, fde, slot, &cfi))
 		return refuse(t, fn, "rows beyond an .eh_frame template");
 	print_define(t->out, fn->name, "EH_FRAME_START_OFF", cfi.start_off);
 	print_define(t->out, fn->name, "EH_FRAME_SIZE_OFF", cfi.size_off);
@@ -300,10 +299,8 @@ int command_template(const struct options *opts)
 		ret = object_read_cfi(&f);
 	if (!ret)
 		ret = object_read_symbols(&f);
-	if (!ret) {
-		t.arch = sfg_arch_by_abi(f.abi);
+	if (!ret)
 		ret = derive(&t);
-	}
 	if (!ret)
 		ret = make_header(&t, opts->output);
 	sfg_free_fdes(&t.fdes);

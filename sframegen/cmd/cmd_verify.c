@@ -27,7 +27,6 @@ struct spans {
 
 struct verifier {
 	struct object *f;
-	const struct sfg_arch *arch;
 	struct spans theirs, ours;
 	size_t compared, differences;
 };
@@ -142,10 +141,11 @@ static int read_theirs(struct verifier *v, struct sfg_section *s)
 
 	for (i = 0; i < s->header.num_fdes; i++) {
 		ret = sfg_read_fde(s, i, &r, &err);
-		if (!ret && r.left > rows)
-			ret = sfg_fail(&err, r.pos,
-				       "rows are shared beyond reason",
-				       -EINVAL);
+		if (!ret && r.left > rows) {
+			err.offset = r.pos;
+			err.reason = "rows are shared beyond reason";
+			ret = -EINVAL;
+		}
 		if (ret)
 			return refuse_theirs(v, &err, ret);
 		rows -= r.left;
@@ -204,7 +204,7 @@ static void describe(const struct verifier *v, const struct span *span,
 	};
 
 	if (span->kind == SPAN_ROW)
-		format_row(v->arch, &span->row, text);
+		format_row(v->f->abi, &span->row, text);
 	else
 		strcpy(text, span->kind == SPAN_BAD ? span->bad :
 						      kinds[span->kind]);
@@ -271,7 +271,6 @@ static int compare_file(struct verifier *v)
 {
 	int ret;
 
-	v->arch = sfg_arch_by_abi(v->f->abi);
 	ret = open_theirs(v);
 	if (!ret)
 		ret = derive_ours(v);

@@ -5,11 +5,11 @@
 
 #include "commands.h"
 
-static int format_rule(const struct sfg_arch *arch,
+static int format_rule(unsigned int abi,
 		       const struct sfjit_rule *rule, char *text)
 {
 	const char *base = rule->base == SFJIT_BASE_CFA ? "CFA" :
-			   sfg_reg_name(arch, rule->reg);
+			   sfg_reg_name(abi, rule->reg);
 	char inner[40];
 
 	if (rule->offset)
@@ -20,7 +20,7 @@ static int format_rule(const struct sfg_arch *arch,
 	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
 }
 
-void format_row(const struct sfg_arch *arch, const struct sfjit_row *row,
+void format_row(unsigned int abi, const struct sfjit_row *row,
 		char *text)
 {
 	if (row->flags & SFJIT_ROW_OUTERMOST) {
@@ -28,14 +28,14 @@ void format_row(const struct sfg_arch *arch, const struct sfjit_row *row,
 		return;
 	}
 	text += sprintf(text, "CFA=");
-	text += format_rule(arch, &row->cfa, text);
+	text += format_rule(abi, &row->cfa, text);
 	if (row->ra.base) {
 		text += sprintf(text, " RA=");
-		text += format_rule(arch, &row->ra, text);
+		text += format_rule(abi, &row->ra, text);
 	}
 	if (row->fp.base) {
 		text += sprintf(text, " FP=");
-		text += format_rule(arch, &row->fp, text);
+		text += format_rule(abi, &row->fp, text);
 	}
 	if (row->flags & SFJIT_ROW_MANGLED_RA)
 		strcpy(text, " mangled");

@@ -51,6 +51,7 @@ static const struct command commands[] = {
 	{ OPT_TEMPLATE, command_template, true },
 	{ OPT_DUMP, command_dump, false },
 	{ OPT_VERIFY, command_verify, false },
+	{ }
 };
 
 static int fail_usage(const char *reason)
@@ -72,12 +73,11 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *value)
 
 static const struct command *find_command(int option)
 {
-	size_t i;
+	const struct command *command = commands;
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (commands[i].option == option)
-			return &commands[i];
-	return NULL;
+	while (command->run && command->option != option)
+		command++;
+	return command->run ? command : NULL;
 }
 
 static const char *take_value(struct options *opts, int option,

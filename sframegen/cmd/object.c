@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dwarf_cfi.h"
-#include "cursor.h"
 #include "object.h"
 
 #ifndef SHT_X86_64_UNWIND
@@ -380,21 +378,34 @@ static bool first_segment(struct object *f, unsigned int type,
 	return false;
 }
 
-/* .eh_frame_hdr: version, three encodings, then the pointer. */
+static uint32_t get_u32(const struct object *f, const uint8_t *p)
+{
+	uint32_t v = 0;
+	Elf_Data from = {
+		.d_buf = (void *)p, .d_size = sizeof(v),
+		.d_type = ELF_T_WORD, .d_version = EV_CURRENT,
+	};
+	Elf_Data to = {
+		.d_buf = &v, .d_size = sizeof(v), .d_version = EV_CURRENT,
+	};
+
+	gelf_xlatetom(f->elf, &to, &from, f->data[EI_DATA]);
+	return v;
+}
+
+/* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what all linkers write. */
+#define PCREL_SDATA4	0x1b
+
+/* .eh_frame_hdr: version 1, three encodings, then the pointer. */
 static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 			      uint64_t *addr)
 {
 	const uint8_t *p = f->data + phdr->p_offset;
-	struct cursor c;
 
-	cursor_init(&c, f->data, phdr->p_offset,
-		    phdr->p_offset + phdr->p_filesz,
-		    f->data[EI_DATA] == ELFDATA2MSB);
-	if (!cursor_take(&c, 4) || p[0] != 1 ||
-	    p[1] != (DW_EH_PE_pcrel | DW_EH_PE_sdata4))
+	if (phdr->p_filesz < 8 || p[0] != 1 || p[1] != PCREL_SDATA4)
 		return false;
-	*addr = phdr->p_vaddr + 4 + (int32_t)cursor_u32(&c);
-	return !c.bad;
+	*addr = phdr->p_vaddr + 4 + (int32_t)get_u32(f, p + 4);
+	return true;
 }
 
 static int read_cfi_by_segment(struct object *f)

@@ -4,9 +4,12 @@
 #ifndef SFRAMEGEN_OBJECT_H
 #define SFRAMEGEN_OBJECT_H
 
+#include <errno.h>
 #include <gelf.h>
+#include <stdbool.h>
+#include <string.h>
 
-#include "core.h"
+#include <sframegen.h>
 
 /* Bytes of a file, and where they are in it. */
 struct object_part {

@@ -32,12 +32,14 @@ static const struct reloc_type {
 	{ EM_S390, R_390_PC64, RELOC_PC, 8 },
 };
 
+#define NR_RELOC_TYPES	(sizeof(reloc_types) / sizeof(reloc_types[0]))
+
 static struct reloc_type reloc_type(const struct object *f,
 				    unsigned int type)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(reloc_types); i++)
+	for (i = 0; i < NR_RELOC_TYPES; i++)
 		if (reloc_types[i].machine == f->ehdr.e_machine &&
 		    reloc_types[i].type == type)
 			return reloc_types[i];

@@ -24,6 +24,7 @@
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -229,6 +230,42 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 		 struct sfjit_function *fde, struct sfjit_row *row,
 		 struct sfg_error *err);
 
+/*
+ * The most rows of all FDEs together that are worth reading. FDEs may share
+ * rows: reading those of each could take far longer than the section is long.
+ */
+uint64_t sfg_max_rows(const struct sfg_section *section);
+
+/*
+ * CFI of a window, for debuggers and unwinders that know no SFrame
+ *
+ * .eh_frame with a terminator for code that repeats the rows of 'function'
+ * every 'slot' bytes, a power of two. The caller stores the address and the
+ * size of the window, 8 bytes each, at the two offsets. -ENOTSUP: the ABI has
+ * no register that expressions read as the pc (AMD64 has), or the rows are not
+ * of the stack pointer and one saved frame pointer.
+ */
+#define SFG_WINDOW_CFI_MAX	512
+
+struct sfg_window_cfi {
+	uint8_t data[SFG_WINDOW_CFI_MAX];
+	size_t len;
+	size_t start_off, size_off;
+};
+
+int sfg_make_window_cfi(unsigned int abi, const struct sfjit_function *function,
+			unsigned int slot, struct sfg_window_cfi *cfi);
+
+/*
+ * ABIs and registers
+ *
+ * Names are string constants, "?" for what has none. They are for messages:
+ * that a register has one does not mean that a rule may name it.
+ */
+const char *sfg_abi_name(unsigned int abi);
+const char *sfg_reg_name(unsigned int abi, unsigned int reg);
+/* Whether two rows say the same, wherever they start. */
+bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b);
 /* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
 

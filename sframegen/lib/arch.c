@@ -169,8 +169,19 @@ static const char *const plain_regs[] = {
 	"r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31",
 };
 
-const char *sfg_reg_name(const struct sfg_arch *arch, unsigned int reg)
+const char *sfg_abi_name(unsigned int abi)
 {
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	return arch ? arch->name : "?";
+}
+
+const char *sfg_reg_name(unsigned int abi, unsigned int reg)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	if (!arch)
+		return "?";
 	if (reg == arch->sp)
 		return "sp";
 	if (reg == arch->fp)

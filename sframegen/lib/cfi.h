@@ -66,15 +66,18 @@ struct cfi_table {
 	uint64_t refused_fdes[SFG_R_MAX];	/* their address is not known */
 };
 
-/* frames.c */
-int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
-		   struct sfg_error *err);
-void cfi_free_table(struct cfi_table *t);
-/* False when the encoding is not usable without a process. */
+/* cfi_pointer.c: a value of the size that the encoding names. */
+uint64_t cfi_read_value(struct cursor *c, unsigned int encoding);
+/* False: the encoding is not usable without a process. */
 bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 		      unsigned int encoding, uint64_t *value);
 
-/* program.c: runs CFI and hands each stretch of code to 'emit'. */
+/* cfi_records.c */
+int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		   struct sfg_error *err);
+void cfi_free_table(struct cfi_table *t);
+
+/* cfi_program.c: runs CFI and hands each stretch of code to 'emit'. */
 struct cfi_sink {
 	int (*emit)(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 		    const struct cfi_state *state, enum sfg_reason refused);
@@ -86,7 +89,7 @@ int cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
 		struct cfi_sink *sink, struct sfg_error *err);
 
 /*
- * rules.c: the row for a state at a pc, or why there is none. '*period' is
+ * cfi_rules.c: the row for a state at a pc, or why there is none. '*period' is
  * raised above 0 when the row depends on the pc modulo it.
  */
 enum sfg_reason cfi_make_row(struct cfi_table *t,

@@ -68,58 +68,6 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	return 1;
 }
 
-static uint64_t sign_extend(uint64_t v, unsigned int bits)
-{
-	return (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
-}
-
-static uint64_t read_format(struct cursor *c, unsigned int format)
-{
-	switch (format) {
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return cursor_u64(c);
-	case DW_EH_PE_uleb128:
-		return cursor_uleb(c);
-	case DW_EH_PE_sleb128:
-		return cursor_sleb(c);
-	case DW_EH_PE_udata2:
-		return cursor_u16(c);
-	case DW_EH_PE_sdata2:
-		return sign_extend(cursor_u16(c), 16);
-	case DW_EH_PE_udata4:
-		return cursor_u32(c);
-	case DW_EH_PE_sdata4:
-		return sign_extend(cursor_u32(c), 32);
-	}
-	c->bad = true;
-	return 0;
-}
-
-static void align_pointer(const struct cfi_table *t, struct cursor *c)
-{
-	cursor_take(c, -(t->addr + c->pos) & 7);
-}
-
-bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
-		      unsigned int encoding, uint64_t *value)
-{
-	unsigned int application = encoding & DW_EH_PE_application;
-	uint64_t field;
-
-	if (application == DW_EH_PE_aligned)
-		align_pointer(t, c);
-	field = t->addr + c->pos;
-	*value = read_format(c, encoding & DW_EH_PE_format);
-	if (application == DW_EH_PE_pcrel)
-		*value += field;
-	return !(encoding & DW_EH_PE_indirect) &&
-	       (application == DW_EH_PE_absptr ||
-		application == DW_EH_PE_pcrel ||
-		application == DW_EH_PE_aligned);
-}
-
 static void skip_pointer(const struct cfi_table *t, struct cursor *c,
 			 unsigned int encoding)
 {
@@ -293,7 +241,7 @@ static int read_fde_body(struct walker *w, struct record *r,
 	bool usable;
 
 	usable = cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
-	fde->size = read_format(c, cie->pointer_encoding & DW_EH_PE_format);
+	fde->size = cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
 		cursor_take(c, cursor_uleb(c));
 	if (c->bad)

@@ -48,9 +48,6 @@ static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
 	return &sfg_arches[abi];
 }
 
-/* Only for tables and messages; does not bound what is read. */
-const char *sfg_reg_name(const struct sfg_arch *arch, unsigned int reg);
-
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	     int code);
 
@@ -79,7 +76,7 @@ static inline bool arch_swaps(const struct sfg_arch *arch)
 	return arch->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* expr.c: the value of a DWARF expression, as far as it is known. */
+/* cfi_expr.c: the value of a DWARF expression, as far as it is known. */
 enum sfg_value_kind {
 	SFG_VALUE_CONST,	/* offset */
 	SFG_VALUE_PC,		/* pc + offset */
@@ -108,6 +105,11 @@ struct sfg_expr {
 /* False: the value is not of these kinds, or the expression is damaged. */
 bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value);
 
+/* row.c: whether the format has a row, and in the shorter of its two forms. */
+bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row);
+bool sfg_row_is_default(const struct sfg_arch *arch,
+			const struct sfjit_row *row);
+
 /* encode.c: one FDE's attribute and rows. */
 #define SFG_MAX_WORDS	6
 
@@ -117,9 +119,6 @@ struct sfg_words {
 	uint32_t bits;		/* tells how wide they have to be stored */
 };
 
-bool sfg_row_is_default(const struct sfg_arch *arch,
-			const struct sfjit_row *row);
-bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row);
 /* Bytes of a row without its start. */
 size_t sfg_row_size(const struct sfg_arch *arch, const struct sfjit_row *row,
 		    bool flex);
@@ -139,10 +138,7 @@ static inline unsigned int sfg_start_shift(uint32_t start)
 	return (start > 0xff) + (start > 0xffff);
 }
 
-/* read.c: the most rows of all FDEs together that are worth reading. */
-uint64_t sfg_max_rows(const struct sfg_section *section);
-
-/* rows.c: collects rows into ranges, in address order. */
+/* builder.c: collects rows into ranges, in address order. */
 struct sfg_builder {
 	struct sfjit_row *rows;
 	size_t nr_rows, max_rows;
@@ -173,13 +169,6 @@ int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 void sfg_close_range(struct sfg_builder *b);
 void sfg_free_builder(struct sfg_builder *b);
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
-
-static inline bool sfg_rows_equal(const struct sfjit_row *a,
-				  const struct sfjit_row *b)
-{
-	return !memcmp(&a->flags, &b->flags,
-		       sizeof(*a) - offsetof(struct sfjit_row, flags));
-}
 
 /* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,

@@ -15,65 +15,6 @@ static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 	return ((int64_t)offset + arch->sp_bias) / arch->cfa_scale;
 }
 
-static bool rule_fits(const struct sfg_arch *arch,
-		      const struct sfjit_rule *rule)
-{
-	if (rule->base == SFJIT_BASE_NONE)
-		return true;
-	if (rule->deref > 1)
-		return false;
-	switch (rule->base) {
-	case SFJIT_BASE_CFA:
-		return rule->reg == 0;
-	case SFJIT_BASE_REG:
-		return arch_has_reg(arch, rule->reg);
-	}
-	return false;
-}
-
-/* A control word 0 stands for an RA without a rule: none may look like it. */
-static bool ra_fits(const struct sfjit_rule *ra)
-{
-	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
-}
-
-bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
-{
-	if (row->flags & SFJIT_ROW_OUTERMOST)
-		return row->flags == SFJIT_ROW_OUTERMOST;
-	if (row->flags & ~(arch->mangled_ra ? SFJIT_ROW_MANGLED_RA : 0))
-		return false;
-	if (row->cfa.base != SFJIT_BASE_REG ||
-	    (arch->cfa_scale != 1 &&
-	     ((int64_t)row->cfa.offset + arch->sp_bias) % arch->cfa_scale))
-		return false;
-	return rule_fits(arch, &row->cfa) && rule_fits(arch, &row->ra) &&
-	       rule_fits(arch, &row->fp) && ra_fits(&row->ra);
-}
-
-static bool rule_is_slot(const struct sfjit_rule *rule)
-{
-	return rule->base == SFJIT_BASE_CFA && rule->deref;
-}
-
-bool sfg_row_is_default(const struct sfg_arch *arch,
-			const struct sfjit_row *row)
-{
-	const struct sfjit_rule *ra = &row->ra, *fp = &row->fp;
-
-	if (row->flags & SFJIT_ROW_OUTERMOST)
-		return true;
-	if (row->cfa.deref ||
-	    (row->cfa.reg != arch->sp && row->cfa.reg != arch->fp))
-		return false;
-	/* a stored RA word 0 means that there is none */
-	if (ra->base && (arch->fixed_ra || !rule_is_slot(ra) || !ra->offset))
-		return false;
-	if (fp->base && arch->fp_needs_ra && !ra->base)
-		return false;
-	return !fp->base || rule_is_slot(fp);
-}
-
 /* Register, base and deref: the 32 bits behind the offset of a rule. */
 static inline uint32_t rule_kind(const struct sfjit_rule *rule)
 {
@@ -740,25 +681,5 @@ int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 	if (ret)
 		return ret;
 	*used = w.p - (uint8_t *)place->rows;
-	return 0;
-}
-
-int sfg_rebase(void *section, size_t len, int64_t delta)
-{
-	struct sfg_section s;
-	uint64_t start;
-	uint8_t *p;
-	uint32_t i;
-	int ret = sfg_open_section(&s, section, len, 0, NULL);
-
-	if (ret)
-		return -EINVAL;
-	p = (uint8_t *)section + s.fdes_off;
-	for (i = 0; i < s.header.num_fdes; i++, p += INDEX_SIZE) {
-		memcpy(&start, p, sizeof(start));
-		start = swap64(arch_swaps(s.arch), start);
-		start = swap64(arch_swaps(s.arch), start + delta);
-		memcpy(p, &start, sizeof(start));
-	}
 	return 0;
 }

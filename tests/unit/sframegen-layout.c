@@ -45,7 +45,7 @@ static char *convert(const struct bytes *b, unsigned int max_rows,
 			(unsigned long long)r.fde.addr - CODE,
 			(unsigned long long)r.fde.addr - CODE + r.fde.size);
 		while (!sfg_read_row(&r, &row, NULL)) {
-			format_row(s.arch, &row, rowtext);
+			format_row(s.header.abi_arch, &row, rowtext);
 			fprintf(f, " %x %s", row.start, rowtext + 4);
 		}
 	}

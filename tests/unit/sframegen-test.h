@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "core.h"
 
 static int failed;
 
@@ -147,7 +148,7 @@ static inline void print_fdes(FILE *out, unsigned int abi,
 		if (fde->repeat)
 			fprintf(out, " every %u", fde->repeat);
 		for (k = 0; k < fde->nr_rows; k++) {
-			format_row(sfg_arch_by_abi(abi), &fde->rows[k], text);
+			format_row(abi, &fde->rows[k], text);
 			fprintf(out, "%s %x %s", k ? "," : ":",
 				fde->rows[k].start, text);
 		}

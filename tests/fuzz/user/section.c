@@ -46,7 +46,7 @@ static void read_anyhow(const struct sfg_section *s)
 			if (ret)
 				require_error(ret, &err, s->len);
 			else
-				format_row(s->arch, &row, text);
+				format_row(s->header.abi_arch, &row, text);
 		}
 	}
 }

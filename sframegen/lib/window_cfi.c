@@ -8,7 +8,7 @@
  *
  * as linkers describe their PLTs, and likewise for the frame pointer.
  */
-#include "commands.h"
+#include "core.h"
 #include "dwarf_cfi.h"
 
 struct out {
@@ -232,29 +232,43 @@ static void write_rules(struct out *o, const struct sfg_arch *arch,
 	block(o, &expr);
 }
 
-bool make_window_cfi(const struct sfg_arch *arch,
-		     const struct sfjit_function *fde, unsigned int slot,
-		     struct window_cfi *cfi)
+static int write_records(struct out *o, const struct sfg_arch *arch,
+			 const struct sfjit_function *fde, unsigned int slot,
+			 struct sfg_window_cfi *cfi)
 {
-	struct out o = { .p = cfi->data, .max = sizeof(cfi->data) };
 	struct saved saved;
 	size_t start;
 
-	/* only AMD64 lets an expression see the pc */
-	if (arch->pc == NO_REG || !rows_are_simple(arch, fde) ||
-	    !find_saved(fde, slot, &saved))
-		return false;
-	write_cie(&o, arch);
-	start = o.len;
-	fixed(&o, 0, 4);		/* length, patched */
-	fixed(&o, start + 4, 4);	/* back to the CIE */
-	cfi->start_off = o.len;
-	fixed(&o, 0, 16);		/* address and size of the window */
+	if (!find_saved(fde, slot, &saved))
+		return -ENOTSUP;
+	write_cie(o, arch);
+	start = o->len;
+	fixed(o, 0, 4);		/* length, patched */
+	fixed(o, start + 4, 4);	/* back to the CIE */
+	cfi->start_off = o->len;
+	fixed(o, 0, 16);		/* address and size of the window */
 	cfi->size_off = cfi->start_off + 8;
-	uleb(&o, 0);
-	write_rules(&o, arch, fde, slot, &saved);
-	pad_record(&o, start);
-	fixed(&o, 0, 4);
-	cfi->len = o.len;
-	return !o.bad;
+	uleb(o, 0);
+	write_rules(o, arch, fde, slot, &saved);
+	pad_record(o, start);
+	fixed(o, 0, 4);
+	cfi->len = o->len;
+	return o->bad ? -ENOTSUP : 0;
+}
+
+int sfg_make_window_cfi(unsigned int abi, const struct sfjit_function *function,
+			unsigned int slot, struct sfg_window_cfi *cfi)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	struct sfg_window_cfi made;
+	struct out o = { .p = made.data, .max = sizeof(made.data) };
+	int ret;
+
+	/* only AMD64 lets an expression see the pc */
+	if (!arch || arch->pc == NO_REG || !rows_are_simple(arch, function))
+		return -ENOTSUP;
+	ret = write_records(&o, arch, function, slot, &made);
+	if (!ret)
+		*cfi = made;
+	return ret;
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* What the format can say of one row. */
+#include "core.h"
+
+static bool rule_fits(const struct sfg_arch *arch,
+		      const struct sfjit_rule *rule)
+{
+	if (rule->base == SFJIT_BASE_NONE)
+		return true;
+	if (rule->deref > 1)
+		return false;
+	switch (rule->base) {
+	case SFJIT_BASE_CFA:
+		return rule->reg == 0;
+	case SFJIT_BASE_REG:
+		return arch_has_reg(arch, rule->reg);
+	}
+	return false;
+}
+
+/* A control word 0 stands for an RA without a rule: none may look like it. */
+static bool ra_fits(const struct sfjit_rule *ra)
+{
+	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
+}
+
+bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
+{
+	if (row->flags & SFJIT_ROW_OUTERMOST)
+		return row->flags == SFJIT_ROW_OUTERMOST;
+	if (row->flags & ~(arch->mangled_ra ? SFJIT_ROW_MANGLED_RA : 0))
+		return false;
+	if (row->cfa.base != SFJIT_BASE_REG ||
+	    (arch->cfa_scale != 1 &&
+	     ((int64_t)row->cfa.offset + arch->sp_bias) % arch->cfa_scale))
+		return false;
+	return rule_fits(arch, &row->cfa) && rule_fits(arch, &row->ra) &&
+	       rule_fits(arch, &row->fp) && ra_fits(&row->ra);
+}
+
+static bool rule_is_slot(const struct sfjit_rule *rule)
+{
+	return rule->base == SFJIT_BASE_CFA && rule->deref;
+}
+
+bool sfg_row_is_default(const struct sfg_arch *arch,
+			const struct sfjit_row *row)
+{
+	const struct sfjit_rule *ra = &row->ra, *fp = &row->fp;
+
+	if (row->flags & SFJIT_ROW_OUTERMOST)
+		return true;
+	if (row->cfa.deref ||
+	    (row->cfa.reg != arch->sp && row->cfa.reg != arch->fp))
+		return false;
+	/* a stored RA word 0 means that there is none */
+	if (ra->base && (arch->fixed_ra || !rule_is_slot(ra) || !ra->offset))
+		return false;
+	if (fp->base && arch->fp_needs_ra && !ra->base)
+		return false;
+	return !fp->base || rule_is_slot(fp);
+}
+
+bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b)
+{
+	return !memcmp(&a->flags, &b->flags,
+		       sizeof(*a) - offsetof(struct sfjit_row, flags));
+}
