@@ -21,13 +21,25 @@ AS_SFRAME ?= $(eval AS_SFRAME := $(call tool,binutils as))$(AS_SFRAME)
 LIBSFRAME ?= $(eval LIBSFRAME := $(call tool,binutils libsframe))$(LIBSFRAME)
 PYTHON_INC ?= $(eval PYTHON_INC := $(call tool,python-headers))$(PYTHON_INC)
 
+# make install PREFIX= LIBDIR= DESTDIR=
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+version_h := sframegen/include/sfjit/version.h
+version = $(shell sed -n 's/^.define SFJIT_VERSION_$(1)\t*//p' $(version_h))
+SFJIT_MAJOR := $(call version,MAJOR)
+SFJIT_VERSION := $(SFJIT_MAJOR).$(call version,MINOR)
+fill_pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	-e 's|@VERSION@|$(SFJIT_VERSION)|'
+
 ALL :=
 TESTS :=
 all:
 
-include tests/kselftest.mk
-include $(sort $(wildcard sframegen/*.mk arch/*/*.mk userspace/*/*.mk \
-	tests/*/*.mk bench/*.mk))
+# What is needed below is included first: rules take its variables.
+include sframegen/sframegen.mk $(wildcard arch/*/*.mk) \
+	userspace/libsfjit/libsfjit.mk
+include $(filter-out %/libsfjit.mk,$(sort $(wildcard userspace/*/*.mk)))
+include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk bench/*.mk))
 
 all: $(ALL)
 tests: all $(TESTS)

@@ -6,7 +6,7 @@
 
 BENCH_HOST := $(addprefix $(O)/bench/bin/, encode publish walk-cfi)
 BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live-growth walk windows)
-BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(wildcard sframegen/include/*.h) \
+BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
 TESTS += $(BENCH_HOST) $(BENCH_GUEST)

@@ -22,7 +22,18 @@ $(O)/bin/sframegen: $(SFG_CMD_OBJS) $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ -lelf
 
-install: install-sframegen
+install: install-sframegen install-libsframegen
+
+install-libsframegen: $(O)/lib/libsframegen.a
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig \
+		$(DESTDIR)$(PREFIX)/include/sfjit
+	install -m 644 $< $(DESTDIR)$(LIBDIR)
+	$(fill_pc) sframegen/libsframegen.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/libsframegen.pc
+	install -m 644 sframegen/include/sframegen.h \
+		$(DESTDIR)$(PREFIX)/include
+	install -m 644 sframegen/include/sfjit/*.h \
+		$(DESTDIR)$(PREFIX)/include/sfjit
 
 install-sframegen: $(O)/bin/sframegen
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
@@ -30,4 +41,4 @@ install-sframegen: $(O)/bin/sframegen
 	install -m 644 Documentation/man/sframegen.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
 
-.PHONY: install install-sframegen
+.PHONY: install install-sframegen install-libsframegen

@@ -30,6 +30,7 @@
 
 #include <sfjit/rows.h>
 #include <sfjit/sframe.h>
+#include <sfjit/version.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,7 +21,7 @@ not_ok() {
 }
 
 if make -s O="$O" PREFIX=/opt/sf LIBDIR=/opt/sf/lib DESTDIR="$tmp/root" \
-	install-libsfjit >"$tmp/log" 2>&1; then
+	install-libsfjit install-libsframegen >"$tmp/log" 2>&1; then
 	ok "make install"
 else
 	not_ok "make install" "$(tail -n 3 "$tmp/log")"
@@ -30,7 +30,8 @@ fi
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
-	lib/pkgconfig/libsfjit.pc \
+	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
+	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	if [ -s "$root/$file" ]; then
@@ -40,7 +41,7 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	fi
 done
 if grep -rq "$tmp\|@[A-Z]*@" "$root/lib/pkgconfig"; then
-	not_ok "libsfjit.pc" "$(cat "$root/lib/pkgconfig/libsfjit.pc")"
+	not_ok "libsfjit.pc" "$(cat "$root"/lib/pkgconfig/*.pc)"
 else
 	ok "libsfjit.pc knows no build path"
 fi
@@ -66,6 +67,34 @@ int main(void)
 }
 END
 cp "$tmp/use.c" "$tmp/use.cc"
+
+# Rows to a section and back; names of libsfjit beside it, as in a JIT.
+cat >"$tmp/gen.c" <<END
+#include <sfjit.h>
+#include <sframegen.h>
+
+static const struct sfjit_row row = {
+	0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE
+};
+
+int main(void)
+{
+	struct sfjit_function f = { 0x1000, 16, 1, &row, 0, 0 }, found;
+	unsigned char buf[SFG_SECTION_MAX(1, 1)];
+	struct sfg_section section;
+	struct sfjit_row got;
+	size_t used;
+
+	if (sfg_write_section(SFRAME_ABI_AMD64_LE, &f, 1, 0, buf, sizeof(buf),
+			      &used, NULL) ||
+	    sfg_open_section(&section, buf, used, 0, NULL) ||
+	    sfg_find_row(&section, 0x1004, &found, &got, NULL))
+		return 1;
+	return sfjit_section_size(&f, 1) != (long)used ||
+	       !sfg_rows_equal(&row, &got);
+}
+END
+cp "$tmp/gen.c" "$tmp/gen.cc"
 
 if ! command -v pkg-config >/dev/null; then
 	echo "skip - pkg-config: not installed"
@@ -97,4 +126,15 @@ use "C, static" gcc -static "$tmp/use.c" \
 	$(pkg-config --static --cflags --libs libsfjit)
 # shellcheck disable=SC2046
 use "C++, shared" g++ "$tmp/use.cc" $(pkg-config --cflags --libs libsfjit)
+for kind in "gcc $tmp/gen.c" "g++ $tmp/gen.cc" "gcc -static $tmp/gen.c"; do
+	# shellcheck disable=SC2046,SC2086
+	use "both libraries, ${kind%" "*}" $kind \
+		$(pkg-config --static --cflags --libs libsframegen libsfjit)
+done
+version=$(pkg-config --modversion libsframegen)
+if [ "$version" = "$("$O/bin/sfjit" --version | cut -d ' ' -f 2)" ]; then
+	ok "libsframegen.pc has the version of the commands"
+else
+	not_ok "libsframegen.pc has the version of the commands" "$version"
+fi
 exit $failed

@@ -33,14 +33,11 @@
 #include <stdint.h>
 
 #include <sfjit/rows.h>
+#include <sfjit/version.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Version of this header and of the library it came with. */
-#define SFJIT_VERSION_MAJOR	0
-#define SFJIT_VERSION_MINOR	1
 
 /* ---- What the running kernel offers ---------------------------------- */
 

@@ -1,16 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-#
-# make install PREFIX= LIBDIR= DESTDIR=
 
-PREFIX ?= /usr/local
-LIBDIR ?= $(PREFIX)/lib
-
-# The header is where the version is written.
 sfjit_h := userspace/include/sfjit.h
-sfjit_version = $(shell sed -n 's/^.define SFJIT_VERSION_$(1)\t*//p' $(sfjit_h))
-LIBSFJIT_MAJOR := $(call sfjit_version,MAJOR)
-LIBSFJIT_VERSION := $(LIBSFJIT_MAJOR).$(call sfjit_version,MINOR)
 
 LIBSFJIT_SRC := $(wildcard userspace/libsfjit/*.c)
 LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
@@ -19,7 +10,7 @@ LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
 LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
 	$(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h
-LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(LIBSFJIT_VERSION)
+LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(SFJIT_VERSION)
 LIBSFJIT_PC := $(O)/lib/pkgconfig/libsfjit.pc
 LIBSFJIT_MAN := $(wildcard Documentation/man/*.[23] Documentation/man/sfjit.7)
 
@@ -52,22 +43,19 @@ $(LIBSFJIT_SO): $(LIBSFJIT_DIR).o userspace/libsfjit/libsfjit.map
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -shared -pthread -Wl,-z,defs -Wl,-Bsymbolic \
 		-Wl,-z,relro,-z,now \
-		-Wl,-soname,libsfjit.so.$(LIBSFJIT_MAJOR) \
+		-Wl,-soname,libsfjit.so.$(SFJIT_MAJOR) \
 		-Wl,--version-script=userspace/libsfjit/libsfjit.map \
 		-o $@ $<
 
-$(O)/lib/libsfjit.so.$(LIBSFJIT_MAJOR): $(LIBSFJIT_SO)
+$(O)/lib/libsfjit.so.$(SFJIT_MAJOR): $(LIBSFJIT_SO)
 	ln -sf $(<F) $@
 
-$(O)/lib/libsfjit.so: $(O)/lib/libsfjit.so.$(LIBSFJIT_MAJOR)
+$(O)/lib/libsfjit.so: $(O)/lib/libsfjit.so.$(SFJIT_MAJOR)
 	ln -sf $(<F) $@
 
-fill_pc = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	-e 's|@VERSION@|$(LIBSFJIT_VERSION)|' userspace/libsfjit.pc.in
-
-$(LIBSFJIT_PC): userspace/libsfjit.pc.in $(sfjit_h)
+$(LIBSFJIT_PC): userspace/libsfjit/libsfjit.pc.in $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
-	$(fill_pc) >$@
+	$(fill_pc) $< >$@
 
 EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit)
 
@@ -87,9 +75,10 @@ install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so
 	install -m 644 $(O)/lib/libsfjit.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIBSFJIT_SO) $(DESTDIR)$(LIBDIR)
 	ln -sf $(notdir $(LIBSFJIT_SO)) \
-		$(DESTDIR)$(LIBDIR)/libsfjit.so.$(LIBSFJIT_MAJOR)
-	ln -sf libsfjit.so.$(LIBSFJIT_MAJOR) $(DESTDIR)$(LIBDIR)/libsfjit.so
-	$(fill_pc) >$(DESTDIR)$(LIBDIR)/pkgconfig/libsfjit.pc
+		$(DESTDIR)$(LIBDIR)/libsfjit.so.$(SFJIT_MAJOR)
+	ln -sf libsfjit.so.$(SFJIT_MAJOR) $(DESTDIR)$(LIBDIR)/libsfjit.so
+	$(fill_pc) userspace/libsfjit/libsfjit.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/libsfjit.pc
 	install -m 644 $(sfjit_h) $(DESTDIR)$(PREFIX)/include
 	install -m 644 sframegen/include/sfjit/*.h \
 		$(DESTDIR)$(PREFIX)/include/sfjit
