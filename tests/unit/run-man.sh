@@ -19,7 +19,7 @@ fi
 	"$sfjit" run --help
 	"$sfjit" ps --help
 } | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$work/options"
-sed -n '/^\.SS Options/,/^\.SS What is said/s/\\//gp' "$page" |
+sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 	grep -oE -- '--[a-z]+' | sort -u >"$work/documented"
 is "options" "$(cat "$work/options")" "$(cat "$work/documented")"
 
