@@ -3,8 +3,9 @@
 /*
  * usage: hostile [-q]
  *
- * Instructions of the most expensive call chain that hostile tables can cause in
- * an NMI, found by search, and of the most expensive that sframegen's can. Prints lines
+ * Instructions of the most expensive call chain that hostile tables can cause
+ * in an NMI, found by search, and of the most expensive that sframegen's can.
+ * Prints lines
  *	legal NAME VALUE FRAMES	tables of sframegen
  *	budget VALUE		reads of tables and rows in a walk, at most
  *	unit NAME VALUE		of one, in each step of a callchain

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * The most expensive walks that sframegen's tables can make: 10,000 functions of as
- * many rows as it puts into an FDE, stacks of functions all over the table,
- * each of them deepest in the search and in its last row.
+ * The most expensive walks with tables of sframegen: 10,000 functions of as many
+ * rows as it puts into an FDE, stacks of functions all over the table, each of
+ * them deepest in the search and in its last row.
  */
 #ifndef BENCH_LEGAL_H
 #define BENCH_LEGAL_H
