@@ -9,22 +9,20 @@
  * - A call returns 0 (or a value >= 0 where it says so) on success and -errno
  *   on failure. errno itself may be changed by any call.
  * - Sizes and lengths are bytes. Ranges are half-open.
- * - Every call is MT-safe, those with one live window if the caller sees to it
- *   that there is one at a time. None is async-signal-safe, but for those that
- *   say so.
- * - fork: the child goes on using every pool, trampoline and registration;
- *   the kernel copies the windows. fork is right at any time, in a signal
- *   handler too. A process made by vfork() or by clone() with CLONE_VM shares
- *   them: only exec or _exit there.
+ * - Every call is MT-safe, except that calls with the same live window must be
+ *   made one at a time. No call is async-signal-safe unless it says so.
+ * - fork: the child can use every pool, trampoline and registration; the kernel
+ *   copies the windows. fork is permitted at any time, also in a signal
+ *   handler. A process made by vfork() or by clone() with CLONE_VM shares them:
+ *   only exec or _exit there.
  * - pthread_atfork: handlers that take a lock under which you call this library
- *   are registered after it was loaded, or a fork may wait forever. The library
- *   registers its own as it is loaded: in a program that is linked with it,
- *   before main() and before constructors without priority. If that fails, what
- *   can be called first (to make a pool or a live window, to give a name)
- *   returns -ENOMEM.
- * - On a kernel that does not know SFrame windows, or where a seccomp filter
- *   hides them, registering, replacing and unregistering succeed and do
- *   nothing. Everything else works: only the stacks are shorter.
+ *   must be registered after it was loaded, or a fork may deadlock. The library
+ *   registers its own when it is loaded: in a program that is linked with it,
+ *   before main() and before constructors without priority. If that fails,
+ *   calls that create a pool or a live window, or give a name, return -ENOMEM.
+ * - On a kernel without SFrame windows, or where a seccomp filter hides them,
+ *   registering, replacing and unregistering succeed and do nothing. Everything
+ *   else works; only the stacks are shorter.
  */
 #ifndef SFJIT_H
 #define SFJIT_H
@@ -48,15 +46,14 @@ extern "C" {
 #define SFJIT_QUERY_LIMIT	3	/* most windows of one process */
 
 /**
- * sfjit_available - ask what the running kernel offers
+ * sfjit_available - query what the running kernel supports
  * @query:	SFJIT_QUERY_*
  *
- * The kernel is asked each time, nothing is remembered: the answer stays right
- * after a seccomp filter was installed and in a restored process image. The
- * flags and formats are those of <sfjit/sframe.h>.
+ * Each call queries the kernel and nothing is cached, so that the answer is
+ * right after a seccomp filter was installed and in a restored process image.
+ * The flags and formats are those of <sfjit/sframe.h>.
  *
- * Return: the answer; 0 to every question where the kernel knows no SFrame
- * windows.
+ * Return: the answer; 0 to every question on a kernel without SFrame windows.
  *   -EINVAL	@query is none of the above.
  */
 long sfjit_available(unsigned int query);
@@ -74,15 +71,15 @@ long sfjit_available(unsigned int query);
  *
  * Convention: @key is the address of the first byte of the code, as an
  * integer. Code of two producers in one process never shares an address, so
- * producers that follow it never meet. libsfjit itself does for its pools.
+ * that their keys differ. The pools of libsfjit follow this convention.
  *
  * Order: write the code, make it executable, write the section, register.
- * Unregister, wait until no thread runs in the code, unmap. @section stays
- * property of the caller. The kernel reads it at every sample: it must neither
- * change nor go away before sfjit_unregister() or sfjit_replace() returned. It
+ * Unregister, wait until no thread runs in the code, unmap. @section remains
+ * memory of the caller. The kernel reads it at every sample: it must neither
+ * change nor be freed before sfjit_unregister() or sfjit_replace() returned. It
  * need not be executable, aligned, nor near the code; it should be in memory
  * that was written to (anonymous, not a mapped file), because a sample that
- * finds it paged out ends there. Unmapping any byte of the code drops the
+ * finds it paged out ends there. Unmapping any byte of the code removes the
  * window and frees its key; the rest of the code is not walkable then.
  *
  * Code that a window covers is walked by its section only: an address for
@@ -91,8 +88,8 @@ long sfjit_available(unsigned int query);
  *
  * Return: 0, also where the kernel knows no SFrame windows.
  *   -EINVAL	@section is NULL; @length is less than a header; one of @text
- *		and @text_length is 0; a range wraps around; the header is none
- *		the kernel reads; the code is not completely mapped executable;
+ *		and @text_length is 0; a range wraps around; the kernel does not
+ *		support the header; the code is not completely mapped executable;
  *		the section has no functions and there is no @text.
  *   -EBUSY	@key is in use.
  *   -EEXIST	The range overlaps that of another window.
@@ -106,16 +103,16 @@ int sfjit_register(uintptr_t key, const void *section, size_t length,
 		   const void *text, size_t text_length);
 
 /**
- * sfjit_replace - swap the section, and perhaps grow the range, of a window
+ * sfjit_replace - replace the section of a window, and extend its range
  * @key:	window to replace
  * @section:	as in sfjit_register()
  * @length:	as in sfjit_register()
  * @text:	as in sfjit_register(); the new range equals or contains the old
  * @text_length: as in sfjit_register()
  *
- * No sample sees a moment without window, and when the call fails the old
- * window is still there. The old section belongs to the caller again when the
- * call has returned 0.
+ * Every sample finds the old window or the new one, and when the call fails the
+ * old window is still there. When the call has returned 0 the old section may
+ * be changed or freed.
  *
  * Return: as sfjit_register(), without -EBUSY, and
  *   -ENOENT	No window has this key.
@@ -125,7 +122,7 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
 		  const void *text, size_t text_length);
 
 /**
- * sfjit_unregister - make the kernel forget a window
+ * sfjit_unregister - remove a window
  * @key:	as registered
  *
  * When it returns 0, the section may be changed or freed.
@@ -180,20 +177,19 @@ long sfjit_section_fill(void *section, size_t length,
  * kernel reads how many functions there are for each frame that it walks.
  *
  * Addresses ascend: a function lies behind all that were published before.
- * Nothing that was published is given another meaning, but for the one change
- * that takes a function back. Code that fills its area downwards, or gaps,
- * needs sfjit_replace().
+ * Nothing that was published changes, except for taking a function back. Code
+ * that fills its area downwards, or gaps, needs sfjit_replace().
  *
- * Threads: calls with the same window are made one at a time. The lock under
- * which a JIT gives out the addresses of its code is the one for it, since
- * addresses have to be published in the order in which they are given out.
- * Different windows have nothing to do with each other.
+ * Threads: calls with the same window must be made one at a time. The lock
+ * under which a JIT gives out the addresses of its code serves this purpose,
+ * since addresses have to be published in the order in which they are given
+ * out. Calls with different windows may be made at the same time.
  *
- * fork at any time, also while another thread publishes: in the child that
- * function is published, or can be.
+ * fork is permitted at any time, also while another thread publishes: in the
+ * child that function is published, or can be.
  *
- * Where the kernel knows no live windows every call does the same to memory,
- * and only the stacks are shorter.
+ * On a kernel without live windows every call does the same to memory, and only
+ * the stacks are shorter.
  */
 struct sfjit_live;
 
@@ -209,12 +205,12 @@ struct sfjit_live;
  *
  * The area is mapped executable, all of it, at the time of the call; it may be
  * another mapping of the memory that the JIT writes to, and permissions may
- * change later. The section is address space for the largest rows there can be,
- * and takes memory as it fills: 16 bytes for a function, 5 more and mostly 3
- * for each row. After mlockall(MCL_FUTURE) it is memory and locked, all of it,
- * from the start: say there how many functions and rows there will be. That the
- * window cannot be registered is no failure of this call: sfjit_live_stat()
- * tells.
+ * change later. The section is address space for rows of the largest size, and
+ * takes memory as it fills: 16 bytes for a function, 5 more and mostly 3 for
+ * each row. After mlockall(MCL_FUTURE) all of it is locked memory from the
+ * start; pass the numbers of functions and rows in that case. A window that
+ * cannot be registered is no failure of this call; sfjit_live_stat() has the
+ * error.
  *
  * Return: 0; on failure @live is not changed.
  *   -EINVAL	@live or @text is NULL, @length is 0, or the range wraps around.
@@ -233,12 +229,12 @@ int sfjit_live_create(const void *text, size_t length, size_t functions,
  * Order: write the code, publish, let threads run it. A walk of a thread that
  * runs the function, on any CPU, then finds it counted and its rows whole, if
  * it can read the section. A deferred walk (perf's fp,defer) can: it faults in
- * what is missing. One that is made at once, in an NMI (perf's fp), cannot, and
- * ends at the function if a page it needs is not mapped at that moment: swapped
- * out, being migrated, marked for NUMA balancing, or being copied by the first
- * publish after a fork, which writes to it.
+ * missing pages. A walk in an NMI (perf's fp) cannot, and ends at the function
+ * if a page it needs is not mapped at that moment: swapped out, being migrated,
+ * marked for NUMA balancing, or being copied by the first publish after a fork,
+ * which writes to it.
  *
- * Nothing is kept of @function.
+ * The library keeps no reference to @function.
  *
  * No system call, no lock, no allocation, and async-signal-safe in a handler
  * that does not interrupt another call for @live. Memory of the section may be
@@ -264,8 +260,8 @@ int sfjit_live_publish(struct sfjit_live *live,
  * are, but for a size of 0, until sfjit_live_grow() makes a section without
  * them. Time is O(log n), and the rest as for sfjit_live_publish().
  *
- * Order: see to it that no thread runs it or returns to it, withdraw, then
- * reuse its memory, for data or code. No function can be published there before
+ * Order: wait until no thread runs it or returns to it, withdraw, then reuse
+ * its memory, for data or code. No function can be published there before
  * sfjit_live_grow(), and stacks end in code of the area that is not published.
  *
  * Return: 0.
@@ -285,12 +281,11 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start);
  * @rows:	how many more rows; 0: as much space again as there is
  *
  * The functions are copied into a larger section, without those that were taken
- * back: their places, and text behind the last function that is left, are free
- * again. Then the sections are swapped as by sfjit_replace(). No sample sees a
- * moment without window. Two system calls to map, one to register, one to
- * unmap; time is O(n).
+ * back: their entries, and text behind the last remaining function, are free
+ * again. Then the section is replaced as by sfjit_replace(). Two system calls
+ * to map, one to register, one to unmap; time is O(n).
  *
- * A window that could not be registered is registered anew.
+ * A window that could not be registered is registered again.
  *
  * Return: 0; on failure nothing has changed.
  *   -EINVAL	@live is NULL; the new area does not contain the old one, or is
@@ -303,7 +298,7 @@ int sfjit_live_grow(struct sfjit_live *live, const void *text, size_t length,
 		    size_t functions, size_t rows);
 
 /**
- * sfjit_live_retire - give back a window and its section
+ * sfjit_live_retire - remove a window and free its section
  * @live:	window to retire; NULL does nothing
  *
  * Then wait until no thread runs code of the area, or returns to it, and unmap
@@ -377,24 +372,24 @@ struct sfjit_pool;
  * The first window is mapped and registered here. A window is 64 KiB of code,
  * all of its trampolines written at once before the memory becomes executable
  * (no mapping is ever writable and executable), for SLOT 64 KiB of data, and
- * one page for its section. A window that cannot be registered is used all the
- * same; sfjit_pool_stat() tells.
+ * one page for its section. A window that cannot be registered is used
+ * nevertheless; sfjit_pool_stat() has the error.
  *
  * Return: 0; on failure @pool is not changed.
  *   -EINVAL	@kind is none of the above, or @pool is NULL.
  *   -ENOMEM	No memory, or the limit of mappings or of locked memory
  *		(RLIMIT_MEMLOCK) is reached.
- *   -EACCES, -EPERM  The system forbids to make memory executable.
+ *   -EACCES, -EPERM  The system does not permit executable memory.
  */
 int sfjit_pool_create(unsigned int kind, struct sfjit_pool **pool);
 
 /**
- * sfjit_pool_retire - give back all windows of a pool
+ * sfjit_pool_retire - remove all windows of a pool
  * @pool:	pool to retire; NULL does nothing
  *
- * Each window is unregistered first, then unmapped. The caller sees to it that
- * no thread is inside a trampoline, nor will ever return through one, and that
- * nobody else uses @pool. Names stay in the perf map file.
+ * Each window is unregistered first, then unmapped. No thread may be inside a
+ * trampoline, or return through one later, or use @pool in another call. Names
+ * stay in the perf map file.
  *
  * Return: 0. @pool is gone in any case.
  *   -ENOMEM	The limit of mappings kept a window from being unmapped.
@@ -411,8 +406,8 @@ int sfjit_pool_retire(struct sfjit_pool *pool);
  *		the target's function
  *
  * The same @target and @name give the same trampoline again, and as many calls
- * of sfjit_tramp_put() are needed. @name is copied. That it could not be
- * written to the perf map is no failure.
+ * of sfjit_tramp_put() are needed. @name is copied. A name that could not be
+ * written to the perf map is not an error.
  *
  * Return: 0; on failure @entry is not changed.
  *   -EINVAL	@pool or @entry is NULL; SLOT and @target is NULL.
@@ -427,10 +422,10 @@ int sfjit_tramp_get(struct sfjit_pool *pool, const void *target,
  * @pool:	pool it came from
  * @entry:	as set by sfjit_tramp_get()
  *
- * After the last put no thread may be inside the trampoline: it will be given
- * out again, the longest unused first and only when its window has no fresh
- * ones left, because a line of the perf map cannot be taken back: profilers
- * may show the old name or the new. A free SLOT calls address 0.
+ * After the last put no thread may be inside the trampoline. It is reused only
+ * when no window has a trampoline left that was never used, the longest unused
+ * one first: a line of the perf map cannot be taken back, and profilers may
+ * show the old name or the new one. A free SLOT calls address 0.
  *
  * Return: 0.
  *   -EINVAL	@pool is NULL, or @entry is no trampoline of @pool.
@@ -481,21 +476,21 @@ int sfjit_pool_stat(const struct sfjit_pool *pool,
  * preceded by what this library and others had written up to the parent's last
  * line before the fork.
  *
- * Return: 0. A caller need not care.
+ * Return: 0. Most callers ignore errors.
  *   -EINVAL	@size is 0, the range wraps around, @name is NULL or empty.
- *   -EPERM	The file belongs to somebody else or is no plain file.
+ *   -EPERM	The file belongs to another user or is not a regular file.
  *   -ELOOP	The file is a symbolic link.
- *   -ENOMEM	There was no memory for atfork handlers as the library was
+ *   -ENOMEM	There was no memory for atfork handlers when the library was
  *		loaded.
- *   other	Whatever open(2) or write(2) says.
+ *   other	The errors of open(2) and write(2).
  */
 int sfjit_perf_map_name(const void *start, size_t size, const char *name);
 
 /**
  * sfjit_perf_map_sync - write a forked child's inherited names now
  *
- * For a child that gives no names itself but is to be profiled on its own, as
- * by perf record -p. Does nothing where there is nothing to inherit.
+ * For a child that gives no names itself but is profiled separately, as by
+ * perf record -p. Does nothing without inherited names.
  *
  * Return: as sfjit_perf_map_name().
  */
