@@ -179,7 +179,7 @@ int main(void)
 	read_file();
 	load();
 	ret = convert(&whole);
-	if (ret != 1 || whole.id_len != 20)
+	if (ret != 1 || whole.id_length != 20)
 		die("the undamaged module does not give one window");
 	printf("ok - run-image: undamaged\n");
 	for (i = 0; i < ROUNDS; i++) {

@@ -8,7 +8,9 @@
  *
  * - A call returns 0 (or a value >= 0 where it says so) on success and -errno
  *   on failure. errno itself may be changed by any call.
- * - Sizes and lengths are bytes. Ranges are half-open.
+ * - A range is its first byte, called @start or by what lies there (@section,
+ *   @text), and its number of bytes, called @length. Ranges are half-open.
+ *   @size is the bytes of an object: a function, a slot, a buffer.
  * - Every call is MT-safe, except that calls with the same live window must be
  *   made one at a time. No call is async-signal-safe unless it says so.
  * - fork: the child can use every pool, trampoline and registration; the kernel
@@ -178,7 +180,7 @@ long sfjit_section_fill(void *section, size_t length,
  *
  * Addresses ascend: a function lies behind all that were published before.
  * Nothing that was published changes, except for taking a function back. Code
- * that fills its area downwards, or gaps, needs sfjit_replace().
+ * whose addresses do not ascend needs sfjit_replace().
  *
  * Threads: calls with the same window must be made one at a time. The lock
  * under which a JIT gives out the addresses of its code serves this purpose,
@@ -464,7 +466,7 @@ int sfjit_pool_stat(const struct sfjit_pool *pool,
 /**
  * sfjit_perf_map_name - write a line to the perf map of this process
  * @start:	first byte of the code
- * @size:	bytes of code, not 0
+ * @length:	bytes of code, not 0
  * @name:	symbol, not empty; copied. Control characters become '?', what
  *		exceeds 4000 bytes is cut off. perf ignores names of fewer than
  *		three bytes
@@ -484,7 +486,7 @@ int sfjit_pool_stat(const struct sfjit_pool *pool,
  *		loaded.
  *   other	The errors of open(2) and write(2).
  */
-int sfjit_perf_map_name(const void *start, size_t size, const char *name);
+int sfjit_perf_map_name(const void *start, size_t length, const char *name);
 
 /**
  * sfjit_perf_map_sync - write a forked child's inherited names now

@@ -30,7 +30,7 @@ int sfjit_map(size_t length, int flags, unsigned char **memory);
 int sfjit_unmap(void *memory, size_t length);
 
 /* sfjit_perf_map_name() for a caller that holds the lock. */
-int sfjit_write_name(const void *start, size_t size, const char *name);
+int sfjit_write_name(const void *start, size_t length, const char *name);
 
 /*
  * As sfjit_register() and sfjit_replace(), for a section that grows. Also

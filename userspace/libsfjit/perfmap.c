@@ -243,29 +243,29 @@ static size_t clean_name(char *to, const char *name)
 	return length;
 }
 
-int sfjit_write_name(const void *start, size_t size, const char *name)
+int sfjit_write_name(const void *start, size_t length, const char *name)
 {
 	char line[2 * 16 + 3 + NAME_MAX_BYTES + 1];
-	size_t length;
+	size_t used;
 
-	length = sprintf(line, "%lx %zx ", (unsigned long)start, size);
-	length += clean_name(line + length, name);
-	line[length++] = '\n';
-	return write_line(line, length);
+	used = sprintf(line, "%lx %zx ", (unsigned long)start, length);
+	used += clean_name(line + used, name);
+	line[used++] = '\n';
+	return write_line(line, used);
 }
 
-int sfjit_perf_map_name(const void *start, size_t size, const char *name)
+int sfjit_perf_map_name(const void *start, size_t length, const char *name)
 {
 	int ret;
 
-	if (!size || (uintptr_t)start + size < (uintptr_t)start)
+	if (!length || (uintptr_t)start + length < (uintptr_t)start)
 		return -EINVAL;
 	if (!name || !*name)
 		return -EINVAL;
 	ret = sfjit_lock_for_new();
 	if (ret)
 		return ret;
-	ret = sfjit_write_name(start, size, name);
+	ret = sfjit_write_name(start, length, name);
 	sfjit_unlock();
 	return ret;
 }

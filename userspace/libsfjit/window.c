@@ -20,7 +20,7 @@
 struct template {
 	const unsigned char *code;
 	const unsigned char *section;
-	size_t section_size;
+	size_t section_length;
 	size_t section_start_off;	/* s64: text - this very field */
 	size_t section_size_off;	/* u32: bytes of text */
 	bool has_data;
@@ -29,7 +29,7 @@ struct template {
 #define TEMPLATE(name, NAME, data) { \
 	.code = name ## _code, \
 	.section = name ## _sframe, \
-	.section_size = sizeof(name ## _sframe), \
+	.section_length = sizeof(name ## _sframe), \
 	.section_start_off = NAME ## _SFRAME_START_OFF, \
 	.section_size_off = NAME ## _SFRAME_SIZE_OFF, \
 	.has_data = data, \
@@ -78,19 +78,19 @@ static int reserve(struct sfjit_window *window,
 		   const struct template *template)
 {
 	size_t offset = section_offset(template);
-	size_t size = offset + section_page();
-	int ret = sfjit_map(size, 0, &window->code);
+	size_t length = offset + section_page();
+	int ret = sfjit_map(length, 0, &window->code);
 
 	if (ret)
 		return ret;
 	window->section = window->code + offset;
-	window->size = size;
+	window->length = length;
 	return 0;
 }
 
 static int unmap(struct sfjit_window *window)
 {
-	return sfjit_unmap(window->code, window->size);
+	return sfjit_unmap(window->code, window->length);
 }
 
 static void fill_code(struct sfjit_window *window,
@@ -111,19 +111,19 @@ static void fill_section(struct sfjit_window *window,
 	int64_t start = window->code - field;
 	uint32_t size = SFJIT_WINDOW_SIZE;
 
-	memcpy(window->section, template->section, template->section_size);
+	memcpy(window->section, template->section, template->section_length);
 	memcpy(field, &start, sizeof(start));
 	memcpy(window->section + template->section_size_off, &size,
 	       sizeof(size));
 }
 
-static int protect(void *start, size_t size, int prot)
+static int protect(void *start, size_t length, int prot)
 {
 	int ret = sfjit_fault("mprotect");
 
 	if (ret)
 		return ret;
-	return mprotect(start, size, prot) ? -errno : 0;
+	return mprotect(start, length, prot) ? -errno : 0;
 }
 
 /* From here on no byte of code or section changes. */
@@ -158,7 +158,8 @@ static void check(const struct sfjit_window *window,
 	struct sfg_section section;
 	int i;
 
-	if (sfg_open_section(&section, window->section, template->section_size,
+	if (sfg_open_section(&section, window->section,
+			     template->section_length,
 			     (uintptr_t)window->section, NULL) ||
 	    sfg_check_section(&section, NULL))
 		abort();
@@ -191,7 +192,8 @@ int sfjit_window_create(struct sfjit_window *window, unsigned int kind)
 		return ret;
 	}
 	window->error = sfjit_register((uintptr_t)window->code,
-				       window->section, template->section_size,
+				       window->section,
+				       template->section_length,
 				       window->code, SFJIT_WINDOW_SIZE);
 	check(window, template);
 	return 0;

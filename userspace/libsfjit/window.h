@@ -21,7 +21,7 @@
 struct sfjit_window {
 	unsigned char	*code;
 	unsigned char	*section;
-	size_t		size;
+	size_t		length;
 	int		error;
 };
 

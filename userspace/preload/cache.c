@@ -21,9 +21,9 @@ struct trailer {
 	char magic[8];
 	uint32_t tag;		/* of the converter's source */
 	uint32_t abi;
-	uint64_t cfi_addr, cfi_len;
-	uint64_t text_addr, text_end;
-	uint64_t section_len;
+	uint64_t cfi_start, cfi_length;
+	uint64_t text_start, text_end;
+	uint64_t section_length;
 	uint64_t sum;		/* over the section and all of the above */
 };
 
@@ -103,7 +103,7 @@ static void put_name(struct text *t, const struct image *image)
 {
 	size_t i;
 
-	for (i = 0; i < image->id_len; i++)
+	for (i = 0; i < image->id_length; i++)
 		text_hex(t, image->id[i], 2);
 	text_put(t, ".sframe");
 }
@@ -117,11 +117,11 @@ static void make_trailer(struct trailer *t, const struct image *image,
 	memcpy(t->magic, magic, sizeof(magic));
 	t->tag = SFJIT_CACHE_TAG;
 	t->abi = SFG_HOST_ABI;
-	t->cfi_addr = image->cfi.addr;
-	t->cfi_len = image->cfi.len;
-	t->text_addr = image->text[0].addr;
+	t->cfi_start = image->cfi.addr;
+	t->cfi_length = image->cfi.len;
+	t->text_start = image->text[0].addr;
 	t->text_end = last->addr + last->len;
-	t->section_len = length;
+	t->section_length = length;
 	t->sum = sum_bytes(SUM_START, section, length);
 	t->sum = sum_bytes(t->sum, t, offsetof(struct trailer, sum));
 }

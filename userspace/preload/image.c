@@ -236,7 +236,7 @@ static bool read_note(struct image *image, struct cursor *c, uint64_t align)
 	if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 	    take(c, name, 4) && !memcmp(name, "GNU", 4)) {
 		image->id = c->p;
-		image->id_len = note.n_descsz;
+		image->id_length = note.n_descsz;
 		return note.n_descsz <= (size_t)(c->end - c->p);
 	}
 	if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4)
@@ -263,8 +263,8 @@ static void read_notes(struct image *image, const struct dl_phdr_info *info,
 	       read_note(image, &c, ph->p_align == 8 ? 8 : 4))
 		;
 	/* Long enough to be unique, short enough for a file name. */
-	if (image->id_len < 8 || image->id_len > 64 ||
-	    image->id + image->id_len > c.end)
+	if (image->id_length < 8 || image->id_length > 64 ||
+	    image->id + image->id_length > c.end)
 		image->id = NULL;
 }
 
@@ -281,12 +281,12 @@ static void read_id(struct image *image, const struct dl_phdr_info *info)
 	image->own_id[0] = sum_bytes(SUM_START, cfi->data, cfi->len);
 	image->own_id[1] = sum_bytes(SUM_PRIME, cfi->data, cfi->len);
 	image->id = (const uint8_t *)image->own_id;
-	image->id_len = sizeof(image->own_id);
+	image->id_length = sizeof(image->own_id);
 }
 
 uint64_t image_identity(const struct image *image)
 {
-	uint64_t sum = sum_bytes(SUM_START, image->id, image->id_len);
+	uint64_t sum = sum_bytes(SUM_START, image->id, image->id_length);
 
 	sum = sum_bytes(sum, &image->cfi.addr, sizeof(image->cfi.addr));
 	return sum_bytes(sum, &image->cfi.len, sizeof(image->cfi.len));

@@ -22,7 +22,7 @@ struct image {
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	size_t nr_text;
 	const uint8_t *id;	/* build-id; without one, a sum of the CFI */
-	size_t id_len;
+	size_t id_length;
 	uint64_t own_id[2];
 };
 

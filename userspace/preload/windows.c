@@ -29,7 +29,7 @@ static void close_run(struct run *run, uintptr_t end)
 	run->used = false;
 }
 
-static void add_function(struct run *run, uintptr_t start, size_t size)
+static void add_function(struct run *run, uintptr_t start, size_t length)
 {
 	/* A cached table may be out of order; that is not ours to walk. */
 	if (start < run->covered)
@@ -39,7 +39,7 @@ static void add_function(struct run *run, uintptr_t start, size_t size)
 		run->start = start;
 	}
 	run->used = true;
-	run->covered = start + size;
+	run->covered = start + length;
 }
 
 static void end_segment(struct run *run, uintptr_t end)

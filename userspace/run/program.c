@@ -33,13 +33,13 @@ static int check_executable(const char *path)
 	return access(path, X_OK) ? -errno : 0;
 }
 
-static int try_directory(struct program *program, const char *dir, size_t len,
-			 const char *command)
+static int try_directory(struct program *program, const char *dir,
+			 size_t length, const char *command)
 {
 	int n;
 
 	n = snprintf(program->path, sizeof(program->path), "%.*s%s%s",
-		     (int)len, dir, len ? "/" : "", command);
+		     (int)length, dir, length ? "/" : "", command);
 	if (n >= (int)sizeof(program->path))
 		return -ENAMETOOLONG;
 	return check_executable(program->path);
