@@ -7,22 +7,16 @@
 # not. SHOT=FILE keeps the picture.
 
 set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 
-skip() {
-	echo "skip - demo page: $1"
-	exit 77
-}
-
-command -v python3 >/dev/null || skip "python3 is not installed"
+command -v python3 >/dev/null || skip_all "python3 is not installed"
 browser=
 for name in chromium chromium-browser google-chrome; do
 	[ -n "$browser" ] || browser=$(command -v $name) || :
 done
-[ -n "$browser" ] || skip "chromium is not installed"
+[ -n "$browser" ] || skip_all "chromium is not installed"
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 python3 -B tests/demo/recording.py "$tmp/recording"
 python3 -B tools/demo.d/analyse --allow-few "$tmp/recording" "$tmp/out" \
 	>"$tmp/log" 2>&1 || { cat "$tmp/log"; exit 1; }
@@ -53,4 +47,5 @@ chrome found --dump-dom "file://$page#search=EVALFRAME"
 chrome shot --screenshot="$tmp/plain.png" "file://$page"
 chrome shot --screenshot="$tmp/found.png" "file://$page#search=EVALFRAME"
 [ -z "${SHOT:-}" ] || cp "$tmp/found.png" "$SHOT"
-python3 -B tests/demo/test_page.py "$tmp" "$page"
+also python3 -B tests/demo/test_page.py "$tmp" "$page"
+finish

@@ -4,6 +4,7 @@
 
 Usage: test_analysis.py DIRECTORY (scratch)
 """
+import functools
 import io
 import os
 import struct
@@ -12,10 +13,11 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, '..', '..', 'tools', 'demo.d')
-sys.path[:0] = [DEMO, HERE]
+sys.path[:0] = [DEMO, HERE, os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
 import recording
+from case import check_each, finish
 from sfdemo import calls, elf, flame, metrics, page, perftext, report, truth
 
 BAD_ELF = '/bad.so'
@@ -433,19 +435,11 @@ def test_command_usage(_):
 
 def main(directory):
     recording.make(directory)
-    failed = 0
-    for name, test in sorted(globals().items()):
-        if not name.startswith('test_'):
-            continue
-        try:
-            test(directory)
-            print('ok - demo ' + name[5:].replace('_', ' '))
-        except Exception as error:
-            failed = 1
-            print('not ok - demo %s: %s: %s' % (
-                name[5:].replace('_', ' '), type(error).__name__, error))
-    return failed
+    check_each('demo', [(name, functools.partial(test, directory))
+                        for name, test in globals().items()
+                        if name.startswith('test_')])
+    finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

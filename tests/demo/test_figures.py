@@ -9,8 +9,10 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d')]
+sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
+                os.path.join(HERE, '..', 'lib')]
 
+from case import check, finish
 from sfdemo import report
 
 LEAST_SAMPLES = 500
@@ -27,11 +29,7 @@ LOST = {
 
 
 def case(good, name, value, wanted):
-    if good:
-        print('ok - demo %s' % name)
-    else:
-        print('not ok - demo %s: %s, not %s' % (name, value, wanted))
-    return good
+    check('demo ' + name, good, '%s, not %s' % (value, wanted))
 
 
 def least_in(figures, workload, key, least):
@@ -40,30 +38,30 @@ def least_in(figures, workload, key, least):
     return least - FORGIVEN / figures['samples']
 
 
-def cases(result):
+def check_all(result):
     for workload, promised in report.PROMISED.items():
         before, after = (result[workload][mode] for mode in report.MODES)
         for mode in report.MODES:
             nr = result[workload][mode]['samples']
-            yield case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
+            case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
                 workload, mode), nr, 'at least %d' % LEAST_SAMPLES)
         for key, least in promised.items():
             value = after[key]
             least = least_in(after, workload, key, least)
-            yield case(value is not None and value >= least, '%s: %s' % (
+            case(value is not None and value >= least, '%s: %s' % (
                 workload, key), value, 'at least %s' % least)
         for key, most in LOST[workload].items():
             value = before[key]
-            yield case(value is not None and value <= most,
-                       '%s: %s is lost without sfjit' % (workload, key),
-                       value, 'at most %s' % most)
+            case(value is not None and value <= most,
+                 '%s: %s is lost without sfjit' % (workload, key),
+                 value, 'at most %s' % most)
 
 
 def main(path):
     with open(path, encoding='utf-8') as file:
-        result = json.load(file)
-    return 0 if all(list(cases(result))) else 1
+        check_all(json.load(file))
+    finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

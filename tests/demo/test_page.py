@@ -4,10 +4,15 @@
 
 Usage: test_page.py DIRECTORY PAGE
 """
+import inspect
 import re
 import struct
 import sys
 import zlib
+
+sys.path.append(sys.path[0] + '/../lib')
+
+from case import check_each, finish
 
 COLOURS = {
     'python': (0xf2, 0xc1, 0x4e), 'tramp': (0xef, 0x83, 0x54),
@@ -146,19 +151,9 @@ class Page:
 
 
 def main(directory, path):
-    page, failed = Page(directory, path), 0
-    for name in sorted(dir(page)):
-        if not name.startswith('test_'):
-            continue
-        what = 'demo page: ' + name[5:].replace('_', ' ')
-        try:
-            getattr(page, name)()
-            print('ok - ' + what)
-        except AssertionError as error:
-            failed = 1
-            print('not ok - %s: %s' % (what, error))
-    return failed
+    check_each('demo page:', inspect.getmembers(Page(directory, path)))
+    finish()
 
 
 if __name__ == '__main__':
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -5,8 +5,10 @@
 # Description: at every code byte with CFI the row equals libdw's rules, and
 # what has no row has a rule that SFrame cannot say.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 # coverage NAME: in thousandths of a percent, from the counts of libdw-rows
 check_coverage() {
@@ -34,11 +36,7 @@ for file in $files; do
 	said=$(sed -n 's/^code bytes: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' \
 		"$tmp/summary")
 	seen=$(awk 'END { print $3 + $5, $1 }' "$tmp/out")
-	if [ "$said" = "$seen" ]; then
-		ok "$name: the summary counts the same bytes"
-	else
-		not_ok "$name: summary" "$said, but libdw-rows saw $seen"
-	fi
+	is "$name: the summary counts the same bytes" "$seen" "$said"
 done
 
 # A row that is off by one has to be noticed.
@@ -52,4 +50,4 @@ if "$programs/libdw-rows" "$file" "$tmp/section" >/dev/null; then
 else
 	ok "a wrong row is noticed"
 fi
-exit $failed
+finish

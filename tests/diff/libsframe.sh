@@ -4,10 +4,12 @@
 #
 # Description: libsframe finds the same row at each boundary of our sections.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
-[ -x "$programs/libsframe-rows" ] || skip "built without libsframe"
+[ -x "$programs/libsframe-rows" ] || skip_all "built without libsframe"
 
 need_files
 for file in $files; do
@@ -19,4 +21,4 @@ for file in $files; do
 	fi
 done
 
-exit $failed
+finish

@@ -5,8 +5,10 @@
 # Description: what an FDE covers beyond the CFI disassembles to nothing but
 # padding, and the summary counts it.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 readelf=$(new_tool readelf)
 objdump=$(new_tool objdump)
@@ -33,4 +35,4 @@ for file in $(echo "$files" | grep -e libc.so -e ld-linux -e libcrypto); do
 	fi
 done
 
-exit $failed
+finish

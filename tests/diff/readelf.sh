@@ -5,8 +5,10 @@
 # Description: binutils' readelf and objdump list the same FDEs and rows of
 # our sections as we do.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 as=$(new_tool as)
 readelf=$(new_tool readelf)
@@ -63,4 +65,4 @@ for file in "$tmp/odd.o" $(trixie_files); do
 	fi
 done
 
-exit $failed
+finish

@@ -5,8 +5,10 @@
 # Description: the C library's signal frames stay what they are: found by their
 # code, described by readelf from one byte before it, converted as that.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 # restorers FILE: where its code is "mov $15, %rax; syscall", in hex. Not that
 # of signals.c, which has no call frame information on purpose.
@@ -19,17 +21,8 @@ restorers() {
 		{ at = "" }'
 }
 
-# same WHAT WANT GOT
-same() {
-	if [ "$2" = "$3" ]; then
-		ok "$name: $1: $2"
-	else
-		not_ok "$name: $1" "wanted '$2', got '$3'"
-	fi
-}
-
 files=$(trixie_files | grep -e libc.so.6 -e ld-linux)
-[ -n "$files" ] || skip "no files of Debian 13"
+[ -n "$files" ] || skip_all "no files of Debian 13"
 for file in $files "$O/tests/run/hello-static" \
 	"$O/tests/guest/signals-static"; do
 	convert "$file" || continue
@@ -41,11 +34,12 @@ for file in $files "$O/tests/run/hello-static" \
 	for at in $(restorers "$file"); do
 		printf '0x%x-0x%x\n' $((0x$at - 1)) $((0x$at + 9))
 	done >"$tmp/code"
-	same "readelf's signal frame is the code and a byte before" \
-		"$(cat "$tmp/code")" "$(cat "$tmp/readelf")"
+	where=$(cat "$tmp/code")
+	is "$name: readelf's signal frame is the code and a byte before: $where" \
+		"$where" "$(cat "$tmp/readelf")"
 	"$bin" --dump "$tmp/section" |
 		sed -n 's/^FDE [0-9]*: \([^ ]*\) .* signal$/\1/p' >"$tmp/ours"
-	same "converted" "$(cat "$tmp/code")" "$(cat "$tmp/ours")"
-	same "restorers" 1 "$(wc -l <"$tmp/ours")"
+	is "$name: converted: $where" "$where" "$(cat "$tmp/ours")"
+	is "$name: restorers: 1" 1 "$(wc -l <"$tmp/ours")"
 done
-exit $failed
+finish

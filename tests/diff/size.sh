@@ -5,8 +5,10 @@
 # Description: sections stay below 0.75 of .eh_frame + .eh_frame_hdr with at
 # most 16 rows per FDE.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 need_files
 for file in $files; do
@@ -26,4 +28,4 @@ for file in $files; do
 	fi
 done
 
-exit $failed
+finish

@@ -5,8 +5,10 @@
 # Description: --verify agrees with gas where gas is right, and names the
 # place where it is silently wrong.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/diff/common
-. "$(dirname "$0")/common"
+. "$top/tests/diff/common"
 
 as=$(new_tool as)
 
@@ -23,11 +25,7 @@ assemble() {
 # agrees NAME <CFI
 agrees() {
 	assemble || { not_ok "$1" "$(cat "$tmp/as")"; return; }
-	if "$bin" --verify "$tmp/f.o" >"$tmp/out" 2>&1; then
-		ok "$1"
-	else
-		not_ok "$1" "$(cat "$tmp/out")"
-	fi
+	works "$1" "$bin" --verify "$tmp/f.o"
 }
 
 # differs NAME PLACE OURS <CFI: at f+PLACE our side of the difference is OURS
@@ -135,4 +133,4 @@ else
 	not_ok "a name that fills the terminal" "$(cut -c 1-200 "$tmp/out")"
 fi
 
-exit $failed
+finish

@@ -7,7 +7,9 @@ import re
 import subprocess
 import sys
 
-from checks import check, finish
+sys.path.append(sys.path[0] + '/../lib')
+
+from case import check, finish
 
 FIELDS = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
 KINDS = {'arg': 58, 'slot': 58, 'rbp': 59}

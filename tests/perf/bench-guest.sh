@@ -7,23 +7,18 @@
 # times, so that the kernel without windows can be held to its aim.
 
 set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/perf/bench-quick
-. tests/perf/bench-quick
+. "$top/tests/perf/bench-quick"
 
 bench_quick walk
 
 bench/report "$tmp" >"$tmp/table"
 promised() {
-	if grep -q "^| $1 |.*[1-9].* instructions |" "$tmp/table"; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1: no figure"
-		failed=1
-	fi
+	works "$1" grep "^| $1 |.*[1-9].* instructions |" "$tmp/table"
 }
 
-failed=0
 for mode in fp fp,defer; do
 	promised "$mode: frame pointer step, no window"
 	promised "$mode: walk of 64 frames by frame pointer, no window"
@@ -33,10 +28,5 @@ for mode in fp fp,defer; do
 	promised "$mode: step through the table of libc.so.6"
 	promised "$mode: step through the table of python3.13"
 done
-if grep ': missed' "$tmp/table" >"$tmp/missed"; then
-	echo "not ok - aims: $(cat "$tmp/missed")"
-	failed=1
-else
-	echo "ok - aims"
-fi
-exit $failed
+is aims "" "$(grep ': missed' "$tmp/table")"
+finish

@@ -7,7 +7,9 @@ import re
 import subprocess
 import sys
 
-from checks import check, finish
+sys.path.append(sys.path[0] + '/../lib')
+
+from case import check, finish
 
 USER_H = 'kernel-patches/linux/kernel/unwind/user.h'
 CHAIN = 127		# addresses of perf's longest callchain by default

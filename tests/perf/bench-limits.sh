@@ -7,9 +7,11 @@
 # by instructions counted; windows are charged.
 
 set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/perf/bench-quick
-. tests/perf/bench-quick
+. "$top/tests/perf/bench-quick"
 
 bench_quick hostile windows
-python3 -B tests/perf/bench-limits-figures.py "$tmp"
+also python3 -B tests/perf/bench-limits-figures.py "$tmp"
+finish

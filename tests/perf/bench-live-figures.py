@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 
-from checks import check, finish
+sys.path.append(sys.path[0] + '/../lib')
+
+from case import check, finish
 
 SIZES = ('1', '100', '1000', '10000')
 COSTS = ('publish_instructions', 'replace_instructions',

@@ -7,29 +7,25 @@
 # Times are not checked: instructions are counted.
 
 set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-build}
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/perf/bench-quick
-. tests/perf/bench-quick
-failed=0
+. "$top/tests/perf/bench-quick"
 
 bench_quick live
-python3 -B tests/perf/bench-live-figures.py "$tmp" || failed=1
+also python3 -B tests/perf/bench-live-figures.py "$tmp"
 
 # status NAME WANT ARGUMENT: of what publishes under seccomp's strict mode
 status() {
 	rc=0
 	"$O/bench/bin/publish" "$3" 2>"$tmp/log" || rc=$?
 	if [ $rc = 77 ]; then
-		echo "skip - $1: kernel without seccomp"
-	elif [ $rc = "$2" ]; then
-		echo "ok - $1"
+		skip "$1" "kernel without seccomp"
 	else
-		echo "not ok - $1: exit status $rc, expected $2"
-		failed=1
+		is "$1" "$2" $rc
 	fi
 }
 status "publishing 10,000 functions makes no system call" 0 strict
 # 128 + SIGKILL
 status "growing makes one, and is killed for it" 137 strict-grow
-exit $failed
+finish

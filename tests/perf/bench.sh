@@ -6,9 +6,11 @@
 # that are exact are reached. No time is checked.
 
 set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/perf/bench-quick
-. tests/perf/bench-quick
+. "$top/tests/perf/bench-quick"
 
 bench_quick sizes encode convert
-python3 -B tests/perf/bench-figures.py "$tmp"
+also python3 -B tests/perf/bench-figures.py "$tmp"
+finish

@@ -7,8 +7,9 @@
 # show what they are said to show.
 
 set -eu
-cd "$(dirname "$0")/../.."
-build=${O:-build}
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+build=$O
 recordings=$build/guest-out/demo-test
 results=$build/tests/demo/results
 
@@ -16,8 +17,8 @@ rm -rf "$recordings" "$recordings.tar.gz" "$results"
 if ! tools/guest --timeout=1200 --name=demo-test -- env DEMO_SECONDS=4 \
 	DEMO_SAMPLES=800 sh tools/demo.d/record.sh \
 	build/guest-out/demo-test >&2; then
-	echo "not ok - demo: the recordings failed"
-	exit 1
+	not_ok demo "the recordings failed"
+	finish
 fi
 mkdir -p "$recordings"
 tar -C "$recordings" -xzf "$recordings.tar.gz"
@@ -25,8 +26,9 @@ status=0
 python3 -B tools/demo.d/analyse --allow-few "$recordings" "$results" >&2 ||
 	status=$?
 if [ $status -gt 1 ]; then
-	echo "not ok - demo: the recordings cannot be analysed"
-	exit 1
+	not_ok demo "the recordings cannot be analysed"
+	finish
 fi
-python3 -B tests/demo/test_figures.py "$results/result.json" || exit 1
-rm -rf "$recordings" "$recordings.tar.gz"
+also python3 -B tests/demo/test_figures.py "$results/result.json"
+[ $failed != 0 ] || rm -rf "$recordings" "$recordings.tar.gz"
+finish

@@ -6,6 +6,10 @@ With `without', where there are no windows, none may be."""
 import collections
 import sys
 
+sys.path.append(sys.path[0] + '/../lib')
+
+from case import check, finish
+
 Phase = collections.namedtuple('Phase', 'name tid start end')
 Record = collections.namedtuple('Record',
                                 'phase tid start end restorer ip chain')
@@ -25,14 +29,6 @@ WORK = {'raise': ['work_raise'], 'deep': ['work_deep', 'work_down'],
 TIMED = {'copy': 'work_copy', 'regcomp': 'work_regcomp'}
 # At most 8 signals a walk; a restorer without call frame information.
 SIGNALS_SHOWN = {'nested-9': 8, 'bare': 0}
-failed = False
-
-
-def check(name, good, why):
-    global failed
-    print('ok - ' + name if good else 'not ok - %s: %s' % (name, why))
-    failed |= not good
-
 
 def read_log(path):
     phases, records, windows = [], [], []
@@ -229,13 +225,13 @@ def main():
     samples = read_samples(sys.argv[2])
     if sys.argv[4:] == ['without']:
         check_without(records, samples)
-        return failed
+        return
     for phase in phases:
         check_phase(phase, records, samples)
     check('%s14 phases' % name, len(phases) == 14, len(phases))
     check_windows(records, windows)
-    return failed
 
 
 name = sys.argv[3] + ', '
-sys.exit(main())
+main()
+finish()

@@ -119,13 +119,8 @@ static void same(const char *name, const char *got, const char *want)
 
 	for (i = 0; got[i] && got[i] == want[i]; i++)
 		;
-	if (got[i] == want[i])
-		printf("ok - %s\n", name);
-	else
-		printf("not ok - %s: from byte %zu '%.40s', expected '%.40s'\n",
-		       name, i, got + i, want + i);
-	failures += got[i] != want[i];
-	fflush(stdout);
+	result(got[i] == want[i], name,
+	       "from byte %zu '%.40s', expected '%.40s'", i, got + i, want + i);
 }
 
 /* ---- Format ------------------------------------------------------------ */
@@ -328,7 +323,7 @@ static const char *small(unsigned int nr)
 	return line(slot(nr) + 16, slot(nr) + 32, nr, "fixed");
 }
 
-static int begin(void)
+static int add_four(void)
 {
 	unsigned int i;
 
@@ -339,7 +334,7 @@ static int begin(void)
 
 static void test_next_is_replaced(void)
 {
-	int fd = begin();
+	int fd = add_four();
 
 	next_is("first line", fd, small(0));
 	MUST(!change(1, slot(0) + 32, SLOT, SFRAME_WINDOW_REPLACE));
@@ -357,7 +352,7 @@ static void test_next_is_replaced(void)
 
 static void test_next_is_removed(void)
 {
-	int fd = begin();
+	int fd = add_four();
 
 	next_is("first line again", fd, small(0));
 	drop(1);
@@ -376,7 +371,7 @@ static void test_next_is_removed(void)
 
 static void test_new_is_shown(void)
 {
-	int fd = begin();
+	int fd = add_four();
 
 	next_is("first line once more", fd, small(0));
 	MUST(!change(9, slot(0) + 32, 8, 0));
@@ -783,6 +778,7 @@ static void test_fork(void)
 /* argv of SET_UID_COPY: where to tell that it runs, and where to wait. */
 static int hold(char **argv)
 {
+	not_the_test();
 	MUST(!geteuid());
 	ready_pipe[1] = atoi(argv[1]);
 	hold_pipe[0] = atoi(argv[2]);

@@ -4,13 +4,9 @@
 #
 # What the demo's figures are made of, on recordings whose figures are known.
 
-set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 
-if ! command -v python3 >/dev/null; then
-	echo "skip - demo analysis: python3 is not installed"
-	exit 77
-fi
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-python3 -B tests/demo/test_analysis.py "$tmp"
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+also python3 -B tests/demo/test_analysis.py "$tmp"
+finish

@@ -5,25 +5,21 @@
 # What the documents say of the tree is true: paths, commands, options, names,
 # constants. Generated documents and blocks are what their sources say.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 docs="README.md DEVELOPING.md $(echo Documentation/*.rst)"
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-failed=0
 
 # verdict NAME: fails with the lines of $tmp/bad, if there are any.
 verdict() {
 	if [ -s "$tmp/bad" ]; then
-		sed "s|^|not ok - $1: |" "$tmp/bad"
-		failed=1
+		while read -r line; do
+			not_ok "$1" "$line"
+		done <"$tmp/bad"
 	else
-		echo "ok - $1"
+		ok "$1"
 	fi
 	: >"$tmp/bad"
 }
-
-skip() { echo "skip - $1: $2"; }
 
 bad() { printf '%s\n' "$*" >>"$tmp/bad"; }
 
@@ -219,7 +215,7 @@ grep -nE '/(root|home|work)/|—|[Ii]ssue #?[0-9]' $docs >"$tmp/bad"
 verdict "no path of a machine"
 
 if command -v python3 >/dev/null; then
-	python3 -B Documentation/figures/update --check || failed=1
+	also python3 -B Documentation/figures/update --check
 else
 	skip "generated documents and blocks" "python3 is not installed"
 fi
@@ -236,4 +232,4 @@ core.publish_file(source_path=sys.argv[1], destination_path="/dev/null",
 else
 	skip "reStructuredText" "python3-docutils is not installed"
 fi
-exit $failed
+finish

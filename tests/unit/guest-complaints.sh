@@ -5,34 +5,29 @@
 # What in a kernel's log makes a guest fail, and which data races do not.
 
 set -eu
-cd "$(dirname "$0")/../.."
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-printf '%s\n' sframe_lookup sframe_register >"$dir/functions"
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+printf '%s\n' sframe_lookup sframe_register >"$tmp/functions"
 
 # complains NAME WHETHER FUNCTIONS LINE...
 complains() {
 	name=$1 want=$2 functions=$3
 	shift 3
-	printf '%s\n' "$@" >"$dir/log"
+	printf '%s\n' "$@" >"$tmp/log"
 	got=no
 	[ -z "$(awk -v functions="$functions" -f tools/guest-complaints.awk \
-		"$dir/log")" ] || got=yes
-	if [ "$got" = "$want" ]; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name: $got, not $want"
-	fi
+		"$tmp/log")" ] || got=yes
+	is "$name" "$want" "$got"
 }
 
 race() {
-	complains "race: $1" "$2" "$dir/functions" \
+	complains "race: $1" "$2" "$tmp/functions" \
 		"[    1.000000] BUG: KCSAN: data-race in $3" \
 		"[    1.000001]  sframe_lookup+0x1/0x2"
 }
 
 leak() {
-	complains "leak: $1" "$2" "$dir/functions" \
+	complains "leak: $1" "$2" "$tmp/functions" \
 		"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
 		"[    1.0] kmemleak: comm \"a\", pid 1, jiffies 4294" \
 		"[    1.0] kmemleak: backtrace (crc 0):" \
@@ -63,3 +58,4 @@ complains "KUnit" yes "" '[    1.0]     not ok 1 sframe_x' \
 	'[    1.0] not ok 1 sframe_section'
 complains "quiet log" no "" '[    1.0] kcsan: selftest: 3/3 tests passed' \
 	'[    1.0] ok 1 sframe_section' '[    1.0] random: crng init done'
+finish

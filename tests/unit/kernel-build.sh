@@ -7,12 +7,11 @@
 # $next says.
 
 set -eu
-cd "$(dirname "$0")/../.."
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-mkdir "$dir/bin" "$dir/base"
-echo base >"$dir/base/id"
-cat >"$dir/bin/make" <<'END'
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+mkdir "$tmp/bin" "$tmp/base"
+echo base >"$tmp/base/id"
+cat >"$tmp/bin/make" <<'END'
 #!/bin/sh
 echo "$next" >>"$build/object"
 case $next in
@@ -20,29 +19,25 @@ fails) exit 2 ;;
 killed) kill -KILL $PPID ;;
 esac
 END
-chmod +x "$dir/bin/make"
+chmod +x "$tmp/bin/make"
 
 # build NEXT ID: in a shell of its own, as a kill ends it.
 build() {
-	next=$1 want=$2 PATH=$dir/bin:$PATH sh -euc '
+	next=$1 want=$2 PATH=$tmp/bin:$PATH sh -euc '
 		top=$PWD cache=$1 base=$1/base jobs=1
 		. tools/kernel-build.sh
 		source_tree() { tree=none; }
 		kernel_id() { echo "$want"; }
 		configure() { export build next; }
-		make_kernel patched' sh "$dir" 2>/dev/null || :
+		make_kernel patched' sh "$tmp" 2>/dev/null || :
 }
 
 # made NAME LINE...: what was compiled into the object since it was new.
 made() {
 	name=$1
 	shift
-	got=$(tr '\n' ' ' <"$dir/build-patched-base/object")
-	if [ "$got" = "$* " ]; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name: $got, not $*"
-	fi
+	got=$(tr '\n' ' ' <"$tmp/build-patched-base/object")
+	is "$name" "$* " "$got"
 }
 
 build works 1
@@ -59,3 +54,4 @@ build killed 4
 made 'a build that is killed' works works fails works killed
 build works 4
 made 'behind a killed one: from nothing' works
+finish

@@ -5,42 +5,16 @@
 # Description: header, version map, libraries and manual pages of libsfjit
 # name the same functions and errors; the header is clean C and C++.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 header=userspace/include/sfjit.h
 man=Documentation/man
-failed=0
-
-ok() {
-	echo "ok - $1"
-}
-
-not_ok() {
-	echo "not ok - $1: $2"
-	failed=1
-}
-
-# same NAME FILE FILE: two sorted lists
-same() {
-	if cmp -s "$2" "$3"; then
-		ok "$1"
-	else
-		not_ok "$1" "$(diff "$2" "$3" | grep '^[<>]' | tr '\n' ' ')"
-	fi
-}
 
 compiles() {
-	name=$1
-	shift
-	if echo '#include <sfjit.h>' | "$@" -Iuserspace/include \
-		-Isframegen/include -Wall -Wextra \
-		-Werror -fsyntax-only - 2>"$tmp/err"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(head -n 3 "$tmp/err")"
-	fi
+	works "$@" -Iuserspace/include -Isframegen/include -Wall -Wextra \
+		-Werror -fsyntax-only - <<-'END'
+		#include <sfjit.h>
+	END
 }
 
 # The exported names, four times.
@@ -99,31 +73,20 @@ while read -r function error; do
 done <"$tmp/errors"
 
 soname=$(readelf -d "$O/lib/libsfjit.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
-if [ "$soname" = libsfjit.so.0 ]; then
-	ok "soname"
-else
-	not_ok "soname" "$soname"
-fi
+is "soname" libsfjit.so.0 "$soname"
 
 # The preload module links this object alone.
-nm "$O/obj/userspace/libsfjit/register.o" | awk '$1 == "U" { print $2 }' |
-	grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' ' >"$tmp/needs"
-if [ "$(cat "$tmp/needs")" = "__errno_location prctl " ]; then
-	ok "registration needs nothing but prctl and errno"
-else
-	not_ok "registration needs" "$(cat "$tmp/needs")"
-fi
+needs=$(nm "$O/obj/userspace/libsfjit/register.o" | awk '$1 == "U" { print $2 }' |
+	grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' ')
+is "registration needs nothing but prctl and errno" \
+	"__errno_location prctl " "$needs"
 
 # One place talks to the kernel.
 calls=$(grep -l '\<prctl(' userspace/libsfjit/*.c)
-if [ "$calls" = userspace/libsfjit/register.c ]; then
-	ok "one file calls prctl"
-else
-	not_ok "one file calls prctl" "$calls"
-fi
+is "one file calls prctl" userspace/libsfjit/register.c "$calls"
 
 compiles "header is C99" gcc -xc -std=c99 -pedantic
 compiles "header is C23" gcc -xc -std=c2x -pedantic
 compiles "header is C++98 with stdint" g++ -xc++ -std=c++98
 compiles "header is C++20" g++ -xc++ -std=c++20 -pedantic
-exit $failed
+finish

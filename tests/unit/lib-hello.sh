@@ -5,36 +5,26 @@
 # Description: the examples print their results and leave their names in the
 # perf map; their instructions end where their rows say.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-failed=0
-
-check() {
-	if [ "$2" = "$3" ]; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1: $3, expected $2"
-		failed=1
-	fi
-}
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 
 # run EXAMPLE OUTPUT NAME: NAME is the end of the line in the perf map
 run() {
-	out=$(mktemp) || exit 1
+	out=$tmp/out
 	"$O/examples/$1" >"$out" 2>&1 &
 	pid=$!
 	wait $pid
-	check "$1: exit status" 0 $?
-	check "$1: output" "$2" "$(cat "$out")"
-	check "$1: name" "$3" "$(cut -d' ' -f2- "/tmp/perf-$pid.map")"
-	rm -f "$out" "/tmp/perf-$pid.map"
+	is "$1: exit status" 0 $?
+	is "$1: output" "$2" "$(cat "$out")"
+	is "$1: name" "$3" "$(cut -d' ' -f2- "/tmp/perf-$pid.map")"
+	rm "/tmp/perf-$pid.map"
 }
 
 # The rows that the instructions of an example make.
 rows_of_code() {
 	bytes=$(sed -n '/ code\[\]/,/};/s/^\t\(\(0x.., *\)*0x..\),.*/\1/p' \
 		"$1" | tr -d ',')
-	bin=$(mktemp) || exit 1
+	bin=$tmp/bin
 	for byte in $bytes; do
 		# shellcheck disable=SC2059
 		printf "\\$(printf %o "$byte")"
@@ -50,15 +40,14 @@ rows_of_code() {
 			pop) cfa=$((${cfa:-8} - 8)) after=1 ;;
 			esac
 		done
-	rm -f "$bin"
 }
 
 run hello_jit 41 "c hello::plus_one"
 run live_jit "1039
 1000 functions, room for 1600" "a live::last"
 for source in userspace/examples/*_jit.c; do
-	check "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
+	is "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
 		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \
 			"$source")"
 done
-exit $failed
+finish

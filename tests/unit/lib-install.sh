@@ -5,28 +5,12 @@
 # Description: what make install installs can be found with pkg-config and
 # used from C and C++, shared and static; installed names have manual pages.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 
-ok() {
-	echo "ok - $1"
-}
-
-not_ok() {
-	echo "not ok - $1: $2"
-	failed=1
-}
-
-if make -s O="$O" PREFIX=/opt/sf LIBDIR=/opt/sf/lib DESTDIR="$tmp/root" \
-	install-libsfjit install-libsframegen >"$tmp/log" 2>&1; then
-	ok "make install"
-else
-	not_ok "make install" "$(tail -n 3 "$tmp/log")"
-	exit 1
-fi
+works "make install" make -s O="$O" PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
+	DESTDIR="$tmp/root" install-libsfjit install-libsframegen
+[ $failed = 0 ] || finish
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
@@ -34,11 +18,7 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
-	if [ -s "$root/$file" ]; then
-		ok "installed $file"
-	else
-		not_ok "installed $file" "missing or empty"
-	fi
+	works "installed $file" test -s "$root/$file"
 done
 if grep -rq "$tmp\|@[A-Z]*@" "$root/lib/pkgconfig"; then
 	not_ok "libsfjit.pc" "$(cat "$root"/lib/pkgconfig/*.pc)"
@@ -97,21 +77,21 @@ END
 cp "$tmp/gen.c" "$tmp/gen.cc"
 
 if ! command -v pkg-config >/dev/null; then
-	echo "skip - pkg-config: not installed"
-	exit $failed
+	skip pkg-config "not installed"
+	finish
 fi
 export PKG_CONFIG_PATH="$root/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$tmp/root"
 
-# use NAME COMPILER FLAGS...: build with them and run
+# builds_and_runs COMPILER FLAGS...
+builds_and_runs() {
+	"$@" -Werror -o "$tmp/use" && LD_LIBRARY_PATH="$root/lib" "$tmp/use"
+}
+
+# use NAME COMPILER FLAGS...
 use() {
 	name=$1
 	shift
-	if "$@" -Werror -o "$tmp/use" 2>"$tmp/err" &&
-		LD_LIBRARY_PATH="$root/lib" "$tmp/use" 2>>"$tmp/err"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(head -n 3 "$tmp/err")"
-	fi
+	works "$name" builds_and_runs "$@"
 }
 
 # shellcheck disable=SC2046
@@ -132,9 +112,6 @@ for kind in "gcc $tmp/gen.c" "g++ $tmp/gen.cc" "gcc -static $tmp/gen.c"; do
 		$(pkg-config --static --cflags --libs libsframegen libsfjit)
 done
 version=$(pkg-config --modversion libsframegen)
-if [ "$version" = "$("$O/bin/sfjit" --version | cut -d ' ' -f 2)" ]; then
-	ok "libsframegen.pc has the version of the commands"
-else
-	not_ok "libsframegen.pc has the version of the commands" "$version"
-fi
-exit $failed
+is "libsframegen.pc has the version of the commands" \
+	"$("$O/bin/sfjit" --version | cut -d ' ' -f 2)" "$version"
+finish

@@ -138,7 +138,7 @@ static void check(const char *name, const struct sfjit_live *live,
 {
 	const char *why = differs(live, want, nr);
 
-	report(!why, name, why ? why : "", 1, 0);
+	result(!why, name, "%s", why);
 }
 
 /* ---- What the kernel is told ----------------------------------------- */
@@ -309,8 +309,8 @@ static void test_each(void)
 		/* With and without a gap. */
 		addr += f[i].size + i % 3;
 	}
-	report(!why, "section after each of 200 functions", why ? why : "", i,
-	       NR(f));
+	result(!why, "section after each of 200 functions", "%s differs at %zu",
+	       why, (size_t)i);
 	IS("no prctl", nr_calls - calls, 0);
 	sfjit_live_retire(live);
 }

@@ -5,18 +5,14 @@
 # Description: the manual pages have no formatting errors, and what they refer
 # to exists.
 
-cd "$(dirname "$0")/../../Documentation/man" || exit 1
-failed=0
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+cd Documentation/man || exit 1
 pages="PR_*.2 sfjit_*.3 sfjit.7"
 
 # check NAME OUTPUT: good when there is none
 check() {
-	if [ -z "$2" ]; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1: $(echo "$2" | head -n 3)"
-		failed=1
-	fi
+	is "$1" "" "$(echo "$2" | head -n 3)"
 }
 
 if command -v man >/dev/null; then
@@ -26,7 +22,7 @@ if command -v man >/dev/null; then
 			2>&1 >/dev/null)"
 	done
 else
-	echo "skip - man: not installed"
+	skip man "not installed"
 fi
 
 if command -v mandoc >/dev/null; then
@@ -34,7 +30,7 @@ if command -v mandoc >/dev/null; then
 		check "mandoc: $page" "$(mandoc -Tlint -W warning "$page")"
 	done
 else
-	echo "skip - mandoc: not installed"
+	skip mandoc "not installed"
 fi
 
 # References to pages of this tree, by name and section.
@@ -51,4 +47,4 @@ for section in NAME SYNOPSIS DESCRIPTION "RETURN VALUE" ERRORS NOTES \
 	check "section $section" \
 		"$(grep -L "^\.SH $section" PR_*.2 sfjit_*.3)"
 done
-exit $failed
+finish

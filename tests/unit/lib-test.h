@@ -2,15 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Result lines and common steps of the library's tests.
+ * Common steps of the library's tests.
  */
 #ifndef LIB_TEST_H
 #define LIB_TEST_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,48 +19,7 @@
 
 #include <sfjit.h>
 
-static int failures;
-
-static inline void report(bool good, const char *name, const char *why,
-			  long got, long want)
-{
-	if (good) {
-		printf("ok - %s\n", name);
-	} else {
-		printf("not ok - %s: %s is %ld, expected %ld\n", name, why,
-		       got, want);
-		failures++;
-	}
-	fflush(stdout);
-}
-
-static inline void skip(const char *name, const char *why)
-{
-	printf("skip - %s: %s\n", name, why);
-	fflush(stdout);
-}
-
-#define IS(name, got, want) do { \
-	long got_ = (long)(got), want_ = (long)(want); \
-	report(got_ == want_, name, #got, got_, want_); \
-} while (0)
-
-#define TRUE(name, condition) \
-	report(condition, name, #condition, 0, 1)
-
-/* What a test cannot go on without. */
-#define MUST(condition) do { \
-	if (!(condition)) { \
-		printf("not ok - %s:%d: %s: %s\n", __FILE__, __LINE__, \
-		       #condition, strerror(errno)); \
-		exit(1); \
-	} \
-} while (0)
-
-static inline int finish(void)
-{
-	return failures ? 1 : 0;
-}
+#include "../lib/case.h"
 
 /* Permissions of the mapping at an address as "rwxp"; "" if there is none. */
 static inline void perms_of(const void *address, char perms[5])
@@ -150,7 +107,7 @@ static inline int in_child(int (*function)(void))
 	pid = fork();
 	MUST(pid >= 0);
 	if (!pid) {
-		failures = 0;
+		not_the_test();
 		status = function();
 		fflush(stdout);
 		_exit(status);
@@ -159,6 +116,15 @@ static inline int in_child(int (*function)(void))
 	unlink(map_path(pid));
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 				   256 + WTERMSIG(status);
+}
+
+/* The child's cases are part of the test. */
+static inline void cases_in_child(int (*function)(void))
+{
+	int status = in_child(function);
+
+	if (status)
+		result(false, "child", "status %d", status);
 }
 
 /*
@@ -174,6 +140,7 @@ static inline int in_guarded_child(int (*function)(void), int seconds)
 	pid = fork();
 	MUST(pid >= 0);
 	if (!pid) {
+		not_the_test();
 		setpgid(0, 0);
 		status = function();
 		fflush(stdout);

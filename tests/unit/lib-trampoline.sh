@@ -6,23 +6,15 @@
 # source equals the row of the assembler's .sframe, of its .eh_frame and of
 # the window's section; the section has the expected size.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 source=arch/x86_64/trampoline.S
 object=$O/obj/arch/x86_64/trampoline.o
 objdump=$(O=$O tools/binutils objdump) || exit 1
-failed=0
 
 # check NAME WANT GOT
 check() {
-	if [ "$2" = "$3" ] && [ -n "$2" ]; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1: $3, expected $2"
-		failed=1
-	fi
+	is "$1" "${2:-something}" "$3"
 }
 
 # Lines "SLOT CFA FP" in the order of the source; FP is "same" or an offset.
@@ -108,10 +100,6 @@ for kind in arg:58 slot:58 rbp:59; do
 		"$(grep -c '^FDE 0: .* 3 rows PCMASK 16$' "$tmp/dump")"
 done
 
-if "$O/bin/sframegen" --verify "$object" >"$tmp/verify" 2>&1; then
-	echo "ok - sframegen derives what the assembler did"
-else
-	echo "not ok - sframegen --verify: $(cat "$tmp/verify")"
-	failed=1
-fi
-exit $failed
+works "sframegen derives what the assembler did" \
+	"$O/bin/sframegen" --verify "$object"
+finish

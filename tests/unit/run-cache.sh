@@ -5,8 +5,10 @@
 # Description: the cache of tables: used when it is right, never trusted, never
 # needed.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/run/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 
 hello=$run/hello
 table=$(table_of hello)
@@ -24,7 +26,7 @@ is "mode of the directories" "700 700" \
 	"$(stat -c %a "$XDG_CACHE_HOME/sfjit" "$tables" | tr '\n' ' ' |
 	sed 's/ $//')"
 is "mode of the table" 600 "$(stat -c %a "$table")"
-if ! cp "$table" "$work/good"; then
+if ! cp "$table" "$tmp/good"; then
 	not_ok "name of the table" "there is no $table"
 	finish
 fi
@@ -33,12 +35,8 @@ size=$(wc -c <"$table")
 # The damaged file is put right by the run that finds it.
 repaired() {
 	source_is "$1" converted
-	if cmp -s "$table" "$work/good"; then
-		ok "$1: replaced"
-	else
-		not_ok "$1: replaced" "the table is not as it was"
-	fi
-	cp "$work/good" "$table"
+	same "$1: replaced" "$tmp/good" "$table"
+	cp "$tmp/good" "$table"
 }
 
 for at in 0 1 40 $((size / 2)) $((size - 80)) $((size - 60)) $((size - 1)); do
@@ -49,10 +47,10 @@ for at in 0 1 40 $((size / 2)) $((size - 80)) $((size - 60)) $((size - 1)); do
 	repaired "byte $at flipped"
 done
 for length in 0 1 27 $((size - 1)); do
-	head -c "$length" "$work/good" >"$table"
+	head -c "$length" "$tmp/good" >"$table"
 	repaired "cut to $length bytes"
 done
-cat "$work/good" "$work/good" >"$table"
+cat "$tmp/good" "$tmp/good" >"$table"
 repaired "twice as long"
 cp "$(find "$tables" -type f ! -name "$name" | head -n 1)" "$table"
 repaired "table of another module"
@@ -60,7 +58,7 @@ chmod 620 "$table"
 repaired "writable by others"
 rm "$table" && mkfifo "$table"
 repaired "FIFO"
-rm "$table" && ln -s "$work/good" "$table"
+rm "$table" && ln -s "$tmp/good" "$table"
 repaired "symbolic link"
 
 rm "$table" && mkdir "$table"
@@ -71,7 +69,7 @@ source_is "directory writable by others" converted
 is "directory writable by others: not used" "" "$(find "$tables" -name "$name")"
 chmod 700 "$tables"
 if [ "$(id -u)" = 0 ]; then
-	cp "$work/good" "$table" && chown 1 "$table"
+	cp "$tmp/good" "$table" && chown 1 "$table"
 	source_is "table of another user" converted
 	rm -rf "$table" && chown 1 "$XDG_CACHE_HOME/sfjit"
 	source_is "directory of another user" converted
@@ -90,7 +88,7 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 	[ "$(id -u)" = 0 ] || source_is "read-only directory" converted
 	chmod 700 "$XDG_CACHE_HOME"
 	XDG_CACHE_HOME=relative
-	export HOME="$work/home"
+	export HOME="$tmp/home"
 	source_is "home that does not exist" converted
 	mkdir "$HOME"
 	source_is "home, first run" converted
@@ -110,19 +108,15 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 rm -rf "$XDG_CACHE_HOME/sfjit"
 i=0
 while [ $i -lt 8 ]; do
-	"$sfjit" run -o "$work/log.$i" -- "$hello" 2>"$work/err.$i" \
-		>"$work/out.$i" &
+	"$sfjit" run -o "$tmp/log.$i" -- "$hello" 2>"$tmp/err.$i" \
+		>"$tmp/out.$i" &
 	i=$((i + 1))
 done
 wait
-is "8 at the same time: output" 8 "$(cat "$work"/out.? | grep -c '^hello$')"
+is "8 at the same time: output" 8 "$(cat "$tmp"/out.? | grep -c '^hello$')"
 is "8 at the same time: all modules" 8 \
-	"$(cat "$work"/log.? | grep -c 'registered.*/hello ')"
-if cmp -s "$table" "$work/good"; then
-	ok "8 at the same time: table"
-else
-	not_ok "8 at the same time: table" "differs"
-fi
+	"$(cat "$tmp"/log.? | grep -c 'registered.*/hello ')"
+same "8 at the same time: table" "$tmp/good" "$table"
 is "8 at the same time: no leftovers" "" \
 	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
 finish

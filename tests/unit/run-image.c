@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/case.h"
 #include "image.h"
 #include "module.h"
 #include "windows.h"
@@ -35,8 +36,8 @@ static uint64_t random_number(void)
 
 static void die(const char *what)
 {
-	printf("not ok - run-image: %s\n", what);
-	exit(1);
+	result(false, "run-image", "%s", what);
+	give_up();
 }
 
 static void read_file(void)
@@ -175,13 +176,14 @@ int main(void)
 {
 	struct image whole, image;
 	int i, ret, refused = 0;
+	char name[64];
 
 	read_file();
 	load();
 	ret = convert(&whole);
 	if (ret != 1 || whole.id_length != 20)
 		die("the undamaged module does not give one window");
-	printf("ok - run-image: undamaged\n");
+	result(true, "run-image: undamaged", "-");
 	for (i = 0; i < ROUNDS; i++) {
 		load();
 		damage(i, &whole);
@@ -189,6 +191,8 @@ int main(void)
 	}
 	if (!refused || refused == ROUNDS)
 		die("all or none of the damaged modules were refused");
-	printf("ok - run-image: %d damaged, %d refused\n", ROUNDS, refused);
-	return 0;
+	snprintf(name, sizeof(name), "run-image: %d damaged, %d refused",
+		 ROUNDS, refused);
+	result(true, name, "-");
+	return finish();
 }

@@ -5,8 +5,10 @@
 # Description: sfjit.1 has no formatting errors and names every option, and no
 # other one.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/run/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1
 
 if command -v mandoc >/dev/null; then
@@ -18,13 +20,13 @@ fi
 	"$sfjit" --help
 	"$sfjit" run --help
 	"$sfjit" ps --help
-} | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$work/options"
+} | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$tmp/options"
 sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
-	grep -oE -- '--[a-z]+' | sort -u >"$work/documented"
-is "options" "$(cat "$work/options")" "$(cat "$work/documented")"
+	grep -oE -- '--[a-z]+' | sort -u >"$tmp/documented"
+is "options" "$(cat "$tmp/options")" "$(cat "$tmp/documented")"
 
 # The lines that are documented are those that are written.
-"$sfjit" run -o "$log" -- "$run/hello" >"$work/out" 2>"$work/err"
+"$sfjit" run -o "$log" -- "$run/hello" >"$tmp/out" 2>"$tmp/err"
 for form in "registered NAME windows=N rows=N bytes=N source=S ms=N" \
 	"ready modules=N kernel=yes"; do
 	is "form of '$form' in the page" 1 "$(grep -c " $form\$" "$page")"

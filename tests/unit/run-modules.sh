@@ -5,15 +5,17 @@
 # Description: sfjit run makes tables of all modules of a process, those of
 # dlopen() too, and leaves the behaviour of dlopen() alone.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/run/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 
 load() {
-	register "$run/loader" "$@" >"$work/out"
+	register "$run/loader" "$@" >"$tmp/out"
 }
 
 load keep "$run/plugin1.so" "$run/plugin2.so"
-is "dlopen" "1 2" "$(tr '\n' ' ' <"$work/out" | sed 's/ $//')"
+is "dlopen" "1 2" "$(tr '\n' ' ' <"$tmp/out" | sed 's/ $//')"
 for module in /run/loader /libc.so.6 /ld-linux /libsfjit-preload.so \
 	/run/plugin1.so /run/plugin2.so linux-vdso.so.1; do
 	like "one window for $module" "registered *$module*windows=1 *" \
@@ -25,23 +27,19 @@ is "no module twice" "" "$(sed -n 's/.* registered \([^ ]*\) .*/\1/p' "$log" |
 # The cached table is what the command makes of the file.
 for file in loader plugin1.so; do
 	name="table of $file is sframegen's"
-	if ! "$top/build/bin/sframegen" --elf "$run/$file" -o "$work/table" \
-		>"$work/out" 2>&1; then
+	if ! "$top/build/bin/sframegen" --elf "$run/$file" -o "$tmp/table" \
+		>"$tmp/out" 2>&1; then
 		skip "$name" "sframegen does not run here"
 		continue
 	fi
-	head -c "$(wc -c <"$work/table")" "$(table_of $file)" >"$work/cached"
-	if cmp -s "$work/table" "$work/cached"; then
-		ok "$name"
-	else
-		not_ok "$name" "differs"
-	fi
+	head -c "$(wc -c <"$tmp/table")" "$(table_of $file)" >"$tmp/cached"
+	same "$name" "$tmp/table" "$tmp/cached"
 done
 
 load keep "$run/plugin-gap.so"
 like "a gap without CFI parts windows" "*windows=2 *" "$(logged plugin-gap)"
 load keep "$run/plugin-bare.so"
-is "a library without _init" 4 "$(cat "$work/out")"
+is "a library without _init" 4 "$(cat "$tmp/out")"
 load keep "$run/plugin-bare.so" "$run/plugin1.so"
 like "is found with the next" "registered *" "$(logged plugin-bare)"
 load keep "$run/plugin-anonymous.so"
@@ -58,7 +56,7 @@ repeat() {
 	shift
 	load repeat 1000 "$@"
 	is "1000 times $(basename "$1") ($#): nothing left" \
-		"mappings +0 bytes +0" "$(head -n 1 "$work/out")"
+		"mappings +0 bytes +0" "$(head -n 1 "$tmp/out")"
 	is "1000 times $(basename "$1") ($#): seen" "$lines" \
 		"$(logged "$(basename "$1")" | grep -c ^registered)"
 }
@@ -69,12 +67,12 @@ repeat 1010 "$run/plugin-anonymous.so" "$run/plugin1.so"
 repeat 1010 "$run/plugin1.so" "$run/plugin2.so"
 repeat 1 "$run/plugin-gap.so" "$run/plugin-bare.so"
 
-register "$run/user-plugin" >"$work/out"
-is "dlopen by the RUNPATH of the caller" 6 "$(cat "$work/out")"
+register "$run/user-plugin" >"$tmp/out"
+is "dlopen by the RUNPATH of the caller" 6 "$(cat "$tmp/out")"
 like "and its library has a table" "registered *" "$(logged libhidden)"
 for how in namespace thread fork; do
 	load $how "$run/plugin1.so"
-	is "dlopen in a $how" "1 0" "$(cat "$work/out") $?"
+	is "dlopen in a $how" "1 0" "$(cat "$tmp/out") $?"
 done
 like "dlopen in a fork is followed" "registered *" "$(logged plugin1)"
 load seccomp "$run/plugin1.so"
@@ -82,13 +80,13 @@ status=$?
 if [ $status = 77 ]; then
 	skip "a filter that kills for prctl" "no seccomp here"
 else
-	is "a filter that kills for prctl" "1 0" "$(cat "$work/out") $status"
+	is "a filter that kills for prctl" "1 0" "$(cat "$tmp/out") $status"
 	like "is respected" "skipped *seccomp filter installed*" "$(logged later)"
 fi
 
 # .eh_frame that is no call frame information, and a build-id not seen yet.
 rm -rf "$tables"
 load keep "$run/plugin-broken.so"
-is "broken .eh_frame: the program runs" "2 0" "$(cat "$work/out") $?"
+is "broken .eh_frame: the program runs" "2 0" "$(cat "$tmp/out") $?"
 like "broken .eh_frame: reported" "skipped *" "$(logged plugin-broken)"
 finish

@@ -99,14 +99,8 @@ static const char *run(bool json, char *pid)
 
 static void is(const char *name, const char *got, const char *want)
 {
-	if (!strcmp(got, want)) {
-		printf("ok - %s\n", name);
-	} else {
-		printf("not ok - %s: see below\n--- got\n%s\n--- wanted\n%s\n",
-		       name, got, want);
-		failures++;
-	}
-	fflush(stdout);
+	result(!strcmp(got, want), name,
+	       "see below\n--- got\n%s\n--- wanted\n%s", got, want);
 }
 
 #define HEADS	"PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
@@ -400,7 +394,7 @@ static void test_denied(void)
 {
 	make_process("8", "x", windows, maps);
 	MUST(!chmod(in_proc("8/sframe"), 0) && !chmod(proc, 0755));
-	failures += !!in_child(as_anybody);
+	cases_in_child(as_anybody);
 	remove_process("8");
 }
 
@@ -561,7 +555,7 @@ static void test_perf_maps(void)
 		put(PERF_MAP, "1000 10 x\n");
 		MUST(!chown(in_proc(PERF_MAP), 12345, 12345));
 		is("root: perf map of somebody else", names_of_7(), NO_NAMES);
-		failures += !!in_child(foreign_map);
+		cases_in_child(foreign_map);
 		MUST(!chown(in_proc("7"), 12345, 12345));
 		is("perf map of the process's user", names_of_7(),
 		   "\"names\": 1, \"first_name\": \"x\"");

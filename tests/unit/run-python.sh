@@ -5,13 +5,14 @@
 # Description: the CPython client, where there is a CPython that it is for. The
 # same cases run in the guest: tests/qemu/python_client.sh.
 
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # The extension is made for Debian's build of the interpreter.
-if ! PYTHONPATH=$PWD/build/lib/python PYTHONDONTWRITEBYTECODE=1 \
+if ! PYTHONPATH=$O/lib/python PYTHONDONTWRITEBYTECODE=1 \
 	/usr/bin/python3 -c 'import sys, sfjit
 sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null; then
-	echo "skip - python: no python3.13 here; the guest has it"
-	exit 77
+	skip_all "no python3.13 here; the guest has it"
 fi
-PYTHONPATH=$PWD/build/lib/python PYTHONDONTWRITEBYTECODE=1 \
-	exec /usr/bin/python3 tests/unit/run/python_cases.py
+also env PYTHONPATH="$O/lib/python" PYTHONDONTWRITEBYTECODE=1 \
+	/usr/bin/python3 tests/unit/run/python_cases.py
+finish

@@ -5,11 +5,12 @@
 # Description: a table in the cache is used by the converter that made it only.
 # The tag that tells converters apart follows each of their files, and flags.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/run/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 
-cd "$top" || exit 1
-tree=$work/tree
+tree=$tmp/tree
 mkdir "$tree"
 cp -R --parents Makefile tests/kselftest.mk sframegen userspace "$tree"
 
@@ -22,7 +23,7 @@ others='README userspace/preload/report.c userspace/preload/modules.c
 
 # tag VARIABLE...: the tag, as made with these in the copy
 tag() {
-	make -s -C "$tree" O=build "$@" build/gen/cache-tag.h >/dev/null 2>"$work/err" &&
+	make -s -C "$tree" O=build "$@" build/gen/cache-tag.h >/dev/null 2>"$tmp/err" &&
 		cat "$tree/build/gen/cache-tag.h"
 }
 
@@ -37,7 +38,7 @@ changes() {
 	if [ -n "$new" ] && [ "$new" != "$old" ]; then
 		ok "$1"
 	else
-		not_ok "$1" "tag '$new', before '$old'; $(head -n 3 "$work/err")"
+		not_ok "$1" "tag '$new', before '$old'; $(head -n 3 "$tmp/err")"
 	fi
 	old=$new
 }
@@ -63,23 +64,23 @@ cp -R --parents sframegen userspace "$tree"
 rm "$tree/sframegen/lib/added.c"
 for flags in -O0 -O1; do
 	rm -rf "$tree/build"
-	tag CFLAGS=$flags >"$work/tag$flags"
+	tag CFLAGS=$flags >"$tmp/tag$flags"
 done
-if [ -s "$work/tag-O0" ] && ! cmp -s "$work/tag-O0" "$work/tag-O1"; then
+if [ -s "$tmp/tag-O0" ] && ! cmp -s "$tmp/tag-O0" "$tmp/tag-O1"; then
 	ok "flags are in the tag"
 else
-	not_ok "flags are in the tag" "$(cat "$work/tag-O0" "$work/err")"
+	not_ok "flags are in the tag" "$(cat "$tmp/tag-O0" "$tmp/err")"
 fi
 
 # The same module, but for the tag.
-other=$work/other
+other=$tmp/other
 mkdir "$other"
-(cd build && cp -a --parents bin/sfjit gen lib/libsframegen.a \
+(cd "$O" && cp -a --parents bin/sfjit gen lib/libsframegen.a \
 	obj/sframegen/lib obj/userspace/preload \
 	obj/userspace/libsfjit/register.o lib/libsfjit-preload.so "$other")
 echo '#define SFJIT_CACHE_TAG 1U' >"$other/gen/cache-tag.h"
-if ! make -s O="$other" "$other/lib/libsfjit-preload.so" 2>"$work/err"; then
-	not_ok "another module" "$(head -n 3 "$work/err")"
+if ! make -s O="$other" "$other/lib/libsfjit-preload.so" 2>"$tmp/err"; then
+	not_ok "another module" "$(head -n 3 "$tmp/err")"
 	finish
 fi
 
@@ -94,7 +95,7 @@ source_is "second run" cache
 sfjit=$other/bin/sfjit
 source_is "another converter does not take the table" converted
 source_is "but its own" cache
-sfjit=$top/build/bin/sfjit
+sfjit=$O/bin/sfjit
 source_is "nor does the first take that" converted
 source_is "and has its own again" cache
 finish

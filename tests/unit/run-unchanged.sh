@@ -5,50 +5,45 @@
 # Description: a program cannot tell that sfjit run started it, except by its
 # environment and its address space.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/run/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 
-# same NAME COMMAND...: the program 'state' writes the same with and without.
-same() {
+# unchanged NAME COMMAND...: the program 'state' writes the same with and without.
+unchanged() {
 	name=$1
 	shift
-	"$@" "$work/state" a 'b c' ''
-	mv "$work/state" "$work/before"
-	register "$@" "$work/state" a 'b c' ''
-	if ! grep -q ' ready ' "$log"; then
-		not_ok "$name" "the module did not work: $(cat "$work/stderr")"
-	elif cmp -s "$work/before" "$work/state"; then
-		ok "$name"
+	"$@" "$tmp/state" a 'b c' ''
+	mv "$tmp/state" "$tmp/before"
+	register "$@" "$tmp/state" a 'b c' ''
+	if grep -q ' ready ' "$log"; then
+		same "$name" "$tmp/before" "$tmp/state"
 	else
-		not_ok "$name" "$(diff "$work/before" "$work/state" | head -n 5)"
+		not_ok "$name" "the module did not work: $(cat "$tmp/stderr")"
 	fi
 }
 
-same "arguments, environment, descriptors, signals, limits" "$run/state"
-same "again, with a warm cache" "$run/state"
+unchanged "arguments, environment, descriptors, signals, limits" "$run/state"
+unchanged "again, with a warm cache" "$run/state"
 export LC_ALL=C.UTF-8 LANG=xx_YY EMPTY=
-same "another environment" "$run/state"
-(umask 077; cd / && same "umask and directory" "$run/state") || failed=1
+unchanged "another environment" "$run/state"
+(umask 077; cd / && unchanged "umask and directory" "$run/state") || failed=1
 
 # Closed descriptors must not be filled by ours. The program opens its file.
 closed() {
-	"$@" "$work/state" <&- >&- 2>&-
+	"$@" "$tmp/state" <&- >&- 2>&-
 }
 closed "$run/state"
-mv "$work/state" "$work/before"
+mv "$tmp/state" "$tmp/before"
 rm -f "$log"
 closed "$sfjit" run -o "$log" -- "$run/state"
-grep -v ^argument "$work/before" >"$work/want"
-grep -v ^argument "$work/state" >"$work/got"
-if cmp -s "$work/want" "$work/got"; then
-	ok "closed standard descriptors"
-else
-	not_ok "closed standard descriptors" \
-		"$(diff "$work/want" "$work/got" | head -n 5)"
-fi
+grep -v ^argument "$tmp/before" >"$tmp/want"
+grep -v ^argument "$tmp/state" >"$tmp/got"
+same "closed standard descriptors" "$tmp/want" "$tmp/got"
 
 for status in 0 1 77 255; do
-	register "$run/hello" $status >"$work/out"
+	register "$run/hello" $status >"$tmp/out"
 	is "exit status $status" $status $?
 done
 is "standard output" hello "$(register "$run/hello")"
@@ -61,8 +56,8 @@ for signal in TERM KILL SEGV; do
 done 2>/dev/null
 
 # The program's output is its own, also where both are on standard error.
-"$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$work/stderr"
-is "standard error" mine "$(grep -v ^sfjit: "$work/stderr")"
+"$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$tmp/stderr"
+is "standard error" mine "$(grep -v ^sfjit: "$tmp/stderr")"
 
 is "LD_PRELOAD is set" "$preload" \
 	"$(register printenv LD_PRELOAD)"
@@ -71,12 +66,12 @@ is "LD_PRELOAD is kept" "$run/plugin1.so:$preload" \
 	"$(register printenv LD_PRELOAD)"
 is "LD_PRELOAD names us once" "$run/plugin1.so:$preload" \
 	"$(register "$sfjit" run -- printenv LD_PRELOAD)"
-register "$run/hello" >"$work/out"
+register "$run/hello" >"$tmp/out"
 like "a library that is preloaded as well" "registered *" "$(logged plugin1)"
 unset LD_PRELOAD
 
 # The children are under it too, and what they start.
-register sh -c "sh -c '$run/hello; $run/hello'" >"$work/out"
+register sh -c "sh -c '$run/hello; $run/hello'" >"$tmp/out"
 is "children" 2 "$(logged /hello | grep -c ^registered)"
 
 # A limit on files must not kill: the cache cannot be written, nor the log.
@@ -88,14 +83,14 @@ is "file size limit: nothing in the cache" "" \
 # Neither must a reader of standard error that has gone.
 {
 	"$sfjit" run -v -- "$run/hello" 12 >/dev/null
-	echo $? >"$work/status"
+	echo $? >"$tmp/status"
 } 2>&1 | true
-is "standard error is a closed pipe" 12 "$(cat "$work/status")"
+is "standard error is a closed pipe" 12 "$(cat "$tmp/status")"
 is "few descriptors" hello \
 	"$(register sh -c "ulimit -n 4; exec $run/hello")"
 is "little memory" hello \
 	"$(register prlimit --as=20000000 "$run/hello")"
 
-register "$run/user-tls" >"$work/out"
-is "static TLS of a start-up library" "$("$run/user-tls")" "$(cat "$work/out")"
+register "$run/user-tls" >"$tmp/out"
+is "static TLS of a start-up library" "$("$run/user-tls")" "$(cat "$tmp/out")"
 finish

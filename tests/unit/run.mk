@@ -71,14 +71,16 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 
 # The part that reads what it finds in memory, with every access checked.
 $(O)/tests/unit/run-image: tests/unit/run-image.c \
+		tests/lib/case.c tests/lib/case.h \
 		$(wildcard userspace/preload/*.[ch])
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< $(addprefix userspace/preload/, image.c windows.c) \
+		-o $@ $< tests/lib/case.c \
+		$(addprefix userspace/preload/, image.c windows.c) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.
-$(O)/tests/unit/run-ps: tests/unit/run-ps.c tests/unit/lib-test.h \
+$(O)/tests/unit/run-ps: tests/unit/run-ps.c $(lib_test) \
 		$(wildcard userspace/run/ps*.[ch]) userspace/run/commands.h
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/run \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \

@@ -486,5 +486,5 @@ int main(void)
 	test_errors();
 	test_remember_limit();
 	test_text();
-	return failed;
+	return finish();
 }

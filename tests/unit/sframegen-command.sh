@@ -5,28 +5,13 @@
 # The sframegen command: usage, messages, output files.
 
 export LC_ALL=C
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-case $O in
-/*) ;;
-*) O=$PWD/$O ;;
-esac
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 bin=$O/bin/sframegen
 tiny=$O/obj/tests/sframegen/tiny.so
-page=$PWD/Documentation/man/sframegen.1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-
-ok() {
-	echo "ok - $1"
-}
-
-not_ok() {
-	echo "not ok - $1: $2"
-	failed=1
-}
+page=$top/Documentation/man/sframegen.1
+mkdir "$tmp/here"
+cd "$tmp/here" || exit 1
 
 # expect NAME STATUS MESSAGE ARGS...: MESSAGE is a pattern for standard error
 expect() {
@@ -46,14 +31,6 @@ expect() {
 	esac
 }
 
-same() {
-	if [ "$2" = "$3" ]; then
-		ok "$1"
-	else
-		not_ok "$1" "got '$2', want '$3'"
-	fi
-}
-
 cp "$tiny" tiny.so
 usage='sframegen: *usage: sframegen*'
 expect "no command" 2 "$usage"
@@ -64,18 +41,18 @@ expect "argument left over" 2 "$usage" --elf tiny.so -o out.sframe more
 expect "bad address" 2 "$usage" --elf tiny.so --at twelve -o x
 expect "bad row limit" 2 "$usage" --elf tiny.so --max-rows 0 -o x
 expect "help" 0 "" --help
-same "the manual page has the same options" \
-	"$(sed 's/\\-/-/g' "$page" | grep -oe '--[a-z][a-z-]*' | sort -u)" \
-	"$(grep -oe '--[a-z][a-z-]*' out | sort -u)"
+is "the manual page has the same options" \
+	"$(grep -oe '--[a-z][a-z-]*' out | sort -u)" \
+	"$(sed 's/\\-/-/g' "$page" | grep -oe '--[a-z][a-z-]*' | sort -u)"
 expect "convert" 0 "" --elf tiny.so -o tiny.sframe
-same "coverage is printed" "$(head -n 1 out)" "functions: 4 of 4 covered"
+is "coverage is printed" "functions: 4 of 4 covered" "$(head -n 1 out)"
 expect "dump of a raw section" 0 "" --dump tiny.sframe
 grep -q 'CFA=fp+16 FP=\[CFA-16\]' out || not_ok "dump" "no frame pointer row"
 cp out at0
 expect "section at an address" 0 "" --elf tiny.so --at 0x100000 -o at.sframe
 expect "dump at an address" 0 "" --dump at.sframe --at 0x100000
-same "addresses do not depend on where the section is" "$(cat out)" \
-	"$(cat at0)"
+is "addresses do not depend on where the section is" "$(cat at0)" \
+	"$(cat out)"
 
 expect "no such file" 1 "sframegen: absent: No such file or directory" \
 	--elf absent -o x
@@ -100,8 +77,8 @@ expect "library without .sframe" 1 \
 	"sframegen: tiny.so: 0x0: no .sframe section" --dump tiny.so
 expect "template of a library" 1 \
 	"sframegen: tiny.so: 0x10: not an object file" --template tiny.so -o x
-same "nothing is left behind by failures" "$(ls)" "$(printf '%s\n' \
-	at.sframe at0 class32 err fifo out riscv text tiny.sframe tiny.so)"
+is "nothing is left behind by failures" "$(printf '%s\n' \
+	at.sframe at0 class32 err fifo out riscv text tiny.sframe tiny.so)" "$(ls)"
 
 mkdir closed
 if [ "$(id -u)" -ne 0 ]; then
@@ -127,7 +104,7 @@ cp tiny.so headless
 printf '\0\0\0\0\0\0\0\0' | dd of=headless bs=1 seek=40 conv=notrunc 2>/dev/null
 printf '\0\0\0\0' | dd of=headless bs=1 seek=60 conv=notrunc 2>/dev/null
 expect "file without section headers" 0 "" --elf headless -o headless.sframe
-same "the same section" "$(cksum < headless.sframe)" "$(cksum < tiny.sframe)"
+is "the same section" "$(cksum < tiny.sframe)" "$(cksum < headless.sframe)"
 
 # object NAME <CODE: of one function of this name
 object() {
@@ -156,11 +133,8 @@ _Static_assert(PLAIN_CODE_SIZE == 5 && PLAIN_SLOT_SIZE == 16 &&
 	       PLAIN_SFRAME_START_OFF == 28 && PLAIN_SFRAME_SIZE_OFF == 36 &&
 	       PLAIN_EH_FRAME_START_OFF % 8 == 0, "template");
 EOS
-if "${CC:-cc}" -Wall -Werror -c -o use.o use.c 2>err; then
-	ok "the header compiles, twice included"
-else
-	not_ok "the header compiles" "$(cat err)"
-fi
+works "the header compiles, twice included" \
+	"${CC:-cc}" -Wall -Werror -c -o use.o use.c
 object moved <<'EOS'
 	call elsewhere
 	ret
@@ -203,7 +177,7 @@ for name in "$(printf 'two\nlines')" plain.part.0 9lives '*/ int x; /*' é \
 	expect "template of a function named $(echo "$name" | tr '\n' ' ')" 1 \
 		"sframegen: named.o: 0x*: function's name is too long or not one in C" \
 		--template named.o -o x
-	same "one line of message" "$(wc -l <err)" 1
+	is "one line of message" 1 "$(wc -l <err)"
 done
 objcopy --redefine-sym plain="${long#a}" plain.o named.o
 expect "template of a function with a long name" 0 "" \
@@ -219,6 +193,6 @@ expect "verify without .sframe" 1 \
 needs=$(nm -u "$O/lib/libsframegen.a" | sed -n 's/^ *U //p' | sort -u |
 	grep -v -e '^sfg_' -e '^cfi_' -e '^_GLOBAL_OFFSET_TABLE_$' |
 	tr '\n' ' ')
-same "libsframegen.a needs only memory functions" "$needs" \
-	"calloc free malloc memcmp memcpy memmove qsort realloc "
-exit $failed
+is "libsframegen.a needs only memory functions" \
+	"calloc free malloc memcmp memcpy memmove qsort realloc " "$needs"
+finish

@@ -526,5 +526,5 @@ int main(int argc, char **argv)
 	free(elf);
 	free(object);
 	clean_up();
-	return failed;
+	return finish();
 }

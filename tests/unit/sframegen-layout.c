@@ -221,5 +221,5 @@ int main(void)
 	test_wide();
 	test_empty();
 	test_unsorted_text();
-	return failed;
+	return finish();
 }

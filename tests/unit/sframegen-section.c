@@ -455,5 +455,5 @@ int main(void)
 	test_big_endian();
 	test_ignored_fields();
 	test_large_cfa();
-	return failed;
+	return finish();
 }

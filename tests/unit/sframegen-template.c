@@ -177,5 +177,5 @@ int main(void)
 		test_unwind(&w, &kinds[i]);
 		munmap(w.text, 2 * WINDOW);
 	}
-	return failed;
+	return finish();
 }

@@ -4,33 +4,12 @@
 #ifndef SFRAMEGEN_TEST_H
 #define SFRAMEGEN_TEST_H
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../lib/case.h"
 #include "commands.h"
 #include "core.h"
-
-static int failed;
-
-static inline void result(bool ok, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static inline void result(bool ok, const char *name, const char *format, ...)
-{
-	va_list args;
-
-	if (ok) {
-		printf("ok - %s\n", name);
-		return;
-	}
-	failed = 1;
-	printf("not ok - %s: ", name);
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	putchar('\n');
-}
 
 /* A growing section. */
 struct bytes {

@@ -4,25 +4,27 @@
 #
 # In the guest: sfjit ps on processes that wait.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 here=$top/tests/unit/run
 
-# start NAME COMMAND...: waits for a line of its output in $work/NAME; its pid
+# start NAME COMMAND...: waits for a line of its output in $tmp/NAME; its pid
 # is in $pid.  It reads from a pipe that is never closed.
 start() {
 	name=$1
 	shift
-	"$@" <"$work/input" >"$work/$name" 2>"$work/$name.err" &
+	"$@" <"$tmp/input" >"$tmp/$name" 2>"$tmp/$name.err" &
 	pid=$!
-	while ! [ -s "$work/$name" ]; do
-		kill -0 "$pid" || { cat "$work/$name.err"; exit 1; }
+	while ! [ -s "$tmp/$name" ]; do
+		kill -0 "$pid" || { cat "$tmp/$name.err"; exit 1; }
 		sleep 0.1
 	done
 }
 
-mkfifo "$work/input"
-exec 8<>"$work/input"
+mkfifo "$tmp/input"
+exec 8<>"$tmp/input"
 export PYTHONPATH="$top/build/lib/python"
 start cat "$sfjit" run -- sh -c 'echo ready; exec cat'
 cat=$pid
@@ -33,32 +35,32 @@ while ! grep -qs '^windows [1-9]' "/proc/$cat/sframe" ||
 done
 start python "$sfjit" run -- python3 -m sfjit "$here/ps_target.py"
 python=$pid
-live=$(cat "$work/python")
+live=$(cat "$tmp/python")
 
 for pid in $cat $python; do
-	"$sfjit" ps --json "$pid" >"$work/json"
+	"$sfjit" ps --json "$pid" >"$tmp/json"
 	like "JSON of $(cat "/proc/$pid/comm") is what /proc says" "[1-9]*" \
-		"$(python3 "$here/check_ps.py" "$pid" <"$work/json" 2>&1)"
+		"$(python3 "$here/check_ps.py" "$pid" <"$tmp/json" 2>&1)"
 done
 
-"$sfjit" ps "$cat" >"$work/text"
+"$sfjit" ps "$cat" >"$tmp/text"
 is "title" "$cat cat: $(grep -c '^[0-9a-f]*-' "/proc/$cat/sframe") windows" \
-	"$(head -n 1 "$work/text")"
-libc=$(grep -c ' /[^ ]*/libc.so.6+[0-9a-f]*  *\[anon\]+' "$work/text")
+	"$(head -n 1 "$tmp/text")"
+libc=$(grep -c ' /[^ ]*/libc.so.6+[0-9a-f]*  *\[anon\]+' "$tmp/text")
 is "text of libc.so.6, its table in anonymous memory" 1 "$libc"
-is "text of the vDSO" 1 "$(grep -c ' \[vdso\]+[0-9a-f]* ' "$work/text")"
-column=$(awk '/^TEXT / { print index($0, "TEXT IN") }' "$work/text")
+is "text of the vDSO" 1 "$(grep -c ' \[vdso\]+[0-9a-f]* ' "$tmp/text")"
+column=$(awk '/^TEXT / { print index($0, "TEXT IN") }' "$tmp/text")
 is "columns are aligned" "" "$(awk -v at="$column" '/^[0-9a-f]+-/ &&
 	(substr($0, at - 2, 2) != "  " || substr($0, at, 1) == " ")' \
-	"$work/text")"
+	"$tmp/text")"
 
-"$sfjit" ps "$python" >"$work/text"
+"$sfjit" ps "$python" >"$tmp/text"
 is "live window" 1 "$(grep -c "^$live-[0-9a-f]*  7  .*  200  live  *\[anon\]+" \
-	"$work/text")"
+	"$tmp/text")"
 like "names of the perf map" "py::*:/* and [1-9]* more" \
-	"$(sed -n 's/.*  \(py::.*\)/\1/p' "$work/text")"
+	"$(sed -n 's/.*  \(py::.*\)/\1/p' "$tmp/text")"
 # A file over the map, for the process (and everybody), or for the reader only.
-cat >"$work/over" <<'EOF'
+cat >"$tmp/over" <<'EOF'
 import ctypes, os, sys
 over, at, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 MS_BIND = 4096
@@ -71,21 +73,21 @@ over() {
 }
 map=/tmp/perf-$python.map
 is "a file over the map, for the reader" "$python python3 with names" \
-	"$(over unshare --mount python3 "$work/over" /dev/null "$map" \
+	"$(over unshare --mount python3 "$tmp/over" /dev/null "$map" \
 		"$sfjit" ps "$python")"
-cp "$map" "$work/copy"
+cp "$map" "$tmp/copy"
 is "a file over the map, for the process" "$python python3" \
-	"$(over python3 "$work/over" "$work/copy" "$map" "$sfjit" ps "$python")"
+	"$(over python3 "$tmp/over" "$tmp/copy" "$map" "$sfjit" ps "$python")"
 python3 -c 'import ctypes, sys
 sys.exit(ctypes.CDLL(None).umount2(sys.argv[1].encode(), 0))' "$map"
 is "several processes" "$cat $python" \
 	"$("$sfjit" ps "$cat" "$python" | sed -n 's/ [a-z0-9]*: .*//p' | xargs)"
 
-"$sfjit" ps >"$work/text"
+"$sfjit" ps >"$tmp/text"
 is "all processes: cat, with no live window" 1 \
-	"$(grep -c "^ *$cat  *[1-9][0-9]*  *0  .*  cat\$" "$work/text")"
+	"$(grep -c "^ *$cat  *[1-9][0-9]*  *0  .*  cat\$" "$tmp/text")"
 is "all processes: python3, with one" 1 \
-	"$(grep -c "^ *$python  *[1-9][0-9]*  *1  .*  python3\$" "$work/text")"
+	"$(grep -c "^ *$python  *[1-9][0-9]*  *1  .*  python3\$" "$tmp/text")"
 is "all processes, as JSON" "[$cat, $python]" "$("$sfjit" ps --json |
 	python3 -c 'import json, sys
 print([process["pid"] for process in json.load(sys.stdin)])')"

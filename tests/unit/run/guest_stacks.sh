@@ -6,10 +6,12 @@
 # records them, without sfjit and with. The test's own part of each stack is
 # known and compared name by name.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/lib.sh"
-data=$work/perf.data
-samples=$work/samples
+. "$top/tests/unit/run/lib.sh"
+data=$tmp/perf.data
+samples=$tmp/samples
 
 # record MODE COMMAND...
 record() {
@@ -18,9 +20,9 @@ record() {
 	rm -f "$log"
 	perf record -k CLOCK_MONOTONIC -e cpu-clock -F 500 \
 		--call-graph="$mode" -o "$data" -- "$@" \
-		>"$work/out" 2>"$work/err" &&
+		>"$tmp/out" 2>"$tmp/err" &&
 	perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
-		>"$samples" 2>>"$work/err"
+		>"$samples" 2>>"$tmp/err"
 }
 
 # summary COMM START END CHAIN: of the user stacks of COMM whose innermost
@@ -66,10 +68,10 @@ summary() {
 
 without_sfjit() {
 	record "$1" "$run/prefork" "$2"
-	summary prefork 0 compare "" >"$work/sum" 2>"$work/bad"
+	summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
 	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
-		"$work/sum" >"$work/total"
-	read -r stacks complete _ <"$work/total"
+		"$tmp/sum" >"$tmp/total"
+	read -r stacks complete _ <"$tmp/total"
 }
 
 prefork() {
@@ -85,8 +87,8 @@ prefork() {
 
 	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" 2500
 	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
-	summary prefork 0 sort_once "work main" >"$work/sum" 2>"$work/bad"
-	is "prefork, $1: parent and 3 workers" 4 "$(wc -l <"$work/sum")"
+	summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+	is "prefork, $1: parent and 3 workers" 4 "$(wc -l <"$tmp/sum")"
 	while read -r pid _ stacks _ complete _ exact; do
 		if [ "$stacks" -gt 20 ] && [ "$complete" = "$stacks" ] &&
 			[ "$exact" = "$stacks" ]; then
@@ -94,12 +96,12 @@ prefork() {
 		else
 			not_ok "prefork, $1: all stacks of $pid" \
 				"$stacks, $complete complete, $exact exact:
-$(head -n 30 "$work/bad")"
+$(head -n 30 "$tmp/bad")"
 		fi
-	done <"$work/sum"
+	done <"$tmp/sum"
 }
 
-cat >"$work/chain.py" <<'END'
+cat >"$tmp/chain.py" <<'END'
 import sys
 import time
 
@@ -119,7 +121,7 @@ def outer(seconds):
 outer(float(sys.argv[1]))
 END
 
-cat >"$work/alarm.py" <<'END'
+cat >"$tmp/alarm.py" <<'END'
 import signal
 import sys
 import time
@@ -152,7 +154,7 @@ END
 
 record_python() {
 	PYTHONPATH=$top/build/lib/python record "$1" "$sfjit" run \
-		-o "$log" -- python3 -m sfjit "$work/$2" "$3"
+		-o "$log" -- python3 -m sfjit "$tmp/$2" "$3"
 }
 
 # record_enough MODE SCRIPT SECONDS FEWEST FUNCTION: ten times as long if there
@@ -166,25 +168,25 @@ record_enough() {
 # python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: of each stack that has
 # the first function only the Python functions, which are known.
 python_stacks() {
-	mode=$1 file=$work/$2 fewest=$4
+	mode=$1 file=$tmp/$2 fewest=$4
 	if ! record_enough "$@"; then
-		not_ok "python, $mode: perf, $2" "$(tail -n 3 "$work/err")"
+		not_ok "python, $mode: perf, $2" "$(tail -n 3 "$tmp/err")"
 		return
 	fi
 	shift 4
 	awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/' "$samples" \
-		>"$work/names" && mv "$work/names" "$samples"
+		>"$tmp/names" && mv "$tmp/names" "$samples"
 	inner=$1
 	shift
 	summary python3 0 "py::$inner:$file" \
 		"$(printf "py::%s:$file " "$@" '<module>')" \
-		>"$work/sum" 2>"$work/bad"
-	read -r _ _ stacks _ _ _ exact <"$work/sum"
+		>"$tmp/sum" 2>"$tmp/bad"
+	read -r _ _ stacks _ _ _ exact <"$tmp/sum"
 	if [ "${stacks:-0}" -gt "$fewest" ] && [ "$exact" = "$stacks" ]; then
 		ok "python, $mode: all Python functions of $stacks stacks of $inner"
 	else
 		not_ok "python, $mode: all Python functions of stacks of $inner" \
-			"$exact of $stacks stacks: $(head -n 30 "$work/bad")"
+			"$exact of $stacks stacks: $(head -n 30 "$tmp/bad")"
 	fi
 }
 

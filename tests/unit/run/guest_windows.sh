@@ -4,8 +4,10 @@
 #
 # In the guest: the windows in /proc/PID/sframe.
 
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
-. "$(dirname "$0")/lib.sh"
+. "$top/tests/unit/run/lib.sh"
 
 register sleep 60 &
 while ! grep -qs ' ready ' "$log"; do
@@ -13,11 +15,11 @@ while ! grep -qs ' ready ' "$log"; do
 done
 pid=$(sed -n 's/^sfjit: \([0-9]*\) .* ready .*/\1/p' "$log")
 sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \3/p' \
-	"/proc/$pid/sframe" >"$work/windows"
+	"/proc/$pid/sframe" >"$tmp/windows"
 sed -n 's/^\([0-9a-f]*\)-[0-9a-f]* r-xp .*/\1 \1/p' "/proc/$pid/maps" \
-	>"$work/text"
+	>"$tmp/text"
 is "one window per executable mapping, its key is its start" \
-	"$(cat "$work/text")" "$(cat "$work/windows")"
+	"$(cat "$tmp/text")" "$(cat "$tmp/windows")"
 kill "$pid"
 # What was killed dies on its own processor.
 tries=0

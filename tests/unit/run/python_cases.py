@@ -12,18 +12,16 @@ import tempfile
 import textwrap
 import zipfile
 
-failed = 0
+sys.path.append(sys.path[0] + "/../../lib")
+
+from case import check, finish
+
 work = tempfile.mkdtemp()
 environment = dict(os.environ)
 
 
 def report(name, problem):
-    global failed
-    if problem:
-        failed = 1
-        print(f"not ok - python: {name}: {problem}".replace("\n", " | "))
-    else:
-        print(f"ok - python: {name}")
+    check(f"python: {name}", not problem, problem)
 
 
 def python(arguments, options=(), stdin="", cwd=None, sfjit=False):
@@ -374,4 +372,4 @@ other_forms()
 usage()
 client()
 shutil.rmtree(work)
-sys.exit(failed)
+finish()
