@@ -13,7 +13,7 @@ find_images() {
 	esac
 	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
 	disk=
-	[ "$rootfs" = none ] || disk=$("$top/tools/rootfs")
+	[ "$rootfs" = none ] || disk=$("$top/tools/rootfs" "--with=$with")
 }
 
 pack_initramfs() {

@@ -45,13 +45,6 @@ kernel_image() {
 	drop_old "kernel-$variant"
 }
 
-# Every state of the series leaves an image; the last few are enough.
-drop_old() {
-	touch "$entry"
-	# shellcheck disable=SC2012 # names of our own
-	ls -dt "$cache/$1"-* | tail -n +6 | xargs -r rm -rf
-}
-
 build_image() {
 	make_kernel "$variant"
 	cp "$build/arch/x86/boot/bzImage" "$build/System.map" "$1/"

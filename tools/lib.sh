@@ -100,3 +100,11 @@ cached() {
 	fi
 	exec 9>&-
 }
+
+# drop_old NAME: of the directories NAME-KEY, $entry and the four used before it
+# are enough.
+drop_old() {
+	touch "$entry"
+	# shellcheck disable=SC2012 # names of our own
+	ls -dt "$cache/$1"-* | tail -n +6 | xargs -r rm -rf
+}

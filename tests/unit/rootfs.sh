@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Lists of packages of tools/rootfs: one image for one set of names.  Programs
+# of our own stand for those that ask the archive and make the image.
+
+set -eu
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+
+mkdir "$tmp/bin"
+cat >"$tmp/bin/sudo" <<'END'
+#!/bin/sh
+exec "$@"
+END
+cat >"$tmp/bin/apt-get" <<'END'
+#!/bin/sh
+case " $* " in
+*" nosuch "*)
+	echo "E: Unable to locate package nosuch" >&2
+	exit 100 ;;
+esac
+END
+cat >"$tmp/bin/mmdebstrap" <<'END'
+#!/bin/sh
+echo "$*" >>"$tmp/made"
+for root; do :; done
+root=${*%" -"} root=${root##* }
+for file in python3.13 ld-linux-x86-64.so.2 libc.so.6 libcrypto.so.3 \
+	libstdc++.so.6; do
+	mkdir -p "$root/usr/bin" "$root/lib64" "$root/usr/lib/x86_64-linux-gnu"
+	: >"$root/usr/bin/$file"
+	: >"$root/lib64/$file"
+	: >"$root/usr/lib/x86_64-linux-gnu/$file"
+done
+END
+cat >"$tmp/bin/mke2fs" <<'END'
+#!/bin/sh
+image=${*% *}
+: >"${image##* }"
+END
+for program in chroot chown; do
+	printf '#!/bin/sh\n' >"$tmp/bin/$program"
+done
+chmod +x "$tmp/bin"/*
+export tmp PATH="$tmp/bin:$PATH" O="$tmp/build" XDG_CACHE_HOME="$tmp/cache" \
+	MIRROR=none
+
+# rootfs OPTION...: sets $said and $rc.
+rootfs() {
+	rc=0
+	said=$(tools/rootfs "$@" 2>"$tmp/err") || rc=$?
+}
+
+# kept: images for lists of packages.
+kept() {
+	find "$tmp/cache/sfjit" -maxdepth 1 -name 'rootfs_with-*' | wc -l
+}
+
+rootfs
+plain=$said
+is 'no list: made' 0 "$rc"
+is 'no list: an image' yes "$([ -f "$plain" ] && echo yes)"
+rootfs --with= --with=,
+is 'empty lists are none' "$plain" "$said"
+
+rootfs --with=ruby,hello
+first=$said
+is 'list: made' 0 "$rc"
+is 'list: an image of its own' yes \
+	"$([ -f "$first" ] && [ "$first" != "$plain" ] && echo yes)"
+is 'list: installed' yes "$(grep -q 'trixie-backports,hello,ruby ' \
+	"$tmp/made" && echo yes)"
+rootfs --with=hello --with=ruby
+is 'two options are one list' "$first" "$said"
+rootfs --with=,ruby,hello,,ruby --with=hello
+is 'names twice and in another order' "$first" "$said"
+is 'made once' 2 "$(wc -l <"$tmp/made")"
+is 'says of what' 'hello ruby' "$(cat "${first%/*}/packages")"
+
+rootfs --with=hello,nosuch
+is 'unknown package: status' 1 "$rc"
+is 'unknown package: named' 'rootfs: Unable to locate package nosuch' \
+	"$(tail -n 1 "$tmp/err")"
+is 'unknown package: nothing printed' '' "$said"
+is 'unknown package: nothing made' 2 "$(wc -l <"$tmp/made")"
+is 'unknown package: nothing kept' 1 "$(kept)"
+
+for bad in Hello -x 'a b' 'ab;id' '../ab' 'a'; do
+	rootfs --with="$bad"
+	is "'$bad' is no name: status" 1 "$rc"
+	is "'$bad' is no name: message" \
+		"rootfs: no name of a package: '$bad'" "$(cat "$tmp/err")"
+done
+
+for more in a1 a2 a3 a4 a5; do
+	rootfs --with=$more
+done
+is 'five lists are kept' 5 "$(kept)"
+is 'the oldest is not' no "$([ -f "$first" ] || echo no)"
+is 'nor does it take the plain image along' yes \
+	"$([ -f "$plain" ] && echo yes)"
+finish
