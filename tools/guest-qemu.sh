@@ -6,6 +6,9 @@
 # The parts of tools/guest: what goes into the guest, QEMU, what comes back.
 # Sourced after lib.sh.
 
+# Its process, while it runs.
+qemu_pid=''
+
 find_images() {
 	case $kernel in
 	*/*) image=$kernel ;;
@@ -18,7 +21,7 @@ find_images() {
 
 pack_initramfs() {
 	mkdir -p "$run/init/bin"
-	cp /bin/busybox "$run/init/bin/"
+	cp "$(command -v busybox)" "$run/init/bin/"
 	cp "$top/tools/guest-init" "$run/init/init"
 	(cd "$run/init" && find . | cpio -o -H newc --quiet) |
 		gzip -1 >"$run/initramfs"
@@ -30,12 +33,20 @@ pack() {
 		{ cat "$run/tar.log" >&2; return 1; }
 }
 
-# The repository with what was built, and the command with its exact words.
-pack_payload() {
-	{
-		echo 'cd /sfjit'
+# The command with its exact words; without any, a shell.
+guest_command() {
+	echo 'cd /sfjit'
+	[ "$input" != terminal ] || terminal_settings
+	if [ $# -gt 0 ]; then
 		echo "exec $(quote "$@")"
-	} >"$run/.guest-command"
+	else
+		echo "exec \$(command -v bash || echo sh)"
+	fi
+}
+
+# The repository with what was built, and the command.
+pack_payload() {
+	guest_command "$@" >"$run/.guest-command"
 	_built=$(cd "$O" && ls -d bin lib tests gen module 2>/dev/null) || :
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
@@ -80,11 +91,24 @@ machine() {
 	esac
 }
 
-# port NAME FILE: what the guest writes to this virtio port goes to FILE.
+# port NAME [CHARDEV]: what the guest writes to this virtio port goes to the
+# file NAME, or to the CHARDEV, from where it reads, too.
 port() {
-	: >"$run/$1"
-	echo "-chardev file,id=$1,path=$run/$1"
+	echo "-chardev ${2:-file,path=$run/$1},id=$1"
 	echo "-device virtserialport,chardev=$1,name=$1"
+}
+
+# Where the command's input comes from and its output goes to.
+streams() {
+	case $input in
+	terminal)
+		terminal_device
+		return ;;
+	stdin)
+		port in stdio ;;
+	esac
+	port out
+	port err
 }
 
 drive() {
@@ -94,34 +118,59 @@ drive() {
 # The guest has no keyboard, the search for one takes minutes with KASAN.
 qemu() {
 	# shellcheck disable=SC2046 # no blanks in what these print
-	timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
+	exec timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
 		-m "$mem" -nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$image" -initrd "$run/initramfs" \
 		-append "console=ttyS0 ignore_loglevel panic=-1 \
 			i8042.nopnp i8042.noaux i8042.nokbd \
 			tsc=nowatchdog rootfs=$rootfs" \
 		-serial "file:$dmesg" -device virtio-serial-pci \
-		$(port out) $(port err) $(port files) $(port status) \
+		$(streams) $(port files) $(port status) \
 		$(drive read-only "$run/payload") \
 		$([ -z "$disk" ] || drive snapshot "$disk") \
-		</dev/null >"$run/qemu.log" 2>&1
+		2>"$run/qemu.log"
+}
+
+start_qemu() {
+	case $input in
+	terminal) qemu <"$terminal" >"$terminal" & ;;
+	stdin) qemu <&3 >/dev/null & ;;
+	none) qemu </dev/null >/dev/null & ;;
+	esac
+	qemu_pid=$!
+}
+
+# A signal that has a trap ends `wait', too.
+wait_qemu() {
+	_rc=0
+	while :; do
+		wait "$qemu_pid" || _rc=$?
+		kill -0 "$qemu_pid" 2>/dev/null || break
+		_rc=0
+	done
+	qemu_pid=
+	return $_rc
+}
+
+stop_qemu() {
+	[ -z "$qemu_pid" ] || ! kill "$qemu_pid" 2>/dev/null || wait_qemu || :
 }
 
 # Output goes through files, not pipes: a slow reader must not stop the guest.
 boot() {
 	: >"$run/out"
 	: >"$run/err"
-	qemu &
-	_qemu=$!
-	tail -c +1 -s 0.1 -f --pid=$_qemu "$run/out" &
+	[ "$input" != terminal ] || announce_terminal
+	start_qemu
+	tail -c +1 -s 0.1 -f --pid="$qemu_pid" "$run/out" &
 	_tails=$!
-	tail -c +1 -s 0.1 -f --pid=$_qemu "$run/err" >&2 &
+	tail -c +1 -s 0.1 -f --pid="$qemu_pid" "$run/err" >&2 &
 	_tails="$_tails $!"
-	_rc=0
-	wait $_qemu || _rc=$?
+	_status=0
+	wait_qemu || _status=$?
 	# shellcheck disable=SC2086
 	wait $_tails || :
-	return $_rc
+	return $_status
 }
 
 take_files() {

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Options of tools/guest, and what goes between it and QEMU.  Programs of our
+# own stand for QEMU and what packs the guest.
+
+set -eu
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+
+mkdir "$tmp/bin"
+: >"$tmp/bzImage"
+for program in busybox cpio; do
+	printf '#!/bin/sh\n' >"$tmp/bin/$program"
+done
+cat >"$tmp/bin/timeout" <<'END'
+#!/bin/sh
+echo "$2" >"$tmp/limit"
+shift 2
+exec "$@"
+END
+# Its guest gives back what it reads, and the command it was to run.
+cat >"$tmp/bin/qemu-system-x86_64" <<'END'
+#!/bin/sh
+echo "$*" >"$tmp/arguments"
+file() { sed -n "s/.* file,path=\([^ ]*\),id=$1 .*/\1/p" "$tmp/arguments"; }
+drive=$(sed -n 's/.*,file=\([^ ]*\),read-only.*/\1/p' "$tmp/arguments")
+tar -xOf "$drive" .guest-command >"$tmp/command"
+: >"$(sed -n 's/.*-serial file:\([^ ]*\) .*/\1/p' "$tmp/arguments")"
+cat >"$(file out)"
+echo 7 >"$(file status)"
+END
+chmod +x "$tmp/bin"/*
+export tmp PATH="$tmp/bin:$PATH" O="$tmp/build" XDG_CACHE_HOME="$tmp/cache"
+unset SFJIT_KERNEL
+
+# guest OPTION...: stdin, output and status are the guest's.
+guest() {
+	rc=0
+	tools/guest --kernel="$tmp/bzImage" --rootfs=none --accel=tcg "$@" \
+		>"$tmp/out" 2>"$tmp/err" || rc=$?
+}
+
+# refused NAME STATUS PATTERN OPTION...
+refused() {
+	name=$1 want=$2 pattern=$3
+	shift 3
+	rc=0
+	said=$(tools/guest "$@" 2>&1 </dev/null) || rc=$?
+	is "$name: status" "$want" "$rc"
+	like "$name: message" "$pattern" "$said"
+}
+
+refused 'no command' 2 'usage: *' --rootfs=none
+refused 'unknown option' 2 'usage: *' --shel
+refused 'packages without a root filesystem' 2 \
+	'guest: --with *--rootfs=none*' --rootfs=none --with=hello -- true
+refused 'name that is none' 97 "rootfs: no name of a package: 'Hello'" \
+	--kernel="$tmp/bzImage" --with=hello --with=Hello -- true
+
+printf 'one\ntwo\n' >"$tmp/in"
+guest -- echo 'a  b' "it's" <"$tmp/in"
+is 'command: status' 7 "$rc"
+is 'command: reads nothing' '' "$(cat "$tmp/out")"
+is 'command: its words' "exec 'echo' 'a  b' 'it'\''s' " \
+	"$(tail -n 1 "$tmp/command")"
+is 'command: time limit' 900 "$(cat "$tmp/limit")"
+
+guest --shell <"$tmp/in"
+is 'shell: status' 7 "$rc"
+is 'shell: reads stdin' "$(cat "$tmp/in")" "$(cat "$tmp/out")"
+is 'shell: says nothing' '' "$(cat "$tmp/err")"
+# shellcheck disable=SC2016 # the guest's
+is 'shell: bash, if it is there' 'exec $(command -v bash || echo sh)' \
+	"$(tail -n 1 "$tmp/command")"
+is 'shell: no time limit' 0 "$(cat "$tmp/limit")"
+
+guest --shell --timeout=5 -- cat </dev/null
+is 'shell with a command: its words' "exec 'cat' " \
+	"$(tail -n 1 "$tmp/command")"
+is 'shell with a limit' 5 "$(cat "$tmp/limit")"
+
+finish
