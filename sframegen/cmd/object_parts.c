@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Finds text, call frame information and .sframe in a file that is open. */
+#include <stdlib.h>
+
+#include "object.h"
+
+static const char *section_name(struct object *f, const GElf_Shdr *shdr)
+{
+	size_t strings;
+
+	if (elf_getshdrstrndx(f->elf, &strings))
+		return "";
+	return object_string(f, strings, shdr->sh_name);
+}
+
+/* Index of the section with this name and content, or 0. */
+static size_t find_section(struct object *f, const char *name,
+			   GElf_Shdr *shdr)
+{
+	size_t i;
+
+	for (i = 1; i < f->nr_sections; i++)
+		if (object_section(f, i, shdr) &&
+		    shdr->sh_type != SHT_NOBITS &&
+		    !strcmp(section_name(f, shdr), name))
+			return i;
+	return 0;
+}
+
+static int cannot_use(const struct object *f, const GElf_Shdr *shdr,
+		      const char *name)
+{
+	if (shdr->sh_flags & SHF_COMPRESSED)
+		return object_error(f, shdr->sh_offset, -ENOTSUP,
+				    "%s is compressed", name);
+	if (!object_in_file(f, shdr->sh_offset, shdr->sh_size))
+		return object_error(f, shdr->sh_offset, -EINVAL,
+				 "%s reaches past the end of the file", name);
+	return 0;
+}
+
+/*
+ * Object files: sections get addresses as if they were linked, code first,
+ * far enough apart that nothing is taken for padding between functions.
+ */
+#define SECTION_DISTANCE	256
+
+static uint64_t place_section(const GElf_Shdr *shdr, uint64_t *end)
+{
+	uint64_t align = shdr->sh_addralign, addr;
+
+	if (align < 2 || align & (align - 1) || align > 1 << 20)
+		align = 1;
+	addr = (*end + align - 1) & -align;
+	*end = addr + shdr->sh_size + SECTION_DISTANCE;
+	return addr;
+}
+
+static void place_sections(struct object *f, bool code, uint64_t *end)
+{
+	GElf_Shdr shdr;
+	size_t i;
+
+	for (i = 1; i < f->nr_sections; i++)
+		if (object_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
+		    !(shdr.sh_flags & SHF_EXECINSTR) == !code &&
+		    object_in_file(f, shdr.sh_offset, shdr.sh_size))
+			f->section_addr[i] = place_section(&shdr, end);
+}
+
+/* What overlaps would be converted and relocated as often as it is named. */
+static int check_overlap(struct object *f)
+{
+	uint64_t left = f->len;
+	GElf_Shdr shdr;
+	size_t i;
+
+	for (i = 1; i < f->nr_sections; i++) {
+		if (!object_section(f, i, &shdr) ||
+		    shdr.sh_type == SHT_NOBITS ||
+		    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
+			continue;
+		if (shdr.sh_size > left)
+			return object_error(f, shdr.sh_offset, -EINVAL,
+					    "sections overlap");
+		left -= shdr.sh_size;
+	}
+	return 0;
+}
+
+static int place_object(struct object *f)
+{
+	uint64_t end = 0;
+	int ret;
+
+	if (f->section_addr || f->ehdr.e_type != ET_REL)
+		return 0;
+	ret = check_overlap(f);
+	if (ret)
+		return ret;
+	f->section_addr = calloc(f->nr_sections + 1, sizeof(uint64_t));
+	if (!f->section_addr)
+		return object_no_memory(f);
+	place_sections(f, true, &end);
+	place_sections(f, false, &end);
+	return 0;
+}
+
+static uint64_t address_of(const struct object *f, size_t index,
+			   const GElf_Shdr *shdr)
+{
+	return f->section_addr ? f->section_addr[index] : shdr->sh_addr;
+}
+
+static void add_text(struct object *f, uint64_t addr, uint64_t offset,
+		     uint64_t len)
+{
+	if (len && object_in_file(f, offset, len))
+		f->text[f->nr_text++] = (struct sfg_image) {
+			.data = f->data + offset, .len = len, .addr = addr,
+		};
+}
+
+static int read_object_text(struct object *f)
+{
+	GElf_Shdr shdr;
+	size_t i;
+
+	f->text = calloc(f->nr_sections + 1, sizeof(*f->text));
+	if (!f->text)
+		return object_no_memory(f);
+	for (i = 1; i < f->nr_sections; i++)
+		if (object_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
+		    shdr.sh_flags & SHF_EXECINSTR &&
+		    shdr.sh_type != SHT_NOBITS)
+			add_text(f, f->section_addr[i], shdr.sh_offset,
+				 shdr.sh_size);
+	return 0;
+}
+
+static int compare_images(const void *x, const void *y)
+{
+	const struct sfg_image *a = x, *b = y;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+static int read_segment_text(struct object *f)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
+				    elf_errmsg(-1));
+	f->text = calloc(nr + 1, sizeof(*f->text));
+	if (!f->text)
+		return object_no_memory(f);
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(f->elf, i, &phdr) &&
+		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
+			add_text(f, phdr.p_vaddr, phdr.p_offset,
+				 phdr.p_filesz);
+	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
+	return 0;
+}
+
+static int read_text(struct object *f)
+{
+	int ret = place_object(f);
+
+	if (ret)
+		return ret;
+	ret = f->ehdr.e_type == ET_REL ? read_object_text(f) :
+					 read_segment_text(f);
+	if (!ret && !f->nr_text)
+		ret = object_error(f, 0, -EINVAL, "no executable code");
+	return ret;
+}
+
+/* 0 with image.data NULL: there is no such section. */
+static int read_part(struct object *f, const char *name,
+		     struct object_part *part)
+{
+	GElf_Shdr shdr;
+	size_t index = find_section(f, name, &shdr);
+	int ret;
+
+	if (!index)
+		return 0;
+	ret = cannot_use(f, &shdr, name);
+	if (ret)
+		return ret;
+	part->file_offset = shdr.sh_offset;
+	part->image = (struct sfg_image) {
+		.data = f->data + shdr.sh_offset, .len = shdr.sh_size,
+		.addr = address_of(f, index, &shdr),
+	};
+	return f->ehdr.e_type == ET_REL ? object_relocate(f, part, index) : 0;
+}
+
+/* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
+
+static bool find_segment(struct object *f, unsigned int type, uint64_t addr,
+			 GElf_Phdr *phdr)
+{
+	size_t i, nr;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(f->elf, i, phdr) && phdr->p_type == type &&
+		    addr - phdr->p_vaddr < phdr->p_filesz &&
+		    object_in_file(f, phdr->p_offset, phdr->p_filesz))
+			return true;
+	return false;
+}
+
+static bool first_segment(struct object *f, unsigned int type,
+			  GElf_Phdr *phdr)
+{
+	size_t i, nr;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(f->elf, i, phdr) && phdr->p_type == type)
+			return true;
+	return false;
+}
+
+static uint32_t get_u32(const struct object *f, const uint8_t *p)
+{
+	uint32_t v = 0;
+	Elf_Data from = {
+		.d_buf = (void *)p, .d_size = sizeof(v),
+		.d_type = ELF_T_WORD, .d_version = EV_CURRENT,
+	};
+	Elf_Data to = {
+		.d_buf = &v, .d_size = sizeof(v), .d_version = EV_CURRENT,
+	};
+
+	gelf_xlatetom(f->elf, &to, &from, f->data[EI_DATA]);
+	return v;
+}
+
+/* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what all linkers write. */
+#define PCREL_SDATA4	0x1b
+
+/* .eh_frame_hdr: version 1, three encodings, then the pointer. */
+static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
+			      uint64_t *addr)
+{
+	const uint8_t *p = f->data + phdr->p_offset;
+
+	if (phdr->p_filesz < 8 || p[0] != 1 || p[1] != PCREL_SDATA4)
+		return false;
+	*addr = phdr->p_vaddr + 4 + (int32_t)get_u32(f, p + 4);
+	return true;
+}
+
+static int read_cfi_by_segment(struct object *f)
+{
+	GElf_Phdr hdr, load;
+	uint64_t addr, skip;
+
+	if (!first_segment(f, PT_GNU_EH_FRAME, &hdr))
+		return 0;
+	if (!object_in_file(f, hdr.p_offset, hdr.p_filesz) ||
+	    !read_eh_frame_ptr(f, &hdr, &addr) ||
+	    !find_segment(f, PT_LOAD, addr, &load))
+		return object_error(f, hdr.p_offset, -EINVAL,
+				    ".eh_frame_hdr is damaged");
+	skip = addr - load.p_vaddr;
+	f->cfi.file_offset = load.p_offset + skip;
+	f->cfi.image = (struct sfg_image) {
+		.data = f->data + f->cfi.file_offset,
+		.len = load.p_filesz - skip,
+		.addr = addr,
+	};
+	return 0;
+}
+
+static int read_debug_frame(struct object *f)
+{
+	f->cfi_flags = SFG_INPUT_DEBUG_FRAME;
+	return read_part(f, ".debug_frame", &f->cfi);
+}
+
+static void read_hdr_len(struct object *f)
+{
+	GElf_Phdr phdr;
+
+	if (f->ehdr.e_type != ET_REL &&
+	    first_segment(f, PT_GNU_EH_FRAME, &phdr))
+		f->eh_frame_hdr_len = phdr.p_filesz;
+}
+
+int object_read_cfi(struct object *f)
+{
+	int ret = read_text(f);
+
+	if (!ret)
+		ret = read_part(f, ".eh_frame", &f->cfi);
+	if (!ret && !f->cfi.image.data && f->ehdr.e_type != ET_REL)
+		ret = read_cfi_by_segment(f);
+	if (!ret && !f->cfi.image.data)
+		ret = read_debug_frame(f);
+	if (!ret && !f->cfi.image.data)
+		ret = object_error(f, 0, -EINVAL, "no call frame information");
+	read_hdr_len(f);
+	return ret;
+}
+
+int object_read_sframe(struct object *f)
+{
+	int ret = place_object(f);
+
+	if (!ret)
+		ret = read_part(f, ".sframe", &f->sframe);
+	if (!ret && !f->sframe.image.data)
+		ret = object_error(f, 0, -EINVAL, "no .sframe section");
+	return ret;
+}
