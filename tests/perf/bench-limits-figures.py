@@ -63,13 +63,13 @@ def budget_of_source():
 
 def hostile(result):
     worst, legal = result['worst_instructions'], result['legal_instructions']
-    check('worst callchain: at most twice the dearest legal one',
+    check('worst callchain: at most twice the most expensive legal one',
           0 < legal and worst <= 2 * legal, (worst, legal))
     check('worst callchain: the ratio is that of the two',
           abs(result['ratio'] * legal - worst) < legal / 1000, result['ratio'])
     check('worst callchain: within the bound',
           worst <= result['bound_instructions'], result['bound_instructions'])
-    check('worst callchain: no case is dearer',
+    check('worst callchain: no case is more expensive',
           max(case['instructions'] for case in result['cases']) == worst,
           result['cases'])
     check('budget: that of the source',
