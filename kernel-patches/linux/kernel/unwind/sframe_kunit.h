@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the KUnit suites of SFrame windows share: a section in user memory of
+ * the test, and the rows and windows that they make of it.
+ */
+#ifndef _KERNEL_UNWIND_SFRAME_KUNIT_H
+#define _KERNEL_UNWIND_SFRAME_KUNIT_H
+
+#include <kunit/test.h>
+
+#include <linux/sframe.h>
+
+#include "sframe.h"
+#include "user.h"
+
+struct file;
+
+#define SFRAME_TEST_SIZE	(4 * PAGE_SIZE)
+#define SFRAME_TEST_FDES	3
+#define SFRAME_TEST_BUDGET	1000
+
+/* Three functions with a gap behind each; the tests look into the second. */
+#define SFRAME_TEST_FUNC	0x200
+#define SFRAME_TEST_FUNC_SIZE	0x80
+#define SFRAME_TEST_OFF		0x10
+
+/* A section as it is in memory. All functions share the same rows. */
+struct sframe_test_image {
+	struct sframe_header	header;
+	struct sframe_fde	fdes[SFRAME_TEST_FDES];
+	struct sframe_fde_attr	attr;
+	u8			rows[256];
+} __packed;
+
+/**
+ * struct sframe_test - what a test starts from, and may edit
+ * @text:	user address of executable memory
+ * @data:	user address of memory for sections and stacks
+ * @at:		where the section is to be
+ * @len:	its length
+ * @start:	of each function, from @text
+ * @image:	the section; its func_start fields are made from @start
+ * @window:	covers the first page of @text, with this section
+ */
+struct sframe_test {
+	unsigned long			text;
+	unsigned long			data;
+	unsigned long			at;
+	unsigned long			len;
+	long				start[SFRAME_TEST_FDES];
+	struct sframe_test_image	image;
+	struct sframe_window		window;
+};
+
+/* Info byte of a row: @words of 1 << @size bytes. */
+#define INFO_SP(words, size)	(1 | (words) << 1 | (size) << 5)
+#define INFO_FP(words, size)	((words) << 1 | (size) << 5)
+#define INFO_FLEX(words)	INFO_FP(words, 0)
+
+/* Control words of FLEX rows */
+#define REG(nr)			((nr) << 3 | SFRAME_FLEX_REG_P)
+#define REG_DEREF(nr)		(REG(nr) | SFRAME_FLEX_DEREF_P)
+#define REG_R10			10
+
+/* Parts of a struct sframe_test_rows */
+#define BYTES(...)							\
+	.bytes = { __VA_ARGS__ },					\
+	.nr_bytes = sizeof((u8 []){ __VA_ARGS__ })
+#define FLEX			.info2 = SFRAME_FDE_TYPE_FLEX
+
+/**
+ * struct sframe_test_rows - the rows of a function and what they mean
+ * @name:	of the case
+ * @reason:	expected
+ * @frame:	expected if @reason is SFRAME_REASON_NONE
+ * @info:	of the attributes
+ * @info2:	of the attributes
+ * @rep_size:	of the attributes
+ * @nr:		number of rows
+ * @nr_bytes:	of the rows
+ * @bytes:	the rows
+ */
+struct sframe_test_rows {
+	const char			*name;
+	enum sframe_reason		reason;
+	struct unwind_user_frame	frame;
+	u8				info;
+	u8				info2;
+	u8				rep_size;
+	u8				nr;
+	u8				nr_bytes;
+	u8				bytes[48];
+};
+
+int sframe_test_init(struct kunit *test);
+unsigned long sframe_test_map(struct kunit *test, unsigned long where,
+			      struct file *file, unsigned long prot);
+unsigned long sframe_test_ip(const struct sframe_test *ctx);
+
+void sframe_test_put(struct kunit *test, unsigned long addr, const void *bytes,
+		     unsigned long nr);
+void sframe_test_set_rows(struct sframe_test *ctx, unsigned int nr,
+			  const u8 *bytes, unsigned int nr_bytes);
+void sframe_test_use_rows(struct kunit *test,
+			  const struct sframe_test_rows *rows);
+void sframe_test_write(struct kunit *test, unsigned long nr);
+int sframe_test_header(struct kunit *test, bool live);
+
+int sframe_test_insert(struct kunit *test, unsigned long key,
+		       unsigned long start, unsigned long end);
+int sframe_test_replace(struct kunit *test, unsigned long key,
+			unsigned long start, unsigned long end);
+
+#endif
