@@ -6,17 +6,35 @@
 # The parts of tools/guest: what goes into the guest, QEMU, what comes back.
 # Sourced after lib.sh.
 
+# The kernel with debug information takes this many minutes of one CPU.
+gdb_kernel_minutes=17
+
 # Its process, while it runs.
 qemu_pid=''
 
 find_images() {
+	[ -z "$gdb" ] || choose_symbols || return
 	case $kernel in
 	*/*) image=$kernel ;;
 	*) image=$("$top/tools/kernel" image "$kernel") || return ;;
 	esac
 	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
+	[ -z "$gdb" ] || [ -f "${image%/*}/vmlinux" ] ||
+		{ say "guest: no vmlinux beside $image"; return 1; }
 	disk=
 	[ "$rootfs" = none ] || disk=$("$top/tools/rootfs" "--with=$with")
+}
+
+# The kernel that has debug information and is otherwise $kernel.
+choose_symbols() {
+	case $kernel in
+	patched) kernel=gdb ;;
+	gdb | debug | */*) ;;
+	*) say "guest: no $kernel kernel with debug information"; return 1 ;;
+	esac
+	[ "$kernel" != gdb ] || ls -d "$cache"/build-gdb-* >/dev/null 2>&1 ||
+		say "The first kernel with debug information takes about" \
+			"$((gdb_kernel_minutes / jobs + 1)) minutes."
 }
 
 pack_initramfs() {
@@ -111,11 +129,18 @@ streams() {
 	port err
 }
 
+# Nothing but a debugger starts the CPUs.
+debugger() {
+	echo "-S -chardev socket,id=gdb,path=$run/gdb,server=on,wait=off"
+	echo "-gdb chardev:gdb"
+}
+
 drive() {
 	echo "-drive if=virtio,format=raw,cache=unsafe,file=$2,$1=on"
 }
 
-# The guest has no keyboard, the search for one takes minutes with KASAN.
+# The guest has no keyboard, the search for one takes minutes with KASAN.  A
+# debugger knows functions at the addresses they are linked to.
 qemu() {
 	# shellcheck disable=SC2046 # no blanks in what these print
 	exec timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
@@ -123,12 +148,12 @@ qemu() {
 		-kernel "$image" -initrd "$run/initramfs" \
 		-append "console=ttyS0 ignore_loglevel panic=-1 \
 			i8042.nopnp i8042.noaux i8042.nokbd \
-			tsc=nowatchdog rootfs=$rootfs" \
+			tsc=nowatchdog ${gdb:+nokaslr }rootfs=$rootfs" \
 		-serial "file:$dmesg" -device virtio-serial-pci \
 		$(streams) $(port files) $(port status) \
 		$(drive read-only "$run/payload") \
 		$([ -z "$disk" ] || drive snapshot "$disk") \
-		2>"$run/qemu.log"
+		$([ -z "$gdb" ] || debugger) 2>"$run/qemu.log"
 }
 
 start_qemu() {
@@ -162,6 +187,7 @@ boot() {
 	: >"$run/err"
 	[ "$input" != terminal ] || announce_terminal
 	start_qemu
+	[ -z "$gdb" ] || announce_debugger
 	tail -c +1 -s 0.1 -f --pid="$qemu_pid" "$run/out" &
 	_tails=$!
 	tail -c +1 -s 0.1 -f --pid="$qemu_pid" "$run/err" >&2 &
@@ -171,6 +197,17 @@ boot() {
 	# shellcheck disable=SC2086
 	wait $_tails || :
 	return $_status
+}
+
+# The line that connects a debugger, once there is something to connect to.
+announce_debugger() {
+	until [ -S "$run/gdb" ]; do
+		kill -0 "$qemu_pid" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	say "guest: it waits for a debugger:"
+	say "gdb -iex $(quote "add-auto-load-safe-path ${image%/*}")-ex" \
+		"$(quote "target remote $run/gdb")$(quote "${image%/*}/vmlinux")"
 }
 
 take_files() {

@@ -15,7 +15,8 @@ fragments() {
 	case $1 in
 	unpatched) set -- x86_64 ;;
 	patched) set -- x86_64 x86_64-sframe ;;
-	debug | kcsan) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
+	debug) set -- x86_64 x86_64-sframe x86_64-debug x86_64-gdb ;;
+	kcsan | gdb) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
@@ -50,6 +51,16 @@ build_image() {
 	cp "$build/arch/x86/boot/bzImage" "$build/System.map" "$1/"
 	cp "$build/.config" "$1/config"
 	our_functions >"$1/functions"
+	! grep -qx CONFIG_GDB_SCRIPTS=y "$build/.config" || copy_symbols "$1"
+}
+
+# gdb loads the commands that lie beside vmlinux under its name.
+copy_symbols() {
+	make -C "$tree" O="$build" scripts_gdb
+	mkdir "$1/scripts"
+	cp "$build/vmlinux" "$1/"
+	cp -L "$build/vmlinux-gdb.py" "$1/"
+	cp -rL "$build/scripts/gdb" "$1/scripts/"
 }
 
 # Of the files that the series is about, without what the compiler appends.

@@ -58,6 +58,10 @@ refused 'packages without a root filesystem' 2 \
 	'guest: --with *--rootfs=none*' --rootfs=none --with=hello -- true
 refused 'name that is none' 97 "rootfs: no name of a package: 'Hello'" \
 	--kernel="$tmp/bzImage" --with=hello --with=Hello -- true
+refused 'no debug information' 97 'guest: no unpatched kernel with debug *' \
+	--gdb --kernel=unpatched --rootfs=none -- true
+refused 'no vmlinux' 97 "guest: no vmlinux beside $tmp/bzImage" \
+	--gdb --kernel="$tmp/bzImage" --rootfs=none -- true
 
 printf 'one\ntwo\n' >"$tmp/in"
 guest -- echo 'a  b' "it's" <"$tmp/in"
@@ -81,4 +85,9 @@ is 'shell with a command: its words' "exec 'cat' " \
 	"$(tail -n 1 "$tmp/command")"
 is 'shell with a limit' 5 "$(cat "$tmp/limit")"
 
+: >"$tmp/vmlinux"
+guest --gdb -- true </dev/null
+like 'gdb: stopped' '* -S *' "$(cat "$tmp/arguments")"
+like 'gdb: addresses as linked' '* nokaslr *' "$(cat "$tmp/arguments")"
+is 'gdb: no time limit' 0 "$(cat "$tmp/limit")"
 finish
