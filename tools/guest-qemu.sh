@@ -139,8 +139,9 @@ drive() {
 	echo "-drive if=virtio,format=raw,cache=unsafe,file=$2,$1=on"
 }
 
-# The guest has no keyboard, the search for one takes minutes with KASAN.  A
-# debugger knows functions at the addresses they are linked to.
+# The guest has no keyboard, the search for one takes minutes with KASAN.  On a
+# loaded host the check of the timer can miss the ticks that it waits for, and
+# panics.  A debugger knows functions at the addresses they are linked to.
 qemu() {
 	# shellcheck disable=SC2046 # no blanks in what these print
 	exec timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
@@ -148,7 +149,8 @@ qemu() {
 		-kernel "$image" -initrd "$run/initramfs" \
 		-append "console=ttyS0 ignore_loglevel panic=-1 \
 			i8042.nopnp i8042.noaux i8042.nokbd \
-			tsc=nowatchdog ${gdb:+nokaslr }rootfs=$rootfs" \
+			no_timer_check tsc=nowatchdog rootfs=$rootfs \
+			${gdb:+ nokaslr}" \
 		-serial "file:$dmesg" -device virtio-serial-pci \
 		$(streams) $(port files) $(port status) \
 		$(drive read-only "$run/payload") \
