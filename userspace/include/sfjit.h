@@ -91,8 +91,8 @@ long sfjit_available(unsigned int query);
  * Return: 0, also where the kernel knows no SFrame windows.
  *   -EINVAL	@section is NULL; @length is less than a header; one of @text
  *		and @text_length is 0; a range wraps around; the kernel does not
- *		support the header; the code is not completely mapped executable;
- *		the section has no functions and there is no @text.
+ *		support the header; the code is not completely mapped
+ *		executable; the section has no functions and there is no @text.
  *   -EBUSY	@key is in use.
  *   -EEXIST	The range overlaps that of another window.
  *   -EFAULT	@section is not readable.

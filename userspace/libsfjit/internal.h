@@ -10,10 +10,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(default)
 #include <sfjit.h>
 #pragma GCC visibility pop
+
+/* A range that reaches the end of the address space does not wrap. */
+static inline bool sfjit_wraps(const void *start, size_t length)
+{
+	return (uintptr_t)start + length < (uintptr_t)start;
+}
 
 /* One lock for the state of pools and of the perf map, held over fork. */
 void sfjit_lock(void);

@@ -30,7 +30,7 @@
 #define FUNCTION_BYTES	sizeof(struct sframe_fde_attr)
 #define ROW_BYTES	29
 
-/* Limits of the kernel: entries of an index, and offsets of 32 bits. */
+/* The kernel takes so many entries of an index, and offsets of 32 bits. */
 #define MAX_FUNCTIONS	(1u << 24)
 #define MAX_LENGTH	UINT32_MAX
 
@@ -93,7 +93,7 @@ static uintptr_t next_text(const struct sfjit_live *live)
 	if (!nr)
 		return end;
 	last = fde_of(live, nr - 1);
-	/* Of one that was taken back, the end is in floor. */
+	/* A function that was taken back has size 0; floor has its end. */
 	return last->func_size ? start_of(last) + last->func_size : end;
 }
 
@@ -128,13 +128,13 @@ static int map_section(struct sfjit_live *live, uint64_t row_bytes)
 
 	if (length > MAX_LENGTH)
 		return -E2BIG;
-	/* What is not touched is not there. */
+	/* Pages that are never touched take no memory. */
 	ret = sfjit_map(length, MAP_NORESERVE, &live->section);
 	if (ret)
 		return ret;
 	/*
-	 * A huge page would be there from the first function on. A kernel that
-	 * makes none says EINVAL.
+	 * The first function would allocate a whole huge page. A kernel without
+	 * huge pages returns EINVAL.
 	 */
 	madvise(live->section, length, MADV_NOHUGEPAGE);
 	live->length = length;
@@ -147,7 +147,7 @@ static int unmap_section(const struct sfjit_live *live)
 	return sfjit_unmap(live->section, live->length);
 }
 
-/* Sizes that the section could not have in any case are refused here. */
+/* Refuses what does not fit into 32 bits before it is multiplied. */
 static int row_space(size_t functions, size_t rows, uint64_t *bytes)
 {
 	if (functions > MAX_FUNCTIONS || rows > MAX_LENGTH)
@@ -159,7 +159,7 @@ static int row_space(size_t functions, size_t rows, uint64_t *bytes)
 
 static bool is_range(const void *text, size_t length)
 {
-	return text && length && (uintptr_t)text + length > (uintptr_t)text;
+	return text && length && !sfjit_wraps(text, length);
 }
 
 static int register_live(struct sfjit_live *live, bool replace)
@@ -303,7 +303,7 @@ static struct sframe_fde *find_fde(const struct sfjit_live *live,
 }
 
 /* One aligned store: the kernel sees the function whole or not at all. */
-static void bury(struct sframe_fde *fde)
+static void clear_size(struct sframe_fde *fde)
 {
 	uint32_t *size = (uint32_t *)((unsigned char *)fde +
 				      offsetof(struct sframe_fde, func_size));
@@ -322,8 +322,8 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start)
 		return -ENOENT;
 	if (fde == fde_of(live, header_of(live)->num_fdes - 1))
 		live->floor = start_of(fde) + fde->func_size;
-	bury(fde);
-	/* Never counted before: growing makes no space for those. */
+	clear_size(fde);
+	/* sfjit_live_grow() reserves no space for functions taken back. */
 	live->withdrawn++;
 	return 0;
 }
@@ -355,7 +355,7 @@ static void copy_function(struct sfjit_live *to, const struct sfjit_live *from,
 	count(to, attr.num_fres, block_size(from, i));
 }
 
-/* Those that were taken back stay behind, and their text is free again. */
+/* Functions that were taken back are left out; their text is free again. */
 static void copy_functions(struct sfjit_live *to, const struct sfjit_live *from)
 {
 	uint32_t i;
@@ -426,7 +426,7 @@ static int grow(struct sfjit_live *live, const void *text, size_t length,
 		unmap_section(&new);
 		return ret;
 	}
-	/* What cannot be unmapped is lost; the window is good. */
+	/* A section that cannot be unmapped is leaked; the window is valid. */
 	unmap_section(live);
 	*live = new;
 	return 0;

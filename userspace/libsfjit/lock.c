@@ -4,9 +4,9 @@
  *
  * The lock, and fork in any state of it.
  *
- * fork() takes the lock, so that a child finds everything whole. A signal
+ * fork() takes the lock, so that a child finds consistent state. A signal
  * handler may fork, too: signals stay blocked while the lock is held, or a
- * handler in the holder's own thread would wait for it forever. That costs two
+ * handler in the holder's own thread would deadlock. That costs two
  * system calls, on paths that a JIT takes once per function.
  */
 #include <pthread.h>

@@ -4,9 +4,8 @@
  *
  * Names: lines of /tmp/perf-PID.map.
  *
- * The file is opened for each line. A descriptor that stays open would be
- * closed by daemons that close everything, and its number would then name a
- * file of somebody else.
+ * The file is opened for each line. Daemons close all descriptors when they
+ * start, and the number of one that was kept open would then be reused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +29,8 @@ static off_t last_end;
 /* ---- The file -------------------------------------------------------- */
 
 /*
- * /tmp is everybody's: a link or a FIFO of that name may lie there, and a file
- * of somebody else is one that perf would refuse to read.
+ * Everybody can write to /tmp: a link or a FIFO of that name may exist there.
+ * perf refuses to read a file of another user.
  */
 static int check_file(int fd, struct stat *st)
 {
@@ -129,8 +128,8 @@ static int read_start_time(time_t *start)
 }
 
 /*
- * Process numbers come back, after each boot the same ones. Two seconds are
- * for the rounding of both clocks and of the file's time.
+ * Process numbers are reused, and each boot begins with the same ones. Two
+ * seconds allow for the rounding of both clocks and of the file's time.
  */
 static int drop_stale_lines(int fd, const struct stat *st)
 {
@@ -258,7 +257,7 @@ int sfjit_perf_map_name(const void *start, size_t length, const char *name)
 {
 	int ret;
 
-	if (!length || (uintptr_t)start + length < (uintptr_t)start)
+	if (!length || sfjit_wraps(start, length))
 		return -EINVAL;
 	if (!name || !*name)
 		return -EINVAL;

@@ -49,20 +49,15 @@ long sfjit_available(unsigned int question)
 }
 
 /*
- * EINVAL is what a kernel says that does not know the option, and what ours
- * says to bad arguments; EPERM and ENOSYS come from seccomp filters, and a
- * filter may choose any other. The query tells them apart.
+ * A kernel that does not know the option returns EINVAL, and one that does
+ * returns it for bad arguments. Seccomp filters return EPERM or ENOSYS, or any
+ * other error. The query tells these cases apart.
  */
 static int forgive_if_absent(long ret)
 {
 	if (ret < 0 && !sfjit_available(SFJIT_QUERY_KERNEL))
 		return 0;
 	return ret;
-}
-
-static bool wraps(const void *start, size_t length)
-{
-	return (uintptr_t)start + length < (uintptr_t)start;
 }
 
 /*
@@ -78,7 +73,7 @@ static bool is_plausible(const void *section, size_t length,
 	/* Either both of the explicit range or none. */
 	if (!text != !text_length)
 		return false;
-	return !wraps(section, length) && !wraps(text, text_length);
+	return !sfjit_wraps(section, length) && !sfjit_wraps(text, text_length);
 }
 
 static int do_register(uintptr_t key, const void *section, size_t length,
@@ -121,7 +116,7 @@ int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 	if (replace)
 		flags |= SFRAME_WINDOW_REPLACE;
 	ret = do_register(key, section, length, text, text_length, flags);
-	/* To a flag that it does not know, a kernel says what it does here. */
+	/* A kernel that does not know the flag returns EINVAL, too. */
 	if (ret == -EINVAL &&
 	    !(sfjit_available(SFJIT_QUERY_FLAGS) & SFRAME_WINDOW_LIVE))
 		return -EOPNOTSUPP;

@@ -137,9 +137,9 @@ static int seal(struct sfjit_window *window)
 }
 
 /*
- * A section with a wrong distance shows as short stacks only, much later. The
- * test build asks a reader whether it finds a row for every byte of the first
- * and of the last slot, and none outside.
+ * The only symptom of a section with a wrong distance is short stacks in a
+ * profile. The test build checks that a reader finds a row for every byte of
+ * the first and of the last slot, and none outside.
  */
 #ifdef SFJIT_TEST
 static bool finds(struct sfg_section *section, uintptr_t address)

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * malloc() of libsframegen inside this module. The program's allocator may be
- * its own, may be in the middle of being set up, and is none of our business.
+ * malloc() of libsframegen inside this module. The program's allocator may not
+ * be initialised yet, and must not see allocations that are not its own.
  */
 #ifndef SFJIT_PRELOAD_ARENA_H
 #define SFJIT_PRELOAD_ARENA_H

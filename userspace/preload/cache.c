@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Whoever can write the cache can give this process wrong stacks; so it has to
- * be the user's own, and what is in it is checked like any input.
+ * Whoever can write the cache can give this process wrong stacks. It therefore
+ * has to belong to the user, and its content is checked like any input.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 struct trailer {
 	char magic[8];
-	uint32_t tag;		/* of the converter's source */
+	uint32_t tag;		/* of the converter */
 	uint32_t abi;
 	uint64_t cfi_start, cfi_length;
 	uint64_t text_start, text_end;
@@ -82,9 +82,9 @@ static int descend(int dir, const char *name, unsigned int others, bool create)
 }
 
 /*
- * The home may be a symbolic link and is never made. It and .cache may be
- * writable for the user's group, as some systems make them: who moves our
- * directories there still cannot make one that is ours.
+ * The home directory may be a symbolic link and is never created. It and .cache
+ * may be writable for the user's group, which is the default of some systems:
+ * others can move our directories there, but cannot create one that we own.
  */
 static int open_tables(bool create)
 {

@@ -20,7 +20,7 @@
 /* Takes a copy of what it needs: programs overwrite their environment. */
 void cache_init(char **environment);
 
-/* -errno when there is no usable file: nobody's fault, nothing is reported. */
+/* -errno when there is no usable file, which is normal and not reported. */
 int cache_load(struct table *table, const struct image *image);
 void cache_store(const void *section, size_t length,
 		 const struct image *image);

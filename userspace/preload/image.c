@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Program headers of a loaded module to its text, its call frame information
- * and its build-id. ld.so has mapped the module and will run it, but nothing
- * but the kernel and ld.so has looked at its headers: every range is taken
- * only from inside a readable segment.
+ * and its build-id. ld.so has mapped the module and will run it, but has only
+ * checked what it needs itself: every range is taken only from inside a
+ * readable segment.
  */
 #include <elf.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * System calls as seen from inside somebody else's program.
+ * System calls made inside a program that does not expect them.
  *
  * libc's wrappers are cancellation points, and programs and other preloaded
  * libraries interpose them; syscall(2) is neither. errno is clobbered: what the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Memory of tables. */
+/* Memory of tables: whole pages, so that they can be made read-only. */
 #include "sys.h"
 #include "table.h"
 

@@ -31,7 +31,7 @@ static void close_run(struct run *run, uintptr_t end)
 
 static void add_function(struct run *run, uintptr_t start, size_t length)
 {
-	/* A cached table may be out of order; that is not ours to walk. */
+	/* The functions of a cached table have not been checked for order. */
 	if (start < run->covered)
 		return;
 	if (start - run->covered >= GAP) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Finding a command, and foreseeing what the kernel and ld.so will do with it.
- * Only to tell the user: whatever is read wrongly here, execve() decides.
+ * Finds a command, and predicts what the kernel and ld.so will do with it. The
+ * result is for messages: execve() decides, whatever is read wrongly here.
  */
 #include <elf.h>
 #include <errno.h>
@@ -45,7 +45,7 @@ static int try_directory(struct program *program, const char *dir,
 	return check_executable(program->path);
 }
 
-/* As execvp(): a file that may not be executed is remembered, and passed by. */
+/* As execvp(): a file that may not be executed is skipped; the error stays. */
 static int search_path(struct program *program, const char *command)
 {
 	const char *dir = getenv("PATH"), *end;
@@ -120,7 +120,7 @@ static bool is_glibc(const char *interpreter)
 	       !strncmp(name, "ld.so", 5);
 }
 
-/* The rules of the kernel for AT_SECURE, where ld.so takes no orders. */
+/* The rules of the kernel for AT_SECURE, where ld.so preloads nothing. */
 static bool is_secure(int fd)
 {
 	struct statvfs fs;

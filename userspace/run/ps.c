@@ -114,8 +114,8 @@ static int show_named(struct listing *list, const char *text)
 	return ret ? complain(list->options, text, -ret) : 0;
 }
 
-/* Processes that end, or are others', are passed by. */
-static bool is_passed_by(int error)
+/* Processes that end, or belong to other users, are skipped. */
+static bool is_skipped(int error)
 {
 	return error == ESRCH || error == ENODATA || error == EACCES ||
 	       error == EPERM;
@@ -138,7 +138,7 @@ static int show_if_any(struct listing *list, const char *name, pid_t pid)
 	}
 	if (ret != -ESRCH)
 		list->new_kernel = true;
-	if (!ret || is_passed_by(-ret))
+	if (!ret || is_skipped(-ret))
 		return 0;
 	return complain(options, name, -ret);
 }
@@ -159,7 +159,7 @@ static int end_summary(struct listing *list)
 {
 	const struct ps_options *options = list->options;
 
-	/* A number that came back meanwhile looks like a missing file, too. */
+	/* A number that is reused meanwhile looks like a missing file, too. */
 	if (list->old_kernel && !list->new_kernel)
 		return complain(options, options->proc, EOPNOTSUPP);
 	if (!options->json)
@@ -238,7 +238,7 @@ int command_ps(int argc, char **argv)
 		}
 		options.json = true;
 	}
-	/* Ignored, a child's number is free at once and could be another's. */
+	/* If it is ignored, the number of a child is free at once for reuse. */
 	signal(SIGCHLD, SIG_DFL);
 	return ps(&options, argv + optind, argc - optind);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Opens /tmp/perf-PID.map of a process. Whoever may write to /tmp can have put
- * anything there. In namespaces of its own the process can mount what it likes,
- * and be the server of the file system itself: a FUSE one, or one that overlays
- * such a one. Then each access may wait for ever, in a state that no signal
- * ends, fstatfs() and the exit with an open file too. A child does all that,
- * and is left alone if it does not answer.
+ * Opens /tmp/perf-PID.map of a process. Every user can create a file of any
+ * type there. In namespaces of its own the process can mount a file system that
+ * it serves itself (FUSE, or an overlay of it). Each access may then block for
+ * ever in a state that no signal ends, also fstatfs() and exit with an open
+ * file. A child does all that, and is abandoned if it does not answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,13 +64,13 @@ static int open_path(int dir, const char *path, int flags, int resolve)
 	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-/* O_PATH opens no device and no pipe: that alone may rewind a tape. */
+/* O_PATH: to open a device has effects, such as rewinding a tape. */
 static int find_map(const struct feed *feed)
 {
 	int fd = open(feed->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	fd = openat(fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* A link of the process's leads to where it leads the process. */
+	/* Symbolic links are resolved as the process would resolve them. */
 	fd = open_path(fd, "/tmp", O_DIRECTORY, RESOLVE_IN_ROOT);
 	/* A file of root's may be mounted there: /proc/kmsg, for one. */
 	return open_path(fd, feed->name, O_NOFOLLOW, RESOLVE_NO_XDEV);
@@ -99,7 +98,7 @@ static int open_map(const struct feed *feed)
 	if (fd < 0 || !is_trusted(fd, feed->dir))
 		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	/* A lease of the owner's would make it wait. */
+	/* Without O_NONBLOCK, a lease that the owner holds would block it. */
 	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
@@ -135,7 +134,7 @@ static _Noreturn void be_child(const struct feed *feed, int out)
 {
 	int fd;
 
-	/* Who waits for the end of our output must not wait for this. */
+	/* A child that blocks must not hold our output open. */
 	dup2(out, STDIN_FILENO);
 	syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
 	fd = open_map(feed);
@@ -167,7 +166,7 @@ static ssize_t feed_read(void *cookie, char *buffer, size_t size)
 	return -1;
 }
 
-/* A child that cannot be killed now becomes one of init's. */
+/* init will reap a child that cannot be killed now. */
 static int feed_close(void *cookie)
 {
 	struct feed *feed = cookie;

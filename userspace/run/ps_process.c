@@ -35,7 +35,7 @@ static void find_maps(struct ps_process *process)
 	}
 }
 
-/* Nothing to read any more: the address space that was opened is gone. */
+/* End of file: the address space for which it was opened is gone. */
 static bool is_gone(FILE *file)
 {
 	char byte;

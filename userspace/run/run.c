@@ -77,8 +77,8 @@ static bool is_listed(const char *list, const char *path)
 }
 
 /*
- * Ours comes last: it takes no symbol from anybody, and libraries that insist
- * on being the first stay it.
+ * Ours comes last: it interposes no symbol, and some libraries have to be the
+ * first.
  */
 static int add_preload(const char *path)
 {
@@ -130,7 +130,7 @@ static void print_remark(const char *command, const struct program *program)
 			"%s runs without\n", command);
 }
 
-/* A remark that cannot be written must not end the program before it began. */
+/* A message that cannot be written must not keep the program from starting. */
 static void warn(const char *command, const struct program *program)
 {
 	void (*old_pipe)(int) = signal(SIGPIPE, SIG_IGN);
