@@ -77,7 +77,8 @@ int command_elf(const struct options *opts)
 	if (!ret)
 		ret = write_file(opts->output, out.data, out.len);
 	if (!ret)
-		print_summary(stdout, &f, &sum, out.len);
+		print_summary(output_is_stdout(opts->output) ? stderr : stdout,
+			      &f, &sum, out.len);
 	free(out.data);
 	object_close(&f);
 	return ret;

@@ -219,7 +219,8 @@ static void print_difference(struct verifier *v, uint64_t lo,
 
 	describe(v, theirs, their_text);
 	describe(v, ours, our_text);
-	printf("%s: ", v->f->path);
+	print_name(stdout, v->f->path);
+	fputs(": ", stdout);
 	print_name(stdout, fn ? fn->name : "");
 	printf("+0x%" PRIx64 ": .sframe: %s; CFI: %s\n",
 	       lo - (fn ? fn->addr : 0), their_text, our_text);
@@ -277,8 +278,9 @@ static int compare_file(struct verifier *v)
 	if (ret)
 		return ret;
 	sweep(v);
-	printf("%s: %zu rows compared, %zu differences\n", v->f->path,
-	       v->compared, v->differences);
+	print_name(stdout, v->f->path);
+	printf(": %zu rows compared, %zu differences\n", v->compared,
+	       v->differences);
 	return v->differences != 0;
 }
 

@@ -35,5 +35,15 @@ void format_row(unsigned int abi, const struct sfjit_row *row, char *text);
  */
 #define NAME_TEXT_MAX	1000
 void print_name(FILE *to, const char *name);
+/* "sframegen: PATH: reason"; path_error() returns its code. */
+void path_refused(const char *path, const char *reason);
+int path_error(const char *path, int code);
+
+/* output.c */
+int write_file(const char *path, const void *data, size_t len);
+/* Whether the path is the standard output under one of its names. */
+bool output_is_stdout(const char *path);
+/* Whether both are one file, whatever names or links lead to it. */
+bool output_is_input(const char *output, const char *input);
 
 #endif /* SFRAMEGEN_COMMANDS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Whole files in and out; an output is there complete or not at all. */
+/* Reads whole files. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,18 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "object.h"
 
 /* Larger than any program; a size that lies ends here. */
 #define MAX_FILE	(4ULL << 30)
 
 #define HUGE_PAGE	(2UL << 20)
-
-int path_error(const char *path, int code)
-{
-	fprintf(stderr, "sframegen: %s: %s\n", path, strerror(-code));
-	return code;
-}
 
 static int read_fd(int fd, uint8_t *data, size_t len, size_t *used)
 {
@@ -49,6 +44,36 @@ static void *alloc_file(size_t len)
 	return p;
 }
 
+/* What a file is that cannot be read at any place; NULL: a regular one. */
+static const char *unreadable_kind(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || S_ISREG(st.st_mode))
+		return NULL;
+	return S_ISDIR(st.st_mode) ? "is a directory" :
+	       S_ISFIFO(st.st_mode) ? "is a FIFO" : "is not a regular file";
+}
+
+/* -1: it was said why not. */
+static int open_regular(const char *path)
+{
+	/* a FIFO must not hang the open */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *kind;
+
+	if (fd < 0) {
+		path_error(path, -errno);
+		return fd;
+	}
+	kind = unreadable_kind(fd);
+	if (!kind)
+		return fd;
+	path_refused(path, kind);
+	close(fd);
+	return -1;
+}
+
 static int read_regular(int fd, uint8_t **data, size_t *len)
 {
 	struct stat st;
@@ -56,8 +81,6 @@ static int read_regular(int fd, uint8_t **data, size_t *len)
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
 	if ((uint64_t)st.st_size > MAX_FILE)
 		return -EFBIG;
 	*data = alloc_file(st.st_size + 1);
@@ -73,88 +96,11 @@ static int read_regular(int fd, uint8_t **data, size_t *len)
 
 int read_whole_file(const char *path, uint8_t **data, size_t *len)
 {
-	/* a FIFO must not hang the open */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
+	int fd = open_regular(path), ret;
 
 	if (fd < 0)
-		return path_error(path, -errno);
+		return -EINVAL;
 	ret = read_regular(fd, data, len);
 	close(fd);
-	return ret ? path_error(path, ret) : 0;
-}
-
-static int write_all(int fd, const uint8_t *data, size_t len)
-{
-	ssize_t n;
-
-	for (; len; data += n, len -= n) {
-		n = write(fd, data, len);
-		if (n < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-/* What is no regular file (a terminal, /dev/null) is not replaced. */
-static bool is_special(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && !S_ISREG(st.st_mode);
-}
-
-static int write_special(const char *path, const void *data, size_t len)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write_all(fd, data, len);
-	close(fd);
-	return ret;
-}
-
-static int fill_temporary(int fd, const void *data, size_t len)
-{
-	mode_t mask = umask(0);
-	int ret;
-
-	umask(mask);
-	ret = write_all(fd, data, len);
-	if (!ret && fchmod(fd, 0666 & ~mask))
-		ret = -errno;
-	if (close(fd) && !ret)
-		ret = -errno;
-	return ret;
-}
-
-static int replace_file(const char *path, char *temporary, const void *data,
-			size_t len)
-{
-	int fd = mkstemp(temporary), ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = fill_temporary(fd, data, len);
-	if (!ret && rename(temporary, path))
-		ret = -errno;
-	if (ret)
-		unlink(temporary);
-	return ret;
-}
-
-int write_file(const char *path, const void *data, size_t len)
-{
-	char *temporary;
-	int ret;
-
-	if (is_special(path)) {
-		ret = write_special(path, data, len);
-		return ret ? path_error(path, ret) : 0;
-	}
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return path_error(path, -ENOMEM);
-	ret = replace_file(path, temporary, data, len);
-	free(temporary);
 	return ret ? path_error(path, ret) : 0;
 }

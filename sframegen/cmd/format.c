@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Rows and names as text. */
+/* Rows, names and messages as text. */
 #include <inttypes.h>
 
 #include "commands.h"
@@ -48,4 +48,17 @@ void print_name(FILE *to, const char *name)
 	for (; *name && name < end; name++)
 		fprintf(to, *name < ' ' || *name > '~' ? "\\x%02x" : "%c",
 			(unsigned char)*name);
+}
+
+void path_refused(const char *path, const char *reason)
+{
+	fputs("sframegen: ", stderr);
+	print_name(stderr, path);
+	fprintf(stderr, ": %s\n", reason);
+}
+
+int path_error(const char *path, int code)
+{
+	path_refused(path, strerror(-code));
+	return code;
 }

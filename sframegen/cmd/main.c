@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The sframegen command. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "commands.h"
@@ -13,6 +14,7 @@ static const char usage[] =
 "       sframegen --template OBJ -o OUT.h\n"
 "       sframegen --dump FILE [--at VADDR]\n"
 "       sframegen --verify OBJ\n"
+"       sframegen --help | --version\n"
 "\n"
 "  --elf FILE      SFrame V3 section for the call frame information of a\n"
 "                  program, library or object file; says what it covers\n"
@@ -24,9 +26,16 @@ static const char usage[] =
 "  --at VADDR      link-time address of the section (default 0)\n"
 "  --max-rows N    at most N rows per FDE, 1 to 65535 (default 16)\n"
 "  -o, --output    where to write; complete or not at all\n"
-"  -h, --help      this\n";
+"  -h, --help      this\n"
+"  --version       which sfjit this belongs to\n";
 
-enum { OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS };
+#define TEXT(token)	#token
+#define NUMBER(macro)	TEXT(macro)
+
+enum {
+	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
+	OPT_VERSION, OPT_HELP,
+};
 
 static const struct option options[] = {
 	{ "elf", required_argument, NULL, OPT_ELF },
@@ -36,7 +45,8 @@ static const struct option options[] = {
 	{ "at", required_argument, NULL, OPT_AT },
 	{ "max-rows", required_argument, NULL, OPT_ROWS },
 	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
 	{ }
 };
 
@@ -54,10 +64,31 @@ static const struct command commands[] = {
 	{ }
 };
 
-static int fail_usage(const char *reason)
+struct command_line {
+	struct options opts;
+	const struct command *command;
+	int about;		/* OPT_HELP, OPT_VERSION, or 0 */
+	const char *mistake;	/* what is wrong, or NULL */
+	const char *word;	/* and with which word, or NULL */
+};
+
+static int fail_usage(const struct command_line *line)
 {
-	fprintf(stderr, "sframegen: %s\n%s", reason, usage);
+	fprintf(stderr, "sframegen: %s", line->mistake);
+	if (line->word) {
+		fputs(" '", stderr);
+		print_name(stderr, line->word);
+		fputc('\'', stderr);
+	}
+	fputs("; try 'sframegen --help'\n", stderr);
 	return EXIT_USAGE;
+}
+
+static void refuse(struct command_line *line, const char *mistake,
+		   const char *word)
+{
+	line->mistake = mistake;
+	line->word = word;
 }
 
 static bool parse_number(const char *text, uint64_t max, uint64_t *value)
@@ -80,51 +111,90 @@ static const struct command *find_command(int option)
 	return command->run ? command : NULL;
 }
 
-static const char *take_value(struct options *opts, int option,
-			      const char *text)
+static void take_rows(struct command_line *line, const char *text)
 {
-	uint64_t v;
+	uint64_t rows;
 
-	if (option == 'o') {
-		opts->output = text;
-		return NULL;
-	}
-	if (option == OPT_AT)
-		return parse_number(text, UINT64_MAX, &opts->at) ? NULL :
-		       "--at needs an address";
-	if (!parse_number(text, UINT16_MAX, &v) || !v)
-		return "--max-rows needs a number from 1 to 65535";
-	opts->max_rows = v;
-	return NULL;
+	if (parse_number(text, UINT16_MAX, &rows) && rows)
+		line->opts.max_rows = rows;
+	else
+		refuse(line, "--max-rows needs a number from 1 to 65535, not",
+		       text);
 }
 
-static const char *parse(int argc, char **argv, struct options *opts,
-			 const struct command **command)
+static void take_command(struct command_line *line, int option)
 {
-	const char *reason;
+	if (line->command)
+		refuse(line, "one command at a time", NULL);
+	line->command = find_command(option);
+	line->opts.input = optarg;
+}
+
+/* getopt tells the letter; of a long option only where the word was. */
+static void refuse_option(struct command_line *line, const char *mistake,
+			  const char *word)
+{
+	static char letter[] = "-?";
+
+	letter[1] = optopt;
+	refuse(line, mistake, optopt && optopt < OPT_ELF ? letter : word);
+}
+
+static void take_option(struct command_line *line, int option,
+			const char *word)
+{
+	switch (option) {
+	case 'h':
+	case OPT_HELP:
+		line->about = OPT_HELP;
+		break;
+	case OPT_VERSION:
+		line->about = OPT_VERSION;
+		break;
+	case 'o':
+		line->opts.output = optarg;
+		break;
+	case OPT_AT:
+		if (!parse_number(optarg, UINT64_MAX, &line->opts.at))
+			refuse(line, "--at needs an address, not", optarg);
+		break;
+	case OPT_ROWS:
+		take_rows(line, optarg);
+		break;
+	case '?':
+		refuse_option(line, "unknown option", word);
+		break;
+	case ':':
+		refuse_option(line, "no argument behind", word);
+		break;
+	default:
+		take_command(line, option);
+	}
+}
+
+static void check(struct command_line *line, char **rest)
+{
+	if (*rest)
+		refuse(line, "unexpected argument", *rest);
+	else if (!line->command)
+		refuse(line, "no command", NULL);
+	else if (line->command->writes && !line->opts.output)
+		refuse(line, "-o is missing", NULL);
+}
+
+static void parse(struct command_line *line, int argc, char **argv)
+{
 	int option;
 
-	while ((option = getopt_long(argc, argv, "o:h", options, NULL)) >= 0) {
-		if (option == 'h' || option == '?')
-			return option == 'h' ? "" : "unknown option";
-		if (find_command(option)) {
-			if (*command)
-				return "one command at a time";
-			*command = find_command(option);
-			opts->input = optarg;
-			continue;
+	opterr = 0;
+	while (!line->mistake && !line->about) {
+		option = getopt_long(argc, argv, ":o:h", options, NULL);
+		if (option < 0) {
+			check(line, argv + optind);
+			return;
 		}
-		reason = take_value(opts, option, optarg);
-		if (reason)
-			return reason;
+		take_option(line, option, argv[optind - 1]);
 	}
-	if (optind < argc)
-		return "unexpected argument";
-	if (!*command)
-		return "no command";
-	if ((*command)->writes && !opts->output)
-		return "-o is missing";
-	return NULL;
 }
 
 /* A full disk or a closed pipe must not look like success. */
@@ -136,19 +206,40 @@ static int close_stdout(void)
 	return 1;
 }
 
+static void print_about(int about)
+{
+	if (about == OPT_HELP)
+		fputs(usage, stdout);
+	else
+		puts("sframegen " NUMBER(SFJIT_VERSION_MAJOR) "."
+		     NUMBER(SFJIT_VERSION_MINOR));
+}
+
+static int run(const struct command_line *line)
+{
+	const struct options *opts = &line->opts;
+
+	if (line->command->writes &&
+	    output_is_input(opts->output, opts->input)) {
+		path_refused(opts->output, "is the input");
+		return -EINVAL;
+	}
+	return line->command->run(opts);
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *command = NULL;
-	struct options opts = { 0 };
-	const char *reason = parse(argc, argv, &opts, &command);
-	int ret;
+	struct command_line line = { 0 };
+	int ret = 0;
 
-	if (reason && !*reason) {
-		fputs(usage, stdout);
-		return close_stdout();
-	}
-	if (reason)
-		return fail_usage(reason);
-	ret = command->run(&opts);
+	/* over the limit on a file's size write() then fails, as on a disk */
+	signal(SIGXFSZ, SIG_IGN);
+	parse(&line, argc, argv);
+	if (line.mistake)
+		return fail_usage(&line);
+	if (line.about)
+		print_about(line.about);
+	else
+		ret = run(&line);
 	return close_stdout() || ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

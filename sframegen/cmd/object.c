@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands.h"
 #include "object.h"
 
 #ifndef SHT_X86_64_UNWIND
@@ -19,8 +20,9 @@ int object_error(const struct object *f, uint64_t offset, int code,
 {
 	va_list args;
 
-	fprintf(stderr, "sframegen: %s: 0x%llx: ", f->path,
-		(unsigned long long)offset);
+	fputs("sframegen: ", stderr);
+	print_name(stderr, f->path);
+	fprintf(stderr, ": 0x%llx: ", (unsigned long long)offset);
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);

@@ -73,9 +73,8 @@ const char *object_string(struct object *f, size_t index, uint64_t offset);
 int object_relocate(struct object *f, struct object_part *part, size_t target);
 int object_no_memory(const struct object *f);
 
+/* file.c */
 int read_whole_file(const char *path, uint8_t **data, size_t *len);
-int write_file(const char *path, const void *data, size_t len);
-int path_error(const char *path, int code);
 
 static inline struct sfg_input object_input(const struct object *f)
 {

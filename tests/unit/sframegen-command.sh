@@ -32,14 +32,39 @@ expect() {
 }
 
 cp "$tiny" tiny.so
-usage='sframegen: *usage: sframegen*'
-expect "no command" 2 "$usage"
-expect "unknown option" 2 "*$usage" --frobnicate
-expect "two commands" 2 "$usage" --dump a --elf b -o c
-expect "no output" 2 "$usage" --elf tiny.so
-expect "argument left over" 2 "$usage" --elf tiny.so -o out.sframe more
-expect "bad address" 2 "$usage" --elf tiny.so --at twelve -o x
-expect "bad row limit" 2 "$usage" --elf tiny.so --max-rows 0 -o x
+
+# usage NAME MISTAKE ARGS...: one line that says what is wrong
+usage() {
+	_name=$1 _mistake=$2
+	shift 2
+	expect "$_name" 2 "sframegen: $_mistake; try 'sframegen --help'" "$@"
+	is "$_name: one line" 1 "$(wc -l <err)"
+}
+
+usage "no command" "no command"
+usage "unknown option" "unknown option '--frobnicate'" --frobnicate
+usage "unknown letter" "unknown option '-z'" -z
+usage "ambiguous option" "unknown option '--ver'" --ver
+usage "option without its argument" "no argument behind '--elf'" --elf
+usage "letter without its argument" "no argument behind '-o'" -o
+usage "two commands" "one command at a time" --dump a --elf b -o c
+usage "no output" "-o is missing" --elf tiny.so
+usage "argument left over" "unexpected argument 'more'" \
+	--elf tiny.so -o out.sframe more
+usage "bad address" "--at needs an address, not 'twelve'" \
+	--elf tiny.so --at twelve -o x
+usage "bad row limit" \
+	"--max-rows needs a number from 1 to 65535, not '0'" \
+	--elf tiny.so --max-rows 0 -o x
+usage "argument that a terminal would act on" \
+	"unexpected argument '\\\\x1b\\[2J'" "$(printf '\033[2J')"
+expect "version" 0 "" --version
+number() {
+	sed -n "s/^#define SFJIT_VERSION_$1[[:space:]]*//p" \
+		"$top/sframegen/include/sfjit/version.h"
+}
+is "the version is that of the headers" \
+	"sframegen $(number MAJOR).$(number MINOR)" "$(cat out)"
 expect "help" 0 "" --help
 is "the manual page has the same options" \
 	"$(grep -oe '--[a-z][a-z-]*' out | sort -u)" \
@@ -57,8 +82,27 @@ is "addresses do not depend on where the section is" "$(cat at0)" \
 expect "no such file" 1 "sframegen: absent: No such file or directory" \
 	--elf absent -o x
 expect "directory" 1 "sframegen: .: *" --elf . -o x
+expect "directory, by that name" 1 "sframegen: .: is a directory" \
+	--elf . -o x
 mkfifo fifo
 expect "FIFO" 1 "sframegen: fifo: *" --elf fifo -o x
+for command in --elf --template --dump --verify; do
+	expect "$command of a FIFO, by that name" 1 \
+		"sframegen: fifo: is a FIFO" $command fifo -o x
+done
+expect "device" 1 "sframegen: /dev/null: is not a regular file" \
+	--dump /dev/null
+odd=$(printf 'o\033[2Jd\351\nd')
+echo text > "$odd"
+escaped='o\\x1b\[2Jd\\xe9\\x0ad'
+expect "file name that a terminal would act on" 1 \
+	"sframegen: $escaped: 0x0: not an ELF file" --elf "$odd" -o x
+expect "such a name of a file that is not there" 1 \
+	"sframegen: no$escaped: No such file or directory" --dump "no$odd"
+expect "such a name of an output" 1 \
+	"sframegen: none/$escaped: No such file or directory" \
+	--elf tiny.so -o "none/$odd"
+rm "$odd"
 echo text > text
 expect "not ELF" 1 "sframegen: text: 0x0: not an ELF file" --elf text -o x
 expect "not a section" 1 "sframegen: text: 0x5: SFrame header is truncated" \
@@ -98,6 +142,132 @@ if "$bin" --elf tiny.so -o y >/dev/full 2>/dev/null; then
 else
 	ok "summary to a full disk"
 fi
+
+# what the output's name leads to
+want=$(cksum <tiny.sframe)
+content() {
+	is "$1" "$want" "$(cksum <"$2")"
+}
+files() {
+	find . ! -name . | sort | tr '\n' ' '
+}
+mkdir outputs outputs/deep
+cd outputs || exit 1
+cp ../tiny.so in.so
+ln in.so hard.so
+ln -s in.so soft.so
+for name in in.so ./in.so hard.so soft.so ../outputs/in.so; do
+	expect "output to the input as $name" 1 \
+		"sframegen: $name: is the input" --elf in.so -o $name
+done
+expect "template onto its input" 1 "sframegen: in.so: is the input" \
+	--template soft.so -o in.so
+is "the input is untouched" "$(cksum <../tiny.so)" "$(cksum <in.so)"
+rm hard.so soft.so
+echo old >real
+ln -s real direct
+ln -s ../direct deep/relative
+ln -s "$PWD/deep/relative" absolute
+expect "output through three links" 0 "" --elf in.so -o absolute
+content "the file behind the links is written" real
+is "the links stay" "real ../direct $PWD/deep/relative " \
+	"$(readlink direct deep/relative absolute | tr '\n' ' ')"
+rm real
+expect "output through a link to nothing" 0 "" --elf in.so -o direct
+content "the file is made where the link leads" real
+ln -s loop loop
+expect "output through a link to itself" 1 \
+	"sframegen: loop: Too many levels of symbolic links" --elf in.so -o loop
+expect "output to a directory" 1 "sframegen: deep: Is a directory" \
+	--elf in.so -o deep
+rm -r loop direct absolute deep
+expect "name of 255 bytes" 0 "" --elf in.so -o "$(printf '%0255d' 0)"
+rm "$(printf '%0255d' 0)"
+
+for mode in 600 640 444 755; do
+	echo old >real
+	chmod $mode real
+	expect "output to a file of mode $mode" 0 "" --elf in.so -o real
+	is "mode $mode is kept" $mode "$(stat -c %a real)"
+	rm real
+done
+(umask 027 && exec "$bin" --elf in.so -o real) >out 2>err
+is "a new file has the mode that the umask leaves" 640 "$(stat -c %a real)"
+if [ "$(id -u)" -eq 0 ]; then
+	chown 1234:4321 real
+	expect "output to a file of another owner" 0 "" --elf in.so -o real
+	is "the owner is kept" 1234:4321 "$(stat -c %u:%g real)"
+fi
+rm real
+
+"$bin" --elf in.so -o /dev/stdout 2>err | cksum >sum
+is "/dev/stdout that is a pipe: nothing but the section" "$want" "$(cat sum)"
+is "the summary is on standard error" "functions: 4 of 4 covered" \
+	"$(head -n 1 err)"
+echo before >real
+"$bin" --elf in.so -o /dev/stdout >>real 2>err
+is "/dev/stdout that is a file: written where it stands" "$want before" \
+	"$(tail -c +8 real | cksum) $(head -n 1 real)"
+"$bin" --elf in.so -o /dev/fd/5 5>real >out 2>err
+content "/dev/fd/5" real
+is "its summary is on standard output" "functions: 4 of 4 covered" \
+	"$(head -n 1 out)"
+ln -s /dev/fd/5 five
+"$bin" --elf in.so -o five 5>real >out 2>err
+content "a link to /dev/fd/5" real
+expect "/dev/fd/9 that is not open" 1 \
+	"sframegen: /dev/fd/9: Bad file descriptor" --elf in.so -o /dev/fd/9
+mkfifo fifo
+cksum <fifo >sum &
+expect "output to a FIFO" 0 "" --elf in.so -o fifo
+wait
+is "the FIFO's reader has the section" "$want" "$(cat sum)"
+[ -p fifo ] || not_ok "output to a FIFO" "replaced by a file"
+rm fifo five real sum err out
+
+# limits: the old content or nothing stays, and no temporary file
+dd if=/dev/zero of=padding bs=64k count=1 2>/dev/null
+cc=${CC:-cc}
+{
+	echo .text
+	printf '.skip 8,0x90\n.cfi_startproc\n'
+	i=0
+	while [ $i -lt 400 ]; do
+		printf 'nop\n.cfi_def_cfa_offset %d\n' $((i * 8 + 16))
+		i=$((i + 1))
+	done
+	echo .cfi_endproc
+} | $cc -c -x assembler -o many.o -
+echo old >real
+# one block is 512 bytes, in some shells 1024
+(ulimit -f 1 && exec "$bin" --elf many.o -o real) 2>err >out
+is "limit on the size of files" "1 sframegen: real: File too large" \
+	"$? $(cat err)"
+is "the old content stays" old "$(cat real)"
+(ulimit -f 1 && exec "$bin" --elf many.o -o fresh) 2>err >out
+is "limit on the size of a new file" "1 sframegen: fresh: File too large" \
+	"$? $(cat err)"
+is "no file is left" "./err ./in.so ./many.o ./out ./padding ./real " "$(files)"
+# In a file system of 32 KiB that 'padding' has filled.
+# shellcheck disable=SC2016
+full='mount -t tmpfs -o size=32k none disk || exit 99
+	cd disk && echo old >real && cat ../padding >fill 2>/dev/null
+	"$1" --elf ../many.o -o real >../out 2>../err; echo "$?"
+	"$1" --elf ../many.o -o fresh >>../out 2>>../err; echo "$?"
+	cat real; ls -A'
+mkdir disk
+unshare -rm sh -c "$full" sh "$bin" >sum 2>/dev/null
+if [ "$(head -c 2 sum)" = 99 ] || [ ! -s sum ]; then
+	skip "full disk" "no mount of a file system of one's own"
+else
+	is "full disk: status, old content, no other file" "1 1 old fill real " \
+		"$(tr '\n' ' ' <sum)"
+	is "full disk: messages" \
+		"$(printf 'sframegen: %s: No space left on device\n' real fresh)" \
+		"$(cat err)"
+fi
+cd ..
+rm -r outputs
 
 # without section headers .eh_frame is found through PT_GNU_EH_FRAME
 cp tiny.so headless

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "commands.h"
 #include "object.h"
 #include "files.h"
 #include "oracle.h"
@@ -71,8 +72,7 @@ int write_file(const char *path, const void *data, size_t len)
 	return 0;
 }
 
-int path_error(const char *path, int code)
+bool output_is_stdout(const char *path)
 {
-	fprintf(stderr, "sframegen: %s: %s\n", path, strerror(-code));
-	return code;
+	return false;
 }

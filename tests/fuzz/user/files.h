@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Stands for sframegen/cmd/file.c, stdout and stderr: all in memory. */
+/*
+ * Stands for file.c and output.c of sframegen/cmd, stdout and stderr: all in
+ * memory.
+ */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
 
