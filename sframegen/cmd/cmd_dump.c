@@ -73,11 +73,6 @@ static int dump_part(struct object *f, const struct object_part *part)
 	return 0;
 }
 
-static bool is_elf(const uint8_t *data, size_t len)
-{
-	return len >= SELFMAG && !memcmp(data, ELFMAG, SELFMAG);
-}
-
 static int dump_elf(const struct options *opts)
 {
 	struct object f;
@@ -91,21 +86,24 @@ static int dump_elf(const struct options *opts)
 	return ret;
 }
 
-int command_dump(const struct options *opts)
+static int dump_section(const struct options *opts)
 {
 	struct object f = { .path = opts->input };
 	struct object_part part = { .image.addr = opts->at };
-	int ret = read_whole_file(opts->input, &f.data, &f.len);
+	int ret = file_read_whole(opts->input, &part.bytes, &part.image.len);
 
-	if (ret)
-		return ret;
-	if (is_elf(f.data, f.len)) {
-		ret = dump_elf(opts);
-	} else {
-		part.image.data = f.data;
-		part.image.len = f.len;
+	part.image.data = part.bytes;
+	if (!ret)
 		ret = dump_part(&f, &part);
-	}
-	free(f.data);
+	free(part.bytes);
 	return ret;
+}
+
+int command_dump(const struct options *opts)
+{
+	int ret = file_begins_with(opts->input, ELFMAG, SELFMAG);
+
+	if (ret < 0)
+		return ret;
+	return ret ? dump_elf(opts) : dump_section(opts);
 }

@@ -56,15 +56,10 @@ static const uint8_t *find_code(const struct template *t,
 	return NULL;
 }
 
-static uint64_t file_offset_of(const struct template *t, const uint8_t *code)
-{
-	return code ? code - t->f->data : 0;
-}
-
 static int refuse(const struct template *t, const struct object_symbol *fn,
 		  const char *reason)
 {
-	return object_error(t->f, file_offset_of(t, find_code(t, fn)), -EINVAL,
+	return object_error(t->f, object_file_offset(t->f, fn->addr), -EINVAL,
 			    "%s: %s", fn->name, reason);
 }
 
@@ -85,7 +80,7 @@ static int check_function(const struct template *t,
 {
 	/* it becomes names in C, and part of the messages below */
 	if (!is_identifier(fn->name))
-		return object_error(t->f, file_offset_of(t, find_code(t, fn)),
+		return object_error(t->f, object_file_offset(t->f, fn->addr),
 				    -EINVAL,
 				 "function's name is too long or not one in C");
 	if (!find_code(t, fn) || !fn->size)

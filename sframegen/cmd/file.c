@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Reads whole files. */
+/* Reads regular files, at any place. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,95 +12,115 @@
 #include "commands.h"
 #include "object.h"
 
-/* Larger than any program; a size that lies ends here. */
-#define MAX_FILE	(4ULL << 30)
+/* The areas of an SFrame section have lengths of 32 bits. */
+#define MAX_SECTION	(4ULL << 30)
 
 #define HUGE_PAGE	(2UL << 20)
 
-static int read_fd(int fd, uint8_t *data, size_t len, size_t *used)
+/* What a file is that cannot be read at any place; NULL: a regular one. */
+static const char *unreadable_kind(const struct stat *st)
 {
+	if (S_ISREG(st->st_mode))
+		return NULL;
+	return S_ISDIR(st->st_mode) ? "is a directory" :
+	       S_ISFIFO(st->st_mode) ? "is a FIFO" : "is not a regular file";
+}
+
+int file_open(const char *path, uint64_t *len)
+{
+	/* a FIFO must not hang the open */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret = 0;
+	const char *kind = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return path_error(path, -errno);
+	if (fstat(fd, &st))
+		ret = path_error(path, -errno);
+	else
+		kind = unreadable_kind(&st);
+	if (kind) {
+		path_refused(path, kind);
+		ret = -EINVAL;
+	}
+	if (!ret) {
+		*len = st.st_size;
+		return fd;
+	}
+	close(fd);
+	return ret;
+}
+
+int file_read(int fd, uint64_t offset, void *data, size_t len)
+{
+	uint8_t *to = data;
 	ssize_t n;
 
-	for (*used = 0; *used < len; *used += n) {
-		n = read(fd, data + *used, len - *used);
+	for (; len; to += n, offset += n, len -= n) {
+		n = pread(fd, to, len, offset);
 		if (n < 0)
 			return -errno;
 		if (!n)
-			break;
+			return -ENODATA;
 	}
 	return 0;
 }
 
-/* Faults on small pages would take longer than reading a large file. */
-static void *alloc_file(size_t len)
+void *file_alloc(size_t len)
 {
 	void *p;
 
 	if (len < HUGE_PAGE)
 		return malloc(len);
+	/* faults on small pages would take longer than the reading */
 	if (posix_memalign(&p, HUGE_PAGE, len))
 		return NULL;
 	madvise(p, len, MADV_HUGEPAGE);
 	return p;
 }
 
-/* What a file is that cannot be read at any place; NULL: a regular one. */
-static const char *unreadable_kind(int fd)
+static int read_whole(int fd, uint8_t **data, uint64_t len)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) || S_ISREG(st.st_mode))
-		return NULL;
-	return S_ISDIR(st.st_mode) ? "is a directory" :
-	       S_ISFIFO(st.st_mode) ? "is a FIFO" : "is not a regular file";
-}
-
-/* -1: it was said why not. */
-static int open_regular(const char *path)
-{
-	/* a FIFO must not hang the open */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	const char *kind;
-
-	if (fd < 0) {
-		path_error(path, -errno);
-		return fd;
-	}
-	kind = unreadable_kind(fd);
-	if (!kind)
-		return fd;
-	path_refused(path, kind);
-	close(fd);
-	return -1;
-}
-
-static int read_regular(int fd, uint8_t **data, size_t *len)
-{
-	struct stat st;
+	uint8_t *p;
 	int ret;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if ((uint64_t)st.st_size > MAX_FILE)
+	if (len > MAX_SECTION)
 		return -EFBIG;
-	*data = alloc_file(st.st_size + 1);
-	if (!*data)
+	p = file_alloc(len + 1);
+	if (!p)
 		return -ENOMEM;
-	ret = read_fd(fd, *data, st.st_size, len);
-	if (ret) {
-		free(*data);
-		*data = NULL;
-	}
+	ret = file_read(fd, 0, p, len);
+	if (ret)
+		free(p);
+	else
+		*data = p;
 	return ret;
 }
 
-int read_whole_file(const char *path, uint8_t **data, size_t *len)
+int file_read_whole(const char *path, uint8_t **data, size_t *len)
 {
-	int fd = open_regular(path), ret;
+	uint64_t size;
+	int fd = file_open(path, &size), ret;
 
 	if (fd < 0)
-		return -EINVAL;
-	ret = read_regular(fd, data, len);
+		return fd;
+	*len = size;
+	ret = read_whole(fd, data, size);
 	close(fd);
 	return ret ? path_error(path, ret) : 0;
+}
+
+int file_begins_with(const char *path, const void *magic, size_t len)
+{
+	uint8_t begin[16];
+	uint64_t size;
+	int fd = file_open(path, &size), ret = 0;
+
+	if (fd < 0)
+		return fd;
+	if (size >= len && len <= sizeof(begin))
+		ret = !file_read(fd, 0, begin, len) &&
+		      !memcmp(begin, magic, len);
+	close(fd);
+	return ret;
 }

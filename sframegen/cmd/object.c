@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Reads ELF files. libelf finds headers and sections; every byte of content
- * is taken from the file's own copy, after a check that it is there.
+ * Reads ELF files: what is used of them, not all. libelf reads headers, names,
+ * symbols and relocations; all with pread(), since memory that is mapped from
+ * a file may go away while it is read.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "object.h"
@@ -35,20 +37,65 @@ int object_no_memory(const struct object *f)
 	return object_error(f, 0, -ENOMEM, "out of memory");
 }
 
+bool object_in_file(const struct object *f, uint64_t offset, uint64_t len)
+{
+	return offset <= f->len && len <= f->len - offset;
+}
+
+int object_read(const struct object *f, uint64_t offset, void *data,
+		size_t len)
+{
+	int ret = file_read(f->fd, offset, data, len);
+
+	if (!ret)
+		return 0;
+	return object_error(f, offset, ret, "%s", ret == -ENODATA ?
+			    "the file has become shorter" : strerror(-ret));
+}
+
+int object_load(const struct object *f, uint64_t offset, size_t len,
+		uint8_t **data)
+{
+	uint8_t *p = file_alloc(len + 1);
+	int ret;
+
+	if (!p)
+		return object_no_memory(f);
+	ret = object_read(f, offset, p, len);
+	if (ret)
+		free(p);
+	else
+		*data = p;
+	return ret;
+}
+
 /* Refused before libelf looks at more than the identification. */
 static int check_ident(struct object *f)
 {
-	if (f->len < EI_NIDENT || memcmp(f->data, ELFMAG, SELFMAG))
+	uint8_t ident[EI_NIDENT];
+	int ret;
+
+	if (f->len < EI_NIDENT)
 		return object_error(f, 0, -EINVAL, "not an ELF file");
-	if (f->data[EI_CLASS] != ELFCLASS64)
+	ret = object_read(f, 0, ident, sizeof(ident));
+	if (ret)
+		return ret;
+	if (memcmp(ident, ELFMAG, SELFMAG))
+		return object_error(f, 0, -EINVAL, "not an ELF file");
+	if (ident[EI_CLASS] != ELFCLASS64)
 		return object_error(f, EI_CLASS, -EINVAL,
 				    "not a 64-bit ELF file");
-	if (f->data[EI_DATA] != ELFDATA2LSB && f->data[EI_DATA] != ELFDATA2MSB)
+	if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB)
 		return object_error(f, EI_DATA, -EINVAL, "unknown byte order");
 	if (f->len < sizeof(Elf64_Ehdr))
 		return object_error(f, f->len, -EINVAL,
 				    "ELF header is truncated");
 	return 0;
+}
+
+bool object_is_big_endian(const struct object *f)
+{
+	return f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
 }
 
 static int check_header(struct object *f)
@@ -57,17 +104,13 @@ static int check_header(struct object *f)
 	    f->ehdr.e_type != ET_DYN)
 		return object_error(f, offsetof(Elf64_Ehdr, e_type), -EINVAL,
 				    "neither object, executable nor library");
-	f->abi = sfg_abi_of_elf(f->ehdr.e_machine, f->data[EI_DATA]);
+	f->abi = sfg_abi_of_elf(f->ehdr.e_machine,
+				f->ehdr.e_ident[EI_DATA]);
 	if (!f->abi)
 		return object_error(f, offsetof(Elf64_Ehdr, e_machine),
 				    -ENOTSUP, "no SFrame ABI for machine %u",
 				    f->ehdr.e_machine);
 	return 0;
-}
-
-bool object_in_file(const struct object *f, uint64_t offset, uint64_t len)
-{
-	return offset <= f->len && len <= f->len - offset;
 }
 
 static int check_section_table(struct object *f)
@@ -92,7 +135,7 @@ static int open_elf(struct object *f)
 	if (ret)
 		return ret;
 	elf_version(EV_CURRENT);
-	f->elf = elf_memory((char *)f->data, f->len);
+	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
 	if (!f->elf || !gelf_getehdr(f->elf, &f->ehdr))
 		return object_error(f, 0, -EINVAL, "%s", elf_errmsg(-1));
 	ret = check_header(f);
@@ -101,24 +144,30 @@ static int open_elf(struct object *f)
 
 int object_open(struct object *f, const char *path)
 {
-	int ret;
-
 	memset(f, 0, sizeof(*f));
 	f->path = path;
-	ret = read_whole_file(path, &f->data, &f->len);
-	return ret ? ret : open_elf(f);
+	f->fd = file_open(path, &f->len);
+	return f->fd < 0 ? f->fd : open_elf(f);
+}
+
+static void free_text(struct object *f)
+{
+	while (f->nr_text)
+		free((void *)f->text[--f->nr_text].data);
+	free(f->text);
 }
 
 void object_close(struct object *f)
 {
 	if (f->elf)
 		elf_end(f->elf);
-	free(f->cfi.relocated);
-	free(f->sframe.relocated);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->cfi.bytes);
+	free(f->sframe.bytes);
 	free(f->section_addr);
 	free(f->functions);
-	free(f->text);
-	free(f->data);
+	free_text(f);
 }
 
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr)
@@ -143,14 +192,17 @@ Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 
 const char *object_string(struct object *f, size_t index, uint64_t offset)
 {
+	Elf_Data *data;
 	GElf_Shdr shdr;
+	const char *strings;
 
 	if (!object_section(f, index, &shdr) || shdr.sh_type != SHT_STRTAB ||
 	    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
 		return "";
-	/* strings end inside of their table if its last byte is an end */
-	if (offset >= shdr.sh_size ||
-	    f->data[shdr.sh_offset + shdr.sh_size - 1])
+	data = elf_rawdata(elf_getscn(f->elf, index), NULL);
+	if (!data || offset >= data->d_size)
 		return "";
-	return (const char *)f->data + shdr.sh_offset + offset;
+	/* strings end inside of their table if its last byte is an end */
+	strings = data->d_buf;
+	return strings[data->d_size - 1] ? "" : strings + offset;
 }

@@ -15,7 +15,7 @@
 struct object_part {
 	struct sfg_image image;
 	uint64_t file_offset;
-	uint8_t *relocated;	/* owned copy behind image.data, or NULL */
+	uint8_t *bytes;		/* image.data, to be freed */
 };
 
 struct object_symbol {
@@ -25,16 +25,17 @@ struct object_symbol {
 
 struct object {
 	const char *path;
-	uint8_t *data;		/* the whole file */
-	size_t len;
+	int fd;
+	uint64_t len;		/* when it was opened */
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	unsigned int abi;
 	uint64_t *section_addr;	/* ET_REL: where a section is taken to be */
 	size_t nr_sections;
 
-	struct sfg_image *text;
+	struct sfg_image *text;		/* with data of their own */
 	size_t nr_text;
+	uint64_t text_left;		/* bytes that may still be read */
 	struct object_part cfi;
 	unsigned int cfi_flags;	/* SFG_INPUT_* */
 	struct object_part sframe;	/* image.data NULL: has none */
@@ -54,6 +55,8 @@ int object_read_symbols(struct object *f);
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
 void object_close(struct object *f);
 
+/* Where the code at an address of an object file is in the file. */
+uint64_t object_file_offset(struct object *f, uint64_t addr);
 /* Function at an address, else NULL. */
 const struct object_symbol *object_find_function(const struct object *f,
 						 uint64_t addr);
@@ -63,18 +66,34 @@ int object_error(const struct object *f, uint64_t offset, int code,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Between the files object_*.c. */
+bool object_is_big_endian(const struct object *f);
+/* Copies these bytes of the file; they may have gone since it was opened. */
+int object_read(const struct object *f, uint64_t offset, void *data,
+		size_t len);
+/* The same, allocated. */
+int object_load(const struct object *f, uint64_t offset, size_t len,
+		uint8_t **data);
 bool object_in_file(const struct object *f, uint64_t offset, uint64_t len);
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr);
 /* NULL: no such section, not of this type, or not all in the file. */
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type);
 /* Of a string table; "": it has none at this offset. */
 const char *object_string(struct object *f, size_t index, uint64_t offset);
-/* Makes a copy of the part and applies what section 'target' needs. */
+/* Applies what section 'target' needs to the part. */
 int object_relocate(struct object *f, struct object_part *part, size_t target);
 int object_no_memory(const struct object *f);
 
-/* file.c */
-int read_whole_file(const char *path, uint8_t **data, size_t *len);
+/*
+ * file.c: all return -errno. file_open() returns the file otherwise; it,
+ * file_read_whole() and file_begins_with() print their message.
+ */
+int file_open(const char *path, uint64_t *len);
+/* -ENODATA: the file ends before. */
+int file_read(int fd, uint64_t offset, void *data, size_t len);
+void *file_alloc(size_t len);
+int file_read_whole(const char *path, uint8_t **data, size_t *len);
+/* 1: it does. */
+int file_begins_with(const char *path, const void *magic, size_t len);
 
 static inline struct sfg_input object_input(const struct object *f)
 {

@@ -107,35 +107,64 @@ static int place_object(struct object *f)
 	return 0;
 }
 
+static bool is_code(const GElf_Shdr *shdr)
+{
+	return shdr->sh_flags & SHF_ALLOC && shdr->sh_flags & SHF_EXECINSTR &&
+	       shdr->sh_type != SHT_NOBITS;
+}
+
 static uint64_t address_of(const struct object *f, size_t index,
 			   const GElf_Shdr *shdr)
 {
 	return f->section_addr ? f->section_addr[index] : shdr->sh_addr;
 }
 
-static void add_text(struct object *f, uint64_t addr, uint64_t offset,
-		     uint64_t len)
+static int add_text(struct object *f, uint64_t addr, uint64_t offset,
+		    uint64_t len)
 {
-	if (len && object_in_file(f, offset, len))
+	uint8_t *bytes;
+	int ret;
+
+	if (!len || !object_in_file(f, offset, len))
+		return 0;
+	/* what overlaps would be read as often as it is named */
+	if (len > f->text_left)
+		return object_error(f, offset, -EINVAL,
+				    "executable segments overlap");
+	f->text_left -= len;
+	ret = object_load(f, offset, len, &bytes);
+	if (!ret)
 		f->text[f->nr_text++] = (struct sfg_image) {
-			.data = f->data + offset, .len = len, .addr = addr,
+			.data = bytes, .len = len, .addr = addr,
 		};
+	return ret;
 }
 
 static int read_object_text(struct object *f)
 {
 	GElf_Shdr shdr;
 	size_t i;
+	int ret = 0;
 
 	f->text = calloc(f->nr_sections + 1, sizeof(*f->text));
 	if (!f->text)
 		return object_no_memory(f);
+	for (i = 1; i < f->nr_sections && !ret; i++)
+		if (object_section(f, i, &shdr) && is_code(&shdr))
+			ret = add_text(f, f->section_addr[i], shdr.sh_offset,
+				       shdr.sh_size);
+	return ret;
+}
+
+uint64_t object_file_offset(struct object *f, uint64_t addr)
+{
+	GElf_Shdr shdr;
+	size_t i;
+
 	for (i = 1; i < f->nr_sections; i++)
-		if (object_section(f, i, &shdr) && shdr.sh_flags & SHF_ALLOC &&
-		    shdr.sh_flags & SHF_EXECINSTR &&
-		    shdr.sh_type != SHT_NOBITS)
-			add_text(f, f->section_addr[i], shdr.sh_offset,
-				 shdr.sh_size);
+		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		    addr - f->section_addr[i] < shdr.sh_size)
+			return shdr.sh_offset + (addr - f->section_addr[i]);
 	return 0;
 }
 
@@ -150,6 +179,7 @@ static int read_segment_text(struct object *f)
 {
 	GElf_Phdr phdr;
 	size_t i, nr;
+	int ret = 0;
 
 	if (elf_getphdrnum(f->elf, &nr))
 		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
@@ -157,13 +187,13 @@ static int read_segment_text(struct object *f)
 	f->text = calloc(nr + 1, sizeof(*f->text));
 	if (!f->text)
 		return object_no_memory(f);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr && !ret; i++)
 		if (gelf_getphdr(f->elf, i, &phdr) &&
 		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
-			add_text(f, phdr.p_vaddr, phdr.p_offset,
-				 phdr.p_filesz);
+			ret = add_text(f, phdr.p_vaddr, phdr.p_offset,
+				       phdr.p_filesz);
 	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
-	return 0;
+	return ret;
 }
 
 static int read_text(struct object *f)
@@ -172,10 +202,23 @@ static int read_text(struct object *f)
 
 	if (ret)
 		return ret;
+	f->text_left = f->len;
 	ret = f->ehdr.e_type == ET_REL ? read_object_text(f) :
 					 read_segment_text(f);
 	if (!ret && !f->nr_text)
 		ret = object_error(f, 0, -EINVAL, "no executable code");
+	return ret;
+}
+
+static int load_part(struct object *f, struct object_part *part,
+		     uint64_t offset, uint64_t len, uint64_t addr)
+{
+	int ret = object_load(f, offset, len, &part->bytes);
+
+	part->file_offset = offset;
+	part->image = (struct sfg_image) {
+		.data = part->bytes, .len = len, .addr = addr,
+	};
 	return ret;
 }
 
@@ -190,14 +233,12 @@ static int read_part(struct object *f, const char *name,
 	if (!index)
 		return 0;
 	ret = cannot_use(f, &shdr, name);
-	if (ret)
-		return ret;
-	part->file_offset = shdr.sh_offset;
-	part->image = (struct sfg_image) {
-		.data = f->data + shdr.sh_offset, .len = shdr.sh_size,
-		.addr = address_of(f, index, &shdr),
-	};
-	return f->ehdr.e_type == ET_REL ? object_relocate(f, part, index) : 0;
+	if (!ret)
+		ret = load_part(f, part, shdr.sh_offset, shdr.sh_size,
+				address_of(f, index, &shdr));
+	if (!ret && f->ehdr.e_type == ET_REL)
+		ret = object_relocate(f, part, index);
+	return ret;
 }
 
 /* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
@@ -241,7 +282,7 @@ static uint32_t get_u32(const struct object *f, const uint8_t *p)
 		.d_buf = &v, .d_size = sizeof(v), .d_version = EV_CURRENT,
 	};
 
-	gelf_xlatetom(f->elf, &to, &from, f->data[EI_DATA]);
+	gelf_xlatetom(f->elf, &to, &from, f->ehdr.e_ident[EI_DATA]);
 	return v;
 }
 
@@ -252,9 +293,10 @@ static uint32_t get_u32(const struct object *f, const uint8_t *p)
 static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 			      uint64_t *addr)
 {
-	const uint8_t *p = f->data + phdr->p_offset;
+	uint8_t p[8];
 
-	if (phdr->p_filesz < 8 || p[0] != 1 || p[1] != PCREL_SDATA4)
+	if (phdr->p_filesz < 8 || file_read(f->fd, phdr->p_offset, p, 8) ||
+	    p[0] != 1 || p[1] != PCREL_SDATA4)
 		return false;
 	*addr = phdr->p_vaddr + 4 + (int32_t)get_u32(f, p + 4);
 	return true;
@@ -273,13 +315,8 @@ static int read_cfi_by_segment(struct object *f)
 		return object_error(f, hdr.p_offset, -EINVAL,
 				    ".eh_frame_hdr is damaged");
 	skip = addr - load.p_vaddr;
-	f->cfi.file_offset = load.p_offset + skip;
-	f->cfi.image = (struct sfg_image) {
-		.data = f->data + f->cfi.file_offset,
-		.len = load.p_filesz - skip,
-		.addr = addr,
-	};
-	return 0;
+	return load_part(f, &f->cfi, load.p_offset + skip, load.p_filesz - skip,
+			 addr);
 }
 
 static int read_debug_frame(struct object *f)
@@ -297,6 +334,14 @@ static void read_hdr_len(struct object *f)
 		f->eh_frame_hdr_len = phdr.p_filesz;
 }
 
+/* Whatever libelf could not read then, it takes for absent. */
+static int check_length(const struct object *f)
+{
+	char last;
+
+	return object_read(f, f->len - 1, &last, 1);
+}
+
 int object_read_cfi(struct object *f)
 {
 	int ret = read_text(f);
@@ -310,7 +355,7 @@ int object_read_cfi(struct object *f)
 	if (!ret && !f->cfi.image.data)
 		ret = object_error(f, 0, -EINVAL, "no call frame information");
 	read_hdr_len(f);
-	return ret;
+	return ret ? ret : check_length(f);
 }
 
 int object_read_sframe(struct object *f)
@@ -321,5 +366,5 @@ int object_read_sframe(struct object *f)
 		ret = read_part(f, ".sframe", &f->sframe);
 	if (!ret && !f->sframe.image.data)
 		ret = object_error(f, 0, -EINVAL, "no .sframe section");
-	return ret;
+	return ret ? ret : check_length(f);
 }

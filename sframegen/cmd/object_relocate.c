@@ -59,7 +59,7 @@ static uint64_t symbol_value(const struct object *f, const GElf_Sym *sym)
 static void store(struct object *f, uint8_t *p, uint64_t v,
 		  unsigned int size)
 {
-	bool big = f->data[EI_DATA] == ELFDATA2MSB;
+	bool big = object_is_big_endian(f);
 	unsigned int i;
 
 	for (i = 0; i < size; i++)
@@ -96,7 +96,7 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	v = symbol_value(r->f, &sym) + rela->r_addend;
 	if (type.kind == RELOC_PC)
 		v -= image->addr + rela->r_offset;
-	store(r->f, r->part->relocated + rela->r_offset, v, type.size);
+	store(r->f, r->part->bytes + rela->r_offset, v, type.size);
 	return 0;
 }
 
@@ -127,11 +127,6 @@ int object_relocate(struct object *f, struct object_part *part, size_t target)
 	size_t i;
 	int ret = 0;
 
-	part->relocated = malloc(part->image.len + 1);
-	if (!part->relocated)
-		return object_no_memory(f);
-	memcpy(part->relocated, part->image.data, part->image.len);
-	part->image.data = part->relocated;
 	for (i = 1; i < f->nr_sections && !ret; i++)
 		if (object_section(f, i, &shdr) && shdr.sh_type == SHT_RELA &&
 		    shdr.sh_info == target)

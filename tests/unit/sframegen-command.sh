@@ -143,6 +143,18 @@ else
 	ok "summary to a full disk"
 fi
 
+# memory is for what is used of a file
+cp tiny.so sparse.so
+truncate -s 5G sparse.so
+# shellcheck disable=SC3045 # dash and bash have it
+(ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
+is "file of 5 GiB, 64 MiB of memory" "$(cksum <tiny.sframe)" \
+	"$(cat err)$(cksum <sparse.sframe)"
+expect "dump of a file that is too large for a section" 1 \
+	"sframegen: sparse: File too large" --dump "$(truncate -s 5G sparse &&
+	echo sparse)"
+rm sparse.so sparse.sframe sparse
+
 # what the output's name leads to
 want=$(cksum <tiny.sframe)
 content() {

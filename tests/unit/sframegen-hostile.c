@@ -58,7 +58,7 @@ static bool one_message(void)
 	uint8_t *data;
 	size_t len;
 
-	if (read_whole_file(messages, &data, &len))
+	if (file_read_whole(messages, &data, &len))
 		return false;
 	if (len >= sizeof(text))
 		len = sizeof(text) - 1;
@@ -87,7 +87,7 @@ static bool output_is_good(void)
 	size_t len;
 	bool good;
 
-	if (read_whole_file(output, &data, &len))
+	if (file_read_whole(output, &data, &len))
 		return false;
 	good = !sfg_open_section(&s, data, len, 0, NULL) &&
 	       !sfg_check_section(&s, NULL);
@@ -133,7 +133,7 @@ static void test_dump(void)
 	size_t len, i, bad = 0;
 	uint8_t *data;
 
-	if (read_whole_file(output, &data, &len))
+	if (file_read_whole(output, &data, &len))
 		return;
 	for (i = 0; i < len * 2; i++) {
 		data[i / 2] ^= i & 1 ? 0x80 : 1 << i % 7;
@@ -160,6 +160,35 @@ static void test_truncated(const uint8_t *elf, size_t len)
 			first = n;
 	}
 	result(!wrong, "file truncated at every length",
+	       "%zu of %zu, first at %zu", wrong, len, first);
+}
+
+/* What was found out about the file is no longer true. */
+static bool refused_when_cut(size_t to)
+{
+	struct object f;
+	int ret;
+
+	redirect();
+	ret = object_open(&f, input);
+	if (!ret && !truncate(input, to))
+		ret = object_read_cfi(&f);
+	object_close(&f);
+	restore();
+	return ret && one_message();
+}
+
+static void test_shrinking(const uint8_t *elf, size_t len)
+{
+	size_t n, wrong = 0, first = 0;
+
+	unlink(output);
+	for (n = 0; n < len; n++) {
+		save(elf, len);
+		if (!refused_when_cut(n) && !wrong++)
+			first = n;
+	}
+	result(!wrong, "file cut at every length while it is read",
 	       "%zu of %zu, first at %zu", wrong, len, first);
 }
 
@@ -207,7 +236,7 @@ static bool object_is_clean(int (*command)(const struct options *))
 	restore();
 	if (ret < 0)
 		return one_message() && files_in_dir() == 2;
-	if (!read_whole_file(messages, &text, &len))
+	if (!file_read_whole(messages, &text, &len))
 		free(text);
 	return !len;
 }
@@ -244,7 +273,7 @@ static bool refused_with(int (*command)(const struct options *),
 	size_t len;
 	bool found;
 
-	if (!object_is_clean(command) || read_whole_file(messages, &text, &len))
+	if (!object_is_clean(command) || file_read_whole(messages, &text, &len))
 		return false;
 	found = memmem(text, len, reason, strlen(reason)) != NULL;
 	free(text);
@@ -476,7 +505,7 @@ static uint8_t *read_built(const char *self, const char *name, size_t *len)
 
 	snprintf(path, sizeof(path), "%.*s/../../%s",
 		 slash ? (int)(slash - self) : 1, slash ? self : ".", name);
-	return read_whole_file(path, &data, len) ? NULL : data;
+	return file_read_whole(path, &data, len) ? NULL : data;
 }
 
 static void clean_up(void)
@@ -508,6 +537,7 @@ int main(int argc, char **argv)
 	test_converted(elf, len);
 	test_dump();
 	test_truncated(elf, len);
+	test_shrinking(elf, len);
 	test_flipped(elf, len);
 	test_object("template of a damaged object", object, object_len,
 		    command_template);

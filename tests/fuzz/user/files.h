@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * Stands for file.c and output.c of sframegen/cmd, stdout and stderr: all in
- * memory.
+ * The input, a file in memory that is opened by its name; and what stands for
+ * output.c of sframegen/cmd, stdout and stderr.
  */
 #ifndef FUZZ_FILES_H
 #define FUZZ_FILES_H
@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INPUT_NAME	"input"
+#define INPUT_FD	100
+#define INPUT_NAME	"/proc/self/fd/100"
 #define OUTPUT_NAME	"output"
 
 struct printed {
@@ -19,8 +20,6 @@ struct printed {
 };
 
 struct files {
-	const uint8_t *input;
-	size_t input_len;
 	uint8_t *output;	/* NULL: not written */
 	size_t output_len;
 	struct printed out, err;
