@@ -7,9 +7,22 @@
 #include "commands.h"
 #include "object.h"
 
-static double percent(uint64_t part, uint64_t whole)
+/* In thousandths, rounded down: 100 % is all of it. */
+static uint64_t share_of(uint64_t part, uint64_t whole)
 {
-	return whole ? 100.0 * part / whole : 100.0;
+	return whole ? (unsigned __int128)part * 100000 / whole : 100000;
+}
+
+static void print_code(FILE *to, const struct sfg_summary *sum)
+{
+	uint64_t covered = sum->bytes[SFG_COVERED];
+	uint64_t share = share_of(covered, sum->code_bytes +
+						      sum->bare_bytes);
+
+	fprintf(to, "code bytes: %" PRIu64 " of %" PRIu64
+		" with CFI covered, %" PRIu64 " without CFI (%" PRIu64
+		".%03" PRIu64 " %%)\n", covered, sum->code_bytes,
+		sum->bare_bytes, share / 1000, share % 1000);
 }
 
 static void print_not_covered(FILE *to, const struct sfg_summary *sum)
@@ -30,10 +43,7 @@ void print_summary(FILE *to, const struct object *f,
 
 	fprintf(to, "functions: %" PRIu64 " of %" PRIu64 " covered\n",
 		sum->covered_functions, sum->functions);
-	fprintf(to, "code bytes: %" PRIu64 " of %" PRIu64
-		" with CFI covered (%.3f %%)\n", sum->bytes[SFG_COVERED],
-		sum->code_bytes,
-		percent(sum->bytes[SFG_COVERED], sum->code_bytes));
+	print_code(to, sum);
 	print_not_covered(to, sum);
 	fprintf(to, "padding bytes: %" PRIu64 " between functions covered\n",
 		sum->padding_bytes);

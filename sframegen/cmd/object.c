@@ -167,6 +167,7 @@ void object_close(struct object *f)
 	free(f->sframe.bytes);
 	free(f->section_addr);
 	free(f->functions);
+	free(f->code);
 	free_text(f);
 }
 

@@ -36,6 +36,8 @@ struct object {
 	struct sfg_image *text;		/* with data of their own */
 	size_t nr_text;
 	uint64_t text_left;		/* bytes that may still be read */
+	struct sfg_image *code;		/* executable sections in the text */
+	size_t nr_code;
 	struct object_part cfi;
 	unsigned int cfi_flags;	/* SFG_INPUT_* */
 	struct object_part sframe;	/* image.data NULL: has none */
@@ -100,6 +102,7 @@ static inline struct sfg_input object_input(const struct object *f)
 	return (struct sfg_input) {
 		.abi = f->abi, .flags = f->cfi_flags, .cfi = f->cfi.image,
 		.text = f->text, .nr_text = f->nr_text,
+		.code = f->code, .nr_code = f->nr_code,
 	};
 }
 

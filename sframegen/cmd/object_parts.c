@@ -196,6 +196,76 @@ static int read_segment_text(struct object *f)
 	return ret;
 }
 
+/* The text that holds the address; NULL: none. */
+static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
+{
+	size_t lo = 0, hi = f->nr_text, mid;
+	const struct sfg_image *text;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->text[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	text = lo ? &f->text[lo - 1] : NULL;
+	return text && addr - text->addr < text->len ? text : NULL;
+}
+
+/* What of the section is in the text and behind what was added before. */
+static void add_code(struct object *f, uint64_t addr, uint64_t end,
+		     uint64_t behind)
+{
+	const struct sfg_image *text;
+
+	if (addr < behind)
+		addr = behind;
+	text = find_text(f, addr);
+	if (!text || end <= addr)
+		return;
+	if (end - text->addr > text->len)
+		end = text->addr + text->len;
+	f->code[f->nr_code++] = (struct sfg_image) {
+		.data = (const uint8_t *)text->data + (addr - text->addr),
+		.len = end - addr, .addr = addr,
+	};
+}
+
+static void clip_code(struct object *f)
+{
+	size_t i, nr = f->nr_code;
+	uint64_t behind = 0;
+
+	qsort(f->code, nr, sizeof(*f->code), compare_images);
+	f->nr_code = 0;
+	for (i = 0; i < nr; i++) {
+		add_code(f, f->code[i].addr, f->code[i].addr + f->code[i].len,
+			 behind);
+		if (f->nr_code)
+			behind = f->code[f->nr_code - 1].addr +
+				 f->code[f->nr_code - 1].len;
+	}
+}
+
+/* Segments may hold headers and data, too: sections know better. */
+static int read_code(struct object *f)
+{
+	GElf_Shdr shdr;
+	size_t i;
+
+	f->code = calloc(f->nr_sections + 1, sizeof(*f->code));
+	if (!f->code)
+		return object_no_memory(f);
+	for (i = 1; i < f->nr_sections; i++)
+		if (object_section(f, i, &shdr) && is_code(&shdr))
+			f->code[f->nr_code++] = (struct sfg_image) {
+				.addr = shdr.sh_addr, .len = shdr.sh_size,
+			};
+	clip_code(f);
+	return 0;
+}
+
 static int read_text(struct object *f)
 {
 	int ret = place_object(f);
@@ -207,6 +277,8 @@ static int read_text(struct object *f)
 					 read_segment_text(f);
 	if (!ret && !f->nr_text)
 		ret = object_error(f, 0, -EINVAL, "no executable code");
+	if (!ret && f->ehdr.e_type != ET_REL)
+		ret = read_code(f);
 	return ret;
 }
 

@@ -107,8 +107,10 @@ struct sfg_image {
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
  * and counted. Without any (nr_text 0) every FDE is kept. Ranges with data
- * NULL are not readable: nothing is merged over gaps in them. The section
- * may be longer than its CFI when a zero terminator ends it.
+ * NULL are not readable: nothing is merged over gaps in them. 'code': what of
+ * the text is instructions, sorted, where more is known than that it can be
+ * executed; only for the count of code without CFI. The section may be longer
+ * than its CFI when a zero terminator ends it.
  */
 struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */
@@ -116,6 +118,8 @@ struct sfg_input {
 	struct sfg_image cfi;		/* .eh_frame */
 	const struct sfg_image *text;
 	size_t nr_text;
+	const struct sfg_image *code;
+	size_t nr_code;
 	uint64_t section_addr;		/* of the SFrame section */
 	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */
 };
@@ -155,6 +159,7 @@ struct sfg_summary {
 	uint64_t functions;		/* FDEs of the input */
 	uint64_t covered_functions;	/* without any uncovered byte */
 	uint64_t code_bytes;		/* bytes of code with CFI */
+	uint64_t bare_bytes;		/* of code without, less padding */
 	uint64_t bytes[SFG_R_MAX];
 	uint64_t affected[SFG_R_MAX];	/* functions by reason */
 	uint64_t padding_bytes;		/* covered bytes between functions */

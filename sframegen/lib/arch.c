@@ -58,42 +58,52 @@ static size_t amd64_nop_len(const uint8_t *p, size_t len)
 	return n ? i + 2 + n : 0;
 }
 
-static bool all_zero(const uint8_t *p, size_t len)
+static size_t leading_zeros(const uint8_t *p, size_t len)
 {
-	while (len && !*p)
-		p++, len--;
-	return !len;
+	size_t n = 0;
+
+	while (n < len && !p[n])
+		n++;
+	return n;
 }
 
-static bool all_nops(const uint8_t *p, size_t len,
-		     size_t (*nop_len)(const uint8_t *p, size_t len))
+static size_t leading_nops(const uint8_t *p, size_t len,
+			   size_t (*nop_len)(const uint8_t *p, size_t len))
 {
-	size_t n;
+	size_t n = 0, nop;
 
-	for (; len; p += n, len -= n) {
-		n = nop_len(p, len);
-		if (!n)
-			return false;
+	for (; n < len; n += nop) {
+		nop = nop_len(p + n, len - n);
+		if (!nop)
+			break;
 	}
-	return true;
+	return n;
 }
 
-static bool amd64_padding(const uint8_t *p, size_t len)
+/* Gaps hold one or the other: nops, or the zeros of a linker. */
+static size_t leading_padding(const uint8_t *p, size_t len,
+			      size_t (*nop_len)(const uint8_t *p, size_t len))
 {
-	return all_zero(p, len) || all_nops(p, len, amd64_nop_len);
+	size_t zeros = leading_zeros(p, len);
+
+	return zeros ? zeros : leading_nops(p, len, nop_len);
 }
 
-/* nop, or the zero words that linkers leave between sections. */
-static bool aarch64_padding(const uint8_t *p, size_t len)
+static size_t amd64_padding(const uint8_t *p, size_t len)
+{
+	return leading_padding(p, len, amd64_nop_len);
+}
+
+static size_t aarch64_nop_len(const uint8_t *p, size_t len)
 {
 	static const uint8_t nop[4] = { 0x1f, 0x20, 0x03, 0xd5 };
 
-	if (all_zero(p, len))
-		return true;
-	for (; len >= 4; p += 4, len -= 4)
-		if (memcmp(p, nop, 4))
-			return false;
-	return !len;
+	return len >= 4 && !memcmp(p, nop, 4) ? 4 : 0;
+}
+
+static size_t aarch64_padding(const uint8_t *p, size_t len)
+{
+	return leading_padding(p, len, aarch64_nop_len);
 }
 
 /* nopr, bc 0 and brcl 0: what gas fills with. */
@@ -108,9 +118,9 @@ static size_t s390x_nop_len(const uint8_t *p, size_t len)
 	return 0;
 }
 
-static bool s390x_padding(const uint8_t *p, size_t len)
+static size_t s390x_padding(const uint8_t *p, size_t len)
 {
-	return all_zero(p, len) || all_nops(p, len, s390x_nop_len);
+	return leading_padding(p, len, s390x_nop_len);
 }
 
 const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {

@@ -13,6 +13,7 @@ struct converter {
 	const struct sfg_input *in;
 	struct sfg_builder rows;
 	struct sfg_summary *sum;
+	struct sfg_bare bare;
 	uint8_t fde_flags;
 	uint32_t affected;	/* bit n: reason n, of this function */
 };
@@ -175,11 +176,15 @@ static int convert_functions(struct converter *cv, struct sfg_error *err)
 		if (reason) {
 			count(cv, reason, fde->size);
 		} else {
+			cv->sum->bare_bytes += sfg_count_bare(&cv->bare,
+						covered_to, fde->start);
 			covered_to = fde->start + fde->size;
 			ret = convert_code(cv, fde, err);
 		}
 		count_function(cv);
 	}
+	cv->sum->bare_bytes += sfg_count_bare(&cv->bare, covered_to,
+					      UINT64_MAX);
 	return ret;
 }
 
@@ -195,18 +200,29 @@ static void count_unplaced(struct converter *cv)
 }
 
 /* The ranges have to be sorted and apart, or the search in them is wrong. */
-static bool text_is_sorted(const struct sfg_input *in)
+static bool is_sorted(const struct sfg_image *ranges, size_t nr)
 {
 	uint64_t end = 0;
 	size_t i;
 
-	for (i = 0; i < in->nr_text; i++) {
-		if (in->text[i].addr < end ||
-		    in->text[i].addr + in->text[i].len < in->text[i].addr)
+	for (i = 0; i < nr; i++) {
+		if (ranges[i].addr < end ||
+		    ranges[i].addr + ranges[i].len < ranges[i].addr)
 			return false;
-		end = in->text[i].addr + in->text[i].len;
+		end = ranges[i].addr + ranges[i].len;
 	}
 	return true;
+}
+
+static void start_bare(struct converter *cv)
+{
+	const struct sfg_input *in = cv->in;
+
+	cv->bare = (struct sfg_bare) {
+		.arch = cv->table.arch,
+		.code = in->nr_code ? in->code : in->text,
+		.nr_code = in->nr_code ? in->nr_code : in->nr_text,
+	};
 }
 
 /* Leaves the summary's figures about the output open. */
@@ -217,12 +233,14 @@ static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	int ret;
 
 	memset(sum, 0, sizeof(*sum));
-	if (!text_is_sorted(in))
+	if (!is_sorted(in->text, in->nr_text) ||
+	    !is_sorted(in->code, in->nr_code))
 		return sfg_fail(err, 0, "text ranges are not sorted", -EINVAL);
 	ret = cfi_read_table(&cv.table, in, err);
 	if (ret)
 		return ret;
 	sum->cfi_bytes = cv.table.len;
+	start_bare(&cv);
 	ret = convert_functions(&cv, err);
 	count_unplaced(&cv);
 	if (!ret) {

@@ -30,8 +30,8 @@ struct sfg_arch {
 	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
 	bool mangled_ra;
-	/* Whether all of the bytes are what toolchains fill gaps with. */
-	bool (*padding)(const uint8_t *p, size_t len);
+	/* How many bytes from the first are what toolchains fill gaps with. */
+	size_t (*padding)(const uint8_t *p, size_t len);
 };
 
 #define NO_REG	0xff
@@ -169,6 +169,16 @@ int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 void sfg_close_range(struct sfg_builder *b);
 void sfg_free_builder(struct sfg_builder *b);
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
+
+/* bare.c: counts executable code that no FDE is for, in address order. */
+struct sfg_bare {
+	const struct sfg_arch *arch;
+	const struct sfg_image *code;
+	size_t nr_code, at;
+};
+
+/* Of the code in [from, to), which no FDE is for. */
+uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to);
 
 /* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,

@@ -66,7 +66,7 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 	if (!text || !text->data || to - text->addr > text->len)
 		return false;
 	return l->arch->padding((const uint8_t *)text->data +
-				(from - text->addr), to - from);
+				(from - text->addr), to - from) == to - from;
 }
 
 static bool stands_alone(const struct sfjit_function *fde)

@@ -468,6 +468,66 @@ static void test_text(void)
 	sfg_free_fdes(&fdes);
 }
 
+/* Nops, code, 10-20 with CFI, nops, 30-38 with CFI, zeros, code. */
+static void fill_text(uint8_t *text, size_t len)
+{
+	memset(text, 0xc3, len);
+	memset(text, 0x90, 4);
+	memset(text + 0x20, 0x90, 0x10);
+	memset(text + 0x38, 0, 8);
+}
+
+static void check_bare(const char *name, const struct sfg_input *in,
+		       uint64_t want)
+{
+	struct sfg_summary sum;
+	struct sfg_fdes fdes;
+	struct sfg_error err;
+
+	if (sfg_derive(in, &fdes, &sum, &err)) {
+		result(false, name, "%s", err.reason);
+		return;
+	}
+	result(sum.bare_bytes == want && sum.code_bytes == 0x18, name,
+	       "%llu bytes", (unsigned long long)sum.bare_bytes);
+	sfg_free_fdes(&fdes);
+}
+
+static void test_bare(void)
+{
+	static const struct sfg_image wrong[] = {
+		{ NULL, 8, CODE + 8 }, { NULL, 8, CODE },
+	};
+	uint8_t bytes[0x60];
+	struct sfg_image text = { bytes, sizeof(bytes), CODE };
+	struct sfg_image code[] = {
+		{ bytes, 2, CODE }, { bytes + 8, 0x10, CODE + 8 },
+		{ bytes + 0x38, 0x10, CODE + 0x38 },
+	};
+	struct bytes b = { 0 };
+	size_t cie = put_cie(&b, &amd64_cie);
+	struct sfg_input in = {
+		.abi = SFRAME_ABI_AMD64_LE, .text = &text, .nr_text = 1,
+	};
+	struct sfg_fdes fdes;
+	struct sfg_error err;
+
+	fill_text(bytes, sizeof(bytes));
+	put_fde(&b, cie, true, CODE + 0x10, 0x10, NULL, 0);
+	put_fde(&b, cie, true, CODE + 0x30, 8, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	check_bare("code without CFI, less padding", &in, 12 + 32);
+	text.data = NULL;
+	check_bare("code without CFI that cannot be read", &in, 16 + 16 + 40);
+	in.code = code;
+	in.nr_code = ARRAY_SIZE(code);
+	check_bare("code without CFI in what is instructions", &in, 8 + 8);
+	in.code = wrong;
+	in.nr_code = ARRAY_SIZE(wrong);
+	result(sfg_derive(&in, &fdes, NULL, &err) == -EINVAL,
+	       "ranges of instructions that are not sorted", "accepted");
+}
+
 int main(void)
 {
 	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64, ARRAY_SIZE(amd64));
@@ -486,5 +546,6 @@ int main(void)
 	test_errors();
 	test_remember_limit();
 	test_text();
+	test_bare();
 	return finish();
 }

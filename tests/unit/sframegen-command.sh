@@ -143,6 +143,49 @@ else
 	ok "summary to a full disk"
 fi
 
+# code without CFI is counted, and never all is covered where there is some
+# bare LENGTH: of a covered function, before 12 bytes of code without CFI
+bare() {
+	"${CC:-cc}" -shared -nostdlib -x assembler -o bare.so - <<-EOS
+		.text
+		.cfi_startproc
+		.skip $1, 0x90
+		.cfi_endproc
+		.skip 14, 0x90
+		push %rbx
+		mov %rdi, %rbx
+		pop %rbx
+		ret
+		.skip 6, 0xcc
+		.cfi_startproc
+		ret
+		.cfi_endproc
+	EOS
+	expect "code without CFI" 0 "" --elf bare.so -o bare.sframe
+}
+bare 2
+want="code bytes: 3 of 3 with CFI covered, 12 without CFI (20.000 %)"
+is "its bytes" "$want" "$(sed -n 2p out)"
+printf '\0\0\0\0\0\0\0\0' | dd of=bare.so bs=1 seek=40 conv=notrunc 2>/dev/null
+printf '\0\0\0\0' | dd of=bare.so bs=1 seek=60 conv=notrunc 2>/dev/null
+expect "the same without section headers" 0 "" --elf bare.so -o bare.sframe
+is "the same bytes" "$want" "$(sed -n 2p out)"
+bare 20000000
+is "a share is rounded down" \
+	"20000001 of 20000001 with CFI covered, 12 without CFI (99.999 %)" \
+	"$(sed -n '2s/^code bytes: //p' out)"
+"${CC:-cc}" -shared -nostdlib -x assembler -o bare.so - <<-EOS
+	.text
+	.cfi_startproc
+	ret
+	.cfi_endproc
+EOS
+expect "no code without CFI" 0 "" --elf bare.so -o bare.sframe
+is "all is covered" \
+	"code bytes: 1 of 1 with CFI covered, 0 without CFI (100.000 %)" \
+	"$(sed -n 2p out)"
+rm bare.so bare.sframe
+
 # memory is for what is used of a file
 cp tiny.so sparse.so
 truncate -s 5G sparse.so
