@@ -27,13 +27,7 @@ cat >"$tmp/bin/mmdebstrap" <<'END'
 echo "$*" >>"$tmp/made"
 for root; do :; done
 root=${*%" -"} root=${root##* }
-for file in python3.13 ld-linux-x86-64.so.2 libc.so.6 libcrypto.so.3 \
-	libstdc++.so.6; do
-	mkdir -p "$root/usr/bin" "$root/lib64" "$root/usr/lib/x86_64-linux-gnu"
-	: >"$root/usr/bin/$file"
-	: >"$root/lib64/$file"
-	: >"$root/usr/lib/x86_64-linux-gnu/$file"
-done
+mkdir -p "$root"
 END
 cat >"$tmp/bin/mke2fs" <<'END'
 #!/bin/sh
