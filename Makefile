@@ -44,6 +44,16 @@ include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk bench/*.mk))
 all: $(ALL)
 tests: all $(TESTS)
 
+# What the lanes unit and diff need of it: tools/needs.
+DIFF_UNIT := $(addprefix $(O)/tests/unit/, lib-pool sframegen-hostile)
+
+unit-programs: $(filter-out $(PYTHON_DIR)/%,$(ALL)) \
+	$(filter-out %/sframegen-hostile,$(filter \
+	$(addprefix $(O)/, tests/unit/% tests/run/% obj/%),$(TESTS)))
+
+diff-programs: $(O)/bin/sframegen $(TRAMPOLINE_SFRAME) $(DIFF_UNIT) \
+	$(filter %/hello-static %/signals-static $(O)/tests/diff/%,$(TESTS))
+
 check:
 	O=$(O) tools/check
 
@@ -59,5 +69,5 @@ series:
 clean:
 	O=$(O) tools/clean
 
-.PHONY: all tests check kernel-tree kernel series clean
+.PHONY: all tests unit-programs diff-programs check kernel-tree kernel series clean
 .DELETE_ON_ERROR:

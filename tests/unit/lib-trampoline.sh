@@ -9,7 +9,7 @@
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 source=arch/x86_64/trampoline.S
-object=$O/obj/arch/x86_64/trampoline.o
+object=$O/obj/arch/x86_64/trampoline-sframe.o
 objdump=$(O=$O tools/binutils objdump) || exit 1
 
 # check NAME WANT GOT

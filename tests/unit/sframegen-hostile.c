@@ -530,7 +530,7 @@ int main(int argc, char **argv)
 	snprintf(output, sizeof(output), "%s/output", dir);
 	snprintf(messages, sizeof(messages), "%s/messages", dir);
 	elf = read_built(argv[0], "obj/tests/sframegen/tiny.so", &len);
-	object = read_built(argv[0], "obj/arch/x86_64/trampoline.o",
+	object = read_built(argv[0], "obj/arch/x86_64/trampoline-sframe.o",
 			    &object_len);
 	if (!elf || !object)
 		return 1;

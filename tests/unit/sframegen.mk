@@ -32,4 +32,4 @@ $(SFG_TINY): tests/unit/sframegen-tiny.c
 	$(CC) -O2 -fPIC -fasynchronous-unwind-tables -shared -nostdlib \
 		-Wl,-z,noseparate-code,-z,max-page-size=4096 -o $@ $<
 
-$(O)/tests/unit/sframegen-hostile: | $(SFG_TINY) $(O)/gen/sfjit_trampoline.h
+$(O)/tests/unit/sframegen-hostile: | $(SFG_TINY) $(TRAMPOLINE_SFRAME)
