@@ -37,19 +37,20 @@ quote() {
 	done
 }
 
-# The only place which knows how elapsed time looks.
-elapsed() {
-	_s=$(($(date +%s) - $1))
-	printf '%d:%02d' $((_s / 60)) $((_s % 60))
-}
+# The only place which knows how a time looks.
+as_time() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+elapsed() { as_time $(($(date +%s) - $1)); }
 
-# ticker PID TEXT: shows that PID is still busy; on a terminal each second on
-# the same line, else a line every 30 s.
+# Whether a line may be written again: on a terminal, by one step at a time.
+one_line() { [ -t 2 ] && [ -z "${SFJIT_SIDE_BY_SIDE:-}" ]; }
+
+# ticker PID TEXT: shows that PID is still busy, each second on the same line,
+# or in a line every 30 s.
 ticker() {
 	_begin=$(date +%s) _n=0
 	while sleep 1 && kill -0 "$1" 2>/dev/null; do
 		_n=$((_n + 1))
-		if [ -t 2 ]; then
+		if one_line; then
 			printf '\r  %s ... %s ' "$2" "$(elapsed "$_begin")" >&2
 		elif [ $((_n % 30)) = 0 ]; then
 			say "  $2 ... $(elapsed "$_begin")"
@@ -73,7 +74,7 @@ step() {
 	set -e
 	kill "$_ticker" 2>/dev/null || :
 	wait "$_ticker" 2>/dev/null || :
-	[ ! -t 2 ] || printf '\r\033[K' >&2
+	! one_line || printf '\r\033[K' >&2
 	[ $_rc = 0 ] || step_failed "$_rc"
 	say "  $_text: done ($(elapsed "$_began"))"
 }

@@ -1,57 +1,65 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 #
 # What tools/demo and tools/check do before their work.  Sourced after apt.sh.
+# $plan is a file of what is to be done: lines as tools/plan.awk reads them.
 
-# A kernel costs eleven minutes of one CPU, its source and build 2.5 GiB.
-cache_gib=6 build_gib=1 memory_gib=3 kernel_cpu_minutes=11
+# Two tests at once on two CPUs, as a guest has two.
+slots=$((jobs / 2))
+[ "$slots" -ge 2 ] || slots=2
 
-# setup MINUTES KERNEL...: MINUTES besides the kernels.
+# planned WHAT: see tools/plan.awk.
+planned() {
+	awk -v needs="$top/tools/needs" -v show="$1" -v results="${results:-}" \
+		-f "$top/tools/plan.awk" "$top/tools/needs" "$plan"
+}
+
+# open_costs: of what the cache does not have.
+open_costs() {
+	planned costs | while read -r _seconds _word _mib; do
+		[ "$_word" != - ] && [ -n "$(find "$cache" -maxdepth 1 \
+			-name "$_word-*" ! -name '*.tmp')" ] ||
+			echo "$_seconds $_mib"
+	done
+}
+
 setup() {
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
 		die "needs Debian 12 or newer on x86_64"
 	mkdir -p "$cache" "$O"
-	check_room "$cache" $cache_gib
-	check_room "$O" $build_gib
-	check_memory
-	tell_time "$@"
-}
-
-# need_listed FILE...: the packages listed in these.
-need_listed() {
+	open_costs >"$plan.costs"
+	check_room "$cache" "$(total 2 1024)"
+	check_room "$O" 1
+	check_memory "$(planned memory)"
+	say "This takes about $(total 1 $((60 * slots))) minutes on this" \
+		"machine; logs are in $logs."
 	# shellcheck disable=SC2046
-	need $(cat "$@" | grep -v '^#')
+	need $(planned packages)
 }
 
-# Half of the room is enough once the cache is filled.
+# total COLUMN UNIT: of the open costs, rounded up.
+total() {
+	awk -v column="$1" -v unit="$2" '{ sum += $column }
+		END { print int((sum + unit - 1) / unit) }' "$plan.costs"
+}
+
 check_room() {
 	_free=$(df -Pk "$1" | awk 'NR == 2 { print int($4 / 1048576) }')
-	_wanted=$2
-	[ ! -d "$cache/linux-apt-7.3" ] || _wanted=$((_wanted / 2))
-	[ "$_free" -ge "$_wanted" ] ||
-		die "$1 has $_free GiB free, $_wanted GiB are needed"
+	[ "$_free" -ge "$2" ] ||
+		die "$1 has $_free GiB free, $2 GiB are needed"
 }
 
 check_memory() {
 	_free=$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
-	[ "$_free" -ge $memory_gib ] ||
-		die "$_free GiB of memory available, $memory_gib GiB are needed"
+	[ "$_free" -ge "$1" ] ||
+		die "$_free GiB of memory available, $1 GiB are needed"
 }
 
-# The kernels which are not in the cache make nearly all of the time.
-tell_time() {
-	_minutes=$1
-	shift
-	for _kernel; do
-		[ -n "$(find "$cache" -maxdepth 1 -name "kernel-$_kernel-*")" ] ||
-			_minutes=$((_minutes + kernel_cpu_minutes / jobs + 2))
-	done
-	say "This takes about $_minutes minutes on this machine; logs are in" \
-		"$logs."
-}
-
-# Relative, as a plain `make' has it: its dependency files name the objects.
-build_all() {
-	make -C "$top" O="${O#"$top/"}" -j"$jobs" "$@"
+# carry_out: makes and runs what is planned.  Steps run side by
+# side, so none may rewrite its line of the terminal.
+carry_out() {
+	planned makefile >"$plan.mk"
+	(cd "$top" && SFJIT_SIDE_BY_SIDE=1 O=$O make -s -k --no-print-directory \
+		-j"$slots" -f "$plan.mk")
 }

@@ -9,6 +9,6 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=$((${SFJIT_RACE_SECONDS:-60} / 2))
 tests/qemu/build >&2
-exec tools/guest --rootfs=none --name="live-${SFJIT_KERNEL:-patched}" \
+exec tools/guest --rootfs=none --name="race-live-${SFJIT_KERNEL:-patched}" \
 	--timeout=$((seconds + 300)) -- \
 	build/tests/race/append "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}
