@@ -188,15 +188,6 @@ sort "$tmp/answers" "$tmp/without" | uniq | diff "$tmp/enum" - |
 	sed -n 's/^</no check answers/p; s/^>/no such reason:/p' >>"$tmp/bad"
 verdict "reasons of the table of checks"
 
-# The table of lanes is that of tests/lanes.
-sed -n 's/^lane \([a-z]*\) .*/\1/p; s/^more \([a-z]*\) .*/\1/p' tests/lanes |
-	sort >"$tmp/lanes"
-# shellcheck disable=SC2016 # Markdown's
-sed -n '/^| lane /,/^$/s/^| `\([a-z]*\)` .*/\1/p' DEVELOPING.md | sort |
-	diff "$tmp/lanes" - | sed -n 's/^</DEVELOPING.md has no lane/p
-		s/^>/no such lane:/p' >"$tmp/bad"
-verdict "lanes"
-
 # A measured number in the text of README.md, outside of what is generated,
 # has a command of the tree in its paragraph.
 # shellcheck disable=SC2016 # Markdown's
