@@ -1,30 +1,20 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """bench-figures.py DIR: checks the JSON that bench/run left there."""
-import json
-import os
 import re
-import subprocess
 import sys
 
-sys.path.append(sys.path[0] + '/../lib')
-
+from measured import load, malformed, report
 from case import check, finish
 
-FIELDS = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
 KINDS = {'arg': 58, 'slot': 58, 'rbp': 59}
 FILES = ('python3.13', 'libc.so.6', 'libcrypto.so.3')
 
 
-def load(directory, item):
-    with open(os.path.join(directory, item + '.json'),
-              encoding='utf-8') as file:
-        content = json.load(file)
-    check(item + ' names its command',
-          content['command'] == 'bench/run ' + item, content['command'])
-    for figure in content['figures']:
-        if set(figure) != FIELDS or figure['value'] <= 0:
-            check(item + ' figure', False, figure)
+def figures_of(directory, item):
+    content = load(directory, item, 'bench/run ' + item)
+    for figure in malformed(content):
+        check(item + ' figure', False, figure)
     return {figure['name']: figure for figure in content['figures']}
 
 
@@ -74,9 +64,8 @@ def convert(figures):
         check(file + ': at most 16 rows', rows <= 16, rows)
 
 
-def report(directory, figures):
-    text = subprocess.run(['bench/report', directory], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
+def reported(directory, figures):
+    text = report(directory)
     rows = re.findall(r'^\| (.*?) \|.*\| `bench/run \w+` \|$', text, re.M)
     check('bench/report has each figure with its command',
           sorted(rows) == sorted(figures), text)
@@ -84,12 +73,12 @@ def report(directory, figures):
 
 def main():
     directory = sys.argv[1]
-    items = {item: load(directory, item)
+    items = {item: figures_of(directory, item)
              for item in ('sizes', 'encode', 'convert')}
     sizes(items['sizes'])
     encode(items['encode'])
     convert(items['convert'])
-    report(directory, [name for item in items.values() for name in item])
+    reported(directory, [name for item in items.values() for name in item])
     finish()
 
 

@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """bench-limits-figures.py DIR: checks hostile.json and windows.json there."""
-import json
-import os
 import re
-import subprocess
 import sys
 
-sys.path.append(sys.path[0] + '/../lib')
-
+from measured import load, malformed, table
 from case import check, finish
 
 USER_H = 'kernel-patches/linux/kernel/unwind/user.h'
 CHAIN = 127		# addresses of perf's longest callchain by default
-FIGURE = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
 HOSTILE = {'command', 'worst_instructions', 'legal_instructions', 'ratio',
            'budget_reads', 'bound_instructions', 'worst_case', 'legal_cases',
            'cases', 'units', 'deferred_worst_instructions',
@@ -27,20 +22,14 @@ CALLS = ('register', 'unregister', 'replace', 'munmap', 'munmap_without',
          'fork', 'page')
 
 
-def load(directory, item, command, keys):
-    path = os.path.join(directory, item + '.json')
-    with open(path, encoding='utf-8') as file:
-        content = json.load(file)
+def complete(directory, item, command, keys):
+    content = load(directory, item, command)
     check(item + ' has its fields', set(content) == keys,
           sorted(set(content) ^ keys))
-    check(item + ' names its command', content['command'] == command,
-          content['command'])
-    wrong = [figure for figure in content['figures']
-             if set(figure) != FIGURE or not figure['value'] > 0]
+    wrong = malformed(content)
     check(item + ' has figures for the report',
           content['figures'] and not wrong, wrong)
-    text = subprocess.run(['bench/%s-figures' % item, '--table', path],
-                          check=True, text=True, stdout=subprocess.PIPE).stdout
+    text = table(directory, item)
     check(item + ' makes its tables', text.count('.. list-table::') == 2, text)
     return content
 
@@ -107,8 +96,8 @@ def windows(result):
 
 def main():
     directory = sys.argv[1]
-    hostile(load(directory, 'hostile', 'bench/hostile', HOSTILE))
-    windows(load(directory, 'windows', 'bench/run windows', WINDOWS))
+    hostile(complete(directory, 'hostile', 'bench/hostile', HOSTILE))
+    windows(complete(directory, 'windows', 'bench/run windows', WINDOWS))
     finish()
 
 

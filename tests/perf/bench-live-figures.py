@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """bench-live-figures.py DIR: checks the live.json that bench/run left there."""
-import json
-import os
-import subprocess
 import sys
 
-sys.path.append(sys.path[0] + '/../lib')
-
+from measured import load, report, table
 from case import check, finish
 
 SIZES = ('1', '100', '1000', '10000')
@@ -43,28 +39,22 @@ def size(number, values):
           values['publish_instructions'] < floor, values)
 
 
-def report(directory, figures):
-    text = subprocess.run(['bench/report', directory], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout
+def reported(directory, figures):
+    text = report(directory)
     missing = [figure['name'] for figure in figures
                if '| %s |' % figure['name'] not in text]
     check('bench/report has each figure', not missing, missing)
 
 
-def table(path):
-    text = subprocess.run(['bench/live-figures', '--table', path], check=True,
-                          text=True, stdout=subprocess.PIPE).stdout
+def tabled(directory):
+    text = table(directory, 'live')
     check('the table of Documentation/numbers.rst has a row for each size',
           text.count('   * - ') == 1 + len(SIZES), text)
 
 
 def main():
     directory = sys.argv[1]
-    path = os.path.join(directory, 'live.json')
-    with open(path, encoding='utf-8') as file:
-        result = json.load(file)
-    check('names its command', result['command'] == 'bench/live',
-          result['command'])
+    result = load(directory, 'live', 'bench/live')
     positive('time of this machine', result, ('publish_ns', 'system_call_ns'))
     check('sizes', tuple(result['by_functions']) == SIZES,
           list(result['by_functions']))
@@ -74,8 +64,8 @@ def main():
           result['functions'] == 1000 and
           {key: result[key] for key in result['by_functions']['1000']} ==
           result['by_functions']['1000'], result)
-    report(directory, result['figures'])
-    table(path)
+    reported(directory, result['figures'])
+    tabled(directory)
     finish()
 
 
