@@ -97,8 +97,7 @@ static inline bool map_has(pid_t pid, const void *start, size_t size,
 	return found && (found == text || found[-1] == '\n');
 }
 
-/* Runs a function in a child; returns its exit status, or 256 + signal. */
-static inline int in_child(int (*function)(void))
+static inline pid_t start_child(int (*function)(void), bool own_group)
 {
 	int status;
 	pid_t pid;
@@ -106,16 +105,31 @@ static inline int in_child(int (*function)(void))
 	fflush(stdout);
 	pid = fork();
 	MUST(pid >= 0);
-	if (!pid) {
-		not_the_test();
-		status = function();
-		fflush(stdout);
-		_exit(status);
-	}
-	MUST(waitpid(pid, &status, 0) == pid);
+	if (pid)
+		return pid;
+	not_the_test();
+	if (own_group)
+		setpgid(0, 0);
+	status = function();
+	fflush(stdout);
+	_exit(status);
+}
+
+static inline int end_child(pid_t pid, int status)
+{
 	unlink(map_path(pid));
 	return WIFEXITED(status) ? WEXITSTATUS(status) :
 				   256 + WTERMSIG(status);
+}
+
+/* Runs a function in a child; returns its exit status, or 256 + signal. */
+static inline int in_child(int (*function)(void))
+{
+	pid_t pid = start_child(function, false);
+	int status;
+
+	MUST(waitpid(pid, &status, 0) == pid);
+	return end_child(pid, status);
 }
 
 /* The child's cases are part of the test. */
@@ -133,27 +147,15 @@ static inline void cases_in_child(int (*function)(void))
  */
 static inline int in_guarded_child(int (*function)(void), int seconds)
 {
+	pid_t pid = start_child(function, true);
 	int status, tenths = 10 * seconds;
-	pid_t pid;
 
-	fflush(stdout);
-	pid = fork();
-	MUST(pid >= 0);
-	if (!pid) {
-		not_the_test();
-		setpgid(0, 0);
-		status = function();
-		fflush(stdout);
-		_exit(status);
-	}
 	while (!waitpid(pid, &status, WNOHANG)) {
 		if (!tenths--)
 			kill(-pid, SIGKILL);
 		usleep(100000);
 	}
-	unlink(map_path(pid));
-	return WIFEXITED(status) ? WEXITSTATUS(status) :
-				   256 + WTERMSIG(status);
+	return end_child(pid, status);
 }
 
 #endif /* LIB_TEST_H */
