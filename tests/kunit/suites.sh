@@ -4,8 +4,6 @@
 #
 # The KUnit suites of decoder and registry, which are part of the kernel.
 
-set -eu
-kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
-cd "$(dirname "$0")/../.."
-exec tools/guest --rootfs=none --name="kunit-$kernel" -- \
-	tests/kunit/run-suites sframe_section sframe_step sframe_registry
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+guest kunit --rootfs=none kunit

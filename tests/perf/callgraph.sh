@@ -4,6 +4,6 @@
 #
 # The distribution's perf, as it is, shows who called a trampoline.
 
-set -eu
-cd "$(dirname "$0")/../.."
-exec tools/guest --name=perf-callgraph -- tests/perf/record-callgraph
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+guest perf-callgraph "" tests/perf/record-callgraph

@@ -4,10 +4,9 @@
 #
 # The kernel's selftests of SFrame windows, one guest for all of them.
 
-set -eu
-kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
 tests/qemu/build >&2
 # shellcheck disable=SC2046 # names without blanks
-exec tools/guest --rootfs=none --timeout=1800 --name="kselftest-$kernel" -- \
-	tests/in-guest $(tests/qemu/selftests) libsfjit_test
+guest kselftest "--rootfs=none --timeout=1800" \
+	$(tests/qemu/selftests) libsfjit_test

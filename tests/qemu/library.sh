@@ -6,15 +6,8 @@
 # windows of pools in the process and its children, filters that hide windows
 # which were registered before.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-
-# shellcheck disable=SC2016
-exec tools/guest --name=library -- sh -c '
-	rc=0
-	for test in "guest/lib-kernel" "unit/lib-absent filters" \
-		unit/lib-call unit/lib-pool unit/lib-threads; do
-		echo "# $test"
-		'"$O"'/tests/$test || rc=1
-	done
-	exit $rc'
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+guest library "" build/tests/guest/lib-kernel \
+	"build/tests/unit/lib-absent filters" build/tests/unit/lib-call \
+	build/tests/unit/lib-pool build/tests/unit/lib-threads

@@ -4,9 +4,7 @@
 #
 # Live windows of the library, with the true stack at each instruction.
 
-set -eu
-kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
 tests/qemu/build >&2
-exec tools/guest --rootfs=none --name="live-$kernel" -- \
-	tests/in-guest libsfjit_live_test
+guest live --rootfs=none libsfjit_live_test

@@ -4,10 +4,8 @@
 #
 # Callchains taken in NMIs and irq_work, with a module for this purpose.
 
-set -eu
-kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
 tests/qemu/build >&2
 tests/qemu/build module >&2
-exec tools/guest --rootfs=none --name="nmi-$kernel" -- \
-	tests/in-guest "build/module/$kernel/sframe_probe.ko" nmi_test
+guest nmi --rootfs=none "build/module/$kernel/sframe_probe.ko" nmi_test

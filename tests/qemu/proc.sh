@@ -5,8 +5,7 @@
 # Description: /proc/PID/sframe on the patched kernel: format, reads between
 # changes, who may read it, files that outlive what they show.
 
-cd "$(dirname "$0")/../.." || exit 1
-O=${O:-build}
-
-make -s "$O/tests/guest/proc_test" >&2 || exit 1
-exec tools/guest --rootfs=none --name=proc -- "$O/tests/guest/proc_test"
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+make -s build/tests/guest/proc_test >&2
+guest proc --rootfs=none build/tests/guest/proc_test

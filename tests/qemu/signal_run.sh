@@ -5,5 +5,6 @@
 # Description: stacks of signal handlers in ordinary programs, complete under
 # sfjit run: perf's samples compared with the C compiler's own unwinder.
 
-cd "$(dirname "$0")/../.." || exit 1
-exec tools/guest --name=signal-run --timeout=600 -- tests/qemu/record-signals
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+guest signal-run --timeout=600 tests/qemu/record-signals

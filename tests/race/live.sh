@@ -5,10 +5,9 @@
 # A producer that appends functions to a LIVE window, and samples in them, for
 # half of SFJIT_RACE_SECONDS (60); random numbers as in race.sh.
 
-set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
 seconds=$((${SFJIT_RACE_SECONDS:-60} / 2))
 tests/qemu/build >&2
-exec tools/guest --rootfs=none --name="race-live-${SFJIT_KERNEL:-patched}" \
-	--timeout=$((seconds + 300)) -- \
-	build/tests/race/append "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}
+guest race-live "--rootfs=none --timeout=$((seconds + 300))" \
+	"build/tests/race/append $seconds ${SFJIT_RACE_SEED:-}"

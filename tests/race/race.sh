@@ -5,10 +5,9 @@
 # Windows changed by many threads under perf, for SFJIT_RACE_SECONDS (60), with
 # the random numbers of SFJIT_RACE_SEED if it is set.
 
-set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
 seconds=${SFJIT_RACE_SECONDS:-60}
 tests/qemu/build >&2
-exec tools/guest --rootfs=none --name="race-${SFJIT_KERNEL:-patched}" \
-	--timeout=$((seconds + 300)) -- \
-	build/tests/race/race "$seconds" ${SFJIT_RACE_SEED:+"$SFJIT_RACE_SEED"}
+guest race "--rootfs=none --timeout=$((seconds + 300))" \
+	"build/tests/race/race $seconds ${SFJIT_RACE_SEED:-}"

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+#
+# Sourced first by each test that consists of cases in one guest, on the kernel
+# of $SFJIT_KERNEL.  Sets $kernel, the last part of its name, and goes to the
+# top of the tree.
+
+set -eu
+kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
+cd "$(dirname "$0")"
+while ! [ -e kernel-patches/series ]; do
+	cd ..
+done
+
+# guest NAME OPTIONS WHAT...: options of tools/guest, arguments of
+# tests/in-guest; ends the script.
+guest() {
+	_name=$1 _options=$2
+	shift 2
+	# shellcheck disable=SC2086 # words
+	exec tools/guest --name="$_name-$kernel" $_options -- \
+		tests/in-guest "$@"
+}
