@@ -8,10 +8,11 @@
 set -eu
 : "${SFJIT_KERNEL:=debug}"
 export SFJIT_KERNEL
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 tests/qemu/build module >&2
 # shellcheck source=tests/module/planted.sh
-. tests/module/planted.sh
+. "$top/tests/module/planted.sh"
 
 # Lockdep is quiet behind the first report of its own or of KASAN.
 plant debug rcu lock sleep kasan ubsan leak
@@ -21,3 +22,4 @@ found rcu 'WARNING: suspicious RCU usage'
 found sleep 'BUG: sleeping function called from invalid context'
 found leak 'kmemleak: .*planted_leak'
 found lock 'WARNING: possible circular locking dependency detected'
+finish

@@ -6,11 +6,8 @@
 # libc's; with SFJIT_FUZZ_FLIP=all every bit of libc's and python's, too.
 
 set -eu
-cd "$(dirname "$0")/../.."
-O=${O:-build}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 
 tests/fuzz/build "$O/tests/fuzz/kernel-flip" "$O/bin/sframegen" \
 	"$O/gen/sfjit_trampoline.h"
@@ -20,11 +17,10 @@ flip() {
 	_name=$1
 	shift
 	if _said=$("$O/tests/fuzz/kernel-flip" "$@" 2>&1); then
-		echo "ok - flipped bits of $_name: $_said"
+		ok "flipped bits of $_name: $_said"
 	else
-		echo "not ok - flipped bits of $_name: $(echo "$_said" |
+		not_ok "flipped bits of $_name" "$(echo "$_said" |
 			grep -m 1 -E 'finding|ERROR|runtime' || echo "$_said")"
-		failed=1
 	fi
 }
 
@@ -51,4 +47,4 @@ if [ "${SFJIT_FUZZ_FLIP:-}" = all ]; then
 else
 	convert libc.so.6 5 16
 fi
-exit $failed
+finish

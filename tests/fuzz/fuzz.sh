@@ -5,12 +5,11 @@
 # Every input of every corpus, and 60 s of each target: see
 # tests/fuzz/run-targets.
 
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 for tool in clang llvm-cov llvm-profdata; do
-	command -v $tool >/dev/null || {
-		echo "skip - fuzz: no $tool here"
-		exit 77
-	}
+	command -v $tool >/dev/null || skip_all "no $tool here"
 done
-tests/fuzz/build fuzz-programs || exit 1
-exec make -s fuzz TIME="${SFJIT_FUZZ_SECONDS:-60}"
+tests/fuzz/build fuzz-programs || finish
+also make -s fuzz TIME="${SFJIT_FUZZ_SECONDS:-60}"
+finish

@@ -8,10 +8,12 @@
 set -eu
 : "${SFJIT_KERNEL:=kcsan}"
 export SFJIT_KERNEL
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
 tests/qemu/build module >&2
 # shellcheck source=tests/module/planted.sh
-. tests/module/planted.sh
+. "$top/tests/module/planted.sh"
 
 plant kcsan race
 found race 'BUG: KCSAN: data-race in planted_race_thread'
+finish

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Bugs of tests/module/planted.c in a guest.  Sourced.
+# Bugs of tests/module/planted.c in a guest.  Sourced behind
+# tests/lib/case.sh.
 
 # plant KERNEL BUG...: makes these bugs one after the other.  The module stays
 # loaded behind the last, for its functions to have names when the guest ends.
@@ -19,18 +20,10 @@ plant() {
 			insmod "$module" "bug=$bug" || exit
 		done' sh "build/module/$_kernel/planted.ko" "$@" >&2 ||
 		_status=$?
-	if [ $_status = 99 ]; then
-		echo "ok - planted $*: the guest fails"
-	else
-		echo "not ok - planted $*: status $_status, not 99"
-	fi
+	is "planted $*: the guest fails" 99 $_status
 }
 
 # found BUG PATTERN: what the kernel's log says of it.
 found() {
-	if grep -a -q "$2" "$planted_log"; then
-		echo "ok - planted $1: found"
-	else
-		echo "not ok - planted $1: no '$2' in $planted_log"
-	fi
+	works "planted $1: found" grep -a "$2" "$planted_log"
 }

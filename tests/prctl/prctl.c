@@ -576,15 +576,14 @@ int main(int argc, char **argv)
 
 	limit = do_call(&(struct call){
 		PR_SFRAME_QUERY, { PR_SFRAME_QUERY_LIMIT } });
-	if (limit < 0) {
-		puts("skip - prctl: kernel without CONFIG_UNWIND_USER_SFRAME");
-		return 77;
-	}
+	if (limit < 0)
+		return skip_all("prctl",
+				"kernel without CONFIG_UNWIND_USER_SFRAME");
 	rng_seed(argc > 2 ? argv[2] : NULL);
 	rng = rng_start(0);
 	if (!map_all()) {
-		puts("not ok - prctl: addresses are taken");
-		return 1;
+		result(false, "prctl", "addresses are taken");
+		return finish();
 	}
 	for (nr = 0; nr < calls; nr++) {
 		one_call(nr);
@@ -594,5 +593,6 @@ int main(int argc, char **argv)
 			check_state(nr);
 	}
 	check_kinds();
-	return checks_print(checks, NR_CHECKS);
+	checks_print(checks, NR_CHECKS);
+	return finish();
 }

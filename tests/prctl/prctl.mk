@@ -6,6 +6,7 @@
 
 $(O)/tests/prctl/prctl: $(addprefix tests/prctl/,prctl.c model.c memory.c \
 		model.h) tests/race/check.c tests/race/check.h \
+		tests/lib/case.c tests/lib/case.h \
 		$(ksft_common) $(ksft_headers)
 	$(ksft_link)
 

@@ -262,8 +262,8 @@ static void *new_stack(void)
 	void *stack = sample_memory(STACK_SIZE);
 
 	if (!stack) {
-		puts("not ok - stack: no memory");
-		exit(1);
+		result(false, "stack", "no memory");
+		give_up();
 	}
 	return stack;
 }
@@ -431,19 +431,18 @@ static const char *missing(void)
 
 int main(int argc, char **argv)
 {
-	if (missing()) {
-		printf("skip - live: %s\n", missing());
-		return 77;
-	}
+	if (missing())
+		return skip_all("live", missing());
 	rng_seed(argc > 2 ? argv[2] : NULL);
 	sample_prepare();
 	gate_init(&text_there);
 	if (!text_init() || sample_start()) {
-		puts("not ok - live starts: no memory");
-		return 1;
+		result(false, "live starts", "no memory");
+		return finish();
 	}
 	race(argc > 1 ? atof(argv[1]) : 30);
 	printf("# %lu published, %lu taken back, %lu replaced, %lu texts\n",
 	       published, taken_back, replaced, texts);
-	return checks_print(checks, NR_CHECKS);
+	checks_print(checks, NR_CHECKS);
+	return finish();
 }

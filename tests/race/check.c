@@ -46,27 +46,28 @@ struct check *checks_share(const struct check *checks, unsigned int nr)
 	return shared;
 }
 
-static bool print_check(const struct check *check)
+static void print_check(const struct check *check)
 {
-	if (check->bad)
-		printf("not ok - %s: %lu of %lu, first %s\n", check->name,
-		       check->bad, check->good + check->bad, check->why);
-	else if (!check->good)
-		printf("not ok - %s: never looked at\n", check->name);
-	else
-		printf("ok - %s (%lu)\n", check->name, check->good);
-	return check->bad || !check->good;
+	char name[200];
+
+	if (check->bad) {
+		result(false, check->name, "%lu of %lu, first %s", check->bad,
+		       check->good + check->bad, check->why);
+	} else if (!check->good) {
+		result(false, check->name, "never looked at");
+	} else {
+		snprintf(name, sizeof(name), "%s (%lu)", check->name,
+			 check->good);
+		result(true, name, "-");
+	}
 }
 
-bool checks_print(const struct check *checks, unsigned int nr)
+void checks_print(const struct check *checks, unsigned int nr)
 {
-	bool failed = false;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)
-		failed |= print_check(&checks[i]);
-	fflush(stdout);
-	return failed;
+		print_check(&checks[i]);
 }
 
 void rng_seed(const char *text)

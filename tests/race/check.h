@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../lib/case.h"
+
 /**
  * struct check - something that has to hold each time
  * @name:	what holds
@@ -40,10 +42,10 @@ void check_bad(struct check *check, const char *format, ...);
 struct check *checks_share(const struct check *checks, unsigned int nr);
 
 /*
- * Print a line for each; says whether one failed. What was never looked at has
- * failed, as the test did not do its work.
+ * Each becomes a case. What was never looked at has failed, as the test did not
+ * do its work.
  */
-bool checks_print(const struct check *checks, unsigned int nr);
+void checks_print(const struct check *checks, unsigned int nr);
 
 /* ---- random numbers ------------------------------------------------------ */
 

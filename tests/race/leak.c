@@ -121,9 +121,10 @@ void leak_watch(void)
 	}
 }
 
-static bool returned(unsigned int nr, double end)
+static void check_returned(unsigned int nr, double end)
 {
 	long now;
+	char name[200];
 
 	while ((now = amount(nr)) > before[nr] + amounts[nr].slack) {
 		if (seconds_now() > end)
@@ -131,27 +132,27 @@ static bool returned(unsigned int nr, double end)
 		sleep(1);
 		drain();
 	}
-	printf("%s - %s: %ld before, up to %ld, %ld after\n",
-	       now > before[nr] + amounts[nr].slack ? "not ok" : "ok",
-	       amounts[nr].name, before[nr], most[nr], now);
-	return now <= before[nr] + amounts[nr].slack;
+	snprintf(name, sizeof(name), "%s: %ld before, up to %ld, %ld after",
+		 amounts[nr].name, before[nr], most[nr], now);
+	result(now <= before[nr] + amounts[nr].slack, name, "more than slack");
 }
 
-bool leak_end(void)
+void leak_end(void)
 {
 	double end = seconds_now() + DRAIN_SECONDS;
-	bool failed = false;
+	char missing[200];
 	unsigned int i;
 
 	drain();
 	for (i = 0; i < NR_AMOUNTS; i++) {
-		if (before[i] < 0)
-			printf("skip - %s: this kernel does not tell %s\n",
-			       amounts[i].name, amounts[i].path);
-		else
-			failed |= !returned(i, end);
+		if (before[i] >= 0) {
+			check_returned(i, end);
+			continue;
+		}
+		snprintf(missing, sizeof(missing),
+			 "this kernel does not tell %s", amounts[i].path);
+		skip(amounts[i].name, missing);
 	}
-	return failed;
 }
 
 int leak_init(void)

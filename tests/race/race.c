@@ -76,8 +76,8 @@ void thread_start(void *(*fn)(void *), void *arg)
 {
 	if (nr_threads == MAX_THREADS ||
 	    pthread_create(&threads[nr_threads], NULL, fn, arg)) {
-		puts("not ok - threads start: pthread_create");
-		exit(1);
+		result(false, "threads start", "pthread_create");
+		give_up();
 	}
 	nr_threads++;
 }
@@ -127,7 +127,7 @@ static int race(double seconds)
 	if (!ret)
 		ret = sample_start();
 	if (ret) {
-		printf("not ok - race starts: %d\n", ret);
+		result(false, "race starts", "%d", ret);
 		return 1;
 	}
 	start_threads();
@@ -145,10 +145,8 @@ static int race(double seconds)
 
 static int prepare(const char *seed)
 {
-	if (sft_missing()) {
-		printf("skip - race: %s\n", sft_missing());
-		exit(77);
-	}
+	if (sft_missing())
+		exit(skip_all("race", sft_missing()));
 	rng_seed(seed);
 	live_flag = sft_query(PR_SFRAME_QUERY_FLAGS) & SFRAME_WINDOW_LIVE;
 	checks = checks_share(all_checks, NR_CHECKS);
@@ -161,18 +159,20 @@ static int prepare(const char *seed)
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 60;
-	bool failed;
 
-	if (argc > 1 && !strcmp(argv[1], AFTER_EXEC))
+	if (argc > 1 && !strcmp(argv[1], AFTER_EXEC)) {
+		not_the_test();
 		return after_exec();
+	}
 	if (prepare(argc > 2 ? argv[2] : NULL))
 		return 1;
 
 	/* The first time, caches fill that stay so. */
 	leak_run(race, WARM_UP);
 	leak_begin();
-	failed = leak_run(race, seconds);
-	failed |= checks_print(checks, NR_CHECKS);
-	failed |= leak_end();
-	return failed;
+	if (leak_run(race, seconds))
+		result(false, "race", "it ended early");
+	checks_print(checks, NR_CHECKS);
+	leak_end();
+	return finish();
 }

@@ -188,6 +188,6 @@ int leak_run(int (*fn)(double), double arg);
 /* Remember what the kernel has now, when nothing runs. */
 void leak_begin(void);
 /* Has it the same again? Prints lines; says whether it failed. */
-bool leak_end(void);
+void leak_end(void);
 
 #endif /* RACE_H */
