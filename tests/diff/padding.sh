@@ -10,8 +10,8 @@
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 
-readelf=$(new_tool readelf)
-objdump=$(new_tool objdump)
+readelf=$(new_tool readelf) || skip_all "$readelf"
+objdump=$(new_tool objdump) || skip_all "$objdump"
 
 need_files
 for file in $(echo "$files" | grep -e libc.so -e ld-linux -e libcrypto); do

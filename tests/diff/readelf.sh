@@ -10,9 +10,9 @@
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 
-as=$(new_tool as)
-readelf=$(new_tool readelf)
-objdump=$(new_tool objdump)
+as=$(new_tool as) || skip_all "$as"
+readelf=$(new_tool readelf) || skip_all "$readelf"
+objdump=$(new_tool objdump) || skip_all "$objdump"
 
 # Rules that compilers seldom make: DRAP, RA and FP in unusual places.
 {

@@ -10,7 +10,7 @@
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 
-as=$(new_tool as)
+as=$(new_tool as) || skip_all "$as"
 
 assemble() {
 	{
