@@ -60,6 +60,6 @@ check_memory() {
 # side, so none may rewrite its line of the terminal.
 carry_out() {
 	planned makefile >"$plan.mk"
-	(cd "$top" && SFJIT_SIDE_BY_SIDE=1 O=$O make -s -k --no-print-directory \
+	(cd "$top" && SFJIT_SIDE_BY_SIDE=1 make -s -k --no-print-directory \
 		-j"$slots" -f "$plan.mk")
 }
