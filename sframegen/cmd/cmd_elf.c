@@ -36,6 +36,23 @@ static void print_not_covered(FILE *to, const struct sfg_summary *sum)
 				sum->affected[i], sfg_reason_text(i));
 }
 
+static void print_debug_frame(FILE *to, const struct object *f,
+			      const struct sfg_summary *sum)
+{
+	const struct sfg_error *err = &sum->debug_frame_error;
+
+	if (f->debug_frame_unusable)
+		fprintf(to, "debug_frame: not used: %s\n",
+			f->debug_frame_unusable);
+	else if (err->reason)
+		fprintf(to, "debug_frame: not used: 0x%" PRIx64 ": %s\n",
+			f->debug_frame.file_offset + err->offset, err->reason);
+	else if (sum->debug_functions)
+		fprintf(to, "debug_frame: %" PRIu64 " functions, %" PRIu64
+			" bytes that .eh_frame leaves out\n",
+			sum->debug_functions, sum->debug_bytes);
+}
+
 void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len)
 {
@@ -44,6 +61,7 @@ void print_summary(FILE *to, const struct object *f,
 	fprintf(to, "functions: %" PRIu64 " of %" PRIu64 " covered\n",
 		sum->covered_functions, sum->functions);
 	print_code(to, sum);
+	print_debug_frame(to, f, sum);
 	print_not_covered(to, sum);
 	fprintf(to, "padding bytes: %" PRIu64 " between functions covered\n",
 		sum->padding_bytes);
@@ -64,6 +82,7 @@ static int convert(const struct object *f, const struct options *opts,
 	struct sfg_error err;
 	int ret;
 
+	in.debug_frame = f->debug_frame.image;
 	in.section_addr = opts->at;
 	in.max_rows = opts->max_rows;
 	ret = sfg_convert(&in, out, sum, &err);
@@ -82,6 +101,8 @@ int command_elf(const struct options *opts)
 
 	if (!ret)
 		ret = object_read_cfi(&f);
+	if (!ret)
+		ret = object_read_debug_frame(&f);
 	if (!ret)
 		ret = convert(&f, opts, &out, &sum);
 	if (!ret)

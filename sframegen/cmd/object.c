@@ -164,6 +164,7 @@ void object_close(struct object *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->cfi.bytes);
+	free(f->debug_frame.bytes);
 	free(f->sframe.bytes);
 	free(f->section_addr);
 	free(f->functions);

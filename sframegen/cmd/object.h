@@ -40,6 +40,8 @@ struct object {
 	size_t nr_code;
 	struct object_part cfi;
 	unsigned int cfi_flags;	/* SFG_INPUT_* */
+	struct object_part debug_frame;	/* besides .eh_frame */
+	const char *debug_frame_unusable;	/* why, or NULL */
 	struct object_part sframe;	/* image.data NULL: has none */
 	uint64_t eh_frame_hdr_len;
 
@@ -51,6 +53,8 @@ struct object {
 int object_open(struct object *f, const char *path);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
+/* What there is besides .eh_frame; one that is damaged is no error. */
+int object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
 /* Whether a relocation of an object file changes [addr, addr + size). */

@@ -430,6 +430,29 @@ int object_read_cfi(struct object *f)
 	return ret ? ret : check_length(f);
 }
 
+int object_read_debug_frame(struct object *f)
+{
+	GElf_Shdr shdr;
+
+	/* in object files a function that was discarded looks like the first */
+	if (f->ehdr.e_type == ET_REL || f->cfi_flags & SFG_INPUT_DEBUG_FRAME)
+		return 0;
+	if (find_section(f, ".zdebug_frame", &shdr))
+		f->debug_frame_unusable = "it is compressed";
+	if (!find_section(f, ".debug_frame", &shdr))
+		return 0;
+	if (shdr.sh_flags & SHF_COMPRESSED)
+		f->debug_frame_unusable = "it is compressed";
+	else if (!object_in_file(f, shdr.sh_offset, shdr.sh_size))
+		f->debug_frame_unusable = "it reaches past the end of the file";
+	else if (!f->nr_code)
+		f->debug_frame_unusable = "no section is executable";
+	else
+		return load_part(f, &f->debug_frame, shdr.sh_offset,
+				 shdr.sh_size, shdr.sh_addr);
+	return 0;
+}
+
 int object_read_sframe(struct object *f)
 {
 	int ret = place_object(f);

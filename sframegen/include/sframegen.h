@@ -109,13 +109,18 @@ struct sfg_image {
  * and counted. Without any (nr_text 0) every FDE is kept. Ranges with data
  * NULL are not readable: nothing is merged over gaps in them. 'code': what of
  * the text is instructions, sorted, where more is known than that it can be
- * executed; only for the count of code without CFI. The section may be longer
- * than its CFI when a zero terminator ends it.
+ * executed; code without CFI is counted there. The section may be longer than
+ * its CFI when a zero terminator ends it.
+ *
+ * 'debug_frame' is for functions that nothing in 'cfi' overlaps. If it has an
+ * error, none of it is used. Linkers leave functions in it that they have
+ * discarded, at address 0: what is not in 'code' is not used.
  */
 struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */
 	unsigned int flags;		/* SFG_INPUT_* */
 	struct sfg_image cfi;		/* .eh_frame */
+	struct sfg_image debug_frame;	/* .data NULL: none */
 	const struct sfg_image *text;
 	size_t nr_text;
 	const struct sfg_image *code;
@@ -160,6 +165,9 @@ struct sfg_summary {
 	uint64_t covered_functions;	/* without any uncovered byte */
 	uint64_t code_bytes;		/* bytes of code with CFI */
 	uint64_t bare_bytes;		/* of code without, less padding */
+	uint64_t debug_functions;	/* of these, from .debug_frame */
+	uint64_t debug_bytes;		/* of their code */
+	struct sfg_error debug_frame_error;	/* .reason NULL: none */
 	uint64_t bytes[SFG_R_MAX];
 	uint64_t affected[SFG_R_MAX];	/* functions by reason */
 	uint64_t padding_bytes;		/* covered bytes between functions */

@@ -9,7 +9,9 @@
 
 struct converter {
 	struct cfi_sink sink;
-	struct cfi_table table;
+	struct cfi_table tables[2];	/* .eh_frame, .debug_frame */
+	size_t next[2];			/* FDEs of them */
+	struct cfi_table *table;	/* of the function at hand */
 	const struct sfg_input *in;
 	struct sfg_builder rows;
 	struct sfg_summary *sum;
@@ -55,7 +57,7 @@ static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < period; i++) {
-		reason = cfi_make_row(&cv->table, state, lo + i, &rows[nr],
+		reason = cfi_make_row(cv->table, state, lo + i, &rows[nr],
 				      &period);
 		if (reason) {
 			count(cv, reason, hi - lo);
@@ -87,7 +89,7 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	struct sfjit_row row;
 
 	if (!reason)
-		reason = cfi_make_row(&cv->table, state, lo, &row, &period);
+		reason = cfi_make_row(cv->table, state, lo, &row, &period);
 	if (reason)
 		return emit_refused(cv, lo, hi, reason);
 	if (period)
@@ -96,24 +98,35 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	return sfg_add_row(&cv->rows, lo, hi, cv->fde_flags, &row);
 }
 
-/* The text range that holds all of the code; false: none does. */
-static bool in_text(const struct sfg_input *in, uint64_t start, uint64_t size)
+/* Whether one of the ranges, of which there are some, holds all of the code. */
+static bool in_range(const struct sfg_image *ranges, size_t nr,
+		     uint64_t start, uint64_t size)
 {
-	size_t lo = 0, hi = in->nr_text, mid;
-	const struct sfg_image *text;
+	size_t lo = 0, hi = nr, mid;
+	const struct sfg_image *range;
 
-	if (!in->nr_text)
-		return start + size >= start;
 	while (hi - lo > 1) {
 		mid = lo + (hi - lo) / 2;
-		if (in->text[mid].addr <= start)
+		if (ranges[mid].addr <= start)
 			lo = mid;
 		else
 			hi = mid;
 	}
-	text = &in->text[lo];
-	return start >= text->addr && start - text->addr < text->len &&
-	       size <= text->len - (start - text->addr);
+	range = &ranges[lo];
+	return start >= range->addr && start - range->addr < range->len &&
+	       size <= range->len - (start - range->addr);
+}
+
+static bool in_text(const struct sfg_input *in, uint64_t start, uint64_t size)
+{
+	return in->nr_text ? in_range(in->text, in->nr_text, start, size) :
+			     start + size >= start;
+}
+
+static bool in_code(const struct sfg_input *in, uint64_t start, uint64_t size)
+{
+	return in_text(in, start, size) &&
+	       (!in->nr_code || in_range(in->code, in->nr_code, start, size));
 }
 
 static enum sfg_reason check_range(const struct converter *cv,
@@ -132,7 +145,7 @@ static enum sfg_reason check_range(const struct converter *cv,
 static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 			struct sfg_error *err)
 {
-	const struct cfi_cie *cie = &cv->table.cies[fde->cie];
+	const struct cfi_cie *cie = &cv->table->cies[fde->cie];
 	int ret;
 
 	cv->sum->code_bytes += fde->size;
@@ -148,7 +161,7 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 		return ret ? sfg_fail(err, fde->offset, "out of memory", ret) :
 			     0;
 	}
-	return cfi_run_fde(&cv->table, fde, &cv->sink, err);
+	return cfi_run_fde(cv->table, fde, &cv->sink, err);
 }
 
 static void count_function(struct converter *cv)
@@ -162,26 +175,74 @@ static void count_function(struct converter *cv)
 	cv->affected = 0;
 }
 
+static const struct cfi_fde *peek(const struct converter *cv, unsigned int i)
+{
+	const struct cfi_table *t = &cv->tables[i];
+
+	return cv->next[i] < t->nr_fdes ? &t->fdes[cv->next[i]] : NULL;
+}
+
+static const struct cfi_fde *take(struct converter *cv, unsigned int i)
+{
+	cv->table = &cv->tables[i];
+	cv->next[i]++;
+	return &cv->table->fdes[cv->next[i] - 1];
+}
+
+/* Of .debug_frame: code that .eh_frame, whose next FDE is given, leaves out. */
+static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
+			const struct cfi_fde *next, uint64_t covered_to)
+{
+	return fde->size && in_code(cv->in, fde->start, fde->size) &&
+	       fde->start >= covered_to &&
+	       (!next || next->start - fde->start >= fde->size);
+}
+
+/* By address; NULL: no more. */
+static const struct cfi_fde *next_fde(struct converter *cv, uint64_t covered_to)
+{
+	const struct cfi_fde *next = peek(cv, 0), *fde = peek(cv, 1);
+
+	for (; fde && (!next || fde->start < next->start); fde = peek(cv, 1)) {
+		take(cv, 1);
+		if (!is_left_out(cv, fde, next, covered_to))
+			continue;
+		cv->sum->debug_functions++;
+		cv->sum->debug_bytes += fde->size;
+		return fde;
+	}
+	return next ? take(cv, 0) : NULL;
+}
+
+static int convert_function(struct converter *cv, const struct cfi_fde *fde,
+			    uint64_t *covered_to, struct sfg_error *err)
+{
+	enum sfg_reason reason = check_range(cv, fde, *covered_to);
+	int ret = 0;
+
+	if (reason) {
+		count(cv, reason, fde->size);
+	} else {
+		cv->sum->bare_bytes += sfg_count_bare(&cv->bare, *covered_to,
+						      fde->start);
+		*covered_to = fde->start + fde->size;
+		ret = convert_code(cv, fde, err);
+	}
+	count_function(cv);
+	return ret;
+}
+
 static int convert_functions(struct converter *cv, struct sfg_error *err)
 {
 	const struct cfi_fde *fde;
-	enum sfg_reason reason;
 	uint64_t covered_to = 0;
-	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < cv->table.nr_fdes && !ret; i++) {
-		fde = &cv->table.fdes[i];
-		reason = check_range(cv, fde, covered_to);
-		if (reason) {
-			count(cv, reason, fde->size);
-		} else {
-			cv->sum->bare_bytes += sfg_count_bare(&cv->bare,
-						covered_to, fde->start);
-			covered_to = fde->start + fde->size;
-			ret = convert_code(cv, fde, err);
-		}
-		count_function(cv);
+	while (!ret) {
+		fde = next_fde(cv, covered_to);
+		if (!fde)
+			break;
+		ret = convert_function(cv, fde, &covered_to, err);
 	}
 	cv->sum->bare_bytes += sfg_count_bare(&cv->bare, covered_to,
 					      UINT64_MAX);
@@ -190,12 +251,13 @@ static int convert_functions(struct converter *cv, struct sfg_error *err)
 
 static void count_unplaced(struct converter *cv)
 {
+	const struct cfi_table *t = &cv->tables[0];
 	unsigned int i;
 
-	cv->sum->functions = cv->table.nr_fdes;
+	cv->sum->functions = t->nr_fdes + cv->sum->debug_functions;
 	for (i = 0; i < SFG_R_MAX; i++) {
-		cv->sum->affected[i] += cv->table.refused_fdes[i];
-		cv->sum->functions += cv->table.refused_fdes[i];
+		cv->sum->affected[i] += t->refused_fdes[i];
+		cv->sum->functions += t->refused_fdes[i];
 	}
 }
 
@@ -219,27 +281,41 @@ static void start_bare(struct converter *cv)
 	const struct sfg_input *in = cv->in;
 
 	cv->bare = (struct sfg_bare) {
-		.arch = cv->table.arch,
+		.arch = sfg_arch_by_abi(in->abi),
 		.code = in->nr_code ? in->code : in->text,
 		.nr_code = in->nr_code ? in->nr_code : in->nr_text,
 	};
 }
 
-/* Leaves the summary's figures about the output open. */
-static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
-		  struct sfg_summary *sum, struct sfg_error *err)
+static int read_tables(struct converter *cv, bool debug_frame,
+		       struct sfg_error *err)
+{
+	const struct sfg_input debug = {
+		.abi = cv->in->abi, .flags = SFG_INPUT_DEBUG_FRAME,
+		.cfi = cv->in->debug_frame,
+	};
+	int ret = cfi_read_table(&cv->tables[0], cv->in, err);
+
+	if (!ret && debug_frame) {
+		ret = cfi_read_table(&cv->tables[1], &debug, err);
+		if (ret)
+			cfi_free_table(&cv->tables[0]);
+	}
+	return ret;
+}
+
+static int derive_from(const struct sfg_input *in, bool debug_frame,
+		       struct sfg_fdes *fdes, struct sfg_summary *sum,
+		       struct sfg_error *err)
 {
 	struct converter cv = { .sink.emit = emit, .in = in, .sum = sum };
 	int ret;
 
 	memset(sum, 0, sizeof(*sum));
-	if (!is_sorted(in->text, in->nr_text) ||
-	    !is_sorted(in->code, in->nr_code))
-		return sfg_fail(err, 0, "text ranges are not sorted", -EINVAL);
-	ret = cfi_read_table(&cv.table, in, err);
+	ret = read_tables(&cv, debug_frame, err);
 	if (ret)
 		return ret;
-	sum->cfi_bytes = cv.table.len;
+	sum->cfi_bytes = cv.tables[0].len;
 	start_bare(&cv);
 	ret = convert_functions(&cv, err);
 	count_unplaced(&cv);
@@ -249,7 +325,30 @@ static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 			sfg_fail(err, 0, "out of memory", ret);
 	}
 	sfg_free_builder(&cv.rows);
-	cfi_free_table(&cv.table);
+	cfi_free_table(&cv.tables[0]);
+	cfi_free_table(&cv.tables[1]);
+	return ret;
+}
+
+/*
+ * Leaves the summary's figures about the output open. What fails only with
+ * .debug_frame fails because of it.
+ */
+static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
+		  struct sfg_summary *sum, struct sfg_error *err)
+{
+	struct sfg_error debug_err;
+	int ret;
+
+	if (!is_sorted(in->text, in->nr_text) ||
+	    !is_sorted(in->code, in->nr_code))
+		return sfg_fail(err, 0, "text ranges are not sorted", -EINVAL);
+	if (!in->debug_frame.data)
+		return derive_from(in, false, fdes, sum, err);
+	if (!derive_from(in, true, fdes, sum, &debug_err))
+		return 0;
+	ret = derive_from(in, false, fdes, sum, err);
+	sum->debug_frame_error = debug_err;
 	return ret;
 }
 

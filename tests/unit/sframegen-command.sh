@@ -186,6 +186,97 @@ is "all is covered" \
 	"$(sed -n 2p out)"
 rm bare.so bare.sframe
 
+# .debug_frame is used where .eh_frame has nothing, and never in its way
+# part NAME SECTIONS: an object with one function and its CFI there
+part() {
+	"${CC:-cc}" -c -x assembler -o "$1.o" - <<-EOS
+		.cfi_sections $2
+		.section .text.$1, "ax"
+		.globl $1
+		.hidden $1
+	$1:	.cfi_startproc
+		push %rbx
+		.cfi_def_cfa_offset 16
+		# more than compression takes
+		.rept 40
+		nop
+		.cfi_remember_state
+		nop
+		.cfi_restore_state
+		.endr
+		pop %rbx
+		.cfi_def_cfa_offset 8
+		ret
+		.cfi_endproc
+	EOS
+}
+# linked NAME OBJECT...: a library and its section; 'first' is kept in any case
+linked() {
+	_out=$1
+	shift
+	"${CC:-cc}" -shared -nostdlib -Wl,--gc-sections,-u,first \
+		-Wl,--build-id=none -o "$_out.so" "$@"
+	expect "$_out" 0 "" --elf "$_out.so" -o "$_out.sframe"
+	cp out "$_out.out"
+}
+# debug_frame NAME WANT: what the summary says of it
+debug_frame() {
+	is "$1: summary" "$2" "$(sed -n 's/^debug_frame: //p' "$1.out")"
+}
+same_rows() {
+	"$bin" --dump "$1.sframe" >one
+	"$bin" --dump "$2.sframe" >two
+	same "$1: rows as of $2" two one
+}
+part first .eh_frame
+part second .debug_frame
+linked merged first.o second.o -Wl,-u,second
+debug_frame merged "1 functions, 83 bytes that .eh_frame leaves out"
+is "merged: functions" "functions: 2 of 2 covered" "$(head -n 1 merged.out)"
+is "merged: code bytes" \
+	"code bytes: 166 of 166 with CFI covered, 0 without CFI (100.000 %)" \
+	"$(sed -n 2p merged.out)"
+part second .eh_frame
+linked both first.o second.o -Wl,-u,second
+"$bin" --dump both.sframe | grep -o 'CFA=.*' >two
+"$bin" --dump merged.sframe | grep -o 'CFA=.*' >one
+same "merged: rows as if all were in .eh_frame" two one
+# at this place in the file
+frames() {
+	readelf -SW "$1" | sed -n 's/.* \.debug_frame *PROGBITS *[0-9a-f]* //p' |
+		cut -d' ' -f1
+}
+objcopy -R .debug_frame merged.so without.so
+expect "without" 0 "" --elf without.so -o without.sframe
+cp merged.so damaged.so
+printf '\377' | dd of=damaged.so bs=1 seek=$((0x$(frames merged.so) + 1)) \
+	conv=notrunc 2>/dev/null
+expect "damaged" 0 "" --elf damaged.so -o damaged.sframe
+cp out damaged.out
+debug_frame damaged \
+	"not used: 0x$(frames merged.so | sed 's/^0*//'): CFI record is truncated"
+same_rows damaged without
+is "damaged: functions" "functions: 1 of 1 covered" "$(head -n 1 damaged.out)"
+for kind in zlib zlib-gnu; do
+	objcopy --compress-debug-sections=$kind merged.so $kind.so
+	expect "$kind" 0 "" --elf $kind.so -o $kind.sframe
+	cp out $kind.out
+	debug_frame $kind "not used: it is compressed"
+	same_rows $kind without
+done
+part second .debug_frame
+linked discarded first.o second.o
+debug_frame discarded ""
+is "discarded: functions" "functions: 1 of 1 covered" \
+	"$(head -n 1 discarded.out)"
+same_rows discarded without
+part first ".eh_frame, .debug_frame"
+linked twice first.o
+debug_frame twice ""
+same_rows twice without
+rm -f first.o second.o one two ./*.out merged.* both.* without.* damaged.* \
+	zlib* discarded.* twice.*
+
 # memory is for what is used of a file
 cp tiny.so sparse.so
 truncate -s 5G sparse.so
