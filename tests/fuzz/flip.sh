@@ -9,7 +9,7 @@ set -eu
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 
-tests/fuzz/build "$O/tests/fuzz/kernel-flip" "$O/bin/sframegen" \
+O=$O tests/fuzz/build "$O/tests/fuzz/kernel-flip" "$O/bin/sframegen" \
 	"$O/gen/sfjit_trampoline.h"
 
 # flip NAME FILE [PART OF]
