@@ -27,10 +27,19 @@ targets() {
 	done | sort -u
 }
 
+# write_new_config VARIANT: most commits change no Kconfig.
+write_new_config() {
+	_made_of="$1 $(git_kernel "$work/linux" ls-files -s '*Kconfig*' | hash16)"
+	[ "$(cat "$work/made-of" 2>/dev/null)" != "$_made_of" ] || return 0
+	rm -f "$work/made-of"
+	write_config "$work/build" "$1"
+	echo "$_made_of" >"$work/made-of"
+}
+
 # Symbols which a commit does not have yet are not missed in its configuration.
 build_commit() {
 	tree=$work/linux
-	write_config "$work/build" "${1:-patched}"
+	write_new_config "${1:-patched}"
 	# shellcheck disable=SC2046
 	series_make KCFLAGS=-Werror $(targets)
 }
