@@ -53,6 +53,15 @@ static void print_debug_frame(FILE *to, const struct object *f,
 			sum->debug_functions, sum->debug_bytes);
 }
 
+static void print_split(FILE *to, const struct sfg_summary *sum)
+{
+	if (sum->split_functions)
+		fprintf(to, "split: %" PRIu64 " functions of too many rows are"
+			" in %" PRIu64 " FDEs, %" PRId64 " bytes more than"
+			" unsplit\n", sum->split_functions, sum->split_fdes,
+			sum->split_bytes);
+}
+
 void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len)
 {
@@ -70,6 +79,7 @@ void print_summary(FILE *to, const struct object *f,
 		" rows in %" PRIu64 " blocks\n", section_len, sum->fdes,
 		sum->mask_fdes, sum->flex_fdes, sum->signal_fdes, sum->rows,
 		sum->blocks);
+	print_split(to, sum);
 	fprintf(to, "CFI: %" PRIu64 " bytes .eh_frame, %" PRIu64
 		" bytes .eh_frame_hdr; section is %.3fx\n", sum->cfi_bytes,
 		f->eh_frame_hdr_len, cfi ? (double)section_len / cfi : 0);

@@ -172,6 +172,13 @@ struct sfg_summary {
 	uint64_t affected[SFG_R_MAX];	/* functions by reason */
 	uint64_t padding_bytes;		/* covered bytes between functions */
 	uint64_t fdes, rows, blocks;	/* of the output */
+	/*
+	 * Functions of more rows than an FDE may have, the FDEs that they are
+	 * in, and how many bytes more these take than one for each function
+	 * (equal blocks counted apart).
+	 */
+	uint64_t split_functions, split_fdes;
+	int64_t split_bytes;
 	uint64_t mask_fdes, flex_fdes, signal_fdes;
 	uint64_t cfi_bytes;		/* length of the CFI read */
 };

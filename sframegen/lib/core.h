@@ -192,4 +192,9 @@ int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum);
 
+/* split.c: functions that had more rows than an FDE may, and what became. */
+void sfg_count_split(const struct sfjit_function *functions, size_t nr,
+		     const struct sfjit_function *fdes, size_t nr_fdes,
+		     unsigned int max_rows, struct sfg_summary *sum);
+
 #endif /* SFRAMEGEN_CORE_H */

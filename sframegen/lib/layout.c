@@ -272,6 +272,8 @@ int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 		free(l.fdes);
 		return ret;
 	}
+	sfg_count_split(fdes->fdes, fdes->nr, l.fdes, l.nr_fdes, l.max_rows,
+			sum);
 	free(fdes->fdes);
 	fdes->fdes = l.fdes;
 	fdes->nr = l.nr_fdes;

@@ -277,6 +277,40 @@ same_rows twice without
 rm -f first.o second.o one two ./*.out merged.* both.* without.* damaged.* \
 	zlib* discarded.* twice.*
 
+# functions of more rows than an FDE may have
+# long NAME GAP: a library with functions of 40, 3 and 20 rows, GAP apart
+long() {
+	_gap=$2
+	for _rows in 40 3 20; do
+		printf '.cfi_startproc\n'
+		for _row in $(seq $_rows); do
+			printf '.cfi_def_cfa_offset %d\n.skip %d,0x90\n' \
+				$((_rows * 1000 + _row * 8)) "$_gap"
+		done
+		printf '.cfi_endproc\n.skip 65,0xc3\n'
+	done | "${CC:-cc}" -shared -nostdlib -x assembler -o "$1" -
+}
+split() {
+	sed -n 's/^split: //p' out
+}
+long long.so 1
+expect "functions of many rows" 0 "" --elf long.so -o long.sframe
+is "what their FDEs take" \
+	"2 functions of too many rows are in 5 FDEs, 63 bytes more than unsplit" \
+	"$(split)"
+expect "the same unsplit" 0 "" --elf long.so --max-rows 40 -o whole.sframe
+is "nothing is said of splitting" "" "$(split)"
+is "the bytes are what the section is longer by" 63 \
+	$(($(wc -c <long.sframe) - $(wc -c <whole.sframe)))
+# 40 starts of 2 bytes in one FDE, of 1 byte in three
+long long.so 16
+expect "functions of many long rows" 0 "" --elf long.so -o long.sframe
+"$bin" --elf long.so --max-rows 65535 -o whole.sframe >/dev/null
+is "shorter starts are taken off" \
+	"2 functions of too many rows are in 5 FDEs, 3 bytes more than unsplit" \
+	"$(split)"
+rm long.so long.sframe whole.sframe
+
 # memory is for what is used of a file
 cp tiny.so sparse.so
 truncate -s 5G sparse.so
