@@ -17,7 +17,7 @@ Sample = collections.namedtuple('Sample', 'tid time kernel frames')
 
 KERNEL = 1 << 63
 SYSCALL_END = 9         # of mov $15,%rax; syscall
-FEWEST = 20             # samples of a phase, of 40 handlers of 4 ms each
+FEWEST = 20             # samples of a phase, of 80 handlers of 4 ms each
 
 HANDLERS = {'deep': ['dive', 'on_deep'], 'fault': ['on_fault'],
             'escape': ['on_escape'], 'nested-8': ['on_nested'] * 8,

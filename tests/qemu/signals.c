@@ -31,9 +31,9 @@
 /* The call before is no tail call. */
 #define HERE()		__asm__ volatile("" ::: "memory")
 
-#define TIMES		40
+#define TIMES		80
 #define SPIN_NS		4000000
-#define MAX_RECORDS	1024
+#define MAX_RECORDS	2048
 #define MAX_FRAMES	127
 #define ALT_SIZE	(128UL << 10)
 #define COPY_SIZE	(1UL << 20)
