@@ -34,6 +34,7 @@ static bool push_const(struct machine *m, int64_t v)
 	return push(m, SFG_VALUE_CONST, 0, v);
 }
 
+/* Linkers take DWARF's number of the AMD64 return address for the pc. */
 static bool push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
 	if (reg == m->expr->arch->pc)
@@ -223,7 +224,10 @@ static bool unary(struct machine *m, unsigned int op)
 	return push_const(m, op == DW_OP_not ? ~v : (int64_t)-(uint64_t)v);
 }
 
-/* Forward only, so that an expression ends. */
+/*
+ * Forward only, so that an expression ends; DWARF (2.5.1.5) also knows back.
+ * The distance is a signed number of 2 bytes from behind the operand.
+ */
 static bool branch(struct machine *m, unsigned int op)
 {
 	int16_t distance = cursor_u16(&m->cur);

@@ -38,6 +38,11 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
 	cursor_take(c, -(t->addr + c->pos) & 7);
 }
 
+/*
+ * Relative to text, data or a function (DW_EH_PE_textrel, datarel, funcrel)
+ * needs a base that only a process has; indirect needs its memory, where the
+ * dynamic linker has stored the pointer.
+ */
 bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 		      unsigned int encoding, uint64_t *value)
 {

@@ -79,6 +79,7 @@ static struct cfi_rule factored_unsigned(const struct run *run,
 	return factored(run, offset, kind);
 }
 
+/* To what the CIE says, not to the last remembered state (6.4.2.3). */
 static void restore_rule(struct run *run, uint64_t reg)
 {
 	struct cfi_state initial = run->cie->initial;
@@ -128,6 +129,7 @@ static bool cfa_is_register(struct run *run)
 	return false;
 }
 
+/* Not factored, unlike the operand of def_cfa_offset_sf (6.4.2.2). */
 static void set_cfa_offset(struct run *run, uint64_t offset)
 {
 	if (cfa_is_register(run))
@@ -208,6 +210,7 @@ static void run_signed_offset(struct run *run, enum cfi_rule_kind kind)
 	set_rule(run, reg, factored(run, cursor_sleb(&run->c), kind));
 }
 
+/* From before DWARF 3 had offset_extended_sf. */
 static void run_negative_offset(struct run *run)
 {
 	uint64_t reg = cursor_uleb(&run->c);
@@ -267,6 +270,10 @@ static int run_register_op(struct run *run, unsigned int op)
 	return 0;
 }
 
+/*
+ * With the CFA: DWARF speaks of "the set of rules for every register", and
+ * compilers count on unwinders that take the CFA for one of them.
+ */
 static void remember(struct run *run)
 {
 	if (run->depth == REMEMBER_MAX)
@@ -283,6 +290,7 @@ static void restore(struct run *run)
 		run->state = run->remembered[--run->depth];
 }
 
+/* The number is SPARC's GNU_window_save; AArch64 gave it another meaning. */
 static void toggle_mangled(struct run *run)
 {
 	if (run->t->arch->mangled_ra)

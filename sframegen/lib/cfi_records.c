@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The records of .eh_frame and .debug_frame. */
+/*
+ * The records of .debug_frame (DWARF 5, section 6.4.1) and of .eh_frame, which
+ * the LSB derived from an early one (Core, "Exception Frames"). What differs
+ * is the id of a CIE, the way from an FDE to its CIE, the end mark, and the
+ * encoding of pointers.
+ */
 #include <stdlib.h>
 
 #include "cfi.h"
@@ -25,6 +30,10 @@ static int fail(struct sfg_error *err, size_t offset, const char *reason)
 	return sfg_fail(err, offset, reason, -EINVAL);
 }
 
+/*
+ * All ones in DWARF, as wide as its offsets are. In .eh_frame 0: an FDE cannot
+ * point at its own field.
+ */
 static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 {
 	if (!w->debug_frame)
@@ -32,7 +41,11 @@ static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 	return r->id == (wide ? UINT64_MAX : UINT32_MAX);
 }
 
-/* 1: a record; 0: the end. A CIE has .id 0 afterwards, an FDE its CIE's. */
+/*
+ * 1: a record; 0: the end. A length of all ones says that one of 64 bits
+ * follows (DWARF 5, section 7.4). A length of 0 ends .eh_frame, as crtend.o
+ * does at the end of all inputs; in .debug_frame it is filling.
+ */
 static int next_record(struct walker *w, struct record *r, bool *cie)
 {
 	struct cursor *c = &w->c;
@@ -92,10 +105,10 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 	case 'L':
 		cursor_u8(c);
 		return true;
-	case 'S':
+	case 'S':	/* the pc is not behind a call: sigreturn trampolines */
 		cie->fde_flags |= SFJIT_FUNCTION_SIGNAL;
 		return true;
-	case 'B':
+	case 'B':	/* AArch64: the B key signs return addresses */
 		cie->fde_flags |= SFJIT_FUNCTION_PAUTH_KEY_B;
 		return true;
 	case 'G':	/* AArch64: memory tagging of the stack */
@@ -104,6 +117,10 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 	return false;
 }
 
+/*
+ * The length behind 'z' would allow to skip letters that are not known, but
+ * one of them may say how the FDEs' addresses or rules are to be read.
+ */
 static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
 			      struct cursor *body, const uint8_t *letters)
 {
@@ -139,6 +156,7 @@ static const uint8_t *read_letters(struct cursor *c)
 	return c->bad ? (const uint8_t *)"" : letters;
 }
 
+/* .eh_frame has 1; DWARF 2 has 1, DWARF 3 has 3, and DWARF 4 and 5 have 4. */
 static bool known_version(unsigned int version)
 {
 	return version == 1 || version == 3 || version == 4;
@@ -164,6 +182,7 @@ static void read_cie_body(const struct cfi_table *t, struct cfi_cie *cie,
 		cie->refused = SFG_R_AUGMENTATION;
 	cie->code_align = cursor_uleb(c);
 	cie->data_align = cursor_sleb(c);
+	/* a byte until DWARF 3 made it a LEB128 */
 	cie->ra_column = version == 1 ? cursor_u8(c) : cursor_uleb(c);
 	read_augmentation(t, cie, c, letters);
 }
@@ -220,6 +239,7 @@ static size_t find_cie(const struct cfi_table *t, uint64_t offset)
 	return SIZE_MAX;
 }
 
+/* From the section's start in DWARF, back from the field in .eh_frame. */
 static size_t cie_of(const struct walker *w, const struct record *r)
 {
 	return find_cie(w->t, w->debug_frame ? r->id : r->id_pos - r->id);
@@ -241,6 +261,7 @@ static int read_fde_body(struct walker *w, struct record *r,
 	bool usable;
 
 	usable = cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
+	/* in the pointer's format, but a number: relative to nothing */
 	fde->size = cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
 		cursor_take(c, cursor_uleb(c));

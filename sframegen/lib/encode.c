@@ -7,7 +7,11 @@
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 #define ATTR_SIZE	sizeof(struct sframe_fde_attr)
 
-/* The offset of the CFA as the section stores it. */
+/*
+ * The offset of the CFA as the section stores it: on s390x less the register
+ * save area of 160 bytes and in words of 8, so that most fit a byte. gas does
+ * so in FLEX rows, too, of which the specification does not speak.
+ */
 static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 {
 	if (arch->cfa_scale == 1)
@@ -152,6 +156,10 @@ static inline void put_rule(struct sfg_words *words,
 	put_word(words, offset);
 }
 
+/*
+ * FLEX (version 3): a control word and an offset each for CFA, RA and FP. An RA
+ * without a rule takes a single 0 where an FP follows.
+ */
 static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 		       struct sfg_words *words)
 {
@@ -164,6 +172,10 @@ static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 		put_rule(words, &row->fp, row->fp.offset);
 }
 
+/*
+ * DEFAULT: the CFA's offset, then the slots of RA, where the ABI does not fix
+ * it, and FP. The number of words tells which there are.
+ */
 static inline void default_words(const struct sfg_arch *arch,
 				 const struct sfjit_row *row,
 				 struct sfg_words *words)

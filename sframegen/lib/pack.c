@@ -42,7 +42,10 @@ static bool same_block(const struct packer *p, const struct slot *slot,
 	       !memcmp(p->fres + slot->off - 1, p->fres + p->fre_len, len);
 }
 
-/* The block was written at the end: takes it away when it is there before. */
+/*
+ * The block was written at the end: takes it away when it is there before. FDEs
+ * name their rows by offsets into the FRE area, which need not differ.
+ */
 static uint32_t share_block(struct packer *p, size_t len, uint32_t nr_rows)
 {
 	uint64_t hash = hash_bytes(p->fres + p->fre_len, len);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What the format can say of one row. */
+/*
+ * What the format (SFrame version 3) can say of one row: the CFA from a
+ * register, the RA and FP from a register or the CFA. The caller's stack
+ * pointer is the CFA, on s390x less its bias, and no other register is known.
+ */
 #include "core.h"
 
 static bool rule_fits(const struct sfg_arch *arch,
