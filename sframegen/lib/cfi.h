@@ -67,15 +67,15 @@ struct cfi_table {
 };
 
 /* cfi_pointer.c: a value of the size that the encoding names. */
-uint64_t cfi_read_value(struct cursor *c, unsigned int encoding);
+uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding);
 /* False: the encoding is not usable without a process. */
-bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
-		      unsigned int encoding, uint64_t *value);
+bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
+			  unsigned int encoding, uint64_t *value);
 
 /* cfi_records.c */
-int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
-		   struct sfg_error *err);
-void cfi_free_table(struct cfi_table *t);
+int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		       struct sfg_error *err);
+void sfg_cfi_free_table(struct cfi_table *t);
 
 /* cfi_program.c: runs CFI and hands each stretch of code to 'emit'. */
 struct cfi_sink {
@@ -83,17 +83,17 @@ struct cfi_sink {
 		    const struct cfi_state *state, enum sfg_reason refused);
 };
 
-int cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
-		struct sfg_error *err);
-int cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
-		struct cfi_sink *sink, struct sfg_error *err);
+int sfg_cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
+		    struct sfg_error *err);
+int sfg_cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
+		    struct cfi_sink *sink, struct sfg_error *err);
 
 /*
  * cfi_rules.c: the row for a state at a pc, or why there is none. '*period' is
  * raised above 0 when the row depends on the pc modulo it.
  */
-enum sfg_reason cfi_make_row(struct cfi_table *t,
-			     const struct cfi_state *state, uint64_t pc,
-			     struct sfjit_row *row, unsigned int *period);
+enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
+				 const struct cfi_state *state, uint64_t pc,
+				 struct sfjit_row *row, unsigned int *period);
 
 #endif /* SFRAMEGEN_CFI_H */

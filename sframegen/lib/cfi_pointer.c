@@ -9,7 +9,7 @@ static uint64_t sign_extend(uint64_t v, unsigned int bits)
 	return (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
 }
 
-uint64_t cfi_read_value(struct cursor *c, unsigned int encoding)
+uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding)
 {
 	switch (encoding & DW_EH_PE_format) {
 	case DW_EH_PE_absptr:
@@ -43,8 +43,8 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
  * needs a base that only a process has; indirect needs its memory, where the
  * dynamic linker has stored the pointer.
  */
-bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
-		      unsigned int encoding, uint64_t *value)
+bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
+			  unsigned int encoding, uint64_t *value)
 {
 	unsigned int application = encoding & DW_EH_PE_application;
 	uint64_t field;
@@ -52,7 +52,7 @@ bool cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 	if (application == DW_EH_PE_aligned)
 		align_pointer(t, c);
 	field = t->addr + c->pos;
-	*value = cfi_read_value(c, encoding);
+	*value = sfg_cfi_read_value(c, encoding);
 	if (application == DW_EH_PE_pcrel)
 		*value += field;
 	return !(encoding & DW_EH_PE_indirect) &&

@@ -353,8 +353,8 @@ static int run_set_loc(struct run *run)
 {
 	uint64_t to;
 
-	if (!cfi_read_pointer(run->t, &run->c, run->cie->pointer_encoding,
-			      &to))
+	if (!sfg_cfi_read_pointer(run->t, &run->c, run->cie->pointer_encoding,
+				  &to))
 		refuse(run, SFG_R_ENCODING);
 	if (!run->sink || to < run->start || to - run->start < run->at)
 		refuse(run, SFG_R_STATE);
@@ -424,8 +424,8 @@ static int run_program(struct run *run, struct sfg_error *err)
 	return 0;
 }
 
-int cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
-		struct sfg_error *err)
+int sfg_cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
+		    struct sfg_error *err)
 {
 	struct run run;
 	int ret;
@@ -444,8 +444,8 @@ int cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
 	return ret;
 }
 
-int cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
-		struct cfi_sink *sink, struct sfg_error *err)
+int sfg_cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
+		    struct cfi_sink *sink, struct sfg_error *err)
 {
 	const struct cfi_cie *cie = &t->cies[fde->cie];
 	struct run run;

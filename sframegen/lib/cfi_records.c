@@ -87,7 +87,7 @@ static void skip_pointer(const struct cfi_table *t, struct cursor *c,
 	uint64_t ignored;
 
 	if (encoding != DW_EH_PE_omit)
-		cfi_read_pointer(t, c, encoding, &ignored);
+		sfg_cfi_read_pointer(t, c, encoding, &ignored);
 }
 
 /* One letter behind the 'z'; false: its meaning is not known. */
@@ -220,7 +220,7 @@ static int add_cie(struct walker *w, struct record *r)
 	cie->program_end = r->body.end;
 	if (!cie->refused && cie->ra_column != t->arch->ra)
 		cie->refused = SFG_R_RA_COLUMN;
-	return cie->refused ? 0 : cfi_run_cie(t, cie, w->err);
+	return cie->refused ? 0 : sfg_cfi_run_cie(t, cie, w->err);
 }
 
 static size_t find_cie(const struct cfi_table *t, uint64_t offset)
@@ -260,9 +260,9 @@ static int read_fde_body(struct walker *w, struct record *r,
 	struct cursor *c = &r->body;
 	bool usable;
 
-	usable = cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
+	usable = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
 	/* in the pointer's format, but a number: relative to nothing */
-	fde->size = cfi_read_value(c, cie->pointer_encoding);
+	fde->size = sfg_cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
 		cursor_take(c, cursor_uleb(c));
 	if (c->bad)
@@ -339,8 +339,8 @@ static void sort_fdes(struct cfi_table *t)
 		qsort(t->fdes, t->nr_fdes, sizeof(*t->fdes), compare_fdes);
 }
 
-int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
-		   struct sfg_error *err)
+int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		       struct sfg_error *err)
 {
 	struct walker w = {
 		.t = t,
@@ -365,13 +365,13 @@ int cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	if (!ret)
 		ret = walk(&w, false);
 	if (ret)
-		cfi_free_table(t);
+		sfg_cfi_free_table(t);
 	else
 		sort_fdes(t);
 	return ret;
 }
 
-void cfi_free_table(struct cfi_table *t)
+void sfg_cfi_free_table(struct cfi_table *t)
 {
 	free(t->cies);
 	free(t->fdes);

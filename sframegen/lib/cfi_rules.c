@@ -197,9 +197,9 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 	return sp.offset == arch->sp_bias ? SFG_COVERED : SFG_R_SP_RULE;
 }
 
-enum sfg_reason cfi_make_row(struct cfi_table *t,
-			     const struct cfi_state *state, uint64_t pc,
-			     struct sfjit_row *row, unsigned int *period)
+enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
+				 const struct cfi_state *state, uint64_t pc,
+				 struct sfjit_row *row, unsigned int *period)
 {
 	struct maker m = { .t = t, .pc = pc, .period = period };
 	enum sfg_reason reason;

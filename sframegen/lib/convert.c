@@ -57,8 +57,8 @@ static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < period; i++) {
-		reason = cfi_make_row(cv->table, state, lo + i, &rows[nr],
-				      &period);
+		reason = sfg_cfi_make_row(cv->table, state, lo + i, &rows[nr],
+					  &period);
 		if (reason) {
 			count(cv, reason, hi - lo);
 			sfg_close_range(&cv->rows);
@@ -89,7 +89,7 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	struct sfjit_row row;
 
 	if (!reason)
-		reason = cfi_make_row(cv->table, state, lo, &row, &period);
+		reason = sfg_cfi_make_row(cv->table, state, lo, &row, &period);
 	if (reason)
 		return emit_refused(cv, lo, hi, reason);
 	if (period)
@@ -161,7 +161,7 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 		return ret ? sfg_fail(err, fde->offset, "out of memory", ret) :
 			     0;
 	}
-	return cfi_run_fde(cv->table, fde, &cv->sink, err);
+	return sfg_cfi_run_fde(cv->table, fde, &cv->sink, err);
 }
 
 static void count_function(struct converter *cv)
@@ -294,12 +294,12 @@ static int read_tables(struct converter *cv, bool debug_frame,
 		.abi = cv->in->abi, .flags = SFG_INPUT_DEBUG_FRAME,
 		.cfi = cv->in->debug_frame,
 	};
-	int ret = cfi_read_table(&cv->tables[0], cv->in, err);
+	int ret = sfg_cfi_read_table(&cv->tables[0], cv->in, err);
 
 	if (!ret && debug_frame) {
-		ret = cfi_read_table(&cv->tables[1], &debug, err);
+		ret = sfg_cfi_read_table(&cv->tables[1], &debug, err);
 		if (ret)
-			cfi_free_table(&cv->tables[0]);
+			sfg_cfi_free_table(&cv->tables[0]);
 	}
 	return ret;
 }
@@ -325,8 +325,8 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
 			sfg_fail(err, 0, "out of memory", ret);
 	}
 	sfg_free_builder(&cv.rows);
-	cfi_free_table(&cv.tables[0]);
-	cfi_free_table(&cv.tables[1]);
+	sfg_cfi_free_table(&cv.tables[0]);
+	sfg_cfi_free_table(&cv.tables[1]);
 	return ret;
 }
 

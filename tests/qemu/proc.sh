@@ -7,5 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-make -s build/tests/guest/proc_test >&2
 guest proc --rootfs=none build/tests/guest/proc_test

@@ -111,6 +111,9 @@ for kind in "gcc $tmp/gen.c" "g++ $tmp/gen.cc" "gcc -static $tmp/gen.c"; do
 	use "both libraries, ${kind%" "*}" $kind \
 		$(pkg-config --static --cflags --libs libsframegen libsfjit)
 done
+# An archive hides nothing: a program may have any other name.
+is "libsframegen.a takes no names but sfg_*" "" "$(nm -g --defined-only \
+	"$root/lib/libsframegen.a" | awk 'NF == 3 && $3 !~ /^sfg_/ { print $3 }')"
 version=$(pkg-config --modversion libsframegen)
 is "libsframegen.pc has the version of the commands" \
 	"$("$O/bin/sfjit" --version | cut -d ' ' -f 2)" "$version"

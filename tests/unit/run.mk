@@ -72,7 +72,8 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 # The part that reads what it finds in memory, with every access checked.
 $(O)/tests/unit/run-image: tests/unit/run-image.c \
 		tests/lib/case.c tests/lib/case.h \
-		$(wildcard userspace/preload/*.[ch])
+		$(wildcard userspace/preload/*.[ch]) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< tests/lib/case.c \
