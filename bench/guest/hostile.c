@@ -3,7 +3,7 @@
 /*
  * usage: hostile [-q]
  *
- * Instructions of the most expensive call chain that hostile tables can cause
+ * Instructions of the most expensive callchain that hostile tables can cause
  * in an NMI, found by search, and of the most expensive that sframegen's can.
  * Prints lines
  *	legal NAME VALUE FRAMES	tables of sframegen

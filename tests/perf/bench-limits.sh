@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # bench/hostile and bench/run windows give what they promise; the most
-# expensive call chain of a hostile table is within the aim and within the bound,
+# expensive callchain of a hostile table is within the aim and within the bound,
 # by instructions counted; windows are charged.
 
 set -eu
