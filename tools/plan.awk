@@ -28,7 +28,11 @@ FILENAME == needs {
 		memory[word] = $2
 	next
 }
-NF == 1 { want($1); next }
+NF == 1 {
+	want($1)
+	alone = alone " need-" $1
+	next
+}
 {
 	names[nr_tests++] = $1
 	seconds[$1] = $3
@@ -121,6 +125,7 @@ function order(    w, t, longest, text) {
 	for (w = 0; w < nr_words; w++)
 		if (words[w] ~ /^kernel-/ && words[w] in wanted)
 			text = text " need-" words[w]
+	text = text alone
 	for (;;) {
 		longest = ""
 		for (t = 0; t < nr_tests; t++)

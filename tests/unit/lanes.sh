@@ -169,6 +169,14 @@ is "a test that it does not matter to" \
 	"  third-begins: 2 passed, 0 failed, 0 skipped
 2 passed, 0 failed, 0 skipped
 status 0" "$(check third/begins)"
+
+# As tools/demo has it: words without a test.
+echo made >"$tmp/list"
+awk -v needs="$fake/tools/needs" -v show=makefile -f tools/plan.awk \
+	"$fake/tools/needs" "$tmp/list" >"$tmp/plan.mk"
+rm -f "$fake/made"
+(cd "$fake" && make -s -f "$tmp/plan.mk") >"$tmp/out" 2>&1 || :
+is "a need without a test is made" made "$(cd "$fake" && echo mad*)"
 is "times" "  first-good 0:0
 first: 0:0" "$(check --times first/good | sed -n 's/^\( *first.*:0\)[0-9]$/\1/p')"
 exit $failed
