@@ -813,7 +813,18 @@ static void test_no_system_call(void)
 /* ---- Threads and forks ----------------------------------------------- */
 
 static struct sfjit_function published[MANY];
-static atomic_int stop;
+static atomic_int stop, looks;
+
+#define BLOCK	50	/* functions, between which others look */
+
+/* Not for a time, which says nothing on a busy machine. */
+static void wait_for_looks(void)
+{
+	int enough = looks + 101 * BLOCK / MANY + 1;
+
+	while (looks < enough)
+		usleep(100);
+}
 
 static void *publish_all(void *argument)
 {
@@ -821,9 +832,8 @@ static void *publish_all(void *argument)
 
 	for (i = 0; i < MANY; i++) {
 		MUST(!sfjit_live_publish(many, &published[i]));
-		/* Others need time to look. */
-		if (i % 50 == 0)
-			usleep(1000);
+		if (i % BLOCK == 0)
+			wait_for_looks();
 	}
 	stop = 1;
 	return NULL;
@@ -870,11 +880,12 @@ static void prepare_many(void)
 	for (i = 0; i < MANY; i++)
 		published[i] = at(i % 5 == 1 ? 0 : i % 5, TEXT + i * 4096);
 	stop = 0;
+	looks = 0;
 }
 
 static void test_threads(void)
 {
-	int looks = 0, torn = 0, forks = 0, failed = 0;
+	int torn = 0, forks = 0, failed = 0;
 	pthread_t thread;
 
 	prepare_many();
