@@ -15,7 +15,12 @@ int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	return code;
 }
 
-/* Bytes of a ModRM operand, with the byte itself; 0: the rest is missing. */
+/*
+ * Bytes of a ModRM operand, with the byte itself; 0: the rest is missing. In
+ * the terms of Intel's manual (volume 2, 2.1.5): mod 3 names a register; rm 4
+ * says that an SIB byte follows, whose base 5 stands for 4 bytes of
+ * displacement where mod is 0, as rm 5 does there (relative to rip).
+ */
 static size_t modrm_len(const uint8_t *p, size_t len)
 {
 	unsigned int mod, rm;
@@ -41,7 +46,11 @@ static size_t modrm_len(const uint8_t *p, size_t len)
 	return n <= len ? n : 0;
 }
 
-/* nop and the multi-byte nops with their prefixes, and int3; 0: other. */
+/*
+ * nop and the multi-byte nops with their prefixes, and int3; 0: other. All of
+ * 0f 1f is a nop whatever its operand; assemblers make it longer with prefixes
+ * 66 and 2e (cs). lld fills gaps in code with int3 (cc).
+ */
 static size_t amd64_nop_len(const uint8_t *p, size_t len)
 {
 	size_t i = 0, n;
@@ -80,7 +89,10 @@ static size_t leading_nops(const uint8_t *p, size_t len,
 	return n;
 }
 
-/* Gaps hold one or the other: nops, or the zeros of a linker. */
+/*
+ * Gaps hold one or the other: nops, or the zeros of a linker. Zeros behind nops
+ * are taken for code: 00 00 is add %al,(%rax) on AMD64.
+ */
 static size_t leading_padding(const uint8_t *p, size_t len,
 			      size_t (*nop_len)(const uint8_t *p, size_t len))
 {
@@ -94,6 +106,10 @@ static size_t amd64_padding(const uint8_t *p, size_t len)
 	return leading_padding(p, len, amd64_nop_len);
 }
 
+/*
+ * 0xd503201f. Instructions are little-endian on AArch64 also where data are
+ * big-endian, so both byte orders share this.
+ */
 static size_t aarch64_nop_len(const uint8_t *p, size_t len)
 {
 	static const uint8_t nop[4] = { 0x1f, 0x20, 0x03, 0xd5 };
@@ -106,7 +122,12 @@ static size_t aarch64_padding(const uint8_t *p, size_t len)
 	return leading_padding(p, len, aarch64_nop_len);
 }
 
-/* nopr, bc 0 and brcl 0: what gas fills with. */
+/*
+ * nopr, bc 0 and brcl 0: what gas fills with. The upper half of the second byte
+ * is the mask of the condition codes to branch on, 0: never; where to does not
+ * matter then. The top two bits of the first byte tell the length of an
+ * instruction: 00 has 2 bytes, 01 and 10 have 4, and 11 has 6.
+ */
 static size_t s390x_nop_len(const uint8_t *p, size_t len)
 {
 	if (len >= 2 && p[0] == 0x07 && (p[1] & 0xf0) == 0)
@@ -123,6 +144,14 @@ static size_t s390x_padding(const uint8_t *p, size_t len)
 	return leading_padding(p, len, s390x_nop_len);
 }
 
+/*
+ * Numbers of registers are DWARF's, which each psABI gives out: for AArch64 in
+ * AADWARF64, where 31 is sp, 32 the pc, and 34 RA_SIGN_STATE. Rules name
+ * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
+ * know.
+ *
+ * AMD64 has no number for rip: 16 is the return address.
+ */
 const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {
 	[SFRAME_ABI_AMD64_LE] = {
 		.name = "AMD64", .abi = SFRAME_ABI_AMD64_LE,
@@ -156,6 +185,10 @@ const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {
 	},
 };
 
+/*
+ * EM_AARCH64 stands for both byte orders. x32 and ILP32 share their machine
+ * with the 64-bit ABI and differ in EI_CLASS, which the caller looks at.
+ */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
 {
 	size_t i;
@@ -167,6 +200,10 @@ unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
 	return 0;
 }
 
+/*
+ * Not in the order that instructions have them: there rcx is 1 and rdx 2, and 4
+ * to 7 are rsp, rbp, rsi and rdi.
+ */
 static const char *const amd64_regs[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",

@@ -18,6 +18,10 @@ static uint64_t without_padding(const struct sfg_arch *arch,
 	return to - from - arch->padding(p + (from - code->addr), to - from);
 }
 
+/*
+ * Calls have to come in address order: 'at' never goes back, so that all of
+ * them together look at each range once.
+ */
 uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to)
 {
 	const struct sfg_image *code;

@@ -5,7 +5,10 @@
 
 #include "core.h"
 
-/* To hold 'need', which is at most 128 more than it held before. */
+/*
+ * To hold 'need', which is at most 128 more than it held before. Doubling is
+ * enough for that, because the first allocation is of 256.
+ */
 static int grow(void **array, size_t *max, size_t need, size_t item)
 {
 	size_t want = *max ? *max * 2 : 256;
@@ -45,6 +48,12 @@ static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
+/*
+ * Row starts strictly increase in a range because stretches come in address
+ * order and are at least one byte long. Rows that repeat the one before are
+ * left out: CFI changes registers that no row speaks of. 'size' has 32 bits:
+ * functions that are longer never get here.
+ */
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		uint8_t flags, const struct sfjit_row *row)
 {
@@ -92,6 +101,12 @@ int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
+/*
+ * An FDE without rows is what version 3 has for a signal frame: the registers
+ * of the interrupted code are where the kernel stored them, of which rows
+ * cannot speak. Without the signal mark, no rows would mean that there is no
+ * caller.
+ */
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags)
 {
@@ -113,6 +128,7 @@ void sfg_free_builder(struct sfg_builder *b)
 	memset(b, 0, sizeof(*b));
 }
 
+/* One entry more than needed: malloc(0) may give NULL, which is no failure. */
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 {
 	size_t i;

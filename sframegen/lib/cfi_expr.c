@@ -10,7 +10,9 @@
 #include "cursor.h"
 #include "dwarf_cfi.h"
 
+/* The expressions of linkers' PLTs are 3 deep, those of window_cfi.c are 4. */
 #define STACK_MAX	16
+/* The largest power of two that PCMASK's block size, one byte, can say. */
 #define MAX_PERIOD	128
 
 struct machine {
@@ -34,7 +36,11 @@ static bool push_const(struct machine *m, int64_t v)
 	return push(m, SFG_VALUE_CONST, 0, v);
 }
 
-/* Linkers take DWARF's number of the AMD64 return address for the pc. */
+/*
+ * Linkers take DWARF's number of the AMD64 return address for the pc. It is the
+ * column that unwinders keep the pc of a frame in, so `breg16` reads it; no
+ * other ABI here has such a number that CFI makes use of.
+ */
 static bool push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
 	if (reg == m->expr->arch->pc)
@@ -85,6 +91,7 @@ static bool swap(struct machine *m)
 	return true;
 }
 
+/* The top goes to the third place; the second becomes the top (2.5.1.3). */
 static bool rot(struct machine *m)
 {
 	struct sfg_value *top;
@@ -100,6 +107,10 @@ static bool rot(struct machine *m)
 	return true;
 }
 
+/*
+ * A word of the size of an address (2.5.1.3). What was loaded cannot be loaded
+ * from: the control word of a FLEX rule has one bit for it.
+ */
 static bool deref(struct machine *m)
 {
 	struct sfg_value v;
@@ -113,7 +124,11 @@ static bool deref(struct machine *m)
 	return false;
 }
 
-/* What is known of a loaded word ends here, unless nothing is added. */
+/*
+ * What is known of a loaded word ends here, unless nothing is added. Arithmetic
+ * is modulo 2^64 (2.5.1.4), hence unsigned: in C a signed overflow is
+ * undefined.
+ */
 static bool add(struct machine *m, struct sfg_value a, int64_t n)
 {
 	bool loaded = a.kind == SFG_VALUE_REG_LOAD ||
@@ -148,6 +163,10 @@ static bool minus(struct machine *m)
 	return add(m, a, -(uint64_t)b.offset);
 }
 
+/*
+ * Periods are powers of two: where an expression masks the pc more than once,
+ * the largest is a multiple of all.
+ */
 static bool and_pc(struct machine *m, const struct sfg_value *pc, int64_t mask)
 {
 	/* only low bits survive the load address */
@@ -173,6 +192,10 @@ static bool and(struct machine *m)
 	return push_const(m, a.offset & b.offset);
 }
 
+/*
+ * C leaves counts of 64 and more undefined. For shra, GCC and Clang shift
+ * negative numbers arithmetically, which C leaves to them.
+ */
 static bool shift(struct machine *m, unsigned int op)
 {
 	int64_t n, v;
@@ -186,6 +209,7 @@ static bool shift(struct machine *m, unsigned int op)
 	return push_const(m, v >> n);
 }
 
+/* Comparisons are signed and give 1 or 0 (2.5.1.5). */
 static bool binary(struct machine *m, unsigned int op)
 {
 	int64_t a, b;
@@ -339,6 +363,12 @@ static bool step(struct machine *m)
 	return arithmetic(m, op);
 }
 
+/*
+ * For the rule of a register the stack begins with the CFA (6.4.2.3), for the
+ * CFA's own it is empty. The budget is the whole input's: hostile CFI may share
+ * one long expression among all its rows, and a row that repeats evaluates it
+ * up to 128 times.
+ */
 bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value)
 {
 	struct machine m = { .expr = expr };

@@ -33,6 +33,10 @@ uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding)
 	return 0;
 }
 
+/*
+ * Pads to the size of an address, counted in the address space and not in the
+ * section.
+ */
 static void align_pointer(const struct cfi_table *t, struct cursor *c)
 {
 	cursor_take(c, -(t->addr + c->pos) & 7);
@@ -41,7 +45,9 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
 /*
  * Relative to text, data or a function (DW_EH_PE_textrel, datarel, funcrel)
  * needs a base that only a process has; indirect needs its memory, where the
- * dynamic linker has stored the pointer.
+ * dynamic linker has stored the pointer. LSB, "DWARF Extensions": the low 4
+ * bits of an encoding are the size and sign, the next 3 what the value is
+ * relative to.
  */
 bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 			  unsigned int encoding, uint64_t *value)

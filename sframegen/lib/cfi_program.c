@@ -136,6 +136,11 @@ static void set_cfa_offset(struct run *run, uint64_t offset)
 		set_cfa_unsigned(run, run->state.cfa.reg, offset);
 }
 
+/*
+ * The offset stays (6.4.2.2). gas's own SFrame loses one that was set at the
+ * same place: it says fp+8 for a frame of `.cfi_def_cfa_offset 16` and
+ * `.cfi_def_cfa_register`, which --verify reports.
+ */
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
 	if (cfa_is_register(run))
@@ -185,6 +190,7 @@ static int run_cfa_op(struct run *run, unsigned int op)
 	return 0;
 }
 
+/* A leaf function of s390x may keep r14 and r15 in floating-point registers. */
 static void run_register(struct run *run)
 {
 	uint64_t reg = cursor_uleb(&run->c);
@@ -290,7 +296,14 @@ static void restore(struct run *run)
 		run->state = run->remembered[--run->depth];
 }
 
-/* The number is SPARC's GNU_window_save; AArch64 gave it another meaning. */
+/*
+ * The number is SPARC's GNU_window_save; AArch64 gave it another meaning. There
+ * it flips bit 0 of RA_SIGN_STATE, a register of CFI alone that is 0 where a
+ * function begins (AADWARF64): whether paciasp or the like has signed the
+ * return address. negate_ra_state_with_pc (PAuth_LR) is about a signature that
+ * takes the pc in as well, for which SFrame has no mark: it is refused as
+ * unknown.
+ */
 static void toggle_mangled(struct run *run)
 {
 	if (run->t->arch->mangled_ra)
@@ -299,6 +312,10 @@ static void toggle_mangled(struct run *run)
 		refuse(run, SFG_R_OPCODE);
 }
 
+/*
+ * GNU_args_size tells landing pads how many bytes of arguments were pushed; the
+ * CFA's offset has them already. nop pads records to the size of an address.
+ */
 static int run_state_op(struct run *run, unsigned int op)
 {
 	switch (op) {
@@ -320,6 +337,11 @@ static int run_state_op(struct run *run, unsigned int op)
 	return 0;
 }
 
+/*
+ * Programs of gas may advance to the end of the function, where no code is left
+ * for the rules that follow. An empty stretch is not passed on: row starts
+ * could not increase.
+ */
 static int emit_to(struct run *run, uint64_t to)
 {
 	int ret;
@@ -334,6 +356,11 @@ static int emit_to(struct run *run, uint64_t to)
 	return ret;
 }
 
+/*
+ * In units of the CIE's code alignment, which gas makes the 4 bytes of an
+ * instruction on AArch64. What overflows is past the end of the function as
+ * well.
+ */
 static int advance(struct run *run, uint64_t delta)
 {
 	uint64_t to;
@@ -349,6 +376,10 @@ static int advance(struct run *run, uint64_t delta)
 	return emit_to(run, to);
 }
 
+/*
+ * The one advance with an absolute address, encoded like those of FDEs; it
+ * never goes back (6.4.2.1).
+ */
 static int run_set_loc(struct run *run)
 {
 	uint64_t to;
@@ -379,6 +410,10 @@ static int run_advance_op(struct run *run, unsigned int op)
 	return 1;
 }
 
+/*
+ * The top two bits are the opcode of three instructions, whose operand the
+ * other six are; if they are 0, the six are the opcode (7.24).
+ */
 static int run_instruction(struct run *run)
 {
 	unsigned int byte = cursor_u8(&run->c), low = byte & 0x3f;
@@ -404,7 +439,11 @@ static int run_instruction(struct run *run)
 	return 0;
 }
 
-/* Runs until the end, the first refusal or the end of the code. */
+/*
+ * Runs until the end, the first refusal or the end of the code. A refusal is
+ * for the rest of the function: of an unknown instruction the operands cannot
+ * be told from what follows.
+ */
 static int run_program(struct run *run, struct sfg_error *err)
 {
 	size_t pos;
@@ -424,6 +463,10 @@ static int run_program(struct run *run, struct sfg_error *err)
 	return 0;
 }
 
+/*
+ * Field by field, not cleared as a whole: 'remembered' alone is over 8 KiB, and
+ * most programs are a few bytes.
+ */
 int sfg_cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
 		    struct sfg_error *err)
 {

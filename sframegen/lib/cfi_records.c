@@ -44,7 +44,8 @@ static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 /*
  * 1: a record; 0: the end. A length of all ones says that one of 64 bits
  * follows (DWARF 5, section 7.4). A length of 0 ends .eh_frame, as crtend.o
- * does at the end of all inputs; in .debug_frame it is filling.
+ * does at the end of all inputs; in .debug_frame it is filling. Either way a
+ * step takes 4 bytes or more.
  */
 static int next_record(struct walker *w, struct record *r, bool *cie)
 {
@@ -202,6 +203,10 @@ static int grow(void **array, size_t nr, size_t *max, size_t item)
 	return 0;
 }
 
+/*
+ * Its initial instructions run once; each FDE starts from a copy of the state
+ * that they leave.
+ */
 static int add_cie(struct walker *w, struct record *r)
 {
 	struct cfi_table *t = w->t;
@@ -223,6 +228,7 @@ static int add_cie(struct walker *w, struct record *r)
 	return cie->refused ? 0 : sfg_cfi_run_cie(t, cie, w->err);
 }
 
+/* The walk meets CIEs in the order of their offsets, so the array is sorted. */
 static size_t find_cie(const struct cfi_table *t, uint64_t offset)
 {
 	size_t lo = 0, hi = t->nr_cies, mid;
@@ -319,6 +325,10 @@ static int walk(struct walker *w, bool cies)
 	return ret;
 }
 
+/*
+ * qsort() is not stable: the offset decides between FDEs of one address, so
+ * that the same input gives the same output everywhere.
+ */
 static int compare_fdes(const void *x, const void *y)
 {
 	const struct cfi_fde *a = x, *b = y;
@@ -328,6 +338,11 @@ static int compare_fdes(const void *x, const void *y)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+/*
+ * FDEs follow the order of the code unless functions have parts in other
+ * sections (.text.unlikely) or a linker has moved them: often there is nothing
+ * to do.
+ */
 static void sort_fdes(struct cfi_table *t)
 {
 	size_t i;
@@ -339,6 +354,10 @@ static void sort_fdes(struct cfi_table *t)
 		qsort(t->fdes, t->nr_fdes, sizeof(*t->fdes), compare_fdes);
 }
 
+/*
+ * Twice over the records, CIEs first: nothing obliges a CIE to be in front of
+ * its FDEs. Offsets into the section have 32 bits in rules and FDEs.
+ */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err)
 {

@@ -9,6 +9,7 @@ struct maker {
 	unsigned int *period;
 };
 
+/* The widest data word of a row has 4 bytes. */
 static bool fits_s32(int64_t v)
 {
 	return v == (int32_t)v;
@@ -45,6 +46,10 @@ static bool eval(struct maker *m, const struct cfi_rule *rule, bool cfa_pushed,
 	return sfg_eval(&expr, value) && fits_s32(value->offset);
 }
 
+/*
+ * GCC finds the CFA of functions that realign their stack by a load, often
+ * [rbp-8], and linkers that of PLT entries by the pc.
+ */
 static enum sfg_reason cfa_from_expression(struct maker *m,
 					   const struct cfi_rule *rule,
 					   struct sfjit_rule *cfa)
@@ -78,7 +83,10 @@ static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
 	return SFG_R_CFA_NONE;
 }
 
-/* What an address (or, with 'value', a value) says of a register. */
+/*
+ * What an address (or, with 'value', a value) says of a register. SFrame loads
+ * once: a place whose address was loaded itself has no form.
+ */
 static bool rule_from_value(const struct sfg_value *v, bool value,
 			    struct sfjit_rule *rule)
 {
@@ -129,6 +137,11 @@ static bool is_register_itself(const struct sfjit_rule *rule, unsigned int reg)
 	       !rule->deref && !rule->offset;
 }
 
+/*
+ * All ABIs here have callees preserve it, so that without a rule it is
+ * unchanged. A rule "undefined" has no encoding: SFrame has it for the return
+ * address alone.
+ */
 static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
 			       struct sfjit_rule *fp)
 {
@@ -180,7 +193,12 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 	return SFG_COVERED;
 }
 
-/* SFrame has no rule for the stack pointer: it has to be the CFA's. */
+/*
+ * SFrame has no rule for the stack pointer: it has to be the CFA's. On s390x
+ * functions store r15 with the registers above the one that they need, in the
+ * slot that the ABI has for it: what is saved there is the stack pointer on
+ * entry, which is the CFA less 160.
+ */
 static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 {
 	const struct sfg_arch *arch = m->t->arch;
@@ -197,6 +215,10 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 	return sp.offset == arch->sp_bias ? SFG_COVERED : SFG_R_SP_RULE;
 }
 
+/*
+ * The undefined return address goes first: where stacks end, as in glibc's
+ * _start, the other rules are whatever the CIE has.
+ */
 enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
 				 const struct cfi_state *state, uint64_t pc,
 				 struct sfjit_row *row, unsigned int *period)

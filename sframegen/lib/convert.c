@@ -5,6 +5,7 @@
 
 #include "cfi.h"
 
+/* The largest power of two that a block size of one byte can say. */
 #define MAX_PERIOD	128
 
 struct converter {
@@ -26,6 +27,11 @@ static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
 	cv->affected |= 1u << reason;
 }
 
+/*
+ * PCMASK counts (pc - start of the FDE) modulo the block size: the
+ * specification's formula leaves the subtraction out, its readers do not. Rows
+ * are those from 'lo' on, so 'lo' need not be a multiple of the period.
+ */
 static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		      unsigned int period, const struct sfjit_row *rows,
 		      unsigned int nr)
@@ -48,7 +54,12 @@ static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 	return ret;
 }
 
-/* Code whose rule depends on the pc modulo a power of two. */
+/*
+ * Code whose rule depends on the pc modulo a power of two. A branch in an
+ * expression may raise the period meanwhile, never above MAX_PERIOD, which
+ * 'rows' has room for. The work is that for one block, however long the code
+ * is.
+ */
 static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		       const struct cfi_state *state, unsigned int period)
 {
@@ -80,6 +91,7 @@ static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
+/* The sink is the converter's first member. */
 static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 		const struct cfi_state *state, enum sfg_reason refused)
 {
@@ -129,6 +141,10 @@ static bool in_code(const struct sfg_input *in, uint64_t start, uint64_t size)
 	       (!in->nr_code || in_range(in->code, in->nr_code, start, size));
 }
 
+/*
+ * FDEs of an SFrame section must not overlap, while those of CFI may: what
+ * comes first, by address and then by place in the section, is kept.
+ */
 static enum sfg_reason check_range(const struct converter *cv,
 				   const struct cfi_fde *fde,
 				   uint64_t covered_to)
@@ -142,6 +158,11 @@ static enum sfg_reason check_range(const struct converter *cv,
 	return SFG_COVERED;
 }
 
+/*
+ * func_size has 32 bits. Ranges do not go on over functions here, not even
+ * where rows are equal: --verify and --template need each function alone, and
+ * sfg_layout() joins what may be joined.
+ */
 static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 			struct sfg_error *err)
 {
@@ -249,6 +270,10 @@ static int convert_functions(struct converter *cv, struct sfg_error *err)
 	return ret;
 }
 
+/*
+ * Those of .debug_frame are left out: of its functions only the ones that fill
+ * a hole count.
+ */
 static void count_unplaced(struct converter *cv)
 {
 	const struct cfi_table *t = &cv->tables[0];

@@ -137,6 +137,10 @@ static inline bool may_be_plain(struct plain_kinds kinds,
 	       !fde->rows[fde->nr_rows - 1].flags;
 }
 
+/*
+ * A negative number needs as many bits as its complement, and a sign: of
+ * 'bits', 0x7f is the most that one byte takes, and 0x7fff two.
+ */
 static inline void put_word(struct sfg_words *words, int32_t word)
 {
 	words->word[words->nr++] = word;
@@ -232,6 +236,10 @@ static unsigned int start_shift(const struct sfjit_function *fde)
 	       sfg_start_shift(fde->rows[fde->nr_rows - 1].start) : 0;
 }
 
+/*
+ * The last start alone decides how wide all are. gas goes by the size of the
+ * function, which takes wider starts than needed.
+ */
 size_t sfg_block_size(const struct sfg_arch *arch,
 		      const struct sfjit_function *fde)
 {
@@ -262,6 +270,11 @@ static inline uint8_t *put_uint(bool swap, uint8_t *p, uint32_t v,
 	return p + (1 << shift);
 }
 
+/*
+ * Bit 0: base register of the CFA, 1 the stack pointer, 0 the frame pointer and
+ * always 0 in FLEX; bits 1 to 4: number of words; 5 and 6: their size as a
+ * power of two; 7: the return address is signed.
+ */
 static inline uint8_t row_info(const struct sfg_arch *arch,
 			       const struct sfjit_row *row, bool flex,
 			       const struct sfg_words *words)
@@ -383,6 +396,10 @@ void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
 	put_u32(swap, AT(buf, sframe_header, fres_off), nr_fdes * INDEX_SIZE);
 }
 
+/*
+ * Relative to the field itself, as FUNC_START_PCREL says. The difference is
+ * modulo 2^64: unlike the 32 bits of version 2, it reaches everywhere.
+ */
 static inline void put_index(bool swap, uint8_t *buf, uint64_t field_addr,
 			     const struct sfjit_function *fde, uint32_t fre_off)
 {
@@ -417,7 +434,11 @@ static size_t write_block(const struct sfg_arch *arch,
 	return write_rows(arch, fde, flex, buf + ATTR_SIZE) - buf;
 }
 
-/* 0: not possible this way, and the bytes there are undefined. */
+/*
+ * 0: not possible this way, and the bytes there are undefined. The compiler
+ * makes a copy of write_plain_rows() for the constant 0: in most FDEs a start
+ * has one byte.
+ */
 static inline size_t write_plain_block(struct plain_kinds kinds,
 				       const struct sfjit_function *fde,
 				       uint8_t *buf)
@@ -468,7 +489,11 @@ static inline const char *check_range(const struct sfjit_function *fde,
 	return NULL;
 }
 
-/* What the format and the kernel ask of an FDE but for its rows. */
+/*
+ * What the format and the kernel ask of an FDE but for its rows. By the
+ * specification an FDE without rows has no caller; gas also writes it for a
+ * signal frame that it cannot express. Here it is allowed as such only.
+ */
 static int check_fde(const struct sfjit_function *fde, size_t index,
 		     uint64_t end_before, struct sfg_error *err)
 {
@@ -499,6 +524,7 @@ static int check_rows(const struct sfg_arch *arch,
 	return 0;
 }
 
+/* fres_off has 32 bits, and the index is in front of it. */
 static int check_abi(unsigned int abi, size_t nr,
 		     const struct sfg_arch **arch, struct sfg_error *err)
 {

@@ -69,6 +69,10 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 				(from - text->addr), to - from) == to - from;
 }
 
+/*
+ * The block of PCMASK counts from the start of its FDE, and the signal mark is
+ * for all of it.
+ */
 static bool stands_alone(const struct sfjit_function *fde)
 {
 	return fde->repeat || fde->flags & SFJIT_FUNCTION_SIGNAL;
@@ -102,6 +106,10 @@ static int push_fde(struct layout *l, const struct sfjit_function *fde)
 	return 0;
 }
 
+/*
+ * Rows only move down, since joining leaves some out: what is overwritten has
+ * been read.
+ */
 static void move_row(struct layout *l, const struct sfjit_row *row,
 		     uint32_t start)
 {
@@ -132,6 +140,10 @@ static size_t join_rows(struct layout *l, const struct sfjit_function *fde,
 	return first;
 }
 
+/*
+ * DEFAULT or FLEX is said of an FDE, so that one row that needs FLEX makes it
+ * the form of all that share its FDE.
+ */
 static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 {
 	struct cell *cell = l->cells;
@@ -153,7 +165,9 @@ static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 
 /*
  * The best FDE that starts at a row, the cells behind being settled. Its own
- * cell is written last: a store between loads of others slows all of them.
+ * cell is written last: a store between loads of others slows all of them. Of
+ * equal costs the longer FDE is taken, which leaves fewer to search. Takes rows
+ * times max_rows steps for a chunk.
  */
 static void settle_cell(struct layout *l, size_t i, size_t nr)
 {
@@ -179,6 +193,10 @@ static void settle_cell(struct layout *l, size_t i, size_t nr)
 	cell->rows = best_n;
 }
 
+/*
+ * Starts become relative to the FDE from the last one down: that of the first
+ * is subtracted from all, and becomes 0 itself.
+ */
 static int cut_chunk(struct layout *l, struct sfjit_function chunk,
 		     struct sfjit_row *rows, size_t nr)
 {
@@ -249,6 +267,10 @@ static size_t count_rows(const struct sfg_fdes *fdes)
 	return nr;
 }
 
+/*
+ * num_fres has 16 bits. The cell behind the last row is where the costs of a
+ * chunk start from.
+ */
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum)
 {

@@ -21,6 +21,12 @@ struct packer {
 	size_t fre_len, nr_fres, nr_blocks;
 };
 
+/*
+ * Multiplies by 2^64 divided by the golden ratio, and bytes by the prime of
+ * FNV-1a. The low bits choose the slot, so the high ones are folded in. Not
+ * against whoever wants hashes to meet: blocks that are not found again are
+ * stored twice, which is all they get.
+ */
 static uint64_t hash_bytes(const uint8_t *p, size_t len)
 {
 	uint64_t h = len, v;
@@ -35,6 +41,10 @@ static uint64_t hash_bytes(const uint8_t *p, size_t len)
 	return h ^ h >> 29;
 }
 
+/*
+ * Equal hashes are no proof: hostile input could give one function the rows of
+ * another.
+ */
 static bool same_block(const struct packer *p, const struct slot *slot,
 		       size_t len)
 {
@@ -68,6 +78,7 @@ static uint32_t share_block(struct packer *p, size_t len, uint32_t nr_rows)
 	return off;
 }
 
+/* At most half of the slots are taken, so that a free one is near. */
 static int alloc_slots(struct packer *p, size_t nr)
 {
 	size_t slots = 64;
@@ -98,6 +109,10 @@ static void count_output(struct sfg_summary *sum, const struct packer *p,
 	}
 }
 
+/*
+ * num_fres says how many rows there are in the FRE area: those that FDEs share
+ * are counted once.
+ */
 static void write_fdes(struct packer *p, uint8_t *buf,
 		       const struct sfg_fdes *fdes, uint64_t section_addr)
 {
@@ -133,6 +148,10 @@ static size_t most_bytes(const struct sfg_fdes *fdes)
 	return SFG_SECTION_MAX(fdes->nr, rows);
 }
 
+/*
+ * What may be 4 GiB long is refused before it is known how much is shared:
+ * offsets of blocks, plus 1 in the slots, then fit 32 bits.
+ */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	     uint64_t section_addr, struct sfg_output *out,
 	     struct sfg_summary *sum)

@@ -14,6 +14,10 @@ static int fail(struct sfg_error *err, size_t offset, const char *reason)
 	return sfg_fail(err, offset, reason, -EINVAL);
 }
 
+/*
+ * The ABI tells the byte order, one byte that needs none itself, and the magic
+ * has to agree: e2 de in little-endian sections, de e2 in others.
+ */
 static const struct sfg_arch *arch_of(const struct sframe_header *h)
 {
 	const struct sfg_arch *arch = sfg_arch_by_abi(h->abi_arch);
@@ -39,6 +43,12 @@ static bool is_magic(uint16_t magic)
 	return magic == SFRAME_MAGIC || swap16(true, magic) == SFRAME_MAGIC;
 }
 
+/*
+ * Offsets of errors are those of the fields in the header. Versions 1 and 2
+ * have the same header, but FDEs of 17 and 20 bytes. Flag 0x2 of theirs,
+ * FRAME_POINTER, is gone in version 3. Nothing defines an auxiliary header, and
+ * no producer writes one.
+ */
 static int check_header(struct sfg_section *s, struct sfg_error *err)
 {
 	struct sframe_header *h = &s->header;
@@ -62,7 +72,12 @@ static int check_header(struct sfg_section *s, struct sfg_error *err)
 	return 0;
 }
 
-/* Both areas have to lie inside the section and apart. */
+/*
+ * Both areas have to lie inside the section and apart. More bytes may follow:
+ * sections of s390x are padded to 8, and PT_GNU_SFRAME of GNU ld says more than
+ * there are. So may there be space between the areas, as in a window to which
+ * FDEs are appended.
+ */
 static int check_areas(struct sfg_section *s, struct sfg_error *err)
 {
 	const struct sframe_header *h = &s->header;
@@ -102,6 +117,10 @@ static size_t index_offset(const struct sfg_section *s, uint32_t index)
 	return s->fdes_off + (size_t)index * INDEX_SIZE;
 }
 
+/*
+ * Copied: behind a header of 28 bytes no entry of an aligned section is aligned
+ * to 8, although the specification calls the index so.
+ */
 static struct sframe_fde read_index(const struct sfg_section *s,
 				    uint32_t index)
 {
@@ -132,6 +151,10 @@ static uint8_t fde_flags(const struct sframe_fde_attr *attr)
 	return flags;
 }
 
+/*
+ * A block size of 0 is a division by 0 in readers that do not look, among them
+ * libsframe.
+ */
 static const char *check_attr(const struct sframe_fde_attr *attr)
 {
 	bool mask = attr->info & SFRAME_FDE_PCMASK;
@@ -201,6 +224,10 @@ static uint32_t get_uint(const struct sfg_section *s, size_t pos,
 	return swap32(swap, word);
 }
 
+/*
+ * The number of words has 4 bits: 15 are possible, where no row has more than
+ * 6. Control words are unsigned: 0x81 in one byte is register 16.
+ */
 struct raw_row {
 	uint32_t word[15];	/* not sign-extended */
 	unsigned int nr, shift;
@@ -216,7 +243,10 @@ static int32_t signed_word(const struct raw_row *raw, unsigned int i)
 	return raw->word[i];
 }
 
-/* Stored in units, so that a word can say more than a row can. */
+/*
+ * Stored in units, so that a word can say more than a row can. gas scales in
+ * FLEX rows as well, of which the specification is silent.
+ */
 static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
 			    struct sfjit_rule *cfa)
 {
@@ -233,7 +263,11 @@ static struct sfjit_rule slot_rule(int32_t offset)
 	};
 }
 
-/* The words of RA and FP behind the CFA's; a stored RA 0 is none. */
+/*
+ * The words of RA and FP behind the CFA's; a stored RA 0 is none. So s390x says
+ * FP without RA. AArch64 has RA alone, which gas writes for functions that save
+ * x30 only, or both.
+ */
 static const char *decode_slots(const struct sfg_arch *arch,
 				const struct raw_row *raw,
 				struct sfjit_row *row)
@@ -284,6 +318,11 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int i,
 	       "reserved control bit is set" : NULL;
 }
 
+/*
+ * That the CFA starts from a register is left to sfg_row_fits(). A single word
+ * 0 is an RA without a rule: as the control word of a pair it would mean CFA +
+ * offset itself, which is no return address.
+ */
 static const char *decode_flex(const struct sfg_arch *arch,
 			       const struct raw_row *raw, struct sfjit_row *row)
 {
@@ -311,6 +350,10 @@ static const char *decode_flex(const struct sfg_arch *arch,
 	return reason;
 }
 
+/*
+ * No words: the return address is undefined. gas then clears the other bits of
+ * the info byte, too.
+ */
 static const char *decode_row(const struct sfg_arch *arch, bool flex,
 			      const struct raw_row *raw, struct sfjit_row *row)
 {
@@ -354,6 +397,11 @@ static const char *read_raw(const struct sfg_row_reader *r, uint32_t *start,
 	return NULL;
 }
 
+/*
+ * gas writes two rows for one place where an alignment of no bytes is between
+ * two directives. The kernel takes them for damage, and a search could find
+ * either.
+ */
 static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 {
 	uint32_t end = r->fde.repeat ? r->fde.repeat : r->fde.size;
@@ -443,7 +491,10 @@ int sfg_check_section(const struct sfg_section *section,
 	return 0;
 }
 
-/* Index of the last FDE that starts at or before addr; num_fdes: none. */
+/*
+ * Index of the last FDE that starts at or before addr; num_fdes: none. Right
+ * for sorted sections only.
+ */
 static uint32_t search(const struct sfg_section *s, uint64_t addr)
 {
 	uint32_t lo = 0, hi = s->header.num_fdes, mid;
@@ -458,6 +509,7 @@ static uint32_t search(const struct sfg_section *s, uint64_t addr)
 	return lo ? lo - 1 : s->header.num_fdes;
 }
 
+/* Rows differ in length, so they are read from the first on: up to 65535. */
 int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 		 struct sfjit_function *fde, struct sfjit_row *row,
 		 struct sfg_error *err)

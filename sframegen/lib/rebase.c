@@ -3,6 +3,10 @@
 /* Moves a section in memory to other addresses. */
 #include "core.h"
 
+/*
+ * Starts are relative to their fields: if section and code move together,
+ * nothing changes. Entries are not aligned, hence memcpy().
+ */
 int sfg_rebase(void *section, size_t len, int64_t delta)
 {
 	struct sfg_section s;

@@ -29,6 +29,10 @@ static bool ra_fits(const struct sfjit_rule *ra)
 	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
 }
 
+/*
+ * On s390x a CFA offset that is not a multiple of 8 has no encoding. gas
+ * divides and drops the rest: for 164 it writes 160.
+ */
 bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 {
 	if (row->flags & SFJIT_ROW_OUTERMOST)
@@ -48,6 +52,10 @@ static bool rule_is_slot(const struct sfjit_rule *rule)
 	return rule->base == SFJIT_BASE_CFA && rule->deref;
 }
 
+/*
+ * With two words an AArch64 row has the RA's slot and no FP; s390x puts a word
+ * 0 in place of the RA's instead.
+ */
 bool sfg_row_is_default(const struct sfg_arch *arch,
 			const struct sfjit_row *row)
 {
@@ -66,6 +74,10 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 	return !fp->base || rule_is_slot(fp);
 }
 
+/*
+ * Compares bytes: the structures have no padding, and rows that are made or
+ * read here are 0 where a rule has no base.
+ */
 bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b)
 {
 	return !memcmp(&a->flags, &b->flags,

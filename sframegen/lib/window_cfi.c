@@ -25,6 +25,7 @@ static void byte(struct out *o, unsigned int v)
 		o->bad = true;
 }
 
+/* Little-endian, as is the one ABI that gets here. */
 static void fixed(struct out *o, uint64_t v, unsigned int len)
 {
 	for (; len; len--, v >>= 8)
@@ -70,7 +71,11 @@ static void pc_in_slot(struct out *o, const struct sfg_arch *arch,
 	byte(o, DW_OP_and);
 }
 
-/* x, sum -> x, sum + (x >= start) * change */
+/*
+ * x, sum -> x, sum + (x >= start) * change
+ *
+ * A comparison leaves 0 or 1, so a product does without a branch.
+ */
 static void add_change(struct out *o, unsigned int start, int64_t change)
 {
 	byte(o, DW_OP_over);
@@ -146,6 +151,7 @@ static void fp_expression(struct out *o, const struct sfg_arch *arch,
 	fixed(o, 0, 2);		/* patched: over the rest */
 }
 
+/* At most 8 bytes: the upper byte of the distance stays 0. */
 static void fp_saved_branch(struct out *o, const struct saved *saved)
 {
 	size_t skip = o->len - 2;
@@ -181,6 +187,10 @@ static bool rows_are_simple(const struct sfg_arch *arch,
 	return fde->nr_rows > 0;
 }
 
+/*
+ * The length does not count its own 4 bytes. nops let the next record begin at
+ * a multiple of the size of an address.
+ */
 static void pad_record(struct out *o, size_t start)
 {
 	size_t len;
@@ -192,6 +202,11 @@ static void pad_record(struct out *o, size_t start)
 		memcpy(o->p + start, &(uint32_t){ len }, 4);
 }
 
+/*
+ * As compilers write it for AMD64: on entry the CFA is rsp + 8 and the return
+ * address is at CFA - 8, 1 in units of the data alignment. Pointers are
+ * absolute, so that the window's is stored as it is.
+ */
 static void write_cie(struct out *o, const struct sfg_arch *arch)
 {
 	fixed(o, 0, 8);			/* length (patched), id */
