@@ -30,6 +30,7 @@ static void print_fde(uint32_t index, const struct sfg_row_reader *r)
 	putchar('\n');
 }
 
+/* Rows of an FDE that repeats are for each block: they have no one address. */
 static void print_row(const struct sfg_row_reader *r,
 		      const struct sfjit_row *row)
 {
@@ -57,6 +58,10 @@ static void print_section(const struct sfg_section *s)
 	}
 }
 
+/*
+ * All of it is checked before the first line: what is printed cannot be taken
+ * back, and half a dump looks like a whole one.
+ */
 static int dump_part(struct object *f, const struct object_part *part)
 {
 	struct sfg_section s;
@@ -86,6 +91,10 @@ static int dump_elf(const struct options *opts)
 	return ret;
 }
 
+/*
+ * FDEs are relative to their own fields, so a section that is no part of a file
+ * needs to be told where it would be.
+ */
 static int dump_section(const struct options *opts)
 {
 	struct object f = { .path = opts->input };
@@ -99,6 +108,7 @@ static int dump_section(const struct options *opts)
 	return ret;
 }
 
+/* A section begins with e2 de or de e2, an ELF file with 7f 45. */
 int command_dump(const struct options *opts)
 {
 	int ret = file_begins_with(opts->input, ELFMAG, SELFMAG);

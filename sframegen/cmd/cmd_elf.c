@@ -7,7 +7,10 @@
 #include "commands.h"
 #include "object.h"
 
-/* In thousandths, rounded down: 100 % is all of it. */
+/*
+ * In thousandths, rounded down: 100 % is all of it. Sizes are what the file
+ * says they are, so the product may need more than 64 bits.
+ */
 static uint64_t share_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (unsigned __int128)part * 100000 / whole : 100000;
@@ -62,6 +65,10 @@ static void print_split(FILE *to, const struct sfg_summary *sum)
 			sum->split_bytes);
 }
 
+/*
+ * .eh_frame_hdr counts as CFI: it is the table that unwinders search, which
+ * SFrame has inside its section.
+ */
 void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len)
 {
@@ -102,6 +109,7 @@ static int convert(const struct object *f, const struct options *opts,
 	return ret;
 }
 
+/* The report goes to standard error when the section takes the output. */
 int command_elf(const struct options *opts)
 {
 	struct sfg_output out = { 0 };

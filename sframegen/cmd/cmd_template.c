@@ -19,6 +19,10 @@ struct template {
 	FILE *out;
 };
 
+/*
+ * A power of two, because .eh_frame knows a place in a slot by a mask of the pc
+ * alone.
+ */
 static unsigned int slot_size(uint64_t code_size)
 {
 	unsigned int slot = MIN_SLOT;
@@ -28,6 +32,10 @@ static unsigned int slot_size(uint64_t code_size)
 	return slot;
 }
 
+/*
+ * Of the very size of the function: where a part of it has no row, the FDEs
+ * that are there are shorter.
+ */
 static const struct sfjit_function *find_fde(const struct template *t,
 				      const struct object_symbol *fn)
 {
@@ -141,6 +149,9 @@ static void print_rows(const struct template *t,
 	}
 }
 
+/*
+ * Rows are a byte of code apart at least, so a slot has no more than its size.
+ */
 static int print_sframe(const struct template *t,
 			const struct object_symbol *fn,
 			struct sfjit_function fde, unsigned int slot)
@@ -244,6 +255,10 @@ static int print_functions(const struct template *t)
 	return ret;
 }
 
+/*
+ * In memory first: a function that is refused behind others must not leave half
+ * a header.
+ */
 static int make_header(struct template *t, const char *path)
 {
 	char *text = NULL;
@@ -274,6 +289,10 @@ static int derive(struct template *t)
 	return ret;
 }
 
+/*
+ * Linked code has lost its relocations: nothing would tell that a copy of it
+ * does not run elsewhere.
+ */
 static int check_object(struct object *f)
 {
 	if (f->ehdr.e_type != ET_REL)

@@ -47,6 +47,10 @@ static int push(struct spans *s, const struct span *span)
 	return 0;
 }
 
+/*
+ * gas gives a signal frame rows if it can express them, and none if it cannot;
+ * the CFI of one is not looked at here. So only the mark is compared.
+ */
 static struct span span_of_fde(const struct sfjit_function *fde)
 {
 	return (struct span) {
@@ -56,7 +60,11 @@ static struct span span_of_fde(const struct sfjit_function *fde)
 	};
 }
 
-/* A row holds up to the next one; the last span's end is the function's. */
+/*
+ * A row holds up to the next one; the last span's end is the function's. A row
+ * that is not at 0 ends the span before it: callers have to see to it that the
+ * first row of an FDE is at 0.
+ */
 static int push_row(struct spans *s, struct span *span,
 		    const struct sfjit_function *fde,
 		    const struct sfjit_row *row)
@@ -131,6 +139,11 @@ static int refuse_theirs(struct verifier *v, const struct sfg_error *err,
 			    "%s", err->reason);
 }
 
+/*
+ * An assembler writes FDEs in the order of the source; sorting them is left to
+ * the linker. No sfg_check_section(): it would stop at the first damage, which
+ * here is one difference among others.
+ */
 static int read_theirs(struct verifier *v, struct sfg_section *s)
 {
 	uint64_t rows = sfg_max_rows(s);
@@ -195,6 +208,9 @@ static bool same(const struct span *a, const struct span *b)
 	return a->kind != SPAN_ROW || sfg_rows_equal(&a->row, &b->row);
 }
 
+/*
+ * Reasons are string constants of this program, all shorter than ROW_TEXT_MAX.
+ */
 static void describe(const struct verifier *v, const struct span *span,
 		     char *text)
 {
@@ -227,7 +243,10 @@ static void print_difference(struct verifier *v, uint64_t lo,
 	v->differences++;
 }
 
-/* The span that holds at an address; *index moves up with it. */
+/*
+ * The span that holds at an address; *index moves up with it. So all calls of a
+ * sweep together look at each span once.
+ */
 static const struct span *span_at(const struct spans *s, size_t *index,
 				  uint64_t addr)
 {
@@ -246,6 +265,9 @@ static uint64_t next_change(const struct spans *s, size_t index, uint64_t addr)
 					  s->span[index].hi;
 }
 
+/*
+ * Between two steps neither list has a border. A pair of spans is named once.
+ */
 static void sweep(struct verifier *v)
 {
 	const struct span *last_theirs = NULL, *last_ours = NULL;

@@ -17,7 +17,10 @@
 
 #define HUGE_PAGE	(2UL << 20)
 
-/* What a file is that cannot be read at any place; NULL: a regular one. */
+/*
+ * What a file is that cannot be read at any place; NULL: a regular one. For
+ * others st_size says nothing of what can be read.
+ */
 static const char *unreadable_kind(const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
@@ -51,6 +54,11 @@ int file_open(const char *path, uint64_t *len)
 	return ret;
 }
 
+/*
+ * Linux moves no more than 2 GiB less a page in a call. There is no signal
+ * handler in this program, so no call ends with EINTR. 0 bytes: another process
+ * has cut the file since its size was asked for.
+ */
 int file_read(int fd, uint64_t offset, void *data, size_t len)
 {
 	uint8_t *to = data;
@@ -79,6 +87,7 @@ void *file_alloc(size_t len)
 	return p;
 }
 
+/* A byte more, here and in object_load(): malloc(0) may give NULL. */
 static int read_whole(int fd, uint8_t **data, uint64_t len)
 {
 	uint8_t *p;

@@ -20,6 +20,7 @@ static int format_rule(unsigned int abi,
 	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
 }
 
+/* Three rules of at most 20 bytes each and the mark fit ROW_TEXT_MAX. */
 void format_row(unsigned int abi, const struct sfjit_row *row,
 		char *text)
 {
@@ -41,6 +42,11 @@ void format_row(unsigned int abi, const struct sfjit_row *row,
 		strcpy(text, " mangled");
 }
 
+/*
+ * Terminals act on ESC, and some on the bytes from 0x80 to 0x9f, of which 0x9b
+ * is ESC and [ in one. Bytes from 0x80 on are below ' ' where char is signed,
+ * as on AMD64, and above '~' where it is not, as on AArch64 and s390x.
+ */
 void print_name(FILE *to, const char *name)
 {
 	const char *end = name + NAME_TEXT_MAX;

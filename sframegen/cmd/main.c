@@ -29,9 +29,11 @@ static const char usage[] =
 "  -h, --help      this\n"
 "  --version       which sfjit this belongs to\n";
 
+/* Two steps: the operand of # is not expanded before. */
 #define TEXT(token)	#token
 #define NUMBER(macro)	TEXT(macro)
 
+/* From 256 on, so that none is the letter of a short option. */
 enum {
 	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
 	OPT_VERSION, OPT_HELP,
@@ -91,6 +93,10 @@ static void refuse(struct command_line *line, const char *mistake,
 	line->word = word;
 }
 
+/*
+ * strtoull() skips blanks and takes a sign, and gives 2^64 - 1 for "-1": the
+ * first character has to be a digit. Base 0 knows 0x, and 0 for octal.
+ */
 static bool parse_number(const char *text, uint64_t max, uint64_t *value)
 {
 	char *end;
@@ -182,6 +188,11 @@ static void check(struct command_line *line, char **rest)
 		refuse(line, "-o is missing", NULL);
 }
 
+/*
+ * The colon in front makes getopt tell a missing argument (':') from an unknown
+ * option ('?'); with opterr 0 it prints nothing itself. It moves words that are
+ * no options to the end, where check() finds them.
+ */
 static void parse(struct command_line *line, int argc, char **argv)
 {
 	int option;
@@ -197,7 +208,10 @@ static void parse(struct command_line *line, int argc, char **argv)
 	}
 }
 
-/* A full disk or a closed pipe must not look like success. */
+/*
+ * A full disk or a closed pipe must not look like success. stdio keeps what it
+ * has not written: most errors show when it is flushed.
+ */
 static int close_stdout(void)
 {
 	if (!ferror(stdout) && !fclose(stdout))
@@ -215,6 +229,7 @@ static void print_about(int about)
 		     NUMBER(SFJIT_VERSION_MINOR));
 }
 
+/* The input would be replaced by what was made of it. */
 static int run(const struct command_line *line)
 {
 	const struct options *opts = &line->opts;
@@ -232,7 +247,10 @@ int main(int argc, char **argv)
 	struct command_line line = { 0 };
 	int ret = 0;
 
-	/* over the limit on a file's size write() then fails, as on a disk */
+	/*
+	 * over the limit on a file's size write() then fails, as on a disk
+	 * (EFBIG); by default the signal ends the process without a message
+	 */
 	signal(SIGXFSZ, SIG_IGN);
 	parse(&line, argc, argv);
 	if (line.mistake)

@@ -69,7 +69,10 @@ int object_load(const struct object *f, uint64_t offset, size_t len,
 	return ret;
 }
 
-/* Refused before libelf looks at more than the identification. */
+/*
+ * Refused before libelf looks at more than the identification. libelf takes
+ * 32-bit files and archives (ar) as well, which nothing behind this is for.
+ */
 static int check_ident(struct object *f)
 {
 	uint8_t ident[EI_NIDENT];
@@ -113,6 +116,11 @@ static int check_header(struct object *f)
 	return 0;
 }
 
+/*
+ * From 0xff00 sections on, e_shnum is 0 and their number is in sh_size of the
+ * first section header, which libelf reads there. So that header has to be in
+ * the file even if no other is.
+ */
 static int check_section_table(struct object *f)
 {
 	uint64_t off = f->ehdr.e_shoff;
@@ -128,6 +136,7 @@ static int check_section_table(struct object *f)
 	return 0;
 }
 
+/* elf_begin() fails unless elf_version() was told which ELF is meant. */
 static int open_elf(struct object *f)
 {
 	int ret = check_ident(f);
@@ -157,6 +166,10 @@ static void free_text(struct object *f)
 	free(f->text);
 }
 
+/*
+ * libelf reads when it is asked, up to the end: the file is closed after it.
+ * What was not reached by object_open() is 0, which free() takes.
+ */
 void object_close(struct object *f)
 {
 	if (f->elf)
@@ -172,6 +185,7 @@ void object_close(struct object *f)
 	free_text(f);
 }
 
+/* libelf gives section headers in the byte order of this machine. */
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = index < f->nr_sections ? elf_getscn(f->elf, index) :

@@ -5,6 +5,10 @@
 
 #include "object.h"
 
+/*
+ * An index of the name table that e_shstrndx has no room for is in sh_link of
+ * the first section header; libelf looks there.
+ */
 static const char *section_name(struct object *f, const GElf_Shdr *shdr)
 {
 	size_t strings;
@@ -14,7 +18,13 @@ static const char *section_name(struct object *f, const GElf_Shdr *shdr)
 	return object_string(f, strings, shdr->sh_name);
 }
 
-/* Index of the section with this name and content, or 0. */
+/*
+ * Index of the section with this name and content, or 0. By name, since types
+ * differ: .eh_frame is PROGBITS or the psABI's X86_64_UNWIND, .sframe was
+ * PROGBITS before binutils 2.45. Files of debug information alone have all
+ * headers, with NOBITS for what was left in the program. Section 0 is no
+ * section.
+ */
 static size_t find_section(struct object *f, const char *name,
 			   GElf_Shdr *shdr)
 {
@@ -46,6 +56,10 @@ static int cannot_use(const struct object *f, const GElf_Shdr *shdr,
  */
 #define SECTION_DISTANCE	256
 
+/*
+ * An alignment has to be a power of two. In a hostile file, huge ones would
+ * exhaust the addresses after a few sections.
+ */
 static uint64_t place_section(const GElf_Shdr *shdr, uint64_t *end)
 {
 	uint64_t align = shdr->sh_addralign, addr;
@@ -69,7 +83,10 @@ static void place_sections(struct object *f, bool code, uint64_t *end)
 			f->section_addr[i] = place_section(&shdr, end);
 }
 
-/* What overlaps would be converted and relocated as often as it is named. */
+/*
+ * What overlaps would be converted and relocated as often as it is named.
+ * Sections that are apart have no more bytes together than the file.
+ */
 static int check_overlap(struct object *f)
 {
 	uint64_t left = f->len;
@@ -140,6 +157,10 @@ static int add_text(struct object *f, uint64_t addr, uint64_t offset,
 	return ret;
 }
 
+/*
+ * In the order of addresses: place_sections() went through the sections in the
+ * same order.
+ */
 static int read_object_text(struct object *f)
 {
 	GElf_Shdr shdr;
@@ -175,6 +196,10 @@ static int compare_images(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
+/*
+ * ELF wants loadable segments in the order of their addresses, which nobody has
+ * checked. Of p_memsz what is above p_filesz has no bytes in the file.
+ */
 static int read_segment_text(struct object *f)
 {
 	GElf_Phdr phdr;
@@ -294,7 +319,11 @@ static int load_part(struct object *f, struct object_part *part,
 	return ret;
 }
 
-/* 0 with image.data NULL: there is no such section. */
+/*
+ * 0 with image.data NULL: there is no such section. .eh_frame and .sframe of
+ * object files name code by relocations; in linked files these have been
+ * applied.
+ */
 static int read_part(struct object *f, const char *name,
 		     struct object_part *part)
 {
@@ -315,6 +344,10 @@ static int read_part(struct object *f, const char *name,
 
 /* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
 
+/*
+ * Differences of unsigned numbers: an address below p_vaddr is far above
+ * p_filesz then.
+ */
 static bool find_segment(struct object *f, unsigned int type, uint64_t addr,
 			 GElf_Phdr *phdr)
 {
@@ -361,7 +394,12 @@ static uint32_t get_u32(const struct object *f, const uint8_t *p)
 /* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what all linkers write. */
 #define PCREL_SDATA4	0x1b
 
-/* .eh_frame_hdr: version 1, three encodings, then the pointer. */
+/*
+ * .eh_frame_hdr: version 1, three encodings, then the pointer. LSB: the
+ * encodings are of the pointer to .eh_frame, of the number of entries in the
+ * search table, and of the entries. The pointer is relative to itself, 4 bytes
+ * behind the start.
+ */
 static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 			      uint64_t *addr)
 {
@@ -374,6 +412,10 @@ static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 	return true;
 }
 
+/*
+ * No header tells where .eh_frame ends: it is read to the end of its segment,
+ * and ends for the parser at the zero terminator.
+ */
 static int read_cfi_by_segment(struct object *f)
 {
 	GElf_Phdr hdr, load;
@@ -391,6 +433,10 @@ static int read_cfi_by_segment(struct object *f)
 			 addr);
 }
 
+/*
+ * In place of .eh_frame, for code that was built without unwind tables, but
+ * with debug information.
+ */
 static int read_debug_frame(struct object *f)
 {
 	f->cfi_flags = SFG_INPUT_DEBUG_FRAME;
@@ -430,6 +476,7 @@ int object_read_cfi(struct object *f)
 	return ret ? ret : check_length(f);
 }
 
+/* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
 int object_read_debug_frame(struct object *f)
 {
 	GElf_Shdr shdr;

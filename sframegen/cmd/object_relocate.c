@@ -5,8 +5,14 @@
 
 #include "object.h"
 
+/* With the psABIs' letters: ABS is S + A, PC is S + A - P. */
 enum reloc_kind { RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_UNKNOWN };
 
+/*
+ * Those that assemblers leave in .eh_frame, .debug_frame and .sframe. PLT32 is
+ * PC32 where no PLT entry is needed. All have RELA, where the addend is not in
+ * the place that is changed.
+ */
 static const struct reloc_type {
 	uint16_t machine;
 	uint16_t type;
@@ -46,6 +52,10 @@ static struct reloc_type reloc_type(const struct object *f,
 	return (struct reloc_type) { .kind = RELOC_UNKNOWN };
 }
 
+/*
+ * In object files st_value counts from the start of the section. gas mostly
+ * names a section and puts the place into the addend.
+ */
 static uint64_t symbol_value(const struct object *f, const GElf_Sym *sym)
 {
 	if (sym->st_shndx == SHN_ABS)
@@ -100,6 +110,10 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	return 0;
 }
 
+/*
+ * sh_link of a relocation section is its symbol table, sh_info the section that
+ * it changes.
+ */
 static int relocate_from(struct object *f, struct object_part *part,
 			 size_t index, const GElf_Shdr *shdr)
 {

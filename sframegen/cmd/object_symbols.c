@@ -15,12 +15,14 @@ static int compare_symbols(const void *x, const void *y)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
+/* Labels of an assembler file are functions if .type says so. */
 static bool is_function(struct object *f, const GElf_Sym *sym)
 {
 	return GELF_ST_TYPE(sym->st_info) == STT_FUNC &&
 	       sym->st_shndx != SHN_UNDEF && sym->st_shndx < f->nr_sections;
 }
 
+/* The name lives in libelf's copy of the table, until object_close(). */
 static void add_function(struct object *f, size_t strings,
 			 const GElf_Sym *sym)
 {
@@ -37,6 +39,7 @@ static void add_function(struct object *f, size_t strings,
 	};
 }
 
+/* A file has one SHT_SYMTAB at most; .dynsym lacks what is local. */
 static size_t find_symbols(struct object *f, GElf_Shdr *shdr)
 {
 	size_t i;
@@ -69,6 +72,7 @@ int object_read_symbols(struct object *f)
 	return 0;
 }
 
+/* A symbol without a size is found at its own address only. */
 const struct object_symbol *object_find_function(const struct object *f,
 						 uint64_t addr)
 {

@@ -19,6 +19,7 @@
 /* As many as the kernel follows in one path. */
 #define MAX_LINKS	40
 
+/* With the slash; 0: the working directory. */
 static size_t directory_len(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -29,7 +30,8 @@ static size_t directory_len(const char *path)
 /*
  * The number in "/dev/fd/N", "/proc/self/fd/N" and what leads there, else -1.
  * What such a name says when it is read as a link need not be the file, and
- * another open() of it would start at its beginning.
+ * another open() of it would start at its beginning. /dev/stdout is a link to
+ * such a name.
  */
 static int fd_of(const char *path)
 {
@@ -57,7 +59,11 @@ static int follow(char *path, const char *link)
 	return 0;
 }
 
-/* The file behind the last of the links, which need not be there yet. */
+/*
+ * The file behind the last of the links, which need not be there yet. A link
+ * stays a link: rename() to its name would put a file in its place. realpath()
+ * needs the file to be there. readlink() ends its text with no 0.
+ */
 static int resolve(const char *path, char *target)
 {
 	char link[PATH_MAX];
@@ -77,6 +83,11 @@ static int resolve(const char *path, char *target)
 	return ret;
 }
 
+/*
+ * A pipe that nobody reads ends the process by SIGPIPE, as is usual for a
+ * filter; over the limit on a file's size there is EFBIG, as main() ignores
+ * SIGXFSZ.
+ */
 static int write_all(int fd, const uint8_t *data, size_t len)
 {
 	ssize_t n;
@@ -89,6 +100,7 @@ static int write_all(int fd, const uint8_t *data, size_t len)
 	return 0;
 }
 
+/* Without O_CREAT and O_TRUNC: what is there is not a regular file. */
 static int write_through(const char *path, const void *data, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
@@ -101,7 +113,12 @@ static int write_through(const char *path, const void *data, size_t len)
 	return ret;
 }
 
-/* Those of the file that is replaced, else those of a new one. */
+/*
+ * Those of the file that is replaced, else those of a new one. mkstemp() makes
+ * files for their owner alone (0600). fchown() may clear the set-ID bits, so
+ * the mode comes after it. The mask can only be read by setting it, which no
+ * other thread is here to see.
+ */
 static int set_mode(int fd, const struct stat *old)
 {
 	mode_t mask, mode;
@@ -118,6 +135,10 @@ static int set_mode(int fd, const struct stat *old)
 	return fchmod(fd, mode) ? -errno : 0;
 }
 
+/*
+ * close() is where NFS and quotas tell of a failed write. There is no fsync():
+ * the promise is to other processes, not for a loss of power.
+ */
 static int fill(int fd, const struct stat *old, const void *data, size_t len)
 {
 	int ret = write_all(fd, data, len);
@@ -129,6 +150,11 @@ static int fill(int fd, const struct stat *old, const void *data, size_t len)
 	return ret;
 }
 
+/*
+ * rename() is atomic within one file system only, so the temporary file is in
+ * the directory of the target. mkstemp() opens with O_EXCL: a link that
+ * somebody put there is not followed. Other hard links keep the old content.
+ */
 static int replace(const char *path, const struct stat *old, const void *data,
 		   size_t len)
 {
@@ -149,7 +175,10 @@ static int replace(const char *path, const struct stat *old, const void *data,
 	return ret;
 }
 
-/* A signal that ends the process waits until the temporary file is gone. */
+/*
+ * A signal that ends the process waits until the temporary file is gone.
+ * SIGKILL cannot wait: it leaves the temporary file, and the target as it was.
+ */
 static int replace_undisturbed(const char *path, const struct stat *old,
 			       const void *data, size_t len)
 {
@@ -195,6 +224,10 @@ bool output_is_stdout(const char *path)
 	return !resolve(path, target) && fd_of(target) == STDOUT_FILENO;
 }
 
+/*
+ * Device and inode number together name a file (POSIX). A pipe or a terminal
+ * may be both.
+ */
 bool output_is_input(const char *output, const char *input)
 {
 	struct stat out, in;
