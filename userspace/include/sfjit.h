@@ -479,7 +479,7 @@ int sfjit_pool_stat(const struct sfjit_pool *pool,
  * line before the fork.
  *
  * Return: 0. Most callers ignore errors.
- *   -EINVAL	@size is 0, the range wraps around, @name is NULL or empty.
+ *   -EINVAL	@length is 0, the range wraps around, @name is NULL or empty.
  *   -EPERM	The file belongs to another user or is not a regular file.
  *   -ELOOP	The file is a symbolic link.
  *   -ENOMEM	There was no memory for atfork handlers when the library was
