@@ -102,6 +102,8 @@ constant $threats "64 rows of an FDE" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant $sframe_rst "up to 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant Documentation/jit-guide.rst "at most 64 rows of a function" \
+	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant $threats "2^24 FDEs" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
 constant $threats "64 bytes of rows in a read" \
@@ -146,7 +148,8 @@ says $threats "$signals" " times in a walk"
 says $sframe_rst "$nofault" " reads of sections and rows"
 says $sframe_rst "$faults" " if deferred"
 says $sframe_rst "$signals" " times in a walk"
-constant Documentation/design.rst "at most 16 rows in an FDE" \
+says Documentation/jit-guide.rst "$signals" " signal frames on one stack"
+constant Documentation/userspace.rst "at most 16 rows in an FDE" \
 	sframegen/include/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
 constant Documentation/man/sfjit.1 "stretches of 64 KiB" \
 	userspace/preload/windows.c 'GAP[[:space:]]+\(64UL << 10\)'
