@@ -96,7 +96,7 @@ def windows(result):
 
 def main():
     directory = sys.argv[1]
-    hostile(complete(directory, 'hostile', 'bench/hostile', HOSTILE))
+    hostile(complete(directory, 'hostile', 'bench/run hostile', HOSTILE))
     windows(complete(directory, 'windows', 'bench/run windows', WINDOWS))
     finish()
 

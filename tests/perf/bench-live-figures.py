@@ -54,7 +54,7 @@ def tabled(directory):
 
 def main():
     directory = sys.argv[1]
-    result = load(directory, 'live', 'bench/live')
+    result = load(directory, 'live', 'bench/run live')
     positive('time of this machine', result, ('publish_ns', 'system_call_ns'))
     check('sizes', tuple(result['by_functions']) == SIZES,
           list(result['by_functions']))

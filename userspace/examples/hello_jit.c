@@ -46,7 +46,7 @@ static int publish(void *text, size_t size)
 
 static int retire(void *text, size_t size)
 {
-	sfjit_unregister((uintptr_t)text);	/* before the code goes */
+	sfjit_unregister((uintptr_t)text);	/* before munmap() */
 	return munmap(text, size);
 }
 /* end */
