@@ -81,7 +81,7 @@ is 'unknown package: nothing printed' '' "$said"
 is 'unknown package: nothing made' 2 "$(wc -l <"$tmp/made")"
 is 'unknown package: nothing kept' 1 "$(kept)"
 
-for bad in Hello -x 'a b' 'ab;id' '../ab' 'a'; do
+for bad in Hello -x 'a b' 'ab;id' '../ab' 'a' perl- perl/sid-; do
 	rootfs --with="$bad"
 	is "'$bad' is no name: status" 1 "$rc"
 	is "'$bad' is no name: message" \
