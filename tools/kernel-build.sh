@@ -37,6 +37,7 @@ kernel_image() {
 	fragments "$1" >/dev/null
 	variant=$1
 	image=$cache/kernel-$variant-$(kernel_id "$variant")/bzImage
+	touch -c "${image%/*}"
 	[ ! -f "$image" ] || return 0
 	lock_tree
 	cached "kernel-$variant" "$(kernel_id "$variant")" \

@@ -89,6 +89,7 @@ step_failed() {
 # complete.  Two runs at once: one builds, the other waits.
 cached() {
 	entry=$cache/$1-$2
+	touch -c "$entry"
 	[ ! -d "$entry" ] || return 0
 	mkdir -p "$cache"
 	exec 9>"$cache/.$1.lock"
@@ -103,9 +104,17 @@ cached() {
 }
 
 # drop_old NAME: of the directories NAME-KEY, $entry and the four used before it
-# are enough.
+# are enough.  Another run may be about to open what was used in the last hour,
+# and the one that has the lock makes the next entry, and drops then.
 drop_old() {
 	touch "$entry"
-	# shellcheck disable=SC2012 # names of our own
-	ls -dt "$cache/$1"-* | tail -n +6 | xargs -r rm -rf
+	exec 9>"$cache/.$1.lock"
+	# The sleep of a ticker that was ended has it for another second.
+	! flock -w 2 9 ||
+		find "$cache" -maxdepth 1 -name "$1-*" ! -name '*.tmp' \
+			-printf '%T@ %p\n' | sort -rn | tail -n +6 |
+			cut -d ' ' -f 2- | while read -r _old; do
+			find "$_old" -maxdepth 0 -mmin +60 -exec rm -rf '{}' +
+		done
+	exec 9>&-
 }

@@ -47,9 +47,15 @@ rootfs() {
 	said=$(tools/rootfs "$@" 2>"$tmp/err") || rc=$?
 }
 
-# kept: images for lists of packages.
+# kept [NAME]: images for lists of packages, or those of NAME.
 kept() {
-	find "$tmp/cache/sfjit" -maxdepth 1 -name 'rootfs_with-*' | wc -l
+	find "$tmp/cache/sfjit" -maxdepth 1 -name "${1:-rootfs_with}-*" \
+		! -name '*.tmp' | wc -l
+}
+
+# old ENTRY...: was last used before another run could still be about to.
+old() {
+	touch -d '2 hours ago' "$@"
 }
 
 rootfs
@@ -88,6 +94,9 @@ for bad in Hello -x 'a b' 'ab;id' '../ab' 'a' perl- perl/sid-; do
 		"rootfs: no name of a package: '$bad'" "$(cat "$tmp/err")"
 done
 
+building=$tmp/cache/sfjit/rootfs_with-other.tmp
+mkdir "$building"
+old "$building" "${first%/*}"
 for more in a1 a2 a3 a4 a5; do
 	rootfs --with=$more
 done
@@ -95,4 +104,25 @@ is 'five lists are kept' 5 "$(kept)"
 is 'the oldest is not' no "$([ -f "$first" ] || echo no)"
 is 'nor does it take the plain image along' yes \
 	"$([ -f "$plain" ] && echo yes)"
+is 'nor one that is being made' yes "$([ -d "$building" ] && echo yes)"
+rootfs --with=a6
+is 'what was just used is kept' 6 "$(kept)"
+old "$tmp/cache/sfjit"/rootfs_with-*
+rootfs --with=a1
+is 'what is asked for is used' 5 "$(kept)"
+rootfs --with=a1
+is 'and so is kept' 8 "$(wc -l <"$tmp/made")"
+
+for key in 1 2 3 4 5; do
+	mkdir "$tmp/cache/sfjit/rootfs-$key"
+done
+old "$tmp/cache/sfjit"/rootfs-*
+exec 9>"$tmp/cache/sfjit/.rootfs.lock"
+flock 9
+rootfs
+is 'while another one is being made none is dropped' 6 "$(kept rootfs)"
+exec 9>&-
+rootfs
+is 'plain images of other versions are dropped' 5 "$(kept rootfs)"
+is 'but not the one in use' yes "$([ -f "$plain" ] && echo yes)"
 finish
