@@ -9,8 +9,8 @@ set -eu
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 
-O=$O tests/fuzz/build "$O/tests/fuzz/kernel-flip" "$O/bin/sframegen" \
-	"$O/gen/sfjit_trampoline.h"
+tools/make -s build/tests/fuzz/kernel-flip build/bin/sframegen \
+	build/gen/sfjit_trampoline.h
 
 # flip NAME FILE [PART OF]
 flip() {

@@ -10,6 +10,6 @@
 for tool in clang llvm-cov llvm-profdata; do
 	command -v $tool >/dev/null || skip_all "no $tool here"
 done
-tests/fuzz/build fuzz-programs || finish
+tools/make -s fuzz-programs || finish
 also make -s fuzz TIME="${SFJIT_FUZZ_SECONDS:-60}"
 finish

@@ -177,6 +177,20 @@ awk -v needs="$fake/tools/needs" -v show=makefile -f tools/plan.awk \
 rm -f "$fake/made"
 (cd "$fake" && make -s -f "$tmp/plan.mk") >"$tmp/out" 2>&1 || :
 is "a need without a test is made" made "$(cd "$fake" && echo mad*)"
+
+# A make of another one at the same time would find the directory.
+cat >"$fake/Makefile" <<'MAKEFILE'
+$(O)/one $(O)/other:
+	mkdir $(O)/busy
+	sleep 0.5
+	rmdir $(O)/busy
+	echo made >$@
+MAKEFILE
+O=$tmp/o "$fake/tools/make" -s build/one 2>/dev/null &
+O=$tmp/o "$fake/tools/make" -s build/other 2>/dev/null || :
+wait $! || :
+is "one make at a time, in the directory asked for" "made made " \
+	"$(cat "$tmp/o/one" "$tmp/o/other" 2>&1 | tr '\n' ' ')"
 is "times" "  first-good 0:0
 first: 0:0" "$(check --times first/good | sed -n 's/^\( *first.*:0\)[0-9]$/\1/p')"
 exit $failed

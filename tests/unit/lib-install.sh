@@ -8,7 +8,7 @@
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 
-works "make install" make -s O="$O" PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
+works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 	DESTDIR="$tmp/root" install-libsfjit install-libsframegen
 [ $failed = 0 ] || finish
 root=$tmp/root/opt/sf
