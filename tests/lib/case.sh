@@ -107,14 +107,19 @@ works() {
 	fi
 }
 
-# also COMMAND...: prints cases of its own, or one line of why it failed
+# also COMMAND...: prints cases of its own
 also() {
-	_rc=0
-	"$@" || _rc=$?
+	{
+		_rc=0
+		"$@" || _rc=$?
+		echo $_rc >"$tmp/status"
+	} | tee "$tmp/also"
+	_rc=$(cat "$tmp/status")
 	cases=$((cases + 1))
-	case $_rc in
-	0 | 77) ;;
-	1) failed=1 ;;
+	case $_rc:$(grep -Eo '^(ok|not ok|skip)( |$)' "$tmp/also" | sort -u) in
+	0: | 77:) not_ok "$test" "$1: no case" ;;
+	0:*not* | 1:*not* | 77:*not*) failed=1 ;;
+	0:* | 77:*skip*) ;;
 	*) not_ok "$test" "$1: exit status $_rc" ;;
 	esac
 }

@@ -75,6 +75,24 @@ says "cases of a program that fails" "not ok - x: y
 1" sh 'also sh -c "echo not ok - x: y; exit 1"; finish'
 says "cases of a program that dies" "not ok - case-test: sh: exit status 139
 1" sh 'also sh -c "kill -SEGV \$\$"; finish'
+says "cases of a program that holds" "ok - x
+0" sh 'set -e; also echo ok - x; finish'
+says "cases of a program that is skipped" "skip - x: y
+0" sh 'also sh -c "echo skip - x: y; exit 77"; finish'
+says "a program without a case" "x
+not ok - case-test: echo: no case
+1" sh 'also echo x; finish'
+says "a program without a case that says it is skipped" \
+	"not ok - case-test: sh: no case
+1" sh 'also sh -c "exit 77"; finish'
+says "a program that is skipped behind a case that holds" "ok - x
+not ok - case-test: sh: exit status 77
+1" sh 'also sh -c "echo ok - x; exit 77"; finish'
+says "a program that fails without a case that does" "ok - x
+not ok - case-test: sh: exit status 1
+1" sh 'also sh -c "echo ok - x; exit 1"; finish'
+says "a case that fails in a program that does not" "not ok - x: y
+1" sh 'also echo "not ok - x: y"; finish'
 
 if command -v python3 >/dev/null; then
 	says "a case that holds" "ok - a
