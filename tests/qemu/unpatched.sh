@@ -8,9 +8,12 @@
 . "$(dirname "$0")/../lib/case.sh"
 
 tests/qemu/build >&2 || exit
+rc=0
 # shellcheck disable=SC2046 # names without blanks
 tools/guest --rootfs=none --kernel=unpatched --name=unpatched -- \
-	tests/in-guest $(tests/qemu/selftests) >"$tmp/cases"
+	tests/in-guest $(tests/qemu/selftests) >"$tmp/cases" ||
+	rc=$?
+is "the guest ends well" 0 $rc
 # They are no cases of this test.
 sed 's/^/  /' "$tmp/cases"
 grep -E '^(ok|not ok|skip) - ' "$tmp/cases" >"$tmp/all"
