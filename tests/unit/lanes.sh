@@ -7,7 +7,6 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-O=${O:-build}
 # What the tests made up below are run with is said for each.
 unset SFJIT_STRICT SFJIT_KERNEL SFJIT_TEST_TIMEOUT
 tmp=$(mktemp -d)
@@ -32,11 +31,13 @@ commands() {
 # What is run by other tests, and in guests, is not executable or has no .sh.
 tests_of_the_tree() {
 	find tests -mindepth 2 -maxdepth 2 -name '*.sh' -perm -100
-	[ ! -d "$O/tests/unit" ] || find "$O/tests/unit" -maxdepth 1 -type f \
-		-perm -100 -printf 'build/tests/unit/%f\n'
+	make -pRrq O=build tests | sed -n 's/^TESTS := //p' | tr ' ' '\n' |
+		grep '^build/tests/unit/' || :
 }
 commands >"$tmp/commands"
 tests_of_the_tree | sort >"$tmp/tree"
+is "programs are among them" yes \
+	"$(grep -qx build/tests/unit/lib-pool "$tmp/tree" && echo yes)"
 is "each test is in tests/lanes" "" "$(comm -13 "$tmp/commands" "$tmp/tree")"
 is "each command is there" "" "$(grep -v '^build/' "$tmp/commands" |
 	while read -r command; do
