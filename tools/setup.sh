@@ -17,17 +17,20 @@ planned() {
 
 # open_costs: of what the cache does not have.
 open_costs() {
-	planned costs | while read -r _seconds _word _mib; do
+	while read -r _seconds _word _mib; do
 		[ "$_word" != - ] && [ -n "$(find "$cache" -maxdepth 1 \
 			-name "$_word-*" ! -name '*.tmp')" ] ||
 			echo "$_seconds $_mib"
-	done
+	done <"$plan.planned"
 }
 
 setup() {
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
 		die "needs Debian 12 or newer on x86_64"
 	mkdir -p "$cache" "$O"
+	# A plan that fails must be a command of its own to end this.
+	planned packages >"$plan.packages"
+	planned costs >"$plan.planned"
 	open_costs >"$plan.costs"
 	check_room "$cache" "$(total 2 1024)"
 	check_room "$O" 1
@@ -35,7 +38,7 @@ setup() {
 	say "This takes about $(total 1 $((60 * slots))) minutes on this" \
 		"machine; logs are in $logs."
 	# shellcheck disable=SC2046
-	need $(planned packages)
+	need $(cat "$plan.packages")
 }
 
 # total COLUMN UNIT: of the open costs, rounded up.

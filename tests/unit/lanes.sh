@@ -101,6 +101,7 @@ more third made up
 kernel	none,other 9	made	tests/kernel none
 waits	-	5	broken	tests/good
 begins	-	1	~broken	tests/good
+unknown	-	1	nonsense tests/good
 TABLE
 cat >"$fake/tools/needs" <<'TABLE'
 need made
@@ -163,6 +164,9 @@ is "an unknown option" "status 2" "$(check --nonsense)"
 is "the kernel, and a need of it" "  third-kernel: 1 passed, 0 failed, 0 skipped
 1 passed, 0 failed, 0 skipped
 status 0" "$(check third/kernel)"
+is "a need that is not there: before anything" "0 passed, 1 failed, 0 skipped
+status 1
+tools/needs has no word 'nonsense'" "$(check third/unknown; cat "$tmp/err")"
 is "a need that fails" "  third-waits: not run
 0 passed, 1 failed, 0 skipped
 status 1" "$(check third/waits)"
