@@ -13,10 +13,6 @@
 #include "commands.h"
 #include "object.h"
 
-#ifndef SHT_X86_64_UNWIND
-#define SHT_X86_64_UNWIND	0x70000001
-#endif
-
 int object_error(const struct object *f, uint64_t offset, int code,
 		 const char *format, ...)
 {
