@@ -12,9 +12,6 @@
 #include "commands.h"
 #include "object.h"
 
-/* The areas of an SFrame section have lengths of 32 bits. */
-#define MAX_SECTION	(4ULL << 30)
-
 #define HUGE_PAGE	(2UL << 20)
 
 /*
@@ -93,7 +90,7 @@ static int read_whole(int fd, uint8_t **data, uint64_t len)
 	uint8_t *p;
 	int ret;
 
-	if (len > MAX_SECTION)
+	if (len > MAX_READ)
 		return -EFBIG;
 	p = file_alloc(len + 1);
 	if (!p)

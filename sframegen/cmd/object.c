@@ -49,20 +49,26 @@ int object_read(const struct object *f, uint64_t offset, void *data,
 			    "the file has become shorter" : strerror(-ret));
 }
 
-int object_load(const struct object *f, uint64_t offset, size_t len,
+int object_load(struct object *f, uint64_t offset, uint64_t len,
 		uint8_t **data)
 {
-	uint8_t *p = file_alloc(len + 1);
+	uint8_t *p;
 	int ret;
 
+	if (len > f->left)
+		return object_error(f, offset, -EFBIG,
+				    "more than 4 GiB would be read");
+	p = file_alloc(len + 1);
 	if (!p)
 		return object_no_memory(f);
 	ret = object_read(f, offset, p, len);
-	if (ret)
+	if (ret) {
 		free(p);
-	else
-		*data = p;
-	return ret;
+		return ret;
+	}
+	f->left -= len;
+	*data = p;
+	return 0;
 }
 
 /*
@@ -129,7 +135,8 @@ static int check_section_table(struct object *f)
 	if (!object_in_file(f, off, f->nr_sections * sizeof(Elf64_Shdr)))
 		return object_error(f, off, -EINVAL,
 				    "section headers are truncated");
-	return 0;
+	f->in_libelf = calloc(f->nr_sections + 1, sizeof(*f->in_libelf));
+	return f->in_libelf ? 0 : object_no_memory(f);
 }
 
 /* elf_begin() fails unless elf_version() was told which ELF is meant. */
@@ -152,6 +159,7 @@ int object_open(struct object *f, const char *path)
 	memset(f, 0, sizeof(*f));
 	f->path = path;
 	f->fd = file_open(path, &f->len);
+	f->left = MAX_READ;
 	return f->fd < 0 ? f->fd : open_elf(f);
 }
 
@@ -175,6 +183,7 @@ void object_close(struct object *f)
 	free(f->cfi.bytes);
 	free(f->debug_frame.bytes);
 	free(f->sframe.bytes);
+	free(f->in_libelf);
 	free(f->section_addr);
 	free(f->functions);
 	free(f->code);
@@ -190,6 +199,19 @@ bool object_section(struct object *f, size_t index, GElf_Shdr *shdr)
 	return scn && gelf_getshdr(scn, shdr);
 }
 
+/* Whether libelf may read it; what it has read, it keeps. */
+static bool may_read(struct object *f, size_t index, const GElf_Shdr *shdr)
+{
+	if (f->in_libelf[index])
+		return true;
+	if (!object_in_file(f, shdr->sh_offset, shdr->sh_size) ||
+	    shdr->sh_size > f->left)
+		return false;
+	f->left -= shdr->sh_size;
+	f->in_libelf[index] = true;
+	return true;
+}
+
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 {
 	GElf_Shdr shdr;
@@ -197,7 +219,7 @@ Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 
 	/* of another type, libelf would convert what nobody asked for */
 	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != type ||
-	    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
+	    !may_read(f, index, &shdr))
 		return NULL;
 	return elf_getdata(scn, NULL);
 }
@@ -209,7 +231,7 @@ const char *object_string(struct object *f, size_t index, uint64_t offset)
 	const char *strings;
 
 	if (!object_section(f, index, &shdr) || shdr.sh_type != SHT_STRTAB ||
-	    !object_in_file(f, shdr.sh_offset, shdr.sh_size))
+	    !may_read(f, index, &shdr))
 		return "";
 	data = elf_rawdata(elf_getscn(f->elf, index), NULL);
 	if (!data || offset >= data->d_size)

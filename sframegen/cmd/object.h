@@ -11,6 +11,12 @@
 
 #include <sframegen.h>
 
+/*
+ * What is read of a file, in all: the areas of an SFrame section have lengths
+ * of 32 bits.
+ */
+#define MAX_READ	(4ULL << 30)
+
 /* Bytes of a file, and where they are in it. */
 struct object_part {
 	struct sfg_image image;
@@ -27,15 +33,17 @@ struct object {
 	const char *path;
 	int fd;
 	uint64_t len;		/* when it was opened */
+	uint64_t left;		/* of MAX_READ */
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	unsigned int abi;
+	bool *in_libelf;	/* sections that 'left' has paid for */
 	uint64_t *section_addr;	/* ET_REL: where a section is taken to be */
 	size_t nr_sections;
 
 	struct sfg_image *text;		/* with data of their own */
 	size_t nr_text;
-	uint64_t text_left;		/* bytes that may still be read */
+	uint64_t text_left;		/* of the file's length */
 	struct sfg_image *code;		/* executable sections in the text */
 	size_t nr_code;
 	struct object_part cfi;
@@ -76,12 +84,12 @@ bool object_is_big_endian(const struct object *f);
 /* Copies these bytes of the file; they may have gone since it was opened. */
 int object_read(const struct object *f, uint64_t offset, void *data,
 		size_t len);
-/* The same, allocated. */
-int object_load(const struct object *f, uint64_t offset, size_t len,
+/* The same, allocated; -EFBIG: with what was read before, it is too much. */
+int object_load(struct object *f, uint64_t offset, uint64_t len,
 		uint8_t **data);
 bool object_in_file(const struct object *f, uint64_t offset, uint64_t len);
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr);
-/* NULL: no such section, not of this type, or not all in the file. */
+/* NULL: no such section, not of this type, not all in the file, too long. */
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type);
 /* Of a string table; "": it has none at this offset. */
 const char *object_string(struct object *f, size_t index, uint64_t offset);

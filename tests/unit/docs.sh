@@ -114,8 +114,12 @@ constant $threats "65,536 windows of an address space" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant $threats "stack of 16 values" sframegen/lib/cfi_expr.c \
 	'STACK_MAX[[:space:]]+16$'
-constant $threats "to 4 GiB" sframegen/cmd/file.c \
-	'MAX_SECTION[[:space:]]+\(4ULL << 30\)'
+for text in "to 4 GiB" "4 GiB of a file"; do
+	constant $threats "$text" sframegen/cmd/object.h \
+		'MAX_READ[[:space:]]+\(4ULL << 30\)'
+done
+constant Documentation/man/sframegen.1 "more than 4 GiB" \
+	sframegen/cmd/object.h 'MAX_READ[[:space:]]+\(4ULL << 30\)'
 constant $threats "1,048,576 entries" userspace/run/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
 constant $threats "256 MiB are" userspace/run/ps_symbols.c \

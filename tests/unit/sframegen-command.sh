@@ -318,6 +318,42 @@ truncate -s 5G sparse.so
 (ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
 is "file of 5 GiB, 64 MiB of memory" "$(cksum <tiny.sframe)" \
 	"$(cat err)$(cksum <sparse.sframe)"
+# put FILE OFFSET BYTES VALUE: in the byte order of AMD64
+put() {
+	_value=$4
+	for _byte in $(seq "$3"); do
+		# shellcheck disable=SC2059 # octal is for the format
+		printf "\\$(printf %03o $((_value & 255)))"
+		_value=$((_value >> 8))
+	done | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+# header FILE NAME: where the header of this section is in the file
+header() {
+	_table=$(readelf -hW "$1" |
+		sed -n 's/.*Start of section headers: *\([0-9]*\).*/\1/p')
+	_index=$(readelf -SW "$1" |
+		sed -n "s/^ *\[ *\([0-9]*\)\] \.$2 .*/\1/p")
+	echo $((_table + 64 * _index))
+}
+# The code's segment: from the file's start, 20 GiB of nothing behind it.
+cp tiny.so sparse.so
+truncate -s 24G sparse.so
+code=$(readelf -lW tiny.so | sed -n '/^ *Type/,/^$/p' |
+	grep -n ' R E ' | cut -d: -f1)
+put sparse.so $((64 + 56 * (code - 2) + 32)) 8 $((20 << 30))
+too_much="0x*: more than 4 GiB would be read"
+expect "segment of 20 GiB" 1 "sframegen: sparse.so: $too_much" \
+	--elf sparse.so -o x
+# shellcheck disable=SC3045 # dash and bash have it
+(ulimit -v 65536 && exec "$bin" --elf sparse.so -o x) >out 2>err
+is "segment of 20 GiB, 64 MiB of memory" \
+	"1 sframegen: sparse.so: 0x0: more than 4 GiB would be read" \
+	"$? $(cat err)"
+cp tiny.so sparse.so
+truncate -s 24G sparse.so
+put sparse.so $(($(header tiny.so eh_frame) + 32)) 8 $((20 << 30))
+expect ".eh_frame of 20 GiB" 1 "sframegen: sparse.so: $too_much" \
+	--elf sparse.so -o x
 expect "dump of a file that is too large for a section" 1 \
 	"sframegen: sparse: File too large" --dump "$(truncate -s 5G sparse &&
 	echo sparse)"

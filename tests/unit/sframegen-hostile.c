@@ -242,6 +242,58 @@ static bool object_is_clean(int (*command)(const struct options *))
 }
 
 /* Object files: relocations and symbols come into it. */
+/* With this much that may be read. */
+static int read_cfi(uint64_t left, uint64_t *used)
+{
+	struct object f;
+	int ret;
+
+	redirect();
+	ret = object_open(&f, input);
+	f.left = left;
+	if (!ret)
+		ret = object_read_cfi(&f);
+	*used = left - f.left;
+	object_close(&f);
+	restore();
+	return ret;
+}
+
+/* Names of functions, which libelf reads; the rest was used for these. */
+static size_t read_names(uint64_t left, uint64_t *used)
+{
+	struct object f;
+	size_t nr;
+
+	*used = 0;
+	if (object_open(&f, input))
+		return 0;
+	f.left = left;
+	object_read_symbols(&f);
+	nr = f.nr_functions;
+	*used = left - f.left;
+	object_close(&f);
+	return nr;
+}
+
+static void test_bound(const uint8_t *elf, size_t len)
+{
+	uint64_t used = 0, more;
+	bool good;
+
+	save(elf, len);
+	good = !read_cfi(MAX_READ, &used) && used > 1000;
+	good &= !read_cfi(used, &more) && more == used;
+	good &= read_cfi(used - 1, &more) == -EFBIG && one_message();
+	good &= read_names(MAX_READ, &more) == 3 && more > 3 * 24 + 3 * 2;
+	good &= read_names(more, &used) == 3 && used == more;
+	/* the symbols, but not their names */
+	good &= !read_names(more - 1, &used) && used > 3 * 24;
+	good &= !read_names(used - 1, &more) && !more;
+	result(good, "bound of all that is read", "of %llu bytes",
+	       (unsigned long long)used);
+}
+
 static void test_object(const char *name, uint8_t *elf, size_t len,
 			int (*command)(const struct options *))
 {
@@ -537,6 +589,7 @@ int main(int argc, char **argv)
 	test_converted(elf, len);
 	test_dump();
 	test_truncated(elf, len);
+	test_bound(elf, len);
 	test_shrinking(elf, len);
 	test_flipped(elf, len);
 	test_object("template of a damaged object", object, object_len,
