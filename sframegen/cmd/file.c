@@ -76,7 +76,7 @@ void *file_alloc(size_t len)
 	void *p;
 
 	if (len < HUGE_PAGE)
-		return malloc(len);
+		return malloc(len ? len : 1);
 	/* faults on small pages would take longer than the reading */
 	if (posix_memalign(&p, HUGE_PAGE, len))
 		return NULL;
@@ -92,7 +92,7 @@ static int read_whole(int fd, uint8_t **data, uint64_t len)
 
 	if (len > MAX_READ)
 		return -EFBIG;
-	p = file_alloc(len + 1);
+	p = file_alloc(len);
 	if (!p)
 		return -ENOMEM;
 	ret = file_read(fd, 0, p, len);

@@ -58,7 +58,7 @@ int object_load(struct object *f, uint64_t offset, uint64_t len,
 	if (len > f->left)
 		return object_error(f, offset, -EFBIG,
 				    "more than 4 GiB would be read");
-	p = file_alloc(len + 1);
+	p = file_alloc(len);
 	if (!p)
 		return object_no_memory(f);
 	ret = object_read(f, offset, p, len);

@@ -104,6 +104,7 @@ int object_no_memory(const struct object *f);
 int file_open(const char *path, uint64_t *len);
 /* -ENODATA: the file ends before. */
 int file_read(int fd, uint64_t offset, void *data, size_t len);
+/* Not a byte more, for ASan to see what is read behind; NULL: no memory. */
 void *file_alloc(size_t len);
 int file_read_whole(const char *path, uint8_t **data, size_t *len);
 /* 1: it does. */

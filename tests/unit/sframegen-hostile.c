@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,6 +243,33 @@ static bool object_is_clean(int (*command)(const struct options *))
 }
 
 /* Object files: relocations and symbols come into it. */
+static bool ends_at(const void *data, size_t len)
+{
+	const uint8_t *end = (const uint8_t *)data + len;
+
+	return __asan_address_is_poisoned(end) &&
+	       !__asan_address_is_poisoned(end - 1);
+}
+
+/* Or ASan would not see what is read behind them. */
+static void test_ends(const uint8_t *elf, size_t len)
+{
+	struct object f;
+	uint8_t *whole;
+	size_t whole_len;
+	bool good;
+
+	save(elf, len);
+	good = !file_read_whole(input, &whole, &whole_len) &&
+	       ends_at(whole, whole_len);
+	free(whole);
+	good &= !object_open(&f, input) && !object_read_cfi(&f) &&
+		ends_at(f.cfi.bytes, f.cfi.image.len) &&
+		ends_at(f.text->data, f.text->len);
+	object_close(&f);
+	result(good, "nothing behind what is read", "valid bytes");
+}
+
 /* With this much that may be read. */
 static int read_cfi(uint64_t left, uint64_t *used)
 {
@@ -589,6 +617,7 @@ int main(int argc, char **argv)
 	test_converted(elf, len);
 	test_dump();
 	test_truncated(elf, len);
+	test_ends(elf, len);
 	test_bound(elf, len);
 	test_shrinking(elf, len);
 	test_flipped(elf, len);
