@@ -119,10 +119,10 @@ int command_elf(const struct options *opts)
 
 	if (!ret)
 		ret = object_read_cfi(&f);
-	if (!ret)
-		ret = object_read_debug_frame(&f);
-	if (!ret)
+	if (!ret) {
+		object_read_debug_frame(&f);
 		ret = convert(&f, opts, &out, &sum);
+	}
 	if (!ret)
 		ret = write_file(opts->output, out.data, out.len);
 	if (!ret)

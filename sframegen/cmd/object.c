@@ -45,30 +45,50 @@ int object_read(const struct object *f, uint64_t offset, void *data,
 
 	if (!ret)
 		return 0;
-	return object_error(f, offset, ret, "%s", ret == -ENODATA ?
-			    "the file has become shorter" : strerror(-ret));
+	return object_error(f, offset, ret, "%s", object_unread(ret));
 }
 
-int object_load(struct object *f, uint64_t offset, uint64_t len,
-		uint8_t **data)
+const char *object_unread(int error)
+{
+	switch (error) {
+	case -ENODATA:
+		return "the file has become shorter";
+	case -EFBIG:
+		return "more than 4 GiB would be read";
+	case -ENOMEM:
+		return "out of memory";
+	default:
+		return strerror(-error);
+	}
+}
+
+int object_try_load(struct object *f, uint64_t offset, uint64_t len,
+		    uint8_t **data)
 {
 	uint8_t *p;
 	int ret;
 
 	if (len > f->left)
-		return object_error(f, offset, -EFBIG,
-				    "more than 4 GiB would be read");
+		return -EFBIG;
 	p = file_alloc(len);
 	if (!p)
-		return object_no_memory(f);
-	ret = object_read(f, offset, p, len);
-	if (ret) {
-		free(p);
-		return ret;
-	}
+		return -ENOMEM;
 	f->left -= len;
-	*data = p;
-	return 0;
+	ret = file_read(f->fd, offset, p, len);
+	if (ret)
+		free(p);
+	else
+		*data = p;
+	return ret;
+}
+
+int object_load(struct object *f, uint64_t offset, uint64_t len,
+		uint8_t **data)
+{
+	int ret = object_try_load(f, offset, len, data);
+
+	return ret ? object_error(f, offset, ret, "%s", object_unread(ret)) :
+		     0;
 }
 
 /*

@@ -61,8 +61,8 @@ struct object {
 int object_open(struct object *f, const char *path);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
-/* What there is besides .eh_frame; one that is damaged is no error. */
-int object_read_debug_frame(struct object *f);
+/* What there is besides .eh_frame; one that cannot be used is no error. */
+void object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
 /* Whether a relocation of an object file changes [addr, addr + size). */
@@ -87,6 +87,10 @@ int object_read(const struct object *f, uint64_t offset, void *data,
 /* The same, allocated; -EFBIG: with what was read before, it is too much. */
 int object_load(struct object *f, uint64_t offset, uint64_t len,
 		uint8_t **data);
+/* Without a message, which object_unread() has for an error. */
+int object_try_load(struct object *f, uint64_t offset, uint64_t len,
+		    uint8_t **data);
+const char *object_unread(int error);
 bool object_in_file(const struct object *f, uint64_t offset, uint64_t len);
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr);
 /* NULL: no such section, not of this type, not all in the file, too long. */

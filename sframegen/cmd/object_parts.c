@@ -307,15 +307,22 @@ static int read_text(struct object *f)
 	return ret;
 }
 
+static void place_part(struct object_part *part, uint64_t offset,
+		       uint64_t len, uint64_t addr)
+{
+	part->file_offset = offset;
+	part->image = (struct sfg_image) {
+		.data = part->bytes, .len = len, .addr = addr,
+	};
+}
+
 static int load_part(struct object *f, struct object_part *part,
 		     uint64_t offset, uint64_t len, uint64_t addr)
 {
 	int ret = object_load(f, offset, len, &part->bytes);
 
-	part->file_offset = offset;
-	part->image = (struct sfg_image) {
-		.data = part->bytes, .len = len, .addr = addr,
-	};
+	if (!ret)
+		place_part(part, offset, len, addr);
 	return ret;
 }
 
@@ -476,18 +483,31 @@ int object_read_cfi(struct object *f)
 	return ret ? ret : check_length(f);
 }
 
+static void load_debug_frame(struct object *f, const GElf_Shdr *shdr)
+{
+	struct object_part *part = &f->debug_frame;
+	int ret = object_try_load(f, shdr->sh_offset, shdr->sh_size,
+				  &part->bytes);
+
+	if (ret)
+		f->debug_frame_unusable = object_unread(ret);
+	else
+		place_part(part, shdr->sh_offset, shdr->sh_size,
+			   shdr->sh_addr);
+}
+
 /* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
-int object_read_debug_frame(struct object *f)
+void object_read_debug_frame(struct object *f)
 {
 	GElf_Shdr shdr;
 
 	/* in object files a function that was discarded looks like the first */
 	if (f->ehdr.e_type == ET_REL || f->cfi_flags & SFG_INPUT_DEBUG_FRAME)
-		return 0;
+		return;
 	if (find_section(f, ".zdebug_frame", &shdr))
 		f->debug_frame_unusable = "it is compressed";
 	if (!find_section(f, ".debug_frame", &shdr))
-		return 0;
+		return;
 	if (shdr.sh_flags & SHF_COMPRESSED)
 		f->debug_frame_unusable = "it is compressed";
 	else if (!object_in_file(f, shdr.sh_offset, shdr.sh_size))
@@ -495,9 +515,7 @@ int object_read_debug_frame(struct object *f)
 	else if (!f->nr_code)
 		f->debug_frame_unusable = "no section is executable";
 	else
-		return load_part(f, &f->debug_frame, shdr.sh_offset,
-				 shdr.sh_size, shdr.sh_addr);
-	return 0;
+		load_debug_frame(f, &shdr);
 }
 
 int object_read_sframe(struct object *f)

@@ -186,6 +186,24 @@ is "all is covered" \
 	"$(sed -n 2p out)"
 rm bare.so bare.sframe
 
+# put FILE OFFSET BYTES VALUE: in the byte order of AMD64
+put() {
+	_value=$4
+	for _byte in $(seq "$3"); do
+		# shellcheck disable=SC2059 # octal is for the format
+		printf "\\$(printf %03o $((_value & 255)))"
+		_value=$((_value >> 8))
+	done | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+# header FILE NAME: where the header of this section is in the file
+header() {
+	_table=$(readelf -hW "$1" |
+		sed -n 's/.*Start of section headers: *\([0-9]*\).*/\1/p')
+	_index=$(readelf -SW "$1" |
+		sed -n "s/^ *\[ *\([0-9]*\)\] \.$2 .*/\1/p")
+	echo $((_table + 64 * _index))
+}
+
 # .debug_frame is used where .eh_frame has nothing, and never in its way
 # part NAME SECTIONS: an object with one function and its CFI there
 part() {
@@ -264,6 +282,21 @@ for kind in zlib zlib-gnu; do
 	debug_frame $kind "not used: it is compressed"
 	same_rows $kind without
 done
+# one that cannot be read, from the file's start
+cp merged.so huge.so
+truncate -s 24G huge.so
+put huge.so $(($(header merged.so debug_frame) + 24)) 8 0
+put huge.so $(($(header merged.so debug_frame) + 32)) 8 $((20 << 30))
+expect "huge" 0 "" --elf huge.so -o huge.sframe
+cp out huge.out
+debug_frame huge "not used: more than 4 GiB would be read"
+same_rows huge without
+put huge.so $(($(header merged.so debug_frame) + 32)) 8 $((1 << 30))
+# shellcheck disable=SC3045 # dash and bash have it
+(ulimit -v 65536 && exec "$bin" --elf huge.so -o huge.sframe) >huge.out 2>err
+is "huge, 64 MiB of memory" 0 "$?$(cat err)"
+debug_frame huge "not used: out of memory"
+same_rows huge without
 part second .debug_frame
 linked discarded first.o second.o
 debug_frame discarded ""
@@ -275,7 +308,7 @@ linked twice first.o
 debug_frame twice ""
 same_rows twice without
 rm -f first.o second.o one two ./*.out merged.* both.* without.* damaged.* \
-	zlib* discarded.* twice.*
+	zlib* discarded.* twice.* huge.*
 
 # functions of more rows than an FDE may have
 # long NAME GAP: a library with functions of 40, 3 and 20 rows, GAP apart
@@ -318,23 +351,6 @@ truncate -s 5G sparse.so
 (ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
 is "file of 5 GiB, 64 MiB of memory" "$(cksum <tiny.sframe)" \
 	"$(cat err)$(cksum <sparse.sframe)"
-# put FILE OFFSET BYTES VALUE: in the byte order of AMD64
-put() {
-	_value=$4
-	for _byte in $(seq "$3"); do
-		# shellcheck disable=SC2059 # octal is for the format
-		printf "\\$(printf %03o $((_value & 255)))"
-		_value=$((_value >> 8))
-	done | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
-}
-# header FILE NAME: where the header of this section is in the file
-header() {
-	_table=$(readelf -hW "$1" |
-		sed -n 's/.*Start of section headers: *\([0-9]*\).*/\1/p')
-	_index=$(readelf -SW "$1" |
-		sed -n "s/^ *\[ *\([0-9]*\)\] \.$2 .*/\1/p")
-	echo $((_table + 64 * _index))
-}
 # The code's segment: from the file's start, 20 GiB of nothing behind it.
 cp tiny.so sparse.so
 truncate -s 24G sparse.so
