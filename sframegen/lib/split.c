@@ -57,8 +57,11 @@ void sfg_count_split(const struct sfjit_function *functions, size_t nr,
 		if (function->repeat || function->nr_rows <= max_rows)
 			continue;
 		/* each function is in some FDE, maybe in the last one's */
-		while (fdes[at].addr + fdes[at].size <= function->addr)
+		while (at < nr_fdes &&
+		       function->addr - fdes[at].addr >= fdes[at].size)
 			at++;
+		if (at == nr_fdes)
+			break;
 		do
 			add_piece(&p, function, &fdes[at++]);
 		while (at < nr_fdes &&

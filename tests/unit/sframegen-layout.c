@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Description: functions share FDEs over padding, and never over code. */
+#include "core.h"
 #include "sframegen-test.h"
 
 #define CODE	0x1000
@@ -184,6 +185,29 @@ static void test_wide(void)
 	free(out.data);
 }
 
+/* FDEs that do not hold the function, up to where addresses end. */
+static void test_count_split(void)
+{
+	static const struct sfjit_row rows[] = {
+		{ .start = 0 }, { .start = 1 }, { .start = 2 },
+	};
+	const struct sfjit_function last = {
+		.addr = -16ULL, .size = 16, .rows = rows, .nr_rows = 3,
+	}, first = {
+		.addr = CODE, .size = 16, .rows = rows, .nr_rows = 3,
+	};
+	struct sfg_summary sum = { 0 };
+
+	sfg_count_split(&last, 1, &first, 1, 2, &sum);
+	result(!sum.split_functions, "function that is in no FDE", "%llu",
+	       (unsigned long long)sum.split_functions);
+	sfg_count_split(&last, 1, &last, 1, 2, &sum);
+	result(sum.split_functions == 1 && sum.split_fdes == 1,
+	       "function up to the last address", "%llu in %llu",
+	       (unsigned long long)sum.split_functions,
+	       (unsigned long long)sum.split_fdes);
+}
+
 static void test_empty(void)
 {
 	struct bytes b = { 0 };
@@ -219,6 +243,7 @@ int main(void)
 	test_signal();
 	test_cap();
 	test_wide();
+	test_count_split();
 	test_empty();
 	test_unsorted_text();
 	return finish();
