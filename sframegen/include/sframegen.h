@@ -4,8 +4,9 @@
  * libsframegen: DWARF call frame information to SFrame version 3.
  *
  * Conventions of every function here:
- *  - returns 0 or a negative errno; on failure no output argument but the
- *    struct sfg_error (which may be NULL) has been written;
+ *  - what can fail returns 0 or a negative errno. Unless said otherwise below,
+ *    no output argument but the struct sfg_error (which may be NULL) has been
+ *    written then;
  *  - thread-safe, no global state, no locks, no signals; only sfg_convert()
  *    and sfg_derive() allocate (malloc), everything else is
  *    async-signal-safe;
@@ -14,12 +15,18 @@
  *  - addresses are of the 64-bit target, lengths and offsets are bytes.
  *
  * Errnos:
- *  EINVAL	malformed CFI or SFrame section, or a row the format rejects
- *  ENOTSUP	the ABI (or the version of a section) is not known here
- *  E2BIG	a count or an offset does not fit its field in the format
- *  ENOSPC	the buffer is too small
- *  ENOENT	sfg_find_row(): no FDE, or no row of it, covers the address
- *  ENOMEM	out of memory
+ *  EINVAL	malformed CFI or SFrame section; FDEs or rows that the format
+ *		rejects; text ranges or FDEs that are not sorted
+ *  ENOTSUP	the ABI is not known here, nor (sfg_open_section()) the version
+ *		of the section; sfg_make_window_cfi(): DWARF expressions of the
+ *		ABI cannot, or not for these rows
+ *  E2BIG	a count, an offset or the length of an input or a section does
+ *		not fit its field in the format
+ *  ENOSPC	sfg_write_section(), sfg_write_fde(): the buffer is too small
+ *  ENOENT	sfg_read_fde(): no FDE has this index; sfg_read_row(): no row
+ *		is left; sfg_find_row(): no FDE, or no row of it, covers the
+ *		address
+ *  ENOMEM	sfg_convert(), sfg_derive(): out of memory
  */
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
@@ -53,7 +60,7 @@ struct sfg_error {
  *
  * sfg_section_size() checks the input and stores the exact size.
  * sfg_write_section() checks it too and writes at most 'len' bytes, of which
- * there are *used; the bytes of 'buf' are undefined after a failure.
+ * there are *used; after a failure the bytes of 'buf' are undefined.
  */
 #define SFG_SECTION_MAX(nr_fdes, nr_rows) \
 	(28 + (size_t)(nr_fdes) * 21 + (size_t)(nr_rows) * 29)
@@ -68,7 +75,8 @@ int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 /*
  * One FDE of a section that grows. It is written to 'index', its rows to
  * 'rows', at most 'len' bytes, of which there are *used; the header is left
- * alone. -EINVAL when the FDE starts before 'end_before'.
+ * alone. -EINVAL when the FDE starts before 'end_before'. After a failure the
+ * bytes at 'index' and 'rows' are undefined.
  */
 struct sfg_place {
 	void *index;			/* bytes of struct sframe_fde */
@@ -85,7 +93,8 @@ int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 
 /*
  * Adds 'delta' to the address of every FDE of a section in memory. Needs
- * only a readable header; -EINVAL when the FDEs are not inside 'len'.
+ * only a readable header; -EINVAL, and nothing is changed, when that is
+ * damaged, unknown here, or the FDEs are not inside 'len'.
  * A section made with section_addr 0 for link-time addresses, mapped at S
  * for a module with load bias B, is rebased by B - S.
  */
@@ -244,8 +253,8 @@ int sfg_read_row(struct sfg_row_reader *reader, struct sfjit_row *row,
 int sfg_check_section(const struct sfg_section *section,
 		      struct sfg_error *err);
 /*
- * The FDE and row for an address, by binary search. Of a signal FDE without
- * rows the FDE is filled and -ENOENT returned.
+ * The FDE and row for an address, by binary search. When an FDE covers it but
+ * no row does (a signal FDE has none), 'fde' is filled and -ENOENT returned.
  */
 int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 		 struct sfjit_function *fde, struct sfjit_row *row,

@@ -187,12 +187,11 @@ int sfg_read_fde(const struct sfg_section *s, uint32_t index,
 	    s->header.fre_len - fde.fre_off < ATTR_SIZE)
 		return fail(err, index_offset(s, index) + 12,
 			    "rows of the FDE are outside the section");
-	memset(reader, 0, sizeof(*reader));
-	reader->pos = s->fres_off + fde.fre_off;
-	memcpy(&attr, s->data + reader->pos, ATTR_SIZE);
+	memcpy(&attr, s->data + s->fres_off + fde.fre_off, ATTR_SIZE);
 	reason = check_attr(&attr);
 	if (reason)
-		return fail(err, reader->pos, reason);
+		return fail(err, s->fres_off + fde.fre_off, reason);
+	memset(reader, 0, sizeof(*reader));
 	reader->section = s;
 	reader->fde.addr = start_of(s, index);
 	reader->fde.size = fde.func_size;
@@ -202,7 +201,7 @@ int sfg_read_fde(const struct sfg_section *s, uint32_t index,
 	reader->flex = SFRAME_FDE2_TYPE(attr.info2);
 	reader->fre_type = SFRAME_FDE_FRE_TYPE(attr.info);
 	reader->left = reader->fde.nr_rows;
-	reader->pos += ATTR_SIZE;
+	reader->pos = s->fres_off + fde.fre_off + ATTR_SIZE;
 	return 0;
 }
 
@@ -515,7 +514,7 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 		 struct sfg_error *err)
 {
 	struct sfg_row_reader r;
-	struct sfjit_row next;
+	struct sfjit_row next, last;
 	uint64_t offset;
 	bool found = false;
 	int ret;
@@ -534,10 +533,12 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 			return ret;
 		if (next.start > offset)
 			break;
-		*row = next;
+		last = next;
 		found = true;
 	}
 	*fde = r.fde;
-	return found ? 0 : sfg_fail(err, 0, "no row covers the address",
-				    -ENOENT);
+	if (!found)
+		return sfg_fail(err, 0, "no row covers the address", -ENOENT);
+	*row = last;
+	return 0;
 }

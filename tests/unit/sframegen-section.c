@@ -162,6 +162,54 @@ static void test_find(void)
 	find(&s, UINT64_MAX, -ENOENT, 0);
 }
 
+/* Bytes that nothing has written to. */
+static bool untouched(const void *p, size_t len)
+{
+	const uint8_t *bytes = p;
+	size_t i;
+
+	for (i = 0; i < len && bytes[i] == 0xa5; i++)
+		;
+	return i == len;
+}
+
+/* What fails leaves its arguments alone, but sfg_find_row() where it says. */
+static void test_failures(void)
+{
+	struct sfg_section s;
+	struct sfg_row_reader r;
+	struct sfjit_function fde;
+	struct sfjit_row row;
+	uint8_t copy[sizeof(section)];
+	size_t rows;
+	int ret;
+
+	memset(&r, 0xa5, sizeof(r));
+	memset(&fde, 0xa5, sizeof(fde));
+	memset(&row, 0xa5, sizeof(row));
+	memcpy(copy, section, section_len);
+	sfg_open_section(&s, copy, section_len, 0x900000, NULL);
+	ret = sfg_find_row(&s, 0xfff, &fde, &row, NULL);
+	result(ret == -ENOENT && untouched(&fde, sizeof(fde)) &&
+	       untouched(&row, sizeof(row)), "no FDE: nothing is written",
+	       "%d", ret);
+	/* reserved bits in the second row of the first FDE */
+	rows = s.fres_off + sizeof(struct sframe_fde_attr);
+	copy[rows + 4 + 2] |= 0x80;
+	ret = sfg_find_row(&s, 0x1000 + 2, &fde, &row, NULL);
+	result(ret == -EINVAL && untouched(&fde, sizeof(fde)) &&
+	       untouched(&row, sizeof(row)), "bad row: nothing is written",
+	       "%d", ret);
+	copy[s.fres_off + 2] = 0xff;
+	ret = sfg_read_fde(&s, 0, &r, NULL);
+	result(ret == -EINVAL && untouched(&r, sizeof(r)),
+	       "bad FDE: nothing is written", "%d", ret);
+	ret = sfg_find_row(&s, 0x40000, &fde, &row, NULL);
+	result(ret == -ENOENT && fde.addr == 0x40000 && fde.size == 10 &&
+	       untouched(&row, sizeof(row)), "no row: the FDE is written",
+	       "%d", ret);
+}
+
 static void test_rebase(void)
 {
 	uint8_t copy[sizeof(section)];
@@ -446,6 +494,7 @@ int main(void)
 	test_bytes();
 	test_read();
 	test_find();
+	test_failures();
 	test_rebase();
 	test_refused_input();
 	test_damage();
