@@ -118,3 +118,24 @@ drop_old() {
 		done
 	exec 9>&-
 }
+
+# in_group SECONDS COMMAND...: runs COMMAND, at most so long, in a process group
+# of its own: whatever Ctrl-C or a signal to this script ends, it ends, too, and
+# first.  Sets traps.
+in_group() {
+	timeout "$@" &
+	_group=$!
+	trap end_group INT TERM HUP
+	_rc=0
+	wait "$_group" || _rc=$?
+	trap 'exit 130' INT TERM HUP
+	return $_rc
+}
+
+# A second signal must not end the wait for what the first one ended.
+end_group() {
+	trap '' INT TERM HUP
+	kill "$_group" 2>/dev/null || :
+	wait "$_group" || :
+	exit 130
+}

@@ -63,6 +63,6 @@ check_memory() {
 # side, so none may rewrite its line of the terminal.
 carry_out() {
 	planned makefile >"$plan.mk"
-	(cd "$top" && SFJIT_SIDE_BY_SIDE=1 make -s -k --no-print-directory \
-		-j"$slots" -f "$plan.mk")
+	in_group 0 env SFJIT_SIDE_BY_SIDE=1 make -C "$top" -s -k \
+		--no-print-directory -j"$slots" -f "$plan.mk"
 }

@@ -89,6 +89,8 @@ echo 'echo "skip - one: no such thing"; exit 77' | script skips
 echo 'echo "skip - one: only root can make it"; exit 77' | script root
 # shellcheck disable=SC2016 # the script's
 echo 'echo "$SFJIT_KERNEL"; [ "$SFJIT_KERNEL" = "$1" ]' | script kernel
+# Its child is to end with it.
+echo "sleep 54321 & wait" | script sleeps
 cat >"$fake/tests/lanes" <<'TABLE'
 lane first made up
 good	-	1	-	tests/good some words
@@ -99,6 +101,8 @@ bad	-	1	-	tests/bad
 lost	-	1	-	tests/lost
 more third made up
 kernel	none,other 9	made	tests/kernel none
+sleeps	-	1	-	tests/sleeps
+builds	-	1	slow	tests/good
 waits	-	5	broken	tests/good
 begins	-	1	~broken	tests/good
 unknown	-	1	nonsense tests/good
@@ -108,6 +112,8 @@ need made
 command touch made
 need broken
 command false
+need slow
+command tests/sleeps
 need kernel-none
 after made
 command test -e made
@@ -182,6 +188,29 @@ awk -v needs="$fake/tools/needs" -v show=makefile -f tools/plan.awk \
 rm -f "$fake/made"
 (cd "$fake" && make -s -f "$tmp/plan.mk") >"$tmp/out" 2>&1 || :
 is "a need without a test is made" made "$(cd "$fake" && echo mad*)"
+
+# asleep: how many processes of the fake tree there are that sleep.
+asleep() {
+	find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$fake" 2>/dev/null |
+		sed 's/cwd$/cmdline/' | xargs -r cat 2>/dev/null | tr '\0' ' ' |
+		grep -o 'sleep 54321' | wc -l
+}
+
+# until_asleep COUNT: for 10 seconds
+until_asleep() {
+	for _ in $(seq 50); do
+		[ "$(asleep)" != "$1" ] || break
+		sleep 0.2
+	done
+	asleep
+}
+O=build XDG_CACHE_HOME=$tmp/cache "$fake/tools/check" third/sleeps \
+	third/builds >"$tmp/out" 2>&1 &
+is "a test and a need that take long" 2 "$(until_asleep 2)"
+kill $!
+wait $! && status=0 || status=$?
+is "a signal ends tools/check" 1 "$status"
+is "and with it what it runs" 0 "$(until_asleep 0)"
 
 # A make of another one at the same time would find the directory.
 cat >"$fake/Makefile" <<'MAKEFILE'
