@@ -5,7 +5,6 @@
  * name leads to (a pipe, a device, an open file) is written to.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -37,8 +36,10 @@ static int fd_of(const char *path)
 {
 	char directory[PATH_MAX], real[PATH_MAX], fds[PATH_MAX];
 	size_t len = directory_len(path);
+	size_t digits = strspn(path + len, "0123456789");
 
-	if (!len || !isdigit((unsigned char)path[len]))
+	/* no number of a file has more than 9 digits */
+	if (!len || !digits || digits > 9 || path[len + digits])
 		return -1;
 	memcpy(directory, path, len);
 	directory[len] = 0;
@@ -202,6 +203,9 @@ static int write_target(const char *path, const void *data, size_t len)
 	if (stat(path, &st))
 		return errno == ENOENT ?
 		       replace_undisturbed(path, NULL, data, len) : -errno;
+	/* rename() asks for rights to the directory only */
+	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
+		return -errno;
 	if (S_ISREG(st.st_mode))
 		return replace_undisturbed(path, &st, data, len);
 	return write_through(path, data, len);

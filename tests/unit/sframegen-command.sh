@@ -417,12 +417,39 @@ expect "name of 255 bytes" 0 "" --elf in.so -o "$(printf '%0255d' 0)"
 rm "$(printf '%0255d' 0)"
 
 for mode in 600 640 444 755; do
+	# only root may write to it
+	[ $mode != 444 ] || [ "$(id -u)" -eq 0 ] || continue
 	echo old >real
 	chmod $mode real
 	expect "output to a file of mode $mode" 0 "" --elf in.so -o real
 	is "mode $mode is kept" $mode "$(stat -c %a real)"
 	rm real
 done
+# as FILE ARGS...: sframegen as a user without rights
+as_user() {
+	if [ "$(id -u)" -eq 0 ]; then
+		setpriv --reuid=1234 --regid=1234 --clear-groups "$@"
+	else
+		"$@"
+	fi
+}
+mkdir open
+chmod 777 open
+chmod a+rx "$tmp" ../../here .
+cp "$bin" in.so open
+echo old >open/real
+chmod 444 open/real
+if (cd open && as_user ./sframegen --version) >/dev/null 2>&1; then
+	(cd open && as_user ./sframegen --elf in.so -o real) >out 2>err
+	is "output to a file that may not be written" \
+		"1 sframegen: real: Permission denied" "$? $(cat err)"
+	is "it stays" old "$(cat open/real)"
+	(cd open && as_user ./sframegen --elf in.so -o new) >out 2>err
+	content "a new file beside it" open/new
+else
+	skip "output to a file that may not be written" "no setpriv"
+fi
+rm -rf open
 (umask 027 && exec "$bin" --elf in.so -o real) >out 2>err
 is "a new file has the mode that the umask leaves" 640 "$(stat -c %a real)"
 if [ "$(id -u)" -eq 0 ]; then
@@ -449,6 +476,11 @@ ln -s /dev/fd/5 five
 content "a link to /dev/fd/5" real
 expect "/dev/fd/9 that is not open" 1 \
 	"sframegen: /dev/fd/9: Bad file descriptor" --elf in.so -o /dev/fd/9
+for name in /dev/fd/1x /dev/fd/4294967297; do
+	"$bin" --elf in.so -o $name >out 2>err
+	is "$name is no open file" "1 0 sframegen: $name: No such file or directory" \
+		"$? $(wc -c <out) $(cat err)"
+done
 mkfifo fifo
 cksum <fifo >sum &
 expect "output to a FIFO" 0 "" --elf in.so -o fifo
