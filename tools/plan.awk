@@ -7,8 +7,9 @@
 #   packages   their names
 #   costs      "SECONDS WORD MIB" of each need and "SECONDS - 0" of each test
 #   memory     GiB
-#   makefile   rules by which each test runs behind what it needs; kernels are
-#              begun first, then the longest tests.  -v results=DIRECTORY
+#   makefile   rules by which each test runs behind what it needs; root
+#              filesystems are begun first, then kernels, then the longest
+#              tests.  -v results=DIRECTORY
 # A word that tools/needs does not have ends it with status 2.
 
 FILENAME == needs && $1 == "need" {
@@ -120,8 +121,12 @@ function targets(list,    part, n, i, word, text) {
 	return text
 }
 
-# Make begins with what stands first.
+# Make begins with what stands first: what needs root, while sudo remembers the
+# password.
 function order(    w, t, longest, text) {
+	for (w = 0; w < nr_words; w++)
+		if (words[w] ~ /^rootfs/ && words[w] in wanted)
+			text = text " need-" words[w]
 	for (w = 0; w < nr_words; w++)
 		if (words[w] ~ /^kernel-/ && words[w] in wanted)
 			text = text " need-" words[w]

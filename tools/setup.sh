@@ -39,6 +39,7 @@ setup() {
 		"machine; logs are in $logs."
 	# shellcheck disable=SC2046
 	need $(cat "$plan.packages")
+	! grep -q ' rootfs ' "$plan.planned" || "$top/tools/rootfs" --password
 }
 
 # total COLUMN UNIT: of the open costs, rounded up.

@@ -12,6 +12,7 @@ set -eu
 mkdir "$tmp/bin"
 cat >"$tmp/bin/sudo" <<'END'
 #!/bin/sh
+echo "$*" >>"$tmp/asked"
 exec "$@"
 END
 cat >"$tmp/bin/apt-get" <<'END'
@@ -58,10 +59,24 @@ old() {
 	touch -d '2 hours ago' "$@"
 }
 
+# password: how often sudo asks.
+password() {
+	cat >"$tmp/bin/id" <<-'END'
+		#!/bin/sh
+		echo 1000
+	END
+	chmod +x "$tmp/bin/id"
+	: >"$tmp/asked"
+	rootfs --password
+	rm "$tmp/bin/id"
+	wc -l <"$tmp/asked"
+}
+is 'password: asked for before the image is made' 1 "$(password)"
 rootfs
 plain=$said
 is 'no list: made' 0 "$rc"
 is 'no list: an image' yes "$([ -f "$plain" ] && echo yes)"
+is 'password: not asked for behind that' 0 "$(password)"
 rootfs --with= --with=,
 is 'empty lists are none' "$plain" "$said"
 
