@@ -40,6 +40,9 @@ same "version map has what the header has" "$tmp/header" "$tmp/map"
 same "shared library has what the header has" "$tmp/header" "$tmp/so"
 same "static library has what the header has" "$tmp/header" "$tmp/a"
 same "manual pages have what the header has" "$tmp/header" "$tmp/man"
+same "<sfjit/sframe.h> is the kernel's header" \
+	kernel-patches/linux/include/uapi/linux/sframe.h \
+	sframegen/include/sfjit/sframe.h
 
 # page_of FUNCTION: the page whose NAME has it
 page_of() {
