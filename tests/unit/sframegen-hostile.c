@@ -5,7 +5,6 @@
  * a section that the strict reader accepts or an error; under ASan and UBSan.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
 #include <sanitizer/asan_interface.h>
 #include <sys/stat.h>
@@ -70,17 +69,6 @@ static bool one_message(void)
 	       strchr(text, '\n') == text + len - 1;
 }
 
-static unsigned int files_in_dir(void)
-{
-	DIR *d = opendir(dir);
-	unsigned int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
-}
-
 static bool output_is_good(void)
 {
 	struct sfg_section s;
@@ -111,8 +99,8 @@ static enum verdict convert(const void *data, size_t len)
 	ret = command_elf(&opts);
 	restore();
 	if (ret)
-		return one_message() && files_in_dir() == 2 ? REFUSED : WRONG;
-	good = output_is_good() && files_in_dir() == 3;
+		return one_message() && files_in(dir) == 2 ? REFUSED : WRONG;
+	good = output_is_good() && files_in(dir) == 3;
 	return good ? CONVERTED : WRONG;
 }
 
@@ -236,7 +224,7 @@ static bool object_is_clean(int (*command)(const struct options *))
 	ret = command(&opts);
 	restore();
 	if (ret < 0)
-		return one_message() && files_in_dir() == 2;
+		return one_message() && files_in(dir) == 2;
 	if (!file_read_whole(messages, &text, &len))
 		free(text);
 	return !len;

@@ -5,7 +5,6 @@
  * it was or complete, and no temporary file.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -29,17 +28,6 @@ int fchmod(int fd, mode_t mode)
 		return -1;
 	}
 	return syscall(SYS_fchmod, fd, mode);
-}
-
-static unsigned int files_in_dir(void)
-{
-	DIR *d = opendir(dir);
-	unsigned int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
 }
 
 static void save(const char *text)
@@ -83,8 +71,8 @@ static void test(const char *name, int signal_number, bool failing,
 		write_in_child(signal_number, failing);
 	waitpid(child, &status, 0);
 	result(WIFSIGNALED(status) && WTERMSIG(status) == signal_number &&
-	       files_in_dir() == 1 && holds(want), name,
-	       "status %d, %u files", status, files_in_dir());
+	       files_in(dir) == 1 && holds(want), name,
+	       "status %d, %u files", status, files_in(dir));
 }
 
 int main(void)

@@ -4,12 +4,24 @@
 #ifndef SFRAMEGEN_TEST_H
 #define SFRAMEGEN_TEST_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../lib/case.h"
 #include "commands.h"
 #include "core.h"
+
+static inline unsigned int files_in(const char *dir)
+{
+	DIR *d = opendir(dir);
+	unsigned int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;	/* . and .. */
+}
 
 /* A growing section. */
 struct bytes {
