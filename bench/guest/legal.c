@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <sfjit/sframe.h>
+
 #include "legal.h"
 #include "measure.h"
 #include "probe.h"

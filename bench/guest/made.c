@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <sfjit/format.h>
 #include <sfjit/sframe.h>
 
 #include "made.h"

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sfjit/sframe.h>
+
 #include "measure.h"
 #include "shape.h"
 #include "sframegen.h"

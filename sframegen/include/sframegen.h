@@ -35,8 +35,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sfjit/format.h>
 #include <sfjit/rows.h>
-#include <sfjit/sframe.h>
 #include <sfjit/version.h>
 
 #ifdef __cplusplus

@@ -433,20 +433,4 @@ TEST_F_TIMEOUT(fail, proc, 300)
 	EXPECT_LE(1, self->efault);
 }
 
-static int do_stats(struct op *op)
-{
-	struct sframe_stats stats;
-
-	return sft_stats(&stats) ?: stats.windows != NR_WINDOWS;
-}
-
-TEST_F_TIMEOUT(fail, stats, 300)
-{
-	struct op op = { .run = do_stats };
-
-	register_windows(_metadata, self);
-	sweep(_metadata, self, &op, NULL);
-	EXPECT_LE(1, self->efault);
-}
-
 TEST_HARNESS_MAIN

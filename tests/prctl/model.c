@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "sframe_format.h"
 
 #define MAX_FDES	(1UL << 24)
 
@@ -229,18 +230,6 @@ static void ask_unregister(const struct call *call, struct answer *answer)
 		answer->errors |= ERROR(ENOENT);
 }
 
-static void ask_stats(const struct call *call, struct answer *answer)
-{
-	unsigned long size = call->arg[2];
-
-	if (size < offsetof(struct sframe_stats, refused))
-		answer->errors |= ERROR(EINVAL);
-	if (size > PAGE)
-		answer->errors |= ERROR(E2BIG);
-	if (!memory_writable(call->arg[1], size))
-		answer->errors |= ERROR(EFAULT);
-}
-
 static void ask_query(const struct call *call, struct answer *answer)
 {
 	static const long flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
@@ -248,15 +237,11 @@ static void ask_query(const struct call *call, struct answer *answer)
 		[PR_SFRAME_QUERY_FLAGS] = flags,
 		[PR_SFRAME_QUERY_FORMATS] = 1L << SFRAME_FORMAT_V3,
 		[PR_SFRAME_QUERY_LIMIT] = limit,
-		[PR_SFRAME_QUERY_STATS] = 0,
 	};
 	unsigned long what = call->arg[0];
 
-	if (call->arg[3] || what > PR_SFRAME_QUERY_STATS)
-		answer->errors |= ERROR(EINVAL);
-	if (what == PR_SFRAME_QUERY_STATS)
-		ask_stats(call, answer);
-	else if (call->arg[1] || call->arg[2])
+	if (call->arg[1] || call->arg[2] || call->arg[3] ||
+	    what > PR_SFRAME_QUERY_LIMIT)
 		answer->errors |= ERROR(EINVAL);
 	if (!answer->errors)
 		answer->result = results[what];

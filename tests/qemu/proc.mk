@@ -4,6 +4,7 @@
 # Static: a guest without libraries runs it.
 $(O)/tests/guest/proc_test: tests/qemu/proc_test.c tests/unit/lib-test.h \
 		tests/lib/case.c tests/lib/case.h \
+		sframegen/include/sfjit/format.h \
 		sframegen/include/sfjit/sframe.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -static -pthread -o $@ \

@@ -393,13 +393,14 @@ static void *producer(void *arg)
 
 static void check_refused(void)
 {
-	struct sframe_stats stats = { 0 };
+	struct sft_stats stats;
 	unsigned int i;
 
-	call_that(sft_stats(&stats), "query");
-	for (i = 0; i < SFRAME_NR_REASONS; i++)
-		check_that(&checks[CHECK_REFUSED], !stats.refused[i],
-			   "%llu for reason %u", stats.refused[i], i);
+	call_that(sft_stats(&stats), "/proc/self/sframe");
+	for (i = 0; i < stats.nr; i++)
+		check_that(&checks[CHECK_REFUSED], !stats.reasons[i].refused,
+			   "%llu for %s", stats.reasons[i].refused,
+			   stats.reasons[i].name);
 }
 
 static void race(double seconds)

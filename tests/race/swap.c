@@ -363,28 +363,30 @@ void swap_sample_other(void)
 	check_that(&checks[CHECK_RECORDS], !ret, "sampling a thread: %d", ret);
 }
 
-static void print_stats(const struct sframe_stats *stats)
+static void print_stats(const struct sft_stats *stats)
 {
 	unsigned int i;
 
 	printf("# refused steps by reason:");
-	for (i = 0; i < SFRAME_NR_REASONS; i++)
-		if (stats->refused[i])
-			printf(" %u:%llu", i, stats->refused[i]);
+	for (i = 0; i < stats->nr; i++)
+		if (stats->reasons[i].refused)
+			printf(" %s:%llu", stats->reasons[i].name,
+			       stats->reasons[i].refused);
 	printf("\n");
 }
 
 void swap_check(void)
 {
-	struct sframe_stats stats = { 0 };
+	struct sft_stats stats;
 
-	sft_stats(&stats);
+	check_that(&checks[CHECK_RECORDS], !sft_stats(&stats),
+		   "/proc/self/sframe");
 	print_stats(&stats);
 	printf("# %lu of %lu walks overtaken twice in a step\n", overtaken,
 	       overtaken + in_time);
 	check_that(&checks[CHECK_OVERTAKEN], overtaken <= in_time / 50,
 		   "%lu of %lu", overtaken, overtaken + in_time);
 	check_that(&checks[CHECK_OVERTAKEN],
-		   !overtaken || stats.refused[SFRAME_REASON_CHANGED],
+		   !overtaken || sft_count(&stats, "changed"),
 		   "%lu, but none counted", overtaken);
 }

@@ -43,6 +43,12 @@ same "manual pages have what the header has" "$tmp/header" "$tmp/man"
 same "<sfjit/sframe.h> is the kernel's header" \
 	kernel-patches/linux/include/uapi/linux/sframe.h \
 	sframegen/include/sfjit/sframe.h
+format() {
+	gcc -E -dM -x c "$1" | grep 'define SFRAME_' | sort
+}
+format sframegen/include/sfjit/format.h >"$tmp/format"
+format kernel-patches/linux/kernel/unwind/sframe_format.h >"$tmp/kernels"
+same "<sfjit/format.h> has the kernel's numbers" "$tmp/kernels" "$tmp/format"
 
 # page_of FUNCTION: the page whose NAME has it
 page_of() {

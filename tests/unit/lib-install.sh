@@ -14,6 +14,7 @@ works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
+	include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 
+#include <sfjit/format.h>
 #include <sfjit/sframe.h>
 
 #include "lib-test.h"

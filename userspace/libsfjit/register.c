@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 
+#include <sfjit/format.h>
 #include <sfjit/sframe.h>
 
 #include "internal.h"

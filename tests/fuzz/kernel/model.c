@@ -530,11 +530,6 @@ int sframe_window_limit(void)
 	return MAX_WINDOWS;
 }
 
-void sframe_read_stats(struct mm_struct *mm, struct sframe_stats *stats)
-{
-	memset(stats, 0, sizeof(*stats));
-}
-
 static void same(bool is_same, const char *what)
 {
 	if (!is_same)

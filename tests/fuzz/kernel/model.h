@@ -14,6 +14,7 @@
 
 #include "shim.h"
 #include "sframe.h"
+#include "sframe_format.h"
 
 #include "ref.h"
 

@@ -10,7 +10,7 @@
 #include "shim.h"
 
 #include <linux/unwind_user_types.h>
-#include <uapi/linux/sframe.h>
+#include "sframe.h"
 
 /* A window that was accepted. Offsets are from the section's start. */
 struct ref_window {

@@ -8,24 +8,15 @@
 
 #include "input.h"
 
-static bool known_size(u64 size)
-{
-	return size >= offsetofend(struct sframe_stats, last_ip) &&
-	       size <= PAGE_SIZE;
-}
-
 static int wanted_answer(u64 what, u64 a, u64 b, u64 c)
 {
 	static const int answers[] = { 3, 1, MAX_WINDOWS };
 
-	if (c)
+	if (a || b || c)
 		return -EINVAL;
 	if (shim_compat)
 		return -EOPNOTSUPP;
-	if (what == PR_SFRAME_QUERY_STATS)
-		return !known_size(b) && b <= PAGE_SIZE ? -EINVAL :
-		       !known_size(b) ? -E2BIG : -EFAULT;
-	return a || b || what > 2 ? -EINVAL : answers[what];
+	return what > PR_SFRAME_QUERY_LIMIT ? -EINVAL : answers[what];
 }
 
 /* The other calls: only their arguments can be wrong. */

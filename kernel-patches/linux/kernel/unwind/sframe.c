@@ -15,6 +15,7 @@
 #include <asm/unwind_user_sframe.h>
 
 #include "sframe.h"
+#include "sframe_format.h"
 #include "user.h"
 
 /* A rule has at most three pairs of words, of 1, 2 or 4 bytes each. */

@@ -63,6 +63,34 @@ struct sframe_window {
 };
 
 /*
+ * Why a step that found a window produced no frame. /proc/<pid>/sframe has a
+ * name for each.
+ */
+enum sframe_reason {
+	SFRAME_REASON_NONE,		/* a frame was produced */
+	SFRAME_REASON_SECTION_FAULT,	/* section byte not readable */
+	SFRAME_REASON_STACK_FAULT,	/* stack word not readable */
+	SFRAME_REASON_NO_FDE,		/* no FDE covers the address */
+	SFRAME_REASON_NO_ROW,		/* no row covers the address */
+	SFRAME_REASON_FDE_ORDER,	/* FDEs are not sorted */
+	SFRAME_REASON_FDE_RANGE,	/* FDE leaves the window's text */
+	SFRAME_REASON_FDE_TYPE,		/* unknown FDE or row type */
+	SFRAME_REASON_FRE_OFFSET,	/* rows outside the section */
+	SFRAME_REASON_REP_SIZE,		/* PCMASK block size is 0 */
+	SFRAME_REASON_ROW_ORDER,	/* row starts do not increase */
+	SFRAME_REASON_ROW_WORDS,	/* data words do not fit the type */
+	SFRAME_REASON_ROW_RULE,		/* rule the format does not allow */
+	SFRAME_REASON_ROW_REGISTER,	/* register not known here */
+	SFRAME_REASON_ROW_COUNT,	/* too many rows in one FDE */
+	SFRAME_REASON_CFA_ORDER,	/* CFA does not move up */
+	SFRAME_REASON_CFA_ALIGN,	/* CFA is not word aligned */
+	SFRAME_REASON_BUDGET,		/* walk looked at too many entries */
+	SFRAME_REASON_CHANGED,		/* window was removed meanwhile */
+	SFRAME_REASON_SIGNAL,		/* not a signal frame, or too many */
+	SFRAME_NR_REASONS,
+};
+
+/*
  * Refused steps. Samples on several CPUs may lose each other's updates: the
  * counters are hints for a table's author and must cost nothing.
  */
@@ -109,7 +137,6 @@ void sframe_window_put(struct sframe_window *window);
 
 int sframe_register(struct sframe_window *window, bool replace);
 int sframe_unregister(unsigned long key);
-void sframe_read_stats(struct mm_struct *mm, struct sframe_stats *stats);
 int sframe_window_limit(void);
 struct sframe_window *sframe_window_alloc(void);
 void sframe_window_free(struct sframe_window *window);

@@ -11,6 +11,7 @@
 #include <linux/sframe.h>
 
 #include "sframe.h"
+#include "sframe_format.h"
 #include "user.h"
 
 struct file;

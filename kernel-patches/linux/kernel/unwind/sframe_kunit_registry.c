@@ -52,10 +52,9 @@ static struct sframe_window *sframe_test_window(struct kunit *test,
 
 static unsigned int sframe_test_windows(void)
 {
-	struct sframe_stats stats;
+	struct sframe_registry *reg = sframe_registry_of(current->mm);
 
-	sframe_read_stats(current->mm, &stats);
-	return stats.windows;
+	return reg ? reg->nr : 0;
 }
 
 static void sframe_registry_lookup(struct kunit *test)
@@ -358,8 +357,8 @@ static struct mm_struct *sframe_test_fork(struct kunit *test, bool all_mapped)
 
 static void sframe_fork_shares_windows(struct kunit *test)
 {
+	struct sframe_registry *copy;
 	struct sframe_window *window;
-	struct sframe_stats stats;
 	struct mm_struct *mm;
 
 	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 1, 0x100, 0x200), 0);
@@ -367,9 +366,9 @@ static void sframe_fork_shares_windows(struct kunit *test)
 	sframe_test_registry(test)->counters.refused[SFRAME_REASON_NO_FDE] = 7;
 	window = sframe_test_window(test, 0x100);
 	mm = sframe_test_fork(test, true);
-	sframe_read_stats(mm, &stats);
-	KUNIT_EXPECT_EQ(test, stats.windows, 2);
-	KUNIT_EXPECT_EQ(test, stats.refused[SFRAME_REASON_NO_FDE], 0);
+	copy = sframe_registry_of(mm);
+	KUNIT_EXPECT_EQ(test, copy->nr, 2);
+	KUNIT_EXPECT_EQ(test, copy->counters.refused[SFRAME_REASON_NO_FDE], 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 2);
 
 	/* Neither sees what the other does. */

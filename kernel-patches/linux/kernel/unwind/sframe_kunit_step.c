@@ -69,23 +69,27 @@ static int sframe_test_step(struct kunit *test, struct unwind_user_state *state)
 	return ret;
 }
 
+static const struct sframe_counters *sframe_test_counters(void)
+{
+	return &sframe_registry_of(current->mm)->counters;
+}
+
 static void sframe_expect_refused(struct kunit *test,
 				  struct unwind_user_state *state,
 				  enum sframe_reason reason)
 {
 	unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
-	struct sframe_stats stats;
+	const struct sframe_counters *counters = sframe_test_counters();
 
 	KUNIT_EXPECT_EQ(test, sframe_test_step(test, state), -EINVAL);
 	KUNIT_EXPECT_EQ(test, state->ip, ip);
 	KUNIT_EXPECT_EQ(test, state->sp, sp);
 	KUNIT_EXPECT_EQ(test, state->fp, fp);
 
-	sframe_read_stats(current->mm, &stats);
-	KUNIT_EXPECT_EQ(test, stats.last_reason, reason);
-	KUNIT_EXPECT_EQ(test, stats.last_ip, state->exact_ip ? ip : ip - 1);
+	KUNIT_EXPECT_EQ(test, counters->last_reason, reason);
+	KUNIT_EXPECT_EQ(test, counters->last_ip, state->exact_ip ? ip : ip - 1);
 	/* Once by each of the walkers. */
-	KUNIT_EXPECT_EQ(test, stats.refused[reason], 2);
+	KUNIT_EXPECT_EQ(test, counters->refused[reason], 2);
 }
 
 /**
@@ -270,7 +274,6 @@ static void sframe_signal_of_other_code(struct kunit *test)
 	static const u16 cs[] = { 0, __USER32_CS, __KERNEL_CS, __USER_DS };
 	unsigned long stack = sframe_test_stack(test->priv);
 	struct unwind_user_state state;
-	struct sframe_stats stats;
 	struct pt_regs regs;
 	unsigned int i;
 
@@ -279,8 +282,8 @@ static void sframe_signal_of_other_code(struct kunit *test)
 		sframe_test_put_signal(test, stack, 0x2222, cs[i]);
 		KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), -EINVAL);
 	}
-	sframe_read_stats(current->mm, &stats);
-	KUNIT_EXPECT_EQ(test, stats.refused[SFRAME_REASON_SIGNAL],
+	KUNIT_EXPECT_EQ(test,
+			sframe_test_counters()->refused[SFRAME_REASON_SIGNAL],
 			2 * ARRAY_SIZE(cs));
 }
 
@@ -435,25 +438,25 @@ static int sframe_test_step_replaced(struct kunit *test, unsigned int nr)
 
 static void sframe_changed_once(struct kunit *test)
 {
-	struct sframe_stats stats;
+	const struct sframe_counters *counters;
 
 	KUNIT_EXPECT_EQ(test, sframe_test_step_replaced(test, 1), -EINVAL);
-	sframe_read_stats(current->mm, &stats);
+	counters = sframe_test_counters();
 	/* What the second window says counts. */
-	KUNIT_EXPECT_EQ(test, stats.last_reason, SFRAME_REASON_NO_FDE);
-	KUNIT_EXPECT_EQ(test, stats.refused[SFRAME_REASON_NO_FDE], 1);
-	KUNIT_EXPECT_EQ(test, stats.windows, 1);
+	KUNIT_EXPECT_EQ(test, counters->last_reason, SFRAME_REASON_NO_FDE);
+	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_NO_FDE], 1);
+	KUNIT_EXPECT_EQ(test, sframe_registry_of(current->mm)->nr, 1);
 }
 
 static void sframe_changed_twice(struct kunit *test)
 {
-	struct sframe_stats stats;
+	const struct sframe_counters *counters;
 
 	KUNIT_EXPECT_EQ(test, sframe_test_step_replaced(test, 2), -EINVAL);
-	sframe_read_stats(current->mm, &stats);
-	KUNIT_EXPECT_EQ(test, stats.last_reason, SFRAME_REASON_CHANGED);
-	KUNIT_EXPECT_EQ(test, stats.refused[SFRAME_REASON_CHANGED], 1);
-	KUNIT_EXPECT_EQ(test, stats.refused[SFRAME_REASON_NO_FDE], 0);
+	counters = sframe_test_counters();
+	KUNIT_EXPECT_EQ(test, counters->last_reason, SFRAME_REASON_CHANGED);
+	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_CHANGED], 1);
+	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_NO_FDE], 0);
 }
 
 static struct kunit_case sframe_step_cases[] = {

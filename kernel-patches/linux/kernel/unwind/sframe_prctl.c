@@ -135,38 +135,22 @@ int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
 	return sframe_unregister(key);
 }
 
-static int sframe_query_stats(void __user *ustats, unsigned long size)
-{
-	struct sframe_stats stats;
-
-	if (size < offsetofend(struct sframe_stats, last_ip))
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-	sframe_read_stats(current->mm, &stats);
-	return copy_struct_to_user(ustats, size, &stats, sizeof(stats), NULL);
-}
-
 /**
  * sframe_prctl_query - PR_SFRAME_QUERY
  * @what:	PR_SFRAME_QUERY_*
- * @arg3:	for PR_SFRAME_QUERY_STATS, address of struct sframe_stats
- * @arg4:	for PR_SFRAME_QUERY_STATS, its size
+ * @arg3:	must be 0
+ * @arg4:	must be 0
  * @arg5:	must be 0
  *
- * Return: the answer, 0 for PR_SFRAME_QUERY_STATS, or a negative error.
+ * Return: the answer or a negative error.
  */
 int sframe_prctl_query(unsigned long what, unsigned long arg3,
 		       unsigned long arg4, unsigned long arg5)
 {
-	if (arg5)
+	if (arg3 || arg4 || arg5)
 		return -EINVAL;
 	if (in_compat_syscall())
 		return -EOPNOTSUPP;
-	if (what == PR_SFRAME_QUERY_STATS)
-		return sframe_query_stats((void __user *)arg3, arg4);
-	if (arg3 || arg4)
-		return -EINVAL;
 
 	switch (what) {
 	case PR_SFRAME_QUERY_FLAGS:

@@ -497,26 +497,3 @@ void __sframe_mm_free(struct mm_struct *mm)
 	mm->sframe = NULL;
 	sframe_registry_free(reg);
 }
-
-/**
- * sframe_read_stats - what is known of an address space's windows
- * @mm:		the address space, in use
- * @stats:	filled
- */
-void sframe_read_stats(struct mm_struct *mm, struct sframe_stats *stats)
-{
-	struct sframe_registry *reg = sframe_registry_of(mm);
-	unsigned int i;
-
-	BUILD_BUG_ON(ARRAY_SIZE(stats->refused) < SFRAME_NR_REASONS);
-
-	memset(stats, 0, sizeof(*stats));
-	if (!reg)
-		return;
-
-	stats->windows = READ_ONCE(reg->nr);
-	stats->last_reason = READ_ONCE(reg->counters.last_reason);
-	stats->last_ip = READ_ONCE(reg->counters.last_ip);
-	for (i = 0; i < SFRAME_NR_REASONS; i++)
-		stats->refused[i] = READ_ONCE(reg->counters.refused[i]);
-}

@@ -100,19 +100,20 @@ static void sframe_seq_stop(struct seq_file *m, void *v)
 	seq->active = false;
 }
 
-static int sframe_seq_counters(struct seq_file *m, struct mm_struct *mm)
+/* @reg is NULL if there never was a window. */
+static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
 {
-	struct sframe_stats stats;
+	static const struct sframe_counters none;
+	const struct sframe_counters *counters = reg ? &reg->counters : &none;
 	unsigned int i;
 
-	sframe_read_stats(mm, &stats);
-	seq_printf(m, "windows %u\n", stats.windows);
+	seq_printf(m, "windows %u\n", reg ? reg->nr : 0);
 	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
 		seq_printf(m, "%s %llu\n", sframe_reasons[i],
-			   stats.refused[i]);
+			   READ_ONCE(counters->refused[i]));
 	seq_printf(m, "last %s %llx\n",
-		   sframe_reasons[min(stats.last_reason, SFRAME_NR_REASONS - 1)],
-		   stats.last_ip);
+		   sframe_reasons[READ_ONCE(counters->last_reason)],
+		   READ_ONCE(counters->last_ip));
 	return 0;
 }
 
@@ -122,7 +123,7 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 	struct sframe_window *window = v;
 
 	if (v == SEQ_START_TOKEN)
-		return sframe_seq_counters(m, seq->mm);
+		return sframe_seq_counters(m, seq->reg);
 
 	seq_printf(m, "%lx-%lx %lx %lx %lx %s\n", window->text_start,
 		   window->text_end, window->key, window->section.start,

@@ -680,7 +680,7 @@ TEST_F(abi, query)
 		  sft_query(PR_SFRAME_QUERY_FLAGS));
 	EXPECT_EQ(1 << SFRAME_FORMAT_V3, sft_query(PR_SFRAME_QUERY_FORMATS));
 	EXPECT_LT(0, sft_query(PR_SFRAME_QUERY_LIMIT));
-	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_STATS + 1));
+	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_LIMIT + 1));
 	EXPECT_EQ(-EINVAL, sft_query(ULONG_MAX));
 	EXPECT_EQ(-1, prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 1UL, 0UL,
 			    0UL));
@@ -691,45 +691,6 @@ TEST_F(abi, query)
 	EXPECT_EQ(-1, prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 0UL, 0UL,
 			    1UL));
 	EXPECT_EQ(EINVAL, errno);
-}
-
-static int query_stats(void *stats, unsigned long size, unsigned long unused)
-{
-	return prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_STATS, stats, size,
-		     unused) ? -errno : 0;
-}
-
-/* Guards against: bytes of the kernel, or of the caller's next field. */
-TEST_F(abi, stats_of_other_sizes)
-{
-	struct {
-		struct sframe_stats	stats;
-		__u64		later;
-		__u64		guard;
-	} s;
-
-	ASSERT_EQ(0, REGISTER(KEY, NULL));
-	memset(&s, 0xff, sizeof(s));
-	EXPECT_EQ(0, query_stats(&s, sizeof(s.stats) + 8, 0));
-	EXPECT_EQ(1, s.stats.windows);
-	EXPECT_EQ(0, s.stats.last_reason);
-	EXPECT_EQ(0, s.stats.refused[0]);
-	EXPECT_EQ(0, s.stats.refused[31]);
-	EXPECT_EQ(0, s.later);
-	EXPECT_EQ(UINT64_MAX, s.guard);
-
-	memset(&s, 0xff, sizeof(s));
-	EXPECT_EQ(0, query_stats(&s, 16, 0));
-	EXPECT_EQ(1, s.stats.windows);
-	EXPECT_EQ(UINT64_MAX, s.stats.refused[0]);
-
-	EXPECT_EQ(-EINVAL, query_stats(&s, 15, 0));
-	EXPECT_EQ(-EINVAL, query_stats(&s, 0, 0));
-	EXPECT_EQ(-E2BIG, query_stats(&s, SFT_PAGE + 1, 0));
-	EXPECT_EQ(-EFAULT, query_stats(NULL, sizeof(s.stats), 0));
-	EXPECT_EQ(-EFAULT, query_stats(self->section + SFT_PAGE - 8,
-				       sizeof(s.stats), 0));
-	EXPECT_EQ(-EINVAL, query_stats(&s, sizeof(s.stats), 1));
 }
 
 static long read_limit(void)

@@ -682,19 +682,6 @@ FIXTURE_TEARDOWN(flip)
 	munmap(self->run_stack, STACK_SIZE);
 }
 
-static __u64 all_refused(void)
-{
-	struct sframe_stats stats;
-	unsigned int i;
-	__u64 sum = 0;
-
-	if (sft_stats(&stats))
-		return UINT64_MAX;
-	for (i = 0; i < ARRAY_SIZE(stats.refused); i++)
-		sum += stats.refused[i];
-	return sum;
-}
-
 /* A walk, and whether the table allows it. */
 #define WALK(chain, refusals)						\
 	walk(&self->table, &self->event, &self->call,			\
@@ -704,7 +691,7 @@ static bool walk(const struct table *t, struct sft_event *event,
 		 const struct sft_call *call, void *run_stack,
 		 struct sft_chain *chain, unsigned int *refusals)
 {
-	const __u64 before = all_refused();
+	const __u64 before = sft_all_refused();
 	const __u64 sp = (uintptr_t)call->target - 8;
 	const struct pos start = {
 		.ip = (uintptr_t)sft_escape_body, .sp = sp, .fp = sp,
@@ -719,7 +706,7 @@ static bool walk(const struct table *t, struct sft_event *event,
 	if (sft_event_chain(event, chain) || !chain->nr ||
 	    chain->ip[0] != start.ip)
 		return false;
-	*refusals = all_refused() - before;
+	*refusals = sft_all_refused() - before;
 	walk.refused = *refusals;
 	return *refusals <= 1 && walk_from(&walk, 0, &start);
 }

@@ -228,7 +228,7 @@ TEST_F(life, dontfork_elsewhere_changes_nothing)
 static int child_faults(const struct sft_call *call)
 {
 	struct sft_chain chain;
-	struct sframe_stats stats;
+	struct sft_stats stats;
 	__u64 ip = (uintptr_t)call->entry + 5;
 
 	if (sft_chain_at((void *)ip, false, call, &chain) ||
@@ -236,7 +236,7 @@ static int child_faults(const struct sft_call *call)
 		return 1;
 	if (sft_stats(&stats) || stats.windows != 1)
 		return 2;
-	return stats.last_reason != SFRAME_REASON_SECTION_FAULT;
+	return strcmp(stats.last_reason, "section_fault") != 0;
 }
 
 /* Guards against: a section the child lacks, taken for corrupt. */

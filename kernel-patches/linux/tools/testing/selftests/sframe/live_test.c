@@ -132,27 +132,20 @@ static bool slot_walk_is(const __u8 *text, unsigned int nr, bool defer,
 	return sft_chain_check(&chain, ip, complete ? 3 : 2);
 }
 
-static __u64 refused(enum sframe_reason reason)
-{
-	struct sframe_stats stats;
-
-	return sft_stats(&stats) ? UINT64_MAX : stats.refused[reason];
-}
-
 #define EXPECT_SEEN(nr)							\
 	EXPECT_TRUE(slot_walk_is(self->text, nr, variant->defer, true))
 
 /* Not seen, for this reason; the window stays. */
 #define EXPECT_REFUSED(nr, reason) do {					\
-	__u64 _before = refused(reason);				\
+	__u64 _before = sft_refused(reason);				\
 									\
 	EXPECT_TRUE(slot_walk_is(self->text, nr, variant->defer,	\
 				 false));				\
-	EXPECT_EQ(_before + 1, refused(reason));			\
+	EXPECT_EQ(_before + 1, sft_refused(reason));			\
 	EXPECT_EQ(1, sft_windows());					\
 } while (0)
 
-#define EXPECT_NOT_SEEN(nr)	EXPECT_REFUSED(nr, SFRAME_REASON_NO_FDE)
+#define EXPECT_NOT_SEEN(nr)	EXPECT_REFUSED(nr, "no_fde")
 
 #define REGISTER(flags)	register_live(&self->live, self->text, flags)
 
@@ -462,7 +455,7 @@ TEST_F(live, function_leaves_the_text)
 	add_slots(&self->live, self->text, 2);
 	sft_index(self->section, 1)->func_size = SFT_SLOT + 1;
 	EXPECT_SEEN(0);
-	EXPECT_REFUSED(1, SFRAME_REASON_FDE_RANGE);
+	EXPECT_REFUSED(1, "fde_range");
 }
 
 /* Guards against: an index that is not sorted is searched as if it were. */
@@ -474,7 +467,7 @@ TEST_F(live, functions_are_appended_in_the_wrong_order)
 	for (i = 0; i < 3; i++)
 		add_slot(&self->live, self->text, 3 - i);
 	/* The middle one is asked first, then the first one. */
-	EXPECT_REFUSED(1, SFRAME_REASON_FDE_ORDER);
+	EXPECT_REFUSED(1, "fde_order");
 }
 
 /* Guards against: rows behind the section's end. */
@@ -486,7 +479,7 @@ TEST_F(live, rows_end_with_the_section)
 	self->live.size = self->live.rows + 5 + 3 + 2 - self->section;
 	ASSERT_EQ(0, REGISTER(0));
 	sft_live_add(&self->live, &fde);
-	EXPECT_REFUSED(0, SFRAME_REASON_FRE_OFFSET);
+	EXPECT_REFUSED(0, "fre_offset");
 	ASSERT_EQ(0, sft_unregister(KEY));
 
 	/* That row is complete; it is known to be the one by the next. */
@@ -695,7 +688,7 @@ TEST_F_TIMEOUT(live, published_functions_are_seen_while_others_come, 240)
 	sft_event_close(&event);
 	TH_LOG("%u samples", producer.samples);
 	EXPECT_EQ(0, wrong);
-	EXPECT_EQ(0, refused(SFRAME_REASON_NO_FDE));
+	EXPECT_EQ(0, sft_refused("no_fde"));
 }
 
 TEST_HARNESS_MAIN

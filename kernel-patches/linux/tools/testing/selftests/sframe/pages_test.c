@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(pages)
 /* The interrupt's walk leaves the page where it is; the other one gets it. */
 #define EXPECT_GOOD_WHEN_READ() do {					\
 	sft_pool_refused(_metadata, &self->pool.call, false,		\
-			 SFRAME_REASON_SECTION_FAULT);			\
+			 "section_fault");			\
 	if (variant->defer) {						\
 		EXPECT_GOOD(true);					\
 		EXPECT_GOOD(false);					\
@@ -119,7 +119,7 @@ TEST_F(pages, section_is_unmapped)
 	len = sft_pool_build(low, self->pool.text);
 	ASSERT_EQ(0, sft_register(KEY, low, len, NULL));
 	ASSERT_EQ(0, munmap(low, SFT_PAGE));
-	EXPECT_REFUSED(SFRAME_REASON_SECTION_FAULT);
+	EXPECT_REFUSED("section_fault");
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
@@ -131,7 +131,7 @@ TEST_F(pages, section_loses_its_permissions)
 	ASSERT_EQ(0, sft_register(KEY, self->split, len, NULL));
 	EXPECT_GOOD(variant->defer);
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_NONE));
-	EXPECT_REFUSED(SFRAME_REASON_SECTION_FAULT);
+	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_READ));
 	EXPECT_GOOD(variant->defer);
 }
@@ -161,7 +161,7 @@ TEST_F(pages, count_of_a_live_section_loses_its_permissions)
 	ASSERT_EQ(0, register_split(sec, self->pool.text, SFRAME_WINDOW_LIVE));
 	EXPECT_GOOD(variant->defer);
 	ASSERT_EQ(0, mprotect(self->pool.section, SFT_PAGE, PROT_NONE));
-	EXPECT_REFUSED(SFRAME_REASON_SECTION_FAULT);
+	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, mprotect(self->pool.section, SFT_PAGE, PROT_READ));
 	EXPECT_GOOD(variant->defer);
 }
@@ -190,7 +190,7 @@ TEST_F(pages, only_the_rows_behind_are_not_readable)
 
 /* Zeros are an index whose entries are all at their own address. */
 #define REASON_OF_ZEROS							\
-	(variant->defer ? SFRAME_REASON_NO_FDE : SFRAME_REASON_SECTION_FAULT)
+	(variant->defer ? "no_fde" : "section_fault")
 
 /* Guards against: a page fault in an interrupt. */
 TEST_F(pages, page_was_never_touched)
@@ -252,7 +252,7 @@ TEST_F(pages, file_is_truncated)
 	REGISTER_SPLIT();
 	EXPECT_GOOD(true);
 	ASSERT_EQ(0, ftruncate(fd, 0));
-	EXPECT_REFUSED(SFRAME_REASON_SECTION_FAULT);
+	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, ftruncate(fd, SFT_PAGE));
 	EXPECT_REFUSED(REASON_OF_ZEROS);
 }
@@ -712,7 +712,7 @@ TEST_F(held, threads_do_not_wait)
 TEST_F(held, interrupts_do_not_wait)
 {
 	sft_pool_refused(_metadata, &self->pool.call, false,
-			 SFRAME_REASON_SECTION_FAULT);
+			 "section_fault");
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
 	sft_pool_good(_metadata, &self->pool.call, false);
@@ -746,13 +746,13 @@ TEST_F(held, its_window_is_replaced)
 /* Guards against: a walk goes on in what took the page's place. */
 TEST_F(held, its_page_is_unmapped)
 {
-	struct sframe_stats stats;
+	struct sft_stats stats;
 
 	ASSERT_EQ(0, munmap(self->holder.page, SFT_PAGE));
 	RELEASE();
 	EXPECT_END();
 	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(SFRAME_REASON_SECTION_FAULT, stats.last_reason);
+	EXPECT_STREQ("section_fault", stats.last_reason);
 }
 
 /* Guards against: a process that cannot be killed. */

@@ -87,18 +87,17 @@ static inline __u64 sft_pool_ip(const struct sft_call *call)
  */
 static inline void sft_pool_refused(struct __test_metadata *_metadata,
 				    const struct sft_call *call, bool defer,
-				    enum sframe_reason reason)
+				    const char *reason)
 {
 	const __u64 ip = sft_pool_ip(call);
-	struct sframe_stats before, after;
+	struct sft_stats before, after;
 	struct sft_chain chain;
-	unsigned int i;
 
 	ASSERT_EQ(0, sft_stats(&before));
 	ASSERT_EQ(0, sft_chain_at((void *)ip, defer, call, &chain));
 	EXPECT_CHAIN(&chain, ip);
 	ASSERT_EQ(0, sft_stats(&after));
-	EXPECT_EQ(reason, after.last_reason);
+	EXPECT_STREQ(reason, after.last_reason);
 	EXPECT_EQ(ip, after.last_ip);
 
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, call, &chain));
@@ -106,9 +105,7 @@ static inline void sft_pool_refused(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, sft_stats(&after));
 	EXPECT_EQ(before.windows, after.windows);
 	EXPECT_EQ(ip + 2, after.last_ip);
-	for (i = 0; i < ARRAY_SIZE(after.refused); i++)
-		EXPECT_EQ(before.refused[i] + (i == reason ? 2 : 0),
-			  after.refused[i]);
+	EXPECT_TRUE(sft_only_for(&before, &after, reason, 2));
 }
 
 static inline void sft_pool_good(struct __test_metadata *_metadata,

@@ -50,14 +50,6 @@ static int register_fdes(__u8 *section, const struct sft_fde *fdes,
 	return sft_register(KEY, section, sft_build(section, fdes, nr), NULL);
 }
 
-/* Refusals for @reason so far. */
-static __u64 refused(enum sframe_reason reason)
-{
-	struct sframe_stats stats;
-
-	return sft_stats(&stats) ? UINT64_MAX : stats.refused[reason];
-}
-
 #define EXPECT_AT(addr, call, ...) do {					\
 	const void *_addr = (addr);					\
 	struct sft_chain _chain;					\
@@ -135,11 +127,11 @@ TEST_F(rows, other_registers_only_in_the_topmost_frame)
 
 	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text + 13, &call, SFT_CALLERS);
-	EXPECT_EQ(0, refused(SFRAME_REASON_ROW_REGISTER));
+	EXPECT_EQ(0, sft_refused("row_register"));
 
 	/* r10 still holds it here, but who knows what the callee did. */
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + DRAP_CALL_RET);
-	EXPECT_EQ(1, refused(SFRAME_REASON_ROW_REGISTER));
+	EXPECT_EQ(1, sft_refused("row_register"));
 }
 
 /*
@@ -223,14 +215,12 @@ TEST_F(rows, undefined_return_address_ends_the_walk)
 		.start = text, .size = SFT_SLOT, .rows = &row, .nr_rows = 1,
 	};
 	const struct sft_call call = { text, sft_leaf };
-	unsigned int reason;
 
 	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text, &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + sft_slot_arg.ret);
 	/* It is no refusal. */
-	for (reason = 0; reason < SFRAME_NR_REASONS; reason++)
-		EXPECT_EQ(0, refused(reason));
+	EXPECT_EQ(0, sft_all_refused());
 }
 
 /* Guards against: the same for the FLEX type. */
@@ -345,9 +335,9 @@ TEST_F(rows, gap_between_functions_ends_the_walk)
 
 	ASSERT_EQ(0, register_fdes(self->section, fdes, 2));
 	EXPECT_AT(call.entry, &call);
-	EXPECT_EQ(1, refused(SFRAME_REASON_NO_FDE));
+	EXPECT_EQ(1, sft_refused("no_fde"));
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)call.entry + 8);
-	EXPECT_EQ(2, refused(SFRAME_REASON_NO_FDE));
+	EXPECT_EQ(2, sft_refused("no_fde"));
 }
 
 /* Guards against: the same before the first and behind the last one. */
@@ -366,7 +356,7 @@ TEST_F(rows, window_larger_than_its_functions)
 	EXPECT_AT(first.entry, &first);
 	EXPECT_AT(mid.entry, &mid, SFT_CALLERS);
 	EXPECT_AT(last.entry, &last);
-	EXPECT_EQ(2, refused(SFRAME_REASON_NO_FDE));
+	EXPECT_EQ(2, sft_refused("no_fde"));
 }
 
 /* Guards against: the same without any. */
@@ -379,7 +369,7 @@ TEST_F(rows, window_without_functions_ends_the_walk)
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text, SFT_SLOT,
 				       0));
 	EXPECT_AT(text, &call);
-	EXPECT_EQ(1, refused(SFRAME_REASON_NO_FDE));
+	EXPECT_EQ(1, sft_refused("no_fde"));
 }
 
 /* Guards against: one byte more or less than the window. */
@@ -393,7 +383,7 @@ TEST_F(rows, edges_of_a_window)
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text, 10, 0));
 	/* The function leaves the window: no byte of it is believed. */
 	EXPECT_AT(text, &call);
-	EXPECT_EQ(1, refused(SFRAME_REASON_FDE_RANGE));
+	EXPECT_EQ(1, sft_refused("fde_range"));
 	ASSERT_EQ(0, sft_unregister(KEY));
 
 	sft_index(self->section, 0)->func_size = 9;
@@ -570,7 +560,7 @@ TEST_F(rows, sixty_four_rows)
 	EXPECT_AT(text + 62, &call, SFT_CALLERS);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + 65, SFT_CALLERS);
 	EXPECT_AT(text + 72, &call, SFT_CALLERS);
-	EXPECT_EQ(0, refused(SFRAME_REASON_ROW_COUNT));
+	EXPECT_EQ(0, sft_refused("row_count"));
 }
 
 /* Guards against: 65535 rows, as earlier series walked through. */
@@ -581,9 +571,9 @@ TEST_F(rows, more_than_sixty_four_rows_are_not_walked_through)
 
 	ASSERT_NE(NULL, text);
 	EXPECT_AT(text + 62, &call, SFT_CALLERS);
-	EXPECT_EQ(0, refused(SFRAME_REASON_ROW_COUNT));
+	EXPECT_EQ(0, sft_refused("row_count"));
 	EXPECT_AT(text + 73, &call);
-	EXPECT_EQ(1, refused(SFRAME_REASON_ROW_COUNT));
+	EXPECT_EQ(1, sft_refused("row_count"));
 }
 
 /* Guards against: words of one size taken for another. */

@@ -181,20 +181,6 @@ int sft_query(unsigned long what)
 	return result(prctl(PR_SFRAME_QUERY, what, 0UL, 0UL, 0UL));
 }
 
-int sft_stats(struct sframe_stats *stats)
-{
-	return result(prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_STATS, stats,
-			    sizeof(*stats), 0UL));
-}
-
-int sft_windows(void)
-{
-	struct sframe_stats stats;
-	int ret = sft_stats(&stats);
-
-	return ret ? ret : (int)stats.windows;
-}
-
 const char *sft_missing(void)
 {
 	if (sft_query(PR_SFRAME_QUERY_FORMATS) < 0)

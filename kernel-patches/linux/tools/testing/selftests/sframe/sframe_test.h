@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <linux/perf_event.h>
 #include <linux/sframe.h>
+#include "sframe_format.h"
 
 #define SFT_PAGE	4096UL
 
@@ -101,9 +102,6 @@ int sft_register_text(unsigned long key, const void *sec, size_t len,
 		      const void *text, size_t text_len, __u32 flags);
 int sft_unregister(unsigned long key);
 int sft_query(unsigned long what);
-int sft_stats(struct sframe_stats *stats);
-/* Number of windows, or a negative errno. */
-int sft_windows(void);
 
 /**
  * struct sft_live - a section that grows
@@ -131,6 +129,44 @@ void sft_live_add(struct sft_live *live, const struct sft_fde *fde);
 
 /* Why the tests cannot run here, or NULL. */
 const char *sft_missing(void);
+
+/* ---- stats.c: /proc/self/sframe -------------------------------------- */
+
+#define SFT_MAX_REASONS	32
+
+struct sft_reason {
+	char		name[16];
+	unsigned long long	refused;
+};
+
+/**
+ * struct sft_stats - what the kernel has counted
+ * @windows:	registered now
+ * @nr:		number of reasons
+ * @reasons:	refused steps by reason
+ * @last_reason: name of the last refused step's reason, or "none"
+ * @last_ip:	its address
+ */
+struct sft_stats {
+	unsigned int		windows;
+	unsigned int		nr;
+	struct sft_reason	reasons[SFT_MAX_REASONS];
+	char			last_reason[16];
+	unsigned long long	last_ip;
+};
+
+int sft_stats(struct sft_stats *stats);
+/* Number of windows, or a negative errno. */
+int sft_windows(void);
+/* Steps refused for @reason; UINT64_MAX if there is none of this name. */
+__u64 sft_count(const struct sft_stats *stats, const char *reason);
+/* The same, until now. */
+__u64 sft_refused(const char *reason);
+/* Steps refused until now. */
+__u64 sft_all_refused(void);
+/* Were exactly @nr steps refused between the two, each for @reason? */
+bool sft_only_for(const struct sft_stats *before,
+		  const struct sft_stats *after, const char *reason, __u64 nr);
 
 /* ---- walk.c: memory, events and callchains --------------------------- */
 

@@ -339,13 +339,13 @@ TEST_F(signal, other_registers_are_not_known_behind_a_signal)
 		.nr_rows = 1, .info2 = SFRAME_FDE_TYPE_FLEX,
 	};
 	const void *ip = self->text + 5;
-	struct sframe_stats stats;
+	struct sft_stats stats;
 
 	ASSERT_EQ(0, sft_unregister(KEY_SLOT));
 	ASSERT_EQ(0, register_fde(KEY_SLOT, SECTION(KEY_SLOT), &fde));
 	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip);
 	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(1, stats.refused[SFRAME_REASON_ROW_REGISTER]);
+	EXPECT_EQ(1, sft_count(&stats, "row_register"));
 	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
 }
 
@@ -607,14 +607,13 @@ static bool handlers_are(const struct sft_call *call, bool defer,
 
 /* The walk ended at the restorer, or at @ip, for this reason only. */
 static void check_reason(struct __test_metadata *_metadata,
-			 enum sframe_reason reason, const void *ip)
+			 const char *reason, const void *ip)
 {
-	struct sframe_stats stats;
-	unsigned int i;
+	struct sft_stats stats;
 
 	ASSERT_EQ(0, sft_stats(&stats));
-	for (i = 0; i < ARRAY_SIZE(stats.refused); i++)
-		EXPECT_EQ(i == reason, stats.refused[i]);
+	EXPECT_EQ(1, sft_count(&stats, reason));
+	EXPECT_EQ(1, sft_all_refused());
 	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
 }
 
@@ -623,10 +622,10 @@ static void check_reason(struct __test_metadata *_metadata,
 
 static void check_no_reason(struct __test_metadata *_metadata)
 {
-	struct sframe_stats stats;
+	struct sft_stats stats;
 
 	ASSERT_EQ(0, sft_stats(&stats));
-	EXPECT_EQ(SFRAME_REASON_NONE, stats.last_reason);
+	EXPECT_STREQ("none", stats.last_reason);
 }
 
 /* Guards against: made-up frames that are refused for another reason. */
@@ -666,7 +665,7 @@ TEST_F(made, nine_frames)
 {
 	make_chain(self->stack, MAX_SIGNALS + 1, true);
 	EXPECT_HANDLERS(MAX_SIGNALS + 1, false);
-	EXPECT_REFUSED(SFRAME_REASON_SIGNAL);
+	EXPECT_REFUSED("signal");
 }
 
 /* Guards against: a frame that leads to itself keeps the sample for ever. */
@@ -677,7 +676,7 @@ TEST_F(made, frame_that_leads_to_itself)
 	set_regs(frame, sft_restorer, &frame->uc, NULL);
 	EXPECT_MADE(RESTORER, RESTORER, RESTORER, RESTORER, RESTORER, RESTORER,
 		    RESTORER, RESTORER, RESTORER);
-	check_reason(_metadata, SFRAME_REASON_SIGNAL, sft_restorer);
+	check_reason(_metadata, "signal", sft_restorer);
 }
 
 /* Guards against: the same with a function between. */
@@ -686,7 +685,7 @@ TEST_F(made, frames_that_lead_to_each_other)
 	link_frame(frame_at(self->stack, 0), frame_at(self->stack, 1));
 	link_frame(frame_at(self->stack, 1), frame_at(self->stack, 0));
 	EXPECT_HANDLERS(MAX_SIGNALS + 1, false);
-	EXPECT_REFUSED(SFRAME_REASON_SIGNAL);
+	EXPECT_REFUSED("signal");
 }
 
 /* Guards against: registers of 32-bit code, or of no code, are followed. */
@@ -694,7 +693,7 @@ TEST_F(made, code_segment_of_something_else)
 {
 	static const __u16 segments[] = { 0, 0x10, 0x23, 0x32, 0x3b, 0xffff };
 	struct frame *frame = frame_at(self->stack, 0);
-	struct sframe_stats stats;
+	struct sft_stats stats;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(segments); i++) {
@@ -702,7 +701,7 @@ TEST_F(made, code_segment_of_something_else)
 		frame->uc.uc_mcontext.gregs[REG_CSGSFS] = segments[i];
 		EXPECT_MADE(RESTORER);
 		ASSERT_EQ(0, sft_stats(&stats));
-		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_SIGNAL]);
+		EXPECT_EQ(i + 1, sft_count(&stats, "signal"));
 	}
 }
 
@@ -735,7 +734,7 @@ TEST_F(made, stack_pointers_that_lead_nowhere)
 	};
 	__u8 *text = sft_make_slot(&sft_slot_arg, NULL);
 	struct frame *frame = frame_at(self->stack, 0);
-	struct sframe_stats stats;
+	struct sft_stats stats;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sps); i++) {
@@ -743,7 +742,7 @@ TEST_F(made, stack_pointers_that_lead_nowhere)
 		interrupt_slot(self->section + 256, text, frame, sps[i]);
 		EXPECT_MADE(RESTORER, (uintptr_t)text);
 		ASSERT_EQ(0, sft_stats(&stats));
-		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_STACK_FAULT]);
+		EXPECT_EQ(i + 1, sft_count(&stats, "stack_fault"));
 		EXPECT_EQ((uintptr_t)text, stats.last_ip);
 	}
 }
@@ -756,7 +755,7 @@ TEST_F(made, stack_pointer_at_the_end_of_all_addresses)
 	interrupt_slot(self->section + 256, text, frame_at(self->stack, 0),
 		       -8UL);
 	EXPECT_MADE(RESTORER, (uintptr_t)text);
-	check_reason(_metadata, SFRAME_REASON_CFA_ORDER, text);
+	check_reason(_metadata, "cfa_order", text);
 }
 
 /* Guards against: after a signal the stack may go down once more. */
@@ -770,7 +769,7 @@ TEST_F(made, growth_is_checked_behind_a_signal)
 	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section + 256, &fde));
 	set_regs(frame, text, frame + 1, NULL);
 	EXPECT_MADE(RESTORER, (uintptr_t)text);
-	check_reason(_metadata, SFRAME_REASON_CFA_ORDER, text);
+	check_reason(_metadata, "cfa_order", text);
 }
 
 /* The frame of the made-up stack so that byte @off of it begins a page. */
@@ -793,7 +792,7 @@ TEST_F(made, frame_on_a_page_that_is_not_there)
 		offsetof(struct frame, uc.uc_mcontext.gregs[REG_CSGSFS]),
 	};
 	__u8 *page = self->stack + 2 * SFT_PAGE;
-	struct sframe_stats stats;
+	struct sft_stats stats;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(offs); i++) {
@@ -804,7 +803,7 @@ TEST_F(made, frame_on_a_page_that_is_not_there)
 		ASSERT_EQ(0, mprotect(page, SFT_PAGE, SFT_RW));
 		EXPECT_MADE(RESTORER, SFT_CALLERS);
 		ASSERT_EQ(0, sft_stats(&stats));
-		EXPECT_EQ(i + 1, stats.refused[SFRAME_REASON_STACK_FAULT]);
+		EXPECT_EQ(i + 1, sft_count(&stats, "stack_fault"));
 	}
 }
 
@@ -818,8 +817,8 @@ TEST_F(made, frame_on_a_page_that_is_not_resident)
 	ASSERT_EQ(0, madvise(page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_MADE(RESTORER);
 	/* Zeros are no code segment. */
-	EXPECT_REFUSED(variant->defer ? SFRAME_REASON_SIGNAL :
-		       SFRAME_REASON_STACK_FAULT);
+	EXPECT_REFUSED(variant->defer ? "signal" :
+		       "stack_fault");
 }
 
 /* Guards against: a signal bit on code that no signal returns to. */
@@ -831,7 +830,7 @@ TEST_F(made, signal_bit_over_ordinary_code)
 
 	ASSERT_EQ(0, register_fde(KEY_LEAF, self->section + 256, &fde));
 	EXPECT_MADE();
-	check_reason(_metadata, SFRAME_REASON_SIGNAL, sft_escape_body);
+	check_reason(_metadata, "signal", sft_escape_body);
 }
 
 /* Guards against: rows of a signal frame are read, and believed. */
