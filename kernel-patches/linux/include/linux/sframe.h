@@ -61,7 +61,9 @@ static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 		__sframe_munmap(mm, start, end);
 }
 
+bool sframe_walk_init(struct unwind_user_state *state, bool sample);
 int sframe_step(struct unwind_user_state *state);
+void sframe_refused(struct unwind_user_state *state);
 
 int sframe_prctl_register(unsigned long key, unsigned long addr,
 			  unsigned long len, unsigned long opts);
@@ -95,9 +97,19 @@ static inline bool sframe_mm_has_windows(struct mm_struct *mm)
 	return false;
 }
 
+static inline bool sframe_walk_init(struct unwind_user_state *state,
+				    bool sample)
+{
+	return false;
+}
+
 static inline int sframe_step(struct unwind_user_state *state)
 {
 	return -ENOENT;
+}
+
+static inline void sframe_refused(struct unwind_user_state *state)
+{
 }
 
 static inline int sframe_prctl_register(unsigned long key, unsigned long addr,
@@ -126,7 +138,7 @@ static inline int sframe_prctl_query(unsigned long what, unsigned long arg3,
  * struct sframe_seq - an open /proc/<pid>/sframe
  * @mm:		address space shown; NULL if the task has none
  * @reg:	its registry, between start and stop
- * @active:	between start and stop, @mm is in use and @reg locked
+ * @active:	between start and stop, @mm is in use
  */
 struct sframe_seq {
 	struct mm_struct	*mm;
@@ -137,13 +149,14 @@ struct sframe_seq {
 extern const struct seq_operations sframe_seq_ops;
 
 #ifdef CONFIG_PERF_SFRAME_CALLCHAIN
-void sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
+bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 			   struct pt_regs *regs);
 #else
-static inline void
+static inline bool
 sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 		      struct pt_regs *regs)
 {
+	return false;
 }
 #endif
 

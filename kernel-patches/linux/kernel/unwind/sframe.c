@@ -1,133 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finding the rules of one frame in an SFrame section.
+ * One step of a walk through an SFrame window: find the window, decode the row
+ * of the address, apply its rules.
  *
  * The section belongs to user space, which may have made it up and may change
  * it at any time. So a byte is read once, into a local variable, then checked,
- * then used; nothing is kept between steps. A section can make the walk of its
- * own task fail or lie, and nothing else.
+ * then used. A section can make the walk of its own task fail or lie, and
+ * nothing else.
+ *
+ * A step reads table and stack in one access section. Addresses of the stack
+ * are masked, see user.h. Those of the table need not be: they are the base
+ * that was checked at registration, which user space cannot change, plus a
+ * number of 32 bits, or of 24 times the size of an FDE. So a CPU that runs
+ * ahead of a check reads at most that far behind the end of user memory, and
+ * there is no memory of the kernel: on x86-64 addresses of neither follow.
  */
-#include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/string.h>
-#include <linux/unaligned.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/sframe.h>
 
 #include <asm/unwind_user_sframe.h>
 
 #include "sframe.h"
 #include "sframe_format.h"
+#include "signal.h"
 #include "user.h"
 
-/* A rule has at most three pairs of words, of 1, 2 or 4 bytes each. */
-#define SFRAME_ROW_WORDS	6
-#define SFRAME_ROW_BYTES	(SFRAME_ROW_WORDS * sizeof(u32))
+/* A CFA has up to three words, RA and FP two. */
+#define SFRAME_ROW_WORDS	7
 
-/* Bytes of rows read at once. */
-#define SFRAME_CHUNK		64
-
-/*
- * A window into the FRE area: what was read and is not yet used. A chunk comes
- * behind the head of a row, shorter than a row's words, and these are copied
- * without regard to their number.
- */
-struct sframe_cursor {
-	unsigned long	pos;
-	unsigned long	end;
-	unsigned int	head;
-	unsigned int	fill;
-	unsigned int	*budget;
-	u8		buf[SFRAME_ROW_BYTES + SFRAME_CHUNK + SFRAME_ROW_BYTES];
-};
-
-/* A row as it is stored. */
+/* A row as it is stored; its words are at @words. */
 struct sframe_row {
+	unsigned long	words;
 	u32		start;
 	u8		info;
-	u8		nr_words;
-	u8		shift;
-	u8		raw[SFRAME_ROW_BYTES];
 };
 
-/* An FDE and its attributes, decoded. */
-struct sframe_func {
-	unsigned long	start;
-	u32		size;
-	u32		fre_off;
-	u16		nr_rows;
-	u8		fre_type;
-	u8		fde_type;
-	u8		rep_size;
-	bool		pcmask;
-	bool		signal;
+/* The halves of structures that are read by one load. */
+union sframe_fde_rest {
+	u64	load;
+	struct {
+		u32	func_size;
+		u32	fre_off;
+	};
 };
 
-/* Each read and each row is taken from the walk's budget. */
-static __always_inline bool sframe_spent(unsigned int *budget)
-{
-	if (!*budget)
-		return true;
-	--*budget;
-	return false;
-}
-
-static __always_inline enum sframe_reason
-sframe_read(void *dst, unsigned long addr, unsigned long size,
-	    unsigned int *budget, const bool nofault)
-{
-	if (sframe_spent(budget))
-		return SFRAME_REASON_BUDGET;
-	if (unwind_user_read(dst, addr, size, nofault))
-		return SFRAME_REASON_SECTION_FAULT;
-	return SFRAME_REASON_NONE;
-}
-
-/* Move what is left, less than a row's words, to the front of the buffer. */
-static __always_inline void sframe_cursor_rewind(struct sframe_cursor *cur)
-{
-	u8 left[SFRAME_ROW_BYTES];
-
-	memcpy(left, cur->buf + cur->head, sizeof(left));
-	memcpy(cur->buf, left, sizeof(left));
-	cur->fill -= cur->head;
-	cur->head = 0;
-}
+union sframe_attr_head {
+	u32	load;
+	struct {
+		u16	num_fres;
+		u8	info;
+		u8	info2;
+	};
+};
 
 /*
- * Read the next chunk. It ends with its page: rows in front of a page that is
- * not there must not fail with it.
+ * How much is left of the walk? One clock read for SFRAME_INTERVAL reads, each
+ * of which may take long: pages that were never used, or memory of a device.
  */
-static __always_inline enum sframe_reason
-sframe_cursor_fill(struct sframe_cursor *cur, const bool nofault)
+static noinline enum sframe_reason sframe_pause(struct sframe_walk *walk)
 {
-	unsigned long size = min(SFRAME_CHUNK, cur->end - cur->pos);
-	enum sframe_reason reason;
-
-	size = min(size, PAGE_SIZE - offset_in_page(cur->pos));
-	/* The rows end where the section does. */
-	if (!size)
-		return SFRAME_REASON_FRE_OFFSET;
-
-	sframe_cursor_rewind(cur);
-	reason = sframe_read(cur->buf + cur->fill, cur->pos, size, cur->budget,
-			     nofault);
-	cur->fill += size;
-	cur->pos += size;
-	return reason;
+	walk->budget -= SFRAME_INTERVAL - walk->slack;
+	walk->slack = SFRAME_INTERVAL;
+	if (walk->budget < 0)
+		return SFRAME_REASON_BUDGET;
+	if (walk->deadline && (s64)(local_clock() - walk->deadline) > 0)
+		return SFRAME_REASON_DEADLINE;
+	return SFRAME_REASON_NONE;
 }
 
-/* Have the next @size bytes in the buffer. */
-static __always_inline enum sframe_reason
-sframe_cursor_need(struct sframe_cursor *cur, unsigned int size,
-		   const bool nofault)
+/* Count a read. Functions, as that of the clock, are called outside. */
+static __always_inline enum sframe_reason sframe_spend(struct sframe_walk *walk)
 {
 	enum sframe_reason reason;
 
-	while (cur->fill - cur->head < size) {
-		reason = sframe_cursor_fill(cur, nofault);
-		if (reason)
-			return reason;
-	}
-	return SFRAME_REASON_NONE;
+	if (likely(--walk->slack >= 0))
+		return SFRAME_REASON_NONE;
+
+	user_read_access_end();
+	reason = sframe_pause(walk);
+	if (!unwind_user_access_begin())
+		return SFRAME_REASON_SECTION_FAULT;
+	return reason;
 }
 
 /*
@@ -135,19 +91,17 @@ sframe_cursor_need(struct sframe_cursor *cur, unsigned int size,
  * release semantics, when an FDE and its rows are complete.
  */
 static __always_inline enum sframe_reason
-sframe_count_fdes(const struct sframe_section *section, u32 *nr,
-		  unsigned int *budget, const bool nofault)
+sframe_count_fdes(struct unwind_user_state *state,
+		  const struct sframe_section *section, u32 *nr)
 {
-	unsigned long count, addr;
+	u32 count;
 
 	*nr = section->num_fdes;
 	if (!section->live)
 		return SFRAME_REASON_NONE;
-	if (sframe_spent(budget))
-		return SFRAME_REASON_BUDGET;
 
-	addr = section->start + offsetof(struct sframe_header, num_fdes);
-	if (unwind_user_read_u32(&count, addr, nofault))
+	if (!unwind_user_get(state, &count, section->start +
+			     offsetof(struct sframe_header, num_fdes)))
 		return SFRAME_REASON_SECTION_FAULT;
 	/* What was stored before the count is read after it. */
 	smp_rmb();
@@ -158,54 +112,103 @@ sframe_count_fdes(const struct sframe_section *section, u32 *nr,
 	return SFRAME_REASON_NONE;
 }
 
-/* Find the last FDE that starts at or before @ip. */
-static __always_inline enum sframe_reason
-sframe_find_fde(const struct sframe_section *section, unsigned long ip,
-		struct sframe_func *func, unsigned int *budget,
-		const bool nofault)
-{
-	unsigned long lowest = 0, highest = ULONG_MAX, addr, start;
-	enum sframe_reason reason;
-	u32 low = 0, high, mid;
-	struct sframe_fde fde;
-	bool found = false;
+/* Entries [@low, @high) of an index, where @lowest <= starts <= @highest. */
+struct sframe_bounds {
+	unsigned long	lowest;
+	unsigned long	highest;
+	u32		low;
+	u32		high;
+};
 
-	reason = sframe_count_fdes(section, &high, budget, nofault);
-	if (reason)
-		return reason;
+/* The keys are starts of functions, sampled at registration. */
+static __always_inline void
+sframe_search_keys(const struct sframe_window *window, unsigned long ip,
+		   struct sframe_bounds *bounds)
+{
+	u32 low = 0, high = window->nr_keys, mid, off = ip - window->text_start;
 
 	while (low < high) {
-		mid = low + (high - low) / 2;
-		addr = section->fdes + mid * sizeof(fde);
-		reason = sframe_read(&fde, addr, sizeof(fde), budget, nofault);
+		mid = (low + high) / 2;
+		if (window->keys[mid] > off)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	if (high < window->nr_keys) {
+		bounds->high = high << window->key_shift;
+		bounds->highest = window->text_start + window->keys[high];
+	}
+	if (low) {
+		bounds->low = (low - 1) << window->key_shift;
+		bounds->lowest = window->text_start + window->keys[low - 1];
+	}
+}
+
+/* Find the last FDE that starts at or before @ip. */
+static __always_inline enum sframe_reason
+sframe_search_index(struct unwind_user_state *state,
+		    const struct sframe_section *section, unsigned long ip,
+		    struct sframe_bounds *bounds, unsigned long *fde)
+{
+	enum sframe_reason reason;
+	unsigned long addr, start;
+	s64 rel;
+	u32 mid;
+
+	*fde = 0;
+	while (bounds->low < bounds->high) {
+		reason = sframe_spend(&state->sframe);
 		if (reason)
 			return reason;
+		mid = (bounds->low + bounds->high) / 2;
+		addr = section->fdes + mid * sizeof(struct sframe_fde);
+		if (!unwind_user_get(state, &rel, addr))
+			return SFRAME_REASON_SECTION_FAULT;
 
 		/* A sorted index has no entry outside of those around it. */
-		start = addr + fde.func_start;
-		if (start < lowest || start > highest)
+		start = addr + rel;
+		if (start < bounds->lowest || start > bounds->highest)
 			return SFRAME_REASON_FDE_ORDER;
 
 		if (start > ip) {
-			highest = start;
-			high = mid;
-			continue;
+			bounds->highest = start;
+			bounds->high = mid;
+		} else {
+			bounds->lowest = start;
+			bounds->low = mid + 1;
+			*fde = addr;
 		}
-		lowest = start;
-		low = mid + 1;
-		found = true;
-		func->start = start;
-		func->size = fde.func_size;
-		func->fre_off = fde.fre_off;
 	}
-	return found ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
+	return *fde ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
 }
 
+/* Find the FDE of @ip, and where in the FRE area its rows are. */
 static __always_inline enum sframe_reason
-sframe_check_fde(const struct sframe_window *window, unsigned long ip,
-		 const struct sframe_func *func)
+sframe_find_fde(struct unwind_user_state *state,
+		const struct sframe_window *window, unsigned long ip,
+		struct sframe_func *func, u32 *fre_off)
 {
+	struct sframe_bounds bounds = { .highest = ULONG_MAX };
+	union sframe_fde_rest rest;
+	enum sframe_reason reason;
+	unsigned long fde;
+
+	reason = sframe_count_fdes(state, &window->section, &bounds.high);
+	if (reason)
+		return reason;
+	if (window->nr_keys)
+		sframe_search_keys(window, ip, &bounds);
+	reason = sframe_search_index(state, &window->section, ip, &bounds,
+				     &fde);
+	if (reason)
+		return reason;
+	if (!unwind_user_get(state, &rest.load,
+			     fde + offsetof(struct sframe_fde, func_size)))
+		return SFRAME_REASON_SECTION_FAULT;
+
 	/* A gap between functions, or an entry that was taken back. */
+	func->start = bounds.lowest;
+	func->size = rest.func_size;
 	if (ip - func->start >= func->size)
 		return SFRAME_REASON_NO_FDE;
 
@@ -214,252 +217,334 @@ sframe_check_fde(const struct sframe_window *window, unsigned long ip,
 	    func->size > window->text_end - func->start)
 		return SFRAME_REASON_FDE_RANGE;
 
+	*fre_off = rest.fre_off;
 	return SFRAME_REASON_NONE;
 }
 
+/* Read the attributes of a function, in front of its rows. */
 static __always_inline enum sframe_reason
-sframe_read_attr(struct sframe_cursor *cur, struct sframe_func *func,
-		 const bool nofault)
+sframe_read_attr(struct unwind_user_state *state,
+		 const struct sframe_section *section, u32 fre_off,
+		 struct sframe_func *func)
 {
-	struct sframe_fde_attr attr;
-	enum sframe_reason reason;
+	unsigned long addr = section->fres + fre_off;
+	union sframe_attr_head head;
 
-	reason = sframe_cursor_need(cur, sizeof(attr), nofault);
-	if (reason)
-		return reason;
-	memcpy(&attr, cur->buf + cur->head, sizeof(attr));
-	cur->head += sizeof(attr);
+	/* The rows of the function have to be in the section. */
+	if (sizeof(struct sframe_fde_attr) > section->fres_end - section->fres ||
+	    fre_off > section->fres_end - section->fres -
+		      sizeof(struct sframe_fde_attr))
+		return SFRAME_REASON_FRE_OFFSET;
+	if (!unwind_user_get(state, &head.load, addr))
+		return SFRAME_REASON_SECTION_FAULT;
 
-	/* Bits of a later version may change what the rows mean. */
-	if (attr.info & SFRAME_FDE_RESERVED ||
-	    attr.info2 & SFRAME_FDE2_RESERVED)
+	/*
+	 * Bits of a later version may change what the rows mean. The key of
+	 * signed return addresses is of machines that sign them.
+	 */
+	if (head.info & (SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B) ||
+	    head.info2 & SFRAME_FDE2_RESERVED)
 		return SFRAME_REASON_FDE_TYPE;
-
-	func->nr_rows = attr.num_fres;
-	func->fre_type = SFRAME_FDE_FRE_TYPE(attr.info);
-	func->fde_type = SFRAME_FDE2_TYPE(attr.info2);
-	func->pcmask = attr.info & SFRAME_FDE_PCMASK;
-	func->signal = attr.info & SFRAME_FDE_SIGNAL;
-	func->rep_size = attr.rep_size;
 
 	/* Row starts have 1, 2 or 4 bytes. */
-	if (func->fre_type > SFRAME_FRE_TYPE_ADDR4)
+	if (SFRAME_FDE_FRE_TYPE(head.info) > SFRAME_FRE_TYPE_ADDR4 ||
+	    SFRAME_FDE2_TYPE(head.info2) > SFRAME_FDE_TYPE_FLEX)
 		return SFRAME_REASON_FDE_TYPE;
 
-	if (func->fde_type > SFRAME_FDE_TYPE_FLEX)
-		return SFRAME_REASON_FDE_TYPE;
+	func->rows = addr + sizeof(struct sframe_fde_attr);
+	func->nr_rows = head.num_fres;
+	func->fre_type = SFRAME_FDE_FRE_TYPE(head.info);
+	func->flex = SFRAME_FDE2_TYPE(head.info2) == SFRAME_FDE_TYPE_FLEX;
+	func->signal = head.info & SFRAME_FDE_SIGNAL;
+	func->rep_size = 0;
+	if (!(head.info & SFRAME_FDE_PCMASK))
+		return SFRAME_REASON_NONE;
 
+	if (!unwind_user_get(state, &func->rep_size, addr +
+			     offsetof(struct sframe_fde_attr, rep_size)))
+		return SFRAME_REASON_SECTION_FAULT;
 	/* The offset is taken modulo the block size. */
-	if (func->pcmask && !func->rep_size)
-		return SFRAME_REASON_REP_SIZE;
-
-	return SFRAME_REASON_NONE;
+	return func->rep_size ? SFRAME_REASON_NONE : SFRAME_REASON_REP_SIZE;
 }
 
-static __always_inline enum sframe_reason
-sframe_read_start(struct sframe_cursor *cur, const struct sframe_func *func,
-		  u32 *start, const bool nofault)
+static __always_inline bool
+sframe_get_start(struct unwind_user_state *state, u8 fre_type,
+		 unsigned long addr, u32 *start)
 {
-	unsigned int size = 1 << func->fre_type;
-	enum sframe_reason reason;
-	const u8 *at;
+	u16 half;
+	u8 byte;
 
-	reason = sframe_cursor_need(cur, size, nofault);
-	if (reason)
-		return reason;
-
-	at = cur->buf + cur->head;
-	if (func->fre_type == SFRAME_FRE_TYPE_ADDR1)
-		*start = *at;
-	else if (func->fre_type == SFRAME_FRE_TYPE_ADDR2)
-		*start = get_unaligned((const u16 *)at);
-	else
-		*start = get_unaligned((const u32 *)at);
-	cur->head += size;
-	return SFRAME_REASON_NONE;
-}
-
-/* Read the info byte of a row and the data words it announces. */
-static __always_inline enum sframe_reason
-sframe_read_words(struct sframe_cursor *cur, struct sframe_row *row,
-		  const bool nofault)
-{
-	enum sframe_reason reason;
-
-	reason = sframe_cursor_need(cur, 1, nofault);
-	if (reason)
-		return reason;
-
-	row->info = cur->buf[cur->head++];
-	row->shift = SFRAME_FRE_WORD_SIZE(row->info);
-	row->nr_words = SFRAME_FRE_WORDS(row->info);
-
-	/* Words have 1, 2 or 4 bytes; no rule needs more than six of them. */
-	if (row->shift > 2 || row->nr_words > SFRAME_ROW_WORDS)
-		return SFRAME_REASON_ROW_WORDS;
-
-	reason = sframe_cursor_need(cur, row->nr_words << row->shift, nofault);
-	if (reason)
-		return reason;
-
-	memcpy(row->raw, cur->buf + cur->head, SFRAME_ROW_BYTES);
-	cur->head += row->nr_words << row->shift;
-	return SFRAME_REASON_NONE;
-}
-
-/* A data word, with the sign of an offset. */
-static s32 sframe_word(const struct sframe_row *row, unsigned int nr)
-{
-	switch (row->shift) {
-	case 0:
-		return (s8)row->raw[nr];
-	case 1:
-		return get_unaligned((const s16 *)(row->raw + 2 * nr));
+	switch (fre_type) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		if (!unwind_user_get(state, &byte, addr))
+			return false;
+		*start = byte;
+		return true;
+	case SFRAME_FRE_TYPE_ADDR2:
+		if (!unwind_user_get(state, &half, addr))
+			return false;
+		*start = half;
+		return true;
 	default:
-		return get_unaligned((const s32 *)(row->raw + 4 * nr));
+		return unwind_user_get(state, start, addr);
 	}
 }
 
-/* Find the last row that starts at or before @off. */
+/*
+ * Find the last row that starts at or before @off. Of the rows in front of it
+ * only the head is read.
+ */
 static __always_inline enum sframe_reason
-sframe_find_row(struct sframe_cursor *cur, const struct sframe_func *func,
-		u32 off, struct sframe_row *row, const bool nofault)
+sframe_find_row(struct unwind_user_state *state,
+		const struct sframe_section *section,
+		struct sframe_func *func, u32 off, struct sframe_row *row)
 {
+	unsigned int head = (1 << func->fre_type) + 1, size, i;
+	unsigned long pos = func->rows;
 	enum sframe_reason reason;
-	unsigned int i;
 	u32 start;
 
+	func->next_row = U32_MAX;
 	for (i = 0; i < func->nr_rows; i++) {
 		/* The time of a step is bounded, whatever the table says. */
 		if (i == SFRAME_STEP_ROWS)
 			return SFRAME_REASON_ROW_COUNT;
-		if (sframe_spent(cur->budget))
-			return SFRAME_REASON_BUDGET;
-
-		reason = sframe_read_start(cur, func, &start, nofault);
+		reason = sframe_spend(&state->sframe);
 		if (reason)
 			return reason;
+
+		/* The rows end where the section does. */
+		if (head > section->fres_end - pos)
+			return SFRAME_REASON_FRE_OFFSET;
+		if (!sframe_get_start(state, func->fre_type, pos, &start))
+			return SFRAME_REASON_SECTION_FAULT;
 
 		/* Rows that go back or stand still have no meaning. */
 		if (i && start <= row->start)
 			return SFRAME_REASON_ROW_ORDER;
-
-		if (start > off)
+		if (start > off) {
+			func->next_row = start;
 			break;
+		}
 
+		if (!unwind_user_get(state, &row->info, pos + head - 1))
+			return SFRAME_REASON_SECTION_FAULT;
+		/* Words have 1, 2 or 4 bytes; no rule needs more of them. */
+		if (SFRAME_FRE_WORD_SIZE(row->info) > 2 ||
+		    SFRAME_FRE_WORDS(row->info) > SFRAME_ROW_WORDS)
+			return SFRAME_REASON_ROW_WORDS;
+		size = SFRAME_FRE_WORDS(row->info) <<
+		       SFRAME_FRE_WORD_SIZE(row->info);
 		row->start = start;
-		reason = sframe_read_words(cur, row, nofault);
-		if (reason)
-			return reason;
+		row->words = pos + head;
+		if (size > section->fres_end - row->words)
+			return SFRAME_REASON_FRE_OFFSET;
+		pos = row->words + size;
 	}
 	return i ? SFRAME_REASON_NONE : SFRAME_REASON_NO_ROW;
 }
 
-/* CFA = base + word 0, RA at the fixed offset, FP at CFA + word 1. */
-static enum sframe_reason
-sframe_default_rules(const struct sframe_row *row, s8 ra_off,
-		     struct unwind_user_frame *frame)
+/* Data word @nr of a row, with the sign of an offset. */
+static __always_inline bool
+sframe_get_word(struct unwind_user_state *state, const struct sframe_row *row,
+		unsigned int nr, s32 *word)
 {
-	/* The return address is not a word here: its offset is fixed. */
-	if (row->nr_words > 2)
-		return SFRAME_REASON_ROW_WORDS;
+	s16 half;
+	s8 byte;
 
-	frame->cfa.base = SFRAME_FRE_BASE_SP(row->info) ?
-			  UNWIND_USER_BASE_SP : UNWIND_USER_BASE_FP;
-	frame->cfa.off = sframe_word(row, 0);
-	frame->ra.base = UNWIND_USER_BASE_CFA;
-	frame->ra.deref = true;
-	frame->ra.off = ra_off;
-	if (row->nr_words == 2) {
-		frame->fp.base = UNWIND_USER_BASE_CFA;
-		frame->fp.deref = true;
-		frame->fp.off = sframe_word(row, 1);
+	switch (SFRAME_FRE_WORD_SIZE(row->info)) {
+	case 0:
+		if (!unwind_user_get(state, &byte, row->words + nr))
+			return false;
+		*word = byte;
+		return true;
+	case 1:
+		if (!unwind_user_get(state, &half, row->words + 2 * nr))
+			return false;
+		*word = half;
+		return true;
+	default:
+		return unwind_user_get(state, word, row->words + 4 * nr);
 	}
-	return SFRAME_REASON_NONE;
 }
 
-/* One (control, offset) pair of a FLEX row. */
-static enum sframe_reason
-sframe_flex_rule(const struct sframe_row *row, unsigned int nr,
-		 struct unwind_user_rule *rule)
+static __always_inline void sframe_set_rule(struct unwind_user_rule *rule,
+					    u8 from, s32 off)
 {
-	/* Control words are unsigned, offsets are not. */
-	u32 ctrl = sframe_word(row, nr) & GENMASK((8 << row->shift) - 1, 0);
-	u32 regnum = SFRAME_FLEX_REGNUM(ctrl);
+	rule->from = from;
+	rule->regnum = 0;
+	rule->off = off;
+}
 
-	if (ctrl & SFRAME_FLEX_RESERVED)
-		return SFRAME_REASON_ROW_RULE;
+/* CFA = base + word 0, RA at the fixed offset, FP at CFA + word 1. */
+static __always_inline enum sframe_reason
+sframe_default_rules(struct unwind_user_state *state,
+		     const struct sframe_row *row,
+		     struct unwind_user_frame *frame)
+{
+	unsigned int nr_words = SFRAME_FRE_WORDS(row->info);
+	s32 off;
 
-	rule->deref = ctrl & SFRAME_FLEX_DEREF_P;
-	rule->off = sframe_word(row, nr + 1);
-	if (!(ctrl & SFRAME_FLEX_REG_P)) {
-		rule->base = UNWIND_USER_BASE_CFA;
+	/* The return address is not a word here: its offset is fixed. */
+	if (nr_words > 2)
+		return SFRAME_REASON_ROW_WORDS;
+
+	if (!sframe_get_word(state, row, 0, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	sframe_set_rule(&frame->cfa, SFRAME_FRE_BASE_SP(row->info) ?
+			UNWIND_USER_FROM_SP : UNWIND_USER_FROM_FP, off);
+	if (nr_words < 2)
 		return SFRAME_REASON_NONE;
-	}
 
-	/* Larger numbers would be cut off by the type of the field. */
-	if (regnum > U16_MAX)
-		return SFRAME_REASON_ROW_REGISTER;
-
-	if (regnum == UNWIND_USER_REGNUM_SP)
-		rule->base = UNWIND_USER_BASE_SP;
-	else if (regnum == UNWIND_USER_REGNUM_FP)
-		rule->base = UNWIND_USER_BASE_FP;
-	else
-		rule->base = UNWIND_USER_BASE_REG;
-	rule->regnum = regnum;
+	if (!sframe_get_word(state, row, 1, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
+			off);
 	return SFRAME_REASON_NONE;
 }
 
 /*
- * Pairs for CFA, RA and FP in this order. A single word 0 in place of the RA
- * pair leaves the fixed offset and is there for the FP pair behind it only.
+ * The (control, offset) pair at word *@nr of a FLEX row; the control word is
+ * unsigned. *@nr moves on.
  */
-static enum sframe_reason
-sframe_flex_rules(const struct sframe_row *row, s8 ra_off,
-		  struct unwind_user_frame *frame)
+static __always_inline enum sframe_reason
+sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
+		unsigned int *nr, struct unwind_user_rule *rule, u32 *ctrl)
 {
-	bool padded = row->nr_words == 5;
+	s32 word, off;
+
+	if (!sframe_get_word(state, row, (*nr)++, &word) ||
+	    !sframe_get_word(state, row, (*nr)++, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	*ctrl = word & (U32_MAX >> (32 - (8 << SFRAME_FRE_WORD_SIZE(row->info))));
+
+	sframe_set_rule(rule, UNWIND_USER_FROM_CFA, off);
+	if (*ctrl & SFRAME_FLEX_REG_P) {
+		/* Larger numbers would be cut off by the type of the field. */
+		if (SFRAME_FLEX_REGNUM(*ctrl) > U16_MAX)
+			return SFRAME_REASON_ROW_REGISTER;
+		rule->regnum = SFRAME_FLEX_REGNUM(*ctrl);
+		if (rule->regnum == UNWIND_USER_REGNUM_SP)
+			rule->from = UNWIND_USER_FROM_SP;
+		else if (rule->regnum == UNWIND_USER_REGNUM_FP)
+			rule->from = UNWIND_USER_FROM_FP;
+		else
+			rule->from = UNWIND_USER_FROM_REG;
+	}
+	if (*ctrl & SFRAME_FLEX_DEREF_P)
+		rule->from |= UNWIND_USER_DEREF;
+	return SFRAME_REASON_NONE;
+}
+
+/* The CFA's pair may have a third word, added to what was loaded. */
+static __always_inline enum sframe_reason
+sframe_get_cfa(struct unwind_user_state *state,
+	       const struct sframe_section *section,
+	       const struct sframe_row *row, unsigned int *nr,
+	       struct unwind_user_frame *frame)
+{
 	enum sframe_reason reason;
+	u32 ctrl;
 
-	/* Two, four or six words are pairs, five have the padding. */
-	if (row->nr_words & 1 && !padded)
-		return SFRAME_REASON_ROW_WORDS;
-	if (padded && sframe_word(row, 2))
-		return SFRAME_REASON_ROW_WORDS;
-
-	reason = sframe_flex_rule(row, 0, &frame->cfa);
+	reason = sframe_get_rule(state, row, nr, &frame->cfa, &ctrl);
 	if (reason)
 		return reason;
 
 	/* The CFA cannot start from itself. */
-	if (frame->cfa.base == UNWIND_USER_BASE_CFA)
+	if (!(ctrl & SFRAME_FLEX_REG_P))
 		return SFRAME_REASON_ROW_RULE;
+	if (!(ctrl & SFRAME_FLEX_ADDEND))
+		return SFRAME_REASON_NONE;
 
-	frame->ra.base = UNWIND_USER_BASE_CFA;
-	frame->ra.deref = true;
-	frame->ra.off = ra_off;
-	if (row->nr_words >= 4 && !padded)
-		reason = sframe_flex_rule(row, 2, &frame->ra);
+	/* Two words could say the same of what is not loaded. */
+	if (!section->addend || !(ctrl & SFRAME_FLEX_DEREF_P))
+		return SFRAME_REASON_ROW_RULE;
+	if (SFRAME_FRE_WORDS(row->info) < 3)
+		return SFRAME_REASON_ROW_WORDS;
+	if (!sframe_get_word(state, row, (*nr)++, &frame->cfa_addend))
+		return SFRAME_REASON_SECTION_FAULT;
+	return SFRAME_REASON_NONE;
+}
+
+/*
+ * Rules for CFA, RA and FP in this order. A single word 0 in place of the RA
+ * pair leaves the fixed offset and is there for the FP pair behind it only.
+ */
+static __always_inline enum sframe_reason
+sframe_flex_rules(struct unwind_user_state *state,
+		  const struct sframe_section *section,
+		  const struct sframe_row *row,
+		  struct unwind_user_frame *frame)
+{
+	unsigned int nr_words = SFRAME_FRE_WORDS(row->info), nr = 0;
+	enum sframe_reason reason;
+	u32 ctrl = 0;
+	s32 word;
+
+	/* The CFA has two words at least. */
+	if (nr_words < 2)
+		return SFRAME_REASON_ROW_WORDS;
+	reason = sframe_get_cfa(state, section, row, &nr, frame);
 	if (reason)
 		return reason;
 
-	/* A stack address is no return address. */
-	if (frame->ra.base == UNWIND_USER_BASE_CFA && !frame->ra.deref)
-		return SFRAME_REASON_ROW_RULE;
-
-	if (row->nr_words < 5)
+	switch (nr_words - nr) {
+	case 0:
 		return SFRAME_REASON_NONE;
-	return sframe_flex_rule(row, row->nr_words - 2, &frame->fp);
+	case 3:
+		if (!sframe_get_word(state, row, nr++, &word))
+			return SFRAME_REASON_SECTION_FAULT;
+		/* Padding is 0. */
+		if (word)
+			return SFRAME_REASON_ROW_WORDS;
+		break;
+	case 2:
+	case 4:
+		reason = sframe_get_rule(state, row, &nr, &frame->ra, &ctrl);
+		if (reason)
+			return reason;
+		/* A stack address is no return address. */
+		if (frame->ra.from == UNWIND_USER_FROM_CFA)
+			return SFRAME_REASON_ROW_RULE;
+		break;
+	default:
+		return SFRAME_REASON_ROW_WORDS;
+	}
+
+	/* Only the CFA has an addend. */
+	if (ctrl & SFRAME_FLEX_ADDEND)
+		return SFRAME_REASON_ROW_RULE;
+	if (nr == nr_words)
+		return SFRAME_REASON_NONE;
+	reason = sframe_get_rule(state, row, &nr, &frame->fp, &ctrl);
+	if (!reason && ctrl & SFRAME_FLEX_ADDEND)
+		return SFRAME_REASON_ROW_RULE;
+	return reason;
 }
 
-static enum sframe_reason
-sframe_row_rules(const struct sframe_row *row, u8 fde_type, s8 ra_off,
+/* What holds for each row that says nothing else. */
+static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
+					      s8 ra_off)
+{
+	sframe_set_rule(&frame->ra, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
+			ra_off);
+	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
+	frame->cfa_addend = 0;
+	frame->sp_off = 0;
+	frame->kind = UNWIND_USER_FRAME_CALL;
+	frame->ra_copied = false;
+	frame->ra_signed = false;
+}
+
+static __always_inline enum sframe_reason
+sframe_row_rules(struct unwind_user_state *state,
+		 const struct sframe_section *section,
+		 const struct sframe_func *func, const struct sframe_row *row,
 		 struct unwind_user_frame *frame)
 {
 	/* No words: the return address is undefined, the stack ends here. */
-	if (!row->nr_words) {
-		frame->outermost = true;
+	if (!SFRAME_FRE_WORDS(row->info)) {
+		frame->kind = UNWIND_USER_FRAME_OUTERMOST;
 		return SFRAME_REASON_NONE;
 	}
 
@@ -467,230 +552,305 @@ sframe_row_rules(const struct sframe_row *row, u8 fde_type, s8 ra_off,
 	if (SFRAME_FRE_MANGLED_RA(row->info))
 		return SFRAME_REASON_ROW_RULE;
 
-	if (fde_type == SFRAME_FDE_TYPE_FLEX)
-		return sframe_flex_rules(row, ra_off, frame);
-	return sframe_default_rules(row, ra_off, frame);
+	if (func->flex)
+		return sframe_flex_rules(state, section, row, frame);
+	return sframe_default_rules(state, row, frame);
 }
 
+/* Fill the frame of the walk with the rules of @ip, in an access section. */
 static __always_inline enum sframe_reason
-__sframe_find_frame(const struct sframe_window *window, unsigned long ip,
-		    struct unwind_user_frame *frame, unsigned int *budget,
-		    const bool nofault)
+sframe_decode(struct unwind_user_state *state,
+	      const struct sframe_window *window, unsigned long ip,
+	      struct sframe_func *func)
 {
+	struct unwind_user_frame *frame = &state->sframe.frame;
 	const struct sframe_section *section = &window->section;
-	struct sframe_cursor cur;
 	enum sframe_reason reason;
-	struct sframe_func func;
 	struct sframe_row row;
-	u32 off;
+	u32 fre_off, off;
 
-	memset(frame, 0, sizeof(*frame));
-	reason = sframe_find_fde(section, ip, &func, budget, nofault);
+	reason = sframe_find_fde(state, window, ip, func, &fre_off);
 	if (reason)
 		return reason;
-	reason = sframe_check_fde(window, ip, &func);
-	if (reason)
-		return reason;
-
-	/* The rows of the function have to be in the section. */
-	if (func.fre_off >= section->fres_end - section->fres)
-		return SFRAME_REASON_FRE_OFFSET;
-
-	cur.pos = section->fres + func.fre_off;
-	cur.end = section->fres_end;
-	cur.head = 0;
-	cur.fill = 0;
-	cur.budget = budget;
-	reason = sframe_read_attr(&cur, &func, nofault);
+	reason = sframe_read_attr(state, section, fre_off, func);
 	if (reason)
 		return reason;
 
+	sframe_init_frame(frame, section->ra_off);
 	/* The kernel knows its signal frame; rows could only say less. */
-	if (func.signal) {
-		frame->signal = true;
+	if (func->signal) {
+		frame->kind = UNWIND_USER_FRAME_SIGNAL;
 		return SFRAME_REASON_NONE;
 	}
 
-	off = ip - func.start;
-	if (func.pcmask)
-		off %= func.rep_size;
-	reason = sframe_find_row(&cur, &func, off, &row, nofault);
+	off = ip - func->start;
+	if (func->rep_size)
+		off %= func->rep_size;
+	reason = sframe_find_row(state, section, func, off, &row);
 	if (reason)
 		return reason;
+	return sframe_row_rules(state, section, func, &row, frame);
+}
 
-	return sframe_row_rules(&row, func.fde_type, section->ra_off, frame);
+/* Read what a frame's rules lead to, in an access section. */
+static __always_inline int
+sframe_read_stack(struct unwind_user_state *state,
+		  const struct unwind_user_frame *frame,
+		  struct unwind_user_caller *caller)
+{
+	switch (frame->kind) {
+	case UNWIND_USER_FRAME_CALL:
+		return unwind_user_read_caller(state, frame, caller);
+	case UNWIND_USER_FRAME_SIGNAL:
+		return unwind_user_read_signal(state, caller);
+	default:
+		return 0;
+	}
+}
+
+static enum sframe_reason sframe_apply_reason(int ret)
+{
+	switch (ret) {
+	case 0:
+		return SFRAME_REASON_NONE;
+	case -ELOOP:
+		return SFRAME_REASON_CFA_ORDER;
+	case -EINVAL:
+		return SFRAME_REASON_CFA_ALIGN;
+	case -ENODATA:
+		return SFRAME_REASON_ROW_REGISTER;
+	case -ERANGE:
+		return SFRAME_REASON_RETURN_ADDRESS;
+	case -ESRCH:
+		return SFRAME_REASON_RETURN_PROBE;
+	case -EOPNOTSUPP:
+		return SFRAME_REASON_SIGNAL;
+	default:
+		return SFRAME_REASON_STACK_FAULT;
+	}
 }
 
 /**
- * sframe_find_frame - find the rules that hold at an address of a window
- * @window:	the window, pinned by the caller
+ * sframe_read - read the rules of an address, and the caller's registers
+ * @state:	position of the walk; its sframe.frame is filled
+ * @window:	with a section to be read
  * @ip:		address inside of its text
- * @frame:	filled with the rules
- * @budget:	reads and rows left for this walk, counted down
+ * @func:	filled with the function of @ip
+ * @caller:	filled, unless NULL
  *
- * Context: Process context. May sleep in a page fault.
+ * This is the one access section of a step.
+ *
+ * Context: Any, with page faults disabled and nmi_uaccess_okay(); RCU.
  * Return: SFRAME_REASON_NONE, or why there is no frame.
  */
-enum sframe_reason
-sframe_find_frame(const struct sframe_window *window, unsigned long ip,
-		  struct unwind_user_frame *frame, unsigned int *budget)
+enum sframe_reason sframe_read(struct unwind_user_state *state,
+			       const struct sframe_window *window,
+			       unsigned long ip, struct sframe_func *func,
+			       struct unwind_user_caller *caller)
 {
-	return __sframe_find_frame(window, ip, frame, budget, false);
+	enum sframe_reason reason;
+	int ret = 0;
+
+	if (!unwind_user_access_begin())
+		return SFRAME_REASON_SECTION_FAULT;
+	reason = sframe_decode(state, window, ip, func);
+	if (!reason && caller)
+		ret = sframe_read_stack(state, &state->sframe.frame, caller);
+	user_read_access_end();
+	return reason ?: sframe_apply_reason(ret);
 }
 
-/**
- * sframe_find_frame_nofault - the same for callers that must not fault
- * @window:	the window, pinned by the caller
- * @ip:		address inside of its text
- * @frame:	filled with the rules
- * @budget:	reads and rows left for this walk, counted down
- *
- * Context: Any, with page faults disabled and nmi_uaccess_okay().
- * Return: SFRAME_REASON_NONE, or why there is no frame.
- */
-enum sframe_reason
-sframe_find_frame_nofault(const struct sframe_window *window,
-			  unsigned long ip, struct unwind_user_frame *frame,
-			  unsigned int *budget)
+/* Have the window of @ip; that of the last step often covers it, too. */
+static noinline void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
 {
-	return __sframe_find_frame(window, ip, frame, budget, true);
-}
+	struct sframe_range range;
 
-static int sframe_check_header(const struct sframe_header *header)
-{
-	/* Each version so far has another layout. */
-	if (header->magic != SFRAME_MAGIC ||
-	    header->version != SFRAME_VERSION_3)
-		return -EINVAL;
-
-	/* The search needs order, and addresses relative to their field. */
-	if (header->flags != (SFRAME_F_FDE_SORTED |
-			      SFRAME_F_FDE_FUNC_START_PCREL))
-		return -EINVAL;
-
-	/* Rules are in terms of one machine's registers. */
-	if (header->abi_arch != UNWIND_USER_SFRAME_ABI ||
-	    header->cfa_fixed_ra_offset != UNWIND_USER_SFRAME_RA_OFF ||
-	    header->cfa_fixed_fp_offset)
-		return -EINVAL;
-
-	/* Nobody emits an auxiliary header. */
-	if (header->auxhdr_len)
-		return -EINVAL;
-
-	return 0;
+	/* What was changed before this is seen by the look-up. */
+	walk->seq = smp_load_acquire(&walk->reg->seq);
+	range = sframe_lookup(walk->reg, ip);
+	walk->window = range.window;
+	walk->first = range.first;
+	walk->last = range.last;
 }
 
 /*
- * The index lies in front of the rows, and these in the section. In a live
- * section the index grows up to the rows, and these up to the end.
+ * Is what was read the section of the window? Windows may have been changed
+ * meanwhile; this one was not if it is still found.
  */
-static int sframe_set_extent(struct sframe_section *section,
-			     const struct sframe_header *header, bool live)
+static bool sframe_still_there(struct sframe_walk *walk, unsigned long ip)
 {
-	unsigned long behind = section->start + sizeof(*header);
-	unsigned long len = section->length - sizeof(*header);
-	u32 capacity, fre_len;
+	const struct sframe_window *window = walk->window;
 
-	if (header->fres_off > len || header->fdes_off > header->fres_off)
-		return -EINVAL;
-	len -= header->fres_off;
-	fre_len = live ? len : header->fre_len;
-	if (fre_len > len)
-		return -EINVAL;
+	/* See sframe_changed(). */
+	smp_rmb();
+	if (likely(READ_ONCE(walk->reg->seq) == walk->seq))
+		return true;
 
-	capacity = (header->fres_off - header->fdes_off) /
-		   sizeof(struct sframe_fde);
-	/* Also of a live section: what is there was appended. */
-	if (header->num_fdes > capacity)
-		return -EINVAL;
-	section->num_fdes = live ? capacity : header->num_fdes;
-	/* The time of a search is bounded. */
-	if (section->num_fdes > SFRAME_MAX_FDES)
-		return -EINVAL;
+	sframe_find_window(walk, ip);
+	return walk->window == window;
+}
 
-	section->fdes = behind + header->fdes_off;
-	section->fres = behind + header->fres_off;
-	section->fres_end = section->fres + fre_len;
-	section->live = live;
-	return 0;
+static __always_inline int
+sframe_enter(struct unwind_user_state *state,
+	     const struct unwind_user_frame *frame,
+	     const struct unwind_user_caller *caller)
+{
+	switch (frame->kind) {
+	case UNWIND_USER_FRAME_CALL:
+		return unwind_user_enter(state, caller, frame->ra_copied);
+	case UNWIND_USER_FRAME_SIGNAL:
+		unwind_user_enter_signal(state, caller);
+		return 0;
+	default:
+		state->done = true;
+		return 0;
+	}
+}
+
+static int sframe_refuse(struct sframe_walk *walk, enum sframe_reason reason)
+{
+	walk->reason = reason;
+	if (reason == SFRAME_REASON_SECTION_FAULT ||
+	    reason == SFRAME_REASON_STACK_FAULT)
+		return -EFAULT;
+	return -EINVAL;
+}
+
+/* Rules that were not read of the section now: they hold in any case. */
+static __always_inline int
+sframe_step_known(struct unwind_user_state *state,
+		  const struct unwind_user_frame *frame)
+{
+	struct unwind_user_caller caller __uninitialized;
+	int ret;
+
+	if (!unwind_user_access_begin())
+		return -EFAULT;
+	ret = sframe_read_stack(state, frame, &caller);
+	user_read_access_end();
+	if (!ret)
+		ret = sframe_enter(state, frame, &caller);
+	return likely(!ret) ? 0 : sframe_refuse(&state->sframe,
+						sframe_apply_reason(ret));
+}
+
+static __always_inline int sframe_step_small(struct unwind_user_state *state,
+					     unsigned long ip)
+{
+	const struct sframe_window *window = state->sframe.window;
+	unsigned long off = ip - window->func.start;
+	unsigned int i = window->nr_rows - 1;
+
+	if (off >= window->func.size)
+		return sframe_refuse(&state->sframe, SFRAME_REASON_NO_FDE);
+	if (window->func.rep_size)
+		off = (u32)off % window->func.rep_size;
+	/* The first row starts at 0. */
+	while (window->rows[i].start > off)
+		i--;
+	return sframe_step_known(state, &window->rows[i].frame);
+}
+
+static noinline int sframe_step_section(struct unwind_user_state *state,
+					unsigned long ip)
+{
+	struct unwind_user_caller caller __uninitialized;
+	struct sframe_func func __uninitialized;
+	struct sframe_walk *walk = &state->sframe;
+	enum sframe_reason reason;
+
+	reason = sframe_read(state, walk->window, ip, &func, &caller);
+	if (!sframe_still_there(walk, ip))
+		return -EAGAIN;
+	if (!reason)
+		reason = sframe_apply_reason(sframe_enter(state, &walk->frame,
+							  &caller));
+	return reason ? sframe_refuse(walk, reason) : 0;
 }
 
 /**
- * sframe_read_header - read and check the header of a section
- * @section:	filled from the header
- * @addr:	user address of the section
- * @len:	its length
- * @live:	the section grows
+ * sframe_step - step to the caller through a window
+ * @state:	position of the walk; as it was if this fails
  *
- * Context: Process context, without locks.
- * Return: 0, -EINVAL or -EFAULT.
+ * Context: Any, with page faults disabled and nmi_uaccess_okay(); in an RCU
+ * read-side critical section.
+ * Return: 0, with state->done set at the outermost frame; -ENOENT if the frame
+ * pointer is to be followed; -EFAULT if memory is missing at state->fault;
+ * -EINVAL if the walk has to end here. Call sframe_refused() if it does.
  */
-int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len, bool live)
+int sframe_step(struct unwind_user_state *state)
 {
-	struct sframe_header header;
+	struct sframe_walk *walk = &state->sframe;
+	enum sframe_reason reason;
+	unsigned int tries;
+	unsigned long ip;
 	int ret;
 
-	/* The count of a live section is read by one aligned load. */
-	if (live && !IS_ALIGNED(addr, sizeof(u64)))
-		return -EINVAL;
+	walk->slack -= SFRAME_STACK_READS;
+	if (unlikely(walk->slack < 0)) {
+		reason = sframe_pause(walk);
+		if (reason)
+			return sframe_refuse(walk, reason);
+	}
 
-	/* Offsets in a section have 32 bits, and it must not wrap. */
-	if (len < sizeof(header) || len > U32_MAX ||
-	    !access_ok((void __user *)addr, len))
-		return -EINVAL;
-	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
-		return -EFAULT;
-	ret = sframe_check_header(&header);
-	if (ret)
-		return ret;
+	ip = sframe_lookup_ip(state);
+	if (!sframe_range_holds(walk, ip))
+		sframe_find_window(walk, ip);
 
-	section->start = addr;
-	section->length = len;
-	section->ra_off = header.cfa_fixed_ra_offset;
-	return sframe_set_extent(section, &header, live);
-}
-
-static int sframe_read_fde(const struct sframe_section *section, u32 nr,
-			   unsigned long *start, unsigned long *size)
-{
-	unsigned long addr = section->fdes + nr * sizeof(struct sframe_fde);
-	struct sframe_fde fde;
-
-	if (copy_from_user(&fde, (void __user *)addr, sizeof(fde)))
-		return -EFAULT;
-	*start = addr + fde.func_start;
-	*size = fde.func_size;
-	return 0;
+	/* A replaced window has a successor: look again, once. */
+	for (tries = 0; tries < 2; tries++) {
+		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP)
+			return -ENOENT;
+		if (walk->window->format == SFRAME_FORMAT_END) {
+			state->done = true;
+			return 0;
+		}
+		if (walk->window->nr_rows)
+			return sframe_step_small(state, ip);
+		ret = sframe_step_section(state, ip);
+		if (ret != -EAGAIN)
+			return ret;
+	}
+	return sframe_refuse(walk, SFRAME_REASON_CHANGED);
 }
 
 /**
- * sframe_read_text_range - the text from the first to the last FDE
- * @section:	a checked section
- * @start:	first address of the first FDE
- * @end:	first address behind the last FDE
- *
- * Context: Process context, without locks.
- * Return: 0, -EINVAL if there is no FDE, or -EFAULT.
+ * sframe_refused - count why a walk ended
+ * @state:	its last position
  */
-int sframe_read_text_range(const struct sframe_section *section,
-			   unsigned long *start, unsigned long *end)
+void sframe_refused(struct unwind_user_state *state)
 {
-	unsigned long last, size;
-	int ret;
+	struct sframe_counters *counters = &state->sframe.reg->counters;
+	u64 *refused = &counters->refused[state->sframe.reason];
 
-	if (!section->num_fdes)
-		return -EINVAL;
-	ret = sframe_read_fde(section, 0, start, &size);
-	if (ret)
-		return ret;
-	ret = sframe_read_fde(section, section->num_fdes - 1, &last, &size);
-	if (ret)
-		return ret;
+	WRITE_ONCE(*refused, READ_ONCE(*refused) + 1);
+	WRITE_ONCE(counters->last_reason, state->sframe.reason);
+	WRITE_ONCE(counters->last_ip, sframe_lookup_ip(state));
+}
 
-	/* The caller checks the range; only the sum could hide an overflow. */
-	if (check_add_overflow(last, size, end))
-		return -EINVAL;
-	return 0;
+/**
+ * sframe_walk_init - let a walk use the windows of current
+ * @state:	position of the walk, at its beginning
+ * @sample:	it is made in the context of a sample
+ *
+ * Return: false if there are none.
+ */
+bool sframe_walk_init(struct unwind_user_state *state, bool sample)
+{
+	struct sframe_walk *walk = &state->sframe;
+	u64 limit = sframe_walk_limit();
+
+	/* Windows are for tasks with the kernel's word size. */
+	if (state->ws != sizeof(long) || !limit ||
+	    !sframe_mm_has_windows(current->mm))
+		return false;
+
+	walk->reg = sframe_registry_of(current->mm);
+	/* No address is in this range. */
+	walk->first = 1;
+	walk->last = 0;
+	walk->slack = SFRAME_INTERVAL;
+	walk->budget = sample ? SFRAME_BUDGET_SAMPLE : SFRAME_BUDGET_DEFERRED;
+	walk->deadline = sample ? local_clock() + limit : 0;
+	return true;
 }

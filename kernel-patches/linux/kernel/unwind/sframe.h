@@ -21,51 +21,39 @@
 /* FDEs of one section; 25 probes reach each. */
 #define SFRAME_MAX_FDES		BIT(24)
 
-/**
- * struct sframe_section - the header of a section, checked at registration
- * @start:	user address of the section
- * @length:	bytes registered; producers may pad
- * @fdes:	user address of the FDE index
- * @fres:	user address of the FRE area
- * @fres_end:	its end
- * @num_fdes:	entries in the index, or that it has space for
- * @ra_off:	offset of the return address from the CFA
- * @live:	num_fdes in the header counts up while entries are appended
- */
-struct sframe_section {
-	unsigned long		start;
-	unsigned long		length;
-	unsigned long		fdes;
-	unsigned long		fres;
-	unsigned long		fres_end;
-	u32			num_fdes;
-	s8			ra_off;
-	bool			live;
-};
-
-/**
- * struct sframe_window - one registered window; immutable once published
- * @refs:	one for each registry that holds the window and one for each
- *		walker that may sleep while it uses the window
- * @rcu:	frees the window
- * @key:	name chosen by user space
- * @text_start:	first address covered
- * @text_end:	first address behind
- * @section:	where its FDEs are
- */
-struct sframe_window {
-	refcount_t		refs;
-	struct rcu_head		rcu;
-	unsigned long		key;
-	unsigned long		text_start;
-	unsigned long		text_end;
-	struct sframe_section	section;
-};
+/* Rows of a table that is copied when it is registered. */
+#define SFRAME_SMALL_ROWS	4
 
 /*
- * Why a step that found a window produced no frame. /proc/<pid>/sframe has a
- * name for each.
+ * Indexes are sampled from 64 FDEs on: every 16th FDE, or fewer, for no more
+ * than a kilobyte.
  */
+#define SFRAME_MIN_KEYED	64
+#define SFRAME_KEY_SHIFT	4U
+#define SFRAME_MAX_KEYS		256U
+
+/*
+ * Reads of user memory and rows between two looks at the clock. A step begins
+ * with what it may read of the stack.
+ */
+#define SFRAME_INTERVAL		32
+#define SFRAME_STACK_READS	3
+
+/*
+ * Reads and rows of one frame, in a table of 10,000 functions with 16 rows
+ * each: 14 probes of a search, 16 rows, three for what is around them, and the
+ * stack; and a few more for a search that has to guess.
+ */
+#define SFRAME_FRAME_BUDGET	(14 + 16 + 3 + SFRAME_STACK_READS + 2)
+
+/*
+ * Of one walk: 127 frames in the context of a sample, as perf asks for by
+ * default, or 510 frames, which is all that a deferred stack trace can hold.
+ */
+#define SFRAME_BUDGET_SAMPLE	(127 * SFRAME_FRAME_BUDGET)
+#define SFRAME_BUDGET_DEFERRED	(510 * SFRAME_FRAME_BUDGET)
+
+/* Why a step that found a window produced no frame. */
 enum sframe_reason {
 	SFRAME_REASON_NONE,		/* a frame was produced */
 	SFRAME_REASON_SECTION_FAULT,	/* section byte not readable */
@@ -87,7 +75,101 @@ enum sframe_reason {
 	SFRAME_REASON_BUDGET,		/* walk looked at too many entries */
 	SFRAME_REASON_CHANGED,		/* window was removed meanwhile */
 	SFRAME_REASON_SIGNAL,		/* not a signal frame, or too many */
+	SFRAME_REASON_RETURN_ADDRESS,	/* return address cannot be one */
+	SFRAME_REASON_RETURN_PROBE,	/* return probe not known */
+	SFRAME_REASON_DEADLINE,		/* walk took too long */
 	SFRAME_NR_REASONS,
+};
+
+/**
+ * struct sframe_section - the header of a section, checked at registration
+ * @start:	user address of the section
+ * @length:	bytes registered; producers may pad
+ * @fdes:	user address of the FDE index
+ * @fres:	user address of the FRE area
+ * @fres_end:	its end
+ * @num_fdes:	entries in the index, or that it has space for
+ * @ra_off:	offset of the return address from the CFA
+ * @live:	num_fdes in the header counts up while entries are appended
+ * @addend:	the CFA's rule may have an addend
+ */
+struct sframe_section {
+	unsigned long		start;
+	unsigned long		length;
+	unsigned long		fdes;
+	unsigned long		fres;
+	unsigned long		fres_end;
+	u32			num_fdes;
+	s8			ra_off;
+	bool			live;
+	bool			addend;
+};
+
+/**
+ * struct sframe_func - a function, from its FDE and the attributes of its rows
+ * @start:	its first address
+ * @rows:	user address of its rows
+ * @size:	bytes of text
+ * @next_row:	offset of the row behind that which was found
+ * @nr_rows:	number of rows
+ * @fre_type:	bytes of a row's start are 1 << @fre_type
+ * @rep_size:	bytes of a block for which the rows are repeated, or 0
+ * @flex:	rows are of the FLEX type
+ * @signal:	it is the return from a signal handler
+ */
+struct sframe_func {
+	unsigned long		start;
+	unsigned long		rows;
+	u32			size;
+	u32			next_row;
+	u16			nr_rows;
+	u8			fre_type;
+	u8			rep_size;
+	bool			flex;
+	bool			signal;
+};
+
+/**
+ * struct sframe_small_row - a row of a table that was copied
+ * @start:	offset from the function or block
+ * @frame:	its rules
+ */
+struct sframe_small_row {
+	u32			start;
+	struct unwind_user_frame frame;
+};
+
+/**
+ * struct sframe_window - one registered window; immutable once published
+ * @refs:	one for each registry that holds the window
+ * @rcu:	frees the window
+ * @key:	name chosen by user space
+ * @text_start:	first address covered
+ * @text_end:	first address behind
+ * @format:	SFRAME_FORMAT_*
+ * @section:	where its FDEs are, if it has any
+ * @func:	the only function of a table that was copied
+ * @keys:	offsets of functions from @text_start, every 1 << @key_shift of
+ *		the index, or NULL
+ * @nr_keys:	number of keys
+ * @key_shift:	see @keys
+ * @nr_rows:	number of rows of @func; 0 if the section is to be read
+ * @rows:	its rows
+ */
+struct sframe_window {
+	refcount_t		refs;
+	struct rcu_head		rcu;
+	unsigned long		key;
+	unsigned long		text_start;
+	unsigned long		text_end;
+	u32			format;
+	struct sframe_section	section;
+	struct sframe_func	func;
+	u32			*keys;
+	u32			nr_keys;
+	u8			key_shift;
+	u32			nr_rows;
+	struct sframe_small_row	rows[] __counted_by(nr_rows);
 };
 
 /*
@@ -108,16 +190,16 @@ struct sframe_counters {
  * @keys:	windows by key
  * @objcg:	charged for the nodes of the trees, or NULL
  * @nr:		number of windows
- * @seq:	counts removals of windows, see sframe_window_removed()
+ * @seq:	counts changes, see sframe_changed()
  * @counters:	written by walkers, on cache lines of their own
  */
 struct sframe_registry {
-	struct mutex		lock;	/* changes; inside mmap_lock */
+	struct mutex		lock;
 	struct maple_tree	text;
 	struct maple_tree	keys;
 	struct obj_cgroup	*objcg;
 	unsigned int		nr;
-	unsigned int		seq;
+	u64			seq;
 	struct sframe_counters	counters ____cacheline_aligned_in_smp;
 };
 
@@ -131,27 +213,62 @@ static inline struct sframe_registry *sframe_registry_of(struct mm_struct *mm)
 	return smp_load_acquire(&mm->sframe);
 }
 
-struct sframe_window *sframe_lookup(struct sframe_registry *reg,
-				    unsigned long ip);
-void sframe_window_put(struct sframe_window *window);
+/**
+ * struct sframe_range - addresses with the same answer
+ * @window:	that covers them, or NULL
+ * @first:	first address
+ * @last:	last address
+ */
+struct sframe_range {
+	struct sframe_window	*window;
+	unsigned long		first;
+	unsigned long		last;
+};
 
+struct unwind_user_caller;
+
+struct sframe_range sframe_lookup(struct sframe_registry *reg,
+				  unsigned long ip);
+
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
+					  const struct sframe_small_row *rows,
+					  unsigned int nr_rows);
+void sframe_window_free(struct sframe_window *window);
 int sframe_register(struct sframe_window *window, bool replace);
 int sframe_unregister(unsigned long key);
 int sframe_window_limit(void);
-struct sframe_window *sframe_window_alloc(void);
-void sframe_window_free(struct sframe_window *window);
 
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len, bool live);
+			unsigned long len, bool live);
 int sframe_read_text_range(const struct sframe_section *section,
 			   unsigned long *start, unsigned long *end);
+unsigned int sframe_read_rows(const struct sframe_window *window,
+			      struct sframe_func *func,
+			      struct sframe_small_row *rows);
+int sframe_read_keys(struct sframe_window *window);
 
-enum sframe_reason
-sframe_find_frame(const struct sframe_window *window, unsigned long ip,
-		  struct unwind_user_frame *frame, unsigned int *budget);
-enum sframe_reason
-sframe_find_frame_nofault(const struct sframe_window *window,
-			  unsigned long ip, struct unwind_user_frame *frame,
-			  unsigned int *budget);
+enum sframe_reason sframe_read(struct unwind_user_state *state,
+			       const struct sframe_window *window,
+			       unsigned long ip, struct sframe_func *func,
+			       struct unwind_user_caller *caller);
+u64 sframe_walk_limit(void);
+
+/*
+ * A return address may lie behind its function, or in another row, if the call
+ * was the last thing there: look up the call.
+ */
+static inline unsigned long
+sframe_lookup_ip(const struct unwind_user_state *state)
+{
+	return state->exact_ip ? state->ip : state->ip - 1;
+}
+
+/* Is what the walk has looked up last the answer for @ip, too? */
+static __always_inline bool
+sframe_range_holds(const struct sframe_walk *walk, unsigned long ip)
+{
+	return ip >= walk->first && ip <= walk->last &&
+	       READ_ONCE(walk->reg->seq) == walk->seq;
+}
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

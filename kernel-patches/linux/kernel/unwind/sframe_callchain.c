@@ -3,27 +3,43 @@
  * User callchains of perf through SFrame windows, without page faults.
  */
 #include <linux/perf_event.h>
-#include <linux/sched.h>
+#include <linux/rcupdate.h>
 #include <linux/sframe.h>
-#include <linux/uaccess.h>
 
 #include "sframe.h"
-#include "sframe_step.h"
 #include "user.h"
+
+/* Most frames without a window have neighbours without one. */
+static __always_inline bool
+sframe_callchain_beside(struct unwind_user_state *state)
+{
+	struct sframe_walk *walk = &state->sframe;
+
+	if (walk->window || !sframe_range_holds(walk, sframe_lookup_ip(state)))
+		return false;
+	walk->slack -= SFRAME_STACK_READS;
+	return walk->slack >= 0;
+}
 
 /*
  * Only where no window covers the address does the frame pointer decide. Rows
  * either restore it or leave it as it is, so it may be trusted behind them.
- * Steps by frame pointer are not checked: they never were for perf, and stacks
- * that are not one piece of memory would lose frames.
  */
-static int sframe_callchain_next(struct unwind_user_state *state)
+static __always_inline int
+sframe_callchain_next(struct unwind_user_state *state)
 {
-	int ret = __sframe_step(state, true);
+	int ret;
 
-	if (ret == -ENOENT)
-		ret = unwind_user_apply_fp(state, false, true);
-	return ret;
+	if (!sframe_callchain_beside(state)) {
+		ret = sframe_step(state);
+		if (!ret)
+			return 0;
+		if (ret != -ENOENT) {
+			sframe_refused(state);
+			return ret;
+		}
+	}
+	return unwind_user_step_fp(state, sizeof(long));
 }
 
 /**
@@ -33,17 +49,17 @@ static int sframe_callchain_next(struct unwind_user_state *state)
  *
  * Context: Any, including NMI, with page faults disabled and
  * nmi_uaccess_okay().
+ * Return: false if current has no windows to be used.
  */
-void sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
+bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 			   struct pt_regs *regs)
 {
 	struct unwind_user_state state;
 
-	/* Windows are for tasks with the kernel's word size. */
-	if (!unwind_user_init(&state, regs, UNWIND_USER_BUDGET_NOFAULT) ||
-	    state.ws != sizeof(long))
-		return;
+	if (!unwind_user_init(&state, regs) || !sframe_walk_init(&state, true))
+		return false;
 
+	guard(rcu)();
 	while (entry->nr < entry->max_stack) {
 		if (sframe_callchain_next(&state) || state.done)
 			break;
@@ -51,4 +67,5 @@ void sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 		if (perf_callchain_store(entry, state.ip))
 			break;
 	}
+	return true;
 }

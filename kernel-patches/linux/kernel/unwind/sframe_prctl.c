@@ -7,11 +7,15 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/sframe.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "sframe.h"
 
 #define SFRAME_WINDOW_FLAGS	(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE)
+#define SFRAME_WINDOW_FORMATS					\
+	(BIT(SFRAME_FORMAT_V3) | BIT(SFRAME_FORMAT_V3_ADDEND) |	\
+	 BIT(SFRAME_FORMAT_FP) | BIT(SFRAME_FORMAT_END))
 
 static int sframe_read_opts(struct sframe_window_opts *opts,
 			    const void __user *uopts)
@@ -35,8 +39,10 @@ static int sframe_read_opts(struct sframe_window_opts *opts,
 	if (ret)
 		return ret;
 
-	if (opts->flags & ~SFRAME_WINDOW_FLAGS || opts->reserved ||
-	    opts->format != SFRAME_FORMAT_V3)
+	if (opts->flags & ~SFRAME_WINDOW_FLAGS || opts->reserved)
+		return -EINVAL;
+	if (opts->format >= BITS_PER_LONG ||
+	    !(SFRAME_WINDOW_FORMATS & BIT(opts->format)))
 		return -EINVAL;
 	return 0;
 }
@@ -66,17 +72,55 @@ static int sframe_text_range(struct sframe_window *window,
 	return 0;
 }
 
+/* The code keeps frame pointers, or is where stacks end: no section tells. */
+static bool sframe_without_section(const struct sframe_window_opts *opts)
+{
+	return opts->format == SFRAME_FORMAT_FP ||
+	       opts->format == SFRAME_FORMAT_END;
+}
+
 static int sframe_fill_window(struct sframe_window *window,
 			      const struct sframe_window_opts *opts,
 			      unsigned long addr, unsigned long len)
 {
+	bool live = opts->flags & SFRAME_WINDOW_LIVE;
 	int ret;
 
-	ret = sframe_read_header(&window->section, addr, len,
-				 opts->flags & SFRAME_WINDOW_LIVE);
+	window->format = opts->format;
+	if (sframe_without_section(opts)) {
+		/* Nothing says what the range is, or grows. */
+		if (addr || len || live || !opts->text_length)
+			return -EINVAL;
+		return sframe_text_range(window, opts);
+	}
+
+	window->section.addend = opts->format == SFRAME_FORMAT_V3_ADDEND;
+	ret = sframe_read_header(&window->section, addr, len, live);
 	if (ret)
 		return ret;
-	return sframe_text_range(window, opts);
+	ret = sframe_text_range(window, opts);
+	return ret ?: sframe_read_keys(window);
+}
+
+static int sframe_make_window(struct sframe_window **window, unsigned long key,
+			      const struct sframe_window_opts *opts,
+			      unsigned long addr, unsigned long len)
+{
+	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
+	struct sframe_window draft = { .key = key };
+	unsigned int nr_rows = 0;
+	int ret;
+
+	ret = sframe_fill_window(&draft, opts, addr, len);
+	if (ret)
+		return ret;
+	if (!sframe_without_section(opts))
+		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
+	*window = sframe_window_alloc(&draft, rows, nr_rows);
+	if (*window)
+		return 0;
+	kfree(draft.keys);
+	return -ENOMEM;
 }
 
 /**
@@ -103,14 +147,10 @@ int sframe_prctl_register(unsigned long key, unsigned long addr,
 	if (ret)
 		return ret;
 
-	window = sframe_window_alloc();
-	if (!window)
-		return -ENOMEM;
-	window->key = key;
-	ret = sframe_fill_window(window, &kopts, addr, len);
-	if (!ret)
-		ret = sframe_register(window,
-				      kopts.flags & SFRAME_WINDOW_REPLACE);
+	ret = sframe_make_window(&window, key, &kopts, addr, len);
+	if (ret)
+		return ret;
+	ret = sframe_register(window, kopts.flags & SFRAME_WINDOW_REPLACE);
 	if (ret)
 		sframe_window_free(window);
 	return ret;
@@ -142,7 +182,7 @@ int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
  * @arg4:	must be 0
  * @arg5:	must be 0
  *
- * Return: the answer or a negative error.
+ * Return: the answer, or a negative error.
  */
 int sframe_prctl_query(unsigned long what, unsigned long arg3,
 		       unsigned long arg4, unsigned long arg5)
@@ -156,7 +196,7 @@ int sframe_prctl_query(unsigned long what, unsigned long arg3,
 	case PR_SFRAME_QUERY_FLAGS:
 		return SFRAME_WINDOW_FLAGS;
 	case PR_SFRAME_QUERY_FORMATS:
-		return BIT(SFRAME_FORMAT_V3);
+		return SFRAME_WINDOW_FORMATS;
 	case PR_SFRAME_QUERY_LIMIT:
 		return sframe_window_limit();
 	default:

@@ -19,8 +19,6 @@
 
 #define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
 
-static struct kmem_cache *sframe_window_cache __ro_after_init;
-
 /*
  * Nodes of maple trees are hardly ever charged to a memcg: they come out of
  * sheaves that were filled before. So each window is charged for its share, 101
@@ -29,6 +27,10 @@ static struct kmem_cache *sframe_window_cache __ro_after_init;
 #define SFRAME_NODE_BYTES	104
 
 static int sysctl_max_sframe_windows __read_mostly = 65536;
+
+/* Microseconds that a walk in the context of a sample may take. */
+static int sysctl_sframe_walk_us __read_mostly = 50;
+static const int sframe_walk_us_max = USEC_PER_SEC;
 
 static const struct ctl_table sframe_sysctls[] = {
 	{
@@ -42,11 +44,22 @@ static const struct ctl_table sframe_sysctls[] = {
 	},
 };
 
+static const struct ctl_table sframe_walk_sysctls[] = {
+	{
+		.procname	= "sframe_walk_us",
+		.data		= &sysctl_sframe_walk_us,
+		.maxlen		= sizeof(sysctl_sframe_walk_us),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ZERO,
+		.extra2		= (void *)&sframe_walk_us_max,
+	},
+};
+
 static int __init sframe_init(void)
 {
-	sframe_window_cache = KMEM_CACHE(sframe_window,
-					 SLAB_PANIC | SLAB_ACCOUNT);
 	register_sysctl_init("vm", sframe_sysctls);
+	register_sysctl_init("kernel", sframe_walk_sysctls);
 	return 0;
 }
 subsys_initcall(sframe_init);
@@ -56,26 +69,53 @@ int sframe_window_limit(void)
 	return READ_ONCE(sysctl_max_sframe_windows);
 }
 
-struct sframe_window *sframe_window_alloc(void)
+/* Nanoseconds, or 0 if windows are not to be used. */
+u64 sframe_walk_limit(void)
+{
+	return READ_ONCE(sysctl_sframe_walk_us) * (u64)NSEC_PER_USEC;
+}
+
+/**
+ * sframe_window_alloc - make a window to be registered
+ * @draft:	what it is to be, but for @rows
+ * @rows:	rows that were copied
+ * @nr_rows:	their number, perhaps 0
+ *
+ * Return: the window, which owns the keys of @draft, or NULL.
+ */
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
+					  const struct sframe_small_row *rows,
+					  unsigned int nr_rows)
 {
 	struct sframe_window *window;
 
-	window = kmem_cache_zalloc(sframe_window_cache, GFP_KERNEL);
-	if (window)
-		refcount_set(&window->refs, 1);
+	window = kzalloc_flex(*window, rows, nr_rows, GFP_KERNEL_ACCOUNT);
+	if (!window)
+		return NULL;
+
+	memcpy(window, draft, sizeof(*draft));
+	refcount_set(&window->refs, 1);
+	window->nr_rows = nr_rows;
+	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
 }
 
 /* Free a window that was never published. */
 void sframe_window_free(struct sframe_window *window)
 {
-	kmem_cache_free(sframe_window_cache, window);
+	kfree(window->keys);
+	kfree(window);
 }
 
-void sframe_window_put(struct sframe_window *window)
+static void sframe_window_free_rcu(struct rcu_head *rcu)
+{
+	sframe_window_free(container_of(rcu, struct sframe_window, rcu));
+}
+
+static void sframe_window_put(struct sframe_window *window)
 {
 	if (refcount_dec_and_test(&window->refs))
-		kfree_rcu(window, rcu);
+		call_rcu(&window->rcu, sframe_window_free_rcu);
 }
 
 /* Nothing is charged to the root cgroup. */
@@ -167,36 +207,69 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
  * Not mtree_load(): its tracepoint has no place in a sample.
  *
  * Context: Any, in an RCU read-side critical section.
- * Return: the window, or NULL.
+ * Return: the window, or that there is none, and for which addresses.
  */
-struct sframe_window *sframe_lookup(struct sframe_registry *reg,
-				    unsigned long ip)
+struct sframe_range sframe_lookup(struct sframe_registry *reg,
+				  unsigned long ip)
 {
 	MA_STATE(mas, &reg->text, ip, ip);
 	struct sframe_window *window = mas_walk(&mas);
+
+	if (!window)
+		return (struct sframe_range){
+			.first = mas.index,
+			.last = mas.last,
+		};
 
 	/*
 	 * A store into a node writes the slot first and its limit second. In
 	 * between, an address is found under its neighbour.
 	 */
-	if (!window || ip < window->text_start || ip >= window->text_end)
-		return NULL;
-	return window;
+	if (ip < window->text_start || ip >= window->text_end)
+		return (struct sframe_range){ .first = ip, .last = ip };
+
+	return (struct sframe_range){
+		.window = window,
+		.first = window->text_start,
+		.last = window->text_end - 1,
+	};
 }
 
 /*
- * User space may reuse the section of @window when the change returns. So a
- * walker compares @seq before and after it reads one: bytes of whatever came
- * into its place never make a frame. Pairs with sframe_still_there().
+ * Count a change, so that walkers see it: they keep what they have looked up
+ * as long as the count is the same, and compare it before and after they read
+ * a section, since user space may reuse the memory of one when its window is
+ * gone. A walker that reads a section does
+ *
+ *	W1: seq = acquire(reg->seq)
+ *	W2: look up the window
+ *	W3: read its section
+ *	W4: smp_rmb(), reg->seq == seq?
+ *
+ * and the task that removes the window, and one that it then tells,
+ *
+ *	R1: erase it from the trees		U1: acquire(told)
+ *	R2: release(reg->seq) + 1		U2: write something else there
+ *	R3: smp_mb()
+ *	R4: return to user space, tell
+ *
+ * If W1 sees the count of R2, W2 does not find the window that R1 erased. If
+ * W1 does not see it, but W3 has read a byte of U2, then W4 sees the count:
+ * otherwise W4 came before R2 in the order of memory, R3 before U1, since U1
+ * has seen R4, U1 before U2, and U2 before W4, which follows W3: a circle. It
+ * takes a full barrier at R3, as U2 is the store of another task, which R2 is
+ * not ordered against by R2's release alone.
+ *
+ * Windows are freed by RCU. A walker that finds the old count at the beginning
+ * of a read-side critical section may use the window that it kept: the grace
+ * period begins after the count, and so does not end before that section.
+ *
+ * Additions count, too: that there is no window is kept as well.
  */
-static void sframe_window_removed(struct sframe_registry *reg,
-				  struct sframe_window *window)
+static void sframe_changed(struct sframe_registry *reg)
 {
-	/* Who sees the count no longer finds the window, see sframe_frame_at() */
 	smp_store_release(&reg->seq, reg->seq + 1);
-	/* The count is seen before what user space stores next. */
-	smp_wmb();
-	sframe_window_put(window);
+	smp_mb();
 }
 
 static void sframe_erase_key(struct sframe_registry *reg, unsigned long key)
@@ -286,11 +359,13 @@ static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 		return ret;
 
 	ret = sframe_store(reg, window);
-	if (ret)
+	if (ret) {
 		sframe_uncharge(reg, 1);
-	else
-		WRITE_ONCE(reg->nr, reg->nr + 1);
-	return ret;
+		return ret;
+	}
+	WRITE_ONCE(reg->nr, reg->nr + 1);
+	sframe_changed(reg);
+	return 0;
 }
 
 /*
@@ -317,9 +392,11 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 		return -EEXIST;
 
 	ret = sframe_store(reg, window);
-	if (!ret)
-		sframe_window_removed(reg, old);
-	return ret;
+	if (ret)
+		return ret;
+	sframe_changed(reg);
+	sframe_window_put(old);
+	return 0;
 }
 
 /**
@@ -359,7 +436,8 @@ static void sframe_remove(struct sframe_registry *reg, struct ma_state *text,
 {
 	mas_erase(text);
 	sframe_erase_key(reg, window->key);
-	sframe_window_removed(reg, window);
+	sframe_changed(reg);
+	sframe_window_put(window);
 }
 
 /**

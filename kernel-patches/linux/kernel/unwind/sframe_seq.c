@@ -35,6 +35,9 @@ static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
 	[SFRAME_REASON_BUDGET]		= "budget",
 	[SFRAME_REASON_CHANGED]		= "changed",
 	[SFRAME_REASON_SIGNAL]		= "signal",
+	[SFRAME_REASON_RETURN_ADDRESS]	= "return_address",
+	[SFRAME_REASON_RETURN_PROBE]	= "return_probe",
+	[SFRAME_REASON_DEADLINE]	= "deadline",
 };
 
 /*
@@ -63,13 +66,10 @@ static void *sframe_seq_start(struct seq_file *m, loff_t *pos)
 		return NULL;
 
 	seq->reg = sframe_registry_of(seq->mm);
-	if (!seq->reg) {
+	if (!seq->reg)
 		*pos = SFRAME_SEQ_COUNTERS;
-	} else if (mutex_lock_killable(&seq->reg->lock)) {
-		mmput(seq->mm);
-		return ERR_PTR(-EINTR);
-	}
 	seq->active = true;
+	rcu_read_lock();
 	if (*pos == SFRAME_SEQ_COUNTERS)
 		return SEQ_START_TOKEN;
 	return sframe_seq_window(seq->reg, pos);
@@ -94,27 +94,36 @@ static void sframe_seq_stop(struct seq_file *m, void *v)
 
 	if (!seq->active)
 		return;
-	if (seq->reg)
-		mutex_unlock(&seq->reg->lock);
+	rcu_read_unlock();
 	mmput(seq->mm);
 	seq->active = false;
 }
 
-/* @reg is NULL if there never was a window. */
 static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
 {
 	static const struct sframe_counters none;
 	const struct sframe_counters *counters = reg ? &reg->counters : &none;
-	unsigned int i;
+	unsigned int i, last = READ_ONCE(counters->last_reason);
 
-	seq_printf(m, "windows %u\n", reg ? reg->nr : 0);
+	seq_printf(m, "windows %u\n", reg ? READ_ONCE(reg->nr) : 0);
 	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
 		seq_printf(m, "%s %llu\n", sframe_reasons[i],
 			   READ_ONCE(counters->refused[i]));
-	seq_printf(m, "last %s %llx\n",
-		   sframe_reasons[READ_ONCE(counters->last_reason)],
+	seq_printf(m, "last %s %llx\n", sframe_reasons[last],
 		   READ_ONCE(counters->last_ip));
 	return 0;
+}
+
+static const char *sframe_window_kind(const struct sframe_window *window)
+{
+	switch (window->format) {
+	case SFRAME_FORMAT_FP:
+		return "fp";
+	case SFRAME_FORMAT_END:
+		return "end";
+	default:
+		return window->section.live ? "live" : "fixed";
+	}
 }
 
 static int sframe_seq_show(struct seq_file *m, void *v)
@@ -127,8 +136,7 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 
 	seq_printf(m, "%lx-%lx %lx %lx %lx %s\n", window->text_start,
 		   window->text_end, window->key, window->section.start,
-		   window->section.length,
-		   window->section.live ? "live" : "fixed");
+		   window->section.length, sframe_window_kind(window));
 	return 0;
 }
 

@@ -5,9 +5,6 @@
 #ifndef _KERNEL_UNWIND_SIGNAL_H
 #define _KERNEL_UNWIND_SIGNAL_H
 
-#include <linux/errno.h>
-#include <linux/unwind_user_types.h>
-
 #include <asm/unwind_user_sframe.h>
 
 #include "user.h"
@@ -19,36 +16,49 @@
 #define UNWIND_USER_MAX_SIGNALS	8
 
 /*
- * Take the registers that the kernel saved when it delivered a signal. This is
- * the one step that may leave the stack (SA_ONSTACK). The interrupted frame is
- * like a topmost one, but only some of its registers are known. A failed step
- * leaves the state as it was.
+ * Read the registers that the kernel saved when it delivered a signal, in an
+ * access section.
  *
  * Return: 0, -EOPNOTSUPP if there is nothing to follow, or -EFAULT.
  */
 static __always_inline int
-unwind_user_apply_signal(struct unwind_user_state *state, const bool nofault)
+unwind_user_read_signal(struct unwind_user_state *state,
+			struct unwind_user_caller *caller)
 {
-	struct unwind_user_sigregs regs;
+	unsigned long mode;
 
 	if (state->signals == UNWIND_USER_MAX_SIGNALS)
 		return -EOPNOTSUPP;
 
-	if (unwind_user_read(&regs, state->sp + UNWIND_USER_SIGREGS_OFF,
-			     sizeof(regs), nofault))
+	if (unwind_user_get_word(state, &mode,
+				 state->sp + UNWIND_USER_SIGNAL_MODE) ||
+	    unwind_user_get_word(state, &caller->ra,
+				 state->sp + UNWIND_USER_SIGNAL_IP) ||
+	    unwind_user_get_word(state, &caller->sp,
+				 state->sp + UNWIND_USER_SIGNAL_SP) ||
+	    unwind_user_get_word(state, &caller->fp,
+				 state->sp + UNWIND_USER_SIGNAL_FP))
 		return -EFAULT;
 
-	if (!unwind_user_sigregs_native(&regs))
-		return -EOPNOTSUPP;
+	/* Nothing else has windows. */
+	return unwind_user_signal_native(mode) ? 0 : -EOPNOTSUPP;
+}
 
-	state->ip = regs.ip;
-	state->sp = regs.sp;
-	state->fp = regs.fp;
+/*
+ * This is the one step that may leave the stack (SA_ONSTACK). The interrupted
+ * frame is like a topmost one, but no other registers of it are known.
+ */
+static inline void
+unwind_user_enter_signal(struct unwind_user_state *state,
+			 const struct unwind_user_caller *caller)
+{
+	state->ip = caller->ra;
+	state->sp = caller->sp;
+	state->fp = caller->fp;
 	state->regs = NULL;
 	state->signals++;
 	state->topmost = true;
 	state->exact_ip = true;
-	return 0;
 }
 
 #endif /* _KERNEL_UNWIND_SIGNAL_H */

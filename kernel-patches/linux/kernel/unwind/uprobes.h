@@ -21,7 +21,7 @@
  * A function that aligns its stack copies the return address down to its frame
  * pointer, which leads to the @copied one then. No call in between is pending.
  *
- * Return: 0 with the true address in @ra and its place in @slot, or -EFAULT if
+ * Return: 0 with the true address in @ra and its place in @slot, or -ESRCH if
  * it is not known.
  */
 static __always_inline int
@@ -42,7 +42,7 @@ unwind_user_return_address(const struct unwind_user_state *state,
 			nearest = ri;
 	}
 	if (!nearest || (nearest->stack != *slot && !copied))
-		return -EFAULT;
+		return -ESRCH;
 	*ra = nearest->orig_ret_vaddr;
 	*slot = nearest->stack;
 #endif

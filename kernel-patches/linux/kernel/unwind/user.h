@@ -1,103 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Applying the rules of one frame, for walkers that may take page faults and
- * for those that must not. @nofault is a constant in every caller: no function
- * pointer, since the walkers that must not fault run in NMI context.
+ * What a step to the caller reads of the stack, and how it reads it.
  *
- * A caller with @nofault has page faults disabled and nmi_uaccess_okay()
- * checked for the whole walk.
+ * Nothing here takes a page fault: it runs in NMI context. A walker that may
+ * sleep brings in the page at state->fault and repeats the step.
+ *
+ * All reads of a step are made in one access section. No function may be called
+ * there, so what follows the reads is apart, in unwind_user_enter().
  */
 #ifndef _KERNEL_UNWIND_USER_H
 #define _KERNEL_UNWIND_USER_H
 
-#include <linux/sched.h>
+#include <linux/errno.h>
+#include <linux/nospec.h>
+#include <linux/sizes.h>
 #include <linux/uaccess.h>
-#include <linux/unroll.h>
 #include <linux/unwind_user.h>
 
 #include "uprobes.h"
 
 /*
- * Reads of unwind tables and rows of one frame, in a table of 10,000 functions
- * with 16 rows each: 14 probes of a search, 16 rows, and the chunks these are
- * read in, 7 for the longest rows and one more where a page ends.
+ * Open the access section of a step; user_read_access_end() closes it. There is
+ * no address to check yet: each pointer is checked, or bounded, where it is
+ * used. Callers have page faults disabled and nmi_uaccess_okay() checked.
  */
-#define UNWIND_USER_FRAME_BUDGET	(14 + 16 + 8)
-
-/*
- * Of one walk: 127 frames without page faults, as perf asks for by default, or
- * 510 frames, which is all that a deferred stack trace can hold. Each read and
- * each row costs much the same, so this bounds the time a walk takes, whatever
- * the tables say and however deep it may go.
- */
-#define UNWIND_USER_BUDGET_NOFAULT	(127 * UNWIND_USER_FRAME_BUDGET)
-#define UNWIND_USER_BUDGET		(510 * UNWIND_USER_FRAME_BUDGET)
-
-/*
- * Copies of a few words are most of the cost of a step: loads, not a string
- * instruction with its start-up time.
- */
-static __always_inline int
-unwind_user_read(void *dst, unsigned long addr, unsigned long size,
-		 const bool nofault)
+static __always_inline bool unwind_user_access_begin(void)
 {
-	const u8 __user *src = (const u8 __user *)addr;
-	u8 *to = dst;
-
-	if (!nofault)
-		might_fault();
-	if (!user_read_access_begin(src, size))
-		return -EFAULT;
-	/* A probe of a search is two words. */
-	unrolled_count(2)
-	for (; size >= sizeof(u64); size -= sizeof(u64)) {
-		unsafe_get_user(*(u64 *)to, (const u64 __user *)src, efault);
-		to += sizeof(u64);
-		src += sizeof(u64);
+	if (can_do_masked_user_access()) {
+		masked_user_read_access_begin((const void __user *)NULL);
+		return true;
 	}
-	for (; size; size--)
-		unsafe_get_user(*to++, src++, efault);
-	user_read_access_end();
+	return user_read_access_begin((const void __user *)NULL, 1);
+}
+
+/*
+ * A pointer to a word of the stack. Its address is whatever user space likes,
+ * so a branch would not do: the CPU may run ahead of it with an address of the
+ * kernel, and leave a trace of what it has read there. A mask is arithmetic,
+ * which it does not run ahead of. Masked, a bad address faults.
+ */
+static __always_inline const void __user *
+unwind_user_stack_ptr(unsigned long addr)
+{
+	if (can_do_masked_user_access())
+		return mask_user_address((const void __user *)addr);
+	return (const void __user *)array_index_nospec(addr, TASK_SIZE_MAX);
+}
+
+/* True unless the mask tells. */
+static __always_inline bool unwind_user_stack_ok(unsigned long addr)
+{
+	return can_do_masked_user_access() || addr < TASK_SIZE_MAX;
+}
+
+/* *@val = *@ptr in an access section; false, with the page noted, on a fault */
+#define unwind_user_get(state, val, ptr)				\
+({									\
+	__label__ fault, out;						\
+	const typeof(*(val)) __user *__ptr =				\
+		(const typeof(*(val)) __user *)(ptr);			\
+	bool __ok = true;						\
+									\
+	unsafe_get_user(*(val), __ptr, fault);				\
+	goto out;							\
+fault:									\
+	(state)->fault = (unsigned long)__ptr;				\
+	(state)->fault_size = sizeof(*(val));				\
+	__ok = false;							\
+out:									\
+	__ok;								\
+})
+
+static __always_inline int
+unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
+		     unsigned long addr)
+{
+	const void __user *ptr = unwind_user_stack_ptr(addr);
+	u32 half;
+
+	if (!unwind_user_stack_ok(addr)) {
+		state->fault = addr;
+		state->fault_size = state->ws;
+		return -EFAULT;
+	}
+	if (!IS_ENABLED(CONFIG_COMPAT) || likely(state->ws == sizeof(*word)))
+		return unwind_user_get(state, word, ptr) ? 0 : -EFAULT;
+	if (!unwind_user_get(state, &half, ptr))
+		return -EFAULT;
+	*word = half;
 	return 0;
-
-efault:
-	user_read_access_end();
-	return -EFAULT;
 }
 
-static __always_inline int
-unwind_user_read_long(unsigned long *word, unsigned long addr,
-		      const bool nofault)
+/* Return: false for a register that is not known in this frame. */
+static __always_inline bool
+unwind_user_from(const struct unwind_user_state *state,
+		 const struct unwind_user_rule *rule, unsigned long *base)
 {
-	const unsigned long __user *src = (const unsigned long __user *)addr;
-
-	if (!nofault)
-		return get_user(*word, src);
-	if (!access_ok(src, sizeof(*src)))
-		return -EFAULT;
-	return __get_user(*word, src);
-}
-
-static __always_inline int
-unwind_user_read_u32(unsigned long *word, unsigned long addr,
-		     const bool nofault)
-{
-	const u32 __user *src = (const u32 __user *)addr;
-
-	if (!nofault)
-		return get_user(*word, src);
-	if (!access_ok(src, sizeof(*src)))
-		return -EFAULT;
-	return __get_user(*word, src);
-}
-
-static __always_inline int
-unwind_user_read_word(unsigned long *word, unsigned long addr, unsigned int ws,
-		      const bool nofault)
-{
-	if (IS_ENABLED(CONFIG_COMPAT) && ws == sizeof(u32))
-		return unwind_user_read_u32(word, addr, nofault);
-	return unwind_user_read_long(word, addr, nofault);
+	switch (rule->from & ~UNWIND_USER_DEREF) {
+	case UNWIND_USER_FROM_SP:
+		*base = state->sp;
+		return true;
+	case UNWIND_USER_FROM_FP:
+		*base = state->fp;
+		return true;
+	case UNWIND_USER_FROM_LR:
+		/* A call has overwritten it in any other frame. */
+		*base = state->lr;
+		return state->topmost && state->regs;
+	default:
+		/* A callee may have overwritten any other register. */
+		return state->topmost && state->regs &&
+		       unwind_user_reg(state->regs, rule->regnum, base);
+	}
 }
 
 /*
@@ -105,147 +119,169 @@ unwind_user_read_word(unsigned long *word, unsigned long addr, unsigned int ws,
  * -EFAULT for a word that could not be read.
  */
 static __always_inline int
-unwind_user_apply_rule(const struct unwind_user_state *state,
-		       const struct unwind_user_rule *rule,
-		       unsigned long cfa, unsigned long *val,
-		       const bool nofault)
+unwind_user_get_value(struct unwind_user_state *state,
+		      const struct unwind_user_rule *rule, unsigned long cfa,
+		      unsigned long *val)
 {
-	unsigned long base;
-
-	switch (rule->base) {
-	case UNWIND_USER_BASE_NONE:
+	/* These are most of all rules. */
+	if (rule->from == UNWIND_USER_FROM_NONE)
 		return 0;
-	case UNWIND_USER_BASE_CFA:
-		base = cfa;
-		break;
-	case UNWIND_USER_BASE_SP:
-		base = state->sp;
-		break;
-	case UNWIND_USER_BASE_FP:
-		base = state->fp;
-		break;
-	case UNWIND_USER_BASE_LR:
-		if (!state->topmost)
-			return -ENODATA;
-		base = state->lr;
-		break;
-	case UNWIND_USER_BASE_REG:
-		/* A callee may have overwritten any other register. */
-		if (!state->topmost || !state->regs)
-			return -ENODATA;
-		if (!unwind_user_reg(state->regs, rule->regnum, &base))
-			return -ENODATA;
-		break;
-	default:
-		return -ENODATA;
-	}
+	if (rule->from == (UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF))
+		return unwind_user_get_word(state, val, cfa + rule->off);
 
-	base += rule->off;
-	if (rule->deref)
-		return unwind_user_read_word(val, base, state->ws, nofault);
-	*val = base;
+	if ((rule->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA &&
+	    !unwind_user_from(state, rule, &cfa))
+		return -ENODATA;
+	if (rule->from & UNWIND_USER_DEREF)
+		return unwind_user_get_word(state, val, cfa + rule->off);
+	*val = cfa + rule->off;
 	return 0;
 }
 
+/**
+ * struct unwind_user_caller - registers of a caller, as they were read
+ * @cfa:	canonical frame address of the frame that was left
+ * @sp:		stack pointer
+ * @ra:		return address
+ * @fp:		frame pointer
+ */
+struct unwind_user_caller {
+	unsigned long	cfa;
+	unsigned long	sp;
+	unsigned long	ra;
+	unsigned long	fp;
+};
+
 /*
- * Step to the caller. With @checked the stack must not go down and the CFA
- * must be aligned. A failed step leaves the state as it was.
+ * Read the caller's registers by the rules of @frame, in an access section.
  *
- * Return: 0, -ELOOP if the CFA does not move up, -EINVAL if it is not
- * aligned, or the error of a rule.
+ * Return: 0, -ELOOP if the CFA does not move up, -EINVAL if it is not aligned,
+ * or the error of a rule.
  */
 static __always_inline int
-unwind_user_apply_frame(struct unwind_user_state *state,
+unwind_user_read_caller(struct unwind_user_state *state,
 			const struct unwind_user_frame *frame,
-			const bool checked, const bool nofault)
+			struct unwind_user_caller *caller)
 {
-	const struct unwind_user_frame entry = {
-		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
-	};
-	unsigned long cfa = 0, ra = state->ip, fp = state->fp, slot;
+	unsigned long cfa = 0, ra = 0, fp = state->fp;
 	int ret;
 
-	/* Get the Canonical Frame Address (CFA) */
-	ret = unwind_user_apply_rule(state, &frame->cfa, 0, &cfa, nofault);
+	ret = unwind_user_get_value(state, &frame->cfa, 0, &cfa);
 	if (ret)
 		return ret;
+	cfa += frame->cfa_addend;
 
 	/*
-	 * Make sure that stack is not going in wrong direction. Only a topmost
-	 * frame can have a caller with the same stack pointer.
+	 * The stack must not go down. Only a topmost frame can have a caller
+	 * with the same stack pointer.
 	 */
-	if (checked && (cfa < state->sp ||
-			(cfa == state->sp && !state->topmost)))
+	if (cfa < state->sp || (cfa == state->sp && !state->topmost))
 		return -ELOOP;
 
-	/* Make sure that the address is word aligned */
-	if (checked && (cfa & (state->ws - 1)))
+	/* A call leaves the stack aligned to words. */
+	if (cfa & (state->ws - 1))
 		return -EINVAL;
 
-	/* Get the Return Address (RA) */
-	ret = unwind_user_apply_rule(state, &frame->ra, cfa, &ra, nofault);
+	ret = unwind_user_get_value(state, &frame->ra, cfa, &ra);
+	if (ret)
+		return ret;
+	ret = unwind_user_get_value(state, &frame->fp, cfa, &fp);
 	if (ret)
 		return ret;
 
-	/* Get the Frame Pointer (FP) */
-	ret = unwind_user_apply_rule(state, &frame->fp, cfa, &fp, nofault);
-	if (ret)
-		return ret;
+	caller->cfa = cfa;
+	caller->sp = cfa + frame->sp_off;
+	caller->ra = frame->ra_signed ? unwind_user_strip_ra(ra) : ra;
+	caller->fp = fp;
+	return 0;
+}
 
-	slot = cfa - entry.cfa.off;
-	ret = unwind_user_return_address(state, frame->ra_copied, &slot, &ra);
-	if (ret)
-		return ret;
+/* The list of return probes, MAX_URETPROBE_DEPTH at most, is paid for. */
+#define UNWIND_USER_PROBE_READS	16
+
+/* Code is above what mmap_min_addr keeps free, and below the kernel. */
+#define UNWIND_USER_MIN_TEXT	SZ_64K
+
+/*
+ * Make the caller the frame of the walk. Not in an access section.
+ *
+ * Return: 0, -ERANGE if the return address cannot be one, or -ESRCH if it is
+ * that of a return probe which is not known.
+ */
+static __always_inline int
+unwind_user_enter(struct unwind_user_state *state,
+		  const struct unwind_user_caller *caller, bool ra_copied)
+{
+	unsigned long ra = caller->ra, sp = caller->sp, slot;
+	int ret;
+
+	if (unlikely(state->ri)) {
+		slot = unwind_user_ra_slot(caller->cfa, state->ws);
+		sp -= slot;
+		ret = unwind_user_return_address(state, ra_copied, &slot, &ra);
+		if (ret)
+			return ret;
+		sp += slot;
+		state->sframe.slack -= UNWIND_USER_PROBE_READS;
+	}
+
+	/*
+	 * perf takes addresses from PERF_CONTEXT_MAX on for marks, and drops
+	 * call chains that have a wrong one.
+	 */
+	if (ra < UNWIND_USER_MIN_TEXT || ra >= TASK_SIZE_MAX)
+		return -ERANGE;
 
 	state->ip = ra;
-	state->sp = slot + entry.cfa.off;
-	state->fp = fp;
+	state->sp = sp;
+	state->fp = caller->fp;
 	state->topmost = false;
 	state->exact_ip = false;
 	return 0;
 }
 
-/* Step by frame pointer, or across a function whose first insn is probed. */
 static __always_inline int
-unwind_user_apply_fp(struct unwind_user_state *state, const bool checked,
-		     const bool nofault)
+unwind_user_step_by(struct unwind_user_state *state,
+		    const struct unwind_user_frame *frame)
 {
-	const struct unwind_user_frame entry = {
-		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
-	};
+	struct unwind_user_caller caller __uninitialized;
+	int ret;
+
+	if (!unwind_user_access_begin())
+		return -EFAULT;
+	ret = unwind_user_read_caller(state, frame, &caller);
+	user_read_access_end();
+	return ret ?: unwind_user_enter(state, &caller, frame->ra_copied);
+}
+
+/*
+ * Step to the caller by frame pointer. @ws is that of @state.
+ *
+ * Return: 0, -EFAULT with the missing page in @state, or another error.
+ */
+static __always_inline int
+unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
+{
 	const struct unwind_user_frame frame = {
-		ARCH_INIT_USER_FP_FRAME(state->ws)
+		ARCH_INIT_USER_FP_FRAME(ws)
 		.ra_copied = true,
 	};
 
-	if (state->topmost && state->regs &&
-	    unwind_user_at_function_start(state->regs))
-		return unwind_user_apply_frame(state, &entry, checked, nofault);
+	if (unlikely(state->topmost && state->regs &&
+		     unwind_user_at_function_start(state->regs))) {
+		const struct unwind_user_frame entry = {
+			ARCH_INIT_USER_FP_ENTRY_FRAME(ws)
+		};
+
+		return unwind_user_step_by(state, &entry);
+	}
 
 	/* A frame pointer below the stack pointer is something else. */
-	if (checked && state->fp < state->sp)
+	if (state->fp < state->sp)
 		return -ELOOP;
-
-	return unwind_user_apply_frame(state, &frame, checked, nofault);
+	return unwind_user_step_by(state, &frame);
 }
 
-/* Set up @state for the user registers @regs of current. */
-static inline bool unwind_user_init(struct unwind_user_state *state,
-				    struct pt_regs *regs, unsigned int budget)
-{
-	memset(state, 0, sizeof(*state));
-
-	state->ip = instruction_pointer(regs);
-	state->sp = user_stack_pointer(regs);
-	state->fp = frame_pointer(regs);
-	state->lr = unwind_user_lr(regs);
-	state->ws = unwind_user_word_size(regs);
-	state->regs = regs;
-	state->budget = budget;
-	state->topmost = true;
-	state->exact_ip = true;
-	unwind_user_init_uprobes(state);
-	return state->ws;
-}
+bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs);
 
 #endif /* _KERNEL_UNWIND_USER_H */

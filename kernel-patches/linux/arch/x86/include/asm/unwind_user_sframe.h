@@ -25,37 +25,17 @@
  * stack pointer of the code behind it, which is to call rt_sigreturn(), is the
  * address of the struct ucontext.
  */
-#define UNWIND_USER_SIGREGS_OFF		\
-	offsetof(struct ucontext, uc_mcontext.bp)
+#define UNWIND_USER_SIGNAL_REG(reg)	\
+	offsetof(struct ucontext, uc_mcontext.reg)
+#define UNWIND_USER_SIGNAL_IP		UNWIND_USER_SIGNAL_REG(ip)
+#define UNWIND_USER_SIGNAL_SP		UNWIND_USER_SIGNAL_REG(sp)
+#define UNWIND_USER_SIGNAL_FP		UNWIND_USER_SIGNAL_REG(bp)
+/* A word of which cs is the lowest part. */
+#define UNWIND_USER_SIGNAL_MODE		UNWIND_USER_SIGNAL_REG(cs)
 
-/* A piece of struct sigcontext. */
-struct unwind_user_sigregs {
-	u64	fp;
-	u64	bx;
-	u64	dx;
-	u64	ax;
-	u64	cx;
-	u64	sp;
-	u64	ip;
-	u64	flags;
-	u16	cs;
-	u16	gs;
-	u16	fs;
-	u16	ss;
-};
-
-static_assert(offsetof(struct unwind_user_sigregs, sp) ==
-	      offsetof(struct sigcontext, sp) -
-	      offsetof(struct sigcontext, bp));
-static_assert(offsetof(struct unwind_user_sigregs, cs) ==
-	      offsetof(struct sigcontext, cs) -
-	      offsetof(struct sigcontext, bp));
-
-/* Was 64-bit code interrupted? Nothing else has windows. */
-static inline bool
-unwind_user_sigregs_native(const struct unwind_user_sigregs *regs)
+static inline bool unwind_user_signal_native(unsigned long mode)
 {
-	struct pt_regs interrupted = { .cs = regs->cs };
+	struct pt_regs interrupted = { .cs = (u16)mode };
 
 	return user_64bit_mode(&interrupted);
 }
