@@ -184,8 +184,8 @@ static void fill_rows(struct sfjit_row *rows, struct peer_row *peer_rows,
 		      size_t index)
 {
 	int8_t frame = 24 + index % 12 * 8;
-	const struct sfjit_rule sp = { 8, 7, SFJIT_BASE_REG, 0 };
-	const struct sfjit_rule fp = { -16, 0, SFJIT_BASE_CFA, 1 };
+	const struct sfjit_rule sp = SFJIT_REG(SFJIT_X86_64_SP, 8);
+	const struct sfjit_rule fp = SFJIT_SAVED(-16);
 	unsigned int i;
 
 	rows[0] = (struct sfjit_row){ .start = 0, .cfa = sp };

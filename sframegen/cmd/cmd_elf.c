@@ -102,6 +102,7 @@ static int convert(const struct object *f, const struct options *opts,
 	in.debug_frame = f->debug_frame.image;
 	in.section_addr = opts->at;
 	in.max_rows = opts->max_rows;
+	in.flags |= opts->flags;
 	ret = sfg_convert(&in, out, sum, &err);
 	if (ret)
 		object_error(f, f->cfi.file_offset + err.offset, ret, "%s",

@@ -27,6 +27,7 @@ struct spans {
 
 struct verifier {
 	struct object *f;
+	unsigned int flags;	/* SFG_INPUT_* */
 	struct spans theirs, ours;
 	size_t compared, differences;
 };
@@ -188,8 +189,10 @@ static int derive_ours(struct verifier *v)
 	struct sfg_fdes fdes;
 	struct sfg_error err;
 	size_t i;
-	int ret = sfg_derive(&in, &fdes, NULL, &err);
+	int ret;
 
+	in.flags |= v->flags;
+	ret = sfg_derive(&in, &fdes, NULL, &err);
 	if (ret)
 		return object_error(v->f, v->f->cfi.file_offset + err.offset,
 				    ret, "%s", err.reason);
@@ -309,7 +312,7 @@ static int compare_file(struct verifier *v)
 int command_verify(const struct options *opts)
 {
 	struct object f;
-	struct verifier v = { .f = &f };
+	struct verifier v = { .f = &f, .flags = opts->flags };
 	int ret = object_open(&f, opts->input);
 
 	if (!ret)

@@ -14,6 +14,7 @@ struct options {
 	const char *input, *output;
 	uint64_t at;
 	unsigned int max_rows;
+	unsigned int flags;	/* SFG_INPUT_* */
 };
 
 int command_elf(const struct options *opts);

@@ -10,17 +10,17 @@ static int format_rule(unsigned int abi,
 {
 	const char *base = rule->base == SFJIT_BASE_CFA ? "CFA" :
 			   sfg_reg_name(abi, rule->reg);
-	char inner[40];
+	char offset[16] = "", addend[16] = "";
 
 	if (rule->offset)
-		snprintf(inner, sizeof(inner), "%s%+" PRId32, base,
-			 rule->offset);
-	else
-		snprintf(inner, sizeof(inner), "%s", base);
-	return sprintf(text, rule->deref ? "[%s]" : "%s", inner);
+		snprintf(offset, sizeof(offset), "%+" PRId32, rule->offset);
+	if (rule->addend)
+		snprintf(addend, sizeof(addend), "%+" PRId32, rule->addend);
+	return sprintf(text, rule->deref ? "[%s%s]%s" : "%s%s%s", base, offset,
+		       addend);
 }
 
-/* Three rules of at most 20 bytes each and the mark fit ROW_TEXT_MAX. */
+/* Three rules of at most 31 bytes each and the mark fit ROW_TEXT_MAX. */
 void format_row(unsigned int abi, const struct sfjit_row *row,
 		char *text)
 {

@@ -10,10 +10,11 @@
 #define EXIT_USAGE	2
 
 static const char usage[] =
-"usage: sframegen --elf FILE [--at VADDR] [--max-rows N] -o OUT\n"
+"usage: sframegen --elf FILE [--at VADDR] [--max-rows N] [--format NAME]\n"
+"                 -o OUT\n"
 "       sframegen --template OBJ -o OUT.h\n"
 "       sframegen --dump FILE [--at VADDR]\n"
-"       sframegen --verify OBJ\n"
+"       sframegen --verify OBJ [--format NAME]\n"
 "       sframegen --help | --version\n"
 "\n"
 "  --elf FILE      SFrame V3 section for the call frame information of a\n"
@@ -25,6 +26,8 @@ static const char usage[] =
 "                  the object's CFI; exit status 1 when they differ\n"
 "  --at VADDR      link-time address of the section (default 0)\n"
 "  --max-rows N    at most N rows per FDE, 1 to 65535 (default 16)\n"
+"  --format NAME   v3 (default), or v3-addend: with rows whose CFA is a loaded\n"
+"                  word and an addend, which version 3 does not have\n"
 "  -o, --output    where to write; complete or not at all\n"
 "  -h, --help      this\n"
 "  --version       which sfjit this belongs to\n";
@@ -36,7 +39,7 @@ static const char usage[] =
 /* From 256 on, so that none is the letter of a short option. */
 enum {
 	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
-	OPT_VERSION, OPT_HELP,
+	OPT_FORMAT, OPT_VERSION, OPT_HELP,
 };
 
 static const struct option options[] = {
@@ -46,6 +49,7 @@ static const struct option options[] = {
 	{ "verify", required_argument, NULL, OPT_VERIFY },
 	{ "at", required_argument, NULL, OPT_AT },
 	{ "max-rows", required_argument, NULL, OPT_ROWS },
+	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -128,6 +132,16 @@ static void take_rows(struct command_line *line, const char *text)
 		       text);
 }
 
+static void take_format(struct command_line *line, const char *text)
+{
+	if (!strcmp(text, "v3"))
+		line->opts.flags = 0;
+	else if (!strcmp(text, "v3-addend"))
+		line->opts.flags = SFG_INPUT_ADDENDS;
+	else
+		refuse(line, "--format needs v3 or v3-addend, not", text);
+}
+
 static void take_command(struct command_line *line, int option)
 {
 	if (line->command)
@@ -166,6 +180,9 @@ static void take_option(struct command_line *line, int option,
 		break;
 	case OPT_ROWS:
 		take_rows(line, optarg);
+		break;
+	case OPT_FORMAT:
+		take_format(line, optarg);
 		break;
 	case '?':
 		refuse_option(line, "unknown option", word);

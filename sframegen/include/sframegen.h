@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * libsframegen: DWARF call frame information to SFrame version 3.
+ * libsframegen: DWARF call frame information to SFrame version 3, plain or with
+ * addends (Documentation/addend.rst).
  *
  * Conventions of every function here:
  *  - what can fail returns 0 or a negative errno. Unless said otherwise below,
@@ -63,7 +64,7 @@ struct sfg_error {
  * there are *used; after a failure the bytes of 'buf' are undefined.
  */
 #define SFG_SECTION_MAX(nr_fdes, nr_rows) \
-	(28 + (size_t)(nr_fdes) * 21 + (size_t)(nr_rows) * 29)
+	(28 + (size_t)(nr_fdes) * 21 + (size_t)(nr_rows) * 33)
 
 int sfg_section_size(unsigned int abi, const struct sfjit_function *fdes,
 		     size_t nr_fdes, size_t *size, struct sfg_error *err);
@@ -112,6 +113,7 @@ struct sfg_image {
 };
 
 #define SFG_INPUT_DEBUG_FRAME	0x1	/* 'cfi' is .debug_frame */
+#define SFG_INPUT_ADDENDS	0x2	/* rows may have addends, see below */
 
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
@@ -124,6 +126,10 @@ struct sfg_image {
  * 'debug_frame' is for functions that nothing in 'cfi' overlaps. If it has an
  * error, none of it is used. Linkers leave functions in it that they have
  * discarded, at address 0: what is not in 'code' is not used.
+ *
+ * A section in which a row has an addend is not version 3, and nothing in it
+ * says so. The kernel is told when the section is registered
+ * (SFRAME_FORMAT_V3_ADDEND); other readers take such rows for different ones.
  */
 struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */

@@ -63,6 +63,7 @@ struct cfi_table {
 	struct cfi_fde *fdes;		/* by address, then by offset */
 	size_t nr_fdes, max_fdes;
 	uint64_t budget;		/* expression operations left */
+	bool addends;			/* rows may have them */
 	uint64_t refused_fdes[SFG_R_MAX];	/* their address is not known */
 };
 

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Evaluates DWARF expressions over what an SFrame rule can say: constants,
- * register or CFA plus constant, and one load from there. The pc is known only
- * modulo a power of two: `rip & 15`, as in the CFI that linkers make for PLTs.
+ * register or CFA plus constant, and one load from there, plus constant. The pc
+ * is known only modulo a power of two: `rip & 15`, as in the CFI that linkers
+ * make for PLTs.
  */
 
 #include "core.h"
@@ -22,13 +23,20 @@ struct machine {
 	unsigned int depth;
 };
 
-static bool push(struct machine *m, enum sfg_value_kind kind, unsigned int reg,
-		 int64_t offset)
+static bool push_value(struct machine *m, struct sfg_value v)
 {
 	if (m->depth == STACK_MAX)
 		return false;
-	m->stack[m->depth++] = (struct sfg_value) { kind, reg, offset };
+	m->stack[m->depth++] = v;
 	return true;
+}
+
+static bool push(struct machine *m, enum sfg_value_kind kind, unsigned int reg,
+		 int64_t offset)
+{
+	return push_value(m, (struct sfg_value) {
+		.kind = kind, .reg = reg, .offset = offset,
+	});
 }
 
 static bool push_const(struct machine *m, int64_t v)
@@ -70,12 +78,9 @@ static bool pop_const(struct machine *m, int64_t *v)
 
 static bool pick(struct machine *m, unsigned int index)
 {
-	struct sfg_value *v;
-
 	if (index >= m->depth)
 		return false;
-	v = &m->stack[m->depth - 1 - index];
-	return push(m, v->kind, v->reg, v->offset);
+	return push_value(m, m->stack[m->depth - 1 - index]);
 }
 
 static bool swap(struct machine *m)
@@ -125,20 +130,17 @@ static bool deref(struct machine *m)
 }
 
 /*
- * What is known of a loaded word ends here, unless nothing is added. Arithmetic
- * is modulo 2^64 (2.5.1.4), hence unsigned: in C a signed overflow is
- * undefined.
+ * Arithmetic is modulo 2^64 (2.5.1.4), hence unsigned: in C a signed overflow
+ * is undefined.
  */
 static bool add(struct machine *m, struct sfg_value a, int64_t n)
 {
 	bool loaded = a.kind == SFG_VALUE_REG_LOAD ||
 		      a.kind == SFG_VALUE_CFA_LOAD;
+	int64_t *sum = loaded ? &a.addend : &a.offset;
 
-	if (loaded && n)
-		return false;
-	if (!loaded)
-		a.offset = (uint64_t)a.offset + (uint64_t)n;
-	return push(m, a.kind, a.reg, a.offset);
+	*sum = (uint64_t)*sum + (uint64_t)n;
+	return push_value(m, a);
 }
 
 static bool plus(struct machine *m)

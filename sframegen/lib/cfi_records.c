@@ -377,6 +377,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;
+	t->addends = in->flags & SFG_INPUT_ADDENDS;
 	/* enough for any real file, linear for all others */
 	t->budget = 65536 + 64 * (uint64_t)in->cfi.len;
 	cursor_init(&w.c, t->data, 0, in->cfi.len, t->arch->big_endian);

@@ -43,12 +43,14 @@ static bool eval(struct maker *m, const struct cfi_rule *rule, bool cfa_pushed,
 		.budget = &m->t->budget,
 	};
 
-	return sfg_eval(&expr, value) && fits_s32(value->offset);
+	return sfg_eval(&expr, value) && fits_s32(value->offset) &&
+	       fits_s32(value->addend);
 }
 
 /*
  * GCC finds the CFA of functions that realign their stack by a load, often
- * [rbp-8], and linkers that of PLT entries by the pc.
+ * [rbp-8], OpenSSL's assembly that of most functions by one and an addend, and
+ * linkers that of PLT entries by the pc.
  */
 static enum sfg_reason cfa_from_expression(struct maker *m,
 					   const struct cfi_rule *rule,
@@ -60,7 +62,10 @@ static enum sfg_reason cfa_from_expression(struct maker *m,
 		return SFG_R_CFA_EXPR;
 	if (v.kind != SFG_VALUE_REG && v.kind != SFG_VALUE_REG_LOAD)
 		return SFG_R_CFA_EXPR;
+	if (v.addend && !m->t->addends)
+		return SFG_R_CFA_EXPR;
 	*cfa = reg_rule(v.reg, v.offset, v.kind == SFG_VALUE_REG_LOAD);
+	cfa->addend = v.addend;
 	return SFG_COVERED;
 }
 
@@ -85,11 +90,14 @@ static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
 
 /*
  * What an address (or, with 'value', a value) says of a register. SFrame loads
- * once: a place whose address was loaded itself has no form.
+ * once: a place whose address was loaded itself has no form, nor has what is
+ * added to a loaded word here.
  */
 static bool rule_from_value(const struct sfg_value *v, bool value,
 			    struct sfjit_rule *rule)
 {
+	if (v->addend)
+		return false;
 	switch (v->kind) {
 	case SFG_VALUE_REG:
 		*rule = reg_rule(v->reg, v->offset, !value);

@@ -316,7 +316,8 @@ static int read_tables(struct converter *cv, bool debug_frame,
 		       struct sfg_error *err)
 {
 	const struct sfg_input debug = {
-		.abi = cv->in->abi, .flags = SFG_INPUT_DEBUG_FRAME,
+		.abi = cv->in->abi,
+		.flags = cv->in->flags | SFG_INPUT_DEBUG_FRAME,
 		.cfi = cv->in->debug_frame,
 	};
 	int ret = sfg_cfi_read_table(&cv->tables[0], cv->in, err);

@@ -90,6 +90,7 @@ struct sfg_value {
 	enum sfg_value_kind kind;
 	unsigned int reg;
 	int64_t offset;
+	int64_t addend;		/* to a loaded word */
 };
 
 struct sfg_expr {
@@ -111,7 +112,7 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 			const struct sfjit_row *row);
 
 /* encode.c: one FDE's attribute and rows. */
-#define SFG_MAX_WORDS	6
+#define SFG_MAX_WORDS	7
 
 struct sfg_words {
 	int32_t word[SFG_MAX_WORDS];

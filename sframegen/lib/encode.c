@@ -109,7 +109,7 @@ static inline uint8_t *write_plain_row(struct plain_kinds kinds,
 	uint64_t cfa = load_pair(&row->cfa), fp = load_pair(&row->fp);
 	unsigned int info = 1 << 1;
 
-	if (rule_kind(&row->ra))
+	if (rule_kind(&row->ra) || row->cfa.addend)
 		return NULL;
 	if (cfa == short_rule(kinds.sp, cfa))
 		info |= 0x1;
@@ -119,7 +119,7 @@ static inline uint8_t *write_plain_row(struct plain_kinds kinds,
 	p[0] = info;
 	if (!(fp >> 32))
 		return p + 2;
-	if (fp != short_rule(kinds.slot, fp))
+	if (fp != short_rule(kinds.slot, fp) || row->fp.addend)
 		return NULL;
 	p[0] = info + (1 << 1);
 	p[2] = fp;
@@ -155,14 +155,19 @@ static inline void put_rule(struct sfg_words *words,
 
 	if (rule->base == SFJIT_BASE_REG)
 		control |= (uint32_t)rule->reg << 3 | SFRAME_FLEX_REG_P;
+	if (rule->addend)
+		control |= SFRAME_FLEX_ADDEND;
 	words->word[words->nr++] = control;
 	words->bits |= control >> 1;
 	put_word(words, offset);
+	if (rule->addend)
+		put_word(words, rule->addend);
 }
 
 /*
- * FLEX (version 3): a control word and an offset each for CFA, RA and FP. An RA
- * without a rule takes a single 0 where an FP follows.
+ * FLEX (version 3): a control word and an offset each for CFA, RA and FP, and
+ * for the CFA maybe an addend. An RA without a rule takes a single 0 where an
+ * FP follows.
  */
 static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 		       struct sfg_words *words)

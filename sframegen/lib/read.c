@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* A strict reader: refuses whatever the format does not define. */
+/*
+ * A strict reader: refuses whatever the format does not define. It reads plain
+ * version 3 as what it is, version 3 with addends of which there are none.
+ */
 #include "core.h"
 
 #define HEADER_SIZE	sizeof(struct sframe_header)
@@ -225,7 +228,7 @@ static uint32_t get_uint(const struct sfg_section *s, size_t pos,
 
 /*
  * The number of words has 4 bits: 15 are possible, where no row has more than
- * 6. Control words are unsigned: 0x81 in one byte is register 16.
+ * 7. Control words are unsigned: 0x81 in one byte is register 16.
  */
 struct raw_row {
 	uint32_t word[15];	/* not sign-extended */
@@ -294,13 +297,28 @@ static const char *decode_default(const struct sfg_arch *arch,
 	return reason ? reason : decode_slots(arch, raw, row);
 }
 
-static const char *decode_rule(const struct raw_row *raw, unsigned int i,
+/* What is not loaded has no addend: its offset says the same. */
+static const char *decode_addend(const struct raw_row *raw, unsigned int *next,
+				 struct sfjit_rule *rule)
+{
+	if (!rule->deref)
+		return "addend to what is not loaded";
+	if (*next == raw->nr)
+		return "control word without addend";
+	rule->addend = signed_word(raw, (*next)++);
+	return NULL;
+}
+
+/* Words from *next on, which moves behind them. */
+static const char *decode_rule(const struct raw_row *raw, unsigned int *next,
 			       struct sfjit_rule *rule)
 {
+	unsigned int i = *next;
 	uint32_t control;
 
 	if (i + 2 > raw->nr)
 		return "control word without offset";
+	*next = i + 2;
 	control = raw->word[i];
 	rule->deref = (control & SFRAME_FLEX_DEREF_P) != 0;
 	rule->offset = signed_word(raw, i + 1);
@@ -313,8 +331,8 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int i,
 	} else if (SFRAME_FLEX_REGNUM(control)) {
 		return "register number without a register rule";
 	}
-	return control & SFRAME_FLEX_RESERVED ?
-	       "reserved control bit is set" : NULL;
+	return control & SFRAME_FLEX_ADDEND ?
+	       decode_addend(raw, next, rule) : NULL;
 }
 
 /*
@@ -325,8 +343,8 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int i,
 static const char *decode_flex(const struct sfg_arch *arch,
 			       const struct raw_row *raw, struct sfjit_row *row)
 {
-	const char *reason = decode_rule(raw, 0, &row->cfa);
-	unsigned int i = 2;
+	unsigned int i = 0;
+	const char *reason = decode_rule(raw, &i, &row->cfa);
 
 	if (!reason && SFRAME_FRE_BASE_SP(raw->info))
 		reason = "base register bit in a FLEX row";
@@ -337,13 +355,10 @@ static const char *decode_flex(const struct sfg_arch *arch,
 	if (!raw->word[i]) {
 		i++;
 	} else {
-		reason = decode_rule(raw, i, &row->ra);
-		i += 2;
+		reason = decode_rule(raw, &i, &row->ra);
 	}
-	if (!reason && i < raw->nr) {
-		reason = decode_rule(raw, i, &row->fp);
-		i += 2;
-	}
+	if (!reason && i < raw->nr)
+		reason = decode_rule(raw, &i, &row->fp);
 	if (!reason && i != raw->nr)
 		reason = "too many data words";
 	return reason;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What the format (SFrame version 3) can say of one row: the CFA from a
- * register, the RA and FP from a register or the CFA. The caller's stack
+ * What the format (SFrame version 3, with addends) can say of one row: the CFA
+ * from a register, the RA and FP from a register or the CFA. The caller's stack
  * pointer is the CFA, on s390x less its bias, and no other register is known.
  */
 #include "core.h"
@@ -12,7 +12,7 @@ static bool rule_fits(const struct sfg_arch *arch,
 {
 	if (rule->base == SFJIT_BASE_NONE)
 		return true;
-	if (rule->deref > 1)
+	if (rule->deref > 1 || (rule->addend && !rule->deref))
 		return false;
 	switch (rule->base) {
 	case SFJIT_BASE_CFA:
@@ -27,6 +27,12 @@ static bool rule_fits(const struct sfg_arch *arch,
 static bool ra_fits(const struct sfjit_rule *ra)
 {
 	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
+}
+
+/* What is added to a loaded word has a place in the CFA's rule only. */
+static bool has_addend(const struct sfjit_rule *rule)
+{
+	return rule->base != SFJIT_BASE_NONE && rule->addend;
 }
 
 /*
@@ -44,7 +50,8 @@ bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 	     ((int64_t)row->cfa.offset + arch->sp_bias) % arch->cfa_scale))
 		return false;
 	return rule_fits(arch, &row->cfa) && rule_fits(arch, &row->ra) &&
-	       rule_fits(arch, &row->fp) && ra_fits(&row->ra);
+	       rule_fits(arch, &row->fp) && ra_fits(&row->ra) &&
+	       !has_addend(&row->ra) && !has_addend(&row->fp);
 }
 
 static bool rule_is_slot(const struct sfjit_rule *rule)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * libdw-rows ELF SECTION: every code byte of the file that has CFI.
+ * libdw-rows ELF SECTION FORMAT: every code byte of the file that has CFI.
  *
  * libdw's rules and the section's row are both worked out for the same made-up
  * registers and memory, at each address; CFA, return address, frame pointer
@@ -31,6 +31,9 @@ struct values {
 	bool fp_undefined;
 	uint64_t cfa, ra, fp, sp;
 };
+
+/* Whether the section may have them. */
+static bool addends;
 
 struct totals {
 	uint64_t bytes, covered, beyond, signal, rows;
@@ -176,14 +179,27 @@ static bool libdw_register(Dwarf_Frame *frame, int reg, uint64_t cfa,
 	return true;
 }
 
-/* A CFA that is loaded and then moved: SFrame can only load it. */
+static bool is_breg(unsigned int atom)
+{
+	return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
+}
+
+/*
+ * A CFA that is loaded and then moved: version 3 can only load it. With addends
+ * it can do so from one register plus a constant.
+ */
 static bool cfa_is_beyond(const Dwarf_Op *ops, size_t n)
 {
+	unsigned int regs = 0;
 	size_t i;
 
-	for (i = 0; i + 1 < n; i++)
-		if (ops[i].atom == DW_OP_deref)
+	for (i = 0; i < n; i++) {
+		regs += is_breg(ops[i].atom);
+		if (ops[i].atom != DW_OP_deref)
+			continue;
+		if (addends ? regs > 1 : i + 1 < n)
 			return true;
+	}
 	return n == 0;
 }
 
@@ -232,7 +248,7 @@ static uint64_t rule_value(const struct sfjit_rule *rule, uint64_t cfa,
 		     reg_value(rule->reg, pc);
 
 	v += rule->offset;
-	return rule->deref ? load(v) : v;
+	return rule->deref ? load(v) + rule->addend : v;
 }
 
 static void sframe_values(const struct sfjit_row *row, uint64_t pc,
@@ -382,8 +398,9 @@ int main(int argc, char **argv)
 	Elf *elf;
 	int fd, bad;
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
+	addends = !strcmp(argv[3], "v3-addend");
 	if (!load_section(argv[2], &s))
 		return report(0, "section cannot be opened");
 	elf_version(EV_CURRENT);

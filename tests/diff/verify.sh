@@ -12,6 +12,7 @@
 
 as=$(new_tool as) || skip_all "$as"
 
+options=
 assemble() {
 	{
 		printf '\t.text\n\t.globl f\n\t.type f,@function\nf:'
@@ -28,10 +29,12 @@ agrees() {
 	works "$1" "$bin" --verify "$tmp/f.o"
 }
 
-# differs NAME PLACE OURS <CFI: at f+PLACE our side of the difference is OURS
+# differs NAME PLACE OURS <CFI: at f+PLACE our side of the difference, under
+# $options, is OURS
 differs() {
 	assemble || { not_ok "$1" "$(cat "$tmp/as")"; return; }
-	"$bin" --verify "$tmp/f.o" >"$tmp/out" 2>&1
+	# shellcheck disable=SC2086 # words
+	"$bin" --verify "$tmp/f.o" $options >"$tmp/out" 2>&1
 	_status=$?
 	if [ $_status -ne 1 ]; then
 		not_ok "$1" "status $_status: $(cat "$tmp/out")"
@@ -113,6 +116,15 @@ EOS
 differs "frame pointer at an expression of rsp" 0x1 "CFA=sp+8 FP=[sp+8]" <<'EOS'
 	.cfi_escape 0x10,0x6,0x2,0x77,8
 EOS
+# gas writes no FDE for it.
+differs "addend, in version 3" 0x0 "CFA=sp+8" <<'EOS'
+	.cfi_escape 0xf,0x5,0x77,16,0x6,0x23,8
+EOS
+options="--format v3-addend"
+differs "addend" 0x1 "CFA=[sp+16]+8" <<'EOS'
+	.cfi_escape 0xf,0x5,0x77,16,0x6,0x23,8
+EOS
+options=
 differs "saved stack pointer" 0x1 "nothing" <<'EOS'
 	.cfi_offset 7, -24
 EOS

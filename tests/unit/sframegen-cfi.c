@@ -82,6 +82,9 @@ static const struct test amd64[] = {
 	{ "DW_CFA_def_cfa_expression: *(sp + 16) + 8",
 	  P("\x44\x0f\x05\x77\x10\x06\x23\x08"),
 	  "0-4: 0 CFA=sp+8 !60 CFA expression beyond the format" },
+	{ "an addend that is taken away again",
+	  P("\x44\x0f\x07\x77\x10\x06\x38\x22\x38\x1c"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]" },
 	{ "a hole ends where rows go on",
 	  P("\x44\x0f\x05\x77\x10\x06\x23\x08\x44\x0c\x07\x08"),
 	  "0-4: 0 CFA=sp+8 | 8-40: 0 CFA=sp+8 "
@@ -228,6 +231,60 @@ static const struct test s390x[] = {
 	  "0-6: 0 CFA=sp+160 !58 offset beyond the format" },
 };
 
+/* DW_CFA_def_cfa_expression, where the format has addends. */
+static const struct test amd64_addend[] = {
+	{ "*(sp + 16) + 8", P("\x44\x0f\x05\x77\x10\x06\x23\x08"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8" },
+	{ "*(sp - 8) + 8, below the stack pointer",
+	  P("\x44\x0f\x05\x77\x78\x06\x23\x08"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp-8]+8" },
+	{ "*(fp + 88) + 8", P("\x44\x0f\x06\x76\xd8\x00\x06\x23\x08"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[fp+88]+8" },
+	{ "*(r10) + 8", P("\x44\x0f\x05\x7a\x00\x06\x23\x08"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[r10]+8" },
+	{ "*(sp + 16) + 8 by a literal",
+	  P("\x44\x0f\x05\x77\x10\x06\x38\x22"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8" },
+	{ "8 + *(sp + 16)", P("\x44\x0f\x05\x38\x77\x10\x06\x22"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8" },
+	{ "*(16 + sp) + 8", P("\x44\x0f\x07\x40\x77\x00\x22\x06\x38\x22"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8" },
+	{ "*(sp + 16) + 1000", P("\x44\x0f\x06\x77\x10\x06\x23\xe8\x07"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+1000" },
+	{ "*(sp + 16) - 8", P("\x44\x0f\x06\x77\x10\x06\x09\xf8\x22"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]-8" },
+	{ "*(sp + 16) minus 8", P("\x44\x0f\x05\x77\x10\x06\x38\x1c"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]-8" },
+	{ "*(sp + 16) + 8 + 48",
+	  P("\x44\x0f\x07\x77\x10\x06\x23\x08\x23\x30"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+56" },
+	{ "*(sp + 16) + 8 copied",
+	  P("\x44\x0f\x07\x77\x10\x06\x38\x22\x12\x13"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8" },
+	{ "*(sp + 16) alone", P("\x44\x0f\x03\x77\x10\x06"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]" },
+	{ "frame pointer beside it",
+	  P("\x44\x0f\x05\x77\x10\x06\x23\x08\x86\x03"),
+	  "0-40: 0 CFA=sp+8, 4 CFA=[sp+16]+8 FP=[CFA-24]" },
+	{ "addend beyond 32 bits",
+	  P("\x44\x0f\x09\x77\x10\x06\x23\x80\x80\x80\x80\x08"),
+	  "0-4: 0 CFA=sp+8 !60 CFA expression beyond the format" },
+	{ "two loads", P("\x44\x0f\x06\x77\x10\x06\x23\x08\x06"),
+	  "0-4: 0 CFA=sp+8 !60 CFA expression beyond the format" },
+	{ "*(sp + 8 + r9 * 8) + 8",
+	  P("\x44\x0f\x0a\x77\x08\x79\x00\x38\x1e\x22\x06\x23\x08"),
+	  "0-4: 0 CFA=sp+8 !60 CFA expression beyond the format" },
+	{ "frame pointer: is *(sp + 8) + 8",
+	  P("\x44\x16\x06\x05\x77\x08\x06\x23\x08"),
+	  "0-4: 0 CFA=sp+8 !60 frame pointer rule beyond the format" },
+	{ "frame pointer: is *(CFA - 16) + 8",
+	  P("\x44\x16\x06\x05\x40\x1c\x06\x23\x08"),
+	  "0-4: 0 CFA=sp+8 !60 frame pointer rule beyond the format" },
+	{ "return address: is *(sp + 8) + 8",
+	  P("\x44\x16\x10\x05\x77\x08\x06\x23\x08"),
+	  "0-4: 0 CFA=sp+8 !60 return address rule beyond the format" },
+};
+
 /* The return address is on the stack, but where is not said. */
 static const struct cie amd64_no_ra_cie = {
 	.augmentation = "zR", .version = 1, .code_align = 1,
@@ -263,10 +320,14 @@ static const struct test s390x_no_ra[] = {
 	  "0-40: 0 CFA=sp+160, 6 CFA=sp+160 RA=[CFA-48], c CFA=sp+160" },
 };
 
+/* SFG_INPUT_* */
+static unsigned int flags;
+
 static char *derive(unsigned int abi, const struct bytes *b)
 {
 	struct sfg_input in = {
 		.abi = abi, .cfi = { .data = b->p, .len = b->len },
+		.flags = flags,
 	};
 	struct sfg_summary sum;
 	struct sfg_fdes fdes;
@@ -528,9 +589,18 @@ static void test_bare(void)
 	       "ranges of instructions that are not sorted", "accepted");
 }
 
+static void test_addends(void)
+{
+	flags = SFG_INPUT_ADDENDS;
+	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64_addend,
+	    ARRAY_SIZE(amd64_addend));
+	flags = 0;
+}
+
 int main(void)
 {
 	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64, ARRAY_SIZE(amd64));
+	test_addends();
 	run(SFRAME_ABI_AARCH64_LE, &aarch64_cie, aarch64, ARRAY_SIZE(aarch64));
 	run(SFRAME_ABI_S390X_BE, &s390x_cie, s390x, ARRAY_SIZE(s390x));
 	run(SFRAME_ABI_AMD64_LE, &amd64_no_ra_cie, amd64_no_ra,

@@ -56,6 +56,8 @@ usage "bad address" "--at needs an address, not 'twelve'" \
 usage "bad row limit" \
 	"--max-rows needs a number from 1 to 65535, not '0'" \
 	--elf tiny.so --max-rows 0 -o x
+usage "bad format" "--format needs v3 or v3-addend, not 'v4'" \
+	--elf tiny.so --format v4 -o x
 usage "argument that a terminal would act on" \
 	"unexpected argument '\\\\x1b\\[2J'" "$(printf '\033[2J')"
 expect "version" 0 "" --version
@@ -74,6 +76,12 @@ is "coverage is printed" "functions: 4 of 4 covered" "$(head -n 1 out)"
 expect "dump of a raw section" 0 "" --dump tiny.sframe
 grep -q 'CFA=fp+16 FP=\[CFA-16\]' out || not_ok "dump" "no frame pointer row"
 cp out at0
+expect "format v3" 0 "" --elf tiny.so --format v3 -o v3.sframe
+same "format v3 is the default" tiny.sframe v3.sframe
+expect "no addends in the CFI" 0 "" --elf tiny.so --format v3-addend \
+	-o addend.sframe
+same "no addends in the section" tiny.sframe addend.sframe
+rm v3.sframe addend.sframe
 expect "section at an address" 0 "" --elf tiny.so --at 0x100000 -o at.sframe
 expect "dump at an address" 0 "" --dump at.sframe --at 0x100000
 is "addresses do not depend on where the section is" "$(cat at0)" \

@@ -429,6 +429,98 @@ static void test_big_endian(void)
 	       "s390x is read back", "%d", ret);
 }
 
+/* As OpenSSL's assembly keeps its stack: CFA = *(rsp + 40) + 8. */
+static const struct sfjit_row addend_rows[] = {
+	{ .start = 0, .cfa = SP(8) },
+	{ .start = 3, .cfa = { .offset = 40, .reg = 7, .base = SFJIT_BASE_REG,
+			       .deref = 1, .addend = 8 }, .fp = SLOT(-24) },
+	{ .start = 9, .cfa = { .offset = -8, .reg = 7, .base = SFJIT_BASE_REG,
+			       .deref = 1, .addend = -300 } },
+};
+
+static const struct sfjit_function addend_fde = {
+	.addr = 0x1000, .size = 16, .rows = addend_rows, .nr_rows = 3,
+};
+
+static const uint8_t addend_bytes[] = {
+	3, 0, 0, 1, 0,
+	0, 2 << 1, 7 << 3 | 1, 8,
+	/* CFA: control, offset, addend; no RA; FP: control, offset */
+	3, 6 << 1, 7 << 3 | 7, 40, 8, 0, 2, 0xe8,
+	9, 3 << 1 | 1 << 5, 7 << 3 | 7, 0, 0xf8, 0xff, 0xd4, 0xfe,
+};
+
+enum { FIRST_BLOCK = 28 + 16, SECOND_ROW = FIRST_BLOCK + 5 + 4 };
+
+static void test_addend(void)
+{
+	uint8_t buf[SFG_SECTION_MAX(1, 3)];
+	struct sfg_section s;
+	struct sfg_row_reader r;
+	size_t used = 0;
+	int ret = sfg_write_section(SFRAME_ABI_AMD64_LE, &addend_fde, 1, 0,
+				    buf, sizeof(buf), &used, NULL);
+
+	result(!ret && used == FIRST_BLOCK + sizeof(addend_bytes) &&
+	       !memcmp(buf + FIRST_BLOCK, addend_bytes, sizeof(addend_bytes)),
+	       "bytes of rows with an addend", "%d, %zu bytes", ret, used);
+	ret = sfg_open_section(&s, buf, used, 0, NULL);
+	if (!ret)
+		ret = sfg_read_fde(&s, 0, &r, NULL);
+	result(!ret && rows_match(&r, &addend_fde),
+	       "rows with an addend are read back", "%d", ret);
+}
+
+/* The control words are at SECOND_ROW + 2 and + 6, the info byte is at + 1. */
+static void test_addend_damage(void)
+{
+	static const struct damage damages[] = {
+		{ "addend to what is not loaded", SECOND_ROW + 2, 7 << 3 | 5,
+		  -EINVAL },
+		{ "word 0 in the place of the addend", SECOND_ROW + 4, 0, 0 },
+		{ "addend of the frame pointer", SECOND_ROW + 6, 6, -EINVAL },
+		{ "row that ends before its addend", SECOND_ROW + 1, 2 << 1,
+		  -EINVAL },
+		{ "no addend, and one word more", SECOND_ROW + 2, 7 << 3 | 3,
+		  -EINVAL },
+	};
+	uint8_t buf[SFG_SECTION_MAX(1, 3)], copy[sizeof(buf)];
+	size_t used, i;
+	int ret;
+
+	sfg_write_section(SFRAME_ABI_AMD64_LE, &addend_fde, 1, 0, buf,
+			  sizeof(buf), &used, NULL);
+	for (i = 0; i < ARRAY_SIZE(damages); i++) {
+		memcpy(copy, buf, used);
+		copy[damages[i].at] = damages[i].value;
+		ret = check_damaged(copy, used);
+		result(ret == damages[i].want, damages[i].name, "%d", ret);
+	}
+}
+
+static void test_refused_addends(void)
+{
+	struct sfjit_row row = addend_rows[1];
+	struct sfjit_function fde = {
+		.addr = 0x1000, .size = 16, .rows = &row, .nr_rows = 1,
+	};
+
+	row.start = 0;
+	row.cfa.deref = 0;
+	refuse_write("addend to a CFA that is not loaded", &fde, 1, -EINVAL);
+	row.cfa = (struct sfjit_rule)SP(8);
+	row.cfa.addend = 8;
+	refuse_write("addend in a row that is plain otherwise", &fde, 1,
+		     -EINVAL);
+	row.cfa.addend = 0;
+	row.fp.addend = 8;
+	refuse_write("addend to a frame pointer", &fde, 1, -EINVAL);
+	row.fp.addend = 0;
+	row.ra = (struct sfjit_rule)SLOT(-16);
+	row.ra.addend = 8;
+	refuse_write("addend to a return address", &fde, 1, -EINVAL);
+}
+
 static size_t write_row(unsigned int abi, const struct sfjit_row *row,
 			uint8_t *buf, size_t len)
 {
@@ -467,7 +559,8 @@ static void test_ignored_fields(void)
 		&last);
 	dirty = plain;
 	dirty.ra.offset = -48;
-	ignores("offset of a rule that is none", SFRAME_ABI_S390X_BE, &dirty,
+	dirty.ra.addend = 8;
+	ignores("offset and addend of a rule that is none", SFRAME_ABI_S390X_BE, &dirty,
 		&plain);
 }
 
@@ -504,5 +597,8 @@ int main(void)
 	test_big_endian();
 	test_ignored_fields();
 	test_large_cfa();
+	test_addend();
+	test_addend_damage();
+	test_refused_addends();
 	return finish();
 }

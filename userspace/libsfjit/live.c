@@ -28,7 +28,7 @@
 
 /* What a function takes for its attributes, and a row at most. */
 #define FUNCTION_BYTES	sizeof(struct sframe_fde_attr)
-#define ROW_BYTES	29
+#define ROW_BYTES	33
 
 /* The kernel takes so many entries of an index, and offsets of 32 bits. */
 #define MAX_FUNCTIONS	(1u << 24)

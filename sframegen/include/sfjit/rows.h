@@ -21,6 +21,8 @@
  * @reg:	DWARF number of the register if @base is SFJIT_BASE_REG, else 0
  * @base:	SFJIT_BASE_*
  * @deref:	1: the value is stored at that address; 0: it is the address
+ * @addend:	added to what is stored there; 0 but for a CFA with @deref. Only
+ *		SFRAME_FORMAT_V3_ADDEND has it
  *
  * Of a rule without a base the rest is ignored. A return address that is
  * CFA + offset itself has no bytes in the format: such a row is refused.
@@ -30,15 +32,16 @@ struct sfjit_rule {
 	uint16_t	reg;
 	uint8_t		base;
 	uint8_t		deref;
+	int32_t		addend;
 };
 
 /*
  * Initialisers: a register plus offset, saved at CFA + offset, no rule (a
  * return address where the ABI puts it, a frame pointer unchanged).
  */
-#define SFJIT_REG(number, offset) { (offset), (number), SFJIT_BASE_REG, 0 }
-#define SFJIT_SAVED(offset)	{ (offset), 0, SFJIT_BASE_CFA, 1 }
-#define SFJIT_NO_RULE		{ 0, 0, SFJIT_BASE_NONE, 0 }
+#define SFJIT_REG(number, offset) { (offset), (number), SFJIT_BASE_REG, 0, 0 }
+#define SFJIT_SAVED(offset)	{ (offset), 0, SFJIT_BASE_CFA, 1, 0 }
+#define SFJIT_NO_RULE		{ 0, 0, SFJIT_BASE_NONE, 0, 0 }
 
 /* DWARF numbers of the registers that rules mostly start from. */
 #define SFJIT_X86_64_FP		6	/* rbp */

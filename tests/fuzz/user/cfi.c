@@ -62,7 +62,9 @@ static bool open_input(struct input *i, const uint8_t *data, size_t size)
 	i->in.flags = head.flags & HEAD_DEBUG ? SFG_INPUT_DEBUG_FRAME : 0;
 	i->in.max_rows = head.max_rows == 255 ? UINT32_MAX : head.max_rows;
 	i->in.section_addr = SECTION_ADDR;
-	i->fails = head.fails;
+	i->fails = head.fails & FAILS_ALLOCATION;
+	if (head.fails & FAILS_ADDENDS)
+		i->in.flags |= SFG_INPUT_ADDENDS;
 	i->in.cfi = (struct sfg_image) {
 		i->cfi, size - text_len, head_uint(head.cfi_addr, 4),
 	};

@@ -14,6 +14,9 @@
 #define HEAD_UNKNOWN	0x40	/* an ABI that there is not */
 #define HEAD_APART	0x80	/* 16 bytes before the far range */
 
+#define FAILS_ALLOCATION 0x7f	/* this one fails; 0: none */
+#define FAILS_ADDENDS	0x80	/* fails nothing: the format has addends */
+
 /* In front of the bytes of the text, which are in front of the CFI. */
 struct head {
 	uint8_t flags;
@@ -22,7 +25,7 @@ struct head {
 	uint8_t text_addr[4];
 	uint8_t cfi_addr[4];
 	uint8_t far_len[4];	/* the far range follows the text */
-	uint8_t fails;		/* this allocation; 0: none */
+	uint8_t fails;		/* FAILS_* */
 };
 
 static inline uint32_t head_uint(const uint8_t *p, size_t len)

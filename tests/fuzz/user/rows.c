@@ -52,7 +52,10 @@ static const uint8_t usual_base[] = {
 	SFJIT_BASE_NONE, SFJIT_BASE_CFA, SFJIT_BASE_REG, SFJIT_BASE_REG,
 };
 
-/* A byte: base, deref, width of the offset, and whether all is as it comes. */
+/*
+ * A byte: base, deref, widths of offset and addend, and whether all is as it
+ * comes.
+ */
 static struct sfjit_rule rule(struct rows *r, uint8_t reg)
 {
 	uint8_t head = cursor_u8(&r->c);
@@ -65,6 +68,7 @@ static struct sfjit_rule rule(struct rows *r, uint8_t reg)
 	if ((head & 3) == 3)
 		rule.reg = cursor_u8(&r->c);
 	rule.offset = offset(&r->c, head >> 3, rule.base ? -16 : 0);
+	rule.addend = offset(&r->c, head >> 5, 0);
 	if (head & 0x80) {
 		rule.base = cursor_u8(&r->c);
 		rule.deref = cursor_u8(&r->c);
@@ -113,6 +117,7 @@ static bool add_fde(struct rows *r)
 		fde->flags = cursor_u8(&r->c);
 	if (head & 0x20)
 		fde->repeat = cursor_u8(&r->c);
+	fde->rows = r->rows + r->nr_rows;
 	fde->nr_rows = head & 0x80 ? cursor_u8(&r->c) : 1;
 	/* refused before a row is looked at */
 	if (fde->nr_rows == 255) {
@@ -121,7 +126,6 @@ static bool add_fde(struct rows *r)
 	}
 	if (fde->nr_rows > MAX_ROWS - r->nr_rows)
 		fde->nr_rows = MAX_ROWS - r->nr_rows;
-	fde->rows = r->rows + r->nr_rows;
 	while (r->rows + r->nr_rows != fde->rows + fde->nr_rows)
 		add_row(r, &start);
 	return true;
