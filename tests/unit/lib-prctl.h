@@ -18,6 +18,8 @@ static bool present;		/* the kernel knows SFrame windows */
 static int absent_error = EINVAL;
 static int next_error;		/* of the next registration */
 static unsigned int known_flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
+static unsigned int known_formats = 1 << SFRAME_FORMAT_V3 |
+				    1 << SFRAME_FORMAT_V3_ADDEND;
 static int nr_calls, nr_windows;
 static void (*after_change)(void);	/* the next, before prctl() returns */
 static struct {
@@ -39,7 +41,7 @@ static int answer_query(unsigned long what)
 	case PR_SFRAME_QUERY_FLAGS:
 		return known_flags;
 	case PR_SFRAME_QUERY_FORMATS:
-		return 1 << SFRAME_FORMAT_V3;
+		return known_formats;
 	case PR_SFRAME_QUERY_LIMIT:
 		return 65536;
 	}
@@ -47,11 +49,25 @@ static int answer_query(unsigned long what)
 }
 
 /* What the section was when the kernel was called. */
-static int look_at_register(int error)
+static int look_at_register(void)
 {
 	memcpy(&call.opts, (void *)call.last, sizeof(call.opts));
 	memcpy(&call.header, (void *)call.address, sizeof(call.header));
-	return call.opts.flags & ~known_flags ? EINVAL : error;
+	if (call.opts.flags & ~known_flags ||
+	    !(known_formats >> call.opts.format & 1))
+		return EINVAL;
+	return 0;
+}
+
+/* A bad argument is bad in each format that the library tries. */
+static int take_error(void)
+{
+	int error = next_error;
+
+	if (error != EINVAL || call.option != PR_SFRAME_REGISTER ||
+	    call.opts.format == SFRAME_FORMAT_V3)
+		next_error = 0;
+	return error;
 }
 
 static void run_after_change(void)
@@ -65,12 +81,13 @@ static void run_after_change(void)
 
 static int answer_change(void)
 {
-	int error = next_error;
+	int error = 0;
 
-	next_error = 0;
 	nr_calls++;
 	if (call.option == PR_SFRAME_REGISTER)
-		error = look_at_register(error);
+		error = look_at_register();
+	if (!error)
+		error = take_error();
 	if (error)
 		return fail(error);
 	if (call.option == PR_SFRAME_UNREGISTER)

@@ -23,12 +23,33 @@ static void test_register_arguments(void)
 	IS("opts.flags", call.opts.flags, 0);
 	IS("opts.text_start", call.opts.text_start, (long)text);
 	IS("opts.text_length", call.opts.text_length, 32);
-	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3);
+	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3_ADDEND);
 	IS("opts.reserved", call.opts.reserved, 0);
 	IS("register without range",
 	   sfjit_register(6, section, 58, NULL, 0), 0);
 	IS("opts.text_start is 0", call.opts.text_start, 0);
 	IS("opts.text_length is 0", call.opts.text_length, 0);
+}
+
+/* A kernel that knows version 3 only gets it. */
+static void test_plain_format(void)
+{
+	int windows = nr_windows;
+
+	known_formats = 1 << SFRAME_FORMAT_V3;
+	IS("register where there are no addends",
+	   sfjit_register(7, section, 58, text, 32), 0);
+	IS("one window", nr_windows - windows, 1);
+	IS("of plain version 3", call.opts.format, SFRAME_FORMAT_V3);
+	IS("of the same section", call.address, (long)section);
+	IS("of the same range", call.opts.text_length, 32);
+	next_error = EEXIST;
+	IS("error where there are no addends",
+	   sfjit_register(7, section, 58, text, 32), -EEXIST);
+	next_error = EINVAL;
+	IS("bad argument where there are no addends",
+	   sfjit_register(7, section, 58, text, 32), -EINVAL);
+	known_formats |= 1 << SFRAME_FORMAT_V3_ADDEND;
 }
 
 static void test_replace_arguments(void)
@@ -125,7 +146,7 @@ static void test_available(void)
 {
 	IS("kernel", sfjit_available(SFJIT_QUERY_KERNEL), 1);
 	IS("flags", sfjit_available(SFJIT_QUERY_FLAGS), known_flags);
-	IS("formats", sfjit_available(SFJIT_QUERY_FORMATS), 1);
+	IS("formats", sfjit_available(SFJIT_QUERY_FORMATS), known_formats);
 	IS("limit", sfjit_available(SFJIT_QUERY_LIMIT), 65536);
 	IS("unknown question", sfjit_available(4), -EINVAL);
 }
@@ -204,6 +225,7 @@ int main(void)
 {
 	present = true;
 	test_register_arguments();
+	test_plain_format();
 	test_replace_arguments();
 	test_unregister_arguments();
 	test_refusals();

@@ -83,6 +83,22 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 
 # shellcheck disable=SC2030,SC2031 # the subshell is for the environment
 (
+	export LD_PRELOAD="$run/formats.so"
+	addend=${table%.sframe}.addend.sframe
+	is "other format: no table yet" "" "$(find "$tables" -name "*.addend.*")"
+	source_is "other format, first run" converted
+	source_is "other format, second run" cache
+	[ -f "$addend" ] || not_ok "other format" "no file of its own"
+	cp "$tmp/good" "$addend"
+	source_is "table of version 3 under the name of the other" converted
+	cp "$addend" "$table"
+	unset LD_PRELOAD
+	repaired "table of the other format under the name of version 3"
+	exit "$failed"
+) || failed=1
+
+# shellcheck disable=SC2030,SC2031 # the subshell is for the environment
+(
 	rm -rf "$XDG_CACHE_HOME/sfjit"
 	chmod 500 "$XDG_CACHE_HOME"
 	[ "$(id -u)" = 0 ] || source_is "read-only directory" converted

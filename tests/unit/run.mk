@@ -7,7 +7,7 @@ RUN_TESTS := $(O)/tests/run
 RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, state loader prefork hello hello-static \
 	hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, plugin1.so plugin2.so \
-	plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
+	formats.so plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
@@ -31,6 +31,9 @@ $(RUN_TESTS)/hello-static: tests/unit/run/hello.c
 
 $(RUN_TESTS)/hello-asan: tests/unit/run/hello.c
 	$(run_cc) -fsanitize=address -o $@ $<
+
+$(RUN_TESTS)/formats.so: tests/unit/run/formats.c
+	$(run_so) -o $@ $<
 
 $(RUN_TESTS)/plugin1.so $(RUN_TESTS)/plugin2.so: $(RUN_TESTS)/plugin%.so: \
 		tests/unit/run/plugin.c

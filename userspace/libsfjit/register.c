@@ -77,6 +77,26 @@ static bool is_plausible(const void *section, size_t length,
 	return !sfjit_wraps(section, length) && !sfjit_wraps(text, text_length);
 }
 
+/*
+ * Plain version 3 is the part without addends: a kernel that reads the larger
+ * format is told this one, whatever is in the section. Others return EINVAL
+ * for it, as for any bad argument.
+ */
+static long register_opts(uintptr_t key, const void *section, size_t length,
+			  struct sframe_window_opts *opts)
+{
+	long ret;
+
+	opts->format = SFRAME_FORMAT_V3_ADDEND;
+	ret = sframe_prctl(PR_SFRAME_REGISTER, key, (uintptr_t)section, length,
+			   (uintptr_t)opts);
+	if (ret != -EINVAL)
+		return ret;
+	opts->format = SFRAME_FORMAT_V3;
+	return sframe_prctl(PR_SFRAME_REGISTER, key, (uintptr_t)section,
+			    length, (uintptr_t)opts);
+}
+
 static int do_register(uintptr_t key, const void *section, size_t length,
 		       const void *text, size_t text_length, uint32_t flags)
 {
@@ -85,14 +105,11 @@ static int do_register(uintptr_t key, const void *section, size_t length,
 		.flags = flags,
 		.text_start = (uintptr_t)text,
 		.text_length = text_length,
-		.format = SFRAME_FORMAT_V3,
 	};
 
 	if (!is_plausible(section, length, text, text_length))
 		return -EINVAL;
-	return forgive_if_absent(sframe_prctl(PR_SFRAME_REGISTER, key,
-					      (uintptr_t)section, length,
-					      (uintptr_t)&opts));
+	return forgive_if_absent(register_opts(key, section, length, &opts));
 }
 
 int sfjit_register(uintptr_t key, const void *section, size_t length,

@@ -20,7 +20,8 @@
 struct trailer {
 	char magic[8];
 	uint32_t tag;		/* of the converter */
-	uint32_t abi;
+	uint16_t abi;
+	uint16_t addends;
 	uint64_t cfi_start, cfi_length;
 	uint64_t text_start, text_end;
 	uint64_t section_length;
@@ -99,17 +100,21 @@ static int open_tables(bool create)
 	return fd;
 }
 
-static void put_name(struct text *t, const struct image *image)
+static void put_name(struct text *t, const struct image *image,
+		     bool addends)
 {
 	size_t i;
 
 	for (i = 0; i < image->id_length; i++)
 		text_hex(t, image->id[i], 2);
+	if (addends)
+		text_put(t, ".addend");
 	text_put(t, ".sframe");
 }
 
 static void make_trailer(struct trailer *t, const struct image *image,
-			 const void *section, size_t length)
+			 bool addends, const void *section,
+			 size_t length)
 {
 	const struct sfg_image *last = &image->text[image->nr_text - 1];
 
@@ -117,6 +122,7 @@ static void make_trailer(struct trailer *t, const struct image *image,
 	memcpy(t->magic, magic, sizeof(magic));
 	t->tag = SFJIT_CACHE_TAG;
 	t->abi = SFG_HOST_ABI;
+	t->addends = addends;
 	t->cfi_start = image->cfi.addr;
 	t->cfi_length = image->cfi.len;
 	t->text_start = image->text[0].addr;
@@ -127,7 +133,7 @@ static void make_trailer(struct trailer *t, const struct image *image,
 }
 
 static int read_section(struct table *table, int fd, uint64_t size,
-			const struct image *image)
+			const struct image *image, bool addends)
 {
 	struct trailer is, want;
 	size_t length = size - sizeof(is);
@@ -142,8 +148,11 @@ static int read_section(struct table *table, int fd, uint64_t size,
 		ret = sys_read_all(fd, &is, sizeof(is), length);
 	if (ret)
 		return ret;
-	make_trailer(&want, image, table->data, length);
-	/* Written completely, for this very module, by this converter. */
+	make_trailer(&want, image, addends, table->data, length);
+	/*
+	 * Written completely, for this very module, in this format, by this
+	 * converter.
+	 */
 	if (memcmp(&is, &want, sizeof(is)))
 		return -EINVAL;
 	/*
@@ -153,7 +162,8 @@ static int read_section(struct table *table, int fd, uint64_t size,
 	return sfg_open_section(&section, table->data, length, 0, NULL);
 }
 
-static int load_file(struct table *table, int fd, const struct image *image)
+static int load_file(struct table *table, int fd, const struct image *image,
+		     bool addends)
 {
 	struct stat st;
 	int ret;
@@ -167,13 +177,14 @@ static int load_file(struct table *table, int fd, const struct image *image)
 	if ((uint64_t)st.st_size <= sizeof(struct trailer) ||
 	    (uint64_t)st.st_size > TABLE_MAX)
 		return -EINVAL;
-	ret = read_section(table, fd, st.st_size, image);
+	ret = read_section(table, fd, st.st_size, image, addends);
 	if (ret)
 		table_free(table);
 	return ret;
 }
 
-int cache_load(struct table *table, const struct image *image)
+int cache_load(struct table *table, const struct image *image,
+	       bool addends)
 {
 	struct text name = { .length = 0 };
 	int dir, fd, ret;
@@ -181,35 +192,35 @@ int cache_load(struct table *table, const struct image *image)
 	dir = open_tables(false);
 	if (dir < 0)
 		return dir;
-	put_name(&name, image);
+	put_name(&name, image, addends);
 	/* O_NONBLOCK: somebody may have put a FIFO there. */
 	fd = sys_open(dir, name.data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	sys_close(dir);
 	if (fd < 0)
 		return fd;
-	ret = load_file(table, fd, image);
+	ret = load_file(table, fd, image, addends);
 	sys_close(fd);
 	return ret;
 }
 
 static int write_file(int fd, const void *section, size_t length,
-		      const struct image *image)
+		      const struct image *image, bool addends)
 {
 	struct trailer t;
 	int ret;
 
-	make_trailer(&t, image, section, length);
+	make_trailer(&t, image, addends, section, length);
 	ret = sys_write_all(fd, section, length);
 	return ret ? ret : sys_write_all(fd, &t, sizeof(t));
 }
 
 static void store_in(int dir, const void *section, size_t length,
-		     const struct image *image)
+		     const struct image *image, bool addends)
 {
 	struct text name = { .length = 0 }, temp = { .length = 0 };
 	int fd, ret;
 
-	put_name(&name, image);
+	put_name(&name, image, addends);
 	text_put(&temp, name.data);
 	text_put(&temp, ".");
 	text_decimal(&temp, SYS(SYS_getpid), 0);
@@ -218,7 +229,7 @@ static void store_in(int dir, const void *section, size_t length,
 	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return;
-	ret = write_file(fd, section, length, image);
+	ret = write_file(fd, section, length, image, addends);
 	sys_close(fd);
 	if (!ret)
 		ret = SYS(SYS_renameat2, dir, temp.data, dir, name.data, 0);
@@ -226,13 +237,14 @@ static void store_in(int dir, const void *section, size_t length,
 		SYS(SYS_unlinkat, dir, temp.data, 0);
 }
 
-void cache_store(const void *section, size_t length, const struct image *image)
+void cache_store(const void *section, size_t length,
+		 const struct image *image, bool addends)
 {
 	int dir;
 
 	dir = open_tables(true);
 	if (dir < 0)
 		return;
-	store_in(dir, section, length, image);
+	store_in(dir, section, length, image, addends);
 	sys_close(dir);
 }

@@ -3,7 +3,8 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Converted tables on disk, one file per module:
- * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.sframe
+ * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.sframe, or
+ * <id>.addend.sframe if its rows may have addends
  *
  * A file is a raw SFrame section made for address 0, which other tools read,
  * and behind it a trailer that says what it was made from. Files are written
@@ -20,9 +21,12 @@
 /* Takes a copy of what it needs: programs overwrite their environment. */
 void cache_init(char **environment);
 
-/* -errno when there is no usable file, which is normal and not reported. */
-int cache_load(struct table *table, const struct image *image);
-void cache_store(const void *section, size_t length,
-		 const struct image *image);
+/*
+ * Tables whose rows may have addends are others than those whose rows may not.
+ * -errno when there is no usable file, which is normal and not reported.
+ */
+int cache_load(struct table *table, const struct image *image, bool addends);
+void cache_store(const void *section, size_t length, const struct image *image,
+		 bool addends);
 
 #endif /* SFJIT_PRELOAD_CACHE_H */

@@ -8,6 +8,13 @@
 #include "make_table.h"
 #include "sys.h"
 
+static bool addends;
+
+void table_addends(void)
+{
+	addends = true;
+}
+
 static int convert(struct table *table, const struct image *image,
 		   const char **reason)
 {
@@ -19,6 +26,7 @@ static int convert(struct table *table, const struct image *image,
 		.cfi = image->cfi,
 		.text = image->text,
 		.nr_text = image->nr_text,
+		.flags = addends ? SFG_INPUT_ADDENDS : 0,
 	};
 	int ret;
 
@@ -31,7 +39,7 @@ static int convert(struct table *table, const struct image *image,
 	if (ret)
 		return ret;
 	memcpy(table->data, out.data, out.len);
-	cache_store(out.data, out.len, image);
+	cache_store(out.data, out.len, image, addends);
 	return 0;
 }
 
@@ -40,7 +48,7 @@ static int obtain(struct table *table, const struct image *image,
 {
 	int ret;
 
-	table->from_cache = cache_load(table, image) == 0;
+	table->from_cache = cache_load(table, image, addends) == 0;
 	if (table->from_cache)
 		return 0;
 	ret = convert(table, image, reason);

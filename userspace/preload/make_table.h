@@ -10,6 +10,9 @@
 #include "image.h"
 #include "table.h"
 
+/* From now on rows may have addends: the kernel reads them. */
+void table_addends(void);
+
 /*
  * From the cache or by conversion, rebased to the module's addresses and read
  * only. On failure *reason is a constant string.

@@ -14,10 +14,12 @@
  */
 #include <errno.h>
 #include <sfjit.h>
+#include <sfjit/sframe.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "cache.h"
+#include "make_table.h"
 #include "modules.h"
 #include "report.h"
 #include "sys.h"
@@ -79,6 +81,13 @@ void __gmon_start__(void)
 	errno = saved;
 }
 
+static void choose_format(void)
+{
+	if (sfjit_available(SFJIT_QUERY_FORMATS) &
+	    1 << SFRAME_FORMAT_V3_ADDEND)
+		table_addends();
+}
+
 static void begin(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
@@ -90,6 +99,7 @@ static void begin(void)
 	sys_same_filters();
 	if (!try_lock())
 		return;
+	choose_format();
 	report_ready(modules_scan(true), kernel);
 	unlock();
 	ready = true;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A kernel that reads tables with addends, for programs that are started with
+ * this library besides: prctl() in place of libc's.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+
+#include <sfjit/sframe.h>
+
+static int answer_query(unsigned long what)
+{
+	if (what == PR_SFRAME_QUERY_FORMATS)
+		return 1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_V3_ADDEND;
+	return 0;
+}
+
+int prctl(int option, ...)
+{
+	unsigned long what;
+	va_list args;
+
+	va_start(args, option);
+	what = va_arg(args, unsigned long);
+	va_end(args);
+	if (option == PR_SFRAME_QUERY)
+		return answer_query(what);
+	if (option == PR_SFRAME_REGISTER || option == PR_SFRAME_UNREGISTER)
+		return 0;
+	errno = EINVAL;
+	return -1;
+}
