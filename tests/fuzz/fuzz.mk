@@ -38,10 +38,11 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
 fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h compat.h \
-	compiler.h err.h errno.h kernel.h maple_tree.h minmax.h mm.h \
-	mm_types.h mutex.h nospec.h perf_event.h rcupdate.h refcount.h \
-	sched.h sched/task_stack.h signal_types.h stddef.h string.h types.h \
-	uaccess.h unaligned.h unroll.h uprobes.h) \
+	compiler.h err.h errno.h kernel.h log2.h maple_tree.h minmax.h mm.h \
+	mm_types.h mutex.h nospec.h overflow.h pagemap.h perf_event.h \
+	rcupdate.h refcount.h sched.h sched/clock.h sched/task_stack.h \
+	signal_types.h sizes.h slab.h stddef.h string.h types.h uaccess.h \
+	unaligned.h unroll.h uprobes.h) \
 	$(addprefix asm/,ptrace.h segment.h uprobes.h)
 
 $(fuzz_tree)/done: tests/fuzz/fuzz.mk kernel-patches/series \
@@ -65,7 +66,7 @@ fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_san += -fno-sanitize=alignment
 
 # The unwinder, looked at by sanitizers and for coverage; and the rest.
-fuzz_unwinder := sframe sframe_step sframe_callchain sframe_prctl user nofault
+fuzz_unwinder := sframe sframe_section sframe_callchain sframe_prctl user nofault
 fuzz_harness := model ref input compare
 # Comparisons are no use to mutations that know the fields.
 fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \

@@ -38,6 +38,9 @@ typedef unsigned long __kernel_size_t;
 #define __user
 #define __force
 #define __packed		__attribute__((packed))
+#define __counted_by(member)
+#define __uninitialized
+#define typeof			__typeof__
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
@@ -61,7 +64,10 @@ void finding(const char *what) __attribute__((noreturn));
 #define ENOENT			2
 #define E2BIG			7
 #define ENOMEM			12
+#define EAGAIN			11
 #define EINVAL			22
+#define ERANGE			34
+#define ESRCH			3
 #define ELOOP			40
 #define ENODATA			61
 #define EOPNOTSUPP		95
@@ -69,10 +75,14 @@ void finding(const char *what) __attribute__((noreturn));
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
+#define SZ_64K			0x10000
+#define BITS_PER_LONG		64
 #define BIT(nr)			(1UL << (nr))
 #define GENMASK(high, low)	((~0UL << (low)) & (~0UL >> (63 - (high))))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define IS_ALIGNED(x, a)	(((x) & ((__typeof__(x))(a) - 1)) == 0)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define order_base_2(n)		((n) > 1 ? 64 - __builtin_clzl((n) - 1UL) : 0)
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 #define array_index_nospec(index, size)	(index)
 
@@ -80,6 +90,12 @@ void finding(const char *what) __attribute__((noreturn));
 	__typeof__(a) min_a = (a);	\
 	__typeof__(b) min_b = (b);	\
 	min_a < min_b ? min_a : min_b;	\
+})
+
+#define max(a, b) ({			\
+	__typeof__(a) max_a = (a);	\
+	__typeof__(b) max_b = (b);	\
+	max_a > max_b ? max_a : max_b;	\
 })
 
 #define get_unaligned(ptr) ({					\
@@ -100,11 +116,22 @@ void finding(const char *what) __attribute__((noreturn));
 #define PAGE_SIZE		(1UL << PAGE_SHIFT)
 #define offset_in_page(p)	((unsigned long)(p) & (PAGE_SIZE - 1))
 #define TASK_SIZE		((1UL << 47) - 4096)
+#define TASK_SIZE_MAX		TASK_SIZE
 
-/* order, RCU, references */
+/* memory, time */
+void *calloc(size_t nr, size_t size);
+void free(void *mem);
+u64 local_clock(void);
+
+#define kmalloc_array(nr, size, flags)	calloc(nr, size)
+#define kfree(mem)			free(mem)
+
+/* order, RCU, page faults, references */
 void shim_rmb(void);
 void shim_rcu_unlock(int *unused);
 int shim_rcu_lock(void);
+void shim_pagefault_unlock(int *unused);
+int shim_pagefault_lock(void);
 
 #define smp_rmb()		shim_rmb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
@@ -217,7 +244,8 @@ int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size);
 int shim_get_user(void *dst, unsigned long addr, unsigned int size);
 int shim_get_user_unchecked(void *dst, unsigned long addr, unsigned int size);
 void shim_might_fault(void);
-/* bytes that were not copied */
+/* bytes that are not there, or were not copied */
+size_t fault_in_readable(const char *src, size_t size);
 unsigned long copy_from_user(void *dst, const void *src, unsigned long size);
 int copy_struct_from_user(void *dst, size_t ksize, const void *src,
 			  size_t usize);
@@ -231,6 +259,9 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 #define user_read_access_begin(ptr, size) \
 	shim_access_begin((unsigned long)(ptr), size)
 #define user_read_access_end()	shim_access_end()
+#define can_do_masked_user_access()		false
+#define masked_user_read_access_begin(ptr)	finding("a mask is used")
+#define mask_user_address(ptr)			(ptr)
 
 #define unsafe_get_user(x, ptr, label) do {				\
 	u64 user_value = 0;						\
