@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * The windows of the sampled processes and their sections, read again and
+ * again while they live: a sample between two equal readings had these.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record.h"
+
+#define MAX_PROCESSES	4096
+#define MAX_TEXT	(1 << 16)
+
+static struct process {
+	pid_t pid;
+	bool gone;
+	uint64_t since, time;	/* the text was the same in between */
+	char *text;
+} processes[MAX_PROCESSES];
+
+static unsigned int nr_processes;
+static FILE *file;
+
+void record_open(const char *path)
+{
+	file = fopen(path, "we");
+	if (!file)
+		err(2, "%s", path);
+}
+
+void record_write(uint32_t type, uint32_t misc, const void *body, size_t size,
+		  const void *more, size_t more_size)
+{
+	const struct record record = {
+		.type = type, .misc = misc, .size = size + more_size,
+	};
+
+	fwrite(&record, sizeof(record), 1, file);
+	fwrite(body, size, 1, file);
+	if (more_size)
+		fwrite(more, more_size, 1, file);
+	if (fflush(file))
+		err(2, "record");
+}
+
+void process_seen(pid_t pid)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_processes; i++)
+		if (processes[i].pid == pid)
+			return;
+	if (nr_processes == MAX_PROCESSES)
+		errx(2, "too many processes");
+	processes[nr_processes++] = (struct process) { .pid = pid };
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Without the counters behind them; NULL if there is no process any more. */
+static char *read_windows(pid_t pid)
+{
+	static char text[MAX_TEXT];
+	char path[64], *counters;
+	ssize_t part, size = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/sframe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	while ((part = read(fd, text + size, MAX_TEXT - 1 - size)) > 0)
+		size += part;
+	close(fd);
+	if (size == MAX_TEXT - 1)
+		errx(2, "too many windows");
+	text[size] = 0;
+	counters = strstr(text, "windows ");
+	/* An exiting process has neither. */
+	if (part < 0 || !counters)
+		return NULL;
+	*counters = 0;
+	return strdup(text);
+}
+
+static void write_section(int mem, pid_t pid, uint64_t addr, uint64_t length)
+{
+	struct record_section section = { .pid = pid, .addr = addr };
+	char *bytes = malloc(length);
+
+	if (bytes && pread(mem, bytes, length, addr) == (ssize_t)length)
+		record_write(RECORD_SECTION, 0, &section, sizeof(section),
+			     bytes, length);
+	free(bytes);
+}
+
+static void write_sections(const struct process *process)
+{
+	uint64_t addr, length;
+	const char *line;
+	char path[64];
+	int mem;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", process->pid);
+	mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem < 0)
+		return;
+	for (line = process->text; *line; line = strchr(line, '\n') + 1)
+		if (sscanf(line, "%*x-%*x %*x %lx %lx", &addr, &length) == 2)
+			write_section(mem, process->pid, addr, length);
+	close(mem);
+}
+
+static void write_windows(const struct process *process)
+{
+	struct record_windows windows = {
+		.pid = process->pid,
+		.since = process->since,
+		.time = process->time,
+	};
+
+	record_write(RECORD_WINDOWS, 0, &windows, sizeof(windows),
+		     process->text, strlen(process->text));
+}
+
+static void look(struct process *process)
+{
+	uint64_t before = now();
+	char *text = read_windows(process->pid);
+
+	if (!text) {
+		process->gone = true;
+		return;
+	}
+	if (process->text && !strcmp(process->text, text)) {
+		process->time = before;
+		free(text);
+		return;
+	}
+	if (process->text)
+		write_windows(process);
+	free(process->text);
+	process->text = text;
+	process->since = now();
+	process->time = 0;
+	write_sections(process);
+}
+
+void processes_look(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_processes; i++)
+		if (!processes[i].gone)
+			look(&processes[i]);
+}
+
+void processes_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_processes; i++)
+		if (processes[i].text)
+			write_windows(&processes[i]);
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Samples of real programs, walked again by the kernel's code as the fuzz
+# targets compile it (tests/fuzz/fuzz.mk); and their recorder, for a guest.
+
+replay_dir := tests/replay
+replay_headers := $(wildcard $(replay_dir)/*.h) tests/lib/case.h
+replay_host_cflags := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Itests/lib
+
+$(FUZZ_OUT)/replay/stacks/task.o: $(replay_dir)/task.c $(replay_headers) \
+		$(fuzz_headers)
+	@mkdir -p $(@D)
+	$(CC) -O2 $(fuzz_cflags) -c -o $@ $<
+
+$(FUZZ_OUT)/replay-stacks: $(addprefix $(replay_dir)/,replay.c corpus.c) \
+		tests/lib/case.c $(FUZZ_OUT)/replay/stacks/task.o \
+		$(FUZZ_OUT)/replay/harness/finding.o \
+		$(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
+		$(filter-out nofault,$(fuzz_unwinder))) $(replay_headers)
+	$(CC) $(replay_host_cflags) $(fuzz_san) -o $@ $(filter %.c %.o,$^)
+
+fuzz-replays: $(FUZZ_OUT)/replay-stacks
+
+$(O)/tests/replay/recorder: $(addprefix $(replay_dir)/,recorder.c processes.c) \
+		$(replay_dir)/record.h
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c,$^)
+
+TESTS += $(O)/tests/replay/recorder
+
+$(O)/tests/replay/exceptions: $(replay_dir)/programs/exceptions.cc
+	@mkdir -p $(@D)
+	g++ -std=c++20 $(CFLAGS) -pthread -o $@ $<
+
+# What tests/replay/record needs besides sfjit.
+replay-programs: $(O)/tests/replay/recorder $(O)/tests/replay/exceptions \
+	$(FUZZ_OUT)/replay-stacks
+
+.PHONY: replay-programs
