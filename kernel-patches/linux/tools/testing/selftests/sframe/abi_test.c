@@ -49,7 +49,7 @@ FIXTURE_SETUP(abi)
 		.rows = sft_slot_arg.rows,
 		.nr_rows = 3,
 	};
-	self->len = sft_build(self->section, &fde, 1);
+	self->len = sft_build_small(self->section, &fde, 1);
 }
 
 FIXTURE_TEARDOWN(abi)
@@ -319,7 +319,7 @@ TEST_F(abi, section_at_the_top_of_the_address_space)
 		top = map_top(USER_END, SFT_RW);
 	ASSERT_NE(NULL, top);
 	sec = top + SFT_PAGE - self->len;
-	ASSERT_EQ(self->len, sft_build(sec, &fde, 1));
+	ASSERT_EQ(self->len, sft_build_small(sec, &fde, 1));
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, self->len + 1, NULL));
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, -(uintptr_t)sec, NULL));
 	EXPECT_EQ(0, sft_register(1, sec, self->len, NULL));

@@ -96,7 +96,7 @@ FIXTURE_SETUP(charge)
 	ASSERT_NE(NULL, self->text);
 	ASSERT_NE(NULL, self->section);
 	fde.start = self->text;
-	self->len = sft_build(self->section, &fde, 1);
+	self->len = sft_build_small(self->section, &fde, 1);
 	self->before = charged();
 	ASSERT_LT(0, self->before);
 }

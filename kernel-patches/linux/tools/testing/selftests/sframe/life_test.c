@@ -19,18 +19,17 @@
 #define TEXT_SIZE	(NR_PAGES * SFT_PAGE)
 #define CHILD_STACK	(16 * SFT_PAGE)
 
-/* Header, one index entry, attributes and three rows. */
-#define SECTION_LEN	(28 + 16 + 5 + 3 * 3)
-
 /**
  * struct window - a window over the middle six of eight pages
  * @text:	the first page
  * @section:	its section
+ * @len:	length of the section
  * @call:	runs the first slot of the window
  */
 struct window {
 	__u8		*text;
 	__u8		*section;
+	size_t		len;
 	struct sft_call	call;
 };
 
@@ -49,15 +48,21 @@ static __u8 *make_text(void)
 	return sft_map_code(code, TEXT_SIZE, TEXT_SIZE);
 }
 
-static int register_slots(unsigned long key, __u8 *section,
-			  const __u8 *text, size_t size)
+static size_t build_slots(__u8 *section, const __u8 *text, size_t size)
 {
 	const struct sft_fde fde = {
 		.start = text, .size = size, .rows = sft_slot_arg.rows,
 		.nr_rows = 3, .info = SFRAME_FDE_PCMASK, .rep_size = SFT_SLOT,
 	};
 
-	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
+	return sft_build(section, &fde, 1);
+}
+
+static int register_slots(unsigned long key, __u8 *section,
+			  const __u8 *text, size_t size)
+{
+	return sft_register(key, section, build_slots(section, text, size),
+			    NULL);
 }
 
 static int make_window(struct window *w)
@@ -68,8 +73,9 @@ static int make_window(struct window *w)
 		return -ENOMEM;
 	w->call.entry = w->text + SFT_PAGE;
 	w->call.target = sft_leaf;
-	return register_slots(KEY, w->section, w->text + SFT_PAGE,
-			      TEXT_SIZE - 2 * SFT_PAGE);
+	w->len = build_slots(w->section, w->text + SFT_PAGE,
+			     TEXT_SIZE - 2 * SFT_PAGE);
+	return sft_register(KEY, w->section, w->len, NULL);
 }
 
 static void unmap_window(struct window *w)
@@ -277,7 +283,7 @@ TEST_F(life, fork_with_many_windows)
 
 	for (i = 0; i < 512; i++)
 		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
-					       SECTION_LEN, self->w.text + 8 * i,
+					       self->w.len, self->w.text + 8 * i,
 					       8, 0));
 	EXPECT_EQ(0, in_child(child_has_all, &self->w.call));
 	EXPECT_EQ(1 + 512, sft_windows());
@@ -303,7 +309,7 @@ TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be, 240)
 		SKIP(return, "vm.max_sframe_windows is too low");
 	for (i = 0; i < NR_MANY; i++)
 		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
-					       SECTION_LEN, text + i, 1, 0));
+					       self->w.len, text + i, 1, 0));
 	for (i = 0; i < 3; i++)
 		EXPECT_EQ(0, in_child(child_of_many, &self->w.call));
 	EXPECT_EQ(1 + NR_MANY, sft_windows());
@@ -644,7 +650,7 @@ TEST_F(life, munmap_of_many_windows)
 	ASSERT_NE(NULL, text);
 	for (i = 0; i < 3 * 64; i++)
 		ASSERT_EQ(0, sft_register_text(1000 + i, self->w.section,
-					       SECTION_LEN, text + 64 * i, 64,
+					       self->w.len, text + 64 * i, 64,
 					       0));
 	EXPECT_EQ(1 + 3 * 64, sft_windows());
 	ASSERT_EQ(0, munmap(text + SFT_PAGE, SFT_PAGE));

@@ -169,7 +169,7 @@ TEST_F(pages, count_of_a_live_section_loses_its_permissions)
 /* Guards against: a chunk of rows fails with the page behind it. */
 TEST_F(pages, only_the_rows_behind_are_not_readable)
 {
-	__u8 *sec = self->page - (28 + 16 + 5 + 6);
+	__u8 *sec = self->page - (28 + 2 * 16 + 5 + 6);
 	const struct sft_fde fde = SFT_FDE(self->pool.text + SFT_SLOT, SFT_SLOT,
 					   sft_slot_arg.rows);
 	const __u8 *text = self->pool.call.entry;

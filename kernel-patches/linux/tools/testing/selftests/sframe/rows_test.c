@@ -276,7 +276,7 @@ TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 	unsigned int i, j;
 
 	ASSERT_NE(NULL, text);
-	ASSERT_EQ(58, sft_build(self->section, &fde, 1));
+	ASSERT_EQ(58, sft_build_small(self->section, &fde, 1));
 	ASSERT_EQ(0, sft_register(KEY, self->section, 58, NULL));
 	for (i = 0; i < ARRAY_SIZE(slots); i++) {
 		const __u8 *slot = text + slots[i] * SFT_SLOT;
@@ -378,7 +378,7 @@ TEST_F(rows, edges_of_a_window)
 	__u8 *text = make_slots(&sft_slot_arg, 1);
 	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_arg.rows);
 	const struct sft_call call = { text, sft_leaf };
-	size_t len = sft_build(self->section, &fde, 1);
+	size_t len = sft_build_small(self->section, &fde, 1);
 
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text, 10, 0));
 	/* The function leaves the window: no byte of it is believed. */

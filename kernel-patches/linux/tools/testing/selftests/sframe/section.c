@@ -97,7 +97,7 @@ static __u8 *put_fde(void *sec, unsigned int i, __u8 *pos,
 	return put_function(pos, func);
 }
 
-size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
+size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr)
 {
 	struct sframe_header *header = sft_header(sec);
 	unsigned int i, num_fres = 0;
@@ -113,6 +113,17 @@ size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
 	header->num_fres = num_fres;
 	header->fre_len = pos - sft_rows_area(sec);
 	return pos - (__u8 *)sec;
+}
+
+size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
+{
+	struct sft_fde pair[2];
+
+	if (nr != 1)
+		return sft_build_small(sec, fdes, nr);
+	pair[0] = *fdes;
+	pair[1] = (struct sft_fde){ .start = fdes->start + fdes->size };
+	return sft_build_small(sec, pair, 2);
 }
 
 void sft_live_init(struct sft_live *live, void *sec, size_t size,

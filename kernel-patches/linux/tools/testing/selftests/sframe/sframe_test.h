@@ -86,8 +86,14 @@ struct sft_fde {
 	{ .start = (text), .size = (len), .rows = (table),		\
 	  .nr_rows = sizeof(table) / sizeof((table)[0]) }
 
-/* Write a section for @nr functions to @sec; returns its size. */
+/*
+ * Write a section for @nr functions to @sec; returns its size. A section of one
+ * function with few rows may be read at registration and never again, so here
+ * that one gets a neighbour without bytes.
+ */
 size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr);
+/* The same without the neighbour. */
+size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr);
 
 /* Parts of a section that sft_build() made. */
 struct sframe_header *sft_header(void *sec);
