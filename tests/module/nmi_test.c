@@ -23,11 +23,24 @@
 #define KEY_WRITE	2
 #define KEY_TOGGLE	3
 
+/**
+ * struct probe - the module, and an event for its tracepoint
+ * @device:	of the module
+ * @event:	of callchains
+ * @section:	memory for sections
+ */
+struct probe {
+	int			device;
+	struct sft_event	event;
+	__u8			*section;
+};
+
 FIXTURE(nmi)
 {
-	__u8			*section;
-	struct sft_event	event;
-	int			device;
+	struct probe		probe;
+	__u8			*text;
+	struct sft_write_call	call;
+	struct sft_chain	chain;
 };
 
 FIXTURE_VARIANT(nmi)
@@ -67,24 +80,47 @@ static int open_event(struct sft_event *event, bool defer)
 	return sft_event_open(event, &attr);
 }
 
-FIXTURE_SETUP(nmi)
+/* NULL, or why there can be none. */
+static const char *open_device(struct probe *probe)
 {
 	if (sft_missing())
-		SKIP(return, "%s", sft_missing());
-	self->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
-	if (self->device < 0)
-		SKIP(return, "module sframe_probe is not loaded");
+		return sft_missing();
+	probe->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
+	return probe->device < 0 ? "module sframe_probe is not loaded" : NULL;
+}
 
-	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
-	ASSERT_NE(NULL, self->section);
-	ASSERT_EQ(0, open_event(&self->event, variant->defer));
+static int make_probe(struct probe *probe, bool defer)
+{
+	probe->section = sft_map(2 * SFT_PAGE, SFT_RW);
+	return probe->section ? open_event(&probe->event, defer) : -ENOMEM;
+}
+
+static void end_probe(struct probe *probe)
+{
+	sft_event_close(&probe->event);
+	close(probe->device);
+	munmap(probe->section, 2 * SFT_PAGE);
+}
+
+FIXTURE_SETUP(nmi)
+{
+	const char *why = open_device(&self->probe);
+
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, make_probe(&self->probe, variant->defer));
+	self->text = sft_map_code(variant->kind->code, SFT_SLOT, SFT_PAGE);
+	ASSERT_NE(NULL, self->text);
+	self->call = (struct sft_write_call){
+		.call = { self->text, sft_write }, .fd = self->probe.device,
+		.byte = &variant->context,
+	};
 }
 
 FIXTURE_TEARDOWN(nmi)
 {
-	sft_event_close(&self->event);
-	close(self->device);
-	munmap(self->section, 2 * SFT_PAGE);
+	end_probe(&self->probe);
+	munmap(self->text, SFT_PAGE);
 }
 
 static int register_code(unsigned long key, __u8 *section, const void *text,
@@ -99,89 +135,65 @@ static int register_code(unsigned long key, __u8 *section, const void *text,
 }
 
 #define REGISTER(key, offset, text, size, rows, nr)			\
-	ASSERT_EQ(0, register_code(key, self->section + (offset), text,	\
-				   size, rows, nr))
+	ASSERT_EQ(0, register_code(key, self->probe.section + (offset),	\
+				   text, size, rows, nr))
+#define REGISTER_SLOT()							\
+	REGISTER(KEY, 0, self->text, SFT_SLOT, variant->kind->rows,	\
+		 variant->kind->nr_rows)
 
-static struct sft_write_call write_call(const void *entry, int fd,
-					const char *byte)
-{
-	return (struct sft_write_call) {
-		.call = { entry, sft_write }, .fd = fd, .byte = byte,
-	};
-}
+/* The only sample of a write below the slot. */
+#define EXPECT_WRITE(...) do {						\
+	ASSERT_EQ(0, sft_event_sample(&self->probe.event,		\
+				      &self->call.call, &self->chain));	\
+	EXPECT_CHAIN(&self->chain, (uintptr_t)sft_write_ret,		\
+		     __VA_ARGS__);					\
+} while (0)
 
 /* The module says in its result whether the context was the right one. */
 TEST_F(nmi, context)
 {
-	EXPECT_EQ(1, write(self->device, &variant->context, 1));
-	EXPECT_EQ(-1, write(self->device, "x", 1));
+	EXPECT_EQ(1, write(self->probe.device, &variant->context, 1));
+	EXPECT_EQ(-1, write(self->probe.device, "x", 1));
 	EXPECT_EQ(EINVAL, errno);
 }
 
 TEST_F(nmi, callee_with_frame_pointer)
 {
-	const struct sft_slot *kind = variant->kind;
-	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
-	struct sft_write_call call = write_call(text, self->device,
-						&variant->context);
-	struct sft_chain chain;
-
-	ASSERT_NE(NULL, text);
-	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
-	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
-		     (uintptr_t)text + kind->ret, SFT_CALLERS);
+	REGISTER_SLOT();
+	EXPECT_WRITE((uintptr_t)self->text + variant->kind->ret, SFT_CALLERS);
 }
 
 /* Behind the prologue, up to the end of the system call. */
 TEST_F(nmi, callee_in_a_window)
 {
 	static const struct sft_row rows[] = { SFT_FP_FP(0, 16, -16) };
-	const struct sft_slot *kind = variant->kind;
-	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
-	struct sft_write_call call = write_call(text, self->device,
-						&variant->context);
-	struct sft_chain chain;
 
-	ASSERT_NE(NULL, text);
-	REGISTER(KEY, 0, text, SFT_SLOT, kind->rows, kind->nr_rows);
+	REGISTER_SLOT();
 	REGISTER(KEY_WRITE, SFT_PAGE, sft_write, sft_write_ret + 1 - sft_write,
 		 rows, 1);
-	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret,
-		     (uintptr_t)text + kind->ret, SFT_CALLERS);
+	EXPECT_WRITE((uintptr_t)self->text + variant->kind->ret, SFT_CALLERS);
 }
 
 /* Without a window the caller is lost; with rbp in use, the rest as well. */
 TEST_F(nmi, without_window_the_caller_is_lost)
 {
-	const struct sft_slot *kind = variant->kind;
-	__u8 *text = sft_map_code(kind->code, SFT_SLOT, SFT_PAGE);
-	struct sft_write_call call = write_call(text, self->device,
-						&variant->context);
-	uintptr_t ret = (uintptr_t)text + kind->ret;
+	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
 	__u64 words[2];
-	struct sft_chain chain;
 
-	ASSERT_NE(NULL, text);
-	ASSERT_EQ(0, sft_event_sample(&self->event, &call.call, &chain));
-	if (!kind->fp_lost[1]) {
-		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret, SFT_LOST);
-	} else if (variant->defer) {
-		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret);
-	} else {
-		memcpy(words, sft_write, sizeof(words));
-		EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, ret, words[1]);
-	}
+	memcpy(words, sft_write, sizeof(words));
+	if (!variant->kind->fp_lost[1])
+		EXPECT_WRITE(ret, SFT_LOST);
+	else if (variant->defer)
+		EXPECT_WRITE(ret);
+	else
+		EXPECT_WRITE(ret, words[1]);
 }
 
 /* ---- An NMI from another CPU, wherever it hits ------------------------- */
 
 FIXTURE(remote)
 {
-	__u8			*section;
-	struct sft_event	event;
-	int			device;
+	struct probe		probe;
 };
 
 FIXTURE_VARIANT(remote)
@@ -194,24 +206,18 @@ FIXTURE_VARIANT_ADD(remote, defer) { true };
 
 FIXTURE_SETUP(remote)
 {
-	if (sft_missing())
-		SKIP(return, "%s", sft_missing());
-	self->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
-	if (self->device < 0)
-		SKIP(return, "module sframe_probe is not loaded");
-	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-		SKIP(return, "one CPU");
+	const char *why = open_device(&self->probe);
 
-	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
-	ASSERT_NE(NULL, self->section);
-	ASSERT_EQ(0, open_event(&self->event, variant->defer));
+	if (!why && sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		why = "one CPU";
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, make_probe(&self->probe, variant->defer));
 }
 
 FIXTURE_TEARDOWN(remote)
 {
-	sft_event_close(&self->event);
-	close(self->device);
-	munmap(self->section, 2 * SFT_PAGE);
+	end_probe(&self->probe);
 }
 
 struct sender {
@@ -251,7 +257,7 @@ static const struct sft_row spin_rows[] = {
 TEST_F_TIMEOUT(remote, user_code, 300)
 {
 	__u8 *text = sft_map_code(spin_code, sizeof(spin_code), SFT_PAGE);
-	struct sender sender = { .device = self->device, .rounds = 100 };
+	struct sender sender = { .device = self->probe.device, .rounds = 100 };
 	const struct sft_call call = { text, &sender.stop };
 	struct sft_chain chain;
 	pthread_t thread;
@@ -262,13 +268,13 @@ TEST_F_TIMEOUT(remote, user_code, 300)
 		 ARRAY_SIZE(spin_rows));
 	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
-	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(self->probe.event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	sft_run(&call);
-	ioctl(self->event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(self->probe.event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, sender.result);
 
-	while (!sft_event_any_chain(&self->event, &chain)) {
+	while (!sft_event_any_chain(&self->probe.event, &chain)) {
 		/* Before and behind the loop are system calls. */
 		if (chain.ip[0] < (uintptr_t)text ||
 		    chain.ip[0] >= (uintptr_t)text + sizeof(spin_code))
@@ -288,7 +294,7 @@ TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 300)
 {
 	static const struct sft_row row = SFT_SP(0, 8);
 	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, SFT_PAGE);
-	__u8 *other = self->section + SFT_PAGE;
+	__u8 *other = self->probe.section + SFT_PAGE;
 	const struct sft_fde fde = {
 		.start = text + 64, .size = 16, .rows = &row, .nr_rows = 1,
 	};
@@ -300,7 +306,7 @@ TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 300)
 		.section = (uintptr_t)other,
 		.length = sft_build(other, &fde, 1),
 	};
-	struct sender sender = { .device = self->device, .rounds = 400 };
+	struct sender sender = { .device = self->probe.device, .rounds = 400 };
 	struct sft_chain chain;
 	unsigned int samples = 0;
 	pthread_t thread;
@@ -309,18 +315,18 @@ TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 300)
 	REGISTER(KEY, 0, text, SFT_SLOT, sft_slot_arg.rows, 3);
 	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
-	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(self->probe.event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	do {
 		arg.count = 1000;
 		sft_run(&arg.call);
 	} while (!__atomic_load_n(&sender.stop, __ATOMIC_ACQUIRE));
-	ioctl(self->event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(self->probe.event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, sender.result);
 	EXPECT_EQ(1, sft_windows());
 
 	/* Before its prologue is over toggle() has no frame pointer. */
-	while (!sft_event_any_chain(&self->event, &chain)) {
+	while (!sft_event_any_chain(&self->probe.event, &chain)) {
 		if (chain.ip[0] < (uintptr_t)toggle + 4 ||
 		    chain.ip[0] >= (uintptr_t)toggle_end - 1)
 			continue;

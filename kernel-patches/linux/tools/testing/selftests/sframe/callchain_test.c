@@ -54,7 +54,8 @@ FIXTURE_TEARDOWN(slot)
 static int register_fde(unsigned long key, __u8 *section,
 			const struct sft_fde *fde)
 {
-	return sft_register(key, section, sft_build(section, fde, 1), NULL);
+	return sft_register(key, section, sft_build_small(section, fde, 1),
+			    NULL);
 }
 
 static int register_slot(const struct sft_slot *kind, __u8 *section,

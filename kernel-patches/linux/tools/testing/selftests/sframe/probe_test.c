@@ -28,6 +28,8 @@
 /* makes a frame on a stack that it has aligned, as gcc does it. */
 #define ALIGN_OFF	128
 
+#define MAX_EVENTS	3
+
 FIXTURE(probe)
 {
 	const struct sft_slot	*kind;
@@ -36,6 +38,8 @@ FIXTURE(probe)
 	struct sft_call		call;
 	char			path[32];
 	int			type;
+	struct sft_event	events[MAX_EVENTS];
+	unsigned int		nr_events;
 };
 
 FIXTURE_VARIANT(probe)
@@ -90,6 +94,29 @@ static int make_file(const struct sft_slot *kind)
 	return fd;
 }
 
+static int register_range(unsigned long key, __u8 *section,
+			  const __u8 *start, size_t size,
+			  const struct sft_row *rows, unsigned int nr)
+{
+	const struct sft_fde fde = {
+		.start = start, .size = size, .rows = rows, .nr_rows = nr,
+	};
+
+	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
+}
+
+static int open_probe(struct sft_event *event, int type, const char *path,
+		      unsigned long offset, __u64 config, bool defer)
+{
+	struct perf_event_attr attr;
+
+	sft_attr_init(&attr, type, defer);
+	attr.config = config;
+	attr.uprobe_path = (uintptr_t)path;
+	attr.probe_offset = offset;
+	return sft_event_open(event, &attr);
+}
+
 FIXTURE_SETUP(probe)
 {
 	int fd;
@@ -110,48 +137,36 @@ FIXTURE_SETUP(probe)
 	ASSERT_NE(NULL, self->section);
 	self->call.entry = self->text;
 	self->call.target = self->text + LEAF_OFF;
+	ASSERT_EQ(0, register_range(KEY, self->section, self->text, SFT_SLOT,
+				    self->kind->rows, self->kind->nr_rows));
 }
 
 FIXTURE_TEARDOWN(probe)
 {
+	while (self->nr_events)
+		sft_event_close(&self->events[--self->nr_events]);
 	munmap(self->text, SFT_PAGE);
 	munmap(self->section, SFT_PAGE);
 }
 
-static int register_range(unsigned long key, __u8 *section,
-			  const __u8 *start, size_t size,
-			  const struct sft_row *rows, unsigned int nr)
-{
-	const struct sft_fde fde = {
-		.start = start, .size = size, .rows = rows, .nr_rows = nr,
-	};
+/* One more probe of the fixture. */
+#define PROBE(offset, config) ({					\
+	struct sft_event *_event = &self->events[self->nr_events];	\
+									\
+	ASSERT_EQ(0, open_probe(_event, self->type, self->path, offset,	\
+				config, variant->defer));		\
+	self->nr_events++;						\
+	_event;								\
+})
 
-	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
-}
+/* A return probe there that will be pending. */
+#define PENDING(offset)							\
+	ioctl(PROBE(offset, SFT_RETPROBE)->fd, PERF_EVENT_IOC_ENABLE, 0)
 
-#define REGISTER_SLOT()							\
-	ASSERT_EQ(0, register_range(KEY, self->section, self->text, SFT_SLOT, \
-				    self->kind->rows, self->kind->nr_rows))
-#define REGISTER_LEAF()							\
-	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048,	\
-				    self->text + LEAF_OFF, 11, sft_leaf_rows, \
-				    ARRAY_SIZE(sft_leaf_rows)))
-
-static int open_probe(struct sft_event *event, int type, const char *path,
-		      unsigned long offset, __u64 config, bool defer)
-{
-	struct perf_event_attr attr;
-
-	sft_attr_init(&attr, type, defer);
-	attr.config = config;
-	attr.uprobe_path = (uintptr_t)path;
-	attr.probe_offset = offset;
-	return sft_event_open(event, &attr);
-}
-
-#define OPEN(event, offset, config)					\
-	ASSERT_EQ(0, open_probe(event, self->type, self->path, offset,	\
-				config, variant->defer))
+/* The only sample of such a probe. */
+#define SAMPLE(offset, config, chain)					\
+	ASSERT_EQ(0, sft_event_sample(PROBE(offset, config),		\
+				      &self->call, chain))
 
 /*
  * Guards against: the caller twice, at the entry of a trampoline.
@@ -161,28 +176,20 @@ static int open_probe(struct sft_event *event, int type, const char *path,
 TEST_F(probe, at_the_entry_of_a_trampoline)
 {
 	uintptr_t text = (uintptr_t)self->text;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&event, 0, 0);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	SAMPLE(0, 0, &chain);
 	EXPECT_CHAIN(&chain, text, SFT_CALLERS);
-	sft_event_close(&event);
 }
 
 /* Guards against: the caller twice, where a push is probed. */
 TEST_F(probe, at_a_push_in_a_trampoline)
 {
 	uintptr_t text = (uintptr_t)self->text;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&event, 4, 0);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	SAMPLE(4, 0, &chain);
 	EXPECT_CHAIN(&chain, text + 4 + variant->defer, SFT_CALLERS);
-	sft_event_close(&event);
 }
 
 /*
@@ -196,12 +203,9 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 {
 	uintptr_t leaf = (uintptr_t)self->text + LEAF_OFF;
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&event, LEAF_OFF, 0);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	SAMPLE(LEAF_OFF, 0, &chain);
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
 	} else if (!self->kind->fp_lost[1]) {
@@ -210,7 +214,6 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 		EXPECT_EQ(leaf, chain.ip[0]);
 		EXPECT_NE(ret, chain.ip[1]);
 	}
-	sft_event_close(&event);
 }
 
 /* Guards against: the caller twice, at the entry of a function. */
@@ -218,15 +221,13 @@ TEST_F(probe, at_the_entry_of_a_callee_in_a_window)
 {
 	uintptr_t leaf = (uintptr_t)self->text + LEAF_OFF;
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	REGISTER_LEAF();
-	OPEN(&event, LEAF_OFF, 0);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048,
+				    self->text + LEAF_OFF, 11, sft_leaf_rows,
+				    ARRAY_SIZE(sft_leaf_rows)));
+	SAMPLE(LEAF_OFF, 0, &chain);
 	EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
-	sft_event_close(&event);
 }
 
 /* Is @ip in the kernel's code for probes? */
@@ -255,12 +256,9 @@ static bool is_in_trampoline(__u64 ip)
 TEST_F(probe, at_the_return_into_a_trampoline)
 {
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&event, LEAF_OFF, SFT_RETPROBE);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	SAMPLE(LEAF_OFF, SFT_RETPROBE, &chain);
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
 	} else if (!self->kind->fp_lost[1]) {
@@ -270,25 +268,20 @@ TEST_F(probe, at_the_return_into_a_trampoline)
 		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
 		EXPECT_NE(ret, chain.ip[1]);
 	}
-	sft_event_close(&event);
 }
 
 /* Guards against: a frame of a function that has returned. */
 TEST_F(probe, at_the_return_of_a_trampoline)
 {
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&event, 0, SFT_RETPROBE);
-	ASSERT_EQ(0, sft_event_sample(&event, &self->call, &chain));
+	SAMPLE(0, SFT_RETPROBE, &chain);
 	if (!variant->defer) {
 		EXPECT_CHAIN(&chain, SFT_CALLERS);
 	} else {
 		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
 		EXPECT_CHAIN(&chain, chain.ip[0], SFT_LOST);
 	}
-	sft_event_close(&event);
 }
 
 /*
@@ -319,43 +312,26 @@ static void check_pending(struct __test_metadata *_metadata,
 /* Guards against: the trampoline of probes in place of a return address. */
 TEST_F(probe, pending_at_the_callee)
 {
-	struct sft_event event;
-
-	REGISTER_SLOT();
-	OPEN(&event, LEAF_OFF, SFT_RETPROBE);
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(LEAF_OFF);
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
-	sft_event_close(&event);
 }
 
 /* Guards against: the same one frame further up. */
 TEST_F(probe, pending_at_the_trampoline)
 {
-	struct sft_event event;
-
-	REGISTER_SLOT();
-	OPEN(&event, 0, SFT_RETPROBE);
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(0);
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
-	sft_event_close(&event);
 }
 
 /* Guards against: return addresses of probes in the wrong order. */
 TEST_F(probe, pending_at_both)
 {
-	struct sft_event outer, inner;
-
-	REGISTER_SLOT();
-	OPEN(&outer, 0, SFT_RETPROBE);
-	OPEN(&inner, LEAF_OFF, SFT_RETPROBE);
-	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(0);
+	PENDING(LEAF_OFF);
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
-	sft_event_close(&inner);
-	sft_event_close(&outer);
 }
 
 /* At the return to @ret, which deferred walks do not know any more. */
@@ -375,17 +351,11 @@ static void check_return(struct __test_metadata *_metadata,
 TEST_F(probe, at_one_return_with_another_pending)
 {
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
-	struct sft_event outer, inner;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&outer, 0, SFT_RETPROBE);
-	OPEN(&inner, LEAF_OFF, SFT_RETPROBE);
-	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ASSERT_EQ(0, sft_event_sample(&inner, &self->call, &chain));
+	PENDING(0);
+	SAMPLE(LEAF_OFF, SFT_RETPROBE, &chain);
 	check_return(_metadata, &chain, ret, variant->defer);
-	sft_event_close(&inner);
-	sft_event_close(&outer);
 }
 
 /*
@@ -396,21 +366,15 @@ TEST_F(probe, at_one_return_with_another_pending)
 TEST_F(probe, pending_at_the_trampoline_and_jumped_over)
 {
 	const __u8 *ip = self->text + self->kind->ret;
-	struct sft_event outer, inner;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&outer, 0, SFT_RETPROBE);
-	OPEN(&inner, JUMP_OFF, SFT_RETPROBE);
-	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(0);
+	PENDING(JUMP_OFF);
 	self->call.target = self->text + JUMP_OFF;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
 	/* The jump really was in front. */
-	EXPECT_EQ(-ENODATA, sft_event_chain(&inner, &chain));
-	sft_event_close(&inner);
-	sft_event_close(&outer);
+	EXPECT_EQ(-ENODATA, sft_event_chain(&self->events[1], &chain));
 }
 
 /*
@@ -421,21 +385,13 @@ TEST_F(probe, pending_at_the_trampoline_and_jumped_over)
 TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
 {
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
-	struct sft_event outer, tail, leaf;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&outer, 0, SFT_RETPROBE);
-	OPEN(&tail, TAIL_OFF, SFT_RETPROBE);
-	OPEN(&leaf, LEAF_OFF, SFT_RETPROBE);
-	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ioctl(tail.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(0);
+	PENDING(TAIL_OFF);
 	self->call.target = self->text + TAIL_OFF;
-	ASSERT_EQ(0, sft_event_sample(&leaf, &self->call, &chain));
+	SAMPLE(LEAF_OFF, SFT_RETPROBE, &chain);
 	check_return(_metadata, &chain, ret, variant->defer);
-	sft_event_close(&leaf);
-	sft_event_close(&tail);
-	sft_event_close(&outer);
 }
 
 /*
@@ -446,18 +402,14 @@ TEST_F(probe, trampoline_where_no_probe_is)
 {
 	static const struct sft_row rows[] = { SFT_SP(0, 8) };
 	const __u8 *start = self->text + COPY_OFF, *ip = start + 3;
-	struct sft_event event;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
 	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048, start,
 				    sizeof(copy_code), rows, 1));
-	OPEN(&event, COPY_OFF, SFT_RETPROBE);
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(COPY_OFF);
 	self->call.target = start;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip);
-	sft_event_close(&event);
 }
 
 /*
@@ -468,20 +420,14 @@ TEST_F(probe, trampoline_where_no_probe_is)
 TEST_F(probe, pending_at_a_function_that_aligns_its_stack)
 {
 	const __u8 *start = self->text + ALIGN_OFF, *ip = start + 17;
-	struct sft_event outer, inner;
 	struct sft_chain chain;
 
-	REGISTER_SLOT();
-	OPEN(&outer, 0, SFT_RETPROBE);
-	OPEN(&inner, ALIGN_OFF, SFT_RETPROBE);
-	ioctl(outer.fd, PERF_EVENT_IOC_ENABLE, 0);
-	ioctl(inner.fd, PERF_EVENT_IOC_ENABLE, 0);
+	PENDING(0);
+	PENDING(ALIGN_OFF);
 	self->call.target = start;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip,
 		     (uintptr_t)self->text + self->kind->ret, SFT_CALLERS);
-	sft_event_close(&inner);
-	sft_event_close(&outer);
 }
 
 TEST_HARNESS_MAIN

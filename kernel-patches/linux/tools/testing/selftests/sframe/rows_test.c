@@ -20,13 +20,17 @@ FIXTURE(rows)
 	__u8		*section;
 };
 
+/* Each table with one function is also tested without a neighbour for it. */
 FIXTURE_VARIANT(rows)
 {
 	bool	defer;
+	bool	small;
 };
 
-FIXTURE_VARIANT_ADD(rows, fp) { .defer = false };
-FIXTURE_VARIANT_ADD(rows, defer) { .defer = true };
+FIXTURE_VARIANT_ADD(rows, fp) { false, false };
+FIXTURE_VARIANT_ADD(rows, fp_small) { false, true };
+FIXTURE_VARIANT_ADD(rows, defer) { true, false };
+FIXTURE_VARIANT_ADD(rows, defer_small) { true, true };
 
 FIXTURE_SETUP(rows)
 {
@@ -49,6 +53,12 @@ static int register_fdes(__u8 *section, const struct sft_fde *fdes,
 {
 	return sft_register(KEY, section, sft_build(section, fdes, nr), NULL);
 }
+
+#define BUILD(sec, fdes, nr)						\
+	(variant->small ? sft_build_small(sec, fdes, nr) :		\
+			  sft_build(sec, fdes, nr))
+#define REGISTER(sec, fdes, nr)						\
+	sft_register(KEY, sec, BUILD(sec, fdes, nr), NULL)
 
 #define EXPECT_AT(addr, call, ...) do {					\
 	const void *_addr = (addr);					\
@@ -106,7 +116,7 @@ TEST_F(rows, flex_with_a_register_and_with_memory)
 	const struct sft_call call = { text, sft_leaf };
 	unsigned int i;
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	for (i = 0; i < sizeof(drap_insns); i++) {
 		TH_LOG("instruction at %u", drap_insns[i]);
 		EXPECT_AT(text + drap_insns[i], &call, SFT_CALLERS);
@@ -125,7 +135,7 @@ TEST_F(rows, other_registers_only_in_the_topmost_frame)
 					    1);
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	EXPECT_AT(text + 13, &call, SFT_CALLERS);
 	EXPECT_EQ(0, sft_refused("row_register"));
 
@@ -159,7 +169,7 @@ TEST_F(rows, flex_return_address_in_a_register)
 					    ARRAY_SIZE(ra_rows));
 	const struct sft_call call = { text, NULL };
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	EXPECT_AT(text + 2, &call, SFT_CALLERS);
 	EXPECT_AT(text + 4, &call, SFT_CALLERS);
 	EXPECT_AT(text + 8, &call, SFT_CALLERS);
@@ -198,7 +208,7 @@ TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 	const struct sft_call call = { text, sft_leaf };
 	unsigned int i;
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	for (i = 0; i < sizeof(insns); i++) {
 		TH_LOG("instruction at %u", insns[i]);
 		EXPECT_AT(text + insns[i], &call, SFT_CALLERS);
@@ -216,7 +226,7 @@ TEST_F(rows, undefined_return_address_ends_the_walk)
 	};
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	EXPECT_AT(text, &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + sft_slot_arg.ret);
 	/* It is no refusal. */
@@ -234,7 +244,7 @@ TEST_F(rows, undefined_return_address_in_some_rows)
 	const struct sft_fde fde = flex_fde(text, SFT_SLOT, rows, 3);
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	EXPECT_AT(text + 4, &call, SFT_CALLERS);
 	EXPECT_AT(text + 5, &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + 8);
@@ -311,7 +321,7 @@ TEST_F(rows, pcmask_with_an_odd_block_size)
 	};
 	unsigned int i, j;
 
-	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
 	for (i = 0; i < 3; i++) {
 		const __u8 *block = text + 3 + 7 * i;
 		const struct sft_call call = { block, sft_leaf };
@@ -333,7 +343,7 @@ TEST_F(rows, gap_between_functions_ends_the_walk)
 	};
 	const struct sft_call call = { text + SFT_SLOT, sft_leaf };
 
-	ASSERT_EQ(0, register_fdes(self->section, fdes, 2));
+	ASSERT_EQ(0, REGISTER(self->section, fdes, 2));
 	EXPECT_AT(call.entry, &call);
 	EXPECT_EQ(1, sft_refused("no_fde"));
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)call.entry + 8);
@@ -349,7 +359,7 @@ TEST_F(rows, window_larger_than_its_functions)
 	const struct sft_call first = { text, sft_leaf };
 	const struct sft_call mid = { text + SFT_SLOT, sft_leaf };
 	const struct sft_call last = { text + 2 * SFT_SLOT, sft_leaf };
-	size_t len = sft_build(self->section, &fde, 1);
+	size_t len = BUILD(self->section, &fde, 1);
 
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text,
 				       3 * SFT_SLOT, 0));
@@ -421,8 +431,8 @@ TEST_F(rows, window_frame_pointer_window)
 	const struct sft_call call = { text, text + 8 };
 	__u8 *other = self->section + SFT_PAGE;
 
-	ASSERT_EQ(0, register_fdes(self->section, &upper, 1));
-	ASSERT_EQ(0, sft_register(KEY_2, other, sft_build(other, &lower, 1),
+	ASSERT_EQ(0, REGISTER(self->section, &upper, 1));
+	ASSERT_EQ(0, sft_register(KEY_2, other, BUILD(other, &lower, 1),
 				  NULL));
 	EXPECT_AT(text + 23, &call, (uintptr_t)text + 17, (uintptr_t)text + 4,
 		  SFT_CALLERS);
@@ -663,19 +673,18 @@ TEST_F(rows, section_at_the_end_of_its_mapping)
 	const __u8 *text = TEXT(sft_slot_rbp.code);
 	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_rbp.rows);
 	const struct sft_call call = { text, sft_leaf };
-	size_t len = sft_build(self->section, &fde, 1), i;
+	size_t len = BUILD(self->section, &fde, 1), i;
 
 	ASSERT_EQ(0, mprotect(self->section + 2 * SFT_PAGE, SFT_PAGE,
 			      PROT_NONE));
 	for (i = 0; i < len; i++) {
 		__u8 *sec = self->section + SFT_PAGE - i;
 
-		ASSERT_EQ(0, register_fdes(sec, &fde, 1));
+		ASSERT_EQ(0, REGISTER(sec, &fde, 1));
 		EXPECT_AT(text + 10, &call, SFT_CALLERS);
 		ASSERT_EQ(0, sft_unregister(KEY));
 	}
-	ASSERT_EQ(0, register_fdes(self->section + 2 * SFT_PAGE - len, &fde,
-				   1));
+	ASSERT_EQ(0, REGISTER(self->section + 2 * SFT_PAGE - len, &fde, 1));
 	EXPECT_AT(text + 10, &call, SFT_CALLERS);
 }
 
@@ -691,9 +700,9 @@ TEST_F(rows, replaced_section_is_used)
 	const struct sft_call first = { text, sft_leaf };
 	const struct sft_call second = { text + SFT_SLOT, sft_leaf };
 	__u8 *next = self->section + SFT_PAGE;
-	size_t len = sft_build(next, &after, 1);
+	size_t len = BUILD(next, &after, 1);
 
-	ASSERT_EQ(0, register_fdes(self->section, &before, 1));
+	ASSERT_EQ(0, REGISTER(self->section, &before, 1));
 	EXPECT_AT(text + 5, &first);
 	ASSERT_EQ(0, sft_register_text(KEY, next, len, text, 2 * SFT_SLOT,
 				       SFRAME_WINDOW_REPLACE));
