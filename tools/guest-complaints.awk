@@ -4,9 +4,10 @@
 # usage: awk -f tools/guest-complaints.awk [-v functions=FILE] LOG
 #
 # Prints "NUMBER:LINE" for each line of a kernel log in which the kernel found
-# something wrong with itself.  Of data races and leaks only those count in which
-# a function takes part that FILE names; without FILE all do.  Elsewhere in the
-# kernel are many races, some of them on purpose.
+# something wrong with itself.  Of data races and leaks, and of whatever is before
+# the first process, only those count in which a function takes part that FILE
+# names; without FILE all do.  Elsewhere in the kernel are many races, some of them
+# on purpose, and the base may be wrong with the machine that QEMU emulates.
 
 BEGIN {
 	while (functions != "" && (getline name <functions) > 0)
@@ -27,7 +28,25 @@ function race_is_ours(title,    names) {
 	return is_ours(names[1]) || is_ours(names[2])
 }
 
+# A line of a trace has "name+0x1/0x2".
+function names_ours(    i) {
+	for (i = 1; i <= NF; i++)
+		if ($i ~ /\+0x/ && is_ours($i))
+			return 1
+	return functions == ""
+}
+
 { sub(/\r$/, "") }
+
+/Run [^ ]* as init process/ { processes = 1 }
+
+# The end of a report, or the next one: what was held back is not ours.
+/==========|end trace|BUG:|WARNING:|UBSAN:/ { held = "" }
+
+held != "" && names_ours() {
+	print held
+	held = ""
+}
 
 /BUG: KCSAN: / {
 	if (race_is_ours($0))
@@ -55,5 +74,8 @@ function race_is_ours(title,    names) {
 
 /BUG:|WARNING:|Oops|KASAN|UBSAN|Kernel panic|Call Trace|suspicious RCU|rcu.*stall|possible (circular|recursive)|inconsistent lock|held lock freed|bad unlock balance|non-static key|scheduling while atomic|invalid context|unregistered|soft lockup|hard LOCKUP|blocked for more than|refcount_t/ ||
 /^(\[[^]]*\])? *not ok / {
-	print NR ":" $0
+	if (processes || names_ours() || /not ok|panic/)
+		print NR ":" $0
+	else if (held == "")
+		held = NR ":" $0
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# What in a kernel's log makes a guest fail, and which data races do not.
+# What in a kernel's log makes a guest fail, and which data races do not, nor what
+# is wrong before the first process and with other code.
 
 set -eu
 # shellcheck source=tests/lib/case.sh
@@ -36,6 +37,31 @@ leak() {
 		"[    1.0] kmemleak:     __do_sys_prctl+0x1/0x2"
 }
 
+# early NAME WHETHER FUNCTION: a report before the first process.
+early() {
+	complains "early: $1" "$2" "$tmp/functions" \
+		"[    0.5] ==================================================" \
+		"[    0.5] BUG: KASAN: wild-memory-access in $3" \
+		"[    0.5] Read of size 8 at addr ff11000000000000 by task a/0" \
+		"[    0.5] Call Trace:" "[    0.5]  $4+0x1/0x2" \
+		"[    0.5] ==================================================" \
+		"[    0.6] ${5:-ok}"
+}
+
+early "of others" no identify_cpu+0x1/0x2 timer "sframe_lookup+0x1/0x2"
+early "ours" yes sframe_lookup+0x1/0x2 timer
+early "called by ours" yes memcpy+0x1/0x2 sframe_lookup
+early "planted" yes planted_bug+0x1/0x2 timer
+early "the next one is ours" yes identify_cpu+0x1/0x2 timer \
+	"WARNING: kernel/unwind/sframe.c:1 at sframe_lookup+0x1/0x2"
+complains "early: all count without a list" yes "" \
+	"[    0.5] BUG: KASAN: wild-memory-access in identify_cpu+0x1/0x2"
+complains "early: KUnit" yes "$tmp/functions" "[    0.5]     not ok 1 sframe_x"
+complains "early: panic" yes "$tmp/functions" \
+	"[    0.5] Kernel panic - not syncing: no memory"
+complains "of others, with processes" yes "$tmp/functions" \
+	"[    0.5] Run /init as init process" \
+	"[    0.6] BUG: KASAN: wild-memory-access in identify_cpu+0x1/0x2"
 race "first function" yes 'sframe_lookup / mas_store_prealloc'
 race "second function" yes 'mas_walk / sframe_register'
 race "part of a function" yes 'mas_walk / sframe_register.part.0'
