@@ -676,7 +676,7 @@ static void *register_for_a_while(void *arg)
 }
 
 /* Guards against: a copy of a tree in the middle of a change. */
-TEST_F_TIMEOUT(life, fork_while_windows_change, 60)
+TEST_F_TIMEOUT(life, fork_while_windows_change, 300)
 {
 	pthread_t thread;
 	unsigned int i;
@@ -706,7 +706,8 @@ static int sample_children(struct sft_event *event, int cpu, bool defer)
 
 	sft_attr_init(&attr, PERF_TYPE_SOFTWARE, defer);
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.sample_period = 50000;
+	/* Longer than a sample takes, or nothing else would run. */
+	attr.sample_period = 200000;
 	attr.inherit = 1;
 	attr.disabled = 0;
 	return sft_event_open_on(event, &attr, cpu);
@@ -718,7 +719,7 @@ static int busy_child(const struct sft_call *call)
 	const __u8 *text = (const __u8 *)call->entry - SFT_PAGE;
 	unsigned int i;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 30; i++) {
 		sft_run(call);
 		if (register_slots(2, section, text, 64) || sft_unregister(2))
 			return 1;
@@ -732,7 +733,7 @@ static int busy_child_execs(const struct sft_call *call)
 }
 
 /* Guards against: samples in an mm that is half made or half gone. */
-TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 60)
+TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 300)
 {
 	struct sft_event events[2];
 	struct sft_chain chain;
@@ -746,6 +747,7 @@ TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 60)
 	}
 	while (!sft_event_chain(&events[0], &chain))
 		samples++;
+	TH_LOG("%u samples", samples);
 	EXPECT_LT(0, samples);
 	EXPECT_TRUE(walks(&self->w.call));
 	sft_event_close(&events[0]);
