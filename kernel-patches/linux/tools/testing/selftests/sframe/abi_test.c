@@ -18,9 +18,8 @@
 #define KEY		0x1000
 #define TEXT_PAGES	16
 #define TEXT_SIZE	(TEXT_PAGES * SFT_PAGE)
-/* Where user space ends with 4 and with 5 levels of page tables. */
-#define USER_END	0x7ffffffff000UL
-#define USER_END_5LEVEL	0xfffffffffff000UL
+/* Where user space ends at the earliest. */
+#define USER_END	SFT_USER_END_4LEVEL
 #define LIMIT_FILE	"/proc/sys/vm/max_sframe_windows"
 
 FIXTURE(abi)
@@ -260,9 +259,9 @@ TEST_F(abi, text_may_span_mappings)
 	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0, TEXT_SIZE, 0));
 }
 
-static __u8 *map_top(uintptr_t end, int prot)
+static __u8 *map_top(int prot)
 {
-	void *top = mmap((void *)(end - SFT_PAGE), SFT_PAGE, prot,
+	void *top = mmap((void *)(sft_user_end() - SFT_PAGE), SFT_PAGE, prot,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 
 	return top == MAP_FAILED ? NULL : top;
@@ -271,10 +270,8 @@ static __u8 *map_top(uintptr_t end, int prot)
 /* Guards against: sums that wrap at the last page. */
 TEST_F(abi, top_of_the_address_space)
 {
-	__u8 *top = map_top(USER_END_5LEVEL, SFT_RX);
+	__u8 *top = map_top(SFT_RX);
 
-	if (!top)
-		top = map_top(USER_END, SFT_RX);
 	ASSERT_NE(NULL, top);
 	EXPECT_EQ(0, sft_register_text(1, self->section, self->len,
 				       top + SFT_PAGE - 1, 1, 0));
@@ -313,10 +310,8 @@ TEST_F(abi, section_at_the_top_of_the_address_space)
 		.start = self->text, .size = SFT_SLOT,
 		.rows = sft_slot_arg.rows, .nr_rows = 3,
 	};
-	__u8 *top = map_top(USER_END_5LEVEL, SFT_RW), *sec;
+	__u8 *top = map_top(SFT_RW), *sec;
 
-	if (!top)
-		top = map_top(USER_END, SFT_RW);
 	ASSERT_NE(NULL, top);
 	sec = top + SFT_PAGE - self->len;
 	ASSERT_EQ(self->len, sft_build_small(sec, &fde, 1));
@@ -499,7 +494,10 @@ TEST_F(abi, opts_values)
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 
 	opts = opts_for(self->text);
-	opts.format = 1;
+	opts.format = SFRAME_FORMAT_END + 1;
+	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
+	/* Larger than a word has bits. */
+	opts.format = 64;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 	opts.format = UINT32_MAX;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
@@ -678,7 +676,9 @@ TEST_F(abi, query)
 {
 	EXPECT_EQ(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE,
 		  sft_query(PR_SFRAME_QUERY_FLAGS));
-	EXPECT_EQ(1 << SFRAME_FORMAT_V3, sft_query(PR_SFRAME_QUERY_FORMATS));
+	EXPECT_EQ(1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_V3_ADDEND |
+		  1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END,
+		  sft_query(PR_SFRAME_QUERY_FORMATS));
 	EXPECT_LT(0, sft_query(PR_SFRAME_QUERY_LIMIT));
 	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_LIMIT + 1));
 	EXPECT_EQ(-EINVAL, sft_query(ULONG_MAX));

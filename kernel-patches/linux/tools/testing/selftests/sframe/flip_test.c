@@ -153,7 +153,7 @@ static unsigned int make_mixed_stack(__u64 *stack, const __u8 *text, __u64 *ip)
 	return ARRAY_SIZE(true_stack);
 }
 
-/* Slots that call each other, at each place of a call; 0 is no window. */
+/* Slots that call each other, at each place of a call, and beside the window. */
 static unsigned int make_slots_stack(__u64 *stack, const __u8 *text, __u64 *ip)
 {
 	__u64 *w = stack + FIRST;
@@ -163,7 +163,8 @@ static unsigned int make_slots_stack(__u64 *stack, const __u8 *text, __u64 *ip)
 		ip[i] = (uintptr_t)text + i * 23 * 16 + 6;
 		w[2 * i] = ip[i];
 	}
-	ip[i] = 0;
+	ip[i] = (uintptr_t)stack;
+	w[2 * i] = ip[i];
 	return i + 1;
 }
 
@@ -190,6 +191,7 @@ struct table {
 	__u32		nr;
 	__u64		text, text_end;
 	const __u64	*stack;
+	__u64		user_end;
 	int		pagemap;
 	bool		defer;
 };
@@ -243,14 +245,13 @@ static bool apply_rule(const struct table *t, const struct rule *rule,
 /* Rules of @ra and @fp without a base start from the CFA. */
 static enum step apply(const struct table *t, struct pos *pos,
 		       const struct rule *cfa_rule, struct rule *ra,
-		       struct rule *fp, bool checked)
+		       struct rule *fp)
 {
 	__u64 cfa, new_ip, new_fp = pos->fp;
 
 	if (!apply_rule(t, cfa_rule, &cfa))
 		return REFUSED;
-	if (checked && (cfa < pos->sp || (cfa == pos->sp && !pos->topmost) ||
-			cfa & 7))
+	if (cfa < pos->sp || (cfa == pos->sp && !pos->topmost) || cfa & 7)
 		return REFUSED;
 	if (!ra->base)
 		ra->base = cfa;
@@ -258,6 +259,8 @@ static enum step apply(const struct table *t, struct pos *pos,
 		fp->base = cfa;
 	if (!apply_rule(t, ra, &new_ip) ||
 	    ((fp->off || fp->deref) && !apply_rule(t, fp, &new_fp)))
+		return REFUSED;
+	if (new_ip < 0x10000 || new_ip >= t->user_end)
 		return REFUSED;
 	*pos = (struct pos){ .ip = new_ip, .sp = cfa, .fp = new_fp,
 			     .signals = pos->signals };
@@ -270,9 +273,9 @@ static enum step apply_fp(const struct table *t, struct pos *pos)
 	struct rule ra = { .off = -8, .deref = true };
 	struct rule fp = { .off = -16, .deref = true };
 
-	if (t->defer && pos->fp < pos->sp)
+	if (pos->fp < pos->sp)
 		return STUCK;
-	return apply(t, pos, &cfa, &ra, &fp, t->defer) ? STUCK : FRAME;
+	return apply(t, pos, &cfa, &ra, &fp) ? STUCK : FRAME;
 }
 
 static enum step apply_signal(const struct table *t, struct pos *pos)
@@ -315,8 +318,8 @@ static __u32 take(struct reader *r, unsigned int size)
 struct row {
 	unsigned int	nr, size;
 	__u8		info;
-	__u32		raw[6];
-	__s32		word[6];
+	__u32		raw[7];
+	__s32		word[7];
 };
 
 static void take_row(struct reader *r, struct row *row)
@@ -326,7 +329,7 @@ static void take_row(struct reader *r, struct row *row)
 	row->info = take(r, 1);
 	row->nr = row->info >> 1 & 15;
 	row->size = 1 << (row->info >> 5 & 3);
-	if (row->size > 4 || row->nr > 6)
+	if (row->size > 4 || row->nr > 7)
 		r->bad = true;
 	for (i = 0; i < row->nr && !r->bad; i++) {
 		unsigned int unused = 32 - 8 * row->size;
@@ -344,8 +347,11 @@ static bool find_row(struct reader *r, unsigned int nr, unsigned int size,
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
+		/* A row that ends behind its start is none. */
+		if (i == MAX_ROWS || r->end - r->at < size + 1)
+			return false;
 		start = take(r, size);
-		if (i == MAX_ROWS || r->bad || (i && start <= last))
+		if (i && start <= last)
 			return false;
 		if (start > off)
 			break;
@@ -370,7 +376,7 @@ static enum step apply_default(const struct table *t, struct pos *pos,
 		return REFUSED;
 	if (row->nr == 2)
 		fp = (struct rule){ .off = row->word[1], .deref = true };
-	return apply(t, pos, &cfa, &ra, &fp, true);
+	return apply(t, pos, &cfa, &ra, &fp);
 }
 
 /* A pair of words; without a register it starts from the CFA: base 0. */
@@ -395,7 +401,7 @@ static enum step apply_flex(const struct table *t, struct pos *pos,
 	bool padded = row->nr == 5 && !row->raw[2];
 	struct rule cfa, ra = { .off = -8, .deref = true }, fp = { };
 
-	if (row->nr % 2 && !padded)
+	if (row->nr < 2 || (row->nr % 2 && !padded))
 		return REFUSED;
 	if (!flex_rule(pos, row, 0, &cfa) || !(row->raw[0] & 1))
 		return REFUSED;
@@ -404,7 +410,7 @@ static enum step apply_flex(const struct table *t, struct pos *pos,
 		return REFUSED;
 	if (row->nr >= 5 && !flex_rule(pos, row, row->nr - 2, &fp))
 		return REFUSED;
-	return apply(t, pos, &cfa, &ra, &fp, true);
+	return apply(t, pos, &cfa, &ra, &fp);
 }
 
 static enum step apply_fde(const struct table *t, struct pos *pos,
@@ -420,7 +426,7 @@ static enum step apply_fde(const struct table *t, struct pos *pos,
 	info = take(&r, 1);
 	info2 = take(&r, 1);
 	rep_size = take(&r, 1);
-	if (r.bad || info & 0x40 || (info & 15) > 2 || info2 > 1 ||
+	if (r.bad || info & 0x60 || (info & 15) > 2 || info2 > 1 ||
 	    (info & 0x10 && !rep_size))
 		return REFUSED;
 	if (info & 0x80)
@@ -600,7 +606,9 @@ static size_t build(__u8 *section, const struct sft_fde *fdes,
 	struct sft_live live;
 	unsigned int i;
 
-	if (when != LIVE)
+	if (when == BEFORE)
+		return sft_build_small(section, fdes, nr);
+	if (when == AFTER)
 		return sft_build(section, fdes, nr);
 	/* Space for one more, which a flipped count brings in. */
 	sft_live_init(&live, section, SECTION_MAX, nr + 1);
@@ -662,6 +670,7 @@ FIXTURE_SETUP(flip)
 		.text = (uintptr_t)self->text,
 		.text_end = (uintptr_t)self->text + TEXT_SIZE,
 		.stack = self->stack, .defer = variant->defer,
+		.user_end = sft_user_end(),
 		.pagemap = open("/proc/self/pagemap", O_RDONLY),
 	};
 	if (self->table.pagemap < 0)

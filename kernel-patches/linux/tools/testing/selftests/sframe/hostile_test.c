@@ -280,9 +280,9 @@ SPOIL(fifteen_words, "row_words")
 }
 
 /* Guards against: one word more than there is room for. */
-SPOIL(seven_words, "row_words")
+SPOIL(eight_words, "row_words")
 {
-	ROW(1, 1) = INFO(7);
+	ROW(1, 1) = INFO(8);
 }
 
 /* Guards against: words of another architecture. */
@@ -324,6 +324,8 @@ struct flex_case {
 static const struct flex_case flex_cases[] = {
 	{ "one word", SFT_FLEX(0, REG_SP), "row_words" },
 	{ "three words", SFT_FLEX(0, REG_SP, 16, 0), "row_words" },
+	{ "seven words", SFT_FLEX(0, REG_SP, 16, SFT_CFA_DEREF, -8, SFT_CFA_DEREF,
+				  -16, 0), "row_words" },
 	{ "padding is not 0", SFT_FLEX(0, REG_SP, 16, 2, SFT_CFA_DEREF, -16),
 	  "row_words" },
 	{ "cfa from the cfa", SFT_FLEX(0, 0, 16), "row_rule" },

@@ -206,6 +206,11 @@ struct sft_event {
 	struct perf_event_mmap_page	*ring;
 };
 
+/* Where user space ends with 4 and with 5 levels of page tables; and here. */
+#define SFT_USER_END_4LEVEL	0x7ffffffff000UL
+#define SFT_USER_END_5LEVEL	0xfffffffffff000UL
+unsigned long sft_user_end(void);
+
 /* Go to this CPU and stay there. */
 int sft_run_on(unsigned int cpu);
 /* Write to a file that exists. */

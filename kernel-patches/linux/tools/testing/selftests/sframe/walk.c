@@ -41,6 +41,18 @@ void *sft_map_code(const void *code, size_t size, size_t map_size)
 	return mem;
 }
 
+unsigned long sft_user_end(void)
+{
+	void *page = (void *)(SFT_USER_END_5LEVEL - SFT_PAGE);
+	void *mem = mmap(page, SFT_PAGE, PROT_NONE, MAP_PRIVATE |
+			 MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (mem == page)
+		munmap(mem, SFT_PAGE);
+	return mem == page || errno == EEXIST ? SFT_USER_END_5LEVEL :
+						SFT_USER_END_4LEVEL;
+}
+
 int sft_run_on(unsigned int cpu)
 {
 	cpu_set_t cpus;
