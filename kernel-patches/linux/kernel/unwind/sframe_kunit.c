@@ -7,6 +7,7 @@
 
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/pagemap.h>
 #include <linux/sframe.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
@@ -126,37 +127,77 @@ void sframe_test_use_rows(struct kunit *test,
 	ctx->image.attr.info = rows->info;
 	ctx->image.attr.info2 = rows->info2;
 	ctx->image.attr.rep_size = rows->rep_size;
+	ctx->window.section.addend = rows->addend;
 	sframe_test_set_rows(ctx, rows->nr, rows->bytes, rows->nr_bytes);
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
 }
 
-static int sframe_test_publish(struct kunit *test, unsigned long key,
-			       unsigned long start, unsigned long end,
-			       bool replace)
+/* A walker that may sleep repeats its step when the page is there. */
+bool sframe_test_fault_in(const struct unwind_user_state *state)
 {
-	struct sframe_window *window = sframe_window_alloc();
-	struct sframe_test *ctx = test->priv;
-	int ret;
+	return !fault_in_readable((const char __user *)state->fault,
+				  state->fault_size);
+}
 
+static struct sframe_window *sframe_test_make(struct kunit *test,
+					      unsigned long key,
+					      unsigned long start,
+					      unsigned long end)
+{
+	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
+	struct sframe_test *ctx = test->priv;
+	struct sframe_window draft, *window;
+	unsigned int nr_rows = 0;
+
+	memcpy(&draft, &ctx->window, sizeof(draft));
+	draft.key = key;
+	draft.text_start = start;
+	draft.text_end = end;
+	if (!ctx->uncopied)
+		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
+	window = sframe_window_alloc(&draft, rows, nr_rows);
 	KUNIT_ASSERT_NOT_NULL(test, window);
-	window->key = key;
-	window->text_start = ctx->text + start;
-	window->text_end = ctx->text + end;
-	window->section = ctx->window.section;
-	ret = sframe_register(window, replace);
+	return window;
+}
+
+static int sframe_test_register(struct sframe_window *window, bool replace)
+{
+	int ret = sframe_register(window, replace);
+
 	if (ret)
 		sframe_window_free(window);
 	return ret;
 }
 
+/* The window that the test describes. */
+struct sframe_window *sframe_test_publish(struct kunit *test,
+					  unsigned long key, bool replace)
+{
+	struct sframe_test *ctx = test->priv;
+	struct sframe_window *window;
+
+	window = sframe_test_make(test, key, ctx->window.text_start,
+				  ctx->window.text_end);
+	KUNIT_ASSERT_EQ(test, sframe_test_register(window, replace), 0);
+	return window;
+}
+
 int sframe_test_insert(struct kunit *test, unsigned long key,
 		       unsigned long start, unsigned long end)
 {
-	return sframe_test_publish(test, key, start, end, false);
+	struct sframe_test *ctx = test->priv;
+
+	return sframe_test_register(sframe_test_make(test, key,
+						     ctx->text + start,
+						     ctx->text + end), false);
 }
 
 int sframe_test_replace(struct kunit *test, unsigned long key,
 			unsigned long start, unsigned long end)
 {
-	return sframe_test_publish(test, key, start, end, true);
+	struct sframe_test *ctx = test->priv;
+
+	return sframe_test_register(sframe_test_make(test, key,
+						     ctx->text + start,
+						     ctx->text + end), true);
 }

@@ -18,7 +18,6 @@ struct file;
 
 #define SFRAME_TEST_SIZE	(4 * PAGE_SIZE)
 #define SFRAME_TEST_FDES	3
-#define SFRAME_TEST_BUDGET	1000
 
 /* Three functions with a gap behind each; the tests look into the second. */
 #define SFRAME_TEST_FUNC	0x200
@@ -41,6 +40,7 @@ struct sframe_test_image {
  * @len:	its length
  * @start:	of each function, from @text
  * @image:	the section; its func_start fields are made from @start
+ * @uncopied:	windows have no copies of small tables
  * @window:	covers the first page of @text, with this section
  */
 struct sframe_test {
@@ -50,6 +50,7 @@ struct sframe_test {
 	unsigned long			len;
 	long				start[SFRAME_TEST_FDES];
 	struct sframe_test_image	image;
+	bool				uncopied;
 	struct sframe_window		window;
 };
 
@@ -61,6 +62,7 @@ struct sframe_test {
 /* Control words of FLEX rows */
 #define REG(nr)			((nr) << 3 | SFRAME_FLEX_REG_P)
 #define REG_DEREF(nr)		(REG(nr) | SFRAME_FLEX_DEREF_P)
+#define REG_DEREF_ADD(nr)	(REG_DEREF(nr) | SFRAME_FLEX_ADDEND)
 #define REG_R10			10
 
 /* Parts of a struct sframe_test_rows */
@@ -77,6 +79,7 @@ struct sframe_test {
  * @info:	of the attributes
  * @info2:	of the attributes
  * @rep_size:	of the attributes
+ * @addend:	the format allows addends
  * @nr:		number of rows
  * @nr_bytes:	of the rows
  * @bytes:	the rows
@@ -88,6 +91,7 @@ struct sframe_test_rows {
 	u8				info;
 	u8				info2;
 	u8				rep_size;
+	bool				addend;
 	u8				nr;
 	u8				nr_bytes;
 	u8				bytes[48];
@@ -106,7 +110,10 @@ void sframe_test_use_rows(struct kunit *test,
 			  const struct sframe_test_rows *rows);
 void sframe_test_write(struct kunit *test, unsigned long nr);
 int sframe_test_header(struct kunit *test, bool live);
+bool sframe_test_fault_in(const struct unwind_user_state *state);
 
+struct sframe_window *sframe_test_publish(struct kunit *test,
+					  unsigned long key, bool replace);
 int sframe_test_insert(struct kunit *test, unsigned long key,
 		       unsigned long start, unsigned long end);
 int sframe_test_replace(struct kunit *test, unsigned long key,

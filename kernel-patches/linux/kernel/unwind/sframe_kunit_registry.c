@@ -10,7 +10,6 @@
 #include <linux/sframe.h>
 
 #include "sframe_kunit.h"
-#include "sframe_step.h"
 
 static struct sframe_registry *sframe_test_registry(struct kunit *test)
 {
@@ -28,7 +27,7 @@ static unsigned long sframe_test_key_in(struct kunit *test,
 	struct sframe_window *window;
 
 	guard(rcu)();
-	window = sframe_lookup(sframe_registry_of(mm), ctx->text + off);
+	window = sframe_lookup(sframe_registry_of(mm), ctx->text + off).window;
 	return window ? window->key : 0;
 }
 
@@ -45,7 +44,7 @@ static struct sframe_window *sframe_test_window(struct kunit *test,
 
 	guard(rcu)();
 	window = sframe_lookup(sframe_registry_of(current->mm),
-			       ctx->text + off);
+			       ctx->text + off).window;
 	KUNIT_EXPECT_NOT_NULL(test, window);
 	return window;
 }
@@ -144,7 +143,8 @@ static void sframe_registry_insert(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 0x1ff), 1);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, range->start) == 2,
 			!range->expect);
-	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq, 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq,
+			sframe_test_windows());
 }
 
 /* The window at 0x100 to 0x200 is replaced, at 0x300 to 0x400 is another. */
@@ -174,7 +174,8 @@ static void sframe_registry_replace(struct kunit *test)
 						  range->end), range->expect);
 	new = sframe_test_window(test, 0x100);
 	KUNIT_EXPECT_EQ(test, new == old, range->expect != 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq, !range->expect);
+	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq,
+			2 + !range->expect);
 	KUNIT_EXPECT_EQ(test, sframe_test_windows(), 2);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 0x1ff), 1);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 0x300), 2);
@@ -276,62 +277,61 @@ static void sframe_registry_munmap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, page + 8), 0);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 2 * page), 0);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 3 * page - 1), 5);
-	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq, 3);
+	/* Five came, three went. */
+	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq, 8);
 	KUNIT_EXPECT_EQ(test, sframe_unregister(2), -ENOENT);
 }
 
-/* Each removal is counted; what was read before it of another window holds. */
-static void sframe_registry_removed(struct kunit *test)
+static void sframe_expect_range(struct kunit *test, unsigned long off,
+				unsigned long first, unsigned long last)
 {
 	struct sframe_test *ctx = test->priv;
-	struct sframe_window *window;
-	struct sframe_registry *reg;
-	unsigned long ip = ctx->text + 0x100;
+	struct sframe_range range;
 
-	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 1, 0x100, 0x200), 0);
-	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 2, 0x300, 0x400), 0);
-	reg = sframe_test_registry(test);
-	window = sframe_test_window(test, 0x100);
-	KUNIT_EXPECT_EQ(test, reg->seq, 0);
-	KUNIT_EXPECT_TRUE(test, sframe_still_there(reg, window, ip, 0));
-
-	KUNIT_EXPECT_EQ(test, sframe_unregister(2), 0);
-	KUNIT_EXPECT_EQ(test, reg->seq, 1);
-	KUNIT_EXPECT_TRUE(test, sframe_still_there(reg, window, ip, 0));
-
-	KUNIT_EXPECT_EQ(test, sframe_test_replace(test, 1, 0x100, 0x200), 0);
-	KUNIT_EXPECT_EQ(test, reg->seq, 2);
-	KUNIT_EXPECT_FALSE(test, sframe_still_there(reg, window, ip, 1));
-
-	window = sframe_test_window(test, 0x100);
-	KUNIT_EXPECT_EQ(test, sframe_unregister(1), 0);
-	KUNIT_EXPECT_EQ(test, reg->seq, 3);
-	KUNIT_EXPECT_FALSE(test, sframe_still_there(reg, window, ip, 2));
+	guard(rcu)();
+	range = sframe_lookup(sframe_registry_of(current->mm), ctx->text + off);
+	KUNIT_EXPECT_EQ(test, range.first, ctx->text + first);
+	KUNIT_EXPECT_EQ(test, range.last, ctx->text + last);
 }
 
-/* A walker that may sleep keeps what it found; the other one has RCU. */
-static void sframe_registry_pin(struct kunit *test)
+/* For which other addresses an answer holds. */
+static void sframe_registry_range(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
-	unsigned long ip = ctx->text + 0x100;
-	struct sframe_window *window;
+	unsigned long lowest = -ctx->text, highest = -1UL - ctx->text;
+
+	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 1, 0x100, 0x200), 0);
+	sframe_expect_range(test, 0x100, 0x100, 0x1ff);
+	sframe_expect_range(test, 0x1ff, 0x100, 0x1ff);
+	sframe_expect_range(test, 0xff, lowest, 0xff);
+	sframe_expect_range(test, 0x200, 0x200, highest);
+
+	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 2, 0x300, 0x301), 0);
+	sframe_expect_range(test, 0x200, 0x200, 0x2ff);
+	sframe_expect_range(test, 0x2ff, 0x200, 0x2ff);
+	sframe_expect_range(test, 0x300, 0x300, 0x300);
+	KUNIT_EXPECT_EQ(test, sframe_unregister(1), 0);
+	sframe_expect_range(test, 0x150, lowest, 0x2ff);
+}
+
+/* Each change is counted, and nothing else. */
+static void sframe_registry_changed(struct kunit *test)
+{
 	struct sframe_registry *reg;
 
 	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 1, 0x100, 0x200), 0);
 	reg = sframe_test_registry(test);
-	scoped_guard(rcu) {
-		window = sframe_pin(reg, ip, true);
-		KUNIT_ASSERT_NOT_NULL(test, window);
-		KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 1);
-	}
-	window = sframe_pin(reg, ip, false);
-	KUNIT_ASSERT_NOT_NULL(test, window);
-	KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 2);
+	KUNIT_EXPECT_EQ(test, reg->seq, 1);
+	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 1, 0x300, 0x400),
+			-EBUSY);
+	KUNIT_EXPECT_EQ(test, sframe_unregister(2), -ENOENT);
+	KUNIT_EXPECT_EQ(test, sframe_test_replace(test, 2, 0x100, 0x200),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, reg->seq, 1);
+	KUNIT_EXPECT_EQ(test, sframe_test_replace(test, 1, 0x100, 0x200), 0);
+	KUNIT_EXPECT_EQ(test, reg->seq, 2);
 	KUNIT_EXPECT_EQ(test, sframe_unregister(1), 0);
-	KUNIT_EXPECT_NULL(test, sframe_pin(reg, ip, false));
-	KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 1);
-	KUNIT_EXPECT_EQ(test, window->key, 1);
-	sframe_unpin(window, false);
+	KUNIT_EXPECT_EQ(test, reg->seq, 3);
 }
 
 /* ---- Fork -------------------------------------------------------------- */
@@ -475,8 +475,8 @@ static struct kunit_case sframe_registry_cases[] = {
 	KUNIT_CASE(sframe_registry_many),
 	KUNIT_CASE(sframe_registry_text),
 	KUNIT_CASE(sframe_registry_munmap),
-	KUNIT_CASE(sframe_registry_removed),
-	KUNIT_CASE(sframe_registry_pin),
+	KUNIT_CASE(sframe_registry_range),
+	KUNIT_CASE(sframe_registry_changed),
 	KUNIT_CASE(sframe_registry_killed),
 	KUNIT_CASE(sframe_fork_shares_windows),
 	KUNIT_CASE(sframe_fork_leaves_out),

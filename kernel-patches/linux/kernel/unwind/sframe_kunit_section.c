@@ -3,43 +3,58 @@
 #include <kunit/test.h>
 
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sframe.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <asm/unwind_user_sframe.h>
 
 #include "sframe_kunit.h"
 
-/* Read by both entries to the decoder, which have to agree. */
+static void sframe_test_start(struct unwind_user_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	state->topmost = true;
+	state->ws = sizeof(long);
+	state->sframe.slack = SFRAME_INTERVAL;
+	state->sframe.budget = SFRAME_BUDGET_SAMPLE;
+}
+
 static enum sframe_reason
-sframe_test_read(struct kunit *test, unsigned long ip,
-		 struct unwind_user_frame *frame, unsigned int *budget)
+sframe_test_read_nofault(struct kunit *test, struct unwind_user_state *state,
+			 unsigned long ip, struct sframe_func *func)
 {
 	struct sframe_test *ctx = test->priv;
-	enum sframe_reason reason, nofault;
-	struct unwind_user_frame again;
-	unsigned int left = *budget;
 
-	reason = sframe_find_frame(&ctx->window, ip, frame, budget);
-	pagefault_disable();
-	nofault = sframe_find_frame_nofault(&ctx->window, ip, &again, &left);
-	pagefault_enable();
+	guard(pagefault)();
+	guard(rcu)();
+	return sframe_read(state, &ctx->window, ip, func, NULL);
+}
 
-	KUNIT_EXPECT_EQ(test, reason, nofault);
-	KUNIT_EXPECT_EQ(test, *budget, left);
-	if (!reason)
-		KUNIT_EXPECT_MEMEQ(test, frame, &again, sizeof(again));
+/* As a walker that may sleep reads. */
+static enum sframe_reason sframe_test_read(struct kunit *test, unsigned long ip,
+					   struct unwind_user_state *state,
+					   struct sframe_func *func)
+{
+	enum sframe_reason reason;
+
+	sframe_test_start(state);
+	do {
+		reason = sframe_test_read_nofault(test, state, ip, func);
+	} while (reason == SFRAME_REASON_SECTION_FAULT &&
+		 sframe_test_fault_in(state));
 	return reason;
 }
 
 static enum sframe_reason sframe_test_reason(struct kunit *test,
 					     unsigned long ip)
 {
-	unsigned int budget = SFRAME_TEST_BUDGET;
-	struct unwind_user_frame frame;
+	struct unwind_user_state state;
+	struct sframe_func func;
 
-	return sframe_test_read(test, ip, &frame, &budget);
+	return sframe_test_read(test, ip, &state, &func);
 }
 
 #define SFRAME_EXPECT_AT(test, ip, reason)				\
@@ -270,8 +285,9 @@ static void sframe_index_search(struct kunit *test)
 
 static const struct sframe_test_field sframe_attr_cases[] = {
 	{ "good", FIELD(image.attr.rep_size, 0), SFRAME_REASON_NONE },
-	{ "key bit", FIELD(image.attr.info, SFRAME_FDE_PAUTH_KEY_B),
-	  SFRAME_REASON_NONE },
+	{ "key of signed addresses",
+	  FIELD(image.attr.info, SFRAME_FDE_PAUTH_KEY_B),
+	  SFRAME_REASON_FDE_TYPE },
 	{ "reserved bit", FIELD(image.attr.info, 0x40),
 	  SFRAME_REASON_FDE_TYPE },
 	{ "reserved bit of the second byte", FIELD(image.attr.info2, 0x20),
@@ -317,11 +333,12 @@ static void sframe_index_attributes(struct kunit *test)
 /* ---- Rows -------------------------------------------------------------- */
 
 #define RULE(what, offset)						\
-	{ .base = UNWIND_USER_BASE_##what, .off = (offset) }
+	{ .from = UNWIND_USER_FROM_##what, .off = (offset) }
 #define LOAD(what, offset)						\
-	{ .base = UNWIND_USER_BASE_##what, .off = (offset), .deref = true }
+	{ .from = UNWIND_USER_FROM_##what | UNWIND_USER_DEREF,		\
+	  .off = (offset) }
 #define RULE_R10(offset)						\
-	{ .base = UNWIND_USER_BASE_REG, .regnum = REG_R10, .off = (offset) }
+	{ .from = UNWIND_USER_FROM_REG, .regnum = REG_R10, .off = (offset) }
 #define RA			LOAD(CFA, -8)
 #define SP_8			{ .cfa = RULE(SP, 8), .ra = RA }
 #define SP_16			{ .cfa = RULE(SP, 16), .ra = RA }
@@ -350,12 +367,12 @@ static const struct sframe_test_rows sframe_good_rows[] = {
 	{ "in a block", 0, SP_16, .info = SFRAME_FDE_PCMASK, .rep_size = 12,
 	  .nr = 3, BYTES(0, INFO_SP(1, 0), 8, 4, INFO_SP(1, 0), 16,
 			 5, INFO_SP(1, 0), 24) },
-	{ "outermost", 0, { .outermost = true }, .nr = 1, BYTES(0, 0) },
-	{ "flex outermost", 0, { .outermost = true }, FLEX, .nr = 1,
+	{ "outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, .nr = 1, BYTES(0, 0) },
+	{ "flex outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, FLEX, .nr = 1,
 	  BYTES(0, 0) },
-	{ "signal frame", 0, { .signal = true }, .info = SFRAME_FDE_SIGNAL,
-	  .nr = 1, BYTES(0, INFO_SP(1, 0), 8) },
-	{ "signal frame without rows", 0, { .signal = true },
+	{ "signal frame", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
+	  .info = SFRAME_FDE_SIGNAL, .nr = 1, BYTES(0, INFO_SP(1, 0), 8) },
+	{ "signal frame without rows", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
 	  .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
 	{ "flex from sp", 0, SP_8, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), 8) },
@@ -376,12 +393,32 @@ static const struct sframe_test_rows sframe_good_rows[] = {
 	  .nr = 1, BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 16,
 			 0, SFRAME_FLEX_DEREF_P, 0xf0) },
 	{ "flex control words have no sign", 0,
-	  { { UNWIND_USER_BASE_REG, .regnum = 31 }, RA }, FLEX, .nr = 1,
+	  { { UNWIND_USER_FROM_REG, .regnum = 31 }, RA }, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), REG(31), 0) },
 	{ "flex words of 4 bytes", 0,
-	  { { UNWIND_USER_BASE_REG, .regnum = U16_MAX, .off = -1 }, RA }, FLEX,
+	  { { UNWIND_USER_FROM_REG, .regnum = U16_MAX, .off = -1 }, RA }, FLEX,
 	  .nr = 1, BYTES(0, INFO_FP(2, 2), 0xf9, 0xff, 0x07, 0,
 			 0xff, 0xff, 0xff, 0xff) },
+	{ "flex with addend", 0, { LOAD(FP, -8), RA, .cfa_addend = -16 }, FLEX,
+	  .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_FP), 0xf8,
+		0xf0) },
+	{ "flex with addend and ra", 0,
+	  { LOAD(SP, 8), RULE_R10(0), .cfa_addend = 16 }, FLEX, .addend = true,
+	  .nr = 1, BYTES(0, INFO_FLEX(5), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
+			 8, 16, REG(REG_R10), 0) },
+	{ "flex with addend and fp only", 0,
+	  { LOAD(SP, 8), RA, LOAD(CFA, -16), .cfa_addend = 16 }, FLEX,
+	  .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 16,
+		0, SFRAME_FLEX_DEREF_P, 0xf0) },
+	{ "flex with addend, ra and fp", 0,
+	  { LOAD(SP, 8), LOAD(CFA, -24), LOAD(CFA, -16), .cfa_addend = 16 },
+	  FLEX, .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(7), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 16,
+		SFRAME_FLEX_DEREF_P, 0xe8, SFRAME_FLEX_DEREF_P, 0xf0) },
+	{ "flex without addend where one may be", 0, SP_8, FLEX, .addend = true,
+	  .nr = 1, BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), 8) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_good, sframe_good_rows, name);
@@ -399,15 +436,16 @@ static const struct sframe_test_rows sframe_bad_rows[] = {
 		3, INFO_SP(1, 0), 24) },
 	{ "word size", SFRAME_REASON_ROW_WORDS, .nr = 1,
 	  BYTES(0, INFO_SP(1, 3), 8, 0, 0, 0, 0, 0, 0, 0) },
-	{ "seven words", SFRAME_REASON_ROW_WORDS, .nr = 1,
-	  BYTES(0, INFO_SP(7, 0), 8, 0, 0, 0, 0, 0, 0) },
+	{ "eight words", SFRAME_REASON_ROW_WORDS, .nr = 1,
+	  BYTES(0, INFO_SP(8, 0), 8, 0, 0, 0, 0, 0, 0, 0) },
 	{ "fifteen words", SFRAME_REASON_ROW_WORDS, .nr = 1,
 	  BYTES(0, INFO_SP(15, 0), 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0) },
 	{ "three words", SFRAME_REASON_ROW_WORDS, .nr = 1,
 	  BYTES(0, INFO_SP(3, 0), 8, 0, 0) },
 	{ "words in a row that is passed", SFRAME_REASON_ROW_WORDS, .nr = 2,
-	  BYTES(0, INFO_SP(7, 0), 8, 0, 0, 0, 0, 0, 0, 1, INFO_SP(1, 0), 8) },
+	  BYTES(0, INFO_SP(8, 0), 8, 0, 0, 0, 0, 0, 0, 0,
+		1, INFO_SP(1, 0), 8) },
 	{ "rows end in a word", SFRAME_REASON_FRE_OFFSET, .nr = 1,
 	  BYTES(0, INFO_SP(2, 0), 8) },
 	{ "signed return address", SFRAME_REASON_ROW_RULE, .nr = 1,
@@ -419,13 +457,40 @@ static const struct sframe_test_rows sframe_bad_rows[] = {
 	{ "flex with other padding", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 16,
 		1, SFRAME_FLEX_DEREF_P, 0xf0) },
+	{ "flex with seven words", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(7), REG(UNWIND_USER_REGNUM_SP), 8,
+		2, 0xf8, 2, 0xf0, 0) },
 	{ "flex reserved bit of cfa", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP) | 4, 8) },
+	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8) },
 	{ "flex reserved bit of ra", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8, 2 | 4, 0xf8) },
 	{ "flex reserved bit of fp", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), 8, 2, 0xf8,
 		2 | 4, 0xf0) },
+	{ "addend of what is not loaded", SFRAME_REASON_ROW_RULE, FLEX,
+	  .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP) | 4, 8, 8) },
+	{ "addend of itself", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
+	  .nr = 1, BYTES(0, INFO_FLEX(3), 2 | 4, 8, 8) },
+	{ "addend without word", SFRAME_REASON_ROW_WORDS, FLEX, .addend = true,
+	  .nr = 1,
+	  BYTES(0, INFO_FLEX(2), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8) },
+	{ "addend and half a pair", SFRAME_REASON_ROW_WORDS, FLEX,
+	  .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(4), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8,
+		0) },
+	{ "addend and other padding", SFRAME_REASON_ROW_WORDS, FLEX,
+	  .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8,
+		1, 2, 0xf0) },
+	{ "addend of ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8, 2 | 4, 0xf8) },
+	{ "addend of fp", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 8, 0,
+		2 | 4, 0xf0) },
+	{ "addend of fp behind ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
+	  .nr = 1, BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), 8,
+			 2, 0xf8, 2 | 4, 0xf0) },
 	{ "flex cfa from itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), 0, 8) },
 	{ "flex cfa from memory at itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
@@ -444,28 +509,34 @@ static void sframe_expect_rule(struct kunit *test,
 			       const struct unwind_user_rule *got,
 			       const struct unwind_user_rule *want)
 {
-	KUNIT_EXPECT_EQ(test, got->base, want->base);
-	KUNIT_EXPECT_EQ(test, got->deref, want->deref);
+	KUNIT_EXPECT_EQ(test, got->from, want->from);
 	KUNIT_EXPECT_EQ(test, got->off, want->off);
-	if (want->base == UNWIND_USER_BASE_REG)
+	if ((want->from & ~UNWIND_USER_DEREF) == UNWIND_USER_FROM_REG)
 		KUNIT_EXPECT_EQ(test, got->regnum, want->regnum);
 }
 
 static void sframe_rows_good(struct kunit *test)
 {
 	const struct sframe_test_rows *rows = test->param_value;
-	unsigned int budget = SFRAME_TEST_BUDGET;
-	struct unwind_user_frame frame;
+	const struct unwind_user_frame *want = &rows->frame, *got;
+	struct unwind_user_state state;
+	struct sframe_func func;
 
 	sframe_test_use_rows(test, rows);
 	KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
 			sframe_test_read(test, sframe_test_ip(test->priv),
-					 &frame, &budget));
-	KUNIT_EXPECT_EQ(test, frame.outermost, rows->frame.outermost);
-	KUNIT_EXPECT_EQ(test, frame.signal, rows->frame.signal);
-	sframe_expect_rule(test, &frame.cfa, &rows->frame.cfa);
-	sframe_expect_rule(test, &frame.ra, &rows->frame.ra);
-	sframe_expect_rule(test, &frame.fp, &rows->frame.fp);
+					 &state, &func));
+	got = &state.sframe.frame;
+	KUNIT_EXPECT_EQ(test, got->kind, want->kind);
+	if (want->kind != UNWIND_USER_FRAME_CALL)
+		return;
+	sframe_expect_rule(test, &got->cfa, &want->cfa);
+	sframe_expect_rule(test, &got->ra, &want->ra);
+	sframe_expect_rule(test, &got->fp, &want->fp);
+	KUNIT_EXPECT_EQ(test, got->cfa_addend, want->cfa_addend);
+	KUNIT_EXPECT_EQ(test, got->sp_off, 0);
+	KUNIT_EXPECT_FALSE(test, got->ra_copied);
+	KUNIT_EXPECT_FALSE(test, got->ra_signed);
 }
 
 static void sframe_rows_bad(struct kunit *test)
@@ -504,25 +575,27 @@ static void sframe_rows_count(struct kunit *test)
 	SFRAME_EXPECT_AT(test, last, SFRAME_REASON_ROW_COUNT);
 }
 
-/* Two probes of the index and one row. */
+/* Each probe of the index and each row is paid for. */
 static void sframe_rows_budget(struct kunit *test)
 {
-	struct unwind_user_frame frame;
-	unsigned int budget;
-	unsigned long ip = sframe_test_ip(test->priv);
+	const int most = (SFRAME_BUDGET_SAMPLE + SFRAME_INTERVAL) / 3;
+	struct unwind_user_state state;
+	enum sframe_reason reason;
+	struct sframe_func func;
+	int nr;
 
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	for (budget = 0; budget < 4; budget++) {
-		unsigned int left = budget;
-
-		KUNIT_EXPECT_EQ(test, SFRAME_REASON_BUDGET,
-				sframe_test_read(test, ip, &frame, &left));
-		KUNIT_EXPECT_EQ(test, left, 0);
+	sframe_test_start(&state);
+	/* Two probes and one row. */
+	for (nr = 0; nr <= most; nr++) {
+		reason = sframe_test_read_nofault(test, &state,
+						  sframe_test_ip(test->priv),
+						  &func);
+		if (reason)
+			break;
 	}
-	budget = 5;
-	KUNIT_EXPECT_EQ(test, SFRAME_REASON_NONE,
-			sframe_test_read(test, ip, &frame, &budget));
-	KUNIT_EXPECT_EQ(test, budget, 1);
+	KUNIT_EXPECT_EQ(test, reason, SFRAME_REASON_BUDGET);
+	KUNIT_EXPECT_GE(test, nr, most - SFRAME_INTERVAL);
 }
 
 /* ---- Pages ------------------------------------------------------------- */
@@ -582,27 +655,31 @@ static void sframe_pages_second_missing(struct kunit *test)
 static void sframe_pages_never_touched(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
-	unsigned int budget = SFRAME_TEST_BUDGET;
 	unsigned long ip = sframe_test_ip(ctx);
-	struct unwind_user_frame frame;
+	struct unwind_user_state state;
 	enum sframe_reason reason;
+	struct sframe_func func;
 
 	sframe_test_describe(ctx);
-	pagefault_disable();
-	reason = sframe_find_frame_nofault(&ctx->window, ip, &frame, &budget);
-	pagefault_enable();
+	sframe_test_start(&state);
+	reason = sframe_test_read_nofault(test, &state, ip, &func);
 	KUNIT_EXPECT_EQ(test, reason, SFRAME_REASON_SECTION_FAULT);
+	/* The second of three FDEs. */
+	KUNIT_EXPECT_EQ(test, state.fault, ctx->window.section.fdes +
+			sizeof(struct sframe_fde));
+	KUNIT_EXPECT_EQ(test, state.fault_size, sizeof(s64));
 
 	/* Empty functions, each at its own FDE. */
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
 }
 
-static void sframe_pages_kernel_address(struct kunit *test)
+/* What is behind the memory of all tasks. */
+static void sframe_pages_behind_the_last(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	ctx->window.section.fdes = (unsigned long)ctx->image.fdes;
+	ctx->window.section.fdes = TASK_SIZE_MAX;
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx),
 			 SFRAME_REASON_SECTION_FAULT);
 }
@@ -737,6 +814,353 @@ static void sframe_live_count_missing(struct kunit *test)
 			 SFRAME_REASON_SECTION_FAULT);
 }
 
+/* ---- Small tables ------------------------------------------------------ */
+
+/* How many rows of the section would be copied? */
+static unsigned int sframe_test_copied(struct kunit *test)
+{
+	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
+	struct sframe_test *ctx = test->priv;
+	struct sframe_func func;
+
+	return sframe_read_rows(&ctx->window, &func, rows);
+}
+
+/* Only the first function; the tests look into it at the same offset. */
+static void sframe_test_one_function(struct sframe_test *ctx)
+{
+	ctx->start[0] = SFRAME_TEST_FUNC;
+	ctx->image.header.num_fdes = 1;
+}
+
+static void sframe_small_number(struct kunit *test)
+{
+	static const u8 rows[] = {
+		0, INFO_SP(1, 0), 8, 1, INFO_SP(1, 0), 16, 2, INFO_SP(1, 0), 24,
+		3, INFO_SP(1, 0), 32, 0x7f, INFO_SP(1, 0), 40,
+	};
+	struct sframe_test *ctx = test->priv;
+	unsigned int nr;
+
+	sframe_test_one_function(ctx);
+	for (nr = 1; nr <= 5; nr++) {
+		sframe_test_set_rows(ctx, nr, rows, 3 * nr);
+		KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+		KUNIT_EXPECT_EQ(test, sframe_test_copied(test),
+				nr <= SFRAME_SMALL_ROWS ? nr : 0);
+	}
+	/* The fifth row is of no address. */
+	ctx->image.fdes[0].func_size = 0x7f;
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 4);
+}
+
+static void sframe_small_contents(struct kunit *test)
+{
+	static const u8 bytes[] = {
+		0, INFO_SP(1, 0), 8, 4, INFO_FP(2, 0), 16, 0xf0,
+	};
+	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
+	struct sframe_test *ctx = test->priv;
+	struct sframe_func func;
+
+	sframe_test_one_function(ctx);
+	ctx->image.attr.info = SFRAME_FDE_PCMASK;
+	ctx->image.attr.rep_size = 16;
+	sframe_test_set_rows(ctx, 2, bytes, sizeof(bytes));
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_read_rows(&ctx->window, &func, rows), 2);
+	KUNIT_EXPECT_EQ(test, func.start, ctx->text + SFRAME_TEST_FUNC);
+	KUNIT_EXPECT_EQ(test, func.size, SFRAME_TEST_FUNC_SIZE);
+	KUNIT_EXPECT_EQ(test, func.rep_size, 16);
+	KUNIT_EXPECT_EQ(test, rows[0].start, 0);
+	KUNIT_EXPECT_EQ(test, rows[0].frame.cfa.off, 8);
+	KUNIT_EXPECT_EQ(test, rows[1].start, 4);
+	KUNIT_EXPECT_EQ(test, rows[1].frame.cfa.from, UNWIND_USER_FROM_FP);
+	KUNIT_EXPECT_EQ(test, rows[1].frame.fp.off, -16);
+}
+
+/* Tables that only a step can judge. */
+static void sframe_small_not(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+
+	sframe_test_one_function(ctx);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+
+	/* The function leaves the window. */
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 1);
+	ctx->window.text_end = ctx->text + SFRAME_TEST_FUNC +
+			       SFRAME_TEST_FUNC_SIZE - 1;
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	ctx->window.text_end = ctx->text + PAGE_SIZE;
+
+	/* A function of no address, none, and two. */
+	ctx->image.fdes[0].func_size = 0;
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	ctx->image.fdes[0].func_size = SFRAME_TEST_FUNC_SIZE;
+	ctx->image.header.num_fdes = 0;
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	ctx->image.header.num_fdes = 2;
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+}
+
+/* A mistake anywhere; in a row behind the others, too. */
+static void sframe_small_bad(struct kunit *test)
+{
+	const struct sframe_test_rows *rows = test->param_value;
+
+	sframe_test_one_function(test->priv);
+	sframe_test_use_rows(test, rows);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	SFRAME_EXPECT_AT(test, sframe_test_ip(test->priv), rows->reason);
+}
+
+static const struct sframe_test_rows sframe_late_mistakes[] = {
+	{ "order", SFRAME_REASON_ROW_ORDER, .nr = 3,
+	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0), 16,
+		0x20, INFO_SP(1, 0), 24) },
+	{ "words", SFRAME_REASON_ROW_WORDS, .nr = 2,
+	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(3, 0), 8, 0, 0) },
+	{ "signed return address", SFRAME_REASON_ROW_RULE, .nr = 2,
+	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0) | 0x80, 16) },
+	{ "row is cut off", SFRAME_REASON_FRE_OFFSET, .nr = 2,
+	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0)) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sframe_late, sframe_late_mistakes, name);
+
+static void sframe_small_late_mistake(struct kunit *test)
+{
+	const struct sframe_test_rows *rows = test->param_value;
+	struct sframe_test *ctx = test->priv;
+
+	sframe_test_one_function(ctx);
+	sframe_test_use_rows(test, rows);
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
+	SFRAME_EXPECT_AT(test, ctx->text + SFRAME_TEST_FUNC + 0x20,
+			 rows->reason);
+}
+
+/* A page that was never touched is read, one that is missing is not. */
+static void sframe_small_pages(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long border = ctx->data + PAGE_SIZE, nr;
+
+	sframe_test_one_function(ctx);
+	KUNIT_ASSERT_EQ(test, vm_munmap(border, PAGE_SIZE), 0);
+	for (nr = 1; nr <= ctx->len; nr++) {
+		ctx->at = border - nr;
+		sframe_test_write(test, nr);
+		sframe_test_describe(ctx);
+		ctx->window.section.num_fdes = 1;
+		KUNIT_EXPECT_EQ(test, sframe_test_copied(test), nr == ctx->len);
+	}
+}
+
+/* ---- Keys -------------------------------------------------------------- */
+
+/* A large index is beside the other memory; each function has the same row. */
+#define SFRAME_KEYED_FDES	5000
+#define SFRAME_KEYED_SPACE	PAGE_ALIGN(SFRAME_KEYED_FDES *		\
+					   sizeof(struct sframe_fde))
+#define SFRAME_KEYED_STRIDE	3
+#define SFRAME_KEYED_SIZE	2
+
+static unsigned long sframe_keyed_func(struct sframe_test *ctx, u32 nr)
+{
+	return ctx->text + SFRAME_KEYED_STRIDE * (nr + 1);
+}
+
+static void sframe_keyed_put(struct kunit *test, u32 nr, unsigned long start)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long addr = ctx->window.section.fdes +
+			     nr * sizeof(struct sframe_fde);
+	const struct sframe_fde fde = {
+		.func_start = start - addr, .func_size = SFRAME_KEYED_SIZE,
+	};
+
+	sframe_test_put(test, addr, &fde, sizeof(fde));
+}
+
+/* An index of @nr functions in front of the rows, and its keys. */
+static void sframe_keyed_make(struct kunit *test, u32 nr)
+{
+	struct sframe_test *ctx = test->priv;
+	struct sframe_section *section = &ctx->window.section;
+	u32 i;
+
+	if (!section->fdes) {
+		section->fdes = kunit_vm_mmap(test, NULL, 0, SFRAME_KEYED_SPACE,
+					      PROT_READ | PROT_WRITE,
+					      MAP_PRIVATE | MAP_ANONYMOUS, 0);
+		KUNIT_ASSERT_NE(test, section->fdes, 0);
+	}
+	section->fres = ctx->data;
+	section->fres_end = ctx->data + ctx->image.header.fre_len;
+	section->ra_off = UNWIND_USER_SFRAME_RA_OFF;
+	section->num_fdes = nr;
+	sframe_test_put(test, section->fres, &ctx->image.attr,
+			ctx->image.header.fre_len);
+	for (i = 0; i < nr; i++)
+		sframe_keyed_put(test, i, sframe_keyed_func(ctx, i));
+	ctx->window.text_end = ctx->text + SFRAME_TEST_SIZE;
+}
+
+static void sframe_keyed_free(struct sframe_window *window)
+{
+	kfree(window->keys);
+	window->keys = NULL;
+	window->nr_keys = 0;
+}
+
+/* Are there keys? */
+static bool sframe_keyed_read(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+
+	sframe_keyed_free(&ctx->window);
+	KUNIT_ASSERT_EQ(test, sframe_read_keys(&ctx->window), 0);
+	KUNIT_EXPECT_LE(test, ctx->window.nr_keys, SFRAME_MAX_KEYS);
+	KUNIT_EXPECT_EQ(test, !ctx->window.keys, !ctx->window.nr_keys);
+	return ctx->window.keys;
+}
+
+static void sframe_keyed_exit(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+
+	sframe_keyed_free(&ctx->window);
+}
+
+static void sframe_keys_expect_all(struct kunit *test, u32 nr)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct sframe_func func;
+	unsigned long start;
+	u32 i;
+
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 0) - 1,
+			 SFRAME_REASON_NO_FDE);
+	for (i = 0; i < nr; i++) {
+		start = sframe_keyed_func(ctx, i);
+		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
+				sframe_test_read(test, start, &state, &func));
+		KUNIT_ASSERT_EQ(test, func.start, start);
+		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
+				sframe_test_reason(test, start + 1));
+		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NO_FDE,
+				sframe_test_reason(test, start + 2));
+	}
+}
+
+static void sframe_keys_find_all(struct kunit *test)
+{
+	static const u32 numbers[] = { 1, 63, 64, 65, 79, 80, 81, 4096, 4097,
+				       SFRAME_KEYED_FDES };
+	struct sframe_test *ctx = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		sframe_keyed_make(test, numbers[i]);
+		sframe_keyed_free(&ctx->window);
+		sframe_keys_expect_all(test, numbers[i]);
+		KUNIT_EXPECT_EQ(test, sframe_keyed_read(test),
+				numbers[i] >= SFRAME_MIN_KEYED);
+		sframe_keys_expect_all(test, numbers[i]);
+	}
+}
+
+#define SFRAME_KEYED_SOME	80
+
+/* With keys less of the index is read: the rest of it is missing. */
+static void sframe_keys_are_used(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long page;
+
+	sframe_keyed_make(test, SFRAME_KEYED_FDES);
+	KUNIT_ASSERT_TRUE(test, sframe_keyed_read(test));
+	page = ctx->window.section.fdes + PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, vm_munmap(page, SFRAME_KEYED_SPACE - PAGE_SIZE),
+			0);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 1), SFRAME_REASON_NONE);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, SFRAME_KEYED_FDES / 2),
+			 SFRAME_REASON_SECTION_FAULT);
+	sframe_keyed_free(&ctx->window);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 1),
+			 SFRAME_REASON_SECTION_FAULT);
+}
+
+/* An index that is wrong where it is sampled has no keys. */
+static void sframe_keys_refused(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct sframe_section *section = &ctx->window.section;
+
+	sframe_keyed_make(test, SFRAME_KEYED_SOME);
+	KUNIT_EXPECT_TRUE(test, sframe_keyed_read(test));
+	section->live = true;
+	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	section->live = false;
+
+	/* In front of the window, behind it, and of another order. */
+	sframe_keyed_put(test, 0, ctx->text - 1);
+	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	sframe_keyed_put(test, 0, sframe_keyed_func(ctx, 0));
+	sframe_keyed_put(test, 64, ctx->window.text_end);
+	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	sframe_keyed_put(test, 64, sframe_keyed_func(ctx, 48) - 1);
+	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 64),
+			 SFRAME_REASON_FDE_ORDER);
+
+	/* The same start is in order, as without keys. */
+	sframe_keyed_put(test, 64, sframe_keyed_func(ctx, 48));
+	KUNIT_EXPECT_TRUE(test, sframe_keyed_read(test));
+
+	sframe_keyed_make(test, SFRAME_KEYED_FDES);
+	KUNIT_ASSERT_EQ(test, vm_munmap(section->fdes + PAGE_SIZE, PAGE_SIZE),
+			0);
+	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+}
+
+/* The index does not say any more what the keys say. */
+static void sframe_keys_changed(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long start = sframe_keyed_func(ctx, 24);
+
+	sframe_keyed_make(test, SFRAME_KEYED_SOME);
+	KUNIT_ASSERT_TRUE(test, sframe_keyed_read(test));
+	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_NONE);
+
+	/* The first probe leads out of what is between two keys. */
+	sframe_keyed_put(test, 24, sframe_keyed_func(ctx, 16) - 1);
+	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_FDE_ORDER);
+	sframe_keyed_put(test, 24, sframe_keyed_func(ctx, 32) + 1);
+	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_FDE_ORDER);
+	sframe_keyed_put(test, 24, start);
+
+	/* The keyed function itself is elsewhere. */
+	sframe_keyed_put(test, 16, sframe_keyed_func(ctx, 16) - 1);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 16),
+			 SFRAME_REASON_FDE_ORDER);
+	sframe_keyed_put(test, 16, sframe_keyed_func(ctx, 16) + 1);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 16),
+			 SFRAME_REASON_NO_FDE);
+	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 17), SFRAME_REASON_NONE);
+}
+
 static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_header_field, sframe_header_gen_params),
 	KUNIT_CASE(sframe_header_contents),
@@ -752,7 +1176,7 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE(sframe_pages_both_there),
 	KUNIT_CASE(sframe_pages_second_missing),
 	KUNIT_CASE(sframe_pages_never_touched),
-	KUNIT_CASE(sframe_pages_kernel_address),
+	KUNIT_CASE(sframe_pages_behind_the_last),
 	KUNIT_CASE_PARAM(sframe_live_header, sframe_live_gen_params),
 	KUNIT_CASE(sframe_live_alignment),
 	KUNIT_CASE(sframe_live_contents),
@@ -761,12 +1185,23 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE(sframe_live_not),
 	KUNIT_CASE(sframe_live_taken_back),
 	KUNIT_CASE(sframe_live_count_missing),
+	KUNIT_CASE(sframe_small_number),
+	KUNIT_CASE(sframe_small_contents),
+	KUNIT_CASE(sframe_small_not),
+	KUNIT_CASE_PARAM(sframe_small_bad, sframe_bad_gen_params),
+	KUNIT_CASE_PARAM(sframe_small_late_mistake, sframe_late_gen_params),
+	KUNIT_CASE(sframe_small_pages),
+	KUNIT_CASE(sframe_keys_find_all),
+	KUNIT_CASE(sframe_keys_are_used),
+	KUNIT_CASE(sframe_keys_refused),
+	KUNIT_CASE(sframe_keys_changed),
 	{}
 };
 
 static struct kunit_suite sframe_section_suite = {
 	.name = "sframe_section",
 	.init = sframe_test_init,
+	.exit = sframe_keyed_exit,
 	.test_cases = sframe_section_cases,
 };
 

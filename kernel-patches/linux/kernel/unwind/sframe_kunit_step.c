@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of one step of a walk through an SFrame window. */
+/* KUnit tests of one step of a walk, through an SFrame window or beside. */
 #include <kunit/test.h>
 
-#include <linux/anon_inodes.h>
-#include <linux/completion.h>
-#include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
+#include <linux/perf_event.h>
 #include <linux/sframe.h>
 #include <linux/uaccess.h>
 
+#include <asm/unwind_user_sframe.h>
+
 #include "sframe_kunit.h"
-#include "sframe_step.h"
+#include "signal.h"
 
 static void sframe_test_put_word(struct kunit *test, unsigned long addr,
 				 unsigned long word)
@@ -30,66 +28,79 @@ static unsigned long sframe_test_stack(const struct sframe_test *ctx)
 #define SFRAME_TEST_KEY		1
 #define SFRAME_TEST_RA		0x12345
 
-/* Register these rows and begin a walk in the function that has them. */
-static void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
-			     struct unwind_user_state *state,
-			     const struct sframe_test_rows *rows)
+/* Begin a walk in the function that the tests look into. */
+static void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
+			      struct unwind_user_state *state)
 {
 	struct sframe_test *ctx = test->priv;
 
-	sframe_test_use_rows(test, rows);
-	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, SFRAME_TEST_KEY, 0,
-						 PAGE_SIZE), 0);
 	sframe_test_put_word(test, sframe_test_stack(ctx), SFRAME_TEST_RA);
-
 	memset(regs, 0, sizeof(*regs));
 	regs->cs = __USER_CS;
 	regs->ip = sframe_test_ip(ctx);
 	regs->sp = sframe_test_stack(ctx);
 	regs->bp = regs->sp + 64;
 	regs->r10 = regs->sp + 8;
-	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs,
-						 SFRAME_TEST_BUDGET));
+	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, true));
+	/* The machine may be slow; see sframe_step_deadline(). */
+	state->sframe.deadline = 0;
 }
 
-/* A step of both walkers, which have to agree. */
-static int sframe_test_step(struct kunit *test, struct unwind_user_state *state)
+/* Register these rows and begin a walk in the function that has them. */
+static void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
+			     struct unwind_user_state *state,
+			     const struct sframe_test_rows *rows)
 {
-	struct unwind_user_state again;
-	int ret, nofault;
+	sframe_test_use_rows(test, rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	sframe_test_begin(test, regs, state);
+}
 
-	memcpy(&again, state, sizeof(again));
-	ret = sframe_step(state);
-	pagefault_disable();
-	nofault = __sframe_step(&again, true);
-	pagefault_enable();
+static int sframe_test_step_nofault(struct unwind_user_state *state)
+{
+	guard(pagefault)();
+	guard(rcu)();
+	return sframe_step(state);
+}
 
-	KUNIT_EXPECT_EQ(test, ret, nofault);
-	KUNIT_EXPECT_MEMEQ(test, state, &again, sizeof(again));
+/* A step of a walker that may sleep. */
+static int sframe_test_step(struct unwind_user_state *state)
+{
+	int ret;
+
+	do {
+		ret = sframe_test_step_nofault(state);
+	} while (ret == -EFAULT && sframe_test_fault_in(state));
 	return ret;
-}
-
-static const struct sframe_counters *sframe_test_counters(void)
-{
-	return &sframe_registry_of(current->mm)->counters;
 }
 
 static void sframe_expect_refused(struct kunit *test,
 				  struct unwind_user_state *state,
 				  enum sframe_reason reason)
 {
+	const bool fault = reason == SFRAME_REASON_SECTION_FAULT ||
+			   reason == SFRAME_REASON_STACK_FAULT;
 	unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
-	const struct sframe_counters *counters = sframe_test_counters();
+	const struct sframe_counters *counters;
+	u64 before;
 
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, state), -EINVAL);
+	counters = &sframe_registry_of(current->mm)->counters;
+	before = counters->refused[reason];
+	KUNIT_EXPECT_EQ(test, sframe_test_step(state),
+			fault ? -EFAULT : -EINVAL);
+	KUNIT_EXPECT_EQ(test, state->sframe.reason, reason);
 	KUNIT_EXPECT_EQ(test, state->ip, ip);
 	KUNIT_EXPECT_EQ(test, state->sp, sp);
 	KUNIT_EXPECT_EQ(test, state->fp, fp);
+	KUNIT_EXPECT_FALSE(test, state->done);
 
+	/* Only the last of several tries is counted, by the walker. */
+	KUNIT_EXPECT_EQ(test, counters->refused[reason], before);
+	sframe_refused(state);
+	KUNIT_EXPECT_EQ(test, counters->refused[reason], before + 1);
 	KUNIT_EXPECT_EQ(test, counters->last_reason, reason);
 	KUNIT_EXPECT_EQ(test, counters->last_ip, state->exact_ip ? ip : ip - 1);
-	/* Once by each of the walkers. */
-	KUNIT_EXPECT_EQ(test, counters->refused[reason], 2);
 }
 
 /**
@@ -126,26 +137,62 @@ static const struct sframe_test_refusal sframe_refusals[] = {
 	    BYTES(0, INFO_FLEX(2), REG(REG_R10), 0) }, .no_regs = true },
 	{ { "no general register", SFRAME_REASON_ROW_REGISTER, FLEX, .nr = 1,
 	    BYTES(0, INFO_FLEX(2), REG(16), 0) } },
+	{ { "register of a return address", SFRAME_REASON_ROW_REGISTER, FLEX,
+	    .nr = 1, BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8,
+			   REG(REG_R10), 0) }, .called = true },
+	{ { "cfa loaded with an addend goes down", SFRAME_REASON_CFA_ORDER, FLEX,
+	    .addend = true, .nr = 1,
+	    BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 0,
+		  8) } },
 	{ { "refused by the decoder", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	    BYTES(0, INFO_FLEX(2), 0, 0) } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_refusal, sframe_refusals, rows.name);
 
+static void sframe_test_refusal_state(struct kunit *test,
+				      struct unwind_user_state *state,
+				      const struct sframe_test_refusal *param)
+{
+	state->topmost = !param->called;
+	if (param->no_regs)
+		state->regs = NULL;
+	if (param->no_stack)
+		KUNIT_ASSERT_EQ(test, vm_munmap(state->sp, PAGE_SIZE), 0);
+}
+
 static void sframe_step_refused(struct kunit *test)
 {
 	const struct sframe_test_refusal *param = test->param_value;
-	struct sframe_test *ctx = test->priv;
 	struct unwind_user_state state;
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &param->rows);
-	state.topmost = !param->called;
-	if (param->no_regs)
-		state.regs = NULL;
-	if (param->no_stack)
-		KUNIT_ASSERT_EQ(test, vm_munmap(sframe_test_stack(ctx),
-						PAGE_SIZE), 0);
+	sframe_test_refusal_state(test, &state, param);
+	sframe_expect_refused(test, &state, param->rows.reason);
+}
+
+/* One function with these rows, so that the table is small. */
+static void sframe_test_use_small(struct kunit *test,
+				  const struct sframe_test_rows *rows)
+{
+	struct sframe_test *ctx = test->priv;
+
+	ctx->start[0] = SFRAME_TEST_FUNC;
+	ctx->image.header.num_fdes = 1;
+	sframe_test_use_rows(test, rows);
+}
+
+static void sframe_small_refused(struct kunit *test)
+{
+	const struct sframe_test_refusal *param = test->param_value;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_use_small(test, &param->rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	sframe_test_begin(test, &regs, &state);
+	sframe_test_refusal_state(test, &state, param);
 	sframe_expect_refused(test, &state, param->rows.reason);
 }
 
@@ -160,7 +207,7 @@ static void sframe_step_to_the_caller(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	KUNIT_ASSERT_EQ(test, sframe_test_step(test, &state), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
 	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, state.sp, sframe_test_stack(ctx) + 8);
 	KUNIT_EXPECT_EQ(test, state.fp, sframe_test_stack(ctx) + 64);
@@ -169,7 +216,7 @@ static void sframe_step_to_the_caller(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, state.done);
 
 	/* Nothing is known of the caller. */
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), -ENOENT);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
 }
 
 /* An address behind a call is looked up in front of it. */
@@ -183,7 +230,7 @@ static void sframe_step_behind_a_call(struct kunit *test)
 	state.ip = ctx->text + SFRAME_TEST_FUNC + SFRAME_TEST_FUNC_SIZE;
 	sframe_expect_refused(test, &state, SFRAME_REASON_NO_FDE);
 	state.exact_ip = false;
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 }
 
 static void sframe_step_topmost_cfa_may_stay(struct kunit *test)
@@ -198,7 +245,7 @@ static void sframe_step_topmost_cfa_may_stay(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &rows);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 	KUNIT_EXPECT_EQ(test, state.sp, sframe_test_stack(ctx));
 	KUNIT_EXPECT_EQ(test, state.ip, regs.r10);
 }
@@ -210,9 +257,168 @@ static void sframe_step_outermost(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &rows);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 	KUNIT_EXPECT_TRUE(test, state.done);
 }
+
+static void sframe_step_loaded_cfa(struct kunit *test)
+{
+	static const struct sframe_test_rows rows = {
+		FLEX, .addend = true, .nr = 1,
+		BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8,
+		      32),
+	};
+	unsigned long stack = sframe_test_stack(test->priv);
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &rows);
+	sframe_test_put_word(test, stack + 8, stack + 16);
+	sframe_test_put_word(test, stack + 40, SFRAME_TEST_RA);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.sp, stack + 48);
+	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
+}
+
+static void sframe_step_without_windows(struct kunit *test)
+{
+	struct unwind_user_state state = { .ws = sizeof(long) };
+
+	KUNIT_EXPECT_NULL(test, current->mm->sframe);
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, true));
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, false));
+	/* Another word size. */
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	KUNIT_EXPECT_TRUE(test, sframe_walk_init(&state, false));
+	state.ws = sizeof(u32);
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, false));
+}
+
+/* Code with frame pointers, and where stacks end: nothing is read. */
+static void sframe_step_formats(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	ctx->window.format = SFRAME_FORMAT_FP;
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	sframe_test_begin(test, &regs, &state);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
+	KUNIT_EXPECT_FALSE(test, state.done);
+
+	ctx->window.format = SFRAME_FORMAT_END;
+	sframe_test_publish(test, SFRAME_TEST_KEY, true);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_TRUE(test, state.done);
+	KUNIT_EXPECT_EQ(test, state.ip, sframe_test_ip(ctx));
+}
+
+/* ---- Return addresses -------------------------------------------------- */
+
+/**
+ * struct sframe_test_ra - a return address
+ * @name:	what it is
+ * @ra:		the address
+ * @good:	it can be one
+ * @from_end:	@ra is from the end of the address space
+ */
+struct sframe_test_ra {
+	const char	*name;
+	unsigned long	ra;
+	bool		good;
+	bool		from_end;
+};
+
+static const struct sframe_test_ra sframe_return_addresses[] = {
+	{ "nothing", 0 },
+	{ "below all code", UNWIND_USER_MIN_TEXT - 1 },
+	{ "lowest", UNWIND_USER_MIN_TEXT, true },
+	{ "highest", -1UL, true, .from_end = true },
+	{ "end of the address space", 0, .from_end = true },
+	{ "not canonical", BIT(62) },
+	{ "address of the kernel", (unsigned long)sframe_step },
+	{ "first mark of perf", PERF_CONTEXT_MAX },
+	{ "mark of perf", PERF_CONTEXT_USER },
+	{ "last number", ULONG_MAX },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sframe_ra, sframe_return_addresses, name);
+
+/* How many levels page tables have is known when the kernel runs. */
+static unsigned long sframe_test_ra(const struct sframe_test_ra *param)
+{
+	return param->ra + (param->from_end ? TASK_SIZE_MAX : 0);
+}
+
+static void sframe_step_return_address(struct kunit *test)
+{
+	const struct sframe_test_ra *param = test->param_value;
+	const unsigned long ra = sframe_test_ra(param);
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	sframe_test_put_word(test, state.sp, ra);
+	if (!param->good) {
+		sframe_expect_refused(test, &state,
+				      SFRAME_REASON_RETURN_ADDRESS);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, ra);
+}
+
+static int sframe_test_step_fp(struct unwind_user_state *state)
+{
+	guard(pagefault)();
+	return unwind_user_step_fp(state, sizeof(long));
+}
+
+static void sframe_fp_return_address(struct kunit *test)
+{
+	const struct sframe_test_ra *param = test->param_value;
+	const unsigned long ra = sframe_test_ra(param);
+	unsigned long stack = sframe_test_stack(test->priv);
+	struct unwind_user_state state = {
+		.ip = SFRAME_TEST_RA, .sp = stack, .fp = stack + 16, .ws = 8,
+	};
+
+	sframe_test_put_word(test, stack + 16, 0x1111);
+	sframe_test_put_word(test, stack + 24, ra);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			param->good ? 0 : -ERANGE);
+	KUNIT_EXPECT_EQ(test, state.ip, param->good ? ra : SFRAME_TEST_RA);
+	KUNIT_EXPECT_EQ(test, state.sp, param->good ? stack + 32 : stack);
+	KUNIT_EXPECT_EQ(test, state.fp, param->good ? 0x1111 : stack + 16);
+}
+
+static void sframe_fp_refused(struct kunit *test)
+{
+	unsigned long stack = sframe_test_stack(test->priv);
+	struct unwind_user_state state = { .sp = stack, .ws = 8 };
+
+	sframe_test_put_word(test, stack - 8, SFRAME_TEST_RA);
+	sframe_test_put_word(test, stack, SFRAME_TEST_RA);
+	sframe_test_put_word(test, stack + 8, SFRAME_TEST_RA);
+	sframe_test_put_word(test, stack + 16, SFRAME_TEST_RA);
+
+	/* Below the stack pointer, though the CFA is above. */
+	state.fp = stack - 8;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -ELOOP);
+	state.fp = stack + 4;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -EINVAL);
+	/* The sum wraps. */
+	state.fp = -8UL;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -ELOOP);
+	state.fp = (unsigned long)&state;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -EFAULT);
+	KUNIT_EXPECT_EQ(test, state.sp, stack);
+	state.fp = stack;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), 0);
+}
+
+/* ---- Bounds ------------------------------------------------------------ */
 
 static void sframe_step_without_budget(struct kunit *test)
 {
@@ -220,16 +426,65 @@ static void sframe_step_without_budget(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	state.budget = 0;
+	state.sframe.budget = 0;
+	state.sframe.slack = 0;
 	sframe_expect_refused(test, &state, SFRAME_REASON_BUDGET);
 }
 
-static void sframe_step_without_windows(struct kunit *test)
+/* It ends between two reads, too. */
+static void sframe_step_budget_ends_within(struct kunit *test)
 {
-	struct unwind_user_state state = { .ip = sframe_test_ip(test->priv) };
+	struct unwind_user_state state;
+	struct pt_regs regs;
 
-	KUNIT_EXPECT_NULL(test, current->mm->sframe);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), -ENOENT);
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	state.sframe.budget = 0;
+	state.sframe.slack = SFRAME_STACK_READS;
+	sframe_expect_refused(test, &state, SFRAME_REASON_BUDGET);
+}
+
+/* Steps beside all windows are paid for as well. */
+static void sframe_step_bounds_walk(struct kunit *test)
+{
+	const int most = SFRAME_BUDGET_SAMPLE / SFRAME_STACK_READS;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+	int nr, ret;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	state.ip = SFRAME_TEST_RA;
+	for (nr = 0; nr <= most + SFRAME_INTERVAL; nr++) {
+		ret = sframe_test_step(&state);
+		if (ret != -ENOENT)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
+	KUNIT_EXPECT_EQ(test, state.sframe.reason, SFRAME_REASON_BUDGET);
+	KUNIT_EXPECT_GE(test, nr, most - SFRAME_INTERVAL);
+}
+
+static void sframe_step_deadline(struct kunit *test)
+{
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	/* The clock is looked at after SFRAME_INTERVAL reads, not before. */
+	state.sframe.deadline = 1;
+	state.sframe.slack = 0;
+	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+
+	sframe_test_begin(test, &regs, &state);
+	state.sframe.deadline = 1;
+	state.sframe.slack = SFRAME_STACK_READS;
+	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
+
+	/* Only samples are pressed for time. */
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, true));
+	KUNIT_EXPECT_NE(test, state.sframe.deadline, 0);
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, false));
+	KUNIT_EXPECT_EQ(test, state.sframe.deadline, 0);
 }
 
 /* ---- Signal frames ----------------------------------------------------- */
@@ -242,12 +497,13 @@ static const struct sframe_test_rows sframe_signal_rows = {
 static void sframe_test_put_signal(struct kunit *test, unsigned long sp,
 				   unsigned long ip, u16 cs)
 {
-	const struct unwind_user_sigregs regs = {
-		.fp = 0x1111, .sp = sp - PAGE_SIZE, .ip = ip, .cs = cs,
-	};
+	/* What is behind the segment in its word is another one. */
+	const unsigned long mode = cs | 0xfedcUL << 16;
 
-	sframe_test_put(test, sp + UNWIND_USER_SIGREGS_OFF, &regs,
-			sizeof(regs));
+	sframe_test_put_word(test, sp + UNWIND_USER_SIGNAL_FP, 0x1111);
+	sframe_test_put_word(test, sp + UNWIND_USER_SIGNAL_SP, sp - PAGE_SIZE);
+	sframe_test_put_word(test, sp + UNWIND_USER_SIGNAL_IP, ip);
+	sframe_test_put_word(test, sp + UNWIND_USER_SIGNAL_MODE, mode);
 }
 
 static void sframe_signal_step(struct kunit *test)
@@ -259,7 +515,7 @@ static void sframe_signal_step(struct kunit *test)
 	sframe_test_walk(test, &regs, &state, &sframe_signal_rows);
 	sframe_test_put_signal(test, stack, 0x2222, __USER_CS);
 	state.topmost = false;
-	KUNIT_ASSERT_EQ(test, sframe_test_step(test, &state), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
 	KUNIT_EXPECT_EQ(test, state.ip, 0x2222);
 	KUNIT_EXPECT_EQ(test, state.sp, stack - PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, state.fp, 0x1111);
@@ -267,6 +523,29 @@ static void sframe_signal_step(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, state.topmost);
 	KUNIT_EXPECT_TRUE(test, state.exact_ip);
 	KUNIT_EXPECT_NULL(test, state.regs);
+}
+
+/* The handler's registers are not those of what it has interrupted. */
+static void sframe_signal_forgets_registers(struct kunit *test)
+{
+	static const struct sframe_test_rows rows = {
+		FLEX, .nr = 1, BYTES(0, INFO_FLEX(2), REG(REG_R10), 0),
+	};
+	unsigned long stack = sframe_test_stack(test->priv);
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &sframe_signal_rows);
+	sframe_test_put_signal(test, stack, state.ip, __USER_CS);
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, regs.ip);
+
+	sframe_test_use_rows(test, &rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, true);
+	sframe_expect_refused(test, &state, SFRAME_REASON_ROW_REGISTER);
+	/* The same rows, with the registers. */
+	sframe_test_begin(test, &regs, &state);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 }
 
 static void sframe_signal_of_other_code(struct kunit *test)
@@ -280,11 +559,8 @@ static void sframe_signal_of_other_code(struct kunit *test)
 	sframe_test_walk(test, &regs, &state, &sframe_signal_rows);
 	for (i = 0; i < ARRAY_SIZE(cs); i++) {
 		sframe_test_put_signal(test, stack, 0x2222, cs[i]);
-		KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), -EINVAL);
+		sframe_expect_refused(test, &state, SFRAME_REASON_SIGNAL);
 	}
-	KUNIT_EXPECT_EQ(test,
-			sframe_test_counters()->refused[SFRAME_REASON_SIGNAL],
-			2 * ARRAY_SIZE(cs));
 }
 
 static void sframe_signal_not_there(struct kunit *test)
@@ -310,153 +586,214 @@ static void sframe_signal_too_many(struct kunit *test)
 	sframe_test_put_signal(test, stack, state.ip, __USER_CS);
 	for (i = 0; i < UNWIND_USER_MAX_SIGNALS; i++) {
 		state.sp = stack;
-		KUNIT_EXPECT_EQ(test, sframe_test_step(test, &state), 0);
+		KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 	}
 	state.sp = stack;
 	sframe_expect_refused(test, &state, SFRAME_REASON_SIGNAL);
 }
 
-/* ---- Windows replaced while their sections are read -------------------- */
+/* ---- Small tables ------------------------------------------------------ */
+
+static const struct sframe_test_rows sframe_small_tables[] = {
+	{ "one row", .nr = 1, BYTES(0, INFO_SP(1, 0), 8) },
+	{ "four rows", .nr = 4,
+	  BYTES(0, INFO_SP(1, 0), 8, 1, INFO_SP(2, 0), 16, 0xf0,
+		4, INFO_FP(2, 0), 16, 0xf0, 0x7f, INFO_SP(1, 0), 24) },
+	{ "starts of 2 bytes", .info = 1, .nr = 2,
+	  BYTES(0, 0, INFO_SP(1, 0), 8, 0x10, 0, INFO_SP(1, 0), 16) },
+	{ "row behind the function", .info = 2, .nr = 2,
+	  BYTES(0, 0, 0, 0, INFO_SP(1, 0), 8, 0, 0, 1, 0, INFO_SP(1, 0), 16) },
+	{ "blocks", .info = SFRAME_FDE_PCMASK, .rep_size = 16, .nr = 2,
+	  BYTES(0, INFO_SP(1, 0), 8, 9, INFO_SP(1, 0), 16) },
+	{ "block larger than the function", .info = SFRAME_FDE_PCMASK,
+	  .rep_size = 0xff, .nr = 2,
+	  BYTES(0, INFO_SP(1, 0), 8, 0x7f, INFO_SP(1, 0), 16) },
+	{ "outermost", .nr = 2, BYTES(0, INFO_SP(1, 0), 8, 0x10, 0) },
+	{ "flex", FLEX, .nr = 2,
+	  BYTES(0, INFO_FLEX(2), REG(REG_R10), 8,
+		0x10, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8,
+		REG_DEREF(REG_R10), 0xf8) },
+	{ "flex with addends", FLEX, .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8,
+		32) },
+	{ "signal frame", .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sframe_small, sframe_small_tables, name);
 
 /**
- * struct sframe_test_hook - a mapping whose pages take a replacement to come
- * @test:	the running test
- * @mm:		of the test
- * @page:	what is mapped
- * @nr:		replacements to be made
- * @go:		the section of the present window is being read
- * @done:	its window was replaced by one with the next page as section
- * @ret:	error of the replacements
+ * struct sframe_test_result - what a step from an address did
+ * @ret:	its result
+ * @reason:	if it was refused
+ * @ip:		where it led to
+ * @sp:		stack pointer there
+ * @fp:		frame pointer there
+ * @done:	the walk has ended
  */
-struct sframe_test_hook {
-	struct kunit		*test;
-	struct mm_struct	*mm;
-	struct page		*page;
-	unsigned int		nr;
-	struct completion	go;
-	struct completion	done;
-	int			ret;
+struct sframe_test_result {
+	int		ret;
+	int		reason;
+	unsigned long	ip;
+	unsigned long	sp;
+	unsigned long	fp;
+	bool		done;
 };
 
-static vm_fault_t sframe_test_fault(struct vm_fault *vmf)
-{
-	struct sframe_test_hook *hook = vmf->vma->vm_private_data;
-
-	if (hook->nr) {
-		complete(&hook->go);
-		wait_for_completion(&hook->done);
-	}
-	get_page(hook->page);
-	vmf->page = hook->page;
-	return 0;
-}
-
-static const struct vm_operations_struct sframe_test_vm_ops = {
-	.fault = sframe_test_fault,
-};
-
-static int sframe_test_mmap(struct vm_area_desc *desc)
-{
-	desc->vm_ops = &sframe_test_vm_ops;
-	desc->private_data = desc->file->private_data;
-	return 0;
-}
-
-static const struct file_operations sframe_test_fops = {
-	.mmap_prepare = sframe_test_mmap,
-};
-
-/* Not in the fault itself, which has a lock of the mapping. */
-static int sframe_test_replacer(void *arg)
-{
-	struct sframe_test_hook *hook = arg;
-	struct sframe_test *ctx = hook->test->priv;
-
-	kthread_use_mm(hook->mm);
-	while (hook->nr) {
-		wait_for_completion(&hook->go);
-		if (kthread_should_stop())
-			break;
-		ctx->window.section.fdes += PAGE_SIZE;
-		hook->ret = hook->ret ?:
-			    sframe_test_replace(hook->test, SFRAME_TEST_KEY, 0,
-						PAGE_SIZE);
-		hook->nr--;
-		complete(&hook->done);
-	}
-	kthread_unuse_mm(hook->mm);
-	return 0;
-}
-
-static void sframe_test_hook_map(struct kunit *test,
-				 struct sframe_test_hook *hook)
+/* Step from @off of the window's text. */
+static struct sframe_test_result sframe_test_step_at(struct kunit *test,
+						     unsigned long off)
 {
 	struct sframe_test *ctx = test->priv;
-	struct file *file;
+	struct sframe_test_result result = { };
+	struct unwind_user_state state;
+	struct pt_regs regs;
 
-	file = anon_inode_getfile("[sframe_kunit]", &sframe_test_fops, hook,
-				  O_RDWR);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, file);
-	ctx->window.section.fdes = sframe_test_map(test, 0, file, PROT_READ);
-	ctx->window.section.num_fdes = 1;
-	fput(file);
+	sframe_test_begin(test, &regs, &state);
+	sframe_test_put_word(test, state.sp + 8, state.sp + 16);
+	sframe_test_put_word(test, state.sp + 40, SFRAME_TEST_RA + 1);
+	sframe_test_put_word(test, state.fp + 8, SFRAME_TEST_RA + 2);
+	state.ip = ctx->text + off;
+	result.ret = sframe_test_step(&state);
+	result.reason = result.ret ? state.sframe.reason : 0;
+	result.ip = state.ip;
+	result.sp = state.sp;
+	result.fp = state.fp;
+	result.done = state.done;
+	return result;
 }
 
-/* Step while the window is replaced @nr times. */
-static int sframe_test_step_replaced(struct kunit *test, unsigned int nr)
+/* What lies around the function, too. */
+#define SFRAME_SMALL_FIRST	(SFRAME_TEST_FUNC - 2)
+#define SFRAME_SMALL_LAST	(SFRAME_TEST_FUNC + SFRAME_TEST_FUNC_SIZE + 1)
+
+/* A table says the same when it was copied, and no matter what becomes of it. */
+static void sframe_small_same(struct kunit *test)
 {
-	struct unwind_user_state state = {
-		.ip = sframe_test_ip(test->priv), .exact_ip = true,
-		.budget = SFRAME_TEST_BUDGET,
-	};
-	struct sframe_test_hook hook = {
-		.test = test, .mm = current->mm, .nr = nr,
-	};
-	struct task_struct *task;
+	const unsigned int nr = SFRAME_SMALL_LAST - SFRAME_SMALL_FIRST + 1;
+	struct sframe_test *ctx = test->priv;
+	struct sframe_test_result *read, copied;
+	struct sframe_window *window;
+	unsigned int i;
+
+	read = kunit_kcalloc(test, nr, sizeof(*read), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, read);
+	sframe_test_use_small(test, test->param_value);
+	ctx->uncopied = true;
+	window = sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	KUNIT_EXPECT_EQ(test, window->nr_rows, 0);
+	for (i = 0; i < nr; i++)
+		read[i] = sframe_test_step_at(test, SFRAME_SMALL_FIRST + i);
+
+	ctx->uncopied = false;
+	window = sframe_test_publish(test, SFRAME_TEST_KEY, true);
+	KUNIT_EXPECT_NE(test, window->nr_rows, 0);
+	KUNIT_ASSERT_EQ(test, clear_user((void __user *)ctx->at, ctx->len), 0);
+	for (i = 0; i < nr; i++) {
+		memset(&copied, 0, sizeof(copied));
+		copied = sframe_test_step_at(test, SFRAME_SMALL_FIRST + i);
+		KUNIT_EXPECT_MEMEQ(test, &copied, &read[i], sizeof(copied));
+	}
+}
+
+/* Nothing has to be there that was copied. */
+static void sframe_small_section_gone(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_use_small(test, &sframe_call_rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data, PAGE_SIZE), 0);
+	sframe_test_begin(test, &regs, &state);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
+}
+
+/* ---- What a walk has looked up, and changes ---------------------------- */
+
+static const struct sframe_test_rows sframe_call_rows_16 = {
+	.nr = 1, BYTES(0, INFO_SP(1, 0), 16),
+};
+
+/* The rows of a small table, published in place of the others. */
+static void sframe_test_publish_small(struct kunit *test,
+				      const struct sframe_test_rows *rows,
+				      bool replace)
+{
+	sframe_test_use_small(test, rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, replace);
+}
+
+/* Step from where the walk began; where it led to, or the error. */
+static long sframe_test_step_again(struct kunit *test,
+				   struct unwind_user_state *state)
+{
+	unsigned long stack = sframe_test_stack(test->priv);
 	int ret;
 
-	init_completion(&hook.go);
-	init_completion(&hook.done);
-	hook.page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	KUNIT_ASSERT_NOT_NULL(test, hook.page);
-	sframe_test_hook_map(test, &hook);
-	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, SFRAME_TEST_KEY, 0,
-						 PAGE_SIZE), 0);
-	task = kthread_create(sframe_test_replacer, &hook, "sframe_kunit");
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
-	get_task_struct(task);
-	wake_up_process(task);
-
-	ret = sframe_step(&state);
-	KUNIT_EXPECT_EQ(test, hook.ret, 0);
-	KUNIT_EXPECT_EQ(test, hook.nr, 0);
-	complete(&hook.go);
-	kthread_stop_put(task);
-	put_page(hook.page);
-	return ret;
+	state->ip = sframe_test_ip(test->priv);
+	state->sp = stack;
+	state->topmost = true;
+	state->exact_ip = true;
+	ret = sframe_test_step(state);
+	return ret ?: state->sp - stack;
 }
 
-static void sframe_changed_once(struct kunit *test)
+static void sframe_walk_sees_changes(struct kunit *test)
 {
-	const struct sframe_counters *counters;
+	unsigned long stack = sframe_test_stack(test->priv);
+	struct unwind_user_state state;
+	struct pt_regs regs;
 
-	KUNIT_EXPECT_EQ(test, sframe_test_step_replaced(test, 1), -EINVAL);
-	counters = sframe_test_counters();
-	/* What the second window says counts. */
-	KUNIT_EXPECT_EQ(test, counters->last_reason, SFRAME_REASON_NO_FDE);
-	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_NO_FDE], 1);
-	KUNIT_EXPECT_EQ(test, sframe_registry_of(current->mm)->nr, 1);
+	sframe_test_publish_small(test, &sframe_call_rows, false);
+	sframe_test_begin(test, &regs, &state);
+	sframe_test_put_word(test, stack + 8, SFRAME_TEST_RA);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
+
+	sframe_test_publish_small(test, &sframe_call_rows_16, true);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 16);
+
+	KUNIT_ASSERT_EQ(test, sframe_unregister(SFRAME_TEST_KEY), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
+
+	/* That there was none is no longer true. */
+	sframe_test_publish_small(test, &sframe_call_rows, false);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
 }
 
-static void sframe_changed_twice(struct kunit *test)
+/* Text that is unmapped takes its window along. */
+static void sframe_walk_sees_munmap(struct kunit *test)
 {
-	const struct sframe_counters *counters;
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
 
-	KUNIT_EXPECT_EQ(test, sframe_test_step_replaced(test, 2), -EINVAL);
-	counters = sframe_test_counters();
-	KUNIT_EXPECT_EQ(test, counters->last_reason, SFRAME_REASON_CHANGED);
-	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_CHANGED], 1);
-	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_NO_FDE], 0);
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
+	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->text, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
+}
+
+/* A step that is repeated when its page is there goes by what holds then. */
+static void sframe_walk_repeats_changed(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	/* Nobody has touched this page. */
+	state.sp += PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
+	KUNIT_EXPECT_EQ(test, state.sframe.reason, SFRAME_REASON_STACK_FAULT);
+	KUNIT_EXPECT_EQ(test, state.fault, ctx->data + 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, state.fault_size, sizeof(long));
+	KUNIT_ASSERT_TRUE(test, sframe_test_fault_in(&state));
+	KUNIT_ASSERT_EQ(test, sframe_unregister(SFRAME_TEST_KEY), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
 }
 
 static struct kunit_case sframe_step_cases[] = {
@@ -465,14 +802,27 @@ static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE(sframe_step_behind_a_call),
 	KUNIT_CASE(sframe_step_topmost_cfa_may_stay),
 	KUNIT_CASE(sframe_step_outermost),
-	KUNIT_CASE(sframe_step_without_budget),
+	KUNIT_CASE(sframe_step_loaded_cfa),
 	KUNIT_CASE(sframe_step_without_windows),
+	KUNIT_CASE(sframe_step_formats),
+	KUNIT_CASE_PARAM(sframe_step_return_address, sframe_ra_gen_params),
+	KUNIT_CASE_PARAM(sframe_fp_return_address, sframe_ra_gen_params),
+	KUNIT_CASE(sframe_fp_refused),
+	KUNIT_CASE(sframe_step_without_budget),
+	KUNIT_CASE(sframe_step_budget_ends_within),
+	KUNIT_CASE(sframe_step_bounds_walk),
+	KUNIT_CASE(sframe_step_deadline),
 	KUNIT_CASE(sframe_signal_step),
+	KUNIT_CASE(sframe_signal_forgets_registers),
 	KUNIT_CASE(sframe_signal_of_other_code),
 	KUNIT_CASE(sframe_signal_not_there),
 	KUNIT_CASE(sframe_signal_too_many),
-	KUNIT_CASE(sframe_changed_once),
-	KUNIT_CASE(sframe_changed_twice),
+	KUNIT_CASE_PARAM(sframe_small_same, sframe_small_gen_params),
+	KUNIT_CASE_PARAM(sframe_small_refused, sframe_refusal_gen_params),
+	KUNIT_CASE(sframe_small_section_gone),
+	KUNIT_CASE(sframe_walk_sees_changes),
+	KUNIT_CASE(sframe_walk_sees_munmap),
+	KUNIT_CASE(sframe_walk_repeats_changed),
 	{}
 };
 
