@@ -68,7 +68,7 @@ static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 	errors |= check_tail((void *)addr, size);
 	memcpy(opts, (void *)addr, sizeof(*opts));
 	if (opts->flags & ~(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE) ||
-	    opts->format != SFRAME_FORMAT_V3 || opts->reserved)
+	    opts->format > SFRAME_FORMAT_END || opts->reserved)
 		errors |= ERROR(EINVAL);
 	return errors;
 }
@@ -183,17 +183,38 @@ static errset check_registry(const struct window *window, bool replace)
 	return errors;
 }
 
+static bool has_section(const struct sframe_window_opts *opts)
+{
+	return opts->format == SFRAME_FORMAT_V3 ||
+	       opts->format == SFRAME_FORMAT_V3_ADDEND;
+}
+
 /* What opts say about the text; 0 and nothing said if it is the section's. */
 static errset opts_text(const struct sframe_window_opts *opts,
 			struct window *window)
 {
+	bool needed = opts->flags & SFRAME_WINDOW_LIVE || !has_section(opts);
+
 	window->start = opts->text_start;
 	window->end = opts->text_start + opts->text_length;
 	if (window->end < window->start)
 		return ERROR(EINVAL);
-	if (!window->start && !window->end && window->live)
+	if (!window->start && !window->end && needed)
 		return ERROR(EINVAL);
 	return 0;
+}
+
+static const char *kind_of(const struct sframe_window_opts *opts)
+{
+	if (has_section(opts))
+		return opts->flags & SFRAME_WINDOW_LIVE ? "live" : "fixed";
+	return opts->format == SFRAME_FORMAT_FP ? "fp" : "end";
+}
+
+/* A window without section says so, and cannot grow. */
+static errset check_no_section(const struct window *window, bool live)
+{
+	return window->section || window->length || live ? ERROR(EINVAL) : 0;
 }
 
 static void ask_register(const struct call *call, struct answer *answer)
@@ -202,14 +223,17 @@ static void ask_register(const struct call *call, struct answer *answer)
 	struct sframe_window_opts opts;
 	struct sframe_header header = { 0 };
 	errset wrong = check_opts(call->arg[3], &opts);
+	bool live = opts.flags & SFRAME_WINDOW_LIVE;
 
 	*window = (struct window){
 		.key = call->arg[0], .section = call->arg[1],
-		.length = call->arg[2],
-		.live = opts.flags & SFRAME_WINDOW_LIVE,
+		.length = call->arg[2], .kind = kind_of(&opts),
 	};
-	wrong |= check_section(window->section, window->length, window->live,
-			       &header);
+	if (has_section(&opts))
+		wrong |= check_section(window->section, window->length, live,
+				       &header);
+	else
+		wrong |= check_no_section(window, live);
 	wrong |= opts_text(&opts, window);
 	if (!wrong && !window->end)
 		wrong |= section_text(window->section, &header, window);
@@ -235,7 +259,7 @@ static void ask_query(const struct call *call, struct answer *answer)
 	static const long flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
 	const long results[] = {
 		[PR_SFRAME_QUERY_FLAGS] = flags,
-		[PR_SFRAME_QUERY_FORMATS] = 1L << SFRAME_FORMAT_V3,
+		[PR_SFRAME_QUERY_FORMATS] = (2L << SFRAME_FORMAT_END) - 1,
 		[PR_SFRAME_QUERY_LIMIT] = limit,
 	};
 	unsigned long what = call->arg[0];

@@ -44,7 +44,7 @@ struct window {
 	unsigned long	end;
 	unsigned long	section;
 	unsigned long	length;
-	bool		live;
+	const char	*kind;		/* as /proc shows it */
 };
 
 /**

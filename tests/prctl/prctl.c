@@ -205,6 +205,16 @@ static void draft_fdes(struct draft *draft)
 		draft->opts.text_start = draft->opts.text_length = 0;
 }
 
+/* Of those without section, most do not give one either. */
+static void draft_format(struct draft *draft)
+{
+	draft->opts.format = below(SFRAME_FORMAT_END + 2);
+	if (draft->opts.format <= SFRAME_FORMAT_V3_ADDEND || one_in(8))
+		return;
+	draft->call.arg[1] = draft->call.arg[2] = 0;
+	draft->opts.flags &= SFRAME_WINDOW_REPLACE;
+}
+
 static void draft_register(struct draft *draft)
 {
 	draft->call.option = PR_SFRAME_REGISTER;
@@ -220,6 +230,8 @@ static void draft_register(struct draft *draft)
 		draft_fdes(draft);
 	if (!draft->opts.text_start && !draft->opts.flags && one_in(2))
 		draft->call.arg[3] = 0;
+	else if (one_in(3))
+		draft_format(draft);
 }
 
 static void draft_unregister(struct draft *draft)
@@ -463,7 +475,7 @@ static int expected_state(char *text, size_t size)
 				"%lx-%lx %lx %lx %lx %s\n", windows[i].start,
 				windows[i].end, windows[i].key,
 				windows[i].section, windows[i].length,
-				windows[i].live ? "live" : "fixed");
+				windows[i].kind);
 	return pos + snprintf(text + pos, size - pos, "windows %u\n",
 			      nr_windows);
 }
