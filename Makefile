@@ -39,7 +39,8 @@ all:
 include sframegen/sframegen.mk $(wildcard arch/*/*.mk) \
 	userspace/libsfjit/libsfjit.mk
 include $(filter-out %/libsfjit.mk,$(sort $(wildcard userspace/*/*.mk)))
-include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk bench/*.mk))
+include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
+	$(wildcard bench/*.mk)
 
 all: $(ALL)
 tests: all $(TESTS)

@@ -31,6 +31,37 @@ $(O)/bench/bin/publish: bench/native/publish.c $(BENCH_DEPS) $(sfjit_h) \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
 
+# The kernel's unwinder as it is, but for what it calls. It takes the kernel's
+# source, so this is no part of TESTS.
+bench_kernel := $(O)/bench/kernel
+bench_kernel_cflags = -O2 -g -Wno-maybe-uninitialized -DPAGE_SHIFT=12 \
+	-Ibench/native/kernel -include memory.h $(fuzz_cflags)
+
+$(bench_kernel)/%.o: $(FUZZ_KERNEL)/kernel/unwind/%.c $(fuzz_tree)/done \
+		$(wildcard bench/native/kernel/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(bench_kernel_cflags) -c -o $@ $<
+
+$(bench_kernel)/%.o: $(fuzz_tree)/kernel/unwind/%.c $(fuzz_tree)/done \
+		$(wildcard bench/native/kernel/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(bench_kernel_cflags) -c -o $@ $<
+
+$(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done \
+		$(wildcard bench/native/kernel/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(bench_kernel_cflags) -c -o $@ $<
+
+$(O)/bench/bin/step: $(addprefix bench/native/, step.c timed.c big.c) \
+		$(addprefix bench/guest/, made.c legal.c probe.c event.c \
+		stack.c shape.c table.c window.c measure.c trigger.S) \
+		$(patsubst %,$(bench_kernel)/%.o, sframe sframe_section \
+		sframe_callchain sframe_prctl user walk) $(BENCH_DEPS) \
+		$(wildcard bench/native/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -Ibench/guest -Ibench/native -o $@ \
+		$(filter %.c %.S %.o, $^) $(O)/lib/libsframegen.a
+
 BENCH_GUEST_SRC := $(addprefix bench/guest/, measure.c window.c trigger.S)
 
 $(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c event.c stack.c \

@@ -477,7 +477,7 @@ int main(int argc, char **argv)
 		die("usage: hostile [-q]");
 	check_icount();
 	probe_open();
-	made_map(FIRST_PLACE + 2 * NR_OTHERS);
+	made_map(FIRST_PLACE + 2 * NR_OTHERS, 1);
 	made_register_signal(PLACE_SIGNAL);
 	measure_empty();
 	budget = measure_budget();

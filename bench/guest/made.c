@@ -50,21 +50,30 @@ static const struct kind kinds[MADE_NR_KINDS] = {
 	},
 };
 
-static uint8_t *text, *section;
+static uint8_t *text, *sections;
 static struct signal_section signal_section;
+
+/* The one that is made, and its index. */
+static uint8_t *section;
 
 /* Entries that are 0 describe their own address, above all text. */
 static struct sframe_fde *first_fde;
 
-void made_map(size_t nr)
+void made_choose(size_t nr)
 {
-	size_t text_size = 2 * nr * PAGE;
-
-	text = map_memory(text_size + SECTION_SIZE, PROT_READ | PROT_EXEC);
-	section = text + text_size;
-	if (mprotect(section, SECTION_SIZE, PROT_READ | PROT_WRITE))
-		die("made table: mprotect: %m");
+	section = sections + nr * SECTION_SIZE;
 	first_fde = (void *)(section + INDEX_END - INDEX_SIZE);
+}
+
+void made_map(size_t nr, size_t nr_sections)
+{
+	size_t text_size = 2 * nr * PAGE, size = nr_sections * SECTION_SIZE;
+
+	text = map_memory(text_size + size, PROT_READ | PROT_EXEC);
+	sections = text + text_size;
+	if (mprotect(sections, size, PROT_READ | PROT_WRITE))
+		die("made table: mprotect: %m");
+	made_choose(0);
 }
 
 uint64_t made_text(size_t i)
@@ -96,13 +105,11 @@ static void fill_header(const struct made_table *table, size_t fres_size)
 	memcpy(section, &header, sizeof(header));
 }
 
-/* What a search reads is in memory. */
+/* What a search reads is in memory, and no two pages are the same. */
 static void touch_index(uint32_t nr)
 {
-	const volatile uint8_t *index = (void *)first_fde;
-
-	for (; nr; nr /= 2)
-		(void)index[(size_t)(nr / 2) * sizeof(struct sframe_fde)];
+	while (nr /= 2)
+		memset(&first_fde[nr], 0, sizeof(*first_fde));
 }
 
 static uint8_t *put_number(uint8_t *at, int32_t number, unsigned int log2_size)

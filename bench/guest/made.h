@@ -35,8 +35,11 @@ struct made_table {
 	int live;		/* SFRAME_WINDOW_LIVE */
 };
 
-/* Reserves the address space: text for 'nr' windows, and one section. */
-void made_map(size_t nr);
+/* Reserves the address space: text for 'nr' windows, and sections. */
+void made_map(size_t nr, size_t nr_sections);
+
+/* Tables are made in this section from now on, at first in that of number 0. */
+void made_choose(size_t nr);
 
 /* Text of a window: those of different numbers do not touch. */
 uint64_t made_text(size_t i);

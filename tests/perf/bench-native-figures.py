@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""bench-native-figures.py DIR: checks native.json there."""
+import sys
+
+from measured import load, malformed, table
+from case import check, finish
+
+CHAIN = 127		# addresses of perf's longest callchain by default
+INTERVAL = 32		# reads between two looks at the clock
+KEYED_PROBES = 15	# in an index of 1 << 24, of which 1 in 1 << 16 is a key
+PROBES = 25
+# Reads of a step through a table besides those of the search: size and rows of
+# the function, its attributes, start and info of its row, CFA, return address.
+STEP_READS = 6
+ALWAYS_WHOLE = ('fp', 'fp-page', 'fp-pages', 'fp-far', 'beside', 'pool',
+                'libc', 'python', 'legal', 'index', 'index-live', 'worst-1')
+WALKS = set(ALWAYS_WHOLE) | {'worst-8', 'worst-64'}
+LIMITS = ['5', '10', '20', '30', '40', '50']
+
+
+def whole(walks):
+    for name in ALWAYS_WHOLE:
+        check(name + ': the whole callchain is there',
+              walks[name]['frames'] == CHAIN, walks[name])
+
+
+def reads(name, walk, least, most):
+    steps = CHAIN - 1
+    check('%s: %d to %d reads a step' % (name, least, most),
+          least * steps <= walk['reads'] <= most * (steps + 1), walk)
+
+
+def sections(name, walk):
+    """One for each step, and one for each time that the clock was read."""
+    check(name + ': one access section a step',
+          CHAIN - 1 <= walk['sections'] <=
+          CHAIN + walk['reads'] // (INTERVAL - 1), walk)
+
+
+def memory(walks):
+    for name, walk in walks.items():
+        check(name + ': pages, lines and reads in this order',
+              0 < walk['pages'] <= walk['lines'] <= 2 * walk['reads'], walk)
+    far = walks['fp-far']
+    check('fp-far: two pages a frame', far['pages'] == 2 * (CHAIN - 1), far)
+
+
+def main():
+    directory = sys.argv[1]
+    content = load(directory, 'native', 'bench/run native')
+    check('figures for the report', not malformed(content),
+          malformed(content))
+    walks = content['walks']
+    check('walks', set(walks) == WALKS, sorted(walks))
+    check('limits', list(content['limits']) == LIMITS, content['limits'])
+    whole(walks)
+    reads('beside', walks['beside'], 2, 2)
+    reads('pool', walks['pool'], 1, 1)
+    reads('index', walks['index'], STEP_READS, STEP_READS + KEYED_PROBES + 2)
+    reads('index-live', walks['index-live'], STEP_READS + PROBES - 1,
+          STEP_READS + PROBES + 2)
+    for name in ('beside', 'pool', 'libc', 'python', 'legal', 'index'):
+        sections(name, walks[name])
+    text = table(directory, 'native')
+    check('two tables for the document', text.count('.. list-table::') == 2,
+          text)
+    finish()
+
+
+main()
