@@ -285,6 +285,7 @@ void task_init(void)
 		sframe_window_free(windows[--nr_windows]);
 }
 
+/* /proc/PID/sframe does not tell this format from the one without addends. */
 int task_add_window(const struct task_window *window)
 {
 	if (nr_sections == TASK_MAX_WINDOWS)
@@ -294,6 +295,7 @@ int task_add_window(const struct task_window *window)
 		.flags = window->live ? SFRAME_WINDOW_LIVE : 0,
 		.text_start = window->text_start,
 		.text_length = window->text_end - window->text_start,
+		.format = SFRAME_FORMAT_V3_ADDEND,
 	};
 	sections[nr_sections++] = *window;
 	return sframe_prctl_register(window->text_start, window->addr,
