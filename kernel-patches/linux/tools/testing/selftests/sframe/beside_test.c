@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Code without rows in a process with windows: windows that say where frame
+ * pointers are kept or stacks end, and steps by frame pointer beside windows.
+ */
+#include "kselftest_harness.h"
+
+#include "slots.h"
+
+#define KEY		1
+#define KEY_2		2
+
+FIXTURE(beside)
+{
+	__u8		*text;
+	__u8		*section;
+	size_t		len;
+	struct sft_call	call;
+};
+
+FIXTURE_VARIANT(beside)
+{
+	bool	defer;
+};
+
+FIXTURE_VARIANT_ADD(beside, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(beside, defer) { .defer = true };
+
+/* A slot that calls sft_leaf, and its section, which is not registered. */
+FIXTURE_SETUP(beside)
+{
+	struct sft_fde fde = {
+		.size = SFT_SLOT, .rows = sft_slot_arg.rows, .nr_rows = 3,
+	};
+
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	self->text = sft_make_slot(&sft_slot_arg, NULL);
+	ASSERT_NE(NULL, self->text);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, self->section);
+	fde.start = self->text;
+	self->len = sft_build(self->section, &fde, 1);
+	self->call.entry = self->text;
+	self->call.target = sft_leaf;
+}
+
+FIXTURE_TEARDOWN(beside)
+{
+	munmap(self->text, SFT_SLOT_MAP);
+	munmap(self->section, SFT_PAGE);
+}
+
+#define EXPECT_AT(addr, ...) do {					\
+	const void *_addr = (addr);					\
+	struct sft_chain _chain;					\
+									\
+	ASSERT_EQ(0, sft_chain_at(_addr, variant->defer, &self->call,	\
+				  &_chain));				\
+	EXPECT_CHAIN(&_chain, (uintptr_t)_addr, ##__VA_ARGS__);		\
+} while (0)
+
+#define SLOT_RET	((uintptr_t)self->text + sft_slot_arg.ret)
+
+/* ---- Windows without a section ----------------------------------------- */
+
+static struct sframe_window_opts opts_of(__u32 format, const void *text)
+{
+	return (struct sframe_window_opts){
+		.size = sizeof(struct sframe_window_opts),
+		.text_start = (uintptr_t)text, .text_length = SFT_SLOT,
+		.format = format,
+	};
+}
+
+static int register_format(__u32 format, const void *text, __u32 flags)
+{
+	struct sframe_window_opts opts = opts_of(format, text);
+
+	opts.flags = flags;
+	return sft_register(KEY, NULL, 0, &opts);
+}
+
+/* Guards against: arguments that mean nothing and are taken. */
+TEST_F(beside, windows_without_section_have_none)
+{
+	__u32 format;
+
+	for (format = SFRAME_FORMAT_FP; format <= SFRAME_FORMAT_END; format++) {
+		struct sframe_window_opts opts = opts_of(format, self->text);
+
+		EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, self->len,
+						&opts));
+		EXPECT_EQ(-EINVAL, sft_register(KEY, self->section, 0, &opts));
+		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, self->len, &opts));
+		opts.flags = SFRAME_WINDOW_LIVE;
+		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
+		opts.flags = 0;
+		opts.text_length = 0;
+		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
+		opts.text_start = 0;
+		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
+
+		/* What holds for all windows holds for these. */
+		EXPECT_EQ(-EINVAL, register_format(format, self->section, 0));
+		EXPECT_EQ(0, register_format(format, self->text, 0));
+		EXPECT_EQ(-EBUSY, register_format(format, self->text + 64, 0));
+		EXPECT_EQ(-EEXIST, sft_register(KEY_2, self->section, self->len,
+						NULL));
+		EXPECT_EQ(1, sft_windows());
+		EXPECT_EQ(0, sft_unregister(KEY));
+	}
+	EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, NULL));
+}
+
+/* Guards against: a window that ends the walk, or takes another's rows. */
+TEST_F(beside, window_of_code_with_frame_pointers)
+{
+	ASSERT_EQ(0, sft_register(KEY_2, self->section, self->len, NULL));
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, sft_leaf, 0));
+	EXPECT_AT(sft_leaf_body, SLOT_RET, SFT_CALLERS);
+	/* Where it is not true, it says what no window says. */
+	ASSERT_EQ(0, sft_unregister(KEY_2));
+	ASSERT_EQ(0, sft_unregister(KEY));
+	EXPECT_AT(self->text + 5, SFT_LOST);
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, self->text, 0));
+	EXPECT_AT(self->text + 5, SFT_LOST);
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: an end that is counted as an error, or passed. */
+TEST_F(beside, window_where_stacks_end)
+{
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, 0));
+	EXPECT_AT(self->text);
+	EXPECT_AT(self->text + 5);
+	EXPECT_AT(sft_leaf_body, SLOT_RET);
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: a replaced window whose format stays. */
+TEST_F(beside, formats_replace_each_other)
+{
+	const __u32 replace = SFRAME_WINDOW_REPLACE;
+
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, 0));
+	ASSERT_EQ(0, sft_register_text(KEY, self->section, self->len,
+				       self->text, SFT_SLOT, replace));
+	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, self->text, replace));
+	EXPECT_AT(self->text + 5, SFT_LOST);
+	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, replace));
+	EXPECT_AT(self->text + 5);
+	ASSERT_EQ(0, munmap(self->text, SFT_PAGE));
+	EXPECT_EQ(0, sft_windows());
+}
+
+/* ---- Small tables ------------------------------------------------------ */
+
+/* The same slot with a section of nothing else. */
+static int register_small(__u8 *section, const struct sft_fde *fde, __u32 flags)
+{
+	return sft_register_text(KEY, section, sft_build_small(section, fde, 1),
+				 fde->start, fde->size, flags);
+}
+
+/* Guards against: bytes that were checked once and are used again. */
+TEST_F(beside, small_table_is_not_read_again)
+{
+	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
+					   sft_slot_arg.rows);
+	unsigned int i;
+
+	ASSERT_EQ(0, register_small(self->section, &fde, 0));
+	for (i = 0; i < 256; i += 255) {
+		memset(self->section, i, SFT_PAGE);
+		EXPECT_AT(self->text, SFT_CALLERS);
+		EXPECT_AT(self->text + 5, SFT_CALLERS);
+		EXPECT_AT(sft_leaf_body, SLOT_RET, SFT_CALLERS);
+	}
+	ASSERT_EQ(0, munmap(self->section, SFT_PAGE));
+	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: the copy of a table that is none any more. */
+TEST_F(beside, small_table_is_replaced)
+{
+	static const struct sft_row outermost = SFT_OUTERMOST(0);
+	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
+					   sft_slot_arg.rows);
+	struct sft_fde end = fde;
+
+	end.rows = &outermost;
+	end.nr_rows = 1;
+	ASSERT_EQ(0, register_small(self->section, &end, 0));
+	EXPECT_AT(self->text + 5);
+	ASSERT_EQ(0, register_small(self->section, &fde,
+				    SFRAME_WINDOW_REPLACE));
+	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	ASSERT_EQ(0, sft_unregister(KEY));
+	EXPECT_AT(self->text + 5, SFT_LOST);
+}
+
+/* Guards against: a table that stays wrong when it is repaired. */
+TEST_F(beside, small_table_with_a_mistake_is_read_by_steps)
+{
+	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
+					   sft_slot_arg.rows);
+	__u8 *words;
+
+	sft_build_small(self->section, &fde, 1);
+	words = &sft_row_bytes(self->section, 0)[4];
+	*words |= 0x80;
+	ASSERT_EQ(0, sft_register(KEY, self->section, self->len, NULL));
+	EXPECT_AT(self->text + 5);
+	EXPECT_EQ(1, sft_refused("row_rule"));
+	*words &= ~0x80;
+	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_EQ(1, sft_all_refused());
+}
+
+/* ---- Steps by frame pointer -------------------------------------------- */
+
+/* push %rbp; mov %r9,%rbp; nop; pop %rbp; ret */
+static const __u8 fp_code[] = { 0x55, 0x4c, 0x89, 0xcd, 0x90, 0x5d, 0xc3 };
+
+#define AT_NOP		4
+
+FIXTURE(steps)
+{
+	__u8		*section;
+	__u8		*window;
+	const __u8	*ip;
+	struct sft_call	call;
+};
+
+FIXTURE_VARIANT(steps)
+{
+	bool	defer;
+};
+
+FIXTURE_VARIANT_ADD(steps, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(steps, defer) { .defer = true };
+
+/* Code with a frame pointer as the test likes, and a window elsewhere. */
+FIXTURE_SETUP(steps)
+{
+	struct sft_fde fde = { .size = SFT_SLOT, .rows = sft_slot_arg.rows,
+			       .nr_rows = 3 };
+	const __u8 *text;
+
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	text = sft_map_code(fp_code, sizeof(fp_code), SFT_PAGE);
+	self->window = sft_make_slot(&sft_slot_arg, NULL);
+	self->section = sft_map(SFT_PAGE, SFT_RW);
+	ASSERT_NE(NULL, text);
+	ASSERT_NE(NULL, self->window);
+	ASSERT_NE(NULL, self->section);
+	fde.start = self->window;
+	ASSERT_EQ(0, sft_register(KEY, self->section,
+				  sft_build(self->section, &fde, 1), NULL));
+	self->call.entry = text;
+	self->ip = text + AT_NOP;
+}
+
+FIXTURE_TEARDOWN(steps)
+{
+	munmap(self->section, SFT_PAGE);
+	munmap(self->window, SFT_SLOT_MAP);
+}
+
+#define EXPECT_FROM(fp, ...) do {					\
+	struct sft_chain _chain;					\
+									\
+	self->call.target = (fp);					\
+	ASSERT_EQ(0, sft_chain_at(self->ip, variant->defer, &self->call, \
+				  &_chain));				\
+	EXPECT_CHAIN(&_chain, (uintptr_t)self->ip, ##__VA_ARGS__);	\
+} while (0)
+
+/*
+ * Frames of frame pointers on the stack of the process, which is above all
+ * others, so that a walk may go up to them.
+ */
+struct frame {
+	__u64	fp, ra;
+};
+
+#define SOMEWHERE	0x12340000UL
+
+/* Guards against: tests that cannot fail: good frames are followed. */
+TEST_F(steps, good_frames)
+{
+	struct frame frames[] = {
+		{ (uintptr_t)&frames[2], SOMEWHERE }, { 0, 0 },
+		{ 0, SOMEWHERE + 1 },
+	};
+
+	EXPECT_FROM(frames, SOMEWHERE, SOMEWHERE + 1);
+}
+
+/* Guards against: a stack of another thread, or what is no stack. */
+TEST_F(steps, frame_pointer_below_the_stack_pointer)
+{
+	static struct frame low = { 0, SOMEWHERE };
+	struct frame frames[] = {
+		{ (uintptr_t)&low, SOMEWHERE }, { 0, 0 },
+		{ (uintptr_t)&frames[2], SOMEWHERE + 1 },
+	};
+
+	ASSERT_GT((uintptr_t)frames, (uintptr_t)&low);
+	EXPECT_FROM(&low);
+	EXPECT_FROM(&frames[0], SOMEWHERE);
+	/* A frame that is its own caller. */
+	EXPECT_FROM(&frames[2], SOMEWHERE + 1);
+}
+
+/* Guards against: words that are no frame pointers. */
+TEST_F(steps, frame_pointer_that_is_not_aligned)
+{
+	struct {
+		struct frame first;
+		__u64 room[4];
+	} stack = { { (uintptr_t)&stack.room[1] + 4, SOMEWHERE } };
+	const struct frame odd = { 0, SOMEWHERE + 1 };
+
+	memcpy((char *)&stack.room[1] + 4, &odd, sizeof(odd));
+	EXPECT_FROM((char *)&stack.room[1] + 4);
+	EXPECT_FROM(&stack.first, SOMEWHERE);
+}
+
+/* Nobody returns there; perf takes the last ones for marks. */
+static const __u64 no_code[] = {
+	0, 1, 0xffff, 1UL << 63, 0xdead000000000000, 0xffff800000000000,
+	0xffffffff81000000, PERF_CONTEXT_USER, PERF_CONTEXT_MAX, -1UL,
+};
+
+/* Guards against: marks and the kernel's addresses in callchains. */
+TEST_F(steps, return_addresses_that_cannot_be_ones)
+{
+	const __u64 end = sft_user_end();
+	struct frame frame = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(no_code); i++) {
+		TH_LOG("%llx", no_code[i]);
+		frame.ra = no_code[i];
+		EXPECT_FROM(&frame);
+	}
+	frame.ra = end;
+	EXPECT_FROM(&frame);
+	frame.ra = end - 1;
+	EXPECT_FROM(&frame, end - 1);
+	frame.ra = 0x10000;
+	EXPECT_FROM(&frame, 0x10000);
+	/* Only what windows say is counted. */
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: the same by a row. */
+TEST_F(steps, return_addresses_of_rows_that_cannot_be_ones)
+{
+	static const struct sft_row row =
+		SFT_FLEX(0, SFT_REG(SFT_RSP), 16, SFT_REG_DEREF(9), 0);
+	const struct sft_fde fde = {
+		.start = self->ip, .size = 1, .rows = &row, .nr_rows = 1,
+		.info2 = SFRAME_FDE_TYPE_FLEX,
+	};
+	__u8 *section = self->section + SFT_PAGE / 2;
+	unsigned int i;
+	__u64 word;
+
+	ASSERT_EQ(0, sft_register(KEY_2, section, sft_build(section, &fde, 1),
+				  NULL));
+	for (i = 0; i < ARRAY_SIZE(no_code); i++) {
+		TH_LOG("%llx", no_code[i]);
+		word = no_code[i];
+		EXPECT_FROM(&word);
+		EXPECT_EQ(i + 1, sft_refused("return_address"));
+	}
+	EXPECT_EQ(i, sft_all_refused());
+}
+
+TEST_HARNESS_MAIN
