@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 
@@ -260,7 +260,7 @@ static enum child_status register_in_child(struct op *op, unsigned int nth)
 	return ret == -ENOMEM ? CHILD_ENOMEM : CHILD_EFAULT;
 }
 
-TEST_F_TIMEOUT(fail, first_register, 300)
+TEST_F(fail, first_register)
 {
 	struct op op = op_for(self, 0);
 	unsigned int nth, seen[NR_CHILD_STATUS] = { };
@@ -288,7 +288,7 @@ TEST_F_TIMEOUT(fail, first_register, 300)
 	EXPECT_LE(2, seen[CHILD_EFAULT]);
 }
 
-TEST_F_TIMEOUT(fail, register, 300)
+TEST_F(fail, register)
 {
 	struct op op;
 	unsigned int i;
@@ -311,7 +311,7 @@ static int replace_back(struct op *op)
 				 SFT_SLOT, 0);
 }
 
-TEST_F_TIMEOUT(fail, replace, 300)
+TEST_F(fail, replace)
 {
 	struct op op;
 	unsigned int i;
@@ -331,7 +331,7 @@ TEST_F_TIMEOUT(fail, replace, 300)
 }
 
 /* Who wants to free a section cannot be told that there is no memory. */
-TEST_F_TIMEOUT(fail, unregister, 300)
+TEST_F(fail, unregister)
 {
 	struct op op;
 	unsigned int i;
@@ -367,7 +367,7 @@ static int map_back(struct op *op)
 }
 
 /* The second page: what the munmap cannot do, it does not half. */
-TEST_F_TIMEOUT(fail, munmap, 300)
+TEST_F(fail, munmap)
 {
 	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, 3 * SFT_PAGE);
 	struct op op = op_for(self, 0);
@@ -423,7 +423,7 @@ static int do_read(struct op *op)
 	return read_windows(op->buffer);
 }
 
-TEST_F_TIMEOUT(fail, proc, 300)
+TEST_F(fail, proc)
 {
 	struct op op = { .run = do_read, .buffer = self->now };
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 #include "toggle.h"
@@ -254,7 +254,7 @@ static const struct sft_row spin_rows[] = {
 };
 
 /* User code without frame pointer is hit: no system call is on the way. */
-TEST_F_TIMEOUT(remote, user_code, 300)
+TEST_F(remote, user_code)
 {
 	__u8 *text = sft_map_code(spin_code, sizeof(spin_code), SFT_PAGE);
 	struct sender sender = { .device = self->probe.device, .rounds = 100 };
@@ -290,7 +290,7 @@ TEST_F_TIMEOUT(remote, user_code, 300)
  * The tree is changed all the time on the CPU that is interrupted: a walk in
  * the middle of a change has to end, and to find the window which stays.
  */
-TEST_F_TIMEOUT(remote, in_the_middle_of_changes, 300)
+TEST_F(remote, in_the_middle_of_changes)
 {
 	static const struct sft_row row = SFT_SP(0, 8);
 	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, SFT_PAGE);

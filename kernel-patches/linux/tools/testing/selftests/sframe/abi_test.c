@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 
@@ -853,7 +853,7 @@ TEST_F(abi, proc_file)
 }
 
 /* Guards against: a window at the end of a read is told twice, or never. */
-TEST_F_TIMEOUT(abi, proc_file_is_complete, 120)
+TEST_F(abi, proc_file_is_complete)
 {
 	unsigned int i, lines = 0;
 	unsigned long next;

@@ -5,7 +5,7 @@
  * Code without rows in a process with windows: windows that say where frame
  * pointers are kept or stacks end, and steps by frame pointer beside windows.
  */
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 

@@ -5,7 +5,7 @@
  * The callchain at each instruction of each kind of trampoline, and of what it
  * calls, is the true stack; without a window exactly the caller is lost.
  */
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 

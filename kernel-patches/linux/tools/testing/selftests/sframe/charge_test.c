@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 
@@ -162,7 +162,7 @@ static int child_end(struct child *child)
  * Guards against: an index that no cgroup pays for.
  * Only the index of this process goes, as the child has the same windows.
  */
-TEST_F_TIMEOUT(charge, registered, 120)
+TEST_F(charge, registered)
 {
 	struct child child;
 	long most;
@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(charge, registered, 120)
 }
 
 /* Guards against: the same where the text goes. */
-TEST_F_TIMEOUT(charge, unmapped, 120)
+TEST_F(charge, unmapped)
 {
 	struct child child;
 	long most;
@@ -207,7 +207,7 @@ static long cost_of_child(void)
 }
 
 /* Guards against: forks that multiply an index for nothing. */
-TEST_F_TIMEOUT(charge, forked, 120)
+TEST_F(charge, forked)
 {
 	long without = cost_of_child(), with, before;
 
@@ -220,7 +220,7 @@ TEST_F_TIMEOUT(charge, forked, 120)
 }
 
 /* Guards against: a fork beyond the limit. A charge so large kills nobody. */
-TEST_F_TIMEOUT(charge, fork_beyond_the_limit, 120)
+TEST_F(charge, fork_beyond_the_limit)
 {
 	char limit[32];
 

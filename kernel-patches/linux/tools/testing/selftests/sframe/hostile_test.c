@@ -8,8 +8,9 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "pool.h"
 
@@ -727,9 +728,96 @@ TEST_F(hostile, legal_walks_are_not_limited)
 	EXPECT_EQ(variant->defer ? DEPTH + 3 : MAX_FP, chain.nr);
 }
 
+/* ---- Time -------------------------------------------------------------- */
+
+/* Microseconds of a walk in the context of a sample; 0: no windows. */
+#define WALK_US		"/proc/sys/kernel/sframe_walk_us"
+
+FIXTURE(time)
+{
+	struct sft_pool		pool;
+	char			before[16];
+};
+
+FIXTURE_VARIANT(time)
+{
+	bool	defer;
+};
+
+FIXTURE_VARIANT_ADD(time, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(time, defer) { .defer = true };
+
+FIXTURE_SETUP(time)
+{
+	FILE *file = fopen(WALK_US, "r");
+	bool found = file && fgets(self->before, sizeof(self->before), file);
+
+	if (file)
+		fclose(file);
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	if (!found || sft_write_text(WALK_US, self->before))
+		SKIP(return, "cannot set " WALK_US);
+	ASSERT_EQ(0, sft_pool_make(&self->pool));
+}
+
+FIXTURE_TEARDOWN(time)
+{
+	EXPECT_EQ(0, sft_write_text(WALK_US, self->before));
+	sft_pool_unmap(&self->pool);
+}
+
+/* Guards against: a sample that takes longer than it may. */
+TEST_F(time, of_a_walk_is_limited)
+{
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_write_text(WALK_US, "1"));
+	walk_deep(_metadata, 10000, 16, variant->defer, &chain);
+	EXPECT_EQ(!variant->defer, sft_refused("deadline"));
+	EXPECT_EQ(!variant->defer, sft_all_refused());
+	/* What does not interrupt the task may take its time. */
+	if (variant->defer) {
+		EXPECT_EQ(DEPTH + 3, chain.nr);
+	} else {
+		EXPECT_GT(MAX_FP, chain.nr);
+	}
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* Guards against: a switch that leaves something on. */
+TEST_F(time, none_turns_windows_off)
+{
+	const __u64 ip = sft_pool_ip(&self->pool.call);
+	size_t len = sft_pool_build(self->pool.section, self->pool.text);
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
+	sft_pool_good(_metadata, &self->pool.call, variant->defer);
+	ASSERT_EQ(0, sft_write_text(WALK_US, "0"));
+	ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
+				  &self->pool.call, &chain));
+	EXPECT_CHAIN(&chain, ip, SFT_LOST);
+	/* They can be registered all the same. */
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(0, sft_unregister(KEY));
+	EXPECT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
+	ASSERT_EQ(0, sft_write_text(WALK_US, self->before));
+	sft_pool_good(_metadata, &self->pool.call, variant->defer);
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: numbers that are none. */
+TEST_F(time, has_a_range)
+{
+	EXPECT_EQ(-EINVAL, sft_write_text(WALK_US, "-1"));
+	EXPECT_EQ(-EINVAL, sft_write_text(WALK_US, "1000001"));
+	EXPECT_EQ(0, sft_write_text(WALK_US, "1000000"));
+}
+
 /* ---- Races ------------------------------------------------------------ */
 
-#define NR_WALKS	600
+#define NR_WALKS	300
 
 struct race {
 	__u8		*section;
@@ -803,7 +891,7 @@ static void *register_and_unregister(void *arg)
  * Guards against: bytes that user space uses again right after it unregistered
  * them give a frame; in earlier series they did until readers were done.
  */
-TEST_F_TIMEOUT(hostile, walks_while_the_window_comes_and_goes, 120)
+TEST_F(hostile, walks_while_the_window_comes_and_goes)
 {
 	struct race race = {
 		.section = self->pool.section, .text = self->pool.text,
@@ -847,7 +935,7 @@ static void *replace_again_and_again(void *arg)
 }
 
 /* Guards against: a moment without window, or with the old one's bytes. */
-TEST_F_TIMEOUT(hostile, walks_while_the_window_is_replaced, 120)
+TEST_F(hostile, walks_while_the_window_is_replaced)
 {
 	struct race race = {
 		.section = self->pool.section, .text = self->pool.text,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 
@@ -299,7 +299,7 @@ static int child_of_many(const struct sft_call *call)
 }
 
 /* Guards against: high trees, which are freed in another way: an oops. */
-TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be, 240)
+TEST_F(life, fork_with_as_many_windows_as_there_can_be)
 {
 	__u8 *text = sft_map((NR_MANY + SFT_PAGE) & -SFT_PAGE, SFT_RX);
 	unsigned int i;
@@ -676,7 +676,7 @@ static void *register_for_a_while(void *arg)
 }
 
 /* Guards against: a copy of a tree in the middle of a change. */
-TEST_F_TIMEOUT(life, fork_while_windows_change, 300)
+TEST_F(life, fork_while_windows_change)
 {
 	pthread_t thread;
 	unsigned int i;
@@ -733,7 +733,7 @@ static int busy_child_execs(const struct sft_call *call)
 }
 
 /* Guards against: samples in an mm that is half made or half gone. */
-TEST_F_TIMEOUT(life, sampled_through_fork_exec_and_exit, 300)
+TEST_F(life, sampled_through_fork_exec_and_exit)
 {
 	struct sft_event events[2];
 	struct sft_chain chain;

@@ -4,7 +4,7 @@
  *
  * A window of three trampolines whose section is made wrong in some way: the
  * walk ends where it is, for one reason, and nothing else happens. To be
- * included after kselftest_harness.h.
+ * included after harness.h.
  */
 #ifndef SFRAME_POOL_H
 #define SFRAME_POOL_H

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 

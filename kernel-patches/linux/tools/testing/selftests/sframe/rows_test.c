@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 
@@ -493,7 +493,7 @@ FIXTURE_TEARDOWN(tables)
 }
 
 /* Guards against: the neighbour's rows, in tables of any size. */
-TEST_F_TIMEOUT(tables, the_right_function_is_found, 60)
+TEST_F(tables, the_right_function_is_found)
 {
 	__u8 *text = make_table(self->section, variant->nr);
 	unsigned int i, step = variant->nr < 100 ? 1 : 37;

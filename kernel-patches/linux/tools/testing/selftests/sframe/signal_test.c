@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/ucontext.h>
 
-#include "kselftest_harness.h"
+#include "harness.h"
 
 #include "slots.h"
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The harness of selftests, with time for emulated machines under load.
+ */
+#ifndef SFRAME_HARNESS_H
+#define SFRAME_HARNESS_H
+
+#include "kselftest_harness.h"
+
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	300
+
+#endif /* SFRAME_HARNESS_H */
