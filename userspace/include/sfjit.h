@@ -84,6 +84,10 @@ long sfjit_available(unsigned int query);
  * finds it paged out ends there. Unmapping any byte of the code removes the
  * window and frees its key; the rest of the code is not walkable then.
  *
+ * A row with an addend (struct sfjit_rule) is not version 3. It works where
+ * sfjit_available(SFJIT_QUERY_FORMATS) has the bit of SFRAME_FORMAT_V3_ADDEND;
+ * elsewhere the window is registered as well, and stacks end at this row.
+ *
  * Code that a window covers is walked by its section only: an address for
  * which the section has no row ends the stack there. Code outside of all
  * windows is walked by frame pointer.
