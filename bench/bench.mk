@@ -5,7 +5,8 @@
 # ones for the guest in build/tests/bench.
 
 BENCH_HOST := $(addprefix $(O)/bench/bin/, encode publish walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live-growth walk windows)
+BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live-growth plain-v3.so \
+	walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
@@ -87,5 +88,9 @@ $(O)/tests/bench/live-growth: $(addprefix bench/guest/, live-growth.c \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread
+
+$(O)/tests/bench/plain-v3.so: bench/guest/plain-v3.c $(SFG_PUBLIC_H)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: bench-programs bench-native
