@@ -83,17 +83,24 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 
 # shellcheck disable=SC2030,SC2031 # the subshell is for the environment
 (
-	export LD_PRELOAD="$run/formats.so"
-	addend=${table%.sframe}.addend.sframe
-	is "other format: no table yet" "" "$(find "$tables" -name "*.addend.*")"
+	export LD_PRELOAD="$run/formats.so" FORMATS=3
+	[ "$format" = v3 ] || FORMATS=1
+	this=$table
+	format=$("$run/format")
+	kind=
+	[ "$format" = v3 ] || kind=.addend
+	other=$(table_of hello)
+	[ "$this" != "$other" ] || not_ok "other format" "is the same"
+	[ ! -e "$other" ] || not_ok "other format" "has a table already"
 	source_is "other format, first run" converted
 	source_is "other format, second run" cache
-	[ -f "$addend" ] || not_ok "other format" "no file of its own"
-	cp "$tmp/good" "$addend"
-	source_is "table of version 3 under the name of the other" converted
-	cp "$addend" "$table"
+	[ -f "$other" ] || not_ok "other format" "no file of its own"
+	cp "$this" "$other"
+	source_is "table of one format under the name of the other" converted
+	cp "$other" "$this"
 	unset LD_PRELOAD
-	repaired "table of the other format under the name of version 3"
+	repaired "table of the other format under the name of the one"
+	rm "$other"
 	exit "$failed"
 ) || failed=1
 

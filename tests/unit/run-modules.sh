@@ -27,7 +27,8 @@ is "no module twice" "" "$(sed -n 's/.* registered \([^ ]*\) .*/\1/p' "$log" |
 # The cached table is what the command makes of the file.
 for file in loader plugin1.so; do
 	name="table of $file is sframegen's"
-	if ! "$top/build/bin/sframegen" --elf "$run/$file" -o "$tmp/table" \
+	if ! "$top/build/bin/sframegen" --elf "$run/$file" \
+		--format "$format" -o "$tmp/table" \
 		>"$tmp/out" 2>&1; then
 		skip "$name" "sframegen does not run here"
 		continue

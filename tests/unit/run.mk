@@ -4,7 +4,7 @@
 # What the tests of sfjit run run: build/tests/run
 
 RUN_TESTS := $(O)/tests/run
-RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, state loader prefork hello hello-static \
+RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, state format loader prefork hello hello-static \
 	hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
@@ -18,6 +18,9 @@ run_so = $(run_cc) -shared -fPIC
 # The name of the table in the cache, known without readelf.
 run_id = -Wl,--build-id=0x$(firstword \
 	$(shell printf %s '$(notdir $@)' | sha1sum))
+
+$(RUN_TESTS)/format: tests/unit/run/format.c
+	$(run_cc) -o $@ $<
 
 $(RUN_TESTS)/state $(RUN_TESTS)/prefork $(RUN_TESTS)/hello: $(RUN_TESTS)/%: \
 		tests/unit/run/%.c

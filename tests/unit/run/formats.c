@@ -2,20 +2,20 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A kernel that reads tables with addends, for programs that are started with
- * this library besides: prctl() in place of libc's.
+ * A kernel that reads the formats of $FORMATS, a number whose bits they are, for
+ * programs that are started with this library besides: prctl() in place of
+ * libc's.
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 #include <sfjit/sframe.h>
 
 static int answer_query(unsigned long what)
 {
-	if (what == PR_SFRAME_QUERY_FORMATS)
-		return 1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_V3_ADDEND;
-	return 0;
+	return what == PR_SFRAME_QUERY_FORMATS ? atoi(getenv("FORMATS")) : 0;
 }
 
 int prctl(int option, ...)

@@ -26,8 +26,13 @@ logged() {
 	sed -n "s|^sfjit: [0-9]* [0-9.]* \([a-z]* [^ ]*$1.*\)|\1|p" "$log"
 }
 
+# What tables the module makes here, and what is in their names then.
+format=$("$run/format")
+kind=
+[ "$format" = v3 ] || kind=.addend
+
 # The table of a program or library of build/tests/run in the cache.
 table_of() {
-	printf '%s/%s.sframe\n' "$tables" \
-		"$(printf %s "$1" | sha1sum | cut -d' ' -f1)"
+	printf '%s/%s%s.sframe\n' "$tables" \
+		"$(printf %s "$1" | sha1sum | cut -d' ' -f1)" "$kind"
 }
