@@ -16,7 +16,7 @@ fragments() {
 	unpatched) set -- x86_64 ;;
 	patched) set -- x86_64 x86_64-sframe ;;
 	debug) set -- x86_64 x86_64-sframe x86_64-debug x86_64-gdb ;;
-	kcsan | gdb) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
+	kcsan | gdb | bpf) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
