@@ -786,7 +786,7 @@ int sframe_step(struct unwind_user_state *state)
 	unsigned long ip;
 	int ret;
 
-	walk->slack -= SFRAME_STACK_READS;
+	walk->slack -= sframe_stack_reads(state);
 	if (unlikely(walk->slack < 0)) {
 		reason = sframe_pause(walk);
 		if (reason)

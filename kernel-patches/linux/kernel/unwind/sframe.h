@@ -39,6 +39,9 @@
 #define SFRAME_INTERVAL		32
 #define SFRAME_STACK_READS	3
 
+/* The list of return probes, MAX_URETPROBE_DEPTH at most, is paid for. */
+#define SFRAME_PROBE_READS	16
+
 /*
  * Reads and rows of one frame, in a table of 10,000 functions with 16 rows
  * each: 14 probes of a search, 16 rows, three for what is around them, and the
@@ -194,7 +197,7 @@ struct sframe_counters {
  * @counters:	written by walkers, on cache lines of their own
  */
 struct sframe_registry {
-	struct mutex		lock;
+	struct mutex		lock;	/* for changes */
 	struct maple_tree	text;
 	struct maple_tree	keys;
 	struct obj_cgroup	*objcg;
@@ -239,7 +242,7 @@ int sframe_unregister(unsigned long key);
 int sframe_window_limit(void);
 
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-			unsigned long len, bool live);
+		       unsigned long len, bool live);
 int sframe_read_text_range(const struct sframe_section *section,
 			   unsigned long *start, unsigned long *end);
 unsigned int sframe_read_rows(const struct sframe_window *window,
@@ -261,6 +264,14 @@ static inline unsigned long
 sframe_lookup_ip(const struct unwind_user_state *state)
 {
 	return state->exact_ip ? state->ip : state->ip - 1;
+}
+
+/* What a step to the caller may read besides the table. */
+static __always_inline int
+sframe_stack_reads(const struct unwind_user_state *state)
+{
+	return unlikely(state->ri) ? SFRAME_STACK_READS + SFRAME_PROBE_READS :
+				     SFRAME_STACK_READS;
 }
 
 /* Is what the walk has looked up last the answer for @ip, too? */

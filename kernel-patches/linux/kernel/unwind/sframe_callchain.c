@@ -17,7 +17,7 @@ sframe_callchain_beside(struct unwind_user_state *state)
 
 	if (walk->window || !sframe_range_holds(walk, sframe_lookup_ip(state)))
 		return false;
-	walk->slack -= SFRAME_STACK_READS;
+	walk->slack -= sframe_stack_reads(state);
 	return walk->slack >= 0;
 }
 

@@ -268,7 +268,9 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
  */
 static void sframe_changed(struct sframe_registry *reg)
 {
+	/* R2 */
 	smp_store_release(&reg->seq, reg->seq + 1);
+	/* R3 */
 	smp_mb();
 }
 

@@ -56,18 +56,17 @@ static __always_inline bool unwind_user_stack_ok(unsigned long addr)
 /* *@val = *@ptr in an access section; false, with the page noted, on a fault */
 #define unwind_user_get(state, val, ptr)				\
 ({									\
-	__label__ fault, out;						\
-	const typeof(*(val)) __user *__ptr =				\
-		(const typeof(*(val)) __user *)(ptr);			\
-	bool __ok = true;						\
+	__label__ fault;						\
+	const typeof(*(val)) __user *__ptr = (const void __user *)(ptr); \
+	bool __ok = false;						\
 									\
 	unsafe_get_user(*(val), __ptr, fault);				\
-	goto out;							\
+	__ok = true;							\
 fault:									\
-	(state)->fault = (unsigned long)__ptr;				\
-	(state)->fault_size = sizeof(*(val));				\
-	__ok = false;							\
-out:									\
+	if (!__ok) {							\
+		(state)->fault = (unsigned long)__ptr;			\
+		(state)->fault_size = sizeof(*(val));			\
+	}								\
 	__ok;								\
 })
 
@@ -196,9 +195,6 @@ unwind_user_read_caller(struct unwind_user_state *state,
 	return 0;
 }
 
-/* The list of return probes, MAX_URETPROBE_DEPTH at most, is paid for. */
-#define UNWIND_USER_PROBE_READS	16
-
 /* Code is above what mmap_min_addr keeps free, and below the kernel. */
 #define UNWIND_USER_MIN_TEXT	SZ_64K
 
@@ -222,7 +218,6 @@ unwind_user_enter(struct unwind_user_state *state,
 		if (ret)
 			return ret;
 		sp += slot;
-		state->sframe.slack -= UNWIND_USER_PROBE_READS;
 	}
 
 	/*

@@ -535,21 +535,33 @@ static void check_gone(struct __test_metadata *_metadata, bool drops)
 	EXPECT_EQ(drops ? -ENOENT : 0, sft_unregister(KEY));
 }
 
-#define UNMAP(name, function)						\
-	TEST_F(unmap, name)						\
-	{								\
-		ASSERT_TRUE(function(self->gone, self->size));		\
-		check_gone(_metadata, variant->drops);			\
-	}
-
 /* Guards against: a stale window, as earlier series had without a hook. */
-UNMAP(munmap, unmap_it)
+TEST_F(unmap, munmap)
+{
+	ASSERT_TRUE(unmap_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
 /* Guards against: a hook in munmap() only. */
-UNMAP(map_fixed, map_over_it)
+TEST_F(unmap, map_fixed)
+{
+	ASSERT_TRUE(map_over_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
 /* Guards against: text that is moved away. */
-UNMAP(mremap_moves, move_it)
+TEST_F(unmap, mremap_moves)
+{
+	ASSERT_TRUE(move_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
+
 /* Guards against: text that something is moved over. */
-UNMAP(mremap_overwrites, move_over_it)
+TEST_F(unmap, mremap_overwrites)
+{
+	ASSERT_TRUE(move_over_it(self->gone, self->size));
+	check_gone(_metadata, variant->drops);
+}
 
 /* Guards against: a window that is gone keeps others from its range. */
 TEST_F(unmap, range_and_key_are_free_again)
