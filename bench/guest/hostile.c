@@ -7,10 +7,13 @@
  * in an NMI, found by search, and of the most expensive that sframegen's can.
  * Prints lines
  *	legal NAME VALUE FRAMES	tables of sframegen
- *	budget VALUE		reads of tables and rows in a walk, at most
+ *	budget VALUE		reads and rows of the longest walk of short steps
  *	unit NAME VALUE		of one, in each step of a callchain
  *	case WHAT VALUE		the most expensive with one parameter set to this
  *	worst WHAT VALUE	the most expensive of all
+ *	limit US		kernel.sframe_walk_us of what follows
+ *	limited WHAT VALUE	the same as case
+ *	limited-legal NAME VALUE FRAMES	the same as legal
  *	deferred NAME VALUE FRAMES	the same, deferred, four times as deep
  */
 #include <inttypes.h>
@@ -37,8 +40,16 @@
 /* With those of the walk, as many windows as may be. */
 #define NR_OTHERS	65533
 
-/* Rows of the shortest kind that one read of the kernel takes. */
-#define CHUNK_ROWS	16
+/* What a step counts besides probes and rows: SFRAME_STACK_READS. */
+#define STACK_READS	3
+
+/* More probes and rows than a full callchain has budget for. */
+#define MANY_PROBES	20
+#define MANY_ROWS	16
+
+/* kernel.sframe_walk_us: none that any walk reaches, and the default. */
+#define NO_LIMIT	1000000
+#define USUAL_LIMIT	50
 
 /* What can be chosen. The search changes one at a time. */
 enum what {
@@ -74,8 +85,7 @@ static struct choice choices[NR_WHAT] = {
 	[START_SIZE] = { "start-size", 3, { 0, 1, 2 } },
 	[WORD_SIZE] = { "word-size", 3, { 0, 1, 2 } },
 	[TAIL] = {
-		"tail", 20, { 0, 1, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 21, 34,
-			      63, 64, 65, 69, 300, 700 }
+		"tail", 6, { 0, 1, 9, 64, 300, 700 }
 	},
 	[MASK] = { "mask", 2, { 0, 1 } },
 	[LIVE] = { "live", 2, { 0, 1 } },
@@ -104,7 +114,7 @@ static int nr_rows(const struct point *point)
 
 	if (rows > 0)
 		return rows;
-	rows = budget / STEPS - point->value[PROBES] - rows;
+	rows = budget / STEPS - STACK_READS - point->value[PROBES] - rows;
 	if (rows < 1)
 		return 1;
 	return rows < MADE_MAX_ROWS ? rows : MADE_MAX_ROWS;
@@ -225,7 +235,7 @@ static void print_point(const struct point *point)
 }
 
 /* What each value of each parameter does to the most expensive walk. */
-static void print_cases(const struct point *worst)
+static void print_cases(const char *word, const struct point *worst)
 {
 	struct point point;
 	int what, i;
@@ -235,7 +245,8 @@ static void print_cases(const struct point *worst)
 			point = *worst;
 			point.value[what] = choices[what].values[i];
 			measure(&point);
-			printf("case %s=%d %" PRIu64 "\n", choices[what].name,
+			printf("%s %s=%d %" PRIu64 "\n", word,
+			       choices[what].name,
 			       what == ROWS ? nr_rows(&point) :
 			       point.value[what], point.cost);
 		}
@@ -249,53 +260,24 @@ static size_t frames_found(void)
 	return probe_chain(&stack, chain, ARRAY_SIZE(chain));
 }
 
-/*
- * A step takes its probes, one chunk and its rows from the budget. That of the
- * last frame takes as many rows as its address says, and the one behind.
- * Returns 0 if the others do not leave enough for that.
- */
-static int budget_with(int probes, int rows)
+/* To the step that the budget is not enough for. */
+static int measure_budget(void)
 {
 	const struct point point = {
-		.value = { [PROBES] = probes, [ROWS] = rows },
+		.value = { [PROBES] = MANY_PROBES, [ROWS] = MANY_ROWS },
 	};
-	uint64_t text = made_text(PLACE_ALONE);
-	size_t full;
-	int row;
+	size_t steps;
 
 	enter_point(&point);
 	build_stack(&point, STEPS);
-	full = frames_found() - 1;
-	for (row = 0; full < STEPS && row < rows - 1; row++) {
-		begin_stack();
-		while (stack.depth < full - 1)
-			stack_add_stored(&stack, text + MADE_CALL);
-		stack_add_stored(&stack, text + row + 1);
-		stack_add_stored(&stack, text + MADE_CALL);
-		if (frames_found() != full + 2)
-			break;
-	}
+	steps = frames_found() - 1;
 	leave_point(&point);
-	if (full == STEPS || !row || row == rows - 1)
-		return 0;
-	return full * (probes + 1 + rows) + probes + 1 + row + 1;
+	if (steps == STEPS)
+		die("no end of the budget");
+	return steps * (MANY_PROBES + MANY_ROWS + STACK_READS);
 }
 
-static int measure_budget(void)
-{
-	int rows, probes, found;
-
-	for (probes = MADE_MAX_PROBES; probes > MADE_MAX_PROBES / 2; probes--) {
-		for (rows = CHUNK_ROWS; rows > CHUNK_ROWS / 2; rows--) {
-			found = budget_with(probes, rows);
-			if (found)
-				return found;
-		}
-	}
-	die("no end of the budget");
-}
-
-static void measure_legal(const struct legal_kind *kind)
+static void print_legal(const char *word, const struct legal_kind *kind)
 {
 	uint64_t chain[STACK_PERF + 1];
 	size_t nr;
@@ -305,11 +287,14 @@ static void measure_legal(const struct legal_kind *kind)
 	nr = probe_chain(&stack, chain, ARRAY_SIZE(chain));
 	if (!nr || memcmp(chain + 1, stack.chain, (nr - 1) * sizeof(*chain)))
 		die("legal table %s: wrong addresses", kind->name);
-	printf("legal %s %" PRIu64 " %zu\n", kind->name, walk_cost(), nr);
+	printf("%s %s %" PRIu64 " %zu\n", word, kind->name, walk_cost(), nr);
 	legal_leave();
 }
 
-/* What one more of something costs in each step of a full callchain. */
+/*
+ * What one more of something costs in each step of a full callchain. All of
+ * this is live: small tables that are not are copied.
+ */
 static void print_unit(const char *name, struct point point, enum what what,
 		       int more)
 {
@@ -327,7 +312,7 @@ static void print_row_unit(int start_size, int word_size, enum made_kind kind)
 {
 	const struct point point = { .value = {
 		[PROBES] = 1, [ROWS] = 2, [START_SIZE] = start_size,
-		[WORD_SIZE] = word_size, [KIND] = kind,
+		[WORD_SIZE] = word_size, [KIND] = kind, [LIVE] = 1,
 	} };
 	char name[64];
 
@@ -339,7 +324,9 @@ static void print_row_unit(int start_size, int word_size, enum made_kind kind)
 static void print_step_unit(const char *name, int place)
 {
 	struct point point = {
-		.value = { [PROBES] = 1, [ROWS] = 1, [PLACE] = place },
+		.value = {
+			[PROBES] = 1, [ROWS] = 1, [PLACE] = place, [LIVE] = 1,
+		},
 	};
 
 	measure(&point);
@@ -350,7 +337,10 @@ static void print_step_unit(const char *name, int place)
 static void print_fault(void)
 {
 	struct point point = {
-		.value = { [PROBES] = 1, [ROWS] = 1, [KIND] = MADE_FLEX_ALL },
+		.value = {
+			[PROBES] = 1, [ROWS] = 1, [KIND] = MADE_FLEX_ALL,
+			[LIVE] = 1,
+		},
 	};
 	uint64_t without;
 
@@ -363,7 +353,9 @@ static void print_fault(void)
 
 static void print_units(void)
 {
-	const struct point point = { .value = { [PROBES] = 1, [ROWS] = 1 } };
+	const struct point point = {
+		.value = { [PROBES] = 1, [ROWS] = 1, [LIVE] = 1 },
+	};
 	int start_size, word_size;
 
 	print_step_unit("step", PLACE_ALONE);
@@ -452,19 +444,40 @@ static void measure_deferred(const struct point *worst)
 	}
 }
 
+static void set_limit(unsigned int us)
+{
+	FILE *file = fopen("/proc/sys/kernel/sframe_walk_us", "we");
+
+	if (!file || fprintf(file, "%u\n", us) < 0 || fclose(file))
+		die("cannot set kernel.sframe_walk_us: %m");
+}
+
+static void measure_limited(const struct point *worst)
+{
+	int i;
+
+	set_limit(USUAL_LIMIT);
+	printf("limit %d\n", USUAL_LIMIT);
+	for (i = 0; i < LEGAL_NR_KINDS; i++)
+		print_legal("limited-legal", &legal_kinds[i]);
+	print_cases("limited", worst);
+	set_limit(NO_LIMIT);
+}
+
 static void measure_walks(int quick)
 {
 	struct point worst;
 	int i;
 
 	for (i = 0; i < LEGAL_NR_KINDS; i++)
-		measure_legal(&legal_kinds[i]);
+		print_legal("legal", &legal_kinds[i]);
 	print_units();
 	worst = search(quick);
 	search_places(&worst, NR_OTHERS / (quick ? 16 : 1));
 	print_step_unit("step-crowded", worst.value[PLACE]);
-	print_cases(&worst);
+	print_cases("case", &worst);
 	print_point(&worst);
+	measure_limited(&worst);
 	measure_deferred(&worst);
 }
 
@@ -480,6 +493,7 @@ int main(int argc, char **argv)
 	made_map(FIRST_PLACE + 2 * NR_OTHERS, 1);
 	made_register_signal(PLACE_SIGNAL);
 	measure_empty();
+	set_limit(NO_LIMIT);
 	budget = measure_budget();
 	printf("budget %d\n", budget);
 
