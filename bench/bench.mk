@@ -65,8 +65,8 @@ $(O)/bench/bin/step: $(addprefix bench/native/, step.c timed.c big.c) \
 
 BENCH_GUEST_SRC := $(addprefix bench/guest/, measure.c window.c trigger.S)
 
-$(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c event.c stack.c \
-		shape.c table.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS)
+$(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c other.c event.c \
+		stack.c shape.c table.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsframegen.a

@@ -53,12 +53,18 @@ double mean(const uint64_t *values, size_t nr)
 	return sum / nr;
 }
 
+static uint64_t random_state = 1;
+
+void random_restart(void)
+{
+	random_state = 1;
+}
+
 uint32_t random_below(uint32_t limit)
 {
-	static uint64_t state = 1;
-
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return ((state >> 32) * limit) >> 32;
+	random_state = random_state * 6364136223846793005u +
+		       1442695040888963407u;
+	return ((random_state >> 32) * limit) >> 32;
 }
 
 void *map_memory(size_t size, int prot)

@@ -33,8 +33,9 @@ void check_icount(void);
 uint64_t median(uint64_t *values, size_t nr);
 double mean(const uint64_t *values, size_t nr);
 
-/* The same numbers in each run. */
+/* The same numbers in each run, and again after a restart. */
 uint32_t random_below(uint32_t limit);
+void random_restart(void);
 
 /* Anonymous memory; with PROT_WRITE it is present. */
 void *map_memory(size_t size, int prot);

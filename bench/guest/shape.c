@@ -72,6 +72,33 @@ const struct shape shape_beside = {
 	"beside", enter_arg, build_fp, leave_windows,
 };
 
+/* A window with code beside it on both sides. */
+static void enter_first(const char *arg)
+{
+	windows_map(&windows, 3, 0);
+	window_register(&windows, 1);
+}
+
+/* Each frame on the other side of the window than the one before. */
+static void build_first(struct stack *stack, size_t depth)
+{
+	while (stack->depth < depth - 1)
+		stack_add_fp(stack, window_key(&windows, 2 *
+					       (stack->depth % 2)) +
+				    WINDOW_SIZE / 2 + stack->depth);
+	end_plain(stack);
+}
+
+static void leave_first(void)
+{
+	window_unregister(&windows, 1);
+	windows_unmap(&windows);
+}
+
+const struct shape shape_first = {
+	"first", enter_first, build_first, leave_first,
+};
+
 static uint64_t random_slot(void)
 {
 	return window_key(&windows, random_below(windows.nr)) +

@@ -19,6 +19,7 @@ struct shape {
 
 extern const struct shape shape_fp;	/* frame pointers, no window */
 extern const struct shape shape_beside;	/* the same, ARG windows */
+extern const struct shape shape_first;	/* no two of them by one look-up */
 extern const struct shape shape_arg;	/* slots of ARG windows */
 extern const struct shape shape_rbp;	/* those that save rbp */
 extern const struct shape shape_table;	/* code with table in file ARG */

@@ -6,6 +6,7 @@
  * Instructions the kernel takes to walk stacks of each SHAPE. Prints lines
  *	SHAPE[:ARG] now|defer step VALUE	of one more frame
  *	SHAPE[:ARG] now|defer walk:DEPTH VALUE	of a whole callchain
+ *	... cached-step|cached-walk:DEPTH VALUE	of the same walk again
  * Samples are not put into a ring buffer, so that copying them is not
  * counted; that each walk finds what it has to is checked with one. Depths for
  * which a table is too dear are left out.
@@ -16,10 +17,11 @@
 
 #include "event.h"
 #include "measure.h"
+#include "other.h"
 #include "shape.h"
 
 static const struct shape *const shapes[] = {
-	&shape_fp, &shape_beside, &shape_arg, &shape_rbp, &shape_table,
+	&shape_fp, &shape_beside, &shape_first, &shape_arg, &shape_rbp, &shape_table,
 };
 
 static const char *const mode_names[] = {
@@ -85,51 +87,66 @@ static int check_chain(enum event_mode mode)
 }
 
 /* A timer interrupt hits fewer than half of the samples. */
-static uint64_t sample_cost(void)
+static uint64_t sample_cost(int cached)
 {
 	uint64_t costs[SAMPLES];
 	size_t i;
 
-	for (i = 0; i < SAMPLES; i++)
+	for (i = 0; i < SAMPLES; i++) {
+		if (!cached)
+			other_walk();
 		costs[i] = stack_trigger(&stack);
+	}
 	return median(costs, SAMPLES);
 }
 
 static double mean_cost(const struct shape *shape, enum event_mode mode,
-			size_t depth)
+			size_t depth, int cached)
 {
 	struct event event;
 	double sum = 0;
 	unsigned int i;
 
 	event_open(&event, mode, 0);
+	random_restart();
 	for (i = 0; i < nr_stacks; i++) {
 		build(shape, mode, depth);
-		sum += sample_cost();
+		sum += sample_cost(cached);
 	}
 	event_close(&event);
 	return sum / nr_stacks;
 }
 
-static void measure_mode(const struct shape *shape, const char *name,
-			 enum event_mode mode, double empty)
+/* Returns how many of the depths the walk has budget for. */
+static size_t check_depths(const struct shape *shape, const char *name,
+			   enum event_mode mode)
 {
-	double costs[NR_DEPTHS];
-	size_t i, last = 0;
+	size_t i;
 
 	for (i = 0; i < NR_DEPTHS; i++) {
 		build(shape, mode, depths[i]);
 		if (!check_chain(mode))
 			break;
-		last = i;
-		costs[i] = mean_cost(shape, mode, depths[i]);
-		printf("%s %s walk:%zu %.1f\n", name, mode_names[mode],
-		       depths[i], costs[i] - empty);
 	}
-	if (!last)
+	if (i < 2)
 		die("%s: no walk is complete", name);
-	printf("%s %s step %.2f\n", name, mode_names[mode],
-	       (costs[last] - costs[0]) / (depths[last] - depths[0]));
+	return i;
+}
+
+static void measure_mode(const struct shape *shape, const char *name,
+			 enum event_mode mode, double empty, int cached)
+{
+	size_t nr = check_depths(shape, name, mode), i;
+	const char *prefix = cached ? "cached-" : "";
+	double costs[NR_DEPTHS];
+
+	for (i = 0; i < nr; i++) {
+		costs[i] = mean_cost(shape, mode, depths[i], cached);
+		printf("%s %s %swalk:%zu %.1f\n", name, mode_names[mode],
+		       prefix, depths[i], costs[i] - empty);
+	}
+	printf("%s %s %sstep %.2f\n", name, mode_names[mode], prefix,
+	       (costs[nr - 1] - costs[0]) / (depths[nr - 1] - depths[0]));
 }
 
 static void measure(const char *name)
@@ -137,6 +154,7 @@ static void measure(const char *name)
 	size_t i, len = strcspn(name, ":");
 	const struct shape *shape = NULL;
 	double empty;
+	int cached;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++)
 		if (strlen(shapes[i]->name) == len &&
@@ -146,9 +164,11 @@ static void measure(const char *name)
 		die("walk: no shape '%s'", name);
 
 	shape->enter(name[len] ? name + len + 1 : NULL);
-	empty = mean_cost(shape, EVENT_NO_CHAIN, depths[0]);
-	measure_mode(shape, name, EVENT_AT_ONCE, empty);
-	measure_mode(shape, name, EVENT_DEFERRED, empty);
+	empty = mean_cost(shape, EVENT_NO_CHAIN, depths[0], 1);
+	for (cached = 0; cached < 2; cached++) {
+		measure_mode(shape, name, EVENT_AT_ONCE, empty, cached);
+		measure_mode(shape, name, EVENT_DEFERRED, empty, cached);
+	}
 	shape->leave();
 }
 
@@ -163,6 +183,7 @@ int main(int argc, char **argv)
 	}
 	if (i == argc)
 		die("usage: walk [-q] SHAPE[:ARG]...");
+	other_start();
 	for (; i < argc; i++) {
 		measure(argv[i]);
 		fflush(stdout);

@@ -22,11 +22,14 @@ promised() {
 for mode in fp fp,defer; do
 	promised "$mode: frame pointer step, no window"
 	promised "$mode: walk of 64 frames by frame pointer, no window"
-	promised "$mode: frame pointer step beside a window"
-	promised "$mode: step through a pool window (PCMASK)"
-	promised "$mode: step through a pool window, rbp restored"
-	promised "$mode: step through the table of libc.so.6"
-	promised "$mode: step through the table of python3.13"
+	for cached in "" ", cached"; do
+		promised "$mode: frame pointer step beside a window$cached"
+		promised "$mode: frame pointer step beside a window, first time$cached"
+		promised "$mode: step through a pool window (PCMASK)$cached"
+		promised "$mode: step through a pool window, rbp restored$cached"
+		promised "$mode: step through the table of libc.so.6$cached"
+		promised "$mode: step through the table of python3.13$cached"
+	done
 done
 is aims "" "$(grep ': missed' "$tmp/table")"
 finish
