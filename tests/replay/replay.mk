@@ -29,9 +29,10 @@ $(O)/tests/replay/recorder: $(addprefix $(replay_dir)/,recorder.c processes.c) \
 
 TESTS += $(O)/tests/replay/recorder
 
+# Behind a last call, without padding, is another function.
 $(O)/tests/replay/exceptions: $(replay_dir)/programs/exceptions.cc
 	@mkdir -p $(@D)
-	g++ -std=c++20 $(CFLAGS) -pthread -o $@ $<
+	g++ -std=c++20 $(CFLAGS) -falign-functions=1 -pthread -o $@ $<
 
 # What tests/replay/record needs besides sfjit.
 replay-programs: $(O)/tests/replay/recorder $(O)/tests/replay/exceptions \
