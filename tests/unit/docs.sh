@@ -106,10 +106,19 @@ constant Documentation/jit-guide.rst "at most 64 rows of a function" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant $threats "2^24 FDEs" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
-constant $threats "64 bytes of rows in a read" \
-	$unwind/sframe.c 'SFRAME_CHUNK[[:space:]]+64$'
 constant $threats "2 looks at a window in a step" \
-	$unwind/sframe_step.h 'tries = 0; tries < 2;'
+	$unwind/sframe.c 'tries = 0; tries < 2;'
+for doc in $threats $sframe_rst; do
+	constant "$doc" "50 microseconds" \
+		$unwind/sframe_registry.c 'sysctl_sframe_walk_us .*= 50;'
+done
+constant $threats "32 reads between looks at the clock" \
+	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+32$'
+constant $threats "64 pages brought in for a step" \
+	kernel-patches/commits/step/edit.patch 'UNWIND_USER_MAX_FAULTS[[:space:]]+64$'
+for doc in $threats $sframe_rst; do
+	constant "$doc" "4 rows" $unwind/sframe.h 'SFRAME_SMALL_ROWS[[:space:]]+4$'
+done
 constant $threats "65,536 windows of an address space" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant $threats "stack of 16 values" sframegen/lib/cfi_expr.c \
@@ -142,8 +151,8 @@ says() {
 	tr -s '\n ' '  ' <"$1" | grep -qF "$_number$3" ||
 		bad "$1 does not say '$_number$3'"
 }
-nofault=$(value UNWIND_USER_BUDGET_NOFAULT $unwind/user.h)
-faults=$(value UNWIND_USER_BUDGET $unwind/user.h)
+nofault=$(value SFRAME_BUDGET_SAMPLE $unwind/sframe.h)
+faults=$(value SFRAME_BUDGET_DEFERRED $unwind/sframe.h)
 signals=$(value UNWIND_USER_MAX_SIGNALS $unwind/signal.h)
 says $threats "$nofault" " reads and rows of a walk in a"
 says $threats "$faults" " reads and rows of a deferred"
@@ -162,7 +171,7 @@ verdict "constants"
 # The guide explains each reason the kernel gives, and no other.
 sed -n 's/^\t\[SFRAME_REASON_[A-Z_]*\].*= "\(.*\)",/\1/p' \
 	$unwind/sframe_seq.c | grep -vx none | sort >"$tmp/reasons"
-sed -n '/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\|budget\|changed\|signal\)[, ].*/\1/p
+sed -n '/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\|budget\|changed\|deadline\|signal\)[, ].*/\1/p
 	/^reason  /,/^The address is/s/^\([a-z_]*_[a-z]*\)$/\1/p' \
 	Documentation/jit-guide.rst | sort -u >"$tmp/explained"
 # same_reasons WHERE: those in $tmp/explained.

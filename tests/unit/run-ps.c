@@ -117,7 +117,9 @@ static const char windows[] =
 "401000-480000 401000 7f0000010040 3a0 fixed\n"
 "7f0000000000-7f0000010000 dead 7f0000011000 3a live\n"
 "7ffe00000500-7ffe00001000 7ffe00000500 10 1000 fixed more words\n"
-"windows 3\n"
+"7ffe00001000-7ffe00001800 7ffe00001000 0 0 fp\n"
+"7ffe00001800-7ffe00002000 7ffe00001800 0 0 end\n"
+"windows 5\n"
 "section_fault 0\n"
 "no_fde 12\n"
 "row_count 1\n"
@@ -132,7 +134,7 @@ static void test_text(void)
 	    "7f0000000000 10 two three\n500000 10 outside\nrubbish\n"
 	    "7f000000ffff 1 last\n401000 1000 main\n");
 	is("one process", run(false, "17"),
-"17 program: 3 windows\n"
+"17 program: 5 windows\n"
 "TEXT                       KEY           SECTION       LENGTH  FLAGS  "
 "TEXT IN                  SECTION IN   NAMES\n"
 "401000-480000              401000        7f0000010040     928  fixed  "
@@ -141,6 +143,10 @@ static void test_text(void)
 "[anon]+0                 [anon]+1000  one and 2 more\n"
 "7ffe00000500-7ffe00001000  7ffe00000500  10              4096  fixed  "
 "[vdso]+500               [unmapped]\n"
+"7ffe00001000-7ffe00001800  7ffe00001000  0                  0  fp     "
+"[vdso]+1000              -\n"
+"7ffe00001800-7ffe00002000  7ffe00001800  0                  0  end    "
+"[vdso]+1800              -\n"
 "steps of walks that were refused, after which the stack ends:\n"
 "  no_fde         12  the table has a gap there\n"
 "  row_count       1  more rows than the kernel looks at\n"
@@ -169,6 +175,16 @@ static void test_json(void)
 "\"key\": \"0x7ffe00000500\", \"section\": \"0x10\", \"length\": 4096, "
 "\"flags\": \"fixed\", "
 "\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x500\"}, "
+"\"section_in\": null, \"names\": 0, \"first_name\": null},\n"
+"  {\"text_start\": \"0x7ffe00001000\", \"text_end\": \"0x7ffe00001800\", "
+"\"key\": \"0x7ffe00001000\", \"section\": \"0x0\", \"length\": 0, "
+"\"flags\": \"fp\", "
+"\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x1000\"}, "
+"\"section_in\": null, \"names\": 0, \"first_name\": null},\n"
+"  {\"text_start\": \"0x7ffe00001800\", \"text_end\": \"0x7ffe00002000\", "
+"\"key\": \"0x7ffe00001800\", \"section\": \"0x0\", \"length\": 0, "
+"\"flags\": \"end\", "
+"\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x1800\"}, "
 "\"section_in\": null, \"names\": 0, \"first_name\": null}], "
 "\"refused\": {\"section_fault\": 0, \"no_fde\": 12, \"row_count\": 1, "
 "\"newer\": 123456}, "
@@ -196,7 +212,7 @@ static void test_all(void)
 		     "last none 0\n", "");
 	is("all processes with windows", run(false, NULL),
 "PID  WINDOWS  LIVE    TEXT  SECTIONS  REFUSED  COMMAND\n"
-" 17        3     1  588544      5082   123469  program\n"
+" 17        5     1  592640      5082   123469  program\n"
 "100        1     0       1        58        0  small\n"
 "=0");
 	TRUE("all processes as JSON",

@@ -36,7 +36,11 @@ static void add_window(struct ps_table *table, const struct ps_window *window)
 	ps_cell(table, "%" PRIu64, window->length);
 	ps_cell(table, "%s", window->flags);
 	add_place(table, window->text_in, window->start);
-	add_place(table, window->section_in, window->section);
+	/* Windows of the kinds fp and end have none. */
+	if (window->length)
+		add_place(table, window->section_in, window->section);
+	else
+		ps_cell(table, "-");
 	add_symbols(table, window);
 }
 

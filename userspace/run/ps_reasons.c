@@ -30,6 +30,10 @@ static const struct {
 	{ "budget", "a walk looked at more of its tables than it may" },
 	{ "changed", "the window was replaced or removed twice meanwhile" },
 	{ "signal", "not the frame of a signal, or too many of them" },
+	{ "return_address", "what a row or frame pointer led to is no return "
+			    "address" },
+	{ "return_probe", "a return probe that the kernel does not find" },
+	{ "deadline", "a walk took longer than kernel.sframe_walk_us" },
 };
 
 const char *ps_explain(const char *reason)
