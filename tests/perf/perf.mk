@@ -8,4 +8,11 @@ $(O)/tests/perf/chain: tests/perf/chain.c userspace/include/sfjit.h \
 	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a
 
-TESTS += $(O)/tests/perf/chain
+$(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
+		$(addprefix bench/guest/, made.c probe.c event.c stack.c \
+		measure.c trigger.S) $(wildcard bench/guest/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest -static -o $@ \
+		$(filter %.c %.S, $^)
+
+TESTS += $(addprefix $(O)/tests/perf/, chain took)
