@@ -897,6 +897,15 @@ static void sframe_small_not(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
 	ctx->window.text_end = ctx->text + PAGE_SIZE;
 
+	/* All of it is elsewhere. */
+	ctx->window.text_start = ctx->text + SFRAME_TEST_FUNC +
+				 SFRAME_TEST_FUNC_SIZE;
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	ctx->window.text_start = ctx->text;
+	ctx->window.text_end = ctx->text + SFRAME_TEST_FUNC;
+	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
+	ctx->window.text_end = ctx->text + PAGE_SIZE;
+
 	/* A function of no address, none, and two. */
 	ctx->image.fdes[0].func_size = 0;
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);

@@ -161,6 +161,10 @@ static bool sframe_read_rules(struct unwind_user_state *state,
 			      const struct sframe_window *window,
 			      unsigned long ip, struct sframe_func *func)
 {
+	/* No step looks outside of the text, but a table may be of elsewhere. */
+	if (ip < window->text_start || ip >= window->text_end)
+		return false;
+
 	guard(pagefault)();
 	guard(rcu)();
 
