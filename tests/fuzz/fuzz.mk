@@ -66,7 +66,7 @@ fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_san += -fno-sanitize=alignment
 
 # The unwinder, looked at by sanitizers and for coverage; and the rest.
-fuzz_unwinder := sframe sframe_section sframe_callchain sframe_prctl user nofault
+fuzz_unwinder := sframe sframe_section sframe_callchain sframe_prctl user
 fuzz_harness := model ref input compare
 # Comparisons are no use to mutations that know the fields.
 fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \
@@ -76,7 +76,7 @@ fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
 	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
 	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
 	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h)
-fuzz_wrap := -Wl,--wrap=sframe_find_frame,--wrap=sframe_find_frame_nofault
+fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_read
 
 # fuzz_compile VARIANT, SOURCES' DIRECTORY, COMMAND
 define fuzz_compile

@@ -17,7 +17,7 @@ $(FUZZ_OUT)/replay-stacks: $(addprefix $(replay_dir)/,replay.c corpus.c) \
 		tests/lib/case.c $(FUZZ_OUT)/replay/stacks/task.o \
 		$(FUZZ_OUT)/replay/harness/finding.o \
 		$(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
-		$(filter-out nofault,$(fuzz_unwinder))) $(replay_headers)
+		$(fuzz_unwinder)) $(replay_headers)
 	$(CC) $(replay_host_cflags) $(fuzz_san) -o $@ $(filter %.c %.o,$^)
 
 fuzz-replays: $(FUZZ_OUT)/replay-stacks

@@ -20,6 +20,7 @@ struct pt_regs shim_regs;
 unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
+bool shim_has_mask = true;
 
 static struct mm_struct task_mm;
 static struct sframe_registry registry;
@@ -136,6 +137,16 @@ bool shim_access_begin(unsigned long addr, unsigned long size)
 
 void shim_access_end(void)
 {
+}
+
+unsigned long shim_mask(unsigned long addr)
+{
+	return addr;
+}
+
+unsigned long shim_index_nospec(unsigned long index, unsigned long size)
+{
+	return index;
 }
 
 int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)

@@ -37,9 +37,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	room = length + PAGE;
-	/* 8 bytes are enough for a struct shadow. */
+	/* 12 bytes are enough for a struct shadow. */
 	steps = flip_bits(bytes, length, calloc(room, 1),
-			  calloc(room, sizeof(int)), calloc(room, 8),
+			  calloc(room, sizeof(int)), calloc(room, 12),
 			  calloc(room, 1), part, of);
 	printf("%zu bits, %lu steps: no finding\n",
 	       8 * (length * (part + 1) / of - length * part / of), steps);

@@ -123,13 +123,15 @@ static void load_section(struct input *in, const u8 *data, size_t size)
 	memcpy(section_bytes + pad, data, size);
 }
 
-static void load_opts(const struct input *in, u32 flags, u64 start, u64 length)
+static void load_opts(const struct input *in, u32 flags, u32 format, u64 start,
+		      u64 length)
 {
 	struct sframe_window_opts opts = {
 		.size = 32 + in->opts_size,
 		.flags = flags,
 		.text_start = start,
 		.text_length = length,
+		.format = format,
 	};
 
 	memset(opts_bytes, 0, sizeof(opts_bytes));
@@ -189,6 +191,7 @@ void input_load(struct input *in, const u8 *data, size_t size)
 	u8 places = size ? data[0] : 0;
 
 	model_reset();
+	shim_has_mask = !(places & INPUT_NO_MASK);
 	regions[REGION_SECTION].base = place(places & 3, SECTION_SIZE, false);
 	regions[REGION_STACK].base = place(places >> 2 & 3, STACK_MAX, true);
 	load_head(in, data, size);
@@ -203,17 +206,31 @@ void input_load(struct input *in, const u8 *data, size_t size)
 	load_task(in);
 }
 
+static u32 first_format(const struct input *in)
+{
+	return in->place >> INPUT_FORMAT_SHIFT & 3;
+}
+
+static u32 second_format(const struct input *in)
+{
+	return in->place & INPUT_SECOND_FP ? SFRAME_FORMAT_FP :
+					     SFRAME_FORMAT_V3;
+}
+
 static int register_one(const struct input *in, unsigned int key, u32 flags,
 			unsigned long off)
 {
 	unsigned long length = input_length(in);
 	u64 start = key ? in->second_start : in->text_start;
 	u64 size = key ? in->second_length : in->text_length;
-	bool no_opts = in->flags & INPUT_NO_OPTS && !flags;
+	u32 format = key || off ? second_format(in) : first_format(in);
+	bool no_opts = in->flags & INPUT_NO_OPTS && !flags && !format;
 
 	if (off > length)
 		return -EINVAL;
-	load_opts(in, flags, start, size);
+	load_opts(in, flags, format, start, size);
+	if (format >= SFRAME_FORMAT_FP)
+		return model_register(key, 0, 0, OPTS_BASE);
 	return model_register(key, input_section(in) + off, length - off,
 			      no_opts ? 0 : OPTS_BASE);
 }
@@ -224,7 +241,8 @@ unsigned long input_opts(const struct input *in)
 
 	if (in->regs[2])
 		return input_address(in, in->regs[2]);
-	load_opts(in, flags, in->text_start, in->text_length);
+	load_opts(in, flags, first_format(in), in->text_start,
+		  in->text_length);
 	return in->flags & INPUT_NO_OPTS ? 0 : OPTS_BASE;
 }
 

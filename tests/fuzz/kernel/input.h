@@ -32,6 +32,11 @@
 /* Where return probes return to. */
 #define TRAMPOLINE	TAG(TAG_STACK, -64)
 
+/* More of struct input's place: */
+#define INPUT_NO_MASK		0x10	/* addresses are checked instead */
+#define INPUT_FORMAT_SHIFT	5	/* of window 0, two bits */
+#define INPUT_SECOND_FP		0x80	/* format of window 1 */
+
 #define INPUT_LIVE		0x01	/* window 0 */
 #define INPUT_SECOND		0x02	/* there is a window 1 */
 #define INPUT_SECOND_LIVE	0x04
@@ -57,20 +62,21 @@
 #define PROBED_XOL		0x8000	/* at an instruction out of line */
 
 struct input {
-	u8 place;		/* section in bits 0-1, stack in bits 2-3 */
+	u8 place;		/* section in bits 0-1, stack in 2-3, INPUT_* */
 	u8 flags;		/* INPUT_* */
 	u8 state;		/* STATE_* */
 	u8 signals;		/* signal frames behind a step */
 	u8 pad;			/* bytes in front of the section */
-	u8 max_frames;		/* of a walk; 0 is the kernel's maximum */
-	u16 budget;		/* of a step */
+	u8 max_frames;		/* of a walk; 0 is the kernel's maximum; or how
+				   much a step reads until it sees the clock */
+	u16 budget;		/* of a step; 0 in a walk is no time */
 	u16 section_size;	/* bytes that follow */
 	u16 second;		/* offset of the second section */
 	s16 beyond;		/* registered length, behind the end */
 	u16 probed;		/* words of the stack, PROBED_* */
 	u64 section_pages;	/* two bits each: enum page_state, 3 is present */
 	u32 stack_pages;
-	u32 opts_size;
+	u32 opts_size;		/* or the deadline */
 	u64 text_start, text_length;
 	u64 second_start, second_length;
 	u64 returns[NR_RETURNS];
@@ -97,7 +103,7 @@ void input_windows(const struct input *in);
 void input_events(const struct input *in);
 
 /* One step, by the kernel's code and by the reference. */
-void compare_step(struct unwind_user_state *state, bool nofault);
+const struct step *compare_step(struct unwind_user_state *state);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 

@@ -157,30 +157,28 @@ static void withdraw(u8 which)
 	later(p.fdes + 16 * (f - p.functions) + 8, 0, 4)->withdraws = f;
 }
 
-static bool same_frame(const struct ref_frame *a, const struct ref_frame *b)
+static bool has_frame(const struct step *step)
 {
-	return !a->outermost && !a->signal && ref_same_rule(&a->cfa, &b->cfa) &&
-	       ref_same_rule(&a->ra, &b->ra) && ref_same_rule(&a->fp, &b->fp);
+	return step->reason != SFRAME_REASON_NO_FDE;
 }
 
-static void judge(const struct function *before, const struct function *after,
-		  u32 off)
+/* The stack is so that each row can be applied. */
+static void judge(const struct step *step, const struct function *before,
+		  const struct function *after, u32 off)
 {
-	const struct find *find = &model.finds[0];
 	struct ref_frame want = expected(before, off);
 	bool may = after->published && !before->withdrawn;
 	bool must = before->published && !after->withdrawn;
 
-	if (!model.nr_finds || !find->read)
+	if (!step->nr_reads)
 		finding("no window was found");
-	if (find->reason != SFRAME_REASON_NONE &&
-	    find->reason != SFRAME_REASON_NO_FDE)
+	if (step->ret && has_frame(step))
 		finding("a reason that a good producer does not give");
-	if (must && find->reason)
+	if (must && !has_frame(step))
 		finding("a published function does not unwind");
-	if (!may && !find->reason)
+	if (!may && has_frame(step))
 		finding("a function unwinds that is not there");
-	if (!find->reason && !same_frame(&find->frame, &want))
+	if (has_frame(step) && !ref_same_frame(&step->frame, &want))
 		finding("the frame of another function");
 }
 
@@ -191,10 +189,11 @@ static void step(u8 which, u8 where, u8 how)
 		.sp = STACK,
 		.fp = STACK + 64,
 		.ws = 8,
-		.budget = 4096,
+		.sframe.budget = 4096,
 		.topmost = true,
 		.exact_ip = true,
 	};
+	const struct step *done;
 	u32 off;
 
 	if (!p.nr)
@@ -205,9 +204,9 @@ static void step(u8 which, u8 where, u8 how)
 
 	p.rate = how >> 1 & 15;
 	model.at_access = produce;
-	compare_step(&state, how & 1);
+	done = compare_step(&state);
 	model.at_access = NULL;
-	judge(&before, f, off);
+	judge(done, &before, f, off);
 }
 
 static void begin(u8 capacity, u8 gap)
@@ -247,12 +246,17 @@ static void begin(u8 capacity, u8 gap)
 static void prepare(void)
 {
 	struct input in;
+	u64 *word;
 
 	input_memory();
 	input_load(&in, (const u8 *)"", 0);
 	input_opts(&in);
 	model.regions[REGION_SECTION].base = SECTION;
 	model.regions[REGION_STACK].base = STACK;
+	for (word = (u64 *)model.regions[REGION_STACK].bytes;
+	     word < (u64 *)(model.regions[REGION_STACK].bytes + STACK_MAX);
+	     word++)
+		*word = TEXT;
 }
 
 /* Four bytes an operation: what, and its arguments. */

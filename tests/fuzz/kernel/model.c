@@ -4,6 +4,7 @@
 #include <linux/sframe.h>
 
 #include "model.h"
+#include "user.h"
 
 struct model model;
 
@@ -12,8 +13,15 @@ struct pt_regs shim_regs;
 unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
+bool shim_has_mask;
 
 static struct mm_struct model_mm;
+
+static void same(bool is_same, const char *what)
+{
+	if (!is_same)
+		finding(what);
+}
 
 static struct region *region_of(unsigned long addr)
 {
@@ -41,11 +49,16 @@ static void set_page(struct region *region, const struct event *event)
 		region->pages[event->where >> PAGE_SHIFT] = event->size % 3;
 }
 
-void sframe_window_put(struct sframe_window *window)
+static void free_window(struct sframe_window *window)
 {
-	if (window->refs.refs <= 0)
-		finding("a reference is put that nobody has");
-	window->refs.refs--;
+	kfree(window->keys);
+	kfree(window);
+}
+
+static void free_removed(void)
+{
+	while (model.nr_removed)
+		free_window(model.removed[--model.nr_removed]);
 }
 
 /* In the order of the registry: the successor is there before the count. */
@@ -57,7 +70,9 @@ static void take_away(unsigned int nr, struct model_window *successor)
 		return;
 	model.at[nr] = successor;
 	model.registry.seq++;
-	sframe_window_put(&old->window);
+	model.removed[model.nr_removed++] = old->window;
+	if (!model.rcu_depth)
+		free_removed();
 }
 
 static void replace(void)
@@ -178,40 +193,51 @@ static bool peek(u8 *dst, unsigned long addr, unsigned int size)
 	return true;
 }
 
-static void may_sleep_here(void)
-{
-	if (!model.faults_disabled && model.rcu_depth)
-		finding("a read may sleep under RCU");
-}
-
-static void check_live_read(const struct ref_window *ref, unsigned long off,
-			    unsigned int size)
+static void check_live_read(unsigned long off, unsigned int size)
 {
 	if (!model.counted) {
 		if (off != offsetof(struct sframe_header, num_fdes) ||
 		    size != sizeof(u32))
 			finding("a live section is read before its count");
 		model.counted = true;
+		model.count_barrier = false;
 		return;
 	}
-	if (model.rmbs == model.rmbs_before)
+	if (!model.count_barrier)
 		finding("entries are read without a barrier behind the count");
 }
 
 static void check_section_read(unsigned long addr, unsigned int size)
 {
-	const struct model_window *window = model.reading;
-	const struct ref_window *ref = &window->ref;
-	unsigned long off = addr - ref->addr;
+	const struct sframe_window *window = model.reading;
+	unsigned long off;
 
-	if (off >= ref->length || size > ref->length - off)
+	if (!window)
+		finding("an address is read that is not masked");
+	off = addr - window->section.start;
+	if (off >= window->section.length ||
+	    size > window->section.length - off)
 		finding("a read outside of the section");
-	if (window->window.refs.refs <= 0 && !model.rcu_depth)
-		finding("a window is used without RCU or reference");
-	if (ref->live)
-		check_live_read(ref, off, size);
+	if (window->nr_rows)
+		finding("a section is read that was copied");
+	if (window->section.live)
+		check_live_read(off, size);
 	else if (off < sizeof(struct sframe_header))
 		finding("the header is read again");
+}
+
+static void next_read(struct step *step)
+{
+	if (step->nr_reads == 2)
+		finding("a third section is read");
+	if (!++model.nr_reads) {
+		/* What is left of four billion reads ago looks like new. */
+		memset(model.shadow, 0, model.regions[REGION_SECTION].size *
+		       sizeof(*model.shadow));
+		model.nr_reads = 1;
+	}
+	step->reads[step->nr_reads++] = model.nr_reads;
+	model.counted = false;
 }
 
 /* Each byte of a section once a step. */
@@ -220,18 +246,18 @@ static void note_section(unsigned long addr, const u8 *bytes,
 {
 	struct region *region = &model.regions[REGION_SECTION];
 	unsigned long off = addr - region->base;
+	unsigned int i, nr = model.step->nr_reads - 1;
 	struct shadow *shadow;
-	unsigned int i;
 
 	for (i = 0; i < size && off + i < region->size; i++) {
 		shadow = &model.shadow[off + i];
-		if (shadow->step == model.step)
+		if (shadow->read[nr] == model.nr_reads)
 			finding("a byte of the section is read twice");
-		shadow->step = model.step;
-		shadow->value = bytes[i];
-		shadow->fault = fault && !byte_there(addr + i);
+		shadow->read[nr] = model.nr_reads;
+		shadow->value[nr] = bytes[i];
+		shadow->fault[nr] = fault && !byte_there(addr + i);
 	}
-	model.section_bytes += size;
+	model.step->bytes++;
 }
 
 static void note_load(unsigned long addr, const u8 *bytes, unsigned int size,
@@ -245,28 +271,56 @@ static void note_load(unsigned long addr, const u8 *bytes, unsigned int size,
 	load->addr = addr;
 	load->size = size;
 	load->fault = fault;
+	load->seq = model.registry.seq;
 	load->value = 0;
 	memcpy(&load->value, bytes, size);
 }
 
+/*
+ * The most reads without a look at the clock; each row is two. When the budget
+ * ends, which is seen first, a second window is read for as long again.
+ */
+#define MAX_UNSEEN	(4 * SFRAME_INTERVAL + 40)
+
+static void note_fault(unsigned long addr, unsigned int size)
+{
+	model.fault_addr = addr;
+	model.fault_size = size;
+}
+
 static int read_memory(void *dst, unsigned long addr, unsigned int size)
+{
+	bool there;
+
+	tick();
+	memset(dst, 0, size);
+	there = peek(dst, addr, size);
+	note_load(addr, dst, size, !there);
+	if (there)
+		return 0;
+	note_fault(addr, size);
+	return -EFAULT;
+}
+
+static int read_section(void *dst, unsigned long addr, unsigned int size)
 {
 	const struct region *section = &model.regions[REGION_SECTION];
 	bool there;
 
 	tick();
-	may_sleep_here();
-	if (model.reading)
-		check_section_read(addr, size);
+	if (!model.reading || !model.step)
+		finding("an address is read that is not masked");
+	if (!model.step->nr_reads)
+		next_read(model.step);
+	check_section_read(addr, size);
 	memset(dst, 0, size);
 	/* A section that goes on elsewhere has nothing there. */
-	there = (!model.reading || addr - section->base < section->size) &&
-		peek(dst, addr, size);
-	if (model.reading)
-		note_section(addr, dst, size, !there);
-	else
-		note_load(addr, dst, size, !there);
-	return there ? 0 : -EFAULT;
+	there = addr - section->base < section->size && peek(dst, addr, size);
+	note_section(addr, dst, size, !there);
+	if (there)
+		return 0;
+	note_fault(addr, size);
+	return -EFAULT;
 }
 
 bool shim_access_ok(unsigned long addr, unsigned long size, bool small)
@@ -282,14 +336,16 @@ bool shim_access_begin(unsigned long addr, unsigned long size)
 		finding("user access is opened twice");
 	tick();
 	run_page_events();
+	if (model.step) {
+		if (!model.faults_disabled || !model.rcu_depth)
+			finding("a step may sleep");
+		model.step->sections++;
+	}
 	if (!shim_access_ok(addr, size, false)) {
-		if (!model.reading)
-			note_load(addr, (const u8 *)"", 0, true);
+		note_load(addr, (const u8 *)"", 0, true);
 		return false;
 	}
 	model.open = true;
-	model.open_addr = addr;
-	model.open_size = size;
 	return true;
 }
 
@@ -298,23 +354,56 @@ void shim_access_end(void)
 	if (!model.open)
 		finding("user access is closed twice");
 	model.open = false;
+	model.read_barrier = false;
+	if (model.step)
+		model.step->seq_behind[model.step->nr_reads == 2] =
+			model.registry.seq;
+}
+
+static unsigned long masked(unsigned long addr)
+{
+	model.masked = addr;
+	model.has_masked = true;
+	return addr;
+}
+
+unsigned long shim_mask(unsigned long addr)
+{
+	return masked(min(addr, TASK_SIZE_MAX));
+}
+
+/* Of an address, or of an index of the kernel's own. */
+unsigned long shim_index_nospec(unsigned long index, unsigned long size)
+{
+	index = index < size ? index : 0;
+	return size == TASK_SIZE_MAX ? masked(index) : index;
+}
+
+static void must_be_closed(const char *what)
+{
+	if (model.open)
+		finding(what);
 }
 
 int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
 {
-	unsigned long off = addr - model.open_addr;
+	bool masked = model.has_masked && addr == model.masked;
 
 	if (!model.open)
 		finding("user memory is read without being opened");
-	if (off >= model.open_size || size > model.open_size - off)
-		finding("user memory is read outside of what was opened");
-	return read_memory(dst, addr, size);
+	if (!model.faults_disabled)
+		finding("an access section may sleep");
+	model.has_masked = false;
+	if (++model.unseen > MAX_UNSEEN && model.step &&
+	    model.step->before.sframe.deadline)
+		finding("the clock is not looked at");
+	return masked ? read_memory(dst, addr, size) :
+			read_section(dst, addr, size);
 }
 
 static int get_one(void *dst, unsigned long addr, unsigned int size)
 {
-	if (model.open)
-		finding("get_user() while user access is open");
+	must_be_closed("get_user() while user access is open");
 	run_page_events();
 	return read_memory(dst, addr, size);
 }
@@ -334,9 +423,11 @@ int shim_get_user_unchecked(void *dst, unsigned long addr, unsigned int size)
 
 void shim_might_fault(void)
 {
+	must_be_closed("might_fault() while user access is open");
 	if (model.faults_disabled)
 		finding("might_fault() with faults disabled");
-	may_sleep_here();
+	if (model.rcu_depth)
+		finding("a read may sleep under RCU");
 }
 
 unsigned long copy_from_user(void *dst, const void *src, unsigned long size)
@@ -354,6 +445,33 @@ unsigned long copy_from_user(void *dst, const void *src, unsigned long size)
 	shim_access_end();
 	memset((u8 *)dst + done, 0, size - done);
 	return size - done;
+}
+
+static bool fault_in(unsigned long addr)
+{
+	struct region *region = region_of(addr);
+	u8 *page;
+
+	if (!region)
+		return false;
+	page = &region->pages[(addr - region->base) >> PAGE_SHIFT];
+	if (*page == PAGE_SWAPPED)
+		*page = PAGE_PRESENT;
+	return *page == PAGE_PRESENT;
+}
+
+size_t fault_in_readable(const char *src, size_t size)
+{
+	unsigned long addr = (unsigned long)src, end = addr + size, at;
+	bool there = shim_access_ok(addr, size, false);
+
+	shim_might_fault();
+	tick();
+	run_page_events();
+	for (at = addr; there && at < end; at = (at | (PAGE_SIZE - 1)) + 1)
+		there = fault_in(at);
+	note_load(addr, (const u8 *)"", 0, !there);
+	return there ? 0 : size;
 }
 
 static int check_zeroed_user(unsigned long addr, size_t size)
@@ -396,7 +514,8 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 
 void shim_rmb(void)
 {
-	model.rmbs++;
+	model.count_barrier = true;
+	model.read_barrier = true;
 }
 
 int shim_rcu_lock(void)
@@ -406,53 +525,93 @@ int shim_rcu_lock(void)
 
 void shim_rcu_unlock(int *unused)
 {
-	model.rcu_depth--;
+	if (!--model.rcu_depth)
+		free_removed();
 }
 
-bool refcount_inc_not_zero(refcount_t *refs)
+int shim_pagefault_lock(void)
 {
-	if (!model.rcu_depth)
-		finding("a window is pinned outside of RCU");
-	if (!refs->refs)
-		return false;
-	refs->refs++;
-	return true;
+	return ++model.faults_disabled;
+}
+
+void shim_pagefault_unlock(int *unused)
+{
+	model.faults_disabled--;
+}
+
+u64 local_clock(void)
+{
+	must_be_closed("the clock is called while user access is open");
+	tick();
+	model.unseen = 0;
+	if (model.step) {
+		model.step->looks++;
+		/* Before anything is looked up. */
+		if (!model.step->sections)
+			model.step->seq = model.registry.seq;
+		if ((s64)(model.clock - model.step->before.sframe.deadline) > 0)
+			model.step->late = true;
+	}
+	return model.clock;
+}
+
+u64 sframe_walk_limit(void)
+{
+	return model.limit;
 }
 
 /* The registry. */
 
-static struct model_window *lookup(unsigned long ip)
+/* The window at @ip, or the gap there. */
+static struct sframe_range lookup(unsigned long ip)
 {
-	struct model_window *window;
+	struct sframe_range range = { .last = ULONG_MAX };
+	const struct sframe_window *window;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		window = model.at[i];
-		if (window && ip >= window->window.text_start &&
-		    ip < window->window.text_end)
-			return window;
+		window = model.at[i] ? model.at[i]->window : NULL;
+		if (!window)
+			continue;
+		if (ip >= window->text_start && ip < window->text_end)
+			return (struct sframe_range) {
+				.window = model.at[i]->window,
+				.first = window->text_start,
+				.last = window->text_end - 1,
+			};
+		if (ip < window->text_start)
+			range.last = min(range.last, window->text_start - 1);
+		else
+			range.first = max(range.first, window->text_end);
 	}
-	return NULL;
+	return range;
 }
 
-struct sframe_window *sframe_lookup(struct sframe_registry *reg,
-				    unsigned long ip)
+struct sframe_range sframe_lookup(struct sframe_registry *reg,
+				  unsigned long ip)
 {
-	struct model_window *window = lookup(ip);
 	struct find *find = &model.finds[model.nr_finds];
 
+	must_be_closed("a window is looked up while user access is open");
 	if (!model.rcu_depth)
 		finding("windows are looked up outside of RCU");
 	if (model.nr_finds == MAX_FINDS)
 		finding("lookups without end");
 	model.nr_finds++;
 	find->ip = ip;
-	find->window = window ? &window->window : NULL;
+	find->range = lookup(ip);
 	find->seq = model.registry.seq;
-	find->read = false;
+	model.reading = find->range.window;
+	/* A look behind an access section is for the second window. */
+	if (model.step && model.step->sections) {
+		if (!model.read_barrier)
+			finding("no barrier behind what was read");
+		while (model.step->nr_reads < 2)
+			next_read(model.step);
+	}
 	/* As if it happened while the tree was walked. */
 	tick();
-	return window ? &window->window : NULL;
+	return find->range;
 }
 
 bool __sframe_mm_has_windows(struct mm_struct *mm)
@@ -460,28 +619,36 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
 	return model.nr_windows;
 }
 
-struct sframe_window *sframe_window_alloc(void)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
+					  const struct sframe_small_row *rows,
+					  unsigned int nr_rows)
 {
-	struct model_window *window = &model.windows[model.nr_windows];
+	struct sframe_window *window;
 
 	if (model.nr_windows == MAX_WINDOWS || model.no_memory)
 		return NULL;
-	memset(window, 0, sizeof(*window));
-	window->window.refs.refs = 1;
-	return &window->window;
+	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
+	memcpy(window, draft, sizeof(*draft));
+	window->nr_rows = nr_rows;
+	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
+	return window;
 }
 
 void sframe_window_free(struct sframe_window *window)
 {
-	if (window != &model.windows[model.nr_windows].window)
-		finding("a window is freed that was published");
+	unsigned int i;
+
+	for (i = 0; i < model.nr_windows; i++)
+		if (window == model.windows[i].window)
+			finding("a window is freed that was published");
+	free_window(window);
 }
 
 static bool overlaps(const struct sframe_window *window,
 		     const struct model_window *other)
 {
-	return other && window->text_start < other->window.text_end &&
-	       other->window.text_start < window->text_end;
+	return other && window->text_start < other->window->text_end &&
+	       other->window->text_start < window->text_end;
 }
 
 /* A replacement stays aside until its event. */
@@ -489,8 +656,8 @@ static int publish_successor(struct model_window *window)
 {
 	const struct model_window *old = model.at[0];
 
-	if (!old || window->window.text_start > old->window.text_start ||
-	    window->window.text_end < old->window.text_end)
+	if (!old || window->window->text_start > old->window->text_start ||
+	    window->window->text_end < old->window->text_end)
 		return -EINVAL;
 	model.successor = window;
 	return 0;
@@ -501,8 +668,9 @@ static int publish(struct sframe_window *window, bool successor)
 	struct model_window *mine = &model.windows[model.nr_windows];
 	int ret = 0;
 
-	if (window != &mine->window || window->key > 1)
+	if (window->key > 1)
 		finding("an unknown window is registered");
+	mine->window = window;
 	if (overlaps(window, model.at[!window->key]))
 		return -EEXIST;
 	if (successor)
@@ -530,17 +698,9 @@ int sframe_window_limit(void)
 	return MAX_WINDOWS;
 }
 
-static void same(bool is_same, const char *what)
+static void compare_sections(const struct sframe_section *section,
+			     const struct ref_window *ref)
 {
-	if (!is_same)
-		finding(what);
-}
-
-static void compare_windows(const struct sframe_window *window,
-			    const struct ref_window *ref)
-{
-	const struct sframe_section *section = &window->section;
-
 	same(section->start == ref->addr && section->length == ref->length,
 	     "another section was registered");
 	same(section->fdes == ref->addr + ref->fdes &&
@@ -550,9 +710,39 @@ static void compare_windows(const struct sframe_window *window,
 	     section->fres_end == ref->addr + ref->fres_end,
 	     "other rows were registered");
 	same(section->live == ref->live, "live is not live");
+	same(section->addend == (ref->format == SFRAME_FORMAT_V3_ADDEND),
+	     "addends are not as the format says");
+}
+
+static void compare_copies(const struct sframe_window *window,
+			   const struct ref_window *ref)
+{
+	struct ref_frame frame;
+	unsigned int i;
+
+	same(window->nr_keys == ref->nr_keys, "another number of keys");
+	for (i = 0; i < ref->nr_keys; i++)
+		same(window->keys[i] == ref->keys[i], "another key");
+	same(!ref->nr_keys || 1U << window->key_shift == ref->stride,
+	     "keys are of other functions");
+	same(window->nr_rows == ref->nr_rows, "another number of rows");
+	for (i = 0; i < ref->nr_rows; i++) {
+		frame = model_frame(&window->rows[i].frame);
+		same(window->rows[i].start == ref->starts[i] &&
+		     ref_same_frame(&frame, &ref->frames[i]), "another row");
+	}
+}
+
+static void compare_windows(const struct sframe_window *window,
+			    const struct ref_window *ref)
+{
 	same(window->text_start == ref->text_start &&
 	     window->text_end == ref->text_end,
 	     "another text range was registered");
+	same(window->format == ref->format, "another format was registered");
+	if (ref->format != SFRAME_FORMAT_FP && ref->format != SFRAME_FORMAT_END)
+		compare_sections(&window->section, ref);
+	compare_copies(window, ref);
 }
 
 int model_register(unsigned long key, unsigned long addr, unsigned long len,
@@ -574,7 +764,7 @@ int model_register(unsigned long key, unsigned long addr, unsigned long len,
 	model_end();
 	if (ret)
 		return ret;
-	compare_windows(&mine->window, &ref);
+	compare_windows(mine->window, &ref);
 	mine->ref = ref;
 	return 0;
 }
@@ -601,9 +791,19 @@ int model_take_loads(unsigned long addr, unsigned int size, void *dst)
 	return 0;
 }
 
-struct find *model_take_find(unsigned long ip)
+int model_take_fault_in(void)
 {
-	struct find *find = &model.finds[model.next_find];
+	const struct load *load = &model.loads[model.next_load];
+
+	if (model.next_load == model.nr_loads || load->size)
+		finding("a page is not brought in");
+	model.next_load++;
+	return load->fault ? -EFAULT : 0;
+}
+
+const struct find *model_take_find(unsigned long ip)
+{
+	const struct find *find = &model.finds[model.next_find];
 
 	if (model.next_find == model.nr_finds)
 		finding("a window was not looked up");
@@ -619,162 +819,303 @@ bool model_all_taken(void)
 	       model.next_find == model.nr_finds;
 }
 
+const struct model_window *model_window_of(const struct sframe_window *window)
+{
+	unsigned int i;
+
+	for (i = 0; window && i < model.nr_windows; i++)
+		if (model.windows[i].window == window)
+			return &model.windows[i];
+	return NULL;
+}
+
 int model_section_byte(const struct ref_window *ref, unsigned long off,
-		       u8 *value)
+		       u32 read, u8 *value)
 {
 	struct region *region = &model.regions[REGION_SECTION];
 	unsigned long addr = ref->addr + off;
 	struct shadow *shadow;
+	unsigned int i;
 
 	if (addr - region->base >= region->size)
 		return -EFAULT;
 	shadow = &model.shadow[addr - region->base];
-	if (shadow->step != model.step)
-		finding("a byte that is needed was not read");
-	*value = shadow->value;
-	return shadow->fault ? -EFAULT : 0;
+	i = shadow->read[1] == read;
+	if (shadow->read[i] != read) {
+		model.missing = true;
+		return -EFAULT;
+	}
+	*value = shadow->value[i];
+	return shadow->fault[i] ? -EFAULT : 0;
 }
 
-/* The kernel's frame in the reference's terms. */
 static struct ref_rule plain_rule(const struct unwind_user_rule *rule)
 {
 	struct ref_rule plain = {
 		.base = REF_OTHER,
-		.load = rule->deref,
+		.load = rule->from & UNWIND_USER_DEREF,
 		.off = rule->off,
 	};
 
-	if (rule->base == UNWIND_USER_BASE_NONE)
+	switch (rule->from & ~UNWIND_USER_DEREF) {
+	case UNWIND_USER_FROM_NONE:
 		return (struct ref_rule) { .base = REF_NONE };
-	if (rule->base == UNWIND_USER_BASE_CFA)
+	case UNWIND_USER_FROM_CFA:
 		plain.base = REF_CFA;
-	else if (rule->base == UNWIND_USER_BASE_SP)
+		break;
+	case UNWIND_USER_FROM_SP:
 		plain.base = REF_SP;
-	else if (rule->base == UNWIND_USER_BASE_FP)
+		break;
+	case UNWIND_USER_FROM_FP:
 		plain.base = REF_FP;
-	else
+		break;
+	case UNWIND_USER_FROM_REG:
 		plain.reg = rule->regnum;
+		break;
+	default:
+		finding("a rule that x86 does not have");
+	}
 	return plain;
 }
 
-static bool same_rule(const struct unwind_user_rule *rule,
-		      const struct ref_rule *want)
+struct ref_frame model_frame(const struct unwind_user_frame *frame)
 {
-	struct ref_rule plain = plain_rule(rule);
+	struct ref_frame plain = {
+		.outermost = frame->kind == UNWIND_USER_FRAME_OUTERMOST,
+		.signal = frame->kind == UNWIND_USER_FRAME_SIGNAL,
+	};
 
-	return ref_same_rule(&plain, want);
+	if (plain.outermost || plain.signal)
+		return plain;
+	same(!frame->sp_off && !frame->ra_copied && !frame->ra_signed,
+	     "a frame that no row means");
+	plain.cfa = plain_rule(&frame->cfa);
+	plain.ra = plain_rule(&frame->ra);
+	plain.fp = plain_rule(&frame->fp);
+	plain.addend = frame->cfa_addend;
+	return plain;
 }
 
-static void compare_frames(const struct unwind_user_frame *frame,
-			   const struct ref_frame *want)
+/* Rows that the registration copies. */
+
+static struct ref_window plain_window(const struct sframe_window *window)
 {
-	same(frame->outermost == want->outermost, "outermost or not");
-	same(frame->signal == want->signal, "signal frame or not");
-	if (want->outermost || want->signal)
-		return;
-	same(same_rule(&frame->cfa, &want->cfa), "another rule for the CFA");
-	same(same_rule(&frame->ra, &want->ra), "another rule for the RA");
-	same(same_rule(&frame->fp, &want->fp), "another rule for the FP");
+	const struct sframe_section *section = &window->section;
+
+	return (struct ref_window) {
+		.addr = section->start,
+		.length = section->length,
+		.text_start = window->text_start,
+		.text_end = window->text_end,
+		.fdes = section->fdes - section->start,
+		.fres = section->fres - section->start,
+		.fres_end = section->fres_end - section->start,
+		.num_fdes = section->num_fdes,
+		.format = window->format,
+		.live = section->live,
+	};
 }
 
-enum sframe_reason __real_sframe_find_frame(const struct sframe_window *window,
-					    unsigned long ip,
-					    struct unwind_user_frame *frame,
-					    unsigned int *budget);
-enum sframe_reason
-__real_sframe_find_frame_nofault(const struct sframe_window *window,
-				 unsigned long ip,
-				 struct unwind_user_frame *frame,
-				 unsigned int *budget);
-
-/* The largest that one count of the budget stands for. */
-#define BYTES_PER_READ		64
-
-static void check_bounds(unsigned int spent, unsigned int before,
-			 unsigned int after)
+enum sframe_reason __real_sframe_read(struct unwind_user_state *state,
+				      const struct sframe_window *window,
+				      unsigned long ip,
+				      struct sframe_func *func,
+				      struct unwind_user_caller *caller);
+enum sframe_reason __wrap_sframe_read(struct unwind_user_state *state,
+				      const struct sframe_window *window,
+				      unsigned long ip,
+				      struct sframe_func *func,
+				      struct unwind_user_caller *caller)
 {
-	same(after <= before, "the budget grows");
-	same(before - after == spent, "the budget is counted otherwise");
-	same(model.section_bytes <= spent * BYTES_PER_READ,
-	     "more is read than the budget allows");
-}
+	struct step *step = &model.rows[model.nr_rows];
+	struct ref_func *want = &model.funcs[model.nr_rows];
+	struct ref_window ref = plain_window(window);
+	struct ref_frame frame;
+	enum sframe_reason reason;
 
-static void next_step(void)
-{
-	if (++model.step)
-		return;
-	/* What is left of four billion steps ago would look like this one's. */
-	memset(model.shadow, 0, model.regions[REGION_SECTION].size *
-	       sizeof(*model.shadow));
-	model.step = 1;
-}
-
-enum sframe_reason model_find(const struct sframe_window *window,
-			      unsigned long ip,
-			      struct unwind_user_frame *frame,
-			      unsigned int *budget, bool nofault)
-{
-	struct find *find = &model.finds[model.nr_finds - 1];
-	const struct model_window *mine = (const void *)window;
-	unsigned int before = *budget, spent = 0;
-	enum sframe_reason want;
-
-	same(!model.walks || before == model.budget_left,
-	     "the budget of a walk is not what is left");
-	next_step();
-	model.reading = mine;
-	model.rmbs_before = model.rmbs;
-	model.counted = false;
-	model.section_bytes = 0;
-	if (nofault)
-		find->reason = __real_sframe_find_frame_nofault(window, ip,
-								frame, budget);
-	else
-		find->reason = __real_sframe_find_frame(window, ip, frame,
-							budget);
+	same(model.nr_rows++ <= REF_SMALL_ROWS, "too many rows are copied");
+	memset(step, 0, sizeof(*step));
+	step->before.ip = ip;
+	model.step = step;
+	model.reading = window;
+	next_read(step);
+	reason = __real_sframe_read(state, window, ip, func, caller);
+	model.step = NULL;
 	model.reading = NULL;
-	model.budget_left = *budget;
-	find->read = true;
-	find->seq_behind = model.registry.seq;
 
-	want = ref_find(&mine->ref, ip, before, &find->frame, &spent);
-	same(find->reason == want, "another reason");
-	if (!want)
-		compare_frames(frame, &find->frame);
-	check_bounds(spent, before, *budget);
-	return find->reason;
+	model.missing = false;
+	step->reason = ref_find(&ref, ip, step->reads[0], want, &step->frame);
+	same(!model.missing, "a byte that is needed was not read");
+	same(step->sections == 1, "another number of access sections");
+	same(reason == step->reason, "another reason");
+	if (reason)
+		return reason;
+	frame = model_frame(&state->sframe.frame);
+	same(ref_same_frame(&frame, &step->frame), "another frame");
+	same(func->start == want->start && func->size == want->size &&
+	     func->rep_size == want->block && func->signal == want->signal,
+	     "another function");
+	return reason;
 }
 
-enum sframe_reason __wrap_sframe_find_frame(const struct sframe_window *window,
-					    unsigned long ip,
-					    struct unwind_user_frame *frame,
-					    unsigned int *budget)
+/* Steps. */
+
+/* What is not of a position, or has been compared in another way. */
+static bool same_state(const struct unwind_user_state *a,
+		       const struct unwind_user_state *b)
 {
-	if (model.faults_disabled)
-		finding("the accessor that faults where faults are disabled");
-	return model_find(window, ip, frame, budget, false);
+	struct unwind_user_state other = *b;
+
+	other.fault = a->fault;
+	other.fault_size = a->fault_size;
+	other.current_type = a->current_type;
+	other.sframe.budget = a->sframe.budget;
+	other.sframe.slack = a->sframe.slack;
+	other.sframe.frame = a->sframe.frame;
+	return !memcmp(&other, a, sizeof(other));
 }
 
-enum sframe_reason
-__wrap_sframe_find_frame_nofault(const struct sframe_window *window,
-				 unsigned long ip,
-				 struct unwind_user_frame *frame,
-				 unsigned int *budget)
+/* Each read is paid for; a row, which is two, once. */
+static void compare_budget(const struct step *step)
 {
-	return model_find(window, ip, frame, budget, true);
+	const struct sframe_walk *before = &step->before.sframe;
+	const struct sframe_walk *after = &step->after.sframe;
+	long spent = (long)before->budget + before->slack -
+		     ((long)after->budget + after->slack);
+	enum sframe_reason reason = step->ret == -EINVAL ? after->reason : 0;
+
+	same(spent >= SFRAME_STACK_READS, "a step costs nothing");
+	same(step->bytes <= 2 * spent + 22, "more is read than is paid for");
+	same(spent <= step->bytes + 24, "more is paid for than is read");
+	if (reason == SFRAME_REASON_BUDGET)
+		same(after->budget < 0, "the budget ends before its end");
+	if (reason == SFRAME_REASON_DEADLINE)
+		same(step->late, "the deadline is before its time");
+	/* A second window may be read up to the next look at the clock. */
+	if (reason == SFRAME_REASON_BUDGET ||
+	    reason == SFRAME_REASON_DEADLINE || step->nr_reads == 2)
+		return;
+	same(after->budget >= 0 || after->budget == before->budget,
+	     "the budget does not end");
+	same(!step->late, "the deadline is passed");
+}
+
+static void compare_refusal(const struct step *step)
+{
+	struct unwind_user_state same_but = step->before;
+
+	same_but.sframe = step->after.sframe;
+	same(same_state(&same_but, &step->after),
+	     "a failed step changes the state");
+	if (step->ret != -EFAULT)
+		return;
+	/* Nothing is tried there without a mask. */
+	if (step->after.fault >= TASK_SIZE && !shim_has_mask)
+		return;
+	same(step->after.fault == model.fault_addr &&
+	     step->after.fault_size == model.fault_size, "another fault");
+}
+
+static bool out_of_time(const struct step *step)
+{
+	return step->ret == -EINVAL &&
+	       (step->after.sframe.reason == SFRAME_REASON_BUDGET ||
+		step->after.sframe.reason == SFRAME_REASON_DEADLINE);
+}
+
+/* What must hold whatever the reference says. */
+static void compare_order(const struct step *step)
+{
+	const struct unwind_user_state *before = &step->before;
+	const struct unwind_user_state *after = &step->after;
+
+	if (step->ret || after->done)
+		return;
+	same(after->signals <= 8, "too many signal frames");
+	same(after->sp > before->sp ||
+	     (after->sp == before->sp && before->topmost) ||
+	     after->signals == before->signals + 1, "the stack goes down");
+}
+
+static void compare_steps(struct step *step)
+{
+	struct unwind_user_state want = step->before;
+
+	compare_budget(step);
+	compare_order(step);
+	if (step->ret)
+		compare_refusal(step);
+	if (out_of_time(step)) {
+		step->reason = step->after.sframe.reason;
+		return;
+	}
+	/* The notes of this step; those before it are not yet taken. */
+	model.next_load = step->first_load;
+	model.next_find = step->first_find;
+	same(ref_step(&want, step) == step->ret, "a step is decided otherwise");
+	same(same_state(&want, &step->after), "another caller");
+	same(model_all_taken(), "a step reads what it does not need");
+	same(step->sections <= 1 + step->nr_reads + step->looks ||
+	     !step->before.sframe.deadline, "too many access sections");
+}
+
+int __real_sframe_step(struct unwind_user_state *state);
+int __wrap_sframe_step(struct unwind_user_state *state)
+{
+	unsigned int next_load = model.next_load, next_find = model.next_find;
+	struct step *step = &model.steps[model.nr_steps];
+	const struct model_window *known;
+
+	if (model.nr_steps++ == MAX_STEPS)
+		finding("steps without end");
+	memset(step, 0, sizeof(*step));
+	step->before = *state;
+	step->seq = model.registry.seq;
+	step->first_load = model.nr_loads;
+	step->first_find = model.nr_finds;
+	known = model_window_of(state->sframe.window);
+	model.reading = known ? known->window : NULL;
+	model.step = step;
+	step->ret = __real_sframe_step(state);
+	model.step = NULL;
+	model.reading = NULL;
+	if (model.open)
+		finding("user access is left open");
+	step->after = *state;
+	step->behind_load = model.nr_loads;
+	step->behind_find = model.nr_finds;
+	compare_steps(step);
+	model.next_load = next_load;
+	model.next_find = next_find;
+	return step->ret;
 }
 
 /* A run. */
 
+static void free_windows(void)
+{
+	free_removed();
+	if (model.at[0])
+		free_window(model.at[0]->window);
+	if (model.at[1])
+		free_window(model.at[1]->window);
+	if (model.successor)
+		free_window(model.successor->window);
+}
+
 void model_reset(void)
 {
+	free_windows();
 	model_mm.sframe = &model.registry;
 	shim_task.mm = &model_mm;
+	shim_has_mask = true;
 	model.nr_windows = 0;
 	model.at[0] = NULL;
 	model.at[1] = NULL;
 	model.successor = NULL;
 	model.registry.seq = 0;
+	memset(&model.registry.counters, 0, sizeof(model.registry.counters));
+	model.limit = 1;
 	model.nr_events = 0;
 	model.next_event = 0;
 	model.due = ~0u;
@@ -783,31 +1124,28 @@ void model_reset(void)
 	model.no_memory = false;
 }
 
-void model_start(bool faults_disabled)
+void model_start(bool in_sample)
 {
-	model.faults_disabled = faults_disabled;
+	model.faults_disabled = in_sample;
 	model.clock = 0;
 	model.nr_loads = 0;
 	model.next_load = 0;
 	model.nr_finds = 0;
 	model.next_find = 0;
+	model.nr_steps = 0;
+	model.next_step = 0;
+	model.nr_rows = 0;
+	model.next_row = 0;
 	model.rcu_depth = 0;
+	model.unseen = 0;
+	model.step = NULL;
 	model.reading = NULL;
 	model.open = false;
-	model.walks = false;
 }
 
 void model_end(void)
 {
-	unsigned int i;
-
 	same(!model.open, "user access is left open");
 	same(!model.rcu_depth, "RCU is left locked");
-	for (i = 0; i < model.nr_windows; i++) {
-		const struct model_window *window = &model.windows[i];
-		bool held = window == model.at[0] || window == model.at[1] ||
-			    window == model.successor;
-
-		same(window->window.refs.refs == held, "a window stays pinned");
-	}
+	same(model.faults_disabled < 2, "page faults are left disabled");
 }

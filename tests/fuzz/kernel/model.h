@@ -3,10 +3,12 @@
 /*
  * A task's memory and windows as the unwinder sees them, and the rules for
  * looking at them:
- *  - reads of a section stay inside of it, and read no byte twice in a step;
- *  - other reads are noted, to be compared with the words that rows name;
- *  - no read that may fault under RCU or with faults disabled, and none of a
- *    section that could be freed.
+ *  - a step reads in access sections, with faults disabled and under RCU, and
+ *    calls nothing while one is open;
+ *  - an address of the stack is masked; what is not masked is of the section
+ *    that was looked up, inside of it, and no byte is read twice in a step;
+ *  - reads of the stack are noted, to be compared with the words of rules;
+ *  - a window that was taken away is freed when RCU allows.
  * Memory and windows may change before any read: see struct event.
  */
 #ifndef FUZZ_MODEL_H
@@ -32,11 +34,14 @@ struct region {
 	u8 *pages;		/* enum page_state */
 };
 
-/* What a step has seen of a byte of the section. */
+/*
+ * What a step has seen of a byte of the section. A step may look at a second
+ * window.
+ */
 struct shadow {
-	u32 step;		/* the number of the step that read it */
-	u8 value;
-	u8 fault;
+	u32 read[2];		/* the number of the read */
+	u8 value[2];
+	u8 fault[2];
 };
 
 enum {
@@ -72,54 +77,82 @@ struct load {
 	u64 value;
 	u8 size;
 	bool fault;
+	u64 seq;		/* changes of the registry so far */
 };
 
 /* A window, as the kernel and as the reference understand it. */
 struct model_window {
-	struct sframe_window window;
+	struct sframe_window *window;
 	struct ref_window ref;
 };
 
 /* A lookup of a window, and what was found there. */
 struct find {
 	unsigned long ip;
-	const struct sframe_window *window;
-	u32 seq;
-	u32 seq_behind;		/* when its section was read */
-	bool read;		/* its section was */
+	struct sframe_range range;
+	u64 seq;
+};
+
+/* A step by windows: what it began with, what it did, which notes are its. */
+struct step {
+	struct unwind_user_state before, after;
+	int ret;
+	u64 seq;		/* of the registry, before */
+	u64 seq_behind[2];	/* when a section was read */
+	u32 reads[2];		/* numbers of the reads */
+	unsigned int nr_reads;	/* sections that were read */
+	unsigned int bytes;	/* reads of them */
+	unsigned int sections;	/* access sections */
+	unsigned int looks;	/* at the clock */
+	bool late;		/* seen there */
+	unsigned int first_load, behind_load;
+	unsigned int first_find, behind_find;
+	/* by the reference */
 	enum sframe_reason reason;
 	struct ref_frame frame;
 };
 
 #define MAX_EVENTS	8
-#define MAX_LOADS	8192
-#define MAX_FINDS	2048
+#define MAX_LOADS	16384
+#define MAX_FINDS	8192
+#define MAX_STEPS	4096
 #define MAX_WINDOWS	3
 
 struct model {
 	struct region regions[NR_REGIONS];
 	struct shadow *shadow;
-	u32 step;
-	bool faults_disabled;
+	u32 nr_reads;		/* of sections, ever */
+	int faults_disabled;
 
 	/* accesses */
-	unsigned long open_addr, open_size;
 	bool open;
 	int rcu_depth;
-	unsigned int rmbs;
+	unsigned long masked;	/* the address that was masked last */
+	bool has_masked;
+	unsigned long fault_addr;
+	unsigned int fault_size;
 
-	/* the lookup in progress */
-	const struct model_window *reading;
-	unsigned int rmbs_before;
-	bool counted;
-	unsigned int section_bytes;
-	unsigned int budget_left;	/* of a walk */
-	bool walks;
+	/* the step, or rows that are copied, in progress */
+	struct step *step;
+	const struct sframe_window *reading;
+	bool counted;		/* of a live section */
+	bool missing;		/* a byte that is needed was not read */
+	bool count_barrier;	/* behind the count */
+	bool read_barrier;	/* behind what was read */
 
 	struct load loads[MAX_LOADS];
 	unsigned int nr_loads, next_load;
 	struct find finds[MAX_FINDS];
 	unsigned int nr_finds, next_find;
+	struct step steps[MAX_STEPS];
+	unsigned int nr_steps, next_step;
+	struct step rows[REF_SMALL_ROWS + 1];	/* of the registration */
+	struct ref_func funcs[REF_SMALL_ROWS + 1];
+	unsigned int nr_rows, next_row;
+
+	/* time */
+	u64 limit;		/* of a walk */
+	unsigned int unseen;	/* reads since the clock was looked at */
 
 	/* changes */
 	struct event events[MAX_EVENTS];
@@ -134,6 +167,8 @@ struct model {
 	unsigned int nr_windows;
 	struct model_window *at[2];	/* what is registered now */
 	struct model_window *successor;	/* of at[0] */
+	struct sframe_window *removed[MAX_WINDOWS];	/* to be freed */
+	unsigned int nr_removed;
 	int refusal;			/* of the last registration */
 	bool no_memory;			/* for another window */
 };
@@ -149,22 +184,22 @@ void model_add_event(const struct event *event);
 
 /* Takes the next note: 0, or -EFAULT if that read faulted. */
 int model_take_loads(unsigned long addr, unsigned int size, void *dst);
-struct find *model_take_find(unsigned long ip);
+/* Whether a page was brought in: 0 or -EFAULT. */
+int model_take_fault_in(void);
+const struct find *model_take_find(unsigned long ip);
 bool model_all_taken(void);
 
 /* Window @nr as the registration of the kernel makes it; 0 or -errno. */
 int model_register(unsigned long key, unsigned long addr, unsigned long len,
 		   unsigned long opts);
 
-/* What a byte of the window's section was, in this step: 0 or -EFAULT. */
+const struct model_window *model_window_of(const struct sframe_window *window);
+
+/* What a byte of the window's section was, in this read: 0 or -EFAULT. */
 int model_section_byte(const struct ref_window *ref, unsigned long off,
-		       u8 *value);
+		       u32 read, u8 *value);
 
-enum sframe_reason model_find(const struct sframe_window *window,
-			      unsigned long ip,
-			      struct unwind_user_frame *frame,
-			      unsigned int *budget, bool nofault);
-
-int nofault_step(struct unwind_user_state *state);
+/* The kernel's rules in the reference's terms. */
+struct ref_frame model_frame(const struct unwind_user_frame *frame);
 
 #endif

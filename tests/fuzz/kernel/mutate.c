@@ -391,7 +391,7 @@ static void mutate_head(struct bytes *b)
 
 	switch (rnd(12)) {
 	case 0:
-		in->place = rnd(16);
+		in->place = rnd(256);
 		break;
 	case 1:
 		in->flags ^= 1 << rnd(8);

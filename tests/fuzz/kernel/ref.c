@@ -7,6 +7,10 @@
 #define MAX_ROWS	64
 #define MAX_SIGNALS	8
 #define MAX_INDEX	(1 << 24)
+#define MIN_KEYED	64
+#define MIN_STRIDE	16
+#define LOWEST_CODE	0x10000
+#define MAX_FAULTS	64
 
 /* Little-endian, @size bytes at @p. */
 static u64 number(const u8 *p, unsigned int size)
@@ -30,7 +34,7 @@ static s32 signed_number(u64 value, unsigned int size)
 struct opts {
 	u32 size, flags;
 	u64 text_start, text_length;
-	u32 format, reserved;
+	u32 format;
 };
 
 static int read_opts(struct opts *opts, unsigned long addr)
@@ -58,7 +62,8 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	opts->flags = number(bytes + 4, 4);
 	opts->text_start = number(bytes + 8, 8);
 	opts->text_length = number(bytes + 16, 8);
-	if (opts->flags > 3 || number(bytes + 24, 8))
+	opts->format = number(bytes + 24, 4);
+	if (opts->flags > 3 || opts->format > 3 || number(bytes + 28, 4))
 		return -EINVAL;
 	return 0;
 }
@@ -148,6 +153,106 @@ static int read_range(struct ref_window *ref, const struct opts *opts)
 	return 0;
 }
 
+/* Every so many functions, for no more than there is space for. */
+static u32 stride_of(u32 num_fdes)
+{
+	u32 stride = MIN_STRIDE;
+
+	while (((u64)num_fdes + stride - 1) / stride > REF_MAX_KEYS)
+		stride *= 2;
+	return stride;
+}
+
+/* Keys that are not in order are none. */
+static void read_keys(struct ref_window *ref)
+{
+	u64 start, length = ref->text_end - ref->text_start;
+	u32 nr, size;
+
+	if (ref->live || ref->num_fdes < MIN_KEYED || length > U32_MAX)
+		return;
+	ref->stride = stride_of(ref->num_fdes);
+	for (nr = 0; nr * (u64)ref->stride < ref->num_fdes; nr++) {
+		if (read_index_entry(ref, nr * ref->stride, &start, &size))
+			return;
+		start -= ref->text_start;
+		if (start >= length || (nr && start < ref->keys[nr - 1]))
+			return;
+		ref->keys[nr] = start;
+	}
+	ref->nr_keys = nr;
+}
+
+static unsigned int rows_of_function(struct ref_window *ref, u64 start)
+{
+	const struct step *read;
+	unsigned int nr;
+	u32 off = 0, end;
+
+	for (nr = 0; ; nr++) {
+		if (nr == REF_SMALL_ROWS)
+			return 0;
+		if (start + off < ref->text_start ||
+		    start + off >= ref->text_end)
+			return 0;
+		if (model.next_row == model.nr_rows)
+			finding("a small table was not read");
+		read = &model.rows[model.next_row];
+		if (read->before.ip != start + off)
+			finding("rows of another address were read");
+		ref->func = model.funcs[model.next_row++];
+		if (read->reason)
+			return 0;
+		ref->starts[nr] = off;
+		ref->frames[nr] = read->frame;
+		end = ref->func.size;
+		if (ref->func.block && ref->func.block < end)
+			end = ref->func.block;
+		off = ref->func.next;
+		if (ref->func.signal || off >= end)
+			return nr + 1;
+	}
+}
+
+/* A table of one function with few rows is copied, if nothing is wrong. */
+static void read_rows(struct ref_window *ref)
+{
+	u64 start, again;
+	u32 size;
+
+	if (ref->live || ref->num_fdes != 1 ||
+	    model_take_fault_in() ||
+	    read_index_entry(ref, 0, &start, &size) ||
+	    read_index_entry(ref, 0, &again, &size) || again + size < again)
+		return;
+	ref->nr_rows = rows_of_function(ref, start);
+}
+
+static bool without_section(const struct ref_window *ref)
+{
+	return ref->format >= SFRAME_FORMAT_FP;
+}
+
+static int read_window(struct ref_window *ref, const struct opts *opts)
+{
+	int ret;
+
+	if (without_section(ref)) {
+		if (ref->addr || ref->length || ref->live ||
+		    !opts->text_length)
+			return -EINVAL;
+		return read_range(ref, opts);
+	}
+	ret = read_section(ref);
+	if (!ret)
+		ret = read_range(ref, opts);
+	if (ret)
+		return ret;
+	read_keys(ref);
+	read_rows(ref);
+	return 0;
+}
+
 int ref_register(struct ref_window *ref, unsigned long addr,
 		 unsigned long len, unsigned long opts_addr)
 {
@@ -159,244 +264,258 @@ int ref_register(struct ref_window *ref, unsigned long addr,
 	ret = read_opts(&opts, opts_addr);
 	if (ret)
 		return ret;
-	if (model.no_memory)
-		return -ENOMEM;
 	memset(ref, 0, sizeof(*ref));
 	ref->addr = addr;
 	ref->length = len;
+	ref->format = opts.format;
 	ref->live = opts.flags & 2;
-	ret = read_section(ref);
-	return ret ? ret : read_range(ref, &opts);
+	ret = read_window(ref, &opts);
+	if (model.next_row != model.nr_rows)
+		finding("a table is read that is not small");
+	return ret ? ret : model.no_memory ? -ENOMEM : 0;
 }
 
 /* Rules of a frame. */
 
-bool ref_same_rule(const struct ref_rule *a, const struct ref_rule *b)
+static bool same_rule(const struct ref_rule *a, const struct ref_rule *b)
 {
 	return a->base == b->base && a->reg == b->reg && a->off == b->off &&
 	       a->load == b->load;
 }
 
-/* Where in the section, and how much of the budget is gone. */
+bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b)
+{
+	if (a->outermost != b->outermost || a->signal != b->signal)
+		return false;
+	return a->outermost || a->signal ||
+	       (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
+		same_rule(&a->fp, &b->fp) && a->addend == b->addend);
+}
+
+/* Where in the section, in which read of it. */
 struct place {
 	const struct ref_window *ref;
 	u64 pos;
-	u64 chunk_end;
-	unsigned int budget;
-	unsigned int spent;
+	u32 read;
 };
-
-static bool spent_all(struct place *place)
-{
-	if (place->spent == place->budget)
-		return true;
-	place->spent++;
-	return false;
-}
 
 static enum sframe_reason take(struct place *place, unsigned int size,
 			       u8 *bytes)
 {
 	while (size--)
-		if (model_section_byte(place->ref, place->pos++, bytes++))
+		if (model_section_byte(place->ref, place->pos++, place->read,
+				       bytes++))
 			return SFRAME_REASON_SECTION_FAULT;
 	return SFRAME_REASON_NONE;
 }
 
-/*
- * The budget knows of chunks: 64 bytes, less at the end of a page or of the
- * rows.
- */
-static bool starts_chunk(struct place *place)
+static enum sframe_reason take_number(struct place *place, unsigned int size,
+				      u64 *value)
 {
-	u64 addr = place->ref->addr + place->pos;
-	u64 size = min(64UL, PAGE_SIZE - addr % PAGE_SIZE);
+	enum sframe_reason reason;
+	u8 bytes[8];
 
-	if (place->pos < place->chunk_end)
-		return false;
-	place->chunk_end = min(place->pos + size, place->ref->fres_end);
-	return true;
+	reason = take(place, size, bytes);
+	*value = reason ? 0 : number(bytes, size);
+	return reason;
 }
 
-static enum sframe_reason take_row(struct place *place, unsigned int size,
-				   u8 *bytes)
+static bool is_left(const struct place *place, u64 size)
 {
-	for (; size; size--, bytes++) {
-		if (place->pos >= place->ref->fres_end)
-			return SFRAME_REASON_FRE_OFFSET;
-		if (starts_chunk(place) && spent_all(place))
-			return SFRAME_REASON_BUDGET;
-		if (take(place, 1, bytes))
-			return SFRAME_REASON_SECTION_FAULT;
-	}
-	return SFRAME_REASON_NONE;
-}
-
-static enum sframe_reason take_index(struct place *place, u64 pos,
-				     unsigned int size, u8 *bytes)
-{
-	if (spent_all(place))
-		return SFRAME_REASON_BUDGET;
-	place->pos = pos;
-	return take(place, size, bytes);
+	return place->pos + size <= place->ref->fres_end;
 }
 
 static enum sframe_reason entries_there(struct place *place, u32 *nr)
 {
 	enum sframe_reason reason;
-	u8 count[4];
+	u64 count;
 
 	*nr = place->ref->num_fdes;
 	if (!place->ref->live)
 		return SFRAME_REASON_NONE;
-	reason = take_index(place, 8, sizeof(count), count);
-	if (!reason && number(count, 4) < *nr)
-		*nr = number(count, 4);
+	place->pos = 8;
+	reason = take_number(place, 4, &count);
+	if (!reason && count < *nr)
+		*nr = count;
 	return reason;
 }
 
-struct function {
-	u64 start;
-	u32 size, rows;
+struct bounds {
+	u64 below, above;
+	u32 first, behind;
 };
+
+/* Between two of the functions that were sampled. */
+static void between_keys(const struct ref_window *ref, u64 ip,
+			 struct bounds *bounds)
+{
+	u32 nr = 0;
+
+	while (nr < ref->nr_keys && ref->text_start + ref->keys[nr] <= ip)
+		nr++;
+	if (nr) {
+		bounds->first = (nr - 1) * ref->stride;
+		bounds->below = ref->text_start + ref->keys[nr - 1];
+	}
+	if (nr < ref->nr_keys) {
+		bounds->behind = nr * ref->stride;
+		bounds->above = ref->text_start + ref->keys[nr];
+	}
+}
 
 /*
  * Halving, with the middle rounded down: which entries an unsorted index
  * shows is decided by it.
  */
-static enum sframe_reason find_function(struct place *place, u64 ip,
-					struct function *function)
+static enum sframe_reason find_entry(struct place *place, u64 ip,
+				     struct ref_func *func, u64 *entry)
 {
-	u64 below = 0, above = ~0ULL, at;
+	struct bounds in = { .above = ~0ULL };
 	enum sframe_reason reason;
-	u32 first = 0, behind, mid;
-	bool any = false;
-	u8 fde[16];
+	u64 at, off;
+	u32 mid;
 
-	reason = entries_there(place, &behind);
-	while (!reason && first < behind) {
-		mid = (u32)(((u64)first + behind) / 2);
+	reason = entries_there(place, &in.behind);
+	between_keys(place->ref, ip, &in);
+	for (*entry = 0; !reason && in.first < in.behind; ) {
+		mid = (u32)(((u64)in.first + in.behind) / 2);
 		at = place->ref->fdes + 16 * (u64)mid;
-		reason = take_index(place, at, sizeof(fde), fde);
+		place->pos = at;
+		reason = take_number(place, 8, &off);
 		if (reason)
 			break;
-		at += place->ref->addr + number(fde, 8);
-		if (at < below || at > above)
+		off += place->ref->addr + at;
+		if (off < in.below || off > in.above)
 			return SFRAME_REASON_FDE_ORDER;
-		if (at > ip) {
-			above = at;
-			behind = mid;
+		if (off > ip) {
+			in.above = off;
+			in.behind = mid;
 			continue;
 		}
-		below = at;
-		first = mid + 1;
-		function->start = at;
-		function->size = number(fde + 8, 4);
-		function->rows = number(fde + 12, 4);
-		any = true;
+		in.below = off;
+		in.first = mid + 1;
+		func->start = off;
+		*entry = at;
 	}
 	if (reason)
 		return reason;
-	return any ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
+	return *entry ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
 }
 
-static enum sframe_reason check_function(const struct ref_window *ref, u64 ip,
-					 const struct function *function)
+static enum sframe_reason find_function(struct place *place, u64 ip,
+					struct ref_func *func, u64 *rows)
 {
-	u64 end = function->start + function->size;
+	const struct ref_window *ref = place->ref;
+	enum sframe_reason reason;
+	u64 entry, size, end;
 
-	if (ip - function->start >= function->size)
+	reason = find_entry(place, ip, func, &entry);
+	if (reason)
+		return reason;
+	place->pos = entry + 8;
+	if (take_number(place, 4, &size) || take_number(place, 4, rows))
+		return SFRAME_REASON_SECTION_FAULT;
+	func->size = size;
+	end = func->start + func->size;
+	if (ip - func->start >= func->size)
 		return SFRAME_REASON_NO_FDE;
-	if (end < function->start || function->start < ref->text_start ||
+	if (end < func->start || func->start < ref->text_start ||
 	    end > ref->text_end)
 		return SFRAME_REASON_FDE_RANGE;
-	if (function->rows >= ref->fres_end - ref->fres)
-		return SFRAME_REASON_FRE_OFFSET;
 	return SFRAME_REASON_NONE;
 }
 
 struct attributes {
-	unsigned int nr_rows, start_size, block;
-	bool flex, signal;
+	unsigned int nr_rows, start_size;
+	bool flex;
 };
 
 static enum sframe_reason take_attributes(struct place *place,
-					  struct attributes *attr)
+					  struct attributes *attr,
+					  struct ref_func *func)
 {
-	enum sframe_reason reason;
-	u8 bytes[5];
+	u8 bytes[4], block;
 
-	reason = take_row(place, sizeof(bytes), bytes);
-	if (reason)
-		return reason;
-	if (bytes[2] & 0x40 || bytes[3] > 1 || (bytes[2] & 15) > 2)
+	if (!is_left(place, 5))
+		return SFRAME_REASON_FRE_OFFSET;
+	if (take(place, sizeof(bytes), bytes))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (bytes[2] & 0x60 || bytes[3] > 1 || (bytes[2] & 15) > 2)
 		return SFRAME_REASON_FDE_TYPE;
 	attr->nr_rows = number(bytes, 2);
 	attr->start_size = 1 << (bytes[2] & 15);
-	attr->signal = bytes[2] & 0x80;
 	attr->flex = bytes[3];
-	attr->block = bytes[2] & 0x10 ? bytes[4] : 0;
-	if (bytes[2] & 0x10 && !bytes[4])
-		return SFRAME_REASON_REP_SIZE;
-	return SFRAME_REASON_NONE;
+	func->signal = bytes[2] & 0x80;
+	if (!(bytes[2] & 0x10)) {
+		place->pos++;
+		return SFRAME_REASON_NONE;
+	}
+	if (take(place, 1, &block))
+		return SFRAME_REASON_SECTION_FAULT;
+	func->block = block;
+	return block ? SFRAME_REASON_NONE : SFRAME_REASON_REP_SIZE;
 }
 
+/* A row's words begin at a place. */
 struct row {
 	unsigned int nr, size;
 	u8 info;
-	u8 bytes[24];
+	struct place words;
 };
-
-static enum sframe_reason take_words(struct place *place, struct row *row)
-{
-	enum sframe_reason reason = take_row(place, 1, &row->info);
-
-	if (reason)
-		return reason;
-	row->nr = row->info >> 1 & 15;
-	row->size = 1 << (row->info >> 5 & 3);
-	if (row->nr > 6 || row->size > 4)
-		return SFRAME_REASON_ROW_WORDS;
-	return take_row(place, row->nr * row->size, row->bytes);
-}
 
 static enum sframe_reason find_row(struct place *place,
 				   const struct attributes *attr, u64 off,
-				   struct row *row)
+				   struct ref_func *func, struct row *row)
 {
-	enum sframe_reason reason;
-	unsigned int i;
 	u64 start, last = 0;
-	u8 bytes[4];
+	unsigned int i;
 
+	func->next = U32_MAX;
 	for (i = 0; i < attr->nr_rows; i++, last = start) {
 		if (i == MAX_ROWS)
 			return SFRAME_REASON_ROW_COUNT;
-		if (spent_all(place))
-			return SFRAME_REASON_BUDGET;
-		reason = take_row(place, attr->start_size, bytes);
-		if (reason)
-			return reason;
-		start = number(bytes, attr->start_size);
+		if (!is_left(place, attr->start_size + 1))
+			return SFRAME_REASON_FRE_OFFSET;
+		if (take_number(place, attr->start_size, &start))
+			return SFRAME_REASON_SECTION_FAULT;
 		if (i && start <= last)
 			return SFRAME_REASON_ROW_ORDER;
-		if (start > off)
+		if (start > off) {
+			func->next = start;
 			break;
-		reason = take_words(place, row);
-		if (reason)
-			return reason;
+		}
+		if (take(place, 1, &row->info))
+			return SFRAME_REASON_SECTION_FAULT;
+		row->nr = row->info >> 1 & 15;
+		row->size = 1 << (row->info >> 5 & 3);
+		if (row->nr > 7 || row->size > 4)
+			return SFRAME_REASON_ROW_WORDS;
+		if (!is_left(place, row->nr * row->size))
+			return SFRAME_REASON_FRE_OFFSET;
+		row->words = *place;
+		place->pos += row->nr * row->size;
 	}
 	return i ? SFRAME_REASON_NONE : SFRAME_REASON_NO_ROW;
 }
 
-static u32 word(const struct row *row, unsigned int i)
+static enum sframe_reason word(struct row *row, u32 *value)
 {
-	return number(row->bytes + i * row->size, row->size);
+	enum sframe_reason reason;
+	u64 wide;
+
+	reason = take_number(&row->words, row->size, &wide);
+	*value = wide;
+	return reason;
 }
 
-static s32 offset(const struct row *row, unsigned int i)
+static enum sframe_reason offset(struct row *row, s32 *value)
 {
-	return signed_number(word(row, i), row->size);
+	enum sframe_reason reason;
+	u32 plain;
+
+	reason = word(row, &plain);
+	*value = signed_number(plain, row->size);
+	return reason;
 }
 
 static struct ref_rule saved_at(s32 off)
@@ -404,28 +523,35 @@ static struct ref_rule saved_at(s32 off)
 	return (struct ref_rule) { .base = REF_CFA, .off = off, .load = true };
 }
 
-static enum sframe_reason default_frame(const struct row *row,
+static enum sframe_reason default_frame(struct row *row,
 					struct ref_frame *frame)
 {
+	s32 off;
+
 	if (row->nr > 2)
 		return SFRAME_REASON_ROW_WORDS;
 	frame->cfa.base = row->info & 1 ? REF_SP : REF_FP;
-	frame->cfa.off = offset(row, 0);
-	if (row->nr == 2)
-		frame->fp = saved_at(offset(row, 1));
+	if (offset(row, &frame->cfa.off))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (row->nr == 1)
+		return SFRAME_REASON_NONE;
+	if (offset(row, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	frame->fp = saved_at(off);
 	return SFRAME_REASON_NONE;
 }
 
 /* DWARF's numbers: 6 is rbp, 7 is rsp. */
-static enum sframe_reason pair(const struct row *row, unsigned int i,
-			       struct ref_rule *rule)
+static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
+			       bool *addend)
 {
-	u32 control = word(row, i), reg = control >> 3;
+	u32 control, reg;
 
-	if (control & 4)
-		return SFRAME_REASON_ROW_RULE;
+	if (word(row, &control) || offset(row, &rule->off))
+		return SFRAME_REASON_SECTION_FAULT;
+	reg = control >> 3;
 	rule->load = control & 2;
-	rule->off = offset(row, i + 1);
+	*addend = control & 4;
 	if (!(control & 1)) {
 		rule->base = REF_CFA;
 		return SFRAME_REASON_NONE;
@@ -437,27 +563,68 @@ static enum sframe_reason pair(const struct row *row, unsigned int i,
 	return SFRAME_REASON_NONE;
 }
 
+/* A pair, or three words if the format has addends. */
+static enum sframe_reason cfa_words(struct row *row, bool may_add,
+				    struct ref_frame *frame, unsigned int *left)
+{
+	enum sframe_reason reason;
+	bool addend;
+
+	*left = row->nr - 2;
+	reason = pair(row, &frame->cfa, &addend);
+	if (reason)
+		return reason;
+	if (frame->cfa.base == REF_CFA ||
+	    (addend && (!may_add || !frame->cfa.load)))
+		return SFRAME_REASON_ROW_RULE;
+	if (!addend)
+		return SFRAME_REASON_NONE;
+	if (!*left)
+		return SFRAME_REASON_ROW_WORDS;
+	--*left;
+	return offset(row, &frame->addend);
+}
+
+static enum sframe_reason plain_pair(struct row *row, struct ref_rule *rule)
+{
+	enum sframe_reason reason;
+	bool addend;
+
+	reason = pair(row, rule, &addend);
+	return reason ? reason : addend ? SFRAME_REASON_ROW_RULE :
+					  SFRAME_REASON_NONE;
+}
+
 /* cfa; cfa, ra; cfa, 0, fp; cfa, ra, fp */
-static enum sframe_reason flex_frame(const struct row *row,
+static enum sframe_reason flex_frame(struct row *row, bool may_add,
 				     struct ref_frame *frame)
 {
 	enum sframe_reason reason;
+	unsigned int left;
+	u32 zero = 0;
 
-	if (row->nr == 1 || row->nr == 3 || (row->nr == 5 && word(row, 2)))
+	if (row->nr == 1)
 		return SFRAME_REASON_ROW_WORDS;
-	reason = pair(row, 0, &frame->cfa);
-	if (!reason && frame->cfa.base == REF_CFA)
-		reason = SFRAME_REASON_ROW_RULE;
-	if (!reason && (row->nr == 4 || row->nr == 6))
-		reason = pair(row, 2, &frame->ra);
-	if (!reason && frame->ra.base == REF_CFA && !frame->ra.load)
-		reason = SFRAME_REASON_ROW_RULE;
-	if (!reason && row->nr > 4)
-		reason = pair(row, row->nr - 2, &frame->fp);
+	reason = cfa_words(row, may_add, frame, &left);
+	if (reason || !left)
+		return reason;
+	if (left == 1 || left > 4)
+		return SFRAME_REASON_ROW_WORDS;
+	if (left == 3) {
+		reason = word(row, &zero);
+		if (zero)
+			return SFRAME_REASON_ROW_WORDS;
+	} else {
+		reason = plain_pair(row, &frame->ra);
+		if (!reason && frame->ra.base == REF_CFA && !frame->ra.load)
+			reason = SFRAME_REASON_ROW_RULE;
+	}
+	if (!reason && left > 2)
+		reason = plain_pair(row, &frame->fp);
 	return reason;
 }
 
-static enum sframe_reason row_frame(const struct row *row, bool flex,
+static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 				    struct ref_frame *frame)
 {
 	if (!row->nr) {
@@ -468,50 +635,57 @@ static enum sframe_reason row_frame(const struct row *row, bool flex,
 	if (row->info & 0x80)
 		return SFRAME_REASON_ROW_RULE;
 	frame->ra = saved_at(-8);
-	return flex ? flex_frame(row, frame) : default_frame(row, frame);
-}
-
-static enum sframe_reason find_frame(struct place *place, u64 ip,
-				     struct ref_frame *frame)
-{
-	const struct ref_window *ref = place->ref;
-	struct function function = { 0 };
-	enum sframe_reason reason;
-	struct attributes attr;
-	struct row row = { 0 };
-	u64 off;
-
-	memset(frame, 0, sizeof(*frame));
-	reason = find_function(place, ip, &function);
-	if (!reason)
-		reason = check_function(ref, ip, &function);
-	if (reason)
-		return reason;
-
-	place->pos = ref->fres + function.rows;
-	reason = take_attributes(place, &attr);
-	if (reason)
-		return reason;
-	if (attr.signal) {
-		frame->signal = true;
-		return SFRAME_REASON_NONE;
-	}
-	off = ip - function.start;
-	if (attr.block)
-		off %= attr.block;
-	reason = find_row(place, &attr, off, &row);
-	return reason ? reason : row_frame(&row, attr.flex, frame);
+	return flex ? flex_frame(row, may_add, frame) :
+		      default_frame(row, frame);
 }
 
 enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
-			    unsigned int budget, struct ref_frame *frame,
-			    unsigned int *spent)
+			    u32 read, struct ref_func *func,
+			    struct ref_frame *frame)
 {
-	struct place place = { .ref = ref, .budget = budget };
-	enum sframe_reason reason = find_frame(&place, ip, frame);
+	struct place place = { .ref = ref, .read = read };
+	enum sframe_reason reason;
+	struct attributes attr;
+	struct row row = { 0 };
+	u64 off, rows;
 
-	*spent = place.spent;
-	return reason;
+	memset(frame, 0, sizeof(*frame));
+	memset(func, 0, sizeof(*func));
+	reason = find_function(&place, ip, func, &rows);
+	if (reason)
+		return reason;
+	place.pos = ref->fres + rows;
+	reason = take_attributes(&place, &attr, func);
+	if (reason)
+		return reason;
+	if (func->signal) {
+		frame->signal = true;
+		return SFRAME_REASON_NONE;
+	}
+	off = ip - func->start;
+	if (func->block)
+		off %= func->block;
+	reason = find_row(&place, &attr, off, func, &row);
+	return reason ? reason :
+	       row_frame(&row, attr.flex,
+			 ref->format == SFRAME_FORMAT_V3_ADDEND, frame);
+}
+
+/* The same from what was copied. */
+static enum sframe_reason copied_frame(const struct ref_window *ref, u64 ip,
+				       struct ref_frame *frame)
+{
+	unsigned int i = ref->nr_rows - 1;
+	u64 off = ip - ref->func.start;
+
+	if (off >= ref->func.size)
+		return SFRAME_REASON_NO_FDE;
+	if (ref->func.block)
+		off %= ref->func.block;
+	while (ref->starts[i] > off)
+		i--;
+	*frame = ref->frames[i];
+	return SFRAME_REASON_NONE;
 }
 
 /* Steps. */
@@ -520,9 +694,12 @@ static int stack_word(const struct unwind_user_state *state,
 		      unsigned long addr, unsigned long *value)
 {
 	*value = 0;
-	/* There the address is checked before anything is tried. */
-	if (model.faults_disabled && addr > TASK_SIZE)
-		return -EFAULT;
+	if (addr >= TASK_SIZE) {
+		/* Without a mask it is not tried. */
+		if (!shim_has_mask)
+			return -EFAULT;
+		addr = TASK_SIZE;
+	}
 	return model_take_loads(addr, state->ws, value);
 }
 
@@ -610,35 +787,52 @@ static enum sframe_reason probed_return(const struct unwind_user_state *state,
 		slot = next_probe(state->ri, slot);
 	ri = probe_at(state->ri, slot);
 	if (!ri)
-		return SFRAME_REASON_STACK_FAULT;
+		return SFRAME_REASON_RETURN_PROBE;
 	*ra = ri->orig_ret_vaddr;
 	*cfa = slot + state->ws;
 	return SFRAME_REASON_NONE;
 }
 
-static enum sframe_reason apply(struct unwind_user_state *state,
-				const struct ref_frame *frame, bool checked)
+struct caller {
+	unsigned long cfa, ra, fp;
+};
+
+static enum sframe_reason read_caller(const struct unwind_user_state *state,
+				      const struct ref_frame *frame,
+				      struct caller *caller)
 {
-	unsigned long cfa = 0, ra = state->ip, fp = state->fp;
 	enum sframe_reason reason;
 
-	reason = rule_value(state, &frame->cfa, 0, &cfa);
-	if (!reason && checked && (cfa < state->sp ||
-				   (cfa == state->sp && !state->topmost)))
+	*caller = (struct caller) { .fp = state->fp };
+	reason = rule_value(state, &frame->cfa, 0, &caller->cfa);
+	caller->cfa += (s64)frame->addend;
+	if (!reason && (caller->cfa < state->sp ||
+			(caller->cfa == state->sp && !state->topmost)))
 		reason = SFRAME_REASON_CFA_ORDER;
-	if (!reason && checked && cfa % state->ws)
+	if (!reason && caller->cfa % state->ws)
 		reason = SFRAME_REASON_CFA_ALIGN;
 	if (!reason)
-		reason = rule_value(state, &frame->ra, cfa, &ra);
+		reason = rule_value(state, &frame->ra, caller->cfa,
+				    &caller->ra);
 	if (!reason)
-		reason = rule_value(state, &frame->fp, cfa, &fp);
-	if (!reason)
-		reason = probed_return(state, frame->by_fp, &cfa, &ra);
+		reason = rule_value(state, &frame->fp, caller->cfa,
+				    &caller->fp);
+	return reason;
+}
+
+static enum sframe_reason enter(struct unwind_user_state *state,
+				struct caller *caller, bool by_fp)
+{
+	enum sframe_reason reason;
+
+	reason = probed_return(state, by_fp, &caller->cfa, &caller->ra);
 	if (reason)
 		return reason;
-	state->ip = ra;
-	state->sp = cfa;
-	state->fp = fp;
+	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
+		return SFRAME_REASON_RETURN_ADDRESS;
+	state->ip = caller->ra;
+	state->sp = caller->cfa;
+	state->fp = caller->fp;
 	state->topmost = false;
 	state->exact_ip = false;
 	return SFRAME_REASON_NONE;
@@ -646,80 +840,138 @@ static enum sframe_reason apply(struct unwind_user_state *state,
 
 /*
  * x86-64: sp is at the ucontext, its mcontext at 40, and there rbp at 80, rsp
- * at 120, rip at 128, cs at 144. The copy is from rbp to ss.
+ * at 120, rip at 128, cs at 144.
  */
-static enum sframe_reason apply_signal(struct unwind_user_state *state)
+static enum sframe_reason read_signal(const struct unwind_user_state *state,
+				      struct caller *caller)
 {
-	u8 bytes[72];
+	unsigned long mode;
 
 	if (state->signals >= MAX_SIGNALS)
 		return SFRAME_REASON_SIGNAL;
-	if (model_take_loads(state->sp + 120, sizeof(bytes), bytes))
+	if (stack_word(state, state->sp + 184, &mode) ||
+	    stack_word(state, state->sp + 168, &caller->ra) ||
+	    stack_word(state, state->sp + 160, &caller->cfa) ||
+	    stack_word(state, state->sp + 120, &caller->fp))
 		return SFRAME_REASON_STACK_FAULT;
-	if (number(bytes + 64, 2) != 0x33)
-		return SFRAME_REASON_SIGNAL;
-	state->fp = number(bytes, 8);
-	state->sp = number(bytes + 40, 8);
-	state->ip = number(bytes + 48, 8);
+	return (u16)mode == 0x33 ? SFRAME_REASON_NONE : SFRAME_REASON_SIGNAL;
+}
+
+static void enter_signal(struct unwind_user_state *state,
+			 const struct caller *caller)
+{
+	state->ip = caller->ra;
+	state->sp = caller->cfa;
+	state->fp = caller->fp;
 	state->regs = NULL;
 	state->signals++;
 	state->topmost = true;
 	state->exact_ip = true;
+}
+
+static enum sframe_reason read_by_frame(const struct unwind_user_state *state,
+					const struct ref_frame *frame,
+					struct caller *caller)
+{
+	if (frame->outermost)
+		return SFRAME_REASON_NONE;
+	if (frame->signal)
+		return read_signal(state, caller);
+	return read_caller(state, frame, caller);
+}
+
+static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
+					 const struct ref_frame *frame,
+					 struct caller *caller)
+{
+	if (frame->signal)
+		enter_signal(state, caller);
+	else if (frame->outermost)
+		state->done = true;
+	else
+		return enter(state, caller, false);
 	return SFRAME_REASON_NONE;
 }
 
-/*
- * The window at @ip: its frame, or no window. What was read counts if no
- * window was removed meanwhile, or this one is still there.
- */
-static enum sframe_reason frame_at(unsigned long ip, struct ref_frame *frame,
-				   bool *any)
+static void look_up(struct sframe_walk *walk, unsigned long ip)
 {
-	unsigned int tries;
-	struct find *find;
-	u32 seq;
+	const struct find *find = model_take_find(ip);
 
-	for (tries = 0; tries < 2; tries++) {
-		find = model_take_find(ip);
-		seq = find->seq;
-		/* Gone before it was pinned. */
-		while (find->window && !find->read)
-			find = model_take_find(ip);
-		*any = find->window;
-		if (!find->window)
-			return SFRAME_REASON_NONE;
-		*frame = find->frame;
-		if (find->seq_behind == seq ||
-		    model_take_find(ip)->window == find->window)
-			return find->reason;
-	}
-	return SFRAME_REASON_CHANGED;
+	walk->window = find->range.window;
+	walk->first = find->range.first;
+	walk->last = find->range.last;
+	walk->seq = find->seq;
 }
 
-int ref_step(struct unwind_user_state *state, enum sframe_reason *reason)
+static int refuse(struct sframe_walk *walk, enum sframe_reason reason)
+{
+	walk->reason = reason;
+	return reason == SFRAME_REASON_SECTION_FAULT ||
+	       reason == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
+}
+
+/*
+ * By the rows of a window: false if another one has taken its place while they
+ * were read.
+ */
+static bool try_window(struct unwind_user_state *state, struct step *step,
+		       const struct ref_window *ref, unsigned int try,
+		       unsigned long ip)
+{
+	const struct sframe_window *window = state->sframe.window;
+	bool out_of_time = step->late || step->after.sframe.budget < 0;
+	struct caller caller;
+	struct ref_func func;
+
+	model.missing = false;
+	if (ref->nr_rows)
+		step->reason = copied_frame(ref, ip, &step->frame);
+	else
+		step->reason = ref_find(ref, ip, step->reads[try], &func,
+					&step->frame);
+	if (!step->reason)
+		step->reason = read_by_frame(state, &step->frame, &caller);
+	if (!ref->nr_rows && step->seq_behind[try] != state->sframe.seq) {
+		look_up(&state->sframe, ip);
+		if (state->sframe.window != window) {
+			/* Why it was not read to the end does not matter. */
+			if (model.missing && !out_of_time)
+				finding("a window was not read");
+			return false;
+		}
+	}
+	if (model.missing)
+		finding("a byte that is needed was not read");
+	if (!step->reason)
+		step->reason = enter_by_frame(state, &step->frame, &caller);
+	return true;
+}
+
+int ref_step(struct unwind_user_state *state, struct step *step)
 {
 	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
-	struct ref_frame frame;
-	bool any;
+	struct sframe_walk *walk = &state->sframe;
+	const struct model_window *window;
+	unsigned int try;
 
-	*reason = SFRAME_REASON_NONE;
-	if (!shim_task.mm->sframe)
-		return -ENOENT;
-	*reason = frame_at(ip, &frame, &any);
-	if (!any)
-		return -ENOENT;
-	if (*reason)
-		return -EINVAL;
-	if (frame.outermost) {
-		state->done = true;
-		return 0;
+	if (ip < walk->first || ip > walk->last || step->seq != walk->seq)
+		look_up(walk, ip);
+	for (try = 0; try < 2; try++) {
+		window = model_window_of(walk->window);
+		if (!window || window->ref.format == SFRAME_FORMAT_FP)
+			return -ENOENT;
+		if (window->ref.format == SFRAME_FORMAT_END) {
+			state->done = true;
+			return 0;
+		}
+		if (try_window(state, step, &window->ref, try, ip))
+			return step->reason ? refuse(walk, step->reason) : 0;
 	}
-	*reason = frame.signal ? apply_signal(state) :
-				 apply(state, &frame, true);
-	return *reason ? -EINVAL : 0;
+	step->reason = SFRAME_REASON_CHANGED;
+	return refuse(walk, step->reason);
 }
 
-int ref_fp_step(struct unwind_user_state *state, bool checked)
+enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 {
 	const s32 ws = state->ws;
 	const struct ref_frame entry = {
@@ -730,14 +982,15 @@ int ref_fp_step(struct unwind_user_state *state, bool checked)
 		.cfa = { .base = REF_FP, .off = 2 * ws },
 		.ra = saved_at(-ws),
 		.fp = saved_at(-2 * ws),
-		.by_fp = true,
 	};
+	bool is_entry = state->topmost && state->regs && shim_function_start;
+	enum sframe_reason reason;
+	struct caller caller;
 
-	if (state->topmost && state->regs && shim_function_start)
-		return apply(state, &entry, checked);
-	if (checked && state->fp < state->sp)
+	if (!is_entry && state->fp < state->sp)
 		return SFRAME_REASON_CFA_ORDER;
-	return apply(state, &frame, checked);
+	reason = read_caller(state, is_entry ? &entry : &frame, &caller);
+	return reason ? reason : enter(state, &caller, !is_entry);
 }
 
 /* Walks. */
@@ -762,44 +1015,144 @@ static bool start(struct unwind_user_state *state)
 	return !(shim_regs.flags & X86_VM_MASK);
 }
 
-/* A frame that a window refuses ends the walk; frame pointers do the rest. */
-static bool next(struct unwind_user_state *state, bool windows, bool checked)
+/* What the kernel has begun its walk with. */
+static void start_windows(struct unwind_user_state *state, bool in_sample)
 {
-	enum sframe_reason reason;
+	const struct sframe_walk *walk = &model.steps[0].before.sframe;
+
+	if (!model.nr_steps)
+		finding("windows are not used");
+	state->available_types = model.steps[0].before.available_types;
+	state->sframe = *walk;
+	if (walk->first <= walk->last || walk->reg != &model.registry)
+		finding("a walk begins with a window");
+	if (!walk->deadline != !in_sample)
+		finding("a walk has the deadline of another");
+	if (walk->budget != (in_sample ? SFRAME_BUDGET_SAMPLE :
+			     SFRAME_BUDGET_DEFERRED))
+		finding("a walk has the budget of another");
+}
+
+/*
+ * Frames beside all windows have neighbours: is @ip one of a gap that was
+ * found, and nothing has changed since?
+ */
+static bool in_known_gap(unsigned long ip)
+{
+	const struct find *find = &model.finds[model.next_find - 1];
+	u64 seq = model.next_load ? model.loads[model.next_load - 1].seq : 0;
+
+	return model.next_find && !find->range.window &&
+	       ip >= find->range.first && ip <= find->range.last &&
+	       seq <= find->seq;
+}
+
+static bool next_is(const struct unwind_user_state *state)
+{
+	const struct step *step = &model.steps[model.next_step];
+
+	return model.next_step < model.nr_steps &&
+	       step->first_load == model.next_load &&
+	       step->before.ip == state->ip && step->before.sp == state->sp;
+}
+
+/* The step by windows was compared; take it as it was. */
+static int take_step(struct unwind_user_state *state)
+{
+	struct unwind_user_state at = *state;
+	const struct step *step;
+
+	if (!next_is(state)) {
+		if (!in_known_gap(state->exact_ip ? state->ip : state->ip - 1))
+			finding("windows are passed by");
+		return -ENOENT;
+	}
+	step = &model.steps[model.next_step++];
+	at.fault = step->before.fault;
+	at.fault_size = step->before.fault_size;
+	at.current_type = step->before.current_type;
+	at.sframe.budget = step->before.sframe.budget;
+	at.sframe.slack = step->before.sframe.slack;
+	if (memcmp(&at, &step->before, sizeof(at)))
+		finding("a step from another position");
+	model.next_load = step->behind_load;
+	model.next_find = step->behind_find;
+	*state = step->after;
+	return step->ret;
+}
+
+/* 0, or why the stack ends. */
+static int next(struct unwind_user_state *state, bool windows,
+		enum sframe_reason *reason)
+{
 	int ret = -ENOENT;
 
 	if (windows)
-		ret = ref_step(state, &reason);
-	if (ret == -ENOENT)
-		ret = ref_fp_step(state, checked);
-	return !ret && !state->done;
+		ret = take_step(state);
+	*reason = SFRAME_REASON_NONE;
+	if (ret == -ENOENT) {
+		switch (ref_fp_step(state)) {
+		case SFRAME_REASON_NONE:
+			return 0;
+		case SFRAME_REASON_STACK_FAULT:
+			return -EFAULT;
+		default:
+			return -EINVAL;
+		}
+	}
+	if (ret)
+		*reason = state->sframe.reason;
+	return ret;
 }
 
-unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max)
+/* A step is repeated when what was missing is there. */
+static int next_sleeping(struct unwind_user_state *state, bool windows,
+			 enum sframe_reason *reason)
+{
+	unsigned int faults;
+	int ret;
+
+	for (faults = 0; ; faults++) {
+		ret = next(state, windows, reason);
+		if (ret != -EFAULT || faults == MAX_FAULTS ||
+		    model_take_fault_in())
+			return ret;
+	}
+}
+
+unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
+			       enum sframe_reason *reason)
 {
 	struct unwind_user_state state;
 	unsigned int nr = 0;
 	bool windows;
 
+	*reason = SFRAME_REASON_NONE;
 	if (shim_task.flags & PF_KTHREAD || !(shim_regs.cs & 3) ||
 	    !start(&state))
 		return 0;
-	windows = state.ws == 8 && model.nr_windows;
+	windows = state.ws == 8 && model.nr_windows && model.limit;
+	if (windows && max > 1)
+		start_windows(&state, false);
 	do {
 		ips[nr++] = state.ip;
-	} while (nr < max && next(&state, windows, true));
+	} while (nr < max && !next_sleeping(&state, windows, reason) &&
+		 !state.done);
 	return nr;
 }
 
 unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
-			   unsigned int limit)
+			   unsigned int limit, enum sframe_reason *reason)
 {
 	struct unwind_user_state state;
 	unsigned int nr = 0;
 
-	if (!start(&state) || state.ws != 8)
+	*reason = SFRAME_REASON_NONE;
+	if (!start(&state) || state.ws != 8 || !model.nr_windows ||
+	    !model.limit || !max)
 		return 0;
-	while (nr < max && next(&state, true, false)) {
+	start_windows(&state, true);
+	while (nr < max && !next(&state, true, reason) && !state.done) {
 		if (nr == limit)
 			break;
 		ips[nr++] = state.ip;

@@ -12,18 +12,10 @@
 #include <linux/unwind_user_types.h>
 #include "sframe.h"
 
-/* A window that was accepted. Offsets are from the section's start. */
-struct ref_window {
-	unsigned long addr;
-	unsigned long length;
-	unsigned long text_start;
-	unsigned long text_end;
-	u64 fdes;
-	u64 fres;
-	u64 fres_end;
-	u32 num_fdes;		/* or capacity, if live */
-	bool live;
-};
+struct step;
+
+#define REF_SMALL_ROWS	4
+#define REF_MAX_KEYS	256
 
 enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_OTHER };
 
@@ -36,30 +28,60 @@ struct ref_rule {
 
 struct ref_frame {
 	struct ref_rule cfa, ra, fp;
+	s32 addend;
 	bool by_fp;		/* by convention, not by rows */
 	bool outermost;
 	bool signal;
 };
 
-bool ref_same_rule(const struct ref_rule *a, const struct ref_rule *b);
+struct ref_func {
+	u64 start;
+	u32 size, block;
+	u32 next;		/* where the rows behind the one found begin */
+	bool signal;
+};
+
+/* A window that was accepted. Offsets are from the section's start. */
+struct ref_window {
+	unsigned long addr;
+	unsigned long length;
+	unsigned long text_start;
+	unsigned long text_end;
+	u64 fdes;
+	u64 fres;
+	u64 fres_end;
+	u32 num_fdes;		/* or capacity, if live */
+	u32 format;
+	bool live;
+
+	/* what was copied of it */
+	u32 keys[REF_MAX_KEYS], nr_keys, stride;
+	struct ref_func func;
+	u32 starts[REF_SMALL_ROWS], nr_rows;
+	struct ref_frame frames[REF_SMALL_ROWS];
+};
+
+bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b);
 
 /* 0 or -errno, from what the registration read. */
 int ref_register(struct ref_window *ref, unsigned long addr,
 		 unsigned long len, unsigned long opts);
 
+/* The rules of @ip, from what the read of this number has seen. */
 enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
-			    unsigned int budget, struct ref_frame *frame,
-			    unsigned int *spent);
+			    u32 read, struct ref_func *func,
+			    struct ref_frame *frame);
 
-/* One step; returns what the kernel's does: 0, -ENOENT, -EINVAL. */
-int ref_step(struct unwind_user_state *state, enum sframe_reason *reason);
+/* One step; returns what the kernel's does, and why. */
+int ref_step(struct unwind_user_state *state, struct step *step);
 
-/* A step by frame pointer: 0 or not. */
-int ref_fp_step(struct unwind_user_state *state, bool checked);
+/* A step by frame pointer: 0 or why not. */
+enum sframe_reason ref_fp_step(struct unwind_user_state *state);
 
-/* Addresses of a walk: how many. */
-unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max);
+/* Addresses of a walk: how many; and the refusal that ended it. */
+unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
+			       enum sframe_reason *reason);
 unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
-			   unsigned int limit);
+			   unsigned int limit, enum sframe_reason *reason);
 
 #endif

@@ -5,7 +5,6 @@
 #include <linux/unwind_user.h>
 
 #include "input.h"
-#include "user.h"
 
 /* UNWIND_MAX_ENTRIES and the default of kernel.perf_event_max_stack. */
 #define DEFERRED_MAX	510
@@ -19,45 +18,65 @@ static void compare(unsigned int nr, unsigned int want_nr)
 		finding("a walk of another length");
 	if (memcmp(ips, want, nr * sizeof(*ips)))
 		finding("another frame");
-	if (!model_all_taken())
+	if (!model_all_taken() || model.next_step != model.nr_steps)
 		finding("a walk reads what it does not need");
 }
 
-static void begin(struct input *in, const u8 *data, size_t size,
-		  unsigned int budget, bool nofault)
+static void compare_refused(enum sframe_reason reason)
+{
+	const struct sframe_counters *counters = &model.registry.counters;
+	u64 sum = 0;
+	int i;
+
+	for (i = 0; i < SFRAME_NR_REASONS; i++)
+		sum += counters->refused[i];
+	if (sum != (reason != SFRAME_REASON_NONE) ||
+	    counters->refused[reason] != sum ||
+	    counters->last_reason != reason)
+		finding("another reason is counted");
+}
+
+static void begin(struct input *in, const u8 *data, size_t size, bool in_sample)
 {
 	input_load(in, data, size);
+	/* 0 switches windows off. */
+	model.limit = in->budget;
 	input_windows(in);
 	input_events(in);
-	model_start(nofault);
-	model.walks = true;
-	model.budget_left = budget;
+	model_start(in_sample);
 }
 
 static void perf_walk(const u8 *data, size_t size)
 {
 	struct perf_callchain_entry_ctx entry = { .entries = ips };
+	enum sframe_reason reason;
 	struct input in;
+	unsigned int nr;
 
-	begin(&in, data, size, UNWIND_USER_BUDGET_NOFAULT, true);
+	begin(&in, data, size, true);
 	entry.max_stack = in.max_frames ? in.max_frames % PERF_MAX : PERF_MAX;
 	entry.limit = in.state & STATE_NO_REGS ? 3 : PERF_MAX;
 	sframe_callchain_user(&entry, &shim_regs);
 	model_end();
-	compare(entry.nr, ref_perf_walk(want, entry.max_stack, entry.limit));
+	nr = ref_perf_walk(want, entry.max_stack, entry.limit, &reason);
+	compare(entry.nr, nr);
+	compare_refused(reason);
 }
 
 static void deferred_walk(const u8 *data, size_t size)
 {
 	struct unwind_stacktrace trace = { .entries = ips };
-	unsigned int max;
+	enum sframe_reason reason;
+	unsigned int max, nr;
 	struct input in;
 
-	begin(&in, data, size, UNWIND_USER_BUDGET, false);
+	begin(&in, data, size, false);
 	max = in.max_frames ? in.max_frames : DEFERRED_MAX;
 	unwind_user(&trace, max);
 	model_end();
-	compare(trace.nr, ref_deferred_walk(want, max));
+	nr = ref_deferred_walk(want, max, &reason);
+	compare(trace.nr, nr);
+	compare_refused(reason);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

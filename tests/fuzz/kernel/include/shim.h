@@ -84,7 +84,6 @@ void finding(const char *what) __attribute__((noreturn));
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define order_base_2(n)		((n) > 1 ? 64 - __builtin_clzl((n) - 1UL) : 0)
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
-#define array_index_nospec(index, size)	(index)
 
 #define min(a, b) ({			\
 	__typeof__(a) min_a = (a);	\
@@ -154,8 +153,6 @@ struct mutex {
 struct maple_tree {
 	int unused;
 };
-
-bool refcount_inc_not_zero(refcount_t *refs);
 
 /* tasks */
 struct pt_regs {
@@ -259,9 +256,17 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 #define user_read_access_begin(ptr, size) \
 	shim_access_begin((unsigned long)(ptr), size)
 #define user_read_access_end()	shim_access_end()
-#define can_do_masked_user_access()		false
-#define masked_user_read_access_begin(ptr)	finding("a mask is used")
-#define mask_user_address(ptr)			(ptr)
+
+/* Architectures have a mask for addresses, or checks that do the same. */
+extern bool shim_has_mask;
+unsigned long shim_mask(unsigned long addr);
+unsigned long shim_index_nospec(unsigned long index, unsigned long size);
+
+#define can_do_masked_user_access()		shim_has_mask
+#define masked_user_read_access_begin(ptr)	((void)shim_access_begin(0, 1))
+#define mask_user_address(ptr) \
+	((const void *)shim_mask((unsigned long)(ptr)))
+#define array_index_nospec(index, size)		shim_index_nospec(index, size)
 
 #define unsafe_get_user(x, ptr, label) do {				\
 	u64 user_value = 0;						\
