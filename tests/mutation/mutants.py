@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 REFUSAL = re.compile(
     r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|-E[A-Z0-9]+|'
-    r'NULL|true|false)?;|break;|continue;|goto \w+;)')
+    r'NULL|true|false)?;|return sframe_refuse\([^;]*;|'
+    r'break;|continue;|goto \w+;)')
+# Nothing is copied of a table: only there a refusal.
+NO_COPY = re.compile(r'return 0;')
 PASSED_ON = re.compile(r'^!?(?:reason|ret)$')
 FUNCTION = re.compile(r'^(?:[a-z_][\w \t*]*[ \t*])?(\w+)\((?!\()', re.M)
 IF = re.compile(r'\bif \(')
@@ -111,42 +114,59 @@ def find(path, source):
     for match in IF.finditer(code):
         start = match.end() - 1
         end = closing(code, start)
-        refusal = REFUSAL.search(statement(code, end + 1))
+        refused = statement(code, end + 1)
+        refusal = REFUSAL.search(refused)
+        if not refusal and path.endswith('sframe_section.c'):
+            refusal = NO_COPY.search(refused)
         condition = ' '.join(code[start + 1:end].split())
         if not refusal or PASSED_ON.match(condition):
             continue
-        if refusal.group('what') == 'SFRAME_REASON_NONE':
+        what = refusal.groupdict().get('what') or ''
+        if what == 'SFRAME_REASON_NONE':
             continue
         for low, high in operands(code, start + 1, end):
             check = ' '.join(source[low:high].split())
             yield Mutant(path, function_at(code, match.start()), check,
-                         refusal.group('what') or '', low, high,
+                         what, low, high,
                          f'((void)({source[low:high]}), 0)')
 
 
 # What limits or protects without an `if': path, text, replacement.
 OTHERS = (
+    ('kernel/unwind/sframe.c', 'if (count < *nr)', ''),
     ('kernel/unwind/sframe.c',
-     'size = min(size, PAGE_SIZE - offset_in_page(cur->pos));', ';'),
+     '/* What was stored before the count is read after it. */\n\tsmp_rmb();',
+     ''),
     ('kernel/unwind/sframe.c',
-     'min(SFRAME_CHUNK, cur->end - cur->pos)', 'SFRAME_CHUNK'),
+     '/* See sframe_changed(). */\n\tsmp_rmb();', ''),
     ('kernel/unwind/sframe.c',
-     'if (count < *nr)', ''),
-    ('kernel/unwind/sframe.c', 'smp_rmb();', ''),
+     'word & (U32_MAX >> (32 - (8 << SFRAME_FRE_WORD_SIZE(row->info))))',
+     'word'),
+    ('kernel/unwind/sframe.c', 'return walk->window == window;',
+     'return true;'),
+    ('kernel/unwind/sframe.c', 'tries < 2', 'tries < 1'),
     ('kernel/unwind/sframe.c',
-     '& GENMASK((8 << row->shift) - 1, 0)', ''),
-    ('kernel/unwind/sframe_step.h', 'smp_rmb();', ''),
-    ('kernel/unwind/sframe_step.h',
-     'return sframe_lookup(reg, ip) == window;', 'return true;'),
-    ('kernel/unwind/sframe_step.h',
+     'walk->budget -= SFRAME_INTERVAL - walk->slack;', ''),
+    ('kernel/unwind/sframe.c', 'walk->slack -= sframe_stack_reads(state);',
+     ''),
+    ('kernel/unwind/sframe.c', 'if (likely(--walk->slack >= 0))', 'if (1)'),
+    ('kernel/unwind/sframe.h',
      'state->exact_ip ? state->ip : state->ip - 1', 'state->ip'),
-    ('kernel/unwind/sframe_step.h',
-     'while (window && !refcount_inc_not_zero(&window->refs));',
-     'while (window && !refcount_inc_not_zero(&window->refs) && 0);'),
-    ('kernel/unwind/sframe_step.h', 'tries < 2', 'tries < 1'),
+    ('kernel/unwind/sframe.h',
+     'READ_ONCE(walk->reg->seq) == walk->seq', '1'),
+    ('kernel/unwind/sframe.h', 'ip >= walk->first && ip <= walk->last', '1'),
+    ('kernel/unwind/sframe_callchain.c', 'walk->window ||', ''),
+    ('kernel/unwind/sframe_callchain.c',
+     'walk->slack -= sframe_stack_reads(state);', ''),
+    ('kernel/unwind/sframe_section.c', 'min(size, func->size)', 'size'),
     ('kernel/unwind/signal.h', 'state->regs = NULL;', ''),
     ('kernel/unwind/signal.h', 'state->signals++;', ''),
     ('kernel/unwind/signal.h', 'state->exact_ip = true;', ''),
+    ('kernel/unwind/user.h',
+     'return mask_user_address((const void __user *)addr);',
+     'return (const void __user *)addr;'),
+    ('kernel/unwind/user.h',
+     'array_index_nospec(addr, TASK_SIZE_MAX)', 'addr'),
     ('kernel/unwind/user.h', 'state->exact_ip = false;', ''),
     ('kernel/unwind/user.h', 'state->topmost = false;', ''),
     ('kernel/unwind/uprobes.h', '!nearest || ri->stack < nearest->stack', '1'),

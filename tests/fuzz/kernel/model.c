@@ -987,6 +987,7 @@ static void compare_budget(const struct step *step)
 	same(spent >= SFRAME_STACK_READS, "a step costs nothing");
 	same(step->bytes <= 2 * spent + 22, "more is read than is paid for");
 	same(spent <= step->bytes + 24, "more is paid for than is read");
+	same(after->slack >= 0, "a step is not paid for at its beginning");
 	if (reason == SFRAME_REASON_BUDGET)
 		same(after->budget < 0, "the budget ends before its end");
 	if (reason == SFRAME_REASON_DEADLINE)
