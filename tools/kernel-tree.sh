@@ -9,6 +9,8 @@
 #               several commits add (optional)
 #   files       new files, paths under kernel-patches/linux, a directory
 #               stands for all in it (optional)
+# kernel-patches/linux has them as they are in the end: where a file is added,
+# what later commits edit in it is undone.
 # Sourced after lib.sh.
 
 patches=$top/kernel-patches
@@ -44,6 +46,26 @@ series_id() {
 		xargs -d '\n' sha256sum) | hash16
 }
 
+# later_commits COMMIT: those behind it, the last one first.
+later_commits() { commits | sed "1,\\|^$1\$|d" | tac; }
+
+# undo_later COMMIT TREE: to the files that COMMIT adds.
+undo_later() {
+	for _later in $(later_commits "$1"); do
+		[ -f "$_later/edit.patch" ] || continue
+		new_files "$1" | awk '
+			NR == FNR { new[$0]; next }
+			/^--- / { head = $0; next }
+			/^[+][+][+] / {
+				wanted = substr($2, 3) in new
+				if (wanted)
+					print head
+			}
+			wanted' - "$_later/edit.patch" |
+			patch -d "$2" -p1 -s -R --fuzz=0 --no-backup-if-mismatch
+	done
+}
+
 # apply_commit COMMIT TREE
 apply_commit() {
 	if [ -f "$1/edit.patch" ]; then
@@ -52,6 +74,7 @@ apply_commit() {
 			<"$1/edit.patch"
 	fi
 	new_files "$1" | tar -C "$patches/linux" -cf - -T - | tar -C "$2" -xmf -
+	undo_later "$1" "$2"
 }
 
 apply_series() {

@@ -25,11 +25,9 @@
 
 #include "sframe.h"
 #include "sframe_format.h"
+#include "sframe_step.h"
 #include "signal.h"
 #include "user.h"
-
-/* A CFA has up to three words, RA and FP two. */
-#define SFRAME_ROW_WORDS	7
 
 /* A row as it is stored; its words are at @words. */
 struct sframe_row {
@@ -60,7 +58,7 @@ union sframe_attr_head {
  * How much is left of the walk? One clock read for SFRAME_INTERVAL reads, each
  * of which may take long: pages that were never used, or memory of a device.
  */
-static noinline enum sframe_reason sframe_pause(struct sframe_walk *walk)
+static noinline enum sframe_reason sframe_look(struct sframe_walk *walk)
 {
 	walk->budget -= SFRAME_INTERVAL - walk->slack;
 	walk->slack = SFRAME_INTERVAL;
@@ -80,7 +78,7 @@ static __always_inline enum sframe_reason sframe_spend(struct sframe_walk *walk)
 		return SFRAME_REASON_NONE;
 
 	user_read_access_end();
-	reason = sframe_pause(walk);
+	reason = sframe_look(walk);
 	if (!unwind_user_access_begin())
 		return SFRAME_REASON_SECTION_FAULT;
 	return reason;
@@ -120,28 +118,20 @@ struct sframe_bounds {
 	u32		high;
 };
 
-/* The keys are starts of functions, sampled at registration. */
+/*
+ * What is known of the place of @ip in the index. The address is that of user
+ * space: a CPU that runs ahead of the look-up must not get past the buckets.
+ */
 static __always_inline void
-sframe_search_keys(const struct sframe_window *window, unsigned long ip,
-		   struct sframe_bounds *bounds)
+sframe_search_bucket(const struct sframe_window *window, unsigned long ip,
+		     struct sframe_bounds *bounds)
 {
-	u32 low = 0, high = window->nr_keys, mid, off = ip - window->text_start;
+	unsigned long bucket = (ip - window->text_start) >>
+			       window->bucket_shift;
 
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (window->keys[mid] > off)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	if (high < window->nr_keys) {
-		bounds->high = high << window->key_shift;
-		bounds->highest = window->text_start + window->keys[high];
-	}
-	if (low) {
-		bounds->low = (low - 1) << window->key_shift;
-		bounds->lowest = window->text_start + window->keys[low - 1];
-	}
+	bucket = array_index_nospec(bucket, window->nr_buckets);
+	bounds->low = window->buckets[bucket];
+	bounds->high = window->buckets[bucket + 1] + 1;
 }
 
 /* Find the last FDE that starts at or before @ip. */
@@ -196,8 +186,8 @@ sframe_find_fde(struct unwind_user_state *state,
 	reason = sframe_count_fdes(state, &window->section, &bounds.high);
 	if (reason)
 		return reason;
-	if (window->nr_keys)
-		sframe_search_keys(window, ip, &bounds);
+	if (window->nr_buckets)
+		sframe_search_bucket(window, ip, &bounds);
 	reason = sframe_search_index(state, &window->section, ip, &bounds,
 				     &fde);
 	if (reason)
@@ -268,7 +258,7 @@ sframe_read_attr(struct unwind_user_state *state,
 }
 
 static __always_inline bool
-sframe_get_start(struct unwind_user_state *state, u8 fre_type,
+sframe_get_start(struct unwind_user_state *state, const u8 fre_type,
 		 unsigned long addr, u32 *start)
 {
 	u16 half;
@@ -291,20 +281,38 @@ sframe_get_start(struct unwind_user_state *state, u8 fre_type,
 }
 
 /*
+ * Bytes of the data words of a row, by their number and size in its info byte.
+ * Words have 1, 2 or 4 bytes, and no rule needs more than seven of them.
+ */
+#define SFRAME_NO_WORDS		U8_MAX
+#define SFRAME_WORDS_INDEX(info)	(((info) >> 1) & 0x3f)
+
+static const u8 sframe_words_size[64] = {
+	[0] = 0, 1, 2, 3, 4, 5, 6, 7,
+	[8 ... 15] = SFRAME_NO_WORDS,
+	[16] = 0, 2, 4, 6, 8, 10, 12, 14,
+	[24 ... 31] = SFRAME_NO_WORDS,
+	[32] = 0, 4, 8, 12, 16, 20, 24, 28,
+	[40 ... 63] = SFRAME_NO_WORDS,
+};
+
+/*
  * Find the last row that starts at or before @off. Of the rows in front of it
- * only the head is read.
+ * only the head is read, which is its start and info byte. @fre_type is a
+ * constant.
  */
 static __always_inline enum sframe_reason
-sframe_find_row(struct unwind_user_state *state,
-		const struct sframe_section *section,
-		struct sframe_func *func, u32 off, struct sframe_row *row)
+sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
+		 struct sframe_func *func, u32 off, struct sframe_row *row,
+		 const u8 fre_type)
 {
-	unsigned int head = (1 << func->fre_type) + 1, size, i;
+	const unsigned int head = (1 << fre_type) + 1;
 	unsigned long pos = func->rows;
 	enum sframe_reason reason;
+	unsigned int i;
 	u32 start;
+	u8 size;
 
-	func->next_row = U32_MAX;
 	for (i = 0; i < func->nr_rows; i++) {
 		/* The time of a step is bounded, whatever the table says. */
 		if (i == SFRAME_STEP_ROWS)
@@ -314,9 +322,9 @@ sframe_find_row(struct unwind_user_state *state,
 			return reason;
 
 		/* The rows end where the section does. */
-		if (head > section->fres_end - pos)
+		if (pos + head > end)
 			return SFRAME_REASON_FRE_OFFSET;
-		if (!sframe_get_start(state, func->fre_type, pos, &start))
+		if (!sframe_get_start(state, fre_type, pos, &start))
 			return SFRAME_REASON_SECTION_FAULT;
 
 		/* Rows that go back or stand still have no meaning. */
@@ -329,19 +337,38 @@ sframe_find_row(struct unwind_user_state *state,
 
 		if (!unwind_user_get(state, &row->info, pos + head - 1))
 			return SFRAME_REASON_SECTION_FAULT;
-		/* Words have 1, 2 or 4 bytes; no rule needs more of them. */
-		if (SFRAME_FRE_WORD_SIZE(row->info) > 2 ||
-		    SFRAME_FRE_WORDS(row->info) > SFRAME_ROW_WORDS)
+		size = sframe_words_size[SFRAME_WORDS_INDEX(row->info)];
+		if (size == SFRAME_NO_WORDS)
 			return SFRAME_REASON_ROW_WORDS;
-		size = SFRAME_FRE_WORDS(row->info) <<
-		       SFRAME_FRE_WORD_SIZE(row->info);
 		row->start = start;
 		row->words = pos + head;
-		if (size > section->fres_end - row->words)
-			return SFRAME_REASON_FRE_OFFSET;
 		pos = row->words + size;
 	}
-	return i ? SFRAME_REASON_NONE : SFRAME_REASON_NO_ROW;
+	if (!i)
+		return SFRAME_REASON_NO_ROW;
+	/* So do its words. */
+	return pos > end ? SFRAME_REASON_FRE_OFFSET : SFRAME_REASON_NONE;
+}
+
+static __always_inline enum sframe_reason
+sframe_find_row(struct unwind_user_state *state,
+		const struct sframe_section *section,
+		struct sframe_func *func, u32 off, struct sframe_row *row)
+{
+	unsigned long end = section->fres_end;
+
+	func->next_row = U32_MAX;
+	switch (func->fre_type) {
+	case SFRAME_FRE_TYPE_ADDR1:
+		return sframe_scan_rows(state, end, func, off, row,
+					SFRAME_FRE_TYPE_ADDR1);
+	case SFRAME_FRE_TYPE_ADDR2:
+		return sframe_scan_rows(state, end, func, off, row,
+					SFRAME_FRE_TYPE_ADDR2);
+	default:
+		return sframe_scan_rows(state, end, func, off, row,
+					SFRAME_FRE_TYPE_ADDR4);
+	}
 }
 
 /* Data word @nr of a row, with the sign of an offset. */
@@ -531,7 +558,7 @@ static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
 	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
 	frame->cfa_addend = 0;
 	frame->sp_off = 0;
-	frame->kind = UNWIND_USER_FRAME_CALL;
+	frame->kind = UNWIND_USER_FRAME_PLAIN;
 	frame->ra_copied = false;
 	frame->ra_signed = false;
 }
@@ -552,8 +579,10 @@ sframe_row_rules(struct unwind_user_state *state,
 	if (SFRAME_FRE_MANGLED_RA(row->info))
 		return SFRAME_REASON_ROW_RULE;
 
-	if (func->flex)
+	if (func->flex) {
+		frame->kind = UNWIND_USER_FRAME_RULES;
 		return sframe_flex_rules(state, section, row, frame);
+	}
 	return sframe_default_rules(state, row, frame);
 }
 
@@ -599,8 +628,11 @@ sframe_read_stack(struct unwind_user_state *state,
 		  struct unwind_user_caller *caller)
 {
 	switch (frame->kind) {
-	case UNWIND_USER_FRAME_CALL:
-		return unwind_user_read_caller(state, frame, caller);
+	case UNWIND_USER_FRAME_PLAIN:
+		return unwind_user_read_plain(state, frame, sizeof(long),
+					      caller);
+	case UNWIND_USER_FRAME_RULES:
+		return unwind_user_read_rules(state, frame, caller);
 	case UNWIND_USER_FRAME_SIGNAL:
 		return unwind_user_read_signal(state, caller);
 	default:
@@ -625,6 +657,8 @@ static enum sframe_reason sframe_apply_reason(int ret)
 		return SFRAME_REASON_RETURN_PROBE;
 	case -EOPNOTSUPP:
 		return SFRAME_REASON_SIGNAL;
+	case -ENOENT:
+		return SFRAME_REASON_NO_FDE;
 	default:
 		return SFRAME_REASON_STACK_FAULT;
 	}
@@ -670,7 +704,7 @@ static noinline void sframe_find_window(struct sframe_walk *walk, unsigned long 
 	range = sframe_lookup(walk->reg, ip);
 	walk->window = range.window;
 	walk->first = range.first;
-	walk->last = range.last;
+	walk->length = range.last - range.first + 1;
 }
 
 /*
@@ -690,17 +724,16 @@ static bool sframe_still_there(struct sframe_walk *walk, unsigned long ip)
 	return walk->window == window;
 }
 
-static __always_inline int
-sframe_enter(struct unwind_user_state *state,
-	     const struct unwind_user_frame *frame,
-	     const struct unwind_user_caller *caller)
+static int sframe_enter(struct unwind_user_state *state,
+			const struct unwind_user_frame *frame,
+			const struct unwind_user_caller *caller)
 {
 	switch (frame->kind) {
-	case UNWIND_USER_FRAME_CALL:
+	case UNWIND_USER_FRAME_PLAIN:
+	case UNWIND_USER_FRAME_RULES:
 		return unwind_user_enter(state, caller, frame->ra_copied);
 	case UNWIND_USER_FRAME_SIGNAL:
-		unwind_user_enter_signal(state, caller);
-		return 0;
+		return unwind_user_enter_signal(state, caller);
 	default:
 		state->done = true;
 		return 0;
@@ -716,10 +749,34 @@ static int sframe_refuse(struct sframe_walk *walk, enum sframe_reason reason)
 	return -EINVAL;
 }
 
-/* Rules that were not read of the section now: they hold in any case. */
-static __always_inline int
-sframe_step_known(struct unwind_user_state *state,
-		  const struct unwind_user_frame *frame)
+/**
+ * sframe_not_done - note why a step failed
+ * @state:	position of the walk
+ * @ret:	error of reading or entering the caller
+ *
+ * Return: as sframe_step().
+ */
+int sframe_not_done(struct unwind_user_state *state, int ret)
+{
+	return sframe_refuse(&state->sframe, sframe_apply_reason(ret));
+}
+
+/**
+ * sframe_pause - look at the clock
+ * @state:	position of the walk
+ *
+ * Return: 0, or as sframe_step() if the walk has to end.
+ */
+int sframe_pause(struct unwind_user_state *state)
+{
+	enum sframe_reason reason = sframe_look(&state->sframe);
+
+	return reason ? sframe_refuse(&state->sframe, reason) : 0;
+}
+
+/* By rules that need not be read. */
+static int __sframe_step_known(struct unwind_user_state *state,
+			       const struct unwind_user_frame *frame)
 {
 	struct unwind_user_caller caller __uninitialized;
 	int ret;
@@ -728,40 +785,63 @@ sframe_step_known(struct unwind_user_state *state,
 		return -EFAULT;
 	ret = sframe_read_stack(state, frame, &caller);
 	user_read_access_end();
-	if (!ret)
-		ret = sframe_enter(state, frame, &caller);
-	return likely(!ret) ? 0 : sframe_refuse(&state->sframe,
-						sframe_apply_reason(ret));
+	return ret ?: sframe_enter(state, frame, &caller);
 }
 
-static __always_inline int sframe_step_small(struct unwind_user_state *state,
-					     unsigned long ip)
+/**
+ * sframe_step_known - step by rules that need not be read
+ * @state:	position of the walk
+ * @frame:	the rules
+ *
+ * Return: as sframe_step().
+ */
+int sframe_step_known(struct unwind_user_state *state,
+		      const struct unwind_user_frame *frame)
 {
-	const struct sframe_window *window = state->sframe.window;
-	unsigned long off = ip - window->func.start;
-	unsigned int i = window->nr_rows - 1;
+	int ret = __sframe_step_known(state, frame);
 
-	if (off >= window->func.size)
-		return sframe_refuse(&state->sframe, SFRAME_REASON_NO_FDE);
-	if (window->func.rep_size)
-		off = (u32)off % window->func.rep_size;
-	/* The first row starts at 0. */
-	while (window->rows[i].start > off)
-		i--;
-	return sframe_step_known(state, &window->rows[i].frame);
+	return ret ? sframe_not_done(state, ret) : 0;
 }
 
-static noinline int sframe_step_section(struct unwind_user_state *state,
-					unsigned long ip)
+/* By rules in the cache that are not those of a plain frame. */
+int sframe_step_copied(struct unwind_user_state *state,
+		       const struct sframe_cache_entry *entry, u32 seq)
+{
+	struct unwind_user_frame *frame = &state->sframe.frame;
+
+	*frame = entry->frame;
+	if (!sframe_cache_used(entry, seq))
+		return -EAGAIN;
+	return sframe_step_known(state, frame);
+}
+
+/* What a step without a section does need not be looked up again. */
+static void sframe_cache_kind(const struct sframe_walk *walk, unsigned long ip,
+			      enum unwind_user_kind kind)
+{
+	struct unwind_user_frame frame = { .kind = kind };
+
+	sframe_cache_store(walk, ip, walk->window ? walk->window->id : 0,
+			   &frame);
+}
+
+static int sframe_step_section(struct unwind_user_state *state,
+			       unsigned long ip)
 {
 	struct unwind_user_caller caller __uninitialized;
 	struct sframe_func func __uninitialized;
 	struct sframe_walk *walk = &state->sframe;
+	const struct sframe_window *window = walk->window;
 	enum sframe_reason reason;
 
-	reason = sframe_read(state, walk->window, ip, &func, &caller);
+	if (sframe_cache_again(walk, ip, window->id, &walk->frame))
+		return sframe_step_known(state, &walk->frame);
+
+	reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
+	if (!reason && !window->section.live)
+		sframe_cache_store(walk, ip, window->id, &walk->frame);
 	if (!reason)
 		reason = sframe_apply_reason(sframe_enter(state, &walk->frame,
 							  &caller));
@@ -769,38 +849,27 @@ static noinline int sframe_step_section(struct unwind_user_state *state,
 }
 
 /**
- * sframe_step - step to the caller through a window
- * @state:	position of the walk; as it was if this fails
+ * sframe_step_window - make a step that has to look for something
+ * @state:	position of the walk
+ * @ip:		address to look up
  *
- * Context: Any, with page faults disabled and nmi_uaccess_okay(); in an RCU
- * read-side critical section.
- * Return: 0, with state->done set at the outermost frame; -ENOENT if the frame
- * pointer is to be followed; -EFAULT if memory is missing at state->fault;
- * -EINVAL if the walk has to end here. Call sframe_refused() if it does.
+ * Return: as sframe_step().
  */
-int sframe_step(struct unwind_user_state *state)
+int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 {
 	struct sframe_walk *walk = &state->sframe;
-	enum sframe_reason reason;
 	unsigned int tries;
-	unsigned long ip;
 	int ret;
 
-	walk->slack -= sframe_stack_reads(state);
-	if (unlikely(walk->slack < 0)) {
-		reason = sframe_pause(walk);
-		if (reason)
-			return sframe_refuse(walk, reason);
-	}
-
-	ip = sframe_lookup_ip(state);
 	if (!sframe_range_holds(walk, ip))
 		sframe_find_window(walk, ip);
 
 	/* A replaced window has a successor: look again, once. */
 	for (tries = 0; tries < 2; tries++) {
-		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP)
+		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP) {
+			sframe_cache_kind(walk, ip, UNWIND_USER_FRAME_POINTER);
 			return -ENOENT;
+		}
 		if (walk->window->format == SFRAME_FORMAT_END) {
 			state->done = true;
 			return 0;
@@ -812,6 +881,32 @@ int sframe_step(struct unwind_user_state *state)
 			return ret;
 	}
 	return sframe_refuse(walk, SFRAME_REASON_CHANGED);
+}
+
+/**
+ * sframe_step - step to the caller through a window
+ * @state:	position of the walk; as it was if this fails
+ *
+ * Context: Any, with page faults and preemption disabled and
+ * nmi_uaccess_okay(); in an RCU read-side critical section.
+ * Return: 0, with state->done set at the outermost frame; -ENOENT if the frame
+ * pointer is to be followed; -EFAULT if memory is missing at state->fault;
+ * -EINVAL if the walk has to end here. Call sframe_refused() if it does.
+ */
+int sframe_step(struct unwind_user_state *state)
+{
+	return sframe_step_inline(state);
+}
+
+/**
+ * sframe_walk_attach - go on on this CPU
+ * @state:	position of the walk
+ *
+ * Context: Preemption is disabled, until the next step that follows this.
+ */
+void sframe_walk_attach(struct unwind_user_state *state)
+{
+	sframe_cache_attach(&state->sframe);
 }
 
 /**
@@ -847,10 +942,11 @@ bool sframe_walk_init(struct unwind_user_state *state, bool sample)
 
 	walk->reg = sframe_registry_of(current->mm);
 	/* No address is in this range. */
-	walk->first = 1;
-	walk->last = 0;
+	walk->first = 0;
+	walk->length = 0;
 	walk->slack = SFRAME_INTERVAL;
 	walk->budget = sample ? SFRAME_BUDGET_SAMPLE : SFRAME_BUDGET_DEFERRED;
 	walk->deadline = sample ? local_clock() + limit : 0;
+	sframe_walk_attach(state);
 	return true;
 }

@@ -25,22 +25,19 @@
 #define SFRAME_SMALL_ROWS	4
 
 /*
- * Indexes are sampled from 64 FDEs on: every 16th FDE, or fewer, for no more
- * than a kilobyte.
+ * The text of a window with 64 FDEs or more is divided into buckets, one for
+ * every eight FDEs, but no more than 4 kilobytes of them.
  */
-#define SFRAME_MIN_KEYED	64
-#define SFRAME_KEY_SHIFT	4U
-#define SFRAME_MAX_KEYS		256U
+#define SFRAME_MIN_INDEX	64
+#define SFRAME_BUCKET_FDES	8
+#define SFRAME_MAX_BUCKETS	1023UL
 
 /*
- * Reads of user memory and rows between two looks at the clock. A step begins
- * with what it may read of the stack.
+ * Reads of user memory and rows between two looks at the clock. Each step begins
+ * with what it reads of the stack.
  */
 #define SFRAME_INTERVAL		32
-#define SFRAME_STACK_READS	3
-
-/* The list of return probes, MAX_URETPROBE_DEPTH at most, is paid for. */
-#define SFRAME_PROBE_READS	16
+#define SFRAME_STACK_READS	2
 
 /*
  * Reads and rows of one frame, in a table of 10,000 functions with 16 rows
@@ -145,6 +142,7 @@ struct sframe_small_row {
 /**
  * struct sframe_window - one registered window; immutable once published
  * @refs:	one for each registry that holds the window
+ * @id:		number that no other window ever has
  * @rcu:	frees the window
  * @key:	name chosen by user space
  * @text_start:	first address covered
@@ -152,15 +150,16 @@ struct sframe_small_row {
  * @format:	SFRAME_FORMAT_*
  * @section:	where its FDEs are, if it has any
  * @func:	the only function of a table that was copied
- * @keys:	offsets of functions from @text_start, every 1 << @key_shift of
- *		the index, or NULL
- * @nr_keys:	number of keys
- * @key_shift:	see @keys
+ * @buckets:	by bits of the address, an FDE at or in front of the first one
+ *		in the bucket; one more than @nr_buckets. Or NULL
+ * @nr_buckets:	number of buckets
+ * @bucket_shift: number of lower bits
  * @nr_rows:	number of rows of @func; 0 if the section is to be read
  * @rows:	its rows
  */
 struct sframe_window {
 	refcount_t		refs;
+	u64			id;
 	struct rcu_head		rcu;
 	unsigned long		key;
 	unsigned long		text_start;
@@ -168,9 +167,9 @@ struct sframe_window {
 	u32			format;
 	struct sframe_section	section;
 	struct sframe_func	func;
-	u32			*keys;
-	u32			nr_keys;
-	u8			key_shift;
+	u32			*buckets;
+	u32			nr_buckets;
+	u8			bucket_shift;
 	u32			nr_rows;
 	struct sframe_small_row	rows[] __counted_by(nr_rows);
 };
@@ -187,6 +186,7 @@ struct sframe_counters {
 
 /**
  * struct sframe_registry - the windows of one address space
+ * @id:		number that no other registry ever has
  * @lock:	serialises changes; taken inside mmap_lock. No user memory is
  *		touched under it, since a page fault takes mmap_lock.
  * @text:	windows by text range, read under RCU
@@ -197,6 +197,7 @@ struct sframe_counters {
  * @counters:	written by walkers, on cache lines of their own
  */
 struct sframe_registry {
+	u64			id;
 	struct mutex		lock;	/* for changes */
 	struct maple_tree	text;
 	struct maple_tree	keys;
@@ -248,7 +249,7 @@ int sframe_read_text_range(const struct sframe_section *section,
 unsigned int sframe_read_rows(const struct sframe_window *window,
 			      struct sframe_func *func,
 			      struct sframe_small_row *rows);
-int sframe_read_keys(struct sframe_window *window);
+int sframe_read_buckets(struct sframe_window *window);
 
 enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       const struct sframe_window *window,
@@ -266,19 +267,11 @@ sframe_lookup_ip(const struct unwind_user_state *state)
 	return state->exact_ip ? state->ip : state->ip - 1;
 }
 
-/* What a step to the caller may read besides the table. */
-static __always_inline int
-sframe_stack_reads(const struct unwind_user_state *state)
-{
-	return unlikely(state->ri) ? SFRAME_STACK_READS + SFRAME_PROBE_READS :
-				     SFRAME_STACK_READS;
-}
-
 /* Is what the walk has looked up last the answer for @ip, too? */
 static __always_inline bool
 sframe_range_holds(const struct sframe_walk *walk, unsigned long ip)
 {
-	return ip >= walk->first && ip <= walk->last &&
+	return ip - walk->first < walk->length &&
 	       READ_ONCE(walk->reg->seq) == walk->seq;
 }
 

@@ -6,40 +6,26 @@
 #include <linux/rcupdate.h>
 #include <linux/sframe.h>
 
-#include "sframe.h"
+#include "sframe_step.h"
 #include "user.h"
 
-/* Most frames without a window have neighbours without one. */
-static __always_inline bool
-sframe_callchain_beside(struct unwind_user_state *state)
-{
-	struct sframe_walk *walk = &state->sframe;
-
-	if (walk->window || !sframe_range_holds(walk, sframe_lookup_ip(state)))
-		return false;
-	walk->slack -= sframe_stack_reads(state);
-	return walk->slack >= 0;
-}
-
 /*
+ * Return: 0, or something else if the walk ends.
+ *
  * Only where no window covers the address does the frame pointer decide. Rows
  * either restore it or leave it as it is, so it may be trusted behind them.
  */
 static __always_inline int
 sframe_callchain_next(struct unwind_user_state *state)
 {
-	int ret;
+	int ret = sframe_step_inline(state);
 
-	if (!sframe_callchain_beside(state)) {
-		ret = sframe_step(state);
-		if (!ret)
-			return 0;
-		if (ret != -ENOENT) {
-			sframe_refused(state);
-			return ret;
-		}
-	}
-	return unwind_user_step_fp(state, sizeof(long));
+	if (ret == -ENOENT)
+		return unwind_user_step_fp(state, sizeof(long));
+	if (likely(!ret))
+		return state->done;
+	sframe_refused(state);
+	return ret;
 }
 
 /**
@@ -61,7 +47,7 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 
 	guard(rcu)();
 	while (entry->nr < entry->max_stack) {
-		if (sframe_callchain_next(&state) || state.done)
+		if (sframe_callchain_next(&state))
 			break;
 		/* A full callchain does not grow: the stack may be a loop. */
 		if (perf_callchain_store(entry, state.ip))

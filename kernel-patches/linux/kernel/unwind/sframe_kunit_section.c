@@ -527,9 +527,12 @@ static void sframe_rows_good(struct kunit *test)
 			sframe_test_read(test, sframe_test_ip(test->priv),
 					 &state, &func));
 	got = &state.sframe.frame;
-	KUNIT_EXPECT_EQ(test, got->kind, want->kind);
-	if (want->kind != UNWIND_USER_FRAME_CALL)
+	if (want->kind != UNWIND_USER_FRAME_PLAIN) {
+		KUNIT_EXPECT_EQ(test, got->kind, want->kind);
 		return;
+	}
+	KUNIT_EXPECT_EQ(test, got->kind, func.flex ? UNWIND_USER_FRAME_RULES :
+			UNWIND_USER_FRAME_PLAIN);
 	sframe_expect_rule(test, &got->cfa, &want->cfa);
 	sframe_expect_rule(test, &got->ra, &want->ra);
 	sframe_expect_rule(test, &got->fp, &want->fp);
@@ -974,41 +977,41 @@ static void sframe_small_pages(struct kunit *test)
 	}
 }
 
-/* ---- Keys -------------------------------------------------------------- */
+/* ---- Buckets ----------------------------------------------------------- */
 
 /* A large index is beside the other memory; each function has the same row. */
-#define SFRAME_KEYED_FDES	5000
-#define SFRAME_KEYED_SPACE	PAGE_ALIGN(SFRAME_KEYED_FDES *		\
+#define SFRAME_LARGE_FDES	5000
+#define SFRAME_LARGE_SPACE	PAGE_ALIGN(SFRAME_LARGE_FDES *		\
 					   sizeof(struct sframe_fde))
-#define SFRAME_KEYED_STRIDE	3
-#define SFRAME_KEYED_SIZE	2
+#define SFRAME_LARGE_STRIDE	3
+#define SFRAME_LARGE_SIZE	2
 
-static unsigned long sframe_keyed_func(struct sframe_test *ctx, u32 nr)
+static unsigned long sframe_large_func(struct sframe_test *ctx, u32 nr)
 {
-	return ctx->text + SFRAME_KEYED_STRIDE * (nr + 1);
+	return ctx->text + SFRAME_LARGE_STRIDE * (nr + 1);
 }
 
-static void sframe_keyed_put(struct kunit *test, u32 nr, unsigned long start)
+static void sframe_large_put(struct kunit *test, u32 nr, unsigned long start)
 {
 	struct sframe_test *ctx = test->priv;
 	unsigned long addr = ctx->window.section.fdes +
 			     nr * sizeof(struct sframe_fde);
 	const struct sframe_fde fde = {
-		.func_start = start - addr, .func_size = SFRAME_KEYED_SIZE,
+		.func_start = start - addr, .func_size = SFRAME_LARGE_SIZE,
 	};
 
 	sframe_test_put(test, addr, &fde, sizeof(fde));
 }
 
-/* An index of @nr functions in front of the rows, and its keys. */
-static void sframe_keyed_make(struct kunit *test, u32 nr)
+/* An index of @nr functions in front of the rows, and its buckets. */
+static void sframe_large_make(struct kunit *test, u32 nr)
 {
 	struct sframe_test *ctx = test->priv;
 	struct sframe_section *section = &ctx->window.section;
 	u32 i;
 
 	if (!section->fdes) {
-		section->fdes = kunit_vm_mmap(test, NULL, 0, SFRAME_KEYED_SPACE,
+		section->fdes = kunit_vm_mmap(test, NULL, 0, SFRAME_LARGE_SPACE,
 					      PROT_READ | PROT_WRITE,
 					      MAP_PRIVATE | MAP_ANONYMOUS, 0);
 		KUNIT_ASSERT_NE(test, section->fdes, 0);
@@ -1020,37 +1023,37 @@ static void sframe_keyed_make(struct kunit *test, u32 nr)
 	sframe_test_put(test, section->fres, &ctx->image.attr,
 			ctx->image.header.fre_len);
 	for (i = 0; i < nr; i++)
-		sframe_keyed_put(test, i, sframe_keyed_func(ctx, i));
+		sframe_large_put(test, i, sframe_large_func(ctx, i));
 	ctx->window.text_end = ctx->text + SFRAME_TEST_SIZE;
 }
 
-static void sframe_keyed_free(struct sframe_window *window)
+static void sframe_large_free(struct sframe_window *window)
 {
-	kfree(window->keys);
-	window->keys = NULL;
-	window->nr_keys = 0;
+	kfree(window->buckets);
+	window->buckets = NULL;
+	window->nr_buckets = 0;
 }
 
-/* Are there keys? */
-static bool sframe_keyed_read(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	sframe_keyed_free(&ctx->window);
-	KUNIT_ASSERT_EQ(test, sframe_read_keys(&ctx->window), 0);
-	KUNIT_EXPECT_LE(test, ctx->window.nr_keys, SFRAME_MAX_KEYS);
-	KUNIT_EXPECT_EQ(test, !ctx->window.keys, !ctx->window.nr_keys);
-	return ctx->window.keys;
-}
-
-static void sframe_keyed_exit(struct kunit *test)
+/* Are there buckets? */
+static bool sframe_large_read(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 
-	sframe_keyed_free(&ctx->window);
+	sframe_large_free(&ctx->window);
+	KUNIT_ASSERT_EQ(test, sframe_read_buckets(&ctx->window), 0);
+	KUNIT_EXPECT_LE(test, ctx->window.nr_buckets, SFRAME_MAX_BUCKETS);
+	KUNIT_EXPECT_EQ(test, !ctx->window.buckets, !ctx->window.nr_buckets);
+	return ctx->window.buckets;
 }
 
-static void sframe_keys_expect_all(struct kunit *test, u32 nr)
+static void sframe_large_exit(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+
+	sframe_large_free(&ctx->window);
+}
+
+static void sframe_buckets_expect_all(struct kunit *test, u32 nr)
 {
 	struct sframe_test *ctx = test->priv;
 	struct unwind_user_state state;
@@ -1058,10 +1061,10 @@ static void sframe_keys_expect_all(struct kunit *test, u32 nr)
 	unsigned long start;
 	u32 i;
 
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 0) - 1,
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 0) - 1,
 			 SFRAME_REASON_NO_FDE);
 	for (i = 0; i < nr; i++) {
-		start = sframe_keyed_func(ctx, i);
+		start = sframe_large_func(ctx, i);
 		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
 				sframe_test_read(test, start, &state, &func));
 		KUNIT_ASSERT_EQ(test, func.start, start);
@@ -1072,102 +1075,94 @@ static void sframe_keys_expect_all(struct kunit *test, u32 nr)
 	}
 }
 
-static void sframe_keys_find_all(struct kunit *test)
+static void sframe_buckets_find_all(struct kunit *test)
 {
 	static const u32 numbers[] = { 1, 63, 64, 65, 79, 80, 81, 4096, 4097,
-				       SFRAME_KEYED_FDES };
+				       SFRAME_LARGE_FDES };
 	struct sframe_test *ctx = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
-		sframe_keyed_make(test, numbers[i]);
-		sframe_keyed_free(&ctx->window);
-		sframe_keys_expect_all(test, numbers[i]);
-		KUNIT_EXPECT_EQ(test, sframe_keyed_read(test),
-				numbers[i] >= SFRAME_MIN_KEYED);
-		sframe_keys_expect_all(test, numbers[i]);
+		sframe_large_make(test, numbers[i]);
+		sframe_large_free(&ctx->window);
+		sframe_buckets_expect_all(test, numbers[i]);
+		KUNIT_EXPECT_EQ(test, sframe_large_read(test),
+				numbers[i] >= SFRAME_MIN_INDEX);
+		sframe_buckets_expect_all(test, numbers[i]);
 	}
 }
 
-#define SFRAME_KEYED_SOME	80
+#define SFRAME_LARGE_SOME	80
 
-/* With keys less of the index is read: the rest of it is missing. */
-static void sframe_keys_are_used(struct kunit *test)
+/* With buckets less of the index is read: the rest of it is missing. */
+static void sframe_buckets_are_used(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 	unsigned long page;
 
-	sframe_keyed_make(test, SFRAME_KEYED_FDES);
-	KUNIT_ASSERT_TRUE(test, sframe_keyed_read(test));
+	sframe_large_make(test, SFRAME_LARGE_FDES);
+	KUNIT_ASSERT_TRUE(test, sframe_large_read(test));
 	page = ctx->window.section.fdes + PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, vm_munmap(page, SFRAME_KEYED_SPACE - PAGE_SIZE),
+	KUNIT_ASSERT_EQ(test, vm_munmap(page, SFRAME_LARGE_SPACE - PAGE_SIZE),
 			0);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 1), SFRAME_REASON_NONE);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, SFRAME_KEYED_FDES / 2),
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 1), SFRAME_REASON_NONE);
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, SFRAME_LARGE_FDES / 2),
 			 SFRAME_REASON_SECTION_FAULT);
-	sframe_keyed_free(&ctx->window);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 1),
+	sframe_large_free(&ctx->window);
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 1),
 			 SFRAME_REASON_SECTION_FAULT);
 }
 
-/* An index that is wrong where it is sampled has no keys. */
-static void sframe_keys_refused(struct kunit *test)
+/* An index that is not in order has no buckets. */
+static void sframe_buckets_refused(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 	struct sframe_section *section = &ctx->window.section;
 
-	sframe_keyed_make(test, SFRAME_KEYED_SOME);
-	KUNIT_EXPECT_TRUE(test, sframe_keyed_read(test));
+	sframe_large_make(test, SFRAME_LARGE_SOME);
+	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
 	section->live = true;
-	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
 	section->live = false;
 
 	/* In front of the window, behind it, and of another order. */
-	sframe_keyed_put(test, 0, ctx->text - 1);
-	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
-	sframe_keyed_put(test, 0, sframe_keyed_func(ctx, 0));
-	sframe_keyed_put(test, 64, ctx->window.text_end);
-	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
-	sframe_keyed_put(test, 64, sframe_keyed_func(ctx, 48) - 1);
-	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 64),
+	sframe_large_put(test, 0, ctx->text - 1);
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
+	sframe_large_put(test, 0, sframe_large_func(ctx, 0));
+	sframe_large_put(test, 64, ctx->window.text_end);
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
+	sframe_large_put(test, 64, sframe_large_func(ctx, 48) - 1);
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 64),
 			 SFRAME_REASON_FDE_ORDER);
 
-	/* The same start is in order, as without keys. */
-	sframe_keyed_put(test, 64, sframe_keyed_func(ctx, 48));
-	KUNIT_EXPECT_TRUE(test, sframe_keyed_read(test));
+	/* The same start is in order, as without buckets. */
+	sframe_large_put(test, 64, sframe_large_func(ctx, 63));
+	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
 
-	sframe_keyed_make(test, SFRAME_KEYED_FDES);
+	sframe_large_make(test, SFRAME_LARGE_FDES);
 	KUNIT_ASSERT_EQ(test, vm_munmap(section->fdes + PAGE_SIZE, PAGE_SIZE),
 			0);
-	KUNIT_EXPECT_FALSE(test, sframe_keyed_read(test));
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
 }
 
-/* The index does not say any more what the keys say. */
-static void sframe_keys_changed(struct kunit *test)
+/* The index does not say any more what it did when it was registered. */
+static void sframe_buckets_changed(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
-	unsigned long start = sframe_keyed_func(ctx, 24);
+	unsigned long start = sframe_large_func(ctx, 24);
 
-	sframe_keyed_make(test, SFRAME_KEYED_SOME);
-	KUNIT_ASSERT_TRUE(test, sframe_keyed_read(test));
+	sframe_large_make(test, SFRAME_LARGE_SOME);
+	KUNIT_ASSERT_TRUE(test, sframe_large_read(test));
 	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_NONE);
 
-	/* The first probe leads out of what is between two keys. */
-	sframe_keyed_put(test, 24, sframe_keyed_func(ctx, 16) - 1);
-	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_FDE_ORDER);
-	sframe_keyed_put(test, 24, sframe_keyed_func(ctx, 32) + 1);
-	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_FDE_ORDER);
-	sframe_keyed_put(test, 24, start);
-
-	/* The keyed function itself is elsewhere. */
-	sframe_keyed_put(test, 16, sframe_keyed_func(ctx, 16) - 1);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 16),
-			 SFRAME_REASON_FDE_ORDER);
-	sframe_keyed_put(test, 16, sframe_keyed_func(ctx, 16) + 1);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 16),
-			 SFRAME_REASON_NO_FDE);
-	SFRAME_EXPECT_AT(test, sframe_keyed_func(ctx, 17), SFRAME_REASON_NONE);
+	sframe_large_put(test, 24, sframe_large_func(ctx, 8) - 1);
+	KUNIT_EXPECT_NE(test, sframe_test_reason(test, start),
+			SFRAME_REASON_NONE);
+	sframe_large_put(test, 24, sframe_large_func(ctx, 48) + 1);
+	KUNIT_EXPECT_NE(test, sframe_test_reason(test, start),
+			SFRAME_REASON_NONE);
+	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 72), SFRAME_REASON_NONE);
 }
 
 static struct kunit_case sframe_section_cases[] = {
@@ -1200,17 +1195,17 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_small_bad, sframe_bad_gen_params),
 	KUNIT_CASE_PARAM(sframe_small_late_mistake, sframe_late_gen_params),
 	KUNIT_CASE(sframe_small_pages),
-	KUNIT_CASE(sframe_keys_find_all),
-	KUNIT_CASE(sframe_keys_are_used),
-	KUNIT_CASE(sframe_keys_refused),
-	KUNIT_CASE(sframe_keys_changed),
+	KUNIT_CASE(sframe_buckets_find_all),
+	KUNIT_CASE(sframe_buckets_are_used),
+	KUNIT_CASE(sframe_buckets_refused),
+	KUNIT_CASE(sframe_buckets_changed),
 	{}
 };
 
 static struct kunit_suite sframe_section_suite = {
 	.name = "sframe_section",
 	.init = sframe_test_init,
-	.exit = sframe_keyed_exit,
+	.exit = sframe_large_exit,
 	.test_cases = sframe_section_cases,
 };
 

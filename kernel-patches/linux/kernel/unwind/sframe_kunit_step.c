@@ -332,8 +332,8 @@ struct sframe_test_ra {
 
 static const struct sframe_test_ra sframe_return_addresses[] = {
 	{ "nothing", 0 },
-	{ "below all code", UNWIND_USER_MIN_TEXT - 1 },
-	{ "lowest", UNWIND_USER_MIN_TEXT, true },
+	{ "below all code", SZ_64K - 1 },
+	{ "lowest", SZ_64K, true },
 	{ "highest", -1UL, true, .from_end = true },
 	{ "end of the address space", 0, .from_end = true },
 	{ "not canonical", BIT(62) },
@@ -475,7 +475,9 @@ static void sframe_step_deadline(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 
+	/* Nothing of it is in the cache yet. */
 	sframe_test_begin(test, &regs, &state);
+	state.ip++;
 	state.sframe.deadline = 1;
 	state.sframe.slack = SFRAME_STACK_READS;
 	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
@@ -513,10 +515,10 @@ static void sframe_signal_step(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &sframe_signal_rows);
-	sframe_test_put_signal(test, stack, 0x2222, __USER_CS);
+	sframe_test_put_signal(test, stack, 0x22222, __USER_CS);
 	state.topmost = false;
 	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
-	KUNIT_EXPECT_EQ(test, state.ip, 0x2222);
+	KUNIT_EXPECT_EQ(test, state.ip, 0x22222);
 	KUNIT_EXPECT_EQ(test, state.sp, stack - PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, state.fp, 0x1111);
 	KUNIT_EXPECT_EQ(test, state.signals, 1);

@@ -99,7 +99,7 @@ static int sframe_fill_window(struct sframe_window *window,
 	if (ret)
 		return ret;
 	ret = sframe_text_range(window, opts);
-	return ret ?: sframe_read_keys(window);
+	return ret ?: sframe_read_buckets(window);
 }
 
 static int sframe_make_window(struct sframe_window **window, unsigned long key,
@@ -119,7 +119,7 @@ static int sframe_make_window(struct sframe_window **window, unsigned long key,
 	*window = sframe_window_alloc(&draft, rows, nr_rows);
 	if (*window)
 		return 0;
-	kfree(draft.keys);
+	kfree(draft.buckets);
 	return -ENOMEM;
 }
 

@@ -16,8 +16,12 @@
 #include <linux/sframe.h>
 
 #include "sframe.h"
+#include "sframe_cache.h"
 
 #define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
+
+/* For registries and windows: addresses are used again, these are not. */
+static atomic64_t sframe_last_id;
 
 /*
  * Nodes of maple trees are hardly ever charged to a memcg: they come out of
@@ -81,7 +85,7 @@ u64 sframe_walk_limit(void)
  * @rows:	rows that were copied
  * @nr_rows:	their number, perhaps 0
  *
- * Return: the window, which owns the keys of @draft, or NULL.
+ * Return: the window, which owns the buckets of @draft, or NULL.
  */
 struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 					  const struct sframe_small_row *rows,
@@ -95,6 +99,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 	memcpy(window, draft, sizeof(*draft));
 	refcount_set(&window->refs, 1);
+	window->id = atomic64_inc_return(&sframe_last_id);
 	window->nr_rows = nr_rows;
 	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
@@ -103,7 +108,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 /* Free a window that was never published. */
 void sframe_window_free(struct sframe_window *window)
 {
-	kfree(window->keys);
+	kfree(window->buckets);
 	kfree(window);
 }
 
@@ -159,6 +164,7 @@ static struct sframe_registry *sframe_registry_alloc(void)
 	if (!reg)
 		return NULL;
 
+	reg->id = atomic64_inc_return(&sframe_last_id);
 	mutex_init(&reg->lock);
 	mt_init_flags(&reg->text, SFRAME_TREE_FLAGS);
 	mt_set_external_lock(&reg->text, &reg->lock);
@@ -184,6 +190,8 @@ static struct sframe_registry *sframe_registry_get(struct mm_struct *mm)
 	if (reg)
 		return reg;
 
+	if (sframe_cache_init())
+		return NULL;
 	reg = sframe_registry_alloc();
 	if (!reg)
 		return NULL;

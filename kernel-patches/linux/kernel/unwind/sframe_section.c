@@ -2,11 +2,10 @@
 /*
  * What is read of an SFrame section when it is registered: the header, the
  * range of its text, and what makes steps short: the rows of a small table, and
- * keys for the search in a large one.
+ * where in a large one addresses are.
  *
  * Process context, without locks, since page faults are taken.
  */
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
@@ -214,56 +213,83 @@ unsigned int sframe_read_rows(const struct sframe_window *window,
 	return nr;
 }
 
-static bool sframe_read_key(const struct sframe_window *window, u32 nr,
-			    u32 *key)
-{
-	unsigned long start, size, length;
+/*
+ * An index, read from its beginning to its end in pieces; copy_from_user() of
+ * each FDE would take longer than the rest of the registration.
+ */
+struct sframe_index {
+	const struct sframe_section	*section;
+	struct sframe_fde		fdes[32];
+};
 
-	length = window->text_end - window->text_start;
-	if (sframe_read_fde(&window->section, nr, &start, &size))
+static bool sframe_index_start(struct sframe_index *index, u32 nr,
+			       unsigned long *start)
+{
+	u32 piece = nr % ARRAY_SIZE(index->fdes);
+	unsigned long addr = index->section->fdes + nr * sizeof(*index->fdes);
+	u32 left = index->section->num_fdes - nr;
+
+	if (!piece && copy_from_user(index->fdes, (void __user *)addr,
+				     min(left, ARRAY_SIZE(index->fdes)) *
+				     sizeof(*index->fdes)))
 		return false;
-	if (start - window->text_start >= length)
-		return false;
-	*key = start - window->text_start;
+	*start = addr + index->fdes[piece].func_start;
+	return true;
+}
+
+/* Which FDE is the last one that starts at or before each bucket? */
+static bool sframe_fill_buckets(struct sframe_window *window)
+{
+	struct sframe_index index = { .section = &window->section };
+	unsigned long start, last = window->text_start;
+	u32 nr, bucket = 0;
+
+	for (nr = 0; nr < window->section.num_fdes; nr++) {
+		/* Steps are to say what is wrong with the order. */
+		if (!sframe_index_start(&index, nr, &start) || start < last ||
+		    start >= window->text_end)
+			return false;
+		last = start;
+		for (; start - window->text_start >
+		       (unsigned long)bucket << window->bucket_shift; bucket++)
+			window->buckets[bucket] = nr ? nr - 1 : 0;
+	}
+	for (; bucket <= window->nr_buckets; bucket++)
+		window->buckets[bucket] = nr - 1;
 	return true;
 }
 
 /**
- * sframe_read_keys - sample the index of a large table
- * @window:	complete but for the keys, which are filled in
+ * sframe_read_buckets - note where in a large index addresses are
+ * @window:	complete but for the buckets, which are filled in
  *
- * A search begins with the keys, and reads that much less of the index, which
- * costs a cache line, or even a page of the TLB, for most entries. Keys that
- * are not in order, or not of the window, are left to the steps to refuse.
+ * A search then looks at few entries, each of which is a cache line, and often
+ * a page, for a step to miss.
  *
  * Return: 0 or -ENOMEM.
  */
-int sframe_read_keys(struct sframe_window *window)
+int sframe_read_buckets(struct sframe_window *window)
 {
-	const struct sframe_section *section = &window->section;
-	unsigned int shift, nr, i;
-	u32 *keys;
+	unsigned long length = window->text_end - window->text_start, nr;
 
-	if (section->live || section->num_fdes < SFRAME_MIN_KEYED ||
-	    window->text_end - window->text_start > U32_MAX)
+	if (window->section.live || window->section.num_fdes < SFRAME_MIN_INDEX)
 		return 0;
 
-	shift = order_base_2(DIV_ROUND_UP(section->num_fdes, SFRAME_MAX_KEYS));
-	shift = max(shift, SFRAME_KEY_SHIFT);
-	nr = DIV_ROUND_UP(section->num_fdes, 1U << shift);
-	keys = kmalloc_array(nr, sizeof(*keys), GFP_KERNEL_ACCOUNT);
-	if (!keys)
+	nr = min(window->section.num_fdes / SFRAME_BUCKET_FDES,
+		 SFRAME_MAX_BUCKETS);
+	while ((length - 1) >> window->bucket_shift >= nr)
+		window->bucket_shift++;
+	nr = ((length - 1) >> window->bucket_shift) + 1;
+	window->buckets = kmalloc_array(nr + 1, sizeof(*window->buckets),
+					GFP_KERNEL_ACCOUNT);
+	if (!window->buckets)
 		return -ENOMEM;
+	window->nr_buckets = nr;
+	if (sframe_fill_buckets(window))
+		return 0;
 
-	for (i = 0; i < nr; i++) {
-		if (!sframe_read_key(window, i << shift, &keys[i]) ||
-		    (i && keys[i] < keys[i - 1])) {
-			kfree(keys);
-			return 0;
-		}
-	}
-	window->keys = keys;
-	window->nr_keys = nr;
-	window->key_shift = shift;
+	kfree(window->buckets);
+	window->buckets = NULL;
+	window->nr_buckets = 0;
 	return 0;
 }

@@ -31,13 +31,13 @@ unwind_user_read_signal(struct unwind_user_state *state,
 		return -EOPNOTSUPP;
 
 	if (unwind_user_get_word(state, &mode,
-				 state->sp + UNWIND_USER_SIGNAL_MODE) ||
+				 state->sp + UNWIND_USER_SIGNAL_MODE, state->ws) ||
 	    unwind_user_get_word(state, &caller->ra,
-				 state->sp + UNWIND_USER_SIGNAL_IP) ||
+				 state->sp + UNWIND_USER_SIGNAL_IP, state->ws) ||
 	    unwind_user_get_word(state, &caller->sp,
-				 state->sp + UNWIND_USER_SIGNAL_SP) ||
+				 state->sp + UNWIND_USER_SIGNAL_SP, state->ws) ||
 	    unwind_user_get_word(state, &caller->fp,
-				 state->sp + UNWIND_USER_SIGNAL_FP))
+				 state->sp + UNWIND_USER_SIGNAL_FP, state->ws))
 		return -EFAULT;
 
 	/* Nothing else has windows. */
@@ -47,11 +47,16 @@ unwind_user_read_signal(struct unwind_user_state *state,
 /*
  * This is the one step that may leave the stack (SA_ONSTACK). The interrupted
  * frame is like a topmost one, but no other registers of it are known.
+ *
+ * Return: 0, or -ERANGE if the address cannot be one.
  */
-static inline void
+static inline int
 unwind_user_enter_signal(struct unwind_user_state *state,
 			 const struct unwind_user_caller *caller)
 {
+	if (!unwind_user_text(caller->ra))
+		return -ERANGE;
+
 	state->ip = caller->ra;
 	state->sp = caller->sp;
 	state->fp = caller->fp;
@@ -59,6 +64,7 @@ unwind_user_enter_signal(struct unwind_user_state *state,
 	state->signals++;
 	state->topmost = true;
 	state->exact_ip = true;
+	return 0;
 }
 
 #endif /* _KERNEL_UNWIND_SIGNAL_H */

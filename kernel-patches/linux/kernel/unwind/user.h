@@ -17,8 +17,6 @@
 #include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 
-#include "uprobes.h"
-
 /*
  * Open the access section of a step; user_read_access_end() closes it. There is
  * no address to check yet: each pointer is checked, or bounded, where it is
@@ -70,19 +68,20 @@ fault:									\
 	__ok;								\
 })
 
+/* @ws is that of @state, perhaps as a constant. */
 static __always_inline int
 unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
-		     unsigned long addr)
+		     unsigned long addr, unsigned int ws)
 {
 	const void __user *ptr = unwind_user_stack_ptr(addr);
 	u32 half;
 
 	if (!unwind_user_stack_ok(addr)) {
 		state->fault = addr;
-		state->fault_size = state->ws;
+		state->fault_size = ws;
 		return -EFAULT;
 	}
-	if (!IS_ENABLED(CONFIG_COMPAT) || likely(state->ws == sizeof(*word)))
+	if (!IS_ENABLED(CONFIG_COMPAT) || likely(ws == sizeof(*word)))
 		return unwind_user_get(state, word, ptr) ? 0 : -EFAULT;
 	if (!unwind_user_get(state, &half, ptr))
 		return -EFAULT;
@@ -122,17 +121,14 @@ unwind_user_get_value(struct unwind_user_state *state,
 		      const struct unwind_user_rule *rule, unsigned long cfa,
 		      unsigned long *val)
 {
-	/* These are most of all rules. */
 	if (rule->from == UNWIND_USER_FROM_NONE)
 		return 0;
-	if (rule->from == (UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF))
-		return unwind_user_get_word(state, val, cfa + rule->off);
-
 	if ((rule->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA &&
 	    !unwind_user_from(state, rule, &cfa))
 		return -ENODATA;
 	if (rule->from & UNWIND_USER_DEREF)
-		return unwind_user_get_word(state, val, cfa + rule->off);
+		return unwind_user_get_word(state, val, cfa + rule->off,
+					    state->ws);
 	*val = cfa + rule->off;
 	return 0;
 }
@@ -152,15 +148,55 @@ struct unwind_user_caller {
 };
 
 /*
- * Read the caller's registers by the rules of @frame, in an access section.
- *
- * Return: 0, -ELOOP if the CFA does not move up, -EINVAL if it is not aligned,
- * or the error of a rule.
+ * The stack must not go down, and only a topmost frame can have a caller with
+ * the same stack pointer. A call leaves the stack aligned to words.
  */
 static __always_inline int
-unwind_user_read_caller(struct unwind_user_state *state,
-			const struct unwind_user_frame *frame,
-			struct unwind_user_caller *caller)
+unwind_user_check_cfa(const struct unwind_user_state *state, unsigned long cfa,
+		      unsigned int ws)
+{
+	if (unlikely(cfa <= state->sp) &&
+	    (cfa < state->sp || !state->topmost))
+		return -ELOOP;
+	return unlikely(cfa & (ws - 1)) ? -EINVAL : 0;
+}
+
+/*
+ * Read the caller's registers by the rules of a plain @frame, in an access
+ * section. @ws is that of @state.
+ *
+ * Return: 0, -ELOOP if the CFA does not move up, -EINVAL if it is not aligned,
+ * or -EFAULT.
+ */
+static __always_inline int
+unwind_user_read_plain(struct unwind_user_state *state,
+		       const struct unwind_user_frame *frame, unsigned int ws,
+		       struct unwind_user_caller *caller)
+{
+	unsigned long cfa;
+	int ret;
+
+	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? state->sp : state->fp;
+	cfa += frame->cfa.off;
+	ret = unwind_user_check_cfa(state, cfa, ws);
+	if (ret)
+		return ret;
+
+	caller->cfa = cfa;
+	caller->sp = cfa + frame->sp_off;
+	caller->fp = state->fp;
+	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
+	    unwind_user_get_word(state, &caller->fp, cfa + frame->fp.off, ws))
+		return -EFAULT;
+	return unwind_user_get_word(state, &caller->ra, cfa + frame->ra.off,
+				    ws);
+}
+
+/* The same by any rules; -ENODATA for a register that is not known. */
+static __always_inline int
+unwind_user_read_rules(struct unwind_user_state *state,
+		       const struct unwind_user_frame *frame,
+		       struct unwind_user_caller *caller)
 {
 	unsigned long cfa = 0, ra = 0, fp = state->fp;
 	int ret;
@@ -169,18 +205,9 @@ unwind_user_read_caller(struct unwind_user_state *state,
 	if (ret)
 		return ret;
 	cfa += frame->cfa_addend;
-
-	/*
-	 * The stack must not go down. Only a topmost frame can have a caller
-	 * with the same stack pointer.
-	 */
-	if (cfa < state->sp || (cfa == state->sp && !state->topmost))
-		return -ELOOP;
-
-	/* A call leaves the stack aligned to words. */
-	if (cfa & (state->ws - 1))
-		return -EINVAL;
-
+	ret = unwind_user_check_cfa(state, cfa, state->ws);
+	if (ret)
+		return ret;
 	ret = unwind_user_get_value(state, &frame->ra, cfa, &ra);
 	if (ret)
 		return ret;
@@ -195,8 +222,18 @@ unwind_user_read_caller(struct unwind_user_state *state,
 	return 0;
 }
 
-/* Code is above what mmap_min_addr keeps free, and below the kernel. */
-#define UNWIND_USER_MIN_TEXT	SZ_64K
+int unwind_user_undo_probe(struct unwind_user_state *state,
+			   struct unwind_user_caller *caller, bool ra_copied);
+
+/*
+ * Code is above what mmap_min_addr keeps free, and below the kernel. perf takes
+ * addresses from PERF_CONTEXT_MAX on for marks, and drops call chains that have
+ * a wrong one.
+ */
+static __always_inline bool unwind_user_text(unsigned long ip)
+{
+	return ip >= SZ_64K && ip < TASK_SIZE_MAX;
+}
 
 /*
  * Make the caller the frame of the walk. Not in an access section.
@@ -208,23 +245,18 @@ static __always_inline int
 unwind_user_enter(struct unwind_user_state *state,
 		  const struct unwind_user_caller *caller, bool ra_copied)
 {
-	unsigned long ra = caller->ra, sp = caller->sp, slot;
-	int ret;
+	struct unwind_user_caller probed __uninitialized;
+	unsigned long ra = caller->ra, sp = caller->sp;
 
 	if (unlikely(state->ri)) {
-		slot = unwind_user_ra_slot(caller->cfa, state->ws);
-		sp -= slot;
-		ret = unwind_user_return_address(state, ra_copied, &slot, &ra);
-		if (ret)
-			return ret;
-		sp += slot;
+		probed = *caller;
+		if (unwind_user_undo_probe(state, &probed, ra_copied))
+			return -ESRCH;
+		ra = probed.ra;
+		sp = probed.sp;
 	}
 
-	/*
-	 * perf takes addresses from PERF_CONTEXT_MAX on for marks, and drops
-	 * call chains that have a wrong one.
-	 */
-	if (ra < UNWIND_USER_MIN_TEXT || ra >= TASK_SIZE_MAX)
+	if (unlikely(!unwind_user_text(ra)))
 		return -ERANGE;
 
 	state->ip = ra;
@@ -235,25 +267,28 @@ unwind_user_enter(struct unwind_user_state *state,
 	return 0;
 }
 
+/*
+ * Step to the caller of a plain frame. @ws is that of @state.
+ *
+ * Return: 0, -EFAULT with the missing page in @state, or another error.
+ */
 static __always_inline int
-unwind_user_step_by(struct unwind_user_state *state,
-		    const struct unwind_user_frame *frame)
+unwind_user_step_plain(struct unwind_user_state *state,
+		       const struct unwind_user_frame *frame, unsigned int ws)
 {
 	struct unwind_user_caller caller __uninitialized;
 	int ret;
 
 	if (!unwind_user_access_begin())
 		return -EFAULT;
-	ret = unwind_user_read_caller(state, frame, &caller);
+	ret = unwind_user_read_plain(state, frame, ws, &caller);
 	user_read_access_end();
 	return ret ?: unwind_user_enter(state, &caller, frame->ra_copied);
 }
 
-/*
- * Step to the caller by frame pointer. @ws is that of @state.
- *
- * Return: 0, -EFAULT with the missing page in @state, or another error.
- */
+int unwind_user_step_entry(struct unwind_user_state *state);
+
+/* The same by frame pointer. */
 static __always_inline int
 unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 {
@@ -263,18 +298,13 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	};
 
 	if (unlikely(state->topmost && state->regs &&
-		     unwind_user_at_function_start(state->regs))) {
-		const struct unwind_user_frame entry = {
-			ARCH_INIT_USER_FP_ENTRY_FRAME(ws)
-		};
-
-		return unwind_user_step_by(state, &entry);
-	}
+		     unwind_user_at_function_start(state->regs)))
+		return unwind_user_step_entry(state);
 
 	/* A frame pointer below the stack pointer is something else. */
-	if (state->fp < state->sp)
+	if (unlikely(state->fp < state->sp))
 		return -ELOOP;
-	return unwind_user_step_by(state, &frame);
+	return unwind_user_step_plain(state, &frame, ws);
 }
 
 bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs);
