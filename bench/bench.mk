@@ -56,8 +56,9 @@ $(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done \
 $(O)/bench/bin/step: $(addprefix bench/native/, step.c timed.c big.c) \
 		$(addprefix bench/guest/, made.c legal.c probe.c event.c \
 		stack.c shape.c table.c window.c measure.c trigger.S) \
-		$(patsubst %,$(bench_kernel)/%.o, sframe sframe_section \
-		sframe_callchain sframe_prctl user walk) $(BENCH_DEPS) \
+		$(patsubst %,$(bench_kernel)/%.o, \
+		$(filter-out nofault,$(fuzz_unwinder)) walk) \
+		$(BENCH_DEPS) \
 		$(wildcard bench/native/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -Ibench/guest -Ibench/native -o $@ \

@@ -23,6 +23,16 @@ static __always_inline const void *user_mask(const void *ptr)
 	return ptr;
 }
 
+static __always_inline unsigned long user_index(unsigned long index,
+						unsigned long size)
+{
+	unsigned long mask;
+
+	__asm__ volatile("cmp %1, %2; sbb %0, %0"
+			 : "=r" (mask) : "g" (size), "r" (index) : "cc");
+	return index & mask;
+}
+
 static __always_inline void user_note(unsigned long addr, unsigned long size)
 {
 	if (unlikely(user_log))
@@ -30,11 +40,13 @@ static __always_inline void user_note(unsigned long addr, unsigned long size)
 }
 
 /* Those of x86-64; STAC and CLAC are not for user space. */
+#undef array_index_nospec
 #undef can_do_masked_user_access
 #undef masked_user_read_access_begin
 #undef mask_user_address
 #undef user_read_access_end
 #undef unsafe_get_user
+#define array_index_nospec(index, size)		user_index(index, size)
 #define can_do_masked_user_access()		true
 #define masked_user_read_access_begin(ptr)	((void)user_sections++)
 #define mask_user_address(ptr)			user_mask(ptr)
