@@ -14,15 +14,23 @@
  * context than it should, or -ETIMEDOUT if not at all. A read of 8 bytes then
  * tells how far the time stamp counter went in the event; nothing interrupts it
  * there.
+ *
+ * While the parameter period has a number of nanoseconds, and the CPU that has
+ * set it executes user code of a task with an event, a timer fires it as well:
+ * 't'. The parameters samples and cycles then tell how often, and how far the
+ * counter went, since the period was set.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
 
 #include <asm/apic.h>
+#include <asm/irq_regs.h>
 #include <asm/nmi.h>
 #include <asm/tsc.h>
 
@@ -162,10 +170,58 @@ static struct miscdevice probe_device = {
 	.mode	= 0600,
 };
 
+static struct hrtimer probe_timer;
+static u64 probe_period;
+static unsigned long samples, cycles;
+module_param(samples, ulong, 0400);
+module_param(cycles, ulong, 0400);
+
+static enum hrtimer_restart probe_tick(struct hrtimer *timer)
+{
+	struct pt_regs *regs = get_irq_regs();
+	u64 start;
+
+	if (regs && user_mode(regs) && current->perf_event_ctxp) {
+		start = rdtsc();
+		trace_sframe_probe('t');
+		cycles += rdtsc() - start;
+		samples++;
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(probe_period));
+	return HRTIMER_RESTART;
+}
+
+static int probe_set_period(const char *text, const struct kernel_param *param)
+{
+	u64 period;
+	int ret;
+
+	ret = kstrtou64(text, 0, &period);
+	if (ret)
+		return ret;
+
+	hrtimer_cancel(&probe_timer);
+	if (!period)
+		return 0;
+	probe_period = period;
+	samples = 0;
+	cycles = 0;
+	hrtimer_start(&probe_timer, ns_to_ktime(period),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
+}
+
+static const struct kernel_param_ops probe_period_ops = {
+	.set = probe_set_period,
+};
+module_param_cb(period, &probe_period_ops, NULL, 0200);
+
 static int __init probe_init(void)
 {
 	int ret;
 
+	hrtimer_setup(&probe_timer, probe_tick, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
 	ret = register_nmi_handler(NMI_LOCAL, probe_nmi, 0, "sframe_probe");
 	if (ret)
 		return ret;
@@ -177,6 +233,7 @@ static int __init probe_init(void)
 
 static void __exit probe_exit(void)
 {
+	hrtimer_cancel(&probe_timer);
 	misc_deregister(&probe_device);
 	unregister_nmi_handler(NMI_LOCAL, "sframe_probe");
 }

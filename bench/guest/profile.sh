@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# usage: profile.sh SECONDS costs|hits		in a guest
+#
+# Profiles the demo's Python program at 999 Hz, by samples of the module
+# sframe_probe, which counts their instructions, for so many seconds in each way.
+# Prints lines
+#	mode NAME SAMPLES INSTRUCTIONS FRAMES
+#	cut SAMPLES		of mode default: by the deadline
+# or, in a kernel with kprobes, which breakpoints in a kernel need,
+#	steps FRAMES LOOKED-UP	the latter were not by cached rules
+# Frames of mode dwarf are not counted.
+
+set -eu
+seconds=$1
+probe=/sys/module/sframe_probe/parameters
+walk_us=/proc/sys/kernel/sframe_walk_us
+period=1001001
+program=tools/demo.d/workload.py
+tmp=$(mktemp -d)
+PYTHONPATH=$PWD/build/lib/python
+export PYTHONPATH
+
+# The function that a step calls when there are no rules for it.
+look_up=0x$(awk '$3 == "sframe_step_window" || $3 == "sframe_step_section" {
+	print $1
+	exit
+}' /proc/kallsyms)
+
+with() { echo build/bin/sfjit run -- python3 -m sfjit $program "$tmp/stamp" "$seconds"; }
+without() { echo python3 $program "$tmp/stamp" "$seconds"; }
+
+# profile OPTION... -- COMMAND...
+profile() {
+	echo $period >$probe/period
+	# shellcheck disable=SC2086
+	$count perf record -q -e sframe_probe:sframe_probe --user-callchains \
+		-o "$tmp/data" "$@" >"$tmp/log" 2>&1 || {
+		cat "$tmp/log" >&2
+		exit 1
+	}
+	echo 0 >$probe/period
+}
+
+frames() { perf script --no-inline -F ip -i "$tmp/data" 2>/dev/null | grep -c '[0-9a-f]'; }
+
+# mode NAME FRAMES
+mode() { echo "mode $1 $(cat $probe/samples) $(cat $probe/cycles) $2"; }
+
+# Of all processes, until this one is killed.
+watch_deadlines() {
+	most=0
+	while sleep 0.2; do
+		now=$(cat /proc/[0-9]*/sframe 2>/dev/null |
+			awk '$1 == "deadline" { nr += $2 } END { print nr + 0 }')
+		[ "$now" -le $most ] || most=$now
+		echo $most >"$tmp/cut"
+	done
+}
+
+# shellcheck disable=SC2046
+costs() {
+	profile -- $(with)
+	mode none 0
+	profile --call-graph=fp -- $(without)
+	mode fp "$(frames)"
+	profile --call-graph=dwarf -- $(with)
+	mode dwarf 0
+	profile --call-graph=fp -- $(with)
+	mode windows "$(frames)"
+
+	echo 50 >$walk_us
+	watch_deadlines &
+	profile --call-graph=fp -- $(with)
+	kill $!
+	mode default "$(frames)"
+	echo "cut $(cat "$tmp/cut")"
+}
+
+# shellcheck disable=SC2046
+hits() {
+	count="perf stat -a -x, -o $tmp/stat -e mem:$look_up:x:k --"
+	profile --call-graph=fp -- $(with)
+	echo "steps $(frames)" \
+		"$(sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$tmp/stat")"
+}
+
+count=
+$2
+rm -rf "$tmp"
