@@ -5,8 +5,8 @@
 # The series of kernel-patches/ applied to a tree.  kernel-patches/series names
 # the commits in their order, kernel-patches/commits/NAME holds one:
 #   message     subject and body
-#   edit.patch  edits of existing files, and of <linux/sframe.h>, to which
-#               several commits add (optional)
+#   edit.patch  edits of existing files, also of those that an earlier commit
+#               adds (optional)
 #   files       new files, paths under kernel-patches/linux, a directory
 #               stands for all in it (optional)
 # kernel-patches/linux has them as they are in the end: where a file is added,

@@ -31,7 +31,7 @@ $(fuzz_corpora): $(fuzz_corpus)/%: tests/fuzz/corpus/%.hex tests/fuzz/inputs
 
 # Of the kernel's own: what the series edits, and what signal frames look like.
 fuzz_tree := $(O)/tests/fuzz-tree
-fuzz_kernel_files := include/linux/sframe.h include/linux/unwind_user.h \
+fuzz_kernel_files := include/linux/unwind_user.h \
 	include/linux/unwind_user_types.h arch/x86/include/asm/unwind_user.h \
 	arch/x86/include/uapi/asm/sigcontext.h \
 	arch/x86/include/uapi/asm/ucontext.h \

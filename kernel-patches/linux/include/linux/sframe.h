@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SFrame windows of a user address space.
+ */
+#ifndef _LINUX_SFRAME_H
+#define _LINUX_SFRAME_H
+
+#include <linux/errno.h>
+#include <linux/mm_types.h>
+#include <linux/types.h>
+#include <uapi/linux/sframe.h>
+
+struct perf_callchain_entry_ctx;
+struct pt_regs;
+struct seq_operations;
+struct sframe_registry;
+struct unwind_user_state;
+
+#ifdef CONFIG_UNWIND_USER_SFRAME
+
+static inline void sframe_mm_init(struct mm_struct *mm)
+{
+	mm->sframe = NULL;
+}
+
+bool __sframe_mm_has_windows(struct mm_struct *mm);
+void __sframe_mm_free(struct mm_struct *mm);
+int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm);
+void __sframe_munmap(struct mm_struct *mm, unsigned long start,
+		     unsigned long end);
+
+/* Can a walk of this address space meet a window? */
+static inline bool sframe_mm_has_windows(struct mm_struct *mm)
+{
+	return unlikely(READ_ONCE(mm->sframe)) && __sframe_mm_has_windows(mm);
+}
+
+/* The last user of @mm is gone. */
+static inline void sframe_mm_free(struct mm_struct *mm)
+{
+	if (unlikely(mm->sframe))
+		__sframe_mm_free(mm);
+}
+
+/* Copy the windows; both mmap locks are held for write. */
+static inline int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+	return sframe_mm_has_windows(oldmm) ? __sframe_mm_dup(mm, oldmm) : 0;
+}
+
+/*
+ * Drop each window with text in [start, end). Cannot fail, as the mapping is
+ * gone. The text of a JIT may be writable, hence not counted in exec_vm, so
+ * this is asked of every munmap: one load where there is no window.
+ */
+static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
+				 unsigned long end)
+{
+	if (sframe_mm_has_windows(mm))
+		__sframe_munmap(mm, start, end);
+}
+
+bool sframe_walk_init(struct unwind_user_state *state, bool sample);
+void sframe_walk_attach(struct unwind_user_state *state);
+int sframe_step(struct unwind_user_state *state);
+void sframe_refused(struct unwind_user_state *state);
+
+int sframe_prctl_register(unsigned long key, unsigned long addr,
+			  unsigned long len, unsigned long opts);
+int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
+			    unsigned long arg4, unsigned long arg5);
+int sframe_prctl_query(unsigned long what, unsigned long arg3,
+		       unsigned long arg4, unsigned long arg5);
+
+#else /* !CONFIG_UNWIND_USER_SFRAME */
+
+static inline void sframe_mm_init(struct mm_struct *mm)
+{
+}
+
+static inline void sframe_mm_free(struct mm_struct *mm)
+{
+}
+
+static inline int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+{
+	return 0;
+}
+
+static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
+				 unsigned long end)
+{
+}
+
+static inline bool sframe_mm_has_windows(struct mm_struct *mm)
+{
+	return false;
+}
+
+static inline bool sframe_walk_init(struct unwind_user_state *state,
+				    bool sample)
+{
+	return false;
+}
+
+static inline void sframe_walk_attach(struct unwind_user_state *state)
+{
+}
+
+static inline int sframe_step(struct unwind_user_state *state)
+{
+	return -ENOENT;
+}
+
+static inline void sframe_refused(struct unwind_user_state *state)
+{
+}
+
+static inline int sframe_prctl_register(unsigned long key, unsigned long addr,
+					unsigned long len, unsigned long opts)
+{
+	return -EINVAL;
+}
+
+static inline int sframe_prctl_unregister(unsigned long key,
+					  unsigned long arg3,
+					  unsigned long arg4,
+					  unsigned long arg5)
+{
+	return -EINVAL;
+}
+
+static inline int sframe_prctl_query(unsigned long what, unsigned long arg3,
+				     unsigned long arg4, unsigned long arg5)
+{
+	return -EINVAL;
+}
+
+#endif /* CONFIG_UNWIND_USER_SFRAME */
+
+/**
+ * struct sframe_seq - an open /proc/<pid>/sframe
+ * @mm:		address space shown; NULL if the task has none
+ * @reg:	its registry, between start and stop
+ * @active:	between start and stop, @mm is in use
+ */
+struct sframe_seq {
+	struct mm_struct	*mm;
+	struct sframe_registry	*reg;
+	bool			active;
+};
+
+extern const struct seq_operations sframe_seq_ops;
+
+#ifdef CONFIG_PERF_SFRAME_CALLCHAIN
+bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
+			   struct pt_regs *regs);
+#else
+static inline bool
+sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
+		      struct pt_regs *regs)
+{
+	return false;
+}
+#endif
+
+#endif /* _LINUX_SFRAME_H */
