@@ -899,7 +899,7 @@ int sframe_step(struct unwind_user_state *state)
 }
 
 /**
- * sframe_walk_attach - go on on this CPU
+ * sframe_walk_attach - continue on this CPU
  * @state:	position of the walk
  *
  * Context: Preemption is disabled, until the next step that follows this.

@@ -48,10 +48,12 @@ int sframe_cache_init(void)
 
 	guard(mutex)(&sframe_cache_lock);
 	ret = sframe_cache_alloc();
+	if (ret)
+		return ret;
+
 	/* The tables are empty before a registry is seen. */
-	if (!ret)
-		smp_store_release(&sframe_cache_ready, true);
-	return ret;
+	smp_store_release(&sframe_cache_ready, true);
+	return 0;
 }
 
 /**
