@@ -37,12 +37,13 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	arch/x86/include/uapi/asm/ucontext.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
-fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h compat.h \
-	compiler.h err.h errno.h kernel.h log2.h maple_tree.h minmax.h mm.h \
-	mm_types.h mutex.h nospec.h overflow.h pagemap.h perf_event.h \
-	rcupdate.h refcount.h sched.h sched/clock.h sched/task_stack.h \
-	signal_types.h sizes.h slab.h stddef.h string.h types.h uaccess.h \
-	unaligned.h unroll.h uprobes.h) \
+fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
+	compat.h compiler.h cpumask.h err.h errno.h hash.h kernel.h log2.h \
+	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
+	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
+	sched/clock.h sched/task_stack.h signal_types.h sizes.h slab.h \
+	stddef.h string.h topology.h types.h uaccess.h unaligned.h unroll.h \
+	uprobes.h) \
 	$(addprefix asm/,ptrace.h segment.h uprobes.h)
 
 $(fuzz_tree)/done: tests/fuzz/fuzz.mk kernel-patches/series \
@@ -66,7 +67,7 @@ fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_san += -fno-sanitize=alignment
 
 # The unwinder, looked at by sanitizers and for coverage; and the rest.
-fuzz_unwinder := sframe sframe_section sframe_callchain sframe_prctl user
+fuzz_unwinder := sframe sframe_cache sframe_section sframe_callchain sframe_prctl user
 fuzz_harness := model ref input compare
 # Comparisons are no use to mutations that know the fields.
 fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \

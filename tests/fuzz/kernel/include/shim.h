@@ -72,6 +72,7 @@ void finding(const char *what) __attribute__((noreturn));
 #define ENODATA			61
 #define EOPNOTSUPP		95
 
+#define U8_MAX			0xffU
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
@@ -123,7 +124,18 @@ void free(void *mem);
 u64 local_clock(void);
 
 #define kmalloc_array(nr, size, flags)	calloc(nr, size)
+#define kvzalloc_node(size, flags, node)	calloc(1, size)
 #define kfree(mem)			free(mem)
+
+#define hash_64(value, bits) \
+	((u32)((u64)(value) * 0x61c8864680b583ebULL >> (64 - (bits))))
+
+/* one CPU */
+#define DEFINE_PER_CPU(type, name)	type name
+#define per_cpu(name, cpu)		(name)
+#define this_cpu_read(name)		(name)
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define cpu_to_node(cpu)		0
 
 /* order, RCU, page faults, references */
 void shim_rmb(void);
@@ -132,8 +144,11 @@ int shim_rcu_lock(void);
 void shim_pagefault_unlock(int *unused);
 int shim_pagefault_lock(void);
 
+#define barrier()		__asm__ volatile("" ::: "memory")
 #define smp_rmb()		shim_rmb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
+#define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
+#define DEFINE_MUTEX(name)	struct mutex name
 #define guard(name)						\
 	int __attribute__((cleanup(shim_##name##_unlock), unused))	\
 		guard_##name = shim_##name##_lock
@@ -149,6 +164,24 @@ struct rcu_head {
 struct mutex {
 	int unused;
 };
+
+static inline int shim_mutex_lock(struct mutex *mutex)
+{
+	return 0;
+}
+
+static inline void shim_mutex_unlock(int *unused)
+{
+}
+
+static inline int shim_preempt_lock(void)
+{
+	return 0;
+}
+
+static inline void shim_preempt_unlock(int *unused)
+{
+}
 
 struct maple_tree {
 	int unused;
