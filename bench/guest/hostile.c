@@ -41,10 +41,10 @@
 #define NR_OTHERS	65533
 
 /* What a step counts besides probes and rows: SFRAME_STACK_READS. */
-#define STACK_READS	3
+#define STACK_READS	2
 
 /* More probes and rows than a full callchain has budget for. */
-#define MANY_PROBES	20
+#define MANY_PROBES	22
 #define MANY_ROWS	16
 
 /* kernel.sframe_walk_us: none that any walk reaches, and the default. */

@@ -5,7 +5,7 @@
  *
  * The kernel's walks of samples, in user space: what full callchains read, and
  * how long they take on this machine. Prints lines
- *	walk NAME FRAMES READS SECTIONS LINES PAGES WARM COLD
+ *	walk NAME FRAMES READS SECTIONS LINES PAGES CACHED WARM COLD
  *	limit US COLD	the walk of the worst table with this deadline
  * of whole walks, see timed.h. STAC and CLAC are not in the times.
  */

@@ -68,15 +68,19 @@ static uint64_t time_walk(const struct timed_walk *walk)
 	return (now() - start) / ticks_per_ns;
 }
 
+enum state { COLD, WARM, CACHED };
+
 /* Whatever else the machine does hits fewer than half of the walks. */
-static uint64_t usual_time(const struct timed_walk *walk, int cold)
+static uint64_t usual_time(const struct timed_walk *walk, enum state state)
 {
 	uint64_t times[TIMED_MAX];
 	unsigned int i;
 
 	time_walk(walk);
 	for (i = 0; i < nr_times; i++) {
-		if (cold)
+		if (state != CACHED)
+			kernel_forget_rules();
+		if (state == COLD)
 			make_cold();
 		times[i] = time_walk(walk);
 	}
@@ -85,7 +89,7 @@ static uint64_t usual_time(const struct timed_walk *walk, int cold)
 
 uint64_t timed_cold(const struct timed_walk *walk)
 {
-	return usual_time(walk, 1);
+	return usual_time(walk, COLD);
 }
 
 static int compare(const void *a, const void *b)
@@ -117,11 +121,14 @@ void timed_print(const struct timed_walk *walk)
 	unsigned long sections;
 	size_t nr, frames;
 
+	kernel_forget_rules();
 	kernel_log(reads, &sections);
 	frames = timed_run(walk, chain);
 	nr = kernel_log(NULL, &sections);
-	printf("%zu %zu %lu %zu %zu %" PRIu64 " %" PRIu64 "\n", frames, nr,
-	       sections, distinct(nr, LINE), distinct(nr, PAGE),
-	       usual_time(walk, 0), usual_time(walk, 1));
+	printf("%zu %zu %lu %zu %zu ", frames, nr, sections,
+	       distinct(nr, LINE), distinct(nr, PAGE));
+	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+	       usual_time(walk, CACHED), usual_time(walk, WARM),
+	       usual_time(walk, COLD));
 	fflush(stdout);
 }

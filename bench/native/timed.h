@@ -23,8 +23,8 @@ size_t timed_run(const struct timed_walk *walk, uint64_t *chain);
 
 /*
  * Prints frames, reads of user memory, access sections, cache lines and pages
- * of user memory, and nanoseconds: with all of it in the caches, and with
- * nothing, not even the page tables.
+ * of user memory, and nanoseconds: with the rules in their cache; without, but
+ * with all memory in the caches; and with nothing, not even the page tables.
  */
 void timed_print(const struct timed_walk *walk);
 

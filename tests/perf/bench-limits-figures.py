@@ -15,7 +15,7 @@ HOSTILE = {'command', 'worst_instructions', 'legal_instructions', 'ratio',
            'limited_legal', 'deferred_worst_instructions',
            'deferred_legal_instructions', 'figures'}
 INTERVAL = 32		# reads between two looks at the budget
-SHORT_STEP = 39		# reads of the steps by which it is measured
+SHORT_STEP = 40		# reads of the steps by which it is measured
 WINDOWS = {'command', 'time', 'memory', 'node_bytes_max', 'escaped_bytes_max',
            'figures'}
 PRESENT = [0, 1, 1000, 65535]

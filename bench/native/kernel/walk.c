@@ -5,6 +5,7 @@
 #include <linux/unwind_user.h>
 
 #include "sframe.h"
+#include "sframe_cache.h"
 
 #define MAX_WINDOWS	128
 
@@ -21,6 +22,7 @@ static struct mm_struct task_mm;
 static struct sframe_registry registry;
 static struct sframe_window *windows[MAX_WINDOWS];
 static unsigned int nr_windows;
+static u64 last_id;
 static u64 walk_limit;
 static u64 clock_factor;	/* nanoseconds of 2^32 ticks */
 
@@ -135,6 +137,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
 	*window = *draft;
+	window->id = ++last_id;
 	window->nr_rows = nr_rows;
 	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
@@ -142,7 +145,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 void sframe_window_free(struct sframe_window *window)
 {
-	free(window->keys);
+	free(window->buckets);
 	free(window);
 }
 
@@ -150,7 +153,7 @@ int sframe_register(struct sframe_window *window, bool replace)
 {
 	unsigned int at = windows_before(window->text_start);
 
-	if (nr_windows == MAX_WINDOWS)
+	if (nr_windows == MAX_WINDOWS || sframe_cache_init())
 		finding("too many windows");
 	memmove(&windows[at + 1], &windows[at],
 		(nr_windows++ - at) * sizeof(*windows));
@@ -180,6 +183,12 @@ int sframe_window_limit(void)
 bool __sframe_mm_has_windows(struct mm_struct *mm)
 {
 	return nr_windows;
+}
+
+/* As if another process were walked in between. */
+void kernel_forget_rules(void)
+{
+	registry.id = ++last_id;
 }
 
 u64 sframe_walk_limit(void)

@@ -23,6 +23,9 @@ void kernel_set_limit(uint64_t ns);
 /* The only way to remove them: munmap() does not here. */
 void kernel_forget_windows(void);
 
+/* The cache of rules is empty for the next walk. */
+void kernel_forget_rules(void);
+
 /* Returns the number of addresses in 'chain'; the first one is 'ip'. */
 size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 		   uint64_t *chain);
