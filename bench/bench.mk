@@ -73,7 +73,8 @@ $(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c other.c event.c \
 		$(O)/lib/libsframegen.a
 
 $(O)/tests/bench/hostile: $(addprefix bench/guest/, hostile.c made.c legal.c \
-		probe.c event.c stack.c measure.c trigger.S) $(BENCH_DEPS)
+		other.c probe.c event.c stack.c window.c measure.c trigger.S) \
+		$(BENCH_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsframegen.a

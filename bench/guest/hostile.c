@@ -26,6 +26,7 @@
 #include "legal.h"
 #include "made.h"
 #include "measure.h"
+#include "other.h"
 #include "probe.h"
 
 /* Steps of a full callchain, the one from the trigger among them. */
@@ -105,6 +106,7 @@ static int budget;
 
 static uint64_t walk_cost(void)
 {
+	other_walk();
 	return probe_cost(&stack) - empty;
 }
 
@@ -264,7 +266,9 @@ static size_t frames_found(void)
 static int measure_budget(void)
 {
 	const struct point point = {
-		.value = { [PROBES] = MANY_PROBES, [ROWS] = MANY_ROWS },
+		.value = {
+			[PROBES] = MANY_PROBES, [ROWS] = MANY_ROWS, [LIVE] = 1,
+		},
 	};
 	size_t steps;
 
@@ -402,8 +406,10 @@ static uint64_t trigger_cost(enum event_mode mode)
 	size_t i;
 
 	event_open(&event, mode, 0);
-	for (i = 0; i < SAMPLES; i++)
+	for (i = 0; i < SAMPLES; i++) {
+		other_walk();
 		costs[i] = stack_trigger(&stack);
+	}
 	event_close(&event);
 	return median(costs, SAMPLES);
 }
@@ -489,6 +495,7 @@ int main(int argc, char **argv)
 	if (argc != 1 + quick)
 		die("usage: hostile [-q]");
 	check_icount();
+	other_start();
 	probe_open();
 	made_map(FIRST_PLACE + 2 * NR_OTHERS, 1);
 	made_register_signal(PLACE_SIGNAL);
