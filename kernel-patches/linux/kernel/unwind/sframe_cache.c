@@ -4,11 +4,10 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
-#include <linux/slab.h>
 #include <linux/topology.h>
+#include <linux/vmalloc.h>
 
 #include "sframe_cache.h"
 
@@ -24,8 +23,7 @@ static int sframe_cache_alloc(void)
 	for_each_possible_cpu(cpu) {
 		if (per_cpu(sframe_caches, cpu))
 			continue;
-		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL,
-				      cpu_to_node(cpu));
+		cache = vzalloc_node(sizeof(*cache), cpu_to_node(cpu));
 		if (!cache)
 			return -ENOMEM;
 		per_cpu(sframe_caches, cpu) = cache;
@@ -91,13 +89,11 @@ void sframe_cache_attach(struct sframe_walk *walk)
 bool sframe_cache_again(const struct sframe_walk *walk, unsigned long ip,
 			u64 id, struct unwind_user_frame *frame)
 {
-	const struct sframe_cache_entry *entry = sframe_cache_set(walk, ip);
+	const struct sframe_cache_entry *entry;
 	u32 seq;
 
-	if (!sframe_cache_holds(walk, ip, entry, &seq) &&
-	    !sframe_cache_holds(walk, ip, ++entry, &seq))
-		return false;
-	if (entry->id != id)
+	entry = sframe_cache_entry(walk, ip, &seq);
+	if (!entry || entry->id != id)
 		return false;
 	*frame = entry->frame;
 	if (!sframe_cache_used(entry, seq))
@@ -130,8 +126,8 @@ sframe_cache_victim(const struct sframe_walk *walk, unsigned long ip)
  * @id:		of the window, or 0 if there is none
  * @frame:	the rules
  *
- * Who is interrupted while it writes leaves the number odd, and who interrupts
- * it leaves the entry alone. Who is interrupted before it writes the odd number
+ * Who is interrupted while it writes leaves the number odd and no address: who
+ * interrupts it does not find the entry, and leaves it alone. Who is interrupted before it writes the odd number
  * writes over what came in between, and ends with the same even number. Who is
  * interrupted while it uses the entry finds another number.
  */
@@ -144,12 +140,13 @@ void sframe_cache_store(const struct sframe_walk *walk, unsigned long ip,
 	if (seq & 1)
 		return;
 	WRITE_ONCE(entry->seq, seq + 1);
+	WRITE_ONCE(entry->ip, 0);
 	barrier();
 	entry->epoch = walk->epoch;
 	entry->changes = walk->seq;
-	entry->ip = ip;
 	entry->id = id;
 	entry->frame = *frame;
 	barrier();
+	WRITE_ONCE(entry->ip, ip);
 	WRITE_ONCE(entry->seq, seq + 2);
 }

@@ -24,13 +24,13 @@
 
 #include "sframe.h"
 
-/* Two entries for each hash: a stack of a hundred frames hardly loses one. */
+/* With four entries for each hash, stacks of hundreds of frames lose hardly one. */
 #define SFRAME_CACHE_BITS	8
-#define SFRAME_CACHE_WAYS	2
+#define SFRAME_CACHE_WAYS	4
 
 /**
  * struct sframe_cache_entry - the rules at one address
- * @seq:	odd while the entry is written
+ * @seq:	odd while the entry is written; @ip is 0 then
  * @epoch:	of the table when it was written
  * @changes:	of the registry
  * @ip:		the address
@@ -74,26 +74,32 @@ sframe_cache_set(const struct sframe_walk *walk, unsigned long ip)
 	return walk->cache->sets[hash_64(ip, SFRAME_CACHE_BITS)];
 }
 
-static __always_inline bool
-sframe_cache_holds(const struct sframe_walk *walk, unsigned long ip,
-		   const struct sframe_cache_entry *entry, u32 *seq)
+/* The entry of @ip, to be used until sframe_cache_used() is asked, or NULL. */
+static __always_inline const struct sframe_cache_entry *
+sframe_cache_entry(const struct sframe_walk *walk, unsigned long ip, u32 *seq)
 {
-	*seq = READ_ONCE(entry->seq);
-	barrier();
-	return !(*seq & 1) && entry->ip == ip && entry->epoch == walk->epoch;
+	const struct sframe_cache_entry *entry = sframe_cache_set(walk, ip);
+	unsigned int i;
+
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++) {
+		*seq = READ_ONCE(entry->seq);
+		barrier();
+		if (entry->ip == ip && entry->epoch == walk->epoch)
+			return entry;
+	}
+	return NULL;
 }
 
-/* The entry of @ip, to be used until sframe_cache_used() is asked, or NULL. */
+/* The same, of an address space in which nothing has changed since. */
 static __always_inline const struct sframe_cache_entry *
 sframe_cache_find(const struct sframe_walk *walk, unsigned long ip, u32 *seq)
 {
-	const struct sframe_cache_entry *entry = sframe_cache_set(walk, ip);
+	const struct sframe_cache_entry *entry;
 
-	if (!sframe_cache_holds(walk, ip, entry, seq) &&
-	    !sframe_cache_holds(walk, ip, ++entry, seq))
+	entry = sframe_cache_entry(walk, ip, seq);
+	if (!entry || entry->changes != READ_ONCE(walk->reg->seq))
 		return NULL;
-	return likely(entry->changes == READ_ONCE(walk->reg->seq)) ? entry :
-								     NULL;
+	return entry;
 }
 
 /* Was it the same until now? */

@@ -232,7 +232,7 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
  */
 static __always_inline bool unwind_user_text(unsigned long ip)
 {
-	return ip >= SZ_64K && ip < TASK_SIZE_MAX;
+	return ip - SZ_64K < TASK_SIZE_MAX - SZ_64K;
 }
 
 /*
