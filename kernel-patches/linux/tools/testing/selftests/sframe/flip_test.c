@@ -643,6 +643,8 @@ static void read_count(struct table *t, __u8 *section)
 	sft_register_text(KEY, self->section, self->len, self->text,	\
 			  TEXT_SIZE, variant->when == LIVE ?		\
 			  SFRAME_WINDOW_LIVE : 0)
+#define RENEW()								\
+	sft_renew(KEY, self->section, self->len, self->text, TEXT_SIZE)
 
 FIXTURE_SETUP(flip)
 {
@@ -756,6 +758,8 @@ TEST_F(flip, each_bit)
 	if (variant->when != BEFORE)
 		ASSERT_EQ(0, REGISTER());
 	for (i = 0; i < 8 * self->len; i++) {
+		if (variant->when == AFTER)
+			ASSERT_EQ(0, RENEW());
 		self->section[i / 8] ^= 1 << i % 8;
 		if (variant->when == BEFORE) {
 			ret = REGISTER();
@@ -789,6 +793,8 @@ TEST_F(flip, each_bit)
 	/* Nothing has removed the window, and it is as good as before. */
 	if (variant->when == BEFORE)
 		ASSERT_EQ(0, REGISTER());
+	if (variant->when == AFTER)
+		ASSERT_EQ(0, RENEW());
 	EXPECT_EQ(1, sft_windows());
 	EXPECT_TRUE(WALK(&chain, &refusals));
 	EXPECT_EQ(0, refusals);

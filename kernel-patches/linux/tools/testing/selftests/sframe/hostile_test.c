@@ -57,9 +57,11 @@ static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
 
 	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
 	sft_pool_good(_metadata, &pool->call, defer);
+	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	fn(pool->section);
 	sft_pool_refused(_metadata, &pool->call, defer, reason);
 	sft_pool_build(pool->section, pool->text);
+	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	sft_pool_good(_metadata, &pool->call, defer);
 	EXPECT_EQ(1, sft_windows());
 	EXPECT_EQ(0, sft_unregister(KEY));
@@ -578,10 +580,12 @@ TEST_F(hostile, block_size_larger_than_the_slot)
 	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
 	sft_attr(pool->section, 1)->info = SFRAME_FDE_PCMASK;
 	for (size = SFT_SLOT; size <= 255; size += 239) {
+		ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 		sft_attr(pool->section, 1)->rep_size = size;
 		sft_pool_good(_metadata, &pool->call, variant->defer);
 	}
 	/* One byte less, and the last instructions are the first ones again. */
+	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	sft_attr(pool->section, 1)->rep_size = 5;
 	sft_row_bytes(pool->section, 1)[2] = -8;
 	sft_pool_refused(_metadata, &pool->call, variant->defer,
@@ -594,12 +598,15 @@ TEST_F(hostile, block_size_larger_than_the_slot)
 TEST_F(hostile, header_changes_after_registration)
 {
 	size_t len = sft_pool_build(self->pool.section, self->pool.text);
+	unsigned int i;
 
 	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
-	memset(self->pool.section, 0xff, sizeof(struct sframe_header));
-	sft_pool_good(_metadata, &self->pool.call, variant->defer);
-	memset(self->pool.section, 0, sizeof(struct sframe_header));
-	sft_pool_good(_metadata, &self->pool.call, variant->defer);
+	for (i = 0; i < 256; i += 255) {
+		memset(self->pool.section, i, sizeof(struct sframe_header));
+		sft_pool_good(_metadata, &self->pool.call, variant->defer);
+		sft_pool_build(self->pool.section, self->pool.text);
+		ASSERT_EQ(0, sft_pool_renew(&self->pool, self->pool.section));
+	}
 }
 
 /* Guards against: rows in the same memory that were not announced. */
@@ -617,40 +624,14 @@ TEST_F(hostile, area_ends_before_the_section)
 
 /* ---- Work ------------------------------------------------------------- */
 
-/*
- * A function that calls itself: sub $8,%rsp; dec %ecx; jz +57; 52 nops; call;
- * jmp +1; nop; add $8,%rsp; ret. The rows of its 52 nops say the same.
- */
-#define DEEP_NOPS	52
-#define DEEP_CALL	(8 + DEEP_NOPS)
-#define DEEP_RET	(DEEP_CALL + 5)
-#define DEEP_BOTTOM	(DEEP_RET + 2)
-#define DEEP_SIZE	(DEEP_BOTTOM + 6)
+/* Frames of one function, each at another address; its first byte ends. */
 #define DEPTH		400
+#define DEEP_FIRST	64
+#define DEEP_SIZE	(DEEP_FIRST + DEPTH)
 
 /* Reads and rows a walk may take: 38 for each frame it may have. */
 #define BUDGET_FP	(MAX_FP * 38)
 #define BUDGET_DEFER	(MAX_DEFER * 38)
-
-static void make_deep(__u8 *code)
-{
-	static const __u8 head[] = {
-		0x48, 0x83, 0xec, 0x08, 0xff, 0xc9, 0x74, DEEP_BOTTOM - 8,
-	};
-	static const __u8 tail[] = {
-		0xe8, 0, 0, 0, 0, 0xeb, 0x01, 0x90, 0x48, 0x83, 0xc4, 0x08,
-		0xc3,
-	};
-	__s32 back = -DEEP_RET;
-
-	memcpy(code, head, sizeof(head));
-	memset(code + sizeof(head), 0x90, DEEP_NOPS);
-	memcpy(code + DEEP_CALL, tail, sizeof(tail));
-	memcpy(code + DEEP_CALL + 1, &back, sizeof(back));
-}
-
-/* mov $DEPTH,%ecx; jmp +... : sets up the depth, then falls into the rest. */
-static const __u8 deep_head[] = { 0xb9, DEPTH & 0xff, DEPTH >> 8, 0, 0 };
 
 #define MAX_DEEP_FDES	10000
 #define MAX_DEEP_ROWS	61
@@ -664,10 +645,9 @@ static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
 	static struct sft_row rows[MAX_DEEP_ROWS];
 	unsigned int i;
 
-	rows[0] = (struct sft_row)SFT_SP(0, 8);
-	for (i = 1; i < nr_rows - 1; i++)
-		rows[i] = (struct sft_row){ 3 + i, SFT_WORD4 | 1, 1, { 16 } };
-	rows[i] = (struct sft_row)SFT_SP(DEEP_SIZE - 1, 8);
+	rows[0] = (struct sft_row)SFT_OUTERMOST(0);
+	for (i = 1; i < nr_rows; i++)
+		rows[i] = (struct sft_row){ i, SFT_WORD4 | 1, 1, { 8 } };
 	/* Empty functions in front make the search long. */
 	for (i = 0; i < nr_fdes - 1; i++)
 		fdes[i] = (struct sft_fde)SFT_FDE(text, 0, empty);
@@ -676,31 +656,32 @@ static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
 	return sft_build(section, fdes, nr_fdes);
 }
 
-/* Walk from the bottom of the recursion; the deep frames are as they are. */
+/* Walk a stack of return addresses; none of them is met twice. */
 static void walk_deep(struct __test_metadata *_metadata, unsigned int nr_fdes,
 		      unsigned int nr_rows, bool defer,
 		      struct sft_chain *chain)
 {
-	__u8 code[sizeof(deep_head) + DEEP_SIZE];
-	__u8 *text, *section = sft_map(64 * SFT_PAGE, SFT_RW);
-	struct sft_call call;
+	__u8 *text = sft_map_code("\xcc", 1, SFT_PAGE);
+	__u8 *section = sft_map(64 * SFT_PAGE, SFT_RW);
+	__u64 *stack = sft_map(4 * SFT_PAGE, SFT_RW);
+	struct sft_call call = { sft_onto, stack + 8 };
+	__u64 ip[DEPTH + 2] = { (uintptr_t)sft_escape_body };
 	unsigned int i;
 	size_t len;
 
-	memcpy(code, deep_head, sizeof(deep_head));
-	make_deep(code + sizeof(deep_head));
-	text = sft_map_code(code, sizeof(code), SFT_PAGE);
 	ASSERT_NE(NULL, text);
 	ASSERT_NE(NULL, section);
-	call.entry = text;
-	text += sizeof(deep_head);
+	ASSERT_NE(NULL, stack);
+	for (i = 1; i <= DEPTH; i++)
+		ip[i] = (uintptr_t)text + DEEP_FIRST + i;
+	ip[i] = (uintptr_t)text + 1;
+	memcpy(stack + 8, &ip[1], sizeof(ip) - sizeof(ip[0]));
 	len = build_deep(section, text, nr_fdes, nr_rows);
 	ASSERT_GE(64 * SFT_PAGE, len);
 	ASSERT_EQ(0, sft_register(KEY, section, len, NULL));
-	ASSERT_EQ(0, sft_chain_at(text + DEEP_BOTTOM, defer, &call, chain));
-	EXPECT_EQ((uintptr_t)text + DEEP_BOTTOM, chain->ip[0]);
-	for (i = 1; i < chain->nr && i < DEPTH; i++)
-		EXPECT_EQ((uintptr_t)text + DEEP_RET, chain->ip[i]);
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, defer, &call, chain));
+	ASSERT_GE(ARRAY_SIZE(ip), chain->nr);
+	EXPECT_EQ(0, memcmp(chain->ip, ip, chain->nr * sizeof(*ip)));
 }
 
 /* Guards against: a sample that takes as long as a table likes. */
@@ -725,7 +706,7 @@ TEST_F(hostile, legal_walks_are_not_limited)
 
 	walk_deep(_metadata, 10000, 16, variant->defer, &chain);
 	EXPECT_EQ(0, sft_refused("budget"));
-	EXPECT_EQ(variant->defer ? DEPTH + 3 : MAX_FP, chain.nr);
+	EXPECT_EQ(variant->defer ? DEPTH + 2 : MAX_FP, chain.nr);
 }
 
 /* ---- Time -------------------------------------------------------------- */
@@ -777,7 +758,7 @@ TEST_F(time, of_a_walk_is_limited)
 	EXPECT_EQ(!variant->defer, sft_refused("deadline"));
 	EXPECT_EQ(!variant->defer, sft_all_refused());
 	/* What does not interrupt the task may take its time. */
-	EXPECT_TRUE(variant->defer ? chain.nr == DEPTH + 3 : chain.nr < MAX_FP);
+	EXPECT_TRUE(variant->defer ? chain.nr == DEPTH + 2 : chain.nr < MAX_FP);
 	EXPECT_EQ(1, sft_windows());
 }
 

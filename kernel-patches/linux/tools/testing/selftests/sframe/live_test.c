@@ -501,17 +501,19 @@ TEST_F(live, live_is_replaced_by_fixed)
 {
 	__u8 *next = self->section + LEN;
 	struct sft_fde fde;
+	size_t len;
 
 	add_slots(&self->live, self->text, 3);
 	ASSERT_EQ(0, REGISTER(0));
 	fde = slot_fde(self->text, 1);
-	ASSERT_EQ(0, sft_register_text(KEY, next, sft_build(next, &fde, 1),
-				       self->text, TEXT_SIZE,
+	len = sft_build(next, &fde, 1);
+	ASSERT_EQ(0, sft_register_text(KEY, next, len, self->text, TEXT_SIZE,
 				       SFRAME_WINDOW_REPLACE));
 	poison(self->section);
 	EXPECT_SEEN(1);
 	EXPECT_NOT_SEEN(0);
 	/* Nothing grows here. */
+	ASSERT_EQ(0, sft_renew(KEY, next, len, self->text, TEXT_SIZE));
 	sft_header(next)->num_fdes = 0;
 	EXPECT_SEEN(1);
 }

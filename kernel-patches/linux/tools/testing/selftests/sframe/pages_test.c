@@ -90,6 +90,8 @@ FIXTURE_TEARDOWN(pages)
 
 #define REGISTER_SPLIT()						\
 	ASSERT_EQ(0, register_split(self->split, self->pool.text, 0))
+#define RENEW_SPLIT()							\
+	ASSERT_EQ(0, sft_pool_renew(&self->pool, self->split))
 #define EXPECT_GOOD(defer)						\
 	sft_pool_good(_metadata, &self->pool.call, defer)
 #define EXPECT_REFUSED(reason)						\
@@ -101,6 +103,7 @@ FIXTURE_TEARDOWN(pages)
 			 "section_fault");			\
 	if (variant->defer) {						\
 		EXPECT_GOOD(true);					\
+		RENEW_SPLIT();						\
 		EXPECT_GOOD(false);					\
 	}								\
 } while (0)
@@ -130,6 +133,7 @@ TEST_F(pages, section_loses_its_permissions)
 
 	ASSERT_EQ(0, sft_register(KEY, self->split, len, NULL));
 	EXPECT_GOOD(variant->defer);
+	RENEW_SPLIT();
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_NONE));
 	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_READ));
@@ -206,6 +210,7 @@ TEST_F(pages, page_was_thrown_away)
 	sft_pool_build(self->split, self->pool.text);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(variant->defer);
+	RENEW_SPLIT();
 	ASSERT_EQ(0, madvise(self->page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_REFUSED(REASON_OF_ZEROS);
 }
@@ -239,6 +244,7 @@ TEST_F(pages, page_of_a_file_was_thrown_away)
 	ASSERT_LE(0, map_file(self->split, self->page, self->pool.text));
 	REGISTER_SPLIT();
 	EXPECT_GOOD(true);
+	RENEW_SPLIT();
 	ASSERT_EQ(0, madvise(self->page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_GOOD_WHEN_READ();
 }
@@ -251,6 +257,7 @@ TEST_F(pages, file_is_truncated)
 	ASSERT_LE(0, fd);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(true);
+	RENEW_SPLIT();
 	ASSERT_EQ(0, ftruncate(fd, 0));
 	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, ftruncate(fd, SFT_PAGE));
@@ -388,6 +395,7 @@ TEST_F(swapped, index_and_rows)
 	sft_pool_build(self->split, self->pool.text);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(variant->defer);
+	RENEW_SPLIT();
 	ASSERT_TRUE(swap_out(self->page));
 	EXPECT_GOOD_WHEN_READ();
 	EXPECT_EQ(!variant->defer, is_swapped(self->page));
@@ -715,6 +723,7 @@ TEST_F(held, interrupts_do_not_wait)
 			 "section_fault");
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
+	RENEW_SPLIT();
 	sft_pool_good(_metadata, &self->pool.call, false);
 }
 

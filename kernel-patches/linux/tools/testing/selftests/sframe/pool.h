@@ -75,6 +75,14 @@ static inline size_t sft_pool_build(__u8 *section, const __u8 *text)
 	return sft_build(section, fdes, SFT_POOL_SLOTS);
 }
 
+/* sft_renew() for the window of the pool. */
+static inline int sft_pool_renew(const struct sft_pool *pool,
+				 const __u8 *section)
+{
+	return sft_renew(SFT_POOL_KEY, section, SFT_POOL_LEN, pool->text,
+			 SFT_POOL_SLOTS * SFT_SLOT);
+}
+
 /* Where samples are taken: at the call of the slot. */
 static inline __u64 sft_pool_ip(const struct sft_call *call)
 {

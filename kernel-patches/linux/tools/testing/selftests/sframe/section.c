@@ -182,6 +182,13 @@ int sft_register_text(unsigned long key, const void *sec, size_t len,
 	return sft_register(key, sec, len, &opts);
 }
 
+int sft_renew(unsigned long key, const void *sec, size_t len, const void *text,
+	      size_t text_len)
+{
+	return sft_register_text(key, sec, len, text, text_len,
+				 SFRAME_WINDOW_REPLACE);
+}
+
 int sft_unregister(unsigned long key)
 {
 	return result(prctl(PR_SFRAME_UNREGISTER, key, 0UL, 0UL, 0UL));

@@ -106,6 +106,12 @@ int sft_register(unsigned long key, const void *sec, size_t len,
 /* The same with opts for this text range. */
 int sft_register_text(unsigned long key, const void *sec, size_t len,
 		      const void *text, size_t text_len, __u32 flags);
+/*
+ * Put the window in its own place: the kernel keeps what it has decoded of a
+ * fixed section, so a test that changes one after a walk calls this before.
+ */
+int sft_renew(unsigned long key, const void *sec, size_t len, const void *text,
+	      size_t text_len);
 int sft_unregister(unsigned long key);
 int sft_query(unsigned long what);
 

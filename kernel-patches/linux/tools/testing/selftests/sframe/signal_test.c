@@ -845,6 +845,9 @@ TEST_F(made, rows_of_a_signal_frame_are_not_used)
 	ASSERT_EQ(0, register_fde(KEY_RESTORER, self->section, &fde));
 	EXPECT_MADE(RESTORER, SFT_CALLERS);
 	/* Nor are they looked for. */
+	ASSERT_EQ(0, sft_renew(KEY_RESTORER, self->section,
+			       sft_build(self->section, &fde, 1), fde.start,
+			       fde.size));
 	sft_attr(self->section, 0)->num_fres = UINT16_MAX;
 	EXPECT_MADE(RESTORER, SFT_CALLERS);
 }
