@@ -19,8 +19,7 @@
 /* Windows of a byte each, with one section. */
 #define NR		16384
 
-/* Of a descriptor, and of the nodes that a window takes in two trees. */
-#define WINDOW_BYTES	96
+/* Of the nodes that a window takes in two trees. */
 #define NODE_BYTES	104
 
 /* What a CPU has charged in advance, and what a process needs. */
@@ -108,22 +107,20 @@ FIXTURE_TEARDOWN(charge)
 }
 
 /* The number of windows that could be registered. */
-static int register_all(const __u8 *text, const __u8 *section, size_t len)
+static int register_all(const __u8 *text, const __u8 *section, size_t len,
+			__u32 flags)
 {
 	int i;
 
 	for (i = 0; i < NR; i++)
-		if (sft_register_text(i, section, len, text + i, 1, 0))
+		if (sft_register_text(i, section, len, text + i, 1, flags))
 			break;
 	return i;
 }
 
-#define REGISTER_ALL() do {						\
+#define REGISTER_ALL(flags)						\
 	ASSERT_EQ(NR, register_all(self->text, self->section,		\
-				   self->len));				\
-	EXPECT_LE(self->before + NR * (WINDOW_BYTES + NODE_BYTES),	\
-		  charged() + SLACK);					\
-} while (0)
+				   self->len, (flags)))
 
 /* A forked process with the windows of this one, which waits. */
 struct child {
@@ -160,6 +157,27 @@ static int child_end(struct child *child)
 
 /*
  * Guards against: an index that no cgroup pays for.
+ * What takes the place of a window costs the same, but for the index, as long
+ * as the child has the first one.
+ */
+TEST_F(charge, replaced)
+{
+	struct child child;
+	long cost, without;
+
+	REGISTER_ALL(0);
+	cost = charged() - self->before;
+	ASSERT_EQ(0, child_start(&child));
+	without = charged();
+	REGISTER_ALL(SFRAME_WINDOW_REPLACE);
+	without = charged() - without;
+	EXPECT_LT(0, without);
+	EXPECT_LE(without + NR * NODE_BYTES, cost + SLACK);
+	EXPECT_EQ(0, child_end(&child));
+}
+
+/*
+ * Guards against: an index that is paid for when it is gone.
  * Only the index of this process goes, as the child has the same windows.
  */
 TEST_F(charge, registered)
@@ -168,7 +186,7 @@ TEST_F(charge, registered)
 	long most;
 	int i;
 
-	REGISTER_ALL();
+	REGISTER_ALL(0);
 	ASSERT_EQ(0, child_start(&child));
 	most = charged();
 	for (i = 0; i < NR; i++)
@@ -183,7 +201,7 @@ TEST_F(charge, unmapped)
 	struct child child;
 	long most;
 
-	REGISTER_ALL();
+	REGISTER_ALL(0);
 	ASSERT_EQ(0, child_start(&child));
 	most = charged();
 	ASSERT_EQ(0, munmap(self->text, NR));
@@ -212,7 +230,7 @@ TEST_F(charge, forked)
 	long without = cost_of_child(), with, before;
 
 	ASSERT_LE(0, without);
-	REGISTER_ALL();
+	REGISTER_ALL(0);
 	before = charged();
 	with = cost_of_child();
 	EXPECT_LE(without + NR * NODE_BYTES, with + SLACK);
@@ -224,7 +242,7 @@ TEST_F(charge, fork_beyond_the_limit)
 {
 	char limit[32];
 
-	REGISTER_ALL();
+	REGISTER_ALL(0);
 	snprintf(limit, sizeof(limit), "%ld", charged() + 1024 * 1024);
 	set_limit(limit);
 	EXPECT_EQ(-ENOMEM, cost_of_child());
