@@ -286,15 +286,37 @@ TEST_F(remote, user_code)
 	EXPECT_LT(0, samples);
 }
 
-/*
- * The tree is changed all the time on the CPU that is interrupted: a walk in
- * the middle of a change has to end, and to find the window which stays.
- */
-TEST_F(remote, in_the_middle_of_changes)
+/* Where a round of toggle() begins: behind push, mov, mov. */
+#define ROUND		(toggle + 7)
+
+/* Each of these is a whole stack, wherever in toggle() it begins. */
+static unsigned int check_toggled(struct __test_metadata *_metadata,
+				  struct sft_event *event, const __u8 *text,
+				  unsigned int *at_round)
+{
+	struct sft_chain chain;
+	unsigned int samples = 0;
+
+	/* Before its prologue is over toggle() has no frame pointer. */
+	while (!sft_event_any_chain(event, &chain)) {
+		if (chain.ip[0] < (uintptr_t)toggle + 4 ||
+		    chain.ip[0] >= (uintptr_t)toggle_end - 1)
+			continue;
+		EXPECT_CHAIN(&chain, chain.ip[0],
+			     (uintptr_t)text + sft_slot_arg.ret, SFT_CALLERS);
+		*at_round += chain.ip[0] == (uintptr_t)ROUND;
+		samples++;
+	}
+	return samples;
+}
+
+/* Windows come and go on the CPU that is interrupted; @walks are made there. */
+static void interrupt_changes(struct __test_metadata *_metadata,
+			      struct probe *probe, struct sft_event *walks)
 {
 	static const struct sft_row row = SFT_SP(0, 8);
 	__u8 *text = sft_map_code(sft_slot_arg.code, SFT_SLOT, SFT_PAGE);
-	__u8 *other = self->probe.section + SFT_PAGE;
+	__u8 *other = probe->section + SFT_PAGE;
 	const struct sft_fde fde = {
 		.start = text + 64, .size = 16, .rows = &row, .nr_rows = 1,
 	};
@@ -306,36 +328,58 @@ TEST_F(remote, in_the_middle_of_changes)
 		.section = (uintptr_t)other,
 		.length = sft_build(other, &fde, 1),
 	};
-	struct sender sender = { .device = self->probe.device, .rounds = 400 };
-	struct sft_chain chain;
-	unsigned int samples = 0;
+	struct sender sender = { .device = probe->device, .rounds = 400 };
+	unsigned int samples, at_round = 0, made = 0;
 	pthread_t thread;
 
 	ASSERT_NE(NULL, text);
-	REGISTER(KEY, 0, text, SFT_SLOT, sft_slot_arg.rows, 3);
+	ASSERT_EQ(0, register_code(KEY, probe->section, text, SFT_SLOT,
+				   sft_slot_arg.rows, 3));
 	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
-	ioctl(self->probe.event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	ioctl(probe->event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (walks)
+		ioctl(walks->fd, PERF_EVENT_IOC_ENABLE, 0);
 	do {
-		arg.count = 1000;
+		/* No more than the ring has room for. */
+		arg.count = 200;
 		sft_run(&arg.call);
+		if (walks)
+			EXPECT_EQ(200, check_toggled(_metadata, walks, text,
+						     &made));
 	} while (!__atomic_load_n(&sender.stop, __ATOMIC_ACQUIRE));
-	ioctl(self->probe.event.fd, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(probe->event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_EQ(0, sender.result);
 	EXPECT_EQ(1, sft_windows());
 
-	/* Before its prologue is over toggle() has no frame pointer. */
-	while (!sft_event_any_chain(&self->probe.event, &chain)) {
-		if (chain.ip[0] < (uintptr_t)toggle + 4 ||
-		    chain.ip[0] >= (uintptr_t)toggle_end - 1)
-			continue;
-		EXPECT_CHAIN(&chain, chain.ip[0],
-			     (uintptr_t)text + sft_slot_arg.ret, SFT_CALLERS);
-		samples++;
-	}
-	TH_LOG("%u samples", samples);
+	samples = check_toggled(_metadata, &probe->event, text, &at_round);
+	TH_LOG("%u samples, %u of them at %u walks", samples, at_round, made);
 	EXPECT_LT(0, samples);
+	if (walks)
+		EXPECT_LT(0, at_round);
+}
+
+/*
+ * The tree is changed all the time on the CPU that is interrupted: a walk in
+ * the middle of a change has to end, and to find the window which stays.
+ */
+TEST_F(remote, in_the_middle_of_changes)
+{
+	interrupt_changes(_metadata, &self->probe, NULL);
+}
+
+/*
+ * The same with a walk in each round, which keeps and uses rules. A walk that
+ * interrupts it keeps and uses those of the same addresses.
+ */
+TEST_F(remote, in_the_middle_of_walks)
+{
+	struct sft_event walks;
+
+	ASSERT_EQ(0, sft_break_open(&walks, ROUND, false));
+	interrupt_changes(_metadata, &self->probe, &walks);
+	sft_event_close(&walks);
 }
 
 TEST_HARNESS_MAIN
