@@ -947,6 +947,8 @@ bool sframe_walk_init(struct unwind_user_state *state, bool sample)
 	walk->slack = SFRAME_INTERVAL;
 	walk->budget = sample ? SFRAME_BUDGET_SAMPLE : SFRAME_BUDGET_DEFERRED;
 	walk->deadline = sample ? local_clock() + limit : 0;
-	sframe_walk_attach(state);
+	/* A deferred walk may be preempted until its first step. */
+	if (sample)
+		sframe_walk_attach(state);
 	return true;
 }
