@@ -43,7 +43,7 @@ fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
 	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
 	sched/clock.h sched/task_stack.h signal_types.h sizes.h slab.h \
 	stddef.h string.h topology.h types.h uaccess.h unaligned.h unroll.h \
-	uprobes.h) \
+	uprobes.h vmalloc.h) \
 	$(addprefix asm/,ptrace.h segment.h uprobes.h)
 
 $(fuzz_tree)/done: tests/fuzz/fuzz.mk kernel-patches/series \
@@ -67,7 +67,10 @@ fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_san += -fno-sanitize=alignment
 
 # The unwinder, looked at by sanitizers and for coverage; and the rest.
-fuzz_unwinder := sframe sframe_cache sframe_section sframe_callchain sframe_prctl user
+fuzz_unwinder := sframe sframe_cache sframe_section sframe_callchain \
+	sframe_prctl user
+# With the step that is inlined there to be compared.
+fuzz_compared := $(filter-out sframe_callchain,$(fuzz_unwinder)) callchain
 fuzz_harness := model ref input compare
 # Comparisons are no use to mutations that know the fields.
 fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \
@@ -76,7 +79,8 @@ fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
 fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
 	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
 	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
-	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h)
+	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h) \
+	$(FUZZ_KERNEL)/kernel/unwind/sframe_callchain.c
 fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_read
 
 # fuzz_compile VARIANT, SOURCES' DIRECTORY, COMMAND
@@ -98,7 +102,7 @@ $(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
 $(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
 
 # fuzz_objects VARIANT, TARGET, MORE
-fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
+fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_compared)) \
 	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2)_target $(3) \
 	finding $(if $(filter live,$(2)),,mutate))
 
@@ -121,7 +125,14 @@ $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
 $(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
 	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live_target.o,$^)
 
+# Walks within walks, see nested.c.
+$(FUZZ_OUT)/kernel-nested: $(FUZZ_OUT)/replay/unwinder/sframe_cache.o \
+		$(FUZZ_OUT)/replay/harness/nested.o \
+		$(FUZZ_OUT)/replay/harness/finding.o
+	$(CC) $(fuzz_san) -o $@ $^
+
 fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
+	$(FUZZ_OUT)/kernel-nested \
 	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 # FUZZ_TARGETS is complete when all fragments are read, as in a recipe.

@@ -5,6 +5,7 @@
 #include <linux/unwind_user.h>
 
 #include "sframe.h"
+#include "sframe_cache.h"
 #include "task.h"
 
 #define MAX_READS	4096
@@ -21,12 +22,14 @@ unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
 bool shim_has_mask = true;
+void (*shim_at_point)(void);
 
 static struct mm_struct task_mm;
 static struct sframe_registry registry;
 static struct sframe_window *windows[TASK_MAX_WINDOWS];
 static struct task_window sections[TASK_MAX_WINDOWS];
 static unsigned int nr_windows, nr_sections;
+static u64 last_id;
 
 static struct sframe_window_opts opts;
 
@@ -208,6 +211,19 @@ void shim_pagefault_unlock(int *unused)
 {
 }
 
+int shim_preempt_lock(void)
+{
+	return 0;
+}
+
+void shim_preempt_unlock(int *unused)
+{
+}
+
+void shim_own_cpu(void)
+{
+}
+
 u64 local_clock(void)
 {
 	return 0;
@@ -252,6 +268,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 	if (!window)
 		return NULL;
 	*window = *draft;
+	window->id = ++last_id;
 	window->nr_rows = nr_rows;
 	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
@@ -259,7 +276,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 void sframe_window_free(struct sframe_window *window)
 {
-	free(window->keys);
+	free(window->buckets);
 	free(window);
 }
 
@@ -290,7 +307,9 @@ void task_init(void)
 {
 	shim_task.mm = &task_mm;
 	task_mm.sframe = &registry;
-	registry.seq++;
+	registry.id = ++last_id;
+	if (sframe_cache_init())
+		finding("no memory for the cache");
 	nr_sections = 0;
 	while (nr_windows)
 		sframe_window_free(windows[--nr_windows]);

@@ -86,6 +86,15 @@ void shim_rcu_unlock(int *unused)
 {
 }
 
+int shim_preempt_lock(void)
+{
+	return 0;
+}
+
+void shim_preempt_unlock(int *unused)
+{
+}
+
 int shim_pagefault_lock(void)
 {
 	return 0;

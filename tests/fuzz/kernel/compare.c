@@ -12,9 +12,10 @@ const struct step *compare_step(struct unwind_user_state *state)
 	model_start(true);
 	walk->reg = &model.registry;
 	/* No address is in this range. */
-	walk->first = 1;
-	walk->last = 0;
+	walk->first = 0;
+	walk->length = 0;
 	shim_rcu_lock();
+	sframe_walk_attach(state);
 	sframe_step(state);
 	shim_rcu_unlock(NULL);
 	model_end();

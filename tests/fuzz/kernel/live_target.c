@@ -101,6 +101,7 @@ static struct ref_frame expected(const struct function *f, u32 off)
 	struct ref_frame frame = {
 		.cfa = { .base = REF_SP, .off = f->cfa },
 		.ra = saved,
+		.flex = f->kind == KIND_FLEX,
 	};
 
 	frame.ra.off = -8;

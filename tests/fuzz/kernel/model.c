@@ -4,6 +4,7 @@
 #include <linux/sframe.h>
 
 #include "model.h"
+#include "sframe_cache.h"
 #include "user.h"
 
 struct model model;
@@ -14,6 +15,7 @@ unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
 bool shim_has_mask;
+void (*shim_at_point)(void);
 
 static struct mm_struct model_mm;
 
@@ -51,7 +53,7 @@ static void set_page(struct region *region, const struct event *event)
 
 static void free_window(struct sframe_window *window)
 {
-	kfree(window->keys);
+	kfree(window->buckets);
 	kfree(window);
 }
 
@@ -77,12 +79,8 @@ static void take_away(unsigned int nr, struct model_window *successor)
 
 static void replace(void)
 {
-	struct model_window *successor = model.successor;
-
-	if (!model.at[0])
-		return;
-	model.successor = NULL;
-	take_away(0, successor);
+	if (model.at[0])
+		model_change_windows();
 }
 
 static void apply_event(const struct event *event)
@@ -539,6 +537,23 @@ void shim_pagefault_unlock(int *unused)
 	model.faults_disabled--;
 }
 
+int shim_preempt_lock(void)
+{
+	return ++model.preempt_disabled;
+}
+
+void shim_preempt_unlock(int *unused)
+{
+	model.preempt_disabled--;
+}
+
+/* A sample runs on one CPU. */
+void shim_own_cpu(void)
+{
+	if (!model.preempt_disabled)
+		finding("what is of one CPU is used with preemption enabled");
+}
+
 u64 local_clock(void)
 {
 	must_be_closed("the clock is called while user access is open");
@@ -629,6 +644,7 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 		return NULL;
 	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
 	memcpy(window, draft, sizeof(*draft));
+	window->id = ++model.last_id;
 	window->nr_rows = nr_rows;
 	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
@@ -720,11 +736,12 @@ static void compare_copies(const struct sframe_window *window,
 	struct ref_frame frame;
 	unsigned int i;
 
-	same(window->nr_keys == ref->nr_keys, "another number of keys");
-	for (i = 0; i < ref->nr_keys; i++)
-		same(window->keys[i] == ref->keys[i], "another key");
-	same(!ref->nr_keys || 1U << window->key_shift == ref->stride,
-	     "keys are of other functions");
+	same(window->nr_buckets == ref->nr_buckets,
+	     "another number of buckets");
+	same(!ref->nr_buckets || window->bucket_shift == ref->shift,
+	     "buckets of another size");
+	for (i = 0; ref->nr_buckets && i <= ref->nr_buckets; i++)
+		same(window->buckets[i] == ref->buckets[i], "another bucket");
 	same(window->nr_rows == ref->nr_rows, "another number of rows");
 	for (i = 0; i < ref->nr_rows; i++) {
 		frame = model_frame(&window->rows[i].frame);
@@ -889,11 +906,43 @@ struct ref_frame model_frame(const struct unwind_user_frame *frame)
 		return plain;
 	same(!frame->sp_off && !frame->ra_copied && !frame->ra_signed,
 	     "a frame that no row means");
+	plain.flex = frame->kind == UNWIND_USER_FRAME_RULES;
+	same(plain.flex || frame->kind == UNWIND_USER_FRAME_PLAIN,
+	     "a kind of frame that no row means");
 	plain.cfa = plain_rule(&frame->cfa);
 	plain.ra = plain_rule(&frame->ra);
 	plain.fp = plain_rule(&frame->fp);
 	plain.addend = frame->cfa_addend;
 	return plain;
+}
+
+/* Rules that are known. */
+
+struct known_rules *model_known(unsigned long ip)
+{
+	unsigned int i;
+
+	for (i = model.nr_known; i; i--)
+		if (model.known[i - 1].ip == ip)
+			return &model.known[i - 1];
+	return NULL;
+}
+
+void model_note_rules(unsigned long ip, u64 id, u64 seq,
+		      const struct ref_frame *frame)
+{
+	struct known_rules *known = model_known(ip);
+
+	if (!known) {
+		if (model.nr_known == MAX_KNOWN)
+			finding("steps without end");
+		known = &model.known[model.nr_known++];
+	}
+	*known = (struct known_rules) {
+		.ip = ip, .id = id, .seq = seq, .by_fp = !frame,
+	};
+	if (frame)
+		known->frame = *frame;
 }
 
 /* Rows that the registration copies. */
@@ -986,8 +1035,10 @@ static void compare_budget(const struct step *step)
 
 	same(spent >= SFRAME_STACK_READS, "a step costs nothing");
 	same(step->bytes <= 2 * spent + 22, "more is read than is paid for");
-	same(spent <= step->bytes + 24, "more is paid for than is read");
-	same(after->slack >= 0, "a step is not paid for at its beginning");
+	same(spent <= step->bytes + (step->before.ri ? 40 : 24),
+	     "more is paid for than is read");
+	same(after->slack >= 0 || step->before.ri,
+	     "a step is not paid for at its beginning");
 	if (reason == SFRAME_REASON_BUDGET)
 		same(after->budget < 0, "the budget ends before its end");
 	if (reason == SFRAME_REASON_DEADLINE)
@@ -1060,8 +1111,8 @@ static void compare_steps(struct step *step)
 	     !step->before.sframe.deadline, "too many access sections");
 }
 
-int __real_sframe_step(struct unwind_user_state *state);
-int __wrap_sframe_step(struct unwind_user_state *state)
+int model_step(struct unwind_user_state *state,
+	       int (*real)(struct unwind_user_state *state))
 {
 	unsigned int next_load = model.next_load, next_find = model.next_find;
 	struct step *step = &model.steps[model.nr_steps];
@@ -1077,7 +1128,7 @@ int __wrap_sframe_step(struct unwind_user_state *state)
 	known = model_window_of(state->sframe.window);
 	model.reading = known ? known->window : NULL;
 	model.step = step;
-	step->ret = __real_sframe_step(state);
+	step->ret = real(state);
 	model.step = NULL;
 	model.reading = NULL;
 	if (model.open)
@@ -1089,6 +1140,14 @@ int __wrap_sframe_step(struct unwind_user_state *state)
 	model.next_load = next_load;
 	model.next_find = next_find;
 	return step->ret;
+}
+
+int __real_sframe_step(struct unwind_user_state *state);
+int __wrap_sframe_step(struct unwind_user_state *state)
+{
+	if (!model.preempt_disabled)
+		finding("a step may go on on another CPU");
+	return model_step(state, __real_sframe_step);
 }
 
 /* A run. */
@@ -1110,6 +1169,10 @@ void model_reset(void)
 	model_mm.sframe = &model.registry;
 	shim_task.mm = &model_mm;
 	shim_has_mask = true;
+	model.registry.id = ++model.last_id;
+	model.nr_known = 0;
+	if (sframe_cache_init())
+		finding("no memory for the cache");
 	model.nr_windows = 0;
 	model.at[0] = NULL;
 	model.at[1] = NULL;
@@ -1125,9 +1188,29 @@ void model_reset(void)
 	model.no_memory = false;
 }
 
+void model_walk_other(void)
+{
+	struct sframe_registry other = { .id = ++model.last_id };
+	struct sframe_walk walk = { .reg = &other };
+
+	shim_preempt_lock();
+	sframe_cache_attach(&walk);
+	shim_preempt_unlock(NULL);
+	model.nr_known = 0;
+}
+
+void model_change_windows(void)
+{
+	struct model_window *successor = model.successor;
+
+	model.successor = NULL;
+	take_away(0, successor);
+}
+
 void model_start(bool in_sample)
 {
 	model.faults_disabled = in_sample;
+	model.preempt_disabled = in_sample;
 	model.clock = 0;
 	model.nr_loads = 0;
 	model.next_load = 0;
@@ -1148,5 +1231,6 @@ void model_end(void)
 {
 	same(!model.open, "user access is left open");
 	same(!model.rcu_depth, "RCU is left locked");
+	same(model.preempt_disabled < 2, "preemption is left disabled");
 	same(model.faults_disabled < 2, "page faults are left disabled");
 }

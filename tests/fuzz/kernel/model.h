@@ -8,7 +8,9 @@
  *  - an address of the stack is masked; what is not masked is of the section
  *    that was looked up, inside of it, and no byte is read twice in a step;
  *  - reads of the stack are noted, to be compared with the words of rules;
- *  - a window that was taken away is freed when RCU allows.
+ *  - a window that was taken away is freed when RCU allows;
+ *  - what a step does not read it knows from one before, at the same address,
+ *    and nothing was registered since, or the window is the same.
  * Memory and windows may change before any read: see struct event.
  */
 #ifndef FUZZ_MODEL_H
@@ -86,6 +88,15 @@ struct model_window {
 	struct ref_window ref;
 };
 
+/* Rules that a step has found, for those that follow it to the address. */
+struct known_rules {
+	unsigned long ip;
+	u64 id;			/* of the window, or 0 */
+	u64 seq;		/* of the registry */
+	bool by_fp;
+	struct ref_frame frame;
+};
+
 /* A lookup of a window, and what was found there. */
 struct find {
 	unsigned long ip;
@@ -116,6 +127,7 @@ struct step {
 #define MAX_LOADS	16384
 #define MAX_FINDS	8192
 #define MAX_STEPS	4096
+#define MAX_KNOWN	8192
 #define MAX_WINDOWS	3
 
 struct model {
@@ -123,6 +135,7 @@ struct model {
 	struct shadow *shadow;
 	u32 nr_reads;		/* of sections, ever */
 	int faults_disabled;
+	int preempt_disabled;
 
 	/* accesses */
 	bool open;
@@ -150,6 +163,10 @@ struct model {
 	struct ref_func funcs[REF_SMALL_ROWS + 1];
 	unsigned int nr_rows, next_row;
 
+	/* rules, of the address space */
+	struct known_rules known[MAX_KNOWN];
+	unsigned int nr_known;
+
 	/* time */
 	u64 limit;		/* of a walk */
 	unsigned int unseen;	/* reads since the clock was looked at */
@@ -163,6 +180,7 @@ struct model {
 
 	/* windows */
 	struct sframe_registry registry;
+	u64 last_id;			/* of windows and registries */
 	struct model_window windows[MAX_WINDOWS];
 	unsigned int nr_windows;
 	struct model_window *at[2];	/* what is registered now */
@@ -188,6 +206,21 @@ int model_take_loads(unsigned long addr, unsigned int size, void *dst);
 int model_take_fault_in(void);
 const struct find *model_take_find(unsigned long ip);
 bool model_all_taken(void);
+
+/* What the rules at an address were when they were read last, or NULL. */
+struct known_rules *model_known(unsigned long ip);
+/* @frame is NULL if the frame pointer decides. */
+void model_note_rules(unsigned long ip, u64 id, u64 seq,
+		      const struct ref_frame *frame);
+
+/* Compare one step. */
+int model_step(struct unwind_user_state *state,
+	       int (*real)(struct unwind_user_state *state));
+
+/* Another address space is walked on this CPU. */
+void model_walk_other(void);
+/* The first window is gone, or its successor takes its place. */
+void model_change_windows(void);
 
 /* Window @nr as the registration of the kernel makes it; 0 or -errno. */
 int model_register(unsigned long key, unsigned long addr, unsigned long len,

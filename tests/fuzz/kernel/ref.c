@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* SFrame V3 and a step through it, read plainly. */
 #include "model.h"
+#include "sframe_cache.h"
 
 /* Limits of the kernel's, as documented: not of the format. */
 #define MAX_ROWS	64
 #define MAX_SIGNALS	8
 #define MAX_INDEX	(1 << 24)
-#define MIN_KEYED	64
-#define MIN_STRIDE	16
+#define MIN_BUCKETS	64
+#define PIECE		32
 #define LOWEST_CODE	0x10000
 #define MAX_FAULTS	64
 
@@ -153,34 +154,63 @@ static int read_range(struct ref_window *ref, const struct opts *opts)
 	return 0;
 }
 
-/* Every so many functions, for no more than there is space for. */
-static u32 stride_of(u32 num_fdes)
+/* No more buckets than an eighth of the functions, of a power of two each. */
+static void divide_text(struct ref_window *ref)
 {
-	u32 stride = MIN_STRIDE;
+	u64 length = ref->text_end - ref->text_start;
+	u32 most = min(ref->num_fdes / 8, (u32)REF_MAX_BUCKETS);
 
-	while (((u64)num_fdes + stride - 1) / stride > REF_MAX_KEYS)
-		stride *= 2;
-	return stride;
+	while (((length - 1) >> ref->shift) + 1 > most)
+		ref->shift++;
+	ref->nr_buckets = ((length - 1) >> ref->shift) + 1;
 }
 
-/* Keys that are not in order are none. */
-static void read_keys(struct ref_window *ref)
+/* Count a function in the first bucket that begins at or behind it. */
+static bool count_function(struct ref_window *ref, u64 start, u64 *last)
 {
-	u64 start, length = ref->text_end - ref->text_start;
-	u32 nr, size;
+	u64 off = start - ref->text_start;
 
-	if (ref->live || ref->num_fdes < MIN_KEYED || length > U32_MAX)
-		return;
-	ref->stride = stride_of(ref->num_fdes);
-	for (nr = 0; nr * (u64)ref->stride < ref->num_fdes; nr++) {
-		if (read_index_entry(ref, nr * ref->stride, &start, &size))
-			return;
-		start -= ref->text_start;
-		if (start >= length || (nr && start < ref->keys[nr - 1]))
-			return;
-		ref->keys[nr] = start;
+	if (start < *last || start >= ref->text_end)
+		return false;
+	*last = start;
+	ref->buckets[(off + (1UL << ref->shift) - 1) >> ref->shift]++;
+	return true;
+}
+
+static bool count_functions(struct ref_window *ref)
+{
+	u64 addr = ref->addr + ref->fdes, last = ref->text_start;
+	u8 fdes[16 * PIECE];
+	u32 nr, i;
+
+	for (nr = 0; nr < ref->num_fdes; nr++, addr += 16) {
+		i = nr % PIECE;
+		if (!i && model_take_loads(addr, 16 * min(ref->num_fdes - nr,
+							  (u32)PIECE), fdes))
+			return false;
+		if (!count_function(ref, addr + number(fdes + 16 * i, 8),
+				    &last))
+			return false;
 	}
-	ref->nr_keys = nr;
+	return true;
+}
+
+/* Buckets of functions that are not in order are none. */
+static void read_buckets(struct ref_window *ref)
+{
+	u32 nr, before = 0;
+
+	if (ref->live || ref->num_fdes < MIN_BUCKETS)
+		return;
+	divide_text(ref);
+	if (!count_functions(ref)) {
+		ref->nr_buckets = 0;
+		return;
+	}
+	for (nr = 0; nr <= ref->nr_buckets; nr++) {
+		before += ref->buckets[nr];
+		ref->buckets[nr] = before ? before - 1 : 0;
+	}
 }
 
 static unsigned int rows_of_function(struct ref_window *ref, u64 start)
@@ -248,7 +278,7 @@ static int read_window(struct ref_window *ref, const struct opts *opts)
 		ret = read_range(ref, opts);
 	if (ret)
 		return ret;
-	read_keys(ref);
+	read_buckets(ref);
 	read_rows(ref);
 	return 0;
 }
@@ -285,7 +315,8 @@ static bool same_rule(const struct ref_rule *a, const struct ref_rule *b)
 
 bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b)
 {
-	if (a->outermost != b->outermost || a->signal != b->signal)
+	if (a->outermost != b->outermost || a->signal != b->signal ||
+	    a->flex != b->flex)
 		return false;
 	return a->outermost || a->signal ||
 	       (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
@@ -345,22 +376,16 @@ struct bounds {
 	u32 first, behind;
 };
 
-/* Between two of the functions that were sampled. */
-static void between_keys(const struct ref_window *ref, u64 ip,
-			 struct bounds *bounds)
+/* Between the functions at the ends of a bucket. */
+static void in_bucket(const struct ref_window *ref, u64 ip,
+		      struct bounds *bounds)
 {
-	u32 nr = 0;
+	u64 nr = (ip - ref->text_start) >> ref->shift;
 
-	while (nr < ref->nr_keys && ref->text_start + ref->keys[nr] <= ip)
-		nr++;
-	if (nr) {
-		bounds->first = (nr - 1) * ref->stride;
-		bounds->below = ref->text_start + ref->keys[nr - 1];
-	}
-	if (nr < ref->nr_keys) {
-		bounds->behind = nr * ref->stride;
-		bounds->above = ref->text_start + ref->keys[nr];
-	}
+	if (!ref->nr_buckets)
+		return;
+	bounds->first = ref->buckets[nr];
+	bounds->behind = ref->buckets[nr + 1] + 1;
 }
 
 /*
@@ -376,7 +401,7 @@ static enum sframe_reason find_entry(struct place *place, u64 ip,
 	u32 mid;
 
 	reason = entries_there(place, &in.behind);
-	between_keys(place->ref, ip, &in);
+	in_bucket(place->ref, ip, &in);
 	for (*entry = 0; !reason && in.first < in.behind; ) {
 		mid = (u32)(((u64)in.first + in.behind) / 2);
 		at = place->ref->fdes + 16 * (u64)mid;
@@ -635,6 +660,7 @@ static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 	if (row->info & 0x80)
 		return SFRAME_REASON_ROW_RULE;
 	frame->ra = saved_at(-8);
+	frame->flex = flex;
 	return flex ? flex_frame(row, may_add, frame) :
 		      default_frame(row, frame);
 }
@@ -811,10 +837,14 @@ static enum sframe_reason read_caller(const struct unwind_user_state *state,
 		reason = SFRAME_REASON_CFA_ORDER;
 	if (!reason && caller->cfa % state->ws)
 		reason = SFRAME_REASON_CFA_ALIGN;
+	/* Upwards, where the rows cannot say otherwise. */
+	if (!reason && !frame->flex)
+		reason = rule_value(state, &frame->fp, caller->cfa,
+				    &caller->fp);
 	if (!reason)
 		reason = rule_value(state, &frame->ra, caller->cfa,
 				    &caller->ra);
-	if (!reason)
+	if (!reason && frame->flex)
 		reason = rule_value(state, &frame->fp, caller->cfa,
 				    &caller->fp);
 	return reason;
@@ -857,9 +887,11 @@ static enum sframe_reason read_signal(const struct unwind_user_state *state,
 	return (u16)mode == 0x33 ? SFRAME_REASON_NONE : SFRAME_REASON_SIGNAL;
 }
 
-static void enter_signal(struct unwind_user_state *state,
-			 const struct caller *caller)
+static enum sframe_reason enter_signal(struct unwind_user_state *state,
+				       const struct caller *caller)
 {
+	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
+		return SFRAME_REASON_RETURN_ADDRESS;
 	state->ip = caller->ra;
 	state->sp = caller->cfa;
 	state->fp = caller->fp;
@@ -867,6 +899,7 @@ static void enter_signal(struct unwind_user_state *state,
 	state->signals++;
 	state->topmost = true;
 	state->exact_ip = true;
+	return SFRAME_REASON_NONE;
 }
 
 static enum sframe_reason read_by_frame(const struct unwind_user_state *state,
@@ -885,11 +918,10 @@ static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
 					 struct caller *caller)
 {
 	if (frame->signal)
-		enter_signal(state, caller);
-	else if (frame->outermost)
-		state->done = true;
-	else
+		return enter_signal(state, caller);
+	if (!frame->outermost)
 		return enter(state, caller, false);
+	state->done = true;
 	return SFRAME_REASON_NONE;
 }
 
@@ -899,7 +931,7 @@ static void look_up(struct sframe_walk *walk, unsigned long ip)
 
 	walk->window = find->range.window;
 	walk->first = find->range.first;
-	walk->last = find->range.last;
+	walk->length = find->range.last - find->range.first + 1;
 	walk->seq = find->seq;
 }
 
@@ -908,6 +940,42 @@ static int refuse(struct sframe_walk *walk, enum sframe_reason reason)
 	walk->reason = reason;
 	return reason == SFRAME_REASON_SECTION_FAULT ||
 	       reason == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
+}
+
+/* By rules that are known. */
+static int step_by(struct unwind_user_state *state, struct step *step,
+		   const struct ref_frame *frame)
+{
+	struct caller caller;
+
+	step->frame = *frame;
+	step->reason = read_by_frame(state, frame, &caller);
+	if (!step->reason)
+		step->reason = enter_by_frame(state, frame, &caller);
+	return step->reason ? refuse(&state->sframe, step->reason) : 0;
+}
+
+/*
+ * Nothing but the stack was read: then the rules are those of a step before.
+ * Two addresses have always a place in the cache.
+ */
+static bool is_from_cache(const struct step *step)
+{
+	if (step->nr_reads && model.nr_known <= SFRAME_CACHE_WAYS)
+		finding("rules are read again");
+	return !step->nr_reads;
+}
+
+static bool find_known(const struct step *step, unsigned long ip,
+		       const struct known_rules **known)
+{
+	*known = model_known(ip);
+	if (!*known || (*known)->seq != step->seq)
+		return false;
+	if (step->first_find != step->behind_find &&
+	    model.nr_known <= SFRAME_CACHE_WAYS)
+		finding("a window is looked up again");
+	return step->first_find == step->behind_find && is_from_cache(step);
 }
 
 /*
@@ -942,6 +1010,9 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	}
 	if (model.missing)
 		finding("a byte that is needed was not read");
+	if (!step->reason && !ref->nr_rows && !ref->live)
+		model_note_rules(ip, window->id, state->sframe.seq,
+				 &step->frame);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, &step->frame, &caller);
 	return true;
@@ -951,18 +1022,37 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 {
 	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
 	struct sframe_walk *walk = &state->sframe;
+	bool there = ip - walk->first < walk->length &&
+		     step->seq == walk->seq;
+	const struct known_rules *known;
 	const struct model_window *window;
 	unsigned int try;
 
-	if (ip < walk->first || ip > walk->last || step->seq != walk->seq)
+	window = there ? model_window_of(walk->window) : NULL;
+	if (there && !window)
+		return -ENOENT;
+	if (!(window && window->ref.nr_rows) && find_known(step, ip, &known))
+		return known->by_fp ? -ENOENT :
+				      step_by(state, step, &known->frame);
+	if (!there)
 		look_up(walk, ip);
 	for (try = 0; try < 2; try++) {
 		window = model_window_of(walk->window);
-		if (!window || window->ref.format == SFRAME_FORMAT_FP)
+		if (!window || window->ref.format == SFRAME_FORMAT_FP) {
+			model_note_rules(ip, window ? window->window->id : 0,
+					 walk->seq, NULL);
 			return -ENOENT;
+		}
 		if (window->ref.format == SFRAME_FORMAT_END) {
 			state->done = true;
 			return 0;
+		}
+		known = model_known(ip);
+		if (!window->ref.nr_rows && known &&
+		    known->id == window->window->id && is_from_cache(step)) {
+			model_note_rules(ip, known->id, walk->seq,
+					 &known->frame);
+			return step_by(state, step, &known->frame);
 		}
 		if (try_window(state, step, &window->ref, try, ip))
 			return step->reason ? refuse(walk, step->reason) : 0;
@@ -1024,27 +1114,13 @@ static void start_windows(struct unwind_user_state *state, bool in_sample)
 		finding("windows are not used");
 	state->available_types = model.steps[0].before.available_types;
 	state->sframe = *walk;
-	if (walk->first <= walk->last || walk->reg != &model.registry)
+	if (walk->length || walk->reg != &model.registry)
 		finding("a walk begins with a window");
 	if (!walk->deadline != !in_sample)
 		finding("a walk has the deadline of another");
 	if (walk->budget != (in_sample ? SFRAME_BUDGET_SAMPLE :
 			     SFRAME_BUDGET_DEFERRED))
 		finding("a walk has the budget of another");
-}
-
-/*
- * Frames beside all windows have neighbours: is @ip one of a gap that was
- * found, and nothing has changed since?
- */
-static bool in_known_gap(unsigned long ip)
-{
-	const struct find *find = &model.finds[model.next_find - 1];
-	u64 seq = model.next_load ? model.loads[model.next_load - 1].seq : 0;
-
-	return model.next_find && !find->range.window &&
-	       ip >= find->range.first && ip <= find->range.last &&
-	       seq <= find->seq;
 }
 
 static bool next_is(const struct unwind_user_state *state)
@@ -1062,17 +1138,17 @@ static int take_step(struct unwind_user_state *state)
 	struct unwind_user_state at = *state;
 	const struct step *step;
 
-	if (!next_is(state)) {
-		if (!in_known_gap(state->exact_ip ? state->ip : state->ip - 1))
-			finding("windows are passed by");
-		return -ENOENT;
-	}
+	if (!next_is(state))
+		finding("windows are passed by");
 	step = &model.steps[model.next_step++];
 	at.fault = step->before.fault;
 	at.fault_size = step->before.fault_size;
 	at.current_type = step->before.current_type;
 	at.sframe.budget = step->before.sframe.budget;
 	at.sframe.slack = step->before.sframe.slack;
+	/* The walk may have gone on later. */
+	at.sframe.cache = step->before.sframe.cache;
+	at.sframe.epoch = step->before.sframe.epoch;
 	if (memcmp(&at, &step->before, sizeof(at)))
 		finding("a step from another position");
 	model.next_load = step->behind_load;

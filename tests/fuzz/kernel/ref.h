@@ -15,7 +15,7 @@
 struct step;
 
 #define REF_SMALL_ROWS	4
-#define REF_MAX_KEYS	256
+#define REF_MAX_BUCKETS	1023
 
 enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_OTHER };
 
@@ -29,7 +29,7 @@ struct ref_rule {
 struct ref_frame {
 	struct ref_rule cfa, ra, fp;
 	s32 addend;
-	bool by_fp;		/* by convention, not by rows */
+	bool flex;
 	bool outermost;
 	bool signal;
 };
@@ -55,7 +55,8 @@ struct ref_window {
 	bool live;
 
 	/* what was copied of it */
-	u32 keys[REF_MAX_KEYS], nr_keys, stride;
+	u32 buckets[REF_MAX_BUCKETS + 1], nr_buckets;
+	unsigned int shift;
 	struct ref_func func;
 	u32 starts[REF_SMALL_ROWS], nr_rows;
 	struct ref_frame frames[REF_SMALL_ROWS];

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Whole walks: perf's, which must not fault, and the deferred one. */
+/*
+ * Whole walks: perf's, which must not fault, and the deferred one. Each is made
+ * again with what the first one has left in the cache: as it was, with other
+ * windows, and behind the walk of another task.
+ */
 #include <linux/sframe.h>
 #include <linux/unwind_user.h>
 
@@ -11,6 +15,15 @@
 #define PERF_MAX	127
 
 static unsigned long ips[DEFERRED_MAX], want[DEFERRED_MAX];
+
+/* A walk, and why it has ended. */
+struct chain {
+	unsigned long ips[DEFERRED_MAX];
+	unsigned int nr;
+	enum sframe_reason reason;
+};
+
+static struct chain first;
 
 static void compare(unsigned int nr, unsigned int want_nr)
 {
@@ -24,7 +37,7 @@ static void compare(unsigned int nr, unsigned int want_nr)
 
 static void compare_refused(enum sframe_reason reason)
 {
-	const struct sframe_counters *counters = &model.registry.counters;
+	struct sframe_counters *counters = &model.registry.counters;
 	u64 sum = 0;
 	int i;
 
@@ -34,55 +47,95 @@ static void compare_refused(enum sframe_reason reason)
 	    counters->refused[reason] != sum ||
 	    counters->last_reason != reason)
 		finding("another reason is counted");
+	memset(counters, 0, sizeof(*counters));
 }
 
-static void begin(struct input *in, const u8 *data, size_t size, bool in_sample)
+static void begin(struct input *in, const u8 *data, size_t size)
 {
 	input_load(in, data, size);
 	/* 0 switches windows off. */
 	model.limit = in->budget;
 	input_windows(in);
 	input_events(in);
-	model_start(in_sample);
 }
 
-static void perf_walk(const u8 *data, size_t size)
+static enum sframe_reason perf_walk(const struct input *in, unsigned int *nr)
 {
 	struct perf_callchain_entry_ctx entry = { .entries = ips };
+	enum sframe_reason reason;
+
+	model_start(true);
+	entry.max_stack = in->max_frames ? in->max_frames % PERF_MAX : PERF_MAX;
+	entry.limit = in->state & STATE_NO_REGS ? 3 : PERF_MAX;
+	sframe_callchain_user(&entry, &shim_regs);
+	model_end();
+	*nr = entry.nr;
+	compare(*nr, ref_perf_walk(want, entry.max_stack, entry.limit,
+				   &reason));
+	compare_refused(reason);
+	return reason;
+}
+
+static enum sframe_reason deferred_walk(const struct input *in,
+					unsigned int *nr)
+{
+	unsigned int max = in->max_frames ? in->max_frames : DEFERRED_MAX;
+	struct unwind_stacktrace trace = { .entries = ips };
+	enum sframe_reason reason;
+
+	model_start(false);
+	unwind_user(&trace, max);
+	model_end();
+	*nr = trace.nr;
+	compare(*nr, ref_deferred_walk(want, max, &reason));
+	compare_refused(reason);
+	return reason;
+}
+
+/* How far such a walk gets depends on what it need not read. */
+static bool ends_anywhere(enum sframe_reason reason)
+{
+	return reason == SFRAME_REASON_BUDGET ||
+	       reason == SFRAME_REASON_DEADLINE ||
+	       reason == SFRAME_REASON_SECTION_FAULT ||
+	       reason == SFRAME_REASON_STACK_FAULT;
+}
+
+static void compare_again(unsigned int nr, enum sframe_reason reason)
+{
+	if (memcmp(ips, first.ips, min(nr, first.nr) * sizeof(*ips)))
+		finding("rules that are known lead elsewhere");
+	if (ends_anywhere(reason) || ends_anywhere(first.reason))
+		return;
+	if (nr != first.nr || reason != first.reason)
+		finding("with rules that are known a walk ends elsewhere");
+}
+
+static void walk_again(const u8 *data, size_t size,
+		       enum sframe_reason (*walk)(const struct input *in,
+						  unsigned int *nr))
+{
 	enum sframe_reason reason;
 	struct input in;
 	unsigned int nr;
 
-	begin(&in, data, size, true);
-	entry.max_stack = in.max_frames ? in.max_frames % PERF_MAX : PERF_MAX;
-	entry.limit = in.state & STATE_NO_REGS ? 3 : PERF_MAX;
-	sframe_callchain_user(&entry, &shim_regs);
-	model_end();
-	nr = ref_perf_walk(want, entry.max_stack, entry.limit, &reason);
-	compare(entry.nr, nr);
-	compare_refused(reason);
-}
-
-static void deferred_walk(const u8 *data, size_t size)
-{
-	struct unwind_stacktrace trace = { .entries = ips };
-	enum sframe_reason reason;
-	unsigned int max, nr;
-	struct input in;
-
-	begin(&in, data, size, false);
-	max = in.max_frames ? in.max_frames : DEFERRED_MAX;
-	unwind_user(&trace, max);
-	model_end();
-	nr = ref_deferred_walk(want, max, &reason);
-	compare(trace.nr, nr);
-	compare_refused(reason);
+	begin(&in, data, size);
+	first.reason = walk(&in, &first.nr);
+	memcpy(first.ips, ips, first.nr * sizeof(*ips));
+	reason = walk(&in, &nr);
+	if (!model.nr_events)
+		compare_again(nr, reason);
+	if (model.at[0])
+		model_change_windows();
+	walk(&in, &nr);
+	model_walk_other();
+	walk(&in, &nr);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	input_memory();
-	perf_walk(data, size);
-	deferred_walk(data, size);
+	walk_again(data, size, perf_walk);
+	walk_again(data, size, deferred_walk);
 	return 0;
 }

@@ -52,11 +52,28 @@ typedef unsigned long __kernel_size_t;
 #define offsetofend(type, member) \
 	(offsetof(type, member) + sizeof(((type *)0)->member))
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define WRITE_ONCE(x, v) do {			\
+	shim_point();				\
+	*(volatile __typeof__(x) *)&(x) = (v);	\
+	shim_point();				\
+} while (0)
+#define barrier() do {				\
+	__asm__ volatile ("" ::: "memory");	\
+	shim_point();				\
+	__asm__ volatile ("" ::: "memory");	\
+} while (0)
 #define WARN_ONCE(cond, ...) \
 	do { if (cond) finding("a kernel warning"); } while (0)
 
 void finding(const char *what) __attribute__((noreturn));
+
+/* Where an NMI makes a difference: at each store or barrier of the cache. */
+extern void (*shim_at_point)(void);
+
+#define shim_point() do {			\
+	if (unlikely(shim_at_point))		\
+		shim_at_point();		\
+} while (0)
 
 /* numbers */
 #define EFAULT			14
@@ -124,18 +141,11 @@ void free(void *mem);
 u64 local_clock(void);
 
 #define kmalloc_array(nr, size, flags)	calloc(nr, size)
-#define kvzalloc_node(size, flags, node)	calloc(1, size)
+#define vzalloc_node(size, node)	calloc(1, size)
 #define kfree(mem)			free(mem)
 
 #define hash_64(value, bits) \
 	((u32)((u64)(value) * 0x61c8864680b583ebULL >> (64 - (bits))))
-
-/* one CPU */
-#define DEFINE_PER_CPU(type, name)	type name
-#define per_cpu(name, cpu)		(name)
-#define this_cpu_read(name)		(name)
-#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
-#define cpu_to_node(cpu)		0
 
 /* order, RCU, page faults, references */
 void shim_rmb(void);
@@ -143,12 +153,12 @@ void shim_rcu_unlock(int *unused);
 int shim_rcu_lock(void);
 void shim_pagefault_unlock(int *unused);
 int shim_pagefault_lock(void);
+void shim_preempt_unlock(int *unused);
+int shim_preempt_lock(void);
 
-#define barrier()		__asm__ volatile("" ::: "memory")
 #define smp_rmb()		shim_rmb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
-#define DEFINE_MUTEX(name)	struct mutex name
 #define guard(name)						\
 	int __attribute__((cleanup(shim_##name##_unlock), unused))	\
 		guard_##name = shim_##name##_lock
@@ -165,7 +175,7 @@ struct mutex {
 	int unused;
 };
 
-static inline int shim_mutex_lock(struct mutex *mutex)
+static inline int shim_mutex_lock(struct mutex *lock)
 {
 	return 0;
 }
@@ -174,14 +184,14 @@ static inline void shim_mutex_unlock(int *unused)
 {
 }
 
-static inline int shim_preempt_lock(void)
-{
-	return 0;
-}
+/* There is one CPU. */
+void shim_own_cpu(void);
 
-static inline void shim_preempt_unlock(int *unused)
-{
-}
+#define DEFINE_MUTEX(name)	struct mutex name
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+#define per_cpu(name, cpu)	(*((void)(cpu), &(name)))
+#define this_cpu_read(name)	(shim_own_cpu(), (name))
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
 
 struct maple_tree {
 	int unused;

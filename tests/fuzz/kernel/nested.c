@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * usage: kernel-nested
+ *
+ * A walk in an NMI, at each point of a walk where it makes a difference: what
+ * either finds in the cache has to be true.
+ */
+#include "sframe_cache.h"
+
+int printf(const char *format, ...);
+
+/*
+ * More addresses with the same hash than have a place, among them that of a
+ * call to nowhere; and another one.
+ */
+#define NR_IPS		(SFRAME_CACHE_WAYS + 2)
+
+void (*shim_at_point)(void);
+
+static struct sframe_registry registry;
+static unsigned long ips[NR_IPS];
+static unsigned int points, interrupted, nested_first, nested_nr;
+static unsigned long found, read;
+
+void shim_own_cpu(void)
+{
+}
+
+/* Rules that are of this address space, change and address only. */
+static struct unwind_user_frame truth(const struct sframe_walk *walk,
+				      unsigned long ip)
+{
+	return (struct unwind_user_frame) {
+		.cfa.off = walk->reg->id,
+		.ra.off = walk->seq,
+		.fp.off = ip,
+		.cfa_addend = ~ip,
+		.sp_off = ~walk->reg->id,
+	};
+}
+
+static void check(const struct sframe_walk *walk, unsigned long ip,
+		  const struct unwind_user_frame *frame)
+{
+	struct unwind_user_frame want = truth(walk, ip);
+
+	found++;
+	if (frame->cfa.off != want.cfa.off || frame->ra.off != want.ra.off ||
+	    frame->fp.off != want.fp.off ||
+	    frame->cfa_addend != want.cfa_addend ||
+	    frame->sp_off != want.sp_off)
+		finding("rules of something else are in the cache");
+}
+
+static void step(const struct sframe_walk *walk, unsigned long ip)
+{
+	const struct sframe_cache_entry *entry;
+	struct unwind_user_frame frame;
+	u32 seq;
+
+	entry = sframe_cache_find(walk, ip, &seq);
+	if (entry) {
+		shim_point();
+		memcpy(&frame, &entry->frame, sizeof(frame));
+		shim_point();
+		if (sframe_cache_used(entry, seq)) {
+			check(walk, ip, &frame);
+			return;
+		}
+	}
+	read++;
+	frame = truth(walk, ip);
+	sframe_cache_store(walk, ip, ip, &frame);
+}
+
+static void walk(unsigned int first, unsigned int nr)
+{
+	struct sframe_walk walk = { .reg = &registry, .seq = registry.seq };
+
+	sframe_cache_attach(&walk);
+	while (nr--)
+		step(&walk, ips[first++ % NR_IPS]);
+}
+
+static void interrupt(void)
+{
+	if (points++ != interrupted)
+		return;
+	shim_at_point = NULL;
+	walk(nested_first, nested_nr);
+	shim_at_point = interrupt;
+}
+
+/* How many points there were. */
+static unsigned int walk_interrupted(unsigned int point)
+{
+	points = 0;
+	interrupted = point;
+	shim_at_point = interrupt;
+	walk(0, NR_IPS);
+	shim_at_point = NULL;
+	return points;
+}
+
+/* What was there before: nothing, others' rules, old ones, or the same ones. */
+static void prepare(unsigned int before)
+{
+	registry.id++;
+	registry.seq++;
+	if (!before)
+		return;
+	walk(0, NR_IPS);
+	if (before == 1)
+		registry.id++;
+	if (before == 2)
+		registry.seq++;
+}
+
+static void try_points(unsigned int before)
+{
+	unsigned int point, nr;
+
+	for (point = 0; ; point++) {
+		prepare(before);
+		nr = walk_interrupted(point);
+		/* Whatever that has left. */
+		walk(0, NR_IPS);
+		walk(1, NR_IPS);
+		if (point >= nr)
+			return;
+	}
+}
+
+static void find_ips(void)
+{
+	unsigned int nr = 0;
+	unsigned long ip;
+
+	for (ip = 0; nr < NR_IPS - 1; ip++)
+		if (!hash_64(ip, SFRAME_CACHE_BITS))
+			ips[nr++] = ip;
+	ips[nr] = 1;
+}
+
+/* An address is found until something changes, and then by its window. */
+static void try_again(void)
+{
+	struct sframe_walk walk = { .reg = &registry };
+	struct unwind_user_frame frame;
+	unsigned long ip = ips[NR_IPS - 1];
+	u32 seq;
+
+	prepare(0);
+	walk.seq = registry.seq;
+	sframe_cache_attach(&walk);
+	frame = truth(&walk, ip);
+	sframe_cache_store(&walk, ip, 7, &frame);
+	if (!sframe_cache_find(&walk, ip, &seq))
+		finding("rules that were stored are not found");
+	registry.seq++;
+	if (sframe_cache_find(&walk, ip, &seq))
+		finding("rules of before a change are found");
+	if (sframe_cache_again(&walk, ip, 8, &frame))
+		finding("rules of another window are found");
+	memset(&frame, 0, sizeof(frame));
+	if (!sframe_cache_again(&walk, ip, 7, &frame))
+		finding("rules of a window that stays are not found");
+	check(&walk, ip, &frame);
+	walk.seq = registry.seq;
+	sframe_cache_again(&walk, ip, 7, &frame);
+	if (!sframe_cache_find(&walk, ip, &seq))
+		finding("rules that were found again are not kept");
+}
+
+int main(void)
+{
+	unsigned int before;
+
+	if (sframe_cache_init() || sframe_cache_init())
+		finding("no memory for the cache");
+	find_ips();
+	try_again();
+	for (before = 0; before < 4; before++)
+		for (nested_first = 0; nested_first < NR_IPS; nested_first++)
+			for (nested_nr = 1; nested_nr <= NR_IPS; nested_nr++)
+				try_points(before);
+	if (!found || !read)
+		finding("nothing was tried");
+	printf("%lu rules found, %lu read: no finding\n", found, read);
+	return 0;
+}
