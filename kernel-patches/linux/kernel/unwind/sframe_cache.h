@@ -84,8 +84,10 @@ sframe_cache_entry(const struct sframe_walk *walk, unsigned long ip, u32 *seq)
 	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++) {
 		*seq = READ_ONCE(entry->seq);
 		barrier();
-		if (entry->ip == ip && entry->epoch == walk->epoch)
-			return entry;
+		if (entry->ip != ip || entry->epoch != walk->epoch)
+			continue;
+		/* A call to nowhere is looked up at 0, too. */
+		return likely(!(*seq & 1)) ? entry : NULL;
 	}
 	return NULL;
 }
