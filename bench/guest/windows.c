@@ -268,21 +268,47 @@ static long cache_bytes(const char *cache)
 	return objects * size;
 }
 
+/* Descriptors have as many bytes as their rows need. */
+static const char *const kmalloc_caches[] = {
+	"kmalloc-cg-192", "kmalloc-cg-256", "kmalloc-cg-512",
+};
+
+static long descriptor_bytes(void)
+{
+	long bytes = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kmalloc_caches); i++)
+		bytes += cache_bytes(kmalloc_caches[i]);
+	return bytes;
+}
+
+static void shrink(const char *cache)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), SLAB "/%s/shrink", cache);
+	write_file(path, "1");
+}
+
 /* What was freed is only in the caches, which then count it no more. */
 static void settle(void)
 {
+	size_t i;
+
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		die("membarrier: %m");
 	usleep(SETTLE_US);
-	write_file(SLAB "/maple_node/shrink", "1");
-	write_file(SLAB "/sframe_window/shrink", "1");
+	shrink("maple_node");
+	for (i = 0; i < ARRAY_SIZE(kmalloc_caches); i++)
+		shrink(kmalloc_caches[i]);
 }
 
 static struct memory memory_now(void)
 {
 	settle();
 	return (struct memory){
-		.windows = cache_bytes("sframe_window"),
+		.windows = descriptor_bytes(),
 		.nodes = cache_bytes("maple_node"),
 		.charged = charged_bytes(),
 	};
