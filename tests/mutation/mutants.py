@@ -14,6 +14,7 @@ from dataclasses import dataclass
 REFUSAL = re.compile(
     r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|-E[A-Z0-9]+|'
     r'NULL|true|false)?;|return sframe_refuse\([^;]*;|'
+    r'return \(struct sframe_range\)\{|'
     r'break;|continue;|goto \w+;)')
 # Nothing is copied of a table: only there a refusal.
 NO_COPY = re.compile(r'return 0;')
@@ -30,7 +31,9 @@ class Mutant:
     refusal: str    # what is returned, or ''
     start: int      # where to replace
     end: int
+    old: str        # what is there
     text: str       # by what
+    is_check: bool  # or a statement
 
     def name(self):
         path = self.path.removeprefix('kernel/unwind/')
@@ -127,8 +130,8 @@ def find(path, source):
         for low, high in operands(code, start + 1, end):
             check = ' '.join(source[low:high].split())
             yield Mutant(path, function_at(code, match.start()), check,
-                         what, low, high,
-                         f'((void)({source[low:high]}), 0)')
+                         what, low, high, source[low:high],
+                         f'((void)({source[low:high]}), 0)', True)
 
 
 # What limits or protects without an `if': path, text, replacement.
@@ -193,4 +196,4 @@ def others(path, source):
         start = source.index(old)
         code = without_comments(source)
         yield Mutant(path, function_at(code, start), ' '.join(old.split()),
-                     '', start, start + len(old), new)
+                     '', start, start + len(old), old, new, False)
