@@ -11,9 +11,9 @@
  * A step reads table and stack in one access section. Addresses of the stack
  * are masked, see user.h. Those of the table need not be: they are the base
  * that was checked at registration, which user space cannot change, plus a
- * number of 32 bits, or of 24 times the size of an FDE. So a CPU that runs
- * ahead of a check reads at most that far behind the end of user memory, and
- * there is no memory of the kernel: on x86-64 addresses of neither follow.
+ * number of 32 bits, perhaps times the size of an FDE. So a CPU that runs ahead
+ * of a check reads at most 64 GiB behind the end of user memory. There is no
+ * memory of the kernel: on x86-64 no address there is canonical.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -695,7 +695,8 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 }
 
 /* Have the window of @ip; that of the last step often covers it, too. */
-static noinline void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
+static noinline void sframe_find_window(struct sframe_walk *walk,
+					unsigned long ip)
 {
 	struct sframe_range range;
 

@@ -4,6 +4,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/topology.h>
@@ -65,6 +66,7 @@ void sframe_cache_attach(struct sframe_walk *walk)
 {
 	struct sframe_cache *cache = this_cpu_read(sframe_caches);
 
+	lockdep_assert_preemption_disabled();
 	if (READ_ONCE(cache->owner) != walk->reg->id) {
 		WRITE_ONCE(cache->epoch, cache->epoch + 1);
 		barrier();
@@ -127,9 +129,10 @@ sframe_cache_victim(const struct sframe_walk *walk, unsigned long ip)
  * @frame:	the rules
  *
  * Who is interrupted while it writes leaves the number odd and no address: who
- * interrupts it does not find the entry, and leaves it alone. Who is interrupted before it writes the odd number
- * writes over what came in between, and ends with the same even number. Who is
- * interrupted while it uses the entry finds another number.
+ * interrupts it does not find the entry, and leaves it alone. Who is interrupted
+ * before it writes the odd number writes over what came in between, and ends
+ * with the same even number. Who is interrupted while it uses the entry finds
+ * another number.
  */
 void sframe_cache_store(const struct sframe_walk *walk, unsigned long ip,
 			u64 id, const struct unwind_user_frame *frame)

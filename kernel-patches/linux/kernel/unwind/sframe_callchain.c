@@ -33,7 +33,7 @@ sframe_callchain_next(struct unwind_user_state *state)
  * @entry:	the callchain; holds the sampled address already
  * @regs:	user registers of current, in native 64-bit mode
  *
- * Context: Any, including NMI, with page faults disabled and
+ * Context: Any, including NMI, with page faults and preemption disabled and
  * nmi_uaccess_okay().
  * Return: false if current has no windows to be used.
  */

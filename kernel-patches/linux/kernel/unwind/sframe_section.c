@@ -10,6 +10,7 @@
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -229,6 +230,12 @@ static bool sframe_index_start(struct sframe_index *index, u32 nr,
 	unsigned long addr = index->section->fdes + nr * sizeof(*index->fdes);
 	u32 left = index->section->num_fdes - nr;
 
+	if (!piece) {
+		/* There may be millions of them, each on a page to come. */
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return false;
+	}
 	if (!piece && copy_from_user(index->fdes, (void __user *)addr,
 				     min(left, ARRAY_SIZE(index->fdes)) *
 				     sizeof(*index->fdes)))

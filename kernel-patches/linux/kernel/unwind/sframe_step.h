@@ -29,6 +29,8 @@ sframe_small_frame(const struct sframe_window *window, u32 off)
 	/* The first row starts at 0. */
 	while (window->rows[i].start > off)
 		i--;
+	/* A CPU that runs ahead may miss the first row. */
+	i = array_index_nospec(i, window->nr_rows);
 	return &window->rows[i].frame;
 }
 

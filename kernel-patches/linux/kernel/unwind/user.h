@@ -20,7 +20,8 @@
 /*
  * Open the access section of a step; user_read_access_end() closes it. There is
  * no address to check yet: each pointer is checked, or bounded, where it is
- * used. Callers have page faults disabled and nmi_uaccess_okay() checked.
+ * used. So it is not refused. Callers have page faults disabled and
+ * nmi_uaccess_okay() checked.
  */
 static __always_inline bool unwind_user_access_begin(void)
 {
