@@ -156,6 +156,12 @@ int shim_pagefault_lock(void);
 void shim_preempt_unlock(int *unused);
 int shim_preempt_lock(void);
 
+/* Nobody else wants the processor. */
+#define need_resched()		false
+#define cond_resched()		((void)0)
+#define fatal_signal_pending(task)	false
+#define lockdep_assert_preemption_disabled()	((void)0)
+
 #define smp_rmb()		shim_rmb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
