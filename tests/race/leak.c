@@ -28,7 +28,7 @@
 #define SLACK_PAGES	(1024 * 1024)
 #define DRAIN_SECONDS	20
 
-enum { WINDOWS, NODES, CHARGED_SLAB, CHARGED, NR_AMOUNTS };
+enum { NODES, CHARGED_SLAB, CHARGED, NR_AMOUNTS };
 
 static const struct {
 	const char	*name;
@@ -36,8 +36,6 @@ static const struct {
 	const char	*word;
 	long		slack;
 } amounts[NR_AMOUNTS] = {
-	{ "objects of the cache of windows return", SLAB "sframe_window", "",
-	  SLACK_OBJECTS },
 	{ "objects of the cache of tree nodes return", SLAB "maple_node", "",
 	  SLACK_OBJECTS },
 	{ "objects charged to the cgroup return", OWN_CGROUP "/memory.stat",
