@@ -254,7 +254,9 @@ sframe_read_attr(struct unwind_user_state *state,
 			     offsetof(struct sframe_fde_attr, rep_size)))
 		return SFRAME_REASON_SECTION_FAULT;
 	/* The offset is taken modulo the block size. */
-	return func->rep_size ? SFRAME_REASON_NONE : SFRAME_REASON_REP_SIZE;
+	if (!func->rep_size)
+		return SFRAME_REASON_REP_SIZE;
+	return SFRAME_REASON_NONE;
 }
 
 static __always_inline bool

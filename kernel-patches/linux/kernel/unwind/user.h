@@ -159,7 +159,9 @@ unwind_user_check_cfa(const struct unwind_user_state *state, unsigned long cfa,
 	if (unlikely(cfa <= state->sp) &&
 	    (cfa < state->sp || !state->topmost))
 		return -ELOOP;
-	return unlikely(cfa & (ws - 1)) ? -EINVAL : 0;
+	if (unlikely(cfa & (ws - 1)))
+		return -EINVAL;
+	return 0;
 }
 
 /*
