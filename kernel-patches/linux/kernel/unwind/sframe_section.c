@@ -223,22 +223,26 @@ struct sframe_index {
 	struct sframe_fde		fdes[32];
 };
 
+/* There may be millions of entries, each on a page to come. */
+static bool sframe_index_read(struct sframe_index *index, unsigned long addr,
+			      u32 left)
+{
+	cond_resched();
+	if (fatal_signal_pending(current))
+		return false;
+	return !copy_from_user(index->fdes, (void __user *)addr,
+			       min(left, ARRAY_SIZE(index->fdes)) *
+			       sizeof(*index->fdes));
+}
+
 static bool sframe_index_start(struct sframe_index *index, u32 nr,
 			       unsigned long *start)
 {
 	u32 piece = nr % ARRAY_SIZE(index->fdes);
 	unsigned long addr = index->section->fdes + nr * sizeof(*index->fdes);
-	u32 left = index->section->num_fdes - nr;
 
-	if (!piece) {
-		/* There may be millions of them, each on a page to come. */
-		cond_resched();
-		if (fatal_signal_pending(current))
-			return false;
-	}
-	if (!piece && copy_from_user(index->fdes, (void __user *)addr,
-				     min(left, ARRAY_SIZE(index->fdes)) *
-				     sizeof(*index->fdes)))
+	if (!piece && !sframe_index_read(index, addr,
+					 index->section->num_fdes - nr))
 		return false;
 	*start = addr + index->fdes[piece].func_start;
 	return true;
