@@ -1107,7 +1107,7 @@ static void compare_steps(struct step *step)
 	same(ref_step(&want, step) == step->ret, "a step is decided otherwise");
 	same(same_state(&want, &step->after), "another caller");
 	same(model_all_taken(), "a step reads what it does not need");
-	same(step->sections <= 1 + step->nr_reads + step->looks ||
+	same(step->sections <= 2 + step->nr_reads + step->looks ||
 	     !step->before.sframe.deadline, "too many access sections");
 }
 
@@ -1120,6 +1120,12 @@ int model_step(struct unwind_user_state *state,
 
 	if (model.nr_steps++ == MAX_STEPS)
 		finding("steps without end");
+#ifdef FUZZ_EMPTY_CACHE
+	/* Random inputs judge the decoder; the replays keep rules, too. */
+	if (state->sframe.cache)
+		state->sframe.epoch = ++state->sframe.cache->epoch;
+	model.nr_known = 0;
+#endif
 	memset(step, 0, sizeof(*step));
 	step->before = *state;
 	step->seq = model.registry.seq;
