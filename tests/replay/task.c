@@ -7,6 +7,7 @@
 #include "sframe.h"
 #include "sframe_cache.h"
 #include "task.h"
+#include "alone.h"
 
 #define MAX_READS	4096
 
@@ -188,37 +189,6 @@ size_t fault_in_readable(const char *src, size_t size)
 }
 
 /* Nobody else is there, and no time goes by. */
-
-void shim_rmb(void)
-{
-}
-
-int shim_rcu_lock(void)
-{
-	return 0;
-}
-
-void shim_rcu_unlock(int *unused)
-{
-}
-
-int shim_pagefault_lock(void)
-{
-	return 0;
-}
-
-void shim_pagefault_unlock(int *unused)
-{
-}
-
-int shim_preempt_lock(void)
-{
-	return 0;
-}
-
-void shim_preempt_unlock(int *unused)
-{
-}
 
 void shim_own_cpu(void)
 {

@@ -6,6 +6,7 @@
 
 #include "sframe.h"
 #include "sframe_cache.h"
+#include "alone.h"
 
 #define MAX_WINDOWS	128
 
@@ -70,38 +71,6 @@ size_t fault_in_readable(const char *src, size_t size)
 u64 local_clock(void)
 {
 	return ((unsigned __int128)__builtin_ia32_rdtsc() * clock_factor) >> 32;
-}
-
-void shim_rmb(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
-
-int shim_rcu_lock(void)
-{
-	return 0;
-}
-
-void shim_rcu_unlock(int *unused)
-{
-}
-
-int shim_preempt_lock(void)
-{
-	return 0;
-}
-
-void shim_preempt_unlock(int *unused)
-{
-}
-
-int shim_pagefault_lock(void)
-{
-	return 0;
-}
-
-void shim_pagefault_unlock(int *unused)
-{
 }
 
 /* The registry: an array in the order of addresses instead of a tree. */
