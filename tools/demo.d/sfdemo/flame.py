@@ -35,11 +35,11 @@ def label(walk, frames, i):
     return '[%s%s]' % (os.path.basename(frame.dso).strip('[]'), place)
 
 
-def path(walk, frames, complete):
+def path(walk, frames, complete, kind_of):
     """Boxes from the root up. A run of addresses outside all code is one."""
     boxes = [(COMPLETE if complete else CUT, GROUP)]
     for i in range(len(frames) - 1, -1, -1):
-        box = (label(walk, frames, i), kind(frames[i]))
+        box = (label(walk, frames, i), kind_of(frames[i]))
         if box[1] != UNKNOWN or boxes[-1] != box:
             boxes.append(box)
     return boxes
@@ -68,9 +68,9 @@ class Node:
         return tree
 
 
-def tree(walk, marked):
+def tree(walk, marked, kind_of=kind):
     """@marked: [(frames leaf first, is the stack complete?)]"""
     root = Node()
     for frames, complete in marked:
-        root.add(path(walk, frames, complete))
+        root.add(path(walk, frames, complete, kind_of))
     return root.export('all user samples', GROUP)

@@ -42,6 +42,9 @@ class Modules:
             for name in files:
                 yield os.path.join(directory, name)[len(self.root):]
 
+    def all(self):
+        return [self.get(path) for path in self.paths()]
+
     def load(self, path):
         file = self.root + '/' + (path or '')
         if not path or not path.startswith('/') or not os.path.isfile(file):

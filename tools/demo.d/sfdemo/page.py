@@ -65,31 +65,36 @@ def meanings():
         for a, b in report.LEGEND)
 
 
-def keys():
+def key_line(keys):
     return ''.join(
         '<span class="key"><i style="background:var(--%s)"></i>%s</span>' %
-        (name, escape(text)) for name, text in KEYS)
+        (name, escape(text)) for name, text in keys)
 
 
-def part(mode, command, figures):
+def part(mode, text, command):
+    """One of the two graphs of a pair: mode is before or after."""
     title = 'Without sfjit' if mode == 'before' else 'With sfjit'
     return '''<div class="%s">
-<h3>%s: %s of the stacks complete, %.1f frames each</h3>
+<h3>%s: %s</h3>
 <div class="cmd">%s</div>
 <p class="note"></p><div class="chart"></div><div class="hover"></div>
-</div>''' % (mode, title, report.percent(figures['complete']),
-             figures['frames_per_sample'], escape(command))
+</div>''' % (mode, title, escape(text), escape(command))
 
 
-def section(workload, figures, commands):
-    parts = [part(mode, commands[workload][mode], figures[mode])
-             for mode in report.MODES]
+def pair(name, about, parts):
     return '''<h2>%s</h2>
 <p>%s</p>
 <div class="pair" data-workload="%s">
 %s
-</div>''' % (escape(workload), escape(ABOUT[workload]), escape(workload),
-             '\n'.join(parts))
+</div>''' % (escape(name), escape(about), escape(name), '\n'.join(parts))
+
+
+def section(workload, figures, commands):
+    return pair(workload, ABOUT[workload], [
+        part(mode, '%s of the stacks complete, %.1f frames each' % (
+            report.percent(figures[mode]['complete']),
+            figures[mode]['frames_per_sample']), commands[workload][mode])
+        for mode in report.MODES])
 
 
 PAGE = '''<!DOCTYPE html>
@@ -98,19 +103,17 @@ PAGE = '''<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-<title>sfjit: perf record --call-graph=fp before and after</title>
+<title>%(title)s</title>
 <style>
 %(vendor_css)s
 %(css)s
 </style>
 </head>
 <body>
-<h1>What perf record --call-graph=fp sees, without and with sfjit</h1>
-<p>Same unmodified perf, same unmodified programs, same kernel (%(kernel)s,
-sfjit series applied). Left: nothing registered. Right: the kernel was given
-SFrame tables for the program, its libraries and the trampolines.</p>
+<h1>%(heading)s</h1>
+%(intro)s
 %(table)s
-<details><summary>What the columns mean</summary>%(meanings)s</details>
+%(meanings)s
 <div class="bar">
 <label>Search <input id="search" type="search"
 placeholder="part of a function name"></label>
@@ -136,14 +139,32 @@ out.</p>
 '''
 
 
+INTRO = '''<p>Same unmodified perf, same unmodified programs, same kernel (%s,
+sfjit series applied). Left: nothing registered. Right: the kernel was given
+SFrame tables for the program, its libraries and the trampolines.</p>'''
+
+
+def document(parts, keys, trees):
+    """
+    The page. @parts: its texts, as HTML: title, heading, intro, table,
+    meanings, sections and cut. @keys: as KEYS. @trees: by name of a pair.
+    """
+    return PAGE % dict(parts, keys=key_line(keys), data=embed(trees),
+                       vendor_css=asset('vendor/flamegraph.bundle.css'),
+                       vendor_js=asset('vendor/flamegraph.bundle.js'),
+                       css=asset('page.css'), js=asset('page.js'))
+
+
 def page(result, trees, commands, kernel, cut):
-    return PAGE % {
-        'vendor_css': asset('vendor/flamegraph.bundle.css'),
-        'vendor_js': asset('vendor/flamegraph.bundle.js'),
-        'css': asset('page.css'), 'js': asset('page.js'),
-        'kernel': escape(kernel), 'cut': escape(cut),
-        'table': table(result), 'meanings': meanings(), 'keys': keys(),
+    return document({
+        'title': 'sfjit: perf record --call-graph=fp before and after',
+        'heading': 'What perf record --call-graph=fp sees, without and with '
+                   'sfjit',
+        'intro': INTRO % escape(kernel),
+        'table': table(result),
+        'meanings': '<details><summary>What the columns mean</summary>'
+                    '%s</details>' % meanings(),
         'sections': '\n'.join(section(w, result[w], commands)
                               for w in report.WORKLOADS if w in result),
-        'data': embed(trees),
-    }
+        'cut': escape(cut),
+    }, KEYS, trees)
