@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""check.py RESULT LEAST NAME...: what tools/jits found against `least'."""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
+sys.dont_write_bytecode = True
+
+from case import check, finish
+
+MODES = ('before', 'fp', 'defer')
+SILENT = 'silently wrong'
+SAMPLES = 300
+
+
+def read_least(path):
+    """NAME -> the percentages of its line."""
+    with open(path, encoding='utf-8') as file:
+        lines = [line.partition('#')[0].split() for line in file]
+    return {line[0]: [float(word) for word in line[1:]]
+            for line in lines if line}
+
+
+def percent(part, item):
+    return 100 * part / item['samples'] if item['samples'] else 0
+
+
+def silent(item):
+    return sum(n for reason, n in item['lost'].items()
+               if reason.startswith(SILENT))
+
+
+def program(name, result, least):
+    before, fp, defer, wrong = least
+    for mode in MODES:
+        item = result[mode]
+        check(f'{name}, {mode}: samples', item['samples'] >= SAMPLES, item)
+        check(f'{name}, {mode}: each is exact or has a reason',
+              item['exact'] + sum(item['lost'].values()) == item['samples'] and
+              item['exact'] + silent(item) == item['complete'], item)
+    item = result['before']
+    check(f'{name}: without sfjit at most {before} % are exact',
+          percent(item['exact'], item) <= before, item)
+    for mode, exact in (('fp', fp), ('defer', defer)):
+        item = result[mode]
+        check(f'{name}, {mode}: at least {exact} % are exact',
+              percent(item['exact'], item) >= exact, item)
+        check(f'{name}, {mode}: at most {wrong} % are silently wrong',
+              percent(silent(item), item) <= wrong, item)
+
+
+def main():
+    with open(sys.argv[1], encoding='utf-8') as file:
+        result = json.load(file)
+    least = read_least(sys.argv[2])
+    for name in sys.argv[3:]:
+        program(name, result[name], least[name])
+    finish()
+
+
+main()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Programs of tools/jits that are compiled, and the judge's test.
+
+JITS_CALLS := $(O)/tests/run/jits-calls
+
+# A function that ends with a jump does so with -O2 only.
+$(JITS_CALLS): tests/jits/calls.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -Wall -O2 -o $@ $<
+
+TESTS += $(JITS_CALLS)
+
+# By clang, which not every test needs: not part of `tests'.
+$(O)/tests/jits/lli.bc: tests/jits/lli.cc
+	@mkdir -p $(@D)
+	clang++ -Wall -O2 -emit-llvm -c -o $@ $<
+
+jits-programs: $(O)/tests/jits/lli.bc
+
+.PHONY: jits-programs

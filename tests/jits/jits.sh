@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# usage: tests/jits/jits.sh IMAGE [NAME...]
+#
+# As many stacks of these programs, or all of this image, are exact as `least'
+# says, without sfjit none or few, and no more are silently wrong.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+image=$1
+shift
+# shellcheck disable=SC2046 # words
+[ $# != 0 ] || set -- $(tools/jits.d/image --programs "$image")
+
+JITS_SECONDS=${JITS_SECONDS:-3} tools/jits.d/run "$tmp" "$image" "$@"
+also python3 -B tests/jits/check.py "$tmp/result.json" tests/jits/least "$@"
+finish

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""test_judge.py CALLS: what the judge of tools/jits says of known stacks.
+
+CALLS is calls.c, built.
+"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
+                os.path.join(HERE, '..', '..', 'tools', 'jits.d'),
+                os.path.join(HERE, '..', 'lib')]
+sys.dont_write_bytecode = True
+
+from case import check_each, finish
+from sfdemo import metrics
+from sfdemo.perftext import Frame
+from sfjits import graph, judge, native, report
+
+PROGRAM = os.path.abspath(sys.argv[1])
+MAP = '/tmp/perf-7.map'
+GRAPH = '''
+# a cycle, a callback
+name ^jit::([a-z]+)$
+start main
+main > a
+a > b
+b > c sorted
+c > a
+b ~ compare
+compare ? eta
+'''
+
+
+def equal(got, want):
+    if got != want:
+        raise AssertionError('%r, not %r' % (got, want))
+
+
+def refused(part, call, *arguments):
+    try:
+        got = call(*arguments)
+    except graph.GraphError as caught:
+        if part not in str(caught):
+            raise AssertionError('%r is not in %r' % (part, str(caught)))
+        return
+    raise AssertionError('accepted: %r' % (got,))
+
+
+# ---- frames of the program ----
+
+class Program:
+    """Frames in calls.c; a frame that has called is at its return address."""
+
+    def __init__(self):
+        self.modules = metrics.Modules('/')
+        self.modules.paths = lambda: [PROGRAM]
+        self.module = self.modules.get(PROGRAM)
+        said = subprocess.run([PROGRAM], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        self.at = {}
+        for line in said.splitlines():
+            name, start, back = line.split()
+            self.at[name] = int(start, 16), int(back, 16)
+
+    def offset(self, address):
+        return next(offset + address - vaddr
+                    for offset, size, vaddr in self.module.loads
+                    if vaddr <= address < vaddr + size)
+
+    def frame(self, address, name):
+        return Frame(address, name, 0, PROGRAM, self.offset(address))
+
+    def leaf(self, name):
+        return self.frame(self.at[name][0] + 1, name)
+
+    def behind(self, name):
+        """The frame that this function returns to."""
+        return self.frame(self.at[name][1], 'caller of ' + name)
+
+    def start(self):
+        """_start, behind its call: the last but one instruction."""
+        _, end = self.module.cfi.function(self.module.entry)
+        return self.frame(end - 1, '_start')
+
+    def stack(self, leaf, *callees):
+        return [self.leaf(leaf)] + [self.behind(name) for name in callees] + \
+            [self.start()]
+
+
+program = Program()
+decide = judge.Judge(metrics.Walk(program.modules),
+                     native.Native(program.modules), graph.Graph(
+                         GRAPH.splitlines()))
+
+
+def jit(name, address=0x7f0000001000):
+    return Frame(address, name and 'jit::' + name, 0, MAP, address)
+
+
+def outside():
+    return Frame(0x1b00000000, None, None, None, None)
+
+
+def verdict(frames):
+    return decide.verdict(frames)
+
+
+WRONG_CALL = 'no call in jits-calls leads to jits-calls'
+
+
+# ---- calls in files ----
+
+def test_whole_stack_of_direct_calls():
+    equal(verdict(program.stack('inner', 'inner', 'middle', 'outer')),
+          (True, None))
+
+
+def test_direct_caller_missing():
+    equal(verdict(program.stack('inner', 'middle', 'outer')),
+          (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_other_caller_missing():
+    equal(verdict(program.stack('inner', 'inner', 'outer')),
+          (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_jump_at_the_end_of_a_function():
+    equal(verdict(program.stack('last', 'jumper', 'caller')), (True, None))
+
+
+def test_jump_leads_nowhere_else():
+    equal(verdict(program.stack('pointed', 'jumper', 'caller')),
+          (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_call_by_pointer():
+    equal(verdict(program.stack('pointed', 'pointed', 'by_pointer')),
+          (True, None))
+
+
+def test_caller_of_the_caller_by_pointer():
+    equal(verdict(program.stack('pointed', 'by_pointer')),
+          (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_no_call_before_the_return_address():
+    frames = program.stack('inner', 'inner', 'middle', 'outer')
+    frames[1] = program.frame(program.at['inner'][1] + 1, 'middle')
+    equal(verdict(frames), (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_generated_code_is_called_by_pointer():
+    tail = [program.behind('pointed'), program.behind('by_pointer'),
+            program.start()]
+    equal(verdict([jit('a'), jit('main')] + tail), (True, None))
+    equal(verdict([jit('b'), jit('main')] + tail),
+          (True, 'silently wrong: no edge b < main'))
+    equal(verdict([jit('main')] + program.stack('inner', 'inner', 'middle',
+                                                'outer')[1:]),
+          (True, 'silently wrong: no call in jits-calls leads to generated code'))
+
+
+# ---- how a stack ends ----
+
+def test_cut():
+    equal(verdict(program.stack('inner', 'inner', 'middle')[:-1]),
+          (False, 'cut in jits-calls'))
+    equal(verdict([jit('main')]), (False, 'cut in generated code'))
+    equal(verdict([]), (False, 'cut: no frame'))
+
+
+def test_cut_outside_all_code():
+    equal(verdict([outside()]), (False, 'cut in outside all code'))
+    equal(verdict([jit('main'), outside()]),
+          (False, 'cut and wrong: a return address outside all code'))
+
+
+def test_outside_all_code_and_on():
+    frames = program.stack('pointed', 'pointed', 'by_pointer')
+    frames.insert(1, outside())
+    equal(verdict(frames),
+          (True, 'silently wrong: a return address outside all code'))
+
+
+def test_longer_than_recorded():
+    equal(verdict([jit(None)] * 127),
+          (False, 'cut: longer than perf records'))
+
+
+def test_figures():
+    good = program.stack('pointed', 'pointed', 'by_pointer')
+    wrong = program.stack('inner', 'middle', 'outer')
+    result, marked = judge.figures(decide, [good, wrong, [], good, good])
+    equal(result, {'samples': 5, 'complete': 4, 'exact': 3, 'lost': {
+        'silently wrong: ' + WRONG_CALL: 1, 'cut: no frame': 1}})
+    equal([whole for _, whole in marked], [True, True, False, True, True])
+    equal(report.silent(result), 1)
+    equal(report.row('lli', 'fp', result), [
+        'lli', 'fp', '5', '80.00 %', '60.00 %', '1'])
+
+
+# ---- known calls ----
+
+def missing(*names):
+    """@names from the leaf on; with ! native code, with ? generated code."""
+    symbols = [None if name in '!?' else 'jit::' + name for name in names]
+    return decide.graph.missing(symbols, [name != '!' for name in names])
+
+
+def test_known_stack():
+    equal(missing('a', 'c', 'b', 'a', 'c', 'b', 'a', 'main'), None)
+
+
+def test_each_missing_function_of_a_cycle():
+    equal(missing('c', 'a', 'main'), 'c < a')
+    equal(missing('b', 'main'), 'b < main')
+    equal(missing('a', 'b', 'a', 'main'), 'a < b')
+
+
+def test_direct_call_has_nothing_between():
+    equal(missing('b', '!', 'a', 'main'), 'b < a')
+    equal(missing('b', '?', 'a', 'main'), 'b < a')
+
+
+def test_callback_has_native_code_between():
+    equal(missing('compare', '!', '!', 'b', 'a', 'main'), None)
+    equal(missing('compare', 'b', 'a', 'main'), 'compare < b')
+    equal(missing('compare', '!', '?', 'b', 'a', 'main'), 'compare < b')
+    equal(missing('compare', '!', 'a', 'main'), 'compare < a')
+
+
+def test_either_way():
+    equal(missing('eta', 'compare', '!', 'b', 'a', 'main'), None)
+    equal(missing('eta', '!', 'compare', '!', 'b', 'a', 'main'), None)
+
+
+def test_first_known_function_is_a_start():
+    equal(missing('b', 'a', '!'), 'a < outside')
+    equal(missing('main', '!', '!'), None)
+
+
+def test_cut_at_a_known_function():
+    equal(missing('b', 'a'), None)
+    equal(missing('a'), None)
+
+
+def test_leaf_in_other_code():
+    equal(missing('!', '?', '!', 'a', 'main'), None)
+    equal(missing('!', '!'), None)
+
+
+def test_no_graph():
+    refused('no name or no start', graph.Graph, ['a > b'])
+    refused('line 2', graph.Graph, ['name x', 'a b c'])
+    refused('line 1', graph.Graph, ['name'])
+
+
+def test_graphs_in_the_tree():
+    found = [name for name in os.listdir(HERE) if name.endswith('.graph')]
+    for name in found:
+        known = graph.read(os.path.join(HERE, name))
+        callees = {callee for _, callee in known.edges}
+        callers = {caller for caller, _ in known.edges}
+        equal((name, callers - callees - known.starts), (name, set()))
+    equal('node.graph' in found, True)
+
+
+check_each('judge:', list(globals().items()))
+finish()

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""How tools/jits judges stacks."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""Known calls of a program, from a text. Lines:
+
+name REGEX          the group of it is the name of a known function; only
+                    symbols that it matches are known
+start NAME...       what code outside of the graph calls
+CALLER > NAME...    calls directly: no frame is between the two
+CALLER ~ NAME...    calls by other code, which is not from a code generator
+CALLER ? NAME...    calls in either way
+"""
+import re
+
+DIRECT, BY_OTHERS = '>', '~'
+
+
+class GraphError(Exception):
+    pass
+
+
+class Graph:
+    def __init__(self, lines):
+        self.pattern = None
+        self.starts, self.edges = set(), {}
+        for number, line in enumerate(lines, 1):
+            words = line.partition('#')[0].split()
+            if words and not self.take(words):
+                raise GraphError('line %d: no line of a graph' % number)
+        if not self.pattern or not self.starts:
+            raise GraphError('no name or no start')
+
+    def take(self, words):
+        if words[0] == 'name' and len(words) == 2:
+            self.pattern = re.compile(words[1])
+        elif words[0] == 'start':
+            self.starts.update(words[1:])
+        elif len(words) > 2 and words[1] in '>~?':
+            kinds = '>~' if words[1] == '?' else words[1]
+            for callee in words[2:]:
+                self.edges.setdefault((words[0], callee), set()).update(kinds)
+        else:
+            return False
+        return True
+
+    def name(self, symbol):
+        match = self.pattern.search(symbol) if symbol else None
+        return match[1] if match else None
+
+    def missing(self, symbols, generated):
+        """
+        The first pair that is no call, of a stack's symbols from the leaf on;
+        @generated: which of them are from a code generator. None: all are.
+        """
+        last = at = None
+        for i, symbol in enumerate(symbols):
+            name = self.name(symbol)
+            if name is None:
+                continue
+            if last is not None and not self.is_edge(
+                    name, last, any(generated[at + 1:i]), i - at > 1):
+                return '%s < %s' % (last, name)
+            last, at = name, i
+        # Where it ends at a known function, nothing is wrong: it is cut.
+        if last not in self.starts and last is not None and \
+                at < len(symbols) - 1:
+            return '%s < outside' % last
+        return None
+
+    def is_edge(self, caller, callee, through_code, through_others):
+        kinds = self.edges.get((caller, callee), ())
+        if through_code:
+            return False
+        return (BY_OTHERS if through_others else DIRECT) in kinds
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        try:
+            return Graph(file)
+        except (GraphError, re.error) as error:
+            raise GraphError('%s: %s' % (path, error)) from error

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""Is a stack exact, and if it is not, what was lost?
+
+complete  the last frame is the thread's first function: its call frame
+          information has no return address
+exact     complete, each pair of known neighbours is an edge of the graph
+          (graph.py), and in front of each return address in a file there is a
+          call that can have led to the frame below (native.py)
+
+A stack that is complete and not exact is `silently wrong'.
+"""
+import os
+import re
+from collections import Counter
+
+GENERATED = re.compile(r'/tmp/perf-\d+\.map$|//anon|\[anon|.*\(deleted\)$'
+                       r'|/memfd:|/jitted-.*\.so$|/SYSV|\[heap\]|\[stack\]')
+NO_FILE = re.compile(r'\[v(dso|syscall)\]|\[uprobes\]')
+LENGTH = 127            # kernel.perf_event_max_stack
+
+SILENT = 'silently wrong'
+WRONG = 'cut and wrong'
+CUT = 'cut'
+
+
+def is_generated(frame):
+    return bool(frame.dso and GENERATED.match(frame.dso))
+
+
+def where(frame):
+    """The place of a frame, as one of few words."""
+    if not frame.dso:
+        return 'outside all code'
+    if is_generated(frame):
+        return 'generated code'
+    return os.path.basename(frame.dso)
+
+
+class Judge:
+    """@walk: sfdemo's; @graph may be None."""
+
+    def __init__(self, walk, native, graph):
+        self.walk, self.native, self.graph = walk, native, graph
+
+    def wrong(self, frames):
+        """What is wrong with it, or None."""
+        return self.wrong_call(frames) or self.wrong_edge(frames)
+
+    def wrong_edge(self, frames):
+        if not self.graph:
+            return None
+        pair = self.graph.missing([frame.sym for frame in frames],
+                                  [is_generated(frame) for frame in frames])
+        return pair and 'no edge ' + pair
+
+    def wrong_call(self, frames):
+        called = False
+        for below, above in zip(frames, frames[1:]):
+            if not above.dso:
+                return 'a return address outside all code'
+            # The kernel called the handler and stopped what is above.
+            if self.native.is_restorer(above) or \
+                    self.native.is_restorer(below):
+                called = False
+                continue
+            if not self.can_call(above, below, called):
+                return 'no call in %s leads to %s' % (
+                    where(above), where(below))
+            called = True
+        return None
+
+    def can_call(self, above, below, called):
+        if is_generated(above) or NO_FILE.match(above.dso):
+            return True
+        if not self.native.modules.get(above.dso):
+            return False
+        return self.native.can_call(above, below, called)
+
+    def verdict(self, frames):
+        """(complete, reason or None)"""
+        complete = self.walk.complete(frames)
+        wrong = self.wrong(frames)
+        if complete:
+            return True, wrong and '%s: %s' % (SILENT, wrong)
+        if wrong:
+            return False, '%s: %s' % (WRONG, wrong)
+        if len(frames) >= LENGTH:
+            return False, CUT + ': longer than perf records'
+        if not frames:
+            return False, CUT + ': no frame'
+        return False, '%s in %s' % (CUT, where(frames[-1]))
+
+
+def figures(judge, stacks):
+    """(what result.json has of these stacks, [(frames, complete)])"""
+    lost, marked, complete = Counter(), [], 0
+    for frames in stacks:
+        whole, reason = judge.verdict(frames)
+        complete += whole
+        marked.append((frames, whole))
+        if reason:
+            lost[reason] += 1
+    return {
+        'samples': len(marked), 'complete': complete,
+        'exact': len(marked) - sum(lost.values()),
+        'lost': dict(lost.most_common()),
+    }, marked
