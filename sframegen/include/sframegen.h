@@ -8,9 +8,9 @@
  *  - what can fail returns 0 or a negative errno. Unless said otherwise below,
  *    no output argument but the struct sfg_error (which may be NULL) has been
  *    written then;
- *  - thread-safe, no global state, no locks, no signals; only sfg_convert()
- *    and sfg_derive() allocate (malloc), everything else is
- *    async-signal-safe;
+ *  - thread-safe, no global state, no locks, no signals; only sfg_convert(),
+ *    sfg_derive() and sfg_list_functions() allocate (malloc), everything
+ *    else is async-signal-safe;
  *  - input bytes are hostile: never read outside the given ranges, time
  *    O(n log n) and memory O(n) in their length;
  *  - addresses are of the 64-bit target, lengths and offsets are bytes.
@@ -27,7 +27,7 @@
  *  ENOENT	sfg_read_fde(): no FDE has this index; sfg_read_row(): no row
  *		is left; sfg_find_row(): no FDE, or no row of it, covers the
  *		address
- *  ENOMEM	sfg_convert(), sfg_derive(): out of memory
+ *  ENOMEM	sfg_convert(), sfg_derive(), sfg_list_functions(): out of memory
  */
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
@@ -114,6 +114,7 @@ struct sfg_image {
 
 #define SFG_INPUT_DEBUG_FRAME	0x1	/* 'cfi' is .debug_frame */
 #define SFG_INPUT_ADDENDS	0x2	/* rows may have addends, see below */
+#define SFG_INPUT_BASES		0x4	/* text_base and data_base are known */
 
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
@@ -141,6 +142,8 @@ struct sfg_input {
 	const struct sfg_image *code;
 	size_t nr_code;
 	uint64_t section_addr;		/* of the SFrame section */
+	/* what pointers of 'cfi' relative to text and data are relative to */
+	uint64_t text_base, data_base;
 	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */
 };
 
@@ -221,6 +224,21 @@ struct sfg_fdes {
 int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	       struct sfg_summary *summary, struct sfg_error *err);
 void sfg_free_fdes(struct sfg_fdes *fdes);
+
+/*
+ * The functions that 'cfi' is for, whether their rows can be expressed or not:
+ * sorted by address, and without data. FDEs whose address cannot be read, or
+ * that are empty, are left out. 'list' is the caller's, to be released with
+ * free().
+ */
+int sfg_list_functions(const struct sfg_input *in, struct sfg_image **list,
+		       size_t *nr, struct sfg_error *err);
+
+/*
+ * Bytes of padding that 'code' begins with: zeros, or instructions that do
+ * nothing and that no function begins with. 0 for an ABI not known here.
+ */
+size_t sfg_padding(unsigned int abi, const void *code, size_t len);
 
 /*
  * Reading

@@ -185,6 +185,13 @@ const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {
 	},
 };
 
+size_t sfg_padding(unsigned int abi, const void *code, size_t len)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	return arch && len ? arch->padding(code, len) : 0;
+}
+
 /*
  * EM_AARCH64 stands for both byte orders. x32 and ILP32 share their machine
  * with the 64-bit ABI and differ in EI_CLASS, which the caller looks at.

@@ -57,6 +57,8 @@ struct cfi_table {
 	const struct sfg_arch *arch;
 	const uint8_t *data;
 	uint64_t addr;
+	bool bases;			/* the next two are known */
+	uint64_t text_base, data_base;
 	size_t len;			/* up to the terminator */
 	struct cfi_cie *cies;
 	size_t nr_cies, max_cies;

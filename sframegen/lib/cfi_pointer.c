@@ -44,25 +44,38 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
 
 /*
  * Relative to text, data or a function (DW_EH_PE_textrel, datarel, funcrel)
- * needs a base that only a process has; indirect needs its memory, where the
- * dynamic linker has stored the pointer. LSB, "DWARF Extensions": the low 4
- * bits of an encoding are the size and sign, the next 3 what the value is
- * relative to.
+ * needs a base that only a process has; who registers the frames there knows
+ * the first two. Indirect needs its memory, where the dynamic linker has stored
+ * the pointer. LSB, "DWARF Extensions": the low 4 bits of an encoding are the
+ * size and sign, the next 3 what the value is relative to.
  */
 bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 			  unsigned int encoding, uint64_t *value)
 {
 	unsigned int application = encoding & DW_EH_PE_application;
-	uint64_t field;
+	uint64_t base = 0;
+	bool known = !(encoding & DW_EH_PE_indirect);
 
-	if (application == DW_EH_PE_aligned)
+	switch (application) {
+	case DW_EH_PE_absptr:
+		break;
+	case DW_EH_PE_aligned:
 		align_pointer(t, c);
-	field = t->addr + c->pos;
-	*value = sfg_cfi_read_value(c, encoding);
-	if (application == DW_EH_PE_pcrel)
-		*value += field;
-	return !(encoding & DW_EH_PE_indirect) &&
-	       (application == DW_EH_PE_absptr ||
-		application == DW_EH_PE_pcrel ||
-		application == DW_EH_PE_aligned);
+		break;
+	case DW_EH_PE_pcrel:
+		base = t->addr + c->pos;
+		break;
+	case DW_EH_PE_textrel:
+		base = t->text_base;
+		known &= t->bases;
+		break;
+	case DW_EH_PE_datarel:
+		base = t->data_base;
+		known &= t->bases;
+		break;
+	default:
+		known = false;
+	}
+	*value = base + sfg_cfi_read_value(c, encoding);
+	return known;
 }

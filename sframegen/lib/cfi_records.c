@@ -377,6 +377,9 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;
+	t->bases = in->flags & SFG_INPUT_BASES;
+	t->text_base = in->text_base;
+	t->data_base = in->data_base;
 	t->addends = in->flags & SFG_INPUT_ADDENDS;
 	/* enough for any real file, linear for all others */
 	t->budget = 65536 + 64 * (uint64_t)in->cfi.len;

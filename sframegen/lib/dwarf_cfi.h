@@ -96,6 +96,8 @@ enum {
 	DW_EH_PE_sdata8 = 0x0c,
 	DW_EH_PE_format = 0x0f,
 	DW_EH_PE_pcrel = 0x10,
+	DW_EH_PE_textrel = 0x20,
+	DW_EH_PE_datarel = 0x30,
 	DW_EH_PE_funcrel = 0x40,
 	DW_EH_PE_aligned = 0x50,
 	DW_EH_PE_application = 0x70,

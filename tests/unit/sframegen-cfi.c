@@ -327,7 +327,7 @@ static char *derive(unsigned int abi, const struct bytes *b)
 {
 	struct sfg_input in = {
 		.abi = abi, .cfi = { .data = b->p, .len = b->len },
-		.flags = flags,
+		.flags = flags, .text_base = 0x30, .data_base = 0x50,
 	};
 	struct sfg_summary sum;
 	struct sfg_fdes fdes;
@@ -411,6 +411,72 @@ static void test_cies(void)
 	cie.encoding = 0;
 	cie.program_len = 0;
 	run_cie("no CFA rule", cie, " !64 no CFA rule");
+}
+
+/* The FDE's address is CODE less the base. */
+static void run_base(const char *name, uint8_t encoding, uint64_t base,
+		     const char *want)
+{
+	struct cie cie = amd64_cie;
+	struct bytes b = { 0 };
+
+	cie.encoding = encoding;
+	put_fde(&b, put_cie(&b, &cie), true, CODE - base, SIZE, NULL, 0);
+	check(SFRAME_ABI_AMD64_LE, &b, name, want);
+}
+
+static void test_bases(void)
+{
+	run_base("no base of text", 0x20, 0x30,
+		 " !0 pointer encoding not usable");
+	flags = SFG_INPUT_BASES;
+	run_base("pointers relative to a base of text", 0x20, 0x30,
+		 "0-40: 0 CFA=sp+8");
+	run_base("pointers relative to a base of data", 0x30, 0x50,
+		 "0-40: 0 CFA=sp+8");
+	run_base("pointers relative to a function", 0x40, 0,
+		 " !0 pointer encoding not usable");
+	run_base("an indirect pointer, relative to text", 0xa0, 0x30,
+		 " !0 pointer encoding not usable");
+	flags = 0;
+}
+
+/* Functions without a CFA, and those that others overlap, too. */
+static void test_list(void)
+{
+	struct sfg_input in = { .abi = SFRAME_ABI_AMD64_LE };
+	struct cie none = amd64_cie;
+	struct sfg_image *list;
+	struct bytes b = { 0 };
+	size_t cie, nr = 0;
+
+	none.program_len = 0;
+	cie = put_cie(&b, &none);
+	put_fde(&b, cie, true, CODE + 0x80, SIZE, NULL, 0);
+	put_fde(&b, cie, true, CODE, SIZE, NULL, 0);
+	put_fde(&b, cie, true, CODE + 0x10, SIZE, NULL, 0);
+	put_fde(&b, cie, true, CODE + 0x200, 0, NULL, 0);
+	in.cfi = (struct sfg_image) { .data = b.p, .len = b.len };
+	IS("a list of functions", sfg_list_functions(&in, &list, &nr, NULL), 0);
+	result(nr == 3 && list[0].addr == CODE && list[0].len == SIZE &&
+	       list[1].addr == CODE + 0x10 && list[2].addr == CODE + 0x80 &&
+	       !list[2].data, "in order, without empty ones", "%zu", nr);
+	free(list);
+	b.len--;
+	in.cfi.len--;
+	IS("a list of truncated functions",
+	   sfg_list_functions(&in, &list, &nr, NULL), -EINVAL);
+}
+
+static void test_padding(void)
+{
+	IS("zeros are padding",
+	   sfg_padding(SFRAME_ABI_AMD64_LE, P("\0\0\x55")), 2);
+	IS("nops are padding", sfg_padding(SFRAME_ABI_AMD64_LE,
+	   P("\x66\x2e\x0f\x1f\x84\0\0\0\0\0\xcc\x90\x55")), 12);
+	IS("code is no padding", sfg_padding(SFRAME_ABI_AMD64_LE, P("\x55")),
+	   0);
+	IS("no padding of an unknown ABI", sfg_padding(99, P("\0")), 0);
 }
 
 static void test_key_b(void)
@@ -610,6 +676,9 @@ int main(void)
 	run(SFRAME_ABI_S390X_BE, &s390x_cie, s390x_no_ra,
 	    ARRAY_SIZE(s390x_no_ra));
 	test_cies();
+	test_bases();
+	test_list();
+	test_padding();
 	test_key_b();
 	test_records();
 	test_wide_length();
