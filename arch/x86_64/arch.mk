@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
+# Where code.h is.
+CODE_INC := -Iarch/x86_64
+
 TRAMPOLINE := $(O)/obj/arch/x86_64/trampoline.o
 
 $(O)/obj/arch/x86_64/trampoline.s: arch/x86_64/trampoline.S \

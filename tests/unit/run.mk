@@ -4,13 +4,14 @@
 # What the tests of sfjit run run: build/tests/run
 
 RUN_TESTS := $(O)/tests/run
-RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, state format loader prefork hello hello-static \
+RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader prefork hello hello-static \
 	hello-asan user-tls user-plugin)
-RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, plugin1.so plugin2.so \
+RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
+	$(O)/tests/unit/run-frames \
 	$(O)/tests/unit/run-ps
 
 run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
@@ -28,6 +29,20 @@ $(RUN_TESTS)/state $(RUN_TESTS)/prefork $(RUN_TESTS)/hello: $(RUN_TESTS)/%: \
 
 $(RUN_TESTS)/loader: tests/unit/run/loader.c
 	$(run_cc) $(run_id) -o $@ $< -ldl -pthread
+
+$(RUN_TESTS)/libframes.so: tests/unit/run/frames.c
+	$(run_so) -o $@ $<
+
+# libgcc_s: the functions of libgcc.a cannot be interposed.
+run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h tests/lib/case.c \
+	tests/lib/case.h
+
+$(RUN_TESTS)/jit: $(run_jit)
+	$(run_cc) -o $@ $(filter %.c,$^) -lgcc_s
+
+$(RUN_TESTS)/jit-mistakes: $(run_jit) $(RUN_TESTS)/libframes.so
+	$(run_cc) -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s \
+		'-Wl,-rpath,$$ORIGIN'
 
 $(RUN_TESTS)/hello-static: tests/unit/run/hello.c
 	$(run_cc) -static -o $@ $<
@@ -84,6 +99,16 @@ $(O)/tests/unit/run-image: tests/unit/run-image.c \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< tests/lib/case.c \
 		$(addprefix userspace/preload/, image.c windows.c) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+
+$(O)/tests/unit/run-frames: tests/unit/run-frames.c \
+		tests/unit/run/jit_code.h tests/lib/case.c tests/lib/case.h \
+		$(wildcard userspace/preload/*.[ch]) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
+		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< tests/lib/case.c \
+		$(addprefix userspace/preload/, cfi_read.c self.c) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Memory of a conversion: a bump allocator over private mappings. Used under
- * the lock of preload.c only.
+ * Memory of a conversion: a bump allocator over private mappings. Each thread
+ * allocates from the arena that it has chosen; who owns a lock owns its arena.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,17 @@ struct block {
 	size_t pad;
 };
 
-static struct chunk *chunks;
+/* Space for threads of ld.so's start: the module is never loaded later. */
+static __thread struct arena *current
+	__attribute__((tls_model("initial-exec")));
+
+struct arena *arena_enter(struct arena *arena)
+{
+	struct arena *before = current;
+
+	current = arena;
+	return before;
+}
 
 static struct chunk *chunk_add(size_t need)
 {
@@ -37,21 +47,35 @@ static struct chunk *chunk_add(size_t need)
 
 	if (!c)
 		return NULL;
-	c->next = chunks;
+	c->next = current->chunks;
 	c->length = length;
 	c->used = sizeof(*c);
-	chunks = c;
+	current->chunks = c;
 	return c;
+}
+
+/* One chunk of the usual size, empty. */
+static void keep(struct chunk *c)
+{
+	memset(c + 1, 0, c->used - sizeof(*c));
+	c->used = sizeof(*c);
+	c->next = NULL;
+	current->chunks = c;
 }
 
 void arena_release(void)
 {
-	struct chunk *c;
+	struct chunk *c, *kept = NULL;
 
-	while ((c = chunks)) {
-		chunks = c->next;
-		sys_unmap(c, c->length);
+	while ((c = current->chunks)) {
+		current->chunks = c->next;
+		if (current->keeps && !kept && c->length == CHUNK)
+			kept = c;
+		else
+			sys_unmap(c, c->length);
 	}
+	if (kept)
+		keep(kept);
 }
 
 /*
@@ -60,7 +84,7 @@ void arena_release(void)
  */
 HIDDEN void *malloc(size_t size)
 {
-	struct chunk *c = chunks;
+	struct chunk *c = current->chunks;
 	struct block *b;
 	size_t need;
 
@@ -85,7 +109,7 @@ HIDDEN void *calloc(size_t nr, size_t size)
 {
 	size_t total;
 
-	/* Pages fresh from the kernel, never used twice: zero already. */
+	/* Fresh from the kernel, or cleared by keep(): zero already. */
 	if (__builtin_mul_overflow(nr, size, &total))
 		return NULL;
 	return malloc(total);

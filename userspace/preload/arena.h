@@ -8,6 +8,19 @@
 #ifndef SFJIT_PRELOAD_ARENA_H
 #define SFJIT_PRELOAD_ARENA_H
 
+#include <stdbool.h>
+
+struct arena {
+	struct chunk *chunks;
+	bool keeps;	/* one chunk for the next time: it is used often */
+};
+
+/*
+ * This thread, with the lock that belongs to the arena, allocates from it.
+ * Returns the one before.
+ */
+struct arena *arena_enter(struct arena *arena);
+
 /* Gives back everything that was allocated since the last call. */
 void arena_release(void);
 

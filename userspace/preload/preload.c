@@ -16,38 +16,30 @@
 #include <sfjit.h>
 #include <sfjit/sframe.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
+#include "arena.h"
 #include "cache.h"
+#include "jit.h"
+#include "lock.h"
 #include "make_table.h"
 #include "modules.h"
 #include "report.h"
 #include "sys.h"
+#include "units.h"
 
 extern char **environ;
 
 static bool ready;
-static pid_t owner;		/* process whose thread is in modules.c */
+static struct lock lock;	/* of modules.c and its arena */
+static struct arena arena;
 
-/*
- * Never waits: what is missed now is found by the next event. An owner that
- * is another process is the copy of a thread that did not survive fork().
- */
+/* Never waits: what is missed now is found by the next event. */
 static bool try_lock(void)
 {
-	pid_t self = SYS(SYS_getpid), old = 0;
-
-	if (__atomic_compare_exchange_n(&owner, &old, self, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return true;
-	return old != self &&
-	       __atomic_compare_exchange_n(&owner, &old, self, false,
-					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-static void unlock(void)
-{
-	__atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
+	if (!lock_try(&lock))
+		return false;
+	arena_enter(&arena);
+	return true;
 }
 
 static void follow(void)
@@ -62,7 +54,7 @@ static void follow(void)
 	if (!try_lock())
 		return;
 	modules_scan(false);
-	unlock();
+	lock_release(&lock);
 }
 
 /*
@@ -84,8 +76,10 @@ void __gmon_start__(void)
 static void choose_format(void)
 {
 	if (sfjit_available(SFJIT_QUERY_FORMATS) &
-	    1 << SFRAME_FORMAT_V3_ADDEND)
+	    1 << SFRAME_FORMAT_V3_ADDEND) {
 		table_addends();
+		units_addends();
+	}
 }
 
 static void begin(void)
@@ -101,8 +95,9 @@ static void begin(void)
 		return;
 	choose_format();
 	report_ready(modules_scan(true), kernel);
-	unlock();
+	lock_release(&lock);
 	ready = true;
+	jit_begin();
 }
 
 __attribute__((constructor)) static void enter(void)

@@ -4,8 +4,8 @@
 PRELOAD := $(O)/lib/libsfjit-preload.so
 PRELOAD_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/preload/*.c))
 PRELOAD_PRCTL := $(O)/obj/userspace/libsfjit/register.o
-PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h) \
-	$(SFG_PUBLIC_H)
+PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h \
+	arch/*/code.h) $(SFG_PUBLIC_H)
 
 ALL += $(PRELOAD)
 
@@ -24,8 +24,8 @@ $(O)/gen/cache-tag.h: $(PRELOAD_CONVERTER) userspace/preload/cache.c
 # exists is walked by them. No builtins: arena.c defines malloc().
 $(PRELOAD_OBJ): $(O)/obj/%.o: %.c $(PRELOAD_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC -fvisibility=hidden \
-		-fno-omit-frame-pointer -fno-builtin-malloc -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(CODE_INC) -D_GNU_SOURCE $(CFLAGS) -fPIC \
+		-fvisibility=hidden -fno-omit-frame-pointer -fno-builtin-malloc -c -o $@ $<
 
 $(O)/obj/userspace/preload/cache.o: $(O)/gen/cache-tag.h
 

@@ -66,6 +66,13 @@ static void put_field(struct text *t, const char *name, uint64_t value)
 	text_decimal(t, value, 0);
 }
 
+static void put_time(struct text *t, uint64_t ns)
+{
+	put_field(t, " ms=", ns / 1000000);
+	text_put(t, ".");
+	text_decimal(t, ns / 1000 % 1000, 3);
+}
+
 void report_registered(const char *name, const struct module *module,
 		       uint64_t ns)
 {
@@ -81,9 +88,7 @@ void report_registered(const char *name, const struct module *module,
 	put_field(&t, " bytes=", table->length);
 	text_put(&t, table->from_cache ? " source=cache" :
 					 " source=converted");
-	put_field(&t, " ms=", ns / 1000000);
-	text_put(&t, ".");
-	text_decimal(&t, ns / 1000 % 1000, 3);
+	put_time(&t, ns);
 	end(&t);
 }
 
@@ -111,5 +116,51 @@ void report_ready(unsigned int modules, bool kernel)
 	begin(&t, " ready");
 	put_field(&t, " modules=", modules);
 	text_put(&t, kernel ? " kernel=yes" : " kernel=no");
+	end(&t);
+}
+
+static void put_code(struct text *t, uintptr_t key)
+{
+	text_put(t, "jit:");
+	text_hex(t, key, 0);
+}
+
+void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
+		 uint64_t ns)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, result->windows ? " registered " : " waits ");
+	put_code(&t, key);
+	put_field(&t, " windows=", result->windows);
+	put_field(&t, " rows=", result->rows);
+	put_field(&t, " bytes=", result->bytes);
+	text_put(&t, gdb ? " source=gdb" : " source=frames");
+	put_time(&t, ns);
+	if (result->waits)
+		text_put(&t, " waits=yes");
+	if (result->refused)
+		put_field(&t, " refused=", result->refused);
+	end(&t);
+}
+
+void report_code_skipped(uintptr_t key, const char *reason, int error)
+{
+	struct text name = { .length = 0 };
+
+	put_code(&name, key);
+	report_skipped(name.data, reason, error);
+}
+
+void report_code_gone(uintptr_t key)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " removed ");
+	put_code(&t, key);
 	end(&t);
 }

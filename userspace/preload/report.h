@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "module.h"
+#include "units.h"
 
 void report_init(char **environment);
 bool report_wanted(void);
@@ -20,5 +21,12 @@ void report_registered(const char *name, const struct module *module,
 		       uint64_t ns);
 void report_skipped(const char *name, const char *reason, int error);
 void report_ready(unsigned int modules, bool kernel);
+
+
+/* Of code that a JIT has described; 'key' is where the description is. */
+void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
+		 uint64_t ns);
+void report_code_skipped(uintptr_t key, const char *reason, int error);
+void report_code_gone(uintptr_t key);
 
 #endif /* SFJIT_PRELOAD_REPORT_H */

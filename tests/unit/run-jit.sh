@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: under sfjit run, call frame information that a JIT publishes gets
+# windows when its text is executable, and loses them when it is removed.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/unit/run/lib.sh
+. "$top/tests/unit/run/lib.sh"
+
+# What was done, one word each: "+N" for N windows, "wN" for N and more later,
+# "-" removed, "!" refused.
+steps() {
+	sed -n 's/^sfjit: [0-9]* [0-9.]* \([a-z]*\) jit:[0-9a-f]*:* *\(.*\)/\1 \2/p' \
+		"$log" | awk '
+		$1 == "registered" || $1 == "waits" {
+			n = $2
+			sub(/.*=/, "", n)
+			printf "%s%s ", / waits=yes/ ? "w" : "+", n
+		}
+		$1 == "removed" { printf "- " }
+		$1 == "skipped" { printf "! " }'
+}
+
+also register "$run/jit" publish
+is "each way to publish" \
+	"+1 - w0 +1 - w0 - w1 +2 - +1 - +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - " \
+	"$(steps)"
+register "$run/jit-mistakes" publish-mistakes >"$tmp/out"
+is "mistakes" "+1 +1 - +1 +1 - +1 +1 - ! ! " "$(steps)"
+like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
+	"$(grep ' skipped jit:' "$log" | head -n 1)"
+is "source" "$(grep -c ' source=frames ' "$log")" \
+	"$(grep -c ' registered jit:' "$log")"
+finish

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: callchains in code of a small JIT that describes it, with sfjit
+# and without.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/unit/run/lib.sh
+. "$top/tests/unit/run/lib.sh"
+
+also "$sfjit" run -o "$log" -- "$run/jit" walk
+also "$sfjit" run -o "$log" -- "$run/jit-mistakes" walk-mistakes
+also "$run/jit" walk without
+finish

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * jit publish: a small JIT that describes its code in all the ways of
+ * __register_frame() and of the GDB JIT interface, for a look at what the module
+ * of sfjit run makes of it.
+ *
+ * jit walk [without]: the same, and takes callchains at each instruction, by
+ * breakpoints. With windows they are the true ones, without none is.
+ *
+ * jit publish-mistakes, jit walk-mistakes: the same, with what libgcc does not
+ * take, for a library in its place that takes everything.
+ */
+#include <elf.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "../../lib/case.h"
+#include "jit_code.h"
+
+#define PAGE		4096
+#define AREA		(4 * PAGE)
+#define NOIPA		__attribute__((noipa))
+#define MOST		64
+#define RING		(8 * PAGE)
+
+void __register_frame(void *begin);
+void __deregister_frame(void *begin);
+void __register_frame_info(const void *begin, void *object);
+void *__deregister_frame_info(const void *begin);
+void __register_frame_table(void *table);
+
+struct chain {
+	unsigned int nr;
+	uint64_t ips[MOST];
+};
+
+typedef void (*function)(void *argument);
+typedef void (*call)(function f, void *argument);
+
+/* Where things are in an area; between the two functions is padding. */
+#define FIRST		0
+#define SECOND		32
+#define JUMP		64
+#define SLOT		(JUMP + 8)
+#define BARE		512
+
+static const uint8_t code_call[] = CODE_CALL, code_other[] = CODE_OTHER;
+static const uint8_t code_jump[] = CODE_JUMP, code_bare[] = CODE_BARE;
+static const unsigned int insns[] = CODE_CALL_INSNS;
+
+static bool walks, windows = true;
+static uint8_t *area;
+static struct frames frames;
+static uint64_t tail[MOST];
+static unsigned int nr_tail;
+
+/* ---- Callchains ------------------------------------------------------ */
+
+static struct perf_event_mmap_page *ring;
+static int event;
+
+static void open_event(uint64_t address)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr),
+		.bp_type = HW_BREAKPOINT_X, .bp_addr = address,
+		.bp_len = sizeof(long), .sample_period = 1,
+		.sample_type = PERF_SAMPLE_CALLCHAIN, .exclude_kernel = 1,
+		.exclude_hv = 1, .exclude_callchain_kernel = 1,
+	};
+
+	event = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	MUST(event >= 0);
+	ring = mmap(NULL, PAGE + RING, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    event, 0);
+	MUST(ring != MAP_FAILED);
+}
+
+/* The first sample, without the marks of contexts. */
+static void read_chain(struct chain *chain)
+{
+	const uint64_t *p = (void *)((char *)ring + PAGE);
+	const struct perf_event_header *header = (const void *)p;
+	uint64_t i;
+
+	chain->nr = 0;
+	if (!ring->data_head || header->type != PERF_RECORD_SAMPLE)
+		return;
+	for (i = 0; i < p[1] && chain->nr < MOST; i++)
+		if (p[2 + i] < PERF_CONTEXT_MAX)
+			chain->ips[chain->nr++] = p[2 + i];
+}
+
+static void close_event(void)
+{
+	munmap(ring, PAGE + RING);
+	close(event);
+}
+
+struct trace {
+	unsigned int nr;
+	uint64_t ips[MOST];
+};
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *arg)
+{
+	struct trace *trace = arg;
+
+	/* It reports the end, too. */
+	if (trace->nr < MOST && _Unwind_GetIP(context))
+		trace->ips[trace->nr++] = _Unwind_GetIP(context);
+	return _URC_NO_REASON;
+}
+
+NOIPA static void unwind(void *trace)
+{
+	_Unwind_Backtrace(note, trace);
+	__asm__ volatile("" ::: "memory");
+}
+
+NOIPA static void leaf(void *argument)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+NOIPA static void call_unwind(function f, void *trace)
+{
+	unwind(trace);
+	__asm__ volatile("" ::: "memory");
+}
+
+NOIPA static void call_site(call c, function f, void *argument)
+{
+	c(f, argument);
+	__asm__ volatile("" ::: "memory");
+}
+
+/*
+ * What is behind the code that is called comes from the unwinder of the C
+ * compiler, called from the same place: behind unwind() and call_unwind().
+ */
+NOIPA static void chain_at(const void *address, call c, function f,
+			   void *argument, struct chain *chain)
+{
+	struct trace trace = { 0 };
+	volatile int i;
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			open_event((uintptr_t)address);
+		call_site(i ? c : call_unwind, f, i ? argument : &trace);
+	}
+	read_chain(chain);
+	close_event();
+	MUST(trace.nr > 5);
+	nr_tail = trace.nr - 2;
+	memcpy(tail, trace.ips + 2, nr_tail * sizeof(*tail));
+}
+
+static bool is_chain(const struct chain *chain, const uint64_t *head,
+		     unsigned int nr, bool ends)
+{
+	unsigned int behind = ends ? 0 : nr_tail;
+
+	return chain->nr == nr + behind &&
+	       !memcmp(chain->ips, head, nr * sizeof(*head)) &&
+	       !memcmp(chain->ips + nr, tail, behind * sizeof(*tail));
+}
+
+static void describe(char *text, size_t size, const struct chain *chain)
+{
+	unsigned int i;
+	size_t n = 0;
+
+	*text = '\0';
+	for (i = 0; i < chain->nr && n < size; i++)
+		n += snprintf(text + n, size - n, "%lx ",
+			      (unsigned long)chain->ips[i]);
+}
+
+static void describe_tail(char *text, size_t size)
+{
+	struct chain chain = { .nr = nr_tail };
+
+	memcpy(chain.ips, tail, sizeof(tail));
+	describe(text, size, &chain);
+}
+
+/* The frames in front of the tail; 'ends': there are no others. */
+static bool check(const char *name, const void *address, call c, function f,
+		  void *argument, const uint64_t *head, unsigned int nr,
+		  bool ends)
+{
+	char text[1024], wanted[1024];
+	struct chain chain;
+	bool good;
+
+	if (!walks)
+		return true;
+	chain_at(address, c, f, argument, &chain);
+	good = is_chain(&chain, head, nr, ends);
+	if (good == windows)
+		return true;
+	describe(text, sizeof(text), &chain);
+	describe_tail(wanted, sizeof(wanted));
+	result(false, name, "at %p: %s, behind it should be %s", address, text,
+	       wanted);
+	return false;
+}
+
+static bool check_insn(const char *name, const uint8_t *code, unsigned int at)
+{
+	const uint64_t head[] = { (uintptr_t)code + at };
+
+	return check(name, code + at, (call)code, leaf, NULL, head, 1, false);
+}
+
+/* Each instruction of a function, and what it calls. */
+static bool walk_function(const char *name, const uint8_t *code)
+{
+	const uint64_t head[] = {
+		(uintptr_t)leaf, (uintptr_t)code + CODE_CALL_RETURN,
+	};
+	unsigned int i;
+	bool good = true;
+
+	/* By frame pointer, what is at the two ends may look right. */
+	for (i = 0; i < sizeof(insns) / sizeof(*insns) && good; i++)
+		if (windows || (insns[i] >= 10 && insns[i] < 22))
+			good = check_insn(name, code, insns[i]);
+	return good && check(name, (void *)leaf, (call)code, leaf, NULL, head,
+			     2, false);
+}
+
+static void check_function(const char *name, const uint8_t *code)
+{
+	if (walk_function(name, code) && walks)
+		result(true, name, "-");
+}
+
+/* A stack that ends, or is wrong without windows, in the middle of code. */
+static void check_lost(const char *name, const uint8_t *code)
+{
+	const uint64_t head[] = { (uintptr_t)code + 10 };
+	struct chain chain;
+	char text[1024];
+
+	if (!walks)
+		return;
+	chain_at(code + 10, (call)code, leaf, NULL, &chain);
+	describe(text, sizeof(text), &chain);
+	result(!is_chain(&chain, head, 1, false), name, "%s", text);
+}
+
+/* ---- The JIT --------------------------------------------------------- */
+
+static void map_area(void)
+{
+	area = mmap(area, AREA, PROT_READ | PROT_WRITE, MAP_PRIVATE |
+		    MAP_ANONYMOUS | (area ? MAP_FIXED : 0), -1, 0);
+	MUST(area != MAP_FAILED);
+}
+
+static void write_code(const uint8_t *code)
+{
+	const uint64_t target = (uintptr_t)(area + SECOND);
+
+	memset(area, 0, AREA);
+	memcpy(area + FIRST, code, CODE_CALL_SIZE);
+	memset(area + CODE_CALL_SIZE, 0x90, SECOND - CODE_CALL_SIZE);
+	memcpy(area + SECOND, code, CODE_CALL_SIZE);
+	memcpy(area + JUMP, code_jump, CODE_JUMP_SIZE);
+	memcpy(area + SLOT, &target, sizeof(target));
+}
+
+static void protect(int protection)
+{
+	MUST(!mprotect(area, AREA, protection));
+}
+
+static unsigned int frame_of(const uint8_t *code)
+{
+	return code[4];
+}
+
+static void make_frames(const uint8_t *code, int debug_frame)
+{
+	frames_begin(&frames, debug_frame);
+	frames_function(&frames, (uintptr_t)area + FIRST, frame_of(code),
+			debug_frame);
+	frames_function(&frames, (uintptr_t)area + SECOND, frame_of(code),
+			debug_frame);
+	if (!debug_frame)
+		frames_end(&frames);
+}
+
+static void make_code(const uint8_t *code)
+{
+	map_area();
+	write_code(code);
+	make_frames(code, 0);
+}
+
+static void retire(void)
+{
+	MUST(!munmap(area, AREA));
+	area = NULL;
+}
+
+/* ---- What is published ----------------------------------------------- */
+
+static void frames_after(void)
+{
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("frames after mprotect()", area + FIRST);
+	check_function("frames after mprotect(), second", area + SECOND);
+	__deregister_frame(frames.bytes);
+	check_lost("frames after mprotect(), removed", area);
+	retire();
+}
+
+static void frames_before(void)
+{
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	protect(PROT_READ | PROT_EXEC);
+	check_function("frames before mprotect()", area + FIRST);
+	__deregister_frame(frames.bytes);
+	check_lost("frames before mprotect(), removed", area);
+	retire();
+}
+
+/* Removed before it ever was executable. */
+static void frames_only(void)
+{
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	__deregister_frame(frames.bytes);
+	protect(PROT_READ | PROT_EXEC);
+	check_lost("frames removed before mprotect()", area);
+	retire();
+}
+
+static void frames_in_parts(void)
+{
+	uint8_t *second;
+
+	map_area();
+	memcpy(area + FIRST, code_call, CODE_CALL_SIZE);
+	second = area + 2 * PAGE;
+	memcpy(second, code_call, CODE_CALL_SIZE);
+	frames_begin(&frames, 0);
+	frames_function(&frames, (uintptr_t)area, frame_of(code_call), 0);
+	frames_function(&frames, (uintptr_t)second, frame_of(code_call), 0);
+	frames_end(&frames);
+	MUST(!mprotect(area, PAGE, PROT_READ | PROT_EXEC));
+	__register_frame(frames.bytes);
+	check_function("a part that is executable", area);
+	MUST(!mprotect(second, PAGE, PROT_READ | PROT_EXEC));
+	check_function("a part that becomes executable", second);
+	check_function("and the other one still", area);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+static void one_fde(void)
+{
+	unsigned int fde;
+
+	map_area();
+	write_code(code_call);
+	frames_begin(&frames, 0);
+	fde = frames_function(&frames, (uintptr_t)area, frame_of(code_call), 0);
+	frames_end(&frames);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes + fde);
+	check_function("one FDE, as for libunwind", area);
+	__deregister_frame(frames.bytes + fde);
+	check_lost("one FDE, removed", area);
+	retire();
+}
+
+static void object_calls(void)
+{
+	void *object[8];
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame_info(frames.bytes, object);
+	check_function("__register_frame_info()", area);
+	TRUE("__deregister_frame_info() has the original's result",
+	     __deregister_frame_info(frames.bytes) == object);
+	check_lost("__deregister_frame_info()", area);
+	retire();
+}
+
+static void table_call(void)
+{
+	static struct frames other;
+	void *table[] = { frames.bytes, other.bytes, NULL };
+
+	map_area();
+	write_code(code_call);
+	frames_begin(&frames, 0);
+	frames_function(&frames, (uintptr_t)area, frame_of(code_call), 0);
+	frames_end(&frames);
+	frames_begin(&other, 0);
+	frames_function(&other, (uintptr_t)area + SECOND, frame_of(code_call),
+			0);
+	frames_end(&other);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame_table(table);
+	check_function("__register_frame_table(), first", area);
+	check_function("__register_frame_table(), second", area + SECOND);
+	__deregister_frame(table);
+	check_lost("__register_frame_table(), removed", area);
+	retire();
+}
+
+/* libgcc's unwinder needs the frames, too: they have reached it. */
+static void original_is_called(void)
+{
+	struct trace trace = { 0 };
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	call_site((call)area, unwind, &trace);
+	result(trace.nr > 4 &&
+	       trace.ips[1] == (uintptr_t)area + CODE_CALL_RETURN,
+	       "libgcc knows the frames", "%u frames", trace.nr);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* ---- Beside described text ------------------------------------------- */
+
+static void jumps(void)
+{
+	const uint64_t head[] = { (uintptr_t)area + JUMP };
+
+	if (check("a jump of a linker", area + JUMP, (call)(area + JUMP), leaf,
+		  NULL, head, 1, false) && walks)
+		result(true, "a jump of a linker", "-");
+}
+
+/* From a function that leaves a wrong rbp behind. */
+static void bare(void)
+{
+	const uint64_t head[] = { (uintptr_t)area + BARE + 1 };
+	struct chain chain;
+	char text[1024];
+
+	if (!walks)
+		return;
+	chain_at(area + BARE + 1, (call)area, (function)(area + BARE), NULL,
+		 &chain);
+	describe(text, sizeof(text), &chain);
+	result(!windows || is_chain(&chain, head, 1, true),
+	       "code that nothing describes ends the stack", "%s", text);
+}
+
+static void beside(void)
+{
+	make_code(code_call);
+	memset(area + JUMP + CODE_JUMP_SIZE, 0, 8);
+	memcpy(area + JUMP + CODE_JUMP_SIZE, code_jump, CODE_JUMP_SIZE);
+	*(uint32_t *)(area + JUMP + 2) = PAGE - JUMP - 6;
+	*(uint32_t *)(area + JUMP + 8) = PAGE - JUMP - 12;
+	*(uint64_t *)(area + PAGE) = (uintptr_t)area + SECOND;
+	MUST(!mprotect(area, PAGE, PROT_READ | PROT_EXEC));
+	__register_frame(frames.bytes);
+	jumps();
+	check_function("behind which there are jumps", area + SECOND);
+	__deregister_frame(frames.bytes);
+	retire();
+
+	make_code(code_call);
+	memcpy(area + BARE, code_bare, CODE_BARE_SIZE);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	bare();
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* ---- Lives ----------------------------------------------------------- */
+
+static void twice(void)
+{
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	__register_frame(frames.bytes);
+	check_function("registered twice", area);
+	__deregister_frame(frames.bytes);
+	check_function("registered twice, removed once", area);
+	__deregister_frame(frames.bytes);
+	check_lost("removed as often", area);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* Other frames at the place of some that were never removed. */
+static void never_removed(void)
+{
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("never removed", area);
+	retire();
+	make_code(code_other);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("other frames at their place", area);
+	__deregister_frame(frames.bytes);
+	check_lost("and these removed", area);
+	retire();
+}
+
+static void broken(void)
+{
+	uint32_t length = 16 << 20;
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	memcpy(frames.bytes + 20 + 4, &length, sizeof(length));
+	__register_frame(frames.bytes);
+	check_lost("a length that leaves memory", area);
+	__deregister_frame(frames.bytes);
+	__register_frame((void *)16);
+	__register_frame(NULL);
+	retire();
+}
+
+/* The same text, written anew without munmap(). */
+static void reused_text(void)
+{
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("before its reuse", area);
+	__deregister_frame(frames.bytes);
+	protect(PROT_READ | PROT_WRITE);
+	write_code(code_other);
+	make_frames(code_other, 0);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("text that is used again", area);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* The frames of the first code are elsewhere, and stay registered. */
+static void reused_addresses(void)
+{
+	static struct frames forgotten;
+	uint8_t *same;
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	forgotten = frames;
+	__register_frame(forgotten.bytes);
+	check_function("with frames that stay", area);
+	same = area;
+	retire();
+	area = same;
+	make_code(code_other);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	check_function("addresses that are used again", area);
+	__deregister_frame(frames.bytes);
+	check_lost("addresses that are used again, removed", area);
+	__deregister_frame(forgotten.bytes);
+	retire();
+}
+
+static void forked(void)
+{
+	int status;
+	pid_t child;
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	fflush(stdout);
+	child = fork();
+	MUST(child >= 0);
+	if (!child) {
+		not_the_test();
+		if (!walk_function("in a child", area))
+			_exit(1);
+		__deregister_frame(frames.bytes);
+		_exit(0);
+	}
+	MUST(waitpid(child, &status, 0) == child);
+	IS("a child has the windows", status, 0);
+	check_function("a child's removal is its own", area);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* What libgcc aborts for, or does not survive. */
+static void all_mistakes(void)
+{
+	twice();
+	never_removed();
+	reused_addresses();
+	broken();
+}
+
+static void all(void)
+{
+	frames_after();
+	frames_before();
+	frames_only();
+	frames_in_parts();
+	one_fde();
+	object_calls();
+	table_call();
+	original_is_called();
+	beside();
+	reused_text();
+	forked();
+}
+
+int main(int argc, char **argv)
+{
+	walks = argc > 1 && !strncmp(argv[1], "walk", 4);
+	windows = argc < 3;
+	if (argc > 1 && strstr(argv[1], "mistakes"))
+		all_mistakes();
+	else
+		all();
+	return finish();
+}

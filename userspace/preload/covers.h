@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The windows of code that JITs describe. Text beside it that nothing describes
+ * is covered, too, if it is in the same mapping and within 64 KiB: the frame
+ * pointer there is mostly somebody else's. Jumps through a pointer, as linkers
+ * put there, have their rule; at anything else stacks end.
+ *
+ * One thread at a time, with an arena.
+ */
+#ifndef SFJIT_PRELOAD_COVERS_H
+#define SFJIT_PRELOAD_COVERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "self.h"
+
+/* Whose windows these are. */
+struct cover_owner {
+	const void *section;
+	size_t length;
+	unsigned int windows;
+};
+
+/*
+ * Covers a part of a mapping. Who described it before loses his windows there:
+ * the code was overwritten, or is described again.
+ */
+int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
+	       int mappings, const struct self_mapping *mapping);
+
+/* Somebody has described a part of it. */
+bool covers_described(uintptr_t start, uintptr_t end);
+
+void covers_drop(struct cover_owner *owner, int mappings);
+
+#endif /* SFJIT_PRELOAD_COVERS_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Events of JITs, one at a time. The lock is not that of preload.c, which is
+ * held while ld.so is waited for: a thread may be here that ld.so waits for.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "arena.h"
+#include "cfi_read.h"
+#include "jit.h"
+#include "lock.h"
+#include "report.h"
+#include "self.h"
+#include "sys.h"
+#include "units.h"
+
+#define TABLE_MAX	65536
+
+static bool ready;
+static struct lock lock;
+static pid_t holder;		/* thread that has it */
+static struct arena arena = { .keeps = true };
+static struct arena *arena_before;
+
+/* Text that became executable while the lock was not free. */
+static struct {
+	uintptr_t start, end;
+} missed = { .start = UINTPTR_MAX };
+static bool has_missed;
+
+static bool same_filters(void)
+{
+	if (sys_same_filters())
+		return true;
+	if (__atomic_exchange_n(&ready, false, __ATOMIC_RELAXED))
+		report_skipped("later code of JITs",
+			       "seccomp filter installed, or /proc hidden",
+			       -EPERM);
+	return false;
+}
+
+static void hold(void)
+{
+	arena_before = arena_enter(&arena);
+	__atomic_store_n(&holder, SYS(SYS_gettid), __ATOMIC_RELAXED);
+}
+
+static void let_go(void)
+{
+	__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
+	arena_enter(arena_before);
+	lock_release(&lock);
+}
+
+static void tell(uintptr_t key, enum unit_source source,
+		 const struct unit_result *result)
+{
+	report_code(key, source == UNIT_GDB, result, 0);
+}
+
+/*
+ * Who cannot have the lock leaves his range here, and then tries once more: the
+ * one or the other sees it.
+ */
+static void retry_missed(void)
+{
+	uintptr_t start, end;
+
+	while (__atomic_exchange_n(&has_missed, false, __ATOMIC_ACQ_REL)) {
+		start = __atomic_exchange_n(&missed.start, UINTPTR_MAX,
+					    __ATOMIC_ACQ_REL);
+		end = __atomic_exchange_n(&missed.end, 0, __ATOMIC_ACQ_REL);
+		units_retry(start, end, tell);
+	}
+}
+
+static void end(void)
+{
+	do {
+		retry_missed();
+		arena_release();
+		let_go();
+		if (!__atomic_load_n(&has_missed, __ATOMIC_ACQUIRE) ||
+		    !lock_try(&lock))
+			return;
+		hold();
+	} while (true);
+}
+
+static bool begin(void)
+{
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !same_filters())
+		return false;
+	lock_take(&lock);
+	hold();
+	return true;
+}
+
+/*
+ * A fork() in a signal handler that interrupted the holder goes on: what it
+ * copies can be used, with a window more or less.
+ */
+static void before_fork(void)
+{
+	if (__atomic_load_n(&holder, __ATOMIC_RELAXED) == SYS(SYS_gettid))
+		return;
+	lock_take(&lock);
+	__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
+}
+
+static void after_fork(void)
+{
+	if (!__atomic_load_n(&holder, __ATOMIC_RELAXED))
+		lock_release(&lock);
+}
+
+void jit_begin(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+}
+
+static void publish(const struct unit_cfi *cfi)
+{
+	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
+	struct unit_result result;
+	const char *reason;
+	int ret;
+
+	ret = units_add(cfi, &result, &reason);
+	if (ret)
+		report_code_skipped(cfi->key, reason, ret);
+	else
+		report_code(cfi->key, cfi->source == UNIT_GDB, &result,
+			    start ? sys_clock_ns() - start : 0);
+}
+
+static void add_frames(uintptr_t begin, uintptr_t group,
+		       const struct jit_bases *bases)
+{
+	struct unit_cfi cfi = {
+		.key = begin, .group = group, .source = UNIT_FRAMES,
+	};
+	const char *reason;
+	int ret;
+
+	if (bases) {
+		cfi.flags = SFG_INPUT_BASES;
+		cfi.text_base = (uintptr_t)bases->text;
+		cfi.data_base = (uintptr_t)bases->data;
+	}
+	ret = cfi_read(begin, &cfi.cfi, &reason);
+	if (!ret)
+		publish(&cfi);
+	else if (ret != -ENODATA)
+		report_code_skipped(begin, reason, ret);
+}
+
+void jit_frames(const void *begin_, const struct jit_bases *bases)
+{
+	int saved = errno;
+
+	if (begin_ && begin()) {
+		add_frames((uintptr_t)begin_, (uintptr_t)begin_, bases);
+		end();
+	}
+	errno = saved;
+}
+
+static void add_table(uintptr_t table, const struct jit_bases *bases)
+{
+	uintptr_t at = table, frames;
+	unsigned int i;
+
+	for (i = 0; i < TABLE_MAX; i++, at += sizeof(frames)) {
+		if (self_read(at, &frames, sizeof(frames)) != sizeof(frames)) {
+			report_code_skipped(table, "the table of frames leaves "
+					    "mapped memory", -EFAULT);
+			return;
+		}
+		if (!frames)
+			return;
+		add_frames(frames, table, bases);
+	}
+	report_code_skipped(table, "the table of frames has no end", -E2BIG);
+}
+
+void jit_frame_table(const void *table, const struct jit_bases *bases)
+{
+	int saved = errno;
+
+	if (table && begin()) {
+		add_table((uintptr_t)table, bases);
+		end();
+	}
+	errno = saved;
+}
+
+void jit_frames_gone(const void *begin_)
+{
+	int saved = errno;
+
+	if (begin_ && begin()) {
+		if (units_remove(UNIT_FRAMES, (uintptr_t)begin_))
+			report_code_gone((uintptr_t)begin_);
+		end();
+	}
+	errno = saved;
+}
+
+static void widen(uintptr_t start, uintptr_t end)
+{
+	uintptr_t old = __atomic_load_n(&missed.start, __ATOMIC_RELAXED);
+
+	while (start < old &&
+	       !__atomic_compare_exchange_n(&missed.start, &old, start, true,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+	old = __atomic_load_n(&missed.end, __ATOMIC_RELAXED);
+	while (end > old &&
+	       !__atomic_compare_exchange_n(&missed.end, &old, end, true,
+					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		;
+	__atomic_store_n(&has_missed, true, __ATOMIC_RELEASE);
+}
+
+void jit_executable(const void *start, size_t length)
+{
+	int saved = errno;
+
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !units_waiting())
+		return;
+	if (same_filters()) {
+		widen((uintptr_t)start, (uintptr_t)start + length);
+		if (lock_try(&lock)) {
+			hold();
+			end();
+		}
+	}
+	errno = saved;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the program tells debuggers and unwinders about code that it makes.
+ * Threads: any; none of these waits for ld.so. errno is kept.
+ */
+#ifndef SFJIT_PRELOAD_JIT_H
+#define SFJIT_PRELOAD_JIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From now on; until then nothing is noticed. */
+void jit_begin(void);
+
+struct jit_bases {
+	const void *text, *data;
+};
+
+/* 'bases' may be NULL. */
+void jit_frames(const void *begin, const struct jit_bases *bases);
+/* Pointers to frames, up to one that is NULL. */
+void jit_frame_table(const void *table, const struct jit_bases *bases);
+void jit_frames_gone(const void *begin);
+
+/* Memory has become executable; not waited for, so safe in a signal handler. */
+void jit_executable(const void *start, size_t length);
+
+#endif /* SFJIT_PRELOAD_JIT_H */

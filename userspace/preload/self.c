@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * A copy by process_vm_readv() stops in front of memory that is not there,
+ * where a load would end the process; and what was copied stays as it was
+ * checked.
+ */
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+
+#include "self.h"
+#include "sys.h"
+
+/* From <linux/fs.h>, Linux 6.11: one mapping of /proc/PID/maps, by address. */
+struct procmap_query {
+	uint64_t size;
+	uint64_t query_flags;
+	uint64_t query_addr;
+	uint64_t vma_start, vma_end;
+	uint64_t vma_flags;
+	uint64_t vma_page_size;
+	uint64_t vma_offset;
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint32_t vma_name_size, build_id_size;
+	uint64_t vma_name_addr, build_id_addr;
+};
+
+#define QUERY			_IOWR('f', 17, struct procmap_query)
+#define QUERY_EXECUTABLE	0x04
+#define QUERY_OR_NEXT		0x10
+
+size_t self_read(uintptr_t from, void *to, size_t length)
+{
+	struct iovec local = { .iov_base = to, .iov_len = length };
+	struct iovec remote = { .iov_base = (void *)from, .iov_len = length };
+	long n = SYS(SYS_process_vm_readv, SYS(SYS_getpid), &local, 1,
+		     &remote, 1, 0);
+
+	return n < 0 ? 0 : n;
+}
+
+int self_open_mappings(void)
+{
+	return sys_open(AT_FDCWD, "/proc/self/maps", O_RDONLY, 0);
+}
+
+int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
+{
+	struct procmap_query query = {
+		.size = sizeof(query),
+		.query_flags = QUERY_OR_NEXT,
+		.query_addr = address,
+	};
+	int ret = SYS(SYS_ioctl, fd, QUERY, &query);
+
+	if (ret)
+		return ret;
+	mapping->start = query.vma_start;
+	mapping->end = query.vma_end;
+	mapping->executable = query.vma_flags & QUERY_EXECUTABLE;
+	return 0;
+}

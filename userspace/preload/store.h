@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Memory that lives as long as code of a JIT: its tables and what is known of
+ * it. Resident and anonymous, like that of modules (table.h); many small pieces
+ * share a mapping, of which a process has a limited number.
+ *
+ * One thread at a time.
+ */
+#ifndef SFJIT_PRELOAD_STORE_H
+#define SFJIT_PRELOAD_STORE_H
+
+#include <stddef.h>
+
+/* Cleared, aligned to 16; NULL: no memory. */
+void *store_get(size_t size);
+/* 'size' as it was asked for. */
+void store_put(void *p, size_t size);
+
+#endif /* SFJIT_PRELOAD_STORE_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * A unit has the spans of text that its frames are for, whether or not these
+ * can be expressed: stacks end where they cannot. The kernel takes text only
+ * that is executable, mapping by mapping; the rest waits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "covers.h"
+#include "store.h"
+#include "sum.h"
+#include "sys.h"
+#include "units.h"
+
+/* Functions nearer than this are one span; linkers pad to 16 bytes. */
+#define PADDING		16
+
+/* Mappings that one span may lie in. */
+#define MAPPINGS_MAX	1024
+
+struct span {
+	uintptr_t start, end;
+};
+
+struct unit {
+	struct unit *next;
+	struct cover_owner owner;
+	uintptr_t key, group;
+	enum unit_source source;
+	unsigned int uses;
+	unsigned int refused;
+	bool waits, waited;
+	uint64_t sum;		/* of the frames */
+	size_t nr_spans;
+	struct span spans[];
+};
+
+static struct unit *units;
+static unsigned int nr_waiting;
+static bool addends;
+
+void units_addends(void)
+{
+	addends = true;
+}
+
+static size_t unit_size(size_t nr_spans)
+{
+	return sizeof(struct unit) + nr_spans * sizeof(struct span);
+}
+
+static void set_waits(struct unit *u, bool waits)
+{
+	if (waits != u->waits)
+		__atomic_add_fetch(&nr_waiting, waits ? 1 : -1,
+				   __ATOMIC_RELAXED);
+	u->waits = waits;
+}
+
+static void free_unit(struct unit *u)
+{
+	set_waits(u, false);
+	store_put((void *)u->owner.section, u->owner.length);
+	store_put(u, unit_size(u->nr_spans));
+}
+
+static void drop(struct unit **link, int mappings)
+{
+	struct unit *u = *link;
+
+	covers_drop(&u->owner, mappings);
+	*link = u->next;
+	free_unit(u);
+}
+
+static struct unit **find(enum unit_source source, uintptr_t key)
+{
+	struct unit **link;
+
+	for (link = &units; *link; link = &(*link)->next)
+		if ((*link)->key == key && (*link)->source == source)
+			break;
+	return link;
+}
+
+/*
+ * Registers the part of a span that is in this mapping. What was described
+ * anew while it waited is not ours any more.
+ */
+static void cover_part(struct unit *u, const struct span *part, int mappings,
+		       const struct self_mapping *m)
+{
+	int ret;
+
+	if (!m->executable) {
+		set_waits(u, true);
+		return;
+	}
+	if (u->waited && covers_described(part->start, part->end))
+		return;
+	ret = covers_put(&u->owner, part->start, part->end, mappings, m);
+	/* Text that is not executable, where the mapping is not known. */
+	if (ret == -EINVAL && mappings < 0)
+		set_waits(u, true);
+	else if (ret)
+		u->refused++;
+}
+
+static void cover_span(struct unit *u, const struct span *span, int mappings)
+{
+	struct self_mapping m = { .end = span->start };
+	struct span part = *span;
+	unsigned int i;
+
+	for (i = 0; i < MAPPINGS_MAX && part.start < span->end; i++) {
+		if (self_mapping(mappings, part.start, &m) ||
+		    m.start >= span->end)
+			break;
+		/* Nothing is mapped there, yet. */
+		if (m.start > part.start) {
+			set_waits(u, true);
+			part.start = m.start;
+		}
+		part.end = m.end < span->end ? m.end : span->end;
+		cover_part(u, &part, mappings, &m);
+		part.start = part.end;
+	}
+	if (part.start < span->end)
+		set_waits(u, true);
+}
+
+static void cover(struct unit *u, int mappings)
+{
+	const struct self_mapping all = { .executable = true };
+	const struct span *s;
+
+	u->waited = u->waits;
+	set_waits(u, false);
+	u->refused = 0;
+	for (s = u->spans; s < u->spans + u->nr_spans; s++) {
+		if (mappings < 0)
+			cover_part(u, s, mappings, &all);
+		else
+			cover_span(u, s, mappings);
+	}
+}
+
+/* Joins them in place; returns how many spans there are. */
+static size_t join(struct sfg_image *list, size_t nr)
+{
+	size_t i, n = 0;
+	uint64_t end;
+
+	for (i = 0; i < nr; i++) {
+		end = list[i].addr + list[i].len;
+		/* Like the converter: not around the end, and 32 bits long. */
+		if (end < list[i].addr || list[i].len > UINT32_MAX)
+			continue;
+		if (n && list[i].addr - list[n - 1].addr <
+			 list[n - 1].len + PADDING) {
+			if (end > list[n - 1].addr + list[n - 1].len)
+				list[n - 1].len = end - list[n - 1].addr;
+			continue;
+		}
+		list[n++] = list[i];
+	}
+	return n;
+}
+
+static struct unit *make_unit(const struct unit_cfi *cfi, uint64_t sum,
+			      const struct sfg_image *list, size_t nr,
+			      const struct sfg_output *out)
+{
+	struct unit *u = store_get(unit_size(nr));
+	void *section = store_get(out->len);
+	size_t i;
+
+	if (!u || !section) {
+		store_put(u, unit_size(nr));
+		store_put(section, out->len);
+		return NULL;
+	}
+	memcpy(section, out->data, out->len);
+	sfg_rebase(section, out->len, -(uintptr_t)section);
+	u->owner.section = section;
+	u->owner.length = out->len;
+	u->key = cfi->key;
+	u->group = cfi->group;
+	u->source = cfi->source;
+	u->uses = 1;
+	u->sum = sum;
+	u->nr_spans = nr;
+	for (i = 0; i < nr; i++)
+		u->spans[i] = (struct span) {
+			.start = list[i].addr,
+			.end = list[i].addr + list[i].len,
+		};
+	return u;
+}
+
+static int convert(const struct unit_cfi *cfi, uint64_t sum, struct unit **unit,
+		   const char **reason)
+{
+	const struct sfg_input in = {
+		.abi = SFG_HOST_ABI,
+		.cfi = cfi->cfi,
+		.flags = cfi->flags | (addends ? SFG_INPUT_ADDENDS : 0),
+		.text_base = cfi->text_base,
+		.data_base = cfi->data_base,
+	};
+	struct sfg_error err = { .reason = "cannot be converted" };
+	struct sfg_summary summary;
+	struct sfg_image *list;
+	struct sfg_output out;
+	size_t nr;
+	int ret;
+
+	ret = sfg_list_functions(&in, &list, &nr, &err);
+	if (!ret)
+		ret = sfg_convert(&in, &out, &summary, &err);
+	*reason = err.reason;
+	if (ret)
+		return ret;
+	nr = join(list, nr);
+	*reason = "no functions";
+	if (!nr)
+		return -ENOENT;
+	*reason = "no memory for the table";
+	*unit = make_unit(cfi, sum, list, nr, &out);
+	return *unit ? 0 : -ENOMEM;
+}
+
+static void get_result(const struct unit *u, struct unit_result *result)
+{
+	const struct sframe_header *header = u->owner.section;
+
+	*result = (struct unit_result) {
+		.windows = u->owner.windows,
+		.refused = u->refused,
+		.waits = u->waits,
+		.rows = header->num_fres,
+		.bytes = u->owner.length,
+	};
+}
+
+static uint64_t sum_of(const struct unit_cfi *cfi)
+{
+	uint64_t sum = sum_bytes(SUM_START, cfi->cfi.data, cfi->cfi.len);
+
+	sum = sum_bytes(sum, &cfi->text_base, sizeof(cfi->text_base));
+	return sum_bytes(sum, &cfi->data_base, sizeof(cfi->data_base));
+}
+
+/*
+ * Other frames at the place of some that were never removed: their memory was
+ * given away. The same ones again, in a debugger's list, are the same unit.
+ */
+static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
+			      int mappings)
+{
+	struct unit **link = find(cfi->source, cfi->key);
+
+	if (!*link)
+		return NULL;
+	if ((*link)->sum != sum) {
+		drop(link, mappings);
+		return NULL;
+	}
+	if (cfi->source == UNIT_FRAMES)
+		(*link)->uses++;
+	return *link;
+}
+
+/* Units whose text was described anew since: nothing is left of them. */
+static void sweep(void)
+{
+	struct unit **link = &units, *u;
+
+	while ((u = *link)) {
+		if (u->owner.windows || u->waits || u->refused) {
+			link = &u->next;
+			continue;
+		}
+		*link = u->next;
+		free_unit(u);
+	}
+}
+
+int units_add(const struct unit_cfi *cfi, struct unit_result *result,
+	      const char **reason)
+{
+	int mappings = self_open_mappings(), ret = 0;
+	uint64_t sum = sum_of(cfi);
+	struct unit *u;
+
+	u = find_same(cfi, sum, mappings);
+	if (!u) {
+		ret = convert(cfi, sum, &u, reason);
+		if (!ret) {
+			u->next = units;
+			units = u;
+		}
+	}
+	if (!ret) {
+		if (u->uses == 1)
+			cover(u, mappings);
+		get_result(u, result);
+	}
+	if (mappings >= 0)
+		sys_close(mappings);
+	sweep();
+	return ret;
+}
+
+unsigned int units_remove(enum unit_source source, uintptr_t group)
+{
+	int mappings = self_open_mappings();
+	struct unit **link = &units, *u;
+	unsigned int gone = 0;
+
+	while ((u = *link)) {
+		if (u->group == group && u->source == source && !--u->uses) {
+			drop(link, mappings);
+			gone++;
+		} else {
+			link = &u->next;
+		}
+	}
+	if (mappings >= 0)
+		sys_close(mappings);
+	return gone;
+}
+
+static bool waits_in(const struct unit *u, uintptr_t start, uintptr_t end)
+{
+	const struct span *s;
+
+	for (s = u->spans; u->waits && s < u->spans + u->nr_spans; s++)
+		if (s->start < end && start < s->end)
+			return true;
+	return false;
+}
+
+bool units_waiting(void)
+{
+	return __atomic_load_n(&nr_waiting, __ATOMIC_RELAXED);
+}
+
+void units_retry(uintptr_t start, uintptr_t end,
+		 void (*tell)(uintptr_t key, enum unit_source source,
+			      const struct unit_result *result))
+{
+	int mappings = self_open_mappings();
+	struct unit_result result;
+	unsigned int before;
+	struct unit *u;
+
+	for (u = units; u; u = u->next) {
+		if (!waits_in(u, start, end))
+			continue;
+		before = u->owner.windows;
+		cover(u, mappings);
+		get_result(u, &result);
+		if (result.windows != before || !result.waits)
+			tell(u->key, u->source, &result);
+	}
+	if (mappings >= 0)
+		sys_close(mappings);
+}

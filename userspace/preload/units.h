@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What JITs publish: units of call frame information, and the windows that are
+ * made of them.
+ *
+ * One thread at a time, with an arena.
+ */
+#ifndef SFJIT_PRELOAD_UNITS_H
+#define SFJIT_PRELOAD_UNITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sframegen.h>
+
+enum unit_source {
+	UNIT_FRAMES,		/* __register_frame() */
+	UNIT_GDB,		/* the GDB JIT interface */
+};
+
+/* Key and source name a unit; its group is what it is removed by. */
+struct unit_cfi {
+	uintptr_t key, group;
+	enum unit_source source;
+	struct sfg_image cfi;		/* in the arena */
+	unsigned int flags;		/* SFG_INPUT_* */
+	uint64_t text_base, data_base;
+};
+
+struct unit_result {
+	unsigned int windows, refused;
+	bool waits;		/* some of its text is not executable yet */
+	uint32_t rows;
+	size_t bytes;
+};
+
+/* From now on rows may have addends: the kernel reads them. */
+void units_addends(void);
+
+/*
+ * Makes a table and registers what is executable. The same frames again, before
+ * they were removed, have to be removed as often. On failure *reason is a
+ * constant string.
+ */
+int units_add(const struct unit_cfi *cfi, struct unit_result *result,
+	      const char **reason);
+
+/* Returns how many are gone. */
+unsigned int units_remove(enum unit_source source, uintptr_t group);
+
+/* Some wait for their text to become executable. Any thread may ask. */
+bool units_waiting(void);
+/* Registers what has become executable there, and tells of each unit. */
+void units_retry(uintptr_t start, uintptr_t end,
+		 void (*tell)(uintptr_t key, enum unit_source source,
+			      const struct unit_result *result));
+
+#endif /* SFJIT_PRELOAD_UNITS_H */
