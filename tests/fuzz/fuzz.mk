@@ -97,8 +97,7 @@ $(eval $(call fuzz_compile,$(1)/unwinder,$$(fuzz_tree)/kernel/unwind,$(2)))
 $(eval $(call fuzz_compile,$(1)/unwinder,$(fuzz_dir),$(2)))
 $(eval $(call fuzz_compile,$(1)/harness,$(fuzz_dir),$(3)))
 endef
-$(call fuzz_variant,fuzz,$$(FUZZ_CC) $$(fuzz_unwinder_flags),$$(FUZZ_CC) \
-	-O2 -DFUZZ_EMPTY_CACHE)
+$(call fuzz_variant,fuzz,$$(FUZZ_CC) $$(fuzz_unwinder_flags),$$(FUZZ_CC) -O2)
 $(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
 $(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
 

@@ -942,13 +942,12 @@ static int refuse(struct sframe_walk *walk, enum sframe_reason reason)
 	       reason == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
 }
 
-/* By rules that are known. */
-static int step_by(struct unwind_user_state *state, struct step *step,
-		   const struct ref_frame *frame)
+/* By rules that are known: step->frame. */
+static int step_by(struct unwind_user_state *state, struct step *step)
 {
+	const struct ref_frame *frame = &step->frame;
 	struct caller caller;
 
-	step->frame = *frame;
 	step->reason = read_by_frame(state, frame, &caller);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, frame, &caller);
@@ -1031,9 +1030,10 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	window = there ? model_window_of(walk->window) : NULL;
 	if (there && !window)
 		return -ENOENT;
-	if (!(window && window->ref.nr_rows) && find_known(step, ip, &known))
-		return known->by_fp ? -ENOENT :
-				      step_by(state, step, &known->frame);
+	if (!(window && window->ref.nr_rows) && find_known(step, ip, &known)) {
+		step->frame = known->frame;
+		return known->by_fp ? -ENOENT : step_by(state, step);
+	}
 	if (!there)
 		look_up(walk, ip);
 	for (try = 0; try < 2; try++) {
@@ -1050,9 +1050,10 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 		known = model_known(ip);
 		if (!window->ref.nr_rows && known &&
 		    known->id == window->window->id && is_from_cache(step)) {
+			step->frame = known->frame;
 			model_note_rules(ip, known->id, walk->seq,
-					 &known->frame);
-			return step_by(state, step, &known->frame);
+					 &step->frame);
+			return step_by(state, step);
 		}
 		if (try_window(state, step, &window->ref, try, ip))
 			return step->reason ? refuse(walk, step->reason) : 0;
