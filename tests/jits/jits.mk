@@ -12,11 +12,25 @@ $(JITS_CALLS): tests/jits/calls.c
 
 TESTS += $(JITS_CALLS)
 
+JITS_ORACLE := $(O)/tests/diff/jits-oracle $(O)/tests/diff/jits-sample
+
+$(O)/tests/diff/jits-oracle: tests/jits/oracle.c tests/replay/record.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter \
+		$(CFLAGS) -o $@ $< -ldw -lelf
+
+$(O)/tests/diff/jits-sample: tests/jits/sample.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -Wall -O2 -o $@ $<
+
+TESTS += $(JITS_ORACLE)
+
 # By clang, which not every test needs: not part of `tests'.
 $(O)/tests/jits/lli.bc: tests/jits/lli.cc
 	@mkdir -p $(@D)
 	clang++ -Wall -O2 -emit-llvm -c -o $@ $<
 
-jits-programs: $(O)/tests/jits/lli.bc
+jits-programs: $(O)/tests/jits/lli.bc $(O)/tests/diff/jits-oracle \
+	$(O)/tests/replay/recorder
 
 .PHONY: jits-programs

@@ -30,7 +30,10 @@ a > b
 b > c sorted
 c > a
 b ~ compare
-compare ? eta
+compare > eta
+compare ~ eta
+hidden ^any$
+main * run
 '''
 
 
@@ -207,7 +210,8 @@ def test_figures():
 
 def missing(*names):
     """@names from the leaf on; with ! native code, with ? generated code."""
-    symbols = [None if name in '!?' else 'jit::' + name for name in names]
+    symbols = [None if name in '!?' else 'any' if name == 'any' else
+               'jit::' + name for name in names]
     return decide.graph.missing(symbols, [name != '!' for name in names])
 
 
@@ -231,6 +235,23 @@ def test_callback_has_native_code_between():
     equal(missing('compare', 'b', 'a', 'main'), 'compare < b')
     equal(missing('compare', '!', '?', 'b', 'a', 'main'), 'compare < b')
     equal(missing('compare', '!', 'a', 'main'), 'compare < a')
+
+
+def test_hidden_functions():
+    equal(missing('b', 'any', 'main'), None)
+    equal(missing('c', 'any', 'a', 'main'), None)
+    equal(missing('a', 'any', 'any', 'a', 'main'), None)
+    equal(missing('b', 'any', 'any', 'main'), 'b < main')
+    equal(missing('c', 'any', 'main'), 'c < main')
+    equal(missing('b', 'any', '!', 'main'), 'b < main')
+    equal(missing('c', 'any', 'any', 'any', 'any'), None)
+    equal(missing('c', 'any', '!'), 'c < outside')
+    equal(missing('a', 'any', '!'), None)
+
+
+def test_call_by_any_code():
+    equal(missing('run', 'any', '!', '?', 'main', '!'), None)
+    equal(missing('run', 'any', '!', '?', 'a', 'main'), 'run < a')
 
 
 def test_either_way():

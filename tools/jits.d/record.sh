@@ -8,7 +8,8 @@
 # NAME.MODE,
 #   .txt perf script   .truth the program's own   .cmd
 # and root/ with the ELF files that the samples hit.  MODE is before, without
-# sfjit, fp or defer.
+# sfjit, fp or defer.  Programs that the oracle judges have .rec instead of .txt,
+# of the modes before and fp, which the recorder of tests/replay took.
 
 set -eu
 export LC_ALL=C.UTF-8
@@ -18,6 +19,7 @@ seconds=$1
 shift
 out=$PWD/build/guest-out/jits
 rate=${JITS_RATE:-499}
+period=4000000
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
 sfjit=$PWD/build/bin/sfjit
 dir=$PWD/tests/jits
@@ -32,18 +34,35 @@ failed() {
 	die "$1 of $base failed"
 }
 
+# Those that the oracle judges have flame graphs, too.
+modes() {
+	case $1 in
+	ruby | php | perl | python) echo before fp before.rec fp.rec ;;
+	*-native) echo before.rec fp.rec ;;
+	*) echo before fp defer ;;
+	esac
+}
+
 # record NAME MODE COMMAND...
 record() {
 	base=$out/$1.$2 graph=fp run=
 	case $2 in
-	before) ;;
-	fp) run="$sfjit run --" ;;
+	before | before.rec) ;;
+	fp | fp.rec) run="$sfjit run --" ;;
 	defer) run="$sfjit run --" graph=fp,defer ;;
 	esac
 	shift 2
 	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run##*/}$*" |
 		sed "s|$out/[^ ]*|LOG|; s|$dir|tests/jits|" >"$base.cmd"
 	echo "jits: recording ${base##*/}"
+	case $mode in
+	*.rec) take_registers "$@" ;;
+	*) take_stacks "$@" ;;
+	esac
+}
+
+# take_stacks COMMAND...: of $run
+take_stacks() {
 	# shellcheck disable=SC2086 # words
 	perf record -q -k CLOCK_MONOTONIC -e cpu-clock:u -F "$rate" \
 		--call-graph="$graph" -o /tmp/perf.data -- $run "$@" \
@@ -53,11 +72,20 @@ record() {
 	rm /tmp/perf.data
 }
 
+# The recorder takes the stacks at once and deferred, by turns.
+take_registers() {
+	# shellcheck disable=SC2086 # words
+	build/tests/replay/recorder "$base" $period $run "$@" \
+		>"$base.log" 2>&1 || failed recorder
+}
+
 # The analysis reads their .eh_frame.
 copy_modules() {
 	mkdir -p "$out/root"
-	sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' "$out"/*.txt |
-		sort -u | while read -r file; do
+	ls "$out"/*.rec >/dev/null 2>&1 &&
+		python3 "$dir/files.py" "$out/root" "$out"/*.rec
+	cat "$out"/*.txt 2>/dev/null |
+		sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' | sort -u | while read -r file; do
 		case $file in /tmp/perf-*.map) continue ;; esac
 		[ ! -f "$file" ] || cp -L --parents "$file" "$out/root"
 	done
@@ -68,7 +96,7 @@ mkdir -p "$out"
 uname -r >"$out/kernel"
 for name; do
 	# shellcheck disable=SC2034 # by the programs
-	for mode in before fp defer; do
+	for mode in $(modes "$name"); do
 		# shellcheck source=/dev/null
 		. "$dir/$name.sh"
 	done

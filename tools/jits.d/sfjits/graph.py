@@ -4,14 +4,16 @@
 
 name REGEX          the group of it is the name of a known function; only
                     symbols that it matches are known
+hidden REGEX        frames with such a symbol are a function without its name,
+                    as interpreted ones are
 start NAME...       what code outside of the graph calls
 CALLER > NAME...    calls directly: no frame is between the two
 CALLER ~ NAME...    calls by other code, which is not from a code generator
-CALLER ? NAME...    calls in either way
+CALLER * NAME...    calls by any code
 """
 import re
 
-DIRECT, BY_OTHERS = '>', '~'
+DIRECT, BY_OTHERS, ANYHOW = '>', '~', '*'
 
 
 class GraphError(Exception):
@@ -20,7 +22,7 @@ class GraphError(Exception):
 
 class Graph:
     def __init__(self, lines):
-        self.pattern = None
+        self.pattern = self.hidden = None
         self.starts, self.edges = set(), {}
         for number, line in enumerate(lines, 1):
             words = line.partition('#')[0].split()
@@ -32,12 +34,13 @@ class Graph:
     def take(self, words):
         if words[0] == 'name' and len(words) == 2:
             self.pattern = re.compile(words[1])
+        elif words[0] == 'hidden' and len(words) == 2:
+            self.hidden = re.compile(words[1])
         elif words[0] == 'start':
             self.starts.update(words[1:])
-        elif len(words) > 2 and words[1] in '>~?':
-            kinds = '>~' if words[1] == '?' else words[1]
+        elif len(words) > 2 and words[1] in (DIRECT, BY_OTHERS, ANYHOW):
             for callee in words[2:]:
-                self.edges.setdefault((words[0], callee), set()).update(kinds)
+                self.edges.setdefault((words[0], callee), set()).add(words[1])
         else:
             return False
         return True
@@ -45,6 +48,9 @@ class Graph:
     def name(self, symbol):
         match = self.pattern.search(symbol) if symbol else None
         return match[1] if match else None
+
+    def is_hidden(self, symbol):
+        return bool(self.hidden and symbol and self.hidden.search(symbol))
 
     def missing(self, symbols, generated):
         """
@@ -57,20 +63,39 @@ class Graph:
             if name is None:
                 continue
             if last is not None and not self.is_edge(
-                    name, last, any(generated[at + 1:i]), i - at > 1):
+                    name, last, symbols[at + 1:i], generated[at + 1:i]):
                 return '%s < %s' % (last, name)
             last, at = name, i
         # Where it ends at a known function, nothing is wrong: it is cut.
-        if last not in self.starts and last is not None and \
-                at < len(symbols) - 1:
+        if last is not None and at < len(symbols) - 1 and \
+                not self.is_start(last, symbols[at + 1:]):
             return '%s < outside' % last
         return None
 
-    def is_edge(self, caller, callee, through_code, through_others):
+    def callers(self, names):
+        return {caller for (caller, callee), kinds in self.edges.items()
+                if callee in names and DIRECT in kinds}
+
+    def is_start(self, name, behind):
+        names = {name}
+        for symbol in behind:
+            if names & self.starts or not self.is_hidden(symbol):
+                break
+            names = self.callers(names)
+        return bool(names & self.starts)
+
+    def is_edge(self, caller, callee, symbols, generated):
         kinds = self.edges.get((caller, callee), ())
-        if through_code:
+        if ANYHOW in kinds:
+            return True
+        if symbols and all(self.is_hidden(symbol) for symbol in symbols):
+            names = {callee}
+            for _ in symbols:
+                names = self.callers(names)
+            return caller in self.callers(names)
+        if any(generated):
             return False
-        return (BY_OTHERS if through_others else DIRECT) in kinds
+        return (BY_OTHERS if symbols else DIRECT) in kinds
 
 
 def read(path):

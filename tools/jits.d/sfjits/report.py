@@ -7,8 +7,8 @@ from sfdemo import report as figures
 
 from . import judge
 
-NAMES = ('lli', 'lli-mcjit', 'postgres', 'qemu', 'luajit', 'llvmpipe', 'hotspot', 'node',
-         'ruby', 'php', 'perl', 'python')
+NAMES = ('lli', 'lli-mcjit', 'postgres', 'qemu', 'luajit', 'llvmpipe',
+         'hotspot', 'node', 'node-native', 'ruby', 'php', 'perl', 'python')
 MODES = ('before', 'fp', 'defer')
 TITLES = {'before': 'fp, without sfjit', 'fp': 'fp', 'defer': 'fp,defer'}
 COLUMNS = ('program', 'call graph', 'samples', 'complete', 'exact',
