@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# Where code.h is.
+# Where code.h is, and what belongs to it.
 CODE_INC := -Iarch/x86_64
+CODE_OBJ := $(O)/obj/arch/x86_64/event.o
+
+$(CODE_OBJ): arch/x86_64/event.S arch/x86_64/code.h
+	@mkdir -p $(@D)
+	$(CC) $(CODE_INC) -c -o $@ $<
 
 TRAMPOLINE := $(O)/obj/arch/x86_64/trampoline.o
 

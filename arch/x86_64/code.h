@@ -7,6 +7,13 @@
 #ifndef SFJIT_ARCH_CODE_H
 #define SFJIT_ARCH_CODE_H
 
+/* event.S: functions for diverted ones to jump to, and bytes of each. */
+#define CODE_EVENTS		16
+#define CODE_EVENT_SIZE		16
+
+#ifndef __ASSEMBLER__
+
+#include <cpuid.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,5 +37,61 @@ static inline size_t code_jumps(const uint8_t *code, size_t length)
 		n += 6;
 	return n;
 }
+
+/*
+ * Bytes of instructions of a function that does nothing, which compilers make
+ * of an empty body: endbr64; push %rbp; mov %rsp,%rbp; nop; pop %rbp; ret, with
+ * or without each but the last. 0: another function.
+ */
+static inline size_t code_empty(const uint8_t *code, size_t length)
+{
+	static const struct {
+		uint8_t size, bytes[4];
+	} parts[] = {
+		{ 4, { 0xf3, 0x0f, 0x1e, 0xfa } }, { 1, { 0x55 } },
+		{ 3, { 0x48, 0x89, 0xe5 } }, { 1, { 0x90 } }, { 1, { 0x5d } },
+	};
+	size_t n = 0, i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (length - n > parts[i].size &&
+		    !memcmp(code + n, parts[i].bytes, parts[i].size))
+			n += parts[i].size;
+	return n < length && code[n] == 0xc3 ? n + 1 : 0;
+}
+
+/* jmp *0(%rip), and where to: from anywhere to anywhere. */
+#define CODE_DIVERT_SIZE	14
+
+static inline void code_divert(uint8_t *code, uintptr_t to)
+{
+	static const uint8_t jump[6] = { 0xff, 0x25 };
+
+	memcpy(code, jump, sizeof(jump));
+	memcpy(code + sizeof(jump), &to, sizeof(to));
+}
+
+/* Called with the number of the event; all registers are kept. */
+void code_event(unsigned long number);
+extern const uint8_t code_events[] __attribute__((visibility("hidden")));
+
+/* A page of text where nothing is called. */
+extern uint8_t code_trial[4096] __attribute__((visibility("hidden")));
+
+/* Bytes that vector registers need; before an event. */
+extern unsigned long code_vectors __attribute__((visibility("hidden")));
+
+/* CPUID leaf 13 has those of XSAVE; FXSAVE needs 512, and every CPU has it. */
+static inline unsigned long code_vectors_size(void)
+{
+	unsigned int a, b, c, d;
+
+	if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) &&
+	    __get_cpuid_count(13, 0, &a, &b, &c, &d) && b > 512)
+		return b;
+	return 512;
+}
+
+#endif /* __ASSEMBLER__ */
 
 #endif /* SFJIT_ARCH_CODE_H */

@@ -7,11 +7,11 @@ RUN_TESTS := $(O)/tests/run
 RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader prefork hello hello-static \
 	hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
-	formats.so plugin-gap.so plugin-bare.so plugin-anonymous.so plugin-broken.so libtls.so \
+	formats.so plugin-gap.so plugin-bare.so plugin-early.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
-	$(O)/tests/unit/run-frames \
+	$(O)/tests/unit/run-frames $(O)/tests/unit/run-symfile \
 	$(O)/tests/unit/run-ps
 
 run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
@@ -34,14 +34,15 @@ $(RUN_TESTS)/libframes.so: tests/unit/run/frames.c
 	$(run_so) -o $@ $<
 
 # libgcc_s: the functions of libgcc.a cannot be interposed.
-run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h tests/lib/case.c \
-	tests/lib/case.h
+# -rdynamic: what gdb looks for is among the dynamic symbols.
+run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h \
+	tests/unit/run/jit_elf.h tests/lib/case.c tests/lib/case.h
 
 $(RUN_TESTS)/jit: $(run_jit)
-	$(run_cc) -o $@ $(filter %.c,$^) -lgcc_s
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s
 
 $(RUN_TESTS)/jit-mistakes: $(run_jit) $(RUN_TESTS)/libframes.so
-	$(run_cc) -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s \
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s \
 		'-Wl,-rpath,$$ORIGIN'
 
 $(RUN_TESTS)/hello-static: tests/unit/run/hello.c
@@ -63,6 +64,10 @@ $(RUN_TESTS)/plugin-gap.so: tests/unit/run/plugin.c
 # Without crti.o: nothing of ours is called when it is loaded.
 $(RUN_TESTS)/plugin-bare.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=4 -nostartfiles -o $@ $<
+
+# Nothing of it is relocated when its resolver runs.
+$(RUN_TESTS)/plugin-early.so: tests/unit/run/early.c
+	$(run_so) -fno-stack-protector -o $@ $<
 
 $(RUN_TESTS)/plugin-anonymous.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=5 -Wl,--build-id=none -o $@ $<
@@ -109,6 +114,17 @@ $(O)/tests/unit/run-frames: tests/unit/run-frames.c \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< tests/lib/case.c \
 		$(addprefix userspace/preload/, cfi_read.c self.c) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+
+$(O)/tests/unit/run-symfile: tests/unit/run-symfile.c \
+		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
+		tests/lib/case.c tests/lib/case.h \
+		$(wildcard userspace/preload/*.[ch]) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
+		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-o $@ $< tests/lib/case.c \
+		$(addprefix userspace/preload/, symfile.c self.c) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.

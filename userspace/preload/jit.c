@@ -14,6 +14,7 @@
 #include "lock.h"
 #include "report.h"
 #include "self.h"
+#include "symfile.h"
 #include "sys.h"
 #include "units.h"
 
@@ -206,6 +207,115 @@ void jit_frames_gone(const void *begin_)
 	if (begin_ && begin()) {
 		if (units_remove(UNIT_FRAMES, (uintptr_t)begin_))
 			report_code_gone((uintptr_t)begin_);
+		end();
+	}
+	errno = saved;
+}
+
+/* gdb's manual, "Registering Code"; the numbers are of its version 1. */
+struct gdb_descriptor {
+	uint32_t version;
+	uint32_t action;
+	uintptr_t relevant, first;
+};
+
+struct gdb_entry {
+	uintptr_t next, previous;
+	uintptr_t file;
+	uint64_t size;
+};
+
+#define GDB_VERSION	1
+#define GDB_REGISTER	1
+#define GDB_UNREGISTER	2
+
+static bool read_descriptor(uintptr_t from, struct gdb_descriptor *d)
+{
+	if (self_read(from, d, sizeof(*d)) != sizeof(*d))
+		return false;
+	if (d->version == GDB_VERSION)
+		return true;
+	report_code_skipped(from, "unknown version of gdb's interface",
+			    -EINVAL);
+	return false;
+}
+
+static void add_entry(uintptr_t key, const struct gdb_entry *entry)
+{
+	struct unit_cfi cfi = {
+		.key = key, .group = key, .source = UNIT_GDB,
+	};
+	const char *reason;
+	int ret;
+
+	ret = symfile_read(entry->file, entry->size, &cfi, &reason);
+	if (!ret)
+		publish(&cfi);
+	else if (ret != -ENODATA)
+		report_code_skipped(key, reason, ret);
+}
+
+static bool read_entry(uintptr_t from, struct gdb_entry *entry)
+{
+	if (self_read(from, entry, sizeof(*entry)) == sizeof(*entry))
+		return true;
+	report_code_skipped(from, "an entry of gdb's list is not in memory",
+			    -EFAULT);
+	return false;
+}
+
+static void follow_event(uintptr_t descriptor)
+{
+	struct gdb_descriptor d;
+	struct gdb_entry entry;
+
+	if (!read_descriptor(descriptor, &d))
+		return;
+	if (d.action == GDB_REGISTER && read_entry(d.relevant, &entry))
+		add_entry(d.relevant, &entry);
+	if (d.action == GDB_UNREGISTER &&
+	    units_remove(UNIT_GDB, d.relevant))
+		report_code_gone(d.relevant);
+}
+
+/* Each entry leads back to the one before, so no list is endless. */
+static void follow_list(uintptr_t descriptor)
+{
+	uintptr_t at, previous = 0;
+	struct gdb_descriptor d;
+	struct gdb_entry entry;
+
+	if (!read_descriptor(descriptor, &d))
+		return;
+	for (at = d.first; at && read_entry(at, &entry); at = entry.next) {
+		if (entry.previous != previous) {
+			report_code_skipped(at, "gdb's list is broken",
+					    -EINVAL);
+			return;
+		}
+		add_entry(at, &entry);
+		arena_release();
+		previous = at;
+	}
+}
+
+void jit_gdb_event(uintptr_t descriptor)
+{
+	int saved = errno;
+
+	if (begin()) {
+		follow_event(descriptor);
+		end();
+	}
+	errno = saved;
+}
+
+void jit_gdb_list(uintptr_t descriptor)
+{
+	int saved = errno;
+
+	if (begin()) {
+		follow_list(descriptor);
 		end();
 	}
 	errno = saved;

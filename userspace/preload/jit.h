@@ -25,6 +25,10 @@ void jit_frames(const void *begin, const struct jit_bases *bases);
 void jit_frame_table(const void *table, const struct jit_bases *bases);
 void jit_frames_gone(const void *begin);
 
+/* A __jit_debug_descriptor of gdb's interface: it changed; all that is in it. */
+void jit_gdb_event(uintptr_t descriptor);
+void jit_gdb_list(uintptr_t descriptor);
+
 /* Memory has become executable; not waited for, so safe in a signal handler. */
 void jit_executable(const void *start, size_t length);
 

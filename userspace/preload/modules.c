@@ -8,6 +8,7 @@
 #include <sfjit.h>
 #include <string.h>
 
+#include "gdbjit.h"
 #include "make_table.h"
 #include "modules.h"
 #include "report.h"
@@ -22,7 +23,7 @@ struct counters {
 
 struct scan {
 	struct counters counters;
-	bool initial;
+	bool initial, fresh;
 	bool removals;
 	unsigned int with_windows;
 };
@@ -39,12 +40,12 @@ static int read_counters(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-bool modules_changed(void)
+bool modules_added(void)
 {
 	struct counters now = { 0 };
 
 	dl_iterate_phdr(read_counters, &now);
-	return now.adds != last.adds || now.subs != last.subs;
+	return now.adds != last.adds;
 }
 
 static void grow(void)
@@ -131,12 +132,14 @@ static int make_windows(struct module *m, const struct dl_phdr_info *info,
 	return register_windows(m);
 }
 
-static void load(struct module *m, const struct dl_phdr_info *info)
+static void load(struct module *m, const struct dl_phdr_info *info,
+		 bool fresh)
 {
 	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
 	const char *reason = NULL;
 	int ret;
 
+	gdbjit_follow(info, name_of(info), fresh);
 	ret = make_windows(m, info, &reason);
 	if (ret)
 		report_skipped(name_of(info), reason, ret);
@@ -169,14 +172,16 @@ static void unload(struct module *m)
  * loaded since, without its windows (-EBUSY: it has them), and may be another
  * file.
  */
-static void revisit(struct module *m, const struct dl_phdr_info *info)
+static void revisit(struct module *m, const struct dl_phdr_info *info,
+		    bool fresh)
 {
 	if (is_same(m, info)) {
+		gdbjit_follow(info, name_of(info), fresh);
 		register_windows(m);
 		return;
 	}
 	unload(m);
-	load(m, info);
+	load(m, info, fresh);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
@@ -187,13 +192,13 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	scan->counters.adds = info->dlpi_adds;
 	scan->counters.subs = info->dlpi_subs;
 	if (m && scan->removals && !m->initial)
-		revisit(m, info);
+		revisit(m, info, scan->fresh);
 	if (!m) {
 		m = add(info);
 		if (!m)
 			return 0;
 		m->initial = scan->initial;
-		load(m, info);
+		load(m, info, scan->fresh);
 	}
 	m->seen = true;
 	scan->with_windows += m->nr_windows > 0;
@@ -221,9 +226,9 @@ static void sweep(void)
 	}
 }
 
-unsigned int modules_scan(bool initial)
+unsigned int modules_scan(bool initial, bool fresh)
 {
-	struct scan scan = { .initial = initial };
+	struct scan scan = { .initial = initial, .fresh = fresh };
 	struct counters now = { 0 };
 
 	dl_iterate_phdr(read_counters, &now);

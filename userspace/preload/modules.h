@@ -10,13 +10,16 @@
 
 #include <stdbool.h>
 
-/* Modules were loaded or unloaded since the last scan. */
-bool modules_changed(void);
+/*
+ * Modules were loaded since the last scan. Those that were unloaded are kept
+ * until then: they may come again.
+ */
+bool modules_added(void);
 
 /*
  * Registers what is new and frees the tables of what has gone. Returns the
- * number of modules that have windows.
+ * number of modules that have windows. 'fresh': code of new ones cannot run yet.
  */
-unsigned int modules_scan(bool initial);
+unsigned int modules_scan(bool initial, bool fresh);
 
 #endif /* SFJIT_PRELOAD_MODULES_H */

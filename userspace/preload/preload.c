@@ -16,10 +16,12 @@
 #include <sfjit.h>
 #include <sfjit/sframe.h>
 #include <stdbool.h>
+#include <sys/single_threaded.h>
 
 #include "arena.h"
 #include "cache.h"
 #include "jit.h"
+#include "loader.h"
 #include "lock.h"
 #include "make_table.h"
 #include "modules.h"
@@ -42,7 +44,7 @@ static bool try_lock(void)
 	return true;
 }
 
-static void follow(void)
+static void follow(bool fresh)
 {
 	if (!sys_same_filters()) {
 		ready = false;
@@ -53,24 +55,35 @@ static void follow(void)
 	}
 	if (!try_lock())
 		return;
-	modules_scan(false);
+	modules_scan(false, fresh);
 	lock_release(&lock);
 }
 
+static void find_added(bool fresh)
+{
+	int saved = errno;
+
+	if (ready && modules_added())
+		follow(fresh);
+	errno = saved;
+}
+
+static void changed(void)
+{
+	find_added(true);
+}
+
 /*
- * Every program and library that is linked with crti.o calls this function
- * from its _init, where it exists: as the first of its code that runs, with
- * ld.so's lock held and all modules of the same dlopen() mapped. gprof's own,
- * in a program linked with -pg, comes first and is called instead.
+ * Where ld.so cannot tell us (loader.c), libraries do: each that is linked with
+ * crti.o calls this function from its _init, where it exists: as the first of
+ * its code that runs, with ld.so's lock held and all modules of the same
+ * dlopen() mapped. gprof's own, in a program linked with -pg, comes first and is
+ * called instead.
  */
 __attribute__((visibility("default"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
-	int saved = errno;
-
-	if (ready && modules_changed())
-		follow();
-	errno = saved;
+	find_added(__libc_single_threaded);
 }
 
 static void choose_format(void)
@@ -94,10 +107,11 @@ static void begin(void)
 	if (!try_lock())
 		return;
 	choose_format();
-	report_ready(modules_scan(true), kernel);
+	jit_begin();
+	loader_follow(changed);
+	report_ready(modules_scan(true, __libc_single_threaded), kernel);
 	lock_release(&lock);
 	ready = true;
-	jit_begin();
 }
 
 __attribute__((constructor)) static void enter(void)

@@ -30,9 +30,9 @@ $(PRELOAD_OBJ): $(O)/obj/%.o: %.c $(PRELOAD_H)
 $(O)/obj/userspace/preload/cache.o: $(O)/gen/cache-tag.h
 
 # Of libsfjit only the object that calls prctl(), which needs no other.
-$(PRELOAD): $(PRELOAD_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a \
+$(PRELOAD): $(PRELOAD_OBJ) $(CODE_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a \
 		userspace/preload/preload.map
 	@mkdir -p $(@D)
 	$(CC) -shared $(CFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
 		-Wl,--version-script=userspace/preload/preload.map \
-		-o $@ $(PRELOAD_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a
+		-o $@ $(PRELOAD_OBJ) $(CODE_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a

@@ -164,3 +164,21 @@ void report_code_gone(uintptr_t key)
 	put_code(&t, key);
 	end(&t);
 }
+
+void report_followed(const char *name, const char *function,
+		     const char *reason, int error)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	if (!reason)
+		begin(&t, " follows ");
+	text_put(&t, name);
+	text_put(&t, ":");
+	text_put(&t, function);
+	if (reason)
+		report_skipped(t.data, reason, error);
+	else
+		end(&t);
+}

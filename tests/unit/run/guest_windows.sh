@@ -16,9 +16,12 @@ done
 pid=$(sed -n 's/^sfjit: \([0-9]*\) .* ready .*/\1/p' "$log")
 sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \3/p' \
 	"/proc/$pid/sframe" >"$tmp/windows"
-sed -n 's/^\([0-9a-f]*\)-[0-9a-f]* r-xp .*/\1 \1/p' "/proc/$pid/maps" \
-	>"$tmp/text"
-is "one window per executable mapping, its key is its start" \
+# Where the module has written a jump, the text of a file is in several mappings.
+sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \(.*\)/\1 \2 \3/p' \
+	"/proc/$pid/maps" | awk '
+	$1 != end || $NF != file { print $1, $1 }
+	{ end = $2; file = $NF }' >"$tmp/text"
+is "one window for the text of each file, its key is its start" \
 	"$(cat "$tmp/text")" "$(cat "$tmp/windows")"
 kill "$pid"
 # What was killed dies on its own processor.
@@ -39,4 +42,10 @@ is "a library without build-id" "5 6 5 6" "$(windows plugin-anonymous.so)"
 is "a library with two windows" "5 7 5 7" "$(windows plugin-gap.so)"
 is "a library that cannot be converted" "5 5 5 5" \
 	"$(rm -rf "$tables"; windows plugin-broken.so)"
+is "windows of a library, as its IFUNC resolver and constructor see them" \
+	"11 11" "$(register "$run/loader" keep "$run/plugin-early.so" |
+		tr '\n' ' ')$("$sfjit" run -- "$run/loader" keep \
+		"$run/plugin-early.so")"
+is "without sfjit they see none" 0 \
+	"$("$run/loader" keep "$run/plugin-early.so")"
 finish

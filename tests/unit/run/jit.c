@@ -11,7 +11,6 @@
  * jit publish-mistakes, jit walk-mistakes: the same, with what libgcc does not
  * take, for a library in its place that takes everything.
  */
-#include <elf.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -26,6 +25,7 @@
 
 #include "../../lib/case.h"
 #include "jit_code.h"
+#include "jit_elf.h"
 
 #define PAGE		4096
 #define AREA		(4 * PAGE)
@@ -445,6 +445,129 @@ static void original_is_called(void)
 	retire();
 }
 
+/* ---- The interface of gdb -------------------------------------------- */
+
+struct jit_code_entry {
+	struct jit_code_entry *next_entry, *prev_entry;
+	const void *symfile_addr;
+	uint64_t symfile_size;
+};
+
+struct jit_descriptor {
+	uint32_t version, action_flag;
+	struct jit_code_entry *relevant_entry, *first_entry;
+};
+
+extern struct jit_descriptor __jit_debug_descriptor;
+struct jit_descriptor __jit_debug_descriptor = { .version = 1 };
+
+void __jit_debug_register_code(void);
+void __attribute__((noinline)) __jit_debug_register_code(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static void tell_gdb(uint32_t action, struct jit_code_entry *entry)
+{
+	__jit_debug_descriptor.action_flag = action;
+	__jit_debug_descriptor.relevant_entry = entry;
+	__jit_debug_descriptor.first_entry = action == 1 ? entry : NULL;
+	__jit_debug_register_code();
+}
+
+/*
+ * The compiler may know that the function changes no register, and keep values
+ * in all of them over the call. Here: 9 of the general ones, 16 vectors, carry.
+ */
+static void all_registers_are_kept(void)
+{
+	static uint64_t now[9 + 2 * 16 + 1];
+	uint64_t before[9 + 2 * 16 + 1];
+	unsigned int i;
+
+	for (i = 0; i < 9 + 2 * 16; i++)
+		before[i] = now[i] = 0x0123456789abcdef * (i + 1);
+	before[i] = 1;
+	__asm__ volatile(
+		"mov 0(%%rbx), %%rax; mov 8(%%rbx), %%rcx\n"
+		"mov 16(%%rbx), %%rdx; mov 24(%%rbx), %%rsi\n"
+		"mov 32(%%rbx), %%rdi; mov 40(%%rbx), %%r8\n"
+		"mov 48(%%rbx), %%r9; mov 56(%%rbx), %%r10\n"
+		"mov 64(%%rbx), %%r11\n"
+		".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+		"movdqu 72+16*\\n(%%rbx), %%xmm\\n\n"
+		".endr\n"
+		"mov %%rsp, %%r12; and $-16, %%rsp\n"
+		"stc; call __jit_debug_register_code\n"
+		"setc 328(%%rbx)\n"
+		"mov %%r12, %%rsp\n"
+		"mov %%rax, 0(%%rbx); mov %%rcx, 8(%%rbx)\n"
+		"mov %%rdx, 16(%%rbx); mov %%rsi, 24(%%rbx)\n"
+		"mov %%rdi, 32(%%rbx); mov %%r8, 40(%%rbx)\n"
+		"mov %%r9, 48(%%rbx); mov %%r10, 56(%%rbx)\n"
+		"mov %%r11, 64(%%rbx)\n"
+		".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
+		"movdqu %%xmm\\n, 72+16*\\n(%%rbx)\n"
+		".endr\n"
+		: : "b"(now)
+		: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11",
+		  "r12", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+		  "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+		  "xmm13", "xmm14", "xmm15", "memory", "cc");
+	TRUE("all registers are kept", !memcmp(now, before, sizeof(now)));
+}
+
+static void gdb(const char *name, int debug_frame, bool before)
+{
+	static struct elf_file file;
+	struct jit_code_entry entry = {
+		.symfile_addr = &file, .symfile_size = sizeof(file),
+	};
+
+	map_area();
+	write_code(code_call);
+	make_frames(code_call, debug_frame);
+	elf_make(&file, &frames, debug_frame, (uintptr_t)area, AREA);
+	if (!before)
+		protect(PROT_READ | PROT_EXEC);
+	tell_gdb(1, &entry);
+	/* The same event once more is the same file. */
+	tell_gdb(1, &entry);
+	if (before)
+		protect(PROT_READ | PROT_EXEC);
+	check_function(name, area);
+	check_function(name, area + SECOND);
+	tell_gdb(2, &entry);
+	check_lost(name, area);
+	retire();
+}
+
+/* What leads nowhere, and what is no file. */
+static void gdb_mistakes(void)
+{
+	struct jit_code_entry entry = { .symfile_addr = (void *)16 };
+
+	tell_gdb(1, (void *)16);
+	entry.symfile_size = UINT64_MAX;
+	tell_gdb(1, &entry);
+	entry.symfile_addr = code_call;
+	tell_gdb(1, &entry);
+	tell_gdb(2, (void *)16);
+	tell_gdb(77, NULL);
+	__jit_debug_descriptor.version = 2;
+	tell_gdb(1, &entry);
+	__jit_debug_descriptor.version = 1;
+}
+
+static void gdb_all(void)
+{
+	gdb("gdb's interface, .eh_frame", 0, false);
+	gdb("gdb's interface, .eh_frame before mprotect()", 0, true);
+	gdb("gdb's interface, .debug_frame", 1, false);
+	gdb_mistakes();
+	all_registers_are_kept();
+}
+
 /* ---- Beside described text ------------------------------------------- */
 
 static void jumps(void)
@@ -634,6 +757,7 @@ static void all(void)
 	beside();
 	reused_text();
 	forked();
+	gdb_all();
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * When ld.so has mapped modules or unmapped some.
+ */
+#ifndef SFJIT_PRELOAD_LOADER_H
+#define SFJIT_PRELOAD_LOADER_H
+
+/*
+ * From now on ld.so calls it, with its lock for dlopen() held: behind mapping,
+ * and before anything of what was mapped runs.
+ */
+void loader_follow(void (*changed)(void));
+
+#endif /* SFJIT_PRELOAD_LOADER_H */
