@@ -15,7 +15,9 @@
 #include "commands.h"
 #include "program.h"
 
-#define PRELOAD		"../lib/libsfjit-preload.so"	/* from our directory */
+/* From our directory. */
+#define PRELOAD		"../lib/libsfjit-preload.so"
+#define HOTSPOT		"../lib/libsfjit-hotspot.so"
 
 static const char usage[] =
 "Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
@@ -23,11 +25,13 @@ static const char usage[] =
 "Runs COMMAND, and the programs it starts, with SFrame windows for the code\n"
 "of each program and its libraries: perf record --call-graph=fp walks it.\n"
 "\n"
+"  -j, --java      also describe the code of Java VMs, by an agent\n"
 "  -v, --verbose   say on standard error what is registered\n"
 "  -o, --log=FILE  append that to FILE instead\n"
 "  -h, --help      print this\n";
 
 static const struct option options[] = {
+	{ "java", no_argument, NULL, 'j' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "log", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, 'h' },
@@ -40,7 +44,7 @@ static int fail(const char *what, int error)
 	return EXIT_OURS;
 }
 
-static int find_preload(char path[PATH_MAX])
+static int find_library(const char *name, char path[PATH_MAX])
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -50,11 +54,18 @@ static int find_preload(char path[PATH_MAX])
 		return fail("/proc/self/exe", errno);
 	self[n] = '\0';
 	slash = strrchr(self, '/');
-	if (slash + 1 - self + sizeof(PRELOAD) > sizeof(self))
+	if (slash + 1 - self + strlen(name) >= sizeof(self))
 		return fail(self, ENAMETOOLONG);
-	strcpy(slash + 1, PRELOAD);
-	if (!realpath(self, path))
-		return fail(self, errno);
+	strcpy(slash + 1, name);
+	return realpath(self, path) ? 0 : fail(self, errno);
+}
+
+static int find_preload(char path[PATH_MAX])
+{
+	int ret = find_library(PRELOAD, path);
+
+	if (ret)
+		return ret;
 	/* ld.so separates the list at these and knows no quoting. */
 	if (strpbrk(path, " :$")) {
 		fprintf(stderr, "sfjit: %s: ld.so cannot preload from a path "
@@ -95,6 +106,27 @@ static int add_preload(const char *path)
 	ret = setenv("LD_PRELOAD", list, 1);
 	free(list);
 	return ret;
+}
+
+/* Java splits the variable at spaces, but for what is quoted. */
+static int add_agent(void)
+{
+	const char *old = getenv("JAVA_TOOL_OPTIONS");
+	char path[PATH_MAX], *agent, *list = NULL;
+	int ret = find_library(HOTSPOT, path);
+
+	if (ret)
+		return ret;
+	if (asprintf(&agent, "'-agentpath:%s'", path) < 0)
+		return fail("JAVA_TOOL_OPTIONS", errno);
+	if (!old || !*old)
+		ret = setenv("JAVA_TOOL_OPTIONS", agent, 1);
+	else if (!strstr(old, agent))
+		ret = asprintf(&list, "%s %s", old, agent) < 0 ? -1 :
+		      setenv("JAVA_TOOL_OPTIONS", list, 1);
+	free(agent);
+	free(list);
+	return ret ? fail("JAVA_TOOL_OPTIONS", errno) : 0;
 }
 
 static int set_log(const char *file)
@@ -183,12 +215,15 @@ static int bad_usage(void)
 int command_run(int argc, char **argv)
 {
 	int c, ret = 0;
+	bool java = false;
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+vo:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+jvo:h", options, NULL)) != -1) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 || fflush(stdout);
-		if (c == 'v')
+		if (c == 'j')
+			java = true;
+		else if (c == 'v')
 			ret = setenv("SFJIT_VERBOSE", "1", 1);
 		else if (c == 'o')
 			ret = set_log(optarg);
@@ -199,5 +234,6 @@ int command_run(int argc, char **argv)
 	}
 	if (optind == argc)
 		return bad_usage();
-	return run(argc - optind, argv + optind);
+	ret = java ? add_agent() : 0;
+	return ret ? ret : run(argc - optind, argv + optind);
 }

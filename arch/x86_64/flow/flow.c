@@ -1,0 +1,787 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * A value is a symbol and an offset. Symbols are the CFA, the caller's frame
+ * pointer, the return address, and anchors: what the stack pointer was behind
+ * an instruction after which its distance from the CFA is not known. Where two
+ * ways meet, what differs is not known any more.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+#include "insn.h"
+
+enum { UNKNOWN, CFA, RETURN, OLD_FP, ANCHOR };
+
+#define NR_REGS		16
+
+struct value {
+	uint32_t	sym;
+	int32_t		off;
+};
+
+/* @ra_at, @fp_at, @cfa_at: addresses where they are stored */
+struct state {
+	struct value	reg[NR_REGS];
+	struct value	ra_at;
+	struct value	fp_at;
+	struct value	cfa_at;
+};
+
+/*
+ * @state_of:	for each byte of the code 1 + the number of its state, or 0
+ * @todo:	instructions whose state changed
+ * @inside:	for each byte: it is in an instruction, but not the first
+ * @lost:	for each byte: ways meet here with different stack pointers
+ * @again:	another was found, what followed from one of the two is wrong
+ */
+struct flow {
+	const struct flow_code	*code;
+	uint32_t		*state_of;
+	unsigned char		*inside;
+	unsigned char		*lost;
+	bool			again;
+	unsigned int		rounds;
+	struct state		*states;
+	size_t			nr_states, max_states;
+	uint32_t		*todo;
+	size_t			nr_todo, max_todo;
+	bool			no_memory;
+};
+
+static bool same(struct value a, struct value b)
+{
+	return a.sym == b.sym && a.off == b.off;
+}
+
+static bool is(struct value a, uint32_t sym)
+{
+	return a.sym == sym && !a.off;
+}
+
+static const struct value unknown = { UNKNOWN, 0 };
+
+/* ---- Work to do ------------------------------------------------------ */
+
+static bool grow(struct flow *f, void *array, size_t *max, size_t nr,
+		 size_t size)
+{
+	void *new;
+
+	if (nr < *max)
+		return true;
+	new = realloc(*(void **)array, 2 * *max * size);
+	if (!new) {
+		f->no_memory = true;
+		return false;
+	}
+	*(void **)array = new;
+	*max *= 2;
+	return true;
+}
+
+static void push_todo(struct flow *f, uint32_t at)
+{
+	if (grow(f, &f->todo, &f->max_todo, f->nr_todo, sizeof(*f->todo)))
+		f->todo[f->nr_todo++] = at;
+}
+
+static bool join_value(struct value *to, struct value from)
+{
+	if (same(*to, from) || to->sym == UNKNOWN)
+		return false;
+	*to = unknown;
+	return true;
+}
+
+static bool join(struct state *to, const struct state *from)
+{
+	bool changed = false;
+	int i;
+
+	for (i = 0; i < NR_REGS; i++)
+		changed |= join_value(&to->reg[i], from->reg[i]);
+	changed |= join_value(&to->ra_at, from->ra_at);
+	changed |= join_value(&to->fp_at, from->fp_at);
+	changed |= join_value(&to->cfa_at, from->cfa_at);
+	return changed;
+}
+
+/*
+ * Behind a place where the stack pointer is lost anchors are others than those
+ * that were found before: all begins anew with that place known. Each round
+ * finds one; code with more than a few is not worth it.
+ */
+#define MAX_ROUNDS	16
+
+static bool loses(struct flow *f, int64_t at, const struct state *state)
+{
+	struct value sp = f->states[f->state_of[at] - 1].reg[RSP];
+
+	if (sp.sym == UNKNOWN || same(sp, state->reg[RSP]) ||
+	    f->lost[at] || f->rounds == MAX_ROUNDS)
+		return false;
+	f->lost[at] = 1;
+	f->again = true;
+	return true;
+}
+
+/* What is not in the code is left for good. */
+static void reach(struct flow *f, int64_t at, struct state *state)
+{
+	if (at < 0 || at >= f->code->size || f->again)
+		return;
+	if (f->lost[at])
+		state->reg[RSP] = unknown;
+	if (f->state_of[at]) {
+		if (loses(f, at, state))
+			return;
+		if (join(&f->states[f->state_of[at] - 1], state))
+			push_todo(f, at);
+		return;
+	}
+	if (!grow(f, &f->states, &f->max_states, f->nr_states,
+		  sizeof(*f->states)))
+		return;
+	f->states[f->nr_states++] = *state;
+	f->state_of[at] = f->nr_states;
+	push_todo(f, at);
+}
+
+/* ---- Entries --------------------------------------------------------- */
+
+static void at_call(struct state *state)
+{
+	state->reg[RSP] = (struct value){ CFA, -8 };
+	state->reg[RBP] = (struct value){ OLD_FP, 0 };
+	state->ra_at = (struct value){ CFA, -8 };
+}
+
+static bool begin(const struct flow_code *code, enum flow_kind kind,
+		  struct state *state)
+{
+	memset(state, 0, sizeof(*state));
+	switch (kind) {
+	case FLOW_CALLED:
+	case FLOW_ADAPTER:
+		at_call(state);
+		return true;
+	case FLOW_FRAME:
+		state->reg[RSP] = (struct value){ CFA, -(int32_t)code->frame };
+		state->ra_at = (struct value){ CFA, -8 };
+		state->fp_at = (struct value){ CFA, -16 };
+		return true;
+	case FLOW_JUMPED_RDX:
+		state->reg[RDX] = (struct value){ RETURN, 0 };
+		/* fall through */
+	case FLOW_JUMPED:
+		state->reg[RSP] = (struct value){ CFA, 0 };
+		state->reg[RBP] = (struct value){ OLD_FP, 0 };
+		return true;
+	case FLOW_SENDER:
+		state->reg[R13] = (struct value){ CFA, 0 };
+		state->reg[RSP] = state->ra_at = (struct value){ ANCHOR, 0 };
+		state->reg[RBP] = (struct value){ OLD_FP, 0 };
+		return true;
+	case FLOW_SENDER_FRAME:
+		state->reg[RBP] = (struct value){ ANCHOR, 0 };
+		state->fp_at = (struct value){ ANCHOR, 0 };
+		state->ra_at = (struct value){ ANCHOR, 8 };
+		state->cfa_at = (struct value){ ANCHOR, -8 };
+		return true;
+	case FLOW_FP_FRAME:
+		state->reg[RBP] = state->fp_at = (struct value){ CFA, -16 };
+		state->ra_at = (struct value){ CFA, -8 };
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_adapter(const struct flow_code *code)
+{
+	return code->nr_entries && code->entries[0].kind == FLOW_ADAPTER;
+}
+
+/* ---- What instructions do -------------------------------------------- */
+
+/* Another number for each instruction: a state reached twice is the same. */
+static struct value anchor(uint32_t at)
+{
+	return (struct value){ ANCHOR + 1 + at, 0 };
+}
+
+static void drop(struct value *place, struct value sp)
+{
+	if (place->sym == sp.sym ? place->off < sp.off : sp.sym == CFA)
+		*place = unknown;
+}
+
+/* What is stored below the stack pointer is gone. */
+static void set_sp(struct state *s, struct value sp)
+{
+	s->reg[RSP] = sp;
+	if (sp.sym == UNKNOWN)
+		return;
+	drop(&s->ra_at, sp);
+	drop(&s->fp_at, sp);
+	drop(&s->cfa_at, sp);
+}
+
+static void set_reg(struct state *s, unsigned int reg, struct value value)
+{
+	if (reg == RSP)
+		set_sp(s, value);
+	else
+		s->reg[reg] = value;
+}
+
+static struct value load(const struct state *s, struct value at)
+{
+	if (at.sym == UNKNOWN)
+		return unknown;
+	if (same(at, s->ra_at))
+		return (struct value){ RETURN, 0 };
+	if (same(at, s->fp_at))
+		return (struct value){ OLD_FP, 0 };
+	if (same(at, s->cfa_at))
+		return (struct value){ CFA, 0 };
+	return unknown;
+}
+
+/*
+ * The return address is what is at its place, whatever is stored there. Other
+ * places are forgotten if something else is stored.
+ */
+static void store(struct state *s, struct value at, struct value value)
+{
+	if (at.sym == UNKNOWN)
+		return;
+	if (is(value, OLD_FP)) {
+		if (s->fp_at.sym == UNKNOWN)
+			s->fp_at = at;
+	} else if (same(at, s->fp_at)) {
+		s->fp_at = unknown;
+	}
+	if (is(value, CFA))
+		s->cfa_at = at;
+	else if (same(at, s->cfa_at))
+		s->cfa_at = unknown;
+	if (s->ra_at.sym == UNKNOWN && is(value, RETURN))
+		s->ra_at = at;
+}
+
+/*
+ * What is pushed where the return address belongs only makes room for it, in
+ * code that was jumped to; what is moved there is it.
+ */
+static void store_by_mov(struct state *s, struct value at, struct value value)
+{
+	store(s, at, value);
+	if (s->ra_at.sym == UNKNOWN && at.sym == CFA && at.off == -8)
+		s->ra_at = at;
+}
+
+static struct value address(const struct state *s, const struct insn *insn)
+{
+	struct value at;
+
+	if (insn->base < 0 || insn->index != INSN_NO_REG)
+		return unknown;
+	at = s->reg[insn->base];
+	at.off += insn->disp;
+	return at.sym == UNKNOWN ? unknown : at;
+}
+
+/*
+ * An adapter makes its callee's frame end elsewhere than its caller's: from
+ * here on the frame is that of the callee.
+ */
+static void new_frame(struct state *s)
+{
+	memset(s->reg, 0, sizeof(s->reg));
+	s->fp_at = s->cfa_at = unknown;
+	at_call(s);
+}
+
+static void push(struct flow *f, struct state *s, uint32_t at,
+		 struct value value)
+{
+	bool known = s->reg[RSP].sym == CFA;
+
+	if (is(value, RETURN) && !known && is_adapter(f->code) &&
+	    is(s->reg[RBP], OLD_FP)) {
+		new_frame(s);
+		return;
+	}
+	if (s->reg[RSP].sym == UNKNOWN)
+		s->reg[RSP] = anchor(at);
+	else
+		s->reg[RSP].off -= 8;
+	store(s, s->reg[RSP], value);
+}
+
+static struct value pop(struct state *s)
+{
+	struct value value = load(s, s->reg[RSP]), sp = s->reg[RSP];
+
+	if (sp.sym != UNKNOWN) {
+		sp.off += 8;
+		set_sp(s, sp);
+	}
+	return value;
+}
+
+static void leave(struct state *s)
+{
+	set_sp(s, s->reg[RBP]);
+	s->reg[RBP] = pop(s);
+}
+
+/* Callees keep stack and frame pointer; C keeps more, but Java does not. */
+static void call(struct state *s)
+{
+	int i;
+
+	for (i = 0; i < NR_REGS; i++)
+		if (i != RSP && i != RBP)
+			s->reg[i] = unknown;
+}
+
+/*
+ * and of the stack pointer. Frames of compiled code are aligned, and so is what
+ * is jumped to from them; elsewhere the distance from the CFA is lost.
+ */
+static struct value align(const struct flow *f, const struct state *s,
+			  const struct insn *insn, uint32_t at)
+{
+	const struct flow_code *code = f->code;
+	struct value sp = s->reg[RSP];
+
+	if (code->nr_entries && code->entries[0].kind == FLOW_JUMPED_RDX &&
+	    insn->imm == -16 && sp.sym == CFA && sp.off % 16 == 0)
+		return sp;
+	return anchor(at);
+}
+
+/* add, sub and and of a constant; false if it is something else. */
+static bool add_constant(const struct flow *f, struct state *s,
+			 const struct insn *insn, uint32_t at)
+{
+	struct value value;
+
+	if (insn->map || (insn->op != 0x81 && insn->op != 0x83) ||
+	    insn->mod != 3 || !insn->wide)
+		return false;
+	value = s->reg[insn->rm];
+	switch (insn->reg & 7) {
+	case 0:
+		value.off += insn->imm;
+		break;
+	case 5:
+		value.off -= insn->imm;
+		break;
+	case 4:
+		value = insn->rm == RSP ? align(f, s, insn, at) : unknown;
+		break;
+	case 7:
+		return true;
+	default:
+		return false;
+	}
+	set_reg(s, insn->rm, value.sym == UNKNOWN ? unknown : value);
+	return true;
+}
+
+/* mov and lea of 64 bits; false if it is something else. */
+static bool move(struct state *s, const struct insn *insn)
+{
+	if (insn->map || !insn->wide || !insn->has_modrm)
+		return false;
+	switch (insn->op) {
+	case 0x8b:
+		set_reg(s, insn->reg, insn->mod == 3 ? s->reg[insn->rm] :
+			load(s, address(s, insn)));
+		return true;
+	case 0x89:
+		if (insn->mod == 3)
+			set_reg(s, insn->rm, s->reg[insn->reg]);
+		else
+			store_by_mov(s, address(s, insn),
+				     s->reg[insn->reg]);
+		return true;
+	case 0x8d:
+		set_reg(s, insn->reg, address(s, insn));
+		return true;
+	case 0xc7:
+		if (insn->mod == 3)
+			return false;
+		store(s, address(s, insn), unknown);
+		return true;
+	}
+	return false;
+}
+
+static bool push_or_pop(struct flow *f, struct state *s,
+			const struct insn *insn, uint32_t at)
+{
+	struct value value;
+
+	if (insn->map)
+		return false;
+	if ((insn->op & 0xf8) == 0x50) {
+		push(f, s, at, s->reg[insn->opreg]);
+	} else if ((insn->op & 0xf8) == 0x58) {
+		value = pop(s);
+		set_reg(s, insn->opreg, value);
+	} else if (insn->op == 0x68 || insn->op == 0x6a || insn->op == 0x9c) {
+		push(f, s, at, unknown);
+	} else if (insn->op == 0xff && (insn->reg & 7) == 6) {
+		push(f, s, at, insn->mod == 3 ? s->reg[insn->rm] :
+		     load(s, address(s, insn)));
+	} else if (insn->op == 0x8f) {
+		value = pop(s);
+		if (insn->mod == 3)
+			set_reg(s, insn->rm, value);
+		else
+			store(s, address(s, insn), value);
+	} else if (insn->op == 0x9d) {
+		pop(s);
+	} else if (insn->op == 0xc9) {
+		leave(s);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void change(struct flow *f, struct state *s, const struct insn *insn,
+		   uint32_t at)
+{
+	uint32_t changed;
+	int i;
+
+	if (push_or_pop(f, s, insn, at) || add_constant(f, s, insn, at) ||
+	    move(s, insn))
+		return;
+	changed = insn_changes(insn);
+	for (i = 0; i < NR_REGS; i++)
+		if (changed & 1u << i)
+			s->reg[i] = unknown;
+}
+
+/* ---- Where it goes --------------------------------------------------- */
+
+static bool is_jump_if(const struct insn *insn)
+{
+	if (insn->map == INSN_MAP_0F)
+		return !insn->vex && (insn->op & 0xf0) == 0x80;
+	return !insn->map && ((insn->op & 0xf0) == 0x70 ||
+			      (insn->op & 0xfc) == 0xe0);
+}
+
+static bool is_end(const struct insn *insn)
+{
+	if (insn->map == INSN_MAP_0F)
+		return insn->op == 0x0b;
+	if (insn->map)
+		return false;
+	switch (insn->op) {
+	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcc: case 0xcf:
+	case 0xf4:
+		return true;
+	case 0xff:
+		return (insn->reg & 6) == 4;
+	}
+	return false;
+}
+
+static bool is_direct(const struct insn *insn, uint8_t one, uint8_t other)
+{
+	return !insn->map && (insn->op == one || insn->op == other);
+}
+
+/* A call of the next instruction is a push of its address. */
+static void follow_call(struct flow *f, struct state *s,
+			const struct insn *insn, uint32_t next)
+{
+	struct state callee;
+
+	if (insn->op == 0xe8 && !insn->imm) {
+		push(f, s, next, unknown);
+		reach(f, next, s);
+		return;
+	}
+	if (insn->op == 0xe8) {
+		begin(f->code, FLOW_CALLED, &callee);
+		reach(f, next + insn->imm, &callee);
+	}
+	call(s);
+	reach(f, next, s);
+}
+
+static void follow(struct flow *f, uint32_t at)
+{
+	struct state s = f->states[f->state_of[at] - 1], other;
+	struct insn insn;
+	int64_t next;
+
+	if (!insn_decode(f->code->text + at, f->code->size - at, &insn))
+		return;
+	next = (int64_t)at + insn.length;
+	memset(f->inside + at + 1, 1, insn.length - 1);
+	if (is_jump_if(&insn)) {
+		other = s;
+		reach(f, next + insn.imm, &other);
+		reach(f, next, &s);
+	} else if (is_direct(&insn, 0xe9, 0xeb)) {
+		reach(f, next + insn.imm, &s);
+	} else if (is_direct(&insn, 0xe8, 0xe8) ||
+		   (is_direct(&insn, 0xff, 0xff) && (insn.reg & 6) == 2)) {
+		follow_call(f, &s, &insn, next);
+	} else if (!is_end(&insn)) {
+		change(f, &s, &insn, at);
+		reach(f, next, &s);
+	}
+}
+
+static void follow_all(struct flow *f)
+{
+	while (f->nr_todo && !f->no_memory && !f->again)
+		follow(f, f->todo[--f->nr_todo]);
+}
+
+static void enter(struct flow *f, uint32_t at, enum flow_kind kind)
+{
+	struct state state;
+
+	if (!begin(f->code, kind, &state))
+		return;
+	reach(f, at, &state);
+	follow_all(f);
+}
+
+/* mov $imm64, %rbx; jmp: the call of a method that is interpreted. */
+static bool is_static_stub(const uint8_t *text, size_t room)
+{
+	return room >= 15 && text[0] == 0x48 && text[1] == 0xbb &&
+	       text[10] == 0xe9;
+}
+
+static void follow_rest(struct flow *f)
+{
+	const struct flow_code *code = f->code;
+	uint32_t at;
+
+	for (at = code->rest_from;
+	     at < code->size && !f->no_memory && !f->again; at++) {
+		if (f->state_of[at] || f->inside[at])
+			continue;
+		if (at >= code->stubs_from &&
+		    is_static_stub(code->text + at, code->size - at))
+			enter(f, at, FLOW_CALLED);
+		else
+			enter(f, at, code->rest);
+	}
+}
+
+/* ---- Rows ------------------------------------------------------------ */
+
+static const uint8_t dwarf[NR_REGS] = {
+	0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15,
+};
+
+/*
+ * Frame and stack pointer first: others are not known in callers. A frame
+ * pointer needs fewer rows.
+ */
+static const uint8_t order[NR_REGS] = {
+	RBP, RSP, R13, RBX, RAX, RCX, RDX, RSI, RDI, 8, 9, 10, 11, R12, R14,
+	R15,
+};
+
+static int find_reg(const struct state *s, uint32_t sym)
+{
+	int i;
+
+	for (i = 0; i < NR_REGS; i++)
+		if (s->reg[order[i]].sym == sym)
+			return order[i];
+	return -1;
+}
+
+static struct sfjit_rule from_reg(const struct state *s, int reg, int32_t off,
+				  uint8_t deref)
+{
+	return (struct sfjit_rule){
+		.offset = off - s->reg[reg].off, .reg = dwarf[reg],
+		.base = SFJIT_BASE_REG, .deref = deref,
+	};
+}
+
+/* Stored at an address that stack or frame pointer tells. */
+static bool stored(const struct state *s, struct value at,
+		   struct sfjit_rule *rule)
+{
+	int reg;
+
+	if (at.sym == CFA) {
+		*rule = (struct sfjit_rule)SFJIT_SAVED(at.off);
+		return true;
+	}
+	reg = at.sym == UNKNOWN ? -1 : find_reg(s, at.sym);
+	if (reg != RSP && reg != RBP)
+		return false;
+	*rule = from_reg(s, reg, at.off, 1);
+	return true;
+}
+
+static bool find_cfa(const struct state *s, struct sfjit_rule *rule)
+{
+	int reg = find_reg(s, CFA);
+
+	if (reg != RSP && reg != RBP && s->cfa_at.sym != CFA &&
+	    stored(s, s->cfa_at, rule))
+		return true;
+	if (reg < 0)
+		return false;
+	*rule = from_reg(s, reg, 0, 0);
+	return true;
+}
+
+static bool find_ra(const struct state *s, struct sfjit_rule *rule)
+{
+	int reg;
+
+	if (s->ra_at.sym == CFA && s->ra_at.off == -8)
+		return true;
+	if (stored(s, s->ra_at, rule))
+		return true;
+	reg = find_reg(s, RETURN);
+	if (reg < 0)
+		return false;
+	*rule = from_reg(s, reg, 0, 0);
+	return true;
+}
+
+static bool find_fp(const struct state *s, struct sfjit_rule *rule)
+{
+	int reg;
+
+	/* The place comes first: it holds for more instructions. */
+	if (stored(s, s->fp_at, rule))
+		return true;
+	if (is(s->reg[RBP], OLD_FP))
+		return true;
+	reg = find_reg(s, OLD_FP);
+	if (reg < 0)
+		return false;
+	*rule = from_reg(s, reg, 0, 0);
+	return true;
+}
+
+static struct sfjit_row make_row(const struct state *s, uint32_t at)
+{
+	struct sfjit_row row = { .start = at };
+	struct sfjit_row none = row;
+
+	return s && find_cfa(s, &row.cfa) && find_ra(s, &row.ra) &&
+	       find_fp(s, &row.fp) ? row : none;
+}
+
+static bool same_rules(const struct sfjit_row *a, const struct sfjit_row *b)
+{
+	return !memcmp(&a->cfa, &b->cfa, sizeof(a->cfa)) &&
+	       !memcmp(&a->ra, &b->ra, sizeof(a->ra)) &&
+	       !memcmp(&a->fp, &b->fp, sizeof(a->fp));
+}
+
+static void collect(struct flow *f, struct flow_rows *rows)
+{
+	struct sfjit_row row, *last;
+	size_t max = 16;
+	uint32_t at;
+
+	rows->rows = malloc(max * sizeof(row));
+	if (!rows->rows) {
+		f->no_memory = true;
+		return;
+	}
+	for (at = 0; at < f->code->size; at++) {
+		if (f->inside[at] && !f->state_of[at])
+			continue;
+		row = make_row(f->state_of[at] ?
+			       &f->states[f->state_of[at] - 1] : NULL,
+			       at ? at + f->code->lead : 0);
+		last = rows->rows + rows->nr - 1;
+		if (rows->nr && same_rules(last, &row))
+			continue;
+		if (!grow(f, &rows->rows, &max, rows->nr, sizeof(row)))
+			return;
+		rows->rows[rows->nr++] = row;
+	}
+}
+
+static int flow_init(struct flow *f, const struct flow_code *code)
+{
+	f->code = code;
+	f->max_states = f->max_todo = 64;
+	f->state_of = calloc(code->size, sizeof(*f->state_of));
+	/* An instruction may end behind the code. */
+	f->inside = calloc(code->size + 16, 1);
+	f->lost = calloc(code->size, 1);
+	f->states = malloc(f->max_states * sizeof(*f->states));
+	f->todo = malloc(f->max_todo * sizeof(*f->todo));
+	return f->state_of && f->inside && f->lost && f->states && f->todo ?
+	       0 : -ENOMEM;
+}
+
+static void flow_free(struct flow *f)
+{
+	free(f->state_of);
+	free(f->inside);
+	free(f->lost);
+	free(f->states);
+	free(f->todo);
+}
+
+static void follow_entries(struct flow *f)
+{
+	const struct flow_code *code = f->code;
+	size_t i;
+
+	memset(f->state_of, 0, code->size * sizeof(*f->state_of));
+	memset(f->inside, 0, code->size);
+	f->nr_states = f->nr_todo = 0;
+	f->again = false;
+	for (i = 0; i < code->nr_entries; i++)
+		enter(f, code->entries[i].at, code->entries[i].kind);
+	if (code->rest != FLOW_NOTHING)
+		follow_rest(f);
+}
+
+int flow_rows(const struct flow_code *code, struct flow_rows *rows)
+{
+	struct flow f = { };
+	int ret = flow_init(&f, code);
+
+	memset(rows, 0, sizeof(*rows));
+	if (!ret) {
+		do {
+			follow_entries(&f);
+			f.rounds++;
+		} while (f.again && !f.no_memory);
+		collect(&f, rows);
+		ret = f.no_memory ? -ENOMEM : 0;
+	}
+	if (ret) {
+		free(rows->rows);
+		memset(rows, 0, sizeof(*rows));
+	}
+	flow_free(&f);
+	return ret;
+}

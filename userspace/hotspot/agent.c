@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The agent: asks the VM for its code and keeps the windows up to date.
+ *
+ * Events of compiled methods come from a queue, after the code was installed.
+ * Until then stacks end in it, as they do in all code of a heap that is not
+ * described.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <flow.h>
+#include <sfjit.h>
+
+#include "jvmti.h"
+#include "stubs.h"
+#include "table.h"
+#include "vm.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+static struct vm vm;
+static bool started;
+
+/* ---- Messages -------------------------------------------------------- */
+
+/* To the log of sfjit run, if there is one. */
+__attribute__((format(printf, 1, 2)))
+static void say(const char *format, ...)
+{
+	const char *log = getenv("SFJIT_LOG");
+	FILE *file = log ? fopen(log, "ae") : stderr;
+	struct timespec now;
+	va_list args;
+
+	if (!file)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	fprintf(file, "sfjit: %d %ld.%09ld ", getpid(), (long)now.tv_sec,
+		now.tv_nsec);
+	va_start(args, format);
+	vfprintf(file, format, args);
+	va_end(args);
+	if (log)
+		fclose(file);
+}
+
+/* ---- Code ------------------------------------------------------------ */
+
+static void publish(const struct flow_code *code,
+		    const struct vm_method *method)
+{
+	uintptr_t start = (uintptr_t)code->text - code->lead;
+	struct table_code new = { .start = start, .end = start + code->lead + code->size };
+	struct flow_rows rows;
+
+	if (flow_rows(code, &rows))
+		return;
+	new.rows = rows.rows;
+	new.nr_rows = rows.nr;
+	if (method)
+		new.method = *method;
+	table_lock();
+	if (table_add(&new))
+		free(rows.rows);
+	table_unlock();
+}
+
+static void publish_method(const struct vm_method *m)
+{
+	struct flow_entry entries[5];
+	struct flow_code code = {
+		.text = (const uint8_t *)m->begin,
+		.size = m->end - m->begin,
+		.frame = m->frame,
+		.entries = entries,
+		.rest = m->is_native ? FLOW_NOTHING : FLOW_FRAME,
+		.rest_from = m->frame_complete - m->begin,
+		.stubs_from = m->stubs ? m->stubs - m->begin : UINT32_MAX,
+	};
+	const struct { uintptr_t at; enum flow_kind kind; } all[] = {
+		{ m->entry, FLOW_CALLED },
+		{ m->verified_entry, FLOW_CALLED },
+		{ m->osr_entry, FLOW_CALLED },
+		{ m->exception, FLOW_FRAME },
+		{ m->deopt, FLOW_FRAME },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].at >= m->begin && all[i].at < m->end)
+			entries[code.nr_entries++] = (struct flow_entry){
+				all[i].at - m->begin, all[i].kind };
+	publish(&code, m);
+}
+
+/*
+ * Codelets that are returned to have one byte more in front, as callers are
+ * looked up in front of their address. It is the end of a header.
+ */
+static void publish_codelet(const struct vm_codelet *codelet)
+{
+	struct flow_entry entry = { 0, stub_codelet_kind(codelet->name) };
+	bool body = entry.kind == FLOW_SENDER_FRAME;
+	struct flow_code code = {
+		.text = (const uint8_t *)codelet->begin,
+		.size = codelet->end - codelet->begin,
+		.entries = &entry,
+		.nr_entries = 1,
+		.rest = body ? entry.kind : stub_rest(codelet->name),
+		.stubs_from = UINT32_MAX,
+		.lead = body,
+	};
+
+	publish(&code, NULL);
+}
+
+static void publish_interpreter(void)
+{
+	struct vm_codelet codelet = { };
+	char name[200];
+
+	while (vm_next_codelet(&vm, &codelet)) {
+		if (codelet.begin >= codelet.end)
+			continue;
+		publish_codelet(&codelet);
+		snprintf(name, sizeof(name), "Interpreter: %s", codelet.name);
+		sfjit_perf_map_name((void *)codelet.begin,
+				    codelet.end - codelet.begin, name);
+	}
+}
+
+/* ---- Events ---------------------------------------------------------- */
+
+/* Lpackage/Class; becomes package.Class */
+static void class_name(char *signature)
+{
+	size_t length = strlen(signature);
+	char *c;
+
+	for (c = signature; *c; c++)
+		if (*c == '/')
+			*c = '.';
+	if (length > 1 && signature[length - 1] == ';')
+		signature[length - 1] = '\0';
+}
+
+static void name_method(ti_env ti, void *method, const void *start,
+			int32_t length)
+{
+	char *class = NULL, *name = NULL, both[1000];
+	void *of = NULL;
+
+	if (TI(ti, TI_GET_METHOD_NAME, void *, char **, char **, char **)(ti,
+			method, &name, NULL, NULL))
+		return;
+	if (!TI(ti, TI_GET_METHOD_CLASS, void *, void **)(ti, method, &of) &&
+	    !TI(ti, TI_GET_CLASS_SIGNATURE, void *, char **, char **)(ti, of,
+			&class, NULL))
+		class_name(class);
+	snprintf(both, sizeof(both), "%s::%s",
+		 class ? class + (*class == 'L') : "", name);
+	sfjit_perf_map_name(start, length, both);
+	TI(ti, TI_DEALLOCATE, char *)(ti, name);
+	if (class)
+		TI(ti, TI_DEALLOCATE, char *)(ti, class);
+}
+
+static void on_load(ti_env ti, void *method, int32_t length, const void *start,
+		    int32_t map_length, const void *map, const void *info)
+{
+	struct vm_method m;
+
+	if (!started)
+		return;
+	if (vm_method(&vm, (uintptr_t)start, &m))
+		publish_method(&m);
+	name_method(ti, method, start, length);
+}
+
+/*
+ * The method may be gone and the memory in use again: what is there now stays,
+ * its own event was or will be here.
+ */
+static void on_unload(ti_env ti, void *method, const void *start)
+{
+	table_lock();
+	table_remove((uintptr_t)start);
+	table_unlock();
+}
+
+static void on_dynamic_code(ti_env ti, const char *name, const void *start,
+			    int32_t length)
+{
+	struct flow_entry entry = { 0, stub_kind(name, start) };
+	struct flow_code code = {
+		.text = start,
+		.size = length,
+		.entries = &entry,
+		.nr_entries = 1,
+		.rest = stub_rest(name),
+		.stubs_from = UINT32_MAX,
+	};
+
+	if (length <= 0)
+		return;
+	if (entry.kind == FLOW_NOTHING)
+		return;
+	publish(&code, NULL);
+	sfjit_perf_map_name(start, length, name);
+}
+
+static bool is_used(const struct vm_method *method)
+{
+	return vm_method_is(&vm, method);
+}
+
+/* What the collection freed is reused from now on; its events come later. */
+static void on_gc_finish(ti_env ti)
+{
+	if (!started)
+		return;
+	table_lock();
+	table_remove_unused(is_used);
+	table_unlock();
+}
+
+static bool add_heaps(void)
+{
+	struct vm_heap heaps[VM_MAX_HEAPS];
+	unsigned int i, nr = vm_heaps(&vm, heaps);
+
+	for (i = 0; i < nr; i++)
+		if (table_add_heap(heaps[i].low, heaps[i].high))
+			return false;
+	return nr;
+}
+
+/*
+ * The heaps are there, and nothing of Java has run. The events of most stubs
+ * were before this; all can be asked for later.
+ */
+static void on_start(ti_env ti, void *jni)
+{
+	bool added;
+
+	table_lock();
+	table_hold();
+	added = add_heaps();
+	table_unlock();
+	if (added)
+		publish_interpreter();
+	else
+		say("the Java VM has no code heaps\n");
+	table_lock();
+	table_release();
+	started = added;
+	table_unlock();
+}
+
+static void on_init(ti_env ti, void *jni, void *thread)
+{
+	if (!started)
+		return;
+	table_lock();
+	table_hold();
+	table_unlock();
+	TI(ti, TI_GENERATE_EVENTS, int)(ti, TI_DYNAMIC_CODE);
+	TI(ti, TI_GENERATE_EVENTS, int)(ti, TI_METHOD_LOAD);
+	table_lock();
+	table_release();
+	table_unlock();
+}
+
+static void on_death(ti_env ti, void *jni)
+{
+	struct table_stat stat;
+
+	if (!started || (!getenv("SFJIT_VERBOSE") && !getenv("SFJIT_LOG")))
+		return;
+	table_lock();
+	table_stat(&stat);
+	table_unlock();
+	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu error=%d\n",
+	    stat.windows, stat.codes, stat.bytes, stat.replaced, -stat.error);
+}
+
+/* ---- Start ----------------------------------------------------------- */
+
+/*
+ * Memory that a heap commits later has no window before the first event of code
+ * in it, and would be walked by frame pointer. So heaps commit all of it, which
+ * is address space.
+ */
+static void commit_heaps(void)
+{
+	uint64_t *initial = vm_flag(&vm, "InitialCodeCacheSize");
+	const uint64_t *reserved = vm_flag(&vm, "ReservedCodeCacheSize");
+
+	if (initial && reserved && *initial < *reserved)
+		*initial = *reserved;
+}
+
+#define CALL(event, function) \
+	[(event) - TI_FIRST_EVENT] = (void (*)(void))(function)
+
+static const struct ti_callbacks callbacks = { {
+	CALL(TI_VM_START, on_start),
+	CALL(TI_VM_INIT, on_init),
+	CALL(TI_VM_DEATH, on_death),
+	CALL(TI_METHOD_LOAD, on_load),
+	CALL(TI_METHOD_UNLOAD, on_unload),
+	CALL(TI_DYNAMIC_CODE, on_dynamic_code),
+	CALL(TI_GC_FINISH, on_gc_finish),
+} };
+
+static void can(struct ti_capabilities *capabilities, unsigned int bit)
+{
+	capabilities->bits[bit / 32] |= 1u << bit % 32;
+}
+
+static bool enable_events(ti_env ti)
+{
+	struct ti_capabilities want = { };
+	int event;
+
+	can(&want, TI_CAN_METHOD_LOAD);
+	can(&want, TI_CAN_GC);
+	can(&want, TI_CAN_EARLY_START);
+	if (TI(ti, TI_ADD_CAPABILITIES, const void *)(ti, &want) ||
+	    TI(ti, TI_SET_CALLBACKS, const void *, int)(ti, &callbacks,
+			sizeof(callbacks)))
+		return false;
+	for (event = TI_FIRST_EVENT; event <= TI_LAST_EVENT; event++)
+		if (callbacks.of[event - TI_FIRST_EVENT])
+			TI(ti, TI_SET_EVENT_MODE, int, int, void *, ...)(ti, 1,
+					event, NULL);
+	return true;
+}
+
+/* Whatever is missing, the program runs. sfjit run tells of the kernel. */
+EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
+{
+	const char *missing;
+	ti_env ti;
+
+	if (!sfjit_available(SFJIT_QUERY_KERNEL))
+		return 0;
+	if (((int (*)(ti_vm *, ti_env *, int))(*java_vm)[TI_GET_ENV])(java_vm,
+			&ti, TI_VERSION)) {
+		say("the Java VM has no tool interface\n");
+		return 0;
+	}
+	if (!vm_find((*ti)[TI_SET_CALLBACKS - 1], &vm, &missing)) {
+		say("this Java VM does not describe %s; its code runs without "
+		    "windows\n", missing);
+		return 0;
+	}
+	if (!enable_events(ti)) {
+		say("the Java VM does not tell of its code\n");
+		return 0;
+	}
+	commit_heaps();
+	return 0;
+}

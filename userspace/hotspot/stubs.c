@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Nearly all stubs are called, or jumped to with the return address on top of
+ * the stack, which is the same. These are not.
+ */
+#include <fnmatch.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stubs.h"
+
+struct kind {
+	const char	*pattern;
+	enum flow_kind	kind;
+};
+
+/*
+ * Handlers are called by the interpreter's native entry, entries of methods get
+ * the sender's stack pointer in r13. Bytecodes, whose names are one word, run in
+ * the frame of a method, and so do the addresses that methods return to.
+ */
+static const struct kind codelets[] = {
+	{ "*method entry point*", FLOW_SENDER },
+	{ "result handlers*", FLOW_CALLED },
+	{ "slow signature handler", FLOW_CALLED },
+	{ "*entry points", FLOW_SENDER_FRAME },
+	{ "exception handling", FLOW_SENDER_FRAME },
+	{ "throw exception entrypoints", FLOW_SENDER_FRAME },
+	{ "* *", FLOW_NOTHING },
+	{ "*", FLOW_SENDER_FRAME },
+};
+
+/*
+ * Of the buffers with more than one stub each stub has an event of its own, but
+ * for adapters of native signatures and inline caches. Code that moves frames
+ * between stacks (Cont) has no frame that rows could describe.
+ */
+static const struct kind stubs[] = {
+	{ "I2C/C2I adapters*", FLOW_ADAPTER },
+	{ "catch_exception", FLOW_FP_FRAME },
+	{ "ExceptionBlob", FLOW_JUMPED_RDX },
+	{ "_invoke*", FLOW_SENDER },
+	{ "_linkTo*", FLOW_SENDER },
+	{ "Cont*", FLOW_NOTHING },
+	{ "cont_*", FLOW_NOTHING },
+	{ "Interpreter", FLOW_NOTHING },
+	{ "adapters", FLOW_NOTHING },
+	{ "StubRoutines*", FLOW_NOTHING },
+	{ "*[Bb]uffer", FLOW_NOTHING },
+	{ "*_buffer*", FLOW_NOTHING },
+	{ "Compile*", FLOW_NOTHING },
+	{ "*", FLOW_CALLED },
+};
+
+static enum flow_kind find(const struct kind *kind, const char *name)
+{
+	while (fnmatch(kind->pattern, name, 0))
+		kind++;
+	return kind->kind;
+}
+
+enum flow_kind stub_codelet_kind(const char *name)
+{
+	return find(codelets, name);
+}
+
+/*
+ * There are three safepoint blobs with one name. Those that a signal handler
+ * jumps to make room for a return address first, with push %rbx.
+ */
+enum flow_kind stub_kind(const char *name, const void *code)
+{
+	if (!strcmp(name, "SafepointBlob") && *(const uint8_t *)code == 0x53)
+		return FLOW_JUMPED;
+	if (!strcmp(name, "InlineCacheBuffer"))
+		return FLOW_CALLED;
+	return find(stubs, name);
+}
+
+/* Buffers of many pieces, each entered in the same way. */
+enum flow_kind stub_rest(const char *name)
+{
+	if (!strcmp(name, "InlineCacheBuffer") ||
+	    !strcmp(name, "native signature handlers") ||
+	    !fnmatch("I2C/C2I adapters*", name, 0) ||
+	    !fnmatch("result handlers*", name, 0))
+		return FLOW_CALLED;
+	return FLOW_NOTHING;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Windows of pieces of code heaps, made anew when the code in them changes. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sfjit/format.h>
+
+#include "table.h"
+
+/*
+ * Bytes of text in a window. Of smaller ones there are many, also for code that
+ * never comes; of larger ones each change makes more functions anew.
+ */
+#define PIECE		(256ul << 10)
+
+/* The kernel reads at most so many rows of a function. */
+#define MAX_ROWS	64
+
+struct piece {
+	uintptr_t	start;
+	uintptr_t	end;
+	void		*section;	/* NULL: registered without functions */
+	size_t		length;
+	bool		dirty;
+};
+
+/* Sorted: the pieces of all heaps, and all code. */
+static struct piece *pieces;
+static size_t nr_pieces;
+static struct table_code *codes;
+static size_t nr_codes, max_codes;
+static unsigned int held;
+static unsigned long replaced;
+static int last_error;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void table_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void table_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- Finding --------------------------------------------------------- */
+
+/* The number of the first code that ends behind @at. */
+static size_t first_behind(uintptr_t at)
+{
+	size_t low = 0, high = nr_codes, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (codes[mid].end > at)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static struct piece *piece_behind(uintptr_t at)
+{
+	size_t low = 0, high = nr_pieces, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (pieces[mid].end > at)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return pieces + low;
+}
+
+/* ---- The section of a piece ------------------------------------------ */
+
+struct builder {
+	struct sfjit_function	*functions;
+	size_t			nr, max;
+	struct sfjit_row	*rows;
+	size_t			nr_rows, max_rows;
+	bool			open;	/* the next row may go on */
+	bool			no_memory;
+};
+
+static bool grow(struct builder *b, void *array, size_t *max, size_t nr,
+		 size_t size)
+{
+	size_t want = *max ? 2 * *max : 256;
+	void *new;
+
+	if (nr < *max)
+		return true;
+	new = realloc(*(void **)array, want * size);
+	if (!new) {
+		b->no_memory = true;
+		return false;
+	}
+	*(void **)array = new;
+	*max = want;
+	return true;
+}
+
+/* Functions have the number of their first row until the rows stay put. */
+static void add_function(struct builder *b, uintptr_t start)
+{
+	if (!grow(b, &b->functions, &b->max, b->nr, sizeof(*b->functions)))
+		return;
+	b->functions[b->nr++] = (struct sfjit_function){
+		.addr = start,
+		.rows = (const struct sfjit_row *)b->nr_rows,
+	};
+	b->open = true;
+}
+
+static void add_row(struct builder *b, const struct sfjit_row *row,
+		    uintptr_t start, uintptr_t end)
+{
+	struct sfjit_function *function;
+
+	if (!b->open || b->functions[b->nr - 1].nr_rows == MAX_ROWS)
+		add_function(b, start);
+	if (b->no_memory ||
+	    !grow(b, &b->rows, &b->max_rows, b->nr_rows, sizeof(*b->rows)))
+		return;
+	function = b->functions + b->nr - 1;
+	b->rows[b->nr_rows] = *row;
+	b->rows[b->nr_rows++].start = start - function->addr;
+	function->nr_rows++;
+	function->size = end - function->addr;
+}
+
+static void add_code(struct builder *b, const struct table_code *code,
+		     const struct piece *piece)
+{
+	uintptr_t start, end;
+	size_t i;
+
+	b->open = false;
+	for (i = 0; i < code->nr_rows && !b->no_memory; i++) {
+		start = code->start + code->rows[i].start;
+		end = i + 1 < code->nr_rows ?
+		      code->start + code->rows[i + 1].start : code->end;
+		if (start < piece->start)
+			start = piece->start;
+		if (end > piece->end)
+			end = piece->end;
+		if (start >= end)
+			continue;
+		if (code->rows[i].cfa.base == SFJIT_BASE_NONE)
+			b->open = false;
+		else
+			add_row(b, code->rows + i, start, end);
+	}
+}
+
+static void collect(struct builder *b, const struct piece *piece)
+{
+	size_t i;
+
+	for (i = first_behind(piece->start);
+	     i < nr_codes && codes[i].start < piece->end; i++)
+		add_code(b, codes + i, piece);
+	for (i = 0; i < b->nr; i++)
+		b->functions[i].rows = b->rows + (uintptr_t)b->functions[i].rows;
+}
+
+/* A section without functions is that of one, which is then not counted. */
+static long fill_empty(void *section, size_t length, uintptr_t at)
+{
+	static const struct sfjit_row row = {
+		.flags = SFJIT_ROW_OUTERMOST,
+	};
+	struct sfjit_function function = {
+		.addr = at, .size = 1, .nr_rows = 1, .rows = &row,
+	};
+	struct sframe_header *header = section;
+	long ret = sfjit_section_fill(section, length, &function, 1);
+
+	if (ret < 0)
+		return ret;
+	header->num_fdes = header->num_fres = header->fre_len = 0;
+	return ret;
+}
+
+static int make_section(struct builder *b, const struct piece *piece,
+			void **section, size_t *length)
+{
+	long size = b->nr ? sfjit_section_size(b->functions, b->nr) : 64;
+
+	if (size < 0)
+		return size;
+	*section = malloc(size);
+	if (!*section)
+		return -ENOMEM;
+	size = b->nr ? sfjit_section_fill(*section, size, b->functions, b->nr) :
+		       fill_empty(*section, size, piece->start);
+	if (size < 0)
+		free(*section);
+	*length = size;
+	return size < 0 ? size : 0;
+}
+
+/* Until this succeeds the old section stays: code that is gone is in it. */
+static int refresh(struct piece *piece)
+{
+	struct builder b = { };
+	void *section = NULL;
+	size_t length = 0;
+	int ret;
+
+	collect(&b, piece);
+	ret = b.no_memory ? -ENOMEM :
+	      make_section(&b, piece, &section, &length);
+	free(b.functions);
+	free(b.rows);
+	if (ret)
+		return ret;
+	ret = (piece->section ? sfjit_replace : sfjit_register)(piece->start,
+			section, length, (void *)piece->start,
+			piece->end - piece->start);
+	if (ret) {
+		free(section);
+		return ret;
+	}
+	replaced++;
+	free(piece->section);
+	piece->section = section;
+	piece->length = length;
+	piece->dirty = false;
+	return 0;
+}
+
+/* Stale rows would be wrong: a window that cannot be made anew goes. */
+static void refresh_or_end(struct piece *piece)
+{
+	int ret = refresh(piece);
+
+	if (!ret)
+		return;
+	last_error = ret;
+	if (!piece->section)
+		return;
+	sfjit_unregister(piece->start);
+	free(piece->section);
+	piece->section = NULL;
+}
+
+static void change(uintptr_t start, uintptr_t end)
+{
+	struct piece *piece = piece_behind(start);
+
+	for (; piece < pieces + nr_pieces && piece->start < end; piece++) {
+		piece->dirty = true;
+		if (!held)
+			refresh_or_end(piece);
+	}
+}
+
+void table_hold(void)
+{
+	held++;
+}
+
+void table_release(void)
+{
+	size_t i;
+
+	if (--held)
+		return;
+	for (i = 0; i < nr_pieces; i++)
+		if (pieces[i].dirty)
+			refresh_or_end(pieces + i);
+}
+
+/* ---- Heaps ----------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int table_add_heap(uintptr_t low, uintptr_t high)
+{
+	size_t more = (high - low + PIECE - 1) / PIECE;
+	struct piece *new;
+
+	new = realloc(pieces, (nr_pieces + more) * sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	pieces = new;
+	for (; low < high; low += PIECE)
+		pieces[nr_pieces++] = (struct piece){
+			.start = low,
+			.end = high - low < PIECE ? high : low + PIECE,
+			.dirty = true,
+		};
+	qsort(pieces, nr_pieces, sizeof(*pieces), compare);
+	return 0;
+}
+
+/* ---- Code ------------------------------------------------------------ */
+
+static void remove_at(size_t i)
+{
+	struct table_code old = codes[i];
+
+	nr_codes--;
+	memmove(codes + i, codes + i + 1, (nr_codes - i) * sizeof(*codes));
+	change(old.start, old.end);
+	free(old.rows);
+}
+
+int table_add(const struct table_code *code)
+{
+	struct table_code *new;
+	size_t i;
+
+	if (nr_codes == max_codes) {
+		new = realloc(codes, (2 * max_codes + 64) * sizeof(*new));
+		if (!new)
+			return -ENOMEM;
+		codes = new;
+		max_codes = 2 * max_codes + 64;
+	}
+	held++;
+	for (i = first_behind(code->start);
+	     i < nr_codes && codes[i].start < code->end; )
+		remove_at(i);
+	memmove(codes + i + 1, codes + i, (nr_codes - i) * sizeof(*codes));
+	codes[i] = *code;
+	nr_codes++;
+	held--;
+	change(code->start, code->end);
+	return 0;
+}
+
+void table_remove(uintptr_t start)
+{
+	size_t i = first_behind(start);
+
+	if (i < nr_codes && codes[i].start == start)
+		remove_at(i);
+}
+
+void table_remove_unused(bool (*is_used)(const struct vm_method *method))
+{
+	size_t i = 0;
+
+	table_hold();
+	while (i < nr_codes) {
+		if (codes[i].method.blob && !is_used(&codes[i].method))
+			remove_at(i);
+		else
+			i++;
+	}
+	table_release();
+}
+
+void table_stat(struct table_stat *stat)
+{
+	size_t i;
+
+	*stat = (struct table_stat){
+		.codes = nr_codes, .replaced = replaced, .error = last_error,
+	};
+	for (i = 0; i < nr_pieces; i++) {
+		stat->windows += pieces[i].section != NULL;
+		stat->bytes += pieces[i].length;
+	}
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Reads the VM's own description of its data, and that data. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "vm.h"
+
+/* Where a field's offset goes; without a field: the size of a type. */
+struct wanted {
+	const char	*type;
+	const char	*field;
+	size_t		to;
+};
+
+#define FIELD(type, field, to)	{ type, field, offsetof(struct vm, to) }
+#define SIZE(type, to)		{ type, NULL, offsetof(struct vm, to) }
+
+static const struct wanted wanted[] = {
+	FIELD("CodeCache", "_heaps", heaps),
+	FIELD("GrowableArrayBase", "_len", array_length),
+	FIELD("GrowableArray<int>", "_data", array_data),
+	FIELD("CodeHeap", "_memory", heap_memory),
+	FIELD("CodeHeap", "_segmap", heap_segmap),
+	FIELD("CodeHeap", "_log2_segment_size", heap_log2_segment),
+	FIELD("VirtualSpace", "_low", space_low),
+	FIELD("VirtualSpace", "_high", space_high),
+	FIELD("HeapBlock::Header", "_used", block_used),
+	SIZE("HeapBlock", block_size),
+	FIELD("CodeBlob", "_name", blob_name),
+	FIELD("CodeBlob", "_size", blob_size),
+	FIELD("CodeBlob", "_frame_complete_offset", blob_frame_complete),
+	FIELD("CodeBlob", "_frame_size", blob_frame_size),
+	FIELD("CodeBlob", "_code_begin", blob_code_begin),
+	FIELD("CodeBlob", "_code_end", blob_code_end),
+	FIELD("CompiledMethod", "_deopt_handler_begin", method_deopt),
+	FIELD("nmethod", "_exception_offset", method_exception),
+	FIELD("nmethod", "_stub_offset", method_stub),
+	FIELD("nmethod", "_entry_point", method_entry),
+	FIELD("nmethod", "_verified_entry_point", method_verified_entry),
+	FIELD("nmethod", "_osr_entry_point", method_osr_entry),
+	FIELD("nmethod", "_entry_bci", method_entry_bci),
+	FIELD("nmethod", "_compile_id", method_compile_id),
+	FIELD("AbstractInterpreter", "_code", interpreter),
+	FIELD("StubQueue", "_stub_buffer", queue_buffer),
+	FIELD("StubQueue", "_queue_begin", queue_begin),
+	FIELD("StubQueue", "_queue_end", queue_end),
+	FIELD("InterpreterCodelet", "_size", codelet_size),
+	FIELD("InterpreterCodelet", "_description", codelet_description),
+	SIZE("InterpreterCodelet", codelet_header),
+	FIELD("JVMFlag", "flags", flags),
+	FIELD("JVMFlag", "numFlags", nr_flags),
+	FIELD("JVMFlag", "_name", flag_name),
+	FIELD("JVMFlag", "_addr", flag_address),
+	SIZE("JVMFlag", flag_size),
+};
+
+#define NR_WANTED	(sizeof(wanted) / sizeof(wanted[0]))
+
+/* ---- The tables ------------------------------------------------------ */
+
+static const char *get_string(const char *entry, uint64_t at)
+{
+	const char *string;
+
+	memcpy(&string, entry + at, sizeof(string));
+	return string;
+}
+
+static uint64_t get_long(const char *entry, uint64_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, entry + at, sizeof(value));
+	return value;
+}
+
+static bool is_named(const char *name, const char *want)
+{
+	return name && !strcmp(name, want);
+}
+
+/* The address of a static field, else its offset. */
+static bool find_field(const struct vm_table *table, const struct wanted *want,
+		       uint64_t *value)
+{
+	const char *entry = table->entries, *type;
+	int is_static;
+
+	for (; (type = get_string(entry, table->type_name));
+	     entry += table->stride) {
+		if (!is_named(type, want->type) ||
+		    !is_named(get_string(entry, table->field_name),
+			      want->field))
+			continue;
+		memcpy(&is_static, entry + table->is_static, sizeof(is_static));
+		*value = get_long(entry, is_static ? table->address :
+						     table->offset);
+		return true;
+	}
+	return false;
+}
+
+static bool find_size(const struct vm_table *table, const struct wanted *want,
+		      uint64_t *value)
+{
+	const char *entry = table->entries, *type;
+
+	for (; (type = get_string(entry, table->type_name));
+	     entry += table->stride) {
+		if (!is_named(type, want->type))
+			continue;
+		*value = get_long(entry, table->size);
+		return *value != 0;
+	}
+	return false;
+}
+
+bool vm_read(const struct vm_table *structs, const struct vm_table *types,
+	     struct vm *vm, const char **missing)
+{
+	const struct wanted *want = wanted;
+	uint64_t *value;
+	bool found;
+
+	for (; want < wanted + NR_WANTED; want++) {
+		value = (uint64_t *)((char *)vm + want->to);
+		found = want->field ? find_field(structs, want, value) :
+				      find_size(types, want, value);
+		if (!found) {
+			*missing = want->field ? want->field : want->type;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- The library ----------------------------------------------------- */
+
+struct symbol {
+	const char	*name;
+	size_t		to;
+};
+
+#define SYMBOL(name, to)	{ name, offsetof(struct vm_table, to) }
+
+static const struct symbol struct_symbols[] = {
+	SYMBOL("gHotSpotVMStructs", entries),
+	SYMBOL("gHotSpotVMStructEntryArrayStride", stride),
+	SYMBOL("gHotSpotVMStructEntryTypeNameOffset", type_name),
+	SYMBOL("gHotSpotVMStructEntryFieldNameOffset", field_name),
+	SYMBOL("gHotSpotVMStructEntryIsStaticOffset", is_static),
+	SYMBOL("gHotSpotVMStructEntryOffsetOffset", offset),
+	SYMBOL("gHotSpotVMStructEntryAddressOffset", address),
+	{ },
+};
+
+static const struct symbol type_symbols[] = {
+	SYMBOL("gHotSpotVMTypes", entries),
+	SYMBOL("gHotSpotVMTypeEntryArrayStride", stride),
+	SYMBOL("gHotSpotVMTypeEntryTypeNameOffset", type_name),
+	SYMBOL("gHotSpotVMTypeEntrySizeOffset", size),
+	{ },
+};
+
+/* All of them are variables of 64 bits. */
+static bool read_symbols(void *library, const struct symbol *symbol,
+			 struct vm_table *table, const char **missing)
+{
+	const void *variable;
+
+	for (; symbol->name; symbol++) {
+		variable = dlsym(library, symbol->name);
+		*missing = symbol->name;
+		if (!variable)
+			return false;
+		memcpy((char *)table + symbol->to, variable, sizeof(uint64_t));
+	}
+	return table->entries && table->stride;
+}
+
+bool vm_find(const void *address, struct vm *vm, const char **missing)
+{
+	struct vm_table structs = { }, types = { };
+	Dl_info info;
+	void *library;
+	bool found;
+
+	*missing = "libjvm.so";
+	if (!dladdr(address, &info))
+		return false;
+	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		return false;
+	found = read_symbols(library, struct_symbols, &structs, missing) &&
+		read_symbols(library, type_symbols, &types, missing) &&
+		vm_read(&structs, &types, vm, missing);
+	dlclose(library);
+	return found;
+}
+
+/* ---- Code heaps ------------------------------------------------------ */
+
+static uintptr_t read_word(uintptr_t at)
+{
+	return *(const uintptr_t *)at;
+}
+
+static int32_t read_int(uintptr_t at)
+{
+	return *(const int32_t *)at;
+}
+
+unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS])
+{
+	uintptr_t array = read_word(vm->heaps), data, memory;
+	int i, nr;
+
+	if (!array)
+		return 0;
+	nr = read_int(array + vm->array_length);
+	data = read_word(array + vm->array_data);
+	if (nr < 0 || nr > VM_MAX_HEAPS)
+		return 0;
+	for (i = 0; i < nr; i++) {
+		heaps[i].object = read_word(data + i * sizeof(void *));
+		memory = heaps[i].object + vm->heap_memory;
+		heaps[i].low = read_word(memory + vm->space_low);
+		heaps[i].high = read_word(memory + vm->space_high);
+	}
+	return nr;
+}
+
+/*
+ * The map has a byte for each segment of a heap: how many segments back the
+ * block begins, if that is less than a byte's largest value, which means that
+ * the segment is free; else the first of several hops.
+ */
+static uintptr_t find_block(const struct vm *vm, const struct vm_heap *heap,
+			    uintptr_t pc)
+{
+	const uint8_t *map = (const uint8_t *)read_word(heap->object +
+				vm->heap_segmap + vm->space_low);
+	int shift = read_int(heap->object + vm->heap_log2_segment);
+	uintptr_t i = (pc - heap->low) >> shift;
+
+	if (map[i] == 0xff)
+		return 0;
+	while (map[i]) {
+		if (map[i] > i)
+			return 0;
+		i -= map[i];
+	}
+	return heap->low + (i << shift);
+}
+
+static uintptr_t find_blob(const struct vm *vm, uintptr_t pc)
+{
+	struct vm_heap heaps[VM_MAX_HEAPS];
+	unsigned int i, nr = vm_heaps(vm, heaps);
+	uintptr_t block;
+
+	for (i = 0; i < nr; i++) {
+		if (pc < heaps[i].low || pc >= heaps[i].high)
+			continue;
+		block = find_block(vm, heaps + i, pc);
+		if (!block || !*(const bool *)(block + vm->block_used))
+			return 0;
+		return block + vm->block_size;
+	}
+	return 0;
+}
+
+/* ---- Compiled methods ------------------------------------------------ */
+
+static uintptr_t at_offset(uintptr_t blob, int32_t offset)
+{
+	return offset > 0 ? blob + offset : 0;
+}
+
+/* No code is larger than a heap, and no frame than a stack. */
+static bool is_sane(const struct vm_method *m, uintptr_t pc)
+{
+	return m->begin <= pc && pc < m->end && m->end - m->begin < 1u << 28 &&
+	       m->frame >= 16 && m->frame < 1u << 20 &&
+	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
+}
+
+bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
+{
+	uintptr_t blob = find_blob(vm, pc);
+
+	if (!blob)
+		return false;
+	*m = (struct vm_method){
+		.blob = blob,
+		.compile_id = read_int(blob + vm->method_compile_id),
+		.begin = read_word(blob + vm->blob_code_begin),
+		.end = read_word(blob + vm->blob_code_end),
+		.entry = read_word(blob + vm->method_entry),
+		.verified_entry = read_word(blob + vm->method_verified_entry),
+		.exception = at_offset(blob, read_int(blob +
+						vm->method_exception)),
+		.deopt = read_word(blob + vm->method_deopt),
+		.stubs = at_offset(blob, read_int(blob + vm->method_stub)),
+		.frame = 8 * read_int(blob + vm->blob_frame_size),
+	};
+	m->frame_complete = m->begin +
+			    read_int(blob + vm->blob_frame_complete);
+	m->is_native = is_named((const char *)read_word(blob + vm->blob_name),
+				"native nmethod");
+	/* -1: entered at the start, else at a loop */
+	if (read_int(blob + vm->method_entry_bci) != -1)
+		m->osr_entry = read_word(blob + vm->method_osr_entry);
+	return is_sane(m, pc);
+}
+
+bool vm_method_is(const struct vm *vm, const struct vm_method *m)
+{
+	uintptr_t block = m->blob - vm->block_size;
+
+	return *(const bool *)(block + vm->block_used) &&
+	       (uint32_t)read_int(m->blob + vm->method_compile_id) ==
+			m->compile_id &&
+	       read_word(m->blob + vm->blob_code_begin) == m->begin;
+}
+
+/* ---- The interpreter ------------------------------------------------- */
+
+uint64_t *vm_flag(const struct vm *vm, const char *name)
+{
+	uintptr_t flag = read_word(vm->flags);
+	size_t i, nr = read_word(vm->nr_flags);
+
+	for (i = 0; i < nr; i++, flag += vm->flag_size)
+		if (is_named((const char *)read_word(flag + vm->flag_name),
+			     name))
+			return (uint64_t *)read_word(flag + vm->flag_address);
+	return NULL;
+}
+
+/* Its code follows the header at the next multiple of CodeEntryAlignment. */
+bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet)
+{
+	uintptr_t queue = read_word(vm->interpreter), buffer, end, align;
+	const uint64_t *alignment = vm_flag(vm, "CodeEntryAlignment");
+
+	if (!queue || !alignment)
+		return false;
+	buffer = read_word(queue + vm->queue_buffer);
+	end = buffer + read_int(queue + vm->queue_end);
+	align = *alignment;
+	if (align & (align - 1) || align > 64)
+		return false;
+	codelet->at = codelet->at ? codelet->end :
+		      buffer + read_int(queue + vm->queue_begin);
+	if (codelet->at >= end)
+		return false;
+	codelet->begin = (codelet->at + vm->codelet_header + align - 1) &
+			 ~(align - 1);
+	codelet->end = codelet->at + read_int(codelet->at + vm->codelet_size);
+	codelet->name = (const char *)read_word(codelet->at +
+						vm->codelet_description);
+	/* Some have no code. */
+	return codelet->at < codelet->end && codelet->end <= end;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the VM says about itself: the tables gHotSpotVMStructs and
+ * gHotSpotVMTypes, which libjvm.so exports for debuggers.
+ */
+#ifndef SFJIT_VM_H
+#define SFJIT_VM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A table: its first entry, and where an entry has what. */
+struct vm_table {
+	const char	*entries;
+	uint64_t	stride;
+	uint64_t	type_name;
+	uint64_t	field_name;	/* gHotSpotVMStructs only, as the next */
+	uint64_t	is_static;
+	uint64_t	offset;
+	uint64_t	address;
+	uint64_t	size;		/* gHotSpotVMTypes only */
+};
+
+/* Offsets of fields, addresses of static ones, and sizes. */
+struct vm {
+	uint64_t	heaps;			/* CodeCache::_heaps */
+	uint64_t	array_length;
+	uint64_t	array_data;
+	uint64_t	heap_memory;
+	uint64_t	heap_segmap;
+	uint64_t	heap_log2_segment;
+	uint64_t	space_low;
+	uint64_t	space_high;
+	uint64_t	block_used;
+	uint64_t	block_size;		/* sizeof(HeapBlock) */
+	uint64_t	blob_name;
+	uint64_t	blob_size;
+	uint64_t	blob_frame_complete;
+	uint64_t	blob_frame_size;
+	uint64_t	blob_code_begin;
+	uint64_t	blob_code_end;
+	uint64_t	method_deopt;
+	uint64_t	method_exception;
+	uint64_t	method_stub;
+	uint64_t	method_entry;
+	uint64_t	method_verified_entry;
+	uint64_t	method_osr_entry;
+	uint64_t	method_entry_bci;
+	uint64_t	method_compile_id;
+	uint64_t	interpreter;		/* AbstractInterpreter::_code */
+	uint64_t	queue_buffer;
+	uint64_t	queue_begin;
+	uint64_t	queue_end;
+	uint64_t	codelet_size;
+	uint64_t	codelet_description;
+	uint64_t	codelet_header;		/* sizeof(InterpreterCodelet) */
+	uint64_t	flags;			/* JVMFlag::flags */
+	uint64_t	nr_flags;
+	uint64_t	flag_name;
+	uint64_t	flag_address;
+	uint64_t	flag_size;		/* sizeof(JVMFlag) */
+};
+
+/**
+ * vm_read - find the fields in the tables
+ * @structs:	gHotSpotVMStructs
+ * @types:	gHotSpotVMTypes
+ * @vm:		filled
+ * @missing:	set to a field or type that is missing
+ *
+ * Return: whether all are there.
+ */
+bool vm_read(const struct vm_table *structs, const struct vm_table *types,
+	     struct vm *vm, const char **missing);
+
+/* The same for the VM of this process, which has the function at @address. */
+bool vm_find(const void *address, struct vm *vm, const char **missing);
+
+/* A code heap: what is committed of it. */
+struct vm_heap {
+	uintptr_t	object;		/* CodeHeap */
+	uintptr_t	low;
+	uintptr_t	high;
+};
+
+#define VM_MAX_HEAPS	8
+
+/* Returns how many heaps there are; 0 before the VM has made them. */
+unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS]);
+
+/* A compiled method, as it was installed. Addresses are 0 where it has none. */
+struct vm_method {
+	uintptr_t	blob;
+	uint32_t	compile_id;
+	uintptr_t	begin;
+	uintptr_t	end;
+	uintptr_t	entry;
+	uintptr_t	verified_entry;
+	uintptr_t	osr_entry;
+	uintptr_t	exception;
+	uintptr_t	deopt;
+	uintptr_t	stubs;
+	uintptr_t	frame_complete;
+	uint32_t	frame;		/* bytes */
+	bool		is_native;	/* calls a native method */
+};
+
+/* The method with code at @pc; false if none is there or it makes no sense. */
+bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *method);
+
+/* Whether that method is still there. */
+bool vm_method_is(const struct vm *vm, const struct vm_method *method);
+
+/* A part of the interpreter; @at 0 begins, false is behind the last. */
+struct vm_codelet {
+	uintptr_t	at;
+	uintptr_t	begin;
+	uintptr_t	end;
+	const char	*name;
+};
+
+bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet);
+
+/* The value of a flag of the command line, to be read or written; or NULL. */
+uint64_t *vm_flag(const struct vm *vm, const char *name);
+
+#endif /* SFJIT_VM_H */
