@@ -205,6 +205,22 @@ static const struct pattern patterns[] = {
 		     0xc9, 0xc3),			/* a leave, ret */
 	  }, { { 0, FLOW_CALLED } },
 	  "0:rsp+8,-,- 1:rsp+16,-,*cfa-16 4:rbp+16,-,*cfa-16 b:rsp+8,-,-" },
+	{ "a part that is called in the frame of a method", {
+		TEXT(0xe8, 0x03, 0, 0, 0,		/* call 8 */
+		     0xeb, 0x09, 0x90,			/* 5 jmp 10 */
+		     0x48, 0x8d, 0x44, 0x24, 0x08,	/* 8 lea 8(), %rax */
+		     0xff, 0xd0, 0xc3,			/* d call, ret */
+		     0x90),
+		.inner_calls = true,
+	  }, { { 0, FLOW_SENDER_FRAME } },
+	  "0:*rbp-8,*rbp+8,*rbp+0 7:end 8:*rbp-8,*rbp+8,*rbp+0" },
+	{ "a part that is called", {
+		TEXT(0x55,				/* push %rbp */
+		     0xe8, 0x01, 0, 0, 0,		/* 1 call 7 */
+		     0xf4,
+		     0x90, 0xc3),			/* 7 nop, ret */
+	  }, { { 0, FLOW_CALLED } },
+	  "0:rsp+8,-,- 1:rsp+16,-,*cfa-16 7:rsp+8,-,-" },
 	{ "a frame pointer that is lost", {
 		TEXT(0x48, 0x8b, 0xe8,			/* mov %rax, %rbp */
 		     0x90, 0xc3),

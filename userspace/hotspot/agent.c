@@ -116,6 +116,7 @@ static void publish_codelet(const struct vm_codelet *codelet)
 		.rest = body ? entry.kind : stub_rest(codelet->name),
 		.stubs_from = UINT32_MAX,
 		.lead = body,
+		.inner_calls = true,
 	};
 
 	publish(&code, NULL);
@@ -151,8 +152,23 @@ static void class_name(char *signature)
 		signature[length - 1] = '\0';
 }
 
-static void name_method(ti_env ti, void *method, const void *start,
-			int32_t length)
+/* Stubs for calls of interpreted methods are called, and no part of it. */
+static void write_names(const struct vm_method *m, const char *name)
+{
+	uintptr_t handlers = m->exception < m->deopt ? m->exception : m->deopt;
+	char stub[1010];
+
+	if (!m->stubs || handlers <= m->stubs || handlers >= m->end) {
+		sfjit_perf_map_name((void *)m->begin, m->end - m->begin, name);
+		return;
+	}
+	snprintf(stub, sizeof(stub), "%s [call]", name);
+	sfjit_perf_map_name((void *)m->begin, m->stubs - m->begin, name);
+	sfjit_perf_map_name((void *)m->stubs, handlers - m->stubs, stub);
+	sfjit_perf_map_name((void *)handlers, m->end - handlers, name);
+}
+
+static void name_method(ti_env ti, void *method, const struct vm_method *m)
 {
 	char *class = NULL, *name = NULL, both[1000];
 	void *of = NULL;
@@ -166,7 +182,7 @@ static void name_method(ti_env ti, void *method, const void *start,
 		class_name(class);
 	snprintf(both, sizeof(both), "%s::%s",
 		 class ? class + (*class == 'L') : "", name);
-	sfjit_perf_map_name(start, length, both);
+	write_names(m, both);
 	TI(ti, TI_DEALLOCATE, char *)(ti, name);
 	if (class)
 		TI(ti, TI_DEALLOCATE, char *)(ti, class);
@@ -179,9 +195,10 @@ static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 
 	if (!started)
 		return;
-	if (vm_method(&vm, (uintptr_t)start, &m))
-		publish_method(&m);
-	name_method(ti, method, start, length);
+	if (!vm_method(&vm, (uintptr_t)start, &m))
+		return;
+	publish_method(&m);
+	name_method(ti, method, &m);
 }
 
 /*

@@ -509,7 +509,7 @@ static bool is_direct(const struct insn *insn, uint8_t one, uint8_t other)
 static void follow_call(struct flow *f, struct state *s,
 			const struct insn *insn, uint32_t next)
 {
-	struct state callee;
+	struct state callee = *s;
 
 	if (insn->op == 0xe8 && !insn->imm) {
 		push(f, s, next, unknown);
@@ -517,7 +517,10 @@ static void follow_call(struct flow *f, struct state *s,
 		return;
 	}
 	if (insn->op == 0xe8) {
-		begin(f->code, FLOW_CALLED, &callee);
+		if (f->code->inner_calls)
+			push(f, &callee, next, unknown);
+		else
+			begin(f->code, FLOW_CALLED, &callee);
 		reach(f, next + insn->imm, &callee);
 	}
 	call(s);

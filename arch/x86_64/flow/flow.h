@@ -12,6 +12,7 @@
 #ifndef SFJIT_FLOW_H
 #define SFJIT_FLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,7 @@ struct flow_entry {
  * @rest_from:	where such code may begin
  * @stubs_from:	from here on, unreached code that loads rbx and jumps away
  *		is called
+ * @inner_calls: a call inside the code is of a part that uses its frame
  * @lead:	bytes in front of @text that have the rules of its first
  */
 struct flow_code {
@@ -67,6 +69,7 @@ struct flow_code {
 	uint32_t		rest_from;
 	uint32_t		stubs_from;
 	uint32_t		lead;
+	bool			inner_calls;
 };
 
 /* A row whose CFA has no base: no rules from here on. */
