@@ -215,8 +215,11 @@ static void judge(const struct user_regs_struct *r)
 		return;
 	}
 	/* A collection moves objects, and writes to saved registers. */
-	/* The blob moves the return address behind the poll. */
-	if (got.ra - top->ra < 12 &&
+	/*
+	 * The safepoint blob moves the return address behind the poll, others
+	 * write where an exception was thrown.
+	 */
+	if ((got.ra - top->ra < 12 || got.ra == get_word(top->cfa - 8)) &&
 	    (got.fp == top->fp || !needs(got.ra, SFJIT_X86_64_FP)) &&
 	    (got.cfa == top->cfa || !needs(got.ra, SFJIT_X86_64_SP))) {
 		good++;
@@ -516,7 +519,7 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = nothing };
 	unsigned long rounds, steps;
 	double seconds;
-	int status = 0;
+	int status = 0, patience = 200;
 
 	if (argc < 6)
 		return 2;
@@ -535,6 +538,8 @@ int main(int argc, char **argv)
 		}
 		if (tid)
 			step_round(steps);
+		else if (patience--)
+			rounds++;
 	}
 	read_symbols();
 	print_places("wrong", wrong, nr_wrong, 30);

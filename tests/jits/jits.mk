@@ -30,7 +30,19 @@ $(O)/tests/jits/lli.bc: tests/jits/lli.cc
 	@mkdir -p $(@D)
 	clang++ -Wall -O2 -emit-llvm -c -o $@ $<
 
+# HotSpot inlines no method of more than 325 bytes of bytecode.
+hotspot_bulk = $(foreach n,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 \
+	21 22 23 24 25 26 27 28 29 30 31 32 33 34,x = x * 31 + $(n) ^ x >>> 3;)
+
+# By javac, which not every test needs.
+$(O)/tests/jits/hotspot/Graph.class: tests/jits/hotspot.java.in
+	@mkdir -p $(@D)
+	sed 's/@BULK@/$(hotspot_bulk)/' $< >$(@D)/Graph.java
+	javac --release 17 -d $(@D) $(@D)/Graph.java
+
+jits-java: $(O)/tests/jits/hotspot/Graph.class
+
 jits-programs: $(O)/tests/jits/lli.bc $(O)/tests/diff/jits-oracle \
 	$(O)/tests/replay/recorder
 
-.PHONY: jits-programs
+.PHONY: jits-programs jits-java

@@ -22,6 +22,7 @@ rate=${JITS_RATE:-499}
 period=4000000
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
 sfjit=$PWD/build/bin/sfjit
+options=		# of sfjit run, by the programs
 dir=$PWD/tests/jits
 
 die() {
@@ -48,8 +49,8 @@ record() {
 	base=$out/$1.$2 graph=fp run=
 	case $2 in
 	before | before.rec) ;;
-	fp | fp.rec) run="$sfjit run --" ;;
-	defer) run="$sfjit run --" graph=fp,defer ;;
+	fp | fp.rec) run="$sfjit run $options --" ;;
+	defer) run="$sfjit run $options --" graph=fp,defer ;;
 	esac
 	shift 2
 	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run##*/}$*" |
