@@ -67,6 +67,13 @@ repeat 1010 "$run/plugin-anonymous.so" "$run/plugin1.so"
 repeat 1010 "$run/plugin1.so" "$run/plugin2.so"
 repeat 1010 "$run/plugin-gap.so" "$run/plugin-bare.so"
 
+# A library with a JIT: its function is diverted whenever it is loaded.
+repeat 1 "$run/plugin-gdb.so"
+is "1000 times a library with gdb's interface: followed" 1010 \
+	"$(grep -c 'follows .*plugin-gdb.so:__jit_debug_register_code' "$log")"
+is "and its calls are noticed" 1010 \
+	"$(grep -c "skipped jit:10: an entry of gdb's list is not" "$log")"
+
 register "$run/user-plugin" >"$tmp/out"
 is "dlopen by the RUNPATH of the caller" 6 "$(cat "$tmp/out")"
 like "and its library has a table" "registered *" "$(logged libhidden)"

@@ -7,7 +7,8 @@ RUN_TESTS := $(O)/tests/run
 RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader prefork hello hello-static \
 	hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
-	formats.so plugin-gap.so plugin-bare.so plugin-early.so plugin-anonymous.so plugin-broken.so libtls.so \
+	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
+	plugin-gdb.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
@@ -39,10 +40,10 @@ run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h \
 	tests/unit/run/jit_elf.h tests/lib/case.c tests/lib/case.h
 
 $(RUN_TESTS)/jit: $(run_jit)
-	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s -pthread
 
 $(RUN_TESTS)/jit-mistakes: $(run_jit) $(RUN_TESTS)/libframes.so
-	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s \
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s -pthread \
 		'-Wl,-rpath,$$ORIGIN'
 
 $(RUN_TESTS)/hello-static: tests/unit/run/hello.c
@@ -64,6 +65,9 @@ $(RUN_TESTS)/plugin-gap.so: tests/unit/run/plugin.c
 # Without crti.o: nothing of ours is called when it is loaded.
 $(RUN_TESTS)/plugin-bare.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=4 -nostartfiles -o $@ $<
+
+$(RUN_TESTS)/plugin-gdb.so: tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=7 -DGDB $(run_id) -fno-toplevel-reorder -o $@ $<
 
 # Nothing of it is relocated when its resolver runs.
 $(RUN_TESTS)/plugin-early.so: tests/unit/run/early.c

@@ -13,6 +13,7 @@
  */
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@
 #define NOIPA		__attribute__((noipa))
 #define MOST		64
 #define RING		(8 * PAGE)
+#define FORKS		50
 
 void __register_frame(void *begin);
 void __deregister_frame(void *begin);
@@ -735,6 +737,53 @@ static void forked(void)
 	retire();
 }
 
+static volatile bool enough;
+
+/* Frames for text that is not there: nothing but the work of the module. */
+static void *publish_always(void *arg)
+{
+	static struct frames own;
+
+	frames_begin(&own, 0);
+	frames_function(&own, (uintptr_t)arg, 16, 0);
+	frames_end(&own);
+	while (!enough) {
+		__register_frame(own.bytes);
+		__deregister_frame(own.bytes);
+	}
+	return NULL;
+}
+
+/* A child goes on although a thread that it does not have was at work. */
+static void forked_at_work(void)
+{
+	unsigned int i, good = 0;
+	pthread_t thread;
+	int status;
+	pid_t child;
+
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	MUST(!pthread_create(&thread, NULL, publish_always, (void *)PAGE));
+	for (i = 0; i < FORKS; i++) {
+		child = fork();
+		MUST(child >= 0);
+		if (!child) {
+			not_the_test();
+			__register_frame(frames.bytes);
+			if (!walks)
+				_exit(0);
+			_exit(!check_insn("in a child", area, 13));
+		}
+		MUST(waitpid(child, &status, 0) == child);
+		good += status == 0;
+	}
+	enough = true;
+	pthread_join(thread, NULL);
+	IS("children of a process that publishes", good, FORKS);
+	retire();
+}
+
 /* What libgcc aborts for, or does not survive. */
 static void all_mistakes(void)
 {
@@ -742,6 +791,7 @@ static void all_mistakes(void)
 	never_removed();
 	reused_addresses();
 	broken();
+	forked_at_work();
 }
 
 static void all(void)

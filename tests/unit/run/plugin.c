@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* A library to load. NUMBER tells its builds apart. */
+/*
+ * A JIT: its constructor tells gdb of a file that is not there. Behind the
+ * function is padding up to the next one.
+ */
+#ifdef GDB
+struct {
+	unsigned int version, action;
+	const void *relevant, *first;
+} __jit_debug_descriptor = { 1, 1, (void *)16, 0 };
+
+void __jit_debug_register_code(void);
+void __attribute__((noinline)) __jit_debug_register_code(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+	__jit_debug_register_code();
+}
+#endif
+
 int plugin_number(void);
 int plugin_number(void)
 {
