@@ -67,10 +67,8 @@ fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
 fuzz_san += -fno-sanitize=alignment
 
 # The unwinder, looked at by sanitizers and for coverage; and the rest.
-fuzz_unwinder := sframe sframe_cache sframe_section sframe_callchain \
-	sframe_prctl user
-# With the step that is inlined there to be compared.
-fuzz_compared := $(filter-out sframe_callchain,$(fuzz_unwinder)) callchain
+fuzz_unwinder := sframe sframe_cache sframe_known sframe_section \
+	sframe_callchain sframe_prctl user
 fuzz_harness := model ref input compare
 # Comparisons are no use to mutations that know the fields.
 fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \
@@ -79,9 +77,9 @@ fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
 fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
 	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
 	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
-	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h) \
-	$(FUZZ_KERNEL)/kernel/unwind/sframe_callchain.c
-fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_read
+	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h)
+fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps_known \
+	-Wl,--wrap=sframe_read
 
 # fuzz_compile VARIANT, SOURCES' DIRECTORY, COMMAND
 define fuzz_compile
@@ -102,7 +100,7 @@ $(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
 $(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
 
 # fuzz_objects VARIANT, TARGET, MORE
-fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_compared)) \
+fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
 	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2)_target $(3) \
 	finding $(if $(filter live,$(2)),,mutate))
 

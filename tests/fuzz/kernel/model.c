@@ -928,9 +928,10 @@ struct known_rules *model_known(unsigned long ip)
 	return NULL;
 }
 
-void model_note_rules(unsigned long ip, u64 id, u64 seq,
+void model_note_rules(const struct unwind_user_state *state, u64 id,
 		      const struct ref_frame *frame)
 {
+	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
 	struct known_rules *known = model_known(ip);
 
 	if (!known) {
@@ -939,7 +940,8 @@ void model_note_rules(unsigned long ip, u64 id, u64 seq,
 		known = &model.known[model.nr_known++];
 	}
 	*known = (struct known_rules) {
-		.ip = ip, .id = id, .seq = seq, .by_fp = !frame,
+		.ip = ip, .exact = state->exact_ip, .id = id,
+		.seq = state->sframe.seq, .by_fp = !frame,
 	};
 	if (frame)
 		known->frame = *frame;
@@ -1156,6 +1158,66 @@ int model_step(struct unwind_user_state *state,
 	return step->ret;
 }
 
+/* Two words of each frame, and none when the time is over. */
+static void compare_known(struct step *step)
+{
+	const struct sframe_walk *before = &step->before.sframe;
+	const struct sframe_walk *after = &step->after.sframe;
+	long spent = (long)before->budget + before->slack -
+		     ((long)after->budget + after->slack);
+	bool ends = after->budget < 0 || step->late;
+	struct unwind_user_state want = step->before;
+
+	model.next_load = step->first_load;
+	ref_steps_known(&want, step);
+	same(same_state(&want, &step->after), "another caller");
+	same(model.next_load == step->behind_load,
+	     "a step reads what it does not need");
+	same(step->sections <= 1, "too many access sections");
+	same(step->ret == step->nr_ips, "another number of steps");
+	same(step->behind_load - step->first_load <=
+	     2 * step->nr_ips + 2, "more is read than is paid for");
+	same(ends || spent == SFRAME_STACK_READS * step->ret,
+	     "other steps are paid for");
+	same(!ends || (!step->ret && !after->slack),
+	     "the deadline or the budget is passed");
+}
+
+unsigned int __real_sframe_steps_known(struct unwind_user_state *state,
+				       unsigned long *ips, unsigned int max);
+unsigned int __wrap_sframe_steps_known(struct unwind_user_state *state,
+				       unsigned long *ips, unsigned int max)
+{
+	unsigned int next_load = model.next_load, i;
+	struct step *step = &model.steps[model.nr_steps];
+
+	if (model.nr_steps++ == MAX_STEPS)
+		finding("steps without end");
+	if (!model.preempt_disabled)
+		finding("steps may go on on another CPU");
+	memset(step, 0, sizeof(*step));
+	step->known = true;
+	step->before = *state;
+	step->seq = model.registry.seq;
+	step->first_load = model.nr_loads;
+	step->first_find = model.nr_finds;
+	model.step = step;
+	step->ret = __real_sframe_steps_known(state, ips, max);
+	model.step = NULL;
+	if (model.open)
+		finding("user access is left open");
+	step->after = *state;
+	step->behind_load = model.nr_loads;
+	step->behind_find = model.nr_finds;
+	same(step->ret <= max, "more steps than there is space for");
+	compare_known(step);
+	for (i = 0; i < step->ret; i++)
+		same(ips[i] == model.ips[step->first_ip + i],
+		     "another address");
+	model.next_load = next_load;
+	return step->ret;
+}
+
 int __real_sframe_step(struct unwind_user_state *state);
 int __wrap_sframe_step(struct unwind_user_state *state)
 {
@@ -1205,10 +1267,11 @@ void model_reset(void)
 void model_walk_other(void)
 {
 	struct sframe_registry other = { .id = ++model.last_id };
-	struct sframe_walk walk = { .reg = &other };
+	struct unwind_user_state state = { .sframe.reg = &other };
 
 	shim_preempt_lock();
-	sframe_cache_attach(&walk);
+	sframe_walk_attach(&state);
+	sframe_walk_detach(&state);
 	shim_preempt_unlock(NULL);
 	model.nr_known = 0;
 }
@@ -1232,6 +1295,7 @@ void model_start(bool in_sample)
 	model.next_find = 0;
 	model.nr_steps = 0;
 	model.next_step = 0;
+	model.nr_ips = 0;
 	model.nr_rows = 0;
 	model.next_row = 0;
 	model.rcu_depth = 0;

@@ -91,6 +91,7 @@ struct model_window {
 /* Rules that a step has found, for those that follow it to the address. */
 struct known_rules {
 	unsigned long ip;
+	bool exact;		/* of an interrupted instruction */
 	u64 id;			/* of the window, or 0 */
 	u64 seq;		/* of the registry */
 	bool by_fp;
@@ -108,6 +109,8 @@ struct find {
 struct step {
 	struct unwind_user_state before, after;
 	int ret;
+	bool known;		/* or several, by rules that are at hand */
+	unsigned int first_ip, nr_ips;	/* then, by the reference */
 	u64 seq;		/* of the registry, before */
 	u64 seq_behind[2];	/* when a section was read */
 	u32 reads[2];		/* numbers of the reads */
@@ -167,6 +170,10 @@ struct model {
 	struct known_rules known[MAX_KNOWN];
 	unsigned int nr_known;
 
+	/* addresses of steps by rules that are at hand */
+	unsigned long ips[MAX_LOADS];
+	unsigned int nr_ips;
+
 	/* time */
 	u64 limit;		/* of a walk */
 	unsigned int unseen;	/* reads since the clock was looked at */
@@ -209,8 +216,8 @@ bool model_all_taken(void);
 
 /* What the rules at an address were when they were read last, or NULL. */
 struct known_rules *model_known(unsigned long ip);
-/* @frame is NULL if the frame pointer decides. */
-void model_note_rules(unsigned long ip, u64 id, u64 seq,
+/* Of the state's address; @frame is NULL if the frame pointer decides. */
+void model_note_rules(const struct unwind_user_state *state, u64 id,
 		      const struct ref_frame *frame);
 
 /* Compare one step. */

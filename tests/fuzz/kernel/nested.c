@@ -6,6 +6,8 @@
  * A walk in an NMI, at each point of a walk where it makes a difference: what
  * either finds in the cache has to be true.
  */
+#include <linux/sframe.h>
+
 #include "sframe_cache.h"
 
 int printf(const char *format, ...);
@@ -21,7 +23,7 @@ void (*shim_at_point)(void);
 static struct sframe_registry registry;
 static unsigned long ips[NR_IPS];
 static unsigned int points, interrupted, nested_first, nested_nr;
-static unsigned long found, read;
+static unsigned long found, read, without;
 
 void shim_own_cpu(void)
 {
@@ -53,34 +55,35 @@ static void check(const struct sframe_walk *walk, unsigned long ip,
 		finding("rules of something else are in the cache");
 }
 
-static void step(const struct sframe_walk *walk, unsigned long ip)
+static void step(const struct unwind_user_state *state, unsigned long ip)
 {
-	const struct sframe_cache_entry *entry;
-	struct unwind_user_frame frame;
-	u32 seq;
+	const struct unwind_user_frame *frame;
+	struct unwind_user_frame copy;
 
-	entry = sframe_cache_find(walk, ip, &seq);
-	if (entry) {
+	frame = sframe_cache_find(&state->sframe, ip);
+	if (frame) {
 		shim_point();
-		memcpy(&frame, &entry->frame, sizeof(frame));
+		memcpy(&copy, frame, sizeof(copy));
 		shim_point();
-		if (sframe_cache_used(entry, seq)) {
-			check(walk, ip, &frame);
-			return;
-		}
+		check(&state->sframe, ip, &copy);
+		return;
 	}
 	read++;
-	frame = truth(walk, ip);
-	sframe_cache_store(walk, ip, ip, &frame);
+	copy = truth(&state->sframe, ip);
+	sframe_cache_store(state, ip, ip, &copy);
 }
 
 static void walk(unsigned int first, unsigned int nr)
 {
-	struct sframe_walk walk = { .reg = &registry, .seq = registry.seq };
+	struct unwind_user_state state = {
+		.sframe = { .reg = &registry, .seq = registry.seq },
+	};
 
-	sframe_cache_attach(&walk);
+	sframe_walk_attach(&state);
+	without += !state.sframe.cache;
 	while (nr--)
-		step(&walk, ips[first++ % NR_IPS]);
+		step(&state, ips[first++ % NR_IPS]);
+	sframe_walk_detach(&state);
 }
 
 static void interrupt(void)
@@ -146,31 +149,66 @@ static void find_ips(void)
 /* An address is found until something changes, and then by its window. */
 static void try_again(void)
 {
-	struct sframe_walk walk = { .reg = &registry };
-	struct unwind_user_frame frame;
+	struct unwind_user_state state = { .sframe.reg = &registry };
+	struct sframe_walk *walk = &state.sframe;
+	const struct unwind_user_frame *known;
 	unsigned long ip = ips[NR_IPS - 1];
-	u32 seq;
+	struct unwind_user_frame frame;
 
 	prepare(0);
-	walk.seq = registry.seq;
-	sframe_cache_attach(&walk);
-	frame = truth(&walk, ip);
-	sframe_cache_store(&walk, ip, 7, &frame);
-	if (!sframe_cache_find(&walk, ip, &seq))
+	walk->seq = registry.seq;
+	sframe_walk_attach(&state);
+	frame = truth(walk, ip);
+	sframe_cache_store(&state, ip, 7, &frame);
+	if (!sframe_cache_find(walk, ip))
 		finding("rules that were stored are not found");
 	registry.seq++;
-	if (sframe_cache_find(&walk, ip, &seq))
+	if (sframe_cache_find(walk, ip))
 		finding("rules of before a change are found");
-	if (sframe_cache_again(&walk, ip, 8, &frame))
+	sframe_cache_store(&state, ip + 1, 7, &frame);
+	if (sframe_cache_find(walk, ip + 1))
+		finding("rules of before a change are stored");
+	if (sframe_cache_again(walk, ip, 8))
 		finding("rules of another window are found");
-	memset(&frame, 0, sizeof(frame));
-	if (!sframe_cache_again(&walk, ip, 7, &frame))
+	known = sframe_cache_again(walk, ip, 7);
+	if (!known)
 		finding("rules of a window that stays are not found");
-	check(&walk, ip, &frame);
-	walk.seq = registry.seq;
-	sframe_cache_again(&walk, ip, 7, &frame);
-	if (!sframe_cache_find(&walk, ip, &seq))
+	check(walk, ip, known);
+	if (sframe_cache_find(walk, ip))
+		finding("rules are kept for a window that was looked up before");
+	walk->seq = registry.seq;
+	if (!sframe_cache_again(walk, ip, 7) || !sframe_cache_find(walk, ip))
 		finding("rules that were found again are not kept");
+	sframe_walk_detach(&state);
+
+	registry.id++;
+	sframe_walk_attach(&state);
+	if (sframe_cache_again(walk, ip, 7))
+		finding("rules of another address space are found");
+	sframe_walk_detach(&state);
+}
+
+/* Interrupted addresses leave those of calls where they are. */
+static void try_exact(void)
+{
+	struct unwind_user_state state = {
+		.sframe = { .reg = &registry, .seq = registry.seq },
+	};
+	struct unwind_user_frame frame = { 0 };
+	unsigned int i;
+
+	prepare(0);
+	state.sframe.seq = registry.seq;
+	sframe_walk_attach(&state);
+	for (i = 0; i < NR_IPS - 1; i++) {
+		state.exact_ip = i >= SFRAME_CACHE_WAYS - 1;
+		sframe_cache_store(&state, ips[i], 1, &frame);
+	}
+	for (i = 0; i < NR_IPS - 1; i++)
+		if (!sframe_cache_find(&state.sframe, ips[i]) !=
+		    (i >= SFRAME_CACHE_WAYS - 1 && i < NR_IPS - 2))
+			finding("another address has lost its place");
+	sframe_walk_detach(&state);
 }
 
 int main(void)
@@ -181,12 +219,14 @@ int main(void)
 		finding("no memory for the cache");
 	find_ips();
 	try_again();
+	try_exact();
 	for (before = 0; before < 4; before++)
 		for (nested_first = 0; nested_first < NR_IPS; nested_first++)
 			for (nested_nr = 1; nested_nr <= NR_IPS; nested_nr++)
 				try_points(before);
-	if (!found || !read)
+	if (!found || !read || !without)
 		finding("nothing was tried");
-	printf("%lu rules found, %lu read: no finding\n", found, read);
+	printf("%lu rules found, %lu read, %lu walks without a cache: no finding\n",
+	       found, read, without);
 	return 0;
 }

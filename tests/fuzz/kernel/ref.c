@@ -494,6 +494,7 @@ static enum sframe_reason find_row(struct place *place,
 {
 	u64 start, last = 0;
 	unsigned int i;
+	u8 info;
 
 	func->next = U32_MAX;
 	for (i = 0; i < attr->nr_rows; i++, last = start) {
@@ -503,14 +504,18 @@ static enum sframe_reason find_row(struct place *place,
 			return SFRAME_REASON_FRE_OFFSET;
 		if (take_number(place, attr->start_size, &start))
 			return SFRAME_REASON_SECTION_FAULT;
+		/* Two bytes are read at once. */
+		if (attr->start_size == 1 && take(place, 1, &info))
+			return SFRAME_REASON_SECTION_FAULT;
 		if (i && start <= last)
 			return SFRAME_REASON_ROW_ORDER;
 		if (start > off) {
 			func->next = start;
 			break;
 		}
-		if (take(place, 1, &row->info))
+		if (attr->start_size > 1 && take(place, 1, &info))
 			return SFRAME_REASON_SECTION_FAULT;
+		row->info = info;
 		row->nr = row->info >> 1 & 15;
 		row->size = 1 << (row->info >> 5 & 3);
 		if (row->nr > 7 || row->size > 4)
@@ -954,27 +959,43 @@ static int step_by(struct unwind_user_state *state, struct step *step)
 	return step->reason ? refuse(&state->sframe, step->reason) : 0;
 }
 
-/*
- * Nothing but the stack was read: then the rules are those of a step before.
- * Two addresses have always a place in the cache.
- */
-static bool is_from_cache(const struct step *step)
+/* Few addresses have always a place in the cache, interrupted ones the last. */
+static bool has_place(const struct known_rules *known)
 {
-	if (step->nr_reads && model.nr_known <= SFRAME_CACHE_WAYS)
+	return model.nr_known == 1 ||
+	       (!known->exact && model.nr_known < SFRAME_CACHE_WAYS);
+}
+
+/* Nothing but the stack was read: then the rules are those of a step before. */
+static bool is_from_cache(const struct step *step,
+			  const struct known_rules *known)
+{
+	if (step->nr_reads && has_place(known))
 		finding("rules are read again");
 	return !step->nr_reads;
 }
 
-static bool find_known(const struct step *step, unsigned long ip,
-		       const struct known_rules **known)
+static const struct known_rules *find_known(const struct step *step,
+					    unsigned long ip)
 {
-	*known = model_known(ip);
-	if (!*known || (*known)->seq != step->seq)
-		return false;
-	if (step->first_find != step->behind_find &&
-	    model.nr_known <= SFRAME_CACHE_WAYS)
-		finding("a window is looked up again");
-	return step->first_find == step->behind_find && is_from_cache(step);
+	const struct known_rules *known = model_known(ip);
+
+	if (!known || known->seq != step->seq)
+		return NULL;
+	if (step->first_find != step->behind_find) {
+		if (has_place(known))
+			finding("a window is looked up again");
+		return NULL;
+	}
+	return is_from_cache(step, known) ? known : NULL;
+}
+
+/* Rules are kept if nothing has changed while they were found. */
+static void keep(const struct unwind_user_state *state, const struct step *step,
+		 u64 id, const struct ref_frame *frame)
+{
+	if (state->sframe.seq == step->seq)
+		model_note_rules(state, id, frame);
 }
 
 /*
@@ -996,6 +1017,9 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	else
 		step->reason = ref_find(ref, ip, step->reads[try], &func,
 					&step->frame);
+	/* What was copied need not be looked at again. */
+	if (!step->reason && ref->nr_rows)
+		keep(state, step, window->id, &step->frame);
 	if (!step->reason)
 		step->reason = read_by_frame(state, &step->frame, &caller);
 	if (!ref->nr_rows && step->seq_behind[try] != state->sframe.seq) {
@@ -1010,8 +1034,7 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	if (model.missing)
 		finding("a byte that is needed was not read");
 	if (!step->reason && !ref->nr_rows && !ref->live)
-		model_note_rules(ip, window->id, state->sframe.seq,
-				 &step->frame);
+		keep(state, step, window->id, &step->frame);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, &step->frame, &caller);
 	return true;
@@ -1021,26 +1044,20 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 {
 	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
 	struct sframe_walk *walk = &state->sframe;
-	bool there = ip - walk->first < walk->length &&
-		     step->seq == walk->seq;
-	const struct known_rules *known;
+	const struct known_rules *known = find_known(step, ip);
 	const struct model_window *window;
 	unsigned int try;
 
-	window = there ? model_window_of(walk->window) : NULL;
-	if (there && !window)
-		return -ENOENT;
-	if (!(window && window->ref.nr_rows) && find_known(step, ip, &known)) {
+	if (known) {
 		step->frame = known->frame;
 		return known->by_fp ? -ENOENT : step_by(state, step);
 	}
-	if (!there)
+	if (ip - walk->first >= walk->length || step->seq != walk->seq)
 		look_up(walk, ip);
 	for (try = 0; try < 2; try++) {
 		window = model_window_of(walk->window);
 		if (!window || window->ref.format == SFRAME_FORMAT_FP) {
-			model_note_rules(ip, window ? window->window->id : 0,
-					 walk->seq, NULL);
+			keep(state, step, 0, NULL);
 			return -ENOENT;
 		}
 		if (window->ref.format == SFRAME_FORMAT_END) {
@@ -1049,10 +1066,10 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 		}
 		known = model_known(ip);
 		if (!window->ref.nr_rows && known &&
-		    known->id == window->window->id && is_from_cache(step)) {
+		    known->id == window->window->id &&
+		    is_from_cache(step, known)) {
 			step->frame = known->frame;
-			model_note_rules(ip, known->id, walk->seq,
-					 &step->frame);
+			keep(state, step, known->id, &step->frame);
 			return step_by(state, step);
 		}
 		if (try_window(state, step, &window->ref, try, ip))
@@ -1062,6 +1079,63 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	return refuse(walk, step->reason);
 }
 
+static const struct ref_frame *fp_frame(s32 ws)
+{
+	static struct ref_frame frame;
+
+	frame = (struct ref_frame) {
+		.cfa = { .base = REF_FP, .off = 2 * ws },
+		.ra = saved_at(-ws),
+		.fp = saved_at(-2 * ws),
+	};
+	return &frame;
+}
+
+/* Of a range that is known to have no section, or of a step before. */
+static bool frame_at_hand(const struct unwind_user_state *state,
+			  const struct step *step, struct ref_frame *frame)
+{
+	const struct sframe_walk *walk = &state->sframe;
+	unsigned long ip = state->ip - 1;
+	const struct model_window *window;
+	const struct known_rules *known;
+
+	if (ip - walk->first < walk->length && step->seq == walk->seq) {
+		window = model_window_of(walk->window);
+		if (window && window->ref.nr_rows)
+			return !copied_frame(&window->ref, ip, frame);
+		if (!window) {
+			*frame = *fp_frame(8);
+			return state->fp >= state->sp;
+		}
+	}
+	known = model_known(ip);
+	if (!known || known->seq != step->seq)
+		return false;
+	*frame = known->by_fp ? *fp_frame(8) : known->frame;
+	return !known->by_fp || state->fp >= state->sp;
+}
+
+void ref_steps_known(struct unwind_user_state *state, struct step *step)
+{
+	struct ref_frame frame;
+	struct caller caller;
+
+	step->first_ip = model.nr_ips;
+	while (model.next_load < step->behind_load) {
+		if (state->exact_ip || state->ri)
+			finding("a frame is passed by");
+		if (!frame_at_hand(state, step, &frame) || frame.flex ||
+		    frame.signal || frame.outermost)
+			finding("a step by rules that are not at hand");
+		if (read_caller(state, &frame, &caller) ||
+		    enter(state, &caller, false))
+			return;
+		model.ips[model.nr_ips++] = state->ip;
+		step->nr_ips++;
+	}
+}
+
 enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 {
 	const s32 ws = state->ws;
@@ -1069,11 +1143,7 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 		.cfa = { .base = REF_SP, .off = ws },
 		.ra = saved_at(-ws),
 	};
-	const struct ref_frame frame = {
-		.cfa = { .base = REF_FP, .off = 2 * ws },
-		.ra = saved_at(-ws),
-		.fp = saved_at(-2 * ws),
-	};
+	const struct ref_frame frame = *fp_frame(ws);
 	bool is_entry = state->topmost && state->regs && shim_function_start;
 	enum sframe_reason reason;
 	struct caller caller;
@@ -1124,22 +1194,22 @@ static void start_windows(struct unwind_user_state *state, bool in_sample)
 		finding("a walk has the budget of another");
 }
 
-static bool next_is(const struct unwind_user_state *state)
+static bool next_is(const struct unwind_user_state *state, bool known)
 {
 	const struct step *step = &model.steps[model.next_step];
 
-	return model.next_step < model.nr_steps &&
+	return model.next_step < model.nr_steps && step->known == known &&
 	       step->first_load == model.next_load &&
 	       step->before.ip == state->ip && step->before.sp == state->sp;
 }
 
-/* The step by windows was compared; take it as it was. */
-static int take_step(struct unwind_user_state *state)
+/* The step by windows, or some, was compared; take it as it was. */
+static const struct step *take_step(struct unwind_user_state *state, bool known)
 {
 	struct unwind_user_state at = *state;
 	const struct step *step;
 
-	if (!next_is(state))
+	if (!next_is(state, known))
 		finding("windows are passed by");
 	step = &model.steps[model.next_step++];
 	at.fault = step->before.fault;
@@ -1149,13 +1219,27 @@ static int take_step(struct unwind_user_state *state)
 	at.sframe.slack = step->before.sframe.slack;
 	/* The walk may have gone on later. */
 	at.sframe.cache = step->before.sframe.cache;
-	at.sframe.epoch = step->before.sframe.epoch;
 	if (memcmp(&at, &step->before, sizeof(at)))
 		finding("a step from another position");
 	model.next_load = step->behind_load;
 	model.next_find = step->behind_find;
 	*state = step->after;
-	return step->ret;
+	return step;
+}
+
+/* Steps by rules at hand; false if the next one has to be another. */
+static bool take_known(struct unwind_user_state *state, unsigned long *ips,
+		       unsigned int *nr, unsigned int max)
+{
+	const struct step *step;
+	unsigned int i;
+
+	if (!next_is(state, true))
+		return false;
+	step = take_step(state, true);
+	for (i = 0; i < step->nr_ips && *nr < max; i++)
+		ips[(*nr)++] = model.ips[step->first_ip + i];
+	return true;
 }
 
 /* 0, or why the stack ends. */
@@ -1165,7 +1249,7 @@ static int next(struct unwind_user_state *state, bool windows,
 	int ret = -ENOENT;
 
 	if (windows)
-		ret = take_step(state);
+		ret = take_step(state, false)->ret;
 	*reason = SFRAME_REASON_NONE;
 	if (ret == -ENOENT) {
 		switch (ref_fp_step(state)) {
@@ -1211,10 +1295,13 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 	windows = state.ws == 8 && model.nr_windows && model.limit;
 	if (windows && max > 1)
 		start_windows(&state, false);
-	do {
+	ips[nr++] = state.ip;
+	while (nr < max && !next_sleeping(&state, windows, reason) &&
+	       !state.done) {
 		ips[nr++] = state.ip;
-	} while (nr < max && !next_sleeping(&state, windows, reason) &&
-		 !state.done);
+		while (windows && take_known(&state, ips, &nr, max))
+			;
+	}
 	return nr;
 }
 
@@ -1233,6 +1320,8 @@ unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
 		if (nr == limit)
 			break;
 		ips[nr++] = state.ip;
+		while (take_known(&state, ips, &nr, min(max, limit)))
+			;
 	}
 	return nr;
 }

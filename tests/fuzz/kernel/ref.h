@@ -75,6 +75,8 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 
 /* One step; returns what the kernel's does, and why. */
 int ref_step(struct unwind_user_state *state, struct step *step);
+/* The steps that were made by rules at hand, as its notes tell. */
+void ref_steps_known(struct unwind_user_state *state, struct step *step);
 
 /* A step by frame pointer: 0 or why not. */
 enum sframe_reason ref_fp_step(struct unwind_user_state *state);

@@ -16,6 +16,9 @@ struct seq_operations;
 struct sframe_registry;
 struct unwind_user_state;
 
+/* Steps that are made at once. */
+#define SFRAME_KNOWN_STEPS	16
+
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
 static inline void sframe_mm_init(struct mm_struct *mm)
@@ -61,8 +64,11 @@ static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 }
 
 bool sframe_walk_init(struct unwind_user_state *state, bool sample);
-void sframe_walk_attach(struct unwind_user_state *state);
 int sframe_step(struct unwind_user_state *state);
+unsigned int sframe_steps_known(struct unwind_user_state *state,
+				unsigned long *ips, unsigned int max);
+void sframe_walk_attach(struct unwind_user_state *state);
+void sframe_walk_detach(struct unwind_user_state *state);
 void sframe_refused(struct unwind_user_state *state);
 
 int sframe_prctl_register(unsigned long key, unsigned long addr,
@@ -103,13 +109,24 @@ static inline bool sframe_walk_init(struct unwind_user_state *state,
 	return false;
 }
 
+static inline int sframe_step(struct unwind_user_state *state)
+{
+	return -ENOENT;
+}
+
+static inline unsigned int
+sframe_steps_known(struct unwind_user_state *state, unsigned long *ips,
+		   unsigned int max)
+{
+	return 0;
+}
+
 static inline void sframe_walk_attach(struct unwind_user_state *state)
 {
 }
 
-static inline int sframe_step(struct unwind_user_state *state)
+static inline void sframe_walk_detach(struct unwind_user_state *state)
 {
-	return -ENOENT;
 }
 
 static inline void sframe_refused(struct unwind_user_state *state)

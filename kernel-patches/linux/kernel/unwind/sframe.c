@@ -24,15 +24,15 @@
 #include <asm/unwind_user_sframe.h>
 
 #include "sframe.h"
+#include "sframe_cache.h"
 #include "sframe_format.h"
-#include "sframe_step.h"
+#include "sframe_known.h"
 #include "signal.h"
 #include "user.h"
 
 /* A row as it is stored; its words are at @words. */
 struct sframe_row {
 	unsigned long	words;
-	u32		start;
 	u8		info;
 };
 
@@ -54,11 +54,16 @@ union sframe_attr_head {
 	};
 };
 
-/*
- * How much is left of the walk? One clock read for SFRAME_INTERVAL reads, each
- * of which may take long: pages that were never used, or memory of a device.
+/**
+ * sframe_look - how much is left of a walk?
+ * @walk:	the walk; has SFRAME_INTERVAL reads until the next look
+ *
+ * One clock read for so many, each of which may take long: pages that were never
+ * used, or memory of a device.
+ *
+ * Return: SFRAME_REASON_NONE, or why the walk has to end.
  */
-static noinline enum sframe_reason sframe_look(struct sframe_walk *walk)
+enum sframe_reason sframe_look(struct sframe_walk *walk)
 {
 	walk->budget -= SFRAME_INTERVAL - walk->slack;
 	walk->slack = SFRAME_INTERVAL;
@@ -259,18 +264,29 @@ sframe_read_attr(struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
+/*
+ * The start of a row. If that is a byte, it is read with the info byte behind it
+ * by one load.
+ */
 static __always_inline bool
 sframe_get_start(struct unwind_user_state *state, const u8 fre_type,
-		 unsigned long addr, u32 *start)
+		 unsigned long addr, u32 *start, u8 *info)
 {
+	union {
+		u16	load;
+		struct {
+			u8	start;
+			u8	info;
+		};
+	} head;
 	u16 half;
-	u8 byte;
 
 	switch (fre_type) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		if (!unwind_user_get(state, &byte, addr))
+		if (!unwind_user_get(state, &head.load, addr))
 			return false;
-		*start = byte;
+		*start = head.start;
+		*info = head.info;
 		return true;
 	case SFRAME_FRE_TYPE_ADDR2:
 		if (!unwind_user_get(state, &half, addr))
@@ -309,13 +325,15 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		 const u8 fre_type)
 {
 	const unsigned int head = (1 << fre_type) + 1;
+	const unsigned int nr_rows = func->nr_rows;
 	unsigned long pos = func->rows;
 	enum sframe_reason reason;
+	s64 last = -1;
 	unsigned int i;
 	u32 start;
-	u8 size;
+	u8 size, info;
 
-	for (i = 0; i < func->nr_rows; i++) {
+	for (i = 0; i < nr_rows; i++) {
 		/* The time of a step is bounded, whatever the table says. */
 		if (i == SFRAME_STEP_ROWS)
 			return SFRAME_REASON_ROW_COUNT;
@@ -326,23 +344,25 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		/* The rows end where the section does. */
 		if (pos + head > end)
 			return SFRAME_REASON_FRE_OFFSET;
-		if (!sframe_get_start(state, fre_type, pos, &start))
+		if (!sframe_get_start(state, fre_type, pos, &start, &info))
 			return SFRAME_REASON_SECTION_FAULT;
 
 		/* Rows that go back or stand still have no meaning. */
-		if (i && start <= row->start)
+		if (start <= last)
 			return SFRAME_REASON_ROW_ORDER;
+		last = start;
 		if (start > off) {
 			func->next_row = start;
 			break;
 		}
 
-		if (!unwind_user_get(state, &row->info, pos + head - 1))
+		if (fre_type != SFRAME_FRE_TYPE_ADDR1 &&
+		    !unwind_user_get(state, &info, pos + head - 1))
 			return SFRAME_REASON_SECTION_FAULT;
-		size = sframe_words_size[SFRAME_WORDS_INDEX(row->info)];
+		size = sframe_words_size[SFRAME_WORDS_INDEX(info)];
 		if (size == SFRAME_NO_WORDS)
 			return SFRAME_REASON_ROW_WORDS;
-		row->start = start;
+		row->info = info;
 		row->words = pos + head;
 		pos = row->words + size;
 	}
@@ -752,80 +772,32 @@ static int sframe_refuse(struct sframe_walk *walk, enum sframe_reason reason)
 	return -EINVAL;
 }
 
-/**
- * sframe_not_done - note why a step failed
- * @state:	position of the walk
- * @ret:	error of reading or entering the caller
- *
- * Return: as sframe_step().
- */
-int sframe_not_done(struct unwind_user_state *state, int ret)
-{
-	return sframe_refuse(&state->sframe, sframe_apply_reason(ret));
-}
-
-/**
- * sframe_pause - look at the clock
- * @state:	position of the walk
- *
- * Return: 0, or as sframe_step() if the walk has to end.
- */
-int sframe_pause(struct unwind_user_state *state)
-{
-	enum sframe_reason reason = sframe_look(&state->sframe);
-
-	return reason ? sframe_refuse(&state->sframe, reason) : 0;
-}
-
 /* By rules that need not be read. */
-static int __sframe_step_known(struct unwind_user_state *state,
-			       const struct unwind_user_frame *frame)
+static int sframe_step_known(struct unwind_user_state *state,
+			     const struct unwind_user_frame *frame)
 {
 	struct unwind_user_caller caller __uninitialized;
-	int ret;
+	int ret = -EFAULT;
 
-	if (!unwind_user_access_begin())
-		return -EFAULT;
-	ret = sframe_read_stack(state, frame, &caller);
-	user_read_access_end();
-	return ret ?: sframe_enter(state, frame, &caller);
+	if (unwind_user_access_begin()) {
+		ret = sframe_read_stack(state, frame, &caller);
+		user_read_access_end();
+	}
+	if (!ret)
+		ret = sframe_enter(state, frame, &caller);
+	return ret ? sframe_refuse(&state->sframe, sframe_apply_reason(ret)) : 0;
 }
 
-/**
- * sframe_step_known - step by rules that need not be read
- * @state:	position of the walk
- * @frame:	the rules
- *
- * Return: as sframe_step().
- */
-int sframe_step_known(struct unwind_user_state *state,
-		      const struct unwind_user_frame *frame)
+static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
 {
-	int ret = __sframe_step_known(state, frame);
+	const struct sframe_window *window = state->sframe.window;
+	const struct unwind_user_frame *frame;
 
-	return ret ? sframe_not_done(state, ret) : 0;
-}
-
-/* By rules in the cache that are not those of a plain frame. */
-int sframe_step_copied(struct unwind_user_state *state,
-		       const struct sframe_cache_entry *entry, u32 seq)
-{
-	struct unwind_user_frame *frame = &state->sframe.frame;
-
-	*frame = entry->frame;
-	if (!sframe_cache_used(entry, seq))
-		return -EAGAIN;
+	if (ip - window->func.start >= window->func.size)
+		return sframe_refuse(&state->sframe, SFRAME_REASON_NO_FDE);
+	frame = sframe_small_frame(window, ip);
+	sframe_cache_store(state, ip, window->id, frame);
 	return sframe_step_known(state, frame);
-}
-
-/* What a step without a section does need not be looked up again. */
-static void sframe_cache_kind(const struct sframe_walk *walk, unsigned long ip,
-			      enum unwind_user_kind kind)
-{
-	struct unwind_user_frame frame = { .kind = kind };
-
-	sframe_cache_store(walk, ip, walk->window ? walk->window->id : 0,
-			   &frame);
 }
 
 static int sframe_step_section(struct unwind_user_state *state,
@@ -835,30 +807,26 @@ static int sframe_step_section(struct unwind_user_state *state,
 	struct sframe_func func __uninitialized;
 	struct sframe_walk *walk = &state->sframe;
 	const struct sframe_window *window = walk->window;
+	const struct unwind_user_frame *frame;
 	enum sframe_reason reason;
 
-	if (sframe_cache_again(walk, ip, window->id, &walk->frame))
-		return sframe_step_known(state, &walk->frame);
+	frame = sframe_cache_again(walk, ip, window->id);
+	if (frame)
+		return sframe_step_known(state, frame);
 
 	reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
 	if (!reason && !window->section.live)
-		sframe_cache_store(walk, ip, window->id, &walk->frame);
+		sframe_cache_store(state, ip, window->id, &walk->frame);
 	if (!reason)
 		reason = sframe_apply_reason(sframe_enter(state, &walk->frame,
 							  &caller));
 	return reason ? sframe_refuse(walk, reason) : 0;
 }
 
-/**
- * sframe_step_window - make a step that has to look for something
- * @state:	position of the walk
- * @ip:		address to look up
- *
- * Return: as sframe_step().
- */
-int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
+/* Find the window of @ip and step by it. */
+static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 {
 	struct sframe_walk *walk = &state->sframe;
 	unsigned int tries;
@@ -870,7 +838,7 @@ int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 	/* A replaced window has a successor: look again, once. */
 	for (tries = 0; tries < 2; tries++) {
 		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP) {
-			sframe_cache_kind(walk, ip, UNWIND_USER_FRAME_POINTER);
+			sframe_cache_store(state, ip, 0, &sframe_fp_frame);
 			return -ENOENT;
 		}
 		if (walk->window->format == SFRAME_FORMAT_END) {
@@ -898,18 +866,24 @@ int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
  */
 int sframe_step(struct unwind_user_state *state)
 {
-	return sframe_step_inline(state);
-}
+	struct sframe_walk *walk = &state->sframe;
+	unsigned long ip = sframe_lookup_ip(state);
+	const struct unwind_user_frame *frame;
+	enum sframe_reason reason;
 
-/**
- * sframe_walk_attach - continue on this CPU
- * @state:	position of the walk
- *
- * Context: Preemption is disabled, until the next step that follows this.
- */
-void sframe_walk_attach(struct unwind_user_state *state)
-{
-	sframe_cache_attach(&state->sframe);
+	walk->slack -= SFRAME_STACK_READS;
+	if (unlikely(walk->slack < 0)) {
+		reason = sframe_look(walk);
+		if (reason)
+			return sframe_refuse(walk, reason);
+	}
+
+	frame = sframe_cache_find(walk, ip);
+	if (!frame)
+		return sframe_step_window(state, ip);
+	if (frame->kind == UNWIND_USER_FRAME_POINTER)
+		return -ENOENT;
+	return sframe_step_known(state, frame);
 }
 
 /**
@@ -950,8 +924,5 @@ bool sframe_walk_init(struct unwind_user_state *state, bool sample)
 	walk->slack = SFRAME_INTERVAL;
 	walk->budget = sample ? SFRAME_BUDGET_SAMPLE : SFRAME_BUDGET_DEFERRED;
 	walk->deadline = sample ? local_clock() + limit : 0;
-	/* A deferred walk may be preempted until its first step. */
-	if (sample)
-		sframe_walk_attach(state);
 	return true;
 }

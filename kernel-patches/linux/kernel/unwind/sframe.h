@@ -10,6 +10,7 @@
 #include <linux/maple_tree.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/unwind_user_types.h>
@@ -256,6 +257,7 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       unsigned long ip, struct sframe_func *func,
 			       struct unwind_user_caller *caller);
 u64 sframe_walk_limit(void);
+enum sframe_reason sframe_look(struct sframe_walk *walk);
 
 /*
  * A return address may lie behind its function, or in another row, if the call
@@ -273,6 +275,23 @@ sframe_range_holds(const struct sframe_walk *walk, unsigned long ip)
 {
 	return ip - walk->first < walk->length &&
 	       READ_ONCE(walk->reg->seq) == walk->seq;
+}
+
+/* The rules at @ip, in the function of a table that was copied. */
+static __always_inline const struct unwind_user_frame *
+sframe_small_frame(const struct sframe_window *window, unsigned long ip)
+{
+	u32 off = ip - window->func.start;
+	unsigned int i = window->nr_rows - 1;
+
+	if (window->func.rep_size)
+		off %= window->func.rep_size;
+	/* The first row starts at 0. */
+	while (window->rows[i].start > off)
+		i--;
+	/* A CPU that runs ahead may miss the first row. */
+	i = array_index_nospec(i, window->nr_rows);
+	return &window->rows[i].frame;
 }
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

@@ -7,6 +7,7 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/sframe.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 
@@ -55,25 +56,73 @@ int sframe_cache_init(void)
 	return 0;
 }
 
+/* Let the table be that of the walk's address space as it is now. */
+static void sframe_cache_renew(const struct sframe_walk *walk)
+{
+	struct sframe_cache *cache = walk->cache;
+
+	cache->stamp++;
+	if (cache->owner != walk->reg->id)
+		cache->owned = cache->stamp;
+	cache->owner = walk->reg->id;
+	/* See sframe_changed(). */
+	cache->changes = smp_load_acquire(&walk->reg->seq);
+}
+
 /**
- * sframe_cache_attach - let a walk use the cache of this CPU
- * @walk:	the walk; there is a window, so there is a cache
+ * sframe_walk_attach - let a walk use the cache of this CPU
+ * @state:	position of the walk; there is a window, so there is a cache
  *
- * An NMI may come between any two stores. The epoch goes first: the walk in an
- * NMI then either empties the table itself, or finds it empty.
+ * Context: Preemption is disabled until sframe_walk_detach().
  */
-void sframe_cache_attach(struct sframe_walk *walk)
+void sframe_walk_attach(struct unwind_user_state *state)
 {
 	struct sframe_cache *cache = this_cpu_read(sframe_caches);
+	struct sframe_walk *walk = &state->sframe;
 
 	lockdep_assert_preemption_disabled();
-	if (READ_ONCE(cache->owner) != walk->reg->id) {
-		WRITE_ONCE(cache->epoch, cache->epoch + 1);
-		barrier();
-		WRITE_ONCE(cache->owner, walk->reg->id);
-	}
+	walk->cache = NULL;
+	/* Is this an NMI that has interrupted who uses it? */
+	if (READ_ONCE(cache->busy))
+		return;
+	WRITE_ONCE(cache->busy, true);
+	barrier();
+
 	walk->cache = cache;
-	walk->epoch = READ_ONCE(cache->epoch);
+	if (cache->owner != walk->reg->id || !sframe_cache_current(walk))
+		sframe_cache_renew(walk);
+}
+
+/**
+ * sframe_walk_detach - leave the cache of this CPU
+ * @state:	position of the walk
+ */
+void sframe_walk_detach(struct unwind_user_state *state)
+{
+	struct sframe_cache *cache = state->sframe.cache;
+
+	if (!cache)
+		return;
+	state->sframe.cache = NULL;
+	barrier();
+	WRITE_ONCE(cache->busy, false);
+}
+
+/**
+ * sframe_cache_find - find the rules of an address
+ * @walk:	the walk
+ * @ip:		the address
+ *
+ * Return: the rules, which stay until the walk is detached; or NULL.
+ */
+const struct unwind_user_frame *sframe_cache_find(const struct sframe_walk *walk,
+						  unsigned long ip)
+{
+	if (!walk->cache)
+		return NULL;
+	if (unlikely(!sframe_cache_current(walk)))
+		sframe_cache_renew(walk);
+	return sframe_cache_frame(walk->cache, ip);
 }
 
 /**
@@ -81,75 +130,75 @@ void sframe_cache_attach(struct sframe_walk *walk)
  * @walk:	the walk
  * @ip:		the address
  * @id:		of the window
- * @frame:	filled
  *
  * Others may have come and gone: a compiler that registers all the time must
  * not empty the cache for the windows that stay.
  *
- * Return: false if they are not there.
+ * Return: as sframe_cache_find().
  */
-bool sframe_cache_again(const struct sframe_walk *walk, unsigned long ip,
-			u64 id, struct unwind_user_frame *frame)
+const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *walk,
+						   unsigned long ip, u64 id)
 {
-	const struct sframe_cache_entry *entry;
-	u32 seq;
-
-	entry = sframe_cache_entry(walk, ip, &seq);
-	if (!entry || entry->id != id)
-		return false;
-	*frame = entry->frame;
-	if (!sframe_cache_used(entry, seq))
-		return false;
-	sframe_cache_store(walk, ip, id, frame);
-	return true;
-}
-
-/* That of @ip if there is one, so that there is one only; or an old one. */
-static struct sframe_cache_entry *
-sframe_cache_victim(const struct sframe_walk *walk, unsigned long ip)
-{
-	struct sframe_cache_entry *set = sframe_cache_set(walk, ip);
+	struct sframe_cache *cache = walk->cache;
+	struct sframe_cache_entry *entry;
 	unsigned int i;
 
-	for (i = 0; i < SFRAME_CACHE_WAYS; i++)
-		if (set[i].ip == ip)
-			return &set[i];
-	for (i = 0; i < SFRAME_CACHE_WAYS; i++)
-		if (set[i].epoch != walk->epoch)
-			return &set[i];
-	return &set[walk->cache->stores++ % SFRAME_CACHE_WAYS];
+	if (!cache || cache->owned == cache->stamp)
+		return NULL;
+	entry = sframe_cache_set(cache, ip);
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++) {
+		if (entry->ip != ip || entry->id != id ||
+		    entry->stamp < cache->owned)
+			continue;
+		/* The window was looked up in the table's present state. */
+		if (walk->seq == cache->changes)
+			entry->stamp = cache->stamp;
+		return &entry->frame;
+	}
+	return NULL;
+}
+
+/*
+ * That of @ip if there is one, so that there is one only; or an empty one.
+ * Interrupted addresses are many, and hardly any comes again: they have the last
+ * entry of a set only.
+ */
+static struct sframe_cache_entry *
+sframe_cache_victim(struct sframe_cache *cache, unsigned long ip, bool exact)
+{
+	struct sframe_cache_entry *set = sframe_cache_set(cache, ip);
+	struct sframe_cache_entry *last = &set[SFRAME_CACHE_WAYS - 1], *entry;
+
+	for (entry = set; entry < last; entry++)
+		if (entry->ip == ip ||
+		    (!exact && entry->stamp < cache->owned))
+			return entry;
+	if (exact || last->ip == ip)
+		return last;
+	return &set[cache->stores++ % (SFRAME_CACHE_WAYS - 1)];
 }
 
 /**
  * sframe_cache_store - keep the rules of an address
- * @walk:	the walk that has decoded them; nothing has changed since its
- *		count of changes
+ * @state:	position of the walk that has found them; nothing has changed
+ *		since its count of changes
  * @ip:		the address
  * @id:		of the window, or 0 if there is none
  * @frame:	the rules
- *
- * Who is interrupted while it writes leaves the number odd and no address: who
- * interrupts it does not find the entry, and leaves it alone. Who is interrupted
- * before it writes the odd number writes over what came in between, and ends
- * with the same even number. Who is interrupted while it uses the entry finds
- * another number.
  */
-void sframe_cache_store(const struct sframe_walk *walk, unsigned long ip,
+void sframe_cache_store(const struct unwind_user_state *state, unsigned long ip,
 			u64 id, const struct unwind_user_frame *frame)
 {
-	struct sframe_cache_entry *entry = sframe_cache_victim(walk, ip);
-	u32 seq = READ_ONCE(entry->seq);
+	const struct sframe_walk *walk = &state->sframe;
+	struct sframe_cache *cache = walk->cache;
+	struct sframe_cache_entry *entry;
 
-	if (seq & 1)
+	if (!cache || walk->seq != cache->changes)
 		return;
-	WRITE_ONCE(entry->seq, seq + 1);
-	WRITE_ONCE(entry->ip, 0);
-	barrier();
-	entry->epoch = walk->epoch;
-	entry->changes = walk->seq;
+	entry = sframe_cache_victim(cache, ip, state->exact_ip);
+	entry->ip = ip;
+	entry->stamp = cache->stamp;
 	entry->id = id;
 	entry->frame = *frame;
-	barrier();
-	WRITE_ONCE(entry->ip, ip);
-	WRITE_ONCE(entry->seq, seq + 2);
 }
+

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that were decoded, by address: most stacks have been walked before, but
+ * Rules that were found, by address: most stacks have been walked before, but
  * for a few frames.
  *
- * Each CPU has a table of its own, which is used with preemption disabled. So
- * what an entry has to be protected from is an NMI on this CPU, that walks while
- * the entry is written or used: see sframe_cache_store().
+ * Each CPU has a table of its own, which one walk at a time uses, with
+ * preemption disabled. What interrupts that walk and walks itself, as an NMI
+ * may, does without.
  *
  * An entry is used for the address space, and as long as nothing was registered
- * or removed there. It then says what the step would decode, unless user space
+ * or removed there. It then says what the step would find, unless user space
  * has changed a section that it said would not change, and then it says what
  * user space has published before. Live windows are not cached.
  *
@@ -26,93 +26,77 @@
 
 /*
  * With four entries for each hash, stacks of hundreds of frames lose hardly one.
- * These are 80 kilobytes for each possible CPU, from the first window on.
+ * These are 64 kilobytes for each possible CPU, from the first window on.
  */
 #define SFRAME_CACHE_BITS	8
 #define SFRAME_CACHE_WAYS	4
 
 /**
- * struct sframe_cache_entry - the rules at one address
- * @seq:	odd while the entry is written; @ip is 0 then
- * @epoch:	of the table when it was written
- * @changes:	of the registry
+ * struct sframe_cache_entry - the rules at one address, in a cache line
  * @ip:		the address
- * @id:		of the window, or 0
+ * @stamp:	of the table when the entry was known to be right
+ * @id:		of the window, or 0 if there is none
  * @frame:	the rules
  */
 struct sframe_cache_entry {
-	u32				seq;
-	u64				epoch;
-	u64				changes;
 	unsigned long			ip;
+	u64				stamp;
 	u64				id;
 	struct unwind_user_frame	frame;
 };
 
 /**
  * struct sframe_cache - the table of a CPU
+ * @sets:	entries, by a hash of the address
  * @owner:	id of the registry that it is for
- * @epoch:	entries of other epochs are empty
+ * @changes:	of that registry
+ * @stamp:	counts the changes of @owner and @changes
+ * @owned:	@stamp when @owner changed; entries before that are empty
  * @stores:	counted, to take turns between the entries of a hash
- * @sets:	by a hash of the address
+ * @busy:	a walk uses it
  */
 struct sframe_cache {
-	u64				owner;
-	u64				epoch;
-	unsigned int			stores;
 	struct sframe_cache_entry	sets[1 << SFRAME_CACHE_BITS]
 					    [SFRAME_CACHE_WAYS];
+	u64				owner;
+	u64				changes;
+	u64				stamp;
+	u64				owned;
+	unsigned int			stores;
+	bool				busy;
 };
 
 int sframe_cache_init(void);
-void sframe_cache_attach(struct sframe_walk *walk);
-bool sframe_cache_again(const struct sframe_walk *walk, unsigned long ip,
-			u64 id, struct unwind_user_frame *frame);
-void sframe_cache_store(const struct sframe_walk *walk, unsigned long ip,
+const struct unwind_user_frame *sframe_cache_find(const struct sframe_walk *walk,
+						  unsigned long ip);
+const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *walk,
+						   unsigned long ip, u64 id);
+void sframe_cache_store(const struct unwind_user_state *state, unsigned long ip,
 			u64 id, const struct unwind_user_frame *frame);
 
-static __always_inline struct sframe_cache_entry *
-sframe_cache_set(const struct sframe_walk *walk, unsigned long ip)
+/* Is nothing registered or removed since the table was renewed? */
+static __always_inline bool sframe_cache_current(const struct sframe_walk *walk)
 {
-	return walk->cache->sets[hash_64(ip, SFRAME_CACHE_BITS)];
+	return READ_ONCE(walk->reg->seq) == walk->cache->changes;
 }
 
-/* The entry of @ip, to be used until sframe_cache_used() is asked, or NULL. */
-static __always_inline const struct sframe_cache_entry *
-sframe_cache_entry(const struct sframe_walk *walk, unsigned long ip, u32 *seq)
+static __always_inline struct sframe_cache_entry *
+sframe_cache_set(struct sframe_cache *cache, unsigned long ip)
 {
-	const struct sframe_cache_entry *entry = sframe_cache_set(walk, ip);
+	return cache->sets[hash_64(ip, SFRAME_CACHE_BITS)];
+}
+
+/* The rules of @ip, or NULL. The table is that of the present registry. */
+static __always_inline const struct unwind_user_frame *
+sframe_cache_frame(struct sframe_cache *cache, unsigned long ip)
+{
+	struct sframe_cache_entry *entry = sframe_cache_set(cache, ip);
 	unsigned int i;
 
-	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++) {
-		*seq = READ_ONCE(entry->seq);
-		barrier();
-		if (entry->ip != ip || entry->epoch != walk->epoch)
-			continue;
-		/* A call to nowhere is looked up at 0, too. */
-		return likely(!(*seq & 1)) ? entry : NULL;
-	}
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++)
+		if (entry->ip == ip && entry->stamp == cache->stamp)
+			return &entry->frame;
 	return NULL;
-}
-
-/* The same, of an address space in which nothing has changed since. */
-static __always_inline const struct sframe_cache_entry *
-sframe_cache_find(const struct sframe_walk *walk, unsigned long ip, u32 *seq)
-{
-	const struct sframe_cache_entry *entry;
-
-	entry = sframe_cache_entry(walk, ip, seq);
-	if (!entry || entry->changes != READ_ONCE(walk->reg->seq))
-		return NULL;
-	return entry;
-}
-
-/* Was it the same until now? */
-static __always_inline bool
-sframe_cache_used(const struct sframe_cache_entry *entry, u32 seq)
-{
-	barrier();
-	return READ_ONCE(entry->seq) == seq;
 }
 
 #endif /* _KERNEL_UNWIND_SFRAME_CACHE_H */

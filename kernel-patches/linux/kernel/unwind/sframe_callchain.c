@@ -6,7 +6,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sframe.h>
 
-#include "sframe_step.h"
+#include "sframe.h"
 #include "user.h"
 
 /*
@@ -15,10 +15,9 @@
  * Only where no window covers the address does the frame pointer decide. Rows
  * either restore it or leave it as it is, so it may be trusted behind them.
  */
-static __always_inline int
-sframe_callchain_next(struct unwind_user_state *state)
+static int sframe_callchain_next(struct unwind_user_state *state)
 {
-	int ret = sframe_step_inline(state);
+	int ret = sframe_step(state);
 
 	if (ret == -ENOENT)
 		return unwind_user_step_fp(state, sizeof(long));
@@ -26,6 +25,21 @@ sframe_callchain_next(struct unwind_user_state *state)
 		return state->done;
 	sframe_refused(state);
 	return ret;
+}
+
+/* Store what needs no looking up. */
+static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
+				   struct unwind_user_state *state)
+{
+	unsigned long ips[SFRAME_KNOWN_STEPS] __uninitialized;
+	unsigned int nr, i;
+
+	do {
+		nr = sframe_steps_known(state, ips,
+					entry->max_stack - entry->nr);
+		for (i = 0; i < nr; i++)
+			perf_callchain_store(entry, ips[i]);
+	} while (nr == SFRAME_KNOWN_STEPS);
 }
 
 /**
@@ -40,18 +54,21 @@ sframe_callchain_next(struct unwind_user_state *state)
 bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 			   struct pt_regs *regs)
 {
-	struct unwind_user_state state;
+	struct unwind_user_state state __uninitialized;
 
 	if (!unwind_user_init(&state, regs) || !sframe_walk_init(&state, true))
 		return false;
 
 	guard(rcu)();
+	sframe_walk_attach(&state);
 	while (entry->nr < entry->max_stack) {
 		if (sframe_callchain_next(&state))
 			break;
 		/* A full callchain does not grow: the stack may be a loop. */
 		if (perf_callchain_store(entry, state.ip))
 			break;
+		sframe_callchain_known(entry, &state);
 	}
+	sframe_walk_detach(&state);
 	return true;
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Steps by rules that need not be looked for, as most are: several at once.
+ */
+#include <linux/minmax.h>
+#include <linux/sframe.h>
+
+#include "sframe_cache.h"
+#include "sframe_known.h"
+#include "user.h"
+
+/* No more than until the next look at the clock. */
+static_assert(SFRAME_INTERVAL / SFRAME_STACK_READS <= SFRAME_KNOWN_STEPS);
+
+const struct unwind_user_frame sframe_fp_frame = {
+	ARCH_INIT_USER_FP_FRAME((s32)sizeof(long))
+	.kind = UNWIND_USER_FRAME_POINTER,
+};
+
+/*
+ * The rules of @walk->length addresses that were looked up last, if they need
+ * not be read; 0 if they are not what they were.
+ */
+static unsigned long sframe_known_length(const struct sframe_walk *walk)
+{
+	if (walk->seq != walk->cache->changes)
+		return 0;
+	if (walk->window && !walk->window->nr_rows)
+		return 0;
+	return walk->length;
+}
+
+/* The rules at @ip, in a range without a section. */
+static __always_inline const struct unwind_user_frame *
+sframe_range_frame(const struct sframe_window *window, unsigned long ip)
+{
+	if (!window)
+		return &sframe_fp_frame;
+	if (ip - window->func.start >= window->func.size)
+		return NULL;
+	return sframe_small_frame(window, ip);
+}
+
+/*
+ * The caller of a frame that is not the topmost one, by rules that need two
+ * words of the stack: plain ones, or the frame pointer. What is not sure is left
+ * to sframe_step(), which says why. In an access section.
+ */
+static __always_inline bool
+sframe_known_caller(struct unwind_user_state *state,
+		    const struct unwind_user_frame *frame,
+		    struct unwind_user_caller *at)
+{
+	unsigned long cfa, fp = at->fp;
+
+	if (unlikely(frame->kind != UNWIND_USER_FRAME_PLAIN) &&
+	    (frame->kind != UNWIND_USER_FRAME_POINTER || fp < at->sp))
+		return false;
+
+	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? at->sp : fp;
+	cfa += frame->cfa.off;
+	if (cfa <= at->sp || cfa & (sizeof(long) - 1))
+		return false;
+	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
+	    unwind_user_get_word(state, &fp, cfa + frame->fp.off, sizeof(long)))
+		return false;
+	if (unwind_user_get_word(state, &at->ra, cfa + frame->ra.off,
+				 sizeof(long)) || !unwind_user_text(at->ra))
+		return false;
+	at->sp = cfa + frame->sp_off;
+	at->fp = fp;
+	return true;
+}
+
+/**
+ * sframe_steps_known - make steps by rules that are at hand
+ * @state:	position of the walk
+ * @ips:	filled with the addresses of callers
+ * @max:	how many there may be; SFRAME_KNOWN_STEPS at most are made
+ *
+ * They are made in one access section. Not for who has return probes.
+ *
+ * Context: as sframe_step().
+ * Return: how many steps were made, perhaps none.
+ */
+unsigned int sframe_steps_known(struct unwind_user_state *state,
+				unsigned long *ips, unsigned int max)
+{
+	struct sframe_walk *walk = &state->sframe;
+	struct unwind_user_caller at = {
+		.ra = state->ip, .sp = state->sp, .fp = state->fp,
+	};
+	const struct unwind_user_frame *frame;
+	unsigned long length, ip;
+	unsigned int nr, part;
+
+	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
+	    state->ri)
+		return 0;
+	if (walk->slack < SFRAME_STACK_READS && sframe_look(walk)) {
+		/* The next step looks again, and says why it ends. */
+		walk->slack = 0;
+		return 0;
+	}
+	length = sframe_known_length(walk);
+	part = walk->slack / SFRAME_STACK_READS;
+	part = min(part, max);
+
+	if (!unwind_user_access_begin())
+		return 0;
+	for (nr = 0; nr < part; nr++) {
+		/* See sframe_lookup_ip(). */
+		ip = at.ra - 1;
+		if (ip - walk->first < length)
+			frame = sframe_range_frame(walk->window, ip);
+		else
+			frame = sframe_cache_frame(walk->cache, ip);
+		if (unlikely(!frame) || !sframe_known_caller(state, frame, &at))
+			break;
+		ips[nr] = at.ra;
+	}
+	user_read_access_end();
+
+	if (nr)
+		state->ip = ips[nr - 1];
+	state->sp = at.sp;
+	state->fp = at.fp;
+	walk->slack -= nr * SFRAME_STACK_READS;
+	return nr;
+}
