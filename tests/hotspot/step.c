@@ -279,6 +279,19 @@ static bool is_entry(uint64_t pc)
 	       !strncmp(name, "_linkTo", 7) || !strncmp(name, "_invoke", 7);
 }
 
+/* A codelet of the interpreter calls a part of itself, in the same frame. */
+static bool is_inner_call(uint64_t from, uint64_t to)
+{
+	size_t i;
+
+	if (!is_interpreter(from) || !is_interpreter(to))
+		return false;
+	for (i = nr_symbols; i--; )
+		if (from >= symbols[i].start && from < symbols[i].end)
+			return to >= symbols[i].start && to < symbols[i].end;
+	return false;
+}
+
 static void update(const struct user_regs_struct *old,
 		   const struct user_regs_struct *r)
 {
@@ -288,7 +301,8 @@ static void update(const struct user_regs_struct *old,
 
 	if (r->rsp == old->rsp - 8) {
 		ra = get_word(r->rsp);
-		if (ra > old->rip && ra < old->rip + 8 && r->rip != ra) {
+		if (ra > old->rip && ra < old->rip + 8 && r->rip != ra &&
+		    !is_inner_call(old->rip, r->rip)) {
 			while (depth && frames[depth - 1].cfa <= old->rsp)
 				depth--;
 			frames[depth++] = (struct frame){ ra, old->rsp,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../lib/case.h"
+#include "stubs.h"
 #include "vm.h"
 
 /* As libjvm.so has them. */
@@ -256,6 +257,14 @@ static void check_methods(void)
 	m->osr_entry = m->begin + 40;
 	TRUE("native, and entered at a loop", vm_method(&vm, pc, &method) &&
 	     method.is_native && method.osr_entry == m->osr_entry);
+	TRUE("no buffer", !vm_is_buffer(&vm, m->begin, "native nmethod"));
+	m->frame_size = 0;
+	TRUE("a buffer", vm_is_buffer(&vm, m->begin, "native nmethod"));
+	TRUE("a stub in it", !vm_is_buffer(&vm, m->begin, "a stub") &&
+	     !vm_is_buffer(&vm, m->begin + 8, "native nmethod"));
+	TRUE("names of buffers", stub_is_kept("I2C/C2I adapters(LL)@0x1") &&
+	     stub_is_kept("get_cpu_info_stub") &&
+	     !stub_is_kept("exception_blob") && !stub_is_kept(""));
 	TRUE("a free segment", !vm_method(&vm, heap.memory.low, &method));
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
 }

@@ -227,7 +227,8 @@ static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 
 	if (length <= 0)
 		return;
-	if (entry.kind == FLOW_NOTHING)
+	if (entry.kind == FLOW_NOTHING || (!stub_is_kept(name) &&
+	    vm_is_buffer(&vm, (uintptr_t)start, name)))
 		return;
 	publish(&code, NULL);
 	sfjit_perf_map_name(start, length, name);

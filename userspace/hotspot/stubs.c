@@ -80,6 +80,20 @@ enum flow_kind stub_kind(const char *name, const void *code)
 	return find(stubs, name);
 }
 
+static const char *const kept[] = {
+	"I2C/C2I adapters*", "InlineCacheBuffer", "native signature handlers",
+	"jni_fast_*", "*_stub", "vtable*", "itable*", NULL,
+};
+
+bool stub_is_kept(const char *name)
+{
+	const char *const *pattern = kept;
+
+	while (*pattern && fnmatch(*pattern, name, 0))
+		pattern++;
+	return *pattern;
+}
+
 /* Buffers of many pieces, each entered in the same way. */
 enum flow_kind stub_rest(const char *name)
 {

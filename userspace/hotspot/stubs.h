@@ -7,10 +7,15 @@
 #ifndef SFJIT_STUBS_H
 #define SFJIT_STUBS_H
 
+#include <stdbool.h>
+
 #include <flow.h>
 
 /* Of a codelet of the interpreter. */
 enum flow_kind stub_codelet_kind(const char *name);
+
+/* A buffer with that name is not one for code that is moved elsewhere. */
+bool stub_is_kept(const char *name);
 
 /* Of a stub or blob with that code; FLOW_NOTHING if it is not known. */
 enum flow_kind stub_kind(const char *name, const void *code);

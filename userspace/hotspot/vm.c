@@ -325,6 +325,16 @@ bool vm_method_is(const struct vm *vm, const struct vm_method *m)
 	       read_word(m->blob + vm->blob_code_begin) == m->begin;
 }
 
+/* Stubs in a buffer have other names, and blobs that run have a frame. */
+bool vm_is_buffer(const struct vm *vm, uintptr_t code, const char *name)
+{
+	uintptr_t blob = find_blob(vm, code);
+
+	return blob && read_word(blob + vm->blob_code_begin) == code &&
+	       read_int(blob + vm->blob_frame_size) <= 0 &&
+	       is_named((const char *)read_word(blob + vm->blob_name), name);
+}
+
 /* ---- The interpreter ------------------------------------------------- */
 
 uint64_t *vm_flag(const struct vm *vm, const char *name)

@@ -114,6 +114,12 @@ bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *method);
 /* Whether that method is still there. */
 bool vm_method_is(const struct vm *vm, const struct vm_method *method);
 
+/*
+ * Whether the code is all of a buffer with that name, which compilers have for
+ * code that they move elsewhere, and free.
+ */
+bool vm_is_buffer(const struct vm *vm, uintptr_t code, const char *name);
+
 /* A part of the interpreter; @at 0 begins, false is behind the last. */
 struct vm_codelet {
 	uintptr_t	at;
