@@ -66,14 +66,24 @@ static int write_page(uint8_t *page, size_t length, uint8_t *at,
 	return SYS(SYS_mprotect, page, length, PROT_READ | PROT_EXEC);
 }
 
+/* A window takes executable text only, and this is in the module's. */
+static void restore_trial(void)
+{
+	SYS(SYS_mmap, code_trial, sizeof(code_trial), PROT_READ | PROT_EXEC,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
 static bool is_permitted(void)
 {
 	static const uint8_t byte = 0xcc;
 	static int ret = 1;
 
-	if (ret > 0)
+	if (ret > 0) {
 		ret = write_page(code_trial, sizeof(code_trial), code_trial,
 				 &byte, 1);
+		if (ret)
+			restore_trial();
+	}
 	return !ret;
 }
 
