@@ -154,6 +154,14 @@ static uint64_t apply(const struct sfjit_rule *rule, uint64_t cfa,
 	return rule->deref ? get_word(value) : value;
 }
 
+/* Ranges of two blobs, and of the interpreter. */
+static uint64_t deopt[4], interpreter[2];
+
+static bool is_interpreter(uint64_t pc)
+{
+	return pc >= interpreter[0] && pc < interpreter[1];
+}
+
 /* ---- Judging --------------------------------------------------------- */
 
 static void count(struct place *places, size_t *nr, size_t max, uint64_t pc,
@@ -225,6 +233,16 @@ static void judge(const struct user_regs_struct *r)
 		good++;
 		return;
 	}
+	/*
+	 * A call by the interpreter that was not noticed: the frame behind it is
+	 * the one that is known.
+	 */
+	if (is_interpreter(got.ra) && get_word(got.fp - 8) == top->cfa &&
+	    get_word(got.fp + 8) == top->ra) {
+		frames[depth++] = got;
+		skipped++;
+		return;
+	}
 	wrongs++;
 	snprintf(why, sizeof(why), "cfa %lx/%lx ra %lx/%lx fp %lx/%lx sp %lx",
 		 got.cfa, top->cfa, got.ra, top->ra, got.fp, top->fp,
@@ -232,7 +250,6 @@ static void judge(const struct user_regs_struct *r)
 	count(wrong, &nr_wrong, 4096, r->rip, why);
 }
 
-static uint64_t deopt[4], interpreter[2];
 
 static void find_deopt(void)
 {
@@ -260,11 +277,6 @@ static bool is_deopt(uint64_t pc)
 {
 	return (pc >= deopt[0] && pc < deopt[1]) ||
 	       (pc >= deopt[2] && pc < deopt[3]);
-}
-
-static bool is_interpreter(uint64_t pc)
-{
-	return pc >= interpreter[0] && pc < interpreter[1];
 }
 
 static const char *symbol_of(uint64_t pc);
