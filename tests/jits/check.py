@@ -13,7 +13,7 @@ from case import check, finish
 
 MODES = ('before', 'fp', 'defer')
 SILENT = 'silently wrong'
-SAMPLES = 300
+SAMPLES = 100
 
 
 def read_least(path):

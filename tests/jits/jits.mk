@@ -25,6 +25,15 @@ $(O)/tests/diff/jits-sample: tests/jits/sample.c
 
 TESTS += $(JITS_ORACLE)
 
+$(O)/tests/jits/llvmpipe: tests/jits/llvmpipe.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -Wall $(CFLAGS) -o $@ $<
+
+$(O)/tests/jits/qemu.img: tests/jits/qemu.S
+	@mkdir -p $(@D)
+	$(CC) -c -m32 -o $@.o $<
+	objcopy -O binary -j .text $@.o $@
+
 # By clang, which not every test needs: not part of `tests'.
 $(O)/tests/jits/lli.bc: tests/jits/lli.cc
 	@mkdir -p $(@D)
@@ -43,6 +52,7 @@ $(O)/tests/jits/hotspot/Graph.class: tests/jits/hotspot.java.in
 jits-java: $(O)/tests/jits/hotspot/Graph.class
 
 jits-programs: $(O)/tests/jits/lli.bc $(O)/tests/diff/jits-oracle \
-	$(O)/tests/replay/recorder
+	$(O)/tests/replay/recorder $(O)/tests/jits/llvmpipe \
+	$(O)/tests/jits/qemu.img
 
 .PHONY: jits-programs jits-java

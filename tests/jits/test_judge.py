@@ -206,6 +206,12 @@ def test_figures():
         'lli', 'fp', '5', '80.00 %', '60.00 %', '1'])
 
 
+def test_counters():
+    equal(judge.counters('windows 3\nno_fde 7\nsection_fault 0\n'
+                         'stack_fault 2\nlast no_fde 7f00\n'),
+          {'no_fde': 7, 'stack_fault': 2})
+
+
 # ---- known calls ----
 
 def missing(*names):

@@ -7,8 +7,9 @@
 # build/guest-out/jits.tar.gz (the way out of the guest is slow), for each
 # NAME.MODE,
 #   .txt perf script   .truth the program's own   .cmd
+#   .counters.PID why walks in this process ended, in its last second
 # and root/ with the ELF files that the samples hit.  MODE is before, without
-# sfjit, fp or defer.  Programs that the oracle judges have .rec instead of .txt,
+# sfjit, fp or defer.  Programs that the oracle judges have .rec.gz instead of .txt,
 # of the modes before and fp, which the recorder of tests/replay took.
 
 set -eu
@@ -44,7 +45,7 @@ modes() {
 	esac
 }
 
-# record NAME MODE COMMAND...
+# record NAME MODE COMMAND...: under `sfjit run $options'
 record() {
 	base=$out/$1.$2 graph=fp run=
 	case $2 in
@@ -53,7 +54,7 @@ record() {
 	defer) run="$sfjit run $options --" graph=fp,defer ;;
 	esac
 	shift 2
-	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run##*/}$*" |
+	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run:+${run##*/} }$*" |
 		sed "s|$out/[^ ]*|LOG|; s|$dir|tests/jits|" >"$base.cmd"
 	echo "jits: recording ${base##*/}"
 	case $mode in
@@ -62,29 +63,51 @@ record() {
 	esac
 }
 
+# The counters of each process with windows, again and again while it lives.
+watch_counters() {
+	while sleep 1; do
+		for _file in /proc/[0-9]*/sframe; do
+			read -r _line <"$_file" || continue
+			case $_line in *-*) ;; *) continue ;; esac
+			_pid=${_file#/proc/} _pid=${_pid%/sframe}
+			sed -n '/^windows/,$p' "$_file" >/tmp/counters || :
+			[ ! -s /tmp/counters ] ||
+				mv /tmp/counters "$base.counters.$_pid"
+		done
+	done 2>/dev/null
+}
+
 # take_stacks COMMAND...: of $run
 take_stacks() {
-	# shellcheck disable=SC2086 # words
-	perf record -q -k CLOCK_MONOTONIC -e cpu-clock:u -F "$rate" \
-		--call-graph="$graph" -o /tmp/perf.data -- $run "$@" \
-		>"$base.log" 2>&1 || failed "perf record"
+	watch_counters &
+	_watch=$!
+	perf_record "$@"
+	kill $_watch
 	perf script --ns --no-inline -i /tmp/perf.data -F $fields \
 		>"$base.txt" 2>>"$base.log" || failed "perf script"
 	rm /tmp/perf.data
 }
 
-# The recorder takes the stacks at once and deferred, by turns.
+perf_record() {
+	# shellcheck disable=SC2086 # words
+	perf record -q -k CLOCK_MONOTONIC -e cpu-clock:u -F "$rate" \
+		--call-graph="$graph" -o /tmp/perf.data -- $run "$@" \
+		>"$base.log" 2>&1 || failed "perf record"
+}
+
+# The recorder takes the stacks at once and deferred, by turns.  Most of the room
+# in the guest would go to copies of stacks.
 take_registers() {
 	# shellcheck disable=SC2086 # words
 	build/tests/replay/recorder "$base" $period $run "$@" \
 		>"$base.log" 2>&1 || failed recorder
+	python3 "$dir/files.py" "$out/root" "$base"
+	gzip -1 "$base"
 }
 
 # The analysis reads their .eh_frame.
 copy_modules() {
 	mkdir -p "$out/root"
-	ls "$out"/*.rec >/dev/null 2>&1 &&
-		python3 "$dir/files.py" "$out/root" "$out"/*.rec
 	cat "$out"/*.txt 2>/dev/null |
 		sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' | sort -u | while read -r file; do
 		case $file in /tmp/perf-*.map) continue ;; esac

@@ -30,12 +30,15 @@ def to_ns(text):
 
 
 class Truth:
-    """begin, end: ns of CLOCK_MONOTONIC; end is None for the whole run."""
+    """
+    begin, end: ns of CLOCK_MONOTONIC; end is None for the whole run. pid: the
+    only process whose samples count, or None.
+    """
 
     def __init__(self, path):
         self.begin = self.end = None
         self.levels, self.outer = [], []
-        self.f0 = self.windows = None
+        self.f0 = self.windows = self.pid = None
         with open(path, encoding='utf-8') as file:
             for line in file:
                 try:
@@ -59,6 +62,8 @@ class Truth:
             self.f0 = int(rest[0], 16)
         elif what == 'windows':
             self.windows = int(rest[0])
+        elif what == 'pid':
+            self.pid = int(rest[0])
 
     def above(self, number):
         """Return addresses on the stack of level @number, innermost first."""

@@ -92,6 +92,13 @@ class Judge:
         return False, '%s in %s' % (CUT, where(frames[-1]))
 
 
+def counters(text):
+    """{REASON: N} of what /proc/PID/sframe has behind the windows."""
+    words = [line.split() for line in text.splitlines()]
+    return {word[0]: int(word[1]) for word in words
+            if word and word[0] not in ('windows', 'last') and int(word[1])}
+
+
 def figures(judge, stacks):
     """(what result.json has of these stacks, [(frames, complete)])"""
     lost, marked, complete = Counter(), [], 0

@@ -32,6 +32,8 @@ def figures(lines):
 def run(recording, root, truth):
     build = os.environ.get('O', 'build')
     end = truth.end if truth.end is not None else 2 ** 63
+    if os.path.exists(recording + '.gz'):
+        subprocess.run(['gzip', '-d', recording + '.gz'], check=True)
     done = subprocess.run(
         [build + '/tests/diff/jits-oracle', recording, root, str(truth.begin),
          str(end)], text=True, stdout=subprocess.PIPE)

@@ -8,7 +8,8 @@ from sfdemo import report as figures
 from . import judge
 
 NAMES = ('lli', 'lli-mcjit', 'postgres', 'qemu', 'luajit', 'llvmpipe',
-         'hotspot', 'node', 'node-native', 'ruby', 'php', 'perl', 'python')
+         'hotspot', 'node', 'node-native', 'ruby', 'php', 'php-jit', 'perl',
+         'python')
 MODES = ('before', 'fp', 'defer')
 TITLES = {'before': 'fp, without sfjit', 'fp': 'fp', 'defer': 'fp,defer'}
 COLUMNS = ('program', 'call graph', 'samples', 'complete', 'exact',
@@ -75,14 +76,18 @@ def table(result):
         for line in lines)
 
 
-def text(result):
-    said = table(result)
+def losses(result):
+    """(program, call graph, samples, reason) of runs with sfjit."""
     for name in NAMES:
         for mode in MODES[1:]:
             for n, reason in reasons(result[name][mode]) \
                     if name in result else []:
-                said += '%s, %s: %d %s\n' % (name, TITLES[mode], n, reason)
-    return said
+                yield name, TITLES[mode], n, reason
+
+
+def text(result):
+    return table(result) + ''.join(
+        '%s, %s: %d %s\n' % loss for loss in losses(result))
 
 
 def html_table(result):
