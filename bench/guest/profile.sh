@@ -24,10 +24,7 @@ PYTHONPATH=$PWD/build/lib/python
 export PYTHONPATH
 
 # The function that a step calls when there are no rules for it.
-look_up=0x$(awk '$3 == "sframe_step_window" || $3 == "sframe_step_section" {
-	print $1
-	exit
-}' /proc/kallsyms)
+look_up=0x$(awk '$3 == "sframe_read" { print $1 }' /proc/kallsyms)
 
 with() { echo build/bin/sfjit run -- python3 -m sfjit $program "$tmp/stamp" "$seconds"; }
 without() { echo python3 $program "$tmp/stamp" "$seconds"; }

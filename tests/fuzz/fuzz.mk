@@ -129,8 +129,14 @@ $(FUZZ_OUT)/kernel-nested: $(FUZZ_OUT)/replay/unwinder/sframe_cache.o \
 		$(FUZZ_OUT)/replay/harness/finding.o
 	$(CC) $(fuzz_san) -o $@ $^
 
+# Steps by rules that are at hand, see known.c.
+$(FUZZ_OUT)/kernel-known: $(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
+		sframe_cache sframe_known) $(patsubst %, \
+		$(FUZZ_OUT)/replay/harness/%.o,known finding)
+	$(CC) $(fuzz_san) -o $@ $^
+
 fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
-	$(FUZZ_OUT)/kernel-nested \
+	$(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/kernel-known \
 	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 # FUZZ_TARGETS is complete when all fragments are read, as in a recipe.

@@ -57,6 +57,8 @@ static void check(const struct sframe_walk *walk, unsigned long ip,
 
 static void step(const struct unwind_user_state *state, unsigned long ip)
 {
+	/* With each change there is another window. */
+	u64 id = state->sframe.seq << 32 | ip;
 	const struct unwind_user_frame *frame;
 	struct unwind_user_frame copy;
 
@@ -68,9 +70,14 @@ static void step(const struct unwind_user_state *state, unsigned long ip)
 		check(&state->sframe, ip, &copy);
 		return;
 	}
+	frame = sframe_cache_again(&state->sframe, ip, id);
+	if (frame) {
+		check(&state->sframe, ip, frame);
+		return;
+	}
 	read++;
 	copy = truth(&state->sframe, ip);
-	sframe_cache_store(state, ip, ip, &copy);
+	sframe_cache_store(state, ip, id, &copy);
 }
 
 static void walk(unsigned int first, unsigned int nr)
@@ -183,8 +190,37 @@ static void try_again(void)
 
 	registry.id++;
 	sframe_walk_attach(&state);
+	sframe_walk_detach(&state);
+	registry.seq++;
+	sframe_walk_attach(&state);
 	if (sframe_cache_again(walk, ip, 7))
 		finding("rules of another address space are found");
+	sframe_walk_detach(&state);
+}
+
+/* Addresses of one window that have the same hash. */
+static void try_one_window(void)
+{
+	struct unwind_user_state state = { .sframe.reg = &registry };
+	const struct unwind_user_frame *known;
+	struct unwind_user_frame frame;
+	unsigned int i;
+
+	prepare(0);
+	state.sframe.seq = registry.seq;
+	sframe_walk_attach(&state);
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++) {
+		frame = truth(&state.sframe, ips[i]);
+		sframe_cache_store(&state, ips[i], 7, &frame);
+	}
+	registry.seq++;
+	sframe_cache_find(&state.sframe, ips[0]);
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++) {
+		known = sframe_cache_again(&state.sframe, ips[i], 7);
+		if (!known)
+			finding("rules of a window that stays are not found");
+		check(&state.sframe, ips[i], known);
+	}
 	sframe_walk_detach(&state);
 }
 
@@ -219,6 +255,7 @@ int main(void)
 		finding("no memory for the cache");
 	find_ips();
 	try_again();
+	try_one_window();
 	try_exact();
 	for (before = 0; before < 4; before++)
 		for (nested_first = 0; nested_first < NR_IPS; nested_first++)

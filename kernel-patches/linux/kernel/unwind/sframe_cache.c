@@ -160,22 +160,22 @@ const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *wal
 
 /*
  * That of @ip if there is one, so that there is one only; or an empty one.
- * Interrupted addresses are many, and hardly any comes again: they have the last
- * entry of a set only.
+ * Interrupted addresses are many, and hardly any comes again: they are kept in
+ * the last entry of a set only.
  */
 static struct sframe_cache_entry *
 sframe_cache_victim(struct sframe_cache *cache, unsigned long ip, bool exact)
 {
 	struct sframe_cache_entry *set = sframe_cache_set(cache, ip);
-	struct sframe_cache_entry *last = &set[SFRAME_CACHE_WAYS - 1], *entry;
+	unsigned int i;
 
-	for (entry = set; entry < last; entry++)
-		if (entry->ip == ip ||
-		    (!exact && entry->stamp < cache->owned))
-			return entry;
-	if (exact || last->ip == ip)
-		return last;
-	return &set[cache->stores++ % (SFRAME_CACHE_WAYS - 1)];
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++)
+		if (set[i].ip == ip ||
+		    (!exact && set[i].stamp < cache->owned))
+			return &set[i];
+	if (exact)
+		return &set[SFRAME_CACHE_WAYS - 1];
+	return &set[cache->stores++ % SFRAME_CACHE_WAYS];
 }
 
 /**

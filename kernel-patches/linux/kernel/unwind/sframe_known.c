@@ -41,6 +41,18 @@ sframe_range_frame(const struct sframe_window *window, unsigned long ip)
 	return sframe_small_frame(window, ip);
 }
 
+/* The rules for the caller of @ra, or NULL; see sframe_lookup_ip(). */
+static __always_inline const struct unwind_user_frame *
+sframe_known_frame(const struct sframe_walk *walk, unsigned long ra,
+		   unsigned long length)
+{
+	unsigned long ip = ra - 1;
+
+	if (ip - walk->first < length)
+		return sframe_range_frame(walk->window, ip);
+	return sframe_cache_frame(walk->cache, ip);
+}
+
 /*
  * The caller of a frame that is not the topmost one, by rules that need two
  * words of the stack: plain ones, or the frame pointer. What is not sure is left
@@ -91,7 +103,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 		.ra = state->ip, .sp = state->sp, .fp = state->fp,
 	};
 	const struct unwind_user_frame *frame;
-	unsigned long length, ip;
+	unsigned long length;
 	unsigned int nr, part;
 
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
@@ -106,18 +118,14 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	part = walk->slack / SFRAME_STACK_READS;
 	part = min(part, max);
 
-	if (!unwind_user_access_begin())
+	frame = sframe_known_frame(walk, at.ra, length);
+	if (!frame || !unwind_user_access_begin())
 		return 0;
-	for (nr = 0; nr < part; nr++) {
-		/* See sframe_lookup_ip(). */
-		ip = at.ra - 1;
-		if (ip - walk->first < length)
-			frame = sframe_range_frame(walk->window, ip);
-		else
-			frame = sframe_cache_frame(walk->cache, ip);
-		if (unlikely(!frame) || !sframe_known_caller(state, frame, &at))
+	for (nr = 0; nr < part && likely(frame); nr++) {
+		if (!sframe_known_caller(state, frame, &at))
 			break;
 		ips[nr] = at.ra;
+		frame = sframe_known_frame(walk, at.ra, length);
 	}
 	user_read_access_end();
 
