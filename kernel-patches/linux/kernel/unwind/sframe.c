@@ -679,8 +679,6 @@ static enum sframe_reason sframe_apply_reason(int ret)
 		return SFRAME_REASON_RETURN_PROBE;
 	case -EOPNOTSUPP:
 		return SFRAME_REASON_SIGNAL;
-	case -ENOENT:
-		return SFRAME_REASON_NO_FDE;
 	default:
 		return SFRAME_REASON_STACK_FAULT;
 	}
