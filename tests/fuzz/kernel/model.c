@@ -1127,12 +1127,10 @@ static void compare_steps(struct step *step)
 	compare_access(step);
 }
 
-int model_step(struct unwind_user_state *state,
-	       int (*real)(struct unwind_user_state *state))
+/* What is noted from here on is of one step, or of some at once. */
+static struct step *begin_step(const struct unwind_user_state *state)
 {
-	unsigned int next_load = model.next_load, next_find = model.next_find;
 	struct step *step = &model.steps[model.nr_steps];
-	const struct model_window *known;
 
 	if (model.nr_steps++ == MAX_STEPS)
 		finding("steps without end");
@@ -1141,10 +1139,12 @@ int model_step(struct unwind_user_state *state,
 	step->seq = model.registry.seq;
 	step->first_load = model.nr_loads;
 	step->first_find = model.nr_finds;
-	known = model_window_of(state->sframe.window);
-	model.reading = known ? known->window : NULL;
 	model.step = step;
-	step->ret = real(state);
+	return step;
+}
+
+static void end_step(struct step *step, const struct unwind_user_state *state)
+{
 	model.step = NULL;
 	model.reading = NULL;
 	if (model.open)
@@ -1152,6 +1152,19 @@ int model_step(struct unwind_user_state *state,
 	step->after = *state;
 	step->behind_load = model.nr_loads;
 	step->behind_find = model.nr_finds;
+}
+
+int model_step(struct unwind_user_state *state,
+	       int (*real)(struct unwind_user_state *state))
+{
+	unsigned int next_load = model.next_load, next_find = model.next_find;
+	struct step *step = begin_step(state);
+	const struct model_window *known;
+
+	known = model_window_of(state->sframe.window);
+	model.reading = known ? known->window : NULL;
+	step->ret = real(state);
+	end_step(step, state);
 	compare_steps(step);
 	model.next_load = next_load;
 	model.next_find = next_find;
@@ -1189,26 +1202,13 @@ unsigned int __wrap_sframe_steps_known(struct unwind_user_state *state,
 				       unsigned long *ips, unsigned int max)
 {
 	unsigned int next_load = model.next_load, i;
-	struct step *step = &model.steps[model.nr_steps];
+	struct step *step = begin_step(state);
 
-	if (model.nr_steps++ == MAX_STEPS)
-		finding("steps without end");
 	if (!model.preempt_disabled)
 		finding("steps may go on on another CPU");
-	memset(step, 0, sizeof(*step));
 	step->known = true;
-	step->before = *state;
-	step->seq = model.registry.seq;
-	step->first_load = model.nr_loads;
-	step->first_find = model.nr_finds;
-	model.step = step;
 	step->ret = __real_sframe_steps_known(state, ips, max);
-	model.step = NULL;
-	if (model.open)
-		finding("user access is left open");
-	step->after = *state;
-	step->behind_load = model.nr_loads;
-	step->behind_find = model.nr_finds;
+	end_step(step, state);
 	same(step->ret <= max, "more steps than there is space for");
 	compare_known(step);
 	for (i = 0; i < step->ret; i++)
