@@ -26,8 +26,11 @@ install: install-sframegen install-libsframegen
 
 install-libsframegen: $(O)/lib/libsframegen.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig \
-		$(DESTDIR)$(PREFIX)/include/sfjit
+		$(DESTDIR)$(PREFIX)/include/sfjit \
+		$(DESTDIR)$(PREFIX)/share/man/man7
 	install -m 644 $< $(DESTDIR)$(LIBDIR)
+	install -m 644 Documentation/man/libsframegen.7 \
+		$(DESTDIR)$(PREFIX)/share/man/man7
 	$(fill_pc) sframegen/libsframegen.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/libsframegen.pc
 	install -m 644 sframegen/include/sframegen.h \

@@ -115,6 +115,14 @@ struct sfg_image {
 #define SFG_INPUT_DEBUG_FRAME	0x1	/* 'cfi' is .debug_frame */
 #define SFG_INPUT_ADDENDS	0x2	/* rows may have addends, see below */
 #define SFG_INPUT_BASES		0x4	/* text_base and data_base are known */
+#define SFG_INPUT_CALLED	0x8	/* gaps were just called, see below */
+
+/* FDEs and the rows of all of them, see sfg_derive(). */
+struct sfg_fdes {
+	struct sfjit_function *fdes;
+	size_t nr;
+	struct sfjit_row *rows;
+};
 
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
@@ -127,6 +135,11 @@ struct sfg_image {
  * 'debug_frame' is for functions that nothing in 'cfi' overlaps. If it has an
  * error, none of it is used. Linkers leave functions in it that they have
  * discarded, at address 0: what is not in 'code' is not used.
+ *
+ * With SFG_INPUT_CALLED, text that no FDE is for gets the row of a function that
+ * was just called: stubs that only jump on. If the address of an FDE cannot be
+ * read, which text is for no FDE is not known, and there are no such rows. A
+ * 'debug_frame' is refused with it.
  *
  * A section in which a row has an addend is not version 3, and nothing in it
  * says so. The kernel is told when the section is registered
@@ -145,6 +158,13 @@ struct sfg_input {
 	/* what pointers of 'cfi' relative to text and data are relative to */
 	uint64_t text_base, data_base;
 	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */
+	/*
+	 * NULL, or what sfg_convert() lets change the FDEs, which are as from
+	 * sfg_derive() and stay sorted, before they are merged and split.
+	 * 'fdes' and 'rows', of which each has its own in the same order, are
+	 * from malloc(). Its failure is that of the conversion.
+	 */
+	int (*amend)(const struct sfg_input *in, struct sfg_fdes *fdes);
 };
 
 #define SFG_MAX_ROWS		16
@@ -189,6 +209,7 @@ struct sfg_summary {
 	uint64_t bytes[SFG_R_MAX];
 	uint64_t affected[SFG_R_MAX];	/* functions by reason */
 	uint64_t padding_bytes;		/* covered bytes between functions */
+	uint64_t called_bytes;		/* of gaps that were just called */
 	uint64_t fdes, rows, blocks;	/* of the output */
 	/*
 	 * Functions of more rows than an FDE may have, the FDEs that they are
@@ -215,12 +236,6 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
  * input FDE (nothing merged or split), sorted. 'fdes' is released with
  * sfg_free_fdes().
  */
-struct sfg_fdes {
-	struct sfjit_function *fdes;
-	size_t nr;
-	struct sfjit_row *rows;
-};
-
 int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	       struct sfg_summary *summary, struct sfg_error *err);
 void sfg_free_fdes(struct sfg_fdes *fdes);
@@ -311,6 +326,19 @@ int sfg_make_window_cfi(unsigned int abi, const struct sfjit_function *function,
 			unsigned int slot, struct sfg_window_cfi *cfi);
 
 /*
+ * CFI of one function, for debuggers and unwinders that know no SFrame
+ *
+ * .eh_frame with a terminator, and .eh_frame_hdr behind it, which has the last
+ * *hdr_size bytes. 'distance' is from the code to where the first byte will be;
+ * the address of the code does not matter. The rows are taken as they are, see
+ * sfg_section_size() for a check. *used is set, and with -ENOSPC says what is
+ * needed. -ENOTSUP: this is for AMD64; -E2BIG: over 2 GiB.
+ */
+int sfg_write_cfi(unsigned int abi, const struct sfjit_function *function,
+		  uint64_t distance, uint8_t *buf, size_t len, size_t *used,
+		  size_t *hdr_size);
+
+/*
  * ABIs and registers
  *
  * Names are string constants, "?" for what has none. They are for messages:
@@ -320,8 +348,22 @@ const char *sfg_abi_name(unsigned int abi);
 const char *sfg_reg_name(unsigned int abi, unsigned int reg);
 /* Whether two rows say the same, wherever they start. */
 bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b);
+/*
+ * The row of the first instruction of a function, just called; and the DWARF
+ * number of the frame pointer. -ENOTSUP: the ABI is not known here.
+ */
+int sfg_entry_row(unsigned int abi, struct sfjit_row *row);
+int sfg_frame_pointer(unsigned int abi);
+/*
+ * Whether a step by the row can lead to a caller: a CFA that is the stack
+ * pointer plus an offset is above it, and stack and frame pointer are multiples
+ * of 8 apart from it. The format has offsets that are neither.
+ */
+bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row);
 /* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
+/* The machine of ELF files of an ABI, EM_*; 0 when there is none. */
+unsigned int sfg_elf_machine(unsigned int abi);
 
 /* SFRAME_ABI_* of the code that this is compiled into; 0 when there is none. */
 #if !defined(__LP64__)

@@ -207,6 +207,13 @@ unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
 	return 0;
 }
 
+unsigned int sfg_elf_machine(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	return arch ? arch->e_machine : 0;
+}
+
 /*
  * Not in the order that instructions have them: there rcx is 1 and rdx 2, and 4
  * to 7 are rsp, rbp, rsi and rdi.

@@ -17,6 +17,8 @@ struct converter {
 	struct sfg_builder rows;
 	struct sfg_summary *sum;
 	struct sfg_bare bare;
+	size_t gap_text;	/* range of text that the last gap was in */
+	uint64_t fde_end;	/* of all FDEs so far, whatever became of them */
 	uint8_t fde_flags;
 	uint32_t affected;	/* bit n: reason n, of this function */
 };
@@ -235,6 +237,70 @@ static const struct cfi_fde *next_fde(struct converter *cv, uint64_t covered_to)
 	return next ? take(cv, 0) : NULL;
 }
 
+/* func_size has 32 bits. */
+static int add_called(struct converter *cv, uint64_t lo, uint64_t hi)
+{
+	struct sfjit_row row;
+	uint64_t end;
+	int ret = sfg_entry_row(cv->in->abi, &row);
+
+	sfg_close_range(&cv->rows);
+	cv->sum->called_bytes += hi - lo;
+	for (; lo < hi && !ret; lo = end) {
+		end = hi - lo > UINT32_MAX ? lo + UINT32_MAX : hi;
+		ret = sfg_add_row(&cv->rows, lo, end, 0, &row);
+		sfg_close_range(&cv->rows);
+	}
+	return ret;
+}
+
+/* Text in [cv->fde_end, to), which no FDE is for. Comes in address order. */
+static int add_gaps(struct converter *cv, uint64_t to)
+{
+	const struct sfg_input *in = cv->in;
+	const struct sfg_image *text;
+	uint64_t lo, hi;
+	int ret = 0;
+
+	for (; cv->gap_text < in->nr_text && !ret; cv->gap_text++) {
+		text = &in->text[cv->gap_text];
+		lo = text->addr > cv->fde_end ? text->addr : cv->fde_end;
+		hi = text->addr + text->len < to ? text->addr + text->len : to;
+		if (lo < hi)
+			ret = add_called(cv, lo, hi);
+		if (text->addr + text->len > to)
+			break;
+	}
+	return ret;
+}
+
+/* An FDE that was read wrongly, or not at all, may be for any of the text. */
+static bool gaps_are_known(const struct converter *cv)
+{
+	unsigned int i;
+
+	if (!(cv->in->flags & SFG_INPUT_CALLED))
+		return false;
+	for (i = 0; i < SFG_R_MAX; i++)
+		if (cv->tables[0].refused_fdes[i])
+			return false;
+	return true;
+}
+
+static int pass_gaps(struct converter *cv, const struct cfi_fde *fde)
+{
+	int ret = 0;
+
+	if (gaps_are_known(cv))
+		ret = add_gaps(cv, fde ? fde->start : UINT64_MAX);
+	if (fde && fde->start + fde->size > cv->fde_end)
+		cv->fde_end = fde->start + fde->size;
+	/* One that wraps around leaves nothing behind it. */
+	if (fde && fde->start + fde->size < fde->start)
+		cv->fde_end = UINT64_MAX;
+	return ret;
+}
+
 static int convert_function(struct converter *cv, const struct cfi_fde *fde,
 			    uint64_t *covered_to, struct sfg_error *err)
 {
@@ -261,6 +327,9 @@ static int convert_functions(struct converter *cv, struct sfg_error *err)
 
 	while (!ret) {
 		fde = next_fde(cv, covered_to);
+		ret = pass_gaps(cv, fde);
+		if (ret)
+			return sfg_fail(err, 0, "out of memory", ret);
 		if (!fde)
 			break;
 		ret = convert_function(cv, fde, &covered_to, err);
@@ -369,6 +438,9 @@ static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	if (!is_sorted(in->text, in->nr_text) ||
 	    !is_sorted(in->code, in->nr_code))
 		return sfg_fail(err, 0, "text ranges are not sorted", -EINVAL);
+	if (in->debug_frame.data && in->flags & SFG_INPUT_CALLED)
+		return sfg_fail(err, 0, "gaps are those of one section",
+				-EINVAL);
 	if (!in->debug_frame.data)
 		return derive_from(in, false, fdes, sum, err);
 	if (!derive_from(in, true, fdes, sum, &debug_err))
@@ -399,7 +471,10 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 	ret = derive(in, &fdes, &sum, err);
 	if (ret)
 		return ret;
-	ret = sfg_layout(sfg_arch_by_abi(in->abi), in, &fdes, &sum);
+	if (in->amend)
+		ret = in->amend(in, &fdes);
+	if (!ret)
+		ret = sfg_layout(sfg_arch_by_abi(in->abi), in, &fdes, &sum);
 	if (!ret)
 		ret = sfg_pack(sfg_arch_by_abi(in->abi), &fdes,
 			       in->section_addr, out, &sum);

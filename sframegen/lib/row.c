@@ -90,3 +90,44 @@ bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b)
 	return !memcmp(&a->flags, &b->flags,
 		       sizeof(*a) - offsetof(struct sfjit_row, flags));
 }
+
+/* A word of the stack: addresses of it are multiples. */
+#define WORD	8
+
+/* A call that stores the return address does so right below the CFA. */
+static int32_t entry_offset(const struct sfg_arch *arch)
+{
+	return arch->fixed_ra ? -arch->fixed_ra : -arch->sp_bias;
+}
+
+int sfg_entry_row(unsigned int abi, struct sfjit_row *row)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	if (!arch)
+		return -ENOTSUP;
+	memset(row, 0, sizeof(*row));
+	row->cfa = sfjit_rule_reg(arch->sp, entry_offset(arch));
+	return 0;
+}
+
+int sfg_frame_pointer(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	return arch ? arch->fp : -ENOTSUP;
+}
+
+bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfjit_rule *cfa = &row->cfa;
+
+	if (!arch || row->flags & SFJIT_ROW_OUTERMOST ||
+	    cfa->base != SFJIT_BASE_REG || cfa->deref)
+		return true;
+	if (cfa->reg == arch->sp)
+		return !(cfa->offset % WORD) &&
+		       cfa->offset >= entry_offset(arch);
+	return cfa->reg != arch->fp || !(cfa->offset % WORD);
+}

@@ -655,6 +655,75 @@ static void test_bare(void)
 	       "ranges of instructions that are not sorted", "accepted");
 }
 
+/* "START-END ROWS" of each function, in hexadecimal from CODE on. */
+static void check_called(const char *name, const struct sfg_input *in,
+			 uint64_t bytes, const char *want)
+{
+	struct sfg_summary sum;
+	struct sfg_fdes fdes;
+	struct sfg_error err;
+	char got[512] = "";
+	size_t i, at = 0;
+
+	if (sfg_derive(in, &fdes, &sum, &err)) {
+		result(false, name, "%s", err.reason);
+		return;
+	}
+	for (i = 0; i < fdes.nr; i++)
+		at += snprintf(got + at, sizeof(got) - at, "%s%x-%x %u%s",
+			       i ? ", " : "",
+			       (unsigned int)(fdes.fdes[i].addr - CODE),
+			       (unsigned int)(fdes.fdes[i].addr - CODE) +
+			       fdes.fdes[i].size, fdes.fdes[i].nr_rows,
+			       fdes.fdes[i].rows[0].cfa.offset == 8 ? "" : "?");
+	result(!strcmp(got, want) && sum.called_bytes == bytes, name,
+	       "%s; %llu bytes", got, (unsigned long long)sum.called_bytes);
+	sfg_free_fdes(&fdes);
+}
+
+static void test_called(void)
+{
+	static const char two_rows[] = "\x41\x0e\x10";
+	static const char refused[] = "\x0c\x11\x08";
+	struct sfg_image text[] = {
+		{ NULL, 0x40, CODE }, { NULL, 0x20, CODE + 0x80 },
+	};
+	struct bytes b = { 0 };
+	size_t cie = put_cie(&b, &amd64_cie);
+	struct sfg_input in = {
+		.abi = SFRAME_ABI_AMD64_LE, .text = text, .nr_text = 2,
+		.flags = SFG_INPUT_CALLED,
+	};
+	struct cie unknown = amd64_cie;
+	struct sfg_fdes fdes;
+
+	put_fde(&b, cie, true, CODE + 0x10, 0x10, two_rows, 3);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	check_called("gaps that were just called", &in, 0x50,
+		     "0-10 1, 10-20 2, 20-40 1, 80-a0 1");
+	in.flags = 0;
+	check_called("not without the flag", &in, 0, "10-20 2");
+	in.flags = SFG_INPUT_CALLED;
+	/* It overlaps, and what is behind the first is its code. */
+	put_fde(&b, cie, true, CODE + 0x18, 0x10, NULL, 0);
+	/* It cannot be expressed. */
+	put_fde(&b, cie, true, CODE + 0x2c, 4, refused, 3);
+	/* It leaves the text. */
+	put_fde(&b, cie, true, CODE + 0x3c, 0x48, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	check_called("no gap where there is an FDE without rows", &in,
+		     0x10 + 4 + 0xc + 0x1c,
+		     "0-10 1, 10-20 2, 28-2c 1, 30-3c 1, 84-a0 1");
+	unknown.augmentation = "zQ";
+	cie = put_cie(&b, &unknown);
+	put_fde(&b, cie, true, CODE, 4, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	check_called("no gap where an FDE is unknown", &in, 0, "10-20 2");
+	in.debug_frame = in.cfi;
+	result(sfg_derive(&in, &fdes, NULL, NULL) == -EINVAL,
+	       "gaps of two sections", "accepted");
+}
+
 static void test_addends(void)
 {
 	flags = SFG_INPUT_ADDENDS;
@@ -686,5 +755,6 @@ int main(void)
 	test_remember_limit();
 	test_text();
 	test_bare();
+	test_called();
 	return finish();
 }

@@ -10,6 +10,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* sfjit_rule.base */
 #define SFJIT_BASE_NONE		0	/* as SFJIT_NO_RULE */
 #define SFJIT_BASE_CFA		1
@@ -42,6 +46,33 @@ struct sfjit_rule {
 #define SFJIT_REG(number, offset) { (offset), (number), SFJIT_BASE_REG, 0, 0 }
 #define SFJIT_SAVED(offset)	{ (offset), 0, SFJIT_BASE_CFA, 1, 0 }
 #define SFJIT_NO_RULE		{ 0, 0, SFJIT_BASE_NONE, 0, 0 }
+
+/* The same for assignments and arguments. */
+static inline struct sfjit_rule sfjit_rule_reg(unsigned int number,
+					       int32_t offset)
+{
+	struct sfjit_rule rule = SFJIT_NO_RULE;
+
+	rule.offset = offset;
+	rule.reg = (uint16_t)number;
+	rule.base = SFJIT_BASE_REG;
+	return rule;
+}
+
+static inline struct sfjit_rule sfjit_rule_saved(int32_t offset)
+{
+	struct sfjit_rule rule = SFJIT_SAVED(0);
+
+	rule.offset = offset;
+	return rule;
+}
+
+static inline struct sfjit_rule sfjit_rule_none(void)
+{
+	struct sfjit_rule rule = SFJIT_NO_RULE;
+
+	return rule;
+}
 
 /* DWARF numbers of the registers that rules mostly start from. */
 #define SFJIT_X86_64_FP		6	/* rbp */
@@ -84,7 +115,8 @@ struct sfjit_row {
  * struct sfjit_function - a range of code and its rows
  * @addr:	address of the first byte
  * @size:	bytes of code
- * @nr_rows:	number of rows, at least 1; the kernel reads 64 at most
+ * @nr_rows:	number of rows, at least 1. The kernel reads 64 of an entry:
+ *		libsfjit makes several of a longer function, unless it repeats
  * @rows:	rows, start strictly increasing, the first for 0; they stay the
  *		caller's
  * @flags:	SFJIT_FUNCTION_*
@@ -99,5 +131,9 @@ struct sfjit_function {
 	uint8_t			flags;
 	uint8_t			repeat;
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* SFJIT_ROWS_H */

@@ -316,7 +316,48 @@ static void require_encoded(const struct input *i,
 	free(out.data);
 }
 
-static void require_all(const struct input *i)
+static bool was_just_called(const struct sfg_input *in,
+			    const struct sfjit_function *fde)
+{
+	struct sfjit_row entry;
+
+	REQUIRE(!sfg_entry_row(in->abi, &entry));
+	return fde->nr_rows == 1 && !fde->flags && !fde->repeat &&
+	       sfg_rows_equal(&fde->rows[0], &entry);
+}
+
+/* With gaps as just called: what there was is the same, the rest is gaps. */
+static void require_called(struct input *i, const struct sfg_fdes *derived)
+{
+	const struct sfjit_function *fde = derived->fdes;
+	const struct sfjit_function *end = fde + derived->nr;
+	struct sfg_summary sum;
+	struct sfg_fdes called, got, want;
+	uint64_t bytes = 0;
+	size_t n;
+
+	i->in.flags |= SFG_INPUT_CALLED;
+	REQUIRE(!sfg_derive(&i->in, &called, &sum, NULL));
+	i->in.flags &= ~SFG_INPUT_CALLED;
+	require_good_fdes(sfg_arch_by_abi(i->in.abi), &called);
+	require_inside(&i->in, &called);
+	for (n = 0; n < called.nr; n++) {
+		if (fde == end || called.fdes[n].addr != fde->addr) {
+			REQUIRE(was_just_called(&i->in, &called.fdes[n]));
+			bytes += called.fdes[n].size;
+			continue;
+		}
+		got = (struct sfg_fdes) { .fdes = &called.fdes[n], .nr = 1 };
+		want = (struct sfg_fdes) {
+			.fdes = (struct sfjit_function *)fde++, .nr = 1,
+		};
+		require_equal_fdes(&want, &got);
+	}
+	REQUIRE(fde == end && bytes == sum.called_bytes);
+	sfg_free_fdes(&called);
+}
+
+static void require_all(struct input *i)
 {
 	struct sfg_summary derived_sum, sum;
 	struct sfg_fdes derived;
@@ -331,6 +372,7 @@ static void require_all(const struct input *i)
 		require_section(i, &derived, &out, &sum);
 		require_same_output(i, &out, &sum);
 		require_encoded(i, &derived);
+		require_called(i, &derived);
 		sfg_free_fdes(&derived);
 		free(out.data);
 	}
