@@ -35,8 +35,6 @@ static errset check_tail(const uint8_t *opts, uint32_t size)
 	unsigned long known = sizeof(struct sframe_window_opts), i;
 	errset errors = 0;
 
-	if (size <= known)
-		return 0;
 	if (!memory_readable((unsigned long)opts + known, size - known))
 		errors |= ERROR(EFAULT);
 	for (i = known; i < size; i++) {
@@ -50,6 +48,7 @@ static errset check_tail(const uint8_t *opts, uint32_t size)
 
 static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 {
+	size_t known = sizeof(*opts);
 	errset errors = 0;
 	uint32_t size;
 
@@ -63,10 +62,13 @@ static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 		return ERROR(EINVAL);
 	if (size > PAGE)
 		return ERROR(E2BIG);
-	if (!memory_readable(addr, sizeof(*opts)))
-		return ERROR(EFAULT);
-	errors |= check_tail((void *)addr, size);
-	memcpy(opts, (void *)addr, sizeof(*opts));
+	if (size > sizeof(*opts))
+		errors |= check_tail((void *)addr, size);
+	else if (size < sizeof(*opts))
+		known = size;
+	if (!memory_readable(addr, known))
+		return errors | ERROR(EFAULT);
+	memcpy(opts, (void *)addr, known);
 	if (opts->flags & ~(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE) ||
 	    opts->format > SFRAME_FORMAT_END || opts->reserved)
 		errors |= ERROR(EINVAL);
@@ -134,9 +136,9 @@ static errset section_text(unsigned long addr,
 	    !memory_readable(last, sizeof(fde)))
 		return ERROR(EFAULT);
 	memcpy(&fde, (void *)first, sizeof(fde));
-	window->start = first + fde.func_start;
+	window->start = first + fde.func_start + window->bias;
 	memcpy(&fde, (void *)last, sizeof(fde));
-	window->end = last + fde.func_start;
+	window->end = last + fde.func_start + window->bias;
 	if (window->end + fde.func_size < window->end)
 		return ERROR(EINVAL);
 	window->end += fde.func_size;
@@ -214,7 +216,8 @@ static const char *kind_of(const struct sframe_window_opts *opts)
 /* A window without section says so, and cannot grow. */
 static errset check_no_section(const struct window *window, bool live)
 {
-	return window->section || window->length || live ? ERROR(EINVAL) : 0;
+	return window->section || window->length || window->bias || live ?
+	       ERROR(EINVAL) : 0;
 }
 
 static void ask_register(const struct call *call, struct answer *answer)
@@ -227,7 +230,8 @@ static void ask_register(const struct call *call, struct answer *answer)
 
 	*window = (struct window){
 		.key = call->arg[0], .section = call->arg[1],
-		.length = call->arg[2], .kind = kind_of(&opts),
+		.length = call->arg[2], .bias = opts.text_bias,
+		.kind = kind_of(&opts),
 	};
 	if (has_section(&opts))
 		wrong |= check_section(window->section, window->length, live,

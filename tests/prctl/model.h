@@ -44,6 +44,7 @@ struct window {
 	unsigned long	end;
 	unsigned long	section;
 	unsigned long	length;
+	unsigned long	bias;
 	const char	*kind;		/* as /proc shows it */
 };
 

@@ -195,9 +195,13 @@ static void draft_fdes(struct draft *draft)
 	unsigned long last = first + 16 * (draft->header.num_fdes - 1UL);
 	unsigned long size = draft->opts.text_length;
 
-	draft->fdes[0].func_start = draft->opts.text_start - first;
+	unsigned long bias = one_in(2) ? 0 : edge_address() + edge_number();
+
+	draft->opts.text_bias = bias;
+	draft->fdes[0].func_start = draft->opts.text_start - first - bias;
 	draft->fdes[0].func_size = size;
-	draft->fdes[1].func_start = draft->opts.text_start + size / 2 - last;
+	draft->fdes[1].func_start = draft->opts.text_start + size / 2 - last -
+				    bias;
 	draft->fdes[1].func_size = size - size / 2;
 	if (draft->header.num_fdes == 1)
 		draft->fdes[1] = draft->fdes[0];
@@ -212,6 +216,7 @@ static void draft_format(struct draft *draft)
 	if (draft->opts.format <= SFRAME_FORMAT_V3_ADDEND || one_in(8))
 		return;
 	draft->call.arg[1] = draft->call.arg[2] = 0;
+	draft->opts.text_bias = 0;
 	draft->opts.flags &= SFRAME_WINDOW_REPLACE;
 }
 
@@ -228,7 +233,8 @@ static void draft_register(struct draft *draft)
 	draft_section(draft);
 	if (!(draft->opts.flags & SFRAME_WINDOW_LIVE))
 		draft_fdes(draft);
-	if (!draft->opts.text_start && !draft->opts.flags && one_in(2))
+	if (!draft->opts.text_start && !draft->opts.flags &&
+	    !draft->opts.text_bias && one_in(2))
 		draft->call.arg[3] = 0;
 	else if (one_in(3))
 		draft_format(draft);
@@ -306,6 +312,11 @@ static void spoil_opts_size(struct draft *draft)
 	draft->opts.size = edge_number();
 }
 
+static void spoil_opts_bias(struct draft *draft)
+{
+	draft->opts.text_bias = edge_number();
+}
+
 static void spoil_opts_flags(struct draft *draft)
 {
 	draft->opts.flags = one_in(4) ? edge_number() : below(8);
@@ -333,8 +344,8 @@ static void spoil(struct draft *draft)
 	static void (* const ways[])(struct draft *) = {
 		spoil_argument, spoil_length, spoil_place, spoil_header_bit,
 		spoil_header_number, spoil_header_number, spoil_fde,
-		spoil_opts_bit, spoil_opts_size, spoil_opts_flags, spoil_text,
-		spoil_text, spoil_align,
+		spoil_opts_bit, spoil_opts_size, spoil_opts_bias,
+		spoil_opts_flags, spoil_text, spoil_text, spoil_align,
 	};
 
 	while (one_in(2)) {
@@ -472,10 +483,11 @@ static int expected_state(char *text, size_t size)
 	model_sort();
 	for (i = 0; i < nr_windows; i++)
 		pos += snprintf(text + pos, size - pos,
-				"%lx-%lx %lx %lx %lx %s\n", windows[i].start,
-				windows[i].end, windows[i].key,
-				windows[i].section, windows[i].length,
-				windows[i].kind);
+				"%lx-%lx %lx %lx %lx %s %lx\n",
+				windows[i].start, windows[i].end,
+				windows[i].key, windows[i].section,
+				windows[i].length, windows[i].kind,
+				windows[i].bias);
 	return pos + snprintf(text + pos, size - pos, "windows %u\n",
 			      nr_windows);
 }

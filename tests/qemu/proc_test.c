@@ -164,7 +164,7 @@ static const char *line(const char *start, const char *end, unsigned long key,
 	static int turn;
 	char *to = lines[turn++ % 4];
 
-	snprintf(to, sizeof(lines[0]), "%lx-%lx %lx %lx %zx %s\n",
+	snprintf(to, sizeof(lines[0]), "%lx-%lx %lx %lx %zx %s 0\n",
 		 (uintptr_t)start, (uintptr_t)end, key, (uintptr_t)&section,
 		 sizeof(section), flags);
 	return to;
@@ -425,7 +425,7 @@ static unsigned int count_stable(const char *all, int *wrong)
 	char flags[8];
 	int n;
 
-	for (; sscanf(all, "%lx-%lx %lx %*x %*x %7s\n%n", &start, &end, &key,
+	for (; sscanf(all, "%lx-%lx %lx %*x %*x %7s %*x\n%n", &start, &end, &key,
 		      flags, &n) == 4; all += n) {
 		*wrong += start < last || end <= start;
 		last = end;

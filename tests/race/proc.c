@@ -37,7 +37,7 @@ static bool parse_line(struct listing *listing, const char *line)
 	char flags[8];
 
 	if (listing->nr == MAX_LINES ||
-	    sscanf(line, "%lx-%lx %lx %lx %lx %7s\n", &window->start,
+	    sscanf(line, "%lx-%lx %lx %lx %lx %7s 0\n", &window->start,
 		   &window->end, &window->key, &window->section,
 		   &window->length, flags) != 6)
 		return false;

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sframegen.h>
+
 #include "record.h"
 
 #define MAX_PROCESSES	4096
@@ -95,12 +97,15 @@ static char *read_windows(pid_t pid)
 	return strdup(text);
 }
 
-static void write_section(int mem, pid_t pid, uint64_t addr, uint64_t length)
+/* As the window means it: with its bias, which the corpus does not have. */
+static void write_section(int mem, pid_t pid, uint64_t addr, uint64_t length,
+			  uint64_t bias)
 {
 	struct record_section section = { .pid = pid, .addr = addr };
 	char *bytes = malloc(length);
 
-	if (bytes && pread(mem, bytes, length, addr) == (ssize_t)length)
+	if (bytes && pread(mem, bytes, length, addr) == (ssize_t)length &&
+	    (!bias || !sfg_rebase(bytes, length, bias)))
 		record_write(RECORD_SECTION, 0, &section, sizeof(section),
 			     bytes, length);
 	free(bytes);
@@ -108,7 +113,7 @@ static void write_section(int mem, pid_t pid, uint64_t addr, uint64_t length)
 
 static void write_sections(const struct process *process)
 {
-	uint64_t addr, length;
+	uint64_t addr, length, bias;
 	const char *line;
 	char path[64];
 	int mem;
@@ -118,8 +123,9 @@ static void write_sections(const struct process *process)
 	if (mem < 0)
 		return;
 	for (line = process->text; *line; line = strchr(line, '\n') + 1)
-		if (sscanf(line, "%*x-%*x %*x %lx %lx", &addr, &length) == 2)
-			write_section(mem, process->pid, addr, length);
+		if (sscanf(line, "%*x-%*x %*x %lx %lx %*s %lx", &addr, &length,
+			   &bias) == 3)
+			write_section(mem, process->pid, addr, length, bias);
 	close(mem);
 }
 

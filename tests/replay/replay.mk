@@ -23,9 +23,9 @@ $(FUZZ_OUT)/replay-stacks: $(addprefix $(replay_dir)/,replay.c corpus.c) \
 fuzz-replays: $(FUZZ_OUT)/replay-stacks
 
 $(O)/tests/replay/recorder: $(addprefix $(replay_dir)/,recorder.c processes.c) \
-		$(replay_dir)/record.h
+		$(replay_dir)/record.h $(SFG_PUBLIC_H) $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c,$^)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.a,$^)
 
 TESTS += $(O)/tests/replay/recorder
 

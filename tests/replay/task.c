@@ -323,10 +323,10 @@ void task_set_regs(const unsigned long *regs)
 
 static void walk_at_once(struct task_chain *chain)
 {
+	struct perf_callchain_entry addresses = { .ip = (u64 *)chain->ip };
 	struct perf_callchain_entry_ctx entry = {
-		.entries = chain->ip,
+		.entry = &addresses,
 		.max_stack = PERF_MAX_STACK,
-		.limit = PERF_MAX_STACK,
 	};
 
 	nr_frames = &entry.nr;

@@ -12,10 +12,24 @@ man=Documentation/man
 
 compiles() {
 	works "$@" -Iuserspace/include -Isframegen/include -Wall -Wextra \
-		-Werror -fsyntax-only - <<-'END'
-		#include <sfjit.h>
-	END
+		-Werror -fsyntax-only "$tmp/use.h"
 }
+
+# In C++ a function hides a structure of its name: these have their own.
+cat >"$tmp/use.h" <<'END'
+#include <sfjit.h>
+#include <sframegen.h>
+#ifdef __cplusplus
+inline int look(const sfjit_live *live, const sfjit_pool *pool)
+{
+	sfjit_live_info window;
+	sfjit_pool_info trampolines;
+
+	return sfjit_live_stat(live, &window) ||
+	       sfjit_pool_stat(pool, &trampolines);
+}
+#endif
+END
 
 # The exported names, four times.
 echo '#include <sfjit.h>' |
@@ -49,6 +63,14 @@ format() {
 format sframegen/include/sfjit/format.h >"$tmp/format"
 format kernel-patches/linux/kernel/unwind/sframe_format.h >"$tmp/kernels"
 same "<sfjit/format.h> has the kernel's numbers" "$tmp/kernels" "$tmp/format"
+
+# number FILE NAME
+number() {
+	sed -n "s/^#define[[:space:]]*$2[[:space:]]*\([0-9]*\)$/\1/p" "$1"
+}
+is "functions are split where the kernel stops" \
+	"$(number kernel-patches/linux/kernel/unwind/sframe.h SFRAME_STEP_ROWS)" \
+	"$(number userspace/libsfjit/pieces.h SFJIT_MAX_ROWS)"
 
 # page_of FUNCTION: the page whose NAME has it
 page_of() {
@@ -94,8 +116,20 @@ is "registration needs nothing but prctl and errno" \
 calls=$(grep -l '\<prctl(' userspace/libsfjit/*.c)
 is "one file calls prctl" userspace/libsfjit/register.c "$calls"
 
-compiles "header is C99" gcc -xc -std=c99 -pedantic
-compiles "header is C23" gcc -xc -std=c2x -pedantic
-compiles "header is C++98 with stdint" g++ -xc++ -std=c++98
-compiles "header is C++20" g++ -xc++ -std=c++20 -pedantic
+compiles "headers are C99" gcc -xc-header -std=c99 -pedantic
+compiles "headers are C23" gcc -xc-header -std=c2x -pedantic
+compiles "headers are C++98 with stdint" g++ -xc++-header -std=c++98
+for std in 11 14 17 20; do
+	compiles "headers are C++$std for gcc" g++ -xc++-header \
+		-std=c++$std -pedantic
+done
+if command -v clang++ >/dev/null; then
+	compiles "headers are C99 for clang" clang -xc-header -std=c99 -pedantic
+	for std in 11 14 17 20; do
+		compiles "headers are C++$std for clang" clang++ \
+			-xc++-header -std=c++$std -pedantic
+	done
+else
+	skip "headers for clang" "clang is not installed"
+fi
 finish

@@ -196,11 +196,10 @@ void kernel_set_limit(uint64_t ns)
 }
 
 static void begin_walk(struct perf_callchain_entry_ctx *entry,
-		       unsigned long *chain, unsigned long ip)
+		       struct perf_callchain_entry *chain, unsigned long ip)
 {
 	*entry = (struct perf_callchain_entry_ctx){
-		.entries = chain, .max_stack = KERNEL_MAX_STACK,
-		.limit = KERNEL_MAX_STACK,
+		.entry = chain, .max_stack = KERNEL_MAX_STACK,
 	};
 	perf_callchain_store(entry, ip);
 }
@@ -208,6 +207,7 @@ static void begin_walk(struct perf_callchain_entry_ctx *entry,
 size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 		   uint64_t *chain)
 {
+	struct perf_callchain_entry addresses = { .ip = (u64 *)chain };
 	struct perf_callchain_entry_ctx entry;
 
 	shim_task.mm = &task_mm;
@@ -216,7 +216,7 @@ size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 	shim_regs.sp = (unsigned long)sp;
 	shim_regs.bp = (unsigned long)fp;
 	shim_regs.cs = __USER_CS;
-	begin_walk(&entry, chain, ip);
+	begin_walk(&entry, &addresses, ip);
 	sframe_callchain_user(&entry, &shim_regs);
 	return entry.nr;
 }
@@ -232,11 +232,12 @@ static __always_inline unsigned long get_fenced(const unsigned long *ptr)
 
 size_t kernel_walk_fp(uintptr_t ip, const void *fp, uint64_t *chain)
 {
+	struct perf_callchain_entry addresses = { .ip = (u64 *)chain };
 	struct perf_callchain_entry_ctx entry;
 	const unsigned long *frame = fp;
 	unsigned long next;
 
-	begin_walk(&entry, chain, ip);
+	begin_walk(&entry, &addresses, ip);
 	while (entry.nr < entry.max_stack && frame) {
 		next = get_fenced(frame);
 		if (perf_callchain_store(&entry, get_fenced(frame + 1)))

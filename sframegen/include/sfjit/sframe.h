@@ -37,8 +37,8 @@
  * 2 of the control word says that a third word follows the offset. It is added
  * to the value that was loaded, so bit 2 is only valid where the rule loads one.
  *
- * FP and END have no section: address and length are 0, and a text range is
- * required. They cannot be live.
+ * FP and END have no section: address, length and bias are 0, and a text range
+ * is required. They cannot be live.
  */
 #define SFRAME_FORMAT_V3	0	/* SFrame version 3 */
 #define SFRAME_FORMAT_V3_ADDEND	1	/* the same, with addends in FLEX rows */
@@ -58,6 +58,12 @@
  *		range from the first to the last FDE of the section
  * @format:	SFRAME_FORMAT_*
  * @reserved:	must be 0
+ * @text_bias:	added to the start of each function, modulo 2^64
+ *
+ * With @text_bias a section can lie elsewhere than it was made for: in a file
+ * that is mapped, the same bytes in each process. A section that was made for
+ * address 0 and for text at its link-time addresses, and is mapped at S for text
+ * that is loaded B higher, has the bias B - S.
  */
 struct sframe_window_opts {
 	__u32	size;
@@ -66,9 +72,11 @@ struct sframe_window_opts {
 	__u64	text_length;
 	__u32	format;
 	__u32	reserved;
+	__u64	text_bias;
 };
 
 #define SFRAME_WINDOW_OPTS_SIZE_VER0	32
+#define SFRAME_WINDOW_OPTS_SIZE_VER1	40	/* with text_bias */
 
 /*
  * SFRAME_WINDOW_LIVE: the section grows without a system call. Its address is
@@ -83,11 +91,17 @@ struct sframe_window_opts {
  *   3. store num_fdes with release semantics,
  *   4. let threads run it.
  *
- * To take one back, store 0 to its func_size. num_fdes does not shrink. Entries
- * and rows that were published are not changed otherwise before the window is
- * replaced or unregistered, and no later entry describes their text. The kernel
- * does not read text: that of a function that was taken back may be reused once
- * the 0 is stored, and no thread runs it or returns to it.
+ * To take one back, store 0 to its func_size. num_fdes does not shrink. The
+ * kernel does not read text: that of a function that was taken back may be
+ * reused once the 0 is stored, and no thread runs it or returns to it.
+ *
+ * An entry of size 0 may become that of another function, if the index lies at
+ * a multiple of 8: write the rows, store func_start, then func_size and fre_off
+ * by one store of 8 bytes with release semantics. The index is sorted after each
+ * store. A walk that meets the change may end.
+ *
+ * Entries and rows that were published are not changed otherwise before the
+ * window is replaced or unregistered.
  */
 
 #endif /* _UAPI_LINUX_SFRAME_H */

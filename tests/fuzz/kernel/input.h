@@ -55,6 +55,8 @@
 #define STATE_VM86		0x40
 #define STATE_KERNEL		0x80
 
+#define BIAS_REG	7
+
 #define NR_RETURNS	3
 
 /* Which words have the return address of a probe, by 5 bits for each. */
@@ -81,7 +83,8 @@ struct input {
 	u64 second_start, second_length;
 	u64 returns[NR_RETURNS];
 	u64 ip, sp, fp;
-	u64 regs[16];		/* in DWARF's order; sp and fp are above */
+	u64 regs[16];		/* in DWARF's order; sp and fp are above,
+				   and in sp's place is the windows' bias */
 	struct event events[MAX_EVENTS];
 } __packed;
 

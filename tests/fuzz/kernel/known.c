@@ -111,7 +111,8 @@ static void store(unsigned long ip, const struct unwind_user_frame *frame,
 	struct unwind_user_frame copy = *frame;
 
 	copy.kind = kind;
-	sframe_cache_store(&state, ip - 1, 1, &copy);
+	state.ip = ip;
+	sframe_cache_store(&state, &copy, ip - 1, 1);
 }
 
 /* A frame in the library, whose caller by either rule is at LIBRARY + 0x100. */

@@ -726,6 +726,7 @@ static void compare_sections(const struct sframe_section *section,
 	     section->fres_end == ref->addr + ref->fres_end,
 	     "other rows were registered");
 	same(section->live == ref->live, "live is not live");
+	same(section->bias == ref->bias, "another bias was registered");
 	same(section->addend == (ref->format == SFRAME_FORMAT_V3_ADDEND),
 	     "addends are not as the format says");
 }
@@ -918,29 +919,54 @@ struct ref_frame model_frame(const struct unwind_user_frame *frame)
 
 /* Rules that are known. */
 
-struct known_rules *model_known(unsigned long ip)
+static unsigned long block_of(unsigned long ip)
 {
+	return ip / SFRAME_CACHE_BLOCK;
+}
+
+/* That of a call; or of the block of an interrupted address. */
+static struct known_rules *known_in_place(unsigned long ip, bool exact)
+{
+	struct known_rules *known;
 	unsigned int i;
 
-	for (i = model.nr_known; i; i--)
-		if (model.known[i - 1].ip == ip)
-			return &model.known[i - 1];
+	for (i = model.nr_known; i; i--) {
+		known = &model.known[i - 1];
+		if (known->exact == exact &&
+		    (exact ? block_of(known->ip) == block_of(ip) :
+			     known->ip == ip))
+			return known;
+	}
 	return NULL;
 }
 
+struct known_rules *model_known(unsigned long ip, bool exact)
+{
+	struct known_rules *known = known_in_place(ip, exact);
+
+	/* The length of all addresses is 0. */
+	return known && ip - known->first <= known->length - 1 ? known : NULL;
+}
+
 void model_note_rules(const struct unwind_user_state *state, u64 id,
-		      const struct ref_frame *frame)
+		      const struct ref_frame *frame, unsigned long first,
+		      unsigned long length)
 {
 	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
-	struct known_rules *known = model_known(ip);
+	struct known_rules *known = known_in_place(ip, state->exact_ip);
 
+	if (!state->exact_ip) {
+		first = ip;
+		length = 1;
+	}
 	if (!known) {
 		if (model.nr_known == MAX_KNOWN)
 			finding("steps without end");
 		known = &model.known[model.nr_known++];
 	}
 	*known = (struct known_rules) {
-		.ip = ip, .exact = state->exact_ip, .id = id,
+		.ip = ip, .first = first, .length = length,
+		.exact = state->exact_ip, .id = id,
 		.seq = state->sframe.seq, .by_fp = !frame,
 	};
 	if (frame)
@@ -964,6 +990,7 @@ static struct ref_window plain_window(const struct sframe_window *window)
 		.num_fdes = section->num_fdes,
 		.format = window->format,
 		.live = section->live,
+		.bias = section->bias,
 	};
 }
 
@@ -1023,6 +1050,7 @@ static bool same_state(const struct unwind_user_state *a,
 	other.sframe.budget = a->sframe.budget;
 	other.sframe.slack = a->sframe.slack;
 	other.sframe.frame = a->sframe.frame;
+	other.sframe.missed = a->sframe.missed;
 	return !memcmp(&other, a, sizeof(other));
 }
 

@@ -91,6 +91,7 @@ struct model_window {
 /* Rules that a step has found, for those that follow it to the address. */
 struct known_rules {
 	unsigned long ip;
+	unsigned long first, length;	/* of the row */
 	bool exact;		/* of an interrupted instruction */
 	u64 id;			/* of the window, or 0 */
 	u64 seq;		/* of the registry */
@@ -214,11 +215,18 @@ int model_take_fault_in(void);
 const struct find *model_take_find(unsigned long ip);
 bool model_all_taken(void);
 
-/* What the rules at an address were when they were read last, or NULL. */
-struct known_rules *model_known(unsigned long ip);
-/* Of the state's address; @frame is NULL if the frame pointer decides. */
+/*
+ * What the rules at an address were when they were read last, or NULL. Those of
+ * calls and those of interrupted addresses are apart.
+ */
+struct known_rules *model_known(unsigned long ip, bool exact);
+/*
+ * Of the state's address; @frame is NULL if the frame pointer decides. An
+ * interrupted address stands for those of its row.
+ */
 void model_note_rules(const struct unwind_user_state *state, u64 id,
-		      const struct ref_frame *frame);
+		      const struct ref_frame *frame, unsigned long first,
+		      unsigned long length);
 
 /* Compare one step. */
 int model_step(struct unwind_user_state *state,

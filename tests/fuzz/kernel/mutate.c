@@ -432,6 +432,25 @@ static void mutate_head(struct bytes *b)
 	}
 }
 
+/* Text that lies elsewhere, or is only said to. */
+static void mutate_bias(struct bytes *b)
+{
+	struct input *in = b->in;
+	s32 by = rnd(2) ? (s32)rnd(0x20000) - 0x10000 : (s32)rnd(65) - 32;
+
+	if (rnd(8) == 0)
+		in->regs[BIAS_REG] = odd_number();
+	else
+		in->regs[BIAS_REG] += by;
+	if (rnd(4) == 0)
+		return;
+	in->text_start = (in->text_start & ~0xffffffffULL) |
+			 (u32)(in->text_start + by);
+	in->second_start = (in->second_start & ~0xffffffffULL) |
+			   (u32)(in->second_start + by);
+	in->ip = (in->ip & ~0xffffffffULL) | (u32)(in->ip + by);
+}
+
 static void mutate_pages(struct bytes *b)
 {
 	u64 pages = b->in->section_pages;
@@ -477,7 +496,7 @@ static void (*const mutations[])(struct bytes *) = {
 	mutate_end,
 	mutate_stack, mutate_stack, mutate_signal, mutate_registers,
 	mutate_registers, mutate_registers, mutate_head, mutate_head,
-	mutate_pages, mutate_event, mutate_event, mutate_any,
+	mutate_pages, mutate_event, mutate_event, mutate_bias, mutate_any,
 };
 
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max_size,

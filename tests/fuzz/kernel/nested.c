@@ -21,6 +21,7 @@ int printf(const char *format, ...);
 void (*shim_at_point)(void);
 
 static struct sframe_registry registry;
+static struct sframe_window window;
 static unsigned long ips[NR_IPS];
 static unsigned int points, interrupted, nested_first, nested_nr;
 static unsigned long found, read, without;
@@ -55,14 +56,23 @@ static void check(const struct sframe_walk *walk, unsigned long ip,
 		finding("rules of something else are in the cache");
 }
 
-static void step(const struct unwind_user_state *state, unsigned long ip)
+/* The next thing to be looked up is @ip, in the window @id. */
+static void be_at(struct unwind_user_state *state, unsigned long ip, u64 id)
+{
+	window.id = id;
+	state->sframe.window = &window;
+	state->ip = state->exact_ip ? ip : ip + 1;
+}
+
+static void step(struct unwind_user_state *state, unsigned long ip)
 {
 	/* With each change there is another window. */
 	u64 id = state->sframe.seq << 32 | ip;
 	const struct unwind_user_frame *frame;
 	struct unwind_user_frame copy;
 
-	frame = sframe_cache_find(&state->sframe, ip);
+	be_at(state, ip, id);
+	frame = sframe_cache_find(state, ip);
 	if (frame) {
 		shim_point();
 		memcpy(&copy, frame, sizeof(copy));
@@ -70,14 +80,14 @@ static void step(const struct unwind_user_state *state, unsigned long ip)
 		check(&state->sframe, ip, &copy);
 		return;
 	}
-	frame = sframe_cache_again(&state->sframe, ip, id);
+	frame = sframe_cache_again(state, ip);
 	if (frame) {
 		check(&state->sframe, ip, frame);
 		return;
 	}
 	read++;
 	copy = truth(&state->sframe, ip);
-	sframe_cache_store(state, ip, id, &copy);
+	sframe_cache_store(state, &copy, ip, 1);
 }
 
 static void walk(unsigned int first, unsigned int nr)
@@ -153,38 +163,67 @@ static void find_ips(void)
 	ips[nr] = 1;
 }
 
-/* An address is found until something changes, and then by its window. */
-static void try_again(void)
+/* A walk of its own, with an empty cache. */
+static struct unwind_user_state begin(void)
 {
 	struct unwind_user_state state = { .sframe.reg = &registry };
-	struct sframe_walk *walk = &state.sframe;
-	const struct unwind_user_frame *known;
-	unsigned long ip = ips[NR_IPS - 1];
-	struct unwind_user_frame frame;
 
 	prepare(0);
-	walk->seq = registry.seq;
+	state.sframe.seq = registry.seq;
 	sframe_walk_attach(&state);
-	frame = truth(walk, ip);
-	sframe_cache_store(&state, ip, 7, &frame);
-	if (!sframe_cache_find(walk, ip))
+	return state;
+}
+
+static bool find(struct unwind_user_state *state, unsigned long ip)
+{
+	be_at(state, ip, 7);
+	return sframe_cache_find(state, ip);
+}
+
+static const struct unwind_user_frame *
+again(struct unwind_user_state *state, unsigned long ip, u64 id)
+{
+	be_at(state, ip, id);
+	return sframe_cache_again(state, ip);
+}
+
+/* Keep the rules of @length addresses for @ip, one of them. */
+static void keep(struct unwind_user_state *state, unsigned long ip,
+		 unsigned long first, unsigned long length)
+{
+	struct unwind_user_frame frame = truth(&state->sframe, ip);
+
+	be_at(state, ip, 7);
+	sframe_cache_store(state, &frame, first, length);
+}
+
+/* An address is found until something changes, and then by its window. */
+static void try_again(bool exact)
+{
+	struct unwind_user_state state = begin();
+	const struct unwind_user_frame *known;
+	unsigned long ip = ips[NR_IPS - 1];
+
+	state.exact_ip = exact;
+	keep(&state, ip, ip, 1);
+	if (!find(&state, ip))
 		finding("rules that were stored are not found");
 	registry.seq++;
-	if (sframe_cache_find(walk, ip))
+	if (find(&state, ip))
 		finding("rules of before a change are found");
-	sframe_cache_store(&state, ip + 1, 7, &frame);
-	if (sframe_cache_find(walk, ip + 1))
+	keep(&state, ip + 1, ip + 1, 1);
+	if (find(&state, ip + 1))
 		finding("rules of before a change are stored");
-	if (sframe_cache_again(walk, ip, 8))
+	if (again(&state, ip, 8))
 		finding("rules of another window are found");
-	known = sframe_cache_again(walk, ip, 7);
+	known = again(&state, ip, 7);
 	if (!known)
 		finding("rules of a window that stays are not found");
-	check(walk, ip, known);
-	if (sframe_cache_find(walk, ip))
+	check(&state.sframe, ip, known);
+	if (find(&state, ip))
 		finding("rules are kept for a window that was looked up before");
-	walk->seq = registry.seq;
-	if (!sframe_cache_again(walk, ip, 7) || !sframe_cache_find(walk, ip))
+	state.sframe.seq = registry.seq;
+	if (!again(&state, ip, 7) || !find(&state, ip))
 		finding("rules that were found again are not kept");
 	sframe_walk_detach(&state);
 
@@ -193,7 +232,7 @@ static void try_again(void)
 	sframe_walk_detach(&state);
 	registry.seq++;
 	sframe_walk_attach(&state);
-	if (sframe_cache_again(walk, ip, 7))
+	if (again(&state, ip, 7))
 		finding("rules of another address space are found");
 	sframe_walk_detach(&state);
 }
@@ -201,22 +240,16 @@ static void try_again(void)
 /* Addresses of one window that have the same hash. */
 static void try_one_window(void)
 {
-	struct unwind_user_state state = { .sframe.reg = &registry };
+	struct unwind_user_state state = begin();
 	const struct unwind_user_frame *known;
-	struct unwind_user_frame frame;
 	unsigned int i;
 
-	prepare(0);
-	state.sframe.seq = registry.seq;
-	sframe_walk_attach(&state);
-	for (i = 0; i < SFRAME_CACHE_WAYS; i++) {
-		frame = truth(&state.sframe, ips[i]);
-		sframe_cache_store(&state, ips[i], 7, &frame);
-	}
+	for (i = 0; i < SFRAME_CACHE_WAYS; i++)
+		keep(&state, ips[i], ips[i], 1);
 	registry.seq++;
-	sframe_cache_find(&state.sframe, ips[0]);
+	find(&state, ips[0]);
 	for (i = 0; i < SFRAME_CACHE_WAYS; i++) {
-		known = sframe_cache_again(&state.sframe, ips[i], 7);
+		known = again(&state, ips[i], 7);
 		if (!known)
 			finding("rules of a window that stays are not found");
 		check(&state.sframe, ips[i], known);
@@ -224,26 +257,87 @@ static void try_one_window(void)
 	sframe_walk_detach(&state);
 }
 
-/* Interrupted addresses leave those of calls where they are. */
+/* Interrupted addresses leave those of calls where they are, but one. */
 static void try_exact(void)
 {
-	struct unwind_user_state state = {
-		.sframe = { .reg = &registry, .seq = registry.seq },
+	struct unwind_user_state state = begin();
+	unsigned int i, lost = 0;
+
+	for (i = 0; i < SFRAME_CACHE_WAYS - 1; i++)
+		keep(&state, ips[i], ips[i], 1);
+	state.exact_ip = true;
+	for (i = 0; i < 1 << 12; i++)
+		keep(&state, i * SFRAME_CACHE_BLOCK, i * SFRAME_CACHE_BLOCK, 1);
+	state.exact_ip = false;
+	for (i = 0; i < SFRAME_CACHE_WAYS - 1; i++)
+		lost += !find(&state, ips[i]);
+	if (lost)
+		finding("a call has lost its place");
+	sframe_walk_detach(&state);
+}
+
+/* [@first, @behind) and nothing else is found. */
+static void expect_row(struct unwind_user_state *state, unsigned long first,
+		       unsigned long behind)
+{
+	unsigned long ip;
+
+	for (ip = first - 2; ip < behind + 2; ip++) {
+		state->exact_ip = true;
+		if (find(state, ip) != (ip >= first && ip < behind))
+			finding("other addresses have the rules of a row");
+		if (!!again(state, ip, 7) != (ip >= first && ip < behind))
+			finding("other addresses have the rules of a row");
+		state->exact_ip = false;
+		if (find(state, ip))
+			finding("a call has the rules of a row");
+	}
+	sframe_walk_detach(state);
+}
+
+/* The rules of an interrupted address hold for its row, in a block. */
+static void try_rows(void)
+{
+	const unsigned long block = 16 * SFRAME_CACHE_BLOCK;
+	const unsigned long behind = block + SFRAME_CACHE_BLOCK;
+	const struct {
+		unsigned long ip, first, length, want, want_behind;
+	} rows[] = {
+		{ block + 20, block + 16, 10, block + 16, block + 26 },
+		{ block + 20, block + 20, 1, block + 20, block + 21 },
+		{ block + 20, block - 8, 40, block, block + 32 },
+		{ behind - 1, block + 20, SFRAME_CACHE_BLOCK, block + 20,
+		  behind },
+		{ block + 20, 0, -1UL, block, behind },
+		{ block + 20, block + 10, -block - 10, block + 10, behind },
 	};
-	struct unwind_user_frame frame = { 0 };
+	struct unwind_user_state state;
 	unsigned int i;
 
-	prepare(0);
-	state.sframe.seq = registry.seq;
-	sframe_walk_attach(&state);
-	for (i = 0; i < NR_IPS - 1; i++) {
-		state.exact_ip = i >= SFRAME_CACHE_WAYS - 1;
-		sframe_cache_store(&state, ips[i], 1, &frame);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		state = begin();
+		/* Whose table is not new. */
+		registry.seq++;
+		find(&state, 0);
+		state.sframe.seq = registry.seq;
+		state.exact_ip = true;
+		keep(&state, rows[i].ip, rows[i].first, rows[i].length);
+		expect_row(&state, rows[i].want, rows[i].want_behind);
 	}
-	for (i = 0; i < NR_IPS - 1; i++)
-		if (!sframe_cache_find(&state.sframe, ips[i]) !=
-		    (i >= SFRAME_CACHE_WAYS - 1 && i < NR_IPS - 2))
-			finding("another address has lost its place");
+}
+
+/* A call is no row. */
+static void try_call(void)
+{
+	struct unwind_user_state state = begin();
+	unsigned long ip;
+
+	for (ip = 0x10000; ip < 0x10000 + 4096; ip++)
+		keep(&state, ip, ip, 1);
+	state.exact_ip = true;
+	for (ip = 0; ip < 0x10000 + 4096; ip++)
+		if (find(&state, ip))
+			finding("an interrupted address has the rules of a call");
 	sframe_walk_detach(&state);
 }
 
@@ -254,9 +348,12 @@ int main(void)
 	if (sframe_cache_init() || sframe_cache_init())
 		finding("no memory for the cache");
 	find_ips();
-	try_again();
+	try_again(false);
+	try_again(true);
 	try_one_window();
 	try_exact();
+	try_rows();
+	try_call();
 	for (before = 0; before < 4; before++)
 		for (nested_first = 0; nested_first < NR_IPS; nested_first++)
 			for (nested_nr = 1; nested_nr <= NR_IPS; nested_nr++)

@@ -36,7 +36,12 @@ struct opts {
 	u32 size, flags;
 	u64 text_start, text_length;
 	u32 format;
+	u64 bias;
 };
+
+/* Of the first version, and with the bias. */
+#define OPTS_FIRST	32
+#define OPTS_KNOWN	40
 
 static int read_opts(struct opts *opts, unsigned long addr)
 {
@@ -49,21 +54,24 @@ static int read_opts(struct opts *opts, unsigned long addr)
 		return 0;
 	if (model_take_loads(addr, 4, &size))
 		return -EFAULT;
-	if (size < 32)
+	if (size < OPTS_FIRST)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	if (size > 32 && model_take_loads(addr + 32, size - 32, bytes))
+	if (size > OPTS_KNOWN &&
+	    model_take_loads(addr + OPTS_KNOWN, size - OPTS_KNOWN, bytes))
 		return -EFAULT;
-	for (i = 32; i < size; i++)
-		if (bytes[i - 32])
+	for (i = OPTS_KNOWN; i < size; i++)
+		if (bytes[i - OPTS_KNOWN])
 			return -E2BIG;
-	if (model_take_loads(addr, 32, bytes))
+	memset(bytes, 0, OPTS_KNOWN);
+	if (model_take_loads(addr, min(size, (u32)OPTS_KNOWN), bytes))
 		return -EFAULT;
 	opts->flags = number(bytes + 4, 4);
 	opts->text_start = number(bytes + 8, 8);
 	opts->text_length = number(bytes + 16, 8);
 	opts->format = number(bytes + 24, 4);
+	opts->bias = number(bytes + 32, 8);
 	if (opts->flags > 3 || opts->format > 3 || number(bytes + 28, 4))
 		return -EINVAL;
 	return 0;
@@ -118,7 +126,7 @@ static int read_index_entry(const struct ref_window *ref, u32 nr, u64 *start,
 
 	if (model_take_loads(addr, sizeof(fde), fde))
 		return -EFAULT;
-	*start = addr + number(fde, 8);
+	*start = addr + number(fde, 8) + ref->bias;
 	*size = number(fde + 8, 4);
 	return 0;
 }
@@ -188,8 +196,8 @@ static bool count_functions(struct ref_window *ref)
 		if (!i && model_take_loads(addr, 16 * min(ref->num_fdes - nr,
 							  (u32)PIECE), fdes))
 			return false;
-		if (!count_function(ref, addr + number(fdes + 16 * i, 8),
-				    &last))
+		if (!count_function(ref, addr + number(fdes + 16 * i, 8) +
+				    ref->bias, &last))
 			return false;
 	}
 	return true;
@@ -268,7 +276,7 @@ static int read_window(struct ref_window *ref, const struct opts *opts)
 	int ret;
 
 	if (without_section(ref)) {
-		if (ref->addr || ref->length || ref->live ||
+		if (ref->addr || ref->length || ref->bias || ref->live ||
 		    !opts->text_length)
 			return -EINVAL;
 		return read_range(ref, opts);
@@ -299,6 +307,7 @@ int ref_register(struct ref_window *ref, unsigned long addr,
 	ref->length = len;
 	ref->format = opts.format;
 	ref->live = opts.flags & 2;
+	ref->bias = opts.bias;
 	ret = read_window(ref, &opts);
 	if (model.next_row != model.nr_rows)
 		finding("a table is read that is not small");
@@ -409,7 +418,7 @@ static enum sframe_reason find_entry(struct place *place, u64 ip,
 		reason = take_number(place, 8, &off);
 		if (reason)
 			break;
-		off += place->ref->addr + at;
+		off += place->ref->addr + at + place->ref->bias;
 		if (off < in.below || off > in.above)
 			return SFRAME_REASON_FDE_ORDER;
 		if (off > ip) {
@@ -424,6 +433,7 @@ static enum sframe_reason find_entry(struct place *place, u64 ip,
 	}
 	if (reason)
 		return reason;
+	func->behind = in.above;
 	return *entry ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
 }
 
@@ -525,6 +535,7 @@ static enum sframe_reason find_row(struct place *place,
 		row->words = *place;
 		place->pos += row->nr * row->size;
 	}
+	func->row = last;
 	return i ? SFRAME_REASON_NONE : SFRAME_REASON_NO_ROW;
 }
 
@@ -978,7 +989,8 @@ static bool is_from_cache(const struct step *step,
 static const struct known_rules *find_known(const struct step *step,
 					    unsigned long ip)
 {
-	const struct known_rules *known = model_known(ip);
+	const struct known_rules *known =
+		model_known(ip, step->before.exact_ip);
 
 	if (!known || known->seq != step->seq)
 		return NULL;
@@ -992,10 +1004,34 @@ static const struct known_rules *find_known(const struct step *step,
 
 /* Rules are kept if nothing has changed while they were found. */
 static void keep(const struct unwind_user_state *state, const struct step *step,
-		 u64 id, const struct ref_frame *frame)
+		 u64 id, const struct ref_frame *frame, unsigned long first,
+		 unsigned long length)
 {
 	if (state->sframe.seq == step->seq)
-		model_note_rules(state, id, frame);
+		model_note_rules(state, id, frame, first, length);
+}
+
+/*
+ * A row is at one place, unless it is repeated. It ends at the next row, or
+ * function, or bucket.
+ */
+static void keep_row(const struct unwind_user_state *state,
+		     const struct step *step, const struct ref_window *ref,
+		     const struct ref_func *func, unsigned long ip)
+{
+	u64 id = state->sframe.window->id, at, first, behind;
+
+	first = func->start + func->row;
+	behind = func->start + min(func->next, func->size);
+	behind = min(behind, func->behind);
+	for (at = ref->text_start; ref->nr_buckets && at <= ip; )
+		at += 1UL << ref->shift;
+	if (ref->nr_buckets)
+		behind = min(behind, at);
+	if (func->block || step->frame.signal)
+		keep(state, step, id, &step->frame, ip, 1);
+	else
+		keep(state, step, id, &step->frame, first, behind - first);
 }
 
 /*
@@ -1019,7 +1055,7 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 					&step->frame);
 	/* What was copied need not be looked at again. */
 	if (!step->reason && ref->nr_rows)
-		keep(state, step, window->id, &step->frame);
+		keep(state, step, window->id, &step->frame, ip, 1);
 	if (!step->reason)
 		step->reason = read_by_frame(state, &step->frame, &caller);
 	if (!ref->nr_rows && step->seq_behind[try] != state->sframe.seq) {
@@ -1034,7 +1070,7 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	if (model.missing)
 		finding("a byte that is needed was not read");
 	if (!step->reason && !ref->nr_rows && !ref->live)
-		keep(state, step, window->id, &step->frame);
+		keep_row(state, step, ref, &func, ip);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, &step->frame, &caller);
 	return true;
@@ -1057,19 +1093,20 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	for (try = 0; try < 2; try++) {
 		window = model_window_of(walk->window);
 		if (!window || window->ref.format == SFRAME_FORMAT_FP) {
-			keep(state, step, 0, NULL);
+			keep(state, step, 0, NULL, walk->first, walk->length);
 			return -ENOENT;
 		}
 		if (window->ref.format == SFRAME_FORMAT_END) {
 			state->done = true;
 			return 0;
 		}
-		known = model_known(ip);
+		known = model_known(ip, step->before.exact_ip);
 		if (!window->ref.nr_rows && known &&
 		    known->id == window->window->id &&
 		    is_from_cache(step, known)) {
 			step->frame = known->frame;
-			keep(state, step, known->id, &step->frame);
+			keep(state, step, known->id, &step->frame,
+			     known->first, known->length);
 			return step_by(state, step);
 		}
 		if (try_window(state, step, &window->ref, try, ip))
@@ -1109,7 +1146,7 @@ static bool frame_at_hand(const struct unwind_user_state *state,
 			return state->fp >= state->sp;
 		}
 	}
-	known = model_known(ip);
+	known = model_known(ip, false);
 	if (!known || known->seq != step->seq)
 		return false;
 	*frame = known->by_fp ? *fp_frame(8) : known->frame;
@@ -1219,6 +1256,7 @@ static const struct step *take_step(struct unwind_user_state *state, bool known)
 	at.sframe.slack = step->before.sframe.slack;
 	/* The walk may have gone on later. */
 	at.sframe.cache = step->before.sframe.cache;
+	at.sframe.missed = step->before.sframe.missed;
 	if (memcmp(&at, &step->before, sizeof(at)))
 		finding("a step from another position");
 	model.next_load = step->behind_load;
@@ -1306,7 +1344,7 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 }
 
 unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
-			   unsigned int limit, enum sframe_reason *reason)
+			   bool is_full, enum sframe_reason *reason)
 {
 	struct unwind_user_state state;
 	unsigned int nr = 0;
@@ -1317,10 +1355,10 @@ unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
 		return 0;
 	start_windows(&state, true);
 	while (nr < max && !next(&state, true, reason) && !state.done) {
-		if (nr == limit)
+		if (is_full)
 			break;
 		ips[nr++] = state.ip;
-		while (take_known(&state, ips, &nr, min(max, limit)))
+		while (take_known(&state, ips, &nr, max))
 			;
 	}
 	return nr;

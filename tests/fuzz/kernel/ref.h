@@ -36,8 +36,9 @@ struct ref_frame {
 
 struct ref_func {
 	u64 start;
+	u64 behind;		/* where the next one starts that was seen */
 	u32 size, block;
-	u32 next;		/* where the rows behind the one found begin */
+	u32 row, next;		/* where the one found begins, and the next */
 	bool signal;
 };
 
@@ -53,6 +54,7 @@ struct ref_window {
 	u32 num_fdes;		/* or capacity, if live */
 	u32 format;
 	bool live;
+	u64 bias;
 
 	/* what was copied of it */
 	u32 buckets[REF_MAX_BUCKETS + 1], nr_buckets;
@@ -85,6 +87,6 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state);
 unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 			       enum sframe_reason *reason);
 unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
-			   unsigned int limit, enum sframe_reason *reason);
+			   bool is_full, enum sframe_reason *reason);
 
 #endif

@@ -61,16 +61,19 @@ static void begin(struct input *in, const u8 *data, size_t size)
 
 static enum sframe_reason perf_walk(const struct input *in, unsigned int *nr)
 {
-	struct perf_callchain_entry_ctx entry = { .entries = ips };
+	struct perf_callchain_entry chain = { .ip = (u64 *)ips };
+	struct perf_callchain_entry_ctx entry = { .entry = &chain };
 	enum sframe_reason reason;
 
 	model_start(true);
 	entry.max_stack = in->max_frames ? in->max_frames % PERF_MAX : PERF_MAX;
-	entry.limit = in->state & STATE_NO_REGS ? 3 : PERF_MAX;
+	entry.contexts_maxed = in->state & STATE_NO_REGS;
 	sframe_callchain_user(&entry, &shim_regs);
 	model_end();
 	*nr = entry.nr;
-	compare(*nr, ref_perf_walk(want, entry.max_stack, entry.limit,
+	if (chain.nr != entry.nr)
+		finding("addresses are counted otherwise");
+	compare(*nr, ref_perf_walk(want, entry.max_stack, entry.contexts_maxed,
 				   &reason));
 	compare_refused(reason);
 	return reason;

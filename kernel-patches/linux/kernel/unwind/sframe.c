@@ -161,7 +161,7 @@ sframe_search_index(struct unwind_user_state *state,
 			return SFRAME_REASON_SECTION_FAULT;
 
 		/* A sorted index has no entry outside of those around it. */
-		start = addr + rel;
+		start = addr + rel + section->bias;
 		if (start < bounds->lowest || start > bounds->highest)
 			return SFRAME_REASON_FDE_ORDER;
 
@@ -203,6 +203,7 @@ sframe_find_fde(struct unwind_user_state *state,
 
 	/* A gap between functions, or an entry that was taken back. */
 	func->start = bounds.lowest;
+	func->next = bounds.highest;
 	func->size = rest.func_size;
 	if (ip - func->start >= func->size)
 		return SFRAME_REASON_NO_FDE;
@@ -215,6 +216,11 @@ sframe_find_fde(struct unwind_user_state *state,
 	*fre_off = rest.fre_off;
 	return SFRAME_REASON_NONE;
 }
+
+static const union sframe_attr_head sframe_attr_unknown = {
+	.info = SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B,
+	.info2 = SFRAME_FDE2_RESERVED,
+};
 
 /* Read the attributes of a function, in front of its rows. */
 static __always_inline enum sframe_reason
@@ -237,8 +243,7 @@ sframe_read_attr(struct unwind_user_state *state,
 	 * Bits of a later version may change what the rows mean. The key of
 	 * signed return addresses is of machines that sign them.
 	 */
-	if (head.info & (SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B) ||
-	    head.info2 & SFRAME_FDE2_RESERVED)
+	if (head.load & sframe_attr_unknown.load)
 		return SFRAME_REASON_FDE_TYPE;
 
 	/* Row starts have 1, 2 or 4 bytes. */
@@ -350,11 +355,11 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		/* Rows that go back or stand still have no meaning. */
 		if (start <= last)
 			return SFRAME_REASON_ROW_ORDER;
-		last = start;
 		if (start > off) {
 			func->next_row = start;
 			break;
 		}
+		last = start;
 
 		if (fre_type != SFRAME_FRE_TYPE_ADDR1 &&
 		    !unwind_user_get(state, &info, pos + head - 1))
@@ -368,6 +373,7 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 	}
 	if (!i)
 		return SFRAME_REASON_NO_ROW;
+	func->row = last;
 	/* So do its words. */
 	return pos > end ? SFRAME_REASON_FRE_OFFSET : SFRAME_REASON_NONE;
 }
@@ -794,8 +800,44 @@ static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
 	if (ip - window->func.start >= window->func.size)
 		return sframe_refuse(&state->sframe, SFRAME_REASON_NO_FDE);
 	frame = sframe_small_frame(window, ip);
-	sframe_cache_store(state, ip, window->id, frame);
+	sframe_cache_store(state, frame, ip, 1);
 	return sframe_step_known(state, frame);
+}
+
+/*
+ * Where do rules end that were decoded for @ip? Functions may overlap: then the
+ * next one decides. The search of a bucket meets none that is behind it.
+ */
+static unsigned long sframe_row_end(const struct sframe_window *window,
+				    const struct sframe_func *func,
+				    unsigned long ip)
+{
+	unsigned long end = func->start + min(func->next_row, func->size);
+	unsigned long bucket;
+
+	end = min(end, func->next);
+	if (!window->nr_buckets)
+		return end;
+	bucket = (ip - window->text_start) >> window->bucket_shift;
+	return min(end, window->text_start +
+			((bucket + 1) << window->bucket_shift));
+}
+
+/* Keep the rules that were decoded, for the text of their row. */
+static void sframe_keep_row(const struct unwind_user_state *state,
+			    const struct sframe_func *func, unsigned long ip)
+{
+	const struct unwind_user_frame *frame = &state->sframe.frame;
+	unsigned long first = func->start + func->row;
+
+	/* Repeated rows have more than one place. */
+	if (!state->exact_ip || func->rep_size ||
+	    frame->kind == UNWIND_USER_FRAME_SIGNAL)
+		sframe_cache_store(state, frame, ip, 1);
+	else
+		sframe_cache_store(state, frame, first,
+				   sframe_row_end(state->sframe.window, func,
+						  ip) - first);
 }
 
 static int sframe_step_section(struct unwind_user_state *state,
@@ -807,20 +849,21 @@ static int sframe_step_section(struct unwind_user_state *state,
 	const struct sframe_window *window = walk->window;
 	const struct unwind_user_frame *frame;
 	enum sframe_reason reason;
+	int ret;
 
-	frame = sframe_cache_again(walk, ip, window->id);
+	frame = sframe_cache_again(state, ip);
 	if (frame)
 		return sframe_step_known(state, frame);
 
 	reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
-	if (!reason && !window->section.live)
-		sframe_cache_store(state, ip, window->id, &walk->frame);
-	if (!reason)
-		reason = sframe_apply_reason(sframe_enter(state, &walk->frame,
-							  &caller));
-	return reason ? sframe_refuse(walk, reason) : 0;
+	if (reason)
+		return sframe_refuse(walk, reason);
+	if (!window->section.live)
+		sframe_keep_row(state, &func, ip);
+	ret = sframe_enter(state, &walk->frame, &caller);
+	return ret ? sframe_refuse(walk, sframe_apply_reason(ret)) : 0;
 }
 
 /* Find the window of @ip and step by it. */
@@ -836,7 +879,8 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 	/* A replaced window has a successor: look again, once. */
 	for (tries = 0; tries < 2; tries++) {
 		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP) {
-			sframe_cache_store(state, ip, 0, &sframe_fp_frame);
+			sframe_cache_store(state, &sframe_fp_frame,
+					   walk->first, walk->length);
 			return -ENOENT;
 		}
 		if (walk->window->format == SFRAME_FORMAT_END) {
@@ -876,7 +920,10 @@ int sframe_step(struct unwind_user_state *state)
 			return sframe_refuse(walk, reason);
 	}
 
-	frame = sframe_cache_find(walk, ip);
+	frame = NULL;
+	if (!walk->missed || !sframe_cache_current(walk))
+		frame = sframe_cache_find(state, ip);
+	walk->missed = false;
 	if (!frame)
 		return sframe_step_window(state, ip);
 	if (frame->kind == UNWIND_USER_FRAME_POINTER)

@@ -89,6 +89,7 @@ enum sframe_reason {
  * @fdes:	user address of the FDE index
  * @fres:	user address of the FRE area
  * @fres_end:	its end
+ * @bias:	added to the starts of functions, which any number may be
  * @num_fdes:	entries in the index, or that it has space for
  * @ra_off:	offset of the return address from the CFA
  * @live:	num_fdes in the header counts up while entries are appended
@@ -100,6 +101,7 @@ struct sframe_section {
 	unsigned long		fdes;
 	unsigned long		fres;
 	unsigned long		fres_end;
+	unsigned long		bias;
 	u32			num_fdes;
 	s8			ra_off;
 	bool			live;
@@ -109,9 +111,11 @@ struct sframe_section {
 /**
  * struct sframe_func - a function, from its FDE and the attributes of its rows
  * @start:	its first address
+ * @next:	start of the next one, if the search has met it
  * @rows:	user address of its rows
  * @size:	bytes of text
- * @next_row:	offset of the row behind that which was found
+ * @row:	offset of the row that was found
+ * @next_row:	offset of the one behind it
  * @nr_rows:	number of rows
  * @fre_type:	bytes of a row's start are 1 << @fre_type
  * @rep_size:	bytes of a block for which the rows are repeated, or 0
@@ -120,8 +124,10 @@ struct sframe_section {
  */
 struct sframe_func {
 	unsigned long		start;
+	unsigned long		next;
 	unsigned long		rows;
 	u32			size;
+	u32			row;
 	u32			next_row;
 	u16			nr_rows;
 	u8			fre_type;

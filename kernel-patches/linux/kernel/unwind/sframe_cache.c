@@ -5,6 +5,7 @@
 #include <linux/cleanup.h>
 #include <linux/cpumask.h>
 #include <linux/lockdep.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/sframe.h>
@@ -82,6 +83,7 @@ void sframe_walk_attach(struct unwind_user_state *state)
 
 	lockdep_assert_preemption_disabled();
 	walk->cache = NULL;
+	walk->missed = false;
 	/* Is this an NMI that has interrupted who uses it? */
 	if (READ_ONCE(cache->busy))
 		return;
@@ -108,46 +110,72 @@ void sframe_walk_detach(struct unwind_user_state *state)
 	WRITE_ONCE(cache->busy, false);
 }
 
+static bool sframe_cache_is(const struct sframe_cache_entry *entry,
+			    unsigned long ip, bool exact)
+{
+	return exact ? ip + entry->ip < entry->length : entry->ip == ip;
+}
+
+/* Where the rules of an interrupted address are. */
+static struct sframe_cache_entry *
+sframe_cache_row(struct sframe_cache *cache, unsigned long ip)
+{
+	return sframe_cache_set(cache, ip / SFRAME_CACHE_BLOCK) +
+	       SFRAME_CACHE_WAYS - 1;
+}
+
 /**
- * sframe_cache_find - find the rules of an address
- * @walk:	the walk
- * @ip:		the address
+ * sframe_cache_find - find the rules of a position
+ * @state:	the position
+ * @ip:		its address, see sframe_lookup_ip()
  *
  * Return: the rules, which stay until the walk is detached; or NULL.
  */
-const struct unwind_user_frame *sframe_cache_find(const struct sframe_walk *walk,
-						  unsigned long ip)
+const struct unwind_user_frame *
+sframe_cache_find(const struct unwind_user_state *state, unsigned long ip)
 {
+	const struct sframe_walk *walk = &state->sframe;
+	struct sframe_cache_entry *entry;
+
 	if (!walk->cache)
 		return NULL;
 	if (unlikely(!sframe_cache_current(walk)))
 		sframe_cache_renew(walk);
-	return sframe_cache_frame(walk->cache, ip);
+	if (!state->exact_ip)
+		return sframe_cache_frame(walk->cache, ip);
+
+	entry = sframe_cache_row(walk->cache, ip);
+	if (sframe_cache_is(entry, ip, true) &&
+	    entry->stamp == walk->cache->stamp)
+		return &entry->frame;
+	return NULL;
 }
 
 /**
- * sframe_cache_again - find the rules of an address whose window is known
- * @walk:	the walk
- * @ip:		the address
- * @id:		of the window
+ * sframe_cache_again - find the rules of a position whose window is known
+ * @state:	the position; the walk has looked up the window
+ * @ip:		its address
  *
  * Others may have come and gone: a compiler that registers all the time must
  * not empty the cache for the windows that stay.
  *
  * Return: as sframe_cache_find().
  */
-const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *walk,
-						   unsigned long ip, u64 id)
+const struct unwind_user_frame *
+sframe_cache_again(const struct unwind_user_state *state, unsigned long ip)
 {
+	const struct sframe_walk *walk = &state->sframe;
 	struct sframe_cache *cache = walk->cache;
-	struct sframe_cache_entry *entry;
-	unsigned int i;
+	struct sframe_cache_entry *entry, *end;
 
 	if (!cache || cache->owned == cache->stamp)
 		return NULL;
-	entry = sframe_cache_set(cache, ip);
-	for (i = 0; i < SFRAME_CACHE_WAYS; i++, entry++) {
-		if (entry->ip != ip || entry->id != id ||
+	entry = state->exact_ip ? sframe_cache_row(cache, ip) :
+				  sframe_cache_set(cache, ip);
+	end = entry + (state->exact_ip ? 1 : SFRAME_CACHE_WAYS);
+	for (; entry < end; entry++) {
+		if (!sframe_cache_is(entry, ip, state->exact_ip) ||
+		    entry->id != walk->window->id ||
 		    entry->stamp < cache->owned)
 			continue;
 		/* The window was looked up in the table's present state. */
@@ -158,47 +186,51 @@ const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *wal
 	return NULL;
 }
 
-/*
- * That of @ip if there is one, so that there is one only; or an empty one.
- * Interrupted addresses are many, and hardly any comes again: they are kept in
- * the last entry of a set only.
- */
+/* That of @ip if there is one, so that there is one only; or an empty one. */
 static struct sframe_cache_entry *
-sframe_cache_victim(struct sframe_cache *cache, unsigned long ip, bool exact)
+sframe_cache_victim(struct sframe_cache *cache, unsigned long ip)
 {
 	struct sframe_cache_entry *set = sframe_cache_set(cache, ip);
 	unsigned int i;
 
 	for (i = 0; i < SFRAME_CACHE_WAYS; i++)
-		if (set[i].ip == ip ||
-		    (!exact && set[i].stamp < cache->owned))
+		if (set[i].ip == ip || set[i].stamp < cache->owned)
 			return &set[i];
-	if (exact)
-		return &set[SFRAME_CACHE_WAYS - 1];
 	return &set[cache->stores++ % SFRAME_CACHE_WAYS];
 }
 
 /**
- * sframe_cache_store - keep the rules of an address
+ * sframe_cache_store - keep rules
  * @state:	position of the walk that has found them; nothing has changed
  *		since its count of changes
- * @ip:		the address
- * @id:		of the window, or 0 if there is none
  * @frame:	the rules
+ * @first:	first address of their row
+ * @length:	number of its addresses
  */
-void sframe_cache_store(const struct unwind_user_state *state, unsigned long ip,
-			u64 id, const struct unwind_user_frame *frame)
+void sframe_cache_store(const struct unwind_user_state *state,
+			const struct unwind_user_frame *frame,
+			unsigned long first, unsigned long length)
 {
 	const struct sframe_walk *walk = &state->sframe;
 	struct sframe_cache *cache = walk->cache;
+	unsigned long ip = sframe_lookup_ip(state), block, last;
 	struct sframe_cache_entry *entry;
 
 	if (!cache || walk->seq != cache->changes)
 		return;
-	entry = sframe_cache_victim(cache, ip, state->exact_ip);
-	entry->ip = ip;
+	if (state->exact_ip) {
+		block = ip - ip % SFRAME_CACHE_BLOCK;
+		last = min(first + length - 1, block + SFRAME_CACHE_BLOCK - 1);
+		first = max(first, block);
+		entry = sframe_cache_row(cache, ip);
+		entry->ip = -first;
+		entry->length = last - first + 1;
+	} else {
+		entry = sframe_cache_victim(cache, ip);
+		entry->ip = ip;
+		entry->length = 0;
+	}
 	entry->stamp = cache->stamp;
-	entry->id = id;
+	entry->id = walk->window ? walk->window->id : 0;
 	entry->frame = *frame;
 }
-

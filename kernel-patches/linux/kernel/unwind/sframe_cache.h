@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that were found, by address: most stacks have been walked before, but
- * for a few frames.
+ * Rules that were found, by the address of a call: most stacks have been walked
+ * before, but for a few frames. Of an interrupted address its row is kept.
  *
  * Each CPU has a table of its own, which one walk at a time uses, with
  * preemption disabled. What interrupts that walk and walks itself, as an NMI
@@ -31,18 +31,27 @@
 #define SFRAME_CACHE_BITS	8
 #define SFRAME_CACHE_WAYS	4
 
+/*
+ * Calls come again, interrupted addresses hardly ever: what is kept for those is
+ * their row, as far as it is in a block of text of so many bytes.
+ */
+#define SFRAME_CACHE_BLOCK	1024UL
+
 /**
- * struct sframe_cache_entry - the rules at one address, in a cache line
- * @ip:		the address
+ * struct sframe_cache_entry - the rules of a call or of a row, in a cache line
+ * @ip:		address of the call; or the first one of the row, negative, so
+ *		that no call has it
  * @stamp:	of the table when the entry was known to be right
  * @id:		of the window, or 0 if there is none
  * @frame:	the rules
+ * @length:	number of addresses of a row, 0 for a call
  */
 struct sframe_cache_entry {
 	unsigned long			ip;
 	u64				stamp;
 	u64				id;
 	struct unwind_user_frame	frame;
+	u32				length;
 };
 
 /**
@@ -67,12 +76,13 @@ struct sframe_cache {
 };
 
 int sframe_cache_init(void);
-const struct unwind_user_frame *sframe_cache_find(const struct sframe_walk *walk,
-						  unsigned long ip);
-const struct unwind_user_frame *sframe_cache_again(const struct sframe_walk *walk,
-						   unsigned long ip, u64 id);
-void sframe_cache_store(const struct unwind_user_state *state, unsigned long ip,
-			u64 id, const struct unwind_user_frame *frame);
+const struct unwind_user_frame *
+sframe_cache_find(const struct unwind_user_state *state, unsigned long ip);
+const struct unwind_user_frame *
+sframe_cache_again(const struct unwind_user_state *state, unsigned long ip);
+void sframe_cache_store(const struct unwind_user_state *state,
+			const struct unwind_user_frame *frame,
+			unsigned long first, unsigned long length);
 
 /* Is nothing registered or removed since the table was renewed? */
 static __always_inline bool sframe_cache_current(const struct sframe_walk *walk)
@@ -86,7 +96,7 @@ sframe_cache_set(struct sframe_cache *cache, unsigned long ip)
 	return cache->sets[hash_64(ip, SFRAME_CACHE_BITS)];
 }
 
-/* The rules of @ip, or NULL. The table is that of the present registry. */
+/* The rules of a call at @ip, or NULL. The table is that of the registry. */
 static __always_inline const struct unwind_user_frame *
 sframe_cache_frame(struct sframe_cache *cache, unsigned long ip)
 {

@@ -27,19 +27,21 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	return ret;
 }
 
-/* Store what needs no looking up. */
+/* Store what needs no looking up. At each look at the clock it begins anew. */
 static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
 				   struct unwind_user_state *state)
 {
-	unsigned long ips[SFRAME_KNOWN_STEPS] __uninitialized;
-	unsigned int nr, i;
+	struct perf_callchain_entry *chain = entry->entry;
+	unsigned int nr;
 
+	static_assert(sizeof(*chain->ip) == sizeof(long));
 	do {
-		nr = sframe_steps_known(state, ips,
+		nr = sframe_steps_known(state,
+					(unsigned long *)chain->ip + chain->nr,
 					entry->max_stack - entry->nr);
-		for (i = 0; i < nr; i++)
-			perf_callchain_store(entry, ips[i]);
-	} while (nr == SFRAME_KNOWN_STEPS);
+		chain->nr += nr;
+		entry->nr += nr;
+	} while (nr && state->sframe.slack < SFRAME_STACK_READS);
 }
 
 /**

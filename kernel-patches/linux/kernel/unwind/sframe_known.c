@@ -104,7 +104,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	};
 	const struct unwind_user_frame *frame;
 	unsigned long length;
-	unsigned int nr, part;
+	unsigned int nr = 0, part;
 
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
 	    state->ri)
@@ -119,16 +119,20 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	part = min(part, max);
 
 	frame = sframe_known_frame(walk, at.ra, length);
-	if (!frame || !unwind_user_access_begin())
+	walk->missed = !frame;
+	if (!frame || !part || !unwind_user_access_begin())
 		return 0;
-	for (nr = 0; nr < part && likely(frame); nr++) {
+	do {
 		if (!sframe_known_caller(state, frame, &at))
 			break;
-		ips[nr] = at.ra;
+		ips[nr++] = at.ra;
+		if (nr == part)
+			break;
 		frame = sframe_known_frame(walk, at.ra, length);
-	}
+	} while (likely(frame));
 	user_read_access_end();
 
+	walk->missed = !frame;
 	if (nr)
 		state->ip = ips[nr - 1];
 	state->sp = at.sp;

@@ -105,7 +105,7 @@ void sframe_test_write(struct kunit *test, unsigned long nr)
 	index = ctx->at + offsetof(struct sframe_test_image, fdes);
 	for (i = 0; i < SFRAME_TEST_FDES; i++)
 		ctx->image.fdes[i].func_start = ctx->text + ctx->start[i] -
-			(index + i * sizeof(struct sframe_fde));
+			(index + i * sizeof(struct sframe_fde)) - ctx->bias;
 	sframe_test_put(test, ctx->at, &ctx->image, nr);
 }
 
@@ -115,6 +115,7 @@ int sframe_test_header(struct kunit *test, bool live)
 
 	sframe_test_write(test, offsetof(struct sframe_test_image, rows) +
 			  sizeof(ctx->image.rows));
+	ctx->window.section.bias = ctx->bias;
 	return sframe_read_header(&ctx->window.section, ctx->at, ctx->len,
 				  live);
 }

@@ -39,6 +39,7 @@ struct sframe_test_image {
  * @at:		where the section is to be
  * @len:	its length
  * @start:	of each function, from @text
+ * @bias:	the section is made for text that lies so much lower
  * @image:	the section; its func_start fields are made from @start
  * @uncopied:	windows have no copies of small tables
  * @window:	covers the first page of @text, with this section
@@ -49,6 +50,7 @@ struct sframe_test {
 	unsigned long			at;
 	unsigned long			len;
 	long				start[SFRAME_TEST_FDES];
+	unsigned long			bias;
 	struct sframe_test_image	image;
 	bool				uncopied;
 	struct sframe_window		window;

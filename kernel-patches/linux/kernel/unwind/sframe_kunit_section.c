@@ -997,7 +997,8 @@ static void sframe_large_put(struct kunit *test, u32 nr, unsigned long start)
 	unsigned long addr = ctx->window.section.fdes +
 			     nr * sizeof(struct sframe_fde);
 	const struct sframe_fde fde = {
-		.func_start = start - addr, .func_size = SFRAME_LARGE_SIZE,
+		.func_start = start - addr - ctx->window.section.bias,
+		.func_size = SFRAME_LARGE_SIZE,
 	};
 
 	sframe_test_put(test, addr, &fde, sizeof(fde));
@@ -1165,6 +1166,101 @@ static void sframe_buckets_changed(struct kunit *test)
 	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 72), SFRAME_REASON_NONE);
 }
 
+/* ---- Bias -------------------------------------------------------------- */
+
+static const unsigned long sframe_biases[] = {
+	1, -1UL, PAGE_SIZE, -PAGE_SIZE, SZ_1G, -(long)SZ_1G, BIT(47), -BIT(47),
+	LONG_MAX, LONG_MIN,
+};
+
+static void sframe_bias_to_desc(const unsigned long *bias, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%lx", *bias);
+}
+
+KUNIT_ARRAY_PARAM(sframe_bias, sframe_biases, sframe_bias_to_desc);
+
+/* The functions are where they are, whatever the section was made for. */
+static void sframe_bias_index(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long start, end, func = ctx->text + SFRAME_TEST_FUNC;
+	struct sframe_section *section = &ctx->window.section;
+	struct unwind_user_state state;
+	struct sframe_func found;
+
+	ctx->bias = *(const unsigned long *)test->param_value;
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end), 0);
+	KUNIT_EXPECT_EQ(test, start, ctx->text + 0x100);
+	KUNIT_EXPECT_EQ(test, end, ctx->text + 0x380);
+
+	KUNIT_EXPECT_EQ(test, SFRAME_REASON_NONE,
+			sframe_test_read(test, func, &state, &found));
+	KUNIT_EXPECT_EQ(test, found.start, func);
+	SFRAME_EXPECT_AT(test, func - 1, SFRAME_REASON_NO_FDE);
+	SFRAME_EXPECT_AT(test, func + SFRAME_TEST_FUNC_SIZE,
+			 SFRAME_REASON_NO_FDE);
+}
+
+static void sframe_bias_small(struct kunit *test)
+{
+	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
+	struct sframe_test *ctx = test->priv;
+	struct sframe_func func;
+
+	ctx->bias = *(const unsigned long *)test->param_value;
+	sframe_test_one_function(ctx);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_read_rows(&ctx->window, &func, rows), 1);
+	KUNIT_EXPECT_EQ(test, func.start, ctx->text + SFRAME_TEST_FUNC);
+}
+
+static void sframe_bias_buckets(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+
+	ctx->window.section.bias = *(const unsigned long *)test->param_value;
+	sframe_large_make(test, SFRAME_LARGE_SOME);
+	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
+	sframe_buckets_expect_all(test, SFRAME_LARGE_SOME);
+
+	/* Of other text: the index is not of this window, or of no order. */
+	ctx->window.section.bias += LONG_MIN;
+	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
+}
+
+/* With another bias than it was made for a section says other things. */
+static void sframe_bias_wrong(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long ip = sframe_test_ip(ctx);
+	struct sframe_section *section = &ctx->window.section;
+	unsigned long start, end;
+
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	section->bias = SFRAME_TEST_OFF + 1;
+	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
+	section->bias = -0x100UL;
+	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NONE);
+	/* Functions begin in front of the window, or end behind it. */
+	section->bias = -0x201UL;
+	SFRAME_EXPECT_AT(test, ctx->text, SFRAME_REASON_FDE_RANGE);
+	section->bias = 0xcff;
+	SFRAME_EXPECT_AT(test, ctx->text + PAGE_SIZE - 1,
+			 SFRAME_REASON_FDE_RANGE);
+	/* They go around the end of the address space: the last is the first. */
+	section->bias = -ctx->text - 0x280;
+	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
+	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end), 0);
+	KUNIT_EXPECT_EQ(test, start, -0x180UL);
+	KUNIT_EXPECT_EQ(test, end, 0x100);
+	/* The last one itself. */
+	section->bias = -ctx->text - 0x301;
+	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end),
+			-EINVAL);
+}
+
 static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_header_field, sframe_header_gen_params),
 	KUNIT_CASE(sframe_header_contents),
@@ -1199,6 +1295,10 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE(sframe_buckets_are_used),
 	KUNIT_CASE(sframe_buckets_refused),
 	KUNIT_CASE(sframe_buckets_changed),
+	KUNIT_CASE_PARAM(sframe_bias_index, sframe_bias_gen_params),
+	KUNIT_CASE_PARAM(sframe_bias_small, sframe_bias_gen_params),
+	KUNIT_CASE_PARAM(sframe_bias_buckets, sframe_bias_gen_params),
+	KUNIT_CASE(sframe_bias_wrong),
 	{}
 };
 

@@ -89,12 +89,14 @@ static int sframe_fill_window(struct sframe_window *window,
 	window->format = opts->format;
 	if (sframe_without_section(opts)) {
 		/* Nothing says what the range is, or grows. */
-		if (addr || len || live || !opts->text_length)
+		if (addr || len || opts->text_bias || live ||
+		    !opts->text_length)
 			return -EINVAL;
 		return sframe_text_range(window, opts);
 	}
 
 	window->section.addend = opts->format == SFRAME_FORMAT_V3_ADDEND;
+	window->section.bias = opts->text_bias;
 	ret = sframe_read_header(&window->section, addr, len, live);
 	if (ret)
 		return ret;

@@ -122,7 +122,7 @@ static int sframe_read_fde(const struct sframe_section *section, u32 nr,
 
 	if (copy_from_user(&fde, (void __user *)addr, sizeof(fde)))
 		return -EFAULT;
-	*start = addr + fde.func_start;
+	*start = addr + fde.func_start + section->bias;
 	*size = fde.func_size;
 	return 0;
 }
@@ -244,7 +244,7 @@ static bool sframe_index_start(struct sframe_index *index, u32 nr,
 	if (!piece && !sframe_index_read(index, addr,
 					 index->section->num_fdes - nr))
 		return false;
-	*start = addr + index->fdes[piece].func_start;
+	*start = addr + index->fdes[piece].func_start + index->section->bias;
 	return true;
 }
 

@@ -134,9 +134,10 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 	if (v == SEQ_START_TOKEN)
 		return sframe_seq_counters(m, seq->reg);
 
-	seq_printf(m, "%lx-%lx %lx %lx %lx %s\n", window->text_start,
+	seq_printf(m, "%lx-%lx %lx %lx %lx %s %lx\n", window->text_start,
 		   window->text_end, window->key, window->section.start,
-		   window->section.length, sframe_window_kind(window));
+		   window->section.length, sframe_window_kind(window),
+		   window->section.bias);
 	return 0;
 }
 

@@ -265,20 +265,26 @@ typedef struct {
 	__kernel_size_t ss_size;
 } stack_t;
 
-/* perf */
+/* perf; there the addresses are behind their number */
+struct perf_callchain_entry {
+	u64 nr;
+	u64 *ip;
+};
+
 struct perf_callchain_entry_ctx {
-	unsigned long *entries;
+	struct perf_callchain_entry *entry;
 	u32 max_stack;
 	u32 nr;
-	u32 limit;
+	bool contexts_maxed;
 };
 
 static inline int perf_callchain_store(struct perf_callchain_entry_ctx *ctx,
 				       u64 ip)
 {
-	if (ctx->nr >= ctx->limit)
+	if (ctx->nr >= ctx->max_stack || ctx->contexts_maxed)
 		return -1;
-	ctx->entries[ctx->nr++] = ip;
+	ctx->entry->ip[ctx->entry->nr++] = ip;
+	ctx->nr++;
 	return 0;
 }
 

@@ -526,14 +526,18 @@ TEST_F(abi, opts_sizes)
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0 - 1, -EINVAL },
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0, 0 },
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 1, 0 },
-		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 8, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER1, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER1 + 1, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER1 + 8, 0 },
 		{ SFT_PAGE, 0 },
 		{ SFT_PAGE + 1, -E2BIG },
 		{ UINT32_MAX, -E2BIG },
 	};
 	unsigned int i;
 
-	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER0, sizeof(u.opts));
+	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER0,
+		  offsetof(struct sframe_window_opts, text_bias));
+	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER1, sizeof(u.opts));
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		TH_LOG("size %u", cases[i].size);
 		u.opts.size = cases[i].size;
@@ -567,11 +571,57 @@ TEST_F(abi, opts_must_be_readable)
 	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)1));
 	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)edge));
 	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)-64L));
-	memcpy(edge - 31, &opts, 31);
-	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)(edge - 31)));
+	memcpy(edge - 39, &opts, 39);
+	EXPECT_EQ(-EFAULT, REGISTER(KEY, (void *)(edge - 39)));
 	EXPECT_EQ(0, sft_windows());
+	memcpy(edge - 40, &opts, 40);
+	EXPECT_EQ(0, REGISTER(KEY, (void *)(edge - 40)));
+}
+
+/* Guards against: programs that know no bias, and have anything behind. */
+TEST_F(abi, opts_of_the_first_version)
+{
+	struct sframe_window_opts opts = opts_for(self->text + 2 * SFT_PAGE);
+	__u8 *edge = self->section + SFT_PAGE;
+
+	opts.size = SFRAME_WINDOW_OPTS_SIZE_VER0;
 	memcpy(edge - 32, &opts, 32);
 	EXPECT_EQ(0, REGISTER(KEY, (void *)(edge - 32)));
+	EXPECT_EQ(0, sft_unregister(KEY));
+
+	opts.text_start = 0;
+	opts.text_length = 0;
+	opts.text_bias = SFT_PAGE;
+	ASSERT_EQ(0, REGISTER(KEY, &opts));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, 2 * SFT_PAGE, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(1, 3 * SFT_PAGE, 1, 0));
+}
+
+/* Guards against: a bias that is added to one end of the text only. */
+TEST_F(abi, range_is_derived_with_the_bias)
+{
+	struct sframe_window_opts opts = { .size = sizeof(opts) };
+	const size_t start = 3 * SFT_PAGE;
+
+	opts.text_bias = SFT_PAGE;
+	ASSERT_EQ(0, REGISTER(KEY, &opts));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, start, 1, 0));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, start + SFT_SLOT - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(1, start - 1, 1, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(2, start + SFT_SLOT, 1, 0));
+	EXPECT_EQ(0, sft_unregister(1));
+
+	/* Down as well; and nowhere that is no text of ours. */
+	opts.text_bias = -2 * SFT_PAGE;
+	EXPECT_EQ(0, REGISTER(3, &opts));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, 0, 1, 0));
+	opts.text_bias = -3 * SFT_PAGE;
+	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
+	opts.text_bias = 1UL << 63;
+	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
+	/* The function ends behind the last address. */
+	opts.text_bias = -1 - (__s64)(uintptr_t)self->text - 2 * SFT_PAGE;
+	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
 }
 
 /* Guards against: a range that shrinks, moves, or takes a neighbour's. */
@@ -813,20 +863,21 @@ TEST_F(abi, numbers_of_earlier_series_do_not_register)
 
 /* A window's line in /proc/PID/sframe. */
 struct line {
-	unsigned long	start, end, key, section, len;
+	unsigned long	start, end, key, section, len, bias;
 	char		kind[8];
 };
 
 static bool read_line(FILE *file, struct line *line)
 {
-	return fscanf(file, "%lx-%lx %lx %lx %lx %7s\n", &line->start,
+	return fscanf(file, "%lx-%lx %lx %lx %lx %7s %lx\n", &line->start,
 		      &line->end, &line->key, &line->section, &line->len,
-		      line->kind) == 6;
+		      line->kind, &line->bias) == 7;
 }
 
 /* Guards against: windows that nobody can see. By address, then counters. */
 TEST_F(abi, proc_file)
 {
+	struct sframe_window_opts opts = opts_for(self->text + 64);
 	FILE *file = fopen("/proc/self/sframe", "r");
 	unsigned int windows;
 	struct line line;
@@ -834,7 +885,8 @@ TEST_F(abi, proc_file)
 	if (!file)
 		SKIP(return, "kernel without /proc/PID/sframe");
 
-	ASSERT_EQ(0, REGISTER_TEXT(ULONG_MAX, 64, 64, 0));
+	opts.text_bias = -16;
+	ASSERT_EQ(0, REGISTER(ULONG_MAX, &opts));
 	ASSERT_EQ(0, REGISTER_TEXT(7, 0, 64, 0));
 	ASSERT_TRUE(read_line(file, &line));
 	EXPECT_EQ((uintptr_t)self->text, line.start);
@@ -843,10 +895,12 @@ TEST_F(abi, proc_file)
 	EXPECT_EQ((uintptr_t)self->section, line.section);
 	EXPECT_EQ(self->len, line.len);
 	EXPECT_STREQ("fixed", line.kind);
+	EXPECT_EQ(0, line.bias);
 	ASSERT_TRUE(read_line(file, &line));
 	EXPECT_EQ((uintptr_t)self->text + 64, line.start);
 	EXPECT_EQ((uintptr_t)self->text + 128, line.end);
 	EXPECT_EQ(ULONG_MAX, line.key);
+	EXPECT_EQ(-16UL, line.bias);
 	ASSERT_EQ(1, fscanf(file, "windows %u\n", &windows));
 	EXPECT_EQ(2, windows);
 	fclose(file);

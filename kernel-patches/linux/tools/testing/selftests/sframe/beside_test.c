@@ -98,6 +98,9 @@ TEST_F(beside, windows_without_section_have_none)
 		opts.flags = SFRAME_WINDOW_LIVE;
 		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
 		opts.flags = 0;
+		opts.text_bias = 1;
+		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
+		opts.text_bias = 0;
 		opts.text_length = 0;
 		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
 		opts.text_start = 0;

@@ -291,6 +291,28 @@ TEST_F(abi, proc_file_tells_the_kind)
 
 /* ---- Growth ------------------------------------------------------------ */
 
+/* Guards against: functions that are found where the producer put them. */
+TEST_F(live, functions_are_found_with_a_bias)
+{
+	__u8 *copy = make_text();
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts),
+		.flags = SFRAME_WINDOW_LIVE,
+		.text_start = (uintptr_t)copy,
+		.text_length = TEXT_SIZE,
+		.text_bias = copy - self->text,
+	};
+
+	ASSERT_NE(NULL, copy);
+	ASSERT_EQ(0, sft_register(KEY, self->live.sec, self->live.size,
+				  &opts));
+	add_slots(&self->live, self->text, 2);
+	EXPECT_TRUE(slot_walk_is(copy, 0, variant->defer, true));
+	EXPECT_TRUE(slot_walk_is(copy, 1, variant->defer, true));
+	EXPECT_TRUE(slot_walk_is(copy, 2, variant->defer, false));
+	munmap(copy, TEXT_SIZE);
+}
+
 /* Guards against: the count of earlier series, read once and kept. */
 TEST_F(live, appended_functions_are_seen)
 {

@@ -60,14 +60,16 @@ static int register_fdes(__u8 *section, const struct sft_fde *fdes,
 #define REGISTER(sec, fdes, nr)						\
 	sft_register(KEY, sec, BUILD(sec, fdes, nr), NULL)
 
-#define EXPECT_AT(addr, call, ...) do {					\
+#define EXPECT_WALK(addr, defer, call, ...) do {			\
 	const void *_addr = (addr);					\
 	struct sft_chain _chain;					\
 									\
-	ASSERT_EQ(0, sft_chain_at(_addr, variant->defer, (call),	\
-				  &_chain));				\
+	ASSERT_EQ(0, sft_chain_at(_addr, defer, (call), &_chain));	\
 	EXPECT_CHAIN(&_chain, (uintptr_t)_addr, ##__VA_ARGS__);		\
 } while (0)
+
+#define EXPECT_AT(addr, call, ...)					\
+	EXPECT_WALK(addr, variant->defer, call, ##__VA_ARGS__)
 
 /*
  * Realigned stack, as gcc makes it: the CFA is in r10, then in memory.
@@ -492,28 +494,53 @@ FIXTURE_TEARDOWN(tables)
 	munmap(self->section, SECTION_SIZE);
 }
 
+static void find_all(struct __test_metadata *_metadata, const __u8 *text,
+		     unsigned int nr, bool defer)
+{
+	unsigned int i, step = nr < 100 ? 1 : 37;
+
+	for (i = 0; i < nr; i += step) {
+		const __u8 *slot = text + i * SFT_SLOT;
+		const struct sft_call call = { slot, sft_leaf };
+
+		EXPECT_WALK(slot, defer, &call, SFT_CALLERS);
+		EXPECT_WALK(slot + 4, defer, &call, SFT_CALLERS);
+		EXPECT_WALK(slot + 11, defer, &call, SFT_CALLERS);
+		EXPECT_WALK(sft_leaf_body, defer, &call,
+			    (uintptr_t)slot + 7, SFT_CALLERS);
+	}
+	/* The last one, whatever the step. */
+	const __u8 *slot = text + (nr - 1) * SFT_SLOT;
+	const struct sft_call call = { slot, sft_leaf };
+
+	EXPECT_WALK(slot + 4, defer, &call, SFT_CALLERS);
+}
+
 /* Guards against: the neighbour's rows, in tables of any size. */
 TEST_F(tables, the_right_function_is_found)
 {
 	__u8 *text = make_table(self->section, variant->nr);
-	unsigned int i, step = variant->nr < 100 ? 1 : 37;
 
 	ASSERT_NE(NULL, text);
-	for (i = 0; i < variant->nr; i += step) {
-		const __u8 *slot = text + i * SFT_SLOT;
-		const struct sft_call call = { slot, sft_leaf };
+	find_all(_metadata, text, variant->nr, variant->defer);
+}
 
-		EXPECT_AT(slot, &call, SFT_CALLERS);
-		EXPECT_AT(slot + 4, &call, SFT_CALLERS);
-		EXPECT_AT(slot + 11, &call, SFT_CALLERS);
-		EXPECT_AT(sft_leaf_body, &call, (uintptr_t)slot + 7,
-			  SFT_CALLERS);
-	}
-	/* The last one, whatever the step. */
-	const __u8 *slot = text + (variant->nr - 1) * SFT_SLOT;
-	const struct sft_call call = { slot, sft_leaf };
+/* Guards against: a search that begins where the text was. */
+TEST_F(tables, the_right_function_is_found_with_a_bias)
+{
+	__u8 *text = make_table(self->section, variant->nr);
+	__u8 *copy = sft_map(SECTION_SIZE, SFT_RW);
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .text_bias = copy - text,
+	};
 
-	EXPECT_AT(slot + 4, &call, SFT_CALLERS);
+	ASSERT_NE(NULL, text);
+	ASSERT_NE(NULL, copy);
+	memcpy(copy, text, SECTION_SIZE);
+	ASSERT_EQ(0, mprotect(copy, SECTION_SIZE, SFT_RX));
+	ASSERT_EQ(0, sft_register(KEY_2, self->section, SECTION_SIZE, &opts));
+	find_all(_metadata, copy, variant->nr, variant->defer);
+	find_all(_metadata, text, variant->nr, variant->defer);
 }
 
 #define MAX_PUSHES	63
@@ -661,6 +688,38 @@ TEST_F(rows, section_far_from_its_text)
 	ASSERT_LT(1L << 32, text - far);
 	ASSERT_EQ(0, register_fdes(far, &fde, 1));
 	EXPECT_AT(text + 5, &call, SFT_CALLERS);
+}
+
+/* Guards against: a section that has to be changed for each place of its text. */
+TEST_F(rows, one_section_for_text_at_two_places)
+{
+	const __u8 *text = TEXT(sft_slot_rbp.code);
+	const __u8 *copy = TEXT(sft_slot_rbp.code);
+	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_rbp.rows);
+	const struct sft_call call = { text, sft_leaf };
+	const struct sft_call call_copy = { copy, sft_leaf };
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .text_bias = copy - text,
+	};
+	size_t len = BUILD(self->section, &fde, 1);
+
+	ASSERT_EQ(0, mprotect(self->section, SECTION_SIZE, PROT_READ));
+	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
+	ASSERT_EQ(0, sft_register(KEY_2, self->section, len, &opts));
+	EXPECT_AT(text + 10, &call, SFT_CALLERS);
+	EXPECT_AT(copy + 10, &call_copy, SFT_CALLERS);
+
+	/* A function that is said to be beside the window is not in it. */
+	opts.flags = SFRAME_WINDOW_REPLACE;
+	opts.text_start = (uintptr_t)copy;
+	opts.text_length = SFT_SLOT;
+	opts.text_bias++;
+	ASSERT_EQ(0, sft_register(KEY_2, self->section, len, &opts));
+	EXPECT_AT(text + 10, &call, SFT_CALLERS);
+	EXPECT_AT(copy + 10, &call_copy);
+	opts.text_bias = 1UL << 63;
+	ASSERT_EQ(0, sft_register(KEY_2, self->section, len, &opts));
+	EXPECT_AT(copy + 10, &call_copy);
 }
 
 /*
