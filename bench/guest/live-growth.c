@@ -115,7 +115,7 @@ static void publish_all(struct sfjit_live *live, const struct work *work)
 
 static struct sfjit_live *create(const struct work *work)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 	struct sfjit_live *live;
 
 	must("sfjit_live_create",

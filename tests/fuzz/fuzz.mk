@@ -123,6 +123,42 @@ $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
 $(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
 	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live_target.o,$^)
 
+# The library's reader against the kernel's, see check_target.c. Its inputs are
+# those of steps.
+FUZZ_TARGETS += kernel-check
+fuzz_check_unwinder := sframe sframe_section sframe_prctl
+fuzz_check_lib := $(LIBSFJIT_DIR)/section.o $(LIBSFJIT_DIR)/pieces.o \
+	$(O)/lib/libsframegen.a
+fuzz_check_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o, \
+	$(fuzz_check_unwinder)) $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o, \
+	check_target finding mutate) $(FUZZ_OUT)/$(1)/check.o $(fuzz_check_lib)
+
+# fuzz_check_variant NAME, COMPILER AND FLAGS
+define fuzz_check_variant
+$(FUZZ_OUT)/$(1)/check.o: userspace/libsfjit/check.c $$(LIBSFJIT_DEPS)
+	@mkdir -p $$(@D)
+	$(2) $$(SF_CFLAGS) -g -c -o $$@ $$<
+$(FUZZ_OUT)/$(1)/harness/check_target.o: fuzz_cflags += -Isframegen/include \
+	-Iuserspace/include
+$(FUZZ_OUT)/$(1)/harness/check_target.o: $$(LIBSFJIT_DEPS)
+endef
+$(eval $(call fuzz_check_variant,fuzz,$$(FUZZ_CC) -O2 \
+	-fsanitize=fuzzer-no-link $$(fuzz_san)))
+$(eval $(call fuzz_check_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags)))
+$(eval $(call fuzz_check_variant,replay,$$(CC) -O1 $$(fuzz_san)))
+
+$(FUZZ_OUT)/kernel-check: $(call fuzz_check_objects,fuzz)
+	$(FUZZ_CC) -fsanitize=fuzzer $(fuzz_san) -o $@ $^
+$(FUZZ_OUT)/kernel-check-cov: $(call fuzz_check_objects,cov)
+	$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate -o $@ $^
+$(FUZZ_OUT)/kernel-check-replay: $(call fuzz_check_objects,replay) \
+		$(FUZZ_OUT)/replay/harness/replay.o
+	$(CC) $(fuzz_san) -o $@ $^
+
+fuzz_corpora += $(fuzz_corpus)/kernel-check
+$(fuzz_corpus)/kernel-check: tests/fuzz/corpus/kernel-step.hex tests/fuzz/inputs
+	tests/fuzz/inputs unpack $< $@
+
 # Walks within walks, see nested.c.
 $(FUZZ_OUT)/kernel-nested: $(FUZZ_OUT)/replay/unwinder/sframe_cache.o \
 		$(FUZZ_OUT)/replay/harness/nested.o \

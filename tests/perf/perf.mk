@@ -8,6 +8,12 @@ $(O)/tests/perf/chain: tests/perf/chain.c userspace/include/sfjit.h \
 	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a
 
+$(O)/tests/perf/names: tests/perf/names.c userspace/include/sfjit.h \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a
+
 $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 		$(addprefix bench/guest/, made.c probe.c event.c stack.c \
 		measure.c trigger.S) $(wildcard bench/guest/*.h)
@@ -15,4 +21,4 @@ $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest -static -o $@ \
 		$(filter %.c %.S, $^)
 
-TESTS += $(addprefix $(O)/tests/perf/, chain took)
+TESTS += $(addprefix $(O)/tests/perf/, chain names took)

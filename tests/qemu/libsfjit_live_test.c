@@ -41,7 +41,7 @@ static __u8 *map_slots(void)
 
 FIXTURE_SETUP(live)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
@@ -109,7 +109,7 @@ TEST_F(live, published_functions_are_walked)
 TEST_F(live, proc_calls_it_live)
 {
 	unsigned long start = 0, end = 0, key = 0, section = 0, length = 0;
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 	char flags[16] = "", line[256];
 	FILE *file = fopen("/proc/self/sframe", "r");
 
@@ -283,7 +283,7 @@ TEST_F(live, after_retire_the_caller_is_lost)
 /* Code that is not mapped executable yet; growing registers. */
 TEST_F(live, a_refused_window_is_registered_by_growing)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 	struct sfjit_live *live;
 	__u8 *text = map_slots();
 

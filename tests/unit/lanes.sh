@@ -74,7 +74,7 @@ foreign() {
 	tools/check --list | grep -e "^$1/" >"$tmp/list"
 	plan "$tmp/list" | tr ' ' '\n' |
 		grep -e qemu -e chromium -e mmdebstrap -e clang -e bison |
-		tr '\n' ' '
+		uniq | tr '\n' ' '
 }
 is "unit needs no guest, browser, clang or kernel" "" "$(foreign unit)"
 is "diff needs none either" "" "$(foreign diff)"

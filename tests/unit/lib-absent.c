@@ -31,7 +31,7 @@ static void live_window(void)
 	};
 	struct sfjit_function f = { (uintptr_t)&target, 16, 1, &row, 0, 0 };
 	struct sfjit_live *window = NULL;
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	IS("create a live window",
 	   sfjit_live_create(&target, 64, 1, 1, &window), 0);
@@ -53,7 +53,7 @@ static void live(void)
 {
 	static unsigned char section[64];
 	struct sfjit_pool *pool = NULL;
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	void *entry = NULL;
 
 	IS("not available", sfjit_available(SFJIT_QUERY_KERNEL), 0);

@@ -11,7 +11,7 @@
 # run EXAMPLE OUTPUT NAME: NAME is the end of the line in the perf map
 run() {
 	out=$tmp/out
-	"$O/examples/$1" >"$out" 2>&1 &
+	SFJIT_DEBUG=abort "$O/examples/$1" >"$out" 2>&1 &
 	pid=$!
 	wait $pid
 	is "$1: exit status" 0 $?
@@ -42,10 +42,33 @@ rows_of_code() {
 		done
 }
 
+# What they would hide: the variable is heeded when the library is loaded.
+cat >"$tmp/wrong.c" <<END
+#include <sfjit.h>
+int main(void)
+{
+	return -sfjit_unregister(1);
+}
+END
+gcc -Iuserspace/include -Isframegen/include -o "$tmp/wrong" "$tmp/wrong.c" \
+	"$O/lib/libsfjit.a" -pthread
+"$tmp/wrong" 2>"$tmp/said"
+is "a mistake without SFJIT_DEBUG" "0 " "$? $(cat "$tmp/said")"
+SFJIT_DEBUG=1 "$tmp/wrong" 2>"$tmp/said"
+is "a mistake with SFJIT_DEBUG=1" \
+	"2 libsfjit: no window 0x1 to be unregistered" "$? $(cat "$tmp/said")"
+# The shell that runs it tells of the signal, too.
+{ SFJIT_DEBUG=abort sh -c 'exec "$0" 2>"$1"' "$tmp/wrong" "$tmp/said"
+} 2>/dev/null
+is "a mistake with SFJIT_DEBUG=abort" \
+	"134 libsfjit: no window 0x1 to be unregistered" "$? $(cat "$tmp/said")"
+
 run hello_jit 41 "c hello::plus_one"
 run live_jit "1039
 1000 functions, room for 1600" "a live::last"
-for source in userspace/examples/*_jit.c; do
+run eh_frame_jit 41 "c object::plus_one"
+run rows_jit "41 0" "20 rows::plus_one"
+for source in userspace/examples/hello_jit.c userspace/examples/live_jit.c; do
 	is "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
 		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \
 			"$source")"

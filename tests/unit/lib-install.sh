@@ -9,15 +9,15 @@
 . "$(dirname "$0")/../lib/case.sh"
 
 works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
-	DESTDIR="$tmp/root" install-libsfjit install-libsframegen
+	DESTDIR="$tmp/root" install-libsfjit
 [ $failed = 0 ] || finish
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
-	include/sfjit/format.h \
+	include/sfjit/client.h include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
-	share/man/man7/sfjit.7 share/man/man3/sfjit_unregister.3 \
+	share/man/man7/sfjit.7 share/man/man7/libsframegen.7 share/man/man3/sfjit_unregister.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	works "installed $file" test -s "$root/$file"
 done

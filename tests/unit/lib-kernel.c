@@ -117,7 +117,7 @@ static void test_replace(void)
 
 static int live_error(const struct sfjit_live *live)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	MUST(!sfjit_live_stat(live, &stat));
 	return stat.error;
@@ -182,7 +182,7 @@ static void write_limit(long limit)
 static void test_limit(void)
 {
 	long limit = sfjit_available(SFJIT_QUERY_LIMIT);
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	struct sfjit_pool *pool;
 
 	if (access("/proc/sys/vm/max_sframe_windows", W_OK)) {
@@ -216,7 +216,7 @@ static int use_in_child(void)
 
 static void test_pool(unsigned int kind)
 {
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 
 	MUST(!sfjit_pool_create(kind, &pool));
 	MUST(!sfjit_tramp_get(pool, use_in_child, NULL, &entry));

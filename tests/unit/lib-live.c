@@ -70,9 +70,9 @@ static struct sfjit_live *make(size_t functions, size_t rows)
 	return live;
 }
 
-static struct sfjit_live_stat stat_of(const struct sfjit_live *live)
+static struct sfjit_live_info stat_of(const struct sfjit_live *live)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	MUST(!sfjit_live_stat(live, &stat));
 	return stat;
@@ -114,7 +114,7 @@ static bool same_function(const struct sfg_section *section, uint32_t i,
 static const char *differs(const struct sfjit_live *live,
 			   const struct sfjit_function *want, uint32_t nr)
 {
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 	struct sfg_section section;
 	struct sfg_error error;
 	uint32_t i, rows = 0;
@@ -146,7 +146,7 @@ static void check(const char *name, const struct sfjit_live *live,
 static void test_create(void)
 {
 	struct sfjit_live *live = make(10, 40);
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 	int windows = nr_windows;
 
 	IS("create registers", call.option, PR_SFRAME_REGISTER);
@@ -175,7 +175,7 @@ static void test_create(void)
 static void test_defaults(void)
 {
 	struct sfjit_live *live = make(0, 0);
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 
 	IS("one function for 64 bytes", stat.capacity, LENGTH / 64 + 1);
 	TRUE("of four rows", stat.room >= stat.capacity * (5 + 4 * 29UL));
@@ -322,7 +322,7 @@ static void test_dump(void)
 	struct sfjit_live *live = make(8, 32);
 	struct sfjit_function f;
 	int i, fd = mkstemp(file);
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	MUST(fd >= 0);
 	for (i = 0; i < 5; i++) {
@@ -356,7 +356,7 @@ struct image {
 
 static void take(struct image *image, const struct sfjit_live *live)
 {
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 	const unsigned char *section = stat.section;
 
 	memset(image, 0, sizeof(*image));
@@ -455,11 +455,10 @@ static void test_bad_functions(struct sfjit_live *live)
 		many[i] = plain[0];
 		many[i].start = i;
 	}
+	f = (struct sfjit_function){ TEXT + 64, 255, 65, many, 0, 255 };
+	refuse("65 rows that repeat", live, f, -E2BIG);
 	f = (struct sfjit_function){ TEXT + 64, 65536, 65536, many, 0, 0 };
-	refuse("65536 rows", live, f, -E2BIG);
-	f.nr_rows = 65535;
-	IS("65535 rows", sfjit_live_publish(live, &f), 0);
-	IS("are whole", !differs(live, &f, 1), 1);
+	refuse("more rows than entries are left for", live, f, -ENOSPC);
 }
 
 static void test_bad(void)
@@ -514,7 +513,7 @@ static void test_full_rows(void)
 
 static int find(const struct sfjit_live *live, uint64_t addr)
 {
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 	struct sfg_section section;
 	struct sfjit_function fde;
 	struct sfjit_row row;
@@ -534,6 +533,148 @@ static struct sfjit_live *make_three(struct sfjit_function f[3])
 		MUST(!sfjit_live_publish(live, &f[i]));
 	}
 	return live;
+}
+
+/* ---- Functions of many rows ------------------------------------------- */
+
+#define LONG_ROWS	200
+
+static struct sfjit_row long_rows[LONG_ROWS];
+
+static struct sfjit_function long_function(uint64_t addr, uint32_t nr)
+{
+	uint32_t i;
+
+	for (i = 0; i < LONG_ROWS; i++) {
+		long_rows[i] = plain[i % 2];
+		long_rows[i].start = 2 * i;
+	}
+	return (struct sfjit_function){ addr, 2 * nr, nr, long_rows, 0, 0 };
+}
+
+/* How many addresses of the function have its row. */
+static uint32_t found_rows(const struct sfjit_live *live,
+			   const struct sfjit_function *f)
+{
+	struct sfjit_live_info stat = stat_of(live);
+	struct sfjit_function found;
+	struct sfg_section section;
+	struct sfjit_row row;
+	uint32_t off, nr = 0;
+
+	MUST(!sfg_open_section(&section, stat.section, stat.length,
+			       (uintptr_t)stat.section, NULL));
+	MUST(!sfg_check_section(&section, NULL));
+	for (off = 0; off < f->size; off++)
+		nr += !sfg_find_row(&section, f->addr + off, &found, &row,
+				    NULL) &&
+		      found.nr_rows <= 64 &&
+		      sfg_rows_equal(&row, &f->rows[off / 2]);
+	return nr;
+}
+
+static void test_long(void)
+{
+	struct sfjit_function f[3] = {
+		long_function(TEXT, 64), long_function(TEXT + 128, 200),
+		long_function(TEXT + 528, 64),
+	};
+	struct sfjit_live *live = make(6, 400);
+	void *second = (void *)f[1].addr;
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		IS("publish", sfjit_live_publish(live, &f[i]), 0);
+	IS("200 rows are 4 entries", stat_of(live).functions, 6);
+	for (i = 0; i < 3; i++)
+		IS("each address has its row", found_rows(live, &f[i]),
+		   f[i].size);
+	IS("withdraw a part", sfjit_live_withdraw(live, second + 128), -ENOENT);
+	IS("withdraw the last part", sfjit_live_withdraw(live, second + 384),
+	   -ENOENT);
+	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
+	IS("withdraw", sfjit_live_withdraw(live, second), 0);
+	IS("4 entries are taken back", stat_of(live).withdrawn, 4);
+	IS("no address has a row", found_rows(live, &f[1]), 0);
+	IS("those in front have", found_rows(live, &f[0]), f[0].size);
+	IS("those behind have", found_rows(live, &f[2]), f[2].size);
+	IS("withdraw twice", sfjit_live_withdraw(live, second), -ENOENT);
+	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
+	IS("two are left", stat_of(live).functions, 2);
+	IS("withdraw one", sfjit_live_withdraw(live, (void *)f[0].addr), 0);
+	IS("not its neighbour", found_rows(live, &f[2]), f[2].size);
+	sfjit_live_retire(live);
+}
+
+/* Rows were counted, and their function was not. */
+static void test_fork(void)
+{
+	struct sfjit_function f[2] = {
+		long_function(TEXT, 64), long_function(TEXT + 128, 64),
+	};
+	struct sfjit_live *live = make(3, 400);
+
+	MUST(!sfjit_live_publish(live, &f[0]));
+	((struct sframe_header *)stat_of(live).section)->fre_len += 200;
+	MUST(!sfjit_live_publish(live, &f[1]));
+	IS("withdraw what is behind", sfjit_live_withdraw(live,
+							  (void *)f[1].addr),
+	   0);
+	MUST(!sfjit_live_reset(live));
+	MUST(!sfjit_live_publish(live, &f[0]));
+	((struct sframe_header *)stat_of(live).section)->fre_len += 200;
+	MUST(!sfjit_live_publish(live, &f[1]));
+	IS("withdraw what is in front", sfjit_live_withdraw(live,
+							    (void *)f[0].addr),
+	   0);
+	IS("and no other", found_rows(live, &f[1]), f[1].size);
+	sfjit_live_retire(live);
+}
+
+/* The last entry of a long function was taken back, and the others not. */
+static void test_fork_half(void)
+{
+	struct sfjit_function f[2] = {
+		long_function(TEXT, 130), long_function(TEXT + 260, 64),
+	};
+	struct sfjit_live *live = make(4, 400);
+	struct sframe_header *header = (void *)stat_of(live).section;
+	struct sframe_fde *index = (void *)((char *)(header + 1) +
+					    header->fdes_off);
+
+	MUST(!sfjit_live_publish(live, &f[0]));
+	MUST(!sfjit_live_publish(live, &f[1]));
+	index[2].func_size = 0;
+	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
+	IS("withdraw the rest", sfjit_live_withdraw(live, (void *)f[0].addr),
+	   0);
+	IS("not what is behind", found_rows(live, &f[1]), f[1].size);
+	IS("withdraw that", sfjit_live_withdraw(live, (void *)f[1].addr), 0);
+	sfjit_live_retire(live);
+}
+
+static void test_long_last(void)
+{
+	struct sfjit_function f = long_function(TEXT, 130), next = at(0, TEXT);
+	struct sfjit_live *live = make(3, 10), *small;
+	size_t room = stat_of(live).room;
+
+	IS("no room for rows", sfjit_live_publish(live, &f), -ENOSPC);
+	IS("nothing was used", stat_of(live).room, room);
+	check("nothing is there", live, NULL, 0);
+	sfjit_live_retire(live);
+	small = make(2, 400);
+	IS("too few entries", sfjit_live_publish(small, &f), -ENOSPC);
+	check("none is there", small, NULL, 0);
+	sfjit_live_retire(small);
+	live = make(5, 400);
+	MUST(!sfjit_live_publish(live, &f));
+	MUST(!sfjit_live_withdraw(live, (void *)f.addr));
+	next.addr = TEXT + 259;
+	refuse("its text is not free", live, next, -EEXIST);
+	next.addr = TEXT + 260;
+	IS("what is behind is", sfjit_live_publish(live, &next), 0);
+	sfjit_live_retire(live);
 }
 
 static void test_withdraw(void)
@@ -563,6 +704,27 @@ static void test_withdraw(void)
 	sfjit_live_retire(live);
 }
 
+static void test_reset(void)
+{
+	struct sfjit_function f = at(0, TEXT + 0x100), low = at(4, TEXT);
+	struct sfjit_live *live;
+	struct sfjit_live_info before, stat;
+
+	MUST(!sfjit_live_create((void *)TEXT, LENGTH, 2, 10, &live));
+	MUST(!sfjit_live_stat(live, &before));
+	MUST(!sfjit_live_publish(live, &f));
+	f.addr += 0x100;
+	MUST(!sfjit_live_publish(live, &f));
+	MUST(!sfjit_live_withdraw(live, (void *)(TEXT + 0x200)));
+	IS("reset nothing", sfjit_live_reset(NULL), -EINVAL);
+	IS("reset", sfjit_live_reset(live), 0);
+	MUST(!sfjit_live_stat(live, &stat));
+	TRUE("as it was made", !memcmp(&stat, &before, sizeof(stat)));
+	IS("from the beginning", sfjit_live_publish(live, &low), 0);
+	IS("and again", sfjit_live_publish(live, &f), 0);
+	sfjit_live_retire(live);
+}
+
 static void test_withdraw_last(void)
 {
 	struct sfjit_function f[4];
@@ -585,7 +747,7 @@ static void test_grow(void)
 {
 	struct sfjit_function f[4];
 	struct sfjit_live *live = make_three(f);
-	struct sfjit_live_stat before = stat_of(live), stat;
+	struct sfjit_live_info before = stat_of(live), stat;
 	int windows = nr_windows;
 
 	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
@@ -669,7 +831,7 @@ static void test_grow_area(void)
 static void refuse_grow(const char *name, struct sfjit_live *live, void *text,
 			size_t length, size_t functions, size_t rows, int error)
 {
-	struct sfjit_live_stat before = stat_of(live), after;
+	struct sfjit_live_info before = stat_of(live), after;
 	struct image image;
 
 	take(&image, live);
@@ -742,7 +904,7 @@ static void test_grow_registers(void)
 
 static void test_retire(void)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 	struct sfjit_live *live = make(1, 1);
 	int windows = nr_windows;
 
@@ -842,7 +1004,7 @@ static void *publish_all(void *argument)
 /* As the kernel does: the count, and then what was stored before it. */
 static bool counted_are_whole(const struct sfjit_live *live)
 {
-	struct sfjit_live_stat stat = stat_of(live);
+	struct sfjit_live_info stat = stat_of(live);
 	struct sfg_section section;
 	const uint32_t *count = (const uint32_t *)
 		((const char *)stat.section +
@@ -923,8 +1085,13 @@ int main(void)
 	test_bad();
 	test_full_index();
 	test_full_rows();
+	test_long();
+	test_fork();
+	test_fork_half();
+	test_long_last();
 	test_withdraw();
 	test_withdraw_last();
+	test_reset();
 	test_grow();
 	test_grow_compacts();
 	test_grow_empty();

@@ -37,7 +37,7 @@ static bool has_flag(const void *address, const char *flag)
 
 static const void *section_of(const struct sfjit_live *live)
 {
-	struct sfjit_live_stat stat;
+	struct sfjit_live_info stat;
 
 	MUST(!sfjit_live_stat(live, &stat));
 	return stat.section;

@@ -70,9 +70,9 @@ static unsigned char *get(struct sfjit_pool *pool, const void *target,
 	return entry;
 }
 
-static struct sfjit_pool_stat stat_of(struct sfjit_pool *pool)
+static struct sfjit_pool_info stat_of(struct sfjit_pool *pool)
 {
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 
 	MUST(!sfjit_pool_stat(pool, &stat));
 	return stat;

@@ -19,16 +19,33 @@ static void test_register_arguments(void)
 	IS("key", call.key, 5);
 	IS("address", call.address, (long)section);
 	IS("length", call.length, 58);
-	IS("opts.size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER0);
+	IS("opts.size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
 	IS("opts.flags", call.opts.flags, 0);
 	IS("opts.text_start", call.opts.text_start, (long)text);
 	IS("opts.text_length", call.opts.text_length, 32);
 	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3_ADDEND);
 	IS("opts.reserved", call.opts.reserved, 0);
+	IS("opts.text_bias", call.opts.text_bias, 0);
 	IS("register without range",
 	   sfjit_register(6, section, 58, NULL, 0), 0);
 	IS("opts.text_start is 0", call.opts.text_start, 0);
 	IS("opts.text_length is 0", call.opts.text_length, 0);
+}
+
+static void test_bias(void)
+{
+	IS("register with a bias",
+	   sfjit_register_biased(8, section, 58, text, 32, -4096UL), 0);
+	IS("its key", call.key, 8);
+	IS("its bias", call.opts.text_bias, -4096);
+	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
+	IS("its flags", call.opts.flags, 0);
+	IS("its text", call.opts.text_start, (long)text);
+	IS("its range", call.opts.text_length, 32);
+	next_error = E2BIG;
+	IS("where the kernel knows none",
+	   sfjit_register_biased(8, section, 58, text, 32, 1), -E2BIG);
+	IS("unregister it", sfjit_unregister(8), 0);
 }
 
 /* A kernel that knows version 3 only gets it. */
@@ -55,6 +72,7 @@ static void test_plain_format(void)
 static void test_replace_arguments(void)
 {
 	IS("replace", sfjit_replace(5, section, 60, text, 64), 0);
+	IS("without bias", call.opts.text_bias, 0);
 	IS("replace is a register", call.option, PR_SFRAME_REGISTER);
 	IS("with the flag", call.opts.flags, SFRAME_WINDOW_REPLACE);
 	IS("of the same key", call.key, 5);
@@ -77,6 +95,8 @@ static void test_refused(const char *name, const void *s, size_t length,
 	int before = nr_calls;
 
 	IS(name, sfjit_register(1, s, length, t, text_length), -EINVAL);
+	IS(name, sfjit_register_biased(1, s, length, t, text_length, 1),
+	   -EINVAL);
 	IS(name, sfjit_replace(1, s, length, t, text_length), -EINVAL);
 	IS("the kernel is not asked", nr_calls - before, 0);
 }
@@ -180,7 +200,7 @@ static void test_pool_registers(void)
 /* Its key may be somebody else's: retire must leave it alone. */
 static void test_pool_unregistered(void)
 {
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	struct sfjit_pool *pool;
 	void *entry;
 	int calls;
@@ -225,6 +245,7 @@ int main(void)
 {
 	present = true;
 	test_register_arguments();
+	test_bias();
 	test_plain_format();
 	test_replace_arguments();
 	test_unregister_arguments();

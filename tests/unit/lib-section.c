@@ -161,19 +161,6 @@ static void test_bad_functions(void)
 	refused("unknown function flag", two, 1, -EINVAL);
 }
 
-static void test_too_many_rows(void)
-{
-	static struct sfjit_row rows[65536];
-	struct sfjit_function f = { 0x70000, 65536, 65536, rows, 0, 0 };
-	size_t i;
-
-	for (i = 0; i < 65536; i++) {
-		rows[i] = frame[0];
-		rows[i].start = i;
-	}
-	refused("65536 rows in a function", &f, 1, -E2BIG);
-}
-
 static void test_buffer(void)
 {
 	struct sfjit_function f = { 0x7000, 31, 4, frame, 0, 0 };
@@ -195,7 +182,6 @@ int main(void)
 	test_distance();
 	test_bad_rows();
 	test_bad_functions();
-	test_too_many_rows();
 	test_buffer();
 	return finish();
 }

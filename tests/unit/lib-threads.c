@@ -82,7 +82,7 @@ static void *make_pools(void *argument)
 
 static int use_in_child(void)
 {
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	struct sfjit_pool *own;
 	void *entry = NULL;
 
@@ -115,7 +115,7 @@ static int fork_while_running(void)
 int main(void)
 {
 	pthread_t threads[NR_THREADS + 1];
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	long i;
 
 	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));

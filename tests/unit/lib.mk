@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
+comma := ,
 lib_test := tests/unit/lib-test.h tests/lib/case.h tests/lib/case.c
 
 LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-atfork \
 	lib-memory lib-names lib-section lib-signals lib-threads)
 # These bring sfjit_fault() and see what is hidden.
-LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-pool lib-register)
+LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-debug lib-pool \
+	lib-register)
 
 $(LIB_UNIT): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 		$(O)/lib/libsfjit.a
@@ -18,7 +20,8 @@ $(LIB_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread
 
-$(O)/tests/unit/lib-register $(O)/tests/unit/lib-fork: tests/unit/lib-prctl.h
+$(addprefix $(O)/tests/unit/, lib-debug lib-register lib-fork): \
+	tests/unit/lib-prctl.h
 
 $(O)/tests/unit/lib-fork: tests/unit/lib-fork.c $(lib_test) \
 		$(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
@@ -26,22 +29,88 @@ $(O)/tests/unit/lib-fork: tests/unit/lib-fork.c $(lib_test) \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread \
 		-Wl,--wrap=pthread_atfork
 
+# Its allocator is between the library and libc's.
+$(O)/tests/unit/lib-alloc: tests/unit/lib-alloc.c $(lib_test) \
+		tests/unit/lib-prctl.h $(O)/obj/userspace/libsfjit-test.a \
+		$(O)/lib/libsframegen.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a, $^) -pthread \
+		$(addprefix -Wl$(comma)--wrap=,malloc calloc realloc free strdup)
+
 $(O)/tests/unit/lib-atfork-shared: tests/unit/lib-atfork.c \
 		$(lib_test) $(O)/lib/libsfjit.so
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.so,$^) -pthread \
 		-Wl,-rpath,$(abspath $(O)/lib)
 
-# All that it uses with the sanitizers.
-$(O)/tests/unit/lib-live: tests/unit/lib-live.c $(lib_test) \
+$(O)/tests/unit/lib-cover: tests/unit/lib-cover.c $(lib_test) \
+		$(O)/lib/libsfjit.so | $(O)/lib/libsfjit-preload.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -o $@ \
+		$(filter %.c %.so,$^) -Wl,-rpath,'$$ORIGIN/../../lib'
+
+# Two copies of the library: the program's is shared, the plugin's in it.
+$(O)/tests/run/lib-two-plugin.so: tests/unit/lib-two-plugin.c \
+		tests/unit/lib-two.h $(sfjit_h) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,--exclude-libs,ALL \
+		-o $@ $(filter %.c %.a,$^) -pthread
+
+$(O)/tests/unit/lib-two: tests/unit/lib-two.c $(lib_test) \
+		tests/unit/lib-prctl.h tests/unit/lib-two.h $(O)/lib/libsfjit.so \
+		| $(O)/tests/run/lib-two-plugin.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.so,$^) -pthread \
+		-Wl,-rpath,'$$ORIGIN/../../lib'
+
+# Without the library.
+$(O)/tests/unit/lib-client: tests/unit/lib-client.c $(lib_test) $(SFG_PUBLIC_H)
+	@mkdir -p $(@D)
+	$(CC) -Isframegen/include $(CFLAGS) -o $@ $(filter %.c,$^)
+
+# What epochs need besides areas.
+LIB_EPOCH := epoch.c file.c jitdump.c names.c perfmap.c scan.c
+
+# All that they use with the sanitizers.
+LIB_UNIT_SANITIZED := $(addprefix $(O)/tests/unit/, lib-area lib-check \
+	lib-eh-frame lib-epoch lib-live lib-rows)
+
+$(LIB_UNIT_SANITIZED): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(O)/bin/sframegen
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=address,undefined \
+	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -DSFJIT_TEST -o $@ \
 		$(filter tests/%.c sframegen/%.c, $^) \
-		$(addprefix userspace/libsfjit/, live.c lock.c memory.c \
-		register.c section.c) -pthread
+		$(addprefix userspace/libsfjit/, area.c check.c code.c \
+		create.c eh_frame.c $(LIB_EPOCH) live.c live_section.c lock.c \
+		memory.c pieces.c \
+		register.c rows.c section.c) -pthread
+
+# The same, but for races.
+$(O)/tests/unit/lib-area-races: tests/unit/lib-area.c $(lib_test) \
+		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -DSFJIT_TEST -o $@ \
+		$(filter tests/%.c sframegen/%.c, $^) \
+		$(addprefix userspace/libsfjit/, area.c check.c \
+		create.c live_section.c lock.c memory.c pieces.c register.c section.c) \
+		-pthread
+
+$(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(lib_test) \
+		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fsanitize=thread -Wno-tsan \
+		-DSFJIT_TEST -o $@ $(filter tests/%.c sframegen/%.c, $^) \
+		$(addprefix userspace/libsfjit/, area.c check.c $(LIB_EPOCH) \
+		create.c live_section.c lock.c memory.c pieces.c register.c section.c) -pthread
+
+$(O)/tests/unit/lib-jitdump: tests/unit/lib-jitdump.c $(lib_test) \
+		$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) -pthread
 
 # For a guest: tests/qemu/library.sh.
 $(O)/tests/guest/lib-kernel: tests/unit/lib-kernel.c $(lib_test) \
@@ -54,6 +123,10 @@ $(O)/tests/unit/lib-call: tests/unit/lib-call.c $(lib_test) \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.a, $^) -pthread
 
-TESTS += $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
+TESTS += $(O)/tests/unit/lib-alloc $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
 	$(O)/tests/unit/lib-atfork-shared $(O)/tests/unit/lib-fork \
-	$(O)/tests/unit/lib-live $(O)/tests/guest/lib-kernel
+	$(O)/tests/unit/lib-area-races $(O)/tests/unit/lib-epoch-races \
+	$(O)/tests/unit/lib-client \
+	$(O)/tests/unit/lib-cover $(O)/tests/unit/lib-jitdump \
+	$(O)/tests/unit/lib-two $(O)/tests/run/lib-two-plugin.so \
+	$(LIB_UNIT_SANITIZED) $(O)/tests/guest/lib-kernel

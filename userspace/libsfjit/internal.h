@@ -27,10 +27,22 @@ void sfjit_lock(void);
 void sfjit_unlock(void);
 
 /*
+ * Makes an object of so many bytes, zeroed before @init fills it as @how says.
+ * A failure of that leaves nothing behind. All under the lock: a child has no
+ * window without its handle. @result is of a pointer to the object. Returns 0,
+ * -ENOMEM, or what @init returned.
+ */
+int sfjit_create(size_t size, int (*init)(void *object, const void *how),
+		 const void *how, void *result);
+
+/*
  * As sfjit_lock(), for a call that makes what others need the lock for: 0, or
  * -ENOMEM without the lock if fork would not take it.
  */
 int sfjit_lock_for_new(void);
+
+/* What a forked child does before its fork returns, under the lock, or NULL. */
+extern void (*sfjit_in_child)(void);
 
 /* Private memory, readable and writable. Return 0 or -errno. */
 int sfjit_map(size_t length, int flags, unsigned char **memory);
@@ -54,6 +66,15 @@ struct sfg_place;
 void sfjit_write_header(void *section);
 int sfjit_write_function(const struct sfjit_function *function,
 			 const struct sfg_place *place, size_t *used);
+
+/* Where an area lies, and whether a function reaches over an address of it. */
+void sfjit_area_text(const struct sfjit_area *area, uintptr_t *start,
+		     size_t *length, size_t *granule);
+bool sfjit_area_is_split(const struct sfjit_area *area, uintptr_t address);
+
+/* The text of a window that sfjit_check() did not refuse. In check.c. */
+void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,
+		      uintptr_t *end);
 
 /*
  * Fault injection. A test build has this function made by the test: it is

@@ -8,7 +8,7 @@ LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
 LIBSFJIT_OBJ := $(LIBSFJIT_SRC:userspace/libsfjit/%.c=$(LIBSFJIT_DIR)/%.o)
 LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
 LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
-	$(SFG_PUBLIC_H) \
+	$(SFG_PUBLIC_H) $(wildcard arch/*/context.h) \
 	$(O)/gen/sfjit_trampoline.h
 LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(SFJIT_VERSION)
 LIBSFJIT_PC := $(O)/lib/pkgconfig/libsfjit.pc
@@ -16,13 +16,14 @@ LIBSFJIT_MAN := $(wildcard Documentation/man/*.[23] Documentation/man/sfjit.7)
 
 $(LIBSFJIT_DIR)/%.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
+	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
 		-c -o $@ $<
 
 # With fault injection and self-check, for tests only.
 $(LIBSFJIT_DIR)/%.test.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -pthread -DSFJIT_TEST -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fPIC -pthread -DSFJIT_TEST \
+		-c -o $@ $<
 
 $(O)/obj/userspace/libsfjit-test.a: $(LIBSFJIT_TEST_OBJ)
 	rm -f $@
@@ -57,7 +58,13 @@ $(LIBSFJIT_PC): userspace/libsfjit/libsfjit.pc.in $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(fill_pc) $< >$@
 
-EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit)
+# Those of tests/patterns.
+PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
+
+EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit rows_jit \
+	eh_frame_jit $(PATTERNS))
+
+$(PATTERNS:%=$(O)/examples/%): userspace/examples/emit.h
 
 $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a \
 		$(sfjit_h)
@@ -69,7 +76,8 @@ ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC) \
 
 install: install-libsfjit
 
-install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so
+# Its headers are of both, and JITs for other processes need the other.
+install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so install-libsframegen
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(PREFIX)/include/sfjit
 	install -m 644 $(O)/lib/libsfjit.a $(DESTDIR)$(LIBDIR)

@@ -14,25 +14,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <sframegen.h>
 
-#include "internal.h"
-
-#define HEADER_SIZE	sizeof(struct sframe_header)
-#define INDEX_SIZE	sizeof(struct sframe_fde)
-
-/* The index starts here: an entry does not share two cache lines. */
-#define INDEX_OFFSET	32
+#include "live_section.h"
+#include "pieces.h"
 
 /* What a function takes for its attributes, and a row at most. */
 #define FUNCTION_BYTES	sizeof(struct sframe_fde_attr)
 #define ROW_BYTES	33
-
-/* The kernel takes so many entries of an index, and offsets of 32 bits. */
-#define MAX_FUNCTIONS	(1u << 24)
-#define MAX_LENGTH	UINT32_MAX
 
 /* Defaults: the size of a function, and its rows. */
 #define USUAL_SIZE	64
@@ -43,8 +33,7 @@
  * not be given out again
  */
 struct sfjit_live {
-	unsigned char	*section;
-	size_t		length;
+	struct sfjit_live_section section;
 	uint32_t	capacity;
 	uint32_t	withdrawn;
 	uintptr_t	text;
@@ -58,12 +47,13 @@ struct sfjit_live {
 
 static struct sframe_header *header_of(const struct sfjit_live *live)
 {
-	return (struct sframe_header *)live->section;
+	return (struct sframe_header *)live->section.start;
 }
 
 static struct sframe_fde *fde_of(const struct sfjit_live *live, uint32_t i)
 {
-	return (struct sframe_fde *)(live->section + INDEX_OFFSET) + i;
+	return (struct sframe_fde *)(live->section.start +
+				     SFJIT_INDEX_OFFSET) + i;
 }
 
 static unsigned char *rows_of(const struct sfjit_live *live)
@@ -79,7 +69,7 @@ static uintptr_t start_of(const struct sframe_fde *fde)
 /* Bytes for rows that are not in use. */
 static size_t room_of(const struct sfjit_live *live)
 {
-	return live->section + live->length - rows_of(live) -
+	return live->section.start + live->section.length - rows_of(live) -
 	       header_of(live)->fre_len;
 }
 
@@ -97,60 +87,37 @@ static uintptr_t next_text(const struct sfjit_live *live)
 	return last->func_size ? start_of(last) + last->func_size : end;
 }
 
-static void write_header(struct sfjit_live *live)
+/* What was written behind what is counted. */
+struct batch {
+	uint32_t entries;
+	uint32_t rows;
+	uint32_t bytes;
+};
+
+/* From here on the kernel sees what was written, all of it at once. */
+static void count(struct sfjit_live *live, struct batch batch)
 {
 	struct sframe_header *header = header_of(live);
-
-	sfjit_write_header(header);
-	header->fdes_off = INDEX_OFFSET - HEADER_SIZE;
-	header->fres_off = rows_of(live) - live->section - HEADER_SIZE;
-}
-
-/* From here on the kernel sees the function that was written. */
-static void count(struct sfjit_live *live, uint16_t rows, uint32_t bytes)
-{
-	struct sframe_header *header = header_of(live);
-	uint32_t *num_fdes = (uint32_t *)(live->section +
+	uint32_t *num_fdes = (uint32_t *)(live->section.start +
 		offsetof(struct sframe_header, num_fdes));
 
-	header->fre_len += bytes;
-	header->num_fres += rows;
-	__atomic_store_n(num_fdes, *num_fdes + 1, __ATOMIC_RELEASE);
+	header->fre_len += batch.bytes;
+	header->num_fres += batch.rows;
+	__atomic_store_n(num_fdes, *num_fdes + batch.entries,
+			 __ATOMIC_RELEASE);
 }
 
 /* ---- Making one ------------------------------------------------------ */
 
 static int map_section(struct sfjit_live *live, uint64_t row_bytes)
 {
-	uint64_t length = INDEX_OFFSET + row_bytes +
-			  (uint64_t)live->capacity * INDEX_SIZE;
-	int ret;
-
-	if (length > MAX_LENGTH)
-		return -E2BIG;
-	/* Pages that are never touched take no memory. */
-	ret = sfjit_map(length, MAP_NORESERVE, &live->section);
-	if (ret)
-		return ret;
-	/*
-	 * The first function would allocate a whole huge page. A kernel without
-	 * huge pages returns EINVAL.
-	 */
-	madvise(live->section, length, MADV_NOHUGEPAGE);
-	live->length = length;
-	write_header(live);
-	return 0;
-}
-
-static int unmap_section(const struct sfjit_live *live)
-{
-	return sfjit_unmap(live->section, live->length);
+	return sfjit_map_live(&live->section, live->capacity, row_bytes, 0);
 }
 
 /* Refuses what does not fit into 32 bits before it is multiplied. */
 static int row_space(size_t functions, size_t rows, uint64_t *bytes)
 {
-	if (functions > MAX_FUNCTIONS || rows > MAX_LENGTH)
+	if (functions > SFJIT_MAX_ENTRIES || rows > SFJIT_MAX_LENGTH)
 		return -E2BIG;
 	*bytes = (uint64_t)functions * FUNCTION_BYTES +
 		 (uint64_t)rows * ROW_BYTES;
@@ -164,7 +131,8 @@ static bool is_range(const void *text, size_t length)
 
 static int register_live(struct sfjit_live *live, bool replace)
 {
-	return sfjit_register_live(live->key, live->section, live->length,
+	return sfjit_register_live(live->key, live->section.start,
+				   live->section.length,
 				   (const void *)live->text,
 				   live->text_end - live->text, replace);
 }
@@ -173,25 +141,32 @@ static size_t usual_functions(size_t length)
 {
 	size_t functions = length / USUAL_SIZE + 1;
 
-	return functions < MAX_FUNCTIONS ? functions : MAX_FUNCTIONS;
+	return functions < SFJIT_MAX_ENTRIES ? functions : SFJIT_MAX_ENTRIES;
 }
 
-static int init_live(struct sfjit_live *live, const void *text, size_t length,
-		     size_t functions, size_t rows)
+struct request {
+	const void	*text;
+	size_t		length, functions, rows;
+};
+
+static int init_live(void *object, const void *how)
 {
+	const struct request *request = how;
+	size_t functions = request->functions, rows = request->rows;
+	struct sfjit_live *live = object;
 	uint64_t row_bytes;
 	int ret;
 
 	if (!functions)
-		functions = usual_functions(length);
+		functions = usual_functions(request->length);
 	if (!rows)
 		rows = functions * USUAL_ROWS;
 	ret = row_space(functions, rows, &row_bytes);
 	if (ret)
 		return ret;
 	live->capacity = functions;
-	live->text = live->floor = live->key = (uintptr_t)text;
-	live->text_end = live->text + length;
+	live->text = live->floor = live->key = (uintptr_t)request->text;
+	live->text_end = live->text + request->length;
 	ret = map_section(live, row_bytes);
 	if (ret)
 		return ret;
@@ -199,49 +174,24 @@ static int init_live(struct sfjit_live *live, const void *text, size_t length,
 	return 0;
 }
 
-static int create(const void *text, size_t length, size_t functions,
-		  size_t rows, struct sfjit_live **result)
-{
-	struct sfjit_live *live = calloc(1, sizeof(*live));
-	int ret;
-
-	if (!live)
-		return -ENOMEM;
-	ret = init_live(live, text, length, functions, rows);
-	if (ret) {
-		free(live);
-		return ret;
-	}
-	*result = live;
-	return 0;
-}
-
-/* Under the lock: a child has no window without its handle. */
 int sfjit_live_create(const void *text, size_t length, size_t functions,
 		      size_t rows, struct sfjit_live **result)
 {
-	int ret;
+	const struct request request = { text, length, functions, rows };
 
 	if (!result || !is_range(text, length))
 		return -EINVAL;
-	ret = sfjit_lock_for_new();
-	if (ret)
-		return ret;
-	ret = create(text, length, functions, rows, result);
-	sfjit_unlock();
-	return ret;
+	return sfjit_create(sizeof(**result), init_live, &request, result);
 }
 
 /* ---- Functions come and go ------------------------------------------- */
 
-static int check_place(const struct sfjit_live *live,
-		       const struct sfjit_function *function)
+static inline int check_place(const struct sfjit_live *live, uint64_t start,
+			      uint64_t size)
 {
-	uint64_t start = function->addr;
-
 	/* Code is in the window's text. */
 	if (start < live->text || start >= live->text_end ||
-	    function->size > live->text_end - start)
+	    size > live->text_end - start)
 		return -EINVAL;
 	/* The kernel searches: addresses ascend. */
 	if (start < next_text(live))
@@ -249,43 +199,147 @@ static int check_place(const struct sfjit_live *live,
 	return header_of(live)->num_fdes == live->capacity ? -ENOSPC : 0;
 }
 
-static int write_function(struct sfjit_live *live,
-			  const struct sfjit_function *function, size_t *used)
+/* Where nothing was written yet, the compiler leaves out the batch. */
+__attribute__((always_inline))
+static inline int write_function(struct sfjit_live *live,
+				 const struct sfjit_function *function,
+				 struct batch *batch)
 {
 	const struct sframe_header *header = header_of(live);
-	struct sframe_fde *fde = fde_of(live, header->num_fdes);
+	struct sframe_fde *fde = fde_of(live, header->num_fdes +
+					      batch->entries);
 	struct sfg_place place = {
 		.index = fde,
 		.index_addr = (uintptr_t)fde,
-		.rows = rows_of(live) + header->fre_len,
-		.len = room_of(live),
-		.fre_off = header->fre_len,
+		.rows = rows_of(live) + header->fre_len + batch->bytes,
+		.len = room_of(live) - batch->bytes,
+		.fre_off = header->fre_len + batch->bytes,
 	};
+	size_t used;
+	int ret;
 
-	return sfjit_write_function(function, &place, used);
+	ret = sfjit_write_function(function, &place, &used);
+	if (ret)
+		return ret;
+	batch->entries++;
+	batch->rows += function->nr_rows;
+	batch->bytes += used;
+	return 0;
+}
+
+/*
+ * A byte behind the rows of an entry that no reader looks at: the next entry is
+ * of the same function.
+ */
+static int link_next(struct sfjit_live *live, struct batch *batch)
+{
+	if (room_of(live) == batch->bytes)
+		return -ENOSPC;
+	batch->bytes++;
+	return 0;
+}
+
+/* The pieces hold many rows: they are not for the stack of each caller. */
+__attribute__((noinline))
+static int publish_pieces(struct sfjit_live *live,
+			  const struct sfjit_function *function)
+{
+	uint32_t free = live->capacity - header_of(live)->num_fdes;
+	const struct sfjit_function *piece;
+	struct sfjit_pieces pieces;
+	struct batch batch = { 0 };
+	int ret = sfjit_first_piece(&pieces, function);
+
+	for (piece = ret ? NULL : sfjit_next_piece(&pieces); piece;
+	     piece = sfjit_next_piece(&pieces)) {
+		if (batch.entries)
+			ret = link_next(live, &batch);
+		if (!ret && batch.entries == free)
+			ret = -ENOSPC;
+		if (!ret)
+			ret = write_function(live, piece, &batch);
+		if (ret)
+			break;
+	}
+	if (!ret)
+		count(live, batch);
+	return ret;
 }
 
 int sfjit_live_publish(struct sfjit_live *live,
 		       const struct sfjit_function *function)
 {
-	size_t used;
+	struct batch batch = { 0 };
 	int ret;
 
 	if (!live || !function)
 		return -EINVAL;
-	ret = check_place(live, function);
+	ret = check_place(live, function->addr, function->size);
 	if (ret)
 		return ret;
-	ret = write_function(live, function, &used);
+	if (function->nr_rows > SFJIT_MAX_ROWS)
+		return publish_pieces(live, function);
+	ret = write_function(live, function, &batch);
 	if (ret)
 		return ret;
-	count(live, function->nr_rows, used);
+	count(live, batch);
 	return 0;
 }
 
-/* The entry of the function that starts at an address, or NULL. */
-static struct sframe_fde *find_fde(const struct sfjit_live *live,
-				   uintptr_t start)
+/* Blocks follow each other: one ends where the next or the area does. */
+static size_t block_size(const struct sfjit_live *live, uint32_t i)
+{
+	uint32_t next = i + 1 < header_of(live)->num_fdes ?
+			fde_of(live, i + 1)->fre_off : header_of(live)->fre_len;
+
+	return next - fde_of(live, i)->fre_off;
+}
+
+static struct sframe_fde_attr attr_of(const unsigned char *block)
+{
+	struct sframe_fde_attr attr;
+
+	memcpy(&attr, block, sizeof(attr));
+	return attr;
+}
+
+/* Bytes of a block that are of the format. */
+static size_t format_size(const unsigned char *block)
+{
+	struct sframe_fde_attr attr = attr_of(block);
+	size_t at = sizeof(attr);
+	unsigned char info;
+
+	while (attr.num_fres--) {
+		at += (size_t)1 << SFRAME_FDE_FRE_TYPE(attr.info);
+		info = block[at++];
+		at += (size_t)SFRAME_FRE_WORDS(info) <<
+		      SFRAME_FRE_WORD_SIZE(info);
+	}
+	return at;
+}
+
+static const unsigned char *block_of(const struct sfjit_live *live, uint32_t i)
+{
+	return rows_of(live) + fde_of(live, i)->fre_off;
+}
+
+static size_t used_size(const struct sfjit_live *live, uint32_t i)
+{
+	return format_size(block_of(live, i));
+}
+
+/*
+ * Whether the next entry is of the same function, see link_next(). More bytes
+ * than that one are rows which a fork has cut off from their count.
+ */
+static bool is_linked(const struct sfjit_live *live, uint32_t i)
+{
+	return block_size(live, i) == used_size(live, i) + 1;
+}
+
+/* The first entry of the function that starts at an address; else num_fdes. */
+static uint32_t find_fde(const struct sfjit_live *live, uintptr_t start)
 {
 	uint32_t low = 0, high = header_of(live)->num_fdes, mid;
 
@@ -297,9 +351,10 @@ static struct sframe_fde *find_fde(const struct sfjit_live *live,
 			high = mid;
 	}
 	if (low == header_of(live)->num_fdes ||
-	    start_of(fde_of(live, low)) != start)
-		return NULL;
-	return fde_of(live, low);
+	    start_of(fde_of(live, low)) != start ||
+	    (low && is_linked(live, low - 1)))
+		return header_of(live)->num_fdes;
+	return low;
 }
 
 /* One aligned store: the kernel sees the function whole or not at all. */
@@ -311,48 +366,141 @@ static void clear_size(struct sframe_fde *fde)
 	__atomic_store_n(size, 0, __ATOMIC_RELEASE);
 }
 
-int sfjit_live_withdraw(struct sfjit_live *live, const void *start)
+static void withdraw_entry(struct sfjit_live *live, uint32_t i)
 {
-	struct sframe_fde *fde;
+	struct sframe_fde *fde = fde_of(live, i);
 
-	if (!live)
-		return -EINVAL;
-	fde = find_fde(live, (uintptr_t)start);
-	if (!fde || !fde->func_size)
-		return -ENOENT;
-	if (fde == fde_of(live, header_of(live)->num_fdes - 1))
+	/* A fork may have come between the entries of the function. */
+	if (!fde->func_size)
+		return;
+	if (i == header_of(live)->num_fdes - 1)
 		live->floor = start_of(fde) + fde->func_size;
 	clear_size(fde);
 	/* sfjit_live_grow() reserves no space for functions taken back. */
 	live->withdrawn++;
+}
+
+int sfjit_live_withdraw(struct sfjit_live *live, const void *start)
+{
+	uint32_t first, last;
+
+	if (!live)
+		return -EINVAL;
+	first = find_fde(live, (uintptr_t)start);
+	if (first == header_of(live)->num_fdes ||
+	    !fde_of(live, first)->func_size)
+		return -ENOENT;
+	for (last = first; is_linked(live, last); last++)
+		;
+	/* The first at last: it stands for the function. */
+	for (;; last--) {
+		withdraw_entry(live, last);
+		if (last == first)
+			return 0;
+	}
+}
+
+/* The kernel looks at nothing that is not counted. */
+int sfjit_live_reset(struct sfjit_live *live)
+{
+	struct sframe_header *header;
+	uint32_t *num_fdes;
+
+	if (!live)
+		return -EINVAL;
+	header = header_of(live);
+	num_fdes = (uint32_t *)(live->section.start +
+		offsetof(struct sframe_header, num_fdes));
+	__atomic_store_n(num_fdes, 0, __ATOMIC_RELEASE);
+	header->num_fres = 0;
+	header->fre_len = 0;
+	live->withdrawn = 0;
+	live->floor = live->text;
+	return 0;
+}
+
+/* ---- Functions of another section ------------------------------------ */
+
+/* The entry, and the first bytes of its block, behind what was written. */
+static void copy_entry(struct sfjit_live *live, const struct sframe_fde *from,
+		       const unsigned char *block, size_t size,
+		       struct batch *batch)
+{
+	const struct sframe_header *header = header_of(live);
+	struct sframe_fde *fde = fde_of(live, header->num_fdes +
+					      batch->entries);
+
+	fde->func_start = start_of(from) - (uintptr_t)fde;
+	fde->func_size = from->func_size;
+	fde->fre_off = header->fre_len + batch->bytes;
+	memcpy(rows_of(live) + fde->fre_off, block, size);
+	batch->entries++;
+	batch->rows += attr_of(block).num_fres;
+	batch->bytes += size;
+}
+
+static int append_entry(struct sfjit_live *live, const struct sframe_fde *from,
+			const unsigned char *block, struct batch *batch)
+{
+	uint32_t free = live->capacity - header_of(live)->num_fdes;
+	size_t size = format_size(block);
+	int ret = batch->entries ? link_next(live, batch) : 0;
+
+	if (ret)
+		return ret;
+	if (batch->entries == free || size > room_of(live) - batch->bytes)
+		return -ENOSPC;
+	copy_entry(live, from, block, size, batch);
+	return 0;
+}
+
+int sfjit_live_check_text(const struct sfjit_live *live,
+			  const struct sfjit_range *text)
+{
+	return check_place(live, (uintptr_t)text->start, text->length);
+}
+
+/* As the functions of one that has many rows: they come and go together. */
+int sfjit_live_append(struct sfjit_live *live, const void *section,
+		      const void **start)
+{
+	const struct sframe_header *header = section;
+	const unsigned char *areas = (const unsigned char *)(header + 1) +
+				     header->auxhdr_len;
+	const struct sframe_fde *fde = (const void *)(areas + header->fdes_off);
+	struct batch batch = { 0 };
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < header->num_fdes && !ret; i++)
+		ret = append_entry(live, &fde[i], areas + header->fres_off +
+				   fde[i].fre_off, &batch);
+	if (ret)
+		return ret;
+	count(live, batch);
+	if (start)
+		*start = (const void *)start_of(fde);
 	return 0;
 }
 
 /* ---- A larger section ------------------------------------------------ */
 
-/* Blocks follow each other: one ends where the next or the area does. */
-static size_t block_size(const struct sfjit_live *live, uint32_t i)
+/* A fork may have come while entries behind this one were taken back. */
+static size_t copied_size(const struct sfjit_live *live, uint32_t i)
 {
-	uint32_t next = i + 1 < header_of(live)->num_fdes ?
-			fde_of(live, i + 1)->fre_off : header_of(live)->fre_len;
+	bool linked = is_linked(live, i) && fde_of(live, i + 1)->func_size;
 
-	return next - fde_of(live, i)->fre_off;
+	return used_size(live, i) + linked;
 }
 
 static void copy_function(struct sfjit_live *to, const struct sfjit_live *from,
 			  uint32_t i)
 {
-	const struct sframe_fde *old = fde_of(from, i);
-	struct sframe_fde *fde = fde_of(to, header_of(to)->num_fdes);
-	const unsigned char *block = rows_of(from) + old->fre_off;
-	struct sframe_fde_attr attr;
+	struct batch batch = { 0 };
 
-	memcpy(&attr, block, sizeof(attr));
-	fde->func_start = start_of(old) - (uintptr_t)fde;
-	fde->func_size = old->func_size;
-	fde->fre_off = header_of(to)->fre_len;
-	memcpy(rows_of(to) + fde->fre_off, block, block_size(from, i));
-	count(to, attr.num_fres, block_size(from, i));
+	copy_entry(to, fde_of(from, i), block_of(from, i),
+		   copied_size(from, i), &batch);
+	count(to, batch);
 }
 
 /* Functions that were taken back are left out; their text is free again. */
@@ -383,7 +531,8 @@ static int grown_size(const struct sfjit_live *live, size_t functions,
 		      size_t rows, uint32_t *capacity, uint64_t *row_bytes)
 {
 	uint32_t nr = header_of(live)->num_fdes - live->withdrawn;
-	size_t area = live->section + live->length - rows_of(live);
+	size_t area = live->section.start + live->section.length -
+		      rows_of(live);
 	int ret;
 
 	if (!functions)
@@ -393,7 +542,7 @@ static int grown_size(const struct sfjit_live *live, size_t functions,
 		return ret;
 	if (!rows)
 		*row_bytes = area;
-	if (functions > MAX_FUNCTIONS - nr)
+	if (functions > SFJIT_MAX_ENTRIES - nr)
 		return -E2BIG;
 	*capacity = nr + functions;
 	*row_bytes += header_of(live)->fre_len;
@@ -423,11 +572,11 @@ static int grow(struct sfjit_live *live, const void *text, size_t length,
 	copy_functions(&new, live);
 	ret = take_place(&new);
 	if (ret) {
-		unmap_section(&new);
+		sfjit_unmap_live(&new.section);
 		return ret;
 	}
 	/* A section that cannot be unmapped is leaked; the window is valid. */
-	unmap_section(live);
+	sfjit_unmap_live(&live->section);
 	*live = new;
 	return 0;
 }
@@ -465,23 +614,18 @@ int sfjit_live_retire(struct sfjit_live *live)
 
 	if (!live)
 		return 0;
-	sfjit_lock();
-	/* After a failed registration the key may be another producer's. */
-	if (!live->error)
-		sfjit_unregister(live->key);
-	ret = unmap_section(live);
-	sfjit_unlock();
+	ret = sfjit_retire_live(&live->section, live->key, live->error);
 	free(live);
 	return ret;
 }
 
-int sfjit_live_stat(const struct sfjit_live *live, struct sfjit_live_stat *stat)
+int sfjit_live_stat(const struct sfjit_live *live, struct sfjit_live_info *stat)
 {
 	if (!live || !stat)
 		return -EINVAL;
-	*stat = (struct sfjit_live_stat){
-		.section = live->section,
-		.length = live->length,
+	*stat = (struct sfjit_live_info){
+		.section = live->section.start,
+		.length = live->section.length,
 		.room = room_of(live),
 		.functions = header_of(live)->num_fdes,
 		.withdrawn = live->withdrawn,

@@ -18,6 +18,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sigset_t saved_mask;	/* of the holder */
 static int watch_error;		/* -errno: forks do not take the lock */
 
+void (*sfjit_in_child)(void);
+
 void sfjit_lock(void)
 {
 	sigset_t all, mask;
@@ -36,6 +38,13 @@ void sfjit_unlock(void)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+static void unlock_in_child(void)
+{
+	if (sfjit_in_child)
+		sfjit_in_child();
+	sfjit_unlock();
+}
+
 /*
  * Of handlers that run before a fork, the last registered is the first. A
  * caller may hold a lock of its own over calls of this library, and fork has to
@@ -46,7 +55,8 @@ void sfjit_unlock(void)
 __attribute__((constructor(101)))
 static void watch_forks(void)
 {
-	watch_error = -pthread_atfork(sfjit_lock, sfjit_unlock, sfjit_unlock);
+	watch_error = -pthread_atfork(sfjit_lock, sfjit_unlock,
+				      unlock_in_child);
 }
 
 int sfjit_lock_for_new(void)

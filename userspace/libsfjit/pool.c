@@ -33,7 +33,7 @@ struct pool_window {
 
 struct sfjit_pool {
 	unsigned int kind;
-	struct sfjit_pool_stat stat;
+	struct sfjit_pool_info stat;
 	struct pool_window *windows;	/* newest first */
 	struct slot *free_head;		/* longest unused */
 	struct slot **free_tail;
@@ -348,52 +348,28 @@ int sfjit_tramp_put(struct sfjit_pool *pool, void *entry)
 
 /* ---- Life of a pool -------------------------------------------------- */
 
-static int init_pool(struct sfjit_pool *pool, unsigned int kind)
+static int init_pool(void *object, const void *how)
 {
-	pool->kind = kind;
+	struct sfjit_pool *pool = object;
+	int ret;
+
+	pool->kind = *(const unsigned int *)how;
 	pool->free_tail = &pool->free_head;
 	pool->nr_buckets = FIRST_BUCKETS;
 	pool->buckets = calloc(pool->nr_buckets, sizeof(*pool->buckets));
 	if (!pool->buckets)
 		return -ENOMEM;
-	return add_window(pool);
+	ret = add_window(pool);
+	if (ret)
+		free(pool->buckets);
+	return ret;
 }
 
-static void free_pool(struct sfjit_pool *pool)
-{
-	free(pool->buckets);
-	free(pool);
-}
-
-static int create(unsigned int kind, struct sfjit_pool **result)
-{
-	struct sfjit_pool *pool = calloc(1, sizeof(*pool));
-	int ret;
-
-	if (!pool)
-		return -ENOMEM;
-	ret = init_pool(pool, kind);
-	if (ret) {
-		free_pool(pool);
-		return ret;
-	}
-	*result = pool;
-	return 0;
-}
-
-/* Under the lock: a child has no window without its pool. */
 int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
 {
-	int ret;
-
 	if (!sfjit_kind_is_known(kind) || !result)
 		return -EINVAL;
-	ret = sfjit_lock_for_new();
-	if (ret)
-		return ret;
-	ret = create(kind, result);
-	sfjit_unlock();
-	return ret;
+	return sfjit_create(sizeof(**result), init_pool, &kind, result);
 }
 
 static int retire_window(struct pool_window *window)
@@ -432,12 +408,13 @@ int sfjit_pool_retire(struct sfjit_pool *pool)
 	sfjit_lock();
 	ret = retire_windows(pool);
 	sfjit_unlock();
-	free_pool(pool);
+	free(pool->buckets);
+	free(pool);
 	return ret;
 }
 
 int sfjit_pool_stat(const struct sfjit_pool *pool,
-		    struct sfjit_pool_stat *stat)
+		    struct sfjit_pool_info *stat)
 {
 	if (!pool || !stat)
 		return -EINVAL;

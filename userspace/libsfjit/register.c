@@ -11,7 +11,9 @@
 #include <sfjit/format.h>
 #include <sfjit/sframe.h>
 
-#include "internal.h"
+#include "debug.h"
+
+const struct sfjit_debug *sfjit_debug;
 
 static long sframe_prctl(int option, unsigned long arg2, unsigned long arg3,
 			 unsigned long arg4, unsigned long arg5)
@@ -54,11 +56,16 @@ long sfjit_available(unsigned int question)
  * returns it for bad arguments. Seccomp filters return EPERM or ENOSYS, or any
  * other error. The query tells these cases apart.
  */
-static int forgive_if_absent(long ret)
+static int one_if_absent(long ret)
 {
 	if (ret < 0 && !sfjit_available(SFJIT_QUERY_KERNEL))
-		return 0;
+		return 1;
 	return ret;
+}
+
+static int forgive(int ret)
+{
+	return ret > 0 ? 0 : ret;
 }
 
 /*
@@ -97,52 +104,102 @@ static long register_opts(uintptr_t key, const void *section, size_t length,
 			    length, (uintptr_t)opts);
 }
 
-static int do_register(uintptr_t key, const void *section, size_t length,
-		       const void *text, size_t text_length, uint32_t flags)
+struct request {
+	uintptr_t			key;
+	struct sfjit_table		table;
+	struct sframe_window_opts	opts;
+};
+
+static int ask_to_register(void *arg)
 {
-	struct sframe_window_opts opts = {
-		.size = sizeof(opts),
-		.flags = flags,
-		.text_start = (uintptr_t)text,
-		.text_length = text_length,
+	struct request *request = arg;
+
+	return one_if_absent(register_opts(request->key,
+					   request->table.section,
+					   request->table.length,
+					   &request->opts));
+}
+
+static int do_register(uintptr_t key, const struct sfjit_table *table,
+		       uint32_t flags)
+{
+	struct request request = {
+		.key = key,
+		.table = *table,
+		.opts = {
+			.size = sizeof(request.opts),
+			.flags = flags,
+			.text_start = (uintptr_t)table->text,
+			.text_length = table->text_length,
+			.text_bias = table->bias,
+		},
 	};
 
-	if (!is_plausible(section, length, text, text_length))
+	if (!is_plausible(table->section, table->length, table->text,
+			  table->text_length))
 		return -EINVAL;
-	return forgive_if_absent(register_opts(key, section, length, &opts));
+	if (table->flags & SFJIT_TABLE_LIVE)
+		request.opts.flags |= SFRAME_WINDOW_LIVE;
+	if (sfjit_debug)
+		return sfjit_debug->do_register(key, &request.table,
+						flags & SFRAME_WINDOW_REPLACE,
+						ask_to_register, &request);
+	return forgive(ask_to_register(&request));
 }
 
 int sfjit_register(uintptr_t key, const void *section, size_t length,
 		   const void *text, size_t text_length)
 {
-	return do_register(key, section, length, text, text_length, 0);
+	return sfjit_register_biased(key, section, length, text, text_length,
+				     0);
+}
+
+int sfjit_register_biased(uintptr_t key, const void *section, size_t length,
+			  const void *text, size_t text_length, uintptr_t bias)
+{
+	const struct sfjit_table table = {
+		section, length, text, text_length, 0, bias,
+	};
+
+	return do_register(key, &table, 0);
 }
 
 int sfjit_replace(uintptr_t key, const void *section, size_t length,
 		  const void *text, size_t text_length)
 {
-	return do_register(key, section, length, text, text_length,
-			   SFRAME_WINDOW_REPLACE);
+	const struct sfjit_table table = {
+		section, length, text, text_length, 0, 0,
+	};
+
+	return do_register(key, &table, SFRAME_WINDOW_REPLACE);
 }
 
 int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 			const void *text, size_t text_length, bool replace)
 {
-	uint32_t flags = SFRAME_WINDOW_LIVE;
+	const struct sfjit_table table = {
+		section, length, text, text_length, SFJIT_TABLE_LIVE, 0,
+	};
 	int ret;
 
-	if (replace)
-		flags |= SFRAME_WINDOW_REPLACE;
-	ret = do_register(key, section, length, text, text_length, flags);
+	ret = do_register(key, &table, replace ? SFRAME_WINDOW_REPLACE : 0);
 	/* A kernel that does not know the flag returns EINVAL, too. */
-	if (ret == -EINVAL &&
+	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
 	    !(sfjit_available(SFJIT_QUERY_FLAGS) & SFRAME_WINDOW_LIVE))
 		return -EOPNOTSUPP;
 	return ret;
 }
 
+static int ask_to_unregister(void *arg)
+{
+	uintptr_t *key = arg;
+
+	return one_if_absent(sframe_prctl(PR_SFRAME_UNREGISTER, *key, 0, 0, 0));
+}
+
 int sfjit_unregister(uintptr_t key)
 {
-	return forgive_if_absent(sframe_prctl(PR_SFRAME_UNREGISTER, key,
-					      0, 0, 0));
+	if (sfjit_debug)
+		return sfjit_debug->do_unregister(key, ask_to_unregister, &key);
+	return forgive(ask_to_unregister(&key));
 }

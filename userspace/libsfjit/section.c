@@ -10,34 +10,208 @@
 #include <sframegen.h>
 
 #include "internal.h"
+#include "pieces.h"
 
-/* The encoder's flags are for signal frames and for other architectures. */
-static bool has_flags(const struct sfjit_function *functions, size_t nr)
+#define HEADER_SIZE	sizeof(struct sframe_header)
+#define INDEX_SIZE	sizeof(struct sframe_fde)
+
+/*
+ * Most rows have a CFA at a positive multiple of 8: the bits that tell are put
+ * together, without a branch for each row.
+ */
+static inline bool rows_are_plain(const struct sfjit_row *row, uint32_t nr)
 {
-	size_t i;
+	const struct sfjit_row *end = row + nr;
+	uint32_t bits = 0, offset;
 
-	for (i = 0; i < nr; i++)
-		if (functions[i].flags)
-			return true;
-	return false;
+	for (; row != end; row++) {
+		offset = row->cfa.offset;
+		bits |= (offset & 7) | (offset | (offset - 1)) >> 31;
+	}
+	return !bits;
 }
 
-long sfjit_section_size(const struct sfjit_function *functions, size_t nr)
+__attribute__((noinline))
+static int check_rows(const struct sfjit_function *function)
+{
+	uint32_t i;
+
+	for (i = 0; i < function->nr_rows; i++)
+		if (!sfg_cfa_is_possible(SFG_HOST_ABI, &function->rows[i]))
+			return -EINVAL;
+	return 0;
+}
+
+/* What the encoder lets pass, and no walk can use. */
+static inline int check_function(const struct sfjit_function *function)
+{
+	/* These are for signal frames and for other architectures. */
+	if (function->flags)
+		return -EINVAL;
+	if (!rows_are_plain(function->rows, function->nr_rows) &&
+	    check_rows(function))
+		return -EINVAL;
+	if (function->repeat && function->nr_rows > SFJIT_MAX_ROWS)
+		return -E2BIG;
+	return 0;
+}
+
+/* *@split: not all of them are one entry. */
+static int check_functions(const struct sfjit_function *functions, size_t nr,
+			   bool *split)
+{
+	size_t i;
+	int ret;
+
+	*split = false;
+	for (i = 0; i < nr; i++) {
+		ret = check_function(&functions[i]);
+		if (ret)
+			return ret;
+		*split |= functions[i].nr_rows > SFJIT_MAX_ROWS;
+	}
+	return 0;
+}
+
+/* ---- Sections with functions in pieces -------------------------------- */
+
+/* Where the next piece goes; @section is NULL while sizes are summed up. */
+struct layout {
+	unsigned char	*section;
+	uint64_t	entries;	/* in all */
+	uint64_t	nr;		/* of them that are written */
+	uint64_t	rows;
+	uint64_t	row_bytes;
+	uint64_t	end_before;
+};
+
+static int add_size(struct layout *layout, const struct sfjit_function *piece)
 {
 	size_t size;
 	int ret;
 
-	if (!functions || !nr || has_flags(functions, nr))
+	if (piece->addr < layout->end_before)
 		return -EINVAL;
+	ret = sfg_section_size(SFG_HOST_ABI, piece, 1, &size, NULL);
+	if (ret)
+		return ret;
+	layout->row_bytes += size - HEADER_SIZE - INDEX_SIZE;
+	return 0;
+}
+
+static int add_piece(struct layout *layout, const struct sfjit_function *piece)
+{
+	unsigned char *index = layout->section + HEADER_SIZE +
+			       layout->nr * INDEX_SIZE;
+	struct sfg_place place = {
+		.index = index,
+		.index_addr = (uintptr_t)index,
+		.rows = layout->section + HEADER_SIZE +
+			layout->entries * INDEX_SIZE + layout->row_bytes,
+		.len = SIZE_MAX / 2,
+		.fre_off = layout->row_bytes,
+	};
+	size_t used;
+	int ret;
+
+	ret = sfg_write_fde(SFG_HOST_ABI, piece, &place, &used, NULL);
+	layout->row_bytes += used;
+	return ret;
+}
+
+static int add_pieces(struct layout *layout,
+		      const struct sfjit_function *function)
+{
+	struct sfjit_pieces pieces;
+	const struct sfjit_function *piece;
+	int ret = sfjit_first_piece(&pieces, function);
+
+	while (!ret) {
+		piece = sfjit_next_piece(&pieces);
+		if (!piece)
+			break;
+		ret = layout->section ? add_piece(layout, piece) :
+					add_size(layout, piece);
+		layout->nr++;
+		layout->rows += piece->nr_rows;
+		layout->end_before = piece->addr + piece->size;
+	}
+	return ret;
+}
+
+static int add_functions(struct layout *layout,
+			 const struct sfjit_function *functions, size_t nr)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < nr && !ret; i++)
+		ret = add_pieces(layout, &functions[i]);
+	return ret;
+}
+
+static long split_size(const struct sfjit_function *functions, size_t nr,
+		       struct layout *layout)
+{
+	int ret = add_functions(layout, functions, nr);
+	uint64_t size;
+
+	if (ret)
+		return ret;
+	size = HEADER_SIZE + layout->nr * INDEX_SIZE + layout->row_bytes;
+	return size > UINT32_MAX ? -E2BIG : (long)size;
+}
+
+/* Nothing can fail any more: all of it was checked when it was measured. */
+static void split_fill(unsigned char *section,
+		       const struct sfjit_function *functions, size_t nr,
+		       const struct layout *measured)
+{
+	struct layout layout = { .section = section, .entries = measured->nr };
+	struct sframe_header *header = (struct sframe_header *)section;
+
+	sfjit_write_header(section);
+	add_functions(&layout, functions, nr);
+	header->num_fdes = layout.nr;
+	header->num_fres = layout.rows;
+	header->fre_len = layout.row_bytes;
+	header->fres_off = layout.nr * INDEX_SIZE;
+}
+
+/* ---- Sections --------------------------------------------------------- */
+
+static long measure(const struct sfjit_function *functions, size_t nr,
+		    bool *split, struct layout *layout)
+{
+	size_t size;
+	int ret;
+
+	if (!functions || !nr)
+		return -EINVAL;
+	ret = check_functions(functions, nr, split);
+	if (ret)
+		return ret;
+	if (*split)
+		return split_size(functions, nr, layout);
 	ret = sfg_section_size(SFG_HOST_ABI, functions, nr, &size, NULL);
 	return ret ? ret : (long)size;
+}
+
+long sfjit_section_size(const struct sfjit_function *functions, size_t nr)
+{
+	struct layout layout = { 0 };
+	bool split;
+
+	return measure(functions, nr, &split, &layout);
 }
 
 long sfjit_section_fill(void *section, size_t length,
 			const struct sfjit_function *functions, size_t nr)
 {
-	long size = sfjit_section_size(functions, nr);
-	int ret;
+	struct layout layout = { 0 };
+	bool split;
+	long size = measure(functions, nr, &split, &layout);
+	int ret = 0;
 
 	if (size < 0)
 		return size;
@@ -45,9 +219,12 @@ long sfjit_section_fill(void *section, size_t length,
 		return -EINVAL;
 	if (length < (size_t)size)
 		return -ENOSPC;
-	ret = sfg_write_section(SFG_HOST_ABI, functions, nr,
-				(uintptr_t)section, section, length,
-				&length, NULL);
+	if (split)
+		split_fill(section, functions, nr, &layout);
+	else
+		ret = sfg_write_section(SFG_HOST_ABI, functions, nr,
+					(uintptr_t)section, section, length,
+					&length, NULL);
 	return ret ? ret : size;
 }
 
@@ -62,7 +239,9 @@ void sfjit_write_header(void *section)
 int sfjit_write_function(const struct sfjit_function *function,
 			 const struct sfg_place *place, size_t *used)
 {
-	if (has_flags(function, 1))
-		return -EINVAL;
+	int ret = check_function(function);
+
+	if (ret)
+		return ret;
 	return sfg_write_fde(SFG_HOST_ABI, function, place, used, NULL);
 }

@@ -151,9 +151,9 @@ void evaluator_uninstall(void)
 						     _PyEval_EvalFrameDefault);
 }
 
-void evaluator_stat(struct sfjit_pool_stat *stat)
+void evaluator_stat(struct sfjit_pool_info *stat)
 {
-	*stat = (struct sfjit_pool_stat) { 0 };
+	*stat = (struct sfjit_pool_info) { 0 };
 	if (pool)
 		sfjit_pool_stat(pool, stat);
 }

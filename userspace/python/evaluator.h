@@ -14,7 +14,7 @@
 /* From now on, every call of a Python function goes through a trampoline. */
 int evaluator_install(void);
 void evaluator_uninstall(void);
-void evaluator_stat(struct sfjit_pool_stat *stat);
+void evaluator_stat(struct sfjit_pool_info *stat);
 
 /*
  * Run like the interpreter's own main program: with nothing of the caller on

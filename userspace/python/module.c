@@ -23,7 +23,7 @@ static PyObject *uninstall(PyObject *self, PyObject *unused)
 
 static PyObject *pool_stat(PyObject *self, PyObject *unused)
 {
-	struct sfjit_pool_stat s;
+	struct sfjit_pool_info s;
 
 	evaluator_stat(&s);
 	return Py_BuildValue("{sIsIsIsi}", "windows", s.windows, "registered",

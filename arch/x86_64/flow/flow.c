@@ -476,14 +476,6 @@ static void change(struct flow *f, struct state *s, const struct insn *insn,
 
 /* ---- Where it goes --------------------------------------------------- */
 
-static bool is_jump_if(const struct insn *insn)
-{
-	if (insn->map == INSN_MAP_0F)
-		return !insn->vex && (insn->op & 0xf0) == 0x80;
-	return !insn->map && ((insn->op & 0xf0) == 0x70 ||
-			      (insn->op & 0xfc) == 0xe0);
-}
-
 static bool is_end(const struct insn *insn)
 {
 	if (insn->map == INSN_MAP_0F)
@@ -537,7 +529,7 @@ static void follow(struct flow *f, uint32_t at)
 		return;
 	next = (int64_t)at + insn.length;
 	memset(f->inside + at + 1, 1, insn.length - 1);
-	if (is_jump_if(&insn)) {
+	if (insn_jumps_if(&insn)) {
 		other = s;
 		reach(f, next + insn.imm, &other);
 		reach(f, next, &s);

@@ -411,3 +411,11 @@ uint32_t insn_changes(const struct insn *insn)
 {
 	return changes(insn) & ~(is_byte(insn) ? BIT(RSP) | BIT(RBP) : 0);
 }
+
+bool insn_jumps_if(const struct insn *insn)
+{
+	if (insn->map == INSN_MAP_0F)
+		return !insn->vex && (insn->op & 0xf0) == 0x80;
+	return !insn->map && ((insn->op & 0xf0) == 0x70 ||
+			      (insn->op & 0xfc) == 0xe0);
+}

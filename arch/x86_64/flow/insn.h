@@ -35,8 +35,8 @@ enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R12 = 12, R13, R14, R15 };
  * @evex:	as EVEX
  * @has_modrm:	@mod, @reg and @rm are valid, for memory @base, @index, @disp
  * @mod:	3: @rm is a register; else memory
- * @reg:	register of the ModRM byte, extended; its low 3 bits may be a part
- *		of the opcode
+ * @reg:	register of the ModRM byte, extended; its low 3 bits may be a
+ *		part of the opcode
  * @rm:		register, extended, if @mod is 3
  * @vvvv:	third operand of VEX
  * @opreg:	register in the low bits of the opcode, extended
@@ -66,7 +66,7 @@ struct insn {
 	int64_t	imm;
 };
 
-/* Decodes what is at @text; false if it is no instruction within @room bytes. */
+/* Decodes what is at @text; false: no instruction within @room bytes. */
 bool insn_decode(const uint8_t *text, size_t room, struct insn *insn);
 
 /*
@@ -74,5 +74,8 @@ bool insn_decode(const uint8_t *text, size_t room, struct insn *insn);
  * and calls do to the stack pointer.
  */
 uint32_t insn_changes(const struct insn *insn);
+
+/* A conditional jump, loop or jrcxz. */
+bool insn_jumps_if(const struct insn *insn);
 
 #endif /* SFJIT_INSN_H */

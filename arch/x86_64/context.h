@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What a signal handler sees of the code that it interrupted.
+ */
+#ifndef SFJIT_ARCH_CONTEXT_H
+#define SFJIT_ARCH_CONTEXT_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+/* Bytes below the stack pointer that belong to the interrupted function. */
+#define CONTEXT_RED_ZONE	128
+
+/* A byte that is an instruction by itself, int3, which raises SIGTRAP. */
+#define CONTEXT_TRAP		0xcc
+
+static inline uintptr_t context_sp(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RSP];
+}
+
+#endif /* SFJIT_ARCH_CONTEXT_H */

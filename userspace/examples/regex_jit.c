@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Regular expressions: each is compiled into a block of its own, which is freed
+ * with it. A window for each block, which the library gives a section. The code
+ * calls itself for each try, and a function of C for classes of characters.
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "emit.h"
+
+#define BLOCKS	8
+#define BLOCK	4096
+#define ROUND_NS 8000000
+
+/* A compiled expression. */
+struct regex {
+	unsigned char	*text;
+	uint32_t	size;
+	struct sfjit_code *code;
+};
+
+__attribute__((noinline)) void is_word(void)
+{
+	volatile int i;
+
+	for (i = 0; i < 20000; i++)
+		;
+}
+
+/* void match(int tries) { if (tries) { spin; match(tries - 1); is_word(); } } */
+static int emit_match(struct emit *e, unsigned char *text,
+		      struct sfjit_function *f)
+{
+	emit_begin(e);
+	emit_enter(e);
+	sfjit_rows_push(&e->rows, EMIT(e, "\x53"), RBX);	/* push %rbx */
+	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xec\x10"), 16);
+	EMIT(e, "\x89\xfb\x85\xff\x75\x0b");	/* tries ? jump behind the exit */
+	sfjit_rows_remember(&e->rows);
+	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xc4\x10"), -16);
+	sfjit_rows_pop(&e->rows, EMIT(e, "\x5b"), RBX);		/* pop %rbx */
+	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xc4\x20"), -32);
+	sfjit_rows_pop(&e->rows, EMIT(e, "\x5d"), RBP);		/* pop %rbp */
+	emit_ret(e);
+	sfjit_rows_restore(&e->rows, e->size);
+	emit_spin(e, 10000);
+	EMIT(e, "\x8d\x7b\xff");		/* lea -1(%rbx), %edi */
+	emit_call(e, text);
+	emit_call(e, is_word);
+	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xc4\x10"), -16);
+	sfjit_rows_pop(&e->rows, EMIT(e, "\x5b"), RBX);
+	emit_leave(e);
+	emit_ret(e);
+	return emit_end(e, text, text, f);
+}
+
+static void compile(struct regex *regex, unsigned long number)
+{
+	struct sfjit_function f;
+	struct emit e;
+	char name[64];
+
+	if (mprotect(regex->text, BLOCK, PROT_READ | PROT_WRITE))
+		exit(1);
+	check(emit_match(&e, regex->text, &f), "rows");
+	if (mprotect(regex->text, BLOCK, PROT_READ | PROT_EXEC))
+		exit(1);
+	/* Without a window stacks are shorter, which is no reason to stop. */
+	if (sfjit_register_functions(&f, 1, &regex->code))
+		regex->code = NULL;
+	regex->size = f.size;
+	snprintf(name, sizeof(name), "r%lu>r%lu,is_word", number, number);
+	sfjit_names_load(&f, BLOCK - f.size, name);
+}
+
+static void free_regex(struct regex *regex)
+{
+	if (!regex->size)
+		return;
+	check(sfjit_code_retire(regex->code), "retire");
+	sfjit_names_drop(regex->text, regex->size);
+	regex->size = 0;
+}
+
+__attribute__((noinline)) static void run_match(const struct regex *regex,
+						long long end)
+{
+	do {
+		((void (*)(int))(void *)regex->text)(5);
+	} while (now_ns() < end);
+}
+
+int main(int argc, char **argv)
+{
+	long long end = begin_run(argc, argv);
+	struct regex blocks[BLOCKS] = { 0 }, *regex;
+	unsigned long number;
+	unsigned int i;
+
+	for (i = 0; i < BLOCKS; i++) {
+		blocks[i].text = mmap(NULL, BLOCK, PROT_READ,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (blocks[i].text == MAP_FAILED)
+			return 1;
+	}
+	for (number = 0; now_ns() < end; number++) {
+		regex = &blocks[number % BLOCKS];
+		free_regex(regex);
+		compile(regex, number);
+		run_match(regex, now_ns() + ROUND_NS);
+	}
+	for (i = 0; i < BLOCKS; i++)
+		free_regex(&blocks[i]);
+	return end_run(number);
+}

@@ -1,0 +1,630 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Sections as the kernel reads them: what it refuses when they are registered,
+ * and why a step by them fails. It is stricter than the format in some places,
+ * and does not look at others: both are to be seen here as they are there. The
+ * names of the reasons are those of /proc/PID/sframe.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <sframegen.h>
+
+#include "internal.h"
+#include "pieces.h"
+
+#define HEADER_SIZE	sizeof(struct sframe_header)
+#define INDEX_SIZE	sizeof(struct sframe_fde)
+#define ATTR_SIZE	sizeof(struct sframe_fde_attr)
+
+/* What the kernel takes; offsets in a section have 32 bits. */
+#define MAX_FUNCTIONS	(1u << 24)
+#define MAX_LENGTH	UINT32_MAX
+
+/* A registered section. Offsets are from its start. */
+struct reader {
+	const unsigned char *section;
+	uint64_t	addr;		/* for the starts of functions */
+	uint64_t	text, text_end;
+	uint64_t	fdes, fres, fres_end;
+	uint32_t	nr;
+	bool		live;
+	bool		addends;
+};
+
+struct function {
+	uint64_t	start;
+	uint64_t	rows;		/* offset of the first */
+	uint32_t	size;
+	uint32_t	nr_rows;
+	uint32_t	next_row;	/* start of that behind the one found */
+	bool		at_end;		/* or there is none */
+	unsigned int	start_bytes;
+	uint8_t		repeat;
+	bool		flex;
+	bool		signal;
+};
+
+struct row {
+	uint32_t	start;
+	uint64_t	words;
+	uint8_t		info;
+};
+
+/* ---- Registration ----------------------------------------------------- */
+
+static uint64_t number(const struct reader *r, uint64_t at, unsigned int bytes)
+{
+	uint64_t value = 0;
+	uint32_t four;
+	uint16_t two;
+
+	if (bytes == 8) {
+		memcpy(&value, r->section + at, 8);
+	} else if (bytes == 4) {
+		memcpy(&four, r->section + at, 4);
+		value = four;
+	} else if (bytes == 2) {
+		memcpy(&two, r->section + at, 2);
+		value = two;
+	} else {
+		value = r->section[at];
+	}
+	return value;
+}
+
+/* One that the encoder makes differs in numbers only. */
+static bool has_our_format(const void *section)
+{
+	unsigned char ours[HEADER_SIZE];
+
+	sfjit_write_header(ours);
+	return !memcmp(section, ours, offsetof(struct sframe_header, num_fdes));
+}
+
+static const char *set_extent(struct reader *r, uint64_t length)
+{
+	struct sframe_header header;
+	uint64_t left = length - HEADER_SIZE, row_bytes;
+	uint32_t capacity;
+
+	memcpy(&header, r->section, sizeof(header));
+	/* The index lies in front of the rows, and these in the section. */
+	if (header.fres_off > left || header.fdes_off > header.fres_off)
+		return "index or rows outside of the section";
+	left -= header.fres_off;
+	row_bytes = r->live ? left : header.fre_len;
+	if (row_bytes > left)
+		return "rows outside of the section";
+	capacity = (header.fres_off - header.fdes_off) / INDEX_SIZE;
+	if (header.num_fdes > capacity)
+		return "index is shorter than its number of functions";
+	if ((r->live ? capacity : header.num_fdes) > MAX_FUNCTIONS)
+		return "more than 16777216 functions";
+	r->nr = header.num_fdes;
+	r->fdes = HEADER_SIZE + header.fdes_off;
+	r->fres = HEADER_SIZE + header.fres_off;
+	r->fres_end = r->fres + row_bytes;
+	return NULL;
+}
+
+static uint64_t start_of(const struct reader *r, uint32_t i)
+{
+	uint64_t at = r->fdes + (uint64_t)i * INDEX_SIZE;
+
+	return r->addr + at + number(r, at, 8);
+}
+
+static uint32_t size_of(const struct reader *r, uint32_t i)
+{
+	return number(r, r->fdes + (uint64_t)i * INDEX_SIZE +
+		      offsetof(struct sframe_fde, func_size), 4);
+}
+
+static const char *set_text(struct reader *r, const struct sfjit_table *table)
+{
+	uint64_t size = table->text_length;
+
+	r->text = (uintptr_t)table->text;
+	r->text_end = r->text + size;
+	if (!r->text && !size) {
+		if (r->live)
+			return "live section without text range";
+		if (!r->nr)
+			return "neither functions nor text range";
+		size = size_of(r, r->nr - 1);
+		r->text = start_of(r, 0);
+		r->text_end = start_of(r, r->nr - 1) + size;
+		if (r->text_end < size)
+			return "text wraps around";
+	}
+	if (r->text >= r->text_end)
+		return "text is empty or wraps around";
+	return NULL;
+}
+
+/* NULL, or why the kernel returns EINVAL. */
+static const char *open_section(struct reader *r,
+				const struct sfjit_table *table)
+{
+	const char *why;
+
+	*r = (struct reader){
+		.section = table->section,
+		.addr = (uintptr_t)table->section + table->bias,
+		.live = table->flags & SFJIT_TABLE_LIVE,
+		.addends = !(table->flags & SFJIT_TABLE_PLAIN),
+	};
+	if (table->flags & ~(SFJIT_TABLE_LIVE | SFJIT_TABLE_PLAIN))
+		return "unknown flag";
+	if (!table->section || table->length < HEADER_SIZE)
+		return "section is shorter than a header";
+	if (table->length > MAX_LENGTH ||
+	    sfjit_wraps(table->section, table->length))
+		return "section is longer than 4 GiB";
+	if (!table->text != !table->text_length)
+		return "one of text and its length is 0";
+	/* Its count is read by one load. */
+	if (r->live && (uintptr_t)table->section % sizeof(uint64_t))
+		return "live section is not aligned";
+	if (!has_our_format(table->section))
+		return "not the header of this format and machine";
+	why = set_extent(r, table->length);
+	if (!why)
+		why = set_text(r, table);
+	return why;
+}
+
+/* ---- The function of an address --------------------------------------- */
+
+/*
+ * By bisection: what is looked at has to be in order, the rest does not. Where
+ * the kernel has noted the places of functions it looks at fewer, and finds the
+ * same, since it does so only if all are in order.
+ */
+static const char *search(const struct reader *r, uint64_t ip, uint32_t *found)
+{
+	uint64_t lowest = 0, highest = UINT64_MAX, start;
+	uint32_t low = 0, high = r->nr, mid;
+	const char *why = "no_fde";
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		start = start_of(r, mid);
+		if (start < lowest || start > highest)
+			return "fde_order";
+		if (start > ip) {
+			highest = start;
+			high = mid;
+		} else {
+			lowest = start;
+			low = mid + 1;
+			*found = mid;
+			why = NULL;
+		}
+	}
+	return why;
+}
+
+static const char *read_attributes(const struct reader *r, uint32_t fre_off,
+				   struct function *f)
+{
+	uint64_t at = r->fres + fre_off, area = r->fres_end - r->fres;
+	uint8_t info, info2;
+
+	if (area < ATTR_SIZE || fre_off > area - ATTR_SIZE)
+		return "fre_offset";
+	info = number(r, at + offsetof(struct sframe_fde_attr, info), 1);
+	info2 = number(r, at + offsetof(struct sframe_fde_attr, info2), 1);
+	/* Of later versions, of other machines, or of no type. */
+	if (info & (SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B) ||
+	    info2 & SFRAME_FDE2_RESERVED ||
+	    SFRAME_FDE_FRE_TYPE(info) > SFRAME_FRE_TYPE_ADDR4 ||
+	    SFRAME_FDE2_TYPE(info2) > SFRAME_FDE_TYPE_FLEX)
+		return "fde_type";
+	f->rows = at + ATTR_SIZE;
+	f->nr_rows = number(r, at, 2);
+	f->start_bytes = 1u << SFRAME_FDE_FRE_TYPE(info);
+	f->flex = SFRAME_FDE2_TYPE(info2) == SFRAME_FDE_TYPE_FLEX;
+	f->signal = info & SFRAME_FDE_SIGNAL;
+	f->repeat = 0;
+	if (!(info & SFRAME_FDE_PCMASK))
+		return NULL;
+	f->repeat = number(r, at + offsetof(struct sframe_fde_attr, rep_size),
+			   1);
+	return f->repeat ? NULL : "rep_size";
+}
+
+static const char *find_function(const struct reader *r, uint64_t ip,
+				 struct function *f)
+{
+	uint32_t i = 0;
+	const char *why = search(r, ip, &i);
+
+	if (why)
+		return why;
+	f->start = start_of(r, i);
+	f->size = size_of(r, i);
+	if (ip - f->start >= f->size)
+		return "no_fde";
+	/* A function that begins or ends elsewhere is not of this window. */
+	if (f->start < r->text || f->size > r->text_end - f->start)
+		return "fde_range";
+	return read_attributes(r, number(r, r->fdes + (uint64_t)i * INDEX_SIZE +
+					 offsetof(struct sframe_fde, fre_off),
+					 4), f);
+}
+
+/* ---- The row of an address -------------------------------------------- */
+
+/* Bytes of the words, or -1: no rule needs more than seven, of 4 bytes. */
+static int words_size(uint8_t info)
+{
+	if (SFRAME_FRE_WORDS(info) > 7 || SFRAME_FRE_WORD_SIZE(info) > 2)
+		return -1;
+	return SFRAME_FRE_WORDS(info) << SFRAME_FRE_WORD_SIZE(info);
+}
+
+static const char *read_row(const struct reader *r, struct function *f,
+			    uint32_t off, uint64_t *pos, struct row *row)
+{
+	int64_t last = row->words ? (int64_t)row->start : -1;
+	uint32_t start;
+	uint8_t info;
+	int size;
+
+	if (*pos + f->start_bytes + 1 > r->fres_end)
+		return "fre_offset";
+	start = number(r, *pos, f->start_bytes);
+	/* Rows that go back or stand still have no meaning. */
+	if (start <= last)
+		return "row_order";
+	if (start > off) {
+		f->next_row = start;
+		f->at_end = false;
+		return NULL;
+	}
+	info = number(r, *pos + f->start_bytes, 1);
+	size = words_size(info);
+	if (size < 0)
+		return "row_words";
+	row->start = start;
+	row->info = info;
+	row->words = *pos + f->start_bytes + 1;
+	*pos = row->words + size;
+	return NULL;
+}
+
+/* Rows have no fixed size: those in front are passed one by one. */
+static const char *find_row(const struct reader *r, struct function *f,
+			    uint32_t off, struct row *row)
+{
+	uint64_t pos = f->rows;
+	const char *why;
+	uint32_t i;
+
+	*row = (struct row){ 0 };
+	f->at_end = true;
+	for (i = 0; i < f->nr_rows && f->at_end; i++) {
+		if (i == SFJIT_MAX_ROWS)
+			return "row_count";
+		why = read_row(r, f, off, &pos, row);
+		if (why)
+			return why;
+	}
+	if (!row->words)
+		return "no_row";
+	return pos > r->fres_end ? "fre_offset" : NULL;
+}
+
+/* ---- Its rules -------------------------------------------------------- */
+
+static int32_t signed_word(const struct reader *r, const struct row *row,
+			   unsigned int i)
+{
+	unsigned int bytes = 1u << SFRAME_FRE_WORD_SIZE(row->info);
+	uint64_t value = number(r, row->words + (uint64_t)i * bytes, bytes);
+
+	if (bytes == 1)
+		return (int8_t)value;
+	return bytes == 2 ? (int16_t)value : (int32_t)value;
+}
+
+static uint32_t unsigned_word(const struct reader *r, const struct row *row,
+			      unsigned int i)
+{
+	unsigned int bytes = 1u << SFRAME_FRE_WORD_SIZE(row->info);
+
+	return number(r, row->words + (uint64_t)i * bytes, bytes);
+}
+
+static const char *default_rules(const struct reader *r, const struct row *in,
+				 struct sfjit_row *out)
+{
+	unsigned int nr = SFRAME_FRE_WORDS(in->info);
+
+	if (nr > 2)
+		return "row_words";
+	if (!SFRAME_FRE_BASE_SP(in->info))
+		out->cfa.reg = sfg_frame_pointer(SFG_HOST_ABI);
+	out->cfa.offset = signed_word(r, in, 0);
+	if (nr == 2)
+		out->fp = sfjit_rule_saved(signed_word(r, in, 1));
+	return NULL;
+}
+
+/* A control word and an offset, from word *i on. */
+static const char *flex_rule(const struct reader *r, const struct row *in,
+			     unsigned int *i, struct sfjit_rule *rule,
+			     uint32_t *control)
+{
+	*control = unsigned_word(r, in, *i);
+	*rule = (struct sfjit_rule){
+		.offset = signed_word(r, in, *i + 1),
+		.base = SFJIT_BASE_CFA,
+		.deref = !!(*control & SFRAME_FLEX_DEREF_P),
+	};
+	*i += 2;
+	if (!(*control & SFRAME_FLEX_REG_P))
+		return NULL;
+	if (SFRAME_FLEX_REGNUM(*control) > UINT16_MAX)
+		return "row_register";
+	rule->base = SFJIT_BASE_REG;
+	rule->reg = SFRAME_FLEX_REGNUM(*control);
+	return NULL;
+}
+
+static const char *flex_cfa(const struct reader *r, const struct row *in,
+			    unsigned int *i, struct sfjit_rule *cfa)
+{
+	uint32_t control;
+	const char *why = flex_rule(r, in, i, cfa, &control);
+
+	if (why)
+		return why;
+	/* The CFA cannot start from itself. */
+	if (cfa->base != SFJIT_BASE_REG)
+		return "row_rule";
+	if (!(control & SFRAME_FLEX_ADDEND))
+		return NULL;
+	if (!r->addends || !cfa->deref)
+		return "row_rule";
+	if (SFRAME_FRE_WORDS(in->info) < 3)
+		return "row_words";
+	cfa->addend = signed_word(r, in, (*i)++);
+	return NULL;
+}
+
+static const char *flex_rules(const struct reader *r, const struct row *in,
+			      struct sfjit_row *out)
+{
+	unsigned int nr = SFRAME_FRE_WORDS(in->info), i = 0, left;
+	uint32_t control = 0;
+	const char *why;
+
+	if (nr < 2)
+		return "row_words";
+	why = flex_cfa(r, in, &i, &out->cfa);
+	left = nr - i;
+	if (why || !left)
+		return why;
+	/* A word 0, which has to be, or a rule for the return address. */
+	if (left == 3) {
+		if (signed_word(r, in, i++))
+			return "row_words";
+	} else if (left == 2 || left == 4) {
+		why = flex_rule(r, in, &i, &out->ra, &control);
+		if (why)
+			return why;
+		if (out->ra.base == SFJIT_BASE_CFA && !out->ra.deref)
+			return "row_rule";
+	} else {
+		return "row_words";
+	}
+	/* Only the CFA has an addend. */
+	if (control & SFRAME_FLEX_ADDEND)
+		return "row_rule";
+	if (i == nr)
+		return NULL;
+	why = flex_rule(r, in, &i, &out->fp, &control);
+	if (!why && control & SFRAME_FLEX_ADDEND)
+		return "row_rule";
+	return why;
+}
+
+static const char *rules(const struct reader *r, const struct function *f,
+			 const struct row *in, struct sfjit_row *out)
+{
+	out->start = in->start;
+	if (!SFRAME_FRE_WORDS(in->info)) {
+		out->flags = SFJIT_ROW_OUTERMOST;
+		out->cfa = sfjit_rule_none();
+		return NULL;
+	}
+	if (SFRAME_FRE_MANGLED_RA(in->info))
+		return "row_rule";
+	return f->flex ? flex_rules(r, in, out) : default_rules(r, in, out);
+}
+
+/* The row of an address, or why a step from there fails. */
+static const char *decode(const struct reader *r, uint64_t ip,
+			  struct function *f, struct sfjit_row *out)
+{
+	const char *why = find_function(r, ip, f);
+	struct row row;
+	uint32_t off;
+
+	sfg_entry_row(SFG_HOST_ABI, out);
+	if (why || f->signal)
+		return why;
+	off = ip - f->start;
+	if (f->repeat)
+		off %= f->repeat;
+	why = find_row(r, f, off, &row);
+	return why ? why : rules(r, f, &row, out);
+}
+
+/* ---- All of them ------------------------------------------------------ */
+
+static int complain(struct sfjit_complaint *complaint, int error,
+		    const char *reason, uint64_t address)
+{
+	if (complaint)
+		*complaint = (struct sfjit_complaint){
+			.reason = reason,
+			.address = (const void *)(uintptr_t)address,
+		};
+	return error;
+}
+
+/* The kernel leaves this to the step, which knows the registers. */
+static const char *check_cfa(const struct sfjit_row *row)
+{
+	if (sfg_cfa_is_possible(SFG_HOST_ABI, row))
+		return NULL;
+	return row->cfa.offset % 8 ? "cfa_align" : "cfa_order";
+}
+
+/* Step from each row: one that is wrong spoils all that follow. */
+static int check_rows(const struct reader *r, uint32_t i,
+		      struct sfjit_complaint *complaint)
+{
+	uint64_t start = start_of(r, i), off = 0, end = size_of(r, i);
+	struct function f;
+	struct sfjit_row row;
+	const char *why;
+
+	while (off < end) {
+		why = decode(r, start + off, &f, &row);
+		if (!why && !f.signal)
+			why = check_cfa(&row);
+		if (why)
+			return complain(complaint, -EBADMSG, why, start + off);
+		if (f.signal || f.at_end)
+			return 0;
+		if (f.repeat && f.repeat < end)
+			end = f.repeat;
+		off = f.next_row;
+	}
+	return 0;
+}
+
+/* As areas have it: one entry for each granule of a function. */
+static bool is_same(const struct reader *r, uint32_t i)
+{
+	uint64_t rest = r->fdes + (uint64_t)i * INDEX_SIZE +
+			offsetof(struct sframe_fde, func_size);
+
+	return start_of(r, i) == start_of(r, i - 1) &&
+	       number(r, rest, 8) == number(r, rest - INDEX_SIZE, 8);
+}
+
+/* Each function is behind the one in front of it. */
+static int check_order(const struct reader *r, uint32_t i,
+		       struct sfjit_complaint *complaint)
+{
+	uint64_t start = start_of(r, i), before;
+
+	if (!i)
+		return 0;
+	before = start_of(r, i - 1);
+	if ((start >= before && start - before >= size_of(r, i - 1)) ||
+	    is_same(r, i))
+		return 0;
+	return complain(complaint, -EBADMSG, "fde_order", start);
+}
+
+/* Each is in the text. */
+static int check_range(const struct reader *r, uint32_t i,
+		       struct sfjit_complaint *complaint)
+{
+	uint64_t start = start_of(r, i), size = size_of(r, i);
+
+	if (!size || (start >= r->text && start < r->text_end &&
+		      size <= r->text_end - start))
+		return 0;
+	/* The first address where a walk finds out. */
+	if (start < r->text && r->text - start < size)
+		start = r->text;
+	return complain(complaint, -EBADMSG, "fde_range", start);
+}
+
+static int check_all(const struct reader *r,
+		     struct sfjit_complaint *complaint)
+{
+	static int (*const checks[])(const struct reader *r, uint32_t i,
+				     struct sfjit_complaint *complaint) = {
+		/* Only in order does an address lead to its function. */
+		check_order, check_range, check_rows,
+	};
+	size_t check;
+	uint32_t i;
+	int ret = 0;
+
+	for (check = 0; check < sizeof(checks) / sizeof(checks[0]); check++)
+		for (i = 0; i < r->nr && !ret; i++)
+			ret = checks[check](r, i, complaint);
+	return ret;
+}
+
+int sfjit_check(const struct sfjit_table *table,
+		struct sfjit_complaint *complaint)
+{
+	struct reader r;
+	const char *why;
+
+	if (!table)
+		return -EINVAL;
+	why = open_section(&r, table);
+	if (why)
+		return complain(complaint, -EINVAL, why, 0);
+	return check_all(&r, complaint);
+}
+
+int sfjit_find_row(const struct sfjit_table *table, const void *ip,
+		   struct sfjit_function *function, struct sfjit_row *row,
+		   struct sfjit_complaint *complaint)
+{
+	struct function f = { 0 };
+	struct sfjit_row found;
+	struct reader r;
+	const char *why;
+
+	if (!table || !row)
+		return -EINVAL;
+	why = open_section(&r, table);
+	if (why)
+		return complain(complaint, -EINVAL, why, 0);
+	if ((uintptr_t)ip < r.text || (uintptr_t)ip >= r.text_end)
+		return complain(complaint, -ENOENT, "outside of the text",
+				(uintptr_t)ip);
+	why = decode(&r, (uintptr_t)ip, &f, &found);
+	if (why)
+		return complain(complaint, strcmp(why, "no_fde") ? -EBADMSG :
+								   -ENOENT,
+				why, (uintptr_t)ip);
+	*row = found;
+	if (function)
+		*function = (struct sfjit_function){
+			.addr = f.start,
+			.size = f.size,
+			.nr_rows = f.nr_rows,
+			.flags = f.signal ? SFJIT_FUNCTION_SIGNAL : 0,
+			.repeat = f.repeat,
+		};
+	return 0;
+}
+
+void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,
+		      uintptr_t *end)
+{
+	struct reader r;
+
+	open_section(&r, table);
+	*start = r.text;
+	*end = r.text_end;
+}

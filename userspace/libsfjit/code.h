@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Windows that own their section.
+ */
+#ifndef SFJIT_CODE_H
+#define SFJIT_CODE_H
+
+#include "internal.h"
+
+/* @text is the key of the window. */
+struct sfjit_code_window {
+	void		*section;	/* of malloc() */
+	size_t		length;
+	const void	*text;
+	size_t		text_length;
+};
+
+/*
+ * @fill: makes the section of one of @nr windows and sets its text. A section
+ * that is set is freed, also when this fails
+ */
+struct sfjit_code_request {
+	int	(*fill)(struct sfjit_code_window *window, size_t i,
+			const void *from);
+	const void	*from;
+	size_t		nr;
+};
+
+/* Makes and registers all windows or none. Returns 0 or -errno. */
+int sfjit_code_create(const struct sfjit_code_request *request,
+		      struct sfjit_code **result);
+
+#endif /* SFJIT_CODE_H */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The module of `sfjit run', loaded by the program itself.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define MODULE	"libsfjit-preload.so"
+
+/* Weak: a statically linked program has none of these. */
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+extern __typeof__(dladdr) dladdr __attribute__((weak));
+
+/*
+ * Local: no symbol of the program becomes another. It stays, as windows refer
+ * to its memory.
+ */
+static void *load(const char *path, int flags)
+{
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | flags);
+}
+
+/* Beside this library, or beside the program that it is linked into. */
+static void *load_near(const char *below)
+{
+	char path[PATH_MAX];
+	const char *slash;
+	Dl_info info;
+	int n;
+
+	if (!dladdr((void *)load_near, &info) || !info.dli_fname)
+		return NULL;
+	slash = strrchr(info.dli_fname, '/');
+	if (!slash)
+		return NULL;
+	n = snprintf(path, sizeof(path), "%.*s%s/" MODULE,
+		     (int)(slash - info.dli_fname), info.dli_fname, below);
+	return n > 0 && (size_t)n < sizeof(path) ? load(path, 0) : NULL;
+}
+
+static void *find_module(void)
+{
+	void *module = load(MODULE, RTLD_NOLOAD);
+
+	if (!module)
+		module = load_near("");
+	if (!module)
+		module = load_near("/../lib");
+	return module ? module : load(MODULE, 0);
+}
+
+int sfjit_cover_modules(unsigned int flags)
+{
+	int (*cover)(void);
+	void *module;
+
+	if (flags)
+		return -EINVAL;
+	if (!dlopen || !dlsym || !dladdr)
+		return -ENOTSUP;
+	module = find_module();
+	if (!module)
+		return -ENOENT;
+	cover = (int (*)(void))dlsym(module, "__sfjit_cover_modules");
+	return cover ? cover() : -ENOENT;
+}

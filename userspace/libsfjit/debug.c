@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * SFJIT_DEBUG: each registration is looked at as a kernel with windows does,
+ * on any kernel, and what is wrong is said on stderr. A kernel that takes
+ * registrations has the last word on what a call returns; elsewhere this has.
+ *
+ * Nothing here allocates: the memory it would take may be what it looks for.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "debug.h"
+
+/* More are not followed; the checks that need no other window go on. */
+#define MAX_WINDOWS	4096
+
+/* Sections are remembered by a sum of at most so many bytes. */
+#define MAX_SUMMED	65536
+
+struct window {
+	uintptr_t	key;
+	uintptr_t	text, end;
+	const void	*section;
+	size_t		length;
+	uint64_t	sum;
+	bool		live;
+};
+
+static struct window windows[MAX_WINDOWS];
+static size_t nr_windows;
+static bool overflow;		/* some windows are not here */
+static bool aborts;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sigset_t saved_mask;	/* of the holder */
+
+/* As in lock.c, which may be held already. */
+static void take_lock(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pthread_mutex_lock(&lock);
+	saved_mask = mask;
+}
+
+static void release_lock(void)
+{
+	sigset_t mask = saved_mask;
+
+	pthread_mutex_unlock(&lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+__attribute__((format(printf, 2, 3)))
+static int complain(int error, const char *format, ...)
+{
+	char text[512] = "libsfjit: ";
+	size_t length = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + length, sizeof(text) - length - 1, format, args);
+	va_end(args);
+	length = strlen(text);
+	text[length++] = '\n';
+	/* Who reads it does not matter here. */
+	length = write(STDERR_FILENO, text, length);
+	if (aborts)
+		abort();
+	return error;
+}
+
+/* ---- Memory ----------------------------------------------------------- */
+
+/* Bytes of /proc/self/maps, without a buffer that stdio would allocate. */
+struct maps {
+	int	fd;
+	size_t	at, have;
+	char	buffer[1024];
+};
+
+static int next_byte(struct maps *maps)
+{
+	ssize_t got;
+
+	if (maps->at == maps->have) {
+		got = read(maps->fd, maps->buffer, sizeof(maps->buffer));
+		if (got <= 0)
+			return -1;
+		maps->at = 0;
+		maps->have = got;
+	}
+	return (unsigned char)maps->buffer[maps->at++];
+}
+
+/* The head of a line: START-END rwxp; the rest is passed over. */
+static bool next_map(struct maps *maps, uintptr_t *start, uintptr_t *end,
+		     char *perms)
+{
+	unsigned long from, to;
+	char head[64];
+	size_t nr = 0;
+	int byte;
+
+	while ((byte = next_byte(maps)) >= 0 && byte != '\n')
+		if (nr < sizeof(head) - 1)
+			head[nr++] = byte;
+	head[nr] = '\0';
+	if (sscanf(head, "%lx-%lx %4s", &from, &to, perms) != 3)
+		return false;
+	*start = from;
+	*end = to;
+	return true;
+}
+
+enum mapped { NOT_MAPPED, FORBIDDEN, PERMITTED, UNKNOWN };
+
+/* What all of a range is mapped for: 'r' or 'x', as the lines have it. */
+static enum mapped how_mapped(uintptr_t first, uintptr_t last, char what)
+{
+	struct maps maps = { .fd = open("/proc/self/maps",
+					O_RDONLY | O_CLOEXEC) };
+	enum mapped result = PERMITTED;
+	uintptr_t start, end;
+	char perms[5];
+
+	if (maps.fd < 0)
+		return UNKNOWN;
+	while (first < last && next_map(&maps, &start, &end, perms)) {
+		if (end <= first)
+			continue;
+		if (start > first)
+			break;
+		if (!strchr(perms, what))
+			result = FORBIDDEN;
+		first = end;
+	}
+	close(maps.fd);
+	return first < last ? NOT_MAPPED : result;
+}
+
+/* Another thread may unmap it meanwhile: the kernel reads, and may fail. */
+static bool sum_of(const void *section, size_t length, uint64_t *sum)
+{
+	unsigned char bytes[4096];
+	struct iovec to = { bytes, 0 }, from = { (void *)section, 0 };
+	size_t done = 0, i;
+	ssize_t got;
+
+	*sum = 14695981039346656037u;
+	if (length > MAX_SUMMED)
+		length = MAX_SUMMED;
+	while (done < length) {
+		to.iov_len = length - done < sizeof(bytes) ? length - done :
+							     sizeof(bytes);
+		from.iov_base = (char *)section + done;
+		from.iov_len = to.iov_len;
+		got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+		if (got != (ssize_t)to.iov_len) {
+			/*
+			 * Fewer bytes: the next page is missing. Or there is a
+			 * filter, and nothing is known.
+			 */
+			*sum = 0;
+			return got < 0 && errno != EFAULT;
+		}
+		for (i = 0; i < to.iov_len; i++)
+			*sum = (*sum ^ bytes[i]) * 1099511628211u;
+		done += to.iov_len;
+	}
+	return true;
+}
+
+/* ---- Windows ---------------------------------------------------------- */
+
+static struct window *find_key(uintptr_t key)
+{
+	size_t i;
+
+	for (i = 0; i < nr_windows; i++)
+		if (windows[i].key == key)
+			return &windows[i];
+	return NULL;
+}
+
+static void forget(struct window *window)
+{
+	*window = windows[--nr_windows];
+}
+
+/* A kernel has dropped it when any of its code was unmapped. */
+static bool is_gone(struct window *window)
+{
+	if (how_mapped(window->text, window->end, 'x') != NOT_MAPPED)
+		return false;
+	complain(0, "code %#lx-%#lx was unmapped before its window was "
+		 "unregistered", window->text, window->end);
+	forget(window);
+	return true;
+}
+
+/* Of another key than @but. What is gone is replaced by the last one. */
+static struct window *find_overlap(const struct window *new, uintptr_t but)
+{
+	size_t i;
+
+	for (i = 0; i < nr_windows;) {
+		if (windows[i].key == but || windows[i].text >= new->end ||
+		    new->text >= windows[i].end)
+			i++;
+		else if (!is_gone(&windows[i]))
+			return &windows[i];
+	}
+	return NULL;
+}
+
+static void check_unchanged(const struct window *window)
+{
+	uint64_t sum;
+
+	if (window->live || !window->sum)
+		return;
+	if (!sum_of(window->section, window->length, &sum))
+		complain(0, "section %p of the window of %#lx is not there any "
+			 "more", window->section, window->text);
+	else if (sum && sum != window->sum)
+		complain(0, "section %p of the window of %#lx was changed while "
+			 "it was registered", window->section, window->text);
+}
+
+/* ---- What the calls are to return ------------------------------------- */
+
+static int check_text(const struct window *window)
+{
+	switch (how_mapped(window->text, window->end, 'x')) {
+	case NOT_MAPPED:
+		return complain(-EINVAL, "text %#lx-%#lx is not completely "
+				"mapped", window->text, window->end);
+	case FORBIDDEN:
+		return complain(-EINVAL, "text %#lx-%#lx is not executable yet: "
+				"register it after mprotect()", window->text,
+				window->end);
+	default:
+		return 0;
+	}
+}
+
+static int check_windows(const struct window *new, bool replace)
+{
+	struct window *old = find_key(new->key), *other;
+
+	if (old && is_gone(old))
+		old = NULL;
+	if (replace && !old)
+		return overflow ? 0 : complain(-ENOENT, "no window %#lx to be "
+					       "replaced", new->key);
+	if (!replace && old)
+		return complain(-EBUSY, "key %#lx is in use, for %#lx-%#lx",
+				new->key, old->text, old->end);
+	if (replace && (new->text > old->text || new->end < old->end))
+		return complain(-EINVAL, "text %#lx-%#lx does not contain that "
+				"of the window, %#lx-%#lx", new->text, new->end,
+				old->text, old->end);
+	other = find_overlap(new, new->key);
+	if (other)
+		return complain(-EEXIST, "text %#lx-%#lx overlaps the window "
+				"%#lx-%#lx", new->text, new->end, other->text,
+				other->end);
+	return 0;
+}
+
+/* More than is summed up is only looked up: a live section can be 4 GiB. */
+static bool is_readable(const struct sfjit_table *table, uint64_t *sum)
+{
+	uintptr_t start = (uintptr_t)table->section;
+
+	if (!sum_of(table->section, table->length, sum))
+		return false;
+	if (table->length <= MAX_SUMMED)
+		return true;
+	switch (how_mapped(start, start + table->length, 'r')) {
+	case NOT_MAPPED:
+	case FORBIDDEN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Of a section that walks would end in: the call succeeds, as in the kernel. */
+static int check_section(const struct sfjit_table *table,
+			 struct window *window)
+{
+	struct sfjit_complaint why;
+	uint64_t sum;
+
+	if (!is_readable(table, &sum))
+		return complain(-EFAULT, "section %p is not readable",
+				table->section);
+	window->sum = sum;
+	switch (sfjit_check(table, &why)) {
+	case -EINVAL:
+		return complain(-EINVAL, "section %p: %s", table->section,
+				why.reason);
+	case -EBADMSG:
+		complain(0, "section %p: walks end at %p: %s", table->section,
+			 why.address, why.reason);
+	}
+	sfjit_table_text(table, &window->text, &window->end);
+	return 0;
+}
+
+static int look_at(const struct sfjit_table *table, struct window *new,
+		   bool replace)
+{
+	int ret = check_section(table, new);
+
+	if (!ret)
+		ret = check_text(new);
+	return ret ? ret : check_windows(new, replace);
+}
+
+static void remember(const struct window *new, bool replace)
+{
+	struct window *old = replace ? find_key(new->key) : NULL;
+
+	if (old) {
+		check_unchanged(old);
+		*old = *new;
+	} else if (nr_windows < MAX_WINDOWS) {
+		windows[nr_windows++] = *new;
+	} else {
+		overflow = true;
+	}
+}
+
+static int debug_register(uintptr_t key, const struct sfjit_table *table,
+			  bool replace, int (*ask)(void *), void *arg)
+{
+	struct window new = {
+		.key = key,
+		.section = table->section,
+		.length = table->length,
+		.live = table->flags & SFJIT_TABLE_LIVE,
+	};
+	int ret, error;
+
+	take_lock();
+	error = look_at(table, &new, replace);
+	ret = ask(arg);
+	if (ret < 0 && ret != error)
+		complain(0, "the kernel does not register %p: %s",
+			 table->section, strerror(-ret));
+	if (ret > 0)
+		ret = error;	/* there is no kernel to decide */
+	if (!ret)
+		remember(&new, replace);
+	release_lock();
+	return ret;
+}
+
+static int debug_unregister(uintptr_t key, int (*ask)(void *), void *arg)
+{
+	struct window *window;
+	int ret, error = 0;
+
+	take_lock();
+	window = find_key(key);
+	if (window && is_gone(window)) {
+		error = -ENOENT;
+	} else if (window) {
+		check_unchanged(window);
+		forget(window);
+	} else if (!overflow) {
+		error = complain(-ENOENT, "no window %#lx to be unregistered",
+				 key);
+	}
+	ret = ask(arg);
+	release_lock();
+	return ret > 0 ? error : ret;
+}
+
+/* ---- Start ------------------------------------------------------------ */
+
+static const struct sfjit_debug debug = {
+	.do_register = debug_register,
+	.do_unregister = debug_unregister,
+};
+
+void sfjit_debug_start(bool abort_too)
+{
+	aborts = abort_too;
+	pthread_atfork(take_lock, release_lock, release_lock);
+	sfjit_debug = &debug;
+}
+
+__attribute__((constructor))
+static void start(void)
+{
+	const char *value = secure_getenv("SFJIT_DEBUG");
+
+	if (value && *value && strcmp(value, "0"))
+		sfjit_debug_start(!strcmp(value, "abort"));
+}

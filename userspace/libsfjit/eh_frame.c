@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Windows from call frame information, by the converter of sframegen.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <sframegen.h>
+
+#include "code.h"
+#include "live_section.h"
+
+struct cfi {
+	const void	*eh_frame;
+	size_t		length;
+	unsigned int	flags;
+	const struct sfjit_range *text;
+	size_t		nr;
+};
+
+/* Its memory is where the code and the CFI are, so addresses are pointers. */
+static struct sfg_image image_of(const void *start, size_t length)
+{
+	return (struct sfg_image){ start, length, (uintptr_t)start };
+}
+
+static struct sfg_input input_of(const struct cfi *cfi,
+				 const struct sfg_image *text)
+{
+	return (struct sfg_input){
+		.abi = SFG_HOST_ABI,
+		.flags = SFG_INPUT_ADDENDS |
+			 (cfi->flags & SFJIT_GAPS_CALLED ? SFG_INPUT_CALLED : 0),
+		.cfi = image_of(cfi->eh_frame, cfi->length),
+		.text = text,
+		.nr_text = 1,
+	};
+}
+
+static bool is_range(const struct sfjit_range *text)
+{
+	return text->start && text->length &&
+	       !sfjit_wraps(text->start, text->length);
+}
+
+static bool is_plausible(const struct cfi *cfi)
+{
+	size_t i;
+
+	if (!cfi->eh_frame || !cfi->length || !cfi->text || !cfi->nr ||
+	    cfi->flags & ~SFJIT_GAPS_CALLED)
+		return false;
+	for (i = 0; i < cfi->nr; i++)
+		if (!is_range(&cfi->text[i]))
+			return false;
+	return true;
+}
+
+/* What the library has no errno of its own for. */
+static int error_of(int ret)
+{
+	return ret == -ENOTSUP ? -EOPNOTSUPP : ret;
+}
+
+static int convert(struct sfjit_code_window *window, const struct cfi *cfi,
+		   const struct sfjit_range *range)
+{
+	struct sfg_image text = image_of(range->start, range->length);
+	struct sfg_input in = input_of(cfi, &text);
+	struct sfg_summary summary;
+	struct sfg_output out;
+	int ret;
+
+	ret = sfg_convert(&in, &out, &summary, NULL);
+	if (ret)
+		return error_of(ret);
+	window->section = out.data;
+	window->length = out.len;
+	window->text = range->start;
+	window->text_length = range->length;
+	/* It was made for address 0. */
+	sfg_rebase(out.data, out.len, -(int64_t)(uintptr_t)out.data);
+	return summary.fdes ? 0 : -ENOENT;
+}
+
+static int fill_window(struct sfjit_code_window *window, size_t i,
+		       const void *from)
+{
+	const struct cfi *cfi = from;
+
+	return convert(window, cfi, &cfi->text[i]);
+}
+
+int sfjit_register_eh_frame(const void *eh_frame, size_t length,
+			    const struct sfjit_range *text, size_t nr,
+			    unsigned int flags, struct sfjit_code **result)
+{
+	const struct cfi cfi = { eh_frame, length, flags, text, nr };
+
+	if (!result || !is_plausible(&cfi))
+		return -EINVAL;
+	return sfjit_code_create(&(struct sfjit_code_request){
+		.fill = fill_window, .from = &cfi, .nr = nr,
+	}, result);
+}
+
+int sfjit_live_publish_eh_frame(struct sfjit_live *live, const void *eh_frame,
+				size_t length, const struct sfjit_range *text,
+				unsigned int flags, const void **start)
+{
+	const struct cfi cfi = { eh_frame, length, flags, text, 1 };
+	struct sfjit_code_window made = { 0 };
+	int ret;
+
+	if (!live || !is_plausible(&cfi))
+		return -EINVAL;
+	ret = sfjit_live_check_text(live, text);
+	if (!ret)
+		ret = convert(&made, &cfi, text);
+	if (!ret)
+		ret = sfjit_live_append(live, made.section, start);
+	free(made.section);
+	return ret;
+}

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Windows of an area that are filled, left, and used again when no thread can be
+ * in their code.
+ *
+ * A counter says how many windows were unlinked. Each thread has the value that
+ * it read when it last had no address of code, and a window the value from which
+ * on threads cannot have found one. 0 is that of a thread which holds none
+ * until it says otherwise.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <context.h>
+
+#include "internal.h"
+#include "scan.h"
+
+#define MAX_WINDOWS	65536
+#define CACHE_LINE	64
+
+#define OFFLINE		0
+
+/*
+ * SCANNED and WIPED: one call is at it, without the lock. A child of fork()
+ * begins with it again.
+ */
+enum state {
+	FREE,
+	IN_USE,
+	UNLINKED,
+	SCANNED,
+	WIPED,
+};
+
+struct window {
+	enum state	state;
+	uint64_t	stamp;
+};
+
+/* Read by those who wait, while its thread writes beside others. */
+struct sfjit_epoch_thread {
+	uint64_t		seen __attribute__((aligned(CACHE_LINE)));
+	struct sfjit_epoch	*epoch;
+	struct sfjit_epoch_thread *next;
+	pthread_t		thread;
+	void			*memory;
+};
+
+struct sfjit_epoch {
+	struct sfjit_area	*area;
+	unsigned char		*writable;
+	uintptr_t		text;
+	size_t			size;		/* of a window */
+	unsigned int		nr;
+	unsigned int		turn;		/* looked at next */
+	uint64_t		counter;
+	struct sfjit_epoch_thread *threads;
+	struct sfjit_epoch	*next;
+	unsigned int		unanswered;
+	unsigned int		unknown;
+	unsigned char		*reached;	/* by the scan, one for each */
+	struct window		windows[];
+};
+
+static struct sfjit_epoch *epochs;	/* under the lock */
+
+/* ---- Making one ------------------------------------------------------ */
+
+/* Threads other than the one that forked are not in the child. */
+static void forget_others(struct sfjit_epoch *epoch)
+{
+	struct sfjit_epoch_thread *thread;
+	unsigned int i;
+
+	for (thread = epoch->threads; thread; thread = thread->next)
+		if (!pthread_equal(thread->thread, pthread_self()))
+			thread->seen = OFFLINE;
+	for (i = 0; i < epoch->nr; i++)
+		if (epoch->windows[i].state > UNLINKED)
+			epoch->windows[i].state = UNLINKED;
+}
+
+static void begin_in_child(void)
+{
+	struct sfjit_epoch *epoch;
+
+	for (epoch = epochs; epoch; epoch = epoch->next)
+		forget_others(epoch);
+	sfjit_scan_in_child();
+}
+
+static bool has_epoch(const struct sfjit_area *area)
+{
+	const struct sfjit_epoch *epoch;
+
+	for (epoch = epochs; epoch; epoch = epoch->next)
+		if (epoch->area == area)
+			return true;
+	return false;
+}
+
+static struct sfjit_epoch *new_epoch(unsigned int windows)
+{
+	struct sfjit_epoch *epoch;
+
+	epoch = calloc(1, sizeof(*epoch) +
+		       windows * (sizeof(struct window) + 1));
+	if (!epoch)
+		return NULL;
+	epoch->nr = windows;
+	epoch->reached = (unsigned char *)&epoch->windows[windows];
+	epoch->counter = OFFLINE + 1;
+	return epoch;
+}
+
+static int create(struct sfjit_area *area, unsigned int windows,
+		  void *writable, struct sfjit_epoch **result)
+{
+	struct sfjit_epoch *epoch;
+	size_t length, granule;
+	uintptr_t text;
+
+	sfjit_area_text(area, &text, &length, &granule);
+	if (length % windows || length / windows % granule)
+		return -EINVAL;
+	if (has_epoch(area))
+		return -EBUSY;
+	epoch = new_epoch(windows);
+	if (!epoch)
+		return -ENOMEM;
+	epoch->area = area;
+	epoch->writable = writable;
+	epoch->text = text;
+	epoch->size = length / windows;
+	epoch->next = epochs;
+	epochs = epoch;
+	sfjit_in_child = begin_in_child;
+	*result = epoch;
+	return 0;
+}
+
+int sfjit_epoch_create(struct sfjit_area *area, unsigned int windows,
+		       void *writable, struct sfjit_epoch **result)
+{
+	int ret;
+
+	if (!area || !result || windows < 2)
+		return -EINVAL;
+	if (windows > MAX_WINDOWS)
+		return -E2BIG;
+	ret = sfjit_lock_for_new();
+	if (ret)
+		return ret;
+	ret = create(area, windows, writable, result);
+	sfjit_unlock();
+	return ret;
+}
+
+int sfjit_epoch_retire(struct sfjit_epoch *epoch)
+{
+	struct sfjit_epoch_thread *thread, *next;
+	struct sfjit_epoch **link;
+
+	if (!epoch)
+		return 0;
+	sfjit_lock();
+	for (link = &epochs; *link != epoch; link = &(*link)->next)
+		;
+	*link = epoch->next;
+	sfjit_unlock();
+	for (thread = epoch->threads; thread; thread = next) {
+		next = thread->next;
+		free(thread->memory);
+	}
+	free(epoch);
+	return 0;
+}
+
+/* ---- Windows --------------------------------------------------------- */
+
+static uintptr_t start_of(const struct sfjit_epoch *epoch, unsigned int window)
+{
+	return epoch->text + window * epoch->size;
+}
+
+/* In turn: what was used longest ago is used next. */
+static int take_free(struct sfjit_epoch *epoch)
+{
+	unsigned int i, window;
+
+	for (i = 0; i < epoch->nr; i++) {
+		window = (epoch->turn + i) % epoch->nr;
+		if (epoch->windows[window].state != FREE)
+			continue;
+		epoch->windows[window].state = IN_USE;
+		epoch->turn = (window + 1) % epoch->nr;
+		return window;
+	}
+	return -EAGAIN;
+}
+
+int sfjit_epoch_begin(struct sfjit_epoch *epoch, struct sfjit_range *text)
+{
+	int window;
+
+	if (!epoch || !text)
+		return -EINVAL;
+	sfjit_lock();
+	window = take_free(epoch);
+	sfjit_unlock();
+	if (window >= 0) {
+		text->start = (void *)start_of(epoch, window);
+		text->length = epoch->size;
+	}
+	return window;
+}
+
+static int unlink_window(struct sfjit_epoch *epoch, unsigned int window)
+{
+	if (epoch->windows[window].state != IN_USE)
+		return -ENOENT;
+	/* A function of two windows would go with the first. */
+	if (sfjit_area_is_split(epoch->area, start_of(epoch, window)) ||
+	    sfjit_area_is_split(epoch->area, start_of(epoch, window + 1)))
+		return -EEXIST;
+	epoch->windows[window].state = UNLINKED;
+	epoch->windows[window].stamp =
+		__atomic_add_fetch(&epoch->counter, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int sfjit_epoch_unlink(struct sfjit_epoch *epoch, unsigned int window)
+{
+	int ret;
+
+	if (!epoch || window >= epoch->nr)
+		return -EINVAL;
+	sfjit_lock();
+	ret = unlink_window(epoch, window);
+	sfjit_unlock();
+	return ret;
+}
+
+/* Rows go first: no walk finds them for what is written there. */
+static void wipe(struct sfjit_epoch *epoch, unsigned int window)
+{
+	void *start = (void *)start_of(epoch, window);
+
+	sfjit_area_reset(epoch->area, start, epoch->size);
+	sfjit_names_drop(start, epoch->size);
+	if (epoch->writable)
+		memset(epoch->writable + window * epoch->size, CONTEXT_TRAP,
+		       epoch->size);
+}
+
+static void set_free(struct sfjit_epoch *epoch, unsigned int window)
+{
+	wipe(epoch, window);
+	sfjit_lock();
+	epoch->windows[window].state = FREE;
+	sfjit_unlock();
+}
+
+/* ---- Threads --------------------------------------------------------- */
+
+int sfjit_epoch_online(struct sfjit_epoch_thread *thread)
+{
+	uint64_t counter;
+
+	if (!thread)
+		return -EINVAL;
+	counter = __atomic_load_n(&thread->epoch->counter, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&thread->seen, counter, __ATOMIC_RELAXED);
+	/* Who still sees that it is offline has unlinked before this. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int sfjit_epoch_quiescent(struct sfjit_epoch_thread *thread)
+{
+	uint64_t counter, seen;
+
+	if (!thread)
+		return -EINVAL;
+	counter = __atomic_load_n(&thread->epoch->counter, __ATOMIC_ACQUIRE);
+	seen = __atomic_load_n(&thread->seen, __ATOMIC_RELAXED);
+	if (seen != OFFLINE && seen != counter)
+		__atomic_store_n(&thread->seen, counter, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int sfjit_epoch_offline(struct sfjit_epoch_thread *thread)
+{
+	if (!thread)
+		return -EINVAL;
+	__atomic_store_n(&thread->seen, OFFLINE, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static struct sfjit_epoch_thread *new_thread(void)
+{
+	struct sfjit_epoch_thread *thread;
+	void *memory = calloc(1, sizeof(*thread) + CACHE_LINE);
+
+	if (!memory)
+		return NULL;
+	thread = (void *)(((uintptr_t)memory + CACHE_LINE - 1) &
+			  -(uintptr_t)CACHE_LINE);
+	thread->memory = memory;
+	return thread;
+}
+
+int sfjit_epoch_join(struct sfjit_epoch *epoch,
+		     struct sfjit_epoch_thread **result)
+{
+	struct sfjit_epoch_thread *thread;
+
+	if (!epoch || !result)
+		return -EINVAL;
+	thread = new_thread();
+	if (!thread)
+		return -ENOMEM;
+	thread->epoch = epoch;
+	thread->thread = pthread_self();
+	sfjit_lock();
+	thread->next = epoch->threads;
+	epoch->threads = thread;
+	sfjit_epoch_online(thread);
+	sfjit_unlock();
+	*result = thread;
+	return 0;
+}
+
+int sfjit_epoch_leave(struct sfjit_epoch_thread *thread)
+{
+	struct sfjit_epoch_thread **link;
+
+	if (!thread)
+		return 0;
+	sfjit_lock();
+	for (link = &thread->epoch->threads; *link != thread;
+	     link = &(*link)->next)
+		;
+	*link = thread->next;
+	sfjit_unlock();
+	free(thread->memory);
+	return 0;
+}
+
+/* ---- Reclaiming ------------------------------------------------------ */
+
+static bool all_have_passed(const struct sfjit_epoch *epoch, uint64_t stamp)
+{
+	const struct sfjit_epoch_thread *thread;
+	uint64_t seen;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (thread = epoch->threads; thread; thread = thread->next) {
+		seen = __atomic_load_n(&thread->seen, __ATOMIC_ACQUIRE);
+		if (seen != OFFLINE && seen < stamp)
+			return false;
+	}
+	return true;
+}
+
+/* One that can be wiped, or the number of windows. */
+static unsigned int take_passed(struct sfjit_epoch *epoch)
+{
+	struct window *window;
+	unsigned int i;
+
+	for (i = 0; i < epoch->nr; i++) {
+		window = &epoch->windows[i];
+		if (window->state != UNLINKED ||
+		    !all_have_passed(epoch, window->stamp))
+			continue;
+		window->state = WIPED;
+		break;
+	}
+	return i;
+}
+
+static int free_all(struct sfjit_epoch *epoch,
+		    unsigned int (*take)(struct sfjit_epoch *epoch))
+{
+	unsigned int window;
+	int nr;
+
+	for (nr = 0;; nr++) {
+		sfjit_lock();
+		window = take(epoch);
+		sfjit_unlock();
+		if (window == epoch->nr)
+			return nr;
+		set_free(epoch, window);
+	}
+}
+
+int sfjit_epoch_reclaim(struct sfjit_epoch *epoch)
+{
+	return epoch ? free_all(epoch, take_passed) : -EINVAL;
+}
+
+/* How many windows went from one state to the other. */
+static unsigned int change(struct sfjit_epoch *epoch, enum state from,
+			   enum state to)
+{
+	unsigned int i, nr = 0;
+
+	sfjit_lock();
+	for (i = 0; i < epoch->nr; i++)
+		if (epoch->windows[i].state == from) {
+			epoch->windows[i].state = to;
+			nr++;
+		}
+	sfjit_unlock();
+	return nr;
+}
+
+static unsigned int take_unreached(struct sfjit_epoch *epoch)
+{
+	unsigned int i;
+
+	for (i = 0; i < epoch->nr; i++)
+		if (epoch->windows[i].state == SCANNED && !epoch->reached[i]) {
+			epoch->windows[i].state = WIPED;
+			break;
+		}
+	return i;
+}
+
+static int scan_windows(struct sfjit_epoch *epoch, struct sfjit_scan *scan)
+{
+	int ret;
+
+	if (!change(epoch, UNLINKED, SCANNED))
+		return 0;
+	scan->text = epoch->text;
+	scan->size = epoch->size;
+	scan->nr = epoch->nr;
+	scan->reached = epoch->reached;
+	memset(epoch->reached, 0, epoch->nr);
+	ret = sfjit_scan(scan);
+	epoch->unanswered = scan->unanswered;
+	epoch->unknown = scan->unknown;
+	if (!ret && !scan->unanswered && !scan->unknown)
+		ret = free_all(epoch, take_unreached);
+	change(epoch, SCANNED, UNLINKED);
+	return ret;
+}
+
+/* Its frame is below that of the call, which has what the caller keeps. */
+__attribute__((noinline))
+static int scan_above(struct sfjit_epoch *epoch, int signal,
+		      unsigned int timeout_ms, const struct sfjit_range *stacks,
+		      size_t nr)
+{
+	struct sfjit_scan scan = {
+		.signal = signal,
+		.timeout_ms = timeout_ms,
+		.stacks = stacks,
+		.nr_stacks = nr,
+		.bottom = (uintptr_t)__builtin_frame_address(0),
+	};
+	int ret = sfjit_scan_begin();
+
+	if (ret)
+		return ret;
+	ret = scan_windows(epoch, &scan);
+	sfjit_scan_end();
+	return ret;
+}
+
+static bool are_stacks(const struct sfjit_range *stacks, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!stacks[i].length ||
+		    sfjit_wraps(stacks[i].start, stacks[i].length))
+			return false;
+	return true;
+}
+
+/* No address of a window may be in this function's frame. */
+int sfjit_epoch_scan(struct sfjit_epoch *epoch, int signal,
+		     unsigned int timeout_ms, const struct sfjit_range *stacks,
+		     size_t nr)
+{
+	int ret;
+
+	if (!epoch || !stacks != !nr || !are_stacks(stacks, nr))
+		return -EINVAL;
+	/* Registers that the caller wants back are in the frame from here on. */
+	__builtin_unwind_init();
+	ret = scan_above(epoch, signal, timeout_ms, stacks, nr);
+	/* Not the last call: the frame stays. */
+	__asm__ volatile("" : "+r" (ret));
+	return ret;
+}
+
+int sfjit_epoch_stat(const struct sfjit_epoch *epoch,
+		     struct sfjit_epoch_info *stat)
+{
+	const struct sfjit_epoch_thread *thread;
+	unsigned int i;
+
+	if (!epoch || !stat)
+		return -EINVAL;
+	*stat = (struct sfjit_epoch_info){
+		.size = epoch->size,
+		.windows = epoch->nr,
+		.unanswered = epoch->unanswered,
+		.unknown = epoch->unknown,
+	};
+	sfjit_lock();
+	for (i = 0; i < epoch->nr; i++) {
+		stat->free += epoch->windows[i].state == FREE;
+		stat->in_use += epoch->windows[i].state == IN_USE;
+	}
+	stat->unlinked = epoch->nr - stat->free - stat->in_use;
+	for (thread = epoch->threads; thread; thread = thread->next)
+		stat->online += __atomic_load_n(&thread->seen,
+						__ATOMIC_RELAXED) != OFFLINE;
+	sfjit_unlock();
+	return 0;
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Files of a process that profilers read. They lie in /tmp, where others can
+ * write as well.
+ *
+ * A file is opened for each write. Daemons close all descriptors when they
+ * start, and the number of one that was kept open would then be reused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "internal.h"
+
+/* ---- The file -------------------------------------------------------- */
+
+/*
+ * Everybody can write to /tmp: a link or a FIFO of that name may exist there.
+ * perf refuses to read a file of another user.
+ */
+static int check_file(int fd, struct stat *st)
+{
+	if (fstat(fd, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode) || st->st_nlink != 1 ||
+	    st->st_uid != geteuid())
+		return -EPERM;
+	return 0;
+}
+
+int sfjit_open_file(const char *path, int flags, struct stat *st)
+{
+	int fd, ret;
+
+	ret = sfjit_fault("open");
+	if (ret)
+		return ret;
+	fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		  0600);
+	if (fd < 0)
+		return -errno;
+	ret = check_file(fd, st);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int open_file(const struct sfjit_file *file, pid_t pid, int flags,
+		     struct stat *st)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/%s-%d.%s", file->prefix, (int)pid,
+		 file->suffix);
+	return sfjit_open_file(path, flags, st);
+}
+
+/* Past RLIMIT_FSIZE a write raises SIGXFSZ, which would kill the process. */
+static bool fits_limit(off_t end)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || (rlim_t)end <= limit.rlim_cur;
+}
+
+int sfjit_append(int fd, const struct iovec *parts, int nr)
+{
+	size_t length = 0;
+	struct stat st;
+	ssize_t written;
+	int i, ret = sfjit_fault("write");
+
+	if (ret)
+		return ret;
+	if (fstat(fd, &st))
+		return -errno;
+	for (i = 0; i < nr; i++)
+		length += parts[i].iov_len;
+	if (!fits_limit(st.st_size + length))
+		return -EFBIG;
+	written = nr == 1 ? write(fd, parts->iov_base, length) :
+			    writev(fd, parts, nr);
+	if (written < 0)
+		return -errno;
+	if ((size_t)written == length)
+		return 0;
+	/* The disk is full. What comes later is not to begin in a part. */
+	if (ftruncate(fd, st.st_size))
+		return -errno;
+	return -EIO;
+}
+
+static int append(int fd, const char *bytes, size_t length)
+{
+	struct iovec part = { (void *)bytes, length };
+
+	return sfjit_append(fd, &part, 1);
+}
+
+/* ---- First line of a process ----------------------------------------- */
+
+/* Field 22 of /proc/self/stat; the second may contain blanks and brackets. */
+static int read_start_ticks(unsigned long long *ticks)
+{
+	char text[1024], *end;
+	FILE *file = fopen("/proc/self/stat", "re");
+	size_t length;
+
+	if (!file)
+		return -errno;
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %*c" /* 3 */
+			   " %*s %*s %*s %*s %*s %*s %*s %*s %*s" /* 12 */
+			   " %*s %*s %*s %*s %*s %*s %*s %*s %*s" /* 21 */
+			   " %llu", ticks) != 1)
+		return -EINVAL;
+	return 0;
+}
+
+static int read_start_time(time_t *start)
+{
+	struct timespec now, boot;
+	unsigned long long ticks;
+	int ret = read_start_ticks(&ticks);
+
+	if (ret)
+		return ret;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	*start = now.tv_sec - boot.tv_sec + ticks / sysconf(_SC_CLK_TCK);
+	return 0;
+}
+
+/*
+ * Process numbers are reused, and each boot begins with the same ones. Two
+ * seconds allow for the rounding of both clocks and of the file's time.
+ */
+static int drop_stale_lines(int fd, const struct stat *st)
+{
+	time_t start;
+
+	if (!st->st_size || read_start_time(&start))
+		return 0;
+	if (st->st_mtim.tv_sec + 2 >= start)
+		return 0;
+	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+static int copy_lines(int from, int to, off_t end)
+{
+	char buffer[16384];
+	const off_t size = sizeof(buffer);
+	off_t done = 0;
+	ssize_t got;
+	int ret;
+
+	while (done < end) {
+		got = pread(from, buffer, end - done < size ? end - done : size,
+			    done);
+		if (got <= 0)
+			return got ? -errno : 0;
+		ret = append(to, buffer, got);
+		if (ret)
+			return ret;
+		done += got;
+	}
+	return 0;
+}
+
+/*
+ * Code that a forked child inherited is named in the file of the process that
+ * it came from, up to the end as that process left it.
+ */
+static int inherit_lines(const struct sfjit_file *file, int fd)
+{
+	struct stat st;
+	int from, ret;
+
+	if (!file->pid)
+		return 0;
+	from = open_file(file, file->pid, O_RDONLY, &st);
+	if (from < 0)
+		return 0;
+	ret = copy_lines(from, fd, file->end);
+	close(from);
+	return ret;
+}
+
+static int begin_file(struct sfjit_file *file, int fd, pid_t pid,
+		      const struct stat *st)
+{
+	int ret;
+
+	if (file->pid == pid)
+		return 0;
+	ret = drop_stale_lines(fd, st);
+	if (ret)
+		return ret;
+	ret = inherit_lines(file, fd);
+	file->pid = pid;
+	return ret;
+}
+
+/* ---- Lines ----------------------------------------------------------- */
+
+int sfjit_write_line(struct sfjit_file *file, const char *line, size_t length)
+{
+	pid_t pid = getpid();
+	struct stat st;
+	int fd = open_file(file, pid, O_WRONLY | O_APPEND | O_CREAT, &st);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = begin_file(file, fd, pid, &st);
+	if (!ret && length)
+		ret = append(fd, line, length);
+	file->end = lseek(fd, 0, SEEK_END);
+	close(fd);
+	return ret;
+}
+
+int sfjit_sync_file(struct sfjit_file *file)
+{
+	if (!file->pid || file->pid == getpid())
+		return 0;
+	return sfjit_write_line(file, NULL, 0);
+}
+
+/* ---- Names ----------------------------------------------------------- */
+
+/* The first byte after which a name may end: not inside a UTF-8 character. */
+static size_t cut_name(const char *name)
+{
+	size_t length = strnlen(name, SFJIT_NAME_BYTES + 1);
+
+	if (length <= SFJIT_NAME_BYTES)
+		return length;
+	length = SFJIT_NAME_BYTES;
+	while (length && ((unsigned char)name[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f;
+}
+
+size_t sfjit_clean_name(char *to, const char *name)
+{
+	size_t i, length = cut_name(name);
+
+	for (i = 0; i < length; i++)
+		to[i] = is_control(name[i]) ? '?' : name[i];
+	return length;
+}
