@@ -9,5 +9,5 @@
 . "$(dirname "$0")/../lib/guest.sh"
 guest run-windows "" tests/unit/run-messages.sh tests/unit/run-unchanged.sh \
 	tests/unit/run-modules.sh tests/unit/run-cache.sh \
-	tests/unit/run/guest_windows.sh \
+	tests/unit/run/guest_windows.sh tests/unit/run/guest_shared.sh \
 	"tests/unit/run/guest_stacks.sh prefork"

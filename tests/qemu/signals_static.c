@@ -12,12 +12,13 @@
 #include "signals.h"
 #include "windows.h"
 
-static int make_table(struct table *table, const struct image *image)
+static int make_table(struct table *table, struct image *image)
 {
 	struct sfg_summary summary;
 	struct sfg_output out;
 	int ret;
 
+	image_measure(image);
 	ret = sfg_convert(&(struct sfg_input) {
 		.abi = SFRAME_ABI_AMD64_LE, .cfi = image->cfi,
 		.text = image->text, .nr_text = image->nr_text,
@@ -26,28 +27,28 @@ static int make_table(struct table *table, const struct image *image)
 		return ret;
 	table->data = out.data;
 	table->length = out.len;
-	return sfg_rebase(out.data, out.len,
-			  image->bias - (uintptr_t)out.data);
+	windows_choose(table, out.data, out.len, image);
+	return 0;
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct module m = { .nr_windows = 0 };
+	struct table table = { .nr_windows = 0 };
 	const char *reason;
 	struct image image;
+	uintptr_t start;
 	unsigned int i;
 	int ret;
 
 	ret = image_read(&image, info, &reason);
 	if (!ret)
-		ret = make_table(&m.table, &image);
-	if (!ret)
-		windows_choose(&m, &image);
-	for (i = 0; i < m.nr_windows && !ret; i++)
-		ret = sfjit_register(m.windows[i].start, m.table.data,
-				     m.table.length,
-				     (void *)m.windows[i].start,
-				     m.windows[i].length);
+		ret = make_table(&table, &image);
+	for (i = 0; i < table.nr_windows && !ret; i++) {
+		start = image.bias + table.windows[i].start;
+		ret = sfjit_register_biased(start, table.data, table.length,
+				(void *)start, table.windows[i].length,
+				image.bias - (uintptr_t)table.data);
+	}
 	return ret;
 }
 

@@ -77,6 +77,48 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skip "table of another user" "only root can make one"
 fi
+# Files whose sum was right have a time that says so.
+nanoseconds() {
+	stat -c %.9Y "$1" | sed 's/.*[.,]//'
+}
+source_is "right again, for its time" converted
+sealed=$(nanoseconds "$table")
+touch -d '2001-02-03 04:05:06.000000001' "$table"
+source_is "of another time" cache
+is "of another time: has that of its sum" "$sealed" "$(nanoseconds "$table")"
+cp -p "$table" "$tmp/sealed"
+printf x | dd of="$table" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+touch -r "$tmp/sealed" "$table"
+source_is "of the right time: not summed" cache
+touch "$table"
+repaired "of another time: summed"
+
+# In another boot a sealed table is summed again.
+echo 01234567-89ab-cdef-0123-456789abcdef >"$tmp/boot"
+cat >"$tmp/rebooted" <<END
+#!/bin/sh
+exec unshare -m sh -c 'mount --bind "$tmp/boot" /proc/sys/kernel/random/boot_id &&
+	exec "$sfjit" "\$@"' sh "\$@"
+END
+chmod +x "$tmp/rebooted"
+if "$tmp/rebooted" --version >"$tmp/out" 2>&1; then
+	source_is "sealed in this boot" cache
+	sealed=$(nanoseconds "$table")
+	this=$sfjit
+	sfjit=$tmp/rebooted
+	source_is "in another boot" cache
+	works "in another boot: has another time" \
+		test "$sealed" != "$(nanoseconds "$table")"
+	cp -p "$table" "$tmp/sealed"
+	sfjit=$this
+	printf x | dd of="$table" bs=1 seek=$((size / 2)) conv=notrunc \
+		2>/dev/null
+	touch -r "$tmp/sealed" "$table"
+	repaired "sealed in another boot: summed"
+else
+	skip "in another boot" "only root can make a mount namespace"
+fi
+rm "$table"
 source_is "right again" converted
 source_is "and used" cache
 is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tables")"

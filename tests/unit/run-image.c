@@ -14,7 +14,6 @@
 
 #include "../lib/case.h"
 #include "image.h"
-#include "module.h"
 #include "windows.h"
 
 #define ROUNDS		1200
@@ -127,14 +126,14 @@ static void damage(int round, const struct image *whole)
 	}
 }
 
-static void check_windows(const struct module *m, const struct image *image)
+static void check_windows(const struct table *t, const struct image *image)
 {
-	uintptr_t start = image->bias + image->text[0].addr;
+	uint64_t start = image->text[0].addr;
 	unsigned int i;
 
-	for (i = 0; i < m->nr_windows; i++)
-		if (m->windows[i].start < start ||
-		    m->windows[i].start - start + m->windows[i].length >
+	for (i = 0; i < t->nr_windows; i++)
+		if (t->windows[i].start < start ||
+		    t->windows[i].start - start + t->windows[i].length >
 		    image->text[0].len)
 			die("a window leaves the text");
 }
@@ -144,7 +143,7 @@ static int convert(struct image *image)
 {
 	const ElfW(Ehdr) *eh = (void *)file;
 	unsigned int abi = sfg_abi_of_elf(eh->e_machine, eh->e_ident[EI_DATA]);
-	struct module m = { .nr_windows = 0 };
+	struct table table = { .nr_windows = 0 };
 	struct sfg_summary summary;
 	struct sfg_output out;
 	const char *reason = NULL;
@@ -156,20 +155,17 @@ static int convert(struct image *image)
 			die("refused without a reason");
 		return ret;
 	}
+	image_measure(image);
 	ret = sfg_convert(&(struct sfg_input) {
 		.abi = abi, .cfi = image->cfi,
 		.text = image->text, .nr_text = image->nr_text,
 	}, &out, &summary, NULL);
 	if (ret)
 		return ret;
-	if (sfg_rebase(out.data, out.len, image->bias - (uintptr_t)out.data))
-		die("the table cannot be rebased");
-	m.table.data = out.data;
-	m.table.length = out.len;
-	windows_choose(&m, image);
-	check_windows(&m, image);
+	windows_choose(&table, out.data, out.len, image);
+	check_windows(&table, image);
 	free(out.data);
-	return m.nr_windows;
+	return table.nr_windows;
 }
 
 int main(void)

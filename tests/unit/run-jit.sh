@@ -26,7 +26,7 @@ steps() {
 
 also register "$run/jit" publish
 is "each way to publish" \
-	"+1 - w0 +1 - w0 - w1 +2 - +1 - +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
+	"+1 - w0 +1 - w0 - w1 +2 - +2 - +1 - +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
 +1 +1 - w0 w0 +1 - +1 +1 - ! ! ! ! ! " \
 	"$(steps)"
 for function in /jit:__jit_debug_register_code :_dl_debug_state; do
@@ -39,6 +39,15 @@ also register "$run/jit-mistakes" publish-mistakes
 like "mistakes" "+1 +1 - +1 +1 - +1 +1 - ! ! *" "$(steps)"
 like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
 	"$(grep ' skipped jit:' "$log" | head -n 1)"
+
+# A library whose JIT describes nothing and uses the frame pointer otherwise.
+for library in libpcre2-8.so plugin-maps.so; do
+	register "$run/loader" keep "$run/$library" >"$tmp/out"
+	is "$library: maps memory" 8 "$(cat "$tmp/out")"
+	grep -c ' ends jit:[0-9a-f]*000$' "$log" >>"$tmp/ends"
+done
+is "stacks end in what PCRE2 maps for code, and in no other" "1 0" \
+	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
 
 # No text may become executable that could be written: PR_SET_MDWE.
 cat >"$tmp/mdwe.py" <<'END'

@@ -12,11 +12,13 @@
 
 tree=$tmp/tree
 mkdir "$tree"
-cp -R --parents Makefile tests/kselftest.mk sframegen userspace "$tree"
+cp -R --parents Makefile tests/kselftest.mk arch sframegen userspace "$tree"
 
 # What the compiler reads for the converter, and for what gives it input.
-files=$(gcc -MM -Isframegen/include -Iuserspace/include sframegen/lib/*.c \
+files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch/x86_64 \
+	sframegen/lib/*.c arch/x86_64/flow/bare.c arch/x86_64/flow/insn.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
+	userspace/preload/amend.c userspace/preload/windows.c \
 	userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
 others='README userspace/preload/report.c userspace/preload/modules.c
 	userspace/run/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
@@ -66,7 +68,7 @@ echo 'extern int added;' >"$tree/sframegen/lib/added.c"
 changes "a new file of the converter is in the tag"
 
 # Flags are in what is compiled.
-cp -R --parents sframegen userspace "$tree"
+cp -R --parents arch sframegen userspace "$tree"
 rm "$tree/sframegen/lib/added.c"
 for flags in -O0 -O1; do
 	rm -rf "$tree/build"

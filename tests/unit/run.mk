@@ -8,10 +8,13 @@ RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader 
 	hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
+	libpcre2-8.so plugin-maps.so \
 	plugin-gdb.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
-TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-image \
+TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-amend \
+	$(O)/tests/unit/run-borrowed $(O)/tests/unit/run-clip \
+	$(O)/tests/unit/run-image \
 	$(O)/tests/unit/run-frames $(O)/tests/unit/run-symfile \
 	$(O)/tests/unit/run-ps
 
@@ -62,6 +65,11 @@ $(RUN_TESTS)/plugin1.so $(RUN_TESTS)/plugin2.so: $(RUN_TESTS)/plugin%.so: \
 $(RUN_TESTS)/plugin-gap.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=3 -DGAP -fno-toplevel-reorder -o $@ $<
 
+# One whose JIT is known by the name of its library, and one of another name.
+$(RUN_TESTS)/libpcre2-8.so $(RUN_TESTS)/plugin-maps.so: \
+		tests/unit/run/plugin.c
+	$(run_so) -DNUMBER=8 -DMAPS -o $@ $<
+
 # Without crti.o: nothing of ours is called when it is loaded.
 $(RUN_TESTS)/plugin-bare.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=4 -nostartfiles -o $@ $<
@@ -99,36 +107,26 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 	$(run_cc) -o $@ $< $(RUN_TESTS)/origin/libopener.so \
 		'-Wl,-rpath,$$ORIGIN/origin'
 
-# The part that reads what it finds in memory, with every access checked.
-$(O)/tests/unit/run-image: tests/unit/run-image.c \
-		tests/lib/case.c tests/lib/case.h \
-		$(wildcard userspace/preload/*.[ch]) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
-		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< tests/lib/case.c \
-		$(addprefix userspace/preload/, image.c windows.c) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+# The parts that read what they find in memory, with every access checked.
+RUN_READERS := $(addprefix $(O)/tests/unit/, run-amend run-borrowed \
+	run-clip run-image run-frames run-symfile)
+$(O)/tests/unit/run-amend: parts := amend.c image.c \
+	../../arch/x86_64/flow/bare.c ../../arch/x86_64/flow/insn.c
+$(O)/tests/unit/run-borrowed: parts := borrowed.c
+$(O)/tests/unit/run-clip: parts := clip.c store.c
+$(O)/tests/unit/run-image: parts := image.c windows.c
+$(O)/tests/unit/run-frames: parts := cfi_read.c self.c
+$(O)/tests/unit/run-symfile: parts := symfile.c self.c
 
-$(O)/tests/unit/run-frames: tests/unit/run-frames.c \
-		tests/unit/run/jit_code.h tests/lib/case.c tests/lib/case.h \
-		$(wildcard userspace/preload/*.[ch]) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
-		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< tests/lib/case.c \
-		$(addprefix userspace/preload/, cfi_read.c self.c) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
-
-$(O)/tests/unit/run-symfile: tests/unit/run-symfile.c \
+$(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
 		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
 		tests/lib/case.c tests/lib/case.h \
 		$(wildcard userspace/preload/*.[ch]) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload $(CODE_INC) \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< tests/lib/case.c \
-		$(addprefix userspace/preload/, symfile.c self.c) \
+		$(addprefix userspace/preload/, $(parts)) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.

@@ -27,7 +27,10 @@ struct block {
 	size_t pad;
 };
 
-/* Space for threads of ld.so's start: the module is never loaded later. */
+/*
+ * Space that ld.so has for each thread. Of a module that is loaded later, by
+ * sfjit_cover_modules(), it takes a part of what is kept for such: a pointer.
+ */
 static __thread struct arena *current
 	__attribute__((tls_model("initial-exec")));
 

@@ -22,9 +22,13 @@ struct trailer {
 	uint32_t tag;		/* of the converter */
 	uint16_t abi;
 	uint16_t addends;
-	uint64_t cfi_start, cfi_length;
+	uint64_t cfi_start;
+	uint64_t index_start, index_length;
 	uint64_t text_start, text_end;
+
 	uint64_t section_length;
+	uint32_t rows, nr_windows;
+	struct window windows[TABLE_MAX_WINDOWS];
 	uint64_t sum;		/* over the section and all of the above */
 };
 
@@ -33,6 +37,11 @@ static const char magic[8] = "sfjittab";
 /* Where the cache is: in base, or in its .cache. */
 static char base[1024];
 static bool below_home;
+
+/* While modules are looked at: its directory; and what this boot is called. */
+static int tables = -ENOENT;
+static char boot[36];
+static bool knows_boot;
 
 void cache_init(char **environment)
 {
@@ -50,20 +59,21 @@ void cache_init(char **environment)
 #define BY_OTHERS	(S_IWGRP | S_IWOTH)
 
 /* Of this type, our own, and not writable for 'others'. */
-static bool is_private(int fd, unsigned int type, unsigned int others)
+static bool is_private(int fd, unsigned int type, unsigned int others,
+		       struct stat *st)
 {
-	struct stat st;
-
-	return SYS(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) == 0 &&
-	       (st.st_mode & S_IFMT) == type &&
-	       st.st_uid == (uid_t)SYS(SYS_geteuid) && !(st.st_mode & others);
+	return SYS(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH) == 0 &&
+	       (st->st_mode & S_IFMT) == type &&
+	       st->st_uid == (uid_t)SYS(SYS_geteuid) &&
+	       !(st->st_mode & others);
 }
 
 static int open_dir(int dir, const char *name, int flags, unsigned int others)
 {
 	int fd = sys_open(dir, name, O_RDONLY | O_DIRECTORY | flags, 0);
+	struct stat st;
 
-	if (fd >= 0 && !is_private(fd, S_IFDIR, others)) {
+	if (fd >= 0 && !is_private(fd, S_IFDIR, others, &st)) {
 		sys_close(fd);
 		return -EPERM;
 	}
@@ -112,9 +122,9 @@ static void put_name(struct text *t, const struct image *image,
 	text_put(t, ".sframe");
 }
 
-static void make_trailer(struct trailer *t, const struct image *image,
-			 bool addends, const void *section,
-			 size_t length)
+/* What the module has to be. */
+static void describe(struct trailer *t, const struct image *image,
+		     bool addends)
 {
 	const struct sfg_image *last = &image->text[image->nr_text - 1];
 
@@ -124,78 +134,159 @@ static void make_trailer(struct trailer *t, const struct image *image,
 	t->abi = SFG_HOST_ABI;
 	t->addends = addends;
 	t->cfi_start = image->cfi.addr;
-	t->cfi_length = image->cfi.len;
+	t->index_start = image->index;
+	t->index_length = image->index_length;
 	t->text_start = image->text[0].addr;
 	t->text_end = last->addr + last->len;
-	t->section_length = length;
-	t->sum = sum_bytes(SUM_START, section, length);
-	t->sum = sum_bytes(t->sum, t, offsetof(struct trailer, sum));
 }
 
-static int read_section(struct table *table, int fd, uint64_t size,
-			const struct image *image, bool addends)
+static uint64_t sum_trailer(uint64_t sum, const struct trailer *t)
 {
-	struct trailer is, want;
-	size_t length = size - sizeof(is);
-	struct sfg_section section;
+	return sum_bytes(sum, t, offsetof(struct trailer, sum));
+}
+
+/*
+ * Whoever writes to a file changes its time of modification, but for the one
+ * who sets it: complete files have a part of the sum in it. A machine that
+ * stops may lose what was written before that, so the sum is also that of the
+ * boot in which the file was looked at.
+ */
+static long seal_of(const struct trailer *t)
+{
+	return sum_bytes(t->sum, boot, sizeof(boot)) % 1000000000;
+}
+
+static bool is_sealed(const struct stat *st, const struct trailer *t)
+{
+	return knows_boot && st->st_mtim.tv_nsec == seal_of(t);
+}
+
+static void seal(int fd, const struct trailer *t)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
+
+	if (!knows_boot)
+		return;
+	SYS(SYS_clock_gettime, CLOCK_REALTIME, &times[1]);
+	times[1].tv_nsec = seal_of(t);
+	SYS(SYS_utimensat, fd, NULL, times, 0);
+}
+
+/* The section is read, not mapped: somebody may cut the file short. */
+static bool is_whole(int fd, const struct trailer *t)
+{
+	uint64_t sum = SUM_START, at, part;
+	char piece[4096];
+
+	for (at = 0; at < t->section_length; at += part) {
+		part = t->section_length - at;
+		if (part > sizeof(piece))
+			part = sizeof(piece);
+		if (sys_read_all(fd, piece, part, at))
+			return false;
+		sum = sum_bytes(sum, piece, part);
+	}
+	return sum_trailer(sum, t) == t->sum;
+}
+
+static int check_file(int fd, const struct stat *st, const struct image *image,
+		      bool addends, struct trailer *t)
+{
+	struct trailer want;
+	uint64_t length;
 	int ret;
 
-	ret = table_alloc(table, length);
-	if (ret)
-		return ret;
-	ret = sys_read_all(fd, table->data, length, 0);
-	if (!ret)
-		ret = sys_read_all(fd, &is, sizeof(is), length);
-	if (ret)
-		return ret;
-	make_trailer(&want, image, addends, table->data, length);
-	/*
-	 * Written completely, for this very module, in this format, by this
-	 * converter.
-	 */
-	if (memcmp(&is, &want, sizeof(is)))
+	/* Of a size that a table can have. */
+	if ((uint64_t)st->st_size <= sizeof(*t) ||
+	    (uint64_t)st->st_size > TABLE_MAX)
 		return -EINVAL;
-	/*
-	 * The areas are inside the file. The rows are not looked at: only the
-	 * kernel reads them, and trusts nothing.
-	 */
-	return sfg_open_section(&section, table->data, length, 0, NULL);
+	length = st->st_size - sizeof(*t);
+	ret = sys_read_all(fd, t, sizeof(*t), length);
+	if (ret)
+		return ret;
+	describe(&want, image, addends);
+	/* For this very module, in this format, by this converter. */
+	if (memcmp(t, &want, offsetof(struct trailer, section_length)))
+		return -EINVAL;
+	/* Not cut off, and not longer than it was. */
+	if (t->section_length != length || t->nr_windows > TABLE_MAX_WINDOWS)
+		return -EINVAL;
+	if (is_sealed(st, t))
+		return 0;
+	/* Written completely, and not changed since. */
+	if (!is_whole(fd, t))
+		return -EINVAL;
+	seal(fd, t);
+	return 0;
+}
+
+/* Rows are not looked at: only the kernel reads them, and trusts nothing. */
+static int use_file(struct table *table, int fd, const struct trailer *t)
+{
+	int ret;
+
+	ret = table_map(table, fd, t->section_length);
+	if (ret) {
+		table_free(table);
+		ret = table_read(table, fd, t->section_length);
+	}
+	if (ret)
+		table_free(table);
+	table->rows = t->rows;
+	table->nr_windows = t->nr_windows;
+	memcpy(table->windows, t->windows, sizeof(table->windows));
+	return ret;
 }
 
 static int load_file(struct table *table, int fd, const struct image *image,
 		     bool addends)
 {
+	struct trailer t;
 	struct stat st;
 	int ret;
 
-	/* A plain file of ours, of a size that a table can have. */
-	if (!is_private(fd, S_IFREG, BY_OTHERS))
+	/* A plain file of ours. */
+	if (!is_private(fd, S_IFREG, BY_OTHERS, &st))
 		return -EPERM;
-	ret = SYS(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH);
-	if (ret)
-		return ret;
-	if ((uint64_t)st.st_size <= sizeof(struct trailer) ||
-	    (uint64_t)st.st_size > TABLE_MAX)
-		return -EINVAL;
-	ret = read_section(table, fd, st.st_size, image, addends);
-	if (ret)
-		table_free(table);
-	return ret;
+	ret = check_file(fd, &st, image, addends, &t);
+	return ret ? ret : use_file(table, fd, &t);
+}
+
+/* Without this file no table is sealed, and each is read for its sum. */
+static void read_boot(void)
+{
+	int fd = sys_open(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY,
+			  0);
+
+	knows_boot = fd >= 0 && !sys_read_all(fd, boot, sizeof(boot), 0);
+	if (fd >= 0)
+		sys_close(fd);
+}
+
+void cache_open(void)
+{
+	tables = open_tables(false);
+	read_boot();
+}
+
+void cache_close(void)
+{
+	if (tables >= 0)
+		sys_close(tables);
+	tables = -ENOENT;
 }
 
 int cache_load(struct table *table, const struct image *image,
 	       bool addends)
 {
 	struct text name = { .length = 0 };
-	int dir, fd, ret;
+	int fd, ret;
 
-	dir = open_tables(false);
-	if (dir < 0)
-		return dir;
+	if (tables < 0)
+		return tables;
 	put_name(&name, image, addends);
 	/* O_NONBLOCK: somebody may have put a FIFO there. */
-	fd = sys_open(dir, name.data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
-	sys_close(dir);
+	fd = sys_open(tables, name.data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
 		return fd;
 	ret = load_file(table, fd, image, addends);
@@ -204,47 +295,56 @@ int cache_load(struct table *table, const struct image *image,
 }
 
 static int write_file(int fd, const void *section, size_t length,
-		      const struct image *image, bool addends)
+		      struct trailer *t)
 {
-	struct trailer t;
 	int ret;
 
-	make_trailer(&t, image, addends, section, length);
+	t->section_length = length;
+	t->sum = sum_trailer(sum_bytes(SUM_START, section, length), t);
 	ret = sys_write_all(fd, section, length);
-	return ret ? ret : sys_write_all(fd, &t, sizeof(t));
+	if (!ret)
+		ret = sys_write_all(fd, t, sizeof(*t));
+	if (!ret)
+		seal(fd, t);
+	return ret;
 }
 
-static void store_in(int dir, const void *section, size_t length,
-		     const struct image *image, bool addends)
+static void put_file(const char *name, const void *section, size_t length,
+		     struct trailer *t)
 {
-	struct text name = { .length = 0 }, temp = { .length = 0 };
+	struct text temp = { .length = 0 };
 	int fd, ret;
 
-	put_name(&name, image, addends);
-	text_put(&temp, name.data);
+	text_put(&temp, name);
 	text_put(&temp, ".");
 	text_decimal(&temp, SYS(SYS_getpid), 0);
 	text_put(&temp, ".");
 	text_decimal(&temp, sys_clock_ns(), 0);
-	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	fd = sys_open(tables, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return;
-	ret = write_file(fd, section, length, image, addends);
+	ret = write_file(fd, section, length, t);
 	sys_close(fd);
 	if (!ret)
-		ret = SYS(SYS_renameat2, dir, temp.data, dir, name.data, 0);
+		ret = SYS(SYS_renameat2, tables, temp.data, tables, name, 0);
 	if (ret)
-		SYS(SYS_unlinkat, dir, temp.data, 0);
+		SYS(SYS_unlinkat, tables, temp.data, 0);
 }
 
-void cache_store(const void *section, size_t length,
+void cache_store(const struct table *table, const void *section, size_t length,
 		 const struct image *image, bool addends)
 {
-	int dir;
+	struct text name = { .length = 0 };
+	struct trailer t;
 
-	dir = open_tables(true);
-	if (dir < 0)
+	if (tables < 0)
+		tables = open_tables(true);
+	if (tables < 0)
 		return;
-	store_in(dir, section, length, image, addends);
-	sys_close(dir);
+	put_name(&name, image, addends);
+	describe(&t, image, addends);
+	t.rows = table->rows;
+	t.nr_windows = table->nr_windows;
+	memcpy(t.windows, table->windows, sizeof(t.windows));
+	put_file(name.data, section, length, &t);
 }

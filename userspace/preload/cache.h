@@ -7,8 +7,10 @@
  * <id>.addend.sframe if its rows may have addends
  *
  * A file is a raw SFrame section made for address 0, which other tools read,
- * and behind it a trailer that says what it was made from. Files are written
- * under another name and renamed, never changed.
+ * and behind it a trailer that says what it was made from, and what its windows
+ * are. Processes map the file. Files are written under another name and
+ * renamed, never changed. Their sum is compared once after a start of the
+ * machine, and when their time of modification is not the one that was set.
  */
 #ifndef SFJIT_PRELOAD_CACHE_H
 #define SFJIT_PRELOAD_CACHE_H
@@ -21,12 +23,17 @@
 /* Takes a copy of what it needs: programs overwrite their environment. */
 void cache_init(char **environment);
 
+/* The others are called between these. */
+void cache_open(void);
+void cache_close(void);
+
 /*
  * Tables whose rows may have addends are others than those whose rows may not.
  * -errno when there is no usable file, which is normal and not reported.
  */
 int cache_load(struct table *table, const struct image *image, bool addends);
-void cache_store(const void *section, size_t length, const struct image *image,
-		 bool addends);
+/* The table has rows and windows. */
+void cache_store(const struct table *table, const void *section, size_t length,
+		 const struct image *image, bool addends);
 
 #endif /* SFJIT_PRELOAD_CACHE_H */

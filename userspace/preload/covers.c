@@ -11,6 +11,7 @@
 
 #include <sframegen.h>
 
+#include "clip.h"
 #include "code.h"
 #include "covers.h"
 #include "store.h"
@@ -24,7 +25,7 @@
 struct cover {
 	uintptr_t start, end;
 	struct cover_owner *owner;
-	void *section;		/* of jumps, its own */
+	void *section;		/* its own: of jumps, or part of the owner's */
 	size_t length;
 };
 
@@ -82,12 +83,12 @@ static size_t find(uintptr_t address)
 
 static const void *section_of(const struct cover *c, size_t *length)
 {
-	if (c->owner || c->section) {
-		*length = c->owner ? c->owner->length : c->length;
-		return c->owner ? c->owner->section : c->section;
+	if (c->section) {
+		*length = c->length;
+		return c->section;
 	}
-	*length = hole_length;
-	return hole;
+	*length = c->owner ? c->owner->length : hole_length;
+	return c->owner ? c->owner->section : hole;
 }
 
 static int do_register(const struct cover *c, bool again)
@@ -269,16 +270,28 @@ static void drop_holes(uintptr_t start, uintptr_t end)
 int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 	       int mappings, const struct self_mapping *mapping)
 {
-	const struct cover c = { .start = start, .end = end, .owner = owner };
+	struct cover c = { .start = start, .end = end, .owner = owner };
 	int ret;
 
 	displace(start, end);
+	ret = clip_section(owner->section, owner->length, start, end,
+			   &c.section, &c.length);
+	if (ret)
+		return ret;
 	ret = insert(&c);
+	if (ret)
+		store_put(c.section, c.length);
 	if (ret || mappings < 0)
 		return ret;
 	fill_before(start, mapping);
 	fill_behind(end, mapping);
 	return 0;
+}
+
+void covers_end(uintptr_t start, uintptr_t end)
+{
+	displace(start, end);
+	put_hole(start, end);
 }
 
 bool covers_described(uintptr_t start, uintptr_t end)

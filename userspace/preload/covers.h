@@ -32,6 +32,9 @@ struct cover_owner {
 int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 	       int mappings, const struct self_mapping *mapping);
 
+/* New memory, in which stacks end. */
+void covers_end(uintptr_t start, uintptr_t end);
+
 /* Somebody has described a part of it. */
 bool covers_described(uintptr_t start, uintptr_t end);
 

@@ -160,9 +160,9 @@ void __deregister_frame(void *begin)
 		CALL(original, begin);
 }
 
-void *__deregister_frame_info(const void *begin)
+static void *deregister_info(void *(*original)(const void *),
+			     const void *begin)
 {
-	void *(*original)(const void *) = ORIGINAL(void *, const void *);
 	void *object = NULL;
 
 	if (!inside)
@@ -172,14 +172,12 @@ void *__deregister_frame_info(const void *begin)
 	return object;
 }
 
+void *__deregister_frame_info(const void *begin)
+{
+	return deregister_info(ORIGINAL(void *, const void *), begin);
+}
+
 void *__deregister_frame_info_bases(const void *begin)
 {
-	void *(*original)(const void *) = ORIGINAL(void *, const void *);
-	void *object = NULL;
-
-	if (!inside)
-		jit_frames_gone(begin);
-	if (original)
-		CALL(object = original, begin);
-	return object;
+	return deregister_info(ORIGINAL(void *, const void *), begin);
 }

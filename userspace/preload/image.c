@@ -171,26 +171,43 @@ static uint64_t table_end(const struct dl_phdr_info *info, struct cursor *c,
 	return last && entry_end(info, last, &end) ? end : 0;
 }
 
-static bool read_cfi(struct image *image, const struct dl_phdr_info *info,
-		     const ElfW(Phdr) *ph)
+/* The encodings: version, eh_frame, count, table; and the place behind. */
+static bool open_index(const struct image *image, struct cursor *c,
+		       uint8_t enc[4], uint64_t *addr)
 {
-	uint64_t addr, end;
-	struct cursor c, cfi;
-	uint8_t enc[4];		/* version, eh_frame, count, table */
-
-	if (!open_cursor(&c, info, ph->p_vaddr) || !take(&c, enc, 4))
-		return false;
 	/* The only version there is, and a pointer into the module. */
-	if (enc[0] != 1 || !take_pointer(&c, enc[1], ph->p_vaddr, &addr) ||
-	    !open_cursor(&cfi, info, addr))
+	return open_cursor(c, image->info, image->index) && take(c, enc, 4) &&
+	       enc[0] == 1 && take_pointer(c, enc[1], image->index, addr);
+}
+
+static bool read_cfi(struct image *image, const ElfW(Phdr) *ph)
+{
+	struct cursor c, cfi;
+	uint8_t enc[4];
+	uint64_t addr;
+
+	image->index = ph->p_vaddr;
+	image->index_length = ph->p_memsz;
+	if (!open_index(image, &c, enc, &addr) ||
+	    !open_cursor(&cfi, image->info, addr))
 		return false;
-	end = table_end(info, &c, enc, ph->p_vaddr);
 	image->cfi.data = cfi.p;
 	image->cfi.addr = addr;
 	image->cfi.len = cfi.end - cfi.p;
+	return true;
+}
+
+void image_measure(struct image *image)
+{
+	uint64_t addr, end;
+	struct cursor c;
+	uint8_t enc[4];
+
+	if (!open_index(image, &c, enc, &addr))
+		return;
+	end = table_end(image->info, &c, enc, image->index);
 	if (end > addr && end - addr < image->cfi.len)
 		image->cfi.len = end - addr;
-	return true;
 }
 
 static void add_text(struct image *image, const ElfW(Phdr) *ph)
@@ -278,6 +295,7 @@ static void read_id(struct image *image, const struct dl_phdr_info *info)
 			read_notes(image, info, &info->dlpi_phdr[i]);
 	if (image->id)
 		return;
+	image_measure(image);
 	image->own_id[0] = sum_bytes(SUM_START, cfi->data, cfi->len);
 	image->own_id[1] = sum_bytes(SUM_PRIME, cfi->data, cfi->len);
 	image->id = (const uint8_t *)image->own_id;
@@ -289,7 +307,8 @@ uint64_t image_identity(const struct image *image)
 	uint64_t sum = sum_bytes(SUM_START, image->id, image->id_length);
 
 	sum = sum_bytes(sum, &image->cfi.addr, sizeof(image->cfi.addr));
-	return sum_bytes(sum, &image->cfi.len, sizeof(image->cfi.len));
+	return sum_bytes(sum, &image->index_length,
+			 sizeof(image->index_length));
 }
 
 int image_read(struct image *image, const struct dl_phdr_info *info,
@@ -298,6 +317,7 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 	const ElfW(Phdr) *hdr = find_header(info, PT_GNU_EH_FRAME);
 
 	memset(image, 0, sizeof(*image));
+	image->info = info;
 	image->bias = info->dlpi_addr;
 	if (!read_text(image, info)) {
 		*reason = "no usable executable segment";
@@ -307,7 +327,7 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "no .eh_frame_hdr";
 		return -ENOENT;
 	}
-	if (!read_cfi(image, info, hdr)) {
+	if (!read_cfi(image, hdr)) {
 		*reason = "malformed .eh_frame_hdr";
 		return -EINVAL;
 	}

@@ -17,8 +17,10 @@
 
 /* Addresses are link-time ones; data is where it is in this process. */
 struct image {
+	const struct dl_phdr_info *info;
 	uintptr_t bias;
-	struct sfg_image cfi;			/* .eh_frame */
+	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below */
+	uint64_t index, index_length;		/* .eh_frame_hdr */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	size_t nr_text;
 	const uint8_t *id;	/* build-id; without one, a sum of the CFI */
@@ -27,11 +29,17 @@ struct image {
 };
 
 /*
- * On failure, *reason is a constant string. The image refers to the module,
- * and to itself: it must not be copied.
+ * On failure, *reason is a constant string. The image refers to the module, to
+ * 'info', and to itself: it must not be copied.
  */
 int image_read(struct image *image, const struct dl_phdr_info *info,
 	       const char **reason);
+
+/*
+ * Finds the end of the CFI where nothing marks it, for who reads it. This looks
+ * at the whole index.
+ */
+void image_measure(struct image *image);
 
 /* The same number only for the same module. */
 uint64_t image_identity(const struct image *image);

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "cfi_read.h"
+#include "covers.h"
 #include "jit.h"
 #include "lock.h"
 #include "report.h"
@@ -316,6 +317,18 @@ void jit_gdb_list(uintptr_t descriptor)
 
 	if (begin()) {
 		follow_list(descriptor);
+		end();
+	}
+	errno = saved;
+}
+
+void jit_ends(const void *start, size_t length)
+{
+	int saved = errno;
+
+	if (begin()) {
+		covers_end((uintptr_t)start, (uintptr_t)start + length);
+		report_code_ends((uintptr_t)start);
 		end();
 	}
 	errno = saved;

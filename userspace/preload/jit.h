@@ -25,11 +25,14 @@ void jit_frames(const void *begin, const struct jit_bases *bases);
 void jit_frame_table(const void *table, const struct jit_bases *bases);
 void jit_frames_gone(const void *begin);
 
-/* A __jit_debug_descriptor of gdb's interface: it changed; all that is in it. */
+/* A __jit_debug_descriptor of gdb's interface changed; all that is in it. */
 void jit_gdb_event(uintptr_t descriptor);
 void jit_gdb_list(uintptr_t descriptor);
 
 /* Memory has become executable; not waited for, so safe in a signal handler. */
 void jit_executable(const void *start, size_t length);
+
+/* New executable memory whose code nobody describes: stacks end there. */
+void jit_ends(const void *start, size_t length);
 
 #endif /* SFJIT_PRELOAD_JIT_H */

@@ -3,10 +3,12 @@
 /* Making the table of a module. */
 #include <string.h>
 
+#include "amend.h"
 #include "arena.h"
 #include "cache.h"
 #include "make_table.h"
 #include "sys.h"
+#include "windows.h"
 
 static bool addends;
 
@@ -15,7 +17,21 @@ void table_addends(void)
 	addends = true;
 }
 
-static int convert(struct table *table, const struct image *image,
+/* Shared from the first process on, where there is a cache. */
+static int keep(struct table *table, const struct sfg_output *out,
+		const struct image *image)
+{
+	const struct sframe_header *header = out->data;
+
+	table->rows = header->num_fres;
+	windows_choose(table, out->data, out->len, image);
+	cache_store(table, out->data, out->len, image, addends);
+	if (!cache_load(table, image, addends))
+		return 0;
+	return table_copy(table, out->data, out->len);
+}
+
+static int convert(struct table *table, struct image *image,
 		   const char **reason)
 {
 	struct sfg_error err = { .reason = "cannot be converted" };
@@ -23,27 +39,24 @@ static int convert(struct table *table, const struct image *image,
 	struct sfg_summary summary;
 	struct sfg_input in = {
 		.abi = SFG_HOST_ABI,
-		.cfi = image->cfi,
 		.text = image->text,
 		.nr_text = image->nr_text,
 		.flags = addends ? SFG_INPUT_ADDENDS : 0,
+		.amend = amend_functions,
 	};
 	int ret;
 
+	image_measure(image);
+	in.cfi = image->cfi;
 	ret = sfg_convert(&in, &out, &summary, &err);
 	*reason = err.reason;
 	if (ret)
 		return ret;
 	*reason = "no memory for the table";
-	ret = table_alloc(table, out.len);
-	if (ret)
-		return ret;
-	memcpy(table->data, out.data, out.len);
-	cache_store(out.data, out.len, image, addends);
-	return 0;
+	return keep(table, &out, image);
 }
 
-static int obtain(struct table *table, const struct image *image,
+static int obtain(struct table *table, struct image *image,
 		  const char **reason)
 {
 	int ret;
@@ -56,30 +69,19 @@ static int obtain(struct table *table, const struct image *image,
 	return ret;
 }
 
-static int seal(struct table *table, uintptr_t bias)
+int table_make(struct table *table, struct image *image, const char **reason)
 {
-	const struct sframe_header *header = table->data;
-
-	table->rows = header->num_fres;
-	sfg_rebase(table->data, table->length,
-		   bias - (uintptr_t)table->data);
-	return SYS(SYS_mprotect, table->data, table->mapped, PROT_READ);
-}
-
-int table_make(struct table *table, const struct image *image,
-	       const char **reason)
-{
-	const struct sframe_header *header;
 	int ret;
 
 	memset(table, 0, sizeof(*table));
 	ret = obtain(table, image, reason);
-	if (ret)
-		return ret;
-	header = table->data;
-	*reason = "no call frame information";
-	ret = header->num_fdes ? seal(table, image->bias) : -ENOENT;
-	if (ret)
+	if (!ret && !table->nr_windows) {
+		*reason = "no call frame information";
+		ret = -ENOENT;
+	}
+	if (ret) {
 		table_free(table);
+		table->nr_windows = 0;
+	}
 	return ret;
 }

@@ -14,10 +14,9 @@
 void table_addends(void);
 
 /*
- * From the cache or by conversion, rebased to the module's addresses and read
- * only. On failure *reason is a constant string.
+ * From the cache or by conversion. On failure *reason is a constant string, and
+ * the table has no windows.
  */
-int table_make(struct table *table, const struct image *image,
-	       const char **reason);
+int table_make(struct table *table, struct image *image, const char **reason);
 
 #endif /* SFJIT_PRELOAD_MAKE_TABLE_H */

@@ -13,13 +13,6 @@
 
 #include "table.h"
 
-#define MODULE_MAX_WINDOWS	16
-
-struct window {
-	uintptr_t start;
-	size_t length;
-};
-
 /* A module without windows is kept, so that it is not tried again. */
 struct module {
 	struct module *next;
@@ -28,9 +21,7 @@ struct module {
 	uint64_t identity;
 	bool initial;		/* loaded at start: never unloaded */
 	bool seen;
-	unsigned int nr_windows;
-	struct table table;
-	struct window windows[MODULE_MAX_WINDOWS];
+	struct table table;	/* and its windows */
 };
 
 #endif /* SFJIT_PRELOAD_MODULE_H */

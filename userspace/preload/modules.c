@@ -8,6 +8,7 @@
 #include <sfjit.h>
 #include <string.h>
 
+#include "cache.h"
 #include "gdbjit.h"
 #include "make_table.h"
 #include "modules.h"
@@ -15,7 +16,7 @@
 #include "sys.h"
 #include "windows.h"
 
-#define SLAB	(64UL << 10)
+#define SLAB	4096UL
 
 struct counters {
 	unsigned long long adds, subs;
@@ -89,12 +90,16 @@ static struct module *add(const struct dl_phdr_info *info)
 
 static int register_windows(const struct module *m)
 {
+	const struct table *t = &m->table;
 	const struct window *w;
 	int ret, first = 0;
+	uintptr_t start;
 
-	for (w = m->windows; w < m->windows + m->nr_windows; w++) {
-		ret = sfjit_register(w->start, m->table.data, m->table.length,
-				     (void *)w->start, w->length);
+	for (w = t->windows; w < t->windows + t->nr_windows; w++) {
+		start = m->bias + w->start;
+		ret = sfjit_register_biased(start, t->data, t->length,
+					    (void *)start, w->length,
+					    m->bias - (uintptr_t)t->data);
 		if (ret && !first)
 			first = ret;
 	}
@@ -127,7 +132,6 @@ static int make_windows(struct module *m, const struct dl_phdr_info *info,
 	ret = table_make(&m->table, &image, reason);
 	if (ret)
 		return ret;
-	windows_choose(m, &image);
 	*reason = "the kernel refuses a window";
 	return register_windows(m);
 }
@@ -157,14 +161,14 @@ static bool is_same(const struct module *m, const struct dl_phdr_info *info)
 	       m->identity == image_identity(&image);
 }
 
-static void unload(struct module *m)
+/*
+ * The kernel dropped the windows when the text was unmapped. Unregistering
+ * here could hit a window of somebody who got the addresses since.
+ */
+static void forget(struct module *m)
 {
-	const struct window *w;
-
-	for (w = m->windows; w < m->windows + m->nr_windows; w++)
-		sfjit_unregister(w->start);
 	table_free(&m->table);
-	m->nr_windows = 0;
+	m->table.nr_windows = 0;
 }
 
 /*
@@ -180,7 +184,7 @@ static void revisit(struct module *m, const struct dl_phdr_info *info,
 		register_windows(m);
 		return;
 	}
-	unload(m);
+	forget(m);
 	load(m, info, fresh);
 }
 
@@ -201,14 +205,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 		load(m, info, scan->fresh);
 	}
 	m->seen = true;
-	scan->with_windows += m->nr_windows > 0;
+	scan->with_windows += m->table.nr_windows > 0;
 	return 0;
 }
 
-/*
- * The kernel dropped the windows when the text was unmapped. Unregistering
- * here could hit a window of somebody who got the addresses since.
- */
 static void sweep(void)
 {
 	struct module **link = &modules, *m;
@@ -220,7 +220,7 @@ static void sweep(void)
 			continue;
 		}
 		*link = m->next;
-		table_free(&m->table);
+		forget(m);
 		m->next = unused;
 		unused = m;
 	}
@@ -233,7 +233,9 @@ unsigned int modules_scan(bool initial, bool fresh)
 
 	dl_iterate_phdr(read_counters, &now);
 	scan.removals = now.subs != last.subs;
+	cache_open();
 	dl_iterate_phdr(visit, &scan);
+	cache_close();
 	last = scan.counters;
 	sweep();
 	return scan.with_windows;

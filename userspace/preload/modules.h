@@ -18,7 +18,8 @@ bool modules_added(void);
 
 /*
  * Registers what is new and frees the tables of what has gone. Returns the
- * number of modules that have windows. 'fresh': code of new ones cannot run yet.
+ * number of modules that have windows. 'fresh': code of new ones cannot run
+ * yet.
  */
 unsigned int modules_scan(bool initial, bool fresh);
 

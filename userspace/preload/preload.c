@@ -20,6 +20,7 @@
 
 #include "arena.h"
 #include "cache.h"
+#include "environment.h"
 #include "jit.h"
 #include "loader.h"
 #include "lock.h"
@@ -31,6 +32,7 @@
 
 extern char **environ;
 
+static bool wanted;	/* there is a kernel or a user to tell */
 static bool ready;
 static struct lock lock;	/* of modules.c and its arena */
 static struct arena arena;
@@ -86,6 +88,28 @@ void __gmon_start__(void)
 	find_added(__libc_single_threaded);
 }
 
+/*
+ * Modules that are there when the program starts are never unloaded. The library
+ * loads this module later (sfjit_cover_modules()).
+ */
+static bool at_start(void)
+{
+	return strstr(get_variable(environ, "LD_PRELOAD"), "libsfjit-preload");
+}
+
+/*
+ * For the library, which looks it up here. By its name no program has another.
+ * Returns 0, or -EPERM: nothing is registered any more.
+ */
+__attribute__((visibility("default"))) int __sfjit_cover_modules(void);
+int __sfjit_cover_modules(void)
+{
+	if (wanted && !ready)
+		return -EPERM;
+	find_added(false);
+	return 0;
+}
+
 static void choose_format(void)
 {
 	if (sfjit_available(SFJIT_QUERY_FORMATS) &
@@ -103,13 +127,15 @@ static void begin(void)
 	report_init(environ);
 	if (!kernel && !report_wanted())
 		return;
+	wanted = true;
 	sys_same_filters();
 	if (!try_lock())
 		return;
 	choose_format();
 	jit_begin();
 	loader_follow(changed);
-	report_ready(modules_scan(true, __libc_single_threaded), kernel);
+	report_ready(modules_scan(at_start(),
+				  __libc_single_threaded), kernel);
 	lock_release(&lock);
 	ready = true;
 }

@@ -83,7 +83,7 @@ void report_registered(const char *name, const struct module *module,
 		return;
 	begin(&t, " registered ");
 	text_put(&t, name);
-	put_field(&t, " windows=", module->nr_windows);
+	put_field(&t, " windows=", table->nr_windows);
 	put_field(&t, " rows=", table->rows);
 	put_field(&t, " bytes=", table->length);
 	text_put(&t, table->from_cache ? " source=cache" :
@@ -161,6 +161,17 @@ void report_code_gone(uintptr_t key)
 	if (!report_wanted())
 		return;
 	begin(&t, " removed ");
+	put_code(&t, key);
+	end(&t);
+}
+
+void report_code_ends(uintptr_t key)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " ends ");
 	put_code(&t, key);
 	end(&t);
 }

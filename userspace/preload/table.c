@@ -1,17 +1,74 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Memory of tables: whole pages, so that they can be made read-only. */
+/* Memory of tables: whole pages. */
+#include <string.h>
+
 #include "sys.h"
 #include "table.h"
 
-int table_alloc(struct table *table, size_t length)
+/* From <linux/mman.h>, Linux 6.13. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL	102
+#endif
+
+static size_t pages(size_t length)
 {
 	size_t page = getpagesize();
 
-	table->mapped = (length + page - 1) & ~(page - 1);
+	return (length + page - 1) & ~(page - 1);
+}
+
+static int allocate(struct table *table, size_t length)
+{
+	table->mapped = pages(length);
 	table->length = length;
 	table->data = sys_map(table->mapped);
 	return table->data ? 0 : -ENOMEM;
+}
+
+static int seal(struct table *table)
+{
+	return SYS(SYS_mprotect, table->data, table->mapped, PROT_READ);
+}
+
+int table_copy(struct table *table, const void *section, size_t length)
+{
+	int ret = allocate(table, length);
+
+	if (ret)
+		return ret;
+	memcpy(table->data, section, length);
+	return seal(table);
+}
+
+int table_read(struct table *table, int fd, size_t length)
+{
+	int ret = allocate(table, length);
+
+	if (!ret)
+		ret = sys_read_all(fd, table->data, length, 0);
+	return ret ? ret : seal(table);
+}
+
+/*
+ * fork() does not copy the page tables of a file, which page faults of the child
+ * would fill again; but a sample takes none. It does copy them where there are
+ * guard pages, so there is one behind the table.
+ */
+int table_map(struct table *table, int fd, size_t length)
+{
+	size_t guard = pages(1);
+	long ret;
+
+	table->mapped = pages(length) + guard;
+	table->length = length;
+	ret = SYS(SYS_mmap, NULL, table->mapped, PROT_READ,
+		  MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (ret < 0 && ret > -4096)
+		return ret;
+	table->data = (void *)ret;
+	return SYS(SYS_madvise, ret + table->mapped - guard, guard,
+		   MADV_GUARD_INSTALL);
 }
 
 void table_free(struct table *table)

@@ -2,9 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The SFrame section of one module, in memory that the kernel can read when it
- * must not fault: private anonymous pages that have been written. Pages of a
- * file would lose their page table entries in a forked child.
+ * The SFrame section of one module, made for address 0 and link-time addresses:
+ * its window has a bias instead, so that processes share the section. It is in
+ * memory that the kernel can read when it must not fault: pages that are
+ * there, also in a forked child.
  */
 #ifndef SFJIT_PRELOAD_TABLE_H
 #define SFJIT_PRELOAD_TABLE_H
@@ -13,15 +14,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TABLE_MAX_WINDOWS	16
+
+struct window {
+	uint64_t start, length;	/* link-time address */
+};
+
 struct table {
-	void *data;
+	void *data;		/* read only; a file that may be cut short: the
+				   kernel reads it, and nobody else */
 	size_t length;		/* of the section */
 	size_t mapped;
 	uint32_t rows;
+	uint32_t nr_windows;
+	struct window windows[TABLE_MAX_WINDOWS];
 	bool from_cache;
 };
 
-int table_alloc(struct table *table, size_t length);
+/* A copy of what is in memory, or in a file of at least this length. */
+int table_copy(struct table *table, const void *section, size_t length);
+int table_read(struct table *table, int fd, size_t length);
+
+/* The beginning of a file, as it is in the page cache. */
+int table_map(struct table *table, int fd, size_t length);
+
 void table_free(struct table *table);
 
 #endif /* SFJIT_PRELOAD_TABLE_H */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "borrowed.h"
 #include "covers.h"
 #include "store.h"
 #include "sum.h"
@@ -210,6 +211,7 @@ static int convert(const struct unit_cfi *cfi, uint64_t sum, struct unit **unit,
 		.flags = cfi->flags | (addends ? SFG_INPUT_ADDENDS : 0),
 		.text_base = cfi->text_base,
 		.data_base = cfi->data_base,
+		.amend = cfi->source == UNIT_GDB ? borrowed_amend : NULL,
 	};
 	struct sfg_error err = { .reason = "cannot be converted" };
 	struct sfg_summary summary;

@@ -11,29 +11,26 @@
 #define GAP	(64UL << 10)
 
 struct run {
-	struct module *module;
-	uintptr_t start;	/* of the window in the making */
-	uintptr_t covered;	/* end of the last function */
+	struct table *table;
+	uint64_t start;		/* of the window in the making */
+	uint64_t covered;	/* end of the last function */
 	bool used;		/* it has a function */
 };
 
-static void close_run(struct run *run, uintptr_t end)
+static void close_run(struct run *run, uint64_t end)
 {
-	struct module *m = run->module;
+	struct table *t = run->table;
 
-	if (!run->used || m->nr_windows == MODULE_MAX_WINDOWS)
+	if (!run->used || t->nr_windows == TABLE_MAX_WINDOWS)
 		return;
-	m->windows[m->nr_windows++] = (struct window) {
+	t->windows[t->nr_windows++] = (struct window) {
 		.start = run->start, .length = end - run->start,
 	};
 	run->used = false;
 }
 
-static void add_function(struct run *run, uintptr_t start, size_t length)
+static void add_function(struct run *run, uint64_t start, uint64_t length)
 {
-	/* The functions of a cached table have not been checked for order. */
-	if (start < run->covered)
-		return;
 	if (start - run->covered >= GAP) {
 		close_run(run, run->covered);
 		run->start = start;
@@ -42,27 +39,27 @@ static void add_function(struct run *run, uintptr_t start, size_t length)
 	run->covered = start + length;
 }
 
-static void end_segment(struct run *run, uintptr_t end)
+static void end_segment(struct run *run, uint64_t end)
 {
 	close_run(run, end - run->covered >= GAP ? run->covered : end);
 }
 
-void windows_choose(struct module *module, const struct image *image)
+void windows_choose(struct table *table, const void *data, size_t length,
+		    const struct image *image)
 {
-	const struct table *table = &module->table;
 	struct sfg_section section;
 	struct sfg_row_reader reader;
 	uint32_t i = 0;
 	size_t n;
 
-	if (sfg_open_section(&section, table->data, table->length,
-			     (uintptr_t)table->data, NULL))
+	table->nr_windows = 0;
+	if (sfg_open_section(&section, data, length, 0, NULL))
 		return;
 	for (n = 0; n < image->nr_text; n++) {
-		uintptr_t start = image->bias + image->text[n].addr;
-		uintptr_t end = start + image->text[n].len;
+		uint64_t start = image->text[n].addr;
+		uint64_t end = start + image->text[n].len;
 		struct run run = {
-			.module = module, .start = start, .covered = start,
+			.table = table, .start = start, .covered = start,
 		};
 
 		for (; i < section.header.num_fdes &&

@@ -8,8 +8,10 @@
 #define SFJIT_PRELOAD_WINDOWS_H
 
 #include "image.h"
-#include "module.h"
+#include "table.h"
 
-void windows_choose(struct module *module, const struct image *image);
+/* By the section, which was made for address 0 and link-time addresses. */
+void windows_choose(struct table *table, const void *data, size_t length,
+		    const struct image *image);
 
 #endif /* SFJIT_PRELOAD_WINDOWS_H */

@@ -46,8 +46,8 @@ done
 "$sfjit" ps "$cat" >"$tmp/text"
 is "title" "$cat cat: $(grep -c '^[0-9a-f]*-' "/proc/$cat/sframe") windows" \
 	"$(head -n 1 "$tmp/text")"
-libc=$(grep -c ' /[^ ]*/libc.so.6+[0-9a-f]*  *\[anon\]+' "$tmp/text")
-is "text of libc.so.6, its table in anonymous memory" 1 "$libc"
+libc=$(grep -c ' /[^ ]*/libc.so.6+[0-9a-f]*  */[^ ]*/sfjit/[^ ]*+' "$tmp/text")
+is "text of libc.so.6, its table in a file of the cache" 1 "$libc"
 is "text of the vDSO" 1 "$(grep -c ' \[vdso\]+[0-9a-f]* ' "$tmp/text")"
 column=$(awk '/^TEXT / { print index($0, "TEXT IN") }' "$tmp/text")
 is "columns are aligned" "" "$(awk -v at="$column" '/^[0-9a-f]+-/ &&

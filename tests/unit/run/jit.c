@@ -377,6 +377,29 @@ static void frames_in_parts(void)
 	retire();
 }
 
+/*
+ * The first mapping ends inside of the function, and it may lie in both: the
+ * second is writable, too, as code of a JIT may be.
+ */
+static void over_two_mappings(void)
+{
+	uint8_t *code;
+
+	map_area();
+	code = area + PAGE - 10;
+	memcpy(code, code_call, CODE_CALL_SIZE);
+	frames_begin(&frames, 0);
+	frames_function(&frames, (uintptr_t)code, frame_of(code_call), 0);
+	frames_end(&frames);
+	MUST(!mprotect(area, PAGE, PROT_READ | PROT_EXEC));
+	MUST(!mprotect(area + PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	__register_frame(frames.bytes);
+	check_function("a function in two mappings", code);
+	__deregister_frame(frames.bytes);
+	check_lost("a function in two mappings, removed", code);
+	retire();
+}
+
 static void one_fde(void)
 {
 	unsigned int fde;
@@ -800,6 +823,7 @@ static void all(void)
 	frames_before();
 	frames_only();
 	frames_in_parts();
+	over_two_mappings();
 	one_fde();
 	object_calls();
 	table_call();

@@ -12,35 +12,24 @@
 
 /*
  * code_call(function, argument) calls function(argument). Where instructions
- * begin, and where the call returns to.
+ * begin, and where the call returns to. Rows for one frame are wrong for others.
  */
-#define CODE_CALL { \
+#define CODE_FRAME(frame) { \
 	0x55,				/*  0 push %rbp */ \
-	0x48, 0x83, 0xec, 0x10,		/*  1 sub $16,%rsp */ \
+	0x48, 0x83, 0xec, (frame),	/*  1 sub $frame,%rsp */ \
 	0xbd, 0x01, 0x00, 0x00, 0x00,	/*  5 mov $1,%ebp */ \
 	0x48, 0x89, 0xf8,		/* 10 mov %rdi,%rax */ \
 	0x48, 0x89, 0xf7,		/* 13 mov %rsi,%rdi */ \
 	0xff, 0xd0,			/* 16 call *%rax */ \
-	0x48, 0x83, 0xc4, 0x10,		/* 18 add $16,%rsp */ \
+	0x48, 0x83, 0xc4, (frame),	/* 18 add $frame,%rsp */ \
 	0x5d,				/* 22 pop %rbp */ \
 	0xc3,				/* 23 ret */ \
 }
+#define CODE_CALL		CODE_FRAME(16)
+#define CODE_OTHER		CODE_FRAME(48)
 #define CODE_CALL_SIZE		24
 #define CODE_CALL_RETURN	18
 #define CODE_CALL_INSNS		{ 0, 1, 5, 10, 13, 16, 18, 22, 23 }
-
-/* The same with a larger frame: rows of the other one are wrong for it. */
-#define CODE_OTHER { \
-	0x55,				/*  0 push %rbp */ \
-	0x48, 0x83, 0xec, 0x30,		/*  1 sub $48,%rsp */ \
-	0xbd, 0x01, 0x00, 0x00, 0x00,	/*  5 mov $1,%ebp */ \
-	0x48, 0x89, 0xf8,		/* 10 mov %rdi,%rax */ \
-	0x48, 0x89, 0xf7,		/* 13 mov %rsi,%rdi */ \
-	0xff, 0xd0,			/* 16 call *%rax */ \
-	0x48, 0x83, 0xc4, 0x30,		/* 18 add $48,%rsp */ \
-	0x5d,				/* 22 pop %rbp */ \
-	0xc3,				/* 23 ret */ \
-}
 
 /* Linkers of JITs put this beside the code; the slot is 8 bytes behind it. */
 #define CODE_JUMP { 0xff, 0x25, 0x02, 0x00, 0x00, 0x00 }

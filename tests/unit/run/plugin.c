@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* A library to load. NUMBER tells its builds apart. */
+#include <sys/mman.h>
+
 /*
  * A JIT: its constructor tells gdb of a file that is not there. Behind the
  * function is padding up to the next one.
@@ -26,7 +28,16 @@ __attribute__((constructor)) static void construct(void)
 int plugin_number(void);
 int plugin_number(void)
 {
+#ifdef MAPS
+	/* As a JIT does: for code, and for data. */
+	return mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
+	       mmap(0, 8192, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ?
+	       -1 : NUMBER;
+#else
 	return NUMBER;
+#endif
 }
 
 /* Without CFI, as large as the gap that parts two windows. */

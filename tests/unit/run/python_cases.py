@@ -338,12 +338,42 @@ INSTALL = """
 """
 
 SUBINTERPRETER = """
-    import sfjit, _interpreters
-    one = _interpreters.create()
-    print(_interpreters.run_string(one, "def f(): return 1\\nassert f()"))
-    bad = _interpreters.run_string(one, "import sfjit")
-    print(bad.type.__name__)
-    _interpreters.destroy(one)
+    import gc, sfjit, sys, _interpreters
+    run = "import sfjit; sfjit.install(); f()"
+    before = sfjit.stat()["used"]
+    for config in "isolated", "legacy":
+        one = _interpreters.create(config)
+        assert not _interpreters.exec(one, "def f(): return 1")
+        used = sfjit.stat()["used"]
+        assert not _interpreters.exec(one, run)
+        assert not _interpreters.exec(one, run + "; sfjit.uninstall()")
+        print(sfjit.stat()["used"] > used)
+        _interpreters.destroy(one)
+        gc.collect()
+    print(sfjit.stat()["used"] - before)
+"""
+
+# Two interpreters with a lock each, that are made and destroyed meanwhile.
+INTERPRETERS = """
+    import threading, sfjit, _interpreters
+    work = (
+        "import sfjit; sfjit.install()\\n"
+        "def depth(n): return n and 1 + depth(n - 1)\\n"
+        "for i in range(200):\\n"
+        "    names = {}\\n"
+        "    exec('def f(n): return n', names)\\n"
+        "    assert names['f'](depth(20)) == 20\\n"
+    )
+    bad = []
+    def run():
+        for i in range(4):
+            one = _interpreters.create("isolated")
+            bad.append(_interpreters.exec(one, work))
+            _interpreters.destroy(one)
+    threads = [threading.Thread(target=run) for i in range(2)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    print(any(bad), sfjit.stat()["error"])
 """
 
 DEEP = """
@@ -363,7 +393,8 @@ def client():
     prints("trampolines of freed functions", FREED, "0 0 0")
     prints("names in a child", CHILD_NAMES, "0")
     prints("install and uninstall", INSTALL, "0 1")
-    prints("subinterpreter", SUBINTERPRETER, "None\nImportError")
+    prints("subinterpreter", SUBINTERPRETER, "True\nTrue\n0")
+    prints("two interpreters at a time", INTERPRETERS, "False 0")
     prints("deep recursion", DEEP, "4000\n4000")
 
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Description: code of JITs that runs in the frame of other code has a frame
+ * pointer that no walk uses; other code keeps its rows (built with
+ * AddressSanitizer).
+ */
+#include <string.h>
+
+#include <sframegen.h>
+
+#include "../lib/case.h"
+#include "borrowed.h"
+
+#define CODE	0x7f0012340000
+
+#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
+#define ROW(start, cfa, fp) { start, 0, cfa, SFJIT_NO_RULE, fp }
+
+static const struct sfjit_rule odd = SP(1);
+
+/* Amends a function; whether the row at an offset is now this one. */
+static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
+		    struct sfjit_rule fp)
+{
+	struct sfjit_row copy[4], found;
+	struct sfjit_function f = {
+		.addr = CODE, .size = 64, .nr_rows = nr, .rows = copy,
+	};
+	struct sfg_fdes fdes = { .fdes = &f, .nr = 1, .rows = copy };
+	static uint8_t section[SFG_SECTION_MAX(1, 4)];
+	struct sfg_section s;
+	struct sfjit_function of;
+	size_t length;
+
+	memcpy(copy, rows, nr * sizeof(*rows));
+	MUST(!borrowed_amend(NULL, &fdes));
+	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, 0, section,
+				sizeof(section), &length, NULL));
+	MUST(!sfg_open_section(&s, section, length, 0, NULL));
+	MUST(!sfg_find_row(&s, CODE + at, &of, &found, NULL));
+	return found.cfa.offset == rows[at ? 1 : 0].cfa.offset &&
+	       !memcmp(&found.fp, &fp, sizeof(fp));
+}
+
+int main(void)
+{
+	static const struct sfjit_row borrowed[] = {
+		ROW(0, SP(112), SFJIT_NO_RULE), ROW(4, SP(144), SFJIT_NO_RULE),
+	};
+	static const struct sfjit_row called[] = {
+		ROW(0, SP(8), SFJIT_NO_RULE), ROW(4, SP(144), SFJIT_NO_RULE),
+	};
+	static const struct sfjit_row saves[] = {
+		ROW(0, SP(112), SFJIT_SAVED(-16)),
+		ROW(4, SP(144), SFJIT_SAVED(-16)),
+	};
+	static const struct sfjit_row framed[] = {
+		ROW(0, SFJIT_REG(SFJIT_X86_64_FP, 16), SFJIT_NO_RULE),
+		ROW(4, SP(144), SFJIT_NO_RULE),
+	};
+	const struct sfjit_rule none = SFJIT_NO_RULE, saved = SFJIT_SAVED(-16);
+
+	TRUE("borrowed: its first row", becomes(borrowed, 2, 0, odd));
+	TRUE("borrowed: each row", becomes(borrowed, 2, 4, odd));
+	TRUE("called: stays", becomes(called, 2, 0, none) &&
+	     becomes(called, 2, 4, none));
+	TRUE("with a rule for the frame pointer: stays",
+	     becomes(saves, 2, 0, saved) && becomes(saves, 2, 4, saved));
+	TRUE("found by the frame pointer: stays",
+	     becomes(framed, 2, 0, none));
+	return finish();
+}

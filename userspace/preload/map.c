@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Libraries whose JIT says nothing of its code, and uses the frame pointer for
+ * other things. They map memory for it by this call, which goes to the next
+ * mmap() of the program; before this module has looked that up, to the kernel.
+ *
+ * _dl_find_object() takes no lock: who maps memory may hold any.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "jit.h"
+#include "sys.h"
+
+#define EXPORT	__attribute__((visibility("default")))
+
+typedef void *(*map)(void *start, size_t length, int protection, int flags,
+		     int fd, off_t offset);
+
+EXPORT void *mmap(void *start, size_t length, int protection, int flags,
+		  int fd, off_t offset);
+EXPORT void *mmap64(void *start, size_t length, int protection, int flags,
+		    int fd, off64_t offset);
+
+static map next_mmap;
+
+/* PCRE2's compiler, sljit, has a register for each of its own. */
+static const char *const without_fp[] = { "libpcre2-", NULL };
+
+__attribute__((constructor)) static void look_up(void)
+{
+	next_mmap = (map)dlsym(RTLD_NEXT, "mmap");
+}
+
+static bool is_without_fp(const void *caller)
+{
+	const char *const *name = without_fp, *file;
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)caller, &found) ||
+	    !found.dlfo_link_map->l_name)
+		return false;
+	file = strrchr(found.dlfo_link_map->l_name, '/');
+	file = file ? file + 1 : found.dlfo_link_map->l_name;
+	while (*name && strncmp(file, *name, strlen(*name)))
+		name++;
+	return *name;
+}
+
+static void *do_map(void *start, size_t length, int protection, int flags,
+		    int fd, off_t offset, const void *caller)
+{
+	void *ret = next_mmap ?
+		next_mmap(start, length, protection, flags, fd, offset) :
+		(void *)syscall(SYS_mmap, start, length, protection, flags, fd,
+				offset);
+
+	if (ret != MAP_FAILED && (protection & PROT_EXEC) &&
+	    (flags & MAP_ANONYMOUS) && is_without_fp(caller))
+		jit_ends(ret, length);
+	return ret;
+}
+
+void *mmap(void *start, size_t length, int protection, int flags, int fd,
+	   off_t offset)
+{
+	return do_map(start, length, protection, flags, fd, offset,
+		      __builtin_return_address(0));
+}
+
+void *mmap64(void *start, size_t length, int protection, int flags, int fd,
+	     off64_t offset)
+{
+	return do_map(start, length, protection, flags, fd, offset,
+		      __builtin_return_address(0));
+}
