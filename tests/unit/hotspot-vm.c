@@ -48,8 +48,14 @@ struct fake_block {
 	uint8_t		used;
 };
 
+struct fake_source {
+	uint64_t	other;
+	const void	*code;
+};
+
 struct fake_method {
 	const char	*name;
+	struct fake_source *of;
 	uintptr_t	begin, end, deopt, entry, verified_entry, osr_entry;
 	int32_t		size, frame_complete, frame_size, exception, stub,
 			entry_bci, compile_id;
@@ -91,6 +97,7 @@ static const struct struct_entry all_structs[] = {
 	PLAIN("CodeHeap", "_log2_segment_size", fake_heap, log2_segment),
 	PLAIN("VirtualSpace", "_low", fake_space, low),
 	PLAIN("VirtualSpace", "_high", fake_space, high),
+	PLAIN("HeapBlock::Header", "_length", fake_block, length),
 	PLAIN("HeapBlock::Header", "_used", fake_block, used),
 	PLAIN("CodeBlob", "_name", fake_method, name),
 	PLAIN("CodeBlob", "_size", fake_method, size),
@@ -99,6 +106,7 @@ static const struct struct_entry all_structs[] = {
 	PLAIN("CodeBlob", "_frame_size", fake_method, frame_size),
 	PLAIN("CodeBlob", "_code_begin", fake_method, begin),
 	PLAIN("CodeBlob", "_code_end", fake_method, end),
+	PLAIN("CompiledMethod", "_method", fake_method, of),
 	PLAIN("CompiledMethod", "_deopt_handler_begin", fake_method, deopt),
 	PLAIN("nmethod", "_exception_offset", fake_method, exception),
 	PLAIN("nmethod", "_stub_offset", fake_method, stub),
@@ -107,6 +115,7 @@ static const struct struct_entry all_structs[] = {
 	PLAIN("nmethod", "_osr_entry_point", fake_method, osr_entry),
 	PLAIN("nmethod", "_entry_bci", fake_method, entry_bci),
 	PLAIN("nmethod", "_compile_id", fake_method, compile_id),
+	PLAIN("Method", "_code", fake_source, code),
 	STATIC("AbstractInterpreter", "_code", queue_at),
 	{ "StubQueue", "_stub_buffer", "", 0, 0, NULL },
 	{ "StubQueue", "_queue_begin", "", 0, 8, NULL },
@@ -264,9 +273,95 @@ static void check_methods(void)
 	     !vm_is_buffer(&vm, m->begin + 8, "native nmethod"));
 	TRUE("names of buffers", stub_is_kept("I2C/C2I adapters(LL)@0x1") &&
 	     stub_is_kept("get_cpu_info_stub") &&
+	     stub_is_kept("unwind_exception Runtime1 stub") &&
+	     stub_is_kept("g1_post_barrier_slow") &&
 	     !stub_is_kept("exception_blob") && !stub_is_kept(""));
 	TRUE("a free segment", !vm_method(&vm, heap.memory.low, &method));
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
+}
+
+/* ---- Methods that are installed -------------------------------------- */
+
+static const char kind[] = "nmethod";
+static struct fake_source sources[4];
+
+static struct fake_method *install(unsigned int at, unsigned int nr,
+				   unsigned int source)
+{
+	struct fake_method *m = put_method(at, nr);
+
+	m->name = kind;
+	m->of = sources + source;
+	sources[source].code = m;
+	return m;
+}
+
+/* A character for each that is found: where it is in 'all'. */
+static const char *found_in(const struct vm *vm, struct fake_method **all)
+{
+	const struct vm_method like = { .name = (uintptr_t)kind };
+	static char text[20];
+	struct vm_place place = { };
+	struct vm_method m;
+	unsigned int n = 0, i;
+
+	while (n < sizeof(text) - 1 &&
+	       vm_next_installed(vm, &like, &place, &m)) {
+		for (i = 0; i < 4 && m.begin != all[i]->begin; i++)
+			;
+		text[n++] = "0123?"[i];
+	}
+	text[n] = '\0';
+	return text;
+}
+
+#define FOUND(name, want) do { \
+	const char *got = found_in(&vm, all); \
+	result(!strcmp(got, want), name, "'%s', expected '%s'", got, want); \
+} while (0)
+
+static void check_installed(void)
+{
+	struct fake_method *all[4];
+	struct fake_block *block;
+	struct vm vm;
+
+	set_up(&vm);
+	memset(&text, 0, sizeof(text));
+	FOUND("an empty heap has none", "");
+	all[0] = install(0, 10, 0);
+	all[1] = install(10, 6, 1);
+	all[2] = install(16, 20, 2);
+	all[3] = install(36, SEGMENTS - 36, 3);
+	FOUND("all that are installed", "0123");
+	sources[1].code = all[0];
+	FOUND("one that is not yet, or not any more", "023");
+	sources[1].code = all[1];
+	all[1]->of = (void *)16;
+	FOUND("one that is being made", "023");
+	all[1]->of = sources + 1;
+	all[1]->name = "nmethod, of another kind";
+	FOUND("one of another kind", "023");
+	all[1]->name = kind;
+	all[1]->end = 0;
+	FOUND("one that makes no sense", "023");
+	all[1]->end = heap.memory.high + 1;
+	FOUND("one that ends behind the heap", "023");
+	install(10, 6, 1);
+	block = (struct fake_block *)all[1] - 1;
+	block->used = 0;
+	FOUND("a free block", "023");
+	block->used = 1;
+	block->length = 0;
+	FOUND("a block without a length", "01");
+	block->length = SEGMENTS - 10;
+	FOUND("a block up to the end of the heap", "01");
+	block->length = SEGMENTS - 9;
+	FOUND("a block that leaves the heap", "01");
+	block->length = UINT64_MAX;
+	FOUND("a length that wraps around", "01");
+	block->length = SEGMENTS - 11;
+	FOUND("a block too small for a method", "01");
 }
 
 static void refused(const char *name, size_t member, int64_t value,
@@ -349,6 +444,7 @@ int main(void)
 {
 	check_missing();
 	check_methods();
+	check_installed();
 	check_nonsense();
 	check_here();
 	return finish();

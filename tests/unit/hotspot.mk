@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-# The parts of the agent for HotSpot that need no Java, with the sanitizers.
+# What looks at instructions, and the parts of the agent for HotSpot that need no
+# Java, with the sanitizers.
 
-HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, hotspot-flow hotspot-vm \
+HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, flow-bare hotspot-flow hotspot-vm \
 	hotspot-abi)
 
 TESTS += $(HOTSPOT_UNIT)
@@ -19,5 +20,5 @@ $(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/lib/case.c \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow \
 		-iquote userspace/hotspot $(JDK_INC) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -o $@ $< tests/lib/case.c \
-		arch/x86_64/flow/insn.c arch/x86_64/flow/flow.c \
+		$(wildcard arch/x86_64/flow/*.c) \
 		userspace/hotspot/vm.c userspace/hotspot/stubs.c

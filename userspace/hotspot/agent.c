@@ -6,7 +6,8 @@
  *
  * Events of compiled methods come from a queue, after the code was installed.
  * Until then stacks end in it, as they do in all code of a heap that is not
- * described.
+ * described. So when events follow each other, the agent looks for the code of
+ * those that still wait.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,7 +58,9 @@ static void publish(const struct flow_code *code,
 		    const struct vm_method *method)
 {
 	uintptr_t start = (uintptr_t)code->text - code->lead;
-	struct table_code new = { .start = start, .end = start + code->lead + code->size };
+	struct table_code new = {
+		.start = start, .end = start + code->lead + code->size,
+	};
 	struct flow_rows rows;
 
 	if (flow_rows(code, &rows))
@@ -67,7 +70,8 @@ static void publish(const struct flow_code *code,
 	if (method)
 		new.method = *method;
 	table_lock();
-	if (table_add(&new))
+	/* A collection may have freed it, and told so, meanwhile. */
+	if ((method && !vm_method_is(&vm, method)) || table_add(&new))
 		free(rows.rows);
 	table_unlock();
 }
@@ -152,6 +156,36 @@ static void class_name(char *signature)
 		signature[length - 1] = '\0';
 }
 
+static void publish_once(const struct vm_method *m)
+{
+	bool known;
+
+	table_lock();
+	known = table_has(m);
+	table_unlock();
+	if (!known)
+		publish_method(m);
+}
+
+/*
+ * Pieces of heaps are made anew once for all of them. What goes meanwhile is
+ * found when the collection that frees it ends.
+ */
+static void publish_installed(const struct vm_method *like)
+{
+	struct vm_place place = { };
+	struct vm_method m;
+
+	table_lock();
+	table_hold();
+	table_unlock();
+	while (vm_next_installed(&vm, like, &place, &m))
+		publish_once(&m);
+	table_lock();
+	table_release();
+	table_unlock();
+}
+
 /* Stubs for calls of interpreted methods are called, and no part of it. */
 static void write_names(const struct vm_method *m, const char *name)
 {
@@ -188,17 +222,37 @@ static void name_method(ti_env ti, void *method, const struct vm_method *m)
 		TI(ti, TI_DEALLOCATE, char *)(ti, class);
 }
 
+static int64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/*
+ * If an event comes sooner after the one before than that took, more may wait.
+ */
+static bool is_behind(int64_t now, int64_t begin, int64_t end)
+{
+	return now - end < end - begin;
+}
+
 static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 		    int32_t map_length, const void *map, const void *info)
 {
+	static __thread int64_t begin, end;
+	int64_t now = clock_ns();
 	struct vm_method m;
 
-	if (!started)
+	if (!started || !vm_method(&vm, (uintptr_t)start, &m))
 		return;
-	if (!vm_method(&vm, (uintptr_t)start, &m))
-		return;
-	publish_method(&m);
+	if (is_behind(now, begin, end))
+		publish_installed(&m);
+	publish_once(&m);
 	name_method(ti, method, &m);
+	begin = now;
+	end = clock_ns();
 }
 
 /*

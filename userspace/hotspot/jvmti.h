@@ -4,7 +4,8 @@
  *
  * What the agent uses of the JVM tool interface, so that no JDK is needed to
  * build it. The specification numbers functions, events and capabilities; the
- * numbers are fixed. tests/unit/hotspot-abi.c compares them with a JDK's header.
+ * numbers are fixed. tests/unit/hotspot-abi.c compares them with a JDK's
+ * header.
  */
 #ifndef SFJIT_JVMTI_H
 #define SFJIT_JVMTI_H

@@ -19,8 +19,8 @@ struct kind {
 
 /*
  * Handlers are called by the interpreter's native entry, entries of methods get
- * the sender's stack pointer in r13. Bytecodes, whose names are one word, run in
- * the frame of a method, and so do the addresses that methods return to.
+ * the sender's stack pointer in r13. Bytecodes, whose names are one word, run
+ * in the frame of a method, and so do the addresses that methods return to.
  */
 static const struct kind codelets[] = {
 	{ "*method entry point*", FLOW_SENDER },
@@ -80,9 +80,11 @@ enum flow_kind stub_kind(const char *name, const void *code)
 	return find(stubs, name);
 }
 
+/* The last two have no frame of their own in what the VM says of them. */
 static const char *const kept[] = {
 	"I2C/C2I adapters*", "InlineCacheBuffer", "native signature handlers",
-	"jni_fast_*", "*_stub", "vtable*", "itable*", NULL,
+	"jni_fast_*", "*_stub", "vtable*", "itable*", "* Runtime1 stub",
+	"*_barrier_slow", NULL,
 };
 
 bool stub_is_kept(const char *name)

@@ -136,6 +136,22 @@ static void add_row(struct builder *b, const struct sfjit_row *row,
 	function->size = end - function->addr;
 }
 
+/*
+ * A section with a row that no walk can use is refused. Where a return address
+ * was popped into a register, the CFA is the stack pointer.
+ */
+static bool is_usable(const struct sfjit_row *row)
+{
+	struct sfjit_row first = *row;
+	const struct sfjit_function function = {
+		.addr = PIECE, .size = 1, .nr_rows = 1, .rows = &first,
+	};
+
+	first.start = 0;
+	return row->cfa.base != SFJIT_BASE_NONE &&
+	       sfjit_section_size(&function, 1) > 0;
+}
+
 static void add_code(struct builder *b, const struct table_code *code,
 		     const struct piece *piece)
 {
@@ -153,10 +169,10 @@ static void add_code(struct builder *b, const struct table_code *code,
 			end = piece->end;
 		if (start >= end)
 			continue;
-		if (code->rows[i].cfa.base == SFJIT_BASE_NONE)
-			b->open = false;
-		else
+		if (is_usable(code->rows + i))
 			add_row(b, code->rows + i, start, end);
+		else
+			b->open = false;
 	}
 }
 
@@ -168,7 +184,8 @@ static void collect(struct builder *b, const struct piece *piece)
 	     i < nr_codes && codes[i].start < piece->end; i++)
 		add_code(b, codes + i, piece);
 	for (i = 0; i < b->nr; i++)
-		b->functions[i].rows = b->rows + (uintptr_t)b->functions[i].rows;
+		b->functions[i].rows = b->rows +
+				       (uintptr_t)b->functions[i].rows;
 }
 
 /* A section without functions is that of one, which is then not counted. */
@@ -341,6 +358,15 @@ int table_add(const struct table_code *code)
 	held--;
 	change(code->start, code->end);
 	return 0;
+}
+
+bool table_has(const struct vm_method *method)
+{
+	size_t i = first_behind(method->begin);
+
+	return i < nr_codes && codes[i].start == method->begin &&
+	       codes[i].method.blob == method->blob &&
+	       codes[i].method.compile_id == method->compile_id;
 }
 
 void table_remove(uintptr_t start)

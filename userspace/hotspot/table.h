@@ -54,6 +54,9 @@ void table_release(void);
 /* Adds code, in place of what overlaps it. @code is copied. */
 int table_add(const struct table_code *code);
 
+/* Whether that method's code is there. */
+bool table_has(const struct vm_method *method);
+
 /* Forgets the code that starts at @start. */
 void table_remove(uintptr_t start);
 

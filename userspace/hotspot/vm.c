@@ -3,6 +3,8 @@
 /* Reads the VM's own description of its data, and that data. */
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "vm.h"
 
@@ -25,6 +27,7 @@ static const struct wanted wanted[] = {
 	FIELD("CodeHeap", "_log2_segment_size", heap_log2_segment),
 	FIELD("VirtualSpace", "_low", space_low),
 	FIELD("VirtualSpace", "_high", space_high),
+	FIELD("HeapBlock::Header", "_length", block_length),
 	FIELD("HeapBlock::Header", "_used", block_used),
 	SIZE("HeapBlock", block_size),
 	FIELD("CodeBlob", "_name", blob_name),
@@ -33,6 +36,7 @@ static const struct wanted wanted[] = {
 	FIELD("CodeBlob", "_frame_size", blob_frame_size),
 	FIELD("CodeBlob", "_code_begin", blob_code_begin),
 	FIELD("CodeBlob", "_code_end", blob_code_end),
+	FIELD("CompiledMethod", "_method", method_of),
 	FIELD("CompiledMethod", "_deopt_handler_begin", method_deopt),
 	FIELD("nmethod", "_exception_offset", method_exception),
 	FIELD("nmethod", "_stub_offset", method_stub),
@@ -41,6 +45,7 @@ static const struct wanted wanted[] = {
 	FIELD("nmethod", "_osr_entry_point", method_osr_entry),
 	FIELD("nmethod", "_entry_bci", method_entry_bci),
 	FIELD("nmethod", "_compile_id", method_compile_id),
+	FIELD("Method", "_code", code_of),
 	FIELD("AbstractInterpreter", "_code", interpreter),
 	FIELD("StubQueue", "_stub_buffer", queue_buffer),
 	FIELD("StubQueue", "_queue_begin", queue_begin),
@@ -286,14 +291,12 @@ static bool is_sane(const struct vm_method *m, uintptr_t pc)
 	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
 }
 
-bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
+static void read_method(const struct vm *vm, uintptr_t blob,
+			struct vm_method *m)
 {
-	uintptr_t blob = find_blob(vm, pc);
-
-	if (!blob)
-		return false;
 	*m = (struct vm_method){
 		.blob = blob,
+		.name = read_word(blob + vm->blob_name),
 		.compile_id = read_int(blob + vm->method_compile_id),
 		.begin = read_word(blob + vm->blob_code_begin),
 		.end = read_word(blob + vm->blob_code_end),
@@ -307,12 +310,90 @@ bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
 	};
 	m->frame_complete = m->begin +
 			    read_int(blob + vm->blob_frame_complete);
-	m->is_native = is_named((const char *)read_word(blob + vm->blob_name),
-				"native nmethod");
+	m->is_native = is_named((const char *)m->name, "native nmethod");
 	/* -1: entered at the start, else at a loop */
 	if (read_int(blob + vm->method_entry_bci) != -1)
 		m->osr_entry = read_word(blob + vm->method_osr_entry);
+}
+
+bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
+{
+	uintptr_t blob = find_blob(vm, pc);
+
+	if (!blob)
+		return false;
+	read_method(vm, blob, m);
 	return is_sane(m, pc);
+}
+
+/* The first block of a heap, and the one behind another. */
+static bool next_block(const struct vm *vm, const struct vm_heap *heap,
+		       struct vm_place *place)
+{
+	int shift = read_int(heap->object + vm->heap_log2_segment);
+	uint64_t length;
+
+	if (!place->block) {
+		place->block = heap->low;
+		return heap->low < heap->high;
+	}
+	length = read_word(place->block + vm->block_length);
+	/* Blocks have a length, and end in their heap. */
+	if (!length || length >= (heap->high - place->block) >> shift)
+		return false;
+	place->block += length << shift;
+	return true;
+}
+
+/* Its memory may be gone: what a block has that is being made is anything. */
+static uintptr_t installed_code(const struct vm *vm, uintptr_t method)
+{
+	uintptr_t code = 0;
+	struct iovec to = { &code, sizeof(code) };
+	struct iovec from = { (void *)(method + vm->code_of), sizeof(code) };
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(code))
+		return 0;
+	return code;
+}
+
+/* Methods take more than this, and what is read of one is in front of it. */
+#define METHOD_HEAD	256
+
+/* When the VM has set Method::_code, all else of the blob is there. */
+static bool is_installed(const struct vm *vm, const struct vm_method *like,
+			 const struct vm_heap *heap, uintptr_t block)
+{
+	uintptr_t blob = block + vm->block_size;
+
+	return heap->high - block > METHOD_HEAD &&
+	       *(const volatile bool *)(block + vm->block_used) &&
+	       read_word(blob + vm->blob_name) == like->name &&
+	       installed_code(vm, read_word(blob + vm->method_of)) == blob;
+}
+
+bool vm_next_installed(const struct vm *vm, const struct vm_method *like,
+		       struct vm_place *place, struct vm_method *m)
+{
+	struct vm_heap heaps[VM_MAX_HEAPS];
+	unsigned int nr = vm_heaps(vm, heaps);
+
+	while (place->heap < nr) {
+		if (!next_block(vm, heaps + place->heap, place)) {
+			place->heap++;
+			place->block = 0;
+			continue;
+		}
+		if (!is_installed(vm, like, heaps + place->heap, place->block))
+			continue;
+		read_method(vm, place->block + vm->block_size, m);
+		/* Its code is in the heap, whatever was written meanwhile. */
+		if (is_sane(m, m->begin) &&
+		    m->begin >= heaps[place->heap].low &&
+		    m->end <= heaps[place->heap].high)
+			return true;
+	}
+	return false;
 }
 
 bool vm_method_is(const struct vm *vm, const struct vm_method *m)

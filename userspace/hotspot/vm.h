@@ -17,7 +17,7 @@ struct vm_table {
 	const char	*entries;
 	uint64_t	stride;
 	uint64_t	type_name;
-	uint64_t	field_name;	/* gHotSpotVMStructs only, as the next */
+	uint64_t	field_name;	/* of gHotSpotVMStructs, as the next */
 	uint64_t	is_static;
 	uint64_t	offset;
 	uint64_t	address;
@@ -34,6 +34,7 @@ struct vm {
 	uint64_t	heap_log2_segment;
 	uint64_t	space_low;
 	uint64_t	space_high;
+	uint64_t	block_length;
 	uint64_t	block_used;
 	uint64_t	block_size;		/* sizeof(HeapBlock) */
 	uint64_t	blob_name;
@@ -42,6 +43,7 @@ struct vm {
 	uint64_t	blob_frame_size;
 	uint64_t	blob_code_begin;
 	uint64_t	blob_code_end;
+	uint64_t	method_of;		/* what it was compiled from */
 	uint64_t	method_deopt;
 	uint64_t	method_exception;
 	uint64_t	method_stub;
@@ -50,6 +52,7 @@ struct vm {
 	uint64_t	method_osr_entry;
 	uint64_t	method_entry_bci;
 	uint64_t	method_compile_id;
+	uint64_t	code_of;		/* Method::_code */
 	uint64_t	interpreter;		/* AbstractInterpreter::_code */
 	uint64_t	queue_buffer;
 	uint64_t	queue_begin;
@@ -94,6 +97,7 @@ unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS]);
 /* A compiled method, as it was installed. Addresses are 0 where it has none. */
 struct vm_method {
 	uintptr_t	blob;
+	uintptr_t	name;		/* of its kind, in the VM */
 	uint32_t	compile_id;
 	uintptr_t	begin;
 	uintptr_t	end;
@@ -113,6 +117,20 @@ bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *method);
 
 /* Whether that method is still there. */
 bool vm_method_is(const struct vm *vm, const struct vm_method *method);
+
+/* Where a walk through the blocks of all heaps is; 0 begins. */
+struct vm_place {
+	unsigned int	heap;
+	uintptr_t	block;
+};
+
+/*
+ * The next method of the kind of @like that calls of it lead to; false behind
+ * the last. Other threads may make and free blocks meanwhile: what they just
+ * write may be missed, or lead to none behind it.
+ */
+bool vm_next_installed(const struct vm *vm, const struct vm_method *like,
+		       struct vm_place *place, struct vm_method *method);
 
 /*
  * Whether the code is all of a buffer with that name, which compilers have for
