@@ -3,8 +3,8 @@
 /*
  * One trampoline per code object, found through the code object's extra data.
  *
- * Only the main interpreter: the index of the extra data and the evaluator
- * belong to an interpreter, and evaluate() has no time to look them up.
+ * Each interpreter gives out indexes of extra data itself. evaluate() has no
+ * time to look up whose turn it is, so that all have to give the same one.
  */
 #include <stdbool.h>
 
@@ -14,6 +14,7 @@
 typedef PyObject *(*trampoline)(PyThreadState *, struct _PyInterpreterFrame *,
 				int, long, long, _PyFrameEvalFunction);
 
+/* Set once, by the first interpreter; each may have a lock of its own. */
 static struct sfjit_pool *pool;
 static Py_ssize_t extra_index = -1;
 
@@ -27,7 +28,7 @@ static char without;
  */
 static void release(void *extra)
 {
-	if (extra != &without)
+	if (extra && extra != &without)
 		sfjit_tramp_put(pool, extra);
 }
 
@@ -98,24 +99,57 @@ static PyObject *evaluate(PyThreadState *thread,
 				   _PyEval_EvalFrameDefault);
 }
 
-static int prepare(void)
+/* Interpreters count up; what is in front of the index of all is left unused. */
+static bool request_index(void)
 {
-	int ret = 0;
+	Py_ssize_t index, first = -1;
 
-	if (extra_index < 0)
-		extra_index = PyUnstable_Eval_RequestCodeExtraIndex(release);
-	if (extra_index < 0) {
-		PyErr_SetString(PyExc_RuntimeError,
-				"no extra data of code objects is left");
+	do
+		index = PyUnstable_Eval_RequestCodeExtraIndex(release);
+	while (index >= 0 &&
+	       index < __atomic_load_n(&extra_index, __ATOMIC_ACQUIRE));
+	if (index < 0)
+		return false;
+	return __atomic_compare_exchange_n(&extra_index, &first, index, false,
+					   __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE) || first == index;
+}
+
+/* An interpreter gives an index out once, however often this is installed. */
+static int share_index(PyInterpreterState *interp)
+{
+	PyObject *notes = PyInterpreterState_GetDict(interp);
+
+	if (!notes) {
+		PyErr_NoMemory();
 		return -1;
 	}
-	if (!pool)
-		ret = sfjit_pool_create(SFJIT_TRAMP_ARG, &pool);
+	if (PyDict_GetItemString(notes, "sfjit"))
+		return 0;
+	if (!request_index()) {
+		PyErr_SetString(PyExc_RuntimeError,
+				"the extra data of code objects is in use");
+		return -1;
+	}
+	return PyDict_SetItemString(notes, "sfjit", Py_True);
+}
+
+static int share_pool(void)
+{
+	struct sfjit_pool *mine, *first = NULL;
+	int ret;
+
+	if (__atomic_load_n(&pool, __ATOMIC_ACQUIRE))
+		return 0;
+	ret = sfjit_pool_create(SFJIT_TRAMP_ARG, &mine);
 	if (ret) {
 		errno = -ret;
 		PyErr_SetFromErrno(PyExc_OSError);
 		return -1;
 	}
+	if (!__atomic_compare_exchange_n(&pool, &first, mine, false,
+					 __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		sfjit_pool_retire(mine);
 	return 0;
 }
 
@@ -126,17 +160,12 @@ int evaluator_install(void)
 
 	if (old == evaluate)
 		return 0;
-	if (interp != PyInterpreterState_Main()) {
-		PyErr_SetString(PyExc_RuntimeError,
-				"works in the main interpreter only");
-		return -1;
-	}
 	if (old != _PyEval_EvalFrameDefault) {
 		PyErr_SetString(PyExc_RuntimeError,
 				"another frame evaluator is installed");
 		return -1;
 	}
-	if (prepare())
+	if (share_index(interp) || share_pool())
 		return -1;
 	_PyInterpreterState_SetEvalFrameFunc(interp, evaluate);
 	return 0;

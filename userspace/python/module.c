@@ -79,8 +79,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyModuleDef_Slot slots[] = {
-	{ Py_mod_multiple_interpreters,
-	  Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED },
+	{ Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
 	{ Py_mod_gil, Py_MOD_GIL_USED },
 	{ },
 };

@@ -8,9 +8,9 @@ py::function:file. The rest of the interpreter has to be walkable too:
 
     sfjit run -- python3 -m sfjit script.py
 
-In the main interpreter only. A call from Python to Python uses C stack, as
-with -X perf: very deep recursion ends with RecursionError whatever
-sys.setrecursionlimit() allows.
+Each interpreter of a process that is to be seen calls install() itself. A call
+from Python to Python uses C stack, as with -X perf: very deep recursion ends
+with RecursionError whatever sys.setrecursionlimit() allows.
 """
 
 import os
