@@ -65,11 +65,11 @@ guest_command() {
 # The repository with what was built, and the command.
 pack_payload() {
 	guest_command "$@" >"$run/.guest-command"
-	_built=$(cd "$O" && ls -d bin lib tests gen module 2>/dev/null) || :
+	_built=$(cd "$O" && ls -d bin lib tests gen module examples 2>/dev/null) || :
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
 	for _b in $_built; do
-		pack -r --transform='s|^|build/|' --exclude=tests/fuzz \
+		pack -r --transform='s|^|build/|S' --exclude=tests/fuzz \
 			-C "$O" "$_b" || return
 	done
 }

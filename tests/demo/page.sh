@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# The demo's page in headless Chromium: drawn without network, readable data in
-# it, search works; a screenshot has every colour it should and none it should
-# not. SHOT=FILE keeps the picture.
+# The pages of the demo and of tools/jits in headless Chromium: drawn without
+# network, readable data in them, search works; a screenshot has every colour it
+# should and none it should not. SHOT=FILE keeps the picture.
 
 set -eu
 # shellcheck source=tests/lib/case.sh
@@ -48,4 +48,11 @@ chrome shot --screenshot="$tmp/plain.png" "file://$page"
 chrome shot --screenshot="$tmp/found.png" "file://$page#search=EVALFRAME"
 [ -z "${SHOT:-}" ] || cp "$tmp/found.png" "$SHOT"
 also python3 -B tests/demo/test_page.py "$tmp" "$page"
+
+python3 -B tests/jits/page_output.py "$tmp/jits"
+python3 -B tools/jits.d/analyse --page "$tmp/jits" >"$tmp/log" 2>&1 ||
+	{ cat "$tmp/log"; exit 1; }
+chrome jits --dump-dom "file://$tmp/jits/flamegraph.html"
+also python3 -B tests/jits/test_page.py "$tmp/jits/flamegraph.html" \
+	"$tmp/jits.dom"
 finish

@@ -73,8 +73,48 @@ APART int by_pointer(int n)
 	return pointer(n) + sum;
 }
 
+/* Without call frame information. */
+int bare(int n);
+__asm__(".text\n.type bare, @function\nbare: mov %edi, %eax; nop; ret");
+
+/* Ends with a jump there, for whose return address it speaks. */
+APART int jumper_to_bare(int n)
+{
+	SAY(jumper_to_bare);
+	printf("bare %lx %lx\n", where(bare),
+	       where(__builtin_return_address(0)));
+	return bare(n + 1);
+}
+
+APART int caller_of_bare(int n)
+{
+	SAY(caller_of_bare);
+	return jumper_to_bare(n + 1) + sum;
+}
+
+/* Empty, so that it can be made to lead elsewhere; and what calls it. */
+APART void __jit_debug_register_code(void)
+{
+}
+
+int caller_of_empty(void), behind_empty(void);
+__asm__(".text\n.type caller_of_empty, @function\n"
+	"caller_of_empty: .cfi_startproc\n"
+	"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+	"call __jit_debug_register_code\n"
+	"behind_empty: add $8, %rsp\n.cfi_adjust_cfa_offset -8\n"
+	"ret\n.cfi_endproc");
+
+APART void call_empty(void)
+{
+	printf("__jit_debug_register_code %lx %lx\n",
+	       where(__jit_debug_register_code), where(behind_empty));
+	caller_of_empty();
+}
+
 int main(void)
 {
 	SAY(main);
-	return outer(1) + caller(1) + by_pointer(1) < 0;
+	call_empty();
+	return outer(1) + caller(1) + by_pointer(1) + caller_of_bare(1) < 0;
 }

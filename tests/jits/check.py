@@ -57,7 +57,9 @@ def main():
         result = json.load(file)
     least = read_least(sys.argv[2])
     for name in sys.argv[3:]:
-        program(name, result[name], least[name])
+        check(f'{name}: has been recorded', name in result, list(result))
+        if name in result:
+            program(name, result[name], least[name])
     finish()
 
 

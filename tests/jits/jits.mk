@@ -39,6 +39,29 @@ $(O)/tests/jits/lli.bc: tests/jits/lli.cc
 	@mkdir -p $(@D)
 	clang++ -Wall -O2 -emit-llvm -c -o $@ $<
 
+$(O)/tests/jits/llvm.bc: tests/jits/lli.cc
+	@mkdir -p $(@D)
+	clang++ -Wall -O2 -DROUNDS=256 -DSTUBS -emit-llvm -c -o $@ $<
+
+$(O)/tests/jits/without: tests/jits/without.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -Wall -Wextra -Isframegen/include $(CFLAGS) -o $@ $<
+
+# With Debian 13's LLVM, which they find in the guest. The module calls a function
+# of theirs.
+LLVM_EXAMPLES := $(addprefix $(O)/examples/, llvm_jitlink llvm_rtdyld)
+
+$(LLVM_EXAMPLES): $(O)/examples/%: userspace/examples/%.cc \
+		userspace/examples/llvm_run.h $(sfjit_h) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	llvm=$$(tools/llvm) && $(CXX) -std=c++17 -Wall -Wextra \
+		-Wno-unused-parameter -O1 -fno-rtti -isystem $$llvm/include \
+		-Iuserspace/include -Isframegen/include -o $@ $< \
+		$(O)/lib/libsfjit.a $$llvm/libLLVM.so \
+		-Wl,--allow-shlib-undefined -Wl,--export-dynamic -pthread
+
+llvm-examples: $(LLVM_EXAMPLES) $(O)/tests/jits/llvm.bc $(O)/tests/jits/without
+
 # HotSpot inlines no method of more than 325 bytes of bytecode.
 hotspot_bulk = $(foreach n,1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 \
 	21 22 23 24 25 26 27 28 29 30 31 32 33 34,x = x * 31 + $(n) ^ x >>> 3;)
@@ -55,4 +78,4 @@ jits-programs: $(O)/tests/jits/lli.bc $(O)/tests/diff/jits-oracle \
 	$(O)/tests/replay/recorder $(O)/tests/jits/llvmpipe \
 	$(O)/tests/jits/qemu.img
 
-.PHONY: jits-programs jits-java
+.PHONY: jits-programs jits-java llvm-examples

@@ -5,7 +5,8 @@
 # usage: tests/jits/jits.sh IMAGE [NAME...]
 #
 # As many stacks of these programs, or all of this image, are exact as `least'
-# says, without sfjit none or few, and no more are silently wrong.
+# says, without sfjit none or few, and no more are silently wrong.  The program
+# `broken' is recorded first, and fails; the others are recorded all the same.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
@@ -14,6 +15,13 @@ shift
 # shellcheck disable=SC2046 # words
 [ $# != 0 ] || set -- $(tools/jits.d/image --programs "$image")
 
-JITS_SECONDS=${JITS_SECONDS:-3} tools/jits.d/run "$tmp" "$image" "$@"
+status=0
+JITS_SECONDS=${JITS_SECONDS:-3} tools/jits.d/run "$tmp" "$image" broken "$@" \
+	2>"$tmp/stderr" || status=$?
+cat "$tmp/stderr" >&2
+is "a program that fails: the status" 1 $status
+like "a program that fails: it is named" \
+	"*jits: recording broken failed: see */jits-$image.log*" \
+	"$(cat "$tmp/stderr")"
 also python3 -B tests/jits/check.py "$tmp/result.json" tests/jits/least "$@"
 finish

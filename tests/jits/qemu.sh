@@ -9,7 +9,8 @@ qemu_stamp() {
 
 rm -f /tmp/qemu.runs
 (
-	until [ -s /tmp/qemu.runs ]; do
+	for _ in $(seq 300); do
+		[ ! -s /tmp/qemu.runs ] || break
 		sleep 0.2
 	done
 	qemu_stamp begin

@@ -140,6 +140,30 @@ def test_jump_leads_nowhere_else():
           (True, 'silently wrong: ' + WRONG_CALL))
 
 
+def test_jump_to_code_without_call_frame_information():
+    equal(verdict(program.stack('bare', 'bare', 'caller_of_bare')),
+          (True, None))
+
+
+def test_no_jump_to_code_without_call_frame_information():
+    equal(verdict(program.stack('bare', 'middle', 'outer')),
+          (True, 'silently wrong: ' + WRONG_CALL))
+
+
+def test_empty_function_that_leads_to_the_module():
+    leaf = Frame(0x7f0000001000, None, None, '/lib/libsfjit-preload.so', 16)
+    equal(verdict([leaf, program.behind('__jit_debug_register_code'),
+                   program.start()]), (True, None))
+    equal(verdict([leaf, program.behind('inner'), program.start()]),
+          (True, 'silently wrong: no call in jits-calls leads to '
+           'libsfjit-preload.so'))
+    other = leaf._replace(dso='/lib/libother.so')
+    equal(verdict([other, program.behind('__jit_debug_register_code'),
+                   program.start()]),
+          (True, 'silently wrong: no call in jits-calls leads to '
+           'libother.so'))
+
+
 def test_call_by_pointer():
     equal(verdict(program.stack('pointed', 'pointed', 'by_pointer')),
           (True, None))

@@ -10,6 +10,8 @@
 
 set -eu
 export LC_ALL=C.UTF-8
+# shellcheck source=tools/modules.sh
+. "$PWD/tools/modules.sh"
 
 out=$1
 seconds=${DEMO_SECONDS:-12}
@@ -100,23 +102,13 @@ python() {
 		python3 -m sfjit $program "$out/$1.after.truth" @seconds
 }
 
-# The analysis reads their .eh_frame.
-copy_modules() {
-	mkdir -p "$out/root"
-	sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' "$out"/*.txt |
-		sort -u | while read -r file; do
-		case $file in /tmp/perf-*.map) continue ;; esac
-		[ ! -f "$file" ] || cp -L --parents "$file" "$out/root"
-	done
-}
-
 [ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
 mkdir -p "$out"
 uname -r >"$out/kernel"
 c_trampolines
 python python fp
 python python-defer fp,defer
-copy_modules
+copy_modules "$out"
 tar -C "$out" -cf - . | gzip -1 >"$out.tar.gz"
 rm -rf "$out"
 echo "demo: recorded"

@@ -10,10 +10,13 @@
 #   .counters.PID why walks in this process ended, in its last second
 # and root/ with the ELF files that the samples hit.  MODE is before, without
 # sfjit, fp or defer.  Programs that the oracle judges have .rec.gz instead of .txt,
-# of the modes before and fp, which the recorder of tests/replay took.
+# of the modes before and fp, which the recorder of tests/replay took.  `failed'
+# has the NAMEs of which nothing is there.
 
 set -eu
 export LC_ALL=C.UTF-8
+# shellcheck source=tools/modules.sh
+. "$PWD/tools/modules.sh"
 
 # shellcheck disable=SC2034 # by the programs
 seconds=$1
@@ -24,6 +27,7 @@ period=4000000
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
 sfjit=$PWD/build/bin/sfjit
 options=		# of sfjit run, by the programs
+without=		# by those that cover themselves: runs them as before
 dir=$PWD/tests/jits
 
 die() {
@@ -32,6 +36,7 @@ die() {
 }
 
 failed() {
+	[ -z "$watch" ] || kill "$watch"
 	tail -n 20 "$base.log" >&2
 	die "$1 of $base failed"
 }
@@ -47,12 +52,12 @@ modes() {
 
 # record NAME MODE COMMAND...: under `sfjit run $options'
 record() {
-	base=$out/$1.$2 graph=fp run=
+	base=$out/$1.$2 graph=fp run= watch=
 	case $2 in
-	before | before.rec) ;;
-	fp | fp.rec) run="$sfjit run $options --" ;;
-	defer) run="$sfjit run $options --" graph=fp,defer ;;
+	before | before.rec) run=$without ;;
+	*) [ -n "$without" ] || run="$sfjit run $options --" ;;
 	esac
+	[ "$2" != defer ] || graph=fp,defer
 	shift 2
 	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run:+${run##*/} }$*" |
 		sed "s|$out/[^ ]*|LOG|; s|$dir|tests/jits|" >"$base.cmd"
@@ -80,9 +85,10 @@ watch_counters() {
 # take_stacks COMMAND...: of $run
 take_stacks() {
 	watch_counters &
-	_watch=$!
+	watch=$!
 	perf_record "$@"
-	kill $_watch
+	kill $watch
+	watch=
 	perf script --ns --no-inline -i /tmp/perf.data -F $fields \
 		>"$base.txt" 2>>"$base.log" || failed "perf script"
 	rm /tmp/perf.data
@@ -105,26 +111,31 @@ take_registers() {
 	gzip -1 "$base"
 }
 
-# The analysis reads their .eh_frame.
-copy_modules() {
-	mkdir -p "$out/root"
-	cat "$out"/*.txt 2>/dev/null |
-		sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' | sort -u | while read -r file; do
-		case $file in /tmp/perf-*.map) continue ;; esac
-		[ ! -f "$file" ] || cp -L --parents "$file" "$out/root"
+all_modes() {
+	# shellcheck disable=SC2034 # by the programs
+	for mode in $(modes "$1"); do
+		# shellcheck source=/dev/null
+		. "$dir/$1.sh"
 	done
+}
+
+# A subshell that is a condition would not end at an error.
+attempt() {
+	set +e
+	(set -e && all_modes "$1")
+	_status=$?
+	set -e
+	[ $_status != 0 ] || return 0
+	rm -f "$out/$1".*
+	echo "$1" >>"$out/failed"
 }
 
 [ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
 mkdir -p "$out"
 uname -r >"$out/kernel"
 for name; do
-	# shellcheck disable=SC2034 # by the programs
-	for mode in $(modes "$name"); do
-		# shellcheck source=/dev/null
-		. "$dir/$name.sh"
-	done
+	attempt "$name"
 done
-copy_modules
+copy_modules "$out"
 tar -C "$out" -cf - . | gzip -1 >"$out.tar.gz"
 rm -rf "$out"

@@ -8,6 +8,7 @@ stack that lacks a function which was called directly is found out, without
 symbols and without the tables that it was made of. A call by a pointer may have
 led anywhere.
 """
+import os
 import struct
 
 from sfdemo import calls, elf
@@ -22,6 +23,9 @@ NOTRACK = 0x3e
 RESTORER = b'\x48\xc7\xc0\x0f\0\0\0\x0f\x05'
 # What a call by a symbol that is not bound yet goes through.
 LINKER = 'ld-linux'
+# Over these empty functions the module writes a jump to itself.
+MODULE = 'libsfjit-preload.so'
+DIVERTED = '__jit_debug_register_code', '_dl_debug_state'
 
 
 def jump_targets(code, start):
@@ -138,8 +142,22 @@ class Native:
         if key not in self.pairs:
             below = self.place(callee, called)
             self.pairs[key] = self.look(caller, below) or \
-                self.binds(caller, below)
+                self.binds(caller, below) or self.diverts(caller, callee)
         return self.pairs[key]
+
+    def diverts(self, caller, callee):
+        """Whether a function was called that now leads to the module."""
+        if not callee.dso or os.path.basename(callee.dso) != MODULE:
+            return False
+        module = self.modules.get(caller.dso)
+        target = calls.direct_call_before(module, module.address(caller.off))
+        if target is None:
+            return False
+        symbols = self.symbols(module)
+        slot = symbols.stub(target)
+        if slot is not None:
+            return symbols.slots.get(slot) in DIVERTED
+        return target in [symbols.defined.get(name) for name in DIVERTED]
 
     def binds(self, caller, below):
         """
@@ -181,7 +199,11 @@ class Native:
         while ways:
             module, target = ways.pop()
             found = module.cfi.function(target)
-            # Code without call frame information is not looked into.
+            # Code without call frame information is not looked into; where a
+            # function jumps there, it is all that is entered.
+            if not found and seen:
+                entered.add((module, None))
+                continue
             if not found or len(seen) == MOST:
                 return ANYWHERE
             entered.add((module, found[0]))
@@ -199,8 +221,7 @@ class Native:
         code = module.bytes_at(start, end)
         if jumps_by_pointer(code):
             return ANYWHERE
-        return [(module, to) for to in set(jump_targets(code, start))
-                if module.cfi.function(to)]
+        return [(module, to) for to in set(jump_targets(code, start))]
 
     def by_pointer(self, module, slot):
         """The definitions of the symbol that this slot is for."""

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+#
+# copy_modules DIRECTORY: the files that the samples in its .txt files hit, to
+# root/ there.  The analysis reads their .eh_frame.  Runs in the guest.
+
+copy_modules() {
+	mkdir -p "$1/root"
+	cat "$1"/*.txt 2>/dev/null |
+		sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' | sort -u |
+		while read -r _file; do
+			case $_file in /tmp/perf-*.map) continue ;; esac
+			[ ! -f "$_file" ] ||
+				cp -L --parents "$_file" "$1/root"
+		done
+}
