@@ -4,9 +4,9 @@
 # Programs of the benchmarks: those for this machine in build/bench/bin, static
 # ones for the guest in build/tests/bench.
 
-BENCH_HOST := $(addprefix $(O)/bench/bin/, encode publish walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, hostile live-growth plain-v3.so \
-	walk windows)
+BENCH_HOST := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi)
+BENCH_GUEST := $(addprefix $(O)/tests/bench/, free-list hostile live-growth \
+	plain-v3.so start walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
@@ -28,6 +28,11 @@ $(O)/bench/bin/walk-cfi: bench/native/walk-cfi.c
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
 
 $(O)/bench/bin/publish: bench/native/publish.c $(BENCH_DEPS) $(sfjit_h) \
+		$(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
+$(O)/bench/bin/area: bench/native/area.c $(BENCH_DEPS) $(sfjit_h) \
 		$(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
@@ -90,6 +95,16 @@ $(O)/tests/bench/live-growth: $(addprefix bench/guest/, live-growth.c \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread
+
+$(O)/tests/bench/free-list: bench/guest/free-list.c $(BENCH_GUEST_SRC) \
+		$(BENCH_DEPS) $(sfjit_h) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+		$(O)/lib/libsfjit.a -pthread
+
+$(O)/tests/bench/start: bench/guest/start.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $<
 
 $(O)/tests/bench/plain-v3.so: bench/guest/plain-v3.c $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)

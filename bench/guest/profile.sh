@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# usage: profile.sh SECONDS costs|hits		in a guest
+# usage: profile.sh SECONDS LONG costs|hits		in a guest
 #
 # Profiles the demo's Python program at 999 Hz, by samples of the module
-# sframe_probe, which counts their instructions, for so many seconds in each way.
+# sframe_probe, which counts their instructions: for so many seconds in each way,
+# for LONG through windows.
 # Prints lines
 #	mode NAME SAMPLES INSTRUCTIONS FRAMES
 #	cut SAMPLES		of mode default: by the deadline
@@ -14,7 +15,7 @@
 # Frames of mode dwarf are not counted.
 
 set -eu
-seconds=$1
+seconds=$1 long=$2
 probe=/sys/module/sframe_probe/parameters
 walk_us=/proc/sys/kernel/sframe_walk_us
 period=1001001
@@ -26,7 +27,7 @@ export PYTHONPATH
 # The function that a step calls when there are no rules for it.
 look_up=0x$(awk '$3 == "sframe_read" { print $1 }' /proc/kallsyms)
 
-with() { echo build/bin/sfjit run -- python3 -m sfjit $program "$tmp/stamp" "$seconds"; }
+with() { echo build/bin/sfjit run -- python3 -m sfjit $program "$tmp/stamp" "${1:-$seconds}"; }
 without() { echo python3 $program "$tmp/stamp" "$seconds"; }
 
 # profile OPTION... -- COMMAND...
@@ -65,7 +66,7 @@ costs() {
 	mode fp "$(frames)"
 	profile --call-graph=dwarf -- $(with)
 	mode dwarf 0
-	profile --call-graph=fp -- $(with)
+	profile --call-graph=fp -- $(with "$long")
 	mode windows "$(frames)"
 
 	echo 50 >$walk_us
@@ -79,11 +80,11 @@ costs() {
 # shellcheck disable=SC2046
 hits() {
 	count="perf stat -a -x, -o $tmp/stat -e mem:$look_up:x:k --"
-	profile --call-graph=fp -- $(with)
+	profile --call-graph=fp -- $(with "$long")
 	echo "steps $(frames)" \
 		"$(sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$tmp/stat")"
 }
 
 count=
-$2
+$3
 rm -rf "$tmp"

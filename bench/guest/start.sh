@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# usage: start.sh WHERE RUNS START
+#
+# By the program START: programs that end at once, without and with sfjit run,
+# whose tables are in the cache. Lines "WHERE NAME HOW NANOSECONDS".
+
+set -eu
+where=$1 runs=$2 start=$3
+cd "$(dirname "$0")/../.."
+export XDG_CACHE_HOME="${TMPDIR:-/tmp}/start-cache"
+mkdir -p "$XDG_CACHE_HOME"
+sfjit=${O:-build}/bin/sfjit
+
+both() {
+	_name=$1
+	shift
+	"$start" "$where $_name plain" "$runs" "$@"
+	"$start" "$where $_name sfjit" "$runs" "$sfjit" run -- "$@"
+}
+
+# What is called so may be a script that looks for it.
+both python3 "$(python3 -c 'import sys; print(sys.executable)')" -I -c pass
+both true /bin/true

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * area MILLISECONDS: nanoseconds for a function that is published in an area and
+ * taken back, by 1, 2 and 8 threads at once into the same area. Prints lines
+ * "WHERE:THREADS VALUE". The time is that of all threads together, divided by
+ * the number of all functions: with two CPUs half as much for two threads as
+ * for one is the best. WHERE is
+ *
+ *   apart	each thread has a part of the area
+ *   anywhere	at places that were dealt out in no order, as by a free list
+ *   turns	neighbours are of different threads, which publish them at the
+ *		same time
+ *
+ * Each value is the least of the runs, one of each kind by turns: other
+ * programs on this machine only add to it.
+ */
+#include <err.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../live.h"
+
+/* Eight megabytes of code, none of which is there. */
+#define FUNCTIONS	65536
+#define TEXT		0x7e0000000000UL
+#define MOST		8
+
+static struct live_function functions[FUNCTIONS];
+static struct sfjit_area *area;
+static pthread_barrier_t barrier;
+
+enum where { APART, ANYWHERE, TURNS };
+
+struct thread {
+	pthread_t	id;
+	enum where	where;
+	size_t		first, step, nr;
+	double		start, end;
+};
+
+static size_t shuffled[FUNCTIONS];
+
+/* The same in each run of the program. */
+static void shuffle(void)
+{
+	uint64_t state = 1;
+	size_t i, j, kept;
+
+	for (i = 0; i < FUNCTIONS; i++)
+		shuffled[i] = i;
+	for (i = FUNCTIONS - 1; i; i--) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		j = (state >> 33) % (i + 1);
+		kept = shuffled[i];
+		shuffled[i] = shuffled[j];
+		shuffled[j] = kept;
+	}
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static const struct sfjit_function *nth(const struct thread *thread, size_t i)
+{
+	size_t at = thread->first + i * thread->step;
+
+	if (thread->where == ANYWHERE)
+		at = shuffled[at];
+	return &functions[at].function;
+}
+
+static void publish_and_withdraw(const struct thread *thread)
+{
+	const struct sfjit_function *f;
+	size_t i;
+
+	for (i = 0; i < thread->nr; i++)
+		if (sfjit_area_publish(area, nth(thread, i)))
+			errx(1, "function %zu cannot be published", i);
+	for (i = 0; i < thread->nr; i++) {
+		f = nth(thread, i);
+		if (sfjit_area_withdraw(area, (void *)(uintptr_t)f->addr))
+			errx(1, "function %zu is not there", i);
+	}
+}
+
+static void *run_thread(void *argument)
+{
+	struct thread *thread = argument;
+
+	pthread_barrier_wait(&barrier);
+	thread->start = now();
+	publish_and_withdraw(thread);
+	thread->end = now();
+	return NULL;
+}
+
+/* Nanoseconds for a function. */
+static double run(unsigned int nr, enum where where)
+{
+	struct thread threads[MOST];
+	double start = 0, end = 0;
+	unsigned int i;
+
+	pthread_barrier_init(&barrier, NULL, nr);
+	for (i = 0; i < nr; i++) {
+		threads[i].nr = FUNCTIONS / nr;
+		threads[i].where = where;
+		threads[i].first = where == TURNS ? i : i * threads[i].nr;
+		threads[i].step = where == TURNS ? nr : 1;
+		if (pthread_create(&threads[i].id, NULL, run_thread,
+				   &threads[i]))
+			errx(1, "no thread");
+	}
+	for (i = 0; i < nr; i++) {
+		pthread_join(threads[i].id, NULL);
+		if (!i || threads[i].start < start)
+			start = threads[i].start;
+		if (threads[i].end > end)
+			end = threads[i].end;
+	}
+	pthread_barrier_destroy(&barrier);
+	return (end - start) / FUNCTIONS;
+}
+
+static const struct {
+	const char	*name;
+	enum where	where;
+	unsigned int	threads;
+} kinds[] = {
+	{ "apart:1", APART, 1 },
+	{ "apart:2", APART, 2 },
+	{ "apart:8", APART, 8 },
+	{ "anywhere:1", ANYWHERE, 1 },
+	{ "anywhere:2", ANYWHERE, 2 },
+	{ "anywhere:8", ANYWHERE, 8 },
+	{ "turns:1", TURNS, 1 },
+	{ "turns:2", TURNS, 2 },
+	{ "turns:8", TURNS, 8 },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+int main(int argc, char **argv)
+{
+	double budget = argc == 2 ? atof(argv[1]) * 1e6 : 0, end, ns;
+	double least[KINDS] = { 0 };
+	size_t i;
+
+	if (budget <= 0)
+		errx(2, "usage: area MILLISECONDS");
+	for (i = 0; i < FUNCTIONS; i++)
+		live_fill(&functions[i], TEXT, i);
+	shuffle();
+	if (sfjit_area_create((void *)TEXT, FUNCTIONS * LIVE_FUNCTION_SIZE, 64,
+			      0, &area))
+		errx(1, "no area");
+	/* The section and the stacks of threads are touched. */
+	run(MOST, APART);
+	end = now() + budget;
+	do {
+		for (i = 0; i < KINDS; i++) {
+			ns = run(kinds[i].threads, kinds[i].where);
+			if (!least[i] || ns < least[i])
+				least[i] = ns;
+		}
+	} while (now() < end);
+	for (i = 0; i < KINDS; i++)
+		printf("%s %.2f\n", kinds[i].name, least[i]);
+	sfjit_area_retire(area);
+	return 0;
+}
