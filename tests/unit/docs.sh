@@ -47,7 +47,7 @@ done <"$tmp/paths"
 verdict "paths"
 
 # Links of Markdown and of reStructuredText.
-words '\]\([^)#]*\)|<[[:alnum:]_./-]+\.(rst|md)>' |
+words '\]\([^)# ]*\)|<[[:alnum:]_./-]+\.(rst|md)>' |
 	sed 's/ \](/ /; s/ </ /; s/[)>]$//' >"$tmp/links"
 while read -r file link; do
 	[ -e "$(dirname "$file")/$link" ] || bad "$file links to $link"
@@ -102,7 +102,7 @@ constant $threats "64 rows of an FDE" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant $sframe_rst "up to 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
-constant Documentation/jit-guide.rst "at most 64 rows of a function" \
+constant Documentation/jit-guide.rst "at most 64 rows of an entry" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 constant $threats "2^24 FDEs" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
@@ -212,6 +212,14 @@ sed '/^<!-- [a-z]* -->$/,/^<!-- end/d; /^```/,/^```/d' README.md |
 		!/`(tools|bench|build\/bin)\// { gsub(/\n/, " "); print }' \
 	>"$tmp/bad"
 verdict "numbers in README.md have their command"
+
+# Lines that integrations take.
+tests/patterns/lines | while read -r line; do
+	tr -s ' ' <Documentation/jit-guide.rst |
+		grep -qxF "$(echo "$line" | tr -s ' ')" ||
+		bad "jit-guide.rst does not have the line '$line'"
+done
+verdict "lines of integrations"
 
 # shellcheck disable=SC2086
 grep -nE '/(root|home|work)/|—|[Ii]ssue #?[0-9]' $docs >"$tmp/bad"
