@@ -115,19 +115,37 @@ static void retire_all(struct user *user, const char *name)
 	IS(name, windows - nr_windows, 4);
 }
 
-static bool is_good(const struct user *user, unsigned int functions)
+static struct sfjit_table table_of(const struct user *user)
 {
 	struct sfjit_area_info info;
-	struct sfjit_table table;
 
-	if (user->jit->stat(user->area, &info))
-		return false;
-	table = (struct sfjit_table){
+	MUST(!user->jit->stat(user->area, &info));
+	return (struct sfjit_table){
 		info.section, info.length, user->text, AREA,
 		SFJIT_TABLE_LIVE, 0,
 	};
-	return !sfjit_check(&table, NULL) &&
-	       (functions == UINT32_MAX || info.functions == functions);
+}
+
+static bool is_good(const struct user *user, unsigned int functions)
+{
+	struct sfjit_table table = table_of(user);
+	struct sfjit_area_info info;
+
+	MUST(!user->jit->stat(user->area, &info));
+	return !sfjit_check(&table, NULL) && info.functions == functions;
+}
+
+/*
+ * A fork may have come between the entries of a function that another thread
+ * was publishing. Walks end there.
+ */
+static bool is_usable(const struct user *user)
+{
+	struct sfjit_table table = table_of(user);
+	struct sfjit_complaint complaint;
+
+	return !sfjit_check(&table, &complaint) ||
+	       !strcmp(complaint.reason, "fde_order");
 }
 
 /* ---- Forks ------------------------------------------------------------ */
@@ -171,7 +189,7 @@ static int use(const struct user *user)
 {
 	int failed = 0;
 
-	failed |= !is_good(user, UINT32_MAX);
+	failed |= !is_usable(user);
 	failed |= !!user->jit->reset(user->area, NULL, 0) << 1;
 	failed |= !is_good(user, 0) << 2;
 	failed |= !!pass(user, 0) << 3;
@@ -188,7 +206,7 @@ static int use_both(void)
 static void test_forks(void)
 {
 	pthread_t threads[2];
-	unsigned int i, bad = 0, status = 0;
+	unsigned int i, status, bad = 0, last = 0;
 	unsigned long before;
 	void *errors;
 
@@ -200,9 +218,10 @@ static void test_forks(void)
 	for (i = 0; i < NR_FORKS; i++) {
 		status = in_child(use_both);
 		bad += !!status;
+		last = status ?: last;
 	}
 	result(!bad, "children of forks", "%u failed, the last with %u", bad,
-	       status);
+	       last);
 	TRUE("the parent goes on meanwhile", nr_changes > before);
 	stop = 1;
 	for (i = 0; i < 2; i++) {
@@ -222,21 +241,16 @@ static int own_goes_on(void)
 
 static void test_close(void)
 {
-	struct sfjit_area_info info;
 	struct sfjit_table table;
 	int windows;
 
 	IS("publish in the plugin", pass(&plugin, 0), 0);
-	MUST(!plugin.jit->stat(plugin.area, &info));
+	table = table_of(&plugin);
 	windows = nr_windows;
 	IS("dlclose with windows", dlclose(handle), 0);
 	TRUE("the plugin is not there any more",
 	     !dlopen(plugin_path, RTLD_NOLOAD | RTLD_NOW));
 	IS("its windows are", nr_windows, windows);
-	table = (struct sfjit_table){
-		info.section, info.length, plugin.text, AREA,
-		SFJIT_TABLE_LIVE, 0,
-	};
 	IS("as the kernel wants them", sfjit_check(&table, NULL), 0);
 	IS("fork without it", in_child(own_goes_on), 0);
 	IS("own area", own.jit->reset(own.area, NULL, 0), 0);

@@ -788,7 +788,8 @@ int sfjit_live_stat(const struct sfjit_live *live,
  *
  * fork is permitted at any time. In the child, a function that another thread
  * was publishing or taking back can be taken back (again), unless that returns
- * -ENOENT, and published.
+ * -ENOENT, and published; until then walks end in it, and sfjit_check() may
+ * complain of "fde_order".
  */
 struct sfjit_area;
 
