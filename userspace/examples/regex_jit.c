@@ -3,23 +3,28 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Regular expressions: each is compiled into a block of its own, which is freed
- * with it. A window for each block, which the library gives a section. The code
- * calls itself for each try, and a function of C for classes of characters.
+ * with it. A block has its section behind its code, so that who runs it needs no
+ * more than <sfjit/client.h>. The code calls itself for each try, and a function
+ * of C for classes of characters.
  */
 #define _GNU_SOURCE
+#include <stdbool.h>
 #include <sys/mman.h>
+
+#include <sfjit/client.h>
 
 #include "emit.h"
 
 #define BLOCKS	8
 #define BLOCK	4096
+#define SECTION	1024		/* where it begins in a block */
 #define ROUND_NS 8000000
 
 /* A compiled expression. */
 struct regex {
 	unsigned char	*text;
 	uint32_t	size;
-	struct sfjit_code *code;
+	bool		has_window;
 };
 
 __attribute__((noinline)) void is_word(void)
@@ -59,18 +64,23 @@ static int emit_match(struct emit *e, unsigned char *text,
 
 static void compile(struct regex *regex, unsigned long number)
 {
+	unsigned char *section = regex->text + SECTION;
 	struct sfjit_function f;
 	struct emit e;
 	char name[64];
+	int length;
 
 	if (mprotect(regex->text, BLOCK, PROT_READ | PROT_WRITE))
 		exit(1);
 	check(emit_match(&e, regex->text, &f), "rows");
+	length = sfjit_section_fill(section, BLOCK - SECTION, &f, 1);
+	check(length, "section");
 	if (mprotect(regex->text, BLOCK, PROT_READ | PROT_EXEC))
 		exit(1);
 	/* Without a window stacks are shorter, which is no reason to stop. */
-	if (sfjit_register_functions(&f, 1, &regex->code))
-		regex->code = NULL;
+	regex->has_window = !sfjit_client_register((uintptr_t)regex->text,
+						   section, length,
+						   regex->text, f.size);
 	regex->size = f.size;
 	snprintf(name, sizeof(name), "r%lu>r%lu,is_word", number, number);
 	sfjit_names_load(&f, BLOCK - f.size, name);
@@ -80,7 +90,9 @@ static void free_regex(struct regex *regex)
 {
 	if (!regex->size)
 		return;
-	check(sfjit_code_retire(regex->code), "retire");
+	if (regex->has_window)
+		check(sfjit_client_unregister((uintptr_t)regex->text),
+		      "unregister");
 	sfjit_names_drop(regex->text, regex->size);
 	regex->size = 0;
 }
