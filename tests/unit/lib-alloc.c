@@ -180,6 +180,34 @@ static void put_tramp(void)
 	entry = NULL;
 }
 
+static char directory[] = "/tmp/lib-alloc-XXXXXX";
+
+static int open_names(void)
+{
+	return sfjit_names_open(SFJIT_NAMES_MAP | SFJIT_NAMES_LOG |
+				SFJIT_NAMES_JITDUMP, directory);
+}
+
+static void close_names(void)
+{
+	IS("close", sfjit_names_close(), 0);
+}
+
+static int load_name(void)
+{
+	return sfjit_names_load(&function, 256, "alloc::name");
+}
+
+static void drop_name(void)
+{
+	IS("drop", sfjit_names_drop(text, 32), 0);
+}
+
+static int grow_live(void)
+{
+	return sfjit_live_grow(live, text, 4096, 16, 64);
+}
+
 /* What a call that fails must not have made; @in_pool: or in an epoch. */
 static bool nothing_is_made(bool in_pool)
 {
@@ -246,6 +274,51 @@ static void mapping_fails(const char *name, int (*make)(void),
 	TRUE(name, nothing_is_made(false));
 	IS(name, make(), 0);
 	undo();
+}
+
+/* The dump stays open, and has the name that could be written. */
+static void test_names(void)
+{
+	char path[64];
+
+	MUST(mkdtemp(directory));
+	fail_call = "mmap";
+	IS("jitdump without a mapping", open_names(), -ENOMEM);
+	IS("no name is asked for", load_name(), 0);
+	fail_call = NULL;
+	each_fails("names_open", open_names, close_names, 0, false);
+	MUST(!open_names());
+	each_fails("names_load", load_name, drop_name, 1, false);
+	close_names();
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, getpid());
+	IS("the dump", unlink(path), 0);
+	snprintf(path, sizeof(path), "/tmp/sfjit-%d.names", getpid());
+	IS("the log", unlink(path), 0);
+	rmdir(directory);
+}
+
+/* The window keeps its section, and what is in it. */
+static void test_grow(void)
+{
+	struct sfjit_live_info before, after;
+	int windows;
+
+	MUST(!create_live());
+	MUST(!sfjit_live_publish(live, &function));
+	windows = nr_windows;
+	IS("stat", sfjit_live_stat(live, &before), 0);
+	fail_call = "mmap";
+	IS("live_grow", grow_live(), -ENOMEM);
+	fail_call = NULL;
+	IS("stat", sfjit_live_stat(live, &after), 0);
+	TRUE("live_grow: as before", !memcmp(&before, &after, sizeof(after)));
+	IS("live_grow: the window", nr_windows, windows);
+	nr_asked = 0;
+	IS("live_grow", grow_live(), 0);
+	IS("live_grow allocates nothing else", nr_asked, 0);
+	IS("what was there is in the new one", sfjit_live_withdraw(live, text),
+	   0);
+	retire_live();
 }
 
 /* These are told not to. */
@@ -322,6 +395,8 @@ int main(void)
 	retire_pool();
 	mapping_fails("mapping of a live window", create_live, retire_live);
 	mapping_fails("mapping of a pool", create_pool, retire_pool);
+	test_grow();
+	test_names();
 	test_none();
 	unlink(map_path(getpid()));
 	return finish();
