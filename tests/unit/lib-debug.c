@@ -5,6 +5,8 @@
  * Description: with SFJIT_DEBUG each wrong integration is told on stderr and by
  * the return value, on a kernel without windows too; a right one is not.
  */
+#include <pthread.h>
+
 #include "lib-prctl.h"
 
 /* What SFJIT_DEBUG does when the library is loaded. */
@@ -258,6 +260,56 @@ static void test_fork(void)
 	quiet("the parent's is there", unreg(text + PAGE));
 }
 
+/* What a child does: a fork is enough. */
+static int nothing(void)
+{
+	return 0;
+}
+
+static volatile bool done, goes_on;
+
+static void *make_windows(void *argument)
+{
+	long wrong = 0;
+
+	while (!done) {
+		struct sfjit_live *live;
+
+		wrong += !!sfjit_live_create(text + PAGE, PAGE, 4, 16, &live);
+		wrong += !!sfjit_live_retire(live);
+	}
+	return (void *)wrong;
+}
+
+/* Threads that wait for each other have all signals blocked. */
+static void *watch(void *argument)
+{
+	do {
+		goes_on = false;
+		sleep(20);
+	} while (goes_on && !done);
+	MUST(done);
+	return NULL;
+}
+
+static void test_forks(void)
+{
+	pthread_t thread, watcher;
+	void *wrong;
+	int i;
+
+	MUST(!pthread_create(&thread, NULL, make_windows, NULL));
+	MUST(!pthread_create(&watcher, NULL, watch, NULL));
+	for (i = 0; i < 300; i++) {
+		MUST(!in_child(nothing));
+		goes_on = true;
+	}
+	done = true;
+	MUST(!pthread_join(thread, &wrong));
+	MUST(!pthread_cancel(watcher));
+	quiet("forks beside windows", (long)wrong);
+}
+
 static int aborts(void)
 {
 	sfjit_debug_start(true);
@@ -287,6 +339,7 @@ int main(void)
 	test_kernel();
 	test_live();
 	test_fork();
+	test_forks();
 	IS("abort", in_child(aborts), 256 + SIGABRT);
 	return finish();
 }

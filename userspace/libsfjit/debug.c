@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,25 +42,24 @@ static bool overflow;		/* some windows are not here */
 static bool aborts;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sigset_t saved_mask;	/* of the holder */
+static struct sfjit_quiet saved;	/* of the holder */
 
 /* As in lock.c, which may be held already. */
 static void take_lock(void)
 {
-	sigset_t all, mask;
+	struct sfjit_quiet quiet;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	sfjit_be_quiet(&quiet);
 	pthread_mutex_lock(&lock);
-	saved_mask = mask;
+	saved = quiet;
 }
 
 static void release_lock(void)
 {
-	sigset_t mask = saved_mask;
+	struct sfjit_quiet quiet = saved;
 
 	pthread_mutex_unlock(&lock);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	sfjit_end_quiet(&quiet);
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -403,7 +401,7 @@ static const struct sfjit_debug debug = {
 void sfjit_debug_start(bool abort_too)
 {
 	aborts = abort_too;
-	pthread_atfork(take_lock, release_lock, release_lock);
+	sfjit_set_inner_lock(take_lock, release_lock);
 	sfjit_debug = &debug;
 }
 

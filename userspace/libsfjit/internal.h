@@ -8,6 +8,7 @@
 #ifndef SFJIT_INTERNAL_H
 #define SFJIT_INTERNAL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,9 +23,24 @@ static inline bool sfjit_wraps(const void *start, size_t length)
 	return (uintptr_t)start + length < (uintptr_t)start;
 }
 
-/* One lock for the state of pools and of the perf map, held over fork. */
+/* While a thread is quiet it runs no handler of a signal, and is not cancelled. */
+struct sfjit_quiet {
+	sigset_t	mask;
+	int		cancel;
+};
+
+void sfjit_be_quiet(struct sfjit_quiet *quiet);
+void sfjit_end_quiet(const struct sfjit_quiet *quiet);
+
+/*
+ * One lock for the state of pools and of the perf map, held over fork. Its
+ * holder is quiet.
+ */
 void sfjit_lock(void);
 void sfjit_unlock(void);
+
+/* Another lock, which may be taken inside of that one: forks take both. */
+void sfjit_set_inner_lock(void (*take)(void), void (*release)(void));
 
 /*
  * Makes an object of so many bytes, zeroed before @init fills it as @how says.
@@ -43,6 +59,12 @@ int sfjit_lock_for_new(void);
 
 /* What a forked child does before its fork returns, under the lock, or NULL. */
 extern void (*sfjit_in_child)(void);
+
+/*
+ * A thread other than the first forked this process, or one before it: the
+ * thread whose number is the process's runs on a stack of the C library.
+ */
+extern bool sfjit_first_is_forked;
 
 /* Private memory, readable and writable. Return 0 or -errno. */
 int sfjit_map(size_t length, int flags, unsigned char **memory);

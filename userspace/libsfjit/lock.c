@@ -7,42 +7,90 @@
  * fork() takes the lock, so that a child finds consistent state. A signal
  * handler may fork, too: signals stay blocked while the lock is held, or a
  * handler in the holder's own thread would deadlock. That costs two
- * system calls, on paths that a JIT takes once per function.
+ * system calls, on paths that a JIT takes once per function. Files are written
+ * under the lock, which makes cancellation points: a thread that ended there
+ * would leave it locked.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
-#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sigset_t saved_mask;	/* of the holder */
+static struct sfjit_quiet saved;	/* of the holder */
 static int watch_error;		/* -errno: forks do not take the lock */
 
+static struct {
+	void (*take)(void);
+	void (*release)(void);
+} inner;
+
+static bool forks_first;	/* while the lock is held for a fork */
+
 void (*sfjit_in_child)(void);
+bool sfjit_first_is_forked;
+
+void sfjit_be_quiet(struct sfjit_quiet *quiet)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &quiet->mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet->cancel);
+}
+
+void sfjit_end_quiet(const struct sfjit_quiet *quiet)
+{
+	pthread_setcancelstate(quiet->cancel, NULL);
+	pthread_sigmask(SIG_SETMASK, &quiet->mask, NULL);
+}
 
 void sfjit_lock(void)
 {
-	sigset_t all, mask;
+	struct sfjit_quiet quiet;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	sfjit_be_quiet(&quiet);
 	pthread_mutex_lock(&lock);
-	saved_mask = mask;
+	saved = quiet;
 }
 
 void sfjit_unlock(void)
 {
-	sigset_t mask = saved_mask;
+	struct sfjit_quiet quiet = saved;
 
 	pthread_mutex_unlock(&lock);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	sfjit_end_quiet(&quiet);
 }
 
-static void unlock_in_child(void)
+void sfjit_set_inner_lock(void (*take)(void), void (*release)(void))
 {
+	inner.take = take;
+	inner.release = release;
+}
+
+static void before_fork(void)
+{
+	sfjit_lock();
+	if (inner.take)
+		inner.take();
+	forks_first = syscall(SYS_gettid) == getpid() && !sfjit_first_is_forked;
+}
+
+static void after_fork(void)
+{
+	if (inner.release)
+		inner.release();
+	sfjit_unlock();
+}
+
+static void in_child(void)
+{
+	sfjit_first_is_forked = !forks_first;
 	if (sfjit_in_child)
 		sfjit_in_child();
-	sfjit_unlock();
+	after_fork();
 }
 
 /*
@@ -55,8 +103,7 @@ static void unlock_in_child(void)
 __attribute__((constructor(101)))
 static void watch_forks(void)
 {
-	watch_error = -pthread_atfork(sfjit_lock, sfjit_unlock,
-				      unlock_in_child);
+	watch_error = -pthread_atfork(before_fork, after_fork, in_child);
 }
 
 int sfjit_lock_for_new(void)
