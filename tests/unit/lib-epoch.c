@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include "lib-prctl.h"
 
@@ -1048,6 +1049,131 @@ static void test_fork_in_scan(void)
 	end();
 }
 
+/* The C library gave its stack to the thread that is the child's first. */
+static int scan_forked(void)
+{
+	return scan_here() < 0 || stat_of().unknown || stat_of().unanswered;
+}
+
+static long fork_and_scan(void)
+{
+	MUST(!unlink_one());
+	return in_child(scan_forked);
+}
+
+static void test_fork_of_thread(void)
+{
+	start_unlinked(0);
+	scan_timeout = TIMEOUT;
+	scan_stacks = NULL;
+	IS("a child of a thread knows the thread's stack",
+	   in_thread(fork_and_scan), 0);
+	end();
+}
+
+/* ---- What comes between ----------------------------------------------- */
+
+#define NR_HANDLED	50
+
+static atomic_ulong counter;
+static atomic_int nr_handled, nr_waited;
+
+static void *count(void *argument)
+{
+	while (!atomic_load(&stop)) {
+		atomic_fetch_add(&counter, 1);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* As a collector's, which stops the thread until another one has worked. */
+static void wait_for_other(int signal)
+{
+	unsigned long before = atomic_load(&counter);
+	struct timespec t = { 0, 1000000 };
+	int i;
+
+	for (i = 0; i < 2000 && atomic_load(&counter) == before; i++)
+		nanosleep(&t, NULL);
+	atomic_fetch_add(&nr_waited, i == 2000);
+	atomic_fetch_add(&nr_handled, 1);
+}
+
+static long scan_often(void)
+{
+	long wrong = 0;
+
+	while (atomic_load(&nr_handled) < NR_HANDLED)
+		wrong += unlink_and_scan() < 0;
+	return wrong;
+}
+
+static void test_signals_in_scan(void)
+{
+	struct itimerval often = { { 0, 3000 }, { 0, 3000 } }, never = { 0 };
+	pthread_t thread;
+	sigset_t alarm;
+
+	start_unlinked(0);
+	scan_timeout = TIMEOUT;
+	scan_stacks = NULL;
+	atomic_store(&stop, false);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	MUST(!pthread_sigmask(SIG_BLOCK, &alarm, NULL));
+	MUST(!pthread_create(&thread, NULL, count, NULL));
+	MUST(!pthread_sigmask(SIG_UNBLOCK, &alarm, NULL));
+	MUST(signal(SIGALRM, wait_for_other) != SIG_ERR);
+	MUST(!setitimer(ITIMER_REAL, &often, NULL));
+	IS("scans beside signals", scan_often(), 0);
+	MUST(!setitimer(ITIMER_REAL, &never, NULL));
+	atomic_store(&stop, true);
+	MUST(!pthread_join(thread, NULL));
+	IS("no handler runs while others are stopped",
+	   atomic_load(&nr_waited), 0);
+	end();
+}
+
+static void *be_cancelled(void *argument)
+{
+	long (*function)(void) = *(long (**)(void))argument;
+
+	clear_below();
+	MUST(!pthread_cancel(pthread_self()));
+	return (void *)function();
+}
+
+static long name_it(void)
+{
+	return sfjit_perf_map_name(text(), 16, "cancelled");
+}
+
+static void not_cancelled(const char *name, long (*function)(void), long want)
+{
+	pthread_t thread;
+	void *ret;
+
+	MUST(!pthread_create(&thread, NULL, be_cancelled, &function));
+	MUST(!pthread_join(thread, &ret));
+	IS(name, (long)ret, want);
+	IS(name, in_thread(function), want);
+}
+
+static void test_cancel(void)
+{
+	char path[64];
+
+	start_unlinked(0);
+	scan_timeout = TIMEOUT;
+	scan_stacks = NULL;
+	not_cancelled("cancelled in a scan", unlink_and_scan, 1);
+	not_cancelled("cancelled in a name", name_it, 0);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	IS("the names", unlink(path), 0);
+	end();
+}
+
 /* ---- Side by side, for TSan ------------------------------------------ */
 
 #define NR_READERS	3
@@ -1178,6 +1304,9 @@ static void test_alone(void)
 	test_many();
 	in_thread(test_fork);
 	test_fork_in_scan();
+	test_fork_of_thread();
+	test_signals_in_scan();
+	test_cancel();
 }
 
 static long map_high(void)

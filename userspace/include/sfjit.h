@@ -17,6 +17,7 @@
  *   copies the windows. fork is permitted at any time, also in a signal
  *   handler. A process made by vfork() or by clone() with CLONE_VM shares them:
  *   only exec or _exit there.
+ * - Cancellation: no call is a cancellation point.
  * - pthread_atfork: handlers that take a lock under which you call this library
  *   must be registered after it was loaded, or a fork may deadlock. The library
  *   registers its own when it is loaded: in a program that is linked with it,
@@ -1086,7 +1087,8 @@ int sfjit_epoch_reclaim(struct sfjit_epoch *epoch);
  * All windows are kept, and sfjit_epoch_stat() says why, if
  *
  * - a thread did not stop in time, as it blocks the signal or waits in a system
- *   call that no signal interrupts (what cannot be restarted returns EINTR);
+ *   call that no signal interrupts (what cannot be restarted returns EINTR).
+ *   Workers of io_uring(7) block all signals;
  * - the end of the stack on which a thread runs is not known. It is known for
  *   threads of the C library, where nothing is unmapped or unreadable up to it,
  *   and for @stacks. It is not while a handler runs on an alternate stack, and
@@ -1095,7 +1097,7 @@ int sfjit_epoch_reclaim(struct sfjit_epoch *epoch);
  * Stacks that nobody runs on and that are not in @stacks, and those that a
  * compiler adds (safe stacks, fake stacks of sanitizers), are not read. The
  * handler is installed at the first call, with SA_RESTART and SA_ONSTACK, and
- * stays.
+ * stays. The calling thread blocks all signals meanwhile.
  *
  * Return: how many windows became free.
  *   -EINVAL	@epoch is NULL; @signal can have no handler; a range is empty or

@@ -468,12 +468,20 @@ static int scan_above(struct sfjit_epoch *epoch, int signal,
 		.nr_stacks = nr,
 		.bottom = (uintptr_t)__builtin_frame_address(0),
 	};
-	int ret = sfjit_scan_begin();
+	struct sfjit_quiet quiet;
+	int ret;
 
-	if (ret)
-		return ret;
-	ret = scan_windows(epoch, &scan);
-	sfjit_scan_end();
+	/*
+	 * A handler could wait for threads that are stopped, leave for good by
+	 * siglongjmp(), or fork in the middle of a scan.
+	 */
+	sfjit_be_quiet(&quiet);
+	ret = sfjit_scan_begin();
+	if (!ret) {
+		ret = scan_windows(epoch, &scan);
+		sfjit_scan_end();
+	}
+	sfjit_end_quiet(&quiet);
 	return ret;
 }
 

@@ -44,7 +44,8 @@
 
 /*
  * A thread. @asked is the round in which it was asked to stop, CLAIMED while the
- * handler fills the rest, and one more than the round when it has stopped.
+ * handler fills the rest, one more than the round when it has stopped, and 0
+ * before the slot is given to another thread.
  * @gone: it has ended
  */
 #define CLAIMED		UINT32_MAX
@@ -95,10 +96,12 @@ void sfjit_scan_end(void)
 	__atomic_store_n(&threads.busy, 0, __ATOMIC_RELEASE);
 }
 
+/* A handler of another thread may have been filling a slot. */
 void sfjit_scan_in_child(void)
 {
 	threads.round = (threads.round + 1) & ~1U;
 	threads.busy = 0;
+	threads.nr = 0;
 }
 
 /* ---- In the other threads -------------------------------------------- */
@@ -488,7 +491,8 @@ static bool is_told(const struct sfjit_scan *scan, uintptr_t sp)
  */
 static uintptr_t top_of(const struct slot *slot, pid_t pid)
 {
-	return slot->tid == pid ? getauxval(AT_RANDOM) : slot->tls;
+	return slot->tid == pid && !sfjit_first_is_forked ?
+	       getauxval(AT_RANDOM) : slot->tls;
 }
 
 /* Made by clone() without the C library, it has no such data of its own. */
@@ -559,16 +563,25 @@ static void add_caller(const struct sfjit_scan *scan)
 	slot->alt_size = 0;
 }
 
-/* No handler of an earlier round is filling its slot. */
-static bool is_settled(void)
+/* No handler of an earlier round is filling the slot, or will be. */
+static bool withdraw(struct slot *slot)
 {
+	uint32_t asked = __atomic_load_n(&slot->asked, __ATOMIC_ACQUIRE);
+
+	return asked != CLAIMED &&
+	       __atomic_compare_exchange_n(&slot->asked, &asked, 0, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* Only then may slots be given to other threads. */
+static bool withdraw_all(void)
+{
+	bool all = true;
 	uint32_t i;
 
 	for (i = 0; i < threads.nr; i++)
-		if (__atomic_load_n(&threads.slots[i].asked,
-				    __ATOMIC_ACQUIRE) == CLAIMED)
-			return false;
-	return true;
+		all &= withdraw(&threads.slots[i]);
+	return all;
 }
 
 static int one_round(struct sfjit_scan *scan, int fd)
@@ -576,7 +589,7 @@ static int one_round(struct sfjit_scan *scan, int fd)
 	int64_t deadline = now() + scan->timeout_ms * 1000000LL;
 	int ret;
 
-	if (!is_settled()) {
+	if (!withdraw_all()) {
 		scan->unanswered = 1;
 		return 0;
 	}
