@@ -99,6 +99,10 @@ static int convert(const struct object *f, const struct options *opts,
 	struct sfg_error err;
 	int ret;
 
+	if (!sfg_abi_has_sframe(f->abi))
+		return object_error(f, offsetof(Elf64_Ehdr, e_machine),
+				    -ENOTSUP, "SFrame has no ABI number for %s",
+				    sfg_abi_name(f->abi));
 	in.debug_frame = f->debug_frame.image;
 	in.section_addr = opts->at;
 	in.max_rows = opts->max_rows;

@@ -149,6 +149,34 @@ static void print_rows(const struct template *t,
 	}
 }
 
+static void print_rule(FILE *out, const struct sfjit_rule *rule)
+{
+	fprintf(out, ", { %d, %u, %u, %u, %d }", (int)rule->offset, rule->reg,
+		rule->base, rule->deref, (int)rule->addend);
+}
+
+/* The same for C, where the names of rows are known. */
+static void print_row_data(const struct template *t,
+			   const struct object_symbol *fn,
+			   const struct sfjit_function *fde)
+{
+	const struct sfjit_row *row = fde->rows;
+	uint32_t i;
+
+	print_define(t->out, fn->name, "FLAGS", fde->flags);
+	fprintf(t->out, "#ifdef SFJIT_ROWS_H\n"
+		"static const struct sfjit_row %s_rows[%u] = {\n", fn->name,
+		fde->nr_rows);
+	for (i = 0; i < fde->nr_rows; i++, row++) {
+		fprintf(t->out, "\t{ %u, %u", row->start, row->flags);
+		print_rule(t->out, &row->cfa);
+		print_rule(t->out, &row->ra);
+		print_rule(t->out, &row->fp);
+		fputs(" },\n", t->out);
+	}
+	fputs("};\n#endif\n\n", t->out);
+}
+
 /*
  * Rows are a byte of code apart at least, so a slot has no more than its size.
  */
@@ -161,6 +189,14 @@ static int print_sframe(const struct template *t,
 	struct sfg_error err;
 	int ret;
 
+	/* C has no arrays without a byte */
+	if (!sfg_abi_has_sframe(t->f->abi)) {
+		print_define(t->out, fn->name, "SFRAME_SIZE", 0);
+		print_define(t->out, fn->name, "SFRAME_START_OFF", 0);
+		print_define(t->out, fn->name, "SFRAME_SIZE_OFF", 0);
+		print_bytes(t->out, fn->name, "sframe", (uint8_t[1]){ 0 }, 1);
+		return 0;
+	}
 	fde.addr = 0;
 	fde.size = slot;
 	fde.repeat = slot;
@@ -170,6 +206,7 @@ static int print_sframe(const struct template *t,
 		return refuse(t, fn, err.reason);
 	/* patched with the window's: start relative to the field, and size */
 	memset(buf + sizeof(struct sframe_header), 0, 12);
+	print_define(t->out, fn->name, "SFRAME_SIZE", len);
 	print_define(t->out, fn->name, "SFRAME_START_OFF",
 		     sizeof(struct sframe_header) +
 		     offsetof(struct sframe_fde, func_start));
@@ -180,14 +217,20 @@ static int print_sframe(const struct template *t,
 	return 0;
 }
 
+/* Of the whole window where an expression can see the pc, else of a slot. */
 static int print_eh_frame(const struct template *t,
 			  const struct object_symbol *fn,
 			  const struct sfjit_function *fde, unsigned int slot)
 {
+	bool repeats = sfg_expressions_see_pc(t->f->abi);
 	struct sfg_window_cfi cfi;
+	int ret;
 
-	if (sfg_make_window_cfi(t->f->abi, fde, slot, &cfi))
+	ret = repeats ? sfg_make_window_cfi(t->f->abi, fde, slot, &cfi) :
+			sfg_make_slot_cfi(t->f->abi, fde, &cfi);
+	if (ret)
 		return refuse(t, fn, "rows beyond an .eh_frame template");
+	print_define(t->out, fn->name, "EH_FRAME_REPEATS", repeats);
 	print_define(t->out, fn->name, "EH_FRAME_START_OFF", cfi.start_off);
 	print_define(t->out, fn->name, "EH_FRAME_SIZE_OFF", cfi.size_off);
 	print_define(t->out, fn->name, "EH_FRAME_ENCODING", 0);
@@ -212,6 +255,7 @@ static int print_function(const struct template *t,
 	print_define(t->out, fn->name, "CODE_SIZE", fn->size);
 	print_define(t->out, fn->name, "SLOT_SIZE", slot);
 	print_bytes(t->out, fn->name, "code", find_code(t, fn), fn->size);
+	print_row_data(t, fn, fde);
 	ret = print_sframe(t, fn, *fde, slot);
 	return ret ? ret : print_eh_frame(t, fn, fde, slot);
 }
@@ -229,8 +273,14 @@ static void print_head(const struct template *t)
 	      " *\tu32 at NAME_SFRAME_SIZE_OFF: bytes of the window\n"
 	      " * and its .eh_frame with\n"
 	      " *\tu64 at NAME_EH_FRAME_START_OFF: window\n"
-	      " *\tu64 at NAME_EH_FRAME_SIZE_OFF: bytes of the window\n"
-	      " */\n", t->out);
+	      " *\tu64 at NAME_EH_FRAME_SIZE_OFF: bytes of the window\n", t->out);
+	if (!sfg_expressions_see_pc(t->f->abi))
+		fputs(" * or of the slot: this machine has .eh_frame of one slot"
+		      " only.\n", t->out);
+	if (!sfg_abi_has_sframe(t->f->abi))
+		fprintf(t->out, " * There is no SFrame: it has no ABI number for"
+			" %s.\n", sfg_abi_name(t->f->abi));
+	fputs(" */\n", t->out);
 }
 
 static int print_functions(const struct template *t)
@@ -317,6 +367,9 @@ int command_template(const struct options *opts)
 		ret = derive(&t);
 	if (!ret)
 		ret = make_header(&t, opts->output);
+	if (!ret && !sfg_abi_has_sframe(f.abi))
+		path_refused(opts->input, "SFrame has no ABI number for its"
+			     " machine: the template is without a section");
 	sfg_free_fdes(&t.fdes);
 	object_close(&f);
 	return ret;

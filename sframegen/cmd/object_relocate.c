@@ -5,8 +5,16 @@
 
 #include "object.h"
 
-/* With the psABIs' letters: ABS is S + A, PC is S + A - P. */
-enum reloc_kind { RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_UNKNOWN };
+/*
+ * With the psABIs' letters: ABS is S + A, PC is S + A - P. RISC-V leaves
+ * differences of addresses to the linker, which may move code: ADD is V + S + A
+ * and SUB is V - S - A, where V is what the place has, with 6 only the lower 6
+ * bits of a byte.
+ */
+enum reloc_kind {
+	RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_ADD, RELOC_SUB, RELOC_ABS6,
+	RELOC_SUB6, RELOC_UNKNOWN,
+};
 
 /*
  * Those that assemblers leave in .eh_frame, .debug_frame and .sframe. PLT32 is
@@ -36,6 +44,29 @@ static const struct reloc_type {
 	{ EM_S390, R_390_32, RELOC_ABS, 4 },
 	{ EM_S390, R_390_PC32, RELOC_PC, 4 },
 	{ EM_S390, R_390_PC64, RELOC_PC, 8 },
+	{ EM_PPC64, R_PPC64_NONE, RELOC_NONE, 0 },
+	{ EM_PPC64, R_PPC64_ADDR64, RELOC_ABS, 8 },
+	{ EM_PPC64, R_PPC64_ADDR32, RELOC_ABS, 4 },
+	{ EM_PPC64, R_PPC64_REL32, RELOC_PC, 4 },
+	{ EM_PPC64, R_PPC64_REL64, RELOC_PC, 8 },
+	{ EM_RISCV, R_RISCV_NONE, RELOC_NONE, 0 },
+	{ EM_RISCV, R_RISCV_RELAX, RELOC_NONE, 0 },
+	{ EM_RISCV, R_RISCV_64, RELOC_ABS, 8 },
+	{ EM_RISCV, R_RISCV_32, RELOC_ABS, 4 },
+	{ EM_RISCV, R_RISCV_32_PCREL, RELOC_PC, 4 },
+	{ EM_RISCV, R_RISCV_ADD64, RELOC_ADD, 8 },
+	{ EM_RISCV, R_RISCV_ADD32, RELOC_ADD, 4 },
+	{ EM_RISCV, R_RISCV_ADD16, RELOC_ADD, 2 },
+	{ EM_RISCV, R_RISCV_ADD8, RELOC_ADD, 1 },
+	{ EM_RISCV, R_RISCV_SUB64, RELOC_SUB, 8 },
+	{ EM_RISCV, R_RISCV_SUB32, RELOC_SUB, 4 },
+	{ EM_RISCV, R_RISCV_SUB16, RELOC_SUB, 2 },
+	{ EM_RISCV, R_RISCV_SUB8, RELOC_SUB, 1 },
+	{ EM_RISCV, R_RISCV_SET32, RELOC_ABS, 4 },
+	{ EM_RISCV, R_RISCV_SET16, RELOC_ABS, 2 },
+	{ EM_RISCV, R_RISCV_SET8, RELOC_ABS, 1 },
+	{ EM_RISCV, R_RISCV_SET6, RELOC_ABS6, 1 },
+	{ EM_RISCV, R_RISCV_SUB6, RELOC_SUB6, 1 },
 };
 
 #define NR_RELOC_TYPES	(sizeof(reloc_types) / sizeof(reloc_types[0]))
@@ -66,6 +97,17 @@ static uint64_t symbol_value(const struct object *f, const GElf_Sym *sym)
 	return f->section_addr[sym->st_shndx] + sym->st_value;
 }
 
+static uint64_t fetch(struct object *f, const uint8_t *p, unsigned int size)
+{
+	bool big = object_is_big_endian(f);
+	uint64_t v = 0;
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		v |= (uint64_t)p[i] << 8 * (big ? size - 1 - i : i);
+	return v;
+}
+
 static void store(struct object *f, uint8_t *p, uint64_t v,
 		  unsigned int size)
 {
@@ -83,11 +125,31 @@ struct relocating {
 	uint64_t file_offset;	/* of the relocation section */
 };
 
+/* @value: S + A; @at: P */
+static uint64_t relocated(unsigned int kind, uint64_t old, uint64_t value,
+			  uint64_t at)
+{
+	switch (kind) {
+	case RELOC_PC:
+		return value - at;
+	case RELOC_ADD:
+		return old + value;
+	case RELOC_SUB:
+		return old - value;
+	case RELOC_ABS6:
+		return (old & 0xc0) | (value & 0x3f);
+	case RELOC_SUB6:
+		return (old & 0xc0) | ((old - value) & 0x3f);
+	}
+	return value;
+}
+
 static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 {
 	struct reloc_type type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
 	struct sfg_image *image = &r->part->image;
 	uint64_t at = r->file_offset + i * sizeof(Elf64_Rela), v;
+	uint8_t *place;
 	GElf_Sym sym;
 
 	if (type.kind == RELOC_NONE)
@@ -103,10 +165,11 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	if (!gelf_getsym(r->symbols, GELF_R_SYM(rela->r_info), &sym))
 		return object_error(r->f, at, -EINVAL,
 				    "relocation names no symbol");
-	v = symbol_value(r->f, &sym) + rela->r_addend;
-	if (type.kind == RELOC_PC)
-		v -= image->addr + rela->r_offset;
-	store(r->f, r->part->bytes + rela->r_offset, v, type.size);
+	place = r->part->bytes + rela->r_offset;
+	v = relocated(type.kind, fetch(r->f, place, type.size),
+		      symbol_value(r->f, &sym) + rela->r_addend,
+		      image->addr + rela->r_offset);
+	store(r->f, place, v, type.size);
 	return 0;
 }
 

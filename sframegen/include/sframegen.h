@@ -73,6 +73,10 @@ int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 		      void *buf, size_t len, size_t *used,
 		      struct sfg_error *err);
 
+/* The same check of one function, also for ABIs that have no sections. */
+int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
+		       struct sfg_error *err);
+
 /*
  * One FDE of a section that grows. It is written to 'index', its rows to
  * 'rows', at most 'len' bytes, of which there are *used; the header is left
@@ -326,13 +330,21 @@ int sfg_make_window_cfi(unsigned int abi, const struct sfjit_function *function,
 			unsigned int slot, struct sfg_window_cfi *cfi);
 
 /*
+ * The same of one slot, for the other ABIs: address and size are those of the
+ * slot. The rows are taken as they are. -E2BIG: it would be over
+ * SFG_WINDOW_CFI_MAX; *cfi is undefined after a failure.
+ */
+int sfg_make_slot_cfi(unsigned int abi, const struct sfjit_function *function,
+		      struct sfg_window_cfi *cfi);
+
+/*
  * CFI of one function, for debuggers and unwinders that know no SFrame
  *
  * .eh_frame with a terminator, and .eh_frame_hdr behind it, which has the last
  * *hdr_size bytes. 'distance' is from the code to where the first byte will be;
  * the address of the code does not matter. The rows are taken as they are, see
  * sfg_section_size() for a check. *used is set, and with -ENOSPC says what is
- * needed. -ENOTSUP: this is for AMD64; -E2BIG: over 2 GiB.
+ * needed. -E2BIG: over 2 GiB.
  */
 int sfg_write_cfi(unsigned int abi, const struct sfjit_function *function,
 		  uint64_t distance, uint8_t *buf, size_t len, size_t *used,
@@ -355,17 +367,39 @@ bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b);
 int sfg_entry_row(unsigned int abi, struct sfjit_row *row);
 int sfg_frame_pointer(unsigned int abi);
 /*
+ * How rows of an ABI are stored: whether there is a word for the return address,
+ * 0 if it was not saved; and the offset of the CFA that a word stands for, which
+ * may be more than a row can say.
+ */
+bool sfg_rows_have_ra(unsigned int abi);
+int64_t sfg_cfa_of_word(unsigned int abi, int32_t word);
+/*
  * Whether a step by the row can lead to a caller: a CFA that is the stack
  * pointer plus an offset is above it, and stack and frame pointer are multiples
  * of 8 apart from it. The format has offsets that are neither.
  */
 bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row);
-/* SFRAME_ABI_* of an ELF machine and byte order; 0 when there is none. */
+/*
+ * 64-bit ABIs that SFrame has no number for: -ENOTSUP for all that has to do
+ * with sections. Rows are derived from their CFI, and CFI is written from rows.
+ * A header of a section cannot name them.
+ */
+#define SFG_ABI_RISCV64_LE	0x101
+#define SFG_ABI_PPC64_LE	0x102	/* ELFv2 */
+
+/* Whether expressions of CFI may look at the pc, see sfg_make_window_cfi(). */
+bool sfg_expressions_see_pc(unsigned int abi);
+/* Whether there are sections for an ABI. */
+bool sfg_abi_has_sframe(unsigned int abi);
+/*
+ * SFRAME_ABI_*, or one of the two above, of an ELF machine and byte order; 0 when
+ * there is none.
+ */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
 /* The machine of ELF files of an ABI, EM_*; 0 when there is none. */
 unsigned int sfg_elf_machine(unsigned int abi);
 
-/* SFRAME_ABI_* of the code that this is compiled into; 0 when there is none. */
+/* The same of the code that this is compiled into. */
 #if !defined(__LP64__)
 #define SFG_HOST_ABI	0	/* x32 and its like: the format has 64 bits */
 #elif defined(__x86_64__)
@@ -376,6 +410,10 @@ unsigned int sfg_elf_machine(unsigned int abi);
 #define SFG_HOST_ABI	SFRAME_ABI_AARCH64_BE
 #elif defined(__s390x__)
 #define SFG_HOST_ABI	SFRAME_ABI_S390X_BE
+#elif defined(__riscv)
+#define SFG_HOST_ABI	SFG_ABI_RISCV64_LE
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define SFG_HOST_ABI	SFG_ABI_PPC64_LE
 #else
 #define SFG_HOST_ABI	0
 #endif

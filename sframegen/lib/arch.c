@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The architectures that have an SFrame ABI. */
+/* The architectures: all that depends on them. */
 #include <elf.h>
 
 #include "core.h"
@@ -144,6 +144,34 @@ static size_t s390x_padding(const uint8_t *p, size_t len)
 	return leading_padding(p, len, s390x_nop_len);
 }
 
+/* addi zero, zero, 0 and, of two bytes, c.nop. */
+static size_t riscv_nop_len(const uint8_t *p, size_t len)
+{
+	static const uint8_t nop[4] = { 0x13 };
+
+	if (len >= 4 && !memcmp(p, nop, 4))
+		return 4;
+	return len >= 2 && p[0] == 0x01 && !p[1] ? 2 : 0;
+}
+
+static size_t riscv_padding(const uint8_t *p, size_t len)
+{
+	return leading_padding(p, len, riscv_nop_len);
+}
+
+/* ori 0, 0, 0 */
+static size_t ppc64le_nop_len(const uint8_t *p, size_t len)
+{
+	static const uint8_t nop[4] = { 0, 0, 0, 0x60 };
+
+	return len >= 4 && !memcmp(p, nop, 4) ? 4 : 0;
+}
+
+static size_t ppc64le_padding(const uint8_t *p, size_t len)
+{
+	return leading_padding(p, len, ppc64le_nop_len);
+}
+
 /*
  * Numbers of registers are DWARF's, which each psABI gives out: for AArch64 in
  * AADWARF64, where 31 is sp, 32 the pc, and 34 RA_SIGN_STATE. Rules name
@@ -185,9 +213,49 @@ const struct sfg_arch sfg_arches[SFG_NR_ARCHES] = {
 	},
 };
 
+/*
+ * Those that SFrame has no number for. The return address of Power is in lr,
+ * which is 65 in the ELFv2 psABI; no rule starts from there.
+ */
+static const struct sfg_arch others[] = {
+	{
+		.name = "RISC-V", .abi = SFG_ABI_RISCV64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
+		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .padding = riscv_padding,
+	}, {
+		.name = "PowerPC ELFv2", .abi = SFG_ABI_PPC64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
+		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .padding = ppc64le_padding,
+	},
+};
+
+const struct sfg_arch *sfg_any_arch(unsigned int abi)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].abi == abi)
+			return &others[i];
+	return sfg_arch_by_abi(abi);
+}
+
+bool sfg_expressions_see_pc(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch && arch->pc != NO_REG;
+}
+
+bool sfg_abi_has_sframe(unsigned int abi)
+{
+	return sfg_arch_by_abi(abi);
+}
+
 size_t sfg_padding(unsigned int abi, const void *code, size_t len)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	return arch && len ? arch->padding(code, len) : 0;
 }
@@ -204,12 +272,16 @@ unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
 		if (sfg_arches[i].abi && sfg_arches[i].e_machine == e_machine &&
 		    sfg_arches[i].ei_data == ei_data)
 			return sfg_arches[i].abi;
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].e_machine == e_machine &&
+		    others[i].ei_data == ei_data)
+			return others[i].abi;
 	return 0;
 }
 
 unsigned int sfg_elf_machine(unsigned int abi)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	return arch ? arch->e_machine : 0;
 }
@@ -232,14 +304,14 @@ static const char *const plain_regs[] = {
 
 const char *sfg_abi_name(unsigned int abi)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	return arch ? arch->name : "?";
 }
 
 const char *sfg_reg_name(unsigned int abi, unsigned int reg)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	if (!arch)
 		return "?";

@@ -15,6 +15,7 @@ struct out {
 	uint8_t *p;
 	size_t len, max;
 	bool bad;
+	bool big_endian;
 };
 
 static inline void put_byte(struct out *o, unsigned int v)
@@ -26,11 +27,12 @@ static inline void put_byte(struct out *o, unsigned int v)
 	o->len++;
 }
 
-/* Little-endian, as is the one ABI that this is for. */
 static inline void put_fixed(struct out *o, uint64_t v, unsigned int len)
 {
-	for (; len; len--, v >>= 8)
-		put_byte(o, v & 0xff);
+	unsigned int i;
+
+	for (i = 0; i < len; i++)
+		put_byte(o, v >> 8 * (o->big_endian ? len - 1 - i : i) & 0xff);
 }
 
 static inline void put_uleb(struct out *o, uint64_t v)
@@ -79,38 +81,57 @@ static inline void put_expr(struct out *o, const struct out *expr)
  */
 static inline void put_padding(struct out *o, size_t start)
 {
-	size_t len;
+	struct out length = *o;
 
 	while (o->len % 8)
 		put_byte(o, DW_CFA_nop);
-	len = o->len - start - 4;
+	length.len = start;
 	if (!o->bad)
-		memcpy(o->p + start, &(uint32_t){ len }, 4);
+		put_fixed(&length, o->len - start - 4, 4);
 }
 
 /*
- * As compilers write it for AMD64: on entry the CFA is rsp + 8 and the return
- * address is at CFA - 8, 1 in units of the data alignment. 'pointers' is how
- * FDEs store addresses, DW_EH_PE_*.
+ * What holds when a function was just called. A return address in a register
+ * needs no rule. The caller's stack pointer is the CFA if nothing else is said.
+ */
+static inline void put_entry_rules(struct out *o, const struct sfg_arch *arch)
+{
+	put_byte(o, DW_CFA_def_cfa);
+	put_uleb(o, arch->sp);
+	put_uleb(o, arch->fixed_ra ? -arch->fixed_ra : -arch->sp_bias);
+	if (arch->fixed_ra) {
+		put_byte(o, DW_CFA_offset + arch->ra);
+		put_uleb(o, -arch->fixed_ra / 8);
+	}
+	if (arch->sp_bias) {
+		put_byte(o, DW_CFA_val_offset);
+		put_uleb(o, arch->sp);
+		put_uleb(o, -arch->sp_bias / 8);
+	}
+}
+
+/*
+ * As compilers write it, with offsets of the data in units of -8 bytes.
+ * 'pointers' is how FDEs store addresses, DW_EH_PE_*; the letter B says that the
+ * B key signs return addresses.
  */
 static inline void put_cie(struct out *o, const struct sfg_arch *arch,
-			   unsigned int pointers)
+			   unsigned int pointers, unsigned int flags)
 {
+	o->big_endian = arch->big_endian;
 	put_fixed(o, 0, 8);		/* length (patched), id */
 	put_byte(o, 1);		/* version */
 	put_byte(o, 'z');
 	put_byte(o, 'R');
+	if (flags & SFJIT_FUNCTION_PAUTH_KEY_B)
+		put_byte(o, 'B');
 	put_byte(o, 0);
 	put_uleb(o, 1);		/* code alignment */
 	put_sleb(o, -8);		/* data alignment */
 	put_byte(o, arch->ra);
 	put_uleb(o, 1);
 	put_byte(o, pointers);
-	put_byte(o, DW_CFA_def_cfa);
-	put_uleb(o, arch->sp);
-	put_uleb(o, -arch->fixed_ra);
-	put_byte(o, DW_CFA_offset + arch->ra);
-	put_uleb(o, -arch->fixed_ra / 8);
+	put_entry_rules(o, arch);
 	put_padding(o, 0);
 }
 

@@ -140,10 +140,14 @@ static void set_cfa_offset(struct run *run, uint64_t offset)
  * The offset stays (6.4.2.2). gas's own SFrame loses one that was set at the
  * same place: it says fp+8 for a frame of `.cfi_def_cfa_offset 16` and
  * `.cfi_def_cfa_register`, which --verify reports.
+ *
+ * gas's CIE of RISC-V has this alone; its readers begin with an offset of 0.
  */
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
-	if (cfa_is_register(run))
+	if (!run->sink && run->state.cfa.kind == CFI_UNSPECIFIED)
+		set_cfa(run, reg, 0);
+	else if (cfa_is_register(run))
 		run->state.cfa.reg = reg;
 }
 

@@ -369,10 +369,9 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	int ret;
 
 	memset(t, 0, sizeof(*t));
-	t->arch = sfg_arch_by_abi(in->abi);
+	t->arch = sfg_any_arch(in->abi);
 	if (!t->arch)
-		return sfg_fail(err, 0, "no SFrame ABI for this machine",
-				-ENOTSUP);
+		return sfg_fail(err, 0, "no ABI of this number", -ENOTSUP);
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->data = in->cfi.data;

@@ -375,7 +375,7 @@ static void start_bare(struct converter *cv)
 	const struct sfg_input *in = cv->in;
 
 	cv->bare = (struct sfg_bare) {
-		.arch = sfg_arch_by_abi(in->abi),
+		.arch = sfg_any_arch(in->abi),
 		.code = in->nr_code ? in->code : in->text,
 		.nr_code = in->nr_code ? in->nr_code : in->nr_text,
 	};
@@ -471,6 +471,11 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 	ret = derive(in, &fdes, &sum, err);
 	if (ret)
 		return ret;
+	if (!sfg_abi_has_sframe(in->abi)) {
+		sfg_free_fdes(&fdes);
+		return sfg_fail(err, 0, "SFrame has no ABI number for it",
+				-ENOTSUP);
+	}
 	if (in->amend)
 		ret = in->amend(in, &fdes);
 	if (!ret)

@@ -17,7 +17,7 @@
  */
 struct sfg_arch {
 	const char *name;
-	uint8_t abi;			/* SFRAME_ABI_* */
+	uint16_t abi;			/* SFRAME_ABI_*, SFG_ABI_* */
 	uint8_t ei_data;		/* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t e_machine;
 	bool big_endian;
@@ -48,8 +48,17 @@ static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
 	return &sfg_arches[abi];
 }
 
+/* Also those that SFrame has no number for: they have CFI and rows. */
+const struct sfg_arch *sfg_any_arch(unsigned int abi);
+
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	     int code);
+
+/* The offset that a word stands for: it may say more than a row can. */
+static inline int64_t arch_cfa_offset(const struct sfg_arch *arch, int32_t word)
+{
+	return (int64_t)word * arch->cfa_scale - arch->sp_bias;
+}
 
 static inline bool arch_has_reg(const struct sfg_arch *arch, uint64_t reg)
 {

@@ -529,6 +529,16 @@ static int check_rows(const struct sfg_arch *arch,
 	return 0;
 }
 
+int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
+		       struct sfg_error *err)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	if (!arch)
+		return fail(err, 0, "no ABI of this number", -ENOTSUP);
+	return check_rows(arch, function, 0, err);
+}
+
 /* fres_off has 32 bits, and the index is in front of it. */
 static int check_abi(unsigned int abi, size_t nr,
 		     const struct sfg_arch **arch, struct sfg_error *err)

@@ -245,14 +245,11 @@ static int32_t signed_word(const struct raw_row *raw, unsigned int i)
 	return raw->word[i];
 }
 
-/*
- * Stored in units, so that a word can say more than a row can. gas scales in
- * FLEX rows as well, of which the specification is silent.
- */
+/* gas scales in FLEX rows as well, of which the specification is silent. */
 static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
 			    struct sfjit_rule *cfa)
 {
-	int64_t offset = (int64_t)word * arch->cfa_scale - arch->sp_bias;
+	int64_t offset = arch_cfa_offset(arch, word);
 
 	cfa->offset = offset;
 	return cfa->offset == offset ? NULL : "CFA offset is too large";

@@ -102,7 +102,7 @@ static int32_t entry_offset(const struct sfg_arch *arch)
 
 int sfg_entry_row(unsigned int abi, struct sfjit_row *row)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	if (!arch)
 		return -ENOTSUP;
@@ -111,16 +111,30 @@ int sfg_entry_row(unsigned int abi, struct sfjit_row *row)
 	return 0;
 }
 
+bool sfg_rows_have_ra(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch && !arch->fixed_ra;
+}
+
+int64_t sfg_cfa_of_word(unsigned int abi, int32_t word)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch ? arch_cfa_offset(arch, word) : 0;
+}
+
 int sfg_frame_pointer(unsigned int abi)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	return arch ? arch->fp : -ENOTSUP;
 }
 
 bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 	const struct sfjit_rule *cfa = &row->cfa;
 
 	if (!arch || row->flags & SFJIT_ROW_OUTERMOST ||

@@ -44,17 +44,35 @@ static void put_cfa(struct out *o, const struct sfjit_rule *cfa)
 	put_expr(o, &expr);
 }
 
+/* In units of the data alignment. */
+static void put_saved(struct out *o, unsigned int reg, int32_t offset)
+{
+	if (reg < 64 && offset >= 0) {
+		put_byte(o, DW_CFA_offset + reg);
+		put_uleb(o, offset);
+	} else {
+		put_byte(o, DW_CFA_offset_extended_sf);
+		put_uleb(o, reg);
+		put_sleb(o, offset);
+	}
+}
+
+static void put_same_value(struct out *o, unsigned int reg)
+{
+	put_byte(o, DW_CFA_same_value);
+	put_uleb(o, reg);
+}
+
 static void put_reg(struct out *o, unsigned int reg,
 		    const struct sfjit_rule *rule)
 {
 	uint8_t buf[EXPR_MAX];
 	struct out expr = { .p = buf, .max = sizeof(buf) };
 
-	/* Saved where compilers save: the short form. */
-	if (rule->base == SFJIT_BASE_CFA && rule->deref && rule->offset < 0 &&
+	/* Saved where compilers save: the short forms. */
+	if (rule->base == SFJIT_BASE_CFA && rule->deref &&
 	    rule->offset % 8 == 0) {
-		put_byte(o, DW_CFA_offset + reg);
-		put_uleb(o, rule->offset / -8);
+		put_saved(o, reg, rule->offset / -8);
 		return;
 	}
 	put_address(&expr, rule);
@@ -74,18 +92,27 @@ static void put_row(struct out *o, const struct sfg_arch *arch,
 		return;
 	}
 	put_cfa(o, &row->cfa);
-	if (row->ra.base) {
+	if (row->ra.base)
 		put_reg(o, arch->ra, &row->ra);
-	} else {
-		put_byte(o, DW_CFA_offset + arch->ra);
-		put_uleb(o, -arch->fixed_ra / 8);
-	}
-	if (row->fp.base) {
+	else if (arch->fixed_ra)
+		put_saved(o, arch->ra, arch->fixed_ra / -8);
+	else
+		put_same_value(o, arch->ra);
+	if (row->fp.base)
 		put_reg(o, arch->fp, &row->fp);
-	} else {
-		put_byte(o, DW_CFA_same_value);
-		put_uleb(o, arch->fp);
-	}
+	else
+		put_same_value(o, arch->fp);
+}
+
+/* AArch64's instruction for it changes the state to the other one. */
+static void put_mangled(struct out *o, const struct sfjit_row *row,
+			bool *mangled)
+{
+	bool now = row->flags & SFJIT_ROW_MANGLED_RA;
+
+	if (now != *mangled)
+		put_byte(o, DW_CFA_AARCH64_negate_ra_state);
+	*mangled = now;
 }
 
 static void put_advance(struct out *o, uint32_t bytes)
@@ -104,6 +131,7 @@ static void put_rows(struct out *o, const struct sfg_arch *arch,
 {
 	uint32_t block = function->repeat ? function->repeat : function->size;
 	uint64_t start, at = 0, begin = 0;
+	bool mangled = false;
 	uint32_t i;
 
 	for (; begin < function->size; begin += block) {
@@ -115,6 +143,7 @@ static void put_rows(struct out *o, const struct sfg_arch *arch,
 				put_advance(o, start - at);
 			at = start;
 			put_row(o, arch, &function->rows[i]);
+			put_mangled(o, &function->rows[i], &mangled);
 		}
 	}
 }
@@ -126,7 +155,7 @@ static size_t put_eh_frame(struct out *o, const struct sfg_arch *arch,
 {
 	size_t fde;
 
-	put_cie(o, arch, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_cie(o, arch, DW_EH_PE_pcrel | DW_EH_PE_sdata4, function->flags);
 	fde = o->len;
 	put_fixed(o, 0, 4);		/* length, patched */
 	put_fixed(o, fde + 4, 4);	/* back to the CIE */
@@ -158,12 +187,11 @@ int sfg_write_cfi(unsigned int abi, const struct sfjit_function *function,
 		  uint64_t distance, uint8_t *buf, size_t len, size_t *used,
 		  size_t *hdr_size)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 	struct out o = { .p = buf, .max = len };
 	size_t fde;
 
-	/* Elsewhere the CIE differs, and the order of bytes. */
-	if (!arch || abi != SFRAME_ABI_AMD64_LE)
+	if (!arch)
 		return -ENOTSUP;
 	/* All distances here have 32 bits. */
 	if (distance > INT32_MAX)
@@ -175,4 +203,30 @@ int sfg_write_cfi(unsigned int abi, const struct sfjit_function *function,
 	*used = o.len;
 	*hdr_size = HDR_SIZE;
 	return o.bad ? -ENOSPC : 0;
+}
+
+int sfg_make_slot_cfi(unsigned int abi, const struct sfjit_function *function,
+		      struct sfg_window_cfi *cfi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+	struct out o = { .p = cfi->data, .max = sizeof(cfi->data) };
+	size_t fde;
+
+	if (!arch)
+		return -ENOTSUP;
+	/* Absolute, so that the slot's address is stored as it is. */
+	put_cie(&o, arch, DW_EH_PE_absptr, function->flags);
+	fde = o.len;
+	put_fixed(&o, 0, 4);		/* length, patched */
+	put_fixed(&o, fde + 4, 4);	/* back to the CIE */
+	cfi->start_off = o.len;
+	put_fixed(&o, 0, 8);
+	cfi->size_off = o.len;
+	put_fixed(&o, function->size, 8);
+	put_uleb(&o, 0);
+	put_rows(&o, arch, function);
+	put_padding(&o, fde);
+	put_fixed(&o, 0, 4);
+	cfi->len = o.len;
+	return o.bad ? -E2BIG : 0;
 }

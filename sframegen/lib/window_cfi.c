@@ -156,12 +156,13 @@ static int write_records(struct out *o, const struct sfg_arch *arch,
 	if (!find_saved(fde, slot, &saved))
 		return -ENOTSUP;
 	/* Absolute, so that the window's address is stored as it is. */
-	put_cie(o, arch, DW_EH_PE_absptr);
+	put_cie(o, arch, DW_EH_PE_absptr, 0);
 	start = o->len;
 	put_fixed(o, 0, 4);		/* length, patched */
 	put_fixed(o, start + 4, 4);	/* back to the CIE */
 	cfi->start_off = o->len;
-	put_fixed(o, 0, 16);		/* address and size of the window */
+	put_fixed(o, 0, 8);		/* address and size of the window */
+	put_fixed(o, 0, 8);
 	cfi->size_off = cfi->start_off + 8;
 	put_uleb(o, 0);
 	write_rules(o, arch, fde, slot, &saved);
@@ -174,7 +175,7 @@ static int write_records(struct out *o, const struct sfg_arch *arch,
 int sfg_make_window_cfi(unsigned int abi, const struct sfjit_function *function,
 			unsigned int slot, struct sfg_window_cfi *cfi)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+	const struct sfg_arch *arch = sfg_any_arch(abi);
 	struct sfg_window_cfi made;
 	struct out o = { .p = made.data, .max = sizeof(made.data) };
 	int ret;

@@ -551,7 +551,7 @@ static void test_errors(void)
 	b.p[0] = 8;
 	check(SFRAME_ABI_AMD64_LE, &b, "truncated CIE",
 	      "0x0: CIE is truncated");
-	check(9, &b, "unknown ABI", "0x0: no SFrame ABI for this machine");
+	check(9, &b, "unknown ABI", "0x0: no ABI of this number");
 }
 
 /* 65 states are one more than is kept. */

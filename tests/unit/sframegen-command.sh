@@ -123,14 +123,18 @@ expect "32-bit file" 1 "sframegen: class32: 0x4: not a 64-bit ELF file" \
 cp tiny.so riscv
 printf '\363' | dd of=riscv bs=1 seek=18 conv=notrunc 2>/dev/null
 expect "machine without an ABI" 1 \
-	"sframegen: riscv: 0x12: no SFrame ABI for machine 243" \
+	"sframegen: riscv: 0x12: SFrame has no ABI number for RISC-V" \
 	--elf riscv -o x
+cp tiny.so mips
+printf '\010' | dd of=mips bs=1 seek=18 conv=notrunc 2>/dev/null
+expect "machine that is not known" 1 \
+	"sframegen: mips: 0x12: no SFrame ABI for machine 8" --elf mips -o x
 expect "library without .sframe" 1 \
 	"sframegen: tiny.so: 0x0: no .sframe section" --dump tiny.so
 expect "template of a library" 1 \
 	"sframegen: tiny.so: 0x10: not an object file" --template tiny.so -o x
 is "nothing is left behind by failures" "$(printf '%s\n' \
-	at.sframe at0 class32 err fifo out riscv text tiny.sframe tiny.so)" "$(ls)"
+	at.sframe at0 class32 err fifo mips out riscv text tiny.sframe tiny.so)" "$(ls)"
 
 mkdir closed
 if [ "$(id -u)" -ne 0 ]; then
