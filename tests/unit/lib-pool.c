@@ -205,7 +205,11 @@ static void test_get_arguments(void)
 	TRUE("failed get leaves its result alone", entry == &entry);
 	IS("get without target where none is stored",
 	   sfjit_tramp_get(arg, NULL, NULL, &entry), 0);
-	IS("unknown kind", sfjit_pool_create(3, &pool), -EINVAL);
+	IS("unknown kind", sfjit_pool_create(5, &pool), -EINVAL);
+	IS("kind of another machine",
+	   sfjit_pool_create(SFJIT_TRAMP_SIGNED_A, &pool), -EOPNOTSUPP);
+	IS("and another", sfjit_pool_create(SFJIT_TRAMP_SIGNED_B, &pool),
+	   -EOPNOTSUPP);
 	IS("create without result", sfjit_pool_create(0, NULL), -EINVAL);
 	IS("retire nothing", sfjit_pool_retire(NULL), 0);
 	IS("stat of nothing", sfjit_pool_stat(NULL, NULL), -EINVAL);

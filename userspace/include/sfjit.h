@@ -194,6 +194,7 @@ int sfjit_unregister(uintptr_t key);
  *		above.
  *   -E2BIG	The section would be larger than the format can express, or a
  *		function that repeats has more than 64 rows.
+ *   -ENOTSUP	SFrame has no number for this machine: RISC-V, PowerPC.
  */
 long sfjit_section_size(const struct sfjit_function *functions, size_t nr);
 
@@ -210,7 +211,7 @@ long sfjit_section_size(const struct sfjit_function *functions, size_t nr);
  *
  * Return: bytes written.
  *   -EINVAL	as sfjit_section_size(), or @section is NULL.
- *   -E2BIG	as sfjit_section_size().
+ *   -E2BIG, -ENOTSUP  as sfjit_section_size().
  *   -ENOSPC	@length is too small.
  */
 long sfjit_section_fill(void *section, size_t length,
@@ -1058,7 +1059,7 @@ int sfjit_epoch_online(struct sfjit_epoch_thread *thread);
  * A window is free if each thread that has joined was quiescent, or offline,
  * since it was unlinked. Its functions are taken back, as by sfjit_area_reset(),
  * their names are dropped, as by sfjit_names_drop(), and it is filled with
- * instructions that raise SIGTRAP, in this order. Waits for nobody. Threads that
+ * instructions that raise SIGTRAP (not on x86-64: SIGILL), in this order. Waits for nobody. Threads that
  * did not join are not looked at.
  *
  * Return: how many windows became free.
@@ -1195,16 +1196,23 @@ int sfjit_cover_modules(unsigned int flags);
  * floating-point ones. Results of any class are passed through, variable
  * arguments too.
  *
- * ARG	the target is the sixth integer argument of the call
+ * ARG	the target is the sixth integer argument of the call; on s390x, which
+ *	passes five in registers, the fifth
  * SLOT	the target was given to sfjit_tramp_get(); signature unchanged
  * RBP	as ARG, and rbp holds no frame address during the call, as in code
- *	that uses it as a general register
+ *	that uses it as a general register; elsewhere the frame pointer: x29,
+ *	s0, r31, r11
+ * SIGNED_A, SIGNED_B  AArch64: as SLOT, with a return address that is signed by
+ *	the A or B key where the processor does that. The kernel does not walk
+ *	through them
  */
 #define SFJIT_TRAMP_ARG		0
 #define SFJIT_TRAMP_SLOT	1
 #define SFJIT_TRAMP_RBP		2
+#define SFJIT_TRAMP_SIGNED_A	3
+#define SFJIT_TRAMP_SIGNED_B	4
 
-/* Opaque: windows of 4096 trampolines of one kind. */
+/* Opaque: windows of trampolines of one kind, 4096 or, not on x86-64, less. */
 struct sfjit_pool;
 
 /**
@@ -1216,10 +1224,13 @@ struct sfjit_pool;
  * all of its trampolines written at once before the memory becomes executable
  * (no mapping is ever writable and executable), for SLOT 64 KiB of data, and
  * one page for its section. A window that cannot be registered is used
- * nevertheless; sfjit_pool_stat() has the error.
+ * nevertheless; sfjit_pool_stat() has the error. That is -EOPNOTSUPP on machines
+ * that SFrame has no number for (RISC-V, PowerPC): there trampolines have names,
+ * and no section.
  *
  * Return: 0; on failure @pool is not changed.
  *   -EINVAL	@kind is none of the above, or @pool is NULL.
+ *   -EOPNOTSUPP  This machine does not have @kind.
  *   -ENOMEM	No memory, or the limit of mappings or of locked memory
  *		(RLIMIT_MEMLOCK) is reached.
  *   -EACCES, -EPERM  The system does not permit executable memory.
@@ -1244,7 +1255,8 @@ int sfjit_pool_retire(struct sfjit_pool *pool);
  * @pool:	pool to take it from; it grows as needed
  * @target:	SLOT: function to call, not NULL. ARG and RBP: not used by the
  *		code; part of the identity, may be NULL
- * @name:	symbol for profilers, written to the perf map; NULL for none
+ * @name:	symbol for profilers, written to the perf map, and to what
+ *		sfjit_names_open() chose; NULL for none
  * @entry:	set to the first byte of the trampoline; cast it to the type of
  *		the target's function
  *

@@ -83,7 +83,8 @@ static bool has_our_format(const void *section)
 	unsigned char ours[HEADER_SIZE];
 
 	sfjit_write_header(ours);
-	return !memcmp(section, ours, offsetof(struct sframe_header, num_fdes));
+	return sfg_abi_has_sframe(SFG_HOST_ABI) &&
+	       !memcmp(section, ours, offsetof(struct sframe_header, num_fdes));
 }
 
 static const char *set_extent(struct reader *r, uint64_t length)
@@ -342,19 +343,33 @@ static uint32_t unsigned_word(const struct reader *r, const struct row *row,
 	return number(r, row->words + (uint64_t)i * bytes, bytes);
 }
 
+/* The first word is the CFA's offset, in the units of the machine. */
+static const char *set_cfa_offset(int32_t word, struct sfjit_rule *cfa)
+{
+	int64_t offset = sfg_cfa_of_word(SFG_HOST_ABI, word);
+
+	cfa->offset = offset;
+	return cfa->offset == offset ? NULL : "row_rule";
+}
+
 static const char *default_rules(const struct reader *r, const struct row *in,
 				 struct sfjit_row *out)
 {
-	unsigned int nr = SFRAME_FRE_WORDS(in->info);
+	unsigned int nr = SFRAME_FRE_WORDS(in->info), i = 1;
+	int32_t ra;
 
-	if (nr > 2)
+	if (nr > 2u + sfg_rows_have_ra(SFG_HOST_ABI))
 		return "row_words";
 	if (!SFRAME_FRE_BASE_SP(in->info))
 		out->cfa.reg = sfg_frame_pointer(SFG_HOST_ABI);
-	out->cfa.offset = signed_word(r, in, 0);
-	if (nr == 2)
-		out->fp = sfjit_rule_saved(signed_word(r, in, 1));
-	return NULL;
+	if (i < nr && sfg_rows_have_ra(SFG_HOST_ABI)) {
+		ra = signed_word(r, in, i++);
+		if (ra)
+			out->ra = sfjit_rule_saved(ra);
+	}
+	if (i < nr)
+		out->fp = sfjit_rule_saved(signed_word(r, in, i));
+	return set_cfa_offset(signed_word(r, in, 0), &out->cfa);
 }
 
 /* A control word and an offset, from word *i on. */
@@ -389,6 +404,9 @@ static const char *flex_cfa(const struct reader *r, const struct row *in,
 	/* The CFA cannot start from itself. */
 	if (cfa->base != SFJIT_BASE_REG)
 		return "row_rule";
+	why = set_cfa_offset(cfa->offset, cfa);
+	if (why)
+		return why;
 	if (!(control & SFRAME_FLEX_ADDEND))
 		return NULL;
 	if (!r->addends || !cfa->deref)

@@ -73,6 +73,14 @@ int sfjit_unmap(void *memory, size_t length);
 /* sfjit_perf_map_name() for a caller that holds the lock. */
 int sfjit_write_name(const void *start, size_t length, const char *name);
 
+/* The same, and what sfjit_names_open() chose besides, for a trampoline. */
+struct sfjit_function;
+void sfjit_name_trampoline(const struct sfjit_function *function,
+			   const char *name);
+
+/* Whether rows are what sfjit_section_size() takes, if it takes any: or -errno. */
+int sfjit_check_named(const struct sfjit_function *function);
+
 /*
  * As sfjit_register() and sfjit_replace(), for a section that grows. Also
  * -EOPNOTSUPP: the kernel has windows, but no live ones.

@@ -75,6 +75,18 @@ static int load(const struct sfjit_function *function, size_t room,
 	return ret;
 }
 
+/* Trampolines are in the perf map in any case, and names are no duty. */
+void sfjit_name_trampoline(const struct sfjit_function *function,
+			   const char *name)
+{
+	sfjit_write_name((void *)(uintptr_t)function->addr, function->size,
+			 name);
+	if (in_use & SFJIT_NAMES_LOG)
+		log_load(function, name);
+	if (in_use & SFJIT_NAMES_JITDUMP)
+		sfjit_jitdump_load(function, 0, name, now());
+}
+
 static bool is_code(const void *start, size_t length)
 {
 	return length && !sfjit_wraps(start, length);
@@ -112,16 +124,15 @@ int sfjit_names_close(void)
 int sfjit_names_load(const struct sfjit_function *function, size_t room,
 		     const char *name)
 {
-	long size;
 	int ret;
 
 	if (!__atomic_load_n(&in_use, __ATOMIC_ACQUIRE))
 		return 0;
 	if (!name || !*name)
 		return -EINVAL;
-	size = sfjit_section_size(function, 1);
-	if (size < 0)
-		return size;
+	ret = sfjit_check_named(function);
+	if (ret)
+		return ret;
 	sfjit_lock();
 	ret = load(function, room, name);
 	sfjit_unlock();
@@ -145,7 +156,7 @@ int sfjit_names_drop(const void *start, size_t length)
 
 long sfjit_names_room(const struct sfjit_function *function)
 {
-	long size = sfjit_section_size(function, 1);
+	int ret = sfjit_check_named(function);
 
-	return size < 0 ? size : sfjit_jitdump_room(function);
+	return ret ? ret : sfjit_jitdump_room(function);
 }

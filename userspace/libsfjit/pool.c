@@ -247,6 +247,7 @@ static int copy_name(const char *name, char **copy)
 static int new_slot(struct sfjit_pool *pool, unsigned int hash,
 		    const void *target, const char *name, struct slot **slot)
 {
+	struct sfjit_function function;
 	char *copy;
 	int ret = copy_name(name, &copy);
 
@@ -263,8 +264,10 @@ static int new_slot(struct sfjit_pool *pool, unsigned int hash,
 	if (pool->stat.used++ == pool->nr_buckets)
 		grow_buckets(pool);
 	insert_slot(pool, *slot);
-	if (name)
-		sfjit_write_name((*slot)->entry, SFJIT_SLOT_SIZE, name);
+	if (name) {
+		sfjit_kind_function(pool->kind, (*slot)->entry, &function);
+		sfjit_name_trampoline(&function, name);
+	}
 	return 0;
 }
 
@@ -367,8 +370,10 @@ static int init_pool(void *object, const void *how)
 
 int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
 {
-	if (!sfjit_kind_is_known(kind) || !result)
-		return -EINVAL;
+	int ret = result ? sfjit_kind_check(kind) : -EINVAL;
+
+	if (ret)
+		return ret;
 	return sfjit_create(sizeof(**result), init_pool, &kind, result);
 }
 

@@ -228,6 +228,19 @@ long sfjit_section_fill(void *section, size_t length,
 	return ret ? ret : size;
 }
 
+int sfjit_check_named(const struct sfjit_function *function)
+{
+	long size;
+
+	if (!function)
+		return -EINVAL;
+	if (!sfg_abi_has_sframe(SFG_HOST_ABI))
+		return function->flags ? -EINVAL :
+		       sfg_check_function(SFG_HOST_ABI, function, NULL);
+	size = sfjit_section_size(function, 1);
+	return size < 0 ? size : 0;
+}
+
 void sfjit_write_header(void *section)
 {
 	size_t used;

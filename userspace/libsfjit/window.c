@@ -20,28 +20,13 @@
 struct template {
 	const unsigned char *code;
 	const unsigned char *section;
-	size_t section_length;
+	size_t section_length;		/* 0: none can be made */
 	size_t section_start_off;	/* s64: text - this very field */
 	size_t section_size_off;	/* u32: bytes of text */
+	const struct sfjit_row *rows;
+	uint32_t nr_rows;
+	uint8_t flags;			/* SFJIT_FUNCTION_* */
 	bool has_data;
-};
-
-#define TEMPLATE(name, NAME, data) { \
-	.code = name ## _code, \
-	.section = name ## _sframe, \
-	.section_length = sizeof(name ## _sframe), \
-	.section_start_off = NAME ## _SFRAME_START_OFF, \
-	.section_size_off = NAME ## _SFRAME_SIZE_OFF, \
-	.has_data = data, \
-}
-
-static const struct template templates[] = {
-	[SFJIT_TRAMP_ARG] =
-		TEMPLATE(sfjit_tramp_arg, SFJIT_TRAMP_ARG, false),
-	[SFJIT_TRAMP_SLOT] =
-		TEMPLATE(sfjit_tramp_slot, SFJIT_TRAMP_SLOT, true),
-	[SFJIT_TRAMP_RBP] =
-		TEMPLATE(sfjit_tramp_rbp, SFJIT_TRAMP_RBP, false),
 };
 
 /* The slot is the code and nothing else: the .S pads it with traps. */
@@ -53,9 +38,43 @@ IS_ONE_SLOT(sfjit_tramp_arg, SFJIT_TRAMP_ARG);
 IS_ONE_SLOT(sfjit_tramp_slot, SFJIT_TRAMP_SLOT);
 IS_ONE_SLOT(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
 
-bool sfjit_kind_is_known(unsigned int kind)
+#define TEMPLATE(name, NAME, data) { \
+	.code = name ## _code, \
+	.section = name ## _sframe, \
+	.section_length = NAME ## _SFRAME_SIZE, \
+	.section_start_off = NAME ## _SFRAME_START_OFF, \
+	.section_size_off = NAME ## _SFRAME_SIZE_OFF, \
+	.rows = name ## _rows, \
+	.nr_rows = sizeof(name ## _rows) / sizeof(name ## _rows[0]), \
+	.flags = NAME ## _FLAGS, \
+	.has_data = data, \
+}
+
+/* Without .code: this machine has none. */
+static const struct template templates[] = {
+	[SFJIT_TRAMP_ARG] =
+		TEMPLATE(sfjit_tramp_arg, SFJIT_TRAMP_ARG, false),
+	[SFJIT_TRAMP_SLOT] =
+		TEMPLATE(sfjit_tramp_slot, SFJIT_TRAMP_SLOT, true),
+	[SFJIT_TRAMP_RBP] =
+		TEMPLATE(sfjit_tramp_rbp, SFJIT_TRAMP_RBP, false),
+#ifdef SFJIT_TRAMP_SIGNED_A_CODE_SIZE
+	[SFJIT_TRAMP_SIGNED_A] =
+		TEMPLATE(sfjit_tramp_signed_a, SFJIT_TRAMP_SIGNED_A, true),
+#endif
+#ifdef SFJIT_TRAMP_SIGNED_B_CODE_SIZE
+	[SFJIT_TRAMP_SIGNED_B] =
+		TEMPLATE(sfjit_tramp_signed_b, SFJIT_TRAMP_SIGNED_B, true),
+#else
+	[SFJIT_TRAMP_SIGNED_B] = { 0 },
+#endif
+};
+
+int sfjit_kind_check(unsigned int kind)
 {
-	return kind < sizeof(templates) / sizeof(templates[0]);
+	if (kind >= sizeof(templates) / sizeof(templates[0]))
+		return -EINVAL;
+	return templates[kind].code ? 0 : -EOPNOTSUPP;
 }
 
 bool sfjit_kind_has_data(unsigned int kind)
@@ -63,9 +82,21 @@ bool sfjit_kind_has_data(unsigned int kind)
 	return templates[kind].has_data;
 }
 
-static size_t section_page(void)
+void sfjit_kind_function(unsigned int kind, const void *slot,
+			 struct sfjit_function *function)
 {
-	return sysconf(_SC_PAGESIZE);
+	*function = (struct sfjit_function){
+		.addr = (uintptr_t)slot,
+		.size = SFJIT_SLOT_SIZE,
+		.nr_rows = templates[kind].nr_rows,
+		.rows = templates[kind].rows,
+		.flags = templates[kind].flags,
+	};
+}
+
+static size_t section_page(const struct template *template)
+{
+	return template->section_length ? sysconf(_SC_PAGESIZE) : 0;
 }
 
 /* The data lies at the distance that the code of a slot has built in. */
@@ -78,7 +109,7 @@ static int reserve(struct sfjit_window *window,
 		   const struct template *template)
 {
 	size_t offset = section_offset(template);
-	size_t length = offset + section_page();
+	size_t length = offset + section_page(template);
 	int ret = sfjit_map(length, 0, &window->code);
 
 	if (ret)
@@ -111,6 +142,8 @@ static void fill_section(struct sfjit_window *window,
 	int64_t start = window->code - field;
 	uint32_t size = SFJIT_WINDOW_SIZE;
 
+	if (!template->section_length)
+		return;
 	memcpy(window->section, template->section, template->section_length);
 	memcpy(field, &start, sizeof(start));
 	memcpy(window->section + template->section_size_off, &size,
@@ -127,9 +160,10 @@ static int protect(void *start, size_t length, int prot)
 }
 
 /* From here on no byte of code or section changes. */
-static int seal(struct sfjit_window *window)
+static int seal(struct sfjit_window *window, const struct template *template)
 {
-	int ret = protect(window->section, section_page(), PROT_READ);
+	size_t length = section_page(template);
+	int ret = length ? protect(window->section, length, PROT_READ) : 0;
 
 	if (ret)
 		return ret;
@@ -158,12 +192,14 @@ static void check(const struct sfjit_window *window,
 	struct sfg_section section;
 	int i;
 
+	if (!template->section_length)
+		return;
 	if (sfg_open_section(&section, window->section,
 			     template->section_length,
 			     (uintptr_t)window->section, NULL) ||
 	    sfg_check_section(&section, NULL))
 		abort();
-	if (finds(&section, start - 1) || finds(&section, last + 16))
+	if (finds(&section, start - 1) || finds(&section, last + SFJIT_SLOT_SIZE))
 		abort();
 	for (i = 0; i < SFJIT_SLOT_SIZE; i++)
 		if (!finds(&section, start + i) || !finds(&section, last + i))
@@ -186,15 +222,18 @@ int sfjit_window_create(struct sfjit_window *window, unsigned int kind)
 		return ret;
 	fill_code(window, template);
 	fill_section(window, template);
-	ret = seal(window);
+	ret = seal(window, template);
 	if (ret) {
 		unmap(window);
 		return ret;
 	}
-	window->error = sfjit_register((uintptr_t)window->code,
-				       window->section,
-				       template->section_length,
-				       window->code, SFJIT_WINDOW_SIZE);
+	window->error = -EOPNOTSUPP;
+	if (template->section_length)
+		window->error = sfjit_register((uintptr_t)window->code,
+					       window->section,
+					       template->section_length,
+					       window->code,
+					       SFJIT_WINDOW_SIZE);
 	check(window, template);
 	return 0;
 }

@@ -16,7 +16,7 @@
 
 /*
  * One mapping: code, data (if the kind has any), section. @error is what its
- * registration returned.
+ * registration returned, or -EOPNOTSUPP where there can be no section.
  */
 struct sfjit_window {
 	unsigned char	*code;
@@ -25,10 +25,16 @@ struct sfjit_window {
 	int		error;
 };
 
-bool sfjit_kind_is_known(unsigned int kind);
+/* 0, -EINVAL, or -EOPNOTSUPP: a kind that this machine does not have. */
+int sfjit_kind_check(unsigned int kind);
 
 /* Whether slots of a kind have a target of their own. */
 bool sfjit_kind_has_data(unsigned int kind);
+
+/* The rows of a slot of this kind. */
+struct sfjit_function;
+void sfjit_kind_function(unsigned int kind, const void *slot,
+			 struct sfjit_function *function);
 
 /*
  * Map, fill, protect, register. A failed registration is no failure. Returns
