@@ -3,16 +3,24 @@
 #
 # make              programs into build/bin, libraries into build/lib
 # make tests        test programs into build/tests
+# make CROSS_COMPILE=aarch64-linux-gnu- tests
+#                   the same of another machine, into build/aarch64
 # make check        tools/check, all lanes
 # make kernel-tree  editable git tree with the series applied, build/linux
 # make kernel       the patched kernel; prints the path of its bzImage
 # make series       mailable series with cover letter, build/series/*.patch
 
-O ?= build
-CC = gcc
+# The compiler says which machine is meant.
+CROSS_COMPILE ?=
+CC = $(CROSS_COMPILE)gcc
+AR = $(CROSS_COMPILE)ar
+OBJCOPY = $(CROSS_COMPILE)objcopy
+ARCH := $(patsubst powerpc%,ppc%,$(firstword $(subst -, ,$(shell \
+	$(CC) -dumpmachine))))
+O ?= build$(and $(CROSS_COMPILE),/$(ARCH))
 CFLAGS ?= -O2 -g
 SF_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
-	-Isframegen/include -Iuserspace/include -I$(O)/gen
+	-Isframegen/include -Iuserspace/include -Iarch/$(ARCH) -I$(O)/gen
 
 # Found out once, and only when a rule needs it: an assembler and binutils'
 # libsframe of 2.46 or newer, the headers of Debian 13's python3.13.
@@ -36,11 +44,17 @@ TESTS :=
 all:
 
 # What is needed below is included first: rules take its variables.
-include sframegen/sframegen.mk $(wildcard arch/*/*.mk) \
-	userspace/libsfjit/libsfjit.mk
+include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
+
+# The rest is for machines whose code it knows; see Documentation/new-arch.rst.
+ifneq ($(wildcard arch/$(ARCH)/code.h),)
+include arch/$(ARCH)/arch.mk
 include $(filter-out %/libsfjit.mk,$(sort $(wildcard userspace/*/*.mk)))
 include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
+else
+include tests/arch/arch.mk
+endif
 
 all: $(ALL)
 tests: all $(TESTS)

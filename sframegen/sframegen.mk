@@ -7,7 +7,19 @@ SFG_CMD_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard sframegen/cmd/*.c))
 SFG_PUBLIC_H := $(wildcard sframegen/include/*.h sframegen/include/*/*.h)
 SFG_H := $(SFG_PUBLIC_H) $(wildcard sframegen/*/*.h)
 
-ALL += $(O)/bin/sframegen $(O)/lib/libsframegen.a
+# The command runs here, whatever machine the libraries are for.
+ifeq ($(CROSS_COMPILE),)
+SFRAMEGEN := $(O)/bin/sframegen
+ALL += $(SFRAMEGEN)
+install: install-sframegen
+else
+SFRAMEGEN ?= $(O)/here/bin/sframegen
+
+$(O)/here/bin/sframegen: $(wildcard sframegen/*/*.c) $(SFG_H)
+	$(MAKE) CROSS_COMPILE= CC=gcc O=$(O)/here $@
+endif
+
+ALL += $(O)/lib/libsframegen.a
 
 $(SFG_LIB_OBJS) $(SFG_CMD_OBJS): $(O)/obj/%.o: %.c $(SFG_H)
 	@mkdir -p $(@D)
@@ -22,7 +34,7 @@ $(O)/bin/sframegen: $(SFG_CMD_OBJS) $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^ -lelf
 
-install: install-sframegen install-libsframegen
+install: install-libsframegen
 
 install-libsframegen: $(O)/lib/libsframegen.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig \

@@ -10,11 +10,13 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "slot.h"
+
 /* Bytes below the stack pointer that belong to the interrupted function. */
 #define CONTEXT_RED_ZONE	128
 
-/* A byte that is an instruction by itself, int3, which raises SIGTRAP. */
-#define CONTEXT_TRAP		0xcc
+/* What fills memory without code: SIGTRAP. */
+#define CONTEXT_TRAP		SLOT_TRAP
 
 static inline uintptr_t context_sp(const ucontext_t *context)
 {

@@ -14,28 +14,7 @@
  * to save. An even number of words is pushed before the call (the return
  * address is one of them), so that the callee finds rsp aligned.
  */
-#include "layout.h"
-
-	.text
-
-.macro slot_start name
-	.balign	SFJIT_SLOT_SIZE
-	.globl	\name
-	.type	\name, @function
-\name:
-.Lstart_of_\name:
-	.cfi_startproc
-.endm
-
-/* The rest of the slot traps; rows of a slot cover it to its end. */
-.macro slot_end name
-	.if	. - \name > SFJIT_SLOT_SIZE
-	.error	"trampoline does not fit its slot"
-	.endif
-	.balign	SFJIT_SLOT_SIZE, 0xcc
-	.cfi_endproc
-	.size	\name, . - \name
-.endm
+#include "trampoline.h"
 
 /* The caller passes the target as the sixth, the last integer argument. */
 slot_start sfjit_tramp_arg

@@ -79,7 +79,7 @@ $(LIB_UNIT_SANITIZED): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(O)/bin/sframegen
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fsanitize=address,undefined \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -DSFJIT_TEST -o $@ \
 		$(filter tests/%.c sframegen/%.c, $^) \
 		$(addprefix userspace/libsfjit/, area.c check.c code.c \
@@ -102,7 +102,7 @@ $(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(lib_test) \
 		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fsanitize=thread -Wno-tsan \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -Wno-tsan \
 		-DSFJIT_TEST -o $@ $(filter tests/%.c sframegen/%.c, $^) \
 		$(addprefix userspace/libsfjit/, area.c check.c $(LIB_EPOCH) \
 		create.c live_section.c lock.c memory.c pieces.c register.c section.c) -pthread

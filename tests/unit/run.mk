@@ -123,7 +123,7 @@ $(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
 		tests/lib/case.c tests/lib/case.h \
 		$(wildcard userspace/preload/*.[ch]) \
 		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload $(CODE_INC) \
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $< tests/lib/case.c \
 		$(addprefix userspace/preload/, $(parts)) \

@@ -10,7 +10,7 @@
 /* Bytes of code of a window, and the distance from a slot to its data. */
 #define SFJIT_WINDOW_SIZE	0x10000
 
-/* Bytes of a slot and of its data: equal, so that the distance is fixed. */
-#define SFJIT_SLOT_SIZE		16
+/* SFJIT_SLOT_SIZE: of a slot and of its data, so that the distance is fixed. */
+#include <slot.h>
 
 #endif /* SFJIT_LAYOUT_H */

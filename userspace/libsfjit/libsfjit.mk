@@ -8,7 +8,7 @@ LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
 LIBSFJIT_OBJ := $(LIBSFJIT_SRC:userspace/libsfjit/%.c=$(LIBSFJIT_DIR)/%.o)
 LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
 LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
-	$(SFG_PUBLIC_H) $(wildcard arch/*/context.h) \
+	$(SFG_PUBLIC_H) $(wildcard arch/$(ARCH)/*.h) \
 	$(O)/gen/sfjit_trampoline.h
 LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(SFJIT_VERSION)
 LIBSFJIT_PC := $(O)/lib/pkgconfig/libsfjit.pc
@@ -16,13 +16,13 @@ LIBSFJIT_MAN := $(wildcard Documentation/man/*.[23] Documentation/man/sfjit.7)
 
 $(LIBSFJIT_DIR)/%.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
 		-c -o $@ $<
 
 # With fault injection and self-check, for tests only.
 $(LIBSFJIT_DIR)/%.test.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CODE_INC) $(CFLAGS) -fPIC -pthread -DSFJIT_TEST \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -pthread -DSFJIT_TEST \
 		-c -o $@ $<
 
 $(O)/obj/userspace/libsfjit-test.a: $(LIBSFJIT_TEST_OBJ)
@@ -33,7 +33,7 @@ $(O)/obj/userspace/libsfjit-test.a: $(LIBSFJIT_TEST_OBJ)
 # libsframegen as well.
 $(LIBSFJIT_DIR).o: $(LIBSFJIT_OBJ) $(O)/lib/libsframegen.a
 	$(CC) -r -nostdlib -o $@ $^
-	objcopy --localize-hidden $@
+	$(OBJCOPY) --localize-hidden $@
 
 $(O)/lib/libsfjit.a: $(LIBSFJIT_DIR).o
 	@mkdir -p $(@D)
@@ -58,7 +58,7 @@ $(LIBSFJIT_PC): userspace/libsfjit/libsfjit.pc.in $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(fill_pc) $< >$@
 
-# Those of tests/patterns.
+# Those of tests/patterns. The examples write code of AMD64.
 PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit rows_jit \
@@ -71,8 +71,10 @@ $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
 
-ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC) \
-	$(EXAMPLES)
+ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC)
+ifneq ($(wildcard arch/$(ARCH)/code.h),)
+ALL += $(EXAMPLES)
+endif
 
 install: install-libsfjit
 

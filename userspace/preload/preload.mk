@@ -28,7 +28,7 @@ $(PRELOAD_OBJ): $(O)/obj/%.o: %.c
 $(PRELOAD_FLOW): $(O)/obj/userspace/preload/flow-%.o: arch/x86_64/flow/%.c
 $(PRELOAD_OBJ) $(PRELOAD_FLOW): $(PRELOAD_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CODE_INC) -D_GNU_SOURCE $(CFLAGS) -fPIC \
+	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC \
 		-fvisibility=hidden -fno-omit-frame-pointer -fno-builtin-malloc -c -o $@ \
 		$(filter %.c,$^)
 
