@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What a signal handler sees of the code that it interrupted.
+ */
+#ifndef SFJIT_ARCH_CONTEXT_H
+#define SFJIT_ARCH_CONTEXT_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "slot.h"
+
+/* The psABI has 288; the kernel keeps so many for each function. */
+#define CONTEXT_RED_ZONE	512
+
+/* What fills memory without code: SIGILL. */
+#define CONTEXT_TRAP		SLOT_TRAP
+
+static inline uintptr_t context_sp(const ucontext_t *context)
+{
+	return context->uc_mcontext.gp_regs[1];
+}
+
+#endif /* SFJIT_ARCH_CONTEXT_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: on this machine, rows become a section that has the same rows,
+ * and call frame information that has them as well, which a jitdump gets; a
+ * machine without sections says so, and has the rest.
+ */
+#define _GNU_SOURCE
+#include <sframegen.h>
+#include <sfjit_trampoline.h>
+
+#include "../unit/lib-test.h"
+
+#define HAS_SECTIONS	sfg_abi_has_sframe(SFG_HOST_ABI)
+
+/* Of the test build, whose windows check their section. */
+int sfjit_fault(const char *call)
+{
+	return 0;
+}
+
+static unsigned char code[128] __attribute__((aligned(64)));
+static struct sfjit_row rows[5];
+static struct sfjit_function function = {
+	.size = sizeof(code), .nr_rows = 5, .rows = rows,
+};
+
+/* A function that saves the return address and the frame pointer. */
+static void make_rows(void)
+{
+	struct sfjit_row entry;
+	bool has_ra = sfg_rows_have_ra(SFG_HOST_ABI);
+	unsigned int i;
+
+	MUST(!sfg_entry_row(SFG_HOST_ABI, &entry));
+	for (i = 0; i < 5; i++) {
+		rows[i] = entry;
+		rows[i].start = 8 * i + i % 2 * 4;
+	}
+	rows[1].cfa.offset += 32;
+	rows[2].cfa.offset += 32;
+	if (has_ra)
+		rows[2].ra = sfjit_rule_saved(-24);
+	rows[2].fp = sfjit_rule_saved(-32);
+	rows[3] = rows[2];
+	rows[3].start = 28;
+	rows[3].cfa.reg = sfg_frame_pointer(SFG_HOST_ABI);
+	function.addr = (uintptr_t)code;
+}
+
+static const struct sfjit_row *row_at(const struct sfjit_function *f,
+				      unsigned int place)
+{
+	unsigned int i = f->nr_rows;
+
+	while (f->rows[--i].start > place)
+		;
+	return &f->rows[i];
+}
+
+/* ---- Sections --------------------------------------------------------- */
+
+static void test_no_section(void)
+{
+	static unsigned char section[4096];
+	struct sfjit_table table = { section, sizeof(section), 0, 0, 0, 0 };
+
+	IS("size of a section", sfjit_section_size(&function, 1), -ENOTSUP);
+	IS("section", sfjit_section_fill(section, sizeof(section), &function,
+					 1), -ENOTSUP);
+	IS("no section is good", sfjit_check(&table, NULL), -EINVAL);
+}
+
+static unsigned int nr_differences(const struct sfjit_table *table,
+				   const struct sfjit_function *f)
+{
+	unsigned int i, nr = 0;
+	struct sfjit_row row;
+
+	for (i = 0; i < f->size; i++)
+		nr += sfjit_find_row(table, code + i, NULL, &row, NULL) ||
+		      !sfg_rows_equal(&row, row_at(f, i));
+	return nr;
+}
+
+static void test_section(void)
+{
+	static unsigned char section[4096];
+	struct sfjit_complaint complaint;
+	struct sfjit_table table;
+	long length = sfjit_section_fill(section, sizeof(section), &function,
+					 1);
+
+	MUST(length > 0);
+	IS("size", sfjit_section_size(&function, 1), length);
+	table = (struct sfjit_table){ section, length, code, sizeof(code), 0,
+				      0 };
+	IS("check", sfjit_check(&table, &complaint), 0);
+	IS("rows of the section", nr_differences(&table, &function), 0);
+	IS("register", sfjit_register((uintptr_t)code, section, length, code,
+				      sizeof(code)), 0);
+	sfjit_unregister((uintptr_t)code);
+	/* Another machine's number. */
+	section[4] = section[4] % 4 + 1;
+	IS("section of another machine", sfjit_check(&table, &complaint),
+	   -EINVAL);
+}
+
+/* ---- Call frame information ------------------------------------------- */
+
+static struct sfg_input input_of(const void *cfi, size_t length,
+				 uint64_t address)
+{
+	return (struct sfg_input){
+		.abi = SFG_HOST_ABI, .cfi = { cfi, length, address },
+	};
+}
+
+/* What is derived of CFI may have fewer rows, where two are the same. */
+static void is_derived(const char *name, const struct sfg_input *in,
+		       const struct sfjit_function *f)
+{
+	struct sfg_fdes fdes;
+	unsigned int i, nr = 0;
+	int ret = sfg_derive(in, &fdes, NULL, NULL);
+
+	IS(name, ret, 0);
+	if (ret)
+		return;
+	TRUE("one function of this address and size", fdes.nr == 1 &&
+	     fdes.fdes[0].addr == f->addr && fdes.fdes[0].size == f->size &&
+	     fdes.fdes[0].flags == f->flags);
+	for (i = 0; i < f->size && fdes.nr; i++) {
+		struct sfjit_row row = *row_at(&fdes.fdes[0], i);
+
+		nr += !sfg_rows_equal(&row, row_at(f, i));
+	}
+	IS("places with another row", nr, 0);
+	sfg_free_fdes(&fdes);
+}
+
+static uint8_t cfi[1024];
+static size_t cfi_length;
+
+static void test_cfi(void)
+{
+	size_t hdr;
+	struct sfg_input in;
+
+	IS("CFI", sfg_write_cfi(SFG_HOST_ABI, &function, sizeof(code), cfi,
+				sizeof(cfi), &cfi_length, &hdr), 0);
+	in = input_of(cfi, cfi_length - hdr, function.addr + sizeof(code));
+	is_derived("rows of the CFI", &in, &function);
+}
+
+/* ---- jitdump ---------------------------------------------------------- */
+
+static char dump[1 << 16];
+static size_t dump_length;
+
+static void read_dump(const char *dir)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/jit-%d.dump", dir, (int)getpid());
+	file = fopen(path, "r");
+	MUST(file);
+	dump_length = fread(dump, 1, sizeof(dump), file);
+	fclose(file);
+	unlink(path);
+}
+
+/* The file's first record is at 40; a record has 16 bytes in front. */
+static const char *find_record(unsigned int want, unsigned int nth)
+{
+	size_t at = 40;
+	uint32_t head[2];
+
+	for (; at + 16 <= dump_length; at += head[1]) {
+		memcpy(head, dump + at, sizeof(head));
+		if (head[0] == want && !nth--)
+			return dump + at + 16;
+		MUST(head[1] >= 16);
+	}
+	return NULL;
+}
+
+/* UNWINDING_INFO: sizes of the CFI, of .eh_frame_hdr, of what is mapped. */
+static void is_cfi_of(const char *name, unsigned int nth,
+		      const struct sfjit_function *f)
+{
+	const char *record = find_record(4, nth);
+	uint64_t sizes[3];
+	struct sfg_input in;
+
+	TRUE(name, record);
+	if (!record)
+		return;
+	memcpy(sizes, record, sizeof(sizes));
+	in = input_of(record + 24, sizes[0] - sizes[1],
+		      f->addr + ((f->size + 7) & ~7ULL));
+	is_derived(name, &in, f);
+}
+
+static void test_trampoline(const char *dir, unsigned int kind,
+			    const char *name, struct sfjit_function f)
+{
+	struct sfjit_pool *pool;
+	void *entry;
+
+	MUST(!sfjit_pool_create(kind, &pool));
+	MUST(!sfjit_names_open(SFJIT_NAMES_JITDUMP, dir));
+	IS(name, sfjit_tramp_get(pool, code, name, &entry), 0);
+	IS("close", sfjit_names_close(), 0);
+	read_dump(dir);
+	f.addr = (uintptr_t)entry;
+	is_cfi_of("its CFI in a jitdump", 0, &f);
+	TRUE("its name in the jitdump",
+	     memmem(dump, dump_length, name, strlen(name) + 1));
+	TRUE("its name in the perf map", map_has(getpid(), entry, f.size,
+						 name));
+	sfjit_pool_retire(pool);
+}
+
+#define TRAMPOLINE(lower, upper) \
+	test_trampoline(dir, upper, #lower, (struct sfjit_function){ \
+		.size = upper ## _SLOT_SIZE, .rows = lower ## _rows, \
+		.nr_rows = sizeof(lower ## _rows) / sizeof(lower ## _rows[0]), \
+		.flags = upper ## _FLAGS })
+
+static void test_jitdump(const char *dir)
+{
+	uint32_t machine;
+
+	IS("open", sfjit_names_open(SFJIT_NAMES_JITDUMP, dir), 0);
+	IS("load", sfjit_names_load(&function, 0, "rows"), 0);
+	IS("close", sfjit_names_close(), 0);
+	read_dump(dir);
+	memcpy(&machine, dump + 12, sizeof(machine));
+	IS("machine of the jitdump", machine, sfg_elf_machine(SFG_HOST_ABI));
+	is_cfi_of("CFI in the jitdump", 0, &function);
+	TRAMPOLINE(sfjit_tramp_arg, SFJIT_TRAMP_ARG);
+	TRAMPOLINE(sfjit_tramp_slot, SFJIT_TRAMP_SLOT);
+	TRAMPOLINE(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
+#ifdef SFJIT_TRAMP_SIGNED_A_CODE_SIZE
+	TRAMPOLINE(sfjit_tramp_signed_a, SFJIT_TRAMP_SIGNED_A);
+	TRAMPOLINE(sfjit_tramp_signed_b, SFJIT_TRAMP_SIGNED_B);
+#endif
+}
+
+static void test_registered(void)
+{
+	struct sfjit_pool_info info;
+	struct sfjit_pool *pool;
+
+	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
+	MUST(!sfjit_pool_stat(pool, &info));
+	IS("error of the window", info.error, HAS_SECTIONS ? 0 : -EOPNOTSUPP);
+	IS("windows", info.windows, 1);
+	IS("registered windows", info.registered, HAS_SECTIONS ? 1 : 0);
+	sfjit_pool_retire(pool);
+}
+
+int main(void)
+{
+	char dir[] = "/tmp/sfjit-rows-XXXXXX";
+
+	MUST(mkdtemp(dir));
+	make_rows();
+	if (HAS_SECTIONS)
+		test_section();
+	else
+		test_no_section();
+	test_cfi();
+	test_jitdump(dir);
+	test_registered();
+	rmdir(dir);
+	unlink(map_path(getpid()));
+	return finish();
+}
