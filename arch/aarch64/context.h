@@ -8,6 +8,8 @@
 #define SFJIT_ARCH_CONTEXT_H
 
 #include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 #include "slot.h"
@@ -17,6 +19,15 @@
 
 /* What fills memory without code: SIGILL. */
 #define CONTEXT_TRAP		SLOT_TRAP
+
+/*
+ * Besides PROT_READ and PROT_EXEC: calls have to lead to a landing pad, where the
+ * processor looks. Others refuse it.
+ */
+static inline int context_prot(void)
+{
+	return getauxval(AT_HWCAP2) & HWCAP2_BTI ? PROT_BTI : 0;
+}
 
 static inline uintptr_t context_sp(const ucontext_t *context)
 {

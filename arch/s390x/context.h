@@ -18,6 +18,12 @@
 /* What fills memory without code: SIGILL. */
 #define CONTEXT_TRAP		SLOT_TRAP
 
+/* Besides PROT_READ and PROT_EXEC. */
+static inline int context_prot(void)
+{
+	return 0;
+}
+
 static inline uintptr_t context_sp(const ucontext_t *context)
 {
 	return context->uc_mcontext.gregs[15];

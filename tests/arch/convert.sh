@@ -38,4 +38,7 @@ works "section of the C library of x86_64" same x86_64 3 x86_64-linux-gnu \
 is "a machine without sections has none" "convert: -95: SFrame has no ABI number for it" \
 	"$(there convert 257 0 "$tmp/cfi" "$tmp/none" 2>&1)"
 also there rows
+# Without pointer authentication and landing pads.
+[ "$machine" != aarch64 ] || also env QEMU_CPU=cortex-a53 \
+	"qemu-$machine" "$O/arch/$machine/tests/arch/rows"
 finish

@@ -7,6 +7,8 @@
  * machine without sections says so, and has the rest.
  */
 #define _GNU_SOURCE
+#include <sys/auxv.h>
+
 #include <sframegen.h>
 #include <sfjit_trampoline.h>
 
@@ -263,6 +265,42 @@ static void test_registered(void)
 	sfjit_pool_retire(pool);
 }
 
+/* ---- Landing pads ------------------------------------------------------ */
+
+#ifdef HWCAP2_BTI
+static void *inside;
+
+static long target(void)
+{
+	return 7;
+}
+
+static int call_inside(void)
+{
+	signal(SIGILL, SIG_DFL);
+	return ((long (*)(void))inside)();
+}
+
+/* The second instruction is no landing pad, and works like the first if called. */
+static void test_pads(void)
+{
+	bool looks = getauxval(AT_HWCAP2) & HWCAP2_BTI;
+	struct sfjit_pool *pool;
+	void *entry;
+
+	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
+	MUST(!sfjit_tramp_get(pool, target, NULL, &entry));
+	inside = (char *)entry + 4;
+	IS("a call to the entry", ((long (*)(void))entry)(), 7);
+	IS("a call behind it", in_child(call_inside), looks ? 256 + SIGILL : 7);
+	sfjit_pool_retire(pool);
+}
+#else
+static void test_pads(void)
+{
+}
+#endif
+
 int main(void)
 {
 	char dir[] = "/tmp/sfjit-rows-XXXXXX";
@@ -276,6 +314,7 @@ int main(void)
 	test_cfi();
 	test_jitdump(dir);
 	test_registered();
+	test_pads();
 	rmdir(dir);
 	unlink(map_path(getpid()));
 	return finish();

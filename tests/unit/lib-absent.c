@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include <sfjit/sframe.h>
+#include <slot.h>
 
 #include "lib-test.h"
 
@@ -66,7 +67,7 @@ static void live(void)
 	IS("get", sfjit_tramp_get(pool, target, "absent::target", &entry), 0);
 	IS("call", ((long (*)(void))entry)(), 42);
 	TRUE("name is written",
-	     map_has(getpid(), entry, 16, "absent::target"));
+	     map_has(getpid(), entry, SFJIT_SLOT_SIZE, "absent::target"));
 	IS("stat", sfjit_pool_stat(pool, &stat), 0);
 	IS("no error is kept", stat.error, 0);
 	IS("put", sfjit_tramp_put(pool, entry), 0);

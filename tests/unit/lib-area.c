@@ -67,16 +67,16 @@ static struct sfjit_area *create(unsigned int granule, unsigned int rows)
 /* ---- As the kernel looks --------------------------------------------- */
 
 /* The number of the last entry that starts at or before; -1: not sorted. */
-static int find_entry(const unsigned char *section, uint64_t ip, uint64_t *rest,
+static int find_entry(const unsigned char *section, uint64_t ip, uint32_t *size,
 		      uint64_t *start)
 {
 	const struct sframe_header *header = (const void *)section;
 	const uint64_t *index = (const uint64_t *)(section + sizeof(*header) +
 						   header->fdes_off);
 	uint64_t low = 0, high = header->num_fdes, lowest = 0;
-	uint64_t highest = UINT64_MAX, mid, at;
+	uint64_t highest = UINT64_MAX, mid, at, rest;
 
-	*rest = 0;
+	*size = 0;
 	while (low < high) {
 		mid = (low + high) / 2;
 		at = __atomic_load_n(&index[2 * mid], __ATOMIC_ACQUIRE) +
@@ -91,8 +91,11 @@ static int find_entry(const unsigned char *section, uint64_t ip, uint64_t *rest,
 			low = mid + 1;
 		}
 	}
-	if (low)
-		*rest = __atomic_load_n(&index[2 * low - 1], __ATOMIC_ACQUIRE);
+	if (low) {
+		/* The size comes first, in either byte order. */
+		rest = __atomic_load_n(&index[2 * low - 1], __ATOMIC_ACQUIRE);
+		memcpy(size, &rest, sizeof(*size));
+	}
 	*start = lowest;
 	return low;
 }
@@ -124,17 +127,18 @@ static bool is_at(const struct sfjit_area *area, uint64_t ip,
 		  const struct sfjit_function *function)
 {
 	struct sfjit_area_info stat = stat_of(area);
-	uint64_t rest, start;
+	uint64_t start;
+	uint32_t size;
 	struct sfg_section section;
 	struct sfjit_function fde;
 	struct sfjit_row row;
-	int found = find_entry(stat.section, ip, &rest, &start);
+	int found = find_entry(stat.section, ip, &size, &start);
 
 	if (found < 0)
 		return false;
 	if (!function)
-		return ip - start >= (uint32_t)rest;
-	if (ip - start >= (uint32_t)rest ||
+		return ip - start >= size;
+	if (ip - start >= size ||
 	    sfg_open_section(&section, stat.section, stat.length,
 			     (uintptr_t)stat.section, NULL) ||
 	    sfg_find_row(&section, ip, &fde, &row, NULL))
@@ -484,14 +488,15 @@ static void *work(void *arg)
 static void *look(void *arg)
 {
 	const unsigned char *section = stat_of(shared).section;
-	uint64_t ip = TEXT + NR_THREADS * 1024 + 100, rest, start;
+	uint64_t ip = TEXT + NR_THREADS * 1024 + 100, start;
+	uint32_t size;
 	unsigned long wrong = 0, unsorted = 0, looks = 0;
 
 	while (!atomic_load(&stop)) {
 		looks++;
-		if (find_entry(section, ip, &rest, &start) < 0)
+		if (find_entry(section, ip, &size, &start) < 0)
 			unsorted++;
-		else if (start != ip - 100 || (uint32_t)rest != 200)
+		else if (start != ip - 100 || size != 200)
 			wrong++;
 	}
 	return (void *)(uintptr_t)(wrong || unsorted * 1000 > looks);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include <slot.h>
+
 #include "lib-test.h"
 
 static const void *const at = (void *)0x12340;
@@ -93,12 +95,12 @@ static int test_pool_name(void)
 	MUST(!sfjit_tramp_get(pool, NULL, "py::f:x.py", &a));
 	MUST(!sfjit_tramp_get(pool, NULL, "py::f:x.py", &b));
 	MUST(!sfjit_tramp_get(pool, NULL, "py::g:x.py", &b));
-	TRUE("first name", map_has(getpid(), a, 16, "py::f:x.py"));
-	TRUE("second name", map_has(getpid(), b, 16, "py::g:x.py"));
+	TRUE("first name", map_has(getpid(), a, SFJIT_SLOT_SIZE, "py::f:x.py"));
+	TRUE("second name", map_has(getpid(), b, SFJIT_SLOT_SIZE, "py::g:x.py"));
 	IS("two lines for two trampolines",
 	   strlen(strchr(strchr(read_map(getpid()), '\n') + 1, '\n')), 1);
 	sfjit_pool_retire(pool);
-	TRUE("names stay", map_has(getpid(), a, 16, "py::f:x.py"));
+	TRUE("names stay", map_has(getpid(), a, SFJIT_SLOT_SIZE, "py::f:x.py"));
 	return finish();
 }
 

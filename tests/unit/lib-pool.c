@@ -11,7 +11,13 @@
 
 #include "lib-test.h"
 
+#include <sframegen.h>
+#include <sfjit_trampoline.h>
+
 #include "../../userspace/libsfjit/window.h"
+
+/* Elsewhere windows are without. */
+#define HAS_SECTIONS	sfg_abi_has_sframe(SFG_HOST_ABI)
 
 /* ---- Fault injection and a look between the steps -------------------- */
 
@@ -86,6 +92,20 @@ static size_t section_offset(unsigned int kind)
 					  SFJIT_WINDOW_SIZE;
 }
 
+/* qemu-user shows a page that can be executed and one behind it as one range. */
+static bool shows_neighbours(void)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool shows;
+
+	MUST(two != MAP_FAILED && !mprotect(two + page, page, PROT_READ));
+	shows = has_perms(two + page, "r--p");
+	munmap(two, 2 * page);
+	return shows;
+}
+
 static void test_memory(unsigned int kind)
 {
 	struct sfjit_pool *pool = make(kind);
@@ -95,7 +115,8 @@ static void test_memory(unsigned int kind)
 	TRUE("first byte of code is r-x", has_perms(code, "r-xp"));
 	TRUE("last byte of code is r-x",
 	     has_perms(code + SFJIT_WINDOW_SIZE - 1, "r-xp"));
-	TRUE("section is read-only", has_perms(section, "r--p"));
+	if (HAS_SECTIONS && shows_neighbours())
+		TRUE("section is read-only", has_perms(section, "r--p"));
 	if (kind == SFJIT_TRAMP_SLOT) {
 		TRUE("first byte of data is rw-",
 		     has_perms(code + SFJIT_WINDOW_SIZE, "rw-p"));
@@ -105,7 +126,8 @@ static void test_memory(unsigned int kind)
 	IS("no mapping is writable and executable", nr_wx_maps(), 0);
 	IS("retire", sfjit_pool_retire(pool), 0);
 	TRUE("code is unmapped", has_perms(code, ""));
-	TRUE("section is unmapped", has_perms(section, ""));
+	if (HAS_SECTIONS)
+		TRUE("section is unmapped", has_perms(section, ""));
 }
 
 static void test_identical_slots(unsigned int kind)
@@ -117,11 +139,11 @@ static void test_identical_slots(unsigned int kind)
 	for (i = 0; i < SFJIT_WINDOW_SLOTS; i++)
 		same += !memcmp(code, code + i * SFJIT_SLOT_SIZE,
 				SFJIT_SLOT_SIZE);
-	IS("slots are identical", same, 4096);
+	IS("slots are identical", same, SFJIT_WINDOW_SLOTS);
 	sfjit_pool_retire(pool);
 }
 
-/* The section as bytes: header, FDE, attributes, three rows. */
+/* AMD64's section as bytes: header, FDE, attributes, three rows. */
 static void test_section(unsigned int kind, int length)
 {
 	struct sfjit_pool *pool = make(kind);
@@ -206,10 +228,12 @@ static void test_get_arguments(void)
 	IS("get without target where none is stored",
 	   sfjit_tramp_get(arg, NULL, NULL, &entry), 0);
 	IS("unknown kind", sfjit_pool_create(5, &pool), -EINVAL);
+#ifndef SFJIT_TRAMP_SIGNED_A_CODE_SIZE
 	IS("kind of another machine",
 	   sfjit_pool_create(SFJIT_TRAMP_SIGNED_A, &pool), -EOPNOTSUPP);
 	IS("and another", sfjit_pool_create(SFJIT_TRAMP_SIGNED_B, &pool),
 	   -EOPNOTSUPP);
+#endif
 	IS("create without result", sfjit_pool_create(0, NULL), -EINVAL);
 	IS("retire nothing", sfjit_pool_retire(NULL), 0);
 	IS("stat of nothing", sfjit_pool_stat(NULL, NULL), -EINVAL);
@@ -220,6 +244,8 @@ static void test_get_arguments(void)
 
 /* Each target is its own number: &numbers[i]. */
 static char numbers[3 * SFJIT_WINDOW_SLOTS];
+
+#define TWO_WINDOWS	(2 * SFJIT_WINDOW_SLOTS)
 
 static void fill_window(struct sfjit_pool *pool, int from,
 			unsigned char **entries)
@@ -244,19 +270,22 @@ static int nr_distinct(unsigned char **entries, int n)
 
 static void test_growth(void)
 {
-	static unsigned char *entries[2 * SFJIT_WINDOW_SLOTS];
+	static unsigned char *entries[TWO_WINDOWS];
 	struct sfjit_pool *pool = make(SFJIT_TRAMP_SLOT);
 	unsigned char *third;
 
 	fill_window(pool, 0, entries);
-	IS("4096 trampolines: one window", stat_of(pool).windows, 1);
+	IS("a window full of trampolines: one window", stat_of(pool).windows,
+	   1);
 	fill_window(pool, SFJIT_WINDOW_SLOTS, entries);
-	IS("8192 trampolines: two windows", stat_of(pool).windows, 2);
-	IS("both are registered", stat_of(pool).registered, 2);
-	IS("all are in use", stat_of(pool).used, 8192);
-	IS("all are distinct", nr_distinct(entries, 8192), 8192);
+	IS("twice as many: two windows", stat_of(pool).windows, 2);
+	IS("both are registered", stat_of(pool).registered,
+	   HAS_SECTIONS ? 2 : 0);
+	IS("all are in use", stat_of(pool).used, TWO_WINDOWS);
+	IS("all are distinct", nr_distinct(entries, TWO_WINDOWS), TWO_WINDOWS);
 	TRUE("found again after the table grew",
-	     get(pool, &numbers[5000], NULL) == entries[5000]);
+	     get(pool, &numbers[SFJIT_WINDOW_SLOTS + 904], NULL) ==
+	     entries[SFJIT_WINDOW_SLOTS + 904]);
 
 	IS("put 7", sfjit_tramp_put(pool, entries[7]), 0);
 	IS("put 5", sfjit_tramp_put(pool, entries[5]), 0);
@@ -264,9 +293,10 @@ static void test_growth(void)
 	TRUE("then the next", get(pool, target_b, NULL) == entries[5]);
 	IS("a reused one calls its new target",
 	   ((long (*)(void))entries[7])(), 'a');
-	third = get(pool, &numbers[8192], NULL);
+	third = get(pool, &numbers[TWO_WINDOWS], NULL);
 	IS("one more: a third window", stat_of(pool).windows, 3);
-	TRUE("third window is executable", has_perms(third, "r-xp"));
+	if (shows_neighbours())
+		TRUE("third window is executable", has_perms(third, "r-xp"));
 	IS("retire three windows", sfjit_pool_retire(pool), 0);
 	TRUE("first is unmapped", has_perms(entries[0], ""));
 	TRUE("third is unmapped", has_perms(third, ""));
@@ -328,7 +358,7 @@ static void test_growth_fails(const char *name, const char *call, int at,
 	IS(name, sfjit_tramp_get(pool, target_a, "grow", &entry), error);
 	TRUE("and no trampoline is returned", entry == &entry);
 	IS("and the old window is there", stat_of(pool).windows, 1);
-	IS("and nothing new is in use", stat_of(pool).used, 4096);
+	IS("and nothing new is in use", stat_of(pool).used, SFJIT_WINDOW_SLOTS);
 	IS("and the next try works",
 	   sfjit_tramp_get(pool, target_a, "grow", &entry), 0);
 	sfjit_pool_retire(pool);
@@ -342,7 +372,8 @@ static void test_unmap_fails(void)
 	inject("munmap", 1, -ENOMEM);
 	IS("munmap fails", sfjit_pool_retire(pool), -ENOMEM);
 	TRUE("the code stays mapped", has_perms(code, "r-xp"));
-	munmap(code, SFJIT_WINDOW_SIZE + sysconf(_SC_PAGESIZE));
+	munmap(code, SFJIT_WINDOW_SIZE +
+	       (HAS_SECTIONS ? sysconf(_SC_PAGESIZE) : 0));
 }
 
 static void test_names_fail(void)
@@ -371,11 +402,11 @@ static void test_faults(void)
 	test_create_fails("mmap fails", "mmap", 1, -ENOMEM);
 	test_create_fails("mprotect of the section fails", "mprotect", 1,
 			  -ENOMEM);
-	test_create_fails("mprotect of the code fails", "mprotect", 2,
-			  -EACCES);
+	test_create_fails("mprotect of the code fails", "mprotect",
+			  HAS_SECTIONS ? 2 : 1, -EACCES);
 	test_growth_fails("mmap of a second window fails", "mmap", 1, -ENOMEM);
-	test_growth_fails("mprotect of a second window fails", "mprotect", 2,
-			  -EPERM);
+	test_growth_fails("mprotect of a second window fails", "mprotect",
+			  HAS_SECTIONS ? 2 : 1, -EPERM);
 	test_unmap_fails();
 	test_names_fail();
 }
@@ -411,7 +442,8 @@ int main(int argc, char **argv)
 		test_memory(kind);
 		test_identical_slots(kind);
 		test_identity(kind);
-		test_section(kind, kind == SFJIT_TRAMP_RBP ? 59 : 58);
+		if (SFG_HOST_ABI == SFRAME_ABI_AMD64_LE)
+			test_section(kind, kind == SFJIT_TRAMP_RBP ? 59 : 58);
 	}
 	test_put_arguments();
 	test_get_arguments();
@@ -421,7 +453,7 @@ int main(int argc, char **argv)
 	   in_child(call_after_put), 256 + SIGSEGV);
 	test_faults();
 	IS("nothing writable and executable before any mprotect", max_wx, 0);
-	TRUE("which was looked at", nr_writable_seals > 20);
+	TRUE("which was looked at", nr_writable_seals >= 18);
 	unlink(map_path(getpid()));
 	return finish();
 }

@@ -5,6 +5,8 @@
  * Description: what the library asks the kernel for and what it makes of each
  * answer, with a prctl() of this test in place of libc's.
  */
+#include <sfjit_trampoline.h>
+
 #include "lib-prctl.h"
 #include "../../userspace/libsfjit/window.h"
 
@@ -190,7 +192,7 @@ static void test_pool_registers(void)
 	IS("key is the start of the text", call.key, (long)entry);
 	IS("text starts there", call.opts.text_start, (long)entry);
 	IS("text is the window", call.opts.text_length, SFJIT_WINDOW_SIZE);
-	IS("section is 58 bytes", call.length, 58);
+	IS("length of the section", call.length, SFJIT_TRAMP_SLOT_SFRAME_SIZE);
 	IS("retire", sfjit_pool_retire(pool), 0);
 	IS("no window is left", nr_windows - windows, 0);
 	IS("unregistered by its key", call.key, (long)entry);

@@ -185,7 +185,8 @@ static inline uint8_t *make_shared_rows(size_t *len)
 	memcpy(p, b->p, b->len);
 	memcpy(p + index, "\x60\xea\x02\x00\x00", 5);
 	for (i = 0; i < ROWS; i++)
-		memcpy(p + index + 5 + i * 5, &(uint32_t){ i }, 4);
+		memcpy(p + index + 5 + i * 5,
+		       (uint8_t[4]){ i, i >> 8, i >> 16 }, 4);
 	free(b);
 	return p;
 }

@@ -4,6 +4,7 @@
  *
  * Life of one window of trampolines: reserve, fill, commit, retire.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <context.h>
 #include <sframegen.h>
 #include <sfjit_trampoline.h>
 
@@ -167,7 +169,8 @@ static int seal(struct sfjit_window *window, const struct template *template)
 
 	if (ret)
 		return ret;
-	return protect(window->code, SFJIT_WINDOW_SIZE, PROT_READ | PROT_EXEC);
+	return protect(window->code, SFJIT_WINDOW_SIZE,
+		       PROT_READ | PROT_EXEC | context_prot());
 }
 
 /*
