@@ -1059,8 +1059,8 @@ int sfjit_epoch_online(struct sfjit_epoch_thread *thread);
  * A window is free if each thread that has joined was quiescent, or offline,
  * since it was unlinked. Its functions are taken back, as by sfjit_area_reset(),
  * their names are dropped, as by sfjit_names_drop(), and it is filled with
- * instructions that raise SIGTRAP (not on x86-64: SIGILL), in this order. Waits for nobody. Threads that
- * did not join are not looked at.
+ * instructions that raise SIGTRAP, on other machines than x86-64 SIGILL, in this
+ * order. Waits for nobody. Threads that did not join are not looked at.
  *
  * Return: how many windows became free.
  *   -EINVAL	@epoch is NULL.
