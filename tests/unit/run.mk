@@ -14,7 +14,7 @@ RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-amend \
 	$(O)/tests/unit/run-borrowed $(O)/tests/unit/run-clip \
-	$(O)/tests/unit/run-image \
+	$(O)/tests/unit/run-covers $(O)/tests/unit/run-image \
 	$(O)/tests/unit/run-frames $(O)/tests/unit/run-symfile \
 	$(O)/tests/unit/run-ps
 
@@ -109,11 +109,12 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 
 # The parts that read what they find in memory, with every access checked.
 RUN_READERS := $(addprefix $(O)/tests/unit/, run-amend run-borrowed \
-	run-clip run-image run-frames run-symfile)
+	run-clip run-covers run-image run-frames run-symfile)
 $(O)/tests/unit/run-amend: parts := amend.c image.c \
 	../../arch/x86_64/flow/bare.c ../../arch/x86_64/flow/insn.c
 $(O)/tests/unit/run-borrowed: parts := borrowed.c
 $(O)/tests/unit/run-clip: parts := clip.c store.c
+$(O)/tests/unit/run-covers: parts := clip.c covers.c store.c
 $(O)/tests/unit/run-image: parts := image.c windows.c
 $(O)/tests/unit/run-frames: parts := cfi_read.c self.c
 $(O)/tests/unit/run-symfile: parts := symfile.c self.c

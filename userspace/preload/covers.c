@@ -21,12 +21,16 @@
 #define FRINGE		(64UL << 10)
 #define FIRST_ROOM	64
 
-/* Without an owner it is text that nothing describes. */
+/*
+ * Without an owner it is text that nothing describes: what is there because of
+ * a neighbour goes with it, unless it stays.
+ */
 struct cover {
 	uintptr_t start, end;
 	struct cover_owner *owner;
 	void *section;		/* its own: of jumps, or part of the owner's */
 	size_t length;
+	bool stays;
 };
 
 static struct cover *covers;
@@ -156,9 +160,9 @@ static bool is_there(size_t i)
 	return false;
 }
 
-static void put_hole(uintptr_t start, uintptr_t end)
+static void put_hole(uintptr_t start, uintptr_t end, bool stays)
 {
-	const struct cover c = { .start = start, .end = end };
+	const struct cover c = { .start = start, .end = end, .stays = stays };
 
 	if (start < end && make_hole())
 		insert(&c);
@@ -213,10 +217,10 @@ static void fill(uintptr_t start, uintptr_t end)
 			to = from;
 	}
 	if (from < to && put_jumps(start + from, start + to)) {
-		put_hole(start, start + from);
+		put_hole(start, start + from, false);
 		start += to;
 	}
-	put_hole(start, end);
+	put_hole(start, end, false);
 }
 
 /* From the end of what is in front of it. */
@@ -252,16 +256,21 @@ static void fill_behind(uintptr_t end, const struct self_mapping *mapping)
 	fill(end, to);
 }
 
-/* What nothing describes at either side of it. */
+static bool is_hole(const struct cover *c)
+{
+	return !c->owner && !c->stays;
+}
+
+/* At either side of it. */
 static void drop_holes(uintptr_t start, uintptr_t end)
 {
 	size_t i = find(start);
 
-	while (i < nr_covers && !covers[i].owner && covers[i].start == end) {
+	while (i < nr_covers && is_hole(&covers[i]) && covers[i].start == end) {
 		end = covers[i].end;
 		unregister(i);
 	}
-	while (i > 0 && !covers[i - 1].owner && covers[i - 1].end == start) {
+	while (i > 0 && is_hole(&covers[i - 1]) && covers[i - 1].end == start) {
 		start = covers[i - 1].start;
 		unregister(--i);
 	}
@@ -291,7 +300,7 @@ int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 void covers_end(uintptr_t start, uintptr_t end)
 {
 	displace(start, end);
-	put_hole(start, end);
+	put_hole(start, end, true);
 }
 
 bool covers_described(uintptr_t start, uintptr_t end)
@@ -315,10 +324,12 @@ static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 	    m.start > start || !m.executable)
 		return;
 	i = find(start);
-	if (i > 0 && covers[i - 1].end > m.start && is_there(i - 1))
+	if (i > 0 && covers[i - 1].owner && covers[i - 1].end > m.start &&
+	    is_there(i - 1))
 		fill_behind(covers[i - 1].end, &m);
 	i = find(end);
-	if (i < nr_covers && covers[i].start < m.end && is_there(i))
+	if (i < nr_covers && covers[i].owner && covers[i].start < m.end &&
+	    is_there(i))
 		fill_before(covers[i].start, &m);
 }
 
