@@ -9,6 +9,7 @@ import mmap
 import time
 
 CALLS = 40
+SLEEPS = 50             # some may be over before the task leaves its CPU
 SECONDS = 2
 DEEPEST = 127
 NANOSLEEP = 35          # the system call
@@ -48,7 +49,7 @@ def steps():
     input()
     for _ in range(CALLS):
         yield getppid, 0, 0, 0
-    for _ in range(CALLS):
+    for _ in range(SLEEPS):
         yield syscall, NANOSLEEP, ctypes.addressof(millisecond), 0
     first = ctypes.addressof(ctypes.c_char.from_buffer(pages))
     for page in range(first, first + len(pages), mmap.PAGESIZE):

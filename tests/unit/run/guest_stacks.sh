@@ -139,7 +139,7 @@ def on_alarm(number, frame):
 def wait(seconds):
     global armed
     until = time.process_time() + seconds
-    while time.process_time() < until:
+    while time.process_time() < until or armed:
         if not armed:
             armed = True
             signal.setitimer(signal.ITIMER_REAL, 0.002)
@@ -147,7 +147,6 @@ def wait(seconds):
 def outer(seconds):
     signal.signal(signal.SIGALRM, on_alarm)
     wait(seconds)
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 outer(float(sys.argv[1]))
 END
