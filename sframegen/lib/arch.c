@@ -91,14 +91,15 @@ static size_t leading_nops(const uint8_t *p, size_t len,
 
 /*
  * Gaps hold one or the other: nops, or the zeros of a linker. Zeros behind nops
- * are taken for code: 00 00 is add %al,(%rax) on AMD64.
+ * are taken for code: 00 00 is add %al,(%rax) on AMD64. Nops first: Power's
+ * begins with zeros.
  */
 static size_t leading_padding(const uint8_t *p, size_t len,
 			      size_t (*nop_len)(const uint8_t *p, size_t len))
 {
-	size_t zeros = leading_zeros(p, len);
+	size_t nops = leading_nops(p, len, nop_len);
 
-	return zeros ? zeros : leading_nops(p, len, nop_len);
+	return nops ? nops : leading_zeros(p, len);
 }
 
 static size_t amd64_padding(const uint8_t *p, size_t len)
