@@ -533,10 +533,12 @@ int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
 		       struct sfg_error *err)
 {
 	const struct sfg_arch *arch = sfg_any_arch(abi);
+	int ret;
 
 	if (!arch)
 		return fail(err, 0, "no ABI of this number", -ENOTSUP);
-	return check_rows(arch, function, 0, err);
+	ret = check_fde(function, 0, 0, err);
+	return ret ? ret : check_rows(arch, function, 0, err);
 }
 
 /* fres_off has 32 bits, and the index is in front of it. */

@@ -232,6 +232,33 @@ static void refuse_write(const char *name, const struct sfjit_function *bad,
 	int ret = sfg_section_size(SFRAME_ABI_AMD64_LE, bad, nr, &size, &err);
 
 	result(ret == want && err.reason, name, "%d", ret);
+	if (nr != 1)
+		return;
+	err.reason = NULL;
+	ret = sfg_check_function(SFRAME_ABI_AMD64_LE, bad, &err);
+	result(ret == want && err.reason, name, "by itself: %d", ret);
+}
+
+static void check_function(const char *name, unsigned int abi,
+			   unsigned int sp, int want)
+{
+	struct sfjit_row row = { .cfa = SFJIT_REG(sp, 16) };
+	struct sfjit_function fde = { .addr = 16, .size = 16, .rows = &row,
+				      .nr_rows = 1 };
+	size_t size;
+
+	row.ra = (struct sfjit_rule)SLOT(-8);
+	IS(name, sfg_check_function(abi, &fde, NULL), want);
+	fde.size = 0;
+	IS(name, sfg_check_function(abi, &fde, NULL), want ? want : -EINVAL);
+	IS(name, sfg_section_size(abi, &fde, 1, &size, NULL), -ENOTSUP);
+}
+
+static void test_no_sections(void)
+{
+	check_function("rows of RISC-V", SFG_ABI_RISCV64_LE, 2, 0);
+	check_function("rows of Power", SFG_ABI_PPC64_LE, 1, 0);
+	check_function("rows of no machine", 99, 1, -ENOTSUP);
 }
 
 static void test_refused_input(void)
@@ -590,6 +617,7 @@ int main(void)
 	test_failures();
 	test_rebase();
 	test_refused_input();
+	test_no_sections();
 	test_damage();
 	test_truncated();
 	test_bit_flips();
