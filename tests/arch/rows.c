@@ -109,6 +109,25 @@ static void test_section(void)
 	   -EINVAL);
 }
 
+/* Where there are no sections, too. */
+static void test_refused(void)
+{
+	struct sfjit_function f = function;
+	struct sfjit_row row = rows[0];
+
+	TRUE("room", sfjit_names_room(&f) >= 0);
+	f.size = rows[4].start;
+	IS("row at the end", sfjit_names_room(&f), -EINVAL);
+	f = function;
+	f.flags = SFJIT_FUNCTION_SIGNAL;
+	IS("signal frame", sfjit_names_room(&f), -EINVAL);
+	f = function;
+	f.rows = &row;
+	f.nr_rows = 1;
+	row.cfa.offset -= 8;
+	IS("CFA that cannot be", sfjit_names_room(&f), -EINVAL);
+}
+
 /* ---- Call frame information ------------------------------------------- */
 
 static struct sfg_input input_of(const void *cfi, size_t length,
@@ -311,6 +330,7 @@ int main(void)
 		test_section();
 	else
 		test_no_section();
+	test_refused();
 	test_cfi();
 	test_jitdump(dir);
 	test_registered();

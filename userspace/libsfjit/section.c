@@ -231,12 +231,15 @@ long sfjit_section_fill(void *section, size_t length,
 int sfjit_check_named(const struct sfjit_function *function)
 {
 	long size;
+	int ret;
 
 	if (!function)
 		return -EINVAL;
-	if (!sfg_abi_has_sframe(SFG_HOST_ABI))
-		return function->flags ? -EINVAL :
+	if (!sfg_abi_has_sframe(SFG_HOST_ABI)) {
+		ret = check_function(function);
+		return ret ? ret :
 		       sfg_check_function(SFG_HOST_ABI, function, NULL);
+	}
 	size = sfjit_section_size(function, 1);
 	return size < 0 ? size : 0;
 }
