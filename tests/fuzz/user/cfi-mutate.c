@@ -248,10 +248,9 @@ static void change_record(struct records *rs, uint8_t *body)
 static size_t change_records(uint8_t *cfi, size_t size, size_t max,
 			     const struct head *head, unsigned int seed)
 {
-	const struct sfg_arch *arch =
-		sfg_arch_by_abi(1 + (head->flags & HEAD_ABI));
+	const struct sfg_arch *arch = sfg_any_arch(head_abi(head));
 	struct records rs = {
-		.big_endian = arch->big_endian,
+		.big_endian = arch && arch->big_endian,
 		.debug_frame = head->flags & HEAD_DEBUG, .seed = seed,
 	};
 	uint8_t *old = malloc(size), *body = malloc(size + ROOM);

@@ -6,12 +6,12 @@
 
 #include "core.h"
 
-#define HEAD_ABI	0x03	/* SFRAME_ABI_* less 1 */
+#define HEAD_ABI	0x03	/* SFRAME_ABI_* less 1, or see HEAD_OTHER */
 #define HEAD_DEBUG	0x04	/* .debug_frame */
 #define HEAD_NO_TEXT	0x08	/* no text ranges at all */
 #define HEAD_FAR	0x10	/* a range whose bytes are not known */
 #define HEAD_REPEATED	0x20	/* the range before once more: not sorted */
-#define HEAD_UNKNOWN	0x40	/* an ABI that there is not */
+#define HEAD_OTHER	0x40	/* ABIs without SFrame, and unknown ones */
 #define HEAD_APART	0x80	/* 16 bytes before the far range */
 
 #define FAILS_ALLOCATION 0x7f	/* this one fails; 0: none */
@@ -35,6 +35,16 @@ static inline uint32_t head_uint(const uint8_t *p, size_t len)
 	while (len--)
 		v = v << 8 | p[len];
 	return v;
+}
+
+static inline unsigned int head_abi(const struct head *head)
+{
+	static const unsigned int others[HEAD_ABI + 1] = {
+		SFG_ABI_RISCV64_LE, SFG_ABI_PPC64_LE, 0, 99,
+	};
+	unsigned int abi = head->flags & HEAD_ABI;
+
+	return head->flags & HEAD_OTHER ? others[abi] : abi + 1;
 }
 
 #endif /* FUZZ_CFI_H */

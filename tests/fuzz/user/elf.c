@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Any bytes as a file, to the commands of sframegen with libelf underneath:
- * either one message and no output, or an output and no message. A section
- * made from a program or library stays inside of its executable segments.
+ * either one message and no output, or an output and no message, but for that
+ * of a machine without SFrame. A section made from a program or library stays
+ * inside of its executable segments.
  *
  * Input: a byte that chooses the command, the number of the allocation that
  * fails, then the file.
  */
+#define _GNU_SOURCE
 #include <elf.h>
 #include <stdlib.h>
 
@@ -97,6 +99,22 @@ static void require_message(void)
 	REQUIRE(!files.output && !files.out.len);
 }
 
+/* Of a machine without SFrame there is a template, and a message. */
+static void require_no_message(const struct command *command,
+			       const uint8_t *file, size_t len)
+{
+	static const char want[] = "SFrame has no ABI number";
+	uint16_t machine = FIELD(Elf64_Ehdr, e_machine, 0);
+
+	if (!command->writes || (machine != EM_RISCV && machine != EM_PPC64)) {
+		REQUIRE(!files.err.len);
+		return;
+	}
+	REQUIRE(!command->section && files.err.lines == 1);
+	REQUIRE(memmem(files.err.first, sizeof(files.err.first), want,
+		       sizeof(want) - 1));
+}
+
 static void run_command(const struct command *command, unsigned int max_rows,
 			const uint8_t *file, size_t len)
 {
@@ -114,7 +132,7 @@ static void run_command(const struct command *command, unsigned int max_rows,
 		require_message();
 		return;
 	}
-	REQUIRE(!files.err.len);
+	require_no_message(command, file, len);
 	REQUIRE(!files.output == !command->writes);
 	if (command->section)
 		require_section(file, len);

@@ -136,6 +136,7 @@ static void require_good_rows(const struct sfg_arch *arch,
 	uint32_t end = fde->repeat ? fde->repeat : fde->size, i;
 
 	REQUIRE(fde->nr_rows || fde->flags & SFJIT_FUNCTION_SIGNAL);
+	REQUIRE(!sfg_check_function(arch->abi, fde, NULL));
 	for (i = 0; i < fde->nr_rows; i++) {
 		const struct sfjit_row *row = &fde->rows[i];
 
