@@ -12,6 +12,7 @@
 
 #define SECTION_ADDR	0x7654321000
 #define MAX_PADDING	64
+#define MAX_WRITTEN	16
 
 struct input {
 	struct sfg_input in;
@@ -380,6 +381,16 @@ static void require_not_converted(const struct input *i, int why)
 	REQUIRE(convert(i, &out, &sum) == why);
 }
 
+/* Some: each is derived twice more. */
+static void require_some_written(const struct input *i,
+				 const struct sfg_fdes *derived)
+{
+	size_t n;
+
+	for (n = 0; n < derived->nr && n < MAX_WRITTEN; n++)
+		require_written(i->in.abi, i->in.flags, &derived->fdes[n]);
+}
+
 static void require_all(struct input *i)
 {
 	struct sfg_summary sum;
@@ -396,6 +407,7 @@ static void require_all(struct input *i)
 		else
 			require_not_converted(i, -ENOTSUP);
 		require_called(i, &derived);
+		require_some_written(i, &derived);
 		sfg_free_fdes(&derived);
 	}
 	fill_memory(0);

@@ -47,4 +47,8 @@ static inline unsigned int head_abi(const struct head *head)
 	return head->flags & HEAD_OTHER ? others[abi] : abi + 1;
 }
 
+/* cfi-written.c: 'flags' are SFG_INPUT_*. */
+void require_written(unsigned int abi, unsigned int flags,
+		     const struct sfjit_function *f);
+
 #endif /* FUZZ_CFI_H */
