@@ -7,31 +7,20 @@
 #ifndef SFJIT_ARCH_CONTEXT_H
 #define SFJIT_ARCH_CONTEXT_H
 
-#include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "slot.h"
-
 /* Bytes below the stack pointer that belong to the interrupted function. */
 #define CONTEXT_RED_ZONE	0
 
-/* What fills memory without code: SIGILL. */
-#define CONTEXT_TRAP		SLOT_TRAP
-
 /*
- * Besides PROT_READ and PROT_EXEC: calls have to lead to a landing pad, where the
- * processor looks. Others refuse it.
+ * Of code, besides PROT_READ and PROT_EXEC: calls have to lead to a landing
+ * pad, where the processor looks. Others refuse it.
  */
-static inline int context_prot(void)
-{
-	return getauxval(AT_HWCAP2) & HWCAP2_BTI ? PROT_BTI : 0;
-}
+#define CONTEXT_PROT	(getauxval(AT_HWCAP2) & HWCAP2_BTI ? PROT_BTI : 0)
 
-static inline uintptr_t context_sp(const ucontext_t *context)
-{
-	return context->uc_mcontext.sp;
-}
+/* The stack pointer. */
+#define CONTEXT_SP(context)	((context)->uc_mcontext.sp)
 
 #endif /* SFJIT_ARCH_CONTEXT_H */

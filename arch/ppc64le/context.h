@@ -7,26 +7,12 @@
 #ifndef SFJIT_ARCH_CONTEXT_H
 #define SFJIT_ARCH_CONTEXT_H
 
-#include <stdint.h>
 #include <ucontext.h>
-
-#include "slot.h"
 
 /* The psABI has 288; the kernel keeps so many for each function. */
 #define CONTEXT_RED_ZONE	512
 
-/* What fills memory without code: SIGILL. */
-#define CONTEXT_TRAP		SLOT_TRAP
-
-/* Besides PROT_READ and PROT_EXEC. */
-static inline int context_prot(void)
-{
-	return 0;
-}
-
-static inline uintptr_t context_sp(const ucontext_t *context)
-{
-	return context->uc_mcontext.gp_regs[1];
-}
+/* The stack pointer. */
+#define CONTEXT_SP(context)	((context)->uc_mcontext.gp_regs[1])
 
 #endif /* SFJIT_ARCH_CONTEXT_H */

@@ -7,26 +7,12 @@
 #ifndef SFJIT_ARCH_CONTEXT_H
 #define SFJIT_ARCH_CONTEXT_H
 
-#include <stdint.h>
 #include <ucontext.h>
-
-#include "slot.h"
 
 /* Bytes below the stack pointer that belong to the interrupted function. */
 #define CONTEXT_RED_ZONE	128
 
-/* What fills memory without code: SIGTRAP. */
-#define CONTEXT_TRAP		SLOT_TRAP
-
-/* Besides PROT_READ and PROT_EXEC. */
-static inline int context_prot(void)
-{
-	return 0;
-}
-
-static inline uintptr_t context_sp(const ucontext_t *context)
-{
-	return context->uc_mcontext.gregs[REG_RSP];
-}
+/* The stack pointer. */
+#define CONTEXT_SP(context)	((context)->uc_mcontext.gregs[REG_RSP])
 
 #endif /* SFJIT_ARCH_CONTEXT_H */

@@ -3,84 +3,16 @@
 /* The relocations of object files. */
 #include <stdlib.h>
 
+#include "../lib/core.h"
 #include "object.h"
 
-/*
- * With the psABIs' letters: ABS is S + A, PC is S + A - P. RISC-V leaves
- * differences of addresses to the linker, which may move code: ADD is V + S + A
- * and SUB is V - S - A, where V is what the place has, with 6 only the lower 6
- * bits of a byte.
- */
-enum reloc_kind {
-	RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_ADD, RELOC_SUB, RELOC_ABS6,
-	RELOC_SUB6, RELOC_UNKNOWN,
-};
-
-/*
- * Those that assemblers leave in .eh_frame, .debug_frame and .sframe. PLT32 is
- * PC32 where no PLT entry is needed. All have RELA, where the addend is not in
- * the place that is changed.
- */
-static const struct reloc_type {
-	uint16_t machine;
-	uint16_t type;
-	uint8_t kind;
-	uint8_t size;
-} reloc_types[] = {
-	{ EM_X86_64, R_X86_64_NONE, RELOC_NONE, 0 },
-	{ EM_X86_64, R_X86_64_64, RELOC_ABS, 8 },
-	{ EM_X86_64, R_X86_64_32, RELOC_ABS, 4 },
-	{ EM_X86_64, R_X86_64_32S, RELOC_ABS, 4 },
-	{ EM_X86_64, R_X86_64_PC32, RELOC_PC, 4 },
-	{ EM_X86_64, R_X86_64_PLT32, RELOC_PC, 4 },
-	{ EM_X86_64, R_X86_64_PC64, RELOC_PC, 8 },
-	{ EM_AARCH64, R_AARCH64_NONE, RELOC_NONE, 0 },
-	{ EM_AARCH64, R_AARCH64_ABS64, RELOC_ABS, 8 },
-	{ EM_AARCH64, R_AARCH64_ABS32, RELOC_ABS, 4 },
-	{ EM_AARCH64, R_AARCH64_PREL64, RELOC_PC, 8 },
-	{ EM_AARCH64, R_AARCH64_PREL32, RELOC_PC, 4 },
-	{ EM_S390, R_390_NONE, RELOC_NONE, 0 },
-	{ EM_S390, R_390_64, RELOC_ABS, 8 },
-	{ EM_S390, R_390_32, RELOC_ABS, 4 },
-	{ EM_S390, R_390_PC32, RELOC_PC, 4 },
-	{ EM_S390, R_390_PC64, RELOC_PC, 8 },
-	{ EM_PPC64, R_PPC64_NONE, RELOC_NONE, 0 },
-	{ EM_PPC64, R_PPC64_ADDR64, RELOC_ABS, 8 },
-	{ EM_PPC64, R_PPC64_ADDR32, RELOC_ABS, 4 },
-	{ EM_PPC64, R_PPC64_REL32, RELOC_PC, 4 },
-	{ EM_PPC64, R_PPC64_REL64, RELOC_PC, 8 },
-	{ EM_RISCV, R_RISCV_NONE, RELOC_NONE, 0 },
-	{ EM_RISCV, R_RISCV_RELAX, RELOC_NONE, 0 },
-	{ EM_RISCV, R_RISCV_64, RELOC_ABS, 8 },
-	{ EM_RISCV, R_RISCV_32, RELOC_ABS, 4 },
-	{ EM_RISCV, R_RISCV_32_PCREL, RELOC_PC, 4 },
-	{ EM_RISCV, R_RISCV_ADD64, RELOC_ADD, 8 },
-	{ EM_RISCV, R_RISCV_ADD32, RELOC_ADD, 4 },
-	{ EM_RISCV, R_RISCV_ADD16, RELOC_ADD, 2 },
-	{ EM_RISCV, R_RISCV_ADD8, RELOC_ADD, 1 },
-	{ EM_RISCV, R_RISCV_SUB64, RELOC_SUB, 8 },
-	{ EM_RISCV, R_RISCV_SUB32, RELOC_SUB, 4 },
-	{ EM_RISCV, R_RISCV_SUB16, RELOC_SUB, 2 },
-	{ EM_RISCV, R_RISCV_SUB8, RELOC_SUB, 1 },
-	{ EM_RISCV, R_RISCV_SET32, RELOC_ABS, 4 },
-	{ EM_RISCV, R_RISCV_SET16, RELOC_ABS, 2 },
-	{ EM_RISCV, R_RISCV_SET8, RELOC_ABS, 1 },
-	{ EM_RISCV, R_RISCV_SET6, RELOC_ABS6, 1 },
-	{ EM_RISCV, R_RISCV_SUB6, RELOC_SUB6, 1 },
-};
-
-#define NR_RELOC_TYPES	(sizeof(reloc_types) / sizeof(reloc_types[0]))
-
-static struct reloc_type reloc_type(const struct object *f,
-				    unsigned int type)
+static struct sfg_reloc reloc_type(const struct object *f, unsigned int type)
 {
-	size_t i;
+	const struct sfg_reloc *r = sfg_any_arch(f->abi)->relocs;
 
-	for (i = 0; i < NR_RELOC_TYPES; i++)
-		if (reloc_types[i].machine == f->ehdr.e_machine &&
-		    reloc_types[i].type == type)
-			return reloc_types[i];
-	return (struct reloc_type) { .kind = RELOC_UNKNOWN };
+	while (r->kind != RELOC_UNKNOWN && r->type != type)
+		r++;
+	return *r;
 }
 
 /*
@@ -146,7 +78,7 @@ static uint64_t relocated(unsigned int kind, uint64_t old, uint64_t value,
 
 static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 {
-	struct reloc_type type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
+	struct sfg_reloc type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
 	struct sfg_image *image = &r->part->image;
 	uint64_t at = r->file_offset + i * sizeof(Elf64_Rela), v;
 	uint8_t *place;

@@ -380,43 +380,29 @@ int64_t sfg_cfa_of_word(unsigned int abi, int32_t word);
  */
 bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row);
 /*
- * 64-bit ABIs that SFrame has no number for: -ENOTSUP for all that has to do
- * with sections. Rows are derived from their CFI, and CFI is written from rows.
- * A header of a section cannot name them.
+ * 64-bit ABIs that SFrame has no number for, by the ELFDATA2* and EM_* of their
+ * files: -ENOTSUP for all that has to do with sections. Rows are derived from
+ * their CFI, and CFI is written from rows. A header of a section cannot name
+ * them. RISC-V is known, and little-endian 64-bit PowerPC.
  */
-#define SFG_ABI_RISCV64_LE	0x101
-#define SFG_ABI_PPC64_LE	0x102	/* ELFv2 */
+#define SFG_ABI_ELF(ei_data, e_machine) \
+	((unsigned int)(ei_data) << 16 | (e_machine))
 
 /* Whether expressions of CFI may look at the pc, see sfg_make_window_cfi(). */
 bool sfg_expressions_see_pc(unsigned int abi);
 /* Whether there are sections for an ABI. */
 bool sfg_abi_has_sframe(unsigned int abi);
 /*
- * SFRAME_ABI_*, or one of the two above, of an ELF machine and byte order; 0 when
- * there is none.
+ * SFRAME_ABI_*, or SFG_ABI_ELF(), of an ELF machine and byte order; 0 when it is
+ * not known here.
  */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
 /* The machine of ELF files of an ABI, EM_*; 0 when there is none. */
 unsigned int sfg_elf_machine(unsigned int abi);
 
-/* The same of the code that this is compiled into. */
-#if !defined(__LP64__)
-#define SFG_HOST_ABI	0	/* x32 and its like: the format has 64 bits */
-#elif defined(__x86_64__)
-#define SFG_HOST_ABI	SFRAME_ABI_AMD64_LE
-#elif defined(__AARCH64EL__)
-#define SFG_HOST_ABI	SFRAME_ABI_AARCH64_LE
-#elif defined(__AARCH64EB__)
-#define SFG_HOST_ABI	SFRAME_ABI_AARCH64_BE
-#elif defined(__s390x__)
-#define SFG_HOST_ABI	SFRAME_ABI_S390X_BE
-#elif defined(__riscv)
-#define SFG_HOST_ABI	SFG_ABI_RISCV64_LE
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#define SFG_HOST_ABI	SFG_ABI_PPC64_LE
-#else
-#define SFG_HOST_ABI	0
-#endif
+/* The ABI that the library is compiled for; 0 when it is not known. */
+unsigned int sfg_host_abi(void);
+#define SFG_HOST_ABI	sfg_host_abi()
 
 #ifdef __cplusplus
 }

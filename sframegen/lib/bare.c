@@ -15,7 +15,8 @@ static uint64_t without_padding(const struct sfg_arch *arch,
 
 	if (!p)
 		return to - from;
-	return to - from - arch->padding(p + (from - code->addr), to - from);
+	return to - from - sfg_padding(arch->abi, p + (from - code->addr),
+					to - from);
 }
 
 /*

@@ -13,11 +13,35 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
+ * What relocations do to a place, with the psABIs' letters: ABS is S + A, PC is
+ * S + A - P, ADD is V + S + A and SUB is V - S - A, where V is what the place
+ * has; with 6 only the lower 6 bits of a byte.
+ */
+enum sfg_reloc_kind {
+	RELOC_UNKNOWN, RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_ADD, RELOC_SUB,
+	RELOC_ABS6, RELOC_SUB6,
+};
+
+struct sfg_reloc {
+	uint16_t type;
+	uint8_t kind;
+	uint8_t size;
+};
+
+/* An instruction: of its first four bytes those of the mask. */
+struct sfg_nop {
+	uint8_t len;
+	uint32_t bits, mask;
+};
+
+#define SFG_MAX_NOPS	3
+
+/*
  * What the converter knows of an architecture; everything else is neutral.
  */
 struct sfg_arch {
 	const char *name;
-	uint16_t abi;			/* SFRAME_ABI_*, SFG_ABI_* */
+	uint32_t abi;			/* SFRAME_ABI_*, SFG_ABI_ELF() */
 	uint8_t ei_data;		/* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t e_machine;
 	bool big_endian;
@@ -30,26 +54,33 @@ struct sfg_arch {
 	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
 	bool mangled_ra;
-	/* How many bytes from the first are what toolchains fill gaps with. */
-	size_t (*padding)(const uint8_t *p, size_t len);
+	/* What toolchains fill gaps with, or a function that knows it. */
+	struct sfg_nop nops[SFG_MAX_NOPS];
+	size_t (*nop_len)(const uint8_t *p, size_t len);
+	const char *const *reg_names;	/* of 0 to 15; NULL: r0 and so on */
+	/*
+	 * Those that assemblers leave in .eh_frame, .debug_frame and .sframe.
+	 * All have RELA, where the addend is not in the place that is changed.
+	 */
+	const struct sfg_reloc *relocs;
 };
 
 #define NO_REG	0xff
 
-#define SFG_NR_ARCHES	5
-
-/* By SFRAME_ABI_*; entries without .abi are none. */
-extern const struct sfg_arch sfg_arches[SFG_NR_ARCHES];
-
-static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
-{
-	if (abi >= SFG_NR_ARCHES || !sfg_arches[abi].abi)
-		return NULL;
-	return &sfg_arches[abi];
-}
+/* machines.c */
+extern const struct sfg_arch sfg_arches[];
+extern const size_t sfg_nr_machines;
 
 /* Also those that SFrame has no number for: they have CFI and rows. */
 const struct sfg_arch *sfg_any_arch(unsigned int abi);
+
+/* Numbers of SFrame are below. */
+#define SFG_NR_ARCHES	5
+
+static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
+{
+	return abi < SFG_NR_ARCHES ? sfg_any_arch(abi) : NULL;
+}
 
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	     int code);

@@ -65,8 +65,8 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 	text = text_of(l, from);
 	if (!text || !text->data || to - text->addr > text->len)
 		return false;
-	return l->arch->padding((const uint8_t *)text->data +
-				(from - text->addr), to - from) == to - from;
+	return sfg_padding(l->arch->abi, (const uint8_t *)text->data +
+			   (from - text->addr), to - from) == to - from;
 }
 
 /*

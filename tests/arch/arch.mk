@@ -34,14 +34,15 @@ $(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
 
 TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 else
-ARCHES := aarch64 ppc64le riscv64 s390x
+ARCHES := $(patsubst arch/%/psabi.py,%,$(wildcard arch/*/psabi.py))
+arch_triple = $(shell sed -n "s/^ *triple='\([^']*\)'.*/\1/p" arch/$(1)/psabi.py)
 
 arch-programs: $(ARCHES:%=arch-programs-%) $(addprefix $(O)/tests/arch/, \
 		convert rows)
 
 arch-programs-%: $(SFRAMEGEN)
-	$(MAKE) CROSS_COMPILE=$(patsubst ppc%,powerpc%,$*)-linux-gnu- \
-		O=$(O)/arch/$* SFRAMEGEN=$(SFRAMEGEN) tests
+	$(MAKE) CROSS_COMPILE=$(call arch_triple,$*)- ARCH=$* O=$(O)/arch/$* \
+		SFRAMEGEN=$(SFRAMEGEN) tests
 
 .PHONY: arch-programs
 endif

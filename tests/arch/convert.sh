@@ -8,15 +8,10 @@
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
-machine=$1
-triple() { echo "$1-linux-gnu" | sed 's/^ppc/powerpc/'; }
+# shellcheck source=tests/arch/machine.sh
+. tests/arch/machine.sh
 
-command -v "qemu-$machine" >/dev/null ||
-	skip_all "qemu-$machine is not installed"
-QEMU_LD_PREFIX=/usr/$(triple "$machine")
-export QEMU_LD_PREFIX
-
-there() { "qemu-$machine" "$O/arch/$machine/tests/arch/$@"; }
+there() { "$emulator" "$arch/tests/arch/$@"; }
 
 # same NAME ABI TRIPLE FILE
 same() {
@@ -31,14 +26,15 @@ libc=lib/libc.so.6
 for of in aarch64:2 s390x:4; do
 	name=${of%:*}
 	works "section of the C library of $name" same "$name" "${of#*:}" \
-		"$(triple "$name")" "/usr/$(triple "$name")/$libc"
+		"$name-linux-gnu" "/usr/$name-linux-gnu/$libc"
 done
 works "section of the C library of x86_64" same x86_64 3 x86_64-linux-gnu \
 	/lib/x86_64-linux-gnu/libc.so.6
+# Little-endian RISC-V, by EI_DATA and e_machine.
 is "a machine without sections has none" "convert: -95: SFrame has no ABI number for it" \
-	"$(there convert 257 0 "$tmp/cfi" "$tmp/none" 2>&1)"
+	"$(there convert $((1 << 16 | 243)) 0 "$tmp/cfi" "$tmp/none" 2>&1)"
 also there rows
 # Without pointer authentication and landing pads.
-[ "$machine" != aarch64 ] || also env QEMU_CPU=cortex-a53 \
-	"qemu-$machine" "$O/arch/$machine/tests/arch/rows"
+! "$emulator" -cpu help | grep -qw cortex-a53 ||
+	also env QEMU_CPU=cortex-a53 "$emulator" "$arch/tests/arch/rows"
 finish

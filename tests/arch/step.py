@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""usage: step.py MACHINE QEMU BUILD
+"""usage: step.py MACHINE BUILD
 
 Description: from each instruction of each trampoline the true caller is found,
 by the call frame information of the assembler, by that of the template, and by
@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 import case
+import machines
 from judge import Wrong, judge
-from machines import MACHINES
 from remote import Remote
 from tables import Frames, Section
 
@@ -86,11 +86,12 @@ def steps_through(machine, remote, entry, size):
         steps.append(step)
 
 
-def run(machine, qemu, program, tmp):
+def run(machine, program, tmp):
     """The trampolines, by name, with their steps."""
     at = symbols(machine, program)
     path = os.path.join(tmp, 'out')
-    command = [qemu, *machine.options, '-L', f'/usr/{machine.triple}', program]
+    command = [machine.emulator, *machine.options, '-L',
+               f'/usr/{machine.triple}', program]
     all_steps = []
     with open(path, 'w') as output:
         remote = Remote(command, os.path.join(tmp, 'socket'), output)
@@ -228,8 +229,7 @@ def is_needless(machine, line):
     return '.cfi_restore' in line and machine.keeps_slots
 
 
-def check_mutants(machine, found, build, readelf, tmp):
-    source = f'{build}/obj/arch/{machine.triple_dir}/trampoline.s'
+def check_mutants(machine, found, source, readelf, tmp):
     with open(source) as text:
         lines = text.readlines()
     total, missed = 0, []
@@ -251,19 +251,19 @@ def check_mutants(machine, found, build, readelf, tmp):
                total >= 8 and not missed, missed)
 
 
-def main(name, qemu, build):
-    machine = MACHINES[name]
-    machine.triple_dir = name
+def main(name, build):
+    machine = machines.machine(name)
     readelf = 'readelf'
-    object_file = f'{build}/obj/arch/{name}/trampoline.o'
+    trampoline = f'{build}/obj/arch/{name}/trampoline'
+    object_file = trampoline + '.o'
     with tempfile.TemporaryDirectory() as tmp:
-        found = run(machine, qemu, f'{build}/tests/arch/step', tmp)
+        found = run(machine, f'{build}/tests/arch/step', tmp)
         frames = Frames(readelf, object_file)
         case.check('all trampolines', set(found) == set(
             instructions(machine, object_file)), list(found))
         for tramp in found.values():
             check_tramp(machine, tramp, object_file, frames, readelf, tmp)
-        check_mutants(machine, found, build, readelf, tmp)
+        check_mutants(machine, found, trampoline + '.s', readelf, tmp)
     case.finish()
 
 

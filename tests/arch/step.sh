@@ -6,6 +6,7 @@
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
-command -v "qemu-$1" >/dev/null || skip_all "qemu-$1 is not installed"
-also env PYTHONPATH=tests/lib python3 -B tests/arch/step.py "$1" "qemu-$1" "$O/arch/$1"
+# shellcheck source=tests/arch/machine.sh
+. tests/arch/machine.sh
+also env PYTHONPATH=tests/lib python3 -B tests/arch/step.py "$machine" "$arch"
 finish

@@ -6,18 +6,15 @@
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
-machine=$1
-command -v "qemu-$machine" >/dev/null ||
-	skip_all "qemu-$machine is not installed"
-QEMU_LD_PREFIX=/usr/$(echo "$machine-linux-gnu" | sed 's/^ppc/powerpc/')
-export QEMU_LD_PREFIX SFJIT_EMULATED=1
+# shellcheck source=tests/arch/machine.sh
+. tests/arch/machine.sh
 
-for unit in "$O/arch/$machine/tests/unit"/*; do
-	case $machine:$unit in
-	# SFrame has no number for these two.
-	ppc64le:*/lib-area | ppc64le:*/lib-register) continue ;;
-	riscv64:*/lib-area | riscv64:*/lib-register) continue ;;
+export SFJIT_EMULATED=1
+for unit in "$arch/tests/unit"/*; do
+	case $abi:${unit##*/} in
+	# SFrame has no number for it: no sections.
+	0:lib-area | 0:lib-register) continue ;;
 	esac
-	also "qemu-$machine" "$unit"
+	also "$emulator" "$unit"
 done
 finish

@@ -4,7 +4,8 @@
 #
 # Description: user space is built in layers. Neither files nor directories
 # include each other in a circle, objects call each other in none, and nothing
-# above sframegen/ knows which machine this is.
+# above sframegen/ knows which machine this is. Code for one machine only is in
+# its directory, and in the table of machines.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
@@ -117,4 +118,14 @@ machine() {
 is "nothing in userspace/ names a machine" "" "$(machine "$top")"
 echo 'int abi = SFRAME_ABI_AMD64_LE;' >>"$tmp/copy/userspace/run/ps.c"
 like "a machine is found" "*ps.c*AMD64*" "$(machine "$tmp/copy")"
+
+names='__(x86_64|amd64|i386|aarch64|AARCH64E|s390|riscv|powerpc)|defined.*_ARCH_'
+conditions() {
+	(cd "$1" && grep -rnE "^# *(el|if).*($names)" sframegen userspace tests \
+		bench --include='*.[chS]' | grep -v ^sframegen/lib/machines.c)
+}
+is "no code is for one machine only" "" "$(conditions "$top")"
+mkdir "$tmp/copy/tests" "$tmp/copy/bench"
+echo '#ifdef __riscv' >"$tmp/copy/tests/a.c"
+like "a condition is found" "*tests/a.c:1:*" "$(conditions "$tmp/copy")"
 finish

@@ -476,13 +476,12 @@ static void test_padding(void)
 	   P("\x66\x2e\x0f\x1f\x84\0\0\0\0\0\xcc\x90\x55")), 12);
 	IS("code is no padding", sfg_padding(SFRAME_ABI_AMD64_LE, P("\x55")),
 	   0);
-	IS("nops of RISC-V, of both lengths", sfg_padding(SFG_ABI_RISCV64_LE,
+	IS("nops of RISC-V, of both lengths", sfg_padding(RISCV,
 	   P("\x13\0\0\0\x01\0\x13\0\0\0\x05")), 10);
 	/* The first has three zeros in front. */
-	IS("nops of Power", sfg_padding(SFG_ABI_PPC64_LE,
+	IS("nops of Power", sfg_padding(POWER,
 	   P("\0\0\0\x60\0\0\0\x60\0\0\0")), 8);
-	IS("zeros on Power", sfg_padding(SFG_ABI_PPC64_LE, P("\0\0\0\0\0")),
-	   5);
+	IS("zeros on Power", sfg_padding(POWER, P("\0\0\0\0\0")), 5);
 	IS("no padding of an unknown ABI", sfg_padding(99, P("\0")), 0);
 }
 

@@ -5,12 +5,17 @@
 #define SFRAMEGEN_TEST_H
 
 #include <dirent.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../lib/case.h"
 #include "commands.h"
 #include "core.h"
+
+/* SFrame has no numbers for these. */
+#define RISCV	SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV)
+#define POWER	SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64)
 
 static inline unsigned int files_in(const char *dir)
 {

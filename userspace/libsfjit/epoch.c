@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <context.h>
+#include <slot.h>
 
 #include "internal.h"
 #include "scan.h"
@@ -255,7 +255,7 @@ static void wipe(struct sfjit_epoch *epoch, unsigned int window)
 	sfjit_area_reset(epoch->area, start, epoch->size);
 	sfjit_names_drop(start, epoch->size);
 	if (epoch->writable)
-		memset(epoch->writable + window * epoch->size, CONTEXT_TRAP,
+		memset(epoch->writable + window * epoch->size, SLOT_TRAP,
 		       epoch->size);
 }
 

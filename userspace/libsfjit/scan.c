@@ -128,7 +128,7 @@ static void stop_in(struct slot *slot, uint32_t round, uintptr_t frame,
 		    const ucontext_t *context)
 {
 	slot->frame = frame;
-	slot->sp = context_sp(context);
+	slot->sp = CONTEXT_SP(context);
 	slot->tls = (uintptr_t)pthread_self();
 	slot->alt = (uintptr_t)context->uc_stack.ss_sp;
 	slot->alt_size = context->uc_stack.ss_size;

@@ -19,6 +19,11 @@
 #include "internal.h"
 #include "window.h"
 
+/* Machines that want more of code than the two below say so. */
+#ifndef CONTEXT_PROT
+#define CONTEXT_PROT	0
+#endif
+
 struct template {
 	const unsigned char *code;
 	const unsigned char *section;
@@ -170,7 +175,7 @@ static int seal(struct sfjit_window *window, const struct template *template)
 	if (ret)
 		return ret;
 	return protect(window->code, SFJIT_WINDOW_SIZE,
-		       PROT_READ | PROT_EXEC | context_prot());
+		       PROT_READ | PROT_EXEC | CONTEXT_PROT);
 }
 
 /*

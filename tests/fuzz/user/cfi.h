@@ -4,6 +4,8 @@
 #ifndef FUZZ_CFI_H
 #define FUZZ_CFI_H
 
+#include <elf.h>
+
 #include "core.h"
 
 #define HEAD_ABI	0x03	/* SFRAME_ABI_* less 1, or see HEAD_OTHER */
@@ -40,7 +42,8 @@ static inline uint32_t head_uint(const uint8_t *p, size_t len)
 static inline unsigned int head_abi(const struct head *head)
 {
 	static const unsigned int others[HEAD_ABI + 1] = {
-		SFG_ABI_RISCV64_LE, SFG_ABI_PPC64_LE, 0, 99,
+		SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
+		SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64), 0, 99,
 	};
 	unsigned int abi = head->flags & HEAD_ABI;
 

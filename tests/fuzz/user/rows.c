@@ -7,6 +7,7 @@
  *
  * Input: ABI, then for each FDE a head, its numbers and its rows.
  */
+#include <elf.h>
 #include <stdlib.h>
 
 #include "cursor.h"
@@ -137,7 +138,8 @@ static void decode(struct rows *r, const uint8_t *data, size_t size)
 	static const unsigned int abis[] = {
 		SFRAME_ABI_AARCH64_BE, SFRAME_ABI_AARCH64_LE,
 		SFRAME_ABI_AMD64_LE, SFRAME_ABI_S390X_BE,
-		SFG_ABI_RISCV64_LE, SFG_ABI_PPC64_LE,
+		SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
+		SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 	};
 
 	cursor_init(&r->c, data, 0, size, false);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * The machines: all that depends on them. A new one is an entry here, and a
+ * directory arch/NAME/; see Documentation/new-arch.rst.
+ */
+#include <elf.h>
+
+#include "core.h"
+
+/*
+ * Bytes of a ModRM operand, with the byte itself; 0: the rest is missing. In
+ * the terms of Intel's manual (volume 2, 2.1.5): mod 3 names a register; rm 4
+ * says that an SIB byte follows, whose base 5 stands for 4 bytes of
+ * displacement where mod is 0, as rm 5 does there (relative to rip).
+ */
+static size_t modrm_len(const uint8_t *p, size_t len)
+{
+	unsigned int mod, rm;
+	size_t n = 1;
+
+	mod = p[0] >> 6;
+	rm = p[0] & 7;
+	if (mod == 3)
+		return 1;
+	if (rm == 4) {
+		if (len < 2)
+			return 0;
+		n++;
+		if (mod == 0 && (p[1] & 7) == 5)
+			n += 4;
+	} else if (mod == 0 && rm == 5) {
+		n += 4;
+	}
+	if (mod == 1)
+		n += 1;
+	if (mod == 2)
+		n += 4;
+	return n <= len ? n : 0;
+}
+
+/*
+ * nop and the multi-byte nops with their prefixes, and int3; 0: other. All of
+ * 0f 1f is a nop whatever its operand; assemblers make it longer with prefixes
+ * 66 and 2e (cs). lld fills gaps in code with int3 (cc).
+ */
+static size_t amd64_nop_len(const uint8_t *p, size_t len)
+{
+	size_t i = 0, n;
+
+	if (p[0] == 0xcc)
+		return 1;
+	while (i < len && (p[i] == 0x66 || p[i] == 0x2e))
+		i++;
+	if (i < len && p[i] == 0x90)
+		return i + 1;
+	if (len - i < 3 || p[i] != 0x0f || p[i + 1] != 0x1f)
+		return 0;
+	n = modrm_len(p + i + 2, len - i - 2);
+	return n ? i + 2 + n : 0;
+}
+
+/*
+ * Not in the order that instructions have them: there rcx is 1 and rdx 2, and 4
+ * to 7 are rsp, rbp, rsi and rdi.
+ */
+static const char *const amd64_regs[16] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+};
+
+/*
+ * Numbers of registers are DWARF's, which each psABI gives out. Rules name
+ * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
+ * know.
+ *
+ * HOST_ABI is that of the machine which this is compiled for.
+ */
+const struct sfg_arch sfg_arches[] = {
+	{
+#ifdef __x86_64__
+#define HOST_ABI	SFRAME_ABI_AMD64_LE
+#endif
+		/* There is no number for rip: 16 is the return address. */
+		.name = "AMD64", .abi = SFRAME_ABI_AMD64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_X86_64,
+		.fixed_ra = -8, .sp = 7, .fp = 6, .ra = 16, .pc = 16,
+		.regs = 0xffff, .cfa_scale = 1, .nop_len = amd64_nop_len,
+		.reg_names = amd64_regs,
+		/* PLT32 is PC32 where no PLT entry is needed. */
+		.relocs = (const struct sfg_reloc[]) {
+			{ R_X86_64_NONE, RELOC_NONE, 0 },
+			{ R_X86_64_64, RELOC_ABS, 8 },
+			{ R_X86_64_32, RELOC_ABS, 4 },
+			{ R_X86_64_32S, RELOC_ABS, 4 },
+			{ R_X86_64_PC32, RELOC_PC, 4 },
+			{ R_X86_64_PLT32, RELOC_PC, 4 },
+			{ R_X86_64_PC64, RELOC_PC, 8 },
+			{ }
+		},
+	},
+	{
+#ifdef __AARCH64EL__
+#define HOST_ABI	SFRAME_ABI_AARCH64_LE
+#endif
+		/* AADWARF64: 31 is sp, 32 the pc, and 34 RA_SIGN_STATE. */
+		.name = "AArch64", .abi = SFRAME_ABI_AARCH64_LE,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_AARCH64,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
+#define AARCH64_RELOCS	(const struct sfg_reloc[]) { \
+			{ R_AARCH64_NONE, RELOC_NONE, 0 }, \
+			{ R_AARCH64_ABS64, RELOC_ABS, 8 }, \
+			{ R_AARCH64_ABS32, RELOC_ABS, 4 }, \
+			{ R_AARCH64_PREL64, RELOC_PC, 8 }, \
+			{ R_AARCH64_PREL32, RELOC_PC, 4 }, \
+			{ } \
+		}
+		.relocs = AARCH64_RELOCS,
+	},
+	{
+#ifdef __AARCH64EB__
+#define HOST_ABI	SFRAME_ABI_AARCH64_BE
+#endif
+		/* Instructions are little-endian here, too. */
+		.name = "AArch64 BE", .abi = SFRAME_ABI_AARCH64_BE,
+		.ei_data = ELFDATA2MSB, .e_machine = EM_AARCH64,
+		.big_endian = true,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
+		.relocs = AARCH64_RELOCS,
+	},
+	{
+#ifdef __s390x__
+#define HOST_ABI	SFRAME_ABI_S390X_BE
+#endif
+		/* 0-15 are the general registers, 16-31 f0 to f15 */
+		.name = "s390x", .abi = SFRAME_ABI_S390X_BE,
+		.ei_data = ELFDATA2MSB, .e_machine = EM_S390,
+		.big_endian = true,
+		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
+		.regs = 0xffffffff, .sp_bias = -160, .sp_slot = true,
+		.cfa_scale = 8,
+		/*
+		 * nopr, bc 0 and brcl 0: what gas fills with. The upper half of
+		 * the second byte is the mask of the condition codes to branch
+		 * on, 0: never; where to does not matter then.
+		 */
+		.nops = {
+			{ 2, 0x07000000, 0xfff00000 },
+			{ 4, 0x47000000, 0xfff00000 },
+			{ 6, 0xc0040000, 0xffff0000 },
+		},
+		.relocs = (const struct sfg_reloc[]) {
+			{ R_390_NONE, RELOC_NONE, 0 },
+			{ R_390_64, RELOC_ABS, 8 }, { R_390_32, RELOC_ABS, 4 },
+			{ R_390_PC32, RELOC_PC, 4 },
+			{ R_390_PC64, RELOC_PC, 8 },
+			{ }
+		},
+	},
+	{
+#ifdef __riscv
+#define HOST_ABI	SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV)
+#endif
+		.name = "RISC-V", .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
+		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
+		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1,
+		/* addi zero, zero, 0 and c.nop */
+		.nops = {
+			{ 4, 0x13000000, ~0U }, { 2, 0x01000000, 0xffff0000 },
+		},
+		/* Distances are left to the linker, which may move code. */
+		.relocs = (const struct sfg_reloc[]) {
+			{ R_RISCV_NONE, RELOC_NONE, 0 },
+			{ R_RISCV_RELAX, RELOC_NONE, 0 },
+			{ R_RISCV_64, RELOC_ABS, 8 },
+			{ R_RISCV_32, RELOC_ABS, 4 },
+			{ R_RISCV_32_PCREL, RELOC_PC, 4 },
+			{ R_RISCV_ADD64, RELOC_ADD, 8 },
+			{ R_RISCV_SUB64, RELOC_SUB, 8 },
+			{ R_RISCV_ADD32, RELOC_ADD, 4 },
+			{ R_RISCV_SUB32, RELOC_SUB, 4 },
+			{ R_RISCV_ADD16, RELOC_ADD, 2 },
+			{ R_RISCV_SUB16, RELOC_SUB, 2 },
+			{ R_RISCV_ADD8, RELOC_ADD, 1 },
+			{ R_RISCV_SUB8, RELOC_SUB, 1 },
+			{ R_RISCV_SET32, RELOC_ABS, 4 },
+			{ R_RISCV_SET16, RELOC_ABS, 2 },
+			{ R_RISCV_SET8, RELOC_ABS, 1 },
+			{ R_RISCV_SET6, RELOC_ABS6, 1 },
+			{ R_RISCV_SUB6, RELOC_SUB6, 1 },
+			{ }
+		},
+	},
+	{
+#if defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define HOST_ABI	SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64)
+#endif
+		/* The return address is in lr, from where no rule starts. */
+		.name = "PowerPC ELFv2",
+		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
+		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
+		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG,
+		.regs = 0xffffffff, .cfa_scale = 1,
+		.nops = { { 4, 0x00000060, ~0U } },	/* ori 0, 0, 0 */
+		.relocs = (const struct sfg_reloc[]) {
+			{ R_PPC64_NONE, RELOC_NONE, 0 },
+			{ R_PPC64_ADDR64, RELOC_ABS, 8 },
+			{ R_PPC64_ADDR32, RELOC_ABS, 4 },
+			{ R_PPC64_REL64, RELOC_PC, 8 },
+			{ R_PPC64_REL32, RELOC_PC, 4 },
+			{ }
+		},
+	},
+};
+
+const size_t sfg_nr_machines = ARRAY_SIZE(sfg_arches);
+
+unsigned int sfg_host_abi(void)
+{
+#if defined(HOST_ABI) && defined(__LP64__)
+	return HOST_ABI;
+#else
+	return 0;	/* x32 and its like: rows have addresses of 64 bits */
+#endif
+}

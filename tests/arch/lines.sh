@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: a machine is at most 80 lines, besides its assembly: its directory,
+# its entry in the table, and what runs its tests.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/arch/entry.sh
+. tests/arch/entry.sh
+
+# lines NAME: of all that names it
+lines() {
+	for _file in "arch/$1"/*; do
+		[ "$_file" = "arch/$1/trampoline.S" ] || cat "$_file"
+	done
+	entry_of "$entry"
+	grep " $1\$" tests/lanes
+	grep "packages gcc-$triple " tools/needs
+}
+
+for found in arch/*/psabi.py; do
+	machine=$(basename "$(dirname "$found")")
+	eval "$(python3 -B tests/arch/machines.py "$machine")"
+	lines "$machine" >"$tmp/lines"
+	nr=$(wc -l <"$tmp/lines")
+	works "$machine: $nr lines" [ "$nr" -gt 40 -a "$nr" -le 80 ]
+done
+finish
