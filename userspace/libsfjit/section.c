@@ -16,17 +16,20 @@
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 
 /*
- * Most rows have a CFA at a positive multiple of 8: the bits that tell are put
- * together, without a branch for each row.
+ * Most rows have a CFA at a positive multiple of 8, which is not below what a
+ * word 0 stands for: the bits that tell are put together, without a branch for
+ * each row.
  */
 static inline bool rows_are_plain(const struct sfjit_row *row, uint32_t nr)
 {
+	uint32_t least = sfg_cfa_of_word(SFG_HOST_ABI, 0);
 	const struct sfjit_row *end = row + nr;
 	uint32_t bits = 0, offset;
 
 	for (; row != end; row++) {
 		offset = row->cfa.offset;
-		bits |= (offset & 7) | (offset | (offset - 1)) >> 31;
+		bits |= (offset & 7) |
+			(offset | (offset - 1) | (offset - least)) >> 31;
 	}
 	return !bits;
 }
