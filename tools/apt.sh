@@ -59,12 +59,19 @@ mirror() {
 		cut -d '|' -f 3
 }
 
-# private_apt SUITE...: lets the apt commands of this process work on lists of
-# their own with these suites, as if no package was installed.
+# private_apt [--arch=ARCHITECTURE] SUITE...: lets the apt commands of this
+# process work on lists of their own with these suites, as if no package was
+# installed.
 private_apt() {
+	_of=
+	case $1 in
+	--arch=*)
+		_of="APT::Architecture \"${1#*=}\"; APT::Architectures { \"${1#*=}\"; };"
+		shift ;;
+	esac
 	_site=$(mirror)
 	[ -n "$_site" ] || die "no Debian mirror in apt's sources; set MIRROR="
-	apt_root=$cache/apt-$(echo "$_site $*" | hash16)
+	apt_root=$cache/apt-$(echo "$_site $*$_of" | hash16)
 	mkdir -p "$apt_root/lists/partial" "$apt_root/archives/partial"
 	: >"$apt_root/status"
 	_signed='signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
@@ -80,6 +87,7 @@ private_apt() {
 		Dir::State::lists "$apt_root/lists";
 		Dir::State::status "$apt_root/status";
 		Dir::Cache "$apt_root";
+		$_of
 		APT::Sandbox::User "root";
 		APT::Install-Recommends "false";
 		Acquire::Check-Valid-Until "false";

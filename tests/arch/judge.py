@@ -47,7 +47,7 @@ def judge(machine, row, step, entry, only=None):
     base, offset = row['cfa']
     cfa = step['registers'][base] + offset
     truth = entry['registers']
-    same('CFA', cfa, truth[machine.sp] + machine.bias)
+    same('CFA', cfa, truth[machine.sp] + machine.pushed + machine.bias)
     same('return address', return_address(machine, step, row, cfa,
                                           truth[machine.ra]),
          truth[machine.ra])

@@ -23,6 +23,7 @@ class Machine:
     emulator: str = ''      # qemu- and the triple's first word
     order: str = 'little'
     bias: int = 0           # CFA - stack pointer of the caller
+    pushed: int = 0         # by a call: the return address is on the stack
     red_zone: int = 0       # below the stack pointer, and still one's own
     keeps_slots: bool = False   # what is saved is not below it on return
     signature: int = 0      # bits of an address that may be one

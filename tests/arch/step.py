@@ -49,8 +49,13 @@ def look(machine, remote):
                  for dwarf, number in machine.stub.items()}
     stack = registers[machine.sp] - STACK
     pc = remote.register(machine.pc, machine.order)
+    memory = remote.memory(stack, 2 * STACK)
+    if machine.pushed:
+        # As if there was a register for it.
+        registers[machine.ra] = int.from_bytes(
+            memory[STACK:STACK + machine.pushed], machine.order)
     return {'registers': registers, 'pc': pc, 'lookup': pc,
-            'stack_address': stack, 'stack': remote.memory(stack, 2 * STACK)}
+            'stack_address': stack, 'stack': memory}
 
 
 def step_through(machine, remote, entry, size):
@@ -72,13 +77,15 @@ def steps_through(machine, remote, entry, size):
             raise RuntimeError('the program has ended in a trampoline')
         step = look(machine, remote)
         if step['pc'] == truth[machine.ra] and \
-                step['registers'][machine.sp] == truth[machine.sp]:
+                step['registers'][machine.sp] == \
+                truth[machine.sp] + machine.pushed:
             return steps
         if not 0 <= step['pc'] - entry < size:
             # At the first instruction of what was called: the trampoline is
             # its caller, and a walk looks in front of the return address.
             back = step['registers'][machine.ra]
             step['lookup'] = back - 1
+            step['registers'][machine.sp] += machine.pushed
             steps.append(step)
             if not remote.run_to(back):
                 raise RuntimeError('the program has ended in a call')
