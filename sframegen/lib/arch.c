@@ -51,7 +51,7 @@ static size_t leading_nops(const struct sfg_arch *arch, const uint8_t *p,
 	return n;
 }
 
-const struct sfg_arch *sfg_any_arch(unsigned int abi)
+const struct sfg_arch *sfg_find_arch(unsigned int abi)
 {
 	size_t i;
 

@@ -71,8 +71,16 @@ struct sfg_arch {
 extern const struct sfg_arch sfg_arches[];
 extern const size_t sfg_nr_machines;
 
-/* Also those that SFrame has no number for: they have CFI and rows. */
-const struct sfg_arch *sfg_any_arch(unsigned int abi);
+const struct sfg_arch *sfg_find_arch(unsigned int abi);
+
+/*
+ * Also those that SFrame has no number for: they have CFI and rows. A function
+ * that a JIT publishes asks for it several times: the first one is found at once.
+ */
+static inline const struct sfg_arch *sfg_any_arch(unsigned int abi)
+{
+	return abi == sfg_arches[0].abi ? &sfg_arches[0] : sfg_find_arch(abi);
+}
 
 /* Numbers of SFrame are below. */
 #define SFG_NR_ARCHES	5

@@ -15,6 +15,19 @@
 #define HEADER_SIZE	sizeof(struct sframe_header)
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 
+/* What a word 0 stands for; asked for once. */
+static inline uint32_t least_cfa(void)
+{
+	static uint32_t least = UINT32_MAX;
+	uint32_t known = __atomic_load_n(&least, __ATOMIC_RELAXED);
+
+	if (known == UINT32_MAX) {
+		known = sfg_cfa_of_word(SFG_HOST_ABI, 0);
+		__atomic_store_n(&least, known, __ATOMIC_RELAXED);
+	}
+	return known;
+}
+
 /*
  * Most rows have a CFA at a positive multiple of 8, which is not below what a
  * word 0 stands for: the bits that tell are put together, without a branch for
@@ -22,7 +35,7 @@
  */
 static inline bool rows_are_plain(const struct sfjit_row *row, uint32_t nr)
 {
-	uint32_t least = sfg_cfa_of_word(SFG_HOST_ABI, 0);
+	uint32_t least = least_cfa();
 	const struct sfjit_row *end = row + nr;
 	uint32_t bits = 0, offset;
 
