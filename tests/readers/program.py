@@ -6,11 +6,10 @@ is behind such a call; waits for a line in between."""
 import ctypes
 import json
 import mmap
-import time
 
 CALLS = 40
 SLEEPS = 50             # some may be over before the task leaves its CPU
-SECONDS = 2
+TICKS = 600             # time alone may pass without any, on a loaded machine
 DEEPEST = 127
 NANOSLEEP = 35          # the system call
 
@@ -41,6 +40,13 @@ def show():
                     for name in TARGETS}}), flush=True)
 
 
+def ticks():
+    """Timer interrupts of all CPUs; those of an event that samples, too."""
+    with open('/proc/interrupts', encoding='ascii') as file:
+        timer = next(line for line in file if 'LOC:' in line)
+    return sum(int(word) for word in timer.split() if word.isdigit())
+
+
 def steps():
     """The first calls let the interpreter adapt itself."""
     for _ in range(100):
@@ -54,9 +60,10 @@ def steps():
     first = ctypes.addressof(ctypes.c_char.from_buffer(pages))
     for page in range(first, first + len(pages), mmap.PAGESIZE):
         yield memfrob, page, 1, 0
-    end = time.thread_time() + SECONDS
-    while time.thread_time() < end:
-        yield memfrob, text, len(text), 0
+    end = ticks() + TICKS
+    while ticks() < end:
+        for _ in range(20):
+            yield memfrob, text, len(text), 0
     ctypes.memset(callers, 0, ctypes.sizeof(callers))
     yield backtrace, callers, DEEPEST, 0
     show()
