@@ -80,8 +80,9 @@ int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
 /*
  * One FDE of a section that grows. It is written to 'index', its rows to
  * 'rows', at most 'len' bytes, of which there are *used; the header is left
- * alone. -EINVAL when the FDE starts before 'end_before'. After a failure the
- * bytes at 'index' and 'rows' are undefined.
+ * alone. -EINVAL when the FDE starts before 'end_before', or by
+ * sfg_cfas_are_possible(). After a failure the bytes at 'index' and 'rows' are
+ * undefined.
  */
 struct sfg_place {
 	void *index;			/* bytes of struct sframe_fde */
@@ -374,11 +375,13 @@ int sfg_frame_pointer(unsigned int abi);
 bool sfg_rows_have_ra(unsigned int abi);
 int64_t sfg_cfa_of_word(unsigned int abi, int32_t word);
 /*
- * Whether a step by the row can lead to a caller: a CFA that is the stack
- * pointer plus an offset is above it, and stack and frame pointer are multiples
- * of 8 apart from it. The format has offsets that are neither.
+ * Whether steps by the rows can lead to a caller: a CFA that is the stack
+ * pointer plus an offset is not below that of the entry row, and stack and frame
+ * pointer are multiples of 8 apart from it. The format has offsets that are
+ * neither.
  */
-bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row);
+bool sfg_cfas_are_possible(unsigned int abi, const struct sfjit_row *rows,
+			   size_t nr);
 /*
  * 64-bit ABIs that SFrame has no number for, by the ELFDATA2* and EM_* of their
  * files: -ENOTSUP for all that has to do with sections. Rows are derived from
@@ -401,8 +404,8 @@ unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data);
 unsigned int sfg_elf_machine(unsigned int abi);
 
 /* The ABI that the library is compiled for; 0 when it is not known. */
-unsigned int sfg_host_abi(void);
-#define SFG_HOST_ABI	sfg_host_abi()
+extern const unsigned int sfg_host_abi;
+#define SFG_HOST_ABI	sfg_host_abi
 
 #ifdef __cplusplus
 }

@@ -99,6 +99,33 @@ static inline int64_t arch_cfa_offset(const struct sfg_arch *arch, int32_t word)
 	return (int64_t)word * arch->cfa_scale - arch->sp_bias;
 }
 
+/* A word of the stack: addresses of it are multiples. */
+#define STACK_WORD	8
+
+/* A call that stores the return address does so right below the CFA. */
+static inline int32_t arch_entry_offset(const struct sfg_arch *arch)
+{
+	return arch->fixed_ra ? -arch->fixed_ra : -arch->sp_bias;
+}
+
+/*
+ * Most CFAs are a multiple of 8 away, and not below the entry's: the bits that
+ * tell are put together, without a branch for each row.
+ */
+static inline bool arch_cfas_are_usual(const struct sfg_arch *arch,
+				       const struct sfjit_row *rows, size_t nr)
+{
+	const struct sfjit_row *row, *end = rows + nr;
+	uint32_t least = arch_entry_offset(arch);
+	uint32_t bits = 0, offset;
+
+	for (row = rows; row != end; row++) {
+		offset = row->cfa.offset;
+		bits |= offset % STACK_WORD | (offset | (offset - least)) >> 31;
+	}
+	return !bits;
+}
+
 static inline bool arch_has_reg(const struct sfg_arch *arch, uint64_t reg)
 {
 	return reg < 32 && arch->regs & (1u << reg);

@@ -713,6 +713,40 @@ int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 	return 0;
 }
 
+static struct writer writer_at(const struct sfg_arch *arch,
+			       const struct sfjit_function *fde,
+			       const struct sfg_place *place)
+{
+	return (struct writer){
+		.arch = arch, .kinds = plain_kinds(arch), .fde = fde,
+		.end = fde + 1, .addr = place->index_addr,
+		.index = place->index, .p = place->rows,
+		.fres = (uint8_t *)place->rows - place->fre_off,
+		.limit = (uint8_t *)place->rows + place->len,
+		.end_before = place->end_before,
+	};
+}
+
+static size_t used_at(const struct sfg_place *place, const struct writer *w)
+{
+	return w->p - (uint8_t *)place->rows;
+}
+
+/* Has a writer of its own: that of plain rows can stay in registers. */
+__attribute__((noinline))
+static int write_any_at(const struct sfg_arch *arch,
+			const struct sfjit_function *fde,
+			const struct sfg_place *place, size_t *used,
+			struct sfg_error *err)
+{
+	struct writer w = writer_at(arch, fde, place);
+	int ret = write_any_fde(&w, 0, err);
+
+	if (!ret)
+		*used = used_at(place, &w);
+	return ret;
+}
+
 int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 		  const struct sfg_place *place, size_t *used,
 		  struct sfg_error *err)
@@ -723,18 +757,12 @@ int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 
 	if (ret)
 		return ret;
-	w = (struct writer){
-		.arch = arch, .kinds = plain_kinds(arch), .fde = fde,
-		.end = fde + 1, .addr = place->index_addr,
-		.index = place->index, .p = place->rows,
-		.fres = (uint8_t *)place->rows - place->fre_off,
-		.limit = (uint8_t *)place->rows + place->len,
-		.end_before = place->end_before,
-	};
+	if (!arch_cfas_are_usual(arch, fde->rows, fde->nr_rows) &&
+	    !sfg_cfas_are_possible(abi, fde->rows, fde->nr_rows))
+		return fail(err, 0, "no step by a row is possible", -EINVAL);
+	w = writer_at(arch, fde, place);
 	if (!write_plain_fde(&w))
-		ret = write_any_fde(&w, 0, err);
-	if (ret)
-		return ret;
-	*used = w.p - (uint8_t *)place->rows;
+		return write_any_at(arch, fde, place, used, err);
+	*used = used_at(place, &w);
 	return 0;
 }

@@ -220,11 +220,10 @@ const struct sfg_arch sfg_arches[] = {
 
 const size_t sfg_nr_machines = ARRAY_SIZE(sfg_arches);
 
-unsigned int sfg_host_abi(void)
-{
-#if defined(HOST_ABI) && defined(__LP64__)
-	return HOST_ABI;
-#else
-	return 0;	/* x32 and its like: rows have addresses of 64 bits */
+/* x32 and its like have none: rows have addresses of 64 bits. */
+#if !defined(HOST_ABI) || !defined(__LP64__)
+#undef HOST_ABI
+#define HOST_ABI	0
 #endif
-}
+
+const unsigned int sfg_host_abi = HOST_ABI;

@@ -91,15 +91,6 @@ bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b)
 		       sizeof(*a) - offsetof(struct sfjit_row, flags));
 }
 
-/* A word of the stack: addresses of it are multiples. */
-#define WORD	8
-
-/* A call that stores the return address does so right below the CFA. */
-static int32_t entry_offset(const struct sfg_arch *arch)
-{
-	return arch->fixed_ra ? -arch->fixed_ra : -arch->sp_bias;
-}
-
 int sfg_entry_row(unsigned int abi, struct sfjit_row *row)
 {
 	const struct sfg_arch *arch = sfg_any_arch(abi);
@@ -107,7 +98,7 @@ int sfg_entry_row(unsigned int abi, struct sfjit_row *row)
 	if (!arch)
 		return -ENOTSUP;
 	memset(row, 0, sizeof(*row));
-	row->cfa = sfjit_rule_reg(arch->sp, entry_offset(arch));
+	row->cfa = sfjit_rule_reg(arch->sp, arch_entry_offset(arch));
 	return 0;
 }
 
@@ -132,16 +123,30 @@ int sfg_frame_pointer(unsigned int abi)
 	return arch ? arch->fp : -ENOTSUP;
 }
 
-bool sfg_cfa_is_possible(unsigned int abi, const struct sfjit_row *row)
+static bool cfa_is_possible(const struct sfg_arch *arch,
+			    const struct sfjit_row *row)
 {
-	const struct sfg_arch *arch = sfg_any_arch(abi);
 	const struct sfjit_rule *cfa = &row->cfa;
 
-	if (!arch || row->flags & SFJIT_ROW_OUTERMOST ||
-	    cfa->base != SFJIT_BASE_REG || cfa->deref)
+	if (row->flags & SFJIT_ROW_OUTERMOST || cfa->base != SFJIT_BASE_REG ||
+	    cfa->deref)
 		return true;
 	if (cfa->reg == arch->sp)
-		return !(cfa->offset % WORD) &&
-		       cfa->offset >= entry_offset(arch);
-	return cfa->reg != arch->fp || !(cfa->offset % WORD);
+		return !(cfa->offset % STACK_WORD) &&
+		       cfa->offset >= arch_entry_offset(arch);
+	return cfa->reg != arch->fp || !(cfa->offset % STACK_WORD);
+}
+
+bool sfg_cfas_are_possible(unsigned int abi, const struct sfjit_row *rows,
+			   size_t nr)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+	size_t i;
+
+	if (!arch || arch_cfas_are_usual(arch, rows, nr))
+		return true;
+	for (i = 0; i < nr; i++)
+		if (!cfa_is_possible(arch, &rows[i]))
+			return false;
+	return true;
 }

@@ -502,7 +502,7 @@ static int complain(struct sfjit_complaint *complaint, int error,
 /* The kernel leaves this to the step, which knows the registers. */
 static const char *check_cfa(const struct sfjit_row *row)
 {
-	if (sfg_cfa_is_possible(SFG_HOST_ABI, row))
+	if (sfg_cfas_are_possible(SFG_HOST_ABI, row, 1))
 		return NULL;
 	return row->cfa.offset % 8 ? "cfa_align" : "cfa_order";
 }

@@ -15,61 +15,24 @@
 #define HEADER_SIZE	sizeof(struct sframe_header)
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 
-/* What a word 0 stands for; asked for once. */
-static inline uint32_t least_cfa(void)
-{
-	static uint32_t least = UINT32_MAX;
-	uint32_t known = __atomic_load_n(&least, __ATOMIC_RELAXED);
-
-	if (known == UINT32_MAX) {
-		known = sfg_cfa_of_word(SFG_HOST_ABI, 0);
-		__atomic_store_n(&least, known, __ATOMIC_RELAXED);
-	}
-	return known;
-}
-
-/*
- * Most rows have a CFA at a positive multiple of 8, which is not below what a
- * word 0 stands for: the bits that tell are put together, without a branch for
- * each row.
- */
-static inline bool rows_are_plain(const struct sfjit_row *row, uint32_t nr)
-{
-	uint32_t least = least_cfa();
-	const struct sfjit_row *end = row + nr;
-	uint32_t bits = 0, offset;
-
-	for (; row != end; row++) {
-		offset = row->cfa.offset;
-		bits |= (offset & 7) |
-			(offset | (offset - 1) | (offset - least)) >> 31;
-	}
-	return !bits;
-}
-
-__attribute__((noinline))
-static int check_rows(const struct sfjit_function *function)
-{
-	uint32_t i;
-
-	for (i = 0; i < function->nr_rows; i++)
-		if (!sfg_cfa_is_possible(SFG_HOST_ABI, &function->rows[i]))
-			return -EINVAL;
-	return 0;
-}
-
-/* What the encoder lets pass, and no walk can use. */
-static inline int check_function(const struct sfjit_function *function)
+/* What the encoder lets pass, and nothing here can use. */
+static inline int check_kind(const struct sfjit_function *function)
 {
 	/* These are for signal frames and for other architectures. */
 	if (function->flags)
 		return -EINVAL;
-	if (!rows_are_plain(function->rows, function->nr_rows) &&
-	    check_rows(function))
-		return -EINVAL;
-	if (function->repeat && function->nr_rows > SFJIT_MAX_ROWS)
-		return -E2BIG;
-	return 0;
+	return function->repeat && function->nr_rows > SFJIT_MAX_ROWS ?
+	       -E2BIG : 0;
+}
+
+static int check_function(const struct sfjit_function *function)
+{
+	int ret = check_kind(function);
+
+	if (ret)
+		return ret;
+	return sfg_cfas_are_possible(SFG_HOST_ABI, function->rows,
+				     function->nr_rows) ? 0 : -EINVAL;
 }
 
 /* *@split: not all of them are one entry. */
@@ -271,7 +234,7 @@ void sfjit_write_header(void *section)
 int sfjit_write_function(const struct sfjit_function *function,
 			 const struct sfg_place *place, size_t *used)
 {
-	int ret = check_function(function);
+	int ret = check_kind(function);
 
 	if (ret)
 		return ret;
