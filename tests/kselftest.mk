@@ -8,15 +8,18 @@
 
 ksft_dir := kernel-patches/linux/tools/testing/selftests/sframe
 ksft_out := $(O)/tests/kselftest
-ksft_common := $(addprefix $(ksft_dir)/,section.c stats.c walk.c frames.S)
-ksft_headers := $(wildcard $(ksft_dir)/*.h tests/module/*.h) \
+ksft_common := $(addprefix $(ksft_dir)/,section.c stats.c walk.c \
+	x86/frames.S)
+ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/x86/*.h \
+	tests/module/*.h) \
 	kernel-patches/linux/include/uapi/linux/sframe.h \
 	kernel-patches/linux/kernel/unwind/sframe_format.h
 
 KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \
 	$(call tool,kernel source unpatched))$(KSELFTEST_TREE)
 ksft_cc = $(CC) $(CFLAGS) -std=gnu11 -Wall -static -pthread -D_GNU_SOURCE= \
-	-I$(ksft_dir) -iquote kernel-patches/linux/kernel/unwind \
+	-I$(ksft_dir) -I$(ksft_dir)/x86 \
+	-iquote kernel-patches/linux/kernel/unwind \
 	'-D__packed=__attribute__((packed))' \
 	-Ikernel-patches/linux/include/uapi \
 	-isystem $(KSELFTEST_TREE)/tools/include/uapi \

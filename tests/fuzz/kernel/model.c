@@ -905,7 +905,7 @@ struct ref_frame model_frame(const struct unwind_user_frame *frame)
 
 	if (plain.outermost || plain.signal)
 		return plain;
-	same(!frame->sp_off && !frame->ra_copied && !frame->ra_signed,
+	same(!frame->sp_off && !frame->ra_copied,
 	     "a frame that no row means");
 	plain.flex = frame->kind == UNWIND_USER_FRAME_RULES;
 	same(plain.flex || frame->kind == UNWIND_USER_FRAME_PLAIN,

@@ -30,6 +30,10 @@
 #include "signal.h"
 #include "user.h"
 
+#ifndef UNWIND_USER_REGNUM_LR
+#define UNWIND_USER_REGNUM_LR	U32_MAX		/* of no rule */
+#endif
+
 /* A row as it is stored; its words are at @words. */
 struct sframe_row {
 	unsigned long	words;
@@ -218,7 +222,8 @@ sframe_find_fde(struct unwind_user_state *state,
 }
 
 static const union sframe_attr_head sframe_attr_unknown = {
-	.info = SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B,
+	.info = SFRAME_FDE_RESERVED | (UNWIND_USER_SFRAME_SIGNS_RA ? 0 :
+				       SFRAME_FDE_PAUTH_KEY_B),
 	.info2 = SFRAME_FDE2_RESERVED,
 };
 
@@ -431,27 +436,62 @@ static __always_inline void sframe_set_rule(struct unwind_user_rule *rule,
 	rule->off = off;
 }
 
-/* CFA = base + word 0, RA at the fixed offset, FP at CFA + word 1. */
+/* Where no offset is fixed, that of the return address is word 1, if any. */
+static __always_inline enum sframe_reason
+sframe_default_ra(struct unwind_user_state *state,
+		  const struct sframe_row *row, unsigned int nr_words,
+		  struct unwind_user_frame *frame)
+{
+	s32 off = 0;
+
+	if (nr_words > 1 && !sframe_get_word(state, row, 1, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (off) {
+		sframe_set_rule(&frame->ra,
+				UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF, off);
+		return SFRAME_REASON_NONE;
+	}
+
+	/* An offset of 0 is there for the word behind it only. */
+	if (nr_words == 2)
+		return SFRAME_REASON_ROW_WORDS;
+	/* What is not on the stack is not plain. */
+	frame->kind = UNWIND_USER_FRAME_RULES;
+	return SFRAME_REASON_NONE;
+}
+
+/*
+ * CFA = base + word 0. Behind it the offsets from there of the return address,
+ * unless that is fixed, and of the frame pointer. A return address without an
+ * offset, or with 0 in front of the frame pointer's, is in the link register.
+ */
 static __always_inline enum sframe_reason
 sframe_default_rules(struct unwind_user_state *state,
 		     const struct sframe_row *row,
 		     struct unwind_user_frame *frame)
 {
+	const unsigned int fp_word = UNWIND_USER_SFRAME_RA_OFF ? 1 : 2;
 	unsigned int nr_words = SFRAME_FRE_WORDS(row->info);
+	enum sframe_reason reason;
 	s32 off;
 
-	/* The return address is not a word here: its offset is fixed. */
-	if (nr_words > 2)
+	/* No word is behind the frame pointer's. */
+	if (nr_words > fp_word + 1)
 		return SFRAME_REASON_ROW_WORDS;
 
 	if (!sframe_get_word(state, row, 0, &off))
 		return SFRAME_REASON_SECTION_FAULT;
 	sframe_set_rule(&frame->cfa, SFRAME_FRE_BASE_SP(row->info) ?
 			UNWIND_USER_FROM_SP : UNWIND_USER_FROM_FP, off);
-	if (nr_words < 2)
+	if (!UNWIND_USER_SFRAME_RA_OFF) {
+		reason = sframe_default_ra(state, row, nr_words, frame);
+		if (reason)
+			return reason;
+	}
+	if (nr_words <= fp_word)
 		return SFRAME_REASON_NONE;
 
-	if (!sframe_get_word(state, row, 1, &off))
+	if (!sframe_get_word(state, row, fp_word, &off))
 		return SFRAME_REASON_SECTION_FAULT;
 	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
 			off);
@@ -483,6 +523,8 @@ sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
 			rule->from = UNWIND_USER_FROM_SP;
 		else if (rule->regnum == UNWIND_USER_REGNUM_FP)
 			rule->from = UNWIND_USER_FROM_FP;
+		else if (rule->regnum == UNWIND_USER_REGNUM_LR)
+			rule->from = UNWIND_USER_FROM_LR;
 		else
 			rule->from = UNWIND_USER_FROM_REG;
 	}
@@ -581,14 +623,17 @@ sframe_flex_rules(struct unwind_user_state *state,
 static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
 					      s8 ra_off)
 {
-	sframe_set_rule(&frame->ra, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
-			ra_off);
+	if (UNWIND_USER_SFRAME_RA_OFF)
+		sframe_set_rule(&frame->ra,
+				UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
+				ra_off);
+	else
+		sframe_set_rule(&frame->ra, UNWIND_USER_FROM_LR, 0);
 	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
 	frame->cfa_addend = 0;
 	frame->sp_off = 0;
 	frame->kind = UNWIND_USER_FRAME_PLAIN;
 	frame->ra_copied = false;
-	frame->ra_signed = false;
 }
 
 static __always_inline enum sframe_reason
@@ -603,8 +648,8 @@ sframe_row_rules(struct unwind_user_state *state,
 		return SFRAME_REASON_NONE;
 	}
 
-	/* No architecture with a fixed RA offset mangles return addresses. */
-	if (SFRAME_FRE_MANGLED_RA(row->info))
+	/* Signatures are taken off all return addresses, or there are none. */
+	if (!UNWIND_USER_SFRAME_SIGNS_RA && SFRAME_FRE_MANGLED_RA(row->info))
 		return SFRAME_REASON_ROW_RULE;
 
 	if (func->flex) {

@@ -63,10 +63,11 @@ sframe_known_caller(struct unwind_user_state *state,
 		    const struct unwind_user_frame *frame,
 		    struct unwind_user_caller *at)
 {
-	unsigned long cfa, fp = at->fp;
+	unsigned long cfa, ra, fp = at->fp;
 
 	if (unlikely(frame->kind != UNWIND_USER_FRAME_PLAIN) &&
-	    (frame->kind != UNWIND_USER_FRAME_POINTER || fp < at->sp))
+	    (frame->kind != UNWIND_USER_FRAME_POINTER || fp < at->sp ||
+	     !UNWIND_USER_FP_GIVES_SP))
 		return false;
 
 	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? at->sp : fp;
@@ -76,8 +77,10 @@ sframe_known_caller(struct unwind_user_state *state,
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &fp, cfa + frame->fp.off, sizeof(long)))
 		return false;
-	if (unwind_user_get_word(state, &at->ra, cfa + frame->ra.off,
-				 sizeof(long)) || !unwind_user_text(at->ra))
+	if (unwind_user_get_word(state, &ra, cfa + frame->ra.off, sizeof(long)))
+		return false;
+	at->ra = unwind_user_strip_ra(ra);
+	if (!unwind_user_text(at->ra))
 		return false;
 	at->sp = cfa + frame->sp_off;
 	at->fp = fp;
@@ -107,7 +110,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	unsigned int nr = 0, part;
 
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
-	    state->ri)
+	    state->ri || !unwind_user_sp_known(state))
 		return 0;
 	if (walk->slack < SFRAME_STACK_READS && sframe_look(walk)) {
 		/* The next step looks again, and says why it ends. */

@@ -539,7 +539,6 @@ static void sframe_rows_good(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got->cfa_addend, want->cfa_addend);
 	KUNIT_EXPECT_EQ(test, got->sp_off, 0);
 	KUNIT_EXPECT_FALSE(test, got->ra_copied);
-	KUNIT_EXPECT_FALSE(test, got->ra_signed);
 }
 
 static void sframe_rows_bad(struct kunit *test)

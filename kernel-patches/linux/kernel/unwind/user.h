@@ -26,7 +26,7 @@
 static __always_inline bool unwind_user_access_begin(void)
 {
 	if (can_do_masked_user_access()) {
-		masked_user_read_access_begin((const void __user *)NULL);
+		(void)masked_user_read_access_begin((const void __user *)NULL);
 		return true;
 	}
 	return user_read_access_begin((const void __user *)NULL, 1);
@@ -90,6 +90,20 @@ unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 	return 0;
 }
 
+/*
+ * Does a frame record lie at the end of its frame? Otherwise a step by frame
+ * pointer tells where the caller's stack pointer is not, no more.
+ */
+#ifndef UNWIND_USER_FP_GIVES_SP
+#define UNWIND_USER_FP_GIVES_SP	1
+#endif
+
+static __always_inline bool
+unwind_user_sp_known(const struct unwind_user_state *state)
+{
+	return UNWIND_USER_FP_GIVES_SP || likely(!state->sp_bound);
+}
+
 /* Return: false for a register that is not known in this frame. */
 static __always_inline bool
 unwind_user_from(const struct unwind_user_state *state,
@@ -98,14 +112,14 @@ unwind_user_from(const struct unwind_user_state *state,
 	switch (rule->from & ~UNWIND_USER_DEREF) {
 	case UNWIND_USER_FROM_SP:
 		*base = state->sp;
-		return true;
+		return unwind_user_sp_known(state);
 	case UNWIND_USER_FROM_FP:
 		*base = state->fp;
 		return true;
 	case UNWIND_USER_FROM_LR:
 		/* A call has overwritten it in any other frame. */
 		*base = state->lr;
-		return state->topmost && state->regs;
+		return state->topmost;
 	default:
 		/* A callee may have overwritten any other register. */
 		return state->topmost && state->regs &&
@@ -140,12 +154,14 @@ unwind_user_get_value(struct unwind_user_state *state,
  * @sp:		stack pointer
  * @ra:		return address
  * @fp:		frame pointer
+ * @lr:		link register, if a signal interrupted the caller
  */
 struct unwind_user_caller {
 	unsigned long	cfa;
 	unsigned long	sp;
 	unsigned long	ra;
 	unsigned long	fp;
+	unsigned long	lr;
 };
 
 /*
@@ -165,22 +181,43 @@ unwind_user_check_cfa(const struct unwind_user_state *state, unsigned long cfa,
 }
 
 /*
+ * The CFA of a frame whose stack pointer is not known: a frame pointer was
+ * followed to it, so if it has a frame record, which is the saved frame pointer
+ * and the return address behind it, the frame pointer leads there. The stack
+ * pointer that would have told the same cannot be below the bound.
+ */
+static __always_inline bool
+unwind_user_record_cfa(const struct unwind_user_state *state,
+		       const struct unwind_user_frame *frame, unsigned int ws,
+		       unsigned long *cfa)
+{
+	*cfa = state->fp - frame->fp.off;
+	return frame->fp.from != UNWIND_USER_FROM_NONE &&
+	       frame->ra.off == frame->fp.off + (s32)ws &&
+	       *cfa - frame->cfa.off >= state->sp;
+}
+
+/*
  * Read the caller's registers by the rules of a plain @frame, in an access
  * section. @ws is that of @state.
  *
- * Return: 0, -ELOOP if the CFA does not move up, -EINVAL if it is not aligned,
- * or -EFAULT.
+ * Return: 0, -ENODATA if the stack pointer is not known, -ELOOP if the CFA does
+ * not move up, -EINVAL if it is not aligned, or -EFAULT.
  */
 static __always_inline int
 unwind_user_read_plain(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame, unsigned int ws,
 		       struct unwind_user_caller *caller)
 {
-	unsigned long cfa;
+	unsigned long cfa, ra;
 	int ret;
 
-	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? state->sp : state->fp;
-	cfa += frame->cfa.off;
+	if (frame->cfa.from != UNWIND_USER_FROM_SP)
+		cfa = state->fp + frame->cfa.off;
+	else if (unwind_user_sp_known(state))
+		cfa = state->sp + frame->cfa.off;
+	else if (!unwind_user_record_cfa(state, frame, ws, &cfa))
+		return -ENODATA;
 	ret = unwind_user_check_cfa(state, cfa, ws);
 	if (ret)
 		return ret;
@@ -191,8 +228,10 @@ unwind_user_read_plain(struct unwind_user_state *state,
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &caller->fp, cfa + frame->fp.off, ws))
 		return -EFAULT;
-	return unwind_user_get_word(state, &caller->ra, cfa + frame->ra.off,
-				    ws);
+	if (unwind_user_get_word(state, &ra, cfa + frame->ra.off, ws))
+		return -EFAULT;
+	caller->ra = unwind_user_strip_ra(ra);
+	return 0;
 }
 
 /* The same by any rules; -ENODATA for a register that is not known. */
@@ -220,7 +259,7 @@ unwind_user_read_rules(struct unwind_user_state *state,
 
 	caller->cfa = cfa;
 	caller->sp = cfa + frame->sp_off;
-	caller->ra = frame->ra_signed ? unwind_user_strip_ra(ra) : ra;
+	caller->ra = unwind_user_strip_ra(ra);
 	caller->fp = fp;
 	return 0;
 }
@@ -267,6 +306,7 @@ unwind_user_enter(struct unwind_user_state *state,
 	state->fp = caller->fp;
 	state->topmost = false;
 	state->exact_ip = false;
+	state->sp_bound = false;
 	return 0;
 }
 
@@ -299,6 +339,7 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 		ARCH_INIT_USER_FP_FRAME(ws)
 		.ra_copied = true,
 	};
+	int ret;
 
 	if (unlikely(state->topmost && state->regs &&
 		     unwind_user_at_function_start(state->regs)))
@@ -307,7 +348,10 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	/* A frame pointer below the stack pointer is something else. */
 	if (unlikely(state->fp < state->sp))
 		return -ELOOP;
-	return unwind_user_step_plain(state, &frame, ws);
+	ret = unwind_user_step_plain(state, &frame, ws);
+	if (!UNWIND_USER_FP_GIVES_SP && !ret)
+		state->sp_bound = true;
+	return ret;
 }
 
 bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs);

@@ -17,6 +17,7 @@
 /* The return address is always at CFA - 8; registers as numbered by DWARF. */
 #define UNWIND_USER_SFRAME_ABI		SFRAME_ABI_AMD64_LE
 #define UNWIND_USER_SFRAME_RA_OFF	-8
+#define UNWIND_USER_SFRAME_SIGNS_RA	0
 #define UNWIND_USER_REGNUM_FP		6
 #define UNWIND_USER_REGNUM_SP		7
 

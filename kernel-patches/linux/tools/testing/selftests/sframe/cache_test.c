@@ -305,7 +305,7 @@ static bool walk_is(const struct sft_call *call, bool defer, const __u64 *ip,
 static int take_turns(const int *pipes, const struct sft_call *call,
 		      bool defer, bool lost)
 {
-	const __u64 ip[] = { (uintptr_t)call->entry + 5, SFT_LOST };
+	const __u64 ip[] = { (uintptr_t)call->entry + sft_slot_arg.insns[2], SFT_LOST };
 	bool good;
 	char byte;
 
@@ -322,7 +322,7 @@ static void parent_and_child(struct __test_metadata *_metadata, __u8 *section,
 			     const struct sft_call *call, bool defer,
 			     enum how how)
 {
-	const __u64 ip[] = { (uintptr_t)call->entry + 5, SFT_CALLERS };
+	const __u64 ip[] = { (uintptr_t)call->entry + sft_slot_arg.insns[2], SFT_CALLERS };
 	int pipes[4], status;
 	unsigned int i;
 	pid_t child;

@@ -31,6 +31,14 @@ FIXTURE_VARIANT_ADD(slot, data_fp) { &sft_slot_data, false };
 FIXTURE_VARIANT_ADD(slot, data_defer) { &sft_slot_data, true };
 FIXTURE_VARIANT_ADD(slot, rbp_fp) { &sft_slot_rbp, false };
 FIXTURE_VARIANT_ADD(slot, rbp_defer) { &sft_slot_rbp, true };
+#ifdef SFT_ROW_RA
+FIXTURE_VARIANT_ADD(slot, record_fp) { &sft_slot_record, false };
+FIXTURE_VARIANT_ADD(slot, record_defer) { &sft_slot_record, true };
+FIXTURE_VARIANT_ADD(slot, signed_a_fp) { &sft_slot_signed_a, false };
+FIXTURE_VARIANT_ADD(slot, signed_a_defer) { &sft_slot_signed_a, true };
+FIXTURE_VARIANT_ADD(slot, signed_b_fp) { &sft_slot_signed_b, false };
+FIXTURE_VARIANT_ADD(slot, signed_b_defer) { &sft_slot_signed_b, true };
+#endif
 
 FIXTURE_SETUP(slot)
 {
@@ -66,6 +74,7 @@ static int register_slot(const struct sft_slot *kind, __u8 *section,
 		.size = SFT_SLOT,
 		.rows = kind->rows,
 		.nr_rows = kind->nr_rows,
+		.info = kind->info,
 	};
 
 	return register_fde(KEY_SLOT, section, &fde);
@@ -121,36 +130,73 @@ TEST_F(slot, callee_with_frame_pointer_and_no_window)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
 	struct sft_chain chain;
+	unsigned int i;
 
 	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
-	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->call,
-				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret, SFT_CALLERS);
+	/* The second time by rules that were kept. */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
+					  &self->call, &chain));
+		/* How much is known of the stack depends on the machine. */
+		if (SFT_FP_GIVES_SP || variant->kind->record[1]) {
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret,
+				     SFT_CALLERS);
+		} else {
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret);
+		}
+	}
+}
+
+/* Guards against: the same between two functions with windows. */
+TEST_F(slot, function_with_frame_pointer_and_no_window_in_between)
+{
+	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
+	struct sft_chain chain;
+	unsigned int i;
+
+	self->call.target = sft_pass;
+	if (variant->kind->data)
+		memcpy(self->text + SFT_PAGE, &self->call.target,
+		       sizeof(self->call.target));
+	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
+	ASSERT_EQ(0, register_leaf(self->section + SFT_PAGE / 2));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
+					  &self->call, &chain));
+		if (SFT_FP_GIVES_SP || variant->kind->record[1]) {
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
+				     (uintptr_t)sft_pass_ret, ret,
+				     SFT_CALLERS);
+		} else {
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
+				     (uintptr_t)sft_pass_ret, ret);
+		}
+	}
 }
 
 /*
- * Where rbp holds the address of sft_leaf, perf takes its code for a frame:
- * the second word is reported, the first is no address and ends the stack. The
- * deferred walk sees that such a frame lies below the stack.
+ * Where the frame pointer is the address of sft_leaf, perf takes its code for a
+ * frame: the second word is reported, the first is no address and ends the
+ * stack. The deferred walk sees that such a frame lies below the stack.
  */
 static void expect_garbage(struct __test_metadata *_metadata,
 			   struct sft_chain *chain, unsigned int known,
-			   bool defer)
+			   bool none)
 {
 	__u64 words[2];
 
 	memcpy(words, sft_leaf, sizeof(words));
-	if (defer) {
+	if (none) {
 		EXPECT_EQ(known, chain->nr);
 		return;
 	}
 	EXPECT_EQ(known + 1, chain->nr);
-	EXPECT_EQ(words[1], chain->ip[known]);
+	EXPECT_EQ(sft_strip(words[1]), chain->ip[known]);
 }
 
-static bool fp_is_lost(const struct sft_slot *kind, unsigned int off)
+static bool is_between(const __u8 *offs, unsigned int off)
 {
-	return off >= kind->fp_lost[0] && off < kind->fp_lost[1];
+	return off >= offs[0] && off < offs[1];
 }
 
 /* Guards against: tests that cannot fail: this is the loss they exclude. */
@@ -166,9 +212,11 @@ TEST_F(slot, without_window_the_caller_is_lost)
 		TH_LOG("instruction at %u", kind->insns[i]);
 		ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
 					  &self->call, &chain));
-		if (fp_is_lost(kind, kind->insns[i])) {
+		if (is_between(kind->fp_lost, kind->insns[i])) {
 			EXPECT_EQ(ip, chain.ip[0]);
 			expect_garbage(_metadata, &chain, 1, variant->defer);
+		} else if (is_between(kind->record, kind->insns[i])) {
+			EXPECT_CHAIN(&chain, ip, SFT_CALLERS);
 		} else {
 			EXPECT_CHAIN(&chain, ip, SFT_LOST);
 		}
@@ -183,9 +231,13 @@ TEST_F(slot, without_window_the_callee_loses_the_caller)
 
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &self->call,
 				  &chain));
-	if (fp_is_lost(variant->kind, variant->kind->ret)) {
+	if (is_between(variant->kind->fp_lost, variant->kind->ret)) {
 		EXPECT_EQ(ret, chain.ip[1]);
-		expect_garbage(_metadata, &chain, 2, variant->defer);
+		expect_garbage(_metadata, &chain, 2,
+			       variant->defer || SFT_FP_GOES_UP);
+	} else if (is_between(variant->kind->record, variant->kind->ret)) {
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret,
+			     SFT_CALLERS);
 	} else {
 		EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret, SFT_LOST);
 	}
@@ -230,34 +282,12 @@ FIXTURE_VARIANT(calls)
 FIXTURE_VARIANT_ADD(calls, fp) { .defer = false };
 FIXTURE_VARIANT_ADD(calls, defer) { .defer = true };
 
-/*
- * 0: sub $24,%rsp; 4: call *%r9, and nothing behind it: what it calls does not
- * return. At 7 another function begins: nop; ret.
- */
-static const __u8 noreturn_code[] = {
-	0x48, 0x83, 0xec, 0x18, 0x41, 0xff, 0xd1, 0x90, 0xc3,
-};
-
-#define NORETURN_SIZE	7
-
-static const struct sft_row noreturn_rows[] = { SFT_SP(0, 8), SFT_SP(4, 32) };
-static const struct sft_row next_rows[] = { SFT_SP(0, 8) };
-
-/*
- * 0: push %rax; 1: call *%r9, which takes the word off the stack; 4: ret. The
- * row changes with the return.
- */
-static const __u8 popped_code[] = { 0x50, 0x41, 0xff, 0xd1, 0xc3 };
-static const struct sft_row popped_rows[] = {
-	SFT_SP(0, 8), SFT_SP(1, 16), SFT_SP(4, 8),
-};
-
 FIXTURE_SETUP(calls)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
 
-	self->text = sft_map_code(noreturn_code, sizeof(noreturn_code),
+	self->text = sft_map_code(sft_noreturn_code, sizeof(sft_noreturn_code),
 				  SFT_PAGE);
 	ASSERT_NE(NULL, self->text);
 	self->section = sft_map(SFT_PAGE, SFT_RW);
@@ -278,19 +308,21 @@ static void check_noreturn(struct __test_metadata *_metadata,
 
 	ASSERT_EQ(0, sft_chain_at(sft_escape_body, defer, &call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body,
-		     (uintptr_t)text + NORETURN_SIZE, SFT_CALLERS);
+		     (uintptr_t)text + SFT_NORETURN_SIZE, SFT_CALLERS);
 
 	/* As topmost address the first byte belongs to the next function. */
-	ASSERT_EQ(0, sft_chain_at(text + 4, defer, &call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
+	ASSERT_EQ(0, sft_chain_at(text + SFT_NORETURN_CALL, defer, &call,
+				  &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)text + SFT_NORETURN_CALL, SFT_CALLERS);
 }
 
 /* Guards against: a look-up of the return address, as in earlier series. */
 TEST_F(calls, last_instruction_then_another_function)
 {
 	const struct sft_fde fdes[] = {
-		SFT_FDE(self->text, NORETURN_SIZE, noreturn_rows),
-		SFT_FDE(self->text + NORETURN_SIZE, 2, next_rows),
+		SFT_FDE(self->text, SFT_NORETURN_SIZE, sft_noreturn_rows),
+		SFT_FDE(self->text + SFT_NORETURN_SIZE, SFT_NEXT_SIZE,
+			sft_next_rows),
 	};
 	size_t len = sft_build(self->section, fdes, 2);
 
@@ -301,8 +333,8 @@ TEST_F(calls, last_instruction_then_another_function)
 /* Guards against: the same where no window covers it. */
 TEST_F(calls, last_instruction_then_the_end_of_the_window)
 {
-	const struct sft_fde fde = SFT_FDE(self->text, NORETURN_SIZE,
-					   noreturn_rows);
+	const struct sft_fde fde = SFT_FDE(self->text, SFT_NORETURN_SIZE,
+					   sft_noreturn_rows);
 
 	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &fde));
 	check_noreturn(_metadata, self->text, variant->defer);
@@ -311,10 +343,10 @@ TEST_F(calls, last_instruction_then_the_end_of_the_window)
 /* Guards against: the same where another window does. */
 TEST_F(calls, last_instruction_then_a_touching_window)
 {
-	const struct sft_fde first = SFT_FDE(self->text, NORETURN_SIZE,
-					     noreturn_rows);
-	const struct sft_fde next = SFT_FDE(self->text + NORETURN_SIZE, 2,
-					    next_rows);
+	const struct sft_fde first = SFT_FDE(self->text, SFT_NORETURN_SIZE,
+					     sft_noreturn_rows);
+	const struct sft_fde next = SFT_FDE(self->text + SFT_NORETURN_SIZE,
+					    SFT_NEXT_SIZE, sft_next_rows);
 
 	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &first));
 	ASSERT_EQ(0, register_fde(KEY_LEAF, self->section + SFT_PAGE / 2,
@@ -326,10 +358,11 @@ TEST_F(calls, last_instruction_then_a_touching_window)
 TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 {
 	const struct sft_fde fdes[] = {
-		SFT_FDE(self->text, NORETURN_SIZE, noreturn_rows),
-		SFT_FDE(self->text + NORETURN_SIZE, 2, next_rows),
+		SFT_FDE(self->text, SFT_NORETURN_SIZE, sft_noreturn_rows),
+		SFT_FDE(self->text + SFT_NORETURN_SIZE, SFT_NEXT_SIZE,
+			sft_next_rows),
 	};
-	const struct sft_call call = { self->text + NORETURN_SIZE, NULL };
+	const struct sft_call call = { self->text + SFT_NORETURN_SIZE, NULL };
 	size_t len = sft_build(self->section, fdes, 2);
 	struct sft_chain chain;
 
@@ -338,13 +371,14 @@ TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 	EXPECT_CHAIN(&chain, (uintptr_t)call.entry, SFT_CALLERS);
 }
 
+#ifdef SFT_POPS
 /* Guards against: rows that are looked up behind the call. */
 TEST_F(calls, row_changes_with_the_return)
 {
-	const __u8 *text = sft_map_code(popped_code, sizeof(popped_code),
+	const __u8 *text = sft_map_code(sft_popped_code, sizeof(sft_popped_code),
 					   SFT_PAGE);
-	const struct sft_fde fde = SFT_FDE(text, sizeof(popped_code),
-					   popped_rows);
+	const struct sft_fde fde = SFT_FDE(text, sizeof(sft_popped_code),
+					   sft_popped_rows);
 	const struct sft_call call = { text, sft_leaf_pop };
 	struct sft_chain chain;
 
@@ -359,5 +393,44 @@ TEST_F(calls, row_changes_with_the_return)
 	ASSERT_EQ(0, sft_chain_at(text + 4, variant->defer, &call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
 }
+#endif
+
+#ifdef SFT_ROW_RA
+/* The walk at the first instruction of a function with this row. */
+static int walk_by_row(__u8 *section, const __u8 *text,
+		       const struct sft_row *row, bool defer,
+		       struct sft_chain *chain)
+{
+	const struct sft_call call = { text + SFT_NORETURN_SIZE, NULL };
+	const struct sft_fde fde = {
+		.start = call.entry, .size = SFT_NEXT_SIZE, .rows = row,
+		.nr_rows = 1,
+	};
+	int ret = register_fde(KEY_SLOT, section, &fde);
+
+	if (!ret)
+		ret = sft_chain_at(call.entry, defer, &call, chain);
+	return ret ?: sft_unregister(KEY_SLOT);
+}
+
+/* Guards against: a return address that is loaded from the CFA itself. */
+TEST_F(calls, word_0_for_the_return_address)
+{
+	static const struct sft_row padding = { 0, 0, 3, { 16, 0, -16 } };
+	static const struct sft_row alone = { 0, 0, 2, { 16, 0 } };
+	const __u64 ip = (uintptr_t)self->text + SFT_NORETURN_SIZE;
+	struct sft_chain chain;
+
+	/* In front of a frame pointer: it is in the link register. */
+	ASSERT_EQ(0, walk_by_row(self->section, self->text, &padding,
+				 variant->defer, &chain));
+	EXPECT_CHAIN(&chain, ip, (uintptr_t)sft_inner_ret,
+		     (uintptr_t)sft_enter_ret);
+	ASSERT_EQ(0, walk_by_row(self->section, self->text, &alone,
+				 variant->defer, &chain));
+	EXPECT_CHAIN(&chain, ip);
+	EXPECT_EQ(1, sft_refused("row_words"));
+}
+#endif
 
 TEST_HARNESS_MAIN

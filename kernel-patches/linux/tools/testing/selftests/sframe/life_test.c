@@ -99,7 +99,7 @@ FIXTURE_TEARDOWN(life)
 /* Is the stack at the call of the slot the true one, or the known loss? */
 static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 {
-	const __u64 ip = (uintptr_t)call->entry + 5;
+	const __u64 ip = (uintptr_t)call->entry + sft_slot_arg.insns[2];
 	const __u64 with[] = { ip, SFT_CALLERS };
 	const __u64 without[] = { ip, SFT_LOST };
 	struct sft_chain chain;
@@ -111,9 +111,13 @@ static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 	return sft_chain_check(&chain, without, ARRAY_SIZE(without));
 }
 
+/*
+ * Deferred first, which brings pages in: without access flags in hardware, a
+ * child has to fault before it can read what its parent has.
+ */
 static bool walks(const struct sft_call *call)
 {
-	return walk_is(call, false, true) && walk_is(call, true, true);
+	return walk_is(call, true, true) && walk_is(call, false, true);
 }
 
 static bool walk_loses(const struct sft_call *call)
@@ -235,7 +239,7 @@ static int child_faults(const struct sft_call *call)
 {
 	struct sft_chain chain;
 	struct sft_stats stats;
-	__u64 ip = (uintptr_t)call->entry + 5;
+	__u64 ip = (uintptr_t)call->entry + sft_slot_arg.insns[2];
 
 	if (sft_chain_at((void *)ip, false, call, &chain) ||
 	    !sft_chain_check(&chain, &ip, 1))

@@ -79,8 +79,8 @@ static void put_header(void *sec, __u32 capacity)
 		.magic = SFRAME_MAGIC,
 		.version = SFRAME_VERSION_3,
 		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-		.abi_arch = SFRAME_ABI_AMD64_LE,
-		.cfa_fixed_ra_offset = -8,
+		.abi_arch = SFT_ABI,
+		.cfa_fixed_ra_offset = SFT_RA_OFF,
 		.fres_off = capacity * sizeof(struct sframe_fde),
 	};
 }

@@ -20,6 +20,7 @@
 #include <linux/perf_event.h>
 #include <linux/sframe.h>
 #include "sframe_format.h"
+#include "arch.h"
 
 #define SFT_PAGE	4096UL
 
@@ -212,9 +213,7 @@ struct sft_event {
 	struct perf_event_mmap_page	*ring;
 };
 
-/* Where user space ends with 4 and with 5 levels of page tables; and here. */
-#define SFT_USER_END_4LEVEL	0x7ffffffff000UL
-#define SFT_USER_END_5LEVEL	0xfffffffffff000UL
+/* Where user space ends here. */
 unsigned long sft_user_end(void);
 
 /* Go to this CPU and stay there. */
@@ -236,7 +235,7 @@ int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 void sft_event_close(struct sft_event *event);
 /* An event which fires when @addr is about to be executed. */
 int sft_break_open(struct sft_event *event, const void *addr, bool defer);
-/* An event which raises SIGTRAP when @addr is about to be executed. */
+/* An event which raises SIGTRAP the next time @addr is about to be executed. */
 int sft_trap_open(struct sft_event *event, const void *addr);
 /*
  * Take the next sample; a deferred callchain is merged by its cookie. -ENODATA
@@ -283,7 +282,9 @@ extern const char sft_enter_ret[], sft_outer_ret[], sft_inner_ret[];
 
 /* Functions with frame pointer: entry, the byte after its prologue, end. */
 extern const char sft_leaf[], sft_leaf_body[], sft_leaf_end[];
-/* The same, for signals. */
+/* With frame pointer; calls sft_leaf. */
+extern const char sft_pass[], sft_pass_ret[];
+/* As sft_leaf, for signals. */
 extern const char sft_handler[], sft_handler_body[], sft_handler_end[];
 extern const char sft_handler_2[], sft_handler_2_body[], sft_handler_2_end[];
 /* Where a handler returns to; its FDE begins at the byte before. */

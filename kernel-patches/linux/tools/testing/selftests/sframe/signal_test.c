@@ -25,7 +25,7 @@
 #define ALT_SIZE	(16 * SFT_PAGE)
 /* Below and above all that is mapped without an address. */
 #define LOW		((void *)(1UL << 40))
-#define HIGH		((void *)0x7fffffe00000)
+#define HIGH		((void *)SFT_HIGH)
 
 /* Sections of a fixture have a place of their own. */
 #define SECTION(key)	(self->section + (key) * 256)
@@ -43,6 +43,21 @@ static int register_fde(unsigned long key, __u8 *section,
 			const struct sft_fde *fde)
 {
 	return sft_register(key, section, sft_build(section, fde, 1), NULL);
+}
+
+static struct sft_fde slot_fde(const struct sft_slot *kind, const __u8 *text)
+{
+	return (struct sft_fde){
+		.start = text, .size = SFT_SLOT, .rows = kind->rows,
+		.nr_rows = kind->nr_rows,
+	};
+}
+
+static int register_slot(__u8 *section, const __u8 *text)
+{
+	const struct sft_fde fde = slot_fde(&sft_slot_interrupted, text);
+
+	return register_fde(KEY_SLOT, section, &fde);
 }
 
 static int register_restorer(__u8 *section, const char *start)
@@ -124,7 +139,7 @@ FIXTURE_SETUP(signal)
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
 
-	self->text = sft_make_slot(&sft_slot_rbp, NULL);
+	self->text = sft_make_slot(&sft_slot_interrupted, NULL);
 	ASSERT_NE(NULL, self->text);
 	self->section = sft_map(SFT_PAGE, SFT_RW);
 	ASSERT_NE(NULL, self->section);
@@ -136,9 +151,7 @@ FIXTURE_SETUP(signal)
 	ASSERT_EQ(0, handle(SIGTRAP, sft_handler, self->flags));
 	ASSERT_EQ(0, register_restorer(SECTION(KEY_RESTORER),
 				       sft_restorer_fde));
-	ASSERT_EQ(0, register_fde(KEY_SLOT, SECTION(KEY_SLOT),
-				  &(struct sft_fde)SFT_FDE(self->text, SFT_SLOT,
-							   sft_slot_rbp.rows)));
+	ASSERT_EQ(0, register_slot(SECTION(KEY_SLOT), self->text));
 }
 
 FIXTURE_TEARDOWN(signal)
@@ -177,10 +190,10 @@ TEST_F(signal, each_instruction_of_a_trampoline_is_interrupted)
 {
 	unsigned int i;
 
-	for (i = 0; i < sft_nr_insns(&sft_slot_rbp); i++) {
-		const __u8 *ip = self->text + sft_slot_rbp.insns[i];
+	for (i = 0; i < sft_nr_insns(&sft_slot_interrupted); i++) {
+		const __u8 *ip = self->text + sft_slot_interrupted.insns[i];
 
-		TH_LOG("instruction at %u", sft_slot_rbp.insns[i]);
+		TH_LOG("instruction at %u", sft_slot_interrupted.insns[i]);
 		EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
 			      SFT_CALLERS);
 	}
@@ -189,7 +202,7 @@ TEST_F(signal, each_instruction_of_a_trampoline_is_interrupted)
 /* Guards against: a row of the wrong place in a prologue or epilogue. */
 TEST_F(signal, each_instruction_of_a_callee_is_interrupted)
 {
-	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
 	unsigned int i;
 
 	ASSERT_EQ(0, register_leaf(KEY_LEAF, SECTION(KEY_LEAF), sft_leaf,
@@ -206,26 +219,28 @@ TEST_F(signal, each_instruction_of_a_callee_is_interrupted)
 /* Guards against: the restorer is not found while a handler has no frame. */
 TEST_F(signal, each_instruction_of_the_handler)
 {
-	const void *ip = self->text + 8;
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
 	unsigned int i;
 
 	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
 				   sft_handler, sft_handler_end));
-	for (i = 0; i < ARRAY_SIZE(sft_leaf_insns); i++) {
+	for (i = SFT_HANDLER_FIRST; i < ARRAY_SIZE(sft_leaf_insns); i++) {
 		TH_LOG("instruction at %u", sft_leaf_insns[i]);
 		EXPECT_SIGNAL(ip, sft_handler + sft_leaf_insns[i], RESTORER,
 			      (uintptr_t)ip, SFT_CALLERS);
 	}
 }
 
+#ifndef SFT_NO_EVENTS_IN_RESTORER
 /* Guards against: as a topmost frame the restorer is looked up before it. */
 TEST_F(signal, each_instruction_of_the_restorer)
 {
-	const void *ip = self->text + 8;
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
 
 	EXPECT_SIGNAL(ip, sft_restorer, (uintptr_t)ip, SFT_CALLERS);
 	EXPECT_SIGNAL(ip, sft_restorer_syscall, (uintptr_t)ip, SFT_CALLERS);
 }
+#endif
 
 /* Guards against: the interrupted address is looked up one byte early. */
 TEST_F(signal, first_byte_behind_another_function_is_interrupted)
@@ -234,7 +249,7 @@ TEST_F(signal, first_byte_behind_another_function_is_interrupted)
 	const struct sft_fde fdes[] = {
 		{ .start = self->text, .size = 4, .rows = &wrong,
 		  .nr_rows = 1 },
-		SFT_FDE(self->text + 4, SFT_SLOT - 4, sft_slot_rbp.rows),
+		SFT_FDE(self->text + 4, SFT_SLOT - 4, sft_slot_interrupted.rows),
 	};
 	size_t len = sft_build(SECTION(KEY_SLOT), fdes, 2);
 	const void *ip = self->text + 4;
@@ -249,40 +264,42 @@ TEST_F(signal, first_byte_behind_another_function_is_interrupted)
 /* Guards against: tests that cannot fail: this is the loss they exclude. */
 TEST_F(signal, without_the_restorers_window_the_interrupted_frame_is_lost)
 {
-	const __u64 ip[] = {
-		(uintptr_t)sft_handler_body, RESTORER, SFT_LOST,
-	};
 	/* The frame pointer is seen to be of another stack if that is below. */
-	const bool less = variant->where == ABOVE;
+	const __u64 left = variant->where == ABOVE ? SFT_OTHER_STACK_LOST :
+						     SFT_INTERRUPTED_LOST;
+	const __u64 ip[] = { (uintptr_t)sft_handler_body, RESTORER, left };
 	struct sft_chain chain;
 
 	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
-	ASSERT_EQ(0, signal_chain(self->text + 5, sft_handler_body,
-				  variant->defer, &self->call, &chain));
-	EXPECT_TRUE(sft_chain_check(&chain, ip, less ? 2 : 3));
+	ASSERT_EQ(0, signal_chain(self->text + sft_slot_interrupted.insns[2],
+				  sft_handler_body, variant->defer,
+				  &self->call, &chain));
+	EXPECT_TRUE(sft_chain_check(&chain, ip, left ? 3 : 2));
 }
 
 /* Guards against: an FDE without the byte in front of the restorer. */
 TEST_F(signal, restorers_window_that_begins_with_it_is_not_found)
 {
+	const void *ip = self->text + sft_slot_interrupted.insns[2];
 	struct sft_chain chain;
 
 	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
 	ASSERT_EQ(0, register_restorer(SECTION(KEY_RESTORER), sft_restorer));
-	ASSERT_EQ(0, signal_chain(self->text + 5, sft_handler_body,
-				  variant->defer, &self->call, &chain));
+	ASSERT_EQ(0, signal_chain(ip, sft_handler_body, variant->defer,
+				  &self->call, &chain));
 	ASSERT_LE(2, chain.nr);
 	EXPECT_EQ(RESTORER, chain.ip[1]);
-	EXPECT_NE((uintptr_t)self->text + 5, chain.ip[2]);
+	EXPECT_NE((uintptr_t)ip, chain.ip[2]);
+#ifndef SFT_NO_EVENTS_IN_RESTORER
 	/* As a topmost frame it is. */
-	EXPECT_SIGNAL(self->text + 5, sft_restorer, (uintptr_t)self->text + 5,
-		      SFT_CALLERS);
+	EXPECT_SIGNAL(ip, sft_restorer, (uintptr_t)ip, SFT_CALLERS);
+#endif
 }
 
 /* Guards against: after a system call the address is one of a call. */
 TEST_F(signal, system_call_is_interrupted)
 {
-	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
 
 	self->call.target = sft_kill;
 	ASSERT_EQ(0, handle(SIGUSR1, sft_handler, self->flags));
@@ -293,7 +310,7 @@ TEST_F(signal, system_call_is_interrupted)
 /* Guards against: only one signal frame is followed. */
 TEST_F(signal, handler_is_interrupted_at_each_instruction)
 {
-	const uintptr_t ret = (uintptr_t)self->text + sft_slot_rbp.ret;
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
 	unsigned int i;
 
 	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
@@ -315,16 +332,18 @@ TEST_F(signal, handler_is_interrupted_at_each_instruction)
 TEST_F(signal, handler_is_reached_through_a_trampoline)
 {
 	__u8 *text = sft_make_slot(&sft_slot_data, sft_handler);
-	const void *ip = self->text + 8;
-	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_data.rows);
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
+	const struct sft_fde fde = slot_fde(&sft_slot_data, text);
 	unsigned int i;
 
 	ASSERT_NE(NULL, text);
 	ASSERT_EQ(0, register_fde(KEY_HANDLER, SECTION(KEY_HANDLER), &fde));
 	ASSERT_EQ(0, handle(SIGTRAP, text, self->flags));
-	for (i = 0; i < sft_nr_insns(&sft_slot_data); i++)
+	for (i = SFT_HANDLER_FIRST; i < sft_nr_insns(&sft_slot_data); i++)
 		EXPECT_SIGNAL(ip, text + sft_slot_data.insns[i], RESTORER,
 			      (uintptr_t)ip, SFT_CALLERS);
+	ASSERT_EQ(0, register_leaf(KEY_LEAF, SECTION(KEY_LEAF), sft_handler,
+				   sft_handler_end));
 	EXPECT_SIGNAL(ip, sft_handler_body,
 		      (uintptr_t)text + sft_slot_data.ret, RESTORER,
 		      (uintptr_t)ip, SFT_CALLERS);
@@ -333,12 +352,12 @@ TEST_F(signal, handler_is_reached_through_a_trampoline)
 /* Guards against: registers of the handler are taken for the interrupted. */
 TEST_F(signal, other_registers_are_not_known_behind_a_signal)
 {
-	static const struct sft_row row = SFT_FLEX(0, SFT_REG(SFT_R10), 0);
+	static const struct sft_row row = SFT_FLEX(0, SFT_REG(SFT_OTHER_REG), 0);
 	const struct sft_fde fde = {
 		.start = self->text, .size = SFT_SLOT, .rows = &row,
 		.nr_rows = 1, .info2 = SFRAME_FDE_TYPE_FLEX,
 	};
-	const void *ip = self->text + 5;
+	const void *ip = self->text + sft_slot_interrupted.insns[2];
 	struct sft_stats stats;
 
 	ASSERT_EQ(0, sft_unregister(KEY_SLOT));
@@ -353,7 +372,7 @@ TEST_F(signal, other_registers_are_not_known_behind_a_signal)
 TEST_F(signal, restorer_is_appended_to_a_live_window)
 {
 	const struct sft_fde fde = restorer_fde(sft_restorer_fde);
-	const void *ip = self->text + 8;
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
 	struct sft_live live;
 
 	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
@@ -368,6 +387,8 @@ TEST_F(signal, restorer_is_appended_to_a_live_window)
 }
 
 /* ---- Probes of handlers ------------------------------------------------ */
+
+#ifndef SFT_NO_PROBES_OF_HANDLERS
 
 /* Probes are of files: where this program has @addr, or -1. */
 static long file_offset(const void *addr)
@@ -411,7 +432,7 @@ TEST_F(signal, probe_at_the_entry_of_a_handler)
 	ASSERT_EQ(0, sft_event_chain(&probe, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_handler, RESTORER,
 		     (uintptr_t)sft_leaf_body,
-		     (uintptr_t)self->text + sft_slot_rbp.ret, SFT_CALLERS);
+		     (uintptr_t)self->text + sft_slot_interrupted.ret, SFT_CALLERS);
 	sft_event_close(&trap);
 	sft_event_close(&probe);
 }
@@ -421,7 +442,7 @@ TEST_F(signal, return_of_a_handler_is_probed)
 {
 	int type = sft_pmu_type("uprobe");
 	struct perf_event_attr attr;
-	const void *ip = self->text + 8;
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
 	struct sft_event probe;
 
 	if (type < 0)
@@ -437,8 +458,11 @@ TEST_F(signal, return_of_a_handler_is_probed)
 		      SFT_CALLERS);
 	sft_event_close(&probe);
 }
+#endif
 
 /* ---- The C library's restorer ------------------------------------------ */
+
+#ifdef SFT_LIBC_RESTORER
 
 struct eh_bases {
 	void		*tbase, *dbase, *func;
@@ -465,7 +489,7 @@ static const char *libc_restorer(void)
 TEST_F(signal, restorer_of_the_c_library)
 {
 	const char *restorer = libc_restorer();
-	const void *ip = self->text + 8;
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
 	const struct sft_fde fde = {
 		.start = restorer - 1, .size = 1 + LIBC_RESTORER_SIZE,
 		.info = SFRAME_FDE_SIGNAL,
@@ -487,7 +511,11 @@ TEST_F(signal, restorer_of_the_c_library)
 		      SFT_CALLERS);
 }
 
+#endif /* SFT_LIBC_RESTORER */
+
 /* ---- Made-up frames ---------------------------------------------------- */
+
+#ifdef __x86_64__
 
 /*
  * What lies on a stack behind a function with frame pointer that was called as
@@ -865,5 +893,7 @@ TEST_F(made, frame_at_an_odd_address)
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body);
 }
+
+#endif /* __x86_64__ */
 
 TEST_HARNESS_MAIN

@@ -34,6 +34,7 @@ void *sft_map_code(const void *code, size_t size, size_t map_size)
 		return NULL;
 	memset(mem, 0xcc, map_size);
 	memcpy(mem, code, size);
+	__builtin___clear_cache(mem, (char *)mem + size);
 	if (mprotect(mem, map_size, SFT_RX)) {
 		munmap(mem, map_size);
 		return NULL;
@@ -43,14 +44,14 @@ void *sft_map_code(const void *code, size_t size, size_t map_size)
 
 unsigned long sft_user_end(void)
 {
-	void *page = (void *)(SFT_USER_END_5LEVEL - SFT_PAGE);
+	void *page = (void *)(SFT_USER_END_LARGE - SFT_PAGE);
 	void *mem = mmap(page, SFT_PAGE, PROT_NONE, MAP_PRIVATE |
 			 MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
 	if (mem == page)
 		munmap(mem, SFT_PAGE);
-	return mem == page || errno == EEXIST ? SFT_USER_END_5LEVEL :
-						SFT_USER_END_4LEVEL;
+	return mem == page || errno == EEXIST ? SFT_USER_END_LARGE :
+						SFT_USER_END_SMALL;
 }
 
 int sft_run_on(unsigned int cpu)
@@ -138,7 +139,7 @@ static void break_attr_init(struct perf_event_attr *attr, const void *addr,
 	sft_attr_init(attr, PERF_TYPE_BREAKPOINT, defer);
 	attr->bp_type = HW_BREAKPOINT_X;
 	attr->bp_addr = (uintptr_t)addr;
-	attr->bp_len = sizeof(long);
+	attr->bp_len = SFT_BREAK_LEN;
 	attr->exclude_kernel = 1;
 }
 
@@ -153,13 +154,17 @@ int sft_break_open(struct sft_event *event, const void *addr, bool defer)
 int sft_trap_open(struct sft_event *event, const void *addr)
 {
 	struct perf_event_attr attr;
+	int ret;
 
 	break_attr_init(&attr, addr, false);
 	attr.sample_type = 0;
 	attr.sigtrap = 1;
 	attr.remove_on_exec = 1;
-	attr.disabled = 0;
-	return sft_event_open(event, &attr);
+	ret = sft_event_open(event, &attr);
+	/* Once: the handler may return to the instruction. */
+	if (!ret && ioctl(event->fd, PERF_EVENT_IOC_REFRESH, 1))
+		ret = -errno;
+	return ret;
 }
 
 /* Copy the next record of the ring; 0 if there is none, else its type. */

@@ -78,6 +78,15 @@ label sft_inner_ret
 
 	leaf	sft_leaf
 
+/* Calls sft_leaf. */
+func sft_pass
+	endbr64
+	prologue
+	call	sft_leaf
+label sft_pass_ret
+	pop	%rbp
+	ret
+
 /* What a signal is handled by, and a signal that comes meanwhile. */
 	leaf	sft_handler
 	leaf	sft_handler_2

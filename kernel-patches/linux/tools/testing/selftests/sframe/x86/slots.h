@@ -10,6 +10,9 @@
 
 #include "sframe_test.h"
 
+/* The row of a function that has not done anything yet. */
+#define SFT_ROW_CALLED(off)	SFT_SP(off, 8)
+
 /* Bytes of a slot; slots repeat. */
 #define SFT_SLOT	16
 
@@ -21,6 +24,8 @@
  * @ret:	offset of the instruction behind the call
  * @data:	offset of the 32-bit distance to the word with the target, or 0
  * @fp_lost:	rbp is no frame pointer between these offsets
+ * @record:	it keeps a frame record between these offsets
+ * @info:	of the function
  * @rows:	rows
  * @nr_rows:	number of rows
  */
@@ -31,6 +36,8 @@ struct sft_slot {
 	__u8		ret;
 	__u8		data;
 	__u8		fp_lost[2];
+	__u8		record[2];
+	__u8		info;
 	struct sft_row	rows[3];
 	__u8		nr_rows;
 };
@@ -47,6 +54,9 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.rows = { SFT_SP(0, 8), SFT_SP(5, 16), SFT_SP(9, 8) },
 	.nr_rows = 3,
 };
+
+/* Bytes of its attributes and rows. */
+#define SFT_SLOT_ARG_LEN	(5 + 3 * 3)
 
 /* endbr64; push %rax; call *DATA(%rip); pop %rcx; ret */
 static const struct sft_slot sft_slot_data __maybe_unused = {
@@ -92,6 +102,8 @@ static inline unsigned int sft_nr_insns(const struct sft_slot *slot)
  */
 #define SFT_FRAME_SLOT_SIZE	12
 #define SFT_FRAME_SLOT_RET	7
+/* Bytes of the second row. */
+#define SFT_FRAME_ROW_LEN	3
 #define SFT_FRAME_SIZE(nr)	(8 + (nr) % 14 * 8)
 
 static inline void sft_put_frame_slot(__u8 *code, struct sft_row *rows,
@@ -131,5 +143,45 @@ static const struct sft_row sft_leaf_rows[] __maybe_unused = {
 	SFT_SP(0, 8), SFT_SP_FP(5, 16, -16), SFT_FP_FP(8, 16, -16),
 	SFT_SP(10, 8),
 };
+
+/*
+ * 0: sub $24,%rsp; 4: call *%r9, and nothing behind it: what it calls does not
+ * return. At 7 another function begins: nop; ret.
+ */
+static const __u8 sft_noreturn_code[] __maybe_unused = {
+	0x48, 0x83, 0xec, 0x18, 0x41, 0xff, 0xd1, 0x90, 0xc3,
+};
+
+#define SFT_NORETURN_SIZE	7
+#define SFT_NORETURN_CALL	4
+#define SFT_NEXT_SIZE		2
+
+static const struct sft_row sft_noreturn_rows[] __maybe_unused = {
+	SFT_SP(0, 8), SFT_SP(4, 32),
+};
+
+static const struct sft_row sft_next_rows[] __maybe_unused = { SFT_SP(0, 8) };
+
+#define SFT_POPS
+/*
+ * 0: push %rax; 1: call *%r9, which takes the word off the stack; 4: ret. The
+ * row changes with the return.
+ */
+static const __u8 sft_popped_code[] __maybe_unused = {
+	0x50, 0x41, 0xff, 0xd1, 0xc3,
+};
+
+static const struct sft_row sft_popped_rows[] __maybe_unused = {
+	SFT_SP(0, 8), SFT_SP(1, 16), SFT_SP(4, 8),
+};
+
+/* What the tests of signals interrupt. */
+#define sft_slot_interrupted	sft_slot_rbp
+
+/* There are no signatures. */
+static inline __u64 sft_strip(__u64 ip)
+{
+	return ip;
+}
 
 #endif /* SFRAME_SLOTS_H */
