@@ -53,7 +53,7 @@ include $(filter-out %/libsfjit.mk,$(sort $(wildcard userspace/*/*.mk)))
 include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
 else
-include tests/arch/arch.mk
+include tests/arch/arch.mk tests/kselftest.mk tests/qemu/qemu.mk
 endif
 
 all: $(ALL)

@@ -8,9 +8,12 @@
 
 ksft_dir := kernel-patches/linux/tools/testing/selftests/sframe
 ksft_out := $(O)/tests/kselftest
+# The kernel's name of the machine, and those of its tests that know it.
+ksft_arch := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+ksft_tests := $(shell SFJIT_KERNEL=$(ARCH) tests/qemu/selftests)
 ksft_common := $(addprefix $(ksft_dir)/,section.c stats.c walk.c \
-	x86/frames.S)
-ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/x86/*.h \
+	$(ksft_arch)/frames.S)
+ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/$(ksft_arch)/*.h \
 	tests/module/*.h) \
 	kernel-patches/linux/include/uapi/linux/sframe.h \
 	kernel-patches/linux/kernel/unwind/sframe_format.h
@@ -18,7 +21,7 @@ ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/x86/*.h \
 KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \
 	$(call tool,kernel source unpatched))$(KSELFTEST_TREE)
 ksft_cc = $(CC) $(CFLAGS) -std=gnu11 -Wall -static -pthread -D_GNU_SOURCE= \
-	-I$(ksft_dir) -I$(ksft_dir)/x86 \
+	-I$(ksft_dir) -I$(ksft_dir)/$(ksft_arch) \
 	-iquote kernel-patches/linux/kernel/unwind \
 	'-D__packed=__attribute__((packed))' \
 	-Ikernel-patches/linux/include/uapi \

@@ -37,9 +37,22 @@ choose_symbols() {
 			"$((gdb_kernel_minutes / jobs + 1)) minutes."
 }
 
+# What machine the kernel is for.
+choose_machine() {
+	case $kernel in
+	aarch64)
+		guest_machine=arm64 guest_built=$O/arch/aarch64
+		console=ttyAMA0 ;;
+	*)
+		guest_machine=x86_64 guest_built=$O
+		console=ttyS0 ;;
+	esac
+}
+
 pack_initramfs() {
 	mkdir -p "$run/init/bin"
-	cp "$(command -v busybox)" "$run/init/bin/"
+	_busybox=$("$top/tools/busybox" $guest_machine) || return
+	cp "$_busybox" "$run/init/bin/"
 	cp "$top/tools/guest-init" "$run/init/init"
 	(cd "$run/init" && find . | cpio -o -H newc --quiet) |
 		gzip -1 >"$run/initramfs"
@@ -65,12 +78,12 @@ guest_command() {
 # The repository with what was built, and the command.
 pack_payload() {
 	guest_command "$@" >"$run/.guest-command"
-	_built=$(cd "$O" && ls -d bin lib tests gen module examples 2>/dev/null) || :
+	_built=$(cd "$guest_built" && ls -d bin lib tests gen module examples 2>/dev/null) || :
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
 	for _b in $_built; do
 		pack -r --transform='s|^|build/|S' --exclude=tests/fuzz \
-			-C "$O" "$_b" || return
+			-C "$guest_built" "$_b" || return
 	done
 }
 
@@ -80,7 +93,7 @@ choose_accelerator() {
 	[ -z "$icount" ] || accel=tcg
 	[ -z "$accel" ] || return 0
 	accel=tcg
-	[ -w /dev/kvm ] || return 0
+	[ $guest_machine = x86_64 ] && [ -w /dev/kvm ] || return 0
 	_probed=$cache/kvm-$(hash16 </proc/sys/kernel/random/boot_id)
 	[ -f "$_probed" ] || probe_kvm "$_probed"
 	accel=$(cat "$_probed")
@@ -101,7 +114,10 @@ probe_kvm() {
 # which takes a kernel with KASAN minutes.  -icount makes QEMU run one CPU in one
 # thread.
 machine() {
-	echo "-machine q35"
+	case $guest_machine in
+	arm64) echo "-machine virt,gic-version=3" ;;
+	*) echo "-machine q35" ;;
+	esac
 	case $accel:$icount in
 	kvm:*) echo "-accel kvm -cpu host -smp $cpus" ;;
 	tcg:) echo "-accel tcg,thread=multi -cpu max -smp $cpus" ;;
@@ -141,15 +157,30 @@ drive() {
 
 # The guest has no keyboard, the search for one takes minutes with KASAN.  On a
 # loaded host the check of the timer can miss the ticks that it waits for, and
-# panics.  A debugger knows functions at the addresses they are linked to.
+# panics.  Arm's interrupts of counters are NMIs if asked for.
+machine_parameters() {
+	case $guest_machine in
+	arm64) echo "irqchip.gicv3_pseudo_nmi=1" ;;
+	*) echo "i8042.nopnp i8042.noaux i8042.nokbd no_timer_check" \
+		"tsc=nowatchdog" ;;
+	esac
+}
+
+emulator() {
+	case $guest_machine in
+	arm64) echo qemu-system-aarch64 ;;
+	*) echo qemu-system-x86_64 ;;
+	esac
+}
+
+# A debugger knows functions at the addresses they are linked to.
 qemu() {
 	# shellcheck disable=SC2046 # no blanks in what these print
-	exec timeout --foreground "$limit" qemu-system-x86_64 $(machine) \
+	exec timeout --foreground "$limit" $(emulator) $(machine) \
 		-m "$mem" -nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$image" -initrd "$run/initramfs" \
-		-append "console=ttyS0 ignore_loglevel panic=-1 \
-			i8042.nopnp i8042.noaux i8042.nokbd \
-			no_timer_check tsc=nowatchdog rootfs=$rootfs \
+		-append "console=$console ignore_loglevel panic=-1 \
+			$(machine_parameters) rootfs=$rootfs \
 			${gdb:+ nokaslr}" \
 		-serial "file:$dmesg" -device virtio-serial-pci \
 		$(streams) $(port files) $(port status) \

@@ -13,20 +13,37 @@ export KBUILD_BUILD_TIMESTAMP='2026-01-01' KBUILD_BUILD_USER=sfjit \
 
 fragments() {
 	case $1 in
-	unpatched) set -- x86_64 ;;
-	patched) set -- x86_64 x86_64-sframe ;;
-	debug) set -- x86_64 x86_64-sframe x86_64-debug x86_64-gdb ;;
-	kcsan | gdb | bpf) set -- x86_64 x86_64-sframe "x86_64-$1" ;;
+	unpatched) set -- guest x86_64 ;;
+	patched) set -- guest x86_64 sframe sframe-kunit ;;
+	debug) set -- guest x86_64 sframe sframe-kunit x86_64-debug x86_64-gdb ;;
+	kcsan | gdb | bpf) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
+	aarch64) set -- guest aarch64 sframe ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
+}
+
+# of_machine VARIANT: sets what the kernel calls its architecture, the prefix of
+# its compiler, and the image.
+of_machine() {
+	case $1 in
+	aarch64)
+		karch=arm64 cross=aarch64-linux-gnu- boot=Image.gz ;;
+	*)
+		karch=x86 cross='' boot=bzImage ;;
+	esac
+}
+
+# kernel_make ARGUMENT...: in $tree, for the machine.
+kernel_make() {
+	make -C "$tree" ARCH=$karch CROSS_COMPILE=$cross "$@"
 }
 
 kernel_id() {
 	# shellcheck disable=SC2046
 	{
 		cat "$base/id" $(fragments "$1")
-		gcc --version
+		of_machine "$1" && "${cross}gcc" --version
 		[ "$1" = unpatched ] || series_id
 	} | hash16
 }
@@ -36,20 +53,21 @@ kernel_id() {
 kernel_image() {
 	fragments "$1" >/dev/null
 	variant=$1
-	image=$cache/kernel-$variant-$(kernel_id "$variant")/bzImage
+	of_machine "$variant"
+	image=$cache/kernel-$variant-$(kernel_id "$variant")/$boot
 	touch -c "${image%/*}"
 	[ ! -f "$image" ] || return 0
 	lock_tree
 	cached "kernel-$variant" "$(kernel_id "$variant")" \
 		"building the $variant kernel" build_image
 	unlock_tree
-	image=$entry/bzImage
+	image=$entry/$boot
 	drop_old "kernel-$variant"
 }
 
 build_image() {
 	make_kernel "$variant"
-	cp "$build/arch/x86/boot/bzImage" "$build/System.map" "$1/"
+	cp "$build/arch/$karch/boot/$boot" "$build/System.map" "$1/"
 	cp "$build/.config" "$1/config"
 	our_functions >"$1/functions"
 	! grep -qx CONFIG_GDB_SCRIPTS=y "$build/.config" || copy_symbols "$1"
@@ -57,7 +75,7 @@ build_image() {
 
 # gdb loads the commands that lie beside vmlinux under its name.
 copy_symbols() {
-	make -C "$tree" O="$build" scripts_gdb
+	kernel_make O="$build" scripts_gdb
 	mkdir "$1/scripts"
 	cp "$build/vmlinux" "$1/"
 	cp -L "$build/vmlinux-gdb.py" "$1/"
@@ -75,6 +93,7 @@ our_functions() {
 # `id' in there says of what; it is missing while make runs, for a make that was
 # killed may leave files newer than their sources and half written.
 make_kernel() {
+	of_machine "$1"
 	source_tree "$1"
 	build=$cache/build-$1-$(cat "$base/id")
 	_id=$(kernel_id "$1")
@@ -85,7 +104,7 @@ make_kernel() {
 	configure "$build" "$1"
 	rm "$build/id"
 	_rc=0
-	make -C "$tree" O="$build" -j"$jobs" bzImage modules || _rc=$?
+	kernel_make O="$build" -j"$jobs" $boot modules || _rc=$?
 	[ $_rc = 0 ] || _id=failed
 	echo "$_id" >"$build/id"
 	return $_rc
@@ -108,10 +127,10 @@ write_config() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046
 	cat $(fragments "$2") >"$1/fragment"
-	make -C "$tree" O="$1" tinyconfig
-	(cd "$1" && "$tree/scripts/kconfig/merge_config.sh" -m -O "$1" \
+	kernel_make O="$1" tinyconfig
+	(cd "$1" && ARCH=$karch "$tree/scripts/kconfig/merge_config.sh" -m -O "$1" \
 		.config fragment)
-	make -C "$tree" O="$1" olddefconfig
+	kernel_make O="$1" olddefconfig
 }
 
 # Kconfig drops silently what it cannot satisfy.
@@ -139,5 +158,5 @@ kernel_module() {
 # The module must see the very tree and configuration of its kernel.
 build_module() {
 	make_kernel "$variant"
-	make -C "$tree" O="$build" M="$1" MO="$2" modules
+	kernel_make O="$build" M="$1" MO="$2" modules
 }

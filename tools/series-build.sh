@@ -4,10 +4,11 @@
 # shellcheck disable=SC2154 # work and verdict are tools/series'
 #
 # The building half of tools/series: what the series touches, not the whole
-# kernel, for each commit.
+# kernel, for each commit; for other machines than x86, once, at the end.
 
+# For the machine of the last build_commit.
 series_make() {
-	make -C "$work/linux" O="$work/build" -j"$jobs" "$@"
+	kernel_make O="$work/build-$karch" -j"$jobs" "$@"
 }
 
 # What the base has of it must build before anything is blamed on a commit.
@@ -15,31 +16,40 @@ build_base() {
 	step series-base "building the base of the series" build_commit
 }
 
+# of_this_machine <LIST: without files of others.
+of_this_machine() {
+	awk -v mine="arch/$karch/" '!/^arch\// || index($0, mine) == 1'
+}
+
 # targets: the object of an edited file; the directory of a new one, where the
 # configuration decides what is built.
 targets() {
-	touched_files | grep -v '^tools/' | grep '\.c$' | while read -r _c; do
-		if [ -f "$base/linux/$_c" ]; then
-			echo "${_c%.c}.o"
-		elif ls "$work/linux/${_c%/*}"/*.c >/dev/null 2>&1; then
-			echo "${_c%/*}/"
-		fi
-	done | sort -u
+	touched_files | grep -v '^tools/' | grep '\.c$' | of_this_machine |
+		while read -r _c; do
+			if [ -f "$base/linux/$_c" ]; then
+				echo "${_c%.c}.o"
+			elif ls "$work/linux/${_c%/*}"/*.c >/dev/null 2>&1; then
+				echo "${_c%/*}/"
+			fi
+		done | sort -u
 }
 
 # write_new_config VARIANT: most commits change no Kconfig.
 write_new_config() {
 	_made_of="$1 $(git_kernel "$work/linux" ls-files -s '*Kconfig*' | hash16)"
-	[ "$(cat "$work/made-of" 2>/dev/null)" != "$_made_of" ] || return 0
-	rm -f "$work/made-of"
-	write_config "$work/build" "$1"
-	echo "$_made_of" >"$work/made-of"
+	_note=$work/made-of-$karch
+	[ "$(cat "$_note" 2>/dev/null)" != "$_made_of" ] || return 0
+	rm -f "$_note"
+	write_config "$work/build-$karch" "$1"
+	echo "$_made_of" >"$_note"
 }
 
-# Symbols which a commit does not have yet are not missed in its configuration.
+# build_commit [VARIANT]: symbols which a commit does not have yet are not missed
+# in its configuration.
 build_commit() {
-	tree=$work/linux
-	write_new_config "${1:-patched}"
+	tree=$work/linux variant=${1:-patched}
+	of_machine "$variant"
+	write_new_config "$variant"
 	# shellcheck disable=SC2046
 	series_make KCFLAGS=-Werror $(targets)
 }
@@ -47,6 +57,7 @@ build_commit() {
 check_result() {
 	sparse=$cache/sparse-$(hash16 <"$top/tools/series-build.sh")
 	verdict "build without the series' options" build_commit unpatched
+	verdict "build for arm64" build_commit aarch64
 	[ -d "$sparse" ] || step sparse "unpacking sparse" unpack_sparse
 	verdict "sparse finds a planted error" sparse_finds_planted
 	verdict "sparse has no complaint" sparse_clean
@@ -76,10 +87,11 @@ of_series() {
 }
 
 run_sparse() {
-	build_commit
-	# shellcheck disable=SC2046
-	series_make C=2 CHECK="$sparse/sparse" $(targets) 2>&1 |
-		grep -F -f "$work/touched" | grep -E ' (warning|error): ' |
+	for _v in patched aarch64; do
+		build_commit $_v
+		# shellcheck disable=SC2046
+		series_make C=2 CHECK="$sparse/sparse" $(targets) 2>&1
+	done | grep -F -f "$work/touched" | grep -E ' (warning|error): ' |
 		sort -u >"$work/all-complaints" || :
 	of_series <"$work/all-complaints" >"$work/complaints"
 	cat "$work/complaints"

@@ -44,5 +44,9 @@ arch-programs-%: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=$(call arch_triple,$*)- ARCH=$* O=$(O)/arch/$* \
 		SFRAMEGEN=$(SFRAMEGEN) tests
 
-.PHONY: arch-programs
+# The kernel's, for a guest.
+arch-kselftests-aarch64:
+	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 kselftests
+
+.PHONY: arch-programs arch-kselftests-aarch64
 endif

@@ -19,9 +19,10 @@ $(ksft_lib): $(ksft_out)/%: tests/qemu/%.c tests/qemu/check_slot.h \
 
 $(ksft_lib): ksft_cc += -Iuserspace/include -Isframegen/include
 
-KSELFTESTS := $(patsubst $(ksft_dir)/%.c,$(ksft_out)/%,\
-	$(wildcard $(ksft_dir)/*_test.c)) \
-	$(ksft_out)/nmi_test $(ksft_lib)
+KSELFTESTS := $(addprefix $(ksft_out)/,$(ksft_tests))
+ifeq ($(CROSS_COMPILE),)
+KSELFTESTS += $(ksft_out)/nmi_test $(ksft_lib)
+endif
 
 kselftests: $(KSELFTESTS)
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Code whose stack is known at each instruction. All functions but sft_enter
+ * keep a frame record; sft_enter starts a stack with frame pointer 0, where
+ * every walk by frame pointer ends.
+ *
+ * x19 holds the stack of sft_enter's caller, everything else leaves it alone.
+ */
+#include <asm/unistd.h>
+
+	.text
+
+.macro func name
+	.globl	\name
+	.type	\name, %function
+	.balign	16
+\name:
+.endm
+
+.macro label name
+	.globl	\name
+\name:
+.endm
+
+.macro prologue
+	stp	x29, x30, [sp, #-16]!
+	mov	x29, sp
+.endm
+
+/* A function without a body, whose rows are sft_leaf_rows. */
+.macro leaf name
+func \name
+	bti	c
+	prologue
+label \name\()_body
+	nop
+	ldp	x29, x30, [sp], #16
+	ret
+label \name\()_end
+.endm
+
+/* void sft_enter(void *stack, void (*func)(void *), void *arg) */
+func sft_enter
+	stp	x29, x30, [sp, #-32]!
+	str	x19, [sp, #16]
+	mov	x19, sp
+	mov	sp, x0
+	mov	x0, x2
+	mov	x29, #0
+	blr	x1
+label sft_enter_ret
+	mov	sp, x19
+	ldr	x19, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	ret
+
+/* void sft_outer(const struct sft_call *call) */
+func sft_outer
+	prologue
+	bl	sft_inner
+label sft_outer_ret
+	ldp	x29, x30, [sp], #16
+	ret
+
+/* A callee may change sp: it comes from x29. */
+func sft_inner
+	prologue
+	ldp	x10, x9, [x0]
+	blr	x10
+label sft_inner_ret
+	mov	sp, x29
+	ldp	x29, x30, [sp], #16
+	ret
+
+	leaf	sft_leaf
+
+/* Calls sft_leaf; its frame record is not at the end of its frame. */
+func sft_pass
+	bti	c
+	stp	x29, x30, [sp, #-32]!
+	mov	x29, sp
+	bl	sft_leaf
+label sft_pass_ret
+	ldp	x29, x30, [sp], #32
+	ret
+
+/* What a signal is handled by, and a signal that comes meanwhile. */
+	leaf	sft_handler
+	leaf	sft_handler_2
+
+func sft_escape
+	bti	c
+	prologue
+label sft_escape_body
+	nop
+	b	sft_enter_ret
+
+/*
+ * The end of a signal handler. What describes it begins one instruction early:
+ * the handler returns to an address that no call instruction is in front of.
+ */
+	.balign	16
+label sft_restorer_fde
+	nop
+label sft_restorer
+	mov	x8, #__NR_rt_sigreturn
+label sft_restorer_syscall
+	svc	#0
+label sft_restorer_end
+
+/* Sends itself SIGUSR1. */
+func sft_kill
+	bti	c
+	prologue
+	mov	x8, #__NR_getpid
+	svc	#0
+	mov	x1, #10
+	mov	x8, #__NR_kill
+	svc	#0
+label sft_kill_ret
+	ldp	x29, x30, [sp], #16
+	ret
+
+	.section .note.GNU-stack, "", %progbits
