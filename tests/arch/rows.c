@@ -61,6 +61,73 @@ static const struct sfjit_row *row_at(const struct sfjit_function *f,
 	return &f->rows[i];
 }
 
+/* ---- Rows from what the code does -------------------------------------- */
+
+/*
+ * A frame of 32 bytes, where the return address and the frame pointer of the
+ * caller are saved; back in one instruction, and a return.
+ */
+static void tell(struct sfjit_rows *r)
+{
+	int32_t frame = rows[0].cfa.offset + 32;
+
+	sfjit_rows_depth(r, 12, frame);
+	sfjit_rows_saved_ra(r, 16, 24);
+	sfjit_rows_saved(r, 16, 32);
+	sfjit_rows_frame(r, 28);
+	sfjit_rows_epilogue(r, 32);
+}
+
+static void test_builder(void)
+{
+	bool has_ra = sfg_rows_have_ra(SFG_HOST_ABI);
+	struct sfjit_row array[8];
+	struct sfjit_function f;
+	struct sfjit_rows r;
+	unsigned int i;
+
+	sfjit_rows_init(&r, array, 8);
+	tell(&r);
+	if (!has_ra) {
+		IS("no register for return addresses",
+		   sfjit_rows_function(&r, code, sizeof(code), &f), -EINVAL);
+		return;
+	}
+	IS("rows that were told",
+	   sfjit_rows_function(&r, code, sizeof(code), &f), 0);
+	IS("as many", f.nr_rows, 5);
+	for (i = 0; i < f.nr_rows; i++)
+		TRUE("row", array[i].start == rows[i].start &&
+		     sfg_rows_equal(&array[i], &rows[i]));
+	sfjit_rows_init(&r, array, 8);
+	sfjit_rows_push(&r, 4, 0);
+	IS("no push", sfjit_rows_function(&r, code, sizeof(code), &f),
+	   -EINVAL);
+	sfjit_rows_init(&r, array, 8);
+	sfjit_rows_pop(&r, 4, 0);
+	IS("no pop", sfjit_rows_function(&r, code, sizeof(code), &f), -EINVAL);
+	sfjit_rows_init(&r, array, 8);
+	sfjit_rows_saved_ra(&r, 4, 12);
+	IS("no multiple of 8", sfjit_rows_function(&r, code, sizeof(code), &f),
+	   -EINVAL);
+	sfjit_rows_init(&r, array, 8);
+	sfjit_rows_saved_ra(&r, 4, -16);
+	sfjit_rows_saved_ra(&r, 8, 0);
+	IS("above the CFA", sfjit_rows_function(&r, code, sizeof(code), &f), 0);
+	TRUE("and back", f.nr_rows == 3 && array[1].ra.offset == 16 &&
+	     sfg_rows_equal(&array[2], &rows[0]));
+	sfjit_rows_init(&r, array, 8);
+	tell(&r);
+	sfjit_rows_restore(&r, 36);
+	sfjit_rows_saved(&r, 40, 0);
+	sfjit_rows_depth(&r, 40, rows[0].cfa.offset);
+	IS("below the stack pointer",
+	   sfjit_rows_function(&r, code, sizeof(code), &f), 0);
+	/* On s390x it is in the caller's frame, and still there. */
+	TRUE("nothing is", array[6].ra.base == (rows[0].cfa.offset >= 24 ?
+	     SFJIT_BASE_CFA : SFJIT_BASE_NONE));
+}
+
 /* ---- Sections --------------------------------------------------------- */
 
 static void test_no_section(void)
@@ -326,6 +393,7 @@ int main(void)
 
 	MUST(mkdtemp(dir));
 	make_rows();
+	test_builder();
 	if (HAS_SECTIONS)
 		test_section();
 	else

@@ -227,6 +227,7 @@ struct sfjit_rows_state {
 	int32_t		depth;	/* bytes from the stack pointer to the CFA */
 	int32_t		frame;	/* the same from the frame pointer; 0: unused */
 	int32_t		saved;	/* from there to the CFA, the caller's; or 0 */
+	int32_t		ra;	/* the same of a return address; 0: register */
 	int32_t		outermost;
 };
 
@@ -243,6 +244,13 @@ struct sfjit_rows_state {
  * where it ends, in bytes from the start of the function: the offset that the
  * emitter has when it has emitted the instruction. End with
  * sfjit_rows_function(), which is the only call that reports a mistake.
+ *
+ * Where calls leave the return address in a register (AArch64, RISC-V, Power,
+ * s390x), sfjit_rows_saved_ra() says when it is stored. These machines have no
+ * push: what stores and moves the stack pointer is told by sfjit_rows_adjust()
+ * and by the two that say what was saved, all with the same @behind. On s390x the
+ * CFA is 160 bytes above the stack pointer at the entry, and what is saved in the
+ * caller's register save area is less than that below it.
  *
  * Nothing here allocates or takes a lock, and all of it is async-signal-safe.
  * The calls for one struct are made one at a time. Nothing has to be freed.
@@ -273,6 +281,9 @@ void sfjit_rows_init(struct sfjit_rows *rows, struct sfjit_row *array,
  * @behind:	offset behind the instruction
  * @reg:	its DWARF number. Only that of the frame pointer matters, which
  *		has to be right
+ *
+ * Only where a call stores the return address on the stack, as is
+ * sfjit_rows_leave(): x86-64.
  *
  * sfjit_rows_pop() is the reverse. After a pop of the frame pointer rows start
  * from the stack pointer again. Where that moved by an unknown amount,
@@ -309,9 +320,23 @@ void sfjit_rows_depth(struct sfjit_rows *rows, uint32_t behind, int32_t bytes);
  * @rows:	the rows so far
  * @behind:	offset behind the instruction
  * @bytes:	from where it is stored to the CFA: more than those of the return
- *		address. 0: it is what it was in the caller, again
+ *		address that a call has stored there. 0: it is what it was in the
+ *		caller, again
  */
 void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t behind, int32_t bytes);
+
+/**
+ * sfjit_rows_saved_ra - the return address was stored, or loaded into its
+ *			 register
+ * @rows:	the rows so far
+ * @behind:	offset behind the instruction
+ * @bytes:	from where it is stored to the CFA; negative: above it, as on Power.
+ *		0: it is in its register, again
+ *
+ * Only where a call leaves it in a register. It is not signed.
+ */
+void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t behind,
+			 int32_t bytes);
 
 /**
  * sfjit_rows_frame - the frame pointer was set to the stack pointer
@@ -375,7 +400,7 @@ void sfjit_rows_epilogue(struct sfjit_rows *rows, uint32_t behind);
  *		than one before, or a row other than the last is not inside of
  *		@size; a pop or restore without its push or remember; a move by
  *		no multiple of 8, or above the return address; a frame pointer
- *		that was set and not saved.
+ *		that was set and not saved; a call that this machine has not.
  *   -ENOSPC	There were more than @max rows.
  *   -EOVERFLOW	More than 8 were remembered, or a frame of 2 GiB or more.
  */

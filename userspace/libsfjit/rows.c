@@ -30,6 +30,12 @@ static struct sfjit_row entry_row(void)
 	return row;
 }
 
+/* Calls leave the return address in a register, and nothing pushes. */
+static bool has_link_register(void)
+{
+	return sfg_rows_have_ra(SFG_HOST_ABI);
+}
+
 static unsigned int frame_pointer(void)
 {
 	return sfg_frame_pointer(SFG_HOST_ABI);
@@ -52,6 +58,8 @@ static struct sfjit_row row_of(const struct sfjit_rows_state *state,
 		row.cfa.offset = state->depth;
 	if (state->saved)
 		row.fp = sfjit_rule_saved(-state->saved);
+	if (state->ra)
+		row.ra = sfjit_rule_saved(-state->ra);
 	return row;
 }
 
@@ -88,6 +96,8 @@ static void set_depth(struct sfjit_rows *rows, uint32_t behind, int64_t depth)
 	/* What is below the stack pointer is lost, so nobody needs it. */
 	if (!rows->now.frame && rows->now.depth < rows->now.saved)
 		rows->now.saved = 0;
+	if (!rows->now.frame && rows->now.depth < rows->now.ra)
+		rows->now.ra = 0;
 	add_row(rows, behind);
 }
 
@@ -106,6 +116,8 @@ void sfjit_rows_push(struct sfjit_rows *rows, uint32_t behind,
 {
 	int64_t depth = (int64_t)rows->now.depth + WORD;
 
+	if (has_link_register())
+		fail(rows, -EINVAL);
 	/* The first is the caller's. */
 	if (reg == frame_pointer() && !rows->now.saved && depth <= INT32_MAX)
 		rows->now.saved = depth;
@@ -117,6 +129,8 @@ void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t behind,
 {
 	struct sfjit_rows_state *now = &rows->now;
 
+	if (has_link_register())
+		fail(rows, -EINVAL);
 	if (reg == frame_pointer()) {
 		/* A row has one place where the caller's is. */
 		if (now->saved != now->depth)
@@ -144,13 +158,25 @@ void sfjit_rows_depth(struct sfjit_rows *rows, uint32_t behind, int32_t bytes)
 void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t behind, int32_t bytes)
 {
 	struct sfjit_rows_state *now = &rows->now;
+	int32_t above = 0;
 
-	/* The return address is between the caller's frame and this one. */
-	if (bytes && (bytes % WORD || bytes <= entry_row().cfa.offset))
+	/* A stored return address is between the caller's frame and this one. */
+	if (!has_link_register())
+		above = entry_row().cfa.offset;
+	if (bytes && (bytes % WORD || bytes <= above))
 		fail(rows, -EINVAL);
 	now->saved = bytes;
 	if (!bytes)
 		now->frame = 0;
+	add_row(rows, behind);
+}
+
+void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t behind,
+			 int32_t bytes)
+{
+	if (!has_link_register() || bytes % WORD)
+		fail(rows, -EINVAL);
+	rows->now.ra = bytes;
 	add_row(rows, behind);
 }
 
@@ -167,7 +193,7 @@ void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t behind)
 	struct sfjit_rows_state *now = &rows->now;
 
 	/* What it pops is what the frame pointer points to. */
-	if (!now->frame || now->saved != now->frame)
+	if (has_link_register() || !now->frame || now->saved != now->frame)
 		fail(rows, -EINVAL);
 	now->depth = now->frame;
 	now->frame = 0;
