@@ -15,14 +15,14 @@ $(ARCH_PROGRAMS): $(O)/tests/arch/%: tests/arch/%.c $(arch_libs)
 		$(filter %.c,$^)) $(arch_libs) -pthread
 
 ifneq ($(CROSS_COMPILE),)
-# Of the lane unit: what neither has code of AMD64, nor counts bytes of its rows,
-# nor needs of the kernel what qemu-user does not have.
+# Of the lane unit: what neither has code of AMD64, nor needs of the kernel what
+# qemu-user does not have.
 # Here the sanitizers see nothing that they do not see there.
-ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-names)
+ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-names lib-section)
 ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-pool \
 	lib-register sframegen-cfi sframegen-layout sframegen-section)
 
-$(ARCH_UNIT): $(O)/lib/libsfjit.a
+$(ARCH_UNIT): $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 $(ARCH_UNIT_INNER): sframegen/cmd/format.c $(arch_libs)
 $(ARCH_UNIT_INNER): arch_test := -DSFJIT_TEST -Isframegen/lib -Isframegen/cmd
 

@@ -2,10 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
 comma := ,
-lib_test := tests/unit/lib-test.h tests/lib/case.h tests/lib/case.c
+lib_test := tests/unit/lib-test.h tests/unit/lib-machine.h tests/lib/case.h \
+	tests/lib/case.c
 
 LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-atfork \
-	lib-memory lib-names lib-section lib-signals lib-threads)
+	lib-memory lib-names lib-signals lib-threads)
 # These bring sfjit_fault() and see what is hidden.
 LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-debug lib-pool \
 	lib-register)
@@ -107,7 +108,10 @@ $(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(lib_test) \
 		$(addprefix userspace/libsfjit/, area.c check.c $(LIB_EPOCH) \
 		create.c live_section.c lock.c memory.c pieces.c register.c section.c) -pthread
 
-$(O)/tests/unit/lib-jitdump: tests/unit/lib-jitdump.c $(lib_test) \
+# As programs are linked that use both libraries.
+LIB_UNIT_BOTH := $(addprefix $(O)/tests/unit/, lib-jitdump lib-section)
+
+$(LIB_UNIT_BOTH): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 		$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.a,$^) -pthread
@@ -127,6 +131,6 @@ TESTS += $(O)/tests/unit/lib-alloc $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit
 	$(O)/tests/unit/lib-atfork-shared $(O)/tests/unit/lib-fork \
 	$(O)/tests/unit/lib-area-races $(O)/tests/unit/lib-epoch-races \
 	$(O)/tests/unit/lib-client \
-	$(O)/tests/unit/lib-cover $(O)/tests/unit/lib-jitdump \
+	$(O)/tests/unit/lib-cover $(LIB_UNIT_BOTH) \
 	$(O)/tests/unit/lib-two $(O)/tests/run/lib-two-plugin.so \
 	$(LIB_UNIT_SANITIZED) $(O)/tests/guest/lib-kernel
