@@ -19,7 +19,7 @@ ifneq ($(CROSS_COMPILE),)
 # qemu-user does not have.
 # Here the sanitizers see nothing that they do not see there.
 ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-names lib-section)
-ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-pool \
+ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check lib-pool \
 	lib-register sframegen-cfi sframegen-layout sframegen-section)
 
 $(ARCH_UNIT): $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a

@@ -6,28 +6,32 @@
  * mistake in one; rows of addresses. Runs with ASan and UBSan.
  * tests/fuzz/kernel/check_target.c compares it with the kernel.
  */
-#include <sframegen.h>
-
+#include "lib-machine.h"
 #include "lib-prctl.h"
 
-#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
-#define SAME		SFJIT_NO_RULE
 #define TEXT		0x7e0000001000UL
 #define TEXT_LENGTH	0x1000
 #define HEADER		28
 #define INDEX		16
 
-static const struct sfjit_row rows[] = {
-	{ 0, 0, SP(8), SAME, SAME },
-	{ 1, 0, SP(16), SAME, SFJIT_SAVED(-16) },
-	{ 30, 0, SP(8), SAME, SAME },
-};
+static struct sfjit_row rows[3], flex[2];
 
-static const struct sfjit_row flex[] = {
-	{ 0, 0, SFJIT_REG(10, 8), SAME, SAME },
-	{ 4, 0, { 16, 10, SFJIT_BASE_REG, 1, 8 }, SFJIT_SAVED(-24),
-	  SFJIT_SAVED(-16) },
-};
+static void make_rows(void)
+{
+	const struct sfjit_row plain[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), RA, SAVED(-16) },
+		{ 30, 0, SP(0), SAME, SAME },
+	};
+	const struct sfjit_row other[] = {
+		{ 0, 0, sfjit_rule_reg(10, ENTRY), SAME, SAME },
+		{ 4, 0, { ENTRY + 8, 10, SFJIT_BASE_REG, 1, 8 }, SAVED(-24),
+		  SAVED(-16) },
+	};
+
+	memcpy(rows, plain, sizeof(rows));
+	memcpy(flex, other, sizeof(flex));
+}
 
 static unsigned char section[8192];
 static struct sfjit_complaint complaint;
@@ -50,9 +54,14 @@ static void make(void)
 	complaint = (struct sfjit_complaint){ 0 };
 }
 
+/* The lowest bytes, which are the last ones where the highest is the first. */
 static void put(size_t off, uint64_t value, size_t size)
 {
-	memcpy(section + off, &value, size);
+	const char *bytes = (const char *)&value;
+
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		bytes += sizeof(value) - size;
+	memcpy(section + off, bytes, size);
 }
 
 /* Where the attributes of a function are. */
@@ -183,16 +192,18 @@ static void test_rows(void)
 	ends("first row is not at 0", "no_row", TEXT);
 	put(block(0) + 5 + 3, 0, 1);
 	ends("rows stand still", "row_order", TEXT);
-	put(block(0) + 5 + 1, 0x03 + 4, 1);
-	ends("three words in a plain row", "row_words", TEXT);
+	put(block(0) + 5 + 1, 1 + 2 * (3 + HAS_RA), 1);
+	ends("a word too many in a plain row", "row_words", TEXT);
 	put(block(0) + 5 + 1, 0x63, 1);
 	ends("words of 8 bytes", "row_words", TEXT);
 	put(block(0) + 5 + 1, 0x83, 1);
 	ends("signed return address", "row_rule", TEXT);
-	put(block(0) + 5 + 2, 12, 1);
-	ends("CFA is sp + 12", "cfa_align", TEXT);
-	put(block(0) + 5 + 2, 0, 1);
-	ends("CFA is sp", "cfa_order", TEXT);
+	if (cfa_scale() == 1) {
+		put(block(0) + 5 + 2, 12, 1);
+		ends("CFA is sp + 12", "cfa_align", TEXT);
+	}
+	put(block(0) + 5 + 2, cfa_word(ENTRY - 8), 1);
+	ends("CFA is below that at the entry", "cfa_order", TEXT);
 	put(block(1) + 5 + 2, 0x50, 1);
 	ends("CFA from itself", "row_rule", TEXT + 32);
 }
@@ -309,9 +320,37 @@ static void test_bias(void)
 	has_row("its second row", TEXT - 0x1000 + 29, 3, &rows[1]);
 }
 
+/* Nothing is a section of this machine. */
+static void test_none(void)
+{
+	struct sframe_header header = {
+		0xdee2, 3, 5, SFRAME_ABI_AMD64_LE, 0, -8, 0, 0, 0, 0, 0, 0,
+	};
+	struct sfjit_row row;
+
+	memcpy(section, &header, sizeof(header));
+	table = (struct sfjit_table){
+		section, sizeof(section), (void *)TEXT, TEXT_LENGTH, 0, 0,
+	};
+	IS("another machine's", sfjit_check(&table, &complaint), -EINVAL);
+	TRUE("is that", !strcmp(complaint.reason,
+				"not the header of this format and machine"));
+	IS("and has no rows", sfjit_find_row(&table, (void *)TEXT, NULL, &row,
+					     NULL), -EINVAL);
+	header.abi_arch = SFG_HOST_ABI;
+	memcpy(section, &header, sizeof(header));
+	IS("nor is one that a byte of its number is in",
+	   sfjit_check(&table, NULL), -EINVAL);
+}
+
 int main(void)
 {
 	present = true;
+	make_rows();
+	if (!HAS_SECTIONS) {
+		test_none();
+		return finish();
+	}
 	test_good();
 	test_registration();
 	test_functions();
