@@ -19,8 +19,8 @@ ifneq ($(CROSS_COMPILE),)
 # qemu-user does not have.
 # Here the sanitizers see nothing that they do not see there.
 ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-names lib-section)
-ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check lib-pool \
-	lib-register sframegen-cfi sframegen-layout sframegen-section)
+ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check lib-live \
+	lib-pool lib-register sframegen-cfi sframegen-layout sframegen-section)
 
 $(ARCH_UNIT): $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 $(ARCH_UNIT_INNER): sframegen/cmd/format.c $(arch_libs)

@@ -426,7 +426,7 @@ struct sfjit_code;
  * Return: 0, also where the kernel knows no SFrame windows; on failure nothing
  * is registered, and @code is not changed.
  *   -EINVAL	as sfjit_section_size() or sfjit_register(), or @code is NULL.
- *   -E2BIG	as sfjit_section_size().
+ *   -E2BIG, -ENOTSUP  as sfjit_section_size().
  *   -ENOMEM	No memory.
  *   -EBUSY, -EEXIST, -ENOSPC, -EINTR, -EOPNOTSUPP  as sfjit_register().
  */
@@ -648,6 +648,7 @@ int sfjit_live_create(const void *text, size_t length, size_t functions,
  *		even if that was taken back.
  *   -E2BIG	It repeats and has more than 64 rows.
  *   -ENOSPC	The section is full: sfjit_live_grow().
+ *   -ENOTSUP	as sfjit_section_size().
  */
 int sfjit_live_publish(struct sfjit_live *live,
 		       const struct sfjit_function *function);
@@ -862,6 +863,7 @@ int sfjit_area_create(const void *text, size_t length, unsigned int granule,
  *		starts in the granule in which it ends.
  *   -E2BIG	It has more rows than there is space for, or repeats and has more
  *		than 64 rows.
+ *   -ENOTSUP	as sfjit_section_size().
  */
 int sfjit_area_publish(struct sfjit_area *area,
 		       const struct sfjit_function *function);
