@@ -18,7 +18,8 @@ ifneq ($(CROSS_COMPILE),)
 # Of the lane unit: what neither has code of AMD64, nor needs of the kernel what
 # qemu-user does not have.
 # Here the sanitizers see nothing that they do not see there.
-ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-names lib-section)
+ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-jitdump lib-names \
+	lib-section)
 ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check lib-live \
 	lib-pool lib-register sframegen-cfi sframegen-layout sframegen-section)
 
