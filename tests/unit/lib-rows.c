@@ -6,18 +6,13 @@
  * kernel reads, rows that no walk can use, and windows that own their section.
  * Runs with ASan and UBSan.
  */
-#include <sframegen.h>
-
+#include "lib-machine.h"
 #include "lib-prctl.h"
 
-#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
-#define FP(offset)	SFJIT_REG(SFJIT_X86_64_FP, offset)
-#define SAVED(offset)	SFJIT_SAVED(offset)
-#define SAME		SFJIT_NO_RULE
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-#define RBX		3
-#define RBP		SFJIT_X86_64_FP
+/* A register that a callee keeps, which rules do not follow. */
+#define OTHER		3
 #define TEXT		0x7e0000001000UL
 
 static struct sfjit_row array[64];
@@ -48,95 +43,14 @@ static void makes(const char *name, uint32_t size,
 
 /* ---- Operations ------------------------------------------------------- */
 
-static void test_push(void)
-{
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 1, 0, SP(16), SAME, SAME },
-		{ 5, 0, SP(48), SAME, SAME },
-		{ 60, 0, SP(16), SAME, SAME },
-		{ 61, 0, SP(8), SAME, SAME },
-	};
-
-	begin();
-	sfjit_rows_push(&rows, 1, RBX);
-	sfjit_rows_adjust(&rows, 5, 32);
-	sfjit_rows_adjust(&rows, 60, -32);
-	sfjit_rows_pop(&rows, 61, RBX);
-	makes("push, adjust, pop", 62, want, NR(want));
-}
-
-static void test_frame(void)
-{
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 1, 0, SP(16), SAME, SAVED(-16) },
-		{ 4, 0, FP(16), SAME, SAVED(-16) },
-		{ 50, 0, SP(8), SAME, SAME },
-	};
-
-	begin();
-	sfjit_rows_push(&rows, 1, RBP);
-	sfjit_rows_frame(&rows, 4);
-	/* An alloca() in between changes no row, nor does this. */
-	sfjit_rows_adjust(&rows, 8, 64);
-	sfjit_rows_push(&rows, 9, RBX);
-	sfjit_rows_leave(&rows, 50);
-	makes("frame, leave", 51, want, NR(want));
-}
-
-/* lea -8(%rbp), %rsp; pop %rbx; pop %rbp */
-static void test_depth(void)
-{
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 1, 0, SP(16), SAME, SAVED(-16) },
-		{ 4, 0, FP(16), SAME, SAVED(-16) },
-		{ 46, 0, SP(8), SAME, SAME },
-	};
-
-	begin();
-	sfjit_rows_push(&rows, 1, RBP);
-	sfjit_rows_frame(&rows, 4);
-	sfjit_rows_push(&rows, 5, RBX);
-	sfjit_rows_depth(&rows, 44, 24);
-	sfjit_rows_pop(&rows, 45, RBX);
-	sfjit_rows_pop(&rows, 46, RBP);
-	makes("depth, pop of the frame pointer", 47, want, NR(want));
-}
-
-/* Two exits in the middle, one of them by leave. */
-static void test_exits(void)
-{
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 1, 0, SP(16), SAME, SAVED(-16) },
-		{ 4, 0, FP(16), SAME, SAVED(-16) },
-		{ 20, 0, SP(8), SAME, SAME },
-		{ 21, 0, FP(16), SAME, SAVED(-16) },
-		{ 40, 0, SP(8), SAME, SAME },
-		{ 41, 0, FP(16), SAME, SAVED(-16) },
-	};
-
-	begin();
-	sfjit_rows_push(&rows, 1, RBP);
-	sfjit_rows_frame(&rows, 4);
-	sfjit_rows_epilogue(&rows, 20);
-	sfjit_rows_restore(&rows, 21);
-	sfjit_rows_remember(&rows);
-	sfjit_rows_leave(&rows, 40);
-	sfjit_rows_restore(&rows, 41);
-	makes("exits in the middle", 60, want, NR(want));
-}
-
 static void test_saved(void)
 {
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 4, 0, SP(40), SAME, SAME },
-		{ 9, 0, SP(40), SAME, SAVED(-24) },
-		{ 30, 0, SP(40), SAME, SAME },
-		{ 34, 0, SP(8), SAME, SAME },
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(32), SAME, SAME },
+		{ 9, 0, SP(32), SAME, SAVED(-24) },
+		{ 30, 0, SP(32), SAME, SAME },
+		{ 34, 0, SP(0), SAME, SAME },
 	};
 
 	begin();
@@ -149,18 +63,18 @@ static void test_saved(void)
 
 static void test_outermost(void)
 {
-	static const struct sfjit_row all[] = {
+	const struct sfjit_row all[] = {
 		{ 0, SFJIT_ROW_OUTERMOST, SAME, SAME, SAME },
 	};
-	static const struct sfjit_row part[] = {
-		{ 0, 0, SP(8), SAME, SAME },
+	const struct sfjit_row part[] = {
+		{ 0, 0, SP(0), SAME, SAME },
 		{ 7, SFJIT_ROW_OUTERMOST, SAME, SAME, SAME },
-		{ 9, 0, SP(8), SAME, SAME },
+		{ 9, 0, SP(0), SAME, SAME },
 	};
 
 	begin();
 	sfjit_rows_outermost(&rows, 0);
-	sfjit_rows_push(&rows, 1, RBX);
+	sfjit_rows_adjust(&rows, 1, 8);
 	makes("no caller", 20, all, NR(all));
 	begin();
 	sfjit_rows_outermost(&rows, 7);
@@ -171,17 +85,17 @@ static void test_outermost(void)
 /* Operations that end at one place make one row, none if nothing changed. */
 static void test_one_place(void)
 {
-	static const struct sfjit_row want[] = {
-		{ 0, 0, SP(8), SAME, SAME },
-		{ 9, 0, SP(24), SAME, SAME },
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 9, 0, SP(16), SAME, SAME },
 	};
 
 	begin();
 	sfjit_rows_adjust(&rows, 3, 16);
 	sfjit_rows_adjust(&rows, 3, -16);
-	sfjit_rows_push(&rows, 9, RBX);
-	sfjit_rows_push(&rows, 9, RBX + 9);
-	sfjit_rows_pop(&rows, 30, RBX);
+	sfjit_rows_adjust(&rows, 9, 8);
+	sfjit_rows_adjust(&rows, 9, 8);
+	sfjit_rows_adjust(&rows, 30, -8);
 	makes("row behind the last instruction", 30, want, NR(want));
 }
 
@@ -201,15 +115,15 @@ static void refused(const char *name, int error)
 static void test_mistakes(void)
 {
 	begin();
-	sfjit_rows_push(&rows, 5, RBX);
-	sfjit_rows_pop(&rows, 4, RBX);
+	sfjit_rows_adjust(&rows, 5, 8);
+	sfjit_rows_adjust(&rows, 4, -8);
 	refused("offset goes back", -EINVAL);
 	begin();
 	sfjit_rows_adjust(&rows, 4, 12);
 	refused("12 bytes", -EINVAL);
 	begin();
-	sfjit_rows_pop(&rows, 1, RBX);
-	refused("pop of the return address", -EINVAL);
+	sfjit_rows_adjust(&rows, 1, -8);
+	refused("above what a call has stored", -EINVAL);
 	begin();
 	sfjit_rows_depth(&rows, 1, -8);
 	refused("above the caller's frame", -EINVAL);
@@ -219,21 +133,6 @@ static void test_mistakes(void)
 	begin();
 	sfjit_rows_frame(&rows, 3);
 	refused("frame pointer was not saved", -EINVAL);
-	begin();
-	sfjit_rows_leave(&rows, 3);
-	refused("leave without a frame", -EINVAL);
-	begin();
-	sfjit_rows_push(&rows, 1, RBP);
-	sfjit_rows_push(&rows, 2, RBX);
-	sfjit_rows_pop(&rows, 3, RBP);
-	refused("another register's value is popped", -EINVAL);
-	begin();
-	sfjit_rows_push(&rows, 1, RBP);
-	sfjit_rows_pop(&rows, 2, RBX);
-	refused("frame pointer is popped to elsewhere", -EINVAL);
-	begin();
-	sfjit_rows_saved(&rows, 1, 8);
-	refused("saved over the return address", -EINVAL);
 	begin();
 	sfjit_rows_saved(&rows, 1, 20);
 	refused("saved at 20 bytes", -EINVAL);
@@ -252,17 +151,18 @@ static void test_limits(void)
 	refused("9 remembered", -EOVERFLOW);
 	begin();
 	sfjit_rows_adjust(&rows, 4, INT32_MAX & ~7);
+	sfjit_rows_adjust(&rows, 8, 8);
 	refused("frame of 2 GiB", -EOVERFLOW);
 	sfjit_rows_init(&rows, array, 2);
-	sfjit_rows_push(&rows, 1, RBX);
+	sfjit_rows_adjust(&rows, 1, 8);
 	IS("two rows", sfjit_rows_function(&rows, (void *)TEXT, 9, &f), 0);
-	sfjit_rows_push(&rows, 2, RBX);
+	sfjit_rows_adjust(&rows, 2, 8);
 	refused("three rows", -ENOSPC);
 	sfjit_rows_init(&rows, NULL, 2);
 	refused("no array", -ENOSPC);
 	begin();
-	sfjit_rows_push(&rows, 10, RBX);
-	sfjit_rows_push(&rows, 12, RBX);
+	sfjit_rows_adjust(&rows, 10, 8);
+	sfjit_rows_adjust(&rows, 12, 8);
 	IS("row outside", sfjit_rows_function(&rows, (void *)TEXT, 10, &f),
 	   -EINVAL);
 	IS("no size", sfjit_rows_function(&rows, (void *)TEXT, 0, &f),
@@ -276,16 +176,194 @@ static void test_limits(void)
 
 static void test_rules(void)
 {
-	struct sfjit_row row = { 0, 0, SP(8), SAME, SAME };
-	struct sfjit_row want = { 0, 0, FP(24), SAME, SAVED(-16) };
+	struct sfjit_row row = {
+		0, 0, SFJIT_REG(1, 8), SFJIT_NO_RULE, SFJIT_NO_RULE,
+	};
+	struct sfjit_row want = {
+		0, 0, SFJIT_REG(2, 24), SFJIT_NO_RULE, SFJIT_SAVED(-16),
+	};
 
-	row.cfa = sfjit_rule_reg(SFJIT_X86_64_FP, 24);
+	row.cfa = sfjit_rule_reg(2, 24);
 	row.fp = sfjit_rule_saved(-16);
 	TRUE("rules by assignment", sfg_rows_equal(&row, &want));
 	want.fp = sfjit_rule_none();
 	row.fp.base = SFJIT_BASE_NONE;
 	row.fp = sfjit_rule_none();
 	TRUE("no rule by assignment", sfg_rows_equal(&row, &want));
+}
+
+/* ---- Where calls store the return address ------------------------------ */
+
+static void test_push(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAME },
+		{ 5, 0, SP(40), SAME, SAME },
+		{ 60, 0, SP(8), SAME, SAME },
+		{ 61, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, OTHER);
+	sfjit_rows_adjust(&rows, 5, 32);
+	sfjit_rows_adjust(&rows, 60, -32);
+	sfjit_rows_pop(&rows, 61, OTHER);
+	makes("push, adjust, pop", 62, want, NR(want));
+}
+
+static void test_frame(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 50, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	/* An alloca() in between changes no row, nor does this. */
+	sfjit_rows_adjust(&rows, 8, 64);
+	sfjit_rows_push(&rows, 9, OTHER);
+	sfjit_rows_leave(&rows, 50);
+	makes("frame, leave", 51, want, NR(want));
+}
+
+/* lea -8(%rbp), %rsp; pop %rbx; pop %rbp */
+static void test_depth(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 46, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	sfjit_rows_push(&rows, 5, OTHER);
+	sfjit_rows_depth(&rows, 44, 24);
+	sfjit_rows_pop(&rows, 45, OTHER);
+	sfjit_rows_pop(&rows, 46, FP_REG);
+	makes("depth, pop of the frame pointer", 47, want, NR(want));
+}
+
+/* Two exits in the middle, one of them by leave. */
+static void test_exits(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 20, 0, SP(0), SAME, SAME },
+		{ 21, 0, FP(8), SAME, SAVED(-16) },
+		{ 40, 0, SP(0), SAME, SAME },
+		{ 41, 0, FP(8), SAME, SAVED(-16) },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	sfjit_rows_epilogue(&rows, 20);
+	sfjit_rows_restore(&rows, 21);
+	sfjit_rows_remember(&rows);
+	sfjit_rows_leave(&rows, 40);
+	sfjit_rows_restore(&rows, 41);
+	makes("exits in the middle", 60, want, NR(want));
+}
+
+static void test_stored_mistakes(void)
+{
+	begin();
+	sfjit_rows_pop(&rows, 1, OTHER);
+	refused("pop of the return address", -EINVAL);
+	begin();
+	sfjit_rows_leave(&rows, 3);
+	refused("leave without a frame", -EINVAL);
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_push(&rows, 2, OTHER);
+	sfjit_rows_pop(&rows, 3, FP_REG);
+	refused("another register's value is popped", -EINVAL);
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_pop(&rows, 2, OTHER);
+	refused("frame pointer is popped to elsewhere", -EINVAL);
+	begin();
+	sfjit_rows_saved(&rows, 1, 8);
+	refused("saved over the return address", -EINVAL);
+	begin();
+	sfjit_rows_saved_ra(&rows, 1, 8);
+	refused("return address is stored again", -EINVAL);
+}
+
+static void test_stored(void)
+{
+	test_push();
+	test_frame();
+	test_depth();
+	test_exits();
+	test_stored_mistakes();
+}
+
+/* ---- Where they leave it in a register --------------------------------- */
+
+/* A frame with both, an exit in the middle, and what is above the CFA. */
+static void test_register_saved(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(32), SAME, SAME },
+		{ 8, 0, SP(32), SAVED(-24), SAVED(-32) },
+		{ 12, 0, FP(32), SAVED(-24), SAVED(-32) },
+		{ 40, 0, SP(0), SAME, SAME },
+		{ 44, 0, FP(32), SAVED(-24), SAVED(-32) },
+		{ 60, 0, FP(32), SAME, SAVED(-32) },
+		{ 64, 0, SP(32), SAME, SAME },
+		{ 68, 0, SP(32), SAVED(16), SAME },
+	};
+
+	begin();
+	sfjit_rows_adjust(&rows, 4, 32);
+	sfjit_rows_saved_ra(&rows, 8, 24);
+	sfjit_rows_saved(&rows, 8, 32);
+	sfjit_rows_frame(&rows, 12);
+	sfjit_rows_epilogue(&rows, 40);
+	sfjit_rows_restore(&rows, 44);
+	sfjit_rows_saved_ra(&rows, 60, 0);
+	sfjit_rows_saved(&rows, 64, 0);
+	sfjit_rows_saved_ra(&rows, 68, -16);
+	makes("saved by stores", 70, want, NR(want));
+}
+
+static void test_register_mistakes(void)
+{
+	begin();
+	sfjit_rows_push(&rows, 1, OTHER);
+	refused("push", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 1, 8);
+	sfjit_rows_pop(&rows, 2, OTHER);
+	refused("pop", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 1, 16);
+	sfjit_rows_saved(&rows, 2, 16);
+	sfjit_rows_frame(&rows, 3);
+	rows.now.saved = rows.now.frame;
+	sfjit_rows_leave(&rows, 4);
+	refused("leave", -EINVAL);
+	begin();
+	sfjit_rows_saved_ra(&rows, 1, 12);
+	refused("return address at 12 bytes", -EINVAL);
+}
+
+static void test_register(void)
+{
+	test_register_saved();
+	test_register_mistakes();
 }
 
 /* ---- Many rows -------------------------------------------------------- */
@@ -302,7 +380,7 @@ static void make_many(void)
 
 	for (i = 0; i < MOST; i++) {
 		many[i] = (struct sfjit_row){ .start = 3 * i };
-		many[i].cfa = sfjit_rule_reg(SFJIT_X86_64_SP, 8 + i % 17 * 8);
+		many[i].cfa = SP(i % 17 * 8);
 		if (i % 5 == 1)
 			many[i].fp = sfjit_rule_saved(-16);
 	}
@@ -410,37 +488,34 @@ static void test_bad_split(void)
 
 static int size_with(struct sfjit_rule cfa)
 {
-	struct sfjit_row row = { 0, 0, SP(8), SAME, SAME };
+	struct sfjit_row row = { 0, 0, cfa, SAME, SAME };
 	struct sfjit_function f = { TEXT, 16, 1, &row, 0, 0 };
 
-	row.cfa = cfa;
 	return sfjit_section_size(&f, 1);
 }
 
 static void test_unusable(void)
 {
-	struct sfjit_rule loaded = sfjit_rule_reg(SFJIT_X86_64_SP, -8);
+	struct sfjit_rule loaded = sfjit_rule_reg(SP_REG, -8);
 
 	loaded.deref = 1;
-	IS("CFA is sp", size_with(sfjit_rule_reg(SFJIT_X86_64_SP, 0)), -EINVAL);
-	IS("CFA is sp - 8", size_with(sfjit_rule_reg(SFJIT_X86_64_SP, -8)),
+	IS("CFA is below the entry's", size_with(SP(-8)), -EINVAL);
+	IS("CFA is 8 bytes more below", size_with(SP(-16)), -EINVAL);
+	IS("CFA is sp - 2 GiB", size_with(sfjit_rule_reg(SP_REG, INT32_MIN)),
 	   -EINVAL);
-	IS("CFA is sp - 2 GiB", size_with(sfjit_rule_reg(SFJIT_X86_64_SP,
-							 INT32_MIN)), -EINVAL);
-	IS("CFA is sp + 12", size_with(sfjit_rule_reg(SFJIT_X86_64_SP, 12)),
-	   -EINVAL);
-	IS("CFA is fp + 12", size_with(sfjit_rule_reg(SFJIT_X86_64_FP, 12)),
-	   -EINVAL);
-	TRUE("CFA is sp + 8", size_with(sfjit_rule_reg(SFJIT_X86_64_SP, 8)) > 0);
-	TRUE("CFA is fp - 128",
-	     size_with(sfjit_rule_reg(SFJIT_X86_64_FP, -128)) > 0);
-	TRUE("CFA is rbx + 12", size_with(sfjit_rule_reg(RBX, 12)) > 0);
-	TRUE("CFA is loaded from the red zone", size_with(loaded) > 0);
+	IS("CFA is no multiple of 8 from sp", size_with(SP(4)), -EINVAL);
+	IS("CFA is none from fp", size_with(FP(4)), -EINVAL);
+	TRUE("CFA is the entry's", size_with(SP(0)) > 0);
+	TRUE("CFA is fp - 128", size_with(sfjit_rule_reg(FP_REG, -128)) > 0);
+	/* A word cannot say it where that counts units of 8. */
+	IS("CFA is 12 from another register",
+	   size_with(sfjit_rule_reg(OTHER, 12)) > 0, cfa_scale() == 1);
+	TRUE("CFA is loaded from below the stack", size_with(loaded) > 0);
 }
 
 /* ---- Windows that own their section ----------------------------------- */
 
-static void test_register(void)
+static void test_window(void)
 {
 	struct sfjit_function two[2] = {
 		long_function(TEXT, 5), long_function(TEXT + 64, 100),
@@ -461,7 +536,7 @@ static void test_register(void)
 	IS("retire nothing", sfjit_code_retire(NULL), 0);
 }
 
-static void test_register_fails(void)
+static void test_window_fails(void)
 {
 	struct sfjit_function f = long_function(TEXT, 5);
 	struct sfjit_code *code = NULL;
@@ -485,24 +560,47 @@ static void test_register_fails(void)
 	IS("code was unmapped", sfjit_code_retire(code), -ENOENT);
 }
 
+static void test_none(void)
+{
+	struct sfjit_function f = long_function(TEXT, 5);
+	struct sfjit_function more = long_function(TEXT, 100);
+	struct sfjit_code *code = NULL;
+	int calls = nr_calls;
+
+	not_split("no number", &f, 1, -ENOTSUP);
+	not_split("no number, long function", &more, 1, -ENOTSUP);
+	IS("no number: register", sfjit_register_functions(&f, 1, &code),
+	   -ENOTSUP);
+	TRUE("no number: no handle", !code);
+	IS("no number: the kernel was not asked", nr_calls - calls, 0);
+}
+
+static void test_sections(void)
+{
+	test_split();
+	test_bad_split();
+	test_unusable();
+	test_window();
+	test_window_fails();
+}
+
 int main(void)
 {
 	present = true;
-	test_push();
-	test_frame();
-	test_depth();
-	test_exits();
 	test_saved();
 	test_outermost();
 	test_one_place();
 	test_mistakes();
 	test_limits();
 	test_rules();
+	if (HAS_RA)
+		test_register();
+	else
+		test_stored();
 	make_many();
-	test_split();
-	test_bad_split();
-	test_unusable();
-	test_register();
-	test_register_fails();
+	if (HAS_SECTIONS)
+		test_sections();
+	else
+		test_none();
 	return finish();
 }
