@@ -2,44 +2,72 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: windows from .eh_frame, that of this program and damaged ones:
- * rows of each instruction, gaps, ranges, errors; the same in a live window.
- * Runs with ASan and UBSan.
+ * Description: windows from .eh_frame, one that is made of rows, that of this
+ * program, and damaged ones: rows of each instruction, gaps, ranges, errors; the
+ * same in a live window. Runs with ASan and UBSan.
  */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <link.h>
 
+#include "lib-machine.h"
 #include "lib-prctl.h"
 
-#define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
-#define FP(offset)	SFJIT_REG(SFJIT_X86_64_FP, offset)
-#define SAVED(offset)	SFJIT_SAVED(offset)
-#define SAME		SFJIT_NO_RULE
+extern const char __executable_start[], etext[];
 
 /* Two functions, and stubs without CFI around them, of 16 bytes each. */
-__asm__(".text\n.balign 64\n"
-	"sample: jmp *%rax\n.balign 16, 0xcc\n"
-	".cfi_startproc\n"
-	"push %rbx\n.cfi_adjust_cfa_offset 8\n"
-	"sub $32, %rsp\n.cfi_adjust_cfa_offset 32\n"
-	"add $32, %rsp\n.cfi_adjust_cfa_offset -32\n"
-	"pop %rbx\n.cfi_adjust_cfa_offset -8\n"
-	"ret\n.cfi_endproc\n.balign 16, 0xcc\n"
-	".cfi_startproc\n"
-	"push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbp, 0\n"
-	"mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\n"
-	"leave\n.cfi_def_cfa %rsp, 8\n.cfi_restore %rbp\n"
-	"ret\n.cfi_endproc\n.balign 16, 0xcc\n"
-	"jmp *%rcx\n.balign 16, 0xcc\n");
-
-extern const unsigned char sample[];
-extern const char etext[];
-
 #define SAMPLE_SIZE	64
 
-static const unsigned char *eh_frame;
+/* Call frame information is behind the code, and not far from it. */
+static struct {
+	unsigned char code[SAMPLE_SIZE] __attribute__((aligned(64)));
+	unsigned char cfi[1024];
+} made;
+
+static unsigned char *const sample = made.code, *const eh_frame = made.cfi;
 static size_t eh_frame_size;
+
+static const unsigned char *own_frame;
+static size_t own_frame_size;
+
+static void put_function(size_t offset, const struct sfjit_row *rows,
+			 uint32_t nr)
+{
+	unsigned char *to = eh_frame + eh_frame_size;
+	struct sfjit_function f = {
+		(uintptr_t)sample + offset, 16, nr, rows, 0, 0,
+	};
+	size_t used, hdr;
+	uint32_t length;
+
+	MUST(!sfg_write_cfi(SFG_HOST_ABI, &f, (uintptr_t)to - f.addr, to,
+			    sizeof(made.cfi) - eh_frame_size, &used, &hdr));
+	/* The next one begins where the terminator is. */
+	while (memcpy(&length, eh_frame + eh_frame_size, 4), length)
+		eh_frame_size += 4 + length;
+}
+
+static void make_sample(void)
+{
+	const struct sfjit_row first[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(8), SAME, SAME },
+		{ 8, 0, SP(40), SAME, SAME },
+		{ 12, 0, SP(0), SAME, SAME },
+	};
+	const struct sfjit_row second[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(8), RA, SAVED(-16) },
+		{ 8, 0, FP(8), RA, SAVED(-16) },
+		{ 12, 0, SP(0), SAME, SAME },
+	};
+
+	/* Nothing that looks like padding. */
+	memset(sample, 0x11, SAMPLE_SIZE);
+	put_function(16, first, 4);
+	put_function(32, second, 4);
+	eh_frame_size += 4;
+}
 
 /* Of the program: it is the first object. */
 static int find_eh_frame(struct dl_phdr_info *info, size_t size, void *unused)
@@ -62,8 +90,8 @@ static int find_eh_frame(struct dl_phdr_info *info, size_t size, void *unused)
 	}
 	MUST(hdr && end && hdr[1] == 0x1b);
 	memcpy(&distance, hdr + 4, sizeof(distance));
-	eh_frame = hdr + 4 + distance;
-	eh_frame_size = end - eh_frame;
+	own_frame = hdr + 4 + distance;
+	own_frame_size = end - own_frame;
 	return 1;
 }
 
@@ -87,14 +115,13 @@ static struct sfjit_table registered(void)
 }
 
 static void row_is(const char *name, uint32_t off, struct sfjit_rule cfa,
-		   struct sfjit_rule fp)
+		   struct sfjit_rule ra, struct sfjit_rule fp)
 {
 	struct sfjit_table table = registered();
-	struct sfjit_row row;
+	struct sfjit_row row, want = { 0, 0, cfa, ra, fp };
 	int ret = sfjit_find_row(&table, sample + off, NULL, &row, NULL);
 
-	result(!ret && !memcmp(&row.cfa, &cfa, sizeof(cfa)) &&
-	       !memcmp(&row.fp, &fp, sizeof(fp)) && !row.ra.base, name,
+	result(!ret && sfg_rows_equal(&row, &want), name,
 	       "%d at %u: CFA %u + %d", ret, off, row.cfa.reg, row.cfa.offset);
 }
 
@@ -118,19 +145,15 @@ static int reg(const unsigned char *start, size_t length, unsigned int flags,
 
 static void rows_of_functions(void)
 {
-	struct sfjit_rule none = SAME, rbp = SAVED(-16);
-	struct sfjit_rule sp8 = SP(8), sp16 = SP(16), sp48 = SP(48);
-	struct sfjit_rule fp16 = FP(16);
-
-	row_is("push", 16, sp8, none);
-	row_is("sub", 17, sp16, none);
-	row_is("add", 21, sp48, none);
-	row_is("pop", 25, sp16, none);
-	row_is("ret", 26, sp8, none);
-	row_is("push of rbp", 32, sp8, none);
-	row_is("mov", 33, sp16, rbp);
-	row_is("leave", 36, fp16, rbp);
-	row_is("ret behind leave", 37, sp8, none);
+	row_is("first function", 16, SP(0), SAME, SAME);
+	row_is("a word more", 20, SP(8), SAME, SAME);
+	row_is("to the last byte", 23, SP(8), SAME, SAME);
+	row_is("40 bytes", 24, SP(40), SAME, SAME);
+	row_is("its end", 31, SP(0), SAME, SAME);
+	row_is("second function", 32, SP(0), SAME, SAME);
+	row_is("both are saved", 36, SP(8), RA, SAVED(-16));
+	row_is("from the frame pointer", 40, FP(8), RA, SAVED(-16));
+	row_is("its end", 47, SP(0), SAME, SAME);
 }
 
 static void test_functions(void)
@@ -156,7 +179,6 @@ static void test_functions(void)
 
 static void test_gaps(void)
 {
-	struct sfjit_rule none = SAME, sp8 = SP(8);
 	struct sfjit_code *code = NULL;
 	struct sfjit_table table;
 
@@ -165,10 +187,10 @@ static void test_gaps(void)
 	table = registered();
 	IS("it is good, too", sfjit_check(&table, NULL), 0);
 	rows_of_functions();
-	row_is("stub in front", 0, sp8, none);
-	row_is("stub in front, its end", 15, sp8, none);
-	row_is("stub behind", 48, sp8, none);
-	row_is("to the last byte", 63, sp8, none);
+	row_is("stub in front", 0, SP(0), SAME, SAME);
+	row_is("stub in front, its end", 15, SP(0), SAME, SAME);
+	row_is("stub behind", 48, SP(0), SAME, SAME);
+	row_is("to the last byte", 63, SP(0), SAME, SAME);
 	IS("retire", sfjit_code_retire(code), 0);
 }
 
@@ -247,7 +269,7 @@ static void test_damaged(void)
 {
 	static const int want[] = { 0, -EINVAL, -ENOENT };
 	struct sfjit_range text = { sample, SAMPLE_SIZE };
-	size_t size, length = 400 < eh_frame_size ? 400 : eh_frame_size, i;
+	size_t size, length = 400 < own_frame_size ? 400 : own_frame_size, i;
 	unsigned int seen = 0, bad = 0;
 	struct sfjit_code *code;
 	unsigned char *copy;
@@ -255,7 +277,7 @@ static void test_damaged(void)
 
 	for (size = 1; size < length; size++) {
 		copy = malloc(size);
-		memcpy(copy, eh_frame, size);
+		memcpy(copy, own_frame, size);
 		copy[size / 2] ^= size;
 		ret = sfjit_register_eh_frame(copy, size, &text, 1, size & 1,
 					      &code);
@@ -341,7 +363,6 @@ static void test_live_functions(void)
 
 static void test_live_gaps(void)
 {
-	struct sfjit_rule none = SAME, sp8 = SP(8);
 	const void *first = NULL;
 
 	make_live(8, 32);
@@ -350,8 +371,8 @@ static void test_live_gaps(void)
 	IS("live: starts at the gap", (long)first, (long)sample);
 	section_is_good("live: with gaps the section is good");
 	rows_of_functions();
-	row_is("live: stub in front", 0, sp8, none);
-	row_is("live: to the last byte", 63, sp8, none);
+	row_is("live: stub in front", 0, SP(0), SAME, SAME);
+	row_is("live: to the last byte", 63, SP(0), SAME, SAME);
 	IS("live: taken back with gaps", sfjit_live_withdraw(live, first), 0);
 	no_row("live: a gap is gone", 0);
 	no_row("live: and the last", 63);
@@ -384,17 +405,20 @@ static void test_live_two(void)
 	retire_live();
 }
 
-/* All code of this program behind the sample: of many entries. */
+/* All code of this program: of many entries. */
 static struct sfjit_range many_functions(void)
 {
-	return (struct sfjit_range){ sample, etext - (char *)sample };
+	return (struct sfjit_range){
+		__executable_start, etext - __executable_start,
+	};
 }
 
 static int publish_many(const void **first)
 {
 	struct sfjit_range text = many_functions();
 
-	return publish(text.start, text.length, 0, first);
+	return sfjit_live_publish_eh_frame(live, own_frame, own_frame_size,
+					   &text, 0, first);
 }
 
 static void make_live_many(size_t functions, size_t rows)
@@ -416,8 +440,7 @@ static void rows_are_those_of(const struct sfjit_table *other)
 	for (ip = other->text; ip < etext; ip += 13) {
 		ret = sfjit_find_row(&table, ip, NULL, &a, NULL);
 		differ += ret != sfjit_find_row(other, ip, NULL, &b, NULL) ||
-			  (!ret && (memcmp(&a.cfa, &b.cfa, sizeof(a.cfa)) ||
-				    memcmp(&a.fp, &b.fp, sizeof(a.fp))));
+			  (!ret && !sfg_rows_equal(&a, &b));
 		found += !ret;
 	}
 	IS("live: the same rows as of a window", differ, 0);
@@ -431,7 +454,7 @@ static void test_live_many(void)
 	const void *first = NULL;
 	struct sfjit_table table;
 
-	IS("many: register", sfjit_register_eh_frame(eh_frame, eh_frame_size,
+	IS("many: register", sfjit_register_eh_frame(own_frame, own_frame_size,
 		&text, 1, 0, &code), 0);
 	table = registered();
 	make_live_many(4096, 65536);
@@ -442,7 +465,8 @@ static void test_live_many(void)
 	IS("many: grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
 	section_is_good("many: grown, the section is good");
 	rows_are_those_of(&table);
-	IS("many: one start", sfjit_live_withdraw(live, sample + 32), -ENOENT);
+	IS("many: one start", sfjit_live_withdraw(live, (char *)first + 1),
+	   -ENOENT);
 	IS("many: taken back", sfjit_live_withdraw(live, first), 0);
 	IS("many: all of them", stat_of_live().withdrawn,
 	   stat_of_live().functions);
@@ -506,7 +530,7 @@ static void test_live_arguments(void)
 static void test_live_damaged(void)
 {
 	struct sfjit_range text = { sample, SAMPLE_SIZE };
-	size_t size, length = 400 < eh_frame_size ? 400 : eh_frame_size;
+	size_t size, length = 400 < own_frame_size ? 400 : own_frame_size;
 	unsigned int bad = 0, published = 0, refused = 0;
 	struct sfjit_table table;
 	const void *first;
@@ -517,7 +541,7 @@ static void test_live_damaged(void)
 	table = registered();
 	for (size = 1; size < length; size++) {
 		copy = malloc(size);
-		memcpy(copy, eh_frame, size);
+		memcpy(copy, own_frame, size);
 		copy[size / 2] ^= size;
 		ret = sfjit_live_publish_eh_frame(live, copy, size, &text,
 						  size & 1, &first);
@@ -536,15 +560,39 @@ static void test_live_damaged(void)
 	retire_live();
 }
 
+/* Nothing is registered, and nothing published. */
+static void test_none(void)
+{
+	struct sfjit_code *code = NULL;
+	const void *first = NULL;
+	int calls = nr_calls;
+
+	IS("no number: register", reg(sample, SAMPLE_SIZE, 0, &code),
+	   -EOPNOTSUPP);
+	TRUE("no number: no handle", !code);
+	IS("no number: the kernel was not asked", nr_calls - calls, 0);
+	make_live(8, 32);
+	IS("no number: publish", publish(sample, SAMPLE_SIZE, 0, &first),
+	   -EOPNOTSUPP);
+	IS("no number: nothing was", stat_of_live().functions, 0);
+	TRUE("no number: no start", !first);
+	retire_live();
+}
+
 int main(void)
 {
 	present = true;
+	make_sample();
 	dl_iterate_phdr(find_eh_frame, NULL);
+	test_arguments();
+	if (!HAS_SECTIONS) {
+		test_none();
+		return finish();
+	}
 	test_functions();
 	test_gaps();
 	test_ranges();
 	test_kernel_refuses();
-	test_arguments();
 	test_damaged();
 	test_live_functions();
 	test_live_gaps();
