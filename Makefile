@@ -20,7 +20,7 @@ ARCH := $(patsubst powerpc%,ppc%,$(firstword $(subst -, ,$(shell \
 O ?= build$(and $(CROSS_COMPILE),/$(ARCH))
 CFLAGS ?= -O2 -g
 SF_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
-	-Isframegen/include -Iuserspace/include -Iarch/$(ARCH) -I$(O)/gen
+	-Isframegen/include -Iuserspace/include -Iarch -Iarch/$(ARCH) -I$(O)/gen
 
 # Found out once, and only when a rule needs it: an assembler and binutils'
 # libsframe of 2.46 or newer, the headers of Debian 13's python3.13.

@@ -15,6 +15,13 @@ $(TRAMPOLINE:.o=.s): arch/$(ARCH)/trampoline.S arch/$(ARCH)/slot.h \
 $(TRAMPOLINE): $(TRAMPOLINE:.o=.s)
 	$(CC) -c -Wa,--fatal-warnings -o $@ $<
 
+# What belongs to code.h.
+CODE_OBJ := $(O)/obj/arch/$(ARCH)/event.o
+
+$(CODE_OBJ): arch/$(ARCH)/event.S arch/$(ARCH)/code.h
+	@mkdir -p $(@D)
+	$(CC) -Iarch/$(ARCH) -c -o $@ $<
+
 $(O)/gen/sfjit_trampoline.h: $(TRAMPOLINE) $(SFRAMEGEN)
 	@mkdir -p $(@D)
 	$(SFRAMEGEN) --template $< -o $@

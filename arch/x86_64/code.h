@@ -11,9 +11,13 @@
 #define CODE_EVENTS		16
 #define CODE_EVENT_SIZE		16
 
+/* The largest page there is. */
+#define CODE_TRIAL_SIZE		4096
+
 #ifndef __ASSEMBLER__
 
 #include <cpuid.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,23 +64,37 @@ static inline size_t code_empty(const uint8_t *code, size_t length)
 	return n < length && code[n] == 0xc3 ? n + 1 : 0;
 }
 
-/* jmp *0(%rip), and where to: from anywhere to anywhere. */
+/* Where in such a function the jump is written. */
+static inline size_t code_divert_at(const uint8_t *code, size_t length)
+{
+	return 0;
+}
+
+/* jmp *0(%rip), and where to: from anywhere to anywhere. false: too far. */
 #define CODE_DIVERT_SIZE	14
 
-static inline void code_divert(uint8_t *code, uintptr_t to)
+static inline bool code_divert(uint8_t *code, uintptr_t at, uintptr_t to)
 {
 	static const uint8_t jump[6] = { 0xff, 0x25 };
 
 	memcpy(code, jump, sizeof(jump));
 	memcpy(code + sizeof(jump), &to, sizeof(to));
+	return true;
+}
+
+/* Of text, besides PROT_READ and PROT_EXEC. */
+static inline int code_protection(const void *header)
+{
+	return 0;
 }
 
 /* Called with the number of the event; all registers are kept. */
 void code_event(unsigned long number);
 extern const uint8_t code_events[] __attribute__((visibility("hidden")));
 
-/* A page of text where nothing is called. */
-extern uint8_t code_trial[4096] __attribute__((visibility("hidden")));
+/* Pages of text where nothing is called. */
+extern uint8_t code_trial[CODE_TRIAL_SIZE]
+	__attribute__((visibility("hidden")));
 
 /* Bytes that vector registers need; before an event. */
 extern unsigned long code_vectors __attribute__((visibility("hidden")));

@@ -96,11 +96,11 @@ event:
 	.cfi_endproc
 	.size	event, . - event
 
-/* A page of text for trials. */
+/* Pages of text for trials. */
 	.globl	code_trial
 	.hidden	code_trial
-	.balign	4096, 0xcc
+	.balign	CODE_TRIAL_SIZE, 0xcc
 code_trial:
-	.fill	4096, 1, 0xcc
+	.fill	CODE_TRIAL_SIZE, 1, 0xcc
 
 	.section .note.GNU-stack, "", @progbits

@@ -14,11 +14,11 @@ JDK_INC = $(addprefix -DJDK -I, $(JDK:/jvmti.h=) )
 JDK_INC += $(addprefix -I, $(JDK:/jvmti.h=/linux))
 
 $(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/lib/case.c \
-		tests/lib/case.h $(FLOW_H) $(wildcard arch/x86_64/flow/*.c \
-		userspace/hotspot/*.[ch])
+		tests/lib/case.h $(FLOW_H) $(wildcard arch/bare.c \
+		arch/x86_64/flow/*.c userspace/hotspot/*.[ch])
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow \
 		-iquote userspace/hotspot $(JDK_INC) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -o $@ $< tests/lib/case.c \
-		$(wildcard arch/x86_64/flow/*.c) \
+		arch/bare.c $(wildcard arch/x86_64/flow/*.c) \
 		userspace/hotspot/vm.c userspace/hotspot/stubs.c

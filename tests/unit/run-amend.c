@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bare.h>
 #include <sframegen.h>
 
 #include "../lib/case.h"
@@ -24,8 +25,15 @@ struct tables {
 	struct sfg_section plain, amended;
 };
 
-/* Nobody's leaf is anything but an entry. */
-static const struct sfjit_row entry = { .cfa = SFJIT_REG(7, 8) };
+static bool is_leaf(const struct sfjit_row *row)
+{
+	unsigned int i;
+
+	for (i = 0; i < bare_nr_rows; i++)
+		if (sfg_rows_equal(row, &bare_rows[i]))
+			return true;
+	return false;
+}
 
 static void compare(const struct tables *t, uint64_t at, struct counts *counts)
 {
@@ -38,7 +46,7 @@ static void compare(const struct tables *t, uint64_t at, struct counts *counts)
 	counts->other += had && has && !sfg_rows_equal(&before, &after);
 	counts->lost += had && !has;
 	counts->gained += !had && has;
-	counts->leaves += !had && has && sfg_rows_equal(&after, &entry);
+	counts->leaves += !had && has && is_leaf(&after);
 }
 
 static void convert(const struct sfg_input *in, struct sfg_output *out,

@@ -15,8 +15,8 @@ mkdir "$tree"
 cp -R --parents Makefile tests/kselftest.mk arch sframegen userspace "$tree"
 
 # What the compiler reads for the converter, and for what gives it input.
-files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch/x86_64 \
-	sframegen/lib/*.c arch/x86_64/flow/bare.c arch/x86_64/flow/insn.c \
+files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
+	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/insn.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
 	userspace/preload/amend.c userspace/preload/windows.c \
 	userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)

@@ -12,11 +12,7 @@ RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	plugin-gdb.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
-TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(O)/tests/unit/run-amend \
-	$(O)/tests/unit/run-borrowed $(O)/tests/unit/run-clip \
-	$(O)/tests/unit/run-covers $(O)/tests/unit/run-image \
-	$(O)/tests/unit/run-frames $(O)/tests/unit/run-symfile \
-	$(O)/tests/unit/run-ps
+TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(RUN_READERS) $(O)/tests/unit/run-ps
 
 run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
 run_so = $(run_cc) -shared -fPIC
@@ -106,29 +102,6 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 		$(RUN_TESTS)/origin/libopener.so
 	$(run_cc) -o $@ $< $(RUN_TESTS)/origin/libopener.so \
 		'-Wl,-rpath,$$ORIGIN/origin'
-
-# The parts that read what they find in memory, with every access checked.
-RUN_READERS := $(addprefix $(O)/tests/unit/, run-amend run-borrowed \
-	run-clip run-covers run-image run-frames run-symfile)
-$(O)/tests/unit/run-amend: parts := amend.c image.c \
-	../../arch/x86_64/flow/bare.c ../../arch/x86_64/flow/insn.c
-$(O)/tests/unit/run-borrowed: parts := borrowed.c
-$(O)/tests/unit/run-clip: parts := clip.c store.c
-$(O)/tests/unit/run-covers: parts := clip.c covers.c store.c
-$(O)/tests/unit/run-image: parts := image.c windows.c
-$(O)/tests/unit/run-frames: parts := cfi_read.c self.c
-$(O)/tests/unit/run-symfile: parts := symfile.c self.c
-
-$(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
-		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
-		tests/lib/case.c tests/lib/case.h \
-		$(wildcard userspace/preload/*.[ch]) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/preload \
-		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $< tests/lib/case.c \
-		$(addprefix userspace/preload/, $(parts)) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
 
 # Every access to what processes wrote is checked here, too.
 $(O)/tests/unit/run-ps: tests/unit/run-ps.c $(lib_test) \

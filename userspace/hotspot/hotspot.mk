@@ -6,7 +6,7 @@
 HOTSPOT := $(O)/lib/libsfjit-hotspot.so
 HOTSPOT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/hotspot/*.c))
 FLOW_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard arch/x86_64/flow/*.c))
-FLOW_H := $(wildcard arch/x86_64/flow/*.h)
+FLOW_H := $(wildcard arch/bare.h arch/x86_64/flow/*.h)
 
 ALL += $(HOTSPOT)
 

@@ -5,18 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <flow/bare.h>
+#include <bare.h>
 
 #include "amend.h"
 
 /* Longer stretches without call frame information get no window. */
 #define LONGEST_GAP	(64UL << 10)
 
-static const struct sfjit_row leaf_row = BARE_LEAF_ROW;
+struct rows {
+	struct rows *next;
+	struct sfjit_row rows[];
+};
 
 struct list {
 	struct sfjit_function *functions;
 	size_t nr, room;
+	struct rows *copies;
 };
 
 static int add(struct list *list, const struct sfjit_function *function)
@@ -51,33 +55,63 @@ static const uint8_t *text_at(const struct sfg_input *in, uint64_t address,
 	return NULL;
 }
 
+static int add_leaf(struct list *list, uint64_t start,
+		    const struct bare_range *range)
+{
+	bool signal = range->row == BARE_SIGNAL;
+
+	return add(list, &(struct sfjit_function) {
+		.addr = start + range->start,
+		.size = range->end - range->start,
+		.nr_rows = !signal,
+		.rows = &bare_rows[signal ? 0 : range->row],
+		.flags = signal ? SFJIT_FUNCTION_SIGNAL : 0,
+	});
+}
+
+/* What is found in these bytes at an address. */
+static int search(struct list *list, uint64_t start, const uint8_t *text,
+		  uint32_t length, bool links)
+{
+	struct bare_range *ranges;
+	size_t nr, i;
+	int ret = bare_leaves(text, length, links, &ranges, &nr);
+
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < nr; i++)
+		ret = add_leaf(list, start, &ranges[i]);
+	free(ranges);
+	return ret;
+}
+
+/*
+ * Where there is no other code to be looked at, linkage tables are, which lie in
+ * front of functions.
+ */
+static int add_links(struct list *list, uint64_t start, const uint8_t *text,
+		     uint64_t length)
+{
+	uint64_t from = length - LONGEST_GAP;
+
+	return search(list, start + from, text + from, LONGEST_GAP, true);
+}
+
 static int add_leaves(struct list *list, const struct sfg_input *in,
 		      uint64_t start, uint64_t end)
 {
-	struct bare_range *ranges;
 	uint64_t length;
 	const uint8_t *text = text_at(in, start, &length);
-	size_t nr, i;
-	int ret;
 
 	if (!text)
 		return 0;
 	if (length > end - start)
 		length = end - start;
-	if (length >= LONGEST_GAP ||
-	    sfg_padding(in->abi, text, length) == length)
+	if (length >= LONGEST_GAP)
+		return add_links(list, start, text, length);
+	if (sfg_padding(in->abi, text, length) == length)
 		return 0;
-	ret = bare_leaves(text, length, &ranges, &nr);
-	if (ret)
-		return ret;
-	for (i = 0; !ret && i < nr; i++)
-		ret = add(list, &(struct sfjit_function) {
-			.addr = start + ranges[i].start,
-			.size = ranges[i].end - ranges[i].start,
-			.nr_rows = 1, .rows = &leaf_row,
-		});
-	free(ranges);
-	return ret;
+	return search(list, start, text, length, false);
 }
 
 /*
@@ -112,51 +146,66 @@ static int find_leaves(struct list *leaves, const struct sfg_input *in)
 	return ret;
 }
 
-/* The row at which the function's rows are true again; 0: they always are. */
-static uint32_t find_false(const struct sfg_input *in,
-			   const struct sfjit_function *f, uint32_t *from)
+/* Rows of a part: those of the function, counted from where it begins. */
+static struct sfjit_row *copy_rows(struct list *list,
+				   const struct sfjit_function *f,
+				   struct sfjit_function *part, uint32_t from)
 {
-	const uint8_t *text;
-	uint64_t length;
-	uint32_t i;
+	struct rows *copy = malloc(sizeof(*copy) +
+				   f->nr_rows * sizeof(*copy->rows));
+	uint32_t i, n = 0;
 
-	for (i = 1; !f->repeat && i < f->nr_rows; i++) {
-		text = text_at(in, f->addr, &length);
-		if (text && length >= f->size &&
-		    bare_resumes(&f->rows[i], text, f->size, from))
-			return i;
+	if (!copy)
+		return NULL;
+	copy->next = list->copies;
+	list->copies = copy;
+	for (i = 0; i < f->nr_rows && f->rows[i].start < from + part->size;
+	     i++) {
+		/* The last one in front of it holds at its beginning. */
+		if (f->rows[i].start <= from)
+			n = 0;
+		copy->rows[n] = f->rows[i];
+		copy->rows[n].start -= n ? from : f->rows[i].start;
+		n++;
 	}
-	return 0;
+	part->nr_rows = n;
+	return copy->rows;
+}
+
+static int add_part(struct list *list, const struct sfjit_function *f,
+		    uint32_t from, uint32_t to)
+{
+	struct sfjit_function part = *f;
+
+	if (from >= to)
+		return 0;
+	part.addr += from;
+	part.size = to - from;
+	part.rows = copy_rows(list, f, &part, from);
+	return part.rows ? add(list, &part) : -ENOMEM;
 }
 
 /* The rows are the converter's, and nobody else's yet. */
-static int add_cut(struct list *list, const struct sfjit_function *f,
-		   uint32_t from, uint32_t first)
-{
-	struct sfjit_row *rows = (struct sfjit_row *)f->rows;
-	struct sfjit_function before = *f, behind = *f;
-	uint32_t to = rows[first].start, i;
-	int ret;
-
-	while (before.nr_rows && rows[before.nr_rows - 1].start >= from)
-		before.nr_rows--;
-	before.size = from;
-	behind.addr += to;
-	behind.size -= to;
-	behind.rows += first;
-	behind.nr_rows -= first;
-	for (i = first; i < f->nr_rows; i++)
-		rows[i].start -= to;
-	ret = add(list, &before);
-	return ret ? ret : add(list, &behind);
-}
-
 static int add_true(struct list *list, const struct sfg_input *in,
 		    const struct sfjit_function *f)
 {
-	uint32_t from, first = find_false(in, f, &from);
+	struct bare_range ranges[BARE_FALSE_MAX];
+	uint64_t length;
+	const uint8_t *text = text_at(in, f->addr, &length);
+	size_t nr = 0, i;
+	uint32_t at = 0;
+	int ret = 0;
 
-	return first ? add_cut(list, f, from, first) : add(list, f);
+	bare_correct((struct sfjit_row *)f->rows, f->nr_rows);
+	if (!f->repeat && text && length >= f->size)
+		nr = bare_false(f, text, ranges);
+	if (!nr)
+		return add(list, f);
+	for (i = 0; !ret && i < nr; i++) {
+		ret = add_part(list, f, at, ranges[i].start);
+		at = ranges[i].end;
+	}
+	return ret ? ret : add_part(list, f, at, f->size);
 }
 
 /* All rows in the order of their functions, as the converter wants them. */
@@ -183,6 +232,7 @@ int amend_functions(const struct sfg_input *in, struct sfg_fdes *fdes)
 {
 	struct list leaves = { 0 }, all = { 0 };
 	struct sfjit_row *rows = NULL;
+	struct rows *copy;
 	size_t i, next = 0;
 	int ret;
 
@@ -199,6 +249,10 @@ int amend_functions(const struct sfg_input *in, struct sfg_fdes *fdes)
 	free(leaves.functions);
 	if (!ret && all.nr)
 		ret = collect_rows(&all, &rows);
+	for (; all.copies; all.copies = copy) {
+		copy = all.copies->next;
+		free(all.copies);
+	}
 	if (ret || !all.nr) {
 		free(all.functions);
 		return ret;

@@ -6,10 +6,11 @@
  * PR_SET_MDWE), and the page would be lost: both are tried first, on a page of
  * our own that nothing needs.
  *
- * The jump takes more bytes than the function has; the rest is the padding
- * behind it, to which nothing jumps. A breakpoint in the first byte, or any
- * other code, is not what is expected, and is left alone.
+ * The jump may take more bytes than the function has; the rest is the padding
+ * behind it, to which nothing jumps. A breakpoint, or any other code, is not
+ * what is expected, and is left alone.
  */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -23,6 +24,13 @@
 
 /* Functions are aligned to 16 bytes or more; this is room to see padding. */
 #define LOOK	32
+
+/* Bytes to be written to text. */
+struct piece {
+	uintptr_t at;
+	const uint8_t *bytes;
+	size_t length;
+};
 
 unsigned long code_vectors;
 
@@ -55,50 +63,64 @@ static struct diverted *find(uintptr_t function)
 }
 
 /* The file's other processes keep their text: it is mapped privately. */
-static int write_page(uint8_t *page, size_t length, uint8_t *at,
-		      const uint8_t *bytes, size_t nr)
+static int write_page(uint8_t *page, size_t length, int protection,
+		      const struct piece *piece)
 {
 	long ret = SYS(SYS_mprotect, page, length, PROT_READ | PROT_WRITE);
 
 	if (ret)
 		return ret;
-	memcpy(at, bytes, nr);
-	return SYS(SYS_mprotect, page, length, PROT_READ | PROT_EXEC);
+	memcpy((void *)piece->at, piece->bytes, piece->length);
+	ret = SYS(SYS_mprotect, page, length, protection);
+	if (!ret)
+		__builtin___clear_cache((char *)piece->at,
+					(char *)piece->at + piece->length);
+	return ret;
 }
 
 /* A window takes executable text only, and this is in the module's. */
-static void restore_trial(void)
+static void restore_trial(size_t page)
 {
-	SYS(SYS_mmap, code_trial, sizeof(code_trial), PROT_READ | PROT_EXEC,
+	SYS(SYS_mmap, code_trial, page, PROT_READ | PROT_EXEC,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-static bool is_permitted(void)
+static bool is_permitted(size_t page)
 {
 	static const uint8_t byte = 0xcc;
+	const struct piece piece = { (uintptr_t)code_trial, &byte, 1 };
 	static int ret = 1;
 
 	if (ret > 0) {
-		ret = write_page(code_trial, sizeof(code_trial), code_trial,
-				 &byte, 1);
+		ret = write_page(code_trial, page, PROT_READ | PROT_EXEC,
+				 &piece);
 		if (ret)
-			restore_trial();
+			restore_trial(page);
 	}
 	return !ret;
 }
 
-/* A signal handler could run on the page. */
-static int write_text(uintptr_t function, const uint8_t *bytes, size_t nr)
+static int protection_at(uintptr_t text)
 {
-	uintptr_t page = function & -sizeof(code_trial);
-	size_t length = (function + nr - page + sizeof(code_trial) - 1) &
-			-sizeof(code_trial);
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)text, &found))
+		return PROT_READ | PROT_EXEC;
+	return PROT_READ | PROT_EXEC | code_protection(found.dlfo_map_start);
+}
+
+/* A signal handler could run on the page. */
+static int write_text(const struct piece *piece)
+{
+	size_t size = getpagesize();
+	uintptr_t page = piece->at & -size;
+	size_t length = (piece->at + piece->length - page + size - 1) & -size;
+	int protection = protection_at(piece->at), ret = -EPERM;
 	uint64_t all = UINT64_MAX, old;
-	int ret;
 
 	SYS(SYS_rt_sigprocmask, SIG_BLOCK, &all, &old, sizeof(all));
-	ret = is_permitted() ? write_page((void *)page, length,
-					  (void *)function, bytes, nr) : -EPERM;
+	if (is_permitted(size))
+		ret = write_page((void *)page, length, protection, piece);
 	SYS(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 	return ret;
 }
@@ -108,18 +130,22 @@ static int write_jump(uintptr_t function, const uint8_t *to,
 {
 	uint8_t is[LOOK], want[CODE_DIVERT_SIZE];
 	size_t have = self_read(function, is, sizeof(is)), empty;
+	size_t at = code_divert_at(is, have);
+	const struct piece jump = { function + at, want, sizeof(want) };
 
+	*reason = "is too far away for a jump";
+	if (!code_divert(want, function + at, (uintptr_t)to))
+		return -ERANGE;
 	*reason = "is not an empty function with room for a jump";
-	code_divert(want, (uintptr_t)to);
-	if (have >= sizeof(want) && !memcmp(is, want, sizeof(want)))
+	if (have - at >= sizeof(want) && !memcmp(is + at, want, sizeof(want)))
 		return 0;
 	empty = code_empty(is, have);
 	/* All that the jump will overwrite does nothing. */
 	if (!empty || empty + sfg_padding(SFG_HOST_ABI, is + empty,
-					  have - empty) < sizeof(want))
+					  have - empty) < at + sizeof(want))
 		return -ENOTSUP;
 	*reason = "cannot be written";
-	return write_text(function, want, sizeof(want));
+	return write_text(&jump);
 }
 
 int divert(uintptr_t function, void (*call)(uintptr_t argument),

@@ -4,8 +4,10 @@
 PRELOAD := $(O)/lib/libsfjit-preload.so
 PRELOAD_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/preload/*.c))
 PRELOAD_PRCTL := $(O)/obj/userspace/libsfjit/register.o
-PRELOAD_FLOW := $(addprefix $(O)/obj/userspace/preload/flow-, bare.o insn.o)
-PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h \
+PRELOAD_BARE := arch/bare.c $(wildcard $(addprefix arch/$(ARCH)/flow/, bare.c \
+	insn.c))
+PRELOAD_FLOW := $(PRELOAD_BARE:%.c=$(O)/obj/userspace/preload/%.o)
+PRELOAD_H := $(wildcard userspace/preload/*.h userspace/include/*.h arch/*.h \
 	arch/*/code.h arch/*/flow/*.h) $(SFG_PUBLIC_H)
 
 ALL += $(PRELOAD)
@@ -25,7 +27,7 @@ $(O)/gen/cache-tag.h: $(PRELOAD_CONVERTER) userspace/preload/cache.c
 # Frame pointers: a sample that falls into this module before its own window
 # exists is walked by them. No builtins: arena.c defines malloc().
 $(PRELOAD_OBJ): $(O)/obj/%.o: %.c
-$(PRELOAD_FLOW): $(O)/obj/userspace/preload/flow-%.o: arch/x86_64/flow/%.c
+$(PRELOAD_FLOW): $(O)/obj/userspace/preload/%.o: %.c
 $(PRELOAD_OBJ) $(PRELOAD_FLOW): $(PRELOAD_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fPIC \

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/*
- * Instructions are decoded one behind the other. A processor that comes to one
- * of these goes on with the same ones, so what is found is right for each that
- * it comes to. Behind data the first ones may begin at a wrong byte: these it
- * never comes to, and what is found of them is nothing of the real ones there.
- */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "bare.h"
+#include <bare.h>
+
 #include "insn.h"
 
-/* Passes over the code; where more are needed nothing is found. */
-#define PASSES		64
-
-/* @to: where a jump goes, or the code's size; @length 0: no instruction */
-struct step {
-	uint32_t	to;
-	uint8_t		length;
-	bool		falls;		/* to the next one */
-	bool		jumps;
-	bool		leaf;
-	bool		ends;		/* a way leads to a return */
+const struct sfjit_row bare_rows[] = {
+	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
 };
+const unsigned int bare_nr_rows = 1;
 
 static bool is_op(const struct insn *insn, uint8_t map, uint8_t op)
 {
@@ -109,8 +94,8 @@ static bool is_tainted(const struct insn *insn, bool tainted)
 	return tainted;
 }
 
-static void make_step(struct step *step, const struct insn *insn, uint32_t at,
-		      uint32_t size, bool tainted)
+static void make_step(struct bare_step *step, const struct insn *insn,
+		      uint32_t at, uint32_t size, bool tainted)
 {
 	int64_t to = (int64_t)at + insn->length + insn->imm;
 
@@ -125,7 +110,7 @@ static void make_step(struct step *step, const struct insn *insn, uint32_t at,
 }
 
 /* Up to what is no instruction: data, or code that is not known here. */
-static void decode(struct step *steps, const uint8_t *text, uint32_t size)
+void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
 {
 	bool tainted = false;
 	struct insn insn;
@@ -139,107 +124,14 @@ static void decode(struct step *steps, const uint8_t *text, uint32_t size)
 	}
 }
 
-/* Each step that it may lead to is one. steps[size] is none. */
-static bool stays(const struct step *steps, uint32_t at)
-{
-	const struct step *s = steps + at;
-
-	return (!s->falls || s[s->length].leaf) &&
-	       (!s->jumps || steps[s->to].leaf);
-}
-
-static bool ends(const struct step *steps, uint32_t at)
-{
-	const struct step *s = steps + at;
-
-	return (s->falls && s[s->length].ends) ||
-	       (s->jumps && steps[s->to].ends);
-}
-
-/* Backwards, as most ways lead forwards; returns whether something changed. */
-static bool narrow(struct step *steps, uint32_t size)
-{
-	bool changed = false;
-	uint32_t at;
-
-	for (at = size; at-- > 0; )
-		if (steps[at].leaf && !stays(steps, at)) {
-			steps[at].leaf = false;
-			changed = true;
-		}
-	return changed;
-}
-
-static bool widen(struct step *steps, uint32_t size)
-{
-	bool changed = false;
-	uint32_t at;
-
-	for (at = size; at-- > 0; )
-		if (steps[at].leaf && !steps[at].ends && ends(steps, at)) {
-			steps[at].ends = true;
-			changed = true;
-		}
-	return changed;
-}
-
-static bool settle(struct step *steps, uint32_t size,
-		   bool (*pass)(struct step *steps, uint32_t size))
-{
-	unsigned int i;
-
-	for (i = 0; i < PASSES; i++)
-		if (!pass(steps, size))
-			return true;
-	return false;
-}
-
-static size_t list(const struct step *steps, uint32_t size,
-		   struct bare_range *ranges)
-{
-	const struct step *s;
-	uint32_t at;
-	size_t n = 0;
-
-	for (at = 0; at < size && steps[at].length; at += s->length) {
-		s = steps + at;
-		if (!s->leaf || !s->ends)
-			continue;
-		if (!n || ranges[n - 1].end != at)
-			ranges[n++].start = at;
-		ranges[n - 1].end = at + s->length;
-	}
-	return n;
-}
-
-int bare_leaves(const uint8_t *text, uint32_t size, struct bare_range **ranges,
-		size_t *nr)
-{
-	struct step *steps = calloc((size_t)size + 1, sizeof(*steps));
-	/* A leaf and what is none have a byte at least. */
-	struct bare_range *found = calloc(size / 2 + 1, sizeof(*found));
-
-	*nr = 0;
-	*ranges = found;
-	if (!steps || !found) {
-		free(steps);
-		free(found);
-		return -ENOMEM;
-	}
-	decode(steps, text, size);
-	if (settle(steps, size, narrow) && settle(steps, size, widen))
-		*nr = list(steps, size, found);
-	free(steps);
-	return 0;
-}
-
 /* mov %rcx,%rsp */
 static const uint8_t take_stack[] = { 0x48, 0x89, 0xcc };
 
 #define DWARF_RCX	2
 
-bool bare_resumes(const struct sfjit_row *row, const uint8_t *text,
-		  uint32_t size, uint32_t *false_from)
+/* The row is that of the end of such a function; false from there to it. */
+static bool is_end(const struct sfjit_row *row, const uint8_t *text,
+		   uint32_t size, uint32_t *false_from)
 {
 	uint32_t at, last = 0, before = 0;
 	struct insn insn;
@@ -259,4 +151,23 @@ bool bare_resumes(const struct sfjit_row *row, const uint8_t *text,
 	}
 	*false_from = before;
 	return at == row->start && before;
+}
+
+size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
+		  struct bare_range ranges[BARE_FALSE_MAX])
+{
+	uint32_t i, from;
+
+	for (i = 1; i < f->nr_rows; i++)
+		if (is_end(&f->rows[i], text, f->size, &from)) {
+			ranges[0].start = from;
+			ranges[0].end = f->rows[i].start;
+			return 1;
+		}
+	return 0;
+}
+
+/* None is. */
+void bare_correct(struct sfjit_row *rows, uint32_t nr)
+{
 }

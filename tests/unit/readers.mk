@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+# The parts that read what they find in memory, with every access checked.
+RUN_READERS := $(addprefix $(O)/tests/unit/, run-amend run-borrowed \
+	run-clip run-covers run-image run-frames run-symfile)
+$(O)/tests/unit/run-amend: parts := amend.c image.c \
+	$(PRELOAD_BARE:%=../../%)
+$(O)/tests/unit/run-borrowed: parts := borrowed.c
+$(O)/tests/unit/run-clip: parts := clip.c store.c
+$(O)/tests/unit/run-covers: parts := clip.c covers.c store.c
+$(O)/tests/unit/run-image: parts := image.c windows.c
+$(O)/tests/unit/run-frames: parts := cfi_read.c self.c
+$(O)/tests/unit/run-symfile: parts := symfile.c self.c
+
+ifeq ($(CROSS_COMPILE),)
+reader_checks := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+endif
+
+$(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
+		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
+		tests/lib/case.c tests/lib/case.h \
+		$(wildcard userspace/preload/*.[ch]) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iuserspace/preload \
+		$(reader_checks) \
+		-o $@ $< tests/lib/case.c \
+		$(addprefix userspace/preload/, $(parts)) \
+		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
