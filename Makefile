@@ -46,10 +46,17 @@ all:
 # What is needed below is included first: rules take its variables.
 include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
-# The rest is for machines whose code it knows; see Documentation/new-arch.rst.
+# This is for machines whose code it knows; see Documentation/new-arch.rst.
+run_mk := $(addprefix userspace/, preload/preload.mk run/run.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
+include $(run_mk)
+endif
+
+# And this for the one whose code the tests have in them.
+ifneq ($(wildcard arch/$(ARCH)/arch.mk),)
 include arch/$(ARCH)/arch.mk
-include $(filter-out %/libsfjit.mk,$(sort $(wildcard userspace/*/*.mk)))
+include $(filter-out %/libsfjit.mk $(run_mk), \
+	$(sort $(wildcard userspace/*/*.mk)))
 include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
 else

@@ -35,6 +35,24 @@ $(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
 		$(filter %.a,$^) -pthread
 
 TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
+
+# Of sfjit run.
+ifneq ($(wildcard arch/$(ARCH)/code.h),)
+include tests/unit/readers.mk
+
+ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
+
+$(O)/tests/unit/code-$(ARCH): $(PRELOAD_BARE)
+$(O)/tests/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
+
+$(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
+		tests/lib/case.h $(PRELOAD_H)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^)
+
+TESTS += $(ARCH_CODE) $(addprefix $(O)/tests/unit/, run-amend run-clip \
+	run-covers run-image)
+endif
 else
 ARCHES := $(patsubst arch/%/psabi.py,%,$(wildcard arch/*/psabi.py))
 arch_triple = $(shell sed -n "s/^ *triple='\([^']*\)'.*/\1/p" arch/$(1)/psabi.py)

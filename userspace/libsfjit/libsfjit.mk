@@ -72,7 +72,7 @@ $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
 
 ALL += $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so $(LIBSFJIT_PC)
-ifneq ($(wildcard arch/$(ARCH)/code.h),)
+ifneq ($(wildcard arch/$(ARCH)/arch.mk),)
 ALL += $(EXAMPLES)
 endif
 

@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "image.h"
 #include "sum.h"
@@ -311,6 +312,15 @@ uint64_t image_identity(const struct image *image)
 			 sizeof(image->index_length));
 }
 
+/* The kernel's, which has no call frame information on some machines. */
+static bool is_vdso(const struct image *image)
+{
+	uintptr_t start = image->bias + image->text[0].addr;
+	uintptr_t header = getauxval(AT_SYSINFO_EHDR);
+
+	return header >= start && header - start < image->text[0].len;
+}
+
 int image_read(struct image *image, const struct dl_phdr_info *info,
 	       const char **reason)
 {
@@ -323,11 +333,11 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "no usable executable segment";
 		return -ENOEXEC;
 	}
-	if (!hdr) {
+	if (!hdr && !is_vdso(image)) {
 		*reason = "no .eh_frame_hdr";
 		return -ENOENT;
 	}
-	if (!read_cfi(image, hdr)) {
+	if (hdr && !read_cfi(image, hdr)) {
 		*reason = "malformed .eh_frame_hdr";
 		return -EINVAL;
 	}

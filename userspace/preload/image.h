@@ -19,7 +19,9 @@
 struct image {
 	const struct dl_phdr_info *info;
 	uintptr_t bias;
-	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below */
+	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below;
+				 * empty: only instructions are known
+				 */
 	uint64_t index, index_length;		/* .eh_frame_hdr */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	size_t nr_text;
