@@ -38,7 +38,7 @@ TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 
 # Of sfjit run.
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
-include tests/unit/readers.mk
+include tests/unit/readers.mk tests/qemu/edges.mk
 
 ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
 
@@ -68,5 +68,10 @@ arch-programs-%: $(SFRAMEGEN)
 arch-kselftests-aarch64:
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 kselftests
 
-.PHONY: arch-programs arch-kselftests-aarch64
+# sfjit run, and a program for it in a guest.
+arch-edges-aarch64: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \
+		SFRAMEGEN=$(SFRAMEGEN) edges
+
+.PHONY: arch-programs arch-kselftests-aarch64 arch-edges-aarch64
 endif
