@@ -21,8 +21,8 @@ ifneq ($(CROSS_COMPILE),)
 ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-jitdump lib-names \
 	lib-section)
 ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check \
-	lib-eh-frame lib-live lib-pool lib-register lib-rows sframegen-cfi \
-	sframegen-layout sframegen-section)
+	lib-eh-frame lib-epoch lib-live lib-pool lib-register lib-rows \
+	sframegen-cfi sframegen-layout sframegen-section)
 
 $(ARCH_UNIT): $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 $(ARCH_UNIT_INNER): sframegen/cmd/format.c $(arch_libs)
