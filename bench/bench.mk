@@ -110,4 +110,14 @@ $(O)/tests/bench/plain-v3.so: bench/guest/plain-v3.c $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
-.PHONY: bench-programs bench-native
+# For a compiler in a guest that has no headers.
+BENCH_SOURCE := $(patsubst sframegen/lib/%.c, $(O)/tests/bench/source/%.i, \
+	$(wildcard sframegen/lib/*.c))
+
+bench-source: $(BENCH_SOURCE)
+
+$(BENCH_SOURCE): $(O)/tests/bench/source/%.i: sframegen/lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -E -P -o $@ $<
+
+.PHONY: bench-programs bench-native bench-source

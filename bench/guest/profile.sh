@@ -10,8 +10,9 @@
 # Prints lines
 #	mode NAME SAMPLES INSTRUCTIONS FRAMES
 #	cut SAMPLES		of mode default: by the deadline
-# or, in a kernel with kprobes, which breakpoints in a kernel need,
-#	steps FRAMES LOOKED-UP	the latter were not by cached rules
+# or, in a kernel with kprobes, which breakpoints in a kernel need, also for a
+# compiler and node,
+#	steps NAME FRAMES LOOKED-UP	the latter were not by cached rules
 # Frames of mode dwarf are not counted.
 
 set -eu
@@ -77,12 +78,35 @@ costs() {
 	echo "cut $(cat "$tmp/cut")"
 }
 
+# hit NAME COMMAND...
+hit() {
+	name=$1
+	shift
+	profile --call-graph=fp -- "$@"
+	echo "steps $name $(frames)" \
+		"$(sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$tmp/stat")"
+}
+
+# A process for each file, as a build has.
+compile() {
+	cc1=$(echo /usr/libexec/gcc/*/*/cc1)
+	# shellcheck disable=SC2016
+	hit cc1 build/bin/sfjit run -- sh -c 'for file; do
+		"$0" -quiet -fpreprocessed -O2 "$file" -o /dev/null || exit
+	done' "$cc1" "$@"
+}
+
 # shellcheck disable=SC2046
 hits() {
 	count="perf stat -a -x, -o $tmp/stat -e mem:$look_up:x:k --"
-	profile --call-graph=fp -- $(with "$long")
-	echo "steps $(frames)" \
-		"$(sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$tmp/stat")"
+	hit python3 $(with "$long")
+	hit node build/bin/sfjit run -- node tests/jits/node.js "$tmp/stamp" \
+		"$long"
+	if [ "$long" -gt 1 ]; then
+		compile build/tests/bench/source/*.i
+	else
+		compile build/tests/bench/source/pack.i
+	fi
 }
 
 count=
