@@ -35,6 +35,8 @@
 
 #include <sfjit/rows.h>
 
+#include <diverted.h>
+
 /* Where a call leads to: the return address is in x30. */
 #define CODE_JUMP_ROW { 0, 0, SFJIT_REG(31, 0), SFJIT_NO_RULE, SFJIT_NO_RULE }
 
@@ -150,17 +152,6 @@ static inline int code_protection(const void *header)
 	       (property->value & GNU_PROPERTY_AARCH64_FEATURE_1_BTI) ?
 	       PROT_BTI : 0;
 }
-
-/* Called with the number of the event; all registers are kept. */
-void code_event(unsigned long number);
-extern const uint8_t code_events[] __attribute__((visibility("hidden")));
-
-/* Pages of text where nothing is called. */
-extern uint8_t code_trial[CODE_TRIAL_SIZE]
-	__attribute__((visibility("hidden")));
-
-/* Bytes that vector registers need; before an event. */
-extern unsigned long code_vectors __attribute__((visibility("hidden")));
 
 static inline unsigned long code_vectors_size(void)
 {

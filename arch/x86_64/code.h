@@ -24,6 +24,8 @@
 
 #include <sfjit/rows.h>
 
+#include <diverted.h>
+
 /*
  * Linkers of JITs reach what is far away through `jmp *offset(%rip)', one of 6
  * bytes behind the other. It is where a call leads to: the return address is on
@@ -87,17 +89,6 @@ static inline int code_protection(const void *header)
 {
 	return 0;
 }
-
-/* Called with the number of the event; all registers are kept. */
-void code_event(unsigned long number);
-extern const uint8_t code_events[] __attribute__((visibility("hidden")));
-
-/* Pages of text where nothing is called. */
-extern uint8_t code_trial[CODE_TRIAL_SIZE]
-	__attribute__((visibility("hidden")));
-
-/* Bytes that vector registers need; before an event. */
-extern unsigned long code_vectors __attribute__((visibility("hidden")));
 
 /* CPUID leaf 13 has those of XSAVE; FXSAVE needs 512, and every CPU has it. */
 static inline unsigned long code_vectors_size(void)
