@@ -499,19 +499,20 @@ int sfg_list_functions(const struct sfg_input *in, struct sfg_image **list,
 	const struct cfi_fde *fde;
 	struct sfg_image *ranges;
 	struct cfi_table table;
-	size_t n = 0;
+	size_t i, n = 0;
 	int ret;
 
 	ret = sfg_cfi_read_table(&table, in, err);
 	if (ret)
 		return ret;
 	ranges = malloc((table.nr_fdes + 1) * sizeof(*ranges));
-	for (fde = table.fdes; ranges && fde < table.fdes + table.nr_fdes;
-	     fde++)
+	for (i = 0; ranges && i < table.nr_fdes; i++) {
+		fde = &table.fdes[i];
 		if (fde->size)
 			ranges[n++] = (struct sfg_image) {
 				.addr = fde->start, .len = fde->size,
 			};
+	}
 	sfg_cfi_free_table(&table);
 	if (!ranges)
 		return sfg_fail(err, 0, "out of memory", -ENOMEM);
