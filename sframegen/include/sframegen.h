@@ -9,8 +9,8 @@
  *    no output argument but the struct sfg_error (which may be NULL) has been
  *    written then;
  *  - thread-safe, no global state, no locks, no signals; only sfg_convert(),
- *    sfg_derive() and sfg_list_functions() allocate (malloc), everything
- *    else is async-signal-safe;
+ *    sfg_derive(), sfg_list_functions() and sfg_open_cfi() allocate (malloc),
+ *    everything else is async-signal-safe;
  *  - input bytes are hostile: never read outside the given ranges, time
  *    O(n log n) and memory O(n) in their length;
  *  - addresses are of the 64-bit target, lengths and offsets are bytes.
@@ -27,7 +27,8 @@
  *  ENOENT	sfg_read_fde(): no FDE has this index; sfg_read_row(): no row
  *		is left; sfg_find_row(): no FDE, or no row of it, covers the
  *		address
- *  ENOMEM	sfg_convert(), sfg_derive(), sfg_list_functions(): out of memory
+ *  ENOMEM	sfg_convert(), sfg_derive(), sfg_list_functions(),
+ *		sfg_open_cfi(): out of memory
  */
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
@@ -311,6 +312,56 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 uint64_t sfg_max_rows(const struct sfg_section *section);
 
 /*
+ * Walking
+ *
+ * A frame of a thread that is interrupted or copied. 'reg' has DWARF numbers.
+ * 'read' stores the word at an address, in the byte order of this machine;
+ * false: it is not there.
+ *
+ * A step makes it that of the caller. 'bias' is what code was loaded above its
+ * link-time addresses, which sections and CFI have. By a section, of the
+ * caller's registers stack and frame pointer are known; by CFI, all that have
+ * rules or are preserved by calls. 1: the frame has no caller. After a failure
+ * only 'budget' may have changed:
+ *  ENOENT	nothing is known of the code; a section knows nothing of signal
+ *		handlers' callers
+ *  ENODATA	a register that is needed is not known; in CFI also: a word that
+ *		is needed is not there, or an expression is not known here
+ *  EFAULT	by a section: a word that is needed is not there
+ *  ENOTSUP	rules beyond what is known here
+ *  E2BIG	'budget' is spent: programs of CFI have no bound
+ *  EINVAL	damaged
+ */
+struct sfg_frame {
+	uint64_t pc;
+	bool called;		/* the pc is a return address */
+	uint32_t known;		/* bit n: reg[n] */
+	uint64_t reg[32];
+	uint64_t budget;	/* bytes of CFI for all steps together */
+	bool (*read)(void *arg, uint64_t addr, uint64_t *word);
+	void *arg;
+};
+
+#define SFG_FRAME_BUDGET	(1u << 20)
+
+int sfg_step_section(const struct sfg_section *section, uint64_t bias,
+		     struct sfg_frame *frame);
+
+/*
+ * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at
+ * text and code; 'in->cfi' is borrowed up to sfg_close_cfi(), which takes NULL.
+ * sfg_cfi_memory() is what it has allocated.
+ */
+struct sfg_cfi;
+
+int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
+		 struct sfg_error *err);
+void sfg_close_cfi(struct sfg_cfi *cfi);
+size_t sfg_cfi_memory(const struct sfg_cfi *cfi);
+int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
+		 struct sfg_frame *frame);
+
+/*
  * CFI of a window, for debuggers and unwinders that know no SFrame
  *
  * .eh_frame with a terminator for code that repeats the rows of 'function'
@@ -363,10 +414,17 @@ const char *sfg_reg_name(unsigned int abi, unsigned int reg);
 bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b);
 /*
  * The row of the first instruction of a function, just called; and the DWARF
- * number of the frame pointer. -ENOTSUP: the ABI is not known here.
+ * numbers of frame and stack pointer. -ENOTSUP: the ABI is not known here.
  */
 int sfg_entry_row(unsigned int abi, struct sfjit_row *row);
 int sfg_frame_pointer(unsigned int abi);
+int sfg_stack_pointer(unsigned int abi);
+/*
+ * What perf calls a register: its number in <asm/perf_regs.h>, of the DWARF
+ * number 'reg', or of the pc. -ENOTSUP: not known here of this ABI.
+ */
+int sfg_perf_register(unsigned int abi, unsigned int reg);
+int sfg_perf_pc(unsigned int abi);
 /*
  * How rows of an ABI are stored: whether there is a word for the return address,
  * 0 if it was not saved; and the offset of the CFA that a word stands for, which

@@ -27,9 +27,9 @@ struct cfi_rule {
 	uint32_t expr, expr_len;	/* in the CFI */
 };
 
-/* Only the registers that SFrame can speak of are followed. */
+/* The registers that SFrame can speak of are followed, and one more. */
 struct cfi_state {
-	struct cfi_rule cfa, ra, fp, sp;
+	struct cfi_rule cfa, ra, fp, sp, other;
 	bool mangled_ra;
 };
 
@@ -55,6 +55,7 @@ struct cfi_fde {
 
 struct cfi_table {
 	const struct sfg_arch *arch;
+	uint8_t other;			/* register, or NO_REG */
 	const uint8_t *data;
 	uint64_t addr;
 	bool bases;			/* the next two are known */

@@ -4,7 +4,7 @@
  * Evaluates DWARF expressions over what an SFrame rule can say: constants,
  * register or CFA plus constant, and one load from there, plus constant. The pc
  * is known only modulo a power of two: `rip & 15`, as in the CFI that linkers
- * make for PLTs.
+ * make for PLTs. In a frame that is walked all of these are constants.
  */
 
 #include "core.h"
@@ -44,6 +44,17 @@ static bool push_const(struct machine *m, int64_t v)
 	return push(m, SFG_VALUE_CONST, 0, v);
 }
 
+static bool push_known(struct machine *m, uint64_t reg, int64_t offset)
+{
+	const struct sfg_frame *frame = m->expr->frame;
+
+	if (reg == m->expr->arch->pc)
+		return push_const(m, frame->pc + (uint64_t)offset);
+	if (reg >= 32 || !(frame->known & 1u << reg))
+		return false;
+	return push_const(m, frame->reg[reg] + (uint64_t)offset);
+}
+
 /*
  * Linkers take DWARF's number of the AMD64 return address for the pc. It is the
  * column that unwinders keep the pc of a frame in, so `breg16` reads it; no
@@ -51,6 +62,8 @@ static bool push_const(struct machine *m, int64_t v)
  */
 static bool push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
+	if (m->expr->frame)
+		return push_known(m, reg, offset);
 	if (reg == m->expr->arch->pc)
 		return push(m, SFG_VALUE_PC, 0, offset);
 	if (!arch_has_reg(m->expr->arch, reg))
@@ -112,6 +125,15 @@ static bool rot(struct machine *m)
 	return true;
 }
 
+static bool load(struct machine *m, uint64_t addr)
+{
+	const struct sfg_frame *frame = m->expr->frame;
+	uint64_t word;
+
+	return frame && frame->read(frame->arg, addr, &word) &&
+	       push_const(m, word);
+}
+
 /*
  * A word of the size of an address (2.5.1.3). What was loaded cannot be loaded
  * from: the control word of a FLEX rule has one bit for it.
@@ -126,7 +148,7 @@ static bool deref(struct machine *m)
 		return push(m, SFG_VALUE_REG_LOAD, v.reg, v.offset);
 	if (v.kind == SFG_VALUE_CFA)
 		return push(m, SFG_VALUE_CFA_LOAD, 0, v.offset);
-	return false;
+	return v.kind == SFG_VALUE_CONST && load(m, v.offset);
 }
 
 /*
@@ -378,7 +400,8 @@ bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value)
 	cursor_init(&m.cur, expr->code, 0, expr->len,
 		    expr->arch->big_endian);
 	if (expr->cfa_pushed)
-		push(&m, SFG_VALUE_CFA, 0, 0);
+		push(&m, expr->frame ? SFG_VALUE_CONST : SFG_VALUE_CFA, 0,
+		     expr->cfa);
 	while (cursor_left(&m.cur)) {
 		if (!*expr->budget || !step(&m) || m.cur.bad)
 			return false;

@@ -38,7 +38,7 @@ static struct cfi_rule *rule_of(struct run *run, struct cfi_state *state,
 		return &state->fp;
 	if (reg == arch->sp)
 		return &state->sp;
-	return NULL;
+	return reg == run->t->other ? &state->other : NULL;
 }
 
 static void set_rule(struct run *run, uint64_t reg, struct cfi_rule rule)

@@ -374,6 +374,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		return sfg_fail(err, 0, "no ABI of this number", -ENOTSUP);
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
+	t->other = NO_REG;
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;
 	t->bases = in->flags & SFG_INPUT_BASES;

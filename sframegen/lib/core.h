@@ -49,6 +49,7 @@ struct sfg_arch {
 	uint8_t sp, fp, ra;		/* DWARF numbers */
 	uint8_t pc;			/* what expressions read as the pc */
 	uint32_t regs;			/* bit n: a rule may name register n */
+	uint32_t kept;			/* bit n: functions leave it as it is */
 	int16_t sp_bias;		/* caller's SP = CFA + this */
 	bool sp_slot;			/* a saved SP is CFA + sp_bias by ABI */
 	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
@@ -58,6 +59,8 @@ struct sfg_arch {
 	struct sfg_nop nops[SFG_MAX_NOPS];
 	size_t (*nop_len)(const uint8_t *p, size_t len);
 	const char *const *reg_names;	/* of 0 to 15; NULL: r0 and so on */
+	const uint8_t *perf_regs;	/* perf's numbers; NULL: not known */
+	uint8_t perf_pc;
 	/*
 	 * Those that assemblers leave in .eh_frame, .debug_frame and .sframe.
 	 * All have RELA, where the addend is not in the place that is changed.
@@ -176,6 +179,9 @@ struct sfg_expr {
 	uint64_t pc;
 	unsigned int *period;	/* raised when the value depends on the pc */
 	uint64_t *budget;	/* operations left for the whole input */
+	/* Where registers and memory are known: each value is a constant. */
+	const struct sfg_frame *frame;
+	uint64_t cfa;
 };
 
 /* False: the value is not of these kinds, or the expression is damaged. */

@@ -69,6 +69,11 @@ static const char *const amd64_regs[16] = {
 	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
 };
 
+/* <asm/perf_regs.h>: ax is 0, r8 is 16. */
+static const uint8_t amd64_perf_regs[32] = {
+	0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23,
+};
+
 /*
  * Numbers of registers are DWARF's, which each psABI gives out. Rules name
  * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
@@ -86,7 +91,8 @@ const struct sfg_arch sfg_arches[] = {
 		.ei_data = ELFDATA2LSB, .e_machine = EM_X86_64,
 		.fixed_ra = -8, .sp = 7, .fp = 6, .ra = 16, .pc = 16,
 		.regs = 0xffff, .cfa_scale = 1, .nop_len = amd64_nop_len,
-		.reg_names = amd64_regs,
+		.kept = 0xf048, .reg_names = amd64_regs,
+		.perf_regs = amd64_perf_regs, .perf_pc = 8,
 		/* PLT32 is PC32 where no PLT entry is needed. */
 		.relocs = (const struct sfg_reloc[]) {
 			{ R_X86_64_NONE, RELOC_NONE, 0 },
@@ -107,7 +113,8 @@ const struct sfg_arch sfg_arches[] = {
 		.name = "AArch64", .abi = SFRAME_ABI_AARCH64_LE,
 		.ei_data = ELFDATA2LSB, .e_machine = EM_AARCH64,
 		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
-		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
+		.fp_needs_ra = true,
 		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
 #define AARCH64_RELOCS	(const struct sfg_reloc[]) { \
 			{ R_AARCH64_NONE, RELOC_NONE, 0 }, \
@@ -128,7 +135,8 @@ const struct sfg_arch sfg_arches[] = {
 		.ei_data = ELFDATA2MSB, .e_machine = EM_AARCH64,
 		.big_endian = true,
 		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
-		.regs = 0xffffffff, .cfa_scale = 1, .fp_needs_ra = true,
+		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
+		.fp_needs_ra = true,
 		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
 		.relocs = AARCH64_RELOCS,
 	},
@@ -141,7 +149,8 @@ const struct sfg_arch sfg_arches[] = {
 		.ei_data = ELFDATA2MSB, .e_machine = EM_S390,
 		.big_endian = true,
 		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
-		.regs = 0xffffffff, .sp_bias = -160, .sp_slot = true,
+		.regs = 0xffffffff, .kept = 0xffc0, .sp_bias = -160,
+		.sp_slot = true,
 		.cfa_scale = 8,
 		/*
 		 * nopr, bc 0 and brcl 0: what gas fills with. The upper half of
@@ -168,7 +177,7 @@ const struct sfg_arch sfg_arches[] = {
 		.name = "RISC-V", .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
 		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG,
-		.regs = 0xffffffff, .cfa_scale = 1,
+		.regs = 0xffffffff, .kept = 0xffc0300, .cfa_scale = 1,
 		/* addi zero, zero, 0 and c.nop */
 		.nops = {
 			{ 4, 0x13000000, ~0U }, { 2, 0x01000000, 0xffff0000 },
@@ -205,7 +214,7 @@ const struct sfg_arch sfg_arches[] = {
 		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
 		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG,
-		.regs = 0xffffffff, .cfa_scale = 1,
+		.regs = 0xffffffff, .kept = 0xffffc000, .cfa_scale = 1,
 		.nops = { { 4, 0x00000060, ~0U } },	/* ori 0, 0, 0 */
 		.relocs = (const struct sfg_reloc[]) {
 			{ R_PPC64_NONE, RELOC_NONE, 0 },

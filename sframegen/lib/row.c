@@ -150,3 +150,26 @@ bool sfg_cfas_are_possible(unsigned int abi, const struct sfjit_row *rows,
 			return false;
 	return true;
 }
+
+int sfg_stack_pointer(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch ? arch->sp : -ENOTSUP;
+}
+
+int sfg_perf_register(unsigned int abi, unsigned int reg)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	if (!arch || !arch->perf_regs || !arch_has_reg(arch, reg))
+		return -ENOTSUP;
+	return arch->perf_regs[reg];
+}
+
+int sfg_perf_pc(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch && arch->perf_regs ? arch->perf_pc : -ENOTSUP;
+}

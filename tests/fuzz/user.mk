@@ -14,7 +14,7 @@ fuzz_sfg_cov := -fsanitize=fuzzer -fprofile-instr-generate -fcoverage-mapping
 fuzz_sfg_headers := $(SFG_H) tests/fuzz/user/*.h
 
 fuzz_sfg_lib := $(SFG_LIB_OBJS:$(O)/obj/%=%)
-fuzz_sfg_cfi := $(fuzz_sfg_lib) user/cfi.o user/cfi-mutate.o \
+fuzz_sfg_cfi := $(fuzz_sfg_lib) user/cfi.o user/cfi-mutate.o user/cfi-step.o \
 	user/cfi-written.o user/oracle.o
 fuzz_sfg_rows := $(fuzz_sfg_lib) user/rows.o user/oracle.o
 fuzz_sfg_section := $(fuzz_sfg_lib) sframegen/cmd/format.o user/section.o \

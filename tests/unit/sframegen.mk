@@ -6,7 +6,7 @@ SFG_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
 SFG_SAN_OBJS := $(patsubst $(O)/obj/%,$(O)/obj/san/%, \
 	$(SFG_LIB_OBJS) $(filter-out %/main.o,$(SFG_CMD_OBJS)))
 SFG_UNIT := $(addprefix $(O)/tests/unit/,sframegen-cfi sframegen-section \
-	sframegen-layout sframegen-hostile sframegen-output \
+	sframegen-layout sframegen-hostile sframegen-output sframegen-step \
 	sframegen-template)
 SFG_TEST_I := -Isframegen/lib -Isframegen/cmd
 SFG_TINY := $(O)/obj/tests/sframegen/tiny.so

@@ -370,6 +370,8 @@ static void require_converted(const struct input *i,
 	require_section(i, derived, &out, &sum);
 	require_same_output(i, &out, &sum);
 	require_encoded(i, derived);
+	if (!sum.affected[SFG_R_OVERLAP] && !sum.affected[SFG_R_OUTSIDE])
+		require_steps(&i->in, &out, derived);
 	free(out.data);
 }
 
@@ -401,6 +403,7 @@ static void require_all(struct input *i)
 	ret = derive(i, &derived, &sum);
 	if (ret) {
 		require_not_converted(i, ret);
+		require_opened(&i->in);
 	} else {
 		if (sfg_abi_has_sframe(i->in.abi))
 			require_converted(i, &derived, &sum);
@@ -422,6 +425,8 @@ static void require_out_of_memory(const struct input *i)
 	fail_allocation(i->fails);
 	if (!convert(i, &out, &sum))
 		free(out.data);
+	fail_allocation(i->fails);
+	require_opened(&i->in);
 	fail_allocation(0);
 	/* nobody has to ask for more than the section */
 	if (!sfg_convert(&i->in, &out, NULL, NULL))

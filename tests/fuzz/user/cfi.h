@@ -54,4 +54,13 @@ static inline unsigned int head_abi(const struct head *head)
 void require_written(unsigned int abi, unsigned int flags,
 		     const struct sfjit_function *f);
 
+/*
+ * At rows of the section, steps by it and by the CFI lead to the same caller, if
+ * FDEs are apart.
+ */
+void require_steps(const struct sfg_input *in, const struct sfg_output *out,
+		   const struct sfg_fdes *derived);
+/* What sfg_open_cfi() says. */
+int require_opened(const struct sfg_input *in);
+
 #endif /* FUZZ_CFI_H */

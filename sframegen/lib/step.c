@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* From a frame to its caller's, by rows or by CFI itself. */
+#include <stdlib.h>
+
+#include "cfi.h"
+
+struct sfg_cfi {
+	struct cfi_table table;
+};
+
+/* The caller as far as it is known. */
+struct caller {
+	uint64_t reg[32];
+	uint32_t known;
+	uint64_t cfa, pc;
+};
+
+static bool frame_has(const struct sfg_frame *frame, uint64_t reg)
+{
+	return reg < 32 && frame->known >> reg & 1;
+}
+
+static void learn(struct caller *caller, unsigned int reg, uint64_t value)
+{
+	caller->reg[reg] = value;
+	caller->known |= 1u << reg;
+}
+
+/* What a call or the end of a signal handler leads back to. */
+static void go_to(struct sfg_frame *frame, const struct caller *caller,
+		  bool signal)
+{
+	memcpy(frame->reg, caller->reg, sizeof(frame->reg));
+	frame->known = caller->known;
+	frame->pc = caller->pc;
+	frame->called = !signal;
+}
+
+/* The address that decides: a call may be the last of its function. */
+static uint64_t looked_up(const struct sfg_frame *frame, uint64_t bias)
+{
+	return frame->pc - frame->called - bias;
+}
+
+/* By rows. */
+
+static int row_value(const struct sfg_frame *frame, uint64_t cfa,
+		     const struct sfjit_rule *rule, uint64_t *value)
+{
+	uint64_t base = cfa;
+
+	if (rule->base == SFJIT_BASE_REG) {
+		if (!frame_has(frame, rule->reg))
+			return -ENODATA;
+		base = frame->reg[rule->reg];
+	}
+	base += (int64_t)rule->offset;
+	*value = base;
+	if (!rule->deref)
+		return 0;
+	if (!frame->read(frame->arg, base, value))
+		return -EFAULT;
+	*value += (int64_t)rule->addend;
+	return 0;
+}
+
+/* Where the ABI puts it, unless the row has a rule. */
+static int row_ra(const struct sfg_arch *arch, const struct sfg_frame *frame,
+		  const struct sfjit_row *row, struct caller *caller)
+{
+	struct sfjit_rule ra = row->ra;
+
+	if (ra.base == SFJIT_BASE_NONE)
+		ra = arch->fixed_ra ? sfjit_rule_saved(arch->fixed_ra) :
+				      sfjit_rule_reg(arch->ra, 0);
+	return row_value(frame, caller->cfa, &ra, &caller->pc);
+}
+
+static int row_fp(const struct sfg_arch *arch, const struct sfg_frame *frame,
+		  const struct sfjit_row *row, struct caller *caller)
+{
+	uint64_t fp;
+	int ret;
+
+	if (row->fp.base == SFJIT_BASE_NONE) {
+		if (frame_has(frame, arch->fp))
+			learn(caller, arch->fp, frame->reg[arch->fp]);
+		return 0;
+	}
+	ret = row_value(frame, caller->cfa, &row->fp, &fp);
+	if (!ret)
+		learn(caller, arch->fp, fp);
+	return ret;
+}
+
+static int step_row(const struct sfg_arch *arch, struct sfg_frame *frame,
+		    const struct sfjit_row *row)
+{
+	struct caller caller = { .known = 0 };
+	int ret;
+
+	if (row->flags & SFJIT_ROW_OUTERMOST)
+		return 1;
+	/* what is signed is no address */
+	if (row->flags & SFJIT_ROW_MANGLED_RA)
+		return -ENOTSUP;
+	ret = row_value(frame, 0, &row->cfa, &caller.cfa);
+	if (!ret)
+		ret = row_ra(arch, frame, row, &caller);
+	if (!ret)
+		ret = row_fp(arch, frame, row, &caller);
+	if (ret)
+		return ret;
+	learn(&caller, arch->sp, caller.cfa + arch->sp_bias);
+	go_to(frame, &caller, false);
+	return 0;
+}
+
+int sfg_step_section(const struct sfg_section *section, uint64_t bias,
+		     struct sfg_frame *frame)
+{
+	struct sfjit_function fde;
+	struct sfjit_row row;
+	int ret = sfg_find_row(section, looked_up(frame, bias), &fde, &row,
+			       NULL);
+
+	/* its rows, if there are any, know the stack pointer alone */
+	if (!ret && fde.flags & SFJIT_FUNCTION_SIGNAL)
+		return -ENOENT;
+	return ret ? ret : step_row(section->arch, frame, &row);
+}
+
+/* By CFI. */
+
+struct stretch {
+	struct cfi_sink sink;
+	uint64_t addr;
+	struct cfi_state state;
+	enum sfg_reason refused;
+};
+
+/* The sink is the first member. The stretch that was wanted is the last. */
+static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+		const struct cfi_state *state, enum sfg_reason refused)
+{
+	struct stretch *s = (struct stretch *)sink;
+
+	if (s->addr - lo >= hi - lo)
+		return 0;
+	s->state = *state;
+	s->refused = refused;
+	return -ECANCELED;
+}
+
+/* The state at an address, with the rule of one more register. */
+static int run_to(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+		  uint64_t addr, uint8_t other, struct stretch *s)
+{
+	struct cfi_cie cie = cfi->table.cies[fde->cie];
+	struct cfi_table table = cfi->table;
+	struct cfi_fde one = *fde;
+	int ret;
+
+	table.other = other;
+	table.cies = &cie;
+	one.cie = 0;
+	*s = (struct stretch) { .sink.emit = emit, .addr = addr };
+	ret = other == NO_REG ? 0 : sfg_cfi_run_cie(&table, &cie, NULL);
+	if (!ret)
+		ret = sfg_cfi_run_fde(&table, &one, &s->sink, NULL);
+	if (ret != -ECANCELED)
+		return ret;
+	return s->refused ? -ENOTSUP : 0;
+}
+
+static bool eval(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
+		 const struct cfi_rule *rule, const uint64_t *cfa,
+		 uint64_t *value)
+{
+	/* they cannot loop, and each operation has a byte */
+	uint64_t budget = rule->expr_len;
+	struct sfg_expr expr = {
+		.arch = cfi->table.arch,
+		.code = cfi->table.data + rule->expr,
+		.len = rule->expr_len,
+		.cfa_pushed = cfa,
+		.cfa = cfa ? *cfa : 0,
+		.budget = &budget,
+		.frame = frame,
+	};
+	struct sfg_value v;
+
+	if (!sfg_eval(&expr, &v))
+		return false;
+	*value = v.offset;
+	return true;
+}
+
+static int find_cfa(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
+		    const struct cfi_rule *rule, uint64_t *cfa)
+{
+	switch (rule->kind) {
+	case CFI_REGISTER:
+		if (!frame_has(frame, rule->reg))
+			return -ENODATA;
+		*cfa = frame->reg[rule->reg] + rule->offset;
+		return 0;
+	case CFI_VAL_EXPRESSION:
+		return eval(cfi, frame, rule, NULL, cfa) ? 0 : -ENODATA;
+	}
+	return -ENOTSUP;
+}
+
+/* Of a rule that names a place or a value; false: not known. */
+static bool find_value(const struct sfg_cfi *cfi,
+		       const struct sfg_frame *frame,
+		       const struct cfi_rule *rule, uint64_t cfa,
+		       uint64_t *value)
+{
+	*value = cfa + rule->offset;
+	switch (rule->kind) {
+	case CFI_OFFSET:
+		return frame->read(frame->arg, *value, value);
+	case CFI_VAL_OFFSET:
+		return true;
+	case CFI_REGISTER:
+		if (!frame_has(frame, rule->reg))
+			return false;
+		*value = frame->reg[rule->reg];
+		return true;
+	case CFI_EXPRESSION:
+		return eval(cfi, frame, rule, &cfa, value) &&
+		       frame->read(frame->arg, *value, value);
+	case CFI_VAL_EXPRESSION:
+		return eval(cfi, frame, rule, &cfa, value);
+	}
+	return false;
+}
+
+/*
+ * Without a rule a register is what it was if the ABI has functions preserve
+ * it; what cannot be found out only matters to rules that name it.
+ */
+static void find_register(const struct sfg_cfi *cfi,
+			  const struct sfg_frame *frame,
+			  const struct cfi_rule *rule, unsigned int reg,
+			  struct caller *caller)
+{
+	const struct sfg_arch *arch = cfi->table.arch;
+	uint64_t value;
+
+	if (rule->kind == CFI_SAME_VALUE ||
+	    (rule->kind == CFI_UNSPECIFIED && arch->kept >> reg & 1)) {
+		if (frame_has(frame, reg))
+			learn(caller, reg, frame->reg[reg]);
+	} else if (find_value(cfi, frame, rule, caller->cfa, &value)) {
+		learn(caller, reg, value);
+	}
+}
+
+/* The stack pointer of the caller is the CFA where nothing else is said. */
+static void find_sp(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
+		    const struct cfi_rule *rule, struct caller *caller)
+{
+	const struct sfg_arch *arch = cfi->table.arch;
+
+	if (rule->kind == CFI_UNSPECIFIED)
+		learn(caller, arch->sp, caller->cfa + arch->sp_bias);
+	else
+		find_register(cfi, frame, rule, arch->sp, caller);
+}
+
+static int find_ra(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
+		   const struct cfi_rule *rule, struct caller *caller)
+{
+	const struct sfg_arch *arch = cfi->table.arch;
+
+	if (rule->kind == CFI_REFUSED)
+		return -ENOTSUP;
+	if (rule->kind != CFI_UNSPECIFIED && rule->kind != CFI_SAME_VALUE)
+		return find_value(cfi, frame, rule, caller->cfa,
+				  &caller->pc) ? 0 : -ENODATA;
+	if (arch->fixed_ra)
+		return -ENOTSUP;
+	if (!frame_has(frame, arch->ra))
+		return -ENODATA;
+	caller->pc = frame->reg[arch->ra];
+	return 0;
+}
+
+/* Each register that is not followed anyway takes a run of its own. */
+static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+		       const struct sfg_frame *frame, uint64_t addr,
+		       struct caller *caller)
+{
+	const struct sfg_arch *arch = cfi->table.arch;
+	struct stretch s;
+	unsigned int reg;
+	int ret;
+
+	for (reg = 0; reg < 32; reg++) {
+		if (!arch_has_reg(arch, reg) || reg == arch->sp ||
+		    reg == arch->fp || reg == arch->ra)
+			continue;
+		ret = run_to(cfi, fde, addr, reg, &s);
+		if (ret)
+			return ret;
+		find_register(cfi, frame, &s.state.other, reg, caller);
+	}
+	return 0;
+}
+
+static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+		      const struct cfi_state *state, uint64_t addr,
+		      struct sfg_frame *frame)
+{
+	struct caller caller = { .known = 0 };
+	int ret;
+
+	if (state->ra.kind == CFI_UNDEFINED)
+		return 1;
+	if (state->mangled_ra)
+		return -ENOTSUP;
+	ret = find_cfa(cfi, frame, &state->cfa, &caller.cfa);
+	if (!ret)
+		ret = find_ra(cfi, frame, &state->ra, &caller);
+	if (!ret)
+		ret = find_others(cfi, fde, frame, addr, &caller);
+	if (ret)
+		return ret;
+	find_register(cfi, frame, &state->fp, cfi->table.arch->fp, &caller);
+	find_sp(cfi, frame, &state->sp, &caller);
+	go_to(frame, &caller, cfi->table.cies[fde->cie].fde_flags &
+	      SFJIT_FUNCTION_SIGNAL);
+	return 0;
+}
+
+static size_t first_from(const struct cfi_table *t, uint64_t addr)
+{
+	size_t lo = 0, hi = t->nr_fdes, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->fdes[mid].start < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Of several at one address the first is the one that tables have. */
+static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
+{
+	size_t behind = addr == UINT64_MAX ? t->nr_fdes :
+					     first_from(t, addr + 1);
+	const struct cfi_fde *fde;
+
+	if (!behind)
+		return NULL;
+	fde = &t->fdes[first_from(t, t->fdes[behind - 1].start)];
+	return addr - fde->start < fde->size ? fde : NULL;
+}
+
+/* A long program that many frames run would take long. */
+static bool spend(struct sfg_frame *frame, const struct sfg_cfi *cfi,
+		  const struct cfi_fde *fde)
+{
+	const struct cfi_cie *cie = &cfi->table.cies[fde->cie];
+	uint64_t bytes = 64 + (fde->program_end - fde->program) +
+			 (cie->program_end - cie->program);
+
+	if (bytes > frame->budget)
+		return false;
+	frame->budget -= bytes;
+	return true;
+}
+
+int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
+		 struct sfg_frame *frame)
+{
+	uint64_t addr = looked_up(frame, bias);
+	const struct cfi_fde *fde = find_fde(&cfi->table, addr);
+	struct stretch s;
+	int ret;
+
+	if (!fde)
+		return -ENOENT;
+	if (!spend(frame, cfi, fde))
+		return -E2BIG;
+	ret = run_to(cfi, fde, addr, NO_REG, &s);
+	return ret ? ret : step_state(cfi, fde, &s.state, addr, frame);
+}
+
+/* They are for nothing, but may hide others at their address. */
+static void drop_empty(struct cfi_table *t)
+{
+	size_t i, nr = t->nr_fdes;
+
+	t->nr_fdes = 0;
+	for (i = 0; i < nr; i++)
+		if (t->fdes[i].size)
+			t->fdes[t->nr_fdes++] = t->fdes[i];
+}
+
+int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
+		 struct sfg_error *err)
+{
+	struct sfg_cfi *new = malloc(sizeof(*new));
+	int ret;
+
+	if (!new)
+		return sfg_fail(err, 0, "out of memory", -ENOMEM);
+	ret = sfg_cfi_read_table(&new->table, in, err);
+	if (ret) {
+		free(new);
+		return ret;
+	}
+	drop_empty(&new->table);
+	*cfi = new;
+	return 0;
+}
+
+void sfg_close_cfi(struct sfg_cfi *cfi)
+{
+	if (!cfi)
+		return;
+	sfg_cfi_free_table(&cfi->table);
+	free(cfi);
+}
+
+size_t sfg_cfi_memory(const struct sfg_cfi *cfi)
+{
+	const struct cfi_table *t = &cfi->table;
+
+	return sizeof(*cfi) + t->max_cies * sizeof(*t->cies) +
+	       t->max_fdes * sizeof(*t->fdes);
+}

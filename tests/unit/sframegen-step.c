@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Description: steps by rows and by CFI find the registers of the caller. */
+#include "sframegen-test.h"
+
+#define CODE	0x1000
+#define SIZE	0x40
+#define BIAS	0x7f0000000000
+#define STACK	0x7ffc0000
+#define WORDS	64
+
+#define P(bytes)	bytes, sizeof(bytes) - 1
+
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12 };
+
+static const struct cie plain_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 1,
+	.data_align = 0x78, .ra = 16,
+	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
+};
+
+/* rbx is saved at CFA - 16 everywhere. */
+static const struct cie saves_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 1,
+	.data_align = 0x78, .ra = 16,
+	.program = "\x0c\x07\x10\x90\x01\x83\x02", .program_len = 7,
+};
+
+static const struct cie signal_cie = {
+	.augmentation = "zRS", .version = 1, .code_align = 1,
+	.data_align = 0x78, .ra = 16,
+	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
+};
+
+/* The word n of the stack is 0x100 + n. */
+static bool read_stack(void *arg, uint64_t addr, uint64_t *word)
+{
+	if (addr < STACK || addr >= STACK + 8 * WORDS || addr % 8)
+		return false;
+	*word = 0x100 + (addr - STACK) / 8;
+	return true;
+}
+
+/* At the 8th byte of the code; register n is n, but for the stack's. */
+static struct sfg_frame make_frame(void)
+{
+	struct sfg_frame frame = {
+		.pc = BIAS + CODE + 8, .known = 0xffff,
+		.budget = SFG_FRAME_BUDGET, .read = read_stack,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 16; i++)
+		frame.reg[i] = i;
+	frame.reg[RSP] = STACK + 16;
+	frame.reg[RBP] = STACK + 64;
+	return frame;
+}
+
+static struct sfg_input make_input(const struct cie *cie, const char *program,
+				   size_t len)
+{
+	static struct bytes b;
+
+	b.len = 0;
+	put_fde(&b, put_cie(&b, cie), true, CODE, SIZE, program, len);
+	put_int(&b, 0, 4);
+	return (struct sfg_input) {
+		.abi = SFRAME_ABI_AMD64_LE, .cfi = { b.p, b.len, 0x9000 },
+		.flags = SFG_INPUT_ADDENDS,
+	};
+}
+
+static int step_cfi(const struct sfg_input *in, struct sfg_frame *frame)
+{
+	struct sfg_cfi *cfi;
+	int ret;
+
+	MUST(!sfg_open_cfi(in, &cfi, NULL));
+	ret = sfg_step_cfi(cfi, BIAS, frame);
+	sfg_close_cfi(cfi);
+	return ret;
+}
+
+static int step_section(const struct sfg_input *in, struct sfg_frame *frame)
+{
+	struct sfg_section section;
+	struct sfg_output out;
+	int ret;
+
+	MUST(!sfg_convert(in, &out, NULL, NULL));
+	MUST(!sfg_open_section(&section, out.data, out.len, 0, NULL));
+	ret = sfg_step_section(&section, BIAS, frame);
+	free(out.data);
+	return ret;
+}
+
+/* "0", or the errno, and what became of some registers; - is not known. */
+static const char *describe(int ret, const struct sfg_frame *frame)
+{
+	static const struct { const char *name; unsigned int reg; } shown[] = {
+		{ "sp", RSP }, { "bp", RBP }, { "bx", RBX }, { "ax", RAX },
+		{ "r12", R12 },
+	};
+	static char text[256];
+	char *to = text;
+	size_t i;
+
+	to += sprintf(to, "%d", ret);
+	if (ret)
+		return text;
+	to += sprintf(to, " pc=%llx%s", (unsigned long long)frame->pc,
+		      frame->called ? "" : "!");
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		if (frame->known >> shown[i].reg & 1)
+			to += sprintf(to, " %s=%llx", shown[i].name,
+				      (unsigned long long)
+				      frame->reg[shown[i].reg]);
+		else
+			to += sprintf(to, " %s=-", shown[i].name);
+	return text;
+}
+
+static bool same_frame(const struct sfg_frame *a, const struct sfg_frame *b)
+{
+	return a->pc == b->pc && a->known == b->known &&
+	       a->called == b->called &&
+	       !memcmp(a->reg, b->reg, sizeof(a->reg));
+}
+
+static void expect(const char *name, const char *how, int ret,
+		   const struct sfg_frame *frame, const char *want)
+{
+	const struct sfg_frame before = make_frame();
+	const char *got = describe(ret, frame);
+	char full[128];
+
+	snprintf(full, sizeof(full), "%s, by %s", name, how);
+	result(!strcmp(got, want), full, "%s, expected %s", got, want);
+	snprintf(full, sizeof(full), "%s, by %s: the frame stays", name, how);
+	if (ret)
+		result(same_frame(frame, &before), full, "it has changed");
+}
+
+struct test {
+	const char *name;
+	const struct cie *cie;
+	const char *program;
+	size_t len;
+	const char *by_cfi, *by_section;
+};
+
+static const struct test tests[] = {
+	{ "just called", &plain_cie, P(""),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "rows before and behind do not count", &plain_cie,
+	  P("\x44\x0e\x10\x44\x0e\x18\x41\x0e\x20"),
+	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=3 ax=- r12=c",
+	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "frame pointer saved, CFA from it", &plain_cie,
+	  P("\x0c\x06\x10\x86\x02"),
+	  "0 pc=109 sp=7ffc0050 bp=108 bx=3 ax=- r12=c",
+	  "0 pc=109 sp=7ffc0050 bp=108 bx=- ax=- r12=-" },
+	{ "saved registers of CIE and FDE", &saves_cie, P("\x8c\x03"),
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=102 ax=- r12=101",
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "restored to what the CIE says", &saves_cie,
+	  P("\x83\x05\x41\xc3"),
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=102 ax=- r12=c",
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "remembered and restored", &plain_cie,
+	  P("\x0a\x83\x05\x41\x0b"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "same value, undefined", &plain_cie, P("\x08\x00\x07\x03"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=0 r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "in another register", &plain_cie, P("\x09\x03\x05"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=5 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "is CFA + offset", &plain_cie, P("\x14\x03\x01"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=7ffc0010 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "saved where there is nothing", &plain_cie, P("\x83\xff\x7f"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "*(rbp - 8), as GCC realigns stacks", &plain_cie,
+	  P("\x0f\x03\x76\x78\x06"), "-61", "-14" },
+	{ "CFA is loaded from the stack", &plain_cie,
+	  P("\x0f\x09\x77\x00\x06\x0c\x16\xff\xfb\x7f\x22"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "loaded from where was loaded, which no row has", &plain_cie,
+	  P("\x0f\x10\x77\x00\x06\x0c\x16\xff\xfb\x7f\x22"
+	    "\x06\x0c\x15\xff\xfb\x7f\x22"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2" },
+	{ "rbx by an expression from the CFA", &plain_cie,
+	  P("\x10\x03\x02\x23\x08"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=104 ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "rbx is what an expression says", &plain_cie,
+	  P("\x16\x03\x03\x7c\x11\x1c"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=7ffbfffb ax=- r12=c",
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "the pc in an expression", &plain_cie,
+	  P("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x38\x2a\x33\x24\x22"),
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=3 ax=- r12=c",
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
+	{ "the CFA from r12", &plain_cie, P("\x0d\x0c"), "-61", "-14" },
+	{ "outermost", &plain_cie, P("\x07\x10"), "1", "1" },
+	{ "no rule for the return address", &plain_cie, P("\x08\x10"),
+	  "-95", "-2" },
+	{ "the rules end before", &plain_cie, P("\x41\x3f"), "-95", "-2" },
+	{ "a signal handler's caller", &signal_cie, P(""),
+	  "0 pc=102! sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2" },
+};
+
+static void test_steps(void)
+{
+	const struct test *t;
+
+	for (t = tests; t < tests + ARRAY_SIZE(tests); t++) {
+		struct sfg_input in = make_input(t->cie, t->program, t->len);
+		struct sfg_frame frame = make_frame();
+
+		expect(t->name, "CFI", step_cfi(&in, &frame), &frame,
+		       t->by_cfi);
+		frame = make_frame();
+		expect(t->name, "section", step_section(&in, &frame), &frame,
+		       t->by_section);
+	}
+}
+
+/* A return address at the first byte behind a function belongs to it. */
+static void test_looked_up(void)
+{
+	struct sfg_input in = make_input(&plain_cie, P(""));
+	struct sfg_frame frame = make_frame();
+
+	frame.pc = BIAS + CODE + SIZE;
+	IS("behind the last byte, CFI", step_cfi(&in, &frame), -ENOENT);
+	IS("behind the last byte, section", step_section(&in, &frame),
+	   -ENOENT);
+	frame.called = true;
+	IS("called by the last instruction, CFI", step_cfi(&in, &frame), 0);
+	frame.pc = BIAS + CODE + SIZE;
+	IS("called by the last instruction, section",
+	   step_section(&in, &frame), 0);
+	frame.pc = BIAS + CODE;
+	IS("called before the first byte, CFI", step_cfi(&in, &frame),
+	   -ENOENT);
+	IS("called before the first byte, section", step_section(&in, &frame),
+	   -ENOENT);
+	frame.pc = 0;
+	IS("address 0, CFI", step_cfi(&in, &frame), -ENOENT);
+	frame.pc = BIAS;
+	IS("the highest address, CFI", step_cfi(&in, &frame), -ENOENT);
+}
+
+static void test_budget(void)
+{
+	static char nops[5000];
+	struct sfg_input in = make_input(&plain_cie, nops, sizeof(nops));
+	struct sfg_frame frame = make_frame();
+	int ret, steps = 0;
+
+	frame.budget = 4 * sizeof(nops);
+	do {
+		frame.pc = BIAS + CODE + 8;
+		frame.called = false;
+		frame.reg[RSP] = STACK;
+		ret = step_cfi(&in, &frame);
+		steps += !ret;
+	} while (!ret && steps < 10);
+	IS("a long program spends the budget", ret, -E2BIG);
+	IS("steps before", steps, 3);
+}
+
+/* Other producers may give a signal trampoline rows. */
+static void test_signal_rows(void)
+{
+	static const struct sfjit_row row = { .cfa = SFJIT_REG(7, 8) };
+	struct sfjit_function fde = {
+		.addr = CODE, .size = SIZE, .nr_rows = 1, .rows = &row,
+	};
+	uint8_t buf[SFG_SECTION_MAX(1, 1)];
+	struct sfg_frame frame = make_frame();
+	struct sfg_section section;
+	size_t used;
+
+	MUST(!sfg_write_section(SFRAME_ABI_AMD64_LE, &fde, 1, 0, buf,
+				sizeof(buf), &used, NULL));
+	MUST(!sfg_open_section(&section, buf, used, 0, NULL));
+	IS("rows of a function", sfg_step_section(&section, BIAS, &frame), 0);
+	fde.flags = SFJIT_FUNCTION_SIGNAL;
+	MUST(!sfg_write_section(SFRAME_ABI_AMD64_LE, &fde, 1, 0, buf,
+				sizeof(buf), &used, NULL));
+	MUST(!sfg_open_section(&section, buf, used, 0, NULL));
+	frame = make_frame();
+	IS("the same of a signal trampoline",
+	   sfg_step_section(&section, BIAS, &frame), -ENOENT);
+}
+
+/* Unknown registers are no zeros. */
+static void test_unknown(void)
+{
+	struct sfg_input in = make_input(&plain_cie, P("\x0d\x03"));
+	struct sfg_frame frame = make_frame();
+
+	frame.known &= ~(1u << RBX);
+	frame.reg[RBX] = STACK;
+	IS("CFA from a register that is not known, CFI",
+	   step_cfi(&in, &frame), -ENODATA);
+	IS("CFA from a register that is not known, section",
+	   step_section(&in, &frame), -ENODATA);
+	frame.known |= 1u << RBX;
+	IS("the same, known, CFI", step_cfi(&in, &frame), 0);
+	frame = make_frame();
+	frame.reg[RBX] = STACK;
+	IS("the same, known, section", step_section(&in, &frame), 0);
+}
+
+static void test_abis(void)
+{
+	IS("perf's number of rcx", sfg_perf_register(SFRAME_ABI_AMD64_LE, RCX),
+	   2);
+	IS("perf's number of r8", sfg_perf_register(SFRAME_ABI_AMD64_LE, R8),
+	   16);
+	IS("perf's number of the pc", sfg_perf_pc(SFRAME_ABI_AMD64_LE), 8);
+	IS("no register 16", sfg_perf_register(SFRAME_ABI_AMD64_LE, 16),
+	   -ENOTSUP);
+	IS("no perf of s390x here", sfg_perf_pc(SFRAME_ABI_S390X_BE),
+	   -ENOTSUP);
+	IS("stack pointer", sfg_stack_pointer(SFRAME_ABI_AARCH64_LE), 31);
+	IS("no ABI", sfg_stack_pointer(99), -ENOTSUP);
+}
+
+int main(void)
+{
+	test_steps();
+	test_looked_up();
+	test_budget();
+	test_signal_rows();
+	test_unknown();
+	test_abis();
+	return finish();
+}
