@@ -22,7 +22,9 @@ find_images() {
 	[ -z "$gdb" ] || [ -f "${image%/*}/vmlinux" ] ||
 		{ say "guest: no vmlinux beside $image"; return 1; }
 	disk=
-	[ "$rootfs" = none ] || disk=$("$top/tools/rootfs" "--with=$with")
+	# shellcheck disable=SC2086 # an option, or none
+	[ "$rootfs" = none ] ||
+		disk=$("$top/tools/rootfs" $debian_machine "--with=$with")
 }
 
 # The kernel that has debug information and is otherwise $kernel.
@@ -42,10 +44,10 @@ choose_machine() {
 	case $kernel in
 	aarch64)
 		guest_machine=arm64 guest_built=$O/arch/aarch64
-		console=ttyAMA0 ;;
+		console=ttyAMA0 debian_machine=--arch=arm64 ;;
 	*)
 		guest_machine=x86_64 guest_built=$O
-		console=ttyS0 ;;
+		console=ttyS0 debian_machine='' ;;
 	esac
 }
 

@@ -28,15 +28,20 @@ cat >"$tmp/bin/mmdebstrap" <<'END'
 echo "$*" >>"$tmp/made"
 for root; do :; done
 root=${*%" -"} root=${root##* }
-mkdir -p "$root"
+mkdir -p "$root/etc" "$root/usr/bin" "$root/usr/share/base-passwd"
+echo root:x:0:0 | tee "$root/usr/share/base-passwd/passwd.master" \
+	>"$root/usr/share/base-passwd/group.master"
 END
 cat >"$tmp/bin/mke2fs" <<'END'
 #!/bin/sh
-image=${*% *}
-: >"${image##* }"
+image=${*% *} image=${image##* }
+: >"$image"
+cp -r "${image%/*}/root" "${image%/*}/was"
 END
 for program in chroot chown; do
-	printf '#!/bin/sh\n' >"$tmp/bin/$program"
+	# shellcheck disable=SC2016 # for the program
+	printf '#!/bin/sh\necho %s >>"$tmp/called"\n' $program \
+		>"$tmp/bin/$program"
 done
 chmod +x "$tmp/bin"/*
 export tmp PATH="$tmp/bin:$PATH" O="$tmp/build" XDG_CACHE_HOME="$tmp/cache" \
@@ -77,6 +82,7 @@ plain=$said
 is 'no list: made' 0 "$rc"
 is 'no list: an image' yes "$([ -f "$plain" ] && echo yes)"
 is 'password: not asked for behind that' 0 "$(password)"
+is 'own machine: configured' 1 "$(grep -c chroot "$tmp/called")"
 rootfs --with= --with=,
 is 'empty lists are none' "$plain" "$said"
 
@@ -109,6 +115,23 @@ for bad in Hello -x 'a b' 'ab;id' '../ab' 'a' perl- perl/sid-; do
 		"rootfs: no name of a package: '$bad'" "$(cat "$tmp/err")"
 done
 
+rootfs --arch=arm64
+is 'another machine: made' 0 "$rc"
+is 'another machine: an image of its own' yes \
+	"$([ -f "$said" ] && [ "$said" != "$plain" ] && echo yes)"
+is 'another machine: unpacked only' yes "$(tail -n 1 "$tmp/made" | grep -q \
+	'variant=extract --include=?essential .*=arm64 ' && echo yes)"
+is 'another machine: nothing of it runs' 2 "$(grep -c chroot "$tmp/called")"
+was=${said%/*}/was
+is 'another machine: users' root:x:0:0 "$(cat "$was/etc/passwd")"
+is 'another machine: groups' root:x:0:0 "$(cat "$was/etc/group")"
+is 'another machine: awk' mawk "$(readlink "$was/usr/bin/awk")"
+rootfs --arch=arm64 --with=hello,ruby
+is 'another machine: a list makes another image' 0 "$rc"
+is 'another machine: not that of this one' yes \
+	"$([ "$said" != "$first" ] && echo yes)"
+rm -r "${said%/*}"
+
 building=$tmp/cache/sfjit/rootfs_with-other.tmp
 mkdir "$building"
 old "$building" "${first%/*}"
@@ -126,7 +149,7 @@ old "$tmp/cache/sfjit"/rootfs_with-*
 rootfs --with=a1
 is 'what is asked for is used' 5 "$(kept)"
 rootfs --with=a1
-is 'and so is kept' 8 "$(wc -l <"$tmp/made")"
+is 'and so is kept' 10 "$(wc -l <"$tmp/made")"
 
 for key in 1 2 3 4 5; do
 	mkdir "$tmp/cache/sfjit/rootfs-$key"
