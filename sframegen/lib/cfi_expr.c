@@ -50,7 +50,7 @@ static bool push_known(struct machine *m, uint64_t reg, int64_t offset)
 
 	if (reg == m->expr->arch->pc)
 		return push_const(m, frame->pc + (uint64_t)offset);
-	if (reg >= 32 || !(frame->known & 1u << reg))
+	if (!frame_has(frame, reg))
 		return false;
 	return push_const(m, frame->reg[reg] + (uint64_t)offset);
 }

@@ -134,6 +134,11 @@ static inline bool arch_has_reg(const struct sfg_arch *arch, uint64_t reg)
 	return reg < 32 && arch->regs & (1u << reg);
 }
 
+static inline bool frame_has(const struct sfg_frame *frame, uint64_t reg)
+{
+	return reg < 32 && frame->known & (1u << reg);
+}
+
 static inline uint16_t swap16(bool swap, uint16_t v)
 {
 	return swap ? __builtin_bswap16(v) : v;

@@ -16,11 +16,6 @@ struct caller {
 	uint64_t cfa, pc;
 };
 
-static bool frame_has(const struct sfg_frame *frame, uint64_t reg)
-{
-	return reg < 32 && frame->known >> reg & 1;
-}
-
 static void learn(struct caller *caller, unsigned int reg, uint64_t value)
 {
 	caller->reg[reg] = value;
@@ -336,30 +331,21 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	return 0;
 }
 
-static size_t first_from(const struct cfi_table *t, uint64_t addr)
+static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
 {
+	const struct cfi_fde *fde;
 	size_t lo = 0, hi = t->nr_fdes, mid;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (t->fdes[mid].start < addr)
+		if (t->fdes[mid].start <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo;
-}
-
-/* Of several at one address the first is the one that tables have. */
-static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
-{
-	size_t behind = addr == UINT64_MAX ? t->nr_fdes :
-					     first_from(t, addr + 1);
-	const struct cfi_fde *fde;
-
-	if (!behind)
+	if (!lo)
 		return NULL;
-	fde = &t->fdes[first_from(t, t->fdes[behind - 1].start)];
+	fde = &t->fdes[lo - 1];
 	return addr - fde->start < fde->size ? fde : NULL;
 }
 
@@ -393,14 +379,20 @@ int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 	return ret ? ret : step_state(cfi, fde, &s.state, addr, frame);
 }
 
-/* They are for nothing, but may hide others at their address. */
-static void drop_empty(struct cfi_table *t)
+/* Of several at one address the first is the one that tables have. */
+static bool is_hidden(const struct cfi_table *t, const struct cfi_fde *fde)
+{
+	return t->nr_fdes && t->fdes[t->nr_fdes - 1].start == fde->start;
+}
+
+/* One FDE for each address: empty ones are for nothing, and hide none. */
+static void drop_unused(struct cfi_table *t)
 {
 	size_t i, nr = t->nr_fdes;
 
 	t->nr_fdes = 0;
 	for (i = 0; i < nr; i++)
-		if (t->fdes[i].size)
+		if (t->fdes[i].size && !is_hidden(t, &t->fdes[i]))
 			t->fdes[t->nr_fdes++] = t->fdes[i];
 }
 
@@ -417,7 +409,7 @@ int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
 		free(new);
 		return ret;
 	}
-	drop_empty(&new->table);
+	drop_unused(&new->table);
 	*cfi = new;
 	return 0;
 }
