@@ -6,14 +6,7 @@
 #define CODE	0x1000
 #define SIZE	0x40
 
-#define P(bytes)	bytes, sizeof(bytes) - 1
-
-/* CFA = sp + 8, RA at CFA - 8: what every AMD64 CIE begins with. */
-static const struct cie amd64_cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
-};
+static const struct cie amd64_cie = AMD64_PLAIN_CIE;
 
 static const struct cie aarch64_cie = {
 	.augmentation = "zR", .version = 1, .code_align = 4,
@@ -286,11 +279,7 @@ static const struct test amd64_addend[] = {
 };
 
 /* The return address is on the stack, but where is not said. */
-static const struct cie amd64_no_ra_cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x08", .program_len = 3,
-};
+static const struct cie amd64_no_ra_cie = AMD64_CIE("zR", "\x0c\x07\x08");
 
 static const struct test amd64_no_ra[] = {
 	{ "AMD64: no rule for the return address", P(""),

@@ -453,11 +453,7 @@ static double cpu_seconds(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-static const struct cie plain_cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16, .program = "\x0c\x07\x08\x90\x01",
-	.program_len = 5,
-};
+static const struct cie plain_cie = AMD64_PLAIN_CIE;
 
 /* Time of one conversion of 'program' repeated to n bytes. */
 static double time_of(const char *program, size_t len, size_t n)
@@ -500,8 +496,6 @@ static void test_time(const char *name, const char *program, size_t len)
 	result(large < 24 * small + 0.05, name, "%.3f s, then %.3f s", small,
 	       large);
 }
-
-#define P(bytes)	bytes, sizeof(bytes) - 1
 
 static void test_times(void)
 {

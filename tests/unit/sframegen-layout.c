@@ -5,13 +5,8 @@
 #include "sframegen-test.h"
 
 #define CODE	0x1000
-#define P(bytes)	bytes, sizeof(bytes) - 1
 
-static const struct cie cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
-};
+static const struct cie cie = AMD64_PLAIN_CIE;
 
 static uint8_t code[0x10000];
 static struct sfg_image text = { code, sizeof(code), CODE };

@@ -9,28 +9,16 @@
 #define STACK	0x7ffc0000
 #define WORDS	64
 
-#define P(bytes)	bytes, sizeof(bytes) - 1
-
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12 };
 
-static const struct cie plain_cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
-};
+static const struct cie plain_cie = AMD64_PLAIN_CIE;
 
 /* rbx is saved at CFA - 16 everywhere. */
-static const struct cie saves_cie = {
-	.augmentation = "zR", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x10\x90\x01\x83\x02", .program_len = 7,
-};
+static const struct cie saves_cie =
+	AMD64_CIE("zR", "\x0c\x07\x10\x90\x01\x83\x02");
 
-static const struct cie signal_cie = {
-	.augmentation = "zRS", .version = 1, .code_align = 1,
-	.data_align = 0x78, .ra = 16,
-	.program = "\x0c\x07\x08\x90\x01", .program_len = 5,
-};
+static const struct cie signal_cie =
+	AMD64_CIE("zRS", "\x0c\x07\x08\x90\x01");
 
 /* The word n of the stack is 0x100 + n. */
 static bool read_stack(void *arg, uint64_t addr, uint64_t *word)

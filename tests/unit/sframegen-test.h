@@ -72,6 +72,18 @@ struct cie {
 	size_t program_len;
 };
 
+/* A string of bytes, and how many there are. */
+#define P(bytes)	bytes, sizeof(bytes) - 1
+
+#define AMD64_CIE(letters, bytes) {					\
+	.augmentation = (letters), .version = 1, .code_align = 1,	\
+	.data_align = 0x78, .ra = 16,					\
+	.program = (bytes), .program_len = sizeof(bytes) - 1,		\
+}
+
+/* CFA = sp + 8, RA at CFA - 8: what every AMD64 CIE begins with. */
+#define AMD64_PLAIN_CIE	AMD64_CIE("zR", "\x0c\x07\x08\x90\x01")
+
 static inline size_t put_cie(struct bytes *b, const struct cie *cie)
 {
 	const char *letter;
