@@ -104,8 +104,12 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 		'-Wl,-rpath,$$ORIGIN/origin'
 
 # Every access to what processes wrote is checked here, too.
+run_shared := $(foreach part,columns json must printable, \
+	$(addprefix userspace/run/$(part), .c .h))
+
 $(O)/tests/unit/run-ps: tests/unit/run-ps.c $(lib_test) \
-		$(wildcard userspace/run/ps*.[ch]) userspace/run/commands.h
+		$(wildcard userspace/run/ps*.[ch]) $(run_shared) \
+		userspace/run/commands.h
 	$(run_cc) -D_GNU_SOURCE -Iuserspace/run \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $(filter %.c,$^) -pthread

@@ -36,7 +36,7 @@ static const struct option long_options[] = {
 struct listing {
 	const struct ps_options *options;
 	struct ps_request request;
-	struct ps_table summary;
+	struct columns summary;
 	bool any;
 	bool old_kernel, new_kernel;	/* processes without and with sframe */
 };
@@ -164,7 +164,7 @@ static int end_summary(struct listing *list)
 		return complain(options, options->proc, EOPNOTSUPP);
 	if (!options->json)
 		ps_add_summary(NULL, &list->summary);
-	ps_print_table(&list->summary, options->out);
+	columns_print(&list->summary, options->out);
 	return 0;
 }
 

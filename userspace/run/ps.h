@@ -4,7 +4,7 @@
  *
  * What sfjit ps knows of a process, and the steps that find it out and print
  * it. Names come from the process and are hostile: they are printed through
- * ps_char() only.
+ * printable_next() only.
  */
 #ifndef SFJIT_RUN_PS_H
 #define SFJIT_RUN_PS_H
@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+
+#include "columns.h"
 
 #define PS_WORD		32	/* bytes of a flag or a reason with its 0 */
 #define PS_REASONS	64	/* that a kernel may have */
@@ -98,30 +100,8 @@ uint64_t ps_refused(const struct ps_process *process);
 /* Plain words for a reason; NULL for one that is newer than this. */
 const char *ps_explain(const char *reason);
 
-/*
- * The next character of a string, 0 at its end. U+FFFD stands for control
- * characters and for what is no UTF-8.
- */
-uint32_t ps_char(const char **text);
-/* Writes it as UTF-8 to 'bytes'; returns their number. */
-unsigned int ps_put_char(uint32_t c, char bytes[4]);
-
-/* Cells that become aligned columns. */
-struct ps_table {
-	unsigned int columns;
-	uint32_t right;		/* bit n: numbers are in column n */
-	const char *indent;
-	char **cells;
-	size_t nr;
-};
-
-void ps_cell(struct ps_table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-/* Prints and empties it. */
-void ps_print_table(struct ps_table *table, FILE *out);
-
 void ps_print(const struct ps_process *process, FILE *out);
-void ps_add_summary(const struct ps_process *process, struct ps_table *table);
+void ps_add_summary(const struct ps_process *process, struct columns *table);
 void ps_print_json(const struct ps_process *process, FILE *out);
 
 struct ps_options {

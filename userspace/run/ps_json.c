@@ -7,21 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "json.h"
 #include "ps.h"
-
-static void put_string(const char *text, FILE *out)
-{
-	char bytes[4];
-	uint32_t c;
-
-	fputc('"', out);
-	while ((c = ps_char(&text))) {
-		if (c == '"' || c == '\\')
-			fputc('\\', out);
-		fwrite(bytes, ps_put_char(c, bytes), 1, out);
-	}
-	fputc('"', out);
-}
 
 static void put_place(const char *name, const struct ps_map *map,
 		      uint64_t address, FILE *out)
@@ -32,7 +19,7 @@ static void put_place(const char *name, const struct ps_map *map,
 		return;
 	}
 	fputs("{\"name\": ", out);
-	put_string(map->name, out);
+	json_put_string(map->name, out);
 	fprintf(out, ", \"offset\": \"0x%" PRIx64 "\"}",
 		address - map->start + map->offset);
 }
@@ -40,10 +27,7 @@ static void put_place(const char *name, const struct ps_map *map,
 static void put_symbols(const struct ps_window *window, FILE *out)
 {
 	fprintf(out, ", \"names\": %u, \"first_name\": ", window->symbols);
-	if (window->symbol)
-		put_string(window->symbol, out);
-	else
-		fputs("null", out);
+	json_put_string(window->symbol, out);
 }
 
 static void put_window(const struct ps_window *window, FILE *out)
@@ -53,7 +37,7 @@ static void put_window(const struct ps_window *window, FILE *out)
 		"\"0x%" PRIx64 "\", \"length\": %" PRIu64 ", \"flags\": ",
 		window->start, window->end, window->key, window->section,
 		window->length);
-	put_string(window->flags, out);
+	json_put_string(window->flags, out);
 	put_place("text_in", window->text_in, window->start, out);
 	put_place("section_in", window->section_in, window->section, out);
 	put_symbols(window, out);
@@ -67,7 +51,7 @@ static void put_counts(const struct ps_process *process, FILE *out)
 	fputs(", \"refused\": {", out);
 	for (i = 0; i < process->nr_counts; i++) {
 		fputs(i ? ", " : "", out);
-		put_string(process->counts[i].reason, out);
+		json_put_string(process->counts[i].reason, out);
 		fprintf(out, ": %" PRIu64, process->counts[i].count);
 	}
 	fputs("}, \"last\": ", out);
@@ -76,7 +60,7 @@ static void put_counts(const struct ps_process *process, FILE *out)
 		return;
 	}
 	fputs("{\"reason\": ", out);
-	put_string(process->last_reason, out);
+	json_put_string(process->last_reason, out);
 	fprintf(out, ", \"address\": \"0x%" PRIx64 "\"", process->last_ip);
 	put_place("in", ps_find_map(&process->maps, process->last_ip),
 		  process->last_ip, out);
@@ -88,7 +72,7 @@ void ps_print_json(const struct ps_process *process, FILE *out)
 	size_t i;
 
 	fprintf(out, "{\"pid\": %d, \"command\": ", process->pid);
-	put_string(process->command, out);
+	json_put_string(process->command, out);
 	fputs(", \"windows\": [", out);
 	for (i = 0; i < process->nr_windows; i++) {
 		fputs(i ? ",\n  " : "\n  ", out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "ps.h"
 #include "ps_util.h"
 
@@ -30,9 +31,9 @@ static int add(struct ps_maps *maps, char *line)
 		return -E2BIG;
 	/* Grows when the number is a power of two. */
 	if (!(maps->nr & (maps->nr - 1)))
-		maps->maps = ps_must(reallocarray(maps->maps,
-						  maps->nr ? 2 * maps->nr : 1,
-						  sizeof(*maps->maps)));
+		maps->maps = must(reallocarray(maps->maps,
+					       maps->nr ? 2 * maps->nr : 1,
+					       sizeof(*maps->maps)));
 	ret = parse(&maps->maps[maps->nr], line, &maps->name_bytes);
 	maps->nr += !ret;
 	return ret;

@@ -9,38 +9,38 @@
 /* Bytes of a name: 65,536 windows may be in a mapping whose name has 16 KiB. */
 #define CELL_NAME	1000
 
-static void add_place(struct ps_table *table, const struct ps_map *map,
+static void add_place(struct columns *table, const struct ps_map *map,
 		      uint64_t address)
 {
 	if (map)
-		ps_cell(table, "%.*s+%" PRIx64, CELL_NAME, map->name,
-			address - map->start + map->offset);
+		columns_add(table, "%.*s+%" PRIx64, CELL_NAME, map->name,
+			    address - map->start + map->offset);
 	else
-		ps_cell(table, "[unmapped]");
+		columns_add(table, "[unmapped]");
 }
 
-static void add_symbols(struct ps_table *table, const struct ps_window *window)
+static void add_symbols(struct columns *table, const struct ps_window *window)
 {
 	if (window->symbols > 1)
-		ps_cell(table, "%.*s and %u more", CELL_NAME, window->symbol,
-			window->symbols - 1);
+		columns_add(table, "%.*s and %u more", CELL_NAME,
+			    window->symbol, window->symbols - 1);
 	else
-		ps_cell(table, "%.*s", CELL_NAME, window->symbol ?: "");
+		columns_add(table, "%.*s", CELL_NAME, window->symbol ?: "");
 }
 
-static void add_window(struct ps_table *table, const struct ps_window *window)
+static void add_window(struct columns *table, const struct ps_window *window)
 {
-	ps_cell(table, "%" PRIx64 "-%" PRIx64, window->start, window->end);
-	ps_cell(table, "%" PRIx64, window->key);
-	ps_cell(table, "%" PRIx64, window->section);
-	ps_cell(table, "%" PRIu64, window->length);
-	ps_cell(table, "%s", window->flags);
+	columns_add(table, "%" PRIx64 "-%" PRIx64, window->start, window->end);
+	columns_add(table, "%" PRIx64, window->key);
+	columns_add(table, "%" PRIx64, window->section);
+	columns_add(table, "%" PRIu64, window->length);
+	columns_add(table, "%s", window->flags);
 	add_place(table, window->text_in, window->start);
 	/* Windows of the kinds fp and end have none. */
 	if (window->length)
 		add_place(table, window->section_in, window->section);
 	else
-		ps_cell(table, "-");
+		columns_add(table, "-");
 	add_symbols(table, window);
 }
 
@@ -48,19 +48,19 @@ static void print_windows(const struct ps_process *process, FILE *out)
 {
 	static const char * const heads[] = { "TEXT", "KEY", "SECTION",
 		"LENGTH", "FLAGS", "TEXT IN", "SECTION IN", "NAMES" };
-	struct ps_table table = { .columns = 8, .right = 1 << 3, .indent = "" };
+	struct columns table = { .columns = 8, .right = 1 << 3, .indent = "" };
 	size_t i;
 
 	for (i = 0; i < table.columns; i++)
-		ps_cell(&table, "%s", heads[i]);
+		columns_add(&table, "%s", heads[i]);
 	for (i = 0; i < process->nr_windows; i++)
 		add_window(&table, &process->windows[i]);
-	ps_print_table(&table, out);
+	columns_print(&table, out);
 }
 
 static void print_counts(const struct ps_process *process, FILE *out)
 {
-	struct ps_table table = { .columns = 3, .right = 1 << 1,
+	struct columns table = { .columns = 3, .right = 1 << 1,
 				  .indent = "  " };
 	unsigned int i;
 
@@ -69,34 +69,35 @@ static void print_counts(const struct ps_process *process, FILE *out)
 
 		if (!count->count)
 			continue;
-		ps_cell(&table, "%s", count->reason);
-		ps_cell(&table, "%" PRIu64, count->count);
-		ps_cell(&table, "%s", ps_explain(count->reason) ?:
-			"a reason that is newer than this program");
+		columns_add(&table, "%s", count->reason);
+		columns_add(&table, "%" PRIu64, count->count);
+		columns_add(&table, "%s", ps_explain(count->reason) ?:
+			    "a reason that is newer than this program");
 	}
-	ps_print_table(&table, out);
+	columns_print(&table, out);
 }
 
 static void print_last(const struct ps_process *process, FILE *out)
 {
-	struct ps_table table = { .columns = 2, .indent = "" };
+	struct columns table = { .columns = 2, .indent = "" };
 
 	if (!strcmp(process->last_reason, "none"))
 		return;
-	ps_cell(&table, "last: %s at %" PRIx64, process->last_reason,
-		process->last_ip);
+	columns_add(&table, "last: %s at %" PRIx64, process->last_reason,
+		    process->last_ip);
 	add_place(&table, ps_find_map(&process->maps, process->last_ip),
 		  process->last_ip);
-	ps_print_table(&table, out);
+	columns_print(&table, out);
 }
 
 static void print_title(const struct ps_process *process, FILE *out)
 {
-	struct ps_table table = { .columns = 1, .indent = "" };
+	struct columns table = { .columns = 1, .indent = "" };
 
-	ps_cell(&table, "%d %s: %zu window%s", process->pid, process->command,
-		process->nr_windows, process->nr_windows == 1 ? "" : "s");
-	ps_print_table(&table, out);
+	columns_add(&table, "%d %s: %zu window%s", process->pid,
+		    process->command, process->nr_windows,
+		    process->nr_windows == 1 ? "" : "s");
+	columns_print(&table, out);
 }
 
 void ps_print(const struct ps_process *process, FILE *out)
@@ -123,7 +124,7 @@ static size_t nr_live(const struct ps_process *process)
 	return nr;
 }
 
-static void add_heads(struct ps_table *table)
+static void add_heads(struct columns *table)
 {
 	static const char * const heads[] = { "PID", "WINDOWS", "LIVE", "TEXT",
 		"SECTIONS", "REFUSED", "COMMAND" };
@@ -133,10 +134,10 @@ static void add_heads(struct ps_table *table)
 	table->right = 0x3f;
 	table->indent = "";
 	for (i = 0; i < table->columns; i++)
-		ps_cell(table, "%s", heads[i]);
+		columns_add(table, "%s", heads[i]);
 }
 
-void ps_add_summary(const struct ps_process *process, struct ps_table *table)
+void ps_add_summary(const struct ps_process *process, struct columns *table)
 {
 	uint64_t text = 0, sections = 0;
 	size_t i;
@@ -149,11 +150,11 @@ void ps_add_summary(const struct ps_process *process, struct ps_table *table)
 		text += process->windows[i].end - process->windows[i].start;
 		sections += process->windows[i].length;
 	}
-	ps_cell(table, "%d", process->pid);
-	ps_cell(table, "%zu", process->nr_windows);
-	ps_cell(table, "%zu", nr_live(process));
-	ps_cell(table, "%" PRIu64, text);
-	ps_cell(table, "%" PRIu64, sections);
-	ps_cell(table, "%" PRIu64, ps_refused(process));
-	ps_cell(table, "%s", process->command);
+	columns_add(table, "%d", process->pid);
+	columns_add(table, "%zu", process->nr_windows);
+	columns_add(table, "%zu", nr_live(process));
+	columns_add(table, "%" PRIu64, text);
+	columns_add(table, "%" PRIu64, sections);
+	columns_add(table, "%" PRIu64, ps_refused(process));
+	columns_add(table, "%s", process->command);
 }

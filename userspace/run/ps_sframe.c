@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "ps.h"
-#include "ps_util.h"
 
 static int add_window(struct ps_process *process,
 		      const struct ps_window *window)
@@ -21,7 +21,7 @@ static int add_window(struct ps_process *process,
 	if (nr == PS_MOST)
 		return -E2BIG;
 	if (!(nr & (nr - 1)))
-		process->windows = ps_must(reallocarray(process->windows,
+		process->windows = must(reallocarray(process->windows,
 				nr ? 2 * nr : 1, sizeof(*window)));
 	process->windows[process->nr_windows++] = *window;
 	return 0;

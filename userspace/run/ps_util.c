@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Memory, names and files for the other parts of sfjit ps. */
+/* Names and files for the other parts of sfjit ps. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "must.h"
 #include "ps_util.h"
-
-void *ps_must(void *allocated)
-{
-	if (allocated)
-		return allocated;
-	fputs("sfjit: out of memory\n", stderr);
-	exit(1);
-}
 
 char *ps_keep_name(const char *name, size_t *bytes)
 {
@@ -22,7 +15,7 @@ char *ps_keep_name(const char *name, size_t *bytes)
 	if (length > PS_MOST_NAMES - *bytes)
 		return NULL;
 	*bytes += length;
-	return ps_must(strdup(name));
+	return must(strdup(name));
 }
 
 FILE *ps_open(const char *dir, const char *name)

@@ -12,9 +12,6 @@
 
 #define PS_MOST_NAMES	(64UL << 20)	/* bytes of a process's names */
 
-/* For pointers from malloc() and its like: ends the program if it is NULL. */
-void *ps_must(void *allocated);
-
 /* A copy of a name; NULL if there are PS_MOST_NAMES bytes of them. */
 char *ps_keep_name(const char *name, size_t *bytes);
 

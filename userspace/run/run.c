@@ -13,11 +13,8 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "library.h"
 #include "program.h"
-
-/* From our directory. */
-#define PRELOAD		"../lib/libsfjit-preload.so"
-#define HOTSPOT		"../lib/libsfjit-hotspot.so"
 
 static const char usage[] =
 "Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
@@ -44,30 +41,13 @@ static int fail(const char *what, int error)
 	return EXIT_OURS;
 }
 
-static int find_library(const char *name, char path[PATH_MAX])
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n < 0)
-		return fail("/proc/self/exe", errno);
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash + 1 - self + strlen(name) >= sizeof(self))
-		return fail(self, ENAMETOOLONG);
-	strcpy(slash + 1, name);
-	return realpath(self, path) ? 0 : fail(self, errno);
-}
-
 static int find_preload(char path[PATH_MAX])
 {
-	int ret = find_library(PRELOAD, path);
+	int ret = library_find(LIBRARY_PRELOAD, path);
 
 	if (ret)
-		return ret;
-	/* ld.so separates the list at these and knows no quoting. */
-	if (strpbrk(path, " :$")) {
+		return fail(path, -ret);
+	if (!library_can_preload(path)) {
 		fprintf(stderr, "sfjit: %s: ld.so cannot preload from a path "
 			"with space, colon or dollar\n", path);
 		return EXIT_OURS;
@@ -113,10 +93,10 @@ static int add_agent(void)
 {
 	const char *old = getenv("JAVA_TOOL_OPTIONS");
 	char path[PATH_MAX], *agent, *list = NULL;
-	int ret = find_library(HOTSPOT, path);
+	int ret = library_find(LIBRARY_HOTSPOT, path);
 
 	if (ret)
-		return ret;
+		return fail(path, -ret);
 	if (asprintf(&agent, "'-agentpath:%s'", path) < 0)
 		return fail("JAVA_TOOL_OPTIONS", errno);
 	if (!old || !*old)

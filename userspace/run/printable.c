@@ -4,7 +4,9 @@
  * Names that other processes chose, for a terminal and for JSON: a name must
  * not move the cursor or end a string.
  */
-#include "ps.h"
+#include <stdbool.h>
+
+#include "printable.h"
 
 #define BAD	0xfffd
 
@@ -46,7 +48,7 @@ static uint32_t decode(const char **text, unsigned char first)
 	return c < least ? BAD : c;
 }
 
-uint32_t ps_char(const char **text)
+uint32_t printable_next(const char **text)
 {
 	unsigned char first = **text;
 	uint32_t c;
@@ -58,7 +60,7 @@ uint32_t ps_char(const char **text)
 	return is_printable(c) ? c : BAD;
 }
 
-unsigned int ps_put_char(uint32_t c, char bytes[4])
+unsigned int printable_put(uint32_t c, char bytes[4])
 {
 	unsigned int i, nr = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Cells of text in columns as wide as the widest of them. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#include "ps.h"
-#include "ps_util.h"
+#include "columns.h"
+#include "must.h"
+#include "printable.h"
 
-void ps_cell(struct ps_table *table, const char *format, ...)
+void columns_add(struct columns *table, const char *format, ...)
 {
 	va_list args;
 	char *text;
@@ -16,9 +17,9 @@ void ps_cell(struct ps_table *table, const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	ps_must(text);
+	must(text);
 	if (!(table->nr & (table->nr - 1)))
-		table->cells = ps_must(reallocarray(table->cells,
+		table->cells = must(reallocarray(table->cells,
 				table->nr ? 2 * table->nr : 1, sizeof(text)));
 	table->cells[table->nr++] = text;
 }
@@ -27,12 +28,12 @@ static unsigned int width_of(const char *text)
 {
 	unsigned int width = 0;
 
-	while (ps_char(&text))
+	while (printable_next(&text))
 		width++;
 	return width;
 }
 
-static unsigned int column_width(const struct ps_table *table,
+static unsigned int column_width(const struct columns *table,
 				 unsigned int column)
 {
 	unsigned int width, widest = 0;
@@ -51,11 +52,11 @@ static void put(const char *text, FILE *out)
 	char bytes[4];
 	uint32_t c;
 
-	while ((c = ps_char(&text)))
-		fwrite(bytes, ps_put_char(c, bytes), 1, out);
+	while ((c = printable_next(&text)))
+		fwrite(bytes, printable_put(c, bytes), 1, out);
 }
 
-static bool ends_line(const struct ps_table *table, size_t i)
+static bool ends_line(const struct columns *table, size_t i)
 {
 	/* No spaces in front of cells that are empty up to the end. */
 	while (++i % table->columns)
@@ -64,7 +65,7 @@ static bool ends_line(const struct ps_table *table, size_t i)
 	return true;
 }
 
-static void put_cell(const struct ps_table *table, size_t i,
+static void put_cell(const struct columns *table, size_t i,
 		     unsigned int width, FILE *out)
 {
 	unsigned int column = i % table->columns;
@@ -82,7 +83,7 @@ static void put_cell(const struct ps_table *table, size_t i,
 		fprintf(out, "%*s", right ? 2 : pad + 2, "");
 }
 
-void ps_print_table(struct ps_table *table, FILE *out)
+void columns_print(struct columns *table, FILE *out)
 {
 	unsigned int widths[32], column;
 	size_t i;

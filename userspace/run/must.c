@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "must.h"
+
+void *must(void *allocated)
+{
+	if (allocated)
+		return allocated;
+	fputs("sfjit: out of memory\n", stderr);
+	exit(1);
+}
