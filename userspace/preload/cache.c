@@ -4,13 +4,11 @@
  * Whoever can write the cache can give this process wrong stacks. It therefore
  * has to belong to the user, and its content is checked like any input.
  */
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cache.h"
 #include "cache-tag.h"
-#include "environment.h"
+#include "cache_dir.h"
 #include "sum.h"
 #include "sys.h"
 #include "text.h"
@@ -34,81 +32,10 @@ struct trailer {
 
 static const char magic[8] = "sfjittab";
 
-/* Where the cache is: in base, or in its .cache. */
-static char base[1024];
-static bool below_home;
-
 /* While modules are looked at: its directory; and what this boot is called. */
 static int tables = -ENOENT;
 static char boot[36];
 static bool knows_boot;
-
-void cache_init(char **environment)
-{
-	const char *dir = get_variable(environment, "XDG_CACHE_HOME");
-
-	/* The specification wants relative paths ignored. */
-	if (dir[0] != '/') {
-		dir = get_variable(environment, "HOME");
-		below_home = true;
-	}
-	if (dir[0] == '/' && strlen(dir) < sizeof(base))
-		strcpy(base, dir);
-}
-
-#define BY_OTHERS	(S_IWGRP | S_IWOTH)
-
-/* Of this type, our own, and not writable for 'others'. */
-static bool is_private(int fd, unsigned int type, unsigned int others,
-		       struct stat *st)
-{
-	return SYS(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH) == 0 &&
-	       (st->st_mode & S_IFMT) == type &&
-	       st->st_uid == (uid_t)SYS(SYS_geteuid) &&
-	       !(st->st_mode & others);
-}
-
-static int open_dir(int dir, const char *name, int flags, unsigned int others)
-{
-	int fd = sys_open(dir, name, O_RDONLY | O_DIRECTORY | flags, 0);
-	struct stat st;
-
-	if (fd >= 0 && !is_private(fd, S_IFDIR, others, &st)) {
-		sys_close(fd);
-		return -EPERM;
-	}
-	return fd;
-}
-
-static int descend(int dir, const char *name, unsigned int others, bool create)
-{
-	int fd = open_dir(dir, name, O_NOFOLLOW, others);
-
-	if (fd == -ENOENT && create) {
-		SYS(SYS_mkdirat, dir, name, 0700);
-		fd = open_dir(dir, name, O_NOFOLLOW, others);
-	}
-	sys_close(dir);
-	return fd;
-}
-
-/*
- * The home directory may be a symbolic link and is never created. It and .cache
- * may be writable for the user's group, which is the default of some systems:
- * others can move our directories there, but cannot create one that we own.
- */
-static int open_tables(bool create)
-{
-	int fd = base[0] ? open_dir(AT_FDCWD, base, 0, S_IWOTH) : -ENOENT;
-
-	if (fd >= 0 && below_home)
-		fd = descend(fd, ".cache", S_IWOTH, create);
-	if (fd >= 0)
-		fd = descend(fd, "sfjit", BY_OTHERS, create);
-	if (fd >= 0)
-		fd = descend(fd, "tables", BY_OTHERS, create);
-	return fd;
-}
 
 static void put_name(struct text *t, const struct image *image,
 		     bool addends)
@@ -246,7 +173,7 @@ static int load_file(struct table *table, int fd, const struct image *image,
 	int ret;
 
 	/* A plain file of ours. */
-	if (!is_private(fd, S_IFREG, BY_OTHERS, &st))
+	if (!cache_is_private(fd, S_IFREG, CACHE_BY_OTHERS, &st))
 		return -EPERM;
 	ret = check_file(fd, &st, image, addends, &t);
 	return ret ? ret : use_file(table, fd, &t);
@@ -265,7 +192,7 @@ static void read_boot(void)
 
 void cache_open(void)
 {
-	tables = open_tables(false);
+	tables = cache_dir_open(false);
 	read_boot();
 }
 
@@ -338,7 +265,7 @@ void cache_store(const struct table *table, const void *section, size_t length,
 	struct trailer t;
 
 	if (tables < 0)
-		tables = open_tables(true);
+		tables = cache_dir_open(true);
 	if (tables < 0)
 		return;
 	put_name(&name, image, addends);

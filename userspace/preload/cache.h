@@ -20,10 +20,7 @@
 #include "image.h"
 #include "table.h"
 
-/* Takes a copy of what it needs: programs overwrite their environment. */
-void cache_init(char **environment);
-
-/* The others are called between these. */
+/* The others are called between these, and after cache_dir_init(). */
 void cache_open(void);
 void cache_close(void);
 

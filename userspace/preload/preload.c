@@ -19,7 +19,7 @@
 #include <sys/single_threaded.h>
 
 #include "arena.h"
-#include "cache.h"
+#include "cache_dir.h"
 #include "environment.h"
 #include "jit.h"
 #include "loader.h"
@@ -123,7 +123,7 @@ static void begin(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
 
-	cache_init(environ);
+	cache_dir_init(environ);
 	report_init(environ);
 	if (!kernel && !report_wanted())
 		return;
