@@ -20,6 +20,7 @@ fi
 	"$sfjit" --help
 	"$sfjit" run --help
 	"$sfjit" ps --help
+	"$sfjit" doctor --help
 } | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$tmp/options"
 sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 	grep -oE -- '--[a-z]+' | sort -u >"$tmp/documented"

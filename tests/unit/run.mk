@@ -5,7 +5,7 @@
 
 RUN_TESTS := $(O)/tests/run
 RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader prefork hello hello-static \
-	hello-asan user-tls user-plugin)
+	hello-asan user-tls user-plugin filter)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
 	libpcre2-8.so plugin-maps.so \
@@ -20,7 +20,7 @@ run_so = $(run_cc) -shared -fPIC
 run_id = -Wl,--build-id=0x$(firstword \
 	$(shell printf %s '$(notdir $@)' | sha1sum))
 
-$(RUN_TESTS)/format: tests/unit/run/format.c
+$(RUN_TESTS)/format $(RUN_TESTS)/filter: $(RUN_TESTS)/%: tests/unit/run/%.c
 	$(run_cc) -o $@ $<
 
 $(RUN_TESTS)/state $(RUN_TESTS)/prefork $(RUN_TESTS)/hello: $(RUN_TESTS)/%: \

@@ -14,13 +14,15 @@
 static const char usage[] =
 "Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 "       sfjit ps [OPTION]... [PID]...\n"
+"       sfjit doctor [OPTION]...\n"
 "       sfjit --help | --version\n"
 "\n"
 "Makes the stacks of unmodified programs walkable by the kernel.\n"
 "\n"
-"  run    runs COMMAND with SFrame windows for all its code; see\n"
-"         sfjit run --help\n"
-"  ps     prints the windows of running processes; see sfjit ps --help\n";
+"  run     runs COMMAND with SFrame windows for all its code; see\n"
+"          sfjit run --help\n"
+"  ps      prints the windows of running processes; see sfjit ps --help\n"
+"  doctor  finds out what keeps stacks from being complete here\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -34,6 +36,8 @@ static int dispatch(int argc, char **argv)
 		return command_run(argc, argv);
 	if (argc && !strcmp(argv[0], "ps"))
 		return command_ps(argc, argv);
+	if (argc && !strcmp(argv[0], "doctor"))
+		return command_doctor(argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	fputs(usage, stderr);

@@ -3,6 +3,8 @@
 
 SFJIT := $(O)/bin/sfjit
 SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
+# Of the module, what says where the cache is.
+SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
 
 ALL += $(SFJIT)
 
@@ -11,7 +13,11 @@ $(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -c -o $@ $<
 
-$(SFJIT): $(SFJIT_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+# Each of its functions has a frame record until it returns.
+$(O)/obj/userspace/run/doctor_samples.o: SF_CFLAGS += \
+	-fno-omit-frame-pointer -fno-optimize-sibling-calls
+
+$(SFJIT): $(SFJIT_OBJ) $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^
 

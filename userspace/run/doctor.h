@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What sfjit doctor finds out, one part after the other.
+ */
+#ifndef SFJIT_RUN_DOCTOR_H
+#define SFJIT_RUN_DOCTOR_H
+
+#include <stddef.h>
+
+/* The exit status is the worst of them. */
+enum doctor_state {
+	DOCTOR_OK,
+	DOCTOR_LIMITED,		/* stacks are complete, but */
+	DOCTOR_BROKEN,		/* stacks are not complete */
+};
+
+/* Of a state that is not DOCTOR_OK. */
+struct doctor_advice {
+	enum doctor_state state;
+	const char *meaning;	/* for profiles */
+	const char *remedy;	/* a command, or what else to do */
+};
+
+struct doctor_finding {
+	const char *name, *fact;
+	struct doctor_advice advice;
+};
+
+#define DOCTOR_MOST	16
+
+struct doctor {
+	struct doctor_finding findings[DOCTOR_MOST];
+	unsigned int nr;
+	const char *no_windows;	/* the finding that explains it; NULL: some */
+};
+
+/* Without advice all is well. What it points to stays. */
+void doctor_say(struct doctor *doctor, const char *name,
+		const struct doctor_advice *advice, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* As printf() makes it; lives as long as the program. */
+const char *doctor_text(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+/*
+ * Runs this in a child, which may be killed by what it tries, with a copy of
+ * the trial that both have. Returns 0, or the signal that ended the child.
+ */
+int doctor_try(void (*attempt)(void *trial), void *trial, size_t size);
+
+/* The first number in a file; 'absent' if there is none. */
+long doctor_number(const char *file, long absent);
+
+void doctor_check_kernel(struct doctor *doctor);
+void doctor_check_events(struct doctor *doctor);
+void doctor_check_samples(struct doctor *doctor);
+void doctor_check_perf(struct doctor *doctor);
+void doctor_check_module(struct doctor *doctor);
+void doctor_check_cache(struct doctor *doctor);
+
+#endif /* SFJIT_RUN_DOCTOR_H */

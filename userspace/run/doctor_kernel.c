@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* What of the interface the kernel has, and lets this process use. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <sfjit/sframe.h>
+
+#include "doctor.h"
+
+#define WALK_US		50	/* by default */
+#define FEW_WINDOWS	1024	/* a Java VM with default flags has 961 */
+
+struct answers {
+	long flags, formats, limit;
+	long registering, removing;	/* without arguments */
+};
+
+static const struct doctor_advice old_kernel = {
+	DOCTOR_BROKEN, "stacks end in, or lose, code without frame pointers",
+	"boot a kernel with the patches and UNWIND_USER_SFRAME=y",
+}, old_formats = {
+	DOCTOR_LIMITED, "stacks end in some assembly, as that of libcrypto",
+	"boot a kernel with the patches of this version",
+}, filter = {
+	DOCTOR_BROKEN, "no program that is started here gets windows",
+	"let prctl(0x53464a31 to 0x53464a33, ...) pass",
+}, turned_off = {
+	DOCTOR_BROKEN, "windows are turned off: frame pointers are followed",
+	"sysctl kernel.sframe_walk_us=50",
+}, hurried = {
+	DOCTOR_LIMITED, "long walks end early; sfjit ps calls it deadline",
+	"sysctl kernel.sframe_walk_us=50",
+}, no_windows = {
+	DOCTOR_BROKEN, "no process can have windows",
+	"sysctl vm.max_sframe_windows=65536",
+}, few_windows = {
+	DOCTOR_LIMITED, "stacks end in, or lose, code for which none is left",
+	"sysctl vm.max_sframe_windows=65536",
+};
+
+static long call(int option, unsigned long what)
+{
+	int ret = prctl(option, what, 0, 0, 0);
+
+	return ret < 0 ? -errno : ret;
+}
+
+static void ask(void *trial)
+{
+	struct answers *answers = trial;
+
+	answers->flags = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS);
+	answers->formats = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FORMATS);
+	answers->limit = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_LIMIT);
+	answers->registering = call(PR_SFRAME_REGISTER, 0);
+	answers->removing = call(PR_SFRAME_UNREGISTER, 0);
+}
+
+/* What a kernel without windows says, and one with them to bad arguments. */
+static bool is_of_kernel(long ret)
+{
+	return ret >= 0 || ret == -EINVAL || ret == -ENOENT;
+}
+
+static long refusal(const struct answers *answers)
+{
+	if (!is_of_kernel(answers->flags))
+		return answers->flags;
+	if (!is_of_kernel(answers->registering))
+		return answers->registering;
+	return is_of_kernel(answers->removing) ? 0 : answers->removing;
+}
+
+static void check_filter(struct doctor *doctor, const struct answers *answers,
+			 int signal)
+{
+	long error = refusal(answers);
+
+	if (signal)
+		doctor_say(doctor, "seccomp", &filter, "a filter ends who "
+			   "asks for windows: %s", strsignal(signal));
+	else if (error)
+		doctor_say(doctor, "seccomp", &filter, "a filter refuses "
+			   "windows: %s", strerror(-error));
+	else
+		doctor_say(doctor, "seccomp", NULL,
+			   "no filter refuses windows");
+	if (signal || error)
+		doctor->no_windows = "seccomp";
+}
+
+/* Bits that are newer than this program have no name. */
+static const char *names_of(long bits, const char *const *names,
+			    unsigned int nr)
+{
+	const char *text = "";
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (bits >> i & 1)
+			text = doctor_text("%s%s%s", text, *text ? " " : "",
+					   names[i]);
+	return text;
+}
+
+static void check_formats(struct doctor *doctor, const struct answers *answers)
+{
+	static const char * const flags[] = { "replace", "live" };
+	static const char * const formats[] = { "v3", "addend", "fp", "end" };
+	bool addends = answers->formats >> SFRAME_FORMAT_V3_ADDEND & 1;
+
+	doctor_say(doctor, "formats", addends ? NULL : &old_formats,
+		   "formats %s; flags %s",
+		   names_of(answers->formats, formats, 4),
+		   names_of(answers->flags, flags, 2));
+}
+
+static void check_deadline(struct doctor *doctor)
+{
+	long us = doctor_number("/proc/sys/kernel/sframe_walk_us", -1);
+
+	if (us < 0)
+		return;
+	doctor_say(doctor, "deadline", us >= WALK_US ? NULL :
+		   us ? &hurried : &turned_off,
+		   "kernel.sframe_walk_us is %ld", us);
+	if (!us)
+		doctor->no_windows = "deadline";
+}
+
+static void check_limit(struct doctor *doctor, long limit)
+{
+	doctor_say(doctor, "limit", limit >= FEW_WINDOWS ? NULL :
+		   limit ? &few_windows : &no_windows,
+		   "vm.max_sframe_windows is %ld", limit);
+	if (!limit)
+		doctor->no_windows = "limit";
+}
+
+/* A filter may hide the answer, but not the file. */
+static bool has_windows(const struct answers *answers)
+{
+	return answers->flags >= 0 || !access("/proc/self/sframe", F_OK);
+}
+
+void doctor_check_kernel(struct doctor *doctor)
+{
+	struct answers answers = { .flags = -EINVAL };
+	int signal = doctor_try(ask, &answers, sizeof(answers));
+	bool has = has_windows(&answers);
+	struct utsname name;
+
+	uname(&name);
+	doctor_say(doctor, "kernel", has ? NULL : &old_kernel,
+		   "Linux %s knows %sSFrame windows", name.release,
+		   has ? "" : "no ");
+	check_filter(doctor, &answers, signal);
+	if (!has)
+		doctor->no_windows = "kernel";
+	if (answers.flags < 0)
+		return;
+	check_formats(doctor, &answers);
+	check_deadline(doctor);
+	check_limit(doctor, answers.limit);
+}

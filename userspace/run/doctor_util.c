@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "doctor.h"
+#include "must.h"
+
+static const char *format_text(const char *format, va_list args)
+{
+	char *text;
+
+	return must(vasprintf(&text, format, args) < 0 ? NULL : text);
+}
+
+const char *doctor_text(const char *format, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, format);
+	text = format_text(format, args);
+	va_end(args);
+	return text;
+}
+
+void doctor_say(struct doctor *doctor, const char *name,
+		const struct doctor_advice *advice, const char *format, ...)
+{
+	struct doctor_finding *finding = &doctor->findings[doctor->nr++];
+	va_list args;
+
+	finding->name = name;
+	if (advice)
+		finding->advice = *advice;
+	va_start(args, format);
+	finding->fact = format_text(format, args);
+	va_end(args);
+}
+
+int doctor_try(void (*attempt)(void *trial), void *trial, size_t size)
+{
+	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
+	pid_t child;
+
+	must(shared == MAP_FAILED ? NULL : shared);
+	memcpy(shared, trial, size);
+	child = fork();
+	if (!child) {
+		attempt(shared);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		must(NULL);
+	memcpy(trial, shared, size);
+	munmap(shared, size);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+long doctor_number(const char *file, long absent)
+{
+	FILE *f = fopen(file, "re");
+	long value;
+
+	if (!f)
+		return absent;
+	if (fscanf(f, "%ld", &value) != 1)
+		value = absent;
+	fclose(f);
+	return value;
+}
