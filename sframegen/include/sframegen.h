@@ -321,7 +321,9 @@ uint64_t sfg_max_rows(const struct sfg_section *section);
  * A step makes it that of the caller. 'bias' is what code was loaded above its
  * link-time addresses, which sections and CFI have. By a section, of the
  * caller's registers stack and frame pointer are known; by CFI, all that have
- * rules or are preserved by calls. 1: the frame has no caller. After a failure
+ * rules or are preserved by calls. A saved register that would be below the stack
+ * pointer and is not there was popped: it is what it is. 1: the frame has no
+ * caller. After a failure
  * only 'budget' may have changed:
  *  ENOENT	nothing is known of the code; a section knows nothing of signal
  *		handlers' callers
@@ -346,6 +348,9 @@ struct sfg_frame {
 
 int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 		     struct sfg_frame *frame);
+/* By a row, for who keeps them; of a section's row, -ENOENT aside. */
+int sfg_step_row(unsigned int abi, const struct sfjit_row *row,
+		 struct sfg_frame *frame);
 
 /*
  * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at
@@ -360,6 +365,13 @@ void sfg_close_cfi(struct sfg_cfi *cfi);
 size_t sfg_cfi_memory(const struct sfg_cfi *cfi);
 int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 		 struct sfg_frame *frame);
+/*
+ * The row of one address, as a section of this CFI could have it, with addends
+ * if it was opened with SFG_INPUT_ADDENDS; its start is 0. What it takes is
+ * taken off 'budget'. Errnos are those of a step; ENOENT also for signal frames.
+ */
+int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
+		     struct sfjit_row *row);
 
 /*
  * CFI of a window, for debuggers and unwinders that know no SFrame

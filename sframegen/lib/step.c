@@ -38,6 +38,18 @@ static uint64_t looked_up(const struct sfg_frame *frame, uint64_t bias)
 	return frame->pc - frame->called - bias;
 }
 
+/*
+ * Epilogues pop a register without a word in the CFI: below the stack pointer,
+ * where a copy of the stack does not reach, is the value that it has again.
+ */
+static bool is_popped(const struct sfg_arch *arch,
+		      const struct sfg_frame *frame, uint64_t cfa,
+		      int64_t offset, unsigned int reg)
+{
+	return frame_has(frame, arch->sp) && frame_has(frame, reg) &&
+	       (int64_t)(cfa + offset - frame->reg[arch->sp]) < 0;
+}
+
 /* By rows. */
 
 static int row_value(const struct sfg_frame *frame, uint64_t cfa,
@@ -84,6 +96,11 @@ static int row_fp(const struct sfg_arch *arch, const struct sfg_frame *frame,
 		return 0;
 	}
 	ret = row_value(frame, caller->cfa, &row->fp, &fp);
+	if (ret == -EFAULT && row->fp.base == SFJIT_BASE_CFA &&
+	    is_popped(arch, frame, caller->cfa, row->fp.offset, arch->fp)) {
+		fp = frame->reg[arch->fp];
+		ret = 0;
+	}
 	if (!ret)
 		learn(caller, arch->fp, fp);
 	return ret;
@@ -110,6 +127,14 @@ static int step_row(const struct sfg_arch *arch, struct sfg_frame *frame,
 	learn(&caller, arch->sp, caller.cfa + arch->sp_bias);
 	go_to(frame, &caller, false);
 	return 0;
+}
+
+int sfg_step_row(unsigned int abi, const struct sfjit_row *row,
+		 struct sfg_frame *frame)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch ? step_row(arch, frame, row) : -ENOTSUP;
 }
 
 int sfg_step_section(const struct sfg_section *section, uint64_t bias,
@@ -251,6 +276,9 @@ static void find_register(const struct sfg_cfi *cfi,
 			learn(caller, reg, frame->reg[reg]);
 	} else if (find_value(cfi, frame, rule, caller->cfa, &value)) {
 		learn(caller, reg, value);
+	} else if (rule->kind == CFI_OFFSET &&
+		   is_popped(arch, frame, caller->cfa, rule->offset, reg)) {
+		learn(caller, reg, frame->reg[reg]);
 	}
 }
 
@@ -350,16 +378,16 @@ static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
 }
 
 /* A long program that many frames run would take long. */
-static bool spend(struct sfg_frame *frame, const struct sfg_cfi *cfi,
+static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
 		  const struct cfi_fde *fde)
 {
 	const struct cfi_cie *cie = &cfi->table.cies[fde->cie];
 	uint64_t bytes = 64 + (fde->program_end - fde->program) +
 			 (cie->program_end - cie->program);
 
-	if (bytes > frame->budget)
+	if (bytes > *budget)
 		return false;
-	frame->budget -= bytes;
+	*budget -= bytes;
 	return true;
 }
 
@@ -373,10 +401,39 @@ int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 
 	if (!fde)
 		return -ENOENT;
-	if (!spend(frame, cfi, fde))
+	if (!spend(&frame->budget, cfi, fde))
 		return -E2BIG;
 	ret = run_to(cfi, fde, addr, NO_REG, &s);
 	return ret ? ret : step_state(cfi, fde, &s.state, addr, frame);
+}
+
+static int make_row(const struct sfg_cfi *cfi, const struct cfi_state *state,
+		    uint64_t addr, uint64_t *budget, struct sfjit_row *row)
+{
+	struct cfi_table table = cfi->table;
+	unsigned int period = 0;
+	enum sfg_reason reason;
+
+	table.budget = *budget;
+	reason = sfg_cfi_make_row(&table, state, addr, row, &period);
+	*budget = table.budget;
+	return reason ? -ENOTSUP : 0;
+}
+
+int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
+		     struct sfjit_row *row)
+{
+	const struct cfi_fde *fde = find_fde(&cfi->table, addr);
+	struct stretch s;
+	int ret;
+
+	if (!fde ||
+	    cfi->table.cies[fde->cie].fde_flags & SFJIT_FUNCTION_SIGNAL)
+		return -ENOENT;
+	if (!spend(budget, cfi, fde))
+		return -E2BIG;
+	ret = run_to(cfi, fde, addr, NO_REG, &s);
+	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
 }
 
 /* Of several at one address the first is the one that tables have. */

@@ -83,6 +83,19 @@ static int step_section(const struct sfg_input *in, struct sfg_frame *frame)
 	return ret;
 }
 
+static int step_row(const struct sfg_input *in, struct sfg_frame *frame)
+{
+	struct sfjit_row row;
+	struct sfg_cfi *cfi;
+	int ret;
+
+	MUST(!sfg_open_cfi(in, &cfi, NULL));
+	ret = sfg_find_cfi_row(cfi, frame->pc - frame->called - BIAS,
+			       &frame->budget, &row);
+	sfg_close_cfi(cfi);
+	return ret ? ret : sfg_step_row(in->abi, &row, frame);
+}
+
 /* "0", or the errno, and what became of some registers; - is not known. */
 static const char *describe(int ret, const struct sfg_frame *frame)
 {
@@ -135,73 +148,78 @@ struct test {
 	const struct cie *cie;
 	const char *program;
 	size_t len;
-	const char *by_cfi, *by_section;
+	const char *by_cfi;
+	const char *by_section;	/* and by a row, unless there is none */
+	bool no_row;
 };
 
 static const struct test tests[] = {
 	{ "just called", &plain_cie, P(""),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "rows before and behind do not count", &plain_cie,
 	  P("\x44\x0e\x10\x44\x0e\x18\x41\x0e\x20"),
 	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=3 ax=- r12=c",
-	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "frame pointer saved, CFA from it", &plain_cie,
 	  P("\x0c\x06\x10\x86\x02"),
 	  "0 pc=109 sp=7ffc0050 bp=108 bx=3 ax=- r12=c",
-	  "0 pc=109 sp=7ffc0050 bp=108 bx=- ax=- r12=-" },
+	  "0 pc=109 sp=7ffc0050 bp=108 bx=- ax=- r12=-", false },
 	{ "saved registers of CIE and FDE", &saves_cie, P("\x8c\x03"),
 	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=102 ax=- r12=101",
-	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "restored to what the CIE says", &saves_cie,
 	  P("\x83\x05\x41\xc3"),
 	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=102 ax=- r12=c",
-	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "remembered and restored", &plain_cie,
 	  P("\x0a\x83\x05\x41\x0b"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "same value, undefined", &plain_cie, P("\x08\x00\x07\x03"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=0 r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "in another register", &plain_cie, P("\x09\x03\x05"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=5 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "is CFA + offset", &plain_cie, P("\x14\x03\x01"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=7ffc0010 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
-	{ "saved where there is nothing", &plain_cie, P("\x83\xff\x7f"),
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
+	{ "saved where there is nothing", &plain_cie, P("\x11\x03\x80\x7f"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "*(rbp - 8), as GCC realigns stacks", &plain_cie,
-	  P("\x0f\x03\x76\x78\x06"), "-61", "-14" },
+	  P("\x0f\x03\x76\x78\x06"), "-61", "-14", false },
 	{ "CFA is loaded from the stack", &plain_cie,
 	  P("\x0f\x09\x77\x00\x06\x0c\x16\xff\xfb\x7f\x22"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "loaded from where was loaded, which no row has", &plain_cie,
 	  P("\x0f\x10\x77\x00\x06\x0c\x16\xff\xfb\x7f\x22"
 	    "\x06\x0c\x15\xff\xfb\x7f\x22"),
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2",
+	  true },
 	{ "rbx by an expression from the CFA", &plain_cie,
 	  P("\x10\x03\x02\x23\x08"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=104 ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "rbx is what an expression says", &plain_cie,
 	  P("\x16\x03\x03\x7c\x11\x1c"),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=7ffbfffb ax=- r12=c",
-	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-" },
+	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
 	{ "the pc in an expression", &plain_cie,
 	  P("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x38\x2a\x33\x24\x22"),
 	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=3 ax=- r12=c",
-	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-" },
-	{ "the CFA from r12", &plain_cie, P("\x0d\x0c"), "-61", "-14" },
-	{ "outermost", &plain_cie, P("\x07\x10"), "1", "1" },
+	  "0 pc=103 sp=7ffc0020 bp=7ffc0040 bx=- ax=- r12=-", false },
+	{ "the CFA from r12", &plain_cie, P("\x0d\x0c"), "-61", "-14", false },
+	{ "outermost", &plain_cie, P("\x07\x10"), "1", "1", false },
 	{ "no rule for the return address", &plain_cie, P("\x08\x10"),
-	  "-95", "-2" },
-	{ "the rules end before", &plain_cie, P("\x41\x3f"), "-95", "-2" },
+	  "-95", "-2",
+	  true },
+	{ "the rules end before", &plain_cie, P("\x41\x3f"), "-95", "-2",
+	  true },
 	{ "a signal handler's caller", &signal_cie, P(""),
-	  "0 pc=102! sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2" },
+	  "0 pc=102! sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2", false },
 };
 
 static void test_steps(void)
@@ -217,6 +235,9 @@ static void test_steps(void)
 		frame = make_frame();
 		expect(t->name, "section", step_section(&in, &frame), &frame,
 		       t->by_section);
+		frame = make_frame();
+		expect(t->name, "row", step_row(&in, &frame), &frame,
+		       t->no_row ? "-95" : t->by_section);
 	}
 }
 
@@ -246,6 +267,32 @@ static void test_looked_up(void)
 	IS("the highest address, CFI", step_cfi(&in, &frame), -ENOENT);
 }
 
+/* rbp and rbx are at CFA - 16 and CFA - 24, as behind pop %rbx, pop %rbp. */
+static void test_popped(void)
+{
+	struct sfg_input in = make_input(&plain_cie, P("\x86\x02\x83\x03"));
+	struct sfg_frame frame = make_frame();
+
+	frame.reg[RSP] = STACK;
+	expect("popped", "CFI", step_cfi(&in, &frame), &frame,
+	       "0 pc=100 sp=7ffc0008 bp=7ffc0040 bx=3 ax=- r12=c");
+	frame = make_frame();
+	frame.reg[RSP] = STACK;
+	expect("popped", "row", step_row(&in, &frame), &frame,
+	       "0 pc=100 sp=7ffc0008 bp=7ffc0040 bx=- ax=- r12=-");
+	frame = make_frame();
+	frame.reg[RSP] = STACK;
+	frame.known &= ~(1u << RBP);
+	IS("popped, but not known", step_row(&in, &frame), -EFAULT);
+	/* rbp at CFA + 1024, above the copy */
+	in = make_input(&plain_cie, P("\x11\x06\x80\x7f"));
+	frame = make_frame();
+	expect("not in the copy", "CFI", step_cfi(&in, &frame), &frame,
+	       "0 pc=102 sp=7ffc0018 bp=- bx=3 ax=- r12=c");
+	frame = make_frame();
+	IS("not in the copy, row", step_row(&in, &frame), -EFAULT);
+}
+
 static void test_budget(void)
 {
 	static char nops[5000];
@@ -263,6 +310,12 @@ static void test_budget(void)
 	} while (!ret && steps < 10);
 	IS("a long program spends the budget", ret, -E2BIG);
 	IS("steps before", steps, 3);
+	frame = make_frame();
+	frame.budget = sizeof(nops);
+	IS("of a row, too", step_row(&in, &frame), -E2BIG);
+	IS("which costs no less", (frame.budget = 2 * sizeof(nops),
+				   step_row(&in, &frame)), 0);
+	TRUE("and is taken off", frame.budget < sizeof(nops));
 }
 
 /* Other producers may give a signal trampoline rows. */
@@ -328,6 +381,7 @@ int main(void)
 {
 	test_steps();
 	test_looked_up();
+	test_popped();
 	test_budget();
 	test_signal_rows();
 	test_unknown();

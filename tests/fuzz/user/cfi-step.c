@@ -85,6 +85,24 @@ static void require_unmoved(const struct sfg_section *section,
 	try_step(section, cfi, &frame);
 }
 
+/* A row that is found is the section's, and says what the section does. */
+static void require_same_row(const struct sfg_section *section,
+			     const struct sfg_cfi *cfi, uint64_t pc)
+{
+	struct sfg_frame by_section = frame_at(pc), by_row = by_section;
+	int ret = sfg_step_section(section, 0, &by_section);
+	uint64_t budget = UINT32_MAX;
+	struct sfjit_row row;
+
+	if (sfg_find_cfi_row(cfi, pc, &budget, &row)) {
+		REQUIRE(ret < 0);
+		return;
+	}
+	if (ret != -ENOENT)
+		REQUIRE(sfg_step_row(section->arch->abi, &row, &by_row) == ret &&
+			!memcmp(&by_row, &by_section, sizeof(by_row)));
+}
+
 static void require_same_step(const struct sfg_arch *arch,
 			      const struct sfg_section *section,
 			      const struct sfg_cfi *cfi, uint64_t pc)
@@ -95,6 +113,7 @@ static void require_same_step(const struct sfg_arch *arch,
 
 	REQUIRE(by_section != -EINVAL);
 	require_unmoved(section, cfi, pc);
+	require_same_row(section, cfi, pc);
 	if (by_section < 0)
 		return;
 	REQUIRE(by_section == by_cfi);
