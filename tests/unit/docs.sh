@@ -133,6 +133,11 @@ constant $threats "1,048,576 entries" userspace/run/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
 constant $threats "256 MiB are" userspace/run/ps_symbols.c \
 	'MOST_BYTES[[:space:]]+\(256L << 20\)'
+stacks=Documentation/stacks.rst
+constant $stacks "1,024 frames at most" userspace/include/sfjit-stacks.h \
+	'SFJIT_STACKS_MAX_FRAMES[[:space:]]+1024$'
+constant $stacks "up to 4,194,304 mappings" userspace/include/sfjit-stacks.h \
+	'SFJIT_STACKS_MAX_MAPPINGS[[:space:]]+\(1u << 22\)'
 
 # value NAME FILE...: of a constant that other constants of there make up.
 value() {

@@ -8,7 +8,7 @@
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 cd Documentation/man || exit 1
-pages="PR_*.2 sfjit_*.3 sfjit.7 libsframegen.7"
+pages="PR_*.2 sfjit_*.3 sfjit.7 libsframegen.7 libsfjit-stacks.7"
 
 # check NAME OUTPUT: good when there is none
 check() {

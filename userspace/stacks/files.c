@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Which file a mapping means, and whether it is still the same. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_file.h"
+#include "files.h"
+
+static int open_path(void *arg, const struct sfjit_stacks_mapping *mapping)
+{
+	/* The path is anybody's: opening a FIFO or a terminal has effects. */
+	int fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+		      O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+void files_init(struct files *files, const struct sfjit_stacks_options *options)
+{
+	memset(files, 0, sizeof(*files));
+	files->abi = options->abi;
+	files->open = options->open ? options->open : open_path;
+	files->arg = options->arg;
+	files->keep = options->keep;
+	TAILQ_INIT(&files->unused);
+}
+
+/* Tables, by what they are made from. */
+
+static int compare_tables(const void *x, const void *y)
+{
+	const struct table *a = x, *b = y;
+
+	return memcmp(&a->content, &b->content, sizeof(a->content));
+}
+
+static void drop_table(struct files *files, struct table *table)
+{
+	tdelete(table, &files->tables, compare_tables);
+	files->nr_tables--;
+	files->table_bytes -= table->bytes;
+	table_clear(table);
+	free(table);
+}
+
+static void drop_unused(struct files *files, size_t keep)
+{
+	struct table *table;
+
+	while (files->unused_bytes > keep) {
+		table = TAILQ_FIRST(&files->unused);
+		TAILQ_REMOVE(&files->unused, table, unused);
+		files->unused_bytes -= table->bytes;
+		drop_table(files, table);
+	}
+}
+
+static struct table *get_table(struct files *files, struct table *table)
+{
+	if (!table->refs++) {
+		TAILQ_REMOVE(&files->unused, table, unused);
+		files->unused_bytes -= table->bytes;
+	}
+	return table;
+}
+
+static void put_table(struct files *files, struct table *table)
+{
+	if (--table->refs)
+		return;
+	TAILQ_INSERT_TAIL(&files->unused, table, unused);
+	files->unused_bytes += table->bytes;
+	drop_unused(files, files->keep);
+}
+
+static struct table *add_table(struct files *files, struct elf *elf,
+			       const struct content *content, int *error)
+{
+	struct table *table = calloc(1, sizeof(*table));
+
+	*error = -ENOMEM;
+	if (!table)
+		return NULL;
+	*error = elf_read_table(elf, files->abi, table);
+	if (*error) {
+		free(table);
+		return NULL;
+	}
+	table->content = *content;
+	table->refs = 1;
+	table->serial = ++files->serial;
+	if (!tsearch(table, &files->tables, compare_tables)) {
+		*error = -ENOMEM;
+		table_clear(table);
+		free(table);
+		return NULL;
+	}
+	files->nr_tables++;
+	files->table_bytes += table->bytes;
+	return table;
+}
+
+static struct table *find_table(struct files *files, struct elf *elf,
+				const struct content *content, int *error)
+{
+	struct table key = { .content = *content };
+	struct table **found = tfind(&key, &files->tables, compare_tables);
+
+	return found ? get_table(files, *found) :
+		       add_table(files, elf, content, error);
+}
+
+/* Origins, by what mappings say. */
+
+static int compare_ids(const struct sfjit_stacks_mapping *a,
+		       const struct sfjit_stacks_mapping *b)
+{
+	if (a->inode != b->inode)
+		return a->inode < b->inode ? -1 : 1;
+	if (a->build_id_length != b->build_id_length)
+		return a->build_id_length - b->build_id_length;
+	return memcmp(a->build_id, b->build_id, a->build_id_length);
+}
+
+static int compare_origins(const void *x, const void *y)
+{
+	const struct origin *a = x, *b = y;
+	int order = strcmp(a->id.path, b->id.path);
+
+	return order ? order : compare_ids(&a->id, &b->id);
+}
+
+/*
+ * What the kernel calls memory that is no file, or none that anybody else can
+ * open.
+ */
+static bool is_memory(const char *path)
+{
+	static const char *const memory[] = {
+		"//", "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+		if (!strncmp(path, memory[i], strlen(memory[i])))
+			return true;
+	return path[0] != '/' && strcmp(path, "[vdso]");
+}
+
+static void forget(struct origin *origin)
+{
+	struct files *files = origin->owner;
+
+	tdelete(origin, &files->origins, compare_origins);
+	files->nr_origins--;
+	if (origin->table)
+		put_table(files, origin->table);
+	free(origin);
+}
+
+static struct origin *new_origin(struct files *files,
+				 const struct sfjit_stacks_mapping *mapping)
+{
+	size_t length = strlen(mapping->path) + 1;
+	struct origin *origin = calloc(1, sizeof(*origin) + length);
+
+	if (!origin)
+		return NULL;
+	memcpy(origin->path, mapping->path, length);
+	origin->id = *mapping;
+	origin->id.path = origin->path;
+	origin->release = forget;
+	origin->owner = files;
+	origin->kind = is_memory(mapping->path) ? ORIGIN_MEMORY : ORIGIN_FILE;
+	origin->looked = origin->kind == ORIGIN_MEMORY;
+	origin->why = SFJIT_STACKS_NO_TABLE;
+	return origin;
+}
+
+static struct origin *add_origin(struct files *files,
+				 const struct sfjit_stacks_mapping *mapping)
+{
+	struct origin *origin = new_origin(files, mapping);
+
+	if (!origin || !tsearch(origin, &files->origins, compare_origins)) {
+		free(origin);
+		return NULL;
+	}
+	files->nr_origins++;
+	return origin;
+}
+
+struct origin *files_find(struct files *files,
+			  const struct sfjit_stacks_mapping *mapping)
+{
+	struct origin key = { .id = *mapping };
+	struct origin **found = tfind(&key, &files->origins, compare_origins);
+
+	return origin_get(found ? *found : add_origin(files, mapping));
+}
+
+/* Reading. */
+
+static enum sfjit_stacks_end why(int error)
+{
+	switch (error) {
+	case -ENODATA:
+		return SFJIT_STACKS_NO_TABLE;
+	case -EINVAL:
+		return SFJIT_STACKS_DAMAGED;
+	}
+	return SFJIT_STACKS_NO_FILE;
+}
+
+/* A name leads to another file than it did when that was replaced. */
+static bool is_same(const struct sfjit_stacks_mapping *id,
+		    const struct content *content, uint64_t inode)
+{
+	if (id->build_id_length)
+		return id->build_id_length == content->length &&
+		       !memcmp(id->build_id, content->build_id,
+			       content->length);
+	return !id->inode || !inode || id->inode == inode;
+}
+
+static void look_into(struct origin *origin, struct elf *elf,
+		      struct content *content)
+{
+	uint64_t inode = content->inode;
+	int error = 0;
+
+	elf_read_build_id(elf, content);
+	if (!is_same(&origin->id, content, inode))
+		return;
+	/* With a build-id it does not matter where the file is. */
+	if (content->length)
+		content->device = content->inode = content->size =
+			content->mtime = 0;
+	origin->table = find_table(origin->owner, elf, content, &error);
+	origin->why = why(error);
+}
+
+static void look(struct origin *origin, int fd, const void *image,
+		 uint64_t length, struct content *content)
+{
+	const struct files *files = origin->owner;
+	struct elf elf;
+	int ret = elf_open(&elf, files->abi, fd, image, length);
+
+	if (ret == -EINVAL)
+		origin->why = SFJIT_STACKS_NO_TABLE;
+	if (ret)
+		return;
+	look_into(origin, &elf, content);
+	elf_close(&elf);
+}
+
+static void look_at_file(struct origin *origin, int fd)
+{
+	struct content content;
+	struct stat st;
+
+	memset(&content, 0, sizeof(content));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return;
+	content.device = st.st_dev;
+	content.inode = st.st_ino;
+	content.size = st.st_size;
+	content.mtime = st.st_mtim.tv_sec * 1000000000ULL +
+			st.st_mtim.tv_nsec;
+	look(origin, fd, NULL, st.st_size, &content);
+}
+
+/* The linker puts the section headers last. */
+static uint64_t vdso_length(const Elf64_Ehdr *header)
+{
+	return header->e_shoff + header->e_shnum * header->e_shentsize;
+}
+
+static void look_at_vdso(struct origin *origin)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct content content;
+
+	memset(&content, 0, sizeof(content));
+	if (header)
+		look(origin, -1, header, vdso_length(header), &content);
+}
+
+struct table *files_table(struct origin *origin)
+{
+	struct files *files = origin->owner;
+	int fd;
+
+	if (origin->looked)
+		return origin->table;
+	origin->looked = true;
+	origin->why = SFJIT_STACKS_NO_FILE;
+	if (!strcmp(origin->path, "[vdso]")) {
+		look_at_vdso(origin);
+		return origin->table;
+	}
+	fd = files->open(files->arg, &origin->id);
+	if (fd >= 0) {
+		look_at_file(origin, fd);
+		close(fd);
+	}
+	return origin->table;
+}
+
+void files_clear(struct files *files)
+{
+	drop_unused(files, 0);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Files that mappings name, and their tables. Two names of one content, as in
+ * containers, have one table.
+ */
+#ifndef SFJIT_STACKS_FILES_H
+#define SFJIT_STACKS_FILES_H
+
+#include <sys/queue.h>
+
+#include "origin.h"
+#include "table.h"
+
+TAILQ_HEAD(unused_tables, table);
+
+struct files {
+	unsigned int abi;
+	sfjit_stacks_open_fn open;
+	void *arg;
+	size_t keep;			/* bytes of unused tables */
+
+	void *origins;			/* tsearch() */
+	void *tables;			/* tsearch() */
+	struct unused_tables unused;	/* the oldest first */
+	size_t unused_bytes;
+	uint64_t nr_origins, nr_tables, table_bytes;
+	uint64_t serial;		/* of the last table */
+};
+
+void files_init(struct files *files, const struct sfjit_stacks_options *options);
+
+/* When no origin is left. */
+void files_clear(struct files *files);
+
+/* Counted; NULL: no memory. */
+struct origin *files_find(struct files *files,
+			  const struct sfjit_stacks_mapping *mapping);
+
+/* The table of an origin, read now if it was not; NULL: origin->why. */
+struct table *files_table(struct origin *origin);
+
+#endif /* SFJIT_STACKS_FILES_H */

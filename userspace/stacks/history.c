@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Pieces are in a treap by start and time, in which each knows the highest end
+ * below it, of addresses and of times. At each address, one piece ends in time
+ * where the next one begins.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "history.h"
+#include "origin.h"
+
+/* The tree. */
+
+static bool is_before(const struct piece *a, const struct piece *b)
+{
+	if (a->start != b->start)
+		return a->start < b->start;
+	return a->from != b->from ? a->from < b->from : a->serial < b->serial;
+}
+
+static void take_highest(struct piece *p, const struct piece *below)
+{
+	if (!below)
+		return;
+	if (below->max_end > p->max_end)
+		p->max_end = below->max_end;
+	if (below->max_until > p->max_until)
+		p->max_until = below->max_until;
+}
+
+static void update(struct piece *p)
+{
+	p->max_end = p->end;
+	p->max_until = p->until;
+	take_highest(p, p->left);
+	take_highest(p, p->right);
+}
+
+/* Those before 'at' to *left, the others to *right. */
+static void split(struct piece *tree, const struct piece *at,
+		  struct piece **left, struct piece **right)
+{
+	if (!tree) {
+		*left = NULL;
+		*right = NULL;
+	} else if (is_before(tree, at)) {
+		split(tree->right, at, &tree->right, right);
+		*left = tree;
+		update(tree);
+	} else {
+		split(tree->left, at, left, &tree->left);
+		*right = tree;
+		update(tree);
+	}
+}
+
+static struct piece *merge(struct piece *left, struct piece *right)
+{
+	if (!left || !right)
+		return left ? left : right;
+	if (left->priority > right->priority) {
+		left->right = merge(left->right, right);
+		update(left);
+		return left;
+	}
+	right->left = merge(left, right->left);
+	update(right);
+	return right;
+}
+
+static void insert_below(struct piece **tree, struct piece *p)
+{
+	if (*tree && (*tree)->priority >= p->priority) {
+		insert_below(is_before(p, *tree) ? &(*tree)->left :
+						   &(*tree)->right, p);
+		update(*tree);
+		return;
+	}
+	split(*tree, p, &p->left, &p->right);
+	*tree = p;
+	update(p);
+}
+
+static void remove_below(struct piece **tree, struct piece *p)
+{
+	if (*tree == p) {
+		*tree = merge(p->left, p->right);
+		return;
+	}
+	remove_below(is_before(p, *tree) ? &(*tree)->left : &(*tree)->right,
+		     p);
+	update(*tree);
+}
+
+/* Pieces. */
+
+static bool may_pass(const struct piece *p)
+{
+	return !p->origin || p->until != FOREVER;
+}
+
+static void insert(struct piece *p)
+{
+	struct histories *all = p->history->all;
+
+	all->changes++;
+	insert_below(&p->history->root, p);
+	if (may_pass(p)) {
+		LIST_INSERT_HEAD(&all->passing, p, passing);
+		all->nr_passing++;
+	}
+}
+
+static void leave_passing(struct piece *p)
+{
+	if (may_pass(p)) {
+		LIST_REMOVE(p, passing);
+		p->history->all->nr_passing--;
+	}
+}
+
+static void take_out(struct piece *p)
+{
+	p->history->all->changes++;
+	remove_below(&p->history->root, p);
+	leave_passing(p);
+}
+
+static void end_piece(struct piece *p, uint64_t until)
+{
+	take_out(p);
+	p->until = until;
+	insert(p);
+}
+
+static void free_piece(struct piece *p)
+{
+	p->history->all->nr--;
+	origin_put(p->origin);
+	free(p);
+}
+
+/* Whoever chooses the addresses in a file must not choose the tree's shape. */
+static uint32_t next_priority(uint64_t serial)
+{
+	serial ^= serial >> 31;
+	serial *= 0x9e3779b97f4a7c15;
+	serial ^= serial >> 29;
+	serial *= 0xbf58476d1ce4e5b9;
+	return serial >> 32;
+}
+
+static int new_piece(struct history *history, const struct paint *paint,
+		     struct piece **new)
+{
+	static _Thread_local uint64_t serial;
+	struct piece *p;
+
+	/* A file can say in a few bytes that a large process was forked. */
+	if (history->all->nr >= SFJIT_STACKS_MAX_MAPPINGS)
+		return -ENOSPC;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->start = paint->start;
+	p->end = paint->end;
+	p->from = paint->time;
+	p->until = FOREVER;
+	p->origin = origin_get(paint->origin);
+	p->base = paint->base;
+	p->history = history;
+	p->serial = ++serial;
+	p->priority = next_priority(serial);
+	history->all->nr++;
+	*new = p;
+	return 0;
+}
+
+/* Looking. */
+
+static const struct piece *find(const struct piece *p, uint64_t addr,
+				uint64_t time)
+{
+	const struct piece *found;
+
+	while (p && p->max_end > addr && p->max_until > time) {
+		found = find(p->left, addr, time);
+		if (found || p->start > addr)
+			return found;
+		if (addr < p->end && piece_is_there(p, time))
+			return p;
+		p = p->right;
+	}
+	return NULL;
+}
+
+const struct piece *history_find(const struct history *history, uint64_t addr,
+				 uint64_t time)
+{
+	const struct piece *p = find(history->root, addr, time);
+
+	return p && p->origin ? p : NULL;
+}
+
+/* Some pieces, to be changed one by one while the tree changes. */
+struct some {
+	struct piece **piece;
+	size_t nr, max;
+};
+
+static bool add(struct some *some, struct piece *p)
+{
+	size_t max = some->max ? 2 * some->max : 16;
+	struct piece **more;
+
+	if (some->nr == some->max) {
+		more = realloc(some->piece, max * sizeof(*more));
+		if (!more)
+			return false;
+		some->piece = more;
+		some->max = max;
+	}
+	some->piece[some->nr++] = p;
+	return true;
+}
+
+/* All with an address in the range that were not over by then. */
+static bool overlapping(struct piece *p, uint64_t start, uint64_t end,
+			uint64_t time, struct some *some)
+{
+	if (!p || p->max_end <= start || p->max_until <= time)
+		return true;
+	if (!overlapping(p->left, start, end, time, some))
+		return false;
+	if (p->start >= end)
+		return true;
+	if (p->end > start && p->until > time && !add(some, p))
+		return false;
+	return overlapping(p->right, start, end, time, some);
+}
+
+/* Painting. */
+
+/* The part from an address on becomes a piece of its own. */
+static int cut(struct piece *p, uint64_t addr)
+{
+	struct paint paint = {
+		addr, p->end, p->from, p->origin, p->base,
+	};
+	struct piece *rest;
+	int ret = new_piece(p->history, &paint, &rest);
+
+	if (ret)
+		return ret;
+	rest->until = p->until;
+	take_out(p);
+	p->end = addr;
+	insert(p);
+	insert(rest);
+	return 0;
+}
+
+/* No piece that matters is both inside and outside of the range any more. */
+static int cut_at_edges(struct history *history, const struct paint *paint)
+{
+	const uint64_t edge[] = { paint->start, paint->end };
+	struct some some = { 0 };
+	size_t i, j;
+	int ret = 0;
+
+	for (i = 0; i < 2 && !ret; i++) {
+		some.nr = 0;
+		if (!overlapping(history->root, edge[i], edge[i] + 1,
+				 paint->time, &some))
+			ret = -ENOMEM;
+		for (j = 0; j < some.nr && !ret; j++)
+			if (some.piece[j]->start < edge[i])
+				ret = cut(some.piece[j], edge[i]);
+	}
+	free(some.piece);
+	return ret;
+}
+
+/* What is there at the time is over; what came later is put into 'later'. */
+static bool end_those_before(struct some *inside, uint64_t time,
+			     struct some *later)
+{
+	struct piece *p;
+	size_t i;
+
+	for (i = 0; i < inside->nr; i++) {
+		p = inside->piece[i];
+		if (p->from > time) {
+			if (!add(later, p))
+				return false;
+		} else if (p->from == time) {
+			take_out(p);
+			free_piece(p);
+		} else {
+			end_piece(p, time);
+		}
+	}
+	return true;
+}
+
+static int compare_from(const void *x, const void *y)
+{
+	const struct piece *a = *(struct piece **)x, *b = *(struct piece **)y;
+
+	return a->from != b->from ? (a->from > b->from) - (a->from < b->from) :
+				    (a->serial > b->serial) -
+				    (a->serial < b->serial);
+}
+
+/*
+ * At one time pieces do not overlap. So those that came later, painted again in
+ * the order of time, end each other where they did.
+ */
+static int paint_again(struct history *history, struct some *later)
+{
+	struct paint paint;
+	struct piece *p;
+	size_t i;
+	int ret = 0;
+
+	qsort(later->piece, later->nr, sizeof(*later->piece), compare_from);
+	for (i = 0; i < later->nr; i++)
+		take_out(later->piece[i]);
+	for (i = 0; i < later->nr; i++) {
+		p = later->piece[i];
+		paint = (struct paint) {
+			p->start, p->end, p->from, p->origin, p->base,
+		};
+		if (!ret)
+			ret = history_paint(history, &paint);
+		free_piece(p);
+	}
+	return ret;
+}
+
+static int paint_inside(struct history *history, const struct paint *paint,
+			struct piece *new)
+{
+	struct some inside = { 0 }, later = { 0 };
+	int ret = -ENOMEM;
+
+	if (overlapping(history->root, paint->start, paint->end, paint->time,
+			&inside) &&
+	    end_those_before(&inside, paint->time, &later)) {
+		insert(new);
+		ret = later.nr ? paint_again(history, &later) : 0;
+	} else {
+		free_piece(new);
+	}
+	free(inside.piece);
+	free(later.piece);
+	return ret;
+}
+
+int history_paint(struct history *history, const struct paint *paint)
+{
+	struct piece *new;
+	int ret = new_piece(history, paint, &new);
+
+	if (ret)
+		return ret;
+	ret = cut_at_edges(history, paint);
+	if (ret) {
+		free_piece(new);
+		return ret;
+	}
+	return paint_inside(history, paint, new);
+}
+
+/* Whole histories. */
+
+static int copy(const struct piece *p, uint64_t time, struct history *to)
+{
+	struct paint paint;
+	int ret;
+
+	if (!p)
+		return 0;
+	ret = copy(p->left, time, to);
+	paint = (struct paint) {
+		p->start, p->end, p->from, p->origin, p->base,
+	};
+	if (!ret && piece_is_there(p, time))
+		ret = history_paint(to, &paint);
+	return ret ? ret : copy(p->right, time, to);
+}
+
+int history_copy(const struct history *history, uint64_t time,
+		 struct history *to)
+{
+	return copy(history->root, time, to);
+}
+
+int history_move(struct history *history, uint64_t time, struct history *to)
+{
+	struct some all = { 0 }, later = { 0 };
+	int ret = -ENOMEM;
+	size_t i;
+
+	if (overlapping(history->root, 0, UINT64_MAX, time, &all)) {
+		ret = 0;
+		for (i = 0; i < all.nr && !ret; i++)
+			if (all.piece[i]->from >= time &&
+			    !add(&later, all.piece[i]))
+				ret = -ENOMEM;
+	}
+	if (!ret && later.nr)
+		ret = paint_again(to, &later);
+	free(all.piece);
+	free(later.piece);
+	return ret;
+}
+
+static void clear(struct piece *p)
+{
+	if (!p)
+		return;
+	clear(p->left);
+	clear(p->right);
+	leave_passing(p);
+	p->history->all->changes++;
+	free_piece(p);
+}
+
+void history_clear(struct history *history)
+{
+	clear(history->root);
+	history->root = NULL;
+}
+
+void history_settle(struct histories *all, uint64_t time)
+{
+	struct piece *p, *next;
+
+	for (p = LIST_FIRST(&all->passing); p; p = next) {
+		next = LIST_NEXT(p, passing);
+		if (p->until <= time || (!p->origin && p->from <= time)) {
+			take_out(p);
+			free_piece(p);
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Tables, wherever their call frame information is from. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+void table_clear(struct table *table)
+{
+	sfg_close_cfi(table->cfi);
+	free(table->data);
+	table->cfi = NULL;
+	table->data = NULL;
+}
+
+int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
+		    struct table *table)
+{
+	struct sfg_input in = { .abi = abi, .flags = SFG_INPUT_ADDENDS };
+	int ret;
+
+	table->data = malloc(code->table_length + 1);
+	if (!table->data)
+		return -ENOMEM;
+	memcpy(table->data, code->table, code->table_length);
+	in.cfi = (struct sfg_image) {
+		table->data, code->table_length, code->table_address,
+	};
+	ret = sfg_open_cfi(&in, &table->cfi, NULL);
+	if (ret) {
+		table_clear(table);
+		return ret == -ENOMEM ? ret : -EINVAL;
+	}
+	table->bytes = sizeof(*table) + code->table_length +
+		       sfg_cfi_memory(table->cfi);
+	return 0;
+}
+
+/*
+ * A mapping may begin before the segment does: both are rounded to pages, and
+ * the last page of one segment is often the first of the next.
+ */
+bool table_address(const struct table *table, uint64_t offset, uint64_t *addr)
+{
+	const struct segment *s;
+
+	for (s = table->segments; s < table->segments + table->nr_segments; s++)
+		if (offset - s->offset < s->length) {
+			*addr = s->addr + (offset - s->offset);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The call frame information of one file, or of a piece of generated code.
+ */
+#ifndef SFJIT_STACKS_TABLE_H
+#define SFJIT_STACKS_TABLE_H
+
+#include <sys/queue.h>
+
+#include <sfjit-stacks.h>
+#include <sframegen.h>
+
+#define TABLE_MAX_SEGMENTS	8
+
+/* Bytes of a file that are loaded as code, and their link-time address. */
+struct segment {
+	uint64_t offset, length;
+	uint64_t addr;
+};
+
+/* What is the same in two files only if their tables are. */
+struct content {
+	uint8_t length;			/* of the build-id; 0: none */
+	uint8_t build_id[SFJIT_STACKS_BUILD_ID_MAX];
+	uint64_t device, inode, size, mtime;	/* without one */
+};
+
+struct table {
+	uint64_t serial;		/* never used again */
+	struct sfg_cfi *cfi;
+	void *data;			/* that it refers to */
+	size_t bytes;			/* of memory */
+	struct segment segments[TABLE_MAX_SEGMENTS];
+	unsigned int nr_segments;
+
+	/* of files.c */
+	unsigned int refs;
+	struct content content;
+	TAILQ_ENTRY(table) unused;
+};
+
+/* Generated code has link-time addresses that are those of the process. */
+int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
+		    struct table *table);
+
+/* What code_read_table() or elf_read_table() has put into it. */
+void table_clear(struct table *table);
+
+/* Whether the file loads this offset as code, and at which address. */
+bool table_address(const struct table *table, uint64_t offset, uint64_t *addr);
+
+#endif /* SFJIT_STACKS_TABLE_H */

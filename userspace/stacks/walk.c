@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files.h"
+#include "walk.h"
+
+#define NO_REGISTER	0xff
+
+/* What was found out, by a hash: a later one takes the place. */
+#define NR_ROWS		(1u << 14)
+#define NR_PLACES	(1u << 12)
+
+struct known_row {
+	uint64_t table;			/* its serial; 0: empty */
+	uint64_t addr;
+	int error;			/* there is none: of sfg_find_cfi_row() */
+	struct sfjit_row row;
+};
+
+/* The piece that is at an address, unless there were changes. */
+struct known_place {
+	const struct process *process;
+	uint64_t addr, changes;
+	const struct piece *piece;
+};
+
+static size_t hash(uint64_t a, uint64_t b, size_t nr)
+{
+	return ((a ^ b << 32) * 0x9e3779b97f4a7c15 >> 40) & (nr - 1);
+}
+
+/* Registers. */
+
+int walk_init(struct walk *walk, unsigned int abi)
+{
+	unsigned int reg;
+	int bit;
+
+	memset(walk, 0, sizeof(*walk));
+	memset(walk->register_of, NO_REGISTER, sizeof(walk->register_of));
+	walk->abi = abi;
+	walk->pc_bit = sfg_perf_pc(abi);
+	if (walk->pc_bit < 0)
+		return walk->pc_bit;
+	for (reg = 0; reg < 32; reg++) {
+		bit = sfg_perf_register(abi, reg);
+		if (bit >= 0)
+			walk->register_of[bit] = reg;
+	}
+	walk->sp = sfg_stack_pointer(abi);
+	walk->fp = sfg_frame_pointer(abi);
+	walk->rows = calloc(NR_ROWS, sizeof(*walk->rows));
+	walk->places = calloc(NR_PLACES, sizeof(*walk->places));
+	if (walk->rows && walk->places)
+		return 0;
+	walk_clear(walk);
+	return -ENOMEM;
+}
+
+void walk_clear(struct walk *walk)
+{
+	free(walk->rows);
+	free(walk->places);
+}
+
+uint64_t walk_registers(const struct walk *walk)
+{
+	uint64_t mask = 1ULL << walk->pc_bit;
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++)
+		if (walk->register_of[bit] != NO_REGISTER)
+			mask |= 1ULL << bit;
+	return mask;
+}
+
+static bool has_register(const struct sfg_frame *frame, unsigned int reg)
+{
+	return frame->known >> reg & 1;
+}
+
+static int read_registers(const struct walk *walk,
+			  const struct sfjit_stacks_sample *sample,
+			  struct sfg_frame *frame)
+{
+	const uint64_t *value = sample->registers;
+	bool has_pc = false;
+	uint8_t reg;
+	int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		if (!(sample->mask >> bit & 1))
+			continue;
+		if (bit == walk->pc_bit) {
+			frame->pc = *value;
+			has_pc = true;
+		}
+		reg = walk->register_of[bit];
+		if (reg != NO_REGISTER) {
+			frame->reg[reg] = *value;
+			frame->known |= 1u << reg;
+		}
+		value++;
+	}
+	return has_pc && has_register(frame, walk->sp) ? 0 : -EINVAL;
+}
+
+/* The copy of the stack. */
+
+static bool read_stack(void *arg, uint64_t addr, uint64_t *word)
+{
+	struct walk *walk = arg;
+	uint64_t offset = addr - walk->stack_start;
+
+	/* The whole word is in the copy. */
+	if (offset < walk->stack_length &&
+	    walk->stack_length - offset >= sizeof(*word)) {
+		memcpy(word, walk->stack + offset, sizeof(*word));
+		return true;
+	}
+	walk->missed = addr;
+	walk->has_missed = true;
+	return false;
+}
+
+/* Below the stack pointer there is nothing that a frame could have saved. */
+static enum sfjit_stacks_end why_missed(const struct walk *walk)
+{
+	return walk->missed >= walk->stack_start ? SFJIT_STACKS_TRUNCATED :
+						   SFJIT_STACKS_DAMAGED;
+}
+
+static enum sfjit_stacks_end why(const struct walk *walk, int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return SFJIT_STACKS_NO_RULE;
+	case -ENOTSUP:
+		return SFJIT_STACKS_NOT_SUPPORTED;
+	case -E2BIG:
+		return SFJIT_STACKS_LIMIT;
+	case -EINVAL:
+		return SFJIT_STACKS_DAMAGED;
+	}
+	if (walk->has_missed)
+		return why_missed(walk);
+	return SFJIT_STACKS_NO_REGISTER;
+}
+
+/* Steps. */
+
+static struct known_row *find_row(struct walk *walk, const struct table *table,
+				  uint64_t addr, uint64_t *budget)
+{
+	struct known_row *known;
+
+	known = &walk->rows[hash(addr, table->serial, NR_ROWS)];
+	if (known->table == table->serial && known->addr == addr)
+		return known;
+	known->error = sfg_find_cfi_row(table->cfi, addr, budget, &known->row);
+	/* what is left of a budget is not a property of the address */
+	known->table = known->error == -E2BIG ? 0 : table->serial;
+	known->addr = addr;
+	return known;
+}
+
+/*
+ * A row does not tell the caller's other registers. Where they turn out to be
+ * needed, 'full' finds them all.
+ */
+static int step_by_table(struct walk *walk, const struct table *table,
+			 uint64_t bias, bool full, struct sfg_frame *frame)
+{
+	uint64_t addr = frame->pc - frame->called - bias;
+	struct known_row *known;
+
+	if (!full) {
+		known = find_row(walk, table, addr, &frame->budget);
+		if (!known->error)
+			return sfg_step_row(walk->abi, &known->row, frame);
+	}
+	return sfg_step_cfi(table->cfi, bias, frame);
+}
+
+/*
+ * The frame of a function that keeps frame pointers: the caller's, and above it
+ * the return address. It is on the stack, above the stack pointer.
+ */
+static enum sfjit_stacks_end step_by_fp(struct walk *walk,
+					struct sfg_frame *frame)
+{
+	uint64_t fp = frame->reg[walk->fp], caller, ra;
+
+	if (!has_register(frame, walk->fp))
+		return SFJIT_STACKS_NO_REGISTER;
+	if (fp < frame->reg[walk->sp] || fp % 8)
+		return SFJIT_STACKS_DAMAGED;
+	if (!read_stack(walk, fp, &caller) || !read_stack(walk, fp + 8, &ra))
+		return why_missed(walk);
+	frame->known = 1u << walk->fp | 1u << walk->sp;
+	frame->reg[walk->fp] = caller;
+	frame->reg[walk->sp] = fp + 16;
+	frame->pc = ra;
+	frame->called = true;
+	return SFJIT_STACKS_STOPPED;
+}
+
+static enum sfjit_stacks_end step_by_origin(struct walk *walk,
+					    const struct piece *p, bool full,
+					    struct sfg_frame *frame)
+{
+	uint64_t ip = frame->pc - frame->called, addr = ip;
+	struct table *table = p->origin->table;
+	int ret;
+
+	if (p->origin->kind == ORIGIN_FILE) {
+		table = files_table(p->origin);
+		if (!table)
+			return p->origin->why;
+		if (!table_address(table, ip - p->base, &addr))
+			return SFJIT_STACKS_NO_RULE;
+	} else if (!table) {
+		return p->origin->why;
+	}
+	walk->has_missed = false;
+	ret = step_by_table(walk, table, ip - addr, full, frame);
+	if (!ret)
+		return SFJIT_STACKS_STOPPED;
+	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why(walk, ret);
+}
+
+/*
+ * Pieces of one layer are apart. So what is there at one time is there as long
+ * as the piece is, unless another layer may lie above it.
+ */
+static bool holds(const struct walk *walk, const struct known_place *known,
+		  uint64_t addr)
+{
+	const struct process *process = walk->process;
+
+	return known->process == process && known->addr == addr &&
+	       known->changes == process->layers[0].all->changes &&
+	       piece_is_there(known->piece, walk->time) &&
+	       (known->piece->history == &process->layers[PROCESS_CODE] ||
+		!process->layers[PROCESS_CODE].root);
+}
+
+static const struct piece *find_piece(struct walk *walk, uint64_t addr)
+{
+	const struct process *process = walk->process;
+	struct known_place *known;
+	const struct piece *p;
+
+	known = &walk->places[hash(addr, (uintptr_t)process, NR_PLACES)];
+	if (holds(walk, known, addr))
+		return known->piece;
+	p = process_piece(process, addr, walk->time);
+	if (p)
+		*known = (struct known_place) {
+			process, addr, process->layers[0].all->changes, p,
+		};
+	return p;
+}
+
+/* Generated code that nobody has described mostly keeps frame pointers. */
+static bool keeps_fp(const struct origin *origin)
+{
+	return origin->kind == ORIGIN_MEMORY || origin->frame_pointer;
+}
+
+/* SFJIT_STACKS_STOPPED: not yet, there is a caller. */
+static enum sfjit_stacks_end step(struct walk *walk, bool full,
+				  struct sfg_frame *frame, unsigned int *flags)
+{
+	const struct piece *p;
+
+	p = find_piece(walk, frame->pc - frame->called);
+	*flags = 0;
+	if (!p)
+		return SFJIT_STACKS_NO_MAPPING;
+	if (!keeps_fp(p->origin))
+		return step_by_origin(walk, p, full, frame);
+	*flags = SFJIT_STACKS_BY_FRAME_POINTER;
+	return step_by_fp(walk, frame);
+}
+
+/*
+ * Stacks grow down: but for a signal handler, which may have one of its own, the
+ * caller's is not below.
+ */
+static bool goes_down(const struct walk *walk, const struct sfg_frame *frame,
+		      uint64_t sp)
+{
+	return frame->called && has_register(frame, walk->sp) &&
+	       frame->reg[walk->sp] < sp;
+}
+
+static void add_frame(struct walk *walk, const struct sfg_frame *frame,
+		      unsigned int flags)
+{
+	if (walk->nr && !frame->called)
+		flags |= SFJIT_STACKS_AFTER_SIGNAL;
+	walk->frames[walk->nr++] = (struct sfjit_stacks_frame) {
+		.ip = frame->pc, .flags = flags,
+	};
+}
+
+static enum sfjit_stacks_end walk_frames(struct walk *walk, bool full,
+					 struct sfg_frame *frame)
+{
+	enum sfjit_stacks_end end;
+	unsigned int flags = 0;
+	uint64_t sp;
+
+	walk->nr = 0;
+	while (walk->nr < SFJIT_STACKS_MAX_FRAMES) {
+		add_frame(walk, frame, flags);
+		sp = frame->reg[walk->sp];
+		end = step(walk, full, frame, &flags);
+		if (end != SFJIT_STACKS_STOPPED)
+			return end;
+		if (goes_down(walk, frame, sp))
+			return SFJIT_STACKS_DAMAGED;
+		/* what starts a thread may push this for its caller */
+		if (!frame->pc)
+			return SFJIT_STACKS_OUTERMOST;
+	}
+	return SFJIT_STACKS_LIMIT;
+}
+
+int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
+		const struct sfjit_stacks_sample *sample)
+{
+	struct sfg_frame start = {
+		.budget = SFG_FRAME_BUDGET, .read = read_stack, .arg = walk,
+	};
+	struct sfg_frame frame;
+	int ret = read_registers(walk, sample, &start);
+
+	if (ret)
+		return ret;
+	walk->process = process;
+	walk->time = time;
+	walk->stack = sample->stack;
+	walk->stack_start = start.reg[walk->sp];
+	walk->stack_length = sample->stack_length;
+	frame = start;
+	walk->end = SFJIT_STACKS_NO_MAPPING;
+	if (process)
+		walk->end = walk_frames(walk, false, &frame);
+	else
+		add_frame((walk->nr = 0, walk), &frame, 0);
+	if (walk->end == SFJIT_STACKS_NO_REGISTER) {
+		frame = start;
+		walk->end = walk_frames(walk, true, &frame);
+	}
+	return 0;
+}
