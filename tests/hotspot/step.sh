@@ -22,7 +22,7 @@ stepped() {
 	shift
 	"$O/tests/hotspot/step" "$(realpath "$O/tests/hotspot/record.so")" 0.3 \
 		8 30000 java \
-		"-agentpath:$(realpath "$O/lib/libsfjit-hotspot.so")" \
+		"-agentpath:$(realpath "$O/lib/sfjit/libsfjit-hotspot.so")" \
 		-cp "$classes" "$@" >"$tmp/out" 2>&1
 	is "$name: wrong rows" "" "$(grep '^wrong ' "$tmp/out")"
 	like "$name: right rows" "steps [1-9]*: right [1-9][0-9]*, wrong 0,*" \

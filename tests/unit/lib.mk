@@ -45,7 +45,7 @@ $(O)/tests/unit/lib-atfork-shared: tests/unit/lib-atfork.c \
 		-Wl,-rpath,$(abspath $(O)/lib)
 
 $(O)/tests/unit/lib-cover: tests/unit/lib-cover.c $(lib_test) \
-		$(O)/lib/libsfjit.so | $(O)/lib/libsfjit-preload.so
+		$(O)/lib/libsfjit.so | $(O)/lib/sfjit/libsfjit-preload.so
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -o $@ \
 		$(filter %.c %.so,$^) -Wl,-rpath,'$$ORIGIN/../../lib'

@@ -110,18 +110,18 @@ mend: install it, in a path without space, colon and dollar"
 installed=$sfjit
 mkdir "$tmp/bare" "$tmp/a b"
 for copy in bare "a b"; do
-	mkdir "$tmp/$copy/bin" "$tmp/$copy/lib"
+	mkdir -p "$tmp/$copy/bin" "$tmp/$copy/lib/sfjit"
 	cp "$installed" "$tmp/$copy/bin"
 done
 sfjit=$tmp/bare/bin/sfjit
-missing=$tmp/bare/bin/../lib/$(basename "$preload")
+missing=$tmp/bare/bin/../lib/sfjit/$(basename "$preload")
 finds "no module" module 2 \
 	"broken module $missing: No such file or directory
 $of_module"
 sfjit="$tmp/a b/bin/sfjit"
-cp "$preload" "$tmp/a b/lib"
+cp "$preload" "$tmp/a b/lib/sfjit"
 finds "a module in a path with a space" module 2 \
-	"broken module $tmp/a b/lib/$(basename "$preload"): Invalid argument
+	"broken module $tmp/a b/lib/sfjit/$(basename "$preload"): Invalid argument
 $of_module"
 sfjit=$installed
 
@@ -172,8 +172,8 @@ mend: rm $tables/*.sframe" \
 		"limited cache $tables: Read-only file system
 $of_cache" unshare -m "$tmp/mounted" ro "$tables"
 	sfjit=$tmp/bare/bin/sfjit
-	cp "$preload" "$tmp/bare/lib"
-	module=$tmp/bare/lib/$(basename "$preload")
+	cp "$preload" "$tmp/bare/lib/sfjit"
+	module=$tmp/bare/lib/sfjit/$(basename "$preload")
 	noexec="$tmp/mounted noexec $tmp/bare/lib"
 	# shellcheck disable=SC2086 # words
 	finds "a file system without programs" module 2 \

@@ -10,7 +10,7 @@
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 
-agent="'-agentpath:$(realpath "$O/lib/libsfjit-hotspot.so")'"
+agent="'-agentpath:$(realpath "$O/lib/sfjit/libsfjit-hotspot.so")'"
 
 # options WHAT RUN...: JAVA_TOOL_OPTIONS of a program
 options() {

@@ -3,7 +3,7 @@
 #
 # The agent for HotSpot. No JDK is needed to build it.
 
-HOTSPOT := $(O)/lib/libsfjit-hotspot.so
+HOTSPOT := $(O)/lib/sfjit/libsfjit-hotspot.so
 HOTSPOT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/hotspot/*.c))
 FLOW_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard arch/x86_64/flow/*.c))
 FLOW_H := $(wildcard arch/bare.h arch/x86_64/flow/*.h)
@@ -25,7 +25,7 @@ $(HOTSPOT): $(HOTSPOT_OBJ) $(FLOW_OBJ) $(O)/lib/libsfjit.a
 install: install-hotspot
 
 install-hotspot: $(HOTSPOT)
-	install -d $(DESTDIR)$(PREFIX)/lib
-	install -m 755 $(HOTSPOT) $(DESTDIR)$(PREFIX)/lib
+	install -d $(DESTDIR)$(PREFIX)/lib/sfjit
+	install -m 755 $(HOTSPOT) $(DESTDIR)$(PREFIX)/lib/sfjit
 
 .PHONY: install-hotspot

@@ -1192,10 +1192,10 @@ int sfjit_epoch_stat(const struct sfjit_epoch *epoch,
  * Generated code is only a part of a stack: most programs and libraries have no
  * frame pointers either. This does from inside what `sfjit run' does, and does
  * nothing again under `sfjit run'. It loads the module of that command,
- * libsfjit-preload.so, from beside this library, from ../lib beside it, or from
- * where ld.so looks. The module makes a table of each .eh_frame, or takes it
- * from the cache in ~/.cache/sfjit, and stays loaded. SFJIT_VERBOSE and
- * SFJIT_LOG of sfjit(1) hold.
+ * libsfjit-preload.so, from beside this library, from sfjit, ../sfjit or
+ * ../lib/sfjit there, or from where ld.so looks. The module makes a table of
+ * each .eh_frame, or takes it from the cache in ~/.cache/sfjit, and stays
+ * loaded. SFJIT_VERBOSE and SFJIT_LOG of sfjit(1) hold.
  *
  * Libraries that dlopen() brings later are registered before any of their code
  * runs if this is called while the process has one thread, best first in

@@ -47,14 +47,17 @@ static void *load_near(const char *below)
 	return n > 0 && (size_t)n < sizeof(path) ? load(path, 0) : NULL;
 }
 
+/* LIBDIR may be below the lib of the prefix, or the program beside that. */
 static void *find_module(void)
 {
+	static const char * const below[] = {
+		"", "/sfjit", "/../sfjit", "/../lib/sfjit",
+	};
 	void *module = load(MODULE, RTLD_NOLOAD);
+	size_t i;
 
-	if (!module)
-		module = load_near("");
-	if (!module)
-		module = load_near("/../lib");
+	for (i = 0; !module && i < sizeof(below) / sizeof(*below); i++)
+		module = load_near(below[i]);
 	return module ? module : load(MODULE, 0);
 }
 

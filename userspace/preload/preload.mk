@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-PRELOAD := $(O)/lib/libsfjit-preload.so
+PRELOAD := $(O)/lib/sfjit/libsfjit-preload.so
 PRELOAD_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/preload/*.c))
 PRELOAD_PRCTL := $(O)/obj/userspace/libsfjit/register.o
 PRELOAD_BARE := arch/bare.c $(wildcard $(addprefix arch/$(ARCH)/flow/, bare.c \

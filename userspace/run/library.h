@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 /* From our directory. */
-#define LIBRARY_PRELOAD		"../lib/libsfjit-preload.so"
-#define LIBRARY_HOTSPOT		"../lib/libsfjit-hotspot.so"
+#define LIBRARY_PRELOAD		"../lib/sfjit/libsfjit-preload.so"
+#define LIBRARY_HOTSPOT		"../lib/sfjit/libsfjit-hotspot.so"
 
 /* Returns 0, or -errno; then the path is that of what could not be found. */
 int library_find(const char *name, char path[PATH_MAX]);

@@ -21,14 +21,15 @@ $(SFJIT): $(SFJIT_OBJ) $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsfra
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -o $@ $^
 
-# sfjit finds the module in ../lib of its own directory, whatever LIBDIR is.
+# sfjit finds the module in ../lib/sfjit of its own directory, whatever LIBDIR is.
 install: install-sfjit
 
-install-sfjit: $(SFJIT) $(O)/lib/libsfjit-preload.so
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/sfjit \
 		$(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(SFJIT) $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(O)/lib/libsfjit-preload.so $(DESTDIR)$(PREFIX)/lib
+	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
+		$(DESTDIR)$(PREFIX)/lib/sfjit
 	install -m 644 Documentation/man/sfjit.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
 

@@ -6,7 +6,7 @@
 # own cache. "register" makes the module do all of its work on any kernel.
 
 sfjit=$O/bin/sfjit
-preload=$O/lib/libsfjit-preload.so
+preload=$O/lib/sfjit/libsfjit-preload.so
 run=$O/tests/run
 
 unset LD_PRELOAD SFJIT_VERBOSE SFJIT_LOG
