@@ -32,7 +32,7 @@ $(O)/lib/libsframegen.a: $(SFG_LIB_OBJS)
 
 $(O)/bin/sframegen: $(SFG_CMD_OBJS) $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^ -lelf
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lelf
 
 install: install-libsframegen
 

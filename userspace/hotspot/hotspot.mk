@@ -19,7 +19,7 @@ $(HOTSPOT_OBJ) $(FLOW_OBJ): $(O)/obj/%.o: %.c $(FLOW_H) $(SFG_PUBLIC_H) \
 # Its copy of the library is its own, whatever the program is linked with.
 $(HOTSPOT): $(HOTSPOT_OBJ) $(FLOW_OBJ) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) -pthread -Wl,-z,defs -Wl,-z,now \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,defs -Wl,-z,now \
 		-Wl,--exclude-libs,ALL -Wl,-soname,$(@F) -o $@ $^
 
 install: install-hotspot

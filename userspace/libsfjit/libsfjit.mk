@@ -42,7 +42,7 @@ $(O)/lib/libsfjit.a: $(LIBSFJIT_DIR).o
 
 $(LIBSFJIT_SO): $(LIBSFJIT_DIR).o userspace/libsfjit/libsfjit.map
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -pthread -Wl,-z,defs -Wl,-Bsymbolic \
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -Wl,-z,defs -Wl,-Bsymbolic \
 		-Wl,-z,relro,-z,now \
 		-Wl,-soname,libsfjit.so.$(SFJIT_MAJOR) \
 		-Wl,--version-script=userspace/libsfjit/libsfjit.map \

@@ -40,7 +40,7 @@ $(O)/obj/userspace/preload/cache.o: $(O)/gen/cache-tag.h
 $(PRELOAD): $(PRELOAD_OBJ) $(PRELOAD_FLOW) $(CODE_OBJ) $(PRELOAD_PRCTL) $(O)/lib/libsframegen.a \
 		userspace/preload/preload.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,--build-id \
 		-Wl,-soname,$(@F) \
 		-Wl,--version-script=userspace/preload/preload.map \
 		-o $@ $(PRELOAD_OBJ) $(PRELOAD_FLOW) $(CODE_OBJ) \

@@ -19,7 +19,7 @@ $(PYTHON_OBJ): $(O)/obj/%.o: %.c userspace/python/evaluator.h \
 
 $(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) -pthread -Wl,--exclude-libs,ALL \
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,--exclude-libs,ALL \
 		-Wl,-z,now -Wl,--build-id -o $@ $^
 
 $(PYTHON_PY): $(PYTHON_DIR)/%: userspace/python/sfjit/%

@@ -19,7 +19,7 @@ $(O)/obj/userspace/run/doctor_samples.o: SF_CFLAGS += \
 
 $(SFJIT): $(SFJIT_OBJ) $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $^
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 # sfjit finds the module in ../lib/sfjit of its own directory, whatever LIBDIR is.
 install: install-sfjit

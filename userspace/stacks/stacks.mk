@@ -26,7 +26,7 @@ $(O)/lib/$(stacks_name).a: $(STACKS_DIR).o
 
 $(STACKS_SO): $(STACKS_DIR).o userspace/stacks/$(stacks_name).map
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -shared -Wl,-z,defs -Wl,-Bsymbolic \
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-Bsymbolic \
 		-Wl,-z,relro,-z,now \
 		-Wl,-soname,$(stacks_name).so.$(SFJIT_MAJOR) \
 		-Wl,--version-script=userspace/stacks/$(stacks_name).map \
