@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest, as root: installs the packages of build/tests/packages, uses them,
+# and looks for what is left when they are removed.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+packages=$O/tests/packages
+# Not those of this tree, which the guest has in its path.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+unset PYTHONPATH LD_LIBRARY_PATH
+names="libsfjit0 libsfjit-dev libsfjit-stacks0 sfjit-tools python3-sfjit"
+
+# What dpkg and ld.so keep of their own work has the same names before.
+listing() {
+	find / -xdev \( -path "$top" -o -path /proc -o -path /tmp -o -path /root \) \
+		-prune -o -print | grep -v -e '^/var/lib/dpkg/info/format$' \
+		-e '^/var/lib/dpkg/.*-old$' -e '^/var/cache/ldconfig' \
+		-e '^/var/log/dpkg.log$' | sort
+}
+listing >"$tmp/before"
+works "installed" dpkg --install "$packages"/*.deb
+like "the library is found by its name" "*libsfjit.so.0 *" "$(ldconfig -p)"
+works "the commands are in PATH" test "$(command -v sfjit)" = /usr/bin/sfjit
+export XDG_CACHE_HOME="$tmp/cache"
+mkdir -m 700 "$XDG_CACHE_HOME"
+sfjit doctor >"$tmp/doctor"
+is "sfjit doctor: status" 0 $?
+is "sfjit doctor: module" "ok module /usr/lib/sfjit/libsfjit-preload.so" \
+	"$(sed -n '/ module /{s/  */ /g;p;}' "$tmp/doctor")"
+is "a program with the library" 41 "$("$packages/hello")"
+
+# record COMMAND...: under perf; the stacks as lines, first function last
+record() {
+	perf record -q -e cpu-clock -F 997 --call-graph=fp \
+		-o "$tmp/perf.data" -- "$@" >"$tmp/said" 2>&1 || return
+	perf script -i "$tmp/perf.data" --no-inline -F comm,ip,sym 2>/dev/null |
+		awk -v RS= '/python3/ { gsub(/\n\t */, " "); print }' >"$tmp/stacks"
+}
+work='def deep(n):
+    return sum(range(20000)) if n == 0 else deep(n - 1)
+for i in range(100):
+    deep(20)'
+
+# complete: whether there are stacks, and 95 % of those of running Python code end
+# in _start. Others are of the start of the program, before it has tables.
+complete() {
+	awk '/_PyEval_EvalFrameDefault|_PyEval_Vector/ { all++; n += / _start *$/ }
+		END { print n " of " all; exit !all || n < all * 0.95 }' \
+		"$tmp/stacks"
+}
+record python3 -c "$work"
+is "without sfjit no stack is complete" 0 "$(grep -c ' _start *$' \
+	"$tmp/stacks")"
+# Without it there are samples of making the tables.
+works "tables are in the cache" sfjit run -- python3 -c "import sfjit"
+works "profiled under sfjit run" record sfjit run -- python3 -c "$work"
+works "under sfjit run stacks are complete" complete
+works "profiled with names" record sfjit run -- python3 -m sfjit -c "$work"
+like "functions have names, each called by itself" "[1-9]*" "$(grep -c \
+	'py::deep:[^ ]* .*py::deep:.* py::<module>:.* _start *$' "$tmp/stacks")"
+works "sframegen" sframegen --elf /usr/bin/python3 -o "$tmp/table"
+works "sframegen: a table" test -s "$tmp/table"
+
+# shellcheck disable=SC2086 # a list
+works "removed" dpkg --remove $names
+# shellcheck disable=SC2086
+works "purged" dpkg --purge $names
+listing >"$tmp/after"
+same "nothing is left behind" "$tmp/before" "$tmp/after"
+is "dpkg knows nothing of them" "" "$(dpkg-query -W -f '${Package}\n' |
+	grep sfjit)"
+finish
