@@ -166,7 +166,7 @@ if unshare -m true 2>/dev/null; then
 	finds "a small cache" cache 2 \
 		"limited cache $tables has 0 tables, and room for 1 MiB
 new tables may not fit, and are not kept
-mend: rm $tables/*.sframe" \
+mend: sfjit cache --clean --mib=100" \
 		unshare -m "$tmp/mounted" size=1m "$tables"
 	finds "a cache that is read-only" cache 2 \
 		"limited cache $tables: Read-only file system

@@ -21,6 +21,7 @@ fi
 	"$sfjit" run --help
 	"$sfjit" ps --help
 	"$sfjit" doctor --help
+	"$sfjit" cache --help
 } | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$tmp/options"
 sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 	grep -oE -- '--[a-z]+' | sort -u >"$tmp/documented"

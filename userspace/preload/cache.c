@@ -8,10 +8,8 @@
 
 #include "cache.h"
 #include "cache-tag.h"
-#include "cache_dir.h"
 #include "sum.h"
 #include "sys.h"
-#include "text.h"
 
 #define TABLE_MAX	(1UL << 30)
 
@@ -32,13 +30,15 @@ struct trailer {
 
 static const char magic[8] = "sfjittab";
 
-/* While modules are looked at: its directory; and what this boot is called. */
-static int tables = -ENOENT;
+/* While modules are looked at: the directories; and what this boot is called. */
+static int tables[] = { [CACHE_OWN] = -ENOENT, [CACHE_SYSTEM] = -ENOENT };
 static char boot[36];
 static bool knows_boot;
 
-static void put_name(struct text *t, const struct image *image,
-		     bool addends)
+/* Where new tables go. */
+static enum cache target = CACHE_OWN;
+
+void cache_name(struct text *t, const struct image *image, bool addends)
 {
 	size_t i;
 
@@ -76,26 +76,35 @@ static uint64_t sum_trailer(uint64_t sum, const struct trailer *t)
  * Whoever writes to a file changes its time of modification, but for the one
  * who sets it: complete files have a part of the sum in it. A machine that
  * stops may lose what was written before that, so the sum is also that of the
- * boot in which the file was looked at.
+ * boot in which the file was looked at. One of the system is on the disk before
+ * it has its name: most who read it could not set its time again.
  */
-static long seal_of(const struct trailer *t)
+static long seal_of(const struct trailer *t, enum cache cache)
 {
-	return sum_bytes(t->sum, boot, sizeof(boot)) % 1000000000;
+	size_t length = cache == CACHE_OWN ? sizeof(boot) : 0;
+
+	return sum_bytes(t->sum, boot, length) % 1000000000;
 }
 
-static bool is_sealed(const struct stat *st, const struct trailer *t)
+static bool can_seal(enum cache cache)
 {
-	return knows_boot && st->st_mtim.tv_nsec == seal_of(t);
+	return cache == CACHE_SYSTEM || knows_boot;
 }
 
-static void seal(int fd, const struct trailer *t)
+static bool is_sealed(const struct stat *st, const struct trailer *t,
+		      enum cache cache)
+{
+	return can_seal(cache) && st->st_mtim.tv_nsec == seal_of(t, cache);
+}
+
+static void seal(int fd, const struct trailer *t, enum cache cache)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 
-	if (!knows_boot)
+	if (!can_seal(cache))
 		return;
 	SYS(SYS_clock_gettime, CLOCK_REALTIME, &times[1]);
-	times[1].tv_nsec = seal_of(t);
+	times[1].tv_nsec = seal_of(t, cache);
 	SYS(SYS_utimensat, fd, NULL, times, 0);
 }
 
@@ -116,8 +125,9 @@ static bool is_whole(int fd, const struct trailer *t)
 	return sum_trailer(sum, t) == t->sum;
 }
 
-static int check_file(int fd, const struct stat *st, const struct image *image,
-		      bool addends, struct trailer *t)
+static int check_file(int fd, enum cache cache, const struct stat *st,
+		      const struct image *image, bool addends,
+		      struct trailer *t)
 {
 	struct trailer want;
 	uint64_t length;
@@ -138,12 +148,12 @@ static int check_file(int fd, const struct stat *st, const struct image *image,
 	/* Not cut off, and not longer than it was. */
 	if (t->section_length != length || t->nr_windows > TABLE_MAX_WINDOWS)
 		return -EINVAL;
-	if (is_sealed(st, t))
+	if (is_sealed(st, t, cache))
 		return 0;
 	/* Written completely, and not changed since. */
 	if (!is_whole(fd, t))
 		return -EINVAL;
-	seal(fd, t);
+	seal(fd, t, cache);
 	return 0;
 }
 
@@ -159,23 +169,24 @@ static int use_file(struct table *table, int fd, const struct trailer *t)
 	}
 	if (ret)
 		table_free(table);
+	table->in_cache = !ret;
 	table->rows = t->rows;
 	table->nr_windows = t->nr_windows;
 	memcpy(table->windows, t->windows, sizeof(table->windows));
 	return ret;
 }
 
-static int load_file(struct table *table, int fd, const struct image *image,
-		     bool addends)
+static int load_file(struct table *table, int fd, enum cache cache,
+		     const struct image *image, bool addends)
 {
 	struct trailer t;
 	struct stat st;
 	int ret;
 
-	/* A plain file of ours. */
-	if (!cache_is_private(fd, S_IFREG, CACHE_BY_OTHERS, &st))
+	/* A plain file of the one whose cache it is. */
+	if (!cache_is_safe(fd, cache, S_IFREG, CACHE_BY_OTHERS, &st))
 		return -EPERM;
-	ret = check_file(fd, &st, image, addends, &t);
+	ret = check_file(fd, cache, &st, image, addends, &t);
 	return ret ? ret : use_file(table, fd, &t);
 }
 
@@ -192,33 +203,62 @@ static void read_boot(void)
 
 void cache_open(void)
 {
-	tables = cache_dir_open(false);
+	tables[CACHE_OWN] = cache_dir_open(CACHE_OWN, false);
+	tables[CACHE_SYSTEM] = cache_dir_open(CACHE_SYSTEM, false);
 	read_boot();
+}
+
+int cache_open_only(enum cache cache)
+{
+	target = cache;
+	tables[cache] = cache_dir_open(cache, true);
+	read_boot();
+	return tables[cache] < 0 ? tables[cache] : 0;
 }
 
 void cache_close(void)
 {
-	if (tables >= 0)
-		sys_close(tables);
-	tables = -ENOENT;
+	size_t i;
+
+	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		if (tables[i] >= 0)
+			sys_close(tables[i]);
+		tables[i] = -ENOENT;
+	}
 }
 
-int cache_load(struct table *table, const struct image *image,
-	       bool addends)
+static int load_from(enum cache cache, struct table *table,
+		     const struct image *image, bool addends)
 {
 	struct text name = { .length = 0 };
 	int fd, ret;
 
-	if (tables < 0)
-		return tables;
-	put_name(&name, image, addends);
+	if (tables[cache] < 0)
+		return tables[cache];
+	cache_name(&name, image, addends);
 	/* O_NONBLOCK: somebody may have put a FIFO there. */
-	fd = sys_open(tables, name.data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+	fd = sys_open(tables[cache], name.data,
+		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
 		return fd;
-	ret = load_file(table, fd, image, addends);
+	ret = load_file(table, fd, cache, image, addends);
 	sys_close(fd);
 	return ret;
+}
+
+int cache_load(struct table *table, const struct image *image, bool addends)
+{
+	int ret = load_from(CACHE_SYSTEM, table, image, addends);
+
+	return ret ? load_from(CACHE_OWN, table, image, addends) : 0;
+}
+
+/* It is not looked at again: it has to be on the disk. */
+static int make_public(int fd)
+{
+	int ret = SYS(SYS_fchmod, fd, 0644);
+
+	return ret ? ret : SYS(SYS_fsync, fd);
 }
 
 static int write_file(int fd, const void *section, size_t length,
@@ -231,8 +271,10 @@ static int write_file(int fd, const void *section, size_t length,
 	ret = sys_write_all(fd, section, length);
 	if (!ret)
 		ret = sys_write_all(fd, t, sizeof(*t));
+	if (!ret && target == CACHE_SYSTEM)
+		ret = make_public(fd);
 	if (!ret)
-		seal(fd, t);
+		seal(fd, t, target);
 	return ret;
 }
 
@@ -240,22 +282,22 @@ static void put_file(const char *name, const void *section, size_t length,
 		     struct trailer *t)
 {
 	struct text temp = { .length = 0 };
-	int fd, ret;
+	int dir = tables[target], fd, ret;
 
 	text_put(&temp, name);
 	text_put(&temp, ".");
 	text_decimal(&temp, SYS(SYS_getpid), 0);
 	text_put(&temp, ".");
 	text_decimal(&temp, sys_clock_ns(), 0);
-	fd = sys_open(tables, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return;
 	ret = write_file(fd, section, length, t);
 	sys_close(fd);
 	if (!ret)
-		ret = SYS(SYS_renameat2, tables, temp.data, tables, name, 0);
+		ret = SYS(SYS_renameat2, dir, temp.data, dir, name, 0);
 	if (ret)
-		SYS(SYS_unlinkat, tables, temp.data, 0);
+		SYS(SYS_unlinkat, dir, temp.data, 0);
 }
 
 void cache_store(const struct table *table, const void *section, size_t length,
@@ -264,11 +306,11 @@ void cache_store(const struct table *table, const void *section, size_t length,
 	struct text name = { .length = 0 };
 	struct trailer t;
 
-	if (tables < 0)
-		tables = cache_dir_open(true);
-	if (tables < 0)
+	if (tables[target] < 0)
+		tables[target] = cache_dir_open(target, true);
+	if (tables[target] < 0)
 		return;
-	put_name(&name, image, addends);
+	cache_name(&name, image, addends);
 	describe(&t, image, addends);
 	t.rows = table->rows;
 	t.nr_windows = table->nr_windows;

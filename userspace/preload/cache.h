@@ -4,7 +4,8 @@
  *
  * Converted tables on disk, one file per module:
  * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.sframe, or
- * <id>.addend.sframe if its rows may have addends
+ * <id>.addend.sframe if its rows may have addends. Those that root has put into
+ * /var/cache/sfjit/tables come first.
  *
  * A file is a raw SFrame section made for address 0, which other tools read,
  * and behind it a trailer that says what it was made from, and what its windows
@@ -17,11 +18,15 @@
 
 #include <stdint.h>
 
+#include "cache_dir.h"
 #include "image.h"
 #include "table.h"
+#include "text.h"
 
 /* The others are called between these, and after cache_dir_init(). */
 void cache_open(void);
+/* The same, to fill one: the other is not looked at. Returns 0 or -errno. */
+int cache_open_only(enum cache cache);
 void cache_close(void);
 
 /*
@@ -32,5 +37,8 @@ int cache_load(struct table *table, const struct image *image, bool addends);
 /* The table has rows and windows. */
 void cache_store(const struct table *table, const void *section, size_t length,
 		 const struct image *image, bool addends);
+
+/* The name of its file. */
+void cache_name(struct text *name, const struct image *image, bool addends);
 
 #endif /* SFJIT_PRELOAD_CACHE_H */

@@ -12,6 +12,11 @@
 
 #define CACHE_BY_OTHERS	(S_IWGRP | S_IWOTH)
 
+enum cache {
+	CACHE_OWN,		/* the user's */
+	CACHE_SYSTEM,		/* in /var/cache; all read it, root writes it */
+};
+
 /* Takes a copy of what it needs: programs overwrite their environment. */
 void cache_dir_init(char **environment);
 
@@ -19,16 +24,16 @@ void cache_dir_init(char **environment);
  * The directory with the tables, or -errno: -EPERM where it, or one above it,
  * belongs to others or can be written by them.
  */
-int cache_dir_open(bool create);
+int cache_dir_open(enum cache cache, bool create);
 
 /* The directory that was opened, or that could not be. */
 const char *cache_dir_path(void);
 
-/* The user's, in which it is, and which is never made; "": there is none. */
+/* That in which the user's own is, and which is never made; "": none. */
 const char *cache_dir_base(void);
 
-/* Of this type, our own, and not writable for 'others'. */
-bool cache_is_private(int fd, unsigned int type, unsigned int others,
-		      struct stat *st);
+/* Of this type and of its owner, and not writable for 'others'. */
+bool cache_is_safe(int fd, enum cache cache, unsigned int type,
+		   unsigned int others, struct stat *st);
 
 #endif /* SFJIT_PRELOAD_CACHE_DIR_H */

@@ -85,3 +85,8 @@ int table_make(struct table *table, struct image *image, const char **reason)
 	}
 	return ret;
 }
+
+void table_name(struct text *name, const struct image *image)
+{
+	cache_name(name, image, addends);
+}

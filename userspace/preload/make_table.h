@@ -9,6 +9,7 @@
 
 #include "image.h"
 #include "table.h"
+#include "text.h"
 
 /* From now on rows may have addends: the kernel reads them. */
 void table_addends(void);
@@ -18,5 +19,8 @@ void table_addends(void);
  * the table has no windows.
  */
 int table_make(struct table *table, struct image *image, const char **reason);
+
+/* What it is called in the cache. */
+void table_name(struct text *name, const struct image *image);
 
 #endif /* SFJIT_PRELOAD_MAKE_TABLE_H */

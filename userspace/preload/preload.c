@@ -19,8 +19,9 @@
 #include <sys/single_threaded.h>
 
 #include "arena.h"
-#include "cache_dir.h"
+#include "cache.h"
 #include "environment.h"
+#include "fill.h"
 #include "jit.h"
 #include "loader.h"
 #include "lock.h"
@@ -119,11 +120,43 @@ static void choose_format(void)
 	}
 }
 
+/*
+ * A kernel without windows may be followed by one that has them: then the larger
+ * format is made, which that one reads.
+ */
+static void choose_format_to_keep(void)
+{
+	if (sfjit_available(SFJIT_QUERY_KERNEL))
+		choose_format();
+	else
+		table_addends();
+}
+
+__attribute__((visibility("default")))
+int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
+		       struct fill *fill)
+{
+	int ret;
+
+	if (!try_lock())
+		return -EBUSY;
+	choose_format_to_keep();
+	ret = cache_open_only(cache);
+	fill->reason = "the cache cannot be opened";
+	if (!ret)
+		ret = fill_table(info, fill);
+	cache_close();
+	lock_release(&lock);
+	return ret;
+}
+
 static void begin(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
 
 	cache_dir_init(environ);
+	if (*get_variable(environ, FILL_ONLY))
+		return;
 	report_init(environ);
 	if (!kernel && !report_wanted())
 		return;

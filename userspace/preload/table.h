@@ -28,7 +28,8 @@ struct table {
 	uint32_t rows;
 	uint32_t nr_windows;
 	struct window windows[TABLE_MAX_WINDOWS];
-	bool from_cache;
+	bool from_cache;	/* it was there */
+	bool in_cache;		/* it is there */
 };
 
 /* A copy of what is in memory, or in a file of at least this length. */

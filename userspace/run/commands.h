@@ -19,5 +19,6 @@
 int command_run(int argc, char **argv);
 int command_ps(int argc, char **argv);
 int command_doctor(int argc, char **argv);
+int command_cache(int argc, char **argv);
 
 #endif /* SFJIT_RUN_COMMANDS_H */

@@ -7,8 +7,6 @@
 #ifndef SFJIT_RUN_DOCTOR_H
 #define SFJIT_RUN_DOCTOR_H
 
-#include <stddef.h>
-
 /* The exit status is the worst of them. */
 enum doctor_state {
 	DOCTOR_OK,
@@ -44,12 +42,6 @@ void doctor_say(struct doctor *doctor, const char *name,
 /* As printf() makes it; lives as long as the program. */
 const char *doctor_text(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
-
-/*
- * Runs this in a child, which may be killed by what it tries, with a copy of
- * the trial that both have. Returns 0, or the signal that ended the child.
- */
-int doctor_try(void (*attempt)(void *trial), void *trial, size_t size);
 
 /* The first number in a file; 'absent' if there is none. */
 long doctor_number(const char *file, long absent);

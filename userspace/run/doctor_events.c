@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "doctor.h"
 #include "event.h"
 
@@ -87,7 +88,7 @@ static void check_buffers(struct doctor *doctor)
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	doctor_try(try_buffers, &access, sizeof(access));
+	child_try(try_buffers, &access, sizeof(access));
 	if (access.buffers == cpus)
 		doctor_say(doctor, "buffers", NULL,
 			   "512 KiB for each CPU may be locked");
@@ -103,7 +104,7 @@ void doctor_check_events(struct doctor *doctor)
 {
 	struct access access = { 0 };
 	long level = doctor_number(PARANOID, -1);
-	int signal = doctor_try(try_events, &access, sizeof(access));
+	int signal = child_try(try_events, &access, sizeof(access));
 
 	if (signal)
 		access.own = EPERM;

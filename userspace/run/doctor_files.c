@@ -106,9 +106,9 @@ static unsigned int count_tables(int fd)
 
 static void check_tables(struct doctor *doctor, const char *path, int fd)
 {
-	struct doctor_advice full = {
+	static const struct doctor_advice full = {
 		DOCTOR_LIMITED, "new tables may not fit, and are not kept",
-		doctor_text("rm %s/*.sframe", path),
+		"sfjit cache --clean --mib=100",
 	};
 	struct statvfs fs = { .f_bavail = 0 };
 	unsigned long room;
@@ -129,7 +129,7 @@ void doctor_check_cache(struct doctor *doctor)
 	int fd;
 
 	cache_dir_init(environ);
-	fd = cache_dir_open(false);
+	fd = cache_dir_open(CACHE_OWN, false);
 	if (fd >= 0)
 		check_tables(doctor, cache_dir_path(), fd);
 	else if (fd == -ENOENT)

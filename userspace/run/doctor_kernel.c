@@ -12,6 +12,7 @@
 
 #include <sfjit/sframe.h>
 
+#include "child.h"
 #include "doctor.h"
 
 #define WALK_US		50	/* by default */
@@ -153,7 +154,7 @@ static bool has_windows(const struct answers *answers)
 void doctor_check_kernel(struct doctor *doctor)
 {
 	struct answers answers = { .flags = -EINVAL };
-	int signal = doctor_try(ask, &answers, sizeof(answers));
+	int signal = child_try(ask, &answers, sizeof(answers));
 	bool has = has_windows(&answers);
 	struct utsname name;
 

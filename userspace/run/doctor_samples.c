@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "doctor.h"
 #include "event.h"
 
@@ -103,7 +104,7 @@ static void check(struct doctor *doctor, const char *name, bool deferred,
 		  struct doctor_advice advice)
 {
 	struct trial trial = { .deferred = deferred };
-	int signal = doctor_try(attempt, &trial, sizeof(trial));
+	int signal = child_try(attempt, &trial, sizeof(trial));
 
 	/* Its ring is smaller than perf's, and still too large. */
 	if (trial.error == -EPERM)

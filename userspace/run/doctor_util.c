@@ -3,10 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "doctor.h"
 #include "must.h"
@@ -41,27 +37,6 @@ void doctor_say(struct doctor *doctor, const char *name,
 	va_start(args, format);
 	finding->fact = format_text(format, args);
 	va_end(args);
-}
-
-int doctor_try(void (*attempt)(void *trial), void *trial, size_t size)
-{
-	void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	int status = 0;
-	pid_t child;
-
-	must(shared == MAP_FAILED ? NULL : shared);
-	memcpy(shared, trial, size);
-	child = fork();
-	if (!child) {
-		attempt(shared);
-		_exit(0);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		must(NULL);
-	memcpy(trial, shared, size);
-	munmap(shared, size);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
 long doctor_number(const char *file, long absent)

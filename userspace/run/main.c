@@ -15,6 +15,7 @@ static const char usage[] =
 "Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 "       sfjit ps [OPTION]... [PID]...\n"
 "       sfjit doctor [OPTION]...\n"
+"       sfjit cache [OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...\n"
 "       sfjit --help | --version\n"
 "\n"
 "Makes the stacks of unmodified programs walkable by the kernel.\n"
@@ -22,7 +23,9 @@ static const char usage[] =
 "  run     runs COMMAND with SFrame windows for all its code; see\n"
 "          sfjit run --help\n"
 "  ps      prints the windows of running processes; see sfjit ps --help\n"
-"  doctor  finds out what keeps stacks from being complete here\n";
+"  doctor  finds out what keeps stacks from being complete here\n"
+"  cache   makes what sfjit run needs for programs ahead; see\n"
+"          sfjit cache --help\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -38,6 +41,8 @@ static int dispatch(int argc, char **argv)
 		return command_ps(argc, argv);
 	if (argc && !strcmp(argv[0], "doctor"))
 		return command_doctor(argc, argv);
+	if (argc && !strcmp(argv[0], "cache"))
+		return command_cache(argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	fputs(usage, stderr);

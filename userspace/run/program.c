@@ -79,7 +79,7 @@ static bool is_elf(const ElfW(Ehdr) *eh, size_t size)
 	return size >= sizeof(*eh) && !memcmp(eh->e_ident, ELFMAG, SELFMAG);
 }
 
-static bool is_native(const ElfW(Ehdr) *eh)
+bool program_is_native(const ElfW(Ehdr) *eh)
 {
 	return eh->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       sfg_abi_of_elf(eh->e_machine, eh->e_ident[EI_DATA]) ==
@@ -104,8 +104,11 @@ static bool read_interpreter(int fd, const ElfW(Ehdr) *eh, char *name,
 	ElfW(Phdr) ph;
 
 	if (!read_header(fd, eh, PT_INTERP, &ph) || ph.p_filesz >= size ||
-	    pread(fd, name, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz)
+	    pread(fd, name, ph.p_filesz, ph.p_offset) !=
+	    (ssize_t)ph.p_filesz) {
+		*name = '\0';
 		return false;
+	}
 	name[ph.p_filesz] = '\0';
 	return true;
 }
@@ -201,18 +204,19 @@ static bool is_asan(int fd, const ElfW(Ehdr) *eh)
 
 static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 {
-	char interpreter[PATH_MAX];
+	char *interpreter = program->loader;
 
-	if (!is_native(eh)) {
+	if (!program_is_native(eh)) {
 		program->why_not = "is for another architecture";
 		program->no_preload = true;
 	} else if (is_secure(fd)) {
 		program->why_not = "gains privileges, so that ld.so preloads "
 				   "nothing";
 	} else if (!read_interpreter(fd, eh, interpreter,
-				     sizeof(interpreter))) {
+				     sizeof(program->loader))) {
 		program->why_not = "is statically linked";
 	} else if (!is_glibc(interpreter)) {
+		*interpreter = '\0';
 		program->why_not = "is not run by glibc's ld.so";
 		program->no_preload = true;
 	} else if (is_asan(fd, eh)) {
@@ -250,8 +254,10 @@ static void judge(struct program *program, const char *path, int depth)
 	if (fd < 0)
 		return;
 	n = pread(fd, &head, sizeof(head) - 1, 0);
-	if (n > 0 && is_elf(&head.eh, n))
+	if (n > 0 && is_elf(&head.eh, n)) {
+		snprintf(program->elf, sizeof(program->elf), "%s", path);
 		judge_elf(program, fd, &head.eh);
+	}
 	close(fd);
 	if (n > 2 && !memcmp(head.line, "#!", 2) && depth < MAX_SCRIPTS &&
 	    script_interpreter(head.line, interpreter, sizeof(interpreter)))

@@ -8,10 +8,13 @@
 #define SFJIT_RUN_PROGRAM_H
 
 #include <limits.h>
+#include <link.h>
 #include <stdbool.h>
 
 struct program {
 	char path[PATH_MAX];	/* what execve() gets */
+	char elf[PATH_MAX];	/* that, or its interpreter; "": not ELF */
+	char loader[PATH_MAX];	/* glibc's ld.so; "": of another kind */
 	const char *why_not;	/* it runs without windows; NULL: with */
 	bool no_preload;	/* ld.so or the program would object */
 };
@@ -21,5 +24,8 @@ struct program {
  * Returns 0, or the errno of execvp() negated.
  */
 int program_find(struct program *program, const char *command);
+
+/* Of a file that is ELF: its machine and word size are ours. */
+bool program_is_native(const ElfW(Ehdr) *eh);
 
 #endif /* SFJIT_RUN_PROGRAM_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * For sfjit cache, which loads this module to have tables made by it: they are
+ * those that it would make in a program.
+ */
+#ifndef SFJIT_PRELOAD_FILL_H
+#define SFJIT_PRELOAD_FILL_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache_dir.h"
+#include "text.h"
+
+/* With this variable the module does nothing else. */
+#define FILL_ONLY	"SFJIT_ONLY_FILLS"
+#define FILL_SYMBOL	"__sfjit_fill_cache"
+
+struct fill {
+	const char *reason;	/* a constant, if there is no table */
+	size_t length;
+	bool was_there, is_there;
+	struct text name;	/* of the file */
+};
+
+/*
+ * The table of a module that is mapped, as by ld.so, but need not run. Returns
+ * 0, -ENOENT (there is nothing to make one of), or another -errno.
+ */
+int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
+		       struct fill *fill);
+
+/* Between cache_open_only() and cache_close(). */
+int fill_table(const struct dl_phdr_info *info, struct fill *fill);
+
+#endif /* SFJIT_PRELOAD_FILL_H */

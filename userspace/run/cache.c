@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* sfjit cache: tables are made before a program needs them. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "commands.h"
+#include "needed.h"
+
+static const char usage[] =
+"Usage: sfjit cache [--system] PROGRAM|LIBRARY|DIRECTORY...\n"
+"       sfjit cache --system\n"
+"       sfjit cache --clean [--system] [--days=N] [--mib=N]\n"
+"\n"
+"Makes the tables of programs, of the libraries that they are linked with, and\n"
+"of each library in a directory, so that sfjit run finds them.\n"
+"\n"
+"  -s, --system    in /var/cache/sfjit, for all users; without PROGRAM, for all\n"
+"                  that were named before, and removes other tables there\n"
+"  -c, --clean     remove tables that were not used for 90 days, and, from the\n"
+"                  one that was not used for the longest time on, what is more\n"
+"                  than 512 MiB\n"
+"  -d, --days=N    the first of these bounds\n"
+"  -m, --mib=N     the second of these bounds\n"
+"  -h, --help      print this\n";
+
+static const struct option long_options[] = {
+	{ "system", no_argument, NULL, 's' },
+	{ "clean", no_argument, NULL, 'c' },
+	{ "days", required_argument, NULL, 'd' },
+	{ "mib", required_argument, NULL, 'm' },
+	{ "help", no_argument, NULL, 'h' },
+	{ },
+};
+
+struct request {
+	enum cache cache;
+	bool clean, bounded;
+	struct cache_bounds bounds;
+	int tables;			/* the directory */
+	struct names known;		/* programs of the system's cache */
+	struct names found;		/* those that are there now */
+	struct names made;		/* tables of these */
+};
+
+extern char **environ;
+
+void cache_complain(const char *what, int error)
+{
+	fflush(stdout);
+	fprintf(stderr, "sfjit: %s: %s\n", what,
+		error == -EPERM ? "belongs to another user, or others can "
+		"write it" : strerror(-error));
+}
+
+static int open_to_write(struct request *request)
+{
+	request->tables = cache_dir_open(request->cache, !request->clean);
+	if (request->tables < 0)
+		return request->tables;
+	if (faccessat(request->tables, ".", W_OK, 0))
+		return -errno;
+	return request->cache == CACHE_SYSTEM ? cache_lock(request->tables) : 0;
+}
+
+static int open_tables(struct request *request)
+{
+	int ret;
+
+	cache_dir_init(environ);
+	ret = open_to_write(request);
+	if (ret && request->cache == CACHE_OWN && !*cache_dir_base())
+		fputs("sfjit: neither XDG_CACHE_HOME nor HOME is a path\n",
+		      stderr);
+	else if (ret)
+		cache_complain(cache_dir_path(), ret);
+	return ret ? 1 : 0;
+}
+
+/* As it is found again from elsewhere; a newline would end it in the list. */
+static void remember(struct names *programs, const char *what)
+{
+	char real[PATH_MAX];
+
+	if (!strchr(what, '/'))
+		names_add(programs, what);
+	else if (realpath(what, real) && !strchr(real, '\n'))
+		names_add(programs, real);
+}
+
+/* Returns 1 if something is wrong with one of them. */
+static int find_files(struct request *request, struct names *files,
+		      char **programs, size_t nr)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		size_t before = files->nr;
+		const char *wrong = needed_add(files, programs[i]);
+
+		if (wrong) {
+			fprintf(stderr, "sfjit: %s: %s\n", programs[i], wrong);
+			ret = 1;
+		}
+		if (!wrong || files->nr > before)
+			remember(&request->found, programs[i]);
+	}
+	return ret;
+}
+
+static int fill(struct request *request, char **programs, size_t nr)
+{
+	struct names files = { .nr = 0 };
+	int wrong = find_files(request, &files, programs, nr);
+	int ret = cache_fill(request->cache, &files, &request->made);
+
+	names_free(&files);
+	return ret ? ret : wrong;
+}
+
+static int clean(struct request *request)
+{
+	int ret = cache_clean(request->tables, &request->bounds);
+
+	if (ret)
+		cache_complain("tables", ret);
+	return ret != 0;
+}
+
+static int write_list(struct request *request, const struct names *programs)
+{
+	int ret = cache_write_programs(request->tables, programs);
+
+	if (ret)
+		cache_complain("list of programs", ret);
+	return ret != 0;
+}
+
+/* A program that was removed meanwhile leaves the list, with its tables. */
+static int refresh(struct request *request)
+{
+	int ret;
+
+	if (!request->known.nr)
+		return 0;
+	ret = fill(request, request->known.name, request->known.nr);
+	/* Nothing was looked at. */
+	if (ret == EXIT_OURS)
+		return ret;
+	request->bounds.keep = &request->made;
+	request->bounds.days = ULONG_MAX;
+	ret |= clean(request);
+	return ret | write_list(request, &request->found);
+}
+
+static int fill_system(struct request *request, char **programs, size_t nr)
+{
+	int ret = cache_read_programs(request->tables, &request->known);
+	size_t i;
+
+	if (ret) {
+		cache_complain("list of programs", ret);
+		return 1;
+	}
+	if (!nr)
+		return refresh(request);
+	ret = fill(request, programs, nr);
+	for (i = 0; i < request->found.nr; i++)
+		names_add(&request->known, request->found.name[i]);
+	return ret | write_list(request, &request->known);
+}
+
+static int cache(struct request *request, char **programs, size_t nr)
+{
+	int ret = open_tables(request);
+
+	if (ret)
+		return ret;
+	if (request->clean)
+		ret = clean(request);
+	else if (request->cache == CACHE_SYSTEM)
+		ret = fill_system(request, programs, nr);
+	else
+		ret = fill(request, programs, nr);
+	if (fflush(stdout) || ferror(stdout)) {
+		cache_complain("output", -errno);
+		return 1;
+	}
+	return ret;
+}
+
+static bool parse(const char *text, unsigned long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
+	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+static bool parse_option(struct request *request, int option)
+{
+	switch (option) {
+	case 's':
+		request->cache = CACHE_SYSTEM;
+		return true;
+	case 'c':
+		request->clean = true;
+		return true;
+	case 'd':
+		request->bounded = true;
+		return parse(optarg, &request->bounds.days);
+	case 'm':
+		request->bounded = true;
+		return parse(optarg, &request->bounds.mib);
+	}
+	return false;
+}
+
+/* Programs, or none where none are wanted. */
+static bool is_complete(const struct request *request, int nr)
+{
+	if (request->clean)
+		return !nr;
+	return !request->bounded && (nr || request->cache == CACHE_SYSTEM);
+}
+
+int command_cache(int argc, char **argv)
+{
+	struct request request = {
+		.cache = CACHE_OWN, .bounds = { .days = 90, .mib = 512 },
+	};
+	bool right = true;
+	int c;
+
+	optind = 1;
+	while (right && (c = getopt_long(argc, argv, "+scd:m:h", long_options,
+					 NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout);
+		right = parse_option(&request, c);
+	}
+	if (!right || !is_complete(&request, argc - optind)) {
+		fputs(usage, stderr);
+		return EXIT_OURS;
+	}
+	return cache(&request, argv + optind, argc - optind);
+}

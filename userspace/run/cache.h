@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The parts of sfjit cache.
+ */
+#ifndef SFJIT_RUN_CACHE_H
+#define SFJIT_RUN_CACHE_H
+
+#include <stdint.h>
+
+#include "../preload/cache_dir.h"
+#include "names.h"
+
+/* Prints a line with the directory that was tried last. */
+void cache_complain(const char *what, int error);
+
+/*
+ * Makes the tables of these files, of the module and of the vDSO, prints a line
+ * for each, and adds what they are called in the cache. Returns 0, or 1 if there
+ * are some that should have one and do not, or EXIT_OURS.
+ */
+int cache_fill(enum cache cache, const struct names *files,
+	       struct names *tables);
+
+/*
+ * One at a time works on the system's cache, to the end of the program. The
+ * lock is a file that root alone opens: nobody else can keep it. Returns 0 or
+ * -errno.
+ */
+int cache_lock(int tables);
+
+/*
+ * The programs of the system's cache, beside the directory with its tables. A
+ * file of another owner, or that others can write, is refused. Returns 0 or
+ * -errno.
+ */
+int cache_read_programs(int tables, struct names *programs);
+int cache_write_programs(int tables, const struct names *programs);
+
+struct cache_bounds {
+	unsigned long days;	/* since it was used */
+	unsigned long mib;
+	const struct names *keep;	/* only these, or NULL */
+};
+
+/* Removes tables that are outside of the bounds. Returns 0 or -errno. */
+int cache_clean(int tables, const struct cache_bounds *bounds);
+
+#endif /* SFJIT_RUN_CACHE_H */
