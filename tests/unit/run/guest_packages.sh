@@ -34,14 +34,14 @@ is "a program with the library" 41 "$("$packages/hello")"
 
 # record COMMAND...: under perf; the stacks as lines, first function last
 record() {
-	perf record -q -e cpu-clock -F 997 --call-graph=fp \
+	perf record -q -e cpu-clock -F 249 --call-graph=fp \
 		-o "$tmp/perf.data" -- "$@" >"$tmp/said" 2>&1 || return
 	perf script -i "$tmp/perf.data" --no-inline -F comm,ip,sym 2>/dev/null |
 		awk -v RS= '/python3/ { gsub(/\n\t */, " "); print }' >"$tmp/stacks"
 }
 work='def deep(n):
     return sum(range(20000)) if n == 0 else deep(n - 1)
-for i in range(100):
+for i in range(60):
     deep(20)'
 
 # complete: whether there are stacks, and 95 % of those of running Python code end
@@ -61,6 +61,26 @@ works "under sfjit run stacks are complete" complete
 works "profiled with names" record sfjit run -- python3 -m sfjit -c "$work"
 like "functions have names, each called by itself" "[1-9]*" "$(grep -c \
 	'py::deep:[^ ]* .*py::deep:.* py::<module>:.* _start *$' "$tmp/stacks")"
+
+# The cache of the system follows what packages change.
+system=/var/cache/sfjit
+trigger() {
+	dpkg-trigger --no-await /usr/lib && dpkg --triggers-only sfjit-tools
+}
+works "no programs: the trigger works" trigger
+works "no programs: and does nothing" test ! -e $system
+cp /usr/bin/python3 /usr/bin/gone
+works "tables for all users" sfjit cache --system python3 gone
+rm -r "$XDG_CACHE_HOME/sfjit"
+SFJIT_LOG=$tmp/log sfjit run -- python3 -c ""
+is "tables for all users: are used" cache \
+	"$(sed -n 's/.*source=\([a-z]*\).*/\1/p' "$tmp/log" | sort -u | xargs)"
+(cd $system/tables && md5sum -- *) >"$tmp/sums"
+rm $system/tables/* /usr/bin/gone
+works "tables that are gone: the trigger works" trigger
+works "tables that are gone: the trigger makes them" \
+	sh -c "cd $system/tables && md5sum --quiet -c $tmp/sums"
+is "a program that is gone: leaves the list" python3 "$(cat $system/programs)"
 works "sframegen" sframegen --elf /usr/bin/python3 -o "$tmp/table"
 works "sframegen: a table" test -s "$tmp/table"
 
