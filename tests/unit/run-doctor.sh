@@ -31,11 +31,10 @@ remedy="let perf_event_open() pass seccomp, or have CAP_PERFMON"
 mkdir -p "$tables"
 chmod 700 "$XDG_CACHE_HOME/sfjit" "$tables"
 touch "$tables/1.sframe" "$tables/2.addend.sframe"
-room=$(df -k --output=avail "$tables" | awk 'END { print int($1 / 1024) }')
 
 # Nothing here depends on what this machine lets its users profile.
 examine "$filter" perf 1
-sed "s/room for $room MiB/room for ROOM MiB/" "$tmp/doctor" >"$tmp/text"
+sed "s/room for [0-9]* MiB/room for ROOM MiB/" "$tmp/doctor" >"$tmp/text"
 cat >"$tmp/want" <<END
 broken  kernel   Linux $(uname -r) knows no SFrame windows
                  stacks end in, or lose, code without frame pointers
