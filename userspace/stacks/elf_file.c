@@ -133,14 +133,31 @@ static bool segment_build_id(struct elf *file, const GElf_Phdr *phdr,
 	return notes && find_build_id(notes, content);
 }
 
+static bool section_build_id(Elf_Scn *scn, struct content *content)
+{
+	Elf_Data *notes;
+	GElf_Shdr shdr;
+
+	if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_NOTE ||
+	    shdr.sh_size > MAX_NOTES)
+		return false;
+	notes = elf_getdata(scn, NULL);
+	return notes && find_build_id(notes, content);
+}
+
+/* The files of perf inject --jit have a section of notes and no segment. */
 void elf_read_build_id(struct elf *file, struct content *content)
 {
 	size_t i, nr = nr_program_headers(file);
+	Elf_Scn *scn = NULL;
 	GElf_Phdr phdr;
 
 	for (i = 0; i < nr; i++)
 		if (program_header(file, i, &phdr) &&
 		    segment_build_id(file, &phdr, content))
+			return;
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (section_build_id(scn, content))
 			return;
 }
 
