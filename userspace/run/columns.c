@@ -47,15 +47,6 @@ static unsigned int column_width(const struct columns *table,
 	return widest;
 }
 
-static void put(const char *text, FILE *out)
-{
-	char bytes[4];
-	uint32_t c;
-
-	while ((c = printable_next(&text)))
-		fwrite(bytes, printable_put(c, bytes), 1, out);
-}
-
 static bool ends_line(const struct columns *table, size_t i)
 {
 	/* No spaces in front of cells that are empty up to the end. */
@@ -76,7 +67,7 @@ static void put_cell(const struct columns *table, size_t i,
 		fputs(table->indent, out);
 	if (right)
 		fprintf(out, "%*s", pad, "");
-	put(table->cells[i], out);
+	printable_print(table->cells[i], out);
 	if (column == table->columns - 1)
 		fputc('\n', out);
 	else if (!ends_line(table, i))

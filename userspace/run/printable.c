@@ -70,3 +70,12 @@ unsigned int printable_put(uint32_t c, char bytes[4])
 	bytes[0] = lead[nr] | c;
 	return nr + 1;
 }
+
+void printable_print(const char *text, FILE *out)
+{
+	char bytes[4];
+	uint32_t c;
+
+	while ((c = printable_next(&text)))
+		fwrite(bytes, printable_put(c, bytes), 1, out);
+}

@@ -8,6 +8,7 @@
 #define SFJIT_RUN_PRINTABLE_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 /*
  * The next character of a string, 0 at its end. U+FFFD stands for control
@@ -16,5 +17,6 @@
 uint32_t printable_next(const char **text);
 /* Writes it as UTF-8 to 'bytes'; returns their number. */
 unsigned int printable_put(uint32_t c, char bytes[4]);
+void printable_print(const char *text, FILE *out);
 
 #endif /* SFJIT_RUN_PRINTABLE_H */
