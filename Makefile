@@ -47,7 +47,8 @@ all:
 include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
-run_mk := $(addprefix userspace/, preload/preload.mk run/run.mk)
+run_mk := $(addprefix userspace/, preload/preload.mk \
+	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) run/run.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include $(run_mk)
 endif

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit.1 has no formatting errors and names every option, and no
-# other one.
+# Description: sfjit.1 and sfjit-inject.1 have no formatting errors and name every
+# option, and no other one.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1
+inject=$top/Documentation/man/sfjit-inject.1
 
 if command -v mandoc >/dev/null; then
-	is "mandoc" "" "$(mandoc -Tlint -W warning "$page")"
+	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$inject")"
 else
 	skip "mandoc" "not installed"
 fi
@@ -26,6 +27,11 @@ fi
 sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 	grep -oE -- '--[a-z]+' | sort -u >"$tmp/documented"
 is "options" "$(cat "$tmp/options")" "$(cat "$tmp/documented")"
+
+options() { grep -oE -- '(^|[ ,])--[a-z]+' | tr -d ' ,' | sort -u; }
+is "options of sfjit inject" \
+	"$("$sfjit" inject --help | grep -v call-graph | options)" \
+	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Gen/s/\\//gp' "$inject" | options)"
 
 # The lines that are documented are those that are written.
 "$sfjit" run -o "$log" -- "$run/hello" >"$tmp/out" 2>"$tmp/err"

@@ -16,6 +16,7 @@ static const char usage[] =
 "       sfjit ps [OPTION]... [PID]...\n"
 "       sfjit doctor [OPTION]...\n"
 "       sfjit cache [OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...\n"
+"       sfjit inject [OPTION]... -o FILE\n"
 "       sfjit --help | --version\n"
 "\n"
 "Makes the stacks of unmodified programs walkable by the kernel.\n"
@@ -25,7 +26,9 @@ static const char usage[] =
 "  ps      prints the windows of running processes; see sfjit ps --help\n"
 "  doctor  finds out what keeps stacks from being complete here\n"
 "  cache   makes what sfjit run needs for programs ahead; see\n"
-"          sfjit cache --help\n";
+"          sfjit cache --help\n"
+"  inject  makes call chains of the stacks that perf record has copied, on any\n"
+"          kernel; see sfjit inject --help\n";
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -43,6 +46,8 @@ static int dispatch(int argc, char **argv)
 		return command_doctor(argc, argv);
 	if (argc && !strcmp(argv[0], "cache"))
 		return command_cache(argc, argv);
+	if (argc && !strcmp(argv[0], "inject") && command_inject)
+		return command_inject(argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	fputs(usage, stderr);

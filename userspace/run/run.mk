@@ -5,21 +5,31 @@ SFJIT := $(O)/bin/sfjit
 SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
 # Of the module, what says where the cache is.
 SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
+SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+
+# There is no libelf for other machines here.
+ifeq ($(CROSS_COMPILE),)
+SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
+SFJIT_LD := -lelf
+else
+SFJIT_OBJ := $(filter-out %/inject.o,$(SFJIT_OBJ))
+endif
 
 ALL += $(SFJIT)
 
 $(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
-		userspace/include/*.h) $(SFG_PUBLIC_H)
+		userspace/perfdata/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/perfdata \
+		-c -o $@ $<
 
 # Each of its functions has a frame record until it returns.
 $(O)/obj/userspace/run/doctor_samples.o: SF_CFLAGS += \
 	-fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-$(SFJIT): $(SFJIT_OBJ) $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+$(SFJIT): $(SFJIT_OBJ) $(SFJIT_LIBS)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(SFJIT_LD)
 
 # sfjit finds the module in ../lib/sfjit of its own directory, whatever LIBDIR is.
 install: install-sfjit
@@ -31,6 +41,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
 		$(DESTDIR)$(PREFIX)/lib/sfjit
 	install -m 644 Documentation/man/sfjit.1 \
+		Documentation/man/sfjit-inject.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
 
 .PHONY: install install-sfjit

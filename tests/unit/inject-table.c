@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Numbers by number, and places in the order of time, against plain lists. */
+#include <stdlib.h>
+
+#include "case.h"
+#include "order.h"
+#include "table.h"
+
+#define KEYS	512
+#define CHANGES	20000
+
+static bool known[KEYS];
+static uint64_t values[KEYS];
+
+/* Some are neighbours, some have the same low bits. */
+static uint64_t key_of(unsigned int i)
+{
+	return i % 2 ? i : (uint64_t)i << 40;
+}
+
+static bool change(struct table *table, unsigned int i)
+{
+	uint64_t *value;
+
+	if (rand() % 2) {
+		table_remove(table, key_of(i));
+		known[i] = false;
+		return true;
+	}
+	value = table_add(table, key_of(i));
+	if (!value || *value != (known[i] ? values[i] : 0))
+		return false;
+	*value = values[i] = rand();
+	known[i] = true;
+	return true;
+}
+
+static bool is_right(const struct table *table)
+{
+	const uint64_t *value;
+	unsigned int i;
+
+	for (i = 0; i < KEYS; i++) {
+		value = table_find(table, key_of(i));
+		if (!value != !known[i] || (value && *value != values[i]))
+			return false;
+	}
+	return true;
+}
+
+static void test_table(void)
+{
+	struct table table = { };
+	bool right = true;
+	int i;
+
+	TRUE("table: nothing is in an empty one", is_right(&table));
+	table_remove(&table, 1);
+	for (i = 0; i < CHANGES && right; i++)
+		right = change(&table, rand() % KEYS) &&
+			(i % 50 || is_right(&table));
+	TRUE("table: what was added and not removed", right);
+	TRUE("table: places are used again", table.room <= 2 * KEYS);
+	table_free(&table);
+}
+
+static void test_order(void)
+{
+	struct ordered next, last = { };
+	struct order order = { };
+	bool right = true;
+	uint64_t i, taken = 0;
+
+	for (i = 0; i < CHANGES; i++) {
+		MUST(!order_add(&order, 1000 + rand() % 5000, i));
+		if (i % 1000 != 999)
+			continue;
+		order_sort(&order);
+		for (last.time = 0; order_take(&order, 3000, &next); taken++) {
+			right &= next.time > last.time ||
+				 (next.time == last.time &&
+				  next.offset > last.offset);
+			last = next;
+		}
+	}
+	TRUE("order: by time, then by place", right && taken > 1000);
+	order_sort(&order);
+	while (order_take(&order, UINT64_MAX, &next))
+		taken += next.time > 3000;
+	IS("order: each once", taken, CHANGES);
+	order_free(&order);
+}
+
+int main(void)
+{
+	test_table();
+	test_order();
+	return finish();
+}

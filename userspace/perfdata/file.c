@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* Bytes of files and pipes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+static bool is_file(int fd, uint64_t *size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	*size = st.st_size;
+	return true;
+}
+
+/* ---- Input ------------------------------------------------------------ */
+
+int input_begin(struct input *input, int fd, struct trouble *trouble)
+{
+	*input = (struct input){ .fd = fd };
+	input->seekable = is_file(fd, &input->size);
+	input->buffer = malloc(FILE_BUFFER);
+	return input->buffer ? 0 : trouble_failed(trouble, "input", -ENOMEM);
+}
+
+void input_end(struct input *input)
+{
+	free(input->buffer);
+}
+
+static int read_some(struct input *input, uint64_t offset, void *to,
+		     size_t length, struct trouble *trouble)
+{
+	ssize_t n;
+
+	do {
+		n = input->seekable ? pread(input->fd, to, length, offset) :
+				      read(input->fd, to, length);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? trouble_failed(trouble, "input", -errno) : n;
+}
+
+static int fill(struct input *input, struct trouble *trouble)
+{
+	int n = read_some(input, input->offset, input->buffer, FILE_BUFFER,
+			  trouble);
+
+	input->begin = 0;
+	input->end = n > 0 ? n : 0;
+	return n;
+}
+
+int input_read(struct input *input, void *to, size_t length,
+	       struct trouble *trouble)
+{
+	size_t done = 0, n;
+	int ret;
+
+	while (done < length) {
+		if (input->begin == input->end) {
+			ret = fill(input, trouble);
+			if (ret < 0)
+				return ret;
+			if (!ret)
+				break;
+		}
+		n = input->end - input->begin;
+		if (n > length - done)
+			n = length - done;
+		memcpy((uint8_t *)to + done, input->buffer + input->begin, n);
+		input->begin += n;
+		input->offset += n;
+		done += n;
+	}
+	if (done == length)
+		return 0;
+	return done ? trouble_damaged(trouble, input->offset,
+				      "the file ends here") : -ENODATA;
+}
+
+int input_read_at(struct input *input, uint64_t offset, void *to,
+		  size_t length, struct trouble *trouble)
+{
+	int n;
+
+	for (; length; length -= n) {
+		n = read_some(input, offset, to, length > FILE_BUFFER ?
+			      FILE_BUFFER : length, trouble);
+		if (n < 0)
+			return n;
+		if (!n)
+			return trouble_damaged(trouble, offset,
+					       "the file ends here");
+		to = (uint8_t *)to + n;
+		offset += n;
+	}
+	return 0;
+}
+
+void input_seek(struct input *input, uint64_t offset)
+{
+	input->offset = offset;
+	input->begin = input->end = 0;
+}
+
+/* ---- Output ----------------------------------------------------------- */
+
+int output_begin(struct output *output, int fd, struct trouble *trouble)
+{
+	uint64_t size;
+
+	*output = (struct output){ .fd = fd };
+	/* A shell's >> puts each byte at the end, wherever it is written to. */
+	output->seekable = is_file(fd, &size) && !size &&
+			   !(fcntl(fd, F_GETFL) & O_APPEND);
+	output->buffer = malloc(FILE_BUFFER);
+	return output->buffer ? 0 : trouble_failed(trouble, "output", -ENOMEM);
+}
+
+void output_end(struct output *output)
+{
+	free(output->buffer);
+}
+
+static int write_some(struct output *output, const void *from, size_t length,
+		      struct trouble *trouble)
+{
+	ssize_t n;
+
+	do {
+		n = write(output->fd, from, length);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? trouble_failed(trouble, "output", -errno) : n;
+}
+
+int output_flush(struct output *output, struct trouble *trouble)
+{
+	size_t done;
+	int n;
+
+	for (done = 0; done < output->used; done += n) {
+		n = write_some(output, output->buffer + done,
+			       output->used - done, trouble);
+		if (n < 0)
+			return n;
+	}
+	output->used = 0;
+	return 0;
+}
+
+int output_write(struct output *output, const void *from, size_t length,
+		 struct trouble *trouble)
+{
+	size_t n;
+	int ret;
+
+	output->offset += length;
+	for (; length; length -= n) {
+		if (output->used == FILE_BUFFER) {
+			ret = output_flush(output, trouble);
+			if (ret)
+				return ret;
+		}
+		n = FILE_BUFFER - output->used;
+		if (n > length)
+			n = length;
+		memcpy(output->buffer + output->used, from, n);
+		output->used += n;
+		from = (const uint8_t *)from + n;
+	}
+	return 0;
+}
+
+int output_write_at(struct output *output, uint64_t offset, const void *from,
+		    size_t length, struct trouble *trouble)
+{
+	ssize_t n;
+	int ret = output_flush(output, trouble);
+
+	for (; !ret && length; length -= n) {
+		n = pwrite(output->fd, from, length, offset);
+		if (n < 0 && errno != EINTR)
+			return trouble_failed(trouble, "output", -errno);
+		if (n < 0)
+			n = 0;
+		from = (const uint8_t *)from + n;
+		offset += n;
+	}
+	return ret;
+}

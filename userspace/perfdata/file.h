@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Bytes of files and pipes. Memory does not depend on their length.
+ */
+#ifndef SFJIT_PERFDATA_FILE_H
+#define SFJIT_PERFDATA_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trouble.h"
+
+#define FILE_BUFFER	(64U << 10)
+
+struct input {
+	int fd;
+	bool seekable;
+	uint64_t size;		/* of the file; if it is @seekable */
+	uint64_t offset;	/* of what is read next */
+	uint8_t *buffer;
+	size_t begin, end;	/* what the buffer has */
+};
+
+/* @fd stays the caller's. A file is read from its beginning. */
+int input_begin(struct input *input, int fd, struct trouble *trouble);
+void input_end(struct input *input);
+
+/*
+ * Exactly so many bytes. -ENODATA, and nothing said: the input ends before the
+ * first. It is damaged if it ends among them.
+ */
+int input_read(struct input *input, void *to, size_t length,
+	       struct trouble *trouble);
+/* At any place of a file that is seekable. */
+int input_read_at(struct input *input, uint64_t offset, void *to,
+		  size_t length, struct trouble *trouble);
+/* input_read() goes on there. */
+void input_seek(struct input *input, uint64_t offset);
+
+struct output {
+	int fd;
+	bool seekable;
+	uint64_t offset;	/* of what is written next */
+	uint8_t *buffer;
+	size_t used;
+};
+
+int output_begin(struct output *output, int fd, struct trouble *trouble);
+void output_end(struct output *output);
+
+int output_write(struct output *output, const void *from, size_t length,
+		 struct trouble *trouble);
+/* What was written before, of output that is seekable. */
+int output_write_at(struct output *output, uint64_t offset, const void *from,
+		    size_t length, struct trouble *trouble);
+int output_flush(struct output *output, struct trouble *trouble);
+
+#endif /* SFJIT_PERFDATA_FILE_H */

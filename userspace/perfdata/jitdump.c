@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Files in which processes describe the code that they generate. They may still
+ * be written to: what is not complete is read later.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jitdump-format.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "jitdump.h"
+#include "table.h"
+
+/* An .eh_frame that is larger is not taken. */
+#define WINDOW		(64U << 10)
+/* Threads take the time of a record before they write it. */
+#define LATE_NS		100000000ULL
+
+struct jitdump {
+	struct jitdump *next;
+	pid_t pid;
+	uint64_t mapped;	/* when */
+	char *path;
+	int fd;
+	bool timed;		/* its times are those of the recording */
+	bool over;		/* it is read once more */
+	uint64_t offset;	/* of the next record */
+	uint64_t waits;		/* for its time, which was too late before */
+	uint64_t unwinding;	/* of that of the next function; 0: none */
+	struct table by_index;	/* the same of functions that may move */
+	uint64_t begin, end;	/* what is in the window */
+};
+
+/* ---- Bytes ------------------------------------------------------------ */
+
+/* So many bytes, up to the next call; NULL: there are not as many. */
+static const uint8_t *look(struct jitdumps *dumps, struct jitdump *dump,
+			   uint64_t offset, size_t length)
+{
+	ssize_t n;
+
+	if (length > WINDOW || offset > INT64_MAX)
+		return NULL;
+	if (offset < dump->begin || offset > dump->end ||
+	    length > dump->end - offset) {
+		n = pread(dump->fd, dumps->window, WINDOW, offset);
+		dump->begin = offset;
+		dump->end = offset + (n > 0 ? n : 0);
+	}
+	return length <= dump->end - offset ?
+	       dumps->window + (offset - dump->begin) : NULL;
+}
+
+static void say(struct jitdumps *dumps, const struct jitdump *dump,
+		const char *why)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s: %s", dump->path, why);
+	dumps->say(dumps->arg, line);
+}
+
+static void drop(struct jitdump *dump)
+{
+	close(dump->fd);
+	dump->fd = -1;
+}
+
+/* ---- Records ---------------------------------------------------------- */
+
+/* The .eh_frame of a record: its index is behind it. */
+static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
+		       uint64_t offset, struct sfjit_stacks_code *code)
+{
+	struct jitdump_unwinding record;
+	const uint8_t *at = look(dumps, dump, offset, sizeof(record));
+
+	if (!at)
+		return false;
+	memcpy(&record, at, sizeof(record));
+	if (record.hdr_size >= record.size ||
+	    record.size > record.prefix.total_size - sizeof(record))
+		return false;
+	code->table_length = record.size - record.hdr_size;
+	code->table = look(dumps, dump, offset + sizeof(record),
+			   code->table_length);
+	return code->table;
+}
+
+/* Code that has no description is what lies there otherwise. */
+static int put_code(struct jitdumps *dumps, struct jitdump *dump,
+		    uint64_t time, uint64_t address, uint64_t size,
+		    uint64_t unwinding)
+{
+	struct sfjit_stacks_code code = {
+		.start = address,
+		.length = size,
+		.kind = SFJIT_STACKS_EH_FRAME,
+		.table_address = address + jitdump_aligned(size),
+	};
+	int ret = -EINVAL;
+
+	if (unwinding && find_table(dumps, dump, unwinding, &code))
+		ret = sfjit_stacks_jit_load(dumps->stacks, dump->pid, time,
+					    &code);
+	if (ret == -EINVAL)
+		ret = sfjit_stacks_jit_unload(dumps->stacks, dump->pid, time,
+					      address, size);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static uint64_t time_of(const struct jitdump *dump, uint64_t time)
+{
+	return dump->timed ? time : dump->mapped;
+}
+
+static int load(struct jitdumps *dumps, struct jitdump *dump,
+		const uint8_t *at)
+{
+	uint64_t unwinding = dump->unwinding, *moving;
+	struct jitdump_load record;
+
+	memcpy(&record, at, sizeof(record));
+	dump->unwinding = 0;
+	table_remove(&dump->by_index, record.code_index);
+	if (unwinding) {
+		moving = table_add(&dump->by_index, record.code_index);
+		if (!moving)
+			return -ENOMEM;
+		*moving = unwinding;
+	}
+	return put_code(dumps, dump, time_of(dump, record.prefix.timestamp),
+			record.code_addr, record.code_size, unwinding);
+}
+
+static int move(struct jitdumps *dumps, struct jitdump *dump,
+		const uint8_t *at)
+{
+	const uint64_t *unwinding;
+	struct jitdump_move record;
+	uint64_t time;
+	int ret;
+
+	memcpy(&record, at, sizeof(record));
+	time = time_of(dump, record.prefix.timestamp);
+	unwinding = table_find(&dump->by_index, record.code_index);
+	ret = sfjit_stacks_jit_unload(dumps->stacks, dump->pid, time,
+				      record.old_code_addr, record.code_size);
+	if (ret == -ENOMEM)
+		return ret;
+	return put_code(dumps, dump, time, record.new_code_addr,
+			record.code_size, unwinding ? *unwinding : 0);
+}
+
+static size_t least_of(uint32_t id)
+{
+	switch (id) {
+	case JITDUMP_LOAD:
+		return sizeof(struct jitdump_load);
+	case JITDUMP_MOVE:
+		return sizeof(struct jitdump_move);
+	case JITDUMP_UNWINDING_INFO:
+		return sizeof(struct jitdump_unwinding);
+	default:
+		return sizeof(struct jitdump_prefix);
+	}
+}
+
+static int apply(struct jitdumps *dumps, struct jitdump *dump, uint32_t id,
+		 const uint8_t *at)
+{
+	switch (id) {
+	case JITDUMP_LOAD:
+		return load(dumps, dump, at);
+	case JITDUMP_MOVE:
+		return move(dumps, dump, at);
+	case JITDUMP_UNWINDING_INFO:
+		dump->unwinding = dump->offset;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Whether all of a record is there, in a file that may still grow. */
+static bool is_complete(const struct jitdump *dump, uint32_t size)
+{
+	struct stat st;
+
+	return dump->offset + size <= dump->end ||
+	       (!fstat(dump->fd, &st) &&
+		dump->offset + size <= (uint64_t)st.st_size);
+}
+
+/* 1: goes on, 0: ends here for now, or -ENOMEM. */
+static int read_record(struct jitdumps *dumps, struct jitdump *dump,
+		       uint64_t until)
+{
+	struct jitdump_prefix prefix;
+	const uint8_t *at = look(dumps, dump, dump->offset, sizeof(prefix));
+	int ret;
+
+	if (!at)
+		return 0;
+	memcpy(&prefix, at, sizeof(prefix));
+	if (dump->timed && prefix.timestamp > until) {
+		dump->waits = prefix.timestamp;
+		return 0;
+	}
+	if (prefix.total_size < least_of(prefix.id)) {
+		say(dumps, dump, "damaged, the rest of it is not used");
+		drop(dump);
+		return 0;
+	}
+	if (!is_complete(dump, prefix.total_size))
+		return 0;
+	at = look(dumps, dump, dump->offset, least_of(prefix.id));
+	if (!at)
+		return 0;
+	ret = apply(dumps, dump, prefix.id, at);
+	dump->offset += prefix.total_size;
+	return ret < 0 ? ret : 1;
+}
+
+static int read_records(struct jitdumps *dumps, struct jitdump *dump,
+			uint64_t until)
+{
+	int ret = 1;
+
+	if (dump->waits > until)
+		return 0;
+	/* The window had another file, or less of this one. */
+	dump->begin = dump->end = 0;
+	while (ret == 1 && dump->fd >= 0)
+		ret = read_record(dumps, dump, until);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- Files ------------------------------------------------------------ */
+
+/* jit-PID.dump, whatever the number is in the process's own namespace. */
+bool jitdump_is_marker(const char *path)
+{
+	const char *name = strrchr(path, '/'), *end;
+
+	if (!name || strncmp(name, "/jit-", 5) || !isdigit(name[5]))
+		return false;
+	for (end = name + 5; isdigit(*end); end++)
+		;
+	return !strcmp(end, ".dump");
+}
+
+static const char *check_header(const struct jitdump_header *header)
+{
+	if (header->magic == __builtin_bswap32(JITDUMP_MAGIC))
+		return "of a machine of the other byte order";
+	if (header->magic != JITDUMP_MAGIC ||
+	    header->version != JITDUMP_VERSION ||
+	    header->total_size < sizeof(*header))
+		return "not a jitdump of version 1";
+	return NULL;
+}
+
+static void check_clock(struct jitdumps *dumps, struct jitdump *dump,
+			const struct jitdump_header *header)
+{
+	dump->timed = dumps->monotonic &&
+		      !(header->flags & JITDUMP_ARCH_TIMESTAMP);
+	if (dump->timed || dumps->said_clock)
+		return;
+	dumps->said_clock = true;
+	say(dumps, dump, "its times are not those of the recording, which takes"
+	    " perf record -k mono: all its code counts from the beginning");
+}
+
+/* Paths come from the recording: only files are opened for reading. */
+static const char *open_dump(struct jitdumps *dumps, struct jitdump *dump)
+{
+	struct jitdump_header header;
+	const uint8_t *at;
+	const char *why;
+	struct stat st;
+
+	dump->fd = open(dump->path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
+			O_NONBLOCK);
+	if (dump->fd < 0)
+		return strerror(errno);
+	if (fstat(dump->fd, &st) || !S_ISREG(st.st_mode))
+		return "not a file";
+	at = look(dumps, dump, 0, sizeof(header));
+	if (!at)
+		return "not a jitdump";
+	memcpy(&header, at, sizeof(header));
+	why = check_header(&header);
+	if (why)
+		return why;
+	dump->offset = header.total_size;
+	check_clock(dumps, dump, &header);
+	return NULL;
+}
+
+static void free_dump(struct jitdump *dump)
+{
+	if (dump->fd >= 0)
+		drop(dump);
+	table_free(&dump->by_index);
+	free(dump->path);
+	free(dump);
+}
+
+static const struct jitdump *find(const struct jitdumps *dumps, pid_t pid,
+				  const char *path)
+{
+	const struct jitdump *dump = dumps->first;
+
+	while (dump && (dump->over || dump->pid != pid ||
+			strcmp(dump->path, path)))
+		dump = dump->next;
+	return dump;
+}
+
+static struct jitdump *new_dump(pid_t pid, uint64_t time, const char *path)
+{
+	struct jitdump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump)
+		return NULL;
+	*dump = (struct jitdump){
+		.pid = pid, .mapped = time, .path = strdup(path), .fd = -1,
+	};
+	if (dump->path)
+		return dump;
+	free(dump);
+	return NULL;
+}
+
+int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		 const char *path)
+{
+	struct jitdump *dump;
+	const char *why;
+
+	if (find(dumps, pid, path))
+		return 0;
+	if (!dumps->window)
+		dumps->window = malloc(WINDOW);
+	dump = dumps->window ? new_dump(pid, time, path) : NULL;
+	if (!dump)
+		return -ENOMEM;
+	why = open_dump(dumps, dump);
+	if (why) {
+		say(dumps, dump, why);
+		free_dump(dump);
+		return 0;
+	}
+	dump->next = dumps->first;
+	dumps->first = dump;
+	return 0;
+}
+
+void jitdumps_remove(struct jitdumps *dumps, pid_t pid)
+{
+	struct jitdump *dump;
+
+	for (dump = dumps->first; dump; dump = dump->next)
+		dump->over |= dump->pid == pid;
+}
+
+static void free_over(struct jitdumps *dumps)
+{
+	struct jitdump **at = &dumps->first, *dump;
+
+	while (*at) {
+		dump = *at;
+		if (!dump->over) {
+			at = &dump->next;
+			continue;
+		}
+		*at = dump->next;
+		free_dump(dump);
+	}
+}
+
+int jitdumps_read(struct jitdumps *dumps, uint64_t until)
+{
+	struct jitdump *dump;
+	int ret = 0;
+
+	until = until < UINT64_MAX - LATE_NS ? until + LATE_NS : UINT64_MAX;
+	for (dump = dumps->first; dump && !ret; dump = dump->next)
+		ret = read_records(dumps, dump, until);
+	free_over(dumps);
+	return ret;
+}
+
+void jitdumps_free(struct jitdumps *dumps)
+{
+	struct jitdump *next;
+
+	for (; dumps->first; dumps->first = next) {
+		next = dumps->first->next;
+		free_dump(dumps->first);
+	}
+	free(dumps->window);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Files in which processes describe the code that they generate: jitdumps.
+ */
+#ifndef SFJIT_PERFDATA_JITDUMP_H
+#define SFJIT_PERFDATA_JITDUMP_H
+
+#include <sfjit-stacks.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct jitdump;
+
+/*
+ * What they say goes to @stacks. @say is told of those that cannot be used,
+ * which is no failure, in a line.
+ */
+struct jitdumps {
+	struct sfjit_stacks *stacks;
+	bool monotonic;		/* times of the recording are theirs */
+	void (*say)(void *arg, const char *line);
+	void *arg;
+	struct jitdump *first;
+	uint8_t *window;	/* of the file that is being read */
+	bool said_clock;
+};
+
+void jitdumps_free(struct jitdumps *dumps);
+
+/* Whether a mapping of that file says that there is one. */
+bool jitdump_is_marker(const char *path);
+
+/* 0, or -ENOMEM. */
+int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		 const char *path);
+
+/* Reads what was generated up to a time. 0, or -ENOMEM. */
+int jitdumps_read(struct jitdumps *dumps, uint64_t until);
+
+/* A process is gone: its files are read once more. */
+void jitdumps_remove(struct jitdumps *dumps, pid_t pid);
+
+#endif /* SFJIT_PERFDATA_JITDUMP_H */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Records that perf itself makes, of what was recorded. Others of its records
+ * are none of ours.
+ */
+#ifndef SFJIT_PERFDATA_META_H
+#define SFJIT_PERFDATA_META_H
+
+#include "attr.h"
+#include "features.h"
+
+struct meta {
+	struct attrs attrs;
+	struct features features;
+	bool piped;		/* attributes are among the records */
+};
+
+void meta_free(struct meta *meta);
+
+/*
+ * Reads one, at @offset of the input, with what is behind it, and makes it that
+ * of a recording whose samples are converted.
+ */
+int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
+	      struct trouble *trouble);
+
+#endif /* SFJIT_PERFDATA_META_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* A sample's frames of user space. */
+#include <errno.h>
+
+#include "bytes.h"
+#include "format.h"
+#include "unwind.h"
+
+/*
+ * As perf has it when it unwinds: of a caller an address inside of its call,
+ * which may be the last instruction of a function.
+ */
+static int add_frame(void *arg, const struct sfjit_stacks_frame *frame)
+{
+	struct frames *frames = arg;
+	bool exact = !frames->nr || frame->flags & SFJIT_STACKS_AFTER_SIGNAL;
+
+	frames->ips[frames->nr++] = frame->ip - !exact;
+	return frames->nr == SFJIT_STACKS_MAX_FRAMES;
+}
+
+static int unwind(struct sfjit_stacks *stacks, const struct attr *attr,
+		  const struct sample *sample, uint64_t time,
+		  struct frames *frames)
+{
+	uint64_t registers[64];
+	struct sfjit_stacks_sample taken = {
+		.pid = get_u32(sample->event + attr->tid),
+		.time = time,
+		.mask = attr->regs_user,
+		.registers = registers,
+		.stack = sample->stack,
+		.stack_length = sample->stack_size,
+	};
+	int ret;
+
+	memcpy(registers, sample->registers,
+	       8 * __builtin_popcountll(attr->regs_user));
+	ret = sfjit_stacks_frames(stacks, &taken, add_frame, frames, NULL);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static bool is_in_user_space(const struct sample *sample)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, sample->event, sizeof(header));
+	return (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	       PERF_RECORD_MISC_USER;
+}
+
+int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
+		  const struct sample *sample, uint64_t time,
+		  struct frames *frames)
+{
+	int ret = 0;
+
+	frames->nr = 0;
+	if (sample->abi == PERF_SAMPLE_REGS_ABI_64 && attr->tid)
+		ret = unwind(stacks, attr, sample, time, frames);
+	if (!frames->nr && attr->ip && is_in_user_space(sample))
+		frames->ips[frames->nr++] = get_u64(sample->event + attr->ip);
+	return ret;
+}
