@@ -41,3 +41,39 @@ $(FUZZ_OUT)/sframegen-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/,$(fuzz_sfg_$(1)))
 	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
 endef
 $(foreach name,$(fuzz_sfg),$(eval $(call fuzz_sfg_target,$(name))))
+
+# Recordings of perf, with the tracker of tests/unit/inject.
+fuzz_perfdata := recording jitdump
+FUZZ_TARGETS += $(addprefix perfdata-,$(fuzz_perfdata))
+fuzz_perfdata_lib := $(fuzz_sfg_lib) $(PERFDATA_OBJ:$(O)/obj/%=%) \
+	user/oracle.o perfdata/fake.o
+fuzz_perfdata_headers := $(PERFDATA_H) tests/fuzz/user/oracle.h
+fuzz_perfdata_cflags = $(fuzz_sfg_cflags) -D_GNU_SOURCE \
+	-iquote userspace/perfdata
+
+# fuzz_perfdata_variant NAME
+define fuzz_perfdata_variant
+$(FUZZ_OUT)/$(1)/userspace/perfdata/%.o: userspace/perfdata/%.c \
+		$(fuzz_perfdata_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_perfdata_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+$(FUZZ_OUT)/$(1)/perfdata/%.o: tests/fuzz/perfdata/%.c $(fuzz_perfdata_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_perfdata_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+$(FUZZ_OUT)/$(1)/perfdata/fake.o: tests/unit/inject/fake.c $(stacks_h)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(SF_CFLAGS) -D_GNU_SOURCE -g -O1 $(fuzz_sfg_$(1)) -c \
+		-o $$@ $$<
+endef
+$(foreach variant,fuzz cov,$(eval $(call fuzz_perfdata_variant,$(variant))))
+
+# fuzz_perfdata_target NAME
+define fuzz_perfdata_target
+$(FUZZ_OUT)/perfdata-$(1): $(addprefix $(FUZZ_OUT)/fuzz/, \
+		$(fuzz_perfdata_lib) perfdata/$(1).o)
+	$$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $$@ $$^
+$(FUZZ_OUT)/perfdata-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/, \
+		$(fuzz_perfdata_lib) perfdata/$(1).o)
+	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^
+endef
+$(foreach name,$(fuzz_perfdata),$(eval $(call fuzz_perfdata_target,$(name))))

@@ -2,13 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * perf's jitdump, version 1: tools/perf/Documentation/jitdump-specification.txt
- * of the kernel. `perf inject --jit' makes an ELF file of each LOAD record and
+ * perf's jitdump. `perf inject --jit' makes an ELF file of each LOAD record and
  * maps it at the code's address, from the time of the record on.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <jitdump-format.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,38 +23,6 @@
 #include "file.h"
 #include "internal.h"
 #include "jitdump.h"
-
-#define MAGIC	0x4a695444	/* "JiTD", in the byte order of the file */
-#define VERSION	1
-
-enum { LOAD = 0, CLOSE = 3, UNWINDING_INFO = 4 };
-
-struct file_header {
-	uint32_t magic, version, total_size, elf_machine, pad, pid;
-	uint64_t timestamp, flags;
-};
-
-struct prefix {
-	uint32_t id, total_size;
-	uint64_t timestamp;
-};
-
-struct load {
-	struct prefix prefix;
-	uint32_t pid, tid;
-	uint64_t vma, code_addr, code_size, code_index;
-};
-
-struct unwinding {
-	struct prefix prefix;
-	uint64_t size, hdr_size, mapped_size;
-};
-
-/* perf places .eh_frame behind the code at a multiple of 8, and so does this. */
-static uint64_t aligned(uint64_t size)
-{
-	return (size + 7) & ~7ULL;
-}
 
 /*
  * @pid: the process whose file this is, 0 for none; @marker: a page of it, by
@@ -87,9 +55,9 @@ static int open_dump(const char *dir, pid_t pid, int flags)
 
 static int write_header(int fd, pid_t pid, uint64_t time)
 {
-	struct file_header header = {
-		.magic = MAGIC,
-		.version = VERSION,
+	struct jitdump_header header = {
+		.magic = JITDUMP_MAGIC,
+		.version = JITDUMP_VERSION,
 		.total_size = sizeof(header),
 		.elf_machine = sfg_elf_machine(SFG_HOST_ABI),
 		.pid = pid,
@@ -178,7 +146,7 @@ static int write_parts(const struct iovec *parts, int nr)
 
 int sfjit_jitdump_close(uint64_t time)
 {
-	struct prefix record = { CLOSE, sizeof(record), time };
+	struct jitdump_prefix record = { JITDUMP_CLOSE, sizeof(record), time };
 	struct iovec part = { &record, sizeof(record) };
 	int ret = 0;
 
@@ -193,8 +161,9 @@ int sfjit_jitdump_close(uint64_t time)
 static int make_cfi(const struct sfjit_function *function, uint8_t *buffer,
 		    size_t length, size_t *used, size_t *hdr)
 {
-	return sfg_write_cfi(SFG_HOST_ABI, function, aligned(function->size),
-			     buffer, length, used, hdr);
+	return sfg_write_cfi(SFG_HOST_ABI, function,
+			     jitdump_aligned(function->size), buffer, length,
+			     used, hdr);
 }
 
 long sfjit_jitdump_room(const struct sfjit_function *function)
@@ -204,7 +173,7 @@ long sfjit_jitdump_room(const struct sfjit_function *function)
 
 	if (ret != -ENOSPC)
 		return ret;
-	return aligned(function->size) - function->size + used;
+	return jitdump_aligned(function->size) - function->size + used;
 }
 
 /*
@@ -217,16 +186,16 @@ static int write_load(const struct sfjit_function *function, bool mapped,
 {
 	char clean[SFJIT_NAME_BYTES + 1], zeros[8] = "";
 	size_t name_size = sfjit_clean_name(clean, name) + 1;
-	struct unwinding unwinding = {
-		.prefix = { UNWINDING_INFO, sizeof(unwinding) + aligned(used),
-			    time },
+	struct jitdump_unwinding unwinding = {
+		.prefix = { JITDUMP_UNWINDING_INFO,
+			    sizeof(unwinding) + jitdump_aligned(used), time },
 		.size = used,
 		.hdr_size = hdr,
 		.mapped_size = mapped ? used : 0,
 	};
-	struct load record = {
-		.prefix = { LOAD, sizeof(record) + name_size + function->size,
-			    time },
+	struct jitdump_load record = {
+		.prefix = { JITDUMP_LOAD,
+			    sizeof(record) + name_size + function->size, time },
 		.pid = dump.pid,
 		.tid = syscall(SYS_gettid),
 		.vma = function->addr,
@@ -237,7 +206,7 @@ static int write_load(const struct sfjit_function *function, bool mapped,
 	struct iovec parts[] = {
 		{ &unwinding, sizeof(unwinding) },
 		{ cfi, used },
-		{ zeros, aligned(used) - used },
+		{ zeros, jitdump_aligned(used) - used },
 		{ &record, sizeof(record) },
 		{ clean, name_size },
 		{ (void *)(uintptr_t)function->addr, function->size },
@@ -254,7 +223,7 @@ static int write_load(const struct sfjit_function *function, bool mapped,
 /* The record's size has 32 bits. */
 static bool fits(const struct sfjit_function *function)
 {
-	return function->size <= UINT32_MAX - sizeof(struct load) -
+	return function->size <= UINT32_MAX - sizeof(struct jitdump_load) -
 				 SFJIT_NAME_BYTES - 1;
 }
 

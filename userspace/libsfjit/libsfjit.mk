@@ -8,6 +8,7 @@ LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit
 LIBSFJIT_OBJ := $(LIBSFJIT_SRC:userspace/libsfjit/%.c=$(LIBSFJIT_DIR)/%.o)
 LIBSFJIT_TEST_OBJ := $(LIBSFJIT_OBJ:.o=.test.o)
 LIBSFJIT_DEPS := $(wildcard userspace/libsfjit/*.h) $(sfjit_h) \
+	userspace/include/jitdump-format.h \
 	$(SFG_PUBLIC_H) $(wildcard arch/$(ARCH)/*.h) \
 	$(O)/gen/sfjit_trampoline.h
 LIBSFJIT_SO := $(O)/lib/libsfjit.so.$(SFJIT_VERSION)

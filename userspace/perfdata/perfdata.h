@@ -45,8 +45,8 @@ struct perfdata_result {
 };
 
 /*
- * 0, or a negative errno, and why, in a line as for @say. What was written until
- * then is no recording.
+ * 0, or a negative errno, and why, in a line as for @say. What was written
+ * until then is no recording.
  */
 int perfdata_inject(const struct perfdata_options *options,
 		    struct perfdata_result *result, struct trouble *trouble);

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
 PERFDATA_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/perfdata/*.c))
-PERFDATA_H := $(wildcard userspace/perfdata/*.h) $(stacks_h) $(SFG_PUBLIC_H)
+PERFDATA_H := $(wildcard userspace/perfdata/*.h) $(stacks_h) $(SFG_PUBLIC_H) \
+	userspace/include/jitdump-format.h
 
 $(PERFDATA_OBJ): $(O)/obj/%.o: %.c $(PERFDATA_H)
 	@mkdir -p $(@D)

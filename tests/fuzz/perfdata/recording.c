@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Any bytes as a recording. What is converted has nothing left to convert;
+ * without memory nothing is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "oracle.h"
+#include "perfdata.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void say(void *arg, const char *line)
+{
+	REQUIRE(line[0]);
+}
+
+static int make_file(const void *data, size_t size)
+{
+	int fd = memfd_create("recording", MFD_CLOEXEC);
+
+	REQUIRE(fd >= 0);
+	REQUIRE(pwrite(fd, data, size, 0) == (ssize_t)size);
+	return fd;
+}
+
+static int convert_to(int in, int out, struct perfdata_result *result)
+{
+	struct perfdata_options options = { .in = in, .out = out, .say = say };
+	struct trouble trouble = { "" };
+	int ret = perfdata_inject(&options, result, &trouble);
+
+	REQUIRE(ret <= 0);
+	REQUIRE(!ret == !trouble.text[0]);
+	return ret;
+}
+
+/* The descriptor of what it is then, or -errno. */
+static int convert(int in, struct perfdata_result *result)
+{
+	int out = make_file(NULL, 0), ret = convert_to(in, out, result);
+
+	if (!ret)
+		return out;
+	close(out);
+	return ret;
+}
+
+/* What is no file gets the other form, and the same samples. */
+static void require_piped(int in, uint64_t samples)
+{
+	struct perfdata_result result;
+	int out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	REQUIRE(out >= 0);
+	REQUIRE(convert_to(in, out, &result) == -ENOTSUP ||
+		result.samples == samples);
+	close(out);
+}
+
+static void require_same(int a, int b, size_t size)
+{
+	uint8_t *left = malloc(size + 1), *right = malloc(size + 1);
+
+	REQUIRE(left && right);
+	REQUIRE(pread(a, left, size + 1, 0) == (ssize_t)size);
+	REQUIRE(pread(b, right, size + 1, 0) == (ssize_t)size);
+	REQUIRE(!memcmp(left, right, size));
+	free(left);
+	free(right);
+}
+
+/* Sections of a file may lie on each other, and be changed with them. */
+static bool is_piped(const uint8_t *data, size_t size)
+{
+	return size >= 16 && data[8] == 16;
+}
+
+static void require_done(int out, uint64_t written)
+{
+	struct perfdata_result result;
+	int again = convert(out, &result);
+
+	REQUIRE(again >= 0 && !result.converted);
+	require_same(out, again, written);
+	close(again);
+}
+
+static void without_memory(int in, unsigned int nth)
+{
+	struct perfdata_result result;
+	int out;
+
+	fail_allocation(nth);
+	out = convert(in, &result);
+	REQUIRE(out < 0 || !allocation_failed());
+	fail_allocation(0);
+	if (out >= 0)
+		close(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int in = make_file(data, size), out;
+	struct perfdata_result result;
+
+	out = convert(in, &result);
+	if (out >= 0 && is_piped(data, size))
+		require_done(out, result.written);
+	if (out >= 0) {
+		require_piped(in, result.samples);
+		close(out);
+	}
+	if (size)
+		without_memory(in, 1 + data[size - 1] % 24);
+	close(in);
+	return 0;
+}
