@@ -243,15 +243,24 @@ static bool overlapping(struct piece *p, uint64_t start, uint64_t end,
 
 /* Painting. */
 
+/* What makes the same piece again. */
+static struct paint paint_of(const struct piece *p)
+{
+	return (struct paint) {
+		.start = p->start, .end = p->end, .time = p->from,
+		.origin = p->origin, .base = p->base,
+	};
+}
+
 /* The part from an address on becomes a piece of its own. */
 static int cut(struct piece *p, uint64_t addr)
 {
-	struct paint paint = {
-		addr, p->end, p->from, p->origin, p->base,
-	};
+	struct paint paint = paint_of(p);
 	struct piece *rest;
-	int ret = new_piece(p->history, &paint, &rest);
+	int ret;
 
+	paint.start = addr;
+	ret = new_piece(p->history, &paint, &rest);
 	if (ret)
 		return ret;
 	rest->until = p->until;
@@ -284,15 +293,16 @@ static int cut_at_edges(struct history *history, const struct paint *paint)
 }
 
 /* What is there at the time is over; what came later is put into 'later'. */
-static bool end_those_before(struct some *inside, uint64_t time,
+static bool end_those_before(struct some *inside, const struct paint *paint,
 			     struct some *later)
 {
+	uint64_t time = paint->time;
 	struct piece *p;
 	size_t i;
 
 	for (i = 0; i < inside->nr; i++) {
 		p = inside->piece[i];
-		if (p->from > time) {
+		if (p->from > time || (p->from == time && paint->under)) {
 			if (!add(later, p))
 				return false;
 		} else if (p->from == time) {
@@ -330,9 +340,7 @@ static int paint_again(struct history *history, struct some *later)
 		take_out(later->piece[i]);
 	for (i = 0; i < later->nr; i++) {
 		p = later->piece[i];
-		paint = (struct paint) {
-			p->start, p->end, p->from, p->origin, p->base,
-		};
+		paint = paint_of(p);
 		if (!ret)
 			ret = history_paint(history, &paint);
 		free_piece(p);
@@ -348,7 +356,7 @@ static int paint_inside(struct history *history, const struct paint *paint,
 
 	if (overlapping(history->root, paint->start, paint->end, paint->time,
 			&inside) &&
-	    end_those_before(&inside, paint->time, &later)) {
+	    end_those_before(&inside, paint, &later)) {
 		insert(new);
 		ret = later.nr ? paint_again(history, &later) : 0;
 	} else {
@@ -374,6 +382,44 @@ int history_paint(struct history *history, const struct paint *paint)
 	return paint_inside(history, paint, new);
 }
 
+static int erase_under(const struct some *some, const struct paint *paint,
+		       uint64_t until, bool (*ignored)(const struct origin *),
+		       struct history *over)
+{
+	struct paint nothing = { .under = true };
+	const struct piece *p;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < some->nr && !ret; i++) {
+		p = some->piece[i];
+		if (p->from <= paint->time || p->from >= until ||
+		    ignored(p->origin))
+			continue;
+		nothing.start = p->start > paint->start ? p->start :
+							  paint->start;
+		nothing.end = p->end < paint->end ? p->end : paint->end;
+		nothing.time = p->from;
+		ret = history_paint(over, &nothing);
+	}
+	return ret;
+}
+
+int history_erase_under(const struct history *history,
+			const struct paint *paint, uint64_t until,
+			bool (*ignored)(const struct origin *origin),
+			struct history *over)
+{
+	struct some some = { 0 };
+	int ret = -ENOMEM;
+
+	if (overlapping(history->root, paint->start, paint->end, paint->time,
+			&some))
+		ret = erase_under(&some, paint, until, ignored, over);
+	free(some.piece);
+	return ret;
+}
+
 /* Whole histories. */
 
 static int copy(const struct piece *p, uint64_t time, struct history *to)
@@ -384,9 +430,7 @@ static int copy(const struct piece *p, uint64_t time, struct history *to)
 	if (!p)
 		return 0;
 	ret = copy(p->left, time, to);
-	paint = (struct paint) {
-		p->start, p->end, p->from, p->origin, p->base,
-	};
+	paint = paint_of(p);
 	if (!ret && piece_is_there(p, time))
 		ret = history_paint(to, &paint);
 	return ret ? ret : copy(p->right, time, to);

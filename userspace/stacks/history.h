@@ -56,6 +56,7 @@ struct paint {
 	uint64_t time;
 	struct origin *origin;
 	uint64_t base;
+	bool under;		/* what has the same time stays on top */
 };
 
 /*
@@ -72,6 +73,16 @@ static inline bool piece_is_there(const struct piece *p, uint64_t time)
 /* NULL: nothing. */
 const struct piece *history_find(const struct history *history, uint64_t addr,
 				 uint64_t time);
+
+/*
+ * Where and when something in the range of the paint begins or ends, behind its
+ * time and before 'until', paints nothing in 'over', unless 'ignored' says that
+ * it does not matter.
+ */
+int history_erase_under(const struct history *history,
+			const struct paint *paint, uint64_t until,
+			bool (*ignored)(const struct origin *origin),
+			struct history *over);
 
 /*
  * Paints in 'to' what is there at a time, from when it was there. After a

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "origin.h"
 #include "process.h"
 
 /* What the tree of numbers has: the latest process of one. */
@@ -171,6 +172,22 @@ static int inherit(struct process *child, struct process *parent)
 	return ret;
 }
 
+static bool leaves_code(const struct origin *origin)
+{
+	return origin && origin->kind == ORIGIN_MEMORY;
+}
+
+/* What was mapped since then was mapped first, when there was no code. */
+static int erase_inherited_code(struct process *child)
+{
+	struct paint all = { .end = UINT64_MAX, .time = child->start - 1 };
+
+	if (!child->start || !child->layers[PROCESS_CODE].root)
+		return 0;
+	return history_erase_under(&child->layers[PROCESS_MAPS], &all, FOREVER,
+				   leaves_code, &child->layers[PROCESS_CODE]);
+}
+
 /* Events of the child may have come before that of its making. */
 static int take_over(struct process *child)
 {
@@ -185,7 +202,7 @@ static int take_over(struct process *child)
 	for (i = 0; i < PROCESS_LAYERS && !ret; i++)
 		ret = history_move(&before->layers[i], child->start,
 				   &child->layers[i]);
-	return ret;
+	return ret ? ret : erase_inherited_code(child);
 }
 
 int process_fork(struct processes *processes, pid_t pid, pid_t parent,
@@ -236,8 +253,9 @@ static struct process *next_relative(const struct process *root,
 	return next;
 }
 
-int process_paint(struct process *process, enum process_layer layer,
-		  const struct paint *paint)
+static int paint_relatives(struct process *process, const struct paint *paint,
+			   int (*one)(struct process *process,
+				      const struct paint *paint))
 {
 	struct process *p = process;
 	bool has_it = true;
@@ -245,11 +263,50 @@ int process_paint(struct process *process, enum process_layer layer,
 
 	while (p && !ret) {
 		if (has_it)
-			ret = history_paint(&p->layers[layer], paint);
+			ret = one(p, paint);
 		p = next_relative(process, p, has_it);
 		has_it = p && p->start > paint->time;
 	}
 	return ret;
+}
+
+/* Most processes have no code for which it matters. */
+static int map_one(struct process *process, const struct paint *paint)
+{
+	struct history *code = &process->layers[PROCESS_CODE];
+	struct paint nothing = *paint;
+	int ret = history_paint(&process->layers[PROCESS_MAPS], paint);
+
+	if (ret || leaves_code(paint->origin) || !code->root)
+		return ret;
+	nothing.origin = NULL;
+	return history_paint(code, &nothing);
+}
+
+/* What was mapped since then was mapped first; before a fork, in its parent. */
+static int generate_one(struct process *process, const struct paint *paint)
+{
+	struct history *code = &process->layers[PROCESS_CODE];
+	int ret = history_paint(code, paint);
+	uint64_t until = FOREVER;
+
+	while (process && until > paint->time && !ret) {
+		ret = history_erase_under(&process->layers[PROCESS_MAPS],
+					  paint, until, leaves_code, code);
+		until = process->start;
+		process = process->parent;
+	}
+	return ret;
+}
+
+int process_map(struct process *process, const struct paint *paint)
+{
+	return paint_relatives(process, paint, map_one);
+}
+
+int process_generate(struct process *process, const struct paint *paint)
+{
+	return paint_relatives(process, paint, generate_one);
 }
 
 const struct piece *process_piece(const struct process *process, uint64_t addr,

@@ -54,9 +54,13 @@ int process_fork(struct processes *processes, pid_t pid, pid_t parent,
 void process_thread(struct process *process, pid_t tid);
 void process_exit(struct process *process, uint64_t time);
 
-/* Also in those that were forked after that time. */
-int process_paint(struct process *process, enum process_layer layer,
-		  const struct paint *paint);
+/*
+ * What was mapped, unmapped or generated; also in those that were forked after
+ * that time. Generated code is gone where something is unmapped or a file is
+ * mapped; mprotect() makes anonymous memory executable again and again.
+ */
+int process_map(struct process *process, const struct paint *paint);
+int process_generate(struct process *process, const struct paint *paint);
 
 /* NULL: nothing is known there. */
 const struct piece *process_piece(const struct process *process, uint64_t addr,

@@ -93,24 +93,28 @@ static struct process *find_process(struct sfjit_stacks *stacks, pid_t pid,
 }
 
 static int paint(struct sfjit_stacks *stacks, pid_t pid,
-		 enum process_layer layer, const struct paint *paint)
+		 int (*layer)(struct process *process,
+			      const struct paint *paint),
+		 const struct paint *paint)
 {
 	struct process *process = find_process(stacks, pid, paint->time);
 	int ret;
 
 	if (!process)
 		return -ENOMEM;
-	ret = process_paint(process, layer, paint);
+	ret = layer(process, paint);
 	keep_bounded(stacks);
 	return ret;
 }
 
 static int erase(struct sfjit_stacks *stacks, pid_t pid,
-		 enum process_layer layer, uint64_t time, uint64_t start,
-		 uint64_t end)
+		 int (*layer)(struct process *process,
+			      const struct paint *paint),
+		 uint64_t time, uint64_t start, uint64_t end)
 {
-	struct paint nothing = { .start = start, .end = end, .time = time };
+	struct paint nothing = { .start = start, .end = end };
 
+	nothing.time = when(stacks, time);
 	return paint(stacks, pid, layer, &nothing);
 }
 
@@ -121,16 +125,13 @@ static int map(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 	struct paint p = {
 		.start = mapping->start,
 		.end = mapping->start + mapping->length,
-		.time = time,
-		.origin = mapping->executable ? origin : NULL,
+		.time = when(stacks, time),
+		.origin = mapping->executable ||
+			  origin->kind == ORIGIN_MEMORY ? origin : NULL,
 		.base = mapping->start - mapping->offset,
 	};
-	int ret = paint(stacks, pid, PROCESS_MAPS, &p);
 
-	/* mprotect() makes anonymous memory executable again and again */
-	if (!ret && origin->kind == ORIGIN_FILE)
-		ret = erase(stacks, pid, PROCESS_CODE, time, p.start, p.end);
-	return ret;
+	return paint(stacks, pid, process_map, &p);
 }
 
 EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
@@ -145,17 +146,9 @@ EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 	origin = files_find(&stacks->files, mapping);
 	if (!origin)
 		return -ENOMEM;
-	ret = map(stacks, pid, when(stacks, time), mapping, origin);
+	ret = map(stacks, pid, time, mapping, origin);
 	origin_put(origin);
 	return ret;
-}
-
-static int erase_all(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
-		     uint64_t start, uint64_t end)
-{
-	int ret = erase(stacks, pid, PROCESS_MAPS, time, start, end);
-
-	return ret ? ret : erase(stacks, pid, PROCESS_CODE, time, start, end);
 }
 
 EXPORT int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid,
@@ -163,14 +156,14 @@ EXPORT int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid,
 {
 	int ret = check_range(start, length);
 
-	return ret ? ret : erase_all(stacks, pid, when(stacks, time), start,
-				     start + length);
+	return ret ? ret : erase(stacks, pid, process_map, time, start,
+				 start + length);
 }
 
 EXPORT int sfjit_stacks_exec(struct sfjit_stacks *stacks, pid_t pid,
 			     uint64_t time)
 {
-	return erase_all(stacks, pid, when(stacks, time), 0, UINT64_MAX);
+	return erase(stacks, pid, process_map, time, 0, UINT64_MAX);
 }
 
 EXPORT int sfjit_stacks_fork(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
@@ -242,7 +235,7 @@ EXPORT int sfjit_stacks_jit_load(struct sfjit_stacks *stacks, pid_t pid,
 	ret = read_code(stacks, code, &p.origin);
 	if (ret)
 		return ret;
-	ret = paint(stacks, pid, PROCESS_CODE, &p);
+	ret = paint(stacks, pid, process_generate, &p);
 	origin_put(p.origin);
 	return ret;
 }
@@ -253,8 +246,8 @@ EXPORT int sfjit_stacks_jit_unload(struct sfjit_stacks *stacks, pid_t pid,
 {
 	int ret = check_range(start, length);
 
-	return ret ? ret : erase(stacks, pid, PROCESS_CODE,
-				 when(stacks, time), start, start + length);
+	return ret ? ret : erase(stacks, pid, process_generate, time, start,
+				 start + length);
 }
 
 /* Questions. */

@@ -288,8 +288,8 @@ static enum sfjit_stacks_end step(struct walk *walk, bool full,
 }
 
 /*
- * Stacks grow down: but for a signal handler, which may have one of its own, the
- * caller's is not below.
+ * Stacks grow down: but for a signal handler, which may have one of its own,
+ * the caller's is not below.
  */
 static bool goes_down(const struct walk *walk, const struct sfg_frame *frame,
 		      uint64_t sp)
