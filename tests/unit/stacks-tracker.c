@@ -521,6 +521,30 @@ static void test_keep(void)
 	sfjit_stacks_end(stacks);
 }
 
+static const struct sfjit_row outermost = { .flags = SFJIT_ROW_OUTERMOST };
+
+static enum sfjit_stacks_end look(uint64_t time, uint64_t addr)
+{
+	return sfjit_stacks_look(stacks, 1, time, addr);
+}
+
+static void test_look(void)
+{
+	begin(0);
+	IS("look: no process", look(10, CODE), SFJIT_STACKS_NO_MAPPING);
+	MUST(!map(1, 10, "//anon"));
+	IS("look: memory", look(10, CODE), SFJIT_STACKS_NO_TABLE);
+	load(1, 20, &called);
+	IS("look: code with a caller", look(20, CODE), SFJIT_STACKS_STOPPED);
+	IS("look: behind it", look(20, CODE + SIZE), SFJIT_STACKS_NO_MAPPING);
+	load(1, 30, &outermost);
+	IS("look: code without", look(30, CODE), SFJIT_STACKS_OUTERMOST);
+	MUST(!map(1, 40, "/nowhere/file"));
+	IS("look: no file", look(40, CODE), SFJIT_STACKS_NO_FILE);
+	IS("look: what was before", look(20, CODE), SFJIT_STACKS_STOPPED);
+	sfjit_stacks_end(stacks);
+}
+
 static void test_find(void)
 {
 	struct sfjit_stacks_mapping m;
@@ -593,6 +617,7 @@ int main(void)
 	test_many_processes();
 	test_keep();
 	test_find();
+	test_look();
 	test_ranges();
 	run("rm -rf $PWD");
 	return finish();

@@ -327,6 +327,19 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		      uint64_t address, struct sfjit_stacks_mapping *mapping);
 
 /**
+ * sfjit_stacks_look - what is known of the code at an address
+ *
+ * For who has call chains that somebody else made, and asks whether they are
+ * complete. A return address is looked up less one.
+ *
+ * Return: SFJIT_STACKS_OUTERMOST: it has no caller; SFJIT_STACKS_STOPPED: it has
+ * one, and there are rules; else why there is no rule. Of memory that nobody
+ * has described it is SFJIT_STACKS_NO_TABLE.
+ */
+enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
+					uint64_t time, uint64_t address);
+
+/**
  * struct sfjit_stacks_stats - what a tracker has
  * @processes:	known now
  * @mappings:	and pieces of generated code, of all processes

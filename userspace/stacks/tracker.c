@@ -275,6 +275,16 @@ EXPORT int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid,
 	return 0;
 }
 
+EXPORT enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks,
+						pid_t pid, uint64_t time,
+						uint64_t address)
+{
+	time = when(stacks, time);
+	return walk_look(&stacks->walk,
+			 process_find(&stacks->processes, pid, time), time,
+			 address);
+}
+
 EXPORT void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
 			       struct sfjit_stacks_stats *stats)
 {

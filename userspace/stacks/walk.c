@@ -208,23 +208,37 @@ static enum sfjit_stacks_end step_by_fp(struct walk *walk,
 	return SFJIT_STACKS_STOPPED;
 }
 
+/* The table of a piece, and the address in it; NULL: *end says why. */
+static struct table *find_table(const struct piece *p, uint64_t ip,
+				uint64_t *addr, enum sfjit_stacks_end *end)
+{
+	struct table *table = p->origin->table;
+
+	*addr = ip;
+	if (p->origin->kind == ORIGIN_FILE)
+		table = files_table(p->origin);
+	if (!table) {
+		*end = p->origin->why;
+		return NULL;
+	}
+	*end = SFJIT_STACKS_NO_RULE;
+	if (p->origin->kind == ORIGIN_FILE &&
+	    !table_address(table, ip - p->base, addr))
+		return NULL;
+	return table;
+}
+
 static enum sfjit_stacks_end step_by_origin(struct walk *walk,
 					    const struct piece *p, bool full,
 					    struct sfg_frame *frame)
 {
-	uint64_t ip = frame->pc - frame->called, addr = ip;
-	struct table *table = p->origin->table;
+	uint64_t ip = frame->pc - frame->called, addr;
+	enum sfjit_stacks_end end;
+	struct table *table = find_table(p, ip, &addr, &end);
 	int ret;
 
-	if (p->origin->kind == ORIGIN_FILE) {
-		table = files_table(p->origin);
-		if (!table)
-			return p->origin->why;
-		if (!table_address(table, ip - p->base, &addr))
-			return SFJIT_STACKS_NO_RULE;
-	} else if (!table) {
-		return p->origin->why;
-	}
+	if (!table)
+		return end;
 	walk->has_missed = false;
 	ret = step_by_table(walk, table, ip - addr, full, frame);
 	if (!ret)
@@ -358,4 +372,42 @@ int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
 		walk->end = walk_frames(walk, true, &frame);
 	}
 	return 0;
+}
+
+static bool read_nothing(void *arg, uint64_t addr, uint64_t *word)
+{
+	return false;
+}
+
+/* Signal frames, and others that have no row, are known to be steps. */
+static enum sfjit_stacks_end look_at_cfi(const struct table *table,
+					 uint64_t addr)
+{
+	struct sfg_frame frame = {
+		.pc = addr, .budget = SFG_FRAME_BUDGET, .read = read_nothing,
+	};
+
+	switch (sfg_step_cfi(table->cfi, 0, &frame)) {
+	case 1:
+		return SFJIT_STACKS_OUTERMOST;
+	case -ENOENT:
+		return SFJIT_STACKS_NO_RULE;
+	}
+	return SFJIT_STACKS_STOPPED;
+}
+
+enum sfjit_stacks_end walk_look(struct walk *walk,
+				const struct process *process, uint64_t time,
+				uint64_t addr)
+{
+	enum sfjit_stacks_end end = SFJIT_STACKS_NO_MAPPING;
+	const struct piece *p = NULL;
+	struct table *table;
+
+	walk->process = process;
+	walk->time = time;
+	if (process)
+		p = find_piece(walk, addr);
+	table = p ? find_table(p, addr, &addr, &end) : NULL;
+	return table ? look_at_cfi(table, addr) : end;
 }

@@ -48,4 +48,9 @@ uint64_t walk_registers(const struct walk *walk);
 int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
 		const struct sfjit_stacks_sample *sample);
 
+/* See sfjit_stacks_look(). */
+enum sfjit_stacks_end walk_look(struct walk *walk,
+				const struct process *process, uint64_t time,
+				uint64_t addr);
+
 #endif /* SFJIT_STACKS_WALK_H */
