@@ -339,7 +339,7 @@ struct sfg_frame {
 	bool called;		/* the pc is a return address */
 	uint32_t known;		/* bit n: reg[n] */
 	uint64_t reg[32];
-	uint64_t budget;	/* bytes of CFI for all steps together */
+	uint64_t budget;	/* bytes of CFI that all steps together run */
 	bool (*read)(void *arg, uint64_t addr, uint64_t *word);
 	void *arg;
 };

@@ -312,7 +312,24 @@ static int find_ra(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
 	return 0;
 }
 
-/* Each register that is not followed anyway takes a run of its own. */
+/* Registers that are not followed anyway: bits. */
+static uint32_t others(const struct sfg_arch *arch)
+{
+	return arch->regs & ~(1u << arch->sp | 1u << arch->fp |
+			      1u << arch->ra);
+}
+
+/* One for what rows tell, and one for each of them. */
+static unsigned int nr_runs(const struct sfg_arch *arch)
+{
+	uint32_t bits = others(arch);
+	unsigned int nr = 1;
+
+	for (; bits; bits &= bits - 1)
+		nr++;
+	return nr;
+}
+
 static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 		       const struct sfg_frame *frame, uint64_t addr,
 		       struct caller *caller)
@@ -323,8 +340,7 @@ static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	int ret;
 
 	for (reg = 0; reg < 32; reg++) {
-		if (!arch_has_reg(arch, reg) || reg == arch->sp ||
-		    reg == arch->fp || reg == arch->ra)
+		if (!(others(arch) >> reg & 1))
 			continue;
 		ret = run_to(cfi, fde, addr, reg, &s);
 		if (ret)
@@ -379,12 +395,13 @@ static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
 
 /* A long program that many frames run would take long. */
 static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
-		  const struct cfi_fde *fde)
+		  const struct cfi_fde *fde, unsigned int runs)
 {
 	const struct cfi_cie *cie = &cfi->table.cies[fde->cie];
-	uint64_t bytes = 64 + (fde->program_end - fde->program) +
+	uint64_t bytes = (fde->program_end - fde->program) +
 			 (cie->program_end - cie->program);
 
+	bytes = 64 + runs * bytes;
 	if (bytes > *budget)
 		return false;
 	*budget -= bytes;
@@ -401,7 +418,7 @@ int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 
 	if (!fde)
 		return -ENOENT;
-	if (!spend(&frame->budget, cfi, fde))
+	if (!spend(&frame->budget, cfi, fde, nr_runs(cfi->table.arch)))
 		return -E2BIG;
 	ret = run_to(cfi, fde, addr, NO_REG, &s);
 	return ret ? ret : step_state(cfi, fde, &s.state, addr, frame);
@@ -430,7 +447,7 @@ int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 	if (!fde ||
 	    cfi->table.cies[fde->cie].fde_flags & SFJIT_FUNCTION_SIGNAL)
 		return -ENOENT;
-	if (!spend(budget, cfi, fde))
+	if (!spend(budget, cfi, fde, 1))
 		return -E2BIG;
 	ret = run_to(cfi, fde, addr, NO_REG, &s);
 	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
