@@ -9,6 +9,12 @@
 
 #define NO_REGISTER	0xff
 
+/*
+ * Bytes of call frame information that a sample may take: a millisecond. Two
+ * hundred frames without a row take no more, and a thousand with one.
+ */
+#define BUDGET		(SFG_FRAME_BUDGET / 4)
+
 /* What was found out, by a hash: a later one takes the place. */
 #define NR_ROWS		(1u << 14)
 #define NR_PLACES	(1u << 12)
@@ -349,7 +355,7 @@ int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
 		const struct sfjit_stacks_sample *sample)
 {
 	struct sfg_frame start = {
-		.budget = SFG_FRAME_BUDGET, .read = read_stack, .arg = walk,
+		.budget = BUDGET, .read = read_stack, .arg = walk,
 	};
 	struct sfg_frame frame;
 	int ret = read_registers(walk, sample, &start);
@@ -384,7 +390,7 @@ static enum sfjit_stacks_end look_at_cfi(const struct table *table,
 					 uint64_t addr)
 {
 	struct sfg_frame frame = {
-		.pc = addr, .budget = SFG_FRAME_BUDGET, .read = read_nothing,
+		.pc = addr, .budget = BUDGET, .read = read_nothing,
 	};
 
 	switch (sfg_step_cfi(table->cfi, 0, &frame)) {
