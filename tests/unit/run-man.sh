@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit.1 and sfjit-inject.1 have no formatting errors and name every
-# option, and no other one.
+# Description: sfjit.1, sfjit-inject.1 and sfjit-record.1 have no formatting errors
+# and name every option, and no other one.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
@@ -11,9 +11,11 @@
 . "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1
 inject=$top/Documentation/man/sfjit-inject.1
+record=$top/Documentation/man/sfjit-record.1
 
 if command -v mandoc >/dev/null; then
-	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$inject")"
+	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$inject" \
+		"$record")"
 else
 	skip "mandoc" "not installed"
 fi
@@ -32,6 +34,9 @@ options() { grep -oE -- '(^|[ ,])--[a-z]+' | tr -d ' ,' | sort -u; }
 is "options of sfjit inject" \
 	"$("$sfjit" inject --help | grep -v call-graph | options)" \
 	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Gen/s/\\//gp' "$inject" | options)"
+is "options of sfjit record" \
+	"$("$sfjit" record --help | grep -v call-graph | options)" \
+	"$(sed -n '/^\.SS Options/,/^\.SH EXIT/s/\\//gp' "$record" | options)"
 
 # The lines that are documented are those that are written.
 "$sfjit" run -o "$log" -- "$run/hello" >"$tmp/out" 2>"$tmp/err"

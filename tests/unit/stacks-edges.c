@@ -47,13 +47,13 @@ int main(void)
 	struct timespec start, now;
 	uint64_t in_first, in_second;
 
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
 	do {
 		first();
 		in_first = returns[2];
 		sink += second(sink, 3);
 		in_second = returns[2];
-		clock_gettime(CLOCK_MONOTONIC, &now);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	} while (now.tv_sec - start.tv_sec < 2);
 	fprintf(stderr, "%#" PRIx64 " %#" PRIx64 "\n%#" PRIx64 " %#" PRIx64 "\n",
 		in_first, returns[0], in_second, returns[1]);

@@ -16,6 +16,7 @@ static const char usage[] =
 "       sfjit ps [OPTION]... [PID]...\n"
 "       sfjit doctor [OPTION]...\n"
 "       sfjit cache [OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...\n"
+"       sfjit record [OPTION]... [-- COMMAND [ARGUMENT]...]\n"
 "       sfjit inject [OPTION]... -o FILE\n"
 "       sfjit --help | --version\n"
 "\n"
@@ -27,6 +28,8 @@ static const char usage[] =
 "  doctor  finds out what keeps stacks from being complete here\n"
 "  cache   makes what sfjit run needs for programs ahead; see\n"
 "          sfjit cache --help\n"
+"  record  profiles with perf, on any kernel, and writes call chains in place of\n"
+"          copies of stacks; see sfjit record --help\n"
 "  inject  makes call chains of the stacks that perf record has copied, on any\n"
 "          kernel; see sfjit inject --help\n";
 
@@ -36,18 +39,26 @@ static const struct option options[] = {
 	{ },
 };
 
+/* Those that are not built for this machine are NULL. */
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "run", command_run },
+	{ "ps", command_ps },
+	{ "doctor", command_doctor },
+	{ "cache", command_cache },
+	{ "record", command_record },
+	{ "inject", command_inject },
+};
+
 static int dispatch(int argc, char **argv)
 {
-	if (argc && !strcmp(argv[0], "run"))
-		return command_run(argc, argv);
-	if (argc && !strcmp(argv[0], "ps"))
-		return command_ps(argc, argv);
-	if (argc && !strcmp(argv[0], "doctor"))
-		return command_doctor(argc, argv);
-	if (argc && !strcmp(argv[0], "cache"))
-		return command_cache(argc, argv);
-	if (argc && !strcmp(argv[0], "inject") && command_inject)
-		return command_inject(argc, argv);
+	size_t i;
+
+	for (i = 0; argc && i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (commands[i].run && !strcmp(argv[0], commands[i].name))
+			return commands[i].run(argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	fputs(usage, stderr);

@@ -12,7 +12,7 @@ ifeq ($(CROSS_COMPILE),)
 SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
 SFJIT_LD := -lelf
 else
-SFJIT_OBJ := $(filter-out %/inject.o,$(SFJIT_OBJ))
+SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o inject.o record.o),$(SFJIT_OBJ))
 endif
 
 ALL += $(SFJIT)
@@ -42,6 +42,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 		$(DESTDIR)$(PREFIX)/lib/sfjit
 	install -m 644 Documentation/man/sfjit.1 \
 		Documentation/man/sfjit-inject.1 \
+		Documentation/man/sfjit-record.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
 
 .PHONY: install install-sfjit

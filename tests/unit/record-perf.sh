@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit record profiles with the perf of this machine, and leaves
+# call chains that are exact; the command keeps its input, output and status.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+sfjit=$O/bin/sfjit
+cd "$tmp" || exit 1
+
+perf record -q -e cpu-clock --call-graph=dwarf -o probe true >said 2>&1 ||
+	skip_all "perf cannot record here"
+
+works "a recording" "$sfjit" record -e cpu-clock -F 499 -o data -- \
+	"$O/tests/run/stacks-edges"
+perf script --no-inline -F ip,sym -i data 2>said | awk '
+	NF { stack = stack (stack ? " " : "") $2 }
+	!NF {
+		if (stack ~ /^work /)
+			print stack
+		stack = ""
+	}' >stacks
+known="first main _start
+second main _start"
+is "each stack is one of two" "$known" "$(sed -E 's/^work //
+	s/ __libc_start.* _start$/ _start/' stacks | sort -u)"
+if [ "$(wc -l <stacks)" -ge 300 ]; then
+	ok "samples"
+else
+	not_ok "samples" "$(wc -l <stacks)"
+fi
+is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
+is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
+	grep -c 'clockid: 1')"
+
+works "again" "$sfjit" record --quiet -e cpu-clock -o data -- true
+works "what was there is kept" test -s data.old
+is "quiet" "" "$("$sfjit" record --quiet -e cpu-clock -o data -- true 2>&1)"
+
+echo "one  two" >input
+# shellcheck disable=SC2016 # of that shell
+is "input, arguments, output and status are the command's" 'one  two
+a  b,*
+err
+3' "$("$sfjit" record --quiet -e cpu-clock -o data -- sh -c \
+	'cat; echo "$1,$2"; echo err >&2; exit 3' sh 'a  b' '*' <input 2>&1
+	echo $?)"
+is "standard output alone" out "$("$sfjit" record --quiet -e cpu-clock -o data \
+	-- sh -c 'echo out; echo err >&2' 2>/dev/null)"
+
+# The recording ends with what ends perf.
+"$O/tests/run/stacks-edges" 2>/dev/null &
+works "a process that runs" "$sfjit" record -e cpu-clock -o data -p $!
+like "it has samples" "[1-9]*" "$(perf script -i data -F sym 2>said |
+	grep -c work)"
+
+is "no command" 125 "$("$sfjit" record -- >out 2>&1; echo $?)"
+for stack in 0 7 65536 8x -8 ''; do
+	is "--stack=$stack" 125 \
+		"$("$sfjit" record --stack="$stack" -- true >out 2>&1; echo $?)"
+done
+"$sfjit" record -o new --no-such-option -- true >out 2>&1
+status=$?
+is "an option that perf does not know" "129 no" \
+	"$status $([ -e new ] && echo yes || echo no)"
+is "of which perf speaks alone" 0 "$(grep -c sfjit: out)"
+mkdir bin
+is "no perf" "sfjit: perf: No such file or directory
+127" "$(PATH=$tmp/bin "$sfjit" record -o new -- true 2>&1; echo $?)"
+is "no such directory" "sfjit: none/data: No such file or directory" \
+	"$("$sfjit" record -e cpu-clock -o none/data -- true 2>&1 |
+		grep sfjit:)"
+finish

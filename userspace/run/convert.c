@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "perfdata.h"
+#include "printable.h"
+
+bool is_standard(const char *name)
+{
+	return !strcmp(name, "-");
+}
+
+int convert_complain(const char *name, const char *why)
+{
+	fprintf(stderr, "sfjit: %s: ", name);
+	printable_print(why, stderr);
+	fputs("\n", stderr);
+	return 1;
+}
+
+/* It may have names of the recording in it. */
+static void say(void *arg, const char *line)
+{
+	fputs("sfjit: ", stderr);
+	printable_print(line, stderr);
+	fputs("\n", stderr);
+}
+
+static void say_progress(void *arg, uint64_t done, uint64_t size)
+{
+	if (size)
+		fprintf(stderr, "\rsfjit: %3u %%", (unsigned int)
+			(100.0 * done / size));
+	else
+		fprintf(stderr, "\rsfjit: %llu MiB",
+			(unsigned long long)done >> 20);
+}
+
+static void clear_progress(void)
+{
+	fprintf(stderr, "\r%24s\r", "");
+}
+
+static void say_ends(const struct sfjit_stacks_stats *stats)
+{
+	const char *before = "sfjit: stacks end:";
+	int i;
+
+	for (i = 0; i < SFJIT_STACKS_NR_ENDS; i++) {
+		if (!stats->ends[i])
+			continue;
+		fprintf(stderr, "%s %llu %s", before,
+			(unsigned long long)stats->ends[i],
+			sfjit_stacks_end_text(i));
+		before = ",";
+	}
+	fputs("\n", stderr);
+}
+
+static void say_result(const struct perfdata_result *result)
+{
+	const struct sfjit_stacks_stats *stacks = &result->stacks;
+
+	fprintf(stderr, "sfjit: %llu of %llu samples converted, %.1f frames "
+		"each; %.1f MiB read, %.1f MiB written\n",
+		(unsigned long long)result->converted,
+		(unsigned long long)result->samples,
+		stacks->samples ? 1.0 * stacks->frames / stacks->samples : 0,
+		result->read / 1048576.0, result->written / 1048576.0);
+	if (stacks->samples)
+		say_ends(stacks);
+}
+
+static int open_output(const char *name)
+{
+	if (is_standard(name))
+		return STDOUT_FILENO;
+	/* As of perf record: it may tell what others may not know. */
+	return open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/* Where perf record has it, if it is not told another place. */
+static const char *find_copies(char path[PATH_MAX])
+{
+	const char *home = getenv("HOME");
+
+	return home && snprintf(path, PATH_MAX, "%s/.debug", home) < PATH_MAX ?
+	       path : NULL;
+}
+
+static int convert_to(const char *input, int in, int out, bool quiet)
+{
+	char copies[PATH_MAX];
+	struct perfdata_options options = {
+		.in = in, .out = out, .say = say,
+		.copies = find_copies(copies),
+	};
+	struct perfdata_result result;
+	struct trouble trouble;
+	int ret;
+
+	if (!quiet && isatty(STDERR_FILENO))
+		options.progress = say_progress;
+	ret = perfdata_inject(&options, &result, &trouble);
+	if (options.progress)
+		clear_progress();
+	if (ret)
+		return convert_complain(input, trouble.text);
+	if (!quiet)
+		say_result(&result);
+	return 0;
+}
+
+static int finish(const char *output, int out, int ret)
+{
+	struct stat st;
+
+	if (is_standard(output))
+		return ret;
+	/* A part of a recording is none. */
+	if (ret && !fstat(out, &st) && S_ISREG(st.st_mode))
+		unlink(output);
+	if (close(out) && !ret)
+		return convert_complain(output, strerror(errno));
+	return ret;
+}
+
+int convert(const char *input, int in, const char *output, bool quiet)
+{
+	int out = open_output(output);
+
+	if (out < 0)
+		return convert_complain(output, strerror(errno));
+	return finish(output, out, convert_to(input, in, out, quiet));
+}
