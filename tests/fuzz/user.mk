@@ -77,3 +77,28 @@ $(FUZZ_OUT)/perfdata-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/, \
 	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^
 endef
 $(foreach name,$(fuzz_perfdata),$(eval $(call fuzz_perfdata_target,$(name))))
+
+# libsfjit-stacks in the same way.
+FUZZ_TARGETS += stacks-tracker
+fuzz_stacks_lib := $(STACKS_OBJ:$(O)/obj/%=%)
+fuzz_stacks := $(fuzz_sfg_lib) $(fuzz_stacks_lib) user/oracle.o \
+	stacks/tracker.o
+fuzz_stacks_headers := $(STACKS_H) tests/fuzz/user/oracle.h
+
+# fuzz_stacks_variant NAME
+define fuzz_stacks_variant
+$(FUZZ_OUT)/$(1)/userspace/stacks/%.o: userspace/stacks/%.c \
+		$(fuzz_stacks_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_sfg_cflags) -D_GNU_SOURCE $(fuzz_sfg_$(1)) -c \
+		-o $$@ $$<
+$(FUZZ_OUT)/$(1)/stacks/%.o: tests/fuzz/stacks/%.c $(fuzz_stacks_headers)
+	@mkdir -p $$(@D)
+	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+endef
+$(foreach variant,fuzz cov,$(eval $(call fuzz_stacks_variant,$(variant))))
+
+$(FUZZ_OUT)/stacks-tracker: $(addprefix $(FUZZ_OUT)/fuzz/,$(fuzz_stacks))
+	$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $@ $^ -lelf
+$(FUZZ_OUT)/stacks-tracker-cov: $(addprefix $(FUZZ_OUT)/cov/,$(fuzz_stacks))
+	$(FUZZ_CC) $(fuzz_sfg_cov) -o $@ $^ -lelf
