@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""usage: bench/guest/stacks.py SECONDS PROCESSES MANY
+
+In a guest that counts instructions: what it takes to make call chains of copies
+of stacks, of one Python program, of PROCESSES one after the other, of MANY, and
+while one is recorded. Prints lines "RECORDING WHAT WHO VALUE": nanoseconds of the
+processor, KiB of memory, bytes, samples.
+"""
+import os
+import re
+import resource
+import subprocess
+import sys
+
+SFJIT = 'build/bin/sfjit'
+RATE = 499
+# A program as the demo's: interpreter, C code that calls back, libc.
+WORK = '''
+import json, sys, time
+end = time.process_time() + float(sys.argv[1])
+while time.process_time() < end:
+    json.loads(json.dumps({'a': [1] * 50, 'b': {'c': sorted(range(100))}},
+                          default=str))
+'''
+# One after the other: each has its own mappings.
+MANY = '''
+import subprocess, sys
+for _ in range(int(sys.argv[1])):
+    subprocess.run([sys.executable, '-c', sys.argv[2], sys.argv[3]])
+'''
+
+
+def cost(*command):
+    """Nanoseconds of the processor, KiB of memory at most."""
+    pid = os.fork()
+    if not pid:
+        null = os.open('/dev/null', os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.execvp(command[0], command)
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        sys.exit('%s: status %d' % (' '.join(command), status))
+    return round((usage.ru_utime + usage.ru_stime) * 1e9), usage.ru_maxrss
+
+
+def record(path, command):
+    subprocess.run(['perf', 'record', '-q', '-F', str(RATE), '-o', path,
+                    '--call-graph=dwarf', '--'] + command, check=True)
+
+
+def samples(path):
+    text = subprocess.run(['perf', 'report', '-i', path, '--stats'],
+                          capture_output=True, text=True).stdout
+    return sum(map(int, re.findall(r'SAMPLE events:\s+(\d+)', text)[:1]))
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def convert(name, path):
+    """What each takes for one file, beside a copy of it."""
+    out = path + '.out'
+    say(name, 'samples', '-', samples(path))
+    for what, who, *command in (
+            ('copy', 'cp', 'cp', path, out),
+            ('copy', 'perf', 'perf', 'inject', '-i', path, '-o', out),
+            ('convert', 'perf', 'perf', 'inject', '--convert-callchain', '-i',
+             path, '-o', out),
+            ('convert', 'sfjit', SFJIT, 'inject', '-q', '-i', path, '-o',
+             out)):
+        # the file is in the page cache, and each writes a new one
+        if os.path.exists(out):
+            os.unlink(out)
+        time, memory = cost(*command)
+        say(name, what, who, time)
+        say(name, what + '-memory', who, memory)
+        say(name, what + '-bytes', who, os.stat(out).st_size)
+    os.unlink(out)
+
+
+def live(seconds):
+    """While it is recorded: what that adds to the program."""
+    work = ['python3', '-c', WORK, str(seconds)]
+    plain = cost(*work)[0]
+    for who, command in (
+            ('perf', ['perf', 'record', '-q', '--call-graph=dwarf']),
+            ('sfjit', [SFJIT, 'record', '--quiet'])):
+        path = '/tmp/live-' + who
+        time = cost(*command, '-F', str(RATE), '-o', path, '--', *work)[0]
+        say('live', 'record', who, time - plain)
+        say('live', 'bytes', who, os.stat(path).st_size)
+        say('live', 'samples', who, samples(path))
+
+
+def main():
+    seconds, processes, many = sys.argv[1:]
+    record('/tmp/one', ['python3', '-c', WORK, seconds])
+    convert('one', '/tmp/one')
+    for name, nr in (('cold', processes), ('many', many)):
+        record('/tmp/' + name, ['python3', '-c', MANY, nr, WORK, '0.04'])
+        convert(name, '/tmp/' + name)
+    live(seconds)
+
+
+main()
