@@ -254,8 +254,7 @@ static struct process *next_relative(const struct process *root,
 }
 
 static int paint_relatives(struct process *process, const struct paint *paint,
-			   int (*one)(struct process *process,
-				      const struct paint *paint))
+			   process_paint_fn *one)
 {
 	struct process *p = process;
 	bool has_it = true;

@@ -59,8 +59,10 @@ void process_exit(struct process *process, uint64_t time);
  * that time. Generated code is gone where something is unmapped or a file is
  * mapped; mprotect() makes anonymous memory executable again and again.
  */
-int process_map(struct process *process, const struct paint *paint);
-int process_generate(struct process *process, const struct paint *paint);
+typedef int process_paint_fn(struct process *process,
+			     const struct paint *paint);
+
+process_paint_fn process_map, process_generate;
 
 /* NULL: nothing is known there. */
 const struct piece *process_piece(const struct process *process, uint64_t addr,

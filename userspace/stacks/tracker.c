@@ -86,18 +86,11 @@ static int check_range(uint64_t start, uint64_t length)
 	return length && length <= UINT64_MAX - start ? 0 : -EINVAL;
 }
 
-static struct process *find_process(struct sfjit_stacks *stacks, pid_t pid,
-				    uint64_t time)
-{
-	return process_get(&stacks->processes, pid, time);
-}
-
 static int paint(struct sfjit_stacks *stacks, pid_t pid,
-		 int (*layer)(struct process *process,
-			      const struct paint *paint),
-		 const struct paint *paint)
+		 process_paint_fn *layer, const struct paint *paint)
 {
-	struct process *process = find_process(stacks, pid, paint->time);
+	struct process *process = process_get(&stacks->processes, pid,
+					      paint->time);
 	int ret;
 
 	if (!process)
@@ -108,9 +101,8 @@ static int paint(struct sfjit_stacks *stacks, pid_t pid,
 }
 
 static int erase(struct sfjit_stacks *stacks, pid_t pid,
-		 int (*layer)(struct process *process,
-			      const struct paint *paint),
-		 uint64_t time, uint64_t start, uint64_t end)
+		 process_paint_fn *layer, uint64_t time, uint64_t start,
+		 uint64_t end)
 {
 	struct paint nothing = { .start = start, .end = end };
 
@@ -178,7 +170,7 @@ EXPORT int sfjit_stacks_fork(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
 		keep_bounded(stacks);
 		return ret;
 	}
-	process = find_process(stacks, pid, time);
+	process = process_get(&stacks->processes, pid, time);
 	if (!process)
 		return -ENOMEM;
 	process_thread(process, tid);

@@ -368,11 +368,13 @@ int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
 	walk->stack_start = start.reg[walk->sp];
 	walk->stack_length = sample->stack_length;
 	frame = start;
-	walk->end = SFJIT_STACKS_NO_MAPPING;
-	if (process)
+	if (process) {
 		walk->end = walk_frames(walk, false, &frame);
-	else
-		add_frame((walk->nr = 0, walk), &frame, 0);
+	} else {
+		walk->nr = 0;
+		add_frame(walk, &frame, 0);
+		walk->end = SFJIT_STACKS_NO_MAPPING;
+	}
 	if (walk->end == SFJIT_STACKS_NO_REGISTER) {
 		frame = start;
 		walk->end = walk_frames(walk, true, &frame);
