@@ -192,6 +192,15 @@ void sframe_cache_store(const struct unwind_user_state *state,
 {
 }
 
+bool sframe_cache_range(struct sframe_walk *walk, unsigned long ip)
+{
+	return false;
+}
+
+void sframe_cache_keep_range(const struct sframe_walk *walk)
+{
+}
+
 int unwind_user_undo_probe(struct unwind_user_state *state,
 			   struct unwind_user_caller *caller, bool ra_copied)
 {

@@ -205,9 +205,20 @@ static void check_live_read(unsigned long off, unsigned int size)
 		finding("entries are read without a barrier behind the count");
 }
 
+/* Whose section may be read: that of the walk, or of a registration. */
+static const struct sframe_window *window_read(void)
+{
+	const struct model_window *known;
+
+	if (!model.walk)
+		return model.reading;
+	known = model_window_of(model.walk->window);
+	return known ? known->window : NULL;
+}
+
 static void check_section_read(unsigned long addr, unsigned int size)
 {
-	const struct sframe_window *window = model.reading;
+	const struct sframe_window *window = window_read();
 	unsigned long off;
 
 	if (!window)
@@ -306,7 +317,7 @@ static int read_section(void *dst, unsigned long addr, unsigned int size)
 	bool there;
 
 	tick();
-	if (!model.reading || !model.step)
+	if (!window_read() || !model.step)
 		finding("an address is read that is not masked");
 	if (!model.step->nr_reads)
 		next_read(model.step);
@@ -602,6 +613,38 @@ static struct sframe_range lookup(unsigned long ip)
 	return range;
 }
 
+/* The cache of the walk keeps it unless something has changed since. */
+static void note_range(const struct find *find)
+{
+	const struct sframe_cache *cache;
+
+	cache = model.step ? model.step->before.sframe.cache : NULL;
+	if (!cache || cache->changes != find->seq)
+		return;
+	/* The length of all addresses is 0. */
+	if (!find->range.first && find->range.last == ULONG_MAX)
+		return;
+	if (model.nr_kept == MAX_FINDS)
+		finding("lookups without end");
+	model.kept[model.nr_kept++] = (struct kept_range) {
+		.range = find->range, .seq = find->seq,
+	};
+}
+
+const struct kept_range *model_kept_range(unsigned long ip, u64 seq)
+{
+	const struct kept_range *kept;
+	unsigned int i;
+
+	for (i = 0; i < model.nr_kept; i++) {
+		kept = &model.kept[i];
+		if (kept->seq == seq && ip >= kept->range.first &&
+		    ip <= kept->range.last)
+			return kept;
+	}
+	return NULL;
+}
+
 struct sframe_range sframe_lookup(struct sframe_registry *reg,
 				  unsigned long ip)
 {
@@ -616,7 +659,7 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 	find->ip = ip;
 	find->range = lookup(ip);
 	find->seq = model.registry.seq;
-	model.reading = find->range.window;
+	note_range(find);
 	/* A look behind an access section is for the second window. */
 	if (model.step && model.step->sections) {
 		if (!model.read_barrier)
@@ -1174,7 +1217,7 @@ static struct step *begin_step(const struct unwind_user_state *state)
 static void end_step(struct step *step, const struct unwind_user_state *state)
 {
 	model.step = NULL;
-	model.reading = NULL;
+	model.walk = NULL;
 	if (model.open)
 		finding("user access is left open");
 	step->after = *state;
@@ -1187,10 +1230,8 @@ int model_step(struct unwind_user_state *state,
 {
 	unsigned int next_load = model.next_load, next_find = model.next_find;
 	struct step *step = begin_step(state);
-	const struct model_window *known;
 
-	known = model_window_of(state->sframe.window);
-	model.reading = known ? known->window : NULL;
+	model.walk = &state->sframe;
 	step->ret = real(state);
 	end_step(step, state);
 	compare_steps(step);
@@ -1275,6 +1316,7 @@ void model_reset(void)
 	shim_has_mask = true;
 	model.registry.id = ++model.last_id;
 	model.nr_known = 0;
+	model.nr_kept = 0;
 	if (sframe_cache_init())
 		finding("no memory for the cache");
 	model.nr_windows = 0;
@@ -1302,6 +1344,7 @@ void model_walk_other(void)
 	sframe_walk_detach(&state);
 	shim_preempt_unlock(NULL);
 	model.nr_known = 0;
+	model.nr_kept = 0;
 }
 
 void model_change_windows(void)

@@ -106,6 +106,12 @@ struct find {
 	u64 seq;
 };
 
+/* What was looked up while a walk had the cache, and nothing had changed. */
+struct kept_range {
+	struct sframe_range range;
+	u64 seq;
+};
+
 /* A step by windows: what it began with, what it did, which notes are its. */
 struct step {
 	struct unwind_user_state before, after;
@@ -151,7 +157,8 @@ struct model {
 
 	/* the step, or rows that are copied, in progress */
 	struct step *step;
-	const struct sframe_window *reading;
+	const struct sframe_walk *walk;
+	const struct sframe_window *reading;	/* by a registration */
 	bool counted;		/* of a live section */
 	bool missing;		/* a byte that is needed was not read */
 	bool count_barrier;	/* behind the count */
@@ -170,6 +177,8 @@ struct model {
 	/* rules, of the address space */
 	struct known_rules known[MAX_KNOWN];
 	unsigned int nr_known;
+	struct kept_range kept[MAX_FINDS];
+	unsigned int nr_kept;
 
 	/* addresses of steps by rules that are at hand */
 	unsigned long ips[MAX_LOADS];
@@ -213,6 +222,8 @@ int model_take_loads(unsigned long addr, unsigned int size, void *dst);
 /* Whether a page was brought in: 0 or -EFAULT. */
 int model_take_fault_in(void);
 const struct find *model_take_find(unsigned long ip);
+/* What is kept of @ip, if the registry had changed so often; or NULL. */
+const struct kept_range *model_kept_range(unsigned long ip, u64 seq);
 bool model_all_taken(void);
 
 /*

@@ -341,6 +341,87 @@ static void try_call(void)
 	sframe_walk_detach(&state);
 }
 
+/* Look up [@first, @first + @length), where @window is. */
+static void look_up(struct unwind_user_state *state,
+		    struct sframe_window *found, unsigned long first,
+		    unsigned long length)
+{
+	state->sframe.window = found;
+	state->sframe.first = first;
+	state->sframe.length = length;
+	sframe_cache_keep_range(&state->sframe);
+}
+
+static bool in_range(struct unwind_user_state *state, unsigned long ip)
+{
+	state->sframe.window = NULL;
+	state->sframe.length = 0;
+	return sframe_cache_range(&state->sframe, ip);
+}
+
+static void expect_range(struct unwind_user_state *state,
+			 const struct sframe_window *found,
+			 unsigned long first, unsigned long length)
+{
+	const struct sframe_walk *walk = &state->sframe;
+	unsigned long ip;
+
+	for (ip = first - 2; ip < first + length + 2; ip++) {
+		if (in_range(state, ip) != (ip - first < length))
+			finding("other addresses have a range that was kept");
+		if (ip - first < length &&
+		    (walk->window != found || walk->first != first ||
+		     walk->length != length))
+			finding("a range is not what was kept");
+	}
+}
+
+/* What was looked up last is found until something changes. */
+static void try_ranges(void)
+{
+	struct unwind_user_state state = begin(), nested = state;
+	unsigned int i;
+
+	look_up(&state, &window, 0x1000, 16);
+	look_up(&state, NULL, 0x1020, 16);
+	expect_range(&state, &window, 0x1000, 16);
+	expect_range(&state, NULL, 0x1020, 16);
+
+	/* That of an NMI finds none, and leaves those that are there. */
+	sframe_walk_attach(&nested);
+	look_up(&nested, NULL, 0x2000, 16);
+	if (in_range(&nested, 0x1000) || in_range(&state, 0x2000))
+		finding("a walk without a cache has ranges");
+
+	for (i = 2; i <= SFRAME_CACHE_RANGES; i++)
+		look_up(&state, &window, 0x1000 * i, 16);
+	if (in_range(&state, 0x1000) || !in_range(&state, 0x1020))
+		finding("another range than the oldest one has lost its place");
+
+	registry.seq++;
+	/* The walk has not seen the change. */
+	look_up(&state, &window, 0x8000, 16);
+	if (!in_range(&state, 0x2000) || !in_range(&state, 0x8000))
+		finding("a range is lost without need");
+	state.sframe.seq = registry.seq;
+	if (in_range(&state, 0x8000))
+		finding("a range of before a change is found");
+	look_up(&state, &window, 0x9000, 16);
+	sframe_cache_find(&state, 0);
+	if (in_range(&state, 0x2000) || in_range(&state, 0x8000) ||
+	    in_range(&state, 0x9000))
+		finding("a range of before a change is found");
+	look_up(&state, &window, 0x9000, 16);
+	expect_range(&state, &window, 0x9000, 16);
+	sframe_walk_detach(&state);
+
+	registry.id++;
+	sframe_walk_attach(&state);
+	if (in_range(&state, 0x9000))
+		finding("a range of another address space is found");
+	sframe_walk_detach(&state);
+}
+
 int main(void)
 {
 	unsigned int before;
@@ -354,6 +435,7 @@ int main(void)
 	try_exact();
 	try_rows();
 	try_call();
+	try_ranges();
 	for (before = 0; before < 4; before++)
 		for (nested_first = 0; nested_first < NR_IPS; nested_first++)
 			for (nested_nr = 1; nested_nr <= NR_IPS; nested_nr++)

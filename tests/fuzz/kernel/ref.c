@@ -941,14 +941,42 @@ static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
+static void set_range(struct sframe_walk *walk,
+		      const struct sframe_range *range, u64 seq)
+{
+	walk->window = range->window;
+	walk->first = range->first;
+	walk->length = range->last - range->first + 1;
+	walk->seq = seq;
+}
+
 static void look_up(struct sframe_walk *walk, unsigned long ip)
 {
 	const struct find *find = model_take_find(ip);
 
-	walk->window = find->range.window;
-	walk->first = find->range.first;
-	walk->length = find->range.last - find->range.first + 1;
-	walk->seq = find->seq;
+	set_range(walk, &find->range, find->seq);
+}
+
+/* The cache has a few ranges, those of before are looked up again. */
+static void find_range(struct sframe_walk *walk, const struct step *step,
+		       unsigned long ip)
+{
+	const struct find *next = &model.finds[model.next_find];
+	const struct kept_range *kept = NULL;
+
+	if (step->before.sframe.cache)
+		kept = model_kept_range(ip, step->seq);
+	/* A look-up behind what was read is after a change. */
+	if (kept && (model.next_find == step->behind_find ||
+		     next->seq != step->seq)) {
+		set_range(walk, &kept->range, kept->seq);
+		return;
+	}
+	look_up(walk, ip);
+	/* The look-up itself is noted, too. */
+	if (kept && model.nr_kept <= SFRAME_CACHE_RANGES &&
+	    kept < &model.kept[model.nr_kept - 1])
+		finding("a range is looked up again");
 }
 
 static int refuse(struct sframe_walk *walk, enum sframe_reason reason)
@@ -986,6 +1014,17 @@ static bool is_from_cache(const struct step *step,
 	return !step->nr_reads;
 }
 
+/* Was a window looked up, or found where it was kept? */
+static bool found_window(const struct step *step)
+{
+	const struct sframe_walk *before = &step->before.sframe;
+	const struct sframe_walk *after = &step->after.sframe;
+
+	return step->first_find != step->behind_find ||
+	       before->window != after->window || before->seq != after->seq ||
+	       before->first != after->first || before->length != after->length;
+}
+
 static const struct known_rules *find_known(const struct step *step,
 					    unsigned long ip)
 {
@@ -994,7 +1033,7 @@ static const struct known_rules *find_known(const struct step *step,
 
 	if (!known || known->seq != step->seq)
 		return NULL;
-	if (step->first_find != step->behind_find) {
+	if (found_window(step)) {
 		if (has_place(known))
 			finding("a window is looked up again");
 		return NULL;
@@ -1089,7 +1128,7 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 		return known->by_fp ? -ENOENT : step_by(state, step);
 	}
 	if (ip - walk->first >= walk->length || step->seq != walk->seq)
-		look_up(walk, ip);
+		find_range(walk, step, ip);
 	for (try = 0; try < 2; try++) {
 		window = model_window_of(walk->window);
 		if (!window || window->ref.format == SFRAME_FORMAT_FP) {

@@ -773,10 +773,14 @@ static noinline void sframe_find_window(struct sframe_walk *walk,
 
 	/* What was changed before this is seen by the look-up. */
 	walk->seq = smp_load_acquire(&walk->reg->seq);
+	if (sframe_cache_range(walk, ip))
+		return;
+
 	range = sframe_lookup(walk->reg, ip);
 	walk->window = range.window;
 	walk->first = range.first;
 	walk->length = range.last - range.first + 1;
+	sframe_cache_keep_range(walk);
 }
 
 /*

@@ -234,3 +234,56 @@ void sframe_cache_store(const struct unwind_user_state *state,
 	entry->id = walk->window ? walk->window->id : 0;
 	entry->frame = *frame;
 }
+
+/**
+ * sframe_cache_range - find what was looked up for an address
+ * @walk:	the walk, with the count of changes of now; its range is filled
+ * @ip:		the address
+ *
+ * The window is there: nothing was removed since, see sframe_changed().
+ *
+ * Return: false if it has to be looked up.
+ */
+bool sframe_cache_range(struct sframe_walk *walk, unsigned long ip)
+{
+	const struct sframe_cache *cache = walk->cache;
+	const struct sframe_cache_range *range;
+	unsigned int i;
+
+	if (!cache || walk->seq != cache->changes)
+		return false;
+
+	for (i = 0; i < SFRAME_CACHE_RANGES; i++) {
+		range = &cache->ranges[i];
+		if (ip - range->first >= range->length ||
+		    range->stamp != cache->stamp)
+			continue;
+		walk->window = range->window;
+		walk->first = range->first;
+		walk->length = range->length;
+		return true;
+	}
+	return false;
+}
+
+/**
+ * sframe_cache_keep_range - keep what was looked up
+ * @walk:	the walk, with its range
+ *
+ * If there was a change, nobody gets to it: the table is renewed before the
+ * count of the walk is that of the table again.
+ */
+void sframe_cache_keep_range(const struct sframe_walk *walk)
+{
+	struct sframe_cache *cache = walk->cache;
+
+	if (!cache)
+		return;
+	cache->ranges[cache->looks++ % SFRAME_CACHE_RANGES] =
+		(struct sframe_cache_range){
+			.window = walk->window,
+			.first = walk->first,
+			.length = walk->length,
+			.stamp = cache->stamp,
+		};
+}

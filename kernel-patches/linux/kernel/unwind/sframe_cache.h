@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Rules that were found, by the address of a call: most stacks have been walked
- * before, but for a few frames. Of an interrupted address its row is kept.
+ * before, but for a few frames. Of an interrupted address its row is kept. For
+ * other addresses there are the windows that were looked up last.
  *
  * Each CPU has a table of its own, which one walk at a time uses, with
  * preemption disabled. What interrupts that walk and walks itself, as an NMI
@@ -37,6 +38,9 @@
  */
 #define SFRAME_CACHE_BLOCK	1024UL
 
+/* Program, libraries and gaps that stacks go through. */
+#define SFRAME_CACHE_RANGES	4
+
 /**
  * struct sframe_cache_entry - the rules of a call or of a row, in a cache line
  * @ip:		address of the call; or the first one of the row, negative, so
@@ -55,23 +59,41 @@ struct sframe_cache_entry {
 };
 
 /**
+ * struct sframe_cache_range - what was looked up
+ * @window:	that covers the range, or NULL
+ * @first:	first address
+ * @length:	number of addresses, 0 for an empty entry
+ * @stamp:	of the table; no other makes it right again
+ */
+struct sframe_cache_range {
+	struct sframe_window		*window;
+	unsigned long			first;
+	unsigned long			length;
+	u64				stamp;
+};
+
+/**
  * struct sframe_cache - the table of a CPU
  * @sets:	entries, by a hash of the address
+ * @ranges:	looked up last
  * @owner:	id of the registry that it is for
  * @changes:	of that registry
  * @stamp:	counts the changes of @owner and @changes
  * @owned:	@stamp when @owner changed; entries before that are empty
  * @stores:	counted, to take turns between the entries of a hash
+ * @looks:	the same for ranges
  * @busy:	a walk uses it
  */
 struct sframe_cache {
 	struct sframe_cache_entry	sets[1 << SFRAME_CACHE_BITS]
 					    [SFRAME_CACHE_WAYS];
+	struct sframe_cache_range	ranges[SFRAME_CACHE_RANGES];
 	u64				owner;
 	u64				changes;
 	u64				stamp;
 	u64				owned;
 	unsigned int			stores;
+	unsigned int			looks;
 	bool				busy;
 };
 
@@ -83,6 +105,8 @@ sframe_cache_again(const struct unwind_user_state *state, unsigned long ip);
 void sframe_cache_store(const struct unwind_user_state *state,
 			const struct unwind_user_frame *frame,
 			unsigned long first, unsigned long length);
+bool sframe_cache_range(struct sframe_walk *walk, unsigned long ip);
+void sframe_cache_keep_range(const struct sframe_walk *walk);
 
 /* Is nothing registered or removed since the table was renewed? */
 static __always_inline bool sframe_cache_current(const struct sframe_walk *walk)
