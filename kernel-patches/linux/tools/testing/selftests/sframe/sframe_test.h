@@ -260,6 +260,20 @@ struct sft_call {
 	const void	*target;
 };
 
+/* The last instruction has the largest offset; 0 ends them but for the first. */
+static inline unsigned int sft_nr_offsets(const __u8 *offsets, size_t max)
+{
+	unsigned int nr = 1;
+
+	while (nr < max && offsets[nr])
+		nr++;
+	return nr;
+}
+
+/* How many instructions a struct sft_slot has. */
+#define sft_nr_insns(slot)						\
+	sft_nr_offsets((slot)->insns, sizeof((slot)->insns))
+
 /*
  * Run @call below sft_enter, sft_outer and sft_inner on a stack of its own.
  * Returns when the call returns or sft_escape runs.

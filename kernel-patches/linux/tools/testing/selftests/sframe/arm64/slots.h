@@ -157,16 +157,6 @@ static const struct sft_slot sft_slot_signed_b __maybe_unused = {
 	.nr_rows = 5,
 };
 
-/* The last instruction has the largest offset. */
-static inline unsigned int sft_nr_insns(const struct sft_slot *slot)
-{
-	unsigned int i = 1;
-
-	while (i < sizeof(slot->insns) && slot->insns[i])
-		i++;
-	return i;
-}
-
 /*
  * Slots whose frames differ, so that the rows of another one go wrong:
  * stp x29, x30, [sp, #-N]!; mov x29, sp; blr x9; ldp x29, x30, [sp], #N; ret

@@ -86,16 +86,6 @@ static const struct sft_slot sft_slot_rbp __maybe_unused = {
 	.nr_rows = 3,
 };
 
-/* The last instruction has the largest offset. */
-static inline unsigned int sft_nr_insns(const struct sft_slot *slot)
-{
-	unsigned int i = 1;
-
-	while (i < sizeof(slot->insns) && slot->insns[i])
-		i++;
-	return i;
-}
-
 /*
  * Slots whose frames differ, so that the rows of another one go wrong:
  * sub $N,%rsp; call *%r9; add $N,%rsp; ret
