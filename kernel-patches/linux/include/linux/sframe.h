@@ -172,10 +172,18 @@ extern const struct seq_operations sframe_seq_ops;
 #ifdef CONFIG_PERF_SFRAME_CALLCHAIN
 bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 			   struct pt_regs *regs);
+bool sframe_callchain(struct perf_callchain_entry_ctx *entry,
+		      struct pt_regs *regs);
 #else
 static inline bool
 sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 		      struct pt_regs *regs)
+{
+	return false;
+}
+
+static inline bool sframe_callchain(struct perf_callchain_entry_ctx *entry,
+				    struct pt_regs *regs)
 {
 	return false;
 }

@@ -34,6 +34,16 @@
 #define UNWIND_USER_REGNUM_LR	U32_MAX		/* of no rule */
 #endif
 
+/* The caller's stack pointer is at CFA + SP_OFF. */
+#ifndef UNWIND_USER_SFRAME_SP_OFF
+#define UNWIND_USER_SFRAME_SP_OFF	0
+#endif
+
+/* The offset of a CFA is stored as (offset + SP_OFF) / CFA_SCALE. */
+#ifndef UNWIND_USER_SFRAME_CFA_SCALE
+#define UNWIND_USER_SFRAME_CFA_SCALE	1
+#endif
+
 /* A row as it is stored; its words are at @words. */
 struct sframe_row {
 	unsigned long	words;
@@ -436,6 +446,16 @@ static __always_inline void sframe_set_rule(struct unwind_user_rule *rule,
 	rule->off = off;
 }
 
+/* The offset of a CFA, which is scaled; false if it has more than 32 bits. */
+static __always_inline bool sframe_scale_cfa(s32 *off)
+{
+	s64 scaled = (s64)*off * UNWIND_USER_SFRAME_CFA_SCALE -
+		     UNWIND_USER_SFRAME_SP_OFF;
+
+	*off = scaled;
+	return *off == scaled;
+}
+
 /* Where no offset is fixed, that of the return address is word 1, if any. */
 static __always_inline enum sframe_reason
 sframe_default_ra(struct unwind_user_state *state,
@@ -481,6 +501,8 @@ sframe_default_rules(struct unwind_user_state *state,
 
 	if (!sframe_get_word(state, row, 0, &off))
 		return SFRAME_REASON_SECTION_FAULT;
+	if (!sframe_scale_cfa(&off))
+		return SFRAME_REASON_ROW_RULE;
 	sframe_set_rule(&frame->cfa, SFRAME_FRE_BASE_SP(row->info) ?
 			UNWIND_USER_FROM_SP : UNWIND_USER_FROM_FP, off);
 	if (!UNWIND_USER_SFRAME_RA_OFF) {
@@ -549,6 +571,8 @@ sframe_get_cfa(struct unwind_user_state *state,
 
 	/* The CFA cannot start from itself. */
 	if (!(ctrl & SFRAME_FLEX_REG_P))
+		return SFRAME_REASON_ROW_RULE;
+	if (!sframe_scale_cfa(&frame->cfa.off))
 		return SFRAME_REASON_ROW_RULE;
 	if (!(ctrl & SFRAME_FLEX_ADDEND))
 		return SFRAME_REASON_NONE;
@@ -631,7 +655,7 @@ static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
 		sframe_set_rule(&frame->ra, UNWIND_USER_FROM_LR, 0);
 	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
 	frame->cfa_addend = 0;
-	frame->sp_off = 0;
+	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
 	frame->kind = UNWIND_USER_FRAME_PLAIN;
 	frame->ra_copied = false;
 }

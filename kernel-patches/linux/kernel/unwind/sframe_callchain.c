@@ -20,7 +20,7 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	int ret = sframe_step(state);
 
 	if (ret == -ENOENT)
-		return unwind_user_step_fp(state, sizeof(long));
+		return unwind_user_step_fallback(state);
 	if (likely(!ret))
 		return state->done;
 	sframe_refused(state);
@@ -73,4 +73,30 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 	}
 	sframe_walk_detach(&state);
 	return true;
+}
+
+/**
+ * sframe_callchain - store a sample and its callers
+ * @entry:	the callchain
+ * @regs:	user registers of current, in native 64-bit mode
+ *
+ * Context: Any in which perf takes callchains, with preemption disabled.
+ * Return: false, with nothing stored, if current has no windows to be used.
+ */
+bool sframe_callchain(struct perf_callchain_entry_ctx *entry,
+		      struct pt_regs *regs)
+{
+	u64 nr_chain = entry->entry->nr;
+	u32 nr = entry->nr;
+	bool used;
+
+	perf_callchain_store(entry, instruction_pointer(regs));
+	pagefault_disable();
+	used = sframe_callchain_user(entry, regs);
+	pagefault_enable();
+	if (!used) {
+		entry->entry->nr = nr_chain;
+		entry->nr = nr;
+	}
+	return used;
 }

@@ -63,16 +63,17 @@ sframe_known_caller(struct unwind_user_state *state,
 		    const struct unwind_user_frame *frame,
 		    struct unwind_user_caller *at)
 {
-	unsigned long cfa, ra, fp = at->fp;
+	unsigned long cfa, sp, ra, fp = at->fp;
 
 	if (unlikely(frame->kind != UNWIND_USER_FRAME_PLAIN) &&
 	    (frame->kind != UNWIND_USER_FRAME_POINTER || fp < at->sp ||
-	     !UNWIND_USER_FP_GIVES_SP))
+	     !UNWIND_USER_FP_IS_PLAIN))
 		return false;
 
 	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? at->sp : fp;
 	cfa += frame->cfa.off;
-	if (cfa <= at->sp || cfa & (sizeof(long) - 1))
+	sp = cfa + frame->sp_off;
+	if (sp <= at->sp || sp & (sizeof(long) - 1))
 		return false;
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &fp, cfa + frame->fp.off, sizeof(long)))
@@ -82,7 +83,7 @@ sframe_known_caller(struct unwind_user_state *state,
 	at->ra = unwind_user_strip_ra(ra);
 	if (!unwind_user_text(at->ra))
 		return false;
-	at->sp = cfa + frame->sp_off;
+	at->sp = sp;
 	at->fp = fp;
 	return true;
 }

@@ -98,9 +98,14 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 	if (live && !IS_ALIGNED(addr, sizeof(u64)))
 		return -EINVAL;
 
-	/* Offsets in a section have 32 bits, and it must not wrap. */
+	/*
+	 * Offsets in a section have 32 bits, and it must not wrap. Where user
+	 * space is apart from the kernel, access_ok() takes any range.
+	 */
 	if (len < sizeof(header) || len > U32_MAX ||
-	    !access_ok((void __user *)addr, len))
+	    !access_ok((void __user *)addr, len) ||
+	    (IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) &&
+	     addr > TASK_SIZE_MAX - len))
 		return -EINVAL;
 	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
 		return -EFAULT;

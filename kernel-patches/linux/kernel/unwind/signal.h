@@ -59,6 +59,29 @@ unwind_user_check_signal(struct unwind_user_state *state,
 }
 
 /*
+ * Where a signal frame of several forms has the registers is told by the
+ * instruction that the handler returns to. @sp moves there.
+ *
+ * Return: 0, -EOPNOTSUPP if that makes no such system call, or -EFAULT.
+ */
+static __always_inline int
+unwind_user_find_signal(struct unwind_user_state *state, unsigned long *sp)
+{
+#ifdef unwind_user_signal_off
+	unsigned long off;
+	u16 insn;
+
+	if (!unwind_user_get(state, &insn, unwind_user_stack_ptr(state->ip)))
+		return -EFAULT;
+	off = unwind_user_signal_off(insn);
+	if (!off)
+		return -EOPNOTSUPP;
+	*sp += off;
+#endif
+	return 0;
+}
+
+/*
  * Read the registers that the kernel saved when it delivered a signal, in an
  * access section.
  *
@@ -71,9 +94,13 @@ unwind_user_read_signal(struct unwind_user_state *state,
 {
 	unsigned long sp = unwind_user_signal_sp(state);
 	unsigned long mode;
+	int ret;
 
 	if (state->signals == UNWIND_USER_MAX_SIGNALS)
 		return -EOPNOTSUPP;
+	ret = unwind_user_find_signal(state, &sp);
+	if (ret)
+		return ret;
 
 	if (unwind_user_get_word(state, &mode, sp + UNWIND_USER_SIGNAL_MODE,
 				 state->ws) ||

@@ -98,10 +98,31 @@ unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 #define UNWIND_USER_FP_GIVES_SP	1
 #endif
 
+/* Is a step by frame pointer one by plain rules, and no more? */
+#define UNWIND_USER_FP_IS_PLAIN						\
+	(IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) && UNWIND_USER_FP_GIVES_SP)
+
 static __always_inline bool
 unwind_user_sp_known(const struct unwind_user_state *state)
 {
 	return UNWIND_USER_FP_GIVES_SP || likely(!state->sp_bound);
+}
+
+/*
+ * What the frame pointer is behind a step that does not tell it. No frame is
+ * there: it is not aligned.
+ */
+#define UNWIND_USER_NO_FP	(~0UL)
+
+/* Does each step tell the frame pointer? */
+#ifndef UNWIND_USER_FP_TRACKED
+#define UNWIND_USER_FP_TRACKED	1
+#endif
+
+static __always_inline bool
+unwind_user_fp_known(const struct unwind_user_state *state)
+{
+	return UNWIND_USER_FP_TRACKED || state->fp != UNWIND_USER_NO_FP;
 }
 
 /* Return: false for a register that is not known in this frame. */
@@ -115,7 +136,7 @@ unwind_user_from(const struct unwind_user_state *state,
 		return unwind_user_sp_known(state);
 	case UNWIND_USER_FROM_FP:
 		*base = state->fp;
-		return true;
+		return unwind_user_fp_known(state);
 	case UNWIND_USER_FROM_LR:
 		/* A call has overwritten it in any other frame. */
 		*base = state->lr;
@@ -165,17 +186,18 @@ struct unwind_user_caller {
 };
 
 /*
- * The stack must not go down, and only a topmost frame can have a caller with
- * the same stack pointer. A call leaves the stack aligned to words.
+ * The caller's stack pointer: the stack must not go down, and only a topmost
+ * frame can have a caller with the same one. A call leaves the stack aligned to
+ * words.
  */
 static __always_inline int
-unwind_user_check_cfa(const struct unwind_user_state *state, unsigned long cfa,
-		      unsigned int ws)
+unwind_user_check_sp(const struct unwind_user_state *state, unsigned long sp,
+		     unsigned int ws)
 {
-	if (unlikely(cfa <= state->sp) &&
-	    (cfa < state->sp || !state->topmost))
+	if (unlikely(sp <= state->sp) &&
+	    (sp < state->sp || !state->topmost))
 		return -ELOOP;
-	if (unlikely(cfa & (ws - 1)))
+	if (unlikely(sp & (ws - 1)))
 		return -EINVAL;
 	return 0;
 }
@@ -201,8 +223,9 @@ unwind_user_record_cfa(const struct unwind_user_state *state,
  * Read the caller's registers by the rules of a plain @frame, in an access
  * section. @ws is that of @state.
  *
- * Return: 0, -ENODATA if the stack pointer is not known, -ELOOP if the CFA does
- * not move up, -EINVAL if it is not aligned, or -EFAULT.
+ * Return: 0, -ENODATA if the register that the CFA starts from is not known,
+ * -ELOOP if the stack pointer does not move up, -EINVAL if it is not aligned, or
+ * -EFAULT.
  */
 static __always_inline int
 unwind_user_read_plain(struct unwind_user_state *state,
@@ -212,18 +235,21 @@ unwind_user_read_plain(struct unwind_user_state *state,
 	unsigned long cfa, ra;
 	int ret;
 
-	if (frame->cfa.from != UNWIND_USER_FROM_SP)
+	if (frame->cfa.from != UNWIND_USER_FROM_SP) {
+		if (!unwind_user_fp_known(state))
+			return -ENODATA;
 		cfa = state->fp + frame->cfa.off;
-	else if (unwind_user_sp_known(state))
+	} else if (unwind_user_sp_known(state)) {
 		cfa = state->sp + frame->cfa.off;
-	else if (!unwind_user_record_cfa(state, frame, ws, &cfa))
+	} else if (!unwind_user_record_cfa(state, frame, ws, &cfa)) {
 		return -ENODATA;
-	ret = unwind_user_check_cfa(state, cfa, ws);
+	}
+	caller->cfa = cfa;
+	caller->sp = cfa + frame->sp_off;
+	ret = unwind_user_check_sp(state, caller->sp, ws);
 	if (ret)
 		return ret;
 
-	caller->cfa = cfa;
-	caller->sp = cfa + frame->sp_off;
 	caller->fp = state->fp;
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &caller->fp, cfa + frame->fp.off, ws))
@@ -247,7 +273,9 @@ unwind_user_read_rules(struct unwind_user_state *state,
 	if (ret)
 		return ret;
 	cfa += frame->cfa_addend;
-	ret = unwind_user_check_cfa(state, cfa, state->ws);
+	caller->cfa = cfa;
+	caller->sp = cfa + frame->sp_off;
+	ret = unwind_user_check_sp(state, caller->sp, state->ws);
 	if (ret)
 		return ret;
 	ret = unwind_user_get_value(state, &frame->ra, cfa, &ra);
@@ -257,8 +285,6 @@ unwind_user_read_rules(struct unwind_user_state *state,
 	if (ret)
 		return ret;
 
-	caller->cfa = cfa;
-	caller->sp = cfa + frame->sp_off;
 	caller->ra = unwind_user_strip_ra(ra);
 	caller->fp = fp;
 	return 0;
@@ -352,6 +378,15 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	if (!UNWIND_USER_FP_GIVES_SP && !ret)
 		state->sp_bound = true;
 	return ret;
+}
+
+/* The step of a task with the kernel's word size where there is no window. */
+static __always_inline int
+unwind_user_step_fallback(struct unwind_user_state *state)
+{
+	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
+		return unwind_user_step_fp(state, sizeof(long));
+	return -ENOENT;
 }
 
 bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs);

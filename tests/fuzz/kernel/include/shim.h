@@ -32,7 +32,12 @@ typedef unsigned long __kernel_size_t;
 #define CONFIG_PERF_SFRAME_CALLCHAIN	1
 #define __KERNEL__			1
 
-#define IS_ENABLED(option)		(option)
+/* 1 if the option is 1: then there is something in front of the 1 below. */
+#define SHIM_IS_1			0,
+#define SHIM_SECOND(first, second, ...)	second
+#define SHIM_CHOOSE(...)		SHIM_SECOND(__VA_ARGS__, 0, 0)
+#define SHIM_ENABLED(value)		SHIM_CHOOSE(SHIM_IS_##value 1)
+#define IS_ENABLED(option)		SHIM_ENABLED(option)
 
 /* compiler */
 #define __user
@@ -153,6 +158,8 @@ void shim_rcu_unlock(int *unused);
 int shim_rcu_lock(void);
 void shim_pagefault_unlock(int *unused);
 int shim_pagefault_lock(void);
+#define pagefault_disable()	((void)shim_pagefault_lock())
+#define pagefault_enable()	shim_pagefault_unlock(NULL)
 void shim_preempt_unlock(int *unused);
 int shim_preempt_lock(void);
 
