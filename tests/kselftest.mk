@@ -9,9 +9,12 @@
 ksft_dir := kernel-patches/linux/tools/testing/selftests/sframe
 ksft_out := $(O)/tests/kselftest
 # The kernel's name of the machine, and those of its tests that know it.
-ksft_arch := $(if $(filter aarch64,$(ARCH)),arm64,x86)
+ksft_arch_aarch64 := arm64
+ksft_arch_s390x := s390
+ksft_arch_x86_64 := x86
+ksft_arch := $(ksft_arch_$(ARCH))
 ksft_tests := $(shell SFJIT_KERNEL=$(ARCH) tests/qemu/selftests)
-ksft_common := $(addprefix $(ksft_dir)/,section.c stats.c walk.c \
+ksft_common := $(addprefix $(ksft_dir)/,break.c section.c stats.c walk.c \
 	$(ksft_arch)/frames.S)
 ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/$(ksft_arch)/*.h \
 	tests/module/*.h) \
@@ -22,7 +25,7 @@ KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \
 	$(call tool,kernel source unpatched))$(KSELFTEST_TREE)
 ksft_cc = $(CC) $(CFLAGS) -std=gnu11 -Wall -static -pthread -D_GNU_SOURCE= \
 	-I$(ksft_dir) -I$(ksft_dir)/$(ksft_arch) \
-	-iquote kernel-patches/linux/kernel/unwind \
+	-iquote kernel-patches/linux/kernel/unwind -include tests/qemu/types.h \
 	'-D__packed=__attribute__((packed))' \
 	-Ikernel-patches/linux/include/uapi \
 	-isystem $(KSELFTEST_TREE)/tools/include/uapi \

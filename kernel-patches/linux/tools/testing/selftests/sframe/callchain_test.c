@@ -34,6 +34,8 @@ FIXTURE_VARIANT_ADD(slot, rbp_defer) { &sft_slot_rbp, true };
 #ifdef SFT_ROW_RA
 FIXTURE_VARIANT_ADD(slot, record_fp) { &sft_slot_record, false };
 FIXTURE_VARIANT_ADD(slot, record_defer) { &sft_slot_record, true };
+#endif
+#ifdef SFT_SIGNED
 FIXTURE_VARIANT_ADD(slot, signed_a_fp) { &sft_slot_signed_a, false };
 FIXTURE_VARIANT_ADD(slot, signed_a_defer) { &sft_slot_signed_a, true };
 FIXTURE_VARIANT_ADD(slot, signed_b_fp) { &sft_slot_signed_b, false };
@@ -137,12 +139,13 @@ TEST_F(slot, callee_with_frame_pointer_and_no_window)
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
 					  &self->call, &chain));
-		/* How much is known of the stack depends on the machine. */
-		if (SFT_FP_GIVES_SP || variant->kind->record[1]) {
+		/* How much is known then depends on the machine. */
+		if (sft_known_behind(variant->kind)) {
 			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret,
 				     SFT_CALLERS);
 		} else {
 			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret);
+			EXPECT_EQ(i + 1, sft_refused("row_register"));
 		}
 	}
 }
@@ -163,7 +166,7 @@ TEST_F(slot, function_with_frame_pointer_and_no_window_in_between)
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
 					  &self->call, &chain));
-		if (SFT_FP_GIVES_SP || variant->kind->record[1]) {
+		if (sft_known_behind(variant->kind)) {
 			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body,
 				     (uintptr_t)sft_pass_ret, ret,
 				     SFT_CALLERS);
@@ -214,7 +217,8 @@ TEST_F(slot, without_window_the_caller_is_lost)
 					  &self->call, &chain));
 		if (is_between(kind->fp_lost, kind->insns[i])) {
 			EXPECT_EQ(ip, chain.ip[0]);
-			expect_garbage(_metadata, &chain, 1, variant->defer);
+			expect_garbage(_metadata, &chain, 1,
+				       variant->defer || SFT_LOST_ENDS);
 		} else if (is_between(kind->record, kind->insns[i])) {
 			EXPECT_CHAIN(&chain, ip, SFT_CALLERS);
 		} else {
@@ -416,20 +420,115 @@ static int walk_by_row(__u8 *section, const __u8 *text,
 /* Guards against: a return address that is loaded from the CFA itself. */
 TEST_F(calls, word_0_for_the_return_address)
 {
-	static const struct sft_row padding = { 0, 0, 3, { 16, 0, -16 } };
-	static const struct sft_row alone = { 0, 0, 2, { 16, 0 } };
+	static const struct sft_row padding = SFT_ROW_PADDED;
+	static const struct sft_row alone = SFT_ROW_PADDED_ALONE;
 	const __u64 ip = (uintptr_t)self->text + SFT_NORETURN_SIZE;
 	struct sft_chain chain;
 
 	/* In front of a frame pointer: it is in the link register. */
 	ASSERT_EQ(0, walk_by_row(self->section, self->text, &padding,
 				 variant->defer, &chain));
-	EXPECT_CHAIN(&chain, ip, (uintptr_t)sft_inner_ret,
-		     (uintptr_t)sft_enter_ret);
+	EXPECT_CHAIN(&chain, ip, (uintptr_t)sft_inner_ret, SFT_PADDED_LEFT);
 	ASSERT_EQ(0, walk_by_row(self->section, self->text, &alone,
 				 variant->defer, &chain));
 	EXPECT_CHAIN(&chain, ip);
 	EXPECT_EQ(1, sft_refused("row_words"));
+}
+#endif
+
+#ifdef SFT_CFA
+/* Guards against: a CFA that wraps, or a row with another meaning then. */
+TEST_F(calls, scaled_offset_has_more_than_32_bits)
+{
+	static const struct sft_row rows[] = {
+		{ 0, 1 | SFT_WORD4, 1, { INT32_MAX / 8 } },
+		{ 0, 1 | SFT_WORD4, 1, { INT32_MIN / 8 - 21 } },
+	};
+	const __u64 ip = (uintptr_t)self->text + SFT_NORETURN_SIZE;
+	struct sft_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ASSERT_EQ(0, walk_by_row(self->section, self->text, &rows[i],
+					 variant->defer, &chain));
+		EXPECT_CHAIN(&chain, ip);
+		EXPECT_EQ(i + 1, sft_refused("row_rule"));
+	}
+}
+
+/* Guards against: a frame of no bytes, which is there again and again. */
+TEST_F(calls, only_the_topmost_function_has_no_frame)
+{
+	static const struct sft_row row = SFT_ROW_RA(0, 1, 160, SFT_R14);
+	const struct sft_fde fde = {
+		.start = self->text, .size = SFT_NORETURN_SIZE, .rows = &row,
+		.nr_rows = 1,
+	};
+	const struct sft_call call = { self->text, sft_escape };
+	const __u64 ret = (uintptr_t)self->text + SFT_NORETURN_SIZE;
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &fde));
+	/* Behind its first instruction it has, and is the topmost one. */
+	ASSERT_EQ(0, sft_chain_at(self->text + 6, variant->defer, &call,
+				  &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)self->text + 6, SFT_CALLERS);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
+					  &call, &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body, ret);
+		EXPECT_EQ(i + 1, sft_refused("cfa_order"));
+	}
+}
+#endif
+
+#ifdef SFT_REGS_LEAF
+/* The function that keeps its registers in @ra and @fp, called by a slot. */
+static void check_regs_leaf(struct __test_metadata *_metadata,
+			    __u8 *section, unsigned int ra, unsigned int fp,
+			    bool defer)
+{
+	__u8 *slot = sft_make_slot(&sft_slot_record, NULL);
+	struct sft_regs_leaf leaf = sft_make_regs_leaf(ra, fp);
+	__u8 *text = sft_map_code(leaf.code, sizeof(leaf.code), SFT_PAGE);
+	const struct sft_call call = { slot, text };
+	const struct sft_fde fde = {
+		.start = text, .size = sizeof(leaf.code), .rows = leaf.rows,
+		.nr_rows = ARRAY_SIZE(leaf.rows),
+		.info2 = SFRAME_FDE_TYPE_FLEX,
+	};
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_NE(NULL, slot);
+	ASSERT_NE(NULL, text);
+	ASSERT_EQ(0, register_slot(&sft_slot_record, section, slot));
+	ASSERT_EQ(0, register_fde(KEY_LEAF, section + SFT_PAGE / 2, &fde));
+	for (i = 0; i < sizeof(sft_regs_insns); i++) {
+		const __u8 *ip = text + sft_regs_insns[i];
+
+		TH_LOG("registers %u and %u, instruction at %u", ra, fp,
+		       sft_regs_insns[i]);
+		ASSERT_EQ(0, sft_chain_at(ip, defer, &call, &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)ip,
+			     (uintptr_t)slot + sft_slot_record.ret,
+			     SFT_CALLERS);
+	}
+	ASSERT_EQ(0, sft_unregister(KEY_SLOT));
+	ASSERT_EQ(0, sft_unregister(KEY_LEAF));
+	munmap(text, SFT_PAGE);
+	munmap(slot, SFT_SLOT_MAP);
+}
+
+/* Guards against: registers of user space that the kernel has not saved. */
+TEST_F(calls, registers_are_saved_in_floating_point_registers)
+{
+	unsigned int i;
+
+	for (i = 0; i < 16; i++)
+		check_regs_leaf(_metadata, self->section, i, (i + 5) % 16,
+				variant->defer);
 }
 #endif
 

@@ -108,7 +108,8 @@ static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 		return false;
 	if (complete)
 		return sft_chain_check(&chain, with, ARRAY_SIZE(with));
-	return sft_chain_check(&chain, without, ARRAY_SIZE(without));
+	/* Here the machine may have no chain of frames. */
+	return sft_chain_check(&chain, without, SFT_LOST_ENDS ? 1 : 2);
 }
 
 /*
@@ -765,9 +766,9 @@ TEST_F(life, sampled_through_fork_exec_and_exit)
 		samples++;
 	TH_LOG("%u samples", samples);
 	EXPECT_LT(0, samples);
-	EXPECT_TRUE(walks(&self->w.call));
 	sft_event_close(&events[0]);
 	sft_event_close(&events[1]);
+	EXPECT_TRUE(walks(&self->w.call));
 }
 
 TEST_HARNESS_MAIN

@@ -36,10 +36,11 @@ __u8 *sft_row_bytes(void *sec, unsigned int i)
 	return (__u8 *)(sft_attr(sec, i) + 1);
 }
 
-/* Little-endian, as this machine. */
-static __u8 *put(__u8 *pos, __u32 value, unsigned int size)
+__u8 *sft_put(__u8 *pos, __u32 value, unsigned int size)
 {
-	memcpy(pos, &value, size);
+	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	memcpy(pos, (__u8 *)&value + (big ? sizeof(value) - size : 0), size);
 	return pos + size;
 }
 
@@ -48,10 +49,10 @@ static __u8 *put_row(__u8 *pos, const struct sft_row *row,
 {
 	unsigned int i, word_size = 1U << SFRAME_FRE_WORD_SIZE(row->info);
 
-	pos = put(pos, row->start, start_size);
-	pos = put(pos, row->info | row->nr_words << 1, 1);
+	pos = sft_put(pos, row->start, start_size);
+	pos = sft_put(pos, row->info | row->nr_words << 1, 1);
 	for (i = 0; i < row->nr_words; i++)
-		pos = put(pos, row->words[i], word_size);
+		pos = sft_put(pos, row->words[i], word_size);
 	return pos;
 }
 

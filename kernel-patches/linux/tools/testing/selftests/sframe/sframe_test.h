@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 #include <linux/perf_event.h>
 #include <linux/sframe.h>
@@ -95,6 +96,9 @@ struct sft_fde {
 size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr);
 /* The same without the neighbour. */
 size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr);
+
+/* Store the lower bytes of a number as this machine does. */
+__u8 *sft_put(__u8 *pos, __u32 value, unsigned int size);
 
 /* Parts of a section that sft_build() made. */
 struct sframe_header *sft_header(void *sec);
@@ -181,13 +185,18 @@ __u64 sft_all_refused(void);
 bool sft_only_for(const struct sft_stats *before,
 		  const struct sft_stats *after, const char *reason, __u64 nr);
 
-/* ---- walk.c: memory, events and callchains --------------------------- */
+/* ---- walk.c, break.c: memory, events and callchains ------------------- */
 
 #define SFT_RW	(PROT_READ | PROT_WRITE)
 #define SFT_RX	(PROT_READ | PROT_EXEC)
 
 /* Anonymous memory; NULL on failure. */
 void *sft_map(size_t size, int prot);
+/*
+ * Copy code byte by byte: where an instruction copies more, QEMU may run what
+ * was at the address before (of s390x, before version 8).
+ */
+void sft_put_code(void *to, const void *from, size_t size);
 /* A mapping of its own with a copy of @code that can run. */
 void *sft_map_code(const void *code, size_t size, size_t map_size);
 
@@ -207,10 +216,12 @@ struct sft_chain {
  * struct sft_event - an open perf event of this thread and its records
  * @fd:		the event
  * @ring:	its ring buffer
+ * @defer:	the callchain is deferred
  */
 struct sft_event {
 	int				fd;
 	struct perf_event_mmap_page	*ring;
+	bool				defer;
 };
 
 /* Where user space ends here. */
@@ -232,7 +243,14 @@ int sft_event_open(struct sft_event *event, struct perf_event_attr *attr);
 /* The same only while on @cpu; -1 is any. */
 int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 		      int cpu);
+/* The same of another process. */
+int sft_event_open_of(struct sft_event *event, struct perf_event_attr *attr,
+		      pid_t pid, int cpu);
 void sft_event_close(struct sft_event *event);
+/* Without what break.c knows of it. */
+void sft_event_close_ring(struct sft_event *event);
+/* The event is no longer there. */
+void sft_break_close(const struct sft_event *event);
 /* An event which fires when @addr is about to be executed. */
 int sft_break_open(struct sft_event *event, const void *addr, bool defer);
 /* An event which raises SIGTRAP the next time @addr is about to be executed. */
@@ -279,6 +297,8 @@ static inline unsigned int sft_nr_offsets(const __u8 *offsets, size_t max)
  * Returns when the call returns or sft_escape runs.
  */
 void sft_run(const struct sft_call *call);
+/* The same without events. */
+void sft_run_here(const struct sft_call *call);
 /* Run it with the event enabled and take its only sample, as above. */
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 		     struct sft_chain *chain);
@@ -304,8 +324,10 @@ extern const char sft_handler_2[], sft_handler_2_body[], sft_handler_2_end[];
 /* Where a handler returns to; its FDE begins at the byte before. */
 extern const char sft_restorer_fde[], sft_restorer[], sft_restorer_syscall[];
 extern const char sft_restorer_end[];
+extern const char sft_plain_restorer_fde[], sft_plain_restorer[];
+extern const char sft_plain_restorer_end[];
 /* Sends SIGUSR1 to its own process. */
-extern const char sft_kill[], sft_kill_ret[];
+extern const char sft_kill[], sft_kill_ret[], sft_kill_end[];
 /* The same, returns with "ret $8". */
 extern const char sft_leaf_pop[], sft_leaf_pop_body[];
 /* The same, does not return but goes back to sft_enter. */

@@ -75,6 +75,16 @@ static int register_leaf(unsigned long key, __u8 *section, const char *start,
 	return register_fde(key, section, &fde);
 }
 
+#ifdef SFT_KILL_ROWS
+static int register_kill(__u8 *section)
+{
+	const struct sft_fde fde = SFT_FDE(sft_kill, sft_kill_end - sft_kill,
+					   sft_kill_rows);
+
+	return register_fde(KEY_KILL, section, &fde);
+}
+#endif
+
 /* As the kernel has it, with a restorer that is not the C library's. */
 struct kernel_sigaction {
 	const void	*handler;
@@ -85,15 +95,21 @@ struct kernel_sigaction {
 
 #define SA_RESTORER	0x04000000
 
-static int handle(int sig, const void *handler, unsigned long flags)
+static int handle_by(int sig, const void *handler, unsigned long flags,
+		     const void *restorer)
 {
 	const struct kernel_sigaction action = {
 		.handler = handler,
-		.flags = flags | SA_RESTORER | SA_SIGINFO,
-		.restorer = sft_restorer,
+		.flags = flags | SA_RESTORER,
+		.restorer = restorer,
 	};
 
 	return syscall(__NR_rt_sigaction, sig, &action, NULL, 8);
+}
+
+static int handle(int sig, const void *handler, unsigned long flags)
+{
+	return handle_by(sig, handler, flags | SA_SIGINFO, sft_restorer);
 }
 
 /* ---- Real signals ------------------------------------------------------ */
@@ -152,6 +168,10 @@ FIXTURE_SETUP(signal)
 	ASSERT_EQ(0, register_restorer(SECTION(KEY_RESTORER),
 				       sft_restorer_fde));
 	ASSERT_EQ(0, register_slot(SECTION(KEY_SLOT), self->text));
+#ifdef SFT_KILL_ROWS
+	/* Its caller wants to know more than what leads there without. */
+	ASSERT_EQ(0, register_kill(SECTION(KEY_KILL)));
+#endif
 }
 
 FIXTURE_TEARDOWN(signal)
@@ -246,13 +266,15 @@ TEST_F(signal, each_instruction_of_the_restorer)
 TEST_F(signal, first_byte_behind_another_function_is_interrupted)
 {
 	static const struct sft_row wrong = SFT_OUTERMOST(0);
+	const unsigned int first = sft_slot_interrupted.insns[1];
 	const struct sft_fde fdes[] = {
-		{ .start = self->text, .size = 4, .rows = &wrong,
+		{ .start = self->text, .size = first, .rows = &wrong,
 		  .nr_rows = 1 },
-		SFT_FDE(self->text + 4, SFT_SLOT - 4, sft_slot_interrupted.rows),
+		SFT_FDE(self->text + first, SFT_SLOT - first,
+			sft_slot_interrupted.rows),
 	};
 	size_t len = sft_build(SECTION(KEY_SLOT), fdes, 2);
-	const void *ip = self->text + 4;
+	const void *ip = self->text + first;
 
 	ASSERT_EQ(0, sft_register_text(KEY_SLOT, SECTION(KEY_SLOT), len,
 				       self->text, SFT_SLOT,
@@ -385,6 +407,82 @@ TEST_F(signal, restorer_is_appended_to_a_live_window)
 	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
 		      SFT_CALLERS);
 }
+
+/* ---- Another form of signal frames ------------------------------------- */
+
+#ifdef SFT_PLAIN_RESTORER
+
+#define KEY_PLAIN	6
+#define PLAIN		((uintptr_t)sft_plain_restorer)
+
+static int register_plain(__u8 *section)
+{
+	const struct sft_fde fde = {
+		.start = sft_plain_restorer_fde,
+		.size = sft_plain_restorer_end - sft_plain_restorer_fde,
+		.info = SFRAME_FDE_SIGNAL,
+	};
+
+	return register_fde(KEY_PLAIN, section, &fde);
+}
+
+/* Guards against: each signal frame is taken for one with a siginfo. */
+TEST_F(signal, handler_without_siginfo)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, register_plain(SECTION(KEY_PLAIN)));
+	ASSERT_EQ(0, handle_by(SIGTRAP, sft_handler, self->flags,
+			       sft_plain_restorer));
+	for (i = 0; i < sft_nr_insns(&sft_slot_interrupted); i++) {
+		const __u8 *ip = self->text + sft_slot_interrupted.insns[i];
+
+		TH_LOG("instruction at %u", sft_slot_interrupted.insns[i]);
+		EXPECT_SIGNAL(ip, sft_handler_body, PLAIN, (uintptr_t)ip,
+			      SFT_CALLERS);
+		EXPECT_SIGNAL(ip, sft_plain_restorer, (uintptr_t)ip,
+			      SFT_CALLERS);
+	}
+}
+
+/* Guards against: the form of the first one is that of all. */
+TEST_F(signal, one_form_interrupts_the_other)
+{
+	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
+
+	ASSERT_EQ(0, register_plain(SECTION(KEY_PLAIN)));
+	self->call.target = sft_kill;
+	ASSERT_EQ(0, handle(SIGUSR1, sft_handler, self->flags));
+	ASSERT_EQ(0, handle_by(SIGTRAP, sft_handler_2, self->flags,
+			       sft_plain_restorer));
+	EXPECT_SIGNAL(sft_handler_body, sft_handler_2_body, PLAIN,
+		      (uintptr_t)sft_handler_body, RESTORER,
+		      (uintptr_t)sft_kill_ret, ret, SFT_CALLERS);
+	ASSERT_EQ(0, handle_by(SIGUSR1, sft_handler, self->flags,
+			       sft_plain_restorer));
+	ASSERT_EQ(0, handle(SIGTRAP, sft_handler_2, self->flags));
+	EXPECT_SIGNAL(sft_handler_body, sft_handler_2_body, RESTORER,
+		      (uintptr_t)sft_handler_body, PLAIN,
+		      (uintptr_t)sft_kill_ret, ret, SFT_CALLERS);
+}
+
+/* Guards against: a signal bit on code that no signal returns to. */
+TEST_F(signal, signal_bit_over_other_code)
+{
+	const struct sft_fde fde = {
+		.start = sft_leaf, .size = sft_leaf_end - sft_leaf,
+		.info = SFRAME_FDE_SIGNAL,
+	};
+	struct sft_stats stats;
+
+	ASSERT_EQ(0, register_fde(KEY_LEAF, SECTION(KEY_LEAF), &fde));
+	EXPECT_SIGNAL(sft_outer, sft_leaf_body);
+	ASSERT_EQ(0, sft_stats(&stats));
+	EXPECT_EQ(1, sft_count(&stats, "signal"));
+	EXPECT_EQ((uintptr_t)sft_leaf_body, stats.last_ip);
+}
+
+#endif
 
 /* ---- Probes of handlers ------------------------------------------------ */
 

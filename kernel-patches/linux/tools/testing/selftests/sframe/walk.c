@@ -26,6 +26,19 @@ void *sft_map(size_t size, int prot)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
+void sft_put_code(void *to, const void *from, size_t size)
+{
+	const __u8 *bytes = from;
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		((__u8 *)to)[i] = bytes[i];
+		/* Compilers know instructions that copy more. */
+		asm volatile("" : : : "memory");
+	}
+	__builtin___clear_cache(to, (char *)to + size);
+}
+
 void *sft_map_code(const void *code, size_t size, size_t map_size)
 {
 	void *mem = sft_map(map_size, SFT_RW);
@@ -33,8 +46,7 @@ void *sft_map_code(const void *code, size_t size, size_t map_size)
 	if (!mem)
 		return NULL;
 	memset(mem, 0xcc, map_size);
-	memcpy(mem, code, size);
-	__builtin___clear_cache(mem, (char *)mem + size);
+	sft_put_code(mem, code, size);
 	if (mprotect(mem, map_size, SFT_RX)) {
 		munmap(mem, map_size);
 		return NULL;
@@ -113,7 +125,13 @@ int sft_event_open(struct sft_event *event, struct perf_event_attr *attr)
 int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 		      int cpu)
 {
-	event->fd = syscall(__NR_perf_event_open, attr, 0, cpu, -1,
+	return sft_event_open_of(event, attr, 0, cpu);
+}
+
+int sft_event_open_of(struct sft_event *event, struct perf_event_attr *attr,
+		      pid_t pid, int cpu)
+{
+	event->fd = syscall(__NR_perf_event_open, attr, pid, cpu, -1,
 			    PERF_FLAG_FD_CLOEXEC);
 	if (event->fd < 0)
 		return -errno;
@@ -127,11 +145,20 @@ int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 	return 0;
 }
 
-void sft_event_close(struct sft_event *event)
+void sft_event_close_ring(struct sft_event *event)
 {
 	munmap(event->ring, (RING_PAGES + 1) * SFT_PAGE);
 	close(event->fd);
 }
+
+void sft_event_close(struct sft_event *event)
+{
+	sft_break_close(event);
+	if (event->ring != MAP_FAILED)
+		sft_event_close_ring(event);
+}
+
+#if !SFT_TRACED
 
 static void break_attr_init(struct perf_event_attr *attr, const void *addr,
 			    bool defer)
@@ -166,6 +193,8 @@ int sft_trap_open(struct sft_event *event, const void *addr)
 		ret = -errno;
 	return ret;
 }
+
+#endif
 
 /* Copy the next record of the ring; 0 if there is none, else its type. */
 static int next_record(struct sft_event *event, __u64 *buf, size_t size)
@@ -253,7 +282,7 @@ int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain)
 	}
 }
 
-void sft_run(const struct sft_call *call)
+void sft_run_here(const struct sft_call *call)
 {
 	char *stack = sft_map(STACK_SIZE, SFT_RW);
 

@@ -9,7 +9,10 @@
 
 #define SFT_ABI		SFRAME_ABI_AARCH64_LE
 #define SFT_OTHER_ABI	SFRAME_ABI_AMD64_LE
+#define SFT_THIRD_ABI	SFRAME_ABI_S390X_BE
 #define SFT_RA_OFF	0
+/* Events are at instructions. */
+#define SFT_TRACED	0
 /* Length of an event at an instruction. */
 #define SFT_BREAK_LEN	HW_BREAKPOINT_LEN_4
 /* Where user space ends, with addresses of 48 and of 52 bits. */
@@ -20,10 +23,10 @@
 /* Neither stack nor frame pointer. */
 #define SFT_OTHER_REG	10
 
-/* A step by frame pointer tells the caller's stack pointer. */
-#define SFT_FP_GIVES_SP	0
 /* Without windows, perf has frame pointers go up. */
 #define SFT_FP_GOES_UP	1
+/* Nor does a frame pointer to code end the stack. */
+#define SFT_LOST_ENDS	0
 /* What is left where the interrupted frame is lost: a frame record tells lr. */
 #define SFT_INTERRUPTED_LOST	SFT_CALLERS
 /* And where the handler had a stack of its own, above. */

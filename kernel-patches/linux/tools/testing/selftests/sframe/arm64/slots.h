@@ -17,6 +17,10 @@
 	{ (off), (base), 3, { (cfa), (ra), (fp) } }
 /* The row of a function that has not done anything yet. */
 #define SFT_ROW_CALLED(off)	SFT_ROW_LR(off)
+/* A word 0 in place of the return address, and what is left by such a row. */
+#define SFT_ROW_PADDED		{ 0, 0, 3, { 16, 0, -16 } }
+#define SFT_ROW_PADDED_ALONE	{ 0, 0, 2, { 16, 0 } }
+#define SFT_PADDED_LEFT		((uintptr_t)sft_enter_ret)
 /* In info of a row: the return address is signed. */
 #define SFT_SIGNED			0x80
 
@@ -156,6 +160,12 @@ static const struct sft_slot sft_slot_signed_b __maybe_unused = {
 	},
 	.nr_rows = 5,
 };
+
+/* Does a step by frame pointer tell what the row starts from? */
+static inline bool sft_known_behind(const struct sft_slot *slot)
+{
+	return slot->record[1];
+}
 
 /*
  * Slots whose frames differ, so that the rows of another one go wrong:

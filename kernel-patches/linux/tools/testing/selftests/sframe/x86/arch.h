@@ -9,7 +9,10 @@
 
 #define SFT_ABI		SFRAME_ABI_AMD64_LE
 #define SFT_OTHER_ABI	SFRAME_ABI_AARCH64_LE
+#define SFT_THIRD_ABI	SFRAME_ABI_S390X_BE
 #define SFT_RA_OFF	-8
+/* Events are at instructions. */
+#define SFT_TRACED	0
 /* Length of an event at an instruction. */
 #define SFT_BREAK_LEN	sizeof(long)
 /* Where user space ends, with 4 and with 5 levels of page tables. */
@@ -22,10 +25,10 @@
 /* The C library has code that handlers return to. */
 #define SFT_LIBC_RESTORER
 
-/* A step by frame pointer tells the caller's stack pointer. */
-#define SFT_FP_GIVES_SP	1
 /* Without windows, perf has frame pointers go up. */
 #define SFT_FP_GOES_UP	0
+/* Nor does a frame pointer to code end the stack. */
+#define SFT_LOST_ENDS	0
 /* What is left where the interrupted frame is lost. */
 #define SFT_INTERRUPTED_LOST	SFT_LOST
 /* And where the handler had a stack of its own, above. */

@@ -86,6 +86,12 @@ static const struct sft_slot sft_slot_rbp __maybe_unused = {
 	.nr_rows = 3,
 };
 
+/* Does a step by frame pointer tell what the row starts from? */
+static inline bool sft_known_behind(const struct sft_slot *slot)
+{
+	return true;
+}
+
 /*
  * Slots whose frames differ, so that the rows of another one go wrong:
  * sub $N,%rsp; call *%r9; add $N,%rsp; ret
