@@ -21,10 +21,16 @@ find_images() {
 	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
 	[ -z "$gdb" ] || [ -f "${image%/*}/vmlinux" ] ||
 		{ say "guest: no vmlinux beside $image"; return 1; }
+	find_disk
+}
+
+find_disk() {
 	disk=
+	[ "$rootfs" != none ] || return 0
+	[ $guest_machine != s390x ] ||
+		{ say "guest: for s390x there is only --rootfs=none"; return 1; }
 	# shellcheck disable=SC2086 # an option, or none
-	[ "$rootfs" = none ] ||
-		disk=$("$top/tools/rootfs" $debian_machine "--with=$with")
+	disk=$("$top/tools/rootfs" $debian_machine "--with=$with")
 }
 
 # The kernel that has debug information and is otherwise $kernel.
@@ -44,10 +50,15 @@ choose_machine() {
 	case $kernel in
 	aarch64)
 		guest_machine=arm64 guest_built=$O/arch/aarch64
-		console=ttyAMA0 debian_machine=--arch=arm64 ;;
+		console=ttyAMA0 serial=virtio-serial-pci
+		debian_machine=--arch=arm64 ;;
+	s390x)
+		guest_machine=s390x guest_built=$O/arch/s390x
+		console=ttysclp0 serial=virtio-serial-ccw ;;
 	*)
 		guest_machine=x86_64 guest_built=$O
-		console=ttyS0 debian_machine='' ;;
+		console=ttyS0 serial=virtio-serial-pci
+		debian_machine='' ;;
 	esac
 }
 
@@ -118,6 +129,7 @@ probe_kvm() {
 machine() {
 	case $guest_machine in
 	arm64) echo "-machine virt,gic-version=3" ;;
+	s390x) echo "-machine s390-ccw-virtio" ;;
 	*) echo "-machine q35" ;;
 	esac
 	case $accel:$icount in
@@ -163,6 +175,7 @@ drive() {
 machine_parameters() {
 	case $guest_machine in
 	arm64) echo "irqchip.gicv3_pseudo_nmi=1" ;;
+	s390x) ;;
 	*) echo "i8042.nopnp i8042.noaux i8042.nokbd no_timer_check" \
 		"tsc=nowatchdog" ;;
 	esac
@@ -171,6 +184,7 @@ machine_parameters() {
 emulator() {
 	case $guest_machine in
 	arm64) echo qemu-system-aarch64 ;;
+	s390x) echo qemu-system-s390x ;;
 	*) echo qemu-system-x86_64 ;;
 	esac
 }
@@ -184,7 +198,7 @@ qemu() {
 		-append "console=$console ignore_loglevel panic=-1 \
 			$(machine_parameters) rootfs=$rootfs \
 			${gdb:+ nokaslr}" \
-		-serial "file:$dmesg" -device virtio-serial-pci \
+		-serial "file:$dmesg" -device "$serial" \
 		$(streams) $(port files) $(port status) \
 		$(drive read-only "$run/payload") \
 		$([ -z "$disk" ] || drive snapshot "$disk") \

@@ -17,7 +17,7 @@ fragments() {
 	patched) set -- guest x86_64 sframe sframe-kunit ;;
 	debug) set -- guest x86_64 sframe sframe-kunit x86_64-debug x86_64-gdb ;;
 	kcsan | gdb | bpf) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
-	aarch64) set -- guest aarch64 sframe ;;
+	aarch64 | s390x) set -- guest "$1" sframe ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
@@ -29,6 +29,8 @@ of_machine() {
 	case $1 in
 	aarch64)
 		karch=arm64 cross=aarch64-linux-gnu- boot=Image.gz ;;
+	s390x)
+		karch=s390 cross=s390x-linux-gnu- boot=bzImage ;;
 	*)
 		karch=x86 cross='' boot=bzImage ;;
 	esac

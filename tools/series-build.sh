@@ -58,6 +58,7 @@ check_result() {
 	sparse=$cache/sparse-$(hash16 <"$top/tools/series-build.sh")
 	verdict "build without the series' options" build_commit unpatched
 	verdict "build for arm64" build_commit aarch64
+	verdict "build for s390" build_commit s390x
 	[ -d "$sparse" ] || step sparse "unpacking sparse" unpack_sparse
 	verdict "sparse finds a planted error" sparse_finds_planted
 	verdict "sparse has no complaint" sparse_clean
@@ -87,7 +88,7 @@ of_series() {
 }
 
 run_sparse() {
-	for _v in patched aarch64; do
+	for _v in patched aarch64 s390x; do
 		build_commit $_v
 		# shellcheck disable=SC2046
 		series_make C=2 CHECK="$sparse/sparse" $(targets) 2>&1

@@ -65,13 +65,13 @@ arch-programs-%: $(SFRAMEGEN)
 		SFRAMEGEN=$(SFRAMEGEN) tests
 
 # The kernel's, for a guest.
-arch-kselftests-aarch64:
-	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 kselftests
+arch-kselftests-%:
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* kselftests
 
 # sfjit run, and a program for it in a guest.
 arch-edges-aarch64: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \
 		SFRAMEGEN=$(SFRAMEGEN) edges
 
-.PHONY: arch-programs arch-kselftests-aarch64 arch-edges-aarch64
+.PHONY: arch-programs arch-edges-aarch64
 endif

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib/guest.sh"
 library=libsfjit_test
 case $kernel in
-aarch64) library='' ;;
+aarch64 | s390x) library='' ;;
 *) tests/qemu/build >&2 ;;
 esac
 # shellcheck disable=SC2046,SC2086 # names without blanks

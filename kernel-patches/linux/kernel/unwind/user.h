@@ -380,13 +380,61 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	return ret;
 }
 
+#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
+
+static __always_inline int
+unwind_user_step_rules(struct unwind_user_state *state,
+		       const struct unwind_user_frame *frame)
+{
+	struct unwind_user_caller caller __uninitialized;
+	int ret;
+
+	if (!unwind_user_access_begin())
+		return -EFAULT;
+	ret = unwind_user_read_rules(state, frame, &caller);
+	user_read_access_end();
+	if (ret)
+		return ret;
+
+	/* No instruction is at an odd address. */
+	if (caller.ra & 1)
+		return -ERANGE;
+	caller.fp = UNWIND_USER_NO_FP;
+	return unwind_user_enter(state, &caller, frame->ra_copied);
+}
+
+/* Step to the frame that this one has the address of. */
+static inline int unwind_user_step_backchain(struct unwind_user_state *state)
+{
+	static const struct unwind_user_frame chained = {
+		ARCH_INIT_USER_BACKCHAIN_FRAME
+	};
+	static const struct unwind_user_frame vdso = {
+		ARCH_INIT_USER_VDSO_FRAME
+	};
+	int ret = unwind_user_step_rules(state, &chained);
+
+	if (ret == -ELOOP && unwind_user_in_vdso(state->ip))
+		return unwind_user_step_rules(state, &vdso);
+	return ret;
+}
+
+#else
+
+static inline int unwind_user_step_backchain(struct unwind_user_state *state)
+{
+	return -ENOENT;
+}
+
+#endif
+
 /* The step of a task with the kernel's word size where there is no window. */
 static __always_inline int
 unwind_user_step_fallback(struct unwind_user_state *state)
 {
 	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
 		return unwind_user_step_fp(state, sizeof(long));
-	return -ENOENT;
+	return unwind_user_step_backchain(state);
 }
 
 bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs);

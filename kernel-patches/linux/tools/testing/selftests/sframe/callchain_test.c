@@ -483,6 +483,47 @@ TEST_F(calls, only_the_topmost_function_has_no_frame)
 }
 #endif
 
+#ifdef SFT_BACK_CHAIN
+/* Guards against: an address that no instruction has, once there is a window. */
+TEST_F(calls, back_chain_to_an_odd_address)
+{
+	const struct sft_call call = { sft_odd, NULL };
+	struct sft_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, sft_chain_at(sft_odd_body, variant->defer, &call,
+					  &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_odd_body);
+		if (!i)
+			ASSERT_EQ(0, register_leaf(self->section));
+	}
+}
+
+/* Guards against: the frame of the vDSO, which ends the chain, ends the stack. */
+TEST_F(calls, back_chain_through_the_vdso)
+{
+	const __u8 *function = sft_vdso_function();
+	const struct sft_call call = { sft_vdso, function };
+	const __u8 *ips[2];
+	struct sft_chain chain;
+	unsigned int i;
+
+	ASSERT_NE(NULL, function);
+	ips[0] = function + SFT_VDSO_BRASL;
+	ips[1] = sft_vdso_callee(function);
+	for (i = 0; i < 4; i++) {
+		const __u8 *ip = ips[i % 2];
+
+		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &call, &chain));
+		EXPECT_CHAIN(&chain, (uintptr_t)ip, (uintptr_t)sft_vdso_ret,
+			     SFT_CALLERS);
+		if (i == 1)
+			ASSERT_EQ(0, register_leaf(self->section));
+	}
+}
+#endif
+
 #ifdef SFT_REGS_LEAF
 /* The function that keeps its registers in @ra and @fp, called by a slot. */
 static void check_regs_leaf(struct __test_metadata *_metadata,

@@ -334,6 +334,10 @@ extern const char sft_leaf_pop[], sft_leaf_pop_body[];
 extern const char sft_escape[], sft_escape_body[];
 /* Becomes sft_escape, with its return address at sft_call.target. */
 extern const char sft_onto[];
+/* Has an odd address where its back chain leads to the return address. */
+extern const char sft_odd[], sft_odd_body[];
+/* Calls the function of the vDSO that is its target. */
+extern const char sft_vdso[], sft_vdso_ret[];
 /* Writes one byte, for events that a system call causes. */
 extern const char sft_write[], sft_write_ret[];
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _ASM_S390_UNWIND_USER_H
+#define _ASM_S390_UNWIND_USER_H
+
+#ifdef CONFIG_UNWIND_USER
+
+#include <linux/fpu.h>
+#include <linux/minmax.h>
+#include <linux/nospec.h>
+#include <linux/processor.h>
+
+#include <asm/ptrace.h>
+
+/* Other addressing modes than that of 64 bits have other addresses. */
+static inline int unwind_user_word_size(struct pt_regs *regs)
+{
+	return psw_bits(regs->psw).eaba == PSW_BITS_AMODE_64BIT ? 8 : 0;
+}
+
+/*
+ * Floating point registers by their DWARF numbers less 16. The kernel saves
+ * those of user space when it wants the registers, or is asked to.
+ */
+static __always_inline unsigned long unwind_user_fpr(unsigned int nr)
+{
+	static const u8 fprs[__NUM_FPRS] = {
+		0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15,
+	};
+
+	save_user_fpu_regs();
+	return current->thread.ufpu.vxrs[fprs[nr]].high;
+}
+
+/*
+ * The registers by their DWARF numbers: leaf functions save the return address
+ * and r11 in those for floating point, too.
+ */
+static __always_inline bool
+unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
+{
+	if (regnum >= NUM_GPRS + __NUM_FPRS)
+		return false;
+	/* The number comes from a table in user memory. */
+	regnum = array_index_nospec(regnum, NUM_GPRS + __NUM_FPRS);
+	*val = regnum < NUM_GPRS ? regs->gprs[regnum] :
+				   unwind_user_fpr(regnum - NUM_GPRS);
+	return true;
+}
+
+#define unwind_user_reg unwind_user_reg
+
+static inline unsigned long unwind_user_lr(struct pt_regs *regs)
+{
+	return regs->gprs[14];
+}
+
+#define unwind_user_lr unwind_user_lr
+
+/* A CFA is above the register save area, which the caller has at its SP. */
+#define UNWIND_USER_SAVE_AREA		STACK_FRAME_OVERHEAD
+
+static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
+						unsigned int ws)
+{
+	return cfa - UNWIND_USER_SAVE_AREA;
+}
+
+#define unwind_user_ra_slot unwind_user_ra_slot
+
+#endif /* CONFIG_UNWIND_USER */
+
+#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
+
+/* Registers that a function has saved need not be in their place. */
+#define UNWIND_USER_FP_TRACKED		0
+
+/*
+ * The word at the stack pointer is the caller's stack pointer, and the return
+ * address was saved in the register save area there.
+ */
+#define ARCH_INIT_USER_BACKCHAIN_FRAME					\
+	.cfa = {							\
+		.from	= UNWIND_USER_FROM_SP | UNWIND_USER_DEREF,	\
+	},								\
+	.cfa_addend	= UNWIND_USER_SAVE_AREA,			\
+	.ra = {								\
+		.from	= UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,	\
+		.off	= 14 * (s32)sizeof(long) - UNWIND_USER_SAVE_AREA, \
+	},								\
+	.sp_off		= -UNWIND_USER_SAVE_AREA,
+
+/*
+ * What C code of the vDSO is called by ends the chain: it has a frame with the
+ * return address behind a save area.
+ */
+#define ARCH_INIT_USER_VDSO_FRAME					\
+	.cfa = {							\
+		.from	= UNWIND_USER_FROM_SP,				\
+		.off	= 2 * UNWIND_USER_SAVE_AREA + sizeof(long),	\
+	},								\
+	.ra = {								\
+		.from	= UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,	\
+		.off	= -(s32)sizeof(long) - UNWIND_USER_SAVE_AREA,	\
+	},								\
+	.sp_off		= -UNWIND_USER_SAVE_AREA,
+
+static inline bool unwind_user_in_vdso(unsigned long ip)
+{
+	return in_range(ip, current->mm->context.vdso_base, vdso_text_size());
+}
+
+#endif /* CONFIG_HAVE_UNWIND_USER_BACKCHAIN */
+
+#endif /* _ASM_S390_UNWIND_USER_H */
