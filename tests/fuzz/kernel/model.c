@@ -572,8 +572,11 @@ u64 local_clock(void)
 	model.unseen = 0;
 	if (model.step) {
 		model.step->looks++;
-		/* Before anything is looked up. */
-		if (!model.step->sections)
+		/*
+		 * Before anything is looked up. Steps by known rules have
+		 * asked before this whether anything has changed.
+		 */
+		if (!model.step->sections && !model.step->known)
 			model.step->seq = model.registry.seq;
 		if ((s64)(model.clock - model.step->before.sframe.deadline) > 0)
 			model.step->late = true;
