@@ -14,7 +14,8 @@ qemu_pid=''
 
 find_images() {
 	[ -z "$gdb" ] || choose_symbols || return
-	case $kernel in
+	case $boot_dir:$kernel in
+	?*:*) image=$boot_dir/vmlinuz ;;
 	*/*) image=$kernel ;;
 	*) image=$("$top/tools/kernel" image "$kernel") || return ;;
 	esac
@@ -25,12 +26,13 @@ find_images() {
 }
 
 find_disk() {
-	disk=
 	[ "$rootfs" != none ] || return 0
+	[ -z "$disk" ] || { disk_mode=cache=unsafe; return 0; }
 	[ $guest_machine != s390x ] ||
 		{ say "guest: for s390x there is only --rootfs=none"; return 1; }
 	# shellcheck disable=SC2086 # an option, or none
-	disk=$("$top/tools/rootfs" $debian_machine "--with=$with")
+	disk=$("$top/tools/rootfs" $debian_machine "--with=$with") || return
+	disk_mode=cache=unsafe,snapshot=on
 }
 
 # The kernel that has debug information and is otherwise $kernel.
@@ -63,6 +65,7 @@ choose_machine() {
 }
 
 pack_initramfs() {
+	[ -z "$boot_dir" ] || { cp "$boot_dir/initrd.img" "$run/initramfs"; return; }
 	mkdir -p "$run/init/bin"
 	_busybox=$("$top/tools/busybox" $guest_machine) || return
 	cp "$_busybox" "$run/init/bin/"
@@ -165,8 +168,18 @@ debugger() {
 	echo "-gdb chardev:gdb"
 }
 
+# drive FILE OPTIONS
 drive() {
-	echo "-drive if=virtio,format=raw,cache=unsafe,file=$2,$1=on"
+	echo "-drive if=virtio,format=raw,file=$1,$2"
+}
+
+# The init of the root filesystem, or that of ours, which mounts it.
+root_parameters() {
+	if [ -n "$boot_dir" ]; then
+		echo "root=/dev/vdb rw"
+	else
+		echo "rootfs=$rootfs"
+	fi
 }
 
 # The guest has no keyboard, the search for one takes minutes with KASAN.  On a
@@ -196,12 +209,12 @@ qemu() {
 		-m "$mem" -nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$image" -initrd "$run/initramfs" \
 		-append "console=$console ignore_loglevel panic=-1 \
-			$(machine_parameters) rootfs=$rootfs \
+			$(machine_parameters) $(root_parameters) \
 			${gdb:+ nokaslr}" \
 		-serial "file:$dmesg" -device "$serial" \
 		$(streams) $(port files) $(port status) \
-		$(drive read-only "$run/payload") \
-		$([ -z "$disk" ] || drive snapshot "$disk") \
+		$(drive "$run/payload" read-only=on,cache=unsafe) \
+		$([ -z "$disk" ] || drive "$disk" $disk_mode) \
 		$([ -z "$gdb" ] || debugger) 2>"$run/qemu.log"
 }
 

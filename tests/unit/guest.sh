@@ -56,6 +56,8 @@ refused 'no command' 2 'usage: *' --rootfs=none
 refused 'unknown option' 2 'usage: *' --shel
 refused 'packages without a root filesystem' 2 \
 	'guest: --with *--rootfs=none*' --rootfs=none --with=hello -- true
+refused 'boot without a disk' 2 'guest: --boot needs the --disk *' \
+	--boot="$tmp" -- true
 refused 'name that is none' 97 "rootfs: no name of a package: 'Hello'" \
 	--kernel="$tmp/bzImage" --with=hello --with=Hello -- true
 refused 'no debug information' 97 'guest: no unpatched kernel with debug *' \
@@ -70,6 +72,20 @@ is 'command: reads nothing' '' "$(cat "$tmp/out")"
 is 'command: its words' "exec 'echo' 'a  b' 'it'\''s' " \
 	"$(tail -n 1 "$tmp/command")"
 is 'command: time limit' 900 "$(cat "$tmp/limit")"
+
+mkdir "$tmp/boot"
+: >"$tmp/boot/vmlinuz"
+echo theirs >"$tmp/boot/initrd.img"
+: >"$tmp/disk"
+rc=0
+tools/guest --boot="$tmp/boot" --disk="$tmp/disk" --accel=tcg -- true \
+	>"$tmp/out" 2>"$tmp/err" || rc=$?
+is 'boot: status' 7 "$rc"
+like 'boot: their kernel, and their init' \
+	"*-kernel $tmp/boot/vmlinuz *root=/dev/vdb*" \
+	"$(tr -s '\t\n' '  ' <"$tmp/arguments")"
+like 'boot: what is written to the disk stays' \
+	"*file=$tmp/disk,cache=unsafe" "$(cat "$tmp/arguments")"
 
 guest --shell <"$tmp/in"
 is 'shell: status' 7 "$rc"
