@@ -27,6 +27,21 @@ kernel_source() {
 	base=$entry
 }
 
+# Debian's source with Debian's patches.
+debian_source() {
+	cached linux "debian-$series_version" \
+		"fetching Debian's source of Linux $series_version" \
+		source_from_debian
+	base=$entry
+}
+
+source_from_debian() {
+	private_apt trixie-backports trixie forky
+	mkdir "$1/download"
+	debian_tarball "$1" || no_tarball
+	rm -r "$1/download"
+}
+
 # A build in the tree would make every O= build refuse it.
 tree_id() {
 	(cd "$1" && find . -path ./.git -prune -o -type f -printf \
@@ -90,8 +105,7 @@ debian_tarball() {
 		dpkg-deb -x "$1"/download/*.deb "$1/download"
 		unpack_source "$1" "$1/download/usr/src/$_package.tar.xz"
 		echo "$(kernel_version "$1/linux"), Debian's $_package" \
-			"$_version (the archive has no pristine tarball)" \
-			>"$1/origin"
+			"$_version" >"$1/origin"
 		return
 	done
 	return 1
