@@ -16,6 +16,7 @@
 #include <sfjit.h>
 #include <sfjit/sframe.h>
 #include <stdbool.h>
+#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 
 #include "arena.h"
@@ -154,6 +155,12 @@ static void begin(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
 
+	/*
+	 * A program that gains privileges must not go by variables and files of
+	 * who started it. Only /etc/ld.so.preload has ld.so load us there.
+	 */
+	if (getauxval(AT_SECURE))
+		return;
 	cache_dir_init(environ);
 	if (*get_variable(environ, FILL_ONLY))
 		return;
