@@ -160,6 +160,25 @@ exec "$@"
 END
 chmod +x "$tmp/mounted"
 if unshare -m true 2>/dev/null; then
+	cat >"$tmp/shared" <<'END'
+#!/bin/sh
+mount -t tmpfs -o mode=755 none /var/cache
+mkdir -p /var/cache/sfjit/tables
+: >/var/cache/sfjit/tables/0.sframe
+chmod "$1" /var/cache/sfjit
+shift
+exec "$@"
+END
+	chmod +x "$tmp/shared"
+	finds "no tables for all users" shared 2 ""
+	finds "tables for all users" shared 2 \
+		"ok shared /var/cache/sfjit/tables has 1 tables for all users" \
+		unshare -m "$tmp/shared" 755
+	finds "tables that others can write" shared 2 \
+		"limited shared /var/cache/sfjit is not root's alone
+no program uses its tables
+mend: chown -R root:root /var/cache/sfjit; chmod -R go-w /var/cache/sfjit" \
+		unshare -m "$tmp/shared" 777
 	mkdir -p "$tables"
 	chmod 700 "$XDG_CACHE_HOME/sfjit"
 	finds "a small cache" cache 2 \

@@ -124,16 +124,40 @@ static void check_tables(struct doctor *doctor, const char *path, int fd)
 	close(fd);
 }
 
-void doctor_check_cache(struct doctor *doctor)
+/* Few machines have one: without it there is nothing to say. */
+static void check_shared(struct doctor *doctor)
 {
-	int fd;
+	static const struct doctor_advice unsafe = {
+		DOCTOR_LIMITED, "no program uses its tables",
+		"chown -R root:root /var/cache/sfjit; "
+		"chmod -R go-w /var/cache/sfjit",
+	};
+	int fd = cache_dir_open(CACHE_SYSTEM, false);
 
-	cache_dir_init(environ);
-	fd = cache_dir_open(CACHE_OWN, false);
+	if (fd >= 0)
+		doctor_say(doctor, "shared", NULL,
+			   "%s has %u tables for all users", cache_dir_path(),
+			   count_tables(fd));
+	else if (fd == -EPERM)
+		doctor_say(doctor, "shared", &unsafe,
+			   "%s is not root's alone", cache_dir_path());
+}
+
+static void check_own(struct doctor *doctor)
+{
+	int fd = cache_dir_open(CACHE_OWN, false);
+
 	if (fd >= 0)
 		check_tables(doctor, cache_dir_path(), fd);
 	else if (fd == -ENOENT)
 		check_missing(doctor, cache_dir_path());
 	else
 		say_no_cache(doctor, cache_dir_path(), -fd);
+}
+
+void doctor_check_cache(struct doctor *doctor)
+{
+	cache_dir_init(environ);
+	check_own(doctor);
+	check_shared(doctor);
 }
