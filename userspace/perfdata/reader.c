@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * When a round has ended, what happened up to the end of the one before it is
+ * told to the tracker, in the order of time, and then the records of that one
+ * are passed on: two rounds are in memory.
+ */
+#include <errno.h>
+
+#include "bytes.h"
+#include "cache.h"
+#include "format.h"
+#include "reader.h"
+
+#define PROGRESS_BYTES	(4U << 20)
+
+/* ---- Records that are read -------------------------------------------- */
+
+static int begin_stacks(struct reader *reader)
+{
+	struct sfjit_stacks_options options = {
+		.open = cache_open,
+		.arg = (void *)reader->options->copies,
+	};
+	struct track *track = &reader->track;
+	int ret;
+
+	if (track->stacks)
+		return 0;
+	ret = sfjit_stacks_begin(&options, &track->stacks);
+	if (ret)
+		return trouble_failed(reader->trouble, "stacks", ret);
+	track->features = &reader->meta.features;
+	track->dumps = (struct jitdumps){
+		.stacks = track->stacks,
+		.monotonic = reader->meta.attrs.monotonic,
+		.say = reader->options->say,
+		.arg = reader->options->arg,
+	};
+	return 0;
+}
+
+static int find_attr(struct reader *reader, const uint8_t *event, size_t size,
+		     uint64_t offset, const struct attr **attr)
+{
+	*attr = attrs_find(&reader->meta.attrs, event, size);
+	return *attr ? 0 :
+	       trouble_damaged(reader->trouble, offset,
+			       "a record of an event that is not described");
+}
+
+/*
+ * Without times in all records the order of the file is that of time. What has
+ * none is of perf itself, and was so before all others.
+ */
+static uint64_t time_of(const struct reader *reader, const struct attr *attr,
+			const uint8_t *event, size_t size, uint64_t record)
+{
+	return reader->meta.attrs.timed ? attr_time(attr, event, size) : record;
+}
+
+static int read_kernel_record(struct reader *reader, const uint8_t *event,
+			      size_t size, uint64_t offset)
+{
+	const struct attr *attr;
+	uint64_t time;
+	int ret = find_attr(reader, event, size, offset, &attr);
+
+	if (!ret)
+		ret = begin_stacks(reader);
+	if (ret)
+		return ret;
+	time = time_of(reader, attr, event, size, reader->records);
+	if (time > reader->latest)
+		reader->latest = time;
+	if (get_u32(event) == PERF_RECORD_SAMPLE &&
+	    time < reader->first_sample)
+		reader->first_sample = time;
+	if (!track_wants(&reader->track, attr, event))
+		return 0;
+	ret = order_add(&reader->order, time, offset);
+	return ret ? trouble_failed(reader->trouble, "records", ret) : 0;
+}
+
+static int read_record(struct reader *reader, size_t at, size_t size)
+{
+	uint8_t *event = reader->now.data + at;
+	uint64_t offset = reader->now.offset + at;
+
+	reader->records++;
+	if (get_u32(event) >= RECORD_HEADER_ATTR)
+		return meta_read(&reader->meta, event, size, offset,
+				 reader->trouble);
+	return read_kernel_record(reader, event, size, offset);
+}
+
+/* ---- Rounds ----------------------------------------------------------- */
+
+/* 1: the round ends with it, or 0. */
+static int read_one(struct reader *reader)
+{
+	struct round *round = &reader->now;
+	size_t at, size;
+	int ret;
+
+	ret = round_read(round, &reader->input,
+			 reader->end - reader->input.offset, &at, &size,
+			 reader->trouble);
+	if (!ret)
+		ret = read_record(reader, at, size);
+	if (ret)
+		return ret;
+	return get_u32(round->data + at) == RECORD_FINISHED_ROUND ||
+	       round->used >= ROUND_MOST;
+}
+
+static void say_progress(struct reader *reader)
+{
+	const struct input *input = &reader->input;
+
+	if (!reader->options->progress ||
+	    input->offset - reader->said < PROGRESS_BYTES)
+		return;
+	reader->said = input->offset;
+	reader->options->progress(reader->options->arg, input->offset,
+				  input->seekable ? input->size : 0);
+}
+
+/* -ENODATA: that was the last one. */
+static int read_round(struct reader *reader)
+{
+	int ret;
+
+	reader->first_sample = UINT64_MAX;
+	reader->latest_before = reader->latest;
+	do {
+		ret = read_one(reader);
+		say_progress(reader);
+	} while (!ret);
+	return ret == 1 ? 0 : ret;
+}
+
+static size_t size_of(const uint8_t *event)
+{
+	return get_u16(event + offsetof(struct perf_event_header, size));
+}
+
+static const uint8_t *event_at(const struct reader *reader, uint64_t offset)
+{
+	const struct round *round = offset < reader->now.offset ?
+				    &reader->before : &reader->now;
+
+	return round->data + (offset - round->offset);
+}
+
+static int tell(struct reader *reader, const struct ordered *ordered)
+{
+	const uint8_t *event = event_at(reader, ordered->offset);
+	size_t size = size_of(event);
+	const struct attr *attr;
+	/* Again: a pipe may have described more events since. */
+	int ret = find_attr(reader, event, size, ordered->offset, &attr);
+
+	return ret ? ret :
+	       track_record(&reader->track, attr, event, size, ordered->time,
+			    ordered->offset, reader->trouble);
+}
+
+/* What happened up to a time. */
+static int tell_until(struct reader *reader, uint64_t until)
+{
+	struct ordered next;
+	int ret = 0;
+
+	order_sort(&reader->order);
+	while (!ret && order_take(&reader->order, until, &next))
+		ret = tell(reader, &next);
+	if (ret)
+		return ret;
+	ret = jitdumps_read(&reader->track.dumps, until);
+	return ret ? trouble_failed(reader->trouble, "jitdumps", ret) : 0;
+}
+
+static int pass_on(struct reader *reader, const uint8_t *bytes,
+		   uint64_t number, uint64_t offset, size_t *length)
+{
+	struct event event = {
+		.bytes = bytes, .size = size_of(bytes), .offset = offset,
+	};
+	int ret = 0;
+
+	event.length = *length = round_length(bytes, event.size);
+	if (get_u32(bytes) == PERF_RECORD_SAMPLE)
+		ret = find_attr(reader, bytes, event.size, offset,
+				&event.attr);
+	else if (get_u32(bytes) < RECORD_HEADER_ATTR)
+		event.attr = attrs_find(&reader->meta.attrs, bytes,
+					event.size);
+	if (ret)
+		return ret;
+	if (event.attr)
+		event.time = time_of(reader, event.attr, bytes, event.size,
+				     number);
+	return reader->take(reader->arg, &event);
+}
+
+/* @number: of the record before its first one. */
+static int pass_round(struct reader *reader, uint64_t number)
+{
+	const struct round *round = &reader->before;
+	size_t at, length;
+	int ret = 0;
+
+	for (at = 0; at < round->used && !ret; at += length)
+		ret = pass_on(reader, round->data + at, ++number,
+			      round->offset + at, &length);
+	return ret;
+}
+
+/* What is read next is later than that, as is what waits to be unwound. */
+static void settle(struct reader *reader)
+{
+	uint64_t time = reader->latest_before < reader->first_sample ?
+			reader->latest_before : reader->first_sample;
+
+	if (reader->track.stacks)
+		sfjit_stacks_settle(reader->track.stacks, time);
+}
+
+static void swap(struct reader *reader)
+{
+	struct round round = reader->before;
+
+	reader->before = reader->now;
+	reader->now = round;
+	reader->now.used = 0;
+	reader->now.offset = UINT64_MAX;
+}
+
+static int read_rounds(struct reader *reader)
+{
+	uint64_t first = 0, first_before;
+	int last, ret;
+
+	do {
+		first_before = first;
+		first = reader->records;
+		last = read_round(reader);
+		if (last && last != -ENODATA)
+			return last;
+		ret = tell_until(reader, reader->latest_before);
+		if (!ret)
+			ret = pass_round(reader, first_before);
+		settle(reader);
+		swap(reader);
+	} while (!last && !ret);
+	if (!ret)
+		ret = tell_until(reader, UINT64_MAX);
+	return ret ? ret : pass_round(reader, first);
+}
+
+int reader_run(struct reader *reader,
+	       int (*take)(void *arg, const struct event *event), void *arg)
+{
+	reader->take = take;
+	reader->arg = arg;
+	return read_rounds(reader);
+}
+
+int reader_sample(const struct reader *reader, const struct event *event,
+		  struct sample *sample)
+{
+	if (!sample_parse(event->attr, event->bytes, event->size, sample))
+		return 0;
+	return trouble_damaged(reader->trouble, event->offset,
+		"a sample of %zu bytes has less than its fields take",
+		event->size);
+}
+
+/* ---- Files ------------------------------------------------------------ */
+
+static int begin_file(struct reader *reader)
+{
+	struct layout *layout = &reader->layout;
+	int ret;
+
+	if (!reader->input.seekable)
+		return trouble_refused(reader->trouble, "a perf.data file "
+			"cannot be read from a pipe, only what perf writes to "
+			"one");
+	ret = layout_read(layout, &reader->input, &reader->meta.attrs,
+			  &reader->meta.features, reader->trouble);
+	reader->end = layout->header.data.offset + layout->header.data.size;
+	return ret;
+}
+
+static int begin_any(struct reader *reader)
+{
+	struct trouble *trouble = reader->trouble;
+	uint64_t header[PIPE_HEADER_SIZE / 8];
+	int ret = input_read(&reader->input, header, sizeof(header), trouble);
+
+	if (!ret && header[0] == FILE_MAGIC_SWAPPED)
+		return trouble_refused(trouble, "recorded on a machine of the "
+				       "other byte order");
+	if (ret == -ENODATA || (!ret && header[0] != FILE_MAGIC))
+		return trouble_refused(trouble, "not a recording of perf");
+	if (ret)
+		return ret;
+	reader->meta.piped = header[1] == PIPE_HEADER_SIZE;
+	reader->end = UINT64_MAX;
+	return reader->meta.piped ? 0 : begin_file(reader);
+}
+
+int reader_begin(struct reader *reader, const struct perfdata_options *options,
+		 struct trouble *trouble)
+{
+	int ret;
+
+	*reader = (struct reader){ .options = options, .trouble = trouble };
+	ret = input_begin(&reader->input, options->in, trouble);
+	return ret ? ret : begin_any(reader);
+}
+
+void reader_end(struct reader *reader)
+{
+	jitdumps_free(&reader->track.dumps);
+	sfjit_stacks_end(reader->track.stacks);
+	round_free(&reader->now);
+	round_free(&reader->before);
+	order_free(&reader->order);
+	meta_free(&reader->meta);
+	input_end(&reader->input);
+}
