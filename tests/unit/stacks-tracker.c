@@ -545,6 +545,24 @@ static void test_look(void)
 	sfjit_stacks_end(stacks);
 }
 
+static void test_is_memory(void)
+{
+	static const char *const memory[] = {
+		"", "//anon", "[heap]", "[stack]", "/memfd:a (deleted)",
+		"/dev/zero (deleted)", "/SYSV00000000 (deleted)",
+		"/anon_hugepage (deleted)",
+	};
+	static const char *const files[] = {
+		"/bin/sh", "/usr//anon", "/dev/shm/a", "[vdso]",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(memory) / sizeof(*memory); i++)
+		IS(memory[i], sfjit_stacks_is_memory(memory[i]), true);
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++)
+		IS(files[i], sfjit_stacks_is_memory(files[i]), false);
+}
+
 static void test_find(void)
 {
 	struct sfjit_stacks_mapping m;
@@ -616,6 +634,7 @@ int main(void)
 	test_build_id();
 	test_many_processes();
 	test_keep();
+	test_is_memory();
 	test_find();
 	test_look();
 	test_ranges();

@@ -317,7 +317,8 @@ const char *sfjit_stacks_end_text(enum sfjit_stacks_end end);
 
 /**
  * sfjit_stacks_find - what lies at an address
- * @mapping:	receives it; @path is valid up to the next call with the tracker
+ * @mapping:	receives it; @path is valid up to the next call with the tracker; "":
+ *		it is code of sfjit_stacks_jit_load()
  *
  * Return: 0, or
  *   -ESRCH	the process is not known
@@ -338,6 +339,13 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
  */
 enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
 					uint64_t time, uint64_t address);
+
+/**
+ * sfjit_stacks_is_memory - whether a path of a mapping names memory, no file
+ *
+ * Of its code nobody but a jitdump says anything.
+ */
+bool sfjit_stacks_is_memory(const char *path);
 
 /**
  * struct sfjit_stacks_stats - what a tracker has

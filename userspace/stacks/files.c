@@ -142,7 +142,7 @@ static int compare_origins(const void *x, const void *y)
  * What the kernel calls memory that is no file, or none that anybody else can
  * open.
  */
-static bool is_memory(const char *path)
+bool files_is_memory(const char *path)
 {
 	static const char *const memory[] = {
 		"//", "/anon_hugepage", "/dev/zero", "/memfd:", "/SYSV",
@@ -179,7 +179,8 @@ static struct origin *new_origin(struct files *files,
 	origin->id.path = origin->path;
 	origin->release = forget;
 	origin->owner = files;
-	origin->kind = is_memory(mapping->path) ? ORIGIN_MEMORY : ORIGIN_FILE;
+	origin->kind = files_is_memory(mapping->path) ? ORIGIN_MEMORY :
+							  ORIGIN_FILE;
 	origin->looked = origin->kind == ORIGIN_MEMORY;
 	origin->why = SFJIT_STACKS_NO_TABLE;
 	return origin;

@@ -34,6 +34,9 @@ void files_init(struct files *files, const struct sfjit_stacks_options *options)
 /* When no origin is left. */
 void files_clear(struct files *files);
 
+/* See sfjit_stacks_is_memory(). */
+bool files_is_memory(const char *path);
+
 /* Counted; NULL: no memory. */
 struct origin *files_find(struct files *files,
 			  const struct sfjit_stacks_mapping *mapping);

@@ -277,6 +277,11 @@ EXPORT enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks,
 			 address);
 }
 
+EXPORT bool sfjit_stacks_is_memory(const char *path)
+{
+	return files_is_memory(path);
+}
+
 EXPORT void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
 			       struct sfjit_stacks_stats *stats)
 {
