@@ -17,4 +17,18 @@ for unit in "$arch/tests/unit"/*; do
 	esac
 	also "$emulator" "$unit"
 done
+
+# What needs libelf is not built, and so not named.
+sfjit=$arch/bin/sfjit
+if [ -e "$sfjit" ]; then
+	commands=$("$emulator" "$sfjit" --help |
+		sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | tr '\n' ' ')
+	is "commands of sfjit" "run ps doctor cache " "$commands"
+	for command in $commands; do
+		like "sfjit $command" "Usage: sfjit $command *" \
+			"$("$emulator" "$sfjit" "$command" --help)"
+	done
+	is "sfjit record" "sfjit: no such command: record" \
+		"$("$emulator" "$sfjit" record 2>&1 | head -n 1)"
+fi
 finish

@@ -11,28 +11,6 @@
 #define TEXT(x)		#x
 #define NUMBER(x)	TEXT(x)
 
-static const char usage[] =
-"Usage: sfjit run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-"       sfjit ps [OPTION]... [PID]...\n"
-"       sfjit doctor [OPTION]...\n"
-"       sfjit cache [OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...\n"
-"       sfjit record [OPTION]... [-- COMMAND [ARGUMENT]...]\n"
-"       sfjit inject [OPTION]... -o FILE\n"
-"       sfjit --help | --version\n"
-"\n"
-"Makes the stacks of unmodified programs walkable by the kernel.\n"
-"\n"
-"  run     runs COMMAND with SFrame windows for all its code; see\n"
-"          sfjit run --help\n"
-"  ps      prints the windows of running processes; see sfjit ps --help\n"
-"  doctor  finds out what keeps stacks from being complete here\n"
-"  cache   makes what sfjit run needs for programs ahead; see\n"
-"          sfjit cache --help\n"
-"  record  profiles with perf, on any kernel, and writes call chains in place of\n"
-"          copies of stacks; see sfjit record --help\n"
-"  inject  makes call chains of the stacks that perf record has copied, on any\n"
-"          kernel; see sfjit inject --help\n";
-
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -43,25 +21,58 @@ static const struct option options[] = {
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	const char *arguments, *text;
 } commands[] = {
-	{ "run", command_run },
-	{ "ps", command_ps },
-	{ "doctor", command_doctor },
-	{ "cache", command_cache },
-	{ "record", command_record },
-	{ "inject", command_inject },
+	{ "run", command_run, "[OPTION]... [--] COMMAND [ARGUMENT]...",
+	  "runs COMMAND with SFrame windows for all its code" },
+	{ "ps", command_ps, "[OPTION]... [PID]...",
+	  "prints the windows of running processes" },
+	{ "doctor", command_doctor, "[OPTION]...",
+	  "finds out what keeps stacks from being complete here" },
+	{ "cache", command_cache,
+	  "[OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...",
+	  "makes what sfjit run needs for programs ahead" },
+	{ "record", command_record, "[OPTION]... [-- COMMAND [ARGUMENT]...]",
+	  "profiles with perf, on any kernel, and writes call chains" },
+	{ "inject", command_inject, "[OPTION]... -o FILE",
+	  "makes call chains of the stacks that perf record has copied" },
 };
+
+#define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *out)
+{
+	const char *before = "Usage:";
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++) {
+		if (!commands[i].run)
+			continue;
+		fprintf(out, "%-6s sfjit %s %s\n", before, commands[i].name,
+			commands[i].arguments);
+		before = "";
+	}
+	fputs("       sfjit --help | --version\n\n"
+	      "Makes the stacks of unmodified programs walkable by the "
+	      "kernel.\n\n", out);
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (commands[i].run)
+			fprintf(out, "  %-7s  %s\n", commands[i].name,
+				commands[i].text);
+	fputs("\nsfjit COMMAND --help prints the options of a command.\n",
+	      out);
+}
 
 static int dispatch(int argc, char **argv)
 {
 	size_t i;
 
-	for (i = 0; argc && i < sizeof(commands) / sizeof(commands[0]); i++)
+	for (i = 0; argc && i < NR_COMMANDS; i++)
 		if (commands[i].run && !strcmp(argv[0], commands[i].name))
 			return commands[i].run(argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
-	fputs(usage, stderr);
+	print_usage(stderr);
 	return EXIT_OURS;
 }
 
@@ -69,7 +80,7 @@ int main(int argc, char **argv)
 {
 	switch (getopt_long(argc, argv, "+hV", options, NULL)) {
 	case 'h':
-		fputs(usage, stdout);
+		print_usage(stdout);
 		return fflush(stdout) ? EXIT_OURS : 0;
 	case 'V':
 		puts("sfjit " NUMBER(SFJIT_VERSION_MAJOR) "."
@@ -78,6 +89,6 @@ int main(int argc, char **argv)
 	case -1:
 		return dispatch(argc - optind, argv + optind);
 	}
-	fputs(usage, stderr);
+	print_usage(stderr);
 	return EXIT_OURS;
 }
