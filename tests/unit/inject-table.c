@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Numbers by number, and places in the order of time, against plain lists. */
+/*
+ * Numbers by number, and places in the order of time, against plain lists; ends
+ * whose names have the same hash.
+ */
 #include <stdlib.h>
+#include <string.h>
 
 #include "case.h"
+#include "ends.h"
 #include "order.h"
 #include "table.h"
 
@@ -92,9 +97,35 @@ static void test_order(void)
 	order_free(&order);
 }
 
+static void add_end(struct ends *ends, const char *module, uint64_t samples)
+{
+	struct perfdata_end end = { .module = module, .samples = samples };
+
+	MUST(ends_add(ends, &end) >= 0);
+}
+
+static void test_ends(void)
+{
+	struct perfdata_ends found = { };
+	struct ends ends = { };
+
+	/* 31 times the first byte, and the second */
+	add_end(&ends, "Aa", 1);
+	add_end(&ends, "BB", 2);
+	add_end(&ends, "C#", 0);
+	add_end(&ends, "Aa", 4);
+	ends_take(&ends, &found);
+	IS("ends: without those of no sample", found.nr, 2);
+	IS("ends: the most samples first", found.list[0].samples, 5);
+	TRUE("ends: their name", !strcmp(found.list[0].module, "Aa"));
+	IS("ends: another name of the same hash", found.list[1].samples, 2);
+	perfdata_ends_free(&found);
+}
+
 int main(void)
 {
 	test_table();
+	test_ends();
 	test_order();
 	return finish();
 }

@@ -15,7 +15,7 @@ $(INJECT_SAN): $(O)/obj/san/%.o: %.c $(PERFDATA_H)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -c -o $@ $<
 
 $(O)/tests/run/inject-fake: $(addprefix userspace/run/,inject.c convert.c \
-		printable.c) $(addprefix tests/unit/inject/,main.c fake.c) \
+		printable.c explain.c explain_words.c columns.c json.c must.c) $(addprefix tests/unit/inject/,main.c fake.c) \
 		$(INJECT_SAN)
 $(O)/tests/run/inject-mutate: tests/unit/inject/mutate.c \
 		tests/unit/inject/fake.c tests/lib/case.c $(INJECT_SAN)
@@ -40,6 +40,6 @@ $(O)/tests/unit/inject-table: tests/unit/inject-table.c tests/lib/case.c \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
 		-iquote userspace/perfdata -o $@ $< tests/lib/case.c \
-		$(filter %/table.o %/order.o,$^)
+		$(filter %/table.o %/order.o %/ends.o,$^)
 
 TESTS += $(O)/tests/unit/inject-table

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# sfjit inject: recordings made by hand, whose converted form is known, also
-# cut off and changed at each byte. Every access is checked.
+# sfjit inject and sfjit explain: recordings made by hand, of which it is known
+# what comes of them, also cut off and changed at each byte. Every access is
+# checked.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
@@ -11,6 +12,7 @@
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 parts=tests/unit/inject
 also python3 -B $parts/test_inject.py "$O/tests/run/inject-fake" "$tmp"
+also python3 -B $parts/test_explain.py "$O/tests/run/inject-fake" "$tmp"
 mkdir "$tmp/small"
 python3 -B $parts/samples.py "$tmp/small"
 also "$O/tests/run/inject-mutate" "$tmp"/small/*

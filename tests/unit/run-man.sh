@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit.1, sfjit-inject.1 and sfjit-record.1 have no formatting errors
-# and name every option, and no other one.
+# Description: sfjit.1, sfjit-explain.1, sfjit-inject.1 and sfjit-record.1 have no
+# formatting errors and name every option, and no other one; sfjit --help names
+# every command.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1
+explain=$top/Documentation/man/sfjit-explain.1
 inject=$top/Documentation/man/sfjit-inject.1
 record=$top/Documentation/man/sfjit-record.1
 
 if command -v mandoc >/dev/null; then
-	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$inject" \
-		"$record")"
+	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$explain" \
+		"$inject" "$record")"
 else
 	skip "mandoc" "not installed"
 fi
@@ -31,12 +33,21 @@ sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 is "options" "$(cat "$tmp/options")" "$(cat "$tmp/documented")"
 
 options() { grep -oE -- '(^|[ ,])--[a-z]+' | tr -d ' ,' | sort -u; }
+is "options of sfjit explain" \
+	"$("$sfjit" explain --help | options)" \
+	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Output/s/\\//gp' "$explain" | options)"
 is "options of sfjit inject" \
 	"$("$sfjit" inject --help | grep -v call-graph | options)" \
 	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Gen/s/\\//gp' "$inject" | options)"
 is "options of sfjit record" \
 	"$("$sfjit" record --help | grep -v call-graph | options)" \
 	"$(sed -n '/^\.SS Options/,/^\.SH EXIT/s/\\//gp' "$record" | options)"
+
+is "commands: each has a synopsis" "" "$("$sfjit" --help |
+	sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | while read -r command; do
+	sed 's/\\//g' "$page" "$explain" "$inject" "$record" |
+		grep -q "^\.SY \"sfjit $command" || echo "$command"
+done)"
 
 # The lines that are documented are those that are written.
 "$sfjit" run -o "$log" -- "$run/hello" >"$tmp/out" 2>"$tmp/err"

@@ -106,6 +106,11 @@ static bool is_monotonic(const uint8_t *raw, size_t size, uint64_t flags)
 	       get_u32(raw + AT(clockid)) == CLOCK_MONOTONIC;
 }
 
+static uint16_t u16_of(const uint8_t *raw, size_t size, size_t at)
+{
+	return at + 2 <= size ? get_u16(raw + at) : 0;
+}
+
 static struct attr parse(const uint8_t *raw, size_t size)
 {
 	uint64_t flags = get_u64(raw + AT_FLAGS);
@@ -116,6 +121,7 @@ static struct attr parse(const uint8_t *raw, size_t size)
 		.read_format = get_u64(raw + AT(read_format)),
 		.branch_type = u64_of(raw, size, AT(branch_sample_type)),
 		.regs_user = u64_of(raw, size, AT(sample_regs_user)),
+		.max_stack = u16_of(raw, size, AT(sample_max_stack)),
 		.sample_id_all = flags & FLAG_SAMPLE_ID_ALL,
 		.monotonic = is_monotonic(raw, size, flags),
 	};

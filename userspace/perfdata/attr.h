@@ -18,6 +18,7 @@
 struct attr {
 	uint32_t type;
 	uint64_t config, sample_type, read_format, branch_type, regs_user;
+	uint16_t max_stack;	/* addresses of a call chain; 0: not told */
 	bool sample_id_all;
 	bool monotonic;		/* its times are of CLOCK_MONOTONIC */
 	bool convert;		/* its samples have registers and stack */

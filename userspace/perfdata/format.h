@@ -74,7 +74,13 @@ enum {
 #define FORMAT_LOST			(1ULL << 4)
 #define SAMPLE_KNOWN			((1ULL << 25) - 1)
 
+/* Of a user space's call chain that comes later; Linux 6.1 has no name. */
+#define RECORD_CALLCHAIN_DEFERRED	22
+/* Addresses of one at most: the kernel keeps them in a page. */
+#define DEFERRED_MOST			510
+
 /* Marks in call chains. All that is not an address is over it. */
+#define CONTEXT_MOST		(-4095ULL)
 #define CONTEXT_USER		(-512ULL)
 #define CONTEXT_USER_DEFERRED	(-640ULL)
 

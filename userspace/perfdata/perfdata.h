@@ -2,20 +2,24 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Recordings of perf, whose samples get call chains in place of registers and
- * copies of stacks. All else is as it was, byte for byte and in its order.
+ * Recordings of perf: copied, with call chains in place of registers and copies
+ * of stacks; and explained.
  */
 #ifndef SFJIT_PERFDATA_PERFDATA_H
 #define SFJIT_PERFDATA_PERFDATA_H
 
 #include <sfjit-stacks.h>
+#include <stdbool.h>
 
 #include "trouble.h"
 
 /**
- * struct perfdata_options - what is converted
+ * struct perfdata_options - what is read
  * @in:		descriptor of a file, or of what perf record -o - writes
- * @out:	of anything. What is no empty file gets what perf pipes, too
+ * @out:	of anything, for perfdata_inject(). What is no empty file gets what
+ *		perf pipes, too
+ * @launcher:	for perfdata_explain(): NULL, or the name of the file that
+ *		processes have mapped which sfjit run started
  * @copies:	NULL, or the directory where perf record keeps files by build-id
  * @say:	is told what is worth knowing, in a line, in which names of the
  *		recording may have any characters
@@ -25,7 +29,7 @@
  */
 struct perfdata_options {
 	int in, out;
-	const char *copies;
+	const char *copies, *launcher;
 	void (*say)(void *arg, const char *line);
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
 	void *arg;
@@ -45,10 +49,72 @@ struct perfdata_result {
 };
 
 /*
+ * Samples get call chains in place of registers and copies of stacks. All else
+ * is as it was, byte for byte and in its order.
+ *
  * 0, or a negative errno, and why, in a line as for @say. What was written
  * until then is no recording.
  */
 int perfdata_inject(const struct perfdata_options *options,
 		    struct perfdata_result *result, struct trouble *trouble);
+
+/* What lies where a stack ends. */
+enum perfdata_place {
+	PERFDATA_FILE,
+	PERFDATA_CODE,		/* generated, and described by a jitdump */
+	PERFDATA_MEMORY,	/* no file, and nobody has described it */
+	PERFDATA_NOWHERE,	/* nothing is known there */
+	PERFDATA_NR_PLACES
+};
+
+/* Of a call chain the deferred part is missing; otherwise SFJIT_STACKS_*. */
+#define PERFDATA_NOT_DEFERRED	SFJIT_STACKS_NR_ENDS
+
+/**
+ * struct perfdata_end - where stacks end that are not complete
+ * @chain:	they are call chains: SFJIT_STACKS_STOPPED is a chain that ends
+ *		although there are rules. Otherwise copies of stacks
+ * @why:	SFJIT_STACKS_*, PERFDATA_NOT_DEFERRED
+ * @place:	what lies there
+ * @launched:	with SFJIT_STACKS_STOPPED: by sfjit run
+ * @module:	of PERFDATA_FILE the name without directories, in which there may
+ *		be any characters; NULL: several, beyond PERFDATA_ENDS_MOST
+ * @samples:	that end so
+ */
+struct perfdata_end {
+	bool chain;
+	unsigned int why;
+	enum perfdata_place place;
+	bool launched;
+	const char *module;
+	uint64_t samples;
+};
+
+/* Ends that are told apart by their module. */
+#define PERFDATA_ENDS_MOST	4096
+
+/**
+ * struct perfdata_ends - where the stacks of a recording end
+ * @samples:	in all
+ * @without:	those that have no stack of user space: they were not recorded
+ *		with one, or nothing of user space was running
+ * @complete:	those whose last frame has no caller
+ * @list:	the others, those of most samples first
+ * @nr:		of these
+ */
+struct perfdata_ends {
+	uint64_t samples, without, complete;
+	struct perfdata_end *list;
+	size_t nr;
+};
+
+/*
+ * Where stacks end: of copies as perfdata_inject() unwinds them, of call chains
+ * what is known of their last address. As perfdata_inject() otherwise; @ends is
+ * to be released if it succeeds.
+ */
+int perfdata_explain(const struct perfdata_options *options,
+		     struct perfdata_ends *ends, struct trouble *trouble);
+void perfdata_ends_free(struct perfdata_ends *ends);
 
 #endif /* SFJIT_PERFDATA_PERFDATA_H */

@@ -31,6 +31,7 @@ static int begin_stacks(struct reader *reader)
 	if (ret)
 		return trouble_failed(reader->trouble, "stacks", ret);
 	track->features = &reader->meta.features;
+	track->launcher = reader->options->launcher;
 	track->dumps = (struct jitdumps){
 		.stacks = track->stacks,
 		.monotonic = reader->meta.attrs.monotonic,
@@ -324,8 +325,7 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 
 void reader_end(struct reader *reader)
 {
-	jitdumps_free(&reader->track.dumps);
-	sfjit_stacks_end(reader->track.stacks);
+	track_free(&reader->track);
 	round_free(&reader->now);
 	round_free(&reader->before);
 	order_free(&reader->order);

@@ -47,6 +47,13 @@ struct task {
 	uint64_t time;
 };
 
+void track_free(struct track *track)
+{
+	jitdumps_free(&track->dumps);
+	table_free(&track->launched);
+	sfjit_stacks_end(track->stacks);
+}
+
 /* What else the tracker refuses are addresses that no process has. */
 static int done(const struct record *record, int ret)
 {
@@ -107,12 +114,33 @@ static void set_file(struct sfjit_stacks_mapping *mapping,
 		mapping->inode = file.inode;
 }
 
+static int note_launched(struct track *track, const struct record *record,
+			 pid_t pid)
+{
+	if (track->launched.used >= LAUNCHED_MOST ||
+	    table_add(&track->launched, pid))
+		return 0;
+	return done(record, -ENOMEM);
+}
+
+static bool is_launcher(const struct track *track, const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return track->launcher && name && !strcmp(name + 1, track->launcher);
+}
+
 static int add_mapping(struct track *track, const struct record *record,
 		       pid_t pid, struct sfjit_stacks_mapping *mapping)
 {
 	int ret;
 
 	set_known_build_id(track->features, mapping);
+	if (is_launcher(track, mapping->path)) {
+		ret = note_launched(track, record, pid);
+		if (ret)
+			return ret;
+	}
 	ret = sfjit_stacks_mmap(track->stacks, pid, record->time, mapping);
 	if (ret != -ENOMEM && mapping->executable &&
 	    jitdump_is_marker(mapping->path))
@@ -174,6 +202,9 @@ static int track_fork(struct track *track, const struct record *record)
 		return short_record(record);
 	if (record->misc & MISC_FORK_RUNNING && task.pid != task.parent)
 		task.parent = 0;
+	if (table_find(&track->launched, task.parent) &&
+	    note_launched(track, record, task.pid))
+		return -ENOMEM;
 	return done(record, sfjit_stacks_fork(track->stacks, task.pid, task.tid,
 					      task.parent, record->time));
 }

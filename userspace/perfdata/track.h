@@ -11,11 +11,18 @@
 #include "features.h"
 #include "jitdump.h"
 
+/* More processes than these are not noted. */
+#define LAUNCHED_MOST	(1U << 16)
+
 struct track {
 	struct sfjit_stacks *stacks;
 	const struct features *features;
 	struct jitdumps dumps;
+	const char *launcher;	/* NULL, or what it is called */
+	struct table launched;	/* processes that had it at any time */
 };
+
+void track_free(struct track *track);
 
 /* Whether a record says something of processes. */
 bool track_wants(const struct track *track, const struct attr *attr,

@@ -37,7 +37,9 @@ static int unwind(struct sfjit_stacks *stacks, const struct attr *attr,
 
 	memcpy(registers, sample->registers,
 	       8 * __builtin_popcountll(attr->regs_user));
-	ret = sfjit_stacks_frames(stacks, &taken, add_frame, frames, NULL);
+	frames->end = SFJIT_STACKS_NO_REGISTER;
+	ret = sfjit_stacks_frames(stacks, &taken, add_frame, frames,
+				  &frames->end);
 	return ret == -ENOMEM ? ret : 0;
 }
 
@@ -57,6 +59,7 @@ int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 	int ret = 0;
 
 	frames->nr = 0;
+	frames->end = SFJIT_STACKS_NOT_SUPPORTED;
 	if (sample->abi == PERF_SAMPLE_REGS_ABI_64 && attr->tid)
 		ret = unwind(stacks, attr, sample, time, frames);
 	if (!frames->nr && attr->ip && is_in_user_space(sample))

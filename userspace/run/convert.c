@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "convert.h"
-#include "perfdata.h"
 #include "printable.h"
 
 bool is_standard(const char *name)
@@ -44,11 +43,6 @@ static void say_progress(void *arg, uint64_t done, uint64_t size)
 			(unsigned long long)done >> 20);
 }
 
-static void clear_progress(void)
-{
-	fprintf(stderr, "\r%24s\r", "");
-}
-
 static void say_ends(const struct sfjit_stacks_stats *stats)
 {
 	const char *before = "sfjit: stacks end:";
@@ -79,12 +73,18 @@ static void say_result(const struct perfdata_result *result)
 		say_ends(stacks);
 }
 
-static int open_output(const char *name)
+/* ---- Input ------------------------------------------------------------ */
+
+int convert_open(const char *name)
 {
-	if (is_standard(name))
-		return STDOUT_FILENO;
-	/* As of perf record: it may tell what others may not know. */
-	return open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (!is_standard(name))
+		return open(name, O_RDONLY | O_CLOEXEC);
+	/* What writes there ends at the same ^C, and then this does. */
+	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
+		signal(SIGINT, SIG_IGN);
+	return STDIN_FILENO;
 }
 
 /* Where perf record has it, if it is not told another place. */
@@ -96,24 +96,45 @@ static const char *find_copies(char path[PATH_MAX])
 	       path : NULL;
 }
 
-static int convert_to(const char *input, int in, int out, bool quiet)
+void convert_begin(struct convert_input *input, int fd, bool quiet)
 {
-	char copies[PATH_MAX];
-	struct perfdata_options options = {
-		.in = in, .out = out, .say = say,
-		.copies = find_copies(copies),
+	input->options = (struct perfdata_options){
+		.in = fd, .out = -1, .say = say,
+		.copies = find_copies(input->copies),
 	};
+	if (!quiet && isatty(STDERR_FILENO))
+		input->options.progress = say_progress;
+}
+
+void convert_end(const struct convert_input *input)
+{
+	if (input->options.progress)
+		fprintf(stderr, "\r%24s\r", "");
+}
+
+/* ---- Output ----------------------------------------------------------- */
+
+static int open_output(const char *name)
+{
+	if (is_standard(name))
+		return STDOUT_FILENO;
+	/* As of perf record: it may tell what others may not know. */
+	return open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+static int convert_to(const char *name, int in, int out, bool quiet)
+{
+	struct convert_input input;
 	struct perfdata_result result;
 	struct trouble trouble;
 	int ret;
 
-	if (!quiet && isatty(STDERR_FILENO))
-		options.progress = say_progress;
-	ret = perfdata_inject(&options, &result, &trouble);
-	if (options.progress)
-		clear_progress();
+	convert_begin(&input, in, quiet);
+	input.options.out = out;
+	ret = perfdata_inject(&input.options, &result, &trouble);
+	convert_end(&input);
 	if (ret)
-		return convert_complain(input, trouble.text);
+		return convert_complain(name, trouble.text);
 	if (!quiet)
 		say_result(&result);
 	return 0;

@@ -2,18 +2,34 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A recording, converted and reported: of sfjit inject and sfjit record.
+ * What sfjit inject, sfjit record and sfjit explain do with recordings.
  */
 #ifndef SFJIT_RUN_CONVERT_H
 #define SFJIT_RUN_CONVERT_H
 
+#include <limits.h>
 #include <stdbool.h>
+
+#include "perfdata.h"
 
 /* What standard input and output are called. */
 bool is_standard(const char *name);
 
 /* "sfjit: NAME: WHY"; returns 1. */
 int convert_complain(const char *name, const char *why);
+
+/* What is read; a descriptor, or -1 and errno. */
+int convert_open(const char *name);
+
+/* A recording that is read, with what is said of it meanwhile. */
+struct convert_input {
+	struct perfdata_options options;
+	char copies[PATH_MAX];
+};
+
+void convert_begin(struct convert_input *input, int fd, bool quiet);
+/* Before anything else is said. */
+void convert_end(const struct convert_input *input);
 
 /*
  * Makes the file called 'output' of what 'in' has, which is called 'input'.

@@ -2,9 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* sfjit inject: call chains in place of copies of stacks, in a recording. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,18 +37,6 @@ struct names {
 	bool quiet;
 };
 
-static int open_input(const char *name)
-{
-	struct stat st;
-
-	if (!is_standard(name))
-		return open(name, O_RDONLY | O_CLOEXEC);
-	/* What writes there ends at the same ^C, and then this does. */
-	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
-		signal(SIGINT, SIG_IGN);
-	return STDIN_FILENO;
-}
-
 static bool is_same_file(int in, const char *name)
 {
 	struct stat a, b;
@@ -61,7 +47,7 @@ static bool is_same_file(int in, const char *name)
 
 static int inject(const struct names *names)
 {
-	int in = open_input(names->input);
+	int in = convert_open(names->input);
 
 	if (in < 0)
 		return convert_complain(names->input, strerror(errno));

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 
 /* From our directory. */
-#define LIBRARY_PRELOAD		"../lib/sfjit/libsfjit-preload.so"
+#define LIBRARY_PRELOAD_NAME	"libsfjit-preload.so"
+#define LIBRARY_PRELOAD		"../lib/sfjit/" LIBRARY_PRELOAD_NAME
 #define LIBRARY_HOTSPOT		"../lib/sfjit/libsfjit-hotspot.so"
 
 /* Returns 0, or -errno; then the path is that of what could not be found. */

@@ -36,6 +36,8 @@ static const struct {
 	  "profiles with perf, on any kernel, and writes call chains" },
 	{ "inject", command_inject, "[OPTION]... -o FILE",
 	  "makes call chains of the stacks that perf record has copied" },
+	{ "explain", command_explain, "[OPTION]... [FILE]",
+	  "says where the stacks of a recording end, and what to do" },
 };
 
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))

@@ -12,7 +12,8 @@ ifeq ($(CROSS_COMPILE),)
 SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
 SFJIT_LD := -lelf
 else
-SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o inject.o record.o),$(SFJIT_OBJ))
+SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
+	inject.o record.o),$(SFJIT_OBJ))
 endif
 
 ALL += $(SFJIT)
@@ -41,6 +42,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
 		$(DESTDIR)$(PREFIX)/lib/sfjit
 	install -m 644 Documentation/man/sfjit.1 \
+		Documentation/man/sfjit-explain.1 \
 		Documentation/man/sfjit-inject.1 \
 		Documentation/man/sfjit-record.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1

@@ -5,6 +5,10 @@
  * line each. Frames are what the sample itself says: the first register, and
  * the words of the stack up to one that is 0; EXACT in one of them: it is no
  * return address.
+ *
+ * The last four bits of an address say why a stack ends there, if it does. The
+ * four before the last twelve are 0 where nothing is, odd in a file; of others
+ * it is a jitdump's code where the second bit is set.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -139,6 +143,7 @@ int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 {
 	struct sfjit_stacks_frame next = { };
 	size_t at = 0;
+	uint64_t last;
 	int nr = 0;
 
 	note(stacks, "frames %d %" PRIu64 "\n", sample->pid, sample->time);
@@ -148,17 +153,48 @@ int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 	do {
 		next.flags = next.ip & EXACT ? SFJIT_STACKS_AFTER_SIGNAL : 0;
 		next.ip &= ~EXACT;
-		nr++;
+		last = next.ip - !!nr++;
 	} while (!frame(arg, &next) && next_word(sample, &at, &next.ip));
 	stacks->stats.samples++;
 	stacks->stats.frames += nr;
 	stacks->stats.ends[SFJIT_STACKS_OUTERMOST]++;
+	*end = last & 15;
 	return nr;
+}
+
+int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
+		      uint64_t address, struct sfjit_stacks_mapping *mapping)
+{
+	static char path[40];
+
+	if (!(address >> 12 & 15))
+		return -ENOENT;
+	sprintf(path, "/lib/%" PRIx64, address >> 12);
+	mapping->path = address >> 12 & 1 ? path : address >> 12 & 2 ? "" :
+						 "//anon";
+	return 0;
+}
+
+enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
+					uint64_t time, uint64_t address)
+{
+	note(stacks, "look %d %" PRIu64 " %" PRIx64 "\n", pid, time, address);
+	return address & 15;
+}
+
+bool sfjit_stacks_is_memory(const char *path)
+{
+	return path[0] != '/' || path[1] == '/';
 }
 
 const char *sfjit_stacks_end_text(enum sfjit_stacks_end end)
 {
-	return "complete";
+	static const char *const text[] = {
+		"end 0", "end 1", "end 2", "end 3", "end 4", "end 5", "end 6",
+		"end 7", "end 8", "end 9",
+	};
+
+	return end < SFJIT_STACKS_STOPPED ? text[end] : "?";
 }
 
 void sfjit_stacks_stats(const struct sfjit_stacks *stacks,

@@ -3,8 +3,8 @@
 /*
  * usage: inject-mutate FILE...
  *
- * Converts each of these recordings cut off at each byte, and with each byte
- * changed. Whatever comes of it, it ends, and failures have a reason.
+ * Converts and explains each of these recordings cut off at each byte, and with
+ * each byte changed. Whatever comes of it, it ends, and failures have a reason.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,6 +21,19 @@ static const char *wrong;
 
 static void say(void *arg, const char *line)
 {
+}
+
+static void explain(int in)
+{
+	struct perfdata_options options = { .in = in, .say = say };
+	struct trouble trouble = { "" };
+	struct perfdata_ends ends;
+	int ret = perfdata_explain(&options, &ends, &trouble);
+
+	if (ret > 0 || (ret && !trouble.text[0]))
+		wrong = "explained: its result or what it says of that";
+	if (!ret)
+		perfdata_ends_free(&ends);
 }
 
 static void convert(const uint8_t *data, size_t length)
@@ -40,6 +53,8 @@ static void convert(const uint8_t *data, size_t length)
 		wrong = "its result or what it says of that";
 	failed += ret != 0;
 	converted += !ret;
+	MUST(!lseek(options.in, 0, SEEK_SET));
+	explain(options.in);
 	close(options.in);
 	close(options.out);
 }

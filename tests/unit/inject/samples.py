@@ -13,11 +13,12 @@ def attrs():
     return [Attr(kind | DWARF | CALLCHAIN | READ | BRANCH_STACK | WEIGHT,
                  size=96, ids=(1,), read_format=8, branch_type=1 << 17,
                  stack=24),
-            Attr(kind | RAW, size=96, ids=(2,), kind=2, config=77)]
+            Attr(kind | RAW, size=96, ids=(2,), kind=2, config=77),
+            Attr(kind | CALLCHAIN, size=96, ids=(3,))]
 
 
 def records(both):
-    one, two = both
+    one, two, three = both
     return [
         mmap2(one, 1, 0x401000, 0x4000, '/bin/a', inode=5),
         mmap(one, 1, 0x501000, 0x4000, '/bin/b'),
@@ -27,6 +28,11 @@ def records(both):
         ROUND,
         sample(two, id=2, pid=2, time=15,
                raw=halves(77, 5) + words(11, 0x501000, 0x1000) + bytes(4)),
+        sample(three, id=3, pid=2, time=16, kernel=[CONTEXT_KERNEL, 1 << 63],
+               old_user=[CONTEXT_USER, 0x401005, 0x402006]),
+        sample(three, id=3, pid=2, time=17, old_user=[CONTEXT_DEFERRED, 9]),
+        event(three, CALLCHAIN_DEFERRED, words(9, 2, 0x401005, 0x402006),
+              id=3, pid=2, time=18),
         task(one, EXIT, 2, 2, 1, time=30, id=1), ROUND]
 
 

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""usage: test_explain.py PROGRAM DIRECTORY
+
+sfjit explain, with a tracker that reads from an address what lies there, against
+recordings whose stacks end where they say.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../lib'))
+# pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
+from case import check, check_each, finish  # noqa: E402
+from recording import *  # noqa: E402,F403
+
+PROGRAM, DIR = sys.argv[1:]
+IN, LOG = (os.path.join(DIR, name) for name in ('in', 'log'))
+CHAINS = IP | TID | TIME | CALLCHAIN
+FILE, NOWHERE, JITDUMP, MEMORY = 0x401000, 0x400000, 0x402000, 0x404000
+(OUTERMOST, TRUNCATED, NO_MAPPING, NO_FILE, NO_TABLE, NO_RULE, NO_REGISTER,
+ NOT_SUPPORTED, DAMAGED, LIMIT, STOPPED) = range(11)
+UNUSED = 'its call frame information was not used'
+AT_CALLER = "nothing is known of its caller's address"
+MISSING = 'the deferred part is missing'
+
+
+def run(data, *options):
+    with open(IN, 'wb') as file:
+        file.write(data)
+    done = subprocess.run([PROGRAM, 'explain', *options, IN],
+                          capture_output=True, check=False,
+                          env=dict(os.environ, TRACKER_LOG=LOG))
+    return done.returncode, done.stderr.decode(), done.stdout.decode()
+
+
+def explain(attrs, records, **arguments):
+    status, said, out = run(make_file(attrs, records, False, **arguments),
+                            '--json')
+    assert (status, said) == (0, ''), (status, said)
+    found = json.loads(out)
+    return found['samples'], found['without'], found['complete'], [
+        (end['samples'], end['module'], end['why'], end['remedy'])
+        for end in found['ends']]
+
+
+def ends(attrs, records, complete, *want, without=0):
+    """WANT: (SAMPLES, MODULE, WHY)"""
+    samples, none, whole, got = explain(attrs, records)
+    assert samples == none + whole + sum(end[0] for end in got)
+    assert (none, whole) == (without, complete), (none, whole)
+    assert [end[:3] for end in got] == list(want), got
+
+
+def chain_of(attr, *ips, **values):
+    return sample(attr, old_user=[CONTEXT_USER, *ips], **values)[0]
+
+
+def deferred(attr, cookie, *ips, **values):
+    return event(attr, CALLCHAIN_DEFERRED, words(cookie, len(ips), *ips), **values)
+
+
+def waits(attr, cookie, **values):
+    return sample(attr, kernel=[CONTEXT_KERNEL, 1 << 63],
+                  old_user=[CONTEXT_DEFERRED, cookie], **values)[0]
+
+
+def looked_at():
+    with open(LOG, encoding='utf-8') as file:
+        return [line.split() for line in file if line.startswith('look ')]
+
+
+# ---- Copies ------------------------------------------------------------
+
+def test_copies_by_reason():
+    """The last address is inside of a call."""
+    attr = Attr(COMMON)
+    one = sample(attr, stack=(0x405000, FILE + 1 + OUTERMOST, 0))[0]
+    ends([attr], [one, one], 2)
+    for why in (TRUNCATED, *range(NO_FILE, STOPPED)):
+        one = sample(attr, stack=(0x405000, FILE + 1 + why, 0))[0]
+        ends([attr], [one], 0, (1, '401', 'end %d' % why))
+    one = sample(attr, stack=(0x405001, NOWHERE + 1 + NO_MAPPING, 0))[0]
+    ends([attr], [one], 0, (1, '405', AT_CALLER))
+
+
+def test_copies_without_registers():
+    attr = Attr(COMMON)
+    one = sample(attr, abi=0, kernel=[CONTEXT_KERNEL, 1 << 63], misc=1)[0]
+    ends([attr], [one, one], 0, without=2)
+    one = sample(attr, abi=1, ip=FILE)[0]
+    ends([attr], [one], 0, (1, '401', 'end %d' % NOT_SUPPORTED))
+
+
+# ---- Call chains -------------------------------------------------------
+
+def test_chains_by_reason():
+    attr = Attr(CHAINS)
+    for why in (NO_FILE, NO_TABLE, NO_RULE, STOPPED):
+        one = chain_of(attr, 0x405000, FILE + 1 + why, pid=7, time=9)
+        samples, _, whole, got = explain([attr], [one])
+        assert (samples, whole, len(got)) == (1, 0, 1), got
+        assert got[0][1] == '401'
+        assert looked_at() == [['look', '7', '9', '%x' % (FILE + why)]]
+    one = chain_of(attr, 0x405000, FILE + 1)
+    ends([attr], [one], 1)
+    assert looked_at()[0][3] == '%x' % FILE
+
+
+def test_the_only_address_is_exact():
+    attr = Attr(CHAINS)
+    ends([attr], [chain_of(attr, FILE + STOPPED)], 0, (1, '401', UNUSED))
+    assert looked_at()[0][3] == '%x' % (FILE + STOPPED)
+
+
+def test_places():
+    attr = Attr(CHAINS)
+    records = [chain_of(attr, MEMORY + NO_TABLE)] * 4 + \
+        [chain_of(attr, JITDUMP + NO_RULE)] * 3 + \
+        [chain_of(attr, NOWHERE + NO_MAPPING)] * 2 + \
+        [chain_of(attr, FILE, NOWHERE + NO_MAPPING + 1)]
+    ends([attr], records, 0,
+         (4, '[generated code]', 'end %d' % NO_TABLE),
+         (3, '[jitdump]', 'end %d' % NO_RULE),
+         (2, '[unknown]', 'end %d' % NO_MAPPING),
+         (1, '401', AT_CALLER))
+
+
+def test_nothing_of_user_space():
+    attr = Attr(CHAINS)
+    kernel = sample(attr, kernel=[CONTEXT_KERNEL, FILE + STOPPED])[0]
+    ends([attr], [kernel, chain_of(attr), sample(attr)[0]], 0, without=3)
+    attr = Attr(IP | TID | TIME)
+    ends([attr], [sample(attr)[0]], 0, without=1)
+
+
+def test_the_kernels_part_is_not_the_end():
+    attr = Attr(CHAINS)
+    both = sample(attr, kernel=[CONTEXT_KERNEL, FILE + NO_RULE],
+                  old_user=[CONTEXT_USER, FILE + STOPPED])[0]
+    ends([attr], [both], 0, (1, '401', UNUSED))
+
+
+def test_as_long_as_it_may_be():
+    """127 addresses, or what the attribute says behind its first 104 bytes."""
+    def one(attr, length, why):
+        return chain_of(attr, *[FILE] * (length - 1), FILE + 1 + why)
+
+    full = 'end %d' % LIMIT
+    attr = Attr(CHAINS, size=104)
+    for length, why in ((126, UNUSED), (127, full), (128, UNUSED)):
+        ends([attr], [one(attr, length, STOPPED)], 0, (1, '401', why))
+    ends([attr], [one(attr, 127, OUTERMOST)], 1)
+    attr.raw = lambda converted, raw=attr.raw: \
+        raw(converted)[:104] + struct.pack('<IHH', 0, 5, 0)
+    attr.size = 112
+    for length, why in ((4, UNUSED), (5, full), (127, full)):
+        ends([attr], [one(attr, length, STOPPED)], 0, (1, '401', why))
+
+
+# ---- Deferred chains ---------------------------------------------------
+
+def test_a_deferred_chain_is_of_all_that_wait():
+    attr = Attr(CHAINS)
+    last = deferred(attr, 5, 0x405000, FILE + STOPPED + 1, pid=3, time=8)
+    wait = waits(attr, 5, pid=3)
+    want = (2, '401', UNUSED)
+    ends([attr], [wait, wait, last], 0, want)
+    assert looked_at() == [['look', '3', '8', '%x' % (FILE + STOPPED)]]
+    ends([attr], [wait, ROUND, ROUND, ROUND, wait, last], 0, want)
+
+
+def test_a_deferred_chain_may_be_read_first():
+    attr = Attr(CHAINS)
+    last = deferred(attr, 5, 0x405000, FILE + STOPPED + 1)
+    whole = deferred(attr, 5, FILE + OUTERMOST)
+    wait = waits(attr, 5)
+    ends([attr], [last, wait, wait], 0, (2, '401', UNUSED))
+    ends([attr], [wait, last, ROUND, wait], 0, (2, '401', UNUSED))
+    ends([attr], [wait, whole, ROUND, wait], 2)
+    ends([attr], [last, ROUND, ROUND, wait], 0, (1, '[unknown]', MISSING))
+
+
+def test_deferred_chains_that_nobody_waits_for():
+    attr = Attr(CHAINS)
+    ends([attr], [deferred(attr, 5, FILE + NO_RULE)], 0)
+    ends([attr], [waits(attr, 4), deferred(attr, 5, FILE + NO_RULE)], 0,
+         (1, '[unknown]', MISSING))
+
+
+def test_damaged_deferred_chains():
+    attr = Attr(CHAINS)
+    for body, why in ((words(1), 'of 32 bytes'),
+                      (words(1, 3, 1, 2), 'of 3 addresses'),
+                      (words(1, 1 << 61, 1, 2), 'of 2305843009213693952 '
+                       'addresses')):
+        data = make_file([attr], [event(attr, CALLCHAIN_DEFERRED, body)], False)
+        at = len(make_file([attr], [], False))
+        assert run(data) == (1, 'sfjit: %s: damaged at offset 0x%x: a '
+                             'deferred call chain %s\n' % (IN, at, why), '')
+
+
+# ---- Who was run -------------------------------------------------------
+
+def test_whom_sfjit_run_started():
+    attr = Attr(CHAINS)
+    records = [
+        mmap2(attr, 1, 0x1000, 4096, '/x/libsfjit-preload.so', time=1),
+        mmap2(attr, 5, 0x1000, 4096, '/x/xlibsfjit-preload.so', time=1),
+        task(attr, FORK, 2, 2, 1, time=2), task(attr, FORK, 3, 3, 2, time=3),
+    ] + [chain_of(attr, FILE + STOPPED, pid=pid, time=9)
+         for pid in (1, 2, 3, 4, 5)]
+    _, _, _, got = explain([attr], records)
+    assert [(end[0], 'sfjit doctor' in end[3]) for end in got] == \
+        [(3, True), (2, False)], got
+
+
+# ---- Much of it --------------------------------------------------------
+
+def test_more_modules_than_are_told_apart():
+    attr = Attr(CHAINS)
+    records = [chain_of(attr, (0x1001 + 16 * i << 12) + NO_RULE)
+               for i in range(5000)]
+    _, _, whole, got = explain([attr], records + records[:1])
+    assert whole == 0 and len(got) == 4097
+    assert got[0][:2] == (5000 - 4096, '[other files]'), got[0]
+    assert got[1][:2] == (2, '1001'), got[1]
+    _, _, out = run(make_file([attr], records, False))
+    assert 'and 4057 rows more, of 4057 samples' in out, out[-600:]
+
+
+def test_for_a_terminal():
+    attr = Attr(CHAINS)
+    one = chain_of(attr, FILE + STOPPED)
+    assert run(make_file([attr], [
+        one, one, one, chain_of(attr, FILE), sample(attr)[0]], False)) == (
+        0, '', '1 of 4 samples complete (25.00 %)\n'
+        '1 more have no stack of user space\n\n'
+        'SAMPLES    SHARE  MODULE  WHY STACKS END THERE\n'
+        '      3  75.00 %  401     ' + UNUSED + '\n\n' + UNUSED + '\n'
+        '    mend: sfjit record on any kernel; sfjit run on one with '
+        'windows\n')
+
+
+check_each('explain', list(globals().items()))
+check('all tests', True, '')
+finish()

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* sfjit explain: where the stacks of a recording end, and what to do. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "commands.h"
+#include "convert.h"
+#include "explain.h"
+#include "json.h"
+#include "library.h"
+
+static const char usage[] =
+"Usage: sfjit explain [OPTION]... [FILE]\n"
+"\n"
+"Says how many stacks of a recording of perf are complete; where the others\n"
+"end, by module and by reason, and what to do about it. Call chains are looked\n"
+"at as they are, copies of stacks are unwound as sfjit inject does.\n"
+"\n"
+"FILE is perf.data if not given; - is standard input, for what\n"
+"perf record -o - writes.\n"
+"\n"
+"  -j, --json      for programs\n"
+"  -q, --quiet     no progress on a terminal\n"
+"  -h, --help      print this\n";
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ },
+};
+
+/* A terminal's worth; --json has all. */
+#define ROWS_MOST	40
+
+static double share(uint64_t samples, const struct perfdata_ends *ends)
+{
+	uint64_t all = ends->samples - ends->without;
+
+	return all ? 1.0 * samples / all : 0;
+}
+
+/* ---- For a terminal --------------------------------------------------- */
+
+static void add_row(struct columns *columns, const struct perfdata_ends *ends,
+		    const struct perfdata_end *end)
+{
+	columns_add(columns, "%" PRIu64, end->samples);
+	columns_add(columns, "%.2f %%", 100 * share(end->samples, ends));
+	columns_add(columns, "%s", explain_module(end));
+	columns_add(columns, "%s", explain_why(end));
+}
+
+static void print_rows(const struct perfdata_ends *ends, size_t nr)
+{
+	struct columns columns = { .columns = 4, .right = 3, .indent = "" };
+	size_t i;
+
+	columns_add(&columns, "SAMPLES");
+	columns_add(&columns, "SHARE");
+	columns_add(&columns, "MODULE");
+	columns_add(&columns, "WHY STACKS END THERE");
+	for (i = 0; i < nr; i++)
+		add_row(&columns, ends, &ends->list[i]);
+	columns_print(&columns, stdout);
+}
+
+static void print_rest(const struct perfdata_ends *ends, size_t nr)
+{
+	uint64_t samples = 0;
+	size_t i;
+
+	for (i = nr; i < ends->nr; i++)
+		samples += ends->list[i].samples;
+	if (samples)
+		printf("and %zu rows more, of %" PRIu64 " samples: --json "
+		       "prints them\n", ends->nr - nr, samples);
+}
+
+static bool is_same(const struct perfdata_end *a, const struct perfdata_end *b)
+{
+	return explain_remedy(a) == explain_remedy(b) &&
+	       !strcmp(explain_why(a), explain_why(b));
+}
+
+/* Each once. */
+static void print_remedies(const struct perfdata_ends *ends, size_t nr)
+{
+	size_t i, j;
+
+	for (i = 0; i < nr; i++) {
+		for (j = 0; !is_same(&ends->list[j], &ends->list[i]); j++)
+			;
+		if (j == i)
+			printf("\n%s\n    mend: %s\n",
+			       explain_why(&ends->list[i]),
+			       explain_remedy(&ends->list[i]));
+	}
+}
+
+static void print_text(const struct perfdata_ends *ends)
+{
+	size_t nr = ends->nr < ROWS_MOST ? ends->nr : ROWS_MOST;
+
+	printf("%" PRIu64 " of %" PRIu64 " samples complete (%.2f %%)\n",
+	       ends->complete, ends->samples - ends->without,
+	       100 * share(ends->complete, ends));
+	if (ends->without)
+		printf("%" PRIu64 " more have no stack of user space\n",
+		       ends->without);
+	if (ends->samples && ends->samples == ends->without)
+		puts("\nmend: record with --call-graph=fp, or by sfjit "
+		     "record");
+	if (!nr)
+		return;
+	putchar('\n');
+	print_rows(ends, nr);
+	print_rest(ends, nr);
+	print_remedies(ends, nr);
+}
+
+/* ---- For programs ----------------------------------------------------- */
+
+static void put_member(const char *name, const char *value)
+{
+	printf(", \"%s\": ", name);
+	json_put_string(value, stdout);
+}
+
+static void print_json(const struct perfdata_ends *ends)
+{
+	const struct perfdata_end *end;
+	size_t i;
+
+	printf("{\"samples\": %" PRIu64 ", \"without\": %" PRIu64
+	       ", \"complete\": %" PRIu64 ", \"ends\": [", ends->samples,
+	       ends->without, ends->complete);
+	for (i = 0; i < ends->nr; i++) {
+		end = &ends->list[i];
+		printf("%s{\"samples\": %" PRIu64 ", \"share\": %.6f",
+		       i ? ",\n  " : "\n  ", end->samples,
+		       share(end->samples, ends));
+		put_member("module", explain_module(end));
+		put_member("why", explain_why(end));
+		put_member("remedy", explain_remedy(end));
+		putchar('}');
+	}
+	puts("]}");
+}
+
+/* ---- The command ------------------------------------------------------ */
+
+static int explain(const char *name, bool json, bool quiet)
+{
+	struct convert_input input;
+	struct perfdata_ends ends;
+	struct trouble trouble;
+	int fd = convert_open(name), ret;
+
+	if (fd < 0)
+		return convert_complain(name, strerror(errno));
+	convert_begin(&input, fd, quiet);
+	input.options.launcher = LIBRARY_PRELOAD_NAME;
+	ret = perfdata_explain(&input.options, &ends, &trouble);
+	convert_end(&input);
+	close(fd);
+	if (ret)
+		return convert_complain(name, trouble.text);
+	if (json)
+		print_json(&ends);
+	else
+		print_text(&ends);
+	perfdata_ends_free(&ends);
+	if (fflush(stdout) || ferror(stdout)) {
+		convert_complain("output", strerror(errno));
+		return EXIT_OURS;
+	}
+	return 0;
+}
+
+int command_explain(int argc, char **argv)
+{
+	bool json = false, quiet = false;
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+jqh", long_options,
+				NULL)) != -1) {
+		if (c == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout);
+		if (c == 'j')
+			json = true;
+		else if (c == 'q')
+			quiet = true;
+		else
+			break;
+	}
+	if (c != -1 || argc - optind > 1) {
+		fputs(usage, stderr);
+		return EXIT_OURS;
+	}
+	return explain(optind < argc ? argv[optind] : "perf.data", json,
+		       quiet);
+}

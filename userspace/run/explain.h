@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Ends of stacks in words.
+ */
+#ifndef SFJIT_RUN_EXPLAIN_H
+#define SFJIT_RUN_EXPLAIN_H
+
+#include "perfdata.h"
+
+/* Why a stack ends there. */
+const char *explain_why(const struct perfdata_end *end);
+/* What to do about it, in a line. */
+const char *explain_remedy(const struct perfdata_end *end);
+/* What lies there; of a file, its name. */
+const char *explain_module(const struct perfdata_end *end);
+
+#endif /* SFJIT_RUN_EXPLAIN_H */
