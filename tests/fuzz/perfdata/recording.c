@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Any bytes as a recording. What is converted has nothing left to convert;
- * without memory nothing is.
+ * without memory nothing is. What can be converted can be explained, but for
+ * deferred call chains, and has as many ends as samples.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,12 +106,54 @@ static void without_memory(int in, unsigned int nth)
 		close(out);
 }
 
+static bool explain(int in, uint64_t *samples)
+{
+	struct perfdata_options options = {
+		.in = in, .say = say, .launcher = "a",
+	};
+	struct trouble trouble = { "" };
+	struct perfdata_ends ends;
+	uint64_t sum;
+	size_t i;
+	int ret = perfdata_explain(&options, &ends, &trouble);
+
+	REQUIRE(ret <= 0);
+	REQUIRE(!ret == !trouble.text[0]);
+	if (ret)
+		return false;
+	sum = ends.without + ends.complete;
+	for (i = 0; i < ends.nr; i++)
+		sum += ends.list[i].samples;
+	REQUIRE(sum == ends.samples);
+	*samples = sum;
+	perfdata_ends_free(&ends);
+	return true;
+}
+
+static void explain_without_memory(int in, unsigned int nth)
+{
+	uint64_t samples;
+
+	fail_allocation(nth);
+	REQUIRE(!explain(in, &samples) || !allocation_failed());
+	fail_allocation(0);
+}
+
+static void require_explained(int in, int out, uint64_t samples)
+{
+	uint64_t found;
+
+	if (explain(in, &found) && out >= 0)
+		REQUIRE(found == samples);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int in = make_file(data, size), out;
 	struct perfdata_result result;
 
 	out = convert(in, &result);
+	require_explained(in, out, result.samples);
 	if (out >= 0 && is_piped(data, size))
 		require_done(out, result.written);
 	if (out >= 0) {
@@ -119,6 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (size)
 		without_memory(in, 1 + data[size - 1] % 24);
+	if (size)
+		explain_without_memory(in, 1 + data[size - 1] % 24);
 	close(in);
 	return 0;
 }
