@@ -8,32 +8,12 @@
 set -eu
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/replay/one.sh
+. "$top/tests/replay/one.sh"
 
 tools/make -s build/tests/fuzz/replay-stacks
 replay=$O/tests/fuzz/replay-stacks
 also "$replay" tests/replay/corpus/*.stacks
-
-# One sample of three frames, of which two are in a window: CFA = sp + 16.
-one() {
-	cat <<-END
-	process one
-	base g 7f0000000000
-	window g1000 g1020 g4000 fixed $header$fde$row
-	f 0 401000
-	f 1 g1010 g9010
-	f 2 g1001 g9000
-	s g8ff8 0
-	END
-}
-header=e2de03050300f8000100000001000000080000000000000010000000
-fde=e4cfffffffffffff2000000000000000
-row=0100000000000310
-
-# found NAME EDIT WHY: what replay-stacks says
-found() {
-	one | sed "$2" >"$tmp/edited"
-	is "$1" "$3" "$("$replay" "$tmp/edited" 2>&1 | sed "s|$tmp/||; q")"
-}
 
 other='not ok - one: 1 of 1 samples have another chain, first: at 7f0000001001,'
 found "as it is" "" "ok - one"

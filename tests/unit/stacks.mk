@@ -24,6 +24,16 @@ $(O)/tests/unit/stacks-walk: tests/unit/stacks-walk.c tests/unit/stacks-test.h \
 	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE $(CFLAGS) -fno-builtin -Itests/lib \
 		-Wl,-z,lazy -o $@ $(filter %.c %.a,$^) -lelf -lm
 
+# Samples of real programs: tests/replay has more that walks them.
+$(O)/tests/run/replay-steps: tests/replay/steps.c tests/replay/corpus.c \
+		tests/lib/case.c tests/lib/case.h \
+		$(wildcard tests/replay/*.h) $(STACKS_SAN) $(SFG_SAN_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
+		-o $@ $(filter %.c %.o,$^) -lelf
+
+TESTS += $(O)/tests/run/replay-steps
+
 TESTS += $(O)/tests/run/stacks-edges
 
 $(O)/tests/run/stacks-edges: tests/unit/stacks-edges.c
