@@ -48,7 +48,8 @@ include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \
-	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) run/run.mk)
+	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) \
+	$(if $(wildcard arch/$(ARCH)/registers.h),attach/attach.mk) run/run.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include $(run_mk)
 endif

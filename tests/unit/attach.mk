@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Calls in other processes, and a program that they must not disturb.
+
+TESTS += $(O)/tests/run/attach-target $(O)/tests/unit/attach-engine
+
+# Its assembly has frames of its own.
+$(O)/tests/run/attach-target: tests/unit/attach/target.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -mno-red-zone -o $@ $< \
+		-pthread
+
+$(O)/tests/unit/attach-engine: tests/unit/attach-engine.c tests/lib/case.c \
+		tests/lib/case.h userspace/run/must.c $(ATTACH_ENGINE) \
+		arch/$(ARCH)/registers.h | $(O)/tests/run/attach-target
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/attach \
+		-o $@ $(filter %.c,$^)
