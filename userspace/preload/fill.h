@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "cache_dir.h"
+#include "make_table.h"
 #include "text.h"
 
 /* With this variable the module does nothing else. */
@@ -35,5 +36,15 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 
 /* Between cache_open_only() and cache_close(). */
 int fill_table(const struct dl_phdr_info *info, struct fill *fill);
+
+/*
+ * For sfjit attach: the table of a module that is mapped in another process, and
+ * copied here as far as the effort needs: that of TABLE_FIND, what image_read()
+ * reads of a module with a build-id. table->data is in the memory of this process.
+ */
+#define TABLE_SYMBOL	"__sfjit_make_table"
+
+int __sfjit_make_table(struct dl_phdr_info *info, enum table_effort effort,
+		       struct table *table, const char **reason);
 
 #endif /* SFJIT_PRELOAD_FILL_H */

@@ -11,6 +11,12 @@
 #include "windows.h"
 
 static bool addends;
+static enum table_effort effort;
+
+void table_effort(enum table_effort of_now_on)
+{
+	effort = of_now_on;
+}
 
 void table_addends(void)
 {
@@ -25,9 +31,11 @@ static int keep(struct table *table, const struct sfg_output *out,
 
 	table->rows = header->num_fres;
 	windows_choose(table, out->data, out->len, image);
-	cache_store(table, out->data, out->len, image, addends);
-	if (!cache_load(table, image, addends))
-		return 0;
+	if (effort == TABLE_KEEP) {
+		cache_store(table, out->data, out->len, image, addends);
+		if (!cache_load(table, image, addends))
+			return 0;
+	}
 	return table_copy(table, out->data, out->len);
 }
 
@@ -64,6 +72,9 @@ static int obtain(struct table *table, struct image *image,
 	table->from_cache = cache_load(table, image, addends) == 0;
 	if (table->from_cache)
 		return 0;
+	*reason = "not in the cache";
+	if (effort == TABLE_FIND)
+		return -ENOENT;
 	ret = convert(table, image, reason);
 	arena_release();
 	return ret;

@@ -11,6 +11,16 @@
 #include "table.h"
 #include "text.h"
 
+/* What is done for a table. */
+enum table_effort {
+	TABLE_KEEP,		/* it is made, and kept in the cache */
+	TABLE_MAKE,		/* it is made, if it is not in the cache */
+	TABLE_FIND,		/* it is in the cache, or there is none */
+};
+
+/* TABLE_KEEP, if nobody says so. */
+void table_effort(enum table_effort effort);
+
 /* From now on rows may have addends: the kernel reads them. */
 void table_addends(void);
 

@@ -151,6 +151,26 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 	return ret;
 }
 
+__attribute__((visibility("default")))
+int __sfjit_make_table(struct dl_phdr_info *info, enum table_effort effort,
+		       struct table *table, const char **reason)
+{
+	struct image image;
+	int ret;
+
+	if (!try_lock())
+		return -EBUSY;
+	choose_format();
+	table_effort(effort);
+	cache_open();
+	ret = image_read(&image, info, reason);
+	if (!ret)
+		ret = table_make(table, &image, reason);
+	cache_close();
+	lock_release(&lock);
+	return ret;
+}
+
 static void begin(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;

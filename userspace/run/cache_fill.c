@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "child.h"
 #include "commands.h"
 #include "elf_map.h"
-#include "library.h"
+#include "module.h"
 
 static __typeof__(__sfjit_fill_cache) *fill_cache;
 
@@ -23,24 +22,6 @@ struct attempt {
 	struct fill fill;
 	int error;
 };
-
-static int load_module(char path[PATH_MAX])
-{
-	int ret = library_find(LIBRARY_PRELOAD, path);
-	void *module = NULL;
-
-	setenv(FILL_ONLY, "1", 1);
-	if (!ret)
-		module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	unsetenv(FILL_ONLY);
-	if (module)
-		fill_cache = (__typeof__(fill_cache))dlsym(module, FILL_SYMBOL);
-	if (fill_cache)
-		return 0;
-	fprintf(stderr, "sfjit: %s: %s\n", path,
-		ret ? strerror(-ret) : "is not the module of this version");
-	return EXIT_OURS;
-}
 
 static int fill_vdso(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -111,11 +92,13 @@ int cache_fill(enum cache cache, const struct names *files,
 	       struct names *tables)
 {
 	char module[PATH_MAX];
-	int ret = load_module(module);
+	int ret = 0;
 	size_t i;
 
-	if (ret)
-		return ret;
+	fill_cache = (__typeof__(fill_cache))module_function(FILL_SYMBOL,
+							     module);
+	if (!fill_cache)
+		return EXIT_OURS;
 	for (i = 0; i < files->nr; i++)
 		ret |= fill_one(cache, files->name[i], tables);
 	/* Each program has these, too. */

@@ -24,6 +24,7 @@
 struct ps_map {
 	uint64_t start, end;
 	uint64_t offset;	/* of start in the file; 0 if it is none */
+	char permissions[5];	/* "r-xp" */
 	char *name;
 };
 
@@ -86,6 +87,7 @@ void ps_free(struct ps_process *process);
 /* The parts of that. 'dir' is the directory of the process. */
 int ps_read_sframe(struct ps_process *process, FILE *file);
 int ps_read_maps(struct ps_maps *maps, const char *dir);
+void ps_free_maps(struct ps_maps *maps);
 const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address);
 void ps_read_symbols(struct ps_process *process, const char *dir,
 		     struct ps_request *request);

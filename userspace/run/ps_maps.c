@@ -15,8 +15,9 @@ static int parse(struct ps_map *map, char *line, size_t *name_bytes)
 	int name = 0;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n",
-		   &map->start, &map->end, &map->offset, &name) != 3 || !name)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n",
+		   &map->start, &map->end, map->permissions, &map->offset,
+		   &name) != 4 || !name)
 		return -EPROTO;
 	map->name = ps_keep_name(line[name] ? line + name : "[anon]",
 				 name_bytes);
@@ -56,6 +57,15 @@ int ps_read_maps(struct ps_maps *maps, const char *dir)
 	free(line);
 	fclose(file);
 	return ret;
+}
+
+void ps_free_maps(struct ps_maps *maps)
+{
+	size_t i;
+
+	for (i = 0; i < maps->nr; i++)
+		free(maps->maps[i].name);
+	free(maps->maps);
 }
 
 static int compare(const void *key, const void *member)

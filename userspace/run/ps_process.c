@@ -121,8 +121,6 @@ void ps_free(struct ps_process *process)
 	for (i = 0; i < process->nr_windows; i++)
 		free(process->windows[i].symbol);
 	free(process->windows);
-	for (i = 0; i < process->maps.nr; i++)
-		free(process->maps.maps[i].name);
-	free(process->maps.maps);
+	ps_free_maps(&process->maps);
 	memset(process, 0, sizeof(*process));
 }
