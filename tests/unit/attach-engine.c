@@ -2,10 +2,15 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * usage: attach-engine [ROUNDS]
+ *	  attach-engine time PID WINDOWS BYTES
  *
  * System calls in threads of other processes, which check that nothing comes of
  * it: those of attach-target, beside this program, and children that stand still
  * at places of their own.
+ *
+ * The second form makes, in a process that runs, the calls that attach would make
+ * for so many windows and bytes of tables, with other arguments to prctl(), takes it
+ * all back, and prints for how long it was stopped, of 20 times.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -198,6 +205,21 @@ static int calls(struct remote *r, pid_t pid)
 				 7);
 }
 
+/*
+ * A thread that is detached looks for signals, and so at what it has to restart.
+ * One that goes on while it is traced shows whether it was left where it does.
+ */
+static int go_on(pid_t tid)
+{
+	int ret;
+
+	ptrace(PTRACE_CONT, tid, 0, 0);
+	pause_us(200);
+	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	ret = trace_settle(tid, trace_clock_ns() + 1000000000);
+	return ret == -ESRCH ? 0 : ret;
+}
+
 /* Of one of the threads. Negative: -errno; positive: the step that was wrong. */
 static int attach(const struct target *t, unsigned int which)
 {
@@ -213,6 +235,8 @@ static int attach(const struct target *t, unsigned int which)
 		ret = calls(&r, t->pid);
 		end = remote_end(&r);
 		ret = end ? end : ret;
+		if (!ret && which & 1)
+			ret = go_on(r.tid);
 	}
 	threads_release(&threads);
 	return ret;
@@ -462,6 +486,53 @@ static void sent_by_others(void)
 	IS("each has come once", status, 0);
 }
 
+/* ---- For how long a process is stopped --------------------------------- */
+
+static void attach_like(struct remote *r, pid_t pid, int nr, size_t bytes)
+{
+	int process = pidfd_open(pid, 0), fd, i;
+	long scratch, there, tables;
+	char *table = calloc(1, bytes), opts[40] = "";
+
+	scratch = REMOTE_CALL(r, SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	there = REMOTE_CALL(r, SYS_memfd_create, scratch, MFD_CLOEXEC);
+	fd = pidfd_getfd(process, there, 0);
+	MUST(fd >= 0 && pwrite(fd, table, bytes, 0) == (ssize_t)bytes);
+	tables = REMOTE_CALL(r, SYS_mmap, 0, bytes + PAGE, PROT_READ,
+			     MAP_PRIVATE | MAP_POPULATE, there, 0);
+	REMOTE_CALL(r, SYS_madvise, tables + bytes, PAGE, MADV_NORMAL);
+	REMOTE_CALL(r, SYS_close, there);
+	for (i = 0; i < nr; i++) {
+		MUST(!remote_write(pid, scratch, opts, sizeof(opts)));
+		MUST(REMOTE_CALL(r, SYS_prctl, PR_GET_DUMPABLE) >= 0);
+	}
+	REMOTE_CALL(r, SYS_munmap, scratch, PAGE);
+	MUST(!REMOTE_CALL(r, SYS_munmap, tables, bytes + PAGE));
+	close(fd);
+	close(process);
+	free(table);
+}
+
+static void print_time(pid_t pid, int nr, size_t bytes)
+{
+	uint64_t code = find_call(pid);
+	struct threads threads;
+	struct remote r;
+	int i;
+
+	bytes = (bytes + PAGE - 1) & -PAGE;
+	for (i = 0; i < 20; i++) {
+		MUST(!threads_stop(&threads, pid));
+		MUST(!remote_begin(&r, threads.tids[0], code));
+		attach_like(&r, pid, nr, bytes);
+		MUST(!remote_end(&r));
+		threads_release(&threads);
+		printf("%.2f ms\n", (trace_clock_ns() - threads.since) / 1e6);
+		pause_us(20000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int nr = argc > 1 ? atoi(argv[1]) : ROUNDS;
@@ -475,6 +546,11 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 5 && !strcmp(argv[1], "time")) {
+		not_the_test();
+		print_time(atoi(argv[2]), atoi(argv[3]), atol(argv[4]));
+		return 0;
+	}
 	rounds("all", nr, all);
 	rounds("restartable sequences", nr, sequences);
 	rounds("signals", nr, signals);

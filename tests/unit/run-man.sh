@@ -2,21 +2,22 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit.1, sfjit-explain.1, sfjit-inject.1 and sfjit-record.1 have no
-# formatting errors and name every option, and no other one; sfjit --help names
-# every command.
+# Description: sfjit.1, sfjit-attach.1, sfjit-explain.1, sfjit-inject.1 and
+# sfjit-record.1 have no formatting errors and name every option, and no other one;
+# sfjit --help names every command.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1
+attach=$top/Documentation/man/sfjit-attach.1
 explain=$top/Documentation/man/sfjit-explain.1
 inject=$top/Documentation/man/sfjit-inject.1
 record=$top/Documentation/man/sfjit-record.1
 
 if command -v mandoc >/dev/null; then
-	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$explain" \
+	is "mandoc" "" "$(mandoc -Tlint -W warning "$page" "$attach" "$explain" \
 		"$inject" "$record")"
 else
 	skip "mandoc" "not installed"
@@ -33,6 +34,9 @@ sed -n '/^\.SS Options/,/^\.SS Output of/s/\\//gp' "$page" |
 is "options" "$(cat "$tmp/options")" "$(cat "$tmp/documented")"
 
 options() { grep -oE -- '(^|[ ,])--[a-z]+' | tr -d ' ,' | sort -u; }
+is "options of sfjit attach" "$("$sfjit" attach --help | options)" \
+	"$(sed -n '/^\.SS Options/,/^\.SS What/s/\\//gp' "$attach" | options)"
+is "options of sfjit detach" --help "$("$sfjit" detach --help | options)"
 is "options of sfjit explain" \
 	"$("$sfjit" explain --help | options)" \
 	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Output/s/\\//gp' "$explain" | options)"

@@ -15,6 +15,8 @@
 
 /* A thread that reads from a disk stops when it has read. */
 #define STOP_NS		50000000ULL
+/* On a busy machine it first has to run. */
+#define RUN_NS		1000000000ULL
 
 static bool is_known(const struct threads *threads, pid_t tid)
 {
@@ -71,6 +73,15 @@ static int seize_new(struct threads *threads, const char *dir)
 	return ret;
 }
 
+static int settle_one(pid_t tid, uint64_t deadline)
+{
+	int ret = trace_settle(tid, deadline);
+
+	if (ret != -ETIMEDOUT || trace_is_blocked(tid))
+		return ret;
+	return trace_settle(tid, trace_clock_ns() + RUN_NS);
+}
+
 /*
  * Those from 'first' on, of which some may have ended. The first thread of a
  * process that dies is gone after all others.
@@ -81,7 +92,7 @@ static int settle(struct threads *threads, size_t first, uint64_t deadline)
 	int ret = 0, now;
 
 	for (i = threads->nr; i-- > first; ) {
-		now = trace_settle(threads->tids[i], deadline);
+		now = settle_one(threads->tids[i], deadline);
 		if (now == -ESRCH)
 			threads->tids[i] = 0;
 		else if (now)

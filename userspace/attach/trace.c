@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #define SECOND	1000000000ULL
 #define LOOK_NS	10000000ULL
+#define SPIN_NS	100000ULL
 
 /* From <linux/sched.h> of the kernel, in /proc/PID/stat. */
 #define PF_EXITING	0x00000004
@@ -28,24 +30,40 @@ uint64_t trace_clock_ns(void)
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
 
-bool trace_is_none(pid_t tid)
+/* As of a thread that has ended, if it cannot be read. */
+static char read_stat(pid_t tid, unsigned int *flags)
 {
-	unsigned int flags = 0;
 	char line[512], *end, state;
 	FILE *file;
 
+	*flags = PF_EXITING;
 	snprintf(line, sizeof(line), "/proc/%d/stat", tid);
 	file = fopen(line, "re");
 	if (!file)
-		return true;
+		return 'X';
 	line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
 	fclose(file);
 	/* A name may have any character. */
 	end = strrchr(line, ')');
 	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state,
-			   &flags) != 2)
-		return true;
+			   flags) != 2)
+		return 'X';
+	return state;
+}
+
+bool trace_is_none(pid_t tid)
+{
+	unsigned int flags;
+	char state = read_stat(tid, &flags);
+
 	return state == 'Z' || state == 'X' || flags & PF_NONE;
+}
+
+bool trace_is_blocked(pid_t tid)
+{
+	unsigned int flags;
+
+	return read_stat(tid, &flags) == 'D';
 }
 
 /* PTRACE_O_TRACESYSGOOD adds 0x80. */
@@ -81,6 +99,19 @@ static int look(pid_t tid, int *status)
 	return got < 0 || (got && !WIFSTOPPED(*status)) ? -ESRCH : 0;
 }
 
+/* Most reports come at once: to sleep and to be woken takes longer. */
+static int spin(pid_t tid, int *status)
+{
+	uint64_t end = trace_clock_ns() + SPIN_NS;
+	int ret;
+
+	do {
+		sched_yield();
+		ret = look(tid, status);
+	} while (!ret && !*status && trace_clock_ns() < end);
+	return ret;
+}
+
 /* A first thread that has ended reports it when all others are gone. */
 static int wait_more(pid_t tid, uint64_t deadline, int *status)
 {
@@ -101,7 +132,7 @@ static int wait_more(pid_t tid, uint64_t deadline, int *status)
 
 int trace_wait(pid_t tid, uint64_t deadline, struct trace_report *report)
 {
-	int status, ret = look(tid, &status);
+	int status, ret = spin(tid, &status);
 
 	while (!ret && !status)
 		ret = wait_more(tid, deadline, &status);

@@ -27,6 +27,8 @@ uint64_t trace_clock_ns(void);
 
 /* It has ended, is about to, or is one of the kernel: nothing of it runs. */
 bool trace_is_none(pid_t tid);
+/* It waits for what no signal ends, as in vfork(). */
+bool trace_is_blocked(pid_t tid);
 
 /* -ETIMEDOUT, or -ESRCH: the thread has ended. */
 int trace_wait(pid_t tid, uint64_t deadline, struct trace_report *report);

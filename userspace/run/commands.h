@@ -20,6 +20,9 @@ int command_run(int argc, char **argv);
 int command_ps(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_cache(int argc, char **argv);
+/* Where arch/NAME/registers.h is. */
+__attribute__((weak)) int command_attach(int argc, char **argv);
+__attribute__((weak)) int command_detach(int argc, char **argv);
 /* Not in programs for other machines than the one they are built on. */
 __attribute__((weak)) int command_explain(int argc, char **argv);
 __attribute__((weak)) int command_inject(int argc, char **argv);

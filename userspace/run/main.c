@@ -25,6 +25,9 @@ static const struct {
 } commands[] = {
 	{ "run", command_run, "[OPTION]... [--] COMMAND [ARGUMENT]...",
 	  "runs COMMAND with SFrame windows for all its code" },
+	{ "attach", command_attach, "[OPTION]... PID",
+	  "registers such windows in a process that runs" },
+	{ "detach", command_detach, "PID", "removes them" },
 	{ "ps", command_ps, "[OPTION]... [PID]...",
 	  "prints the windows of running processes" },
 	{ "doctor", command_doctor, "[OPTION]...",

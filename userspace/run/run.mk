@@ -16,6 +16,10 @@ SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
 	inject.o record.o),$(SFJIT_OBJ))
 endif
 
+ifneq ($(ATTACH_OBJ),)
+SFJIT_LIBS := $(ATTACH_OBJ) $(SFJIT_LIBS)
+endif
+
 ALL += $(SFJIT)
 
 $(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
@@ -42,6 +46,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
 		$(DESTDIR)$(PREFIX)/lib/sfjit
 	install -m 644 Documentation/man/sfjit.1 \
+		$(if $(ATTACH_OBJ),Documentation/man/sfjit-attach.1) \
 		Documentation/man/sfjit-explain.1 \
 		Documentation/man/sfjit-inject.1 \
 		Documentation/man/sfjit-record.1 \

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * usage: attach-target [WHAT]...
+ *	  attach-target vfork
  *
  * Threads that wait, count, and are interrupted, and know what has to come of it;
  * all of them, or those named. Prints "ready". At the end of its input it prints
- * for each thread "WHAT ROUNDS WRONG", and what was wrong first.
+ * for each thread "WHAT ROUNDS WRONG", and what was wrong first. With vfork it
+ * waits for a child that prints its own number, and never ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -336,6 +338,19 @@ static void report(void)
 			       w->first);
 }
 
+static void wait_for_child(void)
+{
+	char number[32];
+
+	if (vfork())
+		return;
+	snprintf(number, sizeof(number), "%d\n", getpid());
+	if (write(1, number, strlen(number)) < 0)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {
@@ -344,6 +359,8 @@ int main(int argc, char **argv)
 	struct worker *w;
 	char byte;
 
+	if (argc > 1 && !strcmp(argv[1], "vfork"))
+		wait_for_child();
 	sigaction(SIGRTMIN, &action, NULL);
 	choose(argv + 1);
 	if (pipe(numbers))

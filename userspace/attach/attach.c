@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* sfjit attach and sfjit detach. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sfjit.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "printable.h"
+#include "refusal.h"
+#include "session.h"
+
+#define TRIES	5	/* while the process loads code */
+
+static const char attach_usage[] =
+"Usage: sfjit attach [OPTION]... PID\n"
+"\n"
+"Registers SFrame windows for the program of a running process and for all\n"
+"libraries that it has loaded. Once more after it has loaded others.\n"
+"\n"
+"  -v, --verbose   print each file that it has mapped\n"
+"  -h, --help      print this\n";
+
+static const char detach_usage[] =
+"Usage: sfjit detach PID\n"
+"\n"
+"Removes what sfjit attach has registered in a process, or in the one that it\n"
+"was forked from.\n"
+"\n"
+"  -h, --help      print this\n";
+
+static const struct option attach_options[] = {
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ },
+};
+
+static int bad_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	return EXIT_OURS;
+}
+
+/* The number of a process; 0: this is none. */
+static pid_t parse_pid(const char *text)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	return *end || errno || pid < 1 || pid > INT_MAX ? 0 : pid;
+}
+
+static int prepare(pid_t pid)
+{
+	int ret = refusal_check(pid);
+
+	/* The engine waits by this signal. */
+	signal(SIGCHLD, SIG_DFL);
+	if (ret || sfjit_available(SFJIT_QUERY_KERNEL) > 0)
+		return ret;
+	fputs("sfjit: this kernel knows no SFrame windows\n", stderr);
+	return 1;
+}
+
+static void print_modules(const struct plan *plan)
+{
+	const struct planned *m;
+
+	for (m = plan->modules; m < plan->modules + plan->nr; m++) {
+		printable_print(m->name, stdout);
+		if (m->table.nr_windows)
+			printf(": %u windows, %zu bytes%s\n",
+			       m->table.nr_windows, m->table.length,
+			       m->table.from_cache ? ", from the cache" : "");
+		else
+			printf(": none: %s\n", m->reason);
+	}
+}
+
+static int report(pid_t pid, const struct plan *plan,
+		  const struct outcome *outcome, bool verbose)
+{
+	if (verbose)
+		print_modules(plan);
+	printf("%d: %u windows, %zu bytes of tables, stopped for %.1f ms", pid,
+	       outcome->added, outcome->added ? outcome->bytes : 0,
+	       outcome->stopped_ns / 1e6);
+	if (outcome->others)
+		printf("; %u other windows were there", outcome->others);
+	putchar('\n');
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int attach(pid_t pid, bool verbose)
+{
+	int i, ret = prepare(pid);
+	struct outcome outcome;
+	struct plan plan;
+
+	if (ret)
+		return ret;
+	for (i = 0, ret = -ESTALE; i < TRIES && ret == -ESTALE; i++) {
+		ret = plan_make(&plan, pid);
+		if (!ret)
+			ret = session_attach(&plan, &outcome);
+		else if (ret < 0)
+			ret = refusal_explain(pid, ret);
+		if (!ret)
+			ret = report(pid, &plan, &outcome, verbose);
+		plan_free(&plan);
+	}
+	return ret == -ESTALE ? refusal_print(pid, "loads code all the time") :
+	       ret;
+}
+
+static int detach(pid_t pid)
+{
+	struct outcome outcome;
+	int ret = prepare(pid);
+
+	if (!ret)
+		ret = session_detach(pid, &outcome);
+	if (ret)
+		return ret;
+	printf("%d: removed %u windows, stopped for %.1f ms\n", pid,
+	       outcome.removed, outcome.stopped_ns / 1e6);
+	return fflush(stdout) ? 1 : 0;
+}
+
+int command_attach(int argc, char **argv)
+{
+	bool verbose = false;
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+vh", attach_options,
+				NULL)) != -1) {
+		if (c == 'h')
+			return fputs(attach_usage, stdout) < 0 ||
+			       fflush(stdout);
+		if (c != 'v')
+			return bad_usage(attach_usage);
+		verbose = true;
+	}
+	if (argc - optind != 1 || !parse_pid(argv[optind]))
+		return bad_usage(attach_usage);
+	return attach(parse_pid(argv[optind]), verbose);
+}
+
+int command_detach(int argc, char **argv)
+{
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "+h", attach_options + 1,
+				NULL)) != -1) {
+		if (c == 'h')
+			return fputs(detach_usage, stdout) < 0 ||
+			       fflush(stdout);
+		return bad_usage(detach_usage);
+	}
+	if (argc - optind != 1 || !parse_pid(argv[optind]))
+		return bad_usage(detach_usage);
+	return detach(parse_pid(argv[optind]));
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <elf.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fill.h"
+#include "module.h"
+#include "must.h"
+#include "plan.h"
+#include "program.h"
+#include "remote.h"
+
+#define MOST_HEADERS	256
+#define MOST_MEMORY	(1ULL << 36)
+#define MOST_NOTES	(64UL << 10)
+#define INDEX_HEAD	64	/* of .eh_frame_hdr, in front of its entries */
+
+static __typeof__(__sfjit_make_table) *make_table;
+
+/* A module of the process, and its copy here. */
+struct source {
+	pid_t pid;
+	const ElfW(Phdr) *phdr;
+	unsigned int nr;
+	uint64_t bias;
+	uint64_t start, length;	/* of all segments, at link-time addresses */
+	char *copy;
+};
+
+static uint64_t page_down(uint64_t address)
+{
+	return address & -sysconf(_SC_PAGESIZE);
+}
+
+static bool measure(struct source *s)
+{
+	const ElfW(Phdr) *ph;
+	uint64_t end = 0;
+
+	s->start = UINT64_MAX;
+	for (ph = s->phdr; ph < s->phdr + s->nr; ph++) {
+		if (ph->p_type != PT_LOAD)
+			continue;
+		/* Not around the end of memory, nor too long. */
+		if (ph->p_vaddr > UINT64_MAX / 2 || ph->p_memsz > MOST_MEMORY ||
+		    ph->p_filesz > ph->p_memsz)
+			return false;
+		if (page_down(ph->p_vaddr) < s->start)
+			s->start = page_down(ph->p_vaddr);
+		if (ph->p_vaddr + ph->p_memsz > end)
+			end = ph->p_vaddr + ph->p_memsz;
+	}
+	s->length = end - s->start;
+	return s->start < end && s->length <= MOST_MEMORY;
+}
+
+/* The mapping of the beginning of a file has its headers. */
+static bool find_bias(struct source *s, uint64_t start)
+{
+	const ElfW(Phdr) *ph;
+
+	for (ph = s->phdr; ph < s->phdr + s->nr; ph++)
+		if (ph->p_type == PT_LOAD && !page_down(ph->p_offset)) {
+			s->bias = start - page_down(ph->p_vaddr);
+			return true;
+		}
+	return false;
+}
+
+/* NULL: this is no program or library. */
+static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
+{
+	ElfW(Phdr) *phdr;
+	ElfW(Ehdr) eh;
+	size_t size;
+
+	if (remote_read(s->pid, map->start, &eh, sizeof(eh)) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || !program_is_native(&eh) ||
+	    eh.e_phentsize != sizeof(*phdr) || eh.e_phnum > MOST_HEADERS)
+		return NULL;
+	size = eh.e_phnum * sizeof(*phdr);
+	/* Headers that the mapping has. */
+	if (eh.e_phoff > map->end - map->start ||
+	    size > map->end - map->start - eh.e_phoff)
+		return NULL;
+	phdr = must(malloc(size + 1));
+	s->phdr = phdr;
+	s->nr = eh.e_phnum;
+	if (!remote_read(s->pid, map->start + eh.e_phoff, phdr, size) &&
+	    measure(s) && find_bias(s, map->start))
+		return phdr;
+	free(phdr);
+	return NULL;
+}
+
+static int copy_part(const struct source *s, uint64_t address, size_t length)
+{
+	/* Of what the segments have. */
+	if (address < s->start || address - s->start > s->length ||
+	    length > s->length - (address - s->start))
+		return -EFAULT;
+	return remote_read(s->pid, s->bias + address,
+			   s->copy + (address - s->start), length);
+}
+
+/* What tells which module this is; nothing, if it is without a build-id. */
+static void copy_identity(const struct source *s)
+{
+	const ElfW(Phdr) *ph;
+
+	for (ph = s->phdr; ph < s->phdr + s->nr; ph++) {
+		if (ph->p_type == PT_NOTE && ph->p_filesz <= MOST_NOTES)
+			copy_part(s, ph->p_vaddr, ph->p_filesz);
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			copy_part(s, ph->p_vaddr, ph->p_filesz < INDEX_HEAD ?
+				  ph->p_filesz : INDEX_HEAD);
+	}
+}
+
+/* Code and constants; what is written to has no part in a table. */
+static int copy_all(const struct source *s)
+{
+	const ElfW(Phdr) *ph;
+	int ret = 0;
+
+	for (ph = s->phdr; ph < s->phdr + s->nr && !ret; ph++)
+		if (ph->p_type == PT_LOAD && ph->p_flags & PF_R &&
+		    !(ph->p_flags & PF_W))
+			ret = copy_part(s, ph->p_vaddr, ph->p_filesz);
+	return ret;
+}
+
+/*
+ * Another user, or one who sees other files under the same names, is not to
+ * say what our own programs find in the cache.
+ */
+static enum table_effort effort_for(pid_t pid)
+{
+	struct stat process, theirs, ours;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (stat(path, &process) || process.st_uid != geteuid())
+		return TABLE_MAKE;
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	if (stat(path, &theirs) || stat("/proc/self/ns/mnt", &ours) ||
+	    theirs.st_ino != ours.st_ino)
+		return TABLE_MAKE;
+	return TABLE_KEEP;
+}
+
+static int make_from_copy(const struct source *s, struct planned *module)
+{
+	struct dl_phdr_info info = {
+		.dlpi_addr = (uintptr_t)s->copy - s->start,
+		.dlpi_name = module->name,
+		.dlpi_phdr = s->phdr,
+		.dlpi_phnum = s->nr,
+	};
+	int ret;
+
+	copy_identity(s);
+	ret = make_table(&info, TABLE_FIND, &module->table, &module->reason);
+	if (ret != -ENOENT)
+		return ret;
+	module->reason = "cannot be read";
+	ret = copy_all(s);
+	return ret ? ret : make_table(&info, effort_for(s->pid),
+				      &module->table, &module->reason);
+}
+
+static bool is_text(const struct ps_map *map, const char *name)
+{
+	return map && map->permissions[2] == 'x' &&
+	       (!strcmp(map->name, name) || !strcmp(map->name, "[anon]"));
+}
+
+/* Something else may be mapped over a part of it, or nothing. */
+static bool is_mapped(const struct plan *plan, const struct planned *module,
+		      const struct window *window)
+{
+	uint64_t at = module->bias + window->start, end = at + window->length;
+	const struct ps_map *map;
+
+	while (at < end) {
+		map = ps_find_map(&plan->maps, at);
+		if (!is_text(map, module->name))
+			return false;
+		at = map->end;
+	}
+	return true;
+}
+
+static void drop_unmapped(const struct plan *plan, struct planned *module)
+{
+	struct table *t = &module->table;
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < t->nr_windows; i++)
+		if (is_mapped(plan, module, &t->windows[i]))
+			t->windows[nr++] = t->windows[i];
+	if (!nr)
+		module->reason = "its text is not mapped";
+	t->nr_windows = nr;
+}
+
+static void make_module(const struct plan *plan, struct source *s,
+			struct planned *module)
+{
+	module->bias = s->bias;
+	s->copy = mmap(NULL, s->length, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	module->reason = "no memory for a copy";
+	if (s->copy == MAP_FAILED)
+		return;
+	if (make_from_copy(s, module))
+		module->table.nr_windows = 0;
+	else
+		drop_unmapped(plan, module);
+	munmap(s->copy, s->length);
+}
+
+static bool is_module(const struct ps_map *map)
+{
+	return !map->offset && map->permissions[0] == 'r' &&
+	       (map->name[0] == '/' || !strcmp(map->name, "[vdso]"));
+}
+
+static void add_module(struct plan *plan, const struct ps_map *map)
+{
+	struct source s = { .pid = plan->pid };
+	struct planned module = { .name = map->name };
+	ElfW(Phdr) *phdr = read_headers(&s, map);
+
+	if (!phdr)
+		return;
+	make_module(plan, &s, &module);
+	free(phdr);
+	plan->modules = must(reallocarray(plan->modules, plan->nr + 1,
+					  sizeof(module)));
+	plan->modules[plan->nr++] = module;
+}
+
+static uint64_t find_call(pid_t pid, const struct ps_map *map)
+{
+	size_t length = map->end - map->start;
+	uint8_t *text, *found = NULL;
+	uint64_t code;
+
+	text = must(malloc(length));
+	if (!remote_read(pid, map->start, text, length))
+		found = memmem(text, length, registers_call_code,
+			       sizeof(registers_call_code));
+	code = found ? map->start + (found - text) : 0;
+	free(text);
+	return code;
+}
+
+/* The vDSO has one. Of others, only those of a moderate size are read. */
+uint64_t plan_find_call(pid_t pid, const struct ps_maps *maps)
+{
+	const struct ps_map *map;
+	uint64_t code = 0;
+
+	for (map = maps->maps + maps->nr; !code && map-- > maps->maps; )
+		if (map->permissions[2] == 'x' && map->permissions[0] == 'r' &&
+		    map->end - map->start <= 64UL << 20)
+			code = find_call(pid, map);
+	return code;
+}
+
+int plan_make(struct plan *plan, pid_t pid)
+{
+	char path[PATH_MAX];
+	size_t i;
+	int ret;
+
+	*plan = (struct plan) { .pid = pid };
+	make_table = (__typeof__(make_table))module_function(TABLE_SYMBOL,
+							     path);
+	if (!make_table)
+		return 1;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	ret = ps_read_maps(&plan->maps, path);
+	if (ret)
+		return ret;
+	for (i = 0; i < plan->maps.nr; i++)
+		if (is_module(&plan->maps.maps[i]))
+			add_module(plan, &plan->maps.maps[i]);
+	plan->code = plan_find_call(pid, &plan->maps);
+	return 0;
+}
+
+void plan_free(struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->nr; i++)
+		if (plan->modules[i].table.data)
+			munmap(plan->modules[i].table.data,
+			       plan->modules[i].table.mapped);
+	free(plan->modules);
+	ps_free_maps(&plan->maps);
+	*plan = (struct plan) { .pid = 0 };
+}
+
+/* JITs come and go with anonymous memory. */
+static const struct ps_map *next_code(const struct ps_maps *maps, size_t *i)
+{
+	const struct ps_map *map;
+
+	while (*i < maps->nr) {
+		map = &maps->maps[(*i)++];
+		if (map->permissions[2] == 'x' && strcmp(map->name, "[anon]"))
+			return map;
+	}
+	return NULL;
+}
+
+bool plan_is_current(const struct plan *plan, const struct ps_maps *maps)
+{
+	const struct ps_map *old, *new;
+	size_t i = 0, j = 0;
+
+	do {
+		old = next_code(&plan->maps, &i);
+		new = next_code(maps, &j);
+		if (!old || !new)
+			return old == new;
+	} while (old->start == new->start && old->end == new->end &&
+		 old->offset == new->offset && !strcmp(old->name, new->name));
+	return false;
+}

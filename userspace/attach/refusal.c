@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <ctype.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "program.h"
+#include "refusal.h"
+#include "trace.h"
+
+int refusal_print(pid_t pid, const char *format, ...)
+{
+	va_list list;
+
+	fflush(stdout);
+	fprintf(stderr, "sfjit: %d: ", pid);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+	return 1;
+}
+
+/* A number in /proc/PID/status; -1: there is none. */
+static long read_status(pid_t pid, const char *field)
+{
+	char path[64], line[512];
+	long value = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && value < 0 && fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, strlen(field)))
+			value = atol(line + strlen(field));
+	if (file)
+		fclose(file);
+	return value;
+}
+
+bool refusal_has_filter(pid_t tid)
+{
+	return read_status(tid, "Seccomp:") > 0;
+}
+
+static bool yama_refuses(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = file ? fgetc(file) - '0' : 0;
+
+	if (file)
+		fclose(file);
+	return scope > 0;
+}
+
+static int explain_rights(pid_t pid)
+{
+	long tracer = read_status(pid, "TracerPid:");
+	long user = read_status(pid, "Uid:");
+
+	if (tracer > 0)
+		return refusal_print(pid, "is traced by process %ld already",
+				     tracer);
+	if (user < 0)
+		return refusal_print(pid, "no such process");
+	if (geteuid() && user != geteuid())
+		return refusal_print(pid, "belongs to another user: "
+				     "only root may attach to it");
+	if (geteuid() && yama_refuses())
+		return refusal_print(pid, "kernel.yama.ptrace_scope lets only "
+				     "root attach to it");
+	return refusal_print(pid, "may not be traced%s", geteuid() ?
+			     ": it has more rights than you" : "");
+}
+
+int refusal_explain(pid_t pid, int error)
+{
+	switch (error) {
+	case -ESRCH:
+		return refusal_print(pid, "has ended");
+	case -EPERM:
+		return explain_rights(pid);
+	case -ETIMEDOUT:
+		return refusal_print(pid, "a thread cannot be stopped: it waits "
+				     "in the kernel, as in vfork()");
+	case -EOPNOTSUPP:
+		return refusal_print(pid, "runs code of another machine or word "
+				     "size");
+	case -ECONNREFUSED:
+		return refusal_print(pid, "dispatches its system calls itself");
+	case -EACCES:
+		return refusal_print(pid, "has a seccomp filter: to pass it "
+				     "takes CAP_SYS_ADMIN, and a kernel with "
+				     "CONFIG_CHECKPOINT_RESTORE");
+	}
+	return refusal_print(pid, "%s", strerror(-error));
+}
+
+/* Its threads would run on. Without CONFIG_KCMP nobody is found. */
+static pid_t find_sharer(pid_t pid)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t other = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		other = atoi(entry->d_name);
+		if (other != pid && !syscall(SYS_kcmp, pid, other, KCMP_VM, 0,
+					     0))
+			break;
+		other = 0;
+	}
+	if (proc)
+		closedir(proc);
+	return other;
+}
+
+static int check_program(pid_t pid)
+{
+	ElfW(Ehdr) eh;
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return refusal_print(pid, "has no program: it has ended, or is "
+				     "the kernel's");
+	if (fd < 0)
+		return explain_rights(pid);
+	n = read(fd, &eh, sizeof(eh));
+	close(fd);
+	if (n != sizeof(eh) || !program_is_native(&eh))
+		return refusal_explain(pid, -EOPNOTSUPP);
+	return 0;
+}
+
+int refusal_check(pid_t pid)
+{
+	long group = read_status(pid, "Tgid:");
+	pid_t other;
+	int ret;
+
+	if (group < 0)
+		return refusal_print(pid, "no such process");
+	if (group != pid)
+		return refusal_print(pid, "is a thread of process %ld", group);
+	if (pid == getpid())
+		return refusal_print(pid, "is sfjit itself");
+	if (read_status(pid, "TracerPid:") > 0)
+		return explain_rights(pid);
+	ret = check_program(pid);
+	if (ret)
+		return ret;
+	other = find_sharer(pid);
+	if (other)
+		return refusal_print(pid, "shares its memory with process %d, "
+				     "as in vfork()", other);
+	return 0;
+}
