@@ -10,8 +10,9 @@
 . "$(dirname "$0")/../../lib/case.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
+# shellcheck source=tests/unit/run/summary.sh
+. "$top/tests/unit/run/summary.sh"
 data=$tmp/perf.data
-samples=$tmp/samples
 
 # record MODE COMMAND...
 record() {
@@ -23,47 +24,6 @@ record() {
 		>"$tmp/out" 2>"$tmp/err" &&
 	perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
 		>"$samples" 2>>"$tmp/err"
-}
-
-# summary COMM START END CHAIN: of the user stacks of COMM whose innermost
-# frames include END, prints for each process "PID stacks N complete N exact N".
-# CHAIN: names from END outwards, separated by spaces.
-summary() {
-	awk -v comm="$1" -v after="$2" -v end="$3" -v chain="$4" '
-	BEGIN { RS = ""; FS = "\n"; nr = split(chain, want, " ") }
-	{
-		split($1, head, " ")
-		if (head[1] != comm || head[3] + 0 < after + 0)
-			next
-		found = 0
-		for (i = 2; i <= NF; i++) {
-			split($i, part, " ")
-			if (part[2] == end) {
-				found = i
-				break
-			}
-		}
-		if (!found)
-			next
-		pid = head[2]
-		total[pid]++
-		good = 1
-		for (j = 1; j <= nr; j++) {
-			split($(found + j), part, " ")
-			if (part[2] != want[j])
-				good = 0
-		}
-		exact[pid] += good
-		split($NF, part, " ")
-		complete[pid] += part[2] == "_start"
-		if ((!good || part[2] != "_start") && shown++ < 2)
-			print $0 "\n" > "/dev/stderr"
-	}
-	END {
-		for (pid in total)
-			printf "%s stacks %d complete %d exact %d\n", pid,
-				total[pid], complete[pid], exact[pid]
-	}' "$samples"
 }
 
 without_sfjit() {
@@ -88,17 +48,7 @@ prefork() {
 	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" 2500
 	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
 	summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
-	is "prefork, $1: parent and 3 workers" 4 "$(wc -l <"$tmp/sum")"
-	while read -r pid _ stacks _ complete _ exact; do
-		if [ "$stacks" -gt 20 ] && [ "$complete" = "$stacks" ] &&
-			[ "$exact" = "$stacks" ]; then
-			ok "prefork, $1: all $stacks stacks of a process"
-		else
-			not_ok "prefork, $1: all stacks of $pid" \
-				"$stacks, $complete complete, $exact exact:
-$(head -n 30 "$tmp/bad")"
-		fi
-	done <"$tmp/sum"
+	prefork_stacks "prefork, $1"
 }
 
 cat >"$tmp/chain.py" <<'END'

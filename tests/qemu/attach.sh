@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit attach on the patched kernel: stacks of processes that run,
+# and that nothing is left in them.
+
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../lib/guest.sh"
+guest attach "--timeout=600" tests/unit/run/guest_attach.sh tests/unit/attach.sh

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: sfjit attach to processes that run, and sfjit detach. Their
+# stacks are those of sfjit run, and nothing is left of it.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/unit/run/lib.sh
+. "$top/tests/unit/run/lib.sh"
+# shellcheck source=tests/unit/run/summary.sh
+. "$top/tests/unit/run/summary.sh"
+data=$tmp/perf.data
+
+windows() { sed -n 's/^windows //p' "/proc/$1/sframe"; }
+
+# Mappings but for the heap, which grows, and files.
+snapshot() {
+	grep -v '\[heap\]' "/proc/$1/maps"
+	readlink "/proc/$1/fd/"*
+}
+
+# start FILE COMMAND...: until it has printed a line; its number is in $pid
+start() {
+	out=$1
+	shift
+	"$@" <"$tmp/input" >"$out" 2>&1 7>&- &
+	pid=$!
+	while ! [ -s "$out" ] && kill -0 "$pid"; do
+		sleep 0.1
+	done
+	sleep 0.5
+}
+
+# record PID...: what they do for a while
+record() {
+	perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
+		-p "$(echo "$@" | tr ' ' ,)" -- sleep 3 >"$tmp/err" 2>&1 &&
+		perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
+			>"$samples" 2>>"$tmp/err"
+}
+
+mkfifo "$tmp/input"
+exec 7<>"$tmp/input"
+
+# ---- A process that checks itself: attached to and detached under load --------
+
+rounds=5
+start "$tmp/target" "$run/attach-target"
+snapshot "$pid" >"$tmp/before"
+bad=
+for round in $(seq "$rounds"); do
+	"$sfjit" attach "$pid" >"$tmp/said" 2>&1 &&
+		[ "$(windows "$pid")" -ge 4 ] &&
+		"$sfjit" attach "$pid" >"$tmp/said" 2>&1 &&
+		"$sfjit" detach "$pid" >"$tmp/said" 2>&1 &&
+		[ "$(windows "$pid")" = 0 ] || bad="$bad $round"
+done
+is "attached twice and detached, $rounds times" "" "$bad${bad:+: $(cat "$tmp/said")}"
+snapshot "$pid" >"$tmp/after"
+same "mappings and files" "$tmp/before" "$tmp/after"
+message=$("$sfjit" detach "$pid" 2>&1)
+is "detach once more" "1 sfjit: $pid: nothing is attached" "$? $message"
+echo >"$tmp/input"
+wait "$pid"
+is "the process ends as it wants" 0 $?
+is "nothing was wrong in its threads" "9 0" \
+	"$(awk 'NF > 2 { n++; wrong += $3 } END { print n, wrong + 0 }' \
+		"$tmp/target")"
+
+# ---- Stacks: a server with its workers -----------------------------------------
+
+"$run/prefork" 200000 &
+parent=$!
+sleep 1
+pids="$parent $(awk -v parent="$parent" '$4 == parent { print $1 }' \
+	/proc/[0-9]*/stat 2>/dev/null | xargs)"
+# shellcheck disable=SC2086 # words
+record $pids
+summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
+is "prefork, not attached: nothing is complete" 0 \
+	"$(awk '{ n += $5 } END { print n + 0 }' "$tmp/sum")"
+for pid in $pids; do
+	"$sfjit" attach "$pid" >>"$tmp/said" 2>&1
+done
+# shellcheck disable=SC2086 # words
+record $pids
+summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+prefork_stacks "prefork, attached"
+# shellcheck disable=SC2086 # words
+kill $pids
+
+# ---- Stacks: Python, which has windows of its own ------------------------------
+
+cat >"$tmp/chain.py" <<'END'
+import time
+
+def leaf(n):
+    return sum(i * i % 7 for i in range(n))
+
+class Worker:
+    def step(self, n):
+        return [leaf(i) for i in (n, n)]
+
+def outer(seconds):
+    worker = Worker()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        worker.step(200)
+
+print("ready", flush=True)
+outer(1000)
+END
+export PYTHONPATH="$top/build/lib/python"
+start "$tmp/python" python3 -m sfjit "$tmp/chain.py"
+before=$(windows "$pid")
+snapshot "$pid" >"$tmp/before"
+message=$("$sfjit" attach "$pid" 2>&1)
+like "python: attached" "$pid: [1-9]* windows, *" "$message"
+record "$pid"
+file=$tmp/chain.py
+awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/ || / _start$/' \
+	"$samples" >"$tmp/names" && mv "$tmp/names" "$samples"
+summary python3 0 "py::leaf:$file" \
+	"py::Worker.step:$file py::outer:$file py::<module>:$file" \
+	>"$tmp/sum" 2>"$tmp/bad"
+read -r _ _ stacks _ complete _ exact <"$tmp/sum"
+if [ "${stacks:-0}" -gt 50 ] && [ "$exact" = "$stacks" ] &&
+	[ "$complete" = "$stacks" ]; then
+	ok "python, attached: all Python functions of $stacks stacks, to _start"
+else
+	not_ok "python, attached: all Python functions of stacks" \
+		"$exact exact and $complete complete of $stacks:
+$(head -n 30 "$tmp/bad")"
+fi
+message=$("$sfjit" detach "$pid" 2>&1)
+like "python: detached" "$pid: removed [1-9]* windows, *" "$message"
+is "python: its own windows are there" "$before" "$(windows "$pid")"
+snapshot "$pid" >"$tmp/after"
+same "python: mappings and files" "$tmp/before" "$tmp/after"
+kill "$pid"
+
+# ---- Others --------------------------------------------------------------------
+
+start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'
+before=$(windows "$pid")
+message=$("$sfjit" attach "$pid" 2>&1)
+like "sfjit run: windows are there" \
+	"$pid: 0 windows, 0 bytes of tables, *; $before other windows were there" \
+	"$message"
+is "sfjit run: they are all" "$before" "$(windows "$pid")"
+kill "$pid"
+
+# PR_SFRAME_REGISTER ends the process.
+start "$tmp/filter" "$run/filter" 1397115441 0 \
+	sh -c 'echo ready; read -r line'
+message=$("$sfjit" attach "$pid" 2>&1)
+case $message in
+*CONFIG_CHECKPOINT_RESTORE)
+	ok "a seccomp filter that kills: this kernel passes none" ;;
+*)
+	like "a seccomp filter that kills: root attaches" \
+		"$pid: [1-9]* windows, *" "$message" ;;
+esac
+"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+is "a seccomp filter that kills: the process lives" 0 "$(windows "$pid")"
+kill "$pid"
+
+# No room for all of its windows.
+start "$tmp/room" sh -c 'echo ready; read -r line'
+limit=$(cat /proc/sys/vm/max_sframe_windows)
+snapshot "$pid" >"$tmp/before"
+echo 2 >/proc/sys/vm/max_sframe_windows
+message=$("$sfjit" attach "$pid" 2>&1)
+is "no room for all windows" \
+	"1 sfjit: $pid: vm.max_sframe_windows: No space left on device" \
+	"$? $message"
+echo "$limit" >/proc/sys/vm/max_sframe_windows
+is "no room for all windows: there are none" 0 "$(windows "$pid")"
+snapshot "$pid" >"$tmp/after"
+same "no room for all windows: mappings and files" "$tmp/before" "$tmp/after"
+kill "$pid"
+finish
