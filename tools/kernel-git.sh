@@ -6,7 +6,7 @@
 
 # What the series may touch; to add the whole tree would take minutes.
 tracked="Documentation MAINTAINERS arch/Kconfig arch/arm64 arch/s390 arch/x86
-fs/proc include init kernel lib mm tools/testing"
+fs/exec.c fs/proc include init kernel lib mm tools/testing"
 
 git_kernel() {
 	_git=$1

@@ -5,8 +5,10 @@
 #ifdef CONFIG_UNWIND_USER
 
 #include <linux/nospec.h>
+#include <linux/uaccess.h>
 
 #include <asm/compiler.h>
+#include <asm/insn.h>
 #include <asm/ptrace.h>
 
 /* AArch32 has other frames, and no tables. */
@@ -42,6 +44,20 @@ static __always_inline unsigned long unwind_user_strip_ra(unsigned long ra)
 }
 
 #define unwind_user_strip_ra unwind_user_strip_ra
+
+#ifdef CONFIG_UNWIND_ASSIST
+/*
+ * SVC is to run, perhaps again: do_signal() forgets the system call before it
+ * looks for signals. What cannot be read may be one.
+ */
+static inline bool unwind_user_at_syscall(struct pt_regs *regs)
+{
+	__le32 insn;
+
+	return copy_from_user(&insn, (void __user *)regs->pc, sizeof(insn)) ||
+	       aarch64_insn_is_svc(le32_to_cpu(insn));
+}
+#endif
 
 #endif /* CONFIG_UNWIND_USER */
 

@@ -8,6 +8,7 @@
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 #include <linux/processor.h>
+#include <linux/uaccess.h>
 
 #include <asm/ptrace.h>
 
@@ -66,6 +67,17 @@ static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 }
 
 #define unwind_user_ra_slot unwind_user_ra_slot
+
+#ifdef CONFIG_UNWIND_ASSIST
+/* SVC is to run, perhaps again. What cannot be read may be one. */
+static inline bool unwind_user_at_syscall(struct pt_regs *regs)
+{
+	u8 opcode;
+
+	return copy_from_user(&opcode, (void __user *)regs->psw.addr,
+			      sizeof(opcode)) || opcode == 0x0a;
+}
+#endif
 
 #endif /* CONFIG_UNWIND_USER */
 

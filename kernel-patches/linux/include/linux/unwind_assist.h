@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Deferred call chains with the help of the program.
+ */
+#ifndef _LINUX_UNWIND_ASSIST_H
+#define _LINUX_UNWIND_ASSIST_H
+
+#include <linux/errno.h>
+#include <linux/sched.h>
+#include <linux/unwind_deferred_types.h>
+#include <uapi/linux/unwind_assist.h>
+
+struct seq_file;
+
+#ifdef CONFIG_UNWIND_ASSIST
+
+bool __unwind_assist_withhold(struct unwind_task_info *info,
+			      unsigned long bits);
+bool __unwind_assist_busy(struct unwind_assist *assist);
+int __unwind_assist_fork(struct task_struct *child, u64 clone_flags);
+void __unwind_assist_exit(struct unwind_assist *assist);
+void __unwind_assist_exec(struct unwind_assist *assist);
+void __unwind_assist_free(struct task_struct *task);
+int unwind_assist_prctl(unsigned long op, unsigned long arg3,
+			unsigned long arg4, unsigned long arg5);
+void unwind_assist_show(struct seq_file *m, struct task_struct *task);
+
+/* Of deferred.c, for what is withheld. */
+void unwind_deferred_emit_withheld(struct unwind_stacktrace *trace, u64 cookie);
+
+/**
+ * unwind_assist_withhold - Ask the program for its stack
+ * @info: of the current task, about to return to user space, with the stack as
+ *	the kernel walked it
+ * @bits: who wants it
+ *
+ * Return: true if it asks, and so gives the stack, or the answer, to them later.
+ */
+static __always_inline bool
+unwind_assist_withhold(struct unwind_task_info *info, unsigned long bits)
+{
+	return unlikely(info->assist) && __unwind_assist_withhold(info, bits);
+}
+
+/**
+ * unwind_assist_busy - Is the program being asked for a stack?
+ * @info: of the current task
+ *
+ * If it does not answer in time, the kernel's own walk is given out soon.
+ * Context: any, also NMI.
+ */
+static __always_inline bool unwind_assist_busy(struct unwind_task_info *info)
+{
+	return unlikely(info->assist) && __unwind_assist_busy(info->assist);
+}
+
+/* This one, who has @bit, does not want the stack any more. */
+static inline void unwind_assist_cancel(struct task_struct *task, int bit)
+{
+	atomic_long_andnot(BIT(bit), &task->unwind_info.withheld);
+}
+
+static inline int unwind_assist_fork(struct task_struct *child, u64 clone_flags)
+{
+	return unlikely(current->unwind_info.assist) ?
+	       __unwind_assist_fork(child, clone_flags) : 0;
+}
+
+/* The current task exits: its events are there still. */
+static inline void unwind_assist_exit(void)
+{
+	if (unlikely(current->unwind_info.assist))
+		__unwind_assist_exit(current->unwind_info.assist);
+}
+
+/* The current task gets a new program: it has its threads and its ID still. */
+static inline void unwind_assist_exec(void)
+{
+	if (unlikely(current->unwind_info.assist))
+		__unwind_assist_exec(current->unwind_info.assist);
+}
+
+/* Nobody else knows @task. */
+static inline void unwind_assist_free(struct task_struct *task)
+{
+	if (unlikely(task->unwind_info.assist))
+		__unwind_assist_free(task);
+}
+
+#else /* !CONFIG_UNWIND_ASSIST */
+
+static inline bool unwind_assist_withhold(struct unwind_task_info *info,
+					  unsigned long bits)
+{ return false; }
+
+static inline bool unwind_assist_busy(struct unwind_task_info *info)
+{ return false; }
+
+static inline void unwind_assist_cancel(struct task_struct *task, int bit) {}
+
+static inline int unwind_assist_fork(struct task_struct *child, u64 clone_flags)
+{ return 0; }
+
+static inline void unwind_assist_exit(void) {}
+static inline void unwind_assist_exec(void) {}
+static inline void unwind_assist_free(struct task_struct *task) {}
+
+static inline int unwind_assist_prctl(unsigned long op, unsigned long arg3,
+				      unsigned long arg4, unsigned long arg5)
+{ return -EINVAL; }
+
+#endif /* !CONFIG_UNWIND_ASSIST */
+
+#endif /* _LINUX_UNWIND_ASSIST_H */
