@@ -140,7 +140,7 @@ static int create(struct sfjit_area *area, unsigned int windows,
 	epoch->size = length / windows;
 	epoch->next = epochs;
 	epochs = epoch;
-	sfjit_in_child = begin_in_child;
+	sfjit_in_child[SFJIT_CHILD_EPOCH] = begin_in_child;
 	*result = epoch;
 	return 0;
 }

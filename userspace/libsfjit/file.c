@@ -8,10 +8,11 @@
  * A file is opened for each write. Daemons close all descriptors when they
  * start, and the number of one that was kept open would then be reused.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -55,14 +56,35 @@ int sfjit_open_file(const char *path, int flags, struct stat *st)
 	return fd;
 }
 
+size_t sfjit_put_number(char *to, unsigned long value, unsigned int base)
+{
+	char digits[3 * sizeof(value)];
+	size_t used = 0, i;
+
+	do {
+		digits[used++] = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	for (i = 0; i < used; i++)
+		to[i] = digits[used - 1 - i];
+	return used;
+}
+
+int sfjit_open_lines(const char *prefix, const char *suffix, pid_t pid,
+		     int flags, struct stat *st)
+{
+	char path[64], *end;
+
+	end = stpcpy(stpcpy(stpcpy(path, "/tmp/"), prefix), "-");
+	end += sfjit_put_number(end, pid, 10);
+	stpcpy(stpcpy(end, "."), suffix);
+	return sfjit_open_file(path, flags, st);
+}
+
 static int open_file(const struct sfjit_file *file, pid_t pid, int flags,
 		     struct stat *st)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/tmp/%s-%d.%s", file->prefix, (int)pid,
-		 file->suffix);
-	return sfjit_open_file(path, flags, st);
+	return sfjit_open_lines(file->prefix, file->suffix, pid, flags, st);
 }
 
 /* Past RLIMIT_FSIZE a write raises SIGXFSZ, which would kill the process. */
@@ -110,51 +132,57 @@ static int append(int fd, const char *bytes, size_t length)
 /* ---- First line of a process ----------------------------------------- */
 
 /* Field 22 of /proc/self/stat; the second may contain blanks and brackets. */
-static int read_start_ticks(unsigned long long *ticks)
+static bool read_start_ticks(unsigned long long *ticks)
 {
-	char text[1024], *end;
-	FILE *file = fopen("/proc/self/stat", "re");
-	size_t length;
+	char text[1024], *field;
+	ssize_t length;
+	int fd, nr;
 
-	if (!file)
-		return -errno;
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %*c" /* 3 */
-			   " %*s %*s %*s %*s %*s %*s %*s %*s %*s" /* 12 */
-			   " %*s %*s %*s %*s %*s %*s %*s %*s %*s" /* 21 */
-			   " %llu", ticks) != 1)
-		return -EINVAL;
-	return 0;
+	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	field = strrchr(text, ')');
+	for (nr = 2; field && nr < 22; nr++)
+		field = strchr(field + 1, ' ');
+	if (!field)
+		return false;
+	*ticks = strtoull(field, NULL, 10);
+	return true;
 }
 
-static int read_start_time(time_t *start)
+static bool read_start_time(time_t *start)
 {
 	struct timespec now, boot;
 	unsigned long long ticks;
-	int ret = read_start_ticks(&ticks);
 
-	if (ret)
-		return ret;
+	if (!read_start_ticks(&ticks))
+		return false;
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	*start = now.tv_sec - boot.tv_sec + ticks / sysconf(_SC_CLK_TCK);
-	return 0;
+	return true;
 }
 
 /*
  * Process numbers are reused, and each boot begins with the same ones. Two
- * seconds allow for the rounding of both clocks and of the file's time.
+ * seconds allow for the rounding of both clocks and of the file's time, which
+ * is read last: others may begin to write meanwhile.
  */
-static int drop_stale_lines(int fd, const struct stat *st)
+int sfjit_drop_stale_lines(int fd)
 {
+	struct stat st;
 	time_t start;
 
-	if (!st->st_size || read_start_time(&start))
+	if (fstat(fd, &st))
+		return -errno;
+	if (!st.st_size || !read_start_time(&start))
 		return 0;
-	if (st->st_mtim.tv_sec + 2 >= start)
+	if (fstat(fd, &st))
+		return -errno;
+	if (st.st_mtim.tv_sec + 2 >= start)
 		return 0;
 	return ftruncate(fd, 0) ? -errno : 0;
 }
@@ -199,14 +227,13 @@ static int inherit_lines(const struct sfjit_file *file, int fd)
 	return ret;
 }
 
-static int begin_file(struct sfjit_file *file, int fd, pid_t pid,
-		      const struct stat *st)
+static int begin_file(struct sfjit_file *file, int fd, pid_t pid)
 {
 	int ret;
 
 	if (file->pid == pid)
 		return 0;
-	ret = drop_stale_lines(fd, st);
+	ret = sfjit_drop_stale_lines(fd);
 	if (ret)
 		return ret;
 	ret = inherit_lines(file, fd);
@@ -225,7 +252,7 @@ int sfjit_write_line(struct sfjit_file *file, const char *line, size_t length)
 
 	if (fd < 0)
 		return fd;
-	ret = begin_file(file, fd, pid, &st);
+	ret = begin_file(file, fd, pid);
 	if (!ret && length)
 		ret = append(fd, line, length);
 	file->end = lseek(fd, 0, SEEK_END);

@@ -43,6 +43,17 @@ size_t sfjit_clean_name(char *to, const char *name);
  */
 int sfjit_open_file(const char *path, int flags, struct stat *st);
 
+/*
+ * What follows is async-signal-safe, and needs no lock. The first opens the file
+ * of a process as above, the second empties one that is older than this process.
+ */
+int sfjit_open_lines(const char *prefix, const char *suffix, pid_t pid,
+		     int flags, struct stat *st);
+int sfjit_drop_stale_lines(int fd);
+
+/* Digits without a byte 0; returns how many. */
+size_t sfjit_put_number(char *to, unsigned long value, unsigned int base);
+
 /* One write, so that those of several producers do not mix. */
 int sfjit_append(int fd, const struct iovec *parts, int nr);
 

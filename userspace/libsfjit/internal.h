@@ -57,8 +57,12 @@ int sfjit_create(size_t size, int (*init)(void *object, const void *how),
  */
 int sfjit_lock_for_new(void);
 
-/* What a forked child does before its fork returns, under the lock, or NULL. */
-extern void (*sfjit_in_child)(void);
+/*
+ * What a forked child does before its fork returns, under the lock; each is
+ * NULL until there is something to do.
+ */
+enum { SFJIT_CHILD_EPOCH, SFJIT_CHILD_ASSIST, SFJIT_CHILD_NR };
+extern void (*sfjit_in_child[SFJIT_CHILD_NR])(void);
 
 /*
  * A thread other than the first forked this process, or one before it: the

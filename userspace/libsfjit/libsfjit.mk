@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-sfjit_h := userspace/include/sfjit.h
+sfjit_h := userspace/include/sfjit.h userspace/include/sfjit-assist.h
 
 LIBSFJIT_SRC := $(wildcard userspace/libsfjit/*.c)
 LIBSFJIT_DIR := $(O)/obj/userspace/libsfjit

@@ -29,7 +29,7 @@ static struct {
 
 static bool forks_first;	/* while the lock is held for a fork */
 
-void (*sfjit_in_child)(void);
+void (*sfjit_in_child[SFJIT_CHILD_NR])(void);
 bool sfjit_first_is_forked;
 
 void sfjit_be_quiet(struct sfjit_quiet *quiet)
@@ -87,9 +87,12 @@ static void after_fork(void)
 
 static void in_child(void)
 {
+	unsigned int i;
+
 	sfjit_first_is_forked = !forks_first;
-	if (sfjit_in_child)
-		sfjit_in_child();
+	for (i = 0; i < SFJIT_CHILD_NR; i++)
+		if (sfjit_in_child[i])
+			sfjit_in_child[i]();
 	after_fork();
 }
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "assist.h"
 #include "file.h"
-#include "internal.h"
 
 static struct sfjit_file map = { .prefix = "perf", .suffix = "map" };
 
@@ -41,10 +41,11 @@ int sfjit_perf_map_name(const void *start, size_t length, const char *name)
 
 int sfjit_perf_map_sync(void)
 {
-	int ret;
+	int ret, also;
 
 	sfjit_lock();
 	ret = sfjit_sync_file(&map);
 	sfjit_unlock();
-	return ret;
+	also = sfjit_assist_write_inherited();
+	return ret ? ret : also;
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Assisted unwinding: the signal, its handler, and the counts.
+ *
+ * The handler may interrupt anything, this library too. What it calls takes no
+ * lock, allocates with mmap() alone, and does not use variables of a thread,
+ * which the loader may have to allocate.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "assist.h"
+
+static int signal_number;		/* 0: none was taken */
+
+/* In the order of struct sfjit_assist_stats. */
+enum outcome { ANSWERED, NATIVE, LATE, UNSURE, NR_OUTCOMES };
+static uint64_t nr_asked, outcomes[NR_OUTCOMES];
+
+/* Weak: a statically linked program has none of these. */
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dladdr) dladdr __attribute__((weak));
+
+/* ---- The handler --------------------------------------------------------- */
+
+/* An answer that the kernel refuses leaves the question open. */
+static enum outcome leave_to_kernel(const void *token, enum outcome outcome)
+{
+	return sfjit_assist_give(token, NULL, 0) ? LATE : outcome;
+}
+
+static enum outcome give(const void *token, const uint64_t *frames,
+			 unsigned int nr)
+{
+	int ret = sfjit_assist_give(token, frames, nr);
+
+	if (!ret)
+		return ANSWERED;
+	return ret == -ESRCH ? LATE : leave_to_kernel(token, NATIVE);
+}
+
+static enum outcome answer(const void *token, const void *context)
+{
+	uint64_t frames[SFJIT_ASSIST_FRAMES];
+	int found, nr;
+
+	found = sfjit_assist_get(token, frames, SFJIT_ASSIST_FRAMES);
+	if (found < 0)
+		return LATE;
+	if (!found || found > SFJIT_ASSIST_FRAMES)
+		return leave_to_kernel(token, NATIVE);
+	nr = sfjit_assist_complete(frames, found, context);
+	if (nr < 0)
+		return leave_to_kernel(token, UNSURE);
+	if (nr == found)
+		return leave_to_kernel(token, NATIVE);
+	return give(token, frames, nr);
+}
+
+static void count(uint64_t *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+/* Anybody may send the signal. */
+static void handle(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno, cancel;
+
+	if (info->si_code != SI_KERNEL)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	count(&nr_asked);
+	sfjit_assist_write_inherited();
+	count(&outcomes[answer(info->si_value.sival_ptr, context)]);
+	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
+}
+
+/* ---- The signal ---------------------------------------------------------- */
+
+static bool has_action(int signal, void (*handler)(int))
+{
+	struct sigaction action;
+
+	return !sigaction(signal, NULL, &action) &&
+	       !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
+}
+
+static bool is_ours(int signal)
+{
+	struct sigaction action;
+
+	return signal && !sigaction(signal, NULL, &action) &&
+	       action.sa_flags & SA_SIGINFO && action.sa_sigaction == handle;
+}
+
+/* False if another thread was faster: it has its handler again. */
+static bool install(int signal)
+{
+	struct sigaction action, old;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = handle;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+	sigfillset(&action.sa_mask);
+	if (sigaction(signal, &action, &old))
+		return false;
+	if (!(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+		return true;
+	sigaction(signal, &old, NULL);
+	return false;
+}
+
+/* A kernel that cannot ask is not worth a signal. */
+static int take_signal(bool any_stack)
+{
+	int signal, ret;
+
+	for (signal = SIGRTMAX; signal >= SIGRTMIN; signal--) {
+		if (!has_action(signal, SIG_DFL))
+			continue;
+		ret = sfjit_assist_turn_on(signal, any_stack);
+		if (ret)
+			return ret;
+		if (install(signal)) {
+			__atomic_store_n(&signal_number, signal,
+					 __ATOMIC_RELAXED);
+			return 0;
+		}
+	}
+	sfjit_assist_turn_off();
+	return -EBUSY;
+}
+
+static int turn_on(bool any_stack)
+{
+	if (is_ours(signal_number))
+		return sfjit_assist_turn_on(signal_number, any_stack);
+	if (!signal_number && sfjit_assist_is_on())
+		return -EBUSY;
+	return take_signal(any_stack);
+}
+
+static int enable(unsigned int flags)
+{
+	int given = 0, ret;
+
+	if (flags & SFJIT_ASSIST_ALT_STACK)
+		given = sfjit_assist_add_stack();
+	if (given < 0)
+		return given;
+	ret = turn_on(!(flags & SFJIT_ASSIST_ALT_STACK));
+	if (ret && given)
+		sfjit_assist_remove_stack();
+	return ret;
+}
+
+/* By its name: the program itself is not found, and needs not be. */
+static void keep_loaded(void)
+{
+	Dl_info info;
+
+	if (dlopen && dladdr && dladdr((void *)handle, &info) &&
+	    info.dli_fname)
+		dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD |
+		       RTLD_NODELETE);
+}
+
+int sfjit_assist_enable(unsigned int flags)
+{
+	int ret;
+
+	if (flags & ~SFJIT_ASSIST_ALT_STACK)
+		return -EINVAL;
+	/* The loader's lock is outside of the library's. */
+	keep_loaded();
+	ret = sfjit_lock_for_new();
+	if (ret)
+		return ret;
+	ret = enable(flags);
+	sfjit_unlock();
+	return ret;
+}
+
+int sfjit_assist_disable(void)
+{
+	sfjit_assist_turn_off();
+	return sfjit_assist_remove_stack();
+}
+
+/* ---- Counts -------------------------------------------------------------- */
+
+static uint64_t counted(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+int sfjit_assist_stats(struct sfjit_assist_stats *stats)
+{
+	if (!stats || stats->size < sizeof(*stats))
+		return -EINVAL;
+	stats->signal = __atomic_load_n(&signal_number, __ATOMIC_RELAXED);
+	stats->answered = counted(&outcomes[ANSWERED]);
+	stats->native = counted(&outcomes[NATIVE]);
+	stats->late = counted(&outcomes[LATE]);
+	stats->unsure = counted(&outcomes[UNSURE]);
+	stats->asked = counted(&nr_asked);
+	sfjit_assist_count_names(stats);
+	return 0;
+}

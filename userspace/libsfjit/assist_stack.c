@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Alternate signal stacks for threads that have none.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "assist.h"
+
+/* What handler and callbacks have, besides what the kernel writes. */
+#define STACK_SIZE	(64UL << 10)
+
+/* The value is the mapping of a thread; its first page is the guard. */
+static pthread_key_t key;
+static bool has_key;
+
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+/* The kernel's part depends on the processor; 0 if that does not matter. */
+static size_t stack_size(void)
+{
+	size_t page = page_size();
+
+	return (STACK_SIZE + getauxval(AT_MINSIGSTKSZ) + page - 1) & -page;
+}
+
+static size_t mapping_size(void)
+{
+	return page_size() + stack_size();
+}
+
+/* The program may have put another one in its place. */
+static int take_away(const unsigned char *mapping)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t now;
+
+	if (sigaltstack(NULL, &now))
+		return -errno;
+	if (now.ss_flags & SS_DISABLE || now.ss_sp != mapping + page_size())
+		return 0;
+	/* Fails if the thread is on it. */
+	return sigaltstack(&none, NULL) ? -EBUSY : 0;
+}
+
+static void end_thread(void *mapping)
+{
+	sfjit_assist_turn_off();
+	if (!take_away(mapping))
+		sfjit_unmap(mapping, mapping_size());
+}
+
+static int make_key(void)
+{
+	if (!has_key && pthread_key_create(&key, end_thread))
+		return -ENOMEM;
+	__atomic_store_n(&has_key, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int install(unsigned char *mapping)
+{
+	const stack_t stack = {
+		.ss_sp = mapping + page_size(), .ss_size = stack_size(),
+	};
+
+	if (mprotect(mapping, page_size(), PROT_NONE) ||
+	    pthread_setspecific(key, mapping))
+		return -ENOMEM;
+	if (!sigaltstack(&stack, NULL))
+		return 0;
+	pthread_setspecific(key, NULL);
+	return -ENOMEM;
+}
+
+static int give(void)
+{
+	unsigned char *mapping;
+	int ret = make_key();
+
+	if (!ret)
+		ret = sfjit_map(mapping_size(), 0, &mapping);
+	if (ret)
+		return ret;
+	ret = install(mapping);
+	if (ret)
+		sfjit_unmap(mapping, mapping_size());
+	return ret;
+}
+
+/* One that was given is not in use any more, as the thread has none. */
+int sfjit_assist_add_stack(void)
+{
+	stack_t now;
+	int ret;
+
+	if (sigaltstack(NULL, &now))
+		return -errno;
+	if (!(now.ss_flags & SS_DISABLE))
+		return 0;
+	sfjit_assist_remove_stack();
+	ret = give();
+	return ret ? ret : 1;
+}
+
+int sfjit_assist_remove_stack(void)
+{
+	void *mapping = NULL;
+	int ret;
+
+	if (__atomic_load_n(&has_key, __ATOMIC_ACQUIRE))
+		mapping = pthread_getspecific(key);
+	if (!mapping)
+		return 0;
+	ret = take_away(mapping);
+	if (ret)
+		return ret;
+	pthread_setspecific(key, NULL);
+	sfjit_unmap(mapping, mapping_size());
+	return 0;
+}
