@@ -8,8 +8,8 @@ lib_test := tests/unit/lib-test.h tests/unit/lib-machine.h tests/lib/case.h \
 LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-atfork \
 	lib-memory lib-names lib-signals lib-threads)
 # These bring sfjit_fault() and see what is hidden.
-LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-debug lib-pool \
-	lib-register)
+LIB_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-assist lib-assist-names \
+	lib-debug lib-pool lib-register)
 
 $(LIB_UNIT): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 		$(O)/lib/libsfjit.a
@@ -23,6 +23,8 @@ $(LIB_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
 
 $(addprefix $(O)/tests/unit/, lib-debug lib-register lib-fork): \
 	tests/unit/lib-prctl.h
+$(addprefix $(O)/tests/unit/, lib-assist lib-assist-names): \
+	tests/unit/lib-assist.h
 
 $(O)/tests/unit/lib-fork: tests/unit/lib-fork.c $(lib_test) \
 		$(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
@@ -64,13 +66,30 @@ $(O)/tests/unit/lib-two: tests/unit/lib-two.c $(lib_test) \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.so,$^) -pthread \
 		-Wl,-rpath,'$$ORIGIN/../../lib'
 
+# The same of what the kernel asks.
+$(O)/tests/run/lib-assist-plugin.so: tests/unit/lib-assist-plugin.c \
+		tests/unit/lib-assist-two.h $(sfjit_h) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fPIC -shared -Wl,--exclude-libs,ALL \
+		-o $@ $(filter %.c %.a,$^) -pthread
+
+$(O)/tests/unit/lib-assist-two: tests/unit/lib-assist-two.c $(lib_test) \
+		tests/unit/lib-assist.h tests/unit/lib-assist-two.h \
+		$(O)/lib/libsfjit.so | $(O)/tests/run/lib-assist-plugin.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.so,$^) -pthread \
+		-Wl,-rpath,'$$ORIGIN/../../lib'
+
 # Without the library.
 $(O)/tests/unit/lib-client: tests/unit/lib-client.c $(lib_test) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(CC) -Isframegen/include $(CFLAGS) -o $@ $(filter %.c,$^)
 
+# What writes a perf map needs besides its callers.
+LIB_PERF_MAP := assist_book.c assist_names.c file.c perfmap.c
+
 # What epochs need besides areas.
-LIB_EPOCH := epoch.c file.c jitdump.c names.c perfmap.c scan.c
+LIB_EPOCH := $(LIB_PERF_MAP) epoch.c jitdump.c names.c scan.c
 
 # All that they use with the sanitizers.
 LIB_UNIT_SANITIZED := $(addprefix $(O)/tests/unit/, lib-area lib-check \
@@ -108,6 +127,15 @@ $(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(lib_test) \
 		$(addprefix userspace/libsfjit/, area.c check.c $(LIB_EPOCH) \
 		create.c live_section.c lock.c memory.c pieces.c register.c section.c) -pthread
 
+$(O)/tests/unit/lib-assist-races: tests/unit/lib-assist-names.c $(lib_test) \
+		tests/unit/lib-assist.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -DSFJIT_TEST -o $@ \
+		$(filter tests/%.c, $^) \
+		$(addprefix userspace/libsfjit/, $(LIB_PERF_MAP) assist.c \
+		assist_kernel.c assist_runtimes.c assist_stack.c lock.c memory.c) \
+		-pthread
+
 # As programs are linked that use both libraries.
 LIB_UNIT_BOTH := $(addprefix $(O)/tests/unit/, lib-jitdump lib-section)
 
@@ -130,6 +158,8 @@ $(O)/tests/unit/lib-call: tests/unit/lib-call.c $(lib_test) \
 TESTS += $(O)/tests/unit/lib-alloc $(LIB_UNIT) $(LIB_UNIT_INNER) $(O)/tests/unit/lib-call \
 	$(O)/tests/unit/lib-atfork-shared $(O)/tests/unit/lib-fork \
 	$(O)/tests/unit/lib-area-races $(O)/tests/unit/lib-epoch-races \
+	$(O)/tests/unit/lib-assist-races $(O)/tests/unit/lib-assist-two \
+	$(O)/tests/run/lib-assist-plugin.so \
 	$(O)/tests/unit/lib-client \
 	$(O)/tests/unit/lib-cover $(LIB_UNIT_BOTH) \
 	$(O)/tests/unit/lib-two $(O)/tests/run/lib-two-plugin.so \

@@ -25,7 +25,8 @@
  *   its own, and the kernel asks a thread by one. A runtime that brings the
  *   library as an archive gets -EBUSY if another copy has enabled the thread.
  * - The first sfjit_assist_enable() keeps the library, or the plugin that the
- *   archive is in, from being unloaded.
+ *   archive is in, from being unloaded. A plugin should be linked with -z now, as
+ *   the library is: otherwise handlers look up functions of libc.
  */
 #ifndef SFJIT_ASSIST_H
 #define SFJIT_ASSIST_H
@@ -56,15 +57,15 @@ extern "C" {
  * The calling thread is asked from now on, and so are threads and processes
  * that it makes later. A thread that existed before has to call this itself.
  * Once more: with these flags. No question comes while the thread blocks the
- * signal or is traced, while a system call would be interrupted, and after a
- * seccomp filter was installed.
+ * signal or is traced, while a system call would be interrupted, and when a
+ * seccomp filter was installed since the call.
  *
  * Without the flag the handler runs on the stack that the thread is on: it
- * needs 16 KiB there and what the callbacks need. With it a thread that is made
- * later has no alternate stack, and is not asked, until it calls this. An
- * alternate stack that was given is 64 KiB and what the kernel needs, with a
- * guard page below; it is taken back by sfjit_assist_disable() and when the
- * thread ends.
+ * needs 16 KiB there, what the kernel saves for a signal, and what callbacks
+ * need. With it a thread that is made later has no alternate stack, and is not
+ * asked until it calls this. An alternate stack that was given has 64 KiB and
+ * what the kernel saves, with a guard page below; it is taken back by
+ * sfjit_assist_disable() and when the thread ends.
  *
  * Not under a lock that dlopen() of this program's constructors would take.
  *
@@ -266,7 +267,7 @@ struct sfjit_assist_stats {
 
 /**
  * sfjit_assist_stats - look at the counts of this process
- * @stats:	filled, but for @size, as far as @size says that it reaches
+ * @stats:	filled, but for @size
  *
  * Async-signal-safe. In C++ the type is written with "struct".
  *

@@ -85,12 +85,17 @@ static void handle(int signal, siginfo_t *info, void *context)
 
 /* ---- The signal ---------------------------------------------------------- */
 
-static bool has_action(int signal, void (*handler)(int))
+static bool is_default(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) &&
+	       action->sa_handler == SIG_DFL;
+}
+
+static bool is_free(int signal)
 {
 	struct sigaction action;
 
-	return !sigaction(signal, NULL, &action) &&
-	       !(action.sa_flags & SA_SIGINFO) && action.sa_handler == handler;
+	return !sigaction(signal, NULL, &action) && is_default(&action);
 }
 
 static bool is_ours(int signal)
@@ -112,7 +117,7 @@ static bool install(int signal)
 	sigfillset(&action.sa_mask);
 	if (sigaction(signal, &action, &old))
 		return false;
-	if (!(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+	if (is_default(&old))
 		return true;
 	sigaction(signal, &old, NULL);
 	return false;
@@ -124,7 +129,7 @@ static int take_signal(bool any_stack)
 	int signal, ret;
 
 	for (signal = SIGRTMAX; signal >= SIGRTMIN; signal--) {
-		if (!has_action(signal, SIG_DFL))
+		if (!is_free(signal))
 			continue;
 		ret = sfjit_assist_turn_on(signal, any_stack);
 		if (ret)
@@ -162,11 +167,13 @@ static int enable(unsigned int flags)
 	return ret;
 }
 
-/* By its name: the program itself is not found, and needs not be. */
+/* By its name: the program itself is not found, and need not be. */
 static void keep_loaded(void)
 {
 	Dl_info info;
 
+	if (__atomic_load_n(&signal_number, __ATOMIC_RELAXED))
+		return;
 	if (dlopen && dladdr && dladdr((void *)handle, &info) &&
 	    info.dli_fname)
 		dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD |

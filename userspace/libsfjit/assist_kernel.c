@@ -73,7 +73,8 @@ int sfjit_assist_read(void *to, const void *from, size_t length)
 {
 	struct iovec local = { to, length };
 	struct iovec remote = { (void *)from, length };
+	ssize_t got;
 
-	return process_vm_readv(syscall(SYS_gettid), &local, 1, &remote, 1,
-				0) == (ssize_t)length ? 0 : -EFAULT;
+	got = process_vm_readv(syscall(SYS_gettid), &local, 1, &remote, 1, 0);
+	return got >= 0 && (size_t)got == length ? 0 : -EFAULT;
 }
