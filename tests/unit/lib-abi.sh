@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: header, version map, libraries and manual pages of libsfjit
-# name the same functions and errors; the header is clean C and C++.
+# Description: headers, version map, libraries and manual pages of libsfjit
+# name the same functions and errors; the headers are clean C and C++.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
-header=userspace/include/sfjit.h
+headers="userspace/include/sfjit.h userspace/include/sfjit-assist.h"
 man=Documentation/man
 
 compiles() {
@@ -18,6 +18,7 @@ compiles() {
 # In C++ a function hides a structure of its name: these have their own.
 cat >"$tmp/use.h" <<'END'
 #include <sfjit.h>
+#include <sfjit-assist.h>
 #include <sframegen.h>
 #ifdef __cplusplus
 inline int look(const sfjit_live *live, const sfjit_pool *pool)
@@ -28,14 +29,22 @@ inline int look(const sfjit_live *live, const sfjit_pool *pool)
 	return sfjit_live_stat(live, &window) ||
 	       sfjit_pool_stat(pool, &trampolines);
 }
+
+inline uint64_t count(const sfjit_assist_stack *stack)
+{
+	struct sfjit_assist_stats counts;
+
+	counts.size = sizeof(counts);
+	return sfjit_assist_stats(&counts) ? stack->nr : counts.asked;
+}
 #endif
 END
 
 # The exported names, four times.
-echo '#include <sfjit.h>' |
+printf '#include <%s>\n' sfjit.h sfjit-assist.h |
 	gcc -Iuserspace/include -Isframegen/include -x c \
 		-aux-info "$tmp/aux" -fsyntax-only -
-sed -n "s|.*sfjit\.h:.* \**\(sfjit_[a-z_]*\) (.*|\1|p" "$tmp/aux" |
+sed -n "s|.*/sfjit[-a-z]*\.h:.* \**\(sfjit_[a-z_]*\) (.*|\1|p" "$tmp/aux" |
 	sort >"$tmp/header"
 sed -n 's/^\t\(sfjit_[a-z_]*\);$/\1/p' userspace/libsfjit/libsfjit.map |
 	sort >"$tmp/map"
@@ -54,9 +63,11 @@ same "version map has what the header has" "$tmp/header" "$tmp/map"
 same "shared library has what the header has" "$tmp/header" "$tmp/so"
 same "static library has what the header has" "$tmp/header" "$tmp/a"
 same "manual pages have what the header has" "$tmp/header" "$tmp/man"
-same "<sfjit/sframe.h> is the kernel's header" \
-	kernel-patches/linux/include/uapi/linux/sframe.h \
-	sframegen/include/sfjit/sframe.h
+for file in kernel-patches/linux/include/uapi/linux/*.h; do
+	name=${file##*/}
+	same "<sfjit/$name> is the kernel's header" "$file" \
+		"sframegen/include/sfjit/$name"
+done
 format() {
 	gcc -E -dM -x c "$1" | grep 'define SFRAME_' | sort
 }
@@ -80,8 +91,9 @@ page_of() {
 	done
 }
 
-# Each -EXXX of a function's comment in the header is in ERRORS of its page.
+# Each -EXXX of a function's comment in a header is in ERRORS of its page.
 # The comment precedes the prototype; "as sfjit_x()" is followed by hand.
+# shellcheck disable=SC2086 # a list
 awk '/^\/\*\*/ { text = "" } { text = text " " $0 }
 	/^ \*\// { comment = text }
 	match($0, /^(int|long) sfjit_[a-z_]*\(/) {
@@ -90,7 +102,7 @@ awk '/^\/\*\*/ { text = "" } { text = text " " $0 }
 		for (i = 1; i <= n; i++)
 			if (word[i] ~ /^-E[A-Z0-9]+$/)
 				print name, substr(word[i], 2)
-	}' $header | sort -u >"$tmp/errors"
+	}' $headers | sort -u >"$tmp/errors"
 [ "$(wc -l <"$tmp/errors")" -ge 25 ] ||
 	not_ok "errors are found in the header" "$(cat "$tmp/errors")"
 while read -r function error; do
@@ -112,9 +124,10 @@ needs=$(nm "$O/obj/userspace/libsfjit/register.o" | awk '$1 == "U" { print $2 }'
 is "registration needs nothing but prctl and errno" \
 	"__errno_location prctl " "$needs"
 
-# One place talks to the kernel.
-calls=$(grep -l '\<prctl(' userspace/libsfjit/*.c)
-is "one file calls prctl" userspace/libsfjit/register.c "$calls"
+# One place for each interface talks to the kernel.
+calls=$(cd userspace/libsfjit && grep -l '\<prctl(' ./*.c | tr '\n' ' ')
+is "one file for each interface calls prctl" \
+	"./assist_kernel.c ./register.c " "$calls"
 
 compiles "headers are C99" gcc -xc-header -std=c99 -pedantic
 compiles "headers are C23" gcc -xc-header -std=c2x -pedantic

@@ -866,13 +866,13 @@ static void *ask_often(void *argument)
 /* The data is dead as soon as the call returns. */
 static int test_unregister_often(void)
 {
-	static atomic_int alive[300];
+	static atomic_int alive[150];
 	pthread_t thread[2];
 	int i, called = 0;
 
 	for (i = 0; i < 2; i++)
 		MUST(!pthread_create(&thread[i], NULL, ask_often, NULL));
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 150; i++) {
 		alive[i] = 1;
 		in_callback = 0;
 		MUST(!has_register(TEXT, LENGTH, look_alive, &alive[i]));

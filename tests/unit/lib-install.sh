@@ -14,10 +14,12 @@ works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
+	include/sfjit-assist.h include/sfjit/unwind_assist.h \
 	include/sfjit/client.h include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	share/man/man7/sfjit.7 share/man/man7/libsframegen.7 share/man/man3/sfjit_unregister.3 \
+	share/man/man3/sfjit_assist_name.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	works "installed $file" test -s "$root/$file"
 done
@@ -48,6 +50,35 @@ int main(void)
 }
 END
 cp "$tmp/use.c" "$tmp/use.cc"
+
+# A runtime, by its own header alone.
+cat >"$tmp/assist.c" <<END
+#include <sfjit-assist.h>
+
+static int name(char *text, size_t size, void *data)
+{
+	*text = (char)size;
+	return -1;
+}
+
+static int insert(const struct sfjit_assist_stack *stack, void *data)
+{
+	return sfjit_assist_insert(stack, 0, sfjit_assist_name(1, 2, name, data));
+}
+
+int main(void)
+{
+	static const char text[16] = "";
+	struct sfjit_assist_stats stats = { sizeof(stats), 0, 0, 0, 0, 0, 0, 0, 0 };
+	char got;
+
+	return sfjit_assist_register(text, sizeof(text), insert, 0) ||
+	       sfjit_assist_name(1, 2, name, 0) || sfjit_assist_read(&got, text, 1) ||
+	       sfjit_assist_stats(&stats) || stats.names ||
+	       sfjit_assist_unregister(text) || sfjit_assist_disable();
+}
+END
+cp "$tmp/assist.c" "$tmp/assist.cc"
 
 # Rows to a section and back; names of libsfjit beside it, as in a JIT.
 cat >"$tmp/gen.c" <<END
@@ -107,6 +138,15 @@ use "C, static" gcc -static "$tmp/use.c" \
 	$(pkg-config --static --cflags --libs libsfjit)
 # shellcheck disable=SC2046
 use "C++, shared" g++ "$tmp/use.cc" $(pkg-config --cflags --libs libsfjit)
+# shellcheck disable=SC2046
+use "a runtime in C, shared" gcc "$tmp/assist.c" \
+	$(pkg-config --cflags --libs libsfjit)
+# shellcheck disable=SC2046
+use "a runtime in C, static" gcc -static "$tmp/assist.c" \
+	$(pkg-config --static --cflags --libs libsfjit)
+# shellcheck disable=SC2046
+use "a runtime in C++" g++ "$tmp/assist.cc" \
+	$(pkg-config --cflags --libs libsfjit)
 for kind in "gcc $tmp/gen.c" "g++ $tmp/gen.cc" "gcc -static $tmp/gen.c"; do
 	# shellcheck disable=SC2046,SC2086
 	use "both libraries, ${kind%" "*}" $kind \

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Registration with the kernel: the only file that calls prctl().
+ * Registration of windows with the kernel: the only file that calls prctl() for
+ * them.
  */
 #include <errno.h>
 #include <stdbool.h>
