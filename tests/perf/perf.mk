@@ -14,6 +14,19 @@ $(O)/tests/perf/names: tests/perf/names.c userspace/include/sfjit.h \
 	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
 		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a
 
+$(O)/tests/perf/assist: tests/perf/assist.c $(sfjit_h) $(O)/lib/libsfjit.a
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a \
+		-pthread
+
+$(O)/tests/perf/assist-shared: tests/perf/assist.c $(sfjit_h) \
+		$(O)/lib/libsfjit.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
+		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.so \
+		-pthread -Wl,-rpath,'$$ORIGIN/../../lib'
+
 $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 		$(addprefix bench/guest/, made.c probe.c event.c stack.c \
 		measure.c trigger.S) $(wildcard bench/guest/*.h)
@@ -21,4 +34,4 @@ $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest -static -o $@ \
 		$(filter %.c %.S, $^)
 
-TESTS += $(addprefix $(O)/tests/perf/, chain names took)
+TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared chain names took)

@@ -15,7 +15,7 @@
 #include "lib-assist.h"
 
 static const char *fail_call;
-static void (*at_open)(void);
+static void (*at_open)(void), (*at_write)(void);
 
 static void run_once(void (**function)(void))
 {
@@ -30,6 +30,8 @@ int sfjit_fault(const char *name)
 {
 	if (!strcmp(name, "open"))
 		run_once(&at_open);
+	if (!strcmp(name, "write"))
+		run_once(&at_write);
 	return fail_call && !strcmp(fail_call, name) ? -ENOMEM : 0;
 }
 
@@ -333,6 +335,11 @@ static void name_inside(void)
 	inner = sfjit_assist_name(2, 2, write_name, "inner");
 }
 
+static void name_behind(void)
+{
+	inner = sfjit_assist_name(2, 3, write_name, "late");
+}
+
 /* As a handler that interrupts this in a thread that writes names. */
 static int test_inside(void)
 {
@@ -345,6 +352,12 @@ static int test_inside(void)
 	at[0] = inner;
 	IS("the next address", at[0], at[1] + 16);
 	TRUE("both are written", MAP_IS(at, "inner", "outer"));
+	MUST(!unlink(map_path(getpid())));
+	/* When it has taken all that there was to write. */
+	at_write = name_behind;
+	at[0] = sfjit_assist_name(1, 3, write_name, "outer");
+	at[1] = inner;
+	TRUE("and if one comes late", MAP_IS(at, "outer", "late"));
 	return finish();
 }
 

@@ -133,13 +133,17 @@ static bool copy_text(struct book *b, struct sfjit_assist_entry *entry,
 
 /* ---- Slots --------------------------------------------------------------- */
 
-static uint32_t hash(const uint64_t id[2])
+static uint64_t mix(uint64_t h)
 {
-	uint64_t h = id[0] ^ (id[1] + 0x9e3779b97f4a7c15);
-
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
 	h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
 	return h ^ h >> 32;
+}
+
+/* One after the other: words that depend on each other do not cancel out. */
+static uint32_t hash(const uint64_t id[2])
+{
+	return mix(mix(id[0]) + id[1]);
 }
 
 static struct sfjit_assist_entry *entry_of(struct book *b, uint32_t number)
