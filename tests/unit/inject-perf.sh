@@ -93,7 +93,7 @@ same "again: the same file" "$tmp/data.out" "$tmp/again"
 
 mkdir "$tmp/jit"
 # shellcheck disable=SC2086
-perf record $dwarf,512 -o "$tmp/data" "$edges" "$tmp/jit" >"$tmp/said" 2>&1
+perf record $dwarf,1024 -o "$tmp/data" "$edges" "$tmp/jit" >"$tmp/said" 2>&1
 unnamed="leaf [unknown] middle outer main _start"
 named="leaf large middle outer main _start
 leaf small middle outer main _start"
@@ -113,12 +113,39 @@ many "generated, named: samples" "$tmp/after"
 stacks "generated: names, of before it was converted" "$tmp/after" "$named"
 
 # shellcheck disable=SC2086
-perf record ${dwarf%-k mono*} --call-graph=dwarf,512 -o "$tmp/data" "$edges" \
+perf record ${dwarf%-k mono*} --call-graph=dwarf,1024 -o "$tmp/data" "$edges" \
 	"$tmp/jit" >"$tmp/said" 2>&1
 "$sfjit" inject -q -i "$tmp/data" -o "$tmp/data.out" 2>"$tmp/said"
 like "generated: times of another clock are told" \
 	"*jit-*.dump: its times are not those of the recording*" \
 	"$(cat "$tmp/said")"
+
+# ---- Code that is retired -------------------------------------------------
+
+# perf's unwinder is not asked: it keeps what was at an address first.
+# shellcheck disable=SC2086
+perf record $dwarf,1024 -o "$tmp/data" "$edges" "$tmp/jit" plain \
+	>"$tmp/said" 2>&1
+works "retired" "$sfjit" inject -q -i "$tmp/data" -o "$tmp/data.out"
+of_leaf "$tmp/data.out" >"$tmp/after"
+many "retired: samples" "$tmp/after"
+stacks "retired: code that nobody describes is not taken for that before it" \
+	"$tmp/after" "$unnamed"
+works "retired: perf does not mind" \
+	perf inject --jit -i "$tmp/data" -o "$tmp/named"
+is "retired: nor does it say anything" "" "$(cat "$tmp/said")"
+works "retired, named: converted" \
+	"$sfjit" inject -q -i "$tmp/named" -o "$tmp/named.out"
+of_leaf "$tmp/named.out" >"$tmp/after"
+stacks "retired, named: perf has taken its memory out of the recording" \
+	"$tmp/after" "$(printf 'leaf [unknown]\nleaf large\n%s' "$named")"
+rm "$tmp"/jit/*.retired
+"$sfjit" inject -q -i "$tmp/data" -o "$tmp/without" 2>"$tmp/said"
+of_leaf "$tmp/data.out" >"$tmp/before"
+of_leaf "$tmp/without" >"$tmp/after"
+is "retired: without the log what follows the large one is wrong" yes \
+	"$([ "$(($(grep -c 'middle .*outer .*main' "$tmp/after") * 10))" -lt \
+	"$(($(wc -l <"$tmp/before") * 9))" ] && echo yes)"
 
 # ---- A file that is replaced ----------------------------------------------
 

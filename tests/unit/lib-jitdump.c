@@ -99,6 +99,26 @@ static size_t read_dump(pid_t pid)
 	return read_file(in_dir(name, pid), dump, sizeof(dump));
 }
 
+struct retired {
+	uint64_t time, addr, size;
+};
+
+/* What says when code goes; it has the same header as the jitdump. */
+static const struct retired *read_retired(pid_t pid, size_t *nr)
+{
+	static unsigned char retired[4096];
+	char name[64];
+	size_t length;
+
+	snprintf(name, sizeof(name), "%s/jit-%%d.retired", dir);
+	length = read_file(in_dir(name, pid), retired, sizeof(retired));
+	read_dump(pid);
+	TRUE("retired: header", length >= 40 && !memcmp(retired, dump, 40));
+	IS("retired: whole records", (length - 40) % sizeof(struct retired), 0);
+	*nr = (length - 40) / sizeof(struct retired);
+	return (void *)(retired + 40);
+}
+
 static const char *read_log(pid_t pid)
 {
 	static char text[65536];
@@ -113,6 +133,8 @@ static void clean_up(pid_t pid)
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s/jit-%%d.dump", dir);
+	unlink(in_dir(name, pid));
+	snprintf(name, sizeof(name), "%s/jit-%%d.retired", dir);
 	unlink(in_dir(name, pid));
 	unlink(in_dir("/tmp/sfjit-%d.names", pid));
 	unlink(map_path(pid));
@@ -331,6 +353,83 @@ static int test_log(void)
 	return finish();
 }
 
+/* ---- What goes ------------------------------------------------------- */
+
+static int test_retired(void)
+{
+	const struct retired *retired;
+	struct sfjit_pool *pool;
+	uint64_t before = now();
+	size_t nr, length;
+	void *entry;
+
+	MUST(!sfjit_names_open(SFJIT_NAMES_JITDUMP, dir));
+	read_retired(getpid(), &nr);
+	IS("nothing yet", nr, 0);
+	IS("load", sfjit_names_load(&functions[1], 0, "x"), 0);
+	length = read_dump(getpid());
+	IS("drop", sfjit_names_drop(code + 1, 2), 0);
+	IS("drop", sfjit_names_drop(code, sizeof(code)), 0);
+	MUST(!sfjit_pool_create(SFJIT_TRAMP_ARG, &pool));
+	MUST(!sfjit_tramp_get(pool, NULL, "trampoline", &entry));
+	IS("pool", sfjit_pool_retire(pool), 0);
+	retired = read_retired(getpid(), &nr);
+	IS("three", nr, 3);
+	TRUE("times", before < retired[0].time &&
+	     retired[0].time <= retired[1].time &&
+	     retired[1].time <= retired[2].time && retired[2].time <= now());
+	IS("start", retired[0].addr, (uintptr_t)code + 1);
+	IS("size", retired[0].size, 2);
+	IS("second", retired[1].size, sizeof(code));
+	IS("trampolines", retired[2].addr, (uintptr_t)entry);
+	IS("all of them", retired[2].size, 65536);
+	TRUE("the jitdump has the trampoline alone",
+	     read_dump(getpid()) > length);
+	sfjit_names_close();
+	IS("closed", sfjit_names_drop(code, 1), 0);
+	read_retired(getpid(), &nr);
+	IS("no more", nr, 3);
+	MUST(!sfjit_names_open(SFJIT_NAMES_JITDUMP, dir));
+	read_retired(getpid(), &nr);
+	IS("begins anew", nr, 0);
+	clean_up(getpid());
+	IS("no file", sfjit_names_drop(code, 1), -ENOENT);
+	return finish();
+}
+
+/* It has what its parent generated, and no jitdump yet. */
+static int child_drops(void)
+{
+	const struct retired *retired;
+	size_t nr;
+
+	IS("child", sfjit_names_drop(code + 7, 3), 0);
+	retired = read_retired(getpid(), &nr);
+	check_header(getpid());
+	IS("only its own", nr, 1);
+	IS("start", retired[0].addr, (uintptr_t)code + 7);
+	return finish();
+}
+
+static int test_retired_in_child(void)
+{
+	size_t nr;
+	int status;
+	pid_t pid;
+
+	MUST(!sfjit_names_open(SFJIT_NAMES_JITDUMP, dir));
+	MUST(!sfjit_names_drop(code, 1));
+	pid = start_child(child_drops, false);
+	MUST(waitpid(pid, &status, 0) == pid);
+	IS("child", status, 0);
+	read_retired(getpid(), &nr);
+	IS("the parent's did not change", nr, 1);
+	clean_up(pid);
+	sfjit_names_close();
+	clean_up(getpid());
+	return finish();
+}
+
 /* ---- Arguments and children ------------------------------------------ */
 
 static int test_arguments(void)
@@ -404,6 +503,8 @@ int main(void)
 	IS("records", in_child(test_records), 0);
 	IS("marker", in_child(test_marker), 0);
 	IS("log", in_child(test_log), 0);
+	IS("retired", in_child(test_retired), 0);
+	IS("retired in child", in_child(test_retired_in_child), 0);
 	IS("arguments", in_child(test_arguments), 0);
 	IS("fork", in_child(test_fork), 0);
 	rmdir(dir);

@@ -49,6 +49,15 @@ struct jitdump_unwinding {
 	uint64_t size, hdr_size, mapped_size;
 };
 
+/*
+ * jit-PID.retired beside jit-PID.dump: what goes, for which a jitdump has no
+ * record, and of one that it does not know perf warns each time. It begins with
+ * the header of the jitdump that it belongs to; these follow.
+ */
+struct jitdump_retired {
+	uint64_t timestamp, code_addr, code_size;
+};
+
 /* perf places .eh_frame behind the code at a multiple of 8. */
 static inline uint64_t jitdump_aligned(uint64_t size)
 {

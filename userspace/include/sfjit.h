@@ -1398,7 +1398,10 @@ int sfjit_perf_map_sync(void);
  * JITDUMP DIR/jit-PID.dump, perf's jitdump, with the code and, as .eh_frame,
  *	the rows. For `perf record -k mono' and then `perf inject --jit'. Works
  *	for any mapping, memfds too, and makes --call-graph=dwarf unwind the
- *	code on any kernel
+ *	code on any kernel. DIR/jit-PID.retired beside it has what was dropped,
+ *	which perf has no record for: sfjit inject and sfjit record read it.
+ *	It begins with the same 40 bytes, then there are for each drop its time,
+ *	start and size, of 8 bytes each
  *
  * Times of the same code are right if a name is loaded before the code can run,
  * and dropped when it does not run any more.
@@ -1410,7 +1413,7 @@ int sfjit_perf_map_sync(void);
 /**
  * sfjit_names_open - choose where names go from now on
  * @what:	SFJIT_NAMES_*, in addition to what was chosen before
- * @dir:	JITDUMP: directory of the file, copied; NULL: /tmp. perf inject
+ * @dir:	JITDUMP: directory of the files, copied; NULL: /tmp. perf inject
  *		writes a file for each function there, and a perf that unwinds
  *		by libdw (Debian 13's) unwinds code of files in /tmp only.
  *		Ignored if there is a jitdump, and otherwise
@@ -1471,9 +1474,12 @@ int sfjit_names_load(const struct sfjit_function *function, size_t room,
  * @start:	first byte
  * @length:	bytes; names that it covers in part are dropped there
  *
- * Call it when no thread runs the code any more. Only the log has a way to say
- * it; code that is loaded at the same place replaces an old name there, and in
- * a jitdump, without this.
+ * Call it when no thread runs the code any more. It is written to the log, and
+ * to the file beside a jitdump. Code that is loaded at the same place replaces
+ * an old name without this; but what is written there and not loaded would be
+ * taken for the old code, with its rows. sfjit_pool_retire() and
+ * sfjit_epoch_reclaim() do it themselves; windows that end do not, since code
+ * may have another one.
  *
  * Return: 0.
  *   -EINVAL	@length is 0, or the range wraps around.

@@ -82,6 +82,9 @@ struct sfjit_function;
 void sfjit_name_trampoline(const struct sfjit_function *function,
 			   const char *name);
 
+/* sfjit_names_drop() for a caller that holds the lock. */
+int sfjit_drop_names(const void *start, size_t length);
+
 /* Whether rows are what sfjit_section_size() takes, if it takes any: or -errno. */
 int sfjit_check_named(const struct sfjit_function *function);
 

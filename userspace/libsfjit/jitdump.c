@@ -37,18 +37,21 @@ static struct {
 
 /* ---- The file -------------------------------------------------------- */
 
-static int dump_path(char *path, size_t length, const char *dir, pid_t pid)
+static const char code[] = "dump", retired[] = "retired";
+
+static int dump_path(char *path, size_t length, const char *dir, pid_t pid,
+		     const char *suffix)
 {
-	int n = snprintf(path, length, "%s/jit-%d.dump", dir, (int)pid);
+	int n = snprintf(path, length, "%s/jit-%d.%s", dir, (int)pid, suffix);
 
 	return n < 0 || (size_t)n >= length ? -ENAMETOOLONG : 0;
 }
 
-static int open_dump(const char *dir, pid_t pid, int flags)
+static int open_dump(const char *dir, pid_t pid, const char *suffix, int flags)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int ret = dump_path(path, sizeof(path), dir, pid);
+	int ret = dump_path(path, sizeof(path), dir, pid, suffix);
 
 	return ret ? ret : sfjit_open_file(path, flags, &st);
 }
@@ -95,17 +98,28 @@ static int map_marker(int fd)
 	return 0;
 }
 
-static int begin(const char *dir, pid_t pid, uint64_t time)
+static int begin_file(const char *dir, pid_t pid, const char *suffix,
+		      uint64_t time)
 {
-	int fd = open_dump(dir, pid, O_RDWR | O_APPEND | O_CREAT);
+	int fd = open_dump(dir, pid, suffix, O_RDWR | O_APPEND | O_CREAT);
 	int ret;
 
 	if (fd < 0)
 		return fd;
 	ret = write_header(fd, pid, time);
-	if (!ret)
+	if (!ret && suffix == code)
 		ret = map_marker(fd);
 	close(fd);
+	return ret;
+}
+
+/* Who is told of the jitdump looks for the other file at once. */
+static int begin(const char *dir, pid_t pid, uint64_t time)
+{
+	int ret = begin_file(dir, pid, retired, time);
+
+	if (!ret)
+		ret = begin_file(dir, pid, code, time);
 	if (ret)
 		return ret;
 	dump.pid = pid;
@@ -132,9 +146,9 @@ int sfjit_jitdump_open(const char *dir, uint64_t time)
 
 /* ---- Records --------------------------------------------------------- */
 
-static int write_parts(const struct iovec *parts, int nr)
+static int write_parts(const char *suffix, const struct iovec *parts, int nr)
 {
-	int fd = open_dump(dump.dir, dump.pid, O_WRONLY | O_APPEND);
+	int fd = open_dump(dump.dir, dump.pid, suffix, O_WRONLY | O_APPEND);
 	int ret;
 
 	if (fd < 0)
@@ -152,7 +166,7 @@ int sfjit_jitdump_close(uint64_t time)
 
 	/* A child that never loaded anything has no file. */
 	if (dump.pid == getpid())
-		ret = write_parts(&part, 1);
+		ret = write_parts(code, &part, 1);
 	unmap_marker();
 	dump.pid = 0;
 	return ret;
@@ -214,7 +228,7 @@ static int write_load(const struct sfjit_function *function, bool mapped,
 	int first = used ? 0 : 3, ret;
 
 	clean[name_size - 1] = '\0';
-	ret = write_parts(parts + first, 6 - first);
+	ret = write_parts(code, parts + first, 6 - first);
 	if (!ret)
 		dump.index++;
 	return ret;
@@ -251,18 +265,29 @@ static int load(const struct sfjit_function *function, size_t room,
 	return ret;
 }
 
+static int begin_own(uint64_t time)
+{
+	pid_t pid = getpid();
+
+	return dump.pid == pid ? 0 : begin(dump.dir, pid, time);
+}
+
 int sfjit_jitdump_load(const struct sfjit_function *function, size_t room,
 		       const char *name, uint64_t time)
 {
-	pid_t pid = getpid();
 	int ret;
 
 	if (!fits(function))
 		return -E2BIG;
-	if (dump.pid != pid) {
-		ret = begin(dump.dir, pid, time);
-		if (ret)
-			return ret;
-	}
-	return load(function, room, name, time);
+	ret = begin_own(time);
+	return ret ? ret : load(function, room, name, time);
+}
+
+int sfjit_jitdump_drop(const void *start, size_t length, uint64_t time)
+{
+	struct jitdump_retired record = { time, (uintptr_t)start, length };
+	struct iovec part = { &record, sizeof(record) };
+	int ret = begin_own(time);
+
+	return ret ? ret : write_parts(retired, &part, 1);
 }

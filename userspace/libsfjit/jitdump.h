@@ -23,6 +23,9 @@ int sfjit_jitdump_close(uint64_t time);
 int sfjit_jitdump_load(const struct sfjit_function *function, size_t room,
 		       const char *name, uint64_t time);
 
+/* Code is gone. Of a forked child as above. */
+int sfjit_jitdump_drop(const void *start, size_t length, uint64_t time);
+
 /* See sfjit_names_room(). */
 long sfjit_jitdump_room(const struct sfjit_function *function);
 

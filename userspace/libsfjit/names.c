@@ -15,7 +15,8 @@
 #include "internal.h"
 #include "jitdump.h"
 
-#define ALL	(SFJIT_NAMES_MAP | SFJIT_NAMES_LOG | SFJIT_NAMES_JITDUMP)
+#define TIMED	(SFJIT_NAMES_LOG | SFJIT_NAMES_JITDUMP)
+#define ALL	(SFJIT_NAMES_MAP | TIMED)
 
 /* Read without the lock: a program that is not profiled pays one load. */
 static unsigned int in_use;
@@ -87,6 +88,18 @@ void sfjit_name_trampoline(const struct sfjit_function *function,
 		sfjit_jitdump_load(function, 0, name, now());
 }
 
+int sfjit_drop_names(const void *start, size_t length)
+{
+	int ret = 0;
+
+	if (in_use & SFJIT_NAMES_LOG)
+		ret = log_drop(start, length);
+	if (in_use & SFJIT_NAMES_JITDUMP)
+		ret = first_error(ret, sfjit_jitdump_drop(start, length,
+							  now()));
+	return ret;
+}
+
 static bool is_code(const void *start, size_t length)
 {
 	return length && !sfjit_wraps(start, length);
@@ -141,15 +154,14 @@ int sfjit_names_load(const struct sfjit_function *function, size_t room,
 
 int sfjit_names_drop(const void *start, size_t length)
 {
-	int ret = 0;
+	int ret;
 
-	if (!(__atomic_load_n(&in_use, __ATOMIC_ACQUIRE) & SFJIT_NAMES_LOG))
+	if (!(__atomic_load_n(&in_use, __ATOMIC_ACQUIRE) & TIMED))
 		return 0;
 	if (!is_code(start, length))
 		return -EINVAL;
 	sfjit_lock();
-	if (in_use & SFJIT_NAMES_LOG)
-		ret = log_drop(start, length);
+	ret = sfjit_drop_names(start, length);
 	sfjit_unlock();
 	return ret;
 }

@@ -377,10 +377,14 @@ int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
 	return sfjit_create(sizeof(**result), init_pool, &kind, result);
 }
 
+/* The names were ours. */
 static int retire_window(struct pool_window *window)
 {
-	int ret = sfjit_window_retire(&window->window);
 	unsigned int i;
+	int ret;
+
+	sfjit_drop_names(window->window.code, SFJIT_WINDOW_SIZE);
+	ret = sfjit_window_retire(&window->window);
 
 	for (i = 0; i < window->fresh; i++)
 		free(window->slots[i].name);

@@ -20,6 +20,19 @@ static bool is_file(int fd, uint64_t *size)
 	return true;
 }
 
+int file_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	uint64_t size;
+
+	if (fd < 0)
+		return -errno;
+	if (is_file(fd, &size))
+		return fd;
+	close(fd);
+	return -ENOTSUP;
+}
+
 /* ---- Input ------------------------------------------------------------ */
 
 int input_begin(struct input *input, int fd, struct trouble *trouble)

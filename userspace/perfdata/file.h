@@ -15,6 +15,12 @@
 
 #define FILE_BUFFER	(64U << 10)
 
+/*
+ * A descriptor to read a file whose path comes from a recording, or -errno;
+ * -ENOTSUP: it is no file.
+ */
+int file_open(const char *path);
+
 struct input {
 	int fd;
 	bool seekable;

@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jitdump-format.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,9 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "file.h"
 #include "jitdump.h"
+#include "retired.h"
 #include "table.h"
 
 /* An .eh_frame that is larger is not taken. */
@@ -33,6 +34,7 @@ struct jitdump {
 	uint64_t offset;	/* of the next record */
 	uint64_t waits;		/* for its time, which was too late before */
 	uint64_t unwinding;	/* of that of the next function; 0: none */
+	struct retired *retired; /* NULL: nothing says what goes */
 	struct table by_index;	/* the same of functions that may move */
 	uint64_t begin, end;	/* what is in the window */
 };
@@ -93,6 +95,16 @@ static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
 	return code->table;
 }
 
+/* 0, or -ENOMEM. What else the tracker refuses is no code. */
+static int end_code(struct jitdumps *dumps, struct jitdump *dump,
+		    uint64_t time, uint64_t address, uint64_t size)
+{
+	int ret = sfjit_stacks_jit_unload(dumps->stacks, dump->pid, time,
+					  address, size);
+
+	return ret == -ENOMEM ? ret : 0;
+}
+
 /* Code that has no description is what lies there otherwise. */
 static int put_code(struct jitdumps *dumps, struct jitdump *dump,
 		    uint64_t time, uint64_t address, uint64_t size,
@@ -110,8 +122,7 @@ static int put_code(struct jitdumps *dumps, struct jitdump *dump,
 		ret = sfjit_stacks_jit_load(dumps->stacks, dump->pid, time,
 					    &code);
 	if (ret == -EINVAL)
-		ret = sfjit_stacks_jit_unload(dumps->stacks, dump->pid, time,
-					      address, size);
+		return end_code(dumps, dump, time, address, size);
 	return ret == -ENOMEM ? ret : 0;
 }
 
@@ -150,9 +161,9 @@ static int move(struct jitdumps *dumps, struct jitdump *dump,
 	memcpy(&record, at, sizeof(record));
 	time = time_of(dump, record.prefix.timestamp);
 	unwinding = table_find(&dump->by_index, record.code_index);
-	ret = sfjit_stacks_jit_unload(dumps->stacks, dump->pid, time,
-				      record.old_code_addr, record.code_size);
-	if (ret == -ENOMEM)
+	ret = end_code(dumps, dump, time, record.old_code_addr,
+		       record.code_size);
+	if (ret)
 		return ret;
 	return put_code(dumps, dump, time, record.new_code_addr,
 			record.code_size, unwinding ? *unwinding : 0);
@@ -186,6 +197,19 @@ static int apply(struct jitdumps *dumps, struct jitdump *dump, uint32_t id,
 	default:
 		return 0;
 	}
+}
+
+static int retire(struct jitdumps *dumps, struct jitdump *dump,
+		  uint64_t until)
+{
+	struct jitdump_retired next;
+	int ret = 0;
+
+	while (!ret && dump->retired &&
+	       retired_take(dump->retired, until, &next))
+		ret = end_code(dumps, dump, next.timestamp, next.code_addr,
+			       next.code_size);
+	return ret;
 }
 
 /* Whether all of a record is there, in a file that may still grow. */
@@ -223,7 +247,10 @@ static int read_record(struct jitdumps *dumps, struct jitdump *dump,
 	at = look(dumps, dump, dump->offset, least_of(prefix.id));
 	if (!at)
 		return 0;
-	ret = apply(dumps, dump, prefix.id, at);
+	/* The tracker is not to be told first of what is much later. */
+	ret = retire(dumps, dump, prefix.timestamp);
+	if (!ret)
+		ret = apply(dumps, dump, prefix.id, at);
 	dump->offset += prefix.total_size;
 	return ret < 0 ? ret : 1;
 }
@@ -231,15 +258,13 @@ static int read_record(struct jitdumps *dumps, struct jitdump *dump,
 static int read_records(struct jitdumps *dumps, struct jitdump *dump,
 			uint64_t until)
 {
-	int ret = 1;
+	int ret = dump->waits <= until;
 
-	if (dump->waits > until)
-		return 0;
 	/* The window had another file, or less of this one. */
 	dump->begin = dump->end = 0;
 	while (ret == 1 && dump->fd >= 0)
 		ret = read_record(dumps, dump, until);
-	return ret < 0 ? ret : 0;
+	return ret < 0 ? ret : retire(dumps, dump, until);
 }
 
 /* ---- Files ------------------------------------------------------------ */
@@ -279,29 +304,26 @@ static void check_clock(struct jitdumps *dumps, struct jitdump *dump,
 	    " perf record -k mono: all its code counts from the beginning");
 }
 
-/* Paths come from the recording: only files are opened for reading. */
-static const char *open_dump(struct jitdumps *dumps, struct jitdump *dump)
+static const char *open_dump(struct jitdumps *dumps, struct jitdump *dump,
+			     struct jitdump_header *header)
 {
-	struct jitdump_header header;
 	const uint8_t *at;
 	const char *why;
-	struct stat st;
 
-	dump->fd = open(dump->path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
-			O_NONBLOCK);
-	if (dump->fd < 0)
-		return strerror(errno);
-	if (fstat(dump->fd, &st) || !S_ISREG(st.st_mode))
+	dump->fd = file_open(dump->path);
+	if (dump->fd == -ENOTSUP)
 		return "not a file";
-	at = look(dumps, dump, 0, sizeof(header));
+	if (dump->fd < 0)
+		return strerror(-dump->fd);
+	at = look(dumps, dump, 0, sizeof(*header));
 	if (!at)
 		return "not a jitdump";
-	memcpy(&header, at, sizeof(header));
-	why = check_header(&header);
+	memcpy(header, at, sizeof(*header));
+	why = check_header(header);
 	if (why)
 		return why;
-	dump->offset = header.total_size;
-	check_clock(dumps, dump, &header);
+	dump->offset = header->total_size;
+	check_clock(dumps, dump, header);
 	return NULL;
 }
 
@@ -309,6 +331,7 @@ static void free_dump(struct jitdump *dump)
 {
 	if (dump->fd >= 0)
 		drop(dump);
+	retired_close(dump->retired);
 	table_free(&dump->by_index);
 	free(dump->path);
 	free(dump);
@@ -340,28 +363,81 @@ static struct jitdump *new_dump(pid_t pid, uint64_t time, const char *path)
 	return NULL;
 }
 
-int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
-		 const char *path)
+/* 1: it is there, 0: it is not, or -ENOMEM. */
+static int open_both(struct jitdumps *dumps, struct jitdump *dump,
+		     bool named)
+{
+	struct jitdump_header header;
+	const char *why = open_dump(dumps, dump, &header);
+	int ret = 0;
+
+	if (why) {
+		if (!named)
+			say(dumps, dump, why);
+		return 0;
+	}
+	/* Without times of the recording nobody knows when that was. */
+	if (dump->timed)
+		ret = retired_open(dump->path, &header, &dump->retired);
+	return ret ? ret : !named || dump->retired;
+}
+
+/* @named: it counts only with what it retires, and nothing is said. */
+static int add(struct jitdumps *dumps, pid_t pid, uint64_t time,
+	       const char *path, bool named)
 {
 	struct jitdump *dump;
-	const char *why;
+	int ret;
 
-	if (find(dumps, pid, path))
-		return 0;
 	if (!dumps->window)
 		dumps->window = malloc(WINDOW);
 	dump = dumps->window ? new_dump(pid, time, path) : NULL;
 	if (!dump)
 		return -ENOMEM;
-	why = open_dump(dumps, dump);
-	if (why) {
-		say(dumps, dump, why);
+	ret = open_both(dumps, dump, named);
+	if (ret != 1) {
 		free_dump(dump);
-		return 0;
+		return ret;
 	}
 	dump->next = dumps->first;
 	dumps->first = dump;
 	return 0;
+}
+
+int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		 const char *path)
+{
+	return find(dumps, pid, path) ? 0 : add(dumps, pid, time, path, false);
+}
+
+/* DIR/jitted-PID-INDEX.so to DIR/jit-PID.dump: 1, 0: it is none, or -ENOMEM. */
+static int dump_of(const char *path, char **dump)
+{
+	const char *name = strrchr(path, '/');
+	int pid, end = 0;
+
+	if (!name || sscanf(name, "/jitted-%d-%*d.so%n", &pid, &end) != 1 ||
+	    !end || name[end])
+		return 0;
+	return asprintf(dump, "%.*s/jit-%d.dump", (int)(name - path), path,
+			pid) < 0 ? -ENOMEM : 1;
+}
+
+int jitdumps_take_over(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		       const char *path)
+{
+	const struct jitdump *dump;
+	char *beside;
+	int ret = dump_of(path, &beside);
+
+	if (ret != 1)
+		return ret;
+	ret = 0;
+	if (!find(dumps, pid, beside))
+		ret = add(dumps, pid, time, beside, true);
+	dump = find(dumps, pid, beside);
+	free(beside);
+	return ret ? ret : dump && dump->retired;
 }
 
 void jitdumps_remove(struct jitdumps *dumps, pid_t pid)

@@ -37,6 +37,14 @@ bool jitdump_is_marker(const char *path);
 int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 		 const char *path);
 
+/*
+ * perf inject --jit replaces the marker by a mapping for each record, of a file
+ * that it makes. 1: this is one, and nothing has to be known of it, since the
+ * jitdump is still there, and also says when code goes; 0, or -ENOMEM.
+ */
+int jitdumps_take_over(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		       const char *path);
+
 /* Reads what was generated up to a time. 0, or -ENOMEM. */
 int jitdumps_read(struct jitdumps *dumps, uint64_t until);
 

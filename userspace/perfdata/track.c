@@ -133,8 +133,11 @@ static bool is_launcher(const struct track *track, const char *path)
 static int add_mapping(struct track *track, const struct record *record,
 		       pid_t pid, struct sfjit_stacks_mapping *mapping)
 {
-	int ret;
+	int ret = jitdumps_take_over(&track->dumps, pid, record->time,
+				     mapping->path);
 
+	if (ret)
+		return ret == 1 ? 0 : done(record, ret);
 	set_known_build_id(track->features, mapping);
 	if (is_launcher(track, mapping->path)) {
 		ret = note_launched(track, record, pid);

@@ -7,7 +7,8 @@
  * of processor time.
  * With DIRECTORY middle calls two functions that are generated, which call
  * leaf. They take turns at one address, with frames of different size, and
- * their jitdump is in DIRECTORY.
+ * their jitdump is in DIRECTORY. With anything behind it a third one comes
+ * between them, which nobody describes; it keeps a frame pointer.
  */
 #define _GNU_SOURCE
 #include <sfjit.h>
@@ -37,6 +38,14 @@ static const unsigned char large[] = {
 	0xc3,				/* ret */
 };
 
+static const unsigned char plain[] = {
+	0x55,				/* push %rbp */
+	0x48, 0x89, 0xe5,		/* mov %rsp, %rbp */
+	0xff, 0xd7,			/* call *%rdi */
+	0x5d,				/* pop %rbp */
+	0xc3,				/* ret */
+};
+
 #define ROW(at, offset) \
 	{ at, 0, SFJIT_REG(SFJIT_X86_64_SP, offset), SFJIT_NO_RULE, \
 	  SFJIT_NO_RULE }
@@ -50,6 +59,8 @@ static const struct sfjit_row large_rows[] = {
 };
 
 static unsigned char *text;
+static size_t live;		/* bytes that are described */
+static bool with_plain;
 static volatile unsigned long sum;
 
 static long now(void)
@@ -78,22 +89,33 @@ NOINLINE static void middle(void (*call)(void (*)(void)))
 	sum++;
 }
 
+static void write_code(const unsigned char *code, size_t size)
+{
+	if (live)
+		MUST(!sfjit_names_drop(text, live));
+	live = 0;
+	MUST(!mprotect(text, 4096, PROT_READ | PROT_WRITE));
+	memcpy(text, code, size);
+	MUST(!mprotect(text, 4096, PROT_READ | PROT_EXEC));
+}
+
 static void generate(const unsigned char *code, size_t size,
 		     const struct sfjit_row *rows, const char *name)
 {
 	struct sfjit_function f = { (uintptr_t)text, size, 3, rows, 0, 0 };
 
-	MUST(!mprotect(text, 4096, PROT_READ | PROT_WRITE));
-	memcpy(text, code, size);
-	MUST(!mprotect(text, 4096, PROT_READ | PROT_EXEC));
+	write_code(code, size);
 	MUST(!sfjit_names_load(&f, 4096 - size, name));
+	live = size;
 }
 
 static void (*turn(int i))(void (*)(void))
 {
 	if (!text)
 		return NULL;
-	if (i % 2)
+	if (with_plain && i % 3 == 2)
+		write_code(plain, sizeof(plain));
+	else if (i % 2)
 		generate(large, sizeof(large), large_rows, "large");
 	else
 		generate(small, sizeof(small), small_rows, "small");
@@ -123,6 +145,7 @@ int main(int argc, char **argv)
 		text = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		MUST(text != MAP_FAILED);
+		with_plain = argc > 2;
 	}
 	outer();
 	return argc > 1 && sfjit_names_close();

@@ -281,8 +281,13 @@ def make_pipe(attrs, records, converted):
 
 # Jitdumps
 
-def jit_header(pid=1, magic=0x4a695444, version=1, flags=0):
-    return halves(magic, version, 40, 62, 0, pid) + words(0, flags)
+def jit_header(pid=1, magic=0x4a695444, version=1, flags=0, time=0):
+    return halves(magic, version, 40, 62, 0, pid) + words(time, flags)
+
+
+def jit_retired(*records):
+    """Of (TIME, ADDRESS, SIZE)."""
+    return b''.join(words(*one) for one in records)
 
 
 def jit_record(kind, time, body):

@@ -520,6 +520,7 @@ def test_without_rounds_there_is_a_bound():
 # ---- Generated code ----------------------------------------------------
 
 DUMP = os.path.join(DIR, 'jit-1.dump')
+RETIRED = os.path.join(DIR, 'jit-1.retired')
 MONOTONIC = {'flags': SAMPLE_ID_ALL | USE_CLOCKID, 'clockid': 1}
 
 
@@ -527,10 +528,15 @@ def marked(attr, *records, time=5):
     return [mmap2(attr, 1, 0x9000, 4096, DUMP, time=time), *records]
 
 
-def dumped(content, records, attr, said=''):
+def dumped(content, records, attr, said='', retired=None):
     """What the tracker is told of the code."""
     with open(DUMP, 'wb') as file:
         file.write(content)
+    if os.path.exists(RETIRED):
+        os.remove(RETIRED)
+    if retired is not None:
+        with open(RETIRED, 'wb') as file:
+            file.write(retired)
     status, text, written, log = run(
         make_file([attr], before_of(records), False))
     assert (status, text) == (0, said), (status, text)
@@ -589,6 +595,99 @@ def test_code_of_a_process_that_ended_in_its_first_round():
         assert dumped(content, records, attr) == ['unload 1 10 1000 8']
     records = marked(attr, task(attr, EXIT, 1, 2, 1, time=30), ROUND, ROUND)
     assert len(dumped(content, records, attr)) == 2
+
+
+def test_code_that_is_retired():
+    """Told in the order of time, and of one time before what comes."""
+    attr = Attr(COMMON, **MONOTONIC)
+    content = jit_header() + jit_load(10, 0x1000, 8) + jit_unwinding(
+        20, b'a') + jit_load(20, 0x1000, 16) + jit_load(30, 0x2000, 8)
+    retired = jit_header() + jit_retired(
+        (15, 0x1000, 8), (20, 0x3000, 1), (25, 0x1000, 16),
+        (40, 0x2000, 1 << 63))
+    wanted = ['unload 1 10 1000 8', 'unload 1 15 1000 8',
+              'unload 1 20 3000 1', 'load 1 20 1000 10 a 1010',
+              'unload 1 25 1000 10', 'unload 1 30 2000 8',
+              'unload 1 40 2000 8000000000000000']
+    assert dumped(content, marked(attr), attr, retired=retired) == wanted
+    for length in range(len(retired) + 1):
+        whole = (length - 40) // 24
+        told_of = dumped(content, marked(attr), attr,
+                         retired=retired[:length])
+        assert len(told_of) == 3 + max(whole, 0), (length, told_of)
+
+
+def test_many_that_are_retired():
+    attr = Attr(COMMON, **MONOTONIC)
+    content = jit_header() + b''.join(
+        jit_load(2 * i, i << 12, 8) for i in range(1, 1000))
+    retired = jit_header() + jit_retired(
+        *((2 * i + 1, i << 12, 8) for i in range(1, 1000)))
+    assert dumped(content, marked(attr), attr, retired=retired) == [
+        'unload 1 %d %x 8' % (i, i // 2 << 12) for i in range(2, 2000)]
+
+
+def test_what_is_retired_is_read_as_far_as_the_recording_is():
+    attr = Attr(COMMON, **MONOTONIC)
+    late = 200000000
+    records = marked(attr, sample(attr, pid=1, time=20), ROUND, ROUND,
+                     sample(attr, pid=1, time=late + 20), ROUND)
+    for content in (jit_header(), jit_header() + jit_load(1 << 40, 7, 7)):
+        found = dumped(content, records, attr, retired=jit_header() +
+                       jit_retired((10, 0x1000, 8), (late + 10, 0x2000, 8),
+                                   (5 * late, 0x3000, 8)))
+        assert found[:5] == [
+            'unload 1 10 1000 8', 'frames 1 20',
+            'unload 1 %d 2000 8' % (late + 10), 'frames 1 %d' % (late + 20),
+            'unload 1 %d 3000 8' % (5 * late)], found
+
+
+def test_what_another_process_has_retired():
+    """It had the number before: there is a header for each."""
+    attr = Attr(COMMON, **MONOTONIC)
+    content = jit_header() + jit_load(10, 0x1000, 8)
+    records = jit_retired((15, 0x1000, 8))
+    for other in (jit_header(pid=2), jit_header(time=7),
+                  jit_header(version=2), bytes(40), b''):
+        assert len(dumped(content, marked(attr), attr,
+                          retired=other + records)) == 1, other
+    os.remove(RETIRED)
+    os.mkdir(RETIRED)
+    _, said, _, log = run(make_file([attr], marked(attr), False))
+    os.rmdir(RETIRED)
+    assert (said, len(lines(log, 'unload'))) == ('', 1), said
+
+
+def test_nothing_is_retired_by_another_clock():
+    attr = Attr(COMMON)
+    content = jit_header() + jit_load(10, 0x1000, 8)
+    assert dumped(content, marked(attr), attr, 'sfjit: %s: its times are not '
+                  'those of the recording, which takes perf record -k mono: '
+                  'all its code counts from the beginning\n' % DUMP,
+                  retired=jit_header() + jit_retired((15, 0x1000, 8))) == [
+                      'unload 1 5 1000 8']
+
+
+def test_what_is_retired_of_code_that_perf_has_named():
+    """perf inject --jit puts a file for each record in the marker's place."""
+    attr = Attr(COMMON, **MONOTONIC)
+    content = jit_header() + jit_load(10, 0x1000, 8)
+    retired = jit_header() + jit_retired((15, 0x1000, 8))
+
+    def named(name, **more):
+        found = dumped(content, [mmap2(attr, 1, 0x1000, 64, os.path.join(
+            DIR, name), time=5) for _ in range(2)], attr, **more)
+        with open(LOG, encoding='utf-8') as file:
+            return len(lines(file.read(), 'mmap')), len(found)
+
+    assert named('jitted-1-0.so', retired=retired) == (0, 2)
+    assert named('jitted-1-0.so') == (2, 0)
+    assert named('jitted-1-0.so', retired=retired[1:]) == (2, 0)
+    for name in ('jitted-2-0.so', 'jitted-1-0.soo', 'jitted-1-0', 'jitted-1-',
+                 'jit-1-0.so', 'jitted-x-0.so'):
+        assert named(name, retired=retired) == (2, 0), name
+    content = bytes(100)
+    assert named('jitted-1-0.so', retired=retired) == (2, 0)
 
 
 def test_clocks_that_differ():
