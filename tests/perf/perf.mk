@@ -34,4 +34,16 @@ $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest -static -o $@ \
 		$(filter %.c %.S, $^)
 
+# Two libraries that differ in the size of a frame, and who loads them.
+$(O)/tests/perf/unload: tests/perf/unload.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer -o $@ $<
+
+$(O)/tests/perf/unload-first.so: unload_flags := -DLIBRARY=first -DFRAME=24
+$(O)/tests/perf/unload-second.so: unload_flags := -DLIBRARY=second -DFRAME=104
+$(addprefix $(O)/tests/perf/unload-, first.so second.so): tests/perf/unload.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC $(unload_flags) -o $@ $<
+
 TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared chain names took)
+TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
