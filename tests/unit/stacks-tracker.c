@@ -378,22 +378,28 @@ static void run(const char *command)
 }
 
 /* What becomes of a sample in a function of this program in that file. */
-static enum sfjit_stacks_end end_in(pid_t pid, const char *path, uint64_t inode)
+static enum sfjit_stacks_end end_at(uint64_t time, pid_t pid, const char *path,
+				    uint64_t inode)
 {
 	struct sfjit_stacks_mapping m = self;
 	uint64_t registers[] = { STACK + 16, STACK, 0 };
 	struct sfjit_stacks_sample sample = {
-		.pid = pid, .time = 1, .mask = MASK, .registers = registers,
+		.pid = pid, .time = time, .mask = MASK, .registers = registers,
 		.stack = stack, .stack_length = sizeof(stack),
 	};
 	static struct found found;
 
 	m.path = path;
 	m.inode = inode;
-	MUST(!sfjit_stacks_mmap(stacks, pid, 1, &m));
+	MUST(!sfjit_stacks_mmap(stacks, pid, time, &m));
 	registers[2] = self_ip;
 	MUST(find_frames(stacks, &sample, &found) > 0);
 	return found.nr > 1 ? SFJIT_STACKS_STOPPED : found.end;
+}
+
+static enum sfjit_stacks_end end_in(pid_t pid, const char *path, uint64_t inode)
+{
+	return end_at(1, pid, path, inode);
 }
 
 /* A function of this program as it is just called. */
@@ -506,6 +512,62 @@ static void test_many_processes(void)
 	IS("no file", stats().files, 0);
 	IS("no table", stats().tables, 0);
 	IS("no memory", stats().table_bytes, 0);
+	sfjit_stacks_end(stacks);
+}
+
+static void fill_processes(pid_t first, pid_t last, uint64_t time)
+{
+	pid_t pid;
+
+	for (pid = first; pid <= last; pid++)
+		MUST(end_at(time, pid, "/proc/self/exe", 0) ==
+		     SFJIT_STACKS_STOPPED);
+}
+
+static void empty_processes(bool exit, uint64_t time)
+{
+	pid_t pid;
+
+	for (pid = 1; pid <= 300; pid++)
+		MUST(!(exit ? sfjit_stacks_exit(stacks, pid, pid, time) :
+			      sfjit_stacks_munmap(stacks, pid, time, self.start,
+						  self.length)));
+	sfjit_stacks_settle(stacks, time + 1);
+}
+
+/* Of the sanitizers' library, for which gcc has no header. */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+/* What is allocated, as the allocator counts it. */
+static size_t heap(void)
+{
+	return __sanitizer_get_current_allocated_bytes();
+}
+
+/* Processes come, unmap the file, and go. */
+static void test_memory_returns(void)
+{
+	size_t none, one, all, table;
+	uint64_t time;
+
+	begin(0);
+	fill_processes(1, 1, 1);
+	empty_processes(true, 5);
+	none = heap();
+	for (time = 10; time < 60; time += 10) {
+		fill_processes(1, 1, time);
+		one = heap();
+		table = stats().table_bytes;
+		fill_processes(2, 300, time);
+		all = heap();
+		TRUE("a table is in memory", one - none >= table);
+		TRUE("once: others take little", (all - one) / 299 <
+		     table / 50);
+		empty_processes(false, time + 5);
+		TRUE("what is unmapped is given back", all - heap() >= table);
+		empty_processes(true, time + 7);
+		IS("with the processes all is", heap(), none);
+	}
 	sfjit_stacks_end(stacks);
 }
 
@@ -633,6 +695,7 @@ int main(void)
 	test_one_table();
 	test_build_id();
 	test_many_processes();
+	test_memory_returns();
 	test_keep();
 	test_is_memory();
 	test_find();
