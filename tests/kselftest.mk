@@ -14,11 +14,12 @@ ksft_arch_s390x := s390
 ksft_arch_x86_64 := x86
 ksft_arch := $(ksft_arch_$(ARCH))
 ksft_tests := $(shell SFJIT_KERNEL=$(ARCH) tests/qemu/selftests)
-ksft_common := $(addprefix $(ksft_dir)/,break.c section.c stats.c walk.c \
-	$(ksft_arch)/frames.S)
+ksft_common := $(addprefix $(ksft_dir)/,assist.c break.c section.c stats.c \
+	walk.c $(ksft_arch)/frames.S)
 ksft_headers := $(wildcard $(ksft_dir)/*.h $(ksft_dir)/$(ksft_arch)/*.h \
 	tests/module/*.h) \
 	kernel-patches/linux/include/uapi/linux/sframe.h \
+	kernel-patches/linux/include/uapi/linux/unwind_assist.h \
 	kernel-patches/linux/kernel/unwind/sframe_format.h
 
 KSELFTEST_TREE ?= $(eval KSELFTEST_TREE := \

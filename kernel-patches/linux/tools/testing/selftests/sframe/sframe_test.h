@@ -255,6 +255,8 @@ void sft_break_close(const struct sft_event *event);
 int sft_break_open(struct sft_event *event, const void *addr, bool defer);
 /* An event which raises SIGTRAP the next time @addr is about to be executed. */
 int sft_trap_open(struct sft_event *event, const void *addr);
+/* Take the next record as it is; 0 if there is none, else its type. */
+int sft_event_record(struct sft_event *event, __u64 *buf, size_t size);
 /*
  * Take the next sample; a deferred callchain is merged by its cookie. -ENODATA
  * if there is none, -EPROTO if the records are not as they should be.
@@ -340,6 +342,9 @@ extern const char sft_odd[], sft_odd_body[];
 extern const char sft_vdso[], sft_vdso_ret[];
 /* Writes one byte, for events that a system call causes. */
 extern const char sft_write[], sft_write_ret[];
+/* Reads the byte that is its target; where this is aborted. */
+extern const char sft_touch[], sft_touch_load[], sft_touch_loaded[];
+extern const char sft_touch_abort[];
 
 struct sft_write_call {
 	struct sft_call	call;

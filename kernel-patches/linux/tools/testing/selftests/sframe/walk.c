@@ -196,8 +196,7 @@ int sft_trap_open(struct sft_event *event, const void *addr)
 
 #endif
 
-/* Copy the next record of the ring; 0 if there is none, else its type. */
-static int next_record(struct sft_event *event, __u64 *buf, size_t size)
+int sft_event_record(struct sft_event *event, __u64 *buf, size_t size)
 {
 	struct perf_event_mmap_page *ring = event->ring;
 	char *data = (char *)ring + SFT_PAGE, *out = (char *)buf;
@@ -238,7 +237,7 @@ static int deferred_chain(struct sft_event *event, __u64 cookie,
 	static __u64 record[SFT_MAX_CHAIN + 16];
 
 	do {
-		if (next_record(event, record, sizeof(record)) !=
+		if (sft_event_record(event, record, sizeof(record)) !=
 		    PERF_RECORD_CALLCHAIN_DEFERRED)
 			return -EPROTO;
 	} while (record[1] != cookie);
@@ -251,7 +250,7 @@ int sft_event_chain(struct sft_event *event, struct sft_chain *chain)
 	int type;
 
 	do {
-		type = next_record(event, record, sizeof(record));
+		type = sft_event_record(event, record, sizeof(record));
 	} while (type == PERF_RECORD_CALLCHAIN_DEFERRED);
 
 	if (!type)
@@ -271,7 +270,7 @@ int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain)
 	int type;
 
 	for (;;) {
-		type = next_record(event, record, sizeof(record));
+		type = sft_event_record(event, record, sizeof(record));
 		if (type <= 0)
 			return type ? type : -ENODATA;
 		if (type == PERF_RECORD_CALLCHAIN_DEFERRED)

@@ -22,6 +22,8 @@
 #define SFT_HIGH	0xffffffe00000
 /* Neither stack nor frame pointer. */
 #define SFT_OTHER_REG	10
+/* Where a signal interrupted, of a ucontext_t. */
+#define SFT_UC_PC(uc)	((uc)->uc_mcontext.pc)
 
 /* Without windows, perf has frame pointers go up. */
 #define SFT_FP_GOES_UP	1

@@ -123,4 +123,19 @@ label sft_kill_ret
 	ldp	x29, x30, [sp], #16
 	ret
 
+/* Reads the byte at the address in x9. */
+func sft_touch
+	bti	c
+	prologue
+label sft_touch_load
+	ldrb	w9, [x9]
+label sft_touch_loaded
+	ldp	x29, x30, [sp], #16
+	ret
+
+/* Where it goes if it was a restartable sequence: this has a signature. */
+	.inst	0xd428bc00
+label sft_touch_abort
+	b	sft_touch_loaded
+
 	.section .note.GNU-stack, "", %progbits

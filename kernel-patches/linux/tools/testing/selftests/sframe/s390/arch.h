@@ -24,6 +24,8 @@
 #define SFT_HIGH	0x80000000000
 /* Neither stack nor frame pointer. */
 #define SFT_OTHER_REG	10
+/* Where a signal interrupted, of a ucontext_t. */
+#define SFT_UC_PC(uc)	((uc)->uc_mcontext.psw.addr)
 
 /* Without windows, perf has back chains go up, and 0 ends the stack. */
 #define SFT_FP_GOES_UP	1

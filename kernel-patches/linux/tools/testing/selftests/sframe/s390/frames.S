@@ -149,4 +149,17 @@ label sft_kill_ret
 	epilogue
 label sft_kill_end
 
+/* Reads the byte at the address in r1. */
+func sft_touch
+	prologue
+label sft_touch_load
+	llgc	%r1, 0(%r1)
+label sft_touch_loaded
+	epilogue
+
+/* Where it goes if it was a restartable sequence: this has a signature. */
+	.long	0xb2ff0fff
+label sft_touch_abort
+	jg	sft_touch_loaded
+
 	.section .note.GNU-stack, "", %progbits

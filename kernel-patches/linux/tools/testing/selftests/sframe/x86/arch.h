@@ -24,6 +24,8 @@
 #define SFT_OTHER_REG	10
 /* The C library has code that handlers return to. */
 #define SFT_LIBC_RESTORER
+/* Where a signal interrupted, of a ucontext_t. */
+#define SFT_UC_PC(uc)	((uc)->uc_mcontext.gregs[REG_RIP])
 
 /* Without windows, perf has frame pointers go up. */
 #define SFT_FP_GOES_UP	0

@@ -151,4 +151,19 @@ label sft_write_ret
 	pop	%rbp
 	ret
 
+/* Reads the byte at the address in r9. */
+func sft_touch
+	endbr64
+	prologue
+label sft_touch_load
+	mov	(%r9), %al
+label sft_touch_loaded
+	pop	%rbp
+	ret
+
+/* Where it goes if it was a restartable sequence: this has a signature. */
+	.long	0x53053053
+label sft_touch_abort
+	jmp	sft_touch_loaded
+
 	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,857 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * PR_UNWIND_ASSIST: each documented error, what is left open after it, and what
+ * perf writes for each answer.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "harness.h"
+
+#include "assist_test.h"
+
+#define OTHER_SIGNAL	(SFA_LAST_SIGNAL - 1)
+
+static struct sfa_log sample_log;
+
+FIXTURE(answer)
+{
+	struct sft_event	event;
+	struct sfa_log		*log;
+};
+
+FIXTURE_SETUP(answer)
+{
+	if (sfa_missing())
+		SKIP(return, "%s", sfa_missing());
+
+	ASSERT_EQ(0, sfa_begin());
+	ASSERT_EQ(0, sfa_event_open(&self->event));
+	self->log = &sample_log;
+	sfa_me.data = _metadata;
+}
+
+FIXTURE_TEARDOWN(answer)
+{
+	EXPECT_EQ(0, sfa_log_read(self->log, &self->event));
+	EXPECT_TRUE(sfa_log_right(self->log));
+	sft_event_close(&self->event);
+}
+
+#define SAMPLE()	sfa_sample(self->log, &self->event)
+
+/* Sample with this in the handler, which must end with an answer. */
+static const struct sfa_record *
+sample_with(struct __test_metadata *_metadata, FIXTURE_DATA(answer) *self,
+	    void (*answer)(struct sfa_thread *me))
+{
+	const struct sfa_counts before = sfa_counts();
+	const unsigned int handled = sfa_me.handled;
+	const struct sfa_record *record;
+
+	sfa_me.answer = answer;
+	record = SAMPLE();
+	EXPECT_EQ(handled + 1, sfa_me.handled);
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+	return record;
+}
+
+#define SAMPLE_WITH(answer)	sample_with(_metadata, self, answer)
+
+/* ---- ON and OFF ------------------------------------------------------ */
+
+static int raw_prctl(unsigned long op, unsigned long arg3, unsigned long arg4,
+		     unsigned long arg5)
+{
+	return prctl(PR_UNWIND_ASSIST, op, arg3, arg4, arg5) ? -errno : 0;
+}
+
+struct call {
+	unsigned long op, arg3, arg4, arg5;
+};
+
+/* Guards against: bits of arguments that nobody looks at, and half a change. */
+TEST_F(answer, on_and_off_refuse)
+{
+	static const struct call calls[] = {
+		{ PR_UNWIND_ASSIST_ANSWER + 1 },
+		{ -1UL },
+		{ 1UL << 32 },
+		{ 1UL << 32, OTHER_SIGNAL },
+		{ PR_UNWIND_ASSIST_ON, 0 },
+		{ PR_UNWIND_ASSIST_ON, SIGUSR1 },
+		{ PR_UNWIND_ASSIST_ON, SFA_FIRST_SIGNAL - 1 },
+		{ PR_UNWIND_ASSIST_ON, SFA_LAST_SIGNAL + 1 },
+		{ PR_UNWIND_ASSIST_ON, -1UL },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL | 1UL << 32 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL | 1UL << 63 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 1UL << 1 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 1UL << 31 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 1UL << 32 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 1UL << 63 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL,
+		  UNWIND_ASSIST_ANY_STACK | 1UL << 32 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 0, 1 },
+		{ PR_UNWIND_ASSIST_ON, OTHER_SIGNAL, 0, 1UL << 32 },
+		{ PR_UNWIND_ASSIST_OFF, 1 },
+		{ PR_UNWIND_ASSIST_OFF, 1UL << 32 },
+		{ PR_UNWIND_ASSIST_OFF, 0, 1 },
+		{ PR_UNWIND_ASSIST_OFF, 0, 1UL << 32 },
+		{ PR_UNWIND_ASSIST_OFF, 0, 0, 1 },
+		{ PR_UNWIND_ASSIST_OFF, 0, 0, 1UL << 32 },
+	};
+	const struct sfa_counts before = sfa_counts();
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		EXPECT_EQ(-EINVAL, raw_prctl(calls[i].op, calls[i].arg3,
+					     calls[i].arg4, calls[i].arg5))
+			TH_LOG("call %u", i);
+	EXPECT_TRUE(sfa_counted(&before, ""));
+	EXPECT_EQ(SFA_SIGNAL, sfa_count(&before, "signal"));
+	EXPECT_TRUE(sfa_is_marks(SAMPLE()));
+}
+
+/* Guards against: signals of the C library, or one that is off by one. */
+TEST_F(answer, every_real_time_signal)
+{
+	struct sfa_counts counts;
+	int signal;
+
+	for (signal = SFA_FIRST_SIGNAL; signal <= SFA_LAST_SIGNAL; signal++) {
+		ASSERT_EQ(0, sfa_on(signal, 0));
+		counts = sfa_counts();
+		EXPECT_EQ(signal, sfa_count(&counts, "signal"));
+	}
+	for (signal = SIGRTMIN; signal <= SIGRTMAX; signal++) {
+		ASSERT_EQ(0, sfa_handle(signal, SA_ONSTACK));
+		ASSERT_EQ(0, sfa_on(signal, 0));
+		EXPECT_TRUE(sfa_is_marks(SAMPLE()));
+		EXPECT_EQ(signal, sfa_me.info.si_signo);
+	}
+}
+
+/* Guards against: an opt-out that is none, or that cannot be taken back. */
+TEST_F(answer, off_and_on)
+{
+	struct sfa_counts counts;
+	__u64 frame;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(sfa_is_marks(SAMPLE()));
+		EXPECT_EQ(0, sfa_off());
+		EXPECT_EQ(0, sfa_off());
+		counts = sfa_counts();
+		EXPECT_EQ(0, sfa_count(&counts, "signal"));
+		EXPECT_EQ(-EINVAL, sfa_read(sfa_me.token, &frame, 1));
+		EXPECT_EQ(-EINVAL, sfa_answer(sfa_me.token, &frame, 1));
+		EXPECT_EQ(-EINVAL, sfa_answer(sfa_me.token, NULL, 0));
+
+		EXPECT_TRUE(sfa_is_walk(SAMPLE()));
+		EXPECT_TRUE(sfa_counted(&counts, ""));
+		EXPECT_EQ(i + 1, sfa_me.handled);
+		EXPECT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	}
+}
+
+static void *never_on(void *arg)
+{
+	struct __test_metadata *_metadata = arg;
+	__u64 frame = 0;
+
+	sfa_off();
+	EXPECT_EQ(-EINVAL, sfa_read(0, &frame, 1));
+	EXPECT_EQ(-EINVAL, sfa_answer(0, &frame, 1));
+	EXPECT_EQ(-EINVAL, sfa_answer(0, NULL, 0));
+	return NULL;
+}
+
+/* Guards against: a structure that is taken for one which is not there. */
+TEST_F(answer, thread_that_never_opted_in)
+{
+	pthread_t thread;
+
+	ASSERT_EQ(0, sfa_off());
+	ASSERT_EQ(0, pthread_create(&thread, NULL, never_on, _metadata));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* Guards against: a question of nobody that can be answered. */
+TEST_F(answer, no_question)
+{
+	static const __u64 tokens[] = { 0, 1, -1ULL, 1ULL << 63 };
+	const struct sfa_counts before = sfa_counts();
+	unsigned int i;
+	__u64 frame = 0;
+
+	for (i = 0; i < ARRAY_SIZE(tokens); i++) {
+		EXPECT_EQ(-ESRCH, sfa_read(tokens[i], &frame, 1));
+		EXPECT_EQ(-ESRCH, sfa_answer(tokens[i], &frame, 1));
+		EXPECT_EQ(-ESRCH, sfa_answer(tokens[i], NULL, 0));
+		EXPECT_EQ(-ESRCH, sfa_answer(tokens[i], NULL, -1UL));
+	}
+	EXPECT_TRUE(sfa_counted(&before, ""));
+}
+
+/* Guards against: a file that anybody may read, or that says something else. */
+TEST_F(answer, file)
+{
+	static const char *const names[] = {
+		"signal", "asked", "answered", "native", "late", "settled",
+		"busy", "exiting", "handler", "blocked", "stack", "queue",
+		"traced", "seccomp", "restart",
+	};
+	const struct sfa_counts counts = sfa_counts();
+	struct stat stat_buf;
+	unsigned int i;
+
+	ASSERT_EQ(ARRAY_SIZE(names), counts.nr);
+	for (i = 0; i < counts.nr; i++) {
+		EXPECT_STREQ(names[i], counts.counts[i].name);
+		EXPECT_EQ(i ? 0 : SFA_SIGNAL, counts.counts[i].nr);
+	}
+	ASSERT_EQ(0, stat("/proc/self/unwind_assist", &stat_buf));
+	EXPECT_EQ(S_IFREG | 0400, stat_buf.st_mode);
+	ASSERT_EQ(0, stat("/proc/thread-self/unwind_assist", &stat_buf));
+	EXPECT_EQ(S_IFREG | 0400, stat_buf.st_mode);
+}
+
+/* ---- The signal ------------------------------------------------------ */
+
+/* Guards against: a question somewhere else, or that looks like sigqueue(). */
+TEST_F(answer, signal)
+{
+	__u64 token;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		token = sfa_me.token;
+		EXPECT_TRUE(sfa_is_marks(SAMPLE()));
+		EXPECT_EQ(SFA_SIGNAL, sfa_me.info.si_signo);
+		EXPECT_EQ(SI_KERNEL, sfa_me.info.si_code);
+		EXPECT_EQ(0, sfa_me.info.si_errno);
+		EXPECT_EQ((uintptr_t)sft_touch_load, sfa_me.pc);
+		EXPECT_NE(token, sfa_me.token);
+	}
+}
+
+/* ---- READ ------------------------------------------------------------ */
+
+#define UNTOUCHED	0xa5a5a5a5a5a5a5a5ULL
+
+static void check_read(struct __test_metadata *_metadata, __u64 token,
+		       unsigned long asked)
+{
+	static const __u64 walk[] = {
+		(uintptr_t)sft_touch_load, (uintptr_t)sft_inner_ret,
+		(uintptr_t)sft_outer_ret, (uintptr_t)sft_enter_ret,
+	};
+	__u64 frames[SFA_MAX_FRAMES];
+	unsigned int i;
+
+	memset(frames, 0xa5, sizeof(frames));
+	EXPECT_EQ(ARRAY_SIZE(walk), sfa_read(token, frames, asked));
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		__u64 frame = i < asked && i < ARRAY_SIZE(walk) ? walk[i] :
+								 UNTOUCHED;
+
+		EXPECT_EQ(frame, frames[i])
+			TH_LOG("frame %u of %lu", i, asked);
+	}
+}
+
+static void read_all_ways(struct sfa_thread *me)
+{
+	static const unsigned long asked[] = {
+		0, 1, 2, 3, 4, 5, 509, 510, 511, 1UL << 31, 1UL << 32,
+		1UL << 61, (1UL << 61) + 1, 1UL << 63, ULONG_MAX,
+	};
+	struct __test_metadata *_metadata = me->data;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++)
+		check_read(_metadata, me->token, asked[i]);
+	/* Only how many there are. */
+	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
+	EXPECT_EQ(4, sfa_read(me->token, (void *)-8L, 0));
+	sfa_say_frames(me);
+}
+
+/* Guards against: frames beyond what was asked for, or beyond what there is. */
+TEST_F(answer, read)
+{
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(read_all_ways)));
+}
+
+/* ---- ANSWER ---------------------------------------------------------- */
+
+static __u64 many[SFA_MAX_FRAMES + 2];
+
+static void fill(__u64 *frames, unsigned int nr, __u64 first)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		frames[i] = first + 16 * i;
+}
+
+/* Guards against: frames that are lost, or that are of the answer before. */
+TEST_F(answer, frames)
+{
+	static const unsigned int sizes[] = {
+		1, 2, 510, 3, 1, 509, 510, 126, 127, 128, 255, 256, 257, 4,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		const struct sfa_record *record;
+
+		fill(many, ARRAY_SIZE(many), 0x10000 * (i + 1));
+		sfa_me.frames = many;
+		sfa_me.nr = sizes[i];
+		record = SAMPLE_WITH(sfa_say_frames);
+		EXPECT_TRUE(sfa_is_answer(record, many, sizes[i]));
+	}
+}
+
+static void *const anywhere[] = {
+	NULL, (void *)8, (void *)-8L, (void *)(1UL << 63), &many,
+};
+
+static unsigned int anywhere_nr;
+
+static void say_nothing(struct sfa_thread *me)
+{
+	me->ret = sfa_answer(me->token, anywhere[anywhere_nr], 0);
+}
+
+/* Guards against: an answer of no frames that is an empty stack, or assisted. */
+TEST_F(answer, no_frames_are_the_walk_of_the_kernel)
+{
+	const struct sfa_counts before = sfa_counts();
+
+	sfa_me.answer = say_nothing;
+	for (; anywhere_nr < ARRAY_SIZE(anywhere); anywhere_nr++) {
+		EXPECT_TRUE(sfa_is_walk(SAMPLE()));
+		EXPECT_EQ(0, sfa_me.ret);
+		EXPECT_EQ(anywhere_nr + 1, sfa_me.handled);
+	}
+	EXPECT_TRUE(sfa_counted(&before, "asked asked asked asked asked "
+				"native native native native native"));
+}
+
+/* Each must be refused for its length, whatever else is wrong. */
+static void say_too_much(struct sfa_thread *me)
+{
+	static const unsigned long sizes[] = {
+		511, 512, 4096, INT_MAX, 1UL << 31, UINT_MAX, 1UL << 32,
+		(1UL << 32) + 3, 1UL << 60, 1UL << 61, (1UL << 61) + 3,
+		1UL << 63, (1UL << 63) + 3, ULONG_MAX,
+	};
+	struct __test_metadata *_metadata = me->data;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		EXPECT_EQ(-E2BIG, sfa_answer(me->token, many, sizes[i]));
+		EXPECT_EQ(-E2BIG, sfa_answer(me->token, NULL, sizes[i]));
+	}
+	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
+	sfa_say_frames(me);
+}
+
+/* Guards against: sizes that overflow, and a question that is gone. */
+TEST_F(answer, too_many_frames)
+{
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_too_much)));
+}
+
+/* ---- Memory that is not there ---------------------------------------- */
+
+/* A page that can be written, one that can be read, and one that is not. */
+static __u8 *pages;
+
+static int make_pages(void)
+{
+	pages = sft_map(4 * SFT_PAGE, SFT_RW);
+	if (!pages)
+		return -ENOMEM;
+	memset(pages, 0x11, 4 * SFT_PAGE);
+	/* Frames that would be valid. */
+	fill((__u64 *)pages, 4 * SFT_PAGE / sizeof(__u64), 0x1000);
+	if (mprotect(pages, SFT_PAGE, PROT_NONE) ||
+	    mprotect(pages + 2 * SFT_PAGE, SFT_PAGE, PROT_READ) ||
+	    mprotect(pages + 3 * SFT_PAGE, SFT_PAGE, PROT_NONE))
+		return -errno;
+	return 0;
+}
+
+static void answer_at_the_edges(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	const __u8 *start = pages + SFT_PAGE, *end = pages + 3 * SFT_PAGE;
+	unsigned int i;
+
+	for (i = 0; i < 3 * sizeof(__u64); i++)
+		EXPECT_EQ(-EFAULT, sfa_answer(me->token, end - i, 3))
+			TH_LOG("%u bytes in front of the end", i);
+	for (i = 1; i <= 3 * sizeof(__u64); i++)
+		EXPECT_EQ(-EFAULT, sfa_answer(me->token, start - i, 3))
+			TH_LOG("%u bytes in front of the start", i);
+	for (i = 0; i < ARRAY_SIZE(anywhere) - 1; i++) {
+		EXPECT_EQ(-EFAULT, sfa_answer(me->token, anywhere[i], 1));
+		EXPECT_EQ(-EFAULT, sfa_answer(me->token, anywhere[i], 510));
+	}
+	EXPECT_EQ(-EFAULT, sfa_answer(me->token, end - 509 * sizeof(__u64),
+				      510));
+	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
+
+	me->frames = (const __u64 *)end - 3;
+	sfa_say_frames(me);
+}
+
+/* Guards against: frames that are half of the answer, half of something else. */
+TEST_F(answer, answer_that_cannot_be_read)
+{
+	ASSERT_EQ(0, make_pages());
+	EXPECT_TRUE(sfa_is_answer(SAMPLE_WITH(answer_at_the_edges),
+				  (__u64 *)(pages + 3 * SFT_PAGE) - 3, 3));
+}
+
+static void read_at_the_edges(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	__u8 *start = pages + SFT_PAGE, *end = pages + 2 * SFT_PAGE;
+	unsigned int i;
+
+	/* Of four frames. */
+	for (i = 0; i < 4 * sizeof(__u64); i++)
+		EXPECT_EQ(-EFAULT, sfa_read(me->token, end - i, 510))
+			TH_LOG("%u bytes in front of the end", i);
+	for (i = 1; i <= 4 * sizeof(__u64); i++)
+		EXPECT_EQ(-EFAULT, sfa_read(me->token, start - i, 4))
+			TH_LOG("%u bytes in front of the start", i);
+	for (i = 0; i < ARRAY_SIZE(anywhere) - 1; i++)
+		EXPECT_EQ(-EFAULT, sfa_read(me->token, anywhere[i], 1));
+	/* A page that can only be read, and what fits. */
+	EXPECT_EQ(-EFAULT, sfa_read(me->token, end, 1));
+	EXPECT_EQ(4, sfa_read(me->token, end - 4 * sizeof(__u64), 510));
+	EXPECT_EQ(4, sfa_read(me->token, end - sizeof(__u64), 1));
+	sfa_say_frames(me);
+}
+
+/* Guards against: a write to what can only be read. */
+TEST_F(answer, read_that_cannot_be_written)
+{
+	__u64 frame;
+
+	ASSERT_EQ(0, make_pages());
+	memcpy(&frame, pages + 2 * SFT_PAGE, sizeof(frame));
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(read_at_the_edges)));
+	EXPECT_EQ(frame, *(__u64 *)(pages + 2 * SFT_PAGE));
+}
+
+static void use_odd_addresses(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	__u8 *frames = pages + SFT_PAGE + 3;
+	__u64 first;
+
+	EXPECT_EQ(4, sfa_read(me->token, frames, 4));
+	memcpy(&first, frames, sizeof(first));
+	EXPECT_EQ((uintptr_t)sft_touch_load, first);
+	memcpy(frames, sfa_marks, sizeof(sfa_marks));
+	me->ret = sfa_answer(me->token, frames, ARRAY_SIZE(sfa_marks));
+}
+
+/* Guards against: an alignment that is nowhere documented. */
+TEST_F(answer, odd_addresses)
+{
+	ASSERT_EQ(0, make_pages());
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(use_odd_addresses)));
+}
+
+/* ---- Addresses ------------------------------------------------------- */
+
+/* Not of user space: marks in a callchain, the kernel, nothing at all. */
+static const __u64 outside[] = {
+	PERF_CONTEXT_HV, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER,
+	PERF_CONTEXT_USER_DEFERRED, PERF_CONTEXT_GUEST,
+	PERF_CONTEXT_GUEST_KERNEL, PERF_CONTEXT_GUEST_USER, PERF_CONTEXT_MAX,
+	(__u64)PERF_CONTEXT_MAX - 1, (__u64)PERF_CONTEXT_MAX + 1, -1ULL,
+	-8ULL, -4096ULL, SFT_USER_END_LARGE, SFT_USER_END_LARGE + 1,
+#ifndef __s390x__
+	/* There, user space is all that. */
+	SFT_USER_END_LARGE + SFT_PAGE, 1ULL << 63, (1ULL << 63) - 1,
+	0xffff800000000000ULL, 0xffffffff81000000ULL, 0xffff000000000000ULL,
+	0xffffffffff600000ULL,
+#endif
+};
+
+static void check_outside(struct __test_metadata *_metadata, __u64 token,
+			  __u64 frame)
+{
+	static const unsigned int places[] = { 0, 1, 254, 508, 509 };
+	unsigned int i;
+
+	EXPECT_EQ(-ERANGE, sfa_answer(token, &frame, 1))
+		TH_LOG("frame %llx", frame);
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		fill(many, ARRAY_SIZE(many), 0x1000);
+		many[places[i]] = frame;
+		EXPECT_EQ(-ERANGE, sfa_answer(token, many, 510))
+			TH_LOG("frame %u is %llx", places[i], frame);
+	}
+	EXPECT_EQ(4, sfa_read(token, NULL, 0));
+}
+
+static void say_outside(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(outside); i++)
+		check_outside(_metadata, me->token, outside[i]);
+#ifndef __aarch64__
+	/* There, the limit is that of a kernel for larger addresses. */
+	check_outside(_metadata, me->token, sft_user_end());
+#endif
+	fill(many, ARRAY_SIZE(many), 0x1000);
+	/* Behind the last one nobody looks. */
+	many[510] = -1ULL;
+	sfa_say_frames(me);
+}
+
+/* Guards against: addresses that stand for something else in a callchain. */
+TEST_F(answer, addresses_outside_of_user_space)
+{
+	sfa_me.frames = many;
+	sfa_me.nr = 510;
+	EXPECT_TRUE(sfa_is_answer(SAMPLE_WITH(say_outside), many, 510));
+}
+
+/* Guards against: a limit that is too low. */
+TEST_F(answer, addresses_at_the_ends_of_user_space)
+{
+	const __u64 frames[] = {
+		0, 1, SFT_PAGE, SFT_USER_END_SMALL - 1, SFT_USER_END_SMALL - 8,
+		sft_user_end() - 1, sft_user_end() - SFT_PAGE, 0,
+	};
+
+	sfa_me.frames = frames;
+	sfa_me.nr = ARRAY_SIZE(frames);
+	EXPECT_TRUE(sfa_is_answer(SAMPLE_WITH(sfa_say_frames), frames,
+				  ARRAY_SIZE(frames)));
+}
+
+/* ---- Tokens ---------------------------------------------------------- */
+
+static void say_twice(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	__u64 frame;
+
+	sfa_say_frames(me);
+	EXPECT_EQ(-ESRCH, sfa_answer(me->token, many, 1));
+	EXPECT_EQ(-ESRCH, sfa_answer(me->token, NULL, 0));
+	EXPECT_EQ(-ESRCH, sfa_read(me->token, &frame, 1));
+}
+
+/* Guards against: a second stack for a cookie. */
+TEST_F(answer, twice)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_twice)));
+		EXPECT_EQ(-ESRCH, sfa_answer(sfa_me.token, many, 1));
+	}
+}
+
+/* Tokens that were not asked with. */
+static void say_forged(struct sfa_thread *me)
+{
+	static __u64 last_token;
+	const __u64 forged[] = {
+		last_token, me->token + 1, me->token - 1, ~me->token, 0,
+		me->token ^ 1ULL << 63, me->token ^ 1ULL << 32,
+		(__u32)me->token, me->token << 32,
+	};
+	struct __test_metadata *_metadata = me->data;
+	unsigned int i;
+	__u64 frame;
+
+	for (i = 0; i < ARRAY_SIZE(forged); i++) {
+		/* Any number may be one. */
+		if (forged[i] == me->token)
+			continue;
+		EXPECT_EQ(-ESRCH, sfa_read(forged[i], &frame, 1));
+		EXPECT_EQ(-ESRCH, sfa_answer(forged[i], many, 1));
+		EXPECT_EQ(-ESRCH, sfa_answer(forged[i], NULL, 0));
+		EXPECT_EQ(-ESRCH, sfa_answer(forged[i], many, 511));
+	}
+	last_token = me->token;
+	sfa_say_frames(me);
+}
+
+/* Guards against: an answer to the question before, or to a guess. */
+TEST_F(answer, forged_tokens)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_forged)));
+	}
+}
+
+/**
+ * struct peer - another thread whose question is open
+ * @open:	it is
+ * @tried:	its token was tried elsewhere
+ * @token:	the token
+ * @log:	its records
+ * @metadata:	of the test
+ */
+static struct {
+	sem_t			open, tried;
+	__u64			token;
+	struct sfa_log		log;
+	struct __test_metadata	*metadata;
+} peer;
+
+static const __u64 peer_frames[] = { 0x9990, 0x8880 };
+
+static void peer_says(struct sfa_thread *me)
+{
+	peer.token = me->token;
+	sem_post(&peer.open);
+	sem_wait(&peer.tried);
+	sfa_say_frames(me);
+}
+
+static void *run_peer(void *arg)
+{
+	struct __test_metadata *_metadata = peer.metadata;
+	struct sft_event event;
+
+	EXPECT_EQ(0, sfa_begin());
+	EXPECT_EQ(0, sfa_event_open(&event));
+	sfa_me.answer = peer_says;
+	sfa_me.frames = peer_frames;
+	sfa_me.nr = ARRAY_SIZE(peer_frames);
+	EXPECT_TRUE(sfa_is_answer(sfa_sample(&peer.log, &event), peer_frames,
+				  ARRAY_SIZE(peer_frames)));
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_TRUE(sfa_log_right(&peer.log));
+	sft_event_close(&event);
+	return NULL;
+}
+
+static void say_of_peer(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	__u64 frame;
+
+	EXPECT_NE(me->token, peer.token);
+	EXPECT_EQ(-ESRCH, sfa_read(peer.token, &frame, 1));
+	EXPECT_EQ(-ESRCH, sfa_answer(peer.token, many, 1));
+	EXPECT_EQ(-ESRCH, sfa_answer(peer.token, NULL, 0));
+	sfa_say_frames(me);
+}
+
+/* Guards against: a thread that speaks for another one. */
+TEST_F(answer, token_of_another_thread)
+{
+	pthread_t thread;
+	__u64 frame;
+
+	peer.metadata = _metadata;
+	ASSERT_EQ(0, sem_init(&peer.open, 0, 0));
+	ASSERT_EQ(0, sem_init(&peer.tried, 0, 0));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_peer, NULL));
+	ASSERT_EQ(0, sem_wait(&peer.open));
+
+	/* While this thread has no question, and while it has. */
+	EXPECT_EQ(-ESRCH, sfa_read(peer.token, &frame, 1));
+	EXPECT_EQ(-ESRCH, sfa_answer(peer.token, many, 1));
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_of_peer)));
+	ASSERT_EQ(0, sem_post(&peer.tried));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* ---- Time ------------------------------------------------------------ */
+
+static void say_late(struct sfa_thread *me)
+{
+	sfa_wait_ms(SFA_LATE_MS);
+	sfa_say_frames(me);
+}
+
+/* Guards against: an answer that is thrown away though nobody waits. */
+TEST_F(answer, late_without_another_sample)
+{
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_late)));
+}
+
+static void say_after_giving_up(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+	__u64 frame;
+
+	sfa_wait_ms(SFA_LATE_MS);
+	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
+	sfa_touch();
+	EXPECT_EQ(-ESRCH, sfa_read(me->token, &frame, 1));
+	EXPECT_EQ(-ESRCH, sfa_answer(me->token, NULL, 0));
+	sfa_say_frames(me);
+}
+
+/* Guards against: records that wait for a program which hangs. */
+TEST_F(answer, late_after_another_sample)
+{
+	const struct sfa_counts before = sfa_counts();
+	const struct sfa_record *first, *stack;
+
+	sfa_me.answer = say_after_giving_up;
+	sfa_enable(&self->event);
+	sfa_touch();
+	sfa_disable(&self->event);
+	EXPECT_EQ(-ESRCH, sfa_me.ret);
+	EXPECT_EQ(1, sfa_me.handled);
+
+	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+	ASSERT_EQ(3, self->log->nr);
+	first = sfa_next(self->log);
+	EXPECT_NE(0, first->cookie);
+	/* The one in the handler is walked at once. */
+	EXPECT_TRUE(sfa_is_direct(sfa_next(self->log)));
+	stack = sfa_next(self->log);
+	EXPECT_TRUE(sfa_is_walk(stack));
+	EXPECT_EQ(first->cookie, stack->cookie);
+	EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
+
+	/* And again. */
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(sfa_say_frames)));
+}
+
+static __u64 touched_after;
+
+static void say_after_touching(struct sfa_thread *me)
+{
+	sfa_touch();
+	touched_after = sfa_now_ms();
+	sfa_say_frames(me);
+}
+
+/* Guards against: a program that is given no time at all. */
+TEST_F(answer, another_sample_soon)
+{
+	const struct sfa_record *record;
+	__u64 before;
+
+	sfa_me.answer = say_after_touching;
+	do {
+		before = sfa_now_ms();
+		sfa_enable(&self->event);
+		sfa_touch();
+		sfa_disable(&self->event);
+		ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+		ASSERT_EQ(3, self->log->nr - self->log->next);
+		EXPECT_NE(0, sfa_next(self->log)->cookie);
+		EXPECT_TRUE(sfa_is_direct(sfa_next(self->log)));
+		record = sfa_next(self->log);
+		/* Perhaps something else ran meanwhile. */
+	} while (touched_after - before >= 9);
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_TRUE(sfa_is_marks(record));
+}
+
+/* ---- The record ------------------------------------------------------ */
+
+/* Guards against: a cookie for each event, or a stack for each. */
+TEST_F(answer, two_samples_with_a_cookie)
+{
+	const struct sfa_counts before = sfa_counts();
+	const struct sfa_record *samples[2];
+	struct perf_event_attr attr;
+	int second;
+
+	sfa_attr_init(&attr);
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
+	attr.defer_output = 0;
+	attr.disabled = 0;
+	second = sfa_event_beside(&self->event, &attr);
+	ASSERT_LE(0, second);
+	sfa_enable(&self->event);
+	sfa_touch();
+	sfa_disable(&self->event);
+	close(second);
+
+	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+	ASSERT_EQ(3, self->log->nr);
+	samples[0] = sfa_next(self->log);
+	samples[1] = sfa_next(self->log);
+	EXPECT_NE(0, samples[0]->cookie);
+	EXPECT_EQ(samples[0]->cookie, samples[1]->cookie);
+	EXPECT_TRUE(sfa_is_marks(sfa_next(self->log)));
+	EXPECT_EQ(1, sfa_me.handled);
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+}
+
+/* Guards against: what is left of an answer, after many. */
+TEST_F(answer, many_questions)
+{
+	unsigned int i, nr;
+
+	for (i = 0; i < 400; i++) {
+		nr = i * 7 % 200;
+		fill(many, nr, 0x1000 + i);
+		sfa_me.frames = many;
+		sfa_me.nr = nr;
+		if (nr) {
+			ASSERT_TRUE(sfa_is_answer(SAMPLE(), many, nr));
+		} else {
+			ASSERT_TRUE(sfa_is_walk(SAMPLE()));
+		}
+		ASSERT_EQ(0, sfa_me.ret);
+	}
+	EXPECT_EQ(400, sfa_me.handled);
+}
+
+/* ---- ON while a question is open ------------------------------------- */
+
+static void on_again(struct sfa_thread *me)
+{
+	struct __test_metadata *_metadata = me->data;
+
+	EXPECT_EQ(-EINVAL, sfa_on(SIGUSR1, 0));
+	EXPECT_EQ(0, sfa_on(OTHER_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
+	sfa_say_frames(me);
+}
+
+/* Guards against: a question that is lost, or a second signal for it. */
+TEST_F(answer, on_while_a_question_is_open)
+{
+	struct sfa_counts counts;
+
+	ASSERT_EQ(0, sfa_handle(OTHER_SIGNAL, SA_ONSTACK));
+	sfa_me.answer = on_again;
+	EXPECT_TRUE(sfa_is_marks(SAMPLE()));
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_EQ(1, sfa_me.handled);
+	EXPECT_EQ(SFA_SIGNAL, sfa_me.info.si_signo);
+	counts = sfa_counts();
+	EXPECT_EQ(OTHER_SIGNAL, sfa_count(&counts, "signal"));
+	EXPECT_EQ(1, sfa_count(&counts, "asked"));
+	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(sfa_say_frames)));
+	EXPECT_EQ(OTHER_SIGNAL, sfa_me.info.si_signo);
+}
+
+TEST_HARNESS_MAIN
