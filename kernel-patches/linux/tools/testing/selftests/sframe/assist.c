@@ -175,6 +175,16 @@ bool sfa_counted(const struct sfa_counts *before, const char *names)
 	return sfa_counted_between(before, &now, names);
 }
 
+bool sfa_balanced(void)
+{
+	const struct sfa_counts now = sfa_counts();
+
+	return now.nr && sfa_count(&now, "asked") ==
+			 sfa_count(&now, "answered") +
+			 sfa_count(&now, "native") + sfa_count(&now, "late") +
+			 sfa_count(&now, "settled");
+}
+
 /* ---- A thread that is asked ------------------------------------------ */
 
 static void handler(int signal, siginfo_t *info, void *context)
@@ -317,6 +327,8 @@ int sfa_event_beside(const struct sft_event *event,
 
 void sfa_enable(const struct sft_event *event)
 {
+	/* After fork(), pages are to be copied. */
+	mlockall(MCL_CURRENT);
 	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -346,6 +358,13 @@ void sfa_touch(void)
 void sfa_touch_there(void)
 {
 	touch_on(other_stack + PART_TOP);
+}
+
+void sfa_touch_here(void)
+{
+	__u8 part[2048] __attribute__((aligned(16)));
+
+	touch_on(part + sizeof(part) / 2);
 }
 
 /* Copy the user part of a callchain, or find its cookie. */
@@ -450,6 +469,13 @@ static unsigned int find(const struct sfa_log *log, unsigned int i, __u32 type,
 	return i;
 }
 
+/* Does sample @i share a stack that came before? */
+static bool has_stack(const struct sfa_log *log, unsigned int i)
+{
+	return find(log, -1U, PERF_RECORD_CALLCHAIN_DEFERRED,
+		    log->records[i].cookie) < i;
+}
+
 /* Is the stack of sample @i behind it, and nothing wrong between? */
 static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 {
@@ -458,7 +484,8 @@ static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 				      sample->cookie);
 
 	if (end == log->nr)
-		return "no stack for a cookie";
+		return log->again && has_stack(log, i) ? NULL :
+		       "no stack for a cookie";
 	while (++i < end) {
 		const struct sfa_record *record = &log->records[i];
 
@@ -474,16 +501,17 @@ static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 static const char *stack_wrong(const struct sfa_log *log, unsigned int i)
 {
 	const __u64 cookie = log->records[i].cookie;
-	unsigned int first = -1U;
 
 	if (!cookie)
 		return "a stack without a cookie";
 	if (find(log, i, PERF_RECORD_CALLCHAIN_DEFERRED, cookie) < log->nr)
 		return "two stacks for a cookie";
-	if (find(log, i, PERF_RECORD_SAMPLE, cookie) < log->nr)
+	if (find(log, i, PERF_RECORD_SAMPLE, cookie) < log->nr &&
+	    (!log->again ||
+	     log->records[i].misc & PERF_RECORD_MISC_CALLCHAIN_ASSISTED))
 		return "a sample after its stack";
 	if (!log->others &&
-	    find(log, first, PERF_RECORD_SAMPLE, cookie) == log->nr)
+	    find(log, -1U, PERF_RECORD_SAMPLE, cookie) == log->nr)
 		return "a stack without a sample";
 	return NULL;
 }

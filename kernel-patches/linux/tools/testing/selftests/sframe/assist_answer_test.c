@@ -40,6 +40,7 @@ FIXTURE_TEARDOWN(answer)
 {
 	EXPECT_EQ(0, sfa_log_read(self->log, &self->event));
 	EXPECT_TRUE(sfa_log_right(self->log));
+	EXPECT_TRUE(sfa_balanced());
 	sft_event_close(&self->event);
 }
 

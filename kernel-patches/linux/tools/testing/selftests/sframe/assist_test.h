@@ -73,6 +73,8 @@ bool sfa_counted_between(const struct sfa_counts *before,
 			 const struct sfa_counts *after, const char *names);
 /* The same of the calling thread until now. */
 bool sfa_counted(const struct sfa_counts *before, const char *names);
+/* Of a thread without an open question: did something become of each? */
+bool sfa_balanced(void);
 
 /* ---- A thread that is asked ------------------------------------------ */
 
@@ -141,13 +143,15 @@ int sfa_event_open(struct sft_event *event);
 /* Another one of this thread, which writes to the same ring: its descriptor. */
 int sfa_event_beside(const struct sft_event *event,
 		     struct perf_event_attr *attr);
+/* Nothing between but what is to be sampled. */
 void sfa_enable(const struct sft_event *event);
 void sfa_disable(const struct sft_event *event);
 
 /* A page fault at sft_touch_load, below which is SFT_CALLERS. */
 void sfa_touch(void);
-/* The same on the alternate stack. */
+/* The same on the alternate stack, and on the stack that is in use. */
 void sfa_touch_there(void);
+void sfa_touch_here(void);
 
 /**
  * struct sfa_record - a record of perf
@@ -177,6 +181,8 @@ struct sfa_record {
  * @nr_words:	what callchains take
  * @next:	what sfa_next() returns
  * @others:	has deferred callchains of samples of other events, too
+ * @again:	has samples in system calls, which may come after a walk of the
+ *		kernel that was for a sample before in the same call
  * @records:	the records
  * @words:	their callchains
  */
@@ -185,6 +191,7 @@ struct sfa_log {
 	unsigned int		nr_words;
 	unsigned int		next;
 	bool			others;
+	bool			again;
 	struct sfa_record	records[SFA_MAX_RECORDS];
 	__u64			words[SFA_MAX_WORDS];
 };

@@ -1,0 +1,1046 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * When a thread that opted in is asked, and when it is not: then the kernel
+ * gives its own walk at once.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+
+#include "harness.h"
+
+#include "assist_test.h"
+
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM	(1U << 31)
+#endif
+
+/* Those of the kernel's tools need more headers than there are. */
+#ifndef SECCOMP_SET_MODE_FILTER
+#define SECCOMP_SET_MODE_FILTER		1
+#define SECCOMP_FILTER_FLAG_TSYNC	(1U << 0)
+#define SECCOMP_RET_ALLOW		0x7fff0000U
+#endif
+
+static struct sfa_log sample_log;
+
+FIXTURE(ask)
+{
+	struct sft_event	event;
+	struct sfa_log		*log;
+};
+
+FIXTURE_SETUP(ask)
+{
+	if (sfa_missing())
+		SKIP(return, "%s", sfa_missing());
+
+	ASSERT_EQ(0, sfa_begin());
+	ASSERT_EQ(0, sfa_event_open(&self->event));
+	self->log = &sample_log;
+	sfa_me.data = _metadata;
+}
+
+FIXTURE_TEARDOWN(ask)
+{
+	EXPECT_EQ(0, sfa_log_read(self->log, &self->event));
+	EXPECT_TRUE(sfa_log_right(self->log));
+	EXPECT_TRUE(sfa_balanced());
+	sft_event_close(&self->event);
+}
+
+static void check_asked(struct __test_metadata *_metadata,
+			FIXTURE_DATA(ask) *self)
+{
+	const struct sfa_counts before = sfa_counts();
+	const unsigned int handled = sfa_me.handled;
+
+	EXPECT_TRUE(sfa_is_marks(sfa_sample(self->log, &self->event)));
+	EXPECT_EQ(handled + 1, sfa_me.handled);
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+}
+
+/* With samples at @touch, counted as @names. */
+static void check_refused(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(ask) *self, void (*touch)(void),
+			  const char *names)
+{
+	const struct sfa_counts before = sfa_counts();
+	const unsigned int handled = sfa_me.handled;
+
+	sfa_enable(&self->event);
+	touch();
+	sfa_disable(&self->event);
+	EXPECT_TRUE(sfa_is_walk(sfa_next_pair(self->log, &self->event)));
+	EXPECT_EQ(handled, sfa_me.handled);
+	EXPECT_TRUE(sfa_counted(&before, names));
+}
+
+#define EXPECT_ASKED()		check_asked(_metadata, self)
+#define EXPECT_REFUSED(why)	check_refused(_metadata, self, sfa_touch, why)
+#define EXPECT_REFUSED_THERE(why)					\
+	check_refused(_metadata, self, sfa_touch_there, why)
+
+/* ---- The handler ----------------------------------------------------- */
+
+/* Guards against: a signal that ends the program. */
+TEST_F(ask, no_handler)
+{
+	EXPECT_NE(SIG_ERR, signal(SFA_SIGNAL, SIG_DFL));
+	EXPECT_REFUSED("handler");
+	EXPECT_NE(SIG_ERR, signal(SFA_SIGNAL, SIG_IGN));
+	EXPECT_REFUSED("handler");
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK));
+	EXPECT_ASKED();
+}
+
+/* Guards against: the same, by a handler that is there only once. */
+TEST_F(ask, handler_that_is_reset)
+{
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_RESETHAND));
+	EXPECT_ASKED();
+	EXPECT_REFUSED("handler");
+	EXPECT_REFUSED("handler");
+}
+
+/* Guards against: the handler of a signal that is not this one. */
+TEST_F(ask, handler_of_another_signal)
+{
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL - 1, 0));
+	EXPECT_REFUSED("handler");
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL - 2, 0));
+	EXPECT_REFUSED("handler");
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL - 2, SA_ONSTACK));
+	EXPECT_ASKED();
+}
+
+static void set_blocked(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SFA_SIGNAL);
+	sigprocmask(how, &set, NULL);
+}
+
+/* Guards against: questions that come when they no longer matter. */
+TEST_F(ask, blocked)
+{
+	sigset_t pending;
+
+	set_blocked(SIG_BLOCK);
+	EXPECT_REFUSED("blocked");
+	ASSERT_EQ(0, sigpending(&pending));
+	EXPECT_EQ(0, sigismember(&pending, SFA_SIGNAL));
+	set_blocked(SIG_UNBLOCK);
+	EXPECT_EQ(0, sfa_me.handled);
+	EXPECT_ASKED();
+}
+
+/* Guards against: one signal mask that is taken for another. */
+TEST_F(ask, others_blocked)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SFA_SIGNAL);
+	ASSERT_EQ(0, sigprocmask(SIG_BLOCK, &set, NULL));
+	EXPECT_ASKED();
+}
+
+/* ---- Stacks ---------------------------------------------------------- */
+
+static bool was_on_stack;
+
+static void say_where(struct sfa_thread *me)
+{
+	was_on_stack = sfa_on_stack();
+	sfa_say_frames(me);
+}
+
+/* Guards against: a signal on a stack that has no room for it. */
+TEST_F(ask, no_alternate_stack)
+{
+	sfa_me.answer = say_where;
+	ASSERT_EQ(0, sfa_set_stack(SS_DISABLE));
+	EXPECT_REFUSED("stack");
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	EXPECT_ASKED();
+	EXPECT_FALSE(was_on_stack);
+
+	ASSERT_EQ(0, sfa_set_stack(0));
+	EXPECT_ASKED();
+	EXPECT_TRUE(was_on_stack);
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
+	EXPECT_ASKED();
+	EXPECT_TRUE(was_on_stack);
+}
+
+/* Guards against: an alternate stack that this handler does not get. */
+TEST_F(ask, handler_without_the_alternate_stack)
+{
+	sfa_me.answer = say_where;
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, 0));
+	EXPECT_REFUSED("stack");
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	EXPECT_ASKED();
+	EXPECT_FALSE(was_on_stack);
+}
+
+/* Guards against: a signal at the end of an alternate stack. */
+TEST_F(ask, on_the_alternate_stack)
+{
+	EXPECT_REFUSED_THERE("stack");
+	EXPECT_ASKED();
+
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	sfa_enable(&self->event);
+	sfa_touch_there();
+	sfa_disable(&self->event);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+}
+
+static FIXTURE_DATA(ask) *current;
+
+static void refused_here(int signal)
+{
+	struct __test_metadata *_metadata = sfa_me.data;
+
+	EXPECT_TRUE(sfa_on_stack());
+	check_refused(_metadata, current, sfa_touch, "stack");
+}
+
+/* Guards against: a stack that looks unused, because it is disarmed. */
+TEST_F(ask, disarmed_stack)
+{
+	struct sigaction action = {
+		.sa_handler = refused_here, .sa_flags = SA_ONSTACK,
+	};
+
+	current = self;
+	ASSERT_EQ(0, sfa_set_stack(SS_AUTODISARM));
+	EXPECT_ASKED();
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, raise(SIGUSR1));
+	EXPECT_ASKED();
+}
+
+/* ---- In the handler -------------------------------------------------- */
+
+static void touch_after_answering(struct sfa_thread *me)
+{
+	sfa_say_frames(me);
+	sfa_touch_here();
+}
+
+/* Sample once, with a sample in the handler. */
+static void sample_nested(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(ask) *self)
+{
+	sfa_enable(&self->event);
+	sfa_touch();
+	sfa_disable(&self->event);
+	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+}
+
+/* Guards against: a question in the handler of the one before. */
+TEST_F(ask, in_the_handler)
+{
+	const struct sfa_counts before = sfa_counts();
+
+	sfa_me.answer = touch_after_answering;
+	sample_nested(_metadata, self);
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_EQ(1, sfa_me.handled);
+	ASSERT_EQ(4, self->log->nr);
+	EXPECT_NE(0, sfa_next(self->log)->cookie);
+	EXPECT_TRUE(sfa_is_marks(sfa_next(self->log)));
+	EXPECT_NE(0, sfa_next(self->log)->cookie);
+	EXPECT_TRUE(sfa_is_walk(sfa_next(self->log)));
+	EXPECT_TRUE(sfa_counted(&before, "asked answered blocked"));
+}
+
+/* The same where only the stack keeps it from being asked. */
+TEST_F(ask, in_a_handler_that_is_not_blocked)
+{
+	const struct sfa_counts before = sfa_counts();
+
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_NODEFER));
+	sfa_me.answer = touch_after_answering;
+	sample_nested(_metadata, self);
+	EXPECT_EQ(1, sfa_me.handled);
+	ASSERT_EQ(4, self->log->nr);
+	EXPECT_TRUE(sfa_counted(&before, "asked answered stack"));
+}
+
+#define DEPTH	4
+
+static void touch_down(struct sfa_thread *me)
+{
+	sfa_say_frames(me);
+	if (me->handled < DEPTH)
+		sfa_touch_here();
+}
+
+/* Guards against: a question that is still open when it has been answered. */
+TEST_F(ask, questions_in_handlers_of_questions)
+{
+	const struct sfa_counts before = sfa_counts();
+	unsigned int i;
+
+	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_NODEFER));
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
+	sfa_me.answer = touch_down;
+	sample_nested(_metadata, self);
+	EXPECT_EQ(DEPTH, sfa_me.handled);
+	ASSERT_EQ(2 * DEPTH, self->log->nr);
+	for (i = 0; i < DEPTH; i++) {
+		EXPECT_NE(0, sfa_next(self->log)->cookie);
+		EXPECT_TRUE(sfa_is_marks(sfa_next(self->log)));
+	}
+	EXPECT_TRUE(sfa_counted(&before, "asked asked asked asked "
+				"answered answered answered answered"));
+}
+
+#define NESTED	20
+
+static void touch_before_answering(struct sfa_thread *me)
+{
+	unsigned int i;
+
+	for (i = 0; i < NESTED; i++)
+		sfa_touch();
+	/* It may have taken too long. */
+	sfa_say_frames(me);
+}
+
+/* Guards against: cookies while the stack before is not there yet. */
+TEST_F(ask, samples_while_a_question_is_open)
+{
+	const struct sfa_record *none = NULL, *record;
+	struct sfa_counts counts;
+	unsigned int direct = 0;
+
+	sfa_me.answer = touch_before_answering;
+	sample_nested(_metadata, self);
+	EXPECT_NE(0, sfa_next(self->log)->cookie);
+	if (sfa_me.ret) {
+		/* Those behind are refused because the signal is blocked. */
+		EXPECT_EQ(-ESRCH, sfa_me.ret);
+		SKIP(return, "the machine is too slow");
+	}
+	while ((record = sfa_next(self->log)) &&
+	       record->type == PERF_RECORD_SAMPLE)
+		direct += sfa_is_direct(record);
+	EXPECT_EQ(NESTED, direct);
+	EXPECT_TRUE(sfa_is_marks(record));
+	EXPECT_EQ(none, sfa_next(self->log));
+	counts = sfa_counts();
+	EXPECT_EQ(NESTED, sfa_count(&counts, "busy"));
+	EXPECT_EQ(1, sfa_count(&counts, "asked"));
+	EXPECT_EQ(1, sfa_count(&counts, "answered"));
+}
+
+static sigjmp_buf jump;
+
+static void jump_away(struct sfa_thread *me)
+{
+	siglongjmp(jump, 1);
+}
+
+static void answer_and_jump_away(struct sfa_thread *me)
+{
+	sfa_say_frames(me);
+	siglongjmp(jump, 1);
+}
+
+static void touch_and_jump(void)
+{
+	if (!sigsetjmp(jump, 1))
+		sfa_touch();
+	sfa_me.depth = 0;
+}
+
+/* Guards against: a thread that is never asked again. */
+TEST_F(ask, jump_out_of_the_handler)
+{
+	struct sfa_counts before = sfa_counts();
+	const struct sfa_record *record;
+
+	sfa_me.answer = answer_and_jump_away;
+	sfa_enable(&self->event);
+	touch_and_jump();
+	sfa_disable(&self->event);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+
+	/* This one stays open until it is late and another sample comes. */
+	before = sfa_counts();
+	sfa_me.answer = jump_away;
+	sfa_enable(&self->event);
+	touch_and_jump();
+	sfa_wait_ms(SFA_LATE_MS);
+	sfa_touch();
+	sfa_disable(&self->event);
+	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+	record = sfa_next(self->log);
+	ASSERT_NE(NULL, record);
+	EXPECT_NE(0, record->cookie);
+	EXPECT_TRUE(sfa_is_direct(sfa_next(self->log)));
+	EXPECT_TRUE(sfa_is_walk(sfa_next(self->log)));
+	EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
+	EXPECT_EQ(2, sfa_me.handled);
+
+	sfa_me.answer = sfa_say_frames;
+	EXPECT_ASKED();
+}
+
+/* ---- Limits ---------------------------------------------------------- */
+
+/* Guards against: a question without its token. */
+TEST_F(ask, no_room_in_the_queue_of_signals)
+{
+	struct rlimit limit, none;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_SIGPENDING, &limit));
+	none = limit;
+	none.rlim_cur = 0;
+	ASSERT_EQ(0, setrlimit(RLIMIT_SIGPENDING, &none));
+	EXPECT_REFUSED("queue");
+	ASSERT_EQ(0, setrlimit(RLIMIT_SIGPENDING, &limit));
+	EXPECT_ASKED();
+}
+
+/* ---- Debuggers ------------------------------------------------------- */
+
+/* Be traced by a child until stop_tracer(). */
+static pid_t start_tracer(int stop[2])
+{
+	const pid_t parent = getpid();
+	int ready[2], ret;
+	pid_t child;
+	char byte;
+
+	if (pipe(ready) || pipe(stop))
+		return -1;
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	child = fork();
+	if (!child) {
+		close(stop[1]);
+		ret = ptrace(PTRACE_SEIZE, parent, 0, 0);
+		if (ret || write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(stop[0], &byte, 1) != 0);
+	}
+	close(ready[1]);
+	close(stop[0]);
+	if (child > 0 && read(ready[0], &byte, 1) != 1)
+		child = -1;
+	close(ready[0]);
+	return child;
+}
+
+static void stop_tracer(pid_t tracer, int stop[2])
+{
+	close(stop[1]);
+	waitpid(tracer, NULL, 0);
+}
+
+/* Guards against: a debugger that stops for each sample. */
+TEST_F(ask, traced)
+{
+	pid_t tracer;
+	int stop[2];
+
+	EXPECT_ASKED();
+	tracer = start_tracer(stop);
+	ASSERT_LT(0, tracer);
+	EXPECT_REFUSED("traced");
+	EXPECT_REFUSED("traced");
+	stop_tracer(tracer, stop);
+	EXPECT_ASKED();
+}
+
+/* ---- Filters of system calls ----------------------------------------- */
+
+static int add_filter(unsigned int flags)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K,
+					    SECCOMP_RET_ALLOW);
+	const struct sock_fprog program = { .len = 1, .filter = &allow };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program))
+		return -errno;
+	return 0;
+}
+
+static void check_refused_then_on(struct __test_metadata *_metadata,
+				  FIXTURE_DATA(ask) *self)
+{
+	EXPECT_REFUSED("seccomp");
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
+	EXPECT_ASKED();
+}
+
+/* Guards against: a prctl() or sigreturn() for which the program is killed. */
+TEST_F(ask, filters)
+{
+	unsigned int i;
+
+	EXPECT_ASKED();
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, add_filter(0));
+		check_refused_then_on(_metadata, self);
+	}
+}
+
+static void *add_filter_for_all(void *arg)
+{
+	return (void *)(long)add_filter(SECCOMP_FILTER_FLAG_TSYNC);
+}
+
+/* The same by another thread. */
+TEST_F(ask, filters_of_another_thread)
+{
+	pthread_t thread;
+	void *ret;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, add_filter_for_all, NULL));
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	ASSERT_EQ(NULL, ret);
+	check_refused_then_on(_metadata, self);
+}
+
+/* A child, whose event this is; its failures are those of the test. */
+static void sampled_child(struct __test_metadata *_metadata,
+			  void (*check)(struct __test_metadata *_metadata,
+					FIXTURE_DATA(ask) *self))
+{
+	FIXTURE_DATA(ask) child = { .log = &sample_log };
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		memset(child.log, 0, sizeof(*child.log));
+		EXPECT_EQ(0, sfa_prepare());
+		EXPECT_EQ(0, sfa_event_open(&child.event));
+		check(_metadata, &child);
+		EXPECT_TRUE(sfa_log_right(child.log));
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* Guards against: filters that a child is taken to have opted in with. */
+TEST_F(ask, filters_of_the_parent)
+{
+	sampled_child(_metadata, check_asked);
+	ASSERT_EQ(0, add_filter(0));
+	sampled_child(_metadata, check_refused_then_on);
+	check_refused_then_on(_metadata, self);
+	sampled_child(_metadata, check_asked);
+}
+
+/* ---- Restartable sequences ------------------------------------------- */
+
+struct rseq_section {
+	__u32	version, flags;
+	__u64	start_ip, post_commit_offset, abort_ip;
+} __attribute__((aligned(32)));
+
+/* The C library has registered it; weak, since it may have no such thing. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+/* The field rseq_cs of struct rseq, or NULL. */
+static __u64 *current_section(void)
+{
+	if (!&__rseq_size || !__rseq_size)
+		return NULL;
+	return (__u64 *)((char *)__builtin_thread_pointer() + __rseq_offset +
+			 8);
+}
+
+/* Guards against: the address of the abort handler for what was interrupted. */
+TEST_F(ask, restartable_sequence)
+{
+	const struct rseq_section section = {
+		.start_ip = (uintptr_t)sft_touch_load,
+		.post_commit_offset = sft_touch_loaded - sft_touch_load,
+		.abort_ip = (uintptr_t)sft_touch_abort,
+	};
+	const struct sfa_counts before = sfa_counts();
+	__u64 *in = current_section();
+
+	if (!in)
+		SKIP(return, "C library without restartable sequences");
+	sfa_me.answer = sfa_say_native;
+	sfa_enable(&self->event);
+	__atomic_store_n(in, (uintptr_t)&section, __ATOMIC_RELEASE);
+	sfa_touch();
+	__atomic_store_n(in, 0, __ATOMIC_RELEASE);
+	sfa_disable(&self->event);
+	EXPECT_TRUE(sfa_is_walk(sfa_next_pair(self->log, &self->event)));
+	EXPECT_EQ((uintptr_t)sft_touch_abort, sfa_me.pc);
+	EXPECT_TRUE(sfa_counted(&before, "asked native"));
+}
+
+/* ---- More events ----------------------------------------------------- */
+
+/* Sample once with two events. */
+static void sample_both(struct sft_event *first, struct sft_event *second)
+{
+	sfa_enable(second);
+	sfa_enable(first);
+	sfa_touch();
+	sfa_disable(first);
+	sfa_disable(second);
+}
+
+/* Guards against: a stack for one session only. */
+TEST_F(ask, two_sessions)
+{
+	static struct sfa_log second_log;
+	const struct sfa_counts before = sfa_counts();
+	const struct sfa_record *stacks[2];
+	struct sft_event second;
+	__u64 cookie;
+
+	ASSERT_EQ(0, sfa_event_open(&second));
+	sample_both(&self->event, &second);
+	stacks[0] = sfa_next_pair(self->log, &self->event);
+	stacks[1] = sfa_next_pair(&second_log, &second);
+	EXPECT_TRUE(sfa_is_marks(stacks[0]));
+	EXPECT_TRUE(sfa_is_marks(stacks[1]));
+	ASSERT_NE(NULL, stacks[0]);
+	ASSERT_NE(NULL, stacks[1]);
+	cookie = stacks[0]->cookie;
+	EXPECT_EQ(cookie, stacks[1]->cookie);
+	EXPECT_EQ(1, sfa_me.handled);
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+	sft_event_close(&second);
+	EXPECT_ASKED();
+}
+
+/* Guards against: a question for an event that has its callchain already. */
+TEST_F(ask, event_whose_callchain_is_not_deferred)
+{
+	static struct sfa_log second_log;
+	const struct sfa_counts before = sfa_counts();
+	struct perf_event_attr attr;
+	struct sft_event second;
+
+	sfa_attr_init(&attr);
+	/* Events of the same kind share their callchains. */
+	attr.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	ASSERT_EQ(0, sft_event_open(&second, &attr));
+	sfa_enable(&second);
+	sfa_touch();
+	sfa_disable(&second);
+	EXPECT_EQ(0, sfa_me.handled);
+	EXPECT_TRUE(sfa_counted(&before, ""));
+
+	/* Nor does it change that of another one. */
+	sample_both(&self->event, &second);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+	ASSERT_EQ(0, sfa_log_read(&second_log, &second));
+	ASSERT_EQ(2, second_log.nr);
+	EXPECT_TRUE(sfa_is_direct(sfa_next(&second_log)));
+	EXPECT_TRUE(sfa_is_direct(sfa_next(&second_log)));
+	sft_event_close(&second);
+}
+
+/* Guards against: records only for events that have samples. */
+TEST_F(ask, event_that_only_has_the_stacks)
+{
+	static struct sfa_log stacks = { .others = true };
+	struct perf_event_attr attr;
+	struct sft_event second;
+	const struct sfa_record *record;
+
+	sfa_attr_init(&attr);
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.defer_callchain = 0;
+	ASSERT_EQ(0, sft_event_open(&second, &attr));
+	sample_both(&self->event, &second);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	ASSERT_EQ(0, sfa_log_read(&stacks, &second));
+	EXPECT_EQ(1, stacks.nr);
+	record = sfa_next(&stacks);
+	EXPECT_TRUE(sfa_is_marks(record));
+	EXPECT_TRUE(sfa_log_right(&stacks));
+	sft_event_close(&second);
+}
+
+/* ---- System calls that sleep ----------------------------------------- */
+
+/**
+ * struct sleeper - a system call that sleeps
+ * @name:	its name
+ * @sleep:	makes it; its result or a negative errno
+ * @wake:	has it end, if it does not by itself
+ * @result:	what it returns then
+ * @stops:	SIGSTOP and SIGCONT do not make it return
+ */
+struct sleeper {
+	const char	*name;
+	long		(*sleep)(void);
+	void		(*wake)(void);
+	long		result;
+	bool		stops;
+};
+
+/**
+ * struct shared - what parent and child both write
+ * @futex:	waited for while it is 0
+ * @nap_ms:	how long a sleep is that nobody ends
+ * @result:	of the system call
+ * @asked:	counts of the child's thread
+ * @refused:	likewise
+ */
+static struct shared {
+	int		futex;
+	unsigned int	nap_ms;
+	long		result;
+	long long	asked, refused;
+} *shared;
+
+static int wake_pipe[2], epoll_fd;
+
+static long minus_errno(long ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+static long sleep_relative(void)
+{
+	const struct timespec time = {
+		.tv_sec = shared->nap_ms / 1000,
+		.tv_nsec = shared->nap_ms % 1000 * 1000000,
+	};
+
+	return minus_errno(nanosleep(&time, NULL));
+}
+
+static long sleep_until(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	time.tv_sec += shared->nap_ms / 1000;
+	time.tv_nsec += shared->nap_ms % 1000 * 1000000;
+	if (time.tv_nsec >= 1000000000) {
+		time.tv_sec++;
+		time.tv_nsec -= 1000000000;
+	}
+	return -clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+}
+
+static long do_poll(int timeout)
+{
+	struct pollfd fd = { .fd = wake_pipe[0], .events = POLLIN };
+
+	return minus_errno(poll(&fd, 1, timeout));
+}
+
+static long poll_for_ever(void)
+{
+	return do_poll(-1);
+}
+
+static long poll_for_minutes(void)
+{
+	return do_poll(600000);
+}
+
+static long select_for_minutes(void)
+{
+	struct timeval time = { .tv_sec = 600 };
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(wake_pipe[0], &set);
+	return minus_errno(select(wake_pipe[0] + 1, &set, NULL, NULL, &time));
+}
+
+static long read_byte(void)
+{
+	char byte;
+
+	return minus_errno(read(wake_pipe[0], &byte, 1));
+}
+
+static long wait_for_epoll(void)
+{
+	struct epoll_event event;
+
+	return minus_errno(epoll_wait(epoll_fd, &event, 1, 600000));
+}
+
+static void write_byte(void)
+{
+	if (write(wake_pipe[1], "", 1) != 1)
+		abort();
+}
+
+static long do_futex(const struct timespec *time)
+{
+	return minus_errno(syscall(__NR_futex, &shared->futex, FUTEX_WAIT, 0,
+				   time, NULL, 0));
+}
+
+static long futex_for_ever(void)
+{
+	return do_futex(NULL);
+}
+
+static long futex_for_minutes(void)
+{
+	const struct timespec time = { .tv_sec = 600 };
+
+	return do_futex(&time);
+}
+
+/* Without a new value, since it may be about to look at it again. */
+static void wake_futex(void)
+{
+	const __u64 end = sfa_now_ms() + 60000;
+
+	while (syscall(__NR_futex, &shared->futex, FUTEX_WAKE, 1, NULL, NULL,
+		       0) != 1 && sfa_now_ms() < end)
+		sched_yield();
+}
+
+static const struct sleeper sleepers[] = {
+	{ "nanosleep", sleep_relative, NULL, 0, true },
+	{ "clock_nanosleep", sleep_until, NULL, 0, true },
+	{ "poll for ever", poll_for_ever, write_byte, 1, true },
+	{ "poll", poll_for_minutes, write_byte, 1, true },
+	{ "select", select_for_minutes, write_byte, 1, true },
+	{ "read", read_byte, write_byte, 1, true },
+	{ "futex for ever", futex_for_ever, wake_futex, 0, true },
+	{ "futex", futex_for_minutes, wake_futex, 0, true },
+	/* Any stop makes this one return. */
+	{ "epoll", wait_for_epoll, write_byte, 1, false },
+};
+
+static int make_shared(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	shared = mmap(NULL, SFT_PAGE, SFT_RW, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED || pipe(wake_pipe))
+		return -errno;
+	epoll_fd = epoll_create1(0);
+	if (epoll_fd < 0 ||
+	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_pipe[0], &event))
+		return -errno;
+	return 0;
+}
+
+/* The state of the process as /proc has it, or 0. */
+static char state_of(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+static void wait_until_asleep(pid_t pid)
+{
+	char state;
+
+	do {
+		sched_yield();
+		state = state_of(pid);
+	} while (state && state != 'S' && state != 'Z');
+}
+
+static void child_sleeps(const struct sleeper *sleeper, int go)
+{
+	struct sfa_counts counts;
+	char byte;
+
+	sfa_prepare();
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	shared->result = sleeper->sleep();
+	counts = sfa_counts();
+	shared->asked = sfa_count(&counts, "asked");
+	shared->refused = sfa_count(&counts, "restart");
+	_exit(0);
+}
+
+/* Each time that it is put to sleep, whatever it is in. */
+static int open_switches(struct sft_event *event, pid_t pid)
+{
+	struct perf_event_attr attr;
+
+	sfa_attr_init(&attr);
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.exclude_kernel = 0;
+	attr.disabled = 0;
+	return sft_event_open_of(event, &attr, pid, -1);
+}
+
+/* False if it has ended instead. */
+static bool stop_and_continue(pid_t pid, int *status)
+{
+	kill(pid, SIGSTOP);
+	if (waitpid(pid, status, WUNTRACED) != pid || !WIFSTOPPED(*status))
+		return false;
+	kill(pid, SIGCONT);
+	return waitpid(pid, status, WCONTINUED) == pid;
+}
+
+/* Stop it in its system call, and have it end. Its status, or -1. */
+static int drive_sleeper(pid_t pid, const struct sleeper *sleeper)
+{
+	int i, status = 0;
+
+	for (i = 0; i < 2 && sleeper->stops; i++) {
+		wait_until_asleep(pid);
+		if (!stop_and_continue(pid, &status))
+			return status;
+	}
+	wait_until_asleep(pid);
+	if (sleeper->wake)
+		sleeper->wake();
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* Sample a child in this system call, in which it may be stopped. */
+static void run_sleeper(struct __test_metadata *_metadata,
+			struct sfa_log *log, const struct sleeper *sleeper)
+{
+	struct sft_event event;
+	pid_t pid;
+	int go[2];
+
+	memset(log, 0, sizeof(*log));
+	log->again = true;
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child_sleeps(sleeper, go[0]);
+	ASSERT_EQ(0, open_switches(&event, pid));
+	EXPECT_EQ(1, write(go[1], "", 1));
+	EXPECT_EQ(0, drive_sleeper(pid, sleeper));
+	EXPECT_EQ(0, sfa_log_read(log, &event));
+	EXPECT_TRUE(sfa_log_right(log));
+	sft_event_close(&event);
+	close(go[0]);
+	close(go[1]);
+}
+
+/* Has it been sampled in the sleep, and stopped there? */
+static bool has_slept(const struct sleeper *sleeper)
+{
+	return shared->asked > 0 && (!sleeper->stops || shared->refused > 1);
+}
+
+/* Guards against: a handler that ends a sleep, which was to go on. */
+TEST_F(ask, sleeping_system_calls)
+{
+	unsigned int i;
+	char byte;
+
+	ASSERT_EQ(0, make_shared());
+	for (i = 0; i < ARRAY_SIZE(sleepers); i++) {
+		const struct sleeper *sleeper = &sleepers[i];
+
+		shared->nap_ms = 50;
+		do {
+			/* It may be over before it is stopped. */
+			shared->nap_ms *= 2;
+			run_sleeper(_metadata, self->log, sleeper);
+			EXPECT_EQ(sleeper->result, shared->result)
+				TH_LOG("%s", sleeper->name);
+		} while (!has_slept(sleeper) && !sleeper->wake &&
+			 shared->nap_ms < 20000);
+		EXPECT_TRUE(has_slept(sleeper))
+			TH_LOG("%s: asked %lld refused %lld", sleeper->name,
+			       shared->asked, shared->refused);
+		if (sleeper->wake == write_byte && sleeper->sleep != read_byte)
+			EXPECT_EQ(1, read(wake_pipe[0], &byte, 1));
+	}
+}
+
+/* ---- Exit ------------------------------------------------------------ */
+
+static void child_reads(int go)
+{
+	char byte;
+
+	sfa_prepare();
+	if (read(go, &byte, 1) == 1)
+		byte = read(wake_pipe[0], &byte, 1);
+	_exit(0);
+}
+
+/* Guards against: a question to a thread that never gets there. */
+TEST_F(ask, killed)
+{
+	struct sfa_counts counts;
+	struct sft_event event;
+	siginfo_t info;
+	int go[2];
+	pid_t pid;
+
+	self->log->again = true;
+	ASSERT_EQ(0, make_shared());
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child_reads(go[0]);
+	wait_until_asleep(pid);
+	ASSERT_EQ(0, open_switches(&event, pid));
+	EXPECT_EQ(1, write(go[1], "", 1));
+	do {
+		wait_until_asleep(pid);
+		ASSERT_EQ(0, sfa_log_read(self->log, &event));
+	} while (!self->log->nr || self->log->records[self->log->nr - 1].type !=
+				   PERF_RECORD_SAMPLE);
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+
+	/* What it counted is there as long as nobody has waited for it. */
+	EXPECT_EQ(0, waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
+	ASSERT_EQ(0, sfa_counts_of(pid, pid, &counts));
+	EXPECT_EQ(1, sfa_count(&counts, "exiting"));
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(0, sfa_log_read(self->log, &event));
+	sft_event_close(&event);
+}
+
+TEST_HARNESS_MAIN
