@@ -5,6 +5,7 @@
  * A thread that is asked for its stack, and what perf writes of it.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <ucontext.h>
 #include <sys/ioctl.h>
@@ -29,7 +30,7 @@ __thread struct sfa_thread sfa_me;
 /* The alternate stack. */
 static __thread __u8 *other_stack;
 
-const __u64 sfa_marks[3] = { 0x1230, 0x4560, 0x7890 };
+const __u64 sfa_marks[SFA_NR_MARKS] = { 0x1230, 0x4560, 0x7890 };
 
 static int assist(unsigned long op, unsigned long arg3, unsigned long arg4,
 		  unsigned long arg5)
@@ -113,32 +114,35 @@ long long sfa_count(const struct sfa_counts *counts, const char *name)
 	return -1;
 }
 
-/* How often is the word there? Words that are found are counted in @found. */
-static unsigned int word_count(const char *words, const char *word,
-			       unsigned int *found)
+/* By how much is it to go up? Counts that are named add to @found. */
+static long long wanted(const char *names, const char *name,
+			unsigned int *found)
 {
-	const size_t len = strlen(word);
-	unsigned int nr = 0;
+	const size_t len = strlen(name);
 
-	while (*words) {
-		size_t size = strcspn(words, " ");
+	while (*names) {
+		const size_t size = strcspn(names, " =");
+		const bool same = size == len && !memcmp(names, name, len);
 
-		nr += size == len && !memcmp(words, word, len);
-		words += size;
-		words += strspn(words, " ");
+		names += size;
+		if (same) {
+			++*found;
+			return *names == '=' ? atoll(names + 1) : 1;
+		}
+		names += strcspn(names, " ");
+		names += strspn(names, " ");
 	}
-	*found += nr;
-	return nr;
+	return 0;
 }
 
-static unsigned int nr_words(const char *words)
+static unsigned int nr_names(const char *names)
 {
 	unsigned int nr = 0;
 
-	while (*words) {
+	while (*names) {
 		nr++;
-		words += strcspn(words, " ");
-		words += strspn(words, " ");
+		names += strcspn(names, " ");
+		names += strspn(names, " ");
 	}
 	return nr;
 }
@@ -153,10 +157,10 @@ bool sfa_counted_between(const struct sfa_counts *before,
 		const struct sfa_count *count = &after->counts[i];
 
 		if (count->nr - sfa_count(before, count->name) !=
-		    word_count(names, count->name, &found))
+		    wanted(names, count->name, &found))
 			right = false;
 	}
-	if (right && found == nr_words(names))
+	if (right && found == nr_names(names))
 		return true;
 
 	fprintf(stderr, "# counted, instead of \"%s\":", names);
@@ -253,7 +257,7 @@ int sfa_prepare(void)
 
 	me->answer = sfa_say_frames;
 	me->frames = sfa_marks;
-	me->nr = 3;
+	me->nr = SFA_NR_MARKS;
 	if (!me->page)
 		me->page = sft_map(SFT_PAGE, SFT_RW);
 	if (!me->stack)
@@ -362,9 +366,10 @@ void sfa_touch_there(void)
 
 void sfa_touch_here(void)
 {
-	__u8 part[2048] __attribute__((aligned(16)));
+	/* As aligned as a stack. */
+	max_align_t part[2048 / sizeof(max_align_t)];
 
-	touch_on(part + sizeof(part) / 2);
+	touch_on((__u8 *)part + sizeof(part) / 2);
 }
 
 /* Copy the user part of a callchain, or find its cookie. */
@@ -436,6 +441,11 @@ int sfa_log_read(struct sfa_log *log, struct sft_event *event)
 		if (ret)
 			return ret;
 	}
+}
+
+int sfa_session_read(struct sfa_session *session)
+{
+	return sfa_log_read(session->log, &session->event);
 }
 
 static void print_record(const struct sfa_record *record)
@@ -549,12 +559,12 @@ const struct sfa_record *sfa_next(struct sfa_log *log)
 	return log->next < log->nr ? &log->records[log->next++] : NULL;
 }
 
-const struct sfa_record *sfa_next_pair(struct sfa_log *log,
-				       struct sft_event *event)
+const struct sfa_record *sfa_next_pair(struct sfa_session *session)
 {
+	struct sfa_log *log = session->log;
 	const unsigned int first = log->next;
 	const struct sfa_record *record = &log->records[first];
-	const int ret = sfa_log_read(log, event);
+	const int ret = sfa_session_read(session);
 
 	log->next = log->nr;
 	if (!ret && log->nr - first == 2 &&
@@ -567,13 +577,18 @@ const struct sfa_record *sfa_next_pair(struct sfa_log *log,
 	return NULL;
 }
 
-const struct sfa_record *sfa_sample(struct sfa_log *log,
-				    struct sft_event *event)
+const struct sfa_record *sfa_sample_at(struct sfa_session *session,
+				       void (*touch)(void))
 {
-	sfa_enable(event);
-	sfa_touch();
-	sfa_disable(event);
-	return sfa_next_pair(log, event);
+	sfa_enable(&session->event);
+	touch();
+	sfa_disable(&session->event);
+	return sfa_next_pair(session);
+}
+
+const struct sfa_record *sfa_sample(struct sfa_session *session)
+{
+	return sfa_sample_at(session, sfa_touch);
 }
 
 bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
@@ -589,6 +604,11 @@ bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
 	if (record)
 		print_record(record);
 	return false;
+}
+
+bool sfa_is_marks(const struct sfa_record *record)
+{
+	return sfa_is_answer(record, sfa_marks, SFA_NR_MARKS);
 }
 
 bool sfa_is_walk(const struct sfa_record *record)

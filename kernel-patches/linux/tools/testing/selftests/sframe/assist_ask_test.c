@@ -25,14 +25,22 @@
 
 #include "assist_test.h"
 
+/* The C library registers it, and says where it is. */
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 35)
+#include <sys/rseq.h>
+#define HAVE_RSEQ
+#endif
+#endif
+
 #ifndef SS_AUTODISARM
-#define SS_AUTODISARM	(1U << 31)
+#define SS_AUTODISARM	0x80000000U
 #endif
 
 /* Those of the kernel's tools need more headers than there are. */
 #ifndef SECCOMP_SET_MODE_FILTER
 #define SECCOMP_SET_MODE_FILTER		1
-#define SECCOMP_FILTER_FLAG_TSYNC	(1U << 0)
+#define SECCOMP_FILTER_FLAG_TSYNC	1U
 #define SECCOMP_RET_ALLOW		0x7fff0000U
 #endif
 
@@ -40,8 +48,7 @@ static struct sfa_log sample_log;
 
 FIXTURE(ask)
 {
-	struct sft_event	event;
-	struct sfa_log		*log;
+	struct sfa_session	perf;
 };
 
 FIXTURE_SETUP(ask)
@@ -50,50 +57,47 @@ FIXTURE_SETUP(ask)
 		SKIP(return, "%s", sfa_missing());
 
 	ASSERT_EQ(0, sfa_begin());
-	ASSERT_EQ(0, sfa_event_open(&self->event));
-	self->log = &sample_log;
+	ASSERT_EQ(0, sfa_event_open(&self->perf.event));
+	self->perf.log = &sample_log;
 	sfa_me.data = _metadata;
 }
 
 FIXTURE_TEARDOWN(ask)
 {
-	EXPECT_EQ(0, sfa_log_read(self->log, &self->event));
-	EXPECT_TRUE(sfa_log_right(self->log));
+	EXPECT_EQ(0, sfa_session_read(&self->perf));
+	EXPECT_TRUE(sfa_log_right(self->perf.log));
 	EXPECT_TRUE(sfa_balanced());
-	sft_event_close(&self->event);
+	sft_event_close(&self->perf.event);
 }
 
 static void check_asked(struct __test_metadata *_metadata,
-			FIXTURE_DATA(ask) *self)
+			struct sfa_session *perf)
 {
 	const struct sfa_counts before = sfa_counts();
 	const unsigned int handled = sfa_me.handled;
 
-	EXPECT_TRUE(sfa_is_marks(sfa_sample(self->log, &self->event)));
+	EXPECT_TRUE(sfa_is_marks(sfa_sample(perf)));
 	EXPECT_EQ(handled + 1, sfa_me.handled);
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
 }
 
-/* With samples at @touch, counted as @names. */
+/* When sampled at @touch, counted as @names. */
 static void check_refused(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(ask) *self, void (*touch)(void),
+			  struct sfa_session *perf, void (*touch)(void),
 			  const char *names)
 {
 	const struct sfa_counts before = sfa_counts();
 	const unsigned int handled = sfa_me.handled;
 
-	sfa_enable(&self->event);
-	touch();
-	sfa_disable(&self->event);
-	EXPECT_TRUE(sfa_is_walk(sfa_next_pair(self->log, &self->event)));
+	EXPECT_TRUE(sfa_is_walk(sfa_sample_at(perf, touch)));
 	EXPECT_EQ(handled, sfa_me.handled);
 	EXPECT_TRUE(sfa_counted(&before, names));
 }
 
-#define EXPECT_ASKED()		check_asked(_metadata, self)
-#define EXPECT_REFUSED(why)	check_refused(_metadata, self, sfa_touch, why)
-#define EXPECT_REFUSED_THERE(why)					\
-	check_refused(_metadata, self, sfa_touch_there, why)
+#define EXPECT_ASKED()		check_asked(_metadata, &self->perf)
+#define EXPECT_REFUSED_AT(touch, why)					\
+	check_refused(_metadata, &self->perf, touch, why)
+#define EXPECT_REFUSED(why)	EXPECT_REFUSED_AT(sfa_touch, why)
 
 /* ---- The handler ----------------------------------------------------- */
 
@@ -204,24 +208,21 @@ TEST_F(ask, handler_without_the_alternate_stack)
 /* Guards against: a signal at the end of an alternate stack. */
 TEST_F(ask, on_the_alternate_stack)
 {
-	EXPECT_REFUSED_THERE("stack");
+	EXPECT_REFUSED_AT(sfa_touch_there, "stack");
 	EXPECT_ASKED();
 
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
-	sfa_enable(&self->event);
-	sfa_touch_there();
-	sfa_disable(&self->event);
-	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf, sfa_touch_there)));
 }
 
-static FIXTURE_DATA(ask) *current;
+static struct sfa_session *current_perf;
 
 static void refused_here(int signal)
 {
 	struct __test_metadata *_metadata = sfa_me.data;
 
 	EXPECT_TRUE(sfa_on_stack());
-	check_refused(_metadata, current, sfa_touch, "stack");
+	check_refused(_metadata, current_perf, sfa_touch, "stack");
 }
 
 /* Guards against: a stack that looks unused, because it is disarmed. */
@@ -231,7 +232,7 @@ TEST_F(ask, disarmed_stack)
 		.sa_handler = refused_here, .sa_flags = SA_ONSTACK,
 	};
 
-	current = self;
+	current_perf = &self->perf;
 	ASSERT_EQ(0, sfa_set_stack(SS_AUTODISARM));
 	EXPECT_ASKED();
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
@@ -247,30 +248,30 @@ static void touch_after_answering(struct sfa_thread *me)
 	sfa_touch_here();
 }
 
-/* Sample once, with a sample in the handler. */
-static void sample_nested(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(ask) *self)
+/* Sample once, with samples in the handler. */
+static int sample_nested(struct sfa_session *perf)
 {
-	sfa_enable(&self->event);
+	sfa_enable(&perf->event);
 	sfa_touch();
-	sfa_disable(&self->event);
-	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
+	sfa_disable(&perf->event);
+	return sfa_session_read(perf);
 }
 
 /* Guards against: a question in the handler of the one before. */
 TEST_F(ask, in_the_handler)
 {
+	struct sfa_log *log = self->perf.log;
 	const struct sfa_counts before = sfa_counts();
 
 	sfa_me.answer = touch_after_answering;
-	sample_nested(_metadata, self);
+	ASSERT_EQ(0, sample_nested(&self->perf));
 	EXPECT_EQ(0, sfa_me.ret);
 	EXPECT_EQ(1, sfa_me.handled);
-	ASSERT_EQ(4, self->log->nr);
-	EXPECT_NE(0, sfa_next(self->log)->cookie);
-	EXPECT_TRUE(sfa_is_marks(sfa_next(self->log)));
-	EXPECT_NE(0, sfa_next(self->log)->cookie);
-	EXPECT_TRUE(sfa_is_walk(sfa_next(self->log)));
+	ASSERT_EQ(4, log->nr);
+	EXPECT_NE(0, sfa_next(log)->cookie);
+	EXPECT_TRUE(sfa_is_marks(sfa_next(log)));
+	EXPECT_NE(0, sfa_next(log)->cookie);
+	EXPECT_TRUE(sfa_is_walk(sfa_next(log)));
 	EXPECT_TRUE(sfa_counted(&before, "asked answered blocked"));
 }
 
@@ -281,9 +282,9 @@ TEST_F(ask, in_a_handler_that_is_not_blocked)
 
 	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_NODEFER));
 	sfa_me.answer = touch_after_answering;
-	sample_nested(_metadata, self);
+	ASSERT_EQ(0, sample_nested(&self->perf));
 	EXPECT_EQ(1, sfa_me.handled);
-	ASSERT_EQ(4, self->log->nr);
+	ASSERT_EQ(4, self->perf.log->nr);
 	EXPECT_TRUE(sfa_counted(&before, "asked answered stack"));
 }
 
@@ -299,21 +300,21 @@ static void touch_down(struct sfa_thread *me)
 /* Guards against: a question that is still open when it has been answered. */
 TEST_F(ask, questions_in_handlers_of_questions)
 {
+	struct sfa_log *log = self->perf.log;
 	const struct sfa_counts before = sfa_counts();
 	unsigned int i;
 
 	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_NODEFER));
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
 	sfa_me.answer = touch_down;
-	sample_nested(_metadata, self);
+	ASSERT_EQ(0, sample_nested(&self->perf));
 	EXPECT_EQ(DEPTH, sfa_me.handled);
-	ASSERT_EQ(2 * DEPTH, self->log->nr);
+	ASSERT_EQ(2 * DEPTH, log->nr);
 	for (i = 0; i < DEPTH; i++) {
-		EXPECT_NE(0, sfa_next(self->log)->cookie);
-		EXPECT_TRUE(sfa_is_marks(sfa_next(self->log)));
+		EXPECT_NE(0, sfa_next(log)->cookie);
+		EXPECT_TRUE(sfa_is_marks(sfa_next(log)));
 	}
-	EXPECT_TRUE(sfa_counted(&before, "asked asked asked asked "
-				"answered answered answered answered"));
+	EXPECT_TRUE(sfa_counted(&before, "asked=4 answered=4"));
 }
 
 #define NESTED	20
@@ -331,24 +332,25 @@ static void touch_before_answering(struct sfa_thread *me)
 /* Guards against: cookies while the stack before is not there yet. */
 TEST_F(ask, samples_while_a_question_is_open)
 {
+	struct sfa_log *log = self->perf.log;
 	const struct sfa_record *none = NULL, *record;
 	struct sfa_counts counts;
 	unsigned int direct = 0;
 
 	sfa_me.answer = touch_before_answering;
-	sample_nested(_metadata, self);
-	EXPECT_NE(0, sfa_next(self->log)->cookie);
+	ASSERT_EQ(0, sample_nested(&self->perf));
+	EXPECT_NE(0, sfa_next(log)->cookie);
 	if (sfa_me.ret) {
 		/* Those behind are refused because the signal is blocked. */
 		EXPECT_EQ(-ESRCH, sfa_me.ret);
 		SKIP(return, "the machine is too slow");
 	}
-	while ((record = sfa_next(self->log)) &&
+	while ((record = sfa_next(log)) &&
 	       record->type == PERF_RECORD_SAMPLE)
 		direct += sfa_is_direct(record);
 	EXPECT_EQ(NESTED, direct);
 	EXPECT_TRUE(sfa_is_marks(record));
-	EXPECT_EQ(none, sfa_next(self->log));
+	EXPECT_EQ(none, sfa_next(log));
 	counts = sfa_counts();
 	EXPECT_EQ(NESTED, sfa_count(&counts, "busy"));
 	EXPECT_EQ(1, sfa_count(&counts, "asked"));
@@ -378,30 +380,28 @@ static void touch_and_jump(void)
 /* Guards against: a thread that is never asked again. */
 TEST_F(ask, jump_out_of_the_handler)
 {
+	struct sfa_log *log = self->perf.log;
 	struct sfa_counts before = sfa_counts();
 	const struct sfa_record *record;
 
 	sfa_me.answer = answer_and_jump_away;
-	sfa_enable(&self->event);
-	touch_and_jump();
-	sfa_disable(&self->event);
-	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf, touch_and_jump)));
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
 
 	/* This one stays open until it is late and another sample comes. */
 	before = sfa_counts();
 	sfa_me.answer = jump_away;
-	sfa_enable(&self->event);
+	sfa_enable(&self->perf.event);
 	touch_and_jump();
 	sfa_wait_ms(SFA_LATE_MS);
 	sfa_touch();
-	sfa_disable(&self->event);
-	ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
-	record = sfa_next(self->log);
+	sfa_disable(&self->perf.event);
+	ASSERT_EQ(0, sfa_session_read(&self->perf));
+	record = sfa_next(log);
 	ASSERT_NE(NULL, record);
 	EXPECT_NE(0, record->cookie);
-	EXPECT_TRUE(sfa_is_direct(sfa_next(self->log)));
-	EXPECT_TRUE(sfa_is_walk(sfa_next(self->log)));
+	EXPECT_TRUE(sfa_is_direct(sfa_next(log)));
+	EXPECT_TRUE(sfa_is_walk(sfa_next(log)));
 	EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
 	EXPECT_EQ(2, sfa_me.handled);
 
@@ -490,11 +490,11 @@ static int add_filter(unsigned int flags)
 }
 
 static void check_refused_then_on(struct __test_metadata *_metadata,
-				  FIXTURE_DATA(ask) *self)
+				  struct sfa_session *perf)
 {
-	EXPECT_REFUSED("seccomp");
+	check_refused(_metadata, perf, sfa_touch, "seccomp");
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
-	EXPECT_ASKED();
+	check_asked(_metadata, perf);
 }
 
 /* Guards against: a prctl() or sigreturn() for which the program is killed. */
@@ -505,7 +505,7 @@ TEST_F(ask, filters)
 	EXPECT_ASKED();
 	for (i = 0; i < 3; i++) {
 		ASSERT_EQ(0, add_filter(0));
-		check_refused_then_on(_metadata, self);
+		check_refused_then_on(_metadata, &self->perf);
 	}
 }
 
@@ -523,25 +523,25 @@ TEST_F(ask, filters_of_another_thread)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, add_filter_for_all, NULL));
 	ASSERT_EQ(0, pthread_join(thread, &ret));
 	ASSERT_EQ(NULL, ret);
-	check_refused_then_on(_metadata, self);
+	check_refused_then_on(_metadata, &self->perf);
 }
 
-/* A child, whose event this is; its failures are those of the test. */
+/* A child with its own event; its failures are those of the test. */
 static void sampled_child(struct __test_metadata *_metadata,
 			  void (*check)(struct __test_metadata *_metadata,
-					FIXTURE_DATA(ask) *self))
+					struct sfa_session *perf))
 {
-	FIXTURE_DATA(ask) child = { .log = &sample_log };
+	struct sfa_session perf = { .log = &sample_log };
 	int status;
 	pid_t pid = fork();
 
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		memset(child.log, 0, sizeof(*child.log));
+		memset(perf.log, 0, sizeof(*perf.log));
 		EXPECT_EQ(0, sfa_prepare());
-		EXPECT_EQ(0, sfa_event_open(&child.event));
-		check(_metadata, &child);
-		EXPECT_TRUE(sfa_log_right(child.log));
+		EXPECT_EQ(0, sfa_event_open(&perf.event));
+		check(_metadata, &perf);
+		EXPECT_TRUE(sfa_log_right(perf.log));
 		_exit(0);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
@@ -554,53 +554,40 @@ TEST_F(ask, filters_of_the_parent)
 	sampled_child(_metadata, check_asked);
 	ASSERT_EQ(0, add_filter(0));
 	sampled_child(_metadata, check_refused_then_on);
-	check_refused_then_on(_metadata, self);
+	check_refused_then_on(_metadata, &self->perf);
 	sampled_child(_metadata, check_asked);
 }
 
 /* ---- Restartable sequences ------------------------------------------- */
 
-struct rseq_section {
-	__u32	version, flags;
-	__u64	start_ip, post_commit_offset, abort_ip;
-} __attribute__((aligned(32)));
-
-/* The C library has registered it; weak, since it may have no such thing. */
-extern const ptrdiff_t __rseq_offset __attribute__((weak));
-extern const unsigned int __rseq_size __attribute__((weak));
-
-/* The field rseq_cs of struct rseq, or NULL. */
-static __u64 *current_section(void)
-{
-	if (!&__rseq_size || !__rseq_size)
-		return NULL;
-	return (__u64 *)((char *)__builtin_thread_pointer() + __rseq_offset +
-			 8);
-}
-
+#ifdef HAVE_RSEQ
 /* Guards against: the address of the abort handler for what was interrupted. */
 TEST_F(ask, restartable_sequence)
 {
-	const struct rseq_section section = {
-		.start_ip = (uintptr_t)sft_touch_load,
-		.post_commit_offset = sft_touch_loaded - sft_touch_load,
-		.abort_ip = (uintptr_t)sft_touch_abort,
-	};
+	static struct rseq_cs section;
 	const struct sfa_counts before = sfa_counts();
-	__u64 *in = current_section();
+	struct rseq *rseq = (void *)((char *)__builtin_thread_pointer() +
+				     __rseq_offset);
+	__u64 *current_section = (__u64 *)&rseq->rseq_cs;
 
-	if (!in)
-		SKIP(return, "C library without restartable sequences");
+	if (!__rseq_size)
+		SKIP(return, "restartable sequences are not registered");
+	section.start_ip = (uintptr_t)sft_touch_load;
+	section.post_commit_offset = sft_touch_loaded - sft_touch_load;
+	section.abort_ip = (uintptr_t)sft_touch_abort;
 	sfa_me.answer = sfa_say_native;
-	sfa_enable(&self->event);
-	__atomic_store_n(in, (uintptr_t)&section, __ATOMIC_RELEASE);
+
+	sfa_enable(&self->perf.event);
+	__atomic_store_n(current_section, (uintptr_t)&section,
+			 __ATOMIC_RELEASE);
 	sfa_touch();
-	__atomic_store_n(in, 0, __ATOMIC_RELEASE);
-	sfa_disable(&self->event);
-	EXPECT_TRUE(sfa_is_walk(sfa_next_pair(self->log, &self->event)));
+	__atomic_store_n(current_section, 0, __ATOMIC_RELEASE);
+	sfa_disable(&self->perf.event);
+	EXPECT_TRUE(sfa_is_walk(sfa_next_pair(&self->perf)));
 	EXPECT_EQ((uintptr_t)sft_touch_abort, sfa_me.pc);
 	EXPECT_TRUE(sfa_counted(&before, "asked native"));
 }
+#endif
 
 /* ---- More events ----------------------------------------------------- */
 
@@ -614,19 +601,20 @@ static void sample_both(struct sft_event *first, struct sft_event *second)
 	sfa_disable(second);
 }
 
+static struct sfa_log second_log;
+
 /* Guards against: a stack for one session only. */
 TEST_F(ask, two_sessions)
 {
-	static struct sfa_log second_log;
 	const struct sfa_counts before = sfa_counts();
+	struct sfa_session second = { .log = &second_log };
 	const struct sfa_record *stacks[2];
-	struct sft_event second;
 	__u64 cookie;
 
-	ASSERT_EQ(0, sfa_event_open(&second));
-	sample_both(&self->event, &second);
-	stacks[0] = sfa_next_pair(self->log, &self->event);
-	stacks[1] = sfa_next_pair(&second_log, &second);
+	ASSERT_EQ(0, sfa_event_open(&second.event));
+	sample_both(&self->perf.event, &second.event);
+	stacks[0] = sfa_next_pair(&self->perf);
+	stacks[1] = sfa_next_pair(&second);
 	EXPECT_TRUE(sfa_is_marks(stacks[0]));
 	EXPECT_TRUE(sfa_is_marks(stacks[1]));
 	ASSERT_NE(NULL, stacks[0]);
@@ -635,14 +623,13 @@ TEST_F(ask, two_sessions)
 	EXPECT_EQ(cookie, stacks[1]->cookie);
 	EXPECT_EQ(1, sfa_me.handled);
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
-	sft_event_close(&second);
+	sft_event_close(&second.event);
 	EXPECT_ASKED();
 }
 
 /* Guards against: a question for an event that has its callchain already. */
 TEST_F(ask, event_whose_callchain_is_not_deferred)
 {
-	static struct sfa_log second_log;
 	const struct sfa_counts before = sfa_counts();
 	struct perf_event_attr attr;
 	struct sft_event second;
@@ -660,8 +647,8 @@ TEST_F(ask, event_whose_callchain_is_not_deferred)
 	EXPECT_TRUE(sfa_counted(&before, ""));
 
 	/* Nor does it change that of another one. */
-	sample_both(&self->event, &second);
-	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
+	sample_both(&self->perf.event, &second);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(&self->perf)));
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
 	ASSERT_EQ(0, sfa_log_read(&second_log, &second));
 	ASSERT_EQ(2, second_log.nr);
@@ -673,22 +660,21 @@ TEST_F(ask, event_whose_callchain_is_not_deferred)
 /* Guards against: records only for events that have samples. */
 TEST_F(ask, event_that_only_has_the_stacks)
 {
-	static struct sfa_log stacks = { .others = true };
 	struct perf_event_attr attr;
 	struct sft_event second;
-	const struct sfa_record *record;
 
 	sfa_attr_init(&attr);
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.defer_callchain = 0;
 	ASSERT_EQ(0, sft_event_open(&second, &attr));
-	sample_both(&self->event, &second);
-	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(self->log, &self->event)));
-	ASSERT_EQ(0, sfa_log_read(&stacks, &second));
-	EXPECT_EQ(1, stacks.nr);
-	record = sfa_next(&stacks);
-	EXPECT_TRUE(sfa_is_marks(record));
-	EXPECT_TRUE(sfa_log_right(&stacks));
+	sample_both(&self->perf.event, &second);
+	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(&self->perf)));
+
+	second_log.others = true;
+	ASSERT_EQ(0, sfa_log_read(&second_log, &second));
+	EXPECT_EQ(1, second_log.nr);
+	EXPECT_TRUE(sfa_is_marks(sfa_next(&second_log)));
+	EXPECT_TRUE(sfa_log_right(&second_log));
 	sft_event_close(&second);
 }
 
@@ -904,12 +890,15 @@ static void child_sleeps(const struct sleeper *sleeper, int go)
 static int open_switches(struct sft_event *event, pid_t pid)
 {
 	struct perf_event_attr attr;
+	int ret;
 
 	sfa_attr_init(&attr);
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.exclude_kernel = 0;
-	attr.disabled = 0;
-	return sft_event_open_of(event, &attr, pid, -1);
+	ret = sft_event_open_of(event, &attr, pid, -1);
+	if (!ret)
+		sfa_enable(event);
+	return ret;
 }
 
 /* False if it has ended instead. */
@@ -983,7 +972,7 @@ TEST_F(ask, sleeping_system_calls)
 		do {
 			/* It may be over before it is stopped. */
 			shared->nap_ms *= 2;
-			run_sleeper(_metadata, self->log, sleeper);
+			run_sleeper(_metadata, self->perf.log, sleeper);
 			EXPECT_EQ(sleeper->result, shared->result)
 				TH_LOG("%s", sleeper->name);
 		} while (!has_slept(sleeper) && !sleeper->wake &&
@@ -1011,13 +1000,14 @@ static void child_reads(int go)
 /* Guards against: a question to a thread that never gets there. */
 TEST_F(ask, killed)
 {
+	struct sfa_log *log = self->perf.log;
 	struct sfa_counts counts;
 	struct sft_event event;
 	siginfo_t info;
 	int go[2];
 	pid_t pid;
 
-	self->log->again = true;
+	log->again = true;
 	ASSERT_EQ(0, make_shared());
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
@@ -1029,9 +1019,9 @@ TEST_F(ask, killed)
 	EXPECT_EQ(1, write(go[1], "", 1));
 	do {
 		wait_until_asleep(pid);
-		ASSERT_EQ(0, sfa_log_read(self->log, &event));
-	} while (!self->log->nr || self->log->records[self->log->nr - 1].type !=
-				   PERF_RECORD_SAMPLE);
+		ASSERT_EQ(0, sfa_log_read(log, &event));
+	} while (!log->nr || log->records[log->nr - 1].type !=
+			     PERF_RECORD_SAMPLE);
 	EXPECT_EQ(0, kill(pid, SIGKILL));
 
 	/* What it counted is there as long as nobody has waited for it. */
@@ -1039,7 +1029,7 @@ TEST_F(ask, killed)
 	ASSERT_EQ(0, sfa_counts_of(pid, pid, &counts));
 	EXPECT_EQ(1, sfa_count(&counts, "exiting"));
 	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
-	EXPECT_EQ(0, sfa_log_read(self->log, &event));
+	EXPECT_EQ(0, sfa_log_read(log, &event));
 	sft_event_close(&event);
 }
 

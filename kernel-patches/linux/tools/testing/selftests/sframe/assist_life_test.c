@@ -26,8 +26,7 @@ static struct sfa_log sample_log;
 
 FIXTURE(life)
 {
-	struct sft_event	event;
-	struct sfa_log		*log;
+	struct sfa_session	perf;
 };
 
 FIXTURE_SETUP(life)
@@ -36,32 +35,31 @@ FIXTURE_SETUP(life)
 		SKIP(return, "%s", sfa_missing());
 
 	ASSERT_EQ(0, sfa_begin());
-	ASSERT_EQ(0, sfa_event_open(&self->event));
-	self->log = &sample_log;
+	ASSERT_EQ(0, sfa_event_open(&self->perf.event));
+	self->perf.log = &sample_log;
 	sfa_me.data = _metadata;
 }
 
 FIXTURE_TEARDOWN(life)
 {
-	EXPECT_EQ(0, sfa_log_read(self->log, &self->event));
-	EXPECT_TRUE(sfa_log_right(self->log));
+	EXPECT_EQ(0, sfa_session_read(&self->perf));
+	EXPECT_TRUE(sfa_log_right(self->perf.log));
 	EXPECT_TRUE(sfa_balanced());
-	sft_event_close(&self->event);
+	sft_event_close(&self->perf.event);
 }
 
 /* Sample the calling thread with an event and records of its own. */
 static const struct sfa_record *sample_alone(void)
 {
-	static __thread struct sfa_log *log;
-	const struct sfa_record *record = NULL;
-	struct sft_event event;
+	static __thread struct sfa_session perf;
+	const struct sfa_record *record;
 
-	if (!log)
-		log = sft_map(sizeof(*log), SFT_RW);
-	if (!log || sfa_event_open(&event))
+	if (!perf.log)
+		perf.log = sft_map(sizeof(*perf.log), SFT_RW);
+	if (!perf.log || sfa_event_open(&perf.event))
 		return NULL;
-	record = sfa_sample(log, &event);
-	sft_event_close(&event);
+	record = sfa_sample(&perf);
+	sft_event_close(&perf.event);
 	return record;
 }
 
@@ -471,7 +469,7 @@ TEST_F(life, subject)
 		ASSERT_EQ(0, start_subject(&subject));
 		EXPECT_EQ(SUBJECT_STATUS << 8, end_subject(&subject));
 		EXPECT_TRUE(sfa_is_marks(subject_pair(&subject)));
-		self->log->next = self->log->nr;
+		self->perf.log->next = self->perf.log->nr;
 	}
 }
 
@@ -511,8 +509,8 @@ TEST_F(life, exec_while_a_question_is_open)
 		EXPECT_EQ(EXEC_STATUS << 8, end_subject(&subject));
 		EXPECT_EQ(i, subject.tid != subject.pid);
 		EXPECT_TRUE(sfa_is_walk(subject_pair(&subject)));
-		EXPECT_TRUE(next_is_exec(self->log));
-		self->log->next = self->log->nr;
+		EXPECT_TRUE(next_is_exec(self->perf.log));
+		self->perf.log->next = self->perf.log->nr;
 	}
 }
 
@@ -533,9 +531,7 @@ static void crash(struct sfa_thread *me)
 	const struct rlimit none = { 0, 0 };
 
 	setrlimit(RLIMIT_CORE, &none);
-	signal(SIGSEGV, SIG_DFL);
-	mprotect(me->page, SFT_PAGE, PROT_NONE);
-	*(volatile char *)me->page = 1;
+	raise(SIGABRT);
 }
 
 static void wait_for_the_end(struct sfa_thread *me)
@@ -613,7 +609,7 @@ struct way_to_end {
 };
 
 static void check_end(struct __test_metadata *_metadata,
-		      FIXTURE_DATA(life) *self, const struct way_to_end *way,
+		      struct sfa_log *log, const struct way_to_end *way,
 		      bool thread)
 {
 	struct subject subject = { .answer = way->answer, .thread = thread };
@@ -634,7 +630,7 @@ static void check_end(struct __test_metadata *_metadata,
 	EXPECT_TRUE(sfa_is_walk(stack));
 	if (stack)
 		EXPECT_TRUE(sfa_is_walk(of_all_cpus(stack->cookie)));
-	self->log->next = self->log->nr;
+	log->next = log->nr;
 }
 
 /* Guards against: a stack that is lost with the thread, or freed before. */
@@ -643,14 +639,14 @@ TEST_F(life, exit_while_a_question_is_open)
 	static const struct way_to_end ways[] = {
 		{ exit_process, false, SUBJECT_STATUS << 8 },
 		{ exit_thread, false, SUBJECT_STATUS << 8 },
-		{ crash, false, SIGSEGV },
+		{ crash, false, SIGABRT },
 		{ wait_for_the_end, true, SIGKILL },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
-		check_end(_metadata, self, &ways[i], false);
-		check_end(_metadata, self, &ways[i], true);
+		check_end(_metadata, self->perf.log, &ways[i], false);
+		check_end(_metadata, self->perf.log, &ways[i], true);
 	}
 }
 
@@ -800,7 +796,7 @@ TEST_F(life, off_while_a_question_is_open)
 	struct sfa_counts before = sfa_counts();
 
 	sfa_me.answer = opt_out_instead;
-	EXPECT_TRUE(sfa_is_walk(sfa_sample(self->log, &self->event)));
+	EXPECT_TRUE(sfa_is_walk(sfa_sample(&self->perf)));
 	EXPECT_EQ(-ESRCH, sfa_me.ret);
 	EXPECT_TRUE(sfa_counted(&before, "asked settled"));
 	sfa_me.answer = sfa_say_frames;
@@ -830,11 +826,9 @@ TEST_F(life, event_is_closed_while_a_question_is_open)
 		sfa_touch();
 		EXPECT_EQ(0, sfa_me.ret);
 		sfa_me.answer = sfa_say_frames;
-		EXPECT_TRUE(sfa_is_marks(sfa_sample(self->log, &self->event)));
+		EXPECT_TRUE(sfa_is_marks(sfa_sample(&self->perf)));
 	}
-	EXPECT_TRUE(sfa_counted(&before, "asked answered asked answered "
-				"asked answered asked answered "
-				"asked answered asked answered"));
+	EXPECT_TRUE(sfa_counted(&before, "asked=6 answered=6"));
 }
 
 /* Guards against: a question that outlives all who wanted its stack. */
@@ -852,7 +846,7 @@ TEST_F(life, event_is_closed_and_nothing_said)
 		EXPECT_EQ(4, sfa_read(sfa_me.token, NULL, 0));
 		EXPECT_EQ(0, sfa_answer(sfa_me.token, sfa_marks, 3));
 		sfa_me.answer = sfa_say_frames;
-		EXPECT_TRUE(sfa_is_marks(sfa_sample(self->log, &self->event)));
+		EXPECT_TRUE(sfa_is_marks(sfa_sample(&self->perf)));
 	}
 }
 
@@ -889,7 +883,7 @@ TEST_F(life, thread_moves_while_a_question_is_open)
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, sft_run_on(cpus[i % 2]));
 		other_cpu = cpus[1 - i % 2];
-		EXPECT_TRUE(sfa_is_marks(sfa_sample(self->log, &self->event)));
+		EXPECT_TRUE(sfa_is_marks(sfa_sample(&self->perf)));
 		EXPECT_EQ(0, sfa_me.ret);
 	}
 }
@@ -938,19 +932,19 @@ TEST_F(life, question_is_given_up)
 	for (i = 0; i < 3; i++) {
 		before = sfa_counts();
 		sfa_me.answer = NULL;
-		sfa_enable(&self->event);
+		sfa_enable(&self->perf.event);
 		sfa_touch();
 		sfa_wait_ms(SFA_LATE_MS);
 		/* Refused, and the reason why the first one is given up. */
 		sfa_touch();
-		sfa_disable(&self->event);
+		sfa_disable(&self->perf.event);
 		EXPECT_EQ(-ESRCH, sfa_answer(sfa_me.token, sfa_marks, 3));
-		ASSERT_EQ(0, sfa_log_read(self->log, &self->event));
-		ASSERT_EQ(3, self->log->nr - self->log->next);
-		first = sfa_next(self->log);
+		ASSERT_EQ(0, sfa_session_read(&self->perf));
+		ASSERT_EQ(3, self->perf.log->nr - self->perf.log->next);
+		first = sfa_next(self->perf.log);
 		EXPECT_NE(0, first->cookie);
-		EXPECT_TRUE(sfa_is_direct(sfa_next(self->log)));
-		EXPECT_TRUE(sfa_is_walk(sfa_next(self->log)));
+		EXPECT_TRUE(sfa_is_direct(sfa_next(self->perf.log)));
+		EXPECT_TRUE(sfa_is_walk(sfa_next(self->perf.log)));
 		EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
 		sfa_me.answer = sfa_say_frames;
 		check_asked(_metadata);
@@ -1060,21 +1054,21 @@ TEST_F(life, random_calls)
 	seed = getpid();
 	sfa_me.answer = answer_anything;
 	for (i = 0; i < RANDOM_ROUNDS; i++) {
-		sfa_enable(&self->event);
+		sfa_enable(&self->perf.event);
 		sfa_touch();
 		for (j = random_below(20); j; j--)
 			random_call();
 		if (!random_below(50))
 			sfa_wait_ms(SFA_LATE_MS);
-		sfa_disable(&self->event);
-		ASSERT_EQ(0, sfa_log_read(self->log, &self->event))
+		sfa_disable(&self->perf.event);
+		ASSERT_EQ(0, sfa_session_read(&self->perf))
 			TH_LOG("seed %d", getpid());
 	}
 
 	/* An event that is not enabled gets no stack. */
-	sfa_enable(&self->event);
+	sfa_enable(&self->perf.event);
 	EXPECT_EQ(0, sfa_off());
-	sfa_disable(&self->event);
+	sfa_disable(&self->perf.event);
 	EXPECT_TRUE(sfa_balanced());
 	EXPECT_LT(RANDOM_ROUNDS / 10, sfa_me.handled)
 		TH_LOG("seed %d", getpid());

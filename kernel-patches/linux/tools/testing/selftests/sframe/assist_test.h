@@ -17,7 +17,7 @@
 #include "sframe_test.h"
 
 #ifndef PERF_RECORD_MISC_CALLCHAIN_ASSISTED
-#define PERF_RECORD_MISC_CALLCHAIN_ASSISTED	(1 << 13)
+#define PERF_RECORD_MISC_CALLCHAIN_ASSISTED	0x2000
 #endif
 
 /* What the kernel has for real-time signals; the C library has some for itself. */
@@ -66,8 +66,8 @@ struct sfa_counts sfa_counts(void);
 /* -1 if there is no such line. */
 long long sfa_count(const struct sfa_counts *counts, const char *name);
 /*
- * Did exactly these counts go up by one each, @names being "asked late"? One
- * that is there twice went up by two. If not prints what did.
+ * Did exactly these counts go up, @names being "asked late", by one each, or
+ * "asked=2 late=2"? If not prints what did.
  */
 bool sfa_counted_between(const struct sfa_counts *before,
 			 const struct sfa_counts *after, const char *names);
@@ -110,8 +110,9 @@ struct sfa_thread {
 
 extern __thread struct sfa_thread sfa_me;
 
-/* Three frames that no walk has, which a thread says at first. */
-extern const __u64 sfa_marks[3];
+/* Frames that no walk has, which a thread says at first. */
+#define SFA_NR_MARKS	3
+extern const __u64 sfa_marks[SFA_NR_MARKS];
 
 /* For sfa_thread.answer. */
 void sfa_say_frames(struct sfa_thread *me);
@@ -196,8 +197,20 @@ struct sfa_log {
 	__u64			words[SFA_MAX_WORDS];
 };
 
+/**
+ * struct sfa_session - an event and what it has written
+ * @event:	the event
+ * @log:	its records
+ */
+struct sfa_session {
+	struct sft_event	event;
+	struct sfa_log		*log;
+};
+
 /* Take what is in the ring. */
 int sfa_log_read(struct sfa_log *log, struct sft_event *event);
+/* The same. */
+int sfa_session_read(struct sfa_session *session);
 /*
  * Is there exactly one deferred callchain for each cookie, after all samples
  * with it, and before any sample of the thread with another cookie? If not
@@ -210,11 +223,12 @@ const struct sfa_record *sfa_next(struct sfa_log *log);
  * Read the ring: if all that is new is one sample and its deferred callchain,
  * returns this, else prints what is there and returns NULL.
  */
-const struct sfa_record *sfa_next_pair(struct sfa_log *log,
-				       struct sft_event *event);
+const struct sfa_record *sfa_next_pair(struct sfa_session *session);
 /* Enable, touch and disable, and then the same. */
-const struct sfa_record *sfa_sample(struct sfa_log *log,
-				    struct sft_event *event);
+const struct sfa_record *sfa_sample(struct sfa_session *session);
+/* The same with another way to touch. */
+const struct sfa_record *sfa_sample_at(struct sfa_session *session,
+				       void (*touch)(void));
 
 /* Is it the deferred callchain with these frames? If not prints what it is. */
 bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
@@ -223,9 +237,7 @@ bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
 bool sfa_is_walk(const struct sfa_record *record);
 /* Is it a sample with a callchain of the kernel at sft_touch_load? */
 bool sfa_is_direct(const struct sfa_record *record);
-
-#define sfa_is_marks(record)						\
-	sfa_is_answer((record), sfa_marks,				\
-		      sizeof(sfa_marks) / sizeof(sfa_marks[0]))
+/* Is it the deferred callchain with sfa_marks? */
+bool sfa_is_marks(const struct sfa_record *record);
 
 #endif /* SFRAME_ASSIST_TEST_H */

@@ -18,6 +18,8 @@
 /* Where user space ends, with addresses of 48 and of 52 bits. */
 #define SFT_USER_END_SMALL	0x1000000000000UL
 #define SFT_USER_END_LARGE	0x10000000000000UL
+/* Which of the two limits addresses is a matter of how the kernel was built. */
+#define SFT_USER_END_UNKNOWN
 /* Above what is mapped without an address. */
 #define SFT_HIGH	0xffffffe00000
 /* Neither stack nor frame pointer. */
