@@ -136,6 +136,18 @@ static int write_many(char *text, size_t size, void *data)
 	return nr;
 }
 
+static int write_zero(char *text, size_t size, void *data)
+{
+	memset(text, 0, 8);
+	return 8;
+}
+
+static int write_with_zero(char *text, size_t size, void *data)
+{
+	memcpy(text, "and\0more", 8);
+	return 8;
+}
+
 static uint64_t name_of_length(int nr)
 {
 	return sfjit_assist_name(7, nr, write_many, &nr);
@@ -144,12 +156,14 @@ static uint64_t name_of_length(int nr)
 static int test_text(void)
 {
 	static char longest[SFJIT_ASSIST_NAME_BYTES + 1];
-	uint64_t at[3];
+	uint64_t at[4];
 
 	IS("refused", name_of_length(-1), 0);
 	IS("empty", name_of_length(0), 0);
 	IS("more than there is space for",
 	   name_of_length(SFJIT_ASSIST_NAME_BYTES + 1), 0);
+	IS("nothing but a byte 0", sfjit_assist_name(7, 7, write_zero, NULL),
+	   0);
 	IS("no name", counts().names, 0);
 	IS("that is no want of space", counts().names_full, 0);
 	TRUE("no file", access(map_path(getpid()), F_OK));
@@ -158,7 +172,8 @@ static int test_text(void)
 	memset(longest, 'n', SFJIT_ASSIST_NAME_BYTES);
 	at[1] = name_of_length(SFJIT_ASSIST_NAME_BYTES);
 	at[2] = sfjit_assist_name(0, 0, write_name, "a\nb\tc\177caf\xc3\xa9");
-	TRUE("lines", MAP_IS(at, "now", longest, "a?b?c?caf\xc3\xa9"));
+	at[3] = sfjit_assist_name(7, 8, write_with_zero, NULL);
+	TRUE("lines", MAP_IS(at, "now", longest, "a?b?c?caf\xc3\xa9", "and"));
 	return finish();
 }
 

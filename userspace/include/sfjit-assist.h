@@ -196,8 +196,8 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
  * sfjit_assist_name - the address that stands for a function
  * @id0:	identity of the function, its first word
  * @id1:	its second word
- * @name:	writes the name, at most @size bytes, without a byte 0 at its
- *		end, and returns their number, or a negative one if there is no
+ * @name:	writes the name, at most @size bytes, which a byte 0 may end,
+ *		and returns their number, or a negative one if there is no
  *		name to be had. Async-signal-safe if this call has to be. Called
  *		only if the identity is new, and it may be called in several
  *		threads at the same time, or again after it refused
@@ -216,8 +216,8 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
  * Async-signal-safe, for any thread, also if it is not asked. A new name takes
  * some system calls; an old one is found without a lock or a system call.
  *
- * Return: the address, or 0: @name refused, or returned 0 or more than @size; or
- * there is no space or no memory for another name.
+ * Return: the address, or 0: @name refused, wrote nothing, or returned more than
+ * @size; or there is no space or no memory for another name.
  */
 uint64_t sfjit_assist_name(uint64_t id0, uint64_t id1,
 			   int (*name)(char *text, size_t size, void *data),

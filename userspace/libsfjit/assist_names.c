@@ -184,7 +184,8 @@ static uint32_t add(const uint64_t id[2],
 	if (length <= 0 || length > SFJIT_ASSIST_NAME_BYTES)
 		return 0;
 	text[length] = '\0';
-	number = sfjit_assist_add(id, text, sfjit_clean_name(text, text));
+	length = sfjit_clean_name(text, text);
+	number = length ? sfjit_assist_add(id, text, length) : 0;
 	if (number)
 		write_names(getpid());
 	return number;
