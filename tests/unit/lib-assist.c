@@ -310,6 +310,14 @@ static int test_own_stack(void)
 	TRUE("that stays", stack_now().ss_sp == memory);
 	TRUE("what was given has gone", has_perms(given, ""));
 	MUST(!sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL));
+	IS("enable", sfjit_assist_enable(SFJIT_ASSIST_ALT_STACK), 0);
+	given = stack_now().ss_sp;
+	MUST(!sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL));
+	fail_call = "mmap";
+	IS("no memory for another one",
+	   sfjit_assist_enable(SFJIT_ASSIST_ALT_STACK), -ENOMEM);
+	fail_call = NULL;
+	TRUE("what the program took away has gone", has_perms(given, ""));
 	return finish();
 }
 
@@ -369,6 +377,7 @@ static int test_stack_of_thread(void)
 	MUST(!pthread_join(thread, &stack));
 	TRUE("until it enables itself", stack);
 	TRUE("which goes when it ends", has_perms(stack, ""));
+	IS("and is not asked any more", nr_off, 1);
 	IS("that of the first stays", stack_now().ss_flags, 0);
 	return finish();
 }

@@ -20,6 +20,7 @@ static bool present = true;	/* the kernel can ask */
 static int absent_error = EINVAL;
 static int on_error;		/* of the next ON */
 static void (*after_on)(int signal);
+static int nr_off;
 
 /*
  * A thread, as the kernel knows it. @late: how often READ and ANSWER still
@@ -67,6 +68,7 @@ static inline int answer_off(unsigned long zero)
 {
 	if (zero)
 		return fail(EINVAL);
+	__atomic_fetch_add(&nr_off, 1, __ATOMIC_RELAXED);
 	kernel.signal = 0;
 	kernel.open = false;
 	return 0;
