@@ -35,7 +35,8 @@ holds sfjit-tools /usr/bin/sfjit /usr/bin/sframegen \
 	/usr/share/man/man1/sfjit-explain.1.gz \
 	/usr/share/man/man1/sfjit-inject.1.gz \
 	/usr/share/man/man1/sfjit-record.1.gz \
-	/usr/share/man/man1/sframegen.1.gz
+	/usr/share/man/man1/sframegen.1.gz \
+	/usr/share/sfjit/flamegraph.html
 package=/usr/lib/python3/dist-packages/sfjit
 holds python3-sfjit $package/__init__.py $package/__main__.py \
 	$package/_launch.py \

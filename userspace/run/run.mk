@@ -41,7 +41,8 @@ install: install-sfjit
 
 install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/sfjit \
-		$(DESTDIR)$(PREFIX)/share/man/man1
+		$(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/sfjit
 	install -m 755 $(SFJIT) $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
 		$(DESTDIR)$(PREFIX)/lib/sfjit
@@ -51,5 +52,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 		Documentation/man/sfjit-inject.1 \
 		Documentation/man/sfjit-record.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 userspace/run/flamegraph.html \
+		$(DESTDIR)$(PREFIX)/share/sfjit
 
 .PHONY: install install-sfjit

@@ -21,6 +21,53 @@ listing() {
 		-e '^/var/log/dpkg.log$' | sort
 }
 listing >"$tmp/before"
+
+work='def deep(n):
+    return sum(range(20000)) if n == 0 else deep(n - 1)
+for i in range(60):
+    deep(20)'
+
+# stacks: of the recording, as lines, first function last
+stacks() {
+	perf script -i "$tmp/perf.data" --no-inline -F comm,ip,sym 2>/dev/null |
+		awk -v RS= '/python3/ { gsub(/\n\t */, " "); print }' >"$tmp/stacks"
+}
+
+# record COMMAND...: under perf
+record() {
+	perf record -q -e cpu-clock -F 249 --call-graph=fp \
+		-o "$tmp/perf.data" -- "$@" >"$tmp/said" 2>&1 && stacks
+}
+
+# complete: whether there are stacks, and 95 % of those of running Python code end
+# in _start. Others are of the start of the program, before it has tables.
+complete() {
+	awk '/_PyEval_EvalFrameDefault|_PyEval_Vector/ { all++; n += / _start *$/ }
+		END { print n " of " all; exit !all || n < all * 0.95 }' \
+		"$tmp/stacks"
+}
+
+# The commands in README.md, of a machine that has nothing of this before.
+# perf writes its recording to standard output if that is a pipe.
+commands() {
+	sed -n '/^## A flame graph in three commands/,/^## How/s/^    //p' README.md |
+		sed "s|build/packages|$packages|; s|COMMAND|python3 -c \"\$work\"|"
+}
+three_commands() {
+	(cd "$tmp" && work=$work sh -exc "$1" </dev/null >"$tmp/said" 2>&1) ||
+		{ cat "$tmp/said"; return 1; }
+}
+is "README.md: three commands" 3 "$(commands | wc -l)"
+works "README.md: the commands work" three_commands "$(commands)"
+like "README.md: what they say at last" "*dumping data to flamegraph.html" \
+	"$(tail -n 1 "$tmp/said")"
+perf script -i "$tmp/perf.data" --no-inline -F comm,pid,ip,sym \
+	>"$tmp/script" 2>"$tmp/errors"
+also python3 -B tests/unit/run/check_flamegraph.py "$tmp/flamegraph.html" \
+	/usr/share/sfjit/flamegraph.html <"$tmp/script"
+stacks
+works "README.md: stacks are complete" complete
+
 works "installed" dpkg --install "$packages"/*.deb
 like "the library is found by its name" "*libsfjit.so.0 *" "$(ldconfig -p)"
 works "the commands are in PATH" test "$(command -v sfjit)" = /usr/bin/sfjit
@@ -32,25 +79,6 @@ is "sfjit doctor: module" "ok module /usr/lib/sfjit/libsfjit-preload.so" \
 	"$(sed -n '/ module /{s/  */ /g;p;}' "$tmp/doctor")"
 is "a program with the library" 41 "$("$packages/hello")"
 
-# record COMMAND...: under perf; the stacks as lines, first function last
-record() {
-	perf record -q -e cpu-clock -F 249 --call-graph=fp \
-		-o "$tmp/perf.data" -- "$@" >"$tmp/said" 2>&1 || return
-	perf script -i "$tmp/perf.data" --no-inline -F comm,ip,sym 2>/dev/null |
-		awk -v RS= '/python3/ { gsub(/\n\t */, " "); print }' >"$tmp/stacks"
-}
-work='def deep(n):
-    return sum(range(20000)) if n == 0 else deep(n - 1)
-for i in range(60):
-    deep(20)'
-
-# complete: whether there are stacks, and 95 % of those of running Python code end
-# in _start. Others are of the start of the program, before it has tables.
-complete() {
-	awk '/_PyEval_EvalFrameDefault|_PyEval_Vector/ { all++; n += / _start *$/ }
-		END { print n " of " all; exit !all || n < all * 0.95 }' \
-		"$tmp/stacks"
-}
 record python3 -c "$work"
 is "without sfjit no stack is complete" 0 "$(grep -c ' _start *$' \
 	"$tmp/stacks")"
