@@ -40,6 +40,6 @@ $(O)/tests/unit/inject-table: tests/unit/inject-table.c tests/lib/case.c \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
 		-iquote userspace/perfdata -o $@ $< tests/lib/case.c \
-		$(filter %/table.o %/order.o %/ends.o,$^)
+		$(filter %/table.o %/order.o %/ends.o %/grow.o,$^)
 
 TESTS += $(O)/tests/unit/inject-table

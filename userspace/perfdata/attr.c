@@ -8,6 +8,7 @@
 #include "attr.h"
 #include "bytes.h"
 #include "format.h"
+#include "grow.h"
 
 #define AT(field)	offsetof(struct perf_event_attr, field)
 /* The bits of a structure have no offset. */
@@ -147,21 +148,6 @@ void attr_convert(uint8_t *raw, size_t size)
 		put_u32(raw + AT(sample_stack_user), 0);
 }
 
-static bool make_room(struct attrs *attrs)
-{
-	size_t room = attrs->room ? attrs->room * 2 : 16;
-	struct attr *grown;
-
-	if (attrs->nr < attrs->room)
-		return true;
-	grown = realloc(attrs->attrs, room * sizeof(*grown));
-	if (!grown)
-		return false;
-	attrs->attrs = grown;
-	attrs->room = room;
-	return true;
-}
-
 static uint16_t id_in_sample(const struct attr *attr)
 {
 	uint16_t fixed = in_sample(attr, PERF_SAMPLE_IDENTIFIER);
@@ -208,15 +194,17 @@ static int check(const struct attrs *attrs, const struct attr *attr,
 int attrs_add(struct attrs *attrs, const uint8_t *raw, size_t size,
 	      uint64_t offset, struct trouble *trouble)
 {
-	struct attr attr = parse(raw, size);
+	struct attr attr = parse(raw, size), *grown;
 	int ret = check(attrs, &attr, offset, trouble);
 
 	if (!ret)
 		ret = agree(attrs, &attr, offset, trouble);
 	if (ret)
 		return ret;
-	if (!make_room(attrs))
+	grown = grow(attrs->attrs, attrs->nr, &attrs->room, sizeof(*grown));
+	if (!grown)
 		return trouble_failed(trouble, "events", -ENOMEM);
+	attrs->attrs = grown;
 	if (!attrs->nr)
 		attrs->timed = attrs->monotonic = true;
 	attrs->timed &= attr.time && attr.time_back;

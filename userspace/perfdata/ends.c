@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ends.h"
+#include "grow.h"
 
 void ends_free(struct ends *ends)
 {
@@ -60,29 +61,16 @@ static struct perfdata_end *find(const struct ends *ends,
 	return NULL;
 }
 
-static bool make_room(struct ends *ends)
-{
-	size_t room = ends->room ? ends->room * 2 : 16;
-	struct perfdata_end *grown;
-
-	if (ends->nr < ends->room)
-		return true;
-	grown = realloc(ends->list, room * sizeof(*grown));
-	if (!grown)
-		return false;
-	ends->list = grown;
-	ends->room = room;
-	return true;
-}
-
 static int append(struct ends *ends, const struct perfdata_end *end,
 		  uint64_t key)
 {
-	struct perfdata_end own = *end;
+	struct perfdata_end own = *end, *list;
 	uint64_t *place;
 
-	if (!make_room(ends))
+	list = grow(ends->list, ends->nr, &ends->room, sizeof(*list));
+	if (!list)
 		return -ENOMEM;
+	ends->list = list;
 	own.module = end->module ? strdup(end->module) : NULL;
 	if (end->module && !own.module)
 		return -ENOMEM;

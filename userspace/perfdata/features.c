@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "features.h"
 #include "format.h"
+#include "grow.h"
 
 struct build_id_of {
 	char *path;
@@ -70,16 +71,12 @@ const struct build_id *features_build_id(const struct features *features,
 
 static struct build_id_of *append(struct features *features)
 {
-	size_t room = features->room ? features->room * 2 : 64;
-	struct build_id_of *grown;
+	struct build_id_of *ids = grow(features->ids, features->nr,
+				       &features->room, sizeof(*ids));
 
-	if (features->nr == features->room) {
-		grown = realloc(features->ids, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		features->ids = grown;
-		features->room = room;
-	}
+	if (!ids)
+		return NULL;
+	features->ids = ids;
 	return &features->ids[features->nr];
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "order.h"
 
 void order_free(struct order *order)
@@ -14,16 +15,12 @@ void order_free(struct order *order)
 
 int order_add(struct order *order, uint64_t time, uint64_t offset)
 {
-	size_t room = order->room ? order->room * 2 : 256;
-	struct ordered *grown;
+	struct ordered *list = grow(order->list, order->nr, &order->room,
+				    sizeof(*list));
 
-	if (order->nr == order->room) {
-		grown = realloc(order->list, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		order->list = grown;
-		order->room = room;
-	}
+	if (!list)
+		return -ENOMEM;
+	order->list = list;
 	order->list[order->nr++] = (struct ordered){ time, offset };
 	return 0;
 }
