@@ -5,7 +5,7 @@
 # Kernel images.  A variant is a list of configuration fragments and a tree.
 # Builds are incremental in one directory per variant; what a build gave is
 # kept in the cache under the hash of everything that went into it.
-# Sourced after kernel-tree.sh.
+# Sourced after kernel-tree.sh and kernel-config.sh.
 
 # Nothing of the machine gets into the image: same input, same kernel.
 export KBUILD_BUILD_TIMESTAMP='2026-01-01' KBUILD_BUILD_USER=sfjit \
@@ -122,7 +122,7 @@ source_tree() {
 
 configure() {
 	write_config "$1" "$2"
-	assert_config "$1"
+	assert_config "$1/fragment" "$1/.config"
 }
 
 write_config() {
@@ -133,18 +133,6 @@ write_config() {
 	(cd "$1" && ARCH=$karch "$tree/scripts/kconfig/merge_config.sh" -m -O "$1" \
 		.config fragment)
 	kernel_make O="$1" olddefconfig
-}
-
-# Kconfig drops silently what it cannot satisfy.
-assert_config() {
-	_lost=$(sed -n 's/^# \(CONFIG_[A-Z0-9_]*\) is not set/\1=n/
-		/^CONFIG_/p' "$1/fragment" | while read -r _line; do
-		case $_line in
-		*=n) ! grep -q "^${_line%n}[ym]" "$1/.config" || echo "$_line" ;;
-		*) grep -qxF "$_line" "$1/.config" || echo "$_line" ;;
-		esac
-	done)
-	[ -z "$_lost" ] || { say "configuration lost:" "$_lost"; exit 1; }
 }
 
 # kernel_module DIR OUT: for $SFJIT_KERNEL, the variant tools/guest takes too.

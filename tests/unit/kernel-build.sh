@@ -4,7 +4,7 @@
 #
 # What make_kernel of tools/kernel-build.sh keeps of an earlier build.  A make
 # of our own stands for the kernel's: it compiles one object and then does what
-# $next says.
+# $next says.  And what assert_config of tools/kernel-config.sh finds lost.
 
 set -eu
 # shellcheck source=tests/lib/case.sh
@@ -54,4 +54,22 @@ build killed 4
 made 'a build that is killed' works works fails works killed
 build works 4
 made 'behind a killed one: from nothing' works
+
+# lost FRAGMENT CONFIG: what assert_config says, and its status
+lost() {
+	printf %b "$1" >"$tmp/fragment"
+	printf %b "$2" >"$tmp/config"
+	sh -uc '. tools/kernel-config.sh
+		say() { printf "%s " "$@"; }
+		assert_config "$1/fragment" "$1/config"' sh "$tmp" || echo $?
+}
+wanted='# What is wanted.\nCONFIG_A=y\nCONFIG_B="b"\n# CONFIG_C is not set\n'
+is 'a configuration with all that is wanted' '' \
+	"$(lost "$wanted" 'CONFIG_B="b"\nCONFIG_A=y\n# CONFIG_C is not set\n')"
+is 'a configuration where what is not wanted cannot be set' '' \
+	"$(lost "$wanted" 'CONFIG_A=y\nCONFIG_B="b"\nCONFIG_CC=y\n')"
+is 'a configuration that lost something' 'configuration lost: CONFIG_A=y 1' \
+	"$(lost "$wanted" 'CONFIG_A=m\nCONFIG_AA=y\nCONFIG_B="b"\n')"
+is 'a configuration with what is not wanted' 'configuration lost: CONFIG_C=n 1' \
+	"$(lost "$wanted" 'CONFIG_A=y\nCONFIG_B="b"\nCONFIG_C=m\n')"
 finish
