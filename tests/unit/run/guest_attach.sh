@@ -93,33 +93,14 @@ kill $pids
 
 # ---- Stacks: Python, which has windows of its own ------------------------------
 
-cat >"$tmp/chain.py" <<'END'
-import time
-
-def leaf(n):
-    return sum(i * i % 7 for i in range(n))
-
-class Worker:
-    def step(self, n):
-        return [leaf(i) for i in (n, n)]
-
-def outer(seconds):
-    worker = Worker()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        worker.step(200)
-
-print("ready", flush=True)
-outer(1000)
-END
+file=$top/tests/unit/run/chain.py
 export PYTHONPATH="$top/build/lib/python"
-start "$tmp/python" python3 -m sfjit "$tmp/chain.py"
+start "$tmp/python" python3 -m sfjit "$file" 1000
 before=$(windows "$pid")
 snapshot "$pid" >"$tmp/before"
 message=$("$sfjit" attach "$pid" 2>&1)
 like "python: attached" "$pid: [1-9]* windows, *" "$message"
 record "$pid"
-file=$tmp/chain.py
 awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/ || / _start$/' \
 	"$samples" >"$tmp/names" && mv "$tmp/names" "$samples"
 summary python3 0 "py::leaf:$file" \

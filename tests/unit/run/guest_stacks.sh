@@ -51,26 +51,7 @@ prefork() {
 	prefork_stacks "prefork, $1"
 }
 
-cat >"$tmp/chain.py" <<'END'
-import sys
-import time
-
-def leaf(n):
-    return sum(i * i % 7 for i in range(n))
-
-class Worker:
-    def step(self, n):
-        return [leaf(i) for i in (n, n)]
-
-def outer(seconds):
-    worker = Worker()
-    until = time.process_time() + seconds
-    while time.process_time() < until:
-        worker.step(200)
-
-outer(float(sys.argv[1]))
-END
-
+cp tests/unit/run/chain.py "$tmp"
 cat >"$tmp/alarm.py" <<'END'
 import signal
 import sys
