@@ -13,7 +13,7 @@ $(O)/tests/run/explain-bare: explain_cflags := -fno-asynchronous-unwind-tables \
 $(O)/tests/run/explain-gap: explain_cflags := -DGAP
 $(O)/tests/run/explain-copy: explain_cflags := -DCOPY
 
-$(EXPLAIN_RUN): tests/unit/explain/calls.c
+$(EXPLAIN_RUN): tests/unit/explain/calls.c tests/unit/inject/middle.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -O2 -g0 -fomit-frame-pointer $(explain_cflags) \
 		-mno-red-zone -fno-stack-protector -nostdlib -static \

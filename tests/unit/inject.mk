@@ -28,7 +28,8 @@ $(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/run/*.h) tests/lib/case.h
 
 # Only call frame information tells its frames.
 $(O)/tests/run/inject-edges: tests/unit/inject/edges.c tests/lib/case.c \
-		tests/lib/case.h $(O)/lib/libsfjit.a $(sfjit_h)
+		tests/lib/case.h tests/unit/inject/middle.h \
+		$(O)/lib/libsfjit.a $(sfjit_h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer -Itests/lib -o $@ \
 		$(filter %.c %.a,$^) -pthread

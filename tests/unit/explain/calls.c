@@ -10,7 +10,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
-#define NOINLINE	__attribute__((noipa))
+#include "../inject/middle.h"
 
 extern int call_leaf[];
 
@@ -38,23 +38,12 @@ asm(".text\n"
     "	syscall\n"
     CFI(".cfi_endproc"));
 
-static volatile unsigned long sum;
-
 NOINLINE static void leaf(void)
 {
 	unsigned long i;
 
 	for (i = 0; i < 400000000; i++)
 		sum += i;
-}
-
-NOINLINE static void middle(void (*call)(void (*)(void)))
-{
-	if (call)
-		call(leaf);
-	else
-		leaf();
-	sum++;
 }
 
 #ifdef COPY

@@ -18,10 +18,10 @@
 #include <time.h>
 
 #include "case.h"
+#include "middle.h"
 
 #define TURNS		10
 #define TURN_NS		100000000L
-#define NOINLINE	__attribute__((noinline, noclone))
 
 /* Calls its argument. */
 static const unsigned char small[] = {
@@ -61,7 +61,6 @@ static const struct sfjit_row large_rows[] = {
 static unsigned char *text;
 static size_t live;		/* bytes that are described */
 static bool with_plain;
-static volatile unsigned long sum;
 
 static long now(void)
 {
@@ -78,15 +77,6 @@ NOINLINE static void leaf(void)
 
 	for (i = 0; i < 1000000; i++)
 		sum += i;
-}
-
-NOINLINE static void middle(void (*call)(void (*)(void)))
-{
-	if (call)
-		call(leaf);
-	else
-		leaf();
-	sum++;
 }
 
 static void write_code(const unsigned char *code, size_t size)
