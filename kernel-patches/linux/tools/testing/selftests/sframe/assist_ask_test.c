@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -213,6 +214,43 @@ TEST_F(ask, on_the_alternate_stack)
 
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
 	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf, sfa_touch_there)));
+}
+
+/* In the middle of memory, since a small one has no room for more than calls. */
+static void sample_on_small_stack(struct __test_metadata *_metadata,
+				  struct sfa_session *perf, size_t size)
+{
+	stack_t stack = { .ss_size = size };
+	__u8 *mem = sft_map(64 * SFT_PAGE, SFT_RW);
+
+	ASSERT_NE(NULL, mem);
+	stack.ss_sp = mem + 32 * SFT_PAGE;
+	if (sigaltstack(&stack, NULL))
+		return;
+	sfa_sample(perf);
+	sigaltstack(NULL, &stack);
+}
+
+/* Guards against: a program that is killed since its signal stack is small. */
+TEST_F(ask, small_alternate_stacks)
+{
+	static const size_t sizes[] = { 2048, 2560, 3072, 4096, 5120, 8192 };
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			sfa_event_open(&self->perf.event);
+			sample_on_small_stack(_metadata, &self->perf, sizes[i]);
+			_exit(0);
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(0, status)
+			TH_LOG("%zu bytes", sizes[i]);
+	}
 }
 
 static struct sfa_session *current_perf;
@@ -817,6 +855,92 @@ static void wake_futex(void)
 		sched_yield();
 }
 
+/* Of <linux/io_uring.h>, as far as it is used here. */
+struct uring_params {
+	__u32	setup[10];
+	struct {
+		__u32	head, tail, mask, entries, flags, dropped, array, unused;
+		__u64	user_addr;
+	} sq;
+	__u64	cq[5];
+};
+
+struct uring_request {
+	__u8	opcode, flags;
+	__u16	priority;
+	__s32	fd;
+	__u64	offset, addr;
+	__u32	len;
+	__u32	poll_events;
+	__u8	unused[32];
+};
+
+#define URING_REQUESTS	0x10000000
+#define URING_POLL	6
+#define URING_GETEVENTS	1
+
+static struct uring_request *requests;
+static __u8 *uring;
+
+/* With room for two requests; its descriptor. */
+static int make_uring(struct uring_params *params)
+{
+	int fd = syscall(__NR_io_uring_setup, 2, params);
+
+	if (fd < 0)
+		return -errno;
+	requests = mmap(NULL, SFT_PAGE, SFT_RW, MAP_SHARED, fd,
+			URING_REQUESTS);
+	uring = mmap(NULL, SFT_PAGE, SFT_RW, MAP_SHARED, fd, 0);
+	return requests == MAP_FAILED || uring == MAP_FAILED ? -errno : fd;
+}
+
+/* Which can be read in @ms milliseconds. */
+static int open_timer(unsigned int ms)
+{
+	const struct itimerspec time = {
+		.it_value = { ms / 1000, ms % 1000 * 1000000 },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+
+	return fd < 0 || timerfd_settime(fd, 0, &time, NULL) ? -errno : fd;
+}
+
+static int put_requests(const struct uring_params *params)
+{
+	__u32 *array = (__u32 *)(uring + params->sq.array), i;
+
+	for (i = 0; i < 2; i++) {
+		memset(&requests[i], 0, sizeof(requests[i]));
+		requests[i].opcode = URING_POLL;
+		requests[i].fd = open_timer(shared->nap_ms / (2 - i));
+		requests[i].poll_events = POLLIN;
+		array[i] = i;
+		if (requests[i].fd < 0)
+			return requests[i].fd;
+	}
+	__atomic_store_n((__u32 *)(uring + params->sq.tail), 2,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+static long enter_uring(int fd, unsigned int submit, unsigned int wait)
+{
+	return minus_errno(syscall(__NR_io_uring_enter, fd, submit, wait,
+				   URING_GETEVENTS, NULL, 0));
+}
+
+/* It looks for work after the first one, and goes on waiting for both. */
+static long wait_for_both(void)
+{
+	struct uring_params params = { .setup = { 0 } };
+	const int fd = make_uring(&params);
+
+	if (fd < 0 || put_requests(&params) || enter_uring(fd, 2, 0) != 2)
+		return -EPROTO;
+	return enter_uring(fd, 0, 2);
+}
+
 static const struct sleeper sleepers[] = {
 	{ "nanosleep", sleep_relative, NULL, 0, true },
 	{ "clock_nanosleep", sleep_until, NULL, 0, true },
@@ -958,6 +1082,23 @@ static bool has_slept(const struct sleeper *sleeper)
 	return shared->asked > 0 && (!sleeper->stops || shared->refused > 1);
 }
 
+static void check_sleeper(struct __test_metadata *_metadata,
+			  struct sfa_log *log, const struct sleeper *sleeper)
+{
+	shared->nap_ms = 50;
+	do {
+		/* It may be over before it is stopped. */
+		shared->nap_ms *= 2;
+		run_sleeper(_metadata, log, sleeper);
+		EXPECT_EQ(sleeper->result, shared->result)
+			TH_LOG("%s", sleeper->name);
+	} while (!has_slept(sleeper) && !sleeper->wake &&
+		 shared->nap_ms < 20000);
+	EXPECT_TRUE(has_slept(sleeper))
+		TH_LOG("%s: asked %lld refused %lld", sleeper->name,
+		       shared->asked, shared->refused);
+}
+
 /* Guards against: a handler that ends a sleep, which was to go on. */
 TEST_F(ask, sleeping_system_calls)
 {
@@ -966,23 +1107,27 @@ TEST_F(ask, sleeping_system_calls)
 
 	ASSERT_EQ(0, make_shared());
 	for (i = 0; i < ARRAY_SIZE(sleepers); i++) {
-		const struct sleeper *sleeper = &sleepers[i];
-
-		shared->nap_ms = 50;
-		do {
-			/* It may be over before it is stopped. */
-			shared->nap_ms *= 2;
-			run_sleeper(_metadata, self->perf.log, sleeper);
-			EXPECT_EQ(sleeper->result, shared->result)
-				TH_LOG("%s", sleeper->name);
-		} while (!has_slept(sleeper) && !sleeper->wake &&
-			 shared->nap_ms < 20000);
-		EXPECT_TRUE(has_slept(sleeper))
-			TH_LOG("%s: asked %lld refused %lld", sleeper->name,
-			       shared->asked, shared->refused);
-		if (sleeper->wake == write_byte && sleeper->sleep != read_byte)
+		check_sleeper(_metadata, self->perf.log, &sleepers[i]);
+		if (sleepers[i].wake == write_byte &&
+		    sleepers[i].sleep != read_byte)
 			EXPECT_EQ(1, read(wake_pipe[0], &byte, 1));
 	}
+}
+
+/* Guards against: a signal where task work is run, but no system call ends. */
+TEST_F(ask, io_uring)
+{
+	static const struct sleeper sleeper = {
+		"io_uring", wait_for_both, NULL, 0, false
+	};
+	struct uring_params params = { .setup = { 0 } };
+	const int fd = make_uring(&params);
+
+	if (fd < 0)
+		SKIP(return, "io_uring is not there");
+	close(fd);
+	ASSERT_EQ(0, make_shared());
+	check_sleeper(_metadata, self->perf.log, &sleeper);
 }
 
 /* ---- Exit ------------------------------------------------------------ */
