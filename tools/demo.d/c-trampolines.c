@@ -8,10 +8,10 @@
 // Usage: c-trampolines TRUTH-FILE SECONDS [unregistered]
 //
 // TRUTH-FILE gets what a complete stack must contain, measured without any
-// help of the kernel: the return addresses between main and f19 are read off
-// the frame pointer chain while it is walked down once, those outside main are
-// what the C library's own unwinder says. Then CPU is burnt at every depth for
-// about SECONDS. With "unregistered" the kernel forgets all windows first.
+// help of the kernel: the levels say where they return to, when they are called
+// without trampolines and when through them; what is outside main is what the
+// C library's own unwinder says. Then CPU is burnt at every depth for about
+// SECONDS. With "unregistered" the kernel forgets all windows first.
 
 #include <errno.h>
 #include <execinfo.h>
@@ -23,11 +23,13 @@
 #include <unistd.h>
 
 #include <sfjit.h>
+#include <slot.h>
 
 #define DEPTH		20
 #define NR_KINDS	3
-#define SLOT_SIZE	16
 #define MAX_OUTER	16
+#define TRIAL_ROUNDS	1000
+#define TRIAL_SECONDS	0.3
 
 /* The sixth argument is the target of the kinds that take it there. */
 typedef long (*level_fn)(long n, long, long, long, long, void *target);
@@ -38,13 +40,14 @@ typedef long (*level_fn)(long n, long, long, long, long, void *target);
 
 static const char *const kind_names[NR_KINDS] = { "arg", "slot", "rbp" };
 static struct sfjit_pool *pools[NR_KINDS];
-static level_fn entry[DEPTH];
+static level_fn tramp[DEPTH];
+static level_fn entry[DEPTH];		/* what is called */
 static level_fn level[DEPTH];
 static uintptr_t return_to_tramp[DEPTH];
 static uintptr_t return_to_caller[DEPTH];
 static uintptr_t return_from_spin[DEPTH];
-static unsigned long long deadline;
-static int recording = 1;
+static uintptr_t *returns;		/* for the levels to note, or NULL */
+static unsigned long rounds = 1;	/* until next_phase() */
 static FILE *truth;
 
 static void die(const char *what, int error)
@@ -62,21 +65,12 @@ static inline long burn(long x, int times)
 	return x;
 }
 
-/*
- * What a frame of level @n looks like: fp[0] saved rbp, fp[1] return address
- * into the trampoline, fp[2] the one word every kind of trampoline pushes,
- * fp[3] return address into the trampoline's caller.
- */
-static inline void record_level(long n, uintptr_t *fp)
-{
-	return_to_tramp[n] = fp[1];
-	return_to_caller[n] = fp[3];
-}
+#define CALLER() ((uintptr_t)__builtin_return_address(0))
 
 static OPAQUE long spin(long n, long x)
 {
-	if (recording)
-		return_from_spin[n] = (uintptr_t)__builtin_return_address(0);
+	if (returns)
+		return_from_spin[n] = CALLER();
 	return burn(x, 60);
 }
 
@@ -86,8 +80,8 @@ static OPAQUE long f##N(LEVEL_ARGS) \
 { \
 	long x = burn(n, 15); \
 \
-	if (recording) \
-		record_level(N, __builtin_frame_address(0)); \
+	if (returns) \
+		returns[N] = CALLER(); \
 	x += spin(N, x); \
 	BELOW; \
 	return burn(x, 5); \
@@ -134,7 +128,7 @@ static void make_trampolines(void)
 	for (n = 0; n < DEPTH; n++) {
 		snprintf(name, sizeof(name), "tramp:f%d", n);
 		ret = sfjit_tramp_get(pools[n % NR_KINDS], (void *)level[n],
-				      name, (void **)&entry[n]);
+				      name, (void **)&tramp[n]);
 		if (ret)
 			die("sfjit_tramp_get", -ret);
 	}
@@ -190,8 +184,8 @@ static void write_truth(void *const *outer, int nr_outer)
 	fprintf(truth, "f0 %lx\n", (unsigned long)f0);
 	for (n = 0; n < DEPTH; n++)
 		fprintf(truth, "level %d %s %lx %d %lx %lx %lx\n", n,
-			kind_names[n % NR_KINDS], (unsigned long)entry[n],
-			SLOT_SIZE, return_to_tramp[n], return_to_caller[n],
+			kind_names[n % NR_KINDS], (unsigned long)tramp[n],
+			SFJIT_SLOT_SIZE, return_to_tramp[n], return_to_caller[n],
 			return_from_spin[n]);
 	fprintf(truth, "outer");
 	for (n = 1; n < nr_outer; n++)
@@ -207,49 +201,62 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* A clock that needs no call: a sample in the vDSO would have another stack. */
-static inline unsigned long long ticks(void)
+static void begin_measuring(void *const *outer, int nr_outer)
 {
-	return __builtin_ia32_rdtsc();
-}
-
-/* How many ticks() are a second. */
-static double tick_rate(void)
-{
-	struct timespec nap = { .tv_nsec = 100 * 1000 * 1000 };
-	unsigned long long ticks_before = ticks();
-	double before = seconds();
-
-	nanosleep(&nap, NULL);
-	return (ticks() - ticks_before) / (seconds() - before);
+	write_truth(outer, nr_outer);
+	fflush(truth);
+	write_time("begin");
 }
 
 /*
- * Called when @deadline has passed. From its first return to its second call
- * nothing runs but main's loop, the levels and their trampolines.
+ * Called when @rounds is 0. Before the measured part each level is called once
+ * by the one before and once by its trampoline, and then for a while, to find
+ * out what a round takes: to ask a clock is a call, whose stack is not known.
+ * In the measured part nothing runs but main's loop, the levels and their
+ * trampolines.
  */
 static OPAQUE int next_phase(void *const *outer, int nr_outer, double wanted)
 {
-	if (!recording) {
+	static enum { DIRECT, TRAMPOLINES, TRIAL, MEASURED } phase;
+	static unsigned long tried;
+	static double began;
+
+	switch (phase) {
+	case DIRECT:
+		memcpy(entry, tramp, sizeof(entry));
+		returns = return_to_tramp;
+		rounds = 1;
+		phase = TRAMPOLINES;
+		return 1;
+	case TRAMPOLINES:
+		returns = NULL;
+		began = seconds();
+		rounds = TRIAL_ROUNDS;
+		phase = TRIAL;
+		return 1;
+	case TRIAL:
+		tried += TRIAL_ROUNDS;
+		rounds = TRIAL_ROUNDS;
+		if (seconds() - began < TRIAL_SECONDS)
+			return 1;
+		rounds = 1 + wanted * tried / (seconds() - began);
+		phase = MEASURED;
+		begin_measuring(outer, nr_outer);
+		return 1;
+	default:
 		write_time("end");
 		return 0;
 	}
-	recording = 0;
-	write_truth(outer, nr_outer);
-	deadline = ticks() + wanted * tick_rate();
-	fflush(truth);
-	write_time("begin");
-	return 1;
 }
 
 /*
  * Level 0 must be called at one place: the compiler, which does not see how
- * deadline changes, has no reason to make two.
+ * rounds changes, has no reason to make two.
  */
 int main(int argc, char **argv)
 {
 	void *outer[MAX_OUTER];
-	double seconds;
+	double wanted;
 	int nr_outer;
 	long x = 0;
 
@@ -266,10 +273,11 @@ int main(int argc, char **argv)
 		drop_windows();
 	nr_outer = backtrace(outer, MAX_OUTER);
 	/* Here: the measured part calls nothing whose stack is not known. */
-	seconds = atof(argv[2]);
+	wanted = atof(argv[2]);
+	memcpy(entry, level, sizeof(entry));
+	returns = return_to_caller;
 	do {
 		x += entry[0](x, 0, 0, 0, 0, (void *)level[0]);
-	} while (ticks() < deadline ||
-		 next_phase(outer, nr_outer, seconds));
+	} while (--rounds || next_phase(outer, nr_outer, wanted));
 	return fclose(truth) ? 1 : 0;
 }
