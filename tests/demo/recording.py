@@ -84,10 +84,28 @@ PYTHON_CODE = {
     FAR + 0x10: b'\xe8\x00\xff\xff\xe0',     # no jump: end of a displacement
     FAR + 0x20: direct(0xe9, FAR + 0x25, JUMPS),
 }
+
+
+def branch(opcode, at, target):
+    """AArch64's b (5) or bl (0x25) at @at."""
+    return struct.pack('<I', opcode << 26 | (target - at) // 4 & 0x3ffffff)
+
+
+# The same for AArch64: blr x1 and blraaz x1, ret, br x16.
+AARCH64_CODE = {
+    EVAL + 0x4c: branch(0x25, EVAL + 0x4c, HELPER),
+    EVAL + 0x5c: branch(0x25, EVAL + 0x5c, JUMPS),
+    EVAL + 0x6c: branch(0x25, EVAL + 0x6c, FAR),
+    EVAL + 0x7c: b'\x20\x00\x3f\xd6',
+    EVAL + 0x8c: b'\x3f\x08\x3f\xd6',
+    HELPER + 0x20: b'\xc0\x03\x5f\xd6',
+    JUMPS + 0x30: b'\x00\x02\x1f\xd6',
+    FAR + 0x20: branch(5, FAR + 0x20, JUMPS),
+}
 CLIENT_CODE = {EVALUATOR + 0x1e: b'\xff\xd0'}
 
 
-def elf(symbols, more=(), outermost=(), entry=0, code={}):
+def elf(symbols, more=(), outermost=(), entry=0, code={}, machine=62):
     """@symbols: name -> address; @more: functions without symbol."""
     names = b'\0.symtab\0.strtab\0.eh_frame\0.shstrtab\0'
     strings, table = b'\0', b'\0' * 24
@@ -106,7 +124,7 @@ def elf(symbols, more=(), outermost=(), entry=0, code={}):
             (b'.eh_frame', 1, 0), (b'.symtab', 2, 3), (b'.strtab', 3, 0),
             (b'.shstrtab', 3, 0)))]
     header = b'\x7fELF\x02\x01\x01' + b'\0' * 9 + struct.pack(
-        '<HHIQQQIHHHHHH', 2, 62, 1, entry, 64, at, 0, 64, 56, 1, 64, 5, 4)
+        '<HHIQQQIHHHHHH', 2, machine, 1, entry, 64, at, 0, 64, 56, 1, 64, 5, 4)
     header += struct.pack('<IIQQQQQQ', 1, 5, FILE, LINK, LINK, 0x10000,
                           0x10000, 0x1000)
     out = header + b'\0' * (FILE - len(header)) + code_bytes(code)

@@ -18,7 +18,8 @@ sys.dont_write_bytecode = True
 
 import recording
 from case import check_each, finish
-from sfdemo import calls, elf, flame, metrics, page, perftext, report, truth
+from sfdemo import (calls, elf, flame, metrics, page, perftext, report, truth,
+                    x86_64)
 
 BAD_ELF = '/bad.so'
 
@@ -123,9 +124,9 @@ def test_restore_takes_the_rule_of_the_cie(_):
 
 def test_operands_are_skipped(_):
     # def_cfa_expression of 3 bytes that look like undefined rip; expression
-    # for rbx; args_size; advance_loc2; then the real one.
+    # for rbx; args_size; advance_loc2; negate_ra_state; then the real one.
     program = (b'\x0f\x03\x07\x10\x07' b'\x10\x03\x02\x07\x10' b'\x2e\x81\x01'
-               b'\x03\x00\x01' b'\x07\x10')
+               b'\x03\x00\x01' b'\x2d' b'\x07\x10')
     equal([rule_at(program, at) for at in (0, 255, 256)],
           [False, False, True])
 
@@ -168,8 +169,8 @@ def test_damaged_elf(directory):
     for size in (0, 10, 63, 100, len(good) - 1):
         recording.put(path, good[:size])
         refused(elf.ElfError, path, elf.Elf, path)
-    recording.put(path, good[:18] + struct.pack('<H', 183) + good[20:])
-    refused(elf.ElfError, 'not an x86-64', elf.Elf, path)
+    recording.put(path, good[:18] + struct.pack('<H', 243) + good[20:])
+    refused(elf.ElfError, 'no ELF file of x86-64', elf.Elf, path)
 
 
 # ---- calls ----
@@ -178,9 +179,9 @@ def test_indirect_calls(_):
     good = ('ffd0', '41ffd5', 'ff10', 'ff5018', 'ff9000010000', 'ff542408',
             'ff1424', 'ff942480000000', 'ff1500100000', '90ff142500100000')
     bad = ('e800000000', 'ffe0', 'c3', '', 'ffd090', 'ff75f8')
-    equal([calls.indirect_call_before(bytes.fromhex(x)) for x in good],
+    equal([x86_64.indirect_call_before(bytes.fromhex(x)) for x in good],
           [True] * len(good))
-    equal([calls.indirect_call_before(bytes.fromhex(x)) for x in bad],
+    equal([x86_64.indirect_call_before(bytes.fromhex(x)) for x in bad],
           [False] * len(bad))
 
 
@@ -190,6 +191,19 @@ def test_which_calls_reach_a_pointer(directory):
     equal([calls.reaches_pointer(module, offset + at)
            for at in (0x50, 0x60, 0x70, 0x80, 0x90)],
           [False, True, True, True, False])
+    equal(calls.reaches_pointer(module, 0x100000), False)
+
+
+def test_which_calls_of_aarch64_reach_a_pointer(directory):
+    path = directory + '/aarch64'
+    recording.put(path, recording.elf(
+        {}, [recording.EVAL, recording.HELPER, recording.JUMPS,
+             recording.FAR], code=recording.AARCH64_CODE, machine=183))
+    module = elf.Elf(path)
+    offset = recording.EVAL - recording.LINK + recording.FILE
+    equal([calls.reaches_pointer(module, offset + at)
+           for at in (0x50, 0x60, 0x70, 0x80, 0x90, 0xa0)],
+          [False, True, True, True, True, False])
     equal(calls.reaches_pointer(module, 0x100000), False)
 
 

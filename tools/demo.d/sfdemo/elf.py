@@ -9,8 +9,7 @@ import struct
 
 PT_LOAD = 1
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
-EM_X86_64 = 62
-RA_X86_64 = 16
+EM_X86_64, EM_AARCH64 = 62, 183
 
 
 class ElfError(Exception):
@@ -18,7 +17,7 @@ class ElfError(Exception):
 
 
 class Elf:
-    """A 64-bit little-endian x86-64 ELF file."""
+    """A 64-bit little-endian ELF file of x86-64 or AArch64."""
 
     def __init__(self, path):
         with open(path, 'rb') as file:
@@ -32,9 +31,10 @@ class Elf:
 
     def read_header(self):
         ident = self.data[:6]
-        machine, = struct.unpack_from('<H', self.data, 18)
-        if ident != b'\x7fELF\x02\x01' or machine != EM_X86_64:
-            raise ElfError('%s: not an x86-64 ELF file' % self.path)
+        self.machine, = struct.unpack_from('<H', self.data, 18)
+        if ident != b'\x7fELF\x02\x01' or self.machine not in (
+                EM_X86_64, EM_AARCH64):
+            raise ElfError('%s: no ELF file of x86-64 or AArch64' % self.path)
         self.entry, phoff, shoff = struct.unpack_from('<QQQ', self.data, 24)
         phnum, _, shnum, shstrndx = struct.unpack_from('<HHHH', self.data, 56)
         self.loads = self.read_loads(phoff, phnum)
@@ -229,7 +229,7 @@ OPERANDS = {
     0x0c: ('LL', False), 0x0d: ('L', False), 0x0e: ('L', False),
     0x0f: ('B', False), 0x10: ('LB', True), 0x11: ('LL', True),
     0x12: ('LL', False), 0x13: ('L', False), 0x14: ('LL', True),
-    0x15: ('LL', True), 0x16: ('LB', True), 0x2e: ('L', False),
+    0x15: ('LL', True), 0x16: ('LB', True), 0x2d: ('', False), 0x2e: ('L', False),
     0x2f: ('LL', True),
 }
 UNDEFINED, RESTORE = 0x07, 0x06

@@ -150,7 +150,7 @@ class Native:
         if not callee.dso or os.path.basename(callee.dso) != MODULE:
             return False
         module = self.modules.get(caller.dso)
-        target = calls.direct_call_before(module, module.address(caller.off))
+        target = calls.direct_call(module, module.address(caller.off))
         if target is None:
             return False
         symbols = self.symbols(module)
@@ -167,7 +167,7 @@ class Native:
         if not below or LINKER not in below[0].path:
             return False
         module = self.modules.get(caller.dso)
-        target = calls.direct_call_before(module, module.address(caller.off))
+        target = calls.direct_call(module, module.address(caller.off))
         return target is not None and \
             self.symbols(module).stub(target) is not None
 
@@ -176,9 +176,9 @@ class Native:
         address = module.address(caller.off)
         if address is None:
             return False
-        if calls.indirect_call_before(module.bytes_at(address - 7, address)):
+        if calls.indirect_call(module, address):
             return True
-        target = calls.direct_call_before(module, address)
+        target = calls.direct_call(module, address)
         if target is None:
             return False
         entered = self.entered(module, target)
