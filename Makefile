@@ -27,7 +27,7 @@ SF_CFLAGS = -std=gnu11 -Wall -Wextra -Wno-unused-parameter \
 tool = $(or $(shell O=$(O) tools/$(1)),$(error tools/$(1) failed))
 AS_SFRAME ?= $(eval AS_SFRAME := $(call tool,binutils as))$(AS_SFRAME)
 LIBSFRAME ?= $(eval LIBSFRAME := $(call tool,binutils libsframe))$(LIBSFRAME)
-PYTHON_INC ?= $(eval PYTHON_INC := $(call tool,python-headers))$(PYTHON_INC)
+PYTHON_INC ?= $(eval PYTHON_INC := $(call tool,python-headers $(ARCH)))$(PYTHON_INC)
 
 # make install PREFIX= LIBDIR= DESTDIR=
 PREFIX ?= /usr/local
@@ -49,7 +49,8 @@ include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \
 	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) \
-	$(if $(wildcard arch/$(ARCH)/registers.h),attach/attach.mk) run/run.mk)
+	$(if $(wildcard arch/$(ARCH)/registers.h),attach/attach.mk) run/run.mk \
+	python/python.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include $(run_mk)
 endif
@@ -70,6 +71,9 @@ tests: all $(TESTS)
 
 # What the lanes unit and diff need of it: tools/needs.
 DIFF_UNIT := $(addprefix $(O)/tests/unit/, lib-pool sframegen-hostile)
+
+# Of another machine, where there are no headers of its Python.
+arch-tests: $(filter-out $(PYTHON_DIR)/%,$(ALL)) $(TESTS)
 
 unit-programs: $(filter-out $(PYTHON_DIR)/%,$(ALL)) \
 	$(filter-out %/sframegen-hostile,$(filter \
@@ -93,5 +97,5 @@ series:
 clean:
 	O=$(O) tools/clean
 
-.PHONY: all tests unit-programs diff-programs check kernel-tree kernel series clean
+.PHONY: all tests arch-tests unit-programs diff-programs check kernel-tree kernel series clean
 .DELETE_ON_ERROR:

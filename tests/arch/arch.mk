@@ -38,7 +38,7 @@ TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 
 # Of sfjit run.
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
-include tests/unit/readers.mk tests/qemu/edges.mk
+include tests/unit/readers.mk tests/qemu/edges.mk tests/demo/demo.mk
 
 ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
 
@@ -62,7 +62,7 @@ arch-programs: $(ARCHES:%=arch-programs-%) $(addprefix $(O)/tests/arch/, \
 
 arch-programs-%: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=$(call arch_triple,$*)- ARCH=$* O=$(O)/arch/$* \
-		SFRAMEGEN=$(SFRAMEGEN) tests
+		SFRAMEGEN=$(SFRAMEGEN) arch-tests
 
 # The kernel's, for a guest.
 arch-kselftests-%:
@@ -72,6 +72,11 @@ arch-kselftests-%:
 arch-edges-aarch64: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \
 		SFRAMEGEN=$(SFRAMEGEN) edges
+
+# What a guest with the programs of a distribution runs.
+arch-all-%: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
+		SFRAMEGEN=$(SFRAMEGEN) all
 
 .PHONY: arch-programs arch-edges-aarch64
 endif
