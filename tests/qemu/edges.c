@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: edges without
- *	  edges SFJIT		SFJIT ps is to list the windows
+ * usage: edges MODE without
+ *	  edges MODE SFJIT	SFJIT ps is to list the windows
+ *
+ * MODE is that of perf's --call-graph: fp or fp,defer.
  *
  * An ordinary program that samples itself while it is in functions whose
  * callers are known: those around stand() by the compiler's unwinder, those
@@ -51,14 +53,22 @@
 #define RING_PAGES	32
 #define SHOWN		3		/* wrong samples of a phase */
 
+/*
+ * From <linux/perf_event.h>, Linux 6.19: the bits defer_callchain and
+ * defer_output behind read_format, the record, and what the sample has.
+ */
+#define DEFER			(3ULL << 38)
+#define CALLCHAIN_DEFERRED	22
+#define CONTEXT_USER_DEFERRED	(-640ULL)
+
 struct event {
 	int fd;
 	struct perf_event_mmap_page *ring;
 };
 
-struct sample {
+struct record {
 	struct perf_event_header header;
-	uint64_t nr, ips[DEPTH_MAX];
+	uint64_t words[DEPTH_MAX + 2];
 };
 
 struct frames {
@@ -69,11 +79,13 @@ struct frames {
 static struct frames truth;		/* around stand() */
 static uintptr_t site;			/* where stand() calls */
 static uintptr_t callers[3];		/* of frameless functions */
-static bool without;
+static bool without, deferred;
+static uint64_t cookie;			/* of chains that are still to come */
+static int nr_waiting;			/* samples that have it */
 static bool (*is_inner)(const uint64_t *ips, int nr);
-static int nr_samples, nr_exact, nr_inside;
+static int nr_samples, nr_exact, nr_wrong, nr_inside;
 static struct event clock_event;
-static const char *name;
+static const char *mode, *name;
 
 /* ---- Samples ----------------------------------------------------------- */
 
@@ -83,6 +95,16 @@ static uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void ask_for_deferred(struct perf_event_attr *attr)
+{
+	char *at = (char *)&attr->read_format + sizeof(attr->read_format);
+	uint64_t bits;
+
+	memcpy(&bits, at, sizeof(bits));
+	bits |= DEFER;
+	memcpy(at, &bits, sizeof(bits));
 }
 
 static void open_event(struct event *event, struct perf_event_attr *attr)
@@ -95,6 +117,8 @@ static void open_event(struct event *event, struct perf_event_attr *attr)
 	attr->exclude_callchain_kernel = 1;
 	attr->exclude_hv = 1;
 	attr->disabled = 1;
+	if (deferred)
+		ask_for_deferred(attr);
 	event->fd = syscall(SYS_perf_event_open, attr, 0, -1, -1,
 			    PERF_FLAG_FD_CLOEXEC);
 	MUST(event->fd >= 0);
@@ -139,18 +163,14 @@ static void copy(struct event *event, uint64_t from, void *to, size_t length)
 		((char *)to)[i] = data[(from + i) % event->ring->data_size];
 }
 
-/* Returns how many frames there are, without the mark in front of them. */
-static int read_sample(struct event *event, uint64_t *tail, struct sample *s)
+static void read_record(struct event *event, uint64_t *tail,
+			struct record *record)
 {
-	memset(s, 0, sizeof(*s));
-	copy(event, *tail, &s->header, sizeof(s->header));
-	copy(event, *tail, s, s->header.size < sizeof(*s) ? s->header.size :
-							     sizeof(*s));
-	*tail += s->header.size;
-	if (s->header.type != PERF_RECORD_SAMPLE || s->nr < 1 ||
-	    s->nr >= DEPTH_MAX || s->ips[0] != PERF_CONTEXT_USER)
-		return -1;
-	return s->nr - 1;
+	memset(record, 0, sizeof(*record));
+	copy(event, *tail, &record->header, sizeof(record->header));
+	copy(event, *tail, record, record->header.size < sizeof(*record) ?
+	     record->header.size : sizeof(*record));
+	*tail += record->header.size;
 }
 
 /* ---- Modules and procedure linkage ------------------------------------- */
@@ -275,23 +295,51 @@ static void show(const uint64_t *ips, int nr)
 	printf("\n");
 }
 
+/* 'nr' may be more than there is room for, which is no stack then. */
+static void judge_chain(const uint64_t *ips, uint64_t nr)
+{
+	if (nr && nr <= DEPTH_MAX && is_exact(ips, nr)) {
+		nr_exact++;
+		return;
+	}
+	if (nr_wrong++ < SHOWN && !without)
+		show(ips, nr <= DEPTH_MAX ? nr : 0);
+}
+
+/* A number, and so many entries, of which the first is a mark. */
+static void judge_sample(const uint64_t *words)
+{
+	nr_samples++;
+	if (!deferred && *words && words[1] == PERF_CONTEXT_USER)
+		return judge_chain(words + 2, *words - 1);
+	if (!deferred || *words != 2 || words[1] != CONTEXT_USER_DEFERRED)
+		return judge_chain(words, 0);
+	nr_waiting = words[2] == cookie ? nr_waiting + 1 : 1;
+	cookie = words[2];
+}
+
+/* The cookie, a number, and so many entries. */
+static void judge_deferred(const uint64_t *words)
+{
+	if (*words != cookie)
+		return;
+	for (; nr_waiting; nr_waiting--)
+		judge_chain(words + 2, words[1]);
+}
+
 static void judge(struct event *event)
 {
 	uint64_t tail = event->ring->data_tail;
 	uint64_t head = __atomic_load_n(&event->ring->data_head,
 					__ATOMIC_ACQUIRE);
-	struct sample s;
-	int nr;
+	struct record record;
 
 	while (tail < head) {
-		nr = read_sample(event, &tail, &s);
-		if (nr < 0)
-			continue;
-		nr_samples++;
-		if (is_exact(s.ips + 1, nr))
-			nr_exact++;
-		else if (!without && nr_samples - nr_exact <= SHOWN)
-			show(s.ips + 1, nr);
+		read_record(event, &tail, &record);
+		if (record.header.type == PERF_RECORD_SAMPLE)
+			judge_sample(record.words);
+		else if (record.header.type == CALLCHAIN_DEFERRED)
+			judge_deferred(record.words);
 	}
 	__atomic_store_n(&event->ring->data_tail, tail, __ATOMIC_RELEASE);
 }
@@ -533,14 +581,16 @@ static void run_until(const char *text, void (*phase)(void),
 
 	name = text;
 	is_inner = inner;
-	nr_samples = nr_exact = nr_inside = 0;
+	nr_samples = nr_exact = nr_wrong = nr_inside = 0;
 	while ((nr_samples < ENOUGH || nr_inside < inside) && now() < end)
 		phase();
 	snprintf(all, sizeof(all), without ?
-		 "%s: without windows none of %d samples is right" :
-		 "%s: all of %d samples are exact", name, nr_samples);
-	result(nr_samples >= ENOUGH && nr_exact == (without ? 0 : nr_samples),
-	       all, "%d are", nr_exact);
+		 "%s, %s: without windows none of %d samples is right" :
+		 "%s, %s: all of %d samples are exact", mode, name,
+		 nr_samples);
+	result(nr_samples >= ENOUGH &&
+	       nr_samples == (without ? nr_wrong : nr_exact), all,
+	       "%d are right, %d wrong", nr_exact, nr_wrong);
 }
 
 static void run(const char *text, void (*phase)(void),
@@ -555,8 +605,8 @@ static void run_inside(const char *text, void (*phase)(void),
 	char inside[128];
 
 	run_until(text, phase, inner, ENOUGH / 5);
-	snprintf(inside, sizeof(inside), "%s: %d samples are inside", text,
-		 nr_inside);
+	snprintf(inside, sizeof(inside), "%s, %s: %d samples are inside", mode,
+		 text, nr_inside);
 	result(nr_inside >= ENOUGH / 5, inside, "of %d", nr_samples);
 }
 
@@ -574,10 +624,11 @@ NOINLINE static void check_insn(const char *what, int insn, uintptr_t at,
 	struct event event;
 	char text[64];
 
-	snprintf(text, sizeof(text), "%s, instruction %d", what, insn);
+	snprintf(text, sizeof(text), "%s, %s, instruction %d", mode, what,
+		 insn);
 	name = text;
 	is_inner = is_at_breakpoint;
-	nr_samples = nr_exact = 0;
+	nr_samples = nr_exact = nr_wrong = 0;
 	open_breakpoint(&event, at);
 	stand(&event, lazy[function], 1);
 	close_event(&event);
@@ -665,9 +716,11 @@ static void check_windows(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	if (argc != 3)
 		return 2;
-	without = !strcmp(argv[1], "without");
+	mode = argv[1];
+	deferred = !strcmp(mode, "fp,defer");
+	without = !strcmp(argv[2], "without");
 	vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
 	libc = module_of(dlsym(RTLD_NEXT, "qsort"));
 	loader = (const void *)getauxval(AT_BASE);
@@ -691,6 +744,6 @@ int main(int argc, char **argv)
 	run_inside("ld.so", stand_in_loader, is_in_loader);
 	check_linkage();
 	check_windows();
-	check_list(argv[1]);
+	check_list(argv[2]);
 	return finish();
 }
