@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -723,6 +722,7 @@ TEST_F(ask, event_that_only_has_the_stacks)
  * @name:	its name
  * @sleep:	makes it; its result or a negative errno
  * @wake:	has it end, if it does not by itself
+ * @wakes:	how often, each time when it sleeps
  * @result:	what it returns then
  * @stops:	SIGSTOP and SIGCONT do not make it return
  */
@@ -730,6 +730,7 @@ struct sleeper {
 	const char	*name;
 	long		(*sleep)(void);
 	void		(*wake)(void);
+	unsigned int	wakes;
 	long		result;
 	bool		stops;
 };
@@ -862,7 +863,10 @@ struct uring_params {
 		__u32	head, tail, mask, entries, flags, dropped, array, unused;
 		__u64	user_addr;
 	} sq;
-	__u64	cq[5];
+	struct {
+		__u32	head, tail, unused[6];
+		__u64	user_addr;
+	} cq;
 };
 
 struct uring_request {
@@ -878,6 +882,9 @@ struct uring_request {
 #define URING_REQUESTS	0x10000000
 #define URING_POLL	6
 #define URING_GETEVENTS	1
+
+/* The two requests are for when these can be read. */
+static int uring_pipes[2][2];
 
 static struct uring_request *requests;
 static __u8 *uring;
@@ -895,33 +902,19 @@ static int make_uring(struct uring_params *params)
 	return requests == MAP_FAILED || uring == MAP_FAILED ? -errno : fd;
 }
 
-/* Which can be read in @ms milliseconds. */
-static int open_timer(unsigned int ms)
-{
-	const struct itimerspec time = {
-		.it_value = { ms / 1000, ms % 1000 * 1000000 },
-	};
-	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
-
-	return fd < 0 || timerfd_settime(fd, 0, &time, NULL) ? -errno : fd;
-}
-
-static int put_requests(const struct uring_params *params)
+static void put_requests(const struct uring_params *params)
 {
 	__u32 *array = (__u32 *)(uring + params->sq.array), i;
 
 	for (i = 0; i < 2; i++) {
 		memset(&requests[i], 0, sizeof(requests[i]));
 		requests[i].opcode = URING_POLL;
-		requests[i].fd = open_timer(shared->nap_ms / (2 - i));
+		requests[i].fd = uring_pipes[i][0];
 		requests[i].poll_events = POLLIN;
 		array[i] = i;
-		if (requests[i].fd < 0)
-			return requests[i].fd;
 	}
 	__atomic_store_n((__u32 *)(uring + params->sq.tail), 2,
 			 __ATOMIC_RELEASE);
-	return 0;
 }
 
 static long enter_uring(int fd, unsigned int submit, unsigned int wait)
@@ -936,22 +929,36 @@ static long wait_for_both(void)
 	struct uring_params params = { .setup = { 0 } };
 	const int fd = make_uring(&params);
 
-	if (fd < 0 || put_requests(&params) || enter_uring(fd, 2, 0) != 2)
+	if (fd < 0)
+		return fd;
+	put_requests(&params);
+	if (enter_uring(fd, 2, 0) != 2)
 		return -EPROTO;
-	return enter_uring(fd, 0, 2);
+	/* If it is interrupted, and there is one, it says nothing. */
+	return enter_uring(fd, 0, 2) ?:
+	       *(__u32 *)(uring + params.cq.tail) -
+	       *(__u32 *)(uring + params.cq.head);
+}
+
+static void write_next(void)
+{
+	static unsigned int next;
+
+	if (write(uring_pipes[next++ % 2][1], "", 1) != 1)
+		abort();
 }
 
 static const struct sleeper sleepers[] = {
-	{ "nanosleep", sleep_relative, NULL, 0, true },
-	{ "clock_nanosleep", sleep_until, NULL, 0, true },
-	{ "poll for ever", poll_for_ever, write_byte, 1, true },
-	{ "poll", poll_for_minutes, write_byte, 1, true },
-	{ "select", select_for_minutes, write_byte, 1, true },
-	{ "read", read_byte, write_byte, 1, true },
-	{ "futex for ever", futex_for_ever, wake_futex, 0, true },
-	{ "futex", futex_for_minutes, wake_futex, 0, true },
+	{ "nanosleep", sleep_relative, NULL, 0, 0, true },
+	{ "clock_nanosleep", sleep_until, NULL, 0, 0, true },
+	{ "poll for ever", poll_for_ever, write_byte, 1, 1, true },
+	{ "poll", poll_for_minutes, write_byte, 1, 1, true },
+	{ "select", select_for_minutes, write_byte, 1, 1, true },
+	{ "read", read_byte, write_byte, 1, 1, true },
+	{ "futex for ever", futex_for_ever, wake_futex, 1, 0, true },
+	{ "futex", futex_for_minutes, wake_futex, 1, 0, true },
 	/* Any stop makes this one return. */
-	{ "epoll", wait_for_epoll, write_byte, 1, false },
+	{ "epoll", wait_for_epoll, write_byte, 1, 1, false },
 };
 
 static int make_shared(void)
@@ -1038,16 +1045,18 @@ static bool stop_and_continue(pid_t pid, int *status)
 /* Stop it in its system call, and have it end. Its status, or -1. */
 static int drive_sleeper(pid_t pid, const struct sleeper *sleeper)
 {
-	int i, status = 0;
+	unsigned int i;
+	int status = 0;
 
 	for (i = 0; i < 2 && sleeper->stops; i++) {
 		wait_until_asleep(pid);
 		if (!stop_and_continue(pid, &status))
 			return status;
 	}
-	wait_until_asleep(pid);
-	if (sleeper->wake)
+	for (i = 0; i < sleeper->wakes; i++) {
+		wait_until_asleep(pid);
 		sleeper->wake();
+	}
 	return waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
@@ -1092,7 +1101,7 @@ static void check_sleeper(struct __test_metadata *_metadata,
 		run_sleeper(_metadata, log, sleeper);
 		EXPECT_EQ(sleeper->result, shared->result)
 			TH_LOG("%s", sleeper->name);
-	} while (!has_slept(sleeper) && !sleeper->wake &&
+	} while (!has_slept(sleeper) && !sleeper->wakes &&
 		 shared->nap_ms < 20000);
 	EXPECT_TRUE(has_slept(sleeper))
 		TH_LOG("%s: asked %lld refused %lld", sleeper->name,
@@ -1118,7 +1127,7 @@ TEST_F(ask, sleeping_system_calls)
 TEST_F(ask, io_uring)
 {
 	static const struct sleeper sleeper = {
-		"io_uring", wait_for_both, NULL, 0, false
+		"io_uring", wait_for_both, write_next, 2, 2, false
 	};
 	struct uring_params params = { .setup = { 0 } };
 	const int fd = make_uring(&params);
@@ -1127,6 +1136,8 @@ TEST_F(ask, io_uring)
 		SKIP(return, "io_uring is not there");
 	close(fd);
 	ASSERT_EQ(0, make_shared());
+	ASSERT_EQ(0, pipe(uring_pipes[0]));
+	ASSERT_EQ(0, pipe(uring_pipes[1]));
 	check_sleeper(_metadata, self->perf.log, &sleeper);
 }
 
