@@ -464,51 +464,51 @@ TEST_F(ask, no_room_in_the_queue_of_signals)
 
 /* ---- Debuggers ------------------------------------------------------- */
 
-/* Be traced by a child until stop_tracer(). */
-static pid_t start_tracer(int stop[2])
+/* Trace it, and let it have all of its signals. */
+static void trace(pid_t pid, int ready)
+{
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0) || write(ready, "", 1) != 1)
+		_exit(1);
+	while (waitpid(pid, &status, __WALL) == pid)
+		ptrace(PTRACE_CONT, pid, 0, WSTOPSIG(status));
+	_exit(0);
+}
+
+/* Be traced by a child as long as it runs. */
+static pid_t start_tracer(void)
 {
 	const pid_t parent = getpid();
-	int ready[2], ret;
+	int ready[2];
 	pid_t child;
 	char byte;
 
-	if (pipe(ready) || pipe(stop))
+	if (pipe(ready))
 		return -1;
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	child = fork();
-	if (!child) {
-		close(stop[1]);
-		ret = ptrace(PTRACE_SEIZE, parent, 0, 0);
-		if (ret || write(ready[1], "", 1) != 1)
-			_exit(1);
-		_exit(read(stop[0], &byte, 1) != 0);
-	}
+	if (!child)
+		trace(parent, ready[1]);
 	close(ready[1]);
-	close(stop[0]);
 	if (child > 0 && read(ready[0], &byte, 1) != 1)
 		child = -1;
 	close(ready[0]);
 	return child;
 }
 
-static void stop_tracer(pid_t tracer, int stop[2])
-{
-	close(stop[1]);
-	waitpid(tracer, NULL, 0);
-}
-
 /* Guards against: a debugger that stops for each sample. */
 TEST_F(ask, traced)
 {
 	pid_t tracer;
-	int stop[2];
 
 	EXPECT_ASKED();
-	tracer = start_tracer(stop);
+	tracer = start_tracer();
 	ASSERT_LT(0, tracer);
 	EXPECT_REFUSED("traced");
 	EXPECT_REFUSED("traced");
-	stop_tracer(tracer, stop);
+	ASSERT_EQ(0, kill(tracer, SIGKILL));
+	ASSERT_EQ(tracer, waitpid(tracer, NULL, 0));
 	EXPECT_ASKED();
 }
 
@@ -720,6 +720,7 @@ TEST_F(ask, event_that_only_has_the_stacks)
 /**
  * struct sleeper - a system call that sleeps
  * @name:	its name
+ * @prepare:	what comes before, or NULL; 0 or a negative errno
  * @sleep:	makes it; its result or a negative errno
  * @wake:	has it end, if it does not by itself
  * @wakes:	how often, each time when it sleeps
@@ -728,6 +729,7 @@ TEST_F(ask, event_that_only_has_the_stacks)
  */
 struct sleeper {
 	const char	*name;
+	int		(*prepare)(void);
 	long		(*sleep)(void);
 	void		(*wake)(void);
 	unsigned int	wakes;
@@ -738,6 +740,7 @@ struct sleeper {
 /**
  * struct shared - what parent and child both write
  * @futex:	waited for while it is 0
+ * @started:	the child is about to make the system call
  * @nap_ms:	how long a sleep is that nobody ends
  * @result:	of the system call
  * @asked:	counts of the child's thread
@@ -745,6 +748,7 @@ struct sleeper {
  */
 static struct shared {
 	int		futex;
+	bool		started;
 	unsigned int	nap_ms;
 	long		result;
 	long long	asked, refused;
@@ -923,21 +927,27 @@ static long enter_uring(int fd, unsigned int submit, unsigned int wait)
 				   URING_GETEVENTS, NULL, 0));
 }
 
-/* It looks for work after the first one, and goes on waiting for both. */
+static struct uring_params uring_params;
+static int uring_fd;
+
+static int submit_both(void)
+{
+	uring_fd = make_uring(&uring_params);
+	if (uring_fd < 0)
+		return uring_fd;
+	put_requests(&uring_params);
+	return enter_uring(uring_fd, 2, 0) == 2 ? 0 : -EPROTO;
+}
+
+/*
+ * It looks for work after the first one, and goes on waiting for both. If it is
+ * interrupted, and there is one, it says nothing: how many are there?
+ */
 static long wait_for_both(void)
 {
-	struct uring_params params = { .setup = { 0 } };
-	const int fd = make_uring(&params);
-
-	if (fd < 0)
-		return fd;
-	put_requests(&params);
-	if (enter_uring(fd, 2, 0) != 2)
-		return -EPROTO;
-	/* If it is interrupted, and there is one, it says nothing. */
-	return enter_uring(fd, 0, 2) ?:
-	       *(__u32 *)(uring + params.cq.tail) -
-	       *(__u32 *)(uring + params.cq.head);
+	return enter_uring(uring_fd, 0, 2) ?:
+	       *(__u32 *)(uring + uring_params.cq.tail) -
+	       *(__u32 *)(uring + uring_params.cq.head);
 }
 
 static void write_next(void)
@@ -949,16 +959,16 @@ static void write_next(void)
 }
 
 static const struct sleeper sleepers[] = {
-	{ "nanosleep", sleep_relative, NULL, 0, 0, true },
-	{ "clock_nanosleep", sleep_until, NULL, 0, 0, true },
-	{ "poll for ever", poll_for_ever, write_byte, 1, 1, true },
-	{ "poll", poll_for_minutes, write_byte, 1, 1, true },
-	{ "select", select_for_minutes, write_byte, 1, 1, true },
-	{ "read", read_byte, write_byte, 1, 1, true },
-	{ "futex for ever", futex_for_ever, wake_futex, 1, 0, true },
-	{ "futex", futex_for_minutes, wake_futex, 1, 0, true },
+	{ "nanosleep", NULL, sleep_relative, NULL, 0, 0, true },
+	{ "clock_nanosleep", NULL, sleep_until, NULL, 0, 0, true },
+	{ "poll for ever", NULL, poll_for_ever, write_byte, 1, 1, true },
+	{ "poll", NULL, poll_for_minutes, write_byte, 1, 1, true },
+	{ "select", NULL, select_for_minutes, write_byte, 1, 1, true },
+	{ "read", NULL, read_byte, write_byte, 1, 1, true },
+	{ "futex for ever", NULL, futex_for_ever, wake_futex, 1, 0, true },
+	{ "futex", NULL, futex_for_minutes, wake_futex, 1, 0, true },
 	/* Any stop makes this one return. */
-	{ "epoll", wait_for_epoll, write_byte, 1, 1, false },
+	{ "epoll", NULL, wait_for_epoll, write_byte, 1, 1, false },
 };
 
 static int make_shared(void)
@@ -1010,6 +1020,9 @@ static void child_sleeps(const struct sleeper *sleeper, int go)
 	sfa_prepare();
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
+	if (sleeper->prepare && sleeper->prepare())
+		_exit(2);
+	__atomic_store_n(&shared->started, true, __ATOMIC_RELEASE);
 	shared->result = sleeper->sleep();
 	counts = sfa_counts();
 	shared->asked = sfa_count(&counts, "asked");
@@ -1048,6 +1061,9 @@ static int drive_sleeper(pid_t pid, const struct sleeper *sleeper)
 	unsigned int i;
 	int status = 0;
 
+	while (!__atomic_load_n(&shared->started, __ATOMIC_ACQUIRE) &&
+	       state_of(pid) != 'Z')
+		sched_yield();
 	for (i = 0; i < 2 && sleeper->stops; i++) {
 		wait_until_asleep(pid);
 		if (!stop_and_continue(pid, &status))
@@ -1070,6 +1086,7 @@ static void run_sleeper(struct __test_metadata *_metadata,
 
 	memset(log, 0, sizeof(*log));
 	log->again = true;
+	shared->started = false;
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	ASSERT_LE(0, pid);
@@ -1127,7 +1144,7 @@ TEST_F(ask, sleeping_system_calls)
 TEST_F(ask, io_uring)
 {
 	static const struct sleeper sleeper = {
-		"io_uring", wait_for_both, write_next, 2, 2, false
+		"io_uring", submit_both, wait_for_both, write_next, 2, 2, false
 	};
 	struct uring_params params = { .setup = { 0 } };
 	const int fd = make_uring(&params);
