@@ -479,11 +479,22 @@ static unsigned int find(const struct sfa_log *log, unsigned int i, __u32 type,
 	return i;
 }
 
-/* Does sample @i share a stack that came before? */
-static bool has_stack(const struct sfa_log *log, unsigned int i)
+/*
+ * A sample in a system call may share a stack that came before, and if the
+ * thread was about to exit, its event is gone when the stack comes.
+ */
+static bool needs_stack(const struct sfa_log *log, unsigned int i)
 {
-	return find(log, -1U, PERF_RECORD_CALLCHAIN_DEFERRED,
-		    log->records[i].cookie) < i;
+	const __u64 cookie = log->records[i].cookie;
+
+	if (!log->again)
+		return true;
+	if (find(log, -1U, PERF_RECORD_CALLCHAIN_DEFERRED, cookie) < i)
+		return false;
+	while (++i < log->nr)
+		if (log->records[i].cookie != cookie)
+			return true;
+	return false;
 }
 
 /* Is the stack of sample @i behind it, and nothing wrong between? */
@@ -494,8 +505,7 @@ static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 				      sample->cookie);
 
 	if (end == log->nr)
-		return log->again && has_stack(log, i) ? NULL :
-		       "no stack for a cookie";
+		return needs_stack(log, i) ? "no stack for a cookie" : NULL;
 	while (++i < end) {
 		const struct sfa_record *record = &log->records[i];
 
