@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "assist.h"
 #include "evaluator.h"
 
 struct hidden {
@@ -18,6 +19,7 @@ static struct hidden hide_callers(void)
 {
 	struct hidden h = { .thread = PyThreadState_Get() };
 
+	assist_hide(h.thread);
 	h.frame = h.thread->current_frame;
 	h.thread->current_frame = NULL;
 	return h;
@@ -26,6 +28,7 @@ static struct hidden hide_callers(void)
 static void show_callers(struct hidden h)
 {
 	h.thread->current_frame = h.frame;
+	assist_show();
 }
 
 int launch_file(const char *path)

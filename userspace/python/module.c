@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The extension module sfjit._evaluator. */
+#include "assist.h"
 #include "evaluator.h"
 
 static PyObject *status_or_error(int ret)
@@ -34,6 +35,24 @@ static PyObject *sync_names(PyObject *self, PyObject *unused)
 {
 	sfjit_perf_map_sync();
 	Py_RETURN_NONE;
+}
+
+static PyObject *assist(PyObject *self, PyObject *unused)
+{
+	if (assist_install())
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyObject *assist_stat(PyObject *self, PyObject *unused)
+{
+	struct sfjit_assist_stats s = { .size = sizeof(s) };
+
+	sfjit_assist_stats(&s);
+	return Py_BuildValue("{sIsKsKsKsKsKsKsK}", "signal", s.signal, "asked",
+			     s.asked, "answered", s.answered, "native",
+			     s.native, "late", s.late, "unsure", s.unsure,
+			     "names", s.names, "names_full", s.names_full);
 }
 
 static PyObject *run_file(PyObject *self, PyObject *args)
@@ -72,6 +91,8 @@ static PyMethodDef methods[] = {
 	{ "uninstall", uninstall, METH_NOARGS, NULL },
 	{ "stat", pool_stat, METH_NOARGS, NULL },
 	{ "sync_names", sync_names, METH_NOARGS, NULL },
+	{ "assist", assist, METH_NOARGS, NULL },
+	{ "assist_stat", assist_stat, METH_NOARGS, NULL },
 	{ "run_file", run_file, METH_VARARGS, NULL },
 	{ "run_command", run_command, METH_VARARGS, NULL },
 	{ "run_module", run_module, METH_VARARGS, NULL },

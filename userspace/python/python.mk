@@ -11,11 +11,16 @@ PYTHON_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/python/*.c))
 
 ALL += $(PYTHON_EXT) $(PYTHON_PY)
 
-$(PYTHON_OBJ): $(O)/obj/%.o: %.c userspace/python/evaluator.h \
-		userspace/include/sfjit.h
+# What the reader has to know of the interpreter is in its internal headers.
+PYTHON_CFLAGS = $(SF_CFLAGS) -isystem $(PYTHON_INC) \
+	-isystem $(PYTHON_INC)/internal -isystem $(PYTHON_INC)/internal/mimalloc
+
+$(PYTHON_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/python/*.h) \
+		$(wildcard arch/$(ARCH)/*.h) userspace/include/sfjit.h \
+		userspace/include/sfjit-assist.h
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -isystem $(PYTHON_INC) \
-		$(CFLAGS) -DNDEBUG -fPIC -fvisibility=hidden -c -o $@ $<
+	$(CC) $(PYTHON_CFLAGS) $(CFLAGS) -DNDEBUG -fPIC -fvisibility=hidden \
+		-c -o $@ $<
 
 $(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)

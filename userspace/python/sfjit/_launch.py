@@ -15,10 +15,12 @@ from sfjit import _evaluator
 
 USAGE = """\
 usage: python3 -m sfjit [-h | --help]
-       python3 -m sfjit (-m MODULE | -c COMMAND | SCRIPT) [ARGUMENT]...
+       python3 -m sfjit [--assist] (-m MODULE | -c COMMAND | SCRIPT) [ARGUMENT]...
 
 Runs a Python program with each function behind a trampoline that perf can
-walk. Options of python3 itself go before -m sfjit.
+walk. With --assist the program runs as it is, and the kernel asks it for its
+functions: for perf record --call-graph=fp,defer. Options of python3 itself go
+before -m sfjit.
 """
 
 
@@ -115,8 +117,14 @@ def run(arguments):
     if arguments[0] in ("-h", "--help"):
         sys.stdout.write(USAGE)
         return 0
+    start = sfjit.install
+    if arguments[0] == "--assist":
+        start = sfjit.assist
+        arguments = arguments[1:]
+        if not arguments:
+            usage_error("nothing to run")
     try:
-        sfjit.install()
+        start()
     except (OSError, RuntimeError) as e:
         sys.exit(f"sfjit: {e}")
     if arguments[0] == "-c":

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * From the frames of an interrupted thread to those of its call chain.
+ *
+ * The interpreter's loop runs a function and those that it calls, as long as they
+ * are Python's; for others the loop is called once more, by C. Each time it puts
+ * a frame of its own, the entry, below the first of them, so that the frames of a
+ * thread are one run for each time that the loop is on the stack.
+ *
+ * The thread may be anywhere in the loop: frames are read by copying, and what
+ * does not fit is no answer. Runs belong to the loops of the walk, one by one,
+ * and none may be left: so a walk that ends early is no answer either, nor are
+ * frames of another interpreter of the thread. Only if the loop itself was
+ * interrupted it may have no run: it has not begun it, or has ended it. Its entry
+ * is at a fixed distance from its stack pointer.
+ *
+ * A frame that has just been linked might still be linked to what was there
+ * before; those that lie on the stack of frames begin where the next outer one
+ * ends.
+ */
+#define Py_BUILD_CORE
+#include <Python.h>
+#include <internal/pycore_frame.h>
+#include <internal/pycore_runtime.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unwind.h>
+
+#include <context.h>
+
+#include "assist.h"
+
+#define FRAME_BYTES	offsetof(_PyInterpreterFrame, localsplus)
+
+/* Those of an answer, entries, and the innermost run once more. */
+#define MOST_FRAMES	(3 * SFJIT_ASSIST_FRAMES)
+
+/* A page, or a part of one. */
+#define PAGE		4096UL
+
+/* What calls in the loop may put on the stack for a moment, below its frame. */
+#define ARGUMENTS	64
+
+/* ---- What is known of this interpreter ------------------------------------ */
+
+static _Py_CODEUNIT *entry_code;
+static uintptr_t entry_distance;	/* from the loop's stack pointer */
+
+static struct {
+	PyThreadState *thread;
+	uint32_t runs;
+} hidden;
+
+#define SAME(part, field, type, member) \
+	(offsets->part.field == offsetof(type, member))
+
+static bool has_layout(const _Py_DebugOffsets *offsets)
+{
+	return SAME(thread_state, interp, PyThreadState, interp) &&
+	       SAME(thread_state, current_frame, PyThreadState,
+		    current_frame) &&
+	       SAME(thread_state, thread_id, PyThreadState, thread_id) &&
+	       SAME(interpreter_frame, previous, _PyInterpreterFrame,
+		    previous) &&
+	       SAME(interpreter_frame, executable, _PyInterpreterFrame,
+		    f_executable) &&
+	       SAME(interpreter_frame, instr_ptr, _PyInterpreterFrame,
+		    instr_ptr) &&
+	       SAME(interpreter_frame, localsplus, _PyInterpreterFrame,
+		    localsplus) &&
+	       SAME(interpreter_frame, owner, _PyInterpreterFrame, owner) &&
+	       SAME(code_object, filename, PyCodeObject, co_filename) &&
+	       SAME(code_object, name, PyCodeObject, co_name) &&
+	       SAME(code_object, qualname, PyCodeObject, co_qualname) &&
+	       SAME(code_object, co_code_adaptive, PyCodeObject,
+		    co_code_adaptive) &&
+	       SAME(unicode_object, state, PyASCIIObject, state) &&
+	       SAME(unicode_object, length, PyASCIIObject, length) &&
+	       offsets->unicode_object.asciiobject_size ==
+	       sizeof(PyASCIIObject);
+}
+
+/* Where the thread's state is for it, also while it has not the GIL. */
+static PyThreadState *thread_state(void)
+{
+	const Py_tss_t *key = &_PyRuntime.autoTSSkey;
+
+	/* A look into an array of the thread: async-signal-safe. */
+	return key->_is_initialized ? pthread_getspecific(key->_key) : NULL;
+}
+
+const char *assist_foreign_layout(void)
+{
+	const _Py_DebugOffsets *offsets = &_PyRuntime.debug_offsets;
+
+	if (memcmp(offsets->cookie, _Py_Debug_Cookie, sizeof(offsets->cookie)))
+		return "it has no description of its structures";
+	if (offsets->version >> 16 != PY_VERSION_HEX >> 16)
+		return "it is another version";
+	if (offsets->free_threaded)
+		return "it has no GIL";
+	if (!has_layout(offsets) ||
+	    thread_state() != PyGILState_GetThisThreadState())
+		return "its structures are not those of a release";
+	return NULL;
+}
+
+/* ---- Copies, in a handler ------------------------------------------------- */
+
+/* Frames lie close to each other. */
+struct copy {
+	uintptr_t start, length;
+	char bytes[2048] __attribute__((aligned(8)));
+};
+
+/*
+ * Neighbours come along, where they are in a page of what is asked for: towards
+ * higher addresses, or lower ones.
+ */
+static bool refill(struct copy *copy, uintptr_t at, size_t size, bool up)
+{
+	uintptr_t start = at, end = at + size, page;
+
+	if (up) {
+		page = ((end - 1) & -PAGE) + PAGE;
+		end = page - at < sizeof(copy->bytes) ?
+		      page : at + sizeof(copy->bytes);
+	} else {
+		page = at & -PAGE;
+		start = end - page < sizeof(copy->bytes) ?
+			page : end - sizeof(copy->bytes);
+	}
+	copy->length = 0;
+	if (sfjit_assist_read(copy->bytes, (void *)start, end - start))
+		return false;
+	copy->start = start;
+	copy->length = end - start;
+	return true;
+}
+
+static const _PyInterpreterFrame *look(struct copy *copy, uintptr_t at, bool up)
+{
+	if ((at - copy->start >= copy->length ||
+	     copy->start + copy->length - at < FRAME_BYTES) &&
+	    !refill(copy, at, FRAME_BYTES, up))
+		return NULL;
+	return (const void *)(copy->bytes + (at - copy->start));
+}
+
+/* ---- Runs, in a handler --------------------------------------------------- */
+
+struct walk {
+	const struct sfjit_assist_stack *stack;
+	uint32_t loop, next;	/* frames of the kernel's walk */
+	uintptr_t entry;	/* the last one, at first the stack pointer */
+	uintptr_t inner;	/* the last frame on the stack of frames */
+	unsigned int left;	/* frames to look at: links may be a ring */
+	struct copy entries, frames;
+};
+
+/* Entries are on the thread's stack, near each other; the rest is elsewhere. */
+#define NEAR	(256UL << 10)
+
+static const _PyInterpreterFrame *look_at(struct walk *walk, uintptr_t at)
+{
+	/* No frame is there: a link was read half-written. */
+	if (!at || at % sizeof(void *) || !walk->left--)
+		return NULL;
+	if (at - walk->entry < NEAR)
+		return look(&walk->entries, at, true);
+	return look(&walk->frames, at, false);
+}
+
+static bool is_entry(const _PyInterpreterFrame *frame)
+{
+	/* It is linked before it says that it is owned by the C stack. */
+	return frame->f_executable == Py_None &&
+	       (frame->owner == FRAME_OWNED_BY_CSTACK ||
+		frame->instr_ptr == entry_code);
+}
+
+/* The next loop of the walk, or false. */
+static bool next_loop(struct walk *walk)
+{
+	uint32_t i = walk->next;
+
+	while (i < walk->stack->nr &&
+	       !assist_is_loop(walk->stack->frames[i], i > 0))
+		i++;
+	walk->loop = i;
+	walk->next = i + 1;
+	return i < walk->stack->nr;
+}
+
+/*
+ * Frames of generators lie elsewhere. The first frame of each piece of the stack
+ * of frames is at the start of a page, behind its head.
+ */
+static bool fits(const struct walk *walk, uintptr_t at, size_t size)
+{
+	return !walk->inner || at + size == walk->inner ||
+	       walk->inner % PAGE == offsetof(_PyStackChunk, data);
+}
+
+/* @direct: what called the frame looked at last, and not by C. */
+static int add_frame(struct walk *walk, uintptr_t at,
+		     const _PyInterpreterFrame *frame, bool direct)
+{
+	bool stacked = frame->owner == FRAME_OWNED_BY_THREAD;
+	struct assist_code code;
+
+	/* A frame that was torn out, or whose code is no function. */
+	if ((!stacked && frame->owner != FRAME_OWNED_BY_GENERATOR) ||
+	    assist_find_code(frame->f_executable, &code))
+		return -1;
+	/* A caller in the loop has put its values away. */
+	if (direct && frame->stacktop < 0)
+		return -1;
+	if (stacked) {
+		/* There is another frame between them, or none of them. */
+		if (!fits(walk, at, code.frame_size))
+			return -1;
+		walk->inner = at;
+	}
+	return code.name ? sfjit_assist_insert(walk->stack, walk->loop,
+					       code.name) : 0;
+}
+
+/* Goes to the first frame of the next outer run. */
+static int add_run(struct walk *walk, uintptr_t *at)
+{
+	const _PyInterpreterFrame *frame = look_at(walk, *at);
+	bool direct = false, stacked;
+
+	while (frame && !is_entry(frame)) {
+		stacked = frame->owner == FRAME_OWNED_BY_THREAD;
+		if (add_frame(walk, *at, frame, direct))
+			return -1;
+		direct = stacked;
+		*at = (uintptr_t)frame->previous;
+		frame = look_at(walk, *at);
+	}
+	/* Outer entries are further from the end of the stack. */
+	if (!frame || *at <= walk->entry)
+		return -1;
+	walk->entry = *at;
+	*at = (uintptr_t)frame->previous;
+	return 0;
+}
+
+static int add_runs(struct walk *walk, uintptr_t at, uint32_t hidden_runs)
+{
+	while (at)
+		/* The walk has fewer loops than the thread. */
+		if (!next_loop(walk) || add_run(walk, &at))
+			return -1;
+	while (next_loop(walk))
+		/* It has more than it should have. */
+		if (!hidden_runs--)
+			return -1;
+	return hidden_runs ? -1 : 0;
+}
+
+/* The entry of the innermost run; a fault, or 0 if there is no run. */
+static int find_entry(struct walk *walk, uintptr_t *at)
+{
+	const _PyInterpreterFrame *frame;
+
+	while (*at) {
+		frame = look_at(walk, *at);
+		if (!frame)
+			return -1;
+		if (is_entry(frame))
+			return 0;
+		*at = (uintptr_t)frame->previous;
+	}
+	return 0;
+}
+
+/*
+ * The innermost loop was interrupted itself. Leaves it out if the innermost run
+ * is not its own.
+ */
+static int look_at_innermost(struct walk *walk, uintptr_t at)
+{
+	uintptr_t entry = at;
+
+	if (find_entry(walk, &entry))
+		return -1;
+	if (!entry || entry - walk->entry > entry_distance + ARGUMENTS) {
+		next_loop(walk);
+		return 0;
+	}
+	/* It cannot be nearer. */
+	return entry - walk->entry < entry_distance ? -1 : 0;
+}
+
+static int read_thread(PyThreadState *copy, const PyThreadState *thread)
+{
+	if (!thread || sfjit_assist_read(copy, thread, sizeof(*copy)))
+		return -EFAULT;
+	/* When the interpreter ends it takes the states of other threads. */
+	if (copy->thread_id != (unsigned long)pthread_self() ||
+	    !assist_is_watched(copy->interp))
+		return -ENOENT;
+	return 0;
+}
+
+int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
+{
+	const PyThreadState *thread = thread_state();
+	uint32_t hidden_runs = thread == hidden.thread ? hidden.runs : 0;
+	struct walk walk;
+	PyThreadState copy;
+
+	if (read_thread(&copy, thread))
+		return -1;
+	walk.stack = stack;
+	walk.next = 0;
+	walk.entry = CONTEXT_SP((const ucontext_t *)stack->context);
+	walk.inner = 0;
+	walk.left = MOST_FRAMES;
+	walk.entries.start = walk.entries.length = 0;
+	walk.frames.start = walk.frames.length = 0;
+	if (assist_is_loop(stack->frames[0], false) &&
+	    look_at_innermost(&walk, (uintptr_t)copy.current_frame))
+		return -1;
+	return add_runs(&walk, (uintptr_t)copy.current_frame, hidden_runs);
+}
+
+/* ---- Under the GIL -------------------------------------------------------- */
+
+static const _PyInterpreterFrame *entry_of(const _PyInterpreterFrame *frame)
+{
+	while (frame && frame->owner != FRAME_OWNED_BY_CSTACK)
+		frame = frame->previous;
+	return frame;
+}
+
+void assist_hide(PyThreadState *thread)
+{
+	const _PyInterpreterFrame *entry = entry_of(thread->current_frame);
+
+	hidden.runs = 0;
+	for (; entry; entry = entry_of(entry->previous))
+		hidden.runs++;
+	hidden.thread = thread;
+}
+
+void assist_show(void)
+{
+	hidden.thread = NULL;
+}
+
+/* The stack pointer of the innermost loop, in a call that it has made. */
+static _Unwind_Reason_Code find_stack(struct _Unwind_Context *context,
+				      void *stack)
+{
+	if (!assist_is_loop(_Unwind_GetIP(context), true))
+		return _URC_NO_REASON;
+	*(uintptr_t *)stack = _Unwind_GetCFA(context);
+	return _URC_NORMAL_STOP;
+}
+
+int assist_measure_frames(void)
+{
+	const _PyInterpreterFrame *entry =
+		entry_of(PyThreadState_Get()->current_frame);
+	uintptr_t stack = 0;
+
+	_Unwind_Backtrace(find_stack, &stack);
+	if (!stack || !entry || (uintptr_t)entry <= stack)
+		return -ENOENT;
+	entry_code = entry->instr_ptr;
+	entry_distance = (uintptr_t)entry - stack;
+	return 0;
+}

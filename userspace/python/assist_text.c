@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * The code of the interpreter's loop. Compilers put what is seldom run of a
+ * function elsewhere: a function that other functions' branches lead into, not
+ * only to its start. It has no symbol; where it lies is in the call frame
+ * information, whose index has the start of each function.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assist.h"
+
+#if __has_include(<branch.h>)
+#include <branch.h>
+#else
+/* The loop's other part is not known. Stacks with it are those of the kernel. */
+#define BRANCH_SIZE	1
+#define BRANCH_STEP	1
+#define branch_target(code, target)	((void)(code), (void)(target), false)
+#endif
+
+/* Fewer of them are parts of other instructions. */
+#define FEWEST_BRANCHES	4
+
+struct range {
+	uintptr_t start;
+	size_t length;
+};
+
+/* The loop, and its other part: nothing if there is none. */
+static struct range loop, rare;
+
+static bool is_in(struct range range, uintptr_t address)
+{
+	return address - range.start < range.length;
+}
+
+/* ---- In a handler --------------------------------------------------------- */
+
+bool assist_is_loop(uint64_t address, bool called)
+{
+	return is_in(loop, address - called) || is_in(rare, address - called);
+}
+
+/* ---- Elsewhere ------------------------------------------------------------ */
+
+/* An entry of the index, of type DW_EH_PE_datarel | DW_EH_PE_sdata4. */
+struct entry {
+	int32_t start, fde;
+};
+
+struct index {
+	const uint8_t *header;
+	const struct entry *entries;
+	size_t nr;
+};
+
+/* .eh_frame_hdr, as all linkers write it. */
+struct header {
+	uint8_t version, pointer, count, table;
+	int32_t eh_frame;
+	uint32_t nr;
+	struct entry entries[];
+};
+
+#define HEADER_PC_RELATIVE	0x1b
+#define HEADER_COUNT		0x03
+#define HEADER_SORTED		0x3b
+
+static bool open_index(const struct dl_find_object *module,
+		       struct index *index)
+{
+	const struct header *header = module->dlfo_eh_frame;
+
+	if (!header || header->version != 1 ||
+	    header->pointer != HEADER_PC_RELATIVE ||
+	    header->count != HEADER_COUNT || header->table != HEADER_SORTED)
+		return false;
+	index->header = (const void *)header;
+	index->entries = header->entries;
+	index->nr = header->nr;
+	return true;
+}
+
+static uintptr_t start_of(const struct index *index, size_t i)
+{
+	return (uintptr_t)index->header + index->entries[i].start;
+}
+
+/* The number of the last function that starts at or before it, or -1. */
+static long find_function(const struct index *index, uintptr_t address)
+{
+	size_t low = 0, high = index->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (start_of(index, middle) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (long)low - 1;
+}
+
+/* The last function has no end here: nothing is known to be in it. */
+static struct range range_of(const struct index *index, long i)
+{
+	struct range range = { start_of(index, i), 0 };
+
+	if ((size_t)i + 1 < index->nr)
+		range.length = start_of(index, i + 1) - range.start;
+	return range;
+}
+
+/* How many branches of the loop lead behind the start of a function. */
+static unsigned int *count_branches(const struct index *index,
+				    const struct dl_find_object *module)
+{
+	unsigned int *counts = calloc(index->nr, sizeof(*counts));
+	uintptr_t at, target;
+	long i;
+
+	if (!counts)
+		return NULL;
+	for (at = loop.start; at + BRANCH_SIZE <= loop.start + loop.length;
+	     at += BRANCH_STEP) {
+		if (!branch_target((const uint8_t *)at, &target) ||
+		    is_in(loop, target) ||
+		    target < (uintptr_t)module->dlfo_map_start ||
+		    target >= (uintptr_t)module->dlfo_map_end)
+			continue;
+		i = find_function(index, target);
+		if (i >= 0 && target != start_of(index, i))
+			counts[i]++;
+	}
+	return counts;
+}
+
+static int find_rare(void)
+{
+	struct dl_find_object module;
+	unsigned int *counts;
+	struct index index;
+	size_t i, most = 0;
+
+	if (_dl_find_object((void *)loop.start, &module) ||
+	    !open_index(&module, &index) || !index.nr)
+		return 0;
+	counts = count_branches(&index, &module);
+	if (!counts)
+		return -ENOMEM;
+	for (i = 1; i < index.nr; i++)
+		if (counts[i] > counts[most])
+			most = i;
+	if (counts[most] >= FEWEST_BRANCHES)
+		rare = range_of(&index, most);
+	free(counts);
+	return 0;
+}
+
+int assist_find_loop(void)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (loop.length)
+		return 0;
+	if (!dladdr1((void *)_PyEval_EvalFrameDefault, &info, (void **)&symbol,
+		     RTLD_DL_SYMENT) ||
+	    !symbol || info.dli_saddr != (void *)_PyEval_EvalFrameDefault ||
+	    !symbol->st_size)
+		return -ENOENT;
+	loop.start = (uintptr_t)info.dli_saddr;
+	loop.length = symbol->st_size;
+	return find_rare();
+}
+
+void assist_loop_range(const void **text, size_t *length)
+{
+	uintptr_t start = loop.start, end = loop.start + loop.length;
+
+	if (rare.length) {
+		if (rare.start < start)
+			start = rare.start;
+		if (rare.start + rare.length > end)
+			end = rare.start + rare.length;
+	}
+	*text = (const void *)start;
+	*length = end - start;
+}
