@@ -14,6 +14,7 @@ PROGRAM = '/demo/c-trampolines'
 LIBC = '/lib/libc.so.6'
 PYTHON = '/usr/bin/python3.13'
 CLIENT = '/lib/sfjit-client.so'
+ANSWER = '/lib/libsfjit.so.0'
 
 # Link-time addresses. File offset = address - 0x400000 + 0x1000.
 LINK, FILE = 0x400000, 0x1000
@@ -27,6 +28,7 @@ LEVEL = [0x401000 + SIZE * n for n in range(LEVELS)]
 LIBC_CALL_MAIN, LIBC_MAIN, CLONE3 = 0x400100, 0x400200, 0x400300
 EVAL, HELPER, JUMPS, FAR = 0x400100, 0x400300, 0x400400, 0x400500
 EVALUATOR = 0x400100
+HANDLER = 0x400100
 
 BEGIN, END = 100 * 10 ** 9, 200 * 10 ** 9
 
@@ -267,6 +269,31 @@ def py_after():
     ]
 
 
+ASSISTED_OUTER = [py(0, '<module>:/demo/workload.py'),
+                  py(4, 'run_file:/x/sfjit/_launch.py'),
+                  code(PYTHON, HELPER, 0x10, 'Py_RunMain'),
+                  code(PYTHON, START, 0x21)]
+
+
+def py_assisted():
+    """Two functions in one loop, one in the other."""
+    inner = [py(1, 'work:/demo/workload.py'), py(3, 'part:/demo/workload.py')]
+    return [
+        sample([garbage(0x1234)], time=BEGIN - 1),
+        sample([loop()] + inner + [loop()] + ASSISTED_OUTER),
+        sample([loop()] + ASSISTED_OUTER),
+    ]
+
+
+def py_answering():
+    return sample([code(ANSWER, HANDLER, 0x10), loop(), loop()] +
+                  ASSISTED_OUTER[2:])
+
+
+def py_bare():
+    return sample([loop(), loop()] + ASSISTED_OUTER)
+
+
 def py_before():
     return [
         sample([garbage(0x1234)], time=BEGIN - 1),
@@ -310,10 +337,12 @@ def make(directory):
     put(root + PYTHON, elf({'_PyEval_EvalFrameDefault': EVAL},
                            [HELPER, JUMPS, FAR, START], [START], START,
                            PYTHON_CODE))
+    put(root + ANSWER, elf({}, [HANDLER]))
     put(root + CLIENT, elf({}, [EVALUATOR], code=CLIENT_CODE))
     put(directory + '/kernel', '7.3.0-test\n')
     put_recording(directory, 'c-trampolines.before', c_before(), c_truth(0))
     put_recording(directory, 'c-trampolines.after', c_after(), c_truth(9))
+    put_recording(directory, 'python-defer.assisted', py_assisted(), py_truth())
     for name in ('python', 'python-defer'):
         put_recording(directory, name + '.before', py_before(), py_truth())
         put_recording(directory, name + '.after', py_after(), py_truth())

@@ -314,6 +314,32 @@ def test_python_after(directory):
           [4, 1.0, 1.0, 1.0, 7, 7 / 4])
 
 
+def assisted(directory, samples):
+    walk = metrics.Walk(metrics.Modules(directory + '/root'))
+    known = truth.Truth(directory + '/python-defer.assisted.truth')
+    got, _ = metrics.measure(parse(''.join(samples)), known, walk,
+                             metrics.Assisted(walk), 1000)
+    return [got[key] for key in ('samples', 'complete', 'direct_caller',
+                                 'python_named', 'answering',
+                                 'python_functions_per_sample')]
+
+
+def test_python_assisted(directory):
+    equal(assisted(directory, recording.py_assisted()),
+          [2, 1.0, None, 1.0, 0.0, 4 / 2])
+
+
+def test_python_answering(directory):
+    equal(assisted(directory,
+                   recording.py_assisted() + [recording.py_answering()]),
+          [3, 1.0, None, 1.0, 1 / 3, 4 / 3])
+
+
+def test_loop_without_function(directory):
+    equal(assisted(directory, recording.py_assisted() + [recording.py_bare()]),
+          [3, 1.0, None, 5 / 6, 0.0, 5 / 3])
+
+
 def names(directory, frames):
     walk = metrics.Walk(metrics.Modules(directory + '/root'))
     counter = metrics.Python(walk)

@@ -38,10 +38,21 @@ def least_in(figures, workload, key, least):
     return least - FORGIVEN / figures['samples']
 
 
+def check_assisted(workload, modes):
+    for key, least in report.PROMISED_ASSISTED.get(workload, {}).items():
+        value = modes['assisted'][key]
+        case(value is not None and value >= least, '%s assisted: %s' % (
+            workload, key), value, 'at least %s' % least)
+    if 'assisted' in modes:
+        value = modes['assisted']['answering']
+        case(value <= report.MOST_ANSWERING, '%s assisted: answering' %
+             workload, value, 'at most %s' % report.MOST_ANSWERING)
+
+
 def check_all(result):
     for workload, promised in report.PROMISED.items():
         before, after = (result[workload][mode] for mode in report.MODES)
-        for mode in report.MODES:
+        for mode in report.modes(workload):
             nr = result[workload][mode]['samples']
             case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
                 workload, mode), nr, 'at least %d' % LEAST_SAMPLES)
@@ -50,6 +61,7 @@ def check_all(result):
             least = least_in(after, workload, key, least)
             case(value is not None and value >= least, '%s: %s' % (
                 workload, key), value, 'at least %s' % least)
+        check_assisted(workload, result[workload])
         for key, most in LOST[workload].items():
             value = before[key]
             case(value is not None and value <= most,

@@ -22,7 +22,7 @@ COLOURS = {
 }
 # The legend shows each colour once, in a box of 16 x 14.
 LEGEND = 16 * 14
-CHARTS = 6
+CHARTS = 7
 
 
 def check(condition, what):

@@ -82,16 +82,18 @@
 		search();
 	}
 
-	// Both graphs of a pair are as high as the higher one, so that their
-	// first frames are on one line.
+	// The graphs beside each other are as high as the highest one, so that
+	// their first frames are on one line.
 	function add(pair) {
 		const trees = data[pair.dataset.workload];
-		const rows = Math.max(depth(trees.before), depth(trees.after));
+		const parts = Array.from(pair.children);
+		const rows = Math.max(...parts.map(
+			part => depth(trees[part.className])));
 
-		for (const mode of ["before", "after"]) {
-			const part = pair.querySelector("." + mode);
+		for (const part of parts) {
 			charts.push({
-				tree: trees[mode], height: (rows + 1) * CELL,
+				tree: trees[part.className],
+				height: (rows + 1) * CELL,
 				element: part.querySelector(".chart"),
 				note: part.querySelector(".note"),
 				hover: part.querySelector(".hover"),

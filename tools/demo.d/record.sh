@@ -102,12 +102,19 @@ python() {
 		python3 -m sfjit $program "$out/$1.after.truth" @seconds
 }
 
+# Python is asked for its functions: there are no trampolines.
+python_assisted() {
+	record "$1.assisted" fp,defer $sfjit run -- \
+		python3 -m sfjit --assist $program "$out/$1.assisted.truth" @seconds
+}
+
 [ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
 mkdir -p "$out"
 uname -r >"$out/kernel"
 c_trampolines
 python python fp
 python python-defer fp,defer
+python_assisted python-defer
 copy_modules "$out"
 tar -C "$out" -cf - . | gzip -1 >"$out.tar.gz"
 rm -rf "$out"

@@ -177,6 +177,34 @@ class Python:
         }
 
 
+class Assisted(Python):
+    """
+    Python functions stand behind the activation of the interpreter loop that
+    runs them. Samples of the answering itself have none: the kernel does not
+    ask then.
+    """
+    OURS = re.compile(r'(libsfjit|sfjit)[^/]*\.so')
+
+    def __init__(self, walk):
+        super().__init__(walk)
+        self.answering = 0
+
+    def is_answering(self, frames):
+        return any(frame.dso and self.OURS.match(os.path.basename(frame.dso))
+                   for frame in frames)
+
+    def count(self, frames):
+        if self.is_answering(frames):
+            self.answering += 1
+        else:
+            self.count_names(frames)
+
+    def result(self, samples):
+        figures = super().result(samples)
+        figures['answering'] = share(self.answering, samples)
+        return figures
+
+
 class Known:
     """Compares with the true stack of c-trampolines."""
 

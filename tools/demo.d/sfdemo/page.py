@@ -26,8 +26,12 @@ ABOUT = {
     'python': "Debian's python3.13 running a log analyser (json, re, sqlite3, "
               'zlib, threads).',
     'python-defer': 'The same program; the kernel walks the stack on return '
-                    'to user mode (fp,defer).',
+                    'to user mode (fp,defer). On the right no trampolines: the '
+                    'kernel asks Python itself for the functions it runs.',
 }
+
+HEADINGS = {'before': 'Without sfjit', 'after': 'With sfjit',
+            'assisted': 'With sfjit, assisted'}
 
 
 def asset(name):
@@ -53,7 +57,7 @@ def head_cells():
 def table(result):
     lines = ['<table id="figures"><tr>%s</tr>' % head_cells()]
     for row in report.rows(result):
-        cells = [row[0], 'with' if row[1] == 'after' else 'without'] + row[2:]
+        cells = [row[0], report.TITLES[row[1]]] + row[2:]
         lines.append('<tr class="%s">%s</tr>' % (row[1], ''.join(
             '<td>%s</td>' % escape(cell) for cell in cells)))
     return '\n'.join(lines + ['</table>'])
@@ -72,21 +76,21 @@ def key_line(keys):
 
 
 def part(mode, text, command):
-    """One of the two graphs of a pair: mode is before or after."""
-    title = 'Without sfjit' if mode == 'before' else 'With sfjit'
+    """One of the graphs beside each other."""
     return '''<div class="%s">
 <h3>%s: %s</h3>
 <div class="cmd">%s</div>
 <p class="note"></p><div class="chart"></div><div class="hover"></div>
-</div>''' % (mode, title, escape(text), escape(command))
+</div>''' % (mode, HEADINGS[mode], escape(text), escape(command))
 
 
 def pair(name, about, parts):
     return '''<h2>%s</h2>
 <p>%s</p>
-<div class="pair" data-workload="%s">
+<div class="pair%s" data-workload="%s">
 %s
-</div>''' % (escape(name), escape(about), escape(name), '\n'.join(parts))
+</div>''' % (escape(name), escape(about), ' three' if len(parts) == 3 else '',
+              escape(name), '\n'.join(parts))
 
 
 def section(workload, figures, commands):
@@ -94,7 +98,7 @@ def section(workload, figures, commands):
         part(mode, '%s of the stacks complete, %.1f frames each' % (
             report.percent(figures[mode]['complete']),
             figures[mode]['frames_per_sample']), commands[workload][mode])
-        for mode in report.MODES])
+        for mode in report.modes(workload)])
 
 
 PAGE = '''<!DOCTYPE html>
@@ -140,7 +144,7 @@ out.</p>
 
 
 INTRO = '''<p>Same unmodified perf, same unmodified programs, same kernel (%s,
-sfjit series applied). Left: nothing registered. Right: the kernel was given
+sfjit series applied). Left: nothing registered. Beside it the kernel was given
 SFrame tables for the program, its libraries and the trampolines.</p>'''
 
 

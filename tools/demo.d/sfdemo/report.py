@@ -4,6 +4,9 @@
 
 WORKLOADS = ('c-trampolines', 'python', 'python-defer')
 MODES = ('before', 'after')
+# Besides: Python says itself which functions it runs.
+ASSISTED = {'python-defer': ('assisted',)}
+TITLES = {'before': 'without', 'after': 'with', 'assisted': 'assisted'}
 MINIMUM_SAMPLES = 10000
 
 # figure -> least value after; a figure that is None is a miss.
@@ -13,6 +16,11 @@ PROMISED = {
     'python-defer': {'complete': 0.999, 'python_named': 1.0,
                      'direct_caller': 0.999},
 }
+PROMISED_ASSISTED = {
+    'python-defer': {'complete': 0.999, 'python_named': 0.999},
+}
+# Largest share of the samples that are of the answering itself.
+MOST_ANSWERING = 0.05
 
 COLUMNS = (
     ('samples', 'samples', 'd'), ('frames_per_sample', 'frames', 'f'),
@@ -35,6 +43,10 @@ LEGEND = (
 )
 
 
+def modes(workload):
+    return MODES + ASSISTED.get(workload, ())
+
+
 def percent(value):
     """Never rounds up to 100 %."""
     text = '%.2f' % (100 * value)
@@ -53,7 +65,7 @@ def cell(value, form):
 
 def rows(result):
     for workload in WORKLOADS:
-        for mode in MODES:
+        for mode in modes(workload):
             figures = result.get(workload, {}).get(mode)
             if figures is not None:
                 yield [workload, mode] + [
@@ -62,8 +74,7 @@ def rows(result):
 
 def table(result):
     lines = [['workload', 'sfjit'] + [title for _, title, _ in COLUMNS]]
-    lines += [[row[0], 'with' if row[1] == 'after' else 'without'] + row[2:]
-              for row in rows(result)]
+    lines += [[row[0], TITLES[row[1]]] + row[2:] for row in rows(result)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     text = []
     for line in lines:
@@ -93,7 +104,7 @@ def words(result):
 
 def too_few(result):
     for workload in WORKLOADS:
-        for mode in MODES:
+        for mode in modes(workload):
             nr = result[workload][mode]['samples']
             if nr < MINIMUM_SAMPLES:
                 yield '%s, %s: %d samples, at least %d are needed' % (
@@ -107,12 +118,24 @@ def registered_before(result):
         yield 'c-trampolines, before: %d windows were registered' % nr
 
 
+def promises():
+    """workload, mode, {figure: least value} of each"""
+    for mode, table_ in (('after', PROMISED), ('assisted', PROMISED_ASSISTED)):
+        for workload, promised in table_.items():
+            yield workload, mode, promised
+
+
 def missed(result):
-    for workload, promised in PROMISED.items():
+    for workload, mode, promised in promises():
         for key, least in promised.items():
-            value = result[workload]['after'][key]
+            value = result[workload][mode][key]
             if value is None or value < least:
                 yield '%s: %s is %s, promised is %s' % (
                     workload, key,
                     'not measurable' if value is None else '%.5f' % value,
                     least)
+    for workload in PROMISED_ASSISTED:
+        value = result[workload]['assisted']['answering']
+        if value is None or value > MOST_ANSWERING:
+            yield '%s: %s of the samples are of the answering' % (
+                workload, cell(value, '%'))
