@@ -16,7 +16,7 @@ import os
 import re
 import struct
 
-from . import calls, elf, perftext
+from . import calls, elf, flame, perftext
 
 PERF_MAP = re.compile(r'/tmp/perf-\d+\.map$')
 EVAL = '_PyEval_EvalFrameDefault'
@@ -183,15 +183,18 @@ class Assisted(Python):
     runs them. Samples of the answering itself have none: the kernel does not
     ask then.
     """
-    OURS = re.compile(r'(libsfjit|sfjit)[^/]*\.so')
-
     def __init__(self, walk):
         super().__init__(walk)
         self.answering = 0
 
     def is_answering(self, frames):
-        return any(frame.dso and self.OURS.match(os.path.basename(frame.dso))
-                   for frame in frames)
+        """The launcher is outside of a loop, the handler inside of all."""
+        for frame in frames:
+            if self.is_loop(frame):
+                return False
+            if flame.kind(frame) == flame.OURS:
+                return True
+        return False
 
     def count(self, frames):
         if self.is_answering(frames):

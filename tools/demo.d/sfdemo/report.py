@@ -17,7 +17,7 @@ PROMISED = {
                      'direct_caller': 0.999},
 }
 PROMISED_ASSISTED = {
-    'python-defer': {'complete': 0.999, 'python_named': 0.999},
+    'python-defer': {'complete': 0.999, 'python_named': 0.998},
 }
 # Largest share of the samples that are of the answering itself.
 MOST_ANSWERING = 0.05
