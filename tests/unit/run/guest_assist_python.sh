@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Runs in the guest, for tests/qemu/assist_python.sh.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+PYTHONPATH=$O/lib/python
+export PYTHONPATH
+
+# record GRAPH WORD...: what the program says is $tmp/out, the stacks $tmp/script
+record() {
+	graph=$1
+	shift
+	perf record -q -e cpu-clock:u -F 997 --call-graph="$graph" \
+		-o "$tmp/data" -- "$O/bin/sfjit" run -- python3 "$@" \
+		>"$tmp/out" 2>"$tmp/err" || {
+		not_ok "perf record $graph" "$(tail -n 1 "$tmp/err")"
+		finish
+	}
+	perf script --no-inline -i "$tmp/data" -F tid,ip,sym,dso \
+		>"$tmp/script" 2>/dev/null
+}
+
+program=tests/unit/run/assist_calls.py
+record fp,defer -m sfjit --assist $program 9
+also python3 -B tests/unit/run/judge_assist.py "$tmp/script"
+is "the program's own result" "$(python3 $program 0)" "$(cat "$tmp/out")"
+
+# Nobody is asked: the functions are not there.
+record fp -m sfjit --assist $program 2
+is "walked at once: functions" 0 "$(grep -c 'py::' "$tmp/script")"
+finish
