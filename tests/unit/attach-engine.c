@@ -2,15 +2,10 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * usage: attach-engine [ROUNDS]
- *	  attach-engine time PID WINDOWS BYTES
  *
  * System calls in threads of other processes, which check that nothing comes of
  * it: those of attach-target, beside this program, and children that stand still
  * at places of their own.
- *
- * The second form makes, in a process that runs, the calls that attach would make
- * for so many windows and bytes of tables, with other arguments to prctl(), takes it
- * all back, and prints for how long it was stopped, of 20 times.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -132,7 +126,7 @@ static void stop(struct target *t, const char *what)
 	       "%d threads, status %x", nr, status);
 }
 
-/* Mappings and file descriptors, as text. */
+/* Mappings and file descriptors, as text, but for those that come and go. */
 static char *snapshot(pid_t pid)
 {
 	char *text = NULL, path[64], link[512];
@@ -149,12 +143,14 @@ static char *snapshot(pid_t pid)
 	dir = opendir(path);
 	MUST(out && maps && dir);
 	while (fgets(link, sizeof(link), maps))
-		fputs(link, out);
+		if (!strstr(link, "/dev/zero"))
+			fputs(link, out);
 	while ((entry = readdir(dir))) {
 		n = readlinkat(dirfd(dir), entry->d_name, link,
 			       sizeof(link) - 1);
-		fprintf(out, "%s %.*s\n", entry->d_name, (int)(n > 0 ? n : 0),
-			link);
+		link[n > 0 ? n : 0] = '\0';
+		if (strcmp(link, "/dev/zero"))
+			fprintf(out, "%s %s\n", entry->d_name, link);
 	}
 	fclose(maps);
 	closedir(dir);
@@ -486,53 +482,6 @@ static void sent_by_others(void)
 	IS("each has come once", status, 0);
 }
 
-/* ---- For how long a process is stopped --------------------------------- */
-
-static void attach_like(struct remote *r, pid_t pid, int nr, size_t bytes)
-{
-	int process = pidfd_open(pid, 0), fd, i;
-	long scratch, there, tables;
-	char *table = calloc(1, bytes), opts[40] = "";
-
-	scratch = REMOTE_CALL(r, SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	there = REMOTE_CALL(r, SYS_memfd_create, scratch, MFD_CLOEXEC);
-	fd = pidfd_getfd(process, there, 0);
-	MUST(fd >= 0 && pwrite(fd, table, bytes, 0) == (ssize_t)bytes);
-	tables = REMOTE_CALL(r, SYS_mmap, 0, bytes + PAGE, PROT_READ,
-			     MAP_PRIVATE | MAP_POPULATE, there, 0);
-	REMOTE_CALL(r, SYS_madvise, tables + bytes, PAGE, MADV_NORMAL);
-	REMOTE_CALL(r, SYS_close, there);
-	for (i = 0; i < nr; i++) {
-		MUST(!remote_write(pid, scratch, opts, sizeof(opts)));
-		MUST(REMOTE_CALL(r, SYS_prctl, PR_GET_DUMPABLE) >= 0);
-	}
-	REMOTE_CALL(r, SYS_munmap, scratch, PAGE);
-	MUST(!REMOTE_CALL(r, SYS_munmap, tables, bytes + PAGE));
-	close(fd);
-	close(process);
-	free(table);
-}
-
-static void print_time(pid_t pid, int nr, size_t bytes)
-{
-	uint64_t code = find_call(pid);
-	struct threads threads;
-	struct remote r;
-	int i;
-
-	bytes = (bytes + PAGE - 1) & -PAGE;
-	for (i = 0; i < 20; i++) {
-		MUST(!threads_stop(&threads, pid));
-		MUST(!remote_begin(&r, threads.tids[0], code));
-		attach_like(&r, pid, nr, bytes);
-		MUST(!remote_end(&r));
-		threads_release(&threads);
-		printf("%.2f ms\n", (trace_clock_ns() - threads.since) / 1e6);
-		pause_us(20000);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	unsigned int nr = argc > 1 ? atoi(argv[1]) : ROUNDS;
@@ -546,11 +495,6 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGCHLD, SIG_DFL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc == 5 && !strcmp(argv[1], "time")) {
-		not_the_test();
-		print_time(atoi(argv[2]), atoi(argv[3]), atol(argv[4]));
-		return 0;
-	}
 	rounds("all", nr, all);
 	rounds("restartable sequences", nr, sequences);
 	rounds("signals", nr, signals);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #define WAIT_NS		2000000
+#define PAGE		4096
 #define CPUS		1024
 #define LINE		8	/* words of a cache line */
 
@@ -133,6 +135,56 @@ static void read_round(struct worker *w)
 			 w->rounds);
 	else if (n != sizeof(number) && !(over && !n))
 		is_wrong(w, "read() returned %zd, errno %d", n, errno);
+}
+
+/*
+ * ---- What the process has ----
+ *
+ * Who compares files and mappings of this process leaves out /dev/zero: here it
+ * comes and goes.
+ */
+
+static int zero;
+
+/* Nobody else opens files: it is the same number each time. */
+static void file_round(struct worker *w)
+{
+	static int first = -1;
+	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+	if (first < 0)
+		first = fd;
+	if (fd < 0 || fd != first)
+		is_wrong(w, "file %d, not %d", fd, first);
+	close(fd);
+	usleep(100);
+}
+
+/* A gap between two pages stays one, and both keep what is in them. */
+static void map_round(struct worker *w)
+{
+	static uint64_t *pages;
+	const int step = PAGE / sizeof(*pages);
+	void *gap;
+
+	if (!pages) {
+		pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages == MAP_FAILED || munmap(pages + step, PAGE))
+			abort();
+	}
+	pages[0] = pages[2 * step] = w->rounds;
+	usleep(100);
+	gap = mmap(pages + step, PAGE, PROT_READ, MAP_PRIVATE |
+		   MAP_FIXED_NOREPLACE, zero, 0);
+	if (gap == MAP_FAILED)
+		is_wrong(w, "the gap has a mapping: errno %d", errno);
+	else
+		munmap(gap, PAGE);
+	if (pages[0] != w->rounds || pages[2 * step] != w->rounds)
+		is_wrong(w, "the pages have %lx and %lx, not %lx",
+			 (unsigned long)pages[0],
+			 (unsigned long)pages[2 * step], w->rounds);
 }
 
 /* ---- Signals ----------------------------------------------------------- */
@@ -280,6 +332,8 @@ static struct worker workers[] = {
 	{ .name = "futex", .round = futex_round },
 	{ .name = "write", .round = write_round },
 	{ .name = "read", .round = read_round },
+	{ .name = "file", .round = file_round },
+	{ .name = "map", .round = map_round },
 	{ .name = "signal", .round = signal_round },
 	{ .name = "registers", .round = register_round },
 	{ .name = "rseq", .round = rseq_round },
@@ -363,7 +417,8 @@ int main(int argc, char **argv)
 		wait_for_child();
 	sigaction(SIGRTMIN, &action, NULL);
 	choose(argv + 1);
-	if (pipe(numbers))
+	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	if (zero < 0 || pipe(numbers))
 		return 1;
 	for (w = workers; w < END; w++)
 		if (w->wanted && pthread_create(&w->thread, NULL, work, w))

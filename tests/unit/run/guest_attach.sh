@@ -11,27 +11,9 @@
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/summary.sh
 . "$top/tests/unit/run/summary.sh"
+# shellcheck source=tests/unit/run/attached.sh
+. "$top/tests/unit/run/attached.sh"
 data=$tmp/perf.data
-
-windows() { sed -n 's/^windows //p' "/proc/$1/sframe"; }
-
-# Mappings but for the heap, which grows, and files.
-snapshot() {
-	grep -v '\[heap\]' "/proc/$1/maps"
-	readlink "/proc/$1/fd/"*
-}
-
-# start FILE COMMAND...: until it has printed a line; its number is in $pid
-start() {
-	out=$1
-	shift
-	"$@" <"$tmp/input" >"$out" 2>&1 7>&- &
-	pid=$!
-	while ! [ -s "$out" ] && kill -0 "$pid"; do
-		sleep 0.1
-	done
-	sleep 0.5
-}
 
 # record PID...: what they do for a while
 record() {
@@ -41,33 +23,13 @@ record() {
 			>"$samples" 2>>"$tmp/err"
 }
 
-mkfifo "$tmp/input"
-exec 7<>"$tmp/input"
+# ---- Nothing is attached ---------------------------------------------------------
 
-# ---- A process that checks itself: attached to and detached under load --------
-
-rounds=5
-start "$tmp/target" "$run/attach-target"
-snapshot "$pid" >"$tmp/before"
-bad=
-for round in $(seq "$rounds"); do
-	"$sfjit" attach "$pid" >"$tmp/said" 2>&1 &&
-		[ "$(windows "$pid")" -ge 4 ] &&
-		"$sfjit" attach "$pid" >"$tmp/said" 2>&1 &&
-		"$sfjit" detach "$pid" >"$tmp/said" 2>&1 &&
-		[ "$(windows "$pid")" = 0 ] || bad="$bad $round"
-done
-is "attached twice and detached, $rounds times" "" "$bad${bad:+: $(cat "$tmp/said")}"
-snapshot "$pid" >"$tmp/after"
-same "mappings and files" "$tmp/before" "$tmp/after"
+start "$tmp/said" sh -c 'echo ready; read -r line'
 message=$("$sfjit" detach "$pid" 2>&1)
-is "detach once more" "1 sfjit: $pid: nothing is attached" "$? $message"
-echo >"$tmp/input"
-wait "$pid"
-is "the process ends as it wants" 0 $?
-is "nothing was wrong in its threads" "9 0" \
-	"$(awk 'NF > 2 { n++; wrong += $3 } END { print n, wrong + 0 }' \
-		"$tmp/target")"
+is "detach, and nothing is attached" \
+	"1 sfjit: $pid: nothing is attached" "$? $message"
+kill "$pid"
 
 # ---- Stacks: a server with its workers -----------------------------------------
 
