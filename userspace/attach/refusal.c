@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,21 +32,31 @@ int refusal_print(pid_t pid, const char *format, ...)
 	return 1;
 }
 
-/* A number in /proc/PID/status; -1: there is none. */
-static long read_status(pid_t pid, const char *field)
+/* What is behind a field of /proc/PID/status. */
+static bool read_field(pid_t pid, const char *field, char *value, size_t size)
 {
 	char path[64], line[512];
-	long value = -1;
+	bool found = false;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	file = fopen(path, "re");
-	while (file && value < 0 && fgets(line, sizeof(line), file))
-		if (!strncmp(line, field, strlen(field)))
-			value = atol(line + strlen(field));
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		found = !strncmp(line, field, strlen(field));
+		if (found)
+			snprintf(value, size, "%s", line + strlen(field));
+	}
 	if (file)
 		fclose(file);
-	return value;
+	return found;
+}
+
+/* A number there; -1: there is none. */
+static long read_status(pid_t pid, const char *field)
+{
+	char value[64];
+
+	return read_field(pid, field, value, sizeof(value)) ? atol(value) : -1;
 }
 
 bool refusal_has_filter(pid_t tid)
@@ -63,6 +74,33 @@ static bool yama_refuses(void)
 	return scope > 0;
 }
 
+/* As a program that is set-user-ID, or has capabilities. */
+static bool has_more_rights(pid_t pid)
+{
+	unsigned long long theirs = 0, ours = 0;
+	unsigned int effective = 0, saved = 0;
+	char ids[128] = "", value[64];
+
+	read_field(pid, "Uid:", ids, sizeof(ids));
+	if (sscanf(ids, "%*u %u %u", &effective, &saved) != 2)
+		return false;
+	if (read_field(pid, "CapPrm:", value, sizeof(value)))
+		theirs = strtoull(value, NULL, 16);
+	if (read_field(getpid(), "CapPrm:", value, sizeof(value)))
+		ours = strtoull(value, NULL, 16);
+	return effective != geteuid() || saved != geteuid() || theirs & ~ours;
+}
+
+/* Its files in /proc belong to root then, whoever it is. */
+static bool is_undumpable(pid_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return !stat(path, &st) && st.st_uid != geteuid();
+}
+
 static int explain_rights(pid_t pid)
 {
 	long tracer = read_status(pid, "TracerPid:");
@@ -73,14 +111,20 @@ static int explain_rights(pid_t pid)
 				     tracer);
 	if (user < 0)
 		return refusal_print(pid, "no such process");
-	if (geteuid() && user != geteuid())
+	if (!geteuid())
+		return refusal_print(pid, "may not be traced");
+	if (user != geteuid())
 		return refusal_print(pid, "belongs to another user: "
 				     "only root may attach to it");
-	if (geteuid() && yama_refuses())
+	if (yama_refuses())
 		return refusal_print(pid, "kernel.yama.ptrace_scope lets only "
 				     "root attach to it");
-	return refusal_print(pid, "may not be traced%s", geteuid() ?
-			     ": it has more rights than you" : "");
+	if (has_more_rights(pid))
+		return refusal_print(pid, "has more rights than you: only root "
+				     "may attach to it");
+	return refusal_print(pid, "may not be traced%s", is_undumpable(pid) ?
+			     ": it is not dumpable, see prctl(2), so only root "
+			     "may attach to it" : "");
 }
 
 int refusal_explain(pid_t pid, int error)
