@@ -4,7 +4,8 @@
 # Programs of the benchmarks: those for this machine in build/bench/bin, static
 # ones for the guest in build/tests/bench.
 
-BENCH_HOST := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi)
+BENCH_HOST := $(addprefix $(O)/bench/bin/, area attach encode publish \
+	walk-cfi)
 BENCH_GUEST := $(addprefix $(O)/tests/bench/, free-list hostile live-growth \
 	plain-v3.so start walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
@@ -36,6 +37,18 @@ $(O)/bench/bin/area: bench/native/area.c $(BENCH_DEPS) $(sfjit_h) \
 		$(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+
+# sfjit attach as it is, but for its answers to what an unpatched kernel has not.
+bench_attach_wrap := remote_call session_attach ps_open
+
+$(O)/bench/bin/attach: bench/native/attach.c \
+		$(filter-out %/run/main.o,$(SFJIT_OBJ)) $(SFJIT_LIBS) \
+		$(wildcard userspace/attach/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/attach \
+		-iquote userspace/run -iquote userspace/preload \
+		$(patsubst %,-Xlinker --wrap=%,$(bench_attach_wrap)) -o $@ \
+		$(filter %.c %.o %.a, $^) $(SFJIT_LD)
 
 # The kernel's unwinder as it is, but for what it calls. It takes the kernel's
 # source, so this is no part of TESTS.
