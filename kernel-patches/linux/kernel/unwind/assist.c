@@ -44,7 +44,7 @@ enum unwind_assist_count {
 	UNWIND_ASSIST_EXITING,
 	UNWIND_ASSIST_HANDLER,		/* there is none */
 	UNWIND_ASSIST_BLOCKED,
-	UNWIND_ASSIST_STACK,		/* no other one, or in use */
+	UNWIND_ASSIST_STACK,		/* no other one, in use, or small */
 	UNWIND_ASSIST_QUEUE,		/* of signals is full */
 	UNWIND_ASSIST_TRACED,
 	UNWIND_ASSIST_SECCOMP,		/* filters were added */
@@ -184,9 +184,15 @@ static u64 unwind_assist_seccomp(void)
 /*
  * A handler would end a sleep early that is to go on: the system call says so,
  * or, where signals were looked at already, is about to run again.
+ *
+ * It may also be in the middle. io_uring does the work of a task while it
+ * waits, as the delivery of signals does before it looks at the result, and
+ * both leave the flag set. KVM clears it: KVM_RUN returns, as for any signal.
  */
 static bool unwind_assist_restarts(struct pt_regs *regs)
 {
+	if (test_thread_flag(TIF_NOTIFY_RESUME))
+		return true;
 	if (syscall_get_nr(current, regs) != -1) {
 		switch (syscall_get_error(current, regs)) {
 		case -ERESTARTSYS:
@@ -199,15 +205,19 @@ static bool unwind_assist_restarts(struct pt_regs *regs)
 	return unwind_user_at_syscall(regs);
 }
 
-/* Signals on a stack that is in use may not find room. */
+/*
+ * Signals on a stack that is in use may not find room, nor on one that was made
+ * when frames of signals were smaller, which sigaltstack() permits.
+ */
 static bool unwind_assist_has_stack(struct unwind_assist *assist,
 				    const struct k_sigaction *action,
 				    struct pt_regs *regs)
 {
-	if (assist->flags & UNWIND_ASSIST_ANY_STACK)
-		return true;
-	return action->sa.sa_flags & SA_ONSTACK &&
-	       sas_ss_flags(user_stack_pointer(regs)) == 0;
+	if (action->sa.sa_flags & SA_ONSTACK &&
+	    !sas_ss_flags(user_stack_pointer(regs)))
+		return current->sas_ss_size >=
+		       unwind_user_sigframe_size() + MINSIGSTKSZ;
+	return assist->flags & UNWIND_ASSIST_ANY_STACK;
 }
 
 /* Under the lock of @sighand. Returns what it is counted as. */

@@ -46,6 +46,11 @@ static __always_inline unsigned long unwind_user_strip_ra(unsigned long ra)
 #define unwind_user_strip_ra unwind_user_strip_ra
 
 #ifdef CONFIG_UNWIND_ASSIST
+static inline unsigned long unwind_user_sigframe_size(void)
+{
+	return signal_minsigstksz;
+}
+
 /*
  * SVC is to run, perhaps again: do_signal() forgets the system call before it
  * looks for signals. What cannot be read may be one.

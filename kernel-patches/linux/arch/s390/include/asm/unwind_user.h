@@ -69,6 +69,12 @@ static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 #define unwind_user_ra_slot unwind_user_ra_slot
 
 #ifdef CONFIG_UNWIND_ASSIST
+/* MINSIGSTKSZ has room for it. */
+static inline unsigned long unwind_user_sigframe_size(void)
+{
+	return 0;
+}
+
 /* SVC is to run, perhaps again. What cannot be read may be one. */
 static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 {

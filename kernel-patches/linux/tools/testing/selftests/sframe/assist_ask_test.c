@@ -1113,7 +1113,9 @@ static void run_sleeper(struct __test_metadata *_metadata,
 /* Has it been sampled in the sleep, and stopped there? */
 static bool has_slept(const struct sleeper *sleeper)
 {
-	return shared->asked > 0 && (!sleeper->stops || shared->refused > 1);
+	if (!sleeper->stops)
+		return shared->asked || shared->refused;
+	return shared->asked && shared->refused > 1;
 }
 
 static void check_sleeper(struct __test_metadata *_metadata,
