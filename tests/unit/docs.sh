@@ -78,7 +78,7 @@ verdict "options"
 words '(sfjit|sfg)_[a-z_]+\(|[A-Z][A-Z0-9_]*SFRAME_[A-Z0-9_]+|SF(JIT|RAME)_[A-Z0-9_]+' |
 	sed 's/($//; / \(HAVE_\)*\(PERF\|UNWIND_USER\)_/d' >"$tmp/names"
 while read -r file name; do
-	grep -rqw -e "$name" userspace sframegen tools tests/race \
+	grep -rqw -e "$name" userspace sframegen tools tests/race tests/qemu \
 		kernel-patches/linux/include kernel-patches/linux/kernel || bad "$file names $name"
 done <"$tmp/names"
 words '(HAVE_)?(UNWIND_USER|PERF|PROC)_SFRAME(_CALLCHAIN)?' >"$tmp/options"
