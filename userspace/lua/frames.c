@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Frames of Lua, in the handler.
+ *
+ * luaV_execute runs a function of Lua, and those that it calls, until the first
+ * one, which is "fresh", returns: this is a run. A list of CallInfo has the runs
+ * of a coroutine, and its C functions. Each run has a native frame, except what
+ * was left by a yield: a coroutine that goes on has one native frame for the run
+ * that yielded, and none for the runs outside of it.
+ *
+ * Frames in lua_resume say where the native frames of the next coroutine begin.
+ * Which one this is nothing in Lua says; who has resumed it still has it as an
+ * argument or an upvalue, and it has a buffer for longjmp() further down the
+ * stack. If that is another one than was resumed, there are not as many
+ * coroutines as native frames of lua_resume.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+#include <context.h>
+#include "reader.h"
+
+#define MAX_CALLS	1024
+#define MAX_COROUTINES	16
+/* Slots of a C function that are searched for a coroutine. */
+#define MAX_ARGUMENTS	4
+
+/* A call, as its CallInfo says. */
+struct call {
+	uintptr_t	previous;
+	uintptr_t	func;
+	uintptr_t	pc;
+	bool		is_c, is_fresh;
+};
+
+/*
+ * Functions are in one array for all coroutines, and so are the ends of runs:
+ * run R has what is between ends[R - 1] and ends[R].
+ */
+struct coroutine {
+	uintptr_t	state;
+	uintptr_t	jump;
+	unsigned int	first_run, nr_runs;
+	bool		c_on_top;
+};
+
+struct segment {
+	unsigned int	first, nr;	/* of question.loops */
+};
+
+struct question {
+	const struct sfjit_assist_stack	*stack;
+	struct lua_reader		*reader;
+	uintptr_t			sp;
+
+	unsigned int		nr_functions;
+	struct lua_function	functions[SFJIT_ASSIST_FRAMES];
+	unsigned int		nr_runs;
+	uint16_t		ends[SFJIT_ASSIST_FRAMES + 1];
+
+	unsigned int		nr_coroutines;	/* the outermost first */
+	struct coroutine	coroutines[MAX_COROUTINES];
+
+	/* Native frames in luaV_execute, the innermost first. */
+	uint16_t		loops[SFJIT_ASSIST_FRAMES];
+	unsigned int		nr_segments;	/* the innermost first */
+	struct segment		segments[MAX_COROUTINES + 2];
+};
+
+static int refuse(const struct question *question, enum lua_refusal why)
+{
+	__atomic_fetch_add(&question->reader->refused[why], 1,
+			   __ATOMIC_RELAXED);
+	return -1;
+}
+
+/* ---- Memory of Lua ------------------------------------------------------- */
+
+static int read_bytes(void *to, uintptr_t from, size_t length)
+{
+	return sfjit_assist_read(to, (const void *)from, length);
+}
+
+static uintptr_t word_at(const unsigned char *bytes, unsigned int offset)
+{
+	uintptr_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static int int_at(const unsigned char *bytes, unsigned int offset)
+{
+	int value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static int read_call(const struct lua_layout *layout, uintptr_t ci,
+		     struct call *call)
+{
+	unsigned char bytes[LUA_CI_BYTES];
+	uint16_t status;
+
+	if (read_bytes(bytes, ci, sizeof(bytes)))
+		return -EFAULT;
+	memcpy(&status, bytes + layout->ci_status, sizeof(status));
+	call->previous = word_at(bytes, layout->ci_previous);
+	call->func = word_at(bytes, layout->ci_func);
+	call->pc = word_at(bytes, layout->ci_pc);
+	call->is_c = status & layout->is_c;
+	call->is_fresh = status & layout->is_fresh;
+	return 0;
+}
+
+/*
+ * While a function returns, the place of its closure has the first result, and
+ * while one is called this way and that are set one by one. If the closure is
+ * another one than was running, it does not have the instruction.
+ */
+static int read_function(const struct lua_layout *layout,
+			 const struct call *call, struct lua_function *function)
+{
+	unsigned char value[LUA_VALUE_BYTES], proto[LUA_PROTO_BYTES];
+	uintptr_t at, size;
+
+	if (read_bytes(value, call->func, sizeof(value)) ||
+	    value[LUA_VALUE_TAG] != layout->tag_lua ||
+	    read_bytes(&at, word_at(value, 0) + layout->lua_proto,
+		       sizeof(at)) ||
+	    read_bytes(proto, at, sizeof(proto)))
+		return -EFAULT;
+	size = 4 * (uintptr_t)(unsigned int)int_at(proto, layout->proto_size);
+	if (call->pc - word_at(proto, layout->proto_code) > size)
+		return -EFAULT;
+	function->line = int_at(proto, layout->proto_line);
+	at = word_at(proto, layout->proto_source);
+	function->source = at ? at + layout->string_text : 0;
+	return function->line < 0 ? -EFAULT : 0;
+}
+
+/* ---- Runs ---------------------------------------------------------------- */
+
+static int end_run(struct question *question, struct coroutine *coroutine)
+{
+	if (question->nr_runs == SFJIT_ASSIST_FRAMES)
+		return refuse(question, LUA_DEEP);
+	question->ends[++question->nr_runs] = question->nr_functions;
+	coroutine->nr_runs++;
+	return 0;
+}
+
+static int add_function(struct question *question, const struct call *call)
+{
+	if (question->nr_functions == SFJIT_ASSIST_FRAMES)
+		return refuse(question, LUA_DEEP);
+	if (read_function(&question->reader->layout, call,
+			  question->functions + question->nr_functions))
+		return refuse(question, LUA_TORN);
+	question->nr_functions++;
+	return 0;
+}
+
+/* A function of Lua that C has called is fresh. */
+static int add_call(struct question *question, struct coroutine *coroutine,
+		    const struct call *call)
+{
+	if (call->is_c) {
+		if (question->nr_functions != question->ends[question->nr_runs])
+			return refuse(question, LUA_TORN);
+		return 0;
+	}
+	if (add_function(question, call))
+		return -1;
+	return call->is_fresh ? end_run(question, coroutine) : 0;
+}
+
+/* @top is its innermost call. The outermost CallInfo is in the lua_State. */
+static int read_calls(struct question *question, struct coroutine *coroutine,
+		      struct call *top)
+{
+	const struct lua_layout *layout = &question->reader->layout;
+	unsigned int left = MAX_CALLS;
+	struct call call = { 0 };
+	uintptr_t ci, first, now;
+
+	if (read_bytes(&first, coroutine->state + layout->state_ci,
+		       sizeof(first)))
+		return refuse(question, LUA_TORN);
+	coroutine->first_run = question->nr_runs;
+	for (ci = first; ci; ci = call.previous) {
+		if (!left--)
+			return refuse(question, LUA_DEEP);
+		if (read_call(layout, ci, &call))
+			return refuse(question, LUA_TORN);
+		if (ci == first)
+			*top = call;
+		if (add_call(question, coroutine, &call))
+			return -1;
+	}
+	/* Another thread would go on. */
+	if (!call.is_c || read_bytes(&now, coroutine->state + layout->state_ci,
+				     sizeof(now)) || now != first)
+		return refuse(question, LUA_TORN);
+	coroutine->c_on_top = top->is_c;
+	return 0;
+}
+
+/* ---- Coroutines ---------------------------------------------------------- */
+
+bool lua_is_on_stack(uintptr_t address, uintptr_t sp)
+{
+	uintptr_t top = (uintptr_t)pthread_self();
+
+	/* The kernel puts this above the first thread's stack. */
+	if (syscall(SYS_gettid) == getpid())
+		top = getauxval(AT_RANDOM);
+	return address >= sp && address < top;
+}
+
+static uintptr_t jump_of(const struct question *question, uintptr_t state)
+{
+	uintptr_t jump;
+
+	if (read_bytes(&jump, state + question->reader->layout.state_jump,
+		       sizeof(jump)))
+		return 0;
+	return jump;
+}
+
+/* Keeps the outermost of those that run inside of @resumer. */
+static void look_at(const struct question *question,
+		    const unsigned char *value, uintptr_t resumer,
+		    struct coroutine *found)
+{
+	uintptr_t jump;
+
+	if (value[LUA_VALUE_TAG] != question->reader->layout.tag_thread)
+		return;
+	jump = jump_of(question, word_at(value, 0));
+	if (jump < question->sp || jump >= resumer || jump <= found->jump)
+		return;
+	found->state = word_at(value, 0);
+	found->jump = jump;
+}
+
+static void look_at_upvalue(const struct question *question,
+			    const unsigned char *function, uintptr_t resumer,
+			    struct coroutine *found)
+{
+	const struct lua_layout *layout = &question->reader->layout;
+	unsigned char value[LUA_VALUE_BYTES];
+
+	if (function[LUA_VALUE_TAG] == layout->tag_c &&
+	    !read_bytes(value, word_at(function, 0) + layout->c_value,
+			sizeof(value)))
+		look_at(question, value, resumer, found);
+}
+
+/* What the C function @call has resumed; no state if there is nothing. */
+static struct coroutine find_resumed(const struct question *question,
+				     const struct call *call,
+				     uintptr_t resumer)
+{
+	unsigned char values[1 + MAX_ARGUMENTS][LUA_VALUE_BYTES];
+	struct coroutine found = { 0 };
+	unsigned int i;
+
+	if (!call->is_c || read_bytes(values, call->func, sizeof(values)))
+		return found;
+	look_at_upvalue(question, values[0], resumer, &found);
+	for (i = 1; i <= MAX_ARGUMENTS; i++)
+		look_at(question, values[i], resumer, &found);
+	return found;
+}
+
+static int read_coroutines(struct question *question,
+			   struct coroutine coroutine)
+{
+	struct call top = { 0 };
+
+	while (coroutine.state) {
+		if (question->nr_coroutines == MAX_COROUTINES)
+			return refuse(question, LUA_DEEP);
+		if (read_calls(question, &coroutine, &top))
+			return -1;
+		question->coroutines[question->nr_coroutines++] = coroutine;
+		coroutine = find_resumed(question, &top, coroutine.jump);
+	}
+	return 0;
+}
+
+/* The state that this thread runs. */
+static int find_state(const struct question *question, struct coroutine *main)
+{
+	unsigned int i;
+	uintptr_t jump;
+	uintptr_t state;
+
+	for (i = 0; i < SFJIT_LUA_STATES; i++) {
+		state = (uintptr_t)__atomic_load_n(
+			&question->reader->states[i], __ATOMIC_ACQUIRE);
+		jump = state ? jump_of(question, state) : 0;
+		if (!jump || !lua_is_on_stack(jump, question->sp))
+			continue;
+		if (main->state)
+			return refuse(question, LUA_TWO_STATES);
+		main->state = state;
+		main->jump = jump;
+	}
+	return 0;
+}
+
+/* ---- Native frames ------------------------------------------------------- */
+
+static uintptr_t pc_of(const struct sfjit_assist_stack *stack, uint32_t frame)
+{
+	/* What is behind a call may be another function. */
+	return stack->frames[frame] - (frame > 0);
+}
+
+static bool is_in(const struct lua_texts *texts, uintptr_t pc)
+{
+	unsigned int i;
+
+	for (i = 0; i < texts->nr; i++)
+		if (lua_is_in(&texts->text[i], pc))
+			return true;
+	return false;
+}
+
+static int find_native(struct question *question)
+{
+	const struct lua_native *native = &question->reader->native;
+	const struct sfjit_assist_stack *stack = question->stack;
+	struct segment *segment = question->segments;
+	unsigned int nr = 0;
+	uint32_t i;
+
+	*segment = (struct segment){ 0 };
+	for (i = 0; i < stack->nr; i++) {
+		if (lua_is_in(&native->loop, pc_of(stack, i))) {
+			question->loops[nr++] = i;
+			segment->nr++;
+		} else if (is_in(&native->switches, pc_of(stack, i))) {
+			if (++segment == question->segments + MAX_COROUTINES + 1)
+				return refuse(question, LUA_DEEP);
+			*segment = (struct segment){ .first = nr };
+		}
+	}
+	question->nr_segments = segment - question->segments + 1;
+	return 0;
+}
+
+/*
+ * A CallInfo that is being made has what an earlier call has left in it; and
+ * behind an error there are calls whose native frames have gone.
+ */
+static bool is_in_call(const struct question *question)
+{
+	const struct lua_native *native = &question->reader->native;
+	const struct sfjit_assist_stack *stack = question->stack;
+
+	return is_in(&native->enter, pc_of(stack, 0)) ||
+	       lua_is_in(&native->protect, pc_of(stack, 0)) ||
+	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)));
+}
+
+/* ---- The answer ---------------------------------------------------------- */
+
+static int insert_run(const struct question *question, unsigned int run,
+		      unsigned int behind)
+{
+	uint64_t address;
+	unsigned int i;
+
+	for (i = question->ends[run]; i < question->ends[run + 1]; i++) {
+		address = lua_name(&question->functions[i]);
+		if (!address)
+			return refuse(question, LUA_NO_NAME);
+		if (sfjit_assist_insert(question->stack, behind, address))
+			return refuse(question, LUA_DEEP);
+	}
+	return 0;
+}
+
+/* Runs that were left by a yield come behind the one that goes on. */
+static int insert_runs(const struct question *question,
+		       const struct coroutine *coroutine,
+		       const struct segment *segment)
+{
+	unsigned int run, loop;
+
+	for (run = 0; run < coroutine->nr_runs; run++) {
+		loop = run < segment->nr ? run : segment->nr - 1;
+		if (insert_run(question, coroutine->first_run + run,
+			       question->loops[segment->first + loop]))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Whether all runs that a coroutine does not return to by a native frame are
+ * known: it has not yielded, or no native frame can be one that is returning.
+ */
+static bool fits(const struct question *question,
+		 const struct coroutine *coroutine,
+		 const struct segment *segment)
+{
+	const struct lua_native *native = &question->reader->native;
+	const struct sfjit_assist_stack *stack = question->stack;
+	uint32_t outermost;
+
+	if (!segment->nr)
+		return !coroutine->nr_runs;
+	outermost = question->loops[segment->first + segment->nr - 1];
+	if (coroutine == question->coroutines ||
+	    (outermost + 1 < stack->nr &&
+	     stack->frames[outermost + 1] == native->started))
+		return coroutine->nr_runs == segment->nr;
+	if (segment->nr == 1)
+		return coroutine->nr_runs;
+	return coroutine->nr_runs == segment->nr &&
+	       !lua_is_in(&native->loop, pc_of(stack, 0)) &&
+	       !is_in(&native->leave, pc_of(stack, 0));
+}
+
+/* luaV_execute itself, while a C function runs, is about to return to it. */
+static void drop_returning(struct question *question)
+{
+	struct segment *segment = question->segments;
+
+	if (!lua_is_in(&question->reader->native.loop,
+		       pc_of(question->stack, 0)) ||
+	    !question->coroutines[question->nr_coroutines - 1].c_on_top)
+		return;
+	segment->first++;
+	segment->nr--;
+}
+
+/* The innermost coroutine may not run yet, or not any more. */
+static int match(struct question *question)
+{
+	const struct segment *segment = question->segments;
+	unsigned int i = question->nr_coroutines;
+
+	if (question->nr_segments == i + 1 && !segment->nr)
+		segment++;
+	else if (question->nr_segments != i)
+		return refuse(question, LUA_COROUTINE);
+	else
+		drop_returning(question);
+	while (i--) {
+		if (!fits(question, &question->coroutines[i], segment))
+			return refuse(question, LUA_COUNT);
+		if (insert_runs(question, &question->coroutines[i], segment))
+			return -1;
+		segment++;
+	}
+	return 0;
+}
+
+int lua_add_frames(const struct sfjit_assist_stack *stack, void *reader)
+{
+	const ucontext_t *context = stack->context;
+	struct coroutine main = { 0 };
+	struct question question;
+
+	question.stack = stack;
+	question.reader = reader;
+	question.sp = CONTEXT_SP(context);
+	question.nr_functions = 0;
+	question.nr_runs = 0;
+	question.ends[0] = 0;
+	question.nr_coroutines = 0;
+	if (find_state(&question, &main))
+		return -1;
+	if (!main.state) {
+		refuse(&question, LUA_NO_STATE);
+		return 0;
+	}
+	if (is_in_call(&question))
+		return refuse(&question, LUA_IN_CALL);
+	if (read_coroutines(&question, main) || find_native(&question))
+		return -1;
+	return match(&question);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * The machine code of Lua: which function is luaV_execute, and which are those
+ * around it.
+ */
+#include "layout.h"
+
+#define FRAMES	64
+
+/* In 5.4.6 and later. */
+int lua_closethread(lua_State *L, lua_State *from) __attribute__((weak));
+
+struct frame {
+	uintptr_t	pc;
+	struct lua_text	text;
+};
+
+static void add(struct lua_loop *loop, struct lua_texts *texts,
+		const struct lua_text *text)
+{
+	unsigned int i;
+
+	for (i = 0; i < texts->nr; i++)
+		if (texts->text[i].start == text->start)
+			return;
+	if (texts->nr == LUA_TEXTS)
+		loop->why = "too many functions make calls";
+	else
+		texts->text[texts->nr++] = *text;
+}
+
+static bool is_same(const struct lua_text *one, const struct lua_text *two)
+{
+	return one->start == two->start;
+}
+
+/* Those from the caller of the C function to lua_resume, which is the last. */
+static int get_frames(struct lua_loop *loop, struct frame *frames)
+{
+	uintptr_t pcs[FRAMES];
+	/* Of this function, of who calls it, and of the C function. */
+	int nr = lua_walk(pcs, FRAMES), i;
+
+	for (i = 0; i < nr; i++) {
+		frames[i].pc = pcs[i];
+		if (lua_find_text(pcs[i] - 1, &frames[i].text))
+			frames[i].text = (struct lua_text){ 0 };
+		if (is_same(&frames[i].text, &loop->resume))
+			return i + 1;
+	}
+	loop->why = "lua_resume is not found on the stack";
+	return 0;
+}
+
+static unsigned int count(const struct lua_text *text,
+			  const struct frame *frames, int nr)
+{
+	unsigned int times = 0;
+
+	while (nr--)
+		times += is_same(text, &frames[nr].text);
+	return times;
+}
+
+static void begin(struct lua_loop *loop, const struct frame *frames, int nr)
+{
+	int i;
+
+	loop->has_begun = true;
+	for (i = 0; i < nr && loop->nr < LUA_LOOPS; i++)
+		if (frames[i].text.length &&
+		    !count(&frames[i].text, frames, i))
+			loop->maybe[loop->nr++] = frames[i].text;
+}
+
+/* It has a frame for each run; this is so of no other function everywhere. */
+static void see_loop(struct lua_loop *loop, const struct frame *frames, int nr,
+		     unsigned int runs)
+{
+	unsigned int i, left = 0;
+
+	if (!loop->has_begun)
+		begin(loop, frames, nr);
+	for (i = 0; i < loop->nr; i++)
+		if (count(&loop->maybe[i], frames, nr) == runs)
+			loop->maybe[left++] = loop->maybe[i];
+	loop->nr = left;
+}
+
+static bool is_own(const struct frame *frame)
+{
+	struct lua_text text;
+
+	return frame->text.length &&
+	       !lua_find_text((uintptr_t)lua_see_loop, &text) &&
+	       is_same(&frame->text, &text);
+}
+
+/* The first frame behind the C function of ours. */
+static int skip_own(const struct frame *frames, int nr)
+{
+	int i = 0;
+
+	while (i < nr && !is_own(&frames[i]))
+		i++;
+	return i + 2;
+}
+
+static void see_started(struct lua_loop *loop, const struct frame *after,
+			bool has_yielded)
+{
+	uintptr_t *started = &loop->native->started;
+
+	if (!has_yielded && !*started)
+		*started = after->pc;
+	if ((after->pc == *started) == has_yielded)
+		loop->why = "coroutines go on where they have begun";
+}
+
+/* @nr is behind lua_resume. */
+static void see_around(struct lua_loop *loop, const struct frame *frames,
+		       int nr, bool has_yielded)
+{
+	struct lua_native *native = loop->native;
+	int i, last = -1;
+
+	native->protect = frames[nr - 2].text;
+	for (i = skip_own(frames, nr); i < nr - 1; i++) {
+		if (is_same(&frames[i].text, &native->loop))
+			last = i;
+		else if (last < 0 || last == i - 1)
+			add(loop, &native->enter, &frames[i].text);
+		else if (is_same(&frames[i - 1].text, &native->protect))
+			add(loop, &native->enter, &frames[i].text);
+	}
+	see_started(loop, &frames[last + 1], has_yielded);
+}
+
+__attribute__((noinline))
+void lua_see_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
+		  bool is_known)
+{
+	struct frame frames[FRAMES];
+	int nr = get_frames(loop, frames);
+
+	if (loop->why)
+		return;
+	if (!is_known)
+		see_loop(loop, frames, nr, runs);
+	else
+		see_around(loop, frames, nr, has_yielded);
+}
+
+__attribute__((noinline))
+void lua_see_leave(struct lua_loop *loop)
+{
+	struct lua_native *native = loop->native;
+	struct frame frames[FRAMES];
+	int nr = get_frames(loop, frames), i = 0;
+
+	/* This and the hook are not in Lua. */
+	while (i < nr && !is_same(&frames[i].text, &native->loop))
+		i++;
+	if (i == nr)
+		return;
+	while (i-- && frames[i].text.length)
+		add(loop, &native->leave, &frames[i].text);
+}
+
+const char *lua_begin_loop(struct lua_loop *loop, struct lua_native *native)
+{
+	struct lua_text close;
+
+	loop->native = native;
+	if (lua_find_text((uintptr_t)lua_resume, &loop->resume))
+		return "lua_resume has no call frame information";
+	add(loop, &native->switches, &loop->resume);
+	if (!lua_find_text((uintptr_t)lua_resetthread, &close))
+		add(loop, &native->switches, &close);
+	if (lua_closethread && !lua_find_text((uintptr_t)lua_closethread,
+					      &close))
+		add(loop, &native->switches, &close);
+	return loop->why;
+}
+
+const char *lua_take_loop(struct lua_loop *loop)
+{
+	if (!loop->why && loop->nr != 1)
+		loop->why = "luaV_execute is not found on the stack";
+	if (!loop->why)
+		loop->native->loop = loop->maybe[0];
+	return loop->why;
+}
+
+const char *lua_take_native(struct lua_loop *loop)
+{
+	struct lua_native *native = loop->native;
+
+	if (!loop->why && (!native->enter.nr || !native->leave.nr ||
+			   !native->started))
+		loop->why = "the functions that make calls are not found";
+	return loop->why;
+}
