@@ -371,7 +371,9 @@ static bool is_in_call(const struct question *question)
 
 	return is_in(&native->enter, pc_of(stack, 0)) ||
 	       lua_is_in(&native->protect, pc_of(stack, 0)) ||
-	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)));
+	       /* longjmp() has come back, or luaV_execute is called by it. */
+	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)) &&
+		!lua_is_in(&native->loop, pc_of(stack, 0)));
 }
 
 /* ---- The answer ---------------------------------------------------------- */
