@@ -48,7 +48,7 @@ struct coroutine {
 	uintptr_t	state;
 	uintptr_t	jump;
 	unsigned int	first_run, nr_runs;
-	bool		c_on_top;
+	struct call	top, below;	/* its innermost calls */
 };
 
 struct segment {
@@ -183,9 +183,8 @@ static int add_call(struct question *question, struct coroutine *coroutine,
 	return call->is_fresh ? end_run(question, coroutine) : 0;
 }
 
-/* @top is its innermost call. The outermost CallInfo is in the lua_State. */
-static int read_calls(struct question *question, struct coroutine *coroutine,
-		      struct call *top)
+/* The outermost CallInfo is in the lua_State, and is one of C. */
+static int read_calls(struct question *question, struct coroutine *coroutine)
 {
 	const struct lua_layout *layout = &question->reader->layout;
 	unsigned int left = MAX_CALLS;
@@ -202,7 +201,9 @@ static int read_calls(struct question *question, struct coroutine *coroutine,
 		if (read_call(layout, ci, &call))
 			return refuse(question, LUA_TORN);
 		if (ci == first)
-			*top = call;
+			coroutine->top = call;
+		else if (ci == coroutine->top.previous)
+			coroutine->below = call;
 		if (add_call(question, coroutine, &call))
 			return -1;
 	}
@@ -210,7 +211,6 @@ static int read_calls(struct question *question, struct coroutine *coroutine,
 	if (!call.is_c || read_bytes(&now, coroutine->state + layout->state_ci,
 				     sizeof(now)) || now != first)
 		return refuse(question, LUA_TORN);
-	coroutine->c_on_top = top->is_c;
 	return 0;
 }
 
@@ -285,15 +285,14 @@ static struct coroutine find_resumed(const struct question *question,
 static int read_coroutines(struct question *question,
 			   struct coroutine coroutine)
 {
-	struct call top = { 0 };
-
 	while (coroutine.state) {
 		if (question->nr_coroutines == MAX_COROUTINES)
 			return refuse(question, LUA_DEEP);
-		if (read_calls(question, &coroutine, &top))
+		if (read_calls(question, &coroutine))
 			return -1;
 		question->coroutines[question->nr_coroutines++] = coroutine;
-		coroutine = find_resumed(question, &top, coroutine.jump);
+		coroutine = find_resumed(question, &coroutine.top,
+					 coroutine.jump);
 	}
 	return 0;
 }
@@ -360,20 +359,51 @@ static int find_native(struct question *question)
 	return 0;
 }
 
-/*
- * A CallInfo that is being made has what an earlier call has left in it; and
- * behind an error there are calls whose native frames have gone.
- */
-static bool is_in_call(const struct question *question)
+/* Behind an error there are calls whose native frames have gone. */
+static bool is_catching(const struct question *question)
 {
 	const struct lua_native *native = &question->reader->native;
 	const struct sfjit_assist_stack *stack = question->stack;
 
-	return is_in(&native->enter, pc_of(stack, 0)) ||
+	return is_in(&native->catch, pc_of(stack, 0)) ||
 	       lua_is_in(&native->protect, pc_of(stack, 0)) ||
 	       /* longjmp() has come back, or luaV_execute is called by it. */
 	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)) &&
 		!lua_is_in(&native->loop, pc_of(stack, 0)));
+}
+
+/* Where the innermost function was called there is this function. */
+static bool is_called_there(const struct coroutine *coroutine)
+{
+	uint32_t instruction;
+
+	return !coroutine->below.is_c &&
+	       !read_bytes(&instruction, coroutine->below.pc - 4,
+			   sizeof(instruction)) &&
+	       coroutine->top.func == coroutine->below.func + LUA_VALUE_BYTES *
+			(1 + LUA_CALL_REGISTER(instruction));
+}
+
+/*
+ * A CallInfo that is being made has what an earlier call has left in it. It does
+ * no harm if it is one of C, whoever that was. If luaV_execute calls, and what
+ * is innermost is where the call before it says, it is the caller, or what is
+ * called. Who is fresh is the caller, if there are as many native frames.
+ */
+static bool is_certain(const struct question *question,
+		       const struct coroutine *coroutine,
+		       const struct segment *segment)
+{
+	const struct lua_native *native = &question->reader->native;
+	const struct sfjit_assist_stack *stack = question->stack;
+
+	if (!is_in(&native->enter, pc_of(stack, 0)) || coroutine->top.is_c)
+		return true;
+	if (!is_in(&native->call_c, pc_of(stack, 0)) || stack->nr < 2 ||
+	    !lua_is_in(&native->loop, pc_of(stack, 1)))
+		return false;
+	return coroutine->top.is_fresh ? coroutine->nr_runs == segment->nr :
+		is_called_there(coroutine);
 }
 
 /* ---- The answer ---------------------------------------------------------- */
@@ -410,15 +440,45 @@ static int insert_runs(const struct question *question,
 	return 0;
 }
 
+/* Whether a C function was called between a native frame and the next. */
+static bool has_c_behind(const struct question *question, unsigned int loop)
+{
+	uint32_t i;
+
+	for (i = question->loops[loop] + 1; i < question->loops[loop + 1]; i++)
+		if (is_in(&question->reader->native.call_c,
+			  pc_of(question->stack, i)))
+			return true;
+	return false;
+}
+
 /*
- * Whether all runs that a coroutine does not return to by a native frame are
- * known: it has not yielded, or no native frame can be one that is returning.
+ * A run that has ended can still have its native frame, while luaV_execute or
+ * luaD_poscall return. It was called by what is innermost now.
+ */
+static bool may_return(const struct question *question,
+		       const struct coroutine *coroutine,
+		       const struct segment *segment)
+{
+	const struct lua_native *native = &question->reader->native;
+	uintptr_t pc = pc_of(question->stack, 0);
+
+	if (segment != question->segments)
+		return false;
+	if (!lua_is_in(&native->loop, pc) && !is_in(&native->leave, pc))
+		return false;
+	return coroutine->top.is_c || !has_c_behind(question, segment->first);
+}
+
+/*
+ * A coroutine that goes on behind a yield may have runs without a native frame.
+ * How many is known if it has one native frame; or none, and this is so if no
+ * native frame may be left of a run that has ended.
  */
 static bool fits(const struct question *question,
 		 const struct coroutine *coroutine,
 		 const struct segment *segment)
 {
-	const struct lua_native *native = &question->reader->native;
 	const struct sfjit_assist_stack *stack = question->stack;
 	uint32_t outermost;
 
@@ -426,14 +486,13 @@ static bool fits(const struct question *question,
 		return !coroutine->nr_runs;
 	outermost = question->loops[segment->first + segment->nr - 1];
 	if (coroutine == question->coroutines ||
-	    (outermost + 1 < stack->nr &&
-	     stack->frames[outermost + 1] == native->started))
+	    (outermost + 1 < stack->nr && stack->frames[outermost + 1] ==
+	     question->reader->native.started))
 		return coroutine->nr_runs == segment->nr;
 	if (segment->nr == 1)
 		return coroutine->nr_runs;
 	return coroutine->nr_runs == segment->nr &&
-	       !lua_is_in(&native->loop, pc_of(stack, 0)) &&
-	       !is_in(&native->leave, pc_of(stack, 0));
+	       !may_return(question, coroutine, segment);
 }
 
 /* luaV_execute itself, while a C function runs, is about to return to it. */
@@ -443,24 +502,26 @@ static void drop_returning(struct question *question)
 
 	if (!lua_is_in(&question->reader->native.loop,
 		       pc_of(question->stack, 0)) ||
-	    !question->coroutines[question->nr_coroutines - 1].c_on_top)
+	    !question->coroutines[question->nr_coroutines - 1].top.is_c)
 		return;
 	segment->first++;
 	segment->nr--;
 }
 
-/* The innermost coroutine may not run yet, or not any more. */
+/*
+ * Where lua_resume begins and ends, and behind an error, no coroutine runs in
+ * it.
+ */
 static int match(struct question *question)
 {
 	const struct segment *segment = question->segments;
 	unsigned int i = question->nr_coroutines;
 
-	if (question->nr_segments == i + 1 && !segment->nr)
-		segment++;
-	else if (question->nr_segments != i)
+	if (question->nr_segments != i)
 		return refuse(question, LUA_COROUTINE);
-	else
-		drop_returning(question);
+	if (!is_certain(question, &question->coroutines[i - 1], segment))
+		return refuse(question, LUA_IN_CALL);
+	drop_returning(question);
 	while (i--) {
 		if (!fits(question, &question->coroutines[i], segment))
 			return refuse(question, LUA_COUNT);
@@ -490,7 +551,7 @@ int lua_add_frames(const struct sfjit_assist_stack *stack, void *reader)
 		refuse(&question, LUA_NO_STATE);
 		return 0;
 	}
-	if (is_in_call(&question))
+	if (is_catching(&question))
 		return refuse(&question, LUA_IN_CALL);
 	if (read_coroutines(&question, main) || find_native(&question))
 		return -1;

@@ -61,6 +61,9 @@ struct learner {
 	bool	code[WORDS(LUA_PROTO_BYTES)][INTS(LUA_PROTO_BYTES)];
 };
 
+/* This one has variable arguments, and moves. */
+#define ARGS_LINE	13
+
 static const char program[] =
 	"local probe, pcall, call, yield, t, mt, co = ...\n"
 	"\n"
@@ -459,6 +462,22 @@ static void see_pc(struct learner *learner, const struct level *level)
 				     size;
 }
 
+/* A function of Lua is called in the register that the instruction says. */
+static void see_call(struct learner *learner, const struct level *level)
+{
+	uintptr_t pc = word_at(level[1].ci + learner->layout->ci_pc);
+	unsigned int slot = LUA_CALL_REGISTER((unsigned int)int_at(pc - 4));
+
+	if (slot_of(learner, level, 0) != slot_of(learner, level + 1, slot + 1))
+		fail(learner, "calls have another form");
+}
+
+static bool is_plain_call(const struct level *level, const struct level *end)
+{
+	return level + 1 < end && !level->is_c && !level->is_fresh &&
+	       !level->is_tail && level->line != ARGS_LINE;
+}
+
 /* ---- The program --------------------------------------------------------- */
 
 static unsigned int nr_fresh(const struct level *levels, int nr)
@@ -510,6 +529,9 @@ static int probe(lua_State *L)
 	for (i = 0; i < nr; i++) {
 		if (learner->round == POINTERS)
 			see_pointers(learner, &levels[i], i + 1 < nr);
+		if (learner->round == NATIVE &&
+		    is_plain_call(&levels[i], levels + nr))
+			see_call(learner, &levels[i]);
 		if (!levels[i].is_c)
 			see_lua(learner, L, i, &levels[i]);
 	}

@@ -127,13 +127,15 @@ static void see_around(struct lua_loop *loop, const struct frame *frames,
 	int i, last = -1;
 
 	native->protect = frames[nr - 2].text;
-	for (i = skip_own(frames, nr); i < nr - 1; i++) {
+	i = skip_own(frames, nr);
+	add(loop, &native->call_c, &frames[i].text);
+	for (; i < nr - 1; i++) {
 		if (is_same(&frames[i].text, &native->loop))
 			last = i;
 		else if (last < 0 || last == i - 1)
 			add(loop, &native->enter, &frames[i].text);
 		else if (is_same(&frames[i - 1].text, &native->protect))
-			add(loop, &native->enter, &frames[i].text);
+			add(loop, &native->catch, &frames[i].text);
 	}
 	see_started(loop, &frames[last + 1], has_yielded);
 }

@@ -64,6 +64,8 @@ struct lua_layout {
 #define LUA_CI_BYTES		64
 #define LUA_CLOSURE_BYTES	64
 #define LUA_PROTO_BYTES		128
+/* Instructions: that of a call has the register of the function there. */
+#define LUA_CALL_REGISTER(instruction)	((instruction) >> 7 & 0xff)
 /* TValue: its value, 8 bytes, and its tag. */
 #define LUA_VALUE_BYTES		16
 #define LUA_VALUE_TAG		8
@@ -80,7 +82,9 @@ struct lua_native {
 	uintptr_t		started;	/* its caller in a coroutine
 						 * that has not yielded */
 	struct lua_text		protect;	/* luaD_rawrunprotected */
+	struct lua_texts	catch;		/* call it */
 	struct lua_texts	enter;		/* make a CallInfo */
+	struct lua_texts	call_c;		/* of these, for C functions */
 	struct lua_texts	leave;		/* take one away */
 	struct lua_texts	switches;	/* to another lua_State */
 };

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- SPDX-FileCopyrightText: 2026 The sfjit authors
 -- Calls that do not return.
-local step = ...
+local step, mark = ...
 
 local function fails(n)
 	if n == 0 then
@@ -48,8 +48,9 @@ local function zero()
 end
 
 local function closes()
-	local x <close> = setmetatable({}, { __close = function()
-		handler("")
+	local x <close> = setmetatable({}, { __close = function(t)
+		mark()
+		t.x = 1
 	end })
 	fails(1)
 end

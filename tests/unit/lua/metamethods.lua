@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- SPDX-FileCopyrightText: 2026 The sfjit authors
 -- Functions that luaV_execute calls through C, and those that C calls.
-local step = ...
+local step, mark = ...
 local mt = {}
 
 local function value(t)
@@ -66,7 +66,8 @@ end
 
 local function finalized()
 	setmetatable({}, { __gc = function(t)
-		value(t)
+		mark()
+		t.value = t.value
 	end })
 end
 

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: functions of Lua in the stacks that perf records, of the lua5.4
+# and the liblua5.4 of Debian, and of Lua and Python in one process.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/unit/run/lib.sh
+. "$top/tests/unit/run/lib.sh"
+
+export LUA_CPATH="$O/lib/lua/5.4/?.so"
+
+# record SECONDS COMMAND...
+record() {
+	perf record -k CLOCK_MONOTONIC -e cpu-clock -F 999 \
+		--call-graph=fp,defer -o "$tmp/perf.data" -- \
+		"$sfjit" run -o "$log" -- "$@" >"$tmp/out" 2>"$tmp/err" &&
+	perf script --no-inline -i "$tmp/perf.data" -F ip,sym \
+		>"$tmp/samples" 2>>"$tmp/err"
+}
+
+# judge NAME KIND: nine of ten samples of a run that has little else
+judge() {
+	python3 tests/unit/run/lua/judge.py "$2" "$tmp/samples" \
+		>"$tmp/judged" 2>"$tmp/wrong"
+	read -r _good _none _bad <"$tmp/judged"
+	sed 's/^/# /' "$tmp/wrong"
+	echo "# $1: $_good good, $_none without Lua, $_bad wrong"
+	is "$1: none is wrong" 0 "$_bad"
+	if [ "$_good" -ge 500 ] && [ "$_good" -ge $((_none * 9)) ]; then
+		ok "$1: nearly all have their functions"
+	else
+		not_ok "$1: nearly all have their functions" \
+			"$_good of $((_good + _none)): $(tail -n 3 "$tmp/err")"
+	fi
+}
+
+is "the module finds all it needs" true \
+	"$(lua5.4 -l sfjit -e 'print(sfjit.assist())' 2>&1)"
+
+record lua5.4 -l sfjit tests/unit/run/lua/calls.lua 4
+judge "a program of Lua" calls
+
+record python3 tests/unit/run/lua/languages.py 4
+judge "Lua and Python" languages
+
+finish

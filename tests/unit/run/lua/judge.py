@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+"""usage: judge.py calls|languages SAMPLES
+
+Prints how many samples have the frames of Lua that they should have, how many
+have none, and how many have others, of which the first is shown. SAMPLES is what
+perf script -F ip,sym says.
+"""
+
+import re
+import sys
+
+# By the lines that functions begin in.
+CALLS = {0: "main", 5: "leaf", 13: "compare", 18: "sorted", 24: "guarded",
+         31: "index", 37: "body", 45: "outer"}
+CALLED = {
+    "main", "outer main",
+    "leaf outer main",
+    "sorted outer main", "compare sorted outer main",
+    "leaf compare sorted outer main",
+    "guarded outer main", "leaf guarded outer main",
+    "index outer main", "leaf index outer main",
+    "body outer main", "leaf body outer main",
+    "sorted body outer main", "compare sorted body outer main",
+    "leaf compare sorted body outer main",
+}
+LANGUAGES = {2: "hot", 7: "inner", 12: "outer"}
+# Frames of CPython are one each time.
+SPOKEN = re.compile(r"(hot |)(inner Python |Python |)outer Python|"
+                    r"Python outer Python")
+LUA = re.compile(r"lua::(main|function):(.*):(\d+)$")
+
+
+def stacks(path):
+    stack = []
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            words = line.split(None, 1)
+            if words:
+                stack.append(words[1].strip() if len(words) > 1 else "")
+            elif stack:
+                yield stack
+                stack = []
+    if stack:
+        yield stack
+
+
+def names(stack, program, lines):
+    """Of Lua, and where CPython is between them."""
+    found = []
+    for symbol in stack:
+        lua = LUA.match(symbol)
+        if lua and lua[2] == program:
+            found.append(lines.get(int(lua[3]), symbol))
+        elif lua:
+            found.append(symbol)
+        elif symbol.startswith(("_PyEval_EvalFrameDefault", "py::")):
+            if found[-1:] != ["Python"]:
+                found.append("Python")
+    return found
+
+
+def is_good(kind, found):
+    if kind == "calls":
+        return " ".join(found) in CALLED
+    return SPOKEN.fullmatch(" ".join(found)) is not None
+
+
+def main(kind, path):
+    program, lines = {
+        "calls": ("tests/unit/run/lua/calls.lua", CALLS),
+        "languages": ("program", LANGUAGES),
+    }[kind]
+    good = none = bad = 0
+    seen = {}
+    for stack in stacks(path):
+        found = names(stack, program, lines)
+        if not [name for name in found if name != "Python"]:
+            none += 1
+        elif is_good(kind, found):
+            good += 1
+            key = " ".join(found)
+            seen[key] = seen.get(key, 0) + 1
+        else:
+            bad += 1
+            if bad == 1:
+                print("\n".join(["wrong:"] + stack), file=sys.stderr)
+    for key in sorted(seen):
+        print(f"# {seen[key]:6} {key}", file=sys.stderr)
+    print(good, none, bad)
+
+
+main(*sys.argv[1:])
