@@ -12,10 +12,10 @@ LUA_SO := $(O)/lib/lua/5.4/sfjit.so
 LUA_H := $(wildcard userspace/lua/*.h) userspace/include/sfjit-lua.h \
 	userspace/include/sfjit-assist.h $(wildcard arch/$(ARCH)/context.h)
 
-# Without the headers of Lua 5.4 there is no module.
+# Without the headers of Lua 5.4 there is no module, so that `make install' leaves
+# it to `make install-lua'.
 ifneq ($(LUA_INC),)
 ALL += $(LUA_SO)
-install: install-lua
 endif
 
 $(LUA_OBJ): $(O)/obj/%.o: %.c $(LUA_H)

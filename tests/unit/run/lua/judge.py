@@ -3,7 +3,8 @@
 """usage: judge.py calls|languages SAMPLES
 
 Prints how many samples have the frames of Lua that they should have, how many
-have none, and how many have others, of which the first is shown. SAMPLES is what
+have none, between the first and the last that have, and how many have others, of
+which the first is shown. SAMPLES is what
 perf script -F ip,sym says.
 """
 
@@ -71,14 +72,15 @@ def main(kind, path):
         "calls": ("tests/unit/run/lua/calls.lua", CALLS),
         "languages": ("program", LANGUAGES),
     }[kind]
-    good = none = bad = 0
+    good = none = later = bad = 0
     seen = {}
     for stack in stacks(path):
         found = names(stack, program, lines)
         if not [name for name in found if name != "Python"]:
-            none += 1
+            later += 1 if good else 0
         elif is_good(kind, found):
             good += 1
+            none, later = none + later, 0
             key = " ".join(found)
             seen[key] = seen.get(key, 0) + 1
         else:
