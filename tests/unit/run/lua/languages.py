@@ -19,7 +19,7 @@ function hot(n)
 end
 function inner()
 
-  local sum = hot(20000)
+  local sum = hot(200000)
   return sum
 end
 function outer()
