@@ -14,7 +14,7 @@ export LUA_CPATH="$O/lib/lua/5.4/?.so"
 
 # record SECONDS COMMAND...
 record() {
-	perf record -k CLOCK_MONOTONIC -e cpu-clock -F 999 \
+	perf record -k CLOCK_MONOTONIC -e cpu-clock:u -F 999 \
 		--call-graph=fp,defer -o "$tmp/perf.data" -- \
 		"$sfjit" run -o "$log" -- "$@" >"$tmp/out" 2>"$tmp/err" &&
 	perf script --no-inline -i "$tmp/perf.data" -F ip,sym \

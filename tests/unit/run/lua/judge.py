@@ -3,8 +3,8 @@
 """usage: judge.py calls|languages SAMPLES
 
 Prints how many samples have the frames of Lua that they should have, how many
-have none, between the first and the last that have, and how many have others, of
-which the first is shown. SAMPLES is what
+have none, between the first and the last that have and outside of the handler that
+answers the kernel, and how many have others, of which the first is shown. SAMPLES is what
 perf script -F ip,sym says.
 """
 
@@ -46,6 +46,12 @@ def stacks(path):
         yield stack
 
 
+def is_answer(stack):
+    """A sample of the handler itself, which is not asked for its stack."""
+    return any(symbol in ("handle", "answer", "lua_add_frames") or
+               symbol.startswith("sfjit_assist_") for symbol in stack)
+
+
 def names(stack, program, lines):
     """Of Lua, and where CPython is between them."""
     found = []
@@ -77,7 +83,7 @@ def main(kind, path):
     for stack in stacks(path):
         found = names(stack, program, lines)
         if not [name for name in found if name != "Python"]:
-            later += 1 if good else 0
+            later += 1 if good and not is_answer(stack) else 0
         elif is_good(kind, found):
             good += 1
             none, later = none + later, 0
