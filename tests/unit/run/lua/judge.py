@@ -25,10 +25,10 @@ CALLED = {
     "sorted body outer main", "compare sorted body outer main",
     "leaf compare sorted body outer main",
 }
-LANGUAGES = {2: "hot", 7: "inner", 12: "outer"}
+LANGUAGES = {0: "main", 2: "hot", 7: "inner", 12: "outer"}
 # Frames of CPython are one each time.
 SPOKEN = re.compile(r"(hot |)(inner Python |Python |)outer Python|"
-                    r"Python outer Python")
+                    r"Python outer Python|main Python")
 LUA = re.compile(r"lua::(main|function):(.*):(\d+)$")
 
 
