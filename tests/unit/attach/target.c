@@ -87,18 +87,14 @@ static void sleep_round(struct worker *w)
 	check_wait(w, since, ret, 0, !ret);
 }
 
+static int quiet[2];
+
 static void poll_round(struct worker *w)
 {
-	static int pipes[2] = { -1, -1 };
-	struct pollfd fd = { .events = POLLIN };
-	uint64_t since;
-	int ret;
+	struct pollfd fd = { .fd = quiet[0], .events = POLLIN };
+	uint64_t since = now();
+	int ret = poll(&fd, 1, WAIT_NS / 1000000);
 
-	if (pipes[0] < 0 && pipe(pipes))
-		abort();
-	fd.fd = pipes[0];
-	since = now();
-	ret = poll(&fd, 1, WAIT_NS / 1000000);
 	check_wait(w, since, ret, errno, !ret);
 }
 
@@ -160,19 +156,14 @@ static void file_round(struct worker *w)
 	usleep(100);
 }
 
+static uint64_t *pages;
+
 /* A gap between two pages stays one, and both keep what is in them. */
 static void map_round(struct worker *w)
 {
-	static uint64_t *pages;
 	const int step = PAGE / sizeof(*pages);
 	void *gap;
 
-	if (!pages) {
-		pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (pages == MAP_FAILED || munmap(pages + step, PAGE))
-			abort();
-	}
 	pages[0] = pages[2 * step] = w->rounds;
 	usleep(100);
 	gap = mmap(pages + step, PAGE, PROT_READ, MAP_PRIVATE |
@@ -392,6 +383,20 @@ static void report(void)
 			       w->first);
 }
 
+/*
+ * Before there are threads: a file or a mapping that one of them made later would
+ * be taken for the tracer's.
+ */
+static bool make_files_and_mappings(void)
+{
+	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return zero >= 0 && !pipe(numbers) && !pipe(quiet) &&
+	       pages != MAP_FAILED &&
+	       !munmap(pages + PAGE / sizeof(*pages), PAGE);
+}
+
 static void wait_for_child(void)
 {
 	char number[32];
@@ -417,8 +422,7 @@ int main(int argc, char **argv)
 		wait_for_child();
 	sigaction(SIGRTMIN, &action, NULL);
 	choose(argv + 1);
-	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	if (zero < 0 || pipe(numbers))
+	if (!make_files_and_mappings())
 		return 1;
 	for (w = workers; w < END; w++)
 		if (w->wanted && pthread_create(&w->thread, NULL, work, w))
