@@ -216,19 +216,37 @@ TEST_F(ask, on_the_alternate_stack)
 	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf, sfa_touch_there)));
 }
 
-/* In the middle of memory, since a small one has no room for more than calls. */
-static void sample_on_small_stack(struct __test_metadata *_metadata,
-				  struct sfa_session *perf, size_t size)
+/* In the middle of memory, as a small one has no room for more than calls. */
+static int set_small_stack(size_t size)
 {
 	stack_t stack = { .ss_size = size };
 	__u8 *mem = sft_map(64 * SFT_PAGE, SFT_RW);
 
-	ASSERT_NE(NULL, mem);
+	if (!mem)
+		return -ENOMEM;
 	stack.ss_sp = mem + 32 * SFT_PAGE;
-	if (sigaltstack(&stack, NULL))
-		return;
-	sfa_sample(perf);
-	sigaltstack(NULL, &stack);
+	return sigaltstack(&stack, NULL) ? -errno : 0;
+}
+
+/* Does a child live on that is sampled with such a stack, where it may be? */
+static void check_small_stack(struct __test_metadata *_metadata,
+			      struct sfa_session *perf, size_t size,
+			      unsigned long flags)
+{
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (set_small_stack(size) || sfa_on(SFA_SIGNAL, flags) ||
+		    sfa_event_open(&perf->event))
+			_exit(0);
+		EXPECT_NE(NULL, sfa_sample(perf));
+		_exit(0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status)
+		TH_LOG("%zu bytes, flags %lu", size, flags);
 }
 
 /* Guards against: a program that is killed since its signal stack is small. */
@@ -236,20 +254,11 @@ TEST_F(ask, small_alternate_stacks)
 {
 	static const size_t sizes[] = { 2048, 2560, 3072, 4096, 5120, 8192 };
 	unsigned int i;
-	int status;
-	pid_t pid;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		pid = fork();
-		ASSERT_LE(0, pid);
-		if (!pid) {
-			sfa_event_open(&self->perf.event);
-			sample_on_small_stack(_metadata, &self->perf, sizes[i]);
-			_exit(0);
-		}
-		ASSERT_EQ(pid, waitpid(pid, &status, 0));
-		EXPECT_EQ(0, status)
-			TH_LOG("%zu bytes", sizes[i]);
+		check_small_stack(_metadata, &self->perf, sizes[i], 0);
+		check_small_stack(_metadata, &self->perf, sizes[i],
+				  UNWIND_ASSIST_ANY_STACK);
 	}
 }
 
@@ -861,7 +870,8 @@ static void wake_futex(void)
 struct uring_params {
 	__u32	setup[10];
 	struct {
-		__u32	head, tail, mask, entries, flags, dropped, array, unused;
+		__u32	head, tail, mask, entries, flags, dropped, array;
+		__u32	unused;
 		__u64	user_addr;
 	} sq;
 	struct {
@@ -1045,11 +1055,31 @@ static bool stop_and_continue(pid_t pid, int *status)
 	if (waitpid(pid, status, WUNTRACED) != pid || !WIFSTOPPED(*status))
 		return false;
 	kill(pid, SIGCONT);
-	return waitpid(pid, status, WCONTINUED) == pid;
+	return waitpid(pid, status, WCONTINUED) == pid &&
+	       WIFCONTINUED(*status);
+}
+
+/*
+ * Wait until it sleeps and was sampled when it went to sleep. It is about to
+ * sleep before, and if it is woken then, it does not.
+ */
+static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
+			      pid_t pid)
+{
+	int ret;
+
+	do {
+		wait_until_asleep(pid);
+		ret = sfa_log_read(log, event);
+	} while (!ret && state_of(pid) != 'Z' &&
+		 (!log->nr ||
+		  log->records[log->nr - 1].type != PERF_RECORD_SAMPLE));
+	return ret;
 }
 
 /* Stop it in its system call, and have it end. Its status, or -1. */
-static int drive_sleeper(pid_t pid, const struct sleeper *sleeper)
+static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
+			 pid_t pid, const struct sleeper *sleeper)
 {
 	unsigned int i;
 	int status = 0;
@@ -1060,7 +1090,8 @@ static int drive_sleeper(pid_t pid, const struct sleeper *sleeper)
 			return status;
 	}
 	for (i = 0; i < sleeper->wakes; i++) {
-		wait_until_asleep(pid);
+		if (wait_until_sampled(log, event, pid))
+			return -1;
 		sleeper->wake();
 	}
 	return waitpid(pid, &status, 0) == pid ? status : -1;
@@ -1102,7 +1133,7 @@ static void run_sleeper(struct __test_metadata *_metadata,
 		wait_until_asleep(pid);
 		sfa_enable(&event);
 	}
-	EXPECT_EQ(0, drive_sleeper(pid, sleeper));
+	EXPECT_EQ(0, drive_sleeper(log, &event, pid, sleeper));
 	EXPECT_EQ(0, sfa_log_read(log, &event));
 	EXPECT_TRUE(sfa_log_right(log));
 	sft_event_close(&event);
@@ -1113,9 +1144,10 @@ static void run_sleeper(struct __test_metadata *_metadata,
 /* Has it been sampled in the sleep, and stopped there? */
 static bool has_slept(const struct sleeper *sleeper)
 {
-	if (!sleeper->stops)
-		return shared->asked || shared->refused;
-	return shared->asked && shared->refused > 1;
+	/* Whether it is asked in the end depends on when there was work. */
+	if (sleeper->prepare)
+		return shared->asked + shared->refused > 0;
+	return shared->asked > 0 && (!sleeper->stops || shared->refused > 1);
 }
 
 static void check_sleeper(struct __test_metadata *_metadata,
@@ -1203,11 +1235,8 @@ TEST_F(ask, killed)
 	ASSERT_EQ(0, open_switches(&event, pid));
 	sfa_enable(&event);
 	EXPECT_EQ(1, write(go[1], "", 1));
-	do {
-		wait_until_asleep(pid);
-		ASSERT_EQ(0, sfa_log_read(log, &event));
-		last = &log->records[log->nr - 1];
-	} while (!log->nr || last->type != PERF_RECORD_SAMPLE);
+	ASSERT_EQ(0, wait_until_sampled(log, &event, pid));
+	last = &log->records[log->nr - 1];
 	EXPECT_EQ(0, kill(pid, SIGKILL));
 
 	/* What it counted is there as long as nobody has waited for it. */
