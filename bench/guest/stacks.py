@@ -70,6 +70,8 @@ def convert(name, path):
             ('copy', 'perf', 'perf', 'inject', '-i', path, '-o', out),
             ('convert', 'perf', 'perf', 'inject', '--convert-callchain', '-i',
              path, '-o', out),
+            ('convert', 'elfutils', 'build/tests/perf/dwflst', 'inject', '-q',
+             '-i', path, '-o', out),
             ('convert', 'sfjit', SFJIT, 'inject', '-q', '-i', path, '-o',
              out)):
         # the file is in the page cache, and each writes a new one

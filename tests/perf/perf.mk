@@ -47,3 +47,23 @@ $(addprefix $(O)/tests/perf/unload-, first.so second.so): tests/perf/unload.c
 
 TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared chain names took)
 TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
+
+# sfjit inject with elfutils as its tracker. Its libraries are those of the guest's
+# next release, which need a later libc than the host may have.
+DWFLST_SRC := tests/perf/dwflst.c tests/unit/inject/main.c \
+	$(addprefix userspace/run/, inject.c convert.c printable.c explain.c \
+	explain_words.c columns.c json.c must.c)
+
+$(O)/tests/perf/dwflst: $(DWFLST_SRC) $(PERFDATA_OBJ) $(PERFDATA_H) \
+		tools/elfutils
+	@mkdir -p $(@D)/elfutils
+	elfutils=$$(tools/elfutils) && \
+	cp -L $$elfutils/lib/*/lib*.so.1 $(@D)/elfutils && \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -isystem $$elfutils/include \
+		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		$(filter %.c %.o,$^) $(@D)/elfutils/libdw.so.1 \
+		$(@D)/elfutils/libelf.so.1 -Wl,-rpath,'$$ORIGIN/elfutils' \
+		-Wl,--allow-shlib-undefined
+
+dwflst: $(O)/tests/perf/dwflst
+.PHONY: dwflst
