@@ -11,13 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "harness.h"
-
-#include "assist_test.h"
+#include "assist_harness.h"
 
 #define OTHER_SIGNAL	(SFA_LAST_SIGNAL - 1)
-
-static struct sfa_log sample_log;
 
 FIXTURE(answer)
 {
@@ -28,19 +24,12 @@ FIXTURE_SETUP(answer)
 {
 	if (sfa_missing())
 		SKIP(return, "%s", sfa_missing());
-
-	ASSERT_EQ(0, sfa_begin());
-	ASSERT_EQ(0, sfa_event_open(&self->perf.event));
-	self->perf.log = &sample_log;
-	sfa_me.data = _metadata;
+	begin_session(_metadata, &self->perf);
 }
 
 FIXTURE_TEARDOWN(answer)
 {
-	EXPECT_EQ(0, sfa_session_read(&self->perf));
-	EXPECT_TRUE(sfa_log_right(self->perf.log));
-	EXPECT_TRUE(sfa_balanced());
-	sft_event_close(&self->perf.event);
+	end_session(_metadata, &self->perf);
 }
 
 #define SAMPLE()	sfa_sample(&self->perf)

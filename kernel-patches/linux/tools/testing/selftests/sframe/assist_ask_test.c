@@ -22,9 +22,7 @@
 #include <linux/filter.h>
 #include <linux/futex.h>
 
-#include "harness.h"
-
-#include "assist_test.h"
+#include "assist_harness.h"
 
 /* The C library registers it, and says where it is. */
 #ifdef __GLIBC__
@@ -45,8 +43,6 @@
 #define SECCOMP_RET_ALLOW		0x7fff0000U
 #endif
 
-static struct sfa_log sample_log;
-
 FIXTURE(ask)
 {
 	struct sfa_session	perf;
@@ -56,19 +52,12 @@ FIXTURE_SETUP(ask)
 {
 	if (sfa_missing())
 		SKIP(return, "%s", sfa_missing());
-
-	ASSERT_EQ(0, sfa_begin());
-	ASSERT_EQ(0, sfa_event_open(&self->perf.event));
-	self->perf.log = &sample_log;
-	sfa_me.data = _metadata;
+	begin_session(_metadata, &self->perf);
 }
 
 FIXTURE_TEARDOWN(ask)
 {
-	EXPECT_EQ(0, sfa_session_read(&self->perf));
-	EXPECT_TRUE(sfa_log_right(self->perf.log));
-	EXPECT_TRUE(sfa_balanced());
-	sft_event_close(&self->perf.event);
+	end_session(_metadata, &self->perf);
 }
 
 static void check_asked(struct __test_metadata *_metadata,

@@ -15,14 +15,10 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "harness.h"
-
-#include "assist_test.h"
+#include "assist_harness.h"
 
 #define CHILD_STACK	(64 * SFT_PAGE)
 #define MAX_CPUS	64
-
-static struct sfa_log sample_log;
 
 FIXTURE(life)
 {
@@ -33,19 +29,12 @@ FIXTURE_SETUP(life)
 {
 	if (sfa_missing())
 		SKIP(return, "%s", sfa_missing());
-
-	ASSERT_EQ(0, sfa_begin());
-	ASSERT_EQ(0, sfa_event_open(&self->perf.event));
-	self->perf.log = &sample_log;
-	sfa_me.data = _metadata;
+	begin_session(_metadata, &self->perf);
 }
 
 FIXTURE_TEARDOWN(life)
 {
-	EXPECT_EQ(0, sfa_session_read(&self->perf));
-	EXPECT_TRUE(sfa_log_right(self->perf.log));
-	EXPECT_TRUE(sfa_balanced());
-	sft_event_close(&self->perf.event);
+	end_session(_metadata, &self->perf);
 }
 
 /* Sample the calling thread with an event and records of its own. */
