@@ -17,7 +17,8 @@
  *
  * A frame that has just been linked might still be linked to what was there
  * before; those that lie on the stack of frames begin where the next outer one
- * ends.
+ * ends. Between them may be frames that have ended, while what they held is
+ * dropped: that may run functions.
  */
 #define Py_BUILD_CORE
 #include <Python.h>
@@ -41,17 +42,23 @@
 /* A page, or a part of one. */
 #define PAGE		4096UL
 
-/* What calls in the loop may put on the stack for a moment, below its frame. */
-#define ARGUMENTS	64
+/*
+ * What calls in the loop may put on the stack for a moment, below its frame. It
+ * is less than there is between two loops: two return addresses, and what keeps
+ * the stack aligned.
+ */
+#define ARGUMENTS	16
 
 /* ---- What is known of this interpreter ------------------------------------ */
 
 static _Py_CODEUNIT *entry_code;
 static uintptr_t entry_distance;	/* from the loop's stack pointer */
 
+/* Of a thread whose outer frames are hidden; @top: where others begin. */
 static struct {
 	PyThreadState *thread;
 	uint32_t runs;
+	uintptr_t top;
 } hidden;
 
 #define SAME(part, field, type, member) \
@@ -157,6 +164,7 @@ struct walk {
 	uint32_t loop, next;	/* frames of the kernel's walk */
 	uintptr_t entry;	/* the last one, at first the stack pointer */
 	uintptr_t inner;	/* the last frame on the stack of frames */
+	unsigned int crossed;	/* entries since then */
 	unsigned int left;	/* frames to look at: links may be a ring */
 	struct copy entries, frames;
 };
@@ -195,14 +203,53 @@ static bool next_loop(struct walk *walk)
 	return i < walk->stack->nr;
 }
 
+/* Whether from here on there are only frames that have ended. */
+static bool have_ended(struct walk *walk, uintptr_t at)
+{
+	const _PyInterpreterFrame *frame;
+	struct assist_code code;
+
+	while (at < walk->inner) {
+		frame = look_at(walk, at);
+		if (!frame || frame->owner != FRAME_OWNED_BY_THREAD ||
+		    frame->stacktop ||
+		    assist_find_code(frame->f_executable, &code))
+			return false;
+		at += code.frame_size;
+	}
+	return at == walk->inner;
+}
+
 /*
- * Frames of generators lie elsewhere. The first frame of each piece of the stack
- * of frames is at the start of a page, behind its head.
+ * The first frame of each piece of the stack of frames is at the start of a page,
+ * behind its head; in the first piece a word is left out.
  */
-static bool fits(const struct walk *walk, uintptr_t at, size_t size)
+#define PIECE_START	offsetof(_PyStackChunk, data)
+#define STACK_START	(PIECE_START + sizeof(PyObject *))
+
+/*
+ * Frames of generators lie elsewhere. A frame that has ended is of this run's
+ * loop, and what it held has begun another one.
+ */
+static bool fits(struct walk *walk, uintptr_t at, size_t size)
 {
 	return !walk->inner || at + size == walk->inner ||
-	       walk->inner % PAGE == offsetof(_PyStackChunk, data);
+	       walk->inner % PAGE == PIECE_START ||
+	       (walk->crossed && have_ended(walk, at + size));
+}
+
+/*
+ * Whether none is left between the outermost frame and the stack's start: one that
+ * has ended has an entry of its own, behind that of the outermost one.
+ */
+static bool is_last(struct walk *walk, bool has_hidden)
+{
+	uintptr_t start = has_hidden ? hidden.top :
+				       (walk->inner & -PAGE) + STACK_START;
+
+	return !walk->inner || walk->inner == start ||
+	       (has_hidden && walk->inner % PAGE == PIECE_START) ||
+	       (walk->crossed > 1 && have_ended(walk, start));
 }
 
 /* @direct: what called the frame looked at last, and not by C. */
@@ -224,6 +271,7 @@ static int add_frame(struct walk *walk, uintptr_t at,
 		if (!fits(walk, at, code.frame_size))
 			return -1;
 		walk->inner = at;
+		walk->crossed = 0;
 	}
 	return code.name ? sfjit_assist_insert(walk->stack, walk->loop,
 					       code.name) : 0;
@@ -247,12 +295,15 @@ static int add_run(struct walk *walk, uintptr_t *at)
 	if (!frame || *at <= walk->entry)
 		return -1;
 	walk->entry = *at;
+	walk->crossed++;
 	*at = (uintptr_t)frame->previous;
 	return 0;
 }
 
-static int add_runs(struct walk *walk, uintptr_t at, uint32_t hidden_runs)
+static int add_runs(struct walk *walk, uintptr_t at, bool has_hidden)
 {
+	uint32_t hidden_runs = has_hidden ? hidden.runs : 0;
+
 	while (at)
 		/* The walk has fewer loops than the thread. */
 		if (!next_loop(walk) || add_run(walk, &at))
@@ -261,7 +312,7 @@ static int add_runs(struct walk *walk, uintptr_t at, uint32_t hidden_runs)
 		/* It has more than it should have. */
 		if (!hidden_runs--)
 			return -1;
-	return hidden_runs ? -1 : 0;
+	return hidden_runs || !is_last(walk, has_hidden) ? -1 : 0;
 }
 
 /* The entry of the innermost run; a fault, or 0 if there is no run. */
@@ -312,7 +363,6 @@ static int read_thread(PyThreadState *copy, const PyThreadState *thread)
 int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 {
 	const PyThreadState *thread = thread_state();
-	uint32_t hidden_runs = thread == hidden.thread ? hidden.runs : 0;
 	struct walk walk;
 	PyThreadState copy;
 
@@ -322,13 +372,15 @@ int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 	walk.next = 0;
 	walk.entry = CONTEXT_SP((const ucontext_t *)stack->context);
 	walk.inner = 0;
+	walk.crossed = 0;
 	walk.left = MOST_FRAMES;
 	walk.entries.start = walk.entries.length = 0;
 	walk.frames.start = walk.frames.length = 0;
 	if (assist_is_loop(stack->frames[0], false) &&
 	    look_at_innermost(&walk, (uintptr_t)copy.current_frame))
 		return -1;
-	return add_runs(&walk, (uintptr_t)copy.current_frame, hidden_runs);
+	return add_runs(&walk, (uintptr_t)copy.current_frame,
+			thread == hidden.thread);
 }
 
 /* ---- Under the GIL -------------------------------------------------------- */
@@ -347,6 +399,7 @@ void assist_hide(PyThreadState *thread)
 	hidden.runs = 0;
 	for (; entry; entry = entry_of(entry->previous))
 		hidden.runs++;
+	hidden.top = (uintptr_t)thread->datastack_top;
 	hidden.thread = thread;
 }
 
