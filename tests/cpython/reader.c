@@ -8,12 +8,12 @@
  *   start(), stop() one instruction at a time in between, in one thread; stop()
  *                   returns steps, refused questions, steps without a walk,
  *                   answers, and where were refusals
- *   ask(patches)    asks once; patches are (ADDRESS, WORD): what memory is read
- *                   to hold instead
+ *   ask(patches)    asks once; patches are (ADDRESS, WORD): what memory holds
+ *                   meanwhile
  *   frames()        (ADDRESS, PREVIOUS, OWNER, NAME) of this thread's frames
  *   make_other(), run_other(source), end_other()
  *                   another interpreter, in this thread
- *   garble(seed)    asks once, with some of what is read made up
+ *   garble(seed)    asks once, with some words of frames made up
  */
 #define Py_BUILD_CORE
 #include <Python.h>
@@ -55,7 +55,6 @@ static struct name names[MOST_NAMES];
 static unsigned int nr_names;
 static struct patch patches[MOST_PATCHES];
 static unsigned int nr_patches;
-static uint64_t garbled;
 static sfjit_assist_callback callback;
 
 /* Of an answer: names, and behind which frames of the walk. */
@@ -72,6 +71,12 @@ int sfjit_assist_register(const void *text, size_t length,
 			  sfjit_assist_callback function, void *data)
 {
 	callback = function;
+	return 0;
+}
+
+int sfjit_assist_unregister(const void *text)
+{
+	callback = NULL;
 	return 0;
 }
 
@@ -117,44 +122,22 @@ static uint64_t random64(uint64_t *state)
 	return *state;
 }
 
-static void patch(uintptr_t from, char *to, size_t length)
+/* Puts the word in, and keeps what was there. */
+static void exchange(struct patch *patch)
 {
-	unsigned int i;
+	uintptr_t word;
 
-	for (i = 0; i < nr_patches; i++)
-		if (patches[i].at >= from &&
-		    patches[i].at + sizeof(uintptr_t) <= from + length)
-			memcpy(to + (patches[i].at - from), &patches[i].word,
-			       sizeof(uintptr_t));
-}
-
-/* A word in 16, one in 4 of these as if it were of the same memory. */
-static void garble(uintptr_t from, char *to, size_t length)
-{
-	size_t words = length / sizeof(uint64_t), i;
-	uint64_t value;
-
-	for (i = 0; i < words; i++) {
-		value = random64(&garbled);
-		if (value % 16)
-			continue;
-		value = value & 64 ? from + (value >> 32) % 4096 * 8 :
-				     value >> (value >> 58);
-		memcpy(to + i * sizeof(value), &value, sizeof(value));
-	}
+	memcpy(&word, (void *)patch->at, sizeof(word));
+	memcpy((void *)patch->at, &patch->word, sizeof(word));
+	patch->word = word;
 }
 
 int sfjit_assist_read(void *to, const void *from, size_t length)
 {
 	struct iovec local = { to, length }, remote = { (void *)from, length };
 
-	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) !=
-	    (ssize_t)length)
-		return -EFAULT;
-	patch((uintptr_t)from, to, length);
-	if (garbled)
-		garble((uintptr_t)from, to, length);
-	return 0;
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) ==
+	       (ssize_t)length ? 0 : -EFAULT;
 }
 
 /* ---- The walk ------------------------------------------------------------- */
@@ -526,7 +509,8 @@ static PyObject *ask_once(void)
 {
 	uint64_t pcs[SFJIT_ASSIST_FRAMES];
 	ucontext_t context;
-	unsigned int nr;
+	unsigned int nr, i;
+	int ret;
 
 	if (prepare())
 		return PyErr_SetFromErrno(PyExc_OSError);
@@ -536,7 +520,13 @@ static PyObject *ask_once(void)
 		PyErr_SetString(PyExc_RuntimeError, "no walk");
 		return NULL;
 	}
-	if (question(&context, pcs, nr))
+	for (i = 0; i < nr_patches; i++)
+		exchange(&patches[i]);
+	ret = question(&context, pcs, nr);
+	/* Two may be of the same word. */
+	while (i--)
+		exchange(&patches[i]);
+	if (ret)
 		Py_RETURN_NONE;
 	write_state(states, pcs, nr);
 	return make_state(states);
@@ -558,13 +548,48 @@ static PyObject *step_ask(PyObject *self, PyObject *arguments)
 	return result;
 }
 
+/* What a word is made: of the memory of frames, or small, or anything. */
+static uintptr_t made_up(uint64_t *state, uintptr_t near)
+{
+	uint64_t value = random64(state);
+
+	switch (value >> 60) {
+	case 0 ... 5:
+		return near + (value % 4096 - 2048) * 8;
+	case 6:
+		return near + value % 64;
+	case 7:
+		return (uintptr_t)Py_None;
+	case 8:
+		/* The last word of a page, of which the next may be none. */
+		return near | 0xff8;
+	case 9:
+		return value % 65536;
+	default:
+		return value >> (value >> 58 & 31);
+	}
+}
+
 static PyObject *step_garble(PyObject *self, PyObject *seed)
 {
+	const size_t words = sizeof(_PyInterpreterFrame) / sizeof(uintptr_t);
+	const _PyInterpreterFrame *frame, *first;
+	uint64_t state = PyLong_AsUnsignedLongMask(seed) * 0x9e3779b97f4a7c15;
 	PyObject *result;
+	size_t i;
 
-	garbled = PyLong_AsUnsignedLongMask(seed) | 1ULL << 63;
+	first = PyThreadState_Get()->current_frame;
+	nr_patches = 1 + random64(&state) % MOST_PATCHES;
+	for (i = 0; i < nr_patches; i++) {
+		frame = first;
+		while (frame->previous && random64(&state) % 4)
+			frame = frame->previous;
+		patches[i].at = (uintptr_t)frame + random64(&state) %
+				(words - 1) * sizeof(uintptr_t);
+		patches[i].word = made_up(&state, (uintptr_t)frame);
+	}
 	result = ask_once();
-	garbled = 0;
+	nr_patches = 0;
 	return result;
 }
 

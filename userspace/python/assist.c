@@ -47,9 +47,10 @@ static int check_interpreter(void)
 	return assist_watch(interp);
 }
 
+static bool registered;
+
 static int register_reader(void)
 {
-	static bool registered;
 	const void *text;
 	size_t length;
 	int ret;
@@ -60,6 +61,19 @@ static int register_reader(void)
 	ret = sfjit_assist_register(text, length, assist_add_frames, NULL);
 	registered = !ret;
 	return ret;
+}
+
+/* No handler reads frames when this has returned. */
+void assist_end(void)
+{
+	const void *text;
+	size_t length;
+
+	if (!registered)
+		return;
+	assist_loop_range(&text, &length);
+	sfjit_assist_unregister(text);
+	registered = false;
 }
 
 int assist_install(void)

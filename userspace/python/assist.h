@@ -19,6 +19,9 @@
  */
 int assist_install(void);
 
+/* Before the interpreter ends, which takes frames away from other threads. */
+void assist_end(void);
+
 /* ---- The interpreter's loop: assist_text.c ------------------------------- */
 
 /* Return addresses are where the call before them is. In a handler. */

@@ -124,14 +124,12 @@ static int name(const PyObject *object, const PyCodeObject *code,
 	return found->name ? 0 : -ENOENT;
 }
 
-int assist_find_code(const PyObject *object, struct assist_code *found)
+static __attribute__((noinline)) int read_code(const PyObject *object,
+					       struct assist_code *found)
 {
-	uintptr_t key = (uintptr_t)object;
 	PyCodeObject code;
 	int ret;
 
-	if (find(key, found))
-		return 0;
 	ret = sfjit_assist_read(&code, object,
 				offsetof(PyCodeObject, co_code_adaptive));
 	if (ret)
@@ -140,8 +138,13 @@ int assist_find_code(const PyObject *object, struct assist_code *found)
 		return -ENOENT;
 	ret = name(object, &code, found);
 	if (!ret)
-		keep(key, found);
+		keep((uintptr_t)object, found);
 	return ret;
+}
+
+int assist_find_code(const PyObject *object, struct assist_code *found)
+{
+	return find((uintptr_t)object, found) ? 0 : read_code(object, found);
 }
 
 bool assist_is_watched(const PyInterpreterState *interp)

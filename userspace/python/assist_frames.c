@@ -8,12 +8,12 @@
  * a frame of its own, the entry, below the first of them, so that the frames of a
  * thread are one run for each time that the loop is on the stack.
  *
- * The thread may be anywhere in the loop: frames are read by copying, and what
- * does not fit is no answer. Runs belong to the loops of the walk, one by one,
- * and none may be left: so a walk that ends early is no answer either, nor are
- * frames of another interpreter of the thread. Only if the loop itself was
- * interrupted it may have no run: it has not begun it, or has ended it. Its entry
- * is at a fixed distance from its stack pointer.
+ * The thread may be anywhere in the loop: the kernel is asked whether memory is
+ * there before it is read, and what does not fit is no answer. Runs belong to the
+ * loops of the walk, one by one, and none may be left: so a walk that ends early
+ * is no answer either, nor are frames of another interpreter of the thread. Only
+ * if the loop itself was interrupted it may have no run: it has not begun it, or
+ * has ended it. Its entry is at a fixed distance from its stack pointer.
  *
  * A frame that has just been linked might still be linked to what was there
  * before; those that lie on the stack of frames begin where the next outer one
@@ -28,6 +28,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <context.h>
@@ -115,46 +117,43 @@ const char *assist_foreign_layout(void)
 	return NULL;
 }
 
-/* ---- Copies, in a handler ------------------------------------------------- */
-
-/* Frames lie close to each other. */
-struct copy {
-	uintptr_t start, length;
-	char bytes[2048] __attribute__((aligned(8)));
-};
+/* ---- Memory, in a handler ------------------------------------------------- */
 
 /*
- * Neighbours come along, where they are in a page of what is asked for: towards
- * higher addresses, or lower ones.
+ * Whether these 8 bytes can be read. A system call that reads them and then
+ * refuses what it should do with them is the cheapest way to learn this; to copy
+ * them takes ten times as long. Frames are this thread's: nobody else gives them
+ * back, but for who ends the interpreter, and assist_end() is before that.
  */
-static bool refill(struct copy *copy, uintptr_t at, size_t size, bool up)
+static bool can_read(uintptr_t at)
 {
-	uintptr_t start = at, end = at + size, page;
+	return syscall(SYS_rt_sigprocmask, ~0, at, NULL, sizeof(uint64_t)) &&
+	       errno == EINVAL;
+}
 
-	if (up) {
-		page = ((end - 1) & -PAGE) + PAGE;
-		end = page - at < sizeof(copy->bytes) ?
-		      page : at + sizeof(copy->bytes);
-	} else {
-		page = at & -PAGE;
-		start = end - page < sizeof(copy->bytes) ?
-			page : end - sizeof(copy->bytes);
-	}
-	copy->length = 0;
-	if (sfjit_assist_read(copy->bytes, (void *)start, end - start))
+/* The last page that is known to be there, of each kind of memory. */
+enum kind { STACK, FRAMES, NR_KINDS };
+
+static __attribute__((noinline))
+bool is_there(uintptr_t pages[NR_KINDS], enum kind kind, uintptr_t at)
+{
+	if (pages[kind] == (at & -PAGE))
+		return true;
+	if (!can_read(at & -sizeof(uint64_t)))
 		return false;
-	copy->start = start;
-	copy->length = end - start;
+	pages[kind] = at & -PAGE;
 	return true;
 }
 
-static const _PyInterpreterFrame *look(struct copy *copy, uintptr_t at, bool up)
+/* The page that it begins in is the last one: others are at lower addresses. */
+static inline bool has_object(uintptr_t pages[NR_KINDS], enum kind kind,
+			      uintptr_t at, size_t size)
 {
-	if ((at - copy->start >= copy->length ||
-	     copy->start + copy->length - at < FRAME_BYTES) &&
-	    !refill(copy, at, FRAME_BYTES, up))
-		return NULL;
-	return (const void *)(copy->bytes + (at - copy->start));
+	/* As it is with nearly all: all of it is in a page that is known. */
+	if (at - pages[kind] <= PAGE - size)
+		return true;
+	return is_there(pages, kind, at + size - 1) &&
+	       is_there(pages, kind, at);
 }
 
 /* ---- Runs, in a handler --------------------------------------------------- */
@@ -166,20 +165,20 @@ struct walk {
 	uintptr_t inner;	/* the last frame on the stack of frames */
 	unsigned int crossed;	/* entries since then */
 	unsigned int left;	/* frames to look at: links may be a ring */
-	struct copy entries, frames;
+	uintptr_t pages[NR_KINDS];
 };
 
 /* Entries are on the thread's stack, near each other; the rest is elsewhere. */
 #define NEAR	(256UL << 10)
 
-static const _PyInterpreterFrame *look_at(struct walk *walk, uintptr_t at)
+static inline const _PyInterpreterFrame *look_at(struct walk *walk,
+						 uintptr_t at)
 {
 	/* No frame is there: a link was read half-written. */
 	if (!at || at % sizeof(void *) || !walk->left--)
 		return NULL;
-	if (at - walk->entry < NEAR)
-		return look(&walk->entries, at, true);
-	return look(&walk->frames, at, false);
+	return has_object(walk->pages, at - walk->entry < NEAR ? STACK : FRAMES,
+			  at, FRAME_BYTES) ? (const void *)at : NULL;
 }
 
 static bool is_entry(const _PyInterpreterFrame *frame)
@@ -349,38 +348,34 @@ static int look_at_innermost(struct walk *walk, uintptr_t at)
 	return entry - walk->entry < entry_distance ? -1 : 0;
 }
 
-static int read_thread(PyThreadState *copy, const PyThreadState *thread)
+/* A state may have been deleted by another thread. */
+static bool is_known(struct walk *walk, const PyThreadState *thread)
 {
-	if (!thread || sfjit_assist_read(copy, thread, sizeof(*copy)))
-		return -EFAULT;
-	/* When the interpreter ends it takes the states of other threads. */
-	if (copy->thread_id != (unsigned long)pthread_self() ||
-	    !assist_is_watched(copy->interp))
-		return -ENOENT;
-	return 0;
+	return thread && has_object(walk->pages, FRAMES, (uintptr_t)thread,
+				    sizeof(*thread)) &&
+	       thread->thread_id == (unsigned long)pthread_self() &&
+	       assist_is_watched(thread->interp);
 }
 
 int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 {
 	const PyThreadState *thread = thread_state();
-	struct walk walk;
-	PyThreadState copy;
+	struct walk walk = {
+		.stack = stack,
+		.entry = CONTEXT_SP((const ucontext_t *)stack->context),
+		.left = MOST_FRAMES,
+	};
+	uintptr_t frame;
 
-	if (read_thread(&copy, thread))
+	/* This function's own. */
+	walk.pages[STACK] = walk.pages[FRAMES] = (uintptr_t)&walk & -PAGE;
+	if (!is_known(&walk, thread))
 		return -1;
-	walk.stack = stack;
-	walk.next = 0;
-	walk.entry = CONTEXT_SP((const ucontext_t *)stack->context);
-	walk.inner = 0;
-	walk.crossed = 0;
-	walk.left = MOST_FRAMES;
-	walk.entries.start = walk.entries.length = 0;
-	walk.frames.start = walk.frames.length = 0;
+	frame = (uintptr_t)thread->current_frame;
 	if (assist_is_loop(stack->frames[0], false) &&
-	    look_at_innermost(&walk, (uintptr_t)copy.current_frame))
+	    look_at_innermost(&walk, frame))
 		return -1;
-	return add_runs(&walk, (uintptr_t)copy.current_frame,
-			thread == hidden.thread);
+	return add_runs(&walk, frame, thread == hidden.thread);
 }
 
 /* ---- Under the GIL -------------------------------------------------------- */

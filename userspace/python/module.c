@@ -44,6 +44,12 @@ static PyObject *assist(PyObject *self, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+static PyObject *end_assist(PyObject *self, PyObject *unused)
+{
+	assist_end();
+	Py_RETURN_NONE;
+}
+
 static PyObject *assist_stat(PyObject *self, PyObject *unused)
 {
 	struct sfjit_assist_stats s = { .size = sizeof(s) };
@@ -92,6 +98,7 @@ static PyMethodDef methods[] = {
 	{ "stat", pool_stat, METH_NOARGS, NULL },
 	{ "sync_names", sync_names, METH_NOARGS, NULL },
 	{ "assist", assist, METH_NOARGS, NULL },
+	{ "end_assist", end_assist, METH_NOARGS, NULL },
 	{ "assist_stat", assist_stat, METH_NOARGS, NULL },
 	{ "run_file", run_file, METH_VARARGS, NULL },
 	{ "run_command", run_command, METH_VARARGS, NULL },

@@ -53,6 +53,11 @@ def made():
     return Made().value
 
 
+def ends():
+    value = Made()
+    return value.value
+
+
 def fails():
     leaf(1)
     raise KeyError
@@ -85,6 +90,7 @@ def one_round():
     by_c()
     generated()
     made()
+    ends()
     caught()
     run_coroutine()
 

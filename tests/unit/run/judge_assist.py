@@ -3,8 +3,9 @@
 """Judges the stacks of assist_calls.py, by names. Usage: judge_assist.py SCRIPT
 
 A stack is exact if each function is called by one that calls it, up to the first.
-It is wrong if it is neither exact nor without functions. Stacks of the handler are counted apart. Samples of the time when the
-program ran count: an interpreter that begins is not asked yet.
+It is wrong if it is neither exact nor without functions. Stacks of the handler are
+counted apart. Samples of the time when the program ran count: an interpreter that
+begins is not asked yet.
 """
 import re
 import sys
@@ -20,8 +21,10 @@ CALLERS = {
     'inlined': ('descend', 'items'), 'descend': ('descend', 'one_round'),
     'key': ('by_c',), 'by_c': ('one_round',),
     'items': ('generated',), 'generated': ('one_round',),
-    'Made.__init__': ('made',), 'Made.__del__': ('made',),
-    'made': ('one_round',), 'fails': ('caught',), 'caught': ('one_round',),
+    # Where a function ends what it held is dropped, which is its caller's.
+    'Made.__init__': ('made', 'ends'), 'Made.__del__': ('made', 'one_round'),
+    'made': ('one_round',), 'ends': ('one_round',),
+    'fails': ('caught',), 'caught': ('one_round',),
     'waits': ('awaits',), 'awaits': ('run_coroutine',),
     'run_coroutine': ('one_round',), 'one_round': ('worker',),
     'worker': ('main', 'Thread.run'),

@@ -21,6 +21,7 @@ It is for one interpreter of a process, for the thread that calls it and for
 those that begin later. assist_stat() has counts.
 """
 
+import atexit
 import os
 import sys
 
@@ -32,11 +33,22 @@ except ImportError as e:
         f"{sys.implementation.name} {sys.version.split()[0]}: {e}",
         name="sfjit",
     ) from None
-from sfjit._evaluator import assist, assist_stat, stat, uninstall
+from sfjit._evaluator import assist_stat, stat, uninstall
 
 __all__ = ["assist", "assist_stat", "install", "stat", "uninstall"]
 
 _forks_followed = False
+_end_followed = False
+
+
+def assist():
+    """Start. RuntimeError where it cannot be, OSError of the kernel."""
+    global _end_followed
+    _evaluator.assist()
+    if not _end_followed:
+        # After what the program registers: functions run last to first.
+        atexit.register(_evaluator.end_assist)
+        _end_followed = True
 
 
 def install():
