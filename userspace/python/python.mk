@@ -22,10 +22,15 @@ $(PYTHON_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/python/*.h) \
 	$(CC) $(PYTHON_CFLAGS) $(CFLAGS) -DNDEBUG -fPIC -fvisibility=hidden \
 		-c -o $@ $<
 
-$(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.a
+# Where the shared libsfjit is, seen from the module: here, and as installed in
+# PREFIX. A process has one copy of it, which Lua's module uses, too. A package for
+# which the loader finds it by itself says that there is none.
+PYTHON_RUNPATH ?= $$ORIGIN/../..:$$ORIGIN/../../..
+
+$(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.so
 	@mkdir -p $(@D)
-	$(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,--exclude-libs,ALL \
-		-Wl,-z,now -Wl,--build-id -o $@ $^
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,now -Wl,--build-id \
+		$(PYTHON_RUNPATH:%=-Wl,-rpath,'%') -o $@ $^
 
 $(PYTHON_PY): $(PYTHON_DIR)/%: userspace/python/sfjit/%
 	@mkdir -p $(@D)

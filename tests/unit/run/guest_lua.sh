@@ -43,7 +43,18 @@ is "the module finds all it needs" true \
 record lua5.4 -l sfjit tests/unit/run/lua/calls.lua 4
 judge "a program of Lua" calls
 
-record python3 tests/unit/run/lua/languages.py 4
+# seen NAME STACK: by the judge, in a hundred samples
+seen() {
+	works "$1" grep -Eqx "# +[0-9]{3,} $2" "$tmp/wrong"
+}
+
+export PYTHONPATH="$O/lib/python"
+record python3 -B -m sfjit --assist tests/unit/run/lua/languages.py 4
 judge "Lua and Python" languages
+both="hot inner call\(\) back\(\)"
+seen "Python calls Lua calls Python calls Lua" \
+	"$both outer call\(\) main\(\) <module>\(\)"
+seen "the same, from a coroutine" \
+	"$both body resume call\(\) main\(\) <module>\(\)"
 
 finish

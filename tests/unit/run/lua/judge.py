@@ -25,10 +25,20 @@ CALLED = {
     "sorted body outer main", "compare sorted body outer main",
     "leaf compare sorted body outer main",
 }
-LANGUAGES = {0: "main", 2: "hot", 7: "inner", 12: "outer"}
-# Frames of CPython are one each time.
-SPOKEN = re.compile(r"(hot |)(inner Python |Python |)outer Python|"
-                    r"Python outer Python|main Python")
+LANGUAGES = {0: "chunk", 2: "hot", 7: "inner", 12: "outer", 17: "body",
+             24: "resume"}
+# The innermost first, and Python's functions by their own names: what is called
+# is all of it from one of these words on.
+SPOKEN = [
+    "hot inner call() back() outer call() main() <module>()",
+    "hot inner call() back() body resume call() main() <module>()",
+    "must() call() back() outer call() main() <module>()",
+    "must() call() back() body resume call() main() <module>()",
+    "must() call() main() <module>()",
+    "chunk run() main() <module>()",
+    "must() run() main() <module>()",
+]
+PYTHON = re.compile(r"py::(.*):.*/languages\.py$")
 LUA = re.compile(r"lua::(main|function):(.*):(\d+)$")
 
 
@@ -53,24 +63,23 @@ def is_answer(stack):
 
 
 def names(stack, program, lines):
-    """Of Lua, and where CPython is between them."""
+    """Of Lua, and with () of the program of Python."""
     found = []
     for symbol in stack:
-        lua = LUA.match(symbol)
+        lua, python = LUA.match(symbol), PYTHON.match(symbol)
         if lua and lua[2] == program:
             found.append(lines.get(int(lua[3]), symbol))
-        elif lua:
+        elif lua and lua[2] != "load":
             found.append(symbol)
-        elif symbol.startswith(("_PyEval_EvalFrameDefault", "py::")):
-            if found[-1:] != ["Python"]:
-                found.append("Python")
+        elif python:
+            found.append(python[1] + "()")
     return found
 
 
 def is_good(kind, found):
     if kind == "calls":
         return " ".join(found) in CALLED
-    return SPOKEN.fullmatch(" ".join(found)) is not None
+    return any(words.split()[-len(found):] == found for words in SPOKEN)
 
 
 def main(kind, path):
@@ -82,7 +91,7 @@ def main(kind, path):
     seen = {}
     for stack in stacks(path):
         found = names(stack, program, lines)
-        if not [name for name in found if name != "Python"]:
+        if not found:
             later += 1 if good and not is_answer(stack) else 0
         elif is_good(kind, found):
             good += 1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""Python calls Lua calls Python calls Lua, for argv[1] seconds."""
+"""Python calls Lua calls Python calls Lua, for argv[1] seconds: from a function,
+and from a coroutine."""
 
 import ctypes
 import sys
@@ -25,6 +26,17 @@ end
 function outer()
 
   local sum = back()
+  return sum
+end
+local function body()
+  while true do
+    local sum = back()
+    coroutine.yield(sum)
+  end
+end
+local work = coroutine.wrap(body)
+function resume()
+  local sum = work()
   return sum
 end
 """
@@ -62,6 +74,7 @@ def main(seconds):
     until = time.process_time() + seconds
     while time.process_time() < until:
         call(state, b"outer")
+        call(state, b"resume")
 
 
 main(float(sys.argv[1]))
