@@ -6,8 +6,8 @@
 
 BENCH_HOST := $(addprefix $(O)/bench/bin/, area attach encode publish \
 	walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, free-list hostile live-growth \
-	plain-v3.so start walk windows)
+BENCH_GUEST := $(addprefix $(O)/tests/bench/, _sample.so free-list hostile \
+	live-growth plain-v3.so start walk windows)
 BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
 	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
 
@@ -114,6 +114,14 @@ $(O)/tests/bench/free-list: bench/guest/free-list.c $(BENCH_GUEST_SRC) \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread
+
+# An extension for the Python of the guest.
+$(O)/tests/bench/_sample.so: $(addprefix bench/guest/, sample.c event.c \
+		measure.c trigger.S) $(BENCH_DEPS) $(sfjit_h) \
+		$(O)/lib/libsfjit.so
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) -isystem $(PYTHON_INC) $(CFLAGS) -fPIC -shared \
+		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.c %.S %.so, $^)
 
 $(O)/tests/bench/start: bench/guest/start.c
 	@mkdir -p $(@D)

@@ -65,16 +65,22 @@ static void open_attr(struct event *event, struct perf_event_attr *attr,
 	event->ring = with_ring ? map_ring(event->fd) : NULL;
 }
 
-void event_open(struct event *event, enum event_mode mode, int with_ring)
+void event_open_at(struct event *event, const void *insn, enum event_mode mode,
+		   int with_ring)
 {
 	struct perf_event_attr attr;
 
 	attr_init(&attr, mode);
 	attr.type = PERF_TYPE_BREAKPOINT;
 	attr.bp_type = HW_BREAKPOINT_X;
-	attr.bp_addr = (uintptr_t)bench_trigger_insn;
+	attr.bp_addr = (uintptr_t)insn;
 	attr.bp_len = sizeof(long);
 	open_attr(event, &attr, mode, with_ring);
+}
+
+void event_open(struct event *event, enum event_mode mode, int with_ring)
+{
+	event_open_at(event, bench_trigger_insn, mode, with_ring);
 }
 
 void event_open_probe(struct event *event, enum event_mode mode, int with_ring)

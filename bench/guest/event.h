@@ -24,6 +24,9 @@ struct event {
 };
 
 void event_open(struct event *event, enum event_mode mode, int with_ring);
+/* A breakpoint elsewhere. */
+void event_open_at(struct event *event, const void *insn, enum event_mode mode,
+		   int with_ring);
 void event_open_probe(struct event *event, enum event_mode mode, int with_ring);
 void event_close(struct event *event);
 

@@ -5,7 +5,8 @@
 Small programs of the kinds that pyperformance has. Prints lines "HOW NAME
 NANOSECONDS": the least time of the processor that one takes, of so many runs
 after one that is not counted. A guest that counts instructions has one each
-nanosecond. With HOW "sfjit", installs the trampolines first.
+nanosecond. With HOW "sfjit", installs the trampolines first; with "assist", can be
+asked for its functions.
 """
 
 import json
@@ -108,6 +109,9 @@ def main():
     if how == 'sfjit':
         import sfjit
         sfjit.install()
+    elif how == 'assist':
+        import sfjit
+        sfjit.assist()
     for program in PROGRAMS:
         print(how, program.__name__, least(program, runs), flush=True)
 
