@@ -51,10 +51,9 @@ seen() {
 export PYTHONPATH="$O/lib/python"
 record python3 -B -m sfjit --assist tests/unit/run/lua/languages.py 4
 judge "Lua and Python" languages
-both="hot inner call\(\) back\(\)"
-seen "Python calls Lua calls Python calls Lua" \
-	"$both outer call\(\) main\(\) <module>\(\)"
-seen "the same, from a coroutine" \
-	"$both body resume call\(\) main\(\) <module>\(\)"
+both="hot inner loop call\(\) back\(\)"
+from="loop call\(\) main\(\) <module>\(\)"
+seen "Python calls Lua calls Python calls Lua" "$both outer $from"
+seen "the same, from a coroutine" "$both body resume $from"
 
 finish

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """usage: judge.py calls|languages SAMPLES
 
-Prints how many samples have the frames of Lua that they should have, how many
-have none, between the first and the last that have and outside of the handler that
-answers the kernel, and how many have others, of which the first is shown. SAMPLES is what
-perf script -F ip,sym says.
+Prints how many samples have the functions that they should have, all of them and
+none else, how many have none, between the first and the last that have and outside
+of the handler that answers the kernel, and how many have others, of which the first
+is shown. SAMPLES is what perf script -F ip,sym says.
 """
 
 import re
@@ -27,17 +27,18 @@ CALLED = {
 }
 LANGUAGES = {0: "chunk", 2: "hot", 7: "inner", 12: "outer", 17: "body",
              24: "resume"}
-# The innermost first, and Python's functions by their own names: what is called
-# is all of it from one of these words on.
+# The innermost first, Python's functions by their own names, behind the loop of the
+# interpreter that runs them: what is called is all of it from one of these on.
 SPOKEN = [
-    "hot inner call() back() outer call() main() <module>()",
-    "hot inner call() back() body resume call() main() <module>()",
-    "must() call() back() outer call() main() <module>()",
-    "must() call() back() body resume call() main() <module>()",
+    "hot inner loop call() back() outer loop call() main() <module>()",
+    "hot inner loop call() back() body resume loop call() main() <module>()",
+    "must() call() back() outer loop call() main() <module>()",
+    "must() call() back() body resume loop call() main() <module>()",
     "must() call() main() <module>()",
-    "chunk run() main() <module>()",
+    "chunk loop run() main() <module>()",
     "must() run() main() <module>()",
 ]
+LOOP = "_PyEval_EvalFrameDefault"
 PYTHON = re.compile(r"py::(.*):.*/languages\.py$")
 LUA = re.compile(r"lua::(main|function):(.*):(\d+)$")
 
@@ -63,7 +64,7 @@ def is_answer(stack):
 
 
 def names(stack, program, lines):
-    """Of Lua, and with () of the program of Python."""
+    """Of Lua, and with () of the program of Python, and loops between them."""
     found = []
     for symbol in stack:
         lua, python = LUA.match(symbol), PYTHON.match(symbol)
@@ -73,6 +74,11 @@ def names(stack, program, lines):
             found.append(symbol)
         elif python:
             found.append(python[1] + "()")
+        elif found and symbol.startswith(LOOP):
+            found.append("loop")
+    # Those of who started the program.
+    while found[-1:] == ["loop"]:
+        found.pop()
     return found
 
 
