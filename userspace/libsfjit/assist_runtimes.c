@@ -81,22 +81,42 @@ static int call_if_there(struct runtime *runtime, struct question *question)
 	return ret;
 }
 
+static bool has_more(const struct question *question, const uint16_t *ends,
+		     unsigned int run)
+{
+	return ends[run] > question->runs[run];
+}
+
+/* The outermost frame that something is behind, or -1. */
+static int last_behind(const struct question *question, const uint16_t *ends)
+{
+	unsigned int run;
+	int last = -1;
+
+	for (run = 0; run < question->nr_runs; run++)
+		if (has_more(question, ends, run) &&
+		    question->behind[ends[run] - 1] > last)
+			last = question->behind[ends[run] - 1];
+	return last;
+}
+
 /* From the outermost frame, so that none is written before it was read. */
 static unsigned int merge(const struct question *question, uint64_t *frames)
 {
-	unsigned int to = question->stack.nr + question->nr;
-	unsigned int frame = question->stack.nr, run;
+	int to = question->stack.nr + question->nr, frame = question->stack.nr;
 	uint16_t ends[SFJIT_ASSIST_RUNTIMES];
+	int behind, run;
 
-	for (run = 0; run < question->nr_runs; run++)
+	for (run = 0; run < (int)question->nr_runs; run++)
 		ends[run] = question->runs[run + 1];
-	while (frame--) {
-		run = question->nr_runs;
-		while (run--)
-			while (ends[run] > question->runs[run] &&
-			       question->behind[ends[run] - 1] == frame)
+	/* Further in all frames are where they belong. */
+	while ((behind = last_behind(question, ends)) >= 0) {
+		while (frame > behind + 1)
+			frames[--to] = frames[--frame];
+		for (run = question->nr_runs - 1; run >= 0; run--)
+			while (has_more(question, ends, run) &&
+			       question->behind[ends[run] - 1] == behind)
 				frames[--to] = question->address[--ends[run]];
-		frames[--to] = frames[frame];
 	}
 	return question->stack.nr + question->nr;
 }

@@ -24,8 +24,25 @@ void assist_end(void);
 
 /* ---- The interpreter's loop: assist_text.c ------------------------------- */
 
+struct assist_range {
+	uintptr_t start;
+	size_t length;
+};
+
+/* The loop, and its other part: nothing if there is none. */
+extern struct assist_range assist_loop, assist_rare;
+
+static inline bool assist_is_in(struct assist_range range, uintptr_t address)
+{
+	return address - range.start < range.length;
+}
+
 /* Return addresses are where the call before them is. In a handler. */
-bool assist_is_loop(uint64_t address, bool called);
+static inline bool assist_is_loop(uint64_t address, bool called)
+{
+	return assist_is_in(assist_loop, address - called) ||
+	       assist_is_in(assist_rare, address - called);
+}
 
 /* 0, or -ENOENT: there is no such code. */
 int assist_find_loop(void);

@@ -27,27 +27,12 @@
 /* Fewer of them are parts of other instructions. */
 #define FEWEST_BRANCHES	4
 
-struct range {
-	uintptr_t start;
-	size_t length;
-};
+struct assist_range assist_loop, assist_rare;
 
-/* The loop, and its other part: nothing if there is none. */
-static struct range loop, rare;
-
-static bool is_in(struct range range, uintptr_t address)
+static uintptr_t end_of(struct assist_range range)
 {
-	return address - range.start < range.length;
+	return range.start + range.length;
 }
-
-/* ---- In a handler --------------------------------------------------------- */
-
-bool assist_is_loop(uint64_t address, bool called)
-{
-	return is_in(loop, address - called) || is_in(rare, address - called);
-}
-
-/* ---- Elsewhere ------------------------------------------------------------ */
 
 /* An entry of the index, of type DW_EH_PE_datarel | DW_EH_PE_sdata4. */
 struct entry {
@@ -108,9 +93,9 @@ static long find_function(const struct index *index, uintptr_t address)
 }
 
 /* The last function has no end here: nothing is known to be in it. */
-static struct range range_of(const struct index *index, long i)
+static struct assist_range range_of(const struct index *index, long i)
 {
-	struct range range = { start_of(index, i), 0 };
+	struct assist_range range = { start_of(index, i), 0 };
 
 	if ((size_t)i + 1 < index->nr)
 		range.length = start_of(index, i + 1) - range.start;
@@ -127,10 +112,10 @@ static unsigned int *count_branches(const struct index *index,
 
 	if (!counts)
 		return NULL;
-	for (at = loop.start; at + BRANCH_SIZE <= loop.start + loop.length;
+	for (at = assist_loop.start; at + BRANCH_SIZE <= end_of(assist_loop);
 	     at += BRANCH_STEP) {
 		if (!branch_target((const uint8_t *)at, &target) ||
-		    is_in(loop, target) ||
+		    assist_is_in(assist_loop, target) ||
 		    target < (uintptr_t)module->dlfo_map_start ||
 		    target >= (uintptr_t)module->dlfo_map_end)
 			continue;
@@ -148,7 +133,7 @@ static int find_rare(void)
 	struct index index;
 	size_t i, most = 0;
 
-	if (_dl_find_object((void *)loop.start, &module) ||
+	if (_dl_find_object((void *)assist_loop.start, &module) ||
 	    !open_index(&module, &index) || !index.nr)
 		return 0;
 	counts = count_branches(&index, &module);
@@ -158,7 +143,7 @@ static int find_rare(void)
 		if (counts[i] > counts[most])
 			most = i;
 	if (counts[most] >= FEWEST_BRANCHES)
-		rare = range_of(&index, most);
+		assist_rare = range_of(&index, most);
 	free(counts);
 	return 0;
 }
@@ -168,27 +153,27 @@ int assist_find_loop(void)
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
 
-	if (loop.length)
+	if (assist_loop.length)
 		return 0;
 	if (!dladdr1((void *)_PyEval_EvalFrameDefault, &info, (void **)&symbol,
 		     RTLD_DL_SYMENT) ||
 	    !symbol || info.dli_saddr != (void *)_PyEval_EvalFrameDefault ||
 	    !symbol->st_size)
 		return -ENOENT;
-	loop.start = (uintptr_t)info.dli_saddr;
-	loop.length = symbol->st_size;
+	assist_loop.start = (uintptr_t)info.dli_saddr;
+	assist_loop.length = symbol->st_size;
 	return find_rare();
 }
 
 void assist_loop_range(const void **text, size_t *length)
 {
-	uintptr_t start = loop.start, end = loop.start + loop.length;
+	uintptr_t start = assist_loop.start, end = end_of(assist_loop);
 
-	if (rare.length) {
-		if (rare.start < start)
-			start = rare.start;
-		if (rare.start + rare.length > end)
-			end = rare.start + rare.length;
+	if (assist_rare.length) {
+		if (assist_rare.start < start)
+			start = assist_rare.start;
+		if (end_of(assist_rare) > end)
+			end = end_of(assist_rare);
 	}
 	*text = (const void *)start;
 	*length = end - start;
