@@ -25,6 +25,6 @@ do
 		"$tmp/table"
 done
 works "nobody records" grep \
-	"^| Python, all of these: nobody records |.*<= 1.01 |" "$tmp/table"
+	"^| Python, all of these: nobody records |.*<= 1.02 |" "$tmp/table"
 is "missed" "" "$(grep ': missed' "$tmp/table")"
 finish
