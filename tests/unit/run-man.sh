@@ -37,6 +37,21 @@ options() { grep -oE -- '(^|[ ,])--[a-z]+' | tr -d ' ,' | sort -u; }
 is "options of sfjit attach" "$("$sfjit" attach --help | options)" \
 	"$(sed -n '/^\.SS Options/,/^\.SS What/s/\\//gp' "$attach" | options)"
 is "options of sfjit detach" --help "$("$sfjit" detach --help | options)"
+
+# Of what is said when sfjit attach fails, lines that are tags. N is a number.
+cat userspace/attach/refusal.c userspace/attach/attach.c \
+	userspace/attach/session.c | sed '/^#/d' | tr '\n\t' '  ' |
+	tr ';' '\n' | grep -E 'refusal_print\(|failed = |checked\(' |
+	sed 's/"  *"//g; s/%l*d/N/g' | grep -o '"[^"]*"' | tr -d '"' |
+	grep -v '^%s' | sort -u >"$tmp/messages"
+is "messages of sfjit attach: some are known" 2 "$(grep -cxE \
+	'is a thread of process N|madvise\(\)' "$tmp/messages")"
+is "messages of sfjit attach: each is in the page" "" \
+	"$(while read -r message; do
+		grep -qxF -e ".B $message" -e ".B $message: ERROR" \
+			-e ".B $message: No space left on device" "$attach" ||
+			echo "$message"
+	done <"$tmp/messages")"
 is "options of sfjit explain" \
 	"$("$sfjit" explain --help | options)" \
 	"$(sed -n '/^\.SH OPTIONS/,/^\.SH Output/s/\\//gp' "$explain" | options)"

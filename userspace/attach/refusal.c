@@ -122,9 +122,10 @@ static int explain_rights(pid_t pid)
 	if (has_more_rights(pid))
 		return refusal_print(pid, "has more rights than you: only root "
 				     "may attach to it");
-	return refusal_print(pid, "may not be traced%s", is_undumpable(pid) ?
-			     ": it is not dumpable, see prctl(2), so only root "
-			     "may attach to it" : "");
+	if (is_undumpable(pid))
+		return refusal_print(pid, "is not dumpable, see prctl(2): "
+				     "only root may attach to it");
+	return refusal_print(pid, "may not be traced");
 }
 
 int refusal_explain(pid_t pid, int error)
