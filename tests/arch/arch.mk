@@ -38,7 +38,8 @@ TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 
 # Of sfjit run.
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
-include tests/unit/readers.mk tests/qemu/edges.mk tests/demo/demo.mk
+include tests/unit/readers.mk tests/unit/run-any.mk tests/qemu/edges.mk \
+	tests/demo/demo.mk
 
 ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
 
@@ -49,6 +50,10 @@ $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
 		tests/lib/case.h $(PRELOAD_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^)
+
+guest-programs: all $(RUN_ANY)
+
+.PHONY: guest-programs
 
 TESTS += $(ARCH_CODE) $(addprefix $(O)/tests/unit/, run-amend run-clip \
 	run-covers run-image)
@@ -74,9 +79,9 @@ arch-edges-aarch64: $(SFRAMEGEN)
 		SFRAMEGEN=$(SFRAMEGEN) edges
 
 # What a guest with the programs of a distribution runs.
-arch-all-%: $(SFRAMEGEN)
+arch-guest-%: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
-		SFRAMEGEN=$(SFRAMEGEN) all
+		SFRAMEGEN=$(SFRAMEGEN) guest-programs
 
 .PHONY: arch-programs arch-edges-aarch64
 endif

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# What the tests of sfjit run run: build/tests/run
+# What the tests of sfjit run run, besides run-any.mk: build/tests/run
 
-RUN_TESTS := $(O)/tests/run
-RUN_PROGRAMS := $(addprefix $(RUN_TESTS)/, jit jit-mistakes state format loader prefork hello hello-static \
-	hello-asan user-tls user-plugin filter)
+RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes loader \
+	hello-static hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
 	libpcre2-8.so plugin-maps.so \
@@ -14,18 +13,7 @@ RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(RUN_READERS) $(O)/tests/unit/run-ps
 
-run_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS)
 run_so = $(run_cc) -shared -fPIC
-# The name of the table in the cache, known without readelf.
-run_id = -Wl,--build-id=0x$(firstword \
-	$(shell printf %s '$(notdir $@)' | sha1sum))
-
-$(RUN_TESTS)/format $(RUN_TESTS)/filter: $(RUN_TESTS)/%: tests/unit/run/%.c
-	$(run_cc) -o $@ $<
-
-$(RUN_TESTS)/state $(RUN_TESTS)/prefork $(RUN_TESTS)/hello: $(RUN_TESTS)/%: \
-		tests/unit/run/%.c
-	$(run_cc) $(run_id) -o $@ $<
 
 $(RUN_TESTS)/loader: tests/unit/run/loader.c
 	$(run_cc) $(run_id) -o $@ $< -ldl -pthread
