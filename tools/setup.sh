@@ -40,6 +40,8 @@ setup() {
 	# shellcheck disable=SC2046
 	need $(cat "$plan.packages")
 	! grep -q ' rootfs ' "$plan.planned" || "$top/tools/rootfs" --password
+	! grep -q ' rootfs_arm64 ' "$plan.planned" ||
+		"$top/tools/rootfs" --arch=arm64 --password
 }
 
 # total COLUMN UNIT: of the open costs, rounded up.

@@ -64,7 +64,7 @@ old() {
 	touch -d '2 hours ago' "$@"
 }
 
-# password: how often sudo asks.
+# password [OPTION]: how often sudo asks.
 password() {
 	cat >"$tmp/bin/id" <<-'END'
 		#!/bin/sh
@@ -72,7 +72,7 @@ password() {
 	END
 	chmod +x "$tmp/bin/id"
 	: >"$tmp/asked"
-	rootfs --password
+	rootfs "$@" --password
 	rm "$tmp/bin/id"
 	wc -l <"$tmp/asked"
 }
@@ -115,6 +115,8 @@ for bad in Hello -x 'a b' 'ab;id' '../ab' 'a' perl- perl/sid-; do
 		"rootfs: no name of a package: '$bad'" "$(cat "$tmp/err")"
 done
 
+is 'password: asked for before the image of another machine, too' 1 \
+	"$(password --arch=arm64)"
 rootfs --arch=arm64
 is 'another machine: made' 0 "$rc"
 is 'another machine: an image of its own' yes \
@@ -128,6 +130,8 @@ is 'another machine: groups' root:x:0:0 "$(cat "$was/etc/group")"
 is 'another machine: awk' mawk "$(readlink "$was/usr/bin/awk")"
 rootfs --arch=arm64 --with=hello,ruby
 is 'another machine: a list makes another image' 0 "$rc"
+is 'password: not asked for behind that of another machine' 0 \
+	"$(password --arch=arm64)"
 is 'another machine: not that of this one' yes \
 	"$([ "$said" != "$first" ] && echo yes)"
 rm -r "${said%/*}"
