@@ -4,19 +4,21 @@
 #
 # Debian's perf from end to end: the demo's recordings, shorter. Each promised
 # figure is a case; so is what is lost without sfjit, or the figures would not
-# show what they are said to show.
+# show what they are said to show.  On the kernel of $SFJIT_KERNEL.
 
 set -eu
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
 build=$O
-recordings=$build/guest-out/demo-test
-results=$build/tests/demo/results
+kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
+demo=demo-test-$kernel
+recordings=$build/guest-out/$demo
+results=$build/tests/demo/results-$kernel
 
 rm -rf "$recordings" "$recordings.tar.gz" "$results"
-if ! tools/guest --timeout=1200 --name=demo-test -- env DEMO_SECONDS=4 \
+if ! tools/guest --timeout=3600 "--name=$demo" -- env DEMO_SECONDS=4 \
 	DEMO_SAMPLES=800 sh tools/demo.d/record.sh \
-	build/guest-out/demo-test >&2; then
+	"build/guest-out/$demo" >&2; then
 	not_ok demo "the recordings failed"
 	finish
 fi

@@ -3,10 +3,11 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Description: the CPython client with the interpreter that it is for, on the
-# patched kernel, alone and under sfjit run; and the stacks that perf gets.
+# patched kernel or that of $SFJIT_KERNEL, alone and under sfjit run; and the
+# stacks that perf gets.
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest python-client "" tests/unit/run-python.sh \
+guest python-client --timeout=2700 tests/unit/run-python.sh \
 	"build/bin/sfjit run -- tests/unit/run-python.sh" \
 	"tests/unit/run/guest_stacks.sh python"
