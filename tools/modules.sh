@@ -7,11 +7,16 @@
 
 copy_modules() {
 	mkdir -p "$1/root"
-	cat "$1"/*.txt 2>/dev/null |
-		sed -n 's/^\t.* (\(\/[^ ]*\)+0x[0-9a-f]*)$/\1/p' | sort -u |
+	cat "$1"/*.txt 2>/dev/null | sampled_files |
 		while read -r _file; do
 			case $_file in /tmp/perf-*.map) continue ;; esac
 			[ ! -f "$_file" ] ||
 				cp -L --parents "$_file" "$1/root"
 		done
+}
+
+# The lines are many: sed takes minutes where the machine is emulated.
+sampled_files() {
+	awk '/^\t/ && sub(/\+0x[0-9a-f]*\)$/, "", $NF) && $NF ~ /^\(\// &&
+		!seen[$NF]++ { print substr($NF, 2) }'
 }
