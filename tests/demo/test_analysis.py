@@ -88,6 +88,19 @@ def test_kernel_frames_are_left_out(_):
         parse(recording.sample(frames))[0])], [0x7fffffffffff])
 
 
+def test_caller_that_perf_adds_again_is_left_out(_):
+    def shown(*ips):
+        return [frame.ip for frame in perftext.user_frames(parse(
+            recording.sample([recording.garbage(ip) for ip in ips]))[0])]
+    equal(shown(0x1000, 0x2003, 0x2004, 0x3007, 0x3008),
+          [0x1000, 0x2004, 0x3007, 0x3008])
+    equal(shown(0x1000, 0x50ffffbd222003, 0xffffbd222004),
+          [0x1000, 0xffffbd222004])
+    for kept in ([0x1000, 0x2003, 0x3008], [0x1000, 0x2004, 0x3007, 0x3008],
+                 [0x1000, 0x50ffffbd222004, 0xffffbd222004]):
+        equal(shown(*kept), kept)
+
+
 # ---- CFI ----
 
 def rule_at(program, offset, initial=b''):
@@ -423,6 +436,12 @@ def test_tree(directory):
 
 def test_embedded_data_cannot_end_its_element(_):
     equal('<' in page.embed({'n': '</script><b>'}), False)
+
+
+def test_page_says_what_a_machine_is_like(_):
+    def says(kernel):
+        return 'frame records' in page.page({}, {}, {}, kernel, '')
+    equal([says('7.3.4 aarch64'), says('7.3.4 x86_64')], [True, False])
 
 
 def run(directory, *options):

@@ -110,7 +110,7 @@ python_assisted() {
 
 [ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
 mkdir -p "$out"
-uname -r >"$out/kernel"
+uname -rm >"$out/kernel"
 c_trampolines
 python python fp
 python python-defer fp,defer

@@ -143,6 +143,15 @@ out.</p>
 '''
 
 
+# By the last word that uname -rm says.
+MACHINES = {
+    'aarch64': '''<p>Programs of AArch64 have frame records, so that stacks of
+Python end where they should without sfjit, too. What they lack then is the
+caller of a function that has no record, or none yet. Some of these perf adds
+itself, with --call-graph=fp, less one byte; where the kernel has found it, perf
+shows it twice, and this page once.</p>''',
+}
+
 INTRO = '''<p>Same unmodified perf, same unmodified programs, same kernel (%s,
 sfjit series applied). Left: nothing registered. Beside it the kernel was given
 SFrame tables for the program, its libraries and the trampolines.</p>'''
@@ -164,7 +173,8 @@ def page(result, trees, commands, kernel, cut):
         'title': 'sfjit: perf record --call-graph=fp before and after',
         'heading': 'What perf record --call-graph=fp sees, without and with '
                    'sfjit',
-        'intro': INTRO % escape(kernel),
+        'intro': INTRO % escape(kernel) +
+                 MACHINES.get(kernel.split()[-1], ''),
         'table': table(result),
         'meanings': '<details><summary>What the columns mean</summary>'
                     '%s</details>' % meanings(),

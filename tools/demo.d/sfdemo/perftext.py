@@ -103,4 +103,12 @@ def read(path):
 
 
 def user_frames(sample):
-    return [frame for frame in sample.frames if frame.ip < KERNEL]
+    """
+    As the kernel found them. By the link register of AArch64 perf adds what
+    called a function without a frame, less one, and does not see that this is
+    where the next frame returns to. It may be signed, above 48 bits.
+    """
+    frames = [frame for frame in sample.frames if frame.ip < KERNEL]
+    if len(frames) > 2 and (frames[1].ip + 1 - frames[2].ip) % 2 ** 48 == 0:
+        del frames[1]
+    return frames
