@@ -329,7 +329,7 @@ uint64_t sfg_max_rows(const struct sfg_section *section);
  *		handlers' callers
  *  ENODATA	a register that is needed is not known; in CFI also: a word that
  *		is needed is not there, or an expression is not known here
- *  EFAULT	by a section: a word that is needed is not there
+ *  EFAULT	not by CFI: a word that is needed is not there
  *  ENOTSUP	rules beyond what is known here
  *  E2BIG	'budget' is spent: programs of CFI have no bound
  *  EINVAL	damaged
@@ -351,6 +351,13 @@ int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 /* By a row, for who keeps them; of a section's row, -ENOENT aside. */
 int sfg_step_row(unsigned int abi, const struct sfjit_row *row,
 		 struct sfg_frame *frame);
+/*
+ * By the frame pointer of a function that keeps frame pointers. EINVAL: it leads
+ * to no frame. On AArch64 the caller's stack pointer is not known then, and rows
+ * that start from it lead on only if they have the frame pointer and the return
+ * address side by side.
+ */
+int sfg_step_fp(unsigned int abi, struct sfg_frame *frame);
 
 /*
  * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at

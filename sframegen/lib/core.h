@@ -37,6 +37,12 @@ struct sfg_nop {
 #define SFG_MAX_NOPS	3
 
 /*
+ * Where in its frame a function that keeps frame pointers has a record: the
+ * caller's frame pointer, to which its own leads, and the return address.
+ */
+enum { RECORD_NONE, RECORD_AT_END, RECORD_ANYWHERE };
+
+/*
  * What the converter knows of an architecture; everything else is neutral.
  */
 struct sfg_arch {
@@ -54,6 +60,7 @@ struct sfg_arch {
 	bool sp_slot;			/* a saved SP is CFA + sp_bias by ABI */
 	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
+	uint8_t record;			/* RECORD_* */
 	bool mangled_ra;
 	/* What toolchains fill gaps with, or a function that knows it. */
 	struct sfg_nop nops[SFG_MAX_NOPS];

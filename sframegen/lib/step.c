@@ -22,13 +22,22 @@ static void learn(struct caller *caller, unsigned int reg, uint64_t value)
 	caller->known |= 1u << reg;
 }
 
+/*
+ * An address of AArch64 is signed by bits above it. User space has 48 bits, but
+ * for who asks mmap() for more (the kernel's Documentation/arch/arm64/memory.rst).
+ */
+static uint64_t plain_pc(const struct sfg_arch *arch, uint64_t pc)
+{
+	return arch->mangled_ra ? pc & ((1ULL << 48) - 1) : pc;
+}
+
 /* What a call or the end of a signal handler leads back to. */
-static void go_to(struct sfg_frame *frame, const struct caller *caller,
-		  bool signal)
+static void go_to(const struct sfg_arch *arch, struct sfg_frame *frame,
+		  const struct caller *caller, bool signal)
 {
 	memcpy(frame->reg, caller->reg, sizeof(frame->reg));
 	frame->known = caller->known;
-	frame->pc = caller->pc;
+	frame->pc = plain_pc(arch, caller->pc);
 	frame->called = !signal;
 }
 
@@ -106,6 +115,29 @@ static int row_fp(const struct sfg_arch *arch, const struct sfg_frame *frame,
 	return ret;
 }
 
+static bool is_saved(const struct sfjit_rule *rule)
+{
+	return rule->base == SFJIT_BASE_CFA && rule->deref;
+}
+
+/*
+ * Behind a step by a record that may lie anywhere, the frame pointer alone is
+ * known. If the frame has a record as well, that is where it leads.
+ */
+static int row_cfa(const struct sfg_arch *arch, const struct sfg_frame *frame,
+		   const struct sfjit_row *row, uint64_t *cfa)
+{
+	int ret = row_value(frame, 0, &row->cfa, cfa);
+
+	if (ret != -ENODATA || arch->record != RECORD_ANYWHERE ||
+	    !frame_has(frame, arch->fp) ||
+	    !is_saved(&row->fp) || !is_saved(&row->ra) ||
+	    (int64_t)row->ra.offset - row->fp.offset != 8)
+		return ret;
+	*cfa = frame->reg[arch->fp] - row->fp.offset;
+	return 0;
+}
+
 static int step_row(const struct sfg_arch *arch, struct sfg_frame *frame,
 		    const struct sfjit_row *row)
 {
@@ -114,10 +146,7 @@ static int step_row(const struct sfg_arch *arch, struct sfg_frame *frame,
 
 	if (row->flags & SFJIT_ROW_OUTERMOST)
 		return 1;
-	/* what is signed is no address */
-	if (row->flags & SFJIT_ROW_MANGLED_RA)
-		return -ENOTSUP;
-	ret = row_value(frame, 0, &row->cfa, &caller.cfa);
+	ret = row_cfa(arch, frame, row, &caller.cfa);
 	if (!ret)
 		ret = row_ra(arch, frame, row, &caller);
 	if (!ret)
@@ -125,7 +154,7 @@ static int step_row(const struct sfg_arch *arch, struct sfg_frame *frame,
 	if (ret)
 		return ret;
 	learn(&caller, arch->sp, caller.cfa + arch->sp_bias);
-	go_to(frame, &caller, false);
+	go_to(arch, frame, &caller, false);
 	return 0;
 }
 
@@ -149,6 +178,40 @@ int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 	if (!ret && fde.flags & SFJIT_FUNCTION_SIGNAL)
 		return -ENOENT;
 	return ret ? ret : step_row(section->arch, frame, &row);
+}
+
+/* By a record. */
+
+/* Records go up. What is not the next one is no frame pointer. */
+static void learn_record(const struct sfg_arch *arch, struct caller *caller,
+			 uint64_t fp, uint64_t next)
+{
+	if (arch->record == RECORD_AT_END)
+		learn(caller, arch->sp, fp + 16);
+	if (arch->record == RECORD_AT_END || next > fp)
+		learn(caller, arch->fp, next);
+}
+
+int sfg_step_fp(unsigned int abi, struct sfg_frame *frame)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+	struct caller caller = { .known = 0 };
+	uint64_t fp, next;
+
+	if (!arch || arch->record == RECORD_NONE)
+		return -ENOTSUP;
+	if (!frame_has(frame, arch->fp))
+		return -ENODATA;
+	fp = frame->reg[arch->fp];
+	/* It is on the stack, above the stack pointer. */
+	if (fp % 8 || (frame_has(frame, arch->sp) && fp < frame->reg[arch->sp]))
+		return -EINVAL;
+	if (!frame->read(frame->arg, fp, &next) ||
+	    !frame->read(frame->arg, fp + 8, &caller.pc))
+		return -EFAULT;
+	learn_record(arch, &caller, fp, next);
+	go_to(arch, frame, &caller, false);
+	return 0;
 }
 
 /* By CFI. */
@@ -359,8 +422,6 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 
 	if (state->ra.kind == CFI_UNDEFINED)
 		return 1;
-	if (state->mangled_ra)
-		return -ENOTSUP;
 	ret = find_cfa(cfi, frame, &state->cfa, &caller.cfa);
 	if (!ret)
 		ret = find_ra(cfi, frame, &state->ra, &caller);
@@ -370,7 +431,7 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 		return ret;
 	find_register(cfi, frame, &state->fp, cfi->table.arch->fp, &caller);
 	find_sp(cfi, frame, &state->sp, &caller);
-	go_to(frame, &caller, cfi->table.cies[fde->cie].fde_flags &
+	go_to(cfi->table.arch, frame, &caller, cfi->table.cies[fde->cie].fde_flags &
 	      SFJIT_FUNCTION_SIGNAL);
 	return 0;
 }

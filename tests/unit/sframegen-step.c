@@ -363,6 +363,172 @@ static void test_unknown(void)
 	IS("the same, known, section", step_section(&in, &frame), 0);
 }
 
+/* ---- AArch64 ----------------------------------------------------------- */
+
+enum { X29 = 29, LR, SP };
+
+#define AARCH64	SFRAME_ABI_AARCH64_LE
+#define SIGNED	0x2a7f000000000000
+
+/* CFA = sp, code counts by 4, and words by -8. */
+static const struct cie aarch64_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 4, .data_align = 0x78,
+	.ra = LR, .program = "\x0c\x1f\x00", .program_len = 3,
+};
+
+/* CFA = sp + 16, where the frame pointer and the return address are. */
+#define RECORD	"\x0e\x10\x9d\x02\x9e\x01"
+
+/* Words of the stack are signed. */
+static bool read_signed(void *arg, uint64_t addr, uint64_t *word)
+{
+	bool ret = read_stack(arg, addr, word);
+
+	*word |= SIGNED;
+	return ret;
+}
+
+static struct sfg_frame make_aarch64(void)
+{
+	struct sfg_frame frame = make_frame();
+
+	frame.known = 1u << X29 | 1u << LR | 1u << SP;
+	frame.reg[X29] = STACK + 64;
+	frame.reg[LR] = SIGNED | 0x4567;
+	frame.reg[SP] = STACK + 16;
+	return frame;
+}
+
+static struct sfg_input aarch64_input(const char *program, size_t len)
+{
+	struct sfg_input in = make_input(&aarch64_cie, program, len);
+
+	in.abi = AARCH64;
+	return in;
+}
+
+#define ALL_STEPS(name, in, read_by, pc_wanted) do {			\
+	static int (*const steps[])(const struct sfg_input *in,		\
+				    struct sfg_frame *frame) = {	\
+		step_cfi, step_section, step_row,			\
+	};								\
+	unsigned int nr;						\
+									\
+	for (nr = 0; nr < ARRAY_SIZE(steps); nr++) {			\
+		struct sfg_frame frame = make_aarch64();		\
+									\
+		frame.read = read_by;					\
+		IS(name, steps[nr](&(in), &frame), 0);			\
+		IS(name ": the address", frame.pc, pc_wanted);		\
+	}								\
+} while (0)
+
+/* paciasp signs the link register, and what is saved of it. */
+static void test_signed(void)
+{
+	struct sfg_input in = aarch64_input(P("\x2d"));
+
+	ALL_STEPS("signed, in the link register", in, read_stack, 0x4567);
+	in = aarch64_input(P("\x2d" RECORD));
+	ALL_STEPS("signed, on the stack", in, read_signed, 0x103);
+	in = aarch64_input(P(RECORD));
+	ALL_STEPS("not said to be signed", in, read_signed, 0x103);
+}
+
+/* Nobody signs addresses elsewhere: all bits count. */
+static void test_not_signed(void)
+{
+	struct sfg_input in = make_input(&plain_cie, P(""));
+	struct sfg_frame frame = make_frame();
+
+	frame.read = read_signed;
+	IS("AMD64", step_row(&in, &frame), 0);
+	IS("AMD64: the address", frame.pc, SIGNED | 0x102);
+}
+
+static void test_records(void)
+{
+	struct sfg_frame frame = make_aarch64();
+
+	frame.read = read_signed;
+	IS("by a record", sfg_step_fp(AARCH64, &frame), 0);
+	IS("by a record: the address", frame.pc, 0x109);
+	IS("by a record: what is known", frame.known, 1u << X29);
+	IS("by a record: frame pointer", frame.reg[X29], SIGNED | 0x108);
+
+	frame = make_aarch64();
+	IS("the next record is below", sfg_step_fp(AARCH64, &frame), 0);
+	IS("the next record is below: the address", frame.pc, 0x109);
+	IS("the next record is below: what is known", frame.known, 0);
+
+	frame = make_frame();
+	IS("AMD64 by a record", sfg_step_fp(SFRAME_ABI_AMD64_LE, &frame), 0);
+	IS("AMD64 by a record: the address", frame.pc, 0x109);
+	IS("AMD64 by a record: stack pointer", frame.reg[RSP], STACK + 80);
+	IS("AMD64 by a record: frame pointer", frame.reg[RBP], 0x108);
+	IS("AMD64 by a record: what is known", frame.known,
+	   1u << RBP | 1u << RSP);
+}
+
+static int step_record(uint64_t fp, uint32_t known)
+{
+	struct sfg_frame frame = make_aarch64();
+
+	frame.reg[X29] = fp;
+	frame.known = known;
+	return sfg_step_fp(AARCH64, &frame);
+}
+
+static void test_no_records(void)
+{
+	const uint32_t both = 1u << X29 | 1u << SP;
+	struct sfg_frame frame = make_frame();
+
+	IS("at the stack pointer", step_record(STACK + 16, both), 0);
+	IS("below the stack pointer", step_record(STACK + 8, both), -EINVAL);
+	IS("the same, not known", step_record(STACK + 8, 1u << X29), 0);
+	IS("not aligned", step_record(STACK + 68, both), -EINVAL);
+	IS("half of it is there", step_record(STACK + 8 * WORDS - 8, both),
+	   -EFAULT);
+	IS("no frame pointer", step_record(STACK + 64, 1u << SP), -ENODATA);
+	IS("no records on s390x", sfg_step_fp(SFRAME_ABI_S390X_BE, &frame),
+	   -ENOTSUP);
+	IS("no ABI by records", sfg_step_fp(99, &frame), -ENOTSUP);
+}
+
+/* The stack pointer is not known: the record says where the frame is. */
+static int step_behind_record(const char *program, size_t len,
+			      uint64_t *pc, uint64_t *sp)
+{
+	struct sfg_input in = aarch64_input(program, len);
+	struct sfg_frame frame = make_aarch64();
+	int ret;
+
+	frame.known = 1u << X29;
+	ret = step_row(&in, &frame);
+	*pc = frame.pc;
+	*sp = frame.reg[SP];
+	return ret;
+}
+
+static void test_behind_records(void)
+{
+	uint64_t pc, sp;
+
+	IS("behind a record", step_behind_record(P(RECORD), &pc, &sp), 0);
+	IS("behind a record: the address", pc, 0x109);
+	IS("behind a record: stack pointer", sp, STACK + 80);
+	/* CFA = sp + 48, and the record at its beginning. */
+	IS("a record further down", step_behind_record(
+		P("\x0e\x30\x9d\x06\x9e\x05"), &pc, &sp), 0);
+	IS("a record further down: the address", pc, 0x109);
+	IS("a record further down: stack pointer", sp, STACK + 112);
+	IS("no record", step_behind_record(P("\x0e\x10\x9e\x01"), &pc, &sp),
+	   -ENODATA);
+	IS("not side by side", step_behind_record(
+		P("\x0e\x20\x9d\x04\x9e\x02"), &pc, &sp), -ENODATA);
+}
+
 static void test_abis(void)
 {
 	IS("perf's number of rcx", sfg_perf_register(SFRAME_ABI_AMD64_LE, RCX),
@@ -374,7 +540,10 @@ static void test_abis(void)
 	   -ENOTSUP);
 	IS("no perf of s390x here", sfg_perf_pc(SFRAME_ABI_S390X_BE),
 	   -ENOTSUP);
-	IS("stack pointer", sfg_stack_pointer(SFRAME_ABI_AARCH64_LE), 31);
+	IS("stack pointer", sfg_stack_pointer(AARCH64), 31);
+	IS("perf's number of x29", sfg_perf_register(AARCH64, X29), 29);
+	IS("perf's number of sp", sfg_perf_register(AARCH64, SP), 31);
+	IS("perf's number of AArch64's pc", sfg_perf_pc(AARCH64), 32);
 	IS("no ABI", sfg_stack_pointer(99), -ENOTSUP);
 }
 
@@ -386,6 +555,11 @@ int main(void)
 	test_budget();
 	test_signal_rows();
 	test_unknown();
+	test_signed();
+	test_not_signed();
+	test_records();
+	test_no_records();
+	test_behind_records();
 	test_abis();
 	return finish();
 }

@@ -57,7 +57,6 @@ int walk_init(struct walk *walk, unsigned int abi)
 			walk->register_of[bit] = reg;
 	}
 	walk->sp = sfg_stack_pointer(abi);
-	walk->fp = sfg_frame_pointer(abi);
 	walk->rows = calloc(NR_ROWS, sizeof(*walk->rows));
 	walk->places = calloc(NR_PLACES, sizeof(*walk->places));
 	if (walk->rows && walk->places)
@@ -191,27 +190,19 @@ static int step_by_table(struct walk *walk, const struct table *table,
 	return sfg_step_cfi(table->cfi, bias, frame);
 }
 
-/*
- * The frame of a function that keeps frame pointers: the caller's, and above it
- * the return address. It is on the stack, above the stack pointer.
- */
+/* 0: there is a caller; 1: there is none; or an error. */
+static enum sfjit_stacks_end end_of(const struct walk *walk, int ret)
+{
+	if (!ret)
+		return SFJIT_STACKS_STOPPED;
+	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why(walk, ret);
+}
+
 static enum sfjit_stacks_end step_by_fp(struct walk *walk,
 					struct sfg_frame *frame)
 {
-	uint64_t fp = frame->reg[walk->fp], caller, ra;
-
-	if (!has_register(frame, walk->fp))
-		return SFJIT_STACKS_NO_REGISTER;
-	if (fp < frame->reg[walk->sp] || fp % 8)
-		return SFJIT_STACKS_DAMAGED;
-	if (!read_stack(walk, fp, &caller) || !read_stack(walk, fp + 8, &ra))
-		return why_missed(walk);
-	frame->known = 1u << walk->fp | 1u << walk->sp;
-	frame->reg[walk->fp] = caller;
-	frame->reg[walk->sp] = fp + 16;
-	frame->pc = ra;
-	frame->called = true;
-	return SFJIT_STACKS_STOPPED;
+	walk->has_missed = false;
+	return end_of(walk, sfg_step_fp(walk->abi, frame));
 }
 
 /* The table of a piece, and the address in it; NULL: *end says why. */
@@ -241,15 +232,12 @@ static enum sfjit_stacks_end step_by_origin(struct walk *walk,
 	uint64_t ip = frame->pc - frame->called, addr;
 	enum sfjit_stacks_end end;
 	struct table *table = find_table(p, ip, &addr, &end);
-	int ret;
 
 	if (!table)
 		return end;
 	walk->has_missed = false;
-	ret = step_by_table(walk, table, ip - addr, full, frame);
-	if (!ret)
-		return SFJIT_STACKS_STOPPED;
-	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why(walk, ret);
+	return end_of(walk, step_by_table(walk, table, ip - addr, full,
+					  frame));
 }
 
 /*

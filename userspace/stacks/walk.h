@@ -19,7 +19,7 @@ struct known_place;
 struct walk {
 	unsigned int abi;
 	uint8_t register_of[64];	/* DWARF number of a bit in a sample */
-	uint8_t sp, fp;
+	uint8_t sp;
 	int pc_bit;
 	struct known_row *rows;		/* that samples needed */
 	struct known_place *places;

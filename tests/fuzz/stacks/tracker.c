@@ -27,9 +27,10 @@
 #define MAX_OPERATIONS	400
 #define STACK		0x7ffd00000000
 #define MASK		0xff01ffULL
+#define AARCH64_MASK	0x1ffffffffULL
 
 /* The first byte. */
-#define OTHER_ABI	0x1
+#define AARCH64		0x1
 #define NO_OPTIONS	0x2
 #define KEEPS		0x4
 #define NO_SECTIONS	0x8
@@ -45,6 +46,17 @@ struct run {
 	size_t file_length;
 	uint64_t samples, frames;
 };
+
+/* Without options it is this machine. */
+static bool is_aarch64(const struct run *r)
+{
+	return r->flags & AARCH64 && !(r->flags & NO_OPTIONS);
+}
+
+static uint64_t mask_of(const struct run *r)
+{
+	return is_aarch64(r) ? AARCH64_MASK : MASK;
+}
 
 static unsigned int byte(struct run *r)
 {
@@ -121,11 +133,11 @@ static void make_sections(struct file *f, size_t cfi_length, bool debug_frame)
 	f->header.e_shstrndx = 2;
 }
 
-static void make_header(struct file *f)
+static void make_header(struct file *f, unsigned int machine)
 {
 	memcpy(f->header.e_ident, "\177ELF\2\1\1", 7);
 	f->header.e_type = ET_DYN;
-	f->header.e_machine = EM_X86_64;
+	f->header.e_machine = machine;
 	f->header.e_version = 1;
 	f->header.e_ehsize = sizeof(f->header);
 	f->header.e_phoff = AT(segments);
@@ -137,7 +149,7 @@ static void make_file(struct run *r, const uint8_t *cfi, size_t length)
 {
 	struct file *f = calloc(1, sizeof(*f) + length);
 
-	make_header(f);
+	make_header(f, is_aarch64(r) ? EM_AARCH64 : EM_X86_64);
 	make_segments(f, sizeof(*f) + length);
 	if (!(r->flags & NO_SECTIONS))
 		make_sections(f, length, r->flags & DEBUG_FRAME);
@@ -265,7 +277,7 @@ static uint64_t *make_stack(struct run *r, size_t words)
 
 static void do_sample(struct run *r, pid_t pid, uint64_t time)
 {
-	uint64_t registers[24], *stack;
+	uint64_t registers[33], *stack;
 	struct sfjit_stacks_sample s = {
 		.pid = pid, .time = time, .registers = registers,
 	};
@@ -274,12 +286,13 @@ static void do_sample(struct run *r, pid_t pid, uint64_t time)
 	size_t words, i;
 	int ret;
 
-	s.mask = byte(r) % 16 ? MASK : number(r, 0) & 0xffffff;
-	check.other_ip = r->flags & OTHER_ABI || s.mask != MASK;
+	s.mask = byte(r) % 16 ? mask_of(r) : number(r, 0) & AARCH64_MASK;
+	check.other_ip = s.mask != mask_of(r);
 	for (i = 0; i < ARRAY_SIZE(registers); i++)
 		registers[i] = i < 6 ? i : STACK + 16;
-	registers[7] = STACK;
-	registers[8] = check.ip = number(r, 12) + byte(r);
+	registers[is_aarch64(r) ? 31 : 7] = STACK;
+	check.ip = number(r, 12) + byte(r);
+	registers[is_aarch64(r) ? 32 : 8] = check.ip;
 	words = byte(r);
 	words = words < 250 ? words % 64 : 1100;
 	stack = make_stack(r, words);
@@ -376,7 +389,8 @@ static void operate(struct run *r)
 static int begin(struct run *r)
 {
 	struct sfjit_stacks_options options = {
-		.abi = r->flags & OTHER_ABI ? r->flags : SFRAME_ABI_AMD64_LE,
+		.abi = is_aarch64(r) ? SFRAME_ABI_AARCH64_LE :
+				       SFRAME_ABI_AMD64_LE,
 		.open = open_input, .arg = r,
 		.keep = r->flags & KEEPS ? 4096 : 0,
 	};
@@ -389,8 +403,7 @@ static void operate_all(struct run *r)
 {
 	unsigned int i;
 
-	REQUIRE(sfjit_stacks_registers(r->stacks) == MASK ||
-		r->flags & OTHER_ABI);
+	REQUIRE(sfjit_stacks_registers(r->stacks) == mask_of(r));
 	for (i = 0; i < MAX_OPERATIONS && cursor_left(&r->c); i++)
 		operate(r);
 	check_stats(r);
@@ -410,8 +423,7 @@ static void run(const uint8_t *data, size_t size)
 	change_file(&r);
 	fail_allocation(data[1]);
 	ret = begin(&r);
-	REQUIRE(!ret || (ret == -ENOMEM && allocation_failed()) ||
-		(ret == -ENOTSUP && r.flags & OTHER_ABI));
+	REQUIRE(!ret || (ret == -ENOMEM && allocation_failed()));
 	sfjit_stacks_end(NULL);
 	REQUIRE(*sfjit_stacks_end_text(SFJIT_STACKS_NR_ENDS) == '?');
 	if (!ret)
