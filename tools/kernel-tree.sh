@@ -40,10 +40,13 @@ touched_files() {
 
 # What of the series gets into a kernel image.
 series_id() {
-	(cd "$patches" && find series commits/*/edit.patch commits/*/files \
-		linux -type f ! -path 'linux/tools/*' \
-		! -path 'linux/Documentation/*' | sort |
-		xargs -d '\n' sha256sum) | hash16
+	(
+		cd "$patches" || exit
+		find series commits/*/edit.patch linux -type f \
+			! -path 'linux/tools/*' ! -path 'linux/Documentation/*' |
+			sort | xargs -d '\n' sha256sum
+		cat commits/*/files | grep -v -e ^tools/ -e ^Documentation/
+	) | hash16
 }
 
 # later_commits COMMIT: those behind it, the last one first.
