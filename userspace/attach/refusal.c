@@ -91,13 +91,13 @@ static bool has_more_rights(pid_t pid)
 	return effective != geteuid() || saved != geteuid() || theirs & ~ours;
 }
 
-/* Its files in /proc belong to root then, whoever it is. */
+/* Its files in /proc belong to root then, whoever it is; not the directory. */
 static bool is_undumpable(pid_t pid)
 {
 	struct stat st;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	return !stat(path, &st) && st.st_uid != geteuid();
 }
 
