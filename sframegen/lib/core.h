@@ -66,8 +66,8 @@ struct sfg_arch {
 	struct sfg_nop nops[SFG_MAX_NOPS];
 	size_t (*nop_len)(const uint8_t *p, size_t len);
 	const char *const *reg_names;	/* of 0 to 15; NULL: r0 and so on */
-	const uint8_t *perf_regs;	/* perf's numbers; NULL: not known */
-	uint8_t perf_pc;
+	const uint8_t *perf_regs;	/* perf's numbers; NULL: the same */
+	uint8_t perf_pc;		/* 0: perf's numbers are not known */
 	/*
 	 * Those that assemblers leave in .eh_frame, .debug_frame and .sframe.
 	 * All have RELA, where the addend is not in the place that is changed.

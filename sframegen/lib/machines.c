@@ -74,12 +74,6 @@ static const uint8_t amd64_perf_regs[32] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
-/* <asm/perf_regs.h>: they have the same numbers, and pc is 32. */
-static const uint8_t aarch64_perf_regs[32] = {
-	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
-	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-};
-
 /*
  * Numbers of registers are DWARF's, which each psABI gives out. Rules name
  * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
@@ -119,11 +113,10 @@ const struct sfg_arch sfg_arches[] = {
 		/* AADWARF64: 31 is sp, 32 the pc, and 34 RA_SIGN_STATE. */
 		.name = "AArch64", .abi = SFRAME_ABI_AARCH64_LE,
 		.ei_data = ELFDATA2LSB, .e_machine = EM_AARCH64,
-		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG, .perf_pc = 32,
 		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
 		.fp_needs_ra = true, .record = RECORD_ANYWHERE,
 		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
-		.perf_regs = aarch64_perf_regs, .perf_pc = 32,
 #define AARCH64_RELOCS	(const struct sfg_reloc[]) { \
 			{ R_AARCH64_NONE, RELOC_NONE, 0 }, \
 			{ R_AARCH64_ABS64, RELOC_ABS, 8 }, \
@@ -142,11 +135,10 @@ const struct sfg_arch sfg_arches[] = {
 		.name = "AArch64 BE", .abi = SFRAME_ABI_AARCH64_BE,
 		.ei_data = ELFDATA2MSB, .e_machine = EM_AARCH64,
 		.big_endian = true,
-		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG,
+		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG, .perf_pc = 32,
 		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
 		.fp_needs_ra = true, .record = RECORD_ANYWHERE,
 		.mangled_ra = true, .nops = { { 4, 0x1f2003d5, ~0U } },
-		.perf_regs = aarch64_perf_regs, .perf_pc = 32,
 		.relocs = AARCH64_RELOCS,
 	},
 	{

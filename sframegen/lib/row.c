@@ -162,14 +162,14 @@ int sfg_perf_register(unsigned int abi, unsigned int reg)
 {
 	const struct sfg_arch *arch = sfg_any_arch(abi);
 
-	if (!arch || !arch->perf_regs || !arch_has_reg(arch, reg))
+	if (!arch || !arch->perf_pc || !arch_has_reg(arch, reg))
 		return -ENOTSUP;
-	return arch->perf_regs[reg];
+	return arch->perf_regs ? arch->perf_regs[reg] : (int)reg;
 }
 
 int sfg_perf_pc(unsigned int abi)
 {
 	const struct sfg_arch *arch = sfg_any_arch(abi);
 
-	return arch && arch->perf_regs ? arch->perf_pc : -ENOTSUP;
+	return arch && arch->perf_pc ? arch->perf_pc : -ENOTSUP;
 }
