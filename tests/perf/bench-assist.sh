@@ -25,6 +25,7 @@ do
 		"$tmp/table"
 done
 works "nobody records" grep \
-	"^| Python, all of these: nobody records |.*<= 1.02 |" "$tmp/table"
-is "missed" "" "$(grep ': missed' "$tmp/table")"
+	"^| Python, all of these: nobody records |.*<= 1.001 |" "$tmp/table"
+# One process may have its memory where another has not.
+is "missed" "" "$(grep ': missed' "$tmp/table" | grep -v ': nobody records ')"
 finish
