@@ -51,7 +51,34 @@ $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^)
 
-guest-programs: all $(RUN_ANY)
+# sfjit inject by itself: sfjit is built for other machines without libelf.
+INJECT := $(O)/tests/run/inject
+INJECT_SRC := tests/unit/inject/main.c $(wildcard userspace/perfdata/*.c \
+	userspace/stacks/*.c) $(addprefix userspace/run/, inject.c convert.c \
+	printable.c explain.c explain_words.c columns.c json.c must.c)
+
+$(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
+		$(wildcard userspace/perfdata/*.h userspace/stacks/*.h \
+		userspace/run/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
+	@mkdir -p $(@D)
+	libelf=$$(tools/libelf $(ARCH)) && $(CC) $(SF_CFLAGS) $(CFLAGS) \
+		-D_GNU_SOURCE -isystem $$libelf/include \
+		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		$(filter %.c %.a,$^) $$libelf/lib/*/libelf.so.1 \
+		-Wl,--allow-shlib-undefined
+
+# Return addresses by key A and B, and in a leaf's link register; those that are
+# not, too.
+SIGNED := $(addprefix $(O)/tests/run/signed-, none pac-ret pac-ret+b-key \
+	pac-ret+leaf)
+
+$(SIGNED): $(O)/tests/run/signed-%: tests/unit/inject/signed.c \
+		tests/unit/inject/middle.h
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer \
+		-mbranch-protection=$* -o $@ $<
+
+guest-programs: all $(RUN_ANY) $(INJECT) $(SIGNED)
 
 .PHONY: guest-programs
 
