@@ -204,8 +204,9 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 /*
  * SFrame has no rule for the stack pointer: it has to be the CFA's. On s390x
  * functions store r15 with the registers above the one that they need, in the
- * slot that the ABI has for it: what is saved there is the stack pointer on
- * entry, which is the CFA less 160.
+ * slot that the ABI has for it, and those that call nothing keep it in a
+ * floating point register: what is there is the stack pointer on entry, which is
+ * the CFA less 160.
  */
 static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 {
@@ -216,10 +217,14 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 		return SFG_COVERED;
 	if (rule->kind == CFI_REFUSED)
 		return rule->refused;
-	if (!make_rule(m, rule, &sp) || sp.base != SFJIT_BASE_CFA)
+	if (!make_rule(m, rule, &sp))
+		return SFG_R_SP_RULE;
+	if (arch->sp_kept && rule->kind == CFI_REGISTER)
+		return SFG_COVERED;
+	if (sp.base != SFJIT_BASE_CFA)
 		return SFG_R_SP_RULE;
 	if (sp.deref)
-		return arch->sp_slot ? SFG_COVERED : SFG_R_SP_RULE;
+		return arch->sp_kept ? SFG_COVERED : SFG_R_SP_RULE;
 	return sp.offset == arch->sp_bias ? SFG_COVERED : SFG_R_SP_RULE;
 }
 

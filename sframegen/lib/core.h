@@ -57,7 +57,7 @@ struct sfg_arch {
 	uint32_t regs;			/* bit n: a rule may name register n */
 	uint32_t kept;			/* bit n: functions leave it as it is */
 	int16_t sp_bias;		/* caller's SP = CFA + this */
-	bool sp_slot;			/* a saved SP is CFA + sp_bias by ABI */
+	bool sp_kept;			/* a saved SP is CFA + sp_bias by ABI */
 	uint8_t cfa_scale;		/* CFA words: (offset + sp_bias) / it */
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
 	uint8_t record;			/* RECORD_* */

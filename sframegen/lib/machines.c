@@ -151,7 +151,7 @@ const struct sfg_arch sfg_arches[] = {
 		.big_endian = true,
 		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
 		.regs = 0xffffffff, .kept = 0xffc0, .sp_bias = -160,
-		.sp_slot = true,
+		.sp_kept = true,
 		.cfa_scale = 8,
 		/*
 		 * nopr, bc 0 and brcl 0: what gas fills with. The upper half of

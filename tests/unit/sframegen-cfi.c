@@ -220,6 +220,10 @@ static const struct test s390x[] = {
 	  "0-40: 0 CFA=sp+160, 6 CFA=sp+320 RA=[CFA-48] FP=[CFA-72]" },
 	{ "ra in a floating-point register", P("\x46\x09\x0e\x10"),
 	  "0-40: 0 CFA=sp+160, 6 CFA=sp+160 RA=r16" },
+	{ "sp in a floating-point register", P("\x46\x09\x0f\x11"),
+	  "0-40: 0 CFA=sp+160" },
+	{ "sp is the CFA", P("\x46\x14\x0f\x00"),
+	  "0-6: 0 CFA=sp+160 !58 caller's stack pointer is not the CFA" },
 	{ "CFA offset that the format rounds", P("\x46\x0e\xa4\x01"),
 	  "0-6: 0 CFA=sp+160 !58 offset beyond the format" },
 };

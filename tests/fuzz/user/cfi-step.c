@@ -120,7 +120,7 @@ static void require_same_step(const struct sfg_arch *arch,
 	REQUIRE(a.pc == b.pc && a.called == b.called);
 	require_same_register(&a, &b, arch->fp);
 	/* a slot of the ABI is not what memory has here */
-	if (!arch->sp_slot)
+	if (!arch->sp_kept)
 		require_same_register(&a, &b, arch->sp);
 }
 
