@@ -9,5 +9,5 @@ MACHINE = Machine(
     emulator='qemu-ppc64le',
     sp=1, fp=31, ra=65, saved=range(14, 32),
     stub={**{n: n for n in range(32)}, 65: 67}, pc=64, argument=3,
-    red_zone=288, keeps_slots=True,
+    red_zone=288, keeps_slots=True, trial_abi=254,
 )

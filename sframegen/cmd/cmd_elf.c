@@ -122,6 +122,8 @@ int command_elf(const struct options *opts)
 	struct object f;
 	int ret = object_open(&f, opts->input);
 
+	if (!ret && opts->trial_abi)
+		object_try_abi(&f);
 	if (!ret)
 		ret = object_read_cfi(&f);
 	if (!ret) {

@@ -280,6 +280,9 @@ static void print_head(const struct template *t)
 	if (!sfg_abi_has_sframe(t->f->abi))
 		fprintf(t->out, " * There is no SFrame: it has no ABI number for"
 			" %s.\n", sfg_abi_name(t->f->abi));
+	else if (sfg_trial_abi(t->f->abi))
+		fprintf(t->out, " * The SFrame is for trials: its ABI number for"
+			" %s is made up.\n", sfg_abi_name(t->f->abi));
 	fputs(" */\n", t->out);
 }
 
@@ -357,6 +360,8 @@ int command_template(const struct options *opts)
 	struct template t = { .f = &f };
 	int ret = object_open(&f, opts->input);
 
+	if (!ret && opts->trial_abi)
+		object_try_abi(&f);
 	if (!ret)
 		ret = check_object(&f);
 	if (!ret)

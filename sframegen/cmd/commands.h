@@ -5,6 +5,7 @@
 #define SFRAMEGEN_COMMANDS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct options {
 	uint64_t at;
 	unsigned int max_rows;
 	unsigned int flags;	/* SFG_INPUT_* */
+	bool trial_abi;
 };
 
 int command_elf(const struct options *opts);

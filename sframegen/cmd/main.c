@@ -11,8 +11,8 @@
 
 static const char usage[] =
 "usage: sframegen --elf FILE [--at VADDR] [--max-rows N] [--format NAME]\n"
-"                 -o OUT\n"
-"       sframegen --template OBJ -o OUT.h\n"
+"                 [--trial-abi] -o OUT\n"
+"       sframegen --template OBJ [--trial-abi] -o OUT.h\n"
 "       sframegen --dump FILE [--at VADDR]\n"
 "       sframegen --verify OBJ [--format NAME]\n"
 "       sframegen --help | --version\n"
@@ -28,6 +28,8 @@ static const char usage[] =
 "  --max-rows N    at most N rows per FDE, 1 to 65535 (default 16)\n"
 "  --format NAME   v3 (default), or v3-addend: with rows whose CFA is a loaded\n"
 "                  word and an addend, which version 3 does not have\n"
+"  --trial-abi     a section also for RISC-V and 64-bit PowerPC, under a number\n"
+"                  that is made up: SFrame has none\n"
 "  -o, --output    where to write; complete or not at all\n"
 "  -h, --help      this\n"
 "  --version       which sfjit this belongs to\n";
@@ -39,7 +41,7 @@ static const char usage[] =
 /* From 256 on, so that none is the letter of a short option. */
 enum {
 	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
-	OPT_FORMAT, OPT_VERSION, OPT_HELP,
+	OPT_FORMAT, OPT_TRIAL, OPT_VERSION, OPT_HELP,
 };
 
 static const struct option options[] = {
@@ -50,6 +52,7 @@ static const struct option options[] = {
 	{ "at", required_argument, NULL, OPT_AT },
 	{ "max-rows", required_argument, NULL, OPT_ROWS },
 	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "trial-abi", no_argument, NULL, OPT_TRIAL },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -183,6 +186,9 @@ static void take_option(struct command_line *line, int option,
 		break;
 	case OPT_FORMAT:
 		take_format(line, optarg);
+		break;
+	case OPT_TRIAL:
+		line->opts.trial_abi = true;
 		break;
 	case '?':
 		refuse_option(line, "unknown option", word);

@@ -183,6 +183,12 @@ int object_open(struct object *f, const char *path)
 	return f->fd < 0 ? f->fd : open_elf(f);
 }
 
+void object_try_abi(struct object *f)
+{
+	if (!sfg_abi_has_sframe(f->abi))
+		f->abi = sfg_trial_abi(f->abi);
+}
+
 static void free_text(struct object *f)
 {
 	while (f->nr_text)

@@ -59,6 +59,8 @@ struct object {
 
 /* All print their message and return -errno; object_close() always works. */
 int object_open(struct object *f, const char *path);
+/* Takes the number for trials, if SFrame has none. */
+void object_try_abi(struct object *f);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
 /* What there is besides .eh_frame; one that cannot be used is no error. */

@@ -468,6 +468,14 @@ bool sfg_cfas_are_possible(unsigned int abi, const struct sfjit_row *rows,
 #define SFG_ABI_ELF(ei_data, e_machine) \
 	((unsigned int)(ei_data) << 16 | (e_machine))
 
+/*
+ * The same machine under a number that a header can have, made up here, to try
+ * the format on it: sections are written and read as of any other machine. No
+ * kernel and no other tool knows these numbers, and they may change. 0: SFrame
+ * has one for it, or it is not known.
+ */
+unsigned int sfg_trial_abi(unsigned int abi);
+
 /* Whether expressions of CFI may look at the pc, see sfg_make_window_cfi(). */
 bool sfg_expressions_see_pc(unsigned int abi);
 /* Whether there are sections for an ABI. */

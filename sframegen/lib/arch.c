@@ -55,10 +55,20 @@ const struct sfg_arch *sfg_find_arch(unsigned int abi)
 {
 	size_t i;
 
+	/* Most machines have no number for trials: theirs is 0. */
+	if (!abi)
+		return NULL;
 	for (i = 0; i < sfg_nr_machines; i++)
-		if (sfg_arches[i].abi == abi)
+		if (sfg_arches[i].abi == abi || sfg_arches[i].trial_abi == abi)
 			return &sfg_arches[i];
 	return NULL;
+}
+
+unsigned int sfg_trial_abi(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch ? arch->trial_abi : 0;
 }
 
 bool sfg_expressions_see_pc(unsigned int abi)

@@ -48,6 +48,7 @@ enum { RECORD_NONE, RECORD_AT_END, RECORD_ANYWHERE };
 struct sfg_arch {
 	const char *name;
 	uint32_t abi;			/* SFRAME_ABI_*, SFG_ABI_ELF() */
+	uint8_t trial_abi;		/* with that: see sfg_trial_abi() */
 	uint8_t ei_data;		/* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t e_machine;
 	bool big_endian;
@@ -92,12 +93,12 @@ static inline const struct sfg_arch *sfg_any_arch(unsigned int abi)
 	return abi == sfg_arches[0].abi ? &sfg_arches[0] : sfg_find_arch(abi);
 }
 
-/* Numbers of SFrame are below. */
-#define SFG_NR_ARCHES	5
+/* Numbers that a section's header can have are below. */
+#define SFG_NR_ABIS	256
 
 static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
 {
-	return abi < SFG_NR_ARCHES ? sfg_any_arch(abi) : NULL;
+	return abi < SFG_NR_ABIS ? sfg_any_arch(abi) : NULL;
 }
 
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,

@@ -390,7 +390,7 @@ void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
 	*AT(buf, sframe_header, version) = SFRAME_VERSION_3;
 	*AT(buf, sframe_header, flags) = SFRAME_F_FDE_SORTED |
 					 SFRAME_F_FDE_FUNC_START_PCREL;
-	*AT(buf, sframe_header, abi_arch) = arch->abi;
+	*AT(buf, sframe_header, abi_arch) = arch->trial_abi ? : arch->abi;
 	*AT(buf, sframe_header, cfa_fixed_fp_offset) = 0;
 	*AT(buf, sframe_header, cfa_fixed_ra_offset) = arch->fixed_ra;
 	*AT(buf, sframe_header, auxhdr_len) = 0;

@@ -79,7 +79,8 @@ static const uint8_t amd64_perf_regs[32] = {
  * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
  * know.
  *
- * HOST_ABI is that of the machine which this is compiled for.
+ * HOST_ABI is that of the machine which this is compiled for. Numbers for trials
+ * are at the other end of those that a header can have than SFrame's.
  */
 const struct sfg_arch sfg_arches[] = {
 	{
@@ -177,7 +178,7 @@ const struct sfg_arch sfg_arches[] = {
 #endif
 		.name = "RISC-V", .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
-		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG,
+		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG, .trial_abi = 0xff,
 		.regs = 0xffffffff, .kept = 0xffc0300, .cfa_scale = 1,
 		/* addi zero, zero, 0 and c.nop */
 		.nops = {
@@ -214,7 +215,7 @@ const struct sfg_arch sfg_arches[] = {
 		.name = "PowerPC ELFv2",
 		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
-		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG,
+		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG, .trial_abi = 0xfe,
 		.regs = 0xffffffff, .kept = 0xffffc000, .cfa_scale = 1,
 		.nops = { { 4, 0x00000060, ~0U } },	/* ori 0, 0, 0 */
 		.relocs = (const struct sfg_reloc[]) {

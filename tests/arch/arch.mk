@@ -6,6 +6,15 @@
 ARCH_PROGRAMS := $(addprefix $(O)/tests/arch/, convert rows step)
 arch_libs := $(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
 
+# As the header of the library, but with sections of each machine.
+trial := $(O)/gen/trial/sfjit_trampoline.h
+
+$(trial): $(TRAMPOLINE) $(SFRAMEGEN)
+	@mkdir -p $(@D)
+	$(SFRAMEGEN) --template $< --trial-abi -o $@
+
+$(O)/tests/arch/step: private SF_CFLAGS := -I$(dir $(trial)) $(SF_CFLAGS)
+$(O)/tests/arch/step: $(trial)
 $(O)/tests/arch/rows: tests/lib/case.c tests/lib/case.h tests/unit/lib-test.h
 
 # Not PIE: symbols of step are where nm says.

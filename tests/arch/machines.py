@@ -28,6 +28,7 @@ class Machine:
     keeps_slots: bool = False   # what is saved is not below it on return
     signature: int = 0      # bits of an address that may be one
     abi: int = 0            # SFrame's number
+    trial_abi: int = 0      # else the one that sframegen has made up
     options: list = field(default_factory=list)
 
     def __post_init__(self):

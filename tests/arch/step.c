@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sframegen.h>
 #include <sfjit.h>
 #include <sfjit_trampoline.h>
 
@@ -18,13 +19,17 @@ struct kind {
 	const char *name;
 	unsigned int kind;
 	const unsigned char *eh_frame;
-	size_t eh_frame_length, start_off, size_off, section_length;
+	size_t eh_frame_length, start_off, size_off;
+	const unsigned char *section;
+	size_t section_length, section_start_off, section_size_off;
 	bool repeats;
 };
 
 #define KIND(lower, upper) { #lower, upper, lower ## _eh_frame, \
 	sizeof(lower ## _eh_frame), upper ## _EH_FRAME_START_OFF, \
-	upper ## _EH_FRAME_SIZE_OFF, upper ## _SFRAME_SIZE, \
+	upper ## _EH_FRAME_SIZE_OFF, lower ## _sframe, \
+	upper ## _SFRAME_SIZE, upper ## _SFRAME_START_OFF, \
+	upper ## _SFRAME_SIZE_OFF, \
 	upper ## _EH_FRAME_REPEATS }
 
 static const struct kind kinds[] = {
@@ -71,16 +76,31 @@ static void print_eh_frame(const struct kind *k, uint64_t slot, uint64_t window)
 	print_bytes(k, "eh_frame", cfi, k->eh_frame_length);
 }
 
+/* Where SFrame has no number, windows have no section: of the template. */
+static void print_trial(const struct kind *k, const unsigned char *window,
+			const unsigned char *section)
+{
+	unsigned char bytes[SFJIT_WINDOW_SIZE];
+	int64_t start = window - (section + k->section_start_off);
+	uint32_t size = SFJIT_WINDOW_SIZE;
+
+	memcpy(bytes, k->section, k->section_length);
+	memcpy(bytes + k->section_start_off, &start, sizeof(start));
+	memcpy(bytes + k->section_size_off, &size, sizeof(size));
+	print_bytes(k, "section", bytes, k->section_length);
+}
+
 static void print_section(const struct kind *k, const unsigned char *window)
 {
 	const unsigned char *section = window + SFJIT_WINDOW_SIZE;
 
-	if (!k->section_length)
-		return;
 	if (sfjit_kind_has_data(k->kind))
 		section += SFJIT_WINDOW_SIZE;
 	print_number(k, "section_address", (unsigned long)section);
-	print_bytes(k, "section", section, k->section_length);
+	if (sfg_abi_has_sframe(SFG_HOST_ABI))
+		print_bytes(k, "section", section, k->section_length);
+	else
+		print_trial(k, window, section);
 }
 
 /* ---- Where step.py stops --------------------------------------------- */

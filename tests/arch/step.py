@@ -192,8 +192,7 @@ def check_tramp(machine, tramp, object_file, frames, readelf, tmp):
     made = Frames(readelf, wrap(machine, tmp, tramp.bytes['eh_frame']))
     wrong = mistake(machine, tramp, made, entry)
     case.check(f'{name}: .eh_frame of the template', not wrong, wrong)
-    if machine.abi:
-        check_section(machine, tramp, entry, slot)
+    check_section(machine, tramp, entry, slot)
 
 
 def check_section(machine, tramp, entry, slot):

@@ -102,7 +102,7 @@ class Section:
         (magic, version, flags, abi, fp, ra, aux, fdes, self.fres, length,
          index, rows) = self._unpack('HBBBbbBIIIII', 0)
         if (magic, version, flags, abi, fp, ra, aux, fdes, index) != \
-                (0xdee2, 3, 5, machine.abi, 0, 0, 0, 1, 0):
+                (0xdee2, 3, 5, machine.abi or machine.trial_abi, 0, 0, 0, 1, 0):
             raise ValueError(f'header {data[:28].hex()}')
         start, self.size, offset = self._unpack('qII', 28)
         self.start = address + 28 + start

@@ -125,6 +125,16 @@ printf '\363' | dd of=riscv bs=1 seek=18 conv=notrunc 2>/dev/null
 expect "machine without an ABI" 1 \
 	"sframegen: riscv: 0x12: SFrame has no ABI number for RISC-V" \
 	--elf riscv -o x
+expect "machine without one, under a number for trials" 0 "*" \
+	--elf riscv --trial-abi -o trial
+is "the number is in the header" "ff" \
+	"$(od -An -tx1 -j4 -N1 trial | tr -d ' ')"
+is "the section is read as of that machine" "SFrame version 3, ABI RISC-V" \
+	"$("$bin" --dump trial | sed -n '1s/, flags.*//p')"
+rm trial
+expect "machine with one keeps it" 0 "*" --elf tiny.so --trial-abi -o kept
+is "its section is the same" "$(cksum <tiny.sframe)" "$(cksum <kept)"
+rm kept
 cp tiny.so mips
 printf '\010' | dd of=mips bs=1 seek=18 conv=notrunc 2>/dev/null
 expect "machine that is not known" 1 \

@@ -99,14 +99,20 @@ static void require_message(void)
 	REQUIRE(!files.output && !files.out.len);
 }
 
+static bool lacks_sframe(const uint8_t *file, size_t len)
+{
+	uint16_t machine = FIELD(Elf64_Ehdr, e_machine, 0);
+
+	return machine == EM_RISCV || machine == EM_PPC64;
+}
+
 /* Of a machine without SFrame there is a template, and a message. */
-static void require_no_message(const struct command *command,
+static void require_no_message(const struct command *command, bool trial,
 			       const uint8_t *file, size_t len)
 {
 	static const char want[] = "SFrame has no ABI number";
-	uint16_t machine = FIELD(Elf64_Ehdr, e_machine, 0);
 
-	if (!command->writes || (machine != EM_RISCV && machine != EM_PPC64)) {
+	if (!command->writes || trial || !lacks_sframe(file, len)) {
 		REQUIRE(!files.err.len);
 		return;
 	}
@@ -116,11 +122,11 @@ static void require_no_message(const struct command *command,
 }
 
 static void run_command(const struct command *command, unsigned int max_rows,
-			const uint8_t *file, size_t len)
+			bool trial, const uint8_t *file, size_t len)
 {
 	struct options opts = {
 		.input = INPUT_NAME, .output = OUTPUT_NAME,
-		.max_rows = max_rows,
+		.max_rows = max_rows, .trial_abi = trial,
 	};
 	int ret;
 
@@ -132,7 +138,7 @@ static void run_command(const struct command *command, unsigned int max_rows,
 		require_message();
 		return;
 	}
-	require_no_message(command, file, len);
+	require_no_message(command, trial, file, len);
 	REQUIRE(!files.output == !command->writes);
 	if (command->section)
 		require_section(file, len);
@@ -145,7 +151,11 @@ static void run(const uint8_t *data, size_t size)
 
 	fill_memory(0xa5);
 	fail_allocation(data[1]);
-	run_command(command, data[0] >> 2, file, size - HEAD);
+	run_command(command, data[0] >> 2, false, file, size - HEAD);
+	if (lacks_sframe(file, size - HEAD) || !(data[0] & 4)) {
+		fail_allocation(data[1]);
+		run_command(command, data[0] >> 2, true, file, size - HEAD);
+	}
 	fail_allocation(0);
 	fill_memory(0);
 	free(file);

@@ -275,6 +275,15 @@ static size_t most_bytes(const struct sfg_fdes *fdes)
 	return SFG_SECTION_MAX(fdes->nr, rows);
 }
 
+const struct sfg_arch *arch_by_number(unsigned int abi)
+{
+	static struct sfg_arch arch;
+
+	arch = *sfg_any_arch(abi);
+	arch.abi = abi;
+	return &arch;
+}
+
 /* What cannot be sized must not be written either, for the same reason. */
 static void require_refused(const struct sfg_arch *arch,
 			    const struct sfg_fdes *fdes, int want,

@@ -141,9 +141,13 @@ static void decode(struct rows *r, const uint8_t *data, size_t size)
 		SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
 		SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 	};
+	unsigned int abi;
 
 	cursor_init(&r->c, data, 0, size, false);
-	r->arch = sfg_any_arch(abis[cursor_u8(&r->c) % ARRAY_SIZE(abis)]);
+	abi = cursor_u8(&r->c);
+	r->arch = sfg_any_arch(abis[abi % ARRAY_SIZE(abis)]);
+	if (abi & 0x80 && sfg_trial_abi(r->arch->abi))
+		r->arch = arch_by_number(sfg_trial_abi(r->arch->abi));
 	r->nr_fdes = 0;
 	r->nr_rows = 0;
 	r->addr = 0x1000;
@@ -213,7 +217,7 @@ static void require_all_appended(const struct rows *r,
 /* Refused before an FDE is looked at. */
 static void require_unread(const struct rows *r)
 {
-	const unsigned int none = SFG_NR_ARCHES;
+	const unsigned int none = SFG_NR_ABIS;
 	struct sfg_place place = { .len = 0 };
 	size_t size;
 
@@ -225,6 +229,7 @@ static void require_unread(const struct rows *r)
 				 NULL) ==
 		(sfg_abi_has_sframe(r->arch->abi) ? -E2BIG : -ENOTSUP));
 	REQUIRE(sfg_check_function(none, NULL, NULL) == -ENOTSUP);
+	REQUIRE(!sfg_trial_abi(none));
 }
 
 static bool is_good(const struct sfg_arch *arch,

@@ -78,7 +78,7 @@ static void require_encoded(const struct sfg_section *s,
 	struct sfg_output out;
 	struct sfg_fdes again;
 
-	if (encode(s->arch, fdes, ~s->addr, &out)) {
+	if (encode(arch_by_number(s->header.abi_arch), fdes, ~s->addr, &out)) {
 		REQUIRE(!can_be_encoded(s, fdes));
 		return;
 	}
