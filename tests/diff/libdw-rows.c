@@ -6,11 +6,13 @@
  * libdw's rules and the section's row are both worked out for the same made-up
  * registers and memory, at each address; CFA, return address, frame pointer
  * and stack pointer have to come out equal. Where the section says nothing,
- * libdw's rule has to be one that SFrame has no words for.
+ * libdw's rule has to be one that SFrame has no words for. libdw does not say
+ * whether a return address of AArch64 is signed.
  */
 #include <dwarf.h>
 #include <errno.h>
 #include <elfutils/libdw.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -21,10 +23,27 @@
 
 #include "section.h"
 
-#define RBP	6
-#define RSP	7
-#define RIP	16
 #define STACK	64
+
+/* DWARF numbers by the psABIs, and what callers have in the stack pointer. */
+struct machine {
+	unsigned int e_machine;
+	int ra, fp, sp;
+	int64_t sp_bias;	/* the caller's is CFA + this */
+	bool pushes_ra;		/* a call, right below the CFA */
+	bool fp_needs_ra;	/* rows name a saved frame pointer with it only */
+	bool sp_is_told;	/* else it is that by the psABI, wherever saved */
+};
+
+static const struct machine machines[] = {
+	{ EM_X86_64, 16, 6, 7, 0, true, false, true },
+	{ EM_AARCH64, 30, 29, 31, 0, false, true, true },
+	{ EM_S390, 14, 11, 15, -160, false, false, false },
+	{ EM_RISCV, 1, 8, 2, 0, false, false, true },
+	{ EM_PPC64, 65, 31, 1, 0, false, false, true },
+};
+
+static const struct machine *machine;
 
 struct values {
 	bool outermost, signal, known;
@@ -51,7 +70,7 @@ static uint64_t mix(uint64_t v)
 /* Registers look like stack addresses, memory like anything. */
 static uint64_t reg_value(unsigned int reg, uint64_t pc)
 {
-	return reg == RIP ? pc : 0x7ff000000000 + (mix(reg + 1) & 0xfffff8);
+	return reg == 16 && machine->pushes_ra ? pc : 0x7ff000000000 + (mix(reg + 1) & 0xfffff8);
 }
 
 static uint64_t load(uint64_t addr)
@@ -218,7 +237,8 @@ static void libdw_values(Dwarf_Frame *frame, uint64_t pc, bool signal,
 
 	memset(row, 0, sizeof(*row));
 	row->v.signal = signal;
-	if (!libdw_register(frame, RIP, 0, pc, &row->v.ra, &undefined) &&
+	if (!libdw_register(frame, machine->ra, 0, pc, &row->v.ra,
+			    &undefined) &&
 	    undefined) {
 		row->v.outermost = true;
 		return;
@@ -231,14 +251,17 @@ static void libdw_values(Dwarf_Frame *frame, uint64_t pc, bool signal,
 	row->v.cfa = top(&s);
 	row->beyond = cfa_is_beyond(ops, n);
 	row->v.known =
-		libdw_register(frame, RIP, row->v.cfa, pc, &row->v.ra,
+		libdw_register(frame, machine->ra, row->v.cfa, pc, &row->v.ra,
 			       &undefined) &&
-		libdw_register(frame, RSP, row->v.cfa, pc, &row->v.sp,
+		libdw_register(frame, machine->sp, row->v.cfa, pc, &row->v.sp,
 			       &undefined);
-	if (!libdw_register(frame, RBP, row->v.cfa, pc, &row->v.fp,
+	if (!libdw_register(frame, machine->fp, row->v.cfa, pc, &row->v.fp,
 			    &row->v.fp_undefined))
 		row->beyond = true;
-	row->beyond |= !row->v.known || row->v.sp != row->v.cfa;
+	if (!machine->sp_is_told)
+		row->v.sp = row->v.cfa + machine->sp_bias;
+	row->beyond |= !row->v.known ||
+		       row->v.sp != row->v.cfa + machine->sp_bias;
 }
 
 static uint64_t rule_value(const struct sfjit_rule *rule, uint64_t cfa,
@@ -261,11 +284,12 @@ static void sframe_values(const struct sfjit_row *row, uint64_t pc,
 	}
 	v->known = true;
 	v->cfa = rule_value(&row->cfa, 0, pc);
-	v->sp = v->cfa;
+	v->sp = v->cfa + machine->sp_bias;
 	v->ra = row->ra.base ? rule_value(&row->ra, v->cfa, pc) :
-		load(v->cfa - 8);
+		machine->pushes_ra ? load(v->cfa - 8) :
+		reg_value(machine->ra, pc);
 	v->fp = row->fp.base ? rule_value(&row->fp, v->cfa, pc) :
-		reg_value(RBP, pc);
+		reg_value(machine->fp, pc);
 }
 
 static bool equal(const struct values *a, const struct values *b)
@@ -283,7 +307,8 @@ static int report(uint64_t pc, const char *what)
 }
 
 static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
-		      uint64_t pc, bool signal, struct totals *t)
+		      uint64_t pc, bool signal, bool other_column,
+		      struct totals *t)
 {
 	struct libdw_row theirs;
 	struct sfjit_function fde = { 0 };
@@ -301,7 +326,7 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 	}
 	if (ret) {
 		t->beyond++;
-		if (theirs.beyond && !theirs.v.outermost)
+		if (other_column || (theirs.beyond && !theirs.v.outermost))
 			return 0;
 		return report(pc, "not covered, but libdw's rule has a row");
 	}
@@ -321,34 +346,41 @@ static int compare_fde(const struct sfg_section *s, Dwarf_CFI *cfi,
 	Dwarf_Frame *frame;
 	uint64_t pc = start;
 	bool signal;
-	int bad = 0;
+	int bad = 0, column;
 
 	while (pc < end && bad < 10) {
 		if (dwarf_cfi_addrframe(cfi, pc, &frame))
 			return report(pc, dwarf_errmsg(-1));
-		dwarf_frame_info(frame, &row_start, &row_end, &signal);
+		column = dwarf_frame_info(frame, &row_start, &row_end, &signal);
 		if (row_end > end || row_end <= pc)
 			row_end = end;
 		t->rows++;
 		for (; pc < row_end && bad < 10; pc++)
-			bad += compare_pc(s, frame, pc, signal, t);
+			bad += compare_pc(s, frame, pc, signal,
+					  column != machine->ra, t);
 		free(frame);
 	}
 	return bad;
 }
 
+/* Of the file's byte order. */
+static uint32_t get_u32(const unsigned char *ident, const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return ident[EI_DATA] == ELFDATA2MSB ? be32toh(v) : le32toh(v);
+}
+
 /* Start and size, both of 4 bytes, the start relative to itself. */
-static void fde_range(const Dwarf_FDE *fde, const GElf_Shdr *shdr,
-		      const Elf_Data *data, uint64_t *start, uint64_t *end)
+static void fde_range(const unsigned char *ident, const Dwarf_FDE *fde,
+		      const GElf_Shdr *shdr, const Elf_Data *data,
+		      uint64_t *start, uint64_t *end)
 {
 	size_t at = fde->start - (const uint8_t *)data->d_buf;
-	int32_t from;
-	uint32_t size;
 
-	memcpy(&from, fde->start, 4);
-	memcpy(&size, fde->start + 4, 4);
-	*start = shdr->sh_addr + at + from;
-	*end = *start + size;
+	*start = shdr->sh_addr + at + (int32_t)get_u32(ident, fde->start);
+	*end = *start + get_u32(ident, fde->start + 4);
 }
 
 static int compare_file(const struct sfg_section *s, Elf *elf, Elf_Scn *scn,
@@ -370,10 +402,23 @@ static int compare_file(const struct sfg_section *s, Elf *elf, Elf_Scn *scn,
 	     0 && bad < 20; off = next) {
 		if (dwarf_cfi_cie_p(&entry))
 			continue;
-		fde_range(&entry.fde, &shdr, data, &start, &end);
+		fde_range(ident, &entry.fde, &shdr, data, &start, &end);
 		bad += compare_fde(s, cfi, start, end, t);
 	}
 	return ret < 0 ? report(off, dwarf_errmsg(-1)) : bad;
+}
+
+static const struct machine *find_machine(Elf *elf)
+{
+	GElf_Ehdr ehdr;
+	size_t i;
+
+	if (!gelf_getehdr(elf, &ehdr))
+		return NULL;
+	for (i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+		if (machines[i].e_machine == ehdr.e_machine)
+			return &machines[i];
+	return NULL;
 }
 
 static Elf_Scn *find_eh_frame(Elf *elf)
@@ -408,6 +453,9 @@ int main(int argc, char **argv)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || !find_eh_frame(elf))
 		return report(0, "no .eh_frame");
+	machine = find_machine(elf);
+	if (!machine)
+		return report(0, "no machine that is known here");
 	bad = compare_file(&s, elf, find_eh_frame(elf), &t);
 	printf("%" PRIu64 " bytes, %" PRIu64 " equal, %" PRIu64
 	       " signal, %" PRIu64 " beyond the format, %" PRIu64
