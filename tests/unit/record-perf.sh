@@ -35,6 +35,25 @@ is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
 is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
 	grep -c 'clockid: 1')"
 
+# What the copies of stacks were is not in the recording any more.
+works "short copies" "$sfjit" record --quiet -e cpu-clock -F 499 --stack=8 \
+	-o short -- "$O/tests/run/stacks-edges"
+why() {
+	"$sfjit" explain --json "$1" 2>said | python3 -c '
+import json, sys
+ends = json.load(sys.stdin)["ends"]
+print("%(module)s: %(why)s" % max(ends, key=lambda end: end["samples"]))'
+}
+is "explained" "stacks-edges: the copy of the stack ends" "$(why short)"
+is "its mode" 600 "$(stat -c %a short.ends)"
+works "over it" "$sfjit" record --quiet -e cpu-clock -o short -- true
+works "it has its own" test -s short.ends
+is "explained under its new name" \
+	"stacks-edges: the copy of the stack ends" "$(why short.old)"
+is "explained without" \
+	"stacks-edges: its call frame information was not used" \
+	"$(rm short.old.ends; why short.old)"
+
 works "again" "$sfjit" record --quiet -e cpu-clock -o data -- true
 works "what was there is kept" test -s data.old
 is "quiet" "" "$("$sfjit" record --quiet -e cpu-clock -o data -- true 2>&1)"

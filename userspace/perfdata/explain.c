@@ -13,6 +13,7 @@
 #include "bytes.h"
 #include "ends.h"
 #include "format.h"
+#include "place.h"
 #include "reader.h"
 #include "unwind.h"
 
@@ -61,64 +62,22 @@ static int count(struct explain *explain, const struct perfdata_end *end)
 	return count_at(explain, end, &where);
 }
 
-/*
- * What lies at an address, and its name, which is valid for a moment. If that
- * is nothing, the callee's is of more use.
- */
-static void find_place(struct explain *explain, pid_t pid, uint64_t time,
-		       const uint64_t *address, const uint64_t *callee,
-		       struct perfdata_end *end)
-{
-	struct sfjit_stacks *stacks = explain->reader.track.stacks;
-	struct sfjit_stacks_mapping mapping;
-	const char *slash;
-
-	end->place = PERFDATA_NOWHERE;
-	if (sfjit_stacks_find(stacks, pid, time, *address, &mapping) &&
-	    (!callee || sfjit_stacks_find(stacks, pid, time, *callee,
-					  &mapping)))
-		return;
-	if (!mapping.path[0]) {
-		end->place = PERFDATA_CODE;
-	} else if (sfjit_stacks_is_memory(mapping.path)) {
-		end->place = PERFDATA_MEMORY;
-	} else {
-		slash = strrchr(mapping.path, '/');
-		end->place = PERFDATA_FILE;
-		end->module = slash ? slash + 1 : mapping.path;
-	}
-}
-
-static pid_t pid_of(const struct event *event)
-{
-	return event->attr->tid ? get_u32(event->bytes + event->attr->tid) : 0;
-}
-
 /* ---- Copies of stacks ------------------------------------------------- */
 
 static int take_copy(struct explain *explain, const struct event *event,
 		     const struct sample *sample)
 {
-	struct frames *frames = &explain->frames;
-	struct perfdata_end end = { .samples = 1 };
-	const uint64_t *last;
+	struct sfjit_stacks *stacks = explain->reader.track.stacks;
+	struct perfdata_end end;
 
 	if (sample->abi == PERF_SAMPLE_REGS_ABI_NONE) {
 		explain->result->without++;
 		return 0;
 	}
-	if (unwind_sample(explain->reader.track.stacks, event->attr, sample,
-			  event->time, frames))
+	if (unwind_sample(stacks, event->attr, sample, event->time,
+			  &explain->frames))
 		return no_memory(explain);
-	end.why = frames->end;
-	/* more frames than there is room for */
-	if (end.why == SFJIT_STACKS_STOPPED)
-		end.why = SFJIT_STACKS_LIMIT;
-	end.place = PERFDATA_NOWHERE;
-	last = frames->ips + frames->nr;
-	if (frames->nr)
-		find_place(explain, pid_of(event), event->time, &last[-1],
-			   frames->nr > 1 ? &last[-2] : NULL, &end);
+	end = place_of_copy(stacks, event, &explain->frames);
 	return count(explain, &end);
 }
 
@@ -180,7 +139,7 @@ static struct perfdata_end end_of(struct explain *explain,
 	struct perfdata_end end = { .chain = true };
 
 	end.why = sfjit_stacks_look(track->stacks, pid, event->time, address);
-	find_place(explain, pid, event->time, &address,
+	place_find(track->stacks, pid, event->time, &address,
 		   chain->nr_user > 1 ? &chain->callee : NULL, &end);
 	if (end.why != SFJIT_STACKS_OUTERMOST && is_full(chain, most))
 		end.why = SFJIT_STACKS_LIMIT;
@@ -306,7 +265,7 @@ static int take_chain(struct explain *explain, const struct event *event,
 		explain->result->without++;
 		return 0;
 	}
-	end = end_of(explain, event, pid_of(event), &chain,
+	end = end_of(explain, event, place_pid(event), &chain,
 		     event->attr->max_stack);
 	end.samples = 1;
 	return count(explain, &end);

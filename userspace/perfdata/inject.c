@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "ends.h"
 #include "format.h"
 #include "pipe.h"
+#include "place.h"
 #include "reader.h"
 #include "unwind.h"
 
@@ -16,8 +18,35 @@ struct inject {
 	struct trouble *trouble;
 	struct output output;
 	struct frames frames;
+	struct perfdata_ends *result_ends;	/* NULL: nobody asks */
+	struct ends ends;
 	uint8_t sample[EVENT_MOST];
 };
+
+/* ---- Ends ------------------------------------------------------------- */
+
+static int count(struct inject *inject, const struct event *event,
+		 const struct sample *sample)
+{
+	struct perfdata_ends *result = inject->result_ends;
+	struct perfdata_end end;
+
+	if (!result)
+		return 0;
+	result->samples++;
+	if (sample->abi == PERF_SAMPLE_REGS_ABI_NONE) {
+		result->without++;
+		return 0;
+	}
+	end = place_of_copy(inject->reader.track.stacks, event,
+			    &inject->frames);
+	if (end.why == SFJIT_STACKS_OUTERMOST) {
+		result->complete++;
+		return 0;
+	}
+	return ends_add(&inject->ends, &end) < 0 ?
+	       trouble_failed(inject->trouble, "ends", -ENOMEM) : 0;
+}
 
 /* ---- Records ---------------------------------------------------------- */
 
@@ -33,6 +62,9 @@ static int convert(struct inject *inject, const struct event *event)
 			    event->time, &inject->frames);
 	if (ret)
 		return trouble_failed(inject->trouble, "stacks", ret);
+	ret = count(inject, event, &sample);
+	if (ret)
+		return ret;
 	size = sample_rewrite(&sample, inject->frames.ips, inject->frames.nr,
 			      inject->sample);
 	if (!size)
@@ -51,6 +83,8 @@ static int copy(void *arg, const struct event *event)
 		inject->result->samples++;
 		if (event->attr->convert)
 			return convert(inject, event);
+		if (inject->result_ends)
+			inject->result_ends->chains++;
 	}
 	return output_write(&inject->output, event->bytes, event->length,
 			    inject->trouble);
@@ -107,17 +141,24 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 }
 
 int perfdata_inject(const struct perfdata_options *options,
-		    struct perfdata_result *result, struct trouble *trouble)
+		    struct perfdata_result *result, struct perfdata_ends *ends,
+		    struct trouble *trouble)
 {
 	struct inject *inject = calloc(1, sizeof(*inject));
 	int ret;
 
 	*result = (struct perfdata_result){ };
+	if (ends)
+		*ends = (struct perfdata_ends){ };
 	if (!inject)
 		return trouble_failed(trouble, "inject", -ENOMEM);
 	inject->result = result;
+	inject->result_ends = ends;
 	inject->trouble = trouble;
 	ret = run(inject, options);
+	if (!ret && ends)
+		ends_take(&inject->ends, ends);
+	ends_free(&inject->ends);
 	reader_end(&inject->reader);
 	output_end(&inject->output);
 	free(inject);

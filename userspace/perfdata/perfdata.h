@@ -10,6 +10,8 @@
 
 #include <sfjit-stacks.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "trouble.h"
 
@@ -48,15 +50,22 @@ struct perfdata_result {
 	struct sfjit_stacks_stats stacks;
 };
 
+struct perfdata_ends;
+
 /*
  * Samples get call chains in place of registers and copies of stacks. All else
  * is as it was, byte for byte and in its order.
  *
  * 0, or a negative errno, and why, in a line as for @say. What was written
  * until then is no recording.
+ *
+ * @ends, if not NULL, gets what perfdata_explain() says of the input, but for
+ * samples of events without copies of stacks: its @chains counts these, and they
+ * are in no other count. It is to be released if this succeeds.
  */
 int perfdata_inject(const struct perfdata_options *options,
-		    struct perfdata_result *result, struct trouble *trouble);
+		    struct perfdata_result *result, struct perfdata_ends *ends,
+		    struct trouble *trouble);
 
 /* What lies where a stack ends. */
 enum perfdata_place {
@@ -99,11 +108,12 @@ struct perfdata_end {
  * @without:	those that have no stack of user space: they were not recorded
  *		with one, or nothing of user space was running
  * @complete:	those whose last frame has no caller
+ * @chains:	those that perfdata_inject() has not looked at
  * @list:	the others, those of most samples first
  * @nr:		of these
  */
 struct perfdata_ends {
-	uint64_t samples, without, complete;
+	uint64_t samples, without, complete, chains;
 	struct perfdata_end *list;
 	size_t nr;
 };
@@ -115,6 +125,19 @@ struct perfdata_ends {
  */
 int perfdata_explain(const struct perfdata_options *options,
 		     struct perfdata_ends *ends, struct trouble *trouble);
+
+/*
+ * Ends in lines, for perfdata_ends_read(). 0 or EOF. @bytes and @changed tell
+ * which recording they are of.
+ */
+int perfdata_ends_write(const struct perfdata_ends *ends, uint64_t bytes,
+			const struct timespec *changed, FILE *out);
+/*
+ * -ESTALE: of another recording; -EBADMSG: not what that writes; -ENOMEM. To be
+ * released if it succeeds.
+ */
+int perfdata_ends_read(struct perfdata_ends *ends, uint64_t bytes,
+		       const struct timespec *changed, FILE *in);
 void perfdata_ends_free(struct perfdata_ends *ends);
 
 #endif /* SFJIT_PERFDATA_PERFDATA_H */

@@ -122,7 +122,8 @@ static int open_output(const char *name)
 	return open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-static int convert_to(const char *name, int in, int out, bool quiet)
+static int convert_to(const char *name, int in, int out, bool quiet,
+		      struct perfdata_ends *ends)
 {
 	struct convert_input input;
 	struct perfdata_result result;
@@ -131,7 +132,7 @@ static int convert_to(const char *name, int in, int out, bool quiet)
 
 	convert_begin(&input, in, quiet);
 	input.options.out = out;
-	ret = perfdata_inject(&input.options, &result, &trouble);
+	ret = perfdata_inject(&input.options, &result, ends, &trouble);
 	convert_end(&input);
 	if (ret)
 		return convert_complain(name, trouble.text);
@@ -154,11 +155,59 @@ static int finish(const char *output, int out, int ret)
 	return ret;
 }
 
-int convert(const char *input, int in, const char *output, bool quiet)
+/* ---- Ends ------------------------------------------------------------- */
+
+bool convert_ends_name(const char *recording, char path[PATH_MAX])
 {
-	int out = open_output(output);
+	return snprintf(path, PATH_MAX, "%s.ends", recording) < PATH_MAX;
+}
+
+static int write_ends(const struct perfdata_ends *ends, const char *path,
+		      const struct stat *st)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	int ret;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	ret = perfdata_ends_write(ends, st->st_size, &st->st_mtim, file);
+	return fclose(file) || ret ? -1 : 0;
+}
+
+/* A recording is of use without. */
+static void save_ends(const struct perfdata_ends *ends, const char *output)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (!convert_ends_name(output, path) || stat(output, &st) ||
+	    !S_ISREG(st.st_mode))
+		return;
+	unlink(path);
+	if (!ends->chains && write_ends(ends, path, &st)) {
+		convert_complain(path, strerror(errno));
+		unlink(path);
+	}
+}
+
+int convert(const char *input, int in, const char *output, bool quiet,
+	    bool save)
+{
+	int out = open_output(output), ret, result;
+	struct perfdata_ends ends;
 
 	if (out < 0)
 		return convert_complain(output, strerror(errno));
-	return finish(output, out, convert_to(input, in, out, quiet));
+	ret = convert_to(input, in, out, quiet, save ? &ends : NULL);
+	result = finish(output, out, ret);
+	if (!save || ret)
+		return result;
+	if (!result && !is_standard(output))
+		save_ends(&ends, output);
+	perfdata_ends_free(&ends);
+	return result;
 }

@@ -33,8 +33,13 @@ void convert_end(const struct convert_input *input);
 
 /*
  * Makes the file called 'output' of what 'in' has, which is called 'input'.
- * Says how it went, unless it is quiet. Returns the exit status.
+ * Says how it went, unless it is quiet. Saves where stacks end beside it if asked
+ * to. Returns the exit status.
  */
-int convert(const char *input, int in, const char *output, bool quiet);
+int convert(const char *input, int in, const char *output, bool quiet,
+	    bool save);
+
+/* Where that is saved; false: the name is too long. */
+bool convert_ends_name(const char *recording, char path[PATH_MAX]);
 
 #endif /* SFJIT_RUN_CONVERT_H */

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* sfjit explain: where the stacks of a recording end, and what to do. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "columns.h"
@@ -157,22 +159,58 @@ static void print_json(const struct perfdata_ends *ends)
 
 /* ---- The command ------------------------------------------------------ */
 
-static int explain(const char *name, bool json, bool quiet)
+/* What sfjit record has saved of this recording. */
+static bool read_saved(const char *name, int fd, struct perfdata_ends *ends)
+{
+	char path[PATH_MAX];
+	struct stat st, of;
+	FILE *file;
+	int saved, ret = -ESTALE;
+
+	if (is_standard(name) || fstat(fd, &of) ||
+	    !convert_ends_name(name, path))
+		return false;
+	saved = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	file = saved < 0 ? NULL : fdopen(saved, "r");
+	if (!file) {
+		if (saved >= 0)
+			close(saved);
+		return false;
+	}
+	if (!fstat(saved, &st) && S_ISREG(st.st_mode))
+		ret = perfdata_ends_read(ends, of.st_size, &of.st_mtim, file);
+	fclose(file);
+	if (ret && ret != -ESTALE)
+		convert_complain(path, "not what sfjit record writes");
+	return !ret;
+}
+
+static int read_recording(const char *name, int fd, bool quiet,
+			  struct perfdata_ends *ends)
 {
 	struct convert_input input;
-	struct perfdata_ends ends;
 	struct trouble trouble;
-	int fd = convert_open(name), ret;
+	int ret;
+
+	convert_begin(&input, fd, quiet);
+	input.options.launcher = LIBRARY_PRELOAD_NAME;
+	ret = perfdata_explain(&input.options, ends, &trouble);
+	convert_end(&input);
+	return ret ? convert_complain(name, trouble.text) : 0;
+}
+
+static int explain(const char *name, bool json, bool quiet)
+{
+	struct perfdata_ends ends;
+	int fd = convert_open(name), ret = 0;
 
 	if (fd < 0)
 		return convert_complain(name, strerror(errno));
-	convert_begin(&input, fd, quiet);
-	input.options.launcher = LIBRARY_PRELOAD_NAME;
-	ret = perfdata_explain(&input.options, &ends, &trouble);
-	convert_end(&input);
+	if (!read_saved(name, fd, &ends))
+		ret = read_recording(name, fd, quiet, &ends);
 	close(fd);
 	if (ret)
-		return convert_complain(name, trouble.text);
+		return ret;
 	if (json)
 		print_json(&ends);
 	else

@@ -55,7 +55,7 @@ static int inject(const struct names *names)
 		return convert_complain("standard output", "is a terminal");
 	if (!is_standard(names->output) && is_same_file(in, names->output))
 		return convert_complain(names->output, "is the input, too");
-	return convert(names->input, in, names->output, names->quiet);
+	return convert(names->input, in, names->output, names->quiet, false);
 }
 
 int command_inject(int argc, char **argv)

@@ -198,10 +198,14 @@ static int wait_for(pid_t pid)
 /* As perf does it. */
 static void keep_old(const char *output)
 {
-	char old[4096];
+	char old[PATH_MAX - 8], ends[PATH_MAX], old_ends[PATH_MAX];
 
-	if (snprintf(old, sizeof(old), "%s.old", output) < (int)sizeof(old))
-		rename(output, old);
+	if (snprintf(old, sizeof(old), "%s.old", output) >= (int)sizeof(old))
+		return;
+	rename(output, old);
+	if (convert_ends_name(output, ends) &&
+	    convert_ends_name(old, old_ends) && rename(ends, old_ends))
+		unlink(old_ends);
 }
 
 /* perf has said why. */
@@ -220,7 +224,7 @@ static int convert_all(const struct recording *r, int fd)
 	if (is_empty(fd))
 		return EXIT_OURS;
 	keep_old(r->output);
-	return convert("perf record", fd, r->output, r->quiet);
+	return convert("perf record", fd, r->output, r->quiet, true);
 }
 
 static int record(const struct recording *r)

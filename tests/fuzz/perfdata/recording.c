@@ -31,14 +31,53 @@ static int make_file(const void *data, size_t size)
 	return fd;
 }
 
+/* What is saved of them is read again; -ENOMEM: or it would be. */
+static int require_ends(struct perfdata_ends *ends, uint64_t samples)
+{
+	struct timespec changed = { 1, 2 };
+	struct perfdata_ends again;
+	uint64_t sum = ends->without + ends->complete;
+	bool known = true;	/* the tracker here has other reasons, too */
+	size_t i, length;
+	char *text;
+	int ret;
+	FILE *file = open_memstream(&text, &length);
+
+	for (i = 0; i < ends->nr; i++) {
+		sum += ends->list[i].samples;
+		known &= ends->list[i].why < SFJIT_STACKS_NR_ENDS;
+	}
+	REQUIRE(sum == ends->samples);
+	REQUIRE(sum + ends->chains == samples);
+	REQUIRE(file && !perfdata_ends_write(ends, 3, &changed, file));
+	REQUIRE(!fclose(file));
+	file = fmemopen(text, length, "r");
+	REQUIRE(file);
+	ret = perfdata_ends_read(&again, 3, &changed, file);
+	REQUIRE(!ret || (ret == -ENOMEM && allocation_failed()) ||
+		(ret == -EBADMSG && !known));
+	fclose(file);
+	free(text);
+	if (ret)
+		return ret == -ENOMEM ? ret : 0;
+	REQUIRE(again.samples == sum && again.nr <= ends->nr);
+	perfdata_ends_free(&again);
+	return 0;
+}
+
 static int convert_to(int in, int out, struct perfdata_result *result)
 {
 	struct perfdata_options options = { .in = in, .out = out, .say = say };
 	struct trouble trouble = { "" };
-	int ret = perfdata_inject(&options, result, &trouble);
+	struct perfdata_ends ends;
+	int ret = perfdata_inject(&options, result, &ends, &trouble);
 
 	REQUIRE(ret <= 0);
 	REQUIRE(!ret == !trouble.text[0]);
+	if (!ret) {
+		ret = require_ends(&ends, result->samples);
+		perfdata_ends_free(&ends);
+	}
 	return ret;
 }
 

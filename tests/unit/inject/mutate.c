@@ -48,7 +48,7 @@ static void convert(const uint8_t *data, size_t length)
 	MUST(options.in >= 0 && options.out >= 0);
 	MUST(write(options.in, data, length) == (ssize_t)length);
 	MUST(!lseek(options.in, 0, SEEK_SET));
-	ret = perfdata_inject(&options, &done, &trouble);
+	ret = perfdata_inject(&options, &done, NULL, &trouble);
 	if (ret > 0 || (ret && !trouble.text[0]))
 		wrong = "its result or what it says of that";
 	failed += ret != 0;

@@ -7,6 +7,7 @@ recordings whose stacks end where they say.
 """
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -70,6 +71,82 @@ def waits(attr, cookie, **values):
 def looked_at():
     with open(LOG, encoding='utf-8') as file:
         return [line.split() for line in file if line.startswith('look ')]
+
+
+# ---- What sfjit record has saved ---------------------------------------
+
+SAVED = IN + '.ends'
+SOME = b'14 2 5\n4 1 0 libc.so.6\n2 5 2 \n1 4 0 /\n'
+
+
+def explain_saved(content, moved=0):
+    """Of the recording that is there, or of one changed MOVED ns before."""
+    st = os.stat(IN)
+    head = b'sfjit ends 1\nof %d %d %d\n' % (
+        st.st_size, *divmod(st.st_mtime_ns - moved, 10 ** 9))
+    with open(SAVED, 'wb') as file:
+        file.write(content(head) if callable(content) else head + content)
+    done = subprocess.run([PROGRAM, 'explain', '--json', IN],
+                          capture_output=True, check=False)
+    os.unlink(SAVED)
+    found = json.loads(done.stdout) if done.returncode == 0 else None
+    return done.returncode, done.stderr.decode(), found
+
+
+def one_recording():
+    attr = Attr(CHAINS)
+    run(make_file([attr], [chain_of(attr, FILE + NO_RULE)], False))
+
+
+def test_saved():
+    one_recording()
+    status, said, found = explain_saved(SOME)
+    assert (status, said) == (0, ''), (status, said)
+    assert (found['samples'], found['without'], found['complete']) == (14, 2, 5)
+    assert [(end['samples'], end['module'], end['why'])
+            for end in found['ends']] == [
+                (4, 'libc.so.6', 'end 1'),
+                (2, '[generated code]', 'end 5'),
+                (1, '[other files]', 'end 4')], found
+    assert explain_saved(SOME, moved=1)[1:] == ('', dict(
+        found, samples=1, without=0, complete=0, ends=[dict(
+            found['ends'][0], samples=1, share=1.0, module='401',
+            why='end 5', remedy='assembly without .cfi '
+            'directives: add them, or build without it')]))
+
+
+def test_saved_is_damaged():
+    one_recording()
+    for bad in (b'', b'14 2 5', b'14 2 5\n', SOME[:-1], SOME + b'\n',
+                SOME + b'x', SOME.replace(b'5 2', b'0 2'),
+                SOME + b'1 4 0 a\n', SOME.replace(b'14 ', b'15 '),
+                SOME.replace(b'14 ', b'-14 '), SOME.replace(b'5 2', b'11 2'),
+                SOME.replace(b'5 2', b'5 4'), SOME.replace(b'4 1', b'4 1x'),
+                SOME.replace(b'14 ', b'99999999999999999999 '),
+                SOME.replace(b'libc', bytes(9)), b'0 0 0\n' + b'0 1 3 \n' * 9999,
+                SOME.replace(b'libc', b'a' * 9000)):
+        status, said, found = explain_saved(bad)
+        assert (status, said) == (0, 'sfjit: %s: not what sfjit record writes\n'
+                                  % SAVED), (bad[:80], status, said)
+        assert found['samples'] == 1
+
+
+def test_saved_is_anything():
+    one_recording()
+    rng = random.Random(3)
+    for _ in range(200):
+        def mutated(head):
+            data = bytearray(head + SOME)
+            for _ in range(rng.randrange(1, 4)):
+                at = rng.randrange(len(data))
+                data[at:at + rng.randrange(3)] = rng.choice(
+                    (b'', b'\n', b' ', b'\0', b'9', b'\xff', b'-', b'/'))
+            return bytes(data)
+        status, said, found = explain_saved(mutated)
+        assert status == 0 and said in (
+            '', 'sfjit: %s: not what sfjit record writes\n' % SAVED), said
+        assert found['samples'] == found['without'] + found['complete'] + sum(
+            end['samples'] for end in found['ends'])
 
 
 # ---- Copies ------------------------------------------------------------
