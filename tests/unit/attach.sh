@@ -118,7 +118,9 @@ pid = os.fork()
 if pid:
     print(pid, flush=True)
     time.sleep(60)'
-sleep 0.2
+until grep -q '^State:[[:space:]]*Z' "/proc/$said/status"; do
+	sleep 0.1
+done
 refuses "a process that has ended" 1 "sfjit: $said: has no program: *" \
 	"$sfjit" attach "$said"
 kill "$pid"
