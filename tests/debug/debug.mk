@@ -4,8 +4,11 @@
 # Programs for guests with a debug kernel, built as its selftests are
 # (tests/kselftest.mk).
 
-$(O)/tests/kselftest/failslab_test: tests/debug/failslab_test.c \
+debug_tests := $(addprefix $(O)/tests/kselftest/,failslab_test \
+	failslab_assist_test)
+
+$(debug_tests): $(O)/tests/kselftest/%: tests/debug/%.c tests/debug/failing.h \
 		$(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
-kselftests: $(O)/tests/kselftest/failslab_test
+kselftests: $(debug_tests)

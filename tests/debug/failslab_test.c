@@ -14,33 +14,13 @@
 
 #include "harness.h"
 
+#include "failing.h"
 #include "slots.h"
 
-#define DEBUGFS		"/sys/kernel/debug/"
 #define NR_WINDOWS	64
 #define KEY_NEW		1000
 #define TEXT_SIZE	(2 * SFT_PAGE)
 #define PROC_SIZE	65536
-#define MOST_CHANCES	5000
-
-/*
- * Caches may have an object more or less the next time: then the chances are
- * not the same as before, and one may be left out. Not each time.
- */
-#define ROUNDS		5
-
-/* ---- Failing on request ------------------------------------------------ */
-
-/* Failures also of allocations that may sleep, and none of them in the log. */
-static bool may_fail(void)
-{
-	return !sft_write_text(DEBUGFS "failslab/ignore-gfp-wait", "N") &&
-	       !sft_write_text(DEBUGFS "failslab/verbose", "0") &&
-	       !sft_write_text(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N") &&
-	       !sft_write_text(DEBUGFS "fail_page_alloc/min-order", "0") &&
-	       !sft_write_text(DEBUGFS "fail_page_alloc/verbose", "0") &&
-	       !sft_write_text(DEBUGFS "fail_usercopy/verbose", "0");
-}
 
 struct op {
 	int		(*run)(struct op *op);
@@ -53,30 +33,16 @@ struct op {
 	char		*buffer;
 };
 
-/*
- * Run @op and let its @nth chance to fail be taken. A copy of this file's own
- * may be the one: then @op had less chances, as when some are left.
- *
- * Return: whether @op had @nth chances, with its result in @ret.
- */
+static int run_op(void *arg)
+{
+	struct op *op = arg;
+
+	return op->run(op);
+}
+
 static bool had_chance(struct op *op, unsigned int nth, int *ret)
 {
-	int fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	char text[16];
-	bool had;
-
-	if (fd < 0)
-		return false;
-	snprintf(text, sizeof(text), "%u", nth);
-	if (write(fd, text, strlen(text)) < 0)
-		abort();
-	*ret = op->run(op);
-	memset(text, 0, sizeof(text));
-	had = pread(fd, text, sizeof(text) - 1, 0) > 0 && !atoi(text);
-	while (write(fd, "0", 1) < 0)
-		;
-	close(fd);
-	return had;
+	return sft_had_chance(run_op, op, nth, ret);
 }
 
 /* ---- Windows ----------------------------------------------------------- */
@@ -112,7 +78,7 @@ FIXTURE_SETUP(fail)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	if (!may_fail())
+	if (!sft_may_fail())
 		SKIP(return, "kernel without fault injection");
 	self->section = sft_map(SFT_PAGE, SFT_RW);
 	self->text = sft_map_code(sft_slot_arg.code, SFT_SLOT, TEXT_SIZE);
@@ -220,7 +186,7 @@ static void sweep(struct __test_metadata *_metadata, FIXTURE_DATA(fail) *self,
 	int ret;
 
 	for (nth = 1; had; nth++) {
-		ASSERT_GT(MOST_CHANCES, nth);
+		ASSERT_GT(SFT_MOST_CHANCES, nth);
 		had = had_chance(op, nth, &ret);
 		if (had)
 			count(_metadata, self, ret);
@@ -269,8 +235,8 @@ TEST_F(fail, first_register)
 
 	op.key = 1;
 	op.run = do_register;
-	for (nth = 1; seen[CHILD_DONE] < ROUNDS; nth++) {
-		ASSERT_GT(MOST_CHANCES, nth);
+	for (nth = 1; seen[CHILD_DONE] < SFT_FAIL_ROUNDS; nth++) {
+		ASSERT_GT(SFT_MOST_CHANCES, nth);
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (!pid)
@@ -412,7 +378,7 @@ TEST_F_TIMEOUT(fail, fork, 600)
 	int i;
 
 	register_windows(_metadata, self);
-	for (i = 0; i < ROUNDS; i++)
+	for (i = 0; i < SFT_FAIL_ROUNDS; i++)
 		sweep(_metadata, self, &op, reap);
 	/* Descriptors, registry and trees are only a few of these. */
 	EXPECT_LE(10, self->enomem);

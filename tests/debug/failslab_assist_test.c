@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Every allocation and every copy from or to user memory in PR_UNWIND_ASSIST
+ * fails in turn: who could not opt in may try again, a child has opted in as its
+ * parent or is not there, and a question stays open until an answer is taken.
+ * Leaks are looked for when the guest ends.
+ */
+#include <sys/wait.h>
+
+#include "assist_harness.h"
+
+#include "failing.h"
+
+static long long signal_now(void)
+{
+	const struct sfa_counts counts = sfa_counts();
+
+	return sfa_count(&counts, "signal");
+}
+
+FIXTURE(fail_assist)
+{
+	unsigned int	enomem;
+};
+
+FIXTURE_SETUP(fail_assist)
+{
+	if (sfa_missing())
+		SKIP(return, "%s", sfa_missing());
+	if (!sft_may_fail())
+		SKIP(return, "kernel without fault injection");
+}
+
+FIXTURE_TEARDOWN(fail_assist)
+{
+}
+
+enum child_status {
+	CHILD_DONE,		/* there was no such chance */
+	CHILD_ENOMEM,
+	CHILD_ON,		/* there was another way */
+	CHILD_WRONG,
+	NR_CHILD_STATUS,
+};
+
+static int opt_in(void *arg)
+{
+	return sfa_on(SFA_SIGNAL, 0);
+}
+
+/* A thread that never has; this process once had, to see whether it can. */
+static enum child_status opt_in_at(unsigned int nth)
+{
+	bool had;
+	int ret;
+
+	had = sft_had_chance(opt_in, NULL, nth, &ret);
+	if (!ret)
+		return signal_now() != SFA_SIGNAL ? CHILD_WRONG :
+		       had ? CHILD_ON : CHILD_DONE;
+	if (!had || ret != -ENOMEM || signal_now() ||
+	    opt_in(NULL) || signal_now() != SFA_SIGNAL)
+		return CHILD_WRONG;
+	return CHILD_ENOMEM;
+}
+
+TEST_F(fail_assist, on)
+{
+	unsigned int nth, seen[NR_CHILD_STATUS] = { };
+	int status;
+	pid_t pid;
+
+	for (nth = 1; seen[CHILD_DONE] < SFT_FAIL_ROUNDS; nth++) {
+		ASSERT_GT(SFT_MOST_CHANCES, nth);
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(opt_in_at(nth));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_TRUE(WIFEXITED(status));
+		ASSERT_GT(CHILD_WRONG, WEXITSTATUS(status));
+		seen[WEXITSTATUS(status)]++;
+		if (WEXITSTATUS(status) == CHILD_DONE)
+			nth = 0;
+	}
+	/* What a thread has, and its second cache. */
+	EXPECT_LE(2, seen[CHILD_ENOMEM]);
+}
+
+static int do_fork(void *arg)
+{
+	pid_t *pid = arg;
+
+	*pid = fork();
+	if (*pid < 0)
+		return -errno;
+	if (!*pid)
+		_exit(signal_now() != SFA_SIGNAL);
+	return 0;
+}
+
+/* A child opted in as its parent did, or there is none. */
+TEST_F_TIMEOUT(fail_assist, fork, 600)
+{
+	unsigned int nth, round;
+	int ret, status;
+	pid_t pid;
+	bool had;
+
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
+	for (round = 0; round < SFT_FAIL_ROUNDS; round++) {
+		for (had = true, nth = 1; had; nth++) {
+			ASSERT_GT(SFT_MOST_CHANCES, nth);
+			had = sft_had_chance(do_fork, &pid, nth, &ret);
+			if (ret) {
+				ASSERT_TRUE(had);
+				ASSERT_EQ(-ENOMEM, ret);
+				self->enomem++;
+				continue;
+			}
+			ASSERT_EQ(pid, waitpid(pid, &status, 0));
+			ASSERT_EQ(0, status);
+		}
+	}
+	EXPECT_EQ(SFA_SIGNAL, signal_now());
+	EXPECT_LE(10, self->enomem);
+}
+
+/* ---- Answers --------------------------------------------------------- */
+
+FIXTURE(fail_answer)
+{
+	struct sfa_session	perf;
+};
+
+FIXTURE_SETUP(fail_answer)
+{
+	if (sfa_missing())
+		SKIP(return, "%s", sfa_missing());
+	if (!sft_may_fail())
+		SKIP(return, "kernel without fault injection");
+	begin_session(_metadata, &self->perf);
+}
+
+FIXTURE_TEARDOWN(fail_answer)
+{
+	end_session(_metadata, &self->perf);
+}
+
+static unsigned int nr_enomem, nr_efault;
+
+/* Take each chance of @run until it does its work all the same. */
+static int insist(int (*run)(void *arg), void *arg)
+{
+	unsigned int nth;
+	int ret;
+
+	for (nth = 1; nth < SFT_MOST_CHANCES; nth++) {
+		const bool had = sft_had_chance(run, arg, nth, &ret);
+
+		if (ret >= 0)
+			return ret;
+		if (!had || (ret != -ENOMEM && ret != -EFAULT))
+			return ret;
+		nr_enomem += ret == -ENOMEM;
+		nr_efault += ret == -EFAULT;
+	}
+	return -ETIME;
+}
+
+static int read_walk(void *arg)
+{
+	const struct sfa_thread *me = arg;
+	__u64 frames[SFA_MAX_FRAMES];
+
+	return sfa_read(me->token, frames, SFA_MAX_FRAMES);
+}
+
+static int say_marks(void *arg)
+{
+	const struct sfa_thread *me = arg;
+
+	return sfa_answer(me->token, sfa_marks, SFA_NR_MARKS);
+}
+
+static void read_and_answer(struct sfa_thread *me)
+{
+	me->ret = insist(read_walk, me);
+	if (me->ret > 0)
+		me->ret = insist(say_marks, me);
+}
+
+TEST_F(fail_answer, each)
+{
+	const struct sfa_counts before = sfa_counts();
+	unsigned int i;
+
+	sfa_me.answer = read_and_answer;
+	for (i = 0; i < SFT_FAIL_ROUNDS; i++) {
+		EXPECT_TRUE(sfa_is_marks(sfa_sample(&self->perf)));
+		EXPECT_EQ(0, sfa_me.ret);
+	}
+	EXPECT_TRUE(sfa_counted(&before, "asked=5 answered=5"));
+	/* The copy of the frames. */
+	EXPECT_LE(SFT_FAIL_ROUNDS, nr_enomem);
+	/* The frames that are read, and those of the answer. */
+	EXPECT_LE(2 * SFT_FAIL_ROUNDS, nr_efault);
+}
+
+TEST_HARNESS_MAIN
