@@ -31,16 +31,15 @@ struct machine {
 	int ra, fp, sp;
 	int64_t sp_bias;	/* the caller's is CFA + this */
 	bool pushes_ra;		/* a call, right below the CFA */
-	bool fp_needs_ra;	/* rows name a saved frame pointer with it only */
 	bool sp_is_told;	/* else it is that by the psABI, wherever saved */
 };
 
 static const struct machine machines[] = {
-	{ EM_X86_64, 16, 6, 7, 0, true, false, true },
-	{ EM_AARCH64, 30, 29, 31, 0, false, true, true },
-	{ EM_S390, 14, 11, 15, -160, false, false, false },
-	{ EM_RISCV, 1, 8, 2, 0, false, false, true },
-	{ EM_PPC64, 65, 31, 1, 0, false, false, true },
+	{ EM_X86_64, 16, 6, 7, 0, true, true },
+	{ EM_AARCH64, 30, 29, 31, 0, false, true },
+	{ EM_S390, 14, 11, 15, -160, false, false },
+	{ EM_RISCV, 1, 8, 2, 0, false, true },
+	{ EM_PPC64, 65, 31, 1, 0, false, true },
 };
 
 static const struct machine *machine;
@@ -70,7 +69,9 @@ static uint64_t mix(uint64_t v)
 /* Registers look like stack addresses, memory like anything. */
 static uint64_t reg_value(unsigned int reg, uint64_t pc)
 {
-	return reg == 16 && machine->pushes_ra ? pc : 0x7ff000000000 + (mix(reg + 1) & 0xfffff8);
+	if (machine->pushes_ra && (int)reg == machine->ra)
+		return pc;
+	return 0x7ff000000000 + (mix(reg + 1) & 0xfffff8);
 }
 
 static uint64_t load(uint64_t addr)

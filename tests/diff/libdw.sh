@@ -24,11 +24,7 @@ check_coverage() {
 compare() {
 	convert "$1" --format "$2" || return
 	what="$name, $2"
-	if "$programs/libdw-rows" "$1" "$tmp/section" "$2" >"$tmp/out"; then
-		ok "$what: $(cat "$tmp/out")"
-	else
-		not_ok "$what: rows" "$(head -n 3 "$tmp/out" | tr '\n' ' ')"
-	fi
+	rows_are_libdws "$what" "$1" "$2"
 	check_coverage "$3"
 	# two ways to count the same bytes
 	said=$(sed -n 's/^code bytes: \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' \
@@ -70,12 +66,5 @@ fi
 # A row that is off by one has to be noticed.
 file=$(echo "$files" | sed -n 2p)
 convert "$file"
-size=$(wc -c <"$tmp/section")
-printf '\143' | dd of="$tmp/section" bs=1 seek=$((size - 1)) conv=notrunc \
-	2>/dev/null
-if "$programs/libdw-rows" "$file" "$tmp/section" v3 >/dev/null; then
-	not_ok "a wrong row is noticed" "it was not"
-else
-	ok "a wrong row is noticed"
-fi
+wrong_row_is_noticed "a wrong row is noticed" "$file"
 finish

@@ -58,10 +58,10 @@ struct sfjit_row plain_row(const struct sfjit_row *row);
 /* FDE by FDE and row by row the same. */
 void require_equal_fdes(const struct sfg_fdes *a, const struct sfg_fdes *b);
 
-/* Encodes FDEs of any kind both ways; 0 or what both of them refused. */
 /* A machine that is known, with this number, also if it is one for trials. */
 const struct sfg_arch *arch_by_number(unsigned int abi);
 
+/* Encodes FDEs of any kind both ways; 0 or what both of them refused. */
 int encode(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	   uint64_t addr, struct sfg_output *out);
 
