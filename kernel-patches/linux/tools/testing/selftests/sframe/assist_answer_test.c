@@ -10,6 +10,7 @@
 #include <semaphore.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "assist_harness.h"
 
@@ -106,6 +107,42 @@ TEST_F(answer, on_and_off_refuse)
 	EXPECT_EQ(SFA_SIGNAL, sfa_count(&before, "signal"));
 	EXPECT_TRUE(sfa_is_marks(SAMPLE()));
 }
+
+/* A program for 64 bits has no system calls of 32-bit ones on other machines. */
+#ifdef __x86_64__
+/* What int $0x80 does, or -ENOSYS if the kernel has no such entry. */
+static int compat_on(int signal)
+{
+	const pid_t pid = fork();
+	long ret = 172;		/* prctl of i386 */
+	int status;
+
+	if (!pid) {
+		asm volatile("int $0x80"
+			     : "+a"(ret)
+			     : "b"(PR_UNWIND_ASSIST),
+			       "c"((int)PR_UNWIND_ASSIST_ON), "d"(signal),
+			       "S"(0), "D"(0)
+			     : "memory", "r8", "r9", "r10", "r11");
+		_exit(-(__s32)ret);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return -ENOSYS;
+	return -WEXITSTATUS(status);
+}
+
+/* Guards against: a thread whose handler does not get a whole token. */
+TEST_F(answer, compat_system_calls_are_refused)
+{
+	const int ret = compat_on(OTHER_SIGNAL);
+
+	if (ret == -ENOSYS)
+		SKIP(return, "kernel without CONFIG_IA32_EMULATION");
+	EXPECT_EQ(-EOPNOTSUPP, ret);
+	/* What can be judged before is. */
+	EXPECT_EQ(-EINVAL, compat_on(SIGUSR1));
+}
+#endif
 
 /* Guards against: signals of the C library, or one that is off by one. */
 TEST_F(answer, every_real_time_signal)

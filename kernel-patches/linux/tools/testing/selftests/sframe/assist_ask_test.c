@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -37,6 +38,9 @@
 #endif
 
 /* Those of the kernel's tools need more headers than there are. */
+#ifndef SECCOMP_MODE_STRICT
+#define SECCOMP_MODE_STRICT		1
+#endif
 #ifndef SECCOMP_SET_MODE_FILTER
 #define SECCOMP_SET_MODE_FILTER		1
 #define SECCOMP_FILTER_FLAG_TSYNC	1U
@@ -1196,6 +1200,83 @@ TEST_F(ask, io_uring)
 	ASSERT_EQ(0, pipe(uring_pipes[0]));
 	ASSERT_EQ(0, pipe(uring_pipes[1]));
 	check_sleeper(_metadata, self->perf.log, &sleeper);
+}
+
+#ifdef __x86_64__
+/* No system call, though the register of its result says to make it again. */
+static void touch_with_result(void)
+{
+	const long result = -512;	/* ERESTARTSYS of the kernel */
+
+	madvise(sfa_me.page, SFT_PAGE, MADV_DONTNEED_LOCKED);
+	asm volatile("movb	(%1), %%cl"
+		     : : "a"(result), "r"(sfa_me.page) : "rcx");
+}
+
+/* Guards against: registers that are taken for those of a system call. */
+TEST_F(ask, like_an_interrupted_system_call)
+{
+	const struct sfa_counts before = sfa_counts();
+
+	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf,
+					       touch_with_result)));
+	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
+}
+#endif
+
+/* ---- Strict mode ----------------------------------------------------- */
+
+static void child_in_strict_mode(int go)
+{
+	char byte;
+
+	sfa_prepare();
+	mlockall(MCL_CURRENT);
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	madvise(sfa_me.page, SFT_PAGE, MADV_DONTNEED_LOCKED);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		_exit(2);
+	*(volatile char *)sfa_me.page;
+	__atomic_store_n(&shared->started, true, __ATOMIC_RELEASE);
+	if (read(go, &byte, 1) != 1)
+		syscall(__NR_exit, 3);
+	syscall(__NR_exit, 0);
+}
+
+/* Guards against: a prctl() that kills; no filter is there to be counted. */
+TEST_F(ask, strict_mode)
+{
+	struct sfa_log *log = self->perf.log;
+	struct perf_event_attr attr;
+	struct sfa_counts counts;
+	struct sft_event event;
+	int go[2], status;
+	pid_t pid;
+
+	log->again = true;
+	ASSERT_EQ(0, make_shared());
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child_in_strict_mode(go[0]);
+	wait_until_asleep(pid);
+	sfa_attr_init(&attr);
+	ASSERT_EQ(0, sft_event_open_of(&event, &attr, pid, -1));
+	sfa_enable(&event);
+	EXPECT_EQ(1, write(go[1], "", 1));
+	wait_until_started(pid);
+	EXPECT_EQ(0, sfa_counts_of(pid, pid, &counts));
+	EXPECT_LE(1, sfa_count(&counts, "seccomp"));
+	EXPECT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, sfa_log_read(log, &event));
+	EXPECT_TRUE(sfa_log_right(log));
+	sft_event_close(&event);
+	close(go[0]);
+	close(go[1]);
 }
 
 /* ---- Exit ------------------------------------------------------------ */
