@@ -218,4 +218,71 @@ TEST_F(fail_answer, each)
 	EXPECT_LE(2 * SFT_FAIL_ROUNDS, nr_efault);
 }
 
+/* ---- The cache of a stack --------------------------------------------- */
+
+static int touch(void *arg)
+{
+	sfa_touch();
+	return 0;
+}
+
+/* A thread that was not sampled before has no cache yet. */
+static enum child_status sampled_at(struct sfa_session *perf, unsigned int nth)
+{
+	struct sfa_counts counts;
+	bool had;
+	int ret;
+
+	if (sfa_prepare() || sfa_event_open(&perf->event))
+		return CHILD_WRONG;
+	sfa_enable(&perf->event);
+	had = sft_had_chance(touch, NULL, nth, &ret);
+	sfa_disable(&perf->event);
+	counts = sfa_counts();
+	if (sfa_count(&counts, "asked") != sfa_me.handled)
+		return CHILD_WRONG;
+	/* Its answer failed: the question is open. */
+	if (sfa_me.handled && sfa_me.ret)
+		return CHILD_ON;
+	if (sfa_session_read(perf) || !sfa_log_right(perf->log))
+		return CHILD_WRONG;
+	if (!had)
+		return sfa_me.handled ? CHILD_DONE : CHILD_WRONG;
+	return sfa_me.handled || sfa_count(&counts, "restart") ||
+	       sfa_count(&counts, "queue") ? CHILD_ON : CHILD_ENOMEM;
+}
+
+/* Without a stack of the kernel there is nothing to ask about. */
+TEST_F(fail_answer, cache)
+{
+	unsigned int nth, seen[NR_CHILD_STATUS] = { };
+	struct sfa_session perf = { .log = self->perf.log };
+	int status;
+	pid_t pid;
+
+	/* Pages of the program would fail, too, and be tried again. */
+	ASSERT_EQ(0, sft_write_debugfs("fail_page_alloc/min-order", "10"));
+	for (nth = 1; seen[CHILD_DONE] < SFT_FAIL_ROUNDS; nth++) {
+		ASSERT_GT(SFT_MOST_CHANCES, nth);
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid) {
+			memset(perf.log, 0, sizeof(*perf.log));
+			sfa_me.handled = 0;
+			_exit(sampled_at(&perf, nth));
+		}
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		/* The frame of the signal was not written. */
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV)
+			continue;
+		ASSERT_TRUE(WIFEXITED(status));
+		ASSERT_GT(CHILD_WRONG, WEXITSTATUS(status));
+		seen[WEXITSTATUS(status)]++;
+		if (WEXITSTATUS(status) == CHILD_DONE)
+			nth = 0;
+	}
+	ASSERT_EQ(0, sft_write_debugfs("fail_page_alloc/min-order", "0"));
+	EXPECT_LE(1, seen[CHILD_ENOMEM]);
+}
+
 TEST_HARNESS_MAIN
