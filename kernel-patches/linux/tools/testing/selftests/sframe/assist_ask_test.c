@@ -1237,7 +1237,7 @@ static void child_in_strict_mode(int go)
 	madvise(sfa_me.page, SFT_PAGE, MADV_DONTNEED_LOCKED);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 		_exit(2);
-	*(volatile char *)sfa_me.page;
+	__atomic_load_n(sfa_me.page, __ATOMIC_RELAXED);
 	__atomic_store_n(&shared->started, true, __ATOMIC_RELEASE);
 	if (read(go, &byte, 1) != 1)
 		syscall(__NR_exit, 3);
