@@ -85,8 +85,8 @@ TEST_F(fail_assist, on)
 		if (WEXITSTATUS(status) == CHILD_DONE)
 			nth = 0;
 	}
-	/* What a thread has, and its second cache. */
-	EXPECT_LE(2, seen[CHILD_ENOMEM]);
+	/* What a thread has, and its second cache: one may be left out. */
+	EXPECT_LE(2 * SFT_FAIL_ROUNDS - 2, seen[CHILD_ENOMEM]);
 }
 
 static int do_fork(void *arg)
