@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 
 REFUSAL = re.compile(
-    r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|-E[A-Z0-9]+|'
+    r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|'
+    r'UNWIND_ASSIST_[A-Z_]+|-E[A-Z0-9]+|'
     r'NULL|true|false)?;|return sframe_refuse\([^;]*;|'
     r'return \(struct sframe_range\)\{|'
     r'break;|continue;|goto \w+;)')
@@ -193,6 +194,43 @@ OTHERS = (
     ('kernel/unwind/sframe_registry.c', 'mt_clear_in_rcu(tree);', ''),
     ('kernel/unwind/sframe_seq.c',
      'if (window->text_start >= *pos)', ''),
+    ('kernel/unwind/assist.c',
+     'clear_bit(UNWIND_ASSIST_OPEN, &assist->state);', ''),
+    ('kernel/unwind/assist.c',
+     'unwind_assist_settle_native(assist, UNWIND_ASSIST_LATE);', ''),
+    ('kernel/unwind/assist.c',
+     'in_nmi() ? TWA_NMI_CURRENT : TWA_RESUME', 'TWA_RESUME'),
+    ('kernel/unwind/assist.c',
+     '(u64)current->seccomp.mode << 32', '0'),
+    ('kernel/unwind/assist.c',
+     'if (syscall_get_nr(current, regs) != -1)', 'if (true)'),
+    ('kernel/unwind/assist.c',
+     'return unwind_user_at_syscall(regs);', 'return false;'),
+    ('kernel/unwind/assist.c', 'unwind_user_sigframe_size() + MINSIGSTKSZ',
+     'MINSIGSTKSZ'),
+    ('kernel/unwind/assist.c',
+     'return assist->flags & UNWIND_ASSIST_ANY_STACK;', 'return true;'),
+    ('kernel/unwind/assist.c', 'assist->token++;', ''),
+    ('kernel/unwind/assist.c', 'assist->cookie = info->id.id;', ''),
+    ('kernel/unwind/assist.c',
+     'assist->asked = ktime_get_mono_fast_ns();', ''),
+    ('kernel/unwind/assist.c', 'info->cache->nr_entries = 0;', ''),
+    ('kernel/unwind/assist.c', 'info->cache->unwind_completed = 0;', ''),
+    ('kernel/unwind/assist.c',
+     'atomic_long_set(&info->withheld, bits);', ''),
+    ('kernel/unwind/assist.c', 'set_bit(UNWIND_ASSIST_OPEN, &assist->state);',
+     ''),
+    ('kernel/unwind/assist.c', 'assist->flags = parent->flags;', ''),
+    ('kernel/unwind/assist.c', 'assist->seccomp = parent->seccomp;', ''),
+    ('kernel/unwind/assist.c', 'kfree(task->unwind_info.assist->cache);', ''),
+    ('kernel/unwind/assist.c', 'WRITE_ONCE(assist->signal, 0);', ''),
+    ('kernel/unwind/assist.c',
+     'unwind_assist_settle_native(assist, UNWIND_ASSIST_SETTLED);', ''),
+    ('kernel/unwind/assist.c', 'atomic_long_set(&assist->counts[i], 0);', ''),
+    ('kernel/unwind/assist.c',
+     'min_t(unsigned long, nr, cache->nr_entries)', 'nr'),
+    ('kernel/unwind/assist.c', 'trace.entries = frames;',
+     'trace.entries = frames; trace.assisted = false;'),
 )
 
 
