@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../race/check.h"
 #include "assist_test.h"
+#include "chance.h"
 #include "model.h"
 
 #define FRAMES_PAGES	2
@@ -44,7 +44,6 @@ static const __u64 walk[] = {
 
 #define NR_WALK	(sizeof(walk) / sizeof(walk[0]))
 
-static uint64_t rng;
 static unsigned long nr_results[64];
 static struct sfa_log sample_log;
 static struct sfa_session perf = { .log = &sample_log };
@@ -64,16 +63,6 @@ static struct state {
 	__u64		token;
 	bool		open;
 } now;
-
-static unsigned long below(unsigned long n)
-{
-	return rng_below(&rng, n);
-}
-
-static bool one_in(unsigned long n)
-{
-	return !below(n);
-}
 
 /* ---- Arguments ------------------------------------------------------- */
 

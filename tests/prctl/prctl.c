@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../race/check.h"
+#include "chance.h"
 #include "model.h"
 #include "sframe_format.h"
 #include "sframe_test.h"
@@ -49,18 +49,7 @@ static struct check checks[NR_CHECKS] = {
 	CHECK("success and each documented error occur"),
 };
 
-static uint64_t rng;
 static unsigned long nr_results[64];
-
-static unsigned long below(unsigned long n)
-{
-	return rng_below(&rng, n);
-}
-
-static bool one_in(unsigned long n)
-{
-	return !below(n);
-}
 
 /* ---- values -------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 # The generators of prctl() arguments, built as the kernel's selftests are
 # (tests/kselftest.mk).
 
-prctl_checks := $(addprefix tests/prctl/,memory.c model.h) \
+prctl_checks := $(addprefix tests/prctl/,memory.c chance.h model.h) \
 	tests/race/check.c tests/race/check.h tests/lib/case.c tests/lib/case.h \
 	$(ksft_common) $(ksft_headers)
 
