@@ -1226,6 +1226,22 @@ TEST_F(ask, like_an_interrupted_system_call)
 
 /* ---- Strict mode ----------------------------------------------------- */
 
+/* Once it waits for a byte of @go. */
+static pid_t start_child(void (*run)(int go), int go[2])
+{
+	pid_t pid;
+
+	if (pipe(go))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		run(go[0]);
+	if (pid < 0)
+		return -errno;
+	wait_until_asleep(pid);
+	return pid;
+}
+
 static void child_in_strict_mode(int go)
 {
 	char byte;
@@ -1256,12 +1272,8 @@ TEST_F(ask, strict_mode)
 
 	log->again = true;
 	ASSERT_EQ(0, make_shared());
-	ASSERT_EQ(0, pipe(go));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid)
-		child_in_strict_mode(go[0]);
-	wait_until_asleep(pid);
+	pid = start_child(child_in_strict_mode, go);
+	ASSERT_LT(0, pid);
 	sfa_attr_init(&attr);
 	ASSERT_EQ(0, sft_event_open_of(&event, &attr, pid, -1));
 	sfa_enable(&event);
@@ -1304,12 +1316,8 @@ TEST_F(ask, killed)
 
 	log->again = true;
 	ASSERT_EQ(0, make_shared());
-	ASSERT_EQ(0, pipe(go));
-	pid = fork();
-	ASSERT_LE(0, pid);
-	if (!pid)
-		child_reads(go[0]);
-	wait_until_asleep(pid);
+	pid = start_child(child_reads, go);
+	ASSERT_LT(0, pid);
 	ASSERT_EQ(0, open_switches(&event, pid));
 	sfa_enable(&event);
 	EXPECT_EQ(1, write(go[1], "", 1));
