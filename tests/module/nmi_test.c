@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "harness.h"
+#include "assist_harness.h"
 
 #include "slots.h"
 #include "toggle.h"
@@ -71,12 +71,17 @@ static long event_id(void)
 	return id;
 }
 
+static void attr_init(struct perf_event_attr *attr, bool defer)
+{
+	sft_attr_init(attr, PERF_TYPE_TRACEPOINT, defer);
+	attr->config = event_id();
+}
+
 static int open_event(struct sft_event *event, bool defer)
 {
 	struct perf_event_attr attr;
 
-	sft_attr_init(&attr, PERF_TYPE_TRACEPOINT, defer);
-	attr.config = event_id();
+	attr_init(&attr, defer);
 	return sft_event_open(event, &attr);
 }
 
@@ -187,6 +192,143 @@ TEST_F(nmi, without_window_the_caller_is_lost)
 		EXPECT_WRITE(ret);
 	else
 		EXPECT_WRITE(ret, words[1]);
+}
+
+/* ---- A thread that is asked for its stack ------------------------------- */
+
+FIXTURE(asked)
+{
+	struct probe		probe;
+	struct sft_write_call	call;
+	struct sfa_session	perf;
+};
+
+FIXTURE_VARIANT(asked)
+{
+	char			context;
+};
+
+FIXTURE_VARIANT_ADD(asked, nmi) { 'n' };
+FIXTURE_VARIANT_ADD(asked, irq_work) { 'w' };
+
+/**
+ * struct asked - what the handler needs of the test
+ * @call:	has the thread sampled
+ * @wait_ms:	before it does the same
+ */
+struct asked {
+	const struct sft_write_call	*call;
+	unsigned int			wait_ms;
+};
+
+/* A request that comes while the question is open, from the same context. */
+static void say_after_request(struct sfa_thread *me)
+{
+	const struct asked *asked = me->data;
+
+	sfa_wait_ms(asked->wait_ms);
+	if (write(asked->call->fd, asked->call->byte, 1) == 1)
+		sfa_say_frames(me);
+}
+
+static int begin_asked(struct sfa_session *perf)
+{
+	struct perf_event_attr attr;
+
+	attr_init(&attr, true);
+	attr.sample_type |= PERF_SAMPLE_TID;
+	attr.sample_id_all = 1;
+	perf->log = &sample_log;
+	return sfa_begin() ?: sft_event_open(&perf->event, &attr);
+}
+
+FIXTURE_SETUP(asked)
+{
+	const char *why = open_device(&self->probe) ?: sfa_missing();
+
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_EQ(0, begin_asked(&self->perf));
+	self->call = (struct sft_write_call){
+		.call = { sft_write }, .fd = self->probe.device,
+		.byte = &variant->context,
+	};
+}
+
+FIXTURE_TEARDOWN(asked)
+{
+	end_session(_metadata, &self->perf);
+	close(self->probe.device);
+}
+
+/* Sampled in the write, and once more in the handler. */
+static void sample_in_handler(const struct asked *asked,
+			      struct sfa_session *perf)
+{
+	sfa_me.data = (void *)asked;
+	sfa_me.answer = say_after_request;
+	sfa_enable(&perf->event);
+	sft_run(&asked->call->call);
+	sfa_disable(&perf->event);
+	sfa_session_read(perf);
+}
+
+/* The sample that asks, that of the handler, and the stack. */
+#define EXPECT_RECORDS(stack) do {					\
+	const struct sfa_record *asks = sfa_next(self->perf.log);	\
+	const struct sfa_record *direct = sfa_next(self->perf.log);	\
+									\
+	stack = sfa_next(self->perf.log);				\
+	EXPECT_EQ(NULL, sfa_next(self->perf.log));			\
+	ASSERT_TRUE(asks && direct && stack);				\
+	EXPECT_NE(0, asks->cookie);					\
+	EXPECT_EQ(PERF_RECORD_SAMPLE, direct->type);			\
+	EXPECT_EQ(0, direct->cookie);					\
+	EXPECT_EQ(PERF_RECORD_CALLCHAIN_DEFERRED, stack->type);		\
+	EXPECT_EQ(asks->cookie, stack->cookie);				\
+} while (0)
+
+/* Guards against: a question that is closed by the request, or another one. */
+TEST_F(asked, request_while_open)
+{
+	const struct asked asked = { &self->call, 0 };
+	const struct sfa_counts before = sfa_counts();
+	const struct sfa_record *stack;
+
+	sample_in_handler(&asked, &self->perf);
+	EXPECT_EQ(1, sfa_me.handled);
+	EXPECT_EQ(0, sfa_me.ret);
+	EXPECT_TRUE(sfa_counted(&before, "asked busy answered"));
+	EXPECT_RECORDS(stack);
+	EXPECT_TRUE(sfa_is_marks(stack));
+}
+
+static struct sft_chain chain_of(const struct sfa_record *record)
+{
+	struct sft_chain chain = { .nr = record->chain.nr };
+
+	if (chain.nr <= SFT_MAX_CHAIN)
+		memcpy(chain.ip, record->chain.ip,
+		       chain.nr * sizeof(chain.ip[0]));
+	return chain;
+}
+
+/* Guards against: a walk that is given out in the NMI, or not at all. */
+TEST_F(asked, request_too_late)
+{
+	const struct asked asked = { &self->call, SFA_LATE_MS };
+	const struct sfa_counts before = sfa_counts();
+	const struct sfa_record *stack;
+	struct sft_chain chain;
+
+	sample_in_handler(&asked, &self->perf);
+	EXPECT_EQ(1, sfa_me.handled);
+	EXPECT_EQ(-ESRCH, sfa_me.ret);
+	EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
+	EXPECT_RECORDS(stack);
+	EXPECT_EQ(0, stack->misc & PERF_RECORD_MISC_CALLCHAIN_ASSISTED);
+	chain = chain_of(stack);
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_write_ret, SFT_CALLERS);
 }
 
 /* ---- An NMI from another CPU, wherever it hits ------------------------- */
