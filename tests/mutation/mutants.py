@@ -40,9 +40,6 @@ class Mutant:
         path = self.path.removeprefix('kernel/unwind/')
         return f'{path}: {self.function}(): {self.check}'
 
-    def apply(self, source):
-        return source[:self.start] + self.text + source[self.end:]
-
 
 def blank(match):
     return re.sub(r'[^\n]', ' ', match.group())
@@ -180,7 +177,7 @@ OTHERS = (
     ('kernel/unwind/user.h', 'state->topmost = false;', ''),
     ('kernel/unwind/uprobes.h', '!nearest || ri->stack < nearest->stack', '1'),
     ('kernel/unwind/uprobes.h', '*slot = nearest->stack;', ''),
-    ('kernel/unwind/user.h', '.ra_copied = true,', ''),
+    ('kernel/unwind/user.h', '.ra_copied = true,', '.ra_copied = false,'),
     ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(reg, 1);',
      'ret = 0;'),
     ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(new, old->nr);',
