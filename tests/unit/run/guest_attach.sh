@@ -89,6 +89,40 @@ snapshot "$pid" >"$tmp/after"
 same "python: mappings and files" "$tmp/before" "$tmp/after"
 kill "$pid"
 
+# ---- Stacks: a library that is loaded later ------------------------------------
+
+# later_stacks NAME EXACT: are all of its stacks exact, or none?
+later_stacks() {
+	record 3 "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
+	summary later 0 leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
+	read -r _ _ stacks _ complete _ exact <"$tmp/sum"
+	[ "$2" = 0 ] || set -- "$1" "$stacks"
+	if [ "${stacks:-0}" -gt 50 ] && [ "$exact $complete" = "$2 $2" ]; then
+		ok "$1: $2 of the stacks are exact and complete"
+	else
+		not_ok "$1: $2 of $stacks stacks" \
+			"$exact exact and $complete complete:
+$(head -n 30 "$tmp/bad")"
+	fi
+}
+
+start "$tmp/later" "$run/later" "$run/plugin-gap.so"
+"$sfjit" attach "$pid" >"$tmp/said" 2>&1
+before=$(windows "$pid")
+echo >&7
+while [ "$(wc -l <"$tmp/later")" -lt 2 ] && kill -0 "$pid"; do
+	sleep 0.1
+done
+is "loaded later: no window comes by itself" "$before" "$(windows "$pid")"
+later_stacks "loaded later" 0
+message=$("$sfjit" attach "$pid" 2>&1)
+like "loaded later: attached again" "$pid: $((before + 2)) windows, *" \
+	"$message"
+is "loaded later: windows of both of its parts" $((before + 2)) \
+	"$(windows "$pid")"
+later_stacks "loaded later, attached again" all
+kill "$pid"
+
 # ---- Others --------------------------------------------------------------------
 
 start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'
