@@ -290,8 +290,9 @@ def py_answering():
                   ASSISTED_OUTER[2:])
 
 
-def py_bare():
-    return sample([loop(), loop()] + ASSISTED_OUTER)
+def py_bare(loops):
+    """The outermost of the loops has a function."""
+    return sample([loop()] * loops + ASSISTED_OUTER)
 
 
 def py_before():

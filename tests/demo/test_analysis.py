@@ -333,24 +333,33 @@ def assisted(directory, samples):
     got, _ = metrics.measure(parse(''.join(samples)), known, walk,
                              metrics.Assisted(walk), 1000)
     return [got[key] for key in ('samples', 'complete', 'direct_caller',
-                                 'python_named', 'answering',
+                                 'python_named', 'answering', 'at_edge',
                                  'python_functions_per_sample')]
 
 
 def test_python_assisted(directory):
     equal(assisted(directory, recording.py_assisted()),
-          [2, 1.0, None, 1.0, 0.0, 4 / 2])
+          [2, 1.0, None, 1.0, 0.0, 0.0, 4 / 2])
 
 
 def test_python_answering(directory):
     equal(assisted(directory,
                    recording.py_assisted() + [recording.py_answering()]),
-          [3, 1.0, None, 1.0, 1 / 3, 4 / 3])
+          [3, 1.0, None, 1.0, 1 / 3, 0.0, 4 / 3])
 
 
 def test_loop_without_function(directory):
-    equal(assisted(directory, recording.py_assisted() + [recording.py_bare()]),
-          [3, 1.0, None, 5 / 6, 0.0, 5 / 3])
+    equal(assisted(directory, recording.py_assisted() + [recording.py_bare(2)]),
+          [3, 1.0, None, 1.0, 0.0, 1 / 3, 5 / 3])
+    equal(assisted(directory, recording.py_assisted() + [recording.py_bare(3)]),
+          [3, 1.0, None, 5 / 6, 0.0, 1 / 3, 5 / 3])
+
+
+def test_stack_without_answer(directory):
+    native = recording.sample([recording.loop(), recording.loop()] +
+                              recording.ASSISTED_OUTER[2:])
+    equal(assisted(directory, recording.py_assisted() + [native]),
+          [3, 1.0, None, 4 / 6, 0.0, 0.0, 4 / 3])
 
 
 def names(directory, frames):

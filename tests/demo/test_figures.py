@@ -16,9 +16,6 @@ from case import check, finish
 from sfdemo import report
 
 LEAST_SAMPLES = 500
-# The start-up files of the compiler have no CFI; each library runs some of
-# their code at exit. In a short recording such a sample weighs too much.
-FORGIVEN = 3
 # Largest values without sfjit.
 LOST = {
     'c-trampolines': {'complete': 0.05, 'exact': 0.05, 'direct_caller': 0.2,
@@ -31,21 +28,10 @@ LOST = {
 LOST_OF = {
     'aarch64': {'c-trampolines': dict(LOST['c-trampolines'], complete=0.2)},
 }
-# Where no sample is forgiven.
-PROMISED_OF = {
-    'aarch64': {'python': {'complete': 0.999},
-                'python-defer': {'complete': 0.999}},
-}
 
 
 def case(good, name, value, wanted):
     check('demo ' + name, good, '%s, not %s' % (value, wanted))
-
-
-def least_in(figures, workload, key, least):
-    if workload == 'c-trampolines' or key != 'complete':
-        return least
-    return least - FORGIVEN / figures['samples']
 
 
 def check_assisted(workload, modes):
@@ -54,9 +40,10 @@ def check_assisted(workload, modes):
         case(value is not None and value >= least, '%s assisted: %s' % (
             workload, key), value, 'at least %s' % least)
     if 'assisted' in modes:
-        value = modes['assisted']['answering']
-        case(value <= report.MOST_ANSWERING, '%s assisted: answering' %
-             workload, value, 'at most %s' % report.MOST_ANSWERING)
+        for key, most in report.MOST_ASSISTED.items():
+            value = modes['assisted'][key]
+            case(value <= most, '%s assisted: %s' % (workload, key), value,
+                 'at most %s' % most)
 
 
 def check_lost(before, workload, lost):
@@ -74,11 +61,8 @@ def check_all(result, machine):
             nr = result[workload][mode]['samples']
             case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
                 workload, mode), nr, 'at least %d' % LEAST_SAMPLES)
-        more = PROMISED_OF.get(machine, {}).get(workload, {})
-        for key, least in dict(promised, **more).items():
+        for key, least in promised.items():
             value = after[key]
-            if key not in more:
-                least = least_in(after, workload, key, least)
             case(value is not None and value >= least, '%s: %s' % (
                 workload, key), value, 'at least %s' % least)
         check_assisted(workload, result[workload])

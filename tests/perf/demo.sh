@@ -15,14 +15,13 @@ demo=demo-test-$kernel
 recordings=$build/guest-out/$demo
 results=$build/tests/demo/results-$kernel
 
-# Time of a CPU that is emulated does not stand still while it is not run: on a
-# machine with other work to do, the samples would leave nothing for the programs.
-clock='' seconds=4
-[ "$kernel" != aarch64 ] || clock=--icount seconds=2
+# There is no sfjit attach for other machines.
+attach=y
+[ "$kernel" != aarch64 ] || attach=
 
 rm -rf "$recordings" "$recordings.tar.gz" "$results"
-if ! tools/guest $clock --timeout=3600 "--name=$demo" -- env \
-	DEMO_SECONDS=$seconds DEMO_SAMPLES=800 sh tools/demo.d/record.sh \
+if ! tools/guest --icount --timeout=3600 "--name=$demo" -- env \
+	DEMO_SECONDS=2 DEMO_SAMPLES=800 "DEMO_ATTACH=$attach" sh tools/demo.d/record.sh \
 	"build/guest-out/$demo" >&2; then
 	not_ok demo "the recordings failed"
 	finish
@@ -37,5 +36,7 @@ if [ $status -gt 1 ]; then
 	finish
 fi
 also python3 -B tests/demo/test_figures.py "$results/result.json" "$kernel"
+[ -z "$attach" ] ||
+	also python3 -B tests/demo/test_attached.py "$recordings"
 [ $failed != 0 ] || rm -rf "$recordings" "$recordings.tar.gz"
 finish

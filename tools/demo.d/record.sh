@@ -14,7 +14,7 @@ export LC_ALL=C.UTF-8
 . "$PWD/tools/modules.sh"
 
 out=$1
-seconds=${DEMO_SECONDS:-12}
+seconds=${DEMO_SECONDS:-9}
 rate=${DEMO_RATE:-1499}
 wanted=${DEMO_SAMPLES:-12000}
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
@@ -65,6 +65,7 @@ count_samples() {
 }
 
 attempt() {
+	rm -f "$base.truth"
 	echo "demo: recording ${base##*/}, $time s"
 	perf_record "$@" || failed "perf record"
 	perf script --ns --no-inline -i "$base.data" -F $fields \
@@ -108,6 +109,27 @@ python_assisted() {
 		python3 -m sfjit --assist $program "$out/$1.assisted.truth" @seconds
 }
 
+# For the tests: a process that runs already, where sfjit attach is for the machine.
+python_attached() {
+	base=$out/python.attached
+	python3 -m sfjit $program "$base.program" $((seconds + 60)) &
+	pid=$!
+	until [ -s "$base.program" ]; do
+		kill -0 $pid || die "$base ended"
+		sleep 0.1
+	done
+	$sfjit attach $pid >"$base.log" 2>&1 || failed "sfjit attach"
+	echo "pid $pid" >"$base.truth"
+	awk '{ printf "begin %s0000000\n", $1 }' /proc/uptime >>"$base.truth"
+	perf record -q -k CLOCK_MONOTONIC -e cpu-clock -F "$rate" \
+		--call-graph=fp -o "$base.data" -p $pid -- sleep "$seconds" \
+		>>"$base.log" 2>&1 || failed "perf record"
+	perf script --ns --no-inline -i "$base.data" -F $fields \
+		>"$base.txt" 2>>"$base.log" || failed "perf script"
+	kill $pid
+	rm "$base.program"
+}
+
 [ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
 mkdir -p "$out"
 uname -rm >"$out/kernel"
@@ -115,6 +137,7 @@ c_trampolines
 python python fp
 python python-defer fp,defer
 python_assisted python-defer
+[ -z "${DEMO_ATTACH-}" ] || python_attached
 copy_modules "$out"
 tar -C "$out" -cf - . | gzip -1 >"$out.tar.gz"
 rm -rf "$out"

@@ -181,11 +181,11 @@ class Assisted(Python):
     """
     Python functions stand behind the activation of the interpreter loop that
     runs them. Samples of the answering itself have none: the kernel does not
-    ask then.
+    ask then. The innermost loop has none while it begins or ends.
     """
     def __init__(self, walk):
         super().__init__(walk)
-        self.answering = 0
+        self.answering = self.at_edge = 0
 
     def is_answering(self, frames):
         """The launcher is outside of a loop, the handler inside of all."""
@@ -196,15 +196,33 @@ class Assisted(Python):
                 return True
         return False
 
+    def launcher_alone(self, frames):
+        """A main thread without functions has not answered."""
+        return False
+
+    def innermost_is_bare(self, frames):
+        """In an answer: others on the stack have functions."""
+        loops = [self.has_name(frames, i) for i, frame in enumerate(frames)
+                 if self.is_loop(frame)]
+        return any(loops) and not loops[0]
+
+    def without_innermost(self, frames):
+        loop = next(filter(self.is_loop, frames))
+        return frames[frames.index(loop) + 1:]
+
     def count(self, frames):
         if self.is_answering(frames):
             self.answering += 1
-        else:
-            self.count_names(frames)
+            return
+        if self.innermost_is_bare(frames):
+            self.at_edge += 1
+            frames = self.without_innermost(frames)
+        self.count_names(frames)
 
     def result(self, samples):
         figures = super().result(samples)
         figures['answering'] = share(self.answering, samples)
+        figures['at_edge'] = share(self.at_edge, samples)
         return figures
 
 
