@@ -5,7 +5,8 @@
 # Which configuration of this machine tools/kernel-package takes.  Sourced after
 # lib.sh.
 
-proc=/proc boot=/boot
+# $SFJIT_PROC: for tests, which are another machine
+proc=${SFJIT_PROC:-/proc} boot=/boot
 
 # The running kernel's own comes first: /boot may have one of the same release
 # that was built anew.
