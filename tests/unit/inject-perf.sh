@@ -89,6 +89,36 @@ works "again: nothing is left to do" \
 	"$sfjit" inject -q -i "$tmp/data.out" -o "$tmp/again"
 same "again: the same file" "$tmp/data.out" "$tmp/again"
 
+# ---- Progress, on a terminal ----------------------------------------------
+
+# on_terminal COMMAND: what it writes there, a line for each \r, without spaces
+on_terminal() { script -qec "$1" /dev/null </dev/null | tr '\r' '\n' | tr -d ' '; }
+
+# grows: numbers, at least two, each larger than the one before
+grows() {
+	awk '$1 <= last { bad = 1 } { last = $1 } END { exit bad || NR < 2 }'
+}
+
+# shellcheck disable=SC2086
+perf record $dwarf,32768 -F 999 -o "$tmp/large" "$edges" >"$tmp/said" 2>&1
+on_terminal "$sfjit inject -i $tmp/large -o $tmp/large.out" >"$tmp/seen"
+sed -n 's/^sfjit:\([0-9]*\)%$/\1/p' "$tmp/seen" >"$tmp/shares"
+is "progress: shares that grow" yes "$(grows <"$tmp/shares" && echo yes)"
+is "progress: not beyond all" yes \
+	"$([ "$(tail -n 1 "$tmp/shares")" -le 100 ] && echo yes)"
+like "progress: the last words are others" "sfjit:*samplesconverted*" \
+	"$(grep -v '^sfjit:[0-9]*%$' "$tmp/seen" | grep .)"
+# shellcheck disable=SC2086
+perf record $dwarf,32768 -F 999 -o - "$edges" 2>"$tmp/said" >"$tmp/large"
+on_terminal "cat $tmp/large | $sfjit inject -i - -o $tmp/large.out" |
+	sed -n 's/^sfjit:\([0-9]*\)MiB$/\1/p' >"$tmp/shares"
+is "progress: of a pipe, bytes" yes "$(grows <"$tmp/shares" && echo yes)"
+is "progress: none with --quiet" "" "$(on_terminal \
+	"$sfjit inject -q -i - -o $tmp/large.out <$tmp/large")"
+"$sfjit" inject -i - -o "$tmp/large.out" <"$tmp/large" 2>"$tmp/said"
+is "progress: none in a file" 0 "$(grep -c "$(printf '\r')" "$tmp/said")"
+rm "$tmp"/large*
+
 # ---- Code that is generated -----------------------------------------------
 
 mkdir "$tmp/jit"
