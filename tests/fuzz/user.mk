@@ -43,7 +43,7 @@ endef
 $(foreach name,$(fuzz_sfg),$(eval $(call fuzz_sfg_target,$(name))))
 
 # Recordings of perf, with the tracker of tests/unit/inject.
-fuzz_perfdata := recording jitdump retired
+fuzz_perfdata := recording jitdump retired ends
 FUZZ_TARGETS += $(addprefix perfdata-,$(fuzz_perfdata))
 fuzz_perfdata_lib := $(fuzz_sfg_lib) $(PERFDATA_OBJ:$(O)/obj/%=%) \
 	user/oracle.o perfdata/fake.o

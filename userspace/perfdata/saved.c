@@ -59,10 +59,12 @@ static bool read_number(char **at, char after, uint64_t most, uint64_t *value)
 	return true;
 }
 
-static bool read_line(FILE *in, char line[LINE_MOST])
+/* 1; 0 at the end; -EBADMSG: it has none, is too long, or has a 0 in it. */
+static int read_line(FILE *in, char line[LINE_MOST])
 {
-	line[0] = '\0';
-	return fgets(line, LINE_MOST, in) && strchr(line, '\n');
+	if (!fgets(line, LINE_MOST, in))
+		return feof(in) ? 0 : -EBADMSG;
+	return strchr(line, '\n') ? 1 : -EBADMSG;
 }
 
 static int read_recording(uint64_t bytes, const struct timespec *changed,
@@ -72,7 +74,8 @@ static int read_recording(uint64_t bytes, const struct timespec *changed,
 
 	snprintf(of, sizeof(of), "of %" PRIu64 " %lld %ld\n", bytes,
 		 (long long)changed->tv_sec, changed->tv_nsec);
-	if (!read_line(in, line) || strcmp(line, HEAD) || !read_line(in, line))
+	if (read_line(in, line) != 1 || strcmp(line, HEAD) ||
+	    read_line(in, line) != 1)
 		return -EBADMSG;
 	return strcmp(line, of) ? -ESTALE : 0;
 }
@@ -101,26 +104,39 @@ static int read_end(struct ends *ends, char *line, uint64_t *samples)
 	return ends_add(ends, &end) < 0 ? -ENOMEM : 0;
 }
 
+/* The rest of the file. */
+static int read_list(struct ends *ends, FILE *in, char line[LINE_MOST],
+		     uint64_t *samples)
+{
+	size_t nr;
+	int ret;
+
+	for (nr = 0; nr <= LINES_MOST; nr++) {
+		ret = read_line(in, line);
+		if (ret != 1)
+			return ret;
+		ret = read_end(ends, line, samples);
+		if (ret)
+			return ret;
+	}
+	return -EBADMSG;
+}
+
 static int read_ends(struct perfdata_ends *result, struct ends *ends, FILE *in,
 		     char line[LINE_MOST])
 {
 	uint64_t samples;
 	char *at = line;
-	size_t nr = 0;
-	int ret = 0;
+	int ret;
 
-	if (!read_line(in, line) ||
+	if (read_line(in, line) != 1 ||
 	    !read_number(&at, ' ', SAMPLES_MOST, &result->samples) ||
 	    !read_number(&at, ' ', SAMPLES_MOST, &result->without) ||
 	    !read_number(&at, '\n', SAMPLES_MOST, &result->complete))
 		return -EBADMSG;
 	samples = result->without + result->complete;
-	while (!ret && read_line(in, line))
-		ret = nr++ < LINES_MOST ? read_end(ends, line, &samples) :
-					  -EBADMSG;
-	if (!ret && (line[0] || !feof(in) || samples != result->samples))
-		ret = -EBADMSG;
-	return ret;
+	ret = read_list(ends, in, line, &samples);
+	return !ret && samples != result->samples ? -EBADMSG : ret;
 }
 
 int perfdata_ends_read(struct perfdata_ends *result, uint64_t bytes,
