@@ -321,6 +321,38 @@ static int test_own_stack(void)
 	return finish();
 }
 
+static int test_small_stack(void)
+{
+	static unsigned char memory[16384], large[65536];
+	const stack_t small = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	const stack_t enough = { .ss_sp = large, .ss_size = sizeof(large) };
+	struct sfjit_assist_stats stats = { .size = sizeof(stats) };
+
+	MUST(!has_register(TEXT, LENGTH, note_frame, NULL));
+	MUST(!sigaltstack(&small, NULL));
+	IS("with the flag", sfjit_assist_enable(SFJIT_ASSIST_ALT_STACK),
+	   -ENOSPC);
+	IS("without", sfjit_assist_enable(0), -ENOSPC);
+	IS("no signal was taken", nr_taken(), 0);
+	TRUE("it stays", stack_now().ss_sp == memory);
+	MUST(!sigaltstack(&enough, NULL));
+	IS("with room", sfjit_assist_enable(0), 0);
+	frame_of_callback = 0;
+	ask_in_text();
+	TRUE("callbacks are on it", frame_of_callback - (uintptr_t)large <
+	     sizeof(large));
+	MUST(!sigaltstack(&small, NULL));
+	frame_of_callback = 0;
+	ask_in_text();
+	IS("a small one later: no callback", frame_of_callback, 0);
+	MUST(!sfjit_assist_stats(&stats));
+	IS("the kernel's walk is the answer", stats.native, 2);
+	MUST(!sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL));
+	ask_in_text();
+	TRUE("none: the thread's own has room", frame_of_callback);
+	return finish();
+}
+
 static void disable_on_stack(int signal)
 {
 	IS("disable on the stack", sfjit_assist_disable(), -EBUSY);
@@ -1069,6 +1101,7 @@ int main(void)
 	IS("another copy", in_child(test_other_copy), 0);
 	IS("a stack", in_child(test_stack), 0);
 	IS("stacks of the program", in_child(test_own_stack), 0);
+	IS("small ones", in_child(test_small_stack), 0);
 	IS("a stack that is in use", in_child(test_stack_in_use), 0);
 	IS("no memory for a stack", in_child(test_no_stack), 0);
 	IS("stacks of threads", in_child(test_stack_of_thread), 0);

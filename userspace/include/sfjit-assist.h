@@ -67,6 +67,10 @@ extern "C" {
  * what the kernel saves, with a guard page below; it is taken back by
  * sfjit_assist_disable() and when the thread ends.
  *
+ * A stack of the program's own stays, and the handler is on it, with the flag or
+ * without. It has to have 28 KiB and what the kernel saves; if the program sets a
+ * smaller one later, the kernel's walk is the answer there.
+ *
  * Not under a lock that dlopen() of this program's constructors would take.
  *
  * Return: 0.
@@ -74,6 +78,7 @@ extern "C" {
  *   -EOPNOTSUPP The kernel cannot ask, or a seccomp filter hides it.
  *   -EBUSY	No real-time signal has the default action; or another copy of
  *		the library, or the program itself, has this thread asked.
+ *   -ENOSPC	The alternate stack of the program is too small.
  *   -ENOMEM	No memory, also of the kernel; or there was none for atfork
  *		handlers when the library was loaded.
  */

@@ -45,7 +45,9 @@ static enum outcome give(const void *token, const uint64_t *frames,
 	return ret == -ESRCH ? LATE : leave_to_kernel(token, NATIVE);
 }
 
-static enum outcome answer(const void *token, const void *context)
+/* Not inlined: who calls it may have no room for the frames. */
+static __attribute__((noinline)) enum outcome answer(const void *token,
+						     const void *context)
 {
 	uint64_t frames[SFJIT_ASSIST_FRAMES];
 	int found, nr;
@@ -63,6 +65,12 @@ static enum outcome answer(const void *token, const void *context)
 	return give(token, frames, nr);
 }
 
+static enum outcome respond(const void *token, const void *context)
+{
+	return sfjit_assist_has_room(context) ? answer(token, context) :
+						leave_to_kernel(token, NATIVE);
+}
+
 static void count(uint64_t *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -78,7 +86,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	count(&nr_asked);
 	sfjit_assist_write_inherited();
-	count(&outcomes[answer(info->si_value.sival_ptr, context)]);
+	count(&outcomes[respond(info->si_value.sival_ptr, context)]);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
@@ -155,10 +163,9 @@ static int turn_on(bool any_stack)
 
 static int enable(unsigned int flags)
 {
-	int given = 0, ret;
+	int given = sfjit_assist_add_stack(flags & SFJIT_ASSIST_ALT_STACK);
+	int ret;
 
-	if (flags & SFJIT_ASSIST_ALT_STACK)
-		given = sfjit_assist_add_stack();
 	if (given < 0)
 		return given;
 	ret = turn_on(!(flags & SFJIT_ASSIST_ALT_STACK));

@@ -8,6 +8,8 @@
 #ifndef SFJIT_LIB_ASSIST_H
 #define SFJIT_LIB_ASSIST_H
 
+#include <ucontext.h>
+
 #include "internal.h"
 
 #pragma GCC visibility push(default)
@@ -33,8 +35,14 @@ int sfjit_assist_give(const void *token, const uint64_t *frames,
 
 /* ---- Alternate stacks: assist_stack.c ----------------------------------- */
 
-/* Gives this thread one if it has none: 0 or -ENOMEM. Under the lock. */
-int sfjit_assist_add_stack(void);
+/*
+ * Gives this thread one if it has none and it is wanted: 1 if so, 0, -ENOMEM, or
+ * -ENOSPC: it has a small one. Under the lock.
+ */
+int sfjit_assist_add_stack(bool wanted);
+
+/* In a handler: is it on another stack, or has this one room? */
+bool sfjit_assist_has_room(const ucontext_t *context);
 
 /* 0, or -EBUSY: the thread is on it. */
 int sfjit_assist_remove_stack(void);

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Alternate signal stacks for threads that have none.
+ * Alternate signal stacks: for threads that have none, and whether there is room
+ * on those of the program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +16,11 @@
 
 /* What handler and callbacks have, besides what the kernel writes. */
 #define STACK_SIZE	(64UL << 10)
+/*
+ * And what they have to have: 10 KiB, and 18 for callbacks. Sanitizers give each
+ * thread 32 KiB, in which the kernel's part is.
+ */
+#define ROOM		(28UL << 10)
 
 /* The value is the mapping of a thread; its first page is the guard. */
 static pthread_key_t key;
@@ -98,7 +104,7 @@ static int give(void)
 }
 
 /* One that was given is not in use any more, as the thread has none. */
-int sfjit_assist_add_stack(void)
+int sfjit_assist_add_stack(bool wanted)
 {
 	stack_t now;
 	int ret;
@@ -106,10 +112,24 @@ int sfjit_assist_add_stack(void)
 	if (sigaltstack(NULL, &now))
 		return -errno;
 	if (!(now.ss_flags & SS_DISABLE))
+		return now.ss_size < ROOM + getauxval(AT_MINSIGSTKSZ) ?
+		       -ENOSPC : 0;
+	if (!wanted)
 		return 0;
 	sfjit_assist_remove_stack();
 	ret = give();
 	return ret ? ret : 1;
+}
+
+/* The program may have put a small one in place of that which was looked at. */
+bool sfjit_assist_has_room(const ucontext_t *context)
+{
+	const stack_t *stack = &context->uc_stack;
+	uintptr_t used = (uintptr_t)__builtin_frame_address(0) -
+			 (uintptr_t)stack->ss_sp;
+
+	return stack->ss_flags & SS_DISABLE || used >= stack->ss_size ||
+	       used >= ROOM;
 }
 
 int sfjit_assist_remove_stack(void)
