@@ -5,17 +5,29 @@
 
 #include "assist.h"
 
+/* What the words for its number would not tell. */
+static const char *words(int error)
+{
+	switch (error) {
+	case -EOPNOTSUPP:
+		return "the kernel does not ask programs for call chains";
+	case -ENOSPC:
+		return "the alternate signal stack of this thread is too "
+		       "small, as that of faulthandler is";
+	}
+	return NULL;
+}
+
 static int fail(int error)
 {
 	PyObject *arguments;
 
 	errno = -error;
-	if (error != -EOPNOTSUPP) {
+	if (!words(error)) {
 		PyErr_SetFromErrno(PyExc_OSError);
 		return -1;
 	}
-	arguments = Py_BuildValue("is", EOPNOTSUPP, "the kernel does not ask "
-				  "programs for call chains");
+	arguments = Py_BuildValue("is", -error, words(error));
 	if (arguments)
 		PyErr_SetObject(PyExc_OSError, arguments);
 	Py_XDECREF(arguments);

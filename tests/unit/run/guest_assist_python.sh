@@ -31,4 +31,15 @@ is "the program's own result" "$(python3 $program 0)" "$(cat "$tmp/out")"
 # Nobody is asked: the functions are not there.
 record fp -m sfjit --assist $program 2
 is "walked at once: functions" 0 "$(grep -c 'py::' "$tmp/script")"
+
+# Its handlers have an alternate stack, which is small.
+python3 -X faulthandler -m sfjit --assist -c 'print("runs")' >"$tmp/said" 2>&1
+like "faulthandler: its stack is too small" \
+	"*the alternate signal stack of this thread is too small, as that of faulthandler is*" \
+	"$(cat "$tmp/said")"
+record fp,defer -m sfjit --assist -c 'import faulthandler; faulthandler.enable()
+print(sum(i % 7 for i in range(10 ** 6)))'
+is "faulthandler, later: the program runs" 2999997 "$(cat "$tmp/out")"
+is "faulthandler, later: no functions" 0 \
+	"$(grep -c 'py::.*<genexpr>' "$tmp/script")"
 finish
