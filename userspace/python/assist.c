@@ -5,8 +5,8 @@
 
 #include "assist.h"
 
-/* What the words for its number would not tell. */
-static const char *words(int error)
+/* What the words for the number of sfjit_assist_enable() would not tell. */
+static const char *why_not_enabled(int error)
 {
 	switch (error) {
 	case -EOPNOTSUPP:
@@ -18,16 +18,17 @@ static const char *words(int error)
 	return NULL;
 }
 
-static int fail(int error)
+/* @words: NULL for those of the number */
+static int fail(int error, const char *words)
 {
 	PyObject *arguments;
 
 	errno = -error;
-	if (!words(error)) {
+	if (!words) {
 		PyErr_SetFromErrno(PyExc_OSError);
 		return -1;
 	}
-	arguments = Py_BuildValue("is", -error, words(error));
+	arguments = Py_BuildValue("is", -error, words);
 	if (arguments)
 		PyErr_SetObject(PyExc_OSError, arguments);
 	Py_XDECREF(arguments);
@@ -95,7 +96,8 @@ int assist_install(void)
 	if (check_interpreter())
 		return -1;
 	ret = register_reader();
-	if (!ret)
-		ret = sfjit_assist_enable(0);
-	return ret ? fail(ret) : 0;
+	if (ret)
+		return fail(ret, NULL);
+	ret = sfjit_assist_enable(0);
+	return ret ? fail(ret, why_not_enabled(ret)) : 0;
 }
