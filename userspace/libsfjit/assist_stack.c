@@ -125,11 +125,11 @@ int sfjit_assist_add_stack(bool wanted)
 bool sfjit_assist_has_room(const ucontext_t *context)
 {
 	const stack_t *stack = &context->uc_stack;
-	uintptr_t used = (uintptr_t)__builtin_frame_address(0) -
+	uintptr_t left = (uintptr_t)__builtin_frame_address(0) -
 			 (uintptr_t)stack->ss_sp;
 
-	return stack->ss_flags & SS_DISABLE || used >= stack->ss_size ||
-	       used >= ROOM;
+	return stack->ss_flags & SS_DISABLE || left >= stack->ss_size ||
+	       left >= ROOM;
 }
 
 int sfjit_assist_remove_stack(void)
