@@ -12,10 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
                 os.path.join(HERE, '..', 'lib')]
 
-from case import check, finish
+from case import finish
 from sfdemo import metrics, perftext, report, truth
-
-LEAST_SAMPLES = 500
+from test_figures import LEAST_SAMPLES, check_promised
 
 
 def figures(recordings):
@@ -27,12 +26,8 @@ def figures(recordings):
 
 
 def main(recordings):
-    got = figures(recordings)
-    promised = dict(report.PROMISED['python'], samples=LEAST_SAMPLES)
-    for key, least in promised.items():
-        check('demo python attached: %s' % key,
-              got[key] is not None and got[key] >= least,
-              '%s, not at least %s' % (got[key], least))
+    check_promised('python attached', figures(recordings),
+                   dict(report.PROMISED['python'], samples=LEAST_SAMPLES))
     finish()
 
 

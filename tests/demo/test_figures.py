@@ -34,11 +34,16 @@ def case(good, name, value, wanted):
     check('demo ' + name, good, '%s, not %s' % (value, wanted))
 
 
+def check_promised(name, figures, promised):
+    for key, least in promised.items():
+        value = figures[key]
+        case(value is not None and value >= least, '%s: %s' % (name, key),
+             value, 'at least %s' % least)
+
+
 def check_assisted(workload, modes):
-    for key, least in report.PROMISED_ASSISTED.get(workload, {}).items():
-        value = modes['assisted'][key]
-        case(value is not None and value >= least, '%s assisted: %s' % (
-            workload, key), value, 'at least %s' % least)
+    check_promised(workload + ' assisted', modes.get('assisted'),
+                   report.PROMISED_ASSISTED.get(workload, {}))
     if 'assisted' in modes:
         for key, most in report.MOST_ASSISTED.items():
             value = modes['assisted'][key]
@@ -61,10 +66,7 @@ def check_all(result, machine):
             nr = result[workload][mode]['samples']
             case(nr >= LEAST_SAMPLES, '%s %s: samples' % (
                 workload, mode), nr, 'at least %d' % LEAST_SAMPLES)
-        for key, least in promised.items():
-            value = after[key]
-            case(value is not None and value >= least, '%s: %s' % (
-                workload, key), value, 'at least %s' % least)
+        check_promised(workload, after, promised)
         check_assisted(workload, result[workload])
         check_lost(before, workload,
                    LOST_OF.get(machine, LOST).get(workload, {}))

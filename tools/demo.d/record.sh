@@ -43,6 +43,7 @@ failed() {
 	die "$1 of $base failed"
 }
 
+# perf_record [OPTION...] -- COMMAND...: the samples, and as text
 # -k only makes the times comparable with those of the workloads.
 perf_record() {
 	for word; do
@@ -51,7 +52,10 @@ perf_record() {
 		set -- "$@" "$word"
 	done
 	perf record -q -k CLOCK_MONOTONIC -e cpu-clock -F "$rate" \
-		--call-graph="$graph" -o "$base.data" -- "$@" >"$base.log" 2>&1
+		--call-graph="$graph" -o "$base.data" "$@" >>"$base.log" 2>&1 ||
+		failed "perf record"
+	perf script --ns --no-inline -i "$base.data" -F $fields \
+		>"$base.txt" 2>>"$base.log" || failed "perf script"
 }
 
 # Of user space, since the workload's own beginning.
@@ -65,11 +69,9 @@ count_samples() {
 }
 
 attempt() {
-	rm -f "$base.truth"
+	rm -f "$base.truth" "$base.log"
 	echo "demo: recording ${base##*/}, $time s"
-	perf_record "$@" || failed "perf record"
-	perf script --ns --no-inline -i "$base.data" -F $fields \
-		>"$base.txt" 2>>"$base.log" || failed "perf script"
+	perf_record -- "$@"
 	samples=$(count_samples <"$base.txt")
 }
 
@@ -111,7 +113,7 @@ python_assisted() {
 
 # For the tests: a process that runs already, where sfjit attach is for the machine.
 python_attached() {
-	base=$out/python.attached
+	base=$out/python.attached graph=fp time=$seconds
 	python3 -m sfjit $program "$base.program" $((seconds + 60)) &
 	pid=$!
 	until [ -s "$base.program" ]; do
@@ -121,11 +123,7 @@ python_attached() {
 	$sfjit attach $pid >"$base.log" 2>&1 || failed "sfjit attach"
 	echo "pid $pid" >"$base.truth"
 	awk '{ printf "begin %s0000000\n", $1 }' /proc/uptime >>"$base.truth"
-	perf record -q -k CLOCK_MONOTONIC -e cpu-clock -F "$rate" \
-		--call-graph=fp -o "$base.data" -p $pid -- sleep "$seconds" \
-		>>"$base.log" 2>&1 || failed "perf record"
-	perf script --ns --no-inline -i "$base.data" -F $fields \
-		>"$base.txt" 2>>"$base.log" || failed "perf script"
+	perf_record -p $pid -- sleep @seconds
 	kill $pid
 	rm "$base.program"
 }
