@@ -28,22 +28,22 @@ works "the configuration of such a machine" \
 	env "SFJIT_PROC=$machine" tools/kernel-package --config=running --estimate
 [ $failed = 0 ] || finish
 
-# option CONFIG_NAME: what it is in the file
-option() { sed -n "s/^$1=//p" "$running"; }
+# option FILE NAME: what it is there
+option() { sed -n "s/^CONFIG_$2=//p" "$1"; }
 for name in XFS_FS VIRTIO_NET NET_FAILOVER BTRFS_FS NFS_FS; do
-	is "$name was a module" m "$(sed -n "s/^CONFIG_$name=//p" "$tmp/config")"
+	is "$name was a module" m "$(option "$tmp/config" $name)"
 done
 for name in XFS_FS VIRTIO_NET NET_FAILOVER; do
-	is "$name: kept" m "$(option CONFIG_$name)"
+	is "$name: kept" m "$(option "$running" $name)"
 done
 for name in BTRFS_FS NFS_FS; do
-	is "$name: gone" "" "$(option CONFIG_$name)"
+	is "$name: gone" "" "$(option "$running" $name)"
 done
 modules() { grep -c '=m$' "$1"; }
 is "a tenth of the modules, at most" yes \
 	"$([ "$(modules "$running")" -le $(($(modules "$tmp/config") / 10)) ] &&
 		echo yes || modules "$running")"
-for name in $(sed -n 's/^\(CONFIG_[A-Z_]*\)=y$/\1/p' tools/config/sframe.config); do
-	is "${name#CONFIG_} is on" y "$(option "$name")"
+for name in $(sed -n 's/^CONFIG_\([A-Z_]*\)=y$/\1/p' tools/config/sframe.config); do
+	is "$name is on" y "$(option "$running" "$name")"
 done
 finish
