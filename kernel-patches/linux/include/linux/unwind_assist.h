@@ -15,7 +15,7 @@ struct seq_file;
 #ifdef CONFIG_UNWIND_ASSIST
 
 bool __unwind_assist_withhold(struct unwind_task_info *info,
-			      unsigned long bits);
+			      unsigned long bits, bool more);
 bool __unwind_assist_busy(struct unwind_assist *assist);
 int __unwind_assist_fork(struct task_struct *child, u64 clone_flags);
 void __unwind_assist_exit(struct unwind_assist *assist);
@@ -33,13 +33,16 @@ void unwind_deferred_emit_withheld(struct unwind_stacktrace *trace, u64 cookie);
  * @info: of the current task, about to return to user space, with the stack as
  *	the kernel walked it
  * @bits: who wants it
+ * @more: there is other work to do on the way
  *
  * Return: true if it asks, and so gives the stack, or the answer, to them later.
  */
 static __always_inline bool
-unwind_assist_withhold(struct unwind_task_info *info, unsigned long bits)
+unwind_assist_withhold(struct unwind_task_info *info, unsigned long bits,
+		       bool more)
 {
-	return unlikely(info->assist) && __unwind_assist_withhold(info, bits);
+	return unlikely(info->assist) &&
+	       __unwind_assist_withhold(info, bits, more);
 }
 
 /**
@@ -54,9 +57,11 @@ static __always_inline bool unwind_assist_busy(struct unwind_task_info *info)
 	return unlikely(info->assist) && __unwind_assist_busy(info->assist);
 }
 
-/* This one, who has @bit, does not want the stack any more. */
+/* This one, who has @bit and lost it in @task, does not want the stack. */
 static inline void unwind_assist_cancel(struct task_struct *task, int bit)
 {
+	/* Pairs with unwind_assist_hold(): one sees what the other has done. */
+	smp_mb__after_atomic();
 	atomic_long_andnot(BIT(bit), &task->unwind_info.withheld);
 }
 
@@ -90,7 +95,7 @@ static inline void unwind_assist_free(struct task_struct *task)
 #else /* !CONFIG_UNWIND_ASSIST */
 
 static inline bool unwind_assist_withhold(struct unwind_task_info *info,
-					  unsigned long bits)
+					  unsigned long bits, bool more)
 { return false; }
 
 static inline bool unwind_assist_busy(struct unwind_task_info *info)

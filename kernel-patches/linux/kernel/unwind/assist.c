@@ -48,7 +48,9 @@ enum unwind_assist_count {
 	UNWIND_ASSIST_QUEUE,		/* of signals is full */
 	UNWIND_ASSIST_TRACED,
 	UNWIND_ASSIST_SECCOMP,		/* filters were added */
-	UNWIND_ASSIST_RESTART,		/* of a system call */
+	UNWIND_ASSIST_DISPATCH,		/* of system calls is on */
+	UNWIND_ASSIST_RESTART,		/* of a system call, or more to do */
+	UNWIND_ASSIST_PENDING,		/* another signal is */
 
 	UNWIND_ASSIST_NR_COUNTS,
 };
@@ -68,7 +70,9 @@ static const char *const unwind_assist_names[UNWIND_ASSIST_NR_COUNTS] = {
 	[UNWIND_ASSIST_QUEUE]		= "queue",
 	[UNWIND_ASSIST_TRACED]		= "traced",
 	[UNWIND_ASSIST_SECCOMP]		= "seccomp",
+	[UNWIND_ASSIST_DISPATCH]	= "dispatch",
 	[UNWIND_ASSIST_RESTART]		= "restart",
+	[UNWIND_ASSIST_PENDING]		= "pending",
 };
 
 enum {
@@ -181,6 +185,16 @@ static u64 unwind_assist_seccomp(void)
 #endif
 }
 
+/* What the handler calls would be a signal to the program. */
+static bool unwind_assist_dispatched(void)
+{
+#ifdef CONFIG_SYSCALL_USER_DISPATCH
+	return test_syscall_work(SYSCALL_USER_DISPATCH);
+#else
+	return false;
+#endif
+}
+
 /*
  * A handler would end a sleep early that is to go on: the system call says so,
  * or, where signals were looked at already, is about to run again.
@@ -188,10 +202,13 @@ static u64 unwind_assist_seccomp(void)
  * It may also be in the middle. io_uring does the work of a task while it
  * waits, as the delivery of signals does before it looks at the result, and
  * both leave the flag set. KVM clears it: KVM_RUN returns, as for any signal.
+ *
+ * @more work of the task may sleep like a system call: close() with SO_LINGER.
  */
-static bool unwind_assist_restarts(struct pt_regs *regs)
+static bool unwind_assist_restarts(struct pt_regs *regs, bool more)
 {
-	if (test_thread_flag(TIF_NOTIFY_RESUME))
+	if (more || unwind_user_at_syscall(regs) ||
+	    test_thread_flag(TIF_NOTIFY_RESUME))
 		return true;
 	if (syscall_get_nr(current, regs) != -1) {
 		switch (syscall_get_error(current, regs)) {
@@ -202,7 +219,7 @@ static bool unwind_assist_restarts(struct pt_regs *regs)
 			return true;
 		}
 	}
-	return unwind_user_at_syscall(regs);
+	return false;
 }
 
 /*
@@ -247,7 +264,8 @@ unwind_assist_signal(struct unwind_assist *assist, struct pt_regs *regs,
 	return UNWIND_ASSIST_ASKED;
 }
 
-static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist)
+static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist,
+						  bool more)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 	enum unwind_assist_count count;
@@ -261,8 +279,13 @@ static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist)
 		return UNWIND_ASSIST_TRACED;
 	if (unwind_assist_seccomp() != assist->seccomp)
 		return UNWIND_ASSIST_SECCOMP;
-	if (unwind_assist_restarts(regs))
+	if (unwind_assist_dispatched())
+		return UNWIND_ASSIST_DISPATCH;
+	if (unwind_assist_restarts(regs, more))
 		return UNWIND_ASSIST_RESTART;
+	/* Its handler would be the first, on the stack and with the mask. */
+	if (signal_pending(current))
+		return UNWIND_ASSIST_PENDING;
 
 	sighand = lock_task_sighand(current, &flags);
 	if (!sighand)
@@ -272,8 +295,30 @@ static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist)
 	return count;
 }
 
+/* Who else wants it before the thread is back in user space gets it at once. */
+static void unwind_assist_hold(struct unwind_task_info *info,
+			       unsigned long bits)
+{
+	struct unwind_assist *assist = info->assist;
+	unsigned long mask;
+
+	swap(assist->cache, info->cache);
+	info->cache->nr_entries = 0;
+	info->cache->unwind_completed = assist->cache->unwind_completed | bits;
+	atomic_long_set(&info->withheld, bits);
+
+	/*
+	 * Pairs with unwind_assist_cancel(). The walk may have slept: of a
+	 * tracer that is gone since, the bit may soon be another one's.
+	 */
+	smp_mb();
+	mask = atomic_long_read(&info->unwind_mask);
+	atomic_long_and(mask, &info->withheld);
+	set_mask_bits(&info->cache->unwind_completed, ~mask, 0);
+}
+
 bool __unwind_assist_withhold(struct unwind_task_info *info,
-			      unsigned long bits)
+			      unsigned long bits, bool more)
 {
 	struct unwind_assist *assist = info->assist;
 	enum unwind_assist_count count;
@@ -282,7 +327,7 @@ bool __unwind_assist_withhold(struct unwind_task_info *info,
 	if (!assist->signal || unwind_assist_open(assist) || !info->cache)
 		return false;
 
-	count = unwind_assist_ask(assist);
+	count = unwind_assist_ask(assist, more);
 	unwind_assist_count(assist, count);
 	if (count != UNWIND_ASSIST_ASKED)
 		return false;
@@ -290,10 +335,7 @@ bool __unwind_assist_withhold(struct unwind_task_info *info,
 	assist->token++;
 	assist->cookie = info->id.id;
 	assist->asked = ktime_get_mono_fast_ns();
-	swap(assist->cache, info->cache);
-	info->cache->nr_entries = 0;
-	info->cache->unwind_completed = 0;
-	atomic_long_set(&info->withheld, bits);
+	unwind_assist_hold(info, bits);
 	barrier();
 	set_bit(UNWIND_ASSIST_OPEN, &assist->state);
 	return true;
@@ -352,9 +394,50 @@ void __unwind_assist_free(struct task_struct *task)
 	task->unwind_info.assist = NULL;
 }
 
+static struct sigqueue *unwind_assist_queued(struct unwind_assist *assist)
+{
+	struct sigqueue *q;
+
+	list_for_each_entry(q, &current->pending.list, list) {
+		if (q->info.si_code == SI_KERNEL &&
+		    (unsigned long)q->info.si_ptr == assist->token)
+			return q;
+	}
+	return NULL;
+}
+
+/*
+ * The handler of another signal may have come first, and block this one. Later,
+ * perhaps in another program, nobody may be there for it.
+ */
+static void unwind_assist_unqueue(struct unwind_assist *assist)
+{
+	struct sigqueue *q, *other;
+	struct sigpending dropped;
+	unsigned long flags;
+
+	init_sigpending(&dropped);
+	if (!lock_task_sighand(current, &flags))
+		return;
+	q = unwind_assist_queued(assist);
+	if (q) {
+		list_move(&q->list, &dropped.list);
+		sigdelset(&current->pending.signal, q->info.si_signo);
+		list_for_each_entry(other, &current->pending.list, list) {
+			if (other->info.si_signo == q->info.si_signo)
+				sigaddset(&current->pending.signal,
+					  q->info.si_signo);
+		}
+		recalc_sigpending();
+	}
+	unlock_task_sighand(current, &flags);
+	flush_sigqueue(&dropped);
+}
+
 static void unwind_assist_off(struct unwind_assist *assist)
 {
 	WRITE_ONCE(assist->signal, 0);
+	unwind_assist_unqueue(assist);
 	if (unwind_assist_open(assist))
 		unwind_assist_settle_native(assist, UNWIND_ASSIST_SETTLED);
 }

@@ -8,9 +8,12 @@
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 #include <linux/processor.h>
+#include <linux/signal_types.h>
 #include <linux/uaccess.h>
 
 #include <asm/ptrace.h>
+#include <asm/sigcontext.h>
+#include <asm/ucontext.h>
 
 /* Other addressing modes than that of 64 bits have other addresses. */
 static inline int unwind_user_word_size(struct pt_regs *regs)
@@ -69,10 +72,11 @@ static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 #define unwind_user_ra_slot unwind_user_ra_slot
 
 #ifdef CONFIG_UNWIND_ASSIST
-/* MINSIGSTKSZ has room for it. */
+/* struct rt_sigframe of signal.c, which has an instruction in a word as well. */
 static inline unsigned long unwind_user_sigframe_size(void)
 {
-	return 0;
+	return __SIGNAL_FRAMESIZE + sizeof(long) + sizeof(struct siginfo) +
+	       sizeof(struct ucontext_extended);
 }
 
 /* SVC is to run, perhaps again. What cannot be read may be one. */

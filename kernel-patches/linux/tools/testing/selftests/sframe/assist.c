@@ -391,7 +391,8 @@ static int set_sample(struct sfa_log *log, struct sfa_record *record,
 	const __u64 *ip = &raw[3];
 	const __u64 nr = raw[2];
 
-	record->tid = raw[1] >> 32;
+	/* Behind that of the process. */
+	record->tid = ((const __u32 *)&raw[1])[1];
 	if (nr == 2 && ip[0] == PERF_CONTEXT_USER_DEFERRED) {
 		record->cookie = ip[1];
 		return 0;

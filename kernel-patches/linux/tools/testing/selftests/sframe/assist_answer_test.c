@@ -232,7 +232,7 @@ TEST_F(answer, file)
 	static const char *const names[] = {
 		"signal", "asked", "answered", "native", "late", "settled",
 		"busy", "exiting", "handler", "blocked", "stack", "queue",
-		"traced", "seccomp", "restart",
+		"traced", "seccomp", "dispatch", "restart", "pending",
 	};
 	const struct sfa_counts counts = sfa_counts();
 	struct stat stat_buf;

@@ -64,6 +64,9 @@ FIXTURE_TEARDOWN(ask)
 	end_session(_metadata, &self->perf);
 }
 
+/* Of a second session. */
+static struct sfa_log second_log;
+
 static void check_asked(struct __test_metadata *_metadata,
 			struct sfa_session *perf)
 {
@@ -594,6 +597,205 @@ TEST_F(ask, filters_of_the_parent)
 	sampled_child(_metadata, check_asked);
 }
 
+/* ---- System calls that are signals ------------------------------------ */
+
+#ifdef __x86_64__
+/* Guards against: a handler whose system calls are signals to the program. */
+TEST_F(ask, system_calls_are_dispatched)
+{
+	/* None is, as it says at present. */
+	static __u8 selector;
+
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
+		  &selector))
+		SKIP(return, "kernel without CONFIG_SYSCALL_USER_DISPATCH");
+	EXPECT_REFUSED("dispatch");
+	ASSERT_EQ(0, prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF,
+			   0, 0, 0));
+	EXPECT_ASKED();
+}
+#endif
+
+/* ---- Other signals --------------------------------------------------- */
+
+static unsigned int nr_traps;
+
+static void count_trap(int signal)
+{
+	nr_traps++;
+}
+
+static struct sft_event trap;
+
+/* SIGTRAP at each page fault, sent by work of the same list. */
+static int open_trap(void)
+{
+	struct sigaction action = { .sa_handler = count_trap };
+	struct perf_event_attr attr;
+
+	if (sigaction(SIGTRAP, &action, NULL))
+		return -errno;
+	sfa_attr_init(&attr);
+	/* Events of the same kind share their callchains. */
+	attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN;
+	attr.defer_callchain = 0;
+	attr.defer_output = 0;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	return sft_event_open(&trap, &attr);
+}
+
+static void touch_and_trap(void)
+{
+	sfa_enable(&trap);
+	sfa_touch();
+	sfa_disable(&trap);
+}
+
+/*
+ * Guards against: the handler of another signal under that of the question. The
+ * event that was opened last counts first, and its work is done last.
+ */
+TEST_F(ask, another_signal_comes)
+{
+	struct sfa_session last = { .log = &second_log };
+
+	ASSERT_EQ(0, open_trap());
+	EXPECT_REFUSED_AT(touch_and_trap, "restart");
+	EXPECT_EQ(1, nr_traps);
+
+	ASSERT_EQ(0, sfa_event_open(&last.event));
+	check_refused(_metadata, &last, touch_and_trap, "pending");
+	EXPECT_EQ(2, nr_traps);
+	sft_event_close(&last.event);
+	sft_event_close(&trap);
+	EXPECT_ASKED();
+}
+
+/**
+ * struct in_between - a signal that comes before that of a question
+ * @thread:	which is asked
+ * @beside:	it sends itself one of the same number
+ * @now:	it is about to be sampled: send
+ * @end:	nobody is to send any more
+ * @found:	a question waited for the end of the handler
+ * @waits:	and something did so when the thread had opted out
+ * @ret:	of that
+ */
+static struct in_between {
+	pid_t	thread;
+	bool	beside, now, end, found, waits;
+	int	ret;
+} in_between;
+
+static bool question_waits(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) && sigismember(&pending, SFA_SIGNAL);
+}
+
+/* With all signals blocked. */
+static void opt_out_if_asked(int signal)
+{
+	if (in_between.found || !question_waits())
+		return;
+	in_between.found = true;
+	sfa_me.handled = 0;
+	if (in_between.beside)
+		raise(SFA_SIGNAL);
+	in_between.ret = sfa_off();
+	in_between.waits = question_waits();
+}
+
+#define LONGEST_DELAY	10000
+
+/* A moment later, which is longer each time. */
+static void *send_for_ever(void *arg)
+{
+	volatile unsigned int i;
+	unsigned int delay = 0;
+
+	while (!__atomic_load_n(&in_between.end, __ATOMIC_RELAXED)) {
+		if (!__atomic_exchange_n(&in_between.now, false,
+					 __ATOMIC_ACQUIRE)) {
+			sched_yield();
+			continue;
+		}
+		for (i = 0; i < delay; i++)
+			;
+		syscall(__NR_tgkill, getpid(), in_between.thread, SIGUSR1);
+		delay = (delay + 20) % LONGEST_DELAY;
+	}
+	return NULL;
+}
+
+static void sample_many(struct sfa_session *perf)
+{
+	unsigned int i;
+
+	sfa_enable(&perf->event);
+	for (i = 0; i < 32 && !in_between.found; i++) {
+		__atomic_store_n(&in_between.now, true, __ATOMIC_RELEASE);
+		sfa_touch();
+	}
+	sfa_disable(&perf->event);
+}
+
+/* Until a signal comes just when a question has been asked. */
+static void sample_until_found(struct __test_metadata *_metadata,
+			       struct sfa_session *perf)
+{
+	const __u64 end = sfa_now_ms() + 60000;
+
+	while (!in_between.found && sfa_now_ms() < end) {
+		memset(perf->log, 0, sizeof(*perf->log));
+		sample_many(perf);
+		ASSERT_EQ(0, sfa_session_read(perf));
+		ASSERT_TRUE(sfa_log_right(perf->log));
+	}
+	EXPECT_TRUE(in_between.found);
+}
+
+static void opt_out_in_between(struct __test_metadata *_metadata,
+			       struct sfa_session *perf, bool beside)
+{
+	pthread_t sender;
+
+	in_between = (struct in_between) {
+		.thread = gettid(), .beside = beside,
+	};
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
+	ASSERT_EQ(0, pthread_create(&sender, NULL, send_for_ever, NULL));
+	sample_until_found(_metadata, perf);
+	__atomic_store_n(&in_between.end, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(sender, NULL));
+	EXPECT_EQ(0, in_between.ret);
+	EXPECT_EQ(beside, in_between.waits);
+	EXPECT_EQ(beside, sfa_me.handled);
+	if (beside)
+		EXPECT_EQ(SI_TKILL, sfa_me.info.si_code);
+}
+
+/*
+ * Guards against: the question of one who is no longer there for it, and one
+ * that takes with it what somebody else has sent.
+ */
+TEST_F(ask, opt_out_before_the_question_comes)
+{
+	struct sigaction action = {
+		.sa_handler = opt_out_if_asked, .sa_flags = SA_RESTART,
+	};
+
+	sigfillset(&action.sa_mask);
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	opt_out_in_between(_metadata, &self->perf, false);
+	opt_out_in_between(_metadata, &self->perf, true);
+	self->perf.log->next = self->perf.log->nr;
+	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
+	EXPECT_ASKED();
+}
+
 /* ---- Restartable sequences ------------------------------------------- */
 
 #ifdef HAVE_RSEQ
@@ -636,8 +838,6 @@ static void sample_both(struct sft_event *first, struct sft_event *second)
 	sfa_disable(first);
 	sfa_disable(second);
 }
-
-static struct sfa_log second_log;
 
 /* Guards against: a stack for one session only. */
 TEST_F(ask, two_sessions)
