@@ -260,7 +260,7 @@ TEST_F(ask, small_alternate_stacks)
 
 static struct sfa_session *current_perf;
 
-static void refused_here(int signal)
+static void refused_here(int signal, siginfo_t *info, void *context)
 {
 	struct __test_metadata *_metadata = sfa_me.data;
 
@@ -271,8 +271,10 @@ static void refused_here(int signal)
 /* Guards against: a stack that looks unused, because it is disarmed. */
 TEST_F(ask, disarmed_stack)
 {
+	/* Without SA_SIGINFO the frame of s390 does not keep the stack. */
 	struct sigaction action = {
-		.sa_handler = refused_here, .sa_flags = SA_ONSTACK,
+		.sa_sigaction = refused_here,
+		.sa_flags = SA_ONSTACK | SA_SIGINFO,
 	};
 
 	current_perf = &self->perf;
@@ -713,8 +715,7 @@ static void opt_out_if_asked(int signal)
 /* A moment later, which is longer each time. */
 static void *send_for_ever(void *arg)
 {
-	volatile unsigned int i;
-	unsigned int delay = 0;
+	unsigned int delay = 0, i;
 
 	while (!__atomic_load_n(&in_between.end, __ATOMIC_RELAXED)) {
 		if (!__atomic_exchange_n(&in_between.now, false,
@@ -723,7 +724,7 @@ static void *send_for_ever(void *arg)
 			continue;
 		}
 		for (i = 0; i < delay; i++)
-			;
+			asm volatile("");
 		syscall(__NR_tgkill, getpid(), in_between.thread, SIGUSR1);
 		delay = (delay + 20) % LONGEST_DELAY;
 	}
