@@ -6,7 +6,8 @@
 #include "cfi.h"
 #include "oracle.h"
 
-#define MAX_STEPS	32
+/* Each is tried nine times, and has the program run for each register. */
+#define MAX_STEPS	8
 
 static bool read_nowhere(void *arg, uint64_t addr, uint64_t *word)
 {
