@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""Calls that judge_assist.py knows. Usage: assist_calls.py SECONDS
+"""Calls that judge_assist.py knows. Usage: assist_calls.py SECONDS [COUNTS]
 
-Between two functions there may be C: sorted(), a generator's next(), a class.
+Between two functions there may be C: sorted(), a generator's next(), a class. What
+the kernel has counted of each thread is appended to the file COUNTS.
 """
 import sys
 import threading
@@ -99,6 +100,14 @@ def worker(end):
     one_round()
     while time.monotonic() < end:
         one_round()
+    if len(sys.argv) > 2:
+        write_counts(sys.argv[2])
+
+
+def write_counts(path):
+    with open('/proc/thread-self/unwind_assist', encoding='ascii') as counts, \
+            open(path, 'a', encoding='ascii') as out:
+        out.write(counts.read())
 
 
 def main():

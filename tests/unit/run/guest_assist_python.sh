@@ -24,8 +24,8 @@ record() {
 }
 
 program=tests/unit/run/assist_calls.py
-record fp,defer -m sfjit --assist $program 9
-also python3 -B tests/unit/run/judge_assist.py "$tmp/script"
+record fp,defer -m sfjit --assist $program 9 "$tmp/counts"
+also python3 -B tests/unit/run/judge_assist.py "$tmp/script" "$tmp/counts"
 is "the program's own result" "$(python3 $program 0)" "$(cat "$tmp/out")"
 
 # Nobody is asked: the functions are not there.
