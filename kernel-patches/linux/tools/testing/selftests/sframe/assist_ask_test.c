@@ -1172,6 +1172,24 @@ static const struct sleeper sleepers[] = {
 	{ "epoll", NULL, wait_for_epoll, write_byte, 1, 1, false },
 };
 
+/* Each time that it is put to sleep, whatever it is in. */
+static int open_switches(struct sft_event *event, pid_t pid)
+{
+	struct perf_event_attr attr;
+
+	sfa_attr_init(&attr);
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.exclude_kernel = 0;
+	return sft_event_open_of(event, &attr, pid, -1);
+}
+
+/*
+ * The kernel patches its code when the first event of a kind is opened. QEMU 7.2
+ * may run the old code for ever if another CPU comes there just then, as a child
+ * does. So one event is always open.
+ */
+static struct sft_event first_of_switches;
+
 static int make_shared(void)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -1184,7 +1202,7 @@ static int make_shared(void)
 	if (epoll_fd < 0 ||
 	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_pipe[0], &event))
 		return -errno;
-	return 0;
+	return open_switches(&first_of_switches, 0);
 }
 
 /* The state of the process as /proc has it, or 0. */
@@ -1231,17 +1249,6 @@ static void child_sleeps(const struct sleeper *sleeper, int go)
 	_exit(0);
 }
 
-/* Each time that it is put to sleep, whatever it is in. */
-static int open_switches(struct sft_event *event, pid_t pid)
-{
-	struct perf_event_attr attr;
-
-	sfa_attr_init(&attr);
-	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	attr.exclude_kernel = 0;
-	return sft_event_open_of(event, &attr, pid, -1);
-}
-
 /* False if it has ended instead. */
 static bool stop_and_continue(pid_t pid, int *status)
 {
@@ -1253,6 +1260,11 @@ static bool stop_and_continue(pid_t pid, int *status)
 	       WIFCONTINUED(*status);
 }
 
+static bool was_sampled(const struct sfa_log *log)
+{
+	return log->nr && log->records[log->nr - 1].type == PERF_RECORD_SAMPLE;
+}
+
 /*
  * Wait until it sleeps and was sampled when it went to sleep. It is about to
  * sleep before, and if it is woken then, it does not.
@@ -1260,15 +1272,16 @@ static bool stop_and_continue(pid_t pid, int *status)
 static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
 			      pid_t pid)
 {
+	const __u64 end = sfa_now_ms() + 60000;
 	int ret;
 
 	do {
 		wait_until_asleep(pid);
 		ret = sfa_log_read(log, event);
-	} while (!ret && state_of(pid) != 'Z' &&
-		 (!log->nr ||
-		  log->records[log->nr - 1].type != PERF_RECORD_SAMPLE));
-	return ret;
+		if (ret || state_of(pid) == 'Z' || was_sampled(log))
+			return ret;
+	} while (sfa_now_ms() < end);
+	return -ETIMEDOUT;
 }
 
 /* Stop it in its system call, and have it end. Its status, or -1. */
@@ -1284,8 +1297,10 @@ static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 			return status;
 	}
 	for (i = 0; i < sleeper->wakes; i++) {
-		if (wait_until_sampled(log, event, pid))
-			return -1;
+		if (wait_until_sampled(log, event, pid)) {
+			kill(pid, SIGKILL);
+			break;
+		}
 		sleeper->wake();
 	}
 	return waitpid(pid, &status, 0) == pid ? status : -1;
