@@ -9,7 +9,8 @@
  * its stack is given out once: as the program says, or as the kernel walked it.
  *
  * All of this is done by the thread itself, so there are no locks. Only
- * __unwind_assist_busy() may interrupt the rest, also as an NMI.
+ * __unwind_assist_busy() may interrupt the rest, also as an NMI, and only
+ * unwind_assist_cancel() comes from other threads.
  */
 #include <linux/compat.h>
 #include <linux/ptrace.h>
@@ -25,6 +26,7 @@
 #include <linux/unwind_assist.h>
 #include <linux/unwind_deferred.h>
 #include <linux/unwind_user.h>
+#include <linux/uprobes.h>
 
 #include <asm/syscall.h>
 
@@ -50,7 +52,7 @@ enum unwind_assist_count {
 	UNWIND_ASSIST_SECCOMP,		/* filters were added */
 	UNWIND_ASSIST_DISPATCH,		/* of system calls is on */
 	UNWIND_ASSIST_RESTART,		/* of a system call, or more to do */
-	UNWIND_ASSIST_PENDING,		/* another signal is */
+	UNWIND_ASSIST_PENDING,		/* another signal, or signals wait */
 
 	UNWIND_ASSIST_NR_COUNTS,
 };
@@ -196,6 +198,20 @@ static bool unwind_assist_dispatched(void)
 }
 
 /*
+ * The handler of another signal would be the first, on the stack and with the
+ * mask. Where uprobes steps over a breakpoint, all signals wait for the step,
+ * and those that are there cannot be seen.
+ */
+static bool unwind_assist_pending(void)
+{
+#ifdef CONFIG_UPROBES
+	if (current->utask && current->utask->active_uprobe)
+		return true;
+#endif
+	return signal_pending(current);
+}
+
+/*
  * A handler would end a sleep early that is to go on: the system call says so,
  * or, where signals were looked at already, is about to run again.
  *
@@ -283,8 +299,7 @@ static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist,
 		return UNWIND_ASSIST_DISPATCH;
 	if (unwind_assist_restarts(regs, more))
 		return UNWIND_ASSIST_RESTART;
-	/* Its handler would be the first, on the stack and with the mask. */
-	if (signal_pending(current))
+	if (unwind_assist_pending())
 		return UNWIND_ASSIST_PENDING;
 
 	sighand = lock_task_sighand(current, &flags);
@@ -299,12 +314,13 @@ static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist,
 static void unwind_assist_hold(struct unwind_task_info *info,
 			       unsigned long bits)
 {
-	struct unwind_assist *assist = info->assist;
+	struct unwind_cache *walk = info->cache, *cache = info->assist->cache;
 	unsigned long mask;
 
-	swap(assist->cache, info->cache);
-	info->cache->nr_entries = 0;
-	info->cache->unwind_completed = assist->cache->unwind_completed | bits;
+	cache->nr_entries = 0;
+	cache->unwind_completed = READ_ONCE(walk->unwind_completed) | bits;
+	info->assist->cache = walk;
+	WRITE_ONCE(info->cache, cache);
 	atomic_long_set(&info->withheld, bits);
 
 	/*
@@ -314,7 +330,7 @@ static void unwind_assist_hold(struct unwind_task_info *info,
 	smp_mb();
 	mask = atomic_long_read(&info->unwind_mask);
 	atomic_long_and(mask, &info->withheld);
-	set_mask_bits(&info->cache->unwind_completed, ~mask, 0);
+	set_mask_bits(&cache->unwind_completed, ~mask, 0);
 }
 
 bool __unwind_assist_withhold(struct unwind_task_info *info,
@@ -408,9 +424,9 @@ static struct sigqueue *unwind_assist_queued(struct unwind_assist *assist)
 
 /*
  * The handler of another signal may have come first, and block this one. Later,
- * perhaps in another program, nobody may be there for it.
+ * perhaps in another program, nobody may be there for it. Did it wait?
  */
-static void unwind_assist_unqueue(struct unwind_assist *assist)
+static bool unwind_assist_unqueue(struct unwind_assist *assist)
 {
 	struct sigqueue *q, *other;
 	struct sigpending dropped;
@@ -418,7 +434,7 @@ static void unwind_assist_unqueue(struct unwind_assist *assist)
 
 	init_sigpending(&dropped);
 	if (!lock_task_sighand(current, &flags))
-		return;
+		return false;
 	q = unwind_assist_queued(assist);
 	if (q) {
 		list_move(&q->list, &dropped.list);
@@ -432,14 +448,20 @@ static void unwind_assist_unqueue(struct unwind_assist *assist)
 	}
 	unlock_task_sighand(current, &flags);
 	flush_sigqueue(&dropped);
+	return q;
+}
+
+static void unwind_assist_settle_open(struct unwind_assist *assist)
+{
+	if (unwind_assist_open(assist))
+		unwind_assist_settle_native(assist, UNWIND_ASSIST_SETTLED);
 }
 
 static void unwind_assist_off(struct unwind_assist *assist)
 {
 	WRITE_ONCE(assist->signal, 0);
 	unwind_assist_unqueue(assist);
-	if (unwind_assist_open(assist))
-		unwind_assist_settle_native(assist, UNWIND_ASSIST_SETTLED);
+	unwind_assist_settle_open(assist);
 }
 
 void __unwind_assist_exit(struct unwind_assist *assist)
@@ -476,6 +498,9 @@ static int unwind_assist_prctl_on(unsigned long signal, unsigned long flags)
 		/* For who reads it in /proc. */
 		smp_store_release(&info->assist, assist);
 	}
+	/* What the handler of the signal before does not have yet, it never has. */
+	if (assist->signal != signal && unwind_assist_unqueue(assist))
+		unwind_assist_settle_open(assist);
 	assist->flags = flags;
 	assist->seccomp = unwind_assist_seccomp();
 	WRITE_ONCE(assist->signal, signal);

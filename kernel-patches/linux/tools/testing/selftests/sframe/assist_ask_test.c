@@ -674,18 +674,38 @@ TEST_F(ask, another_signal_comes)
 	EXPECT_ASKED();
 }
 
+/*
+ * Guards against: the same, where signals cannot be seen. All wait for a step
+ * over the breakpoint, and the sample is of before the step.
+ */
+TEST_F(ask, instruction_behind_a_probe)
+{
+	struct sfa_session probe = { .log = &second_log };
+	struct perf_event_attr attr;
+
+	sfa_attr_init(&attr);
+	if (!sft_probe_at(&attr, sft_touch_load))
+		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
+	ASSERT_EQ(0, sft_event_open(&probe.event, &attr));
+	check_refused(_metadata, &probe, sfa_touch, "pending");
+	sft_event_close(&probe.event);
+	EXPECT_ASKED();
+}
+
 /**
  * struct in_between - a signal that comes before that of a question
  * @thread:	which is asked
+ * @leave:	then it is no longer there for it
  * @beside:	it sends itself one of the same number
  * @now:	it is about to be sampled: send
  * @end:	nobody is to send any more
  * @found:	a question waited for the end of the handler
- * @waits:	and something did so when the thread had opted out
+ * @waits:	and something did so when the thread had left
  * @ret:	of that
  */
 static struct in_between {
 	pid_t	thread;
+	int	(*leave)(void);
 	bool	beside, now, end, found, waits;
 	int	ret;
 } in_between;
@@ -698,7 +718,7 @@ static bool question_waits(void)
 }
 
 /* With all signals blocked. */
-static void opt_out_if_asked(int signal)
+static void leave_if_asked(int signal)
 {
 	if (in_between.found || !question_waits())
 		return;
@@ -706,7 +726,7 @@ static void opt_out_if_asked(int signal)
 	sfa_me.handled = 0;
 	if (in_between.beside)
 		raise(SFA_SIGNAL);
-	in_between.ret = sfa_off();
+	in_between.ret = in_between.leave();
 	in_between.waits = question_waits();
 }
 
@@ -758,13 +778,19 @@ static void sample_until_found(struct __test_metadata *_metadata,
 	EXPECT_TRUE(in_between.found);
 }
 
-static void opt_out_in_between(struct __test_metadata *_metadata,
-			       struct sfa_session *perf, bool beside)
+static int use_another_signal(void)
+{
+	return sfa_on(SFA_SIGNAL - 1, 0);
+}
+
+static void leave_in_between(struct __test_metadata *_metadata,
+			     struct sfa_session *perf, int (*leave)(void),
+			     bool beside)
 {
 	pthread_t sender;
 
 	in_between = (struct in_between) {
-		.thread = gettid(), .beside = beside,
+		.thread = gettid(), .leave = leave, .beside = beside,
 	};
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
 	ASSERT_EQ(0, pthread_create(&sender, NULL, send_for_ever, NULL));
@@ -782,16 +808,17 @@ static void opt_out_in_between(struct __test_metadata *_metadata,
  * Guards against: the question of one who is no longer there for it, and one
  * that takes with it what somebody else has sent.
  */
-TEST_F(ask, opt_out_before_the_question_comes)
+TEST_F(ask, left_before_the_question_comes)
 {
 	struct sigaction action = {
-		.sa_handler = opt_out_if_asked, .sa_flags = SA_RESTART,
+		.sa_handler = leave_if_asked, .sa_flags = SA_RESTART,
 	};
 
 	sigfillset(&action.sa_mask);
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
-	opt_out_in_between(_metadata, &self->perf, false);
-	opt_out_in_between(_metadata, &self->perf, true);
+	leave_in_between(_metadata, &self->perf, sfa_off, false);
+	leave_in_between(_metadata, &self->perf, sfa_off, true);
+	leave_in_between(_metadata, &self->perf, use_another_signal, false);
 	self->perf.log->next = self->perf.log->nr;
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
 	EXPECT_ASKED();

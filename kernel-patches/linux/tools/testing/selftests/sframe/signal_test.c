@@ -488,40 +488,19 @@ TEST_F(signal, signal_bit_over_other_code)
 
 #ifndef SFT_NO_PROBES_OF_HANDLERS
 
-/* Probes are of files: where this program has @addr, or -1. */
-static long file_offset(const void *addr)
-{
-	unsigned long start, end, offset;
-	long found = -1;
-	char line[256];
-	FILE *maps = fopen("/proc/self/maps", "r");
-
-	while (maps && found < 0 && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end,
-			   &offset) == 3 &&
-		    (uintptr_t)addr >= start && (uintptr_t)addr < end)
-			found = (uintptr_t)addr - start + offset;
-	if (maps)
-		fclose(maps);
-	return found;
-}
-
 /* Guards against: the interrupted frame is one at the entry of a function. */
 TEST_F(signal, probe_at_the_entry_of_a_handler)
 {
-	int type = sft_pmu_type("uprobe");
 	struct perf_event_attr attr;
 	struct sft_event trap, probe;
 	struct sft_chain chain;
 
-	if (type < 0)
+	sft_attr_init(&attr, 0, variant->defer);
+	if (!sft_probe_at(&attr, sft_handler))
 		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
 
 	ASSERT_EQ(0, register_leaf(KEY_HANDLER, SECTION(KEY_HANDLER),
 				   sft_handler, sft_handler_end));
-	sft_attr_init(&attr, type, variant->defer);
-	attr.uprobe_path = (uintptr_t)"/proc/self/exe";
-	attr.probe_offset = file_offset(sft_handler);
 	ASSERT_EQ(0, sft_event_open(&probe, &attr));
 	ASSERT_EQ(0, sft_trap_open(&trap, sft_leaf_body));
 	ioctl(probe.fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -538,17 +517,14 @@ TEST_F(signal, probe_at_the_entry_of_a_handler)
 /* Guards against: a pending return probe hides the restorer. */
 TEST_F(signal, return_of_a_handler_is_probed)
 {
-	int type = sft_pmu_type("uprobe");
 	struct perf_event_attr attr;
 	const void *ip = self->text + sft_slot_interrupted.insns[3];
 	struct sft_event probe;
 
-	if (type < 0)
+	sft_attr_init(&attr, 0, variant->defer);
+	if (!sft_probe_at(&attr, sft_handler))
 		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
 
-	sft_attr_init(&attr, type, variant->defer);
-	attr.uprobe_path = (uintptr_t)"/proc/self/exe";
-	attr.probe_offset = file_offset(sft_handler);
 	attr.config = SFT_RETPROBE;
 	ASSERT_EQ(0, sft_event_open(&probe, &attr));
 	ioctl(probe.fd, PERF_EVENT_IOC_ENABLE, 0);

@@ -117,6 +117,37 @@ void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
 	attr->defer_output = defer;
 }
 
+/* Where the file of this program has @addr, or -1. */
+static long file_offset(const void *addr)
+{
+	unsigned long start, end, offset;
+	long found = -1;
+	char line[256];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && found < 0 && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end,
+			   &offset) == 3 &&
+		    (uintptr_t)addr >= start && (uintptr_t)addr < end)
+			found = (uintptr_t)addr - start + offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+bool sft_probe_at(struct perf_event_attr *attr, const void *addr)
+{
+	const int type = sft_pmu_type("uprobe");
+
+	if (type < 0)
+		return false;
+	attr->type = type;
+	attr->config = 0;
+	attr->uprobe_path = (uintptr_t)"/proc/self/exe";
+	attr->probe_offset = file_offset(addr);
+	return true;
+}
+
 int sft_event_open(struct sft_event *event, struct perf_event_attr *attr)
 {
 	return sft_event_open_on(event, attr, -1);
