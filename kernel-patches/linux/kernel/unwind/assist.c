@@ -431,11 +431,13 @@ static bool unwind_assist_unqueue(struct unwind_assist *assist)
 	struct sigqueue *q, *other;
 	struct sigpending dropped;
 	unsigned long flags;
+	bool waited;
 
 	init_sigpending(&dropped);
 	if (!lock_task_sighand(current, &flags))
 		return false;
 	q = unwind_assist_queued(assist);
+	waited = q;
 	if (q) {
 		list_move(&q->list, &dropped.list);
 		sigdelset(&current->pending.signal, q->info.si_signo);
@@ -448,7 +450,7 @@ static bool unwind_assist_unqueue(struct unwind_assist *assist)
 	}
 	unlock_task_sighand(current, &flags);
 	flush_sigqueue(&dropped);
-	return q;
+	return waited;
 }
 
 static void unwind_assist_settle_open(struct unwind_assist *assist)
