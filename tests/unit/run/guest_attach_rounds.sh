@@ -16,9 +16,8 @@
 rounds=$1
 
 # says PATTERN WINDOWS COMMAND: status, output, and whether windows are there then.
-# All that the load does to sfjit itself is to make it wait.
 says() {
-	nice -n -15 "$sfjit" "$3" "$pid" >"$tmp/said" 2>&1 || return 1
+	"$sfjit" "$3" "$pid" >"$tmp/said" 2>&1 || return 1
 	has=$(windows "$pid")
 	# shellcheck disable=SC2254 # a pattern
 	case "$(cat "$tmp/said"): $has" in
@@ -46,6 +45,8 @@ perf record -e cpu-clock -F 200 --call-graph=fp -o "$tmp/perf.data" \
 	-p "$target" >"$tmp/perf" 2>&1 7>&- &
 perf=$!
 
+# The load is for the process. All that it does to this is to make it wait.
+renice -n -15 $$ >/dev/null
 # Each tenth time what is attached is replaced first.
 bad=
 for round in $(seq "$rounds"); do
