@@ -622,9 +622,9 @@ bool sfa_is_marks(const struct sfa_record *record)
 	return sfa_is_answer(record, sfa_marks, SFA_NR_MARKS);
 }
 
-bool sfa_is_walk(const struct sfa_record *record)
+bool sfa_is_walk_at(const struct sfa_record *record, const void *addr)
 {
-	const __u64 ip[] = { (uintptr_t)sft_touch_load, SFT_CALLERS };
+	const __u64 ip[] = { (uintptr_t)addr, SFT_CALLERS };
 	struct sft_chain chain;
 
 	if (record && record->misc == PERF_RECORD_MISC_USER &&
@@ -638,6 +638,11 @@ bool sfa_is_walk(const struct sfa_record *record)
 	if (record)
 		print_record(record);
 	return false;
+}
+
+bool sfa_is_walk(const struct sfa_record *record)
+{
+	return sfa_is_walk_at(record, sft_touch_load);
 }
 
 bool sfa_is_direct(const struct sfa_record *record)

@@ -233,7 +233,9 @@ const struct sfa_record *sfa_sample_at(struct sfa_session *session,
 /* Is it the deferred callchain with these frames? If not prints what it is. */
 bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
 		   unsigned int nr);
-/* Is it a callchain of the kernel at sft_touch_load, deferred or not? */
+/* Is it a callchain of the kernel at @addr, deferred or not? */
+bool sfa_is_walk_at(const struct sfa_record *record, const void *addr);
+/* The same at sft_touch_load. */
 bool sfa_is_walk(const struct sfa_record *record);
 /* Is it a sample with a callchain of the kernel at sft_touch_load? */
 bool sfa_is_direct(const struct sfa_record *record);

@@ -37,7 +37,6 @@ FIXTURE(probe)
 	__u8			*section;
 	struct sft_call		call;
 	char			path[32];
-	int			type;
 	struct sft_event	events[MAX_EVENTS];
 	unsigned int		nr_events;
 };
@@ -105,15 +104,15 @@ static int register_range(unsigned long key, __u8 *section,
 	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
 }
 
-static int open_probe(struct sft_event *event, int type, const char *path,
+static int open_probe(struct sft_event *event, const char *path,
 		      unsigned long offset, __u64 config, bool defer)
 {
 	struct perf_event_attr attr;
 
-	sft_attr_init(&attr, type, defer);
+	sft_attr_init(&attr, 0, defer);
+	if (!sft_probe_in(&attr, path, offset))
+		return -EOPNOTSUPP;
 	attr.config = config;
-	attr.uprobe_path = (uintptr_t)path;
-	attr.probe_offset = offset;
 	return sft_event_open(event, &attr);
 }
 
@@ -123,8 +122,7 @@ FIXTURE_SETUP(probe)
 
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	self->type = sft_pmu_type("uprobe");
-	if (self->type < 0)
+	if (sft_pmu_type("uprobe") < 0)
 		SKIP(return, "kernel without CONFIG_UPROBE_EVENTS");
 
 	self->kind = variant->kind;
@@ -153,8 +151,8 @@ FIXTURE_TEARDOWN(probe)
 #define PROBE(offset, config) ({					\
 	struct sft_event *_event = &self->events[self->nr_events];	\
 									\
-	ASSERT_EQ(0, open_probe(_event, self->type, self->path, offset,	\
-				config, variant->defer));		\
+	ASSERT_EQ(0, open_probe(_event, self->path, offset, config,	\
+				variant->defer));		\
 	self->nr_events++;						\
 	_event;								\
 })

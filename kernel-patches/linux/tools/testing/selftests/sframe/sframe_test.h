@@ -240,9 +240,12 @@ int sft_pmu_type(const char *name);
 /* Fill in what all events here have in common: a user callchain each time. */
 void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer);
 /*
- * Have it be a probe at @addr of this program; false if the kernel is without
+ * Have it be a probe there in a file; false if the kernel is without
  * CONFIG_UPROBE_EVENTS.
  */
+bool sft_probe_in(struct perf_event_attr *attr, const char *path,
+		  unsigned long offset);
+/* The same at @addr of this program. */
 bool sft_probe_at(struct perf_event_attr *attr, const void *addr);
 int sft_event_open(struct sft_event *event, struct perf_event_attr *attr);
 /* The same only while on @cpu; -1 is any. */

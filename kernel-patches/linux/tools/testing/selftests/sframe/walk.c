@@ -135,7 +135,8 @@ static long file_offset(const void *addr)
 	return found;
 }
 
-bool sft_probe_at(struct perf_event_attr *attr, const void *addr)
+bool sft_probe_in(struct perf_event_attr *attr, const char *path,
+		  unsigned long offset)
 {
 	const int type = sft_pmu_type("uprobe");
 
@@ -143,9 +144,14 @@ bool sft_probe_at(struct perf_event_attr *attr, const void *addr)
 		return false;
 	attr->type = type;
 	attr->config = 0;
-	attr->uprobe_path = (uintptr_t)"/proc/self/exe";
-	attr->probe_offset = file_offset(addr);
+	attr->uprobe_path = (uintptr_t)path;
+	attr->probe_offset = offset;
 	return true;
+}
+
+bool sft_probe_at(struct perf_event_attr *attr, const void *addr)
+{
+	return sft_probe_in(attr, "/proc/self/exe", file_offset(addr));
 }
 
 int sft_event_open(struct sft_event *event, struct perf_event_attr *attr)
