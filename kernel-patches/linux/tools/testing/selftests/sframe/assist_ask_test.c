@@ -237,6 +237,8 @@ static void check_small_stack(struct __test_metadata *_metadata,
 		if (set_small_stack(size) || sfa_on(SFA_SIGNAL, flags) ||
 		    sfa_event_open(&perf->event))
 			_exit(0);
+		/* For s390 the first access to a copied page is a fault. */
+		sfa_touch();
 		EXPECT_NE(NULL, sfa_sample(perf));
 		_exit(0);
 	}
@@ -1107,8 +1109,8 @@ struct uring_request {
 	__s32	fd;
 	__u64	offset, addr;
 	__u32	len;
-	__u32	poll_events;
-	__u8	unused[32];
+	__u16	poll_events;
+	__u8	unused[34];
 };
 
 #define URING_REQUESTS	0x10000000
