@@ -340,6 +340,11 @@ static void end(struct session *s, const sigset_t *old,
 
 static int explain(const struct session *s, int error)
 {
+	/* A refusal says that nothing has changed, which nobody knows here. */
+	if (s->remote.lost)
+		return refusal_print(s->pid, "did not run for a second, as if "
+				     "it were frozen: sfjit detach removes "
+				     "what may be left");
 	if (!s->failed || error == -ESRCH || error == -ETIMEDOUT ||
 	    error == -ECONNREFUSED)
 		return refusal_explain(s->pid, error);

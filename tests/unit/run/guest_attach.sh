@@ -163,4 +163,25 @@ is "no room for all windows: there are none" 0 "$(windows "$pid")"
 snapshot "$pid" >"$tmp/after"
 same "no room for all windows: mappings and files" "$tmp/before" "$tmp/after"
 kill "$pid"
+
+# What is frozen can be stopped, but makes no call.
+start "$tmp/frozen" sh -c 'echo ready; read -r line; echo "$line"'
+group=/sys/fs/cgroup/frozen
+mkdir "$group"
+snapshot "$pid" >"$tmp/before"
+echo "$pid" >"$group/cgroup.procs"
+echo 1 >"$group/cgroup.freeze"
+message=$("$sfjit" attach "$pid" 2>&1)
+is "a frozen process" "1 sfjit: $pid: did not run for a second, as if it were \
+frozen: sfjit detach removes what may be left" "$? $message"
+echo 0 >"$group/cgroup.freeze"
+message=$("$sfjit" attach "$pid" 2>&1)
+like "a frozen process: when it runs again" "$pid: [1-9]* windows, *" "$message"
+"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+snapshot "$pid" >"$tmp/after"
+same "a frozen process: mappings and files" "$tmp/before" "$tmp/after"
+echo goes on >&7
+wait "$pid"
+is "a frozen process: goes on" "0 goes on" "$? $(tail -n 1 "$tmp/frozen")"
+rmdir "$group"
 finish
