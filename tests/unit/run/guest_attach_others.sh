@@ -226,6 +226,20 @@ works "set-user-ID, by root: attached" "$sfjit" attach "$pid"
 works "set-user-ID, by root: detached" "$sfjit" detach "$pid"
 kill "$pid"
 
+# PR_SFRAME_REGISTER ends the process, but not if it is not asked about it.
+cp "$run/filter" "$tmp/bin/"
+start "$tmp/filtered" as $user "$tmp/bin/filter" 1397115441 0 \
+	sh -c 'echo ready; read -r line'
+snapshot "$pid" >"$tmp/before"
+refuses "a seccomp filter" "has a seccomp filter: to pass it takes \
+CAP_SYS_ADMIN, and a kernel with CONFIG_CHECKPOINT_RESTORE" \
+	as $user "$tmp/bin/sfjit"
+snapshot "$pid" >"$tmp/after"
+same "a seccomp filter: mappings and files" "$tmp/before" "$tmp/after"
+works "a seccomp filter, by root: attached" "$sfjit" attach "$pid"
+works "a seccomp filter, by root: detached" "$sfjit" detach "$pid"
+kill "$pid"
+
 # PR_SET_DUMPABLE
 start "$tmp/secret" as $user python3 -c 'import ctypes, sys
 print(ctypes.CDLL(None).prctl(4, 0), flush=True)
