@@ -131,6 +131,22 @@ is "clean, 2 days, again: one was" \
 fills "clean, 0 MiB" 0 --clean --mib=0
 is "clean, 0 MiB: no table is left" "4.sframe.1.2 6.sframe 7.sframe another other" \
 	"$(left)"
+
+# Once in a day sfjit run does so.
+rm -f "$tables/../cleaned"
+# tends DAYS: how many tables are left of one that was not used for so long.
+tends() {
+	echo >"$tables/old.sframe"
+	touch -d "$1 days ago" "$tables/old.sframe"
+	"$sfjit" run -- true >"$tmp/out" 2>&1
+	find "$tables" -name old.sframe | wc -l
+}
+is "clean, by itself: the first time" 0 "$(tends 91)"
+is "clean, by itself: not again" 1 "$(tends 91)"
+touch -d "25 hours ago" "$tables/../cleaned"
+is "clean, by itself: the next day" 0 "$(tends 91)"
+touch -d "25 hours ago" "$tables/../cleaned"
+is "clean, by itself: what was used" 1 "$(tends 89)"
 rm -r "$XDG_CACHE_HOME/sfjit"
 message "clean: no cache" 1 \
 	"sfjit: $XDG_CACHE_HOME/sfjit: No such file or directory" --clean

@@ -128,11 +128,17 @@ static int fill(struct request *request, char **programs, size_t nr)
 
 static int clean(struct request *request)
 {
-	int ret = cache_clean(request->tables, &request->bounds);
+	struct cache_cleaned cleaned;
+	int ret = cache_clean(request->tables, &request->bounds, &cleaned);
 
-	if (ret)
+	if (ret) {
 		cache_complain("tables", ret);
-	return ret != 0;
+		return 1;
+	}
+	printf("removed %zu tables, %llu bytes; %llu bytes are left\n",
+	       cleaned.removed, (unsigned long long)cleaned.removed_bytes,
+	       (unsigned long long)cleaned.left_bytes);
+	return 0;
 }
 
 static int write_list(struct request *request, const struct names *programs)
@@ -236,7 +242,8 @@ static bool is_complete(const struct request *request, int nr)
 int command_cache(int argc, char **argv)
 {
 	struct request request = {
-		.cache = CACHE_OWN, .bounds = { .days = 90, .mib = 512 },
+		.cache = CACHE_OWN,
+		.bounds = { .days = CACHE_DAYS, .mib = CACHE_MIB },
 	};
 	bool right = true;
 	int c;

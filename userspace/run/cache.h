@@ -7,6 +7,7 @@
 #ifndef SFJIT_RUN_CACHE_H
 #define SFJIT_RUN_CACHE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../preload/cache_dir.h"
@@ -44,7 +45,23 @@ struct cache_bounds {
 	const struct names *keep;	/* only these, or NULL */
 };
 
+/* Where nobody says others. */
+#define CACHE_DAYS	90
+#define CACHE_MIB	512
+
+struct cache_cleaned {
+	size_t removed;
+	uint64_t removed_bytes, left_bytes;
+};
+
 /* Removes tables that are outside of the bounds. Returns 0 or -errno. */
-int cache_clean(int tables, const struct cache_bounds *bounds);
+int cache_clean(int tables, const struct cache_bounds *bounds,
+		struct cache_cleaned *cleaned);
+
+/*
+ * Does so to this user's own cache, if it was not for a day. What goes wrong is
+ * left to the next time.
+ */
+void cache_tend(void);
 
 #endif /* SFJIT_RUN_CACHE_H */

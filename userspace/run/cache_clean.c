@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +13,8 @@
 
 #define SUFFIX		".sframe"
 #define UNFINISHED	3600	/* seconds after which nobody writes it */
+#define STAMP		"../cleaned"	/* beside the tables */
+#define STAMP_HOLDS	86400	/* seconds */
 
 struct file {
 	char *name;
@@ -24,10 +25,10 @@ struct file {
 struct files {
 	struct file *file;
 	size_t nr;
-	uint64_t size;
-	size_t removed;
-	uint64_t removed_size;
+	struct cache_cleaned *cleaned;
 };
+
+extern char **environ;
 
 /* ID.sframe; with more behind it, one that is written and not complete yet. */
 static bool is_table(const char *name)
@@ -48,8 +49,8 @@ static int remove_file(struct files *files, int dir, const char *name,
 {
 	if (unlinkat(dir, name, 0))
 		return errno == ENOENT ? 0 : -errno;
-	files->removed++;
-	files->removed_size += size;
+	files->cleaned->removed++;
+	files->cleaned->removed_bytes += size;
 	return 0;
 }
 
@@ -60,7 +61,7 @@ static void add(struct files *files, const char *name, const struct stat *st)
 	files->file[files->nr++] = (struct file) {
 		must(strdup(name)), st->st_size, last_use(st),
 	};
-	files->size += st->st_size;
+	files->cleaned->left_bytes += st->st_size;
 }
 
 static bool is_outside(const struct cache_bounds *bounds, const char *name,
@@ -107,10 +108,11 @@ static int shrink(struct files *files, int dir, uint64_t most)
 	int ret = 0;
 
 	qsort(files->file, files->nr, sizeof(*files->file), by_use);
-	for (i = 0; !ret && i < files->nr && files->size > most; i++) {
+	for (i = 0; !ret && i < files->nr &&
+	     files->cleaned->left_bytes > most; i++) {
 		ret = remove_file(files, dir, files->file[i].name,
 				  files->file[i].size);
-		files->size -= files->file[i].size;
+		files->cleaned->left_bytes -= files->file[i].size;
 	}
 	return ret;
 }
@@ -126,19 +128,57 @@ static int look_at_all(struct files *files, int dir, DIR *entries,
 	return ret ? ret : shrink(files, dir, (uint64_t)bounds->mib << 20);
 }
 
-int cache_clean(int tables, const struct cache_bounds *bounds)
+int cache_clean(int tables, const struct cache_bounds *bounds,
+		struct cache_cleaned *cleaned)
 {
 	DIR *entries = must(fdopendir(dup(tables)));
-	struct files files = { .nr = 0 };
-	int ret = look_at_all(&files, tables, entries, bounds);
+	struct files files = { .cleaned = cleaned };
+	int ret;
 
-	if (!ret)
-		printf("removed %zu tables, %llu bytes; %llu bytes are left\n",
-		       files.removed, (unsigned long long)files.removed_size,
-		       (unsigned long long)files.size);
+	*cleaned = (struct cache_cleaned) { .removed = 0 };
+	ret = look_at_all(&files, tables, entries, bounds);
 	while (files.nr)
 		free(files.file[--files.nr].name);
 	free(files.file);
 	closedir(entries);
 	return ret;
+}
+
+/* A stamp of the future is that of another clock. */
+static bool was_cleaned(int tables)
+{
+	time_t now = time(NULL);
+	struct stat st;
+
+	return !fstatat(tables, STAMP, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_mtime <= now && now - st.st_mtime < STAMP_HOLDS;
+}
+
+/* First, so that programs that begin together do not all clean. */
+static bool set_stamp(int tables)
+{
+	int fd = openat(tables, STAMP, O_WRONLY | O_CREAT | O_NOFOLLOW |
+			O_NONBLOCK | O_CLOEXEC, 0600);
+	bool set = fd >= 0 && !futimens(fd, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return set;
+}
+
+void cache_tend(void)
+{
+	static const struct cache_bounds bounds = {
+		.days = CACHE_DAYS, .mib = CACHE_MIB,
+	};
+	struct cache_cleaned cleaned;
+	int tables;
+
+	cache_dir_init(environ);
+	tables = cache_dir_open(CACHE_OWN, false);
+	if (tables < 0)
+		return;
+	if (!was_cleaned(tables) && set_stamp(tables))
+		cache_clean(tables, &bounds, &cleaned);
+	close(tables);
 }

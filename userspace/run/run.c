@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "commands.h"
 #include "library.h"
 #include "program.h"
@@ -179,6 +180,7 @@ static int run(int argc, char **argv)
 	ret = find_preload(preload);
 	if (ret)
 		return ret;
+	cache_tend();
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
 		return fail("LD_PRELOAD", errno);
