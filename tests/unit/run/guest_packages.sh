@@ -92,6 +92,9 @@ like "functions have names, each called by itself" "[1-9]*" "$(grep -c \
 
 # The cache of the system follows what packages change.
 system=/var/cache/sfjit
+is "dpkg tells of what changes in" "/usr/bin /usr/lib /usr/libexec /usr/sbin" \
+	"$(sed -n 's|^\(/.*\) sfjit-tools.*|\1|p' /var/lib/dpkg/triggers/File |
+		sort | xargs)"
 trigger() {
 	dpkg-trigger --no-await /usr/lib && dpkg --triggers-only sfjit-tools
 }
