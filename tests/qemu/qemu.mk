@@ -6,9 +6,13 @@
 $(ksft_out)/%_test: $(ksft_dir)/%_test.c $(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
-$(ksft_out)/nmi_test: tests/module/nmi_test.c tests/module/toggle.S \
-		$(ksft_common) $(ksft_headers)
+# Those that need a module.
+ksft_module := $(addprefix $(ksft_out)/,nmi_test tracer_test)
+
+$(ksft_module): $(ksft_out)/%: tests/module/%.c $(ksft_common) $(ksft_headers)
 	$(ksft_link)
+
+$(ksft_out)/nmi_test: tests/module/toggle.S
 
 # Those of the library.
 ksft_lib := $(addprefix $(ksft_out)/,libsfjit_test libsfjit_live_test)
@@ -21,7 +25,7 @@ $(ksft_lib): ksft_cc += -Iuserspace/include -Isframegen/include
 
 KSELFTESTS := $(addprefix $(ksft_out)/,$(ksft_tests))
 ifeq ($(CROSS_COMPILE),)
-KSELFTESTS += $(ksft_out)/nmi_test $(ksft_lib)
+KSELFTESTS += $(ksft_module) $(ksft_lib)
 endif
 
 kselftests: $(KSELFTESTS)
