@@ -6,7 +6,7 @@ Small programs of the kinds that pyperformance has. Prints lines "HOW NAME
 NANOSECONDS": the least time of the processor that one takes, of so many runs
 after one that is not counted. A guest that counts instructions has one each
 nanosecond. With HOW "sfjit", installs the trampolines first; with "assist", can be
-asked for its functions.
+asked for its functions, and by turns "cannot".
 """
 
 import json
@@ -95,25 +95,44 @@ PROGRAMS = calls, queens, objects, generators, floats, documents, patterns, \
     sorting
 
 
-def least(program, runs):
-    times = []
-    for _ in range(runs + 1):
-        start = time.thread_time_ns()
-        program()
-        times.append(time.thread_time_ns() - start)
-    return min(times[1:])
+def taken(program):
+    start = time.thread_time_ns()
+    program()
+    return time.thread_time_ns() - start
+
+
+def say_least(how, program, times):
+    print(how, program.__name__, min(times[1:]), flush=True)
+
+
+def alone(how, runs):
+    if how == 'sfjit':
+        import sfjit
+        sfjit.install()
+    for program in PROGRAMS:
+        say_least(how, program, [taken(program) for _ in range(runs + 1)])
+
+
+def by_turns(runs):
+    import _sample
+    import sfjit
+    sfjit.assist()
+    for program in PROGRAMS:
+        times = {'assist': [], 'cannot': []}
+        for _ in range(runs + 1):
+            for how, can in ('cannot', False), ('assist', True):
+                _sample.ask(can)
+                times[how].append(taken(program))
+        for how in times:
+            say_least(how, program, times[how])
 
 
 def main():
     how, runs = sys.argv[1], int(sys.argv[2])
-    if how == 'sfjit':
-        import sfjit
-        sfjit.install()
-    elif how == 'assist':
-        import sfjit
-        sfjit.assist()
-    for program in PROGRAMS:
-        print(how, program.__name__, least(program, runs), flush=True)
+    if how == 'assist':
+        by_turns(runs)
+    else:
+        alone(how, runs)
 
 
 main()
