@@ -131,11 +131,18 @@ static int look_at_all(struct files *files, int dir, DIR *entries,
 int cache_clean(int tables, const struct cache_bounds *bounds,
 		struct cache_cleaned *cleaned)
 {
-	DIR *entries = must(fdopendir(dup(tables)));
+	int fd = openat(tables, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	struct files files = { .cleaned = cleaned };
 	int ret;
 
 	*cleaned = (struct cache_cleaned) { .removed = 0 };
+	if (!entries) {
+		ret = -errno;
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
 	ret = look_at_all(&files, tables, entries, bounds);
 	while (files.nr)
 		free(files.file[--files.nr].name);
