@@ -66,7 +66,8 @@ step() {
 	shift 2
 	mkdir -p "$logs"
 	_began=$(date +%s)
-	ticker $$ "$_text" &
+	# Its sleep lives on for a second, and no lock may.
+	ticker $$ "$_text" 6>&- 7>&- 8>&- 9>&- &
 	_ticker=$!
 	set +e
 	(set -e; "$@") >"$_log" 2>&1 </dev/null
@@ -109,8 +110,7 @@ cached() {
 drop_old() {
 	touch "$entry"
 	exec 9>"$cache/.$1.lock"
-	# The sleep of a ticker that was ended has it for another second.
-	! flock -w 2 9 ||
+	! flock -n 9 ||
 		find "$cache" -maxdepth 1 -name "$1-*" ! -name '*.tmp' \
 			-printf '%T@ %p\n' | sort -rn | tail -n +6 |
 			cut -d ' ' -f 2- | while read -r _old; do
