@@ -5,6 +5,7 @@
  * When a thread that opted in is asked, and when it is not: then the kernel
  * gives its own walk at once.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -698,6 +699,7 @@ TEST_F(ask, instruction_behind_a_probe)
  * struct in_between - a signal that comes before that of a question
  * @thread:	which is asked
  * @leave:	then it is no longer there for it
+ * @trigger:	an event that sends a signal when one is made for it
  * @beside:	it sends itself one of the same number
  * @now:	it is about to be sampled: send
  * @end:	nobody is to send any more
@@ -708,6 +710,7 @@ TEST_F(ask, instruction_behind_a_probe)
 static struct in_between {
 	pid_t	thread;
 	int	(*leave)(void);
+	int	trigger;
 	bool	beside, now, end, found, waits;
 	int	ret;
 } in_between;
@@ -753,6 +756,40 @@ static void *send_for_ever(void *arg)
 	return NULL;
 }
 
+static long signal_event_id(void)
+{
+	FILE *file = fopen("/sys/kernel/tracing/events/signal/signal_generate/id",
+			   "re");
+	long id = -1;
+
+	if (file && fscanf(file, "%ld", &id) != 1)
+		id = -1;
+	if (file)
+		fclose(file);
+	return id;
+}
+
+/*
+ * Each signal that this thread has made, a question's included, is followed by
+ * SIGUSR1, by an interrupt where the machine can send one to itself. Else it is
+ * up to chance and send_for_ever().
+ */
+static int open_trigger(void)
+{
+	const struct f_owner_ex owner = { F_OWNER_TID, gettid() };
+	struct perf_event_attr attr;
+	int fd;
+
+	sft_attr_init(&attr, PERF_TYPE_TRACEPOINT, false);
+	attr.config = signal_event_id();
+	fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	fcntl(fd, F_SETOWN_EX, &owner);
+	fcntl(fd, F_SETSIG, SIGUSR1);
+	fcntl(fd, F_SETFL, O_ASYNC);
+	return fd;
+}
+
 static void sample_many(struct sfa_session *perf)
 {
 	unsigned int i;
@@ -760,6 +797,7 @@ static void sample_many(struct sfa_session *perf)
 	sfa_enable(&perf->event);
 	for (i = 0; i < 32 && !in_between.found; i++) {
 		__atomic_store_n(&in_between.now, true, __ATOMIC_RELEASE);
+		ioctl(in_between.trigger, PERF_EVENT_IOC_REFRESH, 1);
 		sfa_touch();
 	}
 	sfa_disable(&perf->event);
@@ -793,12 +831,14 @@ static void leave_in_between(struct __test_metadata *_metadata,
 
 	in_between = (struct in_between) {
 		.thread = gettid(), .leave = leave, .beside = beside,
+		.trigger = open_trigger(),
 	};
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, 0));
 	ASSERT_EQ(0, pthread_create(&sender, NULL, send_for_ever, NULL));
 	sample_until_found(_metadata, perf);
 	__atomic_store_n(&in_between.end, true, __ATOMIC_RELAXED);
 	ASSERT_EQ(0, pthread_join(sender, NULL));
+	close(in_between.trigger);
 	EXPECT_EQ(0, in_between.ret);
 	EXPECT_EQ(beside, in_between.waits);
 	EXPECT_EQ(beside, sfa_me.handled);
