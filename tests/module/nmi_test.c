@@ -59,22 +59,10 @@ FIXTURE_VARIANT_ADD(nmi, irq_work_arg_defer) { &sft_slot_arg, 'w', true };
 FIXTURE_VARIANT_ADD(nmi, irq_work_rbp_fp) { &sft_slot_rbp, 'w', false };
 FIXTURE_VARIANT_ADD(nmi, irq_work_rbp_defer) { &sft_slot_rbp, 'w', true };
 
-static long event_id(void)
-{
-	FILE *file = fopen(EVENT_ID, "r");
-	long id = -1;
-
-	if (file && fscanf(file, "%ld", &id) != 1)
-		id = -1;
-	if (file)
-		fclose(file);
-	return id;
-}
-
 static void attr_init(struct perf_event_attr *attr, bool defer)
 {
 	sft_attr_init(attr, PERF_TYPE_TRACEPOINT, defer);
-	attr->config = event_id();
+	attr->config = sft_read_number(EVENT_ID);
 }
 
 static int open_event(struct sft_event *event, bool defer)

@@ -21,35 +21,36 @@
 #define DEVICE		"/dev/sframe_tracer"
 #define PARAMETERS	"/sys/module/sframe_tracer/parameters/"
 
-/* What the last of the names of this kind is. */
-static int tell_module(const char *name, const char *parameter)
+/* False if not all of the functions that it calls were found. */
+static bool tell_module(void)
 {
-	char line[256], symbol[128], path[128], type;
-	FILE *file = fopen("/proc/kallsyms", "r");
-	unsigned long long addr = 0, at;
+	static const struct { const char *symbol, *file; } told[] = {
+		{ "unwind_deferred_init", PARAMETERS "init" },
+		{ "unwind_deferred_request", PARAMETERS "request" },
+		{ "unwind_deferred_cancel", PARAMETERS "cancel" },
+	};
+	char line[256], addr[32] = "0x", symbol[128];
+	FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned int nr = 0, i;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx %c %127s", &at, &type, symbol) == 3 &&
-		    !strcmp(symbol, name))
-			addr = at;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%16s %*c %127s", addr + 2, symbol) != 2)
+			continue;
+		for (i = 0; i < ARRAY_SIZE(told); i++)
+			if (!strcmp(symbol, told[i].symbol) &&
+			    !sft_write_text(told[i].file, addr))
+				nr++;
+	}
 	if (file)
 		fclose(file);
-	if (!addr)
-		return -ENOENT;
-	snprintf(path, sizeof(path), PARAMETERS "%s", parameter);
-	snprintf(line, sizeof(line), "%llu", addr);
-	return sft_write_text(path, line);
+	return nr == ARRAY_SIZE(told);
 }
 
 static const char *begin_module(void)
 {
 	if (access(DEVICE, F_OK))
 		return "module sframe_tracer is not loaded";
-	if (tell_module("unwind_deferred_init", "init") ||
-	    tell_module("unwind_deferred_request", "request") ||
-	    tell_module("unwind_deferred_cancel", "cancel"))
-		return "kernel without CONFIG_KALLSYMS";
-	return NULL;
+	return tell_module() ? NULL : "kernel without CONFIG_KALLSYMS";
 }
 
 static int open_tracer(void)
@@ -373,10 +374,7 @@ TEST_F(tracer, another_request_while_the_walk_waits)
 	int switches;
 
 	ASSERT_EQ(0, make_absent(&absent));
-	sfa_attr_init(&attr);
-	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	attr.exclude_kernel = 0;
-	attr.exclude_callchain_kernel = 1;
+	sfa_switches_init(&attr);
 	switches = sfa_event_beside(&self->perf.event, &attr);
 	ASSERT_LE(0, switches);
 	ioctl(switches, PERF_EVENT_IOC_ENABLE, 0);

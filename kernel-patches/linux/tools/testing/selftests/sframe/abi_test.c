@@ -745,18 +745,6 @@ TEST_F(abi, query)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-static long read_limit(void)
-{
-	FILE *file = fopen(LIMIT_FILE, "r");
-	long limit = -1;
-
-	if (file && fscanf(file, "%ld", &limit) != 1)
-		limit = -1;
-	if (file)
-		fclose(file);
-	return limit;
-}
-
 static bool write_limit(long limit)
 {
 	FILE *file = fopen(LIMIT_FILE, "w");
@@ -771,7 +759,7 @@ static bool write_limit(long limit)
 /* Guards against: windows without end, and a limit that takes some away. */
 TEST_F(abi, limit)
 {
-	long limit = read_limit();
+	long limit = sft_read_number(LIMIT_FILE);
 
 	ASSERT_EQ(limit, sft_query(PR_SFRAME_QUERY_LIMIT));
 	if (!write_limit(2))

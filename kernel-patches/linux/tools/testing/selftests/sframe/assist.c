@@ -311,6 +311,13 @@ void sfa_attr_init(struct perf_event_attr *attr)
 	attr->exclude_kernel = 1;
 }
 
+void sfa_switches_init(struct perf_event_attr *attr)
+{
+	sfa_attr_init(attr);
+	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr->exclude_kernel = 0;
+}
+
 int sfa_event_open(struct sft_event *event)
 {
 	struct perf_event_attr attr;

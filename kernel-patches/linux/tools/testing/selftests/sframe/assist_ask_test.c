@@ -736,6 +736,8 @@ static void leave_if_asked(int signal)
 }
 
 #define LONGEST_DELAY	10000
+#define SIGNAL_EVENT_ID	\
+	"/sys/kernel/tracing/events/signal/signal_generate/id"
 
 /* A moment later, which is longer each time. */
 static void *send_for_ever(void *arg)
@@ -756,19 +758,6 @@ static void *send_for_ever(void *arg)
 	return NULL;
 }
 
-static long signal_event_id(void)
-{
-	FILE *file = fopen("/sys/kernel/tracing/events/signal/signal_generate/id",
-			   "re");
-	long id = -1;
-
-	if (file && fscanf(file, "%ld", &id) != 1)
-		id = -1;
-	if (file)
-		fclose(file);
-	return id;
-}
-
 /*
  * Each signal that this thread has made, a question's included, is followed by
  * SIGUSR1, by an interrupt where the machine can send one to itself. Else it is
@@ -781,7 +770,7 @@ static int open_trigger(void)
 	int fd;
 
 	sft_attr_init(&attr, PERF_TYPE_TRACEPOINT, false);
-	attr.config = signal_event_id();
+	attr.config = sft_read_number(SIGNAL_EVENT_ID);
 	fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	fcntl(fd, F_SETOWN_EX, &owner);
@@ -1241,14 +1230,11 @@ static const struct sleeper sleepers[] = {
 	{ "epoll", NULL, wait_for_epoll, write_byte, 1, 1, false },
 };
 
-/* Each time that it is put to sleep, whatever it is in. */
 static int open_switches(struct sft_event *event, pid_t pid)
 {
 	struct perf_event_attr attr;
 
-	sfa_attr_init(&attr);
-	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	attr.exclude_kernel = 0;
+	sfa_switches_init(&attr);
 	return sft_event_open_of(event, &attr, pid, -1);
 }
 

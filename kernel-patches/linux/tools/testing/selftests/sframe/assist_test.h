@@ -139,6 +139,8 @@ __u64 sfa_now_ms(void);
 
 /* One at each page fault of user space, with a deferred callchain. */
 void sfa_attr_init(struct perf_event_attr *attr);
+/* The same each time that the thread is put to sleep, whatever it is in. */
+void sfa_switches_init(struct perf_event_attr *attr);
 /* Of this thread; sfa_enable() begins. */
 int sfa_event_open(struct sft_event *event);
 /* Another one of this thread, which writes to the same ring: its descriptor. */

@@ -285,19 +285,6 @@ FIXTURE_VARIANT(swapped)
 FIXTURE_VARIANT_ADD(swapped, fp) { .defer = false };
 FIXTURE_VARIANT_ADD(swapped, defer) { .defer = true };
 
-/* A device of our own. */
-static int zram_add(void)
-{
-	FILE *file = fopen(ZRAM_CONTROL "add", "r");
-	int nr = -1;
-
-	if (file && fscanf(file, "%d", &nr) != 1)
-		nr = -1;
-	if (file)
-		fclose(file);
-	return nr;
-}
-
 static void zram_remove(int nr)
 {
 	char text[32], path[64];
@@ -342,7 +329,8 @@ FIXTURE_SETUP(swapped)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	self->nr = zram_add();
+	/* A device of our own. */
+	self->nr = sft_read_number(ZRAM_CONTROL "add");
 	if (self->nr < 0)
 		SKIP(return, "cannot make a zram device");
 

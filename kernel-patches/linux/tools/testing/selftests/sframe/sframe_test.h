@@ -231,6 +231,8 @@ unsigned long sft_user_end(void);
 int sft_run_on(unsigned int cpu);
 /* Write to a file that exists. */
 int sft_write_text(const char *path, const char *text);
+/* What is not negative and stands first in a file, or -1. */
+long sft_read_number(const char *path);
 
 /* The type of events of a dynamic kind, or -1. */
 int sft_pmu_type(const char *name);

@@ -87,20 +87,25 @@ int sft_write_text(const char *path, const char *text)
 	return ret;
 }
 
+long sft_read_number(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	long number = -1;
+
+	if (file && fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	if (file)
+		fclose(file);
+	return number;
+}
+
 int sft_pmu_type(const char *name)
 {
 	char path[64];
-	int type = -1;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
 		 name);
-	file = fopen(path, "r");
-	if (file && fscanf(file, "%d", &type) != 1)
-		type = -1;
-	if (file)
-		fclose(file);
-	return type;
+	return sft_read_number(path);
 }
 
 void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
