@@ -373,10 +373,10 @@ void sfa_touch_there(void)
 
 void sfa_touch_here(void)
 {
-	/* As aligned as a stack. */
-	__u8 part[2048] __attribute__((aligned(16)));
+	/* Each as aligned as a stack, of whatever size. */
+	max_align_t part[2048 / sizeof(max_align_t)];
 
-	touch_on(part + sizeof(part) / 2);
+	touch_on(part + 1024 / sizeof(max_align_t));
 }
 
 /* Copy the user part of a callchain, or find its cookie. */
