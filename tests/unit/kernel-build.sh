@@ -4,7 +4,8 @@
 #
 # What make_kernel of tools/kernel-build.sh keeps of an earlier build.  A make
 # of our own stands for the kernel's: it compiles one object and then does what
-# $next says.  And what assert_config of tools/kernel-config.sh finds lost.
+# $next says.  What assert_config of tools/kernel-config.sh finds lost, and that
+# the fragments of tools/config go together.
 
 set -eu
 # shellcheck source=tests/lib/case.sh
@@ -72,4 +73,13 @@ is 'a configuration that lost something' 'configuration lost: CONFIG_A=y 1' \
 	"$(lost "$wanted" 'CONFIG_A=m\nCONFIG_AA=y\nCONFIG_B="b"\n')"
 is 'a configuration with what is not wanted' 'configuration lost: CONFIG_C=n 1' \
 	"$(lost "$wanted" 'CONFIG_A=y\nCONFIG_B="b"\nCONFIG_C=m\n')"
+
+# Fragments that contradict each other are a configuration that lost something.
+for variant in unpatched patched debug kcsan gdb bpf aarch64 s390x; do
+	is "$variant: each option is set once" '' "$(sh -uc 'top=. cache=.
+		. tools/kernel-build.sh
+		cat $(fragments "$1")' sh $variant |
+		sed -n 's/^\(# \)\{0,1\}\(CONFIG_[A-Z0-9_]*\)[= ].*/\2/p' |
+		sort | uniq -d)"
+done
 finish
