@@ -217,6 +217,19 @@ static int fill_file(struct session *s, const struct plan *plan, int there)
 	return ret;
 }
 
+/* A tracer's write gives the process a page of its own. */
+static int write_one(struct session *s)
+{
+	long word, ret;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, s->pid, s->memory, 0);
+	if (errno)
+		return -errno;
+	ret = ptrace(PTRACE_POKEDATA, s->pid, s->memory, word);
+	return ret ? -errno : 0;
+}
+
 /*
  * Pages that are there, in a forked child as well: see table_map() of the
  * module. One page more than the file has is the guard.
@@ -232,6 +245,8 @@ static int map_file(struct session *s, int fd)
 	s->memory = ret;
 	ret = REMOTE_CALL(&s->remote, SYS_madvise, s->memory + s->bytes, page,
 			  MADV_GUARD_INSTALL);
+	if (ret == -EINVAL)
+		ret = write_one(s);
 	return checked(s, "madvise()", ret);
 }
 

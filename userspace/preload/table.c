@@ -50,10 +50,25 @@ int table_read(struct table *table, int fd, size_t length)
 	return ret ? ret : seal(table);
 }
 
+/* Its pages stay those of the file but for the first. */
+static int write_one(struct table *table, size_t length)
+{
+	volatile unsigned char *first = (void *)table->data;
+	long ret = SYS(SYS_mprotect, table->data, length,
+		       PROT_READ | PROT_WRITE);
+
+	if (ret)
+		return ret;
+	*first = *first;
+	return SYS(SYS_mprotect, table->data, length, PROT_READ);
+}
+
 /*
  * fork() does not copy the page tables of a file, which page faults of the child
  * would fill again; but a sample takes none. It does copy them where there are
- * guard pages, so there is one behind the table.
+ * guard pages, so there is one behind the table; and where a page is the
+ * process's own. Locked memory, as it comes behind mlockall(MCL_FUTURE), takes
+ * no guard page.
  */
 int table_map(struct table *table, int fd, size_t length)
 {
@@ -67,8 +82,9 @@ int table_map(struct table *table, int fd, size_t length)
 	if (ret < 0 && ret > -4096)
 		return ret;
 	table->data = (void *)ret;
-	return SYS(SYS_madvise, ret + table->mapped - guard, guard,
-		   MADV_GUARD_INSTALL);
+	ret = SYS(SYS_madvise, ret + table->mapped - guard, guard,
+		  MADV_GUARD_INSTALL);
+	return ret == -EINVAL ? write_one(table, table->mapped - guard) : ret;
 }
 
 void table_free(struct table *table)

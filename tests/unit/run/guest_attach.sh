@@ -106,13 +106,18 @@ $(head -n 30 "$tmp/bad")"
 	fi
 }
 
+# lines FILE NR: until a program has printed so many
+lines() {
+	while [ "$(wc -l <"$1")" -lt "$2" ] && kill -0 "$pid"; do
+		sleep 0.1
+	done
+}
+
 start "$tmp/later" "$run/later" "$run/plugin-gap.so"
 "$sfjit" attach "$pid" >"$tmp/said" 2>&1
 before=$(windows "$pid")
 echo >&7
-while [ "$(wc -l <"$tmp/later")" -lt 2 ] && kill -0 "$pid"; do
-	sleep 0.1
-done
+lines "$tmp/later" 2
 is "loaded later: no window comes by itself" "$before" "$(windows "$pid")"
 later_stacks "loaded later" 0
 message=$("$sfjit" attach "$pid" 2>&1)
@@ -122,6 +127,30 @@ is "loaded later: windows of both of its parts" $((before + 2)) \
 	"$(windows "$pid")"
 later_stacks "loaded later, attached again" all
 kill "$pid"
+
+# locked NAME: stacks of the child of the program
+locked() {
+	name=$1 parent=$pid
+	pid=$(tail -n 1 "$tmp/later")
+	later_stacks "$name" all
+	kill "$parent" "$pid"
+}
+
+start "$tmp/later" "$run/later" "$run/plugin-gap.so" locked
+echo >&7
+lines "$tmp/later" 2
+message=$("$sfjit" attach "$pid" 2>&1)
+like "locked memory: attached" "$pid: [1-9]* windows, *" "$message"
+echo >&7
+lines "$tmp/later" 3
+locked "locked memory: a forked child"
+
+start "$tmp/later" "$sfjit" run -- "$run/later" "$run/plugin-gap.so" locked
+echo >&7
+lines "$tmp/later" 2
+echo >&7
+lines "$tmp/later" 3
+locked "locked memory, sfjit run: a forked child"
 
 # ---- Others --------------------------------------------------------------------
 

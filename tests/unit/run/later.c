@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * later FILE: prints "ready" and waits for a line of input. Then it loads FILE,
- * built from plugin.c with GAP, prints "loaded", and has it call leaf() for ever.
+ * later FILE [locked]: prints "ready" and waits for a line of input. Then it loads
+ * FILE, built from plugin.c with GAP, prints "loaded", and has it call leaf() for
+ * ever. What it maps is locked if it is to be; then a child does the rest, behind
+ * one more line of input, and its number is printed.
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define NOINLINE	__attribute__((noipa))
 
@@ -26,20 +33,40 @@ NOINLINE static void work(int (*plugin)(int (*)(void)))
 		number = plugin(leaf);
 }
 
+static void become_a_child(void)
+{
+	pid_t child;
+
+	getchar();
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		return;
+	}
+	printf("%d\n", child);
+	fflush(stdout);
+	wait(NULL);
+	_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	int (*plugin)(int (*)(void));
 	void *file;
 
+	if (argc == 3 && mlockall(MCL_FUTURE))
+		return 1;
 	puts("ready");
 	fflush(stdout);
 	getchar();
-	file = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	file = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	plugin = file ? (int (*)(int (*)(void)))dlsym(file, "plugin_behind") :
 		NULL;
 	if (!plugin)
 		return 1;
 	puts("loaded");
 	fflush(stdout);
+	if (argc == 3)
+		become_a_child();
 	work(plugin);
 }
