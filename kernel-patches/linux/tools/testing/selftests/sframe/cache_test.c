@@ -135,6 +135,27 @@ TEST_F(cache, section_is_not_read_twice)
 	EXPECT_EQ(1, sft_all_refused());
 }
 
+/* Guards against: samples whose time tells what other processes do. */
+TEST_F(cache, another_process_empties_it)
+{
+	int status;
+	pid_t child;
+
+	REGISTER(self->section, false, 0);
+	EXPECT_BOTH(SFT_CALLERS);
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		EXPECT_BOTH(SFT_CALLERS);
+		_exit(!__test_passed(_metadata));
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_EQ(0, status);
+	build(self->section, self->text, true);
+	EXPECT_BOTH();
+	EXPECT_EQ(0, sft_all_refused());
+}
+
 /* Guards against: a mistake that is kept, so that nothing repairs it. */
 TEST_F(cache, refusal_is_not_kept)
 {
