@@ -72,7 +72,7 @@ sframe_known_caller(struct unwind_user_state *state,
 
 	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? at->sp : fp;
 	cfa += frame->cfa.off;
-	sp = cfa + frame->sp_off;
+	sp = unwind_user_caller_sp(frame, cfa);
 	if (sp <= at->sp || sp & (sizeof(long) - 1))
 		return false;
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&

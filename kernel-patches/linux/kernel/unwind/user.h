@@ -125,6 +125,17 @@ unwind_user_fp_known(const struct unwind_user_state *state)
 	return UNWIND_USER_FP_TRACKED || state->fp != UNWIND_USER_NO_FP;
 }
 
+/* Is the caller's stack pointer the CFA? Otherwise a frame tells the distance. */
+#ifndef UNWIND_USER_SP_IS_CFA
+#define UNWIND_USER_SP_IS_CFA	1
+#endif
+
+static __always_inline unsigned long
+unwind_user_caller_sp(const struct unwind_user_frame *frame, unsigned long cfa)
+{
+	return UNWIND_USER_SP_IS_CFA ? cfa : cfa + frame->sp_off;
+}
+
 /* Return: false for a register that is not known in this frame. */
 static __always_inline bool
 unwind_user_from(const struct unwind_user_state *state,
@@ -245,7 +256,7 @@ unwind_user_read_plain(struct unwind_user_state *state,
 		return -ENODATA;
 	}
 	caller->cfa = cfa;
-	caller->sp = cfa + frame->sp_off;
+	caller->sp = unwind_user_caller_sp(frame, cfa);
 	ret = unwind_user_check_sp(state, caller->sp, ws);
 	if (ret)
 		return ret;
@@ -274,7 +285,7 @@ unwind_user_read_rules(struct unwind_user_state *state,
 		return ret;
 	cfa += frame->cfa_addend;
 	caller->cfa = cfa;
-	caller->sp = cfa + frame->sp_off;
+	caller->sp = unwind_user_caller_sp(frame, cfa);
 	ret = unwind_user_check_sp(state, caller->sp, state->ws);
 	if (ret)
 		return ret;

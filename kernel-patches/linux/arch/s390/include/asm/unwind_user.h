@@ -96,6 +96,9 @@ static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 /* Registers that a function has saved need not be in their place. */
 #define UNWIND_USER_FP_TRACKED		0
 
+/* The caller's stack pointer is below the CFA, by the size of the save area. */
+#define UNWIND_USER_SP_IS_CFA		0
+
 /*
  * The word at the stack pointer is the caller's stack pointer, and the return
  * address was saved in the register save area there.
