@@ -44,6 +44,8 @@ def main():
           list(hits) == PROGRAMS and all(
               0 < hit['looked_up'] < hit['steps'] for hit in hits.values()),
           hits)
+    check('the default deadline cuts no sample', content['cut'] == 0,
+          content['cut'])
     text = table(sys.argv[1], 'profile')
     check('a table for the document',
           text.count('.. list-table::') == 1, text)
