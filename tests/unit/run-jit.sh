@@ -40,6 +40,10 @@ like "mistakes" "+1 +1 - +1 +1 - +1 +1 - ! ! *" "$(steps)"
 like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
 	"$(grep ' skipped jit:' "$log" | head -n 1)"
 
+register "$run/jit" publish-race >"$tmp/out"
+is "frames during mprotect() in another thread: windows, removed" "1000 1000" \
+	"$(grep -c ' registered jit:' "$log") $(grep -c ' removed jit:' "$log")"
+
 # A library whose JIT describes nothing and uses the frame pointer otherwise.
 for library in libpcre2-8.so plugin-maps.so; do
 	register "$run/loader" keep "$run/$library" >"$tmp/out"

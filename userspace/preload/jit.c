@@ -27,11 +27,8 @@ static pid_t holder;		/* thread that has it */
 static struct arena arena = { .keeps = true };
 static struct arena *arena_before;
 
-/* Text that became executable while the lock was not free. */
-static struct {
-	uintptr_t start, end;
-} missed = { .start = UINTPTR_MAX };
-static bool has_missed;
+/* Text became executable while the lock was not free. */
+static bool missed;
 
 static bool same_filters(void)
 {
@@ -63,33 +60,35 @@ static void tell(uintptr_t key, enum unit_source source,
 	report_code(key, source == UNIT_GDB, result, 0);
 }
 
-/*
- * Who cannot have the lock leaves his range here, and then tries once more: the
- * one or the other sees it.
- */
-static void retry_missed(void)
+static void finish(void)
 {
-	uintptr_t start, end;
+	arena_release();
+	let_go();
+}
 
-	while (__atomic_exchange_n(&has_missed, false, __ATOMIC_ACQ_REL)) {
-		start = __atomic_exchange_n(&missed.start, UINTPTR_MAX,
-					    __ATOMIC_ACQ_REL);
-		end = __atomic_exchange_n(&missed.end, 0, __ATOMIC_ACQ_REL);
-		units_retry(start, end, tell);
+static bool has_missed(void)
+{
+	return __atomic_load_n(&missed, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * Who cannot have the lock sets the flag, and then tries once more; who has it
+ * gives it away, and then looks: the one or the other does what was missed.
+ */
+static void catch_up(void)
+{
+	while (has_missed() && lock_try(&lock)) {
+		hold();
+		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST))
+			units_retry(0, UINTPTR_MAX, tell);
+		finish();
 	}
 }
 
 static void end(void)
 {
-	do {
-		retry_missed();
-		arena_release();
-		let_go();
-		if (!__atomic_load_n(&has_missed, __ATOMIC_ACQUIRE) ||
-		    !lock_try(&lock))
-			return;
-		hold();
-	} while (true);
+	finish();
+	catch_up();
 }
 
 static bool begin(void)
@@ -115,8 +114,11 @@ static void before_fork(void)
 
 static void after_fork(void)
 {
-	if (!__atomic_load_n(&holder, __ATOMIC_RELAXED))
-		lock_release(&lock);
+	if (__atomic_load_n(&holder, __ATOMIC_RELAXED))
+		return;
+	lock_release(&lock);
+	if (has_missed() && same_filters())
+		catch_up();
 }
 
 void jit_begin(void)
@@ -334,20 +336,16 @@ void jit_ends(const void *start, size_t length)
 	errno = saved;
 }
 
-static void widen(uintptr_t start, uintptr_t end)
+static void retry(uintptr_t start, uintptr_t end_)
 {
-	uintptr_t old = __atomic_load_n(&missed.start, __ATOMIC_RELAXED);
-
-	while (start < old &&
-	       !__atomic_compare_exchange_n(&missed.start, &old, start, true,
-					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		;
-	old = __atomic_load_n(&missed.end, __ATOMIC_RELAXED);
-	while (end > old &&
-	       !__atomic_compare_exchange_n(&missed.end, &old, end, true,
-					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		;
-	__atomic_store_n(&has_missed, true, __ATOMIC_RELEASE);
+	if (lock_try(&lock)) {
+		hold();
+		units_retry(start, end_, tell);
+		end();
+		return;
+	}
+	__atomic_store_n(&missed, true, __ATOMIC_SEQ_CST);
+	catch_up();
 }
 
 void jit_executable(const void *start, size_t length)
@@ -356,12 +354,7 @@ void jit_executable(const void *start, size_t length)
 
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !units_waiting())
 		return;
-	if (same_filters()) {
-		widen((uintptr_t)start, (uintptr_t)start + length);
-		if (lock_try(&lock)) {
-			hold();
-			end();
-		}
-	}
+	if (same_filters())
+		retry((uintptr_t)start, (uintptr_t)start + length);
 	errno = saved;
 }

@@ -40,7 +40,7 @@ struct unit {
 };
 
 static struct unit *units;
-static unsigned int nr_waiting;
+static unsigned int nr_waiting;		/* and one that is being covered */
 static bool addends;
 
 void units_addends(void)
@@ -53,12 +53,17 @@ static size_t unit_size(size_t nr_spans)
 	return sizeof(struct unit) + nr_spans * sizeof(struct span);
 }
 
+static void count_waiting(int change)
+{
+	__atomic_add_fetch(&nr_waiting, change, __ATOMIC_SEQ_CST);
+}
+
 static void set_waits(struct unit *u, bool waits)
 {
-	if (waits != u->waits)
-		__atomic_add_fetch(&nr_waiting, waits ? 1 : -1,
-				   __ATOMIC_RELAXED);
+	if (waits == u->waits)
+		return;
 	u->waits = waits;
+	count_waiting(waits ? 1 : -1);
 }
 
 static void free_unit(struct unit *u)
@@ -133,20 +138,31 @@ static void cover_span(struct unit *u, const struct span *span, int mappings)
 		set_waits(u, true);
 }
 
-static void cover(struct unit *u, int mappings)
+static void cover_spans(struct unit *u, int mappings)
 {
 	const struct self_mapping all = { .executable = true };
 	const struct span *s;
 
-	u->waited = u->waits;
-	set_waits(u, false);
-	u->refused = 0;
 	for (s = u->spans; s < u->spans + u->nr_spans; s++) {
 		if (mappings < 0)
 			cover_part(u, s, mappings, &all);
 		else
 			cover_span(u, s, mappings);
 	}
+}
+
+/*
+ * Text may become executable behind the question whether it is: that it waits
+ * is said before it is asked.
+ */
+static void cover(struct unit *u, int mappings)
+{
+	count_waiting(1);
+	u->waited = u->waits;
+	set_waits(u, false);
+	u->refused = 0;
+	cover_spans(u, mappings);
+	count_waiting(-1);
 }
 
 /* Joins them in place; returns how many spans there are. */
@@ -348,7 +364,7 @@ static bool waits_in(const struct unit *u, uintptr_t start, uintptr_t end)
 
 bool units_waiting(void)
 {
-	return __atomic_load_n(&nr_waiting, __ATOMIC_RELAXED);
+	return __atomic_load_n(&nr_waiting, __ATOMIC_SEQ_CST);
 }
 
 void units_retry(uintptr_t start, uintptr_t end,

@@ -51,7 +51,10 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 /* Returns how many are gone. */
 unsigned int units_remove(enum unit_source source, uintptr_t group);
 
-/* Some wait for their text to become executable. Any thread may ask. */
+/*
+ * Some wait for their text to become executable. Any thread may ask: if not,
+ * what is executable by then gets its windows.
+ */
 bool units_waiting(void);
 /* Registers what has become executable there, and tells of each unit. */
 void units_retry(uintptr_t start, uintptr_t end,

@@ -12,5 +12,7 @@
 
 also "$sfjit" run -o "$log" -- "$run/jit" walk
 also "$sfjit" run -o "$log" -- "$run/jit-mistakes" walk-mistakes
+also "$sfjit" run -o "$log" -- "$run/jit" walk-race
 also "$run/jit" walk without
+also "$run/jit" walk-race without
 finish

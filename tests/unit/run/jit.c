@@ -10,17 +10,25 @@
  *
  * jit publish-mistakes, jit walk-mistakes: the same, with what libgcc does not
  * take, for a library in its place that takes everything.
+ *
+ * jit publish-race, jit walk-race [without]: frames that come while another
+ * thread makes their text executable.
  */
+#define _GNU_SOURCE
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -34,6 +42,7 @@
 #define MOST		64
 #define RING		(8 * PAGE)
 #define FORKS		50
+#define ROUNDS		1000
 
 void __register_frame(void *begin);
 void __deregister_frame(void *begin);
@@ -807,6 +816,113 @@ static void forked_at_work(void)
 	retire();
 }
 
+/* ---- Two threads ----------------------------------------------------- */
+
+static pthread_barrier_t both;
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void sleep_until(int64_t ns)
+{
+	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static int64_t time_protect(int protection)
+{
+	int64_t start = now();
+
+	protect(protection);
+	return now() - start;
+}
+
+/*
+ * Aims at the moment behind the question whether the text is executable: a
+ * call that finds a unit waiting takes many times as long as others, and was
+ * too late.
+ */
+static void *protect_in_time(void *arg)
+{
+	int64_t short_time = *(int64_t *)arg, delay = 0;
+	unsigned int i;
+
+	/* It runs as soon as it wakes. */
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&both);
+		sleep_until(now() + delay);
+		if (time_protect(PROT_READ | PROT_EXEC) < 4 * short_time)
+			delay += random() % 400;
+		else if (delay > 400)
+			delay -= random() % 400;
+		pthread_barrier_wait(&both);
+	}
+	return NULL;
+}
+
+/* On one processor, the other thread comes between two steps of this one. */
+static void stay_here(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	MUST(!sched_setaffinity(0, sizeof(cpus), &cpus));
+}
+
+/* The kernel has a window there. */
+static bool has_window(const uint8_t *code)
+{
+	unsigned long start, end, at = (uintptr_t)code;
+	FILE *file = fopen("/proc/self/sframe", "r");
+	bool found = false;
+	char line[256];
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%lx-%lx ", &start, &end) == 2 &&
+			start <= at && at < end;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void frames_meanwhile(void)
+{
+	unsigned int i, lost = 0;
+	int64_t short_time;
+	pthread_t thread;
+
+	make_code(code_call);
+	stay_here();
+	time_protect(PROT_READ | PROT_EXEC);
+	protect(PROT_READ | PROT_WRITE);
+	short_time = time_protect(PROT_READ | PROT_EXEC);
+	protect(PROT_READ | PROT_WRITE);
+	MUST(!pthread_barrier_init(&both, NULL, 2));
+	MUST(!pthread_create(&thread, NULL, protect_in_time, &short_time));
+	for (i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&both);
+		__register_frame(frames.bytes);
+		pthread_barrier_wait(&both);
+		lost += !has_window(area);
+		__deregister_frame(frames.bytes);
+		protect(PROT_READ | PROT_WRITE);
+	}
+	pthread_join(thread, NULL);
+	if (walks)
+		IS("no window is lost to mprotect() in another thread", lost,
+		   windows ? 0 : ROUNDS);
+	retire();
+}
+
 /* What libgcc aborts for, or does not survive. */
 static void all_mistakes(void)
 {
@@ -840,6 +956,8 @@ int main(int argc, char **argv)
 	windows = argc < 3;
 	if (argc > 1 && strstr(argv[1], "mistakes"))
 		all_mistakes();
+	else if (argc > 1 && strstr(argv[1], "race"))
+		frames_meanwhile();
 	else
 		all();
 	return finish();
