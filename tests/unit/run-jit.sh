@@ -26,7 +26,7 @@ steps() {
 
 also register "$run/jit" publish
 is "each way to publish" \
-	"+1 - w0 +1 - w0 - w1 +2 - +2 - +1 - +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
+	"+1 - w0 +1 - w0 +1 - w0 +1 +1 - - w0 - w1 +2 - +2 - +1 - +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
 +1 +1 - w0 w0 +1 - +1 +1 - ! ! ! ! ! " \
 	"$(steps)"
 for function in /jit:__jit_debug_register_code :_dl_debug_state; do
@@ -40,8 +40,8 @@ like "mistakes" "+1 +1 - +1 +1 - +1 +1 - ! ! *" "$(steps)"
 like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
 	"$(grep ' skipped jit:' "$log" | head -n 1)"
 
-register "$run/jit" publish-race >"$tmp/out"
-is "frames during mprotect() in another thread: windows, removed" "1000 1000" \
+register "$run/jit" publish-many >"$tmp/out"
+is "200 units, and 1000 in two threads: windows, removed" "1200 1200" \
 	"$(grep -c ' registered jit:' "$log") $(grep -c ' removed jit:' "$log")"
 
 # A library whose JIT describes nothing and uses the frame pointer otherwise.

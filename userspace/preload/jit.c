@@ -60,6 +60,11 @@ static void tell(uintptr_t key, enum unit_source source,
 	report_code(key, source == UNIT_GDB, result, 0);
 }
 
+static void retry_all(void)
+{
+	units_retry(0, UINTPTR_MAX, tell);
+}
+
 static void finish(void)
 {
 	arena_release();
@@ -80,13 +85,15 @@ static void catch_up(void)
 	while (has_missed() && lock_try(&lock)) {
 		hold();
 		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST))
-			units_retry(0, UINTPTR_MAX, tell);
+			retry_all();
 		finish();
 	}
 }
 
 static void end(void)
 {
+	if (units_due())
+		retry_all();
 	finish();
 	catch_up();
 }

@@ -22,6 +22,9 @@
 /* Mappings that one span may lie in. */
 #define MAPPINGS_MAX	1024
 
+/* Spans that one event tries again, in the mean. */
+#define TRIES		64
+
 struct span {
 	uintptr_t start, end;
 };
@@ -41,6 +44,7 @@ struct unit {
 
 static struct unit *units;
 static unsigned int nr_waiting;		/* and one that is being covered */
+static size_t waiting_spans, tries;
 static bool addends;
 
 void units_addends(void)
@@ -64,6 +68,7 @@ static void set_waits(struct unit *u, bool waits)
 		return;
 	u->waits = waits;
 	count_waiting(waits ? 1 : -1);
+	waiting_spans += waits ? u->nr_spans : -u->nr_spans;
 }
 
 static void free_unit(struct unit *u)
@@ -365,6 +370,21 @@ static bool waits_in(const struct unit *u, uintptr_t start, uintptr_t end)
 bool units_waiting(void)
 {
 	return __atomic_load_n(&nr_waiting, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * All at once, the newest first: an older one may be for code that was
+ * overwritten.
+ */
+bool units_due(void)
+{
+	if (!units_waiting())
+		return false;
+	tries += TRIES;
+	if (tries < waiting_spans)
+		return false;
+	tries = 0;
+	return true;
 }
 
 void units_retry(uintptr_t start, uintptr_t end,

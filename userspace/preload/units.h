@@ -56,6 +56,11 @@ unsigned int units_remove(enum unit_source source, uintptr_t group);
  * what is executable by then gets its windows.
  */
 bool units_waiting(void);
+/*
+ * Asked once for each event: all that wait are to be tried again, of which the
+ * number of events bounds the time.
+ */
+bool units_due(void);
 /* Registers what has become executable there, and tells of each unit. */
 void units_retry(uintptr_t start, uintptr_t end,
 		 void (*tell)(uintptr_t key, enum unit_source source,

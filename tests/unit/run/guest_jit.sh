@@ -12,7 +12,7 @@
 
 also "$sfjit" run -o "$log" -- "$run/jit" walk
 also "$sfjit" run -o "$log" -- "$run/jit-mistakes" walk-mistakes
-also "$sfjit" run -o "$log" -- "$run/jit" walk-race
+also "$sfjit" run -o "$log" -- "$run/jit" walk-many
 also "$run/jit" walk without
-also "$run/jit" walk-race without
+also "$run/jit" walk-many without
 finish

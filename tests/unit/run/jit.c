@@ -11,8 +11,8 @@
  * jit publish-mistakes, jit walk-mistakes: the same, with what libgcc does not
  * take, for a library in its place that takes everything.
  *
- * jit publish-race, jit walk-race [without]: frames that come while another
- * thread makes their text executable.
+ * jit publish-many, jit walk-many [without]: frames for many, and frames that
+ * come while another thread makes their text executable.
  */
 #define _GNU_SOURCE
 #include <linux/hw_breakpoint.h>
@@ -43,6 +43,11 @@
 #define RING		(8 * PAGE)
 #define FORKS		50
 #define ROUNDS		1000
+
+/* More than one event tries again, and the events for all of them. */
+#define UNITS		200
+#define UNIT_ROOM	64
+#define EVENTS		4
 
 void __register_frame(void *begin);
 void __deregister_frame(void *begin);
@@ -299,6 +304,12 @@ static void protect(int protection)
 	MUST(!mprotect(area, AREA, protection));
 }
 
+/* Nobody sees it. */
+static void protect_silently(int protection)
+{
+	MUST(!syscall(SYS_mprotect, area, AREA, protection));
+}
+
 static unsigned int frame_of(const uint8_t *code)
 {
 	return code[4];
@@ -351,6 +362,37 @@ static void frames_before(void)
 	__deregister_frame(frames.bytes);
 	check_lost("frames before mprotect(), removed", area);
 	retire();
+}
+
+static void frames_before_silence(void)
+{
+	static struct frames other;
+	uint8_t *page;
+
+	page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(page != MAP_FAILED);
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	protect_silently(PROT_READ | PROT_EXEC);
+	MUST(!mprotect(page, PAGE, PROT_READ | PROT_EXEC));
+	check_function("executable by a system call, then another mprotect()",
+		       area);
+	__deregister_frame(frames.bytes);
+	check_lost("executable by a system call, removed", area);
+	retire();
+
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	protect_silently(PROT_READ | PROT_EXEC);
+	frames_begin(&other, 0);
+	frames_function(&other, (uintptr_t)page, frame_of(code_call), 0);
+	frames_end(&other);
+	__register_frame(other.bytes);
+	check_function("executable by a system call, then other frames", area);
+	__deregister_frame(frames.bytes);
+	__deregister_frame(other.bytes);
+	retire();
+	MUST(!munmap(page, PAGE));
 }
 
 /* Removed before it ever was executable. */
@@ -816,6 +858,41 @@ static void forked_at_work(void)
 	retire();
 }
 
+/* ---- Many ------------------------------------------------------------ */
+
+static void register_many(struct frames *many)
+{
+	uint8_t *code = area;
+	unsigned int i;
+
+	for (i = 0; i < UNITS; i++, code += UNIT_ROOM) {
+		memcpy(code, code_call, CODE_CALL_SIZE);
+		frames_begin(&many[i], 0);
+		frames_function(&many[i], (uintptr_t)code, frame_of(code_call),
+				0);
+		frames_end(&many[i]);
+		__register_frame(many[i].bytes);
+	}
+}
+
+static void many_in_silence(void)
+{
+	static struct frames many[UNITS];
+	unsigned int i;
+
+	map_area();
+	register_many(many);
+	protect_silently(PROT_READ | PROT_EXEC);
+	for (i = 0; i < EVENTS; i++)
+		tell_gdb(77, NULL);
+	check_function("the first of many, executable by a system call", area);
+	check_function("the last of many",
+		       area + (UNITS - 1) * UNIT_ROOM);
+	for (i = 0; i < UNITS; i++)
+		__deregister_frame(many[i].bytes);
+	retire();
+}
+
 /* ---- Two threads ----------------------------------------------------- */
 
 static pthread_barrier_t both;
@@ -923,6 +1000,12 @@ static void frames_meanwhile(void)
 	retire();
 }
 
+static void all_many(void)
+{
+	many_in_silence();
+	frames_meanwhile();
+}
+
 /* What libgcc aborts for, or does not survive. */
 static void all_mistakes(void)
 {
@@ -937,6 +1020,7 @@ static void all(void)
 {
 	frames_after();
 	frames_before();
+	frames_before_silence();
 	frames_only();
 	frames_in_parts();
 	over_two_mappings();
@@ -956,8 +1040,8 @@ int main(int argc, char **argv)
 	windows = argc < 3;
 	if (argc > 1 && strstr(argv[1], "mistakes"))
 		all_mistakes();
-	else if (argc > 1 && strstr(argv[1], "race"))
-		frames_meanwhile();
+	else if (argc > 1 && strstr(argv[1], "many"))
+		all_many();
 	else
 		all();
 	return finish();
