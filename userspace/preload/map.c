@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Libraries whose JIT says nothing of its code, and uses the frame pointer for
- * other things. They map memory for it by this call, which goes to the next
- * mmap() of the program; before this module has looked that up, to the kernel.
+ * Text may become executable by being mapped, over a place for it that was
+ * described before. And there are libraries whose JIT says nothing of its code,
+ * and uses the frame pointer for other things: they map memory for it. The
+ * call goes to the next mmap() of the program; before this module has looked
+ * that up, to the kernel.
  *
- * _dl_find_object() takes no lock: who maps memory may hold any.
+ * Neither jit_executable() nor _dl_find_object() waits for a lock: who maps
+ * memory may hold any.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -49,6 +52,14 @@ static bool is_without_fp(const void *caller)
 	return *name;
 }
 
+static void noticed(void *start, size_t length, int flags, const void *caller)
+{
+	if ((flags & MAP_ANONYMOUS) && is_without_fp(caller))
+		jit_ends(start, length);
+	else
+		jit_executable(start, length);
+}
+
 static void *do_map(void *start, size_t length, int protection, int flags,
 		    int fd, off_t offset, const void *caller)
 {
@@ -57,9 +68,8 @@ static void *do_map(void *start, size_t length, int protection, int flags,
 		(void *)syscall(SYS_mmap, start, length, protection, flags, fd,
 				offset);
 
-	if (ret != MAP_FAILED && (protection & PROT_EXEC) &&
-	    (flags & MAP_ANONYMOUS) && is_without_fp(caller))
-		jit_ends(ret, length);
+	if (ret != MAP_FAILED && (protection & PROT_EXEC))
+		noticed(ret, length, flags, caller);
 	return ret;
 }
 

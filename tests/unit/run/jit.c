@@ -364,6 +364,24 @@ static void frames_before(void)
 	retire();
 }
 
+/* The code is in a file, which is mapped over the place that was described. */
+static void frames_before_mapping(void)
+{
+	int file = memfd_create("code", MFD_CLOEXEC);
+
+	make_code(code_call);
+	MUST(write(file, area, AREA) == AREA);
+	map_area();
+	__register_frame(frames.bytes);
+	MUST(mmap(area, AREA, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+		  file, 0) == area);
+	close(file);
+	check_function("frames before mmap()", area);
+	__deregister_frame(frames.bytes);
+	check_lost("frames before mmap(), removed", area);
+	retire();
+}
+
 static void frames_before_silence(void)
 {
 	static struct frames other;
@@ -1020,6 +1038,7 @@ static void all(void)
 {
 	frames_after();
 	frames_before();
+	frames_before_mapping();
 	frames_before_silence();
 	frames_only();
 	frames_in_parts();
