@@ -53,7 +53,13 @@ void __register_frame(void *begin);
 void __deregister_frame(void *begin);
 void __register_frame_info(const void *begin, void *object);
 void *__deregister_frame_info(const void *begin);
+void __register_frame_info_bases(const void *begin, void *object, void *text,
+				 void *data);
+void *__deregister_frame_info_bases(const void *begin);
 void __register_frame_table(void *table);
+void __register_frame_info_table(void *table, void *object);
+void __register_frame_info_table_bases(void *table, void *object, void *text,
+				       void *data);
 
 struct chain {
 	unsigned int nr;
@@ -413,6 +419,22 @@ static void frames_before_silence(void)
 	MUST(!munmap(page, PAGE));
 }
 
+/* With a key of its own; -1, the usual one, where the processor has none. */
+static void frames_before_key(void)
+{
+	int key = pkey_alloc(0, 0);
+
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	MUST(!pkey_mprotect(area, AREA, PROT_READ | PROT_EXEC, key));
+	check_function("frames before pkey_mprotect()", area);
+	__deregister_frame(frames.bytes);
+	check_lost("frames before pkey_mprotect(), removed", area);
+	retire();
+	if (key >= 0)
+		MUST(!pkey_free(key));
+}
+
 /* Removed before it ever was executable. */
 static void frames_only(void)
 {
@@ -500,26 +522,83 @@ static void object_calls(void)
 	retire();
 }
 
-static void table_call(void)
+/* Of one function; where in the CIE it says how addresses are encoded. */
+static void make_frames_of(struct frames *f, uint8_t encoding, uint64_t address)
 {
+	frames_begin(f, 0);
+	f->bytes[16] = encoding;
+	frames_function(f, address, frame_of(code_call), 0);
+	frames_end(f);
+}
+
+#define FROM_TEXT	0x20	/* DW_EH_PE_textrel | DW_EH_PE_absptr */
+#define FROM_DATA	0x30	/* DW_EH_PE_datarel | DW_EH_PE_absptr */
+
+static void bases_call(const char *name, uint8_t encoding)
+{
+	void *text = encoding == FROM_TEXT ? area - PAGE : (uint8_t *)PAGE;
+	void *data = encoding == FROM_DATA ? area - PAGE : (uint8_t *)PAGE;
+	void *object[8];
+
+	make_frames_of(&frames, encoding, PAGE + SECOND);
+	__register_frame_info_bases(frames.bytes, object, text, data);
+	check_function(name, area + SECOND);
+	TRUE("__deregister_frame_info_bases() has the original's result",
+	     __deregister_frame_info_bases(frames.bytes) == object);
+	check_lost(name, area + SECOND);
+}
+
+static void bases_calls(void)
+{
+	map_area();
+	write_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	bases_call("__register_frame_info_bases(), from text", FROM_TEXT);
+	bases_call("__register_frame_info_bases(), from data", FROM_DATA);
+	retire();
+}
+
+enum table_call { TABLE, TABLE_INFO, TABLE_BASES };
+
+static void call_for_table(enum table_call how, void *table)
+{
+	static void *object[8];
+
+	if (how == TABLE)
+		__register_frame_table(table);
+	else if (how == TABLE_INFO)
+		__register_frame_info_table(table, object);
+	else
+		__register_frame_info_table_bases(table, object, area, NULL);
+}
+
+static void table_call(enum table_call how, const char *name)
+{
+	uint64_t at = how == TABLE_BASES ? 0 : (uintptr_t)area;
+	uint8_t encoding = how == TABLE_BASES ? FROM_TEXT : 0;
 	static struct frames other;
 	void *table[] = { frames.bytes, other.bytes, NULL };
 
+	make_frames_of(&frames, encoding, at + FIRST);
+	make_frames_of(&other, encoding, at + SECOND);
+	call_for_table(how, table);
+	check_function(name, area + FIRST);
+	check_function(name, area + SECOND);
+	if (how == TABLE)
+		__deregister_frame(table);
+	else
+		MUST(__deregister_frame_info(table));
+	check_lost(name, area);
+}
+
+static void table_calls(void)
+{
 	map_area();
 	write_code(code_call);
-	frames_begin(&frames, 0);
-	frames_function(&frames, (uintptr_t)area, frame_of(code_call), 0);
-	frames_end(&frames);
-	frames_begin(&other, 0);
-	frames_function(&other, (uintptr_t)area + SECOND, frame_of(code_call),
-			0);
-	frames_end(&other);
 	protect(PROT_READ | PROT_EXEC);
-	__register_frame_table(table);
-	check_function("__register_frame_table(), first", area);
-	check_function("__register_frame_table(), second", area + SECOND);
-	__deregister_frame(table);
-	check_lost("__register_frame_table(), removed", area);
+	table_call(TABLE, "__register_frame_table()");
+	table_call(TABLE_INFO, "__register_frame_info_table()");
+	table_call(TABLE_BASES, "__register_frame_info_table_bases()");
 	retire();
 }
 
@@ -1039,13 +1118,15 @@ static void all(void)
 	frames_after();
 	frames_before();
 	frames_before_mapping();
+	frames_before_key();
 	frames_before_silence();
 	frames_only();
 	frames_in_parts();
 	over_two_mappings();
 	one_fde();
 	object_calls();
-	table_call();
+	bases_calls();
+	table_calls();
 	original_is_called();
 	beside();
 	reused_text();
