@@ -28,7 +28,7 @@ also register "$run/jit" publish
 is "each way to publish" \
 	"+1 - w0 +1 - w0 +1 - w0 +1 - w0 +1 - w0 +1 +1 - - w0 - w1 +2 - +2 - +1 - +1 - \
 +1 - +1 - +1 +1 - +1 +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
-+1 +1 - w0 w0 +1 - +1 +1 - ! ! ! ! ! " \
++1 +1 - w0 w0 +1 - +1 +1 - ! ! ! ! ! +1 +1 " \
 	"$(steps)"
 for function in /jit:__jit_debug_register_code :_dl_debug_state; do
 	like "calls of $function are noticed" "follows *$function" \

@@ -91,6 +91,9 @@ is "1000 times a library with gdb's interface: followed" 1010 \
 	"$(grep -c 'follows .*plugin-gdb.so:__jit_debug_register_code' "$log")"
 is "and its calls are noticed" 1010 \
 	"$(grep -c "skipped jit:10: an entry of gdb's list is not" "$log")"
+repeat 1 "$run/plugin-jit.so"
+is "and code that it publishes has a window" 1010 \
+	"$(grep -c ' registered jit:[0-9a-f]* windows=1 ' "$log")"
 
 register "$run/user-plugin" >"$tmp/out"
 is "dlopen by the RUNPATH of the caller" 6 "$(cat "$tmp/out")"

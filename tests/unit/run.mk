@@ -8,7 +8,7 @@ RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes later loa
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
 	libpcre2-8.so plugin-maps.so \
-	plugin-gdb.so plugin-anonymous.so plugin-broken.so libtls.so \
+	plugin-gdb.so plugin-jit.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(RUN_READERS) $(O)/tests/unit/run-ps
@@ -30,10 +30,10 @@ run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h \
 	tests/unit/run/jit_elf.h tests/lib/case.c tests/lib/case.h
 
 $(RUN_TESTS)/jit: $(run_jit)
-	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s -pthread
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s -ldl -pthread
 
 $(RUN_TESTS)/jit-mistakes: $(run_jit) $(RUN_TESTS)/libframes.so
-	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s -pthread \
+	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) $(RUN_TESTS)/libframes.so -lgcc_s -ldl -pthread \
 		'-Wl,-rpath,$$ORIGIN'
 
 $(RUN_TESTS)/hello-static: tests/unit/run/hello.c
@@ -63,6 +63,10 @@ $(RUN_TESTS)/plugin-bare.so: tests/unit/run/plugin.c
 
 $(RUN_TESTS)/plugin-gdb.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=7 -DGDB $(run_id) -fno-toplevel-reorder -o $@ $<
+
+$(RUN_TESTS)/plugin-jit.so: tests/unit/run/plugin_jit.c \
+		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h
+	$(run_so) $(run_id) -fno-toplevel-reorder -o $@ $<
 
 # Nothing of it is relocated when its resolver runs.
 $(RUN_TESTS)/plugin-early.so: tests/unit/run/early.c

@@ -15,6 +15,7 @@
  * come while another thread makes their text executable.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <limits.h>
@@ -282,6 +283,22 @@ static void check_lost(const char *name, const uint8_t *code)
 	chain_at(code + 10, (call)code, leaf, NULL, &chain);
 	describe(text, sizeof(text), &chain);
 	result(!is_chain(&chain, head, 1, false), name, "%s", text);
+}
+
+/* The kernel has a window there. */
+static bool has_window(const uint8_t *code)
+{
+	unsigned long start, end, at = (uintptr_t)code;
+	FILE *file = fopen("/proc/self/sframe", "r");
+	bool found = false;
+	char line[256];
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%lx-%lx ", &start, &end) == 2 &&
+			start <= at && at < end;
+	if (file)
+		fclose(file);
+	return found;
 }
 
 /* ---- The JIT --------------------------------------------------------- */
@@ -741,6 +758,46 @@ static void gdb_all(void)
 	all_registers_are_kept();
 }
 
+/* ---- A library with a JIT -------------------------------------------- */
+
+static void *load_library(const uint8_t **code)
+{
+	char path[PATH_MAX] = "";
+	const void *(*plugin_code)(void);
+	void *handle;
+
+	MUST(readlink("/proc/self/exe", path, sizeof(path) - 32) > 0);
+	strcpy(strrchr(path, '/'), "/plugin-jit.so");
+	handle = dlopen(path, RTLD_NOW);
+	MUST(handle);
+	plugin_code = (const void *(*)(void))dlsym(handle, "plugin_code");
+	*code = plugin_code();
+	return handle;
+}
+
+/* It is closed, and loaded again where its place is taken. */
+static void library(void)
+{
+	const uint8_t *code, *before;
+	void *handle;
+	bool had;
+
+	handle = load_library(&before);
+	check_function("code of a library", before);
+	had = has_window(before);
+	MUST(!dlclose(handle));
+	if (walks)
+		result(had == windows && !has_window(before),
+		       "closed, it has no window", "%d before", had);
+	MUST(mmap((void *)before, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+		  MAP_FIXED_NOREPLACE, -1, 0) == before);
+	handle = load_library(&code);
+	MUST(code != before);
+	check_function("loaded again elsewhere", code);
+	MUST(!dlclose(handle));
+	MUST(!munmap((void *)before, PAGE));
+}
+
 /* ---- Beside described text ------------------------------------------- */
 
 static void jumps(void)
@@ -1052,22 +1109,6 @@ static void stay_here(void)
 	MUST(!sched_setaffinity(0, sizeof(cpus), &cpus));
 }
 
-/* The kernel has a window there. */
-static bool has_window(const uint8_t *code)
-{
-	unsigned long start, end, at = (uintptr_t)code;
-	FILE *file = fopen("/proc/self/sframe", "r");
-	bool found = false;
-	char line[256];
-
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%lx-%lx ", &start, &end) == 2 &&
-			start <= at && at < end;
-	if (file)
-		fclose(file);
-	return found;
-}
-
 static void frames_meanwhile(void)
 {
 	unsigned int i, lost = 0;
@@ -1132,6 +1173,7 @@ static void all(void)
 	reused_text();
 	forked();
 	gdb_all();
+	library();
 }
 
 int main(int argc, char **argv)

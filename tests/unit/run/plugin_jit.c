@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * A library to load whose constructor makes code, in memory of its own, and
+ * tells gdb of it. It never takes that back: the code goes with the library.
+ */
+#include <sys/mman.h>
+
+#include "jit_elf.h"
+
+#define PAGE	4096
+
+struct entry {
+	struct entry *next, *previous;
+	const void *file;
+	uint64_t size;
+};
+
+struct {
+	uint32_t version, action;
+	struct entry *relevant, *first;
+} __jit_debug_descriptor = { .version = 1 };
+
+static uint8_t text[PAGE] __attribute__((aligned(PAGE)));
+static struct elf_file file __attribute__((aligned(PAGE)));
+static struct entry entry = { .file = &file, .size = sizeof(file) };
+
+void __jit_debug_register_code(void);
+void __attribute__((noinline)) __jit_debug_register_code(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+	static const uint8_t code[] = CODE_CALL;
+	struct frames frames;
+
+	memcpy(text, code, sizeof(code));
+	frames_begin(&frames, 0);
+	frames_function(&frames, (uintptr_t)text, code[4], 0);
+	frames_end(&frames);
+	elf_make(&file, &frames, 0, (uintptr_t)text, sizeof(text));
+	if (mprotect(text, sizeof(text), PROT_READ | PROT_EXEC))
+		return;
+	__jit_debug_descriptor.action = 1;
+	__jit_debug_descriptor.relevant = &entry;
+	__jit_debug_descriptor.first = &entry;
+	__jit_debug_register_code();
+}
+
+const void *plugin_code(void);
+const void *plugin_code(void)
+{
+	return text;
+}
+
+int plugin_number(void);
+int plugin_number(void)
+{
+	return 9;
+}
