@@ -482,6 +482,51 @@ static void sent_by_others(void)
 	IS("each has come once", status, 0);
 }
 
+/* ---- A sleep ------------------------------------------------------------- */
+
+#define SLEEP_NS	1000000000ULL
+/* A machine with other work lets it end later; begun anew it would never end. */
+#define LONGEST_NS	(30 * SLEEP_NS)
+
+/* Its status may be the tracer's. */
+struct slept {
+	uint64_t took;
+	int ret;
+};
+
+static volatile struct slept *slept;
+
+static void sleep_once(void)
+{
+	const struct timespec wait = { .tv_sec = SLEEP_NS / 1000000000 };
+	uint64_t since = trace_clock_ns();
+
+	slept->ret = clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	slept->took = trace_clock_ns() - since;
+}
+
+static void asleep(void)
+{
+	uint64_t end = trace_clock_ns() + LONGEST_NS;
+	int ret, nr = 0;
+	struct target t;
+
+	slept = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(slept != MAP_FAILED);
+	slept->ret = -1;
+	t = begin_child(sleep_once);
+	while (!(ret = attach(&t, 0)) && trace_clock_ns() < end)
+		nr++;
+	IS("asleep: ends while it is attached to", ret, -ESRCH);
+	result(nr >= 10, "asleep: was attached to again and again",
+	       "%d times", nr);
+	IS("asleep: its call has no error", slept->ret, 0);
+	result(slept->took >= SLEEP_NS, "asleep: not for less than its time",
+	       "%lu ns", (unsigned long)slept->took);
+	end_child(&t);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int nr = argc > 1 ? atoi(argv[1]) : ROUNDS;
@@ -504,5 +549,6 @@ int main(int argc, char **argv)
 	in_vfork();
 	dispatched();
 	sent_by_others();
+	asleep();
 	return finish();
 }
