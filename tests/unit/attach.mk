@@ -3,13 +3,18 @@
 #
 # Calls in other processes, and a program that they must not disturb.
 
-TESTS += $(O)/tests/run/attach-target $(O)/tests/unit/attach-engine
+TESTS += $(addprefix $(O)/tests/run/attach-, target odd) \
+	$(O)/tests/unit/attach-engine
 
 # Its assembly has frames of its own.
 $(O)/tests/run/attach-target: tests/unit/attach/target.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -mno-red-zone -o $@ $< \
 		-pthread
+
+$(O)/tests/run/attach-odd: tests/unit/attach/odd.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -o $@ $<
 
 $(O)/tests/unit/attach-engine: tests/unit/attach-engine.c tests/lib/case.c \
 		tests/lib/case.h userspace/run/must.c $(ATTACH_ENGINE) \

@@ -6,7 +6,7 @@
 RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes later loader \
 	hello-static hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
-	formats.so plugin-gap.so plugin-bare.so plugin-early.so \
+	formats.so ptraces.so plugin-gap.so plugin-bare.so plugin-early.so \
 	libpcre2-8.so plugin-maps.so \
 	plugin-gdb.so plugin-jit.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
@@ -44,6 +44,9 @@ $(RUN_TESTS)/hello-asan: tests/unit/run/hello.c
 
 $(RUN_TESTS)/formats.so: tests/unit/run/formats.c
 	$(run_so) -o $@ $<
+
+$(RUN_TESTS)/ptraces.so: tests/unit/run/ptraces.c
+	$(run_so) -D_GNU_SOURCE -o $@ $< -ldl
 
 $(RUN_TESTS)/plugin1.so $(RUN_TESTS)/plugin2.so: $(RUN_TESTS)/plugin%.so: \
 		tests/unit/run/plugin.c

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * For sfjit attach, started with this library besides: ptrace() in place of
+ * libc's. The file $PTRACES gets the number of each request, a line each, in
+ * hexadecimal. The program is killed in front of call $KILL_AT, from 1.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+static void count(int request)
+{
+	const char *name = getenv("PTRACES"), *last = getenv("KILL_AT");
+	FILE *file = name ? fopen(name, "ae") : NULL;
+	static int calls;
+
+	if (file) {
+		fprintf(file, "%x\n", request);
+		fclose(file);
+	}
+	if (last && ++calls == atoi(last))
+		kill(getpid(), SIGKILL);
+}
+
+long ptrace(enum __ptrace_request request, ...)
+{
+	long (*next)(enum __ptrace_request request, ...) =
+		(__typeof__(next))dlsym(RTLD_NEXT, "ptrace");
+	void *address, *data;
+	va_list args;
+	pid_t pid;
+
+	va_start(args, request);
+	pid = va_arg(args, pid_t);
+	address = va_arg(args, void *);
+	data = va_arg(args, void *);
+	va_end(args);
+	count(request);
+	return next(request, pid, address, data);
+}
