@@ -3,7 +3,7 @@
 #
 # Calls in other processes, and a program that they must not disturb.
 
-TESTS += $(addprefix $(O)/tests/run/attach-, target odd) \
+TESTS += $(addprefix $(O)/tests/run/attach-, target odd no-call) \
 	$(O)/tests/unit/attach-engine
 
 # Its assembly has frames of its own.
@@ -15,6 +15,11 @@ $(O)/tests/run/attach-target: tests/unit/attach/target.c
 $(O)/tests/run/attach-odd: tests/unit/attach/odd.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -o $@ $<
+
+# Its code is in pages of its own.
+$(O)/tests/run/attach-no-call: tests/unit/attach/no_call.S
+	@mkdir -p $(@D)
+	$(CC) -nostdlib -static -Wl,-z,separate-code -Wl,--build-id=none -o $@ $<
 
 $(O)/tests/unit/attach-engine: tests/unit/attach-engine.c tests/lib/case.c \
 		tests/lib/case.h userspace/run/must.c $(ATTACH_ENGINE) \

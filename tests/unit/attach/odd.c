@@ -1,22 +1,62 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: attach-odd survives
+ * usage: attach-odd loads | dispatches | survives
  *
  * Prints "ready", and then
  *
+ *	loads		maps code of its own file once more each millisecond
+ *	dispatches	loops, and has the kernel give it all system calls; the
+ *			first one that it gets ends it
  *	survives	waits, and does so again after whatever would have ended it
  */
+#include <fcntl.h>
+#include <linux/prctl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+#define PAGE	4096
 
 static void say(const char *text)
 {
 	puts(text);
 	fflush(stdout);
+}
+
+/* Until there is no room for more. */
+static void loads(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	say("ready");
+	while (mmap(NULL, PAGE, PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED)
+		usleep(1000);
+}
+
+static volatile char selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+
+static void on_call(int signal)
+{
+	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+	_exit(2);
+}
+
+static void dispatches(void)
+{
+	signal(SIGSYS, on_call);
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
+		  &selector))
+		exit(1);
+	say("ready");
+	selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+	for (;;)
+		;
 }
 
 static sigjmp_buf back;
@@ -50,7 +90,11 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(what, "survives"))
+	if (!strcmp(what, "loads"))
+		loads();
+	else if (!strcmp(what, "dispatches"))
+		dispatches();
+	else if (!strcmp(what, "survives"))
 		survives();
 	return 1;
 }

@@ -4,15 +4,21 @@
  *
  * For sfjit attach, started with this library besides: ptrace() in place of
  * libc's. The file $PTRACES gets the number of each request, a line each, in
- * hexadecimal. The program is killed in front of call $KILL_AT, from 1.
+ * hexadecimal. The program is killed in front of call $KILL_AT, from 1. With the
+ * file $SCOPE, the kernel has Yama, that file is kernel.yama.ptrace_scope, and
+ * nothing may be traced.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
+
+#define SCOPE	"/proc/sys/kernel/yama/ptrace_scope"
 
 static void count(int request)
 {
@@ -42,5 +48,17 @@ long ptrace(enum __ptrace_request request, ...)
 	data = va_arg(args, void *);
 	va_end(args);
 	count(request);
-	return next(request, pid, address, data);
+	if (!getenv("SCOPE"))
+		return next(request, pid, address, data);
+	errno = EPERM;
+	return -1;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	FILE *(*next)(const char *path, const char *mode) =
+		(__typeof__(next))dlsym(RTLD_NEXT, "fopen");
+	const char *scope = getenv("SCOPE");
+
+	return next(scope && !strcmp(path, SCOPE) ? scope : path, mode);
 }

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: what sfjit attach does not attach to. Nothing is left of it there.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/unit/run/lib.sh
+. "$top/tests/unit/run/lib.sh"
+# shellcheck source=tests/unit/run/attached.sh
+. "$top/tests/unit/run/attached.sh"
+
+# fails NAME MESSAGE COMMAND...: with the status 1; $pid is as it was
+fails() {
+	name=$1 message=$2
+	shift 2
+	snapshot "$pid" >"$tmp/before"
+	said=$("$@" "$pid" 2>&1)
+	is "$name" "1 sfjit: $pid: $message" "$? $said"
+	is "$name: no windows" 0 "$(windows "$pid")"
+	snapshot "$pid" >"$tmp/after"
+	same "$name: mappings and files" "$tmp/before" "$tmp/after"
+}
+
+# state: of the process, as in /proc/PID/stat
+state() {
+	awk '{ print $3 }' "/proc/$pid/stat"
+}
+
+is "a thread of the kernel" kthreadd "$(cat /proc/2/comm)"
+message=$("$sfjit" attach 2 2>&1)
+is "a thread of the kernel: message" \
+	"1 sfjit: 2: has no program: it has ended, or is the kernel's" \
+	"$? $message"
+
+start "$tmp/odd" "$run/attach-odd" loads
+message=$("$sfjit" attach "$pid" 2>&1)
+is "code all the time" "1 sfjit: $pid: loads code all the time" "$? $message"
+is "code all the time: no windows" 0 "$(windows "$pid")"
+is "code all the time: no memory" 0 "$(grep -c memfd: "/proc/$pid/maps")"
+kill "$pid"
+
+start "$tmp/odd" "$run/attach-odd" dispatches
+fails "calls are dispatched" "dispatches its system calls itself" \
+	"$sfjit" attach
+is "calls are dispatched: the program has not got one" R "$(state)"
+kill "$pid"
+
+start "$tmp/odd" "$run/attach-no-call"
+fails "no instruction of a call" \
+	"no instruction of a system call was found in it" "$sfjit" attach
+is "no instruction of a call: goes on" R "$(state)"
+kill "$pid"
+
+# What a user may run.
+chmod 755 "$tmp"
+mkdir -p "$tmp/user/bin" "$tmp/user/lib"
+cp "$sfjit" "$run/ptraces.so" "$tmp/user/bin/"
+cp -r "$O/lib/sfjit" "$tmp/user/lib/"
+chmod -R go+rX "$tmp/user"
+as_user="setpriv --reuid=1000 --regid=1000 --clear-groups"
+echo 1 >"$tmp/scope"
+# shellcheck disable=SC2086 # words
+start "$tmp/users" $as_user sh -c 'echo ready; read -r line'
+# shellcheck disable=SC2086 # words
+fails "Yama" "kernel.yama.ptrace_scope lets only root attach to it" \
+	$as_user env "LD_PRELOAD=$tmp/user/bin/ptraces.so" \
+	"SCOPE=$tmp/scope" "$tmp/user/bin/sfjit" attach
+echo 0 >"$tmp/scope"
+# shellcheck disable=SC2086 # words
+fails "Yama, with the value 0" "may not be traced" \
+	$as_user env "LD_PRELOAD=$tmp/user/bin/ptraces.so" \
+	"SCOPE=$tmp/scope" "$tmp/user/bin/sfjit" attach
+kill "$pid"
+finish
