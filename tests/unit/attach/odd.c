@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: attach-odd loads | dispatches | survives
+ * usage: attach-odd loads | dispatches | seals | survives
  *
  * Prints "ready", and then
  *
  *	loads		maps code of its own file once more each millisecond
  *	dispatches	loops, and has the kernel give it all system calls; the
  *			first one that it gets ends it
+ *	seals		seals what sfjit attach has mapped when a line of input
+ *			comes, and prints how many mappings that are
  *	survives	waits, and does so again after whatever would have ended it
  */
 #include <fcntl.h>
@@ -19,9 +21,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGE	4096
+
+/* From <asm/unistd_64.h>, Linux 6.10. */
+#ifndef SYS_mseal
+#define SYS_mseal	462
+#endif
 
 static void say(const char *text)
 {
@@ -59,6 +67,27 @@ static void dispatches(void)
 		;
 }
 
+static void seals(void)
+{
+	unsigned long start, end;
+	char line[512];
+	int sealed = 0;
+	FILE *maps;
+
+	say("ready");
+	getchar();
+	maps = fopen("/proc/self/maps", "re");
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "/memfd:sfjit-attach") &&
+		    sscanf(line, "%lx-%lx", &start, &end) == 2 &&
+		    !syscall(SYS_mseal, start, end - start, 0UL))
+			sealed++;
+	fclose(maps);
+	printf("%d\n", sealed);
+	fflush(stdout);
+	pause();
+}
+
 static sigjmp_buf back;
 
 static void on_fault(int signal)
@@ -94,6 +123,8 @@ int main(int argc, char **argv)
 		loads();
 	else if (!strcmp(what, "dispatches"))
 		dispatches();
+	else if (!strcmp(what, "seals"))
+		seals();
 	else if (!strcmp(what, "survives"))
 		survives();
 	return 1;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: what sfjit attach does not attach to. Nothing is left of it there.
+# In the guest: what sfjit attach does not attach to, and calls that fail in a
+# process. Nothing is left of it there.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../../lib/case.sh"
@@ -27,6 +28,8 @@ fails() {
 state() {
 	awk '{ print $3 }' "/proc/$pid/stat"
 }
+
+# ---- What it does not attach to --------------------------------------------------
 
 is "a thread of the kernel" kthreadd "$(cat /proc/2/comm)"
 message=$("$sfjit" attach 2 2>&1)
@@ -72,5 +75,46 @@ echo 0 >"$tmp/scope"
 fails "Yama, with the value 0" "may not be traced" \
 	$as_user env "LD_PRELOAD=$tmp/user/bin/ptraces.so" \
 	"SCOPE=$tmp/scope" "$tmp/user/bin/sfjit" attach
+kill "$pid"
+
+# ---- Calls that fail -------------------------------------------------------------
+
+# shellcheck disable=SC2016 # for the other shell
+start "$tmp/limits" sh -c 'echo ready; read -r line; echo "$line"'
+size=$(awk '/^VmSize:/ { print $2 * 1024 }' "/proc/$pid/status")
+no_memory="mmap(): Cannot allocate memory"
+prlimit --pid "$pid" --as="$size:"
+fails "no memory" "$no_memory" "$sfjit" attach
+prlimit --pid "$pid" --as=$((size + 4096)):
+fails "no memory for the tables" "$no_memory" "$sfjit" attach
+prlimit --pid "$pid" --as=unlimited:
+prlimit --pid "$pid" --nofile=3:
+fails "no more files" "memfd_create(): Too many open files" "$sfjit" attach
+prlimit --pid "$pid" --nofile=100:
+message=$("$sfjit" attach "$pid" 2>&1)
+like "without limits: attached" "$pid: [1-9]* windows, *" "$message"
+"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+snapshot "$pid" >"$tmp/after"
+same "without limits: mappings and files" "$tmp/before" "$tmp/after"
+echo goes on >&7
+wait "$pid"
+is "without limits: goes on" "0 goes on" "$? $(tail -n 1 "$tmp/limits")"
+
+# Windows are removed before their memory.
+start "$tmp/odd" "$run/attach-odd" seals
+message=$("$sfjit" attach "$pid" 2>&1)
+like "sealed memory: attached" "$pid: [1-9]* windows, *" "$message"
+echo >&7
+until [ "$(wc -l <"$tmp/odd")" = 2 ]; do
+	sleep 0.1
+done
+like "sealed memory: it is" "[1-9]*" "$(tail -n 1 "$tmp/odd")"
+for command in detach attach; do
+	fails "sealed memory: $command" \
+		"munmap(): Operation not permitted" "$sfjit" $command
+done
+is "sealed memory: is left" yes \
+	"$(grep -q memfd:sfjit-attach "/proc/$pid/maps" && echo yes)"
+is "sealed memory: goes on" S "$(state)"
 kill "$pid"
 finish
