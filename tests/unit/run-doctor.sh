@@ -50,21 +50,7 @@ END
 same "a kernel without windows" "$tmp/want" "$tmp/text"
 is "a kernel without windows: status" 2 "$status"
 
-"$filter" perf 1 "$sfjit" doctor --json >"$tmp/json"
-is "JSON: status" 2 $?
-python3 - "$tmp/json" >"$tmp/text" <<'END'
-import json, sys
-for finding in json.load(open(sys.argv[1])):
-    assert list(finding) == ['name', 'state', 'fact', 'meaning', 'remedy']
-    print(finding['state'], finding['name'], finding['fact'])
-    if finding['meaning'] is not None:
-        print(finding['meaning'])
-        print('mend:', finding['remedy'])
-END
-sed 's/^  *//; s/   */ /g; s/^\([a-z]*\)  */\1 /' "$tmp/doctor" >"$tmp/want"
-sed "s/room for [0-9]* MiB/room/" "$tmp/want" >"$tmp/want.1"
-sed "s/room for [0-9]* MiB/room/" "$tmp/text" >"$tmp/text.1"
-same "JSON: says the same" "$tmp/want.1" "$tmp/text.1"
+says_the_same JSON 2 "$filter" perf 1
 
 for option in 0x53464a31 0x53464a32 0x53464a33; do
 	finds "a filter that refuses $option" seccomp 2 \

@@ -31,3 +31,30 @@ finds() {
 	like "$name: status" "$want" "$status"
 	is "$name: width" "" "$(awk 'length > 80 && !/\//' "$tmp/doctor")"
 }
+
+# words FILE: of findings, without spaces of columns, and what changes by itself
+words() {
+	sed 's/^  *//; s/   */ /g; s/^\([a-z]*\)  */\1 /
+		s/room for [0-9]* MiB/room/' "$1"
+}
+
+# says_the_same NAME STATUS [COMMAND...]: in JSON, run by the command, what was
+# examined last
+says_the_same() {
+	name=$1 want=$2
+	shift 2
+	"$@" "$sfjit" doctor --json >"$tmp/json"
+	is "$name: status" "$want" $?
+	python3 - "$tmp/json" >"$tmp/text" <<'END'
+import json, sys
+for finding in json.load(open(sys.argv[1])):
+    assert list(finding) == ['name', 'state', 'fact', 'meaning', 'remedy']
+    print(finding['state'], finding['name'], finding['fact'])
+    if finding['meaning'] is not None:
+        print(finding['meaning'])
+        print('mend:', finding['remedy'])
+END
+	words "$tmp/doctor" >"$tmp/words"
+	words "$tmp/text" >"$tmp/text.words"
+	same "$name: says the same" "$tmp/words" "$tmp/text.words"
+}

@@ -58,6 +58,7 @@ if [ ! -e /proc/self/sframe ]; then
 	END
 	same "a kernel without windows" "$tmp/want" "$tmp/text"
 	is "a kernel without windows: status" 2 "$status"
+	says_the_same "a kernel without windows: JSON" 2
 	finish
 fi
 
@@ -79,6 +80,9 @@ END
 examine
 same "all is well" "$well" "$tmp/doctor"
 is "all is well: status" 0 "$status"
+is "all is well: fits on a terminal" "" \
+	"$(awk 'length > 80 || NR > 24' "$tmp/doctor")"
+says_the_same "all is well: JSON" 0
 
 with kernel/sframe_walk_us 0 finds "windows turned off" deadline 2 \
 	"broken deadline kernel.sframe_walk_us is 0
@@ -86,6 +90,7 @@ windows are turned off: frame pointers are followed
 mend: sysctl kernel.sframe_walk_us=50"
 is "windows turned off: samples" "broken fp $lacking
 mend: see deadline" "$(finding fp)"
+with kernel/sframe_walk_us 0 says_the_same "windows turned off: JSON" 2
 is "windows turned off: deferred samples" "broken fp,defer \
 a sample lacks the callers of code without frame pointers
 --call-graph=fp,defer does not read in missing pages
