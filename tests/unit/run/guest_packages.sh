@@ -112,6 +112,41 @@ works "tables that are gone: the trigger works" trigger
 works "tables that are gone: the trigger makes them" \
 	sh -c "cd $system/tables && md5sum --quiet -c $tmp/sums"
 is "a program that is gone: leaves the list" python3 "$(cat $system/programs)"
+
+# deb VERSION FILE: a package with this file
+deb() {
+	rm -rf "$tmp/deb"
+	mkdir -p "$tmp/deb/DEBIAN" "$tmp/deb/${2%/*}"
+	echo "$1" >"$tmp/deb/$2"
+	cat >"$tmp/deb/DEBIAN/control" <<-END
+	Package: sfjit-upgraded
+	Version: $1
+	Architecture: all
+	Maintainer: nobody <nobody@localhost>
+	Description: has one file
+	END
+	dpkg-deb --build "$tmp/deb" "$tmp/upgraded.deb" >"$tmp/said"
+}
+# upgrade VERSION FILE NAME: are tables made by it that are gone?
+upgrade() {
+	deb "$1" "$2"
+	rm -f $system/tables/*
+	works "$3" dpkg --install "$tmp/upgraded.deb"
+	works "$3: tables are made" \
+		sh -c "cd $system/tables && md5sum --quiet -c $tmp/sums"
+}
+upgrade 1 usr/lib/sfjit-upgraded/library "a package is installed"
+upgrade 2 usr/lib/sfjit-upgraded/library "a package is upgraded"
+upgrade 3 usr/bin/sfjit-upgraded "a package is upgraded, with a program"
+deb 4 usr/share/sfjit-upgraded/text
+dpkg --install "$tmp/upgraded.deb" >"$tmp/said"
+rm $system/tables/*
+deb 5 usr/share/sfjit-upgraded/text
+works "a package without programs is upgraded" \
+	dpkg --install "$tmp/upgraded.deb"
+is "a package without programs is upgraded: no tables" "" \
+	"$(ls $system/tables)"
+dpkg --purge sfjit-upgraded >"$tmp/said"
 works "sframegen" sframegen --elf /usr/bin/python3 -o "$tmp/table"
 works "sframegen: a table" test -s "$tmp/table"
 
