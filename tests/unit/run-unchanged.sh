@@ -42,18 +42,36 @@ grep -v ^argument "$tmp/before" >"$tmp/want"
 grep -v ^argument "$tmp/state" >"$tmp/got"
 same "closed standard descriptors" "$tmp/want" "$tmp/got"
 
-for status in 0 1 77 255; do
-	register "$run/hello" $status >"$tmp/out"
-	is "exit status $status" $status $?
-done
-is "standard output" hello "$(register "$run/hello")"
-is "standard input" "some input" "$(echo some input | register cat)"
-for signal in TERM KILL SEGV; do
-	register sh -c "kill -$signal \$\$"
-	is "death by SIG$signal" \
-		"$(sh -c "kill -$signal \$\$" 2>/dev/null; echo $?)" \
-		"$(register sh -c "kill -$signal \$\$"; echo $?)"
-done 2>/dev/null
+# ends NAME: as it would without
+ends() {
+	for status in 0 1 77 255; do
+		register "$run/hello" $status >"$tmp/out"
+		is "$1exit status $status" $status $?
+	done
+	is "$1standard output" hello "$(register "$run/hello")"
+	is "$1standard input" "some input" "$(echo some input | register cat)"
+	for signal in TERM KILL SEGV; do
+		is "$1death by SIG$signal" \
+			"$(sh -c "kill -$signal \$\$" 2>/dev/null; echo $?)" \
+			"$(register sh -c "kill -$signal \$\$"; echo $?)"
+	done 2>/dev/null
+}
+ends ""
+
+# Whose end is waited for by a tracer.
+reasons=$tmp/reasons
+unchanged "followed" "$run/state"
+ends "followed: "
+is "followed: a signal that is handled" "caught" "$(register sh -c \
+	'trap "echo caught" USR1; kill -USR1 $$; true' | xargs)"
+is "followed: children" "one two" "$(register sh -c \
+	'(echo one) & wait; sh -c "echo two"' | xargs)"
+is "followed: nobody else waits" "" "$(register sh -c 'sleep 0.1 &
+	ps -o comm= --ppid $$ | grep -vx "sleep\|ps\|sh\|grep"')"
+is "followed twice" "125 sfjit: $reasons: Operation not permitted" \
+	"$(register "$sfjit" run -r "$reasons" -- true; echo $? \
+		"$(tail -n 1 "$tmp/stderr")")"
+unset reasons
 
 # The program's output is its own, also where both are on standard error.
 "$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$tmp/stderr"

@@ -3,7 +3,7 @@
 #
 # What the tests of sfjit run run, besides run-any.mk: build/tests/run
 
-RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes later loader \
+RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes later loader refused \
 	hello-static hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so ptraces.so plugin-gap.so plugin-bare.so plugin-early.so \
@@ -17,6 +17,9 @@ run_so = $(run_cc) -shared -fPIC
 
 $(RUN_TESTS)/later: tests/unit/run/later.c
 	$(run_cc) -o $@ $< -ldl
+
+$(RUN_TESTS)/refused: tests/unit/run/refused.c
+	$(run_cc) -I sframegen/include -o $@ $< -pthread
 
 $(RUN_TESTS)/loader: tests/unit/run/loader.c
 	$(run_cc) $(run_id) -o $@ $< -ldl -pthread

@@ -15,8 +15,10 @@
 #include "commands.h"
 #include "convert.h"
 #include "explain.h"
+#include "follow.h"
 #include "json.h"
 #include "library.h"
+#include "ps.h"
 
 static const char usage[] =
 "Usage: sfjit explain [OPTION]... [FILE]\n"
@@ -29,11 +31,14 @@ static const char usage[] =
 "perf record -o - writes.\n"
 "\n"
 "  -j, --json      for programs\n"
+"  -r, --reasons=FILE\n"
+"                  with what sfjit run --reasons=FILE has written\n"
 "  -q, --quiet     no progress on a terminal\n"
 "  -h, --help      print this\n";
 
 static const struct option long_options[] = {
 	{ "json", no_argument, NULL, 'j' },
+	{ "reasons", required_argument, NULL, 'r' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ },
@@ -128,6 +133,26 @@ static void print_text(const struct perfdata_ends *ends)
 	print_remedies(ends, nr);
 }
 
+static void print_followed(const struct followed *followed)
+{
+	struct columns columns = { .columns = 4, .right = 1, .indent = "" };
+	const struct followed_reason *r = followed->reasons;
+
+	printf("\nwhy the kernel ended walks of %u processes\n",
+	       followed->processes);
+	columns_add(&columns, "WALKS");
+	columns_add(&columns, "REASON");
+	columns_add(&columns, "LAST IN");
+	columns_add(&columns, "WHICH MEANS");
+	for (; r < followed->reasons + followed->nr; r++) {
+		columns_add(&columns, "%" PRIu64, r->count);
+		columns_add(&columns, "%s", r->name);
+		columns_add(&columns, "%s", r->last ?: "-");
+		columns_add(&columns, "%s", ps_explain(r->name) ?: "-");
+	}
+	columns_print(&columns, stdout);
+}
+
 /* ---- For programs ----------------------------------------------------- */
 
 static void put_member(const char *name, const char *value)
@@ -136,7 +161,24 @@ static void put_member(const char *name, const char *value)
 	json_put_string(value, stdout);
 }
 
-static void print_json(const struct perfdata_ends *ends)
+static void put_followed(const struct followed *followed)
+{
+	const struct followed_reason *r = followed->reasons;
+
+	printf(", \"kernel\": {\"processes\": %u, \"reasons\": [",
+	       followed->processes);
+	for (; r < followed->reasons + followed->nr; r++) {
+		printf("%s{\"walks\": %" PRIu64,
+		       r == followed->reasons ? "\n  " : ",\n  ", r->count);
+		put_member("reason", r->name);
+		put_member("last", r->last);
+		putchar('}');
+	}
+	fputs("]}", stdout);
+}
+
+static void print_json(const struct perfdata_ends *ends,
+		       const struct followed *followed)
 {
 	const struct perfdata_end *end;
 	size_t i;
@@ -154,7 +196,10 @@ static void print_json(const struct perfdata_ends *ends)
 		put_member("remedy", explain_remedy(end));
 		putchar('}');
 	}
-	puts("]}");
+	putchar(']');
+	if (followed)
+		put_followed(followed);
+	puts("}");
 }
 
 /* ---- The command ------------------------------------------------------ */
@@ -199,7 +244,8 @@ static int read_recording(const char *name, int fd, bool quiet,
 	return ret ? convert_complain(name, trouble.text) : 0;
 }
 
-static int explain(const char *name, bool json, bool quiet)
+static int explain(const char *name, bool json, bool quiet,
+		   const struct followed *followed)
 {
 	struct perfdata_ends ends;
 	int fd = convert_open(name), ret = 0;
@@ -212,9 +258,11 @@ static int explain(const char *name, bool json, bool quiet)
 	if (ret)
 		return ret;
 	if (json)
-		print_json(&ends);
+		print_json(&ends, followed);
 	else
 		print_text(&ends);
+	if (followed && !json)
+		print_followed(followed);
 	perfdata_ends_free(&ends);
 	if (fflush(stdout) || ferror(stdout)) {
 		convert_complain("output", strerror(errno));
@@ -223,13 +271,30 @@ static int explain(const char *name, bool json, bool quiet)
 	return 0;
 }
 
+static int explain_with(const char *name, bool json, bool quiet,
+			const char *reasons)
+{
+	struct followed followed;
+	int ret;
+
+	if (!reasons)
+		return explain(name, json, quiet, NULL);
+	ret = followed_read(&followed, reasons);
+	ret = ret ? convert_complain(reasons, ret == -EPROTO ?
+			"not what sfjit run writes" : strerror(-ret)) :
+		    explain(name, json, quiet, &followed);
+	followed_free(&followed);
+	return ret;
+}
+
 int command_explain(int argc, char **argv)
 {
 	bool json = false, quiet = false;
+	const char *reasons = NULL;
 	int c;
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+jqh", long_options,
+	while ((c = getopt_long(argc, argv, "+jqr:h", long_options,
 				NULL)) != -1) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 || fflush(stdout);
@@ -237,6 +302,8 @@ int command_explain(int argc, char **argv)
 			json = true;
 		else if (c == 'q')
 			quiet = true;
+		else if (c == 'r')
+			reasons = optarg;
 		else
 			break;
 	}
@@ -244,6 +311,6 @@ int command_explain(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_OURS;
 	}
-	return explain(optind < argc ? argv[optind] : "perf.data", json,
-		       quiet);
+	return explain_with(optind < argc ? argv[optind] : "perf.data", json,
+			    quiet, reasons);
 }

@@ -63,8 +63,8 @@ static const struct {
 	{ SFJIT_STACKS_LIMIT, ANY, ANYWHERE,
 	  "sysctl kernel.perf_event_max_stack=1024" },
 	{ SFJIT_STACKS_STOPPED, LAUNCHED, ANYWHERE,
-	  "sfjit doctor tells whether the kernel has windows, sfjit ps PID "
-	  "why walks end" },
+	  "sfjit doctor tells whether the kernel has windows, sfjit run "
+	  "--reasons why walks end" },
 	{ SFJIT_STACKS_STOPPED, ANY, ANYWHERE,
 	  "sfjit record on any kernel; sfjit run on one with windows" },
 	{ PERFDATA_NOT_DEFERRED, ANY, ANYWHERE,

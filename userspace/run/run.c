@@ -14,6 +14,7 @@
 
 #include "cache.h"
 #include "commands.h"
+#include "follow.h"
 #include "library.h"
 #include "program.h"
 
@@ -26,12 +27,16 @@ static const char usage[] =
 "  -j, --java      also describe the code of Java VMs, by an agent\n"
 "  -v, --verbose   say on standard error what is registered\n"
 "  -o, --log=FILE  append that to FILE instead\n"
+"  -r, --reasons=FILE\n"
+"                  write to FILE why the kernel ended walks, for sfjit explain;\n"
+"                  the programs are traced meanwhile\n"
 "  -h, --help      print this\n";
 
 static const struct option options[] = {
 	{ "java", no_argument, NULL, 'j' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "log", required_argument, NULL, 'o' },
+	{ "reasons", required_argument, NULL, 'r' },
 	{ "help", no_argument, NULL, 'h' },
 	{ },
 };
@@ -168,7 +173,7 @@ static void execute(const char *path, char **argv, int argc)
 	execv("/bin/sh", shell);
 }
 
-static int run(int argc, char **argv)
+static int run(int argc, char **argv, const char *reasons)
 {
 	struct program program;
 	char preload[PATH_MAX];
@@ -184,6 +189,9 @@ static int run(int argc, char **argv)
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
 		return fail("LD_PRELOAD", errno);
+	ret = reasons ? follow(reasons) : 0;
+	if (ret)
+		return fail(reasons, -ret);
 	execute(program.path, argv, argc);
 	return explain(argv[0], errno);
 }
@@ -196,11 +204,12 @@ static int bad_usage(void)
 
 int command_run(int argc, char **argv)
 {
+	const char *reasons = NULL;
 	int c, ret = 0;
 	bool java = false;
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+jvo:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+jvo:r:h", options, NULL)) != -1) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 || fflush(stdout);
 		if (c == 'j')
@@ -209,6 +218,8 @@ int command_run(int argc, char **argv)
 			ret = setenv("SFJIT_VERBOSE", "1", 1);
 		else if (c == 'o')
 			ret = set_log(optarg);
+		else if (c == 'r')
+			reasons = optarg;
 		else
 			return bad_usage();
 		if (ret)
@@ -217,5 +228,5 @@ int command_run(int argc, char **argv)
 	if (optind == argc)
 		return bad_usage();
 	ret = java ? add_agent() : 0;
-	return ret ? ret : run(argc - optind, argv + optind);
+	return ret ? ret : run(argc - optind, argv + optind, reasons);
 }

@@ -18,7 +18,7 @@ log=$tmp/log
 # Runs under sfjit with a fresh log, without its own messages.
 register() {
 	rm -f "$log"
-	"$sfjit" run -o "$log" -- "$@" 2>"$tmp/stderr"
+	"$sfjit" run ${reasons:+-r "$reasons"} -o "$log" -- "$@" 2>"$tmp/stderr"
 }
 
 # Prints what the log says of the module whose file name matches.

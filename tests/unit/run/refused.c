@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * refused HOW...: runs code with a window whose section has no function, so that
+ * each sample there is a walk that the kernel refuses; prints its number and how
+ * many of them it has counted, and ends: by "exit", "_exit" or "kill", behind its
+ * first "thread". Several are done one after the other, each in a child.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <sfjit/sframe.h>
+
+#define PAGE	4096
+
+/* mov $ROUNDS, %ecx; 1: dec %ecx; jnz 1b; ret */
+static const unsigned char code[] = {
+	0xb9, 0x00, 0x2d, 0x31, 0x01, 0xff, 0xc9, 0x75, 0xfc, 0xc3,
+};
+
+static const struct {
+	uint16_t magic;
+	uint8_t version, flags, abi;
+	int8_t fp_off, ra_off;
+	uint8_t auxiliary;
+	uint32_t fdes, fres, fre_length, fde_off, fre_off;
+} header = { 0xdee2, 3, 5, 3, 0, -8, 0, 0, 0, 0, 0, 64 };
+
+static void (*make_code(void))(void)
+{
+	unsigned char *text = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .flags = SFRAME_WINDOW_LIVE,
+		.text_start = (uintptr_t)text, .text_length = PAGE,
+	};
+
+	if (text == MAP_FAILED)
+		exit(1);
+	memcpy(text, code, sizeof(code));
+	memcpy(text + PAGE, &header, sizeof(header));
+	if (mprotect(text, PAGE, PROT_READ | PROT_EXEC) ||
+	    prctl(PR_SFRAME_REGISTER, 7, text + PAGE, 200, &opts)) {
+		perror("PR_SFRAME_REGISTER");
+		exit(1);
+	}
+	return (void (*)(void))text;
+}
+
+/* The file of the first thread is empty when that has ended. */
+static uint64_t counted(void)
+{
+	uint64_t count = 0;
+	char line[256];
+	FILE *file;
+
+	snprintf(line, sizeof(line), "/proc/%d/sframe", (int)syscall(SYS_gettid));
+	file = fopen(line, "re");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "no_fde %" SCNu64, &count);
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static void *work(void *how)
+{
+	void (*run)(void) = make_code();
+	int i;
+
+	/* The first thread has ended by then. */
+	if (!strcmp(how, "thread"))
+		sleep(1);
+	for (i = 0; i < 100 && counted() < 3; i++)
+		run();
+	printf("%d %s %" PRIu64 "\n", getpid(), (char *)how, counted());
+	fflush(stdout);
+	if (!strcmp(how, "exit"))
+		exit(0);
+	if (!strcmp(how, "kill"))
+		kill(getpid(), SIGKILL);
+	_exit(0);
+}
+
+static void end_by(char *how)
+{
+	pthread_t thread;
+
+	if (strcmp(how, "thread"))
+		work(how);
+	if (pthread_create(&thread, NULL, work, how))
+		exit(1);
+	pthread_exit(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc - 1; i++) {
+		if (!fork())
+			end_by(argv[i]);
+		wait(NULL);
+	}
+	end_by(argv[argc - 1]);
+}

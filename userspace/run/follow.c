@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * /proc/PID/sframe is gone with the memory of a process. A tracer sees each
+ * thread once more before: it is told that it ends, while the memory is there.
+ * What the last thread leaves are the counts of the process.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "follow.h"
+#include "must.h"
+#include "printable.h"
+#include "ps.h"
+#include "ps_util.h"
+
+/* From <linux/ptrace.h>, which does not go with <sys/ptrace.h>. */
+#define EVENT_STOP	128
+
+struct ended {
+	struct ended *next;
+	pid_t pid;
+	char *text;
+};
+
+static struct ended *all;
+
+/* ---- What is written --------------------------------------------------- */
+
+static void write_last(const struct ps_process *p, FILE *out)
+{
+	const struct ps_map *map = ps_find_map(&p->maps, p->last_ip);
+
+	if (!strcmp(p->last_reason, "none"))
+		return;
+	fprintf(out, "last %s ", p->last_reason);
+	if (map) {
+		printable_print(map->name, out);
+		fprintf(out, "+0x%" PRIx64 "\n",
+			p->last_ip - map->start + map->offset);
+	} else {
+		fprintf(out, "0x%" PRIx64 "\n", p->last_ip);
+	}
+}
+
+static void write_process(const struct ps_process *p, FILE *out)
+{
+	unsigned int i;
+
+	fprintf(out, "process %d ", p->pid);
+	printable_print(p->command, out);
+	fputc('\n', out);
+	for (i = 0; i < p->nr_counts; i++)
+		if (p->counts[i].count)
+			fprintf(out, "%s %" PRIu64 "\n", p->counts[i].reason,
+				p->counts[i].count);
+	write_last(p, out);
+}
+
+static char *describe(const struct ps_process *p)
+{
+	char *text;
+	size_t size;
+	FILE *out = must(open_memstream(&text, &size));
+
+	write_process(p, out);
+	fclose(out);
+	return text;
+}
+
+/* ---- What is seen ------------------------------------------------------ */
+
+static struct ended **find(pid_t pid)
+{
+	struct ended **at = &all;
+
+	while (*at && (*at)->pid != pid)
+		at = &(*at)->next;
+	return at;
+}
+
+static void keep(const struct ps_process *p)
+{
+	struct ended **at = find(p->pid);
+
+	if (!*at) {
+		*at = must(calloc(1, sizeof(**at)));
+		(*at)->pid = p->pid;
+	}
+	free((*at)->text);
+	(*at)->text = describe(p);
+}
+
+static pid_t process_of(pid_t tid)
+{
+	char dir[64], line[256];
+	pid_t pid = 0;
+	FILE *file;
+
+	snprintf(dir, sizeof(dir), "/proc/%d", tid);
+	file = ps_open(dir, "status");
+	while (file && !pid && fgets(line, sizeof(line), file))
+		sscanf(line, "Tgid: %d", &pid);
+	if (file)
+		fclose(file);
+	return pid;
+}
+
+/*
+ * A thread is about to end. Its own directory has the memory of the process, also
+ * if the first thread has ended.
+ */
+static void look_at(pid_t tid)
+{
+	struct ps_request request = { .proc = "/proc", .detail = PS_COUNTS };
+	struct ps_process p;
+	char dir[64];
+
+	if (!ps_read(&p, &request, tid) && p.nr_windows) {
+		snprintf(dir, sizeof(dir), "/proc/%d", tid);
+		if (strcmp(p.last_reason, "none"))
+			ps_read_maps(&p.maps, dir);
+		p.pid = process_of(tid);
+		keep(&p);
+	}
+	ps_free(&p);
+}
+
+/* The first thread of a process reports its end behind all others. */
+static void write_ended(pid_t pid, FILE *out)
+{
+	struct ended **at = find(pid), *e = *at;
+
+	if (!e)
+		return;
+	*at = e->next;
+	fputs(e->text, out);
+	fflush(out);
+	free(e->text);
+	free(e);
+}
+
+static bool is_job_control(int signal)
+{
+	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+	       signal == SIGTTOU;
+}
+
+static void go_on(pid_t tid, int status)
+{
+	int event = status >> 16, signal = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_EXIT)
+		look_at(tid);
+	/* A process that was stopped stays so. */
+	if (event == EVENT_STOP && is_job_control(signal))
+		ptrace(PTRACE_LISTEN, tid, 0, 0);
+	else
+		ptrace(PTRACE_CONT, tid, 0, event ? 0 : signal);
+}
+
+/*
+ * What is known of a process is written before its parent hears of its end: who
+ * waits for the command finds it.
+ */
+static void trace(FILE *out)
+{
+	siginfo_t info;
+	int status;
+
+	while (!waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT |
+		       __WALL)) {
+		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		    info.si_code == CLD_DUMPED)
+			write_ended(info.si_pid, out);
+		if (waitpid(info.si_pid, &status, __WALL) == info.si_pid &&
+		    WIFSTOPPED(status))
+			go_on(info.si_pid, status);
+	}
+}
+
+/* ---- Beginning --------------------------------------------------------- */
+
+static bool tell(int fd, int value)
+{
+	return write(fd, &value, sizeof(value)) == sizeof(value);
+}
+
+static int hear(int fd)
+{
+	int value;
+
+	return read(fd, &value, sizeof(value)) == sizeof(value) ? value :
+	       -ECHILD;
+}
+
+/* Whoever waits for the ends of the command's pipes waits for it alone. */
+static void leave(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
+	sigset_t none;
+
+	for (fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	setsid();
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGHUP, SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void be_tracer(pid_t pid, int from, int to, FILE *out)
+{
+	long ret;
+
+	/* When it allows this. */
+	if (!tell(to, getpid()) || hear(from))
+		_exit(1);
+	ret = ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT |
+		     PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
+		     PTRACE_O_TRACECLONE);
+	if (!tell(to, ret ? -errno : 0) || ret)
+		_exit(1);
+	close(from);
+	close(to);
+	leave();
+	trace(out);
+	_exit(0);
+}
+
+static int agree(int from, int to)
+{
+	int tracer = hear(from);
+
+	if (tracer < 0)
+		return tracer;
+	/* EINVAL: a kernel without Yama, where it takes no permission. */
+	prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
+	return tell(to, 0) ? hear(from) : -ECHILD;
+}
+
+/* Its parent ends, so that the command has no child that it did not make. */
+static int start(FILE *out)
+{
+	int up[2], down[2], ret;
+	pid_t pid = getpid(), child;
+
+	if (pipe2(up, O_CLOEXEC) || pipe2(down, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (child < 0)
+		return -errno;
+	if (!child) {
+		close(up[0]);
+		close(down[1]);
+		if (!fork())
+			be_tracer(pid, down[0], up[1], out);
+		_exit(0);
+	}
+	close(up[1]);
+	close(down[0]);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	ret = agree(up[0], down[1]);
+	close(up[0]);
+	close(down[1]);
+	return ret;
+}
+
+int follow(const char *file)
+{
+	FILE *out = fopen(file, "we");
+	int ret;
+
+	if (!out)
+		return -errno;
+	ret = start(out);
+	fclose(out);
+	return ret;
+}

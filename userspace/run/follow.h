@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * sfjit run --reasons: saves what the kernel has counted in each process, when
+ * it ends.
+ */
+#ifndef SFJIT_RUN_FOLLOW_H
+#define SFJIT_RUN_FOLLOW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Starts a tracer of this process and of those that it will make, which writes
+ * to the file and ends with the last of them. It is no child of this process.
+ * Returns 0 or -errno.
+ */
+int follow(const char *file);
+
+/* Reasons of all processes of such a file, by number. */
+struct followed_reason {
+	char name[32];
+	uint64_t count;
+	char *last;		/* where the last walk of a process ended so */
+};
+
+struct followed {
+	struct followed_reason *reasons;
+	size_t nr;
+	unsigned int processes;	/* that ended with windows */
+};
+
+/* Returns 0, -errno, or -EPROTO: another wrote it. followed_free() anyway. */
+int followed_read(struct followed *followed, const char *file);
+void followed_free(struct followed *followed);
+
+#endif /* SFJIT_RUN_FOLLOW_H */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * What sfjit run --reasons has written: of each process "process PID COMMAND",
+ * "REASON N" and "last REASON PLACE".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "must.h"
+
+#define REASONS_MOST	64
+
+static struct followed_reason *find(struct followed *followed, const char *name)
+{
+	struct followed_reason *r = followed->reasons;
+
+	for (; r < followed->reasons + followed->nr; r++)
+		if (!strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+static int add_count(struct followed *followed, const char *name,
+		     uint64_t count)
+{
+	struct followed_reason *r = find(followed, name);
+
+	if (r) {
+		r->count += count;
+		return 0;
+	}
+	if (followed->nr == REASONS_MOST)
+		return -EPROTO;
+	r = &followed->reasons[followed->nr++];
+	*r = (struct followed_reason) { .count = count };
+	strcpy(r->name, name);
+	return 0;
+}
+
+static int set_last(struct followed *followed, const char *name,
+		    const char *place)
+{
+	struct followed_reason *r = find(followed, name);
+
+	if (!r)
+		return -EPROTO;
+	free(r->last);
+	r->last = must(strdup(place));
+	return 0;
+}
+
+static int parse(struct followed *followed, char *line)
+{
+	char name[32];
+	uint64_t count;
+	int at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "process %*d%n", &at) == 0 && at) {
+		followed->processes++;
+		return 0;
+	}
+	if (sscanf(line, "last %31s %n", name, &at) == 1 && at && line[at])
+		return set_last(followed, name, line + at);
+	if (followed->processes &&
+	    sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, name, &count) == 2)
+		return add_count(followed, name, count);
+	return -EPROTO;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct followed_reason *x = a, *y = b;
+
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+int followed_read(struct followed *followed, const char *name)
+{
+	FILE *file = fopen(name, "re");
+	char *line = NULL;
+	size_t size = 0;
+	int ret = 0;
+
+	*followed = (struct followed) { .nr = 0 };
+	if (!file)
+		return -errno;
+	followed->reasons = must(calloc(REASONS_MOST,
+					sizeof(*followed->reasons)));
+	while (!ret && getline(&line, &size, file) > 0)
+		ret = parse(followed, line);
+	if (!ret && ferror(file))
+		ret = -errno;
+	free(line);
+	fclose(file);
+	qsort(followed->reasons, followed->nr, sizeof(*followed->reasons),
+	      most_first);
+	return ret;
+}
+
+void followed_free(struct followed *followed)
+{
+	size_t i;
+
+	for (i = 0; i < followed->nr; i++)
+		free(followed->reasons[i].last);
+	free(followed->reasons);
+	*followed = (struct followed) { .nr = 0 };
+}
