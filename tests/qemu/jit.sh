@@ -7,4 +7,5 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest jit "" tests/unit/run-jit.sh tests/unit/run/guest_jit.sh
+guest jit "" tests/unit/run-jit.sh tests/unit/run-breakpoint.sh \
+	tests/unit/run/guest_jit.sh

@@ -3,8 +3,8 @@
 #
 # What the tests of sfjit run run, besides run-any.mk: build/tests/run
 
-RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes later loader refused \
-	hello-static hello-asan user-tls user-plugin)
+RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes gdb-jit \
+	debugger later loader refused hello-static hello-asan user-tls user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so ptraces.so plugin-gap.so plugin-bare.so plugin-early.so \
 	libpcre2-8.so plugin-maps.so \
@@ -14,6 +14,14 @@ RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 TESTS += $(RUN_PROGRAMS) $(RUN_LIBRARIES) $(RUN_READERS) $(O)/tests/unit/run-ps
 
 run_so = $(run_cc) -shared -fPIC
+
+# At a fixed address.
+$(RUN_TESTS)/gdb-jit: tests/unit/run/gdb_jit.c tests/unit/run/jit_code.h \
+		tests/unit/run/jit_elf.h
+	$(run_cc) -rdynamic -no-pie -fno-pie -o $@ $<
+
+$(RUN_TESTS)/debugger: tests/unit/run/debugger.c
+	$(run_cc) -o $@ $<
 
 $(RUN_TESTS)/later: tests/unit/run/later.c
 	$(run_cc) -o $@ $< -ldl
