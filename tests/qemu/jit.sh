@@ -8,4 +8,4 @@
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
 guest jit "" tests/unit/run-jit.sh tests/unit/run-breakpoint.sh \
-	tests/unit/run/guest_jit.sh
+	tests/unit/run-mdwe.sh tests/unit/run/guest_jit.sh

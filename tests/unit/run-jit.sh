@@ -53,27 +53,4 @@ for library in libpcre2-8.so plugin-maps.so; do
 done
 is "stacks end in what PCRE2 maps for code, and in no other" "1 0" \
 	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
-
-# No text may become executable that could be written: PR_SET_MDWE.
-cat >"$tmp/mdwe.py" <<'END'
-import ctypes, os, sys
-if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
-    sys.exit(77)
-os.execv(sys.argv[1], sys.argv[1:])
-END
-rm -f "$log"
-python3 "$tmp/mdwe.py" "$sfjit" run -o "$log" -- "$run/loader" keep \
-	"$run/plugin1.so" >"$tmp/out" 2>"$tmp/stderr"
-status=$?
-if [ $status = 77 ]; then
-	skip "text that must not change" "no PR_SET_MDWE here"
-else
-	is "text that must not change: the program runs" "1 0" \
-		"$(cat "$tmp/out") $status"
-	like "a reason" "skipped *_dl_debug_state: cannot be written *" \
-		"$(logged :_dl_debug_state)"
-	like "libraries are noticed" "registered *" "$(logged plugin1)"
-	like "the module has its window" "registered * windows=1 *" \
-		"$(logged /libsfjit-preload.so)"
-fi
 finish
