@@ -4,10 +4,11 @@
 # What the tests of sfjit run run, besides run-any.mk: build/tests/run
 
 RUN_PROGRAMS := $(RUN_ANY) $(addprefix $(RUN_TESTS)/, jit jit-mistakes gdb-jit \
-	debugger later loader refused hello-static hello-asan user-tls user-plugin)
+	debugger unwind-jit later loader refused hello-static hello-asan user-tls \
+	user-plugin)
 RUN_LIBRARIES := $(addprefix $(RUN_TESTS)/, libframes.so plugin1.so plugin2.so \
 	formats.so ptraces.so plugin-gap.so plugin-bare.so plugin-early.so \
-	libpcre2-8.so plugin-maps.so \
+	libpcre2-8.so plugin-maps.so unwind/libunwind.so.1 \
 	plugin-gdb.so plugin-jit.so plugin-anonymous.so plugin-broken.so libtls.so \
 	origin/libopener.so origin/sub/libhidden.so)
 
@@ -22,6 +23,15 @@ $(RUN_TESTS)/gdb-jit: tests/unit/run/gdb_jit.c tests/unit/run/jit_code.h \
 
 $(RUN_TESTS)/debugger: tests/unit/run/debugger.c
 	$(run_cc) -o $@ $<
+
+# It needs libunwind.so.1, and neither libgcc_s nor a path to find it by.
+$(RUN_TESTS)/unwind/libunwind.so.1: tests/unit/run/unwind_stub.c
+	$(run_so) -Wl,-soname,$(@F) -o $@ $<
+
+$(RUN_TESTS)/unwind-jit: tests/unit/run/unwind.c tests/unit/run/jit_code.h \
+		tests/lib/case.c tests/lib/case.h \
+		$(RUN_TESTS)/unwind/libunwind.so.1
+	$(run_cc) -o $@ $(filter %.c,$^) $(RUN_TESTS)/unwind/libunwind.so.1
 
 $(RUN_TESTS)/later: tests/unit/run/later.c
 	$(run_cc) -o $@ $< -ldl
