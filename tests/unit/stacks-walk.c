@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "stacks-test.h"
@@ -178,6 +179,17 @@ static void binding_code(void)
 	sink = hypot(number, number) > 1;
 }
 
+/* The C library calls the kernel's code for it, which no file has. */
+static void kernel_code(void)
+{
+	struct timespec now;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	sink = now.tv_nsec;
+}
+
 /* Judging. */
 
 static uint64_t expected(const struct step *step, unsigned int frame)
@@ -238,6 +250,35 @@ static void judge(const char *name, struct sfjit_stacks *stacks)
 	result(good && !overflow && nr_samples > 100, name,
 	       "instruction %zu of %zu%s: %s", i, nr_samples,
 	       overflow ? ", too many" : "", why);
+}
+
+static void find_vdso(struct sfjit_stacks_mapping *vdso)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char path[256] = "";
+
+	MUST(maps);
+	while (strcmp(path, "[vdso]"))
+		MUST(read_mapping(maps, vdso, path));
+	fclose(maps);
+}
+
+/* Whether what was stepped through is what the test is about. */
+static void count_in_vdso(void)
+{
+	struct sfjit_stacks_mapping vdso;
+	const struct step *step;
+	size_t at = 0, nr = 0, i;
+
+	find_vdso(&vdso);
+	for (i = 0; i < nr_samples; i++) {
+		step = (const struct step *)(samples + at);
+		nr += step->registers[8] - vdso.start < vdso.length;
+		at += (sizeof(*step) + step->stack_length + 15) & ~15UL;
+	}
+	printf("# vDSO: %zu instructions in it\n", nr);
+	result(nr >= 5, "vDSO: its code runs", "%zu of %zu instructions", nr,
+	       nr_samples);
 }
 
 static void test(const char *name, void (*function)(void),
@@ -337,6 +378,8 @@ int main(void)
 	test("own code", own_code, stacks);
 	test("library code", library_code, stacks);
 	test("lazy binding", binding_code, stacks);
+	test("vDSO", kernel_code, stacks);
+	count_in_vdso();
 	test_signal(stacks);
 	sfjit_stacks_end(stacks);
 	return finish();
