@@ -13,24 +13,32 @@ cd "$tmp" || exit 1
 perf record -q -e cpu-clock --call-graph=dwarf -o probe true >said 2>&1 ||
 	skip_all "perf cannot record here"
 
+# callers RECORDING: of each sample in work() whose it is, COMMAND:PID, and its
+# callers
+callers() {
+	perf script --no-inline -F comm,pid,ip,sym -i "$1" 2>said | awk '
+	/^[^ \t]/ { stack = $1 ":" $2; depth = 0; next }
+	NF { stack = stack " " $2; if (++depth == 1) leaf = $2 }
+	!NF { if (leaf == "work") print stack; leaf = "" }' |
+		sed -E 's/ work / /; s/ __libc_start.* _start$/ _start/'
+}
+
+# has NAME LEAST STACKS: as many lines are in a file
+has() {
+	if [ "$(wc -l <"$3")" -ge "$2" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$(wc -l <"$3")"
+	fi
+}
+
 works "a recording" "$sfjit" record -e cpu-clock -F 499 -o data -- \
 	"$O/tests/run/stacks-edges"
-perf script --no-inline -F ip,sym -i data 2>said | awk '
-	NF { stack = stack (stack ? " " : "") $2 }
-	!NF {
-		if (stack ~ /^work /)
-			print stack
-		stack = ""
-	}' >stacks
+callers data >stacks
 known="first main _start
 second main _start"
-is "each stack is one of two" "$known" "$(sed -E 's/^work //
-	s/ __libc_start.* _start$/ _start/' stacks | sort -u)"
-if [ "$(wc -l <stacks)" -ge 300 ]; then
-	ok "samples"
-else
-	not_ok "samples" "$(wc -l <stacks)"
-fi
+is "each stack is one of two" "$known" "$(sed 's/^[^ ]* //' stacks | sort -u)"
+has "samples" 300 stacks
 is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
 is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
 	grep -c 'clockid: 1')"
@@ -71,9 +79,29 @@ is "standard output alone" out "$("$sfjit" record --quiet -e cpu-clock -o data \
 
 # The recording ends with what ends perf.
 "$O/tests/run/stacks-edges" 2>/dev/null &
-works "a process that runs" "$sfjit" record -e cpu-clock -o data -p $!
-like "it has samples" "[1-9]*" "$(perf script -i data -F sym 2>said |
-	grep -c work)"
+works "a process that runs" "$sfjit" record -e cpu-clock -F 499 -o data -p $!
+callers data >stacks
+is "a process that runs: each stack is one of two" "$known" \
+	"$(sed 's/^[^ ]* //' stacks | sort -u)"
+has "a process that runs: samples" 100 stacks
+
+# Its child has the parent's mappings and goes on to another program, which has
+# none of them.
+works "fork and exec" "$sfjit" record -e cpu-clock -F 499 -o data -- \
+	"$O/tests/run/record-fork" "$O/tests/run/stacks-edges"
+child=$(sed -n 's/^child //p' said)
+callers data | sed "s/:$child / child /; s/:[0-9]* / parent /" >stacks
+is "fork and exec: each stack is known" \
+	"record-fork child in_child launch main _start
+record-fork parent before main _start
+record-fork parent in_parent launch main _start
+stacks-edges child first main _start
+stacks-edges child second main _start" "$(sort -u stacks)"
+for whose in "record-fork child" "record-fork parent before" \
+	"record-fork parent in_parent" "stacks-edges child"; do
+	grep "^$whose" stacks >some
+	has "fork and exec: $whose" 50 some
+done
 
 is "no command" 125 "$("$sfjit" record -- >out 2>&1; echo $?)"
 for stack in 0 7 65536 8x -8 ''; do

@@ -34,8 +34,9 @@ $(O)/tests/run/replay-steps: tests/replay/steps.c tests/replay/corpus.c \
 
 TESTS += $(O)/tests/run/replay-steps
 
-TESTS += $(O)/tests/run/stacks-edges
+TESTS += $(addprefix $(O)/tests/run/, record-fork stacks-edges)
 
-$(O)/tests/run/stacks-edges: tests/unit/stacks-edges.c
+$(addprefix $(O)/tests/run/, record-fork stacks-edges): $(O)/tests/run/%: \
+		tests/unit/%.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $<
