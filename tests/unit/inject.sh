@@ -13,6 +13,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 parts=tests/unit/inject
 also python3 -B $parts/test_inject.py "$O/tests/run/inject-fake" "$tmp"
 also python3 -B $parts/test_explain.py "$O/tests/run/inject-fake" "$tmp"
+also python3 -B $parts/test_memory.py "$O/bin/sfjit"
 mkdir "$tmp/small"
 python3 -B $parts/samples.py "$tmp/small"
 also "$O/tests/run/inject-mutate" "$tmp"/small/*
