@@ -125,6 +125,7 @@ static struct attr parse(const uint8_t *raw, size_t size)
 		.max_stack = u16_of(raw, size, AT(sample_max_stack)),
 		.sample_id_all = flags & FLAG_SAMPLE_ID_ALL,
 		.monotonic = is_monotonic(raw, size, flags),
+		.own_clock = !(flags & FLAG_USE_CLOCKID),
 	};
 
 	attr.convert = is_converted(attr.sample_type);
@@ -206,9 +207,10 @@ int attrs_add(struct attrs *attrs, const uint8_t *raw, size_t size,
 		return trouble_failed(trouble, "events", -ENOMEM);
 	attrs->attrs = grown;
 	if (!attrs->nr)
-		attrs->timed = attrs->monotonic = true;
+		attrs->timed = attrs->monotonic = attrs->own_clock = true;
 	attrs->timed &= attr.time && attr.time_back;
 	attrs->monotonic &= attrs->timed && attr.monotonic;
+	attrs->own_clock &= attrs->timed && attr.own_clock;
 	attrs->attrs[attrs->nr++] = attr;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct attr {
 	uint16_t max_stack;	/* addresses of a call chain; 0: not told */
 	bool sample_id_all;
 	bool monotonic;		/* its times are of CLOCK_MONOTONIC */
+	bool own_clock;		/* of the clock that perf has without -k */
 	bool convert;		/* its samples have registers and stack */
 	/* From the beginning of a sample, or 0. */
 	uint16_t ip, tid, time;
@@ -36,6 +37,7 @@ struct attrs {
 	uint16_t id, id_back;
 	bool timed;		/* all records have a time */
 	bool monotonic;		/* of CLOCK_MONOTONIC */
+	bool own_clock;		/* of the clock that perf has without -k */
 };
 
 void attrs_free(struct attrs *attrs);

@@ -29,7 +29,8 @@ struct jitdump {
 	uint64_t mapped;	/* when */
 	char *path;
 	int fd;
-	bool timed;		/* its times are those of the recording */
+	bool timed;		/* its times are known in the recording */
+	bool in_cycles;		/* once they are converted */
 	bool over;		/* it is read once more */
 	uint64_t offset;	/* of the next record */
 	uint64_t waits;		/* for its time, which was too late before */
@@ -126,12 +127,16 @@ static int put_code(struct jitdumps *dumps, struct jitdump *dump,
 	return ret == -ENOMEM ? ret : 0;
 }
 
-static uint64_t time_of(const struct jitdump *dump, uint64_t time)
+/* By the clock of the recording. */
+static uint64_t time_of(const struct jitdumps *dumps,
+			const struct jitdump *dump, uint64_t time)
 {
-	return dump->timed ? time : dump->mapped;
+	if (!dump->timed)
+		return dump->mapped;
+	return dump->in_cycles ? cycles_time(dumps->cycles, time) : time;
 }
 
-static int load(struct jitdumps *dumps, struct jitdump *dump,
+static int load(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
 		const uint8_t *at)
 {
 	uint64_t unwinding = dump->unwinding, *moving;
@@ -146,20 +151,18 @@ static int load(struct jitdumps *dumps, struct jitdump *dump,
 			return -ENOMEM;
 		*moving = unwinding;
 	}
-	return put_code(dumps, dump, time_of(dump, record.prefix.timestamp),
-			record.code_addr, record.code_size, unwinding);
+	return put_code(dumps, dump, time, record.code_addr, record.code_size,
+			unwinding);
 }
 
-static int move(struct jitdumps *dumps, struct jitdump *dump,
+static int move(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
 		const uint8_t *at)
 {
 	const uint64_t *unwinding;
 	struct jitdump_move record;
-	uint64_t time;
 	int ret;
 
 	memcpy(&record, at, sizeof(record));
-	time = time_of(dump, record.prefix.timestamp);
 	unwinding = table_find(&dump->by_index, record.code_index);
 	ret = end_code(dumps, dump, time, record.old_code_addr,
 		       record.code_size);
@@ -184,13 +187,13 @@ static size_t least_of(uint32_t id)
 }
 
 static int apply(struct jitdumps *dumps, struct jitdump *dump, uint32_t id,
-		 const uint8_t *at)
+		 uint64_t time, const uint8_t *at)
 {
 	switch (id) {
 	case JITDUMP_LOAD:
-		return load(dumps, dump, at);
+		return load(dumps, dump, time, at);
 	case JITDUMP_MOVE:
-		return move(dumps, dump, at);
+		return move(dumps, dump, time, at);
 	case JITDUMP_UNWINDING_INFO:
 		dump->unwinding = dump->offset;
 		return 0;
@@ -228,13 +231,15 @@ static int read_record(struct jitdumps *dumps, struct jitdump *dump,
 {
 	struct jitdump_prefix prefix;
 	const uint8_t *at = look(dumps, dump, dump->offset, sizeof(prefix));
+	uint64_t time;
 	int ret;
 
 	if (!at)
 		return 0;
 	memcpy(&prefix, at, sizeof(prefix));
-	if (dump->timed && prefix.timestamp > until) {
-		dump->waits = prefix.timestamp;
+	time = time_of(dumps, dump, prefix.timestamp);
+	if (dump->timed && time > until) {
+		dump->waits = time;
 		return 0;
 	}
 	if (prefix.total_size < least_of(prefix.id)) {
@@ -248,9 +253,9 @@ static int read_record(struct jitdumps *dumps, struct jitdump *dump,
 	if (!at)
 		return 0;
 	/* The tracker is not to be told first of what is much later. */
-	ret = retire(dumps, dump, prefix.timestamp);
+	ret = retire(dumps, dump, time);
 	if (!ret)
-		ret = apply(dumps, dump, prefix.id, at);
+		ret = apply(dumps, dump, prefix.id, time, at);
 	dump->offset += prefix.total_size;
 	return ret < 0 ? ret : 1;
 }
@@ -295,13 +300,17 @@ static const char *check_header(const struct jitdump_header *header)
 static void check_clock(struct jitdumps *dumps, struct jitdump *dump,
 			const struct jitdump_header *header)
 {
-	dump->timed = dumps->monotonic &&
-		      !(header->flags & JITDUMP_ARCH_TIMESTAMP);
+	dump->in_cycles = header->flags & JITDUMP_ARCH_TIMESTAMP;
+	dump->timed = dump->in_cycles ? dumps->cycles && dumps->cycles->known :
+					dumps->monotonic;
 	if (dump->timed || dumps->said_clock)
 		return;
 	dumps->said_clock = true;
-	say(dumps, dump, "its times are not those of the recording, which takes"
-	    " perf record -k mono: all its code counts from the beginning");
+	say(dumps, dump, dump->in_cycles ?
+	    "its times are cycles, which takes perf record without -k: all its"
+	    " code counts from the beginning" :
+	    "its times are not those of the recording, which takes perf record"
+	    " -k mono: all its code counts from the beginning");
 }
 
 static const char *open_dump(struct jitdumps *dumps, struct jitdump *dump,
@@ -376,8 +385,8 @@ static int open_both(struct jitdumps *dumps, struct jitdump *dump,
 			say(dumps, dump, why);
 		return 0;
 	}
-	/* Without times of the recording nobody knows when that was. */
-	if (dump->timed)
+	/* libsfjit writes it, with CLOCK_MONOTONIC. */
+	if (dump->timed && !dump->in_cycles)
 		ret = retired_open(dump->path, &header, &dump->retired);
 	return ret ? ret : !named || dump->retired;
 }

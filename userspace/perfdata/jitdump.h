@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cycles.h"
+
 struct jitdump;
 
 /*
@@ -21,6 +23,7 @@ struct jitdump;
 struct jitdumps {
 	struct sfjit_stacks *stacks;
 	bool monotonic;		/* times of the recording are theirs */
+	const struct cycles *cycles; /* or are made of these; NULL: are not */
 	void (*say)(void *arg, const char *line);
 	void *arg;
 	struct jitdump *first;

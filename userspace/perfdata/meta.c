@@ -81,6 +81,9 @@ int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
 	case RECORD_HEADER_BUILD_ID:
 		return features_add_build_id(&meta->features, event, size,
 					     offset, trouble);
+	case RECORD_TIME_CONV:
+		cycles_read(&meta->cycles, event, size);
+		return 0;
 	case RECORD_AUXTRACE_INFO:
 	case RECORD_AUXTRACE:
 		return features_refuse(FEATURE_AUXTRACE, trouble);

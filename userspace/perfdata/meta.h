@@ -9,11 +9,13 @@
 #define SFJIT_PERFDATA_META_H
 
 #include "attr.h"
+#include "cycles.h"
 #include "features.h"
 
 struct meta {
 	struct attrs attrs;
 	struct features features;
+	struct cycles cycles;
 	bool piped;		/* attributes are among the records */
 };
 

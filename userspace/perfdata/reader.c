@@ -35,6 +35,8 @@ static int begin_stacks(struct reader *reader)
 	track->dumps = (struct jitdumps){
 		.stacks = track->stacks,
 		.monotonic = reader->meta.attrs.monotonic,
+		.cycles = reader->meta.attrs.own_clock ?
+			  &reader->meta.cycles : NULL,
 		.say = reader->options->say,
 		.arg = reader->options->arg,
 	};

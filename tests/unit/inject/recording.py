@@ -29,7 +29,8 @@ USE_CLOCKID = 1 << 25
 CALLCHAIN_DEFERRED = 22
 HEADER_ATTR, _, TRACING_DATA, BUILD_ID, FINISHED_ROUND = range(64, 69)
 AUXTRACE_INFO = 70
-HEADER_FEATURE, COMPRESSED, FINISHED_INIT, COMPRESSED2 = range(80, 84)
+TIME_CONV, HEADER_FEATURE, COMPRESSED, FINISHED_INIT, COMPRESSED2 = \
+    range(79, 84)
 USER = 2                        # PERF_RECORD_MISC_USER
 
 # Sections
@@ -277,6 +278,12 @@ def make_pipe(attrs, records, converted):
     return words(MAGIC, 16) + b''.join(
         record(HEADER_ATTR, attr.with_ids(converted)) for attr in attrs) + \
         b''.join(records)
+
+
+def time_conv(shift, mult, zero, last=0, mask=0, narrow=0):
+    """How times come of cycles."""
+    return record(TIME_CONV, words(shift, mult, zero, last, mask) +
+                  bytes([1, narrow]) + bytes(6))
 
 
 # Jitdumps

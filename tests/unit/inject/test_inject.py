@@ -705,9 +705,81 @@ def test_clocks_that_differ():
         assert dumped(content, marked(attr), attr, why) == wanted
     attr = Attr(COMMON & ~TIME, **MONOTONIC)
     assert dumped(content, marked(attr), attr, why)[0] == 'unload 1 1 1000 8'
-    attr = Attr(COMMON, **MONOTONIC)
-    content = jit_header(flags=1) + content[40:]
-    assert dumped(content, marked(attr), attr, why) == wanted
+
+
+CYCLES = 'sfjit: %s: its times are cycles, which takes perf record without ' \
+    '-k: all its code counts from the beginning\n' % DUMP
+
+
+def test_times_in_cycles():
+    """10 + 5 for each 4, by what the recording says of the processor."""
+    attr = Attr(COMMON)
+    content = jit_header(flags=1) + jit_load(8, 0x1000, 8) + jit_unwinding(
+        11, b'a') + jit_load(11, 0x2000, 8) + jit_move(15, 0x1000, 0x3000, 8)
+    wanted = ['unload 1 20 1000 8', 'load 1 23 2000 8 a 2008',
+              'unload 1 28 1000 8', 'load 1 28 3000 8 a 3008']
+    # What perf wrote before 5.10, what it does, and what will be longer.
+    for length in (24, 32, 40, 48, 64):
+        conv = time_conv(2, 5, 10)[:8 + length].ljust(8 + length, b'\0')
+        conv = record(79, conv[8:])
+        found = dumped(content, [conv, *marked(attr)], attr)
+        assert found == wanted, (length, found)
+    retired = jit_header(flags=1) + jit_retired((9, 0x2000, 8))
+    assert dumped(content, [conv, *marked(attr)], attr,
+                  retired=retired) == wanted
+
+
+def test_cycles_of_a_narrow_counter():
+    """Of 8 bits, which had 0x1f0 when the recording began."""
+    attr = Attr(COMMON)
+    content = jit_header(flags=1) + jit_load(0xf8, 0x1000, 8) + \
+        jit_load(0x04, 0x2000, 8)
+    for narrow, wanted in ((1, (0x1f8, 0x204)), (0, (0xf8, 0x04))):
+        conv = time_conv(0, 3, 7, 0x1f0, 0xff, narrow)
+        assert dumped(content, [conv, *marked(attr)], attr) == [
+            'unload 1 %d %x 8' % (7 + 3 * wanted[i], 0x1000 * (i + 1))
+            for i in range(2)], narrow
+
+
+def test_cycles_as_large_as_they_get():
+    """Products of the whole have more than 64 bits."""
+    attr = Attr(COMMON)
+    cycles, shift, mult, zero = 3 << 60 | 12345, 31, 700000001, 1 << 50
+    wanted = zero + (cycles * mult >> shift)
+    content = jit_header(flags=1) + jit_load(cycles, 0x1000, 8)
+    conv = time_conv(shift, mult, zero)
+    assert dumped(content, [conv, *marked(attr)], attr) == [
+        'unload 1 %d 1000 8' % wanted]
+
+
+def test_cycles_are_read_as_far_as_the_recording_is():
+    attr = Attr(COMMON)
+    late = 200000000
+    content = jit_header(flags=1) + jit_load(late, 0x1000, 8) + \
+        jit_load(5 * late, 0x2000, 8)
+    records = [time_conv(0, 1, 10)] + marked(
+        attr, sample(attr, pid=1, time=late), ROUND, ROUND,
+        sample(attr, pid=1, time=2 * late), ROUND)
+    assert dumped(content, records, attr) == [
+        'unload 1 %d 1000 8' % (late + 10), 'frames 1 %d' % late,
+        'frames 1 %d' % (2 * late), 'unload 1 %d 2000 8' % (5 * late + 10)]
+
+
+def test_cycles_that_cannot_be_converted():
+    content = jit_header(flags=1) + jit_load(8, 0x1000, 8)
+    wanted = ['unload 1 5 1000 8']
+    attr = Attr(COMMON)
+    good = time_conv(2, 5, 10)
+    for conv in ([], [time_conv(64, 5, 10)], [time_conv(2, 0, 10)],
+                 [record(79, good[8:31])], [record(79, b'something')]):
+        assert dumped(content, conv + marked(attr), attr, CYCLES) == wanted
+    for other in (MONOTONIC, dict(MONOTONIC, clockid=4)):
+        attr = Attr(COMMON, **other)
+        assert dumped(content, [good, *marked(attr)], attr, CYCLES) == wanted
+    # A record that says nothing does not take back what another has said.
+    attr = Attr(COMMON)
+    assert dumped(content, [good, time_conv(64, 5, 10), *marked(attr)],
+                  attr) == ['unload 1 20 1000 8']
 
 
 def test_jitdumps_that_are_none():
