@@ -42,7 +42,7 @@ like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
 	"$(grep ' skipped jit:' "$log" | head -n 1)"
 
 register "$run/jit" publish-many >"$tmp/out"
-is "200 units, and 1000 in two threads: windows, removed" "1200 1200" \
+is "200 units, and 2000 in two threads: windows, removed" "2200 2200" \
 	"$(grep -c ' registered jit:' "$log") $(grep -c ' removed jit:' "$log")"
 
 # A library whose JIT describes nothing and uses the frame pointer otherwise.

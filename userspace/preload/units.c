@@ -25,6 +25,9 @@
 /* Spans that one event tries again, in the mean. */
 #define TRIES		64
 
+/* How often text that is executable is given to the kernel, which says no. */
+#define ATTEMPTS	3
+
 struct span {
 	uintptr_t start, end;
 };
@@ -44,6 +47,7 @@ struct unit {
 
 static struct unit *units;
 static unsigned int nr_waiting;		/* and one that is being covered */
+static unsigned int nr_asked;		/* times that others were told so */
 static size_t waiting_spans, tries;
 static bool addends;
 
@@ -97,6 +101,45 @@ static struct unit **find(enum unit_source source, uintptr_t key)
 	return link;
 }
 
+static bool is_executable(const struct span *span, int mappings)
+{
+	struct self_mapping m;
+	uintptr_t at;
+
+	for (at = span->start; at < span->end; at = m.end)
+		if (self_mapping(mappings, at, &m) || m.start > at ||
+		    !m.executable)
+			return false;
+	return true;
+}
+
+static unsigned int count_asked(void)
+{
+	return __atomic_load_n(&nr_asked, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The kernel's EINVAL is for text that is not executable, and for other things.
+ * Since it was looked at, the text may have been made writable, and executable
+ * again by now: who did that has asked, and tries what waits, or is about to.
+ */
+static int put_part(struct unit *u, const struct span *part, int mappings,
+		    const struct self_mapping *m)
+{
+	unsigned int before = count_asked(), i;
+	int ret = -EINVAL;
+
+	for (i = 0; i < ATTEMPTS && ret == -EINVAL; i++) {
+		ret = covers_put(&u->owner, part->start, part->end, mappings,
+				 m);
+		if (ret == -EINVAL &&
+		    (mappings < 0 || !is_executable(part, mappings) ||
+		     count_asked() != before))
+			return -EAGAIN;
+	}
+	return ret;
+}
+
 /*
  * Registers the part of a span that is in this mapping. What was described
  * anew while it waited is not ours any more.
@@ -112,9 +155,8 @@ static void cover_part(struct unit *u, const struct span *part, int mappings,
 	}
 	if (u->waited && covers_described(part->start, part->end))
 		return;
-	ret = covers_put(&u->owner, part->start, part->end, mappings, m);
-	/* Text that is not executable, where the mapping is not known. */
-	if (ret == -EINVAL && mappings < 0)
+	ret = put_part(u, part, mappings, m);
+	if (ret == -EAGAIN)
 		set_waits(u, true);
 	else if (ret)
 		u->refused++;
@@ -367,9 +409,17 @@ static bool waits_in(const struct unit *u, uintptr_t start, uintptr_t end)
 	return false;
 }
 
-bool units_waiting(void)
+static bool any_waits(void)
 {
 	return __atomic_load_n(&nr_waiting, __ATOMIC_SEQ_CST);
+}
+
+bool units_waiting(void)
+{
+	if (!any_waits())
+		return false;
+	__atomic_add_fetch(&nr_asked, 1, __ATOMIC_SEQ_CST);
+	return true;
 }
 
 /*
@@ -378,7 +428,7 @@ bool units_waiting(void)
  */
 bool units_due(void)
 {
-	if (!units_waiting())
+	if (!any_waits())
 		return false;
 	tries += TRIES;
 	if (tries < waiting_spans)

@@ -53,7 +53,7 @@ unsigned int units_remove(enum unit_source source, uintptr_t group);
 
 /*
  * Some wait for their text to become executable. Any thread may ask: if not,
- * what is executable by then gets its windows.
+ * what is executable by then gets its windows; if so, it has to try them again.
  */
 bool units_waiting(void);
 /*

@@ -12,7 +12,7 @@
  * take, for a library in its place that takes everything.
  *
  * jit publish-many, jit walk-many [without]: frames for many, and frames that
- * come while another thread makes their text executable.
+ * come while another thread makes their text executable, or takes that back.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -1138,10 +1138,76 @@ static void frames_meanwhile(void)
 	retire();
 }
 
+/* The text of the round had its window before it lost the right. */
+static bool had_window;
+
+/*
+ * Aims at the moment between the question whether the text is executable and
+ * the registration: the text has a window if this came too late. In each other
+ * round the text is soon executable again.
+ */
+static void *forbid_in_time(void *arg)
+{
+	int64_t delay = 0, step = 100000;
+	unsigned int i;
+
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&both);
+		sleep_until(now() + delay);
+		protect(PROT_READ | PROT_WRITE);
+		if (i % 2) {
+			sleep_until(now() + random() % 10000);
+			protect(PROT_READ | PROT_EXEC);
+		}
+		pthread_barrier_wait(&both);
+		pthread_barrier_wait(&both);
+		if (i % 2)
+			continue;
+		if (!had_window)
+			delay += random() % step;
+		else if (delay > step)
+			delay -= random() % step;
+		if (step > 400)
+			step -= step / 8;
+	}
+	return NULL;
+}
+
+static void forbidden_meanwhile(void)
+{
+	unsigned int i, lost = 0;
+	pthread_t thread;
+
+	make_code(code_call);
+	stay_here();
+	MUST(!pthread_barrier_init(&both, NULL, 2));
+	MUST(!pthread_create(&thread, NULL, forbid_in_time, NULL));
+	for (i = 0; i < ROUNDS; i++) {
+		protect(PROT_READ | PROT_EXEC);
+		pthread_barrier_wait(&both);
+		__register_frame(frames.bytes);
+		pthread_barrier_wait(&both);
+		had_window = has_window(area);
+		pthread_barrier_wait(&both);
+		if (i % 2 == 0)
+			protect(PROT_READ | PROT_EXEC);
+		lost += !has_window(area);
+		__deregister_frame(frames.bytes);
+	}
+	pthread_join(thread, NULL);
+	if (walks)
+		IS("no window is lost to text that is written meanwhile", lost,
+		   windows ? 0 : ROUNDS);
+	retire();
+}
+
 static void all_many(void)
 {
 	many_in_silence();
 	frames_meanwhile();
+	forbidden_meanwhile();
 }
 
 /* What libgcc aborts for, or does not survive. */
