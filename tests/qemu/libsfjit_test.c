@@ -3,7 +3,8 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Trampolines of libsfjit in a guest: the callchain at each instruction, in
- * any slot of a window, is the true stack.
+ * any slot of a window, is the true stack. In text without a section it goes on
+ * by frame pointer, or ends.
  */
 #include "check_slot.h"
 
@@ -127,6 +128,126 @@ TEST(section_made_from_rows)
 				    SFT_SLOT));
 	check_slot(_metadata, text, &sft_slot_rbp, false);
 	check_slot(_metadata, text, &sft_slot_rbp, true);
+}
+
+/* ---- Text without a section ------------------------------------------- */
+
+/* 0: push %rbp; 1: mov %rsp,%rbp; 4: call *%r9; 7: pop %rbp; 8: ret */
+static const __u8 fp_code[] = {
+	0x55, 0x48, 0x89, 0xe5, 0x41, 0xff, 0xd1, 0x5d, 0xc3,
+};
+
+#define FP_SIZE		sizeof(fp_code)
+#define FP_RET		7
+
+FIXTURE(text)
+{
+	__u8			*text;	/* calls sft_leaf */
+	struct sfjit_pool	*pool;
+	void			*entry;	/* calls @text */
+	struct sft_call		call;
+};
+
+FIXTURE_VARIANT(text)
+{
+	bool	defer;
+};
+
+FIXTURE_VARIANT_ADD(text, fp) { .defer = false };
+FIXTURE_VARIANT_ADD(text, defer) { .defer = true };
+
+FIXTURE_SETUP(text)
+{
+	if (sft_missing())
+		SKIP(return, "%s", sft_missing());
+	self->text = sft_map_code(fp_code, FP_SIZE, SFT_PAGE);
+	ASSERT_NE(NULL, self->text);
+	ASSERT_EQ(0, sfjit_pool_create(SFJIT_TRAMP_SLOT, &self->pool));
+	ASSERT_EQ(0, sfjit_tramp_get(self->pool, self->text, NULL,
+				     &self->entry));
+	self->call.entry = self->entry;
+	self->call.target = sft_leaf;
+}
+
+FIXTURE_TEARDOWN(text)
+{
+	sfjit_pool_retire(self->pool);
+	munmap(self->text, SFT_PAGE);
+}
+
+#define TEXT		((uintptr_t)self->text)
+#define TEXT_RET	(TEXT + FP_RET)
+#define ENTRY_RET	((uintptr_t)self->entry + sft_slot_data.ret)
+
+#define EXPECT_AT(addr, ...) do {					\
+	const uintptr_t _addr = (uintptr_t)(addr);			\
+	struct sft_chain _chain;					\
+									\
+	ASSERT_EQ(0, sft_chain_at((void *)_addr, variant->defer,	\
+				  &self->call, &_chain));		\
+	EXPECT_CHAIN(&_chain, _addr, ##__VA_ARGS__);			\
+} while (0)
+
+/* A window in which only other bytes than the code have rows. */
+static int register_rows_behind(__u8 *text, void *section)
+{
+	const struct sfjit_function behind = {
+		.addr = (uintptr_t)text + SFT_SLOT, .size = SFT_SLOT,
+		.nr_rows = ARRAY_SIZE(push_rows), .rows = push_rows,
+	};
+	long len = sfjit_section_fill(section, SFT_PAGE, &behind, 1);
+
+	if (len < 0)
+		return len;
+	return sfjit_register((uintptr_t)text, section, len, text, SFT_PAGE);
+}
+
+/* The window decides: by its section stacks end in the same code. */
+TEST_F(text, that_keeps_frame_pointers)
+{
+	void *section = sft_map(SFT_PAGE, SFT_RW);
+
+	ASSERT_NE(NULL, section);
+	ASSERT_EQ(0, register_rows_behind(self->text, section));
+	EXPECT_AT(sft_leaf_body, TEXT_RET);
+	EXPECT_EQ(1, sft_refused("no_fde"));
+
+	ASSERT_EQ(0, sfjit_replace_text(TEXT, self->text, SFT_PAGE,
+					SFJIT_TEXT_FP));
+	munmap(section, SFT_PAGE);
+	EXPECT_AT(sft_leaf_body, TEXT_RET, ENTRY_RET, SFT_CALLERS);
+	EXPECT_AT(TEXT + 4, ENTRY_RET, SFT_CALLERS);
+	EXPECT_AT(TEXT + 7, ENTRY_RET, SFT_CALLERS);
+	EXPECT_EQ(1, sft_all_refused());
+	ASSERT_EQ(2, sft_windows());
+}
+
+/* As the header says, of the first and the last instructions. */
+TEST_F(text, lacks_a_caller_where_its_frame_is_not_set_up)
+{
+	self->call.entry = self->text;
+	ASSERT_EQ(0, sfjit_register_text(TEXT, self->text, FP_SIZE,
+					 SFJIT_TEXT_FP));
+	EXPECT_AT(TEXT, SFT_LOST);
+	EXPECT_AT(TEXT + 1, SFT_LOST);
+	EXPECT_AT(TEXT + 4, SFT_CALLERS);
+	EXPECT_AT(TEXT + 7, SFT_CALLERS);
+	EXPECT_AT(TEXT + 8, SFT_LOST);
+	EXPECT_EQ(0, sft_all_refused());
+}
+
+TEST_F(text, where_stacks_end)
+{
+	EXPECT_AT(sft_leaf_body, TEXT_RET, ENTRY_RET, SFT_CALLERS);
+	ASSERT_EQ(0, sfjit_register_text(TEXT, self->text, FP_SIZE,
+					 SFJIT_TEXT_END));
+	EXPECT_AT(sft_leaf_body, TEXT_RET);
+	EXPECT_AT(TEXT);
+	EXPECT_AT(TEXT + 4);
+	/* They are complete. */
+	EXPECT_EQ(0, sft_all_refused());
+	ASSERT_EQ(0, sfjit_unregister(TEXT));
+	EXPECT_AT(sft_leaf_body, TEXT_RET, ENTRY_RET, SFT_CALLERS);
 }
 
 TEST_HARNESS_MAIN

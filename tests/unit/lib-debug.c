@@ -246,6 +246,41 @@ static void test_live(void)
 	quiet("retire", sfjit_live_retire(live));
 }
 
+/* There is no section to look at, and all else is looked at. */
+static void test_without_section(void)
+{
+	char *code = text + PAGE;
+	uintptr_t key = (uintptr_t)code;
+
+	quiet("register text",
+	      sfjit_register_text(key, code, 64, SFJIT_TEXT_FP));
+	says("text: key is in use",
+	     sfjit_register_text(key, code + 64, 64, SFJIT_TEXT_END), -EBUSY,
+	     "is in use");
+	says("text: overlap",
+	     sfjit_register_text(key + 1, code + 32, 64, SFJIT_TEXT_END),
+	     -EEXIST, "overlaps");
+	says("text: smaller", sfjit_replace_text(key, code, 32, SFJIT_TEXT_END),
+	     -EINVAL, "does not contain");
+	says("text: not executable",
+	     sfjit_register_text(1, text, 64, SFJIT_TEXT_END), -EINVAL,
+	     "not executable");
+	quiet("replace by text",
+	      sfjit_replace_text(key, code, 128, SFJIT_TEXT_END));
+	make(section, code);
+	quiet("replace text by a section",
+	      sfjit_replace(key, section, length, code, 128));
+	section[length - 1] ^= 1;
+	says("replace a section by text",
+	     sfjit_replace_text(key, code, 128, SFJIT_TEXT_FP), 0,
+	     "was changed");
+	quiet("unregister text", unreg(code));
+	says("unregister it twice", unreg(code), -ENOENT, "to be unregistered");
+	says("replace nothing",
+	     sfjit_replace_text(key, code, 64, SFJIT_TEXT_FP), -ENOENT,
+	     "to be replaced");
+}
+
 static int fork_child(void)
 {
 	return unreg(text + PAGE) || unreg(text + PAGE) != -ENOENT;
@@ -338,6 +373,7 @@ int main(void)
 	test_large();
 	test_kernel();
 	test_live();
+	test_without_section();
 	test_fork();
 	test_forks();
 	IS("abort", in_child(aborts), 256 + SIGABRT);

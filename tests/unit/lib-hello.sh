@@ -68,6 +68,7 @@ run live_jit "1039
 1000 functions, room for 1600" "a live::last"
 run eh_frame_jit 41 "c object::plus_one"
 run rows_jit "41 0" "20 rows::plus_one"
+run text_jit "41 61" "f text::loose"
 for source in userspace/examples/hello_jit.c userspace/examples/live_jit.c; do
 	is "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
 		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \

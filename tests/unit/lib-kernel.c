@@ -158,6 +158,84 @@ static void test_live(void)
 	MUST(!sfjit_unregister(1));
 }
 
+/* ---- Text without a section ------------------------------------------ */
+
+/* What the line of a window that starts at an address says it is. */
+static const char *kind_at(const void *start)
+{
+	static char kind[16];
+	unsigned long first;
+	char line[256];
+	FILE *file = fopen("/proc/self/sframe", "r");
+
+	MUST(file);
+	strcpy(kind, "none");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%lx-", &first) == 1 &&
+		    first == (uintptr_t)start)
+			MUST(sscanf(line, "%*s %*x %*x %*x %15s", kind) == 1);
+	fclose(file);
+	return kind;
+}
+
+static void kind_is(const char *name, const void *start, const char *want)
+{
+	const char *got = kind_at(start);
+
+	result(!strcmp(got, want), name, "it is '%s'", got);
+}
+
+static void test_text(unsigned int what, const char *kind)
+{
+	unsigned int other = SFJIT_TEXT_FP + SFJIT_TEXT_END - what;
+
+	MUST(sfjit_available(SFJIT_QUERY_FORMATS) >> what & 1);
+	IS("text: register", sfjit_register_text(1, text, page, what), 0);
+	kind_is("text: it is in /proc", text, kind);
+	IS("text: EBUSY", sfjit_register_text(1, text + page, page, what),
+	   -EBUSY);
+	IS("text: EEXIST", sfjit_register_text(2, text, 1, other), -EEXIST);
+	IS("text: EEXIST: a section over it", register_page(2), -EEXIST);
+	IS("text: EINVAL: not executable",
+	   sfjit_register_text(2, section, 16, what), -EINVAL);
+	IS("text: EINVAL: replace and shrink",
+	   sfjit_replace_text(1, text, page - 1, other), -EINVAL);
+	IS("text: ENOENT: replace nothing",
+	   sfjit_replace_text(2, text, page, what), -ENOENT);
+	kind_is("text: the old one is there", text, kind);
+	IS("text: a section takes its place",
+	   sfjit_replace(1, wider, length, text, 2 * page), 0);
+	kind_is("text: which is fixed", text, "fixed");
+	IS("text: and text that of a section",
+	   sfjit_replace_text(1, text, 2 * page, what), 0);
+	kind_is("text: which is as before", text, kind);
+	IS("text: unregister", sfjit_unregister(1), 0);
+	kind_is("text: it is gone", text, "none");
+	IS("text: ENOENT", sfjit_unregister(1), -ENOENT);
+}
+
+static int text_in_child(void)
+{
+	kind_is("child: first text", text, "fp");
+	kind_is("child: second text", text + page, "end");
+	IS("child: unregister", sfjit_unregister(1), 0);
+	IS("child: replace",
+	   sfjit_replace_text(2, text + page, page, SFJIT_TEXT_FP), 0);
+	kind_is("child: first is gone", text, "none");
+	kind_is("child: second is replaced", text + page, "fp");
+	return finish();
+}
+
+static void test_text_fork(void)
+{
+	MUST(!sfjit_register_text(1, text, page, SFJIT_TEXT_FP));
+	MUST(!sfjit_register_text(2, text + page, page, SFJIT_TEXT_END));
+	IS("text: child", in_child(text_in_child), 0);
+	kind_is("text: the parent's first stays", text, "fp");
+	kind_is("text: the parent's second stays", text + page, "end");
+	MUST(!sfjit_unregister(1) && !sfjit_unregister(2));
+}
+
 static void test_unmap(void)
 {
 	unsigned char *code = mmap(NULL, page, PROT_READ | PROT_EXEC,
@@ -240,6 +318,9 @@ int main(void)
 	test_register_invalid();
 	test_replace();
 	test_live();
+	test_text(SFJIT_TEXT_FP, "fp");
+	test_text(SFJIT_TEXT_END, "end");
+	test_text_fork();
 	test_unmap();
 	test_limit();
 	test_pool(SFJIT_TRAMP_ARG);

@@ -52,7 +52,8 @@ static int answer_query(unsigned long what)
 static int look_at_register(void)
 {
 	memcpy(&call.opts, (void *)call.last, sizeof(call.opts));
-	memcpy(&call.header, (void *)call.address, sizeof(call.header));
+	if (call.address)
+		memcpy(&call.header, (void *)call.address, sizeof(call.header));
 	if (call.opts.flags & ~known_flags ||
 	    !(known_formats >> call.opts.format & 1))
 		return EINVAL;
@@ -65,7 +66,7 @@ static int take_error(void)
 	int error = next_error;
 
 	if (error != EINVAL || call.option != PR_SFRAME_REGISTER ||
-	    call.opts.format == SFRAME_FORMAT_V3)
+	    call.opts.format != SFRAME_FORMAT_V3_ADDEND)
 		next_error = 0;
 	return error;
 }

@@ -113,6 +113,106 @@ static void test_refusals(void)
 	test_refused("text without length", section, 58, text, 0);
 }
 
+/* ---- Text without a section ------------------------------------------ */
+
+#define WITHOUT_SECTION	(1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END)
+
+static void test_text_of(unsigned int what, unsigned int format)
+{
+	int calls = nr_calls, windows = nr_windows;
+
+	IS("register text", sfjit_register_text(5, text, 32, what), 0);
+	IS("one call", nr_calls - calls, 1);
+	IS("one window", nr_windows - windows, 1);
+	IS("its option", call.option, PR_SFRAME_REGISTER);
+	IS("its key", call.key, 5);
+	IS("it has no section", call.address | call.length, 0);
+	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
+	IS("its flags", call.opts.flags, 0);
+	IS("its text", call.opts.text_start, (long)text);
+	IS("its range", call.opts.text_length, 32);
+	IS("its format", call.opts.format, format);
+	IS("its reserved word", call.opts.reserved, 0);
+	IS("its bias", call.opts.text_bias, 0);
+	IS("replace by text", sfjit_replace_text(5, text, 64, what), 0);
+	IS("is a register", call.option, PR_SFRAME_REGISTER);
+	IS("with the flag", call.opts.flags, SFRAME_WINDOW_REPLACE);
+	IS("of the same key", call.key, 5);
+	IS("without section", call.address | call.length, 0);
+	IS("of the new range", call.opts.text_length, 64);
+	IS("of the format", call.opts.format, format);
+	IS("replace by a section", sfjit_replace(5, section, 58, text, 64), 0);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_V3_ADDEND);
+	IS("unregister text", sfjit_unregister(5), 0);
+	IS("no window is left", nr_windows - windows, 0);
+}
+
+static void test_text_refused(const char *name, const void *t, size_t length,
+			      unsigned int what)
+{
+	int before = nr_calls;
+
+	IS(name, sfjit_register_text(1, t, length, what), -EINVAL);
+	IS(name, sfjit_replace_text(1, t, length, what), -EINVAL);
+	IS("the kernel is not asked", nr_calls - before, 0);
+}
+
+static void test_text_refusals(void)
+{
+	test_text_refused("no text", NULL, 32, SFJIT_TEXT_FP);
+	test_text_refused("no length", text, 0, SFJIT_TEXT_FP);
+	test_text_refused("neither", NULL, 0, SFJIT_TEXT_END);
+	test_text_refused("text wraps", text, -1UL, SFJIT_TEXT_END);
+	test_text_refused("a format of sections", text, 32, SFRAME_FORMAT_V3);
+	test_text_refused("the other one", text, 32, SFRAME_FORMAT_V3_ADDEND);
+	test_text_refused("no kind", text, 32, SFJIT_TEXT_END + 1);
+	test_text_refused("no kind of 32 bits", text, 32, -1U);
+}
+
+/* One of the two known: the other is told from a bad argument. */
+static void test_text_unknown(void)
+{
+	int windows = nr_windows;
+
+	known_formats &= ~(1 << SFRAME_FORMAT_END);
+	IS("text where its kind is not known",
+	   sfjit_register_text(1, text, 32, SFJIT_TEXT_END), -EOPNOTSUPP);
+	IS("the same in place of a window",
+	   sfjit_replace_text(1, text, 32, SFJIT_TEXT_END), -EOPNOTSUPP);
+	IS("no other is registered for it", nr_windows - windows, 0);
+	next_error = EINVAL;
+	IS("bad argument of a kind that is known",
+	   sfjit_register_text(1, text, 32, SFJIT_TEXT_FP), -EINVAL);
+	known_formats |= 1 << SFRAME_FORMAT_END;
+}
+
+static void test_text(void)
+{
+	known_formats |= WITHOUT_SECTION;
+	test_text_of(SFJIT_TEXT_FP, SFRAME_FORMAT_FP);
+	test_text_of(SFJIT_TEXT_END, SFRAME_FORMAT_END);
+	test_text_refusals();
+	test_text_unknown();
+}
+
+static int unregister_in_child(void)
+{
+	int windows = nr_windows;
+
+	IS("child: unregister", sfjit_unregister(5), 0);
+	IS("child: of that key", call.key, 5);
+	IS("child: one less", nr_windows - windows, -1);
+	return finish();
+}
+
+/* The kernel copies them: nothing is registered again. */
+static void test_text_fork(void)
+{
+	IS("register", sfjit_register_text(5, text, 32, SFJIT_TEXT_FP), 0);
+	IS("child has it", in_child(unregister_in_child), 0);
+	IS("parent still has it", sfjit_unregister(5), 0);
+}
+
 /* ---- Answers --------------------------------------------------------- */
 
 static const int errors[] = {
@@ -134,6 +234,12 @@ static void test_errors_pass(void)
 		IS("error of replace is passed on",
 		   sfjit_replace(1, section, 58, text, 32), -errors[i]);
 		next_error = errors[i];
+		IS("error of register_text is passed on",
+		   sfjit_register_text(1, text, 32, SFJIT_TEXT_FP), -errors[i]);
+		next_error = errors[i];
+		IS("error of replace_text is passed on",
+		   sfjit_replace_text(1, text, 32, SFJIT_TEXT_END), -errors[i]);
+		next_error = errors[i];
 		IS("error of unregister is passed on", sfjit_unregister(1),
 		   -errors[i]);
 	}
@@ -151,6 +257,10 @@ static void test_absent(void)
 		   sfjit_register(1, section, 58, text, 32), 0);
 		IS("absent: replace",
 		   sfjit_replace(1, section, 58, text, 32), 0);
+		IS("absent: register text",
+		   sfjit_register_text(1, text, 32, SFJIT_TEXT_FP), 0);
+		IS("absent: replace by text",
+		   sfjit_replace_text(1, text, 32, SFJIT_TEXT_END), 0);
 		IS("absent: unregister", sfjit_unregister(1), 0);
 		IS("absent: not available",
 		   sfjit_available(SFJIT_QUERY_KERNEL), 0);
@@ -161,6 +271,8 @@ static void test_absent(void)
 	IS("absent: unknown question", sfjit_available(4), -EINVAL);
 	IS("absent: mistakes still show",
 	   sfjit_register(1, NULL, 58, text, 32), -EINVAL);
+	IS("absent: of text, too", sfjit_register_text(1, text, 32, 0),
+	   -EINVAL);
 	present = true;
 }
 
@@ -252,6 +364,8 @@ int main(void)
 	test_replace_arguments();
 	test_unregister_arguments();
 	test_refusals();
+	test_text();
+	test_text_fork();
 	test_errors_pass();
 	test_available();
 	test_absent();

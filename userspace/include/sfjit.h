@@ -169,6 +169,67 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
  */
 int sfjit_unregister(uintptr_t key);
 
+/* ---- Text without a section ------------------------------------------- */
+
+/*
+ * What text without rows is. The numbers are those of the kernel's formats in
+ * <sfjit/sframe.h>, which sfjit_available(SFJIT_QUERY_FORMATS) has bits for.
+ *
+ * FP	the code keeps frame pointers and is walked by them, as code outside of
+ *	all windows is. A function's caller is missing in samples of its first
+ *	and last instructions, where its frame is not that of the frame pointer
+ * END	stacks end here, as complete ones: code that is entered with a fresh
+ *	stack, or whose frame pointer register may hold anything
+ */
+#define SFJIT_TEXT_FP		2
+#define SFJIT_TEXT_END		3
+
+/**
+ * sfjit_register_text - tell the kernel what code without rows is
+ * @key:	as in sfjit_register()
+ * @text:	first byte of the code, which is executable
+ * @text_length: bytes of code
+ * @what:	SFJIT_TEXT_*
+ *
+ * There is no section: nothing has to live as long as the window. It is one as
+ * others are: no other may overlap it, sfjit_unregister() removes it,
+ * sfjit_replace() gives it a section, and it goes when any of its code is
+ * unmapped.
+ *
+ * A kernel that has windows, and not these, walks the code by frame pointer. So
+ * nothing is lost by a failure with FP. What END says, a section can say
+ * instead: a function with one row, which has SFJIT_ROW_OUTERMOST.
+ *
+ * Return: 0, also where the kernel knows no SFrame windows.
+ *   -EINVAL	@text is NULL; @text_length is 0; the range wraps around; @what
+ *		is none of the above; the code is not completely mapped
+ *		executable.
+ *   -EOPNOTSUPP The kernel does not know @what, or the caller is a task of
+ *		another word size.
+ *   -EBUSY, -EEXIST, -ENOSPC, -ENOMEM, -EINTR  as sfjit_register().
+ */
+int sfjit_register_text(uintptr_t key, const void *text, size_t text_length,
+			unsigned int what);
+
+/**
+ * sfjit_replace_text - replace a window by one without a section
+ * @key:	window to replace, of either kind
+ * @text:	as in sfjit_register_text(); the new range equals or contains
+ *		the old one
+ * @text_length: as in sfjit_register_text()
+ * @what:	as in sfjit_register_text()
+ *
+ * Every sample finds the old window or the new one, and when the call fails the
+ * old window is still there. When the call has returned 0 the old section may
+ * be changed or freed.
+ *
+ * Return: as sfjit_register_text(), without -EBUSY, and
+ *   -ENOENT	No window has this key.
+ *   -EINVAL	The new range does not contain the old one.
+ */
+int sfjit_replace_text(uintptr_t key, const void *text, size_t text_length,
+		       unsigned int what);
+
 /* ---- Sections made from rows ----------------------------------------- */
 
 /*

@@ -324,7 +324,7 @@ static int check_section(const struct sfjit_table *table,
 static int look_at(const struct sfjit_table *table, struct window *new,
 		   bool replace)
 {
-	int ret = check_section(table, new);
+	int ret = table->section ? check_section(table, new) : 0;
 
 	if (!ret)
 		ret = check_text(new);
@@ -350,6 +350,8 @@ static int debug_register(uintptr_t key, const struct sfjit_table *table,
 {
 	struct window new = {
 		.key = key,
+		.text = (uintptr_t)table->text,
+		.end = (uintptr_t)table->text + table->text_length,
 		.section = table->section,
 		.length = table->length,
 		.live = table->flags & SFJIT_TABLE_LIVE,
@@ -361,7 +363,8 @@ static int debug_register(uintptr_t key, const struct sfjit_table *table,
 	ret = ask(arg);
 	if (ret < 0 && ret != error)
 		complain(0, "the kernel does not register %p: %s",
-			 table->section, strerror(-ret));
+			 table->section ? table->section : table->text,
+			 strerror(-ret));
 	if (ret > 0)
 		ret = error;	/* there is no kernel to decide */
 	if (!ret)

@@ -12,7 +12,7 @@
 
 /*
  * @ask does the registration: 0, -errno, or 1 if the kernel knows no windows.
- * Returns what the call is to return.
+ * Returns what the call is to return. A table without a section has a text.
  */
 struct sfjit_debug {
 	int (*do_register)(uintptr_t key, const struct sfjit_table *table,

@@ -63,7 +63,7 @@ $(LIBSFJIT_PC): userspace/libsfjit/libsfjit.pc.in $(SFG_PUBLIC_H)
 PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit rows_jit \
-	eh_frame_jit $(PATTERNS))
+	eh_frame_jit text_jit $(PATTERNS))
 
 $(PATTERNS:%=$(O)/examples/%): userspace/examples/emit.h
 

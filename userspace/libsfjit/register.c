@@ -191,6 +191,77 @@ int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 	return ret;
 }
 
+/* ---- Text without a section ------------------------------------------- */
+
+static int ask_to_register_text(void *arg)
+{
+	struct request *request = arg;
+
+	return one_if_absent(sframe_prctl(PR_SFRAME_REGISTER, request->key, 0,
+					  0, (uintptr_t)&request->opts));
+}
+
+static bool is_plausible_text(const void *text, size_t text_length,
+			      unsigned int what)
+{
+	if (what != SFRAME_FORMAT_FP && what != SFRAME_FORMAT_END)
+		return false;
+	/* No section would tell the range. */
+	return text && text_length && !sfjit_wraps(text, text_length);
+}
+
+static int do_register_text(struct request *request)
+{
+	bool replace = request->opts.flags & SFRAME_WINDOW_REPLACE;
+
+	if (sfjit_debug)
+		return sfjit_debug->do_register(request->key, &request->table,
+						replace, ask_to_register_text,
+						request);
+	return forgive(ask_to_register_text(request));
+}
+
+static int register_text(uintptr_t key, const void *text, size_t text_length,
+			 unsigned int what, uint32_t flags)
+{
+	struct request request = {
+		.key = key,
+		.table = { .text = text, .text_length = text_length },
+		.opts = {
+			.size = sizeof(request.opts),
+			.flags = flags,
+			.text_start = (uintptr_t)text,
+			.text_length = text_length,
+			.format = what,
+		},
+	};
+	int ret;
+
+	if (!is_plausible_text(text, text_length, what))
+		return -EINVAL;
+	ret = do_register_text(&request);
+	/* A kernel that does not know the format returns EINVAL, too. */
+	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
+	    !(sfjit_available(SFJIT_QUERY_FORMATS) >> what & 1))
+		return -EOPNOTSUPP;
+	return ret;
+}
+
+int sfjit_register_text(uintptr_t key, const void *text, size_t text_length,
+			unsigned int what)
+{
+	return register_text(key, text, text_length, what, 0);
+}
+
+int sfjit_replace_text(uintptr_t key, const void *text, size_t text_length,
+		       unsigned int what)
+{
+	return register_text(key, text, text_length, what,
+			     SFRAME_WINDOW_REPLACE);
+}
+
+/* ---- Unregistration ---------------------------------------------------- */
+
 static int ask_to_unregister(void *arg)
 {
 	uintptr_t *key = arg;
