@@ -222,12 +222,20 @@ def test_figures():
     good = program.stack('pointed', 'pointed', 'by_pointer')
     wrong = program.stack('inner', 'middle', 'outer')
     result, marked = judge.figures(decide, [good, wrong, [], good, good])
-    equal(result, {'samples': 5, 'complete': 4, 'exact': 3, 'lost': {
-        'silently wrong: ' + WRONG_CALL: 1, 'cut: no frame': 1}})
+    equal(result, {'samples': 5, 'generated': 0, 'complete': 4, 'exact': 3,
+                   'lost': {'silently wrong: ' + WRONG_CALL: 1,
+                            'cut: no frame': 1}})
     equal([whole for _, whole in marked], [True, True, False, True, True])
     equal(report.silent(result), 1)
     equal(report.row('lli', 'fp', result), [
         'lli', 'fp', '5', '80.00 %', '60.00 %', '1'])
+
+
+def test_stacks_with_generated_code():
+    good = program.stack('pointed', 'pointed', 'by_pointer')
+    through = [jit(None), jit(None)] + good[1:]
+    result, _ = judge.figures(decide, [good, [jit(None)], through, through])
+    equal((result['generated'], result['complete']), (3, 3))
 
 
 def test_counters():

@@ -101,15 +101,16 @@ def counters(text):
 
 def figures(judge, stacks):
     """(what result.json has of these stacks, [(frames, complete)])"""
-    lost, marked, complete = Counter(), [], 0
+    lost, marked, complete, generated = Counter(), [], 0, 0
     for frames in stacks:
         whole, reason = judge.verdict(frames)
         complete += whole
+        generated += any(map(is_generated, frames))
         marked.append((frames, whole))
         if reason:
             lost[reason] += 1
     return {
-        'samples': len(marked), 'complete': complete,
+        'samples': len(marked), 'generated': generated, 'complete': complete,
         'exact': len(marked) - sum(lost.values()),
         'lost': dict(lost.most_common()),
     }, marked
