@@ -229,6 +229,26 @@ static void test_stays(void)
 	IS("nothing is left at all", nr_windows, 0);
 }
 
+/* Other memory is about to be mapped over it. */
+static void test_taken(void)
+{
+	IS("a unit whose text goes", put(0, MIDDLE), 0);
+	IS("beside it another", put(1, MIDDLE + SIZE), 0);
+	TRUE("loses its window",
+	     covers_take(&owners[0], MIDDLE, MIDDLE + 2 * SIZE));
+	IS("the only one", owners[0].windows, 0);
+	TRUE("and not again", !covers_take(&owners[0], MIDDLE, MIDDLE + SIZE));
+	has("the other one stays", MIDDLE + SIZE, MIDDLE + 2 * SIZE, 1);
+	TRUE("its text is not described",
+	     !covers_described(MIDDLE, MIDDLE + SIZE));
+	IS("it comes back", put(0, MIDDLE), 0);
+	has("between the same neighbours", MIDDLE - FRINGE, MIDDLE, 0);
+	IS("and four windows are there", nr_windows, 4);
+	drop(0);
+	drop(1);
+	IS("nothing is left of what was taken", nr_windows, 0);
+}
+
 int main(void)
 {
 	test_one();
@@ -237,5 +257,6 @@ int main(void)
 	test_displaced();
 	test_forgotten();
 	test_stays();
+	test_taken();
 	return finish();
 }

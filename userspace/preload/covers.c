@@ -313,6 +313,22 @@ bool covers_described(uintptr_t start, uintptr_t end)
 	return false;
 }
 
+bool covers_take(struct cover_owner *owner, uintptr_t start, uintptr_t end)
+{
+	size_t i = find(start);
+	bool taken = false;
+
+	while (i < nr_covers && covers[i].start < end) {
+		if (covers[i].owner != owner) {
+			i++;
+			continue;
+		}
+		unregister(i);
+		taken = true;
+	}
+	return taken;
+}
+
 /* What was covered lies between two that are described, at one, or alone. */
 static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 {

@@ -38,6 +38,9 @@ void covers_end(uintptr_t start, uintptr_t end);
 /* Somebody has described a part of it. */
 bool covers_described(uintptr_t start, uintptr_t end);
 
+/* Takes its windows there away; false: it has none. */
+bool covers_take(struct cover_owner *owner, uintptr_t start, uintptr_t end);
+
 void covers_drop(struct cover_owner *owner, int mappings);
 
 #endif /* SFJIT_PRELOAD_COVERS_H */

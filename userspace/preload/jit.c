@@ -57,7 +57,10 @@ static void let_go(void)
 static void tell(uintptr_t key, enum unit_source source,
 		 const struct unit_result *result)
 {
-	report_code(key, source == UNIT_GDB, result, 0);
+	if (result->windows || result->waits || result->refused)
+		report_code(key, source == UNIT_GDB, result, 0);
+	else
+		report_code_gone(key);
 }
 
 static void retry_all(void)
@@ -363,5 +366,19 @@ void jit_executable(const void *start, size_t length)
 		return;
 	if (same_filters())
 		retry((uintptr_t)start, (uintptr_t)start + length);
+	errno = saved;
+}
+
+/* What was missed meanwhile is left to the call that follows. */
+void jit_replace(const void *start, size_t length)
+{
+	int saved = errno;
+
+	if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) && units_any() &&
+	    same_filters() && lock_try(&lock)) {
+		hold();
+		units_replace((uintptr_t)start, (uintptr_t)start + length);
+		finish();
+	}
 	errno = saved;
 }

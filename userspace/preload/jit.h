@@ -32,6 +32,12 @@ void jit_gdb_list(uintptr_t descriptor);
 /* Memory has become executable; not waited for, so safe in a signal handler. */
 void jit_executable(const void *start, size_t length);
 
+/*
+ * Memory is about to be mapped over this; jit_executable() has to follow,
+ * whether or not it is executable, or was mapped. Not waited for, either.
+ */
+void jit_replace(const void *start, size_t length);
+
 /* New executable memory whose code nobody describes: stacks end there. */
 void jit_ends(const void *start, size_t length);
 

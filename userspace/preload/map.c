@@ -2,16 +2,17 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Text may become executable by being mapped, over a place for it that was
- * described before. And there are libraries whose JIT says nothing of its code,
- * and uses the frame pointer for other things: they map memory for it. The
- * call goes to the next mmap() of the program; before this module has looked
- * that up, to the kernel.
+ * described before; what was there loses its windows. And there are libraries
+ * whose JIT says nothing of its code, and uses the frame pointer for other
+ * things: they map memory for it. The call goes to the next mmap() of the
+ * program; before this module has looked that up, to the kernel.
  *
- * Neither jit_executable() nor _dl_find_object() waits for a lock: who maps
- * memory may hold any.
+ * None of jit_executable(), jit_replace() and _dl_find_object() waits for a
+ * lock: who maps memory may hold any.
  */
 #include <dlfcn.h>
 #include <link.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "jit.h"
@@ -52,6 +53,15 @@ static bool is_without_fp(const void *caller)
 	return *name;
 }
 
+static void *map_next(void *start, size_t length, int protection, int flags,
+		      int fd, off_t offset)
+{
+	if (next_mmap)
+		return next_mmap(start, length, protection, flags, fd, offset);
+	return (void *)syscall(SYS_mmap, start, length, protection, flags, fd,
+			       offset);
+}
+
 static void noticed(void *start, size_t length, int flags, const void *caller)
 {
 	if ((flags & MAP_ANONYMOUS) && is_without_fp(caller))
@@ -63,13 +73,16 @@ static void noticed(void *start, size_t length, int flags, const void *caller)
 static void *do_map(void *start, size_t length, int protection, int flags,
 		    int fd, off_t offset, const void *caller)
 {
-	void *ret = next_mmap ?
-		next_mmap(start, length, protection, flags, fd, offset) :
-		(void *)syscall(SYS_mmap, start, length, protection, flags, fd,
-				offset);
+	bool replaces = flags & MAP_FIXED;
+	void *ret;
 
+	if (replaces)
+		jit_replace(start, length);
+	ret = map_next(start, length, protection, flags, fd, offset);
 	if (ret != MAP_FAILED && (protection & PROT_EXEC))
 		noticed(ret, length, flags, caller);
+	else if (replaces)
+		jit_executable(start, length);
 	return ret;
 }
 

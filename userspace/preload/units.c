@@ -25,11 +25,17 @@
 /* Spans that one event tries again, in the mean. */
 #define TRIES		64
 
+/* Bytes of a span that are read when other memory is mapped over it. */
+#define COMPARED	(1UL << 20)
+
 /* How often text that is executable is given to the kernel, which says no. */
 #define ATTEMPTS	3
 
 struct span {
 	uintptr_t start, end;
+	bool replaced;		/* memory was mapped over it */
+	bool other;		/* and is other code */
+	uint64_t sum;		/* of its bytes before */
 };
 
 struct unit {
@@ -113,6 +119,37 @@ static bool is_executable(const struct span *span, int mappings)
 	return true;
 }
 
+/* False: it cannot be read, or is too long. */
+static bool sum_text(const struct span *span, uint64_t *sum)
+{
+	size_t length = span->end - span->start;
+	void *text = length <= COMPARED ? malloc(length) : NULL;
+
+	if (!text || self_read(span->start, text, length) != length)
+		return false;
+	*sum = sum_bytes(SUM_START, text, length);
+	return true;
+}
+
+/*
+ * A description may stay behind when its code goes. What is mapped over text
+ * may be the same code again, or some that nobody describes: the bytes tell.
+ * They are read once the text is executable, and nobody writes it any more.
+ */
+static bool is_described(struct unit *u, struct span *span, int mappings)
+{
+	uint64_t sum;
+
+	if (!span->replaced || span->other)
+		return !span->other;
+	if (mappings < 0 || !is_executable(span, mappings)) {
+		set_waits(u, true);
+		return false;
+	}
+	span->other = !sum_text(span, &sum) || sum != span->sum;
+	return !span->other;
+}
+
 static unsigned int count_asked(void)
 {
 	return __atomic_load_n(&nr_asked, __ATOMIC_SEQ_CST);
@@ -188,9 +225,11 @@ static void cover_span(struct unit *u, const struct span *span, int mappings)
 static void cover_spans(struct unit *u, int mappings)
 {
 	const struct self_mapping all = { .executable = true };
-	const struct span *s;
+	struct span *s;
 
 	for (s = u->spans; s < u->spans + u->nr_spans; s++) {
+		if (!is_described(u, s, mappings))
+			continue;
 		if (mappings < 0)
 			cover_part(u, s, mappings, &all);
 		else
@@ -339,6 +378,15 @@ static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 	return *link;
 }
 
+/* Whatever the text is by now, it is what these frames are for. */
+static void renew(struct unit *u)
+{
+	struct span *s;
+
+	for (s = u->spans; s < u->spans + u->nr_spans; s++)
+		s->replaced = s->other = false;
+}
+
 /* Units whose text was described anew since: nothing is left of them. */
 static void sweep(void)
 {
@@ -370,6 +418,7 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 		}
 	}
 	if (!ret) {
+		renew(u);
 		if (u->uses == 1)
 			cover(u, mappings);
 		get_result(u, result);
@@ -457,4 +506,34 @@ void units_retry(uintptr_t start, uintptr_t end,
 	}
 	if (mappings >= 0)
 		sys_close(mappings);
+	sweep();
+}
+
+bool units_any(void)
+{
+	return __atomic_load_n(&units, __ATOMIC_RELAXED);
+}
+
+/* What waits already keeps the sum that it has. */
+static void give_up_text(struct unit *u, struct span *span)
+{
+	uint64_t sum;
+
+	if (!sum_text(span, &sum) ||
+	    !covers_take(&u->owner, span->start, span->end))
+		return;
+	span->sum = sum;
+	span->replaced = true;
+	set_waits(u, true);
+}
+
+void units_replace(uintptr_t start, uintptr_t end)
+{
+	struct unit *u;
+	struct span *s;
+
+	for (u = units; u; u = u->next)
+		for (s = u->spans; s < u->spans + u->nr_spans; s++)
+			if (s->start < end && start < s->end)
+				give_up_text(u, s);
 }

@@ -66,4 +66,12 @@ void units_retry(uintptr_t start, uintptr_t end,
 		 void (*tell)(uintptr_t key, enum unit_source source,
 			      const struct unit_result *result));
 
+/* Any thread may ask. */
+bool units_any(void);
+/*
+ * Memory is about to be mapped over these addresses, and the kernel drops the
+ * windows there. They come back where the same bytes become executable.
+ */
+void units_replace(uintptr_t start, uintptr_t end);
+
 #endif /* SFJIT_PRELOAD_UNITS_H */

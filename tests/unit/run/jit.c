@@ -405,6 +405,90 @@ static void frames_before_mapping(void)
 	retire();
 }
 
+static int file_of(const uint8_t *code)
+{
+	int file = memfd_create("code", MFD_CLOEXEC);
+	const uint8_t nothing[AREA] = { 0 };
+
+	MUST(write(file, nothing, AREA) == AREA);
+	MUST(pwrite(file, code, CODE_CALL_SIZE, FIRST) == CODE_CALL_SIZE);
+	MUST(pwrite(file, code, CODE_CALL_SIZE, SECOND) == CODE_CALL_SIZE);
+	return file;
+}
+
+static void map_over(int protection, int file)
+{
+	int flags = MAP_PRIVATE | MAP_FIXED | (file < 0 ? MAP_ANONYMOUS : 0);
+
+	MUST(mmap(area, AREA, protection, flags, file, 0) == area);
+}
+
+static void described_code(void)
+{
+	make_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+}
+
+/* Where the same code is mapped over text, or written again. */
+static void mapped_over(void)
+{
+	int file = file_of(code_call);
+
+	make_code(code_call);
+	/* Between the two functions, as in the file. */
+	memset(area + CODE_CALL_SIZE, 0, SECOND - CODE_CALL_SIZE);
+	protect(PROT_READ | PROT_EXEC);
+	__register_frame(frames.bytes);
+	map_over(PROT_READ | PROT_EXEC, file);
+	check_function("the same code mapped over itself", area);
+	MUST(mmap(area, AREA, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
+		  -1, 0) == MAP_FAILED);
+	check_function("which fails", area + SECOND);
+	map_over(PROT_READ, file);
+	protect(PROT_READ | PROT_EXEC);
+	check_function("the same code, executable later", area);
+	__deregister_frame(frames.bytes);
+	check_lost("the same code, removed", area);
+	close(file);
+	retire();
+
+	described_code();
+	map_over(PROT_READ | PROT_WRITE, -1);
+	TRUE("text that was mapped over has no window", !has_window(area));
+	write_code(code_call);
+	protect(PROT_READ | PROT_EXEC);
+	check_function("the same code written again", area);
+	__deregister_frame(frames.bytes);
+	retire();
+}
+
+/* Nothing describes it, although the old frames were not removed. */
+static void other_code_over(void)
+{
+	int file = file_of(code_other);
+
+	described_code();
+	map_over(PROT_READ | PROT_EXEC, file);
+	TRUE("other code over text has no window", !has_window(area));
+	check_lost("other code is not walked by the old rows", area);
+	__deregister_frame(frames.bytes);
+	make_frames(code_other, 0);
+	__register_frame(frames.bytes);
+	check_function("other code that is described", area);
+	__deregister_frame(frames.bytes);
+	retire();
+
+	described_code();
+	map_over(PROT_READ | PROT_WRITE, -1);
+	write_code(code_other);
+	protect(PROT_READ | PROT_EXEC);
+	TRUE("other code written there has no window", !has_window(area));
+	__deregister_frame(frames.bytes);
+	close(file);
+	retire();
+}
+
 static void frames_before_silence(void)
 {
 	static struct frames other;
@@ -1225,6 +1309,8 @@ static void all(void)
 	frames_after();
 	frames_before();
 	frames_before_mapping();
+	mapped_over();
+	other_code_over();
 	frames_before_key();
 	frames_before_silence();
 	frames_only();
