@@ -112,9 +112,31 @@ APART void call_empty(void)
 	caller_of_empty();
 }
 
+APART void writes(void)
+{
+	sum++;
+}
+
+APART void tells(void)
+{
+	sum--;
+}
+
+/* Goes on elsewhere, as libgcc's unwinder does; it is never called. */
+APART __attribute__((optimize("no-omit-frame-pointer")))
+void goes_on(long up, void *at)
+{
+	tells();
+	writes();
+	tells();
+	__builtin_eh_return(up, at);
+}
+
 int main(void)
 {
 	SAY(main);
+	printf("goes_on %lx 0\nwrites %lx 0\ntells %lx 0\n", where(goes_on),
+	       where(writes), where(tells));
 	call_empty();
 	return outer(1) + caller(1) + by_pointer(1) + caller_of_bare(1) < 0;
 }

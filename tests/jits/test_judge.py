@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
 sys.dont_write_bytecode = True
 
 from case import check_each, finish
-from sfdemo import metrics
+from sfdemo import calls, metrics
 from sfdemo.perftext import Frame
 from sfjits import graph, judge, native, report
 
@@ -216,6 +216,52 @@ def test_outside_all_code_and_on():
 def test_longer_than_recorded():
     equal(verdict([jit(None)] * 127),
           (False, 'cut: longer than perf records'))
+
+
+def goes_on():
+    """(addresses of its returns, where it sets the stack pointer)"""
+    start, end = program.module.cfi.function(program.at['goes_on'][0])
+    code = program.module.bytes_at(start, end)
+    sets = code.index(b'\x48\x89\xcc')
+    targets = {program.at[name][0] for name in ('tells', 'writes')}
+    found = [at for at in range(start, end)
+             if calls.direct_call(program.module, at) in targets]
+    return found, start + sets
+
+
+def cut_at(address, leaf=None):
+    frame = program.frame(address, 'goes_on')
+    _, reason = verdict([leaf, frame] if leaf else [frame])
+    return reason
+
+
+FALSE = 'cut where call frame information is false: jits-calls'
+CUT = 'cut in jits-calls'
+
+
+def test_cut_where_call_frame_information_is_false():
+    (told, wrote, told_again), end = goes_on()
+    for address in range(wrote, end):
+        equal((address, cut_at(address)), (address, FALSE))
+    equal(cut_at(wrote, program.leaf('writes')), FALSE)
+    equal(cut_at(told_again, program.leaf('tells')), FALSE)
+
+
+def test_cut_where_it_is_not_false():
+    (told, wrote, _), end = goes_on()
+    start, behind = program.module.cfi.function(end)
+    for address in [*range(start, wrote - 1), *range(end, behind)]:
+        equal((address, cut_at(address)), (address, CUT))
+    equal(cut_at(told, program.leaf('tells')), CUT)
+    equal(verdict([program.leaf('writes')]), (False, CUT))
+    equal(verdict(program.stack('inner', 'inner', 'middle')[:-1]),
+          (False, CUT))
+
+
+def test_wrong_where_call_frame_information_is_false():
+    frames = program.stack('writes', 'inner')
+    frames[1:1] = [program.frame(goes_on()[0][1], 'goes_on')]
+    equal(verdict(frames)[1].split(':')[0], 'silently wrong')
 
 
 def test_figures():

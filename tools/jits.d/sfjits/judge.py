@@ -22,6 +22,7 @@ LENGTH = 127            # kernel.perf_event_max_stack
 SILENT = 'silently wrong'
 WRONG = 'cut and wrong'
 CUT = 'cut'
+FALSE = 'cut where call frame information is false'
 
 
 def is_generated(frame):
@@ -89,6 +90,8 @@ class Judge:
             return False, CUT + ': longer than perf records'
         if not frames:
             return False, CUT + ': no frame'
+        if self.native.is_false(frames[-1], len(frames) > 1):
+            return False, '%s: %s' % (FALSE, where(frames[-1]))
         return False, '%s in %s' % (CUT, where(frames[-1]))
 
 

@@ -12,6 +12,7 @@ import os
 import struct
 
 from sfdemo import calls, elf
+from . import resume
 
 ANYWHERE = None
 # Functions that jump to each other.
@@ -112,6 +113,7 @@ class Native:
         self.bound = {}
         self.reached = {}
         self.pairs = {}
+        self.false = {}
 
     def symbols(self, module):
         if module.path not in self.bound:
@@ -132,6 +134,18 @@ class Native:
         module = None if frame.off is None else self.modules.get(frame.dso)
         return bool(module) and \
             module.data.startswith(RESTORER, frame.off)
+
+    def is_false(self, frame, called):
+        """Whether the call frame information at a frame is false."""
+        place = self.place(frame, called)
+        if not place or not place[1]:
+            return False
+        module, start = place
+        if (module, start) not in self.false:
+            self.false[module, start] = resume.find(module, start)
+        found = self.false[module, start]
+        return bool(found) and \
+            found[0] <= module.address(frame.off) - called < found[1]
 
     def can_call(self, caller, callee, called):
         """
