@@ -16,9 +16,12 @@ DIRECTORY = sys.argv[1]
 CUT, SILENT = 'cut in libc.so.6', 'silently wrong: another caller in libc.so.6'
 UNKNOWN = ('not judged behind generated code',
            'not judged: stack copy too short')
+FALSE = 'cut where call frame information is false: libgcc_s.so.1'
+ENDS = 'cut where call frame information ends: generated code'
 LEAST = 'prog\t1\t99\t99\t0.5\n'
 SUMS, SAMPLES = 'each is exact or has a reason', 'samples'
-EXACT = 'at least 99.0 % are exact'
+EXACT = 'at least 99.0 % are exact, or end where call frame information is false'
+ASTRAY = 'at most 1 % end there'
 
 
 def write(name, text):
@@ -29,8 +32,8 @@ def write(name, text):
 
 
 def figures(samples, complete, exact, **lost):
-    names = {'cut': CUT, 'silent': SILENT, 'unknown': UNKNOWN[0],
-             'short': UNKNOWN[1]}
+    names = {'cut': CUT, 'false': FALSE, 'ends': ENDS, 'silent': SILENT,
+             'unknown': UNKNOWN[0], 'short': UNKNOWN[1]}
     return {'samples': samples, 'complete': complete, 'exact': exact,
             'lost': {names[key]: n for key, n in lost.items()}}
 
@@ -98,6 +101,18 @@ def test_shares_are_of_what_is_judged():
     equal(wrong(figures(1000, 98, 98, unknown=900, cut=2)), [EXACT])
     equal(wrong(GOOD, figures(1000, 2, 2, unknown=900, cut=98)),
           ['without sfjit at most 1.0 % are exact'])
+
+
+def test_where_call_frame_information_is_false():
+    equal(wrong(figures(1000, 990, 990, false=10)), [])
+    equal(wrong(figures(1000, 980, 980, false=10, cut=10)), [])
+    equal(wrong(figures(1000, 979, 979, false=10, cut=11)), [EXACT])
+    equal(wrong(figures(1000, 989, 989, false=11)), [ASTRAY])
+    equal(wrong(GOOD, figures(1000, 10, 10, false=500, cut=490)), [])
+
+
+def test_where_it_ends_is_not_where_it_is_false():
+    equal(wrong(figures(1000, 989, 989, ends=11)), [EXACT])
 
 
 def test_too_few_are_judged():
