@@ -52,7 +52,7 @@ TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
 # next release, which need a later libc than the host may have.
 DWFLST_SRC := tests/perf/dwflst.c tests/unit/inject/main.c \
 	$(addprefix userspace/run/, inject.c convert.c printable.c explain.c \
-	explain_words.c columns.c json.c must.c)
+	explain_words.c followed.c ps_reasons.c columns.c json.c must.c)
 
 $(O)/tests/perf/dwflst: $(DWFLST_SRC) $(PERFDATA_OBJ) $(PERFDATA_H) \
 		tools/elfutils
