@@ -46,6 +46,12 @@ all:
 # What is needed below is included first: rules take its variables.
 include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
+# The commands on recordings by themselves: tests link them with other trackers,
+# and for machines for which sfjit has them not.
+CONVERT_SRC := tests/unit/inject/main.c $(addprefix userspace/run/, inject.c \
+	convert.c explain.c explain_words.c followed.c ps_reasons.c \
+	printable.c columns.c json.c must.c)
+
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \
 	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) \

@@ -62,10 +62,8 @@ $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
 
 # sfjit inject by itself: sfjit is built for other machines without libelf.
 INJECT := $(O)/tests/run/inject
-INJECT_SRC := tests/unit/inject/main.c $(wildcard userspace/perfdata/*.c \
-	userspace/stacks/*.c) $(addprefix userspace/run/, inject.c convert.c \
-	printable.c explain.c explain_words.c followed.c ps_reasons.c \
-	columns.c json.c must.c)
+INJECT_SRC := $(CONVERT_SRC) $(wildcard userspace/perfdata/*.c \
+	userspace/stacks/*.c)
 
 $(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
 		$(wildcard userspace/perfdata/*.h userspace/stacks/*.h \

@@ -39,6 +39,5 @@ fp: step through the table of python3.13
 fp,defer: frame pointer step beside a window, first time
 fp,defer: step through the table of libc.so.6
 fp,defer: step through the table of python3.13" \
-	"$(sed -n 's/^| \(.*\) | .*: missed |.*/\1/p' "$tmp/table" |
-	sed 's/ |.*//')"
+	"$(sed -n 's/^| \([^|]*\) |.*: missed |.*/\1/p' "$tmp/table")"
 finish

@@ -50,12 +50,8 @@ TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
 
 # sfjit inject with elfutils as its tracker. Its libraries are those of the guest's
 # next release, which need a later libc than the host may have.
-DWFLST_SRC := tests/perf/dwflst.c tests/unit/inject/main.c \
-	$(addprefix userspace/run/, inject.c convert.c printable.c explain.c \
-	explain_words.c followed.c ps_reasons.c columns.c json.c must.c)
-
-$(O)/tests/perf/dwflst: $(DWFLST_SRC) $(PERFDATA_OBJ) $(PERFDATA_H) \
-		tools/elfutils
+$(O)/tests/perf/dwflst: tests/perf/dwflst.c $(CONVERT_SRC) $(PERFDATA_OBJ) \
+		$(PERFDATA_H) tools/elfutils
 	@mkdir -p $(@D)/elfutils
 	elfutils=$$(tools/elfutils) && \
 	cp -L $$elfutils/lib/*/lib*.so.1 $(@D)/elfutils && \

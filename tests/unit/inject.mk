@@ -14,9 +14,7 @@ $(INJECT_SAN): $(O)/obj/san/%.o: %.c $(PERFDATA_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -c -o $@ $<
 
-$(O)/tests/run/inject-fake: $(addprefix userspace/run/,inject.c convert.c \
-		printable.c explain.c explain_words.c followed.c ps_reasons.c columns.c \
-		json.c must.c) $(addprefix tests/unit/inject/,main.c fake.c) \
+$(O)/tests/run/inject-fake: $(CONVERT_SRC) tests/unit/inject/fake.c \
 		$(INJECT_SAN)
 $(O)/tests/run/inject-mutate: tests/unit/inject/mutate.c \
 		tests/unit/inject/fake.c tests/lib/case.c $(INJECT_SAN)

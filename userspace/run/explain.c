@@ -18,7 +18,6 @@
 #include "follow.h"
 #include "json.h"
 #include "library.h"
-#include "ps.h"
 
 static const char usage[] =
 "Usage: sfjit explain [OPTION]... [FILE]\n"
@@ -112,7 +111,27 @@ static void print_remedies(const struct perfdata_ends *ends, size_t nr)
 	}
 }
 
-static void print_text(const struct perfdata_ends *ends)
+static void print_followed(const struct followed *followed)
+{
+	struct columns columns = { .columns = 4, .right = 1, .indent = "" };
+	const struct followed_reason *r = followed->reasons;
+
+	printf("\nwhy the kernel ended walks of %u processes\n",
+	       followed->processes);
+	columns_add(&columns, "WALKS");
+	columns_add(&columns, "REASON");
+	columns_add(&columns, "LAST IN");
+	columns_add(&columns, "WHICH MEANS");
+	for (; r < followed->reasons + followed->nr; r++) {
+		columns_add(&columns, "%" PRIu64, r->count);
+		columns_add(&columns, "%s", r->name);
+		columns_add(&columns, "%s", r->last ?: "-");
+		columns_add(&columns, "%s", ps_explain(r->name) ?: "-");
+	}
+	columns_print(&columns, stdout);
+}
+
+static void print_ends(const struct perfdata_ends *ends)
 {
 	size_t nr = ends->nr < ROWS_MOST ? ends->nr : ROWS_MOST;
 
@@ -133,24 +152,12 @@ static void print_text(const struct perfdata_ends *ends)
 	print_remedies(ends, nr);
 }
 
-static void print_followed(const struct followed *followed)
+static void print_text(const struct perfdata_ends *ends,
+		       const struct followed *followed)
 {
-	struct columns columns = { .columns = 4, .right = 1, .indent = "" };
-	const struct followed_reason *r = followed->reasons;
-
-	printf("\nwhy the kernel ended walks of %u processes\n",
-	       followed->processes);
-	columns_add(&columns, "WALKS");
-	columns_add(&columns, "REASON");
-	columns_add(&columns, "LAST IN");
-	columns_add(&columns, "WHICH MEANS");
-	for (; r < followed->reasons + followed->nr; r++) {
-		columns_add(&columns, "%" PRIu64, r->count);
-		columns_add(&columns, "%s", r->name);
-		columns_add(&columns, "%s", r->last ?: "-");
-		columns_add(&columns, "%s", ps_explain(r->name) ?: "-");
-	}
-	columns_print(&columns, stdout);
+	print_ends(ends);
+	if (followed)
+		print_followed(followed);
 }
 
 /* ---- For programs ----------------------------------------------------- */
@@ -260,9 +267,7 @@ static int explain(const char *name, bool json, bool quiet,
 	if (json)
 		print_json(&ends, followed);
 	else
-		print_text(&ends);
-	if (followed && !json)
-		print_followed(followed);
+		print_text(&ends, followed);
 	perfdata_ends_free(&ends);
 	if (fflush(stdout) || ferror(stdout)) {
 		convert_complain("output", strerror(errno));

@@ -20,7 +20,6 @@
 #include "follow.h"
 #include "must.h"
 #include "printable.h"
-#include "ps.h"
 #include "ps_util.h"
 
 /* From <linux/ptrace.h>, which does not go with <sys/ptrace.h>. */

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ps.h"
+
 /*
  * Starts a tracer of this process and of those that it will make, which writes
  * to the file and ends with the last of them. It is no child of this process.
@@ -20,7 +22,7 @@ int follow(const char *file);
 
 /* Reasons of all processes of such a file, by number. */
 struct followed_reason {
-	char name[32];
+	char name[PS_WORD];
 	uint64_t count;
 	char *last;		/* where the last walk of a process ended so */
 };

@@ -12,8 +12,6 @@
 #include "follow.h"
 #include "must.h"
 
-#define REASONS_MOST	64
-
 static struct followed_reason *find(struct followed *followed, const char *name)
 {
 	struct followed_reason *r = followed->reasons;
@@ -33,7 +31,7 @@ static int add_count(struct followed *followed, const char *name,
 		r->count += count;
 		return 0;
 	}
-	if (followed->nr == REASONS_MOST)
+	if (followed->nr == PS_REASONS)
 		return -EPROTO;
 	r = &followed->reasons[followed->nr++];
 	*r = (struct followed_reason) { .count = count };
@@ -55,7 +53,7 @@ static int set_last(struct followed *followed, const char *name,
 
 static int parse(struct followed *followed, char *line)
 {
-	char name[32];
+	char name[PS_WORD];
 	uint64_t count;
 	int at = 0;
 
@@ -89,7 +87,7 @@ int followed_read(struct followed *followed, const char *name)
 	*followed = (struct followed) { .nr = 0 };
 	if (!file)
 		return -errno;
-	followed->reasons = must(calloc(REASONS_MOST,
+	followed->reasons = must(calloc(PS_REASONS,
 					sizeof(*followed->reasons)));
 	while (!ret && getline(&line, &size, file) > 0)
 		ret = parse(followed, line);
