@@ -18,7 +18,7 @@ run_so = $(run_cc) -shared -fPIC
 
 # At a fixed address.
 $(RUN_TESTS)/gdb-jit: tests/unit/run/gdb_jit.c tests/unit/run/jit_code.h \
-		tests/unit/run/jit_elf.h
+		tests/unit/run/jit_elf.h tests/unit/run/jit_gdb.h
 	$(run_cc) -rdynamic -no-pie -fno-pie -o $@ $<
 
 $(RUN_TESTS)/debugger: tests/unit/run/debugger.c
@@ -48,7 +48,8 @@ $(RUN_TESTS)/libframes.so: tests/unit/run/frames.c
 # libgcc_s: the functions of libgcc.a cannot be interposed.
 # -rdynamic: what gdb looks for is among the dynamic symbols.
 run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h \
-	tests/unit/run/jit_elf.h tests/lib/case.c tests/lib/case.h
+	tests/unit/run/jit_elf.h tests/unit/run/jit_gdb.h tests/lib/case.c \
+	tests/lib/case.h
 
 $(RUN_TESTS)/jit: $(run_jit)
 	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s -ldl -pthread
@@ -89,7 +90,8 @@ $(RUN_TESTS)/plugin-gdb.so: tests/unit/run/plugin.c
 	$(run_so) -DNUMBER=7 -DGDB $(run_id) -fno-toplevel-reorder -o $@ $<
 
 $(RUN_TESTS)/plugin-jit.so: tests/unit/run/plugin_jit.c \
-		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h
+		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
+		tests/unit/run/jit_gdb.h
 	$(run_so) $(run_id) -fno-toplevel-reorder -o $@ $<
 
 # Nothing of it is relocated when its resolver runs.

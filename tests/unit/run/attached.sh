@@ -18,6 +18,25 @@ snapshot() {
 	} | grep -v /dev/zero
 }
 
+# state: of the process, as in /proc/PID/stat
+state() {
+	awk '{ print $3 }' "/proc/$pid/stat"
+}
+
+# goes_on NAME FILE: with the line that it waits for, which it prints there
+goes_on() {
+	echo goes on >&7
+	wait "$pid"
+	is "$1: goes on" "0 goes on" "$? $(tail -n 1 "$2")"
+}
+
+# detached NAME: by sfjit detach, as it was in $tmp/before
+detached() {
+	"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+	snapshot "$pid" >"$tmp/after"
+	same "$1: mappings and files" "$tmp/before" "$tmp/after"
+}
+
 # start FILE COMMAND...: until it has printed a line; its number is in $pid
 start() {
 	out=$1

@@ -22,28 +22,9 @@
 
 #include "jit_code.h"
 #include "jit_elf.h"
+#include "jit_gdb.h"
 
 #define PAGE	4096
-
-struct jit_code_entry {
-	struct jit_code_entry *next_entry, *prev_entry;
-	const void *symfile_addr;
-	uint64_t symfile_size;
-};
-
-struct jit_descriptor {
-	uint32_t version, action_flag;
-	struct jit_code_entry *relevant_entry, *first_entry;
-};
-
-extern struct jit_descriptor __jit_debug_descriptor;
-struct jit_descriptor __jit_debug_descriptor = { .version = 1 };
-
-void __jit_debug_register_code(void);
-void __attribute__((noinline)) __jit_debug_register_code(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
 
 struct function {
 	struct jit_code_entry entry;

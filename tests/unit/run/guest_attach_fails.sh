@@ -24,11 +24,6 @@ fails() {
 	same "$name: mappings and files" "$tmp/before" "$tmp/after"
 }
 
-# state: of the process, as in /proc/PID/stat
-state() {
-	awk '{ print $3 }' "/proc/$pid/stat"
-}
-
 # ---- What it does not attach to --------------------------------------------------
 
 is "a thread of the kernel" kthreadd "$(cat /proc/2/comm)"
@@ -93,12 +88,8 @@ fails "no more files" "memfd_create(): Too many open files" "$sfjit" attach
 prlimit --pid "$pid" --nofile=100:
 message=$("$sfjit" attach "$pid" 2>&1)
 like "without limits: attached" "$pid: [1-9]* windows, *" "$message"
-"$sfjit" detach "$pid" >"$tmp/said" 2>&1
-snapshot "$pid" >"$tmp/after"
-same "without limits: mappings and files" "$tmp/before" "$tmp/after"
-echo goes on >&7
-wait "$pid"
-is "without limits: goes on" "0 goes on" "$? $(tail -n 1 "$tmp/limits")"
+detached "without limits"
+goes_on "without limits" "$tmp/limits"
 
 # Windows are removed before their memory.
 start "$tmp/odd" "$run/attach-odd" seals

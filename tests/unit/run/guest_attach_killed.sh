@@ -35,13 +35,6 @@ ended() {
 	return 1
 }
 
-# goes_on NAME: as if nothing had been
-goes_on() {
-	echo goes on >&7
-	wait "$pid"
-	is "$1: goes on" "0 goes on" "$? $(tail -n 1 "$tmp/target")"
-}
-
 # detach NAME: nothing is left
 detach() {
 	said=$("$sfjit" detach "$pid" 2>&1)
@@ -75,7 +68,7 @@ last=$(grep -n -x 4205 "$tmp/calls" | tail -n 1 | cut -d : -f 1)
 is "not killed: calls, with registers of the process at both ends" yes \
 	"$([ "$first" -gt 1 ] && [ "$last" -gt $((first + 40)) ] &&
 		[ "$all" -gt "$last" ] && echo yes || echo "$first $last $all")"
-goes_on "not killed"
+goes_on "not killed" "$tmp/target"
 
 for n in $(seq "$first"); do
 	begin
@@ -83,7 +76,7 @@ for n in $(seq "$first"); do
 	snapshot "$pid" >"$tmp/after"
 	same "call $n: mappings and files" "$tmp/before" "$tmp/after"
 	is "call $n: no window" 0 "$(windows "$pid")"
-	goes_on "call $n"
+	goes_on "call $n" "$tmp/target"
 done
 
 # Registers are those of a call. It takes four of ptrace(): each of these comes.
@@ -108,8 +101,7 @@ for n in $(seq $((first + 1)) 5 "$last"); do
 	case $said in
 	*": removed "[1-9]*) removed=$((removed + 1)) ;;
 	esac
-	is "call $n, survived: goes on" S \
-		"$(awk '{ print $3 }' "/proc/$pid/stat")"
+	is "call $n, survived: goes on" S "$(state)"
 	kill "$pid"
 done
 is "survived: more than once with windows that sfjit detach removed" yes \
@@ -122,6 +114,6 @@ for n in $(seq $((last + 1)) "$all"); do
 		"$([ "$(windows "$pid")" -ge 4 ] && echo yes)"
 	detach "call $n"
 	same "call $n: nothing is left" "$tmp/before" "$tmp/after"
-	goes_on "call $n"
+	goes_on "call $n" "$tmp/target"
 done
 finish

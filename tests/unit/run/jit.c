@@ -36,6 +36,7 @@
 #include "../../lib/case.h"
 #include "jit_code.h"
 #include "jit_elf.h"
+#include "jit_gdb.h"
 
 #define PAGE		4096
 #define AREA		(4 * PAGE)
@@ -721,26 +722,6 @@ static void original_is_called(void)
 
 /* ---- The interface of gdb -------------------------------------------- */
 
-struct jit_code_entry {
-	struct jit_code_entry *next_entry, *prev_entry;
-	const void *symfile_addr;
-	uint64_t symfile_size;
-};
-
-struct jit_descriptor {
-	uint32_t version, action_flag;
-	struct jit_code_entry *relevant_entry, *first_entry;
-};
-
-extern struct jit_descriptor __jit_debug_descriptor;
-struct jit_descriptor __jit_debug_descriptor = { .version = 1 };
-
-void __jit_debug_register_code(void);
-void __attribute__((noinline)) __jit_debug_register_code(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
-
 static void tell_gdb(uint32_t action, struct jit_code_entry *entry)
 {
 	__jit_debug_descriptor.action_flag = action;
@@ -1150,6 +1131,13 @@ static void sleep_until(int64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/* Who is on the same processor runs as soon as he wakes. */
+static void be_in_time(void)
+{
+	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
+	prctl(PR_SET_TIMERSLACK, 1);
+}
+
 static int64_t time_protect(int protection)
 {
 	int64_t start = now();
@@ -1168,9 +1156,7 @@ static void *protect_in_time(void *arg)
 	int64_t short_time = *(int64_t *)arg, delay = 0;
 	unsigned int i;
 
-	/* It runs as soon as it wakes. */
-	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
-	prctl(PR_SET_TIMERSLACK, 1);
+	be_in_time();
 	for (i = 0; i < ROUNDS; i++) {
 		pthread_barrier_wait(&both);
 		sleep_until(now() + delay);
@@ -1235,8 +1221,7 @@ static void *forbid_in_time(void *arg)
 	int64_t delay = 0, step = 100000;
 	unsigned int i;
 
-	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
-	prctl(PR_SET_TIMERSLACK, 1);
+	be_in_time();
 	for (i = 0; i < ROUNDS; i++) {
 		pthread_barrier_wait(&both);
 		sleep_until(now() + delay);

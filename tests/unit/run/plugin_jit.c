@@ -7,29 +7,15 @@
 #include <sys/mman.h>
 
 #include "jit_elf.h"
+#include "jit_gdb.h"
 
 #define PAGE	4096
 
-struct entry {
-	struct entry *next, *previous;
-	const void *file;
-	uint64_t size;
-};
-
-struct {
-	uint32_t version, action;
-	struct entry *relevant, *first;
-} __jit_debug_descriptor = { .version = 1 };
-
 static uint8_t text[PAGE] __attribute__((aligned(PAGE)));
 static struct elf_file file __attribute__((aligned(PAGE)));
-static struct entry entry = { .file = &file, .size = sizeof(file) };
-
-void __jit_debug_register_code(void);
-void __attribute__((noinline)) __jit_debug_register_code(void)
-{
-	__asm__ volatile("" ::: "memory");
-}
+static struct jit_code_entry entry = {
+	.symfile_addr = &file, .symfile_size = sizeof(file),
+};
 
 __attribute__((constructor)) static void construct(void)
 {
@@ -43,9 +29,9 @@ __attribute__((constructor)) static void construct(void)
 	elf_make(&file, &frames, 0, (uintptr_t)text, sizeof(text));
 	if (mprotect(text, sizeof(text), PROT_READ | PROT_EXEC))
 		return;
-	__jit_debug_descriptor.action = 1;
-	__jit_debug_descriptor.relevant = &entry;
-	__jit_debug_descriptor.first = &entry;
+	__jit_debug_descriptor.action_flag = 1;
+	__jit_debug_descriptor.relevant_entry = &entry;
+	__jit_debug_descriptor.first_entry = &entry;
 	__jit_debug_register_code();
 }
 
