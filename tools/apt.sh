@@ -113,7 +113,7 @@ unpack() {
 	_dir=$1
 	shift
 	mkdir -p "$_dir/.debs"
-	(cd "$_dir/.debs" && again apt-get download "$@")
+	(cd "$_dir/.debs" && again apt-get download "$@") || return
 	for _deb in "$_dir"/.debs/*.deb; do
 		dpkg-deb -x "$_deb" "$_dir"
 	done
