@@ -12,11 +12,17 @@ gdb_kernel_minutes=17
 # Its process, while it runs.
 qemu_pid=''
 
+# For a machine whose kernel is not built here.
+debian_kernel=''
+
 find_images() {
 	[ -z "$gdb" ] || choose_symbols || return
 	case $boot_dir:$kernel in
 	?*:*) image=$boot_dir/vmlinuz ;;
 	*/*) image=$kernel ;;
+	:riscv64)
+		debian_kernel=$("$top/tools/debian-kernel" $guest_machine) || return
+		image=$debian_kernel/vmlinuz ;;
 	*) image=$("$top/tools/kernel" image "$kernel") || return ;;
 	esac
 	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
@@ -60,6 +66,11 @@ choose_machine() {
 		guest_machine=s390x guest_built=$O/arch/s390x
 		emulated=max
 		console=ttysclp0 serial=virtio-serial-ccw ;;
+	riscv64)
+		guest_machine=riscv64 guest_built=$O/arch/riscv64
+		emulated=rv64
+		console=ttyS0 serial=virtio-serial-pci
+		debian_machine=--arch=riscv64 ;;
 	*)
 		guest_machine=x86_64 guest_built=$O
 		emulated=max
@@ -74,6 +85,7 @@ pack_initramfs() {
 	_busybox=$("$top/tools/busybox" $guest_machine) || return
 	cp "$_busybox" "$run/init/bin/"
 	cp "$top/tools/guest-init" "$run/init/init"
+	[ -z "$debian_kernel" ] || cp -r "$debian_kernel/modules" "$run/init/"
 	(cd "$run/init" && find . | cpio -o -H newc --quiet) |
 		gzip -1 >"$run/initramfs"
 }
@@ -137,6 +149,7 @@ machine() {
 	case $guest_machine in
 	arm64) echo "-machine virt,gic-version=3" ;;
 	s390x) echo "-machine s390-ccw-virtio" ;;
+	riscv64) echo "-machine virt" ;;
 	*) echo "-machine q35" ;;
 	esac
 	case $accel:$icount in
@@ -192,7 +205,7 @@ root_parameters() {
 machine_parameters() {
 	case $guest_machine in
 	arm64) echo "irqchip.gicv3_pseudo_nmi=1" ;;
-	s390x) ;;
+	s390x | riscv64) ;;
 	*) echo "i8042.nopnp i8042.noaux i8042.nokbd no_timer_check" \
 		"tsc=nowatchdog" ;;
 	esac
@@ -202,6 +215,7 @@ emulator() {
 	case $guest_machine in
 	arm64) echo qemu-system-aarch64 ;;
 	s390x) echo qemu-system-s390x ;;
+	riscv64) echo qemu-system-riscv64 ;;
 	*) echo qemu-system-x86_64 ;;
 	esac
 }

@@ -45,6 +45,13 @@ $(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
 
 TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 
+# For a guest whose kernel knows no windows.
+include tests/perf/chain.mk
+
+chain: $(O)/tests/perf/chain
+
+.PHONY: chain
+
 # Of sfjit run.
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include tests/unit/readers.mk tests/unit/run-any.mk tests/qemu/edges.mk \
@@ -112,6 +119,10 @@ arch-kselftests-%:
 arch-edges-aarch64: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \
 		SFRAMEGEN=$(SFRAMEGEN) edges
+
+arch-chain-%: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
+		SFRAMEGEN=$(SFRAMEGEN) chain
 
 # What a guest with the programs of a distribution runs.
 arch-guest-%: $(SFRAMEGEN)

@@ -2,11 +2,14 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * usage: chain arg|slot|rbp on|off
+ * usage: chain arg|slot|rbp on|off|DIR
  *
  * A stack for perf to find: main, outer, middle, trampoline, busy, which spins
- * for three seconds. With "off" the window of the trampoline is taken away.
+ * for three seconds. With "off" the window of the trampoline is taken away. With
+ * a directory it need not have one: its call frame information is in a jitdump
+ * there.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,12 +86,17 @@ int main(int argc, char **argv)
 	int kind = argc == 3 ? find_kind(argv[1]) : -1;
 	struct sfjit_pool *pool;
 	void *tramp;
+	bool dumps;
 	int ret;
 
 	if (kind < 0)
 		return 2;
-	if (!sfjit_available(SFJIT_QUERY_KERNEL))
+	dumps = argv[2][0] == '/';
+	if (!dumps && !sfjit_available(SFJIT_QUERY_KERNEL))
 		return 77;
+	ret = dumps ? sfjit_names_open(SFJIT_NAMES_JITDUMP, argv[2]) : 0;
+	if (ret)
+		return fail("sfjit_names_open", ret);
 	ret = sfjit_pool_create(kind, &pool);
 	if (ret)
 		return fail("sfjit_pool_create", ret);

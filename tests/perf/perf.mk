@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# Frame pointers all the way: what is lost is lost by the trampoline.
-$(O)/tests/perf/chain: tests/perf/chain.c userspace/include/sfjit.h \
-		$(O)/lib/libsfjit.a
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -O1 -g -fno-omit-frame-pointer \
-		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.a
-
 $(O)/tests/perf/names: tests/perf/names.c userspace/include/sfjit.h \
 		$(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
@@ -45,7 +38,7 @@ $(addprefix $(O)/tests/perf/unload-, first.so second.so): tests/perf/unload.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC $(unload_flags) -o $@ $<
 
-TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared chain names took)
+TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared names took)
 TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
 
 # sfjit inject with elfutils as its tracker. Its libraries are those of the guest's
