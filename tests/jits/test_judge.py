@@ -292,11 +292,16 @@ def test_counters():
 
 # ---- known calls ----
 
-def missing(*names):
+def missing(*names, complete=True):
     """@names from the leaf on; with ! native code, with ? generated code."""
     symbols = [None if name in '!?' else 'any' if name == 'any' else
                'jit::' + name for name in names]
-    return decide.graph.missing(symbols, [name != '!' for name in names])
+    return decide.graph.missing(symbols, [name != '!' for name in names],
+                                complete)
+
+
+def cut(*names):
+    return missing(*names, complete=False)
 
 
 def test_known_stack():
@@ -351,6 +356,24 @@ def test_first_known_function_is_a_start():
 def test_cut_at_a_known_function():
     equal(missing('b', 'a'), None)
     equal(missing('a'), None)
+
+
+def test_cut_on_the_way_to_a_caller():
+    equal(missing('run', '?', '!'), 'run < outside')
+    equal(cut('run', '?', '!'), None)
+    equal(cut('compare', '!', '!'), None)
+    equal(cut('compare', '!', '?'), 'compare < outside')
+    equal(cut('eta', '?'), 'eta < outside')
+    equal(cut('b', '!'), 'b < outside')
+    equal(cut('c', '?', 'a', '!'), 'c < a')
+
+
+def test_cut_behind_hidden_functions():
+    equal(cut('c', 'any'), None)
+    equal(cut('c', 'any', '!'), 'c < outside')
+    equal(cut('eta', 'any', '!'), None)
+    equal(cut('eta', 'any', '?'), 'eta < outside')
+    equal(missing('eta', 'any', '!'), 'eta < outside')
 
 
 def test_leaf_in_other_code():

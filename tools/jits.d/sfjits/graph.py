@@ -52,10 +52,11 @@ class Graph:
     def is_hidden(self, symbol):
         return bool(self.hidden and symbol and self.hidden.search(symbol))
 
-    def missing(self, symbols, generated):
+    def missing(self, symbols, generated, complete=True):
         """
         The first pair that is no call, of a stack's symbols from the leaf on;
         @generated: which of them are from a code generator. None: all are.
+        Behind the last of a stack that is not @complete its caller may follow.
         """
         last = at = None
         for i, symbol in enumerate(symbols):
@@ -68,7 +69,9 @@ class Graph:
             last, at = name, i
         # Where it ends at a known function, nothing is wrong: it is cut.
         if last is not None and at < len(symbols) - 1 and \
-                not self.is_start(last, symbols[at + 1:]):
+                not self.is_start(last, symbols[at + 1:]) and \
+                (complete or not self.is_called_behind(
+                    last, symbols[at + 1:], generated[at + 1:])):
             return '%s < outside' % last
         return None
 
@@ -83,6 +86,23 @@ class Graph:
                 break
             names = self.callers(names)
         return bool(names & self.starts)
+
+    def kinds(self, names):
+        return {kind for (_, callee), kinds in self.edges.items()
+                if callee in names for kind in kinds}
+
+    def is_called_behind(self, name, symbols, generated):
+        """Whether these are between it and its caller."""
+        names = {name}
+        for i, symbol in enumerate(symbols):
+            kinds = self.kinds(names)
+            if ANYHOW in kinds or \
+                    BY_OTHERS in kinds and not any(generated[i:]):
+                return True
+            if not self.is_hidden(symbol):
+                return False
+            names = self.callers(names)
+        return bool(names)
 
     def is_edge(self, caller, callee, symbols, generated):
         kinds = self.edges.get((caller, callee), ())

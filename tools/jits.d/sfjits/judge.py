@@ -44,15 +44,16 @@ class Judge:
     def __init__(self, walk, native, graph):
         self.walk, self.native, self.graph = walk, native, graph
 
-    def wrong(self, frames):
+    def wrong(self, frames, complete):
         """What is wrong with it, or None."""
-        return self.wrong_call(frames) or self.wrong_edge(frames)
+        return self.wrong_call(frames) or self.wrong_edge(frames, complete)
 
-    def wrong_edge(self, frames):
+    def wrong_edge(self, frames, complete):
         if not self.graph:
             return None
         pair = self.graph.missing([frame.sym for frame in frames],
-                                  [is_generated(frame) for frame in frames])
+                                  [is_generated(frame) for frame in frames],
+                                  complete)
         return pair and 'no edge ' + pair
 
     def wrong_call(self, frames):
@@ -81,7 +82,7 @@ class Judge:
     def verdict(self, frames):
         """(complete, reason or None)"""
         complete = self.walk.complete(frames)
-        wrong = self.wrong(frames)
+        wrong = self.wrong(frames, complete)
         if complete:
             return True, wrong and '%s: %s' % (SILENT, wrong)
         if wrong:
