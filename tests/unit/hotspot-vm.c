@@ -48,9 +48,25 @@ struct fake_block {
 	uint8_t		used;
 };
 
+struct fake_class {
+	uint64_t	other;
+	const void	*loops;
+};
+
+struct fake_pool {
+	uint64_t	other;
+	const struct fake_class *holder;
+};
+
+struct fake_const {
+	uint64_t	other;
+	const struct fake_pool *constants;
+};
+
 struct fake_source {
 	uint64_t	other;
 	const void	*code;
+	const struct fake_const *constant;
 };
 
 struct fake_method {
@@ -116,6 +132,10 @@ static const struct struct_entry all_structs[] = {
 	PLAIN("nmethod", "_entry_bci", fake_method, entry_bci),
 	PLAIN("nmethod", "_compile_id", fake_method, compile_id),
 	PLAIN("Method", "_code", fake_source, code),
+	PLAIN("Method", "_constMethod", fake_source, constant),
+	PLAIN("ConstMethod", "_constants", fake_const, constants),
+	PLAIN("ConstantPool", "_pool_holder", fake_pool, holder),
+	PLAIN("InstanceKlass", "_osr_nmethods_head", fake_class, loops),
 	STATIC("AbstractInterpreter", "_code", queue_at),
 	{ "StubQueue", "_stub_buffer", "", 0, 0, NULL },
 	{ "StubQueue", "_queue_begin", "", 0, 8, NULL },
@@ -299,14 +319,13 @@ static struct fake_method *install(unsigned int at, unsigned int nr,
 /* A character for each that is found: where it is in 'all'. */
 static const char *found_in(const struct vm *vm, struct fake_method **all)
 {
-	const struct vm_method like = { .name = (uintptr_t)kind };
 	static char text[20];
 	struct vm_place place = { };
 	struct vm_method m;
 	unsigned int n = 0, i;
 
 	while (n < sizeof(text) - 1 &&
-	       vm_next_installed(vm, &like, &place, &m)) {
+	       vm_next_installed(vm, (uintptr_t)kind, &place, &m)) {
 		for (i = 0; i < 4 && m.begin != all[i]->begin; i++)
 			;
 		text[n++] = "0123?"[i];
@@ -362,6 +381,53 @@ static void check_installed(void)
 	FOUND("a length that wraps around", "01");
 	block->length = SEGMENTS - 11;
 	FOUND("a block too small for a method", "01");
+}
+
+/* ---- A word that may be one's ---------------------------------------- */
+
+static struct fake_class class;
+static const struct fake_pool pool = { .holder = &class };
+static const struct fake_const constant = { .constants = &pool };
+
+static bool is_found(const struct vm *vm, const void *word)
+{
+	struct vm_method m;
+
+	return vm_installed(vm, (uintptr_t)kind, (uintptr_t)word, &m) &&
+	       m.blob == (uintptr_t)word;
+}
+
+static void check_words(void)
+{
+	struct fake_method *m;
+	unsigned int i, found = 0;
+	struct vm vm;
+
+	set_up(&vm);
+	memset(&text, 0, sizeof(text));
+	m = install(10, 20, 0);
+	for (i = 0; i < sizeof(text); i++)
+		found += is_found(&vm, text.memory + i);
+	IS("of all addresses in the heap the blob's is one", found, 1);
+	TRUE("it is", is_found(&vm, m));
+	TRUE("words outside of it", !is_found(&vm, NULL) &&
+	     !is_found(&vm, (void *)-1) && !is_found(&vm, &vm));
+	sources[0].code = NULL;
+	TRUE("not installed", !is_found(&vm, m));
+	sources[0].constant = &constant;
+	class.loops = m;
+	TRUE("entered at its start, and among the loops", !is_found(&vm, m));
+	m->entry_bci = 5;
+	TRUE("the newest loop of its class", is_found(&vm, m));
+	class.loops = m + 1;
+	TRUE("not the newest", !is_found(&vm, m));
+	class.loops = m;
+	sources[0].constant = (void *)16;
+	TRUE("its class cannot be read", !is_found(&vm, m));
+	sources[0].constant = &constant;
+	((struct fake_block *)m)[-1].used = 0;
+	TRUE("free", !is_found(&vm, m));
+	sources[0].constant = NULL;
 }
 
 static void refused(const char *name, size_t member, int64_t value,
@@ -445,6 +511,7 @@ int main(void)
 	check_missing();
 	check_methods();
 	check_installed();
+	check_words();
 	check_nonsense();
 	check_here();
 	return finish();

@@ -4,21 +4,30 @@
 # Java, with the sanitizers.
 
 HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, flow-bare hotspot-flow hotspot-vm \
-	hotspot-abi)
+	hotspot-abi hotspot-early)
+HOTSPOT_UNIT_NOW := $(O)/tests/unit/hotspot-early-now
+HOTSPOT_UNIT_C := tests/lib/case.c arch/bare.c \
+	$(wildcard arch/x86_64/flow/*.c) \
+	$(addprefix userspace/hotspot/, vm.c stubs.c early.c import.c)
 
-TESTS += $(HOTSPOT_UNIT)
+TESTS += $(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW)
 
 # The newest JDK of this machine, if it has one.
 JDK := $(lastword $(sort $(wildcard /usr/lib/jvm/java-*/include/jvmti.h)))
 JDK_INC = $(addprefix -DJDK -I, $(JDK:/jvmti.h=) )
 JDK_INC += $(addprefix -I, $(JDK:/jvmti.h=/linux))
 
-$(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/lib/case.c \
-		tests/lib/case.h $(FLOW_H) $(wildcard arch/bare.c \
-		arch/x86_64/flow/*.c userspace/hotspot/*.[ch])
+$(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c
+$(HOTSPOT_UNIT_NOW): tests/unit/hotspot-early.c
+
+# Imports are read when they are first called, or all at the start and protected.
+$(HOTSPOT_UNIT): HOTSPOT_UNIT_FLAGS := -Wl,-z,lazy
+$(HOTSPOT_UNIT_NOW): HOTSPOT_UNIT_FLAGS := -Wl,-z,now -fno-plt
+
+$(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_C) \
+		$(FLOW_H) $(wildcard userspace/hotspot/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow \
 		-iquote userspace/hotspot $(JDK_INC) -fsanitize=address,undefined \
-		-fno-sanitize-recover=all -o $@ $< tests/lib/case.c \
-		arch/bare.c $(wildcard arch/x86_64/flow/*.c) \
-		userspace/hotspot/vm.c userspace/hotspot/stubs.c
+		-fno-sanitize-recover=all $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
+		$(filter tests/unit/%, $^) $(HOTSPOT_UNIT_C)

@@ -5,9 +5,9 @@
  * The agent: asks the VM for its code and keeps the windows up to date.
  *
  * Events of compiled methods come from a queue, after the code was installed.
- * Until then stacks end in it, as they do in all code of a heap that is not
- * described. So when events follow each other, the agent looks for the code of
- * those that still wait.
+ * Until then stacks would end in it, as they do in all code of a heap that is
+ * not described. So most methods are found on the thread that compiled them;
+ * when one was not, the agent looks for all others that still wait.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include <flow.h>
 #include <sfjit.h>
 
+#include "early.h"
 #include "jvmti.h"
 #include "stubs.h"
 #include "table.h"
@@ -156,7 +157,8 @@ static void class_name(char *signature)
 		signature[length - 1] = '\0';
 }
 
-static void publish_once(const struct vm_method *m)
+/* Returns whether it was not known. */
+static bool publish_once(const struct vm_method *m)
 {
 	bool known;
 
@@ -165,13 +167,14 @@ static void publish_once(const struct vm_method *m)
 	table_unlock();
 	if (!known)
 		publish_method(m);
+	return !known;
 }
 
 /*
  * Pieces of heaps are made anew once for all of them. What goes meanwhile is
  * found when the collection that frees it ends.
  */
-static void publish_installed(const struct vm_method *like)
+static void publish_installed(uintptr_t kind)
 {
 	struct vm_place place = { };
 	struct vm_method m;
@@ -179,7 +182,7 @@ static void publish_installed(const struct vm_method *like)
 	table_lock();
 	table_hold();
 	table_unlock();
-	while (vm_next_installed(&vm, like, &place, &m))
+	while (vm_next_installed(&vm, kind, &place, &m))
 		publish_once(&m);
 	table_lock();
 	table_release();
@@ -222,47 +225,52 @@ static void name_method(ti_env ti, void *method, const struct vm_method *m)
 		TI(ti, TI_DEALLOCATE, char *)(ti, class);
 }
 
-static int64_t clock_ns(void)
-{
-	struct timespec now;
+/* The name of the kind of methods that are compiled; the VM has it once. */
+static uintptr_t compiled;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000L + now.tv_nsec;
+/* Methods that were found on threads that compile, and those found later. */
+static unsigned long nr_early, nr_late;
+
+static void look(uintptr_t word)
+{
+	uintptr_t kind = __atomic_load_n(&compiled, __ATOMIC_RELAXED);
+	struct vm_method m;
+
+	if (started && kind && vm_installed(&vm, kind, word, &m) &&
+	    publish_once(&m))
+		__atomic_fetch_add(&nr_early, 1, __ATOMIC_RELAXED);
 }
 
-/*
- * If an event comes sooner after the one before than that took, more may wait.
- */
-static bool is_behind(int64_t now, int64_t begin, int64_t end)
-{
-	return now - end < end - begin;
-}
-
+/* If one was not found earlier, others that wait may not have been either. */
 static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 		    int32_t map_length, const void *map, const void *info)
 {
-	static __thread int64_t begin, end;
-	int64_t now = clock_ns();
 	struct vm_method m;
 
 	if (!started || !vm_method(&vm, (uintptr_t)start, &m))
 		return;
-	if (is_behind(now, begin, end))
-		publish_installed(&m);
-	publish_once(&m);
+	if (!m.is_native)
+		__atomic_store_n(&compiled, m.name, __ATOMIC_RELAXED);
+	if (publish_once(&m)) {
+		__atomic_fetch_add(&nr_late, 1, __ATOMIC_RELAXED);
+		publish_installed(m.name);
+	}
 	name_method(ti, method, &m);
-	begin = now;
-	end = clock_ns();
 }
 
-/*
- * The method may be gone and the memory in use again: what is there now stays,
- * its own event was or will be here.
- */
+static bool is_installed(const struct vm_method *method)
+{
+	struct vm_method m;
+
+	return vm_installed(&vm, method->name, method->blob, &m) &&
+	       m.compile_id == method->compile_id;
+}
+
+/* The memory may be in use again, and what calls lead to there be known. */
 static void on_unload(ti_env ti, void *method, const void *start)
 {
 	table_lock();
-	table_remove((uintptr_t)start);
+	table_remove((uintptr_t)start, is_installed);
 	table_unlock();
 }
 
@@ -359,8 +367,9 @@ static void on_death(ti_env ti, void *jni)
 	table_lock();
 	table_stat(&stat);
 	table_unlock();
-	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu error=%d\n",
-	    stat.windows, stat.codes, stat.bytes, stat.replaced, -stat.error);
+	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu early=%lu "
+	    "late=%lu error=%d\n", stat.windows, stat.codes, stat.bytes,
+	    stat.replaced, nr_early, nr_late, -stat.error);
 }
 
 /* ---- Start ----------------------------------------------------------- */
@@ -439,5 +448,7 @@ EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 		return 0;
 	}
 	commit_heaps();
+	if (!early_start((*ti)[TI_SET_CALLBACKS - 1], look))
+		say("the Java VM wakes its threads in an unknown way\n");
 	return 0;
 }

@@ -369,15 +369,16 @@ bool table_has(const struct vm_method *method)
 	       codes[i].method.compile_id == method->compile_id;
 }
 
-void table_remove(uintptr_t start)
+void table_remove(uintptr_t start, table_filter stays)
 {
 	size_t i = first_behind(start);
 
-	if (i < nr_codes && codes[i].start == start)
+	if (i < nr_codes && codes[i].start == start &&
+	    !(codes[i].method.blob && stays(&codes[i].method)))
 		remove_at(i);
 }
 
-void table_remove_unused(bool (*is_used)(const struct vm_method *method))
+void table_remove_unused(table_filter is_used)
 {
 	size_t i = 0;
 

@@ -57,11 +57,13 @@ int table_add(const struct table_code *code);
 /* Whether that method's code is there. */
 bool table_has(const struct vm_method *method);
 
-/* Forgets the code that starts at @start. */
-void table_remove(uintptr_t start);
+typedef bool (*table_filter)(const struct vm_method *method);
+
+/* Forgets the code that starts at @start, but for a method that stays. */
+void table_remove(uintptr_t start, table_filter stays);
 
 /* Forgets code whose method is gone. */
-void table_remove_unused(bool (*is_used)(const struct vm_method *method));
+void table_remove_unused(table_filter is_used);
 
 struct table_stat {
 	size_t		windows;

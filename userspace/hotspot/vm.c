@@ -46,6 +46,10 @@ static const struct wanted wanted[] = {
 	FIELD("nmethod", "_entry_bci", method_entry_bci),
 	FIELD("nmethod", "_compile_id", method_compile_id),
 	FIELD("Method", "_code", code_of),
+	FIELD("Method", "_constMethod", const_of),
+	FIELD("ConstMethod", "_constants", constants_of),
+	FIELD("ConstantPool", "_pool_holder", class_of),
+	FIELD("InstanceKlass", "_osr_nmethods_head", class_loops),
 	FIELD("AbstractInterpreter", "_code", interpreter),
 	FIELD("StubQueue", "_stub_buffer", queue_buffer),
 	FIELD("StubQueue", "_queue_begin", queue_begin),
@@ -259,21 +263,31 @@ static uintptr_t find_block(const struct vm *vm, const struct vm_heap *heap,
 	return heap->low + (i << shift);
 }
 
-static uintptr_t find_blob(const struct vm *vm, uintptr_t pc)
+static bool find_heap(const struct vm *vm, uintptr_t pc, struct vm_heap *heap)
 {
 	struct vm_heap heaps[VM_MAX_HEAPS];
 	unsigned int i, nr = vm_heaps(vm, heaps);
-	uintptr_t block;
 
 	for (i = 0; i < nr; i++) {
 		if (pc < heaps[i].low || pc >= heaps[i].high)
 			continue;
-		block = find_block(vm, heaps + i, pc);
-		if (!block || !*(const bool *)(block + vm->block_used))
-			return 0;
-		return block + vm->block_size;
+		*heap = heaps[i];
+		return true;
 	}
-	return 0;
+	return false;
+}
+
+static uintptr_t find_blob(const struct vm *vm, uintptr_t pc)
+{
+	struct vm_heap heap;
+	uintptr_t block;
+
+	if (!find_heap(vm, pc, &heap))
+		return 0;
+	block = find_block(vm, &heap, pc);
+	if (!block || !*(const bool *)(block + vm->block_used))
+		return 0;
+	return block + vm->block_size;
 }
 
 /* ---- Compiled methods ------------------------------------------------ */
@@ -289,6 +303,12 @@ static bool is_sane(const struct vm_method *m, uintptr_t pc)
 	return m->begin <= pc && pc < m->end && m->end - m->begin < 1u << 28 &&
 	       m->frame >= 16 && m->frame < 1u << 20 &&
 	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
+}
+
+/* -1: entered at the start, else at a loop */
+static bool is_loop(const struct vm *vm, uintptr_t blob)
+{
+	return read_int(blob + vm->method_entry_bci) != -1;
 }
 
 static void read_method(const struct vm *vm, uintptr_t blob,
@@ -311,8 +331,7 @@ static void read_method(const struct vm *vm, uintptr_t blob,
 	m->frame_complete = m->begin +
 			    read_int(blob + vm->blob_frame_complete);
 	m->is_native = is_named((const char *)m->name, "native nmethod");
-	/* -1: entered at the start, else at a loop */
-	if (read_int(blob + vm->method_entry_bci) != -1)
+	if (is_loop(vm, blob))
 		m->osr_entry = read_word(blob + vm->method_osr_entry);
 }
 
@@ -345,34 +364,58 @@ static bool next_block(const struct vm *vm, const struct vm_heap *heap,
 	return true;
 }
 
-/* Its memory may be gone: what a block has that is being made is anything. */
-static uintptr_t installed_code(const struct vm *vm, uintptr_t method)
+/* What a block has that is being made is anything, also as an address. */
+static uintptr_t try_word(uintptr_t at)
 {
-	uintptr_t code = 0;
-	struct iovec to = { &code, sizeof(code) };
-	struct iovec from = { (void *)(method + vm->code_of), sizeof(code) };
+	uintptr_t word = 0;
+	struct iovec to = { &word, sizeof(word) };
+	struct iovec from = { (void *)at, sizeof(word) };
 
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(code))
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word))
 		return 0;
-	return code;
+	return word;
+}
+
+/* The newest one of a class is the first. */
+static uintptr_t newest_loop(const struct vm *vm, uintptr_t method)
+{
+	uintptr_t constant = try_word(method + vm->const_of);
+	uintptr_t pool = try_word(constant + vm->constants_of);
+
+	return try_word(try_word(pool + vm->class_of) + vm->class_loops);
 }
 
 /* Methods take more than this, and what is read of one is in front of it. */
 #define METHOD_HEAD	256
 
-/* When the VM has set Method::_code, all else of the blob is there. */
-static bool is_installed(const struct vm *vm, const struct vm_method *like,
+/*
+ * When the VM has set Method::_code, or put the method into the list of those
+ * that are entered at loops, all else of the blob is there.
+ */
+static bool is_installed(const struct vm *vm, uintptr_t kind,
 			 const struct vm_heap *heap, uintptr_t block)
 {
-	uintptr_t blob = block + vm->block_size;
+	uintptr_t blob = block + vm->block_size, method;
 
-	return heap->high - block > METHOD_HEAD &&
-	       *(const volatile bool *)(block + vm->block_used) &&
-	       read_word(blob + vm->blob_name) == like->name &&
-	       installed_code(vm, read_word(blob + vm->method_of)) == blob;
+	if (heap->high - block <= METHOD_HEAD ||
+	    !*(const volatile bool *)(block + vm->block_used) ||
+	    read_word(blob + vm->blob_name) != kind)
+		return false;
+	method = read_word(blob + vm->method_of);
+	return try_word(method + vm->code_of) == blob ||
+	       (is_loop(vm, blob) && newest_loop(vm, method) == blob);
 }
 
-bool vm_next_installed(const struct vm *vm, const struct vm_method *like,
+/* Its code is in the heap, whatever was written meanwhile. */
+static bool read_installed(const struct vm *vm, const struct vm_heap *heap,
+			   uintptr_t block, struct vm_method *m)
+{
+	read_method(vm, block + vm->block_size, m);
+	return is_sane(m, m->begin) && m->begin >= heap->low &&
+	       m->end <= heap->high;
+}
+
+bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 		       struct vm_place *place, struct vm_method *m)
 {
 	struct vm_heap heaps[VM_MAX_HEAPS];
@@ -384,16 +427,26 @@ bool vm_next_installed(const struct vm *vm, const struct vm_method *like,
 			place->block = 0;
 			continue;
 		}
-		if (!is_installed(vm, like, heaps + place->heap, place->block))
-			continue;
-		read_method(vm, place->block + vm->block_size, m);
-		/* Its code is in the heap, whatever was written meanwhile. */
-		if (is_sane(m, m->begin) &&
-		    m->begin >= heaps[place->heap].low &&
-		    m->end <= heaps[place->heap].high)
+		if (is_installed(vm, kind, heaps + place->heap,
+				 place->block) &&
+		    read_installed(vm, heaps + place->heap, place->block, m))
 			return true;
 	}
 	return false;
+}
+
+bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
+		  struct vm_method *m)
+{
+	struct vm_heap heap;
+	uintptr_t block;
+
+	if (!find_heap(vm, word, &heap))
+		return false;
+	block = find_block(vm, &heap, word);
+	return block && block + vm->block_size == word &&
+	       is_installed(vm, kind, &heap, block) &&
+	       read_installed(vm, &heap, block, m);
 }
 
 bool vm_method_is(const struct vm *vm, const struct vm_method *m)

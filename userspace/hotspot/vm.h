@@ -53,6 +53,10 @@ struct vm {
 	uint64_t	method_entry_bci;
 	uint64_t	method_compile_id;
 	uint64_t	code_of;		/* Method::_code */
+	uint64_t	const_of;		/* Method::_constMethod */
+	uint64_t	constants_of;		/* ConstMethod::_constants */
+	uint64_t	class_of;		/* ConstantPool::_pool_holder */
+	uint64_t	class_loops;		/* first method entered at one */
 	uint64_t	interpreter;		/* AbstractInterpreter::_code */
 	uint64_t	queue_buffer;
 	uint64_t	queue_begin;
@@ -125,12 +129,19 @@ struct vm_place {
 };
 
 /*
- * The next method of the kind of @like that calls of it lead to; false behind
- * the last. Other threads may make and free blocks meanwhile: what they just
+ * The next method of the kind with that name that calls of it lead to or, since
+ * a moment ago, loops; false behind the last. Other threads may make and free blocks meanwhile: what they just
  * write may be missed, or lead to none behind it.
  */
-bool vm_next_installed(const struct vm *vm, const struct vm_method *like,
+bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 		       struct vm_place *place, struct vm_method *method);
+
+/*
+ * The method with its blob at @word, if it is one that vm_next_installed() finds.
+ * @word may be anything.
+ */
+bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
+		  struct vm_method *method);
 
 /*
  * Whether the code is all of a buffer with that name, which compilers have for

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: a library's calls of a function are led elsewhere, and back; when
+ * a thread that compiles wakes others its caller's words are looked at.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "../lib/case.h"
+#include "early.h"
+#include "import.h"
+
+/* ---- Imports --------------------------------------------------------- */
+
+static pid_t other_parent(void)
+{
+	return -7;
+}
+
+/* Which parts of this program are where, and what may be written. */
+static void read_access(char *text, size_t size)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[400];
+
+	text[0] = '\0';
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "/hotspot-early"))
+			strncat(text, line, size - strlen(text) - 1);
+	fclose(maps);
+}
+
+static void check_imports(void)
+{
+	static char before[4000], behind[4000];
+	pid_t parent = getppid();
+	void *old;
+
+	TRUE("a function that is not called", !import_replace(
+		(void *)check_imports, "sfjit_no_such_function", NULL));
+	TRUE("code of no library", !import_replace((void *)&parent, "getppid",
+						   (void *)other_parent));
+	IS("calls are as before", getppid(), parent);
+	read_access(before, sizeof(before));
+	old = import_replace((void *)check_imports, "getppid",
+			     (void *)other_parent);
+	TRUE("it is led elsewhere", old);
+	IS("calls", getppid(), -7);
+	TRUE("and back", import_replace((void *)check_imports, "getppid",
+					old) == (void *)other_parent);
+	IS("calls again", getppid(), parent);
+	read_access(behind, sizeof(behind));
+	TRUE("what was protected is", before[0] && !strcmp(before, behind));
+}
+
+/* ---- Words ----------------------------------------------------------- */
+
+/* As the VM's: the address is in a variable that another function reads. */
+struct event {
+	uintptr_t	kind;
+	uintptr_t	method;
+};
+
+#define METHOD	0x7f0123456789ul
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static unsigned int looked, found, queued;
+
+static void look(uintptr_t word)
+{
+	looked++;
+	found += word == METHOD;
+	errno = EDOM;
+}
+
+static __attribute__((noinline)) void queue(const struct event *event)
+{
+	pthread_mutex_lock(&lock);
+	queued += event->method == METHOD;
+	errno = ENOENT;
+	pthread_cond_broadcast(&condition);
+	pthread_mutex_unlock(&lock);
+}
+
+static __attribute__((noinline)) int compile(const char *name)
+{
+	struct event event = { 1, METHOD };
+
+	MUST(!prctl(PR_SET_NAME, name));
+	queue(&event);
+	return errno;
+}
+
+static void *wait_for_event(void *data)
+{
+	pthread_mutex_lock(&lock);
+	while (!queued)
+		pthread_cond_wait(&condition, &lock);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void check_words(void)
+{
+	pthread_t waiter;
+
+	MUST(!pthread_create(&waiter, NULL, wait_for_event, NULL));
+	TRUE("a program that wakes its threads",
+	     early_start((void *)check_words, look));
+	compile("VM Thread");
+	IS("a thread that does not compile", looked, 0);
+	MUST(!pthread_join(waiter, NULL));
+	IS("others are woken", queued, 1);
+	IS("errno is kept", compile("C2 CompilerThread0"), ENOENT);
+	TRUE("one that compiles has the word", looked && found);
+	looked = found = 0;
+	compile("JVMCI CompilerThread0");
+	TRUE("each kind of them", looked && found);
+}
+
+int main(void)
+{
+	check_imports();
+	check_words();
+	return finish();
+}
