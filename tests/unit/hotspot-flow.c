@@ -126,6 +126,30 @@ static const struct pattern patterns[] = {
 		.frame = 48, .rest = FLOW_FRAME, .rest_from = 1,
 	  }, { { 0, FLOW_CALLED } },
 	  "0:rsp+8,-,-" },
+	{ "stubs that are aligned", {
+		TEXT(0xc3,
+		     0x66, 0x90,			/* nop */
+		     0x0f, 0x1f, 0x44, 0, 0,		/* 3 nop */
+		     0x48, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, /* 8 */
+		     0xe9, 0, 1, 0, 0,
+		     0x90,				/* 17 */
+		     0x48, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, /* 18 */
+		     0xe9, 0, 1, 0, 0,
+		     0x90,				/* 27 no stub behind */
+		     0x41, 0x90,			/* 28 xchg */
+		     0xe9, 0, 1, 0, 0),
+		.frame = 48, .rest = FLOW_FRAME, .rest_from = 1,
+	  }, { { 0, FLOW_CALLED } },
+	  "0:rsp+8,-,- 1:end 8:rsp+8,-,- 17:end 18:rsp+8,-,- "
+	  "27:rsp+48,-,*cfa-16" },
+	{ "code that leads to a stub", {
+		TEXT(0xc3, 0x50,			/* ret, push %rax */
+		     0x48, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0,
+		     0xe9, 0, 1, 0, 0),
+		.frame = 48, .rest = FLOW_FRAME, .rest_from = 1,
+		.stubs_from = 2,
+	  }, { { 0, FLOW_CALLED } },
+	  "0:rsp+8,-,- 1:rsp+48,-,*cfa-16 2:end" },
 	{ "ways that differ", {
 		TEXT(0x85, 0xc0,			/* test */
 		     0x74, 0x01,			/* 2 je 5 */

@@ -567,19 +567,52 @@ static bool is_static_stub(const uint8_t *text, size_t room)
 	       text[10] == 0xe9;
 }
 
+static bool is_nop(const struct insn *insn)
+{
+	return insn->map == INSN_MAP_0F ? insn->op == 0x1f :
+	       !insn->map && insn->op == 0x90 && !insn->opreg;
+}
+
+/* How many bytes from here on do nothing but align a stub. */
+static uint32_t padding(const struct flow_code *code, uint32_t from)
+{
+	uint32_t at = from;
+	struct insn insn;
+
+	while (insn_decode(code->text + at, code->size - at, &insn) &&
+	       is_nop(&insn))
+		at += insn.length;
+	return is_static_stub(code->text + at, code->size - at) ? at - from : 0;
+}
+
+static bool is_left(const struct flow *f, uint32_t at)
+{
+	return !f->state_of[at] && !f->inside[at] && !f->no_memory && !f->again;
+}
+
+/* Before the rest: what is in front of a stub does not lead to it. */
+static void follow_stubs(struct flow *f)
+{
+	const struct flow_code *code = f->code;
+	uint32_t at;
+
+	for (at = code->stubs_from; at < code->size; at++)
+		if (is_left(f, at) &&
+		    is_static_stub(code->text + at, code->size - at))
+			enter(f, at, FLOW_CALLED);
+}
+
 static void follow_rest(struct flow *f)
 {
 	const struct flow_code *code = f->code;
 	uint32_t at;
 
-	for (at = code->rest_from;
-	     at < code->size && !f->no_memory && !f->again; at++) {
-		if (f->state_of[at] || f->inside[at])
+	for (at = code->rest_from; at < code->size; at++) {
+		if (!is_left(f, at))
 			continue;
-		if (at >= code->stubs_from &&
-		    is_static_stub(code->text + at, code->size - at))
-			enter(f, at, FLOW_CALLED);
-		else
+		if (at >= code->stubs_from)
+			at += padding(code, at);
+		if (is_left(f, at))
 			enter(f, at, code->rest);
 	}
 }
@@ -755,8 +788,10 @@ static void follow_entries(struct flow *f)
 	f->again = false;
 	for (i = 0; i < code->nr_entries; i++)
 		enter(f, code->entries[i].at, code->entries[i].kind);
-	if (code->rest != FLOW_NOTHING)
+	if (code->rest != FLOW_NOTHING) {
+		follow_stubs(f);
 		follow_rest(f);
+	}
 }
 
 int flow_rows(const struct flow_code *code, struct flow_rows *rows)
