@@ -50,9 +50,16 @@ static int broadcast(pthread_cond_t *condition)
 	return next_broadcast(condition);
 }
 
+/* Another agent may have been there before; calls come at once. */
 bool early_start(const void *address, void (*look)(uintptr_t word))
 {
+	void *next;
+
 	look_at = look;
-	next_broadcast = pthread_cond_broadcast;
-	return import_replace(address, "pthread_cond_broadcast", broadcast);
+	if (!next_broadcast)
+		next_broadcast = pthread_cond_broadcast;
+	next = import_replace(address, "pthread_cond_broadcast", broadcast);
+	if (next && next != broadcast)
+		__atomic_store_n(&next_broadcast, next, __ATOMIC_RELAXED);
+	return next;
 }
