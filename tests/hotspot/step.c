@@ -304,6 +304,12 @@ static bool is_inner_call(uint64_t from, uint64_t to)
 	return false;
 }
 
+/* What calls interpreted and compiled code alike: the interpreter, and C. */
+static bool calls_by_adapter(uint64_t pc)
+{
+	return is_interpreter(pc) || !strncmp(symbol_of(pc), "call_stub+", 10);
+}
+
 static void update(const struct user_regs_struct *old,
 		   const struct user_regs_struct *r)
 {
@@ -342,8 +348,8 @@ static void update(const struct user_regs_struct *old,
 	if (find_row(r->rip, &row) == ROW)
 		last_poll = r->rip;
 	/* An adapter aligned the stack, and left room for arguments. */
-	if (depth && frames[depth - 1].ra == r->rip && is_interpreter(r->rip) &&
-	    r->rip - old->rip > 15)
+	if (depth && frames[depth - 1].ra == r->rip &&
+	    calls_by_adapter(r->rip) && r->rip - old->rip > 15)
 		depth--;
 	/* Deoptimisation makes frames that nobody called. */
 	if (is_deopt(old->rip) && !is_deopt(r->rip))

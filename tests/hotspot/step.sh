@@ -23,7 +23,8 @@ stepped() {
 	"$O/tests/hotspot/step" "$(realpath "$O/tests/hotspot/record.so")" 0.3 \
 		8 30000 java \
 		"-agentpath:$(realpath "$O/lib/sfjit/libsfjit-hotspot.so")" \
-		-cp "$classes" "$@" >"$tmp/out" 2>&1
+		-Djava.library.path="$classes" -cp "$classes" "$@" \
+		>"$tmp/out" 2>&1
 	is "$name: wrong rows" "" "$(grep '^wrong ' "$tmp/out")"
 	like "$name: right rows" "steps [1-9]*: right [1-9][0-9]*, wrong 0,*" \
 		"$(tail -n 1 "$tmp/out")"
@@ -35,4 +36,7 @@ stepped "C1" -XX:TieredStopAtLevel=1 Graph "$tmp/truth" 1000
 stepped "C2, one heap" -XX:-TieredCompilation -XX:-SegmentedCodeCache Graph \
 	"$tmp/truth" 1000
 stepped "classes that are unloaded" Churn 1000
+stepped "calls by C" Changes "$tmp/truth" 1000 upcall
+stepped "code that the VM changes" -XX:CompileThresholdScaling=0.2 Changes \
+	"$tmp/truth" 1000 loop deopt upcall unload
 finish

@@ -72,7 +72,21 @@ $(O)/tests/jits/hotspot/Graph.class: tests/jits/hotspot.java.in
 	sed 's/@BULK@/$(hotspot_bulk)/' $< >$(@D)/Graph.java
 	javac --release 17 -d $(@D) $(@D)/Graph.java
 
-jits-java: $(O)/tests/jits/hotspot/Graph.class
+# Of the JDK that javac is of.
+javac_include = $(dir $(shell readlink -f "$$(command -v javac)"))../include
+
+$(O)/tests/jits/hotspot/Changes.class: tests/jits/hotspot-changes.java.in
+	@mkdir -p $(@D)
+	sed 's/@BULK@/$(hotspot_bulk)/' $< >$(@D)/Changes.java
+	javac --release 17 -d $(@D) $(@D)/Changes.java
+
+$(O)/tests/jits/hotspot/libchanges.so: tests/jits/hotspot-changes.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -Wall -Wextra -O2 -fomit-frame-pointer -fPIC -shared \
+		-I$(javac_include) -I$(javac_include)/linux -o $@ $<
+
+jits-java: $(addprefix $(O)/tests/jits/hotspot/, Graph.class Changes.class \
+	libchanges.so)
 
 jits-programs: $(O)/tests/jits/lli.bc $(O)/tests/diff/jits-oracle \
 	$(O)/tests/replay/recorder $(O)/tests/jits/llvmpipe \
