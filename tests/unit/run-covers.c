@@ -234,10 +234,14 @@ static void test_taken(void)
 {
 	IS("a unit whose text goes", put(0, MIDDLE), 0);
 	IS("beside it another", put(1, MIDDLE + SIZE), 0);
-	TRUE("loses its window",
-	     covers_take(&owners[0], MIDDLE, MIDDLE + 2 * SIZE));
-	IS("the only one", owners[0].windows, 0);
-	TRUE("and not again", !covers_take(&owners[0], MIDDLE, MIDDLE + SIZE));
+	TRUE("has a window",
+	     covers_owned(&owners[0], MIDDLE, MIDDLE + 2 * SIZE));
+	TRUE("but not there",
+	     !covers_owned(&owners[0], MIDDLE + SIZE, MIDDLE + 2 * SIZE));
+	covers_take(&owners[0], MIDDLE, MIDDLE + 2 * SIZE);
+	IS("loses it", owners[0].windows, 0);
+	TRUE("and has none then",
+	     !covers_owned(&owners[0], MIDDLE, MIDDLE + SIZE));
 	has("the other one stays", MIDDLE + SIZE, MIDDLE + 2 * SIZE, 1);
 	TRUE("its text is not described",
 	     !covers_described(MIDDLE, MIDDLE + SIZE));

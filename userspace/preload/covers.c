@@ -313,20 +313,28 @@ bool covers_described(uintptr_t start, uintptr_t end)
 	return false;
 }
 
-bool covers_take(struct cover_owner *owner, uintptr_t start, uintptr_t end)
+bool covers_owned(const struct cover_owner *owner, uintptr_t start,
+		  uintptr_t end)
+{
+	size_t i;
+
+	for (i = find(start); i < nr_covers && covers[i].start < end; i++)
+		if (covers[i].owner == owner)
+			return true;
+	return false;
+}
+
+void covers_take(const struct cover_owner *owner, uintptr_t start,
+		 uintptr_t end)
 {
 	size_t i = find(start);
-	bool taken = false;
 
 	while (i < nr_covers && covers[i].start < end) {
-		if (covers[i].owner != owner) {
+		if (covers[i].owner == owner)
+			unregister(i);
+		else
 			i++;
-			continue;
-		}
-		unregister(i);
-		taken = true;
 	}
-	return taken;
 }
 
 /* What was covered lies between two that are described, at one, or alone. */

@@ -38,8 +38,13 @@ void covers_end(uintptr_t start, uintptr_t end);
 /* Somebody has described a part of it. */
 bool covers_described(uintptr_t start, uintptr_t end);
 
-/* Takes its windows there away; false: it has none. */
-bool covers_take(struct cover_owner *owner, uintptr_t start, uintptr_t end);
+/* It has windows there. */
+bool covers_owned(const struct cover_owner *owner, uintptr_t start,
+		  uintptr_t end);
+
+/* Takes them away. */
+void covers_take(const struct cover_owner *owner, uintptr_t start,
+		 uintptr_t end);
 
 void covers_drop(struct cover_owner *owner, int mappings);
 

@@ -519,9 +519,10 @@ static void give_up_text(struct unit *u, struct span *span)
 {
 	uint64_t sum;
 
-	if (!sum_text(span, &sum) ||
-	    !covers_take(&u->owner, span->start, span->end))
+	if (!covers_owned(&u->owner, span->start, span->end) ||
+	    !sum_text(span, &sum))
 		return;
+	covers_take(&u->owner, span->start, span->end);
 	span->sum = sum;
 	span->replaced = true;
 	set_waits(u, true);
