@@ -107,12 +107,19 @@ guest_command() {
 	fi
 }
 
+# Of all kernels: tests know that of theirs.
+pack_modules() {
+	[ ! -d "$O/module" ] ||
+		pack -r --transform='s|^|build/|S' -C "$O" module
+}
+
 # The repository with what was built, and the command.
 pack_payload() {
 	guest_command "$@" >"$run/.guest-command"
-	_built=$(cd "$guest_built" && ls -d bin lib tests gen module examples 2>/dev/null) || :
+	_built=$(cd "$guest_built" && ls -d bin lib tests gen examples 2>/dev/null) || :
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
+	pack_modules &&
 	for _b in $_built; do
 		pack -r --transform='s|^|build/|S' --exclude=tests/fuzz \
 			-C "$guest_built" "$_b" || return
@@ -147,7 +154,7 @@ probe_kvm() {
 # thread.
 machine() {
 	case $guest_machine in
-	arm64) echo "-machine virt,gic-version=3" ;;
+	arm64) echo "-machine virt,gic-version=3,mte=on" ;;
 	s390x) echo "-machine s390-ccw-virtio" ;;
 	riscv64) echo "-machine virt" ;;
 	*) echo "-machine q35" ;;

@@ -6,33 +6,32 @@
  * that perf takes the callchain of the interrupted task there. One byte
  * written to /dev/sframe_probe:
  *
- *   n       in an NMI which this CPU sends to itself
+ *   n       in an NMI on this CPU
  *   w       in irq_work on this CPU
  *   0 to 7  in an NMI on the CPU of this number
  *
  * The write returns when the event has fired: 1, or -EIO if it ran in another
  * context than it should, or -ETIMEDOUT if not at all. A read of 8 bytes then
- * tells how far the time stamp counter went in the event; nothing interrupts it
- * there.
+ * tells how far the counter of get_cycles() went in the event; nothing interrupts
+ * it there. How NMIs are made is in the directory of the machine.
  *
  * While the parameter period has a number of nanoseconds, and the CPU that has
  * set it executes user code of a task with an event, a timer fires it as well:
  * 't'. The parameters samples and cycles then tell how often, and how far the
  * counter went, since the period was set.
  */
-#include <linux/cpumask.h>
+#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/timex.h>
 #include <linux/uaccess.h>
 
-#include <asm/apic.h>
 #include <asm/irq_regs.h>
-#include <asm/nmi.h>
-#include <asm/tsc.h>
 
 #define CREATE_TRACE_POINTS
 #include "sframe_probe_trace.h"
@@ -46,23 +45,23 @@ static u64 probe_cycles;
 
 static void probe_fire(char context, bool as_it_should)
 {
-	u64 start = rdtsc();
+	u64 start = get_cycles();
 
 	trace_sframe_probe(context);
-	probe_cycles = rdtsc() - start;
+	probe_cycles = get_cycles() - start;
 	/* Pairs with probe_wait(): the event is over. */
 	smp_store_release(&probe_result, as_it_should ? 1 : -EIO);
 }
 
-static int probe_nmi(unsigned int type, struct pt_regs *regs)
+/* False if the NMI is somebody else's. */
+static bool probe_in_nmi(void)
 {
-	/* An NMI of somebody else. */
 	if (atomic_cmpxchg(&probe_cpu, smp_processor_id(), -1) !=
 	    smp_processor_id())
-		return NMI_DONE;
+		return false;
 
 	probe_fire('n', in_nmi());
-	return NMI_HANDLED;
+	return true;
 }
 
 static void probe_irq_work(struct irq_work *work)
@@ -83,22 +82,38 @@ static int probe_wait(void)
 	return result ?: -ETIMEDOUT;
 }
 
-/* The caller keeps the CPU from going away. */
-static int probe_send_nmi(int cpu)
+#include "send_nmi.h"
+
+static int probe_expect_nmi(int cpu)
 {
 	int result;
 
 	atomic_set(&probe_cpu, cpu);
-	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
-	result = probe_wait();
+	result = probe_send_nmi(cpu);
 	atomic_set(&probe_cpu, -1);
+	return result;
+}
+
+static int probe_nmi_on(unsigned int cpu)
+{
+	int result = probe_nmi_begin(cpu);
+
+	if (result)
+		return result;
+	scoped_guard(preempt)
+		result = probe_expect_nmi(cpu);
+	probe_nmi_end();
 	return result;
 }
 
 static int probe_nmi_here(void)
 {
-	guard(preempt)();
-	return probe_send_nmi(smp_processor_id());
+	int result;
+
+	migrate_disable();
+	result = probe_nmi_on(smp_processor_id());
+	migrate_enable();
+	return result;
 }
 
 static int probe_nmi_there(unsigned int cpu)
@@ -107,7 +122,7 @@ static int probe_nmi_there(unsigned int cpu)
 		return -ENXIO;
 
 	guard(cpus_read_lock)();
-	return probe_send_nmi(cpu);
+	return probe_nmi_on(cpu);
 }
 
 static int probe_irq_work_here(void)
@@ -182,9 +197,9 @@ static enum hrtimer_restart probe_tick(struct hrtimer *timer)
 	u64 start;
 
 	if (regs && user_mode(regs) && current->perf_event_ctxp) {
-		start = rdtsc();
+		start = get_cycles();
 		trace_sframe_probe('t');
-		cycles += rdtsc() - start;
+		cycles += get_cycles() - start;
 		samples++;
 	}
 	hrtimer_forward_now(timer, ns_to_ktime(probe_period));
@@ -222,12 +237,12 @@ static int __init probe_init(void)
 
 	hrtimer_setup(&probe_timer, probe_tick, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_PINNED_HARD);
-	ret = register_nmi_handler(NMI_LOCAL, probe_nmi, 0, "sframe_probe");
+	ret = probe_nmi_init();
 	if (ret)
 		return ret;
 	ret = misc_register(&probe_device);
 	if (ret)
-		unregister_nmi_handler(NMI_LOCAL, "sframe_probe");
+		probe_nmi_exit();
 	return ret;
 }
 
@@ -235,7 +250,7 @@ static void __exit probe_exit(void)
 {
 	hrtimer_cancel(&probe_timer);
 	misc_deregister(&probe_device);
-	unregister_nmi_handler(NMI_LOCAL, "sframe_probe");
+	probe_nmi_exit();
 }
 
 module_init(probe_init);

@@ -27,6 +27,7 @@ struct toggle {
 	unsigned long	length;
 };
 
-extern const char toggle[], toggle_end[];
+/* The function, and its last instruction. */
+extern const char toggle[], toggle_ret[];
 
 #endif /* SFRAME_TOGGLE_H */

@@ -12,7 +12,8 @@ ksft_module := $(addprefix $(ksft_out)/,nmi_test tracer_test)
 $(ksft_module): $(ksft_out)/%: tests/module/%.c $(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
-$(ksft_out)/nmi_test: tests/module/toggle.S
+$(ksft_out)/nmi_test: $(addprefix tests/module/$(ksft_arch)/,code.h toggle.S)
+$(ksft_out)/nmi_test: ksft_cc += -iquote tests/module/$(ksft_arch)
 
 # Those of the library.
 ksft_lib := $(addprefix $(ksft_out)/,libsfjit_test libsfjit_live_test)
@@ -26,6 +27,8 @@ $(ksft_lib): ksft_cc += -Iuserspace/include -Isframegen/include
 KSELFTESTS := $(addprefix $(ksft_out)/,$(ksft_tests))
 ifeq ($(CROSS_COMPILE),)
 KSELFTESTS += $(ksft_module) $(ksft_lib)
+else ifneq ($(wildcard tests/module/$(ksft_arch)),)
+KSELFTESTS += $(ksft_out)/nmi_test
 endif
 
 kselftests: $(KSELFTESTS)

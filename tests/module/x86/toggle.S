@@ -13,7 +13,7 @@
  * rdi: struct toggle. Registers and unregisters a window again and again, with
  * frame pointer.
  */
-	.globl	toggle, toggle_end
+	.globl	toggle, toggle_ret
 	.type	toggle, @function
 	.balign	16
 toggle:
@@ -37,7 +37,7 @@ toggle:
 	decq	16(%r12)
 	jnz	1b
 	pop	%rbp
+toggle_ret:
 	ret
-toggle_end:
 
 	.section .note.GNU-stack, "", @progbits

@@ -123,6 +123,19 @@ label sft_kill_ret
 	ldp	x29, x30, [sp], #16
 	ret
 
+/* x0: struct sft_write_call */
+func sft_write
+	bti	c
+	prologue
+	ldr	x1, [x0, #24]
+	ldr	w0, [x0, #16]
+	mov	x2, #1
+	mov	x8, #__NR_write
+	svc	#0
+label sft_write_ret
+	ldp	x29, x30, [sp], #16
+	ret
+
 /* Reads the byte at the address in x9. */
 func sft_touch
 	bti	c
