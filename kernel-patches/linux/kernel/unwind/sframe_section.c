@@ -114,6 +114,8 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 		return ret;
 
 	section->start = addr;
+	/* Reads may need the tag of an address, and text has none. */
+	section->bias += untagged_addr(addr) - addr;
 	section->length = len;
 	section->ra_off = header.cfa_fixed_ra_offset;
 	return sframe_set_extent(section, &header, live);

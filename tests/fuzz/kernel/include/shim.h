@@ -312,6 +312,7 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 			bool *ignored);
 
 #define might_fault()		shim_might_fault()
+#define untagged_addr(addr)	(addr)
 #define access_ok(ptr, size)						\
 	shim_access_ok((unsigned long)(ptr), size,			\
 		       __builtin_constant_p(size) && (size) <= PAGE_SIZE)
