@@ -287,7 +287,10 @@ static void check_methods(void)
 	TRUE("native, and entered at a loop", vm_method(&vm, pc, &method) &&
 	     method.is_native && method.osr_entry == m->osr_entry);
 	TRUE("no buffer", !vm_is_buffer(&vm, m->begin, "native nmethod"));
+	m->frame_size = 1;
+	TRUE("half a frame", !vm_method(&vm, pc, &method));
 	m->frame_size = 0;
+	TRUE("native without a frame", vm_method(&vm, pc, &method));
 	TRUE("a buffer", vm_is_buffer(&vm, m->begin, "native nmethod"));
 	TRUE("a stub in it", !vm_is_buffer(&vm, m->begin, "a stub") &&
 	     !vm_is_buffer(&vm, m->begin + 8, "native nmethod"));

@@ -136,22 +136,6 @@ static void add_row(struct builder *b, const struct sfjit_row *row,
 	function->size = end - function->addr;
 }
 
-/*
- * A section with a row that no walk can use is refused. Where a return address
- * was popped into a register, the CFA is the stack pointer.
- */
-static bool is_usable(const struct sfjit_row *row)
-{
-	struct sfjit_row first = *row;
-	const struct sfjit_function function = {
-		.addr = PIECE, .size = 1, .nr_rows = 1, .rows = &first,
-	};
-
-	first.start = 0;
-	return row->cfa.base != SFJIT_BASE_NONE &&
-	       sfjit_section_size(&function, 1) > 0;
-}
-
 static void add_code(struct builder *b, const struct table_code *code,
 		     const struct piece *piece)
 {
@@ -169,7 +153,7 @@ static void add_code(struct builder *b, const struct table_code *code,
 			end = piece->end;
 		if (start >= end)
 			continue;
-		if (is_usable(code->rows + i))
+		if (code->rows[i].cfa.base != SFJIT_BASE_NONE)
 			add_row(b, code->rows + i, start, end);
 		else
 			b->open = false;
@@ -336,6 +320,30 @@ static void remove_at(size_t i)
 	free(old.rows);
 }
 
+/*
+ * A section with a row that no walk can use is refused. Where a return address
+ * was popped into a register, the CFA is the stack pointer.
+ */
+static bool is_usable(const struct sfjit_row *row)
+{
+	struct sfjit_row first = *row;
+	const struct sfjit_function function = {
+		.addr = PIECE, .size = 1, .nr_rows = 1, .rows = &first,
+	};
+
+	first.start = 0;
+	return sfjit_section_size(&function, 1) > 0;
+}
+
+static void make_holes(struct sfjit_row *rows, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (rows[i].cfa.base != SFJIT_BASE_NONE && !is_usable(rows + i))
+			rows[i].cfa.base = SFJIT_BASE_NONE;
+}
+
 int table_add(const struct table_code *code)
 {
 	struct table_code *new;
@@ -354,6 +362,7 @@ int table_add(const struct table_code *code)
 		remove_at(i);
 	memmove(codes + i + 1, codes + i, (nr_codes - i) * sizeof(*codes));
 	codes[i] = *code;
+	make_holes(codes[i].rows, codes[i].nr_rows);
 	nr_codes++;
 	held--;
 	change(code->start, code->end);

@@ -297,11 +297,15 @@ static uintptr_t at_offset(uintptr_t blob, int32_t offset)
 	return offset > 0 ? blob + offset : 0;
 }
 
-/* No code is larger than a heap, and no frame than a stack. */
+/*
+ * No code is larger than a heap, and no frame than a stack. Methods that jump to
+ * what a method handle leads to count as native, and have none.
+ */
 static bool is_sane(const struct vm_method *m, uintptr_t pc)
 {
 	return m->begin <= pc && pc < m->end && m->end - m->begin < 1u << 28 &&
-	       m->frame >= 16 && m->frame < 1u << 20 &&
+	       (m->frame >= 16 || (m->is_native && !m->frame)) &&
+	       m->frame < 1u << 20 &&
 	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
 }
 
