@@ -70,6 +70,9 @@ def program(name, result, least):
               percent(false, judged(item)) <= FALSE_MOST, item)
         check(f'{name}, {mode}: at most {wrong} % are silently wrong',
               percent(lost(item, SILENT), judged(item)) <= wrong, item)
+        # What an oracle judges has no graph.
+        check(f'{name}, {mode}: each call that has to be is among them',
+              not item.get('unseen'), item)
 
 
 def main():

@@ -115,6 +115,13 @@ def test_where_it_ends_is_not_where_it_is_false():
     equal(wrong(figures(1000, 989, 989, ends=11)), [EXACT])
 
 
+def test_each_call_is_seen():
+    equal(wrong(dict(GOOD, unseen=[])), [])
+    equal(wrong(dict(GOOD, unseen=['b < a'])),
+          ['each call that has to be is among them'])
+    equal(wrong(GOOD, dict(BEFORE, unseen=['b < a'])), [])
+
+
 def test_too_few_are_judged():
     equal(wrong(figures(1000, 1000, 99, unknown=901)), [SAMPLES])
 

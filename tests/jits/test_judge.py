@@ -34,6 +34,7 @@ compare > eta
 compare ~ eta
 hidden ^any$
 main * run
+each a b compare
 '''
 
 
@@ -269,6 +270,7 @@ def test_figures():
     wrong = program.stack('inner', 'middle', 'outer')
     result, marked = judge.figures(decide, [good, wrong, [], good, good])
     equal(result, {'samples': 5, 'generated': 0, 'complete': 4, 'exact': 3,
+                   'unseen': ['b < a', 'compare < b'],
                    'lost': {'silently wrong: ' + WRONG_CALL: 1,
                             'cut: no frame': 1}})
     equal([whole for _, whole in marked], [True, True, False, True, True])
@@ -343,6 +345,13 @@ def test_call_by_any_code():
     equal(missing('run', 'any', '!', '?', 'a', 'main'), 'run < a')
 
 
+def test_hidden_functions_on_the_way_of_a_call_by_any_code():
+    equal(missing('run', '?', 'any', '!', 'main'), None)
+    equal(missing('eta', '!', 'any', '!', 'b', 'a', 'main'), None)
+    equal(missing('eta', '!', 'any', '?', 'b', 'a', 'main'), 'eta < b')
+    equal(missing('eta', '?', 'any', '!', 'b', 'a', 'main'), 'eta < b')
+
+
 def test_either_way():
     equal(missing('eta', 'compare', '!', 'b', 'a', 'main'), None)
     equal(missing('eta', '!', 'compare', '!', 'b', 'a', 'main'), None)
@@ -374,6 +383,19 @@ def test_cut_behind_hidden_functions():
     equal(cut('eta', 'any', '!'), None)
     equal(cut('eta', 'any', '?'), 'eta < outside')
     equal(missing('eta', 'any', '!'), 'eta < outside')
+
+
+def unseen(*stacks):
+    return decide.unseen([[jit(name) for name in names] for names in stacks])
+
+
+def test_each_call_that_has_to_be():
+    equal(unseen(), ['b < a', 'compare < b'])
+    equal(unseen(['b', 'a', 'main'], ['a', 'c']), ['compare < b'])
+    equal(unseen(['compare', None, 'b', 'a']), [])
+    equal(unseen(['compare', 'a'], ['b', 'main', 'a']),
+          ['b < a', 'compare < b'])
+    equal(judge.Judge(decide.walk, decide.native, None).unseen([]), [])
 
 
 def test_leaf_in_other_code():

@@ -10,10 +10,13 @@ start NAME...       what code outside of the graph calls
 CALLER > NAME...    calls directly: no frame is between the two
 CALLER ~ NAME...    calls by other code, which is not from a code generator
 CALLER * NAME...    calls by any code
+each NAME...        each call between two of these has to be among the stacks
 """
 import re
 
 DIRECT, BY_OTHERS, ANYHOW = '>', '~', '*'
+# Frames between two known functions: none, not generated ones, any.
+NONE, OTHERS, ANY = range(3)
 
 
 class GraphError(Exception):
@@ -23,7 +26,7 @@ class GraphError(Exception):
 class Graph:
     def __init__(self, lines):
         self.pattern = self.hidden = None
-        self.starts, self.edges = set(), {}
+        self.starts, self.edges, self.each = set(), {}, set()
         for number, line in enumerate(lines, 1):
             words = line.partition('#')[0].split()
             if words and not self.take(words):
@@ -38,6 +41,8 @@ class Graph:
             self.hidden = re.compile(words[1])
         elif words[0] == 'start':
             self.starts.update(words[1:])
+        elif words[0] == 'each':
+            self.each.update(words[1:])
         elif len(words) > 2 and words[1] in (DIRECT, BY_OTHERS, ANYHOW):
             for callee in words[2:]:
                 self.edges.setdefault((words[0], callee), set()).add(words[1])
@@ -69,53 +74,54 @@ class Graph:
             last, at = name, i
         # Where it ends at a known function, nothing is wrong: it is cut.
         if last is not None and at < len(symbols) - 1 and \
-                not self.is_start(last, symbols[at + 1:]) and \
-                (complete or not self.is_called_behind(
-                    last, symbols[at + 1:], generated[at + 1:])):
+                not self.is_called_behind(last, symbols[at + 1:],
+                                          generated[at + 1:], complete):
             return '%s < outside' % last
         return None
 
-    def callers(self, names):
-        return {caller for (caller, callee), kinds in self.edges.items()
-                if callee in names and DIRECT in kinds}
+    def wanted(self):
+        """Pairs (caller, callee) that have to be seen."""
+        return {pair for pair in self.edges if self.each.issuperset(pair)}
 
-    def is_start(self, name, behind):
-        names = {name}
-        for symbol in behind:
-            if names & self.starts or not self.is_hidden(symbol):
-                break
-            names = self.callers(names)
-        return bool(names & self.starts)
+    def pairs(self, symbols):
+        """Known functions of a stack that follow each other."""
+        known = [name for name in map(self.name, symbols) if name]
+        return set(zip(known[1:], known))
 
-    def kinds(self, names):
-        return {kind for (_, callee), kinds in self.edges.items()
-                if callee in names for kind in kinds}
+    def calls(self, callee, between):
+        """Who may call it if these are @between: None, OTHERS or ANY."""
+        return {caller for (caller, name), kinds in self.edges.items()
+                if name == callee and (ANYHOW in kinds or (
+                    between == NONE and DIRECT in kinds or
+                    between == OTHERS and BY_OTHERS in kinds))}
 
-    def is_called_behind(self, name, symbols, generated):
-        """Whether these are between it and its caller."""
-        names = {name}
-        for i, symbol in enumerate(symbols):
-            kinds = self.kinds(names)
-            if ANYHOW in kinds or \
-                    BY_OTHERS in kinds and not any(generated[i:]):
+    def behind(self, name, symbols, generated):
+        """
+        In front of each of these, and behind the last: the known functions that
+        may wait for a caller there, with what is between.
+        """
+        states = {(name, NONE)}
+        for symbol, made in zip(symbols, generated):
+            yield states
+            new = {(name, max(between, ANY if made else OTHERS))
+                   for name, between in states}
+            new = {state for state in new if self.calls(*state)}
+            if self.is_hidden(symbol):
+                new |= {(caller, NONE) for state in states
+                        for caller in self.calls(*state)}
+            states = new
+        yield states
+
+    def is_called_behind(self, name, symbols, generated, complete):
+        """Whether a start is there or, of a stack that is cut, may follow."""
+        for states in self.behind(name, symbols, generated):
+            if any(known in self.starts for known, _ in states):
                 return True
-            if not self.is_hidden(symbol):
-                return False
-            names = self.callers(names)
-        return bool(names)
+        return bool(states) and not complete
 
     def is_edge(self, caller, callee, symbols, generated):
-        kinds = self.edges.get((caller, callee), ())
-        if ANYHOW in kinds:
-            return True
-        if symbols and all(self.is_hidden(symbol) for symbol in symbols):
-            names = {callee}
-            for _ in symbols:
-                names = self.callers(names)
-            return caller in self.callers(names)
-        if any(generated):
-            return False
-        return (BY_OTHERS if symbols else DIRECT) in kinds
+        *_, states = self.behind(callee, symbols, generated)
+        return any(caller in self.calls(*state) for state in states)
 
 
 def read(path):

@@ -79,6 +79,15 @@ class Judge:
             return False
         return self.native.can_call(above, below, called)
 
+    def unseen(self, stacks):
+        """Calls that have to be among these, and are not: CALLEE < CALLER."""
+        missing = self.graph.wanted() if self.graph else set()
+        for frames in stacks:
+            if missing:
+                missing -= self.graph.pairs([frame.sym for frame in frames])
+        return sorted('%s < %s' % (callee, caller)
+                      for caller, callee in missing)
+
     def verdict(self, frames):
         """(complete, reason or None)"""
         complete = self.walk.complete(frames)
@@ -105,7 +114,7 @@ def counters(text):
 
 def figures(judge, stacks):
     """(what result.json has of these stacks, [(frames, complete)])"""
-    lost, marked, complete, generated = Counter(), [], 0, 0
+    lost, marked, exact, complete, generated = Counter(), [], [], 0, 0
     for frames in stacks:
         whole, reason = judge.verdict(frames)
         complete += whole
@@ -113,8 +122,10 @@ def figures(judge, stacks):
         marked.append((frames, whole))
         if reason:
             lost[reason] += 1
+        else:
+            exact.append(frames)
     return {
         'samples': len(marked), 'generated': generated, 'complete': complete,
-        'exact': len(marked) - sum(lost.values()),
+        'exact': len(exact), 'unseen': judge.unseen(exact),
         'lost': dict(lost.most_common()),
     }, marked

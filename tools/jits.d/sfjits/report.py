@@ -8,8 +8,8 @@ from sfdemo import report as figures
 from . import judge
 
 NAMES = ('lli', 'lli-mcjit', 'llvm-jitlink', 'llvm-rtdyld', 'postgres', 'qemu',
-         'luajit', 'llvmpipe', 'hotspot', 'node', 'node-native', 'ruby', 'php',
-         'php-jit', 'perl', 'python')
+         'luajit', 'llvmpipe', 'hotspot', 'hotspot-changes', 'hotspot-yield',
+         'node', 'node-native', 'ruby', 'php', 'php-jit', 'perl', 'python')
 MODES = ('before', 'fp', 'defer')
 TITLES = {'before': 'fp, without sfjit', 'fp': 'fp', 'defer': 'fp,defer'}
 COLUMNS = ('program', 'call graph', 'samples', 'complete', 'exact',
