@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Description: a library's calls of a function are led elsewhere, and back; when
- * a thread that compiles wakes others its caller's words are looked at.
+ * a thread that compiles locks or wakes others its caller's words are looked at.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -71,12 +71,13 @@ struct event {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-static unsigned int looked, found, queued;
+static unsigned int looked, found, before, queued;
 
-static void look(uintptr_t word)
+static void look(uintptr_t word, bool installed)
 {
 	looked++;
-	found += word == METHOD;
+	if (word == METHOD)
+		(*(installed ? &found : &before))++;
 	errno = EDOM;
 }
 
@@ -89,13 +90,24 @@ static __attribute__((noinline)) void queue(const struct event *event)
 	pthread_mutex_unlock(&lock);
 }
 
-static __attribute__((noinline)) int compile(const char *name)
+static __attribute__((noinline)) void *compile_it(void *name)
 {
-	struct event event = { 1, METHOD };
+	volatile struct event event = { 1, METHOD };
 
 	MUST(!prctl(PR_SET_NAME, name));
-	queue(&event);
-	return errno;
+	queue((const struct event *)&event);
+	return (void *)(intptr_t)errno;
+}
+
+/* In a thread of its own. */
+static int compile(const char *name)
+{
+	pthread_t thread;
+	void *error;
+
+	MUST(!pthread_create(&thread, NULL, compile_it, (void *)name));
+	MUST(!pthread_join(thread, &error));
+	return (intptr_t)error;
 }
 
 static void *wait_for_event(void *data)
@@ -130,9 +142,10 @@ static void check_words(void)
 	IS("others are woken", queued, 1);
 	IS("errno is kept", compile("C2 CompilerThread0"), ENOENT);
 	TRUE("one that compiles has the word", looked && found);
-	looked = found = 0;
+	TRUE("when it locks, too", before);
+	looked = found = before = 0;
 	compile("JVMCI CompilerThread0");
-	TRUE("each kind of them", looked && found);
+	TRUE("each kind of them", looked && found && before);
 	IS("who had been there before is called", others, 3);
 	TRUE("once more", early_start((void *)check_words, look));
 	compile("C1 CompilerThread0");

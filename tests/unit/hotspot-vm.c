@@ -400,6 +400,55 @@ static bool is_found(const struct vm *vm, const void *word)
 	       m.blob == (uintptr_t)word;
 }
 
+static bool is_made(const struct vm *vm, const void *word)
+{
+	struct vm_method m;
+
+	return vm_made(vm, (uintptr_t)kind, (uintptr_t)word, &m) &&
+	       m.blob == (uintptr_t)word;
+}
+
+/* The same before it is installed. */
+static void check_made(void)
+{
+	struct vm_method one, other;
+	struct fake_method *m;
+	unsigned int i, found = 0;
+	struct vm vm;
+
+	set_up(&vm);
+	memset(&text, 0, sizeof(text));
+	m = install(10, 20, 0);
+	sources[0].code = NULL;
+	for (i = 0; i < sizeof(text); i++)
+		found += is_made(&vm, text.memory + i);
+	IS("not installed: the blob's address is one", found, 1);
+	TRUE("it is, as well", is_made(&vm, m));
+	m->end++;
+	TRUE("it ends behind its block", !is_made(&vm, m));
+	m->end--;
+	((struct fake_block *)m)[-1].length = SEGMENTS;
+	TRUE("its block ends behind the heap", !is_made(&vm, m));
+	((struct fake_block *)m)[-1].length = 20;
+	m->name = "nmethod, of another kind";
+	TRUE("it is of another kind", !is_made(&vm, m));
+	m->name = kind;
+	MUST(vm_method(&vm, m->begin, &one));
+	m->of = sources + 1;
+	MUST(vm_method(&vm, m->begin, &other));
+	TRUE("the same", vm_same(&one, &other));
+	m->frame_size++;
+	MUST(vm_method(&vm, m->begin, &other));
+	TRUE("another frame", !vm_same(&one, &other));
+	m->frame_size--;
+	m->frame_complete--;
+	MUST(vm_method(&vm, m->begin, &other));
+	TRUE("complete elsewhere", !vm_same(&one, &other));
+	m->frame_complete++;
+	((struct fake_block *)m)[-1].used = 0;
+	TRUE("it is free", !is_made(&vm, m));
+}
+
 static void check_words(void)
 {
 	struct fake_method *m;
@@ -515,6 +564,7 @@ int main(void)
 	check_methods();
 	check_installed();
 	check_words();
+	check_made();
 	check_nonsense();
 	check_here();
 	return finish();

@@ -4,11 +4,11 @@
 # Java, with the sanitizers.
 
 HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, flow-bare hotspot-flow hotspot-vm \
-	hotspot-abi hotspot-early)
+	hotspot-abi hotspot-early hotspot-table)
 HOTSPOT_UNIT_NOW := $(O)/tests/unit/hotspot-early-now
 HOTSPOT_UNIT_C := tests/lib/case.c arch/bare.c \
 	$(wildcard arch/x86_64/flow/*.c) \
-	$(addprefix userspace/hotspot/, vm.c stubs.c early.c import.c)
+	$(addprefix userspace/hotspot/, vm.c stubs.c table.c early.c import.c)
 
 TESTS += $(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW)
 
@@ -25,9 +25,10 @@ $(HOTSPOT_UNIT): HOTSPOT_UNIT_FLAGS := -Wl,-z,lazy
 $(HOTSPOT_UNIT_NOW): HOTSPOT_UNIT_FLAGS := -Wl,-z,now -fno-plt
 
 $(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_C) \
-		$(FLOW_H) $(wildcard userspace/hotspot/*.h)
+		$(O)/lib/libsfjit.a $(FLOW_H) $(wildcard userspace/hotspot/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow \
 		-iquote userspace/hotspot $(JDK_INC) -fsanitize=address,undefined \
 		-fno-sanitize-recover=all $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
-		$(filter tests/unit/%, $^) $(HOTSPOT_UNIT_C)
+		$(filter tests/unit/%, $^) $(HOTSPOT_UNIT_C) \
+		$(O)/lib/libsfjit.a

@@ -56,7 +56,7 @@ static void say(const char *format, ...)
 /* ---- Code ------------------------------------------------------------ */
 
 static void publish(const struct flow_code *code,
-		    const struct vm_method *method)
+		    const struct vm_method *method, bool made)
 {
 	uintptr_t start = (uintptr_t)code->text - code->lead;
 	struct table_code new = {
@@ -64,6 +64,10 @@ static void publish(const struct flow_code *code,
 	};
 	struct flow_rows rows;
 
+	if (made) {
+		new.made = true;
+		new.sum = table_sum(start, new.end);
+	}
 	if (flow_rows(code, &rows))
 		return;
 	new.rows = rows.rows;
@@ -77,7 +81,7 @@ static void publish(const struct flow_code *code,
 	table_unlock();
 }
 
-static void publish_method(const struct vm_method *m)
+static void publish_method(const struct vm_method *m, bool made)
 {
 	struct flow_entry entries[5];
 	struct flow_code code = {
@@ -102,7 +106,7 @@ static void publish_method(const struct vm_method *m)
 		if (all[i].at >= m->begin && all[i].at < m->end)
 			entries[code.nr_entries++] = (struct flow_entry){
 				all[i].at - m->begin, all[i].kind };
-	publish(&code, m);
+	publish(&code, m, made);
 }
 
 /*
@@ -124,7 +128,7 @@ static void publish_codelet(const struct vm_codelet *codelet)
 		.inner_calls = true,
 	};
 
-	publish(&code, NULL);
+	publish(&code, NULL, false);
 }
 
 static void publish_interpreter(void)
@@ -158,15 +162,15 @@ static void class_name(char *signature)
 }
 
 /* Returns whether it was not known. */
-static bool publish_once(const struct vm_method *m)
+static bool publish_once(const struct vm_method *m, bool installed)
 {
 	bool known;
 
 	table_lock();
-	known = table_has(m);
+	known = table_has(m, installed);
 	table_unlock();
 	if (!known)
-		publish_method(m);
+		publish_method(m, !installed);
 	return !known;
 }
 
@@ -183,7 +187,7 @@ static void publish_installed(uintptr_t kind)
 	table_hold();
 	table_unlock();
 	while (vm_next_installed(&vm, kind, &place, &m))
-		publish_once(&m);
+		publish_once(&m, true);
 	table_lock();
 	table_release();
 	table_unlock();
@@ -228,17 +232,27 @@ static void name_method(ti_env ti, void *method, const struct vm_method *m)
 /* The name of the kind of methods that are compiled; the VM has it once. */
 static uintptr_t compiled;
 
-/* Methods that were found on threads that compile, and those found later. */
-static unsigned long nr_early, nr_late;
+/* Methods by when they were found, and those that had not been finished. */
+static unsigned long nr_before, nr_again, nr_late;
 
-static void look(uintptr_t word)
+/* All heaps are between these. */
+static uintptr_t lowest, highest;
+
+static void count(unsigned long *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+static void look(uintptr_t word, bool installed)
 {
 	uintptr_t kind = __atomic_load_n(&compiled, __ATOMIC_RELAXED);
 	struct vm_method m;
 
-	if (started && kind && vm_installed(&vm, kind, word, &m) &&
-	    publish_once(&m))
-		__atomic_fetch_add(&nr_early, 1, __ATOMIC_RELAXED);
+	if (word < lowest || word >= highest || !started || !kind ||
+	    !(installed ? vm_installed : vm_made)(&vm, kind, word, &m))
+		return;
+	if (publish_once(&m, installed))
+		count(installed ? &nr_again : &nr_before);
 }
 
 /* If one was not found earlier, others that wait may not have been either. */
@@ -251,8 +265,8 @@ static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 		return;
 	if (!m.is_native)
 		__atomic_store_n(&compiled, m.name, __ATOMIC_RELAXED);
-	if (publish_once(&m)) {
-		__atomic_fetch_add(&nr_late, 1, __ATOMIC_RELAXED);
+	if (publish_once(&m, true)) {
+		count(&nr_late);
 		publish_installed(m.name);
 	}
 	name_method(ti, method, &m);
@@ -292,7 +306,7 @@ static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 	if (entry.kind == FLOW_NOTHING || (!stub_is_kept(name) &&
 	    vm_is_buffer(&vm, (uintptr_t)start, name)))
 		return;
-	publish(&code, NULL);
+	publish(&code, NULL, false);
 	sfjit_perf_map_name(start, length, name);
 }
 
@@ -316,9 +330,15 @@ static bool add_heaps(void)
 	struct vm_heap heaps[VM_MAX_HEAPS];
 	unsigned int i, nr = vm_heaps(&vm, heaps);
 
-	for (i = 0; i < nr; i++)
+	lowest = UINTPTR_MAX;
+	for (i = 0; i < nr; i++) {
 		if (table_add_heap(heaps[i].low, heaps[i].high))
 			return false;
+		if (heaps[i].low < lowest)
+			lowest = heaps[i].low;
+		if (heaps[i].high > highest)
+			highest = heaps[i].high;
+	}
 	return nr;
 }
 
@@ -367,9 +387,10 @@ static void on_death(ti_env ti, void *jni)
 	table_lock();
 	table_stat(&stat);
 	table_unlock();
-	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu early=%lu "
-	    "late=%lu error=%d\n", stat.windows, stat.codes, stat.bytes,
-	    stat.replaced, nr_early, nr_late, -stat.error);
+	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu before=%lu "
+	    "again=%lu late=%lu error=%d\n", stat.windows, stat.codes,
+	    stat.bytes, stat.replaced, nr_before, nr_again, nr_late,
+	    -stat.error);
 }
 
 /* ---- Start ----------------------------------------------------------- */
@@ -449,6 +470,6 @@ EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 	}
 	commit_heaps();
 	if (!early_start((*ti)[TI_SET_CALLBACKS - 1], look))
-		say("the Java VM wakes its threads in an unknown way\n");
+		say("the Java VM locks and wakes in an unknown way\n");
 	return 0;
 }

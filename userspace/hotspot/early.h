@@ -8,6 +8,8 @@
  * thread that tells of it. That thread may have to wait for a CPU, while the
  * method runs on others. The thread that wakes it has the method's address
  * among the last words of its stack: the event is there, before it is queued.
+ * Before that it takes a lock, to install the method, and has the address as
+ * well.
  */
 #ifndef SFJIT_EARLY_H
 #define SFJIT_EARLY_H
@@ -15,12 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* @installed: of who wakes another thread, else of who takes a lock. */
+typedef void (*early_look)(uintptr_t word, bool installed);
+
 /*
  * From now on @look gets these words, whatever they are, on threads that
  * compile for the VM with the function at @address. They hold locks of the VM:
- * @look calls nothing of it. Returns false if its threads wake each other in
- * another way.
+ * @look calls nothing of it. Returns false if its threads do either in another
+ * way.
  */
-bool early_start(const void *address, void (*look)(uintptr_t word));
+bool early_start(const void *address, early_look look);
 
 #endif /* SFJIT_EARLY_H */

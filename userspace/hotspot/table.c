@@ -369,13 +369,35 @@ int table_add(const struct table_code *code)
 	return 0;
 }
 
-bool table_has(const struct vm_method *method)
+uint64_t table_sum(uintptr_t start, uintptr_t end)
+{
+	uint64_t sum = end - start, word = 0;
+
+	for (; end - start >= sizeof(word); start += sizeof(word)) {
+		memcpy(&word, (const void *)start, sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
+		sum ^= sum >> 32;
+	}
+	word = 0;
+	memcpy(&word, (const void *)start, end - start);
+	return (sum ^ word) * 0x9e3779b97f4a7c15ull;
+}
+
+bool table_has(const struct vm_method *method, bool installed)
 {
 	size_t i = first_behind(method->begin);
 
-	return i < nr_codes && codes[i].start == method->begin &&
-	       codes[i].method.blob == method->blob &&
-	       codes[i].method.compile_id == method->compile_id;
+	if (i == nr_codes || codes[i].start != method->begin ||
+	    codes[i].method.blob != method->blob ||
+	    codes[i].method.compile_id != method->compile_id)
+		return false;
+	if (!codes[i].made)
+		return true;
+	if (!vm_same(&codes[i].method, method) ||
+	    codes[i].sum != table_sum(method->begin, method->end))
+		return false;
+	codes[i].made = !installed;
+	return true;
 }
 
 void table_remove(uintptr_t start, table_filter stays)

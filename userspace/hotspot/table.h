@@ -28,6 +28,7 @@
  *		malloc(), and the table's
  * @nr_rows:	how many
  * @method:	blob is not 0: the compiled method it belongs to
+ * @made:	it may not be finished; @sum is that of the code then
  */
 struct table_code {
 	uintptr_t		start;
@@ -35,7 +36,12 @@ struct table_code {
 	struct sfjit_row	*rows;
 	size_t			nr_rows;
 	struct vm_method	method;
+	uint64_t		sum;
+	bool			made;
 };
+
+/* A number that other code hardly has. */
+uint64_t table_sum(uintptr_t start, uintptr_t end);
 
 /* All calls are made under this lock. */
 void table_lock(void);
@@ -54,8 +60,11 @@ void table_release(void);
 /* Adds code, in place of what overlaps it. @code is copied. */
 int table_add(const struct table_code *code);
 
-/* Whether that method's code is there. */
-bool table_has(const struct vm_method *method);
+/*
+ * Whether that method's code is there. Code that may not have been finished
+ * counts if nothing has changed; from when the method is @installed it may.
+ */
+bool table_has(const struct vm_method *method, bool installed);
 
 typedef bool (*table_filter)(const struct vm_method *method);
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Reads the VM's own description of its data, and that data. */
 #include <dlfcn.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -392,6 +393,14 @@ static uintptr_t newest_loop(const struct vm *vm, uintptr_t method)
 /* Methods take more than this, and what is read of one is in front of it. */
 #define METHOD_HEAD	256
 
+static bool is_of_kind(const struct vm *vm, uintptr_t kind,
+		       const struct vm_heap *heap, uintptr_t block)
+{
+	return heap->high - block > METHOD_HEAD &&
+	       *(const volatile bool *)(block + vm->block_used) &&
+	       read_word(block + vm->block_size + vm->blob_name) == kind;
+}
+
 /*
  * When the VM has set Method::_code, or put the method into the list of those
  * that are entered at loops, all else of the blob is there.
@@ -401,9 +410,7 @@ static bool is_installed(const struct vm *vm, uintptr_t kind,
 {
 	uintptr_t blob = block + vm->block_size, method;
 
-	if (heap->high - block <= METHOD_HEAD ||
-	    !*(const volatile bool *)(block + vm->block_used) ||
-	    read_word(blob + vm->blob_name) != kind)
+	if (!is_of_kind(vm, kind, heap, block))
 		return false;
 	method = read_word(blob + vm->method_of);
 	return try_word(method + vm->code_of) == blob ||
@@ -439,18 +446,44 @@ bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 	return false;
 }
 
+static bool find_method(const struct vm *vm, uintptr_t word,
+			struct vm_heap *heap, uintptr_t *block)
+{
+	if (!find_heap(vm, word, heap))
+		return false;
+	*block = find_block(vm, heap, word);
+	return *block && *block + vm->block_size == word;
+}
+
 bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
 		  struct vm_method *m)
 {
 	struct vm_heap heap;
 	uintptr_t block;
 
-	if (!find_heap(vm, word, &heap))
-		return false;
-	block = find_block(vm, &heap, word);
-	return block && block + vm->block_size == word &&
+	return find_method(vm, word, &heap, &block) &&
 	       is_installed(vm, kind, &heap, block) &&
 	       read_installed(vm, &heap, block, m);
+}
+
+bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
+	     struct vm_method *m)
+{
+	struct vm_heap heap, own;
+	uintptr_t block;
+
+	if (!find_method(vm, word, &heap, &block) ||
+	    !is_of_kind(vm, kind, &heap, block))
+		return false;
+	own = (struct vm_heap){ heap.object, block, block };
+	own.high += read_word(block + vm->block_length) <<
+		    read_int(heap.object + vm->heap_log2_segment);
+	return own.high <= heap.high && read_installed(vm, &own, block, m);
+}
+
+bool vm_same(const struct vm_method *a, const struct vm_method *b)
+{
+	return !memcmp(a, b, offsetof(struct vm_method, is_native));
 }
 
 bool vm_method_is(const struct vm *vm, const struct vm_method *m)

@@ -103,6 +103,7 @@ struct vm_method {
 	uintptr_t	blob;
 	uintptr_t	name;		/* of its kind, in the VM */
 	uint32_t	compile_id;
+	uint32_t	frame;		/* bytes */
 	uintptr_t	begin;
 	uintptr_t	end;
 	uintptr_t	entry;
@@ -112,7 +113,6 @@ struct vm_method {
 	uintptr_t	deopt;
 	uintptr_t	stubs;
 	uintptr_t	frame_complete;
-	uint32_t	frame;		/* bytes */
 	bool		is_native;	/* calls a native method */
 };
 
@@ -142,6 +142,16 @@ bool vm_next_installed(const struct vm *vm, uintptr_t kind,
  */
 bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
 		  struct vm_method *method);
+
+/*
+ * The method with its blob at @word, if that may be one of this kind, finished
+ * or not. It is in its block.
+ */
+bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
+	     struct vm_method *method);
+
+/* Whether all is the same that rows are made of, but for the code. */
+bool vm_same(const struct vm_method *a, const struct vm_method *b);
 
 /*
  * Whether the code is all of a buffer with that name, which compilers have for
