@@ -126,6 +126,23 @@ static const struct pattern patterns[] = {
 		.frame = 48, .rest = FLOW_FRAME, .rest_from = 1,
 	  }, { { 0, FLOW_CALLED } },
 	  "0:rsp+8,-,-" },
+	{ "a deoptimisation handler that is returned to", {
+		TEXT(0x48, 0x83, 0xe4, 0xf0,		/* and $-16, %rsp */
+		     0xe8, 0, 1, 0, 0,			/* 4 call */
+		     0xf4,				/* 9 hlt */
+		     0xe8, 0, 0, 0, 0,			/* a call f */
+		     0xe9, 0, 1, 0, 0),
+		.frame = 48, .returned_to = 10,
+	  }, { { 0, FLOW_FRAME }, { 10, FLOW_FRAME } },
+	  "0:rsp+48,-,*cfa-16 4:end 9:rsp+48,-,*cfa-16 f:rsp+56,-,*cfa-16" },
+	{ "a stack pointer at the CFA", {
+		TEXT(0x4c, 0x8d, 0x6c, 0x24, 0x08,	/* lea 8(%rsp), %r13 */
+		     0x58,				/* 5 pop %rax */
+		     0x48, 0x83, 0xec, 0x10,		/* 6 sub $16, %rsp */
+		     0x50,				/* a push %rax */
+		     0xff, 0xe1),			/* b jmp *%rcx */
+	  }, { { 0, FLOW_CALLED } },
+	  "0:rsp+8,-,- 6:r13+0,rax+0,- a:rsp+16,rax+0,- b:rsp+24,*cfa-24,-" },
 	{ "stubs that are aligned", {
 		TEXT(0xc3,
 		     0x66, 0x90,			/* nop */
@@ -183,8 +200,7 @@ static const struct pattern patterns[] = {
 		     0x41, 0xff, 0xe5),			/* b jmp *%r13 */
 		.lead = 1,
 	  }, { { 0, FLOW_SENDER_FRAME } },
-	  "0:*rbp-8,*rbp+8,*rbp+0 7:rbx+0,*rsp+0,- 9:rbx+0,r13+0,- "
-	  "c:rsp+0,r13+0,-" },
+	  "0:*rbp-8,*rbp+8,*rbp+0 7:rbx+0,*rsp+0,- 9:rbx+0,r13+0,-" },
 	{ "an adapter", {
 		TEXT(0x48, 0x8b, 0x04, 0x24,		/* mov (%rsp), %rax */
 		     0x4c, 0x8b, 0xdc,			/* 4 mov %rsp, %r11 */
@@ -201,7 +217,7 @@ static const struct pattern patterns[] = {
 		.rest = FLOW_CALLED,
 	  }, { { 0, FLOW_ADAPTER } },
 	  "0:rsp+8,-,- b:rsp+32,-,- f:r11+8,-,- 10:rsp+8,-,- 17:rsp+0,rax+0,- "
-	  "1e:rsp+16,rax+0,- 1f:rsp+24,*cfa-24,-" },
+	  "1a:r13+0,rax+0,- 1e:rsp+16,rax+0,- 1f:rsp+24,*cfa-24,-" },
 	{ "the exception blob", {
 		TEXT(0x52,				/* push %rdx */
 		     0x48, 0x83, 0xec, 0x08,		/* 1 sub $8, %rsp */

@@ -121,7 +121,16 @@ static void check_remove(void)
 static void check_rows(void)
 {
 	struct table_code code = code_of(4, false);
+	struct table_code other = code_of(5, false);
 	struct table_stat stat;
+
+	/* As behind a pop of the return address, with the CFA in a register. */
+	other.rows->cfa = (struct sfjit_rule){ .base = SFJIT_BASE_REG,
+					       .reg = 13 };
+	other.rows->ra = (struct sfjit_rule){ .base = SFJIT_BASE_REG };
+	MUST(!table_add(&other));
+	TRUE("the CFA and the return address in registers",
+	     other.rows->cfa.base != SFJIT_BASE_NONE);
 
 	/* The return address, at the CFA - 8, would be below the stack. */
 	code.rows->cfa.offset = 0;

@@ -299,6 +299,8 @@ static void check_methods(void)
 	     stub_is_kept("unwind_exception Runtime1 stub") &&
 	     stub_is_kept("g1_post_barrier_slow") &&
 	     !stub_is_kept("exception_blob") && !stub_is_kept(""));
+	TRUE("stubs that move frames", stub_moves_frames("Cont thaw") &&
+	     !stub_moves_frames("Continuation"));
 	TRUE("a free segment", !vm_method(&vm, heap.memory.low, &method));
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
 }

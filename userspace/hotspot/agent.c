@@ -106,6 +106,8 @@ static void publish_method(const struct vm_method *m, bool made)
 		if (all[i].at >= m->begin && all[i].at < m->end)
 			entries[code.nr_entries++] = (struct flow_entry){
 				all[i].at - m->begin, all[i].kind };
+	if (m->deopt > m->begin && m->deopt < m->end)
+		code.returned_to = m->deopt - m->begin;
 	publish(&code, m, made);
 }
 
@@ -303,6 +305,8 @@ static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 
 	if (length <= 0)
 		return;
+	if (stub_moves_frames(name))
+		sfjit_perf_map_name(start, length, name);
 	if (entry.kind == FLOW_NOTHING || (!stub_is_kept(name) &&
 	    vm_is_buffer(&vm, (uintptr_t)start, name)))
 		return;

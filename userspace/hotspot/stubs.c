@@ -96,6 +96,11 @@ bool stub_is_kept(const char *name)
 	return *pattern;
 }
 
+bool stub_moves_frames(const char *name)
+{
+	return !fnmatch("Cont *", name, 0);
+}
+
 /* Buffers of many pieces, each entered in the same way. */
 enum flow_kind stub_rest(const char *name)
 {

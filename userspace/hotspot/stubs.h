@@ -20,6 +20,9 @@ bool stub_is_kept(const char *name);
 /* Of a stub or blob with that code; FLOW_NOTHING if it is not known. */
 enum flow_kind stub_kind(const char *name, const void *code);
 
+/* Whether stacks end in it since their other frames are not on the stack. */
+bool stub_moves_frames(const char *name);
+
 /* Of code in it, or in a codelet, that nothing else leads to. */
 enum flow_kind stub_rest(const char *name);
 

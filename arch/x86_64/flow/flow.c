@@ -668,9 +668,25 @@ static bool stored(const struct state *s, struct value at,
 	return true;
 }
 
+/*
+ * A CFA at the stack pointer is refused, as its return address would be below.
+ * Here it is in a register, and the CFA may be in another one, too.
+ */
+static int find_cfa_reg(const struct state *s)
+{
+	struct state other = *s;
+	int reg = find_reg(s, CFA), second;
+
+	if (reg != RSP || s->reg[RSP].off)
+		return reg;
+	other.reg[RSP] = unknown;
+	second = find_reg(&other, CFA);
+	return second < 0 ? reg : second;
+}
+
 static bool find_cfa(const struct state *s, struct sfjit_rule *rule)
 {
-	int reg = find_reg(s, CFA);
+	int reg = find_cfa_reg(s);
 
 	if (reg != RSP && reg != RBP && s->cfa_at.sym != CFA &&
 	    stored(s, s->cfa_at, rule))
@@ -726,6 +742,15 @@ static bool same_rules(const struct sfjit_row *a, const struct sfjit_row *b)
 	return !memcmp(&a->cfa, &b->cfa, sizeof(a->cfa)) &&
 	       !memcmp(&a->ra, &b->ra, sizeof(a->ra)) &&
 	       !memcmp(&a->fp, &b->fp, sizeof(a->fp));
+}
+
+/* In front is the end of code that does not come back. */
+static void extend_returned_to(struct flow *f)
+{
+	uint32_t at = f->code->returned_to;
+
+	if (at && at < f->code->size)
+		f->state_of[at - 1] = f->state_of[at];
 }
 
 static void collect(struct flow *f, struct flow_rows *rows)
@@ -805,6 +830,7 @@ int flow_rows(const struct flow_code *code, struct flow_rows *rows)
 			follow_entries(&f);
 			f.rounds++;
 		} while (f.again && !f.no_memory);
+		extend_returned_to(&f);
 		collect(&f, rows);
 		ret = f.no_memory ? -ENOMEM : 0;
 	}

@@ -57,6 +57,8 @@ struct flow_entry {
  * @stubs_from:	from here on, unreached code that loads rbx and jumps away
  *		is called
  * @inner_calls: a call inside the code is of a part that uses its frame
+ * @returned_to: where callees return to that were not called in front of it;
+ *		the byte there has its rules, as they are looked up by it. 0: none
  * @lead:	bytes in front of @text that have the rules of its first
  */
 struct flow_code {
@@ -68,6 +70,7 @@ struct flow_code {
 	enum flow_kind		rest;
 	uint32_t		rest_from;
 	uint32_t		stubs_from;
+	uint32_t		returned_to;
 	uint32_t		lead;
 	bool			inner_calls;
 };
