@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 from case import check_each, finish
 from sfdemo import calls, metrics
 from sfdemo.perftext import Frame
-from sfjits import graph, judge, native, report
+from sfjits import graph, judge, native, report, reused
 
 PROGRAM = os.path.abspath(sys.argv[1])
 MAP = '/tmp/perf-7.map'
@@ -387,6 +387,24 @@ def test_cut_behind_hidden_functions():
 
 def unseen(*stacks):
     return decide.unseen([[jit(name) for name in names] for names in stacks])
+
+
+MEMORY = reused.Reused(['1000 100 jit::a\n', '1080 100 jit::b\n',
+                        '2000 10 x y\n', '2000 20 x y\n', '3000 10 x y\n',
+                        '3000 10 z'], decide.graph.name)
+
+
+def test_memory_that_had_several_functions():
+    equal([at for at in (0xfff, 0x1000, 0x107f, 0x1080, 0x10ff, 0x1100, 0x117f,
+                         0x1180, 0x2008, 0x2018, 0x3000, 0x300f, 0x3010)
+           if MEMORY.had_several(at)], [0x1080, 0x10ff, 0x3000, 0x300f])
+
+
+def test_names_of_memory_that_had_several_functions():
+    frames = [jit('a', 0x1080), jit('a', 0x1080), jit('b', 0x1100),
+              jit('b', 0x1101)]
+    equal([frame.sym for frame in MEMORY.rename(frames)],
+          [reused.SEVERAL, 'jit::a', reused.SEVERAL, 'jit::b'])
 
 
 def test_each_call_that_has_to_be():

@@ -8,6 +8,8 @@
 # NAME.MODE,
 #   .txt perf script   .truth the program's own   .cmd
 #   .counters.PID why walks in this process ended, in its last second
+#   .map its perf map, if the program wants memory that had several functions
+#   to have none of their names
 # and root/ with the ELF files that the samples hit.  MODE is before, without
 # sfjit, fp or defer.  Programs that the oracle judges have .rec.gz instead of .txt,
 # of the modes before and fp, which the recorder of tests/replay took.  `failed'
