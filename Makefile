@@ -69,7 +69,8 @@ include $(filter-out %/libsfjit.mk $(run_mk), \
 include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
 else
-include tests/arch/arch.mk tests/kselftest.mk tests/qemu/qemu.mk
+include tests/arch/arch.mk tests/kselftest.mk tests/qemu/qemu.mk \
+	bench/guest/guest.mk
 endif
 
 all: $(ALL)

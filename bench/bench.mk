@@ -8,8 +8,8 @@ BENCH_HOST := $(addprefix $(O)/bench/bin/, area attach encode publish \
 	walk-cfi)
 BENCH_GUEST := $(addprefix $(O)/tests/bench/, _sample.so free-list hostile \
 	live-growth plain-v3.so start walk windows)
-BENCH_DEPS := $(wildcard bench/*.h bench/guest/*.h) $(SFG_PUBLIC_H) \
-	$(O)/gen/sfjit_trampoline.h $(O)/lib/libsframegen.a
+
+include bench/guest/guest.mk
 
 TESTS += $(BENCH_HOST) $(BENCH_GUEST)
 
@@ -73,54 +73,47 @@ $(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done \
 
 $(O)/bench/bin/step: $(addprefix bench/native/, step.c timed.c big.c) \
 		$(addprefix bench/guest/, made.c legal.c probe.c event.c \
-		stack.c shape.c table.c window.c measure.c trigger.S) \
+		stack.c shape.c table.c trigger.c) \
+		$(bench_machine)/signal.c $(BENCH_GUEST_SRC) \
 		$(patsubst %,$(bench_kernel)/%.o, \
 		$(filter-out nofault,$(fuzz_unwinder)) walk) \
 		$(BENCH_DEPS) \
 		$(wildcard bench/native/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -Ibench/guest -Ibench/native -o $@ \
+	$(bench_cc) -Ibench/guest -Ibench/native -o $@ \
 		$(filter %.c %.S %.o, $^) $(O)/lib/libsframegen.a
 
-BENCH_GUEST_SRC := $(addprefix bench/guest/, measure.c window.c trigger.S)
-
-$(O)/tests/bench/walk: $(addprefix bench/guest/, walk.c other.c event.c \
-		stack.c shape.c table.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
-		$(O)/lib/libsframegen.a
-
 $(O)/tests/bench/hostile: $(addprefix bench/guest/, hostile.c made.c legal.c \
-		other.c probe.c event.c stack.c window.c measure.c trigger.S) \
-		$(BENCH_DEPS)
+		other.c probe.c event.c stack.c trigger.c) \
+		$(bench_machine)/signal.c $(BENCH_GUEST_SRC) $(BENCH_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsframegen.a
 
 $(O)/tests/bench/windows: bench/guest/windows.c $(BENCH_GUEST_SRC) \
 		$(BENCH_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^)
+	$(bench_cc) -static -o $@ $(filter %.c %.S, $^)
 
 $(O)/tests/bench/live-growth: $(addprefix bench/guest/, live-growth.c \
 		live-walk.c event.c stack.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS) \
 		$(sfjit_h) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread
 
 $(O)/tests/bench/free-list: bench/guest/free-list.c $(BENCH_GUEST_SRC) \
 		$(BENCH_DEPS) $(sfjit_h) $(O)/lib/libsfjit.a
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $(filter %.c %.S, $^) \
+	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
 		$(O)/lib/libsfjit.a -pthread
 
 # An extension for the Python of the guest.
 $(O)/tests/bench/_sample.so: $(addprefix bench/guest/, sample.c event.c \
-		measure.c trigger.S) $(BENCH_DEPS) $(sfjit_h) \
+		measure.c) $(bench_machine)/trigger.S $(BENCH_DEPS) $(sfjit_h) \
 		$(O)/lib/libsfjit.so
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -isystem $(PYTHON_INC) $(CFLAGS) -fPIC -shared \
+	$(bench_cc) -isystem $(PYTHON_INC) -fPIC -shared \
 		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.c %.S %.so, $^)
 
 $(O)/tests/bench/start: bench/guest/start.c

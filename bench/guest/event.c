@@ -74,7 +74,7 @@ void event_open_at(struct event *event, const void *insn, enum event_mode mode,
 	attr.type = PERF_TYPE_BREAKPOINT;
 	attr.bp_type = HW_BREAKPOINT_X;
 	attr.bp_addr = (uintptr_t)insn;
-	attr.bp_len = sizeof(long);
+	attr.bp_len = BREAK_LEN;
 	open_attr(event, &attr, mode, with_ring);
 }
 

@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <x86intrin.h>
+
+#include "machine.h"
 
 /* trigger.S */
 unsigned long bench_trigger(void *sp, void *fp);
@@ -18,15 +19,10 @@ unsigned long bench_thousand(void);
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-static inline uint64_t now(void)
-{
-	return __rdtsc();
-}
-
 _Noreturn void die(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* Ends the program unless the time stamp counter counts instructions. */
+/* Ends the program unless now() counts instructions. */
 void check_icount(void);
 
 /* Sorts the values: half of them are not above the result. */

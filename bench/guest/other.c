@@ -10,6 +10,7 @@
 #include "measure.h"
 #include "other.h"
 #include "stack.h"
+#include "trigger.h"
 #include "window.h"
 
 #define DEPTH	4
@@ -23,12 +24,13 @@ static void walk_on_request(int fd)
 	struct event event;
 	char byte;
 
+	trigger_window_register();
 	windows_map(&windows, 1, 0);
 	window_register(&windows, 0);
 	stack_init(&stack);
 	while (stack.depth < DEPTH)
-		stack_add_row(&stack, window_key(&windows, 0) + WINDOW_ARG_RA,
-			      0, 16, 0);
+		stack_add_saved(&stack, window_key(&windows, 0) + WINDOW_ARG_RA,
+				0, 16, SLOT_ARG_RA, 0);
 	stack_end(&stack, (uintptr_t)bench_trigger_insn);
 	event_open(&event, EVENT_AT_ONCE, 0);
 	while (read(fd, &byte, 1) == 1) {

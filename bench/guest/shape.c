@@ -4,6 +4,7 @@
 
 #include "measure.h"
 #include "shape.h"
+#include "trigger.h"
 #include "window.h"
 
 static struct windows windows;
@@ -44,6 +45,7 @@ static void enter_windows(const char *arg, int rbp)
 
 	if (!nr)
 		die("'%s' is no number of windows", arg);
+	trigger_window_register();
 	windows_map(&windows, nr, rbp);
 	for (i = 0; i < nr; i++)
 		window_register(&windows, i);
@@ -66,6 +68,7 @@ static void leave_windows(void)
 	for (i = 0; i < windows.nr; i++)
 		window_unregister(&windows, i);
 	windows_unmap(&windows);
+	trigger_window_unregister();
 }
 
 const struct shape shape_beside = {
@@ -108,7 +111,8 @@ static uint64_t random_slot(void)
 static void build_arg(struct stack *stack, size_t depth)
 {
 	while (stack->depth < depth - 1)
-		stack_add_row(stack, random_slot() + WINDOW_ARG_RA, 0, 16, 0);
+		stack_add_saved(stack, random_slot() + WINDOW_ARG_RA, 0, 16,
+				SLOT_ARG_RA, 0);
 	end_plain(stack);
 }
 

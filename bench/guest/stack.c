@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-#define _GNU_SOURCE
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "measure.h"
 #include "stack.h"
 
 #define STACK_SIZE	(24 << 20)
 #define PAGE		4096
-#define USER_CS		0x33
 
 /* The last page but one cannot be read. */
 static uint64_t *map_stack(void)
@@ -32,7 +29,7 @@ void stack_init(struct stack *stack)
 	stack->depth = 0;
 }
 
-static void add_address(struct stack *stack, uint64_t ip)
+void stack_add_address(struct stack *stack, uint64_t ip)
 {
 	if (stack->depth == STACK_MAX)
 		die("stack: more than %d frames", STACK_MAX);
@@ -40,25 +37,31 @@ static void add_address(struct stack *stack, uint64_t ip)
 	stack->chain[stack->depth++] = ip;
 }
 
-static void leave_frame(struct stack *stack, uint64_t *cfa)
+static void leave_frame(struct stack *stack, uint64_t *cfa, int32_t ra_offset)
 {
 	if ((char *)cfa > (char *)stack->words + STACK_SIZE)
 		die("stack: more than %d bytes", STACK_SIZE);
-	stack->ra_slot = cfa - 1;
+	stack->ra_slot = cfa + ra_offset / 8;
 	stack->sp = cfa;
 }
 
 void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
 		   uint32_t cfa_offset, int32_t fp_offset)
 {
+	stack_add_saved(stack, ip, from_fp, cfa_offset, -8, fp_offset);
+}
+
+void stack_add_saved(struct stack *stack, uint64_t ip, int from_fp,
+		     uint32_t cfa_offset, int32_t ra_offset, int32_t fp_offset)
+{
 	uint64_t *cfa = stack->sp + cfa_offset / 8;
 
-	add_address(stack, ip);
+	stack_add_address(stack, ip);
 	if (from_fp)
 		*stack->fp_slot = (uintptr_t)stack->sp;
 	if (fp_offset)
 		stack->fp_slot = cfa + fp_offset / 8;
-	leave_frame(stack, cfa);
+	leave_frame(stack, cfa, ra_offset);
 }
 
 void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
@@ -67,7 +70,7 @@ void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
 	uint64_t *cfa = stack->words + cfa_offset / 8;
 
 	stack->fp_slot = cfa + fp_offset / 8;
-	leave_frame(stack, cfa);
+	leave_frame(stack, cfa, -8);
 }
 
 void stack_add_fp(struct stack *stack, uint64_t ip)
@@ -83,21 +86,8 @@ void stack_add_stored(struct stack *stack, uint64_t ip)
 
 void stack_end(struct stack *stack, uint64_t ip)
 {
-	add_address(stack, ip);
+	stack_add_address(stack, ip);
 	*stack->fp_slot = 0;
-}
-
-void stack_add_signal(struct stack *stack, uint64_t ip)
-{
-	ucontext_t *context = (ucontext_t *)stack->sp;
-	greg_t *regs = context->uc_mcontext.gregs;
-
-	add_address(stack, ip);
-	stack->sp = (uint64_t *)(context + 1);
-	stack->fp_slot = (uint64_t *)&regs[REG_RBP];
-	stack->ra_slot = (uint64_t *)&regs[REG_RIP];
-	regs[REG_RSP] = (uintptr_t)stack->sp;
-	regs[REG_CSGSFS] = USER_CS;
 }
 
 void stack_end_unreadable(struct stack *stack, uint64_t ip)
@@ -105,7 +95,7 @@ void stack_end_unreadable(struct stack *stack, uint64_t ip)
 	uint64_t *behind = stack->words + (STACK_SIZE + PAGE) / 8;
 
 	*stack->sp = (uintptr_t)(behind + 1);
-	add_address(stack, ip);
+	stack_add_address(stack, ip);
 }
 
 uint64_t stack_trigger(struct stack *stack)

@@ -44,6 +44,13 @@ void stack_add_fp(struct stack *stack, uint64_t ip);
 void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
 		   uint32_t cfa_offset, int32_t fp_offset);
 
+/* The same with the return address at CFA + ra_offset instead of CFA - 8. */
+void stack_add_saved(struct stack *stack, uint64_t ip, int from_fp,
+		     uint32_t cfa_offset, int32_t ra_offset, int32_t fp_offset);
+
+/* What all frames have, for those that are made elsewhere. */
+void stack_add_address(struct stack *stack, uint64_t ip);
+
 /*
  * A frame with its CFA stored at its stack pointer, return address and frame
  * pointer of the caller at CFA - 8 and CFA - 16.

@@ -16,10 +16,7 @@
 #include "measure.h"
 #include "shape.h"
 #include "sframegen.h"
-
-/* DWARF numbers. */
-#define REG_RBP		6
-#define REG_RSP		7
+#include "trigger.h"
 
 #define MAX_FRAME_SIZE	8192
 
@@ -68,6 +65,7 @@ static void enter_table(const char *path)
 	sfg_rebase(data, size, text_map);
 	open_table(data, size);
 
+	trigger_window_register();
 	if (prctl(PR_SFRAME_REGISTER, text_start, data, size, 0))
 		die("PR_SFRAME_REGISTER of %s: %m", path);
 }
@@ -76,16 +74,19 @@ static void leave_table(void)
 {
 	munmap((void *)text_map, text_end - text_map);
 	munmap((void *)table.data, table.len);
+	trigger_window_unregister();
 }
 
-static int is_default_ra(const struct sfjit_rule *ra)
+/* Where the row has the return address, from the CFA; 0 if nowhere there. */
+static int32_t ra_offset(const struct sfjit_rule *ra)
 {
-	return ra->base == SFJIT_BASE_NONE ||
-	       (ra->base == SFJIT_BASE_CFA && ra->deref && ra->offset == -8);
+	if (ra->base == SFJIT_BASE_NONE)
+		return table.header.cfa_fixed_ra_offset;
+	return ra->base == SFJIT_BASE_CFA && ra->deref ? ra->offset : 0;
 }
 
 /*
- * Rows which stack_add_row() cannot make are rare, and those of epilogues,
+ * Rows which stack_add_saved() cannot make are rare, and those of epilogues,
  * where the saved frame pointer is below the stack pointer, hold at no call.
  */
 static int is_usual(const struct sfjit_row *row)
@@ -93,14 +94,15 @@ static int is_usual(const struct sfjit_row *row)
 	const struct sfjit_rule *cfa = &row->cfa, *fp = &row->fp;
 	int saves_fp = fp->base == SFJIT_BASE_CFA && fp->deref;
 
-	if (row->flags || !is_default_ra(&row->ra) || cfa->deref ||
+	if (row->flags & ~SFJIT_ROW_MANGLED_RA || cfa->deref ||
+	    ra_offset(&row->ra) > -8 || ra_offset(&row->ra) < -cfa->offset ||
 	    cfa->offset < 8 || cfa->offset % 8 || cfa->offset > MAX_FRAME_SIZE)
 		return 0;
 	if (fp->base != SFJIT_BASE_NONE && !saves_fp)
 		return 0;
 	if (saves_fp && (fp->offset > -16 || fp->offset < -cfa->offset))
 		return 0;
-	return cfa->reg == REG_RSP || (cfa->reg == REG_RBP && saves_fp);
+	return cfa->reg == REGNUM_SP || (cfa->reg == REGNUM_FP && saves_fp);
 }
 
 static uint64_t random_code(struct sfjit_row *row)
@@ -122,8 +124,9 @@ static void build_table(struct stack *stack, size_t depth)
 
 	while (stack->depth < depth - 1) {
 		addr = random_code(&row);
-		stack_add_row(stack, addr + 1, row.cfa.reg == REG_RBP,
-			      row.cfa.offset, row.fp.offset);
+		stack_add_saved(stack, addr + 1, row.cfa.reg == REGNUM_FP,
+				row.cfa.offset, ra_offset(&row.ra),
+				row.fp.offset);
 	}
 	stack_end(stack, (uintptr_t)bench_trigger_insn);
 }

@@ -10,11 +10,6 @@
 #include <sfjit/sframe.h>
 
 #define WINDOW_SIZE	0x10000
-#define WINDOW_SLOT	16
-
-/* Return addresses in a slot, as offsets. */
-#define WINDOW_ARG_RA	8
-#define WINDOW_RBP_RA	10
 
 /* Text and sections of 'nr' windows next to each other. */
 struct windows {

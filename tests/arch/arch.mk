@@ -115,6 +115,11 @@ arch-programs-%: $(SFRAMEGEN)
 arch-kselftests-%:
 	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* kselftests
 
+# Of the benchmarks.
+arch-bench-%: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
+		SFRAMEGEN=$(SFRAMEGEN) $(O)/arch/$*/tests/bench/walk
+
 # sfjit run, and a program for it in a guest.
 arch-edges-aarch64: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \

@@ -22,9 +22,11 @@ $(O)/tests/perf/assist-shared: tests/perf/assist.c $(sfjit_h) \
 
 $(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
 		$(addprefix bench/guest/, made.c probe.c event.c stack.c \
-		measure.c trigger.S) $(wildcard bench/guest/*.h)
+		measure.c) bench/guest/$(ARCH)/trigger.S \
+		$(wildcard bench/guest/*.h bench/guest/$(ARCH)/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest -static -o $@ \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -Itests/lib -Ibench/guest \
+		-iquote bench/guest/$(ARCH) -static -o $@ \
 		$(filter %.c %.S, $^)
 
 # Two libraries that differ in the size of a frame, and who loads them.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <string.h>
+#include <sys/prctl.h>
+
+#include <sfjit/format.h>
+#include <sfjit/sframe.h>
+#include <sfjit_trampoline.h>
+
+#include "machine.h"
+#include "measure.h"
+#include "trigger.h"
+
+/* Bytes of code that the window is for. */
+#define SIZE		4
+#define KEY		((uintptr_t)bench_trigger_insn)
+
+/* The row: the CFA is the frame pointer + 16, below are RA and frame pointer. */
+static struct {
+	struct sframe_header header;
+	struct sframe_fde fde;
+	struct sframe_fde_attr attr;
+	uint8_t start, info;
+	int8_t cfa, ra, fp;
+} __attribute__((packed)) section = {
+	.fde.func_size = SIZE,
+	.attr.num_fres = 1,
+	.info = 3 << 1,
+	.cfa = 16, .ra = -8, .fp = -16,
+};
+
+void trigger_window_register(void)
+{
+	if (FP_GIVES_SP)
+		return;
+
+	/* That of a trampoline has the numbers of the machine. */
+	memcpy(&section.header, sfjit_tramp_arg_sframe, sizeof(section.header));
+	section.header.num_fdes = 1;
+	section.header.num_fres = 1;
+	section.header.fdes_off = 0;
+	section.header.fres_off = sizeof(section.fde);
+	section.header.fre_len = sizeof(section) - sizeof(section.header) -
+				 sizeof(section.fde);
+	section.fde.func_start = KEY - (uintptr_t)&section.fde;
+	if (prctl(PR_SFRAME_REGISTER, KEY, &section, sizeof(section), 0))
+		die("PR_SFRAME_REGISTER of the trigger: %m");
+}
+
+void trigger_window_unregister(void)
+{
+	if (!FP_GIVES_SP && prctl(PR_SFRAME_UNREGISTER, KEY, 0, 0, 0))
+		die("PR_SFRAME_UNREGISTER of the trigger: %m");
+}
