@@ -32,7 +32,8 @@ FIXTURE_VARIANT_ADD(beside, defer) { .defer = true };
 FIXTURE_SETUP(beside)
 {
 	struct sft_fde fde = {
-		.size = SFT_SLOT, .rows = sft_slot_arg.rows, .nr_rows = 3,
+		.size = SFT_SLOT, .rows = sft_slot_arg.rows,
+		.nr_rows = sft_slot_arg.nr_rows,
 	};
 
 	if (sft_missing())
@@ -62,6 +63,7 @@ FIXTURE_TEARDOWN(beside)
 	EXPECT_CHAIN(&_chain, (uintptr_t)_addr, ##__VA_ARGS__);		\
 } while (0)
 
+#define SLOT_CALL	(self->text + sft_slot_arg.insns[2])
 #define SLOT_RET	((uintptr_t)self->text + sft_slot_arg.ret)
 
 /* ---- Windows without a section ----------------------------------------- */
@@ -109,7 +111,7 @@ TEST_F(beside, windows_without_section_have_none)
 		/* What holds for all windows holds for these. */
 		EXPECT_EQ(-EINVAL, register_format(format, self->section, 0));
 		EXPECT_EQ(0, register_format(format, self->text, 0));
-		EXPECT_EQ(-EBUSY, register_format(format, self->text + 64, 0));
+		EXPECT_EQ(-EBUSY, register_format(format, self->text + 4 * SFT_SLOT, 0));
 		EXPECT_EQ(-EEXIST, sft_register(KEY_2, self->section, self->len,
 						NULL));
 		EXPECT_EQ(1, sft_windows());
@@ -121,16 +123,24 @@ TEST_F(beside, windows_without_section_have_none)
 /* Guards against: a window that ends the walk, or takes another's rows. */
 TEST_F(beside, window_of_code_with_frame_pointers)
 {
+	unsigned int refused = 0;
+
 	ASSERT_EQ(0, sft_register(KEY_2, self->section, self->len, NULL));
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, sft_leaf, 0));
-	EXPECT_AT(sft_leaf_body, SLOT_RET, SFT_CALLERS);
+	if (sft_known_behind(&sft_slot_arg)) {
+		EXPECT_AT(sft_leaf_body, SLOT_RET, SFT_CALLERS);
+	} else {
+		EXPECT_AT(sft_leaf_body, SLOT_RET);
+		refused = 1;
+	}
+	EXPECT_EQ(refused, sft_refused("row_register"));
 	/* Where it is not true, it says what no window says. */
 	ASSERT_EQ(0, sft_unregister(KEY_2));
 	ASSERT_EQ(0, sft_unregister(KEY));
-	EXPECT_AT(self->text + 5, SFT_LOST);
+	EXPECT_AT(SLOT_CALL, SFT_SLOT_LOST);
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, self->text, 0));
-	EXPECT_AT(self->text + 5, SFT_LOST);
-	EXPECT_EQ(0, sft_all_refused());
+	EXPECT_AT(SLOT_CALL, SFT_SLOT_LOST);
+	EXPECT_EQ(refused, sft_all_refused());
 }
 
 /* Guards against: an end that is counted as an error, or passed. */
@@ -138,7 +148,7 @@ TEST_F(beside, window_where_stacks_end)
 {
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, 0));
 	EXPECT_AT(self->text);
-	EXPECT_AT(self->text + 5);
+	EXPECT_AT(SLOT_CALL);
 	EXPECT_AT(sft_leaf_body, SLOT_RET);
 	EXPECT_EQ(0, sft_all_refused());
 }
@@ -151,11 +161,11 @@ TEST_F(beside, formats_replace_each_other)
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, 0));
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, self->len,
 				       self->text, SFT_SLOT, replace));
-	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_AT(SLOT_CALL, SFT_CALLERS);
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_FP, self->text, replace));
-	EXPECT_AT(self->text + 5, SFT_LOST);
+	EXPECT_AT(SLOT_CALL, SFT_SLOT_LOST);
 	ASSERT_EQ(0, register_format(SFRAME_FORMAT_END, self->text, replace));
-	EXPECT_AT(self->text + 5);
+	EXPECT_AT(SLOT_CALL);
 	ASSERT_EQ(0, munmap(self->text, SFT_PAGE));
 	EXPECT_EQ(0, sft_windows());
 }
@@ -172,19 +182,19 @@ static int register_small(__u8 *section, const struct sft_fde *fde, __u32 flags)
 /* Guards against: bytes that were checked once and are used again. */
 TEST_F(beside, small_table_is_not_read_again)
 {
-	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
-					   sft_slot_arg.rows);
+	const struct sft_fde fde = SFT_SLOT_FDE(self->text, sft_slot_arg);
 	unsigned int i;
 
+	ASSERT_EQ(0, sft_register_callees());
 	ASSERT_EQ(0, register_small(self->section, &fde, 0));
 	for (i = 0; i < 256; i += 255) {
 		memset(self->section, i, SFT_PAGE);
 		EXPECT_AT(self->text, SFT_CALLERS);
-		EXPECT_AT(self->text + 5, SFT_CALLERS);
+		EXPECT_AT(SLOT_CALL, SFT_CALLERS);
 		EXPECT_AT(sft_leaf_body, SLOT_RET, SFT_CALLERS);
 	}
 	ASSERT_EQ(0, munmap(self->section, SFT_PAGE));
-	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_AT(SLOT_CALL, SFT_CALLERS);
 	EXPECT_EQ(0, sft_all_refused());
 }
 
@@ -192,45 +202,39 @@ TEST_F(beside, small_table_is_not_read_again)
 TEST_F(beside, small_table_is_replaced)
 {
 	static const struct sft_row outermost = SFT_OUTERMOST(0);
-	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
-					   sft_slot_arg.rows);
+	const struct sft_fde fde = SFT_SLOT_FDE(self->text, sft_slot_arg);
 	struct sft_fde end = fde;
 
 	end.rows = &outermost;
 	end.nr_rows = 1;
 	ASSERT_EQ(0, register_small(self->section, &end, 0));
-	EXPECT_AT(self->text + 5);
+	EXPECT_AT(SLOT_CALL);
 	ASSERT_EQ(0, register_small(self->section, &fde,
 				    SFRAME_WINDOW_REPLACE));
-	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_AT(SLOT_CALL, SFT_CALLERS);
 	ASSERT_EQ(0, sft_unregister(KEY));
-	EXPECT_AT(self->text + 5, SFT_LOST);
+	EXPECT_AT(SLOT_CALL, SFT_SLOT_LOST);
 }
 
 /* Guards against: a table that stays wrong when it is repaired. */
 TEST_F(beside, small_table_with_a_mistake_is_read_by_steps)
 {
-	const struct sft_fde fde = SFT_FDE(self->text, SFT_SLOT,
-					   sft_slot_arg.rows);
-	__u8 *words;
+	const struct sft_fde fde = SFT_SLOT_FDE(self->text, sft_slot_arg);
+	__u8 *info;
 
 	sft_build_small(self->section, &fde, 1);
-	words = &sft_row_bytes(self->section, 0)[4];
-	*words |= 0x80;
+	/* Behind the first row, which has one word. */
+	info = &sft_row_bytes(self->section, 0)[4];
+	*info |= 3 << 5;
 	ASSERT_EQ(0, sft_register(KEY, self->section, self->len, NULL));
-	EXPECT_AT(self->text + 5);
-	EXPECT_EQ(1, sft_refused("row_rule"));
-	*words &= ~0x80;
-	EXPECT_AT(self->text + 5, SFT_CALLERS);
+	EXPECT_AT(SLOT_CALL);
+	EXPECT_EQ(1, sft_refused("row_words"));
+	*info &= ~(3 << 5);
+	EXPECT_AT(SLOT_CALL, SFT_CALLERS);
 	EXPECT_EQ(1, sft_all_refused());
 }
 
 /* ---- Steps by frame pointer -------------------------------------------- */
-
-/* push %rbp; mov %r9,%rbp; nop; pop %rbp; ret */
-static const __u8 fp_code[] = { 0x55, 0x4c, 0x89, 0xcd, 0x90, 0x5d, 0xc3 };
-
-#define AT_NOP		4
 
 FIXTURE(steps)
 {
@@ -257,7 +261,7 @@ FIXTURE_SETUP(steps)
 
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	text = sft_map_code(fp_code, sizeof(fp_code), SFT_PAGE);
+	text = sft_map_code(sft_fp_code, sizeof(sft_fp_code), SFT_PAGE);
 	self->window = sft_make_slot(&sft_slot_arg, NULL);
 	self->section = sft_map(SFT_PAGE, SFT_RW);
 	ASSERT_NE(NULL, text);
@@ -267,7 +271,7 @@ FIXTURE_SETUP(steps)
 	ASSERT_EQ(0, sft_register(KEY, self->section,
 				  sft_build(self->section, &fde, 1), NULL));
 	self->call.entry = text;
-	self->ip = text + AT_NOP;
+	self->ip = text + SFT_FP_CODE_NOP;
 }
 
 FIXTURE_TEARDOWN(steps)
@@ -286,78 +290,84 @@ FIXTURE_TEARDOWN(steps)
 } while (0)
 
 /*
- * Frames of frame pointers on the stack of the process, which is above all
- * others, so that a walk may go up to them.
+ * Frames of frame pointers, struct sft_frame, on the stack of the process, which
+ * is above all others, so that a walk may go up to them.
  */
-struct frame {
-	__u64	fp, ra;
-};
-
 #define SOMEWHERE	0x12340000UL
+#define ELSEWHERE	0x12350000UL
 
 /* Guards against: tests that cannot fail: good frames are followed. */
 TEST_F(steps, good_frames)
 {
-	struct frame frames[] = {
-		{ (uintptr_t)&frames[2], SOMEWHERE }, { 0, 0 },
-		{ 0, SOMEWHERE + 1 },
+	struct sft_frame frames[] = {
+		{ .fp = (uintptr_t)&frames[2], .ra = SOMEWHERE }, { .fp = 0 },
+		{ .fp = 0, .ra = ELSEWHERE },
 	};
 
-	EXPECT_FROM(frames, SOMEWHERE, SOMEWHERE + 1);
+	EXPECT_FROM(frames, SOMEWHERE, ELSEWHERE);
 }
 
 /* Guards against: a stack of another thread, or what is no stack. */
 TEST_F(steps, frame_pointer_below_the_stack_pointer)
 {
-	static struct frame low = { 0, SOMEWHERE };
-	struct frame frames[] = {
-		{ (uintptr_t)&low, SOMEWHERE }, { 0, 0 },
-		{ (uintptr_t)&frames[2], SOMEWHERE + 1 },
+	static struct sft_frame low = { .ra = SOMEWHERE };
+	struct sft_frame frames[] = {
+		{ .fp = (uintptr_t)&low, .ra = SOMEWHERE }, { .fp = 0 },
+		{ .fp = (uintptr_t)&frames[2], .ra = ELSEWHERE },
 	};
 
 	ASSERT_GT((uintptr_t)frames, (uintptr_t)&low);
 	EXPECT_FROM(&low);
 	EXPECT_FROM(&frames[0], SOMEWHERE);
 	/* A frame that is its own caller. */
-	EXPECT_FROM(&frames[2], SOMEWHERE + 1);
+	EXPECT_FROM(&frames[2], ELSEWHERE);
 }
 
 /* Guards against: words that are no frame pointers. */
 TEST_F(steps, frame_pointer_that_is_not_aligned)
 {
 	struct {
-		struct frame first;
-		__u64 room[4];
-	} stack = { { (uintptr_t)&stack.room[1] + 4, SOMEWHERE } };
-	const struct frame odd = { 0, SOMEWHERE + 1 };
+		struct sft_frame first;
+		__u64 room[2 * sizeof(struct sft_frame) / sizeof(__u64)];
+	} stack = { {
+		.fp = (uintptr_t)&stack.room[1] + 4, .ra = SOMEWHERE,
+	} };
+	const struct sft_frame odd = { .ra = ELSEWHERE };
 
 	memcpy((char *)&stack.room[1] + 4, &odd, sizeof(odd));
 	EXPECT_FROM((char *)&stack.room[1] + 4);
 	EXPECT_FROM(&stack.first, SOMEWHERE);
 }
 
-/* Nobody returns there; perf takes the last ones for marks. */
+/* Nobody returns there, nor to sft_no_user; perf takes the last ones for marks. */
 static const __u64 no_code[] = {
-	0, 1, 0xffff, 1UL << 63, 0xdead000000000000, 0xffff800000000000,
-	0xffffffff81000000, PERF_CONTEXT_USER, PERF_CONTEXT_MAX, -1UL,
+	0, 1, 0xffff, PERF_CONTEXT_USER, PERF_CONTEXT_MAX, -1UL,
 };
+
+#define NR_NO_CODE	(ARRAY_SIZE(no_code) + ARRAY_SIZE(sft_no_user))
+
+static __u64 no_code_at(unsigned int i)
+{
+	return i < ARRAY_SIZE(no_code) ? no_code[i] :
+					 sft_no_user[i - ARRAY_SIZE(no_code)];
+}
 
 /* Guards against: marks and the kernel's addresses in callchains. */
 TEST_F(steps, return_addresses_that_cannot_be_ones)
 {
 	const __u64 end = sft_user_end();
-	struct frame frame = { 0 };
+	struct sft_frame frame = { .fp = 0 };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(no_code); i++) {
-		TH_LOG("%llx", no_code[i]);
-		frame.ra = no_code[i];
+	for (i = 0; i < NR_NO_CODE; i++) {
+		frame.ra = no_code_at(i);
+		TH_LOG("%llx", frame.ra);
 		EXPECT_FROM(&frame);
 	}
 	frame.ra = end;
 	EXPECT_FROM(&frame);
-	frame.ra = end - 1;
-	EXPECT_FROM(&frame, end - 1);
+	frame.ra = end - SFT_CODE_ALIGN;
+	EXPECT_FROM(&frame, end - SFT_CODE_ALIGN);
 	frame.ra = 0x10000;
 	EXPECT_FROM(&frame, 0x10000);
 	/* Only what windows say is counted. */
@@ -368,7 +378,8 @@ TEST_F(steps, return_addresses_that_cannot_be_ones)
 TEST_F(steps, return_addresses_of_rows_that_cannot_be_ones)
 {
 	static const struct sft_row row =
-		SFT_FLEX(0, SFT_REG(SFT_RSP), 16, SFT_REG_DEREF(9), 0);
+		SFT_FLEX(0, SFT_REG(SFT_REGNUM_SP), SFT_CFA(SFT_FP_CODE_CFA),
+			 SFT_REG_DEREF(SFT_REGNUM_TARGET), 0);
 	const struct sft_fde fde = {
 		.start = self->ip, .size = 1, .rows = &row, .nr_rows = 1,
 		.info2 = SFRAME_FDE_TYPE_FLEX,
@@ -379,9 +390,9 @@ TEST_F(steps, return_addresses_of_rows_that_cannot_be_ones)
 
 	ASSERT_EQ(0, sft_register(KEY_2, section, sft_build(section, &fde, 1),
 				  NULL));
-	for (i = 0; i < ARRAY_SIZE(no_code); i++) {
-		TH_LOG("%llx", no_code[i]);
-		word = no_code[i];
+	for (i = 0; i < NR_NO_CODE; i++) {
+		word = no_code_at(i);
+		TH_LOG("%llx", word);
 		EXPECT_FROM(&word);
 		EXPECT_EQ(i + 1, sft_refused("return_address"));
 	}

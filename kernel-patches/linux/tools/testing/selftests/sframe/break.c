@@ -34,11 +34,12 @@ struct breakpoint {
 	long		word;
 };
 
-static struct breakpoint sampled, trapped;
+/* Each thread traces processes of its own. */
+static __thread struct breakpoint sampled, trapped;
 /* The one of @sampled, and what writes deferred callchains to its ring. */
-static struct sft_event *event_open;
-static int output = -1;
-static stack_t signal_stack;
+static __thread struct sft_event *event_open;
+static __thread int output = -1;
+static __thread stack_t signal_stack;
 
 static void set_none(struct sft_event *event)
 {
@@ -217,7 +218,9 @@ void sft_run(const struct sft_call *call)
 	stack = sft_map(CHILD_STACK, SFT_RW);
 	pid = stack ? clone(child, stack + CHILD_STACK_TOP, CLONE_VM | SIGCHLD,
 			    (void *)call) : -1;
+	/* It is not to outlive this process. */
 	if (pid < 0 || waitpid(pid, &status, __WALL) != pid ||
+	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL) ||
 	    (event_open && open_event(event_open, pid)))
 		abort();
 	run_traced(pid);

@@ -436,7 +436,7 @@ TEST_F(calls, word_0_for_the_return_address)
 }
 #endif
 
-#ifdef SFT_CFA
+#if SFT_CFA_SCALE > 1
 /* Guards against: a CFA that wraps, or a row with another meaning then. */
 TEST_F(calls, scaled_offset_has_more_than_32_bits)
 {

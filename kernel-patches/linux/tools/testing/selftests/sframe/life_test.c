@@ -101,15 +101,12 @@ static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 {
 	const __u64 ip = (uintptr_t)call->entry + sft_slot_arg.insns[2];
 	const __u64 with[] = { ip, SFT_CALLERS };
-	const __u64 without[] = { ip, SFT_LOST };
+	const __u64 without[] = { ip, SFT_SLOT_LOST };
 	struct sft_chain chain;
 
 	if (sft_chain_at((void *)ip, defer, call, &chain))
 		return false;
-	if (complete)
-		return sft_chain_check(&chain, with, ARRAY_SIZE(with));
-	/* Here the machine may have no chain of frames. */
-	return sft_chain_check(&chain, without, SFT_LOST_ENDS ? 1 : 2);
+	return sft_chain_check(&chain, complete ? with : without, 2);
 }
 
 /*

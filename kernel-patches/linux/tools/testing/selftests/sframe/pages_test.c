@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
@@ -173,21 +174,24 @@ TEST_F(pages, count_of_a_live_section_loses_its_permissions)
 /* Guards against: a chunk of rows fails with the page behind it. */
 TEST_F(pages, only_the_rows_behind_are_not_readable)
 {
-	__u8 *sec = self->page - (28 + 2 * 16 + 5 + 6);
-	const struct sft_fde fde = SFT_FDE(self->pool.text + SFT_SLOT, SFT_SLOT,
-					   sft_slot_arg.rows);
+	/* The third row has three bytes. */
+	__u8 *sec = self->page - (28 + 2 * 16 + SFT_SLOT_ARG_LEN - 3);
+	const struct sft_fde fde = SFT_SLOT_FDE(self->pool.text + SFT_SLOT,
+						sft_slot_arg);
 	const __u8 *text = self->pool.call.entry;
+	const __u8 *early = text + sft_slot_arg.insns[1];
+	const __u8 *late = text + sft_slot_arg.insns[4];
 	struct sft_chain chain;
 
 	ASSERT_EQ(0, sft_register(KEY, sec, sft_build(sec, &fde, 1), NULL));
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_NONE));
 	/* The start of the third row says that the second one is right. */
-	ASSERT_EQ(0, sft_chain_at(text + 4, variant->defer, &self->pool.call,
+	ASSERT_EQ(0, sft_chain_at(early, variant->defer, &self->pool.call,
 				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
-	ASSERT_EQ(0, sft_chain_at(text + 9, variant->defer, &self->pool.call,
+	EXPECT_CHAIN(&chain, (uintptr_t)early, SFT_CALLERS);
+	ASSERT_EQ(0, sft_chain_at(late, variant->defer, &self->pool.call,
 				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)text + 9);
+	EXPECT_CHAIN(&chain, (uintptr_t)late);
 }
 
 /* ---- Pages that are not there yet, or no more -------------------------- */
@@ -697,9 +701,9 @@ TEST_F(held, threads_do_not_wait)
 	const size_t len = sft_pool_build(section, text);
 
 	EXPECT_EQ(0, sft_register(KEY + 1, section, len, NULL));
-	EXPECT_EQ(2, sft_windows());
+	EXPECT_EQ(2, sft_pool_windows());
 	EXPECT_EQ(0, munmap(text, SFT_POOL_TEXT));
-	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(1, sft_pool_windows());
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
 }
@@ -719,9 +723,9 @@ TEST_F(held, interrupts_do_not_wait)
 TEST_F(held, its_window_is_unregistered)
 {
 	EXPECT_EQ(0, sft_unregister(KEY));
-	EXPECT_EQ(0, sft_windows());
+	EXPECT_EQ(0, sft_pool_windows());
 	RELEASE();
-	EXPECT_END(SFT_LOST);
+	EXPECT_END(SFT_SLOT_LOST);
 }
 
 /* Guards against: bytes of a section that was replaced give a frame. */
@@ -735,7 +739,7 @@ TEST_F(held, its_window_is_replaced)
 				       SFT_POOL_SLOTS * SFT_SLOT,
 				       SFRAME_WINDOW_REPLACE));
 	/* These bytes were right when they were registered. */
-	sft_row_bytes(old, 1)[5] = 24;
+	sft_pool_row(old, 1, 1)[2] = SFT_CFA(SFT_SLOT_ARG_WRONG);
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
 }
@@ -758,8 +762,11 @@ TEST_F(held, a_fatal_signal_ends_the_walk)
 	struct holder again = self->holder;
 	struct sft_chain chain;
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	/* Where the code is traced, what walks is a child of that child. */
+	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
+	child = fork();
 	ASSERT_LE(0, child);
 	if (!child) {
 		/* The registration of userfaultfd is not inherited. */
@@ -774,6 +781,10 @@ TEST_F(held, a_fatal_signal_ends_the_walk)
 	EXPECT_EQ(0, kill(child, SIGKILL));
 	EXPECT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
+	if (SFT_TRACED) {
+		EXPECT_LT(0, waitpid(-1, &status, __WALL | __WNOTHREAD));
+		EXPECT_TRUE(WIFSIGNALED(status));
+	}
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
 }
@@ -807,7 +818,7 @@ static long register_elsewhere(void)
 	size_t len;
 
 	if (!child) {
-		if (sft_unregister(KEY) || sft_pool_make(&pool))
+		if (sft_unregister(KEY) || sft_pool_map(&pool))
 			_exit(1);
 		len = sft_pool_build(pool.section, pool.text);
 		for (i = 0; i < ROUNDS; i++)

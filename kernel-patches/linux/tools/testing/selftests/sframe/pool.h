@@ -16,7 +16,13 @@
 #define SFT_POOL_TEXT		(4 * SFT_PAGE)
 #define SFT_POOL_SECTION	(16 * SFT_PAGE)
 /* Header, index, and for each slot attributes and three rows. */
-#define SFT_POOL_LEN		(28 + 3 * 16 + 3 * (5 + 3 * 3))
+#define SFT_POOL_LEN		(28 + 3 * 16 + SFT_POOL_ROWS)
+/* Bytes of all attributes and rows. */
+#define SFT_POOL_ROWS		(3 * SFT_SLOT_ARG_LEN)
+
+/* Instructions of a slot: its call, and the one behind. */
+#define SFT_POOL_CALL		(sft_slot_arg.insns[2])
+#define SFT_POOL_RET		(sft_slot_arg.ret)
 
 /**
  * struct sft_pool - the trampolines
@@ -40,7 +46,7 @@ static inline __u8 *sft_pool_text(void)
 	return sft_map_code(code, sizeof(code), SFT_POOL_TEXT);
 }
 
-static inline int sft_pool_make(struct sft_pool *pool)
+static inline int sft_pool_map(struct sft_pool *pool)
 {
 	pool->text = sft_pool_text();
 	pool->section = sft_map(SFT_POOL_SECTION, SFT_RW);
@@ -49,6 +55,11 @@ static inline int sft_pool_make(struct sft_pool *pool)
 	pool->call.entry = pool->text + SFT_SLOT;
 	pool->call.target = sft_leaf;
 	return 0;
+}
+
+static inline int sft_pool_make(struct sft_pool *pool)
+{
+	return sft_pool_map(pool) ?: sft_register_callees();
 }
 
 static inline void sft_pool_unmap(struct sft_pool *pool)
@@ -62,8 +73,8 @@ static inline void sft_pool_fdes(struct sft_fde *fdes, const __u8 *text)
 	unsigned int i;
 
 	for (i = 0; i < SFT_POOL_SLOTS; i++)
-		fdes[i] = (struct sft_fde)SFT_FDE(text + i * SFT_SLOT,
-						   SFT_SLOT, sft_slot_arg.rows);
+		fdes[i] = (struct sft_fde)SFT_SLOT_FDE(text + i * SFT_SLOT,
+							sft_slot_arg);
 }
 
 /* A good section for @text; returns its size. */
@@ -73,6 +84,23 @@ static inline size_t sft_pool_build(__u8 *section, const __u8 *text)
 
 	sft_pool_fdes(fdes, text);
 	return sft_build(section, fdes, SFT_POOL_SLOTS);
+}
+
+/* Row @nr of slot @i in such a section: start, info byte, words. */
+static inline __u8 *sft_pool_row(void *section, unsigned int i, unsigned int nr)
+{
+	__u8 *row = sft_row_bytes(section, i);
+	unsigned int before;
+
+	for (before = 0; before < nr; before++)
+		row += 2 + sft_slot_arg.rows[before].nr_words;
+	return row;
+}
+
+/* Windows that a test has registered. */
+static inline int sft_pool_windows(void)
+{
+	return sft_windows() - SFT_CALLEES;
 }
 
 /* sft_renew() for the window of the pool. */
@@ -86,7 +114,7 @@ static inline int sft_pool_renew(const struct sft_pool *pool,
 /* Where samples are taken: at the call of the slot. */
 static inline __u64 sft_pool_ip(const struct sft_call *call)
 {
-	return (uintptr_t)call->entry + 5;
+	return (uintptr_t)call->entry + SFT_POOL_CALL;
 }
 
 /*
@@ -98,6 +126,7 @@ static inline void sft_pool_refused(struct __test_metadata *_metadata,
 				    const char *reason)
 {
 	const __u64 ip = sft_pool_ip(call);
+	const __u64 ret = (uintptr_t)call->entry + SFT_POOL_RET;
 	struct sft_stats before, after;
 	struct sft_chain chain;
 
@@ -109,10 +138,10 @@ static inline void sft_pool_refused(struct __test_metadata *_metadata,
 	EXPECT_EQ(ip, after.last_ip);
 
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, defer, call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ip + 3);
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret);
 	ASSERT_EQ(0, sft_stats(&after));
 	EXPECT_EQ(before.windows, after.windows);
-	EXPECT_EQ(ip + 2, after.last_ip);
+	EXPECT_EQ(ret - 1, after.last_ip);
 	EXPECT_TRUE(sft_only_for(&before, &after, reason, 2));
 }
 

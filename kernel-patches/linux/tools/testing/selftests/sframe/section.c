@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
-#include "sframe_test.h"
+#include "slots.h"
 
 struct sframe_header *sft_header(void *sec)
 {
@@ -199,6 +199,38 @@ int sft_query(unsigned long what)
 {
 	return result(prctl(PR_SFRAME_QUERY, what, 0UL, 0UL, 0UL));
 }
+
+#if SFT_CALLEES
+
+/* Of no test. */
+#define KEY_CALLEES	0x100000000UL
+
+static int register_callee(unsigned long key, const char *start,
+			   const char *end)
+{
+	struct sft_fde fde = SFT_FDE(start, end - start, sft_leaf_rows);
+	void *section = sft_map(SFT_PAGE, SFT_RW);
+
+	if (!section)
+		return -ENOMEM;
+	return sft_register(key, section, sft_build_small(section, &fde, 1),
+			    NULL);
+}
+
+int sft_register_callees(void)
+{
+	return register_callee(KEY_CALLEES, sft_leaf, sft_leaf_end) ?:
+	       register_callee(KEY_CALLEES + 1, sft_escape, sft_escape_end);
+}
+
+#else
+
+int sft_register_callees(void)
+{
+	return 0;
+}
+
+#endif
 
 const char *sft_missing(void)
 {

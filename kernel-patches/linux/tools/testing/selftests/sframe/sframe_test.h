@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include <linux/perf_event.h>
 #include <linux/sframe.h>
+#include "kselftest.h"
 #include "sframe_format.h"
 #include "arch.h"
 
@@ -46,10 +47,21 @@ struct sft_row {
 #define SFT_WORD2	0x20
 #define SFT_WORD4	0x40
 
+/* The offset of a CFA, as rows have it. */
+#define SFT_CFA(off)	(((off) - SFT_SAVE_AREA) / SFT_CFA_SCALE)
+/* The same from the distance between the stack pointers of callee and caller. */
+#define SFT_SP_CFA(off)		SFT_CFA((off) + SFT_SAVE_AREA)
+/* Where made-up frames have their return address, from the CFA. */
+#define SFT_RA_FROM_CFA		(SFT_RA_FROM_SP - SFT_SAVE_AREA)
+
 /* Rows of the DEFAULT type: CFA = sp or fp + cfa, caller's fp at CFA + fp. */
 #define SFT_SP(off, cfa)	{ (off), 1, 1, { (cfa) } }
 #define SFT_SP_FP(off, cfa, fp)	{ (off), 1, 2, { (cfa), (fp) } }
 #define SFT_FP_FP(off, cfa, fp)	{ (off), 0, 2, { (cfa), (fp) } }
+/* A made-up frame of this size; where the place of @ra is fixed, it is that. */
+#define SFT_FRAME(off, size)						\
+	{ (off), 1, SFT_RA_OFF ? 1 : 2,					\
+	  { SFT_SP_CFA(size), SFT_RA_FROM_CFA } }
 #define SFT_OUTERMOST(off)	{ (off), 0, 0, { 0 } }
 
 /* Rows of the FLEX type: the words as they are. */
@@ -58,11 +70,6 @@ struct sft_row {
 #define SFT_REG(nr)		((nr) << 3 | SFRAME_FLEX_REG_P)
 #define SFT_REG_DEREF(nr)	(SFT_REG(nr) | SFRAME_FLEX_DEREF_P)
 #define SFT_CFA_DEREF		SFRAME_FLEX_DEREF_P
-
-/* DWARF numbers */
-#define SFT_RBP		6
-#define SFT_RSP		7
-#define SFT_R10		10
 
 /**
  * struct sft_fde - a function of a section
@@ -87,6 +94,11 @@ struct sft_fde {
 #define SFT_FDE(text, len, table)					\
 	{ .start = (text), .size = (len), .rows = (table),		\
 	  .nr_rows = sizeof(table) / sizeof((table)[0]) }
+
+/* A slot of this kind, see slots.h. */
+#define SFT_SLOT_FDE(text, kind)					\
+	{ .start = (text), .size = SFT_SLOT, .rows = (kind).rows,	\
+	  .nr_rows = (kind).nr_rows }
 
 /*
  * Write a section for @nr functions to @sec; returns its size. A section of one
@@ -143,6 +155,13 @@ void sft_live_write(struct sft_live *live, const struct sft_fde *fde);
 void sft_live_publish(struct sft_live *live, __u32 nr);
 /* Both. */
 void sft_live_add(struct sft_live *live, const struct sft_fde *fde);
+
+/*
+ * Where a step by frame pointer does not tell the stack pointer, what has called
+ * sft_leaf or sft_escape can be found if these have rows: register them. Elsewhere
+ * do nothing.
+ */
+int sft_register_callees(void);
 
 /* Why the tests cannot run here, or NULL. */
 const char *sft_missing(void);
@@ -343,8 +362,8 @@ extern const char sft_kill[], sft_kill_ret[], sft_kill_end[];
 /* The same, returns with "ret $8". */
 extern const char sft_leaf_pop[], sft_leaf_pop_body[];
 /* The same, does not return but goes back to sft_enter. */
-extern const char sft_escape[], sft_escape_body[];
-/* Becomes sft_escape, with its return address at sft_call.target. */
+extern const char sft_escape[], sft_escape_body[], sft_escape_end[];
+/* Becomes sft_escape, with its return address at the target, see SFT_ONTO_SP. */
 extern const char sft_onto[];
 /* Has an odd address where its back chain leads to the return address. */
 extern const char sft_odd[], sft_odd_body[];
@@ -364,10 +383,12 @@ struct sft_write_call {
 
 /*
  * In place of addresses: the stack of whatever sft_inner has called, from its
- * caller on, and what is left of it when that direct caller is lost.
+ * caller on; what is left of it when that direct caller is lost; and what is left
+ * of it at the call of sft_slot_arg, where there may be no chain of frames.
  */
 #define SFT_CALLERS	1
 #define SFT_LOST	2
+#define SFT_SLOT_LOST	3
 
 /* Is @chain exactly the addresses @ip? The last one may be one of those. */
 bool sft_chain_is(const struct sft_chain *chain, const __u64 *ip,

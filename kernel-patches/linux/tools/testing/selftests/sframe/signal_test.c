@@ -820,7 +820,7 @@ TEST_F(made, other_segments_do_not_matter)
 static void interrupt_slot(__u8 *section, const __u8 *text,
 			   struct frame *frame, unsigned long sp)
 {
-	const struct sft_fde fde = SFT_FDE(text, SFT_SLOT, sft_slot_arg.rows);
+	const struct sft_fde fde = SFT_SLOT_FDE(text, sft_slot_arg);
 
 	register_fde(KEY_SLOT, section, &fde);
 	set_regs(frame, text, (void *)sp, NULL);

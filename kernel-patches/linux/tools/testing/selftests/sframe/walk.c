@@ -370,14 +370,18 @@ static const __u64 sft_callers[] = {
 	(uintptr_t)sft_enter_ret,
 };
 
-/* Replace SFT_CALLERS and SFT_LOST at the end of @ip by what they mean. */
+/* Replace SFT_CALLERS and its like at the end of @ip by what they mean. */
 static void expand(struct sft_chain *chain, const __u64 *ip, unsigned int nr)
 {
-	unsigned int first = ip[nr - 1] == SFT_LOST;
+	unsigned int first = ip[nr - 1] != SFT_CALLERS;
 
 	chain->nr = nr;
 	memcpy(chain->ip, ip, nr * sizeof(*ip));
-	if (ip[nr - 1] != SFT_CALLERS && ip[nr - 1] != SFT_LOST)
+	if (ip[nr - 1] == SFT_SLOT_LOST && SFT_LOST_ENDS) {
+		chain->nr--;
+		return;
+	}
+	if (ip[nr - 1] < SFT_CALLERS || ip[nr - 1] > SFT_SLOT_LOST)
 		return;
 	memcpy(&chain->ip[nr - 1], &sft_callers[first],
 	       sizeof(sft_callers) - first * sizeof(*ip));

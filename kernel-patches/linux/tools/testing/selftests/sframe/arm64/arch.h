@@ -11,6 +11,26 @@
 #define SFT_OTHER_ABI	SFRAME_ABI_AMD64_LE
 #define SFT_THIRD_ABI	SFRAME_ABI_S390X_BE
 #define SFT_RA_OFF	0
+/* How far the CFA is above the stack pointer of the caller. */
+#define SFT_SAVE_AREA	0
+/* What offsets of CFAs are divided by. */
+#define SFT_CFA_SCALE	1
+/* Does the highest byte of a number come first? */
+#define SFT_BIG_ENDIAN	0
+/* Words that rows of the DEFAULT type have at most. */
+#define SFT_ROW_WORDS	3
+/*
+ * DWARF numbers: stack pointer, frame pointer, link register if there is one,
+ * where the target of a call is.
+ */
+#define SFT_REGNUM_SP		31
+#define SFT_REGNUM_FP		29
+#define SFT_REGNUM_LR		30
+#define SFT_REGNUM_TARGET	9
+/* The first number without a register, a power of two. */
+#define SFT_REGNUM_NONE		32
+/* What addresses of code are a multiple of for the kernel. */
+#define SFT_CODE_ALIGN	1
 /* Events are at instructions. */
 #define SFT_TRACED	0
 /* Length of an event at an instruction. */
@@ -36,6 +56,19 @@
 /* And where the handler had a stack of its own, above. */
 #define SFT_OTHER_STACK_LOST	((uintptr_t)sft_inner_ret)
 /*
+ * Made-up frames: where the return address is, from the stack pointer of the
+ * caller; bytes of the smallest one; where the first one behind sft_onto is.
+ */
+#define SFT_RA_FROM_SP	-8
+#define SFT_TINY_FRAME	16
+#define SFT_ONTO_SP	32
+/* Why walks end where a signal frame is said to be, and zeros are. */
+#define SFT_NO_SIGNAL	"return_address"
+/* May a page that is there have to be used before a sample can read it? */
+#define SFT_OLD_PAGES	1
+/* Windows that sft_register_callees() makes. */
+#define SFT_CALLEES	2
+/*
  * First instruction of a handler at which events come: the kernel steps over
  * the one before, if it was entered at an event. So it does over code that
  * sigreturn leaves, at which the task would stay.
@@ -44,5 +77,11 @@
 #define SFT_NO_EVENTS_IN_RESTORER
 /* Probes make the kernel step, too. */
 #define SFT_NO_PROBES_OF_HANDLERS
+
+/* Addresses that are not in user space, or in that of no program. */
+static const __u64 sft_no_user[] __maybe_unused = {
+	1UL << 63, 0xdead000000000000, 0xffff000000000000,
+	0xffff800080000000,
+};
 
 #endif /* SFRAME_TEST_ARCH_H */

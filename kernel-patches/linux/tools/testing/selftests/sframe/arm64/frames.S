@@ -96,6 +96,13 @@ func sft_escape
 label sft_escape_body
 	nop
 	b	sft_enter_ret
+label sft_escape_end
+
+/* Goes on at the stack x9, as if sft_escape had been called from there. */
+func sft_onto
+	ldr	x30, [x9]
+	add	sp, x9, #32
+	b	sft_escape
 
 /*
  * The end of a signal handler. What describes it begins one instruction early:

@@ -73,6 +73,9 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.nr_rows = 3,
 };
 
+/* A CFA of the second row with a stack address in place of the return address. */
+#define SFT_SLOT_ARG_WRONG	32
+
 /* Bytes of its attributes and rows. */
 #define SFT_SLOT_ARG_LEN	(5 + 3 + 4 + 3)
 
@@ -172,6 +175,9 @@ static inline bool sft_known_behind(const struct sft_slot *slot)
  * stp x29, x30, [sp, #-N]!; mov x29, sp; blr x9; ldp x29, x30, [sp], #N; ret
  */
 #define SFT_FRAME_SLOT_SIZE	20
+/* Offsets of its call, of what is behind that, and of the last instruction. */
+#define SFT_FRAME_SLOT_CALL	8
+#define SFT_FRAME_SLOT_LAST	16
 #define SFT_FRAME_SLOT_RET	12
 /* Bytes of the second row. */
 #define SFT_FRAME_ROW_LEN	8
@@ -230,6 +236,23 @@ static const struct sft_row sft_noreturn_rows[] __maybe_unused = {
 };
 
 static const struct sft_row sft_next_rows[] __maybe_unused = { SFT_ROW_LR(0) };
+
+/* stp x29, x30, [sp, #-16]!; mov x29, x9; nop; ldp x29, x30, [sp], #16; ret */
+static const __u32 sft_fp_code[] __maybe_unused = {
+	0xa9bf7bfd, 0xaa0903fd, 0xd503201f, 0xa8c17bfd, SFT_RET,
+};
+
+#define SFT_FP_CODE_NOP		8
+/* The CFA there, from the stack pointer. */
+#define SFT_FP_CODE_CFA		16
+
+/* What a frame pointer leads to. */
+struct sft_frame {
+	__u64	fp, ra;
+};
+
+/* ret */
+static const __u32 sft_ret_code[] __maybe_unused = { SFT_RET };
 
 /* What the tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_record

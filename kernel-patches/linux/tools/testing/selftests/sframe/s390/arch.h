@@ -11,6 +11,26 @@
 #define SFT_OTHER_ABI	SFRAME_ABI_AMD64_LE
 #define SFT_THIRD_ABI	SFRAME_ABI_AARCH64_LE
 #define SFT_RA_OFF	0
+/* How far the CFA is above the stack pointer of the caller. */
+#define SFT_SAVE_AREA	160
+/* What offsets of CFAs are divided by. */
+#define SFT_CFA_SCALE	8
+/* Does the highest byte of a number come first? */
+#define SFT_BIG_ENDIAN	1
+/* Words that rows of the DEFAULT type have at most. */
+#define SFT_ROW_WORDS	3
+/*
+ * DWARF numbers: stack pointer, frame pointer, link register if there is one,
+ * where the target of a call is.
+ */
+#define SFT_REGNUM_SP		15
+#define SFT_REGNUM_FP		11
+#define SFT_REGNUM_LR		14
+#define SFT_REGNUM_TARGET	1
+/* The first number without a register, a power of two. */
+#define SFT_REGNUM_NONE		32
+/* What addresses of code are a multiple of for the kernel. */
+#define SFT_CODE_ALIGN	2
 /* Events are not at instructions: code is traced, and has breakpoints. */
 #define SFT_TRACED	1
 #define SFT_BREAK_INSN	0x0001UL
@@ -34,6 +54,19 @@
 #define SFT_INTERRUPTED_LOST	SFT_CALLERS
 /* And where the handler had a stack of its own, above. */
 #define SFT_OTHER_STACK_LOST	0
+/*
+ * Made-up frames: where the return address is, from the stack pointer of the
+ * caller; bytes of the smallest one; where the first one behind sft_onto is.
+ */
+#define SFT_RA_FROM_SP	112
+#define SFT_TINY_FRAME	16
+#define SFT_ONTO_SP	0
+/* Why walks end where a signal frame is said to be, and zeros are. */
+#define SFT_NO_SIGNAL	"signal"
+/* May a page that is there have to be used before a sample can read it? */
+#define SFT_OLD_PAGES	1
+/* Windows that sft_register_callees() makes. */
+#define SFT_CALLEES	0
 /* First instruction of a handler at which events come. */
 #define SFT_HANDLER_FIRST	0
 /* Breakpoints are there already. */
@@ -42,5 +75,10 @@
 #define SFT_BACK_CHAIN
 /* Signal frames have two forms. */
 #define SFT_PLAIN_RESTORER
+
+/* Addresses that are not in user space, or in that of no program. */
+static const __u64 sft_no_user[] __maybe_unused = {
+	SFT_USER_END_LARGE,
+};
 
 #endif /* SFRAME_TEST_ARCH_H */

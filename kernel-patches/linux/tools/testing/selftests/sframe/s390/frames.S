@@ -118,6 +118,13 @@ func sft_escape
 label sft_escape_body
 	nopr
 	jg	sft_enter_ret
+label sft_escape_end
+
+/* Goes on at the stack r1, as if sft_escape had been called from there. */
+func sft_onto
+	lg	%r14, 0(%r1)
+	lgr	%r15, %r1
+	jg	sft_escape
 
 /*
  * The end of a signal handler. What describes it begins one instruction early:

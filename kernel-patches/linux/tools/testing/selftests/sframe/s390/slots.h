@@ -12,9 +12,6 @@
 
 #include "sframe_test.h"
 
-/* Of a CFA: less the save area, in words of 8 bytes. */
-#define SFT_CFA(off)	(((off) - 160) / 8)
-
 /* Rows of the DEFAULT type; @base is 1 for CFA = r15 + cfa, 0 for r11 + cfa. */
 #define SFT_ROW_LR(off)			{ (off), 1, 1, { SFT_CFA(160) } }
 #define SFT_ROW_RA(off, base, cfa, ra)					\
@@ -85,6 +82,9 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	},
 	.nr_rows = 3,
 };
+
+/* A CFA of the second row with a stack address in place of the return address. */
+#define SFT_SLOT_ARG_WRONG	328
 
 /* Bytes of its attributes and rows. */
 #define SFT_SLOT_ARG_LEN	(5 + 3 + 4 + 3)
@@ -167,6 +167,9 @@ static inline bool sft_known_behind(const struct sft_slot *slot)
  * sft_slot_arg with frames of other sizes.
  */
 #define SFT_FRAME_SLOT_SIZE	20
+/* Offsets of its call, of what is behind that, and of the last instruction. */
+#define SFT_FRAME_SLOT_CALL	10
+#define SFT_FRAME_SLOT_LAST	18
 #define SFT_FRAME_SLOT_RET	12
 /* Bytes of the second row. */
 #define SFT_FRAME_ROW_LEN	4
@@ -233,6 +236,28 @@ static const struct sft_row sft_noreturn_rows[] __maybe_unused = {
 };
 
 static const struct sft_row sft_next_rows[] __maybe_unused = { SFT_ROW_LR(0) };
+
+/* With r1 as back chain. */
+static const __u16 sft_fp_code[] __maybe_unused = {
+	0xebef, 0xf070, 0x0024,	/* stmg %r14,%r15,112(%r15) */
+	0xa7fb, 0xff60,		/* aghi %r15,-160 */
+	0xe310, 0xf000, 0x0024,	/* stg %r1,0(%r15) */
+	SFT_NOPR,
+	0xebef, 0xf110, 0x0004,	/* lmg %r14,%r15,272(%r15) */
+	SFT_BR_R14,
+};
+
+#define SFT_FP_CODE_NOP		16
+/* The CFA there, from the stack pointer. */
+#define SFT_FP_CODE_CFA		320
+
+/* What a back chain leads to. */
+struct sft_frame {
+	__u64	fp, saved[13], ra, more[5];
+};
+
+/* br %r14 */
+static const __u16 sft_ret_code[] __maybe_unused = { SFT_BR_R14 };
 
 /* What the tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_record

@@ -105,6 +105,7 @@ func sft_escape
 label sft_escape_body
 	nop
 	jmp	sft_enter_ret
+label sft_escape_end
 
 /* Goes on at the stack r9, as if sft_escape had been called from there. */
 func sft_onto

@@ -55,6 +55,9 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.nr_rows = 3,
 };
 
+/* A CFA of the second row with a stack address in place of the return address. */
+#define SFT_SLOT_ARG_WRONG	24
+
 /* Bytes of its attributes and rows. */
 #define SFT_SLOT_ARG_LEN	(5 + 3 * 3)
 
@@ -97,6 +100,9 @@ static inline bool sft_known_behind(const struct sft_slot *slot)
  * sub $N,%rsp; call *%r9; add $N,%rsp; ret
  */
 #define SFT_FRAME_SLOT_SIZE	12
+/* Offsets of its call, of what is behind that, and of the last instruction. */
+#define SFT_FRAME_SLOT_CALL	4
+#define SFT_FRAME_SLOT_LAST	11
 #define SFT_FRAME_SLOT_RET	7
 /* Bytes of the second row. */
 #define SFT_FRAME_ROW_LEN	3
@@ -170,6 +176,23 @@ static const __u8 sft_popped_code[] __maybe_unused = {
 static const struct sft_row sft_popped_rows[] __maybe_unused = {
 	SFT_SP(0, 8), SFT_SP(1, 16), SFT_SP(4, 8),
 };
+
+/* push %rbp; mov %r9,%rbp; nop; pop %rbp; ret */
+static const __u8 sft_fp_code[] __maybe_unused = {
+	0x55, 0x4c, 0x89, 0xcd, 0x90, 0x5d, 0xc3,
+};
+
+#define SFT_FP_CODE_NOP		4
+/* The CFA there, from the stack pointer. */
+#define SFT_FP_CODE_CFA		16
+
+/* What a frame pointer leads to. */
+struct sft_frame {
+	__u64	fp, ra;
+};
+
+/* ret */
+static const __u8 sft_ret_code[] __maybe_unused = { 0xc3 };
 
 /* What the tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_rbp

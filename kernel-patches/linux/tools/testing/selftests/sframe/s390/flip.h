@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Signal frames for flip_test.c, made and read.
+ */
+#ifndef SFRAME_FLIP_H
+#define SFRAME_FLIP_H
+
+#include <sys/ucontext.h>
+
+/* Bytes of the frame of sft_escape. */
+#define SFT_ESCAPE_FRAME	160
+/* Where functions of the table save the frame pointer, from the CFA. */
+#define SFT_FP_FROM_CFA		-24
+/* What the code is that a handler returns to: svc of rt_sigreturn() */
+#define SFT_SIGNAL_INSN		0x0aad
+#define SFT_SIGNAL_CODE		"\x0a\xad"
+
+/*
+ * Where registers are, from the stack pointer of that code: behind a save area,
+ * a word, and a siginfo.
+ */
+#define SFT_SIGNAL_REG(field)						\
+	(160 + 8 + 128 + offsetof(ucontext_t, uc_mcontext.field))
+#define SFT_SIGNAL_IP		SFT_SIGNAL_REG(psw.addr)
+#define SFT_SIGNAL_SP		SFT_SIGNAL_REG(gregs[15])
+#define SFT_SIGNAL_FP		SFT_SIGNAL_REG(gregs[11])
+#define SFT_SIGNAL_LR		SFT_SIGNAL_REG(gregs[14])
+#define SFT_SIGNAL_MODE		SFT_SIGNAL_REG(psw.mask)
+
+/* Addresses of 64 bits. */
+#define SFT_USER_MODE		0x180000000UL
+
+static inline bool sft_is_user_mode(__u64 mode)
+{
+	return (mode & SFT_USER_MODE) == SFT_USER_MODE;
+}
+
+#endif /* SFRAME_FLIP_H */
