@@ -17,7 +17,7 @@ fragments() {
 	patched) set -- guest x86_64 sframe sframe-kunit ;;
 	debug) set -- guest x86_64 sframe sframe-kunit x86_64-debug x86_64-gdb ;;
 	kcsan | gdb | bpf) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
-	aarch64 | s390x) set -- guest "$1" sframe ;;
+	aarch64 | s390x) set -- guest "$1" sframe sframe-kunit ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done

@@ -29,7 +29,7 @@ void sframe_test_set_rows(struct sframe_test *ctx, unsigned int nr,
 /* The usual row: the frame of a function which has not pushed anything. */
 static void sframe_test_set_image(struct sframe_test *ctx)
 {
-	static const u8 row[] = { 0, INFO_SP(1, 0), 8 };
+	static const u8 row[] = { 0, INFO_SP_RA(1), CFA(8), RA_WORD };
 	unsigned int i;
 
 	ctx->image.header = (struct sframe_header) {
@@ -73,7 +73,7 @@ int sframe_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	test->priv = ctx;
 	ctx->text = sframe_test_map(test, SFRAME_TEST_TEXT, NULL,
-				    PROT_READ | PROT_EXEC);
+				    PROT_READ | PROT_WRITE | PROT_EXEC);
 	ctx->data = sframe_test_map(test, SFRAME_TEST_DATA, NULL,
 				    PROT_READ | PROT_WRITE);
 	ctx->at = ctx->data;

@@ -10,6 +10,9 @@
 
 #include <linux/sframe.h>
 
+#include <asm/unwind_user_kunit.h>
+#include <asm/unwind_user_sframe.h>
+
 #include "sframe.h"
 #include "sframe_format.h"
 #include "user.h"
@@ -56,6 +59,57 @@ struct sframe_test {
 	struct sframe_window		window;
 };
 
+/* How far the CFA is above the caller's stack pointer. */
+#ifdef UNWIND_USER_SFRAME_SP_OFF
+#define SAVE_AREA	(-UNWIND_USER_SFRAME_SP_OFF)
+#else
+#define SAVE_AREA	0
+#endif
+
+#ifdef UNWIND_USER_SFRAME_CFA_SCALE
+#define CFA_SCALE	UNWIND_USER_SFRAME_CFA_SCALE
+#else
+#define CFA_SCALE	1
+#endif
+
+/*
+ * The rows of the tests say where the caller's stack pointer is. What rows have
+ * for the CFA then, and what the rule has.
+ */
+#define CFA(off)	((u8)((off) / CFA_SCALE))
+#define CFA_RULE(off)	((off) + SAVE_AREA)
+
+/*
+ * Rows of the DEFAULT type have the return address at a fixed offset, or name
+ * it: RA_WORD is the word for that, of RA_WORDS. RA_OFF is from the CFA, RA_AT
+ * from the caller's stack pointer.
+ */
+#if UNWIND_USER_SFRAME_RA_OFF
+#define RA_OFF		UNWIND_USER_SFRAME_RA_OFF
+#define RA_WORDS	0
+#define RA_WORD
+#else
+#define RA_OFF		(SAVE_AREA ? -48 : -8)
+#define RA_WORDS	1
+#define RA_BYTE		((u8)RA_OFF)
+#define RA_WORD		RA_BYTE,
+#endif
+#define RA_AT		(RA_OFF + SAVE_AREA)
+/* Bytes of a row with nothing more. */
+#define ROW_SIZE	(3 + RA_WORDS)
+
+/* Byte @nr of a number of @size bytes, as the machine stores it. */
+#define BYTE(val, size, nr)						\
+	((u8)((val) >> 8 * (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ?		\
+			    (size) - 1 - (nr) : (nr))))
+
+/* The same of what rows have for the CFA. */
+#define CFA_BYTE(off, size, nr)	BYTE((off) / CFA_SCALE, size, nr)
+
+/* Info bytes of rows with the return address, and words of a byte. */
+#define INFO_SP_RA(words)	INFO_SP((words) + RA_WORDS, 0)
+#define INFO_FP_RA(words)	INFO_FP((words) + RA_WORDS, 0)
+
 /* Info byte of a row: @words of 1 << @size bytes. */
 #define INFO_SP(words, size)	(1 | (words) << 1 | (size) << 5)
 #define INFO_FP(words, size)	((words) << 1 | (size) << 5)
@@ -65,7 +119,7 @@ struct sframe_test {
 #define REG(nr)			((nr) << 3 | SFRAME_FLEX_REG_P)
 #define REG_DEREF(nr)		(REG(nr) | SFRAME_FLEX_DEREF_P)
 #define REG_DEREF_ADD(nr)	(REG_DEREF(nr) | SFRAME_FLEX_ADDEND)
-#define REG_R10			10
+#define OTHER_REG		UNWIND_USER_KUNIT_REG
 
 /* Parts of a struct sframe_test_rows */
 #define BYTES(...)							\

@@ -86,10 +86,16 @@ struct sframe_test_field {
 static void sframe_test_edit(struct sframe_test *ctx,
 			     const struct sframe_test_field *field)
 {
-	memcpy((u8 *)ctx + field->off, &field->value, field->size);
+	const u8 *value = (const u8 *)&field->value;
+
+	/* The lower bytes of it. */
+	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
+		value += sizeof(field->value) - field->size;
+	memcpy((u8 *)ctx + field->off, value, field->size);
 }
 
-#define SFRAME_TEST_AREA	(offsetof(struct sframe_test_image, rows) + 3)
+#define SFRAME_TEST_AREA	(offsetof(struct sframe_test_image, rows) + \
+				 ROW_SIZE)
 #define SFRAME_TEST_BEHIND	(SFRAME_TEST_AREA - sizeof(struct sframe_header))
 
 static const struct sframe_test_field sframe_header_cases[] = {
@@ -101,9 +107,12 @@ static const struct sframe_test_field sframe_header_cases[] = {
 	{ "not relative to the field", FIELD(image.header.flags, 1), -EINVAL },
 	{ "frame pointer flag", FIELD(image.header.flags, 7), -EINVAL },
 	{ "unknown flag", FIELD(image.header.flags, 0x85), -EINVAL },
-	{ "other machine", FIELD(image.header.abi_arch, 2), -EINVAL },
+	{ "other machine",
+	  FIELD(image.header.abi_arch, UNWIND_USER_SFRAME_ABI ^ 1), -EINVAL },
 	{ "fixed fp", FIELD(image.header.cfa_fixed_fp_offset, -16), -EINVAL },
-	{ "no fixed ra", FIELD(image.header.cfa_fixed_ra_offset, 0), -EINVAL },
+	{ "fixed ra or none", FIELD(image.header.cfa_fixed_ra_offset,
+				    UNWIND_USER_SFRAME_RA_OFF ? 0 : -8),
+	  -EINVAL },
 	{ "other ra", FIELD(image.header.cfa_fixed_ra_offset, -16), -EINVAL },
 	{ "auxiliary header", FIELD(image.header.auxhdr_len, 1), -EINVAL },
 	{ "index across the rows", FIELD(image.header.fdes_off, 1), -EINVAL },
@@ -113,7 +122,8 @@ static const struct sframe_test_field sframe_header_cases[] = {
 	{ "longest index", FIELD(image.header.num_fdes, U32_MAX), -EINVAL },
 	{ "index size overflows", FIELD(image.header.num_fdes, BIT(28)),
 	  -EINVAL },
-	{ "rows across the end", FIELD(image.header.fre_len, 9), -EINVAL },
+	{ "rows across the end", FIELD(image.header.fre_len, ROW_SIZE + 6),
+	  -EINVAL },
 	{ "rows outside", FIELD(image.header.fres_off, SFRAME_TEST_BEHIND + 1),
 	  -EINVAL },
 	{ "far rows", FIELD(image.header.fres_off, U32_MAX), -EINVAL },
@@ -158,7 +168,7 @@ static void sframe_header_contents(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, section->fres, ctx->at + 28 + 48);
 	KUNIT_EXPECT_EQ(test, section->fres_end, ctx->at + ctx->len);
 	KUNIT_EXPECT_EQ(test, section->num_fdes, SFRAME_TEST_FDES);
-	KUNIT_EXPECT_EQ(test, section->ra_off, -8);
+	KUNIT_EXPECT_EQ(test, section->ra_off, UNWIND_USER_SFRAME_RA_OFF);
 	KUNIT_EXPECT_FALSE(test, section->live);
 }
 
@@ -182,8 +192,11 @@ static void sframe_header_address(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, 0, ctx->len, false),
 			-EFAULT);
+	/* Where user space is apart, the number is one of its addresses. */
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, (unsigned long)ctx,
-						 ctx->len, false), -EINVAL);
+						 ctx->len, false),
+			IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) ?
+			-EFAULT : -EINVAL);
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, -8UL, ctx->len,
 						 false), -EINVAL);
 	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data, PAGE_SIZE), 0);
@@ -287,7 +300,8 @@ static const struct sframe_test_field sframe_attr_cases[] = {
 	{ "good", FIELD(image.attr.rep_size, 0), SFRAME_REASON_NONE },
 	{ "key of signed addresses",
 	  FIELD(image.attr.info, SFRAME_FDE_PAUTH_KEY_B),
-	  SFRAME_REASON_FDE_TYPE },
+	  UNWIND_USER_SFRAME_SIGNS_RA ? SFRAME_REASON_NONE :
+					SFRAME_REASON_FDE_TYPE },
 	{ "reserved bit", FIELD(image.attr.info, 0x40),
 	  SFRAME_REASON_FDE_TYPE },
 	{ "reserved bit of the second byte", FIELD(image.attr.info2, 0x20),
@@ -304,15 +318,15 @@ static const struct sframe_test_field sframe_attr_cases[] = {
 	{ "no row", FIELD(image.attr.num_fres, 0), SFRAME_REASON_NO_ROW },
 	{ "more rows than there are", FIELD(image.attr.num_fres, 2),
 	  SFRAME_REASON_FRE_OFFSET },
-	{ "rows end in a row", FIELD(image.header.fre_len, 7),
+	{ "rows end in a row", FIELD(image.header.fre_len, ROW_SIZE + 4),
 	  SFRAME_REASON_FRE_OFFSET },
 	{ "rows end in the attributes", FIELD(image.header.fre_len, 4),
 	  SFRAME_REASON_FRE_OFFSET },
 	{ "no rows at all", FIELD(image.header.fre_len, 0),
 	  SFRAME_REASON_FRE_OFFSET },
-	{ "last byte", FIELD(image.fdes[1].fre_off, 7),
+	{ "last byte", FIELD(image.fdes[1].fre_off, ROW_SIZE + 4),
 	  SFRAME_REASON_FRE_OFFSET },
-	{ "first byte behind", FIELD(image.fdes[1].fre_off, 8),
+	{ "first byte behind", FIELD(image.fdes[1].fre_off, ROW_SIZE + 5),
 	  SFRAME_REASON_FRE_OFFSET },
 	{ "far behind", FIELD(image.fdes[1].fre_off, U32_MAX),
 	  SFRAME_REASON_FRE_OFFSET },
@@ -337,103 +351,141 @@ static void sframe_index_attributes(struct kunit *test)
 #define LOAD(what, offset)						\
 	{ .from = UNWIND_USER_FROM_##what | UNWIND_USER_DEREF,		\
 	  .off = (offset) }
-#define RULE_R10(offset)						\
-	{ .from = UNWIND_USER_FROM_REG, .regnum = REG_R10, .off = (offset) }
-#define RA			LOAD(CFA, -8)
-#define SP_8			{ .cfa = RULE(SP, 8), .ra = RA }
-#define SP_16			{ .cfa = RULE(SP, 16), .ra = RA }
+#define RULE_OTHER(offset)						\
+	{ .from = UNWIND_USER_FROM_REG, .regnum = OTHER_REG, .off = (offset) }
+#define RA			LOAD(CFA, RA_OFF)
+#define SP_8			{ .cfa = RULE(SP, CFA_RULE(8)), .ra = RA }
+#define SP_16			{ .cfa = RULE(SP, CFA_RULE(16)), .ra = RA }
+/* What rows of the FLEX type leave out: where calls leave the address. */
+#if UNWIND_USER_SFRAME_RA_OFF
+#define RA_LEFT			RA
+#define SECOND_WORD(offset)	.ra = RA, .fp = LOAD(CFA, offset)
+#else
+#define RA_LEFT			RULE(LR, 0)
+#define SECOND_WORD(offset)	.ra = LOAD(CFA, offset)
+#endif
+#define FLEX_SP_8		{ .cfa = RULE(SP, CFA_RULE(8)), .ra = RA_LEFT }
+/* Words of the DEFAULT type, at most. */
+#define MAX_WORDS		(2 + RA_WORDS)
 
 static const struct sframe_test_rows sframe_good_rows[] = {
-	{ "from sp", 0, SP_8, .nr = 1, BYTES(0, INFO_SP(1, 0), 8) },
-	{ "from fp", 0, { RULE(FP, 16), RA }, .nr = 1,
-	  BYTES(0, INFO_FP(1, 0), 16) },
-	{ "with fp", 0, { RULE(SP, 16), RA, LOAD(CFA, -16) }, .nr = 1,
-	  BYTES(0, INFO_SP(2, 0), 16, 0xf0) },
-	{ "words of 2 bytes", 0, { RULE(SP, 0x1234), RA, LOAD(CFA, -16) },
-	  .nr = 1, BYTES(0, INFO_SP(2, 1), 0x34, 0x12, 0xf0, 0xff) },
-	{ "words of 4 bytes", 0, { RULE(SP, 0x12345678), RA, LOAD(CFA, -16) },
-	  .nr = 1, BYTES(0, INFO_SP(2, 2), 0x78, 0x56, 0x34, 0x12,
-			 0xf0, 0xff, 0xff, 0xff) },
+	{ "from sp", 0, SP_8, .nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD) },
+	{ "from fp", 0, { RULE(FP, CFA_RULE(16)), RA }, .nr = 1,
+	  BYTES(0, INFO_FP_RA(1), CFA(16), RA_WORD) },
+	{ "with fp", 0, { RULE(SP, CFA_RULE(16)), RA, LOAD(CFA, -16) }, .nr = 1,
+	  BYTES(0, INFO_SP_RA(2), CFA(16), RA_WORD 0xf0) },
+	{ "words of 2 bytes", 0,
+	  { .cfa = RULE(SP, CFA_RULE(0x1230)), SECOND_WORD(-16) },
+	  .nr = 1, BYTES(0, INFO_SP(2, 1), CFA_BYTE(0x1230, 2, 0),
+			 CFA_BYTE(0x1230, 2, 1),
+			 BYTE(-16, 2, 0), BYTE(-16, 2, 1)) },
+	{ "words of 4 bytes", 0,
+	  { .cfa = RULE(SP, CFA_RULE(0x12345678)), SECOND_WORD(-16) },
+	  .nr = 1, BYTES(0, INFO_SP(2, 2),
+			 CFA_BYTE(0x12345678, 4, 0),
+			 CFA_BYTE(0x12345678, 4, 1),
+			 CFA_BYTE(0x12345678, 4, 2),
+			 CFA_BYTE(0x12345678, 4, 3),
+			 BYTE(-16, 4, 0), BYTE(-16, 4, 1),
+			 BYTE(-16, 4, 2), BYTE(-16, 4, 3)) },
 	{ "starts of 2 bytes", 0, SP_16, .info = 1, .nr = 3,
-	  BYTES(0, 0, INFO_SP(1, 0), 8, 2, 0, INFO_SP(1, 0), 16,
-		0x11, 0, INFO_SP(1, 0), 24) },
+	  BYTES(0, 0, INFO_SP_RA(1), CFA(8), RA_WORD
+		BYTE(2, 2, 0), BYTE(2, 2, 1), INFO_SP_RA(1), CFA(16), RA_WORD
+		BYTE(0x11, 2, 0), BYTE(0x11, 2, 1), INFO_SP_RA(1), CFA(24),
+		RA_WORD) },
 	{ "starts of 4 bytes", 0, SP_16, .info = 2, .nr = 3,
-	  BYTES(0, 0, 0, 0, INFO_SP(1, 0), 8, 2, 0, 0, 0, INFO_SP(1, 0), 16,
-		0, 0, 0, 1, INFO_SP(1, 0), 24) },
+	  BYTES(0, 0, 0, 0, INFO_SP_RA(1), CFA(8), RA_WORD
+		BYTE(2, 4, 0), BYTE(2, 4, 1), BYTE(2, 4, 2), BYTE(2, 4, 3),
+		INFO_SP_RA(1), CFA(16), RA_WORD
+		BYTE(BIT(24), 4, 0), BYTE(BIT(24), 4, 1), BYTE(BIT(24), 4, 2),
+		BYTE(BIT(24), 4, 3), INFO_SP_RA(1), CFA(24), RA_WORD) },
 	{ "starts here", 0, SP_16, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, SFRAME_TEST_OFF, INFO_SP(1, 0), 16) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		SFRAME_TEST_OFF, INFO_SP_RA(1), CFA(16), RA_WORD) },
 	{ "next starts behind", 0, SP_8, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, SFRAME_TEST_OFF + 1, INFO_SP(1, 0), 16) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		SFRAME_TEST_OFF + 1, INFO_SP_RA(1), CFA(16), RA_WORD) },
 	{ "in a block", 0, SP_16, .info = SFRAME_FDE_PCMASK, .rep_size = 12,
-	  .nr = 3, BYTES(0, INFO_SP(1, 0), 8, 4, INFO_SP(1, 0), 16,
-			 5, INFO_SP(1, 0), 24) },
+	  .nr = 3, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+			 4, INFO_SP_RA(1), CFA(16), RA_WORD
+			 5, INFO_SP_RA(1), CFA(24), RA_WORD) },
 	{ "outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, .nr = 1, BYTES(0, 0) },
 	{ "flex outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, FLEX, .nr = 1,
 	  BYTES(0, 0) },
 	{ "signal frame", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
-	  .info = SFRAME_FDE_SIGNAL, .nr = 1, BYTES(0, INFO_SP(1, 0), 8) },
+	  .info = SFRAME_FDE_SIGNAL, .nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD) },
 	{ "signal frame without rows", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
 	  .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
-	{ "flex from sp", 0, SP_8, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), 8) },
-	{ "flex from fp", 0, { RULE(FP, 16), RA }, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_FP), 16) },
-	{ "flex from another register", 0, { RULE_R10(-8), RA }, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG(REG_R10), 0xf8) },
-	{ "flex from memory", 0, { LOAD(FP, -8), RA }, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG_DEREF(UNWIND_USER_REGNUM_FP), 0xf8) },
-	{ "flex with ra", 0, { RULE(SP, 8), RULE_R10(0) }, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8,
-		REG(REG_R10), 0) },
+	{ "flex from sp", 0, FLEX_SP_8, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), CFA(8)) },
+	{ "flex from fp", 0, { RULE(FP, CFA_RULE(16)), RA_LEFT }, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_FP), CFA(16)) },
+	{ "flex from another register", 0,
+	  { RULE_OTHER(CFA_RULE(-8)), RA_LEFT }, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(2), REG(OTHER_REG), CFA(-8)) },
+	{ "flex from memory", 0, { LOAD(FP, CFA_RULE(-8)), RA_LEFT }, FLEX,
+	  .nr = 1,
+	  BYTES(0, INFO_FLEX(2), REG_DEREF(UNWIND_USER_REGNUM_FP), CFA(-8)) },
+	{ "flex with ra", 0, { RULE(SP, CFA_RULE(8)), RULE_OTHER(0) }, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8),
+		REG(OTHER_REG), 0) },
 	{ "flex with ra and fp", 0,
-	  { RULE(SP, 32), LOAD(CFA, -16), LOAD(CFA, -24) }, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), 32,
+	  { RULE(SP, CFA_RULE(32)), LOAD(CFA, -16), LOAD(CFA, -24) }, FLEX, .nr = 1,
+	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), CFA(32),
 		SFRAME_FLEX_DEREF_P, 0xf0, SFRAME_FLEX_DEREF_P, 0xe8) },
-	{ "flex with fp only", 0, { RULE(SP, 16), RA, LOAD(CFA, -16) }, FLEX,
-	  .nr = 1, BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 16,
+	{ "flex with fp only", 0,
+	  { RULE(SP, CFA_RULE(16)), RA_LEFT, LOAD(CFA, -16) }, FLEX,
+	  .nr = 1, BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), CFA(16),
 			 0, SFRAME_FLEX_DEREF_P, 0xf0) },
 	{ "flex control words have no sign", 0,
-	  { { UNWIND_USER_FROM_REG, .regnum = 31 }, RA }, FLEX, .nr = 1,
+	  { { UNWIND_USER_REGNUM_SP == 31 ? UNWIND_USER_FROM_SP :
+					    UNWIND_USER_FROM_REG,
+	      .regnum = 31, .off = CFA_RULE(0) }, RA_LEFT }, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), REG(31), 0) },
 	{ "flex words of 4 bytes", 0,
-	  { { UNWIND_USER_FROM_REG, .regnum = U16_MAX, .off = -1 }, RA }, FLEX,
-	  .nr = 1, BYTES(0, INFO_FP(2, 2), 0xf9, 0xff, 0x07, 0,
-			 0xff, 0xff, 0xff, 0xff) },
-	{ "flex with addend", 0, { LOAD(FP, -8), RA, .cfa_addend = -16 }, FLEX,
+	  { { UNWIND_USER_FROM_REG, .regnum = U16_MAX,
+	      .off = CFA_RULE(-CFA_SCALE) }, RA_LEFT }, FLEX, .nr = 1,
+	  BYTES(0, INFO_FP(2, 2), BYTE(REG(U16_MAX), 4, 0),
+		BYTE(REG(U16_MAX), 4, 1), BYTE(REG(U16_MAX), 4, 2),
+		BYTE(REG(U16_MAX), 4, 3), 0xff, 0xff, 0xff, 0xff) },
+	{ "flex with addend", 0,
+	  { LOAD(FP, CFA_RULE(-8)), RA_LEFT, .cfa_addend = -16 }, FLEX,
 	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_FP), 0xf8,
-		0xf0) },
+	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_FP),
+		CFA(-8), 0xf0) },
 	{ "flex with addend and ra", 0,
-	  { LOAD(SP, 8), RULE_R10(0), .cfa_addend = 16 }, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(5), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-			 8, 16, REG(REG_R10), 0) },
+	  { LOAD(SP, CFA_RULE(8)), RULE_OTHER(0), .cfa_addend = 16 }, FLEX,
+	  .addend = true, .nr = 1, BYTES(0, INFO_FLEX(5), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
+			 CFA(8), 16, REG(OTHER_REG), 0) },
 	{ "flex with addend and fp only", 0,
-	  { LOAD(SP, 8), RA, LOAD(CFA, -16), .cfa_addend = 16 }, FLEX,
-	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 16,
-		0, SFRAME_FLEX_DEREF_P, 0xf0) },
-	{ "flex with addend, ra and fp", 0,
-	  { LOAD(SP, 8), LOAD(CFA, -24), LOAD(CFA, -16), .cfa_addend = 16 },
+	  { LOAD(SP, CFA_RULE(8)), RA_LEFT, LOAD(CFA, -16), .cfa_addend = 16 },
 	  FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(7), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 16,
-		SFRAME_FLEX_DEREF_P, 0xe8, SFRAME_FLEX_DEREF_P, 0xf0) },
-	{ "flex without addend where one may be", 0, SP_8, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), 8) },
+	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
+		CFA(8), 16, 0, SFRAME_FLEX_DEREF_P, 0xf0) },
+	{ "flex with addend, ra and fp", 0,
+	  { LOAD(SP, CFA_RULE(8)), LOAD(CFA, -24), LOAD(CFA, -16),
+	    .cfa_addend = 16 }, FLEX, .addend = true, .nr = 1,
+	  BYTES(0, INFO_FLEX(7), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
+		CFA(8), 16, SFRAME_FLEX_DEREF_P, 0xe8, SFRAME_FLEX_DEREF_P, 0xf0) },
+	{ "flex without addend where one may be", 0, FLEX_SP_8, FLEX, .addend = true,
+	  .nr = 1, BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), CFA(8)) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_good, sframe_good_rows, name);
 
 static const struct sframe_test_rows sframe_bad_rows[] = {
 	{ "first row behind", SFRAME_REASON_NO_ROW, .nr = 1,
-	  BYTES(SFRAME_TEST_OFF + 1, INFO_SP(1, 0), 8) },
+	  BYTES(SFRAME_TEST_OFF + 1, INFO_SP_RA(1), CFA(8), RA_WORD) },
 	{ "block before its first row", SFRAME_REASON_NO_ROW, .nr = 1,
 	  .info = SFRAME_FDE_PCMASK, .rep_size = 16,
-	  BYTES(1, INFO_SP(1, 0), 8) },
+	  BYTES(1, INFO_SP_RA(1), CFA(8), RA_WORD) },
 	{ "same start", SFRAME_REASON_ROW_ORDER, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, 0, INFO_SP(1, 0), 16) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		0, INFO_SP_RA(1), CFA(16), RA_WORD) },
 	{ "lower start", SFRAME_REASON_ROW_ORDER, .nr = 3,
-	  BYTES(0, INFO_SP(1, 0), 8, 4, INFO_SP(1, 0), 16,
-		3, INFO_SP(1, 0), 24) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		4, INFO_SP_RA(1), CFA(16), RA_WORD
+		3, INFO_SP_RA(1), CFA(24), RA_WORD) },
 	{ "word size", SFRAME_REASON_ROW_WORDS, .nr = 1,
 	  BYTES(0, INFO_SP(1, 3), 8, 0, 0, 0, 0, 0, 0, 0) },
 	{ "eight words", SFRAME_REASON_ROW_WORDS, .nr = 1,
@@ -441,66 +493,90 @@ static const struct sframe_test_rows sframe_bad_rows[] = {
 	{ "fifteen words", SFRAME_REASON_ROW_WORDS, .nr = 1,
 	  BYTES(0, INFO_SP(15, 0), 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 		0) },
-	{ "three words", SFRAME_REASON_ROW_WORDS, .nr = 1,
-	  BYTES(0, INFO_SP(3, 0), 8, 0, 0) },
+	{ "one word more", SFRAME_REASON_ROW_WORDS, .nr = 1,
+	  BYTES(0, INFO_SP(MAX_WORDS + 1, 0), 8, 0, 0, 0) },
 	{ "words in a row that is passed", SFRAME_REASON_ROW_WORDS, .nr = 2,
 	  BYTES(0, INFO_SP(8, 0), 8, 0, 0, 0, 0, 0, 0, 0,
-		1, INFO_SP(1, 0), 8) },
+		1, INFO_SP_RA(1), CFA(8), RA_WORD) },
 	{ "rows end in a word", SFRAME_REASON_FRE_OFFSET, .nr = 1,
-	  BYTES(0, INFO_SP(2, 0), 8) },
+	  BYTES(0, INFO_SP_RA(2), CFA(8), RA_WORD) },
+#if !UNWIND_USER_SFRAME_SIGNS_RA
 	{ "signed return address", SFRAME_REASON_ROW_RULE, .nr = 1,
 	  BYTES(0, INFO_SP(1, 0) | 0x80, 8) },
+#endif
+#if !UNWIND_USER_SFRAME_RA_OFF
+	{ "word 0 in front of nothing", SFRAME_REASON_ROW_WORDS, .nr = 1,
+	  BYTES(0, INFO_SP(2, 0), 8, 0) },
+#endif
+#ifdef UNWIND_USER_SFRAME_CFA_SCALE
+	{ "scaled offset is too large", SFRAME_REASON_ROW_RULE, .nr = 1,
+	  BYTES(0, INFO_SP(1, 2), 0x7f, 0xff, 0xff, 0x7f) },
+	{ "scaled offset of flex is too small", SFRAME_REASON_ROW_RULE, FLEX,
+	  .nr = 1,
+	  BYTES(0, INFO_FP(2, 2), BYTE(REG(UNWIND_USER_REGNUM_SP), 4, 0),
+		BYTE(REG(UNWIND_USER_REGNUM_SP), 4, 1),
+		BYTE(REG(UNWIND_USER_REGNUM_SP), 4, 2),
+		BYTE(REG(UNWIND_USER_REGNUM_SP), 4, 3),
+		0x80, 0, 0, 0x80) },
+#endif
 	{ "flex with one word", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(1), REG(UNWIND_USER_REGNUM_SP)) },
 	{ "flex with three words", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP), 8, 0) },
+	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP), CFA(8), 0) },
 	{ "flex with other padding", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 16,
+	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), CFA(16),
 		1, SFRAME_FLEX_DEREF_P, 0xf0) },
 	{ "flex with seven words", SFRAME_REASON_ROW_WORDS, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(7), REG(UNWIND_USER_REGNUM_SP), 8,
+	  BYTES(0, INFO_FLEX(7), REG(UNWIND_USER_REGNUM_SP), CFA(8),
 		2, 0xf8, 2, 0xf0, 0) },
 	{ "flex reserved bit of cfa", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8) },
+	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8),
+		8) },
 	{ "flex reserved bit of ra", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8, 2 | 4, 0xf8) },
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2 | 4,
+		0xf8) },
 	{ "flex reserved bit of fp", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), 8, 2, 0xf8,
+	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2, 0xf8,
 		2 | 4, 0xf0) },
 	{ "addend of what is not loaded", SFRAME_REASON_ROW_RULE, FLEX,
 	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP) | 4, 8, 8) },
+	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP) | 4, CFA(8), 8) },
 	{ "addend of itself", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
 	  .nr = 1, BYTES(0, INFO_FLEX(3), 2 | 4, 8, 8) },
 	{ "addend without word", SFRAME_REASON_ROW_WORDS, FLEX, .addend = true,
 	  .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8) },
+	  BYTES(0, INFO_FLEX(2), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8)) },
 	{ "addend and half a pair", SFRAME_REASON_ROW_WORDS, FLEX,
 	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8,
+	  BYTES(0, INFO_FLEX(4), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8), 8,
 		0) },
 	{ "addend and other padding", SFRAME_REASON_ROW_WORDS, FLEX,
 	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), 8, 8,
+	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8), 8,
 		1, 2, 0xf0) },
 	{ "addend of ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8, 2 | 4, 0xf8) },
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2 | 4,
+		0xf8) },
 	{ "addend of fp", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), 8, 0,
+	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), CFA(8), 0,
 		2 | 4, 0xf0) },
 	{ "addend of fp behind ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), 8,
+	  .nr = 1, BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), CFA(8),
 			 2, 0xf8, 2 | 4, 0xf0) },
 	{ "flex cfa from itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), 0, 8) },
 	{ "flex cfa from memory at itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), SFRAME_FLEX_DEREF_P, 8) },
 	{ "flex ra is a stack address", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), 8, 0, 0xf8) },
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8), 0, 0xf8) },
 	{ "flex register number", SFRAME_REASON_ROW_REGISTER, FLEX, .nr = 1,
-	  BYTES(0, INFO_FP(2, 2), 0x01, 0, 0x08, 0, 0, 0, 0, 0) },
+	  BYTES(0, INFO_FP(2, 2), BYTE(REG(0x10000), 4, 0),
+		BYTE(REG(0x10000), 4, 1), BYTE(REG(0x10000), 4, 2),
+		BYTE(REG(0x10000), 4, 3), 0, 0, 0, 0) },
 	{ "flex last register number", SFRAME_REASON_ROW_REGISTER, FLEX, .nr = 1,
-	  BYTES(0, INFO_FP(2, 2), 0xf9, 0xff, 0xff, 0xff, 0, 0, 0, 0) },
+	  BYTES(0, INFO_FP(2, 2), BYTE(REG(0x1fffffff), 4, 0),
+		BYTE(REG(0x1fffffff), 4, 1), BYTE(REG(0x1fffffff), 4, 2),
+		BYTE(REG(0x1fffffff), 4, 3), 0, 0, 0, 0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_bad, sframe_bad_rows, name);
@@ -537,7 +613,7 @@ static void sframe_rows_good(struct kunit *test)
 	sframe_expect_rule(test, &got->ra, &want->ra);
 	sframe_expect_rule(test, &got->fp, &want->fp);
 	KUNIT_EXPECT_EQ(test, got->cfa_addend, want->cfa_addend);
-	KUNIT_EXPECT_EQ(test, got->sp_off, 0);
+	KUNIT_EXPECT_EQ(test, got->sp_off, -SAVE_AREA);
 	KUNIT_EXPECT_FALSE(test, got->ra_copied);
 }
 
@@ -838,15 +914,18 @@ static void sframe_test_one_function(struct sframe_test *ctx)
 static void sframe_small_number(struct kunit *test)
 {
 	static const u8 rows[] = {
-		0, INFO_SP(1, 0), 8, 1, INFO_SP(1, 0), 16, 2, INFO_SP(1, 0), 24,
-		3, INFO_SP(1, 0), 32, 0x7f, INFO_SP(1, 0), 40,
+		0, INFO_SP_RA(1), CFA(8), RA_WORD
+		1, INFO_SP_RA(1), CFA(16), RA_WORD
+		2, INFO_SP_RA(1), CFA(24), RA_WORD
+		3, INFO_SP_RA(1), CFA(32), RA_WORD
+		0x7f, INFO_SP_RA(1), CFA(40), RA_WORD
 	};
 	struct sframe_test *ctx = test->priv;
 	unsigned int nr;
 
 	sframe_test_one_function(ctx);
 	for (nr = 1; nr <= 5; nr++) {
-		sframe_test_set_rows(ctx, nr, rows, 3 * nr);
+		sframe_test_set_rows(ctx, nr, rows, ROW_SIZE * nr);
 		KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
 		KUNIT_EXPECT_EQ(test, sframe_test_copied(test),
 				nr <= SFRAME_SMALL_ROWS ? nr : 0);
@@ -860,7 +939,8 @@ static void sframe_small_number(struct kunit *test)
 static void sframe_small_contents(struct kunit *test)
 {
 	static const u8 bytes[] = {
-		0, INFO_SP(1, 0), 8, 4, INFO_FP(2, 0), 16, 0xf0,
+		0, INFO_SP_RA(1), CFA(8), RA_WORD
+		4, INFO_FP_RA(2), CFA(16), RA_WORD 0xf0,
 	};
 	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
 	struct sframe_test *ctx = test->priv;
@@ -876,7 +956,7 @@ static void sframe_small_contents(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, func.size, SFRAME_TEST_FUNC_SIZE);
 	KUNIT_EXPECT_EQ(test, func.rep_size, 16);
 	KUNIT_EXPECT_EQ(test, rows[0].start, 0);
-	KUNIT_EXPECT_EQ(test, rows[0].frame.cfa.off, 8);
+	KUNIT_EXPECT_EQ(test, rows[0].frame.cfa.off, CFA_RULE(8));
 	KUNIT_EXPECT_EQ(test, rows[1].start, 4);
 	KUNIT_EXPECT_EQ(test, rows[1].frame.cfa.from, UNWIND_USER_FROM_FP);
 	KUNIT_EXPECT_EQ(test, rows[1].frame.fp.off, -16);
@@ -934,14 +1014,19 @@ static void sframe_small_bad(struct kunit *test)
 
 static const struct sframe_test_rows sframe_late_mistakes[] = {
 	{ "order", SFRAME_REASON_ROW_ORDER, .nr = 3,
-	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0), 16,
-		0x20, INFO_SP(1, 0), 24) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		0x20, INFO_SP_RA(1), CFA(16), RA_WORD
+		0x20, INFO_SP_RA(1), CFA(24), RA_WORD) },
 	{ "words", SFRAME_REASON_ROW_WORDS, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(3, 0), 8, 0, 0) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		0x20, INFO_SP(MAX_WORDS + 1, 0), 8, 0, 0, 0) },
+#if !UNWIND_USER_SFRAME_SIGNS_RA
 	{ "signed return address", SFRAME_REASON_ROW_RULE, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0) | 0x80, 16) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		0x20, INFO_SP(1, 0) | 0x80, 16) },
+#endif
 	{ "row is cut off", SFRAME_REASON_FRE_OFFSET, .nr = 2,
-	  BYTES(0, INFO_SP(1, 0), 8, 0x20, INFO_SP(1, 0)) },
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD 0x20, INFO_SP_RA(1)) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_late, sframe_late_mistakes, name);
