@@ -7,12 +7,16 @@
 # A target NAME is $(FUZZ_OUT)/NAME, with libFuzzer; NAME-cov is the same for
 # measuring coverage. The kernel's unwinder is compiled as it is. To compile
 # another one: FUZZ_KERNEL, a copy of kernel-patches/linux; FUZZ_DEFINES for
-# the preprocessor; FUZZ_OUT for what is made. NAME-replay needs neither clang
+# the preprocessor; FUZZ_OUT for what is made. To compile it with the hooks of
+# another machine: FUZZ_ARCH, whose inputs are those of x86-64 with its header. NAME-replay needs neither clang
 # nor libFuzzer: NAME-replay -n 100000 $(fuzz_corpus)/NAME fails on the first
 # finding.
 
 FUZZ_CC ?= clang
-FUZZ_OUT ?= $(O)/tests/fuzz
+# Whose tables, registers and signal frames, as the kernel calls the machine; the
+# byte order is that of this one.
+FUZZ_ARCH ?= x86
+FUZZ_OUT ?= $(O)/tests/fuzz$(addprefix -,$(FUZZ_ARCH:x86=))
 FUZZ_KERNEL ?= kernel-patches/linux
 FUZZ_DEFINES ?=
 TIME ?= 60
@@ -30,11 +34,11 @@ $(fuzz_corpora): $(fuzz_corpus)/%: tests/fuzz/corpus/%.hex tests/fuzz/inputs
 	tests/fuzz/inputs unpack $< $@
 
 # Of the kernel's own: what the series edits, and what signal frames look like.
-fuzz_tree := $(O)/tests/fuzz-tree
+fuzz_tree := $(O)/tests/fuzz-tree$(addprefix -,$(FUZZ_ARCH:x86=))
+fuzz_arch := arch/$(FUZZ_ARCH)/include
 fuzz_kernel_files := include/linux/unwind_user.h \
-	include/linux/unwind_user_types.h arch/x86/include/asm/unwind_user.h \
-	arch/x86/include/uapi/asm/sigcontext.h \
-	arch/x86/include/uapi/asm/ucontext.h \
+	include/linux/unwind_user_types.h $(fuzz_arch)/asm/unwind_user.h \
+	$(fuzz_arch)/uapi/asm/sigcontext.h $(fuzz_arch)/uapi/asm/ucontext.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
 fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
@@ -43,8 +47,9 @@ fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
 	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
 	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h sizes.h slab.h \
 	stddef.h string.h topology.h types.h uaccess.h unaligned.h unroll.h \
-	uprobes.h vmalloc.h) \
-	$(addprefix asm/,ptrace.h segment.h uprobes.h)
+	uprobes.h vmalloc.h fpu.h processor.h) \
+	$(addprefix asm/,compiler.h insn.h ptrace.h segment.h sve_context.h \
+	unistd.h uprobes.h)
 
 $(fuzz_tree)/done: tests/fuzz/fuzz.mk kernel-patches/series \
 		$(wildcard kernel-patches/commits/*/edit.patch)
@@ -58,7 +63,8 @@ $(fuzz_tree)/kernel/unwind/user.c: $(fuzz_tree)/done ;
 
 fuzz_cppflags = -iquote $(FUZZ_KERNEL)/kernel/unwind -iquote $(fuzz_dir) \
 	-I$(fuzz_dir)/include -I$(FUZZ_KERNEL)/include \
-	-I$(FUZZ_KERNEL)/arch/x86/include -I$(fuzz_tree)/include \
+	-I$(fuzz_dir)/machine/$(FUZZ_ARCH) \
+	-I$(FUZZ_KERNEL)/$(fuzz_arch) -I$(fuzz_tree)/include \
 	-include shim.h $(FUZZ_DEFINES)
 fuzz_cflags = -std=gnu11 -g -Wall -Wno-pointer-sign -Wno-unused-function \
 	-fno-strict-aliasing $(fuzz_cppflags)
@@ -77,7 +83,8 @@ fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
 fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
 	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
 	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
-	$(FUZZ_KERNEL)/arch/x86/include/asm/*.h)
+	$(fuzz_dir)/machine/$(FUZZ_ARCH)/*.h \
+	$(FUZZ_KERNEL)/$(fuzz_arch)/asm/*.h)
 fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps_known \
 	-Wl,--wrap=sframe_read
 
@@ -171,9 +178,18 @@ $(FUZZ_OUT)/kernel-known: $(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
 		$(FUZZ_OUT)/replay/harness/%.o,known finding)
 	$(CC) $(fuzz_san) -o $@ $^
 
-fuzz-replays: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
-	$(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/kernel-known \
+# Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
+fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
 	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
+
+# The other machines, with libFuzzer as well.
+fuzz-machines:
+	+$(MAKE) FUZZ_ARCH=arm64 fuzz-machine fuzz-machine-programs
+	+$(MAKE) FUZZ_ARCH=s390 fuzz-machine fuzz-machine-programs
+
+fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
+
+fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/kernel-known
 
 # FUZZ_TARGETS is complete when all fragments are read, as in a recipe.
 fuzz-programs: $(fuzz_corpora)
@@ -183,5 +199,6 @@ fuzz-programs: $(fuzz_corpora)
 fuzz: fuzz-programs
 	O=$(O) tests/fuzz/run-targets $(TIME) $(FUZZ_TARGETS)
 
-.PHONY: fuzz fuzz-programs fuzz-replays
+.PHONY: fuzz fuzz-programs fuzz-replays fuzz-machine \
+	fuzz-machine-programs fuzz-machines
 .SECONDARY:

@@ -115,12 +115,24 @@ static void load_stack(const struct input *in, const u8 *data, size_t size)
 	       sizeof(stack_bytes) - (size & ~7UL));
 }
 
+/* A header of x86-64, which inputs have, is one of the machine. */
+static void set_machine(u8 *header)
+{
+	if (header[4] != SFRAME_ABI_AMD64_LE || header[6] != (u8)-8)
+		return;
+	header[4] = MACHINE_ABI;
+	header[6] = MACHINE_RA;
+}
+
 static void load_section(struct input *in, const u8 *data, size_t size)
 {
-	unsigned int pad = in->pad % PAGE_SIZE;
+	u8 *section = section_bytes + in->pad % PAGE_SIZE;
 
 	memset(section_bytes, 0, sizeof(section_bytes));
-	memcpy(section_bytes + pad, data, size);
+	memcpy(section, data, size);
+	set_machine(section);
+	if (in->second < SECTION_MAX)
+		set_machine(section + in->second);
 }
 
 static void load_opts(const struct input *in, u32 flags, u32 format, u64 start,
@@ -157,18 +169,17 @@ static void load_task(const struct input *in)
 	struct pt_regs *r = &shim_regs;
 	unsigned int i;
 
-	*r = (struct pt_regs) {
-		.ax = in->regs[0], .dx = in->regs[1], .cx = in->regs[2],
-		.bx = in->regs[3], .si = in->regs[4], .di = in->regs[5],
-		.bp = in->fp, .sp = in->sp,
-		.r8 = in->regs[8], .r9 = in->regs[9], .r10 = in->regs[10],
-		.r11 = in->regs[11], .r12 = in->regs[12], .r13 = in->regs[13],
-		.r14 = in->regs[14], .r15 = in->regs[15], .ip = in->ip,
-		.cs = in->state & STATE_COMPAT ? __USER32_CS : __USER_CS,
-		.flags = in->state & STATE_VM86 ? X86_VM_MASK : 0,
-	};
-	if (in->state & STATE_KERNEL)
-		r->cs = 0x10;
+	memset(r, 0, sizeof(*r));
+	for (i = 0; machine_reg(r, i); i++)
+		*machine_reg(r, i) = in->regs[i % 16];
+	*machine_reg(r, MACHINE_SP) = in->sp;
+	*machine_reg(r, MACHINE_FP) = in->fp;
+	/* A call has left it there. */
+	if (machine_reg(r, MACHINE_LR))
+		*machine_reg(r, MACHINE_LR) = in->returns[0];
+	machine_set_task(r, in->ip, in->state & STATE_KERNEL ? TASK_KERNEL :
+			 in->state & STATE_VM86 ? TASK_ODD :
+			 in->state & STATE_COMPAT ? TASK_COMPAT : TASK_PLAIN);
 	shim_task.flags = in->state & STATE_KTHREAD ? PF_KTHREAD : 0;
 	shim_function_start = in->flags & INPUT_FUNCTION_START;
 	shim_trampoline = input_address(in, TRAMPOLINE);

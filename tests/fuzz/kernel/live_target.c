@@ -75,44 +75,82 @@ static struct change *later(u32 off, u64 value, u32 size)
 	return change;
 }
 
-/* Attributes and rows of each kind, the CFA's offset still to be filled in. */
+#define RA_OFF		-8
+#define FP_OFF		-16
+
+/* Info byte of a row: so many words of a byte, and where the CFA starts from. */
+#define FROM_SP(words)	((words) << 1 | 1)
+#define FROM_FP(words)	((words) << 1)
+
+/* What each machine has in a row: the CFA, the return address if not fixed. */
+static u8 *put_row(u8 *at, u8 start, u8 info, u8 cfa)
+{
+	*at++ = start;
+	*at++ = info + (MACHINE_RA ? 0 : FROM_FP(1));
+	*at++ = cfa / MACHINE_SCALE;
+	if (!MACHINE_RA)
+		*at++ = (u8)RA_OFF;
+	return at;
+}
+
+/* Attributes and rows of each kind. */
 static unsigned int make_rows(const struct function *f, u8 *rows)
 {
-	static const u8 templates[NR_KINDS][16] = {
-		[KIND_SP] = { 1, 0, 0, 0, 0, 0, 0x03 },
-		[KIND_TWO_ROWS] = { 2, 0, 0, 0, 0, 0, 0x03, 8, 4, 0x05, 0,
-				    (u8)-16 },
-		[KIND_FP] = { 1, 0, 0, 0, 0, 0, 0x04, 0, (u8)-16 },
-		[KIND_BLOCKS] = { 2, 0, 0x10, 0, 16, 0, 0x03, 8, 9, 0x03 },
-		[KIND_FLEX] = { 1, 0, 0, 1, 0, 0, 0x08, 0x39, 0, 2, (u8)-8 },
-	};
-	static const struct { u8 length, cfa; } fields[NR_KINDS] = {
-		{ 8, 7 }, { 12, 10 }, { 9, 7 }, { 11, 10 }, { 11, 8 },
-	};
+	u8 *at = rows + 5;
 
-	memcpy(rows, templates[f->kind], sizeof(templates[0]));
-	rows[fields[f->kind].cfa] = f->cfa;
-	return fields[f->kind].length;
+	memset(rows, 0, 5);
+	rows[0] = 1;
+	switch (f->kind) {
+	case KIND_SP:
+		at = put_row(at, 0, FROM_SP(1), f->cfa);
+		break;
+	case KIND_TWO_ROWS:
+		rows[0] = 2;
+		at = put_row(at, 0, FROM_SP(1), 8);
+		at = put_row(at, 4, FROM_SP(2), f->cfa);
+		*at++ = (u8)FP_OFF;
+		break;
+	case KIND_FP:
+		at = put_row(at, 0, FROM_FP(2), f->cfa);
+		*at++ = (u8)FP_OFF;
+		break;
+	case KIND_BLOCKS:
+		rows[0] = 2;
+		rows[2] = SFRAME_FDE_PCMASK;
+		rows[4] = 16;
+		at = put_row(at, 0, FROM_SP(1), 8);
+		at = put_row(at, 9, FROM_SP(1), f->cfa);
+		break;
+	default:
+		rows[3] = SFRAME_FDE_TYPE_FLEX;
+		*at++ = 0;
+		*at++ = FROM_FP(4);
+		*at++ = MACHINE_SP << 3 | SFRAME_FLEX_REG_P;
+		*at++ = f->cfa / MACHINE_SCALE;
+		*at++ = SFRAME_FLEX_DEREF_P;
+		*at++ = (u8)RA_OFF;
+	}
+	return at - rows;
 }
 
 static struct ref_frame expected(const struct function *f, u32 off)
 {
 	const struct ref_rule saved = { .base = REF_CFA, .load = true };
 	struct ref_frame frame = {
-		.cfa = { .base = REF_SP, .off = f->cfa },
+		.cfa = { .base = REF_SP, .off = f->cfa + MACHINE_SAVED },
 		.ra = saved,
 		.flex = f->kind == KIND_FLEX,
 	};
 
-	frame.ra.off = -8;
+	frame.ra.off = RA_OFF;
 	if ((f->kind == KIND_TWO_ROWS && off < 4) ||
 	    (f->kind == KIND_BLOCKS && off % 16 < 9))
-		frame.cfa.off = 8;
+		frame.cfa.off = 8 + MACHINE_SAVED;
 	if (f->kind == KIND_FP)
 		frame.cfa.base = REF_FP;
 	if (f->kind == KIND_FP || (f->kind == KIND_TWO_ROWS && off >= 4)) {
 		frame.fp = saved;
-		frame.fp.off = -16;
+		frame.fp.off = FP_OFF;
 	}
 	return frame;
 }
@@ -222,8 +260,8 @@ static void begin(u8 capacity, u8 gap)
 		.magic = SFRAME_MAGIC,
 		.version = SFRAME_VERSION_3,
 		.flags = SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL,
-		.abi_arch = SFRAME_ABI_AMD64_LE,
-		.cfa_fixed_ra_offset = -8,
+		.abi_arch = MACHINE_ABI,
+		.cfa_fixed_ra_offset = MACHINE_RA,
 		.fdes_off = gap & 15,
 	};
 

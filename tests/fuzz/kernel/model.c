@@ -933,11 +933,15 @@ static struct ref_rule plain_rule(const struct unwind_user_rule *rule)
 	case UNWIND_USER_FROM_FP:
 		plain.base = REF_FP;
 		break;
+	case UNWIND_USER_FROM_LR:
+		same(MACHINE_LR != ~0u, "a rule that the machine does not have");
+		plain.base = REF_LR;
+		break;
 	case UNWIND_USER_FROM_REG:
 		plain.reg = rule->regnum;
 		break;
 	default:
-		finding("a rule that x86 does not have");
+		finding("a rule that there is not");
 	}
 	return plain;
 }
@@ -951,7 +955,7 @@ struct ref_frame model_frame(const struct unwind_user_frame *frame)
 
 	if (plain.outermost || plain.signal)
 		return plain;
-	same(!frame->sp_off && !frame->ra_copied,
+	same(frame->sp_off == -MACHINE_SAVED && !frame->ra_copied,
 	     "a frame that no row means");
 	plain.flex = frame->kind == UNWIND_USER_FRAME_RULES;
 	same(plain.flex || frame->kind == UNWIND_USER_FRAME_PLAIN,

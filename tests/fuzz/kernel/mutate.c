@@ -333,28 +333,32 @@ static void mutate_stack(struct bytes *b)
 	}
 }
 
-/* What a signal leaves at @at: rbp, rsp, rip, cs behind the ucontext. */
+/* The mode is the last one, or the stack pointer. */
+#define SIGNAL_WORDS	(max(MACHINE_SIGNAL_MODE, MACHINE_SIGNAL_SP) / 8)
+
+/* What a signal leaves behind word @at. */
 static void mutate_signal(struct bytes *b)
 {
 	u8 *stack = b->section + b->length;
 	u32 words = min((b->data + b->size - stack) / 8, STACK_MAX / 8L), at;
-	const u64 cs = rnd(8) ? __USER_CS : rnd(64);
+	const u64 mode = rnd(8) ? MACHINE_USER_MODE : rnd(64);
 	struct entry entry;
 	u64 word;
 
 	if (random_entry(b, &entry) && rnd(2))
 		put(b, entry.attr + 2, 0x80 | rnd(3), 1);
-	if (words < 24)
+	if (words <= SIGNAL_WORDS)
 		return;
-	at = rnd(words - 23);
+	at = rnd(words - SIGNAL_WORDS);
 	b->in->sp = TAG(TAG_STACK, 8 * at);
+	stack += 8 * at;
 	word = stack_address();
-	memcpy(stack + 8 * (at + 15), &word, 8);
+	memcpy(stack + MACHINE_SIGNAL_FP, &word, 8);
 	word = stack_address();
-	memcpy(stack + 8 * (at + 20), &word, 8);
+	memcpy(stack + MACHINE_SIGNAL_SP, &word, 8);
 	word = code_address(b);
-	memcpy(stack + 8 * (at + 21), &word, 8);
-	memcpy(stack + 8 * (at + 23), &cs, 8);
+	memcpy(stack + MACHINE_SIGNAL_IP, &word, 8);
+	memcpy(stack + MACHINE_SIGNAL_MODE, &mode, 8);
 }
 
 static void mutate_registers(struct bytes *b)

@@ -352,7 +352,7 @@ static void look_up(struct unwind_user_state *state,
 	sframe_cache_keep_range(&state->sframe);
 }
 
-static bool in_range(struct unwind_user_state *state, unsigned long ip)
+static bool is_in_range(struct unwind_user_state *state, unsigned long ip)
 {
 	state->sframe.window = NULL;
 	state->sframe.length = 0;
@@ -367,7 +367,7 @@ static void expect_range(struct unwind_user_state *state,
 	unsigned long ip;
 
 	for (ip = first - 2; ip < first + length + 2; ip++) {
-		if (in_range(state, ip) != (ip - first < length))
+		if (is_in_range(state, ip) != (ip - first < length))
 			finding("other addresses have a range that was kept");
 		if (ip - first < length &&
 		    (walk->window != found || walk->first != first ||
@@ -390,26 +390,26 @@ static void try_ranges(void)
 	/* That of an NMI finds none, and leaves those that are there. */
 	sframe_walk_attach(&nested);
 	look_up(&nested, NULL, 0x2000, 16);
-	if (in_range(&nested, 0x1000) || in_range(&state, 0x2000))
+	if (is_in_range(&nested, 0x1000) || is_in_range(&state, 0x2000))
 		finding("a walk without a cache has ranges");
 
 	for (i = 2; i <= SFRAME_CACHE_RANGES; i++)
 		look_up(&state, &window, 0x1000 * i, 16);
-	if (in_range(&state, 0x1000) || !in_range(&state, 0x1020))
+	if (is_in_range(&state, 0x1000) || !is_in_range(&state, 0x1020))
 		finding("another range than the oldest one has lost its place");
 
 	registry.seq++;
 	/* The walk has not seen the change. */
 	look_up(&state, &window, 0x8000, 16);
-	if (!in_range(&state, 0x2000) || !in_range(&state, 0x8000))
+	if (!is_in_range(&state, 0x2000) || !is_in_range(&state, 0x8000))
 		finding("a range is lost without need");
 	state.sframe.seq = registry.seq;
-	if (in_range(&state, 0x8000))
+	if (is_in_range(&state, 0x8000))
 		finding("a range of before a change is found");
 	look_up(&state, &window, 0x9000, 16);
 	sframe_cache_find(&state, 0);
-	if (in_range(&state, 0x2000) || in_range(&state, 0x8000) ||
-	    in_range(&state, 0x9000))
+	if (is_in_range(&state, 0x2000) || is_in_range(&state, 0x8000) ||
+	    is_in_range(&state, 0x9000))
 		finding("a range of before a change is found");
 	look_up(&state, &window, 0x9000, 16);
 	expect_range(&state, &window, 0x9000, 16);
@@ -417,7 +417,7 @@ static void try_ranges(void)
 
 	registry.id++;
 	sframe_walk_attach(&state);
-	if (in_range(&state, 0x9000))
+	if (is_in_range(&state, 0x9000))
 		finding("a range of another address space is found");
 	sframe_walk_detach(&state);
 }

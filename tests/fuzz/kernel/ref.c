@@ -77,8 +77,10 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	return 0;
 }
 
-/* Bytes 0 to 7: magic, version 3, flags, AMD64, no FP, RA at -8, no more. */
-static const u8 only_start[8] = { 0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0 };
+/* Bytes 0 to 7: magic, version 3, flags, ABI, no FP, where RA is, no more. */
+static const u8 only_start[8] = {
+	0xe2, 0xde, 3, 5, MACHINE_ABI, 0, (u8)MACHINE_RA, 0,
+};
 
 static int read_header(struct ref_window *ref, const u8 *h)
 {
@@ -475,7 +477,8 @@ static enum sframe_reason take_attributes(struct place *place,
 		return SFRAME_REASON_FRE_OFFSET;
 	if (take(place, sizeof(bytes), bytes))
 		return SFRAME_REASON_SECTION_FAULT;
-	if (bytes[2] & 0x60 || bytes[3] > 1 || (bytes[2] & 15) > 2)
+	/* The key of signatures is no other meaning where there are some. */
+	if (bytes[2] & (MACHINE_SIGNS ? 0x40 : 0x60) || bytes[3] > 1 || (bytes[2] & 15) > 2)
 		return SFRAME_REASON_FDE_TYPE;
 	attr->nr_rows = number(bytes, 2);
 	attr->start_size = 1 << (bytes[2] & 15);
@@ -564,25 +567,59 @@ static struct ref_rule saved_at(s32 off)
 	return (struct ref_rule) { .base = REF_CFA, .off = off, .load = true };
 }
 
+/* By its unit, and with what is left out of the offset of a CFA. */
+static enum sframe_reason scale_cfa(s32 *off)
+{
+	s64 wide = (s64)*off * MACHINE_SCALE + MACHINE_SAVED;
+
+	*off = wide;
+	return wide < -(1LL << 31) || wide >= 1LL << 31 ?
+	       SFRAME_REASON_ROW_RULE : SFRAME_REASON_NONE;
+}
+
+static enum sframe_reason cfa_offset(struct row *row, s32 *value)
+{
+	if (offset(row, value))
+		return SFRAME_REASON_SECTION_FAULT;
+	return scale_cfa(value);
+}
+
+/* The second word; without it, or if it is 0, the link register has it. */
+static enum sframe_reason default_ra(struct row *row, struct ref_frame *frame)
+{
+	s32 off = 0;
+
+	if (row->nr > 1 && offset(row, &off))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (off) {
+		frame->ra = saved_at(off);
+		return SFRAME_REASON_NONE;
+	}
+	frame->flex = true;
+	return row->nr == 2 ? SFRAME_REASON_ROW_WORDS : SFRAME_REASON_NONE;
+}
+
 static enum sframe_reason default_frame(struct row *row,
 					struct ref_frame *frame)
 {
+	const unsigned int fp_words = MACHINE_RA ? 2 : 3;
+	enum sframe_reason reason;
 	s32 off;
 
-	if (row->nr > 2)
+	if (row->nr > fp_words)
 		return SFRAME_REASON_ROW_WORDS;
 	frame->cfa.base = row->info & 1 ? REF_SP : REF_FP;
-	if (offset(row, &frame->cfa.off))
-		return SFRAME_REASON_SECTION_FAULT;
-	if (row->nr == 1)
-		return SFRAME_REASON_NONE;
+	reason = cfa_offset(row, &frame->cfa.off);
+	if (!reason && !MACHINE_RA)
+		reason = default_ra(row, frame);
+	if (reason || row->nr < fp_words)
+		return reason;
 	if (offset(row, &off))
 		return SFRAME_REASON_SECTION_FAULT;
 	frame->fp = saved_at(off);
 	return SFRAME_REASON_NONE;
 }
 
-/* DWARF's numbers: 6 is rbp, 7 is rsp. */
 static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 			       bool *addend)
 {
@@ -591,6 +628,7 @@ static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 	if (word(row, &control) || offset(row, &rule->off))
 		return SFRAME_REASON_SECTION_FAULT;
 	reg = control >> 3;
+	rule->reg = 0;
 	rule->load = control & 2;
 	*addend = control & 4;
 	if (!(control & 1)) {
@@ -599,7 +637,8 @@ static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 	}
 	if (reg > 0xffff)
 		return SFRAME_REASON_ROW_REGISTER;
-	rule->base = reg == 7 ? REF_SP : reg == 6 ? REF_FP : REF_OTHER;
+	rule->base = reg == MACHINE_SP ? REF_SP : reg == MACHINE_FP ? REF_FP :
+		     reg == MACHINE_LR ? REF_LR : REF_OTHER;
 	rule->reg = rule->base == REF_OTHER ? reg : 0;
 	return SFRAME_REASON_NONE;
 }
@@ -615,7 +654,7 @@ static enum sframe_reason cfa_words(struct row *row, bool may_add,
 	reason = pair(row, &frame->cfa, &addend);
 	if (reason)
 		return reason;
-	if (frame->cfa.base == REF_CFA ||
+	if (frame->cfa.base == REF_CFA || scale_cfa(&frame->cfa.off) ||
 	    (addend && (!may_add || !frame->cfa.load)))
 		return SFRAME_REASON_ROW_RULE;
 	if (!addend)
@@ -672,10 +711,10 @@ static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 		frame->outermost = true;
 		return SFRAME_REASON_NONE;
 	}
-	/* Signed return addresses are AArch64's. */
-	if (row->info & 0x80)
+	if (row->info & 0x80 && !MACHINE_SIGNS)
 		return SFRAME_REASON_ROW_RULE;
-	frame->ra = saved_at(-8);
+	frame->ra = MACHINE_RA ? saved_at(MACHINE_RA) :
+				 (struct ref_rule) { .base = REF_LR };
 	frame->flex = flex;
 	return flex ? flex_frame(row, may_add, frame) :
 		      default_frame(row, frame);
@@ -745,16 +784,10 @@ static int stack_word(const struct unwind_user_state *state,
 	return model_take_loads(addr, state->ws, value);
 }
 
-/* DWARF's order of the registers. */
-static unsigned long *reg_of(struct pt_regs *r, u32 nr)
+/* A step by back chain does not tell it. */
+static bool fp_lost(const struct unwind_user_state *state)
 {
-	unsigned long *const regs[16] = {
-		&r->ax, &r->dx, &r->cx, &r->bx, &r->si, &r->di, &r->bp,
-		&r->sp, &r->r8, &r->r9, &r->r10, &r->r11, &r->r12, &r->r13,
-		&r->r14, &r->r15,
-	};
-
-	return nr < ARRAY_SIZE(regs) ? regs[nr] : NULL;
+	return !MACHINE_BY_FP && state->fp == ~0UL;
 }
 
 static enum sframe_reason rule_value(const struct unwind_user_state *state,
@@ -770,14 +803,24 @@ static enum sframe_reason rule_value(const struct unwind_user_state *state,
 		base = cfa;
 		break;
 	case REF_SP:
+		if (state->sp_bound)
+			return SFRAME_REASON_ROW_REGISTER;
 		base = state->sp;
 		break;
 	case REF_FP:
+		if (fp_lost(state))
+			return SFRAME_REASON_ROW_REGISTER;
 		base = state->fp;
+		break;
+	case REF_LR:
+		/* A call overwrites it. */
+		if (!state->topmost)
+			return SFRAME_REASON_ROW_REGISTER;
+		base = state->lr;
 		break;
 	case REF_OTHER:
 		/* Only a topmost frame's registers are all known. */
-		reg = reg_of(&shim_regs, rule->reg);
+		reg = machine_reg(&shim_regs, rule->reg);
 		if (!state->topmost || !state->regs || !reg)
 			return SFRAME_REASON_ROW_REGISTER;
 		base = *reg;
@@ -789,6 +832,12 @@ static enum sframe_reason rule_value(const struct unwind_user_state *state,
 	if (!rule->load)
 		*value = base;
 	return SFRAME_REASON_NONE;
+}
+
+/* The stack pointer of the caller, of which a CFA tells. */
+static unsigned long sp_of(unsigned long cfa)
+{
+	return cfa - MACHINE_SAVED;
 }
 
 static const struct return_instance *probe_at(const struct return_instance *ri,
@@ -821,7 +870,8 @@ static enum sframe_reason probed_return(const struct unwind_user_state *state,
 					unsigned long *ra)
 {
 	const struct return_instance *ri;
-	unsigned long slot = *cfa - state->ws;
+	const long probed = MACHINE_PROBED ? -(long)state->ws : 0;
+	unsigned long slot = sp_of(*cfa) + probed;
 
 	if (!state->ri || *ra != shim_trampoline)
 		return SFRAME_REASON_NONE;
@@ -831,27 +881,43 @@ static enum sframe_reason probed_return(const struct unwind_user_state *state,
 	if (!ri)
 		return SFRAME_REASON_RETURN_PROBE;
 	*ra = ri->orig_ret_vaddr;
-	*cfa = slot + state->ws;
+	*cfa = slot - probed + MACHINE_SAVED;
 	return SFRAME_REASON_NONE;
 }
 
 struct caller {
-	unsigned long cfa, ra, fp;
+	unsigned long cfa, ra, fp, lr;
 };
+
+/*
+ * A CFA by a stack pointer that is not known: the frame pointer leads to a frame
+ * record, if the frame has one. Its stack pointer is not below the bound.
+ */
+static bool record_cfa(const struct unwind_user_state *state,
+		       const struct ref_frame *frame, unsigned long *cfa)
+{
+	if (!state->sp_bound || frame->flex || frame->cfa.base != REF_SP ||
+	    frame->fp.base == REF_NONE || frame->ra.off != frame->fp.off + 8)
+		return false;
+	*cfa = state->fp - (s64)frame->fp.off;
+	return *cfa - (s64)frame->cfa.off >= state->sp;
+}
 
 static enum sframe_reason read_caller(const struct unwind_user_state *state,
 				      const struct ref_frame *frame,
 				      struct caller *caller)
 {
 	enum sframe_reason reason;
+	unsigned long sp;
 
 	*caller = (struct caller) { .fp = state->fp };
-	reason = rule_value(state, &frame->cfa, 0, &caller->cfa);
+	reason = record_cfa(state, frame, &caller->cfa) ? SFRAME_REASON_NONE :
+		 rule_value(state, &frame->cfa, 0, &caller->cfa);
 	caller->cfa += (s64)frame->addend;
-	if (!reason && (caller->cfa < state->sp ||
-			(caller->cfa == state->sp && !state->topmost)))
+	sp = sp_of(caller->cfa);
+	if (!reason && (sp < state->sp || (sp == state->sp && !state->topmost)))
 		reason = SFRAME_REASON_CFA_ORDER;
-	if (!reason && caller->cfa % state->ws)
+	if (!reason && sp % state->ws)
 		reason = SFRAME_REASON_CFA_ALIGN;
 	/* Upwards, where the rows cannot say otherwise. */
 	if (!reason && !frame->flex)
@@ -863,6 +929,7 @@ static enum sframe_reason read_caller(const struct unwind_user_state *state,
 	if (!reason && frame->flex)
 		reason = rule_value(state, &frame->fp, caller->cfa,
 				    &caller->fp);
+	caller->ra = machine_strip(caller->ra);
 	return reason;
 }
 
@@ -877,30 +944,76 @@ static enum sframe_reason enter(struct unwind_user_state *state,
 	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
 		return SFRAME_REASON_RETURN_ADDRESS;
 	state->ip = caller->ra;
-	state->sp = caller->cfa;
+	state->sp = sp_of(caller->cfa);
 	state->fp = caller->fp;
 	state->topmost = false;
 	state->exact_ip = false;
+	state->sp_bound = false;
 	return SFRAME_REASON_NONE;
 }
 
-/*
- * x86-64: sp is at the ucontext, its mcontext at 40, and there rbp at 80, rsp
- * at 120, rip at 128, cs at 144.
- */
+/* Where the frame is; 0 if it is known to be none. */
+static enum sframe_reason find_signal(const struct unwind_user_state *state,
+				      unsigned long *at)
+{
+	*at = state->sp;
+#ifdef MACHINE_SIGNAL_RECORD
+	if (state->sp_bound)
+		*at = state->fp - MACHINE_SIGNAL_RECORD;
+#endif
+#ifdef MACHINE_SIGNAL_AT
+	unsigned long ip = state->ip;
+	u16 insn = 0;
+
+	if (ip >= TASK_SIZE)
+		ip = TASK_SIZE;
+	if (model_take_loads(ip, sizeof(insn), &insn))
+		return SFRAME_REASON_STACK_FAULT;
+	if (!MACHINE_SIGNAL_AT(insn))
+		return SFRAME_REASON_SIGNAL;
+	*at += MACHINE_SIGNAL_AT(insn);
+#endif
+	return SFRAME_REASON_NONE;
+}
+
+/* A frame that the frame pointer has led to has the same in its record. */
+static enum sframe_reason check_record(const struct unwind_user_state *state,
+				       const struct caller *caller)
+{
+	unsigned long fp, lr;
+
+	if (!state->sp_bound)
+		return SFRAME_REASON_NONE;
+	if (stack_word(state, state->fp, &fp) ||
+	    stack_word(state, state->fp + 8, &lr))
+		return SFRAME_REASON_STACK_FAULT;
+	return fp == caller->fp && lr == caller->lr ? SFRAME_REASON_NONE :
+						      SFRAME_REASON_ROW_REGISTER;
+}
+
 static enum sframe_reason read_signal(const struct unwind_user_state *state,
 				      struct caller *caller)
 {
-	unsigned long mode;
+	enum sframe_reason reason;
+	unsigned long mode, at;
 
 	if (state->signals >= MAX_SIGNALS)
 		return SFRAME_REASON_SIGNAL;
-	if (stack_word(state, state->sp + 184, &mode) ||
-	    stack_word(state, state->sp + 168, &caller->ra) ||
-	    stack_word(state, state->sp + 160, &caller->cfa) ||
-	    stack_word(state, state->sp + 120, &caller->fp))
+	reason = find_signal(state, &at);
+	if (reason)
+		return reason;
+	caller->lr = 0;
+	if (stack_word(state, at + MACHINE_SIGNAL_MODE, &mode) ||
+	    stack_word(state, at + MACHINE_SIGNAL_IP, &caller->ra) ||
+	    stack_word(state, at + MACHINE_SIGNAL_SP, &caller->cfa) ||
+	    stack_word(state, at + MACHINE_SIGNAL_FP, &caller->fp))
 		return SFRAME_REASON_STACK_FAULT;
-	return (u16)mode == 0x33 ? SFRAME_REASON_NONE : SFRAME_REASON_SIGNAL;
+#ifdef MACHINE_SIGNAL_LR
+	if (stack_word(state, at + MACHINE_SIGNAL_LR, &caller->lr))
+		return SFRAME_REASON_STACK_FAULT;
+#endif
+	return machine_is_user(mode) ? check_record(state, caller) :
+				       SFRAME_REASON_SIGNAL;
 }
 
 static enum sframe_reason enter_signal(struct unwind_user_state *state,
@@ -911,6 +1024,8 @@ static enum sframe_reason enter_signal(struct unwind_user_state *state,
 	state->ip = caller->ra;
 	state->sp = caller->cfa;
 	state->fp = caller->fp;
+	state->lr = caller->lr;
+	state->sp_bound = false;
 	state->regs = NULL;
 	state->signals++;
 	state->topmost = true;
@@ -1167,6 +1282,12 @@ static const struct ref_frame *fp_frame(s32 ws)
 	return &frame;
 }
 
+/* Not where such a step tells less than others. */
+static bool fp_at_hand(const struct unwind_user_state *state)
+{
+	return MACHINE_BY_FP && MACHINE_FP_GIVES_SP && state->fp >= state->sp;
+}
+
 /* Of a range that is known to have no section, or of a step before. */
 static bool frame_at_hand(const struct unwind_user_state *state,
 			  const struct step *step, struct ref_frame *frame)
@@ -1182,14 +1303,14 @@ static bool frame_at_hand(const struct unwind_user_state *state,
 			return !copied_frame(&window->ref, ip, frame);
 		if (!window) {
 			*frame = *fp_frame(8);
-			return state->fp >= state->sp;
+			return fp_at_hand(state);
 		}
 	}
 	known = model_known(ip, false);
 	if (!known || known->seq != step->seq)
 		return false;
 	*frame = known->by_fp ? *fp_frame(8) : known->frame;
-	return !known->by_fp || state->fp >= state->sp;
+	return !known->by_fp || fp_at_hand(state);
 }
 
 void ref_steps_known(struct unwind_user_state *state, struct step *step)
@@ -1212,6 +1333,8 @@ void ref_steps_known(struct unwind_user_state *state, struct step *step)
 	}
 }
 
+#if MACHINE_BY_FP
+
 enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 {
 	const s32 ws = state->ws;
@@ -1220,15 +1343,45 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 		.ra = saved_at(-ws),
 	};
 	const struct ref_frame frame = *fp_frame(ws);
-	bool is_entry = state->topmost && state->regs && shim_function_start;
+	bool is_entry = MACHINE_RA && state->topmost && state->regs &&
+			shim_function_start;
 	enum sframe_reason reason;
 	struct caller caller;
 
 	if (!is_entry && state->fp < state->sp)
 		return SFRAME_REASON_CFA_ORDER;
 	reason = read_caller(state, is_entry ? &entry : &frame, &caller);
-	return reason ? reason : enter(state, &caller, !is_entry);
+	if (!reason)
+		reason = enter(state, &caller, !is_entry);
+	if (!reason)
+		state->sp_bound = !MACHINE_FP_GIVES_SP;
+	return reason;
 }
+
+#else
+
+/* By back chain: the caller's stack pointer is the word at this one. */
+enum sframe_reason ref_fp_step(struct unwind_user_state *state)
+{
+	const struct ref_frame frame = {
+		.cfa = { .base = REF_SP, .load = true },
+		.ra = saved_at(14 * 8 - MACHINE_SAVED),
+		.addend = MACHINE_SAVED,
+		.flex = true,
+	};
+	enum sframe_reason reason;
+	struct caller caller;
+
+	reason = read_caller(state, &frame, &caller);
+	if (reason)
+		return reason;
+	if (caller.ra % 2)
+		return SFRAME_REASON_RETURN_ADDRESS;
+	caller.fp = ~0UL;
+	return enter(state, &caller, false);
+}
+
+#endif
 
 /* Walks. */
 
@@ -1237,11 +1390,13 @@ static bool start(struct unwind_user_state *state)
 	const struct uprobe_task *utask = shim_task.utask;
 
 	memset(state, 0, sizeof(*state));
-	state->ip = shim_regs.ip;
-	state->sp = shim_regs.sp;
-	state->fp = shim_regs.bp;
+	state->ip = instruction_pointer(&shim_regs);
+	state->sp = *machine_reg(&shim_regs, MACHINE_SP);
+	state->fp = *machine_reg(&shim_regs, MACHINE_FP);
+	if (machine_reg(&shim_regs, MACHINE_LR))
+		state->lr = *machine_reg(&shim_regs, MACHINE_LR);
 	state->regs = &shim_regs;
-	state->ws = shim_regs.cs == __USER_CS ? 8 : 4;
+	state->ws = machine_word_size(&shim_regs);
 	state->topmost = true;
 	state->exact_ip = true;
 	if (utask) {
@@ -1249,7 +1404,7 @@ static bool start(struct unwind_user_state *state)
 		if (utask->active_uprobe && state->ip == utask->xol_vaddr)
 			state->ip = utask->vaddr;
 	}
-	return !(shim_regs.flags & X86_VM_MASK);
+	return state->ws;
 }
 
 /* What the kernel has begun its walk with. */
@@ -1366,7 +1521,7 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 	bool windows;
 
 	*reason = SFRAME_REASON_NONE;
-	if (shim_task.flags & PF_KTHREAD || !(shim_regs.cs & 3) ||
+	if (shim_task.flags & PF_KTHREAD || !user_mode(&shim_regs) ||
 	    !start(&state))
 		return 0;
 	windows = state.ws == 8 && model.nr_windows && model.limit;

@@ -17,7 +17,7 @@ struct step;
 #define REF_SMALL_ROWS	4
 #define REF_MAX_BUCKETS	1023
 
-enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_OTHER };
+enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_LR, REF_OTHER };
 
 struct ref_rule {
 	enum ref_base base;
@@ -29,7 +29,7 @@ struct ref_rule {
 struct ref_frame {
 	struct ref_rule cfa, ra, fp;
 	s32 addend;
-	bool flex;
+	bool flex;		/* in the order of the rules */
 	bool outermost;
 	bool signal;
 };

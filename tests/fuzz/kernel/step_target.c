@@ -9,6 +9,11 @@ static void set_state(struct unwind_user_state *state, const struct input *in)
 	state->ip = in->ip;
 	state->sp = in->sp;
 	state->fp = in->fp;
+	state->lr = in->returns[0];
+	/* What a step without a window has left. */
+	state->sp_bound = !MACHINE_FP_GIVES_SP && in->state & STATE_COMPAT;
+	if (!MACHINE_BY_FP && in->state & STATE_COMPAT)
+		state->fp = ~0UL;
 	state->regs = in->state & STATE_NO_REGS ? NULL : &shim_regs;
 	state->ri = shim_task.utask ? shim_task.utask->return_instances : NULL;
 	state->ws = 8;

@@ -22,12 +22,12 @@ typedef int s32, __s32;
 typedef long long s64, __s64;
 typedef unsigned long __kernel_size_t;
 
-#define CONFIG_X86_64			1
+#include "machine.h"
+
 #define CONFIG_COMPAT			1
 #define CONFIG_UPROBES			1
 #define CONFIG_UNWIND_USER		1
 #define CONFIG_UNWIND_USER_SFRAME	1
-#define CONFIG_HAVE_UNWIND_USER_FP	1
 #define CONFIG_HAVE_UNWIND_USER_SFRAME	1
 #define CONFIG_PERF_SFRAME_CALLCHAIN	1
 #define __KERNEL__			1
@@ -211,13 +211,13 @@ struct maple_tree {
 };
 
 /* tasks */
-struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
-	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
-};
+#ifndef MACHINE_CONTEXT
+#define MACHINE_CONTEXT
+#endif
 
 struct mm_struct {
 	struct sframe_registry *sframe;
+	MACHINE_CONTEXT
 };
 
 struct return_instance {
@@ -233,10 +233,15 @@ struct uprobe_task {
 	unsigned long xol_vaddr;
 };
 
+#ifndef MACHINE_THREAD
+#define MACHINE_THREAD
+#endif
+
 struct task_struct {
 	struct mm_struct *mm;
 	struct uprobe_task *utask;
 	unsigned int flags;
+	MACHINE_THREAD
 };
 
 extern struct task_struct shim_task;
@@ -247,20 +252,9 @@ extern bool shim_compat;
 
 #define current				(&shim_task)
 #define PF_KTHREAD			0x00200000
-#define X86_VM_MASK			0x00020000
-#define __USER32_CS			0x23
-#define __USER_CS			0x33
 #define task_pt_regs(task)		(&shim_regs)
-#define user_mode(regs)			((regs)->cs & 3)
-#define user_64bit_mode(regs)		((regs)->cs == __USER_CS)
-#define instruction_pointer(regs)	((regs)->ip)
-#define user_stack_pointer(regs)	((regs)->sp)
-#define frame_pointer(regs)		((regs)->bp)
 #define in_compat_syscall()		shim_compat
 #define uprobe_get_trampoline_vaddr()	shim_trampoline
-#define is_uprobe_at_func_entry(regs)	shim_function_start
-#define regs_get_register(regs, offset) \
-	(*(unsigned long *)((char *)(regs) + (offset)))
 
 typedef struct {
 	unsigned long sig[1];
@@ -349,5 +343,7 @@ unsigned long shim_index_nospec(unsigned long index, unsigned long size);
 
 #define get_user(x, ptr)	shim_get(shim_get_user, x, ptr)
 #define __get_user(x, ptr)	shim_get(shim_get_user_unchecked, x, ptr)
+
+#include "registers.h"
 
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors */
+/* x86-64, in front of the shim: what the kernel calls its own, and for ref.c. */
+#ifndef FUZZ_MACHINE_H
+#define FUZZ_MACHINE_H
+
+#define CONFIG_X86_64			1
+#define CONFIG_HAVE_UNWIND_USER_FP	1
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
+	unsigned long ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+
+#define X86_VM_MASK			0x00020000
+#define __USER32_CS			0x23
+#define __USER_CS			0x33
+#define user_mode(regs)			((regs)->cs & 3)
+#define user_64bit_mode(regs)		((regs)->cs == __USER_CS)
+#define instruction_pointer(regs)	((regs)->ip)
+#define user_stack_pointer(regs)	((regs)->sp)
+#define frame_pointer(regs)		((regs)->bp)
+#define is_uprobe_at_func_entry(regs)	shim_function_start
+#define regs_get_register(regs, offset) \
+	(*(unsigned long *)((char *)(regs) + (offset)))
+
+/* What a task may be. */
+enum machine_task {
+	TASK_PLAIN,
+	TASK_KERNEL,	/* not interrupted in user space */
+	TASK_COMPAT,
+	TASK_ODD,	/* no stack that the kernel understands */
+};
+
+static inline void machine_set_task(struct pt_regs *r, unsigned long ip,
+				    enum machine_task task)
+{
+	r->ip = ip;
+	r->cs = task == TASK_KERNEL ? 0x10 :
+		task == TASK_COMPAT ? __USER32_CS : __USER_CS;
+	r->flags = task == TASK_ODD ? X86_VM_MASK : 0;
+}
+
+/* Bytes of a word of the stack, or 0. */
+static inline unsigned int machine_word_size(const struct pt_regs *r)
+{
+	if (r->flags & X86_VM_MASK)
+		return 0;
+	return r->cs == __USER_CS ? 8 : 4;
+}
+
+/* Bytes of the header: the number of the ABI, where return addresses are. */
+#define MACHINE_ABI		3
+#define MACHINE_RA		-8
+/* Return addresses may be signed: this is left of them. */
+#define MACHINE_SIGNS		0
+#define machine_strip(ra)	(ra)
+/* Numbers of stack and frame pointer, and of the link register, if any. */
+#define MACHINE_SP		7
+#define MACHINE_FP		6
+#define MACHINE_LR		0xffffffffU
+/* How far the CFA is above the caller's stack pointer; its offsets' unit. */
+#define MACHINE_SAVED		0
+#define MACHINE_SCALE		1
+/* Where a return probe finds the address, from the caller's stack pointer. */
+#define MACHINE_PROBED		-8
+
+/* Where no window is: what a step follows, and what it does not tell. */
+#define MACHINE_BY_FP		1
+#define MACHINE_FP_GIVES_SP	1
+
+/* sp is at the ucontext, its mcontext at 40, and there rbp at 80 and so on. */
+#define MACHINE_SIGNAL_FP	120
+#define MACHINE_SIGNAL_SP	160
+#define MACHINE_SIGNAL_IP	168
+#define MACHINE_SIGNAL_MODE	184
+#define MACHINE_USER_MODE	0x33
+#define machine_is_user(mode)	((unsigned short)(mode) == 0x33)
+
+#endif

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The kernel's decoder with the rules of AArch64 and s390x, in the byte order of
+# this machine: the inputs of each target and mutations of them that are the same
+# each time, then some seconds of libFuzzer.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+command -v clang >/dev/null || skip_all "no clang here"
+tools/make -s fuzz-machines || finish
+seconds=${SFJIT_FUZZ_SECONDS:-15}
+export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=0
+
+# judge NAME COMMAND...: its last line says what it did.
+judge() {
+	_name=$1
+	shift
+	if "$@" >"$tmp/log" 2>&1; then
+		ok "$_name: $(tail -n 1 "$tmp/log")"
+	else
+		not_ok "$_name" "$(grep -m 1 -E 'finding|ERROR|runtime' \
+			"$tmp/log" || tail -n 1 "$tmp/log")"
+	fi
+}
+
+for machine in arm64 s390; do
+	for target in kernel-step kernel-walk kernel-register kernel-live; do
+		program=$O/tests/fuzz-$machine/$target
+		corpus=$O/tests/fuzz/corpus/$target
+		judge "$target of $machine, replayed" \
+			"$program-replay" -n 20000 "$corpus"
+		mkdir -p "$tmp/$machine-$target" "$O/fuzz"
+		# shellcheck disable=SC2046 # options are words
+		judge "$target of $machine, fuzzed" "$program" \
+			$(cat "tests/fuzz/options/$target") -timeout=10 \
+			-max_total_time="$seconds" \
+			-artifact_prefix="$O/fuzz/$target-$machine-" \
+			"$tmp/$machine-$target" "$corpus"
+	done
+done
+finish
