@@ -84,17 +84,26 @@ static bool take(struct cursor *c, void *to, size_t length)
 	return true;
 }
 
-static bool take_signed(struct cursor *c, size_t length, uint64_t *value)
+static bool take_unsigned(struct cursor *c, size_t length, uint64_t *value)
 {
-	int64_t v = 0;
+	union {
+		uint16_t half;
+		uint32_t word;
+		uint64_t whole;
+	} v;
 
 	if (!take(c, &v, length))
 		return false;
-	if (length == 2)
-		v = (int16_t)v;
-	if (length == 4)
-		v = (int32_t)v;
-	*value = v;
+	*value = length == 2 ? v.half : length == 4 ? v.word : v.whole;
+	return true;
+}
+
+static bool take_signed(struct cursor *c, size_t length, uint64_t *value)
+{
+	if (!take_unsigned(c, length, value))
+		return false;
+	*value = length == 2 ? (uint64_t)(int16_t)*value :
+			       (uint64_t)(int32_t)*value;
 	return true;
 }
 
@@ -105,11 +114,11 @@ static bool take_raw(struct cursor *c, uint8_t enc, uint64_t *value)
 	case PE_ABSPTR:
 	case PE_UDATA8:
 	case PE_SDATA8:
-		return take(c, value, 8);
+		return take_unsigned(c, 8, value);
 	case PE_UDATA2:
-		return take(c, value, 2);
+		return take_unsigned(c, 2, value);
 	case PE_UDATA4:
-		return take(c, value, 4);
+		return take_unsigned(c, 4, value);
 	case PE_SDATA2:
 		return take_signed(c, 2, value);
 	case PE_SDATA4:
@@ -145,10 +154,10 @@ static bool entry_end(const struct dl_phdr_info *info, uint64_t addr,
 	struct cursor c;
 	uint64_t length = 0;
 
-	if (!open_cursor(&c, info, addr) || !take(&c, &length, 4))
+	if (!open_cursor(&c, info, addr) || !take_unsigned(&c, 4, &length))
 		return false;
 	/* 64-bit DWARF: the length follows the escape. */
-	if (length == 0xffffffff && !take(&c, &length, 8))
+	if (length == 0xffffffff && !take_unsigned(&c, 8, &length))
 		return false;
 	*end = c.addr + length;
 	return true;
