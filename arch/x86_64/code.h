@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Machine code that the preload module knows by its bytes.
+ * Machine code that the preload module knows by its bytes, and system calls.
  */
 #ifndef SFJIT_ARCH_CODE_H
 #define SFJIT_ARCH_CODE_H
@@ -13,6 +13,9 @@
 
 /* The largest page there is. */
 #define CODE_TRIAL_SIZE		4096
+
+/* mmap() is a system call with its arguments. */
+#define CODE_MMAP_BLOCK		0
 
 #ifndef __ASSEMBLER__
 

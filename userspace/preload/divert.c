@@ -81,8 +81,8 @@ static int write_page(uint8_t *page, size_t length, int protection,
 /* A window takes executable text only, and this is in the module's. */
 static void restore_trial(size_t page)
 {
-	SYS(SYS_mmap, code_trial, page, PROT_READ | PROT_EXEC,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	SYS_MMAP(code_trial, page, PROT_READ | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 static bool is_permitted(size_t page)

@@ -58,8 +58,8 @@ static void *map_next(void *start, size_t length, int protection, int flags,
 {
 	if (next_mmap)
 		return next_mmap(start, length, protection, flags, fd, offset);
-	return (void *)syscall(SYS_mmap, start, length, protection, flags, fd,
-			       offset);
+	return (void *)sys_mmap_errno(start, length, protection, flags, fd,
+				      offset);
 }
 
 static void noticed(void *start, size_t length, int flags, const void *caller)

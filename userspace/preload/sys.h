@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <code.h>
+
 #define SYS(...)	sys_result(syscall(__VA_ARGS__))
 
 static inline long sys_result(long ret)
@@ -28,11 +30,25 @@ static inline long sys_result(long ret)
 	return ret == -1 ? -errno : ret;
 }
 
+/* As syscall(2): -1 on failure, and errno is set. */
+static inline long sys_mmap_errno(void *start, size_t length, int protection,
+				  int flags, int fd, off_t offset)
+{
+	const long block[] = {
+		(long)start, length, protection, flags, fd, offset,
+	};
+
+	return CODE_MMAP_BLOCK ? syscall(SYS_mmap, block) :
+	       syscall(SYS_mmap, start, length, protection, flags, fd, offset);
+}
+
+#define SYS_MMAP(...)	sys_result(sys_mmap_errno(__VA_ARGS__))
+
 /* Resident from the start, so that a sample never meets a missing page. */
 static inline void *sys_map(size_t length)
 {
-	long ret = SYS(SYS_mmap, NULL, length, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	long ret = SYS_MMAP(NULL, length, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
 }

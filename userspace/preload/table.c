@@ -77,8 +77,8 @@ int table_map(struct table *table, int fd, size_t length)
 
 	table->mapped = pages(length) + guard;
 	table->length = length;
-	ret = SYS(SYS_mmap, NULL, table->mapped, PROT_READ,
-		  MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	ret = SYS_MMAP(NULL, table->mapped, PROT_READ,
+		       MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (ret < 0 && ret > -4096)
 		return ret;
 	table->data = (void *)ret;
