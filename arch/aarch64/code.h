@@ -22,6 +22,9 @@
 /* The largest page there is. */
 #define CODE_TRIAL_SIZE		65536
 
+/* The CFA of what is called is the caller's stack pointer. */
+#define CODE_CFA_ABOVE_SP	0
+
 /* mmap() is a system call with its arguments. */
 #define CODE_MMAP_BLOCK		0
 

@@ -32,6 +32,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <code.h>
 #include <context.h>
 
 #include "assist.h"
@@ -409,7 +410,8 @@ static _Unwind_Reason_Code find_stack(struct _Unwind_Context *context,
 {
 	if (!assist_is_loop(_Unwind_GetIP(context), true))
 		return _URC_NO_REASON;
-	*(uintptr_t *)stack = _Unwind_GetCFA(context);
+	/* In a frame that has called this is the CFA of what it called. */
+	*(uintptr_t *)stack = _Unwind_GetCFA(context) - CODE_CFA_ABOVE_SP;
 	return _URC_NORMAL_STOP;
 }
 

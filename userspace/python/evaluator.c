@@ -10,9 +10,13 @@
 
 #include "evaluator.h"
 
-/* What sfjit_tramp_get() of SFJIT_TRAMP_ARG gives out. */
+/*
+ * What sfjit_tramp_get() of SFJIT_TRAMP_ARG gives out: the target is the sixth
+ * argument, or where that is not in a register, the fifth.
+ */
 typedef PyObject *(*trampoline)(PyThreadState *, struct _PyInterpreterFrame *,
-				int, long, long, _PyFrameEvalFunction);
+				int, long, _PyFrameEvalFunction,
+				_PyFrameEvalFunction);
 
 /* Set once, by the first interpreter; each may have a lock of its own. */
 static struct sfjit_pool *pool;
@@ -87,7 +91,10 @@ static void *get_trampoline(struct _PyInterpreterFrame *frame)
 	return extra;
 }
 
-/* The calls are jumps: this function is on no stack. */
+/*
+ * The calls are jumps: this function is on no stack. It is where a register of
+ * arguments belongs to the caller, as s390x's fifth does.
+ */
 static PyObject *evaluate(PyThreadState *thread,
 			  struct _PyInterpreterFrame *frame, int throwing)
 {
@@ -95,7 +102,8 @@ static PyObject *evaluate(PyThreadState *thread,
 
 	if (extra == &without)
 		return _PyEval_EvalFrameDefault(thread, frame, throwing);
-	return ((trampoline)extra)(thread, frame, throwing, 0, 0,
+	return ((trampoline)extra)(thread, frame, throwing, 0,
+				   _PyEval_EvalFrameDefault,
 				   _PyEval_EvalFrameDefault);
 }
 
