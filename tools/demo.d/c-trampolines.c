@@ -31,9 +31,12 @@
 #define TRIAL_ROUNDS	1000
 #define TRIAL_SECONDS	0.3
 
-/* The sixth argument is the target of the kinds that take it there. */
-typedef long (*level_fn)(long n, long, long, long, long, void *target);
-#define LEVEL_ARGS long n, long a1, long a2, long a3, long a4, void *target
+/*
+ * The sixth argument is the target of the kinds that take it there, or the fifth,
+ * where no more are in registers.
+ */
+typedef long (*level_fn)(long n, long, long, long, void *target, void *);
+#define LEVEL_ARGS long n, long a1, long a2, long a3, void *fifth, void *target
 
 /* Neither inlined, nor cloned, nor merged with another. */
 #define OPAQUE __attribute__((noipa))
@@ -87,7 +90,8 @@ static OPAQUE long f##N(LEVEL_ARGS) \
 	return burn(x, 5); \
 }
 
-#define CALL(N) (x += entry[N](x, a1, a2, a3, a4, (void *)level[N]))
+#define CALL(N) (x += entry[N](x, a1, a2, a3, (void *)level[N], \
+			       (void *)level[N]))
 
 LEVEL(19, (void)target)
 LEVEL(18, CALL(19))
@@ -277,7 +281,7 @@ int main(int argc, char **argv)
 	memcpy(entry, level, sizeof(entry));
 	returns = return_to_caller;
 	do {
-		x += entry[0](x, 0, 0, 0, 0, (void *)level[0]);
+		x += entry[0](x, 0, 0, 0, (void *)level[0], (void *)level[0]);
 	} while (--rounds || next_phase(outer, nr_outer, wanted));
 	return fclose(truth) ? 1 : 0;
 }
