@@ -44,6 +44,16 @@ struct bare_range {
 int bare_leaves(const uint8_t *text, uint32_t size, bool links,
 		struct bare_range **ranges, size_t *nr);
 
+/**
+ * bare_signal - does a function return from signals, unknown to its call frame
+ * information?
+ * @text:	its instructions
+ * @size:	bytes of them
+ *
+ * Its rows are left out then, and bare_leaves() is shown its code.
+ */
+bool bare_signal(const uint8_t *text, uint32_t size);
+
 #define BARE_FALSE_MAX	4
 
 /**

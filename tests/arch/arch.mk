@@ -59,13 +59,14 @@ include tests/unit/readers.mk tests/unit/run-any.mk tests/qemu/edges.mk \
 
 ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
 
-$(O)/tests/unit/code-$(ARCH): $(PRELOAD_BARE)
+$(O)/tests/unit/code-$(ARCH): $(PRELOAD_BARE) $(O)/lib/libsframegen.a
 $(O)/tests/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
 
 $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
 		tests/lib/case.h $(PRELOAD_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^) \
+		$(filter %.a,$^)
 
 # sfjit inject by itself: sfjit is built for other machines without libelf.
 INJECT := $(O)/tests/run/inject
@@ -121,18 +122,22 @@ arch-bench-%: $(SFRAMEGEN)
 		SFRAMEGEN=$(SFRAMEGEN) $(O)/arch/$*/tests/bench/walk
 
 # sfjit run, and a program for it in a guest.
-arch-edges-aarch64: $(SFRAMEGEN)
-	$(MAKE) CROSS_COMPILE=aarch64-linux-gnu- O=$(O)/arch/aarch64 \
+arch-edges-%: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
 		SFRAMEGEN=$(SFRAMEGEN) edges
 
 arch-chain-%: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
 		SFRAMEGEN=$(SFRAMEGEN) chain
 
-# What a guest with the programs of a distribution runs.
+# What a guest with the programs of a distribution runs, without and with tests.
+arch-all-%: $(SFRAMEGEN)
+	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
+		SFRAMEGEN=$(SFRAMEGEN) all
+
 arch-guest-%: $(SFRAMEGEN)
 	$(MAKE) CROSS_COMPILE=$*-linux-gnu- O=$(O)/arch/$* \
 		SFRAMEGEN=$(SFRAMEGEN) guest-programs
 
-.PHONY: arch-programs arch-edges-aarch64
+.PHONY: arch-programs
 endif

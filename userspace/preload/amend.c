@@ -114,9 +114,19 @@ static int add_leaves(struct list *list, const struct sfg_input *in,
 	return search(list, start, text, length, false);
 }
 
+static bool is_unknown_signal(const struct sfg_input *in, uint64_t address,
+			      uint64_t size)
+{
+	uint64_t length;
+	const uint8_t *text = text_at(in, address, &length);
+
+	return text && bare_signal(text, size < length ? size : length);
+}
+
 /*
  * Between functions with call frame information, whether or not that can be
- * expressed, and behind the last of a range of text.
+ * expressed, and behind the last of a range of text. One that returns from
+ * signals without saying so is as if it had none.
  */
 static int find_leaves(struct list *leaves, const struct sfg_input *in)
 {
@@ -134,6 +144,8 @@ static int find_leaves(struct list *leaves, const struct sfg_input *in)
 		at = text->addr;
 		end = text->addr + text->len;
 		for (; !ret && f < list + nr && f->addr < end; f++) {
+			if (is_unknown_signal(in, f->addr, f->len))
+				continue;
 			if (f->addr > at)
 				ret = add_leaves(leaves, in, at, f->addr);
 			if (f->addr + f->len > at)
@@ -196,6 +208,8 @@ static int add_true(struct list *list, const struct sfg_input *in,
 	uint32_t at = 0;
 	int ret = 0;
 
+	if (is_unknown_signal(in, f->addr, f->size))
+		return 0;
 	bare_correct((struct sfjit_row *)f->rows, f->nr_rows);
 	if (!f->repeat && text && length >= f->size)
 		nr = bare_false(f, text, ranges);

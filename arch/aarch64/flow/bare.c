@@ -271,6 +271,12 @@ void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
 	}
 }
 
+/* It is known. */
+bool bare_signal(const uint8_t *text, uint32_t size)
+{
+	return false;
+}
+
 /* Instructions that are followed, and bytes of functions that are looked at. */
 #define END_INSNS	256
 #define LONGEST_END	4096

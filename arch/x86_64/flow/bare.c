@@ -167,6 +167,12 @@ size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
 	return 0;
 }
 
+/* It is known. */
+bool bare_signal(const uint8_t *text, uint32_t size)
+{
+	return false;
+}
+
 /* None is. */
 void bare_correct(struct sfjit_row *rows, uint32_t nr)
 {
