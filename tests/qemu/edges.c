@@ -10,13 +10,15 @@
  * callers are known: those around stand() by the compiler's unwinder, those
  * inside by the return addresses that they have seen. Under `sfjit run' each
  * callchain has to be that; `without' windows none may be.
+ *
+ * tests/arch/edges-ARCH.c has linkage tables, and how to stop in them.
  */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "../arch/edges.h"
 #include "../lib/case.h"
 
 #define NOINLINE	__attribute__((noipa))
@@ -54,17 +57,15 @@
 #define SHOWN		3		/* wrong samples of a phase */
 
 /*
- * From <linux/perf_event.h>, Linux 6.19: the bits defer_callchain and
- * defer_output behind read_format, the record, and what the sample has.
+ * From <linux/perf_event.h>, Linux 6.19: what is behind read_format, the record,
+ * and what the sample has.
  */
-#define DEFER			(3ULL << 38)
+struct attr_bits {
+	uint64_t known : 38, defer_callchain : 1, defer_output : 1, rest : 24;
+};
+
 #define CALLCHAIN_DEFERRED	22
 #define CONTEXT_USER_DEFERRED	(-640ULL)
-
-struct event {
-	int fd;
-	struct perf_event_mmap_page *ring;
-};
 
 struct record {
 	struct perf_event_header header;
@@ -100,17 +101,15 @@ static uint64_t now(void)
 static void ask_for_deferred(struct perf_event_attr *attr)
 {
 	char *at = (char *)&attr->read_format + sizeof(attr->read_format);
-	uint64_t bits;
+	struct attr_bits bits;
 
 	memcpy(&bits, at, sizeof(bits));
-	bits |= DEFER;
+	bits.defer_callchain = bits.defer_output = 1;
 	memcpy(at, &bits, sizeof(bits));
 }
 
-static void open_event(struct event *event, struct perf_event_attr *attr)
+void edges_fill(struct perf_event_attr *attr)
 {
-	size_t size = (RING_PAGES + 1) * getpagesize();
-
 	attr->size = sizeof(*attr);
 	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
 	attr->exclude_kernel = 1;
@@ -119,7 +118,14 @@ static void open_event(struct event *event, struct perf_event_attr *attr)
 	attr->disabled = 1;
 	if (deferred)
 		ask_for_deferred(attr);
-	event->fd = syscall(SYS_perf_event_open, attr, 0, -1, -1,
+}
+
+void edges_open(struct event *event, struct perf_event_attr *attr, pid_t pid)
+{
+	size_t size = (RING_PAGES + 1) * getpagesize();
+
+	event->deferred = deferred;
+	event->fd = syscall(SYS_perf_event_open, attr, pid, -1, -1,
 			    PERF_FLAG_FD_CLOEXEC);
 	MUST(event->fd >= 0);
 	event->ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -134,18 +140,8 @@ static void open_clock(struct event *event)
 		.sample_period = PERIOD_NS,
 	};
 
-	open_event(event, &attr);
-}
-
-static void open_breakpoint(struct event *event, uintptr_t at)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_BREAKPOINT, .sample_period = 1,
-		.bp_type = HW_BREAKPOINT_X, .bp_addr = at,
-		.bp_len = HW_BREAKPOINT_LEN_4,
-	};
-
-	open_event(event, &attr);
+	edges_fill(&attr);
+	edges_open(event, &attr, 0);
 }
 
 static void close_event(struct event *event)
@@ -192,17 +188,13 @@ static bool is_in(const ElfW(Ehdr) *module, uintptr_t ip)
 
 /* Not bound before they are called, and this program is not PIE. */
 #define CALLS(what) { what(getppid), what(getuid), what(geteuid), \
-		      what(getgid), what(getegid), what(getpgrp) }
+		      what(getgid), what(getegid), what(getpgrp), \
+		      what(clock), what(sched_yield), what(getdtablesize) }
 #define ADDRESS(function)	(void (*)(void))function
 #define NAME(function)		#function
 
 static void (*const lazy[])(void) = CALLS(ADDRESS);
 static const char *const lazy_names[] = CALLS(NAME);
-
-#define HEADER_INSNS	5
-#define ENTRY_INSNS	4
-#define HEADER_SIZE	32
-#define ENTRY_SIZE	16
 
 static uintptr_t dynamic(int64_t tag)
 {
@@ -227,7 +219,8 @@ static uintptr_t plt_header(void)
 			    .st_name, lazy_names[0]))
 			break;
 	MUST(i < nr);
-	return (uintptr_t)lazy[0] - i * ENTRY_SIZE - HEADER_SIZE;
+	return (uintptr_t)lazy[0] - i * edges_linkage.entry_size -
+	       edges_linkage.header_size;
 }
 
 static bool is_in_plt(uintptr_t ip)
@@ -235,7 +228,8 @@ static bool is_in_plt(uintptr_t ip)
 	size_t nr = dynamic(DT_PLTRELSZ) / sizeof(ElfW(Rela));
 
 	return ip >= plt_header() &&
-	       ip - plt_header() < HEADER_SIZE + nr * ENTRY_SIZE;
+	       ip - plt_header() < edges_linkage.header_size +
+				      nr * edges_linkage.entry_size;
 }
 
 /* ---- The truth --------------------------------------------------------- */
@@ -351,6 +345,7 @@ FUNCTION(note) static void note_site(void)
 
 /*
  * Calls 'work' many times, all from one place, which note_site() tells first.
+ * Without an event, somebody else samples.
  */
 FUNCTION(stand) static void stand(struct event *event, void (*work)(void),
 				  int times)
@@ -359,11 +354,14 @@ FUNCTION(stand) static void stand(struct event *event, void (*work)(void),
 	int i;
 
 	unwind(&truth);
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (event)
+		ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 	for (i = 0; i <= times; i++) {
 		next();
 		next = work;
 	}
+	if (!event)
+		return;
 	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 	judge(event);
 }
@@ -455,13 +453,16 @@ static const ElfW(Ehdr) *module_of(const void *symbol)
 
 static bool is_in_time(const uint64_t *ips, int nr)
 {
-	bool inside = is_in(vdso, ips[0]);
+	int inside = 0;
 
+	while (inside < edges_linkage.vdso_frames && inside < nr &&
+	       is_in(vdso, ips[inside]))
+		inside++;
 	if (IN(time, ips[0]))
 		return nr == 2;
-	nr_inside += inside;
+	nr_inside += inside > 0;
 	return IN(time, ips[nr - 2]) && nr == 3 + inside &&
-	       (!inside || is_in(libc, ips[1]));
+	       (!inside || is_in(libc, ips[inside]));
 }
 
 FUNCTION(load) static void load(void)
@@ -617,6 +618,13 @@ static bool is_at_breakpoint(const uint64_t *ips, int nr)
 	return nr == 2;
 }
 
+static void (*lazy_call)(void);
+
+static void call_once(struct event *event)
+{
+	stand(event, lazy_call, 1);
+}
+
 /* One sample, of one instruction. */
 NOINLINE static void check_insn(const char *what, int insn, uintptr_t at,
 				int function)
@@ -628,26 +636,33 @@ NOINLINE static void check_insn(const char *what, int insn, uintptr_t at,
 		 insn);
 	name = text;
 	is_inner = is_at_breakpoint;
+	lazy_call = lazy[function];
 	nr_samples = nr_exact = nr_wrong = 0;
-	open_breakpoint(&event, at);
-	stand(&event, lazy[function], 1);
+	edges_stop_at(&event, at, call_once);
+	judge(&event);
 	close_event(&event);
 	result(nr_samples == 1 && nr_exact == 1, text,
 	       "%d samples, of which %d exact", nr_samples, nr_exact);
 }
 
+/* Each instruction; 'call' makes sure that it is executed. */
 static void check_linkage(void)
 {
-	uintptr_t header = plt_header();
+	const struct edges_linkage *l = &edges_linkage;
 	uintptr_t resolver = ((uintptr_t *)dynamic(DT_PLTGOT))[2];
-	int i;
+	int i, fresh = 0, call;
 
-	for (i = 0; i < HEADER_INSNS; i++)
-		check_insn("first entry of the PLT", i, header + 4 * i, i);
-	check_insn("what binds functions", 0, resolver, HEADER_INSNS);
-	for (i = 0; i < ENTRY_INSNS; i++)
+	for (i = 0; i < l->header_insns; i++)
+		check_insn("first entry of the PLT", i,
+			   plt_header() + l->header[i], fresh++);
+	check_insn("what binds functions", 0, resolver, fresh++);
+	for (i = 0; i < l->entry_insns; i++) {
+		/* The rest binds it, and is executed once. */
+		call = i < l->bound_insns ? 0 : fresh++;
+		MUST(call < (int)(sizeof(lazy) / sizeof(*lazy)));
 		check_insn("entry of the PLT", i,
-			   (uintptr_t)lazy[0] + 4 * i, 0);
+			   (uintptr_t)lazy[call] + l->entry[i], call);
+	}
 }
 
 /* ---- Windows ----------------------------------------------------------- */
@@ -679,7 +694,7 @@ static void check_window(const char *what, const void *text)
 static void check_list(const char *sfjit)
 {
 	static const char *const names[] = {
-		"/edges", "/libc.so.6+", "/ld-linux-aarch64.so.1+", "[vdso]+",
+		"/edges", "/libc.so.6+", EDGES_LOADER "+", "[vdso]+",
 		"/libsfjit-preload.so+",
 	};
 	bool found[5] = { false };
@@ -706,7 +721,7 @@ static void check_windows(void)
 
 	check_window("the program", leaf);
 	check_window("libc", dlsym(RTLD_NEXT, "qsort"));
-	check_window("ld.so", dlsym(RTLD_NEXT, "__tls_get_addr"));
+	check_window("ld.so", (const char *)loader + loader->e_entry);
 	TRUE("the vDSO has a window",
 	     has_window(start, start + getpagesize()));
 	library = dlopen("libm.so.6", RTLD_NOW);

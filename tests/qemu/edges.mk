@@ -4,28 +4,32 @@
 # Programs for `sfjit run' in a guest without a root file system, and what runs
 # them there: the C library that the compiler links with.
 
-ifeq ($(ARCH),aarch64)
 edges_out := $(O)/tests/guest
-edges_lib := $(addprefix $(edges_out)/lib/, ld-linux-aarch64.so.1 libc.so.6 \
-	libm.so.6)
+edges_libc := $(dir $(shell $(CC) -print-file-name=libc.so.6))
+edges_loader := $(notdir $(wildcard $(edges_libc)ld*.so.[0-9]))
+edges_lib := $(addprefix $(edges_out)/lib/, $(edges_loader) libc.so.6 libm.so.6)
+
+# What compilers make in other ways.
+edges_aarch64 := edges-signed
+
+edges := $(addprefix $(edges_out)/, edges $(edges_$(ARCH)))
 
 $(edges_lib): $(edges_out)/lib/%:
 	@mkdir -p $(@D)
-	cp -L $$($(CC) -print-file-name=$*) $@
+	cp -L $(edges_libc)$* $@
 
 # Functions have no frame records. Not PIE: the address of a function of a
 # library is that of its PLT entry, and functions are bound when they are called.
-$(edges_out)/edges $(edges_out)/edges-signed: tests/qemu/edges.c \
+$(edges): tests/qemu/edges.c tests/arch/edges-$(ARCH).c tests/arch/edges.h \
 		tests/lib/case.c tests/lib/case.h
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE -O2 -g $(edges_signed) \
+	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE -O2 -g $(edges_flags) \
+		-DEDGES_LOADER='"/$(edges_loader)"' \
 		-fomit-frame-pointer -fno-pie -no-pie -Wl,-z,lazy \
 		-static-libgcc -o $@ $(filter %.c,$^)
 
-$(edges_out)/edges-signed: edges_signed := -mbranch-protection=standard
+$(edges_out)/edges-signed: edges_flags := -mbranch-protection=standard
 
-edges: $(addprefix $(edges_out)/, edges edges-signed) $(edges_lib) \
-	$(SFJIT) $(PRELOAD)
+edges: $(edges) $(edges_lib) $(SFJIT) $(PRELOAD)
 
 .PHONY: edges
-endif
