@@ -96,7 +96,7 @@ private_apt() {
 	export APT_CONFIG="$apt_root/apt.conf"
 	exec 8>"$apt_root/lock"
 	flock 8
-	refresh_lists
+	refresh_lists || return
 	exec 8>&-
 }
 
@@ -104,20 +104,49 @@ private_apt() {
 refresh_lists() {
 	[ -z "$(find "$apt_root/updated" -mmin -720 2>/dev/null)" ] || return 0
 	rm -f "$apt_root/updated"
-	again apt-get -o APT::Update::Error-Mode=any update
+	again apt-get -o APT::Update::Error-Mode=any update || return
 	touch "$apt_root/updated"
 }
 
-# unpack DIR PACKAGE...: the files of these packages only.
-unpack() {
+# unpack_once DIR PACKAGE...: the files of these packages only.
+unpack_once() {
 	_dir=$1
 	shift
 	mkdir -p "$_dir/.debs"
-	(cd "$_dir/.debs" && again apt-get download "$@") || return
+	(cd "$_dir/.debs" && apt-get download "$@") || return
 	for _deb in "$_dir"/.debs/*.deb; do
-		dpkg-deb -x "$_deb" "$_dir"
+		dpkg-deb -x "$_deb" "$_dir" || return
 	done
 	rm -r "$_dir/.debs"
+}
+
+unpack() {
+	again unpack_once "$@"
+}
+
+# suites ARCH: where Debian 13's packages for it are looked for. Of some machines
+# the archive lacks a few at times: then those of the next release.
+suites() {
+	echo trixie
+	case $1 in
+	riscv64 | s390x) echo forky ;;
+	esac
+}
+
+# unpack_for ARCH DIR PACKAGE...: of the first suite that has all of them.
+unpack_for() {
+	again unpack_any "$@"
+}
+
+unpack_any() {
+	_arch=$1 _to=$2
+	shift 2
+	for _suite in $(suites "$_arch"); do
+		rm -rf "$_to"
+		! (private_apt "--arch=$_arch" "$_suite" &&
+			unpack_once "$_to" "$@") || return 0
+	done
+	return 1
 }
 
 # unpack_closure DIR PACKAGE...: the same with everything they depend on.

@@ -34,8 +34,6 @@ find_images() {
 find_disk() {
 	[ "$rootfs" != none ] || return 0
 	[ -z "$disk" ] || { disk_mode=cache=unsafe; return 0; }
-	[ $guest_machine != s390x ] ||
-		{ say "guest: for s390x there is only --rootfs=none"; return 1; }
 	# shellcheck disable=SC2086 # an option, or none
 	disk=$("$top/tools/rootfs" $debian_machine "--with=$with") || return
 	disk_mode=cache=unsafe,snapshot=on
@@ -65,7 +63,8 @@ choose_machine() {
 	s390x)
 		guest_machine=s390x guest_built=$O/arch/s390x
 		emulated=max
-		console=ttysclp0 serial=virtio-serial-ccw ;;
+		console=ttysclp0 serial=virtio-serial-ccw
+		debian_machine=--arch=s390x ;;
 	riscv64)
 		guest_machine=riscv64 guest_built=$O/arch/riscv64
 		emulated=rv64

@@ -40,8 +40,10 @@ setup() {
 	# shellcheck disable=SC2046
 	need $(cat "$plan.packages")
 	! grep -q ' rootfs ' "$plan.planned" || "$top/tools/rootfs" --password
-	! grep -q ' rootfs_arm64 ' "$plan.planned" ||
-		"$top/tools/rootfs" --arch=arm64 --password
+	for _arch in arm64 s390x; do
+		! grep -q " rootfs_$_arch " "$plan.planned" ||
+			"$top/tools/rootfs" --arch=$_arch --password
+	done
 }
 
 # total COLUMN UNIT: of the open costs, rounded up.

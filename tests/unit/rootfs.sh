@@ -26,6 +26,9 @@ END
 cat >"$tmp/bin/mmdebstrap" <<'END'
 #!/bin/sh
 echo "$*" >>"$tmp/made"
+[ ! -e "$tmp/lacks" ] || case " $* " in
+*" $(cat "$tmp/lacks") "*) exit 1 ;;
+esac
 for root; do :; done
 root=${*%" -"} root=${root##* }
 mkdir -p "$root/etc" "$root/usr/bin" "$root/usr/share/base-passwd"
@@ -136,6 +139,20 @@ is 'another machine: not that of this one' yes \
 	"$([ "$said" != "$first" ] && echo yes)"
 rm -r "${said%/*}"
 
+# The archive lacks packages of the first.
+echo trixie >"$tmp/lacks"
+rootfs --arch=s390x
+is 's390x: made' 0 "$rc"
+is 's390x: of the next release' yes "$(tail -n 1 "$tmp/made" | grep -q \
+	'python3.13,.*,linux-perf,* .*=s390x .* forky ' && echo yes)"
+is 's390x: the python of the extension' python3.13 \
+	"$(readlink "${said%/*}/was/usr/bin/python3")"
+rm -r "${said%/*}" "$tmp/lacks"
+rootfs --arch=s390x
+is 's390x: of this one, if it can be' yes "$(tail -n 1 "$tmp/made" | grep -q \
+	'trixie-backports,* .*=s390x .* trixie ' && echo yes)"
+rm -r "${said%/*}"
+
 building=$tmp/cache/sfjit/rootfs_with-other.tmp
 mkdir "$building"
 old "$building" "${first%/*}"
@@ -153,7 +170,7 @@ old "$tmp/cache/sfjit"/rootfs_with-*
 rootfs --with=a1
 is 'what is asked for is used' 5 "$(kept)"
 rootfs --with=a1
-is 'and so is kept' 10 "$(wc -l <"$tmp/made")"
+is 'and so is kept' 13 "$(wc -l <"$tmp/made")"
 
 for key in 1 2 3 4 5; do
 	mkdir "$tmp/cache/sfjit/rootfs-$key"
