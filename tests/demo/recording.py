@@ -45,20 +45,20 @@ def padded(body):
     return body + b'\0' * (-len(body) % 8)
 
 
-def record(body):
+def record(body, order):
     body = padded(body + b'\0' * 4)[:-4]
-    return struct.pack('<I', len(body)) + body
+    return struct.pack(order + 'I', len(body)) + body
 
 
-def eh_frame(functions, outermost):
+def eh_frame(functions, outermost, order='<'):
     """CIE (CFA rsp+8, ra at CFA-8) and an FDE each, addresses absolute."""
-    cie = record(struct.pack('<I', 0) + b'\x01zR\0' + b'\x01\x78\x10' +
-                 uleb(1) + b'\x00' + b'\x0c\x07\x08\x90\x01')
+    cie = record(struct.pack(order + 'I', 0) + b'\x01zR\0' + b'\x01\x78\x10' +
+                 uleb(1) + b'\x00' + b'\x0c\x07\x08\x90\x01', order)
     out = cie
     for start in sorted(functions):
         program = b'\x07\x10' if start in outermost else b'\x44\x0e\x10'
-        out += record(struct.pack('<IQQ', len(out) + 4, start, SIZE) +
-                      uleb(0) + program)
+        out += record(struct.pack(order + 'IQQ', len(out) + 4, start, SIZE) +
+                      uleb(0) + program, order)
     return out + b'\0\0\0\0'
 
 
@@ -104,17 +104,40 @@ AARCH64_CODE = {
     JUMPS + 0x30: b'\x00\x02\x1f\xd6',
     FAR + 0x20: branch(5, FAR + 0x20, JUMPS),
 }
+
+
+def relative(opcode, at, target):
+    """s390x's brasl %r14 (e5), or jg (f4), at @at."""
+    return b'\xc0' + bytes([opcode]) + struct.pack('>i', (target - at) // 2)
+
+
+# The same for s390x: basr %r14,%r1, basr %r14,%r0; ret is br %r14.
+S390X_CODE = {
+    EVAL + 0x4a: relative(0xe5, EVAL + 0x4a, HELPER),
+    EVAL + 0x5a: relative(0xe5, EVAL + 0x5a, JUMPS),
+    EVAL + 0x6a: relative(0xe5, EVAL + 0x6a, FAR),
+    EVAL + 0x7e: b'\x0d\xe1',
+    EVAL + 0x8e: b'\x0d\xe0',
+    EVAL + 0x9c: b'\xa7\xe5' + struct.pack('>h', (JUMPS - EVAL - 0x9c) // 2),
+    HELPER + 0x20: b'\x07\xfe',
+    # No jump but the end of a number: lgfi %r1
+    HELPER + 0x22: b'\xc0\x11\x00\x00\x07\xf1',
+    JUMPS + 0x30: b'\x07\xf1',
+    FAR + 0x20: relative(0xf4, FAR + 0x20, JUMPS),
+}
 CLIENT_CODE = {EVALUATOR + 0x1e: b'\xff\xd0'}
 
 
-def elf(symbols, more=(), outermost=(), entry=0, code={}, machine=62):
+def elf(symbols, more=(), outermost=(), entry=0, code={}, machine=62,
+        order='<'):
     """@symbols: name -> address; @more: functions without symbol."""
     names = b'\0.symtab\0.strtab\0.eh_frame\0.shstrtab\0'
     strings, table = b'\0', b'\0' * 24
     for name, address in symbols.items():
-        table += struct.pack('<IBBHQQ', len(strings), 0x12, 0, 1, address, SIZE)
+        table += struct.pack(order + 'IBBHQQ', len(strings), 0x12, 0, 1,
+                             address, SIZE)
         strings += name.encode() + b'\0'
-    cfi = eh_frame(list(symbols.values()) + list(more), outermost)
+    cfi = eh_frame(list(symbols.values()) + list(more), outermost, order)
     parts = [cfi, table, strings, names]
     at, places = FILE + 0x10000, []
     for part in parts:
@@ -125,16 +148,18 @@ def elf(symbols, more=(), outermost=(), entry=0, code={}, machine=62):
         for i, (name, kind, link) in enumerate((
             (b'.eh_frame', 1, 0), (b'.symtab', 2, 3), (b'.strtab', 3, 0),
             (b'.shstrtab', 3, 0)))]
-    header = b'\x7fELF\x02\x01\x01' + b'\0' * 9 + struct.pack(
-        '<HHIQQQIHHHHHH', 2, machine, 1, entry, 64, at, 0, 64, 56, 1, 64, 5, 4)
-    header += struct.pack('<IIQQQQQQ', 1, 5, FILE, LINK, LINK, 0x10000,
+    header = b'\x7fELF\x02' + (b'\1' if order == '<' else b'\2')
+    header += b'\x01' + b'\0' * 9 + struct.pack(
+        order + 'HHIQQQIHHHHHH', 2, machine, 1, entry, 64, at, 0, 64, 56, 1,
+        64, 5, 4)
+    header += struct.pack(order + 'IIQQQQQQ', 1, 5, FILE, LINK, LINK, 0x10000,
                           0x10000, 0x1000)
     out = header + b'\0' * (FILE - len(header)) + code_bytes(code)
     out += b''.join(padded(part) for part in parts)
     for name, kind, offset, size, link in headers:
         address = LINK + 0x100000 if kind == 1 else 0
-        out += struct.pack('<IIQQQQIIQQ', name, kind, 0, address, offset, size,
-                           link, 0, 1, 24)
+        out += struct.pack(order + 'IIQQQQIIQQ', name, kind, 0, address,
+                           offset, size, link, 0, 1, 24)
     return out
 
 
@@ -310,8 +335,9 @@ def py_truth():
     return 'begin 100.000000000\n'
 
 
-def perf_data(size):
-    return b'PERFILE2' + struct.pack('<QQQQQQ', 104, 144, 104, 144, 248,
+def perf_data(size, order='<'):
+    magic = b'PERFILE2'[::1 if order == '<' else -1]
+    return magic + struct.pack(order + 'QQQQQQ', 104, 144, 104, 144, 248,
                                      size) + b'\0' * 48
 
 

@@ -220,6 +220,33 @@ def test_which_calls_of_aarch64_reach_a_pointer(directory):
     equal(calls.reaches_pointer(module, 0x100000), False)
 
 
+def test_which_calls_of_s390x_reach_a_pointer(directory):
+    path = directory + '/s390x'
+    recording.put(path, recording.elf(
+        {'loop': recording.EVAL}, [recording.HELPER, recording.JUMPS,
+                                   recording.FAR],
+        outermost=[recording.FAR], code=recording.S390X_CODE, machine=22,
+        order='>'))
+    module = elf.Elf(path)
+    offset = recording.EVAL - recording.LINK + recording.FILE
+    equal([calls.reaches_pointer(module, offset + at)
+           for at in (0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0)],
+          [False, True, True, True, False, True, False])
+    equal(calls.reaches_pointer(module, 0x100000), False)
+    equal(module.symbols()['loop'], (recording.EVAL, recording.SIZE))
+    equal([module.cfi.ra_undefined(at)
+           for at in (recording.FAR, recording.JUMPS)], [True, False])
+
+
+def test_big_endian_rules(_):
+    data = recording.eh_frame([0x1000], [], '>')
+    rule = elf.RaRule(elf.Cfi(data, 0, '>').cie(0), False)
+    rule.run(b'\x03\x01\x00\x07\x10', 0, 255)
+    equal(rule.undefined, False)
+    rule.run(b'\x03\x01\x00\x07\x10', 0, 256)
+    equal(rule.undefined, True)
+
+
 # ---- truth ----
 
 def test_truth_without_begin(directory):
@@ -237,6 +264,8 @@ def test_truth_damaged(directory):
 def test_data_file(directory):
     recording.put(directory + '/d', recording.perf_data(12345))
     equal(metrics.DataFile(directory + '/d').data_size, 12345)
+    recording.put(directory + '/d', recording.perf_data(54321, '>'))
+    equal(metrics.DataFile(directory + '/d').data_size, 54321)
     recording.put(directory + '/d', b'PERFILE2')
     refused(perftext.ParseError, 'not a perf.data', metrics.DataFile,
             directory + '/d')
@@ -449,8 +478,11 @@ def test_embedded_data_cannot_end_its_element(_):
 
 def test_page_says_what_a_machine_is_like(_):
     def says(kernel):
-        return 'frame records' in page.page({}, {}, {}, kernel, '')
-    equal([says('7.3.4 aarch64'), says('7.3.4 x86_64')], [True, False])
+        text = page.page({}, {}, {}, kernel, '')
+        return [words in text for words in ('frame records', 'back\nchains')]
+    equal([says('7.3.4 ' + machine)
+           for machine in ('aarch64', 's390x', 'x86_64')],
+          [[True, False], [False, True], [False, False]])
 
 
 def run(directory, *options):

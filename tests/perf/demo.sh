@@ -17,7 +17,7 @@ results=$build/tests/demo/results-$kernel
 
 # There is no sfjit attach for other machines.
 attach=y
-[ "$kernel" != aarch64 ] || attach=
+[ "$kernel" = patched ] || attach=
 
 rm -rf "$recordings" "$recordings.tar.gz" "$results"
 if ! tools/guest --icount --timeout=3600 "--name=$demo" -- env \

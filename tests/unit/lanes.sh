@@ -66,7 +66,7 @@ status 2" "$(plan "$tmp/list")"
 
 tools/check --list >"$tmp/list"
 is "what needs root is made first" \
-	"all: need-rootfs need-rootfs_arm64 need-rootfs_riscv64 need-rootfs-hello" \
+	"all: need-rootfs need-rootfs_arm64 need-rootfs_riscv64 need-rootfs_s390x" \
 	"$(awk -v needs=tools/needs -v show=makefile -f tools/plan.awk \
 		tools/needs "$tmp/list" | head -n 1 | cut -d ' ' -f 1-5)"
 

@@ -9,9 +9,10 @@ after a trampoline must have a return address behind such a call. When an
 unwinder drops the trampoline's caller, what follows is that caller's caller,
 which called a named function directly, and is found out by this.
 """
-from . import aarch64, elf, x86_64
+from . import aarch64, elf, s390x, x86_64
 
-MACHINES = {elf.EM_X86_64: x86_64, elf.EM_AARCH64: aarch64}
+MACHINES = {elf.EM_X86_64: x86_64, elf.EM_AARCH64: aarch64,
+            elf.EM_S390: s390x}
 
 
 def machine(module):

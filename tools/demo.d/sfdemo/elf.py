@@ -9,7 +9,9 @@ import struct
 
 PT_LOAD = 1
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
-EM_X86_64, EM_AARCH64 = 62, 183
+EM_S390, EM_X86_64, EM_AARCH64 = 22, 62, 183
+# EI_CLASS and EI_DATA of each.
+IDENTS = {EM_S390: b'\2\2', EM_X86_64: b'\2\1', EM_AARCH64: b'\2\1'}
 
 
 class ElfError(Exception):
@@ -17,7 +19,7 @@ class ElfError(Exception):
 
 
 class Elf:
-    """A 64-bit little-endian ELF file of x86-64 or AArch64."""
+    """An ELF file of x86-64, AArch64 or s390x."""
 
     def __init__(self, path):
         with open(path, 'rb') as file:
@@ -25,32 +27,35 @@ class Elf:
         self.path = path
         try:
             self.read_header()
-            self.cfi = Cfi(*self.section('.eh_frame'))
+            self.cfi = Cfi(*self.section('.eh_frame'), self.order)
         except (struct.error, IndexError, KeyError) as error:
             raise ElfError('%s: damaged: %s' % (path, error)) from error
 
     def read_header(self):
-        ident = self.data[:6]
-        self.machine, = struct.unpack_from('<H', self.data, 18)
-        if ident != b'\x7fELF\x02\x01' or self.machine not in (
-                EM_X86_64, EM_AARCH64):
-            raise ElfError('%s: no ELF file of x86-64 or AArch64' % self.path)
-        self.entry, phoff, shoff = struct.unpack_from('<QQQ', self.data, 24)
-        phnum, _, shnum, shstrndx = struct.unpack_from('<HHHH', self.data, 56)
+        self.order = '>' if self.data[5] == 2 else '<'
+        self.machine, = self.unpack('H', 18)
+        if self.data[:6] != b'\x7fELF' + IDENTS.get(self.machine, b''):
+            raise ElfError('%s: no ELF file of x86-64, AArch64 or s390x' %
+                           self.path)
+        self.entry, phoff, shoff = self.unpack('QQQ', 24)
+        phnum, _, shnum, shstrndx = self.unpack('HHHH', 56)
         self.loads = self.read_loads(phoff, phnum)
         self.sections = self.read_sections(shoff, shnum, shstrndx)
+
+    def unpack(self, form, at):
+        return struct.unpack_from(self.order + form, self.data, at)
 
     def read_loads(self, phoff, phnum):
         loads = []
         for i in range(phnum):
-            kind, _, offset, vaddr, _, filesz = struct.unpack_from(
-                '<IIQQQQ', self.data, phoff + 56 * i)
+            kind, _, offset, vaddr, _, filesz = self.unpack(
+                'IIQQQQ', phoff + 56 * i)
             if kind == PT_LOAD:
                 loads.append((offset, filesz, vaddr))
         return loads
 
     def read_sections(self, shoff, shnum, shstrndx):
-        raw = [struct.unpack_from('<IIQQQQIIQQ', self.data, shoff + 64 * i)
+        raw = [self.unpack('IIQQQQIIQQ', shoff + 64 * i)
                for i in range(shnum)]
         names = raw[shstrndx][4]
         return [(self.string(names + s[0]),) + s[1:] for s in raw]
@@ -72,8 +77,7 @@ class Elf:
                 continue
             strings = self.sections[s[6]][4]
             for at in range(s[4], s[4] + s[5], 24):
-                name, info, _, shndx, value, size = struct.unpack_from(
-                    '<IBBHQQ', self.data, at)
+                name, info, _, shndx, value, size = self.unpack('IBBHQQ', at)
                 if shndx and info & 15 == 2:
                     found[self.string(strings + name)] = (value, size)
         return found
@@ -122,14 +126,14 @@ def skip_leb(data, at):
 
 
 # Pointer encodings: low nibble -> struct format.
-FORMATS = {0: '<Q', 2: '<H', 3: '<I', 4: '<Q', 10: '<h', 11: '<i', 12: '<q'}
+FORMATS = {0: 'Q', 2: 'H', 3: 'I', 4: 'Q', 10: 'h', 11: 'i', 12: 'q'}
 
 
 class Cie:
     """Common part of FDEs: encoding of addresses and first instructions."""
 
-    def __init__(self, data, at, end):
-        self.encoding = 0
+    def __init__(self, data, at, end, order):
+        self.encoding, self.order = 0, order
         version = data[at]
         mark = data.index(b'\0', at + 1)
         augmentation = data[at + 1:mark].decode()
@@ -152,7 +156,7 @@ class Cie:
             elif letter == 'L':
                 at += 1
             elif letter == 'P':
-                at += 1 + struct.calcsize(FORMATS[data[at] & 15])
+                at += 1 + struct.calcsize('=' + FORMATS[data[at] & 15])
             elif letter not in 'SB':
                 break
 
@@ -160,37 +164,40 @@ class Cie:
 class Cfi:
     """All FDEs of an .eh_frame, sorted."""
 
-    def __init__(self, data, base):
-        self.data, self.base = data, base
+    def __init__(self, data, base, order='<'):
+        self.data, self.base, self.order = data, base, order
         self.cies = {}
         self.fdes = sorted(self.read())
         self.starts = [fde[0] for fde in self.fdes]
 
+    def unpack(self, form, at):
+        return struct.unpack_from(self.order + form, self.data, at)
+
     def read(self):
         at = 0
         while at + 4 <= len(self.data):
-            length, = struct.unpack_from('<I', self.data, at)
+            length, = self.unpack('I', at)
             if length == 0:
                 return
-            pointer, = struct.unpack_from('<I', self.data, at + 4)
+            pointer, = self.unpack('I', at + 4)
             if pointer:
                 yield self.read_fde(at, at + 4 + length, at + 4 - pointer)
             at += 4 + length
 
     def cie(self, at):
         if at not in self.cies:
-            length, = struct.unpack_from('<I', self.data, at)
-            self.cies[at] = Cie(self.data, at + 8, at + 4 + length)
+            length, = self.unpack('I', at)
+            self.cies[at] = Cie(self.data, at + 8, at + 4 + length, self.order)
         return self.cies[at]
 
     def read_fde(self, at, end, cie_at):
         cie = self.cie(cie_at)
         form = FORMATS[cie.encoding & 15]
-        size = struct.calcsize(form)
-        start, = struct.unpack_from(form, self.data, at + 8)
+        size = struct.calcsize('=' + form)
+        start, = self.unpack(form, at + 8)
         if cie.encoding & 0x70 == 0x10:
             start += self.base + at + 8
-        length, = struct.unpack_from(form.upper(), self.data, at + 8 + size)
+        length, = self.unpack(form.upper(), at + 8 + size)
         program = at + 8 + 2 * size
         if cie.augmented:
             skip, program = uleb(self.data, program)
@@ -264,7 +271,8 @@ class RaRule:
             return byte & 0x3f, at + 1
         if byte in ADVANCE:
             size = ADVANCE[byte]
-            delta = int.from_bytes(code[at + 1:at + 1 + size], 'little')
+            order = 'big' if self.cie.order == '>' else 'little'
+            delta = int.from_bytes(code[at + 1:at + 1 + size], order)
             return delta, at + 1 + size
         if byte == SET_LOC:
             raise ElfError('DW_CFA_set_loc is not supported')

@@ -303,14 +303,16 @@ class Known:
 class DataFile:
     """Size of the data section of a perf.data file: all records."""
 
-    MAGIC = b'PERFILE2'
+    # A number: it says in which order its bytes are.
+    ORDERS = {b'PERFILE2': '<', b'2ELIFREP': '>'}
 
     def __init__(self, path):
         with open(path, 'rb') as file:
             head = file.read(104)
-        if len(head) < 104 or head[:8] != self.MAGIC:
+        order = self.ORDERS.get(head[:8])
+        if len(head) < 104 or not order:
             raise perftext.ParseError('%s: not a perf.data file' % path)
-        self.data_size, = struct.unpack_from('<Q', head, 48)
+        self.data_size, = struct.unpack_from(order + 'Q', head, 48)
 
 
 def split(samples, truth):

@@ -145,6 +145,10 @@ out.</p>
 
 # By the last word that uname -rm says.
 MACHINES = {
+    's390x': '''<p>Programs for s390x have neither frame pointers nor back
+chains: nothing tells a caller without sfjit. The C workload was compiled with back
+chains, which its trampolines lack. CPython&rsquo;s own trampolines, which name its
+functions on other machines, are not for this one.</p>''',
     'aarch64': '''<p>Programs of AArch64 have frame records, so that stacks of
 Python end where they should without sfjit, too. What they lack then is the
 caller of a function that has no record, or none yet. Some of these perf adds
