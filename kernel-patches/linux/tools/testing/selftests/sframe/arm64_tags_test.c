@@ -13,6 +13,7 @@
 #include "harness.h"
 
 #include "slots.h"
+#include "tags.h"
 
 #define KEY		1
 #define KEY_CODE	2
@@ -30,44 +31,10 @@
 #define PROT_MTE	0x20
 #endif
 #ifndef HWCAP2_MTE
-#define HWCAP2_MTE	(1 << 18)
+#define HWCAP2_MTE	0x40000
 #endif
 
 #define ALL_TAGS	(0xfffeUL << PR_MTE_TAG_SHIFT)
-
-/*
- * Called as frames.S calls. tag_fp: with a frame pointer that has a tag, as
- * x9 has it, calls sft_leaf. tag_granule: gives the 16 bytes to which x9 leads
- * its tag, until it returns.
- */
-asm("	.arch armv8.5-a+memtag\n"
-    "	.text\n"
-    "	.balign 16\n"
-    "	.globl tag_fp, tag_fp_ret, tag_fp_end\n"
-    "tag_fp:\n"
-    "	stp	x29, x30, [sp, #-16]!\n"
-    "	mov	x29, sp\n"
-    "	orr	x29, x29, x9\n"
-    "	bl	sft_leaf\n"
-    "tag_fp_ret:\n"
-    "	ldp	x29, x30, [sp], #16\n"
-    "	ret\n"
-    "tag_fp_end:\n"
-    "	.balign 16\n"
-    "	.globl tag_granule, tag_granule_body\n"
-    "tag_granule:\n"
-    "	stp	x29, x30, [sp, #-16]!\n"
-    "	mov	x29, sp\n"
-    "	stg	x9, [x9]\n"
-    "tag_granule_body:\n"
-    "	nop\n"
-    "	and	x9, x9, #0x00ffffffffffffff\n"
-    "	stg	x9, [x9]\n"
-    "	ldp	x29, x30, [sp], #16\n"
-    "	ret\n");
-
-extern const char tag_fp[], tag_fp_ret[], tag_fp_end[];
-extern const char tag_granule[], tag_granule_body[];
 
 static const struct sft_row tag_fp_rows[] = {
 	SFT_ROW_LR(0), SFT_ROW_RA_FP(4, 1, 16, -8, -16),
@@ -254,9 +221,9 @@ TEST_F(tags, text_has_no_tag)
  */
 TEST_F(tags, frame_pointer_with_a_tag_ends_the_walk)
 {
-	const struct sft_fde code = SFT_FDE(tag_fp, tag_fp_end - tag_fp,
+	const struct sft_fde code = SFT_FDE(sft_tag_fp, sft_tag_fp_end - sft_tag_fp,
 					    tag_fp_rows);
-	const struct sft_call call = { tag_fp, (void *)TAG };
+	const struct sft_call call = { sft_tag_fp, (void *)TAG };
 	size_t len = build_plain(self->section, self->text);
 	struct sft_stats before, after;
 	struct sft_chain chain;
@@ -265,7 +232,7 @@ TEST_F(tags, frame_pointer_with_a_tag_ends_the_walk)
 	ASSERT_EQ(0, sft_stats(&before));
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &call,
 				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)tag_fp_ret);
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)sft_tag_fp_ret);
 	ASSERT_EQ(0, sft_stats(&after));
 	EXPECT_TRUE(sft_only_for(&before, &after, "stack_fault", 0));
 
@@ -275,7 +242,7 @@ TEST_F(tags, frame_pointer_with_a_tag_ends_the_walk)
 	ASSERT_EQ(0, sft_stats(&before));
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &call,
 				  &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)tag_fp_ret);
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)sft_tag_fp_ret);
 	ASSERT_EQ(0, sft_stats(&after));
 	EXPECT_TRUE(sft_only_for(&before, &after, "stack_fault", 1));
 }
@@ -410,7 +377,7 @@ TEST_F(mte, frame_with_another_tag)
 	/* That of sft_outer is the first frame, those below are in another page. */
 	__u8 *outer = self->stack + STACK_SIZE / 2, *top = outer + 16;
 	const size_t len = build_plain(self->section, self->text);
-	struct sft_call call = { tag_granule, outer };
+	struct sft_call call = { sft_tag_granule, outer };
 	struct sft_chain chain;
 	unsigned int i;
 
@@ -418,19 +385,19 @@ TEST_F(mte, frame_with_another_tag)
 	ASSERT_EQ(0, sft_unregister(KEY_LEAF));
 	for (i = 0; i < 2; i++) {
 		call.target = outer;
-		ASSERT_EQ(0, sample_on(top, tag_granule_body, variant->defer,
+		ASSERT_EQ(0, sample_on(top, sft_tag_granule_body, variant->defer,
 				       &call, &chain));
-		EXPECT_CHAIN(&chain, (uintptr_t)tag_granule_body, SFT_CALLERS);
+		EXPECT_CHAIN(&chain, (uintptr_t)sft_tag_granule_body, SFT_CALLERS);
 
 		call.target = with_tag(outer, TAG);
-		ASSERT_EQ(0, sample_on(top, tag_granule_body, variant->defer,
+		ASSERT_EQ(0, sample_on(top, sft_tag_granule_body, variant->defer,
 				       &call, &chain));
 		if (CHECKED()) {
-			EXPECT_CHAIN(&chain, (uintptr_t)tag_granule_body,
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_tag_granule_body,
 				     (uintptr_t)sft_inner_ret,
 				     (uintptr_t)sft_outer_ret);
 		} else {
-			EXPECT_CHAIN(&chain, (uintptr_t)tag_granule_body,
+			EXPECT_CHAIN(&chain, (uintptr_t)sft_tag_granule_body,
 				     SFT_CALLERS);
 		}
 		if (!i)

@@ -158,4 +158,27 @@ label sft_touch_loaded
 label sft_touch_abort
 	b	sft_touch_loaded
 
+	.arch	armv8.5-a+memtag
+
+/* x9: a tag, which the frame pointer gets. */
+func sft_tag_fp
+	prologue
+	orr	x29, x29, x9
+	bl	sft_leaf
+label sft_tag_fp_ret
+	ldp	x29, x30, [sp], #16
+	ret
+label sft_tag_fp_end
+
+/* x9: a pointer with a tag. */
+func sft_tag_granule
+	prologue
+	stg	x9, [x9]
+label sft_tag_granule_body
+	nop
+	and	x9, x9, #0x00ffffffffffffff
+	stg	x9, [x9]
+	ldp	x29, x30, [sp], #16
+	ret
+
 	.section .note.GNU-stack, "", %progbits
