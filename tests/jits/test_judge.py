@@ -265,6 +265,16 @@ def test_wrong_where_call_frame_information_is_false():
     equal(verdict(frames)[1].split(':')[0], 'silently wrong')
 
 
+def test_calls_are_seen_by_the_names_of_perf():
+    stack = [jit('b'), jit('a'), jit('main'),
+             *program.stack('pointed', 'pointed', 'by_pointer')[1:]]
+    other = [stack[0], stack[1]._replace(sym='any')] + stack[2:]
+    equal(judge.figures(decide, [other])[0]['unseen'],
+          ['b < a', 'compare < b'])
+    equal(judge.figures(decide, [other], [stack])[0]['unseen'],
+          ['compare < b'])
+
+
 def test_figures():
     good = program.stack('pointed', 'pointed', 'by_pointer')
     wrong = program.stack('inner', 'middle', 'outer')
@@ -391,7 +401,7 @@ def unseen(*stacks):
 
 MEMORY = reused.Reused(['1000 100 jit::a\n', '1080 100 jit::b\n',
                         '2000 10 x y\n', '2000 20 x y\n', '3000 10 x y\n',
-                        '3000 10 z'], decide.graph.name)
+                        '3000 10 z'], decide.graph.name, judge.is_generated)
 
 
 def test_memory_that_had_several_functions():
@@ -402,9 +412,10 @@ def test_memory_that_had_several_functions():
 
 def test_names_of_memory_that_had_several_functions():
     frames = [jit('a', 0x1080), jit('a', 0x1080), jit('b', 0x1100),
-              jit('b', 0x1101)]
+              jit('b', 0x1101), jit(None, 0x5000), outside()]
     equal([frame.sym for frame in MEMORY.rename(frames)],
-          [reused.SEVERAL, 'jit::a', reused.SEVERAL, 'jit::b'])
+          [reused.UNCERTAIN, 'jit::a', reused.UNCERTAIN, 'jit::b',
+           reused.UNCERTAIN, None])
 
 
 def test_each_call_that_has_to_be():

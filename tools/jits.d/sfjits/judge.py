@@ -112,10 +112,13 @@ def counters(text):
             if word and word[0] not in ('windows', 'last') and int(word[1])}
 
 
-def figures(judge, stacks):
-    """(what result.json has of these stacks, [(frames, complete)])"""
+def figures(judge, stacks, named=None):
+    """
+    (what result.json has of these stacks, [(frames, complete)]); @named: the
+    same, with the names that perf gives them, if these are others.
+    """
     lost, marked, exact, complete, generated = Counter(), [], [], 0, 0
-    for frames in stacks:
+    for frames, whose in zip(stacks, named or stacks):
         whole, reason = judge.verdict(frames)
         complete += whole
         generated += any(map(is_generated, frames))
@@ -123,7 +126,7 @@ def figures(judge, stacks):
         if reason:
             lost[reason] += 1
         else:
-            exact.append(frames)
+            exact.append(whose)
     return {
         'samples': len(marked), 'generated': generated, 'complete': complete,
         'exact': len(exact), 'unseen': judge.unseen(exact),

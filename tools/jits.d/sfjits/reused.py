@@ -2,12 +2,13 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Memory that had several functions: its names of a perf map do not say which.
 
-A frame in it gets the name SEVERAL, unless all of them are the same known
-function of a graph.
+A frame in it gets the name UNCERTAIN, unless all of them are the same known
+function of a graph; so does one in generated code without any name, as of a
+method that was gone before it was told of.
 """
 import bisect
 
-SEVERAL = 'several functions'
+UNCERTAIN = 'uncertain'
 
 
 def entries(lines):
@@ -18,9 +19,13 @@ def entries(lines):
 
 
 class Reused:
-    """@known: the known function of a name, or None."""
+    """
+    @known: the known function of a name, or None; @is_generated: whether a
+    frame is in generated code.
+    """
 
-    def __init__(self, lines, known):
+    def __init__(self, lines, known, is_generated):
+        self.is_generated = is_generated
         self.starts, self.several = [], []
         inside = {}
         changes = []
@@ -43,6 +48,7 @@ class Reused:
 
     def rename(self, frames):
         """Callers are where their call is, in front of the return address."""
-        return [frame._replace(sym=SEVERAL)
-                if self.had_several(frame.ip - bool(i)) else frame
+        return [frame._replace(sym=UNCERTAIN)
+                if self.had_several(frame.ip - bool(i)) or
+                not frame.sym and self.is_generated(frame) else frame
                 for i, frame in enumerate(frames)]
