@@ -118,7 +118,7 @@ static int change_others(__u8 *section, const __u8 *text)
 #define CHANGE_OTHERS()							\
 	ASSERT_EQ(0, change_others(self->section + 2 * SFT_PAGE, self->text))
 
-#define READ_PAGE(page)	((void)*(const volatile __u8 *)(page))
+#define READ_PAGE(page)	((void)__atomic_load_n((page), __ATOMIC_RELAXED))
 
 /* ---- What is kept ------------------------------------------------------- */
 

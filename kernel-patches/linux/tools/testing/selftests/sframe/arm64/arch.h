@@ -64,8 +64,6 @@
 #define SFT_ONTO_SP	32
 /* Why walks end where a signal frame is said to be, and zeros are. */
 #define SFT_NO_SIGNAL	"return_address"
-/* May a page that is there have to be used before a sample can read it? */
-#define SFT_OLD_PAGES	1
 /* Windows that sft_register_callees() makes. */
 #define SFT_CALLEES	2
 /*

@@ -143,21 +143,6 @@ label sft_write_ret
 	ldp	x29, x30, [sp], #16
 	ret
 
-/* Reads the byte at the address in x9. */
-func sft_touch
-	bti	c
-	prologue
-label sft_touch_load
-	ldrb	w9, [x9]
-label sft_touch_loaded
-	ldp	x29, x30, [sp], #16
-	ret
-
-/* Where it goes if it was a restartable sequence: this has a signature. */
-	.inst	0xd428bc00
-label sft_touch_abort
-	b	sft_touch_loaded
-
 	.arch	armv8.5-a+memtag
 
 /* x9: a tag, which the frame pointer gets. */
@@ -180,5 +165,20 @@ label sft_tag_granule_body
 	stg	x9, [x9]
 	ldp	x29, x30, [sp], #16
 	ret
+
+/* Reads the byte at the address in x9. */
+func sft_touch
+	bti	c
+	prologue
+label sft_touch_load
+	ldrb	w9, [x9]
+label sft_touch_loaded
+	ldp	x29, x30, [sp], #16
+	ret
+
+/* Where it goes if it was a restartable sequence: this has a signature. */
+	.inst	0xd428bc00
+label sft_touch_abort
+	b	sft_touch_loaded
 
 	.section .note.GNU-stack, "", %progbits

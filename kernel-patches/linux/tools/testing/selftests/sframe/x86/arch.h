@@ -64,8 +64,6 @@
 #define SFT_ONTO_SP	8
 /* Why walks end where a signal frame is said to be, and zeros are. */
 #define SFT_NO_SIGNAL	"signal"
-/* May a page that is there have to be used before a sample can read it? */
-#define SFT_OLD_PAGES	0
 /* Windows that sft_register_callees() makes. */
 #define SFT_CALLEES	0
 /* First instruction of a handler at which events come. */
