@@ -17,7 +17,7 @@
 name=newcpu
 tree=$tmp/tree
 mkdir -p "$tree/kernel-patches"
-cp -R Makefile arch sframegen userspace tests tools "$tree"
+cp -R Makefile arch bench sframegen userspace tests tools "$tree"
 cp kernel-patches/series "$tree/kernel-patches"
 
 # make_there TARGET...
@@ -43,7 +43,7 @@ entry_of "$entry" | sed "s/\.name = \"$entry\"/.name = \"$name\"/" >"$tmp/entry"
 rest_of "$entry" | sed "/sfg_arches\[\] = {\$/r $tmp/entry" >"$tree/$table"
 is "what differs" "Files $table and $tree/$table differ
 Only in $tree/arch: $name
-Only in arch: $machine" "$(for part in Makefile arch sframegen userspace tests tools
+Only in arch: $machine" "$(for part in Makefile arch bench sframegen userspace tests tools
 do
 	diff -rq -x build -x __pycache__ "$part" "$tree/$part"
 done | sort)"
