@@ -274,6 +274,8 @@ static int test_records(void)
 	int fds = nr_open();
 	char name[32];
 
+	/* Of an earlier process with this number. */
+	unlink(map_path(getpid()));
 	IS("open", sfjit_names_open(SFJIT_NAMES_JITDUMP, dir), 0);
 	IS("again", sfjit_names_open(SFJIT_NAMES_JITDUMP, "/none"), 0);
 	for (i = 0; i < SIZE(functions); i++) {
