@@ -76,7 +76,7 @@ struct sframe_test {
  * The rows of the tests say where the caller's stack pointer is. What rows have
  * for the CFA then, and what the rule has.
  */
-#define CFA(off)	((u8)((off) / CFA_SCALE))
+#define CFA(off)	((off) / CFA_SCALE & 0xff)
 #define CFA_RULE(off)	((off) + SAVE_AREA)
 
 /*
@@ -100,8 +100,8 @@ struct sframe_test {
 
 /* Byte @nr of a number of @size bytes, as the machine stores it. */
 #define BYTE(val, size, nr)						\
-	((u8)((val) >> 8 * (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ?		\
-			    (size) - 1 - (nr) : (nr))))
+	((val) >> 8 * (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ?		\
+		       (size) - 1 - (nr) : (nr)) & 0xff)
 
 /* The same of what rows have for the CFA. */
 #define CFA_BYTE(off, size, nr)	BYTE((off) / CFA_SCALE, size, nr)
