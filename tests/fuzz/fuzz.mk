@@ -83,7 +83,7 @@ fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
 fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
 	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
 	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
-	$(fuzz_dir)/machine/$(FUZZ_ARCH)/*.h \
+	$(fuzz_dir)/machine/*.h $(fuzz_dir)/machine/$(FUZZ_ARCH)/*.h \
 	$(FUZZ_KERNEL)/$(fuzz_arch)/asm/*.h)
 fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps_known \
 	-Wl,--wrap=sframe_read

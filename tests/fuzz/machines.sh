@@ -11,7 +11,7 @@
 command -v clang >/dev/null || skip_all "no clang here"
 tools/make -s fuzz-machines || finish
 seconds=${SFJIT_FUZZ_SECONDS:-15}
-export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=0
+mkdir -p "$O/fuzz"
 
 # judge NAME COMMAND...: its last line says what it did.
 judge() {
@@ -31,13 +31,9 @@ for machine in arm64 s390; do
 		corpus=$O/tests/fuzz/corpus/$target
 		judge "$target of $machine, replayed" \
 			"$program-replay" -n 20000 "$corpus"
-		mkdir -p "$tmp/$machine-$target" "$O/fuzz"
-		# shellcheck disable=SC2046 # options are words
-		judge "$target of $machine, fuzzed" "$program" \
-			$(cat "tests/fuzz/options/$target") -timeout=10 \
-			-max_total_time="$seconds" \
-			-artifact_prefix="$O/fuzz/$target-$machine-" \
-			"$tmp/$machine-$target" "$corpus"
+		judge "$target of $machine, fuzzed" \
+			tests/fuzz/libfuzzer "$program" "$target" "$seconds" \
+			"$O/fuzz/$target-$machine" "$tmp/$machine-$target"
 	done
 done
 finish

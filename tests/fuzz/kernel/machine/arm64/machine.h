@@ -4,6 +4,8 @@
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
 
+#include "../task.h"
+
 #define CONFIG_HAVE_UNWIND_USER_FP	1
 
 typedef unsigned __int128 __u128;
@@ -24,14 +26,6 @@ struct pt_regs {
 
 struct siginfo {
 	char bytes[128];
-};
-
-/* What a task may be. */
-enum machine_task {
-	TASK_PLAIN,
-	TASK_KERNEL,	/* not interrupted in user space */
-	TASK_COMPAT,
-	TASK_ODD,	/* no stack that the kernel understands */
 };
 
 static inline void machine_set_task(struct pt_regs *r, unsigned long ip,

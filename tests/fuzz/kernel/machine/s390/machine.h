@@ -7,6 +7,8 @@
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
 
+#include "../task.h"
+
 #define CONFIG_HAVE_UNWIND_USER_BACKCHAIN	1
 
 typedef struct {
@@ -56,14 +58,6 @@ struct machine_thread {
 
 struct siginfo {
 	char bytes[128];
-};
-
-/* What a task may be. */
-enum machine_task {
-	TASK_PLAIN,
-	TASK_KERNEL,	/* not interrupted in user space */
-	TASK_COMPAT,
-	TASK_ODD,	/* no stack that the kernel understands */
 };
 
 static inline void machine_set_task(struct pt_regs *r, unsigned long ip,

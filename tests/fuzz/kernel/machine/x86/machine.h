@@ -4,6 +4,8 @@
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
 
+#include "../task.h"
+
 #define CONFIG_X86_64			1
 #define CONFIG_HAVE_UNWIND_USER_FP	1
 
@@ -23,14 +25,6 @@ struct pt_regs {
 #define is_uprobe_at_func_entry(regs)	shim_function_start
 #define regs_get_register(regs, offset) \
 	(*(unsigned long *)((char *)(regs) + (offset)))
-
-/* What a task may be. */
-enum machine_task {
-	TASK_PLAIN,
-	TASK_KERNEL,	/* not interrupted in user space */
-	TASK_COMPAT,
-	TASK_ODD,	/* no stack that the kernel understands */
-};
 
 static inline void machine_set_task(struct pt_regs *r, unsigned long ip,
 				    enum machine_task task)
