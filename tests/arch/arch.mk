@@ -59,7 +59,8 @@ include tests/unit/readers.mk tests/unit/run-any.mk tests/qemu/edges.mk \
 
 ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
 
-$(O)/tests/unit/code-$(ARCH): $(PRELOAD_BARE) $(O)/lib/libsframegen.a
+$(O)/tests/unit/code-$(ARCH): tests/arch/leaves.c tests/arch/leaves.h \
+		$(PRELOAD_BARE) $(O)/lib/libsframegen.a
 $(O)/tests/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
 
 $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \

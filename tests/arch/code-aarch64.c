@@ -12,6 +12,7 @@
 #include <code.h>
 
 #include "../lib/case.h"
+#include "leaves.h"
 
 struct pattern {
 	const char	*name;
@@ -108,22 +109,7 @@ static const struct pattern patterns[] = {
 
 static void check_pattern(const struct pattern *p)
 {
-	struct bare_range *ranges;
-	char found[128] = "";
-	size_t nr, i, n = 0;
-
-	MUST(!bare_leaves((const uint8_t *)p->text, p->size, false, &ranges,
-			  &nr));
-	for (i = 0; i < nr && n < sizeof(found); i++) {
-		n += snprintf(found + n, sizeof(found) - n, "%s%x-%x",
-			      i ? " " : "", ranges[i].start, ranges[i].end);
-		if (ranges[i].row)
-			n += snprintf(found + n, sizeof(found) - n, ":%d",
-				      ranges[i].row);
-	}
-	free(ranges);
-	result(!strcmp(found, p->leaves), p->name, "found '%s', wanted '%s'",
-	       found, p->leaves);
+	leaves_are(p->name, p->text, p->size, p->leaves);
 }
 
 /* Of the pattern with entries of a PLT, behind a leaf. */
@@ -186,16 +172,8 @@ static void find_false(const char *name, const uint32_t *text, size_t nr,
 		       const char *wanted)
 {
 	const struct sfjit_function f = { .size = 4 * nr };
-	struct bare_range ranges[BARE_FALSE_MAX];
-	char found[64] = "";
-	size_t i, n = 0;
 
-	nr = bare_false(&f, (const uint8_t *)text, ranges);
-	for (i = 0; i < nr; i++)
-		n += snprintf(found + n, sizeof(found) - n, "%x-%x ",
-			      ranges[i].start, ranges[i].end);
-	result(!strcmp(found, wanted), name, "found '%s', wanted '%s'", found,
-	       wanted);
+	false_are(name, &f, text, wanted);
 }
 
 static void check_false(void)
@@ -315,21 +293,13 @@ static void check_protection(void)
 static void check_random(void)
 {
 	uint32_t text[300 / 4], i, j;
-	struct bare_range *ranges;
 	bool good = true;
-	size_t nr, n;
 
 	srandom(1);
 	for (i = 0; i < 20000; i++) {
 		for (j = 0; j < 75; j++)
 			text[j] = random() % 3 ? random() << 1 : RET;
-		n = random() % sizeof(text);
-		MUST(!bare_leaves((void *)text, n, false, &ranges, &nr));
-		for (j = 0; j < nr; j++)
-			good &= ranges[j].start < ranges[j].end &&
-				ranges[j].end <= n &&
-				(!j || ranges[j - 1].end <= ranges[j].start);
-		free(ranges);
+		good &= leaves_are_sorted(text, random() % sizeof(text));
 	}
 	TRUE("random words: sorted, apart and inside", good);
 }

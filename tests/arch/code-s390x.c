@@ -13,6 +13,7 @@
 #include <sframegen.h>
 
 #include "../lib/case.h"
+#include "leaves.h"
 
 #define TEXT_MAX	160
 
@@ -130,22 +131,9 @@ static size_t bytes(uint8_t *to, const char *hex)
 
 static void check_pattern(const struct pattern *p)
 {
-	struct bare_range *ranges;
 	uint8_t text[TEXT_MAX];
-	char found[128] = "";
-	size_t nr, i, n = 0;
 
-	MUST(!bare_leaves(text, bytes(text, p->text), false, &ranges, &nr));
-	for (i = 0; i < nr && n < sizeof(found); i++) {
-		n += snprintf(found + n, sizeof(found) - n, "%s%x-%x",
-			      i ? " " : "", ranges[i].start, ranges[i].end);
-		if (ranges[i].row)
-			n += snprintf(found + n, sizeof(found) - n, ":%d",
-				      ranges[i].row);
-	}
-	free(ranges);
-	result(!strcmp(found, p->leaves), p->name, "found '%s', wanted '%s'",
-	       found, p->leaves);
+	leaves_are(p->name, text, bytes(text, p->text), p->leaves);
 }
 
 /* Of an entry of a PLT, behind a leaf. */
@@ -201,19 +189,12 @@ static void find_false(const char *name, const char *hex, const char *wanted)
 		{ 12, 0, SFJIT_REG(15, 416), SFJIT_SAVED(-48),
 		  SFJIT_SAVED(-72) },
 	};
-	struct bare_range ranges[BARE_FALSE_MAX];
 	uint8_t text[TEXT_MAX];
 	const struct sfjit_function f = {
 		.size = bytes(text, hex), .nr_rows = 3, .rows = rows,
 	};
-	char found[64] = "";
-	size_t i, n = 0, nr = bare_false(&f, text, ranges);
 
-	for (i = 0; i < nr; i++)
-		n += snprintf(found + n, sizeof(found) - n, "%x-%x ",
-			      ranges[i].start, ranges[i].end);
-	result(!strcmp(found, wanted), name, "found '%s', wanted '%s'", found,
-	       wanted);
+	false_are(name, &f, text, wanted);
 }
 
 static void check_false(void)
@@ -304,9 +285,8 @@ static void check_divert(void)
 static void check_random(void)
 {
 	uint8_t text[300];
-	struct bare_range *ranges;
 	bool good = true;
-	size_t nr, n, i, j;
+	size_t i, j;
 
 	srandom(1);
 	for (i = 0; i < 20000; i++) {
@@ -315,13 +295,7 @@ static void check_random(void)
 		for (j = 0; j + 1 < sizeof(text); j += 2)
 			if (random() % 4 == 0)
 				memcpy(text + j, "\x07\xfe", 2);
-		n = random() % sizeof(text);
-		MUST(!bare_leaves(text, n, false, &ranges, &nr));
-		for (j = 0; j < nr; j++)
-			good &= ranges[j].start < ranges[j].end &&
-				ranges[j].end <= n &&
-				(!j || ranges[j - 1].end <= ranges[j].start);
-		free(ranges);
+		good &= leaves_are_sorted(text, random() % sizeof(text));
 	}
 	TRUE("random bytes: sorted, apart and inside", good);
 }
