@@ -5,6 +5,10 @@
 # What tools/demo and tools/check do before their work.  Sourced after apt.sh.
 # $plan is a file of what is to be done: lines as tools/plan.awk reads them.
 
+# What is installed is to be used: a python3 of one's own may lack modules of
+# Debian's packages, or be a script that looks for the right one each time.
+PATH=/usr/bin:/bin:$PATH
+
 # Two tests at once on two CPUs, as a guest has two.
 slots=$((jobs / 2))
 [ "$slots" -ge 2 ] || slots=2
