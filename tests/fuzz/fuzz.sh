@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Every input of every corpus, and 60 s of each target: see
+# Every input of every corpus, and 30 s of each target: see
 # tests/fuzz/run-targets.
 
 # shellcheck source=tests/lib/case.sh
@@ -11,5 +11,5 @@ for tool in clang llvm-cov llvm-profdata; do
 	command -v $tool >/dev/null || skip_all "no $tool here"
 done
 tools/make -s fuzz-programs || finish
-also make -s fuzz TIME="${SFJIT_FUZZ_SECONDS:-60}"
+also make -s fuzz TIME="${SFJIT_FUZZ_SECONDS:-30}"
 finish
