@@ -17,6 +17,16 @@ JDK := $(lastword $(sort $(wildcard /usr/lib/jvm/java-*/include/jvmti.h)))
 JDK_INC = $(addprefix -DJDK -I, $(JDK:/jvmti.h=) )
 JDK_INC += $(addprefix -I, $(JDK:/jvmti.h=/linux))
 
+hotspot_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
+	-Iarch/x86_64/flow -iquote userspace/hotspot $(JDK_INC) \
+	-fsanitize=address,undefined -fno-sanitize-recover=all
+
+HOTSPOT_UNIT_OBJ := $(HOTSPOT_UNIT_C:%.c=$(O)/obj/san/hotspot/%.o)
+
+$(HOTSPOT_UNIT_OBJ): $(O)/obj/san/hotspot/%.o: %.c tests/lib/case.h $(FLOW_H) \
+		$(wildcard userspace/hotspot/*.h) $(sfjit_h)
+	$(hotspot_cc) -c -o $@ $<
+
 $(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c
 $(HOTSPOT_UNIT_NOW): tests/unit/hotspot-early.c
 
@@ -24,11 +34,7 @@ $(HOTSPOT_UNIT_NOW): tests/unit/hotspot-early.c
 $(HOTSPOT_UNIT): HOTSPOT_UNIT_FLAGS := -Wl,-z,lazy
 $(HOTSPOT_UNIT_NOW): HOTSPOT_UNIT_FLAGS := -Wl,-z,now -fno-plt
 
-$(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_C) \
+$(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_OBJ) \
 		$(O)/lib/libsfjit.a $(FLOW_H) $(wildcard userspace/hotspot/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow \
-		-iquote userspace/hotspot $(JDK_INC) -fsanitize=address,undefined \
-		-fno-sanitize-recover=all $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
-		$(filter tests/unit/%, $^) $(HOTSPOT_UNIT_C) \
-		$(O)/lib/libsfjit.a
+	$(hotspot_cc) $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
+		$(filter %.c %.o %.a,$^)

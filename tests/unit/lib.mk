@@ -86,54 +86,61 @@ $(O)/tests/unit/lib-client: tests/unit/lib-client.c $(lib_test) $(SFG_PUBLIC_H)
 	$(CC) -Isframegen/include $(CFLAGS) -o $@ $(filter %.c,$^)
 
 # What writes a perf map needs besides its callers.
-LIB_PERF_MAP := assist_book.c assist_names.c file.c perfmap.c
+LIB_PERF_MAP := assist_book assist_names file perfmap
 
-# What epochs need besides areas.
-LIB_EPOCH := $(LIB_PERF_MAP) epoch.c jitdump.c names.c scan.c
+# What areas need, and epochs.
+LIB_AREA := area check create live_section lock memory pieces register section
+LIB_EPOCH := $(LIB_AREA) $(LIB_PERF_MAP) epoch jitdump names scan
 
-# All that they use with the sanitizers.
+# The libraries once more with the sanitizers, and with the one for races.
+lib_asan := $(O)/obj/san/test
+lib_tsan := $(O)/obj/race
+LIB_ASAN := $(patsubst %,$(lib_asan)/%.o,$(LIB_EPOCH) code eh_frame live rows) \
+	$(SFG_LIB_OBJS:$(O)/obj/%=$(O)/obj/san/%)
+SFG_TSAN := $(SFG_LIB_OBJS:$(O)/obj/%=$(lib_tsan)/%)
+LIB_AREA_TSAN := $(patsubst %,$(lib_tsan)/%.o,$(LIB_AREA)) $(SFG_TSAN)
+LIB_EPOCH_TSAN := $(patsubst %,$(lib_tsan)/%.o,$(LIB_EPOCH)) $(SFG_TSAN)
+
 LIB_UNIT_SANITIZED := $(addprefix $(O)/tests/unit/, lib-area lib-check \
 	lib-eh-frame lib-epoch lib-live lib-rows)
 
-$(LIB_UNIT_SANITIZED): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
-		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(O)/bin/sframegen
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=address,undefined \
-		-fno-sanitize-recover=all -DSFJIT_TEST -o $@ \
-		$(filter tests/%.c sframegen/%.c, $^) \
-		$(addprefix userspace/libsfjit/, area.c check.c code.c \
-		create.c eh_frame.c $(LIB_EPOCH) live.c live_section.c lock.c \
-		memory.c pieces.c \
-		register.c rows.c section.c) -pthread
+lib_checks := -fsanitize=address,undefined -fno-sanitize-recover=all -DSFJIT_TEST
+lib_races := -fsanitize=thread -Wno-tsan -DSFJIT_TEST
 
-# The same, but for races.
-$(O)/tests/unit/lib-area-races: tests/unit/lib-area.c $(lib_test) \
-		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+$(lib_asan)/%.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -DSFJIT_TEST -o $@ \
-		$(filter tests/%.c sframegen/%.c, $^) \
-		$(addprefix userspace/libsfjit/, area.c check.c \
-		create.c live_section.c lock.c memory.c pieces.c register.c section.c) \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(lib_checks) -c -o $@ $<
+
+$(lib_tsan)/%.o: userspace/libsfjit/%.c $(LIBSFJIT_DEPS)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(lib_races) -c -o $@ $<
+
+$(SFG_TSAN): $(lib_tsan)/%.o: %.c $(SFG_H)
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(lib_races) -c -o $@ $<
+
+$(LIB_UNIT_SANITIZED): $(O)/tests/unit/%: tests/unit/%.c $(lib_test) \
+		tests/unit/lib-prctl.h $(LIB_ASAN) | $(O)/bin/sframegen
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(lib_checks) -o $@ $(filter %.c %.o,$^) \
 		-pthread
 
-$(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(lib_test) \
-		tests/unit/lib-prctl.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+$(O)/tests/unit/lib-area-races: tests/unit/lib-area.c $(LIB_AREA_TSAN)
+$(O)/tests/unit/lib-epoch-races: tests/unit/lib-epoch.c $(LIB_EPOCH_TSAN)
+
+$(O)/tests/unit/lib-area-races $(O)/tests/unit/lib-epoch-races: $(lib_test) \
+		tests/unit/lib-prctl.h
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -Wno-tsan \
-		-DSFJIT_TEST -o $@ $(filter tests/%.c sframegen/%.c, $^) \
-		$(addprefix userspace/libsfjit/, area.c check.c $(LIB_EPOCH) \
-		create.c live_section.c lock.c memory.c pieces.c register.c section.c) -pthread
+	$(CC) $(SF_CFLAGS) $(CFLAGS) $(lib_races) -o $@ $(filter %.c %.o,$^) \
+		-pthread
 
 $(O)/tests/unit/lib-assist-races: tests/unit/lib-assist-names.c $(lib_test) \
 		tests/unit/lib-assist.h $(LIBSFJIT_SRC) $(LIBSFJIT_DEPS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -fsanitize=thread -DSFJIT_TEST -o $@ \
 		$(filter tests/%.c, $^) \
-		$(addprefix userspace/libsfjit/, $(LIB_PERF_MAP) assist.c \
-		assist_kernel.c assist_runtimes.c assist_stack.c lock.c memory.c) \
+		$(patsubst %,userspace/libsfjit/%.c, $(LIB_PERF_MAP) assist \
+		assist_kernel assist_runtimes assist_stack lock memory) \
 		-pthread
 
 # As programs are linked that use both libraries.

@@ -15,16 +15,19 @@ $(O)/tests/unit/run-symfile: parts := symfile.c self.c
 
 ifeq ($(CROSS_COMPILE),)
 reader_checks := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+reader_lib := $(SFG_LIB_OBJS:$(O)/obj/%=$(O)/obj/san/%)
+else
+reader_lib := $(SFG_LIB_OBJS)
 endif
 
 $(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
 		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
 		tests/lib/case.c tests/lib/case.h \
 		$(wildcard userspace/preload/*.[ch]) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c) $(SFG_H)
+		$(reader_lib) $(SFG_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iuserspace/preload \
 		$(reader_checks) \
 		-o $@ $< tests/lib/case.c \
 		$(addprefix userspace/preload/, $(parts)) \
-		$(SFG_LIB_OBJS:$(O)/obj/%.o=%.c)
+		$(reader_lib)
