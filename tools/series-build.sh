@@ -24,14 +24,19 @@ of_this_machine() {
 # targets: the object of an edited file; the directory of a new one, where the
 # configuration decides what is built.
 targets() {
-	touched_files | grep -v '^tools/' | grep '\.c$' | of_this_machine |
+	grep -v '^tools/' "$work/touched" | grep '\.c$' | of_this_machine |
 		while read -r _c; do
 			if [ -f "$base/linux/$_c" ]; then
 				echo "${_c%.c}.o"
-			elif ls "$work/linux/${_c%/*}"/*.c >/dev/null 2>&1; then
+			elif has_sources "$work/linux/${_c%/*}"; then
 				echo "${_c%/*}/"
 			fi
 		done | sort -u
+}
+
+has_sources() {
+	set -- "$1"/*.c
+	[ -f "$1" ]
 }
 
 # write_new_config VARIANT: most commits change no Kconfig.
@@ -99,19 +104,29 @@ of_series() {
 	done
 }
 
-run_sparse() {
-	for _v in patched aarch64 s390x; do
-		build_commit $_v
-		# shellcheck disable=SC2046
-		series_make C=2 CHECK="$sparse/sparse" $(targets) 2>&1
-	done | grep -F -f "$work/touched" | grep -E ' (warning|error): ' |
+# check_by_sparse VARIANT [TARGET...]: by default what the series touches.
+check_by_sparse() {
+	build_commit "$1"
+	shift
+	# shellcheck disable=SC2046
+	[ $# -gt 0 ] || set -- $(targets)
+	series_make C=2 CHECK="$sparse/sparse" "$@" 2>&1
+}
+
+complaints() {
+	grep -F -f "$work/touched" | grep -E ' (warning|error): ' |
 		sort -u >"$work/all-complaints" || :
 	of_series <"$work/all-complaints" >"$work/complaints"
 	cat "$work/complaints"
 }
 
+run_sparse() {
+	for _v in patched aarch64 s390x; do
+		check_by_sparse $_v
+	done | complaints
+}
+
 sparse_finds_planted() {
-	touched_files >"$work/touched"
 	_victim=$work/linux/kernel/unwind/user.c
 	cp "$_victim" "$work/victim"
 	rm "$_victim"
@@ -120,7 +135,7 @@ sparse_finds_planted() {
 		echo 'int planted(int __user *p); int planted(int __user *p)'
 		echo '{ return *p; }'
 	} >"$_victim"
-	run_sparse
+	check_by_sparse patched kernel/unwind/user.o | complaints
 	cp "$work/victim" "$_victim"
 	grep -q 'kernel/unwind/user.c.*noderef' "$work/complaints"
 }
