@@ -23,6 +23,8 @@ FILENAME == needs {
 		after[word] = rest()
 	else if ($1 == "packages")
 		packages[word] = packages[word] " " rest()
+	else if ($1 == "make" || $1 == "command")
+		made[word] = 1
 	else if ($1 == "costs")
 		costs[word] = $2 " " word " " $3
 	else if ($1 == "memory")
@@ -122,7 +124,8 @@ function targets(list,    part, n, i, word, text) {
 }
 
 # Make begins with what stands first: what needs root, while sudo remembers the
-# password.
+# password. It comes back to what has to wait when it has been through all, so
+# words that only stand for packages are not to make anybody wait.
 function order(    w, t, longest, text) {
 	for (w = 0; w < nr_words; w++)
 		if (words[w] ~ /^rootfs/ && words[w] in wanted)
@@ -150,7 +153,8 @@ function print_makefile(    w, t) {
 	for (w = 0; w < nr_words; w++)
 		if (words[w] in wanted) {
 			print "need-" words[w] ":" targets(after[words[w]])
-			print "\t@tools/need " words[w]
+			if (words[w] in made)
+				print "\t@tools/need " words[w]
 		}
 	for (t = 0; t < nr_tests; t++) {
 		print names[t] ":" targets(needed[names[t]])
