@@ -3,11 +3,10 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Description: each kind of event of perf has exact stacks of python3 under
-# sfjit run, and no kind has one without windows.
+# sfjit run, and no kind has one on a kernel without windows.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
-also tools/guest --name=readers -- tests/readers/perf.py
-also tools/guest --kernel=unpatched --name=readers-unpatched -- \
-	tests/readers/perf.py unpatched
+also tools/guest --name="readers-$SFJIT_KERNEL" -- \
+	tests/readers/perf.py "$SFJIT_KERNEL"
 finish
