@@ -4,9 +4,10 @@
 #
 # The series as git commits.  Sourced after kernel-tree.sh.
 
-# What the series may touch; to add the whole tree would take minutes.
-tracked="Documentation MAINTAINERS arch/Kconfig arch/arm64 arch/s390 arch/x86
-fs/exec.c fs/proc include init kernel lib mm tools/testing"
+# What the series may touch, and what checkpatch looks into; to add the whole
+# tree would take minutes.
+tracked="Documentation LICENSES MAINTAINERS arch/Kconfig arch/arm64 arch/s390
+arch/x86 fs/exec.c fs/proc include init kernel lib mm tools/testing"
 
 git_kernel() {
 	_git=$1
