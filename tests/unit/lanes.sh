@@ -91,7 +91,10 @@ script() {
 	chmod +x "$fake/tests/$1"
 }
 echo 'echo "ok - one"; echo "ok - two"; echo "$*"' | script good
-echo 'echo "not ok - one: broken"' | script bad
+# A failure comes with the last eight lines before it, but not with those of
+# the case before.
+echo 'echo other; echo "ok - none"; seq 9; echo "not ok - one: broken"' |
+	script bad
 echo 'echo "skip - one: no such thing"; exit 77' | script skips
 echo 'echo "skip - one: only root can make it"; exit 77' | script root
 # shellcheck disable=SC2016 # the script's
@@ -157,13 +160,22 @@ is "strict: a skip fails, an allowed one does not" \
 2 passed, 1 failed, 1 skipped
 status 1" "$(SFJIT_STRICT=1 check first)"
 is "a failure" "    failed: not ok - one: broken
+    said: 2
+    said: 3
+    said: 4
+    said: 5
+    said: 6
+    said: 7
+    said: 8
+    said: 9
     see
-  second-bad: 0 passed, 1 failed, 0 skipped
-0 passed, 1 failed, 0 skipped
+  second-bad: 1 passed, 1 failed, 0 skipped
+1 passed, 1 failed, 0 skipped
 status 1" "$(check second/bad)"
 is "a test that is not there" "  second-lost: 0 passed, 1 failed, 0 skipped
 0 passed, 1 failed, 0 skipped
-status 1" "$(check second/lost | grep -v -e 'failed: exit' -e '^    see')"
+status 1" "$(check second/lost | grep -v -e 'failed: exit' \
+	-e '^    said: ' -e '^    see')"
 is "by default the lane on request does not run" "first second" \
 	"$(check | sed -n 's/^  \([a-z]*\)-.*/\1/p' | uniq | tr '\n' ' ' |
 	sed 's/ $//')"
