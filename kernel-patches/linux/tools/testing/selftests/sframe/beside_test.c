@@ -5,6 +5,8 @@
  * Code without rows in a process with windows: windows that say where frame
  * pointers are kept or stacks end, and steps by frame pointer beside windows.
  */
+#include <ucontext.h>
+
 #include "harness.h"
 
 #include "slots.h"
@@ -397,6 +399,60 @@ TEST_F(steps, return_addresses_of_rows_that_cannot_be_ones)
 		EXPECT_EQ(i + 1, sft_refused("return_address"));
 	}
 	EXPECT_EQ(i, sft_all_refused());
+}
+
+/* ---- Coroutines -------------------------------------------------------- */
+
+#define COROUTINE_STACK	(16 * SFT_PAGE)
+
+static ucontext_t resumer, coroutine;
+
+static void resume(void)
+{
+	swapcontext(&resumer, &coroutine);
+}
+
+/*
+ * On the machines of these tests makecontext() passes on a pointer. What called
+ * the first function is the library's; what is behind that is up to what it
+ * leaves in the frame pointer.
+ */
+static int chain_in_coroutine(void *stack, bool defer, struct sft_chain *chain)
+{
+	static const struct sft_call inside = { .entry = sft_leaf };
+	const struct sft_call call = { .entry = resume };
+	int ret;
+
+	getcontext(&coroutine);
+	coroutine.uc_stack.ss_sp = stack;
+	coroutine.uc_stack.ss_size = COROUTINE_STACK;
+	coroutine.uc_link = &resumer;
+	makecontext(&coroutine, (void (*)(void))sft_outer, 1, &inside);
+	ret = sft_chain_at(sft_leaf_body, defer, &call, chain);
+	if (!ret && chain->nr > 4)
+		chain->nr = 4;
+	return ret;
+}
+
+/* Guards against: frames that are found without windows, and lost with them. */
+TEST_F(steps, coroutines)
+{
+	/* Below and above the stack of whoever resumes it. */
+	static __u8 low[COROUTINE_STACK];
+	__u8 high[COROUTINE_STACK];
+	struct sft_chain below, above, without;
+
+	ASSERT_EQ(0, chain_in_coroutine(low, variant->defer, &below));
+	ASSERT_EQ(0, chain_in_coroutine(high, variant->defer, &above));
+	ASSERT_EQ(0, sft_unregister(KEY));
+	ASSERT_EQ(0, chain_in_coroutine(low, variant->defer, &without));
+	ASSERT_EQ(4, without.nr);
+	EXPECT_CHAIN(&without, (uintptr_t)sft_leaf_body,
+		     (uintptr_t)sft_inner_ret, (uintptr_t)sft_outer_ret,
+		     without.ip[3]);
+	EXPECT_TRUE(sft_chain_check(&below, without.ip, without.nr));
+	EXPECT_TRUE(sft_chain_check(&above, without.ip, without.nr));
+	EXPECT_EQ(0, sft_all_refused());
 }
 
 TEST_HARNESS_MAIN
