@@ -12,4 +12,4 @@ aarch64 | s390x) library='' ;;
 *) tests/qemu/build >&2 ;;
 esac
 # shellcheck disable=SC2046,SC2086 # names without blanks
-guest kselftest "--rootfs=none --timeout=1800" $(tests/qemu/selftests) $library
+guest kselftest "--rootfs=none --timeout=3600" $(tests/qemu/selftests) $library
