@@ -301,7 +301,8 @@ static int child_of_many(const struct sft_call *call)
 }
 
 /* Guards against: high trees, which are freed in another way: an oops. */
-TEST_F(life, fork_with_as_many_windows_as_there_can_be)
+TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be,
+	       4 * TEST_TIMEOUT_DEFAULT)
 {
 	__u8 *text = sft_map((NR_MANY + SFT_PAGE) & -SFT_PAGE, SFT_RX);
 	unsigned int i;
