@@ -301,8 +301,40 @@ static void check_methods(void)
 	     !stub_is_kept("exception_blob") && !stub_is_kept(""));
 	TRUE("stubs that move frames", stub_moves_frames("Cont thaw") &&
 	     !stub_moves_frames("Continuation"));
+	put_method(10, 20);
+	m->end++;
+	TRUE("a method that ends behind its block",
+	     !vm_method(&vm, m->begin, &method));
 	TRUE("a free segment", !vm_method(&vm, heap.memory.low, &method));
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
+}
+
+/* Events of code, of which the start is in a heap, or the length right. */
+static void check_code(void)
+{
+	struct fake_block *block;
+	struct fake_method *m;
+	uintptr_t size;
+	struct vm vm;
+
+	set_up(&vm);
+	m = put_method(10, 20);
+	block = (struct fake_block *)m - 1;
+	size = m->end - m->begin;
+	TRUE("code", vm_is_code(&vm, m->begin, size) &&
+	     vm_is_code(&vm, m->end - 1, 1));
+	TRUE("code that ends behind its block",
+	     !vm_is_code(&vm, m->begin, size + 1) &&
+	     !vm_is_code(&vm, m->begin, INT32_MAX));
+	TRUE("a header", !vm_is_code(&vm, (uintptr_t)block, 1));
+	TRUE("code of a free segment", !vm_is_code(&vm, heap.memory.low, 1));
+	TRUE("code of no heap", !vm_is_code(&vm, (uintptr_t)&vm, 1));
+	block->length = SEGMENTS;
+	TRUE("code of a block that leaves the heap",
+	     !vm_is_code(&vm, m->begin, size));
+	block->length = 20;
+	block->used = 0;
+	TRUE("code of a free block", !vm_is_code(&vm, m->begin, size));
 }
 
 /* ---- Methods that are installed -------------------------------------- */
@@ -564,6 +596,7 @@ int main(void)
 {
 	check_missing();
 	check_methods();
+	check_code();
 	check_installed();
 	check_words();
 	check_made();

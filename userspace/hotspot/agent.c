@@ -293,7 +293,7 @@ static void on_unload(ti_env ti, void *method, const void *start)
 static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 			    int32_t length)
 {
-	struct flow_entry entry = { 0, stub_kind(name, start) };
+	struct flow_entry entry = { };
 	struct flow_code code = {
 		.text = start,
 		.size = length,
@@ -303,8 +303,9 @@ static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 		.stubs_from = UINT32_MAX,
 	};
 
-	if (length <= 0)
+	if (length <= 0 || !vm_is_code(&vm, (uintptr_t)start, length))
 		return;
+	entry.kind = stub_kind(name, start);
 	if (stub_moves_frames(name))
 		sfjit_perf_map_name(start, length, name);
 	if (entry.kind == FLOW_NOTHING || (!stub_is_kept(name) &&

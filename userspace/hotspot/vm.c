@@ -278,7 +278,23 @@ static bool find_heap(const struct vm *vm, uintptr_t pc, struct vm_heap *heap)
 	return false;
 }
 
-static uintptr_t find_blob(const struct vm *vm, uintptr_t pc)
+/* A block with the bounds of a heap, in which it has to be. */
+static bool bound_block(const struct vm *vm, const struct vm_heap *heap,
+			uintptr_t block, struct vm_heap *own)
+{
+	int shift = read_int(heap->object + vm->heap_log2_segment);
+	uint64_t length = read_word(block + vm->block_length);
+
+	*own = (struct vm_heap){ heap->object, block, block };
+	if (length > (heap->high - block) >> shift)
+		return false;
+	own->high += length << shift;
+	return true;
+}
+
+/* The blob of what is at @pc, and the block that it is in. */
+static uintptr_t find_blob(const struct vm *vm, uintptr_t pc,
+			   struct vm_heap *own)
 {
 	struct vm_heap heap;
 	uintptr_t block;
@@ -286,9 +302,19 @@ static uintptr_t find_blob(const struct vm *vm, uintptr_t pc)
 	if (!find_heap(vm, pc, &heap))
 		return 0;
 	block = find_block(vm, &heap, pc);
-	if (!block || !*(const bool *)(block + vm->block_used))
+	if (!block || !*(const bool *)(block + vm->block_used) ||
+	    !bound_block(vm, &heap, block, own))
 		return 0;
 	return block + vm->block_size;
+}
+
+/* When the VM tells of all code, it may have read of some while it was made. */
+bool vm_is_code(const struct vm *vm, uintptr_t start, size_t length)
+{
+	struct vm_heap own;
+	uintptr_t blob = find_blob(vm, start, &own);
+
+	return blob && start >= blob && length <= own.high - start;
 }
 
 /* ---- Compiled methods ------------------------------------------------ */
@@ -299,12 +325,12 @@ static uintptr_t at_offset(uintptr_t blob, int32_t offset)
 }
 
 /*
- * No code is larger than a heap, and no frame than a stack. Methods that jump to
- * what a method handle leads to count as native, and have none.
+ * No frame is larger than a stack. Methods that jump to what a method handle
+ * leads to count as native, and have none.
  */
-static bool is_sane(const struct vm_method *m, uintptr_t pc)
+static bool is_sane(const struct vm_method *m)
 {
-	return m->begin <= pc && pc < m->end && m->end - m->begin < 1u << 28 &&
+	return m->begin < m->end &&
 	       (m->frame >= 16 || (m->is_native && !m->frame)) &&
 	       m->frame < 1u << 20 &&
 	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
@@ -340,14 +366,21 @@ static void read_method(const struct vm *vm, uintptr_t blob,
 		m->osr_entry = read_word(blob + vm->method_osr_entry);
 }
 
+/* Its code is there, whatever was written meanwhile. */
+static bool read_inside(const struct vm *vm, const struct vm_heap *bounds,
+			uintptr_t blob, struct vm_method *m)
+{
+	read_method(vm, blob, m);
+	return is_sane(m) && m->begin >= bounds->low && m->end <= bounds->high;
+}
+
 bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
 {
-	uintptr_t blob = find_blob(vm, pc);
+	struct vm_heap own;
+	uintptr_t blob = find_blob(vm, pc, &own);
 
-	if (!blob)
-		return false;
-	read_method(vm, blob, m);
-	return is_sane(m, pc);
+	return blob && read_inside(vm, &own, blob, m) && m->begin <= pc &&
+	       pc < m->end;
 }
 
 /* The first block of a heap, and the one behind another. */
@@ -417,15 +450,6 @@ static bool is_installed(const struct vm *vm, uintptr_t kind,
 	       (is_loop(vm, blob) && newest_loop(vm, method) == blob);
 }
 
-/* Its code is in the heap, whatever was written meanwhile. */
-static bool read_installed(const struct vm *vm, const struct vm_heap *heap,
-			   uintptr_t block, struct vm_method *m)
-{
-	read_method(vm, block + vm->block_size, m);
-	return is_sane(m, m->begin) && m->begin >= heap->low &&
-	       m->end <= heap->high;
-}
-
 bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 		       struct vm_place *place, struct vm_method *m)
 {
@@ -440,7 +464,8 @@ bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 		}
 		if (is_installed(vm, kind, heaps + place->heap,
 				 place->block) &&
-		    read_installed(vm, heaps + place->heap, place->block, m))
+		    read_inside(vm, heaps + place->heap,
+				place->block + vm->block_size, m))
 			return true;
 	}
 	return false;
@@ -463,7 +488,7 @@ bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
 
 	return find_method(vm, word, &heap, &block) &&
 	       is_installed(vm, kind, &heap, block) &&
-	       read_installed(vm, &heap, block, m);
+	       read_inside(vm, &heap, word, m);
 }
 
 bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
@@ -472,13 +497,10 @@ bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
 	struct vm_heap heap, own;
 	uintptr_t block;
 
-	if (!find_method(vm, word, &heap, &block) ||
-	    !is_of_kind(vm, kind, &heap, block))
-		return false;
-	own = (struct vm_heap){ heap.object, block, block };
-	own.high += read_word(block + vm->block_length) <<
-		    read_int(heap.object + vm->heap_log2_segment);
-	return own.high <= heap.high && read_installed(vm, &own, block, m);
+	return find_method(vm, word, &heap, &block) &&
+	       is_of_kind(vm, kind, &heap, block) &&
+	       bound_block(vm, &heap, block, &own) &&
+	       read_inside(vm, &own, word, m);
 }
 
 bool vm_same(const struct vm_method *a, const struct vm_method *b)
@@ -499,7 +521,8 @@ bool vm_method_is(const struct vm *vm, const struct vm_method *m)
 /* Stubs in a buffer have other names, and blobs that run have a frame. */
 bool vm_is_buffer(const struct vm *vm, uintptr_t code, const char *name)
 {
-	uintptr_t blob = find_blob(vm, code);
+	struct vm_heap own;
+	uintptr_t blob = find_blob(vm, code, &own);
 
 	return blob && read_word(blob + vm->blob_code_begin) == code &&
 	       read_int(blob + vm->blob_frame_size) <= 0 &&

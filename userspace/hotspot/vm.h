@@ -153,6 +153,9 @@ bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
 /* Whether all is the same that rows are made of, but for the code. */
 bool vm_same(const struct vm_method *a, const struct vm_method *b);
 
+/* Whether this is code of one block; events may have any @start and @length. */
+bool vm_is_code(const struct vm *vm, uintptr_t start, size_t length);
+
 /*
  * Whether the code is all of a buffer with that name, which compilers have for
  * code that they move elsewhere, and free.
