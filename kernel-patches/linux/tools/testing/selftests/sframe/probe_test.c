@@ -12,6 +12,7 @@
 
 #include "harness.h"
 
+#include "probes.h"
 #include "slots.h"
 
 #define KEY		1
@@ -20,13 +21,13 @@
 /* The leaf is a copy behind the slot: both are in one file. */
 #define LEAF_OFF	64
 /* More that the slot may call: goes back to it as a longjmp() does, */
-#define JUMP_OFF	80
+#define JUMP_OFF	128
 /* calls the leaf in tail position, */
-#define TAIL_OFF	96
-/* has its return address on the stack twice at the second instruction. */
-#define COPY_OFF	112
-/* makes a frame on a stack that it has aligned, as gcc does it. */
-#define ALIGN_OFF	128
+#define TAIL_OFF	192
+/* has its return address where its row does not say, */
+#define COPY_OFF	256
+/* has a frame pointer that leads away from the end of its frame. */
+#define ALIGN_OFF	320
 
 #define MAX_EVENTS	3
 
@@ -52,27 +53,10 @@ FIXTURE_VARIANT_ADD(probe, arg_defer) { &sft_slot_arg, true };
 FIXTURE_VARIANT_ADD(probe, rbp_fp) { &sft_slot_rbp, false };
 FIXTURE_VARIANT_ADD(probe, rbp_defer) { &sft_slot_rbp, true };
 
-/* jmp to the offset @to */
-static void put_jump(__u8 *page, int at, int to)
-{
-	const __s32 distance = to - (at + 5);
-
-	page[at] = 0xe9;
-	memcpy(page + at + 1, &distance, sizeof(distance));
-}
-
-/* push (%rsp); nop; pop %rax; ret */
-static const __u8 copy_code[] = { 0xff, 0x34, 0x24, 0x90, 0x58, 0xc3 };
-
-/*
- * 0 lea 8(%rsp),%r10	 5 and $-64,%rsp	 9 push -8(%r10)
- * 13 push %rbp		14 mov %rsp,%rbp	17 nop
- * 18 pop %rbp		19 lea -8(%r10),%rsp	23 ret
- */
-static const __u8 align_code[] = {
-	0x4c, 0x8d, 0x54, 0x24, 0x08, 0x48, 0x83, 0xe4, 0xc0, 0x41, 0xff, 0x72,
-	0xf8, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0x49, 0x8d, 0x62, 0xf8, 0xc3,
-};
+#ifdef SFT_SIGNED
+FIXTURE_VARIANT_ADD(probe, signed_fp) { &sft_slot_signed_a, false };
+FIXTURE_VARIANT_ADD(probe, signed_defer) { &sft_slot_signed_a, true };
+#endif
 
 /* Probes need a file: a copy of the slot and of sft_leaf in a nameless one. */
 static int make_file(const struct sft_slot *kind)
@@ -83,11 +67,11 @@ static int make_file(const struct sft_slot *kind)
 	memset(page, 0xcc, sizeof(page));
 	memcpy(page, kind->code, SFT_SLOT);
 	memcpy(page + LEAF_OFF, sft_leaf, sft_leaf_end - sft_leaf);
-	page[JUMP_OFF] = 0x58; /* pop %rax */
-	put_jump(page, JUMP_OFF + 1, kind->ret);
-	put_jump(page, TAIL_OFF, LEAF_OFF);
-	memcpy(page + COPY_OFF, copy_code, sizeof(copy_code));
-	memcpy(page + ALIGN_OFF, align_code, sizeof(align_code));
+	memcpy(page + JUMP_OFF, sft_drop_code, sizeof(sft_drop_code));
+	sft_put_jump(page, JUMP_OFF + sizeof(sft_drop_code), kind->ret);
+	sft_put_jump(page, TAIL_OFF, LEAF_OFF);
+	memcpy(page + COPY_OFF, sft_copy_code, sizeof(sft_copy_code));
+	memcpy(page + ALIGN_OFF, sft_align_code, sizeof(sft_align_code));
 	if (fd >= 0 && write(fd, page, sizeof(page)) != sizeof(page))
 		return -1;
 	return fd;
@@ -161,6 +145,15 @@ FIXTURE_TEARDOWN(probe)
 #define PENDING(offset)							\
 	ioctl(PROBE(offset, SFT_RETPROBE)->fd, PERF_EVENT_IOC_ENABLE, 0)
 
+/* Windows of what the slot calls. */
+#define REGISTER_CALLEE(start, size, rows)				\
+	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048,	\
+				    (start), (size), (rows),		\
+				    ARRAY_SIZE(rows)))
+#define REGISTER_LEAF()							\
+	REGISTER_CALLEE(self->text + LEAF_OFF,				\
+			sft_leaf_end - sft_leaf, sft_leaf_rows)
+
 /* The only sample of such a probe. */
 #define SAMPLE(offset, config, chain)					\
 	ASSERT_EQ(0, sft_event_sample(PROBE(offset, config),		\
@@ -168,8 +161,9 @@ FIXTURE_TEARDOWN(probe)
 
 /*
  * Guards against: the caller twice, at the entry of a trampoline.
- * The deferred walk starts where user space goes on. An endbr64 is yet to be
- * executed then, out of line, which does not show; a push has been emulated.
+ * The deferred walk starts where user space goes on. The first instruction is
+ * yet to be executed then, out of line, which does not show; the second one may
+ * have been emulated.
  */
 TEST_F(probe, at_the_entry_of_a_trampoline)
 {
@@ -180,22 +174,38 @@ TEST_F(probe, at_the_entry_of_a_trampoline)
 	EXPECT_CHAIN(&chain, text, SFT_CALLERS);
 }
 
-/* Guards against: the caller twice, where a push is probed. */
-TEST_F(probe, at_a_push_in_a_trampoline)
+/* Guards against: the caller twice, where the return address is saved. */
+TEST_F(probe, at_the_second_instruction_of_a_trampoline)
 {
-	uintptr_t text = (uintptr_t)self->text;
+	const __u8 *insn = self->text + self->kind->insns[1];
 	struct sft_chain chain;
 
-	SAMPLE(4, 0, &chain);
-	EXPECT_CHAIN(&chain, text + 4 + variant->defer, SFT_CALLERS);
+	SAMPLE(insn - self->text, 0, &chain);
+	if (variant->defer)
+		insn += SFT_EMULATED;
+	EXPECT_CHAIN(&chain, (uintptr_t)insn, SFT_CALLERS);
+}
+
+/* What is left behind @first where a walk does not know its caller @ret. */
+static void check_lost(struct __test_metadata *_metadata,
+		       const struct sft_chain *chain, __u64 first,
+		       const struct sft_slot *kind, __u64 ret)
+{
+	if (!kind->fp_lost[1]) {
+		EXPECT_CHAIN(chain, first, SFT_LOST);
+		return;
+	}
+	EXPECT_EQ(first, chain->ip[0]);
+	if (chain->nr > 1)
+		EXPECT_NE(ret, chain->ip[1]);
 }
 
 /*
  * Guards against: the rule for entries lost with the first window.
- * Outside of all windows the rule for entries holds: the word on the stack is
- * the caller. The trampoline is the caller here, and is walked by its rows.
- * The deferred walk does not know any more that there was a probe and goes by
- * rbp, which is that of sft_inner, or none.
+ * Outside of all windows the rule for entries holds, where there is one: the
+ * word on the stack is the caller. The trampoline is the caller here, and is
+ * walked by its rows. The deferred walk does not know any more that there was a
+ * probe and goes by the frame pointer, which is that of sft_inner, or none.
  */
 TEST_F(probe, at_the_entry_of_a_callee_without_window)
 {
@@ -204,14 +214,11 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 	struct sft_chain chain;
 
 	SAMPLE(LEAF_OFF, 0, &chain);
-	if (!variant->defer) {
+	if (SFT_ENTRY_KNOWN && !variant->defer) {
 		EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
-	} else if (!self->kind->fp_lost[1]) {
-		EXPECT_CHAIN(&chain, leaf, SFT_LOST);
-	} else {
-		EXPECT_EQ(leaf, chain.ip[0]);
-		EXPECT_NE(ret, chain.ip[1]);
+		return;
 	}
+	check_lost(_metadata, &chain, leaf, self->kind, ret);
 }
 
 /* Guards against: the caller twice, at the entry of a function. */
@@ -221,9 +228,7 @@ TEST_F(probe, at_the_entry_of_a_callee_in_a_window)
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
 	struct sft_chain chain;
 
-	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048,
-				    self->text + LEAF_OFF, 11, sft_leaf_rows,
-				    ARRAY_SIZE(sft_leaf_rows)));
+	REGISTER_LEAF();
 	SAMPLE(LEAF_OFF, 0, &chain);
 	EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
 }
@@ -247,9 +252,9 @@ static bool is_in_trampoline(__u64 ip)
 
 /*
  * Guards against: a return that is sampled in the caller's wrong row.
- * At the return: ip and sp are those of the caller again. The deferred walk of
- * the return probe's own sample begins in the kernel's trampoline, which no
- * window covers: a known loss.
+ * At the return: ip and sp are those of the caller again. Where the trampoline
+ * makes a system call, the deferred walk of the return probe's own sample begins
+ * in it, which no window covers: a known loss.
  */
 TEST_F(probe, at_the_return_into_a_trampoline)
 {
@@ -257,15 +262,12 @@ TEST_F(probe, at_the_return_into_a_trampoline)
 	struct sft_chain chain;
 
 	SAMPLE(LEAF_OFF, SFT_RETPROBE, &chain);
-	if (!variant->defer) {
+	if (!variant->defer || !SFT_RETURN_LOST) {
 		EXPECT_CHAIN(&chain, ret, SFT_CALLERS);
-	} else if (!self->kind->fp_lost[1]) {
-		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
-		EXPECT_CHAIN(&chain, chain.ip[0], SFT_LOST);
-	} else {
-		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
-		EXPECT_NE(ret, chain.ip[1]);
+		return;
 	}
+	EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
+	check_lost(_metadata, &chain, chain.ip[0], self->kind, ret);
 }
 
 /* Guards against: a frame of a function that has returned. */
@@ -274,7 +276,7 @@ TEST_F(probe, at_the_return_of_a_trampoline)
 	struct sft_chain chain;
 
 	SAMPLE(0, SFT_RETPROBE, &chain);
-	if (!variant->defer) {
+	if (!variant->defer || !SFT_RETURN_LOST) {
 		EXPECT_CHAIN(&chain, SFT_CALLERS);
 	} else {
 		EXPECT_TRUE(is_in_trampoline(chain.ip[0]));
@@ -290,7 +292,7 @@ static void check_pending(struct __test_metadata *_metadata,
 			  const __u8 *text, const struct sft_slot *kind,
 			  const struct sft_call *call, bool defer)
 {
-	const __u8 *body = text + LEAF_OFF + 8;
+	const __u8 *body = text + LEAF_OFF + (sft_leaf_body - sft_leaf);
 	struct sft_chain chain;
 	unsigned int i;
 
@@ -311,6 +313,8 @@ static void check_pending(struct __test_metadata *_metadata,
 TEST_F(probe, pending_at_the_callee)
 {
 	PENDING(LEAF_OFF);
+	if (!sft_known_behind(self->kind))
+		REGISTER_LEAF();
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
 }
@@ -319,6 +323,8 @@ TEST_F(probe, pending_at_the_callee)
 TEST_F(probe, pending_at_the_trampoline)
 {
 	PENDING(0);
+	if (!sft_known_behind(self->kind))
+		REGISTER_LEAF();
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
 }
@@ -328,21 +334,24 @@ TEST_F(probe, pending_at_both)
 {
 	PENDING(0);
 	PENDING(LEAF_OFF);
+	if (!sft_known_behind(self->kind))
+		REGISTER_LEAF();
 	check_pending(_metadata, self->text, self->kind, &self->call,
 		      variant->defer);
 }
 
-/* At the return to @ret, which deferred walks do not know any more. */
+/* At the return to @ret, which deferred walks may not know any more. */
 static void check_return(struct __test_metadata *_metadata,
 			 const struct sft_chain *chain, uintptr_t ret,
 			 bool defer)
 {
-	if (defer) {
-		EXPECT_TRUE(is_in_trampoline(chain->ip[0]));
-		EXPECT_NE(ret, chain->ip[1]);
-	} else {
+	if (!defer || !SFT_RETURN_LOST) {
 		EXPECT_CHAIN(chain, ret, SFT_CALLERS);
+		return;
 	}
+	EXPECT_TRUE(is_in_trampoline(chain->ip[0]));
+	if (chain->nr > 1)
+		EXPECT_NE(ret, chain->ip[1]);
 }
 
 /* Guards against: the return that is probed counted as pending. */
@@ -394,16 +403,15 @@ TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
 
 /*
  * Guards against: a guess where a return address is that no probe has put
- * there. The row says that the copy is the one; the walk ends.
+ * there: the row is wrong, and the walk ends.
  */
 TEST_F(probe, trampoline_where_no_probe_is)
 {
-	static const struct sft_row rows[] = { SFT_SP(0, 8) };
-	const __u8 *start = self->text + COPY_OFF, *ip = start + 3;
+	static const struct sft_row rows[] = { SFT_ROW_CALLED(0) };
+	const __u8 *start = self->text + COPY_OFF, *ip = start + SFT_COPY_NOP;
 	struct sft_chain chain;
 
-	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048, start,
-				    sizeof(copy_code), rows, 1));
+	REGISTER_CALLEE(start, sizeof(sft_copy_code), rows);
 	PENDING(COPY_OFF);
 	self->call.target = start;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
@@ -411,21 +419,25 @@ TEST_F(probe, trampoline_where_no_probe_is)
 }
 
 /*
- * Guards against: a stack that ends, or goes wrong, where a function aligns it.
- * Its frame pointer leads to a copy of the return address, away from the place
- * that the probe knows. The caller's row needs the true stack pointer.
+ * Guards against: a stack that ends, or goes wrong, where a frame pointer does
+ * not lead to the end of the frame, which is the place that the probe knows. The
+ * caller's row may need the true stack pointer.
  */
-TEST_F(probe, pending_at_a_function_that_aligns_its_stack)
+TEST_F(probe, pending_at_a_function_with_more_above_its_frame_pointer)
 {
-	const __u8 *start = self->text + ALIGN_OFF, *ip = start + 17;
+	const uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
+	const __u8 *start = self->text + ALIGN_OFF, *ip = start + SFT_ALIGN_NOP;
 	struct sft_chain chain;
 
 	PENDING(0);
 	PENDING(ALIGN_OFF);
 	self->call.target = start;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
-	EXPECT_CHAIN(&chain, (uintptr_t)ip,
-		     (uintptr_t)self->text + self->kind->ret, SFT_CALLERS);
+	if (!sft_known_behind(self->kind)) {
+		EXPECT_CHAIN(&chain, (uintptr_t)ip, ret);
+		return;
+	}
+	EXPECT_CHAIN(&chain, (uintptr_t)ip, ret, SFT_CALLERS);
 }
 
 TEST_HARNESS_MAIN

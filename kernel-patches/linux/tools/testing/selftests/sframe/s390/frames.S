@@ -146,6 +146,16 @@ label sft_plain_restorer
 	svc	__NR_sigreturn
 label sft_plain_restorer_end
 
+/* r2: struct sft_write_call */
+func sft_write
+	prologue
+	lg	%r3, 24(%r2)
+	lg	%r2, 16(%r2)
+	lghi	%r4, 1
+	svc	__NR_write
+label sft_write_ret
+	epilogue
+
 /* Sends itself SIGUSR1. */
 func sft_kill
 	prologue
