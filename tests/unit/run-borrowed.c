@@ -43,8 +43,32 @@ static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 	       !memcmp(&found.fp, &fp, sizeof(fp));
 }
 
+/* Does a function lose its row, between two that do not? */
+static bool is_removed(const struct sfjit_row *row)
+{
+	static const struct sfjit_row kept = ROW(0, SP(112), SFJIT_NO_RULE);
+	struct sfjit_row rows[] = { kept, *row, kept };
+	struct sfjit_function f[3];
+	struct sfg_fdes fdes = { .fdes = f, .nr = 3, .rows = rows };
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		f[i] = (struct sfjit_function){
+			.addr = CODE + 64 * i, .size = 64, .nr_rows = 1,
+			.rows = rows + i,
+		};
+	MUST(!borrowed_amend(NULL, &fdes));
+	return fdes.nr == 2 && f[0].addr == CODE && f[1].addr == CODE + 128;
+}
+
 int main(void)
 {
+	static const struct sfjit_row nothing = ROW(0, SP(0), SFJIT_NO_RULE);
+	static const struct sfjit_row half = ROW(0, SP(7), SFJIT_NO_RULE);
+	static const struct sfjit_row address = ROW(0, SP(8), SFJIT_NO_RULE);
+	static const struct sfjit_row outermost = {
+		.flags = SFJIT_ROW_OUTERMOST,
+	};
 	static const struct sfjit_row borrowed[] = {
 		ROW(0, SP(112), SFJIT_NO_RULE), ROW(4, SP(144), SFJIT_NO_RULE),
 	};
@@ -69,5 +93,9 @@ int main(void)
 	     becomes(saves, 2, 0, saved) && becomes(saves, 2, 4, saved));
 	TRUE("found by the frame pointer: stays",
 	     becomes(framed, 2, 0, none));
+	TRUE("less than a return address: it has no row",
+	     is_removed(&nothing) && is_removed(&half));
+	TRUE("a return address, or the end of stacks: stays",
+	     !is_removed(&address) && !is_removed(&outermost));
 	return finish();
 }
