@@ -70,6 +70,7 @@ include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
 else
 include tests/arch/arch.mk tests/kselftest.mk tests/qemu/qemu.mk \
+	tests/debug/debug.mk tests/prctl/prctl.mk \
 	bench/guest/guest.mk
 endif
 

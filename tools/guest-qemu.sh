@@ -55,12 +55,12 @@ choose_symbols() {
 # magnitude more slowly than QEMU's does.
 choose_machine() {
 	case $kernel in
-	aarch64)
+	aarch64*)
 		guest_machine=arm64 guest_built=$O/arch/aarch64
 		emulated=max,pauth-impdef=on
 		console=ttyAMA0 serial=virtio-serial-pci
 		debian_machine=--arch=arm64 ;;
-	s390x)
+	s390x*)
 		guest_machine=s390x guest_built=$O/arch/s390x
 		emulated=max
 		console=ttysclp0 serial=virtio-serial-ccw

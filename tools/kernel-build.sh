@@ -15,9 +15,11 @@ fragments() {
 	case $1 in
 	unpatched) set -- guest x86_64 ;;
 	patched) set -- guest x86_64 sframe sframe-kunit ;;
-	debug) set -- guest x86_64 sframe sframe-kunit x86_64-debug x86_64-gdb ;;
+	debug) set -- guest x86_64 sframe sframe-kunit debug lockup x86_64-gdb ;;
 	kcsan | gdb | bpf) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
 	aarch64 | s390x) set -- guest "$1" sframe sframe-kunit ;;
+	aarch64_debug) set -- guest aarch64 sframe sframe-kunit debug lockup ;;
+	s390x_debug) set -- guest s390x sframe sframe-kunit debug ;;
 	*) die "no kernel variant '$1'" ;;
 	esac
 	for _f; do echo "$top/tools/config/$_f.config"; done
@@ -27,9 +29,9 @@ fragments() {
 # its compiler, and the image.
 of_machine() {
 	case $1 in
-	aarch64)
+	aarch64*)
 		karch=arm64 cross=aarch64-linux-gnu- boot=Image.gz ;;
-	s390x)
+	s390x*)
 		karch=s390 cross=s390x-linux-gnu- boot=bzImage ;;
 	*)
 		karch=x86 cross='' boot=bzImage ;;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# The checkers of the debug kernel find bugs made on purpose, and tools/guest
+# The checkers of a debug kernel find bugs made on purpose, and tools/guest
 # takes what they say for a failure.
 
 set -eu
@@ -15,7 +15,7 @@ tests/qemu/build module >&2
 . "$top/tests/module/planted.sh"
 
 # Lockdep is quiet behind the first report of its own or of KASAN.
-plant debug rcu lock sleep kasan ubsan leak
+plant "$SFJIT_KERNEL" rcu lock sleep kasan ubsan leak
 found kasan 'BUG: KASAN: slab-out-of-bounds in planted_kasan'
 found ubsan 'UBSAN: shift-out-of-bounds in .*planted'
 found rcu 'WARNING: suspicious RCU usage'

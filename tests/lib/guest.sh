@@ -3,11 +3,15 @@
 # shellcheck shell=sh
 #
 # Sourced first by each test that consists of cases in one guest, on the kernel
-# of $SFJIT_KERNEL.  Sets $kernel, the last part of its name, and goes to the
-# top of the tree.
+# of $SFJIT_KERNEL.  Sets $kernel, the last part of its name, $machine, what it is
+# for, and goes to the top of the tree.
 
 set -eu
 kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
+case $kernel in
+aarch64* | s390x*) machine=${kernel%_debug} ;;
+*) machine=x86_64 ;;
+esac
 cd "$(dirname "$0")"
 while ! [ -e kernel-patches/series ]; do
 	cd ..

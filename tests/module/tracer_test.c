@@ -11,11 +11,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <linux/userfaultfd.h>
 
 #include "assist_harness.h"
 
+#include "below.h"
 #include "sframe_tracer.h"
 
 #define DEVICE		"/dev/sframe_tracer"
@@ -294,6 +296,20 @@ static int make_absent(struct absent *absent)
 	return ioctl(absent->fd, UFFDIO_REGISTER, &range);
 }
 
+/* The first one of the process: it waits for its page. */
+static bool is_asleep(void)
+{
+	FILE *file = fopen("/proc/self/stat", "re");
+	char state = '?';
+
+	if (!file)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = '?';
+	fclose(file);
+	return state == 'S' || state == 'D';
+}
+
 static void *bring_in(void *arg)
 {
 	const struct absent *absent = arg;
@@ -302,30 +318,31 @@ static void *bring_in(void *arg)
 	};
 	struct uffd_msg msg;
 
-	if (read(absent->fd, &msg, sizeof(msg)) == sizeof(msg) &&
-	    absent->meanwhile)
+	if (read(absent->fd, &msg, sizeof(msg)) != sizeof(msg))
+		return (void *)-1;
+	while (!is_asleep())
+		;
+	if (absent->meanwhile)
 		absent->meanwhile(absent->tracers);
 	return (void *)(long)ioctl(absent->fd, UFFDIO_ZEROPAGE, &zeros);
+}
+
+/*
+ * Who waits is scheduled out, which is work for arm64's flag of all such work if
+ * there are restartable sequences; then nobody is asked.
+ */
+static int leave_sequences(void)
+{
+	return __rseq_size &&
+	       syscall(__NR_rseq, (char *)__builtin_thread_pointer() +
+		       __rseq_offset, 32, RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
 }
 
 /* Have all tracers request a walk whose first frame is there. */
 static void request_below(const struct absent *absent)
 {
-	long ret = __NR_write;
-
 	madvise(absent->page, SFT_PAGE, MADV_DONTNEED_LOCKED);
-	/* A walk only goes up, so the stack pointer must not be above it. */
-	asm volatile("mov	%%rsp, %%r12\n\t"
-		     "mov	%%rbp, %%r13\n\t"
-		     "mov	%[page], %%rsp\n\t"
-		     "mov	%%rsp, %%rbp\n\t"
-		     "syscall\n\t"
-		     "mov	%%r13, %%rbp\n\t"
-		     "mov	%%r12, %%rsp"
-		     : "+a" (ret)
-		     : "D" ((long)absent->tracers->open[0]), "S" ("r"),
-		       "d" (1L), [page] "r" (absent->page)
-		     : "rcx", "r11", "r12", "r13", "memory");
+	call_below(absent->page, __NR_write, absent->tracers->open[0], "r", 1);
 }
 
 static void walk_below(struct __test_metadata *_metadata,
@@ -349,6 +366,7 @@ TEST_F(tracer, replaced_while_the_walk_waits)
 	};
 
 	ASSERT_EQ(0, make_absent(&absent));
+	ASSERT_EQ(0, leave_sequences());
 	walk_below(_metadata, &absent);
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
 	ASSERT_LE(0, self->tracers.later);

@@ -6,10 +6,10 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-library=libsfjit_test
-case $kernel in
-aarch64 | s390x) library='' ;;
-*) tests/qemu/build >&2 ;;
+tests/qemu/build >&2
+case $machine in
+x86_64) library=libsfjit_test ;;
+*) library='' ;;
 esac
 # shellcheck disable=SC2046,SC2086 # names without blanks
 guest kselftest "--rootfs=none --timeout=3600" $(tests/qemu/selftests) $library

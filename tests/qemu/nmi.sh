@@ -6,6 +6,6 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-[ "$kernel" = aarch64 ] || tests/qemu/build >&2
+tests/qemu/build >&2
 tests/qemu/build module >&2
 guest nmi --rootfs=none "build/module/$kernel/sframe_probe.ko" nmi_test

@@ -12,8 +12,9 @@ ksft_module := $(addprefix $(ksft_out)/,nmi_test tracer_test)
 $(ksft_module): $(ksft_out)/%: tests/module/%.c $(ksft_common) $(ksft_headers)
 	$(ksft_link)
 
+$(ksft_module): ksft_cc += -iquote tests/module/$(ksft_arch)
 $(ksft_out)/nmi_test: $(addprefix tests/module/$(ksft_arch)/,code.h toggle.S)
-$(ksft_out)/nmi_test: ksft_cc += -iquote tests/module/$(ksft_arch)
+$(ksft_out)/tracer_test: tests/module/$(ksft_arch)/below.h
 
 # Those of the library.
 ksft_lib := $(addprefix $(ksft_out)/,libsfjit_test libsfjit_live_test)
@@ -24,11 +25,12 @@ $(ksft_lib): $(ksft_out)/%: tests/qemu/%.c tests/qemu/check_slot.h \
 
 $(ksft_lib): ksft_cc += -Iuserspace/include -Isframegen/include
 
-KSELFTESTS := $(addprefix $(ksft_out)/,$(ksft_tests))
-ifeq ($(CROSS_COMPILE),)
-KSELFTESTS += $(ksft_module) $(ksft_lib)
-else ifneq ($(wildcard tests/module/$(ksft_arch)),)
+KSELFTESTS := $(addprefix $(ksft_out)/,$(ksft_tests) tracer_test)
+ifneq ($(wildcard tests/module/$(ksft_arch)/toggle.S),)
 KSELFTESTS += $(ksft_out)/nmi_test
+endif
+ifeq ($(CROSS_COMPILE),)
+KSELFTESTS += $(ksft_lib)
 endif
 
 kselftests: $(KSELFTESTS)

@@ -75,7 +75,8 @@ is 'a configuration with what is not wanted' 'configuration lost: CONFIG_C=n 1' 
 	"$(lost "$wanted" 'CONFIG_A=y\nCONFIG_B="b"\nCONFIG_C=m\n')"
 
 # Fragments that contradict each other are a configuration that lost something.
-for variant in unpatched patched debug kcsan gdb bpf aarch64 s390x; do
+for variant in unpatched patched debug kcsan gdb bpf aarch64 s390x \
+	aarch64_debug s390x_debug; do
 	is "$variant: each option is set once" '' "$(sh -uc 'top=. cache=.
 		. tools/kernel-build.sh
 		cat $(fragments "$1")' sh $variant |
