@@ -14,11 +14,19 @@
 #define PAGE		4096
 #define RING_PAGES	8
 
+#define PROBES		"/sys/bus/event_source/devices/uprobe/type"
 #define PROBE_ID	\
 	"/sys/kernel/tracing/events/sframe_probe/sframe_probe/id"
 
-/* New in Linux 6.19; the headers of the host are older. */
+/*
+ * New in Linux 6.19, the headers of the host are older: the flags 38 and 39 of
+ * perf_event_attr. Bit fields begin at the highest bit on big-endian machines.
+ */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define ATTR_DEFER		(3ull << (63 - 39))
+#else
 #define ATTR_DEFER		(3ull << 38)
+#endif
 #define RECORD_CALLCHAIN_DEFERRED	22
 
 static void attr_set_defer(struct perf_event_attr *attr)
@@ -65,16 +73,51 @@ static void open_attr(struct event *event, struct perf_event_attr *attr,
 	event->ring = with_ring ? map_ring(event->fd) : NULL;
 }
 
+/* Where the file of this program has @insn. */
+static uint64_t file_offset(const void *insn)
+{
+	unsigned long start, end, offset;
+	FILE *file = fopen("/proc/self/maps", "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx %*s %lx", &start, &end,
+			   &offset) != 3 ||
+		    (uintptr_t)insn < start || (uintptr_t)insn >= end)
+			continue;
+		fclose(file);
+		return (uintptr_t)insn - start + offset;
+	}
+	die("%p is not mapped", insn);
+}
+
+static void attr_probe(struct perf_event_attr *attr, const void *insn)
+{
+	FILE *file = fopen(PROBES, "re");
+	int type;
+
+	if (!file || fscanf(file, "%d", &type) != 1)
+		die("%s: no probes of user code", PROBES);
+	fclose(file);
+	attr->type = type;
+	attr->config1 = (uintptr_t)"/proc/self/exe";
+	attr->config2 = file_offset(insn);
+}
+
 void event_open_at(struct event *event, const void *insn, enum event_mode mode,
 		   int with_ring)
 {
 	struct perf_event_attr attr;
 
 	attr_init(&attr, mode);
-	attr.type = PERF_TYPE_BREAKPOINT;
-	attr.bp_type = HW_BREAKPOINT_X;
-	attr.bp_addr = (uintptr_t)insn;
-	attr.bp_len = BREAK_LEN;
+	if (BREAK_LEN) {
+		attr.type = PERF_TYPE_BREAKPOINT;
+		attr.bp_type = HW_BREAKPOINT_X;
+		attr.bp_addr = (uintptr_t)insn;
+		attr.bp_len = BREAK_LEN;
+	} else {
+		attr_probe(&attr, insn);
+	}
 	open_attr(event, &attr, mode, with_ring);
 }
 

@@ -30,7 +30,7 @@ static void walk_on_request(int fd)
 	stack_init(&stack);
 	while (stack.depth < DEPTH)
 		stack_add_saved(&stack, window_key(&windows, 0) + WINDOW_ARG_RA,
-				0, 16, SLOT_ARG_RA, 0);
+				0, SLOT_CFA, SLOT_ARG_RA, 0);
 	stack_end(&stack, (uintptr_t)bench_trigger_insn);
 	event_open(&event, EVENT_AT_ONCE, 0);
 	while (read(fd, &byte, 1) == 1) {

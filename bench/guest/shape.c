@@ -12,7 +12,7 @@ static struct windows windows;
 /* Code with frame pointers: any address that no window covers. */
 static uint64_t plain_code(size_t i)
 {
-	return (uintptr_t)bench_trigger_insn + i;
+	return (uintptr_t)bench_trigger_insn + i * CODE_ALIGN;
 }
 
 static void end_plain(struct stack *stack)
@@ -88,7 +88,8 @@ static void build_first(struct stack *stack, size_t depth)
 	while (stack->depth < depth - 1)
 		stack_add_fp(stack, window_key(&windows, 2 *
 					       (stack->depth % 2)) +
-				    WINDOW_SIZE / 2 + stack->depth);
+				    WINDOW_SIZE / 2 +
+				    stack->depth * CODE_ALIGN);
 	end_plain(stack);
 }
 
@@ -111,8 +112,8 @@ static uint64_t random_slot(void)
 static void build_arg(struct stack *stack, size_t depth)
 {
 	while (stack->depth < depth - 1)
-		stack_add_saved(stack, random_slot() + WINDOW_ARG_RA, 0, 16,
-				SLOT_ARG_RA, 0);
+		stack_add_saved(stack, random_slot() + WINDOW_ARG_RA, 0,
+				SLOT_CFA, SLOT_ARG_RA, 0);
 	end_plain(stack);
 }
 
@@ -123,7 +124,8 @@ const struct shape shape_arg = {
 static void build_rbp(struct stack *stack, size_t depth)
 {
 	while (stack->depth < depth - 1)
-		stack_add_row(stack, random_slot() + WINDOW_RBP_RA, 0, 16, -16);
+		stack_add_saved(stack, random_slot() + WINDOW_RBP_RA, 0,
+				SLOT_CFA, SLOT_RBP_RA, SLOT_RBP_FP);
 	end_plain(stack);
 }
 

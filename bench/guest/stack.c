@@ -18,14 +18,24 @@ static uint64_t *map_stack(void)
 	return (uint64_t *)map;
 }
 
+static void leave_frame(struct stack *stack, uint64_t *cfa, int32_t ra_offset)
+{
+	if ((char *)cfa > (char *)stack->words + STACK_SIZE)
+		die("stack: more than %d bytes", STACK_SIZE);
+	stack->ra_slot = cfa + ra_offset / 8;
+	cfa -= SAVE_AREA / 8;
+	if (BACK_CHAIN)
+		*stack->sp = (uintptr_t)cfa;
+	stack->sp = cfa;
+}
+
 void stack_init(struct stack *stack)
 {
 	if (!stack->words)
 		stack->words = map_stack();
-	/* What the trigger's caller would have pushed. */
-	stack->fp_slot = stack->words + 2;
-	stack->ra_slot = stack->words + 3;
-	stack->sp = stack->words + 4;
+	stack->sp = stack->words;
+	stack->fp_slot = stack->words + (TRIGGER_CFA + TRIGGER_FP) / 8;
+	leave_frame(stack, stack->words + TRIGGER_CFA / 8, TRIGGER_RA);
 	stack->depth = 0;
 }
 
@@ -35,14 +45,6 @@ void stack_add_address(struct stack *stack, uint64_t ip)
 		die("stack: more than %d frames", STACK_MAX);
 	*stack->ra_slot = ip;
 	stack->chain[stack->depth++] = ip;
-}
-
-static void leave_frame(struct stack *stack, uint64_t *cfa, int32_t ra_offset)
-{
-	if ((char *)cfa > (char *)stack->words + STACK_SIZE)
-		die("stack: more than %d bytes", STACK_SIZE);
-	stack->ra_slot = cfa + ra_offset / 8;
-	stack->sp = cfa;
 }
 
 void stack_add_row(struct stack *stack, uint64_t ip, int from_fp,
@@ -75,7 +77,8 @@ void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
 
 void stack_add_fp(struct stack *stack, uint64_t ip)
 {
-	stack_add_row(stack, ip, 1, 16, -16);
+	stack_add_saved(stack, ip, PLAIN_FROM_FP, PLAIN_CFA, PLAIN_RA,
+			PLAIN_FP);
 }
 
 void stack_add_stored(struct stack *stack, uint64_t ip)
@@ -87,7 +90,12 @@ void stack_add_stored(struct stack *stack, uint64_t ip)
 void stack_end(struct stack *stack, uint64_t ip)
 {
 	stack_add_address(stack, ip);
-	*stack->fp_slot = 0;
+	stack_end_at(stack, 0);
+}
+
+void stack_end_at(struct stack *stack, uint64_t last)
+{
+	*(BACK_CHAIN ? stack->sp : stack->fp_slot) = last;
 }
 
 void stack_end_unreadable(struct stack *stack, uint64_t ip)

@@ -33,7 +33,7 @@ void stack_init(struct stack *stack);
 void stack_begin_row(struct stack *stack, uint32_t cfa_offset,
 		     int32_t fp_offset);
 
-/* A frame that keeps a frame pointer. */
+/* A frame that keeps a frame pointer, or back chain. */
 void stack_add_fp(struct stack *stack, uint64_t ip);
 
 /*
@@ -71,6 +71,9 @@ void stack_end_unreadable(struct stack *stack, uint64_t ip);
  * ends, is 0.
  */
 void stack_end(struct stack *stack, uint64_t ip);
+
+/* The same frame with another frame pointer, or back chain. */
+void stack_end_at(struct stack *stack, uint64_t last);
 
 uint64_t stack_trigger(struct stack *stack);
 

@@ -96,7 +96,7 @@ static int is_usual(const struct sfjit_row *row)
 
 	if (row->flags & ~SFJIT_ROW_MANGLED_RA || cfa->deref ||
 	    ra_offset(&row->ra) > -8 || ra_offset(&row->ra) < -cfa->offset ||
-	    cfa->offset < 8 || cfa->offset % 8 || cfa->offset > MAX_FRAME_SIZE)
+	    cfa->offset < SAVE_AREA + 8 || cfa->offset % 8 || cfa->offset > MAX_FRAME_SIZE)
 		return 0;
 	if (fp->base != SFJIT_BASE_NONE && !saves_fp)
 		return 0;
@@ -112,7 +112,8 @@ static uint64_t random_code(struct sfjit_row *row)
 
 	do {
 		addr = text_start + random_below(text_end - text_start);
-	} while (sfg_find_row(&table, addr, &fde, row, NULL) ||
+	} while ((addr + 1) % CODE_ALIGN ||
+		 sfg_find_row(&table, addr, &fde, row, NULL) ||
 		 !is_usual(row));
 	return addr;
 }

@@ -15,23 +15,24 @@
 #define SIZE		4
 #define KEY		((uintptr_t)bench_trigger_insn)
 
-/* The row: the CFA is the frame pointer + 16, below are RA and frame pointer. */
 static struct {
 	struct sframe_header header;
 	struct sframe_fde fde;
 	struct sframe_fde_attr attr;
-	uint8_t start, info;
-	int8_t cfa, ra, fp;
+	uint8_t start;
+	struct {
+		uint8_t info;
+		int8_t cfa, ra, fp;
+	} row;
 } __attribute__((packed)) section = {
 	.fde.func_size = SIZE,
 	.attr.num_fres = 1,
-	.info = 3 << 1,
-	.cfa = 16, .ra = -8, .fp = -16,
+	.row = TRIGGER_ROW,
 };
 
 void trigger_window_register(void)
 {
-	if (FP_GIVES_SP)
+	if (FP_GIVES_ROW)
 		return;
 
 	/* That of a trampoline has the numbers of the machine. */
@@ -49,6 +50,6 @@ void trigger_window_register(void)
 
 void trigger_window_unregister(void)
 {
-	if (!FP_GIVES_SP && prctl(PR_SFRAME_UNREGISTER, KEY, 0, 0, 0))
+	if (!FP_GIVES_ROW && prctl(PR_SFRAME_UNREGISTER, KEY, 0, 0, 0))
 		die("PR_SFRAME_UNREGISTER of the trigger: %m");
 }

@@ -30,12 +30,12 @@ static const char *const mode_names[] = {
 };
 
 /*
- * Frame pointers at which a walk ends without a page fault: what one costs
- * depends on the kernel's exception table.
+ * Frame pointers, or back chains, at which a walk ends without a page fault: what
+ * one costs depends on the kernel's exception table.
  */
 static const uint64_t last_fp[] = {
 	[EVENT_NO_CHAIN] = 0,
-	[EVENT_AT_ONCE] = -1,		/* no user address */
+	[EVENT_AT_ONCE] = LAST_FP,	/* no user address */
 	[EVENT_DEFERRED] = 0,		/* below the stack pointer */
 };
 
@@ -51,7 +51,7 @@ static void build(const struct shape *shape, enum event_mode mode, size_t depth)
 {
 	stack_init(&stack);
 	shape->build(&stack, depth);
-	*stack.fp_slot = last_fp[mode];
+	stack_end_at(&stack, last_fp[mode]);
 }
 
 /* The kernel remembers why the last walk ended in a window. */

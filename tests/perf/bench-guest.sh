@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# bench/run walk, or walk-aarch64, runs in the guest, where each walk has to find
+# bench/run walk, or walk-MACHINE, runs in the guest, where each walk has to find
 # the whole stack, and gives the promised figures. They are counts of
 # instructions, not times, so that the kernel without windows can be held to its
 # aim.
@@ -13,8 +13,11 @@ set -eu
 # shellcheck source=tests/perf/bench-quick
 . "$top/tests/perf/bench-quick"
 
-walk=walk
-[ "${SFJIT_KERNEL:-}" != aarch64 ] || walk=walk-aarch64
+walk=walk link='frame pointer'
+case ${SFJIT_KERNEL:-} in
+aarch64) walk=walk-aarch64 ;;
+s390x) walk=walk-s390x link='back chain' ;;
+esac
 bench_quick $walk
 
 bench/report "$tmp" >"$tmp/table"
@@ -23,11 +26,11 @@ promised() {
 }
 
 for mode in fp fp,defer; do
-	promised "$mode: frame pointer step, no window"
-	promised "$mode: walk of 64 frames by frame pointer, no window"
+	promised "$mode: $link step, no window"
+	promised "$mode: walk of 64 frames by $link, no window"
 	for cached in "" ", cached"; do
-		promised "$mode: frame pointer step beside a window$cached"
-		promised "$mode: frame pointer step beside a window, first time$cached"
+		promised "$mode: $link step beside a window$cached"
+		promised "$mode: $link step beside a window, first time$cached"
 		promised "$mode: step through a pool window (PCMASK)$cached"
 		promised "$mode: step through a pool window, rbp restored$cached"
 		promised "$mode: step through the table of libc.so.6$cached"
@@ -37,7 +40,8 @@ done
 
 # Documentation/numbers.rst says why.
 missed=$(sed -n 's/^| \([^|]*\) |.*: missed |.*/\1/p' "$tmp/table")
-if [ $walk = walk-aarch64 ]; then
+case $walk in
+walk-aarch64)
 	is "aims that are missed" "fp: frame pointer step, no window
 fp: walk of 64 frames by frame pointer, no window
 fp: frame pointer step beside a window
@@ -46,8 +50,16 @@ fp: frame pointer step beside a window, first time, cached
 fp,defer: frame pointer step beside a window
 fp,defer: frame pointer step beside a window, cached
 fp,defer: frame pointer step beside a window, first time, cached" "$missed"
-	finish
-fi
+	finish ;;
+walk-s390x)
+	is "aims that are missed" "fp: back chain step beside a window
+fp: back chain step beside a window, cached
+fp: back chain step beside a window, first time, cached
+fp,defer: back chain step beside a window
+fp,defer: back chain step beside a window, cached
+fp,defer: back chain step beside a window, first time, cached" "$missed"
+	finish ;;
+esac
 
 # What reads a table misses its aim.
 is "aims that are missed" "fp: frame pointer step beside a window, first time
