@@ -14,6 +14,7 @@
 #define SECOND	1000000000ULL
 #define LOOK_NS	10000000ULL
 #define SPIN_NS	100000ULL
+#define DIE_NS	SECOND
 
 /* From <linux/sched.h> of the kernel, in /proc/PID/stat. */
 #define PF_EXITING	0x00000004
@@ -112,6 +113,26 @@ static int spin(pid_t tid, int *status)
 	return ret;
 }
 
+/*
+ * Who dies has to run for it, and stays until its tracer has waited for it. What
+ * is dead and still there is a first thread, whose others are not gone.
+ */
+static int reap(pid_t tid)
+{
+	uint64_t now = trace_clock_ns(), end = now + DIE_NS;
+	unsigned int flags;
+	int status;
+	char state;
+
+	for (;; now = trace_clock_ns()) {
+		state = read_stat(tid, &flags);
+		if (look(tid, &status) || now >= end ||
+		    state == 'Z' || state == 'D')
+			return -ESRCH;
+		wait_for_any(now + LOOK_NS);
+	}
+}
+
 /* A first thread that has ended reports it when all others are gone. */
 static int wait_more(pid_t tid, uint64_t deadline, int *status)
 {
@@ -126,7 +147,7 @@ static int wait_more(pid_t tid, uint64_t deadline, int *status)
 	if (ret || *status)
 		return ret;
 	if (until >= deadline)
-		return none ? -ESRCH : -ETIMEDOUT;
+		return none ? reap(tid) : -ETIMEDOUT;
 	return 0;
 }
 
