@@ -238,6 +238,22 @@ static int attach(const struct target *t, unsigned int which)
 	return ret;
 }
 
+/* All its threads are there when nothing has changed for a while. */
+static char *settled(pid_t pid)
+{
+	char *last = snapshot(pid), *now;
+	unsigned int same = 0;
+
+	while (same < 5) {
+		pause_us(20000);
+		now = snapshot(pid);
+		same = strcmp(last, now) ? 0 : same + 1;
+		free(last);
+		last = now;
+	}
+	return last;
+}
+
 static void rounds(const char *what, unsigned int nr, char *const argv[])
 {
 	struct target t = start(argv);
@@ -246,8 +262,7 @@ static void rounds(const char *what, unsigned int nr, char *const argv[])
 	int ret = 0, first = 0;
 	char name[128];
 
-	pause_us(50000);
-	before = snapshot(t.pid);
+	before = settled(t.pid);
 	for (i = 0; i < nr; i++) {
 		ret = attach(&t, i);
 		first = first ? first : ret;
