@@ -15,8 +15,6 @@
 
 /* A thread that reads from a disk stops when it has read. */
 #define STOP_NS		50000000ULL
-/* On a busy machine it first has to run. */
-#define RUN_NS		1000000000ULL
 
 static bool is_known(const struct threads *threads, pid_t tid)
 {
@@ -79,7 +77,7 @@ static int settle_one(pid_t tid, uint64_t deadline)
 
 	if (ret != -ETIMEDOUT || trace_is_blocked(tid))
 		return ret;
-	return trace_settle(tid, trace_clock_ns() + RUN_NS);
+	return trace_settle(tid, trace_clock_ns() + TRACE_RUN_NS);
 }
 
 /*

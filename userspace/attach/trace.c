@@ -14,7 +14,6 @@
 #define SECOND	1000000000ULL
 #define LOOK_NS	10000000ULL
 #define SPIN_NS	100000ULL
-#define DIE_NS	SECOND
 
 /* From <linux/sched.h> of the kernel, in /proc/PID/stat. */
 #define PF_EXITING	0x00000004
@@ -119,7 +118,7 @@ static int spin(pid_t tid, int *status)
  */
 static int reap(pid_t tid)
 {
-	uint64_t now = trace_clock_ns(), end = now + DIE_NS;
+	uint64_t now = trace_clock_ns(), end = now + TRACE_RUN_NS;
 	unsigned int flags;
 	int status;
 	char state;

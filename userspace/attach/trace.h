@@ -23,6 +23,9 @@ struct trace_report {
 	int signal;
 };
 
+/* What a thread has to run for, it does in this time, on a busy machine too. */
+#define TRACE_RUN_NS	1000000000ULL
+
 uint64_t trace_clock_ns(void);
 
 /* It has ended, is about to, or is one of the kernel: nothing of it runs. */
