@@ -91,15 +91,20 @@ static uint64_t file_offset(const void *insn)
 	die("%p is not mapped", insn);
 }
 
+static int read_number(const char *path, const char *missing)
+{
+	FILE *file = fopen(path, "re");
+	int number;
+
+	if (!file || fscanf(file, "%d", &number) != 1)
+		die("%s: no %s", path, missing);
+	fclose(file);
+	return number;
+}
+
 static void attr_probe(struct perf_event_attr *attr, const void *insn)
 {
-	FILE *file = fopen(PROBES, "re");
-	int type;
-
-	if (!file || fscanf(file, "%d", &type) != 1)
-		die("%s: no probes of user code", PROBES);
-	fclose(file);
-	attr->type = type;
+	attr->type = read_number(PROBES, "probes of user code");
 	attr->config1 = (uintptr_t)"/proc/self/exe";
 	attr->config2 = file_offset(insn);
 }
@@ -129,17 +134,12 @@ void event_open(struct event *event, enum event_mode mode, int with_ring)
 void event_open_probe(struct event *event, enum event_mode mode, int with_ring)
 {
 	struct perf_event_attr attr;
-	FILE *file = fopen(PROBE_ID, "r");
-	int id;
 
-	if (!file || fscanf(file, "%d", &id) != 1)
-		die("%s: no module sframe_probe", PROBE_ID);
-	fclose(file);
 	attr_init(&attr, mode);
 	/* Callchains of tracepoints begin in the kernel, where they are. */
 	attr.exclude_kernel = 0;
 	attr.type = PERF_TYPE_TRACEPOINT;
-	attr.config = id;
+	attr.config = read_number(PROBE_ID, "module sframe_probe");
 	open_attr(event, &attr, mode, with_ring);
 }
 

@@ -36,7 +36,7 @@ static void build(const struct live_function *functions, size_t nr,
 	}
 	stack_end(&stack, (uintptr_t)bench_trigger_insn);
 	/* No user address: the walk ends without a page fault. */
-	*stack.fp_slot = -1;
+	stack_end_at(&stack, -1);
 }
 
 /* The walk has to find the whole stack. */

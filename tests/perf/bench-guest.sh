@@ -40,26 +40,19 @@ done
 
 # Documentation/numbers.rst says why.
 missed=$(sed -n 's/^| \([^|]*\) |.*: missed |.*/\1/p' "$tmp/table")
-case $walk in
-walk-aarch64)
-	is "aims that are missed" "fp: frame pointer step, no window
+own=
+[ $walk != walk-aarch64 ] || own="fp: frame pointer step, no window
 fp: walk of 64 frames by frame pointer, no window
-fp: frame pointer step beside a window
-fp: frame pointer step beside a window, cached
-fp: frame pointer step beside a window, first time, cached
-fp,defer: frame pointer step beside a window
-fp,defer: frame pointer step beside a window, cached
-fp,defer: frame pointer step beside a window, first time, cached" "$missed"
-	finish ;;
-walk-s390x)
-	is "aims that are missed" "fp: back chain step beside a window
-fp: back chain step beside a window, cached
-fp: back chain step beside a window, first time, cached
-fp,defer: back chain step beside a window
-fp,defer: back chain step beside a window, cached
-fp,defer: back chain step beside a window, first time, cached" "$missed"
-	finish ;;
-esac
+"
+if [ $walk != walk ]; then
+	is "aims that are missed" "${own}fp: $link step beside a window
+fp: $link step beside a window, cached
+fp: $link step beside a window, first time, cached
+fp,defer: $link step beside a window
+fp,defer: $link step beside a window, cached
+fp,defer: $link step beside a window, first time, cached" "$missed"
+	finish
+fi
 
 # What reads a table misses its aim.
 is "aims that are missed" "fp: frame pointer step beside a window, first time

@@ -34,7 +34,7 @@ static inline uint64_t now(void)
 /* How far the CFA is above the stack pointer of the caller. */
 #define SAVE_AREA	160
 
-/* What instructions are aligned to. */
+/* What the kernel has return addresses be a multiple of. */
 #define CODE_ALIGN	2
 
 /*
