@@ -296,20 +296,6 @@ static int make_absent(struct absent *absent)
 	return ioctl(absent->fd, UFFDIO_REGISTER, &range);
 }
 
-/* The first one of the process: it waits for its page. */
-static bool is_asleep(void)
-{
-	FILE *file = fopen("/proc/self/stat", "re");
-	char state = '?';
-
-	if (!file)
-		return false;
-	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = '?';
-	fclose(file);
-	return state == 'S' || state == 'D';
-}
-
 static void *bring_in(void *arg)
 {
 	const struct absent *absent = arg;
@@ -320,8 +306,8 @@ static void *bring_in(void *arg)
 
 	if (read(absent->fd, &msg, sizeof(msg)) != sizeof(msg))
 		return (void *)-1;
-	while (!is_asleep())
-		;
+	/* The first thread waits for its page. */
+	sfa_wait_until_asleep(getpid());
 	if (absent->meanwhile)
 		absent->meanwhile(absent->tracers);
 	return (void *)(long)ioctl(absent->fd, UFFDIO_ZEROPAGE, &zeros);

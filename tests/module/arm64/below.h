@@ -8,8 +8,8 @@
 #define SFRAME_BELOW_H
 
 /*
- * With the frame pointer at @frame. A walk only goes up, so
- * the stack pointer must not be above it.
+ * With the frame pointer at @frame. A walk only goes up, so the stack pointer
+ * must not be above it.
  */
 static inline long call_below(void *frame, long nr, long arg1, const void *arg2,
 			      long arg3)

@@ -1260,32 +1260,6 @@ static int make_shared(void)
 	return open_switches(&first_of_switches, 0);
 }
 
-/* The state of the process as /proc has it, or 0. */
-static char state_of(pid_t pid)
-{
-	char path[32], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(file);
-	return state;
-}
-
-static void wait_until_asleep(pid_t pid)
-{
-	char state;
-
-	do {
-		sched_yield();
-		state = state_of(pid);
-	} while (state && state != 'S' && state != 'Z');
-}
-
 static void child_sleeps(const struct sleeper *sleeper, int go)
 {
 	struct sfa_counts counts;
@@ -1331,9 +1305,9 @@ static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
 	int ret;
 
 	do {
-		wait_until_asleep(pid);
+		sfa_wait_until_asleep(pid);
 		ret = sfa_log_read(log, event);
-		if (ret || state_of(pid) == 'Z' || was_sampled(log))
+		if (ret || sfa_state_of(pid) == 'Z' || was_sampled(log))
 			return ret;
 	} while (sfa_now_ms() < end);
 	return -ETIMEDOUT;
@@ -1347,7 +1321,7 @@ static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 	int status = 0;
 
 	for (i = 0; i < 2 && sleeper->stops; i++) {
-		wait_until_asleep(pid);
+		sfa_wait_until_asleep(pid);
 		if (!stop_and_continue(pid, &status))
 			return status;
 	}
@@ -1364,7 +1338,7 @@ static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 static void wait_until_started(pid_t pid)
 {
 	while (!__atomic_load_n(&shared->started, __ATOMIC_ACQUIRE) &&
-	       state_of(pid) != 'Z')
+	       sfa_state_of(pid) != 'Z')
 		sched_yield();
 }
 
@@ -1394,7 +1368,7 @@ static void run_sleeper(struct __test_metadata *_metadata,
 	EXPECT_EQ(1, write(go[1], "", 1));
 	wait_until_started(pid);
 	if (sleeper->stops) {
-		wait_until_asleep(pid);
+		sfa_wait_until_asleep(pid);
 		sfa_enable(&event);
 	}
 	EXPECT_EQ(0, drive_sleeper(log, &event, pid, sleeper));
@@ -1509,7 +1483,7 @@ static pid_t start_child(void (*run)(int go), int go[2])
 		run(go[0]);
 	if (pid < 0)
 		return -errno;
-	wait_until_asleep(pid);
+	sfa_wait_until_asleep(pid);
 	return pid;
 }
 

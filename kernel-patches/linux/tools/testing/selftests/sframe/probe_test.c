@@ -309,24 +309,25 @@ static void check_pending(struct __test_metadata *_metadata,
 	}
 }
 
+#define CHECK_PENDING() do {						\
+	if (!sft_known_behind(self->kind))				\
+		REGISTER_LEAF();					\
+	check_pending(_metadata, self->text, self->kind, &self->call,	\
+		      variant->defer);					\
+} while (0)
+
 /* Guards against: the trampoline of probes in place of a return address. */
 TEST_F(probe, pending_at_the_callee)
 {
 	PENDING(LEAF_OFF);
-	if (!sft_known_behind(self->kind))
-		REGISTER_LEAF();
-	check_pending(_metadata, self->text, self->kind, &self->call,
-		      variant->defer);
+	CHECK_PENDING();
 }
 
 /* Guards against: the same one frame further up. */
 TEST_F(probe, pending_at_the_trampoline)
 {
 	PENDING(0);
-	if (!sft_known_behind(self->kind))
-		REGISTER_LEAF();
-	check_pending(_metadata, self->text, self->kind, &self->call,
-		      variant->defer);
+	CHECK_PENDING();
 }
 
 /* Guards against: return addresses of probes in the wrong order. */
@@ -334,10 +335,7 @@ TEST_F(probe, pending_at_both)
 {
 	PENDING(0);
 	PENDING(LEAF_OFF);
-	if (!sft_known_behind(self->kind))
-		REGISTER_LEAF();
-	check_pending(_metadata, self->text, self->kind, &self->call,
-		      variant->defer);
+	CHECK_PENDING();
 }
 
 /* At the return to @ret, which deferred walks may not know any more. */
