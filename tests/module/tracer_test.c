@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -270,12 +271,13 @@ TEST_F(tracer, all_are_cancelled)
  * struct absent - a page that is brought in by another thread
  * @page:	it
  * @fd:		says when somebody waits for it
+ * @switches:	event of who is scheduled out, or -1
  * @meanwhile:	what the thread does before
  * @tracers:	for that
  */
 struct absent {
 	__u8		*page;
-	int		fd;
+	int		fd, switches;
 	void		(*meanwhile)(struct tracers *tracers);
 	struct tracers	*tracers;
 };
@@ -296,6 +298,17 @@ static int make_absent(struct absent *absent)
 	return ioctl(absent->fd, UFFDIO_REGISTER, &range);
 }
 
+/* The function that the first thread sleeps in, or "0" if it has a CPU. */
+static bool has_left_cpu(void)
+{
+	FILE *file = fopen("/proc/self/wchan", "re");
+	int first = file ? fgetc(file) : EOF;
+
+	if (file)
+		fclose(file);
+	return first != '0';
+}
+
 static void *bring_in(void *arg)
 {
 	const struct absent *absent = arg;
@@ -306,8 +319,12 @@ static void *bring_in(void *arg)
 
 	if (read(absent->fd, &msg, sizeof(msg)) != sizeof(msg))
 		return (void *)-1;
-	/* The first thread waits for its page. */
-	sfa_wait_until_asleep(getpid());
+	/*
+	 * The first thread waits for its page. Its state says so before it has
+	 * left its CPU; if it is woken then, it is not scheduled out.
+	 */
+	while (!has_left_cpu())
+		sched_yield();
 	if (absent->meanwhile)
 		absent->meanwhile(absent->tracers);
 	return (void *)(long)ioctl(absent->fd, UFFDIO_ZEROPAGE, &zeros);
@@ -328,15 +345,20 @@ static int leave_sequences(void)
 static void request_below(const struct absent *absent)
 {
 	madvise(absent->page, SFT_PAGE, MADV_DONTNEED_LOCKED);
+	ioctl(absent->switches, PERF_EVENT_IOC_ENABLE, 0);
 	call_below(absent->page, __NR_write, absent->tracers->open[0], "r", 1);
+	ioctl(absent->switches, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static void walk_below(struct __test_metadata *_metadata,
 		       struct absent *absent)
 {
+	const struct sched_param param = { .sched_priority = 1 };
 	pthread_t thread;
 	void *failed;
 
+	/* Nothing of the guest takes the CPU, so no other switch is counted. */
+	ASSERT_EQ(0, sched_setscheduler(0, SCHED_FIFO, &param));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, bring_in, absent));
 	request_below(absent);
 	ASSERT_EQ(0, pthread_join(thread, &failed));
@@ -348,7 +370,8 @@ TEST_F(tracer, replaced_while_the_walk_waits)
 {
 	const struct sfa_counts before = sfa_counts();
 	struct absent absent = {
-		.meanwhile = replace, .tracers = &self->tracers,
+		.switches = -1, .meanwhile = replace,
+		.tracers = &self->tracers,
 	};
 
 	ASSERT_EQ(0, make_absent(&absent));
@@ -375,19 +398,16 @@ TEST_F(tracer, another_request_while_the_walk_waits)
 {
 	struct absent absent = { .tracers = &self->tracers };
 	struct perf_event_attr attr;
-	int switches;
 
 	ASSERT_EQ(0, make_absent(&absent));
 	sfa_switches_init(&attr);
-	switches = sfa_event_beside(&self->perf.event, &attr);
-	ASSERT_LE(0, switches);
-	ioctl(switches, PERF_EVENT_IOC_ENABLE, 0);
+	absent.switches = sfa_event_beside(&self->perf.event, &attr);
+	ASSERT_LE(0, absent.switches);
 	walk_below(_metadata, &absent);
-	ioctl(switches, PERF_EVENT_IOC_DISABLE, 0);
 	EXPECT_EQ(0, sfa_me.handled);
 	EXPECT_SEEN(is_unasked, self->tracers.open[0]);
 	EXPECT_SEEN(is_unasked, self->tracers.open[1]);
-	close(switches);
+	close(absent.switches);
 	close(absent.fd);
 }
 
