@@ -540,7 +540,7 @@ static void test_fork_meanwhile(void)
 	MUST(!pthread_create(&thread, NULL, name_and_stop, NULL));
 	sem_wait(&opens);
 	IS("while another thread writes",
-	   in_guarded_child(name_where_parent_writes, 20), 0);
+	   in_guarded_child(name_where_parent_writes), 0);
 	sem_post(&go_on);
 	MUST(!pthread_join(thread, NULL));
 	TRUE("which it does then", MAP_IS(at, "one", "two", "third"));
@@ -627,7 +627,7 @@ int main(void)
 	IS("cancellation", in_child(test_cancel), 0);
 	IS("fork", in_child(test_fork), 0);
 	IS("fork while a thread writes",
-	   in_guarded_child(test_fork_and_write, 60), 0);
+	   in_guarded_child(test_fork_and_write), 0);
 	IS("reading", in_child(test_read), 0);
 	return finish();
 }

@@ -869,7 +869,7 @@ static int test_unregister(void)
 	while (!in_callback)
 		usleep(100);
 	IS("a child of fork does not wait",
-	   in_guarded_child(unregister_in_child, 10), 0);
+	   in_guarded_child(unregister_in_child), 0);
 	MUST(!pthread_create(&other, NULL, unregister, NULL));
 	usleep(100000);
 	TRUE("it waits for the callback", !unregistered);
@@ -1114,10 +1114,10 @@ int main(void)
 	IS("outcomes", in_child(test_outcomes), 0);
 	IS("the state of the thread", in_child(test_quiet), 0);
 	IS("cancellation", in_child(test_cancel), 0);
-	IS("unregister meanwhile", in_guarded_child(test_unregister, 60), 0);
-	IS("unregister often", in_guarded_child(test_unregister_often, 60), 0);
+	IS("unregister meanwhile", in_guarded_child(test_unregister), 0);
+	IS("unregister often", in_guarded_child(test_unregister_often), 0);
 	IS("while the library is locked", in_child(test_locked), 0);
 	IS("allocations", in_child(test_allocations), 0);
-	IS("at any instruction", in_guarded_child(test_anywhere, 60), 0);
+	IS("at any instruction", in_guarded_child(test_anywhere), 0);
 	return finish();
 }

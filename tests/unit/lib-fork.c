@@ -120,7 +120,7 @@ int main(void)
 	if (getenv("LIB_FORK_FAILS"))
 		return make_nothing();
 	IS("registered when loaded", nr_atforks, 1);
-	IS("forks in the middle", in_guarded_child(fork_in_the_middle, 60), 0);
+	IS("forks in the middle", in_guarded_child(fork_in_the_middle), 0);
 	MUST(!sfjit_perf_map_name(text, LENGTH, "name"));
 	unlink(map_path(getpid()));
 	IS("and never again", nr_atforks, 1);

@@ -91,7 +91,7 @@ int main(void)
 {
 	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
 	test_mask();
-	IS("fork in a signal handler", in_guarded_child(fork_in_handler, 60),
+	IS("fork in a signal handler", in_guarded_child(fork_in_handler),
 	   0);
 	sfjit_pool_retire(pool);
 	unlink(map_path(getpid()));

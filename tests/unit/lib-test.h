@@ -141,14 +141,17 @@ static inline void cases_in_child(int (*function)(void))
 		result(false, "child", "status %d", status);
 }
 
+/* Nothing takes as long, however busy or slow the machine is. */
+#define HANGS_SECONDS	600
+
 /*
- * As in_child(), for what may hang with all signals blocked: after so many
- * seconds it is killed, with the children it has then.
+ * As in_child(), for what may hang with all signals blocked: it is killed then,
+ * with the children it has.
  */
-static inline int in_guarded_child(int (*function)(void), int seconds)
+static inline int in_guarded_child(int (*function)(void))
 {
 	pid_t pid = start_child(function, true);
-	int status, tenths = 10 * seconds;
+	int status, tenths = 10 * HANGS_SECONDS;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
 		if (!tenths--)
