@@ -180,7 +180,7 @@ $(FUZZ_OUT)/kernel-known: $(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
 
 # Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
 fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
-	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
+	$(FUZZ_OUT)/kernel-known $(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 # The other machines, with libFuzzer as well.
 fuzz-machines:
@@ -189,7 +189,7 @@ fuzz-machines:
 
 fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
 
-fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/kernel-known
+fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested
 
 # FUZZ_TARGETS is complete when all fragments are read, as in a recipe.
 fuzz-programs: $(fuzz_corpora)

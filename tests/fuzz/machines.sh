@@ -26,6 +26,8 @@ judge() {
 }
 
 for machine in arm64 s390; do
+	judge "kernel-known of $machine" \
+		"$O/tests/fuzz-$machine/kernel-known"
 	for target in kernel-step kernel-walk kernel-register kernel-live; do
 		program=$O/tests/fuzz-$machine/$target
 		corpus=$O/tests/fuzz/corpus/$target

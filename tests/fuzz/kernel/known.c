@@ -9,8 +9,10 @@
 #include <linux/sframe.h>
 
 #include "sframe_cache.h"
+#include "sframe_known.h"
 #include "user.h"
 #include "alone.h"
+#include "machine.h"
 
 int printf(const char *format, ...);
 
@@ -44,16 +46,23 @@ static union {
 	},
 };
 
+/* Words of a frame, from the caller's stack pointer. */
+#define CFA(off)	((off) + MACHINE_SAVED)
+#define SAVED_AT(off)	{ UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF, 0,	\
+			  (off) - MACHINE_SAVED }
+
 static const struct unwind_user_frame by_sp = {
-	.cfa = { UNWIND_USER_FROM_SP, 0, 16 },
-	.ra = { UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF, 0, -8 },
+	.cfa = { UNWIND_USER_FROM_SP, 0, CFA(16) },
+	.ra = SAVED_AT(-8),
+	.sp_off = -MACHINE_SAVED,
 	.kind = UNWIND_USER_FRAME_PLAIN,
 };
 
 static const struct unwind_user_frame by_fp = {
-	.cfa = { UNWIND_USER_FROM_FP, 0, 16 },
-	.ra = { UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF, 0, -8 },
-	.fp = { UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF, 0, -16 },
+	.cfa = { UNWIND_USER_FROM_FP, 0, CFA(16) },
+	.ra = SAVED_AT(-8),
+	.fp = SAVED_AT(-16),
+	.sp_off = -MACHINE_SAVED,
 	.kind = UNWIND_USER_FRAME_PLAIN,
 };
 
@@ -105,14 +114,10 @@ int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
 
 /* Cases. */
 
-static void store(unsigned long ip, const struct unwind_user_frame *frame,
-		  enum unwind_user_kind kind)
+static void store(unsigned long ip, const struct unwind_user_frame *frame)
 {
-	struct unwind_user_frame copy = *frame;
-
-	copy.kind = kind;
 	state.ip = ip;
-	sframe_cache_store(&state, &copy, ip - 1, 1);
+	sframe_cache_store(&state, frame, ip - 1, 1);
 }
 
 /* A frame in the library, whose caller by either rule is at LIBRARY + 0x100. */
@@ -134,7 +139,7 @@ static void begin(void)
 		},
 	};
 	sframe_walk_attach(&state);
-	store(LIBRARY, &by_sp, UNWIND_USER_FRAME_PLAIN);
+	store(LIBRARY, &by_sp);
 }
 
 static void expect(const char *what, unsigned int nr, unsigned long sp,
@@ -168,26 +173,19 @@ static void refused(const char *what)
 
 static void try_cached(void)
 {
+	struct unwind_user_frame frame = by_sp;
+
 	begin();
 	expect("a step by the stack pointer", 1, STACK + 16, FP);
 
 	begin();
 	stack[(FP - STACK) / 8] = 7;
-	store(LIBRARY, &by_fp, UNWIND_USER_FRAME_PLAIN);
+	store(LIBRARY, &by_fp);
 	expect("a step by a row with the frame pointer", 1, FP + 16, 7);
 
 	begin();
-	state.sp = FP;
-	store(LIBRARY, &by_fp, UNWIND_USER_FRAME_POINTER);
-	expect("a step by frame pointer", 1, FP + 16, LIBRARY + 0x100);
-
-	begin();
-	state.sp = FP + 8;
-	store(LIBRARY, &by_fp, UNWIND_USER_FRAME_POINTER);
-	refused("a frame pointer below the stack pointer");
-
-	begin();
-	store(LIBRARY, &by_sp, UNWIND_USER_FRAME_RULES);
+	frame.kind = UNWIND_USER_FRAME_RULES;
+	store(LIBRARY, &frame);
 	refused("rules of another kind");
 
 	begin();
@@ -198,18 +196,99 @@ static void try_cached(void)
 		finding("an access section for no step");
 }
 
+static void beside_windows(void)
+{
+	begin();
+	store(LIBRARY, &sframe_fp_frame);
+}
+
+static void set_word(unsigned long addr, unsigned long word)
+{
+	stack[(addr - STACK) / sizeof(*stack)] = word;
+}
+
+/* From a frame at FP, by what programs have where no section is. */
+static void expect_fallback(const char *what)
+{
+	state.sp = FP;
+	if (MACHINE_BY_FP) {
+		expect(what, 1, FP + 16, LIBRARY + 0x100);
+		if (state.sp_bound == MACHINE_FP_GIVES_SP)
+			finding("a stack pointer that is none, or a bound");
+		return;
+	}
+	set_word(FP, FP + 16);
+	expect(what, 1, FP + 16, UNWIND_USER_NO_FP);
+}
+
+static void try_fallback(void)
+{
+	beside_windows();
+	expect_fallback("a step by what is there without windows");
+
+	beside_windows();
+	state.sp = FP + 8;
+	refused("a frame pointer below the stack pointer, or a chain elsewhere");
+}
+
+/* Behind a step by frame pointer that does not tell the stack pointer. */
+static void try_bound(void)
+{
+	begin();
+	state.sp_bound = true;
+	refused("a row that starts from a stack pointer that is not known");
+
+	begin();
+	store(LIBRARY, &by_fp);
+	state.sp_bound = true;
+	expect("a row with the frame pointer", 1, FP + 16, LIBRARY + 0x100);
+	if (state.sp_bound)
+		finding("a stack pointer that a row tells is a bound");
+
+	begin();
+	store(LIBRARY, &by_fp);
+	state.sp_bound = true;
+	state.sp = FP + 16;
+	refused("a frame below the bound");
+}
+
+static void try_back_chain(void)
+{
+	beside_windows();
+	set_word(STACK, STACK);
+	refused("a back chain that does not move up");
+
+	beside_windows();
+	set_word(STACK, FP + 4);
+	refused("a back chain that is not aligned");
+
+	beside_windows();
+	set_word(STACK, FP);
+	set_word(FP + 14 * 8, LIBRARY + 0x101);
+	refused("an odd return address");
+
+	beside_windows();
+	state.sp = STACK + sizeof(stack);
+	refused("a back chain that is not there");
+
+	begin();
+	store(LIBRARY, &by_fp);
+	state.fp = UNWIND_USER_NO_FP;
+	refused("a row with a frame pointer that is not known");
+}
+
 static void try_bad_stacks(void)
 {
 	struct unwind_user_frame frame = by_fp;
 
 	begin();
-	frame.cfa.off = (int)(STACK - FP);
-	store(LIBRARY, &frame, UNWIND_USER_FRAME_PLAIN);
+	frame.cfa.off = CFA((int)(STACK - FP));
+	store(LIBRARY, &frame);
 	refused("a CFA that does not move up");
 
 	begin();
 	state.fp = FP + 4;
-	store(LIBRARY, &by_fp, UNWIND_USER_FRAME_PLAIN);
+	store(LIBRARY, &by_fp);
 	refused("a CFA that is not aligned");
 
 	begin();
@@ -223,9 +302,9 @@ static void try_bad_stacks(void)
 	begin();
 	state.fp = STACK + sizeof(stack) - 8;
 	frame = by_fp;
-	frame.ra.off = -16;
-	frame.fp.off = -8;
-	store(LIBRARY, &frame, UNWIND_USER_FRAME_PLAIN);
+	frame.ra.off = by_fp.fp.off;
+	frame.fp.off = by_fp.ra.off;
+	store(LIBRARY, &frame);
 	refused("a frame pointer that is not there");
 }
 
@@ -247,15 +326,14 @@ static void try_ranges(void)
 	refused("an address behind the function of a small window");
 
 	in_window(TEXT + 1);
-	state.sp = FP;
 	state.sframe.window = NULL;
-	expect("a step beside all windows", 1, FP + 16, LIBRARY + 0x100);
+	expect_fallback("a step beside all windows");
 	in_window(TEXT + 1);
 	state.sp = FP + 8;
 	state.sframe.window = NULL;
 	state.ip = LIBRARY;
 	state.sframe.first = LIBRARY - 1;
-	refused("a frame pointer below the stack pointer, beside all windows");
+	refused("the same of a range beside all windows");
 
 	/* What was looked up before a change, and what is of a section. */
 	in_window(LIBRARY);
@@ -305,13 +383,13 @@ static void try_many(void)
 {
 	begin();
 	state.ip = LIBRARY + 0x100;
-	store(LIBRARY + 0x100, &by_sp, UNWIND_USER_FRAME_PLAIN);
+	store(LIBRARY + 0x100, &by_sp);
 	expect("as many steps as may be", SFRAME_KNOWN_STEPS,
 	       STACK + 16 * SFRAME_KNOWN_STEPS, FP);
 
 	begin();
 	state.ip = LIBRARY + 0x100;
-	store(LIBRARY + 0x100, &by_sp, UNWIND_USER_FRAME_PLAIN);
+	store(LIBRARY + 0x100, &by_sp);
 	if (sframe_steps_known(&state, ips, 3) != 3 ||
 	    state.sp != STACK + 3 * 16)
 		finding("more steps than there is space for");
@@ -324,6 +402,11 @@ int main(void)
 	if (sframe_cache_init())
 		finding("no memory for the cache");
 	try_cached();
+	try_fallback();
+	if (!MACHINE_FP_GIVES_SP)
+		try_bound();
+	if (!MACHINE_BY_FP)
+		try_back_chain();
 	try_bad_stacks();
 	try_ranges();
 	try_states();

@@ -1270,69 +1270,6 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	return refuse(walk, step->reason);
 }
 
-static const struct ref_frame *fp_frame(s32 ws)
-{
-	static struct ref_frame frame;
-
-	frame = (struct ref_frame) {
-		.cfa = { .base = REF_FP, .off = 2 * ws },
-		.ra = saved_at(-ws),
-		.fp = saved_at(-2 * ws),
-	};
-	return &frame;
-}
-
-/* Not where such a step tells less than others. */
-static bool fp_at_hand(const struct unwind_user_state *state)
-{
-	return MACHINE_BY_FP && MACHINE_FP_GIVES_SP && state->fp >= state->sp;
-}
-
-/* Of a range that is known to have no section, or of a step before. */
-static bool frame_at_hand(const struct unwind_user_state *state,
-			  const struct step *step, struct ref_frame *frame)
-{
-	const struct sframe_walk *walk = &state->sframe;
-	unsigned long ip = state->ip - 1;
-	const struct model_window *window;
-	const struct known_rules *known;
-
-	if (ip - walk->first < walk->length && step->seq == walk->seq) {
-		window = model_window_of(walk->window);
-		if (window && window->ref.nr_rows)
-			return !copied_frame(&window->ref, ip, frame);
-		if (!window) {
-			*frame = *fp_frame(8);
-			return fp_at_hand(state);
-		}
-	}
-	known = model_known(ip, false);
-	if (!known || known->seq != step->seq)
-		return false;
-	*frame = known->by_fp ? *fp_frame(8) : known->frame;
-	return !known->by_fp || fp_at_hand(state);
-}
-
-void ref_steps_known(struct unwind_user_state *state, struct step *step)
-{
-	struct ref_frame frame;
-	struct caller caller;
-
-	step->first_ip = model.nr_ips;
-	while (model.next_load < step->behind_load) {
-		if (state->exact_ip || state->ri)
-			finding("a frame is passed by");
-		if (!frame_at_hand(state, step, &frame) || frame.flex ||
-		    frame.signal || frame.outermost)
-			finding("a step by rules that are not at hand");
-		if (read_caller(state, &frame, &caller) ||
-		    enter(state, &caller, false))
-			return;
-		model.ips[model.nr_ips++] = state->ip;
-		step->nr_ips++;
-	}
-}
-
 #if MACHINE_BY_FP
 
 enum sframe_reason ref_fp_step(struct unwind_user_state *state)
@@ -1342,7 +1279,11 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 		.cfa = { .base = REF_SP, .off = ws },
 		.ra = saved_at(-ws),
 	};
-	const struct ref_frame frame = *fp_frame(ws);
+	const struct ref_frame frame = {
+		.cfa = { .base = REF_FP, .off = 2 * ws },
+		.ra = saved_at(-ws),
+		.fp = saved_at(-2 * ws),
+	};
 	bool is_entry = MACHINE_RA && state->topmost && state->regs &&
 			shim_function_start;
 	enum sframe_reason reason;
@@ -1382,6 +1323,64 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 }
 
 #endif
+
+/* Of a range that is known to have no section, or of a step before. */
+static bool frame_at_hand(const struct unwind_user_state *state,
+			  const struct step *step, struct ref_frame *frame,
+			  bool *by_fp)
+{
+	const struct sframe_walk *walk = &state->sframe;
+	unsigned long ip = state->ip - 1;
+	const struct model_window *window;
+	const struct known_rules *known;
+
+	*by_fp = false;
+	if (ip - walk->first < walk->length && step->seq == walk->seq) {
+		window = model_window_of(walk->window);
+		*by_fp = !window;
+		if (!window)
+			return true;
+		if (window->ref.nr_rows)
+			return !copied_frame(&window->ref, ip, frame);
+	}
+	known = model_known(ip, false);
+	if (!known || known->seq != step->seq)
+		return false;
+	*frame = known->frame;
+	*by_fp = known->by_fp;
+	return true;
+}
+
+static enum sframe_reason step_known(struct unwind_user_state *state,
+				     const struct step *step)
+{
+	enum sframe_reason reason;
+	struct ref_frame frame;
+	struct caller caller;
+	bool by_fp;
+
+	if (state->exact_ip || state->ri)
+		finding("a frame is passed by");
+	if (!frame_at_hand(state, step, &frame, &by_fp))
+		finding("a step by rules that are not at hand");
+	if (by_fp)
+		return ref_fp_step(state);
+	if (frame.flex || frame.signal || frame.outermost)
+		finding("a step by rules that are not plain");
+	reason = read_caller(state, &frame, &caller);
+	return reason ?: enter(state, &caller, false);
+}
+
+void ref_steps_known(struct unwind_user_state *state, struct step *step)
+{
+	step->first_ip = model.nr_ips;
+	while (model.next_load < step->behind_load) {
+		if (step_known(state, step))
+			return;
+		model.ips[model.nr_ips++] = state->ip;
+		step->nr_ips++;
+	}
+}
 
 /* Walks. */
 

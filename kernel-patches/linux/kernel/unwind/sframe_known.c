@@ -13,7 +13,11 @@
 static_assert(SFRAME_INTERVAL / SFRAME_STACK_READS <= SFRAME_KNOWN_STEPS);
 
 const struct unwind_user_frame sframe_fp_frame = {
+#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
+	ARCH_INIT_USER_BACKCHAIN_FRAME
+#else
 	ARCH_INIT_USER_FP_FRAME((s32)sizeof(long))
+#endif
 	.kind = UNWIND_USER_FRAME_POINTER,
 };
 
@@ -53,25 +57,54 @@ sframe_known_frame(const struct sframe_walk *walk, unsigned long ra,
 	return sframe_cache_frame(walk->cache, ip);
 }
 
+/* See unwind_user_step_fallback(). */
+static __always_inline bool
+sframe_may_fall_back(const struct unwind_user_caller *at)
+{
+	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
+		return at->fp >= at->sp;
+	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN);
+}
+
+/* False if the rules start from what is not known. */
+static __always_inline bool
+sframe_known_cfa(struct unwind_user_state *state,
+		 const struct unwind_user_frame *frame,
+		 const struct unwind_user_caller *at, unsigned long *cfa)
+{
+	if (frame->cfa.from == UNWIND_USER_FROM_FP) {
+		*cfa = at->fp + frame->cfa.off;
+		return true;
+	}
+	*cfa = at->sp + frame->cfa.off;
+	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN) ||
+	    frame->kind == UNWIND_USER_FRAME_PLAIN)
+		return unwind_user_sp_known(state);
+	if (unwind_user_get_word(state, cfa, *cfa, sizeof(long)))
+		return false;
+	*cfa += frame->cfa_addend;
+	return true;
+}
+
 /*
  * The caller of a frame that is not the topmost one, by rules that need two
- * words of the stack: plain ones, or the frame pointer. What is not sure is left
- * to sframe_step(), which says why. In an access section.
+ * words of the stack: plain ones, the frame pointer, or the back chain. What is
+ * not sure is left to sframe_step(), which says why. In an access section.
  */
 static __always_inline bool
 sframe_known_caller(struct unwind_user_state *state,
 		    const struct unwind_user_frame *frame,
 		    struct unwind_user_caller *at)
 {
+	const bool by_rows = frame->kind == UNWIND_USER_FRAME_PLAIN;
 	unsigned long cfa, sp, ra, fp = at->fp;
 
-	if (unlikely(frame->kind != UNWIND_USER_FRAME_PLAIN) &&
-	    (frame->kind != UNWIND_USER_FRAME_POINTER || fp < at->sp ||
-	     !UNWIND_USER_FP_IS_PLAIN))
+	if (unlikely(!by_rows) && (frame->kind != UNWIND_USER_FRAME_POINTER ||
+				   !sframe_may_fall_back(at)))
 		return false;
 
-	cfa = frame->cfa.from == UNWIND_USER_FROM_SP ? at->sp : fp;
-	cfa += frame->cfa.off;
+	if (!sframe_known_cfa(state, frame, at, &cfa))
+		return false;
 	sp = unwind_user_caller_sp(frame, cfa);
 	if (sp <= at->sp || sp & (sizeof(long) - 1))
 		return false;
@@ -83,8 +116,16 @@ sframe_known_caller(struct unwind_user_state *state,
 	at->ra = unwind_user_strip_ra(ra);
 	if (!unwind_user_text(at->ra))
 		return false;
+	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN) && !by_rows) {
+		/* No instruction is at an odd address. */
+		if (ra & 1)
+			return false;
+		fp = UNWIND_USER_NO_FP;
+	}
 	at->sp = sp;
 	at->fp = fp;
+	if (!UNWIND_USER_FP_GIVES_SP)
+		state->sp_bound = !by_rows;
 	return true;
 }
 
@@ -111,7 +152,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	unsigned int nr = 0, part;
 
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
-	    state->ri || !unwind_user_sp_known(state))
+	    state->ri)
 		return 0;
 	if (walk->slack < SFRAME_STACK_READS && sframe_look(walk)) {
 		/* The next step looks again, and says why it ends. */

@@ -4,7 +4,7 @@
 
 #include <linux/unwind_user_types.h>
 
-/* By frame pointer, where no window says otherwise. */
+/* What is followed where no window says otherwise. */
 extern const struct unwind_user_frame sframe_fp_frame;
 
 #endif /* _KERNEL_UNWIND_SFRAME_KNOWN_H */

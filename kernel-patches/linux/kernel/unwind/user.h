@@ -98,10 +98,6 @@ unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 #define UNWIND_USER_FP_GIVES_SP	1
 #endif
 
-/* Is a step by frame pointer one by plain rules, and no more? */
-#define UNWIND_USER_FP_IS_PLAIN						\
-	(IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) && UNWIND_USER_FP_GIVES_SP)
-
 static __always_inline bool
 unwind_user_sp_known(const struct unwind_user_state *state)
 {
