@@ -99,13 +99,13 @@ size_t self_read(uintptr_t from, void *to, size_t length)
 
 int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
 {
-	*mapping = (struct self_mapping) { MAPPING, END, true };
+	*mapping = (struct self_mapping) { MAPPING, END, true, true };
 	return address < END ? 0 : -ENOENT;
 }
 
 /* ---- The cases --------------------------------------------------------- */
 
-static const struct self_mapping mapping = { MAPPING, END, true };
+static const struct self_mapping mapping = { MAPPING, END, true, true };
 static uint8_t sections[2][SFG_SECTION_MAX(1, 1)];
 static struct cover_owner owners[2];
 

@@ -357,6 +357,14 @@ static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 		fill_before(covers[i].start, &m);
 }
 
+void covers_forget_gone(void)
+{
+	size_t i = nr_covers;
+
+	while (i-- > 0)
+		is_there(i);
+}
+
 void covers_drop(struct cover_owner *owner, int mappings)
 {
 	uintptr_t start, end;

@@ -48,4 +48,7 @@ void covers_take(const struct cover_owner *owner, uintptr_t start,
 
 void covers_drop(struct cover_owner *owner, int mappings);
 
+/* Those that the kernel has dropped with their text are nobody's any more. */
+void covers_forget_gone(void);
+
 #endif /* SFJIT_PRELOAD_COVERS_H */

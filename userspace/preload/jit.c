@@ -63,11 +63,6 @@ static void tell(uintptr_t key, enum unit_source source,
 		report_code_gone(key);
 }
 
-static void retry_all(void)
-{
-	units_retry(0, UINTPTR_MAX, tell);
-}
-
 static void finish(void)
 {
 	arena_release();
@@ -88,7 +83,7 @@ static void catch_up(void)
 	while (has_missed() && lock_try(&lock)) {
 		hold();
 		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST))
-			retry_all();
+			units_missed(tell);
 		finish();
 	}
 }
@@ -96,7 +91,7 @@ static void catch_up(void)
 static void end(void)
 {
 	if (units_due())
-		retry_all();
+		units_retry(tell);
 	finish();
 	catch_up();
 }
@@ -213,13 +208,22 @@ void jit_frame_table(const void *table, const struct jit_bases *bases)
 	errno = saved;
 }
 
+static void remove_units(enum unit_source source, uintptr_t group)
+{
+	const struct units_removed removed = units_remove(source, group);
+
+	if (removed.gone)
+		report_code_gone(group);
+	else if (removed.kept)
+		report_code_kept(group);
+}
+
 void jit_frames_gone(const void *begin_)
 {
 	int saved = errno;
 
 	if (begin_ && begin()) {
-		if (units_remove(UNIT_FRAMES, (uintptr_t)begin_))
-			report_code_gone((uintptr_t)begin_);
+		remove_units(UNIT_FRAMES, (uintptr_t)begin_);
 		end();
 	}
 	errno = saved;
@@ -286,9 +290,8 @@ static void follow_event(uintptr_t descriptor)
 		return;
 	if (d.action == GDB_REGISTER && read_entry(d.relevant, &entry))
 		add_entry(d.relevant, &entry);
-	if (d.action == GDB_UNREGISTER &&
-	    units_remove(UNIT_GDB, d.relevant))
-		report_code_gone(d.relevant);
+	if (d.action == GDB_UNREGISTER)
+		remove_units(UNIT_GDB, d.relevant);
 }
 
 /* Each entry leads back to the one before, so no list is endless. */
@@ -346,11 +349,11 @@ void jit_ends(const void *start, size_t length)
 	errno = saved;
 }
 
-static void retry(uintptr_t start, uintptr_t end_)
+static void executable(uintptr_t start, uintptr_t end_)
 {
 	if (lock_try(&lock)) {
 		hold();
-		units_retry(start, end_, tell);
+		units_executable(start, end_, tell);
 		end();
 		return;
 	}
@@ -365,7 +368,7 @@ void jit_executable(const void *start, size_t length)
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !units_waiting())
 		return;
 	if (same_filters())
-		retry((uintptr_t)start, (uintptr_t)start + length);
+		executable((uintptr_t)start, (uintptr_t)start + length);
 	errno = saved;
 }
 

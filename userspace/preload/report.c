@@ -154,26 +154,30 @@ void report_code_skipped(uintptr_t key, const char *reason, int error)
 	report_skipped(name.data, reason, error);
 }
 
-void report_code_gone(uintptr_t key)
+static void say_code(const char *what, uintptr_t key)
 {
 	struct text t = { .length = 0 };
 
 	if (!report_wanted())
 		return;
-	begin(&t, " removed ");
+	begin(&t, what);
 	put_code(&t, key);
 	end(&t);
 }
 
+void report_code_gone(uintptr_t key)
+{
+	say_code(" removed ", key);
+}
+
+void report_code_kept(uintptr_t key)
+{
+	say_code(" kept ", key);
+}
+
 void report_code_ends(uintptr_t key)
 {
-	struct text t = { .length = 0 };
-
-	if (!report_wanted())
-		return;
-	begin(&t, " ends ");
-	put_code(&t, key);
-	end(&t);
+	say_code(" ends ", key);
 }
 
 void report_followed(const char *name, const char *function,

@@ -28,6 +28,7 @@ void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
 		 uint64_t ns);
 void report_code_skipped(uintptr_t key, const char *reason, int error);
 void report_code_gone(uintptr_t key);
+void report_code_kept(uintptr_t key);
 /* Nobody describes it, and it keeps no frame pointers. */
 void report_code_ends(uintptr_t key);
 /* Of a function whose calls are noticed; 'reason': why they are not. */

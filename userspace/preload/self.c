@@ -27,7 +27,9 @@ struct procmap_query {
 };
 
 #define QUERY			_IOWR('f', 17, struct procmap_query)
+#define QUERY_WRITABLE		0x02
 #define QUERY_EXECUTABLE	0x04
+#define QUERY_SHARED		0x08
 #define QUERY_OR_NEXT		0x10
 
 size_t self_read(uintptr_t from, void *to, size_t length)
@@ -59,5 +61,7 @@ int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
 	mapping->start = query.vma_start;
 	mapping->end = query.vma_end;
 	mapping->executable = query.vma_flags & QUERY_EXECUTABLE;
+	mapping->fixed = !query.inode &&
+		!(query.vma_flags & (QUERY_WRITABLE | QUERY_SHARED));
 	return 0;
 }

@@ -19,6 +19,7 @@ size_t self_read(uintptr_t from, void *to, size_t length);
 struct self_mapping {
 	uintptr_t start, end;
 	bool executable;
+	bool fixed;		/* no mapping lets anybody write it */
 };
 
 /* A descriptor for self_mapping(), to be closed by sys_close(); or -errno. */

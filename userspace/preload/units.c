@@ -28,6 +28,9 @@
 /* Bytes of a span that are read when other memory is mapped over it. */
 #define COMPARED	(1UL << 20)
 
+/* Units that are kept before it is asked which of them have a window. */
+#define KEPT		64
+
 /* How often text that is executable is given to the kernel, which says no. */
 #define ATTEMPTS	3
 
@@ -43,9 +46,10 @@ struct unit {
 	struct cover_owner owner;
 	uintptr_t key, group;
 	enum unit_source source;
-	unsigned int uses;
+	unsigned int uses;	/* none: its JIT has removed it, it is kept */
 	unsigned int refused;
 	bool waits, waited;
+	bool seen;		/* its text became executable by our calls */
 	uint64_t sum;		/* of the frames */
 	size_t nr_spans;
 	struct span spans[];
@@ -54,6 +58,7 @@ struct unit {
 static struct unit *units;
 static unsigned int nr_waiting;		/* and one that is being covered */
 static unsigned int nr_asked;		/* times that others were told so */
+static unsigned int nr_kept, may_keep = KEPT;
 static size_t waiting_spans, tries;
 static bool addends;
 
@@ -72,6 +77,11 @@ static void count_waiting(int change)
 	__atomic_add_fetch(&nr_waiting, change, __ATOMIC_SEQ_CST);
 }
 
+static void count_kept(int change)
+{
+	__atomic_add_fetch(&nr_kept, change, __ATOMIC_SEQ_CST);
+}
+
 static void set_waits(struct unit *u, bool waits)
 {
 	if (waits == u->waits)
@@ -84,6 +94,8 @@ static void set_waits(struct unit *u, bool waits)
 static void free_unit(struct unit *u)
 {
 	set_waits(u, false);
+	if (!u->uses)
+		count_kept(-1);
 	store_put((void *)u->owner.section, u->owner.length);
 	store_put(u, unit_size(u->nr_spans));
 }
@@ -361,6 +373,7 @@ static uint64_t sum_of(const struct unit_cfi *cfi)
 /*
  * Other frames at the place of some that were never removed: their memory was
  * given away. The same ones again, in a debugger's list, are the same unit.
+ * What was kept may be of other text.
  */
 static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 			      int mappings)
@@ -369,7 +382,7 @@ static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 
 	if (!*link)
 		return NULL;
-	if ((*link)->sum != sum) {
+	if ((*link)->sum != sum || !(*link)->uses) {
 		drop(link, mappings);
 		return NULL;
 	}
@@ -429,30 +442,73 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	return ret;
 }
 
-unsigned int units_remove(enum unit_source source, uintptr_t group)
+static bool is_fixed(const struct span *span, int mappings)
+{
+	struct self_mapping m;
+	uintptr_t at;
+
+	for (at = span->start; at < span->end; at = m.end)
+		if (self_mapping(mappings, at, &m) || m.start > at ||
+		    !m.executable || !m.fixed)
+			return false;
+	return true;
+}
+
+static bool stays_true(const struct unit *u, int mappings)
+{
+	const struct span *s;
+
+	if (!u->seen || u->waits || !u->owner.windows || mappings < 0)
+		return false;
+	for (s = u->spans; s < u->spans + u->nr_spans; s++)
+		if (!is_fixed(s, mappings))
+			return false;
+	return true;
+}
+
+/* Text that was unmapped needs nothing kept, and there may be much of it. */
+static void keep_few(void)
+{
+	if (nr_kept <= may_keep)
+		return;
+	covers_forget_gone();
+	sweep();
+	may_keep = 2 * nr_kept + KEPT;
+}
+
+struct units_removed units_remove(enum unit_source source, uintptr_t group)
 {
 	int mappings = self_open_mappings();
+	struct units_removed removed = { 0 };
 	struct unit **link = &units, *u;
-	unsigned int gone = 0;
 
 	while ((u = *link)) {
-		if (u->group == group && u->source == source && !--u->uses) {
-			drop(link, mappings);
-			gone++;
-		} else {
+		if (u->group != group || u->source != source || !u->uses ||
+		    --u->uses) {
 			link = &u->next;
+			continue;
+		}
+		count_kept(1);
+		if (stays_true(u, mappings)) {
+			u->refused = 0;
+			removed.kept++;
+			link = &u->next;
+		} else {
+			drop(link, mappings);
+			removed.gone++;
 		}
 	}
 	if (mappings >= 0)
 		sys_close(mappings);
-	return gone;
+	keep_few();
+	return removed;
 }
 
-static bool waits_in(const struct unit *u, uintptr_t start, uintptr_t end)
+static bool lies_in(const struct unit *u, uintptr_t start, uintptr_t end)
 {
 	const struct span *s;
 
-	for (s = u->spans; u->waits && s < u->spans + u->nr_spans; s++)
+	for (s = u->spans; s < u->spans + u->nr_spans; s++)
 		if (s->start < end && start < s->end)
 			return true;
 	return false;
@@ -465,7 +521,7 @@ static bool any_waits(void)
 
 bool units_waiting(void)
 {
-	if (!any_waits())
+	if (!any_waits() && !__atomic_load_n(&nr_kept, __ATOMIC_SEQ_CST))
 		return false;
 	__atomic_add_fetch(&nr_asked, 1, __ATOMIC_SEQ_CST);
 	return true;
@@ -486,24 +542,69 @@ bool units_due(void)
 	return true;
 }
 
-void units_retry(uintptr_t start, uintptr_t end,
-		 void (*tell)(uintptr_t key, enum unit_source source,
-			      const struct unit_result *result))
+static void cover_waiting(uintptr_t start, uintptr_t end, bool seen,
+			  int mappings, units_tell *tell)
 {
-	int mappings = self_open_mappings();
 	struct unit_result result;
 	unsigned int before;
 	struct unit *u;
 
 	for (u = units; u; u = u->next) {
-		if (!waits_in(u, start, end))
+		if (!u->waits || !lies_in(u, start, end))
 			continue;
 		before = u->owner.windows;
 		cover(u, mappings);
+		u->seen = seen;
 		get_result(u, &result);
 		if (result.windows != before || !result.waits)
 			tell(u->key, u->source, &result);
 	}
+}
+
+static void drop_kept(uintptr_t start, uintptr_t end, int mappings,
+		      units_tell *tell)
+{
+	const struct unit_result nothing = { 0 };
+	struct unit **link = &units, *u;
+
+	while ((u = *link)) {
+		if (u->uses || !lies_in(u, start, end)) {
+			link = &u->next;
+			continue;
+		}
+		if (tell)
+			tell(u->key, u->source, &nothing);
+		drop(link, mappings);
+	}
+}
+
+static void became_executable(uintptr_t start, uintptr_t end, bool seen,
+			      units_tell *tell)
+{
+	int mappings = self_open_mappings();
+
+	cover_waiting(start, end, seen, mappings, tell);
+	drop_kept(start, end, mappings, tell);
+	if (mappings >= 0)
+		sys_close(mappings);
+	sweep();
+}
+
+void units_executable(uintptr_t start, uintptr_t end, units_tell *tell)
+{
+	became_executable(start, end, true, tell);
+}
+
+void units_missed(units_tell *tell)
+{
+	became_executable(0, UINTPTR_MAX, false, tell);
+}
+
+void units_retry(units_tell *tell)
+{
+	int mappings = self_open_mappings();
+
+	cover_waiting(0, UINTPTR_MAX, false, mappings, tell);
 	if (mappings >= 0)
 		sys_close(mappings);
 	sweep();
@@ -533,6 +634,7 @@ void units_replace(uintptr_t start, uintptr_t end)
 	struct unit *u;
 	struct span *s;
 
+	drop_kept(start, end, -1, NULL);
 	for (u = units; u; u = u->next)
 		for (s = u->spans; s < u->spans + u->nr_spans; s++)
 			if (s->start < end && start < s->end)

@@ -48,23 +48,41 @@ void units_addends(void);
 int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	      const char **reason);
 
-/* Returns how many are gone. */
-unsigned int units_remove(enum unit_source source, uintptr_t group);
+/* What has become of the units of a group. */
+struct units_removed {
+	unsigned int gone, kept;
+};
 
 /*
- * Some wait for their text to become executable. Any thread may ask: if not,
- * what is executable by then gets its windows; if so, it has to try them again.
+ * A JIT may forget what describes code that it still runs. That stays true
+ * while nobody can write the code: where it is known when that changes, by the
+ * calls that have made it executable before, such a unit is kept, until
+ * units_executable().
+ */
+struct units_removed units_remove(enum unit_source source, uintptr_t group);
+
+typedef void units_tell(uintptr_t key, enum unit_source source,
+			const struct unit_result *result);
+
+/*
+ * Some wait for their text to become executable, or are kept. Any thread may
+ * ask: if not, what is executable by then gets its windows; if so, it has to
+ * say what has become executable.
  */
 bool units_waiting(void);
+/*
+ * Text there has become executable, of whatever it is now. Registers what
+ * waited, drops what was kept, and tells of each unit.
+ */
+void units_executable(uintptr_t start, uintptr_t end, units_tell *tell);
+/* It was not seen which. */
+void units_missed(units_tell *tell);
 /*
  * Asked once for each event: all that wait are to be tried again, of which the
  * number of events bounds the time.
  */
 bool units_due(void);
-/* Registers what has become executable there, and tells of each unit. */
-void units_retry(uintptr_t start, uintptr_t end,
-		 void (*tell)(uintptr_t key, enum unit_source source,
-			      const struct unit_result *result));
+void units_retry(units_tell *tell);
 
 /* Any thread may ask. */
 bool units_any(void);

@@ -228,7 +228,7 @@ static void try_fallback(void)
 
 	beside_windows();
 	state.sp = FP + 8;
-	refused("a frame pointer below the stack pointer, or a chain elsewhere");
+	refused("a frame pointer below the stack pointer, or no chain");
 }
 
 /* Behind a step by frame pointer that does not tell the stack pointer. */

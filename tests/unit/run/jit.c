@@ -384,7 +384,55 @@ static void frames_before(void)
 	protect(PROT_READ | PROT_EXEC);
 	check_function("frames before mprotect()", area + FIRST);
 	__deregister_frame(frames.bytes);
-	check_lost("frames before mprotect(), removed", area);
+	check_function("frames before mprotect(), removed", area + FIRST);
+	retire();
+}
+
+static void forget_frames(int protection)
+{
+	make_code(code_call);
+	__register_frame(frames.bytes);
+	protect(protection);
+	__deregister_frame(frames.bytes);
+}
+
+/* Code stays what it is when its frames are removed, until it is written. */
+static void frames_forgotten(void)
+{
+	uint8_t *old;
+
+	forget_frames(PROT_READ | PROT_EXEC);
+	protect(PROT_READ | PROT_WRITE);
+	write_code(code_other);
+	protect(PROT_READ | PROT_EXEC);
+	TRUE("other code has no window of forgotten frames", !has_window(area));
+	check_lost("other code is not walked by forgotten frames", area);
+	make_frames(code_other, 0);
+	__register_frame(frames.bytes);
+	check_function("other code that is described then", area);
+	__deregister_frame(frames.bytes);
+	retire();
+
+	forget_frames(PROT_READ | PROT_EXEC);
+	make_frames(code_call, 0);
+	__register_frame(frames.bytes);
+	check_function("forgotten frames, registered again", area + SECOND);
+	__deregister_frame(frames.bytes);
+	check_lost("and removed again, without mprotect()", area);
+	retire();
+
+	forget_frames(PROT_READ | PROT_EXEC);
+	old = area;
+	retire();
+	make_code(code_other);
+	TRUE("the same memory", area == old);
+	protect(PROT_READ | PROT_EXEC);
+	TRUE("unmapped code has no window", !has_window(area));
+	check_lost("other code in its place is not walked by its rows", area);
+	retire();
+
+	forget_frames(PROT_READ | PROT_WRITE | PROT_EXEC);
+	TRUE("code that can be written has no window", !has_window(area));
 	retire();
 }
 
@@ -402,7 +450,7 @@ static void frames_before_mapping(void)
 	close(file);
 	check_function("frames before mmap()", area);
 	__deregister_frame(frames.bytes);
-	check_lost("frames before mmap(), removed", area);
+	check_lost("frames before mmap() of a file, removed", area);
 	retire();
 }
 
@@ -531,7 +579,7 @@ static void frames_before_key(void)
 	MUST(!pkey_mprotect(area, AREA, PROT_READ | PROT_EXEC, key));
 	check_function("frames before pkey_mprotect()", area);
 	__deregister_frame(frames.bytes);
-	check_lost("frames before pkey_mprotect(), removed", area);
+	check_function("frames before pkey_mprotect(), removed", area);
 	retire();
 	if (key >= 0)
 		MUST(!pkey_free(key));
@@ -793,7 +841,10 @@ static void gdb(const char *name, int debug_frame, bool before)
 	check_function(name, area);
 	check_function(name, area + SECOND);
 	tell_gdb(2, &entry);
-	check_lost(name, area);
+	if (before)
+		check_function("forgotten by gdb's interface", area);
+	else
+		check_lost(name, area);
 	retire();
 }
 
@@ -1293,6 +1344,7 @@ static void all(void)
 {
 	frames_after();
 	frames_before();
+	frames_forgotten();
 	frames_before_mapping();
 	mapped_over();
 	other_code_over();
