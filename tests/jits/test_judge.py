@@ -181,6 +181,17 @@ def test_no_call_before_the_return_address():
     equal(verdict(frames), (True, 'silently wrong: ' + WRONG_CALL))
 
 
+def test_return_address_where_a_file_has_no_code():
+    frames = program.stack('inner', 'inner', 'middle', 'outer')
+    frames[1] = Frame(0x1000, None, 0, PROGRAM, len(program.module.data))
+    equal(verdict(frames), (True, 'silently wrong: ' + WRONG_CALL))
+    # What the dynamic linker binds, or leads to the module, has no call either.
+    frames[0] = Frame(0x2000, None, 0, '/lib/' + native.MODULE, 0x100)
+    equal(verdict(frames),
+          (True, 'silently wrong: no call in jits-calls leads to ' +
+           native.MODULE))
+
+
 def test_generated_code_is_called_by_pointer():
     tail = [program.behind('pointed'), program.behind('by_pointer'),
             program.start()]

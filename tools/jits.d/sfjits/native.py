@@ -155,9 +155,14 @@ class Native:
         key = caller, callee, called
         if key not in self.pairs:
             below = self.place(callee, called)
-            self.pairs[key] = self.look(caller, below) or \
-                self.binds(caller, below) or self.diverts(caller, callee)
+            self.pairs[key] = self.is_loaded(caller) and (
+                self.look(caller, below) or self.binds(caller, below) or
+                self.diverts(caller, callee))
         return self.pairs[key]
+
+    def is_loaded(self, frame):
+        """A wrong frame may be anywhere in a file, also where no code is."""
+        return self.modules.get(frame.dso).address(frame.off) is not None
 
     def diverts(self, caller, callee):
         """Whether a function was called that now leads to the module."""
@@ -188,8 +193,6 @@ class Native:
     def look(self, caller, below):
         module = self.modules.get(caller.dso)
         address = module.address(caller.off)
-        if address is None:
-            return False
         if calls.indirect_call(module, address):
             return True
         target = calls.direct_call(module, address)
