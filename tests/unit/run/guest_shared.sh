@@ -3,8 +3,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # In the guest: processes share their tables, which are in memory, and have
-# little else of their own. A table that is cut short ends stacks, and nothing
-# else.
+# little else of their own. A table that is evicted or cut short ends stacks, and
+# nothing else.
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../../lib/case.sh"
@@ -93,22 +93,49 @@ section_faults() {
 	sed -n 's/^section_fault //p' "/proc/$pid/sframe"
 }
 
-# Somebody cuts the tables short while a program runs. One to begin with has
-# stacks through tables, so that none is refused.
+# sample MODE
 sample() {
-	perf record -q -e cpu-clock --call-graph=fp -p "$pid" \
+	perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
 		-o "$tmp/perf.data" -- sleep 1 >/dev/null 2>&1
 }
+
+# One to begin with has stacks through tables, so that none is refused.
 register python3 -I -c pass
 begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
-sample
+sample fp
 is "tables are read" 0 "$(section_faults)"
 kill "$pid"
+
+# The kernel takes the pages of tables. A sample says so, and does not wait.
+begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
+is "tables that are evicted: kilobytes in memory" 0 \
+	"$(python3 tests/unit/run/evict.py "$pid" /sfjit/tables/)"
+sample fp
+like "tables that are evicted: sfjit ps" "*part of the table was not in memory*" \
+	"$("$sfjit" ps "$pid")"
+faults=$(section_faults)
+if [ "$faults" -gt 0 ]; then
+	ok "tables that are evicted end stacks"
+else
+	not_ok "tables that are evicted" "$(cat "/proc/$pid/sframe")"
+fi
+sample fp,defer
+is "a deferred stack brings them in" "$faults" "$(section_faults)"
+sample fp
+again=$(($(section_faults) - faults))
+if [ $((10 * again)) -le "$faults" ]; then
+	ok "and then others find them there"
+else
+	not_ok "stacks behind that" "$faults ended, and $again again"
+fi
+kill "$pid"
+
+# Somebody cuts the tables short while a program runs.
 begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
 for table in "$tables"/*; do
 	: >"$table"
 done
-sample
+sample fp
 if [ "$(section_faults)" -gt 0 ] && kill "$pid"; then
 	ok "tables that are cut short end stacks, and no program"
 else
