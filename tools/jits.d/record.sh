@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# record.sh SECONDS NAME...: runs in the guest, with the tree as current
-# directory.  Records each program of tests/jits and leaves in
-# build/guest-out/jits.tar.gz (the way out of the guest is slow), for each
-# NAME.MODE,
+# record.sh OUTPUT SECONDS NAME...: runs in the guest, with the tree as current
+# directory.  Records each program of tests/jits and leaves in OUTPUT.tar.gz, a
+# file of build/guest-out (the way out of the guest is slow), for each NAME.MODE,
 #   .txt perf script   .truth the program's own   .cmd
 #   .counters.PID why walks in this process ended, in its last second
 #   .map its perf map, if the program wants memory that had several functions
@@ -20,10 +19,10 @@ export LC_ALL=C.UTF-8
 # shellcheck source=tools/modules.sh
 . "$PWD/tools/modules.sh"
 
+out=$PWD/$1
 # shellcheck disable=SC2034 # by the programs
-seconds=$1
-shift
-out=$PWD/build/guest-out/jits
+seconds=$2
+shift 2
 rate=${JITS_RATE:-499}
 period=4000000
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
