@@ -237,9 +237,12 @@ grep -nE '/(root|home|work)/|—|[Ii]ssue #?[0-9]' $docs >"$tmp/bad"
 verdict "no path of a machine"
 
 if command -v python3 >/dev/null; then
+	is "sources of the long run of the fuzzers" "$(tests/fuzz/long --source)" \
+		"$(sed -n 's/.*"source_sha256": "\(.*\)",/\1/p' \
+			Documentation/figures/fuzz.json)"
 	also python3 -B Documentation/figures/update --check
 else
-	skip "generated documents and blocks" "python3 is not installed"
+	skip "sources, generated documents and blocks" "python3 is not installed"
 fi
 
 if python3 -c 'import docutils.core' 2>/dev/null; then
