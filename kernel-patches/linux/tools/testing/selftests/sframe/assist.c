@@ -317,31 +317,6 @@ void sfa_wait_ms(unsigned int ms)
 	} while (now_ns() < until);
 }
 
-char sfa_state_of(pid_t pid)
-{
-	char path[32], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(file);
-	return state;
-}
-
-void sfa_wait_until_asleep(pid_t pid)
-{
-	char state;
-
-	do {
-		sched_yield();
-		state = sfa_state_of(pid);
-	} while (state && state != 'S' && state != 'Z');
-}
-
 /* ---- Samples --------------------------------------------------------- */
 
 void sfa_attr_init(struct perf_event_attr *attr)

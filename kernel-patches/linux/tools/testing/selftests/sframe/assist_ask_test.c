@@ -1260,6 +1260,32 @@ static int make_shared(void)
 	return open_switches(&first_of_switches, 0);
 }
 
+/* The state of the process as /proc has it, or 0. */
+static char state_of(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(file);
+	return state;
+}
+
+static void wait_until_asleep(pid_t pid)
+{
+	char state;
+
+	do {
+		sched_yield();
+		state = state_of(pid);
+	} while (state && state != 'S' && state != 'Z');
+}
+
 static void child_sleeps(const struct sleeper *sleeper, int go)
 {
 	struct sfa_counts counts;
@@ -1305,9 +1331,9 @@ static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
 	int ret;
 
 	do {
-		sfa_wait_until_asleep(pid);
+		wait_until_asleep(pid);
 		ret = sfa_log_read(log, event);
-		if (ret || sfa_state_of(pid) == 'Z' || was_sampled(log))
+		if (ret || state_of(pid) == 'Z' || was_sampled(log))
 			return ret;
 	} while (sfa_now_ms() < end);
 	return -ETIMEDOUT;
@@ -1321,7 +1347,7 @@ static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 	int status = 0;
 
 	for (i = 0; i < 2 && sleeper->stops; i++) {
-		sfa_wait_until_asleep(pid);
+		wait_until_asleep(pid);
 		if (!stop_and_continue(pid, &status))
 			return status;
 	}
@@ -1338,7 +1364,7 @@ static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 static void wait_until_started(pid_t pid)
 {
 	while (!__atomic_load_n(&shared->started, __ATOMIC_ACQUIRE) &&
-	       sfa_state_of(pid) != 'Z')
+	       state_of(pid) != 'Z')
 		sched_yield();
 }
 
@@ -1368,7 +1394,7 @@ static void run_sleeper(struct __test_metadata *_metadata,
 	EXPECT_EQ(1, write(go[1], "", 1));
 	wait_until_started(pid);
 	if (sleeper->stops) {
-		sfa_wait_until_asleep(pid);
+		wait_until_asleep(pid);
 		sfa_enable(&event);
 	}
 	EXPECT_EQ(0, drive_sleeper(log, &event, pid, sleeper));
@@ -1483,7 +1509,7 @@ static pid_t start_child(void (*run)(int go), int go[2])
 		run(go[0]);
 	if (pid < 0)
 		return -errno;
-	sfa_wait_until_asleep(pid);
+	wait_until_asleep(pid);
 	return pid;
 }
 

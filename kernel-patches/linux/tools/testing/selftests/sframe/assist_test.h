@@ -134,10 +134,6 @@ bool sfa_on_stack(void);
 void sfa_wait_ms(unsigned int ms);
 /* Milliseconds since some moment. */
 __u64 sfa_now_ms(void);
-/* The state of the first thread of a process as /proc has it, or 0. */
-char sfa_state_of(pid_t pid);
-/* Or until it has ended. */
-void sfa_wait_until_asleep(pid_t pid);
 
 /* ---- Samples --------------------------------------------------------- */
 
