@@ -119,14 +119,15 @@ static struct unit **find(enum unit_source source, uintptr_t key)
 	return link;
 }
 
-static bool is_executable(const struct span *span, int mappings)
+/* And, if it is to be fixed, of bytes that nobody can write. */
+static bool is_executable(const struct span *span, int mappings, bool fixed)
 {
 	struct self_mapping m;
 	uintptr_t at;
 
 	for (at = span->start; at < span->end; at = m.end)
 		if (self_mapping(mappings, at, &m) || m.start > at ||
-		    !m.executable)
+		    !m.executable || (fixed && !m.fixed))
 			return false;
 	return true;
 }
@@ -154,7 +155,7 @@ static bool is_described(struct unit *u, struct span *span, int mappings)
 
 	if (!span->replaced || span->other)
 		return !span->other;
-	if (mappings < 0 || !is_executable(span, mappings)) {
+	if (mappings < 0 || !is_executable(span, mappings, false)) {
 		set_waits(u, true);
 		return false;
 	}
@@ -182,7 +183,7 @@ static int put_part(struct unit *u, const struct span *part, int mappings,
 		ret = covers_put(&u->owner, part->start, part->end, mappings,
 				 m);
 		if (ret == -EINVAL &&
-		    (mappings < 0 || !is_executable(part, mappings) ||
+		    (mappings < 0 || !is_executable(part, mappings, false) ||
 		     count_asked() != before))
 			return -EAGAIN;
 	}
@@ -442,18 +443,6 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	return ret;
 }
 
-static bool is_fixed(const struct span *span, int mappings)
-{
-	struct self_mapping m;
-	uintptr_t at;
-
-	for (at = span->start; at < span->end; at = m.end)
-		if (self_mapping(mappings, at, &m) || m.start > at ||
-		    !m.executable || !m.fixed)
-			return false;
-	return true;
-}
-
 static bool stays_true(const struct unit *u, int mappings)
 {
 	const struct span *s;
@@ -461,7 +450,7 @@ static bool stays_true(const struct unit *u, int mappings)
 	if (!u->seen || u->waits || !u->owner.windows || mappings < 0)
 		return false;
 	for (s = u->spans; s < u->spans + u->nr_spans; s++)
-		if (!is_fixed(s, mappings))
+		if (!is_executable(s, mappings, true))
 			return false;
 	return true;
 }
