@@ -155,14 +155,11 @@ class Native:
         key = caller, callee, called
         if key not in self.pairs:
             below = self.place(callee, called)
-            self.pairs[key] = self.is_loaded(caller) and (
+            # A wrong frame may be where a file has no code.
+            self.pairs[key] = bool(self.place(caller, True)) and (
                 self.look(caller, below) or self.binds(caller, below) or
                 self.diverts(caller, callee))
         return self.pairs[key]
-
-    def is_loaded(self, frame):
-        """A wrong frame may be anywhere in a file, also where no code is."""
-        return self.modules.get(frame.dso).address(frame.off) is not None
 
     def diverts(self, caller, callee):
         """Whether a function was called that now leads to the module."""
