@@ -79,14 +79,22 @@ static bool map_page(unsigned long at)
 		    0) == (void *)at;
 }
 
-/* The page above is nobody's; with five levels of page tables there is more. */
+/*
+ * Behind the highest page that there can be: which one that is depends on levels
+ * of page tables. The one above is nobody's, on x86-64 and s390x.
+ */
 unsigned long memory_task_size(void)
 {
 	static unsigned long size;
+	unsigned long last = -2 * PAGE;
 	unsigned int bits;
 
-	for (bits = 56; !size && bits >= 47; bits -= 9)
-		if (map_page((1UL << bits) - 2 * PAGE))
-			size = (1UL << bits) - PAGE;
+	for (bits = 57; !size && bits >= 38; bits--) {
+		if (map_page(last))
+			size = last + PAGE;
+		else if (map_page(last - PAGE))
+			size = last;
+		last = (1UL << bits) - PAGE;
+	}
 	return size;
 }

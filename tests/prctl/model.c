@@ -11,6 +11,7 @@
 
 #include "model.h"
 #include "sframe_format.h"
+#include "sframe_test.h"
 
 #define MAX_FDES	(1UL << 24)
 
@@ -81,8 +82,8 @@ static bool header_is_right(const struct sframe_header *header)
 	       header->version == SFRAME_VERSION_3 &&
 	       header->flags == (SFRAME_F_FDE_SORTED |
 				 SFRAME_F_FDE_FUNC_START_PCREL) &&
-	       header->abi_arch == SFRAME_ABI_AMD64_LE &&
-	       header->cfa_fixed_ra_offset == -8 &&
+	       header->abi_arch == SFT_ABI &&
+	       header->cfa_fixed_ra_offset == SFT_RA_OFF &&
 	       !header->cfa_fixed_fp_offset && !header->auxhdr_len;
 }
 
