@@ -74,6 +74,15 @@ complains "race: all count without a list" yes "" \
 leak "ours" yes 'sframe_register+0x1/0x2'
 leak "address first" yes '[<00000000deadbeef>] sframe_register+0x1/0x2'
 leak "of others" no 'acpi_init+0x1/0x2'
+complains "leak: memory of a KUnit task" no "$tmp/functions" \
+	"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
+	"[    1.0] kmemleak:     kunit_attach_mm+0x1/0x2" \
+	"[    1.0] kmemleak:     sframe_lookup+0x1/0x2"
+complains "leak: behind that of a KUnit task" yes "$tmp/functions" \
+	"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
+	"[    1.0] kmemleak:     kunit_attach_mm+0x1/0x2" \
+	"[    1.0] kmemleak: unreferenced object 0xffff888002 (size 8):" \
+	"[    1.0] kmemleak:     sframe_lookup+0x1/0x2"
 complains "oops" yes "" '[    1.0] BUG: kernel NULL pointer dereference'
 complains "KASAN" yes "" '[    1.0] BUG: KASAN: slab-use-after-free in x'
 complains "UBSAN" yes "" '[    1.0] UBSAN: shift-out-of-bounds in a.c:1:2'
