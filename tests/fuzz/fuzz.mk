@@ -8,9 +8,10 @@
 # measuring coverage. The kernel's unwinder is compiled as it is. To compile
 # another one: FUZZ_KERNEL, a copy of kernel-patches/linux; FUZZ_DEFINES for
 # the preprocessor; FUZZ_OUT for what is made. To compile it with the hooks of
-# another machine: FUZZ_ARCH, whose inputs are those of x86-64 with its header. NAME-replay needs neither clang
-# nor libFuzzer: NAME-replay -n 100000 $(fuzz_corpus)/NAME fails on the first
-# finding.
+# another machine: FUZZ_ARCH, whose inputs are those of x86-64 with its header.
+# NAME-replay needs neither clang nor libFuzzer: NAME-replay -n 100000
+# $(fuzz_corpus)/NAME fails on the first finding. With FUZZ_REPLAY_CC and the
+# sanitizers that it has, FUZZ_SANITIZERS, replays are for another byte order.
 
 FUZZ_CC ?= clang
 # Whose tables, registers and signal frames, as the kernel calls the machine; the
@@ -19,6 +20,8 @@ FUZZ_ARCH ?= x86
 FUZZ_OUT ?= $(O)/tests/fuzz$(addprefix -,$(FUZZ_ARCH:x86=))
 FUZZ_KERNEL ?= kernel-patches/linux
 FUZZ_DEFINES ?=
+FUZZ_REPLAY_CC ?= $(CC)
+FUZZ_SANITIZERS ?= address,undefined
 TIME ?= 60
 
 fuzz_dir := tests/fuzz/kernel
@@ -68,7 +71,7 @@ fuzz_cppflags = -iquote $(FUZZ_KERNEL)/kernel/unwind -iquote $(fuzz_dir) \
 	-include shim.h $(FUZZ_DEFINES)
 fuzz_cflags = -std=gnu11 -g -Wall -Wno-pointer-sign -Wno-unused-function \
 	-fno-strict-aliasing $(fuzz_cppflags)
-fuzz_san := -fsanitize=address,undefined -fno-sanitize-recover=all
+fuzz_san := -fsanitize=$(FUZZ_SANITIZERS) -fno-sanitize-recover=all
 # x86 and its kernel have no rule for alignment.
 fuzz_san += -fno-sanitize=alignment
 
@@ -104,7 +107,8 @@ $(eval $(call fuzz_compile,$(1)/harness,$(fuzz_dir),$(3)))
 endef
 $(call fuzz_variant,fuzz,$$(FUZZ_CC) $$(fuzz_unwinder_flags),$$(FUZZ_CC) -O2)
 $(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
-$(call fuzz_variant,replay,$$(CC) -O1 $$(fuzz_san),$$(CC) -O1)
+$(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC) -O1 $$(fuzz_san), \
+	$$(FUZZ_REPLAY_CC) -O1)
 
 # fuzz_objects VARIANT, TARGET, MORE
 fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
@@ -122,7 +126,7 @@ $(FUZZ_OUT)/kernel-$(1)-cov: $$(call fuzz_objects,cov,$(1))
 	$$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate $$(fuzz_wrap) \
 		-o $$@ $$^
 $(FUZZ_OUT)/kernel-$(1)-replay: $$(call fuzz_objects,replay,$(1),replay)
-	$$(CC) $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
+	$$(FUZZ_REPLAY_CC) $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
 endef
 $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
 
@@ -176,7 +180,7 @@ $(FUZZ_OUT)/kernel-nested: $(FUZZ_OUT)/replay/unwinder/sframe_cache.o \
 $(FUZZ_OUT)/kernel-known: $(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
 		sframe_cache sframe_known) $(patsubst %, \
 		$(FUZZ_OUT)/replay/harness/%.o,known finding)
-	$(CC) $(fuzz_san) -o $@ $^
+	$(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
 
 # Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
 fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
@@ -186,6 +190,19 @@ fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
 fuzz-machines:
 	+$(MAKE) FUZZ_ARCH=arm64 fuzz-machine fuzz-machine-programs
 	+$(MAKE) FUZZ_ARCH=s390 fuzz-machine fuzz-machine-programs
+
+# s390x in its own byte order, for qemu-user.
+fuzz_big := $(addprefix $(fuzz_corpus)-big-endian/,$(fuzz_names))
+
+$(fuzz_big): $(fuzz_corpus)-big-endian/%: $(fuzz_corpus)/% \
+		tests/fuzz/kernel/big-endian
+	tests/fuzz/kernel/big-endian $< $@
+	touch $@
+
+fuzz-big-endian: $(fuzz_big)
+	+$(MAKE) FUZZ_ARCH=s390 FUZZ_OUT=$(O)/tests/fuzz-s390x \
+		FUZZ_REPLAY_CC=s390x-linux-gnu-gcc FUZZ_SANITIZERS=undefined \
+		fuzz-machine
 
 fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
 
@@ -200,5 +217,5 @@ fuzz: fuzz-programs
 	O=$(O) tests/fuzz/run-targets $(TIME) $(FUZZ_TARGETS)
 
 .PHONY: fuzz fuzz-programs fuzz-replays fuzz-machine \
-	fuzz-machine-programs fuzz-machines
+	fuzz-machine-programs fuzz-machines fuzz-big-endian
 .SECONDARY:

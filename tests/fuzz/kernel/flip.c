@@ -30,10 +30,7 @@ struct fde {
 
 static u64 number(u32 off, unsigned int size)
 {
-	u64 value = 0;
-
-	memcpy(&value, flip.bytes + off, size);
-	return value;
+	return get_number(flip.bytes + off, size);
 }
 
 static struct fde fde_at(u32 nr)

@@ -52,7 +52,7 @@ static void do_store(void)
 	if (p.first == p.behind)
 		return;
 	change = &p.changes[p.first++];
-	memcpy(section_bytes() + change->off, &change->value, change->size);
+	put_number(section_bytes() + change->off, change->value, change->size);
 	if (change->publishes)
 		change->publishes->published = true;
 	if (change->withdraws)
@@ -99,13 +99,13 @@ static unsigned int make_rows(const struct function *f, u8 *rows)
 	u8 *at = rows + 5;
 
 	memset(rows, 0, 5);
-	rows[0] = 1;
+	put_number(rows, 1, 2);
 	switch (f->kind) {
 	case KIND_SP:
 		at = put_row(at, 0, FROM_SP(1), f->cfa);
 		break;
 	case KIND_TWO_ROWS:
-		rows[0] = 2;
+		put_number(rows, 2, 2);
 		at = put_row(at, 0, FROM_SP(1), 8);
 		at = put_row(at, 4, FROM_SP(2), f->cfa);
 		*at++ = (u8)FP_OFF;
@@ -115,7 +115,7 @@ static unsigned int make_rows(const struct function *f, u8 *rows)
 		*at++ = (u8)FP_OFF;
 		break;
 	case KIND_BLOCKS:
-		rows[0] = 2;
+		put_number(rows, 2, 2);
 		rows[2] = SFRAME_FDE_PCMASK;
 		rows[4] = 16;
 		at = put_row(at, 0, FROM_SP(1), 8);
@@ -159,8 +159,8 @@ static struct ref_frame expected(const struct function *f, u32 off)
 static void append(u8 a, u8 b)
 {
 	struct function *f = &p.functions[p.nr];
-	u32 at = p.fdes + 16 * p.nr, i, size;
-	u64 part, field = SECTION + at;
+	u32 at = p.fdes + 16 * p.nr, i, part, size;
+	u64 field = SECTION + at;
 	u8 rows[16];
 
 	if (p.nr == p.capacity || p.end + sizeof(rows) > SECTION_MAX ||
@@ -173,9 +173,9 @@ static void append(u8 a, u8 b)
 		.cfa = 16 + 8 * (b >> 6),
 	};
 	size = make_rows(f, rows);
-	for (i = 0; i < size; i += 4) {
-		memcpy(&part, rows + i, 4);
-		later(p.end + i, part, min(size - i, 4U));
+	for (i = 0; i < size; i += part) {
+		part = min(size - i, 4U);
+		later(p.end + i, get_number(rows + i, part), part);
 	}
 	later(at + 12, p.end - p.fres, 4);
 	later(at + 8, f->size, 4);

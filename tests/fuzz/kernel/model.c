@@ -42,7 +42,7 @@ static void store(struct region *region, const struct event *event)
 	unsigned long size = event->size & 7 ? event->size & 7 : 8;
 
 	if (event->where < region->size && size <= region->size - event->where)
-		memcpy(region->bytes + event->where, &event->value, size);
+		put_number(region->bytes + event->where, event->value, size);
 }
 
 static void set_page(struct region *region, const struct event *event)

@@ -35,19 +35,17 @@ static void find_section(struct bytes *b)
 	b->length = min((size_t)b->in->section_size, behind);
 }
 
-static u32 get(const struct bytes *b, u32 off, unsigned int size)
+static u64 get(const struct bytes *b, u32 off, unsigned int size)
 {
-	u32 value = 0;
-
 	if (off < b->length && size <= b->length - off)
-		memcpy(&value, b->section + off, size);
-	return value;
+		return get_number(b->section + off, size);
+	return 0;
 }
 
 static void put(const struct bytes *b, u32 off, u64 value, unsigned int size)
 {
 	if (off < b->length && size <= b->length - off)
-		memcpy(b->section + off, &value, size);
+		put_number(b->section + off, value, size);
 }
 
 static u64 odd_number(void)
@@ -78,13 +76,11 @@ struct entry {
 static bool random_entry(const struct bytes *b, struct entry *entry)
 {
 	u32 base = base_of(b), nr = get(b, base + 8, 4);
-	u64 start;
 
 	if (!nr)
 		return false;
 	entry->at = base + 28 + get(b, base + 20, 4) + 16 * rnd(min(nr, 128U));
-	start = get(b, entry->at, 4) | (u64)get(b, entry->at + 4, 4) << 32;
-	entry->start = entry->at + start;
+	entry->start = entry->at + get(b, entry->at, 8);
 	entry->size = get(b, entry->at + 8, 4);
 	entry->attr = base + 28 + get(b, base + 24, 4) +
 		      get(b, entry->at + 12, 4);

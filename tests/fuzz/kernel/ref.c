@@ -13,16 +13,6 @@
 #define LOWEST_CODE	0x10000
 #define MAX_FAULTS	64
 
-/* Little-endian, @size bytes at @p. */
-static u64 number(const u8 *p, unsigned int size)
-{
-	u64 value = 0;
-
-	while (size--)
-		value = value << 8 | p[size];
-	return value;
-}
-
 static s32 signed_number(u64 value, unsigned int size)
 {
 	u64 sign = 1ULL << (8 * size - 1);
@@ -67,28 +57,30 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	memset(bytes, 0, OPTS_KNOWN);
 	if (model_take_loads(addr, min(size, (u32)OPTS_KNOWN), bytes))
 		return -EFAULT;
-	opts->flags = number(bytes + 4, 4);
-	opts->text_start = number(bytes + 8, 8);
-	opts->text_length = number(bytes + 16, 8);
-	opts->format = number(bytes + 24, 4);
-	opts->bias = number(bytes + 32, 8);
-	if (opts->flags > 3 || opts->format > 3 || number(bytes + 28, 4))
+	opts->flags = get_number(bytes + 4, 4);
+	opts->text_start = get_number(bytes + 8, 8);
+	opts->text_length = get_number(bytes + 16, 8);
+	opts->format = get_number(bytes + 24, 4);
+	opts->bias = get_number(bytes + 32, 8);
+	if (opts->flags > 3 || opts->format > 3 || get_number(bytes + 28, 4))
 		return -EINVAL;
 	return 0;
 }
 
-/* Bytes 0 to 7: magic, version 3, flags, ABI, no FP, where RA is, no more. */
-static const u8 only_start[8] = {
-	0xe2, 0xde, 3, 5, MACHINE_ABI, 0, (u8)MACHINE_RA, 0,
+/* Bytes 2 to 7: version 3, flags, ABI, no FP, where RA is, no more. */
+static const u8 only_start[6] = {
+	3, 5, MACHINE_ABI, 0, (u8)MACHINE_RA, 0,
 };
 
 static int read_header(struct ref_window *ref, const u8 *h)
 {
-	u64 fdes = 28 + number(h + 20, 4), fres = 28 + number(h + 24, 4);
-	u64 nr = number(h + 8, 4), fres_end = fres + number(h + 16, 4);
+	u64 fdes = 28 + get_number(h + 20, 4);
+	u64 fres = 28 + get_number(h + 24, 4);
+	u64 nr = get_number(h + 8, 4), fres_end = fres + get_number(h + 16, 4);
 	u64 space = fres < fdes ? 0 : (fres - fdes) / 16;
 
-	if (memcmp(h, only_start, sizeof(only_start)))
+	if (get_number(h, 2) != 0xdee2 ||
+	    memcmp(h + 2, only_start, sizeof(only_start)))
 		return -EINVAL;
 	if (ref->live)
 		fres_end = ref->length;
@@ -128,8 +120,8 @@ static int read_index_entry(const struct ref_window *ref, u32 nr, u64 *start,
 
 	if (model_take_loads(addr, sizeof(fde), fde))
 		return -EFAULT;
-	*start = addr + number(fde, 8) + ref->bias;
-	*size = number(fde + 8, 4);
+	*start = addr + get_number(fde, 8) + ref->bias;
+	*size = get_number(fde + 8, 4);
 	return 0;
 }
 
@@ -198,7 +190,7 @@ static bool count_functions(struct ref_window *ref)
 		if (!i && model_take_loads(addr, 16 * min(ref->num_fdes - nr,
 							  (u32)PIECE), fdes))
 			return false;
-		if (!count_function(ref, addr + number(fdes + 16 * i, 8) +
+		if (!count_function(ref, addr + get_number(fdes + 16 * i, 8) +
 				    ref->bias, &last))
 			return false;
 	}
@@ -358,7 +350,7 @@ static enum sframe_reason take_number(struct place *place, unsigned int size,
 	u8 bytes[8];
 
 	reason = take(place, size, bytes);
-	*value = reason ? 0 : number(bytes, size);
+	*value = reason ? 0 : get_number(bytes, size);
 	return reason;
 }
 
@@ -480,7 +472,7 @@ static enum sframe_reason take_attributes(struct place *place,
 	/* The key of signatures is no other meaning where there are some. */
 	if (bytes[2] & (MACHINE_SIGNS ? 0x40 : 0x60) || bytes[3] > 1 || (bytes[2] & 15) > 2)
 		return SFRAME_REASON_FDE_TYPE;
-	attr->nr_rows = number(bytes, 2);
+	attr->nr_rows = get_number(bytes, 2);
 	attr->start_size = 1 << (bytes[2] & 15);
 	attr->flex = bytes[3];
 	func->signal = bytes[2] & 0x80;

@@ -23,6 +23,7 @@ typedef long long s64, __s64;
 typedef unsigned long __kernel_size_t;
 
 #include "machine.h"
+#include "number.h"
 
 #define CONFIG_COMPAT			1
 #define CONFIG_UPROBES			1
@@ -326,18 +327,18 @@ unsigned long shim_index_nospec(unsigned long index, unsigned long size);
 #define array_index_nospec(index, size)		shim_index_nospec(index, size)
 
 #define unsafe_get_user(x, ptr, label) do {				\
-	u64 user_value = 0;						\
-	if (shim_unsafe_load(&user_value, (unsigned long)(ptr),		\
+	u8 user_value[8] = {};						\
+	if (shim_unsafe_load(user_value, (unsigned long)(ptr),		\
 			     sizeof(*(ptr))))				\
 		goto label;						\
-	(x) = (__typeof__(*(ptr)))user_value;				\
+	(x) = (__typeof__(*(ptr)))get_number(user_value, sizeof(*(ptr)));	\
 } while (0)
 
 #define shim_get(function, x, ptr) ({					\
-	u64 user_value = 0;						\
-	int user_ret = function(&user_value, (unsigned long)(ptr),	\
+	u8 user_value[8] = {};						\
+	int user_ret = function(user_value, (unsigned long)(ptr),	\
 				sizeof(*(ptr)));			\
-	(x) = (__typeof__(*(ptr)))user_value;				\
+	(x) = (__typeof__(*(ptr)))get_number(user_value, sizeof(*(ptr)));	\
 	user_ret;							\
 })
 

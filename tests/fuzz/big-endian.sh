@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The kernel's decoder for s390x, built for s390x, under qemu-user: the inputs of
+# each target with their numbers in its byte order, and mutations of them that are
+# the same each time. tests/fuzz/machines.sh has its rules in the byte order of
+# this machine.
+
+# shellcheck source=tests/lib/case.sh
+. "$(dirname "$0")/../lib/case.sh"
+command -v qemu-s390x >/dev/null || skip_all "qemu-s390x is not installed"
+tools/make -s fuzz-big-endian || finish
+mutations=${SFJIT_FUZZ_MUTATIONS:-50000}
+
+# judge NAME [ARGUMENT...]: its last line says what it did.
+judge() {
+	_program=$O/tests/fuzz-s390x/$1
+	_name=$1
+	shift
+	if qemu-s390x -L /usr/s390x-linux-gnu "$_program" "$@" \
+		>"$tmp/log" 2>&1; then
+		ok "$_name: $(tail -n 1 "$tmp/log")"
+	else
+		not_ok "$_name" "$(grep -m 1 -E 'finding|runtime' \
+			"$tmp/log" || tail -n 1 "$tmp/log")"
+	fi
+}
+
+judge kernel-known
+for target in kernel-step kernel-walk kernel-register kernel-live; do
+	judge "$target-replay" -n "$mutations" \
+		"$O/tests/fuzz/corpus-big-endian/$target"
+done
+finish
