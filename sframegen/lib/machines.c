@@ -74,6 +74,12 @@ static const uint8_t amd64_perf_regs[32] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
+/* f0 to f15 are 16 to 31 there; DWARF has them in pairs of the psABI. */
+static const uint8_t s390x_perf_regs[32] = {
+	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
+};
+
 /*
  * Numbers of registers are DWARF's, which each psABI gives out. Rules name
  * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
@@ -152,8 +158,8 @@ const struct sfg_arch sfg_arches[] = {
 		.big_endian = true,
 		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
 		.regs = 0xffffffff, .kept = 0xffc0, .sp_bias = -160,
-		.sp_kept = true,
-		.cfa_scale = 8,
+		.sp_kept = true, .cfa_scale = 8,
+		.perf_regs = s390x_perf_regs, .perf_pc = 33,
 		/*
 		 * nopr, bc 0 and brcl 0: what gas fills with. The upper half of
 		 * the second byte is the mask of the condition codes to branch

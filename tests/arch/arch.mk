@@ -84,16 +84,16 @@ $(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
 		$(filter %.c %.a,$^) $$libelf/lib/*/libelf.so.1 \
 		-Wl,--allow-shlib-undefined
 
-# Return addresses by key A and B, and in a leaf's link register; those that are
-# not, too.
-SIGNED := $(addprefix $(O)/tests/run/signed-, none pac-ret pac-ret+b-key \
-	pac-ret+leaf)
+# Return addresses by key A and B, and in a leaf's link register, where there are
+# such; those that are not, too.
+signing = $(if $(filter aarch64,$(ARCH)),-mbranch-protection=$*)
+SIGNED := $(addprefix $(O)/tests/run/signed-, none \
+	$(if $(filter aarch64,$(ARCH)),pac-ret pac-ret+b-key pac-ret+leaf))
 
 $(SIGNED): $(O)/tests/run/signed-%: tests/unit/inject/signed.c \
 		tests/unit/inject/middle.h
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer \
-		-mbranch-protection=$* -o $@ $<
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer $(signing) -o $@ $<
 
 guest-programs: all $(RUN_ANY) $(INJECT) $(SIGNED)
 

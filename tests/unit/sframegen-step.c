@@ -45,18 +45,25 @@ static struct sfg_frame make_frame(void)
 	return frame;
 }
 
-static struct sfg_input make_input(const struct cie *cie, const char *program,
-				   size_t len)
+static struct sfg_input input_of(unsigned int abi, const struct cie *cie,
+				 const char *program, size_t len)
 {
 	static struct bytes b;
 
 	b.len = 0;
+	b.big_endian = abi == SFRAME_ABI_S390X_BE;
 	put_fde(&b, put_cie(&b, cie), true, CODE, SIZE, program, len);
 	put_int(&b, 0, 4);
 	return (struct sfg_input) {
-		.abi = SFRAME_ABI_AMD64_LE, .cfi = { b.p, b.len, 0x9000 },
+		.abi = abi, .cfi = { b.p, b.len, 0x9000 },
 		.flags = SFG_INPUT_ADDENDS,
 	};
+}
+
+static struct sfg_input make_input(const struct cie *cie, const char *program,
+				   size_t len)
+{
+	return input_of(SFRAME_ABI_AMD64_LE, cie, program, len);
 }
 
 static int step_cfi(const struct sfg_input *in, struct sfg_frame *frame)
@@ -401,10 +408,7 @@ static struct sfg_frame make_aarch64(void)
 
 static struct sfg_input aarch64_input(const char *program, size_t len)
 {
-	struct sfg_input in = make_input(&aarch64_cie, program, len);
-
-	in.abi = AARCH64;
-	return in;
+	return input_of(AARCH64, &aarch64_cie, program, len);
 }
 
 #define ALL_STEPS(name, in, read_by, pc_wanted) do {			\
@@ -529,6 +533,81 @@ static void test_behind_records(void)
 		P("\x0e\x20\x9d\x04\x9e\x02"), &pc, &sp), -ENODATA);
 }
 
+/* ---- s390x ------------------------------------------------------------- */
+
+enum { SR11 = 11, SR14 = 14, SR15, F0, F2, F15 = 31 };
+
+#define S390X	SFRAME_ABI_S390X_BE
+
+/* CFA = r15 + 160; words by -8. */
+static const struct cie s390x_cie = {
+	.augmentation = "zR", .version = 1, .code_align = 1, .data_align = 0x78,
+	.ra = SR14, .program = "\x0c\x0f\xa0\x01", .program_len = 4,
+};
+
+/* CFA = r15 + 320; r11, r14 and r15 are where the callee saves them. */
+#define SAVED	"\x0e\xc0\x02\x8b\x09\x8e\x06\x8f\x05"
+/* A leaf has r11 and r14 in f2 and f0. */
+#define IN_FPRS	"\x09\x0b\x11\x09\x0e\x10"
+
+/* What is saved of r15, too: CFA - 160. */
+static bool read_s390x(void *arg, uint64_t addr, uint64_t *word)
+{
+	bool ret = read_stack(arg, addr, word);
+
+	if (addr == STACK + 296)
+		*word = STACK + 176;
+	return ret;
+}
+
+static struct sfg_frame make_s390x(void)
+{
+	struct sfg_frame frame = make_frame();
+
+	frame.known = 1u << SR11 | 1u << SR14 | 1u << SR15 | 1u << F0 |
+		      1u << F2;
+	frame.reg[SR14] = 0x4567;
+	frame.reg[SR15] = STACK + 16;
+	frame.reg[F0] = 0x4321;
+	frame.reg[F2] = 0x1234;
+	frame.read = read_s390x;
+	return frame;
+}
+
+typedef int (*step_fn)(const struct sfg_input *in, struct sfg_frame *frame);
+
+static void s390x_step(const char *name, step_fn step,
+		       const struct sfg_input *in, uint64_t pc, uint64_t fp,
+		       uint64_t sp)
+{
+	struct sfg_frame frame = make_s390x();
+	char what[64];
+
+	IS(name, step(in, &frame), 0);
+	snprintf(what, sizeof(what), "%s: the address", name);
+	IS(what, frame.pc, pc);
+	snprintf(what, sizeof(what), "%s: frame pointer", name);
+	IS(what, frame.reg[SR11], fp);
+	snprintf(what, sizeof(what), "%s: stack pointer", name);
+	IS(what, frame.reg[SR15], sp);
+}
+
+static void test_s390x(void)
+{
+	static const step_fn steps[] = { step_cfi, step_section, step_row };
+	struct sfg_input in;
+	unsigned int nr;
+
+	for (nr = 0; nr < ARRAY_SIZE(steps); nr++) {
+		in = input_of(S390X, &s390x_cie, P(""));
+		s390x_step("in r14", steps[nr], &in, 0x4567, SR11, STACK + 16);
+		in = input_of(S390X, &s390x_cie, P(IN_FPRS));
+		s390x_step("in f0", steps[nr], &in, 0x4321, 0x1234, STACK + 16);
+		in = input_of(S390X, &s390x_cie, P(SAVED));
+		s390x_step("saved", steps[nr], &in, 0x124, 0x121, STACK + 176);
+	}
+}
+
 static void test_abis(void)
 {
 	IS("perf's number of rcx", sfg_perf_register(SFRAME_ABI_AMD64_LE, RCX),
@@ -538,8 +617,11 @@ static void test_abis(void)
 	IS("perf's number of the pc", sfg_perf_pc(SFRAME_ABI_AMD64_LE), 8);
 	IS("no register 16", sfg_perf_register(SFRAME_ABI_AMD64_LE, 16),
 	   -ENOTSUP);
-	IS("no perf of s390x here", sfg_perf_pc(SFRAME_ABI_S390X_BE),
-	   -ENOTSUP);
+	IS("perf's number of r15", sfg_perf_register(S390X, SR15), 15);
+	IS("perf's number of f0", sfg_perf_register(S390X, F0), 16);
+	IS("perf's number of f2", sfg_perf_register(S390X, F2), 18);
+	IS("perf's number of f15", sfg_perf_register(S390X, F15), 31);
+	IS("perf's number of s390x's pc", sfg_perf_pc(S390X), 33);
 	IS("stack pointer", sfg_stack_pointer(AARCH64), 31);
 	IS("perf's number of x29", sfg_perf_register(AARCH64, X29), 29);
 	IS("perf's number of sp", sfg_perf_register(AARCH64, SP), 31);
@@ -560,6 +642,7 @@ int main(void)
 	test_records();
 	test_no_records();
 	test_behind_records();
+	test_s390x();
 	test_abis();
 	return finish();
 }

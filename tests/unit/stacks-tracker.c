@@ -668,7 +668,8 @@ static void test_ranges(void)
 	sfjit_stacks_end(stacks);
 	IS("an ABI without perf",
 	   sfjit_stacks_begin(&(struct sfjit_stacks_options) {
-		   .abi = SFRAME_ABI_S390X_BE }, &stacks), -ENOTSUP);
+		   .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV) }, &stacks),
+	   -ENOTSUP);
 	IS("no ABI", sfjit_stacks_begin(&(struct sfjit_stacks_options) {
 		   .abi = 99 }, &stacks), -ENOTSUP);
 	sfjit_stacks_end(NULL);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit inject on AArch64, with signed return addresses.
+# Description: sfjit inject on AArch64, with signed return addresses, or on s390x.
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
