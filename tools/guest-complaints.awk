@@ -76,6 +76,14 @@ held != "" && names_ours() {
 	next
 }
 
+# Memory that is refused, as by fault injection, is said with a call trace.
+/vmalloc error:|page allocation failure:/ { refused = 1 }
+
+refused && /Call Trace:/ {
+	refused = 0
+	next
+}
+
 /BUG:|WARNING:|Oops|KASAN|UBSAN|Kernel panic|Call Trace|suspicious RCU|rcu.*stall|possible (circular|recursive)|inconsistent lock|held lock freed|bad unlock balance|non-static key|scheduling while atomic|invalid context|unregistered|soft lockup|hard LOCKUP|blocked for more than|refcount_t/ ||
 /^(\[[^]]*\])? *not ok / {
 	if (processes || names_ours() || /not ok|panic/)
