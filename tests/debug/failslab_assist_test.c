@@ -235,6 +235,8 @@ static enum child_status sampled_at(struct sfa_session *perf, unsigned int nth)
 
 	if (sfa_prepare() || sfa_event_open(&perf->event))
 		return CHILD_WRONG;
+	/* Bring in the code: its pages would be samples, too. */
+	sft_had_chance(touch, NULL, SFT_MOST_CHANCES, &ret);
 	sfa_enable(&perf->event);
 	had = sft_had_chance(touch, NULL, nth, &ret);
 	sfa_disable(&perf->event);
