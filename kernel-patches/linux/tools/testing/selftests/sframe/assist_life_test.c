@@ -1045,7 +1045,7 @@ static void answer_anything(struct sfa_thread *me)
 #define RANDOM_ROUNDS	1500
 
 /* Guards against: states that nobody thought of. */
-TEST_F(life, random_calls)
+TEST_F_TIMEOUT(life, random_calls, 300)
 {
 	unsigned int i, j;
 
