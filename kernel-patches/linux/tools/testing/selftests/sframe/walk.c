@@ -115,6 +115,8 @@ void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
 	attr->type = type;
 	attr->sample_period = 1;
 	attr->sample_type = PERF_SAMPLE_CALLCHAIN;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->exclude_callchain_kernel = 1;
 	attr->exclude_hv = 1;
 	attr->disabled = 1;
@@ -333,6 +335,16 @@ void sft_run_here(const struct sft_call *call)
 	munmap(stack, STACK_SIZE);
 }
 
+/* Whether it was there, whether it fired, or the record was lost. */
+static void say_no_sample(const struct sft_event *event)
+{
+	__u64 now[3] = { };
+
+	if (read(event->fd, now, sizeof(now)) == sizeof(now))
+		fprintf(stderr, "# fired %llu times, there %llu of %llu ns\n",
+			now[0], now[2], now[1]);
+}
+
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 		     struct sft_chain *chain)
 {
@@ -345,6 +357,8 @@ int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 
 	ret = sft_event_chain(event, chain);
+	if (ret == -ENODATA)
+		say_no_sample(event);
 	if (!ret && sft_event_chain(event, &more) != -ENODATA)
 		ret = -EPROTO;
 	return ret;
