@@ -4,10 +4,12 @@
 function its name. Run with PYTHONPATH naming the package."""
 
 import os
+import platform
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import textwrap
 import zipfile
@@ -145,7 +147,7 @@ PROGRAM = """
     g = count(3)
     next(g)
     print(g.throw(KeyError("thrown")))
-    print(asyncio.run(gather()), fib(60), deep(500))
+    print(asyncio.run(gather()), fib(60), deep(300))
     print(pickle.loads(pickle.dumps(Point(1, 2))) + Point(3, 4))
     out = {}
     threads = [threading.Thread(target=thread, args=(out, i)) for i in range(8)]
@@ -270,7 +272,10 @@ def usage():
         wrong = ours.returncode != 2 or "usage:" not in ours.stderr
         report(f"usage {arguments}", ours.stderr if wrong else None)
     ours = python(["-c", "1"], options=["-X", "perf"], sfjit=True)
-    want = (1, "sfjit: another frame evaluator is installed\n")
+    # What CPython has no trampoline for ignores the option.
+    has_perf = sysconfig.get_config_var("PY_HAVE_PERF_TRAMPOLINE")
+    want = (1, "sfjit: another frame evaluator is installed\n") \
+        if has_perf else (0, "")
     got = (ours.returncode, ours.stderr)
     report("next to -X perf", None if got == want else repr(got))
 
@@ -379,13 +384,16 @@ INTERPRETERS = """
     print(any(bad), sfjit.stat()["error"])
 """
 
-DEEP = """
+# On s390x CPython 3.13 goes 800 calls of C deep, on others 10,000.
+DEPTH = 300 if platform.machine() == "s390x" else 4000
+
+DEEP = f"""
     import sys, threading
     sys.setrecursionlimit(9000)
     def deep(n):
         return n and 1 + deep(n - 1)
-    print(deep(4000))
-    t = threading.Thread(target=lambda: print(deep(4000)))
+    print(deep({DEPTH}))
+    t = threading.Thread(target=lambda: print(deep({DEPTH})))
     t.start()
     t.join()
 """
@@ -398,7 +406,7 @@ def client():
     prints("install and uninstall", INSTALL, "0 1")
     prints("subinterpreter", SUBINTERPRETER, "True\nTrue\n0")
     prints("two interpreters at a time", INTERPRETERS, "False 0")
-    prints("deep recursion", DEEP, "4000\n4000")
+    prints("deep recursion", DEEP, f"{DEPTH}\n{DEPTH}")
 
 
 running()
