@@ -310,7 +310,7 @@ static bool has_restarted(void)
 	const long long before = restarts;
 
 	restarts = sfa_count(&counts, "restart");
-	return restarts == before + 1;
+	return restarts > before;
 }
 
 static void ask(void)
