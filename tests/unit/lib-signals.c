@@ -11,6 +11,7 @@
 #include "lib-test.h"
 
 #define NR_FORKS	100
+#define INTERVAL	2000	/* microseconds */
 
 static struct sfjit_pool *pool;
 static volatile int nr_forks, nr_failed;
@@ -31,6 +32,17 @@ static int use_once(const char *name)
 	return sfjit_tramp_put(pool, entry) ? 3 : 0;
 }
 
+/*
+ * Once: where a fork takes longer than an interval, the next signal would always
+ * be there before what was interrupted goes on.
+ */
+static void set_timer(int microseconds)
+{
+	struct itimerval timer = { .it_value = { 0, microseconds } };
+
+	MUST(!setitimer(ITIMER_REAL, &timer, NULL));
+}
+
 static void fork_and_use(int signal)
 {
 	pid_t pid = fork();
@@ -42,16 +54,8 @@ static void fork_and_use(int signal)
 	}
 	if (waitpid(pid, &status, 0) != pid || status)
 		nr_failed++;
-	nr_forks++;
-}
-
-static void set_timer(int microseconds)
-{
-	struct itimerval timer = {
-		{ 0, microseconds }, { 0, microseconds }
-	};
-
-	MUST(!setitimer(ITIMER_REAL, &timer, NULL));
+	if (++nr_forks < NR_FORKS)
+		set_timer(INTERVAL);
 }
 
 static void test_mask(void)
@@ -75,7 +79,7 @@ static int fork_in_handler(void)
 	int rounds = 0, errors = 0;
 
 	MUST(!sigaction(SIGALRM, &action, NULL));
-	set_timer(2000);
+	set_timer(INTERVAL);
 	while (nr_forks < NR_FORKS) {
 		errors += use_once(NULL) != 0;
 		rounds++;
