@@ -103,6 +103,10 @@ static int step_row(const struct sfg_input *in, struct sfg_frame *frame)
 	return ret ? ret : sfg_step_row(in->abi, &row, frame);
 }
 
+typedef int (*step_fn)(const struct sfg_input *in, struct sfg_frame *frame);
+
+static const step_fn all_steps[] = { step_cfi, step_section, step_row };
+
 /* "0", or the errno, and what became of some registers; - is not known. */
 static const char *describe(int ret, const struct sfg_frame *frame)
 {
@@ -412,17 +416,13 @@ static struct sfg_input aarch64_input(const char *program, size_t len)
 }
 
 #define ALL_STEPS(name, in, read_by, pc_wanted) do {			\
-	static int (*const steps[])(const struct sfg_input *in,		\
-				    struct sfg_frame *frame) = {	\
-		step_cfi, step_section, step_row,			\
-	};								\
 	unsigned int nr;						\
 									\
-	for (nr = 0; nr < ARRAY_SIZE(steps); nr++) {			\
+	for (nr = 0; nr < ARRAY_SIZE(all_steps); nr++) {		\
 		struct sfg_frame frame = make_aarch64();		\
 									\
 		frame.read = read_by;					\
-		IS(name, steps[nr](&(in), &frame), 0);			\
+		IS(name, all_steps[nr](&(in), &frame), 0);		\
 		IS(name ": the address", frame.pc, pc_wanted);		\
 	}								\
 } while (0)
@@ -574,8 +574,6 @@ static struct sfg_frame make_s390x(void)
 	return frame;
 }
 
-typedef int (*step_fn)(const struct sfg_input *in, struct sfg_frame *frame);
-
 static void s390x_step(const char *name, step_fn step,
 		       const struct sfg_input *in, uint64_t pc, uint64_t fp,
 		       uint64_t sp)
@@ -594,17 +592,18 @@ static void s390x_step(const char *name, step_fn step,
 
 static void test_s390x(void)
 {
-	static const step_fn steps[] = { step_cfi, step_section, step_row };
 	struct sfg_input in;
 	unsigned int nr;
+	step_fn step;
 
-	for (nr = 0; nr < ARRAY_SIZE(steps); nr++) {
+	for (nr = 0; nr < ARRAY_SIZE(all_steps); nr++) {
+		step = all_steps[nr];
 		in = input_of(S390X, &s390x_cie, P(""));
-		s390x_step("in r14", steps[nr], &in, 0x4567, SR11, STACK + 16);
+		s390x_step("in r14", step, &in, 0x4567, SR11, STACK + 16);
 		in = input_of(S390X, &s390x_cie, P(IN_FPRS));
-		s390x_step("in f0", steps[nr], &in, 0x4321, 0x1234, STACK + 16);
+		s390x_step("in f0", step, &in, 0x4321, 0x1234, STACK + 16);
 		in = input_of(S390X, &s390x_cie, P(SAVED));
-		s390x_step("saved", steps[nr], &in, 0x124, 0x121, STACK + 176);
+		s390x_step("saved", step, &in, 0x124, 0x121, STACK + 176);
 	}
 }
 
