@@ -9,29 +9,25 @@
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/fuzz/judge.sh
+. tests/fuzz/judge.sh
 command -v qemu-s390x >/dev/null || skip_all "qemu-s390x is not installed"
 tools/make -s fuzz-big-endian || finish
 mutations=${SFJIT_FUZZ_MUTATIONS:-50000}
 
-# judge NAME [ARGUMENT...]: its last line says what it did.
-judge() {
-	_program=$O/tests/fuzz-s390x/$1
-	_name=$1
+# replay NAME [ARGUMENT...]
+replay() {
+	_program=$1
 	shift
-	if qemu-s390x -L /usr/s390x-linux-gnu "$_program" "$@" \
-		>"$tmp/log" 2>&1; then
-		ok "$_name: $(tail -n 1 "$tmp/log")"
-	else
-		not_ok "$_name" "$(grep -m 1 -E 'finding|runtime' \
-			"$tmp/log" || tail -n 1 "$tmp/log")"
-	fi
+	judge "$_program" qemu-s390x -L /usr/s390x-linux-gnu \
+		"$O/tests/fuzz-s390x/$_program" "$@"
 }
 
-judge kernel-known
+replay kernel-known
 for target in kernel-step kernel-walk kernel-register; do
-	judge "$target-replay" -n "$mutations" \
+	replay "$target-replay" -n "$mutations" \
 		"$O/tests/fuzz/corpus-big-endian/$target"
 done
 # Its inputs have no numbers of more than a byte.
-judge kernel-live-replay -n "$mutations" "$O/tests/fuzz/corpus/kernel-live"
+replay kernel-live-replay -n "$mutations" "$O/tests/fuzz/corpus/kernel-live"
 finish

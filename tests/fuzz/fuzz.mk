@@ -197,8 +197,8 @@ fuzz_big := $(addprefix $(fuzz_corpus)-big-endian/, \
 
 $(fuzz_big): $(fuzz_corpus)-big-endian/%: $(fuzz_corpus)/% \
 		tests/fuzz/kernel/big-endian
+	rm -rf $@
 	tests/fuzz/kernel/big-endian $< $@
-	touch $@
 
 fuzz-big-endian: $(fuzz_big)
 	+$(MAKE) FUZZ_ARCH=s390 FUZZ_OUT=$(O)/tests/fuzz-s390x \

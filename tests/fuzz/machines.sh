@@ -8,22 +8,12 @@
 
 # shellcheck source=tests/lib/case.sh
 . "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/fuzz/judge.sh
+. tests/fuzz/judge.sh
 command -v clang >/dev/null || skip_all "no clang here"
 tools/make -s fuzz-machines || finish
 seconds=${SFJIT_FUZZ_SECONDS:-15}
 mkdir -p "$O/fuzz"
-
-# judge NAME COMMAND...: its last line says what it did.
-judge() {
-	_name=$1
-	shift
-	if "$@" >"$tmp/log" 2>&1; then
-		ok "$_name: $(tail -n 1 "$tmp/log")"
-	else
-		not_ok "$_name" "$(grep -m 1 -E 'finding|ERROR|runtime' \
-			"$tmp/log" || tail -n 1 "$tmp/log")"
-	fi
-}
 
 for machine in arm64 s390; do
 	judge "kernel-known of $machine" \

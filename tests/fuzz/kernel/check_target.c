@@ -311,10 +311,7 @@ static bool compare_row(unsigned long ip)
 
 static u64 number(unsigned long off, unsigned int size)
 {
-	u64 value = 0;
-
-	memcpy(&value, section + off, size);
-	return value;
+	return get_number(section + off, size);
 }
 
 static bool is_in_text(unsigned long ip)
