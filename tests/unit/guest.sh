@@ -23,15 +23,18 @@ END
 # Its guest gives back what it reads, and the command it was to run.
 cat >"$tmp/bin/qemu-system-x86_64" <<'END'
 #!/bin/sh
+[ "$1" != --version ] || exec echo "QEMU emulator version $version (Debian)"
 echo "$*" >"$tmp/arguments"
 file() { sed -n "s/.* file,path=\([^ ]*\),id=$1 .*/\1/p" "$tmp/arguments"; }
 drive=$(sed -n 's/.*,file=\([^ ]*\),read-only.*/\1/p' "$tmp/arguments")
 tar -xOf "$drive" .guest-command >"$tmp/command"
-: >"$(sed -n 's/.*-serial file:\([^ ]*\) .*/\1/p' "$tmp/arguments")"
+cp "$tmp/dmesg" "$(sed -n 's/.*-serial file:\([^ ]*\) .*/\1/p' "$tmp/arguments")"
 cat >"$(file out)"
 echo 7 >"$(file status)"
 END
 chmod +x "$tmp/bin"/*
+: >"$tmp/dmesg"
+export version=7.2.22
 export tmp PATH="$tmp/bin:$PATH" O="$tmp/build" XDG_CACHE_HOME="$tmp/cache"
 unset SFJIT_KERNEL
 
@@ -72,6 +75,29 @@ is 'command: reads nothing' '' "$(cat "$tmp/out")"
 is 'command: its words' "exec 'echo' 'a  b' 'it'\''s' " \
 	"$(tail -n 1 "$tmp/command")"
 is 'command: time limit' 900 "$(cat "$tmp/limit")"
+
+# breakpoint NAME STATUS VERSION-OF-QEMU BYTES [OPTION...]: the guest ends with a
+# breakpoint whose kernel has BYTES in memory around the address behind it.
+breakpoint() {
+	name=$1 want=$2 version=$3
+	printf '%s\n' '[    1.0] Oops: int3: 0000 [#1] SMP' \
+		"[    1.1] Code: $4 10 0c 00" '[    1.2] Code: cc <90>' \
+		>"$tmp/dmesg"
+	shift 4
+	guest "$@" -- true </dev/null
+	is "breakpoint: $name" "$want" "$rc"
+	: >"$tmp/dmesg"
+}
+
+breakpoint 'no longer in memory' 96 7.2.22 '48 e8 <77>'
+like 'breakpoint: said' "guest: QEMU ran a breakpoint *" "$(cat "$tmp/err")"
+breakpoint 'no longer in memory, 8.0' 96 8.0.5 '48 e8 <77>'
+breakpoint 'in memory' 99 7.2.22 'e8 cc <77>'
+breakpoint 'memory cannot be read' 99 7.2.22 'Unable to access opcode bytes'
+breakpoint 'a QEMU without the mistake' 99 8.1.0 '48 e8 <77>'
+breakpoint 'a later one' 99 10.0.2 '48 e8 <77>'
+breakpoint 'a true CPU' 99 7.2.22 '48 e8 <77>' --accel=kvm
+version=7.2.22
 
 mkdir "$tmp/boot"
 : >"$tmp/boot/vmlinuz"
