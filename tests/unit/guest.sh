@@ -80,7 +80,7 @@ is 'command: time limit' 900 "$(cat "$tmp/limit")"
 # breakpoint whose kernel has BYTES in memory around the address behind it.
 breakpoint() {
 	name=$1 want=$2 version=$3
-	printf '%s\n' '[    1.0] Oops: int3: 0000 [#1] SMP' \
+	printf '%s\n' "$before" '[    1.0] Oops: int3: 0000 [#1] SMP' \
 		"[    1.1] Code: $4 10 0c 00" '[    1.2] Code: cc <90>' \
 		>"$tmp/dmesg"
 	shift 4
@@ -89,6 +89,7 @@ breakpoint() {
 	: >"$tmp/dmesg"
 }
 
+before='[    0.9] a line'
 breakpoint 'no longer in memory' 96 7.2.22 '48 e8 <77>'
 like 'breakpoint: said' "guest: QEMU ran a breakpoint *" "$(cat "$tmp/err")"
 breakpoint 'no longer in memory, 8.0' 96 8.0.5 '48 e8 <77>'
@@ -97,6 +98,8 @@ breakpoint 'memory cannot be read' 99 7.2.22 'Unable to access opcode bytes'
 breakpoint 'a QEMU without the mistake' 99 8.1.0 '48 e8 <77>'
 breakpoint 'a later one' 99 10.0.2 '48 e8 <77>'
 breakpoint 'a true CPU' 99 7.2.22 '48 e8 <77>' --accel=kvm
+before='[    0.9] BUG: KASAN: slab-use-after-free in sframe_lookup+0x1/0x2'
+breakpoint 'behind another complaint' 99 7.2.22 '48 e8 <77>'
 version=7.2.22
 
 mkdir "$tmp/boot"
