@@ -15,7 +15,7 @@ $(trial): $(TRAMPOLINE) $(SFRAMEGEN)
 
 $(O)/tests/arch/step: private SF_CFLAGS := -I$(dir $(trial)) $(SF_CFLAGS)
 $(O)/tests/arch/step: $(trial)
-$(O)/tests/arch/rows: tests/lib/case.c tests/lib/case.h tests/unit/lib-test.h
+$(O)/tests/arch/rows: tests/lib/tap.c tests/lib/tap.h tests/unit/lib-test.h
 
 # Not PIE: symbols of step are where nm says.
 $(ARCH_PROGRAMS): $(O)/tests/arch/%: tests/arch/%.c $(arch_libs)
@@ -38,7 +38,7 @@ $(ARCH_UNIT_INNER): sframegen/cmd/format.c $(arch_libs)
 $(ARCH_UNIT_INNER): arch_test := -DSFJIT_TEST -Isframegen/lib -Isframegen/cmd
 
 $(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
-		tests/lib/case.c $(wildcard tests/lib/*.h tests/unit/*.h)
+		tests/lib/tap.c $(wildcard tests/lib/*.h tests/unit/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(arch_test) $(CFLAGS) -o $@ $(filter %.c,$^) \
 		$(filter %.a,$^) -pthread
@@ -63,8 +63,8 @@ $(O)/tests/unit/code-$(ARCH): tests/arch/leaves.c tests/arch/leaves.h \
 		$(PRELOAD_BARE) $(O)/lib/libsframegen.a
 $(O)/tests/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
 
-$(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
-		tests/lib/case.h $(PRELOAD_H)
+$(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/tap.c \
+		tests/lib/tap.h $(PRELOAD_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^) \
 		$(filter %.a,$^)

@@ -11,7 +11,7 @@
 #include <bare.h>
 #include <code.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "leaves.h"
 
 struct pattern {

@@ -12,7 +12,7 @@
 #include <code.h>
 #include <sframegen.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "leaves.h"
 
 #define TEXT_MAX	160

@@ -6,8 +6,8 @@
 # the C library of each machine to the same bytes as this one does, and of its
 # own rows.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/arch/machine.sh
 . tests/arch/machine.sh
 

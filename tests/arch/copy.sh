@@ -7,8 +7,8 @@
 # named: its libraries are built and pass its tests. What sfjit run knows of it is
 # left out: that has tests of its own.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/arch/machine.sh
 . tests/arch/machine.sh
 # shellcheck source=tests/arch/entry.sh

@@ -20,7 +20,7 @@
 
 #include <asm/ptrace.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "edges.h"
 
 #define STACK_SIZE	65536

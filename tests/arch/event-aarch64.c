@@ -11,7 +11,7 @@
 
 #include <code.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 #define VECTOR_MAX	256
 

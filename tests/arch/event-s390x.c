@@ -10,7 +10,7 @@
 
 #include <code.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 struct kept {
 	uint64_t general[12];

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "leaves.h"
 
 void leaves_are(const char *name, const void *text, uint32_t size,

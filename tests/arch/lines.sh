@@ -6,8 +6,8 @@
 # that sfjit run knows: its directory, its entry in the table, and what runs its
 # tests.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/arch/entry.sh
 . tests/arch/entry.sh
 

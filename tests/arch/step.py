@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-import case
+import tap
 import machines
 from judge import Wrong, judge
 from remote import Remote
@@ -175,23 +175,23 @@ def wrap(machine, tmp, data):
 
 def check_tramp(machine, tramp, object_file, frames, readelf, tmp):
     name = tramp.name
-    case.check(f'{name}: result', tramp.numbers.get('result') == 1235,
+    tap.check(f'{name}: result', tramp.numbers.get('result') == 1235,
                f'{tramp.numbers}')
     want = instructions(machine, object_file)[name]
     slot = tramp.numbers['slot']
     seen = sorted({tramp.offset(s) for s in tramp.steps
                    if s['lookup'] == s['pc']})
-    case.check(f'{name}: each of {len(want)} instructions was run',
+    tap.check(f'{name}: each of {len(want)} instructions was run',
                seen == want, f'{seen}, not {want}')
     outside = [s for s in tramp.steps if s['lookup'] != s['pc']]
-    case.check(f'{name}: one call', len(outside) == 1, f'{len(outside)}')
+    tap.check(f'{name}: one call', len(outside) == 1, f'{len(outside)}')
     place = symbols(machine, object_file)[name]
     wrong = mistake(machine, tramp, frames, place)
-    case.check(f'{name}: .eh_frame of the assembler', not wrong, wrong)
+    tap.check(f'{name}: .eh_frame of the assembler', not wrong, wrong)
     entry = tramp.numbers['entry']
     made = Frames(readelf, wrap(machine, tmp, tramp.bytes['eh_frame']))
     wrong = mistake(machine, tramp, made, entry)
-    case.check(f'{name}: .eh_frame of the template', not wrong, wrong)
+    tap.check(f'{name}: .eh_frame of the template', not wrong, wrong)
     check_section(machine, tramp, entry, slot)
 
 
@@ -199,11 +199,11 @@ def check_section(machine, tramp, entry, slot):
     section = Section(machine, tramp.numbers['section_address'],
                       tramp.bytes['section'])
     wrong = mistake(machine, tramp, section, entry, [machine.fp])
-    case.check(f'{tramp.name}: section of the window', not wrong, wrong)
-    case.check(f'{tramp.name}: section repeats with the slot',
+    tap.check(f'{tramp.name}: section of the window', not wrong, wrong)
+    tap.check(f'{tramp.name}: section repeats with the slot',
                section.repeat == slot and section.size == 65536,
                f'{section.repeat} {section.size}')
-    case.check(f'{tramp.name}: key of the section',
+    tap.check(f'{tramp.name}: key of the section',
                section.key_b == tramp.name.endswith('_b'), section.key_b)
 
 
@@ -253,7 +253,7 @@ def check_mutants(machine, found, source, readelf, tmp):
         if not mistake(machine, tramp, Frames(readelf, path + '.o'), place):
             missed.append(f'{tramp.name}: {lines[at].strip()} -> '
                           f'{text.strip() or "nothing"}')
-    case.check(f'each of {total} wrong directives is found',
+    tap.check(f'each of {total} wrong directives is found',
                total >= 8 and not missed, missed)
 
 
@@ -265,12 +265,12 @@ def main(name, build):
     with tempfile.TemporaryDirectory() as tmp:
         found = run(machine, f'{build}/tests/arch/step', tmp)
         frames = Frames(readelf, object_file)
-        case.check('all trampolines', set(found) == set(
+        tap.check('all trampolines', set(found) == set(
             instructions(machine, object_file)), list(found))
         for tramp in found.values():
             check_tramp(machine, tramp, object_file, frames, readelf, tmp)
         check_mutants(machine, found, trampoline + '.s', readelf, tmp)
-    case.finish()
+    tap.finish()
 
 
 if __name__ == '__main__':

@@ -4,8 +4,8 @@
 #
 # Description: tests/arch/step.py, of the machine that is named.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/arch/machine.sh
 . tests/arch/machine.sh
 also env PYTHONPATH=tests/lib python3 -B tests/arch/step.py "$machine" "$arch"

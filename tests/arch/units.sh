@@ -4,8 +4,8 @@
 #
 # Description: tests of the lane unit on the machine that is named.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/arch/machine.sh
 . tests/arch/machine.sh
 

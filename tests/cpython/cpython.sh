@@ -5,8 +5,8 @@
 # Description: tests/cpython/rows.py, of Debian 13's CPython for the machine that
 # is named.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 machine=$1
 case $machine in
 x86_64) flags=-fcf-protection abi=SFRAME_ABI_AMD64_LE ;;

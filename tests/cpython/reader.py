@@ -17,7 +17,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), '../lib')]
 
 import _reader
-from case import check, finish
+from tap import check, finish
 from programs import PROGRAMS, leaf
 
 

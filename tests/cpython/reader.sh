@@ -4,8 +4,8 @@
 #
 # Description: tests/cpython/reader.py, with Debian 13's CPython.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 from=$(tools/cpython)/x86_64 || exit 1
 lib=$from/usr/lib/x86_64-linux-gnu
 

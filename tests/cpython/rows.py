@@ -11,7 +11,7 @@ import struct
 import sys
 import tempfile
 
-import case
+import tap
 import machines
 from judge import Wrong, judge
 from machines import Machine
@@ -113,30 +113,30 @@ def main(name, dump, code, eh_frame, program, document):
     with open(eh_frame, 'rb') as file:
         made = file.read()
     found = set(records(dump))
-    case.check('its functions have the same code and unwinding information',
+    tap.check('its functions have the same code and unwinding information',
                len(found) == 1, f'{len(found)} different ones')
     runs, cfi, hdr = found.pop()
     at_hdr = len(cfi)
-    case.check('what runs is the source', runs == source,
+    tap.check('what runs is the source', runs == source,
                f'{runs.hex()}, not {source.hex()}')
     place = -(len(runs) + 7 & ~7) % 2**64
     with tempfile.TemporaryDirectory() as tmp:
         steps = run(machine, program, code, tmp)
         seen = {s['lookup'] for s in steps if s['lookup'] == s['pc']}
-        case.check('all instructions and the call were run', len(seen) >= 4 and
+        tap.check('all instructions and the call were run', len(seen) >= 4 and
                    len(steps) == len(seen) + 1, len(steps))
         ours = Frames('readelf', wrap(machine, tmp, made))
         theirs = Frames('readelf', wrap(machine, tmp, cfi + bytes(4)))
         lines, wrong = differences(machine, steps, ours, theirs, place)
-    case.check('rows of the source are true', not wrong, wrong)
+    tap.check('rows of the source are true', not wrong, wrong)
     start = (theirs.fdes[0][0] - place) % 2**64
     indexed = (at_hdr + struct.unpack_from('<i', hdr, 12)[0] - place) % 2**64
     lines[:0] = [f'CIE {cfi[:24].hex()}', f'FDE {cfi[24:].hex()}',
                  f'.eh_frame is for +{start}, .eh_frame_hdr for +{indexed}']
     want = documented(document, name)
-    case.check('CPython says the same, but for what is documented',
+    tap.check('CPython says the same, but for what is documented',
                lines == want, '\n' + '\n'.join(lines))
-    case.finish()
+    tap.finish()
 
 
 if __name__ == '__main__':

@@ -8,8 +8,8 @@
 set -eu
 : "${SFJIT_KERNEL:=debug}"
 export SFJIT_KERNEL
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 tests/qemu/build module >&2
 # shellcheck source=tests/module/planted.sh
 . "$top/tests/module/planted.sh"

@@ -7,8 +7,8 @@
 
 : "${SFJIT_KERNEL:=debug}"
 export SFJIT_KERNEL
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 command -v gdb >/dev/null || skip_all "gdb is not installed"
 
 # said NAME PATTERN: gdb printed a line that matches.

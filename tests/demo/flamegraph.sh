@@ -7,8 +7,8 @@
 # names are only text, in light and dark, without network.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/demo/browser.sh
 . "$(dirname "$0")/browser.sh"
 

@@ -7,8 +7,8 @@
 # should and none it should not. SHOT=FILE keeps the picture.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/demo/browser.sh
 . "$(dirname "$0")/browser.sh"
 

@@ -17,7 +17,7 @@ sys.path[:0] = [DEMO, HERE, os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
 import recording
-from case import check_each, finish
+from tap import check_each, finish
 from sfdemo import (calls, elf, flame, metrics, page, perftext, report, truth,
                     x86_64)
 

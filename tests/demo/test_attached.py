@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
                 os.path.join(HERE, '..', 'lib')]
 
-from case import finish
+from tap import finish
 from sfdemo import metrics, perftext, report, truth
 from test_figures import LEAST_SAMPLES, check_promised
 

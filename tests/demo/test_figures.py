@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'demo.d'),
                 os.path.join(HERE, '..', 'lib')]
 
-from case import check, finish
+from tap import check, finish
 from sfdemo import report
 
 LEAST_SAMPLES = 500

@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
-from case import check_each, finish
+from tap import check_each, finish
 import flamegraph as made
 
 DIRECTORY = sys.argv[1]

@@ -12,7 +12,7 @@ import zlib
 
 sys.path.append(sys.path[0] + '/../lib')
 
-from case import check_each, finish
+from tap import check_each, finish
 
 COLOURS = {
     'python': (0xf2, 0xc1, 0x4e), 'tramp': (0xef, 0x83, 0x54),

@@ -5,8 +5,8 @@
 # What libdw, as the judge of tools/jits, says of a chain that is known to be
 # exact, and of bad ones.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 also python3 -B tests/jits/test_oracle.py "$O/tests/diff/jits-oracle" \
 	"$O/tests/diff/jits-sample" "$tmp"

@@ -5,8 +5,8 @@
 # Description: at every code byte with CFI the row equals libdw's rules, and
 # what has no row has a rule that SFrame cannot say.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 

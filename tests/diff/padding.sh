@@ -5,8 +5,8 @@
 # Description: what an FDE covers beyond the CFI disassembles to nothing but
 # padding, and the summary counts it.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 

@@ -5,8 +5,8 @@
 # Description: binutils' readelf and objdump list the same FDEs and rows of
 # our sections as we do.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 

@@ -5,8 +5,8 @@
 # Description: the C library's signal frames stay what they are: found by their
 # code, described by readelf from one byte before it, converted as that.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 

@@ -5,8 +5,8 @@
 # Description: sections stay below 0.75 of .eh_frame + .eh_frame_hdr with at
 # most 16 rows per FDE.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/diff/common
 . "$top/tests/diff/common"
 

@@ -7,8 +7,8 @@
 # the same each time. tests/fuzz/machines.sh has its rules in the byte order of
 # this machine.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/fuzz/judge.sh
 . tests/fuzz/judge.sh
 command -v qemu-s390x >/dev/null || skip_all "qemu-s390x is not installed"

@@ -5,8 +5,8 @@
 # Each corpus is what its own inputs make, and a damaged one is refused.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 inputs() { tests/fuzz/inputs "$@" 2>&1; }
 

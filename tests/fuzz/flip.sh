@@ -6,8 +6,8 @@
 # libc's; with SFJIT_FUZZ_FLIP=all every bit of libc's and python's, too.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 tools/make -s build/tests/fuzz/kernel-flip build/bin/sframegen \
 	build/gen/sfjit_trampoline.h

@@ -5,8 +5,8 @@
 # Every input of every corpus, and 30 s of each target: see
 # tests/fuzz/run-targets.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 for tool in clang llvm-cov llvm-profdata; do
 	command -v $tool >/dev/null || skip_all "no $tool here"
 done

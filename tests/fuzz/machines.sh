@@ -6,8 +6,8 @@
 # this machine: the inputs of each target and mutations of them that are the same
 # each time, then some seconds of libFuzzer.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/fuzz/judge.sh
 . tests/fuzz/judge.sh
 command -v clang >/dev/null || skip_all "no clang here"

@@ -5,8 +5,8 @@
 # Description: at each instruction that threads of Java were seen to execute, the
 # row gives the caller that was seen to call, or there is none.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

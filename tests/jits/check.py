@@ -9,7 +9,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
-from case import check, finish
+from tap import check, finish
 
 MODES = ('before', 'fp', 'defer')
 SILENT = 'silently wrong'

@@ -8,8 +8,8 @@
 # says, without sfjit none or few, and no more are silently wrong.  The program
 # `broken' is recorded first, and fails; the others are recorded all the same.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 image=$1
 shift
 # shellcheck disable=SC2046 # words

@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
-from case import check_each, finish
+from tap import check_each, finish
 
 DIRECTORY = sys.argv[1]
 CUT, SILENT = 'cut in libc.so.6', 'silently wrong: another caller in libc.so.6'
@@ -50,8 +50,8 @@ def wrong(item, before=BEFORE):
          write('result', json.dumps(result)), write('least', LEAST), 'prog'],
         text=True, stdout=subprocess.PIPE)
     found = [line.split(': ')[1] for line in said.stdout.splitlines()
-             if line.startswith('not ok - ')]
-    if said.returncode != bool(found) or 'ok - ' not in said.stdout:
+             if line.startswith('not ok ')]
+    if said.returncode != bool(found) or 'ok 1 - ' not in said.stdout:
         raise AssertionError(said)
     return found
 

@@ -14,7 +14,7 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', 'tools', 'jits.d'),
                 os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
-from case import check_each, finish
+from tap import check_each, finish
 from sfjits import oracle
 
 ORACLE, SAMPLE, SCRATCH = sys.argv[1:]

@@ -14,7 +14,7 @@ sys.path[:0] = [os.path.join(HERE, '..', 'lib'),
                 os.path.join(HERE, '../../tools/demo.d')]
 sys.dont_write_bytecode = True
 
-from case import check, finish
+from tap import check, finish
 from sfdemo import metrics, perftext
 from sfjits import judge, native
 

@@ -5,8 +5,8 @@
 # Description: tools/kernel-package --config=running keeps the modules that are
 # loaded, with what they need, and no others.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/sfjit
 running=$cache/kernel-package-running/obj/.config
 

@@ -6,8 +6,8 @@
 # kernel by its own initial RAM disk and systemd, profiles a service, and gets rid
 # of them.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can make a root file system its own"
 
 works "the kernel packages are built" tools/kernel-package --config=small

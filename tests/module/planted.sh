@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 #
 # Bugs of tests/module/planted.c in a guest.  Sourced behind
-# tests/lib/case.sh.
+# tests/lib/tap.sh.
 
 # plant KERNEL BUG...: makes these bugs one after the other.  The module stays
 # loaded behind the last, for its functions to have names when the guest ends.

@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, malformed, report, table
-from case import check, finish
+from tap import check, finish
 
 WHERE = ('apart', 'anywhere', 'turns')
 THREADS = ['1', '2', '8']

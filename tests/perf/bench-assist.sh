@@ -6,8 +6,8 @@
 # of Python and in all else, and that to be asked costs nothing before.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/perf/bench-quick
 . "$top/tests/perf/bench-quick"
 

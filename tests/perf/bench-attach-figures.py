@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, malformed, report
-from case import check, finish
+from tap import check, finish
 
 MAPPINGS = 34
 WHAT = 'python3 stopped by sfjit attach, '

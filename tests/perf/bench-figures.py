@@ -5,7 +5,7 @@ import re
 import sys
 
 from measured import load, malformed, report
-from case import check, finish
+from tap import check, finish
 
 KINDS = {'arg': 58, 'slot': 58, 'rbp': 59}
 FILES = ('python3.13', 'libc.so.6', 'libcrypto.so.3')

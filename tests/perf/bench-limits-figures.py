@@ -5,7 +5,7 @@ import re
 import sys
 
 from measured import load, malformed, table
-from case import check, finish
+from tap import check, finish
 
 SFRAME_H = 'kernel-patches/linux/kernel/unwind/sframe.h'
 CHAIN = 127		# addresses of perf's longest callchain by default

@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, report, table
-from case import check, finish
+from tap import check, finish
 
 SIZES = ('1', '100', '1000', '10000')
 COSTS = ('publish_instructions', 'replace_instructions',

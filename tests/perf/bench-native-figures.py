@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, malformed, table
-from case import check, finish
+from tap import check, finish
 
 CHAIN = 127		# addresses of perf's longest callchain by default
 INTERVAL = 32		# reads between two looks at the clock

@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, malformed, table
-from case import check, finish
+from tap import check, finish
 
 MODES = ['none', 'fp', 'dwarf', 'windows', 'default']
 PREFIX = 'python3 under sfjit run, 999 Hz: '

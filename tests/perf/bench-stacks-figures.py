@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, malformed, table
-from case import check, finish
+from tap import check, finish
 
 KEYS = {'command', 'recordings', 'parts', 'lost', 'figures'}
 # bench/stacks with BENCH_QUICK, and who starts the others

@@ -4,7 +4,7 @@
 import sys
 
 from measured import load, report, table
-from case import check, finish
+from tap import check, finish
 
 ALGORITHMS = ('rsa2048', 'ecdsap256', 'sha256', 'chacha20')
 # Functions with an addend take most of their time.

@@ -6,8 +6,8 @@
 # end there with those that have none.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/perf/bench-quick
 . "$top/tests/perf/bench-quick"
 

@@ -7,8 +7,8 @@
 # show what they are said to show.  On the kernel of $SFJIT_KERNEL.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 build=$O
 kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}
 demo=demo-test-$kernel

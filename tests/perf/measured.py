@@ -8,7 +8,7 @@ import sys
 
 sys.path.append(sys.path[0] + '/../lib')
 
-from case import check
+from tap import check
 
 FIELDS = {'name', 'value', 'unit', 'peer', 'peer_value', 'ratio', 'aim'}
 

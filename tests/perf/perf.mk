@@ -20,7 +20,7 @@ $(O)/tests/perf/assist-shared: tests/perf/assist.c $(sfjit_h) \
 		-fno-optimize-sibling-calls -o $@ $< $(O)/lib/libsfjit.so \
 		-pthread -Wl,-rpath,'$$ORIGIN/../../lib'
 
-$(O)/tests/perf/took: tests/perf/took.c tests/lib/case.c tests/lib/case.h \
+$(O)/tests/perf/took: tests/perf/took.c tests/lib/tap.c tests/lib/tap.h \
 		$(addprefix bench/guest/, made.c probe.c event.c stack.c \
 		measure.c) bench/guest/$(ARCH)/trigger.S \
 		$(wildcard bench/guest/*.h bench/guest/$(ARCH)/*.h)

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "case.h"
+#include "tap.h"
 #include "made.h"
 #include "measure.h"
 #include "probe.h"

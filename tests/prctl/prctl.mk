@@ -5,7 +5,7 @@
 # (tests/kselftest.mk).
 
 prctl_checks := $(addprefix tests/prctl/,memory.c chance.h model.h) \
-	tests/race/check.c tests/race/check.h tests/lib/case.c tests/lib/case.h \
+	tests/race/check.c tests/race/check.h tests/lib/tap.c tests/lib/tap.h \
 	$(ksft_common) $(ksft_headers)
 
 $(O)/tests/prctl/prctl: $(addprefix tests/prctl/,prctl.c model.c) $(prctl_checks)

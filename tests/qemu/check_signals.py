@@ -8,7 +8,7 @@ import sys
 
 sys.path.append(sys.path[0] + '/../lib')
 
-from case import check, finish
+from tap import check, finish
 
 Phase = collections.namedtuple('Phase', 'name tid start end')
 Record = collections.namedtuple('Record',

@@ -5,8 +5,8 @@
 # Description: sfjit doctor on the kernel of the lane, with each thing broken that
 # it looks for.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 also tools/guest --name="doctor-$SFJIT_KERNEL" -- \
 	tests/unit/run/guest_doctor.sh
 finish

@@ -34,7 +34,7 @@
 #include <unwind.h>
 
 #include "../arch/edges.h"
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 #define NOINLINE	__attribute__((noipa))
 /* A section of its own tells where a function begins and ends. */

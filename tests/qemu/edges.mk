@@ -21,7 +21,7 @@ $(edges_lib): $(edges_out)/lib/%:
 # Functions have no frame records. Not PIE: the address of a function of a
 # library is that of its PLT entry, and functions are bound when they are called.
 $(edges): tests/qemu/edges.c tests/arch/edges-$(ARCH).c tests/arch/edges.h \
-		tests/lib/case.c tests/lib/case.h
+		tests/lib/tap.c tests/lib/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -D_GNU_SOURCE -O2 -g $(edges_flags) \
 		-DEDGES_LOADER='"/$(edges_loader)"' \

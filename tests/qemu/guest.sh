@@ -5,8 +5,8 @@
 # Description: tools/guest --shell with commands by a pipe and on a terminal, and
 # a program of a package that --with adds.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 # Bash takes no more of its input than the line it runs.
 said=$(tools/guest --shell --with=openssl --name=shell-pipe <<'END'

@@ -13,7 +13,7 @@ import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../lib'))
-from case import check, finish
+from tap import check, finish
 
 SECONDS = 900
 # Not the shell: it loses a SIGINT that comes while it starts a program.

@@ -5,8 +5,8 @@
 # Description: the packages of debian/ are built, lintian of Debian 13 has
 # nothing to say, and in a guest they are installed, used and removed.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can make a root file system its own"
 works "the packages are built" tools/packages
 [ $failed = 0 ] || finish

@@ -3,7 +3,7 @@
 
 # Static: a guest without libraries runs it.
 $(O)/tests/guest/proc_test: tests/qemu/proc_test.c tests/unit/lib-test.h \
-		tests/lib/case.c tests/lib/case.h \
+		tests/lib/tap.c tests/lib/tap.h \
 		sframegen/include/sfjit/format.h \
 		sframegen/include/sfjit/sframe.h
 	@mkdir -p $(@D)

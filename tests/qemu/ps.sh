@@ -5,8 +5,8 @@
 # Description: sfjit ps on the patched kernel, compared with /proc, and what sfjit
 # run --reasons saves of it; or on the unpatched one, where it says so.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 if [ "$SFJIT_KERNEL" != unpatched ]; then
 	also tools/guest --name=ps -- tests/unit/run/guest_ps.sh
 	also tools/guest --name=reasons -- tests/unit/run/guest_reasons.sh

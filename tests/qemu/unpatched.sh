@@ -4,8 +4,8 @@
 #
 # On a kernel without the series every selftest is skipped, none fails.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 tests/qemu/build >&2 || exit
 rc=0
@@ -15,9 +15,9 @@ tools/guest --rootfs=none --kernel=unpatched --name=unpatched -- \
 	rc=$?
 is "the guest ends well" 0 $rc
 # They are no cases of this test.
-sed 's/^/  /' "$tmp/cases"
-grep -E '^(ok|not ok|skip) - ' "$tmp/cases" >"$tmp/all"
-grep -Ev '^skip - .*CONFIG_UNWIND_(USER_SFRAME|ASSIST)' "$tmp/all" >"$tmp/others"
+sed 's/^/# /' "$tmp/cases"
+grep -E '^    (ok|not ok|1\.\.0) ' "$tmp/cases" >"$tmp/all"
+grep -Ev '# SKIP .*CONFIG_UNWIND_(USER_SFRAME|ASSIST)' "$tmp/all" >"$tmp/others"
 skipped=$(($(wc -l <"$tmp/all") - $(wc -l <"$tmp/others")))
 if [ $skipped -gt 300 ] && ! [ -s "$tmp/others" ]; then
 	ok "selftests: $skipped skipped"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 /**
  * struct check - something that has to hold each time

@@ -29,7 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, '..', '..')
 sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
 
-from case import check, finish
+from tap import check, finish
 
 STATEMENTS = (
     ('store', r'WRITE_ONCE\(\*(\w+), (\w+)\);'),

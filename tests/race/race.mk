@@ -6,8 +6,8 @@
 
 race_out := $(O)/tests/race
 race_common := $(addprefix tests/race/,check.c spin.c sample.c) \
-	tests/lib/case.c $(ksft_common)
-race_headers := $(wildcard tests/race/*.h) tests/lib/case.h $(ksft_headers)
+	tests/lib/tap.c $(ksft_common)
+race_headers := $(wildcard tests/race/*.h) tests/lib/tap.h $(ksft_headers)
 
 $(race_out)/race: $(addprefix tests/race/,race.c area.c churn.c swap.c storm.c \
 		proc.c leak.c) $(race_common) $(race_headers)

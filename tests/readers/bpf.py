@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from reading import TRACING, Program, no_probes, probe
-from case import finish
+from tap import finish
 from recording import KERNEL, check_events, check_trace
 
 GETPPID = 'syscalls/sys_enter_getppid'

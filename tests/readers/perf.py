@@ -8,7 +8,7 @@ import sys
 
 from reading import (IS_GETPPID, LARGEST, PATCHED, TRACING, Program, judge,
                      no_probes, probe, write)
-from case import finish
+from tap import finish
 from recording import check_events, check_trace
 
 

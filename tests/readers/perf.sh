@@ -5,8 +5,8 @@
 # Description: each kind of event of perf has exact stacks of python3 under
 # sfjit run, and no kind has one on a kernel without windows.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 also tools/guest --name="readers-$SFJIT_KERNEL" -- \
 	tests/readers/perf.py "$SFJIT_KERNEL"
 finish

@@ -9,7 +9,7 @@ import sys
 
 sys.path.append(sys.path[0] + '/../lib')
 
-from case import check
+from tap import check
 
 SFJIT = ['build/bin/sfjit', 'run', '--']
 CALLS = 40              # as in program.py

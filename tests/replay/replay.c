@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case.h"
+#include "tap.h"
 #include "corpus.h"
 
 static struct {

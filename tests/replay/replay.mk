@@ -5,7 +5,7 @@
 # targets compile it (tests/fuzz/fuzz.mk); and their recorder, for a guest.
 
 replay_dir := tests/replay
-replay_headers := $(wildcard $(replay_dir)/*.h) tests/lib/case.h
+replay_headers := $(wildcard $(replay_dir)/*.h) tests/lib/tap.h
 replay_host_cflags := -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Itests/lib
 
 $(FUZZ_OUT)/replay/stacks/task.o: $(replay_dir)/task.c $(replay_headers) \
@@ -14,7 +14,7 @@ $(FUZZ_OUT)/replay/stacks/task.o: $(replay_dir)/task.c $(replay_headers) \
 	$(CC) -O2 $(fuzz_cflags) -c -o $@ $<
 
 $(FUZZ_OUT)/replay-stacks: $(addprefix $(replay_dir)/,replay.c corpus.c) \
-		tests/lib/case.c $(FUZZ_OUT)/replay/stacks/task.o \
+		tests/lib/tap.c $(FUZZ_OUT)/replay/stacks/task.o \
 		$(FUZZ_OUT)/replay/harness/finding.o \
 		$(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
 		$(fuzz_unwinder)) $(replay_headers)

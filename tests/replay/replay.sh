@@ -6,8 +6,8 @@
 # one that differs is found.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/replay/one.sh
 . "$top/tests/replay/one.sh"
 

@@ -20,7 +20,7 @@
 #include <sfjit-stacks.h>
 #include <sframegen.h>
 
-#include "case.h"
+#include "tap.h"
 #include "corpus.h"
 
 #define FP		SFJIT_X86_64_FP

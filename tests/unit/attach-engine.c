@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "remote.h"
 #include "threads.h"
 #include "trace.h"

@@ -5,8 +5,8 @@
 # What the documents say of the tree is true: paths, commands, options, names,
 # constants. Generated documents and blocks are what their sources say.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 docs="README.md DEVELOPING.md $(echo Documentation/*.rst)"
 
 # verdict NAME: fails with the lines of $tmp/bad, if there are any.

@@ -6,8 +6,8 @@
 # programs that are nothing but known calls: each of their samples ends where it
 # has to, for the reason that there is.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 export HOME="$tmp"
 sfjit=$O/bin/sfjit
 run=$O/tests/run

@@ -12,7 +12,7 @@
 
 #include <bare.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 struct pattern {
 	const char	*name;

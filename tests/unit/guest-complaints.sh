@@ -6,8 +6,8 @@
 # is wrong before the first process and with other code.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 printf '%s\n' sframe_lookup sframe_register >"$tmp/functions"
 
 # complains NAME WHETHER FUNCTIONS LINE...

@@ -6,8 +6,8 @@
 # own stand for QEMU and what packs the guest.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 mkdir "$tmp/bin"
 : >"$tmp/bzImage"

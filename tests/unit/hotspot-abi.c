@@ -4,7 +4,7 @@
  *
  * Description: numbers of the JVM tool interface are those of a JDK's header.
  */
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 #include "../../userspace/hotspot/jvmti.h"
 

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "early.h"
 #include "import.h"
 

@@ -12,7 +12,7 @@
 #include <flow.h>
 #include <insn.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 static const char *const reg_names[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9",

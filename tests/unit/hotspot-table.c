@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "table.h"
 
 static unsigned char text[100];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "stubs.h"
 #include "vm.h"
 

@@ -6,7 +6,7 @@
 HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, flow-bare hotspot-flow hotspot-vm \
 	hotspot-abi hotspot-early hotspot-table)
 HOTSPOT_UNIT_NOW := $(O)/tests/unit/hotspot-early-now
-HOTSPOT_UNIT_C := tests/lib/case.c arch/bare.c \
+HOTSPOT_UNIT_C := tests/lib/tap.c arch/bare.c \
 	$(wildcard arch/x86_64/flow/*.c) \
 	$(addprefix userspace/hotspot/, vm.c stubs.c table.c early.c import.c)
 
@@ -23,7 +23,7 @@ hotspot_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
 
 HOTSPOT_UNIT_OBJ := $(HOTSPOT_UNIT_C:%.c=$(O)/obj/san/hotspot/%.o)
 
-$(HOTSPOT_UNIT_OBJ): $(O)/obj/san/hotspot/%.o: %.c tests/lib/case.h $(FLOW_H) \
+$(HOTSPOT_UNIT_OBJ): $(O)/obj/san/hotspot/%.o: %.c tests/lib/tap.h $(FLOW_H) \
 		$(wildcard userspace/hotspot/*.h) $(sfjit_h)
 	$(hotspot_cc) -c -o $@ $<
 
@@ -34,7 +34,7 @@ $(HOTSPOT_UNIT_NOW): tests/unit/hotspot-early.c
 $(HOTSPOT_UNIT): HOTSPOT_UNIT_FLAGS := -Wl,-z,lazy
 $(HOTSPOT_UNIT_NOW): HOTSPOT_UNIT_FLAGS := -Wl,-z,now -fno-plt
 
-$(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_OBJ) \
+$(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/tap.h $(HOTSPOT_UNIT_OBJ) \
 		$(O)/lib/libsfjit.a $(FLOW_H) $(wildcard userspace/hotspot/*.h)
 	$(hotspot_cc) $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
 		$(filter %.c %.o %.a,$^)

@@ -6,8 +6,8 @@
 # after sfjit inject its report has these stacks, and those that it finds
 # itself in what it recorded.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 # perf keeps copies of files there.
 export HOME="$tmp"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case.h"
+#include "tap.h"
 #include "ends.h"
 #include "order.h"
 #include "table.h"

@@ -17,17 +17,17 @@ $(INJECT_SAN): $(O)/obj/san/%.o: %.c $(PERFDATA_H)
 $(O)/tests/run/inject-fake: $(CONVERT_SRC) tests/unit/inject/fake.c \
 		$(INJECT_SAN)
 $(O)/tests/run/inject-mutate: tests/unit/inject/mutate.c \
-		tests/unit/inject/fake.c tests/lib/case.c $(INJECT_SAN)
+		tests/unit/inject/fake.c tests/lib/tap.c $(INJECT_SAN)
 
-$(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/run/*.h) tests/lib/case.h
+$(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/run/*.h) tests/lib/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
 		-iquote userspace/perfdata -iquote userspace/run -o $@ \
 		$(filter %.c %.o,$^)
 
 # Only call frame information tells its frames.
-$(O)/tests/run/inject-edges: tests/unit/inject/edges.c tests/lib/case.c \
-		tests/lib/case.h tests/unit/inject/middle.h \
+$(O)/tests/run/inject-edges: tests/unit/inject/edges.c tests/lib/tap.c \
+		tests/lib/tap.h tests/unit/inject/middle.h \
 		$(O)/lib/libsfjit.a $(sfjit_h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer -Itests/lib -o $@ \
@@ -35,11 +35,11 @@ $(O)/tests/run/inject-edges: tests/unit/inject/edges.c tests/lib/case.c \
 
 TESTS += $(O)/tests/run/inject-edges
 
-$(O)/tests/unit/inject-table: tests/unit/inject-table.c tests/lib/case.c \
-		tests/lib/case.h $(INJECT_SAN)
+$(O)/tests/unit/inject-table: tests/unit/inject-table.c tests/lib/tap.c \
+		tests/lib/tap.h $(INJECT_SAN)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
-		-iquote userspace/perfdata -o $@ $< tests/lib/case.c \
+		-iquote userspace/perfdata -o $@ $< tests/lib/tap.c \
 		$(filter %/table.o %/order.o %/ends.o %/grow.o,$^)
 
 TESTS += $(O)/tests/unit/inject-table

@@ -6,8 +6,8 @@
 # what comes of them, also cut off and changed at each byte. Every access is
 # checked.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 parts=tests/unit/inject

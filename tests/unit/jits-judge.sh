@@ -6,8 +6,8 @@
 # known bad ones; what the test says of figures; and the page that it makes of what
 # it found.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 also python3 -B tests/jits/test_judge.py "$O/tests/run/jits-calls"

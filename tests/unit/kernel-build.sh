@@ -8,8 +8,8 @@
 # the fragments of tools/config go together.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 mkdir "$tmp/bin" "$tmp/base"
 echo base >"$tmp/base/id"
 cat >"$tmp/bin/make" <<'END'

@@ -6,22 +6,10 @@
 # tried with a copy of tools/ and tests that are made up.
 
 set -eu
-cd "$(dirname "$0")/../.."
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # What the tests made up below are run with is said for each.
 unset SFJIT_STRICT SFJIT_KERNEL SFJIT_TEST_TIMEOUT
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-# is NAME WANT GOT
-is() {
-	if [ "$2" = "$3" ]; then
-		echo "ok - $1"
-	else
-		echo "not ok - $1: wanted '$2', got '$3'"
-		failed=1
-	fi
-}
 
 commands() {
 	sed '/^#/d; /^lane /d; /^more /d; /^$/d' tests/lanes |
@@ -84,21 +72,20 @@ is "qemu does need guests" \
 	"$(foreign qemu)"
 
 fake=$tmp/fake
-mkdir -p "$fake/tests" "$tmp/cache"
+mkdir -p "$fake/tests/lib" "$tmp/cache"
 cp -R tools "$fake/"
+cp tests/lib/run tests/lib/Report.pm "$fake/tests/lib/"
 script() {
 	cat >"$fake/tests/$1"
 	chmod +x "$fake/tests/$1"
 }
-echo 'echo "ok - one"; echo "ok - two"; echo "$*"' | script good
-# A failure comes with the last eight lines before it, but not with those of
-# the case before.
-echo 'echo other; echo "ok - none"; seq 9; echo "not ok - one: broken"' |
-	script bad
-echo 'echo "skip - one: no such thing"; exit 77' | script skips
-echo 'echo "skip - one: only root can make it"; exit 77' | script root
+echo 'echo "ok 1 - one"; echo "ok 2 - two"; echo 1..2; echo "$*"' | script good
+echo 'echo "ok 1 - none"; echo "not ok 2 - one"; echo 1..2; exit 1' | script bad
+echo 'echo "1..0 # SKIP no such thing"' | script skips
+echo 'echo "1..0 # SKIP only root can make it"' | script root
 # shellcheck disable=SC2016 # the script's
-echo 'echo "$SFJIT_KERNEL"; [ "$SFJIT_KERNEL" = "$1" ]' | script kernel
+echo '[ "$SFJIT_KERNEL" = "$1" ] && echo "ok 1 - kernel"; echo 1..1' |
+	script kernel
 # Its child is to end with it.
 echo "sleep 54321 & wait" | script sleeps
 cat >"$fake/tests/lanes" <<'TABLE'
@@ -130,55 +117,40 @@ command test -e made
 need kernel-other
 TABLE
 
-# check ARGUMENT...: what tools/check prints, without times and places.
+# check ARGUMENT...: what tools/check prints, without times and details.
 check() {
 	O=build XDG_CACHE_HOME=$tmp/cache "$fake/tools/check" "$@" \
 		>"$tmp/out" 2>"$tmp/err" && status=0 || status=$?
-	sed -e 's/ ([0-9:]*)$//' -e 's/^    see .*/    see/' "$tmp/out" |
+	sed -e '/^     skipped [^ ]*\//!{ /^     /d; }' \
+		-e 's/ ([0-9:]*)//; s/   */ /g' "$tmp/out" |
 		LC_ALL=C sort
 	echo "status $status"
 }
 
-is "one test, and no other" "  first-good: 2 passed, 0 failed, 0 skipped
-2 passed, 0 failed, 0 skipped
+is "one test, and no other" "2 passed, 0 failed, 0 skipped
+ok first/good 2 passed
 status 0" "$(check first/good)"
 is "its arguments" "some words" "$(tail -n 1 "$fake/build/logs/first-good.log")"
-is "a test and its lane: each once" "    skipped: skip - one: no such thing
-    skipped: skip - one: only root can make it
-  first-good: 2 passed, 0 failed, 0 skipped
-  first-root: 0 passed, 0 failed, 1 skipped
-  first-skips: 0 passed, 0 failed, 1 skipped
+is "a test and its lane: each once" " skipped first/skips: no such thing
 2 passed, 0 failed, 2 skipped
+ok first/good 2 passed
+ok first/root 1 skipped
+ok first/skips 1 skipped
 status 0" "$(check first/good first)"
 is "strict: a skip fails, an allowed one does not" \
-	"    failed: skip - one: no such thing
-    see
-    skipped: skip - one: only root can make it
-  first-good: 2 passed, 0 failed, 0 skipped
-  first-root: 0 passed, 0 failed, 1 skipped
-  first-skips: 0 passed, 1 failed, 0 skipped
-2 passed, 1 failed, 1 skipped
+	"2 passed, 1 failed, 1 skipped
+FAIL first/skips 1 failed
+ok first/good 2 passed
+ok first/root 1 skipped
 status 1" "$(SFJIT_STRICT=1 check first)"
-is "a failure" "    failed: not ok - one: broken
-    said: 2
-    said: 3
-    said: 4
-    said: 5
-    said: 6
-    said: 7
-    said: 8
-    said: 9
-    see
-  second-bad: 1 passed, 1 failed, 0 skipped
-1 passed, 1 failed, 0 skipped
+is "a failure" "1 passed, 1 failed, 0 skipped
+FAIL second/bad 1 passed, 1 failed, exit status 1
 status 1" "$(check second/bad)"
-is "a test that is not there" "  second-lost: 0 passed, 1 failed, 0 skipped
-0 passed, 1 failed, 0 skipped
-status 1" "$(check second/lost | grep -v -e 'failed: exit' \
-	-e '^    said: ' -e '^    see')"
+is "a test that is not there" "0 passed, 1 failed, 0 skipped
+FAIL second/lost 1 failed, exit status 127
+status 1" "$(check second/lost)"
 is "by default the lane on request does not run" "first second" \
-	"$(check | sed -n 's/^  \([a-z]*\)-.*/\1/p' | uniq | tr '\n' ' ' |
-	sed 's/ $//')"
+	"$(check | sed -n 's|^[a-zA-Z]* \([a-z]*\)/.*|\1|p' | sort -u | xargs)"
 is "an unknown lane" "status 2
 check: no fourth; there is first second third" \
 	"$(check fourth; cat "$tmp/err")"
@@ -186,18 +158,18 @@ is "an unknown test" "status 2
 check: no second/good; there is second/bad second/lost" \
 	"$(check first/good second/good; cat "$tmp/err")"
 is "an unknown option" "status 2" "$(check --nonsense)"
-is "the kernel, and a need of it" "  third-kernel: 1 passed, 0 failed, 0 skipped
-1 passed, 0 failed, 0 skipped
+is "the kernel, and a need of it" "1 passed, 0 failed, 0 skipped
+ok third/kernel 1 passed
 status 0" "$(check third/kernel)"
 is "a need that is not there: before anything" "0 passed, 1 failed, 0 skipped
 status 1
 tools/needs has no word 'nonsense'" "$(check third/unknown; cat "$tmp/err")"
-is "a need that fails" "  third-waits: not run
+is "a need that fails" " third-waits: not run
 0 passed, 1 failed, 0 skipped
 status 1" "$(check third/waits)"
 is "a test that it does not matter to" \
-	"  third-begins: 2 passed, 0 failed, 0 skipped
-2 passed, 0 failed, 0 skipped
+	"2 passed, 0 failed, 0 skipped
+ok third/begins 2 passed
 status 0" "$(check third/begins)"
 
 # As tools/demo has it: words without a test.
@@ -244,6 +216,6 @@ O=$tmp/o "$fake/tools/make" -s build/other 2>/dev/null || :
 wait $! || :
 is "one make at a time, in the directory asked for" "made made " \
 	"$(cat "$tmp/o/one" "$tmp/o/other" 2>&1 | tr '\n' ' ')"
-is "times" "  first-good 0:0
+is "times" " first-good 0:0
 first: 0:0" "$(check --times first/good | sed -n 's/^\( *first.*:0\)[0-9]$/\1/p')"
-exit $failed
+finish

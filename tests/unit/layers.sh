@@ -7,8 +7,8 @@
 # above sframegen/ knows which machine this is. Code for one machine only is in
 # its directory, and in the table of machines.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 # includes PART TREE: lines "A B", where A includes a header of B. PART says
 # what A and B are: a pair of .c and .h, a directory, or the top of one.

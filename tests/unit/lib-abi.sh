@@ -5,8 +5,8 @@
 # Description: headers, version map, libraries and manual pages of libsfjit
 # name the same functions and errors; the headers are clean C and C++.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 headers="userspace/include/sfjit.h userspace/include/sfjit-assist.h"
 man=Documentation/man
 

@@ -5,8 +5,8 @@
 # Description: a Debian 12 with gcc, make, libc6-dev and libelf-dev, and nothing
 # else, builds and installs libsfjit; a program is built with what is installed.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can make a root file system its own"
 root=$(tools/bare) || exit 1
 here=/tmp/bare-$$

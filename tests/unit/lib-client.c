@@ -16,7 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #ifdef __cplusplus
 }
 #endif

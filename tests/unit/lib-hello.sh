@@ -5,8 +5,8 @@
 # Description: the examples print their results and leave their names in the
 # perf map; their instructions end where their rows say.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 # run EXAMPLE OUTPUT NAME: NAME is the end of the line in the perf map
 run() {

@@ -5,8 +5,8 @@
 # Description: what make install installs can be found with pkg-config and
 # used from C and C++, shared and static; installed names have manual pages.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 	DESTDIR="$tmp/root" install-libsfjit

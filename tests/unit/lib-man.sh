@@ -5,8 +5,8 @@
 # Description: the manual pages have no formatting errors, and what they refer
 # to exists.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 cd Documentation/man || exit 1
 pages="PR_*.2 sfjit_*.3 sfjit.7 libsframegen.7 libsfjit-stacks.7"
 

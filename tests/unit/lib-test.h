@@ -19,7 +19,7 @@
 
 #include <sfjit.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 /* Permissions of the mapping at an address as "rwxp"; "" if there is none. */
 static inline void perms_of(const void *address, char perms[5])

@@ -6,8 +6,8 @@
 # source equals the row of the assembler's .sframe, of its .eh_frame and of
 # the window's section; the section has the expected size.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 source=arch/x86_64/trampoline.S
 object=$O/obj/arch/x86_64/trampoline-sframe.o
 objdump=$(O=$O tools/binutils objdump) || exit 1

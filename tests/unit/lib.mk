@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
 comma := ,
-lib_test := tests/unit/lib-test.h tests/unit/lib-machine.h tests/lib/case.h \
-	tests/lib/case.c
+lib_test := tests/unit/lib-test.h tests/unit/lib-machine.h tests/lib/tap.h \
+	tests/lib/tap.c
 
 LIB_UNIT := $(addprefix $(O)/tests/unit/, lib-absent lib-atfork \
 	lib-memory lib-names lib-signals lib-threads)

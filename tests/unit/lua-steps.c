@@ -23,7 +23,7 @@
 #include <lualib.h>
 
 #include "states.h"
-#include "../lib/case.h"
+#include "../lib/tap.h"
 
 #define TRAP_FLAG	0x100
 #define LINE		16384

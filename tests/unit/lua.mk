@@ -7,8 +7,8 @@ ifneq ($(LUA_INC),)
 TESTS += $(O)/tests/unit/lua-steps
 endif
 
-$(O)/tests/unit/lua-steps: tests/unit/lua-steps.c tests/lib/case.c \
-		tests/lib/case.h $(filter-out %/module.c,$(LUA_SRC)) $(LUA_H)
+$(O)/tests/unit/lua-steps: tests/unit/lua-steps.c tests/lib/tap.c \
+		tests/lib/tap.h $(filter-out %/module.c,$(LUA_SRC)) $(LUA_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) -isystem $(LUA_INC) -iquote userspace/lua $(CFLAGS) \
 		-o $@ $(filter %.c,$^) -llua5.4 -pthread -Wl,-z,now

@@ -5,8 +5,8 @@
 # Description: debian/ says what the tree says: names of the library, version,
 # licences. tests/qemu/packages.sh builds the packages.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 # The version map, as dpkg-gensymbols writes symbols.
 symbols() {

@@ -5,8 +5,8 @@
 # What the judge of tests/patterns says of stacks that are known to be exact, and
 # of known bad ones.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 

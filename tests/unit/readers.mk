@@ -22,12 +22,12 @@ endif
 
 $(RUN_READERS): $(O)/tests/unit/run-%: tests/unit/run-%.c \
 		tests/unit/run/jit_code.h tests/unit/run/jit_elf.h \
-		tests/lib/case.c tests/lib/case.h \
+		tests/lib/tap.c tests/lib/tap.h \
 		$(wildcard userspace/preload/*.[ch]) \
 		$(reader_lib) $(SFG_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iuserspace/preload \
 		$(reader_checks) \
-		-o $@ $< tests/lib/case.c \
+		-o $@ $< tests/lib/tap.c \
 		$(addprefix userspace/preload/, $(parts)) \
 		$(reader_lib)

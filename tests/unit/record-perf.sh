@@ -5,8 +5,8 @@
 # Description: sfjit record profiles with the perf of this machine, and leaves
 # call chains that are exact; the command keeps its input, output and status.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 sfjit=$O/bin/sfjit
 cd "$tmp" || exit 1
 

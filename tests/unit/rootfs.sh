@@ -6,8 +6,8 @@
 # of our own stand for those that ask the archive and make the image.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 mkdir "$tmp/bin"
 cat >"$tmp/bin/sudo" <<'END'

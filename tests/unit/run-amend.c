@@ -13,7 +13,7 @@
 #include <bare.h>
 #include <sframegen.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "amend.h"
 #include "image.h"
 

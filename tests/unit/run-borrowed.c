@@ -9,7 +9,7 @@
 
 #include <sframegen.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "borrowed.h"
 
 #define CODE	0x7f0012340000

@@ -5,8 +5,8 @@
 # Description: under sfjit run, a debugger's breakpoint in the function by which
 # a JIT tells of its code stops at each call, whether it was there first or not.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/gdb.sh

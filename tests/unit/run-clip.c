@@ -10,7 +10,7 @@
 
 #include <sframegen.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "clip.h"
 #include "store.h"
 

@@ -9,7 +9,7 @@
 
 #include <sframegen.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "covers.h"
 
 #define MAPPING	0x7f0000100000UL

@@ -5,8 +5,8 @@
 # Description: sfjit doctor on a kernel without windows: each finding, with what
 # it is about broken. tests/qemu/doctor.sh has those that take a guest.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/doctor.sh

@@ -6,8 +6,8 @@
 # libraries and directories, also of hostile files; it keeps the cache within its
 # bounds; and that of the system is used if it is root's, and only then.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/fill.sh

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "cfi_read.h"
 #include "run/jit_code.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "image.h"
 #include "windows.h"
 

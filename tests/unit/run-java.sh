@@ -5,8 +5,8 @@
 # Description: sfjit run --java adds the agent to JAVA_TOOL_OPTIONS, once, and
 # keeps what is there; a program runs as without it.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

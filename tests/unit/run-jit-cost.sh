@@ -5,8 +5,8 @@
 # Description: under sfjit run, what lli waits for on the thread that compiles,
 # until its code has tables, is a small part of the time it compiles.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

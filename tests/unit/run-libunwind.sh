@@ -5,8 +5,8 @@
 # Description: under sfjit run, what a program linked with LLVM's libunwind
 # gives to __register_frame() gets windows, what it gives to __unw_*() does not.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # Before lib.sh, which has a cache of its own.
 library=$(tools/libunwind 2>"$tmp/stderr") ||
 	skip_all "no libunwind of Debian 13 (tools/libunwind)"

@@ -6,8 +6,8 @@
 # sfjit-record.1 have no formatting errors and name every option, and no other one;
 # sfjit --help names every command.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 page=$top/Documentation/man/sfjit.1

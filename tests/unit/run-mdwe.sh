@@ -5,8 +5,8 @@
 # Description: under sfjit run, of a program whose text must not change, what
 # can be registered without that is registered, and the rest has a reason.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/gdb.sh

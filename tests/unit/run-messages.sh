@@ -5,8 +5,8 @@
 # Description: sfjit run finds commands as a shell does, says once why a program
 # runs without windows, and never stands in its way.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

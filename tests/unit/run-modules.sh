@@ -5,8 +5,8 @@
 # Description: sfjit run makes tables of all modules of a process, those of
 # dlopen() too, and leaves the behaviour of dlopen() alone.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

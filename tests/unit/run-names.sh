@@ -5,8 +5,8 @@
 # Description: the names that the module of sfjit run defines in each program. By
 # those of LLVM's libunwind, __unw_*, programs would decide what they register.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

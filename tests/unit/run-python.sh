@@ -5,8 +5,8 @@
 # Description: the CPython client, where there is a CPython that it is for. The
 # same cases run in the guest: tests/qemu/python_client.sh.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # The extension is made for Debian's build of the interpreter.
 if ! PYTHONPATH=$O/lib/python PYTHONDONTWRITEBYTECODE=1 \
 	/usr/bin/python3 -c 'import sys, sfjit

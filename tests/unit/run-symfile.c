@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "run/jit_elf.h"
 #include "symfile.h"
 

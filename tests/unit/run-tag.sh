@@ -5,8 +5,8 @@
 # Description: a table in the cache is used by the converter that made it only.
 # The tag that tells converters apart follows each of their files, and flags.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

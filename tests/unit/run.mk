@@ -29,7 +29,7 @@ $(RUN_TESTS)/unwind/libunwind.so.1: tests/unit/run/unwind_stub.c
 	$(run_so) -Wl,-soname,$(@F) -o $@ $<
 
 $(RUN_TESTS)/unwind-jit: tests/unit/run/unwind.c tests/unit/run/jit_code.h \
-		tests/lib/case.c tests/lib/case.h \
+		tests/lib/tap.c tests/lib/tap.h \
 		$(RUN_TESTS)/unwind/libunwind.so.1
 	$(run_cc) -o $@ $(filter %.c,$^) $(RUN_TESTS)/unwind/libunwind.so.1
 
@@ -48,8 +48,8 @@ $(RUN_TESTS)/libframes.so: tests/unit/run/frames.c
 # libgcc_s: the functions of libgcc.a cannot be interposed.
 # -rdynamic: what gdb looks for is among the dynamic symbols.
 run_jit := tests/unit/run/jit.c tests/unit/run/jit_code.h \
-	tests/unit/run/jit_elf.h tests/unit/run/jit_gdb.h tests/lib/case.c \
-	tests/lib/case.h
+	tests/unit/run/jit_elf.h tests/unit/run/jit_gdb.h tests/lib/tap.c \
+	tests/lib/tap.h
 
 $(RUN_TESTS)/jit: $(run_jit)
 	$(run_cc) -rdynamic -o $@ $(filter %.c,$^) -lgcc_s -ldl -pthread

@@ -6,8 +6,8 @@
 # if there is none.  Directories of our own stand for /proc and /boot.
 
 set -eu
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 mkdir "$tmp/proc" "$tmp/boot"
 release=$(uname -r)
 

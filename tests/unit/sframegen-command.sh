@@ -5,8 +5,8 @@
 # The sframegen command: usage, messages, output files.
 
 export LC_ALL=C
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 bin=$O/bin/sframegen
 tiny=$O/obj/tests/sframegen/tiny.so
 page=$top/Documentation/man/sframegen.1

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../lib/case.h"
+#include "../lib/tap.h"
 #include "commands.h"
 #include "core.h"
 

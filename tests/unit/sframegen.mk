@@ -18,7 +18,7 @@ $(SFG_SAN_OBJS): $(O)/obj/san/%.o: %.c $(SFG_H)
 	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
 
 $(SFG_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/unit/sframegen-test.h \
-		tests/lib/case.c tests/lib/case.h \
+		tests/lib/tap.c tests/lib/tap.h \
 		$(SFG_SAN_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -o $@ \

@@ -5,8 +5,8 @@
 # Description: header, version map and libraries of libsfjit-stacks name the same
 # functions; the header is clean C and C++; what is installed can be linked.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 header=userspace/include/sfjit-stacks.h
 
 echo '#include <sfjit-stacks.h>' >"$tmp/use.h"

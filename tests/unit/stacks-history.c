@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "case.h"
+#include "tap.h"
 #include "origin.h"
 #include "process.h"
 

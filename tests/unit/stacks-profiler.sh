@@ -5,8 +5,8 @@
 # Description: the profiler of the documents finds the callers that a program
 # has, by address.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 
 if ! "$O/examples/profiler" "$O/tests/run/stacks-edges" >"$tmp/stacks" \
 	2>"$tmp/edges"; then

@@ -10,7 +10,7 @@
 
 #include <sfjit-stacks.h>
 
-#include "case.h"
+#include "tap.h"
 
 /* A line of /proc/self/maps; 'path' has room for 256 bytes. */
 static inline bool read_mapping(FILE *maps, struct sfjit_stacks_mapping *m,

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "case.h"
+#include "tap.h"
 #include "middle.h"
 
 #define TURNS		10

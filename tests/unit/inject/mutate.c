@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "case.h"
+#include "tap.h"
 #include "perfdata.h"
 
 static unsigned long converted, failed;

@@ -14,7 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../lib'))
 # pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
-from case import check, check_each, finish  # noqa: E402
+from tap import check, check_each, finish  # noqa: E402
 from recording import *  # noqa: E402,F403
 
 PROGRAM, DIR = sys.argv[1:]

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../lib'))
 # pylint: disable=wrong-import-position
-from case import check, finish  # noqa: E402
+from tap import check, finish  # noqa: E402
 from recording import (  # noqa: E402
     COMMON, EXIT, FORK, ROUND, Attr, make_pipe, mmap2, sample, task)
 

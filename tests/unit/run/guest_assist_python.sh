@@ -4,8 +4,8 @@
 #
 # Runs in the guest, for tests/qemu/assist_python.sh.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 PYTHONPATH=$O/lib/python
 export PYTHONPATH
 

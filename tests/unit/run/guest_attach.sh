@@ -5,8 +5,8 @@
 # In the guest: sfjit attach to processes that run, and sfjit detach. Their
 # stacks are those of sfjit run, and nothing is left of it.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/summary.sh

@@ -5,8 +5,8 @@
 # In the guest: sfjit attach is killed in front of one of its calls of ptrace(),
 # and what becomes of the process is what the manual page says.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/attached.sh

@@ -17,8 +17,8 @@ if [ -d /proc/1/root/newroot ] && [ -z "${SWITCHED:-}" ]; then
 		sh "$(realpath "$0")" "$@"
 fi
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/summary.sh

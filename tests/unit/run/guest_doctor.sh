@@ -5,8 +5,8 @@
 # In the guest, as root: sfjit doctor where all is well, and with one thing
 # after the other broken.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/doctor.sh

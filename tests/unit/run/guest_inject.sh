@@ -5,8 +5,8 @@
 # In a guest of AArch64 or s390x: copies of stacks of programs whose calls are known,
 # on AArch64 also with return addresses that are signed.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 inject=$O/tests/run/inject
 known="leaf middle outer main _start"
 

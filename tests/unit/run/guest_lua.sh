@@ -5,8 +5,8 @@
 # In the guest: functions of Lua in the stacks that perf records, of the lua5.4
 # and the liblua5.4 of Debian, and of Lua and Python in one process.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 

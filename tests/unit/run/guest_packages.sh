@@ -5,8 +5,8 @@
 # In the guest, as root: installs the packages of build/tests/packages, uses them,
 # and looks for what is left when they are removed.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 packages=$O/tests/packages
 # Not those of this tree, which the guest has in its path.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin

@@ -4,8 +4,8 @@
 #
 # In the guest: sfjit ps on processes that wait.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 here=$top/tests/unit/run

@@ -5,8 +5,8 @@
 # In the guest: sfjit run --reasons has what the kernel has counted in each
 # process, however it ends, and sfjit explain --reasons prints it.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 reasons=$tmp/reasons

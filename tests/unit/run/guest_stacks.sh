@@ -6,8 +6,8 @@
 # records them, without sfjit and with. The test's own part of each stack is
 # known and compared name by name.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/summary.sh

@@ -33,7 +33,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "../../lib/case.h"
+#include "../../lib/tap.h"
 #include "jit_code.h"
 #include "jit_elf.h"
 #include "jit_gdb.h"

@@ -15,7 +15,7 @@ import sys
 
 sys.path.append(sys.path[0] + '/../../lib')
 
-from case import check, finish
+from tap import check, finish
 
 PROGRAM = 'assist_calls.py'
 CALLERS = {

@@ -16,7 +16,7 @@ import zipfile
 
 sys.path.append(sys.path[0] + "/../../lib")
 
-from case import check, finish
+from tap import check, finish
 
 work = tempfile.mkdtemp()
 environment = dict(os.environ)

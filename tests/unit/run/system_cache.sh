@@ -5,8 +5,8 @@
 # As root, in a mount namespace of its own: sfjit cache --system, and who uses
 # what it makes.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 # shellcheck source=tests/unit/run/fill.sh

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
-#include "../../lib/case.h"
+#include "../../lib/tap.h"
 #include "jit_code.h"
 
 #define PAGE	4096

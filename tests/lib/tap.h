@@ -2,17 +2,20 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The cases of a test program, one line each, as tools/run-test counts them:
+ * The cases of a test program, in TAP for prove(1):
  *
- *	ok - NAME		it holds
- *	not ok - NAME: WHY	it does not
- *	skip - NAME: WHY	it cannot be tried here
+ *	ok 1 - NAME		it holds
+ *	not ok 2 - NAME		it does not
+ *	# WHY
+ *	ok 3 - NAME # SKIP WHY	it cannot be tried here
+ *	1..3
  *
- * main() ends with finish(). A program that exits before it, or without a case,
- * has failed. Children of fork() need not finish.
+ * main() ends with finish(), which prints the last line. A program that exits
+ * before it, or without a case, has failed. Children of fork() count in the same
+ * page, and need not finish; the parent waits for a child before its next case.
  */
-#ifndef CASE_H
-#define CASE_H
+#ifndef TAP_H
+#define TAP_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -25,11 +28,11 @@ void skip(const char *name, const char *why);
 
 /* For main() to return: 0, or 1 if a case failed. */
 int finish(void);
-/* The same for a test that cannot run here: 77. */
+/* The same for a test that cannot run here. */
 int skip_all(const char *name, const char *why);
 /* This process is no test: it was started by one, or is a child to be judged. */
 void not_the_test(void);
-/* Ends the program behind a case that failed. */
+/* Ends the program after a case that failed. */
 __attribute__((noreturn))
 void give_up(void);
 
@@ -51,4 +54,4 @@ void give_up(void);
 	} \
 } while (0)
 
-#endif /* CASE_H */
+#endif /* TAP_H */
