@@ -37,7 +37,7 @@ quote() {
 	done
 }
 
-# What tools/guest says of a run that QEMU spoiled, and tools/run-test looks for.
+# What tools/guest says of a run that QEMU spoiled, and tests/lib/run looks for.
 guest_stale="QEMU ran a breakpoint that memory no longer has (mended in QEMU 8.1)"
 
 # The only place which knows how a time looks.

@@ -69,7 +69,7 @@ static void print_why(const char *why)
 
 bool result(bool good, const char *name, const char *why, ...)
 {
-	char text[1024];
+	static char text[1024];
 	va_list args;
 
 	print_case(good, name);

@@ -9,24 +9,28 @@
     1..3
 
 A test ends with finish(), which prints the last line. One that ends before it,
-or without a case, has failed. Children of fork() count in the same page.
+or without a case, has failed. Children of fork() count on.
 """
 import atexit
-import mmap
 import os
-import struct
 import sys
 
 _test = os.path.basename(sys.argv[0]).removesuffix('.py')
 _process = os.getpid()
-# Cases and failures of the test and its children.
-_all = mmap.mmap(-1, mmap.PAGESIZE)
+# Cases and failures of the test and its children; an interpreter without its
+# libraries can use it, too.
+_all = os.memfd_create('tap')
+os.write(_all, b'0 0')
+
+
+def _counts():
+    return map(int, os.pread(_all, 64, 0).split())
 
 
 def _count(good):
     """The number of this case."""
-    cases, failed = struct.unpack_from('II', _all)
-    struct.pack_into('II', _all, 0, cases + 1, failed + (not good))
+    cases, failed = _counts()
+    os.pwrite(_all, b'%d %d' % (cases + 1, failed + (not good)), 0)
     return cases + 1
 
 
@@ -63,9 +67,9 @@ def check_each(prefix, tests):
 
 
 def finish():
-    if not struct.unpack_from('I', _all)[0]:
+    if not next(_counts()):
         check(_test, False, 'no case')
-    cases, failed = struct.unpack_from('II', _all)
+    cases, failed = _counts()
     print(f'1..{cases}', flush=True)
     not_the_test()
     sys.exit(failed != 0)

@@ -144,6 +144,13 @@ also_says "a program that fails where all are skipped" 1 "    ok 1 - x # SKIP y
     1..1
 # exit status 77
 " "echo \"ok 1 - x # SKIP y\"; echo 1..1; exit 77"
+also_says "a program without a case that says it is skipped" 1 \
+	"# exit status 77
+" "exit 77"
+also_says "a program that is skipped after a case that holds" 1 "    ok 1 - x
+    1..1
+# exit status 77
+" "echo ok 1 - x; echo 1..1; exit 77"
 also_says "a program that ends early" 1 "    ok 1 - x
 # 0 plans
 " "echo ok 1 - x"
