@@ -133,7 +133,6 @@ pack_payload() {
 # /dev/kvm may exist and still not work, so a guest is booted with it, once
 # since the machine started.
 choose_accelerator() {
-	[ -z "$icount" ] || accel=tcg
 	[ -z "$accel" ] || return 0
 	accel=tcg
 	[ $guest_machine = x86_64 ] && [ -w /dev/kvm ] || return 0
@@ -155,8 +154,9 @@ probe_kvm() {
 }
 
 # The interrupt routing of q35 is a table, that of the default machine a program,
-# which takes a kernel with KASAN minutes.  -icount makes QEMU run one CPU in one
-# thread.
+# which takes a kernel with KASAN minutes.  A thread for each CPU takes interrupts
+# only where a block of translated instructions begins; -icount, which QEMU has for
+# one thread, ends blocks where a timer is due.
 machine() {
 	case $guest_machine in
 	arm64) echo "-machine virt,gic-version=3,mte=on" ;;
@@ -164,10 +164,10 @@ machine() {
 	riscv64) echo "-machine virt" ;;
 	*) echo "-machine q35" ;;
 	esac
-	case $accel:$icount in
+	case $accel:$cpus in
 	kvm:*) echo "-accel kvm -cpu host -smp $cpus" ;;
-	tcg:) echo "-accel tcg,thread=multi -cpu $emulated -smp $cpus" ;;
-	tcg:y) echo "-accel tcg -cpu $emulated -smp 1 -icount shift=0" ;;
+	tcg:1) echo "-accel tcg -cpu $emulated -icount shift=0" ;;
+	tcg:*) echo "-accel tcg,thread=multi -cpu $emulated -smp $cpus" ;;
 	esac
 }
 

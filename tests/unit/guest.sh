@@ -120,6 +120,18 @@ is 'shell with a command: its words' "exec 'cat' " \
 	"$(tail -n 1 "$tmp/command")"
 is 'shell with a limit' 5 "$(cat "$tmp/limit")"
 
+guest -- true </dev/null
+like 'two CPUs by default' '* -smp 2 *' "$(cat "$tmp/arguments")"
+guest --cpus=1 -- true </dev/null
+like 'an emulated CPU counts instructions' '*tcg *-icount shift=0*' \
+	"$(cat "$tmp/arguments")"
+guest --accel=kvm --cpus=1 -- true </dev/null
+is 'a true CPU does not' 0 "$(grep -c icount "$tmp/arguments")"
+like 'a true CPU is one' '*kvm *-smp 1 *' "$(cat "$tmp/arguments")"
+guest --accel=kvm --icount -- true </dev/null
+like 'counting instructions emulates' '*tcg *-icount shift=0*' \
+	"$(cat "$tmp/arguments")"
+
 : >"$tmp/vmlinux"
 guest --gdb -- true </dev/null
 like 'gdb: stopped' '* -S *' "$(cat "$tmp/arguments")"
