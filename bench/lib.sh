@@ -20,7 +20,7 @@ trap 'rm -rf "$tmp"' EXIT
 guest() {
 	_kernel=$1 _name=$2
 	shift 2
-	tools/guest --icount --rootfs=none --cpus=1 --mem=$memory \
+	tools/guest --icount --rootfs=none --mem=$memory \
 		--kernel="$_kernel" --timeout=1500 --name="bench-$_name" -- "$@"
 }
 

@@ -16,6 +16,7 @@ qemu_pid=''
 debian_kernel=''
 
 find_images() {
+	emulator=$("$top/tools/qemu" $qemu_machine) || return
 	[ -z "$gdb" ] || choose_symbols || return
 	case $boot_dir:$kernel in
 	?*:*) image=$boot_dir/vmlinuz ;;
@@ -56,22 +57,26 @@ choose_symbols() {
 choose_machine() {
 	case $kernel in
 	aarch64*)
-		guest_machine=arm64 guest_built=$O/arch/aarch64
+		guest_machine=arm64 qemu_machine=aarch64
+		guest_built=$O/arch/aarch64
 		emulated=max,pauth-impdef=on
 		console=ttyAMA0 serial=virtio-serial-pci
 		debian_machine=--arch=arm64 ;;
 	s390x*)
-		guest_machine=s390x guest_built=$O/arch/s390x
+		guest_machine=s390x qemu_machine=s390x
+		guest_built=$O/arch/s390x
 		emulated=max
 		console=ttysclp0 serial=virtio-serial-ccw
 		debian_machine=--arch=s390x ;;
 	riscv64)
-		guest_machine=riscv64 guest_built=$O/arch/riscv64
+		guest_machine=riscv64 qemu_machine=riscv64
+		guest_built=$O/arch/riscv64
 		emulated=rv64
 		console=ttyS0 serial=virtio-serial-pci
 		debian_machine=--arch=riscv64 ;;
 	*)
-		guest_machine=x86_64 guest_built=$O
+		guest_machine=x86_64 qemu_machine=x86_64
+		guest_built=$O
 		emulated=max
 		console=ttyS0 serial=virtio-serial-pci
 		debian_machine='' ;;
@@ -128,11 +133,11 @@ pack_payload() {
 # /dev/kvm may exist and still not work, so a guest is booted with it, once
 # since the machine started.
 choose_accelerator() {
-	[ -z "$icount" ] || accel=tcg
 	[ -z "$accel" ] || return 0
 	accel=tcg
 	[ $guest_machine = x86_64 ] && [ -w /dev/kvm ] || return 0
-	_probed=$cache/kvm-$(hash16 </proc/sys/kernel/random/boot_id)
+	_probed=$cache/kvm-$(echo "$emulator" |
+		cat /proc/sys/kernel/random/boot_id - | hash16)
 	[ -f "$_probed" ] || probe_kvm "$_probed"
 	accel=$(cat "$_probed")
 }
@@ -149,8 +154,9 @@ probe_kvm() {
 }
 
 # The interrupt routing of q35 is a table, that of the default machine a program,
-# which takes a kernel with KASAN minutes.  -icount makes QEMU run one CPU in one
-# thread.
+# which takes a kernel with KASAN minutes.  A thread for each CPU takes interrupts
+# only where a block of translated instructions begins; -icount, which QEMU has for
+# one thread, ends blocks where a timer is due.
 machine() {
 	case $guest_machine in
 	arm64) echo "-machine virt,gic-version=3,mte=on" ;;
@@ -158,10 +164,10 @@ machine() {
 	riscv64) echo "-machine virt" ;;
 	*) echo "-machine q35" ;;
 	esac
-	case $accel:$icount in
+	case $accel:$cpus in
 	kvm:*) echo "-accel kvm -cpu host -smp $cpus" ;;
-	tcg:) echo "-accel tcg,thread=multi -cpu $emulated -smp $cpus" ;;
-	tcg:y) echo "-accel tcg -cpu $emulated -smp 1 -icount shift=0" ;;
+	tcg:1) echo "-accel tcg -cpu $emulated -icount shift=0" ;;
+	tcg:*) echo "-accel tcg,thread=multi -cpu $emulated -smp $cpus" ;;
 	esac
 }
 
@@ -217,19 +223,10 @@ machine_parameters() {
 	esac
 }
 
-emulator() {
-	case $guest_machine in
-	arm64) echo qemu-system-aarch64 ;;
-	s390x) echo qemu-system-s390x ;;
-	riscv64) echo qemu-system-riscv64 ;;
-	*) echo qemu-system-x86_64 ;;
-	esac
-}
-
 # A debugger knows functions at the addresses they are linked to.
 qemu() {
 	# shellcheck disable=SC2046 # no blanks in what these print
-	exec timeout --foreground "$limit" $(emulator) $(machine) \
+	exec timeout --foreground "$limit" "$emulator" $(machine) \
 		-m "$mem" -nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$image" -initrd "$run/initramfs" \
 		-append "console=$console ignore_loglevel panic=-1 \
@@ -310,34 +307,9 @@ complaints() {
 	[ -s "$run/complaints" ]
 }
 
-# QEMU before 8.1 may translate an instruction while another CPU replaces it, and
-# run the old one ever after ("accel/tcg: Always lock pages before translation").
-# A kernel that patches itself then meets a breakpoint which it has taken away:
-# the byte before the address, in <>, is another one in memory.  What the kernel
-# complained of before that is not excused.
-stale_breakpoint() {
-	[ "$accel" = tcg ] &&
-		head -n 1 "$run/complaints" | grep -q 'Oops: int3: ' && awk '
-		/Oops: int3: / { oops = 1 }
-		oops && / Code: / {
-			stale = / [0-9a-f][0-9a-f] </ && !/ cc </
-			exit
-		}
-		END { exit !stale }' "$dmesg" && qemu_translates_unlocked
-}
-
-qemu_translates_unlocked() {
-	"$(emulator)" --version |
-		awk '{ split($4, v, "."); exit v[1] * 100 + v[2] >= 801 }'
-}
-
 # report_status QEMU-STATUS: ends the script.
 report_status() {
 	if complaints; then
-		if stale_breakpoint; then
-			say "guest: $guest_stale, see $dmesg"
-			exit 96
-		fi
 		say "guest: its kernel complained, see $dmesg:"
 		head -n 20 "$run/complaints" >&2
 		exit 99

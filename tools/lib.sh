@@ -37,9 +37,6 @@ quote() {
 	done
 }
 
-# What tools/guest says of a run that QEMU spoiled, and tests/lib/run looks for.
-guest_stale="QEMU ran a breakpoint that memory no longer has (mended in QEMU 8.1)"
-
 # The only place which knows how a time looks.
 as_time() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 elapsed() { as_time $(($(date +%s) - $1)); }

@@ -119,8 +119,7 @@ sub result {
 sub close_test {
 	my ($self) = @_;
 	my $parser = $self->{parser};
-	my ($note) = grep { s/^# (the second time: )/$1/ }
-		map { "$_" } @{$self->{lines}};
+	my $note;
 
 	$self->judge($self->{lines});
 	# They are those found above, but for TAP that this does not look for.

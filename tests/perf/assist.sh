@@ -6,4 +6,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-assist "" tests/perf/record-assist
+guest perf-assist --cpus=1 tests/perf/record-assist

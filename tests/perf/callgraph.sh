@@ -6,4 +6,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-callgraph "" tests/perf/record-callgraph
+guest perf-callgraph --cpus=1 tests/perf/record-callgraph

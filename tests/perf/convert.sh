@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-convert --with=openssl tests/perf/convert-all
+guest perf-convert "--cpus=1 --with=openssl" tests/perf/convert-all

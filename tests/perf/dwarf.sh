@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-dwarf "" tests/perf/record-dwarf
+guest perf-dwarf --cpus=1 tests/perf/record-dwarf

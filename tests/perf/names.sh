@@ -6,4 +6,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-names "" "tests/perf/record-names $kernel"
+guest perf-names --cpus=1 "tests/perf/record-names $kernel"

@@ -29,6 +29,13 @@ $(O)/tests/perf/took: tests/perf/took.c tests/lib/tap.c tests/lib/tap.h \
 		-iquote bench/guest/$(ARCH) -static -o $@ \
 		$(filter %.c %.S, $^)
 
+# At the addresses that the list of its instructions has.
+$(O)/tests/perf/offsets: tests/perf/offsets.c
+	@mkdir -p $(@D)
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -no-pie -o $@ $<
+	objdump -d --no-show-raw-insn --disassemble=one_round $@ | \
+		sed -n 's/^ *\([0-9a-f]*\):\s*/\1 /p' >$@.list
+
 # Two libraries that differ in the size of a frame, and who loads them.
 $(O)/tests/perf/unload: tests/perf/unload.c
 	@mkdir -p $(@D)
@@ -40,7 +47,8 @@ $(addprefix $(O)/tests/perf/unload-, first.so second.so): tests/perf/unload.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC $(unload_flags) -o $@ $<
 
-TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared names took)
+TESTS += $(addprefix $(O)/tests/perf/, assist assist-shared names offsets \
+	took)
 TESTS += $(addprefix $(O)/tests/perf/, unload unload-first.so unload-second.so)
 
 # sfjit inject with elfutils as its tracker. Its libraries are those of the guest's

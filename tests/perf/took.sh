@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../lib/guest.sh"
 tests/qemu/build module >&2
 tools/make -s build/tests/perf/took >&2
-exec tools/guest --icount --rootfs=none --cpus=1 --mem=2048 --kernel=patched \
+exec tools/guest --icount --rootfs=none --mem=2048 --kernel=patched \
 	--timeout=600 --name=took -- sh -c '
 	modules=build/module/patched
 	insmod $modules/sframe_probe.ko

@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest perf-unload "" tests/perf/record-unload
+guest perf-unload --cpus=1 tests/perf/record-unload

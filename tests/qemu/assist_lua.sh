@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest assist-lua "--with=lua5.4,liblua5.4-0" tests/unit/run/guest_lua.sh
+guest assist-lua "--cpus=1 --with=lua5.4,liblua5.4-0" tests/unit/run/guest_lua.sh

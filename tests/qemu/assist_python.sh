@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest assist-python "" tests/unit/run/guest_assist_python.sh
+guest assist-python --cpus=1 tests/unit/run/guest_assist_python.sh

@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest explain "--steady" tests/unit/run/guest_explain.sh
+guest explain --cpus=1 tests/unit/run/guest_explain.sh

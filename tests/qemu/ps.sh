@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 if [ "$SFJIT_KERNEL" != unpatched ]; then
 	also tools/guest --name=ps -- tests/unit/run/guest_ps.sh
-	also tools/guest --name=reasons -- tests/unit/run/guest_reasons.sh
+	also tools/guest --cpus=1 --name=reasons -- tests/unit/run/guest_reasons.sh
 	finish
 fi
 said=$(tools/guest --name=ps-unpatched -- \

@@ -8,9 +8,6 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-# See tests/perf/demo.sh.
-clock=''
-[ "$kernel" != aarch64 ] || clock=--icount
-guest python-client "$clock --timeout=2700" tests/unit/run-python.sh \
+guest python-client "--cpus=1 --timeout=2700" tests/unit/run-python.sh \
 	"build/bin/sfjit run -- tests/unit/run-python.sh" \
 	"tests/unit/run/guest_stacks.sh python"

@@ -7,7 +7,7 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest run-windows "" tests/unit/run-messages.sh tests/unit/run-unchanged.sh \
+guest run-windows --cpus=1 tests/unit/run-messages.sh tests/unit/run-unchanged.sh \
 	tests/unit/run-modules.sh tests/unit/run-cache.sh \
 	tests/unit/run/guest_windows.sh tests/unit/run/guest_shared.sh \
 	"tests/unit/run/guest_stacks.sh prefork"

@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest readers --with=bpftrace,libc6-dev tests/readers/bpf.py
+guest readers "--cpus=1 --with=bpftrace,libc6-dev" tests/readers/bpf.py

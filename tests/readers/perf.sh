@@ -7,6 +7,6 @@
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-also tools/guest --name="readers-$SFJIT_KERNEL" -- \
+also tools/guest --cpus=1 --name="readers-$SFJIT_KERNEL" -- \
 	tests/readers/perf.py "$SFJIT_KERNEL"
 finish

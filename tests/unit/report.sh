@@ -322,35 +322,4 @@ for _ in $(seq 50); do
 	sleep 0.1
 done
 is "interrupted: its children end" 0 "$(asleep 54324)"
-
-# Once more
-stale=$(sed -n 's/^guest_stale="\(.*\)"$/\1/p' tools/lib.sh)
-
-# runs NAME "PASSED FAILED SKIPPED" RUNS <PROGRAM
-runs() {
-	counts "$1" "$2"
-	is "$1: runs" "$3" "$(wc -l <"$tmp/runs")"
-}
-runs 'QEMU spoiled the first run' '2 0 0' 2 <<END
-[ "\$(wc -l <"$tmp/runs")" = 1 ] ||
-	{ echo ok 1; echo ok 2; echo 1..2; exit 0; }
-echo 'ok 1 - before'
-echo 'guest: $stale, see log'
-echo 'not ok 2 - status 96'
-exit 1
-END
-like 'QEMU spoiled the first run: said' "*2 passed*, the second time: $stale" \
-	"$(head -n 1 "$tmp/out")"
-runs 'QEMU spoils each run' '0 1 0' 2 <<END
-echo 'guest: $stale, see log'
-exit 96
-END
-runs 'failed, and speaks of it' '0 1 0' 1 <<END
-echo "# guest: $stale"
-exit 1
-END
-runs 'passed in spite of it' '1 0 0' 1 <<END
-echo 'guest: $stale, see log'
-echo 'ok 1 - one'; echo 1..1
-END
 finish
