@@ -19,11 +19,11 @@ class Remote:
         self.ask('qXfer:features:read:target.xml:0,ffb')
 
     def _connect(self, path):
-        for _ in range(600):
+        for _ in range(12000):
             client = socket.socket(socket.AF_UNIX)
             try:
                 client.connect(path)
-                client.settimeout(60)
+                client.settimeout(600)
                 return client
             except OSError:
                 client.close()

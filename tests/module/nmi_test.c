@@ -360,6 +360,7 @@ FIXTURE_TEARDOWN(remote)
 struct sender {
 	int		device;
 	unsigned int	rounds;
+	bool		begun;
 	__u8		stop;
 	long		result;
 };
@@ -371,7 +372,8 @@ static void *send_nmis(void *arg)
 	unsigned int i;
 
 	sender->result = sft_run_on(1);
-	usleep(50000);
+	while (!__atomic_load_n(&sender->begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
 	for (i = 0; !sender->result && i < sender->rounds; i++) {
 		if (write(sender->device, "0", 1) != 1)
 			sender->result = -errno;
@@ -397,6 +399,7 @@ TEST_F(remote, user_code)
 	ASSERT_EQ(0, sft_run_on(0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, send_nmis, &sender));
 	ioctl(self->probe.event.fd, PERF_EVENT_IOC_ENABLE, 0);
+	__atomic_store_n(&sender.begun, true, __ATOMIC_RELEASE);
 	sft_run(&call);
 	ioctl(self->probe.event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));

@@ -2,16 +2,17 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * usage: chain arg|slot|rbp on|off|DIR
+ * usage: chain arg|slot|rbp on|off|DIR SECONDS
  *
  * A stack for perf to find: main, outer, middle, trampoline, busy, which spins
- * for three seconds. With "off" the window of the trampoline is taken away. With
+ * for so many seconds. With "off" the window of the trampoline is taken away. With
  * a directory it need not have one: its call frame information is in a jitdump
  * there.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,6 +29,8 @@ static const char * const kinds[] = {
 	[SFJIT_TRAMP_RBP] = "rbp",
 };
 
+static long long seconds;
+
 static long long now(void)
 {
 	struct timespec ts;
@@ -39,7 +42,7 @@ static long long now(void)
 /* Nearly all of the time passes in the inner loop. */
 __attribute__((noinline)) long busy(long rounds)
 {
-	long long end = now() + 3 * NANOSECONDS;
+	long long end = now() + seconds * NANOSECONDS;
 	volatile long i;
 
 	do {
@@ -83,7 +86,7 @@ static int fail(const char *what, int ret)
 
 int main(int argc, char **argv)
 {
-	int kind = argc == 3 ? find_kind(argv[1]) : -1;
+	int kind = argc == 4 ? find_kind(argv[1]) : -1;
 	struct sfjit_pool *pool;
 	void *tramp;
 	bool dumps;
@@ -91,6 +94,7 @@ int main(int argc, char **argv)
 
 	if (kind < 0)
 		return 2;
+	seconds = atoll(argv[3]);
 	dumps = argv[2][0] == '/';
 	if (!dumps && !sfjit_available(SFJIT_QUERY_KERNEL))
 		return 77;

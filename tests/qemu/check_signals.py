@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""check_signals.py LOG SAMPLES NAME [without]: are the stacks of SAMPLES (perf
-script -F tid,time,ip,sym --ns) those that the program of signals.c left in LOG?
-With `without', where there are no windows, none may be."""
+"""check_signals.py LOG SAMPLES NAME [without | enough]: are the stacks of SAMPLES
+(perf script -F tid,time,ip,sym --ns) those that the program of signals.c left in
+LOG? With `without', where there are no windows, none may be. With `enough' the
+status says whether there are as many as that takes."""
 import collections
 import sys
 
@@ -17,7 +18,7 @@ Sample = collections.namedtuple('Sample', 'tid time kernel frames')
 
 KERNEL = 1 << 63
 SYSCALL_END = 9         # of mov $15,%rax; syscall
-FEWEST = 20             # samples of a phase, of 80 handlers of 4 ms each
+FEWEST = 20             # samples of a phase, of 80 handlers
 
 HANDLERS = {'deep': ['dive', 'on_deep'], 'fault': ['on_fault'],
             'escape': ['on_escape'], 'nested-8': ['on_nested'] * 8,
@@ -238,9 +239,18 @@ def check_without(records, samples):
           len(pairs) >= FEWEST and not exact, len(exact))
 
 
+def are_enough(phase, records, samples):
+    records = of_phase(phase, records, lambda record: record.start)
+    samples = of_phase(phase, samples, lambda found: found.time)
+    return len(in_handlers(records, samples)) >= 2 * FEWEST
+
+
 def main():
     phases, records, windows = read_log(sys.argv[1])
     samples = read_samples(sys.argv[2])
+    if sys.argv[4:] == ['enough']:
+        sys.exit(not all(are_enough(phase, records, samples)
+                         for phase in phases))
     if sys.argv[4:] == ['without']:
         check_without(records, samples)
         return

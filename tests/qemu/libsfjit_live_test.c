@@ -213,7 +213,7 @@ static void *make_load(void *argument)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(live, every_sample_is_whole_while_the_window_grows, 240)
+TEST_F(live, every_sample_is_whole_while_the_window_grows)
 {
 	struct load load = { self->live, self->text };
 	unsigned int samples = 0;

@@ -32,7 +32,6 @@
 #define HERE()		__asm__ volatile("" ::: "memory")
 
 #define TIMES		80
-#define SPIN_NS		4000000
 #define MAX_RECORDS	2048
 #define MAX_FRAMES	127
 #define ALT_SIZE	(128UL << 10)
@@ -60,6 +59,7 @@ static struct record records[MAX_RECORDS];
 static volatile int nr_records, level;
 static const struct phase *phase;
 static uintptr_t restorer, interrupted;
+static uint64_t spin_ns = 4000000;
 static FILE *log_file;
 
 static uint64_t now(void)
@@ -86,7 +86,7 @@ NOINLINE static void spin(void)
 		for (i = 0; i < 20000; i++)
 			;
 		r->to = now();
-	} while (r->to < r->from + SPIN_NS);
+	} while (r->to < r->from + spin_ns);
 	nr_records++;
 }
 
@@ -475,6 +475,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	prepare(argv[1]);
+	if (getenv("SIGNALS_MS"))
+		spin_ns = atoi(getenv("SIGNALS_MS")) * 1000000ULL;
 	for (phase = phases;
 	     phase < phases + sizeof(phases) / sizeof(*phases); phase++) {
 		if (argc > 2 && strcmp(argv[2], phase->name))

@@ -4,6 +4,8 @@
  *
  * usage: append [SECONDS [SEED]]
  *
+ * Until there are samples enough, and for SECONDS at least.
+ *
  * A thread that appends functions to a LIVE window, without a system call, and
  * runs each at once; others that run what was appended; samples of all of
  * them, by clock and by breakpoint. A function is entered after its entry was
@@ -49,6 +51,14 @@ static struct check checks[NR_CHECKS] = {
 	CHECK("samples at an instruction of the newest function, deferred"),
 	CHECK("calls about the window"),
 	CHECK("no step of any walk was refused"),
+};
+
+/* On each machine, however busy. */
+static const unsigned long enough[NR_CHECKS] = {
+	[CHECK_FP] = 20000,
+	[CHECK_DEFER] = 20000,
+	[CHECK_BREAK_FP] = 500,
+	[CHECK_BREAK_DEFER] = 500,
 };
 
 /**
@@ -358,6 +368,17 @@ static bool has_space(const struct table *table)
 	       text_pos + SPIN_SIZE + 32 <= TEXT_SIZE;
 }
 
+/* Of what is there now. */
+static void wait_for_samples(void)
+{
+	const unsigned long wanted[] = { 20, 20 };
+	unsigned long before[2];
+
+	checks_count(checks, before, 2);
+	while (!checks_enough(checks, wanted, before, 2) && !is_over())
+		usleep(1000);
+}
+
 /* Live until full, replaced by itself on the way, and then by a fixed one. */
 static void produce(__u8 *stack, uint64_t *rng)
 {
@@ -373,7 +394,7 @@ static void produce(__u8 *stack, uint64_t *rng)
 			replace(&now, SFRAME_WINDOW_LIVE);
 	}
 	replace(&now, 0);
-	usleep(20000);
+	wait_for_samples();
 }
 
 static void *producer(void *arg)
@@ -405,6 +426,8 @@ static void check_refused(void)
 
 static void race(double seconds)
 {
+	const unsigned long none[NR_CHECKS] = { 0 };
+	double end = seconds_now() + seconds;
 	pthread_t threads[NR_RUNNERS + 1];
 	uintptr_t i;
 
@@ -413,7 +436,11 @@ static void race(double seconds)
 		passes[i] = 1;
 		pthread_create(&threads[i], NULL, runner, (void *)i);
 	}
-	usleep(seconds * 1e6);
+	while (seconds_now() < end ||
+	       !checks_enough(checks, enough, none, NR_CHECKS) ||
+	       !__atomic_load_n(&replaced, __ATOMIC_RELAXED) ||
+	       !__atomic_load_n(&taken_back, __ATOMIC_RELAXED))
+		usleep(10000);
 	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
 	for (i = 0; i <= NR_RUNNERS; i++)
 		pthread_join(threads[i], NULL);
@@ -441,7 +468,7 @@ int main(int argc, char **argv)
 		result(false, "live starts", "no memory");
 		return finish();
 	}
-	race(argc > 1 ? atof(argv[1]) : 30);
+	race(argc > 1 ? atof(argv[1]) : 0);
 	printf("# %lu published, %lu taken back, %lu replaced, %lu texts\n",
 	       published, taken_back, replaced, texts);
 	checks_print(checks, NR_CHECKS);

@@ -70,6 +70,32 @@ void checks_print(const struct check *checks, unsigned int nr)
 		print_check(&checks[i]);
 }
 
+static unsigned long looked_at(const struct check *check)
+{
+	return __atomic_load_n(&check->good, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&check->bad, __ATOMIC_RELAXED);
+}
+
+void checks_count(const struct check *checks, unsigned long *counts,
+		  unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		counts[i] = looked_at(&checks[i]);
+}
+
+bool checks_enough(const struct check *checks, const unsigned long *enough,
+		   const unsigned long *before, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (looked_at(&checks[i]) - before[i] < enough[i])
+			return false;
+	return true;
+}
+
 void rng_seed(const char *text)
 {
 	if (text && *text)

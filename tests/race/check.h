@@ -47,6 +47,13 @@ struct check *checks_share(const struct check *checks, unsigned int nr);
  */
 void checks_print(const struct check *checks, unsigned int nr);
 
+/* Was each looked at @enough times more than @before? */
+bool checks_enough(const struct check *checks, const unsigned long *enough,
+		   const unsigned long *before, unsigned int nr);
+/* How often each was looked at. */
+void checks_count(const struct check *checks, unsigned long *counts,
+		  unsigned int nr);
+
 /* ---- random numbers ------------------------------------------------------ */
 
 /* Print and set the seed: @text, or a new one if it is NULL or empty. */

@@ -26,7 +26,9 @@
 #define SLACK_BYTES	(64 * 1024)
 /* Each CPU keeps some pages for the next charge. */
 #define SLACK_PAGES	(1024 * 1024)
-#define DRAIN_SECONDS	20
+/* What may take so long is a hang; what changes for so long is of others. */
+#define HANGS_SECONDS	600
+#define DRAINS		20
 
 enum { NODES, CHARGED_SLAB, CHARGED, NR_AMOUNTS };
 
@@ -92,8 +94,7 @@ int leak_run(int (*fn)(double), double arg)
 /* Until nothing changes for a second. */
 void leak_begin(void)
 {
-	double end = seconds_now() + DRAIN_SECONDS;
-	unsigned int i;
+	unsigned int i, drains = 0;
 	bool changed;
 
 	do {
@@ -104,7 +105,7 @@ void leak_begin(void)
 		changed = false;
 		for (i = 0; i < NR_AMOUNTS; i++)
 			changed |= amount(i) != before[i];
-	} while (changed && seconds_now() < end);
+	} while (changed && ++drains < DRAINS);
 }
 
 void leak_watch(void)
@@ -137,7 +138,7 @@ static void check_returned(unsigned int nr, double end)
 
 void leak_end(void)
 {
-	double end = seconds_now() + DRAIN_SECONDS;
+	double end = seconds_now() + HANGS_SECONDS;
 	char missing[200];
 	unsigned int i;
 

@@ -5,7 +5,8 @@
  * usage: race [SECONDS [SEED]]
  *
  * Changes the windows of a process from many threads at once, under perf; see
- * race.h. For a guest, as root.
+ * race.h. Runs until each check was looked at often enough, and for SECONDS at
+ * least. For a guest, as root.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 
 #define MAX_THREADS	24
 
-/* Long enough for what each thread does to have happened. */
-#define WARM_UP		4
+/* A part of what is enough: each thread has done what it does. */
+#define WARM_UP		10
 #define QUIET_US	500000
 
 static const struct check all_checks[NR_CHECKS] = {
@@ -44,8 +45,31 @@ static const struct check all_checks[NR_CHECKS] = {
 	[CHECK_ORPHAN] = CHECK("unmapped text leaves no window or key behind"),
 };
 
+/* On each machine, however busy; 0: looked at when all is over. */
+static const unsigned long enough[NR_CHECKS] = {
+	[CHECK_FP] = 2000,
+	[CHECK_DEFER] = 2000,
+	[CHECK_REPLACED_FP] = 2000,
+	[CHECK_REPLACED_DEFER] = 2000,
+	[CHECK_TOGGLED] = 2000,
+	[CHECK_POISON] = 10000,
+	[CHECK_ERRNO] = 50000,
+	[CHECK_CROWD] = 50000,
+	[CHECK_QUIET] = 1000,
+	[CHECK_KEPT] = 100,
+	[CHECK_PROC_SELF] = 100,
+	[CHECK_PROC_OTHER] = 50,
+	[CHECK_CHILD] = 20000,
+	[CHECK_EXEC] = 500,
+	[CHECK_KILL] = 50,
+	[CHECK_THREAD] = 5000,
+	[CHECK_ORPHAN] = 50000,
+};
+
 struct check *checks;
 __u32 live_flag;
+/* Of what is enough. */
+static unsigned int part = WARM_UP;
 
 static pthread_rwlock_t changes;
 static pthread_t threads[MAX_THREADS];
@@ -106,8 +130,14 @@ static void start_threads(void)
 static void watch(double seconds)
 {
 	double end = seconds_now() + seconds;
+	unsigned long before[NR_CHECKS], wanted[NR_CHECKS];
+	unsigned int i;
 
-	while (seconds_now() < end) {
+	for (i = 0; i < NR_CHECKS; i++)
+		wanted[i] = enough[i] / part;
+	checks_count(checks, before, NR_CHECKS);
+	while (seconds_now() < end ||
+	       !checks_enough(checks, wanted, before, NR_CHECKS)) {
 		usleep(QUIET_US);
 		leak_watch();
 		pthread_rwlock_wrlock(&changes);
@@ -158,7 +188,7 @@ static int prepare(const char *seed)
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? atof(argv[1]) : 60;
+	double seconds = argc > 1 ? atof(argv[1]) : 0;
 
 	if (argc > 1 && !strcmp(argv[1], AFTER_EXEC)) {
 		not_the_test();
@@ -168,8 +198,9 @@ int main(int argc, char **argv)
 		return 1;
 
 	/* The first time, caches fill that stay so. */
-	leak_run(race, WARM_UP);
+	leak_run(race, 0);
 	leak_begin();
+	part = 1;
 	if (leak_run(race, seconds))
 		result(false, "race", "it ended early");
 	checks_print(checks, NR_CHECKS);

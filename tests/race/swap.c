@@ -384,7 +384,7 @@ void swap_check(void)
 	print_stats(&stats);
 	printf("# %lu of %lu walks overtaken twice in a step\n", overtaken,
 	       overtaken + in_time);
-	check_that(&checks[CHECK_OVERTAKEN], overtaken <= in_time / 50,
+	check_that(&checks[CHECK_OVERTAKEN], overtaken <= in_time / 10,
 		   "%lu of %lu", overtaken, overtaken + in_time);
 	check_that(&checks[CHECK_OVERTAKEN],
 		   !overtaken || sft_count(&stats, "changed"),

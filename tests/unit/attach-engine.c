@@ -37,6 +37,24 @@ struct target {
 	uint64_t code;		/* of a system call */
 };
 
+/* Nothing takes as long, however busy the machine is. */
+#define HANGS_SECONDS	600
+
+/* How many times slower than libc's the clock of attach is. */
+static unsigned int slower = HANGS_SECONDS;
+
+/* Its second, in which what runs has to run, is ten minutes of a busy machine. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	uint64_t ns;
+	int ret = syscall(SYS_clock_gettime, clock, time);
+
+	ns = (time->tv_sec * 1000000000ULL + time->tv_nsec) / slower;
+	time->tv_sec = ns / 1000000000;
+	time->tv_nsec = ns % 1000000000;
+	return ret;
+}
+
 static void pause_us(long us)
 {
 	const struct timespec t = { us / 1000000, us % 1000000 * 1000 };
@@ -238,22 +256,6 @@ static int attach(const struct target *t, unsigned int which)
 	return ret;
 }
 
-/* All its threads are there when nothing has changed for a while. */
-static char *settled(pid_t pid)
-{
-	char *last = snapshot(pid), *now;
-	unsigned int same = 0;
-
-	while (same < 5) {
-		pause_us(20000);
-		now = snapshot(pid);
-		same = strcmp(last, now) ? 0 : same + 1;
-		free(last);
-		last = now;
-	}
-	return last;
-}
-
 static void rounds(const char *what, unsigned int nr, char *const argv[])
 {
 	struct target t = start(argv);
@@ -262,7 +264,7 @@ static void rounds(const char *what, unsigned int nr, char *const argv[])
 	int ret = 0, first = 0;
 	char name[128];
 
-	before = settled(t.pid);
+	before = snapshot(t.pid);
 	for (i = 0; i < nr; i++) {
 		ret = attach(&t, i);
 		first = first ? first : ret;
@@ -297,7 +299,15 @@ static void wait_for_state(pid_t pid, char state)
 {
 	int i;
 
-	for (i = 0; i < 5000 && state_of(pid) != state; i++)
+	for (i = 0; i < 1000 * HANGS_SECONDS && state_of(pid) != state; i++)
+		pause_us(1000);
+}
+
+static void wait_for_another_state(pid_t pid, char state)
+{
+	int i;
+
+	for (i = 0; i < 1000 * HANGS_SECONDS && state_of(pid) == state; i++)
 		pause_us(1000);
 }
 
@@ -315,7 +325,7 @@ static void stopped(void)
 	wait_for_state(t.pid, 'T');
 	IS("a stopped process: still is", state_of(t.pid), 'T');
 	kill(t.pid, SIGCONT);
-	pause_us(20000);
+	wait_for_another_state(t.pid, 'T');
 	TRUE("a stopped process: goes on", state_of(t.pid) != 'T');
 	stop(&t, "a stopped process");
 }
@@ -363,6 +373,8 @@ static void killed(void)
 	int i, j, ret, bad = 0;
 	pid_t killer;
 
+	/* A first thread is waited for in vain, while others are traced. */
+	slower = 1;
 	for (i = 0; i < 50; i++) {
 		t = start(argv);
 		killer = fork();
@@ -371,7 +383,7 @@ static void killed(void)
 			kill(t.pid, i & 1 ? SIGKILL : SIGTERM);
 			_exit(0);
 		}
-		for (j = 0, ret = 0; j < 1000 && !ret; j++)
+		for (j = 0, ret = 0; !ret || ret == -ETIMEDOUT; j++)
 			ret = attach(&t, j);
 		if (ret != -ESRCH)
 			bad = ret;
@@ -384,14 +396,32 @@ static void killed(void)
 		close(t.in);
 		fclose(t.out);
 	}
+	slower = HANGS_SECONDS;
 	IS("killed meanwhile: another end than -ESRCH", bad, 0);
 }
 
 /* ---- What cannot be done ----------------------------------------------- */
 
+/*
+ * @there:	the child is where it is to be, or about to wait
+ * @turns:	of a loop in which it is
+ * @refused:	it was given a call
+ */
+struct child {
+	bool there, refused;
+	unsigned long turns;
+};
+
+static volatile struct child *child;
+
 static struct target begin_child(void (*run)(void))
 {
-	struct target t = { .pid = fork() };
+	struct target t;
+
+	child = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	MUST(child != MAP_FAILED);
+	t = (struct target) { .pid = fork() };
 
 	MUST(t.pid >= 0);
 	if (!t.pid) {
@@ -403,9 +433,19 @@ static struct target begin_child(void (*run)(void))
 		run();
 		_exit(0);
 	}
-	pause_us(50000);
+	while (!child->there)
+		pause_us(1000);
 	t.code = find_call(t.pid);
 	return t;
+}
+
+/* Until it has gone round once more, and has what was sent to it before. */
+static void wait_for_turn(void)
+{
+	unsigned long enough = child->turns + 2;
+
+	while (child->turns < enough && !child->refused)
+		pause_us(1000);
 }
 
 static void end_child(const struct target *t)
@@ -416,12 +456,11 @@ static void end_child(const struct target *t)
 
 static void wait_in_vfork(void)
 {
-	char *argv[] = { "sleep", "60", NULL };
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	child->there = true;
 	if (!vfork()) {
-		pause_us(2000000);
-		execvp(argv[0], argv);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
 	}
 }
 
@@ -429,16 +468,18 @@ static void in_vfork(void)
 {
 	struct target t = begin_child(wait_in_vfork);
 
+	wait_for_state(t.pid, 'D');
+	slower = 1;
 	IS("in vfork()", attach(&t, 0), -ETIMEDOUT);
+	slower = HANGS_SECONDS;
 	end_child(&t);
 }
 
 static volatile char selector;
-static volatile sig_atomic_t refused;
 
 static void on_sigsys(int signal)
 {
-	refused = 1;
+	child->refused = true;
 	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
 }
 
@@ -449,8 +490,9 @@ static void dispatch(void)
 		  &selector))
 		_exit(1);
 	selector = SYSCALL_DISPATCH_FILTER_BLOCK;
-	while (!refused)
-		;
+	child->there = true;
+	while (!child->refused)
+		child->turns++;
 	for (;;)
 		pause();
 }
@@ -460,7 +502,8 @@ static void dispatched(void)
 	struct target t = begin_child(dispatch);
 
 	IS("calls are dispatched to the program", attach(&t, 0), -ECONNREFUSED);
-	IS("calls are dispatched: it has not seen one", state_of(t.pid), 'R');
+	wait_for_turn();
+	TRUE("calls are dispatched: it has not seen one", !child->refused);
 	end_child(&t);
 }
 
@@ -476,6 +519,7 @@ static void spin(void)
 {
 	signal(SIGSYS, on_fault);
 	signal(SIGTRAP, on_fault);
+	child->there = true;
 	while (faults < 2)
 		;
 }
@@ -499,10 +543,6 @@ static void sent_by_others(void)
 
 /* ---- A sleep ------------------------------------------------------------- */
 
-#define SLEEP_NS	1000000000ULL
-/* A machine with other work lets it end later; begun anew it would never end. */
-#define LONGEST_NS	(30 * SLEEP_NS)
-
 /* Its status may be the tracer's. */
 struct slept {
 	uint64_t took;
@@ -510,36 +550,53 @@ struct slept {
 };
 
 static volatile struct slept *slept;
+static time_t sleep_s;
 
 static void sleep_once(void)
 {
-	const struct timespec wait = { .tv_sec = SLEEP_NS / 1000000000 };
-	uint64_t since = trace_clock_ns();
+	const struct timespec wait = { .tv_sec = sleep_s };
+	uint64_t since;
 
+	slower = 1;
+	since = trace_clock_ns();
+	child->there = true;
 	slept->ret = clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 	slept->took = trace_clock_ns() - since;
 }
 
+/* Begun anew each time, its sleep would never end. How often it is attached to. */
+static int attach_in_sleep(int *ret)
+{
+	struct target t;
+	int nr = 0;
+
+	slept->ret = -1;
+	t = begin_child(sleep_once);
+	while (!(*ret = attach(&t, 0)))
+		nr++;
+	end_child(&t);
+	return nr;
+}
+
 static void asleep(void)
 {
-	uint64_t end = trace_clock_ns() + LONGEST_NS;
-	int ret, nr = 0;
-	struct target t;
+	int ret, nr;
 
 	slept = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	MUST(slept != MAP_FAILED);
-	slept->ret = -1;
-	t = begin_child(sleep_once);
-	while (!(ret = attach(&t, 0)) && trace_clock_ns() < end)
-		nr++;
+	alarm(10 * HANGS_SECONDS);
+	sleep_s = 1;
+	while ((nr = attach_in_sleep(&ret)) < 10 && sleep_s < HANGS_SECONDS)
+		sleep_s *= 2;
+	alarm(0);
 	IS("asleep: ends while it is attached to", ret, -ESRCH);
 	result(nr >= 10, "asleep: was attached to again and again",
 	       "%d times", nr);
 	IS("asleep: its call has no error", slept->ret, 0);
-	result(slept->took >= SLEEP_NS, "asleep: not for less than its time",
-	       "%lu ns", (unsigned long)slept->took);
-	end_child(&t);
+	result(slept->took >= sleep_s * 1000000000ULL,
+	       "asleep: not for less than its time", "%lu ns",
+	       (unsigned long)slept->took);
 }
 
 int main(int argc, char **argv)

@@ -117,7 +117,7 @@ start 1 python3 -c 'import os, sys, time
 pid = os.fork()
 if pid:
     print(pid, flush=True)
-    time.sleep(60)'
+    time.sleep(6000)'
 until grep -q '^State:[[:space:]]*Z' "/proc/$said/status"; do
 	sleep 0.1
 done
@@ -140,7 +140,12 @@ fi
 chmod +x "$tmp/small"
 "$tmp/small" 2>/dev/null &
 pid=$!
-sleep 0.2
+# Until it waits, or has ended.
+while kill -0 "$pid" 2>/dev/null; do
+	grep -qs '^Name:.small$' "/proc/$pid/status" &&
+		grep -qs '^State:.[SZ]' "/proc/$pid/status" && break
+	sleep 0.1
+done
 if [ ! -s "$tmp/small" ]; then
 	skip "a program of another word size" "no assembler in the guest"
 elif kill -0 "$pid" 2>/dev/null; then

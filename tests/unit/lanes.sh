@@ -187,9 +187,9 @@ asleep() {
 		grep -o 'sleep 54321' | wc -l
 }
 
-# until_asleep COUNT: for 10 seconds
+# until_asleep COUNT: for ten minutes
 until_asleep() {
-	for _ in $(seq 50); do
+	for _ in $(seq 3000); do
 		[ "$(asleep)" != "$1" ] || break
 		sleep 0.2
 	done

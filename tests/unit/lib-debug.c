@@ -321,7 +321,7 @@ static void *watch(void *argument)
 {
 	do {
 		goes_on = false;
-		sleep(20);
+		sleep(HANGS_SECONDS);
 	} while (goes_on && !done);
 	MUST(done);
 	return NULL;

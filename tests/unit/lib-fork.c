@@ -8,7 +8,9 @@
  * and fails if LIB_FORK_FAILS is set.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "lib-prctl.h"
 
@@ -34,13 +36,40 @@ static struct sfjit_pool *pool;
 
 /* ---- In the middle of creating --------------------------------------- */
 
-static sem_t registered;
+static sem_t registered, forking;
+static atomic_bool forked;
 
-/* Longer than a fork takes that does not wait. */
+/* Of the first thread, as /proc has it. */
+static char state(void)
+{
+	char path[64], text[256] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	MUST(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return strrchr(text, ')')[2];
+}
+
+/* Until the fork waits, or has not. */
 static void let_fork(void)
 {
 	sem_post(&registered);
-	usleep(300000);
+	sem_wait(&forking);
+	while (!forked && state() != 'S')
+		sched_yield();
+}
+
+/* This is called before the library's, and the other one after it. */
+static void before_fork(void)
+{
+	sem_post(&forking);
+}
+
+static void after_fork(void)
+{
+	forked = true;
 }
 
 static void *create_live(void *argument)
@@ -74,7 +103,8 @@ static void test_middle(const char *name, void *(*create)(void *),
 {
 	pthread_t thread;
 
-	MUST(!sem_init(&registered, 0, 0));
+	MUST(!sem_init(&registered, 0, 0) && !sem_init(&forking, 0, 0));
+	forked = false;
 	after_change = let_fork;
 	MUST(!pthread_create(&thread, NULL, create, NULL));
 	MUST(!sem_wait(&registered));
@@ -85,6 +115,7 @@ static void test_middle(const char *name, void *(*create)(void *),
 
 static int fork_in_the_middle(void)
 {
+	MUST(!__real_pthread_atfork(before_fork, after_fork, NULL));
 	test_middle("the child has the live window", create_live, retire_live);
 	test_middle("the child has the pool", create_pool, retire_pool);
 	return finish();

@@ -1039,7 +1039,7 @@ static int go_on_in_child(void)
 {
 	uint32_t nr = stat_of(many).functions, i;
 
-	alarm(20);
+	alarm(HANGS_SECONDS);
 	if (differs(many, published, nr) &&
 	    strcmp(differs(many, published, nr), "number of rows"))
 		return 1;

@@ -163,7 +163,7 @@ static int test_fifo(void)
 	int fd, ret;
 
 	MUST(!mkfifo(map_path(getpid()), 0600));
-	alarm(10);
+	alarm(HANGS_SECONDS);
 	ret = sfjit_perf_map_name(at, 1, "x");
 	IS("FIFO without reader", ret, -ENXIO);
 	fd = open(map_path(getpid()), O_RDONLY | O_NONBLOCK);

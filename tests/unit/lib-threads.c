@@ -6,6 +6,7 @@
  * do: every child finds its pools whole and the lock free.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "lib-test.h"
@@ -13,9 +14,10 @@
 #define NR_THREADS	4
 #define NR_ROUNDS	300
 #define NR_HELD		40
+#define NR_FORKS	5	/* at least */
 
 static struct sfjit_pool *pool;
-static atomic_int errors, running;
+static atomic_int errors, running, forks;
 static char numbers[NR_THREADS][NR_HELD];
 
 static void *number(void *which)
@@ -57,6 +59,9 @@ static void *work(void *argument)
 	int round, thread = (long)argument;
 
 	for (round = 0; round < NR_ROUNDS / NR_THREADS; round++) {
+		/* Not all of them before the first fork. */
+		while (forks < NR_FORKS * NR_THREADS * round / NR_ROUNDS)
+			sched_yield();
 		get_all(thread, entries);
 		call_all(thread, entries);
 		put_all(entries);
@@ -86,7 +91,7 @@ static int use_in_child(void)
 	struct sfjit_pool *own;
 	void *entry = NULL;
 
-	alarm(20);
+	alarm(HANGS_SECONDS);
 	errors = 0;
 	errors += !!sfjit_tramp_get(pool, number, "child::f", &entry);
 	errors += ((void *(*)(void *))entry)(&errors) != &errors;
@@ -102,13 +107,13 @@ static int use_in_child(void)
 
 static int fork_while_running(void)
 {
-	int forks = 0, failed = 0;
+	int failed = 0;
 
-	while (running) {
+	while (running || forks < NR_FORKS) {
 		failed += in_child(use_in_child) != 0;
 		forks++;
 	}
-	TRUE("children were made", forks > 0);
+	TRUE("children were made", forks >= NR_FORKS);
 	return failed;
 }
 

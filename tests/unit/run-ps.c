@@ -23,7 +23,7 @@
 #define ANYBODY	65534
 
 static char proc[] = "/tmp/run-ps-XXXXXX";
-static int map_ms = 60000;
+static int map_ms = 600000;
 
 static const char *in_proc(const char *name)
 {
@@ -602,7 +602,7 @@ static void own_namespace(void)
 		exit(finish());
 	}
 	/* Waiting for ever would be the error. */
-	alarm(60);
+	alarm(600);
 }
 
 static int mounted_map(void)
@@ -726,7 +726,7 @@ static void test_hole(void)
 	if (truncate(in_proc(PERF_MAP), 1LL << 40)) {
 		skip("perf map that is a hole", "no file that large here");
 	} else {
-		alarm(30);
+		alarm(600);
 		is("perf map that is a hole", names_of_7(), ONE_NAME);
 		alarm(0);
 	}
@@ -762,7 +762,7 @@ static void test_no_time(void)
 	put(PERF_MAP, "1000 10 x\n");
 	map_ms = 0;
 	TRUE("no time for perf maps", strstr(run(false, "7"), TOO_LATE "=0"));
-	map_ms = 60000;
+	map_ms = 600000;
 	remove_process("7");
 }
 

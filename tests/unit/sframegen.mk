@@ -13,16 +13,18 @@ SFG_TINY := $(O)/obj/tests/sframegen/tiny.so
 
 TESTS += $(SFG_UNIT) $(SFG_TINY)
 
-$(SFG_SAN_OBJS): $(O)/obj/san/%.o: %.c $(SFG_H)
+# Each basic block is counted: what takes long is told by that, not by a clock.
+$(SFG_SAN_OBJS): $(O)/obj/san/%.o: %.c $(SFG_H) $(lastword $(MAKEFILE_LIST))
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
+	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) \
+		-fsanitize-coverage=trace-pc -c -o $@ $<
 
 $(SFG_UNIT): $(O)/tests/unit/%: tests/unit/%.c tests/unit/sframegen-test.h \
 		tests/lib/tap.c tests/lib/tap.h \
 		$(SFG_SAN_OBJS)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -o $@ \
-		$(filter %.c %.o,$^) -lelf
+	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) $(SFG_WRAP) \
+		-o $@ $(filter %.c %.o,$^) -lelf
 
 $(O)/tests/unit/sframegen-template: $(O)/gen/sfjit_trampoline.h
 
@@ -32,4 +34,6 @@ $(SFG_TINY): tests/unit/sframegen-tiny.c
 	$(CC) -O2 -fPIC -fasynchronous-unwind-tables -shared -nostdlib \
 		-Wl,-z,noseparate-code,-z,max-page-size=4096 -o $@ $<
 
+$(O)/tests/unit/sframegen-hostile: SFG_WRAP := -Wl,--wrap=memcpy,--wrap=memmove \
+	-Wl,--wrap=memset,--wrap=memchr,--wrap=memcmp,--wrap=strlen,--wrap=strnlen
 $(O)/tests/unit/sframegen-hostile: | $(SFG_TINY) $(TRAMPOLINE_SFRAME)

@@ -5,7 +5,7 @@
  *
  * Prints "ready", and then
  *
- *	loads		maps code of its own file once more each millisecond
+ *	loads		maps code of its own file once more, all the time
  *	dispatches	loops, and has the kernel give it all system calls; the
  *			first one that it gets ends it
  *	seals		seals what sfjit attach has mapped when a line of input
@@ -37,14 +37,23 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
-/* Until there is no room for more. */
+/* Always at another place, and with few mappings to be read. */
 static void loads(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char *at = mmap(NULL, 1UL << 40, PROT_NONE, MAP_PRIVATE |
+			MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t i, last = 0;
 
 	say("ready");
-	while (mmap(NULL, PAGE, PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED)
-		usleep(1000);
+	for (i = 0; ; last = i, i = (i + 2 * PAGE) & ((1UL << 40) - 1)) {
+		if (mmap(at + i, PAGE, PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+			 0) == MAP_FAILED)
+			return;
+		if (i)
+			mmap(at + last, PAGE, PROT_NONE, MAP_PRIVATE |
+			     MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	}
 }
 
 static volatile char selector = SYSCALL_DISPATCH_FILTER_ALLOW;

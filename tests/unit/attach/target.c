@@ -39,7 +39,8 @@ struct worker {
 	void (*round)(struct worker *w);
 	pthread_t thread;
 	bool wanted;
-	unsigned long rounds, wrong;
+	volatile unsigned long rounds;
+	unsigned long wrong;
 	char first[160];
 };
 
@@ -427,6 +428,10 @@ int main(int argc, char **argv)
 	for (w = workers; w < END; w++)
 		if (w->wanted && pthread_create(&w->thread, NULL, work, w))
 			return 1;
+	/* What a thread maps of its own is there then. */
+	for (w = workers; w < END; w++)
+		while (w->wanted && !w->rounds)
+			usleep(1000);
 	puts("ready");
 	fflush(stdout);
 	while (read(0, &byte, 1) < 0 && errno == EINTR)

@@ -40,17 +40,18 @@ def one_round(attr, number):
     return records + [task(attr, EXIT, pid, pid, 1, time=start + 900), ROUND]
 
 
-def wait_until_read(pipe):
-    waiting = array.array('i', [1])
-    while waiting[0]:
-        time.sleep(0.05)
-        fcntl.ioctl(pipe, termios.FIONREAD, waiting)
-
-
 def status_of(pid, field):
     with open('/proc/%d/status' % pid, encoding='utf-8') as file:
-        return next(int(line.split()[1]) for line in file
+        return next(line.split()[1] for line in file
                     if line.startswith(field))
+
+
+def wait_until_read(pipe, pid):
+    """And until it waits for more."""
+    waiting = array.array('i', [1])
+    while waiting[0] or status_of(pid, 'State:') != 'S':
+        time.sleep(0.05)
+        fcntl.ioctl(pipe, termios.FIONREAD, waiting)
 
 
 def peak(rounds):
@@ -63,8 +64,8 @@ def peak(rounds):
         for number in range(rounds):
             inject.stdin.write(b''.join(one_round(attr, number)))
         inject.stdin.flush()
-        wait_until_read(inject.stdin)
-        found = status_of(inject.pid, 'VmHWM:')
+        wait_until_read(inject.stdin, inject.pid)
+        found = int(status_of(inject.pid, 'VmHWM:'))
         inject.stdin.close()
     check('%d rounds are converted' % rounds, not inject.returncode,
           inject.returncode)

@@ -23,6 +23,24 @@ state() {
 	awk '{ print $3 }' "/proc/$pid/stat"
 }
 
+# state_is STATE: once it is, or after ten minutes; prints what it is
+state_is() {
+	for _ in $(seq 6000); do
+		[ "$(state)" != "$1" ] || break
+		sleep 0.1
+	done
+	state
+}
+
+# spins: until it has spun for some ticks more
+spins() {
+	_ticks=$(awk '{ print $14 }' "/proc/$pid/stat")
+	until [ "$(awk '{ print $14 }' "/proc/$pid/stat" || echo "$_ticks")" \
+		-ge $((_ticks + 5)) ] || ! kill -0 "$pid"; do
+		sleep 0.1
+	done
+}
+
 # goes_on NAME FILE: with the line that it waits for, which it prints there
 goes_on() {
 	echo goes on >&7
@@ -46,5 +64,4 @@ start() {
 	while ! [ -s "$out" ] && kill -0 "$pid"; do
 		sleep 0.1
 	done
-	sleep 0.5
 }

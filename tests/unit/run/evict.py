@@ -44,7 +44,7 @@ def main():
     pid, pattern = int(sys.argv[1]), sys.argv[2]
     fd = os.pidfd_open(pid)
     # A new page may be in a list of its CPU, where it stays for a while.
-    for _ in range(100):
+    for _ in range(6000):
         for start, length, _ in mappings(pid, pattern):
             evict(fd, start, length)
         left = sum(rss for _, _, rss in mappings(pid, pattern))

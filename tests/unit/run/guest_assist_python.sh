@@ -24,7 +24,12 @@ record() {
 }
 
 program=tests/unit/run/assist_calls.py
-record fp,defer -m sfjit --assist $program 9 "$tmp/counts"
+# For longer if there are too few samples: others may have all the time.
+for seconds in 9 90 900; do
+	rm -f "$tmp/counts"
+	record fp,defer -m sfjit --assist $program $seconds "$tmp/counts"
+	[ "$(grep -c 'py::worker:' "$tmp/script")" -lt 2000 ] || break
+done
 also python3 -B tests/unit/run/judge_assist.py "$tmp/script" "$tmp/counts"
 is "the program's own result" "$(python3 $program 0)" "$(cat "$tmp/out")"
 

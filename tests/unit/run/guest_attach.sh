@@ -15,15 +15,33 @@
 . "$top/tests/unit/run/attached.sh"
 data=$tmp/perf.data
 
-# record SECONDS PID...: what they do
+# record LEAST FUNCTION PID...: what they do, until each has as many stacks with
+# it; others may have all the time of the machine
 record() {
-	seconds=$1
-	shift
-	perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
-		-p "$(echo "$@" | tr ' ' ,)" -- sleep "$seconds" \
-		>"$tmp/err" 2>&1 &&
-		perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
-			>"$samples" 2>>"$tmp/err"
+	least=$1 called=$2
+	shift 2
+	for seconds in 3 10 30 100 300; do
+		perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
+			-p "$(echo "$@" | tr ' ' ,)" -- sleep $seconds \
+			>"$tmp/err" 2>&1 &&
+			perf script --no-inline -i "$data" \
+				-F comm,pid,time,ip,sym \
+				>"$samples" 2>>"$tmp/err" || return 1
+		for pid_of in "$@"; do
+			[ "$(stacks_of "$pid_of" "$called")" -gt "$least" ] ||
+				continue 2
+		done
+		break
+	done
+}
+
+# stacks_of PID FUNCTION
+stacks_of() {
+	awk -v pid="$1" -v name="$2" '
+		BEGIN { RS = ""; FS = "\n" }
+		{ split($1, head, " ") }
+		head[2] == pid && index($0, " " name) { n++ }
+		END { print n + 0 }' "$samples"
 }
 
 # ---- Nothing is attached ---------------------------------------------------------
@@ -36,13 +54,16 @@ kill "$pid"
 
 # ---- Stacks: a server with its workers -----------------------------------------
 
-"$run/prefork" 200000 &
+"$run/prefork" 1000000000 &
 parent=$!
-sleep 1
-pids="$parent $(awk -v parent="$parent" '$4 == parent { print $1 }' \
-	/proc/[0-9]*/stat 2>/dev/null | xargs)"
+pids=
+until [ "$(echo "$pids" | wc -w)" = 4 ]; do
+	sleep 0.1
+	pids="$parent $(awk -v parent="$parent" '$4 == parent { print $1 }' \
+		/proc/[0-9]*/stat 2>/dev/null | xargs)"
+done
 # shellcheck disable=SC2086 # words
-record 3 $pids || not_ok "prefork: perf" "$(cat "$tmp/err")"
+record 20 compare $pids || not_ok "prefork: perf" "$(cat "$tmp/err")"
 summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
 is "prefork, not attached: nothing is complete" 0 \
 	"$(awk '{ n += $5 } END { print n + 0 }' "$tmp/sum")"
@@ -50,7 +71,7 @@ for pid in $pids; do
 	"$sfjit" attach "$pid" >>"$tmp/said" 2>&1
 done
 # shellcheck disable=SC2086 # words
-record 3 $pids || not_ok "prefork, attached: perf" "$(cat "$tmp/err")"
+record 20 sort_once $pids || not_ok "prefork, attached: perf" "$(cat "$tmp/err")"
 summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 prefork_stacks "prefork, attached"
 # shellcheck disable=SC2086 # words
@@ -60,14 +81,13 @@ kill $pids
 
 file=$top/tests/unit/run/chain.py
 export PYTHONPATH="$top/build/lib/python"
-start "$tmp/python" python3 -m sfjit "$file" 1000
+start "$tmp/python" python3 -m sfjit "$file" 1000000
 before=$(windows "$pid")
 snapshot "$pid" >"$tmp/before"
 message=$("$sfjit" attach "$pid" 2>&1)
 like "python: attached" "$pid: [1-9]* windows, *" "$message"
-record 3 "$pid" || not_ok "python, attached: perf" "$(cat "$tmp/err")"
-# Of an emulated machine others may have all the time.
-[ "$(grep -c ' py::leaf:' "$samples")" -gt 50 ] || record 30 "$pid"
+record 50 "py::leaf:$file" "$pid" ||
+	not_ok "python, attached: perf" "$(cat "$tmp/err")"
 awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/ || / _start$/' \
 	"$samples" >"$tmp/names" && mv "$tmp/names" "$samples"
 summary python3 0 "py::leaf:$file" \
@@ -93,7 +113,7 @@ kill "$pid"
 
 # later_stacks NAME EXACT: are all of its stacks exact, or none?
 later_stacks() {
-	record 3 "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
+	record 50 leaf "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
 	summary later 0 leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
 	read -r _ _ stacks _ complete _ exact <"$tmp/sum"
 	[ "$2" = 0 ] || set -- "$1" "$stacks"
@@ -200,6 +220,9 @@ mkdir "$group"
 snapshot "$pid" >"$tmp/before"
 echo "$pid" >"$group/cgroup.procs"
 echo 1 >"$group/cgroup.freeze"
+until grep -qx 'frozen 1' "$group/cgroup.events"; do
+	sleep 0.1
+done
 message=$("$sfjit" attach "$pid" 2>&1)
 is "a frozen process" "1 sfjit: $pid: did not run for a second, as if it were \
 frozen: sfjit detach removes what may be left" "$? $message"

@@ -17,6 +17,7 @@ begin() {
 	# shellcheck disable=SC2016 # for the other shell
 	[ $# != 0 ] || set -- sh -c 'echo ready; read -r line; echo "$line"'
 	start "$tmp/target" "$@"
+	state_is S >"$tmp/state"
 	snapshot "$pid" >"$tmp/before"
 }
 
@@ -25,11 +26,13 @@ named() {
 	awk 'NF != 5 && !/memfd:sfjit-attach/' "$1"
 }
 
-# ended: whether it has, or does so soon
+# ended: whether it does, before it waits for its line again
 ended() {
-	for _ in 1 2 3 4 5; do
-		grep -q '^State:[[:space:]]*[^Z]' "/proc/$pid/status" \
-			2>/dev/null || return 0
+	for _ in $(seq 6000); do
+		case $(awk '/^State:/ { print $2 }' "/proc/$pid/status" 2>&1) in
+		S) return 1 ;;
+		Z | *[!A-Za-z]* | '') return 0 ;;
+		esac
 		sleep 0.1
 	done
 	return 1
@@ -101,7 +104,7 @@ for n in $(seq $((first + 1)) 5 "$last"); do
 	case $said in
 	*": removed "[1-9]*) removed=$((removed + 1)) ;;
 	esac
-	is "call $n, survived: goes on" S "$(state)"
+	is "call $n, survived: goes on" S "$(state_is S)"
 	kill "$pid"
 done
 is "survived: more than once with windows that sfjit detach removed" yes \

@@ -59,12 +59,22 @@ read -r pid how count <"$tmp/said"
 is "a child of who is killed" "no_fde $count" "$(saved "$pid" | grep ^no_fde)"
 
 # Stopped and continued, as by a shell.
-"$sfjit" run -r "$reasons" -- sleep 60 &
+"$sfjit" run -r "$reasons" -- sleep 60000 &
 pid=$!
-sleep 1
+until [ "$(cat /proc/$pid/comm)" = sleep ] &&
+	grep -q '^State:.*S ' /proc/$pid/status; do
+	sleep 0.1
+done
+tracer=$(awk '/^TracerPid:/ { print $2 }' /proc/$pid/status)
+# How often the tracer has begun to wait.
+waits() { awk '/^voluntary_ctxt_switches:/ { print $2 }' /proc/"$tracer"/status; }
+before=$(waits)
 kill -STOP $pid
-until grep -q '^State:.*[Tt] ' /proc/$pid/status; do sleep 0.1; done
-sleep 1
+# The tracer has seen it, and waits again.
+until [ "$(waits)" -gt "$before" ] &&
+	grep -q '^State:.*S ' /proc/"$tracer"/status; do
+	sleep 0.1
+done
 like "stopped: stays so" "*[Tt] (*" "$(grep ^State: /proc/$pid/status)"
 kill -CONT $pid
 until grep -q '^State:.*S ' /proc/$pid/status; do sleep 0.1; done

@@ -45,7 +45,7 @@ at_most() {
 	fi
 }
 
-set -- python3 -I -c '__import__("time").sleep(600)'
+set -- python3 -I -c '__import__("time").sleep(60000)'
 register python3 -I -c pass
 begin "$sfjit" run -o "$log" -- "$@"
 one=$pid
@@ -73,11 +73,11 @@ private() {
 	sed -n 's/^Private_Dirty: *\([0-9]*\) kB/\1/p' "/proc/$1/smaps_rollup"
 }
 register sleep 0
-begin "$sfjit" run -o "$log" -- sleep 600
+begin "$sfjit" run -o "$log" -- sleep 60000
 one=$pid
-begin "$sfjit" run -o "$log" -- sleep 600
+begin "$sfjit" run -o "$log" -- sleep 60000
 two=$pid
-sleep 600 &
+sleep 60000 &
 plain=$!
 until [ "$(cat /proc/$plain/comm)" = sleep ] &&
 	grep -q '^State:.S' /proc/$plain/status; do
@@ -93,10 +93,14 @@ section_faults() {
 	sed -n 's/^section_fault //p' "/proc/$pid/sframe"
 }
 
-# sample MODE
+# sample MODE: until there are a hundred; others may have all the time
 sample() {
-	perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
-		-o "$tmp/perf.data" -- sleep 1 >/dev/null 2>&1
+	for seconds in 1 3 10 30 100 300; do
+		perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
+			-o "$tmp/perf.data" -- sleep $seconds >/dev/null 2>&1
+		[ "$(perf script -F pid -i "$tmp/perf.data" 2>/dev/null |
+			grep -c "$pid")" -lt 100 ] || break
+	done
 }
 
 # One to begin with has stacks through tables, so that none is refused.

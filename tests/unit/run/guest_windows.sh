@@ -9,7 +9,7 @@
 # shellcheck source=tests/unit/run/lib.sh
 . "$top/tests/unit/run/lib.sh"
 
-register sleep 60 &
+register sleep 60000 &
 while ! grep -qs ' ready ' "$log"; do
 	sleep 0.1
 done
@@ -26,7 +26,7 @@ is "one window for the text of each file, its key is its start" \
 kill "$pid"
 # What was killed dies on its own processor.
 tries=0
-while grep -qs . "/proc/$pid/sframe" && [ $tries -lt 300 ]; do
+while grep -qs . "/proc/$pid/sframe" && [ $tries -lt 6000 ]; do
 	sleep 0.1
 	tries=$((tries + 1))
 done

@@ -39,7 +39,7 @@ def python(arguments, options=(), stdin="", cwd=None, sfjit=False):
         cwd=cwd or work,
         env=environment,
     ) as process:
-        stdout, stderr = process.communicate(stdin, timeout=300)
+        stdout, stderr = process.communicate(stdin, timeout=600)
     remove(f"/tmp/perf-{process.pid}.map")
     return subprocess.CompletedProcess(
         command, process.returncode, stdout, stderr

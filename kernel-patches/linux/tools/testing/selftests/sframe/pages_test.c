@@ -372,7 +372,7 @@ static bool swap_out(__u8 *page)
 	cpu_set_t cpus;
 
 	sched_getaffinity(0, sizeof(cpus), &cpus);
-	for (i = 0; i < 500 && !is_swapped(page); i++) {
+	for (i = 0; i < 60000 && !is_swapped(page); i++) {
 		sft_run_on(i % nr);
 		madvise(page, SFT_PAGE, MADV_PAGEOUT);
 		usleep(10000);
@@ -830,7 +830,7 @@ static long register_elsewhere(void)
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
 		return -1;
 	/* What is freed after a grace period, which may be long in coming. */
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 3000; i++) {
 		usleep(200000);
 		after = slab_size();
 		if (after - before <= MAY_STAY)
