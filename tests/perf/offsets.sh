@@ -5,8 +5,8 @@
 # Description: an emulated guest with one CPU takes samples at each instruction,
 # which one with two does not: what is judged in it has prologues.
 
-# shellcheck source=tests/lib/case.sh
-. "$(dirname "$0")/../lib/case.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
 tools/make -s build/tests/perf/offsets >&2
 also tools/guest --accel=tcg --cpus=1 --name=offsets-each -- \
 	tests/perf/record-offsets each
