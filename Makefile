@@ -48,15 +48,15 @@ include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
 # The commands on recordings by themselves: tests link them with other trackers,
 # and for machines for which sfjit has them not.
-CONVERT_SRC := tests/unit/inject/main.c $(addprefix userspace/run/, inject.c \
+CONVERT_SRC := tests/unit/inject/main.c $(addprefix userspace/sfjit/, inject.c \
 	convert.c explain.c explain_words.c followed.c ps_reasons.c \
 	printable.c columns.c json.c must.c)
 
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \
-	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) \
-	$(if $(wildcard arch/$(ARCH)/registers.h),attach/attach.mk) run/run.mk \
-	python/python.mk)
+	$(if $(CROSS_COMPILE),,stacks/stacks.mk sfjit/perfdata/perfdata.mk) \
+	$(if $(wildcard arch/$(ARCH)/registers.h),sfjit/attach/attach.mk) \
+	sfjit/sfjit.mk runtimes/python/python.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include $(run_mk)
 endif
@@ -65,7 +65,7 @@ endif
 ifneq ($(wildcard arch/$(ARCH)/arch.mk),)
 include arch/$(ARCH)/arch.mk
 include $(filter-out %/libsfjit.mk $(run_mk), \
-	$(sort $(wildcard userspace/*/*.mk)))
+	$(sort $(wildcard userspace/*/*.mk userspace/*/*/*.mk)))
 include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
 	$(wildcard bench/*.mk)
 else

@@ -71,16 +71,16 @@ $(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/case.c \
 
 # sfjit inject by itself: sfjit is built for other machines without libelf.
 INJECT := $(O)/tests/run/inject
-INJECT_SRC := $(CONVERT_SRC) $(wildcard userspace/perfdata/*.c \
+INJECT_SRC := $(CONVERT_SRC) $(wildcard userspace/sfjit/perfdata/*.c \
 	userspace/stacks/*.c)
 
 $(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
-		$(wildcard userspace/perfdata/*.h userspace/stacks/*.h \
-		userspace/run/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
+		$(wildcard userspace/sfjit/perfdata/*.h userspace/stacks/*.h \
+		userspace/sfjit/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	libelf=$$(tools/libelf $(ARCH)) && $(CC) $(SF_CFLAGS) $(CFLAGS) \
 		-D_GNU_SOURCE -isystem $$libelf/include \
-		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
 		$(filter %.c %.a,$^) $$libelf/lib/*/libelf.so.1 \
 		-Wl,--allow-shlib-undefined
 

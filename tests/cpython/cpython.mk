@@ -7,8 +7,8 @@ TESTS += $(CPYTHON_READER)
 
 cpython-reader: $(CPYTHON_READER)
 
-$(CPYTHON_READER): tests/cpython/reader.c userspace/python/assist.h \
-		$(filter $(O)/obj/userspace/python/assist%,$(PYTHON_OBJ)) \
+$(CPYTHON_READER): tests/cpython/reader.c userspace/runtimes/python/assist.h \
+		$(filter $(O)/obj/userspace/runtimes/python/assist%,$(PYTHON_OBJ)) \
 		$(O)/lib/libsframegen.a $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(CC) $(PYTHON_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -DNDEBUG -fPIC -shared \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The module _reader: asks the reader of userspace/python for Python functions at
+ * The module _reader: asks the reader of userspace/runtimes/python for Python functions at
  * each instruction, in a handler as that of libsfjit, behind a walk by call frame
  * information.
  *
@@ -30,7 +30,7 @@
 
 #include <sframegen.h>
 
-#include "../../userspace/python/assist.h"
+#include "../../userspace/runtimes/python/assist.h"
 
 #define STACK_BYTES	(256UL << 10)
 #define MOST_MODULES	64

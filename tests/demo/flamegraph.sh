@@ -12,13 +12,13 @@ set -eu
 # shellcheck source=tests/demo/browser.sh
 . "$(dirname "$0")/browser.sh"
 
-python3 -B tests/demo/flamegraph.py userspace/run/flamegraph.html "$tmp"
+python3 -B tests/demo/flamegraph.py userspace/sfjit/flamegraph.html "$tmp"
 dark=--blink-settings=preferredColorScheme=0
 light=--blink-settings=preferredColorScheme=1
 for page in stacks empty orange options; do
 	chrome $page $light --dump-dom "file://$tmp/$page.html"
 done
-chrome template $light --dump-dom "file://$top/userspace/run/flamegraph.html"
+chrome template $light --dump-dom "file://$top/userspace/sfjit/flamegraph.html"
 chrome dark $dark --dump-dom "file://$tmp/stacks.html"
 chrome address $light --dump-dom "file://$tmp/stacks.html#search=B%3A"
 also python3 -B tests/demo/test_flamegraph.py "$tmp"

@@ -49,11 +49,11 @@ fuzz_perfdata_lib := $(fuzz_sfg_lib) $(PERFDATA_OBJ:$(O)/obj/%=%) \
 	user/oracle.o perfdata/fake.o
 fuzz_perfdata_headers := $(PERFDATA_H) tests/fuzz/user/oracle.h
 fuzz_perfdata_cflags = $(fuzz_sfg_cflags) -D_GNU_SOURCE \
-	-iquote userspace/perfdata
+	-iquote userspace/sfjit/perfdata
 
 # fuzz_perfdata_variant NAME
 define fuzz_perfdata_variant
-$(FUZZ_OUT)/$(1)/userspace/perfdata/%.o: userspace/perfdata/%.c \
+$(FUZZ_OUT)/$(1)/userspace/sfjit/perfdata/%.o: userspace/sfjit/perfdata/%.c \
 		$(fuzz_perfdata_headers)
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(fuzz_perfdata_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<

@@ -22,8 +22,8 @@ $(O)/tests/run/attach-no-call: tests/unit/attach/no_call.S
 	$(CC) -nostdlib -static -Wl,-z,separate-code -Wl,--build-id=none -o $@ $<
 
 $(O)/tests/unit/attach-engine: tests/unit/attach-engine.c tests/lib/case.c \
-		tests/lib/case.h userspace/run/must.c $(ATTACH_ENGINE) \
+		tests/lib/case.h userspace/sfjit/must.c $(ATTACH_ENGINE) \
 		arch/$(ARCH)/registers.h | $(O)/tests/run/attach-target
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/attach \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/attach \
 		-o $@ $(filter %.c,$^)

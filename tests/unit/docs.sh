@@ -57,7 +57,7 @@ verdict "links"
 # make TARGET, at the start of a line or of a code span.
 words '(^ *|`)make [a-z][a-z-]*' | sed 's/ .*make / /' >"$tmp/targets"
 while read -r file target; do
-	grep -qs "^$target:" Makefile ./*/*.mk ./*/*/*.mk ||
+	grep -qs "^$target:" Makefile ./*/*.mk ./*/*/*.mk ./*/*/*/*.mk ||
 		bad "$file has make $target"
 done <"$tmp/targets"
 verdict "make targets"
@@ -129,9 +129,9 @@ for text in "to 4 GiB" "4 GiB of a file"; do
 done
 constant Documentation/man/sframegen.1 "more than 4 GiB" \
 	sframegen/cmd/object.h 'MAX_READ[[:space:]]+\(4ULL << 30\)'
-constant $threats "1,048,576 entries" userspace/run/ps.h \
+constant $threats "1,048,576 entries" userspace/sfjit/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
-constant $threats "256 MiB are" userspace/run/ps_symbols.c \
+constant $threats "256 MiB are" userspace/sfjit/ps_symbols.c \
 	'MOST_BYTES[[:space:]]+\(256L << 20\)'
 assist=Documentation/man/sfjit_assist_enable.3
 assist_h=userspace/include/sfjit-assist.h
@@ -195,7 +195,7 @@ same_reasons jit-guide.rst
 sed -n '/^=====* *=====*$/,$s/^\([a-z_]\{2,\}\)  .*/\1/p' $sframe_rst |
 	sort >"$tmp/explained"
 same_reasons sframe.rst
-sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/run/ps_reasons.c |
+sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/sfjit/ps_reasons.c |
 	sort >"$tmp/explained"
 same_reasons "sfjit ps"
 verdict "reasons"

@@ -6,7 +6,7 @@
  */
 #include "../lib/case.h"
 
-#include "../../userspace/hotspot/jvmti.h"
+#include "../../userspace/runtimes/hotspot/jvmti.h"
 
 #if __has_include(<jvmti.h>) && defined(JDK)
 #include <jvmti.h>

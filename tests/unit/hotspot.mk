@@ -8,7 +8,7 @@ HOTSPOT_UNIT := $(addprefix $(O)/tests/unit/, flow-bare hotspot-flow hotspot-vm 
 HOTSPOT_UNIT_NOW := $(O)/tests/unit/hotspot-early-now
 HOTSPOT_UNIT_C := tests/lib/case.c arch/bare.c \
 	$(wildcard arch/x86_64/flow/*.c) \
-	$(addprefix userspace/hotspot/, vm.c stubs.c table.c early.c import.c)
+	$(addprefix userspace/runtimes/hotspot/, vm.c stubs.c table.c early.c import.c)
 
 TESTS += $(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW)
 
@@ -18,13 +18,13 @@ JDK_INC = $(addprefix -DJDK -I, $(JDK:/jvmti.h=) )
 JDK_INC += $(addprefix -I, $(JDK:/jvmti.h=/linux))
 
 hotspot_cc = @mkdir -p $(@D) && $(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE \
-	-Iarch/x86_64/flow -iquote userspace/hotspot $(JDK_INC) \
+	-Iarch/x86_64/flow -iquote userspace/runtimes/hotspot $(JDK_INC) \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
 HOTSPOT_UNIT_OBJ := $(HOTSPOT_UNIT_C:%.c=$(O)/obj/san/hotspot/%.o)
 
 $(HOTSPOT_UNIT_OBJ): $(O)/obj/san/hotspot/%.o: %.c tests/lib/case.h $(FLOW_H) \
-		$(wildcard userspace/hotspot/*.h) $(sfjit_h)
+		$(wildcard userspace/runtimes/hotspot/*.h) $(sfjit_h)
 	$(hotspot_cc) -c -o $@ $<
 
 $(HOTSPOT_UNIT): $(O)/tests/unit/%: tests/unit/%.c
@@ -35,6 +35,6 @@ $(HOTSPOT_UNIT): HOTSPOT_UNIT_FLAGS := -Wl,-z,lazy
 $(HOTSPOT_UNIT_NOW): HOTSPOT_UNIT_FLAGS := -Wl,-z,now -fno-plt
 
 $(HOTSPOT_UNIT) $(HOTSPOT_UNIT_NOW): tests/lib/case.h $(HOTSPOT_UNIT_OBJ) \
-		$(O)/lib/libsfjit.a $(FLOW_H) $(wildcard userspace/hotspot/*.h)
+		$(O)/lib/libsfjit.a $(FLOW_H) $(wildcard userspace/runtimes/hotspot/*.h)
 	$(hotspot_cc) $(HOTSPOT_UNIT_FLAGS) -pthread -o $@ \
 		$(filter %.c %.o %.a,$^)

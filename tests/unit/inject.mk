@@ -5,7 +5,7 @@
 # checked.
 
 INJECT_SAN := $(patsubst %.c,$(O)/obj/san/%.o,$(wildcard \
-	userspace/perfdata/*.c))
+	userspace/sfjit/perfdata/*.c))
 INJECT_TESTS := $(addprefix $(O)/tests/run/, inject-fake inject-mutate)
 
 TESTS += $(INJECT_TESTS)
@@ -19,10 +19,10 @@ $(O)/tests/run/inject-fake: $(CONVERT_SRC) tests/unit/inject/fake.c \
 $(O)/tests/run/inject-mutate: tests/unit/inject/mutate.c \
 		tests/unit/inject/fake.c tests/lib/case.c $(INJECT_SAN)
 
-$(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/run/*.h) tests/lib/case.h
+$(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/sfjit/*.h) tests/lib/case.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
-		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
 		$(filter %.c %.o,$^)
 
 # Only call frame information tells its frames.
@@ -39,7 +39,7 @@ $(O)/tests/unit/inject-table: tests/unit/inject-table.c tests/lib/case.c \
 		tests/lib/case.h $(INJECT_SAN)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
-		-iquote userspace/perfdata -o $@ $< tests/lib/case.c \
+		-iquote userspace/sfjit/perfdata -o $@ $< tests/lib/case.c \
 		$(filter %/table.o %/order.o %/ends.o %/grow.o,$^)
 
 TESTS += $(O)/tests/unit/inject-table

@@ -116,7 +116,7 @@ machine() {
 	(cd "$1" && grep -rnE "$names" userspace)
 }
 is "nothing in userspace/ names a machine" "" "$(machine "$top")"
-echo 'int abi = SFRAME_ABI_AMD64_LE;' >>"$tmp/copy/userspace/run/ps.c"
+echo 'int abi = SFRAME_ABI_AMD64_LE;' >>"$tmp/copy/userspace/sfjit/ps.c"
 like "a machine is found" "*ps.c*AMD64*" "$(machine "$tmp/copy")"
 
 names='__(x86_64|amd64|i386|aarch64|AARCH64E|s390|riscv|powerpc)|defined.*_ARCH_'

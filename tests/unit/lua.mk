@@ -10,5 +10,5 @@ endif
 $(O)/tests/unit/lua-steps: tests/unit/lua-steps.c tests/lib/case.c \
 		tests/lib/case.h $(filter-out %/module.c,$(LUA_SRC)) $(LUA_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -isystem $(LUA_INC) -iquote userspace/lua $(CFLAGS) \
+	$(CC) $(SF_CFLAGS) -isystem $(LUA_INC) -iquote userspace/runtimes/lua $(CFLAGS) \
 		-o $@ $(filter %.c,$^) -llua5.4 -pthread -Wl,-z,now

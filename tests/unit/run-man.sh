@@ -39,8 +39,8 @@ is "options of sfjit attach" "$("$sfjit" attach --help | options)" \
 is "options of sfjit detach" --help "$("$sfjit" detach --help | options)"
 
 # Of what is said when sfjit attach fails, lines that are tags. N is a number.
-cat userspace/attach/refusal.c userspace/attach/attach.c \
-	userspace/attach/session.c | sed '/^#/d' | tr '\n\t' '  ' |
+cat userspace/sfjit/attach/refusal.c userspace/sfjit/attach/attach.c \
+	userspace/sfjit/attach/session.c | sed '/^#/d' | tr '\n\t' '  ' |
 	tr ';' '\n' | grep -E 'refusal_print\(|failed = |checked\(' |
 	sed 's/"  *"//g; s/%l*d/N/g' | grep -o '"[^"]*"' | tr -d '"' |
 	grep -v '^%s' | sort -u >"$tmp/messages"

@@ -21,7 +21,7 @@ files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	userspace/preload/amend.c userspace/preload/windows.c \
 	userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
 others='README userspace/preload/report.c userspace/preload/modules.c
-	userspace/run/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
+	userspace/sfjit/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
 
 # To make, a change in the same tick of the clock is none.
 age() {

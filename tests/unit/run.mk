@@ -126,11 +126,11 @@ $(RUN_TESTS)/user-plugin: tests/unit/run/user.c \
 
 # Every access to what processes wrote is checked here, too.
 run_shared := $(foreach part,columns json must printable, \
-	$(addprefix userspace/run/$(part), .c .h))
+	$(addprefix userspace/sfjit/$(part), .c .h))
 
 $(O)/tests/unit/run-ps: tests/unit/run-ps.c $(lib_test) \
-		$(wildcard userspace/run/ps*.[ch]) $(run_shared) \
-		userspace/run/commands.h
-	$(run_cc) -D_GNU_SOURCE -Iuserspace/run \
+		$(wildcard userspace/sfjit/ps*.[ch]) $(run_shared) \
+		userspace/sfjit/commands.h
+	$(run_cc) -D_GNU_SOURCE -Iuserspace/sfjit \
 		-fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-o $@ $(filter %.c,$^) -pthread

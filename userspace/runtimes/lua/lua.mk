@@ -6,10 +6,10 @@
 # The functions of Lua come from the program or library that loads it.
 
 LUA_INC := $(firstword $(wildcard /usr/include/lua5.4))
-LUA_SRC := $(wildcard userspace/lua/*.c)
+LUA_SRC := $(wildcard userspace/runtimes/lua/*.c)
 LUA_OBJ := $(LUA_SRC:%.c=$(O)/obj/%.o)
 LUA_SO := $(O)/lib/lua/5.4/sfjit.so
-LUA_H := $(wildcard userspace/lua/*.h) userspace/include/sfjit-lua.h \
+LUA_H := $(wildcard userspace/runtimes/lua/*.h) userspace/include/sfjit-lua.h \
 	userspace/include/sfjit-assist.h $(wildcard arch/$(ARCH)/context.h)
 
 # Without the headers of Lua 5.4 there is no module, so that `make install' leaves

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
 SFJIT := $(O)/bin/sfjit
-SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
+SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/sfjit/*.c))
 # Of the module, what says where the cache is.
 SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
 SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
@@ -22,14 +22,14 @@ endif
 
 ALL += $(SFJIT)
 
-$(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/run/*.h \
-		userspace/perfdata/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
+$(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/sfjit/*.h \
+		userspace/sfjit/perfdata/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/perfdata \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/perfdata \
 		-c -o $@ $<
 
 # Each of its functions has a frame record until it returns.
-$(O)/obj/userspace/run/doctor_samples.o: SF_CFLAGS += \
+$(O)/obj/userspace/sfjit/doctor_samples.o: SF_CFLAGS += \
 	-fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 $(SFJIT): $(SFJIT_OBJ) $(SFJIT_LIBS)
@@ -52,7 +52,7 @@ install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
 		Documentation/man/sfjit-inject.1 \
 		Documentation/man/sfjit-record.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 userspace/run/flamegraph.html \
+	install -m 644 userspace/sfjit/flamegraph.html \
 		$(DESTDIR)$(PREFIX)/share/sfjit
 
 .PHONY: install install-sfjit

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "../run/must.h"
+#include "../must.h"
 #include "threads.h"
 #include "trace.h"
 

@@ -5,9 +5,9 @@
 
 PYTHON_DIR := $(O)/lib/python/sfjit
 PYTHON_EXT = $(PYTHON_DIR)/_evaluator.cpython-313-$(shell $(CC) -dumpmachine).so
-PYTHON_PY := $(patsubst userspace/python/sfjit/%,$(PYTHON_DIR)/%, \
-	$(wildcard userspace/python/sfjit/*.py))
-PYTHON_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/python/*.c))
+PYTHON_PY := $(patsubst userspace/runtimes/python/sfjit/%,$(PYTHON_DIR)/%, \
+	$(wildcard userspace/runtimes/python/sfjit/*.py))
+PYTHON_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/runtimes/python/*.c))
 
 ALL += $(PYTHON_EXT) $(PYTHON_PY)
 
@@ -15,7 +15,7 @@ ALL += $(PYTHON_EXT) $(PYTHON_PY)
 PYTHON_CFLAGS = $(SF_CFLAGS) -isystem $(PYTHON_INC) \
 	-isystem $(PYTHON_INC)/internal -isystem $(PYTHON_INC)/internal/mimalloc
 
-$(PYTHON_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/python/*.h) \
+$(PYTHON_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/runtimes/python/*.h) \
 		$(wildcard arch/$(ARCH)/*.h) userspace/include/sfjit.h \
 		userspace/include/sfjit-assist.h
 	@mkdir -p $(@D)
@@ -32,7 +32,7 @@ $(PYTHON_EXT): $(PYTHON_OBJ) $(O)/lib/libsfjit.so
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,now -Wl,--build-id \
 		$(PYTHON_RUNPATH:%=-Wl,-rpath,'%') -o $@ $^
 
-$(PYTHON_PY): $(PYTHON_DIR)/%: userspace/python/sfjit/%
+$(PYTHON_PY): $(PYTHON_DIR)/%: userspace/runtimes/python/sfjit/%
 	@mkdir -p $(@D)
 	cp $< $@
 

@@ -4,14 +4,14 @@
 # The agent for HotSpot. No JDK is needed to build it.
 
 HOTSPOT := $(O)/lib/sfjit/libsfjit-hotspot.so
-HOTSPOT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/hotspot/*.c))
+HOTSPOT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/runtimes/hotspot/*.c))
 FLOW_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard arch/x86_64/flow/*.c))
 FLOW_H := $(wildcard arch/bare.h arch/x86_64/flow/*.h)
 
 ALL += $(HOTSPOT)
 
 $(HOTSPOT_OBJ) $(FLOW_OBJ): $(O)/obj/%.o: %.c $(FLOW_H) $(SFG_PUBLIC_H) \
-		$(wildcard userspace/hotspot/*.h userspace/include/*.h)
+		$(wildcard userspace/runtimes/hotspot/*.h userspace/include/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -Iarch/x86_64/flow -fPIC \
 		-fvisibility=hidden -pthread -c -o $@ $<
