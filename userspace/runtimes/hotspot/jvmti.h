@@ -4,7 +4,7 @@
  *
  * What the agent uses of the JVM tool interface, so that no JDK is needed to
  * build it. The specification numbers functions, events and capabilities; the
- * numbers are fixed. tests/unit/hotspot-abi.c compares them with a JDK's
+ * numbers are fixed. tests/runtimes/hotspot/abi.c compares them with a JDK's
  * header.
  */
 #ifndef SFJIT_JVMTI_H

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Windows changed by many threads under perf, for SFJIT_RACE_SECONDS (60), with
+# the random numbers of SFJIT_RACE_SEED if it is set.
+
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../../lib/guest.sh"
+seconds=${SFJIT_RACE_SECONDS:-60}
+tests/kernel/selftests/build >&2
+guest race "--rootfs=none --timeout=$((seconds + 300))" \
+	"build/tests/kernel/race/race $seconds ${SFJIT_RACE_SEED:-}"
