@@ -48,15 +48,15 @@ include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 
 # The commands on recordings by themselves: tests link them with other trackers,
 # and for machines for which sfjit has them not.
-CONVERT_SRC := tests/unit/inject/main.c $(addprefix userspace/run/, inject.c \
+CONVERT_SRC := tests/sfjit/inject/main.c $(addprefix userspace/sfjit/, inject.c \
 	convert.c explain.c explain_words.c followed.c ps_reasons.c \
 	printable.c columns.c json.c must.c)
 
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \
-	$(if $(CROSS_COMPILE),,stacks/stacks.mk perfdata/perfdata.mk) \
-	$(if $(wildcard arch/$(ARCH)/registers.h),attach/attach.mk) run/run.mk \
-	python/python.mk)
+	$(if $(CROSS_COMPILE),,stacks/stacks.mk sfjit/perfdata/perfdata.mk) \
+	$(if $(wildcard arch/$(ARCH)/registers.h),sfjit/attach/attach.mk) \
+	sfjit/sfjit.mk runtimes/python/python.mk)
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
 include $(run_mk)
 endif
@@ -65,12 +65,13 @@ endif
 ifneq ($(wildcard arch/$(ARCH)/arch.mk),)
 include arch/$(ARCH)/arch.mk
 include $(filter-out %/libsfjit.mk $(run_mk), \
-	$(sort $(wildcard userspace/*/*.mk)))
-include tests/kselftest.mk $(sort $(wildcard tests/*/*.mk)) \
-	$(wildcard bench/*.mk)
+	$(sort $(wildcard userspace/*/*.mk userspace/*/*/*.mk)))
+include tests/kernel/selftests/kselftest.mk $(filter-out %/kselftest.mk, \
+	$(sort $(wildcard tests/*/*.mk tests/*/*/*.mk))) $(wildcard bench/*.mk)
 else
-include tests/arch/arch.mk tests/kselftest.mk tests/qemu/qemu.mk \
-	tests/debug/debug.mk tests/prctl/prctl.mk \
+include tests/arch/arch.mk $(addprefix tests/kernel/selftests/, \
+	kselftest.mk selftests.mk) \
+	tests/kernel/debug/debug.mk tests/kernel/prctl/prctl.mk \
 	bench/guest/guest.mk
 endif
 
@@ -78,17 +79,20 @@ all: $(ALL)
 tests: all $(TESTS)
 
 # What the lanes unit and diff need of it: tools/needs.
-DIFF_UNIT := $(addprefix $(O)/tests/unit/, lib-pool sframegen-hostile)
+DIFF_UNIT := $(addprefix $(O)/tests/, libsfjit/pool sframegen/hostile)
 
 # Of another machine, where there are no headers of its Python.
 arch-tests: $(filter-out $(PYTHON_DIR)/%,$(ALL)) $(TESTS)
 
 unit-programs: $(filter-out $(PYTHON_DIR)/%,$(ALL)) \
-	$(filter-out %/sframegen-hostile,$(filter \
-	$(addprefix $(O)/, tests/unit/% tests/run/% obj/%),$(TESTS)))
+	$(filter-out %/sframegen/hostile $(addprefix $(O)/tests/, \
+	runtimes/python/% sframegen/programs/%),$(filter $(O)/obj/% \
+	$(addprefix $(O)/tests/, libsfjit/% preload/% runtimes/% sfjit/% \
+	sframegen/% stacks/% kernel/replay/steps system/jits/jits-calls),$(TESTS)))
 
 diff-programs: $(O)/bin/sframegen $(TRAMPOLINE_SFRAME) $(DIFF_UNIT) \
-	$(filter %/hello-static %/signals-static $(O)/tests/diff/%,$(TESTS))
+	$(filter %/hello-static %/signals-static %/jits/oracle %/jits/sample \
+	$(O)/tests/sframegen/programs/%,$(TESTS))
 
 check:
 	O=$(O) tools/check

@@ -42,11 +42,11 @@ $(O)/bench/bin/area: bench/native/area.c $(BENCH_DEPS) $(sfjit_h) \
 bench_attach_wrap := remote_call session_attach ps_open
 
 $(O)/bench/bin/attach: bench/native/attach.c \
-		$(filter-out %/run/main.o,$(SFJIT_OBJ)) $(SFJIT_LIBS) \
-		$(wildcard userspace/attach/*.h)
+		$(filter-out %/sfjit/main.o,$(SFJIT_OBJ)) $(SFJIT_LIBS) \
+		$(wildcard userspace/sfjit/attach/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/attach \
-		-iquote userspace/run -iquote userspace/preload \
+	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/attach \
+		-iquote userspace/sfjit -iquote userspace/preload \
 		$(patsubst %,-Xlinker --wrap=%,$(bench_attach_wrap)) -o $@ \
 		$(filter %.c %.o %.a, $^) $(SFJIT_LD)
 

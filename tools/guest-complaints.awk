@@ -12,7 +12,7 @@
 BEGIN {
 	while (functions != "" && (getline name <functions) > 0)
 		ours[name] = 1
-	# What is wrong on purpose: tests/module/planted.c.
+	# What is wrong on purpose: tests/kernel/module/planted.c.
 	planted = "^planted_"
 }
 

@@ -125,7 +125,7 @@ pack_payload() {
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
 	pack_modules &&
 	for _b in $_built; do
-		pack -r --transform='s|^|build/|S' --exclude=tests/fuzz \
+		pack -r --transform='s|^|build/|S' --exclude=tests/kernel/fuzz \
 			-C "$guest_built" "$_b" || return
 	done
 }

@@ -100,7 +100,7 @@ compile() {
 hits() {
 	count="perf stat -a -x, -o $tmp/stat -e mem:$look_up:x:k --"
 	hit python3 $(with "$long")
-	hit node build/bin/sfjit run -- node tests/jits/node.js "$tmp/stamp" \
+	hit node build/bin/sfjit run -- node tests/system/jits/node.js "$tmp/stamp" \
 		"$long"
 	if [ "$long" -gt 1 ]; then
 		compile build/tests/bench/source/*.i

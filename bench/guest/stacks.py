@@ -110,7 +110,7 @@ def convert(name, path, processes):
             ('copy', 'perf', 'perf', 'inject', '-i', path, '-o', out),
             ('convert', 'perf', 'perf', 'inject', '--convert-callchain', '-i',
              path, '-o', out),
-            ('convert', 'elfutils', 'build/tests/perf/dwflst', 'inject', '-q',
+            ('convert', 'elfutils', 'build/tests/system/perf/dwflst', 'inject', '-q',
              '-i', path, '-o', out),
             ('convert', 'sfjit', SFJIT, 'inject', '-q', '-i', path, '-o',
              out)):

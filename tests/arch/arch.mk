@@ -15,7 +15,7 @@ $(trial): $(TRAMPOLINE) $(SFRAMEGEN)
 
 $(O)/tests/arch/step: private SF_CFLAGS := -I$(dir $(trial)) $(SF_CFLAGS)
 $(O)/tests/arch/step: $(trial)
-$(O)/tests/arch/rows: tests/lib/tap.c tests/lib/tap.h tests/unit/lib-test.h
+$(O)/tests/arch/rows: tests/lib/tap.c tests/lib/tap.h tests/libsfjit/test.h
 
 # Not PIE: symbols of step are where nm says.
 $(ARCH_PROGRAMS): $(O)/tests/arch/%: tests/arch/%.c $(arch_libs)
@@ -27,18 +27,18 @@ ifneq ($(CROSS_COMPILE),)
 # Of the lane unit: what neither has code of AMD64, nor needs of the kernel what
 # qemu-user does not have.
 # Here the sanitizers see nothing that they do not see there.
-ARCH_UNIT := $(addprefix $(O)/tests/unit/, lib-atfork lib-jitdump lib-names \
-	lib-section)
-ARCH_UNIT_INNER := $(addprefix $(O)/tests/unit/, lib-area lib-check \
-	lib-eh-frame lib-epoch lib-live lib-pool lib-register lib-rows \
-	sframegen-cfi sframegen-layout sframegen-section)
+ARCH_UNIT := $(addprefix $(O)/tests/libsfjit/, atfork jitdump names section)
+ARCH_UNIT_INNER := $(addprefix $(O)/tests/, $(addprefix libsfjit/, area check \
+	eh-frame epoch live pool register rows) \
+	$(addprefix sframegen/, cfi layout section))
 
 $(ARCH_UNIT): $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 $(ARCH_UNIT_INNER): sframegen/cmd/format.c $(arch_libs)
 $(ARCH_UNIT_INNER): arch_test := -DSFJIT_TEST -Isframegen/lib -Isframegen/cmd
 
-$(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
-		tests/lib/tap.c $(wildcard tests/lib/*.h tests/unit/*.h)
+$(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/%: tests/%.c \
+		tests/lib/tap.c $(wildcard tests/lib/*.h tests/libsfjit/*.h \
+		tests/sframegen/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(arch_test) $(CFLAGS) -o $@ $(filter %.c,$^) \
 		$(filter %.a,$^) -pthread
@@ -46,52 +46,52 @@ $(ARCH_UNIT) $(ARCH_UNIT_INNER): $(O)/tests/unit/%: tests/unit/%.c \
 TESTS += $(ARCH_PROGRAMS) $(ARCH_UNIT) $(ARCH_UNIT_INNER)
 
 # For a guest whose kernel knows no windows.
-include tests/perf/chain.mk
+include tests/system/perf/chain.mk
 
-chain: $(O)/tests/perf/chain
+chain: $(O)/tests/system/perf/chain
 
 .PHONY: chain
 
 # Of sfjit run.
 ifneq ($(wildcard arch/$(ARCH)/code.h),)
-include tests/unit/readers.mk tests/unit/run-any.mk tests/qemu/edges.mk \
-	tests/demo/demo.mk
+include tests/preload/readers.mk tests/preload/run-any.mk tests/system/guest/edges.mk \
+	tests/system/demo/demo.mk
 
-ARCH_CODE := $(addprefix $(O)/tests/unit/, code-$(ARCH) event-$(ARCH))
+ARCH_CODE := $(addprefix $(O)/tests/arch/unit/, code-$(ARCH) event-$(ARCH))
 
-$(O)/tests/unit/code-$(ARCH): tests/arch/leaves.c tests/arch/leaves.h \
+$(O)/tests/arch/unit/code-$(ARCH): tests/arch/leaves.c tests/arch/leaves.h \
 		$(PRELOAD_BARE) $(O)/lib/libsframegen.a
-$(O)/tests/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
+$(O)/tests/arch/unit/event-$(ARCH): tests/arch/event-$(ARCH).S $(CODE_OBJ)
 
-$(ARCH_CODE): $(O)/tests/unit/%: tests/arch/%.c tests/lib/tap.c \
+$(ARCH_CODE): $(O)/tests/arch/unit/%: tests/arch/%.c tests/lib/tap.c \
 		tests/lib/tap.h $(PRELOAD_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $(filter %.c %.S %.o,$^) \
 		$(filter %.a,$^)
 
 # sfjit inject by itself: sfjit is built for other machines without libelf.
-INJECT := $(O)/tests/run/inject
-INJECT_SRC := $(CONVERT_SRC) $(wildcard userspace/perfdata/*.c \
+INJECT := $(O)/tests/sfjit/programs/inject
+INJECT_SRC := $(CONVERT_SRC) $(wildcard userspace/sfjit/perfdata/*.c \
 	userspace/stacks/*.c)
 
 $(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
-		$(wildcard userspace/perfdata/*.h userspace/stacks/*.h \
-		userspace/run/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
+		$(wildcard userspace/sfjit/perfdata/*.h userspace/stacks/*.h \
+		userspace/sfjit/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	libelf=$$(tools/libelf $(ARCH)) && $(CC) $(SF_CFLAGS) $(CFLAGS) \
 		-D_GNU_SOURCE -isystem $$libelf/include \
-		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
 		$(filter %.c %.a,$^) $$libelf/lib/*/libelf.so.1 \
 		-Wl,--allow-shlib-undefined
 
 # Return addresses by key A and B, and in a leaf's link register, where there are
 # such; those that are not, too.
 signing = $(if $(filter aarch64,$(ARCH)),-mbranch-protection=$*)
-SIGNED := $(addprefix $(O)/tests/run/signed-, none \
+SIGNED := $(addprefix $(O)/tests/sfjit/programs/signed-, none \
 	$(if $(filter aarch64,$(ARCH)),pac-ret pac-ret+b-key pac-ret+leaf))
 
-$(SIGNED): $(O)/tests/run/signed-%: tests/unit/inject/signed.c \
-		tests/unit/inject/middle.h
+$(SIGNED): $(O)/tests/sfjit/programs/signed-%: tests/sfjit/inject/signed.c \
+		tests/sfjit/inject/middle.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -fomit-frame-pointer $(signing) -o $@ $<
 
@@ -99,8 +99,8 @@ guest-programs: all $(RUN_ANY) $(INJECT) $(SIGNED)
 
 .PHONY: guest-programs
 
-TESTS += $(ARCH_CODE) $(addprefix $(O)/tests/unit/, run-amend run-clip \
-	run-covers run-image)
+TESTS += $(ARCH_CODE) $(addprefix $(O)/tests/preload/, amend clip \
+	covers image)
 endif
 else
 ARCHES := $(patsubst arch/%/psabi.py,%,$(wildcard arch/*/psabi.py))

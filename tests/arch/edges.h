@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What tests/qemu/edges.c is told of a machine: edges-ARCH.c.
+ * What tests/system/guest/edges.c is told of a machine: edges-ARCH.c.
  */
 #ifndef SFJIT_TESTS_EDGES_H
 #define SFJIT_TESTS_EDGES_H

@@ -12,7 +12,7 @@
 #include <sframegen.h>
 #include <sfjit_trampoline.h>
 
-#include "../unit/lib-test.h"
+#include "../libsfjit/test.h"
 
 #define HAS_SECTIONS	sfg_abi_has_sframe(SFG_HOST_ABI)
 

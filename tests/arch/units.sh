@@ -10,10 +10,12 @@
 . tests/arch/machine.sh
 
 export SFJIT_EMULATED=1
-for unit in "$arch/tests/unit"/*; do
-	case $abi:${unit##*/} in
+for unit in "$arch"/tests/libsfjit/* "$arch"/tests/preload/* \
+	"$arch"/tests/sframegen/* "$arch"/tests/arch/unit/*; do
+	[ -f "$unit" ] || continue
+	case $abi:${unit#*/tests/} in
 	# SFrame has no number for it: no sections.
-	0:lib-area | 0:lib-register) continue ;;
+	0:libsfjit/area | 0:libsfjit/register) continue ;;
 	esac
 	also "$emulator" "$unit"
 done

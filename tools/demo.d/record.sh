@@ -19,7 +19,7 @@ rate=${DEMO_RATE:-1499}
 wanted=${DEMO_SAMPLES:-12000}
 fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
 sfjit=build/bin/sfjit
-ctramp=build/tests/demo/c-trampolines
+ctramp=build/tests/system/demo/c-trampolines
 program=tools/demo.d/workload.py
 PYTHONPATH=$PWD/build/lib/python
 export PYTHONPATH

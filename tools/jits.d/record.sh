@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # record.sh OUTPUT SECONDS NAME...: runs in the guest, with the tree as current
-# directory.  Records each program of tests/jits and leaves in OUTPUT.tar.gz, a
+# directory.  Records each program of tests/system/jits and leaves in OUTPUT.tar.gz, a
 # file of build/guest-out (the way out of the guest is slow), for each NAME.MODE,
 #   .txt perf script   .truth the program's own   .cmd
 #   .counters.PID why walks in this process ended, in its last second
@@ -11,7 +11,7 @@
 #   to have none of their names
 # and root/ with the ELF files that the samples hit.  MODE is before, without
 # sfjit, fp or defer.  Programs that the oracle judges have .rec.gz instead of .txt,
-# of the modes before and fp, which the recorder of tests/replay took.  `failed'
+# of the modes before and fp, which the recorder of tests/kernel/replay took.  `failed'
 # has the NAMEs of which nothing is there.
 
 set -eu
@@ -29,7 +29,7 @@ fields=comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff
 sfjit=$PWD/build/bin/sfjit
 options=		# of sfjit run, by the programs
 without=		# by those that cover themselves: runs them as before
-dir=$PWD/tests/jits
+dir=$PWD/tests/system/jits
 
 die() {
 	echo "record.sh: $*" >&2
@@ -61,7 +61,7 @@ record() {
 	[ "$2" != defer ] || graph=fp,defer
 	shift 2
 	echo "perf record -e cpu-clock:u --call-graph=$graph -- ${run:+${run##*/} }$*" |
-		sed "s|$out/[^ ]*|LOG|; s|$dir|tests/jits|" >"$base.cmd"
+		sed "s|$out/[^ ]*|LOG|; s|$dir|tests/system/jits|" >"$base.cmd"
 	echo "jits: recording ${base##*/}"
 	case $mode in
 	*.rec) take_registers "$@" ;;
@@ -106,7 +106,7 @@ perf_record() {
 # in the guest would go to copies of stacks.
 take_registers() {
 	# shellcheck disable=SC2086 # words
-	build/tests/replay/recorder "$base" $period $run "$@" \
+	build/tests/kernel/replay/recorder "$base" $period $run "$@" \
 		>"$base.log" 2>&1 || failed recorder
 	python3 "$dir/files.py" "$out/root" "$base"
 	gzip -1 "$base"

@@ -59,7 +59,7 @@ $(LIBSFJIT_PC): userspace/libsfjit/libsfjit.pc.in $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(fill_pc) $< >$@
 
-# Those of tests/patterns. The examples write code of AMD64.
+# Those of tests/system/patterns. The examples write code of AMD64.
 PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit rows_jit \

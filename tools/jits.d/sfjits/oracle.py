@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Stacks against those that libdw finds with the registers and the copy of the
-stack of the same sample: what tests/jits/oracle.c says, as judge.figures().
+stack of the same sample: what tests/system/jits/oracle.c says, as judge.figures().
 """
 import os
 import subprocess
@@ -35,7 +35,7 @@ def run(recording, root, truth):
     if os.path.exists(recording + '.gz'):
         subprocess.run(['gzip', '-d', recording + '.gz'], check=True)
     done = subprocess.run(
-        [build + '/tests/diff/jits-oracle', recording, root, str(truth.begin),
+        [build + '/tests/system/jits/oracle', recording, root, str(truth.begin),
          str(end)], text=True, stdout=subprocess.PIPE)
     if done.returncode:
         raise OracleError('%s: oracle: status %d' % (

@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: MIT
-# SPDX-FileCopyrightText: 2026 The sfjit authors
-# shellcheck shell=sh disable=SC2154
-record lli "$mode" lli-19 build/tests/jits/lli.bc "$out/lli.$mode.truth" \
-	"$seconds"

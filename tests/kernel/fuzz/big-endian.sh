@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The kernel's decoder for s390x, built for s390x, under qemu-user: the inputs of
+# each target with their numbers in its byte order, and mutations of them that are
+# the same each time. tests/kernel/fuzz/machines.sh has its rules in the byte order of
+# this machine.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+# shellcheck source=tests/kernel/fuzz/judge.sh
+. tests/kernel/fuzz/judge.sh
+command -v qemu-s390x >/dev/null || skip_all "qemu-s390x is not installed"
+tools/make -s fuzz-big-endian || finish
+mutations=${SFJIT_FUZZ_MUTATIONS:-50000}
+
+# replay NAME [ARGUMENT...]
+replay() {
+	_program=$1
+	shift
+	judge "$_program" qemu-s390x -L /usr/s390x-linux-gnu \
+		"$O/tests/kernel/fuzz-s390x/$_program" "$@"
+}
+
+replay kernel-known
+for target in kernel-step kernel-walk kernel-register; do
+	replay "$target-replay" -n "$mutations" \
+		"$O/tests/kernel/fuzz/corpus-big-endian/$target"
+done
+# Its inputs have no numbers of more than a byte.
+replay kernel-live-replay -n "$mutations" "$O/tests/kernel/fuzz/corpus/kernel-live"
+finish

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The kernel's decoder with the rules of AArch64 and s390x, in the byte order of
+# this machine: the inputs of each target and mutations of them that are the same
+# each time, then some seconds of libFuzzer.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+# shellcheck source=tests/kernel/fuzz/judge.sh
+. tests/kernel/fuzz/judge.sh
+command -v clang >/dev/null || skip_all "no clang here"
+tools/make -s fuzz-machines || finish
+seconds=${SFJIT_FUZZ_SECONDS:-15}
+mkdir -p "$O/fuzz"
+
+for machine in arm64 s390; do
+	judge "kernel-known of $machine" \
+		"$O/tests/kernel/fuzz-$machine/kernel-known"
+	for target in kernel-step kernel-walk kernel-register kernel-live; do
+		program=$O/tests/kernel/fuzz-$machine/$target
+		corpus=$O/tests/kernel/fuzz/corpus/$target
+		judge "$target of $machine, replayed" \
+			"$program-replay" -n 20000 "$corpus"
+		judge "$target of $machine, fuzzed" \
+			tests/kernel/fuzz/libfuzzer "$program" "$target" "$seconds" \
+			"$O/fuzz/$target-$machine" "$tmp/$machine-$target"
+	done
+done
+finish

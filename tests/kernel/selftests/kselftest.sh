@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# The kernel's selftests of SFrame windows, one guest for all of them.
+
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../../lib/guest.sh"
+tests/kernel/selftests/build >&2
+case $machine in
+x86_64) library=libsfjit_test ;;
+*) library='' ;;
+esac
+# Walks of s390x are of traced processes, and KASAN makes them long.
+limit=3600
+[ "$kernel" != s390x_debug ] || limit=14000
+# shellcheck disable=SC2046,SC2086 # names without blanks
+guest kselftest "--rootfs=none --timeout=$limit" $(tests/kernel/selftests/selftests) $library

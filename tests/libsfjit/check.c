@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: what sfjit_check() says of sections of the library, and of each
+ * mistake in one; rows of addresses. Runs with ASan and UBSan.
+ * tests/kernel/fuzz/kernel/check_target.c compares it with the kernel.
+ */
+#include "machine.h"
+#include "prctl.h"
+
+#define TEXT		0x7e0000001000UL
+#define TEXT_LENGTH	0x1000
+#define HEADER		28
+#define INDEX		16
+
+static struct sfjit_row rows[3], flex[2];
+
+static void make_rows(void)
+{
+	const struct sfjit_row plain[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), RA, SAVED(-16) },
+		{ 30, 0, SP(0), SAME, SAME },
+	};
+	const struct sfjit_row other[] = {
+		{ 0, 0, sfjit_rule_reg(10, ENTRY), SAME, SAME },
+		{ 4, 0, { ENTRY + 8, 10, SFJIT_BASE_REG, 1, 8 }, SAVED(-24),
+		  SAVED(-16) },
+	};
+
+	memcpy(rows, plain, sizeof(rows));
+	memcpy(flex, other, sizeof(flex));
+}
+
+static unsigned char section[8192];
+static struct sfjit_complaint complaint;
+static struct sfjit_table table;
+
+/* Three functions, and the table that they are in. */
+static void make(void)
+{
+	struct sfjit_function f[] = {
+		{ TEXT, 31, 3, rows, 0, 0 },
+		{ TEXT + 32, 64, 2, flex, 0, 0 },
+		{ TEXT + 96, 256, 2, rows, 0, 16 },
+	};
+	long length = sfjit_section_fill(section, sizeof(section), f, 3);
+
+	MUST(length > 0);
+	table = (struct sfjit_table){
+		section, length, (void *)TEXT, TEXT_LENGTH, 0, 0,
+	};
+	complaint = (struct sfjit_complaint){ 0 };
+}
+
+/* The lowest bytes, which are the last ones where the highest is the first. */
+static void put(size_t off, uint64_t value, size_t size)
+{
+	const char *bytes = (const char *)&value;
+
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		bytes += sizeof(value) - size;
+	memcpy(section + off, bytes, size);
+}
+
+/* Where the attributes of a function are. */
+static size_t block(uint32_t nr)
+{
+	struct sframe_fde fde;
+
+	memcpy(&fde, section + HEADER + nr * INDEX, sizeof(fde));
+	return HEADER + 3 * INDEX + fde.fre_off;
+}
+
+static void not_registered(const char *name, const char *reason)
+{
+	IS(name, sfjit_check(&table, &complaint), -EINVAL);
+	result(complaint.reason && !strcmp(complaint.reason, reason), name,
+	       "reason is %s", complaint.reason);
+	TRUE(name, !complaint.address);
+	IS(name, sfjit_check(&table, NULL), -EINVAL);
+	make();
+}
+
+static void ends(const char *name, const char *reason, uint64_t address)
+{
+	struct sfjit_row row, before;
+
+	memset(&row, 0xaa, sizeof(row));
+	before = row;
+	IS(name, sfjit_check(&table, &complaint), -EBADMSG);
+	result(complaint.reason && !strcmp(complaint.reason, reason), name,
+	       "reason is %s", complaint.reason);
+	IS(name, (long)complaint.address, address);
+	if (strncmp(reason, "cfa", 3) && strcmp(reason, "fde_order")) {
+		IS(name, sfjit_find_row(&table, (void *)address, NULL, &row,
+					&complaint), -EBADMSG);
+		TRUE(name, !strcmp(complaint.reason, reason));
+		TRUE(name, !memcmp(&row, &before, sizeof(row)));
+	}
+	make();
+}
+
+static void test_good(void)
+{
+	make();
+	IS("a section of the library", sfjit_check(&table, &complaint), 0);
+	TRUE("no complaint", !complaint.reason);
+	table.flags = SFJIT_TABLE_PLAIN;
+	IS("an addend for a kernel without", sfjit_check(&table, &complaint),
+	   -EBADMSG);
+	TRUE("is a rule that it does not know",
+	     !strcmp(complaint.reason, "row_rule"));
+	make();
+	table.text = NULL;
+	table.text_length = 0;
+	IS("text from the functions", sfjit_check(&table, NULL), 0);
+	make();
+	table.length += 100;
+	IS("space behind the section", sfjit_check(&table, NULL), 0);
+}
+
+static void test_registration(void)
+{
+	make();
+	table.length = 27;
+	not_registered("27 bytes", "section is shorter than a header");
+	table.section = NULL;
+	not_registered("no section", "section is shorter than a header");
+	table.text = NULL;
+	not_registered("length of nothing",
+		       "one of text and its length is 0");
+	table.text_length = -1UL;
+	not_registered("text wraps around", "text is empty or wraps around");
+	table.flags = 4;
+	not_registered("flag 4", "unknown flag");
+	table.length = 1UL << 32;
+	not_registered("4 GiB", "section is longer than 4 GiB");
+	put(2, 2, 1);
+	not_registered("version 2",
+		       "not the header of this format and machine");
+	put(8, 4, 4);
+	not_registered("one function more",
+		       "index is shorter than its number of functions");
+	put(16, 1000, 4);
+	not_registered("more rows than there are",
+		       "rows outside of the section");
+	put(24, 1000, 4);
+	not_registered("rows outside",
+		       "index or rows outside of the section");
+	put(8, 0, 4);
+	table.text = NULL;
+	table.text_length = 0;
+	not_registered("no functions", "neither functions nor text range");
+	table.flags = SFJIT_TABLE_LIVE;
+	table.section = section + 1;
+	not_registered("live at an odd address",
+		       "live section is not aligned");
+	IS("no table", sfjit_check(NULL, NULL), -EINVAL);
+}
+
+static void test_functions(void)
+{
+	struct sframe_fde fde[2];
+
+	make();
+	memcpy(fde, section + HEADER, sizeof(fde));
+	put(HEADER + 8, 33, 4);
+	ends("functions overlap", "fde_order", TEXT + 32);
+	put(HEADER + INDEX, fde[0].func_start - INDEX - 4, 8);
+	ends("functions are not sorted", "fde_order", TEXT - 4);
+	table.text_length = 100;
+	ends("function leaves the text", "fde_range", TEXT + 96);
+	table.text = (void *)TEXT + 4;
+	table.text_length -= 4;
+	ends("function begins in front of it", "fde_range", TEXT + 4);
+	put(HEADER + INDEX + 12, 1000, 4);
+	ends("rows outside of the section", "fre_offset", TEXT + 32);
+	put(block(1) + 2, 0x40, 1);
+	ends("reserved bit", "fde_type", TEXT + 32);
+	put(block(1) + 3, 2, 1);
+	ends("unknown type", "fde_type", TEXT + 32);
+	put(block(2) + 4, 0, 1);
+	ends("blocks of 0 bytes", "rep_size", TEXT + 96);
+}
+
+static void test_rows(void)
+{
+	make();
+	put(block(0) + 5, 1, 1);
+	ends("first row is not at 0", "no_row", TEXT);
+	put(block(0) + 5 + 3, 0, 1);
+	ends("rows stand still", "row_order", TEXT);
+	put(block(0) + 5 + 1, 1 + 2 * (3 + HAS_RA), 1);
+	ends("a word too many in a plain row", "row_words", TEXT);
+	put(block(0) + 5 + 1, 0x63, 1);
+	ends("words of 8 bytes", "row_words", TEXT);
+	put(block(0) + 5 + 1, 0x83, 1);
+	ends("signed return address", "row_rule", TEXT);
+	if (cfa_scale() == 1) {
+		put(block(0) + 5 + 2, 12, 1);
+		ends("CFA is sp + 12", "cfa_align", TEXT);
+	}
+	put(block(0) + 5 + 2, cfa_word(ENTRY - 8), 1);
+	ends("CFA is below that at the entry", "cfa_order", TEXT);
+	put(block(1) + 5 + 2, 0x50, 1);
+	ends("CFA from itself", "row_rule", TEXT + 32);
+}
+
+/* As the format permits, and the kernel does not read. */
+static void test_many_rows(void)
+{
+	static struct sfjit_row many[65];
+	struct sfjit_function f = { TEXT, 130, 65, many, 0, 0 };
+	size_t used;
+	int i;
+
+	for (i = 0; i < 65; i++) {
+		many[i] = rows[i % 2];
+		many[i].start = 2 * i;
+	}
+	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)section,
+				section, sizeof(section), &used, NULL));
+	table = (struct sfjit_table){ section, used, (void *)TEXT, 130, 0, 0 };
+	IS("65 rows", sfjit_check(&table, &complaint), -EBADMSG);
+	TRUE("are too many", !strcmp(complaint.reason, "row_count"));
+	IS("behind the 63rd", (long)complaint.address, TEXT + 126);
+}
+
+static void has_row(const char *name, uint64_t ip, uint32_t nr,
+		    const struct sfjit_row *want)
+{
+	struct sfjit_function f;
+	struct sfjit_row row;
+
+	IS(name, sfjit_find_row(&table, (void *)ip, &f, &row, NULL), 0);
+	IS(name, row.start, want->start);
+	TRUE(name, sfg_rows_equal(&row, want));
+	IS(name, f.nr_rows, nr);
+}
+
+static void no_row(const char *name, uint64_t ip, const char *reason)
+{
+	struct sfjit_row row;
+
+	IS(name, sfjit_find_row(&table, (void *)ip, NULL, &row, &complaint),
+	   -ENOENT);
+	TRUE(name, !strcmp(complaint.reason, reason));
+	IS(name, (long)complaint.address, ip);
+}
+
+static void test_find(void)
+{
+	struct sfjit_row row;
+
+	make();
+	has_row("first byte", TEXT, 3, &rows[0]);
+	has_row("second row", TEXT + 29, 3, &rows[1]);
+	has_row("last byte", TEXT + 30, 3, &rows[2]);
+	has_row("of another register", TEXT + 33, 2, &flex[0]);
+	has_row("loaded", TEXT + 95, 2, &flex[1]);
+	has_row("of a block", TEXT + 96 + 16, 2, &rows[0]);
+	has_row("in a block", TEXT + 96 + 31, 2, &rows[1]);
+	no_row("between functions", TEXT + 31, "no_fde");
+	no_row("behind them", TEXT + 352, "no_fde");
+	no_row("in front of the text", TEXT - 1, "outside of the text");
+	no_row("behind the text", TEXT + TEXT_LENGTH, "outside of the text");
+	IS("nowhere", sfjit_find_row(&table, (void *)TEXT, NULL, NULL, NULL),
+	   -EINVAL);
+	IS("of no table", sfjit_find_row(NULL, (void *)TEXT, NULL, &row, NULL),
+	   -EINVAL);
+	put(2, 2, 1);
+	IS("of none that is registered",
+	   sfjit_find_row(&table, (void *)TEXT, NULL, &row, NULL), -EINVAL);
+	make();
+	put(block(0) + 2, 0x80, 1);
+	IS("a signal frame", sfjit_check(&table, NULL), 0);
+}
+
+static void test_live(void)
+{
+	struct sfjit_function f = { TEXT, 31, 3, rows, 0, 0 };
+	struct sfjit_live_info info;
+	struct sfjit_live *live;
+
+	MUST(!sfjit_live_create((void *)TEXT, TEXT_LENGTH, 8, 32, &live));
+	MUST(!sfjit_live_publish(live, &f));
+	f.addr += 64;
+	MUST(!sfjit_live_publish(live, &f));
+	MUST(!sfjit_live_stat(live, &info));
+	table = (struct sfjit_table){
+		info.section, info.length, (void *)TEXT, TEXT_LENGTH,
+		SFJIT_TABLE_LIVE, 0,
+	};
+	IS("a live section", sfjit_check(&table, &complaint), 0);
+	has_row("of a published function", TEXT + 64, 3, &rows[0]);
+	MUST(!sfjit_live_withdraw(live, (void *)TEXT));
+	IS("one was taken back", sfjit_check(&table, &complaint), 0);
+	no_row("of this one", TEXT, "no_fde");
+	has_row("of the other", TEXT + 65, 3, &rows[1]);
+	table.text = NULL;
+	table.text_length = 0;
+	IS("live without text", sfjit_check(&table, NULL), -EINVAL);
+	sfjit_live_retire(live);
+}
+
+/* For code that lies elsewhere: where the section says it is, it is not. */
+static void test_bias(void)
+{
+	make();
+	table.text = (void *)(TEXT + 0x1000);
+	IS("code elsewhere", sfjit_check(&table, &complaint), -EBADMSG);
+	table.bias = 0x1000;
+	IS("code elsewhere, with a bias", sfjit_check(&table, &complaint), 0);
+	has_row("its first byte", TEXT + 0x1000, 3, &rows[0]);
+	table.bias = -0x1000UL;
+	table.text = (void *)(TEXT - 0x1000);
+	IS("the other way", sfjit_check(&table, &complaint), 0);
+	has_row("its second row", TEXT - 0x1000 + 29, 3, &rows[1]);
+}
+
+/* Nothing is a section of this machine. */
+static void test_none(void)
+{
+	struct sframe_header header = {
+		0xdee2, 3, 5, SFRAME_ABI_AMD64_LE, 0, -8, 0, 0, 0, 0, 0, 0,
+	};
+	struct sfjit_row row;
+
+	memcpy(section, &header, sizeof(header));
+	table = (struct sfjit_table){
+		section, sizeof(section), (void *)TEXT, TEXT_LENGTH, 0, 0,
+	};
+	IS("another machine's", sfjit_check(&table, &complaint), -EINVAL);
+	TRUE("is that", !strcmp(complaint.reason,
+				"not the header of this format and machine"));
+	IS("and has no rows", sfjit_find_row(&table, (void *)TEXT, NULL, &row,
+					     NULL), -EINVAL);
+	header.abi_arch = SFG_HOST_ABI;
+	memcpy(section, &header, sizeof(header));
+	IS("nor is one that a byte of its number is in",
+	   sfjit_check(&table, NULL), -EINVAL);
+}
+
+int main(void)
+{
+	present = true;
+	make_rows();
+	if (!HAS_SECTIONS) {
+		test_none();
+		return finish();
+	}
+	test_good();
+	test_registration();
+	test_functions();
+	test_rows();
+	test_many_rows();
+	test_find();
+	test_live();
+	test_bias();
+	return finish();
+}

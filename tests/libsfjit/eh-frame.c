@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: windows from .eh_frame, one that is made of rows, that of this
+ * program, and damaged ones: rows of each instruction, gaps, ranges, errors; the
+ * same in a live window. Runs with ASan and UBSan.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <link.h>
+
+#include "machine.h"
+#include "prctl.h"
+
+extern const char __executable_start[], etext[];
+
+/* Two functions, and stubs without CFI around them, of 16 bytes each. */
+#define SAMPLE_SIZE	64
+
+/* Call frame information is behind the code, and not far from it. */
+static struct {
+	unsigned char code[SAMPLE_SIZE] __attribute__((aligned(64)));
+	unsigned char cfi[1024];
+} made;
+
+static unsigned char *const sample = made.code, *const eh_frame = made.cfi;
+static size_t eh_frame_size;
+
+static const unsigned char *own_frame;
+static size_t own_frame_size;
+
+static void put_function(size_t offset, const struct sfjit_row *rows,
+			 uint32_t nr)
+{
+	unsigned char *to = eh_frame + eh_frame_size;
+	struct sfjit_function f = {
+		(uintptr_t)sample + offset, 16, nr, rows, 0, 0,
+	};
+	size_t used, hdr;
+	uint32_t length;
+
+	MUST(!sfg_write_cfi(SFG_HOST_ABI, &f, (uintptr_t)to - f.addr, to,
+			    sizeof(made.cfi) - eh_frame_size, &used, &hdr));
+	/* The next one begins where the terminator is. */
+	while (memcpy(&length, eh_frame + eh_frame_size, 4), length)
+		eh_frame_size += 4 + length;
+}
+
+static void make_sample(void)
+{
+	const struct sfjit_row first[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(8), SAME, SAME },
+		{ 8, 0, SP(40), SAME, SAME },
+		{ 12, 0, SP(0), SAME, SAME },
+	};
+	const struct sfjit_row second[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(8), RA, SAVED(-16) },
+		{ 8, 0, FP(8), RA, SAVED(-16) },
+		{ 12, 0, SP(0), SAME, SAME },
+	};
+
+	/* Nothing that looks like padding. */
+	memset(sample, 0x11, SAMPLE_SIZE);
+	put_function(16, first, 4);
+	put_function(32, second, 4);
+	eh_frame_size += 4;
+}
+
+/* Of the program: it is the first object. */
+static int find_eh_frame(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const unsigned char *hdr = NULL, *end = NULL;
+	int32_t distance;
+	int i;
+
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+			hdr = (void *)(info->dlpi_addr +
+				       info->dlpi_phdr[i].p_vaddr);
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && hdr >= (unsigned char *)
+		    info->dlpi_addr + p->p_vaddr)
+			end = (unsigned char *)info->dlpi_addr + p->p_vaddr +
+			      p->p_memsz;
+	}
+	MUST(hdr && end && hdr[1] == 0x1b);
+	memcpy(&distance, hdr + 4, sizeof(distance));
+	own_frame = hdr + 4 + distance;
+	own_frame_size = end - own_frame;
+	return 1;
+}
+
+static struct sfjit_live *live;
+static struct sfjit_range live_text;
+
+/* What was registered last, or the live window, while it is there. */
+static struct sfjit_table registered(void)
+{
+	struct sfjit_live_info info;
+
+	if (live && !sfjit_live_stat(live, &info))
+		return (struct sfjit_table){
+			info.section, info.length, live_text.start,
+			live_text.length, SFJIT_TABLE_LIVE, 0,
+		};
+	return (struct sfjit_table){
+		(const void *)call.address, call.length,
+		(const void *)call.opts.text_start, call.opts.text_length, 0, 0,
+	};
+}
+
+static void row_is(const char *name, uint32_t off, struct sfjit_rule cfa,
+		   struct sfjit_rule ra, struct sfjit_rule fp)
+{
+	struct sfjit_table table = registered();
+	struct sfjit_row row, want = { 0, 0, cfa, ra, fp };
+	int ret = sfjit_find_row(&table, sample + off, NULL, &row, NULL);
+
+	result(!ret && sfg_rows_equal(&row, &want), name,
+	       "%d at %u: CFA %u + %d", ret, off, row.cfa.reg, row.cfa.offset);
+}
+
+static void no_row(const char *name, uint32_t off)
+{
+	struct sfjit_table table = registered();
+	struct sfjit_row row;
+
+	IS(name, sfjit_find_row(&table, sample + off, NULL, &row, NULL),
+	   -ENOENT);
+}
+
+static int reg(const unsigned char *start, size_t length, unsigned int flags,
+	       struct sfjit_code **code)
+{
+	struct sfjit_range text = { start, length };
+
+	return sfjit_register_eh_frame(eh_frame, eh_frame_size, &text, 1,
+				       flags, code);
+}
+
+static void rows_of_functions(void)
+{
+	row_is("first function", 16, SP(0), SAME, SAME);
+	row_is("a word more", 20, SP(8), SAME, SAME);
+	row_is("to the last byte", 23, SP(8), SAME, SAME);
+	row_is("40 bytes", 24, SP(40), SAME, SAME);
+	row_is("its end", 31, SP(0), SAME, SAME);
+	row_is("second function", 32, SP(0), SAME, SAME);
+	row_is("both are saved", 36, SP(8), RA, SAVED(-16));
+	row_is("from the frame pointer", 40, FP(8), RA, SAVED(-16));
+	row_is("its end", 47, SP(0), SAME, SAME);
+}
+
+static void test_functions(void)
+{
+	struct sfjit_code *code = NULL;
+	struct sfjit_table table;
+	int windows = nr_windows;
+
+	IS("register", reg(sample, SAMPLE_SIZE, 0, &code), 0);
+	IS("one window", nr_windows - windows, 1);
+	IS("its key", call.key, (long)sample);
+	IS("its text", call.opts.text_start, (long)sample);
+	IS("and length", call.opts.text_length, SAMPLE_SIZE);
+	table = registered();
+	IS("it is as the kernel wants it", sfjit_check(&table, NULL), 0);
+	rows_of_functions();
+	no_row("stub in front", 0);
+	no_row("stub behind", 48);
+	IS("retire", sfjit_code_retire(code), 0);
+	IS("no window is left", nr_windows - windows, 0);
+	IS("by its key", call.key, (long)sample);
+}
+
+static void test_gaps(void)
+{
+	struct sfjit_code *code = NULL;
+	struct sfjit_table table;
+
+	IS("register with gaps", reg(sample, SAMPLE_SIZE, SFJIT_GAPS_CALLED,
+				     &code), 0);
+	table = registered();
+	IS("it is good, too", sfjit_check(&table, NULL), 0);
+	rows_of_functions();
+	row_is("stub in front", 0, SP(0), SAME, SAME);
+	row_is("stub in front, its end", 15, SP(0), SAME, SAME);
+	row_is("stub behind", 48, SP(0), SAME, SAME);
+	row_is("to the last byte", 63, SP(0), SAME, SAME);
+	IS("retire", sfjit_code_retire(code), 0);
+}
+
+static void test_ranges(void)
+{
+	struct sfjit_range two[2] = { { sample + 16, 16 }, { sample + 32, 16 } };
+	struct sfjit_code *code = NULL;
+	int windows = nr_windows, calls = nr_calls;
+
+	IS("two ranges", sfjit_register_eh_frame(eh_frame, eh_frame_size, two,
+						 2, 0, &code), 0);
+	IS("two windows", nr_windows - windows, 2);
+	IS("the second has its function", call.header.num_fdes, 1);
+	IS("retire both", sfjit_code_retire(code), 0);
+	IS("none is left", nr_windows - windows, 0);
+	two[1].start = sample;	/* a stub */
+	calls = nr_calls;
+	code = NULL;
+	IS("a range without functions", sfjit_register_eh_frame(eh_frame,
+		eh_frame_size, two, 2, 0, &code), -ENOENT);
+	IS("nothing was registered", nr_calls - calls, 0);
+	TRUE("no handle", !code);
+	IS("as a gap it is one", sfjit_register_eh_frame(eh_frame,
+		eh_frame_size, two, 2, SFJIT_GAPS_CALLED, &code), 0);
+	IS("retire", sfjit_code_retire(code), 0);
+}
+
+static void fail_second(void)
+{
+	next_error = EEXIST;
+}
+
+static void test_kernel_refuses(void)
+{
+	struct sfjit_range two[2] = { { sample + 16, 16 }, { sample + 32, 16 } };
+	struct sfjit_code *code = NULL;
+	int windows = nr_windows;
+
+	after_change = fail_second;
+	IS("the second is refused", sfjit_register_eh_frame(eh_frame,
+		eh_frame_size, two, 2, 0, &code), -EEXIST);
+	IS("the first is removed", nr_windows - windows, 0);
+	IS("by its key", call.key, (long)sample + 16);
+	TRUE("no handle", !code);
+	present = false;
+	IS("old kernel", reg(sample, SAMPLE_SIZE, 0, &code), 0);
+	IS("retire there", sfjit_code_retire(code), 0);
+	present = true;
+}
+
+static void test_arguments(void)
+{
+	struct sfjit_range text = { sample, SAMPLE_SIZE }, none = { sample, 0 };
+	struct sfjit_range wraps = { sample, -1UL }, null = { NULL, 16 };
+	struct sfjit_code *code;
+
+#define REFUSED(name, frame, size, range, nr, flags, result)		\
+	IS(name, sfjit_register_eh_frame(frame, size, range, nr, flags,	\
+					 result), -EINVAL)
+	REFUSED("no frames", NULL, 64, &text, 1, 0, &code);
+	REFUSED("no length", eh_frame, 0, &text, 1, 0, &code);
+	REFUSED("no ranges", eh_frame, eh_frame_size, NULL, 1, 0, &code);
+	REFUSED("no range", eh_frame, eh_frame_size, &text, 0, 0, &code);
+	REFUSED("empty range", eh_frame, eh_frame_size, &none, 1, 0, &code);
+	REFUSED("range wraps around", eh_frame, eh_frame_size, &wraps, 1, 0,
+		&code);
+	REFUSED("range of nothing", eh_frame, eh_frame_size, &null, 1, 0,
+		&code);
+	REFUSED("unknown flag", eh_frame, eh_frame_size, &text, 1, 2, &code);
+	REFUSED("no result", eh_frame, eh_frame_size, &text, 1, 0, NULL);
+#undef REFUSED
+}
+
+/* Exact copies: a byte too far is seen. Each has a verdict. */
+static void test_damaged(void)
+{
+	static const int want[] = { 0, -EINVAL, -ENOENT };
+	struct sfjit_range text = { sample, SAMPLE_SIZE };
+	size_t size, length = 400 < own_frame_size ? 400 : own_frame_size, i;
+	unsigned int seen = 0, bad = 0;
+	struct sfjit_code *code;
+	unsigned char *copy;
+	int ret;
+
+	for (size = 1; size < length; size++) {
+		copy = malloc(size);
+		memcpy(copy, own_frame, size);
+		copy[size / 2] ^= size;
+		ret = sfjit_register_eh_frame(copy, size, &text, 1, size & 1,
+					      &code);
+		for (i = 0; i < 3 && ret != want[i]; i++)
+			;
+		bad += i == 3;
+		seen |= 1 << i;
+		if (!ret)
+			bad += !!sfjit_code_retire(code);
+		free(copy);
+	}
+	IS("damaged frames are refused or used", bad, 0);
+	TRUE("some are malformed", seen & 2);
+}
+
+/* ---- In a live window -------------------------------------------------- */
+
+static void make_live(size_t functions, size_t rows)
+{
+	live_text = (struct sfjit_range){ sample, SAMPLE_SIZE };
+	MUST(!sfjit_live_create(sample, SAMPLE_SIZE, functions, rows, &live));
+}
+
+static void retire_live(void)
+{
+	IS("retire the live window", sfjit_live_retire(live), 0);
+	live = NULL;
+}
+
+static int publish(const unsigned char *start, size_t length,
+		   unsigned int flags, const void **first)
+{
+	struct sfjit_range text = { start, length };
+
+	return sfjit_live_publish_eh_frame(live, eh_frame, eh_frame_size, &text,
+					   flags, first);
+}
+
+static struct sfjit_live_info stat_of_live(void)
+{
+	struct sfjit_live_info info;
+
+	MUST(!sfjit_live_stat(live, &info));
+	return info;
+}
+
+static void section_is_good(const char *name)
+{
+	struct sfjit_table table = registered();
+
+	IS(name, sfjit_check(&table, NULL), 0);
+}
+
+static void test_live_functions(void)
+{
+	const void *first = NULL;
+	int calls = nr_calls;
+
+	make_live(8, 32);
+	calls = nr_calls;
+	IS("live: publish", publish(sample, SAMPLE_SIZE, 0, &first), 0);
+	IS("live: no call of the kernel", nr_calls - calls, 0);
+	IS("live: starts at the first function", (long)first, (long)sample + 16);
+	section_is_good("live: the section is good");
+	rows_of_functions();
+	no_row("live: stub in front", 0);
+	no_row("live: stub behind", 48);
+	IS("live: its middle is no start",
+	   sfjit_live_withdraw(live, sample + 32), -ENOENT);
+	IS("live: taken back at once", sfjit_live_withdraw(live, first), 0);
+	no_row("live: the first is gone", 17);
+	no_row("live: and the second", 33);
+	IS("live: all of them", stat_of_live().withdrawn,
+	   stat_of_live().functions);
+	IS("live: not twice", sfjit_live_withdraw(live, first), -ENOENT);
+	IS("live: not again at this place",
+	   publish(sample, SAMPLE_SIZE, 0, NULL), -EEXIST);
+	IS("live: empty it", sfjit_live_reset(live), 0);
+	IS("live: again then", publish(sample, SAMPLE_SIZE, 0, NULL), 0);
+	rows_of_functions();
+	retire_live();
+}
+
+static void test_live_gaps(void)
+{
+	const void *first = NULL;
+
+	make_live(8, 32);
+	IS("live: publish with gaps", publish(sample, SAMPLE_SIZE,
+					      SFJIT_GAPS_CALLED, &first), 0);
+	IS("live: starts at the gap", (long)first, (long)sample);
+	section_is_good("live: with gaps the section is good");
+	rows_of_functions();
+	row_is("live: stub in front", 0, SP(0), SAME, SAME);
+	row_is("live: to the last byte", 63, SP(0), SAME, SAME);
+	IS("live: taken back with gaps", sfjit_live_withdraw(live, first), 0);
+	no_row("live: a gap is gone", 0);
+	no_row("live: and the last", 63);
+	retire_live();
+}
+
+/* Two pieces of code: each is one. */
+static void test_live_two(void)
+{
+	const void *first = NULL, *second = NULL;
+
+	make_live(8, 32);
+	IS("live: publish one", publish(sample, 32, SFJIT_GAPS_CALLED, &first),
+	   0);
+	no_row("live: not the other", 33);
+	IS("live: publish the other", publish(sample + 32, 32, 0, &second), 0);
+	section_is_good("live: two, the section is good");
+	rows_of_functions();
+	IS("live: it starts behind", (long)second, (long)sample + 32);
+	IS("live: in front of both", publish(sample, 16, SFJIT_GAPS_CALLED,
+					     NULL), -EEXIST);
+	IS("live: grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
+	section_is_good("live: grown, the section is good");
+	rows_of_functions();
+	IS("live: take back the first", sfjit_live_withdraw(live, first), 0);
+	no_row("live: it is gone", 17);
+	no_row("live: with its gap", 0);
+	IS("live: the second is there", sfjit_live_withdraw(live, second), 0);
+	no_row("live: and gone", 33);
+	retire_live();
+}
+
+/* All code of this program: of many entries. */
+static struct sfjit_range many_functions(void)
+{
+	return (struct sfjit_range){
+		__executable_start, etext - __executable_start,
+	};
+}
+
+static int publish_many(const void **first)
+{
+	struct sfjit_range text = many_functions();
+
+	return sfjit_live_publish_eh_frame(live, own_frame, own_frame_size,
+					   &text, 0, first);
+}
+
+static void make_live_many(size_t functions, size_t rows)
+{
+	live_text = many_functions();
+	MUST(!sfjit_live_create(live_text.start, live_text.length, functions,
+				rows, &live));
+}
+
+/* What a window of its own has, the live one has at each address. */
+static void rows_are_those_of(const struct sfjit_table *other)
+{
+	struct sfjit_table table = registered();
+	unsigned int differ = 0, found = 0;
+	struct sfjit_row a, b;
+	const char *ip;
+	int ret;
+
+	for (ip = other->text; ip < etext; ip += 13) {
+		ret = sfjit_find_row(&table, ip, NULL, &a, NULL);
+		differ += ret != sfjit_find_row(other, ip, NULL, &b, NULL) ||
+			  (!ret && !sfg_rows_equal(&a, &b));
+		found += !ret;
+	}
+	IS("live: the same rows as of a window", differ, 0);
+	TRUE("live: many", found > 100);
+}
+
+static void test_live_many(void)
+{
+	struct sfjit_range text = many_functions();
+	struct sfjit_code *code = NULL;
+	const void *first = NULL;
+	struct sfjit_table table;
+
+	IS("many: register", sfjit_register_eh_frame(own_frame, own_frame_size,
+		&text, 1, 0, &code), 0);
+	table = registered();
+	make_live_many(4096, 65536);
+	IS("many: publish", publish_many(&first), 0);
+	TRUE("many: several entries", stat_of_live().functions > 1);
+	section_is_good("many: the section is good");
+	rows_are_those_of(&table);
+	IS("many: grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
+	section_is_good("many: grown, the section is good");
+	rows_are_those_of(&table);
+	IS("many: one start", sfjit_live_withdraw(live, (char *)first + 1),
+	   -ENOENT);
+	IS("many: taken back", sfjit_live_withdraw(live, first), 0);
+	IS("many: all of them", stat_of_live().withdrawn,
+	   stat_of_live().functions);
+	retire_live();
+	IS("many: retire", sfjit_code_retire(code), 0);
+}
+
+static void test_live_full(void)
+{
+	const void *first = sample;
+	uint32_t entries;
+
+	make_live_many(4096, 65536);
+	MUST(!publish_many(NULL));
+	entries = stat_of_live().functions;
+	retire_live();
+	make_live_many(entries - 1, 65536);
+	IS("full: an entry is missing", publish_many(&first), -ENOSPC);
+	IS("full: none is there", stat_of_live().functions, 0);
+	IS("full: no start", (long)first, (long)sample);
+	MUST(!sfjit_live_grow(live, NULL, 0, entries, 65536));
+	IS("full: grown it fits", publish_many(&first), 0);
+	IS("full: it is whole", stat_of_live().functions, entries);
+	retire_live();
+	make_live_many(entries, 1);
+	IS("full: rows are missing", publish_many(NULL), -ENOSPC);
+	IS("full: none is there, again", stat_of_live().functions, 0);
+	retire_live();
+}
+
+static void test_live_arguments(void)
+{
+	struct sfjit_range text = { sample, SAMPLE_SIZE }, none = { sample, 0 };
+	struct sfjit_range wraps = { sample, -1UL }, null = { NULL, 16 };
+	struct sfjit_range front = { (char *)((uintptr_t)sample - 1), 16 };
+	struct sfjit_range behind = { sample + SAMPLE_SIZE, 16 };
+	struct sfjit_range over = { sample + 48, 17 };
+
+	make_live(8, 32);
+#define REFUSED(name, where, frame, size, range, flags)			\
+	IS(name, sfjit_live_publish_eh_frame(where, frame, size, range,	\
+					     flags, NULL), -EINVAL)
+	REFUSED("live: nowhere", NULL, eh_frame, eh_frame_size, &text, 0);
+	REFUSED("live: no frames", live, NULL, 64, &text, 0);
+	REFUSED("live: no length", live, eh_frame, 0, &text, 0);
+	REFUSED("live: no range", live, eh_frame, eh_frame_size, NULL, 0);
+	REFUSED("live: empty range", live, eh_frame, eh_frame_size, &none, 0);
+	REFUSED("live: wraps", live, eh_frame, eh_frame_size, &wraps, 0);
+	REFUSED("live: nothing", live, eh_frame, eh_frame_size, &null, 0);
+	REFUSED("live: in front", live, eh_frame, eh_frame_size, &front, 0);
+	REFUSED("live: behind", live, eh_frame, eh_frame_size, &behind, 0);
+	REFUSED("live: over the end", live, eh_frame, eh_frame_size, &over, 0);
+	REFUSED("live: unknown flag", live, eh_frame, eh_frame_size, &text, 2);
+#undef REFUSED
+	IS("live: no function", publish(sample, 16, 0, NULL), -ENOENT);
+	IS("live: nothing was published", stat_of_live().functions, 0);
+	retire_live();
+}
+
+/* Whatever is published, the section is one that the kernel takes. */
+static void test_live_damaged(void)
+{
+	struct sfjit_range text = { sample, SAMPLE_SIZE };
+	size_t size, length = 400 < own_frame_size ? 400 : own_frame_size;
+	unsigned int bad = 0, published = 0, refused = 0;
+	struct sfjit_table table;
+	const void *first;
+	unsigned char *copy;
+	int ret;
+
+	make_live(64, 256);
+	table = registered();
+	for (size = 1; size < length; size++) {
+		copy = malloc(size);
+		memcpy(copy, own_frame, size);
+		copy[size / 2] ^= size;
+		ret = sfjit_live_publish_eh_frame(live, copy, size, &text,
+						  size & 1, &first);
+		free(copy);
+		bad += sfjit_check(&table, NULL) != 0;
+		published += !ret;
+		refused += ret == -EINVAL || ret == -ENOENT;
+		bad += !ret && sfjit_live_withdraw(live, first);
+		bad += ret && stat_of_live().functions;
+		sfjit_live_reset(live);
+	}
+	IS("live: damaged frames leave a good section", bad, 0);
+	IS("live: each is published or refused", published + refused,
+	   length - 1);
+	TRUE("live: some are refused", refused);
+	retire_live();
+}
+
+/* Nothing is registered, and nothing published. */
+static void test_none(void)
+{
+	struct sfjit_code *code = NULL;
+	const void *first = NULL;
+	int calls = nr_calls;
+
+	IS("no number: register", reg(sample, SAMPLE_SIZE, 0, &code),
+	   -EOPNOTSUPP);
+	TRUE("no number: no handle", !code);
+	IS("no number: the kernel was not asked", nr_calls - calls, 0);
+	make_live(8, 32);
+	IS("no number: publish", publish(sample, SAMPLE_SIZE, 0, &first),
+	   -EOPNOTSUPP);
+	IS("no number: nothing was", stat_of_live().functions, 0);
+	TRUE("no number: no start", !first);
+	retire_live();
+}
+
+int main(void)
+{
+	present = true;
+	make_sample();
+	dl_iterate_phdr(find_eh_frame, NULL);
+	test_arguments();
+	if (!HAS_SECTIONS) {
+		test_none();
+		return finish();
+	}
+	test_functions();
+	test_gaps();
+	test_ranges();
+	test_kernel_refuses();
+	test_damaged();
+	test_live_functions();
+	test_live_gaps();
+	test_live_two();
+	test_live_many();
+	test_live_full();
+	test_live_arguments();
+	test_live_damaged();
+	return finish();
+}

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Description: rows from stack operations, functions of more rows than the
+ * kernel reads, rows that no walk can use, and windows that own their section.
+ * Runs with ASan and UBSan.
+ */
+#include "machine.h"
+#include "prctl.h"
+
+#define NR(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* A register that a callee keeps, which rules do not follow. */
+#define OTHER		3
+#define TEXT		0x7e0000001000UL
+
+static struct sfjit_row array[64];
+static struct sfjit_rows rows;
+
+static void begin(void)
+{
+	sfjit_rows_init(&rows, array, NR(array));
+}
+
+/* What the operations make, row by row. */
+static void makes(const char *name, uint32_t size,
+		  const struct sfjit_row *want, uint32_t nr)
+{
+	struct sfjit_function f;
+	uint32_t i;
+
+	IS(name, sfjit_rows_function(&rows, (void *)TEXT, size, &f), 0);
+	IS(name, f.nr_rows, nr);
+	for (i = 0; i < nr && i < f.nr_rows; i++) {
+		IS(name, f.rows[i].start, want[i].start);
+		TRUE(name, sfg_rows_equal(&f.rows[i], &want[i]));
+	}
+	IS(name, f.addr, TEXT);
+	IS(name, f.size, size);
+	IS(name, f.flags | f.repeat, 0);
+}
+
+/* ---- Operations ------------------------------------------------------- */
+
+static void test_saved(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(32), SAME, SAME },
+		{ 9, 0, SP(32), SAME, SAVED(-24) },
+		{ 30, 0, SP(32), SAME, SAME },
+		{ 34, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_adjust(&rows, 4, 32);
+	sfjit_rows_saved(&rows, 9, 24);
+	sfjit_rows_saved(&rows, 30, 0);
+	sfjit_rows_adjust(&rows, 34, -32);
+	makes("saved by a store", 35, want, NR(want));
+}
+
+static void test_outermost(void)
+{
+	const struct sfjit_row all[] = {
+		{ 0, SFJIT_ROW_OUTERMOST, SAME, SAME, SAME },
+	};
+	const struct sfjit_row part[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 7, SFJIT_ROW_OUTERMOST, SAME, SAME, SAME },
+		{ 9, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_outermost(&rows, 0);
+	sfjit_rows_adjust(&rows, 1, 8);
+	makes("no caller", 20, all, NR(all));
+	begin();
+	sfjit_rows_outermost(&rows, 7);
+	sfjit_rows_restore(&rows, 9);
+	makes("no caller in the middle", 20, part, NR(part));
+}
+
+/* Operations that end at one place make one row, none if nothing changed. */
+static void test_one_place(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 9, 0, SP(16), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_adjust(&rows, 3, 16);
+	sfjit_rows_adjust(&rows, 3, -16);
+	sfjit_rows_adjust(&rows, 9, 8);
+	sfjit_rows_adjust(&rows, 9, 8);
+	sfjit_rows_adjust(&rows, 30, -8);
+	makes("row behind the last instruction", 30, want, NR(want));
+}
+
+/* ---- Mistakes --------------------------------------------------------- */
+
+static void refused(const char *name, int error)
+{
+	struct sfjit_function f = { .addr = 1 };
+
+	IS(name, sfjit_rows_function(&rows, (void *)TEXT, 100, &f), error);
+	IS(name, f.addr, 1);
+	/* What follows does not heal it. */
+	sfjit_rows_adjust(&rows, 90, 0);
+	IS(name, sfjit_rows_function(&rows, (void *)TEXT, 100, &f), error);
+}
+
+static void test_mistakes(void)
+{
+	begin();
+	sfjit_rows_adjust(&rows, 5, 8);
+	sfjit_rows_adjust(&rows, 4, -8);
+	refused("offset goes back", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 4, 12);
+	refused("12 bytes", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 1, -8);
+	refused("above what a call has stored", -EINVAL);
+	begin();
+	sfjit_rows_depth(&rows, 1, -8);
+	refused("above the caller's frame", -EINVAL);
+	begin();
+	sfjit_rows_restore(&rows, 1);
+	refused("nothing was remembered", -EINVAL);
+	begin();
+	sfjit_rows_frame(&rows, 3);
+	refused("frame pointer was not saved", -EINVAL);
+	begin();
+	sfjit_rows_saved(&rows, 1, 20);
+	refused("saved at 20 bytes", -EINVAL);
+}
+
+static void test_limits(void)
+{
+	struct sfjit_function f;
+	uint32_t i;
+
+	begin();
+	for (i = 0; i < SFJIT_ROWS_REMEMBERED; i++)
+		sfjit_rows_remember(&rows);
+	IS("8 remembered", sfjit_rows_function(&rows, (void *)TEXT, 1, &f), 0);
+	sfjit_rows_remember(&rows);
+	refused("9 remembered", -EOVERFLOW);
+	begin();
+	sfjit_rows_adjust(&rows, 4, INT32_MAX & ~7);
+	sfjit_rows_adjust(&rows, 8, 8);
+	refused("frame of 2 GiB", -EOVERFLOW);
+	sfjit_rows_init(&rows, array, 2);
+	sfjit_rows_adjust(&rows, 1, 8);
+	IS("two rows", sfjit_rows_function(&rows, (void *)TEXT, 9, &f), 0);
+	sfjit_rows_adjust(&rows, 2, 8);
+	refused("three rows", -ENOSPC);
+	sfjit_rows_init(&rows, NULL, 2);
+	refused("no array", -ENOSPC);
+	begin();
+	sfjit_rows_adjust(&rows, 10, 8);
+	sfjit_rows_adjust(&rows, 12, 8);
+	IS("row outside", sfjit_rows_function(&rows, (void *)TEXT, 10, &f),
+	   -EINVAL);
+	IS("no size", sfjit_rows_function(&rows, (void *)TEXT, 0, &f),
+	   -EINVAL);
+	IS("no start", sfjit_rows_function(&rows, NULL, 20, &f), -EINVAL);
+	IS("no function", sfjit_rows_function(&rows, (void *)TEXT, 20, NULL),
+	   -EINVAL);
+	IS("no rows", sfjit_rows_function(NULL, (void *)TEXT, 20, &f),
+	   -EINVAL);
+}
+
+static void test_rules(void)
+{
+	struct sfjit_row row = {
+		0, 0, SFJIT_REG(1, 8), SFJIT_NO_RULE, SFJIT_NO_RULE,
+	};
+	struct sfjit_row want = {
+		0, 0, SFJIT_REG(2, 24), SFJIT_NO_RULE, SFJIT_SAVED(-16),
+	};
+
+	row.cfa = sfjit_rule_reg(2, 24);
+	row.fp = sfjit_rule_saved(-16);
+	TRUE("rules by assignment", sfg_rows_equal(&row, &want));
+	want.fp = sfjit_rule_none();
+	row.fp.base = SFJIT_BASE_NONE;
+	row.fp = sfjit_rule_none();
+	TRUE("no rule by assignment", sfg_rows_equal(&row, &want));
+}
+
+/* ---- Where calls store the return address ------------------------------ */
+
+static void test_push(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAME },
+		{ 5, 0, SP(40), SAME, SAME },
+		{ 60, 0, SP(8), SAME, SAME },
+		{ 61, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, OTHER);
+	sfjit_rows_adjust(&rows, 5, 32);
+	sfjit_rows_adjust(&rows, 60, -32);
+	sfjit_rows_pop(&rows, 61, OTHER);
+	makes("push, adjust, pop", 62, want, NR(want));
+}
+
+static void test_frame(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 50, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	/* An alloca() in between changes no row, nor does this. */
+	sfjit_rows_adjust(&rows, 8, 64);
+	sfjit_rows_push(&rows, 9, OTHER);
+	sfjit_rows_leave(&rows, 50);
+	makes("frame, leave", 51, want, NR(want));
+}
+
+/* lea -8(%rbp), %rsp; pop %rbx; pop %rbp */
+static void test_depth(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 46, 0, SP(0), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	sfjit_rows_push(&rows, 5, OTHER);
+	sfjit_rows_depth(&rows, 44, 24);
+	sfjit_rows_pop(&rows, 45, OTHER);
+	sfjit_rows_pop(&rows, 46, FP_REG);
+	makes("depth, pop of the frame pointer", 47, want, NR(want));
+}
+
+/* Two exits in the middle, one of them by leave. */
+static void test_exits(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 1, 0, SP(8), SAME, SAVED(-16) },
+		{ 4, 0, FP(8), SAME, SAVED(-16) },
+		{ 20, 0, SP(0), SAME, SAME },
+		{ 21, 0, FP(8), SAME, SAVED(-16) },
+		{ 40, 0, SP(0), SAME, SAME },
+		{ 41, 0, FP(8), SAME, SAVED(-16) },
+	};
+
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_frame(&rows, 4);
+	sfjit_rows_epilogue(&rows, 20);
+	sfjit_rows_restore(&rows, 21);
+	sfjit_rows_remember(&rows);
+	sfjit_rows_leave(&rows, 40);
+	sfjit_rows_restore(&rows, 41);
+	makes("exits in the middle", 60, want, NR(want));
+}
+
+static void test_stored_mistakes(void)
+{
+	begin();
+	sfjit_rows_pop(&rows, 1, OTHER);
+	refused("pop of the return address", -EINVAL);
+	begin();
+	sfjit_rows_leave(&rows, 3);
+	refused("leave without a frame", -EINVAL);
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_push(&rows, 2, OTHER);
+	sfjit_rows_pop(&rows, 3, FP_REG);
+	refused("another register's value is popped", -EINVAL);
+	begin();
+	sfjit_rows_push(&rows, 1, FP_REG);
+	sfjit_rows_pop(&rows, 2, OTHER);
+	refused("frame pointer is popped to elsewhere", -EINVAL);
+	begin();
+	sfjit_rows_saved(&rows, 1, 8);
+	refused("saved over the return address", -EINVAL);
+	begin();
+	sfjit_rows_saved_ra(&rows, 1, 8);
+	refused("return address is stored again", -EINVAL);
+}
+
+static void test_stored(void)
+{
+	test_push();
+	test_frame();
+	test_depth();
+	test_exits();
+	test_stored_mistakes();
+}
+
+/* ---- Where they leave it in a register --------------------------------- */
+
+/* A frame with both, an exit in the middle, and what is above the CFA. */
+static void test_register_saved(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(32), SAME, SAME },
+		{ 8, 0, SP(32), SAVED(-24), SAVED(-32) },
+		{ 12, 0, FP(32), SAVED(-24), SAVED(-32) },
+		{ 40, 0, SP(0), SAME, SAME },
+		{ 44, 0, FP(32), SAVED(-24), SAVED(-32) },
+		{ 60, 0, FP(32), SAME, SAVED(-32) },
+		{ 64, 0, SP(32), SAME, SAME },
+		{ 68, 0, SP(32), SAVED(16), SAME },
+	};
+
+	begin();
+	sfjit_rows_adjust(&rows, 4, 32);
+	sfjit_rows_saved_ra(&rows, 8, 24);
+	sfjit_rows_saved(&rows, 8, 32);
+	sfjit_rows_frame(&rows, 12);
+	sfjit_rows_epilogue(&rows, 40);
+	sfjit_rows_restore(&rows, 44);
+	sfjit_rows_saved_ra(&rows, 60, 0);
+	sfjit_rows_saved(&rows, 64, 0);
+	sfjit_rows_saved_ra(&rows, 68, -16);
+	makes("saved by stores", 70, want, NR(want));
+}
+
+static void test_register_mistakes(void)
+{
+	begin();
+	sfjit_rows_push(&rows, 1, OTHER);
+	refused("push", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 1, 8);
+	sfjit_rows_pop(&rows, 2, OTHER);
+	refused("pop", -EINVAL);
+	begin();
+	sfjit_rows_adjust(&rows, 1, 16);
+	sfjit_rows_saved(&rows, 2, 16);
+	sfjit_rows_frame(&rows, 3);
+	rows.now.saved = rows.now.frame;
+	sfjit_rows_leave(&rows, 4);
+	refused("leave", -EINVAL);
+	begin();
+	sfjit_rows_saved_ra(&rows, 1, 12);
+	refused("return address at 12 bytes", -EINVAL);
+}
+
+static void test_register(void)
+{
+	test_register_saved();
+	test_register_mistakes();
+}
+
+/* ---- Many rows -------------------------------------------------------- */
+
+#define MOST	70000
+
+static struct sfjit_row many[MOST];
+static unsigned char section[2400000];
+
+/* Each is different from its neighbours, and begins at a place of its own. */
+static void make_many(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < MOST; i++) {
+		many[i] = (struct sfjit_row){ .start = 3 * i };
+		many[i].cfa = SP(i % 17 * 8);
+		if (i % 5 == 1)
+			many[i].fp = sfjit_rule_saved(-16);
+	}
+}
+
+static struct sfjit_function long_function(uint64_t addr, uint32_t nr)
+{
+	return (struct sfjit_function){ addr, 3 * nr, nr, many, 0, 0 };
+}
+
+/* The row of each address is that of the function that was passed. */
+static void finds_all(const char *name, const struct sfg_section *s,
+		      const struct sfjit_function *f)
+{
+	struct sfjit_function found;
+	struct sfjit_row row;
+	uint32_t off, bad = 0;
+
+	for (off = 0; off < f->size; off++)
+		if (sfg_find_row(s, f->addr + off, &found, &row, NULL) ||
+		    !sfg_rows_equal(&row, &f->rows[off / 3]) ||
+		    found.nr_rows > 64)
+			bad++;
+	IS(name, bad, 0);
+}
+
+static void splits(const char *name, const struct sfjit_function *functions,
+		   size_t nr, uint32_t entries)
+{
+	long size = sfjit_section_size(functions, nr);
+	struct sfg_section s;
+	size_t i;
+
+	IS(name, sfjit_section_fill(section, sizeof(section), functions, nr),
+	   size);
+	IS(name, sfjit_section_fill(section, size - 1, functions, nr),
+	   -ENOSPC);
+	MUST(!sfg_open_section(&s, section, size, (uintptr_t)section, NULL));
+	IS(name, sfg_check_section(&s, NULL), 0);
+	IS(name, s.header.num_fdes, entries);
+	for (i = 0; i < nr; i++)
+		finds_all(name, &s, &functions[i]);
+}
+
+static void test_split(void)
+{
+	struct sfjit_function three[3] = {
+		long_function(TEXT, 64), long_function(TEXT + 192, 129),
+		long_function(TEXT + 0x1000, 2),
+	};
+	static const uint32_t counts[] = { 1, 64, 65, 127, 128, 129, 1000 };
+	struct sfjit_function f;
+	size_t i;
+
+	for (i = 0; i < NR(counts); i++) {
+		f = long_function(TEXT, counts[i]);
+		splits("pieces of a function", &f, 1, (counts[i] + 63) / 64);
+	}
+	splits("pieces beside others", three, 3, 5);
+	f = long_function(TEXT, MOST);
+	splits("70000 rows", &f, 1, (MOST + 63) / 64);
+}
+
+static void not_split(const char *name, const struct sfjit_function *f,
+		      size_t nr, int error)
+{
+	IS(name, sfjit_section_size(f, nr), error);
+	IS(name, sfjit_section_fill(section, sizeof(section), f, nr), error);
+}
+
+static void test_bad_split(void)
+{
+	struct sfjit_function two[2] = {
+		long_function(TEXT, 100), long_function(TEXT + 299, 100),
+	};
+	struct sfjit_function f = long_function(TEXT, 65);
+	static struct sfjit_row bad[65];
+
+	not_split("long functions that overlap", two, 2, -EINVAL);
+	f.repeat = 255;
+	not_split("65 rows that repeat", &f, 1, -E2BIG);
+	f = long_function(TEXT, 65);
+	f.size = 3 * 64;
+	not_split("65th row outside", &f, 1, -EINVAL);
+	f = long_function(-4096UL, 65);
+	f.size = 4097;
+	not_split("long function wraps around", &f, 1, -EINVAL);
+	f = long_function(TEXT, 65);
+	f.rows = bad;
+	memcpy(bad, many, sizeof(bad));
+	bad[64].start = bad[63].start;
+	not_split("65th row stands still", &f, 1, -EINVAL);
+	bad[64].start = 1;
+	not_split("65th row goes back", &f, 1, -EINVAL);
+	memcpy(bad, many, sizeof(bad));
+	bad[0].start = 1;
+	not_split("first of 65 rows at 1", &f, 1, -EINVAL);
+	memcpy(bad, many, sizeof(bad));
+	bad[64].fp = sfjit_rule_saved(-16);
+	bad[64].fp.deref = 2;
+	not_split("65th row is none", &f, 1, -EINVAL);
+}
+
+/* ---- Rows that no walk can use ---------------------------------------- */
+
+static int size_with(struct sfjit_rule cfa)
+{
+	struct sfjit_row row = { 0, 0, cfa, SAME, SAME };
+	struct sfjit_function f = { TEXT, 16, 1, &row, 0, 0 };
+
+	return sfjit_section_size(&f, 1);
+}
+
+static void test_unusable(void)
+{
+	struct sfjit_rule loaded = sfjit_rule_reg(SP_REG, -8);
+
+	loaded.deref = 1;
+	IS("CFA is below the entry's", size_with(SP(-8)), -EINVAL);
+	IS("CFA is 8 bytes more below", size_with(SP(-16)), -EINVAL);
+	IS("CFA is sp - 2 GiB", size_with(sfjit_rule_reg(SP_REG, INT32_MIN)),
+	   -EINVAL);
+	IS("CFA is no multiple of 8 from sp", size_with(SP(4)), -EINVAL);
+	IS("CFA is none from fp", size_with(FP(4)), -EINVAL);
+	TRUE("CFA is the entry's", size_with(SP(0)) > 0);
+	TRUE("CFA is fp - 128", size_with(sfjit_rule_reg(FP_REG, -128)) > 0);
+	/* A word cannot say it where that counts units of 8. */
+	IS("CFA is 12 from another register",
+	   size_with(sfjit_rule_reg(OTHER, 12)) > 0, cfa_scale() == 1);
+	TRUE("CFA is loaded from below the stack", size_with(loaded) > 0);
+}
+
+/* ---- Windows that own their section ----------------------------------- */
+
+static void test_window(void)
+{
+	struct sfjit_function two[2] = {
+		long_function(TEXT, 5), long_function(TEXT + 64, 100),
+	};
+	struct sfjit_code *code = NULL;
+	int windows = nr_windows;
+
+	IS("register", sfjit_register_functions(two, 2, &code), 0);
+	IS("one window", nr_windows - windows, 1);
+	IS("its key", call.key, TEXT);
+	IS("its text", call.opts.text_start, TEXT);
+	IS("to the end", call.opts.text_length, 64 + 300);
+	IS("its section", call.length, sfjit_section_size(two, 2));
+	IS("has three entries", call.header.num_fdes, 3);
+	IS("retire", sfjit_code_retire(code), 0);
+	IS("no window", nr_windows - windows, 0);
+	IS("by its key", call.key, TEXT);
+	IS("retire nothing", sfjit_code_retire(NULL), 0);
+}
+
+static void test_window_fails(void)
+{
+	struct sfjit_function f = long_function(TEXT, 5);
+	struct sfjit_code *code = NULL;
+	int calls = nr_calls;
+
+	f.size = 0;
+	IS("bad function", sfjit_register_functions(&f, 1, &code), -EINVAL);
+	f = long_function(TEXT, 5);
+	IS("no function", sfjit_register_functions(&f, 0, &code), -EINVAL);
+	IS("no result", sfjit_register_functions(&f, 1, NULL), -EINVAL);
+	IS("the kernel was not asked", nr_calls - calls, 0);
+	next_error = EEXIST;
+	IS("overlap", sfjit_register_functions(&f, 1, &code), -EEXIST);
+	TRUE("no handle", !code);
+	present = false;
+	IS("old kernel", sfjit_register_functions(&f, 1, &code), 0);
+	IS("retire there", sfjit_code_retire(code), 0);
+	present = true;
+	IS("register", sfjit_register_functions(&f, 1, &code), 0);
+	next_error = ENOENT;
+	IS("code was unmapped", sfjit_code_retire(code), -ENOENT);
+}
+
+static void test_none(void)
+{
+	struct sfjit_function f = long_function(TEXT, 5);
+	struct sfjit_function more = long_function(TEXT, 100);
+	struct sfjit_code *code = NULL;
+	int calls = nr_calls;
+
+	not_split("no number", &f, 1, -ENOTSUP);
+	not_split("no number, long function", &more, 1, -ENOTSUP);
+	IS("no number: register", sfjit_register_functions(&f, 1, &code),
+	   -ENOTSUP);
+	TRUE("no number: no handle", !code);
+	IS("no number: the kernel was not asked", nr_calls - calls, 0);
+}
+
+static void test_sections(void)
+{
+	test_split();
+	test_bad_split();
+	test_unusable();
+	test_window();
+	test_window_fails();
+}
+
+int main(void)
+{
+	present = true;
+	test_saved();
+	test_outermost();
+	test_one_place();
+	test_mistakes();
+	test_limits();
+	test_rules();
+	if (HAS_RA)
+		test_register();
+	else
+		test_stored();
+	make_many();
+	if (HAS_SECTIONS)
+		test_sections();
+	else
+		test_none();
+	return finish();
+}

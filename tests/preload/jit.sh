@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: under sfjit run, call frame information that a JIT publishes gets
+# windows when its text is executable, and loses them when it is removed, or
+# when the text changes.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/preload/lib.sh
+. "$top/tests/preload/lib.sh"
+
+# What was done, one word each: "+N" for N windows, "wN" for N and more later,
+# "-" removed, "k" kept, although its frames are removed, "!" refused.
+steps() {
+	sed -n 's/^sfjit: [0-9]* [0-9.]* \([a-z]*\) jit:[0-9a-f]*:* *\(.*\)/\1 \2/p' \
+		"$log" | awk '
+		$1 == "registered" || $1 == "waits" {
+			n = $2
+			sub(/.*=/, "", n)
+			printf "%s%s ", / waits=yes/ ? "w" : "+", n
+		}
+		$1 == "removed" { printf "- " }
+		$1 == "kept" { printf "k " }
+		$1 == "skipped" { printf "! " }'
+}
+
+also register "$run/jit" publish
+is "each way to publish" \
+	"+1 - w0 +1 k w0 +1 k - +1 - w0 +1 k +1 - w0 +1 k - w0 +1 - \
+w0 +1 - +1 +1 +1 +1 - +1 +1 k - +1 - +1 - +1 - \
+w0 +1 k w0 +1 - w0 +1 +1 - - w0 - w1 +2 k - +2 - +1 - +1 - \
++1 - +1 - +1 +1 - +1 +1 - +1 +1 - +1 - +1 - +1 - +1 - +1 - +1 - - \
++1 +1 - w0 w0 +1 k - +1 +1 - ! ! ! ! ! +1 +1 " \
+	"$(steps)"
+for function in /jit:__jit_debug_register_code :_dl_debug_state; do
+	like "calls of $function are noticed" "follows *$function" \
+		"$(logged "$function")"
+done
+is "sources" "frames gdb " "$(sed -n 's/.* registered jit:.* source=\([a-z]*\) .*/\1/p' \
+	"$log" | sort -u | tr '\n' ' ')"
+also register "$run/jit-mistakes" publish-mistakes
+like "mistakes" "+1 +1 - +1 +1 - +1 +1 - ! ! *" "$(steps)"
+like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
+	"$(grep ' skipped jit:' "$log" | head -n 1)"
+
+register "$run/jit" publish-many >"$tmp/out"
+# What was kept may be removed later.
+is "200 units, and 2000 in two threads: windows, removed or kept" "2200 2200" \
+	"$(grep -c ' registered jit:' "$log") $(awk '
+		$4 == "registered" { there[$5]++ }
+		$4 == "removed" || $4 == "kept" {
+			gone += !!there[$5]
+			there[$5] = 0
+		}
+		END { print gone }' "$log")"
+
+# A library whose JIT describes nothing and uses the frame pointer otherwise.
+for library in libpcre2-8.so plugin-maps.so; do
+	register "$run/loader" keep "$run/$library" >"$tmp/out"
+	is "$library: maps memory" 8 "$(cat "$tmp/out")"
+	grep -c ' ends jit:[0-9a-f]*000$' "$log" >>"$tmp/ends"
+done
+is "stacks end in what PCRE2 maps for code, and in no other" "1 0" \
+	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
+finish

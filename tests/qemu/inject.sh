@@ -1,9 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT
-# SPDX-FileCopyrightText: 2026 The sfjit authors
-#
-# Description: sfjit inject on AArch64, with signed return addresses, or on s390x.
-
-# shellcheck source=tests/lib/guest.sh
-. "$(dirname "$0")/../lib/guest.sh"
-guest inject "--cpus=1 --timeout=600" tests/unit/run/guest_inject.sh

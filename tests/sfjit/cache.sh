@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: the cache of tables: used when it is right, never trusted, never
+# needed.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/preload/lib.sh
+. "$top/tests/preload/lib.sh"
+
+hello=$run/hello
+table=$(table_of hello)
+name=$(basename "$table")
+
+# source_is NAME WANT: where the table of 'hello' came from this time.
+source_is() {
+	is "$1: output" hello "$(register "$hello")"
+	is "$1" "$2" "$(logged /hello | sed 's/.*source=\([a-z]*\).*/\1/')"
+}
+
+source_is "first run" converted
+source_is "second run" cache
+is "mode of the directories" "700 700" \
+	"$(stat -c %a "$XDG_CACHE_HOME/sfjit" "$tables" | tr '\n' ' ' |
+	sed 's/ $//')"
+is "mode of the table" 600 "$(stat -c %a "$table")"
+if ! cp "$table" "$tmp/good"; then
+	not_ok "name of the table" "there is no $table"
+	finish
+fi
+size=$(wc -c <"$table")
+
+# The damaged file is put right by the run that finds it.
+repaired() {
+	source_is "$1" converted
+	same "$1: replaced" "$tmp/good" "$table"
+	cp "$tmp/good" "$table"
+}
+
+for at in 0 1 40 $((size / 2)) $((size - 80)) $((size - 60)) $((size - 1)); do
+	old=$(od -An -tu1 -j "$at" -N1 "$table")
+	# shellcheck disable=SC2059 # an octal escape
+	printf "\\$(printf %o $((old ^ 255)))" |
+		dd of="$table" bs=1 seek="$at" conv=notrunc 2>/dev/null
+	repaired "byte $at flipped"
+done
+for length in 0 1 27 $((size - 1)); do
+	head -c "$length" "$tmp/good" >"$table"
+	repaired "cut to $length bytes"
+done
+cat "$tmp/good" "$tmp/good" >"$table"
+repaired "twice as long"
+cp "$(find "$tables" -type f ! -name "$name" | head -n 1)" "$table"
+repaired "table of another module"
+chmod 620 "$table"
+repaired "writable by others"
+rm "$table" && mkfifo "$table"
+repaired "FIFO"
+rm "$table" && ln -s "$tmp/good" "$table"
+repaired "symbolic link"
+
+rm "$table" && mkdir "$table"
+source_is "directory instead of the file" converted
+rmdir "$table"
+chmod 770 "$tables"
+source_is "directory writable by others" converted
+is "directory writable by others: not used" "" "$(find "$tables" -name "$name")"
+chmod 700 "$tables"
+if [ "$(id -u)" = 0 ]; then
+	cp "$tmp/good" "$table" && chown 1 "$table"
+	source_is "table of another user" converted
+	rm -rf "$table" && chown 1 "$XDG_CACHE_HOME/sfjit"
+	source_is "directory of another user" converted
+	chown 0 "$XDG_CACHE_HOME/sfjit"
+else
+	skip "table of another user" "only root can make one"
+fi
+# Files whose sum was right have a time that says so.
+nanoseconds() {
+	stat -c %.9Y "$1" | sed 's/.*[.,]//'
+}
+source_is "right again, for its time" converted
+sealed=$(nanoseconds "$table")
+touch -d '2001-02-03 04:05:06.000000001' "$table"
+source_is "of another time" cache
+is "of another time: has that of its sum" "$sealed" "$(nanoseconds "$table")"
+cp -p "$table" "$tmp/sealed"
+printf x | dd of="$table" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+touch -r "$tmp/sealed" "$table"
+source_is "of the right time: not summed" cache
+touch "$table"
+repaired "of another time: summed"
+
+# In another boot a sealed table is summed again.
+echo 01234567-89ab-cdef-0123-456789abcdef >"$tmp/boot"
+cat >"$tmp/rebooted" <<END
+#!/bin/sh
+exec unshare -m sh -c 'mount --bind "$tmp/boot" /proc/sys/kernel/random/boot_id &&
+	exec "$sfjit" "\$@"' sh "\$@"
+END
+chmod +x "$tmp/rebooted"
+if "$tmp/rebooted" --version >"$tmp/out" 2>&1; then
+	source_is "sealed in this boot" cache
+	sealed=$(nanoseconds "$table")
+	this=$sfjit
+	sfjit=$tmp/rebooted
+	source_is "in another boot" cache
+	works "in another boot: has another time" \
+		test "$sealed" != "$(nanoseconds "$table")"
+	cp -p "$table" "$tmp/sealed"
+	sfjit=$this
+	printf x | dd of="$table" bs=1 seek=$((size / 2)) conv=notrunc \
+		2>/dev/null
+	touch -r "$tmp/sealed" "$table"
+	repaired "sealed in another boot: summed"
+else
+	skip "in another boot" "only root can make a mount namespace"
+fi
+rm "$table"
+source_is "right again" converted
+source_is "and used" cache
+is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
+
+# shellcheck disable=SC2030,SC2031 # the subshell is for the environment
+(
+	export LD_PRELOAD="$run/formats.so" FORMATS=3
+	[ "$format" = v3 ] || FORMATS=1
+	this=$table
+	format=$("$run/format")
+	kind=
+	[ "$format" = v3 ] || kind=.addend
+	other=$(table_of hello)
+	[ "$this" != "$other" ] || not_ok "other format" "is the same"
+	[ ! -e "$other" ] || not_ok "other format" "has a table already"
+	source_is "other format, first run" converted
+	source_is "other format, second run" cache
+	[ -f "$other" ] || not_ok "other format" "no file of its own"
+	cp "$this" "$other"
+	source_is "table of one format under the name of the other" converted
+	cp "$other" "$this"
+	unset LD_PRELOAD
+	repaired "table of the other format under the name of the one"
+	rm "$other"
+	exit "$failed"
+) || failed=1
+
+# shellcheck disable=SC2030,SC2031 # the subshell is for the environment
+(
+	rm -rf "$XDG_CACHE_HOME/sfjit"
+	chmod 500 "$XDG_CACHE_HOME"
+	[ "$(id -u)" = 0 ] || source_is "read-only directory" converted
+	chmod 700 "$XDG_CACHE_HOME"
+	XDG_CACHE_HOME=relative
+	export HOME="$tmp/home"
+	source_is "home that does not exist" converted
+	mkdir "$HOME"
+	source_is "home, first run" converted
+	source_is "home, second run" cache
+	is "home: place" "$HOME/.cache/sfjit/tables/$name" \
+		"$(find "$HOME" -name "$name")"
+	rm -rf "$HOME" && touch "$HOME"
+	source_is "home that is a file" converted
+	unset XDG_CACHE_HOME HOME
+	source_is "no home" converted
+	source_is "no home, again" converted
+	exit "$failed"
+) || failed=1
+
+# First runs at the same time.
+# shellcheck disable=SC2031
+rm -rf "$XDG_CACHE_HOME/sfjit"
+i=0
+while [ $i -lt 8 ]; do
+	"$sfjit" run -o "$tmp/log.$i" -- "$hello" 2>"$tmp/err.$i" \
+		>"$tmp/out.$i" &
+	i=$((i + 1))
+done
+wait
+is "8 at the same time: output" 8 "$(cat "$tmp"/out.? | grep -c '^hello$')"
+is "8 at the same time: all modules" 8 \
+	"$(cat "$tmp"/log.? | grep -c 'registered.*/hello ')"
+same "8 at the same time: table" "$tmp/good" "$table"
+is "8 at the same time: no leftovers" "" \
+	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
+finish

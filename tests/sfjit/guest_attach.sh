@@ -1,0 +1,235 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# In the guest: sfjit attach to processes that run, and sfjit detach. Their
+# stacks are those of sfjit run, and nothing is left of it.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/preload/lib.sh
+. "$top/tests/preload/lib.sh"
+# shellcheck source=tests/preload/summary.sh
+. "$top/tests/preload/summary.sh"
+# shellcheck source=tests/sfjit/attached.sh
+. "$top/tests/sfjit/attached.sh"
+data=$tmp/perf.data
+
+# record LEAST FUNCTION PID...: what they do, until each has as many stacks with
+# it; others may have all the time of the machine
+record() {
+	least=$1 called=$2
+	shift 2
+	for seconds in 3 10 30 100 300; do
+		perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
+			-p "$(echo "$@" | tr ' ' ,)" -- sleep $seconds \
+			>"$tmp/err" 2>&1 &&
+			perf script --no-inline -i "$data" \
+				-F comm,pid,time,ip,sym \
+				>"$samples" 2>>"$tmp/err" || return 1
+		for pid_of in "$@"; do
+			[ "$(stacks_of "$pid_of" "$called")" -gt "$least" ] ||
+				continue 2
+		done
+		break
+	done
+}
+
+# stacks_of PID FUNCTION
+stacks_of() {
+	awk -v pid="$1" -v name="$2" '
+		BEGIN { RS = ""; FS = "\n" }
+		{ split($1, head, " ") }
+		head[2] == pid && index($0, " " name) { n++ }
+		END { print n + 0 }' "$samples"
+}
+
+# ---- Nothing is attached ---------------------------------------------------------
+
+start "$tmp/said" sh -c 'echo ready; read -r line'
+message=$("$sfjit" detach "$pid" 2>&1)
+is "detach, and nothing is attached" \
+	"1 sfjit: $pid: nothing is attached" "$? $message"
+kill "$pid"
+
+# ---- Stacks: a server with its workers -----------------------------------------
+
+"$run/prefork" 1000000000 &
+parent=$!
+pids=
+until [ "$(echo "$pids" | wc -w)" = 4 ]; do
+	sleep 0.1
+	pids="$parent $(awk -v parent="$parent" '$4 == parent { print $1 }' \
+		/proc/[0-9]*/stat 2>/dev/null | xargs)"
+done
+# shellcheck disable=SC2086 # words
+record 20 compare $pids || not_ok "prefork: perf" "$(cat "$tmp/err")"
+summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
+is "prefork, not attached: nothing is complete" 0 \
+	"$(awk '{ n += $5 } END { print n + 0 }' "$tmp/sum")"
+for pid in $pids; do
+	"$sfjit" attach "$pid" >>"$tmp/said" 2>&1
+done
+# shellcheck disable=SC2086 # words
+record 20 sort_once $pids || not_ok "prefork, attached: perf" "$(cat "$tmp/err")"
+summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+prefork_stacks "prefork, attached"
+# shellcheck disable=SC2086 # words
+kill $pids
+
+# ---- Stacks: Python, which has windows of its own ------------------------------
+
+file=$top/tests/preload/programs/chain.py
+export PYTHONPATH="$top/build/lib/python"
+start "$tmp/python" python3 -m sfjit "$file" 1000000
+before=$(windows "$pid")
+snapshot "$pid" >"$tmp/before"
+message=$("$sfjit" attach "$pid" 2>&1)
+like "python: attached" "$pid: [1-9]* windows, *" "$message"
+record 50 "py::leaf:$file" "$pid" ||
+	not_ok "python, attached: perf" "$(cat "$tmp/err")"
+awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/ || / _start$/' \
+	"$samples" >"$tmp/names" && mv "$tmp/names" "$samples"
+summary python3 0 "py::leaf:$file" \
+	"py::Worker.step:$file py::outer:$file py::<module>:$file" \
+	>"$tmp/sum" 2>"$tmp/bad"
+read -r _ _ stacks _ complete _ exact <"$tmp/sum"
+if [ "${stacks:-0}" -gt 50 ] && [ "$exact" = "$stacks" ] &&
+	[ "$complete" = "$stacks" ]; then
+	ok "python, attached: all Python functions of $stacks stacks, to _start"
+else
+	not_ok "python, attached: all Python functions of stacks" \
+		"$exact exact and $complete complete of $stacks:
+$(head -n 30 "$tmp/bad")"
+fi
+message=$("$sfjit" detach "$pid" 2>&1)
+like "python: detached" "$pid: removed [1-9]* windows, *" "$message"
+is "python: its own windows are there" "$before" "$(windows "$pid")"
+snapshot "$pid" >"$tmp/after"
+same "python: mappings and files" "$tmp/before" "$tmp/after"
+kill "$pid"
+
+# ---- Stacks: a library that is loaded later ------------------------------------
+
+# later_stacks NAME EXACT: are all of its stacks exact, or none?
+later_stacks() {
+	record 50 leaf "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
+	summary later 0 leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
+	read -r _ _ stacks _ complete _ exact <"$tmp/sum"
+	[ "$2" = 0 ] || set -- "$1" "$stacks"
+	if [ "${stacks:-0}" -gt 50 ] && [ "$exact $complete" = "$2 $2" ]; then
+		ok "$1: $2 of the stacks are exact and complete"
+	else
+		not_ok "$1: $2 of $stacks stacks" \
+			"$exact exact and $complete complete:
+$(head -n 30 "$tmp/bad")"
+	fi
+}
+
+# lines FILE NR: until a program has printed so many
+lines() {
+	while [ "$(wc -l <"$1")" -lt "$2" ] && kill -0 "$pid"; do
+		sleep 0.1
+	done
+}
+
+start "$tmp/later" "$run/later" "$run/plugin-gap.so"
+"$sfjit" attach "$pid" >"$tmp/said" 2>&1
+before=$(windows "$pid")
+echo >&7
+lines "$tmp/later" 2
+is "loaded later: no window comes by itself" "$before" "$(windows "$pid")"
+later_stacks "loaded later" 0
+message=$("$sfjit" attach "$pid" 2>&1)
+like "loaded later: attached again" "$pid: $((before + 2)) windows, *" \
+	"$message"
+is "loaded later: windows of both of its parts" $((before + 2)) \
+	"$(windows "$pid")"
+later_stacks "loaded later, attached again" all
+kill "$pid"
+
+# locked NAME: stacks of the child of the program
+locked() {
+	name=$1 parent=$pid
+	pid=$(tail -n 1 "$tmp/later")
+	later_stacks "$name" all
+	kill "$parent" "$pid"
+}
+
+start "$tmp/later" "$run/later" "$run/plugin-gap.so" locked
+echo >&7
+lines "$tmp/later" 2
+message=$("$sfjit" attach "$pid" 2>&1)
+like "locked memory: attached" "$pid: [1-9]* windows, *" "$message"
+echo >&7
+lines "$tmp/later" 3
+locked "locked memory: a forked child"
+
+start "$tmp/later" "$sfjit" run -- "$run/later" "$run/plugin-gap.so" locked
+echo >&7
+lines "$tmp/later" 2
+echo >&7
+lines "$tmp/later" 3
+locked "locked memory, sfjit run: a forked child"
+
+# ---- Others --------------------------------------------------------------------
+
+start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'
+before=$(windows "$pid")
+message=$("$sfjit" attach "$pid" 2>&1)
+like "sfjit run: windows are there" \
+	"$pid: 0 windows, 0 bytes of tables, *; $before other windows were there" \
+	"$message"
+is "sfjit run: they are all" "$before" "$(windows "$pid")"
+kill "$pid"
+
+# PR_SFRAME_REGISTER ends the process.
+start "$tmp/filter" "$run/filter" 1397115441 0 \
+	sh -c 'echo ready; read -r line'
+message=$("$sfjit" attach "$pid" 2>&1)
+case $message in
+*CONFIG_CHECKPOINT_RESTORE)
+	ok "a seccomp filter that kills: this kernel passes none" ;;
+*)
+	like "a seccomp filter that kills: root attaches" \
+		"$pid: [1-9]* windows, *" "$message" ;;
+esac
+"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+is "a seccomp filter that kills: the process lives" 0 "$(windows "$pid")"
+kill "$pid"
+
+# No room for all of its windows.
+start "$tmp/room" sh -c 'echo ready; read -r line'
+limit=$(cat /proc/sys/vm/max_sframe_windows)
+snapshot "$pid" >"$tmp/before"
+echo 2 >/proc/sys/vm/max_sframe_windows
+message=$("$sfjit" attach "$pid" 2>&1)
+is "no room for all windows" \
+	"1 sfjit: $pid: vm.max_sframe_windows: No space left on device" \
+	"$? $message"
+echo "$limit" >/proc/sys/vm/max_sframe_windows
+is "no room for all windows: there are none" 0 "$(windows "$pid")"
+snapshot "$pid" >"$tmp/after"
+same "no room for all windows: mappings and files" "$tmp/before" "$tmp/after"
+kill "$pid"
+
+# What is frozen can be stopped, but makes no call.
+start "$tmp/frozen" sh -c 'echo ready; read -r line; echo "$line"'
+group=/sys/fs/cgroup/frozen
+mkdir "$group"
+snapshot "$pid" >"$tmp/before"
+echo "$pid" >"$group/cgroup.procs"
+echo 1 >"$group/cgroup.freeze"
+until grep -qx 'frozen 1' "$group/cgroup.events"; do
+	sleep 0.1
+done
+message=$("$sfjit" attach "$pid" 2>&1)
+is "a frozen process" "1 sfjit: $pid: did not run for a second, as if it were \
+frozen: sfjit detach removes what may be left" "$? $message"
+echo 0 >"$group/cgroup.freeze"
+message=$("$sfjit" attach "$pid" 2>&1)
+like "a frozen process: when it runs again" "$pid: [1-9]* windows, *" "$message"
+detached "a frozen process"
+goes_on "a frozen process" "$tmp/frozen"
+rmdir "$group"
+finish

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: the profiler of the documents finds the callers that a program
+# has, by address.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+if ! "$O/examples/profiler" "$O/tests/stacks/programs/stacks-edges" >"$tmp/stacks" \
+	2>"$tmp/edges"; then
+	skip_all "perf_event_open: $(cat "$tmp/edges")"
+fi
+
+# Which of the two calls a sample of work() is below, and what calls that.
+awk '
+NR == FNR {
+	caller[$1] = $2
+	next
+}
+{ all++ }
+/: complete$/ { complete++ }
+$3 in caller {
+	below[$3]++
+	base = ""
+	for (i = 5; i < NF; i++)
+		base = base " " $i
+	if (!first)
+		first = base
+	if ($4 != caller[$3] || base != first || $NF != "complete")
+		print "bad", $0
+}
+END {
+	for (call in caller)
+		print (below[call] >= 100 ? "many" : "few " below[call] + 0)
+	print (complete >= all * 0.99 ? "complete" : complete " of " all)
+	print split(first, word, " ")
+}' "$tmp/edges" "$tmp/stacks" >"$tmp/verdict"
+
+is "both callers, exact, and what is above them" "many many complete" \
+	"$(head -n 3 "$tmp/verdict" | tr '\n' ' ' | sed 's/ $//')"
+# __libc_start_call_main, __libc_start_main, _start
+is "up to the entry of the program" 3 "$(tail -n 1 "$tmp/verdict")"
+is "a usage" "usage: profiler COMMAND [ARGUMENT...]" \
+	"$("$O/examples/profiler" 2>&1)"
+finish

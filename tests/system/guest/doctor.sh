@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit doctor on the kernel of the lane, with each thing broken that
+# it looks for.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+also tools/guest --name="doctor-$SFJIT_KERNEL" -- \
+	tests/sfjit/guest_doctor.sh
+finish

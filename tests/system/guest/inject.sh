@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit inject on AArch64, with signed return addresses, or on s390x.
+
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../../lib/guest.sh"
+guest inject "--cpus=1 --timeout=600" tests/sfjit/guest_inject.sh

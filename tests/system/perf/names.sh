@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Names with time, by the distribution's perf, on the kernel of the lane.
+
+# shellcheck source=tests/lib/guest.sh
+. "$(dirname "$0")/../../lib/guest.sh"
+guest perf-names --cpus=1 "tests/system/perf/record-names $kernel"
