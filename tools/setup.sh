@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# What tools/demo and tools/check do before their work.  Sourced after apt.sh.
-# $plan is a file of what is to be done: lines as tools/plan.awk reads them.
+# What tools/demo, tools/check and tools/jits do before their work: `plan' says
+# how long that takes, `prepare' makes what tools/needs.mk has of it.  Sourced
+# after apt.sh.
 
 # What is installed is to be used: a python3 of one's own may lack modules of
 # Debian's packages, or be a script that looks for the right one each time.
@@ -13,47 +14,64 @@ PATH=/usr/bin:/bin:$PATH
 slots=$((jobs / 2))
 [ "$slots" -ge 2 ] || slots=2
 
-# planned WHAT: see tools/plan.awk.
-planned() {
-	awk -v needs="$top/tools/needs" -v show="$1" -v results="${results:-}" \
-		-f "$top/tools/plan.awk" "$top/tools/needs" "$plan"
+# make_needs ARGUMENT...
+make_needs() {
+	make -C "$top" -s -r --no-print-directory -f tools/needs.mk "$@"
 }
 
-# open_costs: of what the cache does not have.
-open_costs() {
-	while read -r _seconds _word _mib; do
-		[ "$_word" != - ] && [ -n "$(find "$cache" -maxdepth 1 \
-			-name "$_word-*" ! -name '*.tmp')" ] ||
-			echo "$_seconds $_mib"
-	done <"$plan.planned"
-}
-
-setup() {
+# plan SECONDS NEED...: checks room and memory, says how long it takes with
+# SECONDS of work after the needs are made, and installs packages.
+plan() {
+	_seconds=$1
+	shift
 	[ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ] ||
 		die "needs Debian 12 or newer on x86_64"
 	mkdir -p "$cache" "$O"
-	# A plan that fails must be a command of its own to end this.
-	planned packages >"$plan.packages"
-	planned costs >"$plan.planned"
-	open_costs >"$plan.costs"
-	check_room "$cache" "$(total 2 1024)"
+	# A need that does not exist must end this.
+	_plan=$(make_needs PLAN=y "$@")
+	_costs=$(echo "$_plan" | open_costs)
+	check_room "$cache" "$(echo "$_costs" | total 2 1024)"
 	check_room "$O" 1
-	check_memory "$(planned memory)"
-	say "This takes about $(total 1 $((60 * slots))) minutes on this" \
-		"machine; logs are in $logs."
+	check_memory "$(echo "$_plan" | most_memory)"
+	say "This takes about $({ echo "$_costs"; echo "$_seconds 0"; } |
+		total 1 $((60 * slots))) minutes on this machine;" \
+		"logs are in $logs."
 	# shellcheck disable=SC2046
-	need $(cat "$plan.packages")
-	! grep -q ' rootfs ' "$plan.planned" || "$top/tools/rootfs" --password
-	for _arch in arm64 s390x; do
-		! grep -q " rootfs_$_arch " "$plan.planned" ||
-			"$top/tools/rootfs" --arch=$_arch --password
+	need $(echo "$_plan" | packages_of)
+	ask_password "$(echo "$_plan" | cut -d '|' -f 1)"
+}
+
+# "SECONDS MIB" of what the cache does not have.
+open_costs() {
+	while IFS='|' read -r _ _cost _ _ _entry; do
+		[ -n "$(find "$cache" -maxdepth 1 -name "$_entry-*" \
+			! -name '*.tmp')" ] || echo "${_cost:-0 0}"
 	done
 }
 
-# total COLUMN UNIT: of the open costs, rounded up.
+packages_of() {
+	cut -d '|' -f 4 | tr ' ' '\n' | sort -u
+}
+
+most_memory() {
+	awk -F '|' '$3 > most { most = $3 } END { print most + !most }'
+}
+
+# total COLUMN UNIT: of costs, rounded up.
 total() {
 	awk -v column="$1" -v unit="$2" '{ sum += $column }
-		END { print int((sum + unit - 1) / unit) }' "$plan.costs"
+		END { print int((sum + unit - 1) / unit) }'
+}
+
+# ask_password NEEDS: sudo may ask now, while somebody looks.
+ask_password() {
+	for _need in $1; do
+		case $_need in
+		rootfs) "$top/tools/rootfs" --password ;;
+		rootfs_arm64 | rootfs_s390x)
+			"$top/tools/rootfs" --arch="${_need#*_}" --password ;;
+		esac
+	done
 }
 
 check_room() {
@@ -68,10 +86,10 @@ check_memory() {
 		die "$_free GiB of memory available, $1 GiB are needed"
 }
 
-# carry_out: makes and runs what is planned.  Steps run side by
-# side, so none may rewrite its line of the terminal.
-carry_out() {
-	planned makefile >"$plan.mk"
-	in_group 0 env SFJIT_SIDE_BY_SIDE=1 make -C "$top" -s -k \
-		--no-print-directory -j"$slots" -f "$plan.mk"
+# prepare NEED...: makes them side by side, so none may rewrite its line of
+# the terminal.  Status 1 if one could not be made; DONE=DIRECTORY in front of
+# the needs: see tools/needs.mk.
+prepare() {
+	in_group 0 env SFJIT_SIDE_BY_SIDE=1 make -C "$top" -s -k -r \
+		--no-print-directory -j"$slots" -f tools/needs.mk "$@"
 }

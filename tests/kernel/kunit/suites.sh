@@ -6,7 +6,7 @@
 # they print is what the kernel's own tool reads, too.
 
 # shellcheck source=tests/lib/tap.sh
-. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 kernel=${SFJIT_KERNEL:-patched}
 also tools/guest --name="kunit-${kernel##*/}" --kernel="$kernel" \
 	--rootfs=none -- tests/in-guest kunit

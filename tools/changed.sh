@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh disable=SC2154
+#
+# tools/check --changed: runs the tests of every day, and of each group of
+# tests/list those of size `all', unless the group passed on this machine with
+# the same inputs in the last seven days.  Sourced by tools/check.
+#
+# The inputs of a group are the whole tree less the paths of its line `ignore',
+# the packages and the processor of this machine, what the cache has of its
+# needs, and the variables SFJIT_*.  The tests run in a copy of just that tree
+# with nothing built: a test that needs an ignored path fails.
+# $verdicts/GROUP-KEY has a line "passed DATE CASES" or "failed DATE" for each
+# run.  A group that did both with the same inputs is unstable, and fails.
+
+verdicts=$cache/verdicts
+
+# tree_without PATH...: git's tree of what is here, committed or not.
+tree_without() {
+	_index=$results/index
+	cp "$(git -C "$top" rev-parse --git-path index)" "$_index"
+	(
+		cd "$top" || exit
+		export GIT_INDEX_FILE="$_index"
+		git add -A
+		[ $# = 0 ] ||
+			git rm -r -q --cached --ignore-unmatch -- "$@"
+		git write-tree
+	)
+}
+
+groups_with() {
+	listed | awk -v size="$1" '$3 == size { print $1 }' | uniq
+}
+
+ignored_by() {
+	awk -v group="$1" '$1 == "group" { here = $2 == group }
+		here && $1 == "ignore" { $1 = ""; print }' "$list"
+}
+
+# Two runs of the same inputs may differ in nothing that is listed here.
+environment_of() {
+	dpkg-query -W
+	uname -r
+	sed -n '/^model name\|^flags/p' /proc/cpuinfo | sort -u
+	env | grep '^SFJIT_' | sort
+	# An entry of the cache that was made anew has another inode.
+	make_needs PLAN=y "$@" | cut -d '|' -f 5 | while read -r _entry; do
+		find "$cache" -maxdepth 1 -name "$_entry-*" ! -name '*.tmp' \
+			-printf '%f %i\n'
+	done | sort -u
+}
+
+# key GROUP TREE
+key() {
+	chosen all "$1" >"$results/group"
+	# shellcheck disable=SC2046 # words
+	{
+		echo "$2"
+		environment_of $(needs_of "$results/group")
+	} | hash16
+}
+
+check_changed() {
+	mkdir -p "$verdicts"
+	find "$verdicts" -type f -mtime +6 -delete
+	for _group in $(groups_with all); do
+		# shellcheck disable=SC2046 # words
+		_tree=$(tree_without $(ignored_by "$_group"))
+		echo "$_group $_tree"
+	done >"$results/groups"
+	chosen day >"$results/day"
+	plan_changed
+	echo "every day:"
+	run_tests "$results/day" || :
+	while read -r _group _tree <&5; do
+		check_group "$_group" "$_tree"
+	done 5<"$results/groups"
+}
+
+# The packages of all groups are installed first: they are inputs of each.
+plan_changed() {
+	cp "$results/day" "$results/todo"
+	while read -r _group _tree; do
+		has_passed "$_group" "$_tree" ||
+			chosen all "$_group" >>"$results/todo"
+	done <"$results/groups"
+	# shellcheck disable=SC2046 # words
+	plan "$(seconds_of "$results/todo")" $(needs_of "$results/todo")
+}
+
+# verdict GROUP TREE: of what ran with these inputs, in one word.
+verdict() {
+	_file=$verdicts/$1-$(key "$1" "$2")
+	cut -d ' ' -f 1 "$_file" 2>/dev/null | sort -u | tr -d '\n'
+}
+
+has_passed() {
+	[ "$(verdict "$1" "$2")" = passed ]
+}
+
+# check_group GROUP TREE
+check_group() {
+	if has_passed "$1" "$2"; then
+		echo "reused: $(last_pass "$1" "$2")"
+		return
+	fi
+	_view=$O/views/$1
+	rm -rf "$_view"
+	mkdir -p "$_view" "$results/$1"
+	git -C "$top" archive "$2" | tar -x -C "$_view"
+	echo "$1:"
+	in_group 0 env -u SFJIT_PLAN O=build \
+		"$_view/tools/check" --rest="$results/$1" "$1" || :
+	keep_verdict "$1" "$2"
+	cp "$results/$1"/* "$counts/"
+}
+
+# last_pass GROUP TREE: "CASES cases of GROUP, passed DATE"
+last_pass() {
+	awk -v group="$1" '{ date = $2; cases = $3 }
+		END { print cases " cases of " group ", passed " date }' \
+		"$verdicts/$1-$(key "$1" "$2")"
+}
+
+# keep_verdict GROUP TREE: after its run, when the cache has what it needs.
+keep_verdict() {
+	_key=$1-$(key "$1" "$2")
+	_sum=$(cat "$results/$1"/* | awk '
+		{ passed += $1; failed += $2 }
+		END { print (failed || !passed ? "failed" : "passed"), passed + 0 }')
+	echo "${_sum% *} $(date +%F) ${_sum#* }" >>"$verdicts/$_key"
+	case $(verdict "$1" "$2") in
+	passed)
+		rm -rf "$O/views/$1" ;;
+	failedpassed)
+		echo "$1: unstable: failed and passed with the same inputs," \
+			"see $verdicts/$_key"
+		echo 0 1 0 0 >"$results/$1/$1-unstable" ;;
+	esac
+}
