@@ -212,11 +212,13 @@ END
 rm -f "$tmp/plan"
 program a/good <<'END'
 echo 'ok 1 - one'; echo 'ok 2 - two # SKIP no such thing'
-echo 'ok 3 - two # SKIP only root can make it'; echo "$*"; echo 1..3
+echo 'ok 3 - three # SKIP only root can make it'; echo "$*"
+echo 'ok 4 - four # SKIP no such thing'; echo 'ok 5 - five # SKIP why'; echo 1..5
 END
-is "some skips" "ok   a/good   1 passed, 2 skipped
-     skipped two: no such thing
-1 passed, 0 failed, 2 skipped
+is "some skips" "ok   a/good   1 passed, 4 skipped
+     skipped two, 1 more: no such thing
+     skipped five: why
+1 passed, 0 failed, 4 skipped
 status 0" "$(report a/good)"
 is "arguments" "some words" "$(sed -n 4p "$O/logs/a-good.log")"
 program b/bad <<'END'
@@ -246,9 +248,9 @@ is "failures, and groups" "FAIL b/bad    1 passed, 1 failed, exit status 1
      | # why
      | 1..2
 b: 1 passed, 1 failed, 0 skipped
-a: 1 passed, 0 failed, 2 skipped
-2 passed, 1 failed, 2 skipped
-status 1" "$(report b/bad a/good | grep -v -e '^ok ' -e ' skipped two')"
+a: 1 passed, 0 failed, 4 skipped
+2 passed, 1 failed, 4 skipped
+status 1" "$(report b/bad a/good | grep -v -e '^ok ' -e '^     skipped ')"
 program b/deep <<'END'
 echo '# Subtest: outer'; echo '    # Subtest: inner'
 echo '        not ok 1 - one'; echo '        # why'; echo '        1..1'
