@@ -278,15 +278,16 @@ cp "$tmp/a/kernel" "$O/tests/built"
 echo "a/built - 1 build/tests/built" >>"$tmp/plan"
 is "build/ is \$O" "ok   a/built   1 passed" "$(report a/built | head -n 1)"
 
-# asleep SECONDS: how many processes sleep so long.
+# asleep NUMBER: how many processes of this test sleep so long.
+long=$((100000 + $$))
 asleep() {
 	cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' |
-		grep -o "[s]leep $1" | wc -l
+		grep -o "[s]leep $long$1 " | wc -l
 }
-program a/hangs <<'END'
+program a/hangs <<END
 echo 'ok 1 - one'
-sleep 54322 &
-sleep 54322
+sleep ${long}1 &
+sleep ${long}1
 END
 is "one that hangs" "FAIL a/hangs   1 passed, 1 failed, exit status 124
      not ok a/hangs
@@ -294,22 +295,22 @@ is "one that hangs" "FAIL a/hangs   1 passed, 1 failed, exit status 124
 	"$(SFJIT_TEST_TIMEOUT=1 report a/hangs | head -n 3)"
 is "one that hangs: its log" "# ended after 1 s" \
 	"$(tail -n 1 "$O/logs/a-hangs.log")"
-is "one that hangs: its children end" 0 "$(asleep 54322)"
-program a/leaves <<'END'
-sleep 54323 &
+is "one that hangs: its children end" 0 "$(asleep 1)"
+program a/leaves <<END
+sleep ${long}2 &
 echo 'ok 1 - one'; echo 1..1
 END
 report a/leaves >/dev/null
-is "what a test leaves behind ends" 0 "$(asleep 54323)"
+is "what a test leaves behind ends" 0 "$(asleep 2)"
 
-program a/sleeps <<'END'
-echo 'ok 1 - one'; sleep 54324; echo 1..1
+program a/sleeps <<END
+echo 'ok 1 - one'; sleep ${long}3; echo 1..1
 END
 # shellcheck disable=SC2016 # the shell's
 setsid sh -c 'echo $$ >"$0"/pid; PERL5LIB=tests/lib exec prove \
 	--formatter Report --exec tests/lib/run a/sleeps b/bad' "$tmp" \
 	>"$tmp/out" 2>"$tmp/err" &
-until [ "$(asleep 54324)" = 1 ]; do
+until [ "$(asleep 3)" = 1 ]; do
 	sleep 0.1
 done
 kill -- "-$(cat "$tmp/pid")"
@@ -321,10 +322,10 @@ is "interrupted: tests that did not end failed" \
 b: 0 passed, 1 failed, 0 skipped
 0 passed, 2 failed, 0 skipped" "$(tail -n 3 "$tmp/out")"
 for _ in $(seq 50); do
-	[ "$(asleep 54324)" != 0 ] || break
+	[ "$(asleep 3)" != 0 ] || break
 	sleep 0.1
 done
-is "interrupted: its children end" 0 "$(asleep 54324)"
+is "interrupted: its children end" 0 "$(asleep 3)"
 
 # Once more
 stale=$(sed -n 's/^guest_stale="\(.*\)"$/\1/p' tools/lib.sh)
