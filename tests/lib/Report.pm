@@ -6,7 +6,7 @@
 #   PERL5LIB=tests/lib prove --formatter Report --exec tests/lib/run NAME...
 #
 # A line for each test, what failed, and sums.  Cases are counted at each depth
-# of subtests, and each subtest has to be whole, whatever the line behind it
+# of subtests, and each subtest has to be whole, whatever the line after it
 # says.  With SFJIT_STRICT=1 a skipped case has failed, unless a line of
 # tools/allowed-skips matches why.  In a directory $SFJIT_RESULTS each test gets
 # a file "PASSED FAILED SKIPPED SECONDS".
@@ -150,12 +150,7 @@ sub show {
 	$report->ended($self->{name}, @failed ? 'FAIL' : 'ok',
 		[$self->{passed}, @failed + 0, @{$self->{skipped}} + 0],
 		time - $self->{began}, $note);
-	for (@{$self->{skipped}}) {
-		my ($path, $why) = @$_;
-
-		$report->say_line('     skipped ', text($path), ": $why")
-			unless $self->allowed($why);
-	}
+	$self->show_skipped;
 	for (@failed) {
 		my ($path, @why) = @$_;
 
@@ -166,6 +161,26 @@ sub show {
 	$report->say_line("     see $log, which ends with");
 	splice @lines, 0, -10 if @lines > 10;
 	$report->say_line("     | $_") for @lines;
+}
+
+# Those that strict mode would not allow, by reason.
+sub show_skipped {
+	my ($self) = @_;
+	my (%names, @reasons);
+
+	for (@{$self->{skipped}}) {
+		my ($path, $why) = @$_;
+
+		next if $self->allowed($why);
+		push @reasons, $why unless $names{$why};
+		push @{$names{$why}}, text($path);
+	}
+	for my $why (@reasons) {
+		my ($first, @more) = @{$names{$why}};
+
+		$self->{report}->say_line("     skipped $first",
+			@more ? ', ' . @more . ' more' : '', ": $why");
+	}
 }
 
 # Names of subtests and of the case; KTAP says that of a suite twice.

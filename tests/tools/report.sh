@@ -108,7 +108,7 @@ echo '    1..2'; echo 'ok 1 - inner'; echo 1..1
 END
 counts 'subtest: its line alone says that it failed' '1 1 0' <<'END'
 echo '# Subtest: inner'; echo '    ok 1 - one'; echo '    1..1'
-echo 'not ok 1 - inner'; echo 1..1; exit 1
+echo 'not ok 1 - inner'; echo 1..1
 END
 counts 'subtest: a failure and its line are one' '0 1 0' <<'END'
 echo '# Subtest: inner'; echo '    not ok 1 - one'; echo '    1..1'
@@ -139,7 +139,8 @@ echo '        not ok 1 - one'; echo '        1..1'; echo '    ok 1 - inner'
 echo '    1..1'; echo 'ok 1 - outer'; echo 1..1
 END
 counts 'subtest: of kselftest' '1 0 1' <<'END'
-echo '# Subtest: abi_test'; echo '    TAP version 13'; echo '    1..2'
+echo '# Subtest: abi_test'; echo '    text'; echo '    TAP version 13'
+echo '    1..2'
 echo '    # Starting 2 tests from 1 test cases.'
 echo '    #  RUN           abi.one ...'; echo '    #            OK  abi.one'
 echo '    ok 1 abi.one'; echo '    ok 2 abi.two # SKIP no such thing'
@@ -212,11 +213,13 @@ END
 rm -f "$tmp/plan"
 program a/good <<'END'
 echo 'ok 1 - one'; echo 'ok 2 - two # SKIP no such thing'
-echo 'ok 3 - two # SKIP only root can make it'; echo "$*"; echo 1..3
+echo 'ok 3 - three # SKIP only root can make it'; echo "$*"
+echo 'ok 4 - four # SKIP no such thing'; echo 'ok 5 - five # SKIP why'; echo 1..5
 END
-is "some skips" "ok   a/good   1 passed, 2 skipped
-     skipped two: no such thing
-1 passed, 0 failed, 2 skipped
+is "some skips" "ok   a/good   1 passed, 4 skipped
+     skipped two, 1 more: no such thing
+     skipped five: why
+1 passed, 0 failed, 4 skipped
 status 0" "$(report a/good)"
 is "arguments" "some words" "$(sed -n 4p "$O/logs/a-good.log")"
 program b/bad <<'END'
@@ -246,9 +249,9 @@ is "failures, and groups" "FAIL b/bad    1 passed, 1 failed, exit status 1
      | # why
      | 1..2
 b: 1 passed, 1 failed, 0 skipped
-a: 1 passed, 0 failed, 2 skipped
-2 passed, 1 failed, 2 skipped
-status 1" "$(report b/bad a/good | grep -v -e '^ok ' -e ' skipped two')"
+a: 1 passed, 0 failed, 4 skipped
+2 passed, 1 failed, 4 skipped
+status 1" "$(report b/bad a/good | grep -v -e '^ok ' -e '^     skipped ')"
 program b/deep <<'END'
 echo '# Subtest: outer'; echo '    # Subtest: inner'
 echo '        not ok 1 - one'; echo '        # why'; echo '        1..1'
@@ -275,15 +278,16 @@ cp "$tmp/a/kernel" "$O/tests/built"
 echo "a/built - 1 build/tests/built" >>"$tmp/plan"
 is "build/ is \$O" "ok   a/built   1 passed" "$(report a/built | head -n 1)"
 
-# asleep SECONDS: how many processes sleep so long.
+# asleep NUMBER: how many processes of this test sleep so long.
+long=$((100000 + $$))
 asleep() {
 	cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' |
-		grep -o "[s]leep $1" | wc -l
+		grep -o "[s]leep $long$1 " | wc -l
 }
-program a/hangs <<'END'
+program a/hangs <<END
 echo 'ok 1 - one'
-sleep 54322 &
-sleep 54322
+sleep ${long}1 &
+sleep ${long}1
 END
 is "one that hangs" "FAIL a/hangs   1 passed, 1 failed, exit status 124
      not ok a/hangs
@@ -291,22 +295,22 @@ is "one that hangs" "FAIL a/hangs   1 passed, 1 failed, exit status 124
 	"$(SFJIT_TEST_TIMEOUT=1 report a/hangs | head -n 3)"
 is "one that hangs: its log" "# ended after 1 s" \
 	"$(tail -n 1 "$O/logs/a-hangs.log")"
-is "one that hangs: its children end" 0 "$(asleep 54322)"
-program a/leaves <<'END'
-sleep 54323 &
+is "one that hangs: its children end" 0 "$(asleep 1)"
+program a/leaves <<END
+sleep ${long}2 &
 echo 'ok 1 - one'; echo 1..1
 END
 report a/leaves >/dev/null
-is "what a test leaves behind ends" 0 "$(asleep 54323)"
+is "what a test leaves behind ends" 0 "$(asleep 2)"
 
-program a/sleeps <<'END'
-echo 'ok 1 - one'; sleep 54324; echo 1..1
+program a/sleeps <<END
+echo 'ok 1 - one'; sleep ${long}3; echo 1..1
 END
 # shellcheck disable=SC2016 # the shell's
 setsid sh -c 'echo $$ >"$0"/pid; PERL5LIB=tests/lib exec prove \
 	--formatter Report --exec tests/lib/run a/sleeps b/bad' "$tmp" \
 	>"$tmp/out" 2>"$tmp/err" &
-until [ "$(asleep 54324)" = 1 ]; do
+until [ "$(asleep 3)" = 1 ]; do
 	sleep 0.1
 done
 kill -- "-$(cat "$tmp/pid")"
@@ -318,8 +322,8 @@ is "interrupted: tests that did not end failed" \
 b: 0 passed, 1 failed, 0 skipped
 0 passed, 2 failed, 0 skipped" "$(tail -n 3 "$tmp/out")"
 for _ in $(seq 50); do
-	[ "$(asleep 54324)" != 0 ] || break
+	[ "$(asleep 3)" != 0 ] || break
 	sleep 0.1
 done
-is "interrupted: its children end" 0 "$(asleep 54324)"
+is "interrupted: its children end" 0 "$(asleep 3)"
 finish
