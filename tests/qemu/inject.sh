@@ -6,4 +6,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest inject "--icount --timeout=600" tests/unit/run/guest_inject.sh
+guest inject "--icount --timeout=3600" tests/unit/run/guest_inject.sh

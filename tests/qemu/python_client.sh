@@ -11,6 +11,6 @@
 # See tests/perf/demo.sh.
 clock=''
 [ "$kernel" != aarch64 ] || clock=--icount
-guest python-client "$clock --timeout=2700" tests/unit/run-python.sh \
+guest python-client "$clock --timeout=3600" tests/unit/run-python.sh \
 	"build/bin/sfjit run -- tests/unit/run-python.sh" \
 	"tests/unit/run/guest_stacks.sh python"

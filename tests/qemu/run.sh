@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest run "--rootfs=none --timeout=600" tests/qemu/record-edges
+guest run "--rootfs=none --timeout=3600" tests/qemu/record-edges

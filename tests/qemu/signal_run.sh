@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../lib/guest.sh"
-guest signal-run --timeout=600 tests/qemu/record-signals
+guest signal-run --timeout=3600 tests/qemu/record-signals
