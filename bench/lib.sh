@@ -21,7 +21,7 @@ guest() {
 	_kernel=$1 _name=$2
 	shift 2
 	tools/guest --icount --rootfs=none --mem=$memory \
-		--kernel="$_kernel" --timeout=1500 --name="bench-$_name" -- "$@"
+		--kernel="$_kernel" --timeout=3600 --name="bench-$_name" -- "$@"
 }
 
 # figures NAME: JSON of what the measurement NAME left in $tmp/lines

@@ -32,11 +32,14 @@ state_is() {
 	state
 }
 
-# spins: until it has spun for some ticks more
+ticks() {
+	awk '{ print $14 }' "/proc/$pid/stat"
+}
+
+# spins: until it has spun for some ticks more, or has ended
 spins() {
-	_ticks=$(awk '{ print $14 }' "/proc/$pid/stat")
-	until [ "$(awk '{ print $14 }' "/proc/$pid/stat" || echo "$_ticks")" \
-		-ge $((_ticks + 5)) ] || ! kill -0 "$pid"; do
+	_until=$(($(ticks) + 5))
+	while [ "$(ticks)" -lt $_until ] && [ "$(state)" != Z ]; do
 		sleep 0.1
 	done
 }

@@ -445,6 +445,15 @@ static void test_cfi_noise(struct object *f)
 	result(!bad, "20,000 times noise in the CFI", "%zu bad sections", bad);
 }
 
+/* What was executed of sframegen, by -fsanitize-coverage=trace-pc. */
+static unsigned long nr_blocks;
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+	nr_blocks++;
+}
+
 /*
  * In place of libc's, by -Wl,--wrap: what they go through counts as well, 16
  * bytes as much as a basic block.

@@ -17,15 +17,6 @@
 #define RISCV	SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV)
 #define POWER	SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64)
 
-/* What was executed of sframegen, by -fsanitize-coverage=trace-pc. */
-static unsigned long nr_blocks;
-
-void __sanitizer_cov_trace_pc(void);
-void __sanitizer_cov_trace_pc(void)
-{
-	nr_blocks++;
-}
-
 static inline unsigned int files_in(const char *dir)
 {
 	DIR *d = opendir(dir);

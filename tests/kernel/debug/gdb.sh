@@ -29,14 +29,14 @@ lx-version
 delete
 detach
 END
-tools/guest --gdb --name=gdb --timeout=2700 -- build/bin/sfjit run -- true \
+tools/guest --gdb --name=gdb --timeout=3600 -- build/bin/sfjit run -- true \
 	2>"$tmp/said" &
 guest=$!
 until line=$(grep '^gdb ' "$tmp/said"); do
 	kill -0 $guest 2>/dev/null || break
 	sleep 0.2
 done
-eval "timeout 1800 ${line:-false} -batch -x '$tmp/commands'" >"$tmp/gdb" 2>&1
+eval "timeout 3600 ${line:-false} -batch -x '$tmp/commands'" >"$tmp/gdb" 2>&1
 status=0
 wait $guest || status=$?
 

@@ -10,6 +10,9 @@ fuzz_sfg_cflags = $(SF_CFLAGS) -Isframegen/lib -Isframegen/cmd \
 	-Itests/kernel/fuzz/user -g -O1 \
 	-Dmalloc=fuzz_malloc -Dcalloc=fuzz_calloc -Drealloc=fuzz_realloc
 fuzz_sfg_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+# run_bounded() counts basic blocks, in place of libFuzzer.
+fuzz_sfg_count_fuzz := -fsanitize-coverage=trace-pc
+fuzz_sfg_wrap := -Wl,--wrap=__sanitizer_cov_trace_pc
 fuzz_sfg_cov := -fsanitize=fuzzer -fprofile-instr-generate -fcoverage-mapping
 fuzz_sfg_headers := $(SFG_H) tests/kernel/fuzz/user/*.h
 
@@ -26,7 +29,8 @@ fuzz_sfg_elf := $(fuzz_sfg_lib) $(filter-out %/main.o %/output.o, \
 define fuzz_sfg_variant
 $(FUZZ_OUT)/$(1)/sframegen/%.o: sframegen/%.c $(fuzz_sfg_headers)
 	@mkdir -p $$(@D)
-	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
+	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) \
+		$(fuzz_sfg_count_$(1)) -c -o $$@ $$<
 $(FUZZ_OUT)/$(1)/user/%.o: tests/kernel/fuzz/user/%.c $(fuzz_sfg_headers)
 	@mkdir -p $$(@D)
 	$$(FUZZ_CC) $$(fuzz_sfg_cflags) $(fuzz_sfg_$(1)) -c -o $$@ $$<
@@ -36,7 +40,7 @@ $(foreach variant,fuzz cov,$(eval $(call fuzz_sfg_variant,$(variant))))
 # fuzz_sfg_target NAME
 define fuzz_sfg_target
 $(FUZZ_OUT)/sframegen-$(1): $(addprefix $(FUZZ_OUT)/fuzz/,$(fuzz_sfg_$(1)))
-	$$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
+	$$(FUZZ_CC) $(fuzz_sfg_fuzz) $(fuzz_sfg_wrap) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
 $(FUZZ_OUT)/sframegen-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/,$(fuzz_sfg_$(1)))
 	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^ $(if $(filter elf,$(1)),-lelf)
 endef
@@ -71,7 +75,7 @@ $(foreach variant,fuzz cov,$(eval $(call fuzz_perfdata_variant,$(variant))))
 define fuzz_perfdata_target
 $(FUZZ_OUT)/perfdata-$(1): $(addprefix $(FUZZ_OUT)/fuzz/, \
 		$(fuzz_perfdata_lib) perfdata/$(1).o)
-	$$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $$@ $$^
+	$$(FUZZ_CC) $(fuzz_sfg_fuzz) $(fuzz_sfg_wrap) -o $$@ $$^
 $(FUZZ_OUT)/perfdata-$(1)-cov: $(addprefix $(FUZZ_OUT)/cov/, \
 		$(fuzz_perfdata_lib) perfdata/$(1).o)
 	$$(FUZZ_CC) $(fuzz_sfg_cov) -o $$@ $$^
@@ -99,6 +103,6 @@ endef
 $(foreach variant,fuzz cov,$(eval $(call fuzz_stacks_variant,$(variant))))
 
 $(FUZZ_OUT)/stacks-tracker: $(addprefix $(FUZZ_OUT)/fuzz/,$(fuzz_stacks))
-	$(FUZZ_CC) $(fuzz_sfg_fuzz) -o $@ $^ -lelf
+	$(FUZZ_CC) $(fuzz_sfg_fuzz) $(fuzz_sfg_wrap) -o $@ $^ -lelf
 $(FUZZ_OUT)/stacks-tracker-cov: $(addprefix $(FUZZ_OUT)/cov/,$(fuzz_stacks))
 	$(FUZZ_CC) $(fuzz_sfg_cov) -o $@ $^ -lelf

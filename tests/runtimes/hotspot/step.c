@@ -427,11 +427,15 @@ static void nothing(int signal)
 {
 }
 
-static bool wait_for_stop(int *signal)
+/* A step may be a system call that waits; else nothing takes as long. */
+#define STEP_SECONDS	3
+#define HANGS_SECONDS	600
+
+static bool wait_for_stop(int *signal, unsigned int seconds)
 {
 	int status;
 
-	alarm(3);
+	alarm(seconds);
 	if (waitpid(tid, &status, __WALL) != tid) {
 		alarm(0);
 		return false;
@@ -461,7 +465,8 @@ static void step_round(unsigned long steps)
 
 	depth = 0;
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0) ||
-	    ptrace(PTRACE_INTERRUPT, tid, 0, 0) || !wait_for_stop(&signal) ||
+	    ptrace(PTRACE_INTERRUPT, tid, 0, 0) ||
+	    !wait_for_stop(&signal, HANGS_SECONDS) ||
 	    ptrace(PTRACE_GETREGS, tid, 0, &r)) {
 		fprintf(stderr, "thread %d: %s\n", tid, strerror(errno));
 		return;
@@ -470,7 +475,7 @@ static void step_round(unsigned long steps)
 		judge(&r);
 		old = r;
 		if (ptrace(PTRACE_SINGLESTEP, tid, 0, signal) ||
-		    !wait_for_stop(&signal) ||
+		    !wait_for_stop(&signal, STEP_SECONDS) ||
 		    ptrace(PTRACE_GETREGS, tid, 0, &r))
 			break;
 		stepped++;
@@ -479,7 +484,7 @@ static void step_round(unsigned long steps)
 	}
 	if (steps + 1) {
 		ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-		wait_for_stop(&signal);
+		wait_for_stop(&signal, HANGS_SECONDS);
 		signal = 0;
 	}
 	if (!ptrace(PTRACE_GETREGS, tid, 0, &r)) {
@@ -551,7 +556,7 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = nothing };
 	unsigned long rounds, steps;
 	double seconds;
-	int status = 0, patience = 200;
+	int status = 0, patience = 10000;
 
 	if (argc < 6)
 		return 2;

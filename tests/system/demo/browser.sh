@@ -15,7 +15,7 @@ done
 # Everything the page says on its console ends in the log; a name that does not
 # resolve would be a load from the network.
 run_chrome() {
-	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
+	timeout 600 "$browser" --headless=new --no-sandbox --disable-gpu \
 		--no-first-run --disable-extensions --disable-dev-shm-usage \
 		--user-data-dir="$tmp/profile" --hide-scrollbars \
 		--host-resolver-rules='MAP * ~NOTFOUND' \

@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest attach-others "--timeout=900" tests/sfjit/guest_attach_others.sh
+guest attach-others "--timeout=3600" tests/sfjit/guest_attach_others.sh

@@ -8,5 +8,5 @@
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
 rounds=${SFJIT_ATTACH_ROUNDS:-50}
-guest attach-rounds "--timeout=$((rounds * 6 + 300))" \
+guest attach-rounds "--timeout=$((rounds * 60 + 3600))" \
 	"tests/sfjit/guest_attach_rounds.sh $rounds"

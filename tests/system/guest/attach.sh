@@ -7,6 +7,6 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest attach "--timeout=900" tests/sfjit/guest_attach.sh \
+guest attach "--timeout=3600" tests/sfjit/guest_attach.sh \
 	tests/sfjit/guest_attach_killed.sh \
 	tests/sfjit/guest_attach_fails.sh tests/sfjit/attach.sh

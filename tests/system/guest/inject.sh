@@ -6,4 +6,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest inject "--cpus=1 --timeout=600" tests/sfjit/guest_inject.sh
+guest inject "--cpus=1 --timeout=3600" tests/sfjit/guest_inject.sh

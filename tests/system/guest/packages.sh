@@ -54,5 +54,5 @@ works "a program is linked with the library" gcc -O2 -I"$tmp/usr/include" \
 # libsfjit-stacks-dev wants libelf-dev, which the guest does not have.
 find "$built" -name '*.deb' ! -name '*-dbgsym_*' ! -name '*-stacks-dev_*' \
 	-exec cp '{}' "$out" \;
-also tools/guest --name=packages --timeout=1800 -- tests/system/guest/guest_packages.sh
+also tools/guest --name=packages --timeout=3600 -- tests/system/guest/guest_packages.sh
 finish

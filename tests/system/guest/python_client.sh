@@ -8,6 +8,6 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest python-client "--cpus=1 --timeout=2700" tests/runtimes/python/python.sh \
+guest python-client "--cpus=1 --timeout=3600" tests/runtimes/python/python.sh \
 	"build/bin/sfjit run -- tests/runtimes/python/python.sh" \
 	"tests/preload/guest_stacks.sh python"

@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest run "--cpus=1 --rootfs=none --timeout=600" tests/system/guest/record-edges
+guest run "--cpus=1 --rootfs=none --timeout=3600" tests/system/guest/record-edges

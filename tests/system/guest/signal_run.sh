@@ -7,4 +7,4 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
-guest signal-run "--cpus=1 --timeout=600" tests/system/guest/record-signals
+guest signal-run "--cpus=1 --timeout=3600" tests/system/guest/record-signals

@@ -26,7 +26,7 @@ cp --sparse=always "$(tests/system/machine/rootfs)" "$disk"
 run() {
 	name=$1
 	shift
-	also tools/guest "--name=$name" "--disk=$disk" --timeout=1800 "$@"
+	also tools/guest "--name=$name" "--disk=$disk" --timeout=3600 "$@"
 }
 run machine-install -- tests/system/machine/install
 [ $failed = 0 ] || finish

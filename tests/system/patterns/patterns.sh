@@ -9,4 +9,4 @@
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
 programs=$(sed -n 's/^PATTERNS := //p' userspace/libsfjit/libsfjit.mk)
-guest patterns "--cpus=1 --timeout=3000" "tests/system/patterns/record $1 $2 $programs"
+guest patterns "--cpus=1 --timeout=3600" "tests/system/patterns/record $1 $2 $programs"

@@ -11,7 +11,7 @@
 tests/kernel/selftests/build module >&2
 tools/make -s build/tests/system/perf/took >&2
 exec tools/guest --icount --rootfs=none --mem=2048 --kernel=patched \
-	--timeout=600 --name=took -- sh -c '
+	--timeout=3600 --name=took -- sh -c '
 	modules=build/module/patched
 	insmod $modules/sframe_probe.ko
 	insmod $modules/sample_took.ko took="0x$(awk \

@@ -16,7 +16,7 @@ void oracle_failed(const char *file, int line, const char *what)
 
 typedef void run_fn(const uint8_t *data, size_t size);
 
-/* Runs it, within 50 ms of processor time for each 4 KiB begun. */
+/* Runs it, within 5 million basic blocks of sframegen for each 4 KiB begun. */
 void run_bounded(run_fn *run, const uint8_t *data, size_t size);
 
 /* What malloc() and the stack hold from now on where nobody wrote. */
