@@ -123,7 +123,7 @@ is 'shell with a limit' 5 "$(cat "$tmp/limit")"
 guest -- true </dev/null
 like 'two CPUs by default' '* -smp 2 *' "$(cat "$tmp/arguments")"
 guest --cpus=1 -- true </dev/null
-like 'an emulated CPU counts instructions' '*tcg *-icount shift=0*' \
+like 'an emulated CPU has the time of its instructions' '*tcg *-icount shift=2*' \
 	"$(cat "$tmp/arguments")"
 guest --accel=kvm --cpus=1 -- true </dev/null
 is 'a true CPU does not' 0 "$(grep -c icount "$tmp/arguments")"

@@ -20,7 +20,7 @@ attach=y
 [ "$kernel" = patched ] || attach=
 
 rm -rf "$recordings" "$recordings.tar.gz" "$results"
-if ! tools/guest --icount --timeout=3600 "--name=$demo" -- env \
+if ! tools/guest --cpus=1 --timeout=3600 "--name=$demo" -- env \
 	DEMO_SECONDS=2 DEMO_SAMPLES=800 "DEMO_ATTACH=$attach" sh tools/demo.d/record.sh \
 	"build/guest-out/$demo" >&2; then
 	not_ok demo "the recordings failed"
