@@ -5,7 +5,7 @@
 # make tests        test programs into build/tests
 # make CROSS_COMPILE=aarch64-linux-gnu- tests
 #                   the same of another machine, into build/aarch64
-# make check        tools/check, all lanes
+# make check        tools/check
 # make kernel-tree  editable git tree with the series applied, build/linux
 # make kernel       the patched kernel; prints the path of its bzImage
 # make series       mailable series with cover letter, build/series/*.patch

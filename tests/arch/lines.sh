@@ -17,8 +17,8 @@ lines() {
 		cat "arch/$1/$_file"
 	done
 	entry_of "$entry"
-	grep " $1\$" tests/lanes
-	grep "packages gcc-$triple " tools/needs
+	grep " $1\$" tests/list
+	grep "gcc-$triple .*cross" tools/needs.mk
 }
 
 for found in arch/*/psabi.py; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit doctor on the kernel of the lane, with each thing broken that
+# Description: sfjit doctor on the kernel of $SFJIT_KERNEL, with each thing broken that
 # it looks for.
 
 # shellcheck source=tests/lib/tap.sh

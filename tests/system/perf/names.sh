@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Names with time, by the distribution's perf, on the kernel of the lane.
+# Names with time, by the distribution's perf, on the kernel of $SFJIT_KERNEL.
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
