@@ -136,6 +136,6 @@ keep_verdict() {
 	failedpassed)
 		echo "$1: unstable: failed and passed with the same inputs," \
 			"see $verdicts/$_key"
-		echo 0 1 0 0 >"$results/$1/$1-unstable" ;;
+		echo 0 1 0 0 >"$results/$1/$1.unstable" ;;
 	esac
 }

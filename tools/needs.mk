@@ -43,9 +43,10 @@ packages.browser := chromium
 packages.gdb := gdb
 packages.lli := clang llvm python3
 packages.git := git
+packages.prove := perl
 packages.compiler-aarch64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 packages.compiler-s390x := gcc-s390x-linux-gnu libc6-dev-s390x-cross
-package_needs := compiler python archive documents perf browser gdb lli git \
+package_needs := compiler python archive documents perf browser gdb lli git prove \
 	compiler-aarch64 compiler-s390x
 $(package_needs): FORCE
 	$(nothing)
