@@ -31,6 +31,9 @@ options=		# of sfjit run, by the programs
 without=		# by those that cover themselves: runs them as before
 dir=$PWD/tests/system/jits
 
+# With one processor Java takes another collector, and Mesa no threads.
+export JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 LP_NUM_THREADS=2
+
 die() {
 	echo "record.sh: $*" >&2
 	exit 1
