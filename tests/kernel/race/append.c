@@ -55,10 +55,10 @@ static struct check checks[NR_CHECKS] = {
 
 /* On each machine, however busy. */
 static const unsigned long enough[NR_CHECKS] = {
-	[CHECK_FP] = 20000,
-	[CHECK_DEFER] = 20000,
-	[CHECK_BREAK_FP] = 500,
-	[CHECK_BREAK_DEFER] = 500,
+	[CHECK_FP] = 10000,
+	[CHECK_DEFER] = 10000,
+	[CHECK_BREAK_FP] = 200,
+	[CHECK_BREAK_DEFER] = 200,
 };
 
 /**
