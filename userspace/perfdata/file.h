@@ -35,8 +35,8 @@ int input_begin(struct input *input, int fd, struct trouble *trouble);
 void input_end(struct input *input);
 
 /*
- * Exactly so many bytes. -ENODATA, and nothing said: the input ends before the
- * first. It is damaged if it ends among them.
+ * Exactly so many bytes. -ENODATA, and no message: the input ends before the
+ * last of them; @offset is its end then.
  */
 int input_read(struct input *input, void *to, size_t length,
 	       struct trouble *trouble);
@@ -50,8 +50,12 @@ struct output {
 	int fd;
 	bool seekable;
 	uint64_t offset;	/* of what is written next */
+	uint64_t flushed;	/* of what the buffer begins with */
+	uint64_t whole;		/* the last mark that the file has */
+	int error;		/* of a write that failed, or 0 */
 	uint8_t *buffer;
 	size_t used;
+	uint8_t marks[FILE_BUFFER / 8 + 1];	/* bits: at bytes of it */
 };
 
 int output_begin(struct output *output, int fd, struct trouble *trouble);
@@ -63,5 +67,13 @@ int output_write(struct output *output, const void *from, size_t length,
 int output_write_at(struct output *output, uint64_t offset, const void *from,
 		    size_t length, struct trouble *trouble);
 int output_flush(struct output *output, struct trouble *trouble);
+
+/* What was written up to here can be read without the rest. */
+void output_mark(struct output *output);
+/*
+ * After a failure: cuts a file off at the last mark that it has. Returns its
+ * length; 0: nothing is of use.
+ */
+uint64_t output_keep(struct output *output);
 
 #endif /* SFJIT_PERFDATA_FILE_H */

@@ -43,10 +43,14 @@ struct perfdata_options {
  * @converted:	those that had registers and stacks
  * @read:	bytes
  * @written:	bytes
+ * @kept:	if it fails: bytes of the output, which are a recording without
+ *		the rest; 0: there is none
+ * @error:	if a write failed: its errno
  * @stacks:	what the tracker had at the end
  */
 struct perfdata_result {
-	uint64_t samples, converted, read, written;
+	uint64_t samples, converted, read, written, kept;
+	int error;
 	struct sfjit_stacks_stats stacks;
 };
 
@@ -57,7 +61,9 @@ struct perfdata_ends;
  * is as it was, byte for byte and in its order.
  *
  * 0, or a negative errno, and why, in a line as for @say. What was written
- * until then is no recording.
+ * until then is no recording, unless @result->kept.
+ *
+ * A recording that is cut off is read up to its end, and @say is told.
  *
  * @ends, if not NULL, gets what perfdata_explain() says of the input, but for
  * samples of events without copies of stacks: its @chains counts these, and they

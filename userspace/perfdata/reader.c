@@ -6,6 +6,8 @@
  * are passed on: two rounds are in memory.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "bytes.h"
 #include "cache.h"
@@ -129,6 +131,24 @@ static void say_progress(struct reader *reader)
 				  input->seekable ? input->size : 0);
 }
 
+static void say(const struct reader *reader, const char *line)
+{
+	reader->options->say(reader->options->arg, line);
+}
+
+/* The file's length has been said already. */
+static void say_cut(const struct reader *reader)
+{
+	char line[120];
+
+	if (!reader->now.cut || reader->layout.cut)
+		return;
+	snprintf(line, sizeof(line), "the recording is cut off at offset "
+		 "0x%" PRIx64 ": what comes before is used",
+		 reader->input.offset);
+	say(reader, line);
+}
+
 /* -ENODATA: that was the last one. */
 static int read_round(struct reader *reader)
 {
@@ -140,6 +160,8 @@ static int read_round(struct reader *reader)
 		ret = read_one(reader);
 		say_progress(reader);
 	} while (!ret);
+	if (ret == -ENODATA)
+		say_cut(reader);
 	return ret == 1 ? 0 : ret;
 }
 
@@ -282,6 +304,14 @@ int reader_sample(const struct reader *reader, const struct event *event,
 
 /* ---- Files ------------------------------------------------------------ */
 
+static const char *const cuts[] = {
+	[LAYOUT_UNFINISHED] = "perf record did not finish the recording: it "
+		"is read up to its end",
+	[LAYOUT_CUT] = "the recording is cut off: it is read up to its end",
+	[LAYOUT_CUT_AFTER] = "the recording is cut off after its events: "
+		"build-ids or other sections are missing",
+};
+
 static int begin_file(struct reader *reader)
 {
 	struct layout *layout = &reader->layout;
@@ -294,7 +324,12 @@ static int begin_file(struct reader *reader)
 	ret = layout_read(layout, &reader->input, &reader->meta.attrs,
 			  &reader->meta.features, reader->trouble);
 	reader->end = layout->header.data.offset + layout->header.data.size;
-	return ret;
+	if (ret || !layout->cut)
+		return ret;
+	say(reader, cuts[layout->cut]);
+	if (layout->cut != LAYOUT_CUT_AFTER)
+		reader->end = UINT64_MAX;
+	return 0;
 }
 
 static int begin_any(struct reader *reader)
@@ -306,6 +341,9 @@ static int begin_any(struct reader *reader)
 	if (!ret && header[0] == FILE_MAGIC_SWAPPED)
 		return trouble_refused(trouble, "recorded on a machine of the "
 				       "other byte order");
+	if (ret == -ENODATA && reader->input.offset)
+		return trouble_damaged(trouble, reader->input.offset,
+				       "the file ends here");
 	if (ret == -ENODATA || (!ret && header[0] != FILE_MAGIC))
 		return trouble_refused(trouble, "not a recording of perf");
 	if (ret)
