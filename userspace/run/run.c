@@ -225,8 +225,10 @@ int command_run(int argc, char **argv)
 		if (ret)
 			return fail("environment", errno);
 	}
-	if (optind == argc)
+	if (optind == argc) {
+		fputs("sfjit run: the command is missing\n", stderr);
 		return bad_usage();
+	}
 	ret = java ? add_agent() : 0;
 	return ret ? ret : run(argc - optind, argv + optind, reasons);
 }
