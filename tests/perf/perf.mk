@@ -51,7 +51,8 @@ $(O)/tests/perf/dwflst: tests/perf/dwflst.c $(CONVERT_SRC) $(PERFDATA_OBJ) \
 	elfutils=$$(tools/elfutils) && \
 	cp -L $$elfutils/lib/*/lib*.so.1 $(@D)/elfutils && \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -isystem $$elfutils/include \
-		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		-iquote userspace/perfdata -iquote userspace/run \
+		-iquote sframegen/cmd -o $@ \
 		$(filter %.c %.o,$^) $(@D)/elfutils/libdw.so.1 \
 		$(@D)/elfutils/libelf.so.1 -Wl,-rpath,'$$ORIGIN/elfutils' \
 		-Wl,--allow-shlib-undefined

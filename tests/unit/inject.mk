@@ -22,7 +22,8 @@ $(O)/tests/run/inject-mutate: tests/unit/inject/mutate.c \
 $(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/run/*.h) tests/lib/case.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
-		-iquote userspace/perfdata -iquote userspace/run -o $@ \
+		-iquote userspace/perfdata -iquote userspace/run \
+		-iquote sframegen/cmd -o $@ \
 		$(filter %.c %.o,$^)
 
 # Only call frame information tells its frames.

@@ -105,7 +105,7 @@ static int read_record(struct reader *reader, size_t at, size_t size)
 static int read_one(struct reader *reader)
 {
 	struct round *round = &reader->now;
-	size_t at, size;
+	size_t at = round->used, size;
 	int ret;
 
 	ret = round_read(round, &reader->input,
@@ -113,8 +113,10 @@ static int read_one(struct reader *reader)
 			 reader->trouble);
 	if (!ret)
 		ret = read_record(reader, at, size);
-	if (ret)
+	if (ret) {
+		round->used = at;
 		return ret;
+	}
 	return get_u32(round->data + at) == RECORD_FINISHED_ROUND ||
 	       round->used >= ROUND_MOST;
 }
@@ -262,6 +264,21 @@ static void swap(struct reader *reader)
 	reader->now.offset = UINT64_MAX;
 }
 
+/* What was read before the error, so that it can be kept. */
+static void pass_rest(struct reader *reader, uint64_t first_before,
+		      uint64_t first)
+{
+	struct trouble trouble = *reader->trouble;
+
+	if (!tell_until(reader, reader->latest_before) &&
+	    !pass_round(reader, first_before)) {
+		swap(reader);
+		if (!tell_until(reader, UINT64_MAX))
+			pass_round(reader, first);
+	}
+	*reader->trouble = trouble;
+}
+
 static int read_rounds(struct reader *reader)
 {
 	uint64_t first = 0, first_before;
@@ -271,8 +288,10 @@ static int read_rounds(struct reader *reader)
 		first_before = first;
 		first = reader->records;
 		last = read_round(reader);
-		if (last && last != -ENODATA)
+		if (last && last != -ENODATA) {
+			pass_rest(reader, first_before, first);
 			return last;
+		}
 		ret = tell_until(reader, reader->latest_before);
 		if (!ret)
 			ret = pass_round(reader, first_before);

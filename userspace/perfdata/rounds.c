@@ -110,7 +110,6 @@ int round_read(struct round *round, struct input *input, uint64_t left,
 
 	if (ret != -ENODATA || input->offset == offset)
 		return ret;
-	round->used = *at;
 	round->cut = true;
 	return ret;
 }

@@ -31,7 +31,7 @@ void round_free(struct round *round);
 /*
  * A record at the end of what the input has left, with what is behind some;
  * @at receives its place in the data, @size what its header says. 0, or
- * -ENODATA: there is none. A part of one, at the end of the input, is left out.
+ * -ENODATA: there is none.
  */
 int round_read(struct round *round, struct input *input, uint64_t left,
 	       size_t *at, size_t *size, struct trouble *trouble);
