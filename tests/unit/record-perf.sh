@@ -113,9 +113,63 @@ status=$?
 is "an option that perf does not know" "129 no" \
 	"$status $([ -e new ] && echo yes || echo no)"
 is "of which perf speaks alone" 0 "$(grep -c sfjit: out)"
+
+# A command that says when it has been profiled for some time, and then waits.
+mkfifo ready
+# shellcheck disable=SC2016 # of that shell
+printf '#!/bin/sh\n"$1" 2>/dev/null\necho $PPID $$ >ready\nread -r nothing <ready\n' \
+	>waits
+chmod +x waits
+ends() {
+	works "$1: what was recorded is a recording" perf script -i data
+	callers data >stacks
+	is "$1: each stack is one of two" "$known" \
+		"$(sed 's/^[^ ]* //' stacks | sort -u)"
+	has "$1: samples" 300 stacks
+}
+for signal in TERM:143 HUP:129 INT:130; do
+	rm -f data data.*
+	"$sfjit" record --quiet -e cpu-clock -F 499 -o data ./waits \
+		"$O/tests/run/stacks-edges" >said 2>&1 &
+	read -r perf command <ready
+	kill -"${signal%:*}" $!
+	wait $! 2>wait
+	is "SIG${signal%:*}: status" "${signal#*:}" $?
+	ends "SIG${signal%:*}"
+	is "SIG${signal%:*}: files" "data data.ends" "$(echo data*)"
+	is "SIG${signal%:*}: the command has ended" no \
+		"$(kill -0 "$command" 2>said || echo no)"
+done
+
+# perf has no time to write its last buffers.
+rm -f data data.*
+"$sfjit" record --quiet -e cpu-clock -F 499 -o data ./waits \
+	"$O/tests/run/stacks-edges" >said 2>&1 &
+read -r perf command <ready
+kill -KILL "$perf"
+wait $! 2>wait
+is "perf is killed: status" 137 $?
+like "perf is killed: it is said" \
+	"*sfjit: perf record was ended by signal 9 (Killed)*" "$(cat said)"
+works "perf is killed: what was recorded is a recording" \
+	"$sfjit" explain data
+echo >ready
+
+# perf's own file is read up to its end, too.
+perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./waits \
+	"$O/tests/run/stacks-edges" >said 2>&1 &
+read -r perf command <ready
+kill -KILL "$perf"
+wait $! 2>wait
+is "a file that perf did not finish" "sfjit: perf record did not finish the \
+recording: it is read up to its end
+0" "$("$sfjit" inject -q -i raw -o data 2>&1; echo $?)"
+ends "a file that perf did not finish"
+echo >ready
+
 mkdir bin
-is "no perf" "sfjit: perf: No such file or directory
-127" "$(PATH=$tmp/bin "$sfjit" record -o new -- true 2>&1; echo $?)"
+is "no perf" "sfjit: perf is not installed: apt-get install linux-perf
+127" "$(PATH=$tmp/bin "$sfjit" record -o new -- /bin/true 2>&1; echo $?)"
 is "no such directory" "sfjit: none/data: No such file or directory" \
 	"$("$sfjit" record -e cpu-clock -o none/data -- true 2>&1 |
 		grep sfjit:)"
