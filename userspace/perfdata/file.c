@@ -45,7 +45,36 @@ int input_begin(struct input *input, int fd, struct trouble *trouble)
 
 void input_end(struct input *input)
 {
+	input_forget(input);
 	free(input->buffer);
+}
+
+void input_forget(struct input *input)
+{
+	free(input->kept);
+	input->kept = NULL;
+	input->keep = false;
+}
+
+/* Without memory it goes on without. */
+static void keep(struct input *input, size_t length)
+{
+	size_t room = input->room ? input->room : FILE_BUFFER;
+	uint8_t *grown;
+
+	while (room - input->nr_kept < length)
+		room *= 2;
+	if (room != input->room) {
+		grown = realloc(input->kept, room);
+		if (!grown) {
+			input_forget(input);
+			return;
+		}
+		input->kept = grown;
+		input->room = room;
+	}
+	memcpy(input->kept + input->nr_kept, input->buffer, length);
+	input->nr_kept += length;
 }
 
 static int read_some(struct input *input, uint64_t offset, void *to,
@@ -67,6 +96,8 @@ static int fill(struct input *input, struct trouble *trouble)
 
 	input->begin = 0;
 	input->end = n > 0 ? n : 0;
+	if (input->keep && n > 0)
+		keep(input, n);
 	return n;
 }
 
@@ -237,4 +268,22 @@ uint64_t output_keep(struct output *output)
 	if (!output->seekable || ftruncate(output->fd, output->whole))
 		return 0;
 	return output->whole;
+}
+
+int output_raw(struct output *output, struct input *input,
+	       struct trouble *trouble)
+{
+	int n, ret;
+
+	output->used = 0;
+	output->offset = output->flushed;
+	ret = output_write(output, input->kept, input->nr_kept, trouble);
+	input_forget(input);
+	while (!ret) {
+		n = fill(input, trouble);
+		if (n <= 0)
+			return n < 0 ? n : output_flush(output, trouble);
+		ret = output_write(output, input->buffer, n, trouble);
+	}
+	return ret;
 }

@@ -28,6 +28,9 @@ struct input {
 	uint64_t offset;	/* of what is read next */
 	uint8_t *buffer;
 	size_t begin, end;	/* what the buffer has */
+	bool keep;		/* all that is read: @kept has @nr_kept bytes */
+	uint8_t *kept;
+	size_t nr_kept, room;
 };
 
 /* @fd stays the caller's. A file is read from its beginning. */
@@ -43,6 +46,8 @@ int input_read(struct input *input, void *to, size_t length,
 /* At any place of a file that is seekable. */
 int input_read_at(struct input *input, uint64_t offset, void *to,
 		  size_t length, struct trouble *trouble);
+/* Keeps nothing any more. */
+void input_forget(struct input *input);
 /* input_read() goes on there. */
 void input_seek(struct input *input, uint64_t offset);
 
@@ -67,6 +72,12 @@ int output_write(struct output *output, const void *from, size_t length,
 int output_write_at(struct output *output, uint64_t offset, const void *from,
 		    size_t length, struct trouble *trouble);
 int output_flush(struct output *output, struct trouble *trouble);
+/*
+ * All of an input that has kept what was read of it, in place of what the buffer
+ * has, up to its end.
+ */
+int output_raw(struct output *output, struct input *input,
+	       struct trouble *trouble);
 
 /* What was written up to here can be read without the rest. */
 void output_mark(struct output *output);

@@ -133,6 +133,23 @@ static int convert_all(struct inject *inject)
 	return ret ? ret : output_flush(&inject->output, inject->trouble);
 }
 
+/* Why it failed stays. */
+static void keep_part(struct inject *inject)
+{
+	struct perfdata_result *result = inject->result;
+	struct input *input = &inject->reader.input;
+	struct trouble trouble = *inject->trouble;
+
+	if (!input->keep || inject->output.error) {
+		result->kept = output_keep(&inject->output);
+		return;
+	}
+	result->raw = true;
+	output_raw(&inject->output, input, inject->trouble);
+	result->kept = inject->output.flushed;
+	*inject->trouble = trouble;
+}
+
 static int run(struct inject *inject, const struct perfdata_options *options)
 {
 	struct perfdata_result *result = inject->result;
@@ -145,7 +162,7 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 	if (!ret)
 		ret = convert_all(inject);
 	if (ret && inject->output.buffer)
-		result->kept = output_keep(&inject->output);
+		keep_part(inject);
 	result->error = inject->output.error;
 	result->read = reader->input.offset;
 	result->written = inject->output.offset;

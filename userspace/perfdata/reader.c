@@ -216,6 +216,7 @@ static int pass_on(struct reader *reader, const uint8_t *bytes,
 	};
 	int ret = 0;
 
+	input_forget(&reader->input);
 	event.length = *length = round_length(bytes, event.size);
 	if (get_u32(bytes) == PERF_RECORD_SAMPLE)
 		ret = find_attr(reader, bytes, event.size, offset,
@@ -270,6 +271,9 @@ static void pass_rest(struct reader *reader, uint64_t first_before,
 {
 	struct trouble trouble = *reader->trouble;
 
+	/* All of it is there as it was. */
+	if (reader->input.keep)
+		return;
 	if (!tell_until(reader, reader->latest_before) &&
 	    !pass_round(reader, first_before)) {
 		swap(reader);
@@ -379,6 +383,7 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 
 	*reader = (struct reader){ .options = options, .trouble = trouble };
 	ret = input_begin(&reader->input, options->in, trouble);
+	reader->input.keep = options->raw;
 	return ret ? ret : begin_any(reader);
 }
 

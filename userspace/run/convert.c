@@ -204,6 +204,7 @@ int convert_output(struct target *out, const char *name, bool recorded)
 	return why ? convert_complain(out->name, why) : 0;
 }
 
+/* @ends: of what perf is recording. */
 static int run(const char *input, int in, struct target *out, bool quiet,
 	       struct perfdata_result *result, struct perfdata_ends *ends)
 {
@@ -213,12 +214,15 @@ static int run(const char *input, int in, struct target *out, bool quiet,
 
 	convert_begin(&converted, in, quiet);
 	converted.options.out = out->fd;
+	converted.options.raw = ends != NULL;
 	ret = perfdata_inject(&converted.options, result, ends, &trouble);
 	convert_end(&converted);
+	if (ret && (result->raw || !result->error))
+		convert_complain(input, trouble.text);
 	if (ret && result->error)
-		return convert_complain(out->name, strerror(result->error));
+		convert_complain(out->name, strerror(result->error));
 	if (ret)
-		return convert_complain(input, trouble.text);
+		return 1;
 	if (!quiet)
 		say_result(result);
 	return 0;
@@ -244,18 +248,21 @@ static const char *advice(int error)
 }
 
 /* The part that could be written is a recording, too. */
-static void keep_part(struct target *out, uint64_t kept, int error)
+static void keep_part(struct target *out, const struct perfdata_result *result)
 {
+	const char *next = advice(result->error);
+
 	if (!*out->temporary) {
 		target_drop(out);
-	} else if (!kept) {
+	} else if (!result->kept || !(result->raw || result->samples)) {
 		target_drop(out);
 		fprintf(stderr, "sfjit: %s was not changed%s\n", out->name,
-			advice(error));
+			next);
 	} else if (!finish(out)) {
 		move_ends(out);
-		fprintf(stderr, "sfjit: %s has what was recorded before that"
-			"%s\n", out->name, advice(error));
+		fprintf(stderr, "sfjit: %s has what %s%s\n", out->name,
+			result->raw ? "perf recorded, as it is: perf report "
+			"reads it" : "was recorded before that", next);
 	}
 }
 
@@ -292,7 +299,7 @@ int convert_recorded(const char *input, int in, struct target *out, bool quiet)
 	int ret = run(input, in, out, quiet, &result, &ends);
 
 	if (ret) {
-		keep_part(out, result.samples ? result.kept : 0, result.error);
+		keep_part(out, &result);
 		return ret;
 	}
 	ret = finish(out);

@@ -36,8 +36,8 @@ void convert_end(const struct convert_input *input);
 int convert_output(struct target *out, const char *name, bool recorded);
 
 /*
- * Writes what 'in' has, which is called 'input', and says how it went, unless it
- * is quiet. 0, or 1: it failed, and a file that was there is as it was.
+ * Writes what 'in' has, which is called 'input', and says how it went, unless
+ * it is quiet. 0, or 1: it failed, and a file that was there is as it was.
  */
 int convert(const char *input, int in, struct target *out, bool quiet);
 

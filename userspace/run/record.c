@@ -106,8 +106,8 @@ static void set_signals_of_perf(void)
 /*
  * perf sends the output of a command to its standard error when it writes the
  * recording to its standard output, and the command would inherit the signals
- * that perf ignores. So perf starts this program again, which gives both back to
- * the command and becomes it.
+ * that perf ignores. So perf starts this program again, which gives both back
+ * to the command and becomes it.
  */
 #define BECOME		"--become"
 

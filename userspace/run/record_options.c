@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The command is the first word that is no option and no option's value. So the
- * options of perf that have a value have to be known; tools/perf/builtin-record.c
- * of Linux 7.3 has them. Others may stay unknown: perf says what is wrong with
- * them.
+ * The command is the first word that is no option and no option's value. So
+ * the options of perf that have a value have to be known; Linux 7.3 has them in
+ * tools/perf/builtin-record.c. Others may stay unknown: perf says what is wrong
+ * with them.
  */
 #include <getopt.h>
 #include <stdarg.h>

@@ -24,9 +24,8 @@ struct target {
 };
 
 /*
- * Opens it; "-" is standard output. If there is a regular file that is not empty,
- * and @keep_old, it becomes PATH.old in the end. NULL, or why it cannot be
- * written.
+ * Opens it; "-" is standard output. With @keep_old a regular file that is there,
+ * and not empty, becomes PATH.old in the end. NULL, or why it cannot be written.
  */
 const char *target_open(struct target *target, const char *name, bool keep_old);
 

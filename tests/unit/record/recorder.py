@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """sfjit with a perf of the tests, in a directory with known files.
 
-The samples of its recordings have no copies of stacks, so that what is written is
-what was recorded, byte for byte.
+The samples of its recordings have no copies of stacks, so that what is written
+is what was recorded, byte for byte.
 """
 import contextlib
 import os

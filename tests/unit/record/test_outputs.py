@@ -10,6 +10,7 @@ import threading
 
 # pylint: disable=wildcard-import,unused-wildcard-import
 from recorder import *  # noqa: F403
+from recording import record as record_of
 # pylint: disable=wrong-import-order
 from case import check, check_each, finish, skip
 
@@ -372,11 +373,38 @@ def test_inject_of_what_is_damaged():
 
 
 def test_record_of_what_is_damaged():
-    begin(rest=bytes(16), out=OLD)
+    """Three rounds are sound, of which the first is written at once."""
+    sound = samples(5) + ROUND
+    begin(rest=sound + bytes(16) + samples(5), out=OLD)
     status, _, said = record('-o', 'out', 'true')
     same(said, 'sfjit: perf record: damaged at offset 0x%x: a record of 0 '
-         'bytes\nsfjit: out has what was recorded before that\n' % len(FIRST))
-    same((status, files()), (125, {'out': FIRST, 'out.old': OLD}))
+         'bytes\nsfjit: out has what was recorded before that\n' %
+         len(FIRST + sound))
+    same((status, files()), (125, {'out': FIRST + sound, 'out.old': OLD}))
+
+
+def test_record_of_what_cannot_be_converted():
+    """It is there as it is, all of it; perf goes on to its end."""
+    aux = make_pipe([ATTR], [record_of(70, bytes(16))], False)
+    begin(first=aux, rest=LARGE, out=OLD)
+    status, out, said = record('-o', 'out', 'sh', '-c', 'echo out; exit 3')
+    same(said, 'sfjit: perf record: recordings with AUX area data are not '
+         'converted\nsfjit: out has what perf recorded, as it is: perf '
+         'report reads it\n')
+    same((status, out), (125, b'out\n'))
+    same(files(), {'out': aux + LARGE, 'out.old': OLD})
+
+
+def test_record_of_what_cannot_be_converted_without_room():
+    aux = make_pipe([ATTR], [record_of(70, bytes(16))], False)
+    begin(first=aux, rest=LARGE, out=OLD)
+    status, _, said = record('-o', 'out', 'true', preexec_fn=limit)
+    same(said, 'sfjit: perf record: recordings with AUX area data are not '
+         'converted\nsfjit: out: File too large\nsfjit: out has what perf '
+         'recorded, as it is: perf report reads it' + FREE)
+    found = files()
+    same((status, sorted(found)), (125, ['out', 'out.old']))
+    assert found['out'] and (aux + LARGE).startswith(found['out'])
 
 
 def in_namespace(script):
