@@ -7,11 +7,11 @@ SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/run/*.c))
 SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
 # Of sframegen, what says where an output leads.
 SFJIT_PATH_OBJ := $(O)/obj/sframegen/cmd/path.o
-SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(SFJIT_PATH_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 
 # There is no libelf for other machines here.
 ifeq ($(CROSS_COMPILE),)
-SFJIT_LIBS := $(PERFDATA_OBJ) $(SFJIT_PATH_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
+SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
 SFJIT_LD := -lelf
 else
 SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
