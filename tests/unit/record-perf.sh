@@ -62,6 +62,19 @@ is "explained without" \
 	"stacks-edges: its call frame information was not used" \
 	"$(rm short.old.ends; why short.old)"
 
+echo mine >mine.ends
+is "another file where ends would be" \
+	"sfjit: $tmp/mine.ends: is not a file that sfjit record wrote, and stays
+0 mine" "$("$sfjit" record --quiet -e cpu-clock -o "$tmp/mine" -- true 2>&1
+	echo $? "$(cat mine.ends)")"
+# shellcheck disable=SC2016 # of that shell
+is "a command that is killed: the status is perf's" \
+	"$(perf record -q -e cpu-clock -o killed sh -c 'kill -9 $$' 2>said
+	echo $?)" "$("$sfjit" record --quiet -e cpu-clock -o killed sh -c \
+	'kill -9 $$' 2>said; echo $?)"
+is "a command that is killed: files" "killed killed.ends killed.old" \
+	"$(echo killed*)"
+
 works "again" "$sfjit" record --quiet -e cpu-clock -o data -- true
 works "what was there is kept" test -s data.old
 is "quiet" "" "$("$sfjit" record --quiet -e cpu-clock -o data -- true 2>&1)"
@@ -79,7 +92,9 @@ is "standard output alone" out "$("$sfjit" record --quiet -e cpu-clock -o data \
 
 # The recording ends with what ends perf.
 "$O/tests/run/stacks-edges" 2>/dev/null &
+rm -f data data.*
 works "a process that runs" "$sfjit" record -e cpu-clock -F 499 -o data -p $!
+is "a process that runs: files" "data data.ends" "$(echo data*)"
 callers data >stacks
 is "a process that runs: each stack is one of two" "$known" \
 	"$(sed 's/^[^ ]* //' stacks | sort -u)"

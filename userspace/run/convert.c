@@ -192,7 +192,9 @@ static void save_ends(const struct perfdata_ends *ends,
 	if (has_ends(path))
 		unlink(path);
 	if (!ends->chains && write_ends(ends, path, &st))
-		convert_complain(path, strerror(errno));
+		convert_complain(path, errno == EEXIST ?
+			"is not a file that sfjit record wrote, and stays" :
+			strerror(errno));
 }
 
 /* ---- Output ----------------------------------------------------------- */

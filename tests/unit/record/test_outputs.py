@@ -490,7 +490,7 @@ def test_the_command_fails():
 
 def test_the_command_is_killed():
     begin(out=OLD)
-    record('-o', 'out', 'sh', '-c', 'kill -9 $$')
+    same(record('-o', 'out', 'sh', '-c', 'kill -9 $$'), (137, b'', ''))
     same(files(), {'out': WHOLE, 'out.old': OLD})
 
 

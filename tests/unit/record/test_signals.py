@@ -109,6 +109,18 @@ def test_perf_is_killed_in_a_record():
     same(files(), {'out': FIRST + REST[:-len(ROUND)], 'out.old': OLD})
 
 
+def test_it_is_killed_itself():
+    """What was there stays, and what was written is beside it."""
+    process, perf = begin_recording()
+    process.kill()
+    process.wait()
+    os.kill(perf, signal.SIGKILL)
+    same(end(process)[0], -signal.SIGKILL)
+    found = files()
+    same((sorted(name[:7] for name in found), found['out']),
+         (['.sfjit-', 'out'], OLD))
+
+
 def test_before_perf_has_written():
     begin('wait', first=b'', rest=b'', out=OLD)
     process = start('record', '--quiet', '-o', 'out', 'true')
