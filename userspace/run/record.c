@@ -355,7 +355,8 @@ int command_record(int argc, char **argv)
 		return become(argv + 1);
 	switch (record_parse(&r, argc, argv)) {
 	case RECORD_HELP:
-		return fputs(usage, stdout) < 0 || fflush(stdout);
+		return fputs(usage, stdout) < 0 || fflush(stdout) ? EXIT_OURS :
+								    0;
 	case RECORD_WRONG:
 		return EXIT_OURS;
 	default:
