@@ -148,7 +148,7 @@ for signal in TERM:143 HUP:129 INT:130; do
 		"$O/tests/run/stacks-edges" >said 2>&1 &
 	read -r perf command <ready
 	kill -"${signal%:*}" $!
-	wait $! 2>wait
+	wait $! 2>messages
 	is "SIG${signal%:*}: status" "${signal#*:}" $?
 	ends "SIG${signal%:*}"
 	is "SIG${signal%:*}: files" "data data.ends" "$(echo data*)"
@@ -162,7 +162,7 @@ rm -f data data.*
 	"$O/tests/run/stacks-edges" >said 2>&1 &
 read -r perf command <ready
 kill -KILL "$perf"
-wait $! 2>wait
+wait $! 2>messages
 is "perf is killed: status" 137 $?
 like "perf is killed: it is said" \
 	"*sfjit: perf record was ended by signal 9 (Killed)*" "$(cat said)"
@@ -175,7 +175,7 @@ perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./waits \
 	"$O/tests/run/stacks-edges" >said 2>&1 &
 read -r perf command <ready
 kill -KILL "$perf"
-wait $! 2>wait
+wait $! 2>messages
 is "a file that perf did not finish" "sfjit: perf record did not finish the \
 recording: it is read up to its end
 0" "$("$sfjit" inject -q -i raw -o data 2>&1; echo $?)"
