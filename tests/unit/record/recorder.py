@@ -77,8 +77,10 @@ def begin(mode='end', *, first=FIRST, rest=REST, **there):
 
 
 def environment(**values):
-    return dict(os.environ, FAKE=FAKE, PATH=HERE + ':' + os.environ['PATH'],
-                **values)
+    """A directory that cannot be searched might have each command."""
+    path = [HERE] + [name for name in os.environ['PATH'].split(':')
+                     if os.access(name or '.', os.X_OK)]
+    return dict(os.environ, FAKE=FAKE, PATH=':'.join(path), **values)
 
 
 def start(*words, env=None, **options):
