@@ -50,7 +50,7 @@ include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
 # and for machines for which sfjit has them not.
 CONVERT_SRC := tests/sfjit/inject/main.c $(addprefix userspace/sfjit/, inject.c \
 	convert.c explain.c explain_words.c followed.c ps_reasons.c \
-	printable.c columns.c json.c must.c)
+	printable.c columns.c json.c must.c target.c) sframegen/cmd/path.c
 
 # This is for machines whose code it knows; see Documentation/new-arch.rst.
 run_mk := $(addprefix userspace/, preload/preload.mk \

@@ -14,75 +14,7 @@
 
 #include "commands.h"
 #include "object.h"
-
-/* As many as the kernel follows in one path. */
-#define MAX_LINKS	40
-
-/* With the slash; 0: the working directory. */
-static size_t directory_len(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 - path : 0;
-}
-
-/*
- * The number in "/dev/fd/N", "/proc/self/fd/N" and what leads there, else -1.
- * What such a name says when it is read as a link need not be the file, and
- * another open() of it would start at its beginning. /dev/stdout is a link to
- * such a name.
- */
-static int fd_of(const char *path)
-{
-	char directory[PATH_MAX], real[PATH_MAX], fds[PATH_MAX];
-	size_t len = directory_len(path);
-	size_t digits = strspn(path + len, "0123456789");
-
-	/* no number of a file has more than 9 digits */
-	if (!len || !digits || digits > 9 || path[len + digits])
-		return -1;
-	memcpy(directory, path, len);
-	directory[len] = 0;
-	if (!realpath(directory, real) || !realpath("/proc/self/fd", fds) ||
-	    strcmp(real, fds))
-		return -1;
-	return atoi(path + len);
-}
-
-/* Where the link at 'path' leads takes the place of its last component. */
-static int follow(char *path, const char *link)
-{
-	size_t keep = *link == '/' ? 0 : directory_len(path);
-
-	if (keep + strlen(link) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	strcpy(path + keep, link);
-	return 0;
-}
-
-/*
- * The file behind the last of the links, which need not be there yet. A link
- * stays a link: rename() to its name would put a file in its place. realpath()
- * needs the file to be there. readlink() ends its text with no 0.
- */
-static int resolve(const char *path, char *target)
-{
-	char link[PATH_MAX];
-	unsigned int i;
-	ssize_t len;
-	int ret;
-
-	*target = 0;
-	ret = follow(target, path);
-	for (i = 0; !ret && fd_of(target) < 0; i++) {
-		len = readlink(target, link, sizeof(link) - 1);
-		if (len < 0)
-			return 0;
-		link[len] = 0;
-		ret = i < MAX_LINKS ? follow(target, link) : -ELOOP;
-	}
-	return ret;
-}
+#include "path.h"
 
 /*
  * A pipe that nobody reads ends the process by SIGPIPE, as is usual for a
@@ -115,28 +47,6 @@ static int write_through(const char *path, const void *data, size_t len)
 }
 
 /*
- * Those of the file that is replaced, else those of a new one. mkstemp() makes
- * files for their owner alone (0600). fchown() may clear the set-ID bits, so
- * the mode comes after it. The mask can only be read by setting it, which no
- * other thread is here to see.
- */
-static int set_mode(int fd, const struct stat *old)
-{
-	mode_t mask, mode;
-
-	if (old) {
-		/* who may not give it away owns it from now on */
-		mode = old->st_mode & (fchown(fd, old->st_uid, old->st_gid) ?
-				       0777 : 07777);
-	} else {
-		mask = umask(0);
-		umask(mask);
-		mode = 0666 & ~mask;
-	}
-	return fchmod(fd, mode) ? -errno : 0;
-}
-
-/*
  * close() is where NFS and quotas tell of a failed write. There is no fsync():
  * the promise is to other processes, not for a loss of power.
  */
@@ -145,7 +55,7 @@ static int fill(int fd, const struct stat *old, const void *data, size_t len)
 	int ret = write_all(fd, data, len);
 
 	if (!ret)
-		ret = set_mode(fd, old);
+		ret = path_set_mode(fd, old);
 	if (close(fd) && !ret)
 		ret = -errno;
 	return ret;
@@ -163,7 +73,7 @@ static int replace(const char *path, const struct stat *old, const void *data,
 	int fd, ret;
 
 	if (snprintf(temporary, sizeof(temporary), "%.*s.sframegen-XXXXXX",
-		     (int)directory_len(path), path) >= (int)sizeof(temporary))
+		     (int)path_directory(path), path) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = mkstemp(temporary);
 	if (fd < 0)
@@ -195,7 +105,7 @@ static int replace_undisturbed(const char *path, const struct stat *old,
 
 static int write_target(const char *path, const void *data, size_t len)
 {
-	int fd = fd_of(path);
+	int fd = path_fd(path);
 	struct stat st;
 
 	if (fd >= 0)
@@ -214,7 +124,7 @@ static int write_target(const char *path, const void *data, size_t len)
 int write_file(const char *path, const void *data, size_t len)
 {
 	char target[PATH_MAX];
-	int ret = resolve(path, target);
+	int ret = path_resolve(path, target);
 
 	if (!ret)
 		ret = write_target(target, data, len);
@@ -225,7 +135,7 @@ bool output_is_stdout(const char *path)
 {
 	char target[PATH_MAX];
 
-	return !resolve(path, target) && fd_of(target) == STDOUT_FILENO;
+	return !path_resolve(path, target) && path_fd(target) == STDOUT_FILENO;
 }
 
 /*

@@ -80,7 +80,8 @@ $(INJECT): $(INJECT_SRC) $(O)/lib/libsframegen.a tools/libelf \
 	@mkdir -p $(@D)
 	libelf=$$(tools/libelf $(ARCH)) && $(CC) $(SF_CFLAGS) $(CFLAGS) \
 		-D_GNU_SOURCE -isystem $$libelf/include \
-		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit \
+		-iquote sframegen/cmd -o $@ \
 		$(filter %.c %.a,$^) $$libelf/lib/*/libelf.so.1 \
 		-Wl,--allow-shlib-undefined
 

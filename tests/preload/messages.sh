@@ -97,6 +97,21 @@ set_id() {
 set_id "set-user-ID" 4755 root
 set_id "set-group-ID" 2755 root
 
+# What is said goes there; nothing runs if it cannot.
+log() {
+	"$sfjit" run -o "$2" -- "$run/hello" 3 >"$tmp/out" 2>"$tmp/err"
+	is "$1: status" "$3" $?
+	is "$1: message" "$4" "$(grep -v 'knows no SFrame windows' "$tmp/err")"
+}
+mkdir "$tmp/dir"
+mkfifo "$tmp/fifo"
+log "log in no directory" "$tmp/none/log" 125 \
+	"sfjit: $tmp/none/log: No such file or directory"
+log "log is a directory" "$tmp/dir" 125 "sfjit: $tmp/dir: Is a directory"
+log "log is a FIFO that nobody reads" "$tmp/fifo" 3 ""
+is "log is a FIFO: it stays one" yes "$([ -p "$tmp/fifo" ] && echo yes)"
+log "log is a device" /dev/null 3 ""
+
 "$sfjit" --help >"$tmp/out" 2>"$tmp/err"
 is "--help: status" 0 $?
 like "--help: text" "Usage: sfjit run*" "$(cat "$tmp/out")"

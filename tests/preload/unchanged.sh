@@ -71,7 +71,16 @@ is "followed: nobody else waits" "" "$(register sh -c 'sleep 0.1 &
 is "followed twice" "125 sfjit: $reasons: Operation not permitted" \
 	"$(register "$sfjit" run -r "$reasons" -- true; echo $? \
 		"$(tail -n 1 "$tmp/stderr")")"
+echo old >"$tmp/kept"
+is "followed twice: another file is as it was" "125 old" \
+	"$(register "$sfjit" run -r "$tmp/kept" -- true; echo $? \
+		"$(cat "$tmp/kept")")"
 unset reasons
+echo old >"$tmp/kept"
+is "followed: a file is written anew" "0 0" "$("$sfjit" run -r "$tmp/kept" -- \
+	true 2>"$tmp/stderr"; echo $? "$(grep -c old "$tmp/kept")")"
+is "followed: a device stays one" "0 c" "$("$sfjit" run -r /dev/null -- true \
+	2>"$tmp/stderr"; echo $? "$(stat -c %A /dev/null | cut -c 1)")"
 
 # The program's output is its own, also where both are on standard error.
 "$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$tmp/stderr"

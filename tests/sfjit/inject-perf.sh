@@ -237,6 +237,6 @@ is "no such input" "sfjit: $tmp/none: No such file or directory
 is "nothing is made then" no "$([ -e "$tmp/new" ] || echo no)"
 is "a directory" "sfjit: $tmp: input: Is a directory
 1" "$("$sfjit" inject -i "$tmp" -o "$tmp/new" 2>&1; echo $?)"
-is "no room" "sfjit: $tmp/pipe: output: No space left on device
+is "no room" "sfjit: standard output: No space left on device
 1" "$("$sfjit" inject -i "$tmp/pipe" -o - 2>&1 >/dev/full; echo $?)"
 finish

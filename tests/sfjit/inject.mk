@@ -22,7 +22,8 @@ $(O)/tests/sfjit/programs/inject-mutate: tests/sfjit/inject/mutate.c \
 $(INJECT_TESTS): $(PERFDATA_H) $(wildcard userspace/sfjit/*.h) tests/lib/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE $(SFG_SAN) -Itests/lib \
-		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit \
+		-iquote sframegen/cmd -o $@ \
 		$(filter %.c %.o,$^)
 
 # Only call frame information tells its frames.

@@ -72,6 +72,19 @@ is "explained without" \
 	"stacks-edges: its call frame information was not used" \
 	"$(rm short.old.ends; why short.old)"
 
+echo mine >mine.ends
+is "another file where ends would be" \
+	"sfjit: $tmp/mine.ends: is not a file that sfjit record wrote, and stays
+0 mine" "$("$sfjit" record --quiet -e cpu-clock -o "$tmp/mine" -- true 2>&1
+	echo $? "$(cat mine.ends)")"
+# shellcheck disable=SC2016 # of that shell
+is "a command that is killed: the status is perf's" \
+	"$(perf record -q -e cpu-clock -o killed sh -c 'kill -9 $$' 2>said
+	echo $?)" "$("$sfjit" record --quiet -e cpu-clock -o killed sh -c \
+	'kill -9 $$' 2>said; echo $?)"
+is "a command that is killed: files" "killed killed.ends killed.old" \
+	"$(echo killed*)"
+
 works "again" "$sfjit" record --quiet -e cpu-clock -o data -- true
 works "what was there is kept" test -s data.old
 is "quiet" "" "$("$sfjit" record --quiet -e cpu-clock -o data -- true 2>&1)"
@@ -90,6 +103,7 @@ is "standard output alone" out "$("$sfjit" record --quiet -e cpu-clock -o data \
 # The recording ends with what ends perf.
 recorded_running() {
 	for _ in $(seq 20); do
+		rm -f data data.*
 		"$O/tests/stacks/programs/stacks-edges" 2>/dev/null &
 		"$sfjit" record -e cpu-clock -F 499 -o data -p $! || return
 		callers data >stacks
@@ -97,6 +111,7 @@ recorded_running() {
 	done
 }
 works "a process that runs" recorded_running
+is "a process that runs: files" "data data.ends" "$(echo data*)"
 is "a process that runs: each stack is one of two" "$known" \
 	"$(sed 's/^[^ ]* //' stacks | sort -u)"
 has "a process that runs: samples" 100 stacks
@@ -129,9 +144,63 @@ status=$?
 is "an option that perf does not know" "129 no" \
 	"$status $([ -e new ] && echo yes || echo no)"
 is "of which perf speaks alone" 0 "$(grep -c sfjit: out)"
+
+# A command that says when it has been profiled for some time, and then waits.
+mkfifo ready
+# shellcheck disable=SC2016 # of that shell
+printf '#!/bin/sh\n"$1" 2>/dev/null\necho $PPID $$ >ready\nread -r nothing <ready\n' \
+	>waits
+chmod +x waits
+ends() {
+	works "$1: what was recorded is a recording" perf script -i data
+	callers data >stacks
+	is "$1: each stack is one of two" "$known" \
+		"$(sed 's/^[^ ]* //' stacks | sort -u)"
+	has "$1: samples" 300 stacks
+}
+for signal in TERM:143 HUP:129 INT:130; do
+	rm -f data data.*
+	"$sfjit" record --quiet -e cpu-clock -F 499 -o data ./waits \
+		"$O/tests/stacks/programs/stacks-edges" >said 2>&1 &
+	read -r perf command <ready
+	kill -"${signal%:*}" $!
+	wait $! 2>messages
+	is "SIG${signal%:*}: status" "${signal#*:}" $?
+	ends "SIG${signal%:*}"
+	is "SIG${signal%:*}: files" "data data.ends" "$(echo data*)"
+	is "SIG${signal%:*}: the command has ended" no \
+		"$(kill -0 "$command" 2>said || echo no)"
+done
+
+# perf has no time to write its last buffers.
+rm -f data data.*
+"$sfjit" record --quiet -e cpu-clock -F 499 -o data ./waits \
+	"$O/tests/stacks/programs/stacks-edges" >said 2>&1 &
+read -r perf command <ready
+kill -KILL "$perf"
+wait $! 2>messages
+is "perf is killed: status" 137 $?
+like "perf is killed: it is said" \
+	"*sfjit: perf record was ended by signal 9 (Killed)*" "$(cat said)"
+works "perf is killed: what was recorded is a recording" \
+	"$sfjit" explain data
+echo >ready
+
+# perf's own file is read up to its end, too.
+perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./waits \
+	"$O/tests/stacks/programs/stacks-edges" >said 2>&1 &
+read -r perf command <ready
+kill -KILL "$perf"
+wait $! 2>messages
+is "a file that perf did not finish" "sfjit: perf record did not finish the \
+recording: it is read up to its end
+0" "$("$sfjit" inject -q -i raw -o data 2>&1; echo $?)"
+ends "a file that perf did not finish"
+echo >ready
+
 mkdir bin
-is "no perf" "sfjit: perf: No such file or directory
-127" "$(PATH=$tmp/bin "$sfjit" record -o new -- true 2>&1; echo $?)"
+is "no perf" "sfjit: perf is not installed: apt-get install linux-perf
+127" "$(PATH=$tmp/bin "$sfjit" record -o new -- /bin/true 2>&1; echo $?)"
 is "no such directory" "sfjit: none/data: No such file or directory" \
 	"$("$sfjit" record -e cpu-clock -o none/data -- true 2>&1 |
 		grep sfjit:)"

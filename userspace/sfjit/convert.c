@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "path.h"
 #include "printable.h"
 
 bool is_standard(const char *name)
@@ -80,7 +81,7 @@ int convert_open(const char *name)
 	struct stat st;
 
 	if (!is_standard(name))
-		return open(name, O_RDONLY | O_CLOEXEC);
+		return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	/* What writes there ends at the same ^C, and then this does. */
 	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
 		signal(SIGINT, SIG_IGN);
@@ -112,54 +113,49 @@ void convert_end(const struct convert_input *input)
 		fprintf(stderr, "\r%24s\r", "");
 }
 
-/* ---- Output ----------------------------------------------------------- */
-
-static int open_output(const char *name)
-{
-	if (is_standard(name))
-		return STDOUT_FILENO;
-	/* As of perf record: it may tell what others may not know. */
-	return open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-}
-
-static int convert_to(const char *name, int in, int out, bool quiet,
-		      struct perfdata_ends *ends)
-{
-	struct convert_input input;
-	struct perfdata_result result;
-	struct trouble trouble;
-	int ret;
-
-	convert_begin(&input, in, quiet);
-	input.options.out = out;
-	ret = perfdata_inject(&input.options, &result, ends, &trouble);
-	convert_end(&input);
-	if (ret)
-		return convert_complain(name, trouble.text);
-	if (!quiet)
-		say_result(&result);
-	return 0;
-}
-
-static int finish(const char *output, int out, int ret)
-{
-	struct stat st;
-
-	if (is_standard(output))
-		return ret;
-	/* A part of a recording is none. */
-	if (ret && !fstat(out, &st) && S_ISREG(st.st_mode))
-		unlink(output);
-	if (close(out) && !ret)
-		return convert_complain(output, strerror(errno));
-	return ret;
-}
-
 /* ---- Ends ------------------------------------------------------------- */
 
 bool convert_ends_name(const char *recording, char path[PATH_MAX])
 {
-	return snprintf(path, PATH_MAX, "%s.ends", recording) < PATH_MAX;
+	char target[PATH_MAX];
+
+	return !path_resolve(recording, target) &&
+	       snprintf(path, PATH_MAX, "%s.ends", target) < PATH_MAX;
+}
+
+/* It is a file that sfjit record has written, of whatever recording. */
+static bool has_ends(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct timespec never = { .tv_sec = -1 };
+	struct perfdata_ends ends;
+	bool has = false;
+	struct stat st;
+
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		has = perfdata_ends_read(&ends, 0, &never, file) == -ESTALE;
+	fclose(file);
+	return has;
+}
+
+static void move_ends(const struct target *out)
+{
+	char ends[PATH_MAX], old[PATH_MAX];
+
+	if (!out->kept || !convert_ends_name(out->path, ends) ||
+	    !convert_ends_name(out->old, old))
+		return;
+	if (has_ends(old))
+		unlink(old);
+	if (has_ends(ends) && faccessat(AT_FDCWD, old, F_OK,
+					AT_SYMLINK_NOFOLLOW))
+		rename(ends, old);
 }
 
 static int write_ends(const struct perfdata_ends *ends, const char *path,
@@ -175,39 +171,144 @@ static int write_ends(const struct perfdata_ends *ends, const char *path,
 		return -1;
 	}
 	ret = perfdata_ends_write(ends, st->st_size, &st->st_mtim, file);
-	return fclose(file) || ret ? -1 : 0;
+	if (!fclose(file) && !ret)
+		return 0;
+	ret = errno;
+	unlink(path);
+	errno = ret;
+	return -1;
 }
 
 /* A recording is of use without. */
-static void save_ends(const struct perfdata_ends *ends, const char *output)
+static void save_ends(const struct perfdata_ends *ends,
+		      const struct target *out)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (!convert_ends_name(output, path) || stat(output, &st) ||
-	    !S_ISREG(st.st_mode))
+	if (out->number >= 0 || !convert_ends_name(out->path, path) ||
+	    stat(out->path, &st) || !S_ISREG(st.st_mode))
 		return;
-	unlink(path);
-	if (!ends->chains && write_ends(ends, path, &st)) {
-		convert_complain(path, strerror(errno));
+	if (has_ends(path))
 		unlink(path);
+	if (!ends->chains && write_ends(ends, path, &st))
+		convert_complain(path, errno == EEXIST ?
+			"is not a file that sfjit record wrote, and stays" :
+			strerror(errno));
+}
+
+/* ---- Output ----------------------------------------------------------- */
+
+int convert_output(struct target *out, const char *name, bool recorded)
+{
+	const char *why = target_open(out, name, recorded);
+
+	return why ? convert_complain(out->name, why) : 0;
+}
+
+/* @ends: of what perf is recording. */
+static int run(const char *input, int in, struct target *out, bool quiet,
+	       struct perfdata_result *result, struct perfdata_ends *ends)
+{
+	struct convert_input converted;
+	struct trouble trouble;
+	int ret;
+
+	convert_begin(&converted, in, quiet);
+	converted.options.out = out->fd;
+	converted.options.raw = ends != NULL;
+	ret = perfdata_inject(&converted.options, result, ends, &trouble);
+	convert_end(&converted);
+	if (ret && (result->raw || !result->error))
+		convert_complain(input, trouble.text);
+	if (ret && result->error)
+		convert_complain(out->name, strerror(result->error));
+	if (ret)
+		return 1;
+	if (!quiet)
+		say_result(result);
+	return 0;
+}
+
+static int finish(struct target *out)
+{
+	const char *why = target_finish(out);
+
+	if (!why)
+		return 0;
+	convert_complain(out->name, why);
+	if (*out->temporary)
+		fprintf(stderr, "sfjit: the recording is in %s\n",
+			out->temporary);
+	return 1;
+}
+
+static const char *advice(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EFBIG ?
+	       "; free some space, or choose another file by -o" : "";
+}
+
+/* The part that could be written is a recording, too. */
+static void keep_part(struct target *out, const struct perfdata_result *result)
+{
+	const char *next = advice(result->error);
+
+	if (!*out->temporary) {
+		target_drop(out);
+	} else if (!result->kept || !(result->raw || result->samples)) {
+		target_drop(out);
+		fprintf(stderr, "sfjit: %s was not changed%s\n", out->name,
+			next);
+	} else if (!finish(out)) {
+		move_ends(out);
+		fprintf(stderr, "sfjit: %s has what %s%s\n", out->name,
+			result->raw ? "perf recorded, as it is: perf report "
+			"reads it" : "was recorded before that", next);
 	}
 }
 
-int convert(const char *input, int in, const char *output, bool quiet,
-	    bool save)
+static bool is_file(int fd)
 {
-	int out = open_output(output), ret, result;
-	struct perfdata_ends ends;
+	struct stat st;
 
-	if (out < 0)
-		return convert_complain(output, strerror(errno));
-	ret = convert_to(input, in, out, quiet, save ? &ends : NULL);
-	result = finish(output, out, ret);
-	if (!save || ret)
-		return result;
-	if (!result && !is_standard(output))
-		save_ends(&ends, output);
+	return !fstat(fd, &st) && S_ISREG(st.st_mode);
+}
+
+int convert(const char *input, int in, struct target *out, bool quiet)
+{
+	struct perfdata_result result;
+
+	if (!run(input, in, out, quiet, &result, NULL))
+		return finish(out);
+	if (*out->temporary && result.kept && result.samples && !is_file(in)) {
+		close(out->fd);
+		fprintf(stderr, "sfjit: %s was not changed; what was read "
+			"before that is in %s\n", out->name, out->temporary);
+		return 1;
+	}
+	if (*out->temporary && result.error)
+		fprintf(stderr, "sfjit: %s was not changed%s\n", out->name,
+			advice(result.error));
+	target_drop(out);
+	return 1;
+}
+
+int convert_recorded(const char *input, int in, struct target *out, bool quiet)
+{
+	struct perfdata_result result;
+	struct perfdata_ends ends;
+	int ret = run(input, in, out, quiet, &result, &ends);
+
+	if (ret) {
+		keep_part(out, &result);
+		return ret;
+	}
+	ret = finish(out);
+	if (!ret) {
+		move_ends(out);
+		save_ends(&ends, out);
+	}
 	perfdata_ends_free(&ends);
-	return result;
+	return ret;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "perfdata.h"
+#include "target.h"
 
 /* What standard input and output are called. */
 bool is_standard(const char *name);
@@ -31,13 +32,21 @@ void convert_begin(struct convert_input *input, int fd, bool quiet);
 /* Before anything else is said. */
 void convert_end(const struct convert_input *input);
 
+/* What is written; sfjit record keeps what was there. 0, or 1 and a message. */
+int convert_output(struct target *out, const char *name, bool recorded);
+
 /*
- * Makes the file called 'output' of what 'in' has, which is called 'input'.
- * Says how it went, unless it is quiet. Saves where stacks end beside it if asked
- * to. Returns the exit status.
+ * Writes what 'in' has, which is called 'input', and says how it went, unless
+ * it is quiet. 0, or 1: it failed, and a file that was there is as it was.
  */
-int convert(const char *input, int in, const char *output, bool quiet,
-	    bool save);
+int convert(const char *input, int in, struct target *out, bool quiet);
+
+/*
+ * The same of what perf is recording. What was recorded until it failed is kept
+ * if it can be; otherwise where stacks end is saved.
+ */
+int convert_recorded(const char *input, int in, struct target *out,
+		     bool quiet);
 
 /* Where that is saved; false: the name is too long. */
 bool convert_ends_name(const char *recording, char path[PATH_MAX]);

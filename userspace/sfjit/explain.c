@@ -20,7 +20,7 @@
 #include "library.h"
 
 static const char usage[] =
-"Usage: sfjit explain [OPTION]... [FILE]\n"
+"Usage: sfjit explain [OPTION]... [-i FILE | FILE]\n"
 "\n"
 "Says how many stacks of a recording of perf are complete; where the others\n"
 "end, by module and by reason, and what to do about it. Call chains are looked\n"
@@ -29,6 +29,8 @@ static const char usage[] =
 "FILE is perf.data if not given; - is standard input, for what\n"
 "perf record -o - writes.\n"
 "\n"
+"  -i, --input=FILE\n"
+"                  the recording\n"
 "  -j, --json      for programs\n"
 "  -r, --reasons=FILE\n"
 "                  with what sfjit run --reasons=FILE has written\n"
@@ -36,6 +38,7 @@ static const char usage[] =
 "  -h, --help      print this\n";
 
 static const struct option long_options[] = {
+	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "reasons", required_argument, NULL, 'r' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -295,15 +298,17 @@ static int explain_with(const char *name, bool json, bool quiet,
 int command_explain(int argc, char **argv)
 {
 	bool json = false, quiet = false;
-	const char *reasons = NULL;
+	const char *reasons = NULL, *name = NULL;
 	int c;
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+jqr:h", long_options,
+	while ((c = getopt_long(argc, argv, "+i:jqr:h", long_options,
 				NULL)) != -1) {
 		if (c == 'h')
 			return fputs(usage, stdout) < 0 || fflush(stdout);
-		if (c == 'j')
+		if (c == 'i')
+			name = optarg;
+		else if (c == 'j')
 			json = true;
 		else if (c == 'q')
 			quiet = true;
@@ -312,10 +317,13 @@ int command_explain(int argc, char **argv)
 		else
 			break;
 	}
-	if (c != -1 || argc - optind > 1) {
-		fputs(usage, stderr);
-		return EXIT_OURS;
-	}
-	return explain_with(optind < argc ? argv[optind] : "perf.data", json,
-			    quiet, reasons);
+	if (c == -1 && !name && optind < argc)
+		name = argv[optind++];
+	if (c == -1 && optind == argc)
+		return explain_with(name ?: "perf.data", json, quiet, reasons);
+	if (c == -1)
+		fprintf(stderr, "sfjit explain: %s: unexpected after %s\n",
+			argv[optind], name);
+	fputs(usage, stderr);
+	return EXIT_OURS;
 }

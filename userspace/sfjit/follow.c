@@ -275,14 +275,19 @@ static int start(FILE *out)
 	return ret;
 }
 
+/* What is there goes when the tracer is there, not before. */
 int follow(const char *file)
 {
-	FILE *out = fopen(file, "we");
+	int fd = open(file, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	int ret;
 
 	if (!out)
 		return -errno;
 	ret = start(out);
+	/* A device or a FIFO has no length. */
+	if (!ret && ftruncate(fd, 0) && errno != EINVAL)
+		ret = -errno;
 	fclose(out);
 	return ret;
 }

@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* sfjit inject: call chains in place of copies of stacks, in a recording. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,9 +47,56 @@ static bool is_same_file(int in, const char *name)
 	       a.st_ino == b.st_ino;
 }
 
+/* ---- Signals ------------------------------------------------------------ */
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static volatile sig_atomic_t caught;
+static const char *temporary;
+static int input, nothing;
+
+/* The input is there still: this can be done again. */
+static void give_up(int signal)
+{
+	if (*temporary)
+		unlink(temporary);
+	raise(signal);
+}
+
+/* What comes from a pipe is nowhere else: it ends here, and is kept. */
+static void end_input(int signal)
+{
+	caught = signal;
+	dup2(nothing, input);
+}
+
+static void handle_signals(const struct target *out, int in)
+{
+	struct sigaction action = { .sa_handler = give_up }, before;
+	struct stat st;
+	size_t i;
+
+	temporary = out->temporary;
+	input = in;
+	action.sa_flags = SA_RESETHAND | SA_NODEFER;
+	if (!fstat(in, &st) && !S_ISREG(st.st_mode)) {
+		nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		action.sa_handler = end_input;
+		action.sa_flags = 0;
+	}
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (!sigaction(ends[i], NULL, &before) &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(ends[i], &action, NULL);
+	/* A write that is too long fails. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+/* ---- The command -------------------------------------------------------- */
+
 static int inject(const struct names *names)
 {
-	int in = convert_open(names->input);
+	int in = convert_open(names->input), ret;
+	struct target out;
 
 	if (in < 0)
 		return convert_complain(names->input, strerror(errno));
@@ -55,7 +104,11 @@ static int inject(const struct names *names)
 		return convert_complain("standard output", "is a terminal");
 	if (!is_standard(names->output) && is_same_file(in, names->output))
 		return convert_complain(names->output, "is the input, too");
-	return convert(names->input, in, names->output, names->quiet, false);
+	if (convert_output(&out, names->output, false))
+		return 1;
+	handle_signals(&out, in);
+	ret = convert(names->input, in, &out, names->quiet);
+	return caught ? 128 + caught : ret;
 }
 
 int command_inject(int argc, char **argv)
@@ -76,9 +129,13 @@ int command_inject(int argc, char **argv)
 		else
 			break;
 	}
-	if (c != -1 || optind != argc || !names.output) {
-		fputs(usage, stderr);
-		return EXIT_OURS;
-	}
-	return inject(&names);
+	if (c == -1 && optind < argc)
+		fprintf(stderr, "sfjit inject: %s: unexpected; the input is "
+			"given by -i\n", argv[optind]);
+	else if (c == -1 && !names.output)
+		fputs("sfjit inject: -o FILE is missing\n", stderr);
+	else if (c == -1)
+		return inject(&names);
+	fputs(usage, stderr);
+	return EXIT_OURS;
 }

@@ -35,7 +35,7 @@ static const struct {
 	{ "cache", command_cache,
 	  "[OPTION]... [PROGRAM|LIBRARY|DIRECTORY]...",
 	  "makes what sfjit run needs for programs ahead" },
-	{ "record", command_record, "[OPTION]... [-- COMMAND [ARGUMENT]...]",
+	{ "record", command_record, "[OPTION]... [COMMAND [ARGUMENT]...]",
 	  "profiles with perf, on any kernel, and writes call chains" },
 	{ "inject", command_inject, "[OPTION]... -o FILE",
 	  "makes call chains of the stacks that perf record has copied" },
@@ -68,13 +68,23 @@ static void print_usage(FILE *out)
 	      out);
 }
 
+/* getopt_long() begins its messages with argv[0]. */
+static int run(size_t i, int argc, char **argv)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "sfjit %s", commands[i].name);
+	argv[0] = name;
+	return commands[i].run(argc, argv);
+}
+
 static int dispatch(int argc, char **argv)
 {
 	size_t i;
 
 	for (i = 0; argc && i < NR_COMMANDS; i++)
 		if (commands[i].run && !strcmp(argv[0], commands[i].name))
-			return commands[i].run(argc, argv);
+			return run(i, argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	print_usage(stderr);

@@ -17,125 +17,176 @@
 
 #include "commands.h"
 #include "convert.h"
+#include "must.h"
+#include "program.h"
+#include "record_options.h"
 
 static const char usage[] =
-"Usage: sfjit record [OPTION]... [OPTION OF perf record]... [-- COMMAND...]\n"
+"Usage: sfjit record [OPTION]... [OPTION OF perf record]... [COMMAND...]\n"
+"       sfjit record [OPTION]... [OPTION OF perf record]... -- COMMAND...\n"
 "\n"
 "Profiles as perf record --call-graph=dwarf does, and unwinds each sample at\n"
-"once. What is written has ordinary call chains.\n"
+"once. The recording has ordinary call chains.\n"
 "\n"
-"  -o, --output=FILE  perf.data if not given; one that is there becomes\n"
+"  -o, --output=FILE  perf.data if not given; a file that is there becomes\n"
 "                     FILE.old\n"
 "      --stack=BYTES  of each stack, a multiple of 8; 8192 if not given\n"
 "      --quiet        print errors only\n"
 "  -h, --help         print this\n";
 
-/* perf's own limit: a record has 64 KiB. */
-#define STACK_MOST	65528
-#define STACK_USUAL	8192
+/* ---- Signals ------------------------------------------------------------ */
 
-struct recording {
-	const char *output;
-	unsigned long stack;
-	bool quiet;
-	char **options;		/* perf's; nr_options of them */
-	int nr_options;
-	char **command;		/* NULL: none */
-	int nr_command;
-};
+/*
+ * These end the recording. perf record handles the first two and would die of
+ * the others, so it ignores those and is sent SIGTERM.
+ */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* ---- Arguments -------------------------------------------------------- */
+#define NR_ENDS		(sizeof(ends) / sizeof(ends[0]))
+#define NR_OF_PERF	2
 
-/* The value of an option: behind its '=', or the next argument. */
-static bool takes_value(char ***at, const char *brief, const char *full,
-			const char **value)
+static volatile sig_atomic_t perf, caught;
+static bool stopped;		/* by ourselves */
+static sigset_t unblocked;
+static struct sigaction before[NR_ENDS], before_pipe, before_limit;
+
+static void end_perf(int signal)
 {
-	size_t length = strlen(full);
-	char *arg = **at;
+	int error = errno;
 
-	if (!strncmp(arg, full, length) && arg[length] == '=') {
-		*value = arg + length + 1;
-		return true;
+	if (!caught)
+		caught = signal;
+	if (perf)
+		kill(perf, signal == SIGINT ? SIGINT : SIGTERM);
+	errno = error;
+}
+
+/* perf takes the first two also if they were ignored. */
+static bool is_ignored(size_t i)
+{
+	return i >= NR_OF_PERF && before[i].sa_handler == SIG_IGN;
+}
+
+/* Until perf is there they wait. */
+static void begin_signals(void)
+{
+	struct sigaction end = { .sa_handler = end_perf,
+				 .sa_flags = SA_RESTART };
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < NR_ENDS; i++) {
+		sigaddset(&set, ends[i]);
+		sigaction(ends[i], NULL, &before[i]);
 	}
-	if (strcmp(arg, full) && (!brief || strcmp(arg, brief)))
-		return false;
-	if (!(*at)[1] || !strcmp((*at)[1], "--"))
-		return false;
-	*value = *++*at;
-	return true;
+	sigprocmask(SIG_BLOCK, &set, &unblocked);
+	for (i = 0; i < NR_ENDS; i++)
+		if (!is_ignored(i))
+			sigaction(ends[i], &end, NULL);
+	/* A write that fails says so. */
+	sigaction(SIGPIPE, &ignore, &before_pipe);
+	sigaction(SIGXFSZ, &ignore, &before_limit);
 }
 
-static bool parse_stack(const char *text, unsigned long *stack)
+static void set_signals_of_perf(void)
 {
-	char *end;
+	size_t i;
 
-	*stack = strtoul(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && *stack &&
-	       *stack % 8 == 0 && *stack <= STACK_MOST;
+	for (i = 0; i < NR_ENDS; i++)
+		signal(ends[i], i < NR_OF_PERF ? SIG_DFL : SIG_IGN);
+	sigaction(SIGPIPE, &before_pipe, NULL);
+	sigaction(SIGXFSZ, &before_limit, NULL);
+	sigprocmask(SIG_SETMASK, &unblocked, NULL);
 }
 
-/* What is not ours is perf's, which says what it does not know. */
-static int parse(struct recording *r, char **at)
-{
-	const char *stack = NULL;
-
-	for (; *at; at++) {
-		if (!strcmp(*at, "--")) {
-			r->command = at + 1;
-			break;
-		}
-		if (!strcmp(*at, "-h") || !strcmp(*at, "--help"))
-			return 1;
-		if (takes_value(&at, "-o", "--output", &r->output) ||
-		    takes_value(&at, NULL, "--stack", &stack))
-			continue;
-		if (!strcmp(*at, "--quiet"))
-			r->quiet = true;
-		else
-			r->options[r->nr_options++] = *at;
-	}
-	if (stack && !parse_stack(stack, &r->stack))
-		return -EINVAL;
-	while (r->command && r->command[r->nr_command])
-		r->nr_command++;
-	return 0;
-}
-
-/* ---- perf ------------------------------------------------------------- */
-
-#define MOST_OURS	16
+/* ---- The command -------------------------------------------------------- */
 
 /*
  * perf sends the output of a command to its standard error when it writes the
- * recording to its standard output. So a shell gives the command that of sfjit,
- * which is open under another number: of one digit, as all shells know it.
+ * recording to its standard output, and the command would inherit the signals
+ * that perf ignores. So perf starts this program again, which gives both back
+ * to the command and becomes it.
  */
-#define SHELL		"exec \"$@\" >&%d %d>&-"
-#define OUT_MOST	9
+#define BECOME		"--become"
 
-static bool has_option(const struct recording *r, const char *brief,
-		       const char *full)
+/* argv: BECOME, the descriptor for its output, ignored signals, the command. */
+static int become(char **argv)
 {
-	size_t length = strlen(full);
-	int i;
+	int out = atoi(argv[1]);
+	size_t i;
 
-	for (i = 0; i < r->nr_options; i++)
-		if (!strncmp(r->options[i], brief, 2) ||
-		    !strncmp(r->options[i], full, length))
-			return true;
-	return false;
+	if (dup2(out, STDOUT_FILENO) < 0) {
+		fprintf(stderr, "sfjit: output of the command: %s\n",
+			strerror(errno));
+		return EXIT_OURS;
+	}
+	if (out > STDERR_FILENO)
+		close(out);
+	for (i = NR_OF_PERF; i < NR_ENDS; i++)
+		if (argv[2][i - NR_OF_PERF] == '-')
+			signal(ends[i], SIG_DFL);
+	execvp(argv[3], argv + 3);
+	fprintf(stderr, "sfjit: %s: %s\n", argv[3], strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+static char *find_self(void)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+
+	if (length < 0 || length == sizeof(path))
+		return NULL;
+	return must(strndup(path, length));
+}
+
+/* Before anything is written. */
+static int check_command(const struct recording *r)
+{
+	struct program program;
+	int ret;
+
+	if (!r->nr_command)
+		return 0;
+	ret = program_find(&program, r->command[0]);
+	if (!ret)
+		return 0;
+	fprintf(stderr, "sfjit: %s: %s\n", r->command[0], ret == -ENOENT ?
+		"command not found" : strerror(-ret));
+	return ret == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* ---- perf --------------------------------------------------------------- */
+
+#define MOST_OURS	16
+
+static char **add_command(const struct recording *r, char **to, int out)
+{
+	static char number[12], ignored[NR_ENDS];
+	size_t i;
+
+	snprintf(number, sizeof(number), "%d", out);
+	for (i = NR_OF_PERF; i < NR_ENDS; i++)
+		ignored[i - NR_OF_PERF] = is_ignored(i) ? 'i' : '-';
+	*to++ = "--";
+	*to++ = must(find_self());
+	*to++ = "record";
+	*to++ = BECOME;
+	*to++ = number;
+	*to++ = ignored;
+	memcpy(to, r->command, r->nr_command * sizeof(*to));
+	return to + r->nr_command;
 }
 
 static char **make_arguments(const struct recording *r, int out)
 {
-	static char graph[40], shell[40];
-	char **args = calloc(MOST_OURS + r->nr_options + r->nr_command,
-			     sizeof(*args)), **to = args;
+	char **args = must(calloc(MOST_OURS + r->nr_options + r->nr_command,
+				  sizeof(*args))), **to = args;
+	static char graph[40];
 
-	if (!args)
-		return NULL;
 	snprintf(graph, sizeof(graph), "--call-graph=dwarf,%lu", r->stack);
-	snprintf(shell, sizeof(shell), SHELL, out, out);
 	*to++ = "perf";
 	*to++ = "record";
 	*to++ = graph;
@@ -144,69 +195,62 @@ static char **make_arguments(const struct recording *r, int out)
 	if (r->quiet)
 		*to++ = "-q";
 	/* the clock of jitdumps */
-	if (!has_option(r, "-k", "--clockid")) {
+	if (!r->clock) {
 		*to++ = "-k";
 		*to++ = "CLOCK_MONOTONIC";
 	}
-	memcpy(to, r->options, r->nr_options * sizeof(*to));
+	if (r->nr_options)
+		memcpy(to, r->options, r->nr_options * sizeof(*to));
 	to += r->nr_options;
-	if (r->nr_command) {
-		*to++ = "--";
-		*to++ = "sh";
-		*to++ = "-c";
-		*to++ = shell;
-		*to++ = "sh";
-		memcpy(to, r->command, r->nr_command * sizeof(*to));
-	}
+	if (r->nr_command)
+		add_command(r, to, out);
 	return args;
 }
 
-static void run_perf(const struct recording *r, const int pipe[2])
+/* @out: where the output of the command goes. */
+static void run_perf(const struct recording *r, const int pipe[2], int out)
 {
-	int out = fcntl(STDOUT_FILENO, F_DUPFD, STDERR_FILENO + 1);
-	char **args = make_arguments(r, out);
+	char **args;
 
-	if (out < 0 || out > OUT_MOST) {
-		fprintf(stderr, "sfjit: no file descriptor up to %d is free\n",
-			OUT_MOST);
+	out = fcntl(out, F_DUPFD, STDERR_FILENO + 1);
+	args = make_arguments(r, out);
+	if (out < 0 || dup2(pipe[1], STDOUT_FILENO) < 0) {
+		fprintf(stderr, "sfjit: output: %s\n", strerror(errno));
 		_exit(EXIT_OURS);
 	}
-	if (!args || dup2(pipe[1], STDOUT_FILENO) < 0)
-		_exit(EXIT_OURS);
 	close(pipe[0]);
 	close(pipe[1]);
-	signal(SIGINT, SIG_DFL);
+	set_signals_of_perf();
 	execvp("perf", args);
-	fprintf(stderr, "sfjit: perf: %s\n", strerror(errno));
+	if (errno == ENOENT)
+		fputs("sfjit: perf is not installed: apt-get install "
+		      "linux-perf\n", stderr);
+	else
+		fprintf(stderr, "sfjit: perf: %s\n", strerror(errno));
 	_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
 /* The end of perf: its exit status, or that of a shell for a signal. */
-static int wait_for(pid_t pid)
+static int wait_for_perf(void)
 {
+	siginfo_t info;
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitid(P_PID, perf, &info, WEXITED | WNOWAIT))
 		if (errno != EINTR)
 			return EXIT_OURS;
-	return WIFEXITED(status) ? WEXITSTATUS(status) :
-				   128 + WTERMSIG(status);
+	perf = 0;
+	waitpid(info.si_pid, &status, 0);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	status = WTERMSIG(status);
+	if (!caught && !stopped)
+		fprintf(stderr, "sfjit: perf record was ended by signal %d "
+			"(%s)\n", status, strsignal(status));
+	return 128 + status;
 }
 
-/* ---- The recording ---------------------------------------------------- */
-
-/* As perf does it. */
-static void keep_old(const char *output)
-{
-	char old[PATH_MAX - 8], ends[PATH_MAX], old_ends[PATH_MAX];
-
-	if (snprintf(old, sizeof(old), "%s.old", output) >= (int)sizeof(old))
-		return;
-	rename(output, old);
-	if (convert_ends_name(output, ends) &&
-	    convert_ends_name(old, old_ends) && rename(ends, old_ends))
-		unlink(old_ends);
-}
+/* ---- The recording ------------------------------------------------------ */
 
 /* perf has said why. */
 static bool is_empty(int fd)
@@ -219,57 +263,103 @@ static bool is_empty(int fd)
 	return !(event.revents & POLLIN);
 }
 
-static int convert_all(const struct recording *r, int fd)
+/* perf ends, as for SIGTERM, and does not wait for a reader. */
+static void stop_perf(int fd)
 {
-	if (is_empty(fd))
+	char rest[65536];
+	ssize_t n;
+
+	stopped = true;
+	kill(perf, SIGTERM);
+	do {
+		n = read(fd, rest, sizeof(rest));
+	} while (n > 0 || (n < 0 && errno == EINTR));
+}
+
+#define EMPTY	2
+
+static int convert_all(const struct recording *r, int fd, struct target *out)
+{
+	int ret;
+
+	if (is_empty(fd)) {
+		target_drop(out);
+		return EMPTY;
+	}
+	ret = convert_recorded("perf record", fd, out, r->quiet);
+	if (ret)
+		stop_perf(fd);
+	return ret;
+}
+
+static int start_perf(const struct recording *r, const struct target *out)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC)) {
+		fprintf(stderr, "sfjit: pipe: %s\n", strerror(errno));
+		return -1;
+	}
+	begin_signals();
+	perf = fork();
+	if (!perf)
+		run_perf(r, fds, target_is_standard(out) ? STDERR_FILENO :
+							   STDOUT_FILENO);
+	close(fds[1]);
+	if (perf > 0) {
+		sigprocmask(SIG_SETMASK, &unblocked, NULL);
+		return fds[0];
+	}
+	fprintf(stderr, "sfjit: fork: %s\n", strerror(errno));
+	return -1;
+}
+
+static int exit_status(int ret, int status)
+{
+	if (ret && ret != EMPTY)
 		return EXIT_OURS;
-	keep_old(r->output);
-	return convert("perf record", fd, r->output, r->quiet, true);
+	if (caught)
+		return 128 + caught;
+	if (ret && !status) {
+		fputs("sfjit: perf record wrote nothing\n", stderr);
+		return EXIT_OURS;
+	}
+	return status;
 }
 
 static int record(const struct recording *r)
 {
-	int fds[2], ret = EXIT_OURS, status = EXIT_OURS;
-	pid_t pid;
+	struct target out;
+	int fd, ret;
 
-	if (pipe(fds)) {
-		fprintf(stderr, "sfjit: pipe: %s\n", strerror(errno));
+	ret = check_command(r);
+	if (ret)
+		return ret;
+	if (convert_output(&out, r->output, true))
+		return EXIT_OURS;
+	fd = start_perf(r, &out);
+	if (fd < 0) {
+		target_drop(&out);
 		return EXIT_OURS;
 	}
-	/* perf ends at ^C, and its pipe with it */
-	signal(SIGINT, SIG_IGN);
-	pid = fork();
-	if (!pid)
-		run_perf(r, fds);
-	close(fds[1]);
-	if (pid < 0)
-		fprintf(stderr, "sfjit: fork: %s\n", strerror(errno));
-	else
-		ret = convert_all(r, fds[0]);
-	/* a conversion that failed leaves perf with nobody who reads */
-	close(fds[0]);
-	if (pid > 0)
-		status = wait_for(pid);
-	return status ? status : ret;
+	ret = convert_all(r, fd, &out);
+	close(fd);
+	return exit_status(ret, wait_for_perf());
 }
 
 int command_record(int argc, char **argv)
 {
 	struct recording r = { .output = "perf.data", .stack = STACK_USUAL };
-	int ret;
 
-	r.options = calloc(argc + 1, sizeof(*r.options));
-	if (!r.options)
+	if (argc > 4 && !strcmp(argv[1], BECOME))
+		return become(argv + 1);
+	switch (record_parse(&r, argc, argv)) {
+	case RECORD_HELP:
+		return fputs(usage, stdout) < 0 || fflush(stdout) ? EXIT_OURS :
+								    0;
+	case RECORD_WRONG:
 		return EXIT_OURS;
-	ret = parse(&r, argv + 1);
-	if (ret == 1) {
-		ret = fputs(usage, stdout) < 0 || fflush(stdout);
-	} else if (ret || (r.command && !r.nr_command) || !*r.output) {
-		fputs(usage, stderr);
-		ret = EXIT_OURS;
-	} else {
-		ret = record(&r);
+	default:
+		return record(&r);
 	}
-	free(r.options);
-	return ret;
 }

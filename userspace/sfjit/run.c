@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* sfjit run: sets the environment and becomes the command. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <sfjit.h>
@@ -16,6 +17,7 @@
 #include "commands.h"
 #include "follow.h"
 #include "library.h"
+#include "path.h"
 #include "program.h"
 
 static const char usage[] =
@@ -115,6 +117,26 @@ static int add_agent(void)
 	return ret ? fail("JAVA_TOOL_OPTIONS", errno) : 0;
 }
 
+/*
+ * The module opens it for each line, and says nothing if it cannot. A FIFO may
+ * get its reader later.
+ */
+static int check_log(const char *file)
+{
+	int fd = open(file, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY |
+		      O_CLOEXEC);
+	char dir[PATH_MAX];
+
+	if (fd >= 0)
+		return close(fd);
+	if (errno == ENXIO)
+		return 0;
+	if (errno != ENOENT || snprintf(dir, sizeof(dir), "%.*s.",
+			(int)path_directory(file), file) >= PATH_MAX)
+		return -1;
+	return faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS);
+}
+
 static int set_log(const char *file)
 {
 	char dir[PATH_MAX], *path;
@@ -204,7 +226,7 @@ static int bad_usage(void)
 
 int command_run(int argc, char **argv)
 {
-	const char *reasons = NULL;
+	const char *reasons = NULL, *log = NULL;
 	int c, ret = 0;
 	bool java = false;
 
@@ -217,7 +239,7 @@ int command_run(int argc, char **argv)
 		else if (c == 'v')
 			ret = setenv("SFJIT_VERBOSE", "1", 1);
 		else if (c == 'o')
-			ret = set_log(optarg);
+			log = optarg;
 		else if (c == 'r')
 			reasons = optarg;
 		else
@@ -225,8 +247,12 @@ int command_run(int argc, char **argv)
 		if (ret)
 			return fail("environment", errno);
 	}
-	if (optind == argc)
+	if (optind == argc) {
+		fputs("sfjit run: the command is missing\n", stderr);
 		return bad_usage();
+	}
+	if (log && (check_log(log) || set_log(log)))
+		return fail(log, errno);
 	ret = java ? add_agent() : 0;
 	return ret ? ret : run(argc - optind, argv + optind, reasons);
 }

@@ -5,7 +5,9 @@ SFJIT := $(O)/bin/sfjit
 SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/sfjit/*.c))
 # Of the module, what says where the cache is.
 SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
-SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+# Of sframegen, what says where an output leads.
+SFJIT_PATH_OBJ := $(O)/obj/sframegen/cmd/path.o
+SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(SFJIT_PATH_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 
 # There is no libelf for other machines here.
 ifeq ($(CROSS_COMPILE),)
@@ -13,7 +15,7 @@ SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
 SFJIT_LD := -lelf
 else
 SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
-	inject.o record.o),$(SFJIT_OBJ))
+	inject.o record.o record_options.o target.o),$(SFJIT_OBJ))
 endif
 
 ifneq ($(ATTACH_OBJ),)
@@ -26,7 +28,7 @@ $(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/sfjit/*.h \
 		userspace/sfjit/perfdata/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/perfdata \
-		-c -o $@ $<
+		-iquote sframegen/cmd -c -o $@ $<
 
 # Each of its functions has a frame record until it returns.
 $(O)/obj/userspace/sfjit/doctor_samples.o: SF_CFLAGS += \

@@ -22,7 +22,7 @@ fuzz_sfg_cfi := $(fuzz_sfg_lib) user/cfi.o user/cfi-mutate.o user/cfi-step.o \
 fuzz_sfg_rows := $(fuzz_sfg_lib) user/rows.o user/oracle.o
 fuzz_sfg_section := $(fuzz_sfg_lib) sframegen/cmd/format.o user/section.o \
 	user/oracle.o
-fuzz_sfg_elf := $(fuzz_sfg_lib) $(filter-out %/main.o %/output.o, \
+fuzz_sfg_elf := $(fuzz_sfg_lib) $(filter-out %/main.o %/output.o %/path.o, \
 	$(SFG_CMD_OBJS:$(O)/obj/%=%)) user/elf.o user/files.o user/oracle.o
 
 # fuzz_sfg_variant NAME

@@ -73,6 +73,36 @@ def looked_at():
         return [line.split() for line in file if line.startswith('look ')]
 
 
+# ---- What is cut off ---------------------------------------------------
+
+def explain_part(data):
+    with open(IN, 'wb') as file:
+        file.write(data)
+    done = subprocess.run([PROGRAM, 'explain', '--json', IN],
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.decode(), json.loads(done.stdout)['samples']
+
+
+def test_cut_off():
+    """What comes before counts, and it is said."""
+    attr = Attr(CHAINS)
+    events = [chain_of(attr, FILE + NO_RULE)] * 3
+    data = make_file([attr], events, False)
+    last = len(events[0])
+    cut = 'sfjit: the recording is cut off: it is read up to its end\n'
+    assert explain_part(data) == ('', 3)
+    assert explain_part(data[:-1]) == (cut, 2)
+    assert explain_part(data[:-last]) == (cut, 2)
+    assert explain_part(data[:48] + words(0) + data[56:]) == (
+        'sfjit: perf record did not finish the recording: it is read up to '
+        'its end\n', 3)
+    data = make_pipe([attr], events, False)
+    assert explain_part(data[:-1]) == (
+        'sfjit: the recording is cut off at offset 0x%x: what comes before '
+        'is used\n' % (len(data) - 1), 2)
+
+
 # ---- What sfjit record has saved ---------------------------------------
 
 SAVED = IN + '.ends'

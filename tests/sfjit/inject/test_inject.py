@@ -902,6 +902,116 @@ def test_not_ended():
             'no events, or perf record was not ended properly')
 
 
+# ---- What is cut off ---------------------------------------------------
+
+CUT = 'sfjit: the recording is cut off: it is read up to its end\n'
+UNFINISHED = 'sfjit: perf record did not finish the recording: it is read ' \
+    'up to its end\n'
+CUT_AFTER = 'sfjit: the recording is cut off after its events: build-ids or ' \
+    'other sections are missing\n'
+
+
+def converts_part(before, after, why, *, pipe=False):
+    status, said, written, _ = run(before, pipe=pipe)
+    assert (status, said) == (0, why), (status, said, why)
+    equal(written, after)
+
+
+def some_samples():
+    attrs = two_attrs()
+    return attrs, [ROUND, sample(attrs[0], id=100, time=1), ROUND,
+                   sample(attrs[0], id=100, time=2), ROUND]
+
+
+def parts_of(records):
+    """Each length of their bytes, and how many are whole in it."""
+    ends = list(itertools.accumulate(map(len, before_of(records))))
+    return [(length, sum(end <= length for end in ends), length in ends)
+            for length in range(1, ends[-1])]
+
+
+def test_cut_off_pipe():
+    attrs, records = some_samples()
+    front = make_pipe(attrs, [], False)
+    data = make_pipe(attrs, before_of(records), False)
+    for length, whole, at_end in parts_of(records):
+        at = len(front) + length
+        converts_part(
+            data[:at], make_pipe(attrs, after_of(records)[:whole], True),
+            '' if at_end else 'sfjit: the recording is cut off at offset '
+            '0x%x: what comes before is used\n' % at, pipe=True)
+
+
+def test_cut_off_pipe_in_a_file():
+    attrs, records = some_samples()
+    data = make_pipe(attrs, before_of(records), False)[:-3]
+    converts_part(
+        data, make_pipe(attrs, after_of(records)[:-1], True),
+        'sfjit: the recording is cut off at offset 0x%x: what comes before '
+        'is used\n' % len(data))
+
+
+def test_cut_off_in_the_description_of_an_event():
+    attrs, _ = some_samples()
+    data = make_pipe(attrs, [], False)
+    converts_part(
+        data[:-1], make_pipe(attrs[:1], [], True),
+        'sfjit: the recording is cut off at offset 0x%x: what comes before '
+        'is used\n' % (len(data) - 1), pipe=True)
+
+
+def test_cut_off_file():
+    attrs, records = some_samples()
+    data = make_file(attrs, before_of(records), False,
+                     features={F_HOSTNAME: string('host')})
+    data_at = struct.unpack('<Q', data[40:48])[0]
+    for length, whole, _ in parts_of(records):
+        converts_part(
+            data[:data_at + length],
+            make_file(attrs, after_of(records)[:whole], True), CUT)
+    damaged(data[:data_at], 40, 'events at 0x%x, 0x%x bytes, in a file of '
+            '0x%x' % (data_at, len(b''.join(before_of(records))), data_at))
+
+
+def test_unfinished_file():
+    """perf names sections from the beginning, and writes them at the end."""
+    attrs, records = some_samples()
+    data = make_file(attrs, before_of(records), False,
+                     features={F_HOSTNAME: string('host')})
+    data_at = struct.unpack('<Q', data[40:48])[0]
+    data = patched(data, 48, words(0))
+    for length, whole, _ in parts_of(records):
+        converts_part(
+            data[:data_at + length],
+            make_file(attrs, after_of(records)[:whole], True), UNFINISHED)
+    refused(data[:data_at],
+            'no events, or perf record was not ended properly')
+    refused(patched(data, 72, words(1 << F_COMPRESSED))[:data_at + 9],
+            'compressed recordings are not converted: record without -z')
+
+
+def test_file_cut_off_after_its_events():
+    """Sections that are whole stay."""
+    attrs, records = some_samples()
+    sections = {F_BUILD_ID: build_id('/a', b'1'), F_HOSTNAME: string('host'),
+                F_ARCH: ARCH}
+    data = make_file(attrs, before_of(records), False, features=sections)
+    events = b''.join(after_of(records))
+    data_at, size = struct.unpack('<2Q', data[40:56])
+    at, ends = data_at + size + 16 * len(sections), []
+    for content in sections.values():
+        at += len(content)
+        ends.append(at)
+    for length in range(data_at + size, len(data)):
+        status, said, written, _ = run(data[:length])
+        assert (status, said) == (0, CUT_AFTER), (length, status, said)
+        bits = sum(1 << number for number, end in zip(sections, ends)
+                   if end <= length)
+        assert struct.unpack('<Q', written[72:80])[0] == bits, length
+        equal(written[data_at:data_at + len(events)], events)
+        converts(written, written)
+
+
 def damaged(data, offset, why, **arguments):
     refused(data, 'damaged at offset 0x%x: %s' % (offset, why), **arguments)
 
@@ -923,9 +1033,9 @@ def test_damaged_headers():
             'attributes at 0x%x, 0x90 bytes' % (data_at - 8))
     damaged(patched(good, 32, words(143)), 24,
             'attributes at 0x70, 0x8f bytes')
-    damaged(patched(good, 48, words(end)), 40,
-            'events at 0x%x, 0x%x bytes, in a file of 0x%x' %
-            (data_at, end, end))
+    damaged(patched(good, 48, words(1 << 63)), 40,
+            'events at 0x%x, 0x8000000000000000 bytes, in a file of 0x%x' %
+            (data_at, end))
     damaged(patched(good, 40, words(8)), 40,
             'events at 0x8, 0x8 bytes, in a file of 0x%x' % end)
     at = data_at + 8
@@ -998,10 +1108,6 @@ def test_damaged_records():
     one(record(HEADER_FEATURE, bytes(4)), 'a feature of 12 bytes')
     damaged(make_file(attrs, [struct.pack('<IHH', 68, 0, 16)], False), at + 8,
             '8 bytes of a record, where the events have 0')
-    data = make_pipe(attrs, [ROUND], False)
-    damaged(data[:-1], len(data) - 1, 'the file ends here', pipe=True)
-    data = make_pipe(attrs, [record(LOST, words(1))], False)
-    damaged(data[:-8], len(data) - 8, 'the file ends here', pipe=True)
 
 
 def test_damaged_attributes_of_a_pipe():

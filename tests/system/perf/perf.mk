@@ -59,7 +59,8 @@ $(O)/tests/system/perf/dwflst: tests/system/perf/dwflst.c $(CONVERT_SRC) $(PERFD
 	elfutils=$$(tools/elfutils) && \
 	cp -L $$elfutils/lib/*/lib*.so.1 $(@D)/elfutils && \
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -isystem $$elfutils/include \
-		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit -o $@ \
+		-iquote userspace/sfjit/perfdata -iquote userspace/sfjit \
+		-iquote sframegen/cmd -o $@ \
 		$(filter %.c %.o,$^) $(@D)/elfutils/libdw.so.1 \
 		$(@D)/elfutils/libelf.so.1 -Wl,-rpath,'$$ORIGIN/elfutils' \
 		-Wl,--allow-shlib-undefined

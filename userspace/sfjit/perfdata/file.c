@@ -45,7 +45,36 @@ int input_begin(struct input *input, int fd, struct trouble *trouble)
 
 void input_end(struct input *input)
 {
+	input_forget(input);
 	free(input->buffer);
+}
+
+void input_forget(struct input *input)
+{
+	free(input->kept);
+	input->kept = NULL;
+	input->keep = false;
+}
+
+/* Without memory it goes on without. */
+static void keep(struct input *input, size_t length)
+{
+	size_t room = input->room ? input->room : FILE_BUFFER;
+	uint8_t *grown;
+
+	while (room - input->nr_kept < length)
+		room *= 2;
+	if (room != input->room) {
+		grown = realloc(input->kept, room);
+		if (!grown) {
+			input_forget(input);
+			return;
+		}
+		input->kept = grown;
+		input->room = room;
+	}
+	memcpy(input->kept + input->nr_kept, input->buffer, length);
+	input->nr_kept += length;
 }
 
 static int read_some(struct input *input, uint64_t offset, void *to,
@@ -67,6 +96,8 @@ static int fill(struct input *input, struct trouble *trouble)
 
 	input->begin = 0;
 	input->end = n > 0 ? n : 0;
+	if (input->keep && n > 0)
+		keep(input, n);
 	return n;
 }
 
@@ -92,10 +123,7 @@ int input_read(struct input *input, void *to, size_t length,
 		input->offset += n;
 		done += n;
 	}
-	if (done == length)
-		return 0;
-	return done ? trouble_damaged(trouble, input->offset,
-				      "the file ends here") : -ENODATA;
+	return done == length ? 0 : -ENODATA;
 }
 
 int input_read_at(struct input *input, uint64_t offset, void *to,
@@ -142,6 +170,12 @@ void output_end(struct output *output)
 	free(output->buffer);
 }
 
+static int write_failed(struct output *output, struct trouble *trouble)
+{
+	output->error = errno;
+	return trouble_failed(trouble, "output", -errno);
+}
+
 static int write_some(struct output *output, const void *from, size_t length,
 		      struct trouble *trouble)
 {
@@ -150,20 +184,31 @@ static int write_some(struct output *output, const void *from, size_t length,
 	do {
 		n = write(output->fd, from, length);
 	} while (n < 0 && errno == EINTR);
-	return n < 0 ? trouble_failed(trouble, "output", -errno) : n;
+	return n < 0 ? write_failed(output, trouble) : n;
+}
+
+/* What the file has of the buffer. */
+static void find_mark(struct output *output, size_t done)
+{
+	for (; done && !(output->marks[done / 8] >> done % 8 & 1); done--)
+		;
+	if (done)
+		output->whole = output->flushed + done;
+	memset(output->marks, 0, sizeof(output->marks));
 }
 
 int output_flush(struct output *output, struct trouble *trouble)
 {
 	size_t done;
-	int n;
+	int n = 0;
 
-	for (done = 0; done < output->used; done += n) {
+	for (done = 0; done < output->used && n >= 0; done += n > 0 ? n : 0)
 		n = write_some(output, output->buffer + done,
 			       output->used - done, trouble);
-		if (n < 0)
-			return n;
-	}
+	find_mark(output, done);
+	if (n < 0)
+		return n;
+	output->flushed += output->used;
 	output->used = 0;
 	return 0;
 }
@@ -200,11 +245,45 @@ int output_write_at(struct output *output, uint64_t offset, const void *from,
 	for (; !ret && length; length -= n) {
 		n = pwrite(output->fd, from, length, offset);
 		if (n < 0 && errno != EINTR)
-			return trouble_failed(trouble, "output", -errno);
+			return write_failed(output, trouble);
 		if (n < 0)
 			n = 0;
 		from = (const uint8_t *)from + n;
 		offset += n;
+	}
+	return ret;
+}
+
+void output_mark(struct output *output)
+{
+	output->marks[output->used / 8] |= 1 << output->used % 8;
+}
+
+uint64_t output_keep(struct output *output)
+{
+	struct trouble ignored;
+
+	if (!output->error)
+		output_flush(output, &ignored);
+	if (!output->seekable || ftruncate(output->fd, output->whole))
+		return 0;
+	return output->whole;
+}
+
+int output_raw(struct output *output, struct input *input,
+	       struct trouble *trouble)
+{
+	int n, ret;
+
+	output->used = 0;
+	output->offset = output->flushed;
+	ret = output_write(output, input->kept, input->nr_kept, trouble);
+	input_forget(input);
+	while (!ret) {
+		n = fill(input, trouble);
+		if (n <= 0)
+			return n < 0 ? n : output_flush(output, trouble);
+		ret = output_write(output, input->buffer, n, trouble);
 	}
 	return ret;
 }

@@ -18,6 +18,7 @@ struct inject {
 	struct trouble *trouble;
 	struct output output;
 	struct frames frames;
+	bool whole;		/* a file, with a header */
 	struct perfdata_ends *result_ends;	/* NULL: nobody asks */
 	struct ends ends;
 	uint8_t sample[EVENT_MOST];
@@ -75,10 +76,8 @@ static int convert(struct inject *inject, const struct event *event)
 			    inject->trouble);
 }
 
-static int copy(void *arg, const struct event *event)
+static int write_event(struct inject *inject, const struct event *event)
 {
-	struct inject *inject = arg;
-
 	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
 		inject->result->samples++;
 		if (event->attr->convert)
@@ -90,9 +89,20 @@ static int copy(void *arg, const struct event *event)
 			    inject->trouble);
 }
 
+static int copy(void *arg, const struct event *event)
+{
+	struct inject *inject = arg;
+	int ret = write_event(inject, event);
+
+	/* The header of a file tells its length, and is written at the end. */
+	if (!ret && !inject->whole)
+		output_mark(&inject->output);
+	return ret;
+}
+
 /* ---- Files ------------------------------------------------------------ */
 
-static int write_front(struct inject *inject, bool whole)
+static int write_front(struct inject *inject)
 {
 	static const uint64_t header[] = { FILE_MAGIC, PIPE_HEADER_SIZE };
 	struct reader *reader = &inject->reader;
@@ -100,7 +110,7 @@ static int write_front(struct inject *inject, bool whole)
 	if (reader->meta.piped)
 		return output_write(&inject->output, header, sizeof(header),
 				    inject->trouble);
-	if (whole)
+	if (inject->whole)
 		return layout_write(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
 	return pipe_write(&reader->layout, &reader->input, &inject->output,
@@ -110,16 +120,34 @@ static int write_front(struct inject *inject, bool whole)
 static int convert_all(struct inject *inject)
 {
 	struct reader *reader = &inject->reader;
-	/* Where a header could not be finished, there is none. */
-	bool whole = !reader->meta.piped && inject->output.seekable;
-	int ret = write_front(inject, whole);
+	int ret;
 
+	/* Where a header could not be finished, there is none. */
+	inject->whole = !reader->meta.piped && inject->output.seekable;
+	ret = write_front(inject);
 	if (!ret)
 		ret = reader_run(reader, copy, inject);
-	if (!ret && whole)
+	if (!ret && inject->whole)
 		ret = layout_finish(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
 	return ret ? ret : output_flush(&inject->output, inject->trouble);
+}
+
+/* Why it failed stays. */
+static void keep_part(struct inject *inject)
+{
+	struct perfdata_result *result = inject->result;
+	struct input *input = &inject->reader.input;
+	struct trouble trouble = *inject->trouble;
+
+	if (!input->keep || inject->output.error) {
+		result->kept = output_keep(&inject->output);
+		return;
+	}
+	result->raw = true;
+	output_raw(&inject->output, input, inject->trouble);
+	result->kept = inject->output.flushed;
+	*inject->trouble = trouble;
 }
 
 static int run(struct inject *inject, const struct perfdata_options *options)
@@ -133,6 +161,9 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 				   inject->trouble);
 	if (!ret)
 		ret = convert_all(inject);
+	if (ret && inject->output.buffer)
+		keep_part(inject);
+	result->error = inject->output.error;
 	result->read = reader->input.offset;
 	result->written = inject->output.offset;
 	if (reader->track.stacks)

@@ -34,11 +34,33 @@ static bool is_apart(const struct layout *layout,
 		 layout->header.data.offset));
 }
 
-static int check_data(const struct layout *layout, const struct input *input,
+/* It would end behind the end of the file, but at an offset that files have. */
+static bool is_cut(const struct file_section *section, uint64_t size)
+{
+	return !is_inside(section, size) && section->offset <= INT64_MAX &&
+	       section->size <= INT64_MAX - section->offset;
+}
+
+static void shorten(struct layout *layout, const struct input *input)
+{
+	struct file_section *data = &layout->header.data;
+
+	if (data->offset >= input->size)
+		return;
+	if (!data->size)
+		layout->cut = LAYOUT_UNFINISHED;
+	else if (is_cut(data, input->size))
+		layout->cut = LAYOUT_CUT;
+	if (layout->cut)
+		data->size = input->size - data->offset;
+}
+
+static int check_data(struct layout *layout, const struct input *input,
 		      struct trouble *trouble)
 {
 	const struct file_section *data = &layout->header.data;
 
+	shorten(layout, input);
 	if (!data->size)
 		return trouble_refused(trouble, "no events, or perf record was "
 				       "not ended properly");
@@ -263,6 +285,37 @@ static int read_feature(const struct layout *layout, struct input *input,
 	return ret;
 }
 
+static bool is_missing(const struct layout *layout, struct input *input,
+		       size_t i)
+{
+	const struct file_section entry = {
+		section_at(layout, i), sizeof(entry)
+	};
+	struct file_section section;
+	struct trouble ignored;
+
+	return is_cut(&entry, input->size) ||
+	       (!input_read_at(input, entry.offset, &section, sizeof(section),
+			       &ignored) && is_cut(&section, input->size));
+}
+
+/* The file ends before the first of these. */
+static int forget_features(struct layout *layout, unsigned int feature,
+			   struct trouble *trouble)
+{
+	int ret = 0;
+
+	if (!layout->cut)
+		layout->cut = LAYOUT_CUT_AFTER;
+	for (; feature < FEATURE_BITS && !ret;
+	     feature = layout_next_feature(layout, feature + 1)) {
+		ret = features_refuse(feature, trouble);
+		layout->header.features[feature / 64] &=
+			~(1ULL << feature % 64);
+	}
+	return ret;
+}
+
 static int read_features(struct layout *layout, struct input *input,
 			 struct features *features, struct trouble *trouble)
 {
@@ -270,9 +323,12 @@ static int read_features(struct layout *layout, struct input *input,
 	int ret = 0;
 
 	for (; feature < FEATURE_BITS && !ret;
-	     feature = layout_next_feature(layout, feature + 1))
+	     feature = layout_next_feature(layout, feature + 1)) {
+		if (is_missing(layout, input, layout->nr_features))
+			return forget_features(layout, feature, trouble);
 		ret = read_feature(layout, input, feature,
 				   layout->nr_features++, features, trouble);
+	}
 	return ret;
 }
 

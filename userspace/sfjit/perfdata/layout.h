@@ -13,8 +13,17 @@
 #include "file.h"
 #include "format.h"
 
+/* What is missing at the end of a file; its header is as if it were not. */
+enum layout_cut {
+	LAYOUT_WHOLE,
+	LAYOUT_UNFINISHED,	/* perf has not written how many events */
+	LAYOUT_CUT,		/* among the events */
+	LAYOUT_CUT_AFTER	/* among the sections */
+};
+
 struct layout {
 	struct file_header header;
+	enum layout_cut cut;
 	size_t nr_attrs, nr_features;
 };
 

@@ -22,6 +22,8 @@
  *		perf pipes, too
  * @launcher:	for perfdata_explain(): NULL, or the name of the file that
  *		processes have mapped which sfjit run started
+ * @raw:	what perf pipes, and cannot be converted, is to be written as it
+ *		is, if nothing was written before
  * @copies:	NULL, or the directory where perf record keeps files by build-id
  * @say:	is told what is worth knowing, in a line, in which names of the
  *		recording may have any characters
@@ -31,6 +33,7 @@
  */
 struct perfdata_options {
 	int in, out;
+	bool raw;
 	const char *copies, *launcher;
 	void (*say)(void *arg, const char *line);
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
@@ -43,10 +46,16 @@ struct perfdata_options {
  * @converted:	those that had registers and stacks
  * @read:	bytes
  * @written:	bytes
+ * @kept:	if it fails: bytes of the output, which are a recording without
+ *		the rest; 0: there is none
+ * @raw:	if it fails: @kept is the input, as it is
+ * @error:	if a write failed: its errno
  * @stacks:	what the tracker had at the end
  */
 struct perfdata_result {
-	uint64_t samples, converted, read, written;
+	uint64_t samples, converted, read, written, kept;
+	bool raw;
+	int error;
 	struct sfjit_stacks_stats stacks;
 };
 
@@ -57,7 +66,9 @@ struct perfdata_ends;
  * is as it was, byte for byte and in its order.
  *
  * 0, or a negative errno, and why, in a line as for @say. What was written
- * until then is no recording.
+ * until then is no recording, unless @result->kept.
+ *
+ * A recording that is cut off is read up to its end, and @say is told.
  *
  * @ends, if not NULL, gets what perfdata_explain() says of the input, but for
  * samples of events without copies of stacks: its @chains counts these, and they

@@ -6,6 +6,8 @@
  * are passed on: two rounds are in memory.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "bytes.h"
 #include "cache.h"
@@ -103,7 +105,7 @@ static int read_record(struct reader *reader, size_t at, size_t size)
 static int read_one(struct reader *reader)
 {
 	struct round *round = &reader->now;
-	size_t at, size;
+	size_t at = round->used, size;
 	int ret;
 
 	ret = round_read(round, &reader->input,
@@ -111,8 +113,10 @@ static int read_one(struct reader *reader)
 			 reader->trouble);
 	if (!ret)
 		ret = read_record(reader, at, size);
-	if (ret)
+	if (ret) {
+		round->used = at;
 		return ret;
+	}
 	return get_u32(round->data + at) == RECORD_FINISHED_ROUND ||
 	       round->used >= ROUND_MOST;
 }
@@ -129,6 +133,24 @@ static void say_progress(struct reader *reader)
 				  input->seekable ? input->size : 0);
 }
 
+static void say(const struct reader *reader, const char *line)
+{
+	reader->options->say(reader->options->arg, line);
+}
+
+/* The file's length has been said already. */
+static void say_cut(const struct reader *reader)
+{
+	char line[120];
+
+	if (!reader->now.cut || reader->layout.cut)
+		return;
+	snprintf(line, sizeof(line), "the recording is cut off at offset "
+		 "0x%" PRIx64 ": what comes before is used",
+		 reader->input.offset);
+	say(reader, line);
+}
+
 /* -ENODATA: that was the last one. */
 static int read_round(struct reader *reader)
 {
@@ -140,6 +162,8 @@ static int read_round(struct reader *reader)
 		ret = read_one(reader);
 		say_progress(reader);
 	} while (!ret);
+	if (ret == -ENODATA)
+		say_cut(reader);
 	return ret == 1 ? 0 : ret;
 }
 
@@ -192,6 +216,7 @@ static int pass_on(struct reader *reader, const uint8_t *bytes,
 	};
 	int ret = 0;
 
+	input_forget(&reader->input);
 	event.length = *length = round_length(bytes, event.size);
 	if (get_u32(bytes) == PERF_RECORD_SAMPLE)
 		ret = find_attr(reader, bytes, event.size, offset,
@@ -240,6 +265,24 @@ static void swap(struct reader *reader)
 	reader->now.offset = UINT64_MAX;
 }
 
+/* What was read before the error, so that it can be kept. */
+static void pass_rest(struct reader *reader, uint64_t first_before,
+		      uint64_t first)
+{
+	struct trouble trouble = *reader->trouble;
+
+	/* All of it is there as it was. */
+	if (reader->input.keep)
+		return;
+	if (!tell_until(reader, reader->latest_before) &&
+	    !pass_round(reader, first_before)) {
+		swap(reader);
+		if (!tell_until(reader, UINT64_MAX))
+			pass_round(reader, first);
+	}
+	*reader->trouble = trouble;
+}
+
 static int read_rounds(struct reader *reader)
 {
 	uint64_t first = 0, first_before;
@@ -249,8 +292,10 @@ static int read_rounds(struct reader *reader)
 		first_before = first;
 		first = reader->records;
 		last = read_round(reader);
-		if (last && last != -ENODATA)
+		if (last && last != -ENODATA) {
+			pass_rest(reader, first_before, first);
 			return last;
+		}
 		ret = tell_until(reader, reader->latest_before);
 		if (!ret)
 			ret = pass_round(reader, first_before);
@@ -282,6 +327,14 @@ int reader_sample(const struct reader *reader, const struct event *event,
 
 /* ---- Files ------------------------------------------------------------ */
 
+static const char *const cuts[] = {
+	[LAYOUT_UNFINISHED] = "perf record did not finish the recording: it "
+		"is read up to its end",
+	[LAYOUT_CUT] = "the recording is cut off: it is read up to its end",
+	[LAYOUT_CUT_AFTER] = "the recording is cut off after its events: "
+		"build-ids or other sections are missing",
+};
+
 static int begin_file(struct reader *reader)
 {
 	struct layout *layout = &reader->layout;
@@ -294,7 +347,12 @@ static int begin_file(struct reader *reader)
 	ret = layout_read(layout, &reader->input, &reader->meta.attrs,
 			  &reader->meta.features, reader->trouble);
 	reader->end = layout->header.data.offset + layout->header.data.size;
-	return ret;
+	if (ret || !layout->cut)
+		return ret;
+	say(reader, cuts[layout->cut]);
+	if (layout->cut != LAYOUT_CUT_AFTER)
+		reader->end = UINT64_MAX;
+	return 0;
 }
 
 static int begin_any(struct reader *reader)
@@ -306,6 +364,9 @@ static int begin_any(struct reader *reader)
 	if (!ret && header[0] == FILE_MAGIC_SWAPPED)
 		return trouble_refused(trouble, "recorded on a machine of the "
 				       "other byte order");
+	if (ret == -ENODATA && reader->input.offset)
+		return trouble_damaged(trouble, reader->input.offset,
+				       "the file ends here");
 	if (ret == -ENODATA || (!ret && header[0] != FILE_MAGIC))
 		return trouble_refused(trouble, "not a recording of perf");
 	if (ret)
@@ -322,6 +383,7 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 
 	*reader = (struct reader){ .options = options, .trouble = trouble };
 	ret = input_begin(&reader->input, options->in, trouble);
+	reader->input.keep = options->raw;
 	return ret ? ret : begin_any(reader);
 }
 

@@ -52,16 +52,6 @@ static int append(struct round *round, struct input *input, uint64_t left,
 	return ret;
 }
 
-/* Also when nothing is there: the record has begun. */
-static int append_rest(struct round *round, struct input *input, uint64_t left,
-		       size_t length, struct trouble *trouble)
-{
-	int ret = append(round, input, left, length, trouble);
-
-	return ret != -ENODATA ? ret :
-	       trouble_damaged(trouble, input->offset, "the file ends here");
-}
-
 size_t round_length(const uint8_t *event, size_t size)
 {
 	if (get_u32(event) != RECORD_HEADER_TRACING_DATA ||
@@ -78,11 +68,12 @@ static int append_tracing_data(struct round *round, struct input *input,
 		return trouble_refused(trouble,
 			"tracing data of %zu bytes at offset 0x%llx", length,
 			(unsigned long long)input->offset);
-	return append_rest(round, input, left, length, trouble);
+	return append(round, input, left, length, trouble);
 }
 
-int round_read(struct round *round, struct input *input, uint64_t left,
-	       size_t *at, size_t *size, struct trouble *trouble)
+static int read_record(struct round *round, struct input *input,
+		       uint64_t left, size_t *at, size_t *size,
+		       struct trouble *trouble)
 {
 	uint64_t end = input->offset + left, offset = input->offset;
 	const uint8_t *event;
@@ -102,11 +93,23 @@ int round_read(struct round *round, struct input *input, uint64_t left,
 	if (*size < EVENT_HEADER_SIZE)
 		return trouble_damaged(trouble, offset,
 				       "a record of %zu bytes", *size);
-	ret = append_rest(round, input, end - input->offset,
-			  *size - EVENT_HEADER_SIZE, trouble);
+	ret = append(round, input, end - input->offset,
+		     *size - EVENT_HEADER_SIZE, trouble);
 	if (ret)
 		return ret;
 	more = round_length(round->data + *at, *size) - *size;
 	return more ? append_tracing_data(round, input, end - input->offset,
 					  more, trouble) : 0;
+}
+
+int round_read(struct round *round, struct input *input, uint64_t left,
+	       size_t *at, size_t *size, struct trouble *trouble)
+{
+	uint64_t offset = input->offset;
+	int ret = read_record(round, input, left, at, size, trouble);
+
+	if (ret != -ENODATA || input->offset == offset)
+		return ret;
+	round->cut = true;
+	return ret;
 }

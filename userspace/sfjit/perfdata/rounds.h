@@ -23,6 +23,7 @@ struct round {
 	uint8_t *data;
 	size_t used, room;
 	uint64_t offset;	/* of the input, where it begins */
+	bool cut;		/* the input ends inside of a record */
 };
 
 void round_free(struct round *round);

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+#
+# Description: sfjit record and sfjit inject keep each file that is there, and
+# all that was recorded, whatever the output is and however the recording ends.
+# A program of the test is perf.
+
+# shellcheck source=tests/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+for part in arguments outputs signals; do
+	mkdir "$tmp/$part"
+	also python3 -B "tests/sfjit/record/test_$part.py" "$O/bin/sfjit" \
+		"$tmp/$part"
+done
+finish
