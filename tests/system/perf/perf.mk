@@ -30,7 +30,7 @@ $(O)/tests/system/perf/took: tests/system/perf/took.c tests/lib/tap.c tests/lib/
 		$(filter %.c %.S, $^)
 
 # At the addresses that the list of its instructions has.
-$(O)/tests/system/perf/offsets: tests/perf/offsets.c
+$(O)/tests/system/perf/offsets: tests/system/perf/offsets.c
 	@mkdir -p $(@D)
 	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -no-pie -o $@ $<
 	objdump -d --no-show-raw-insn --disassemble=one_round $@ | \
