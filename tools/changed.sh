@@ -65,8 +65,8 @@ check_changed() {
 	mkdir -p "$verdicts"
 	find "$verdicts" -type f -mtime +6 -delete
 	for _group in $(groups_with all); do
-		# shellcheck disable=SC2046 # words
-		_tree=$(tree_without $(ignored_by "$_group"))
+		# shellcheck disable=SC2046 # words, patterns for git
+		_tree=$(set -f; tree_without $(ignored_by "$_group"))
 		echo "$_group $_tree"
 	done >"$results/groups"
 	chosen day >"$results/day"

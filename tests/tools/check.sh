@@ -32,8 +32,9 @@ is "each size is known" "all ask day full " "$(tools/check --list |
 is "each need has a rule" "" "$(tools/check --needs |
 	xargs make -s -r -f tools/needs.mk PLAN=y 2>&1 | grep 'No rule')"
 is "each ignored path is there" "" "$(sed -n 's/^ignore//p' tests/list |
-	tr ' ' '\n' | grep . | while read -r path; do
-		[ -e "$path" ] || echo "$path"
+	tr ' ' '\n' | grep . | sort -u | while read -r path; do
+		git ls-files --error-unmatch -- "$path" >/dev/null 2>&1 ||
+			echo "$path"
 	done)"
 
 # foreign SIZE: packages that no test of that size may ask for.
