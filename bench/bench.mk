@@ -7,7 +7,8 @@
 bench_machine := bench/guest/$(ARCH)
 room.bench/guest := -iquote bench/guest -iquote $(bench_machine)
 room.$(bench_machine) := $(room.bench/guest)
-bench_host := $(addprefix $(O)/bench/bin/, area attach encode publish walk-cfi)
+bench_host := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi \
+	$(if $(sfjit_obj),attach))
 bench_guest := $(addprefix $T/bench/, _sample.so free-list hostile live-growth \
 	plain-v3.so start walk windows)
 TESTS += $(if $(amd64),$(bench_host) $(bench_guest))

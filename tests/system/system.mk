@@ -172,8 +172,10 @@ $(perf)/dwflst: $(O)/obj/elf/tests/system/perf/dwflst.o \
 
 dwflst: $(perf)/dwflst
 
-TESTS += $(if $(amd64),$(signals) $(system)/jits/jits-calls \
-	$(PATTERNS:%=$(system)/patterns/%.calls) $(addprefix $(perf)/, \
-	assist-shared offsets took unload-first.so unload-second.so))
+TESTS += $(if $(amd64),$(if $(PRELOAD),$(signals)) $(system)/jits/jits-calls \
+	$(patsubst $(O)/examples/%,$(system)/patterns/%.calls,$(filter \
+	$(PATTERNS:%=$(O)/examples/%),$(EXAMPLES))) \
+	$(addprefix $(perf)/, assist-shared offsets unload-first.so \
+	unload-second.so $(if $(wildcard bench/guest/made.c),took)))
 
 .PHONY: edges jits-programs jits-java llvm-examples dwflst

@@ -51,8 +51,9 @@ $(O)/lib/pkgconfig/libsfjit.pc: userspace/libsfjit/libsfjit.pc.in $(version_h)
 # Those of tests/system/patterns. The examples write code of AMD64.
 PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
-EXAMPLES := $(addprefix $(O)/examples/, hello_jit live_jit rows_jit \
-	eh_frame_jit text_jit $(PATTERNS))
+EXAMPLES := $(patsubst userspace/%.c,$(O)/%,$(wildcard $(patsubst \
+	%,userspace/examples/%.c,hello_jit live_jit rows_jit eh_frame_jit \
+	text_jit $(PATTERNS))))
 
 $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a
 	$(program) -pthread

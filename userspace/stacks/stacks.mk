@@ -8,7 +8,7 @@ ifdef native
 ifdef walks
 $(eval $(call library,libsfjit-stacks,userspace/stacks,-lelf))
 
-ALL += $(O)/examples/profiler
+ALL += $(patsubst userspace/%.c,$(O)/%,$(wildcard userspace/examples/profiler.c))
 install: install-libsfjit-stacks
 endif
 endif
