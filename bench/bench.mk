@@ -29,7 +29,8 @@ $(O)/bench/bin/area $(O)/bench/bin/publish: $(O)/lib/libsfjit.a
 $(O)/bench/bin/encode: private libs = $(LIBSFRAME)/lib/libsframe.a
 $(O)/bench/bin/encode: $(O)/obj/bench/native/peer.o $(O)/lib/libsframegen.a
 $(O)/bench/bin/walk-cfi: private libs := -ldw -lelf
-room.bench/native = $(if $(filter %/encode %/peer.o,$@),-I$(LIBSFRAME)/include)
+room.bench/native = $(room.bench/guest) -Ibench/guest -Ibench/native \
+	$(if $(filter %/encode %/peer.o,$@),-I$(LIBSFRAME)/include)
 
 # sfjit attach as it is, but for its answers to what an unpatched kernel has not.
 $(O)/bench/bin/attach: private flags := -D_GNU_SOURCE -iquote \
@@ -52,7 +53,6 @@ $(bench_kernel)/%.o: $(fuzz_tree)/kernel/unwind/%.c $(fuzz_tree)/done
 $(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done
 	$(bench_kernel_cc)
 
-$(O)/bench/bin/step: private flags := $(room.bench/guest) -Ibench/guest -Ibench/native
 $(O)/bench/bin/step: $(addprefix $(O)/obj/bench/native/, timed.o big.o) \
 	$(call bench_obj,made legal probe event stack shape table trigger \
 	$(ARCH)/signal) $(bench_measure) $(patsubst %,$(bench_kernel)/%.o, \

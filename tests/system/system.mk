@@ -27,7 +27,7 @@ edges_lib := $(addprefix $(system)/guest/lib/, $(edges_loader) libc.so.6 libm.so
 edges := $(addprefix $(system)/guest/, edges \
 	$(if $(filter aarch64,$(ARCH)),edges-signed))
 edges_flags := -D_GNU_SOURCE -O2 -fomit-frame-pointer -fno-pie
-edges-signed := -mbranch-protection=standard
+flags-edges-signed := -mbranch-protection=standard
 
 $(edges_lib): $(system)/guest/lib/%:
 	$(call to,CP) cp -L $(edges_libc)$* $@
@@ -35,11 +35,11 @@ $(edges_lib): $(system)/guest/lib/%:
 $(O)/obj/edges/%.o: %.c
 	$(cc) $(edges_flags) -c $<
 $(O)/obj/edges-signed/%.o: %.c
-	$(cc) $(edges_flags) $(edges-signed) -c $<
+	$(cc) $(edges_flags) $(flags-edges-signed) -c $<
 
 $(edges): $(system)/guest/%: tests/system/guest/edges.c $(O)/obj/tests/lib/tap.o \
 		$(O)/obj/%/tests/arch/edges-$(ARCH).o
-	$(program) $(edges_flags) $($*) -DEDGES_LOADER='"/$(edges_loader)"' \
+	$(program) $(edges_flags) $(flags-$*) -DEDGES_LOADER='"/$(edges_loader)"' \
 		-no-pie -Wl,-z,lazy -static-libgcc
 
 edges: $(edges) $(edges_lib) $(SFJIT) $(PRELOAD)

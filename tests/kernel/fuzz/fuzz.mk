@@ -84,8 +84,9 @@ fuzz_cflags = -std=gnu11 -g -Wall -Wno-pointer-sign -Wno-unused-function \
 	-I$(fuzz_tree)/include -include shim.h $(FUZZ_DEFINES) $(fuzz_room)
 # To make allocations fail where no allocation of the target is meant.
 fuzz_user_cflags = $(SF_CFLAGS) -Isframegen/lib -Isframegen/cmd \
-	-Itests/kernel/fuzz/user -D_GNU_SOURCE -iquote userspace/sfjit/perfdata \
+	-Itests/kernel/fuzz/user -iquote userspace/sfjit/perfdata $(room.$(<D)) \
 	-g -O1 -Dmalloc=fuzz_malloc -Dcalloc=fuzz_calloc -Drealloc=fuzz_realloc
+room.tests/kernel/fuzz/perfdata := -D_GNU_SOURCE
 fuzz_o = $(dep) -c -o $@ $<
 
 # $(call fuzz_variant,NAME,COMPILER,FLAGS OF THE UNWINDER,OF THE REST,OF USERSPACE)
