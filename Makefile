@@ -7,7 +7,7 @@
 # make tests        test programs into build/tests
 # make CROSS_COMPILE=aarch64-linux-gnu- tests
 #                   the same of another machine, into build/aarch64
-# make check        tools/check, all lanes
+# make check        tools/check: the tests of every day
 # make kernel-tree  editable git tree with the series applied, build/linux
 # make kernel       the patched kernel; prints the path of its bzImage
 # make series       mailable series with cover letter, build/series/*.patch
@@ -55,24 +55,31 @@ put_man = $(call put,644,$(PREFIX)/share/man/man$(1),$(wildcard \
 put_pc = install -d $(DESTDIR)$(LIBDIR)/pkgconfig && $(fill_pc) $(1) \
 	>$(DESTDIR)$(LIBDIR)/pkgconfig/$(notdir $(1:.in=))
 
-# What a source includes is in dep/.
+# The compiler notes in dep/ what each source includes.
 depfile = $(patsubst $(O)/%,$(O)/dep/%,$@).d
 dep = -MMD -MP -MF $(depfile) -MT $@
-# Flags of all sources of a directory: room.DIRECTORY; of a library: lib. as well.
+# Flags of a directory's sources: room.DIRECTORY; for a library: lib.DIRECTORY, too;
+# for tests, with faults: test.DIRECTORY.
 to = $(call quiet,$(1)) mkdir -p $(@D) $(dir $(depfile)) &&
 cc = $(call to,CC) $(CC) $(SF_CFLAGS) $(CFLAGS) $(dep) $(room.$(<D)) -o $@
 pic := -fPIC -fvisibility=hidden
 # $(call objects,PATTERN,VARIANT/)
 objects = $(patsubst %,$(O)/obj/$(2)%.o,$(basename $(wildcard $(1))))
 
-# Foreign machines have no sanitizers here. What the tests check has faults, too.
+# Compilers for other machines have no sanitizers here.
 comma := ,
 san := $(if $(native),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=all)
 race := -fsanitize=thread -Wno-tsan
 
+# What `all' and `tests' build; names of tests without the sanitizers and with them,
+# of programs for tests, all of tests/NAME.c; paths of tests that have rules.
 ALL :=
 TESTS :=
+plain_tests :=
+san_tests :=
+programs :=
+other_tests :=
 T := $(O)/tests
 all:
 

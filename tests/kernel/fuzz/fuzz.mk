@@ -70,7 +70,7 @@ $(fuzz_tree)/done: tests/kernel/fuzz/fuzz.mk kernel-patches/series \
 		$(fuzz_shim_headers)
 	@touch $@
 
-$(fuzz_tree)/kernel/unwind/user.c: $(fuzz_tree)/done ;
+$(fuzz_tree)/kernel/unwind/user.c: | $(fuzz_tree)/done ;
 
 # What is to have sanitizers: x86 and its kernel have no rule for alignment. In
 # the kernel's unwinder comparisons are no use to mutations that know the fields.
