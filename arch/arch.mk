@@ -4,24 +4,22 @@
 # The trampolines of the machine that the compiler is for: machine code and its
 # .eh_frame by the assembler, the rest by sframegen.
 
+room.arch := -D_GNU_SOURCE
+room.arch/$(ARCH)/flow := -D_GNU_SOURCE
 TRAMPOLINE := $(O)/obj/arch/$(ARCH)/trampoline.o
 
-$(TRAMPOLINE:.o=.s): arch/$(ARCH)/trampoline.S arch/$(ARCH)/slot.h \
-		arch/trampoline.h userspace/libsfjit/layout.h
-	@mkdir -p $(@D)
-	$(CC) -E -P -x assembler-with-cpp -Iarch -Iarch/$(ARCH) \
-		-Iuserspace/libsfjit -o $@ $<
+$(TRAMPOLINE:.o=.s): arch/$(ARCH)/trampoline.S
+	$(call to,CPP) $(CC) -E -P -x assembler-with-cpp -Iarch -Iarch/$(ARCH) \
+		-Iuserspace/libsfjit $(dep) -o $@ $<
 
 $(TRAMPOLINE): $(TRAMPOLINE:.o=.s)
-	$(CC) -c -Wa,--fatal-warnings -o $@ $<
-
-# What belongs to code.h.
-CODE_OBJ := $(O)/obj/arch/$(ARCH)/event.o
-
-$(CODE_OBJ): arch/$(ARCH)/event.S arch/$(ARCH)/code.h
-	@mkdir -p $(@D)
-	$(CC) -Iarch/$(ARCH) -c -o $@ $<
+	$(call to,AS) $(CC) -c -Wa,--fatal-warnings -o $@ $<
 
 $(O)/gen/sfjit_trampoline.h: $(TRAMPOLINE) $(SFRAMEGEN)
-	@mkdir -p $(@D)
-	$(SFRAMEGEN) --template $< -o $@
+	$(call to,GEN) $(SFRAMEGEN) --template $< -o $@
+
+# With the assembler's SFrame, which tests compare with ours.
+TRAMPOLINE_SFRAME := $(if $(amd64),$(TRAMPOLINE:.o=-sframe.o))
+
+$(TRAMPOLINE:.o=-sframe.o): $(TRAMPOLINE:.o=.s)
+	$(call to,AS) $(AS_SFRAME) --64 --gsframe --fatal-warnings -o $@ $<

@@ -2,136 +2,87 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Programs of the benchmarks: those for this machine in build/bench/bin, static
-# ones for the guest in build/tests/bench.
+# ones for guests in build/tests/bench.
 
-BENCH_HOST := $(addprefix $(O)/bench/bin/, area attach encode publish \
-	walk-cfi)
-BENCH_GUEST := $(addprefix $(O)/tests/bench/, _sample.so free-list hostile \
-	live-growth plain-v3.so start walk windows)
+bench_machine := bench/guest/$(ARCH)
+room.bench/guest := -iquote bench/guest -iquote $(bench_machine)
+room.$(bench_machine) := $(room.bench/guest)
+bench_host := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi \
+	$(if $(sfjit_obj),attach))
+bench_guest := $(addprefix $T/bench/, _sample.so free-list hostile live-growth \
+	plain-v3.so start walk windows)
+TESTS += $(if $(amd64),$(bench_host) $(bench_guest))
 
-include bench/guest/guest.mk
+bench-programs: all $(bench_host) $(bench_guest)
 
-TESTS += $(BENCH_HOST) $(BENCH_GUEST)
+bench-native: $(O)/bin/sframegen $(bench_host)
 
-bench-programs: all $(BENCH_HOST) $(BENCH_GUEST)
+# $(call bench_obj,NAME...) of bench/guest
+bench_obj = $(patsubst %,$(O)/obj/bench/guest/%.o,$(1))
+bench_measure := $(call bench_obj,measure window $(ARCH)/trigger)
+$(call bench_obj,window trigger) $(bench_host): | $(O)/gen/sfjit_trampoline.h
 
-bench-native: $(O)/bin/sframegen $(BENCH_HOST)
-
-$(O)/bench/bin/encode: $(addprefix bench/native/, encode.c peer.c encode.h) \
-		$(BENCH_DEPS)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -I$(LIBSFRAME)/include -o $@ \
-		$(filter %.c, $^) $(O)/lib/libsframegen.a \
-		$(LIBSFRAME)/lib/libsframe.a
-
-$(O)/bench/bin/walk-cfi: bench/native/walk-cfi.c
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< -ldw -lelf
-
-$(O)/bench/bin/publish: bench/native/publish.c $(BENCH_DEPS) $(sfjit_h) \
-		$(O)/lib/libsfjit.a
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
-
-$(O)/bench/bin/area: bench/native/area.c $(BENCH_DEPS) $(sfjit_h) \
-		$(O)/lib/libsfjit.a
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -o $@ $< $(O)/lib/libsfjit.a -pthread
+$(O)/bench/bin/%: bench/native/%.c
+	$(program)
+$(O)/bench/bin/area $(O)/bench/bin/publish: private libs := -pthread
+$(O)/bench/bin/area $(O)/bench/bin/publish: $(O)/lib/libsfjit.a
+$(O)/bench/bin/encode: private libs = $(LIBSFRAME)/lib/libsframe.a
+$(O)/bench/bin/encode: $(O)/obj/bench/native/peer.o $(O)/lib/libsframegen.a
+$(O)/bench/bin/walk-cfi: private libs := -ldw -lelf
+room.bench/native = $(room.bench/guest) -Ibench/guest -Ibench/native \
+	$(if $(filter %/encode %/peer.o,$@),-I$(LIBSFRAME)/include)
 
 # sfjit attach as it is, but for its answers to what an unpatched kernel has not.
-bench_attach_wrap := remote_call session_attach ps_open
-
-$(O)/bench/bin/attach: bench/native/attach.c \
-		$(filter-out %/sfjit/main.o,$(SFJIT_OBJ)) $(SFJIT_LIBS) \
-		$(wildcard userspace/sfjit/attach/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/attach \
-		-iquote userspace/sfjit -iquote userspace/preload \
-		$(patsubst %,-Xlinker --wrap=%,$(bench_attach_wrap)) -o $@ \
-		$(filter %.c %.o %.a, $^) $(SFJIT_LD)
+$(O)/bench/bin/attach: private flags := -D_GNU_SOURCE -iquote \
+	userspace/sfjit/attach -iquote userspace/sfjit -iquote userspace/preload \
+	$(patsubst %,-Xlinker --wrap=%,remote_call session_attach ps_open)
+$(O)/bench/bin/attach: private libs := -lelf
+$(O)/bench/bin/attach: $(filter-out %/sfjit/main.o,$(sfjit_obj)) $(sfjit_libs)
 
 # The kernel's unwinder as it is, but for what it calls. It takes the kernel's
 # source, so this is no part of TESTS.
 bench_kernel := $(O)/bench/kernel
-bench_kernel_cflags = -O2 -g -Wno-maybe-uninitialized -DPAGE_SHIFT=12 \
-	-Ibench/native/kernel -include memory.h $(fuzz_cflags)
+bench_kernel_cc = $(call to,CC) $(CC) -O2 -g -Wno-maybe-uninitialized \
+	-DPAGE_SHIFT=12 -Ibench/native/kernel -include memory.h $(fuzz_cflags) \
+	$(dep) -c -o $@ $<
 
-$(bench_kernel)/%.o: $(FUZZ_KERNEL)/kernel/unwind/%.c $(fuzz_tree)/done \
-		$(wildcard bench/native/kernel/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(bench_kernel_cflags) -c -o $@ $<
+$(bench_kernel)/%.o: $(FUZZ_KERNEL)/kernel/unwind/%.c $(fuzz_tree)/done
+	$(bench_kernel_cc)
+$(bench_kernel)/%.o: $(fuzz_tree)/kernel/unwind/%.c $(fuzz_tree)/done
+	$(bench_kernel_cc)
+$(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done
+	$(bench_kernel_cc)
 
-$(bench_kernel)/%.o: $(fuzz_tree)/kernel/unwind/%.c $(fuzz_tree)/done \
-		$(wildcard bench/native/kernel/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(bench_kernel_cflags) -c -o $@ $<
+$(O)/bench/bin/step: $(addprefix $(O)/obj/bench/native/, timed.o big.o) \
+	$(call bench_obj,made legal probe event stack shape table trigger \
+	$(ARCH)/signal) $(bench_measure) $(patsubst %,$(bench_kernel)/%.o, \
+	$(fuzz_unwinder) walk) $(O)/lib/libsframegen.a
 
-$(bench_kernel)/%.o: bench/native/kernel/%.c $(fuzz_tree)/done \
-		$(wildcard bench/native/kernel/*.h)
-	@mkdir -p $(@D)
-	$(CC) $(bench_kernel_cflags) -c -o $@ $<
-
-$(O)/bench/bin/step: $(addprefix bench/native/, step.c timed.c big.c) \
-		$(addprefix bench/guest/, made.c legal.c probe.c event.c \
-		stack.c shape.c table.c trigger.c) \
-		$(bench_machine)/signal.c $(BENCH_GUEST_SRC) \
-		$(patsubst %,$(bench_kernel)/%.o, \
-		$(filter-out nofault,$(fuzz_unwinder)) walk) \
-		$(BENCH_DEPS) \
-		$(wildcard bench/native/*.h)
-	@mkdir -p $(@D)
-	$(bench_cc) -Ibench/guest -Ibench/native -o $@ \
-		$(filter %.c %.S %.o, $^) $(O)/lib/libsframegen.a
-
-$(O)/tests/bench/hostile: $(addprefix bench/guest/, hostile.c made.c legal.c \
-		other.c probe.c event.c stack.c trigger.c) \
-		$(bench_machine)/signal.c $(BENCH_GUEST_SRC) $(BENCH_DEPS)
-	@mkdir -p $(@D)
-	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
-		$(O)/lib/libsframegen.a
-
-$(O)/tests/bench/windows: bench/guest/windows.c $(BENCH_GUEST_SRC) \
-		$(BENCH_DEPS)
-	@mkdir -p $(@D)
-	$(bench_cc) -static -o $@ $(filter %.c %.S, $^)
-
-$(O)/tests/bench/live-growth: $(addprefix bench/guest/, live-growth.c \
-		live-walk.c event.c stack.c) $(BENCH_GUEST_SRC) $(BENCH_DEPS) \
-		$(sfjit_h) $(O)/lib/libsfjit.a
-	@mkdir -p $(@D)
-	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
-		$(O)/lib/libsfjit.a -pthread
-
-$(O)/tests/bench/free-list: bench/guest/free-list.c $(BENCH_GUEST_SRC) \
-		$(BENCH_DEPS) $(sfjit_h) $(O)/lib/libsfjit.a
-	@mkdir -p $(@D)
-	$(bench_cc) -static -o $@ $(filter %.c %.S, $^) \
-		$(O)/lib/libsfjit.a -pthread
+# For guests.
+$T/bench/%: bench/guest/%.c
+	$(program) -static -pthread
+$T/bench/walk: $(call bench_obj,other event stack shape table trigger)
+$T/bench/hostile: $(call bench_obj,made legal other probe event stack trigger \
+	$(ARCH)/signal)
+$T/bench/live-growth: $(call bench_obj,live-walk event stack)
+$(addprefix $T/bench/, walk hostile windows live-growth free-list): $(bench_measure)
+$T/bench/walk $T/bench/hostile: $(O)/lib/libsframegen.a
+$T/bench/live-growth $T/bench/free-list: $(O)/lib/libsfjit.a
 
 # An extension for the Python of the guest.
-$(O)/tests/bench/_sample.so: $(addprefix bench/guest/, sample.c event.c \
-		measure.c) $(bench_machine)/trigger.S $(BENCH_DEPS) $(sfjit_h) \
-		$(O)/lib/libsfjit.so
-	@mkdir -p $(@D)
-	$(bench_cc) -isystem $(PYTHON_INC) -fPIC -shared \
-		-Wl,-rpath,'$$ORIGIN/../../lib' -o $@ $(filter %.c %.S %.so, $^)
+$T/bench/_sample.so: bench/guest/sample.c $(patsubst %,$(O)/obj/pic/bench/guest/%.o, \
+		event measure $(ARCH)/trigger) $(O)/lib/libsfjit.so
+	$(program) -isystem $(PYTHON_INC) -fPIC -shared \
+		-Wl,-rpath,'$$ORIGIN/../../lib'
 
-$(O)/tests/bench/start: bench/guest/start.c
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -static -o $@ $<
-
-$(O)/tests/bench/plain-v3.so: bench/guest/plain-v3.c $(SFG_PUBLIC_H)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
+$T/bench/plain-v3.so: bench/guest/plain-v3.c
+	$(program) -fPIC -shared
 
 # For a compiler in a guest that has no headers.
-BENCH_SOURCE := $(patsubst sframegen/lib/%.c, $(O)/tests/bench/source/%.i, \
-	$(wildcard sframegen/lib/*.c))
+bench-source: $(patsubst sframegen/lib/%.c,$T/bench/source/%.i,$(wildcard \
+	sframegen/lib/*.c))
 
-bench-source: $(BENCH_SOURCE)
-
-$(BENCH_SOURCE): $(O)/tests/bench/source/%.i: sframegen/lib/%.c
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) -E -P -o $@ $<
+$T/bench/source/%.i: sframegen/lib/%.c
+	$(call to,CPP) $(CC) $(SF_CFLAGS) -E -P -o $@ $<
 
 .PHONY: bench-programs bench-native bench-source

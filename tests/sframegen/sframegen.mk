@@ -1,46 +1,43 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-# All of sframegen once more with the sanitizers; its tests link that.
+#
+# All of sframegen once more with the sanitizers, and with its basic blocks
+# counted; its tests link that. The command is not for other machines.
 
-SFG_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all
-SFG_SAN_OBJS := $(patsubst $(O)/obj/%,$(O)/obj/san/%, \
-	$(SFG_LIB_OBJS) $(filter-out %/main.o,$(SFG_CMD_OBJS)))
-SFG_UNIT := $(addprefix $(O)/tests/sframegen/,cfi section \
-	layout output step template)
-# What takes long is told by the basic blocks that are executed, not by a clock.
-SFG_COUNTED := $(SFG_SAN_OBJS:$(O)/obj/san/%=$(O)/obj/counted/%)
-SFG_HOSTILE := $(O)/tests/sframegen/hostile
-SFG_TEST_I := -Isframegen/lib -Isframegen/cmd
-SFG_TINY := $(O)/obj/tests/sframegen/tiny.so
+room.tests/sframegen := -Isframegen/lib -Isframegen/cmd
+sframegen_unit := cfi layout section $(if $(native),output step template)
+san_tests += $(sframegen_unit:%=sframegen/%) $(if $(native),sframegen/hostile)
+sframegen_all = $(filter-out %/main.o,$(call objects, \
+	sframegen/lib/*.c sframegen/cmd/$(if $(native),*,format).c,$(1)/))
 
-TESTS += $(SFG_UNIT) $(SFG_HOSTILE) $(SFG_TINY)
-
-$(SFG_SAN_OBJS): $(O)/obj/san/%.o: %.c $(SFG_H)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) -c -o $@ $<
-
-$(SFG_COUNTED): $(O)/obj/counted/%.o: %.c $(SFG_H)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) \
-		-fsanitize-coverage=trace-pc -c -o $@ $<
-
-$(SFG_UNIT): $(SFG_SAN_OBJS)
-$(SFG_HOSTILE): $(SFG_COUNTED)
-$(SFG_HOSTILE): SFG_WRAP := -Wl,--wrap=memcpy,--wrap=memmove \
-	-Wl,--wrap=memset,--wrap=memchr,--wrap=memcmp,--wrap=strlen,--wrap=strnlen
-
-$(SFG_UNIT) $(SFG_HOSTILE): $(O)/tests/sframegen/%: tests/sframegen/%.c \
-		tests/sframegen/test.h tests/lib/tap.c tests/lib/tap.h
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(SFG_TEST_I) $(CFLAGS) $(SFG_SAN) $(SFG_WRAP) \
-		-o $@ $(filter %.c %.o,$^) -lelf
-
-$(O)/tests/sframegen/template: $(O)/gen/sfjit_trampoline.h
+$T/sframegen/%: private libs = $(if $(native),-lelf)
+$(sframegen_unit:%=$T/sframegen/%): $(call sframegen_all,san)
+# The basic blocks that are executed tell what takes long, not a clock.
+$T/sframegen/hostile: $(call sframegen_all,count)
+$T/sframegen/template: | $(O)/gen/sfjit_trampoline.h
 
 # Small enough to be cut at each length.
-$(SFG_TINY): tests/sframegen/tiny.c
-	@mkdir -p $(@D)
-	$(CC) -O2 -fPIC -fasynchronous-unwind-tables -shared -nostdlib \
-		-Wl,-z,noseparate-code,-z,max-page-size=4096 -o $@ $<
+tiny := $(O)/obj/tests/sframegen/tiny.so
+TESTS += $(if $(native),$(tiny))
 
-$(SFG_HOSTILE): | $(SFG_TINY) $(TRAMPOLINE_SFRAME)
+$(tiny): tests/sframegen/tiny.c
+	$(call to,CC) $(CC) -O2 -fPIC -fasynchronous-unwind-tables -shared \
+		-nostdlib -Wl,-z,noseparate-code,-z,max-page-size=4096 -o $@ $<
+
+$T/sframegen/hostile: private flags = $(patsubst %,-Wl$(comma)--wrap=%,memcpy \
+	memmove memset memchr memcmp strlen strnlen)
+$T/sframegen/hostile: | $(tiny) $(TRAMPOLINE_SFRAME)
+
+# Oracles, each a process of its own: elfutils' libdw and binutils' libsframe
+# (GPL, unsafe on bad input: in no library or command of ours).
+oracles := $(addprefix $T/sframegen/programs/, libdw-rows libsframe-rows)
+TESTS += $(if $(amd64),$(oracles))
+
+$(oracles): $T/sframegen/programs/%: tests/sframegen/%.c \
+		$(O)/obj/tests/sframegen/oracle-section.o \
+		$(O)/lib/libsframegen.a
+	$(program)
+
+$T/sframegen/programs/libdw-rows: private libs := -ldw -lelf
+$T/sframegen/programs/libsframe-rows: private flags = -I$(LIBSFRAME)/include
+$T/sframegen/programs/libsframe-rows: private libs = $(LIBSFRAME)/lib/libsframe.a

@@ -2,59 +2,54 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
 SFJIT := $(O)/bin/sfjit
-SFJIT_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard userspace/sfjit/*.c))
-# Of the module, what says where the cache is.
-SFJIT_PRELOAD_OBJ := $(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o)
-# Of sframegen, what says where an output leads.
-SFJIT_PATH_OBJ := $(O)/obj/sframegen/cmd/path.o
-SFJIT_LIBS := $(SFJIT_PRELOAD_OBJ) $(SFJIT_PATH_OBJ) $(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+room.userspace/sfjit := -D_GNU_SOURCE -iquote userspace/sfjit/perfdata \
+	-iquote sframegen/cmd
+room.userspace/sfjit/perfdata := -D_GNU_SOURCE
+room.userspace/sfjit/attach := -D_GNU_SOURCE -iquote userspace/sfjit \
+	-iquote userspace/preload
 
-# There is no libelf for other machines here.
-ifeq ($(CROSS_COMPILE),)
-SFJIT_LIBS := $(PERFDATA_OBJ) $(O)/lib/libsfjit-stacks.a $(SFJIT_LIBS)
-SFJIT_LD := -lelf
-else
-SFJIT_OBJ := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
-	inject.o record.o record_options.o target.o),$(SFJIT_OBJ))
+# sfjit inject, to be linked with any tracker of frames.
+convert := $(addprefix userspace/sfjit/, inject convert explain explain_words \
+	followed ps_reasons printable columns json must target) sframegen/cmd/path
+
+# Attaching is for machines whose registers are known. Of the module: what says
+# where the cache is; of sframegen, what says where an output leads. There is no
+# libelf for other machines.
+sfjit_obj := $(call objects,userspace/sfjit/*.c)
+sfjit_attach := $(if $(wildcard arch/$(ARCH)/registers.h),$(call objects, \
+	userspace/sfjit/attach/*.c))
+sfjit_libs := $(sfjit_attach) $(if $(native),$(call objects, \
+	userspace/sfjit/perfdata/*.c) $(O)/lib/libsfjit-stacks.a) \
+	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o) \
+	$(O)/obj/sframegen/cmd/path.o \
+	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
+ifndef native
+sfjit_obj := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
+	inject.o record.o record_options.o target.o),$(sfjit_obj))
 endif
 
-ifneq ($(ATTACH_OBJ),)
-SFJIT_LIBS := $(ATTACH_OBJ) $(SFJIT_LIBS)
-endif
-
-ALL += $(SFJIT)
-
-$(SFJIT_OBJ): $(O)/obj/%.o: %.c $(wildcard userspace/sfjit/*.h \
-		userspace/sfjit/perfdata/*.h userspace/include/*.h) $(SFG_PUBLIC_H)
-	@mkdir -p $(@D)
-	$(CC) $(SF_CFLAGS) $(CFLAGS) -D_GNU_SOURCE -iquote userspace/sfjit/perfdata \
-		-iquote sframegen/cmd -c -o $@ $<
+ALL += $(if $(walks),$(SFJIT))
 
 # Each of its functions has a frame record until it returns.
 $(O)/obj/userspace/sfjit/doctor_samples.o: SF_CFLAGS += \
 	-fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-$(SFJIT): $(SFJIT_OBJ) $(SFJIT_LIBS)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(SFJIT_LD)
+$(SFJIT): $(sfjit_obj) $(sfjit_libs)
+	$(call to,LD) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(if $(native),-lelf)
+
+# With libelf of a foreign machine, or with the tracker of elfutils.
+$(O)/obj/elf/%.o: %.c
+	$(cc) -D_GNU_SOURCE -isystem $(LIBELF)/include -iquote userspace/sfjit/perfdata \
+		-iquote userspace/sfjit -c $<
 
 # sfjit finds the module in ../lib/sfjit of its own directory, whatever LIBDIR is.
-install: install-sfjit
+install: $(if $(walks),install-sfjit)
 
-install-sfjit: $(SFJIT) $(O)/lib/sfjit/libsfjit-preload.so
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/sfjit \
-		$(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/sfjit
-	install -m 755 $(SFJIT) $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(O)/lib/sfjit/libsfjit-preload.so \
-		$(DESTDIR)$(PREFIX)/lib/sfjit
-	install -m 644 Documentation/man/sfjit.1 \
-		$(if $(ATTACH_OBJ),Documentation/man/sfjit-attach.1) \
-		Documentation/man/sfjit-explain.1 \
-		Documentation/man/sfjit-inject.1 \
-		Documentation/man/sfjit-record.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 userspace/sfjit/flamegraph.html \
-		$(DESTDIR)$(PREFIX)/share/sfjit
+install-sfjit: $(SFJIT) $(PRELOAD)
+	$(call put,755,$(PREFIX)/bin,$(SFJIT))
+	$(call put,755,$(PREFIX)/lib/sfjit,$(PRELOAD))
+	$(call put_man,1,sfjit $(if $(sfjit_attach),sfjit-attach) \
+		sfjit-explain sfjit-inject sfjit-record)
+	$(call put,644,$(PREFIX)/share/sfjit,userspace/sfjit/flamegraph.html)
 
-.PHONY: install install-sfjit
+.PHONY: install-sfjit

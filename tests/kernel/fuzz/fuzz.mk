@@ -17,7 +17,7 @@ FUZZ_CC ?= clang
 # Whose tables, registers and signal frames, as the kernel calls the machine; the
 # byte order is that of this one.
 FUZZ_ARCH ?= x86
-FUZZ_OUT ?= $(O)/tests/kernel/fuzz$(addprefix -,$(FUZZ_ARCH:x86=))
+FUZZ_OUT ?= $(T)/kernel/fuzz$(addprefix -,$(FUZZ_ARCH:x86=))
 FUZZ_KERNEL ?= kernel-patches/linux
 FUZZ_DEFINES ?=
 FUZZ_REPLAY_CC ?= $(CC)
@@ -26,18 +26,27 @@ TIME ?= 60
 
 fuzz_dir := tests/kernel/fuzz/kernel
 fuzz_names := kernel-step kernel-walk kernel-register kernel-live
-FUZZ_TARGETS += $(fuzz_names)
+# The library's reader against the kernel's, see check_target.c; sframegen;
+# recordings of perf; libsfjit-stacks.
+FUZZ_TARGETS := $(fuzz_names) kernel-check $(addprefix sframegen-,cfi rows section \
+	elf) $(addprefix perfdata-,recording jitdump retired ends) stacks-tracker
 
-# A directory for each corpus. Nothing else may write there.
-fuzz_corpus := $(O)/tests/kernel/fuzz/corpus
+# A directory for each corpus. Nothing else may write there. The inputs of
+# kernel-check are those of steps.
+fuzz_corpus := $(T)/kernel/fuzz/corpus
 fuzz_corpora := $(patsubst tests/kernel/fuzz/corpus/%.hex,$(fuzz_corpus)/%, \
 	$(wildcard tests/kernel/fuzz/corpus/*.hex))
+fuzz_unpack = $(call to,UNPACK) tests/kernel/fuzz/inputs unpack $< $@
 
-$(fuzz_corpora): $(fuzz_corpus)/%: tests/kernel/fuzz/corpus/%.hex tests/kernel/fuzz/inputs
-	tests/kernel/fuzz/inputs unpack $< $@
+$(fuzz_corpora): $(fuzz_corpus)/%: tests/kernel/fuzz/corpus/%.hex \
+		tests/kernel/fuzz/inputs
+	$(fuzz_unpack)
+$(fuzz_corpus)/kernel-check: tests/kernel/fuzz/corpus/kernel-step.hex \
+		tests/kernel/fuzz/inputs
+	$(fuzz_unpack)
 
 # Of the kernel's own: what the series edits, and what signal frames look like.
-fuzz_tree := $(O)/tests/kernel/fuzz-tree$(addprefix -,$(FUZZ_ARCH:x86=))
+fuzz_tree := $(T)/kernel/fuzz-tree$(addprefix -,$(FUZZ_ARCH:x86=))
 fuzz_arch := arch/$(FUZZ_ARCH)/include
 fuzz_kernel_files := include/linux/unwind_user.h \
 	include/linux/unwind_user_types.h $(fuzz_arch)/asm/unwind_user.h \
@@ -48,143 +57,141 @@ fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
 	compat.h compiler.h cpumask.h err.h errno.h hash.h kernel.h log2.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
 	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
-	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h sizes.h slab.h \
-	stddef.h string.h topology.h types.h uaccess.h unaligned.h unroll.h \
-	uprobes.h vmalloc.h fpu.h processor.h) \
+	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \
+	sizes.h slab.h stddef.h string.h topology.h types.h uaccess.h \
+	unaligned.h unroll.h uprobes.h vmalloc.h fpu.h processor.h) \
 	$(addprefix asm/,compiler.h insn.h ptrace.h segment.h sve_context.h \
 	unistd.h uprobes.h)
 
 $(fuzz_tree)/done: tests/kernel/fuzz/fuzz.mk kernel-patches/series \
 		$(wildcard kernel-patches/commits/*/edit.patch)
-	@mkdir -p $(@D)
-	tree=$$(tools/kernel source patched | tail -n 1) && \
+	$(call to,TREE) tree=$$(tools/kernel source patched | tail -n 1) && \
 	tests/kernel/fuzz/kernel/tree $(@D) "$$tree" $(fuzz_kernel_files) -- \
 		$(fuzz_shim_headers)
-	touch $@
+	@touch $@
 
-$(fuzz_tree)/kernel/unwind/user.c: $(fuzz_tree)/done ;
+$(fuzz_tree)/kernel/unwind/user.c: | $(fuzz_tree)/done ;
 
-fuzz_cppflags = -iquote $(FUZZ_KERNEL)/kernel/unwind -iquote $(fuzz_dir) \
-	-I$(fuzz_dir)/include -I$(FUZZ_KERNEL)/include \
-	-I$(fuzz_dir)/machine/$(FUZZ_ARCH) \
-	-I$(FUZZ_KERNEL)/$(fuzz_arch) -I$(fuzz_tree)/include \
-	-include shim.h $(FUZZ_DEFINES)
+# What is to have sanitizers: x86 and its kernel have no rule for alignment. In
+# the kernel's unwinder comparisons are no use to mutations that know the fields.
+fuzz_san := -fsanitize=$(FUZZ_SANITIZERS) -fno-sanitize-recover=all \
+	-fno-sanitize=alignment
+fuzz_cov := -fprofile-instr-generate -fcoverage-mapping
 fuzz_cflags = -std=gnu11 -g -Wall -Wno-pointer-sign -Wno-unused-function \
-	-fno-strict-aliasing $(fuzz_cppflags)
-fuzz_san := -fsanitize=$(FUZZ_SANITIZERS) -fno-sanitize-recover=all
-# x86 and its kernel have no rule for alignment.
-fuzz_san += -fno-sanitize=alignment
+	-fno-strict-aliasing -iquote $(FUZZ_KERNEL)/kernel/unwind \
+	-iquote $(fuzz_dir) -I$(fuzz_dir)/include -I$(FUZZ_KERNEL)/include \
+	-I$(fuzz_dir)/machine/$(FUZZ_ARCH) -I$(FUZZ_KERNEL)/$(fuzz_arch) \
+	-I$(fuzz_tree)/include -include shim.h $(FUZZ_DEFINES) $(fuzz_room)
+# To make allocations fail where no allocation of the target is meant.
+fuzz_user_cflags = $(SF_CFLAGS) -Isframegen/lib -Isframegen/cmd \
+	-Itests/kernel/fuzz/user -iquote userspace/sfjit/perfdata $(room.$(<D)) \
+	$(fuzz_count) -g -O1 -Dmalloc=fuzz_malloc -Dcalloc=fuzz_calloc -Drealloc=fuzz_realloc
+room.tests/kernel/fuzz/perfdata := -D_GNU_SOURCE
+fuzz_o = $(dep) -c -o $@ $<
 
-# The unwinder, looked at by sanitizers and for coverage; and the rest.
+# $(call fuzz_variant,NAME,COMPILER,FLAGS OF THE UNWINDER,OF THE REST,OF USERSPACE)
+define fuzz_variant
+$(FUZZ_OUT)/$(1)/unwinder/%.o: $(FUZZ_KERNEL)/kernel/unwind/%.c $(fuzz_tree)/done
+	$$(call to,CC) $(2) $(3) $$(fuzz_cflags) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/unwinder/%.o: $(fuzz_tree)/kernel/unwind/%.c $(fuzz_tree)/done
+	$$(call to,CC) $(2) $(3) $$(fuzz_cflags) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/unwinder/%.o: $(fuzz_dir)/%.c $(fuzz_tree)/done
+	$$(call to,CC) $(2) $(3) $$(fuzz_cflags) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/harness/%.o: $(fuzz_dir)/%.c $(fuzz_tree)/done
+	$$(call to,CC) $(2) $(4) $$(fuzz_cflags) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/check.o: userspace/libsfjit/check.c
+	$$(call to,CC) $(if $(filter replay,$(1)),$$(CC),$(2)) $(3) $$(SF_CFLAGS) -g $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/user/%.o: %.c
+	$$(call to,CC) $(2) $$(fuzz_user_cflags) $(5) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/user/fake.o: tests/sfjit/inject/fake.c
+	$$(call to,CC) $(2) $$(SF_CFLAGS) -D_GNU_SOURCE -g -O1 $(5) $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/harness/check_target.o: private fuzz_room := \
+	-Isframegen/include -Iuserspace/include
+# The glibc of the host, not the kernel, is around these.
+$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,replay flip_main finding): private \
+	fuzz_cflags := -std=gnu11 -g -O1 -Wall
+endef
+fuzz_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+$(eval $(call fuzz_variant,fuzz,$$(FUZZ_CC),-O2 -fsanitize=fuzzer-no-link \
+	-fno-sanitize-coverage=trace-cmp $(fuzz_san),-O2,$(fuzz_fuzz)))
+$(eval $(call fuzz_variant,cov,$$(FUZZ_CC),-O1 $(fuzz_cov),-O1,-fsanitize=fuzzer \
+	$(fuzz_cov)))
+$(eval $(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC),-O1 $(fuzz_san),-O1))
+
+# Objects: $(call fuzz_u,VARIANT,NAME...) of the unwinder, fuzz_h of the harness.
+fuzz_u = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(2))
+fuzz_h = $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(2))
 fuzz_unwinder := sframe sframe_cache sframe_known sframe_section \
 	sframe_callchain sframe_prctl user
-fuzz_harness := model ref input compare
-# Comparisons are no use to mutations that know the fields.
-fuzz_unwinder_flags = -O2 -fsanitize=fuzzer-no-link \
-	-fno-sanitize-coverage=trace-cmp $(fuzz_san)
-fuzz_cov_flags := -O1 -fprofile-instr-generate -fcoverage-mapping
-fuzz_headers = $(fuzz_tree)/done $(wildcard $(fuzz_dir)/*.h \
-	$(fuzz_dir)/include/*.h $(FUZZ_KERNEL)/kernel/unwind/*.h \
-	$(FUZZ_KERNEL)/include/*/*.h $(FUZZ_KERNEL)/include/uapi/*/*.h \
-	$(fuzz_dir)/machine/*.h $(fuzz_dir)/machine/$(FUZZ_ARCH)/*.h \
-	$(FUZZ_KERNEL)/$(fuzz_arch)/asm/*.h)
+fuzz_kernel = $(call fuzz_u,$(1),$(fuzz_unwinder)) $(call fuzz_h,$(1),model ref \
+	input compare finding $(2)_target $(if $(filter live,$(2)),,mutate))
+fuzz_check = $(call fuzz_u,$(1),sframe sframe_section sframe_prctl) \
+	$(call fuzz_h,$(1),check_target finding mutate) $(FUZZ_OUT)/$(1)/check.o \
+	$(addprefix $(O)/obj/userspace/libsfjit/, section.o pieces.o) \
+	$(O)/lib/libsframegen.a
 fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps_known \
 	-Wl,--wrap=sframe_read
 
-# fuzz_compile VARIANT, SOURCES' DIRECTORY, COMMAND
-define fuzz_compile
-$(FUZZ_OUT)/$(1)/%.o: $(2)/%.c $$(fuzz_headers)
-	@mkdir -p $$(@D)
-	$(3) $$(fuzz_cflags) -c -o $$@ $$<
-endef
-
-# fuzz_variant NAME, COMPILER AND FLAGS FOR THE UNWINDER, FOR THE REST
-define fuzz_variant
-$(eval $(call fuzz_compile,$(1)/unwinder,$$(FUZZ_KERNEL)/kernel/unwind,$(2)))
-$(eval $(call fuzz_compile,$(1)/unwinder,$$(fuzz_tree)/kernel/unwind,$(2)))
-$(eval $(call fuzz_compile,$(1)/unwinder,$(fuzz_dir),$(2)))
-$(eval $(call fuzz_compile,$(1)/harness,$(fuzz_dir),$(3)))
-endef
-$(call fuzz_variant,fuzz,$$(FUZZ_CC) $$(fuzz_unwinder_flags),$$(FUZZ_CC) -O2)
-$(call fuzz_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags),$$(FUZZ_CC) -O1)
-$(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC) -O1 $$(fuzz_san), \
-	$$(FUZZ_REPLAY_CC) -O1)
-
-# fuzz_objects VARIANT, TARGET, MORE
-fuzz_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(fuzz_unwinder)) \
-	$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(fuzz_harness) $(2)_target $(3) \
-	finding $(if $(filter live,$(2)),,mutate))
-
-# The glibc of the host, not the kernel, is around these.
-$(patsubst %,$(FUZZ_OUT)/\%/harness/%.o,replay flip_main finding): \
-	fuzz_cflags = -std=gnu11 -g -O1 -Wall
-
+# $(call fuzz_target,NAME,OBJECTS' VARIABLE,ITS ARGUMENT,LIBRARIES)
 define fuzz_target
-$(FUZZ_OUT)/kernel-$(1): $$(call fuzz_objects,fuzz,$(1))
-	$$(FUZZ_CC) -fsanitize=fuzzer $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
-$(FUZZ_OUT)/kernel-$(1)-cov: $$(call fuzz_objects,cov,$(1))
-	$$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate $$(fuzz_wrap) \
-		-o $$@ $$^
-$(FUZZ_OUT)/kernel-$(1)-replay: $$(call fuzz_objects,replay,$(1),replay)
-	$$(FUZZ_REPLAY_CC) $$(fuzz_san) $$(fuzz_wrap) -o $$@ $$^
+$(FUZZ_OUT)/$(1): $(call $(2),fuzz,$(3))
+	$$(call to,LD) $$(FUZZ_CC) -fsanitize=fuzzer $(fuzz_san) $(4) -o $$@ $$^ $(5)
+$(FUZZ_OUT)/$(1)-cov: $(call $(2),cov,$(3))
+	$$(call to,LD) $$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate $(4) \
+		-o $$@ $$^ $(5)
 endef
-$(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name:kernel-%=%))))
+define fuzz_replay
+$(FUZZ_OUT)/$(1)-replay: $(call $(2),replay,$(3)) $(call fuzz_h,replay,replay)
+	$$(call to,LD) $(4) $(fuzz_san) $(5) -o $$@ $$^
+endef
+$(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name),fuzz_kernel, \
+	$(name:kernel-%=%),$(fuzz_wrap))) $(eval $(call fuzz_replay,$(name), \
+	fuzz_kernel,$(name:kernel-%=%),$$(FUZZ_REPLAY_CC),$(fuzz_wrap))))
+$(eval $(call fuzz_target,kernel-check,fuzz_check))
+$(eval $(call fuzz_replay,kernel-check,fuzz_check,,$$(CC)))
 
 # Each bit of whole sections, see tests/kernel/fuzz/flip.sh.
-$(FUZZ_OUT)/kernel-flip: $(call fuzz_objects,replay,live,flip flip_main)
-	$(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $(filter-out %/live_target.o,$^)
-
-# The library's reader against the kernel's, see check_target.c. Its inputs are
-# those of steps.
-FUZZ_TARGETS += kernel-check
-fuzz_check_unwinder := sframe sframe_section sframe_prctl
-fuzz_check_lib := $(LIBSFJIT_DIR)/section.o $(LIBSFJIT_DIR)/pieces.o \
-	$(O)/lib/libsframegen.a
-fuzz_check_objects = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o, \
-	$(fuzz_check_unwinder)) $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o, \
-	check_target finding mutate) $(FUZZ_OUT)/$(1)/check.o $(fuzz_check_lib)
-
-# fuzz_check_variant NAME, COMPILER AND FLAGS
-define fuzz_check_variant
-$(FUZZ_OUT)/$(1)/check.o: userspace/libsfjit/check.c $$(LIBSFJIT_DEPS)
-	@mkdir -p $$(@D)
-	$(2) $$(SF_CFLAGS) -g -c -o $$@ $$<
-$(FUZZ_OUT)/$(1)/harness/check_target.o: fuzz_cflags += -Isframegen/include \
-	-Iuserspace/include
-$(FUZZ_OUT)/$(1)/harness/check_target.o: $$(LIBSFJIT_DEPS)
-endef
-$(eval $(call fuzz_check_variant,fuzz,$$(FUZZ_CC) -O2 \
-	-fsanitize=fuzzer-no-link $$(fuzz_san)))
-$(eval $(call fuzz_check_variant,cov,$$(FUZZ_CC) $$(fuzz_cov_flags)))
-$(eval $(call fuzz_check_variant,replay,$$(CC) -O1 $$(fuzz_san)))
-
-$(FUZZ_OUT)/kernel-check: $(call fuzz_check_objects,fuzz)
-	$(FUZZ_CC) -fsanitize=fuzzer $(fuzz_san) -o $@ $^
-$(FUZZ_OUT)/kernel-check-cov: $(call fuzz_check_objects,cov)
-	$(FUZZ_CC) -fsanitize=fuzzer -fprofile-instr-generate -o $@ $^
-$(FUZZ_OUT)/kernel-check-replay: $(call fuzz_check_objects,replay) \
-		$(FUZZ_OUT)/replay/harness/replay.o
-	$(CC) $(fuzz_san) -o $@ $^
-
-fuzz_corpora += $(fuzz_corpus)/kernel-check
-$(fuzz_corpus)/kernel-check: tests/kernel/fuzz/corpus/kernel-step.hex tests/kernel/fuzz/inputs
-	tests/kernel/fuzz/inputs unpack $< $@
-
+$(FUZZ_OUT)/kernel-flip: $(filter-out %/live_target.o,$(call fuzz_kernel,replay,live)) \
+		$(call fuzz_h,replay,flip flip_main)
+	$(call to,LD) $(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $^
 # Walks within walks, see nested.c.
-$(FUZZ_OUT)/kernel-nested: $(FUZZ_OUT)/replay/unwinder/sframe_cache.o \
-		$(FUZZ_OUT)/replay/harness/nested.o \
-		$(FUZZ_OUT)/replay/harness/finding.o
-	$(CC) $(fuzz_san) -o $@ $^
-
+$(FUZZ_OUT)/kernel-nested: $(call fuzz_u,replay,sframe_cache) \
+		$(call fuzz_h,replay,nested finding)
+	$(call to,LD) $(CC) $(fuzz_san) -o $@ $^
 # Steps by rules that are at hand, see known.c.
-$(FUZZ_OUT)/kernel-known: $(patsubst %,$(FUZZ_OUT)/replay/unwinder/%.o, \
-		sframe_cache sframe_known) $(patsubst %, \
-		$(FUZZ_OUT)/replay/harness/%.o,known finding)
-	$(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
+$(FUZZ_OUT)/kernel-known: $(call fuzz_u,replay,sframe_cache sframe_known) \
+		$(call fuzz_h,replay,known finding)
+	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
+
+# run_bounded() counts basic blocks, in place of libFuzzer.
+$(FUZZ_OUT)/fuzz/user/sframegen/%.o: private fuzz_count := \
+	-fsanitize-coverage=trace-pc
+fuzz_counted := -Wl,--wrap=__sanitizer_cov_trace_pc
+
+# $(call fuzz_user,VARIANT,NAME...): of user space, with libsframegen.
+fuzz_user = $(patsubst %,$(FUZZ_OUT)/$(1)/user/%.o,$(basename $(wildcard \
+	sframegen/lib/*.c $(addprefix tests/kernel/fuzz/,$(addsuffix .c, \
+	user/oracle $(2))) $(3))))
+fuzz_sframegen_cfi = $(call fuzz_user,$(1),$(addprefix user/,cfi cfi-mutate \
+	cfi-step cfi-written))
+fuzz_sframegen_rows = $(call fuzz_user,$(1),user/rows)
+fuzz_sframegen_section = $(call fuzz_user,$(1),user/section,sframegen/cmd/format.c)
+fuzz_sframegen_elf = $(filter-out %/main.o %/output.o %/path.o,$(call fuzz_user,$(1), \
+	user/elf user/files,sframegen/cmd/*.c))
+fuzz_perfdata = $(call fuzz_user,$(1),perfdata/$(2),userspace/sfjit/perfdata/*.c) \
+	$(FUZZ_OUT)/$(1)/user/fake.o
+fuzz_stacks = $(call fuzz_user,$(1),stacks/tracker,userspace/stacks/*.c)
+$(foreach name,cfi rows section elf,$(eval $(call fuzz_target,sframegen-$(name), \
+	fuzz_sframegen_$(name),,$(fuzz_counted),$(if $(filter elf,$(name)),-lelf))))
+$(foreach name,recording jitdump retired ends,$(eval $(call \
+	fuzz_target,perfdata-$(name),fuzz_perfdata,$(name),$(fuzz_counted))))
+$(eval $(call fuzz_target,stacks-tracker,fuzz_stacks,,$(fuzz_counted),-lelf))
 
 # Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
 fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
 	$(FUZZ_OUT)/kernel-known $(addprefix $(fuzz_corpus)/,$(fuzz_names))
+
+fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
 
 # The other machines, with libFuzzer as well.
 fuzz-machines:
@@ -197,26 +204,44 @@ fuzz_big := $(addprefix $(fuzz_corpus)-big-endian/, \
 
 $(fuzz_big): $(fuzz_corpus)-big-endian/%: $(fuzz_corpus)/% \
 		tests/kernel/fuzz/kernel/big-endian
-	rm -rf $@
-	tests/kernel/fuzz/kernel/big-endian $< $@
+	$(call to,GEN) rm -rf $@ && tests/kernel/fuzz/kernel/big-endian $< $@
 
 fuzz-big-endian: $(fuzz_big)
-	+$(MAKE) FUZZ_ARCH=s390 FUZZ_OUT=$(O)/tests/kernel/fuzz-s390x \
+	+$(MAKE) FUZZ_ARCH=s390 FUZZ_OUT=$(T)/kernel/fuzz-s390x \
 		FUZZ_REPLAY_CC=s390x-linux-gnu-gcc FUZZ_SANITIZERS=undefined \
 		fuzz-machine
 
-fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
+fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/replay-stacks
 
-fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested
-
-# FUZZ_TARGETS is complete when all fragments are read, as in a recipe.
-fuzz-programs: $(fuzz_corpora)
-	+$(MAKE) $(foreach name,$(FUZZ_TARGETS),$(FUZZ_OUT)/$(name) \
-		$(FUZZ_OUT)/$(name)-cov)
+fuzz-programs: $(fuzz_corpora) $(fuzz_corpus)/kernel-check $(foreach name, \
+	$(FUZZ_TARGETS),$(FUZZ_OUT)/$(name) $(FUZZ_OUT)/$(name)-cov)
 
 fuzz: fuzz-programs
 	O=$(O) tests/kernel/fuzz/run-targets $(TIME) $(FUZZ_TARGETS)
 
-.PHONY: fuzz fuzz-programs fuzz-replays fuzz-machine \
-	fuzz-machine-programs fuzz-machines fuzz-big-endian
-.SECONDARY:
+# Samples of real programs, walked again by the kernel's code as the fuzz targets
+# compile it; and their recorder, for a guest.
+$(FUZZ_OUT)/replay/stacks/task.o: tests/kernel/replay/task.c $(fuzz_tree)/done
+	$(call to,CC) $(CC) -O2 $(fuzz_cflags) $(fuzz_o)
+
+$(FUZZ_OUT)/replay-stacks: tests/kernel/replay/replay.c $(FUZZ_OUT)/replay/stacks/task.o \
+		$(O)/obj/tests/lib/tap.o $(O)/obj/tests/kernel/replay/corpus.o \
+		$(call fuzz_h,replay,finding) $(call fuzz_u,replay,$(fuzz_unwinder))
+	$(program) -D_GNU_SOURCE -Itests/lib $(fuzz_san)
+
+recorder := $(T)/kernel/replay/recorder
+TESTS += $(if $(amd64),$(recorder))
+
+$(recorder): tests/kernel/replay/recorder.c $(O)/obj/tests/kernel/replay/processes.o \
+		$(O)/lib/libsframegen.a
+	$(program) -static
+
+# After a last call, without padding, is another function.
+$(T)/kernel/replay/exceptions: tests/kernel/replay/programs/exceptions.cc
+	$(call to,CXX) g++ -std=c++20 $(CFLAGS) -falign-functions=1 -pthread -o $@ $<
+
+# What tests/kernel/replay/record needs besides sfjit.
+replay-programs: $(recorder) $(T)/kernel/replay/exceptions $(FUZZ_OUT)/replay-stacks
+
+.PHONY: fuzz fuzz-programs fuzz-replays fuzz-machine fuzz-machine-programs \
+	fuzz-machines fuzz-big-endian replay-programs

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+# The parts that read what they find in memory, with every access checked.
+room.tests/preload := -D_GNU_SOURCE -Iuserspace/preload
+readers := $(if $(walks),amend clip covers image \
+	$(if $(amd64),borrowed frames symfile))
+san_tests += $(readers:%=preload/%)
+
+# $(call reader,PART...)
+reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
+$T/preload/amend: $(call reader,amend image) $(preload_flow:%=$(O)/obj/san/%.o)
+$T/preload/borrowed: $(call reader,borrowed)
+$T/preload/clip: $(call reader,clip store)
+$T/preload/covers: $(call reader,clip covers store)
+$T/preload/image: $(call reader,image windows)
+$T/preload/frames: $(call reader,cfi_read self)
+$T/preload/symfile: $(call reader,symfile self)
+$(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
+
+# What sfjit run runs in its tests. First what is for any machine that has it.
+run := $T/preload/programs
+run_any := format filter state prefork hello
+run_same := debugger later loader refused
+run_plugins := 1.so 2.so -gap.so -maps.so -bare.so -gdb.so -anonymous.so
+run_other := gdb-jit jit jit-mistakes hello-static hello-asan unwind-jit user-tls \
+	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
+	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
+	origin/libopener.so origin/sub/libhidden.so
+
+programs += $(addprefix preload/programs/,$(run_any) $(run_same))
+TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
+	$(run_plugins:%=$(run)/plugin%))
+
+# The name of the table in the cache, known without readelf.
+run_id = -Wl,--build-id=0x$(firstword $(shell printf %s '$(@F)' | sha1sum))
+$(addprefix $(run)/, state prefork hello loader plugin1.so plugin2.so plugin-gdb.so \
+	plugin-jit.so): private run_named = $(run_id)
+room.tests/preload/programs = $(run_named)
+run_so = $(program) -shared -fPIC
+
+$(run)/refused: private libs := -pthread
+$(run)/loader: private libs := -ldl -pthread
+
+$(run)/hello-%: tests/preload/programs/hello.c
+	$(program)
+$(run)/hello-static: private flags := -static
+$(run)/hello-asan: private flags := -fsanitize=address
+
+# -rdynamic: what gdb looks for is among the dynamic symbols. One is at a fixed
+# address. libgcc_s: the functions of libgcc.a cannot be interposed.
+$(run)/gdb-jit: tests/preload/programs/gdb_jit.c
+	$(program) -rdynamic -no-pie -fno-pie
+$(run)/jit $(run)/jit-mistakes: tests/preload/programs/jit.c \
+		$(O)/obj/tests/lib/tap.o
+	$(program) -rdynamic -lgcc_s -ldl -pthread -Wl,-rpath,'$$ORIGIN'
+$(run)/jit-mistakes: $(run)/libframes.so
+
+# It needs libunwind.so.1, and neither libgcc_s nor a path to find it by.
+$(run)/unwind/libunwind.so.1: tests/preload/programs/unwind_stub.c
+	$(run_so) -Wl,-soname,$(@F)
+$(run)/unwind-jit: tests/preload/programs/unwind.c $(O)/obj/tests/lib/tap.o \
+		$(run)/unwind/libunwind.so.1
+	$(program)
+
+$(run)/libframes.so $(run)/libtls.so: $(run)/lib%.so: tests/preload/programs/%.c
+	$(run_so)
+$(run)/formats.so $(run)/ptraces.so: $(run)/%.so: tests/preload/programs/%.c
+	$(run_so)
+$(run)/ptraces.so: private flags := -D_GNU_SOURCE
+$(run)/ptraces.so: private libs := -ldl
+
+# One whose JIT is known by the name of its library, and one of another name; one
+# without crti.o: nothing of ours is called when it is loaded.
+$(run_plugins:%=$(run)/plugin%) $(run)/libpcre2-8.so $(run)/origin/sub/libhidden.so: \
+		tests/preload/programs/plugin.c
+	$(run_so)
+$(run)/plugin1.so: private flags := -DNUMBER=1
+$(run)/plugin2.so: private flags := -DNUMBER=2
+$(run)/plugin-gap.so: private flags := -DNUMBER=3 -DGAP -fno-toplevel-reorder
+$(run)/plugin-bare.so: private flags := -DNUMBER=4 -nostartfiles
+$(run)/plugin-anonymous.so: private flags := -DNUMBER=5 -Wl,--build-id=none
+$(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6
+$(run)/plugin-gdb.so: private flags := -DNUMBER=7 -DGDB -fno-toplevel-reorder
+$(run)/libpcre2-8.so $(run)/plugin-maps.so: private flags := -DNUMBER=8 -DMAPS
+
+$(run)/plugin-jit.so: tests/preload/programs/plugin_jit.c
+	$(run_so) -fno-toplevel-reorder
+
+# Nothing of it is relocated when its resolver runs.
+$(run)/plugin-early.so: tests/preload/programs/early.c
+	$(run_so) -fno-stack-protector
+
+# A length that leads out of .eh_frame.
+$(run)/plugin-broken.so: $(run)/plugin2.so
+	$(call to,GEN) objcopy -O binary --only-section=.eh_frame $< $@.cfi
+	@printf '\377\377\377\177' | dd of=$@.cfi conv=notrunc status=none
+	@objcopy --update-section .eh_frame=$@.cfi $< $@
+
+$(run)/user-tls $(run)/user-plugin: tests/preload/programs/user.c
+	$(program) -Wl,-rpath,'$$ORIGIN$(origin)'
+$(run)/user-tls: $(run)/libtls.so
+$(run)/user-plugin: private origin := /origin
+$(run)/user-plugin: $(run)/origin/libopener.so
+
+$(run)/origin/libopener.so: tests/preload/programs/origin.c
+	$(run_so) -ldl -Wl,--enable-new-dtags -Wl,-rpath,'$$ORIGIN/sub'

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+
+room.tests/sfjit/inject := -Itests/lib -Iuserspace/sfjit \
+	-iquote userspace/sfjit/perfdata -iquote userspace/sfjit/attach
+room.tests/sfjit := $(room.tests/sfjit/inject) -D_GNU_SOURCE
+sfjit_programs := $T/sfjit/programs
+
+ifdef amd64
+# Every access to what processes wrote, and to recordings, is checked.
+san_tests += sfjit/ps sfjit/inject-table
+plain_tests += sfjit/attach-engine
+endif
+$T/sfjit/ps: private libs := -pthread
+$T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c $(addsuffix .c, \
+	columns json must printable)),san/)
+$T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
+	table.c order.c ends.c grow.c),san/)
+
+# Calls in other processes, and a program that they must not disturb.
+$T/sfjit/attach-engine: $(call objects,userspace/sfjit/must.c $(addprefix \
+	userspace/sfjit/attach/, remote.c threads.c trace.c)) \
+	| $(sfjit_programs)/attach-target
+
+# Its assembly has frames of its own.
+$(sfjit_programs)/attach-target: tests/sfjit/attach/target.c
+	$(program) -D_GNU_SOURCE -mno-red-zone -pthread
+$(sfjit_programs)/attach-odd: tests/sfjit/attach/odd.c
+	$(program) -D_GNU_SOURCE
+# Its code is in pages of its own.
+$(sfjit_programs)/attach-no-call: tests/sfjit/attach/no_call.S
+	$(call to,AS) $(CC) -nostdlib -static -Wl,-z,separate-code \
+		-Wl,--build-id=none -o $@ $<
+
+# Programs for sfjit explain, of nothing but known calls.
+explain := $(addprefix $(sfjit_programs)/explain-, fp table bare gap copy)
+$(explain): tests/sfjit/explain/calls.c
+	$(program) -O2 -g0 -fomit-frame-pointer $(explain_flags) -mno-red-zone \
+		-fno-stack-protector -nostdlib -static -Wl,--build-id
+$(sfjit_programs)/explain-fp: private explain_flags := -fno-omit-frame-pointer
+$(sfjit_programs)/explain-bare: private explain_flags := \
+	-fno-asynchronous-unwind-tables -DBARE
+$(sfjit_programs)/explain-gap: private explain_flags := -DGAP
+$(sfjit_programs)/explain-copy: private explain_flags := -DCOPY
+
+# sfjit inject with a tracker that takes frames from samples.
+inject_san := $(call objects,userspace/sfjit/perfdata/*.c,san/)
+$(sfjit_programs)/inject-fake: tests/sfjit/inject/main.c $(convert:%=$(O)/obj/san/%.o) \
+		$(O)/obj/san/tests/sfjit/inject/fake.o $(inject_san)
+	$(program) $(san) -D_GNU_SOURCE
+$(sfjit_programs)/inject-mutate: tests/sfjit/inject/mutate.c \
+		$(O)/obj/san/tests/sfjit/inject/fake.o \
+		$(O)/obj/san/tests/lib/tap.o $(inject_san)
+	$(program) $(san) -D_GNU_SOURCE
+
+# Only call frame information tells its frames.
+$(sfjit_programs)/inject-edges: tests/sfjit/inject/edges.c \
+		$(O)/obj/tests/lib/tap.o $(O)/lib/libsfjit.a
+	$(program) -fomit-frame-pointer -pthread
+
+$(sfjit_programs)/record-fork: tests/sfjit/record-fork.c
+	$(program)
+
+TESTS += $(if $(amd64),$(explain) $(addprefix $(sfjit_programs)/, attach-target \
+	attach-odd attach-no-call inject-fake inject-mutate inject-edges record-fork))
