@@ -5,6 +5,7 @@
 LOG? With `without', where there are no windows, none may be. With `enough' the
 status says whether there are as many as that takes."""
 import collections
+import os
 import sys
 
 sys.path.append(sys.path[0] + '/../../lib')
@@ -241,7 +242,8 @@ def main():
     phases, records, windows = read_log(sys.argv[1])
     samples = read_samples(sys.argv[2])
     if sys.argv[4:] == ['enough']:
-        sys.exit(not all(are_enough(phase, records, samples)
+        # It has no cases.
+        os._exit(not all(are_enough(phase, records, samples)
                          for phase in phases))
     if sys.argv[4:] == ['without']:
         check_without(records, samples)
