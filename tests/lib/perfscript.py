@@ -30,6 +30,8 @@ KERNEL = 1 << 63
 
 UNKNOWN = '[unknown]'
 OFFSET = re.compile(r'(.*)\+0x([0-9a-f]+)$')
+# In place of the event: a stack that was not merged with its sample.
+DEFERRED = r'DEFERRED CALLCHAIN \[cookie: [0-9a-f]+\]'
 FILE = r'[^()]*(?: \(deleted\))?(?:\+0x[0-9a-f]+)?'
 
 
@@ -85,10 +87,9 @@ class Format:
         pattern += ['(?P<mode>[A-Za-z]*)'] if 'misc' in self.fields else []
         if 'time' in self.fields:
             pattern.append(r'(?P<sec>\d+)\.(?P<part>\d{6}|\d{9}):')
-        pattern += [r'(?P<event>\S+):'] if 'event' in self.fields else []
-        deferred = r'(?:\s+DEFERRED CALLCHAIN \[cookie: [0-9a-f]+\])?'
-        return pattern and re.compile(
-            ' *' + r'\s+'.join(pattern) + deferred + r'\s*$')
+        event = r'(?P<event>\S+):' if 'event' in self.fields else ''
+        return (pattern or event) and re.compile(r' *%s(?:%s|%s)\s*$' % (
+            ''.join(part + r'\s+' for part in pattern), event, DEFERRED))
 
     def frame_pattern(self, file):
         pattern = r'\t\s*(?P<ip>[0-9a-f]+)'

@@ -20,15 +20,19 @@ bash 30096/30096 K      6036.131673648: cpu-clock: \n\
 \t           95074 [unknown] (/usr/bin/bash)
 
 '''
-# As perf 7.3 prints offsets in files, and stacks apart from their samples.
+# Of perf 7.3, with --no-merge-callchains; the last sample is made up.
 PERF_7_3 = '''\
+sfjit      91/91      K         2.118963417: cpu-clock: \n\
+\tffffffff8114083e __css_rstat_updated+0x2e ([kernel.kallsyms])
+\t       300000001 (cookie) ([unknown])
+
+sfjit      91/91      U         2.118971732: DEFERRED CALLCHAIN \
+[cookie: 300000001]
+\t    7f3bc9e47000 [unknown] (/usr/lib/libelf-0.192.so+0x3000)
+
 python3      77/78      U       100.000000001: cpu-clock:u: \n\
 \t    7feb28091e64 py::f (x):/a b.py+0x4 (/tmp/perf-9.map+0x7feb28091e64)
-\t              2a (cookie) ([unknown])
-
-python3      77/78      U       100.000000002: cpu-clock:u: \
-DEFERRED CALLCHAIN [cookie: 2a]
-\t    7feb28091e64 [unknown] (/memfd:jit (deleted)+0x1000)
+\t    7feb28091e65 [unknown] (/memfd:jit (deleted)+0x1000)
 
 '''
 
@@ -74,12 +78,17 @@ def test_perf_6_1():
 
 def test_perf_7_3():
     equal(list(samples(PERF_7_3)), [
+        Sample('sfjit', 91, 91, 'K', 2118963417, 'cpu-clock', [
+            Frame(0xffffffff8114083e, '__css_rstat_updated', 0x2e,
+                  '[kernel.kallsyms]', None),
+            Frame(0x300000001, '(cookie)', None, None, None)]),
+        Sample('sfjit', 91, 91, 'U', 2118971732, None, [
+            Frame(0x7f3bc9e47000, None, None, '/usr/lib/libelf-0.192.so',
+                  0x3000)]),
         Sample('python3', 77, 78, 'U', 100000000001, 'cpu-clock:u', [
             Frame(0x7feb28091e64, 'py::f (x):/a b.py', 4, '/tmp/perf-9.map',
                   0x7feb28091e64),
-            Frame(0x2a, '(cookie)', None, None, None)]),
-        Sample('python3', 77, 78, 'U', 100000000002, 'cpu-clock:u', [
-            Frame(0x7feb28091e64, None, None, '/memfd:jit (deleted)',
+            Frame(0x7feb28091e65, None, None, '/memfd:jit (deleted)',
                   0x1000)])])
 
 
@@ -90,6 +99,7 @@ def test_heads():
     equal(head('  4711 ', 'tid'), (None, None, 4711, None, None, None))
     equal(head(':-1    -1 ', 'comm,pid'), (':-1', -1, *[None] * 4))
     equal(head('12.000000001:', 'time')[4], 12000000001)
+    equal(head('mem:0x401136:x:', 'event')[5], 'mem:0x401136:x')
 
 
 def test_without_heads():
