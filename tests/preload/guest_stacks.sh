@@ -22,13 +22,13 @@ record() {
 	perf record -k CLOCK_MONOTONIC -e cpu-clock -F 500 \
 		--call-graph="$mode" -o "$data" -- "$@" \
 		>"$tmp/out" 2>"$tmp/err" &&
-	perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
+	perf script --no-inline -i "$data" -F comm,pid,ip,sym \
 		>"$samples" 2>>"$tmp/err"
 }
 
 without_sfjit() {
 	record "$1" "$run/prefork" "$2"
-	summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
+	summary prefork compare "" >"$tmp/sum" 2>"$tmp/bad"
 	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
 		"$tmp/sum" >"$tmp/total"
 	read -r stacks complete _ <"$tmp/total"
@@ -54,7 +54,7 @@ prefork() {
 
 	for ms in 2500 10000 100000; do
 		record "$1" "$sfjit" run -o "$log" -- "$run/prefork" $ms
-		summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+		summary prefork sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 		! are_enough || break
 	done
 	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
@@ -116,16 +116,12 @@ python_stacks() {
 		return
 	fi
 	shift 4
-	awk -v machine="$(uname -m)" '
-		{ sub(/^ +/, "") }
-		machine == "aarch64" && /^[0-9a-f]*[13579bdf] / { next }
-		NF == 0 || /^python3/ || / py::/' "$samples" \
-		>"$tmp/names" && mv "$tmp/names" "$samples"
-	inner=$1
+	inner=$1 even=
 	shift
-	summary python3 0 "py::$inner:$file" \
+	[ "$(uname -m)" != aarch64 ] || even=even
+	summary python3 "py::$inner:$file" \
 		"$(printf "py::%s:$file " "$@" '<module>')" \
-		>"$tmp/sum" 2>"$tmp/bad"
+		only=^py:: $even >"$tmp/sum" 2>"$tmp/bad"
 	read -r _ _ stacks _ _ _ exact <"$tmp/sum"
 	if [ "${stacks:-0}" -gt "$fewest" ] && [ "$exact" = "$stacks" ]; then
 		ok "python, $mode: all Python functions of $stacks stacks of $inner"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """check_flamegraph.py PAGE TEMPLATE: the page is the template with the stacks that
-perf script prints (stdin), "COMM PID" and lines "ADDRESS SYMBOL", each as often.
+perf script -F comm,pid,ip,sym prints (stdin), each as often.
 """
 import json
 import os
@@ -12,6 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', 'lib')]
 sys.dont_write_bytecode = True
 
+import perfscript
 from tap import check, finish
 
 DATA = '<plaintext id="data">\n'
@@ -22,15 +23,12 @@ def read(path):
         return file.read().partition(DATA)
 
 
-def printed(text):
+def printed(lines):
     """Of perf script: (process, function, ..., leaf), and how often."""
-    stacks = Counter()
-    for sample in text.strip().split('\n\n'):
-        head, *frames = sample.splitlines()
-        comm, _, pid = head.strip().rpartition(' ')
-        stacks[('%s (%s)' % (comm.strip(), pid), *(
-            frame.strip().partition(' ')[2] for frame in reversed(frames)))] += 1
-    return stacks
+    return Counter(
+        ('%s (%d)' % (sample.comm, sample.pid),
+         *(frame.name for frame in reversed(sample.frames)))
+        for sample in perfscript.samples(lines, 'comm,pid,ip,sym'))
 
 
 def in_tree(node, path=()):
@@ -51,7 +49,7 @@ def main(page, template):
     check('flame graph: the page is the template', around == read(template)[0],
           'it is not')
     tree, options = (json.loads(line)[0] for line in data.splitlines())
-    got, want = in_tree(tree), printed(sys.stdin.read())
+    got, want = in_tree(tree), printed(sys.stdin)
     wrong = differences(got, want)
     check('flame graph: has the stacks of the recording, and no others',
           got and not wrong, '%d of %d: %r' % (len(wrong), len(want),

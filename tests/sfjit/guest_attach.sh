@@ -25,7 +25,7 @@ record() {
 			-p "$(echo "$@" | tr ' ' ,)" -- sleep $seconds \
 			>"$tmp/err" 2>&1 &&
 			perf script --no-inline -i "$data" \
-				-F comm,pid,time,ip,sym \
+				-F comm,pid,ip,sym \
 				>"$samples" 2>>"$tmp/err" || return 1
 		for pid_of in "$@"; do
 			[ "$(stacks_of "$pid_of" "$called")" -gt "$least" ] ||
@@ -37,11 +37,10 @@ record() {
 
 # stacks_of PID FUNCTION
 stacks_of() {
-	awk -v pid="$1" -v name="$2" '
-		BEGIN { RS = ""; FS = "\n" }
-		{ split($1, head, " ") }
-		head[2] == pid && index($0, " " name) { n++ }
-		END { print n + 0 }' "$samples"
+	python3 -B "$top/tests/lib/perfscript.py" comm,pid,ip,sym <"$samples" |
+		awk -v pid="$1" -v name="$2" '
+			$2 == pid && index($0, " " name) { n++ }
+			END { print n + 0 }'
 }
 
 # ---- Nothing is attached ---------------------------------------------------------
@@ -64,7 +63,7 @@ until [ "$(echo "$pids" | wc -w)" = 4 ]; do
 done
 # shellcheck disable=SC2086 # words
 record 20 compare $pids || not_ok "prefork: perf" "$(cat "$tmp/err")"
-summary prefork 0 compare "" >"$tmp/sum" 2>"$tmp/bad"
+summary prefork compare "" >"$tmp/sum" 2>"$tmp/bad"
 is "prefork, not attached: nothing is complete" 0 \
 	"$(awk '{ n += $5 } END { print n + 0 }' "$tmp/sum")"
 for pid in $pids; do
@@ -72,7 +71,7 @@ for pid in $pids; do
 done
 # shellcheck disable=SC2086 # words
 record 20 sort_once $pids || not_ok "prefork, attached: perf" "$(cat "$tmp/err")"
-summary prefork 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+summary prefork sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 prefork_stacks "prefork, attached"
 # shellcheck disable=SC2086 # words
 kill $pids
@@ -88,11 +87,9 @@ message=$("$sfjit" attach "$pid" 2>&1)
 like "python: attached" "$pid: [1-9]* windows, *" "$message"
 record 50 "py::leaf:$file" "$pid" ||
 	not_ok "python, attached: perf" "$(cat "$tmp/err")"
-awk '{ sub(/^ +/, "") } NF == 0 || /^python3/ || / py::/ || / _start$/' \
-	"$samples" >"$tmp/names" && mv "$tmp/names" "$samples"
-summary python3 0 "py::leaf:$file" \
+summary python3 "py::leaf:$file" \
 	"py::Worker.step:$file py::outer:$file py::<module>:$file" \
-	>"$tmp/sum" 2>"$tmp/bad"
+	'only=^py::|^_start$' >"$tmp/sum" 2>"$tmp/bad"
 read -r _ _ stacks _ complete _ exact <"$tmp/sum"
 if [ "${stacks:-0}" -gt 50 ] && [ "$exact" = "$stacks" ] &&
 	[ "$complete" = "$stacks" ]; then
@@ -114,7 +111,7 @@ kill "$pid"
 # later_stacks NAME EXACT: are all of its stacks exact, or none?
 later_stacks() {
 	record 50 leaf "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
-	summary later 0 leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
+	summary later leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
 	read -r _ _ stacks _ complete _ exact <"$tmp/sum"
 	[ "$2" = 0 ] || set -- "$1" "$stacks"
 	if [ "${stacks:-0}" -gt 50 ] && [ "$exact $complete" = "$2 $2" ]; then

@@ -96,9 +96,9 @@ begin_prefork() {
 sample() {
 	perf record -e cpu-clock -F 200 --call-graph=fp -o "$data" -p "$pid" \
 		-- sleep "$1" >"$tmp/err" 2>&1 &&
-		perf script --no-inline -i "$data" -F comm,pid,time,ip,sym \
+		perf script --no-inline -i "$data" -F comm,pid,ip,sym \
 			>"$samples" 2>>"$tmp/err"
-	summary "$2" 0 sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+	summary "$2" sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 	read -r _ _ stacks _ complete _ exact <"$tmp/sum" ||
 		stacks=0 complete=0 exact=0
 }

@@ -13,13 +13,10 @@ known="leaf middle outer main _start"
 # of_leaf RECORDING: stacks in leaf(), a line each, from the innermost frame on.
 # Of the two functions of libc that call main() one has no symbol.
 of_leaf() {
-	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" | awk '
-	NF { stack = stack (stack ? " " : "") $2 }
-	!NF {
-		if (stack ~ /^leaf( |$)/)
-			print stack
-		stack = ""
-	}' | sed -E 's/ (\[unknown\] )?__libc_start[^ ]* _start$/ _start/'
+	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" |
+		python3 -B "$top/tests/lib/perfscript.py" ip,sym |
+		grep -E '^leaf( |$)' |
+		sed -E 's/ (\[unknown\] )?__libc_start[^ ]* _start$/ _start/'
 }
 
 [ "$(uname -m)" != aarch64 ] || is "this machine signs addresses" 1 \

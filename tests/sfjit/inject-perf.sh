@@ -21,13 +21,9 @@ perf record $dwarf -o "$tmp/data" true >"$tmp/said" 2>&1 ||
 
 # of_leaf RECORDING: stacks in leaf(), a line each, from the innermost frame on
 of_leaf() {
-	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" | awk '
-	NF { stack = stack (stack ? " " : "") $1 ":" $2 }
-	!NF {
-		if (stack ~ /^[^ ]*:leaf( |$)/)
-			print stack
-		stack = ""
-	}'
+	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" |
+		python3 -B "$top/tests/lib/perfscript.py" --ip ip,sym |
+		grep -E '^[^ ]*:leaf( |$)'
 }
 
 # recorded FILE ARGUMENT...: again if there are few samples in leaf(), as perf loses

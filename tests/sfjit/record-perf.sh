@@ -16,11 +16,10 @@ perf record -q -e cpu-clock --call-graph=dwarf -o probe true >said 2>&1 ||
 # callers RECORDING: of each sample in work() whose it is, COMMAND:PID, and its
 # callers
 callers() {
-	perf script --no-inline -F comm,pid,ip,sym -i "$1" 2>errors | awk '
-	/^[^ \t]/ { stack = $1 ":" $2; depth = 0; next }
-	NF { stack = stack " " $2; if (++depth == 1) leaf = $2 }
-	!NF { if (leaf == "work") print stack; leaf = "" }' |
-		sed -E 's/ work / /; s/ __libc_start.* _start$/ _start/'
+	perf script --no-inline -F comm,pid,ip,sym -i "$1" 2>errors |
+		python3 -B "$top/tests/lib/perfscript.py" comm,pid,ip,sym |
+		awk '$3 == "work" { $1 = $1 ":" $2; $2 = ""; print }' |
+		sed -E 's/  work / /; s/ __libc_start.* _start$/ _start/'
 }
 
 # has NAME LEAST STACKS: as many lines are in a file

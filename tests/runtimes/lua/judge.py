@@ -11,6 +11,10 @@ is shown. SAMPLES is what perf script -F ip,sym says.
 import re
 import sys
 
+sys.path.append(sys.path[0] + "/../../lib")
+
+import perfscript
+
 # By the lines that functions begin in.
 CALLS = {0: "main", 5: "leaf", 13: "compare", 18: "sorted", 24: "guarded",
          31: "index", 37: "body", 45: "outer"}
@@ -41,20 +45,6 @@ SPOKEN = [
 LOOP = "_PyEval_EvalFrameDefault"
 PYTHON = re.compile(r"py::(.*):.*/languages\.py$")
 LUA = re.compile(r"lua::(main|function):(.*):(\d+)$")
-
-
-def stacks(path):
-    stack = []
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            words = line.split(None, 1)
-            if words:
-                stack.append(words[1].strip() if len(words) > 1 else "")
-            elif stack:
-                yield stack
-                stack = []
-    if stack:
-        yield stack
 
 
 def is_answer(stack):
@@ -95,7 +85,8 @@ def main(kind, path):
     }[kind]
     good = none = later = bad = 0
     seen = {}
-    for stack in stacks(path):
+    for sample in perfscript.read(path, "ip,sym"):
+        stack = [frame.name for frame in sample.frames]
         found = names(stack, program, lines)
         if not found:
             later += 1 if good and not is_answer(stack) else 0

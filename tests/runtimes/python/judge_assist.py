@@ -10,11 +10,11 @@ than questions that the kernel has counted as not answered. Stacks of the handle
 counted apart. Samples of the time when the program ran count: an interpreter that
 begins is not asked yet.
 """
-import re
 import sys
 
 sys.path.append(sys.path[0] + '/../../lib')
 
+import perfscript
 from tap import check, finish
 
 PROGRAM = 'assist_calls.py'
@@ -39,22 +39,12 @@ CALLERS = {
     'threading': ('threading', 'main', 'Thread._bootstrap_inner'),
 }
 LOOP = '_PyEval_EvalFrameDefault'
-FRAME = re.compile(r'\s+[0-9a-f]+ (.*) \(([^)]*)\)$')
 
 
 def stacks(path):
     """[(name, file)], the innermost first, of each sample"""
-    with open(path, encoding='utf-8', errors='replace') as file:
-        stack = None
-        for line in file:
-            match = FRAME.match(line)
-            if match:
-                stack.append(match.groups())
-            elif line.strip():
-                stack = []
-            elif stack:
-                yield stack
-                stack = None
+    for sample in perfscript.read(path, 'tid,ip,sym,dso'):
+        yield [(frame.name, frame.dso or '') for frame in sample.frames]
 
 
 def functions(stack):

@@ -5,7 +5,6 @@
 Usage: test_analysis.py DIRECTORY (scratch)
 """
 import functools
-import io
 import os
 import struct
 import subprocess
@@ -16,10 +15,10 @@ DEMO = os.path.join(HERE, '..', '..', '..', 'tools', 'demo.d')
 sys.path[:0] = [DEMO, HERE, os.path.join(HERE, '..', '..', 'lib')]
 sys.dont_write_bytecode = True
 
+import perfscript
 import recording
 from tap import check_each, finish
-from sfdemo import (calls, elf, flame, metrics, page, perftext, report, truth,
-                    x86_64)
+from sfdemo import calls, elf, flame, metrics, page, report, truth, x86_64
 
 BAD_ELF = '/bad.so'
 
@@ -40,33 +39,37 @@ def refused(error, part, call, *arguments):
 
 
 def parse(text):
-    return list(perftext.Parser('x.txt').samples(io.StringIO(text)))
+    return list(perfscript.samples(text, name='x.txt'))
+
+
+def parse_frame(line):
+    return perfscript.Format(perfscript.FIELDS).frame(line)
 
 
 # ---- perf script ----
 
 def test_sample_header(_):
     text = 'my prog  12/34     UH       5.000000007: cpu-clock:u: \n\n'
-    equal(parse(text), [perftext.Sample('my prog', 12, 34, 'UH',
-                                        5 * 10 ** 9 + 7, [])])
+    equal(parse(text), [perfscript.Sample('my prog', 12, 34, 'UH', 5 * 10 ** 9 + 7,
+                                    'cpu-clock:u', [])])
 
 
 def test_frame_of_perf_map(_):
     line = ('\t    7feb28091e64 py::f (x):/a b.py+0x4 '
             '(/tmp/perf-9.map+0x7feb28091e64)\n')
-    equal(perftext.parse_frame(line), perftext.Frame(
+    equal(parse_frame(line), perfscript.Frame(
         0x7feb28091e64, 'py::f (x):/a b.py', 4, '/tmp/perf-9.map',
         0x7feb28091e64))
 
 
 def test_frame_without_anything(_):
-    equal(perftext.parse_frame('\t   3e8 [unknown] ([unknown])\n'),
-          perftext.Frame(0x3e8, None, None, None, None))
+    equal(parse_frame('\t   3e8 [unknown] ([unknown])\n'),
+          perfscript.Frame(0x3e8, None, None, None, None))
 
 
 def test_frame_without_symbol(_):
-    equal(perftext.parse_frame('\t 5567b4 [unknown] (/usr/bin/p+0x1567b4)\n'),
-          perftext.Frame(0x5567b4, None, None, '/usr/bin/p', 0x1567b4))
+    equal(parse_frame('\t 5567b4 [unknown] (/usr/bin/p+0x1567b4)\n'),
+          perfscript.Frame(0x5567b4, None, None, '/usr/bin/p', 0x1567b4))
 
 
 def test_last_sample_without_empty_line(_):
@@ -75,22 +78,22 @@ def test_last_sample_without_empty_line(_):
 
 
 def test_refuses_other_text(_):
-    refused(perftext.ParseError, 'x.txt: line 1: no sample header', parse,
+    refused(perfscript.ParseError, 'x.txt: line 1: no sample header', parse,
             'Warning: something\n')
-    refused(perftext.ParseError, 'x.txt: line 2: no frame', parse,
+    refused(perfscript.ParseError, 'x.txt: line 2: no frame', parse,
             recording.sample([]).rstrip('\n') + '\nhello\n')
 
 
 def test_kernel_frames_are_left_out(_):
     frames = [recording.line(0xffffffff81000000, 'k+0x1', '[k]'),
               recording.line(0x7fffffffffff, 'u+0x1', '/u+0x1')]
-    equal([f.ip for f in perftext.user_frames(
+    equal([f.ip for f in perfscript.user_frames(
         parse(recording.sample(frames))[0])], [0x7fffffffffff])
 
 
 def test_caller_that_perf_adds_again_is_left_out(_):
     def shown(*ips):
-        return [frame.ip for frame in perftext.user_frames(parse(
+        return [frame.ip for frame in perfscript.user_frames(parse(
             recording.sample([recording.garbage(ip) for ip in ips]))[0])]
     equal(shown(0x1000, 0x2003, 0x2004, 0x3007, 0x3008),
           [0x1000, 0x2004, 0x3007, 0x3008])
@@ -267,7 +270,7 @@ def test_data_file(directory):
     recording.put(directory + '/d', recording.perf_data(54321, '>'))
     equal(metrics.DataFile(directory + '/d').data_size, 54321)
     recording.put(directory + '/d', b'PERFILE2')
-    refused(perftext.ParseError, 'not a perf.data', metrics.DataFile,
+    refused(perfscript.ParseError, 'not a perf.data', metrics.DataFile,
             directory + '/d')
 
 
@@ -276,7 +279,7 @@ def test_data_file(directory):
 def figures(directory, name):
     walk = metrics.Walk(metrics.Modules(directory + '/root'))
     known = truth.Truth('%s/%s.truth' % (directory, name))
-    samples = perftext.read('%s/%s.txt' % (directory, name))
+    samples = perfscript.read('%s/%s.txt' % (directory, name))
     if name.startswith('python'):
         counter = metrics.Python(walk)
     else:

@@ -12,8 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', '..', '..', 'tools', 'demo.d'),
                 os.path.join(HERE, '..', '..', 'lib')]
 
+import perfscript
 from tap import finish
-from sfdemo import metrics, perftext, report, truth
+from sfdemo import metrics, report, truth
 from test_figures import LEAST_SAMPLES, check_promised
 
 
@@ -21,7 +22,7 @@ def figures(recordings):
     walk = metrics.Walk(metrics.Modules(recordings + '/root'))
     base = recordings + '/python.attached'
     return metrics.measure(
-        perftext.read(base + '.txt'), truth.Truth(base + '.truth'), walk,
+        perfscript.read(base + '.txt'), truth.Truth(base + '.truth'), walk,
         metrics.Python(walk), os.path.getsize(base + '.data'))[0]
 
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.append(sys.path[0] + '/../../lib')
 
+import perfscript
 from tap import check, finish
 
 Phase = collections.namedtuple('Phase', 'name tid start end')
@@ -17,7 +18,6 @@ Record = collections.namedtuple('Record',
                                 'phase tid start end restorer ip chain')
 Sample = collections.namedtuple('Sample', 'tid time kernel frames')
 
-KERNEL = 1 << 63
 SYSCALL_END = 9         # of mov $15,%rax; syscall
 FEWEST = 20             # samples of a phase, of 80 handlers
 
@@ -47,25 +47,17 @@ def read_log(path):
     return phases, records, windows
 
 
-def nanoseconds(word):
-    seconds, fraction = word.rstrip(':').split('.')
-    return int(seconds) * 10 ** 9 + int(fraction)
-
-
-def sample(text):
-    head, *lines = text.split('\n')
-    tid, time = head.split()[:2]
-    frames = [(int(ip, 16), rest[0] if rest else '[unknown]')
-              for ip, *rest in map(str.split, lines)]
-    kernel = [name for ip, name in frames if ip >= KERNEL]
-    return Sample(int(tid), nanoseconds(time), kernel,
-                  [frame for frame in frames if frame[0] < KERNEL])
+def split(sample):
+    """Its frames of the kernel apart."""
+    kernel = [frame.name for frame in sample.frames
+              if frame.ip >= perfscript.KERNEL]
+    return Sample(sample.tid, sample.time, kernel, [
+        (frame.ip, frame.name) for frame in sample.frames
+        if frame.ip < perfscript.KERNEL])
 
 
 def read_samples(path):
-    with open(path, encoding='utf-8') as file:
-        return [sample(text) for text in file.read().split('\n\n')
-                if text.strip()]
+    return list(map(split, perfscript.read(path, 'tid,time,ip,sym')))
 
 
 def is_known(record):

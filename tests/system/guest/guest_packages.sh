@@ -30,7 +30,8 @@ for i in range(60):
 # stacks: of the recording, as lines, first function last
 stacks() {
 	perf script -i "$tmp/perf.data" --no-inline -F comm,ip,sym 2>/dev/null |
-		awk -v RS= '/python3/ { gsub(/\n\t */, " "); print }' >"$tmp/stacks"
+		python3 -B "$top/tests/lib/perfscript.py" comm,ip,sym |
+		sed -n '/^python3/p' >"$tmp/stacks"
 }
 
 # record COMMAND...: under perf

@@ -14,9 +14,9 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', '..', 'tools', 'demo.d'),
                 os.path.join(HERE, '..', '..', 'lib')]
 sys.dont_write_bytecode = True
 
+from perfscript import Frame
 from tap import check_each, finish
 from sfdemo import calls, metrics
-from sfdemo.perftext import Frame
 from sfjits import graph, judge, native, report, reused
 
 PROGRAM = os.path.abspath(sys.argv[1])

@@ -14,8 +14,9 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', 'lib'),
                 os.path.join(HERE, '../../../tools/demo.d')]
 sys.dont_write_bytecode = True
 
+import perfscript
 from tap import check, finish
-from sfdemo import metrics, perftext
+from sfdemo import metrics
 from sfjits import judge, native
 
 SAMPLES = 100
@@ -25,8 +26,8 @@ MAY_BE_LOST = {'cut in ld-linux-x86-64.so.2'}
 def main(name, path, least, most):
     modules = metrics.Modules('/')
     decide = judge.Judge(metrics.Walk(modules), native.Native(modules), None)
-    stacks = [perftext.user_frames(sample)
-              for sample in perftext.read(path)]
+    stacks = [perfscript.user_frames(sample)
+              for sample in perfscript.read(path)]
     item, _ = judge.figures(decide, stacks)
     check(f'{name}: samples', item['samples'] >= SAMPLES, item)
     exact = 100 * item['exact'] / max(item['samples'], 1)

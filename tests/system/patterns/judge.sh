@@ -20,13 +20,13 @@ printf '%s\n' '_start libc' 'main run' 'main libc' 'run *' 'leaf libc' \
 # frame WORD: as perf prints it; of generated code the name is that of the log
 frame() {
 	case $1 in
-	f1) echo " 1010 [unknown] (/memfd:jit)" ;;
-	g) echo " 2010 [unknown] (/memfd:jit)" ;;
-	libc) echo " 7000 [unknown] (/usr/lib/libc.so.6)" ;;
-	clone) echo " 7777 [unknown] (/usr/lib/libc.so.6)" ;;
-	plt) echo " 400 .plt+0x6 (/there/program)" ;;
-	outside) echo " 666 [unknown] (/usr/lib/other.so)" ;;
-	*) echo " 401 $1+0x8 (/there/program)" ;;
+	f1) printf '\t1010 [unknown] (/memfd:jit)\n' ;;
+	g) printf '\t2010 [unknown] (/memfd:jit)\n' ;;
+	libc) printf '\t7000 [unknown] (/usr/lib/libc.so.6)\n' ;;
+	clone) printf '\t7777 [unknown] (/usr/lib/libc.so.6)\n' ;;
+	plt) printf '\t400 .plt+0x6 (/there/program)\n' ;;
+	outside) printf '\t666 [unknown] (/usr/lib/other.so)\n' ;;
+	*) printf '\t401 %s+0x8 (/there/program)\n' "$1" ;;
 	esac
 }
 

@@ -7,11 +7,11 @@ import re
 import subprocess
 
 from reading import Program, judge
+from perfscript import KERNEL, samples
 
-KERNEL = 1 << 63        # addresses from there on
 DATA = '/tmp/perf.data'
+FIELDS = 'event,ip,sym'
 REPORT = '/tmp/perf.trace'
-SAMPLE = re.compile(r'^ *(\S+): *\n((?:[ \t]+[0-9a-f]+ .*\n)+)', re.M)
 NAMES = ['getppid', 'ffi_call', '_PyEval_EvalFrameDefault',
          'PyObject_Vectorcall', '_PyEval_EvalFrameDefault', 'PyEval_EvalCode',
          'Py_RunMain', 'Py_BytesMain', '__libc_start_main', '_start']
@@ -40,13 +40,14 @@ def record(program, mode, events):
 def recorded():
     """Stacks by the event, as it was given to perf."""
     said = subprocess.run(
-        ['perf', 'script', '--no-inline', '-i', DATA, '-F', 'event,ip,sym'],
+        ['perf', 'script', '--no-inline', '-i', DATA, '-F', FIELDS],
         check=True, text=True, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL).stdout
     found = collections.defaultdict(list)
-    for event, frames in SAMPLE.findall(said):
-        stack = [int(line.split()[0], 16) for line in frames.splitlines()]
-        found[event].append([ip for ip in stack if ip < KERNEL])
+    for sample in samples(said, FIELDS):
+        if sample.frames:
+            found[sample.event].append([frame.ip for frame in sample.frames
+                                        if frame.ip < KERNEL])
     return found
 
 

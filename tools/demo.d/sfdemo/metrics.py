@@ -16,7 +16,9 @@ import os
 import re
 import struct
 
-from . import calls, elf, flame, perftext
+import perfscript
+
+from . import calls, elf, flame
 
 PERF_MAP = re.compile(r'/tmp/perf-\d+\.map$')
 EVAL = '_PyEval_EvalFrameDefault'
@@ -311,7 +313,7 @@ class DataFile:
             head = file.read(104)
         order = self.ORDERS.get(head[:8])
         if len(head) < 104 or not order:
-            raise perftext.ParseError('%s: not a perf.data file' % path)
+            raise perfscript.ParseError('%s: not a perf.data file' % path)
         self.data_size, = struct.unpack_from(order + 'Q', head, 48)
 
 
@@ -327,7 +329,7 @@ def split(samples, truth):
 def measure(samples, truth, walk, counter, data_size):
     """(figures, [(sample, complete)] of the measured samples)"""
     startup, measured, shutdown = split(samples, truth)
-    stacks = [perftext.user_frames(sample) for sample in measured]
+    stacks = [perfscript.user_frames(sample) for sample in measured]
     stacks = [stack for stack in stacks if not counter.between_parts(stack)]
     marked, frames = [], 0
     for stack in stacks:
@@ -340,7 +342,7 @@ def measure(samples, truth, walk, counter, data_size):
         'startup': len(startup),
         'shutdown': len(shutdown),
         'startup_complete': share(
-            sum(walk.complete(perftext.user_frames(s)) for s in startup),
+            sum(walk.complete(perfscript.user_frames(s)) for s in startup),
             len(startup)),
         'kernel': len(samples) - len(startup + measured + shutdown),
         'frames_per_sample': share(frames, nr),
