@@ -17,11 +17,10 @@ verdicts=$cache/verdicts
 
 # tree_without PATH...: git's tree of what is here, committed or not.
 tree_without() {
-	_index=$results/index
-	cp "$(git -C "$top" rev-parse --git-path index)" "$_index"
+	_index=$(git rev-parse --git-path index)
+	[ ! -e "$_index" ] || cp "$_index" "$results/index"
 	(
-		cd "$top" || exit
-		export GIT_INDEX_FILE="$_index"
+		export GIT_INDEX_FILE="$results/index"
 		git add -A
 		[ $# = 0 ] ||
 			git rm -r -q --cached --ignore-unmatch -- "$@"
@@ -108,7 +107,7 @@ check_group() {
 	_view=$O/views/$1
 	rm -rf "$_view"
 	mkdir -p "$_view" "$results/$1"
-	git -C "$top" archive "$2" | tar -x -C "$_view"
+	git archive "$2" | tar -x -C "$_view"
 	echo "$1:"
 	in_group 0 env -u SFJIT_PLAN O=build \
 		"$_view/tools/check" --rest="$results/$1" "$1" || :
