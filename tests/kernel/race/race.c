@@ -48,9 +48,9 @@ static const struct check all_checks[NR_CHECKS] = {
 /* On each machine, however busy; 0: looked at when all is over. */
 static const unsigned long enough[NR_CHECKS] = {
 	[CHECK_FP] = 2000,
-	[CHECK_DEFER] = 2000,
+	[CHECK_DEFER] = 300,
 	[CHECK_REPLACED_FP] = 2000,
-	[CHECK_REPLACED_DEFER] = 2000,
+	[CHECK_REPLACED_DEFER] = 300,
 	[CHECK_TOGGLED] = 2000,
 	[CHECK_POISON] = 10000,
 	[CHECK_ERRNO] = 50000,
@@ -62,7 +62,7 @@ static const unsigned long enough[NR_CHECKS] = {
 	[CHECK_CHILD] = 10000,
 	[CHECK_EXEC] = 200,
 	[CHECK_KILL] = 50,
-	[CHECK_THREAD] = 5000,
+	[CHECK_THREAD] = 500,
 	[CHECK_ORPHAN] = 50000,
 };
 
