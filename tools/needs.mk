@@ -120,7 +120,7 @@ arch-programs: compiler
 packages.sfjit := libelf-dev
 cost.sfjit := 25 0
 sfjit: compiler assembler python-headers
-	$(call build,the commands and libraries,all)
+	$(call build,the commands and libraries,all python)
 
 packages.programs := libdw-dev libelf-dev liblua5.4-dev python3
 cost.programs := 40 0

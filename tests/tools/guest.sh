@@ -74,7 +74,7 @@ is 'command: status' 7 "$rc"
 is 'command: reads nothing' '' "$(cat "$tmp/out")"
 is 'command: its words' "exec 'echo' 'a  b' 'it'\''s' " \
 	"$(tail -n 1 "$tmp/command")"
-is 'command: time limit' 900 "$(cat "$tmp/limit")"
+is 'command: time limit' 3600 "$(cat "$tmp/limit")"
 
 # A host's QEMU that runs old code is not used. What there is for it in the cache
 # is found, so that nothing is fetched.
