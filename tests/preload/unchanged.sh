@@ -11,10 +11,11 @@
 . "$top/tests/preload/lib.sh"
 
 # unchanged NAME COMMAND...: the program 'state' writes the same with and without.
+# register() has standard error in a file.
 unchanged() {
 	name=$1
 	shift
-	"$@" "$tmp/state" a 'b c' ''
+	"$@" "$tmp/state" a 'b c' '' 2>"$tmp/stderr"
 	mv "$tmp/state" "$tmp/before"
 	register "$@" "$tmp/state" a 'b c' ''
 	if grep -q ' ready ' "$log"; then
