@@ -472,6 +472,7 @@ static void interrupt_changes(struct __test_metadata *_metadata,
 	ioctl(probe->event.fd, PERF_EVENT_IOC_ENABLE, 0);
 	if (walks)
 		ioctl(walks->fd, PERF_EVENT_IOC_ENABLE, 0);
+	__atomic_store_n(&sender.begun, true, __ATOMIC_RELEASE);
 	do {
 		/* No more than the ring has room for. */
 		arg.count = 200;
