@@ -20,6 +20,8 @@
 #define DEVICE		"/dev/sframe_probe"
 /* In percent, how much of the time samples may take: 0 for any. */
 #define TIME_LIMIT	"/proc/sys/kernel/perf_cpu_time_max_percent"
+/* A second, while time is limited; between two ticks there may be its share. */
+#define RATE_LIMIT	"/proc/sys/kernel/perf_event_max_sample_rate"
 #define EVENT_ID	\
 	"/sys/kernel/tracing/events/sframe_probe/sframe_probe/id"
 #define KEY		1
@@ -83,7 +85,11 @@ static const char *open_device(struct probe *probe)
 {
 	if (sft_missing())
 		return sft_missing();
-	/* A counter that is limited does not count until a tick comes. */
+	/*
+	 * A counter that is limited does not count until a tick comes. On a
+	 * busy host ticks of an emulated CPU come late.
+	 */
+	sft_write_text(RATE_LIMIT, "100000000");
 	if (sft_write_text(TIME_LIMIT, "0"))
 		return "only root can do that";
 	probe->device = open(DEVICE, O_WRONLY | O_CLOEXEC);
