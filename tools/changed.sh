@@ -81,27 +81,32 @@ check_changed() {
 plan_changed() {
 	cp "$results/day" "$results/todo"
 	while read -r _group _tree; do
-		has_passed "$_group" "$_tree" ||
+		has_passed "$(verdict_file "$_group" "$_tree")" ||
 			chosen all "$_group" >>"$results/todo"
 	done <"$results/groups"
 	# shellcheck disable=SC2046 # words
 	plan "$(seconds_of "$results/todo")" $(needs_of "$results/todo")
 }
 
-# verdict GROUP TREE: of what ran with these inputs, in one word.
+# verdict_file GROUP TREE
+verdict_file() {
+	echo "$verdicts/$1-$(key "$1" "$2")"
+}
+
+# verdict FILE: of the runs in it, in one word.
 verdict() {
-	_file=$verdicts/$1-$(key "$1" "$2")
-	cut -d ' ' -f 1 "$_file" 2>/dev/null | sort -u | tr -d '\n'
+	cut -d ' ' -f 1 "$1" 2>/dev/null | sort -u | tr -d '\n'
 }
 
 has_passed() {
-	[ "$(verdict "$1" "$2")" = passed ]
+	[ "$(verdict "$1")" = passed ]
 }
 
 # check_group GROUP TREE
 check_group() {
-	if has_passed "$1" "$2"; then
-		echo "reused: $(last_pass "$1" "$2")"
+	_file=$(verdict_file "$1" "$2")
+	if has_passed "$_file"; then
+		echo "reused: $(last_pass "$1" "$_file")"
 		return
 	fi
 	_view=$O/views/$1
@@ -109,32 +114,30 @@ check_group() {
 	mkdir -p "$_view" "$results/$1"
 	git archive "$2" | tar -x -C "$_view"
 	echo "$1:"
-	in_group 0 env -u SFJIT_PLAN O=build \
+	in_group 0 env O=build \
 		"$_view/tools/check" --rest="$results/$1" "$1" || :
-	keep_verdict "$1" "$2"
+	keep_verdict "$1" "$(verdict_file "$1" "$2")"
 	cp "$results/$1"/* "$counts/"
 }
 
-# last_pass GROUP TREE: "CASES cases of GROUP, passed DATE"
+# last_pass GROUP FILE: "CASES cases of GROUP, passed DATE"
 last_pass() {
 	awk -v group="$1" '{ date = $2; cases = $3 }
-		END { print cases " cases of " group ", passed " date }' \
-		"$verdicts/$1-$(key "$1" "$2")"
+		END { print cases " cases of " group ", passed " date }' "$2"
 }
 
-# keep_verdict GROUP TREE: after its run, when the cache has what it needs.
+# keep_verdict GROUP FILE: after its run, when the cache has what it needs.
 keep_verdict() {
-	_key=$1-$(key "$1" "$2")
 	_sum=$(cat "$results/$1"/* | awk '
 		{ passed += $1; failed += $2 }
 		END { print (failed || !passed ? "failed" : "passed"), passed + 0 }')
-	echo "${_sum% *} $(date +%F) ${_sum#* }" >>"$verdicts/$_key"
-	case $(verdict "$1" "$2") in
+	echo "${_sum% *} $(date +%F) ${_sum#* }" >>"$2"
+	case $(verdict "$2") in
 	passed)
 		rm -rf "$O/views/$1" ;;
 	failedpassed)
 		echo "$1: unstable: failed and passed with the same inputs," \
-			"see $verdicts/$_key"
+			"see $2"
 		echo 0 1 0 0 >"$results/$1/$1.unstable" ;;
 	esac
 }
