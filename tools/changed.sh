@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# tools/check --changed: runs the tests of every day, and of each group of
+# tools/check --changed: runs the everyday tests, and of each group of
 # tests/list those of size `all', unless the group passed on this machine with
 # the same inputs in the last seven days.  Sourced by tools/check.
 #
-# The inputs of a group are the whole tree less the paths of its line `ignore',
+# The inputs of a group are the whole tree except the paths in its line `ignore',
 # the packages and the processor of this machine, what the cache has of its
 # needs, and the variables SFJIT_*.  The tests run in a copy of just that tree
 # with nothing built: a test that needs an ignored path fails.

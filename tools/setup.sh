@@ -87,7 +87,7 @@ check_memory() {
 }
 
 # prepare NEED...: makes them side by side, so none may rewrite its line of
-# the terminal.  Status 1 if one could not be made; DONE=DIRECTORY in front of
+# the terminal.  Status 1 if one could not be made; DONE=DIRECTORY before
 # the needs: see tools/needs.mk.
 prepare() {
 	in_group 0 env SFJIT_SIDE_BY_SIDE=1 make -C "$top" -s -k -r \

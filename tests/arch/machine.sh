@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Sourced behind tests/lib/tap.sh by what takes the name of a machine: $machine,
+# Sourced after tests/lib/tap.sh by what takes the name of a machine: $machine,
 # what its psabi.py has as $triple, $entry, $emulator and $abi, and $arch, where its
 # programs are.
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# For the tests of sfjit cache; sourced behind tests/preload/lib.sh.
+# For the tests of sfjit cache; sourced after tests/preload/lib.sh.
 
 # A kernel that reads addends: the same tables are wanted on each machine.
 export LD_PRELOAD="$run/formats.so" FORMATS=3

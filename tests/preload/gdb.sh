@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# For the tests with gdb-jit; sourced behind lib.sh.
+# For the tests with gdb-jit; sourced after lib.sh.
 
 jit=$run/gdb-jit
 

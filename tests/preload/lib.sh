@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034
 #
-# For the tests of sfjit run; sourced behind tests/lib/tap.sh. Each test gets its
+# For the tests of sfjit run; sourced after tests/lib/tap.sh. Each test gets its
 # own cache. "register" makes the module do all of its work on any kernel.
 
 sfjit=$O/bin/sfjit

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# Judges stacks that perf script has written to $samples; sourced behind
+# Judges stacks that perf script has written to $samples; sourced after
 # tests/preload/lib.sh.
 
 samples=$tmp/samples

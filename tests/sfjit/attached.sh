@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# Processes that sfjit attach is tried on; sourced behind tests/lib/tap.sh.
+# Processes that sfjit attach is tried on; sourced after tests/lib/tap.sh.
 
 mkfifo "$tmp/input"
 exec 7<>"$tmp/input"

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# For the tests of sfjit doctor; sourced behind tests/preload/lib.sh.
+# For the tests of sfjit doctor; sourced after tests/preload/lib.sh.
 
 filter=$run/filter
 

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Sourced behind tests/lib/tap.sh by tests that run fuzz targets.
+# Sourced after tests/lib/tap.sh by tests that run fuzz targets.
 # shellcheck disable=SC2154 # which has $tmp
 
 # judge NAME COMMAND...: its last line says what it did.

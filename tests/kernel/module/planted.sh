@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Bugs of tests/kernel/module/planted.c in a guest.  Sourced behind
+# Bugs of tests/kernel/module/planted.c in a guest.  Sourced after
 # tests/lib/tap.sh.
 
 # plant KERNEL BUG...: makes these bugs one after the other.  The module stays

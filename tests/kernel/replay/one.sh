@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# Sourced behind tests/lib/tap.sh by tests of what walks samples again, which
+# Sourced after tests/lib/tap.sh by tests of what walks samples again, which
 # is $replay.
 
 # One sample of three frames, of which two are in a window: CFA = sp + 16.

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# For tests of pages, sourced behind tap.sh: chrome() is headless Chromium, without
+# For tests of pages, sourced after tap.sh: chrome() is headless Chromium, without
 # network.
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
