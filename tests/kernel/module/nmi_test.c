@@ -463,7 +463,7 @@ static void interrupt_changes(struct __test_metadata *_metadata,
 		.length = sft_build(other, &fde, 1),
 	};
 	struct sender sender = { .device = probe->device, .rounds = 400 };
-	unsigned int samples, at_round = 0, made = 0;
+	unsigned int samples, at_round = 0, made = 0, walked = 0, runs = 0;
 	pthread_t thread;
 
 	ASSERT_NE(NULL, text);
@@ -484,8 +484,8 @@ static void interrupt_changes(struct __test_metadata *_metadata,
 		arg.count = 200;
 		sft_run(&arg.call);
 		if (walks)
-			EXPECT_EQ(200, check_toggled(_metadata, walks, text,
-						     &made));
+			walked += check_toggled(_metadata, walks, text, &made);
+		runs += 200;
 	} while (!__atomic_load_n(&sender.stop, __ATOMIC_ACQUIRE));
 	ioctl(probe->event.fd, PERF_EVENT_IOC_DISABLE, 0);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
@@ -495,8 +495,12 @@ static void interrupt_changes(struct __test_metadata *_metadata,
 	samples = check_toggled(_metadata, &probe->event, text, &at_round);
 	TH_LOG("%u samples, %u of them at %u walks", samples, at_round, made);
 	EXPECT_LT(0, samples);
-	if (walks)
-		EXPECT_LT(0, at_round);
+	if (!walks)
+		return;
+	EXPECT_LT(0, at_round);
+	/* QEMU's TCG misses an instruction breakpoint in about 10,000. */
+	EXPECT_LE(runs - runs / 1000, walked);
+	EXPECT_GE(runs, walked);
 }
 
 /*

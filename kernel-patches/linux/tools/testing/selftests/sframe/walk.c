@@ -335,30 +335,34 @@ void sft_run_here(const struct sft_call *call)
 	munmap(stack, STACK_SIZE);
 }
 
-/* Whether it was there, whether it fired, or the record was lost. */
-static void say_no_sample(const struct sft_event *event)
+/* How often the event fired while it was enabled; says why there is no sample. */
+static __u64 times_fired(const struct sft_event *event)
 {
 	__u64 now[3] = { };
 
 	if (read(event->fd, now, sizeof(now)) == sizeof(now))
 		fprintf(stderr, "# fired %llu times, there %llu of %llu ns\n",
 			now[0], now[2], now[1]);
+	return now[0];
 }
+
+/* QEMU's TCG misses an instruction breakpoint in about 10,000: run it again. */
+#define SFT_MISSES	3
 
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 		     struct sft_chain *chain)
 {
 	struct sft_chain more;
-	int ret;
+	int ret, i = 0;
 
 	chain->nr = 0;
-	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(call);
-	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+	do {
+		ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+		sft_run(call);
+		ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+		ret = sft_event_chain(event, chain);
+	} while (ret == -ENODATA && !times_fired(event) && ++i < SFT_MISSES);
 
-	ret = sft_event_chain(event, chain);
-	if (ret == -ENODATA)
-		say_no_sample(event);
 	if (!ret && sft_event_chain(event, &more) != -ENODATA)
 		ret = -EPROTO;
 	return ret;
