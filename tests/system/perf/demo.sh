@@ -21,7 +21,7 @@ attach=y
 
 rm -rf "$recordings" "$recordings.tar.gz" "$results"
 if ! tools/guest --cpus=1 --timeout=3600 "--name=$demo" -- env \
-	DEMO_SECONDS=2 DEMO_SAMPLES=800 "DEMO_ATTACH=$attach" sh tools/demo.d/record.sh \
+	DEMO_SECONDS=1 DEMO_SAMPLES=400 "DEMO_ATTACH=$attach" sh tools/demo.d/record.sh \
 	"build/guest-out/$demo" >&2; then
 	not_ok demo "the recordings failed"
 	finish
