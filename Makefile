@@ -81,15 +81,19 @@ san_tests :=
 programs :=
 other_tests :=
 T := $(O)/tests
+# $(call in_tests,NAME...): those whose source is there
+in_tests = $(patsubst tests/%.c,$(T)/%,$(wildcard $(1:%=tests/%.c)))
 all:
 
+# Directories may be missing, as they are where a group of tests runs that ignores
+# them: each target below is one whose sources are there.
 -include Makefile.quiet
-include sframegen/sframegen.mk arch/arch.mk userspace/libsfjit/libsfjit.mk
-rooms := $(filter-out libsfjit,$(patsubst userspace/%/,%,$(dir \
-	$(wildcard userspace/*/*.mk))))
-include $(foreach room,$(rooms),userspace/$(room)/$(room).mk)
-include $(wildcard $(patsubst %,tests/%.mk,$(foreach room,arch sframegen libsfjit \
-	$(rooms) system,$(room)/$(room)) kernel/selftests/kselftest \
+rooms := $(wildcard sframegen/sframegen.mk arch/arch.mk \
+	userspace/libsfjit/libsfjit.mk) $(filter-out %/libsfjit.mk,$(wildcard \
+	userspace/*/*.mk))
+include $(rooms)
+include $(wildcard $(patsubst %,tests/%.mk,$(foreach room,$(basename $(notdir \
+	$(rooms))) system,$(room)/$(room)) kernel/selftests/kselftest \
 	kernel/fuzz/fuzz) bench/bench.mk)
 -include $(shell find $(O)/dep -name '*.d' 2>/dev/null)
 
@@ -120,7 +124,6 @@ $(O)/%.a:
 # Programs of one source and the objects and libraries that their lines name, with
 # `flags' and `libs', and tests, which print TAP.
 program = $(cc) $(checks) $(flags) $< $(filter %.o %.a %.so %.so.1,$^) $(libs)
-in_tests = $(patsubst tests/%.c,$(T)/%,$(wildcard $(1:%=tests/%.c)))
 plain_tests := $(call in_tests,$(plain_tests))
 san_tests := $(call in_tests,$(san_tests))
 programs := $(call in_tests,$(programs))
@@ -144,7 +147,7 @@ arch-tests: $(ALL) $(filter-out python,$(TESTS))
 # What these tests need of it: tools/needs.mk.
 unit-programs: all $(filter-out $(T)/sframegen/hostile $(addprefix $(T)/, \
 	runtimes/python/% sframegen/programs/%),$(filter $(O)/obj/% \
-	$(addprefix $(T)/, libsfjit/% preload/% runtimes/% sfjit/% sframegen/% \
+	$(addprefix $(T)/, arch/% libsfjit/% preload/% runtimes/% sfjit/% sframegen/% \
 	stacks/% kernel/replay/steps system/jits/jits-calls),$(TESTS)))
 
 diff-programs: $(O)/bin/sframegen $(TRAMPOLINE_SFRAME) $(filter \

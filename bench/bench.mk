@@ -8,9 +8,9 @@ bench_machine := bench/guest/$(ARCH)
 room.bench/guest := -iquote bench/guest -iquote $(bench_machine)
 room.$(bench_machine) := $(room.bench/guest)
 bench_host := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi \
-	$(if $(sfjit_obj),attach))
-bench_guest := $(addprefix $T/bench/, _sample.so free-list hostile live-growth \
-	plain-v3.so start walk windows)
+	$(if $(sfjit_attach),attach))
+bench_guest := $(addprefix $T/bench/, free-list hostile live-growth plain-v3.so \
+	start walk windows $(if $(python_dir),_sample.so))
 TESTS += $(if $(amd64),$(bench_host) $(bench_guest))
 
 bench-programs: all $(bench_host) $(bench_guest)

@@ -12,7 +12,7 @@
 
 tree=$tmp/tree
 mkdir "$tree"
-cp -R --parents Makefile tests/kernel/selftests/kselftest.mk arch sframegen userspace "$tree"
+cp -R --parents Makefile arch sframegen userspace "$tree"
 
 # What the compiler reads for the converter, and for what gives it input.
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \

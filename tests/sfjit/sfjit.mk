@@ -8,8 +8,8 @@ sfjit_programs := $T/sfjit/programs
 
 ifdef amd64
 # Every access to what processes wrote, and to recordings, is checked.
-san_tests += sfjit/ps sfjit/inject-table
-plain_tests += sfjit/attach-engine
+san_tests += sfjit/ps $(if $(perfdata),sfjit/inject-table)
+plain_tests += $(if $(sfjit_attach),sfjit/attach-engine)
 endif
 $T/sfjit/ps: private libs := -pthread
 $T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c $(addsuffix .c, \
@@ -61,5 +61,7 @@ $(sfjit_programs)/inject-edges: tests/sfjit/inject/edges.c \
 $(sfjit_programs)/record-fork: tests/sfjit/record-fork.c
 	$(program)
 
-TESTS += $(if $(amd64),$(explain) $(addprefix $(sfjit_programs)/, attach-target \
-	attach-odd attach-no-call inject-fake inject-mutate inject-edges record-fork))
+TESTS += $(if $(amd64),$(if $(sfjit_attach),$(addprefix $(sfjit_programs)/, \
+	attach-target attach-odd attach-no-call)) $(if $(perfdata),$(explain) \
+	$(addprefix $(sfjit_programs)/, inject-fake inject-mutate inject-edges \
+	record-fork)))

@@ -22,8 +22,7 @@ $T/stacks/walk: private flags := -fno-builtin -Wl,-z,lazy
 $T/stacks/walk: private libs := -lelf -lm
 $T/stacks/walk: $(O)/lib/libsfjit-stacks.a
 
-TESTS += $(patsubst tests/%.c,$T/%,$(wildcard tests/kernel/replay/steps.c)) \
-	$T/stacks/programs/stacks-edges
+TESTS += $(call in_tests,kernel/replay/steps) $T/stacks/programs/stacks-edges
 
 $T/stacks/programs/stacks-edges: tests/stacks/edges.c
 	$(program)

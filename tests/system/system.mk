@@ -172,10 +172,17 @@ $(perf)/dwflst: $(O)/obj/elf/tests/system/perf/dwflst.o \
 
 dwflst: $(perf)/dwflst
 
-TESTS += $(if $(amd64),$(if $(PRELOAD),$(signals)) $(system)/jits/jits-calls \
-	$(patsubst $(O)/examples/%,$(system)/patterns/%.calls,$(filter \
-	$(PATTERNS:%=$(O)/examples/%),$(EXAMPLES))) \
-	$(addprefix $(perf)/, assist-shared offsets unload-first.so \
-	unload-second.so $(if $(wildcard bench/guest/made.c),took)))
+# $(call made_of,SOURCE,TARGET...): if the source is there
+made_of = $(if $(wildcard tests/system/$(1)),$(2))
+TESTS += $(if $(amd64), \
+	$(if $(PRELOAD),$(call made_of,guest/signals.c,$(signals))) \
+	$(call made_of,jits/calls.c,$(system)/jits/jits-calls) \
+	$(call made_of,patterns/calls,$(patsubst $(O)/examples/%, \
+		$(system)/patterns/%.calls,$(filter $(PATTERNS:%=$(O)/examples/%), \
+		$(EXAMPLES)))) \
+	$(call made_of,perf/assist.c,$(perf)/assist-shared) \
+	$(call made_of,perf/unload.c,$(addprefix $(perf)/unload-,first.so second.so)) \
+	$(call in_tests,system/perf/offsets $(if $(wildcard \
+		bench/guest/made.c),system/perf/took)))
 
 .PHONY: edges jits-programs jits-java llvm-examples dwflst

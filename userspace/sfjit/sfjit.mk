@@ -14,16 +14,17 @@ convert := $(addprefix userspace/sfjit/, inject convert explain explain_words \
 
 # Attaching is for machines whose registers are known. Of the module: what says
 # where the cache is; of sframegen, what says where an output leads. There is no
-# libelf for other machines.
+# libelf for other machines, and without it no command for recordings.
 sfjit_obj := $(call objects,userspace/sfjit/*.c)
 sfjit_attach := $(if $(wildcard arch/$(ARCH)/registers.h),$(call objects, \
 	userspace/sfjit/attach/*.c))
-sfjit_libs := $(sfjit_attach) $(if $(native),$(call objects, \
-	userspace/sfjit/perfdata/*.c) $(O)/lib/libsfjit-stacks.a) \
+perfdata := $(if $(native),$(call objects,userspace/sfjit/perfdata/*.c))
+sfjit_libs := $(sfjit_attach) $(if $(perfdata),$(perfdata) \
+	$(O)/lib/libsfjit-stacks.a) \
 	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o) \
 	$(O)/obj/sframegen/cmd/path.o \
 	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
-ifndef native
+ifndef perfdata
 sfjit_obj := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
 	inject.o record.o record_options.o target.o),$(sfjit_obj))
 endif

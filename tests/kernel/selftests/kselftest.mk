@@ -79,7 +79,7 @@ kselftests: $(addprefix $T/kernel/, prctl/prctl prctl/assist $(if $(amd64), \
 	race/race race/append))
 
 # Static: a guest without libraries runs it.
-TESTS += $(if $(amd64),$(ksft)/proc_test)
+TESTS += $(if $(amd64),$(call in_tests,kernel/selftests/proc_test))
 $(ksft)/proc_test: tests/kernel/selftests/proc_test.c $(O)/obj/tests/lib/tap.o
 	$(program) -D_GNU_SOURCE -static -pthread
 
