@@ -6,26 +6,41 @@
 # tests/list those of size `all', unless the group passed on this machine with
 # the same inputs in the last seven days.  Sourced by tools/check.
 #
-# The inputs of a group are the whole tree except the paths in its line `ignore',
-# the packages and the processor of this machine, what the cache has of its
-# needs, and the variables SFJIT_*.  The tests run in a copy of just that tree
-# with nothing built: a test that needs an ignored path fails.
+# The inputs of a group are the whole tree except the paths in its lines `ignore'
+# and the lines of other tests in tests/list, the packages and the processor of
+# this machine, what the cache has of its needs, and the variables SFJIT_*.  The
+# tests run in a copy of just that tree with nothing built: a test that needs an
+# ignored path fails.
 # $verdicts/GROUP-KEY has a line "passed DATE CASES" or "failed DATE" for each
 # run.  A group that did both with the same inputs is unstable, and fails.
 
 verdicts=$cache/verdicts
 
-# tree_without PATH...: git's tree of what is here, committed or not.
-tree_without() {
+# No group ignores these, which run the tests.
+always=':!kernel-patches/series :!tests/in-guest :!tests/lib :!tests/list'
+
+# tree_of GROUP: git's tree of its inputs that are here, committed or not.
+tree_of() {
 	_index=$(git rev-parse --git-path index)
 	[ ! -e "$_index" ] || cp "$_index" "$results/index"
 	(
 		export GIT_INDEX_FILE="$results/index"
 		git add -A
-		[ $# = 0 ] ||
-			git rm -r -q --cached --ignore-unmatch -- "$@"
+		_ignored=$(ignored_by "$1")
+		set -f
+		# shellcheck disable=SC2086 # words
+		[ -z "$_ignored" ] || git rm -r -q --cached \
+			--ignore-unmatch -- $_ignored $always
+		_list=$(list_of "$1" | git hash-object -w --stdin)
+		git update-index --add --cacheinfo "100644,$_list,tests/list"
 		git write-tree
 	)
+}
+
+# list_of GROUP: its part of tests/list, as far as it runs here.
+list_of() {
+	awk -v group="$1" '$1 == "group" { here = $2 == group }
+		here && ($1 == "group" || $2 == "all")' "$list"
 }
 
 groups_with() {
@@ -64,8 +79,7 @@ check_changed() {
 	mkdir -p "$verdicts"
 	find "$verdicts" -type f -mtime +6 -delete
 	for _group in $(groups_with all); do
-		# shellcheck disable=SC2046 # words, patterns for git
-		_tree=$(set -f; tree_without $(ignored_by "$_group"))
+		_tree=$(tree_of "$_group")
 		echo "$_group $_tree"
 	done >"$results/groups"
 	chosen day >"$results/day"

@@ -44,14 +44,22 @@ packages.gdb := gdb
 packages.lli := clang llvm python3
 packages.git := git
 packages.prove := perl
+packages.elf-headers := libdw-dev libelf-dev
+packages.fuzzer := clang libclang-rt-dev llvm python3
+memory.fuzzer := 3
 packages.compiler-aarch64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+packages.compiler-ppc64le := gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
+packages.compiler-riscv64 := gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 packages.compiler-s390x := gcc-s390x-linux-gnu libc6-dev-s390x-cross
+arches := aarch64 ppc64le riscv64 s390x
 package_needs := compiler python archive documents perf browser gdb lli git prove \
-	compiler-aarch64 compiler-s390x
+	elf-headers fuzzer compilers $(arches:%=compiler-%)
 $(package_needs): FORCE
 	$(nothing)
 browser: python
-lli: compiler
+lli elf-headers: compiler
+fuzzer: elf-headers
+compilers: $(arches:%=compiler-%)
 
 # What comes from the archive, for one machine or several
 
@@ -98,76 +106,63 @@ libunwind cpython elfutils llvm: archive
 
 # Programs
 
-packages.unit-programs := g++ libelf-dev liblua5.4-dev pkgconf python3
+packages.unit-programs := g++ liblua5.4-dev pkgconf python3
 cost.unit-programs := 30 0
-unit-programs: compiler
+unit-programs: elf-headers
 	$(call build,the programs of the tests on this machine,unit-programs)
 
-packages.diff-programs := libdw-dev libelf-dev
 cost.diff-programs := 15 0
-diff-programs: compiler assembler
+diff-programs: elf-headers assembler
 	$(call build,what compares with binutils and elfutils,diff-programs)
 
-packages.arch-programs := libelf-dev qemu-user \
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-	gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross \
-	gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gcc-s390x-linux-gnu libc6-dev-s390x-cross
-cost.arch-programs := 60 0
-arch-programs: compiler
-	$(call build,the libraries for other machines,arch-programs)
+# Each compares what it makes of the libraries of others.
+$(foreach m,$(arches),$(eval packages.arch-$m := qemu-user) \
+	$(eval cost.arch-$m := 20 0))
+$(arches:%=arch-%): arch-%: elf-headers compilers
+	$(call build,the libraries for $*,arch-programs-$*)
 
-packages.sfjit := libelf-dev
 cost.sfjit := 25 0
-sfjit: compiler assembler python-headers
+sfjit: elf-headers assembler python-headers
 	$(call build,the commands and libraries,all python)
 
-packages.programs := libdw-dev libelf-dev liblua5.4-dev python3
+packages.programs := liblua5.4-dev python3
 cost.programs := 40 0
-programs: compiler assembler python-headers
+programs: elf-headers assembler python-headers
 	$(call build,sfjit and its tests,all tests)
 
 cpython-reader: compiler cpython python-headers
 	$(call build,the reader of CPython's rows,cpython-reader)
 
-packages.edges-aarch64 := libelf-dev
 cost.edges-aarch64 := 20 0
-edges-aarch64: compiler compiler-aarch64
-	$(call build,sfjit run for AArch64,arch-edges-aarch64)
-
-packages.edges-s390x := libelf-dev
 cost.edges-s390x := 20 0
-edges-s390x: compiler compiler-s390x
-	$(call build,sfjit run for s390x,arch-edges-s390x)
+edges-aarch64 edges-s390x: edges-%: elf-headers compiler-%
+	$(call build,sfjit run for $*,arch-edges-$*)
 
-packages.sfjit-aarch64 := libelf-dev
 cost.sfjit-aarch64 := 25 0
-sfjit-aarch64: compiler compiler-aarch64 libelf_arm64 python_headers_arm64
-	$(call build,sfjit for AArch64,arch-guest-aarch64)
-
-cost.sfjit-s390x := 15 0
-sfjit-s390x: edges-s390x libelf_s390x python_headers_s390x
-	$(call build,sfjit for s390x,arch-guest-s390x)
+cost.sfjit-s390x := 25 0
+sfjit-aarch64: libelf_arm64 python_headers_arm64
+sfjit-s390x: libelf_s390x python_headers_s390x
+sfjit-aarch64 sfjit-s390x: sfjit-%: elf-headers compiler-%
+	$(call build,sfjit for $*,arch-guest-$*)
 
 cost.bench-aarch64 := 15 0
-bench-aarch64: arch-programs elf_arm64
-	$(call build,the benchmark of walks for AArch64,arch-bench-aarch64)
-
 cost.bench-s390x := 15 0
-bench-s390x: arch-programs elf_s390x
-	$(call build,the benchmark of walks for s390x,arch-bench-s390x)
+bench-aarch64: elf_arm64
+bench-s390x: elf_s390x
+bench-aarch64 bench-s390x: bench-%: elf-headers compiler-%
+	$(call build,the benchmark of walks for $*,arch-bench-$*)
 
 cost.chain-riscv64 := 10 0
-chain-riscv64: arch-programs
+chain-riscv64: elf-headers compiler-riscv64
 	$(call build,a program with trampolines for RISC-V,arch-chain-riscv64)
 
 cost.dwflst := 5 0
 dwflst: compiler elfutils
 	$(call build,the judge of call chains,dwflst)
 
-packages.jits-programs := clang libdw-dev libelf-dev
+packages.jits-programs := clang
 cost.jits-programs := 5 0
-jits-programs: compiler
+jits-programs: elf-headers
 	$(call build,the programs of tools/jits,jits-programs)
 
 packages.llvm-examples := clang g++
@@ -186,19 +181,17 @@ cost.fuzz-source := 10 0
 fuzz-source: linux
 	$(call build,what of the kernel is fuzzed,build/tests/kernel/fuzz-tree/done)
 
-packages.fuzz-replays := libelf-dev python3
+packages.fuzz-replays := python3
 cost.fuzz-replays := 40 0
-fuzz-replays: fuzz-source
+fuzz-replays: fuzz-source elf-headers
 	$(call build,the replays of the fuzz targets,fuzz-replays)
 
 cost.real-stacks := 10 0
 real-stacks: fuzz-source
 	$(call build,the replay of recorded stacks,build/tests/kernel/fuzz/replay-stacks)
 
-packages.fuzz-programs := clang libclang-rt-dev libelf-dev llvm python3
 cost.fuzz-programs := 60 0
-memory.fuzz-programs := 3
-fuzz-programs: fuzz-source
+fuzz-programs: fuzz-source fuzzer
 	$(call build,the fuzz targets,fuzz-programs build/tests/kernel/fuzz/kernel-flip)
 
 packages.fuzz-big-endian := qemu-user python3
@@ -206,10 +199,8 @@ cost.fuzz-big-endian := 25 0
 fuzz-big-endian: fuzz-source compiler-s390x
 	$(call build,the replays of the fuzz targets for s390x,fuzz-big-endian)
 
-packages.fuzz-machines := clang libclang-rt-dev libelf-dev llvm python3
 cost.fuzz-machines := 60 0
-memory.fuzz-machines := 3
-fuzz-machines: fuzz-source
+fuzz-machines: fuzz-source fuzzer
 	$(call build,the fuzz targets for other machines,fuzz-machines)
 
 # Kernels: tools/kernel builds one at a time, with all CPUs
@@ -257,12 +248,12 @@ series: kernel-tools
 	$(nothing)
 
 cost.selftests := 40 0
-selftests: linux programs
+selftests: linux elf-headers
 	$(call build,the kernel's selftests,kselftests)
 
 cost.selftests-aarch64 := 10 0
 cost.selftests-s390x := 10 0
-selftests-aarch64 selftests-s390x: selftests-%: linux compiler-%
+selftests-aarch64 selftests-s390x: selftests-%: linux elf-headers compiler-%
 	$(call build,the kernel's selftests for $*,arch-kselftests-$*)
 
 $(filter-out module-unpatched module-bpf,$(kernels:%=module-%)): module-%: \

@@ -25,12 +25,10 @@ $T/arch/step: | $(trial)
 chain: $T/system/perf/chain
 
 ifdef native
-ARCHES := $(patsubst arch/%/psabi.py,%,$(wildcard arch/*/psabi.py))
 arch_triple = $(shell sed -n "s/^ *triple='\([^']*\)'.*/\1/p" arch/$(1)/psabi.py)
+other_tests += $T/arch/rows
 
-arch-programs: $(ARCHES:%=arch-programs-%) $(addprefix $T/arch/, convert rows)
-
-arch-programs-%: $(SFRAMEGEN)
+arch-programs-%: $(SFRAMEGEN) $T/arch/convert
 	+$(MAKE) CROSS_COMPILE=$(call arch_triple,$*)- ARCH=$* O=$(O)/arch/$* \
 		SFRAMEGEN=$(SFRAMEGEN) arch-tests
 
@@ -54,7 +52,7 @@ arch-all-%: $(SFRAMEGEN)
 arch-guest-%: $(SFRAMEGEN)
 	$(call foreign,guest-programs)
 else
-TESTS += $(arch_programs) $T/system/perf/chain
+TESTS += $(arch_programs) $(call in_tests,system/perf/chain)
 
 # sfjit inject by itself: sfjit is built for other machines without libelf.
 inject := $T/sfjit/programs/inject
@@ -77,7 +75,7 @@ $(signed): $T/sfjit/programs/signed-%: tests/sfjit/inject/signed.c
 guest-programs: all python $(run_any:%=$(run)/%) $(inject) $(signed)
 
 # Of sfjit run.
-ifdef walks
+ifneq ($(and $(walks),$(PRELOAD)),)
 arch_code := $(addprefix $T/arch/unit/, code-$(ARCH) event-$(ARCH))
 TESTS += $(arch_code)
 
@@ -94,4 +92,4 @@ $(O)/obj/tests/arch/event.o: tests/arch/event-$(ARCH).S
 endif
 endif
 
-.PHONY: arch-programs chain guest-programs
+.PHONY: chain guest-programs

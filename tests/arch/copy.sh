@@ -17,7 +17,9 @@
 name=newcpu
 tree=$tmp/tree
 mkdir -p "$tree/kernel-patches"
-cp -R Makefile arch bench sframegen userspace tests tools "$tree"
+parts=$(ls -d Makefile arch bench sframegen userspace tests tools 2>/dev/null)
+# shellcheck disable=SC2086 # words
+cp -R $parts "$tree"
 cp kernel-patches/series "$tree/kernel-patches"
 
 # make_there TARGET...
@@ -43,13 +45,16 @@ entry_of "$entry" | sed "s/\.name = \"$entry\"/.name = \"$name\"/" >"$tmp/entry"
 rest_of "$entry" | sed "/sfg_arches\[\] = {\$/r $tmp/entry" >"$tree/$table"
 is "what differs" "Files $table and $tree/$table differ
 Only in $tree/arch: $name
-Only in arch: $machine" "$(for part in Makefile arch bench sframegen userspace tests tools
-do
+Only in arch: $machine" "$(for part in $parts; do
 	diff -rq -x build -x __pycache__ "$part" "$tree/$part"
 done | sort)"
 works "with both" make_there build/bin/sframegen build/tests/arch/convert \
 	"arch-programs-$name"
-for of in convert step units; do
-	also env O="$tree/build" "$tree/tests/arch/$of.sh" "$name"
+for of in convert step "units libsfjit sframegen"; do
+	# shellcheck disable=SC2086 # words
+	set -- $of
+	test=$1
+	shift
+	also env O="$tree/build" "$tree/tests/arch/$test.sh" "$name" "$@"
 done
 finish

@@ -17,7 +17,7 @@ lines() {
 		cat "arch/$1/$_file"
 	done
 	entry_of "$entry"
-	grep " $1\$" tests/list
+	grep "\.sh $1\>" tests/list
 	grep "gcc-$triple .*cross" tools/needs.mk
 }
 

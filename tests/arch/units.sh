@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: tests of this machine, run on the machine that is named.
+# usage: tests/arch/units.sh MACHINE PART...
+#
+# Description: tests of this machine, run on the machine that is named: those of
+# directories of build/tests, and the commands of sfjit.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -10,19 +13,22 @@
 . tests/arch/machine.sh
 
 export SFJIT_EMULATED=1
-for unit in "$arch"/tests/libsfjit/* "$arch"/tests/preload/* \
-	"$arch"/tests/sframegen/* "$arch"/tests/arch/unit/*; do
-	[ -f "$unit" ] || continue
-	case $abi:${unit#*/tests/} in
-	# SFrame has no number for it: no sections.
-	0:libsfjit/area | 0:libsfjit/register) continue ;;
-	esac
-	also "$emulator" "$unit"
-done
+# units DIRECTORY
+units() {
+	[ -d "$arch/tests/$1" ] || not_ok "$1" "none is built"
+	for unit in "$arch/tests/$1"/*; do
+		[ -f "$unit" ] || continue
+		case $abi:$1/${unit##*/} in
+		# SFrame has no number for it: no sections.
+		0:libsfjit/area | 0:libsfjit/register) continue ;;
+		esac
+		also "$emulator" "$unit"
+	done
+}
 
 # What needs libelf is not built, and so not named.
-sfjit=$arch/bin/sfjit
-if [ -e "$sfjit" ]; then
+sfjit() {
+	sfjit=$arch/bin/sfjit
 	commands=$("$emulator" "$sfjit" --help |
 		sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' | tr '\n' ' ')
 	is "commands of sfjit" "run ps doctor cache " "$commands"
@@ -32,5 +38,13 @@ if [ -e "$sfjit" ]; then
 	done
 	is "sfjit record" "sfjit: no such command: record" \
 		"$("$emulator" "$sfjit" record 2>&1 | head -n 1)"
-fi
+}
+
+shift
+for part; do
+	case $part in
+	sfjit) sfjit ;;
+	*) units "$part" ;;
+	esac
+done
 finish

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can make a root file system its own"
 root=$(tools/bare) || exit 1
+tools/make -s build/gen/sfjit_trampoline.h || exit 1
 here=/tmp/bare-$$
 trap 'status=$?; rm -rf "$root$here" "$root"/tmp/perf-*.map; end $status' EXIT
 mkdir -p "$root$here/src"

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # make fuzz TIME=60	every target for so many seconds, two at once, and the
-#			coverage of its corpus: $(O)/fuzz/summary.json
+#			coverage of its corpus, to $(FUZZ_FOUND)/summary.json
+# FUZZ_PARTS=kernel	only the targets of this part, or these
 #
 # A target NAME is $(FUZZ_OUT)/NAME, with libFuzzer; NAME-cov is the same for
 # measuring coverage. The kernel's unwinder is compiled as it is. To compile
@@ -22,24 +23,24 @@ FUZZ_KERNEL ?= kernel-patches/linux
 FUZZ_DEFINES ?=
 FUZZ_REPLAY_CC ?= $(CC)
 FUZZ_SANITIZERS ?= address,undefined
+FUZZ_PARTS ?= kernel sframegen perfdata stacks
 TIME ?= 60
+FUZZ_FOUND ?= $(O)/fuzz
 
 fuzz_dir := tests/kernel/fuzz/kernel
 fuzz_names := kernel-step kernel-walk kernel-register kernel-live
 # The library's reader against the kernel's, see check_target.c; sframegen;
 # recordings of perf; libsfjit-stacks.
-FUZZ_TARGETS := $(fuzz_names) kernel-check $(addprefix sframegen-,cfi rows section \
-	elf) $(addprefix perfdata-,recording jitdump retired ends) stacks-tracker
+FUZZ_TARGETS := $(filter $(FUZZ_PARTS:%=%-%),$(fuzz_names) kernel-check $(addprefix \
+	sframegen-,cfi rows section elf) $(addprefix perfdata-,recording jitdump \
+	retired ends) stacks-tracker)
 
 # A directory for each corpus. Nothing else may write there. The inputs of
 # kernel-check are those of steps.
 fuzz_corpus := $(T)/kernel/fuzz/corpus
-fuzz_corpora := $(patsubst tests/kernel/fuzz/corpus/%.hex,$(fuzz_corpus)/%, \
-	$(wildcard tests/kernel/fuzz/corpus/*.hex))
 fuzz_unpack = $(call to,UNPACK) tests/kernel/fuzz/inputs unpack $< $@
 
-$(fuzz_corpora): $(fuzz_corpus)/%: tests/kernel/fuzz/corpus/%.hex \
-		tests/kernel/fuzz/inputs
+$(fuzz_corpus)/%: tests/kernel/fuzz/corpus/%.hex tests/kernel/fuzz/inputs
 	$(fuzz_unpack)
 $(fuzz_corpus)/kernel-check: tests/kernel/fuzz/corpus/kernel-step.hex \
 		tests/kernel/fuzz/inputs
@@ -213,11 +214,12 @@ fuzz-big-endian: $(fuzz_big)
 
 fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/replay-stacks
 
-fuzz-programs: $(fuzz_corpora) $(fuzz_corpus)/kernel-check $(foreach name, \
-	$(FUZZ_TARGETS),$(FUZZ_OUT)/$(name) $(FUZZ_OUT)/$(name)-cov)
+fuzz-programs: $(foreach name,$(FUZZ_TARGETS),$(fuzz_corpus)/$(name) \
+	$(FUZZ_OUT)/$(name) $(FUZZ_OUT)/$(name)-cov)
 
 fuzz: fuzz-programs
-	O=$(O) tests/kernel/fuzz/run-targets $(TIME) $(FUZZ_TARGETS)
+	O=$(O) FUZZ_FOUND=$(FUZZ_FOUND) tests/kernel/fuzz/run-targets $(TIME) \
+		$(FUZZ_TARGETS)
 
 # Samples of real programs, walked again by the kernel's code as the fuzz targets
 # compile it; and their recorder, for a guest.
@@ -230,7 +232,7 @@ $(FUZZ_OUT)/replay-stacks: tests/kernel/replay/replay.c $(FUZZ_OUT)/replay/stack
 	$(program) -D_GNU_SOURCE -Itests/lib $(fuzz_san)
 
 recorder := $(T)/kernel/replay/recorder
-TESTS += $(if $(amd64),$(recorder))
+TESTS += $(if $(amd64),$(call in_tests,kernel/replay/recorder))
 
 $(recorder): tests/kernel/replay/recorder.c $(O)/obj/tests/kernel/replay/processes.o \
 		$(O)/lib/libsframegen.a

@@ -7,4 +7,5 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
+tools/make -s build/tests/kernel/selftests/proc_test >&2
 guest proc --rootfs=none build/tests/kernel/selftests/proc_test

@@ -8,6 +8,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 [ "$(id -u)" = 0 ] || skip_all "only root can make a root file system its own"
+tools/make -s build/bin/sfjit >&2 || exit 1
 works "the packages are built" tools/packages
 [ $failed = 0 ] || finish
 built=$O/packages

@@ -6,4 +6,6 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
+tools/make -s build/tests/system/perf/assist \
+	build/tests/system/perf/assist-shared >&2
 guest perf-assist --cpus=1 tests/system/perf/record-assist

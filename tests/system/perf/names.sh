@@ -6,4 +6,5 @@
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
+tools/make -s build/tests/system/perf/names >&2
 guest perf-names --cpus=1 "tests/system/perf/record-names $kernel"
