@@ -155,6 +155,12 @@ struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */
 	unsigned int flags;		/* SFG_INPUT_* */
 	struct sfg_image cfi;		/* .eh_frame */
+	/*
+	 * Of an object file: sorted offsets in 'cfi' at which a relocation has
+	 * stored an address. One at another offset is not known. NULL: all are.
+	 */
+	const size_t *relocated;
+	size_t nr_relocated;
 	struct sfg_image debug_frame;	/* .data NULL: none */
 	const struct sfg_image *text;
 	size_t nr_text;
@@ -194,6 +200,7 @@ enum sfg_reason {
 	SFG_R_OVERLAP,		/* overlaps an earlier FDE */
 	SFG_R_OUTSIDE,		/* outside of the text: discarded code */
 	SFG_R_EMPTY,		/* zero-size function */
+	SFG_R_ADDRESS,		/* address that no relocation resolves */
 	SFG_R_MAX
 };
 

@@ -264,9 +264,9 @@ static int read_fde_body(struct walker *w, struct record *r,
 	struct cfi_table *t = w->t;
 	const struct cfi_cie *cie = &t->cies[fde->cie];
 	struct cursor *c = &r->body;
-	bool usable;
+	enum sfg_reason reason;
 
-	usable = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
+	reason = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
 	/* in the pointer's format, but a number: relative to nothing */
 	fde->size = sfg_cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
@@ -275,8 +275,8 @@ static int read_fde_body(struct walker *w, struct record *r,
 		return fail(w->err, r->offset, "FDE is truncated");
 	fde->program = c->pos;
 	fde->program_end = c->end;
-	if (!usable)
-		refuse_fde(t, SFG_R_ENCODING);
+	if (reason)
+		refuse_fde(t, reason);
 	return 0;
 }
 
@@ -377,6 +377,8 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->other = NO_REG;
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;
+	t->relocated = in->relocated;
+	t->nr_relocated = in->nr_relocated;
 	t->bases = in->flags & SFG_INPUT_BASES;
 	t->text_base = in->text_base;
 	t->data_base = in->data_base;
