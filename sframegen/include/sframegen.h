@@ -139,8 +139,9 @@ struct sfg_fdes {
  * its CFI when a zero terminator ends it.
  *
  * 'debug_frame' is for functions that nothing in 'cfi' overlaps. If it has an
- * error, none of it is used. Linkers leave functions in it that they have
- * discarded, at address 0: what is not in 'code' is not used.
+ * error, none of it is used. Linkers leave functions in a .debug_frame that they
+ * have discarded, at address 0: of it (also as 'cfi'), functions outside of
+ * 'code' are not used, nor one at address 0 unless 'relocated' tells it.
  *
  * With SFG_INPUT_CALLED, text that no FDE is for gets the row of a function that
  * was just called: stubs that only jump on. If the address of an FDE cannot be

@@ -56,6 +56,7 @@ struct cfi_fde {
 struct cfi_table {
 	const struct sfg_arch *arch;
 	uint8_t other;			/* register, or NO_REG */
+	bool debug_frame;
 	const uint8_t *data;
 	uint64_t addr;
 	const size_t *relocated;	/* as in struct sfg_input */
@@ -83,6 +84,8 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err);
 void sfg_cfi_free_table(struct cfi_table *t);
+/* Whether a linker has discarded the function: .debug_frame still has it. */
+bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde);
 
 /* cfi_program.c: runs CFI and hands each stretch of code to 'emit'. */
 struct cfi_sink {
