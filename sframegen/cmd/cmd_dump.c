@@ -16,11 +16,17 @@ static void print_header(const struct sfg_section *s)
 	       s->header.num_fres, s->header.fre_len);
 }
 
-static void print_fde(uint32_t index, const struct sfg_row_reader *r)
+static void print_fde(uint32_t index, const struct sfg_row_reader *r,
+		      bool known)
 {
-	printf("\nFDE %u: 0x%" PRIx64 "-0x%" PRIx64 " %u rows%s", index,
-	       r->fde.addr, r->fde.addr + r->fde.size, r->fde.nr_rows,
-	       r->flex ? " FLEX" : "");
+	printf("\nFDE %u: ", index);
+	if (known)
+		printf("0x%" PRIx64 "-0x%" PRIx64, r->fde.addr,
+		       r->fde.addr + r->fde.size);
+	else
+		printf("address not resolved, 0x%" PRIx32 " bytes",
+		       r->fde.size);
+	printf(" %u rows%s", r->fde.nr_rows, r->flex ? " FLEX" : "");
 	if (r->fde.repeat)
 		printf(" PCMASK %u", r->fde.repeat);
 	if (r->fde.flags & SFJIT_FUNCTION_SIGNAL)
@@ -32,9 +38,9 @@ static void print_fde(uint32_t index, const struct sfg_row_reader *r)
 
 /* Rows of an FDE that repeats are for each block: they have no one address. */
 static void print_row(const struct sfg_row_reader *r,
-		      const struct sfjit_row *row)
+		      const struct sfjit_row *row, bool known)
 {
-	uint64_t base = r->fde.repeat ? 0 : r->fde.addr;
+	uint64_t base = r->fde.repeat || !known ? 0 : r->fde.addr;
 	char text[ROW_TEXT_MAX];
 
 	format_row(r->section->header.abi_arch, row, text);
@@ -42,19 +48,22 @@ static void print_row(const struct sfg_row_reader *r,
 }
 
 /* The section has been checked: nothing fails here. */
-static void print_section(const struct sfg_section *s)
+static void print_section(const struct sfg_section *s,
+			  const struct object_part *part)
 {
 	struct sfg_row_reader r;
 	struct sfjit_row row;
+	bool known;
 	uint32_t i;
 
 	print_header(s);
 	for (i = 0; i < s->header.num_fdes; i++) {
 		if (sfg_read_fde(s, i, &r, NULL))
 			return;
-		print_fde(i, &r);
+		known = object_knows_fde(part, s, i);
+		print_fde(i, &r, known);
 		while (!sfg_read_row(&r, &row, NULL))
-			print_row(&r, &row);
+			print_row(&r, &row, known);
 	}
 }
 
@@ -74,7 +83,7 @@ static int dump_part(struct object *f, const struct object_part *part)
 	if (ret)
 		return object_error(f, part->file_offset + err.offset, ret,
 				    "%s", err.reason);
-	print_section(&s);
+	print_section(&s, part);
 	return 0;
 }
 

@@ -30,6 +30,8 @@ struct verifier {
 	unsigned int flags;	/* SFG_INPUT_* */
 	struct spans theirs, ours;
 	size_t compared, differences;
+	size_t nowhere;		/* functions of .sframe without an address */
+	uint64_t our_nowhere;	/* of the CFI */
 };
 
 static int push(struct spans *s, const struct span *span)
@@ -163,6 +165,10 @@ static int read_theirs(struct verifier *v, struct sfg_section *s)
 		if (ret)
 			return refuse_theirs(v, &err, ret);
 		rows -= r.left;
+		if (!object_knows_fde(&v->f->sframe, s, i)) {
+			v->nowhere++;
+			continue;
+		}
 		if (add_read(&v->theirs, &r))
 			return path_error(v->f->path, -ENOMEM);
 	}
@@ -186,19 +192,21 @@ static int open_theirs(struct verifier *v)
 static int derive_ours(struct verifier *v)
 {
 	struct sfg_input in = object_input(v->f);
+	struct sfg_summary sum;
 	struct sfg_fdes fdes;
 	struct sfg_error err;
 	size_t i;
 	int ret;
 
 	in.flags |= v->flags;
-	ret = sfg_derive(&in, &fdes, NULL, &err);
+	ret = sfg_derive(&in, &fdes, &sum, &err);
 	if (ret)
 		return object_error(v->f, v->f->cfi.file_offset + err.offset,
 				    ret, "%s", err.reason);
 	for (i = 0; i < fdes.nr && !ret; i++)
 		ret = add_derived(&v->ours, &fdes.fdes[i]);
 	sfg_free_fdes(&fdes);
+	v->our_nowhere = sum.affected[SFG_R_ADDRESS];
 	return ret ? path_error(v->f->path, ret) : 0;
 }
 
@@ -293,6 +301,17 @@ static void sweep(struct verifier *v)
 	}
 }
 
+/* Such as copies of inline functions that `ld -r` has dropped. */
+static void print_nowhere(const struct verifier *v)
+{
+	if (!v->nowhere && !v->our_nowhere)
+		return;
+	print_name(stdout, v->f->path);
+	printf(": not compared, as no relocation resolves their address: %zu"
+	       " functions of .sframe, %" PRIu64 " of the CFI\n", v->nowhere,
+	       v->our_nowhere);
+}
+
 static int compare_file(struct verifier *v)
 {
 	int ret;
@@ -306,6 +325,7 @@ static int compare_file(struct verifier *v)
 	print_name(stdout, v->f->path);
 	printf(": %zu rows compared, %zu differences\n", v->compared,
 	       v->differences);
+	print_nowhere(v);
 	return v->differences != 0;
 }
 

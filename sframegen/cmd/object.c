@@ -196,6 +196,12 @@ static void free_text(struct object *f)
 	free(f->text);
 }
 
+static void free_part(struct object_part *part)
+{
+	free(part->bytes);
+	free(part->relocated);
+}
+
 /*
  * libelf reads when it is asked, up to the end: the file is closed after it.
  * What was not reached by object_open() is 0, which free() takes.
@@ -206,9 +212,9 @@ void object_close(struct object *f)
 		elf_end(f->elf);
 	if (f->fd >= 0)
 		close(f->fd);
-	free(f->cfi.bytes);
-	free(f->debug_frame.bytes);
-	free(f->sframe.bytes);
+	free_part(&f->cfi);
+	free_part(&f->debug_frame);
+	free_part(&f->sframe);
 	free(f->in_libelf);
 	free(f->section_addr);
 	free(f->functions);

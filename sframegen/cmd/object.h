@@ -17,11 +17,22 @@
  */
 #define MAX_READ	(4ULL << 30)
 
+/* The address of a section that no process has in its memory. */
+#define NOWHERE		UINT64_MAX
+
 /* Bytes of a file, and where they are in it. */
 struct object_part {
 	struct sfg_image image;
 	uint64_t file_offset;
 	uint8_t *bytes;		/* image.data, to be freed */
+	/* ET_REL: sorted offsets where relocations gave an address */
+	size_t *relocated;
+	size_t nr_relocated;
+};
+
+/* A symbol table; 'indices' are those of sections above 0xff00, or NULL. */
+struct object_symtab {
+	Elf_Data *symbols, *indices;
 };
 
 struct object_symbol {
@@ -38,7 +49,7 @@ struct object {
 	GElf_Ehdr ehdr;
 	unsigned int abi;
 	bool *in_libelf;	/* sections that 'left' has paid for */
-	uint64_t *section_addr;	/* ET_REL: where a section is taken to be */
+	uint64_t *section_addr;	/* ET_REL: where it is taken to be, NOWHERE */
 	size_t nr_sections;
 
 	struct sfg_image *text;		/* with data of their own */
@@ -81,6 +92,10 @@ const struct object_symbol *object_find_function(const struct object *f,
 int object_error(const struct object *f, uint64_t offset, int code,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Whether the address of an FDE of a .sframe section is known. */
+bool object_knows_fde(const struct object_part *sframe,
+		      const struct sfg_section *section, uint32_t index);
+
 /* Between the files object_*.c. */
 bool object_is_big_endian(const struct object *f);
 /* Copies these bytes of the file; they may have gone since it was opened. */
@@ -99,6 +114,12 @@ bool object_section(struct object *f, size_t index, GElf_Shdr *shdr);
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type);
 /* Of a string table; "": it has none at this offset. */
 const char *object_string(struct object *f, size_t index, uint64_t offset);
+bool object_read_symtab(struct object *f, size_t index,
+			struct object_symtab *table);
+/* 'section' becomes 0 if the symbol has none: undefined, absolute, common. */
+bool object_get_symbol(const struct object *f,
+		       const struct object_symtab *table, size_t i,
+		       GElf_Sym *sym, size_t *section);
 /* Applies what section 'target' needs to the part. */
 int object_relocate(struct object *f, struct object_part *part, size_t target);
 int object_no_memory(const struct object *f);
@@ -120,6 +141,8 @@ static inline struct sfg_input object_input(const struct object *f)
 {
 	return (struct sfg_input) {
 		.abi = f->abi, .flags = f->cfi_flags, .cfi = f->cfi.image,
+		.relocated = f->cfi.relocated,
+		.nr_relocated = f->cfi.nr_relocated,
 		.text = f->text, .nr_text = f->nr_text,
 		.code = f->code, .nr_code = f->nr_code,
 	};

@@ -83,6 +83,18 @@ static void place_sections(struct object *f, bool code, uint64_t *end)
 			f->section_addr[i] = place_section(&shdr, end);
 }
 
+/* An address in section 0 would be one in the first that is placed. */
+static void place_all_sections(struct object *f)
+{
+	uint64_t end = 0;
+	size_t i;
+
+	for (i = 0; i < f->nr_sections; i++)
+		f->section_addr[i] = NOWHERE;
+	place_sections(f, true, &end);
+	place_sections(f, false, &end);
+}
+
 /*
  * What overlaps would be converted and relocated as often as it is named.
  * Sections that are apart have no more bytes together than the file.
@@ -108,7 +120,6 @@ static int check_overlap(struct object *f)
 
 static int place_object(struct object *f)
 {
-	uint64_t end = 0;
 	int ret;
 
 	if (f->section_addr || f->ehdr.e_type != ET_REL)
@@ -119,8 +130,7 @@ static int place_object(struct object *f)
 	f->section_addr = calloc(f->nr_sections + 1, sizeof(uint64_t));
 	if (!f->section_addr)
 		return object_no_memory(f);
-	place_sections(f, true, &end);
-	place_sections(f, false, &end);
+	place_all_sections(f);
 	return 0;
 }
 
@@ -130,10 +140,13 @@ static bool is_code(const GElf_Shdr *shdr)
 	       shdr->sh_type != SHT_NOBITS;
 }
 
+/* Offsets in .debug_frame, which is not loaded, count from its own start. */
 static uint64_t address_of(const struct object *f, size_t index,
 			   const GElf_Shdr *shdr)
 {
-	return f->section_addr ? f->section_addr[index] : shdr->sh_addr;
+	if (!f->section_addr)
+		return shdr->sh_addr;
+	return f->section_addr[index] == NOWHERE ? 0 : f->section_addr[index];
 }
 
 static int add_text(struct object *f, uint64_t addr, uint64_t offset,
@@ -184,6 +197,7 @@ uint64_t object_file_offset(struct object *f, uint64_t addr)
 
 	for (i = 1; i < f->nr_sections; i++)
 		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		    f->section_addr[i] != NOWHERE &&
 		    addr - f->section_addr[i] < shdr.sh_size)
 			return shdr.sh_offset + (addr - f->section_addr[i]);
 	return 0;

@@ -15,18 +15,13 @@ static struct sfg_reloc reloc_type(const struct object *f, unsigned int type)
 	return *r;
 }
 
-/*
- * In object files st_value counts from the start of the section. gas mostly
- * names a section and puts the place into the addend.
- */
-static uint64_t symbol_value(const struct object *f, const GElf_Sym *sym)
+/* Of LLVM, to be in the ELF specification. */
+#define SHT_CREL	0x40000014
+
+static bool has_relocations(const GElf_Shdr *shdr)
 {
-	if (sym->st_shndx == SHN_ABS)
-		return sym->st_value;
-	/* undefined: a personality routine, whose address says nothing here */
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx >= f->nr_sections)
-		return 0;
-	return f->section_addr[sym->st_shndx] + sym->st_value;
+	return shdr->sh_type == SHT_RELA || shdr->sh_type == SHT_REL ||
+	       shdr->sh_type == SHT_CREL;
 }
 
 static uint64_t fetch(struct object *f, const uint8_t *p, unsigned int size)
@@ -50,12 +45,56 @@ static void store(struct object *f, uint8_t *p, uint64_t v,
 		p[i] = v >> 8 * (big ? size - 1 - i : i);
 }
 
+/* What one relocation did. */
+struct place {
+	size_t offset;
+	bool known;		/* the symbol is in a section that is placed */
+	bool names;		/* not only takes a place away */
+};
+
 struct relocating {
 	struct object *f;
 	struct object_part *part;
-	Elf_Data *symbols;
+	size_t target;		/* section of the part */
+	struct object_symtab table;
 	uint64_t file_offset;	/* of the relocation section */
+	struct place *places;
+	size_t nr, max;
 };
+
+/*
+ * In object files st_value counts from the start of the section. gas mostly
+ * names a section and puts the place into the addend. Without a place, as a
+ * personality routine has none here, the number says nothing.
+ */
+static uint64_t symbol_value(const struct relocating *r, const GElf_Sym *sym,
+			     size_t section, bool *known)
+{
+	uint64_t addr = section ? r->f->section_addr[section] : NOWHERE;
+
+	*known = addr != NOWHERE;
+	if (*known)
+		return addr + sym->st_value;
+	if (section == r->target)
+		return r->part->image.addr + sym->st_value;
+	return sym->st_shndx == SHN_ABS ? sym->st_value : 0;
+}
+
+static int note_place(struct relocating *r, const struct place *place)
+{
+	size_t want = r->max ? r->max * 2 : 64;
+	struct place *bigger;
+
+	if (r->nr == r->max) {
+		bigger = realloc(r->places, want * sizeof(*bigger));
+		if (!bigger)
+			return object_no_memory(r->f);
+		r->places = bigger;
+		r->max = want;
+	}
+	r->places[r->nr++] = *place;
+	return 0;
+}
 
 /* @value: S + A; @at: P */
 static uint64_t relocated(unsigned int kind, uint64_t old, uint64_t value,
@@ -81,7 +120,11 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	struct sfg_reloc type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
 	struct sfg_image *image = &r->part->image;
 	uint64_t at = r->file_offset + i * sizeof(Elf64_Rela), v;
+	struct place note = {
+		.offset = rela->r_offset, .names = type.kind != RELOC_SUB,
+	};
 	uint8_t *place;
+	size_t section;
 	GElf_Sym sym;
 
 	if (type.kind == RELOC_NONE)
@@ -94,52 +137,96 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	    type.size > image->len - rela->r_offset)
 		return object_error(r->f, at, -EINVAL,
 				    "relocation outside of its section");
-	if (!gelf_getsym(r->symbols, GELF_R_SYM(rela->r_info), &sym))
+	if (!object_get_symbol(r->f, &r->table, GELF_R_SYM(rela->r_info),
+			       &sym, &section))
 		return object_error(r->f, at, -EINVAL,
 				    "relocation names no symbol");
 	place = r->part->bytes + rela->r_offset;
 	v = relocated(type.kind, fetch(r->f, place, type.size),
-		      symbol_value(r->f, &sym) + rela->r_addend,
-		      image->addr + rela->r_offset);
+		      symbol_value(r, &sym, section, &note.known) +
+		      rela->r_addend, image->addr + rela->r_offset);
 	store(r->f, place, v, type.size);
-	return 0;
+	return note_place(r, &note);
 }
 
 /*
  * sh_link of a relocation section is its symbol table, sh_info the section that
  * it changes.
  */
-static int relocate_from(struct object *f, struct object_part *part,
-			 size_t index, const GElf_Shdr *shdr)
+static int relocate_from(struct relocating *r, size_t index,
+			 const GElf_Shdr *shdr)
 {
-	struct relocating r = {
-		.f = f, .part = part, .file_offset = shdr->sh_offset,
-		.symbols = object_section_data(f, shdr->sh_link, SHT_SYMTAB),
-	};
+	struct object *f = r->f;
 	Elf_Data *data = object_section_data(f, index, SHT_RELA);
 	GElf_Rela rela;
 	size_t i;
 	int ret = 0;
 
-	if (!data || !r.symbols)
+	r->file_offset = shdr->sh_offset;
+	if (shdr->sh_type != SHT_RELA)
+		return object_error(f, shdr->sh_offset, -ENOTSUP,
+				    "relocations are not in the form SHT_RELA:"
+				    " assemble without compact ones (CREL)");
+	if (!data || !object_read_symtab(f, shdr->sh_link, &r->table))
 		return object_error(f, shdr->sh_offset, -EINVAL,
 				    "relocations are damaged");
 	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
 		if (gelf_getrela(data, i, &rela))
-			ret = relocate_one(&r, &rela, i);
+			ret = relocate_one(r, &rela, i);
 	return ret;
+}
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/*
+ * An address may take several relocations, one that adds and one that
+ * subtracts: it is known if all of their symbols are.
+ */
+static int list_known(struct relocating *r)
+{
+	struct object_part *part = r->part;
+	size_t i = 0, first;
+	bool known, names;
+
+	part->relocated = malloc((r->nr + 1) * sizeof(*part->relocated));
+	if (!part->relocated)
+		return object_no_memory(r->f);
+	if (r->nr)
+		qsort(r->places, r->nr, sizeof(*r->places), compare_places);
+	while (i < r->nr) {
+		known = true;
+		names = false;
+		for (first = i; i < r->nr && r->places[i].offset ==
+					     r->places[first].offset; i++) {
+			known &= r->places[i].known;
+			names |= r->places[i].names;
+		}
+		if (known && names)
+			part->relocated[part->nr_relocated++] =
+				r->places[first].offset;
+	}
+	return 0;
 }
 
 int object_relocate(struct object *f, struct object_part *part, size_t target)
 {
+	struct relocating r = { .f = f, .part = part, .target = target };
 	GElf_Shdr shdr;
 	size_t i;
 	int ret = 0;
 
 	for (i = 1; i < f->nr_sections && !ret; i++)
-		if (object_section(f, i, &shdr) && shdr.sh_type == SHT_RELA &&
+		if (object_section(f, i, &shdr) && has_relocations(&shdr) &&
 		    shdr.sh_info == target)
-			ret = relocate_from(f, part, i, &shdr);
+			ret = relocate_from(&r, i, &shdr);
+	if (!ret)
+		ret = list_known(&r);
+	free(r.places);
 	return ret;
 }
 
@@ -165,9 +252,10 @@ bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size)
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++) {
-		if (!object_section(f, i, &shdr) || shdr.sh_type != SHT_RELA ||
+		if (!object_section(f, i, &shdr) || !has_relocations(&shdr) ||
 		    !object_section(f, shdr.sh_info, &target) ||
-		    !(target.sh_flags & SHF_EXECINSTR))
+		    !(target.sh_flags & SHF_EXECINSTR) ||
+		    f->section_addr[shdr.sh_info] == NOWHERE)
 			continue;
 		data = object_section_data(f, i, SHT_RELA);
 		if (!data || touches(data, f->section_addr[shdr.sh_info],
@@ -175,4 +263,13 @@ bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size)
 			return true;
 	}
 	return false;
+}
+
+bool object_knows_fde(const struct object_part *sframe,
+		      const struct sfg_section *section, uint32_t index)
+{
+	size_t field = section->fdes_off + index * sizeof(struct sframe_fde);
+
+	return !sframe->relocated ||
+	       sfg_has_offset(sframe->relocated, sframe->nr_relocated, field);
 }

@@ -139,8 +139,9 @@ struct sfg_fdes {
  * its CFI when a zero terminator ends it.
  *
  * 'debug_frame' is for functions that nothing in 'cfi' overlaps. If it has an
- * error, none of it is used. Linkers leave functions in it that they have
- * discarded, at address 0: what is not in 'code' is not used.
+ * error, none of it is used. Linkers leave functions in a .debug_frame that they
+ * have discarded, at address 0: of it (also as 'cfi'), functions outside of
+ * 'code' are not used, nor one at address 0 unless 'relocated' tells it.
  *
  * With SFG_INPUT_CALLED, text that no FDE is for gets the row of a function that
  * was just called: stubs that only jump on. If the address of an FDE cannot be
@@ -155,6 +156,12 @@ struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */
 	unsigned int flags;		/* SFG_INPUT_* */
 	struct sfg_image cfi;		/* .eh_frame */
+	/*
+	 * Of an object file: sorted offsets in 'cfi' at which a relocation has
+	 * stored an address. One at another offset is not known. NULL: all are.
+	 */
+	const size_t *relocated;
+	size_t nr_relocated;
 	struct sfg_image debug_frame;	/* .data NULL: none */
 	const struct sfg_image *text;
 	size_t nr_text;
@@ -194,6 +201,7 @@ enum sfg_reason {
 	SFG_R_OVERLAP,		/* overlaps an earlier FDE */
 	SFG_R_OUTSIDE,		/* outside of the text: discarded code */
 	SFG_R_EMPTY,		/* zero-size function */
+	SFG_R_ADDRESS,		/* address that no relocation resolves */
 	SFG_R_MAX
 };
 

@@ -170,6 +170,7 @@ const char *sfg_reason_text(enum sfg_reason reason)
 		[SFG_R_OVERLAP] = "overlaps an earlier function",
 		[SFG_R_OUTSIDE] = "outside of the text",
 		[SFG_R_EMPTY] = "zero size",
+		[SFG_R_ADDRESS] = "address that no relocation resolves",
 	};
 
 	return (unsigned int)reason < SFG_R_MAX ? text[reason] : "?";

@@ -56,8 +56,11 @@ struct cfi_fde {
 struct cfi_table {
 	const struct sfg_arch *arch;
 	uint8_t other;			/* register, or NO_REG */
+	bool debug_frame;
 	const uint8_t *data;
 	uint64_t addr;
+	const size_t *relocated;	/* as in struct sfg_input */
+	size_t nr_relocated;
 	bool bases;			/* the next two are known */
 	uint64_t text_base, data_base;
 	size_t len;			/* up to the terminator */
@@ -72,14 +75,17 @@ struct cfi_table {
 
 /* cfi_pointer.c: a value of the size that the encoding names. */
 uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding);
-/* False: the encoding is not usable without a process. */
-bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
-			  unsigned int encoding, uint64_t *value);
+/* SFG_COVERED: it is known; else why not. */
+enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
+				     struct cursor *c, unsigned int encoding,
+				     uint64_t *value);
 
 /* cfi_records.c */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err);
 void sfg_cfi_free_table(struct cfi_table *t);
+/* Whether a linker has discarded the function: .debug_frame still has it. */
+bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde);
 
 /* cfi_program.c: runs CFI and hands each stretch of code to 'emit'. */
 struct cfi_sink {

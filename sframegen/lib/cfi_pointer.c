@@ -49,12 +49,14 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
  * the pointer. LSB, "DWARF Extensions": the low 4 bits of an encoding are the
  * size and sign, the next 3 what the value is relative to.
  */
-bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
-			  unsigned int encoding, uint64_t *value)
+enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
+				     struct cursor *c, unsigned int encoding,
+				     uint64_t *value)
 {
 	unsigned int application = encoding & DW_EH_PE_application;
 	uint64_t base = 0;
 	bool known = !(encoding & DW_EH_PE_indirect);
+	enum sfg_reason reason = SFG_COVERED;
 
 	switch (application) {
 	case DW_EH_PE_absptr:
@@ -76,6 +78,9 @@ bool sfg_cfi_read_pointer(const struct cfi_table *t, struct cursor *c,
 	default:
 		known = false;
 	}
+	if (t->relocated && known &&
+	    !sfg_has_offset(t->relocated, t->nr_relocated, c->pos))
+		reason = SFG_R_ADDRESS;
 	*value = base + sfg_cfi_read_value(c, encoding);
-	return known;
+	return known ? reason : SFG_R_ENCODING;
 }

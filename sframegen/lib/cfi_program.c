@@ -386,11 +386,13 @@ static int advance(struct run *run, uint64_t delta)
  */
 static int run_set_loc(struct run *run)
 {
+	enum sfg_reason reason;
 	uint64_t to;
 
-	if (!sfg_cfi_read_pointer(run->t, &run->c, run->cie->pointer_encoding,
-				  &to))
-		refuse(run, SFG_R_ENCODING);
+	reason = sfg_cfi_read_pointer(run->t, &run->c,
+				      run->cie->pointer_encoding, &to);
+	if (reason)
+		refuse(run, reason);
 	if (!run->sink || to < run->start || to - run->start < run->at)
 		refuse(run, SFG_R_STATE);
 	return run->refused ? 0 : emit_to(run, to - run->start);

@@ -21,7 +21,6 @@ struct record {
 struct walker {
 	struct cfi_table *t;
 	struct cursor c;
-	bool debug_frame;
 	struct sfg_error *err;
 };
 
@@ -36,7 +35,7 @@ static int fail(struct sfg_error *err, size_t offset, const char *reason)
  */
 static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 {
-	if (!w->debug_frame)
+	if (!w->t->debug_frame)
 		return r->id == 0;
 	return r->id == (wide ? UINT64_MAX : UINT32_MAX);
 }
@@ -61,7 +60,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 		wide = length == UINT32_MAX;
 		if (wide)
 			length = cursor_u64(c);
-		if (!c->bad && !length && !w->debug_frame)
+		if (!c->bad && !length && !w->t->debug_frame)
 			return 0;
 	} while (!c->bad && !length);
 	/* a record has to end inside the section */
@@ -71,7 +70,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 		    c->big_endian);
 	r->id_pos = c->pos;
 	/* in .eh_frame the id has 4 bytes even behind a 64-bit length */
-	if (wide && w->debug_frame)
+	if (wide && w->t->debug_frame)
 		r->id = cursor_u64(&r->body);
 	else
 		r->id = cursor_u32(&r->body);
@@ -248,7 +247,7 @@ static size_t find_cie(const struct cfi_table *t, uint64_t offset)
 /* From the section's start in DWARF, back from the field in .eh_frame. */
 static size_t cie_of(const struct walker *w, const struct record *r)
 {
-	return find_cie(w->t, w->debug_frame ? r->id : r->id_pos - r->id);
+	return find_cie(w->t, w->t->debug_frame ? r->id : r->id_pos - r->id);
 }
 
 /* A function that does not start at a known address is only counted. */
@@ -264,9 +263,9 @@ static int read_fde_body(struct walker *w, struct record *r,
 	struct cfi_table *t = w->t;
 	const struct cfi_cie *cie = &t->cies[fde->cie];
 	struct cursor *c = &r->body;
-	bool usable;
+	enum sfg_reason reason;
 
-	usable = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
+	reason = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
 	/* in the pointer's format, but a number: relative to nothing */
 	fde->size = sfg_cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
@@ -275,8 +274,8 @@ static int read_fde_body(struct walker *w, struct record *r,
 		return fail(w->err, r->offset, "FDE is truncated");
 	fde->program = c->pos;
 	fde->program_end = c->end;
-	if (!usable)
-		refuse_fde(t, SFG_R_ENCODING);
+	if (reason)
+		refuse_fde(t, reason);
 	return 0;
 }
 
@@ -363,7 +362,6 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 {
 	struct walker w = {
 		.t = t,
-		.debug_frame = in->flags & SFG_INPUT_DEBUG_FRAME,
 		.err = err,
 	};
 	int ret;
@@ -375,8 +373,11 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->other = NO_REG;
+	t->debug_frame = in->flags & SFG_INPUT_DEBUG_FRAME;
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;
+	t->relocated = in->relocated;
+	t->nr_relocated = in->nr_relocated;
 	t->bases = in->flags & SFG_INPUT_BASES;
 	t->text_base = in->text_base;
 	t->data_base = in->data_base;
@@ -392,6 +393,12 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	else
 		sort_fdes(t);
 	return ret;
+}
+
+/* Relocations tell 0 in an object file from no address. */
+bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde)
+{
+	return t->debug_frame && !t->relocated && !fde->start;
 }
 
 void sfg_cfi_free_table(struct cfi_table *t)

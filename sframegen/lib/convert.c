@@ -144,6 +144,18 @@ static bool in_code(const struct sfg_input *in, uint64_t start, uint64_t size)
 }
 
 /*
+ * Linkers leave functions in .debug_frame that they have discarded, at address
+ * 0, where the headers of a library are, or its first function.
+ */
+static bool is_in_place(const struct converter *cv, const struct cfi_fde *fde)
+{
+	if (!cv->table->debug_frame)
+		return in_text(cv->in, fde->start, fde->size);
+	return in_code(cv->in, fde->start, fde->size) &&
+	       !(cv->in->nr_text && sfg_cfi_is_discarded(cv->table, fde));
+}
+
+/*
  * FDEs of an SFrame section must not overlap, while those of CFI may: what
  * comes first, by address and then by place in the section, is kept.
  */
@@ -153,7 +165,7 @@ static enum sfg_reason check_range(const struct converter *cv,
 {
 	if (!fde->size)
 		return SFG_R_EMPTY;
-	if (!in_text(cv->in, fde->start, fde->size))
+	if (!is_in_place(cv, fde))
 		return SFG_R_OUTSIDE;
 	if (fde->start < covered_to)
 		return SFG_R_OVERLAP;
@@ -216,8 +228,7 @@ static const struct cfi_fde *take(struct converter *cv, unsigned int i)
 static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
 			const struct cfi_fde *next, uint64_t covered_to)
 {
-	return fde->size && in_code(cv->in, fde->start, fde->size) &&
-	       fde->start >= covered_to &&
+	return fde->size && is_in_place(cv, fde) && fde->start >= covered_to &&
 	       (!next || next->start - fde->start >= fde->size);
 }
 

@@ -147,6 +147,21 @@ static inline bool frame_has(const struct sfg_frame *frame, uint64_t reg)
 	return reg < 32 && frame->known & (1u << reg);
 }
 
+/* Whether a sorted list has it. */
+static inline bool sfg_has_offset(const size_t *list, size_t nr, size_t offset)
+{
+	size_t lo = 0, hi = nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (list[mid] < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < nr && list[lo] == offset;
+}
+
 static inline uint16_t swap16(bool swap, uint16_t v)
 {
 	return swap ? __builtin_bswap16(v) : v;

@@ -520,14 +520,18 @@ static bool is_hidden(const struct cfi_table *t, const struct cfi_fde *fde)
 	return t->nr_fdes && t->fdes[t->nr_fdes - 1].start == fde->start;
 }
 
-/* One FDE for each address: empty ones are for nothing, and hide none. */
+/*
+ * One FDE for each address: empty ones are for nothing, and hide none. A
+ * discarded function would be the one of all code without CFI up to its size.
+ */
 static void drop_unused(struct cfi_table *t)
 {
 	size_t i, nr = t->nr_fdes;
 
 	t->nr_fdes = 0;
 	for (i = 0; i < nr; i++)
-		if (t->fdes[i].size && !is_hidden(t, &t->fdes[i]))
+		if (t->fdes[i].size && !is_hidden(t, &t->fdes[i]) &&
+		    !sfg_cfi_is_discarded(t, &t->fdes[i]))
 			t->fdes[t->nr_fdes++] = t->fdes[i];
 }
 

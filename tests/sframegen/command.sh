@@ -325,6 +325,36 @@ debug_frame discarded ""
 is "discarded: functions" "functions: 1 of 1 covered" \
 	"$(head -n 1 discarded.out)"
 same_rows discarded without
+# The same without .eh_frame, in text that begins at 0: at the library's headers,
+# and at its code, which has other functions there.
+for text in -z,noseparate-code -Ttext=0; do
+	"${CC:-cc}" -c -x assembler -o pair.o - <<-EOS
+		.section .text.other, "ax"
+		.globl other
+	other:	.skip 64, 0xc3
+		.cfi_sections .debug_frame
+		.section .text.dropped, "ax"
+		.cfi_startproc
+		.skip 48, 0x90
+		.cfi_endproc
+		.section .text.first, "ax"
+		.globl first
+	first:	.cfi_startproc
+		.skip 16, 0x90
+		.cfi_endproc
+	EOS
+	linked pair pair.o -Wl,-u,other,$text
+	objcopy -R .eh_frame pair.so 2>/dev/null
+	expect "discarded, $text" 0 "" --elf pair.so -o pair.sframe
+	is "discarded, $text: functions" "functions: 1 of 2 covered" \
+		"$(head -n 1 out)"
+	is "discarded, $text: why" "48 bytes in 1 functions: outside of the text" \
+		"$(sed -n 's/^not covered: //p' out)"
+	is "discarded, $text: bytes" \
+		"16 of 16 with CFI covered, 64 without CFI (20.000 %)" \
+		"$(sed -n '2s/^code bytes: //p' out)"
+done
+rm -f pair.*
 part first ".eh_frame, .debug_frame"
 linked twice first.o
 debug_frame twice ""
