@@ -30,7 +30,7 @@ static const char usage[] =
 "                  word and an addend, which version 3 does not have\n"
 "  --trial-abi     a section also for RISC-V and 64-bit PowerPC, under a number\n"
 "                  that is made up: SFrame has none\n"
-"  -o, --output    where to write; complete or not at all\n"
+"  -o, --output    where to write, - is standard output; complete or not at all\n"
 "  -h, --help      this\n"
 "  --version       which sfjit this belongs to\n";
 
@@ -175,7 +175,8 @@ static void take_option(struct command_line *line, int option,
 		line->about = OPT_VERSION;
 		break;
 	case 'o':
-		line->opts.output = optarg;
+		line->opts.output = strcmp(optarg, "-") ? optarg :
+							  "/dev/stdout";
 		break;
 	case OPT_AT:
 		if (!parse_number(optarg, UINT64_MAX, &line->opts.at))

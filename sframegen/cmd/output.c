@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Writes the output. A file is there complete or as it was; whatever else the
- * name leads to (a pipe, a device, an open file) is written to.
+ * name leads to (a FIFO, a device, an open file) is written to, by the rules of
+ * sfjit record: not a disk, a socket or a terminal.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,44 +22,52 @@
  * filter; over the limit on a file's size there is EFBIG, as main() ignores
  * SIGXFSZ.
  */
-static int write_all(int fd, const uint8_t *data, size_t len)
+static const char *write_all(int fd, const uint8_t *data, size_t len)
 {
 	ssize_t n;
 
 	for (; len; data += n, len -= n) {
 		n = write(fd, data, len);
 		if (n < 0)
-			return -errno;
+			return strerror(errno);
 	}
-	return 0;
+	return NULL;
+}
+
+static const char *write_open(int fd, const void *data, size_t len)
+{
+	return isatty(fd) ? "is a terminal" : write_all(fd, data, len);
 }
 
 /* Without O_CREAT and O_TRUNC: what is there is not a regular file. */
-static int write_through(const char *path, const void *data, size_t len)
+static const char *write_through(const char *path, const void *data,
+				 size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	const char *why;
 
 	if (fd < 0)
-		return -errno;
-	ret = write_all(fd, data, len);
-	if (close(fd) && !ret)
-		ret = -errno;
-	return ret;
+		return strerror(errno);
+	why = write_open(fd, data, len);
+	if (close(fd) && !why)
+		why = strerror(errno);
+	return why;
 }
 
 /*
  * close() is where NFS and quotas tell of a failed write. There is no fsync():
  * the promise is to other processes, not for a loss of power.
  */
-static int fill(int fd, const struct stat *old, const void *data, size_t len)
+static const char *fill(int fd, const struct stat *old, const void *data,
+			size_t len)
 {
-	int ret = write_all(fd, data, len);
+	const char *why = write_all(fd, data, len);
 
-	if (!ret)
-		ret = path_set_mode(fd, old);
-	if (close(fd) && !ret)
-		ret = -errno;
-	return ret;
+	if (!why && path_set_mode(fd, old))
+		why = strerror(errno);
+	if (close(fd) && !why)
+		why = strerror(errno);
+	return why;
 }
 
 /*
@@ -66,69 +75,77 @@ static int fill(int fd, const struct stat *old, const void *data, size_t len)
  * the directory of the target. mkstemp() opens with O_EXCL: a link that
  * somebody put there is not followed. Other hard links keep the old content.
  */
-static int replace(const char *path, const struct stat *old, const void *data,
-		   size_t len)
+static const char *replace(const char *path, const struct stat *old,
+			   const void *data, size_t len)
 {
 	char temporary[PATH_MAX];
-	int fd, ret;
+	const char *why;
+	int fd;
 
 	if (snprintf(temporary, sizeof(temporary), "%.*s.sframegen-XXXXXX",
 		     (int)path_directory(path), path) >= (int)sizeof(temporary))
-		return -ENAMETOOLONG;
+		return strerror(ENAMETOOLONG);
 	fd = mkstemp(temporary);
 	if (fd < 0)
-		return -errno;
-	ret = fill(fd, old, data, len);
-	if (!ret && rename(temporary, path))
-		ret = -errno;
-	if (ret)
+		return strerror(errno);
+	why = fill(fd, old, data, len);
+	if (!why && rename(temporary, path))
+		why = strerror(errno);
+	if (why)
 		unlink(temporary);
-	return ret;
+	return why;
 }
 
 /*
  * A signal that ends the process waits until the temporary file is gone.
  * SIGKILL cannot wait: it leaves the temporary file, and the target as it was.
  */
-static int replace_undisturbed(const char *path, const struct stat *old,
-			       const void *data, size_t len)
+static const char *replace_undisturbed(const char *path,
+				       const struct stat *old,
+				       const void *data, size_t len)
 {
 	sigset_t all, before;
-	int ret;
+	const char *why;
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	ret = replace(path, old, data, len);
+	why = replace(path, old, data, len);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ret;
+	return why;
 }
 
-static int write_target(const char *path, const void *data, size_t len)
+static const char *write_target(const char *path, const void *data, size_t len)
 {
 	int fd = path_fd(path);
+	const char *why;
 	struct stat st;
 
 	if (fd >= 0)
-		return write_all(fd, data, len);
+		return write_open(fd, data, len);
 	if (stat(path, &st))
 		return errno == ENOENT ?
-		       replace_undisturbed(path, NULL, data, len) : -errno;
+		       replace_undisturbed(path, NULL, data, len) :
+		       strerror(errno);
 	/* rename() asks for rights to the directory only */
 	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
-		return -errno;
+		return strerror(errno);
 	if (S_ISREG(st.st_mode))
 		return replace_undisturbed(path, &st, data, len);
-	return write_through(path, data, len);
+	why = path_why_not(st.st_mode);
+	return why ? why : write_through(path, data, len);
 }
 
 int write_file(const char *path, const void *data, size_t len)
 {
 	char target[PATH_MAX];
 	int ret = path_resolve(path, target);
+	const char *why = ret ? strerror(-ret) :
+			  write_target(target, data, len);
 
-	if (!ret)
-		ret = write_target(target, data, len);
-	return ret ? path_error(path, ret) : 0;
+	if (!why)
+		return 0;
+	path_refused(path, why);
+	return -EIO;
 }
 
 bool output_is_stdout(const char *path)

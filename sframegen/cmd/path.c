@@ -77,6 +77,18 @@ int path_resolve(const char *path, char target[PATH_MAX])
 	return ret;
 }
 
+/* Writing to a disk would destroy all that it has. */
+const char *path_why_not(mode_t mode)
+{
+	if (S_ISDIR(mode))
+		return strerror(EISDIR);
+	if (S_ISBLK(mode))
+		return "is a block device";
+	if (S_ISSOCK(mode))
+		return "is a socket";
+	return NULL;
+}
+
 /*
  * Those of the file that is replaced, else those of a new one. mkstemp() makes
  * files for their owner alone (0600). fchown() may clear the set-ID bits, so

@@ -26,6 +26,9 @@ int path_fd(const char *path);
  */
 int path_resolve(const char *path, char target[PATH_MAX]);
 
+/* Why a file of this kind is not written to by its name, or NULL. */
+const char *path_why_not(mode_t mode);
+
 /*
  * Owner and mode of the file that @fd replaces; without one (NULL), the mode
  * of a new file.

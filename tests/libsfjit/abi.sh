@@ -122,6 +122,18 @@ while read -r function error; do
 	fi
 done <"$tmp/errors"
 
+# Or two plugins with it would call each other's copy.
+plugin_exports() {
+	echo 'int plugin(void) { return 0; }' | gcc -shared -fPIC -x c - -x none \
+		-Wl,--whole-archive "$1" -Wl,--no-whole-archive -pthread \
+		-o "$tmp/plugin.so" &&
+		nm -D --defined-only "$tmp/plugin.so" | cut -d ' ' -f 3
+}
+for library in libsfjit libsframegen; do
+	is "a plugin with $library.a exports its own functions alone" plugin \
+		"$(plugin_exports "$O/lib/$library.a")"
+done
+
 soname=$(readelf -d "$O/lib/libsfjit.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 is "soname" libsfjit.so.0 "$soname"
 

@@ -47,7 +47,7 @@ $T/libsfjit/atfork-shared: tests/libsfjit/atfork.c $(O)/obj/tests/lib/tap.o
 	$(program) -Wl,-rpath,$(abspath $(O)/lib)
 
 $T/libsfjit/programs/%-plugin.so: tests/libsfjit/%-plugin.c $(O)/lib/libsfjit.a
-	$(program) -fPIC -shared -Wl,--exclude-libs,ALL
+	$(program) -fPIC -shared
 
 # For a guest: tests/system/guest/library.sh.
 $T/libsfjit/programs/kernel: tests/libsfjit/kernel.c $(O)/obj/tests/lib/tap.o \

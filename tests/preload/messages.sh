@@ -118,6 +118,20 @@ like "--help: text" "Usage: sfjit run*" "$(cat "$tmp/out")"
 "$sfjit" run --help >"$tmp/out"
 is "run --help: status" 0 $?
 like "--version" "sfjit [0-9]*.[0-9]*" "$("$sfjit" --version)"
+
+# help is of no use to who cannot read it
+{
+	printf '%s\n' --help --version
+	"$sfjit" --help | sed -n 's/^.\{6\} sfjit \([a-z]*\) .*/\1 --help/p'
+} >"$tmp/commands"
+is "commands whose help is asked for" 3 "$(grep -cx -e --version \
+	-e "run --help" -e "ps --help" "$tmp/commands")"
+while read -r arguments; do
+	# shellcheck disable=SC2086 # a list of words
+	"$sfjit" $arguments >/dev/full 2>"$tmp/err"
+	is "$arguments that cannot be written" \
+		"125 sfjit: output: No space left on device" "$? $(cat "$tmp/err")"
+done <"$tmp/commands"
 for arguments in "" "walk" "--wrong" "run" "run --wrong" "run -o"; do
 	# shellcheck disable=SC2086 # a list of words
 	"$sfjit" $arguments >"$tmp/out" 2>"$tmp/err"

@@ -837,7 +837,7 @@ static void test_reader_is_gone(void)
 	options.out = fopen("/dev/full", "w");
 	options.err = fopen("/dev/null", "w");
 	MUST(options.out && options.err);
-	IS("output that cannot be written", ps(&options, &pid, 1), 1);
+	IS("output that cannot be written", ps(&options, &pid, 1), 125);
 	fclose(options.out);
 	fclose(options.err);
 	remove_process("7");

@@ -541,6 +541,35 @@ is "the FIFO's reader has the section" "$want" "$(cat sum)"
 [ -p fifo ] || not_ok "output to a FIFO" "replaced by a file"
 rm fifo five real sum err out
 
+# by the rules of sfjit record
+"$bin" --elf in.so -o - 2>err | cksum >sum
+is "- is standard output" "$want functions: 4 of 4 covered ./in.so" \
+	"$(cat sum) $(head -n 1 err) $(ls ./-* ./in.so 2>/dev/null)"
+if mknod disk b 240 77 2>/dev/null; then
+	expect "block device" 1 "sframegen: disk: is a block device" \
+		--elf in.so -o disk
+	rm disk
+else
+	skip "block device" "only root can make one"
+fi
+if command -v python3 >/dev/null; then
+	python3 -c 'import socket
+socket.socket(socket.AF_UNIX).bind("socket")'
+	expect "socket" 1 "sframegen: socket: is a socket" --elf in.so -o socket
+	rm socket
+	is "terminal" "1 sframegen: /dev/stdout: is a terminal" "$(python3 - "$bin" <<END
+import os, subprocess, sys
+manager, terminal = os.openpty()
+done = subprocess.run([sys.argv[1], '--elf', 'in.so', '-o', '-'],
+                      stdout=terminal, stderr=subprocess.PIPE, text=True)
+print(done.returncode, done.stderr.splitlines()[-1])
+END
+)"
+else
+	skip "socket, terminal" "python3 is not installed"
+fi
+rm sum err out
+
 # limits: the old content or nothing stays, and no temporary file
 dd if=/dev/zero of=padding bs=64k count=1 2>/dev/null
 cc=${CC:-cc}

@@ -48,6 +48,13 @@ is "it needs libelf and libc alone" "libc.so.6 libelf.so.1" \
 		sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v ^ld- | sort |
 		tr '\n' ' ' | sed 's/ $//')"
 
+# Or two plugins with it would call each other's copy.
+echo 'int plugin(void) { return 0; }' | gcc -shared -fPIC -x c - -x none -lelf \
+	-Wl,--whole-archive "$O/lib/libsfjit-stacks.a" -Wl,--no-whole-archive \
+	-o "$tmp/plugin.so"
+is "a plugin with the static library exports its own functions alone" plugin \
+	"$(nm -D --defined-only "$tmp/plugin.so" | cut -d ' ' -f 3)"
+
 works "make install-libsfjit-stacks" tools/make -s PREFIX=/opt/sf \
 	LIBDIR=/opt/sf/lib DESTDIR="$tmp/root" install-libsfjit-stacks
 root=$tmp/root/opt/sf

@@ -3,6 +3,9 @@
 
 # $(call library,NAME,ROOM,LIBRARIES): build/lib/NAME.a and .so are of one object
 # in which the encoder's names are local: a program may link libsframegen as well.
+# In the archive those of the version map are hidden: they resolve, and a plugin that
+# has the archive in it does not export them, or two such plugins would call each
+# other's copy. A symbol gets the strictest visibility that any object gives it.
 define library
 lib.$(2) := $(pic) -pthread
 
@@ -10,7 +13,14 @@ $(O)/obj/$(2).o: $(call objects,$(2)/*.c) $(O)/lib/libsframegen.a
 	$$(call to,LD) $$(CC) -r -nostdlib -o $$@ $$^
 	@$$(OBJCOPY) --localize-hidden $$@
 
-$(O)/lib/$(1).a: $(O)/obj/$(2).o
+$(O)/obj/$(2)-hidden.s: $(2)/$(1).map
+	$$(call to,GEN) { sed -n 's/^\t\(sfjit_.*\);$$$$/.hidden \1/p' $$< && \
+		echo '.section .note.GNU-stack,"",%progbits'; } >$$@
+
+$(O)/obj/$(2)-hidden.o: $(O)/obj/$(2).o $(O)/obj/$(2)-hidden.s
+	$$(call to,LD) $$(CC) -r -nostdlib -o $$@ $$^
+
+$(O)/lib/$(1).a: $(O)/obj/$(2)-hidden.o
 
 $(O)/lib/$(1).so.$(SFJIT_VERSION): $(O)/obj/$(2).o $(2)/$(1).map
 	$$(call to,LD) $$(CC) $$(CFLAGS) $$(LDFLAGS) -shared -pthread \

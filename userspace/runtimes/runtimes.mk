@@ -12,7 +12,7 @@ lib.userspace/runtimes/hotspot := $(pic) -pthread
 $(HOTSPOT): $(call objects,userspace/runtimes/hotspot/*.c arch/x86_64/flow/*.c) \
 		$(O)/lib/libsfjit.a
 	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,defs \
-		-Wl,-z,now -Wl,--exclude-libs,ALL -Wl,-soname,$(@F) -o $@ $^
+		-Wl,-z,now -Wl,-soname,$(@F) -o $@ $^
 
 ifdef amd64
 ALL += $(HOTSPOT)

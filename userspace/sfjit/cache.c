@@ -196,11 +196,7 @@ static int cache(struct request *request, char **programs, size_t nr)
 		ret = fill_system(request, programs, nr);
 	else
 		ret = fill(request, programs, nr);
-	if (fflush(stdout) || ferror(stdout)) {
-		cache_complain("output", -errno);
-		return 1;
-	}
-	return ret;
+	return finish_output() ?: ret;
 }
 
 static bool parse(const char *text, unsigned long *value)
@@ -252,7 +248,7 @@ int command_cache(int argc, char **argv)
 	while (right && (c = getopt_long(argc, argv, "+scd:m:h", long_options,
 					 NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		right = parse_option(&request, c);
 	}
 	if (!right || !is_complete(&request, argc - optind)) {

@@ -106,11 +106,7 @@ static int examine(bool json)
 		print_json(&doctor);
 	else
 		print_text(&doctor);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "sfjit: output: %s\n", strerror(errno));
-		return EXIT_OURS;
-	}
-	return worst(&doctor);
+	return finish_output() ?: (int)worst(&doctor);
 }
 
 int command_doctor(int argc, char **argv)
@@ -121,7 +117,7 @@ int command_doctor(int argc, char **argv)
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "+jh", long_options, NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		json = c == 'j';
 		if (!json)
 			break;

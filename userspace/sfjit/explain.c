@@ -272,11 +272,7 @@ static int explain(const char *name, bool json, bool quiet,
 	else
 		print_text(&ends, followed);
 	perfdata_ends_free(&ends);
-	if (fflush(stdout) || ferror(stdout)) {
-		convert_complain("output", strerror(errno));
-		return EXIT_OURS;
-	}
-	return 0;
+	return finish_output();
 }
 
 static int explain_with(const char *name, bool json, bool quiet,
@@ -305,7 +301,7 @@ int command_explain(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "+i:jqr:h", long_options,
 				NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		if (c == 'i')
 			name = optarg;
 		else if (c == 'j')

@@ -119,7 +119,7 @@ int command_inject(int argc, char **argv)
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "+i:o:qh", options, NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		if (c == 'i')
 			names.input = optarg;
 		else if (c == 'o')

@@ -96,11 +96,11 @@ int main(int argc, char **argv)
 	switch (getopt_long(argc, argv, "+hV", options, NULL)) {
 	case 'h':
 		print_usage(stdout);
-		return fflush(stdout) ? EXIT_OURS : 0;
+		return finish_output();
 	case 'V':
 		puts("sfjit " NUMBER(SFJIT_VERSION_MAJOR) "."
 		     NUMBER(SFJIT_VERSION_MINOR));
-		return fflush(stdout) ? EXIT_OURS : 0;
+		return finish_output();
 	case -1:
 		return dispatch(argc - optind, argv + optind);
 	}

@@ -216,9 +216,10 @@ int ps(const struct ps_options *options, char **pids, int nr)
 	if (options->json)
 		fputs("]\n", options->out);
 	complain_of_maps(&list);
-	if (fflush(options->out) || ferror(options->out))
-		return complain(options, "output", errno);
-	return ret;
+	if (!fflush(options->out) && !ferror(options->out))
+		return ret;
+	complain(options, "output", errno);
+	return EXIT_OURS;
 }
 
 int command_ps(int argc, char **argv)
@@ -231,7 +232,7 @@ int command_ps(int argc, char **argv)
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "+jh", long_options, NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		if (c != 'j') {
 			fputs(usage, stderr);
 			return EXIT_OURS;

@@ -355,8 +355,7 @@ int command_record(int argc, char **argv)
 		return become(argv + 1);
 	switch (record_parse(&r, argc, argv)) {
 	case RECORD_HELP:
-		return fputs(usage, stdout) < 0 || fflush(stdout) ? EXIT_OURS :
-								    0;
+		return print_help(usage);
 	case RECORD_WRONG:
 		return EXIT_OURS;
 	default:

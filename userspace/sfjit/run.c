@@ -233,7 +233,7 @@ int command_run(int argc, char **argv)
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "+jvo:r:h", options, NULL)) != -1) {
 		if (c == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout);
+			return print_help(usage);
 		if (c == 'j')
 			java = true;
 		else if (c == 'v')

@@ -28,18 +28,6 @@ static void hold_standard_streams(void)
 
 /* ---- What is there ----------------------------------------------------- */
 
-/* Writing to a disk would destroy all that it has. */
-static const char *why_not(mode_t mode)
-{
-	if (S_ISDIR(mode))
-		return strerror(EISDIR);
-	if (S_ISBLK(mode))
-		return "is a block device";
-	if (S_ISSOCK(mode))
-		return "is a socket";
-	return NULL;
-}
-
 /* rename() needs no permission for the file that it replaces. */
 static const char *check_file(const struct target *target,
 			      const struct stat *st)
@@ -98,7 +86,7 @@ static const char *open_path(struct target *target)
 		return errno == ENOENT ? open_temporary(target) :
 		       strerror(errno);
 	why = S_ISREG(st.st_mode) ? check_file(target, &st) :
-				    why_not(st.st_mode);
+				    path_why_not(st.st_mode);
 	if (why)
 		return why;
 	return S_ISREG(st.st_mode) ? open_temporary(target) :

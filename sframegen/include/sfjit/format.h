@@ -69,7 +69,20 @@ struct sframe_fde_attr {
 #define SFRAME_FDE_TYPE_FLEX		1
 #define SFRAME_FDE2_RESERVED		0xe0
 
-/* A row is its start, this byte, and signed words. */
+/*
+ * A row is its start, this byte, and words in this order:
+ *
+ *	DEFAULT	offset of the CFA from the base register; offset from the CFA of
+ *		the saved return address, unless cfa_fixed_ra_offset has it;
+ *		offset from the CFA of the saved frame pointer
+ *	FLEX	a rule each for the CFA, the return address, the frame pointer
+ *
+ * Control words are unsigned, all others signed. Words at the end are left out if
+ * nothing is saved: the return address is where a call puts it, the frame pointer
+ * is the caller's. One word 0 takes the place of the return address's if only the
+ * frame pointer is saved. A row without words is that of the outermost frame. On
+ * s390x the word of a CFA's offset is (offset - 160) / 8.
+ */
 #define SFRAME_FRE_BASE_SP(info)	((info) & 0x1)	/* 0: fp */
 #define SFRAME_FRE_WORDS(info)		(((info) >> 1) & 0xf)
 #define SFRAME_FRE_WORD_SIZE(info)	(((info) >> 5) & 0x3)	/* log2 */

@@ -95,7 +95,7 @@ static int report(pid_t pid, const struct plan *plan,
 	if (outcome->others)
 		printf("; %u other windows were there", outcome->others);
 	putchar('\n');
-	return fflush(stdout) ? 1 : 0;
+	return finish_output();
 }
 
 static int attach(pid_t pid, bool verbose)
@@ -131,7 +131,7 @@ static int detach(pid_t pid)
 		return ret;
 	printf("%d: removed %u windows, stopped for %.1f ms\n", pid,
 	       outcome.removed, outcome.stopped_ns / 1e6);
-	return fflush(stdout) ? 1 : 0;
+	return finish_output();
 }
 
 int command_attach(int argc, char **argv)
@@ -143,8 +143,7 @@ int command_attach(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "+vh", attach_options,
 				NULL)) != -1) {
 		if (c == 'h')
-			return fputs(attach_usage, stdout) < 0 ||
-			       fflush(stdout);
+			return print_help(attach_usage);
 		if (c != 'v')
 			return bad_usage(attach_usage);
 		verbose = true;
@@ -162,8 +161,7 @@ int command_detach(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "+h", attach_options + 1,
 				NULL)) != -1) {
 		if (c == 'h')
-			return fputs(detach_usage, stdout) < 0 ||
-			       fflush(stdout);
+			return print_help(detach_usage);
 		return bad_usage(detach_usage);
 	}
 	if (argc - optind != 1 || !parse_pid(argv[optind]))
