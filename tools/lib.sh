@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Shared by the scripts of tools/, which source it first.  Progress goes to
-# stderr, so that a script's stdout is only its result.
+# Shared by the scripts of tools/ and by tests/lib/run, which source it first.
+# Progress goes to stderr, so that a script's stdout is only its result.
 
 set -eu
 # Make's own variables must not reach the make of another tree.
@@ -11,7 +11,11 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CDPATH
 export LC_ALL=C.UTF-8 PATH="$PATH:/usr/sbin:/sbin"
 umask 022
 
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")" && pwd)
+while ! [ -e "$top/kernel-patches/series" ]; do
+	top=${top%/*}
+	[ -n "$top" ] || exit 1
+done
 O=${O:-build}
 case $O in /*) ;; *) O=$top/$O ;; esac
 logs=$O/logs
@@ -119,15 +123,16 @@ drop_old() {
 	exec 9>&-
 }
 
-# in_group SECONDS COMMAND...: runs COMMAND, at most so long, in a process group
-# of its own: whatever Ctrl-C or a signal to this script ends, it ends, too, and
-# first.  Sets traps.
+# in_group [OPTION...] SECONDS COMMAND...: runs COMMAND by timeout(1), in a process
+# group of its own: whatever Ctrl-C or a signal to this script ends, it ends, too,
+# and first.  Its end is that of the processes that it leaves.  Sets traps.
 in_group() {
 	timeout "$@" &
 	_group=$!
 	trap end_group INT TERM HUP
 	_rc=0
 	wait "$_group" || _rc=$?
+	kill -- "-$_group" 2>/dev/null || :
 	trap 'exit 130' INT TERM HUP
 	return $_rc
 }

@@ -47,7 +47,8 @@ foreign() {
 is "every day needs no foreign compiler and no browser" "" "$(foreign day)"
 
 fake=$tmp/fake
-mkdir -p "$fake/tests/lib" "$tmp/cache"
+mkdir -p "$fake/tests/lib" "$fake/kernel-patches" "$tmp/cache"
+touch "$fake/kernel-patches/series"
 cp -R tools "$fake/"
 cp tests/lib/run tests/lib/not-made tests/lib/Report.pm "$fake/tests/lib/"
 # script NAME: from stdin
