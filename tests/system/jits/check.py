@@ -13,8 +13,11 @@ from tap import check, finish
 
 MODES = ('before', 'fp', 'defer')
 SILENT = 'silently wrong'
-# The oracle has no truth for these, whether they are complete or not.
+# The oracle has no truth for these, whether they are complete or not: there is code
+# without call frame information, or, with a colon, the oracle itself has failed.
 UNKNOWN = 'not judged'
+FAILED = UNKNOWN + ':'
+FAILED_MOST = 1
 # Whoever follows call frame information is led astray there: such a stack ends
 # as it should. More of them than programs go on in handlers are something else.
 FALSE = 'cut where call frame information is false'
@@ -56,6 +59,9 @@ def program(name, result, least):
         item = result[mode]
         check(f'{name}, {mode}: samples', judged(item) >= SAMPLES, item)
         check(f'{name}, {mode}: each is exact or has a reason', adds_up(item),
+              item)
+        check(f'{name}, {mode}: the oracle fails for at most {FAILED_MOST} %',
+              percent(lost(item, FAILED), item['samples']) <= FAILED_MOST,
               item)
     item = result['before']
     check(f'{name}: without sfjit at most {before} % are exact',

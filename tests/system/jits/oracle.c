@@ -29,6 +29,7 @@
 #define MAX_FRAMES	600
 #define MAX_PROCESSES	64
 #define MAX_MAPS	512
+#define PAGE		4096UL
 #define PERF_LENGTH	127	/* kernel.perf_event_max_stack */
 #define NR_REGS		20	/* as the recorder asks for */
 #define NR_DWARF	17
@@ -50,6 +51,9 @@ static const unsigned char dwarf_regs[NR_DWARF] = {
 
 struct map {
 	uint64_t start, length, offset;
+	uint64_t bias;		/* of the file's addresses */
+	bool is_file;		/* below ROOT, with executable segments */
+	bool reported;		/* to libdw, with this bias */
 	char *path;
 };
 
@@ -70,7 +74,7 @@ struct sample {
 	bool deferred;
 };
 
-enum ending { OUTERMOST, NO_CFI, TRUNCATED, FAILED };
+enum ending { OUTERMOST, NO_CFI, NO_FILE, TRUNCATED, FAILED };
 
 struct truth {
 	uint64_t ip[MAX_FRAMES];
@@ -209,39 +213,69 @@ static const Dwfl_Callbacks file_callbacks = {
 	.find_debuginfo = no_debug_info,
 };
 
-/* What is to be added to the addresses in the file; false: no such file. */
-static bool find_bias(const char *path, const struct map *map, uint64_t *bias)
+static bool is_mapped(const GElf_Phdr *phdr, const struct map *map)
+{
+	return phdr->p_type == PT_LOAD && phdr->p_flags & PF_X &&
+	       map->offset < phdr->p_offset + phdr->p_filesz &&
+	       map->offset + map->length > phdr->p_offset;
+}
+
+/*
+ * What is to be added to the addresses in the file; false: no such file. The end
+ * of a segment and the start of the next one may be in the same page of the file:
+ * a mapping that begins with it is that of the next one.
+ */
+static bool find_bias(const char *path, struct map *map)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	bool found = false;
+	bool found = false, begins = false;
 	GElf_Phdr phdr;
 	size_t i, nr = 0;
 
 	if (elf && !elf_getphdrnum(elf, &nr))
-		for (i = 0; i < nr && !found; i++)
-			if (gelf_getphdr(elf, i, &phdr) &&
-			    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X &&
-			    map->offset < phdr.p_offset + phdr.p_filesz &&
-			    map->offset + map->length > phdr.p_offset) {
-				*bias = map->start - map->offset +
-					phdr.p_offset - phdr.p_vaddr;
-				found = true;
-			}
+		for (i = 0; i < nr && !begins; i++) {
+			if (!gelf_getphdr(elf, i, &phdr) ||
+			    !is_mapped(&phdr, map))
+				continue;
+			begins = map->offset == (phdr.p_offset & -PAGE);
+			if (found && !begins)
+				continue;
+			map->bias = map->start - map->offset + phdr.p_offset -
+				    phdr.p_vaddr;
+			found = true;
+		}
 	elf_end(elf);
 	if (fd >= 0)
 		close(fd);
 	return found;
 }
 
-static void report_map(Dwfl *dwfl, const struct map *map)
+static bool is_reported(const struct process *process, const struct map *map)
+{
+	const struct map *other;
+
+	for (other = process->maps; other < map; other++)
+		if (other->reported && other->bias == map->bias &&
+		    !strcmp(other->path, map->path))
+			return true;
+	return false;
+}
+
+/* A file has a mapping for each executable segment, and is one module. */
+static void report_map(struct process *process, struct map *map)
 {
 	char path[4096];
-	uint64_t bias;
 
 	snprintf(path, sizeof(path), "%s/%s", root, map->path);
-	if (find_bias(path, map, &bias) &&
-	    !dwfl_report_elf(dwfl, map->path, path, -1, bias, true))
+	map->reported = false;
+	map->is_file = find_bias(path, map);
+	if (!map->is_file)
+		return;
+	map->reported = is_reported(process, map) ||
+			dwfl_report_elf(process->dwfl, map->path, path, -1,
+					map->bias, true);
+	if (!map->reported)
 		warnx("%s: %s", path, dwfl_errmsg(-1));
 }
 
@@ -296,7 +330,7 @@ static Dwfl *dwfl_of(struct process *process)
 		errx(2, "dwfl_begin: %s", dwfl_errmsg(-1));
 	dwfl_report_begin(process->dwfl);
 	for (i = 0; i < process->nr_maps; i++)
-		report_map(process->dwfl, &process->maps[i]);
+		report_map(process, &process->maps[i]);
 	dwfl_report_end(process->dwfl, NULL, NULL);
 	/* Fails where there is no file that says which machine it is. */
 	if (!dwfl_attach_state(process->dwfl, NULL, process->pid,
@@ -326,9 +360,34 @@ static bool has_rules(Dwfl *dwfl, Dwarf_Addr pc, bool *outermost)
 	return true;
 }
 
+static const struct map *find_map(const struct process *process, uint64_t ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < process->nr_maps; i++)
+		if (ip - process->maps[i].start < process->maps[i].length)
+			return &process->maps[i];
+	return NULL;
+}
+
+/* A file that libdw should have, and does not: it says nothing about it. */
+static bool lacks_file(Dwfl *dwfl, const struct process *process,
+		       Dwarf_Addr pc)
+{
+	const struct map *map = find_map(process, pc);
+	Dwfl_Module *mod = dwfl_addrmodule(dwfl, pc);
+	Dwarf_Addr bias;
+
+	return map && map->is_file &&
+	       (!mod || !dwfl_module_eh_cfi(mod, &bias) ||
+		strcmp(map->path, dwfl_module_info(mod, NULL, NULL, NULL, NULL,
+						   NULL, NULL, NULL)));
+}
+
 /* libdw would go on by frame pointer where it has no rules. */
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
+	const struct process *process = arg;
 	bool activation, outermost;
 	Dwarf_Addr pc;
 
@@ -337,8 +396,10 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	truth.ip[truth.nr++] = pc;
 	truth.missing = false;
-	if (!has_rules(arg, activation ? pc : pc - 1, &outermost)) {
-		truth.ending = NO_CFI;
+	pc -= !activation;
+	if (!has_rules(process->dwfl, pc, &outermost)) {
+		truth.ending = lacks_file(process->dwfl, process, pc) ?
+			       NO_FILE : NO_CFI;
 		return DWARF_CB_ABORT;
 	}
 	truth.ending = FAILED;
@@ -356,7 +417,8 @@ static void find_truth(const struct sample *sample, struct process *process)
 	truth.ending = NO_CFI;
 	current = sample;
 	if (dwfl)
-		dwfl_getthread_frames(dwfl, sample->tid, take_frame, dwfl);
+		dwfl_getthread_frames(dwfl, sample->tid, take_frame,
+				      process);
 	if (!truth.nr)
 		truth.ip[truth.nr++] = sample->regs[REG_IP];
 	if (truth.ending == FAILED && truth.missing)
@@ -367,22 +429,15 @@ static void find_truth(const struct sample *sample, struct process *process)
 
 static const char *where(const struct process *process, uint64_t ip)
 {
-	const struct map *map;
-	const char *slash;
-	unsigned int i;
+	const struct map *map = find_map(process, ip);
 
-	for (i = 0; i < process->nr_maps; i++) {
-		map = &process->maps[i];
-		if (ip - map->start >= map->length)
-			continue;
-		if (map->path[0] == '[')
-			return map->path;
-		if (map->path[0] != '/' || !strncmp(map->path, "//anon", 6))
-			return "generated code";
-		slash = strrchr(map->path, '/');
-		return slash + 1;
-	}
-	return "outside all code";
+	if (!map)
+		return "outside all code";
+	if (map->path[0] == '[')
+		return map->path;
+	if (map->path[0] != '/' || !strncmp(map->path, "//anon", 6))
+		return "generated code";
+	return strrchr(map->path, '/') + 1;
 }
 
 static bool is_complete(const struct sample *sample, struct process *process)
@@ -411,6 +466,8 @@ static void print_end(const struct process *process)
 
 	if (truth.ending == TRUNCATED)
 		printf("not judged: stack copy too short\n");
+	else if (truth.ending == NO_FILE)
+		printf("not judged: libdw does not take %s\n", place);
 	else if (truth.ending == NO_CFI)
 		printf("cut where call frame information ends: %s\n", place);
 	else
@@ -430,8 +487,9 @@ static void print_lost(const struct sample *sample,
 		printf("cut: no frame\n");
 	else if (same == sample->nr)
 		printf("cut in %s\n", where(process, sample->ip[same - 1]));
-	else if (same == truth.nr && truth.ending == TRUNCATED)
-		printf("not judged: stack copy too short\n");
+	else if (same == truth.nr && (truth.ending == TRUNCATED ||
+				      truth.ending == NO_FILE))
+		print_end(process);
 	else if (same == truth.nr && truth.ending != OUTERMOST)
 		printf("not judged behind %s\n",
 		       where(process, truth.ip[same - 1]));
@@ -465,6 +523,12 @@ static uint64_t user_frames(uint64_t *ip, uint64_t nr)
 		if (ip[i] < CHAIN_MAX)
 			ip[kept++] = ip[i];
 	return kept;
+}
+
+static void print_unjudged(const struct sample *sample, const char *why)
+{
+	printf("%s\t0\tnot judged: %s\n", sample->deferred ? "defer" : "fp",
+	       why);
 }
 
 /* False: there is not all of it. */
@@ -514,19 +578,31 @@ static void take_deferred(const unsigned char *body)
 	sample->ip = (uint64_t *)(body + 16);
 	sample->nr = user_frames((uint64_t *)sample->ip, nr);
 	judge(sample);
-	sample->cookie = 0;
+	sample->tid = 0;
 }
 
-static void take_sample(uint32_t misc, const unsigned char *body,
-			uint64_t begin, uint64_t end)
+static void give_up_waiting(struct sample *sample)
 {
+	if (sample->tid)
+		print_unjudged(sample, "its chain never came");
+	sample->tid = 0;
+}
+
+static void take_sample(const struct event *event, uint64_t begin,
+			uint64_t end)
+{
+	uint32_t misc = event->record->misc;
 	struct sample sample = { .deferred = misc & RECORD_DEFERRED };
 
 	if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
-	    !read_sample(body, &sample) || sample.time < begin ||
-	    sample.time > end)
+	    event->time < begin || event->time > end)
 		return;
+	if (!read_sample(event->body, &sample)) {
+		print_unjudged(&sample, "no registers, or no stack");
+		return;
+	}
 	if (sample.deferred) {
+		give_up_waiting(&waiting[sample.tid % MAX_WAITING]);
 		waiting[sample.tid % MAX_WAITING] = sample;
 		return;
 	}
@@ -592,7 +668,7 @@ static void take_event(const struct event *event, uint64_t begin, uint64_t end)
 		take_comm(event->record->misc, event->body);
 		break;
 	case PERF_RECORD_SAMPLE:
-		take_sample(event->record->misc, event->body, begin, end);
+		take_sample(event, begin, end);
 		break;
 	case CALLCHAIN_DEFERRED:
 		take_deferred(event->body);
@@ -637,5 +713,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < nr; i++)
 		take_event(&events[i], strtoull(argv[3], NULL, 0),
 			   strtoull(argv[4], NULL, 0));
+	for (i = 0; i < MAX_WAITING; i++)
+		give_up_waiting(&waiting[i]);
 	return fflush(stdout) ? 2 : 0;
 }

@@ -64,6 +64,9 @@ APART int outer(void *top)
 	return middle(top) + sum;
 }
 
+/* The text has two pages. */
+__asm__(".pushsection .text\n\t.skip 4096, 0xcc\n\t.popsection");
+
 static void print_maps(void)
 {
 	FILE *file = fopen("/proc/self/maps", "r");

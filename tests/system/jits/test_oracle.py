@@ -5,6 +5,7 @@
 SAMPLE is sample.c, built. DIRECTORY is for scratch.
 """
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -24,6 +25,9 @@ USER, DEFERRED = 2, 0x10000
 CONTEXT_USER, CONTEXT_USER_DEFERRED = 2 ** 64 - 512, 2 ** 64 - 640
 PID, TID, TIME = 70, 71, 1000
 PROT_READ_EXEC = 5
+REG_IP = 8
+HEADER = struct.Struct('<IIQQQQQQ')
+PT_LOAD, PT_GNU_STACK, PAGE = 1, 0x6474e551, 4096
 
 
 def equal(got, want):
@@ -62,35 +66,43 @@ def behind(time):
     return struct.pack('<IIQ', PID, TID, time)
 
 
-def map_records(without=None):
+def map_record(start, length, offset, path):
+    name = path.encode() + b'\0'
+    return record(MMAP2, USER, struct.pack(
+        '<IIQQQIIQQII', PID, TID, start, length, offset, 0, 0, 0, 0,
+        PROT_READ_EXEC, 2) +
+        name.ljust(len(name) + 7 & ~7, b'\0') + behind(1))
+
+
+def executable():
+    """(start, length, offset, path) of each mapping."""
     for line in taken.maps:
-        span, rights, offset, _, inode, *path = line.split()
-        if 'x' not in rights or not path or \
-                without and without in path[0]:
-            continue
-        start, end = (int(part, 16) for part in span.split('-'))
-        name = path[0].encode() + b'\0'
-        yield record(MMAP2, USER, struct.pack(
-            '<IIQQQIIQQII', PID, TID, start, end - start, int(offset, 16), 0,
-            0, int(inode), 0, PROT_READ_EXEC, 2) +
-            name.ljust(len(name) + 7 & ~7, b'\0') + behind(1))
+        span, rights, offset, _, _, *path = line.split()
+        if 'x' in rights and path:
+            start, end = (int(part, 16) for part in span.split('-'))
+            yield start, end - start, int(offset, 16), path[0]
 
 
-def sample_record(chain, stack, misc=USER, time=TIME):
+def map_records(without=None):
+    return [map_record(*one) for one in executable()
+            if not without or without not in one[-1]]
+
+
+def sample_record(chain, stack, misc=USER, time=TIME, regs=None):
     chain = [CONTEXT_USER] + chain
     return record(SAMPLE_TYPE, misc, struct.pack(
         '<IIQQ', PID, TID, time, len(chain)) +
         struct.pack('<%dQ' % len(chain), *chain) +
-        struct.pack('<Q20Q', 2, *taken.regs) +
+        struct.pack('<Q20Q', 2, *(taken.regs if regs is None else regs)) +
         struct.pack('<Q', len(stack)) + stack +
         struct.pack('<Q', len(stack)))
 
 
-def ask(records):
+def ask(records, root='/'):
     path = os.path.join(SCRATCH, 'test.rec')
     with open(path, 'wb') as file:
         file.write(b''.join(records))
-    done = subprocess.run([ORACLE, path, '/', '500', '2000'], text=True,
+    done = subprocess.run([ORACLE, path, root, '500', '2000'], text=True,
                           check=True, stdout=subprocess.PIPE)
     return done.stdout.splitlines()
 
@@ -106,6 +118,7 @@ def verdict(chain, stack=None, without=None):
 
 
 NAME = os.path.basename(SAMPLE)
+FILE = next(one for one in executable() if os.path.samefile(one[3], SAMPLE))
 
 
 def test_known_chain_is_exact():
@@ -176,7 +189,90 @@ def test_other_deferred_chain():
                       USER | DEFERRED),
         record(CALLCHAIN_DEFERRED, USER,
                struct.pack('<QQ', 18, 0) + behind(TIME + 1))])
-    equal(lines, [])
+    equal(lines, ['defer\t0\tnot judged: its chain never came'])
+
+
+def test_each_deferred_chain_that_never_comes_is_counted():
+    lines = ask(list(map_records()) + [
+        sample_record([CONTEXT_USER_DEFERRED, cookie], taken.stack,
+                      USER | DEFERRED) for cookie in (17, 18, 19)])
+    equal(lines, ['defer\t0\tnot judged: its chain never came'] * 3)
+
+
+def test_no_copy_of_the_stack():
+    equal(verdict(taken.chain, b''),
+          (False, 'not judged: no registers, or no stack'))
+
+
+def test_file_that_libdw_does_not_take():
+    _, _, offset, path = next(one for one in executable()
+                              if 'libc' in one[3])
+    regs = list(taken.regs)
+    regs[REG_IP] = FILE[0] + FILE[1]
+    reason = 'not judged: libdw does not take ' + os.path.basename(path)
+    for chain in ([regs[REG_IP]], [regs[REG_IP], 0x1234]):
+        lines = ask([map_record(*FILE),
+                     map_record(regs[REG_IP], PAGE, offset, path),
+                     sample_record(chain, taken.stack, regs=regs)])
+        equal(lines, ['fp\t0\t' + reason])
+
+
+def test_pieces_of_a_segment():
+    start, length, offset, path = FILE
+    pieces = [map_record(start + at, PAGE, offset + at, path)
+              for at in range(0, length, PAGE)]
+    equal(len(pieces) >= 2, True)
+    equal(ask(list(map_records(NAME)) + pieces +
+              [sample_record(taken.chain, taken.stack)]), ['fp\t1\t-'])
+
+
+def with_segment(root, far):
+    """
+    FILE below @root, with a second executable segment, of the bytes after the
+    first, at the address @far in another page; returns its mapping.
+    """
+    with open(SAMPLE, 'rb') as file:
+        data = bytearray(file.read())
+    table, = struct.unpack_from('<Q', data, 0x20)
+    size, nr = struct.unpack_from('<HH', data, 0x36)
+    headers = range(table, table + size * nr, size)
+    start, length, first, path = FILE
+    for at in headers:
+        kind, flags, offset, address, _, in_file, *_ = HEADER.unpack_from(
+            data, at)
+        if (kind, flags) == (PT_LOAD, PROT_READ_EXEC):
+            end, bias = offset + in_file, start - (address - address % PAGE)
+    for at in headers:
+        if HEADER.unpack_from(data, at)[0] == PT_GNU_STACK:
+            HEADER.pack_into(data, at, PT_LOAD, PROT_READ_EXEC, end,
+                             far + end % PAGE, 0, 8, 8, PAGE)
+    os.makedirs(root + os.path.dirname(path))
+    with open(root + path, 'wb') as file:
+        file.write(data)
+    equal(first < end - end % PAGE < first + length, True)
+    return bias + far, PAGE, end - end % PAGE, path
+
+
+def test_second_executable_segment():
+    root = os.path.join(SCRATCH, 'root')
+    second = with_segment(root, 0x10000)
+    for _, _, _, path in executable():
+        if os.path.isfile(path) and not os.path.exists(root + path):
+            os.makedirs(root + os.path.dirname(path), exist_ok=True)
+            shutil.copy(path, root + path)
+    records = list(map_records())
+    taken_sample = sample_record(taken.chain, taken.stack)
+    equal(ask(records + [taken_sample], root), ['fp\t1\t-'])
+    equal(ask(records + [map_record(*second), taken_sample], root), ['fp\t1\t-'])
+    # The page is in both segments, but there are no rules for its second address.
+    start, _, offset, _ = second
+    at = next(ip - FILE[0] + FILE[2] for ip in taken.chain
+              if offset <= ip - FILE[0] + FILE[2] < offset + PAGE)
+    regs = list(taken.regs)
+    regs[REG_IP] = start + at - offset
+    equal(ask(records + [map_record(*second), sample_record(
+        [regs[REG_IP]], taken.stack, regs=regs)], root),
+          ['fp\t0\tcut where call frame information ends: ' + NAME])
 
 
 def test_times():
