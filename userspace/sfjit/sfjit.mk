@@ -20,7 +20,7 @@ sfjit_attach := $(if $(wildcard arch/$(ARCH)/registers.h),$(call objects, \
 	userspace/sfjit/attach/*.c))
 sfjit_libs := $(sfjit_attach) $(if $(native),$(call objects, \
 	userspace/sfjit/perfdata/*.c) $(O)/lib/libsfjit-stacks.a) \
-	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o) \
+	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o text.o) \
 	$(O)/obj/sframegen/cmd/path.o \
 	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 ifndef native
