@@ -5,6 +5,12 @@
 # Description: the cache of tables: used when it is right, never trusted, never
 # needed.
 
+# What the user's cache does not take is kept in /tmp: in one of this test's own.
+if [ -z "${own_tmp-}" ] && unshare -m true 2>/dev/null; then
+	export own_tmp=yes
+	exec unshare -m "$(dirname "$0")/programs/own_tmp.sh" "$0"
+fi
+
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/preload/lib.sh
@@ -31,6 +37,16 @@ if ! cp "$table" "$tmp/good"; then
 	finish
 fi
 size=$(wc -c <"$table")
+
+# in_tmp NAME: that it is kept there, for the user alone; removes it.
+temporary=/tmp/sfjit-$(id -u)
+in_tmp() {
+	source_is "$1" converted
+	is "$1: kept in /tmp" "700 700 600" "$(stat -c %a "$temporary" \
+		"$temporary/tables" "$temporary/tables/$name" | xargs)"
+	source_is "$1, again" cache
+	rm -r "$temporary"
+}
 
 # The damaged file is put right by the run that finds it.
 repaired() {
@@ -62,17 +78,17 @@ rm "$table" && ln -s "$tmp/good" "$table"
 repaired "symbolic link"
 
 rm "$table" && mkdir "$table"
-source_is "directory instead of the file" converted
+in_tmp "directory instead of the file"
 rmdir "$table"
 chmod 770 "$tables"
-source_is "directory writable by others" converted
+in_tmp "directory writable by others"
 is "directory writable by others: not used" "" "$(find "$tables" -name "$name")"
 chmod 700 "$tables"
 if [ "$(id -u)" = 0 ]; then
 	cp "$tmp/good" "$table" && chown 1 "$table"
 	source_is "table of another user" converted
 	rm -rf "$table" && chown 1 "$XDG_CACHE_HOME/sfjit"
-	source_is "directory of another user" converted
+	in_tmp "directory of another user"
 	chown 0 "$XDG_CACHE_HOME/sfjit"
 else
 	skip "table of another user" "only root can make one"
@@ -150,23 +166,84 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 (
 	rm -rf "$XDG_CACHE_HOME/sfjit"
 	chmod 500 "$XDG_CACHE_HOME"
-	[ "$(id -u)" = 0 ] || source_is "read-only directory" converted
+	[ "$(id -u)" = 0 ] || in_tmp "read-only directory"
 	chmod 700 "$XDG_CACHE_HOME"
+	XDG_CACHE_HOME=$tmp/new//of/../cache/
+	source_is "cache that does not exist, first run" converted
+	is "cache that does not exist: its modes" "700 700" \
+		"$(stat -c %a "$tmp/new" "$tmp/new/cache" | xargs)"
+	is "cache that does not exist: place" "$tmp/new/cache/sfjit/tables/$name" \
+		"$(find "$tmp/new" -name "$name")"
+	source_is "cache that does not exist, second run" cache
+	touch "$tmp/file"
+	XDG_CACHE_HOME=$tmp/file/cache
+	in_tmp "cache below a file"
+	if [ "$(id -u)" = 0 ]; then
+		mkdir "$tmp/theirs" && chown 1 "$tmp/theirs"
+		XDG_CACHE_HOME=$tmp/theirs/cache
+		in_tmp "cache below a directory of another user"
+		is "cache below a directory of another user: not made" "" \
+			"$(ls "$tmp/theirs")"
+	fi
 	XDG_CACHE_HOME=relative
 	export HOME="$tmp/home"
-	source_is "home that does not exist" converted
+	in_tmp "home that does not exist"
+	is "home that does not exist: nor now" "" "$(find "$tmp" -name home)"
 	mkdir "$HOME"
 	source_is "home, first run" converted
 	source_is "home, second run" cache
 	is "home: place" "$HOME/.cache/sfjit/tables/$name" \
 		"$(find "$HOME" -name "$name")"
 	rm -rf "$HOME" && touch "$HOME"
-	source_is "home that is a file" converted
+	in_tmp "home that is a file"
 	unset XDG_CACHE_HOME HOME
-	source_is "no home" converted
-	source_is "no home, again" converted
+	in_tmp "no home"
 	exit "$failed"
 ) || failed=1
+
+# What is in /tmp is not trusted either.
+# shellcheck disable=SC2030,SC2031 # the subshell is for the environment
+if [ -n "${own_tmp-}" ] && [ "$(id -u)" = 0 ]; then
+	not_kept() {
+		source_is "$1" converted
+		source_is "$1, again" converted
+		is "$1: not used" "" "$(find -L "$temporary/" -type f \
+			2>/dev/null)"
+		rm -rf "$temporary"
+	}
+	this=$sfjit
+	cat >"$tmp/homeless" <<-END
+	#!/bin/sh
+	exec env -u HOME XDG_CACHE_HOME=relative "$sfjit" "\$@"
+	END
+	chmod +x "$tmp/homeless"
+	sfjit=$tmp/homeless
+	mkdir -m 700 "$temporary" && chown 1 "$temporary"
+	not_kept "/tmp: a directory of another user"
+	mkdir "$tmp/elsewhere" && ln -s "$tmp/elsewhere" "$temporary"
+	not_kept "/tmp: a symbolic link"
+	mkdir -m 770 "$temporary"
+	not_kept "/tmp: a directory that others can write"
+	chmod 777 /tmp
+	not_kept "/tmp: others can move what is there"
+	chmod 1777 /tmp
+	sfjit=$this
+
+	mkdir "$tmp/full"
+	mount -t tmpfs -o mode=700,size=4k none "$tmp/full"
+	head -c 4096 /dev/zero >"$tmp/full/file"
+	(
+		export XDG_CACHE_HOME="$tmp/full"
+		in_tmp "a full disk"
+		is "a full disk: nothing is left" "" \
+			"$(find "$tmp/full" -name '*.sframe*')"
+		mount -o remount,ro "$tmp/full"
+		in_tmp "a disk that is read-only"
+	)
+	umount "$tmp/full"
+else
+	skip "/tmp" "only root can make a mount namespace"
+fi
 
 # First runs at the same time.
 # shellcheck disable=SC2031
@@ -181,7 +258,13 @@ wait
 is "8 at the same time: output" 8 "$(cat "$tmp"/out.? | grep -c '^hello$')"
 is "8 at the same time: all modules" 8 \
 	"$(cat "$tmp"/log.? | grep -c 'registered.*/hello ')"
+is "8 at the same time: each table is made once" "" "$(cat "$tmp"/log.? |
+	sed -n 's/.*registered \([^ ]*\).*source=converted.*/\1/p' |
+	sort | uniq -d)"
 same "8 at the same time: table" "$tmp/good" "$table"
 is "8 at the same time: no leftovers" "" \
 	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
+
+# One is being made: who wants it waits, and takes it.
+also python3 -B tests/sfjit/programs/locked.py "$sfjit" "$hello" "$table" "$tmp/good"
 finish

@@ -110,7 +110,7 @@ finds "a module in a path with a space" module 2 \
 $of_module"
 sfjit=$installed
 
-of_cache="programs make their tables at each start
+of_cache="tables are kept in /tmp, until it is emptied
 mend: export XDG_CACHE_HOME=DIRECTORY, of your own"
 chmod 770 "$tables"
 finds "a cache that others can write" cache 2 \
@@ -129,7 +129,11 @@ rm "$XDG_CACHE_HOME/sfjit"
 finds "a home that does not exist" cache 2 \
 	"limited cache $tmp/home: No such file or directory
 $of_cache" \
-	env XDG_CACHE_HOME="$tmp/home"
+	env -u XDG_CACHE_HOME HOME="$tmp/home"
+finds "a cache that does not exist" cache 2 \
+	"ok cache $tmp/new/cache is made by the first sfjit run" \
+	env XDG_CACHE_HOME="$tmp/new/cache"
+is "a cache that does not exist: nor now" "" "$(find "$tmp" -name new)"
 finds "no home" cache 2 \
 	"limited cache neither XDG_CACHE_HOME nor HOME is a path
 $of_cache" env -u HOME XDG_CACHE_HOME=relative

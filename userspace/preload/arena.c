@@ -133,41 +133,41 @@ HIDDEN void *realloc(void *p, size_t size)
 
 static void swap(char *a, char *b, size_t size)
 {
-	char c;
+	uint64_t word, other;
 
-	while (size--) {
-		c = *a;
-		*a++ = *b;
-		*b++ = c;
+	for (; size >= sizeof(word); size -= sizeof(word)) {
+		memcpy(&word, a, sizeof(word));
+		memcpy(&other, b, sizeof(word));
+		memcpy(a, &other, sizeof(word));
+		memcpy(b, &word, sizeof(word));
+		a += sizeof(word);
+		b += sizeof(word);
+	}
+	for (; size; size--, a++, b++) {
+		char c = *a;
+
+		*a = *b;
+		*b = c;
 	}
 }
 
-static void sift(char *base, size_t root, size_t nr, size_t size,
-		 int (*compare)(const void *, const void *))
-{
-	size_t child;
-
-	while ((child = 2 * root + 1) < nr) {
-		if (child + 1 < nr && compare(base + child * size,
-					      base + (child + 1) * size) < 0)
-			child++;
-		if (compare(base + root * size, base + child * size) >= 0)
-			return;
-		swap(base + root * size, base + child * size, size);
-		root = child;
-	}
-}
-
-/* libc's allocates; a heap sort needs nothing. */
+/*
+ * libc's allocates; a shell sort needs nothing, and has little to do where
+ * almost all is sorted: linkers keep the order of functions.
+ */
 HIDDEN void qsort(void *base, size_t nr, size_t size,
 		  int (*compare)(const void *, const void *))
 {
-	size_t i;
+	size_t gap = 1, i;
+	char *at;
 
-	for (i = nr / 2; i-- > 0; )
-		sift(base, i, nr, size, compare);
-	for (i = nr; i-- > 1; ) {
-		swap(base, (char *)base + i * size, size);
-		sift(base, 0, i, size, compare);
-	}
+	while (gap < nr / 3)
+		gap = 3 * gap + 1;
+	for (; gap; gap /= 3)
+		for (i = gap; i < nr; i++)
+			for (at = (char *)base + i * size;
+			     at - (char *)base >= (ptrdiff_t)(gap * size) &&
+			     compare(at - gap * size, at) > 0;
+			     at -= gap * size)
+				swap(at, at - gap * size, size);
 }

@@ -4,7 +4,9 @@
  * Whoever can write the cache can give this process wrong stacks. It therefore
  * has to belong to the user, and its content is checked like any input.
  */
+#include <linux/magic.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "cache.h"
 #include "cache-tag.h"
@@ -12,6 +14,17 @@
 #include "sys.h"
 
 #define TABLE_MAX	(1UL << 30)
+
+/* Of directories: not opened yet. */
+#define CLOSED		(-EAGAIN)
+
+/*
+ * A process that is stopped while it makes a table keeps its lock. Then others
+ * make it, too: after so long, and so much for each byte of the index. It is made
+ * in a hundredth of that.
+ */
+#define PATIENCE	5000000000UL	/* ns */
+#define PATIENCE_BYTE	20000UL
 
 struct trailer {
 	char magic[8];
@@ -31,12 +44,17 @@ struct trailer {
 static const char magic[8] = "sfjittab";
 
 /* While modules are looked at: the directories; and what this boot is called. */
-static int tables[] = { [CACHE_OWN] = -ENOENT, [CACHE_SYSTEM] = -ENOENT };
+static int tables[CACHES] = { CLOSED, CLOSED, CLOSED };
 static char boot[36];
 static bool knows_boot;
 
-/* Where new tables go. */
-static enum cache target = CACHE_OWN;
+/* Where new tables go: the second one if the first one does not take them. */
+static const enum cache usual[] = { CACHE_OWN, CACHE_TEMPORARY };
+static const enum cache *targets = usual;
+static size_t nr_targets = 2;
+
+/* Of a table that is being made. */
+static int lock = CLOSED;
 
 void cache_name(struct text *t, const struct image *image, bool addends)
 {
@@ -81,7 +99,7 @@ static uint64_t sum_trailer(uint64_t sum, const struct trailer *t)
  */
 static long seal_of(const struct trailer *t, enum cache cache)
 {
-	size_t length = cache == CACHE_OWN ? sizeof(boot) : 0;
+	size_t length = cache == CACHE_SYSTEM ? 0 : sizeof(boot);
 
 	return sum_bytes(t->sum, boot, length) % 1000000000;
 }
@@ -201,29 +219,43 @@ static void read_boot(void)
 		sys_close(fd);
 }
 
+/* Once: what is not there, or cannot be used, is not looked for again. */
+static int open_tables(enum cache cache, bool create)
+{
+	if (tables[cache] == CLOSED || (create && tables[cache] < 0))
+		tables[cache] = cache_dir_open(cache, create);
+	return tables[cache];
+}
+
 void cache_open(void)
 {
-	tables[CACHE_OWN] = cache_dir_open(CACHE_OWN, false);
-	tables[CACHE_SYSTEM] = cache_dir_open(CACHE_SYSTEM, false);
+	open_tables(CACHE_OWN, false);
+	open_tables(CACHE_SYSTEM, false);
 	read_boot();
 }
 
 int cache_open_only(enum cache cache)
 {
-	target = cache;
-	tables[cache] = cache_dir_open(cache, true);
+	static enum cache only;
+	size_t i;
+
+	only = cache;
+	targets = &only;
+	nr_targets = 1;
+	for (i = 0; i < CACHES; i++)
+		tables[i] = -ENOENT;
 	read_boot();
-	return tables[cache] < 0 ? tables[cache] : 0;
+	return open_tables(cache, true) < 0 ? tables[cache] : 0;
 }
 
 void cache_close(void)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+	for (i = 0; i < CACHES; i++) {
 		if (tables[i] >= 0)
 			sys_close(tables[i]);
-		tables[i] = -ENOENT;
+		tables[i] = CLOSED;
 	}
 }
 
@@ -233,7 +265,7 @@ static int load_from(enum cache cache, struct table *table,
 	struct text name = { .length = 0 };
 	int fd, ret;
 
-	if (tables[cache] < 0)
+	if (open_tables(cache, false) < 0)
 		return tables[cache];
 	cache_name(&name, image, addends);
 	/* O_NONBLOCK: somebody may have put a FIFO there. */
@@ -250,7 +282,9 @@ int cache_load(struct table *table, const struct image *image, bool addends)
 {
 	int ret = load_from(CACHE_SYSTEM, table, image, addends);
 
-	return ret ? load_from(CACHE_OWN, table, image, addends) : 0;
+	if (ret)
+		ret = load_from(CACHE_OWN, table, image, addends);
+	return ret ? load_from(CACHE_TEMPORARY, table, image, addends) : 0;
 }
 
 /* It is not looked at again: it has to be on the disk. */
@@ -261,8 +295,8 @@ static int make_public(int fd)
 	return ret ? ret : SYS(SYS_fsync, fd);
 }
 
-static int write_file(int fd, const void *section, size_t length,
-		      struct trailer *t)
+static int write_file(int fd, enum cache target, const void *section,
+		      size_t length, struct trailer *t)
 {
 	int ret;
 
@@ -278,26 +312,29 @@ static int write_file(int fd, const void *section, size_t length,
 	return ret;
 }
 
-static void put_file(const char *name, const void *section, size_t length,
-		     struct trailer *t)
+static int put_file(enum cache target, const char *name, const void *section,
+		    size_t length, struct trailer *t)
 {
 	struct text temp = { .length = 0 };
-	int dir = tables[target], fd, ret;
+	int dir = open_tables(target, true), fd, ret;
 
 	text_put(&temp, name);
 	text_put(&temp, ".");
 	text_decimal(&temp, SYS(SYS_getpid), 0);
 	text_put(&temp, ".");
 	text_decimal(&temp, sys_clock_ns(), 0);
+	if (dir < 0)
+		return dir;
 	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
-		return;
-	ret = write_file(fd, section, length, t);
+		return fd;
+	ret = write_file(fd, target, section, length, t);
 	sys_close(fd);
 	if (!ret)
 		ret = SYS(SYS_renameat2, dir, temp.data, dir, name, 0);
 	if (ret)
 		SYS(SYS_unlinkat, dir, temp.data, 0);
+	return ret;
 }
 
 void cache_store(const struct table *table, const void *section, size_t length,
@@ -305,15 +342,82 @@ void cache_store(const struct table *table, const void *section, size_t length,
 {
 	struct text name = { .length = 0 };
 	struct trailer t;
+	size_t i;
 
-	if (tables[target] < 0)
-		tables[target] = cache_dir_open(target, true);
-	if (tables[target] < 0)
-		return;
 	cache_name(&name, image, addends);
 	describe(&t, image, addends);
 	t.rows = table->rows;
 	t.nr_windows = table->nr_windows;
 	memcpy(t.windows, table->windows, sizeof(t.windows));
-	put_file(name.data, section, length, &t);
+	for (i = 0; i < nr_targets; i++)
+		if (!put_file(targets[i], name.data, section, length, &t))
+			return;
+}
+
+/*
+ * Beside the tables, of their user alone. fcntl()'s locks go with their process,
+ * and no child has them. On NFS they can wait for a server.
+ */
+static int open_lock(enum cache target)
+{
+	int dir = open_tables(target, true), fd;
+	struct statfs fs;
+	struct stat st;
+
+	if (dir < 0)
+		return dir;
+	fd = sys_open(dir, "../lock", O_RDWR | O_CREAT | O_NOFOLLOW |
+		      O_NONBLOCK, 0600);
+	if (fd >= 0 && (!cache_is_safe(fd, target, S_IFREG, CACHE_BY_OTHERS,
+				       &st) ||
+			SYS(SYS_fstatfs, fd, &fs) ||
+			fs.f_type == NFS_SUPER_MAGIC)) {
+		sys_close(fd);
+		fd = -EPERM;
+	}
+	return fd;
+}
+
+static bool take_lock(off_t byte, uint64_t patience)
+{
+	struct flock wanted = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET,
+		.l_start = byte, .l_len = 1,
+	};
+	uint64_t end = sys_clock_ns() + patience;
+	struct timespec pause = { .tv_nsec = 1000000 };
+	long ret;
+
+	while ((ret = SYS(SYS_fcntl, lock, F_SETLK, &wanted)) == -EAGAIN ||
+	       ret == -EACCES) {
+		if (sys_clock_ns() > end)
+			return false;
+		SYS(SYS_nanosleep, &pause, NULL);
+		if (pause.tv_nsec < 16000000)
+			pause.tv_nsec *= 2;
+	}
+	return !ret;
+}
+
+bool cache_lock_table(const struct image *image, bool addends)
+{
+	struct text name = { .length = 0 };
+	uint64_t sum;
+	size_t i;
+
+	for (i = 0; i < nr_targets && lock < 0; i++)
+		lock = open_lock(targets[i]);
+	if (lock < 0)
+		return false;
+	cache_name(&name, image, addends);
+	sum = sum_bytes(SUM_START, name.data, name.length);
+	return take_lock(sum >> 1, PATIENCE + PATIENCE_BYTE *
+			 image->index_length);
+}
+
+void cache_unlock_table(void)
+{
+	if (lock >= 0)
+		sys_close(lock);
+	lock = CLOSED;
 }

@@ -5,7 +5,8 @@
  * Converted tables on disk, one file per module:
  * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.sframe, or
  * <id>.addend.sframe if its rows may have addends. Those that root has put into
- * /var/cache/sfjit/tables come first.
+ * /var/cache/sfjit/tables come first. Where nothing can be written there, as
+ * without HOME or on a full disk, they are in /tmp/sfjit-UID/tables.
  *
  * A file is a raw SFrame section made for address 0, which other tools read,
  * and behind it a trailer that says what it was made from, and what its windows
@@ -34,6 +35,14 @@ void cache_close(void);
  * -errno when there is no usable file, which is normal and not reported.
  */
 int cache_load(struct table *table, const struct image *image, bool addends);
+/*
+ * Between a table that was not there, and cache_store(): processes that start
+ * together make it once. Returns true if it is worth looking for it again. The
+ * lock ends with its process.
+ */
+bool cache_lock_table(const struct image *image, bool addends);
+void cache_unlock_table(void);
+
 /* The table has rows and windows. */
 void cache_store(const struct table *table, const void *section, size_t length,
 		 const struct image *image, bool addends);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <limits.h>
 #include <string.h>
 
 #include "cache_dir.h"
 #include "environment.h"
 #include "sys.h"
+#include "text.h"
 
 /* In base, or in its .cache. */
 static char base[1024];
@@ -73,25 +75,112 @@ static int descend(int dir, const char *name, enum cache cache,
 	return fd;
 }
 
-/*
- * The first directory may be a symbolic link and is never created. It and
- * .cache may be writable for their group, which is the default of some systems:
- * others can move our directories there, but cannot create one that we own.
- */
-int cache_dir_open(enum cache cache, bool create)
+/* "..", too: the path is the user's. */
+static int enter(int dir, const char *name)
 {
-	const char *start = cache == CACHE_SYSTEM ? "/var/cache" : base;
-	int fd = *start ? open_dir(AT_FDCWD, start, 0, cache, S_IWOTH) :
+	int fd = sys_open(dir, name, O_PATH | O_DIRECTORY, 0);
+	struct stat st;
+
+	/* Root does not make directories that other users do not get rid of. */
+	if (fd == -ENOENT && !SYS(SYS_newfstatat, dir, "", &st, AT_EMPTY_PATH) &&
+	    (!st.st_uid || st.st_uid == SYS(SYS_geteuid)) &&
+	    !SYS(SYS_mkdirat, dir, name, 0700))
+		fd = sys_open(dir, name, O_PATH | O_DIRECTORY, 0);
+	sys_close(dir);
+	return fd;
+}
+
+/* As the specification of XDG_CACHE_HOME wants it. */
+static void make_base(void)
+{
+	int fd = sys_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
+	const char *at = base, *end;
+	char name[NAME_MAX + 1];
+
+	while (fd >= 0 && *at) {
+		at += strspn(at, "/");
+		end = at + strcspn(at, "/");
+		if (end - at > NAME_MAX)
+			break;
+		memcpy(name, at, end - at);
+		name[end - at] = '\0';
+		if (*name)
+			fd = enter(fd, name);
+		at = end;
+	}
+	if (fd >= 0)
+		sys_close(fd);
+}
+
+/*
+ * The first directory may be a symbolic link. It and .cache may be writable for
+ * their group, which is the default of some systems: others can move our
+ * directories there, but cannot create one that we own.
+ */
+static int open_own(bool create)
+{
+	int fd = *base ? open_dir(AT_FDCWD, base, 0, CACHE_OWN, S_IWOTH) :
 		 -ENOENT;
 
-	strcpy(path, start);
-	if (fd >= 0 && cache == CACHE_OWN && below_home)
-		fd = descend(fd, ".cache", cache, S_IWOTH, create);
-	if (fd >= 0)
-		fd = descend(fd, "sfjit", cache, CACHE_BY_OTHERS, create);
-	if (fd >= 0)
-		fd = descend(fd, "tables", cache, CACHE_BY_OTHERS, create);
-	return fd;
+	if (fd == -ENOENT && create && !below_home) {
+		make_base();
+		fd = open_dir(AT_FDCWD, base, 0, CACHE_OWN, S_IWOTH);
+	}
+	strcpy(path, base);
+	if (fd >= 0 && below_home)
+		fd = descend(fd, ".cache", CACHE_OWN, S_IWOTH, create);
+	return fd < 0 ? fd : descend(fd, "sfjit", CACHE_OWN, CACHE_BY_OTHERS,
+				     create);
+}
+
+static int open_system(bool create)
+{
+	int fd = open_dir(AT_FDCWD, "/var/cache", 0, CACHE_SYSTEM, S_IWOTH);
+
+	strcpy(path, "/var/cache");
+	return fd < 0 ? fd : descend(fd, "sfjit", CACHE_SYSTEM,
+				     CACHE_BY_OTHERS, create);
+}
+
+/* All write there, but nobody can move what is not his. */
+static bool is_sticky(int fd)
+{
+	struct stat st;
+
+	return !SYS(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) &&
+	       (!st.st_uid || st.st_uid == SYS(SYS_geteuid)) &&
+	       (st.st_mode & S_ISVTX || !(st.st_mode & CACHE_BY_OTHERS));
+}
+
+static int open_temporary(bool create)
+{
+	int fd = sys_open(AT_FDCWD, "/tmp", O_RDONLY | O_DIRECTORY, 0);
+	struct text name = { .length = 0 };
+
+	strcpy(path, "/tmp");
+	if (fd >= 0 && !is_sticky(fd)) {
+		sys_close(fd);
+		fd = -EPERM;
+	}
+	text_put(&name, "sfjit-");
+	text_decimal(&name, SYS(SYS_geteuid), 0);
+	return fd < 0 ? fd : descend(fd, name.data, CACHE_TEMPORARY,
+				     CACHE_BY_OTHERS, create);
+}
+
+int cache_dir_open(enum cache cache, bool create)
+{
+	int fd = cache == CACHE_OWN ? open_own(create) :
+		 cache == CACHE_SYSTEM ? open_system(create) :
+		 open_temporary(create);
+
+	return fd < 0 ? fd : descend(fd, "tables", cache, CACHE_BY_OTHERS,
+				     create);
+}
+
+bool cache_dir_is_home(void)
+{
+	return below_home;
 }
 
 const char *cache_dir_base(void)

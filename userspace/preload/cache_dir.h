@@ -15,6 +15,9 @@
 enum cache {
 	CACHE_OWN,		/* the user's */
 	CACHE_SYSTEM,		/* in /var/cache; all read it, root writes it */
+	CACHE_TEMPORARY,	/* the user's, in /tmp: where nothing can be
+				   written to the first */
+	CACHES
 };
 
 /* Takes a copy of what it needs: programs overwrite their environment. */
@@ -29,8 +32,11 @@ int cache_dir_open(enum cache cache, bool create);
 /* The directory that was opened, or that could not be. */
 const char *cache_dir_path(void);
 
-/* That in which the user's own is, and which is never made; "": none. */
+/* The variable that says where the user's own is; "": neither does. */
 const char *cache_dir_base(void);
+
+/* That directory is HOME, which is never made. */
+bool cache_dir_is_home(void);
 
 /* Of this type and of its owner, and not writable for 'others'. */
 bool cache_is_safe(int fd, enum cache cache, unsigned int type,

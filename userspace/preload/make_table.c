@@ -64,6 +64,21 @@ static int convert(struct table *table, struct image *image,
 	return keep(table, &out, image);
 }
 
+/* Processes that start together want the same tables. */
+static int convert_once(struct table *table, struct image *image,
+			const char **reason)
+{
+	int ret = -ENOENT;
+
+	if (effort == TABLE_KEEP && cache_lock_table(image, addends))
+		ret = cache_load(table, image, addends);
+	table->from_cache = !ret;
+	if (ret)
+		ret = convert(table, image, reason);
+	cache_unlock_table();
+	return ret;
+}
+
 static int obtain(struct table *table, struct image *image,
 		  const char **reason)
 {
@@ -75,7 +90,7 @@ static int obtain(struct table *table, struct image *image,
 	*reason = "not in the cache";
 	if (effort == TABLE_FIND)
 		return -ENOENT;
-	ret = convert(table, image, reason);
+	ret = convert_once(table, image, reason);
 	arena_release();
 	return ret;
 }

@@ -59,7 +59,7 @@ int cache_clean(int tables, const struct cache_bounds *bounds,
 		struct cache_cleaned *cleaned);
 
 /*
- * Does so to this user's own cache, if it was not for a day. What goes wrong is
+ * Does so to this user's own caches, if it was not for a day. What goes wrong is
  * left to the next time.
  */
 void cache_tend(void);

@@ -173,19 +173,24 @@ static bool set_stamp(int tables)
 	return set;
 }
 
-void cache_tend(void)
+static void tend(enum cache cache)
 {
 	static const struct cache_bounds bounds = {
 		.days = CACHE_DAYS, .mib = CACHE_MIB,
 	};
+	int tables = cache_dir_open(cache, false);
 	struct cache_cleaned cleaned;
-	int tables;
 
-	cache_dir_init(environ);
-	tables = cache_dir_open(CACHE_OWN, false);
 	if (tables < 0)
 		return;
 	if (!was_cleaned(tables) && set_stamp(tables))
 		cache_clean(tables, &bounds, &cleaned);
 	close(tables);
+}
+
+void cache_tend(void)
+{
+	cache_dir_init(environ);
+	tend(CACHE_OWN);
+	tend(CACHE_TEMPORARY);
 }

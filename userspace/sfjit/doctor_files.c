@@ -63,7 +63,7 @@ void doctor_check_module(struct doctor *doctor)
 static void say_no_cache(struct doctor *doctor, const char *path, int error)
 {
 	static const struct doctor_advice advice = {
-		DOCTOR_LIMITED, "programs make their tables at each start",
+		DOCTOR_LIMITED, "tables are kept in /tmp, until it is emptied",
 		"export XDG_CACHE_HOME=DIRECTORY, of your own",
 	};
 
@@ -76,13 +76,16 @@ static void say_no_cache(struct doctor *doctor, const char *path, int error)
 			   strerror(error));
 }
 
-/* The first run makes what is below the user's own directory. */
+/* The first run makes all directories that are missing, but for HOME. */
 static void check_missing(struct doctor *doctor, const char *path)
 {
-	char *parent = must(strdup(path));
+	char *parent = must(strdup(path)), *end;
 
-	*(strrchr(parent, '/') ?: parent) = '\0';
-	if (!strcmp(path, cache_dir_base()))
+	do {
+		end = strrchr(parent, '/') ?: parent;
+		end[end == parent] = '\0';
+	} while (access(parent, F_OK) && errno == ENOENT && end != parent);
+	if (!strcmp(path, cache_dir_base()) && cache_dir_is_home())
 		say_no_cache(doctor, path, ENOENT);
 	else if (access(parent, W_OK | X_OK))
 		say_no_cache(doctor, parent, errno);

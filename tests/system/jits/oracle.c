@@ -376,10 +376,12 @@ static bool lacks_file(Dwfl *dwfl, const struct process *process,
 {
 	const struct map *map = find_map(process, pc);
 	Dwfl_Module *mod = dwfl_addrmodule(dwfl, pc);
-	const char *name = mod ? dwfl_module_info(mod, NULL, NULL, NULL, NULL,
-						  NULL, NULL, NULL) : NULL;
+	Dwarf_Addr bias;
 
-	return map && map->is_file && (!name || strcmp(name, map->path));
+	return map && map->is_file &&
+	       (!mod || !dwfl_module_eh_cfi(mod, &bias) ||
+		strcmp(map->path, dwfl_module_info(mod, NULL, NULL, NULL, NULL,
+						   NULL, NULL, NULL)));
 }
 
 /* libdw would go on by frame pointer where it has no rules. */
