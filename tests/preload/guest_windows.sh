@@ -40,6 +40,8 @@ windows() {
 is "a library" "5 6 5 6" "$(windows plugin1.so)"
 is "a library without build-id" "5 6 5 6" "$(windows plugin-anonymous.so)"
 is "a library with two windows" "5 7 5 7" "$(windows plugin-gap.so)"
+is "a library with a hundred and one windows" "5 106 5 106" \
+	"$(windows plugin-gaps.so)"
 # Behind the code in its page there is nothing, which has a window, too.
 is "a library with code for gdb" "5 8 5 8" "$(windows plugin-jit.so)"
 is "a library that cannot be converted" "5 5 5 5" \

@@ -128,12 +128,13 @@ static void damage(int round, const struct image *whole)
 
 static void check_windows(const struct table *t, const struct image *image)
 {
+	const struct window *windows = table_windows(t);
 	uint64_t start = image->text[0].addr;
 	unsigned int i;
 
 	for (i = 0; i < t->nr_windows; i++)
-		if (t->windows[i].start < start ||
-		    t->windows[i].start - start + t->windows[i].length >
+		if (windows[i].start < start ||
+		    windows[i].start - start + windows[i].length >
 		    image->text[0].len)
 			die("a window leaves the text");
 }
@@ -162,10 +163,13 @@ static int convert(struct image *image)
 	}, &out, &summary, NULL);
 	if (ret)
 		return ret;
-	windows_choose(&table, out.data, out.len, image);
+	if (windows_choose(&table, out.data, out.len, image))
+		die("no memory for windows");
 	check_windows(&table, image);
 	free(out.data);
-	return table.nr_windows;
+	ret = table.nr_windows;
+	table_free(&table);
+	return ret;
 }
 
 int main(void)

@@ -47,6 +47,12 @@ done
 
 load keep "$run/plugin-gap.so"
 like "a gap without CFI parts windows" "*windows=2 *" "$(logged plugin-gap)"
+for source in converted cache; do
+	load keep "$run/plugin-gaps.so"
+	like "a hundred gaps part as many windows, $source" \
+		"registered *windows=101 *source=$source*" \
+		"$(logged plugin-gaps)"
+done
 load keep "$run/plugin-bare.so"
 is "a library without _init" 4 "$(cat "$tmp/out")"
 like "is found all the same" "registered *" "$(logged plugin-bare)"
@@ -74,6 +80,7 @@ repeat 1 "$run/plugin-anonymous.so"
 repeat 1010 "$run/plugin-anonymous.so" "$run/plugin1.so"
 repeat 1010 "$run/plugin1.so" "$run/plugin2.so"
 repeat 1010 "$run/plugin-gap.so" "$run/plugin-bare.so"
+repeat 1010 "$run/plugin-gaps.so" "$run/plugin-bare.so"
 
 # Of a file whose place another one has, the windows have gone with its text; a
 # window with such a key is somebody else's.

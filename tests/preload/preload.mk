@@ -13,7 +13,7 @@ $T/preload/amend: $(call reader,amend image) $(preload_flow:%=$(O)/obj/san/%.o)
 $T/preload/borrowed: $(call reader,borrowed)
 $T/preload/clip: $(call reader,clip store)
 $T/preload/covers: $(call reader,clip covers store)
-$T/preload/image: $(call reader,image windows)
+$T/preload/image: $(call reader,image sys table windows)
 $T/preload/frames: $(call reader,cfi_read self)
 $T/preload/symfile: $(call reader,symfile self)
 $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
@@ -22,7 +22,7 @@ $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
-run_plugins := 1.so 2.so -gap.so -maps.so -bare.so -gdb.so -anonymous.so
+run_plugins := 1.so 2.so -gap.so -gaps.so -maps.so -bare.so -gdb.so -anonymous.so
 run_other := gdb-jit jit jit-mistakes hello-static hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
@@ -78,6 +78,7 @@ $(run_plugins:%=$(run)/plugin%) $(run)/libpcre2-8.so $(run)/origin/sub/libhidden
 $(run)/plugin1.so: private flags := -DNUMBER=1
 $(run)/plugin2.so: private flags := -DNUMBER=2
 $(run)/plugin-gap.so: private flags := -DNUMBER=3 -DGAP -fno-toplevel-reorder
+$(run)/plugin-gaps.so: private flags := -DNUMBER=9 -DGAPS -fno-toplevel-reorder
 $(run)/plugin-bare.so: private flags := -DNUMBER=4 -nostartfiles
 $(run)/plugin-anonymous.so: private flags := -DNUMBER=5 -Wl,--build-id=none
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6

@@ -169,6 +169,16 @@ echo >&7
 lines "$tmp/later" 3
 locked "locked memory, sfjit run: a forked child"
 
+start "$tmp/later" "$run/later" "$run/plugin-gaps.so"
+echo >&7
+lines "$tmp/later" 2
+message=$("$sfjit" attach -v "$pid" 2>&1)
+like "a library with a hundred gaps" "*/plugin-gaps.so: 101 windows,*" "$message"
+is "a library with a hundred gaps: all are in the kernel" \
+	"$pid: $(windows "$pid") windows" \
+	"$(echo "$message" | tail -n 1 | cut -d , -f 1)"
+kill "$pid"
+
 # ---- Others --------------------------------------------------------------------
 
 start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'

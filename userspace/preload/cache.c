@@ -37,8 +37,7 @@ struct trailer {
 
 	uint64_t section_length;
 	uint32_t rows, nr_windows;
-	struct window windows[TABLE_MAX_WINDOWS];
-	uint64_t sum;		/* over the section and all of the above */
+	uint64_t sum;		/* over all of the file before this */
 };
 
 static const char magic[8] = "sfjittab";
@@ -85,6 +84,11 @@ static void describe(struct trailer *t, const struct image *image,
 	t->text_end = last->addr + last->len;
 }
 
+static uint64_t windows_length(const struct trailer *t)
+{
+	return t->nr_windows * sizeof(struct window);
+}
+
 static uint64_t sum_trailer(uint64_t sum, const struct trailer *t)
 {
 	return sum_bytes(sum, t, offsetof(struct trailer, sum));
@@ -126,21 +130,31 @@ static void seal(int fd, const struct trailer *t, enum cache cache)
 	SYS(SYS_utimensat, fd, NULL, times, 0);
 }
 
-/* The section is read, not mapped: somebody may cut the file short. */
-static bool is_whole(int fd, const struct trailer *t)
+/* It is read, not mapped: somebody may cut the file short. */
+static bool sum_part(int fd, uint64_t from, uint64_t length, uint64_t *sum)
 {
-	uint64_t sum = SUM_START, at, part;
+	uint64_t at, part;
 	char piece[4096];
 
-	for (at = 0; at < t->section_length; at += part) {
-		part = t->section_length - at;
+	for (at = 0; at < length; at += part) {
+		part = length - at;
 		if (part > sizeof(piece))
 			part = sizeof(piece);
-		if (sys_read_all(fd, piece, part, at))
+		if (sys_read_all(fd, piece, part, from + at))
 			return false;
-		sum = sum_bytes(sum, piece, part);
+		*sum = sum_bytes(*sum, piece, part);
 	}
-	return sum_trailer(sum, t) == t->sum;
+	return true;
+}
+
+/* Section and windows are summed one by one, as write_file() does. */
+static bool is_whole(int fd, const struct trailer *t)
+{
+	uint64_t sum = SUM_START;
+
+	return sum_part(fd, 0, t->section_length, &sum) &&
+	       sum_part(fd, t->section_length, windows_length(t), &sum) &&
+	       sum_trailer(sum, t) == t->sum;
 }
 
 static int check_file(int fd, enum cache cache, const struct stat *st,
@@ -164,7 +178,8 @@ static int check_file(int fd, enum cache cache, const struct stat *st,
 	if (memcmp(t, &want, offsetof(struct trailer, section_length)))
 		return -EINVAL;
 	/* Not cut off, and not longer than it was. */
-	if (t->section_length != length || t->nr_windows > TABLE_MAX_WINDOWS)
+	if (t->section_length > length ||
+	    windows_length(t) != length - t->section_length)
 		return -EINVAL;
 	if (is_sealed(st, t, cache))
 		return 0;
@@ -185,12 +200,15 @@ static int use_file(struct table *table, int fd, const struct trailer *t)
 		table_free(table);
 		ret = table_read(table, fd, t->section_length);
 	}
+	if (!ret)
+		ret = table_room(table, t->nr_windows);
+	if (!ret)
+		ret = sys_read_all(fd, table_windows(table), windows_length(t),
+				   t->section_length);
 	if (ret)
 		table_free(table);
 	table->in_cache = !ret;
 	table->rows = t->rows;
-	table->nr_windows = t->nr_windows;
-	memcpy(table->windows, t->windows, sizeof(table->windows));
 	return ret;
 }
 
@@ -295,14 +313,26 @@ static int make_public(int fd)
 	return ret ? ret : SYS(SYS_fsync, fd);
 }
 
-static int write_file(int fd, enum cache target, const void *section,
-		      size_t length, struct trailer *t)
+/* What a file has before its trailer. */
+struct content {
+	const void *section;
+	size_t length;
+	const struct window *windows;
+	size_t windows_length;
+};
+
+static int write_file(int fd, enum cache target, const struct content *content,
+		      struct trailer *t)
 {
+	uint64_t sum = sum_bytes(SUM_START, content->section, content->length);
 	int ret;
 
-	t->section_length = length;
-	t->sum = sum_trailer(sum_bytes(SUM_START, section, length), t);
-	ret = sys_write_all(fd, section, length);
+	sum = sum_bytes(sum, content->windows, content->windows_length);
+	t->sum = sum_trailer(sum, t);
+	ret = sys_write_all(fd, content->section, content->length);
+	if (!ret)
+		ret = sys_write_all(fd, content->windows,
+				    content->windows_length);
 	if (!ret)
 		ret = sys_write_all(fd, t, sizeof(*t));
 	if (!ret && target == CACHE_SYSTEM)
@@ -312,8 +342,8 @@ static int write_file(int fd, enum cache target, const void *section,
 	return ret;
 }
 
-static int put_file(enum cache target, const char *name, const void *section,
-		    size_t length, struct trailer *t)
+static int put_file(enum cache target, const char *name,
+		    const struct content *content, struct trailer *t)
 {
 	struct text temp = { .length = 0 };
 	int dir = open_tables(target, true), fd, ret;
@@ -328,7 +358,7 @@ static int put_file(enum cache target, const char *name, const void *section,
 	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return fd;
-	ret = write_file(fd, target, section, length, t);
+	ret = write_file(fd, target, content, t);
 	sys_close(fd);
 	if (!ret)
 		ret = SYS(SYS_renameat2, dir, temp.data, dir, name, 0);
@@ -340,6 +370,10 @@ static int put_file(enum cache target, const char *name, const void *section,
 void cache_store(const struct table *table, const void *section, size_t length,
 		 const struct image *image, bool addends)
 {
+	const struct content content = {
+		section, length, table_windows(table),
+		table->nr_windows * sizeof(struct window),
+	};
 	struct text name = { .length = 0 };
 	struct trailer t;
 	size_t i;
@@ -347,10 +381,10 @@ void cache_store(const struct table *table, const void *section, size_t length,
 	cache_name(&name, image, addends);
 	describe(&t, image, addends);
 	t.rows = table->rows;
+	t.section_length = length;
 	t.nr_windows = table->nr_windows;
-	memcpy(t.windows, table->windows, sizeof(t.windows));
 	for (i = 0; i < nr_targets; i++)
-		if (!put_file(targets[i], name.data, section, length, &t))
+		if (!put_file(targets[i], name.data, &content, &t))
 			return;
 }
 

@@ -9,8 +9,7 @@
  * without HOME or on a full disk, they are in /tmp/sfjit-UID/tables.
  *
  * A file is a raw SFrame section made for address 0, which other tools read,
- * and behind it a trailer that says what it was made from, and what its windows
- * are. Processes map the file. Files are written under another name and
+ * then its windows, and a trailer that says what it was made from. Processes map the file. Files are written under another name and
  * renamed, never changed. Their sum is compared once after a start of the
  * machine, and when their time of modification is not the one that was set.
  */

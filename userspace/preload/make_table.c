@@ -28,13 +28,20 @@ static int keep(struct table *table, const struct sfg_output *out,
 		const struct image *image)
 {
 	const struct sframe_header *header = out->data;
+	struct table cached = { .data = NULL };
+	int ret;
 
 	table->rows = header->num_fres;
-	windows_choose(table, out->data, out->len, image);
+	ret = windows_choose(table, out->data, out->len, image);
+	if (ret)
+		return ret;
 	if (effort == TABLE_KEEP) {
 		cache_store(table, out->data, out->len, image, addends);
-		if (!cache_load(table, image, addends))
+		if (!cache_load(&cached, image, addends)) {
+			table_free(table);
+			*table = cached;
 			return 0;
+		}
 	}
 	return table_copy(table, out->data, out->len);
 }
@@ -105,10 +112,8 @@ int table_make(struct table *table, struct image *image, const char **reason)
 		*reason = "no call frame information";
 		ret = -ENOENT;
 	}
-	if (ret) {
+	if (ret)
 		table_free(table);
-		table->nr_windows = 0;
-	}
 	return ret;
 }
 

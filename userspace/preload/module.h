@@ -21,6 +21,8 @@ struct module {
 	uint64_t identity;
 	bool initial;		/* loaded at start: never unloaded */
 	bool seen;
+	unsigned int refused;	/* of its windows, by the kernel */
+	int error;		/* the first one's */
 	struct table table;	/* and its windows */
 };
 

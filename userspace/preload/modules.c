@@ -88,22 +88,25 @@ static struct module *add(const struct dl_phdr_info *info)
 	return m;
 }
 
-static int register_windows(const struct module *m)
+/* Fails if the kernel takes none of them. */
+static int register_windows(struct module *m)
 {
 	const struct table *t = &m->table;
-	const struct window *w;
-	int ret, first = 0;
+	const struct window *w = table_windows(t);
+	const struct window *end = w + t->nr_windows;
 	uintptr_t start;
+	int ret;
 
-	for (w = t->windows; w < t->windows + t->nr_windows; w++) {
+	m->refused = 0;
+	for (; w < end; w++) {
 		start = m->bias + w->start;
 		ret = sfjit_register_biased(start, t->data, t->length,
 					    (void *)start, w->length,
 					    m->bias - (uintptr_t)t->data);
-		if (ret && !first)
-			first = ret;
+		if (ret && !m->refused++)
+			m->error = ret;
 	}
-	return first;
+	return m->refused && m->refused == t->nr_windows ? m->error : 0;
 }
 
 static const char *name_of(const struct dl_phdr_info *info)
@@ -132,7 +135,7 @@ static int make_windows(struct module *m, const struct dl_phdr_info *info,
 	ret = table_make(&m->table, &image, reason);
 	if (ret)
 		return ret;
-	*reason = "the kernel refuses a window";
+	*reason = "the kernel refuses its windows";
 	return register_windows(m);
 }
 

@@ -89,6 +89,10 @@ void report_registered(const char *name, const struct module *module,
 	text_put(&t, table->from_cache ? " source=cache" :
 					 " source=converted");
 	put_time(&t, ns);
+	if (module->refused) {
+		put_field(&t, " refused=", module->refused);
+		put_field(&t, " error=", -module->error);
+	}
 	end(&t);
 }
 

@@ -18,6 +18,28 @@ static size_t pages(size_t length)
 	return (length + page - 1) & ~(page - 1);
 }
 
+static void free_windows(struct table *table)
+{
+	if (table->many)
+		sys_unmap(table->many, table->many_mapped);
+	table->many = NULL;
+	table->nr_windows = 0;
+}
+
+int table_room(struct table *table, uint32_t nr_windows)
+{
+	free_windows(table);
+	if (nr_windows > TABLE_FEW) {
+		table->many_mapped = pages(nr_windows *
+					   sizeof(struct window));
+		table->many = sys_map(table->many_mapped);
+		if (!table->many)
+			return -ENOMEM;
+	}
+	table->nr_windows = nr_windows;
+	return 0;
+}
+
 static int allocate(struct table *table, size_t length)
 {
 	table->mapped = pages(length);
@@ -92,4 +114,5 @@ void table_free(struct table *table)
 	if (table->data)
 		sys_unmap(table->data, table->mapped);
 	table->data = NULL;
+	free_windows(table);
 }

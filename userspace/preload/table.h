@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_MAX_WINDOWS	16
+/* Windows without memory of their own: few modules have more. */
+#define TABLE_FEW	4
 
 struct window {
 	uint64_t start, length;	/* link-time address */
@@ -27,10 +28,20 @@ struct table {
 	size_t mapped;
 	uint32_t rows;
 	uint32_t nr_windows;
-	struct window windows[TABLE_MAX_WINDOWS];
+	struct window few[TABLE_FEW];
+	struct window *many;	/* if there are more */
+	size_t many_mapped;
 	bool from_cache;	/* it was there */
 	bool in_cache;		/* it is there */
 };
+
+static inline struct window *table_windows(const struct table *table)
+{
+	return table->many ? table->many : (struct window *)table->few;
+}
+
+/* Makes room for that many windows, which the caller fills in. */
+int table_room(struct table *table, uint32_t nr_windows);
 
 /* A copy of what is in memory, or in a file of at least this length. */
 int table_copy(struct table *table, const void *section, size_t length);

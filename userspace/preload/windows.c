@@ -10,8 +10,14 @@
 
 #define GAP	(64UL << 10)
 
+/* Windows as they are found: NULL: they are only counted. */
+struct chosen {
+	struct window *windows;
+	uint32_t nr;
+};
+
 struct run {
-	struct table *table;
+	struct chosen *chosen;
 	uint64_t start;		/* of the window in the making */
 	uint64_t covered;	/* end of the last function */
 	bool used;		/* it has a function */
@@ -19,13 +25,15 @@ struct run {
 
 static void close_run(struct run *run, uint64_t end)
 {
-	struct table *t = run->table;
+	struct chosen *c = run->chosen;
 
-	if (!run->used || t->nr_windows == TABLE_MAX_WINDOWS)
+	if (!run->used)
 		return;
-	t->windows[t->nr_windows++] = (struct window) {
-		.start = run->start, .length = end - run->start,
-	};
+	if (c->windows)
+		c->windows[c->nr] = (struct window) {
+			.start = run->start, .length = end - run->start,
+		};
+	c->nr++;
 	run->used = false;
 }
 
@@ -44,28 +52,44 @@ static void end_segment(struct run *run, uint64_t end)
 	close_run(run, end - run->covered >= GAP ? run->covered : end);
 }
 
-void windows_choose(struct table *table, const void *data, size_t length,
-		    const struct image *image)
+static void choose(struct chosen *chosen, const struct sfg_section *section,
+		   const struct image *image)
 {
-	struct sfg_section section;
 	struct sfg_row_reader reader;
 	uint32_t i = 0;
 	size_t n;
 
-	table->nr_windows = 0;
-	if (sfg_open_section(&section, data, length, 0, NULL))
-		return;
+	chosen->nr = 0;
 	for (n = 0; n < image->nr_text; n++) {
 		uint64_t start = image->text[n].addr;
 		uint64_t end = start + image->text[n].len;
 		struct run run = {
-			.table = table, .start = start, .covered = start,
+			.chosen = chosen, .start = start, .covered = start,
 		};
 
-		for (; i < section.header.num_fdes &&
-		       !sfg_read_fde(&section, i, &reader, NULL) &&
+		for (; i < section->header.num_fdes &&
+		       !sfg_read_fde(section, i, &reader, NULL) &&
 		       reader.fde.addr < end; i++)
 			add_function(&run, reader.fde.addr, reader.fde.size);
 		end_segment(&run, end);
 	}
+}
+
+int windows_choose(struct table *table, const void *data, size_t length,
+		   const struct image *image)
+{
+	struct chosen chosen = { .windows = NULL };
+	struct sfg_section section;
+	int ret;
+
+	ret = table_room(table, 0);
+	if (ret || sfg_open_section(&section, data, length, 0, NULL))
+		return ret;
+	choose(&chosen, &section, image);
+	ret = table_room(table, chosen.nr);
+	if (ret)
+		return ret;
+	chosen.windows = table_windows(table);
+	choose(&chosen, &section, image);
+	return 0;
 }

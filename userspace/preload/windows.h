@@ -10,8 +10,11 @@
 #include "image.h"
 #include "table.h"
 
-/* By the section, which was made for address 0 and link-time addresses. */
-void windows_choose(struct table *table, const void *data, size_t length,
-		    const struct image *image);
+/*
+ * By the section, which was made for address 0 and link-time addresses. 0 or
+ * -ENOMEM.
+ */
+int windows_choose(struct table *table, const void *data, size_t length,
+		   const struct image *image);
 
 #endif /* SFJIT_PRELOAD_WINDOWS_H */

@@ -51,3 +51,24 @@ int plugin_behind(int (*call)(void))
 	return call() + 1;
 }
 #endif
+
+/* A hundred functions, each after a gap that parts two windows. */
+#ifdef GAPS
+int plugin_behind(int (*call)(void));
+int plugin_behind(int (*call)(void))
+{
+	return call() + 1;
+}
+
+__asm__(".text\n"
+	".rept 100\n"
+	"	.fill 0x11000, 1, 0xcc\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	pop %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".endr\n");
+#endif

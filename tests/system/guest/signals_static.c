@@ -27,13 +27,13 @@ static int make_table(struct table *table, struct image *image)
 		return ret;
 	table->data = out.data;
 	table->length = out.len;
-	windows_choose(table, out.data, out.len, image);
-	return 0;
+	return windows_choose(table, out.data, out.len, image);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct table table = { .nr_windows = 0 };
+	const struct window *windows;
 	const char *reason;
 	struct image image;
 	uintptr_t start;
@@ -43,10 +43,11 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	ret = image_read(&image, info, &reason);
 	if (!ret)
 		ret = make_table(&table, &image);
+	windows = table_windows(&table);
 	for (i = 0; i < table.nr_windows && !ret; i++) {
-		start = image.bias + table.windows[i].start;
+		start = image.bias + windows[i].start;
 		ret = sfjit_register_biased(start, table.data, table.length,
-				(void *)start, table.windows[i].length,
+				(void *)start, windows[i].length,
 				image.bias - (uintptr_t)table.data);
 	}
 	return ret;

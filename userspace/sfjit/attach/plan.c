@@ -202,11 +202,12 @@ static bool is_mapped(const struct plan *plan, const struct planned *module,
 static void drop_unmapped(const struct plan *plan, struct planned *module)
 {
 	struct table *t = &module->table;
+	struct window *windows = table_windows(t);
 	uint32_t i, nr = 0;
 
 	for (i = 0; i < t->nr_windows; i++)
-		if (is_mapped(plan, module, &t->windows[i]))
-			t->windows[nr++] = t->windows[i];
+		if (is_mapped(plan, module, &windows[i]))
+			windows[nr++] = windows[i];
 	if (!nr)
 		module->reason = "its text is not mapped";
 	t->nr_windows = nr;
@@ -299,14 +300,20 @@ int plan_make(struct plan *plan, pid_t pid)
 	return 0;
 }
 
+static void free_table(const struct table *table)
+{
+	if (table->data)
+		munmap(table->data, table->mapped);
+	if (table->many)
+		munmap(table->many, table->many_mapped);
+}
+
 void plan_free(struct plan *plan)
 {
 	size_t i;
 
 	for (i = 0; i < plan->nr; i++)
-		if (plan->modules[i].table.data)
-			munmap(plan->modules[i].table.data,
-			       plan->modules[i].table.mapped);
+		free_table(&plan->modules[i].table);
 	free(plan->modules);
 	ps_free_maps(&plan->maps);
 	*plan = (struct plan) { .pid = 0 };

@@ -401,16 +401,18 @@ static void make_requests(struct session *s, const struct plan *plan,
 	uint32_t format = sfjit_available(SFJIT_QUERY_FORMATS) &
 			  1 << SFRAME_FORMAT_V3_ADDEND ?
 			  SFRAME_FORMAT_V3_ADDEND : SFRAME_FORMAT_V3;
+	const struct window *w, *end;
 	const struct planned *m;
-	const struct window *w;
+	size_t nr = 1;
 
-	s->requests = must(calloc(plan->nr + 1, TABLE_MAX_WINDOWS *
-				  sizeof(*s->requests)));
+	for (m = plan->modules; m < plan->modules + plan->nr; m++)
+		nr += m->table.nr_windows;
+	s->requests = must(calloc(nr, sizeof(*s->requests)));
 	for (m = plan->modules; m < plan->modules + plan->nr; m++) {
 		if (!m->table.nr_windows)
 			continue;
-		w = m->table.windows;
-		for (; w < m->table.windows + m->table.nr_windows; w++)
+		w = table_windows(&m->table);
+		for (end = w + m->table.nr_windows; w < end; w++)
 			if (is_covered(s, m->bias + w->start, m->bias +
 				       w->start + w->length))
 				outcome->others++;
