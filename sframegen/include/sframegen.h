@@ -198,7 +198,7 @@ enum sfg_reason {
 	SFG_R_RA_COLUMN,	/* return address column is not the ABI's */
 	SFG_R_OPCODE,		/* unknown CFI instruction */
 	SFG_R_STATE,		/* restore without remember, or too deep */
-	SFG_R_OVERLAP,		/* overlaps an earlier FDE */
+	SFG_R_OVERLAP,		/* code of an FDE that starts later, inside */
 	SFG_R_OUTSIDE,		/* outside of the text: discarded code */
 	SFG_R_EMPTY,		/* zero-size function */
 	SFG_R_ADDRESS,		/* address that no relocation resolves */
@@ -247,7 +247,8 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 
 /*
  * The same up to the rows: one struct sfjit_function per covered range of each
- * input FDE (nothing merged or split), sorted. 'fdes' is released with
+ * input FDE (nothing merged or split), sorted. Where FDEs overlap, the code is
+ * that of the one that starts last, as in libgcc. 'fdes' is released with
  * sfg_free_fdes().
  */
 int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,

@@ -167,7 +167,7 @@ const char *sfg_reason_text(enum sfg_reason reason)
 		[SFG_R_RA_COLUMN] = "unusual return address column",
 		[SFG_R_OPCODE] = "unknown CFI instruction",
 		[SFG_R_STATE] = "restore without remember, or too many",
-		[SFG_R_OVERLAP] = "overlaps an earlier function",
+		[SFG_R_OVERLAP] = "overlaps another function",
 		[SFG_R_OUTSIDE] = "outside of the text",
 		[SFG_R_EMPTY] = "zero size",
 		[SFG_R_ADDRESS] = "address that no relocation resolves",

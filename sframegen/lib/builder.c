@@ -128,13 +128,57 @@ void sfg_free_builder(struct sfg_builder *b)
 	memset(b, 0, sizeof(*b));
 }
 
+static bool is_sorted(const struct sfg_builder *b)
+{
+	size_t i;
+
+	for (i = 1; i < b->nr_ranges; i++)
+		if (b->ranges[i].addr < b->ranges[i - 1].addr)
+			return false;
+	return true;
+}
+
+static int compare_ranges(const void *x, const void *y)
+{
+	const struct range *a = x, *b = y;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+/*
+ * Of nested functions, parts of the outer one come before the inner one. Rows
+ * follow the order of their ranges, which sfg_layout() relies on.
+ */
+static int sort_ranges(struct sfg_builder *b)
+{
+	struct sfjit_row *rows;
+	struct range *r;
+	size_t at = 0;
+
+	if (is_sorted(b))
+		return 0;
+	rows = malloc((b->nr_rows + 1) * sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	qsort(b->ranges, b->nr_ranges, sizeof(*b->ranges), compare_ranges);
+	for (r = b->ranges; r < b->ranges + b->nr_ranges; r++) {
+		memcpy(rows + at, b->rows + r->first_row,
+		       r->nr_rows * sizeof(*rows));
+		r->first_row = at;
+		at += r->nr_rows;
+	}
+	free(b->rows);
+	b->rows = rows;
+	return 0;
+}
+
 /* One entry more than needed: malloc(0) may give NULL, which is no failure. */
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 {
 	size_t i;
 
 	/* signal frames have no rows, but point to where they would be */
-	if (reserve_rows(b, 1))
+	if (reserve_rows(b, 1) || sort_ranges(b))
 		return -ENOMEM;
 	fdes->fdes = malloc((b->nr_ranges + 1) * sizeof(*fdes->fdes));
 	if (!fdes->fdes)

@@ -30,8 +30,11 @@ struct cfi_rule {
 /* The registers that SFrame can speak of are followed, and one more. */
 struct cfi_state {
 	struct cfi_rule cfa, ra, fp, sp, other;
-	bool mangled_ra;
+	uint8_t mangled_ra;		/* enum cfi_mangled */
 };
+
+/* AArch64's RA_SIGN_STATE, of which bit 0 is known or nothing. */
+enum cfi_mangled { CFI_PLAIN_RA, CFI_MANGLED_RA, CFI_UNKNOWN_RA };
 
 struct cfi_cie {
 	uint32_t offset;		/* of its record */
@@ -72,6 +75,19 @@ struct cfi_table {
 	bool addends;			/* rows may have them */
 	uint64_t refused_fdes[SFG_R_MAX];	/* their address is not known */
 };
+
+/* overlap.c: code of an FDE in which no other one starts. */
+struct cfi_piece {
+	uint64_t lo, hi;
+	size_t fde;		/* its index */
+};
+
+/*
+ * By address, from FDEs by address and then by offset, none of which is empty
+ * or wraps around. 'pieces' is released with free().
+ */
+int sfg_cfi_pieces(const struct cfi_fde *const *fdes, size_t nr,
+		   struct cfi_piece **pieces, size_t *nr_pieces);
 
 /* cfi_pointer.c: a value of the size that the encoding names. */
 uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding);

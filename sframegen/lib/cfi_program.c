@@ -41,12 +41,41 @@ static struct cfi_rule *rule_of(struct run *run, struct cfi_state *state,
 	return reg == run->t->other ? &state->other : NULL;
 }
 
+static bool is_sign_state(const struct run *run, uint64_t reg)
+{
+	return run->t->arch->mangled_ra && reg == DW_AARCH64_RA_SIGN_STATE;
+}
+
+/*
+ * Bit 0 of RA_SIGN_STATE says whether paciasp or the like has signed the return
+ * address. An expression of a constant sets it; what another rule would make of
+ * it is not known before the program runs.
+ */
+static uint8_t sign_state(const struct run *run, const struct cfi_rule *rule)
+{
+	unsigned int period = 0;
+	uint64_t budget = rule->expr_len;
+	const struct sfg_expr expr = {
+		.arch = run->t->arch, .code = run->t->data + rule->expr,
+		.len = rule->expr_len, .cfa_pushed = true, .period = &period,
+		.budget = &budget,
+	};
+	struct sfg_value v;
+
+	if (rule->kind != CFI_VAL_EXPRESSION || !sfg_eval(&expr, &v) ||
+	    v.kind != SFG_VALUE_CONST || period || (v.offset & ~1))
+		return CFI_UNKNOWN_RA;
+	return v.offset ? CFI_MANGLED_RA : CFI_PLAIN_RA;
+}
+
 static void set_rule(struct run *run, uint64_t reg, struct cfi_rule rule)
 {
 	struct cfi_rule *r = rule_of(run, &run->state, reg);
 
 	if (r)
 		*r = rule;
+	if (is_sign_state(run, reg))
+		run->state.mangled_ra = sign_state(run, &rule);
 }
 
 static void set_kind(struct run *run, uint64_t reg, enum cfi_rule_kind kind)
@@ -87,6 +116,8 @@ static void restore_rule(struct run *run, uint64_t reg)
 
 	if (r)
 		set_rule(run, reg, *r);
+	if (is_sign_state(run, reg))
+		run->state.mangled_ra = initial.mangled_ra;
 }
 
 static struct cfi_rule block(struct run *run, enum cfi_rule_kind kind)
@@ -310,10 +341,10 @@ static void restore(struct run *run)
  */
 static void toggle_mangled(struct run *run)
 {
-	if (run->t->arch->mangled_ra)
-		run->state.mangled_ra = !run->state.mangled_ra;
-	else
+	if (!run->t->arch->mangled_ra)
 		refuse(run, SFG_R_OPCODE);
+	else if (run->state.mangled_ra != CFI_UNKNOWN_RA)
+		run->state.mangled_ra ^= CFI_MANGLED_RA;
 }
 
 /*

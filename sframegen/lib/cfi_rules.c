@@ -244,6 +244,8 @@ enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
 		row->flags = SFJIT_ROW_OUTERMOST;
 		return SFG_COVERED;
 	}
+	if (state->mangled_ra == CFI_UNKNOWN_RA)
+		return SFG_R_RA_RULE;
 	if (state->mangled_ra)
 		row->flags = SFJIT_ROW_MANGLED_RA;
 	reason = make_cfa(&m, &state->cfa, &row->cfa);

@@ -13,6 +13,11 @@ struct converter {
 	struct cfi_table tables[2];	/* .eh_frame, .debug_frame */
 	size_t next[2];			/* FDEs of them */
 	struct cfi_table *table;	/* of the function at hand */
+	const struct cfi_piece *piece, *piece_end;	/* of it */
+	const struct cfi_fde **group;	/* overlap, one after the other */
+	size_t nr_group, max_group;
+	uint64_t covered_to;		/* end of the group */
+	uint64_t eh_frame_to;		/* of all functions of .eh_frame */
 	const struct sfg_input *in;
 	struct sfg_builder rows;
 	struct sfg_summary *sum;
@@ -93,12 +98,9 @@ static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
-/* The sink is the converter's first member. */
-static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
-		const struct cfi_state *state, enum sfg_reason refused)
+static int emit_part(struct converter *cv, uint64_t lo, uint64_t hi,
+		     const struct cfi_state *state, enum sfg_reason reason)
 {
-	struct converter *cv = (struct converter *)sink;
-	enum sfg_reason reason = refused;
 	unsigned int period = 0;
 	struct sfjit_row row;
 
@@ -110,6 +112,27 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 		return emit_repeat(cv, lo, hi, state, period);
 	count(cv, SFG_COVERED, hi - lo);
 	return sfg_add_row(&cv->rows, lo, hi, cv->fde_flags, &row);
+}
+
+/* The sink is the converter's first member. Pieces come in address order. */
+static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+		const struct cfi_state *state, enum sfg_reason refused)
+{
+	struct converter *cv = (struct converter *)sink;
+	uint64_t from, to;
+	int ret = 0;
+
+	for (; cv->piece != cv->piece_end && !ret; cv->piece++) {
+		from = cv->piece->lo > lo ? cv->piece->lo : lo;
+		to = cv->piece->hi < hi ? cv->piece->hi : hi;
+		if (from < to)
+			ret = emit_part(cv, from, to, state, refused);
+		if (cv->piece->hi > hi)
+			break;
+		/* what follows is the code of another one */
+		sfg_close_range(&cv->rows);
+	}
+	return ret;
 }
 
 /* Whether one of the ranges, of which there are some, holds all of the code. */
@@ -155,21 +178,34 @@ static bool is_in_place(const struct converter *cv, const struct cfi_fde *fde)
 	       !(cv->in->nr_text && sfg_cfi_is_discarded(cv->table, fde));
 }
 
-/*
- * FDEs of an SFrame section must not overlap, while those of CFI may: what
- * comes first, by address and then by place in the section, is kept.
- */
 static enum sfg_reason check_range(const struct converter *cv,
-				   const struct cfi_fde *fde,
-				   uint64_t covered_to)
+				   const struct cfi_fde *fde)
 {
 	if (!fde->size)
 		return SFG_R_EMPTY;
-	if (!is_in_place(cv, fde))
-		return SFG_R_OUTSIDE;
-	if (fde->start < covered_to)
-		return SFG_R_OVERLAP;
-	return SFG_COVERED;
+	return is_in_place(cv, fde) ? SFG_COVERED : SFG_R_OUTSIDE;
+}
+
+static int emit_signal(struct converter *cv)
+{
+	int ret = 0;
+
+	for (; cv->piece != cv->piece_end && !ret; cv->piece++) {
+		count(cv, SFG_COVERED, cv->piece->hi - cv->piece->lo);
+		ret = sfg_add_signal(&cv->rows, cv->piece->lo, cv->piece->hi,
+				     cv->fde_flags);
+	}
+	return ret;
+}
+
+static int emit_too_long(struct converter *cv)
+{
+	int ret = 0;
+
+	for (; cv->piece != cv->piece_end && !ret; cv->piece++)
+		ret = emit_refused(cv, cv->piece->lo, cv->piece->hi,
+				   SFG_R_OFFSET);
+	return ret;
 }
 
 /*
@@ -183,20 +219,15 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 	const struct cfi_cie *cie = &cv->table->cies[fde->cie];
 	int ret;
 
-	cv->sum->code_bytes += fde->size;
 	cv->fde_flags = cie->fde_flags;
 	sfg_close_range(&cv->rows);
 	if (fde->size > UINT32_MAX)
-		return emit_refused(cv, fde->start, fde->start + fde->size,
-				    SFG_R_OFFSET);
-	if (cie->fde_flags & SFJIT_FUNCTION_SIGNAL) {
-		count(cv, SFG_COVERED, fde->size);
-		ret = sfg_add_signal(&cv->rows, fde->start,
-				     fde->start + fde->size, cv->fde_flags);
-		return ret ? sfg_fail(err, fde->offset, "out of memory", ret) :
-			     0;
-	}
-	return sfg_cfi_run_fde(cv->table, fde, &cv->sink, err);
+		ret = emit_too_long(cv);
+	else if (cie->fde_flags & SFJIT_FUNCTION_SIGNAL)
+		ret = emit_signal(cv);
+	else
+		return sfg_cfi_run_fde(cv->table, fde, &cv->sink, err);
+	return ret ? sfg_fail(err, fde->offset, "out of memory", ret) : 0;
 }
 
 static void count_function(struct converter *cv)
@@ -226,20 +257,20 @@ static const struct cfi_fde *take(struct converter *cv, unsigned int i)
 
 /* Of .debug_frame: code that .eh_frame, whose next FDE is given, leaves out. */
 static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
-			const struct cfi_fde *next, uint64_t covered_to)
+			const struct cfi_fde *next)
 {
-	return fde->size && is_in_place(cv, fde) && fde->start >= covered_to &&
+	return !check_range(cv, fde) && fde->start >= cv->eh_frame_to &&
 	       (!next || next->start - fde->start >= fde->size);
 }
 
 /* By address; NULL: no more. */
-static const struct cfi_fde *next_fde(struct converter *cv, uint64_t covered_to)
+static const struct cfi_fde *next_fde(struct converter *cv)
 {
 	const struct cfi_fde *next = peek(cv, 0), *fde = peek(cv, 1);
 
 	for (; fde && (!next || fde->start < next->start); fde = peek(cv, 1)) {
 		take(cv, 1);
-		if (!is_left_out(cv, fde, next, covered_to))
+		if (!is_left_out(cv, fde, next))
 			continue;
 		cv->sum->debug_functions++;
 		cv->sum->debug_bytes += fde->size;
@@ -312,40 +343,146 @@ static int pass_gaps(struct converter *cv, const struct cfi_fde *fde)
 	return ret;
 }
 
-static int convert_function(struct converter *cv, const struct cfi_fde *fde,
-			    uint64_t *covered_to, struct sfg_error *err)
+static struct cfi_table *table_of(struct converter *cv,
+				  const struct cfi_fde *fde)
 {
-	enum sfg_reason reason = check_range(cv, fde, *covered_to);
-	int ret = 0;
+	const struct cfi_table *t = &cv->tables[1];
 
-	if (reason) {
-		count(cv, reason, fde->size);
-	} else {
-		cv->sum->bare_bytes += sfg_count_bare(&cv->bare, *covered_to,
-						      fde->start);
-		*covered_to = fde->start + fde->size;
+	return &cv->tables[fde >= t->fdes && fde < t->fdes + t->nr_fdes];
+}
+
+/* The parts of the function that are its own; the others are hidden. */
+static int convert_function(struct converter *cv, const struct cfi_fde *fde,
+			    const struct cfi_piece *pieces, size_t nr,
+			    struct sfg_error *err)
+{
+	uint64_t bytes = 0;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		bytes += pieces[i].hi - pieces[i].lo;
+	if (bytes != fde->size)
+		count(cv, SFG_R_OVERLAP, fde->size - bytes);
+	cv->sum->code_bytes += bytes;
+	cv->piece = pieces;
+	cv->piece_end = pieces + nr;
+	cv->table = table_of(cv, fde);
+	if (nr)
 		ret = convert_code(cv, fde, err);
-	}
 	count_function(cv);
 	return ret;
 }
 
-static int convert_functions(struct converter *cv, struct sfg_error *err)
+static int compare_pieces(const void *x, const void *y)
+{
+	const struct cfi_piece *a = x, *b = y;
+
+	if (a->fde != b->fde)
+		return a->fde < b->fde ? -1 : 1;
+	return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+static int convert_overlapping(struct converter *cv, struct sfg_error *err)
+{
+	struct cfi_piece *pieces;
+	size_t nr, i, at = 0, n;
+	int ret = sfg_cfi_pieces(cv->group, cv->nr_group, &pieces, &nr);
+
+	if (ret)
+		return sfg_fail(err, cv->group[0]->offset, "out of memory",
+				ret);
+	qsort(pieces, nr, sizeof(*pieces), compare_pieces);
+	for (i = 0; i < cv->nr_group && !ret; i++) {
+		for (n = 0; at + n < nr && pieces[at + n].fde == i; n++)
+			;
+		ret = convert_function(cv, cv->group[i], pieces + at, n, err);
+		at += n;
+	}
+	free(pieces);
+	return ret;
+}
+
+/* Those before have been passed: nothing that comes overlaps them. */
+static int convert_group(struct converter *cv, struct sfg_error *err)
 {
 	const struct cfi_fde *fde;
-	uint64_t covered_to = 0;
+	struct cfi_piece whole;
 	int ret = 0;
 
-	while (!ret) {
-		fde = next_fde(cv, covered_to);
+	if (cv->nr_group == 1) {
+		fde = cv->group[0];
+		whole = (struct cfi_piece) {
+			.lo = fde->start, .hi = fde->start + fde->size,
+		};
+		ret = convert_function(cv, fde, &whole, 1, err);
+	} else if (cv->nr_group) {
+		ret = convert_overlapping(cv, err);
+	}
+	cv->nr_group = 0;
+	return ret;
+}
+
+static int add_to_group(struct converter *cv, const struct cfi_fde *fde)
+{
+	uint64_t end = fde->start + fde->size;
+	size_t want = cv->max_group ? cv->max_group * 2 : 16;
+	const struct cfi_fde **bigger;
+
+	if (cv->nr_group == cv->max_group) {
+		bigger = realloc(cv->group, want * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		cv->group = bigger;
+		cv->max_group = want;
+	}
+	cv->group[cv->nr_group++] = fde;
+	if (cv->table == &cv->tables[0] && end > cv->eh_frame_to)
+		cv->eh_frame_to = end;
+	if (end > cv->covered_to)
+		cv->covered_to = end;
+	return 0;
+}
+
+/* 'fde' is the next one, which may be of no code here. */
+static int pass_function(struct converter *cv, const struct cfi_fde *fde,
+			 struct sfg_error *err)
+{
+	enum sfg_reason reason = check_range(cv, fde);
+	int ret = 0;
+
+	if (reason) {
+		count(cv, reason, fde->size);
+		count_function(cv);
+		return 0;
+	}
+	cv->sum->bare_bytes += sfg_count_bare(&cv->bare, cv->covered_to,
+					      fde->start);
+	ret = add_to_group(cv, fde);
+	return ret ? sfg_fail(err, fde->offset, "out of memory", ret) : 0;
+}
+
+static int convert_functions(struct converter *cv, struct sfg_error *err)
+{
+	struct cfi_table *table;
+	const struct cfi_fde *fde;
+	int ret = 0;
+
+	do {
+		fde = next_fde(cv);
+		table = cv->table;
+		if (!fde || fde->start >= cv->covered_to)
+			ret = convert_group(cv, err);
+		if (ret)
+			return ret;
 		ret = pass_gaps(cv, fde);
 		if (ret)
 			return sfg_fail(err, 0, "out of memory", ret);
-		if (!fde)
-			break;
-		ret = convert_function(cv, fde, &covered_to, err);
-	}
-	cv->sum->bare_bytes += sfg_count_bare(&cv->bare, covered_to,
+		cv->table = table;
+		if (fde)
+			ret = pass_function(cv, fde, err);
+	} while (fde && !ret);
+	cv->sum->bare_bytes += sfg_count_bare(&cv->bare, cv->covered_to,
 					      UINT64_MAX);
 	return ret;
 }
@@ -430,6 +567,7 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
 		if (ret)
 			sfg_fail(err, 0, "out of memory", ret);
 	}
+	free(cv.group);
 	sfg_free_builder(&cv.rows);
 	sfg_cfi_free_table(&cv.tables[0]);
 	sfg_cfi_free_table(&cv.tables[1]);

@@ -248,7 +248,7 @@ static inline unsigned int sfg_start_shift(uint32_t start)
 	return (start > 0xff) + (start > 0xffff);
 }
 
-/* builder.c: collects rows into ranges, in address order. */
+/* builder.c: collects rows into ranges, and sorts these at the end. */
 struct sfg_builder {
 	struct sfjit_row *rows;
 	size_t nr_rows, max_rows;

@@ -38,6 +38,9 @@ enum {
 	DW_CFA_restore = 0xc0,		/* the same */
 };
 
+/* A register of CFI alone (AADWARF64). */
+#define DW_AARCH64_RA_SIGN_STATE	34
+
 enum {
 	DW_OP_deref = 0x06,
 	DW_OP_const1u = 0x08,

@@ -7,6 +7,8 @@
 
 struct sfg_cfi {
 	struct cfi_table table;
+	struct cfi_piece *pieces;	/* NULL: no FDEs overlap */
+	size_t nr_pieces;
 };
 
 /* The caller as far as it is known. */
@@ -436,10 +438,32 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	return 0;
 }
 
-static const struct cfi_fde *find_fde(const struct cfi_table *t, uint64_t addr)
+/* The one whose part of the code this is. */
+static const struct cfi_fde *find_piece(const struct sfg_cfi *cfi,
+					uint64_t addr)
 {
+	const struct cfi_piece *piece;
+	size_t lo = 0, hi = cfi->nr_pieces, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (cfi->pieces[mid].lo <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	piece = lo ? &cfi->pieces[lo - 1] : NULL;
+	return piece && addr < piece->hi ? &cfi->table.fdes[piece->fde] : NULL;
+}
+
+static const struct cfi_fde *find_fde(const struct sfg_cfi *cfi, uint64_t addr)
+{
+	const struct cfi_table *t = &cfi->table;
 	const struct cfi_fde *fde;
 	size_t lo = 0, hi = t->nr_fdes, mid;
+
+	if (cfi->pieces)
+		return find_piece(cfi, addr);
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
@@ -473,7 +497,7 @@ int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 		 struct sfg_frame *frame)
 {
 	uint64_t addr = looked_up(frame, bias);
-	const struct cfi_fde *fde = find_fde(&cfi->table, addr);
+	const struct cfi_fde *fde = find_fde(cfi, addr);
 	struct stretch s;
 	int ret;
 
@@ -501,7 +525,7 @@ static int make_row(const struct sfg_cfi *cfi, const struct cfi_state *state,
 int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 		     struct sfjit_row *row)
 {
-	const struct cfi_fde *fde = find_fde(&cfi->table, addr);
+	const struct cfi_fde *fde = find_fde(cfi, addr);
 	struct stretch s;
 	int ret;
 
@@ -514,15 +538,15 @@ int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
 }
 
-/* Of several at one address the first is the one that tables have. */
-static bool is_hidden(const struct cfi_table *t, const struct cfi_fde *fde)
+/* The last address is no code: that way no end has the number 0. */
+static bool is_code(const struct cfi_fde *fde)
 {
-	return t->nr_fdes && t->fdes[t->nr_fdes - 1].start == fde->start;
+	return fde->size && fde->start + fde->size > fde->start;
 }
 
 /*
- * One FDE for each address: empty ones are for nothing, and hide none. A
- * discarded function would be the one of all code without CFI up to its size.
+ * Empty FDEs are for nothing. A discarded function would be the one of all code
+ * without CFI up to its size.
  */
 static void drop_unused(struct cfi_table *t)
 {
@@ -530,9 +554,41 @@ static void drop_unused(struct cfi_table *t)
 
 	t->nr_fdes = 0;
 	for (i = 0; i < nr; i++)
-		if (t->fdes[i].size && !is_hidden(t, &t->fdes[i]) &&
+		if (is_code(&t->fdes[i]) &&
 		    !sfg_cfi_is_discarded(t, &t->fdes[i]))
 			t->fdes[t->nr_fdes++] = t->fdes[i];
+}
+
+static bool some_overlap(const struct cfi_table *t)
+{
+	size_t i;
+
+	for (i = 1; i < t->nr_fdes; i++)
+		if (t->fdes[i].start - t->fdes[i - 1].start <
+		    t->fdes[i - 1].size)
+			return true;
+	return false;
+}
+
+static int find_pieces(struct sfg_cfi *cfi)
+{
+	const struct cfi_table *t = &cfi->table;
+	const struct cfi_fde **fdes;
+	size_t i;
+	int ret;
+
+	cfi->pieces = NULL;
+	cfi->nr_pieces = 0;
+	if (!some_overlap(t))
+		return 0;
+	fdes = malloc(t->nr_fdes * sizeof(*fdes));
+	if (!fdes)
+		return -ENOMEM;
+	for (i = 0; i < t->nr_fdes; i++)
+		fdes[i] = &t->fdes[i];
+	ret = sfg_cfi_pieces(fdes, t->nr_fdes, &cfi->pieces, &cfi->nr_pieces);
+	free(fdes);
+	return ret;
 }
 
 int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
@@ -549,6 +605,11 @@ int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
 		return ret;
 	}
 	drop_unused(&new->table);
+	if (find_pieces(new)) {
+		sfg_cfi_free_table(&new->table);
+		free(new);
+		return sfg_fail(err, 0, "out of memory", -ENOMEM);
+	}
 	*cfi = new;
 	return 0;
 }
@@ -558,6 +619,7 @@ void sfg_close_cfi(struct sfg_cfi *cfi)
 	if (!cfi)
 		return;
 	sfg_cfi_free_table(&cfi->table);
+	free(cfi->pieces);
 	free(cfi);
 }
 
@@ -566,5 +628,6 @@ size_t sfg_cfi_memory(const struct sfg_cfi *cfi)
 	const struct cfi_table *t = &cfi->table;
 
 	return sizeof(*cfi) + t->max_cies * sizeof(*t->cies) +
-	       t->max_fdes * sizeof(*t->fdes);
+	       t->max_fdes * sizeof(*t->fdes) +
+	       cfi->nr_pieces * sizeof(*cfi->pieces);
 }

@@ -210,6 +210,28 @@ static const struct test aarch64[] = {
 	{ "negate_ra_state", P("\x41\x2d\x41\x0e\x10\x9e\x01\x41\x2d"),
 	  "0-40: 0 CFA=sp, 4 CFA=sp mangled, "
 	  "8 CFA=sp+16 RA=[CFA-8] mangled, c CFA=sp+16 RA=[CFA-8]" },
+	{ "RA_SIGN_STATE set by an expression, then toggled",
+	  P("\x41\x16\x22\x01\x31\x41\x2d\x41\x16\x22\x02\x08\x01"
+	    "\x41\x16\x22\x01\x30\x41\x2d"),
+	  "0-40: 0 CFA=sp, 4 CFA=sp mangled, 8 CFA=sp, c CFA=sp mangled, "
+	  "10 CFA=sp, 14 CFA=sp mangled" },
+	{ "RA_SIGN_STATE restored", P("\x41\x2d\x41\x06\x22\x41\x2d"),
+	  "0-40: 0 CFA=sp, 4 CFA=sp mangled, 8 CFA=sp, c CFA=sp mangled" },
+	{ "RA_SIGN_STATE remembered", P("\x0a\x41\x16\x22\x01\x31\x41\x0b"),
+	  "0-40: 0 CFA=sp, 4 CFA=sp mangled, 8 CFA=sp" },
+	{ "RA_SIGN_STATE beyond bit 0", P("\x41\x16\x22\x01\x33"),
+	  "0-4: 0 CFA=sp !60 return address rule beyond the format" },
+	{ "RA_SIGN_STATE by the CFA", P("\x41\x14\x22\x00"),
+	  "0-4: 0 CFA=sp !60 return address rule beyond the format" },
+	{ "RA_SIGN_STATE by a load", P("\x41\x10\x22\x01\x30\x41\x2d"),
+	  "0-4: 0 CFA=sp !60 return address rule beyond the format" },
+	{ "RA_SIGN_STATE by a slot", P("\x41\x05\x22\x01"),
+	  "0-4: 0 CFA=sp !60 return address rule beyond the format" },
+	{ "RA_SIGN_STATE by a register", P("\x41\x09\x22\x01"),
+	  "0-4: 0 CFA=sp !60 return address rule beyond the format" },
+	{ "RA_SIGN_STATE undefined", P("\x41\x07\x22\x44\x06\x22"),
+	  "0-4: 0 CFA=sp | 14-40: 0 CFA=sp "
+	  "!16 return address rule beyond the format" },
 	{ "negate_ra_state_with_pc", P("\x41\x2c"),
 	  "0-4: 0 CFA=sp !60 unknown CFI instruction" },
 };
@@ -508,9 +530,60 @@ static void test_records(void)
 	put_int(&b, 0xffffff, 4);
 	check(SFRAME_ABI_AMD64_LE, &b, "several CIEs, order, overlap, "
 	      "terminator",
-	      "0-20: 0 CFA=fp+16 FP=[CFA-16] | 20-40: 0 CFA=sp+8 | "
-	      "80-c0: 0 CFA=sp+8, 4 CFA=sp+16 "
-	      "!32 overlaps an earlier function !0 zero size");
+	      "0-20: 0 CFA=fp+16 FP=[CFA-16] | 20-30: 0 CFA=sp+8 | "
+	      "30-50: 0 CFA=sp+8 | 80-c0: 0 CFA=sp+8, 4 CFA=sp+16 "
+	      "!16 overlaps another function !0 zero size");
+}
+
+/* Rows at 0, 8, 10 and so on: that of the outer function goes on behind. */
+#define OUTER_ROWS	P("\x48\x0e\x10\x48\x0e\x18\x48\x0e\x20\x48\x0e\x28")
+
+static void test_overlap(void)
+{
+	struct bytes b = { 0 };
+	size_t cie = put_cie(&b, &amd64_cie), len;
+
+	put_fde(&b, cie, true, CODE, SIZE, OUTER_ROWS);
+	len = b.len;
+	put_fde(&b, cie, true, CODE + 0x14, 8, P("\x0e\x80\x01"));
+	check(SFRAME_ABI_AMD64_LE, &b, "a function inside of another",
+	      "0-14: 0 CFA=sp+8, 8 CFA=sp+16, 10 CFA=sp+24 | "
+	      "14-1c: 0 CFA=sp+128 | 1c-40: 0 CFA=sp+32, 4 CFA=sp+40 "
+	      "!8 overlaps another function");
+	put_fde(&b, cie, true, CODE + 0x15, 2, P("\x0e\x88\x01"));
+	check(SFRAME_ABI_AMD64_LE, &b, "one inside of that",
+	      "0-14: 0 CFA=sp+8, 8 CFA=sp+16, 10 CFA=sp+24 | "
+	      "14-15: 0 CFA=sp+128 | 15-17: 0 CFA=sp+136 | "
+	      "17-1c: 0 CFA=sp+128 | 1c-40: 0 CFA=sp+32, 4 CFA=sp+40 "
+	      "!10 overlaps another function");
+	b.len = len;
+	put_fde(&b, cie, true, CODE + 0x30, 0x20, P("\x0e\x80\x01"));
+	check(SFRAME_ABI_AMD64_LE, &b, "the end of one, the start of another",
+	      "0-30: 0 CFA=sp+8, 8 CFA=sp+16, 10 CFA=sp+24, 18 CFA=sp+32, "
+	      "20 CFA=sp+40 | 30-50: 0 CFA=sp+128 "
+	      "!16 overlaps another function");
+	b.len = len;
+	put_fde(&b, cie, true, CODE, SIZE + 8, P("\x0e\x80\x01"));
+	put_fde(&b, cie, true, CODE, 4, NULL, 0);
+	check(SFRAME_ABI_AMD64_LE, &b, "one address: the first one",
+	      "0-40: 0 CFA=sp+8, 8 CFA=sp+16, 10 CFA=sp+24, 18 CFA=sp+32, "
+	      "20 CFA=sp+40 | 40-48: 0 CFA=sp+128 "
+	      "!68 overlaps another function");
+}
+
+static void test_overlap_signal(void)
+{
+	struct cie signal = amd64_cie;
+	struct bytes b = { 0 };
+	size_t cie = put_cie(&b, &amd64_cie), at;
+
+	signal.augmentation = "zRS";
+	at = put_cie(&b, &signal);
+	put_fde(&b, at, true, CODE, SIZE, NULL, 0);
+	put_fde(&b, cie, true, CODE + 0x10, 8, NULL, 0);
+	check(SFRAME_ABI_AMD64_LE, &b, "a function inside of a signal frame",
+	      "0-10 signal | 10-18: 0 CFA=sp+8 | 18-40 signal "
+	      "!8 overlaps another function");
 }
 
 static void test_wide_length(void)
@@ -712,12 +785,13 @@ static void test_called(void)
 	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
 	check_called("no gap where there is an FDE without rows", &in,
 		     0x10 + 4 + 0xc + 0x1c,
-		     "0-10 1, 10-20 2, 28-2c 1, 30-3c 1, 84-a0 1");
+		     "0-10 1, 10-18 2, 18-28 1, 28-2c 1, 30-3c 1, 84-a0 1");
 	unknown.augmentation = "zQ";
 	cie = put_cie(&b, &unknown);
 	put_fde(&b, cie, true, CODE, 4, NULL, 0);
 	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
-	check_called("no gap where an FDE is unknown", &in, 0, "10-20 2");
+	check_called("no gap where an FDE is unknown", &in, 0,
+		     "10-18 2, 18-28 1");
 	in.debug_frame = in.cfi;
 	result(sfg_derive(&in, &fdes, NULL, NULL) == -EINVAL,
 	       "gaps of two sections", "accepted");
@@ -749,6 +823,8 @@ int main(void)
 	test_padding();
 	test_key_b();
 	test_records();
+	test_overlap();
+	test_overlap_signal();
 	test_wide_length();
 	test_errors();
 	test_remember_limit();

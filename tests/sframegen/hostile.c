@@ -534,6 +534,48 @@ static void test_times(void)
 		    "\x41\x0b\x41\x0a\x41\x0b"));
 }
 
+static uint8_t *add_fde(uint8_t *section, uint8_t *to, uint64_t start,
+			uint64_t size, const void *program, size_t len)
+{
+	uint32_t length = 21 + len, back = to + 4 - section;
+
+	memcpy(to, &length, 4);
+	memcpy(to + 4, &back, 4);
+	memcpy(to + 8, &start, 8);
+	memcpy(to + 16, &size, 8);
+	to[24] = 0;
+	memcpy(to + 25, program, len);
+	return to + 25 + len;
+}
+
+/* Steps for so many functions, each inside of the one before, of as many rows. */
+static unsigned long time_of_nested(size_t nr)
+{
+	uint8_t *p = malloc(4096 + nr * 64), *rows = malloc(3 * nr), *to;
+	struct sfg_input in = { .abi = SFRAME_ABI_AMD64_LE };
+	struct sfg_output out = { 0 };
+	static struct bytes head;
+	unsigned long start;
+	size_t i;
+
+	head.len = 0;
+	put_cie(&head, &plain_cie);
+	memcpy(p, head.p, head.len);
+	to = p + head.len;
+	for (i = 0; i < nr; i++)
+		memcpy(rows + 3 * i, i & 1 ? "\x44\x0e\x10" : "\x44\x0e\x18", 3);
+	to = add_fde(p, to, 0x1000, 8 * nr + 8, rows, 3 * nr);
+	for (i = 1; i < nr; i++)
+		to = add_fde(p, to, 0x1000 + 4 * i, 8 * (nr - i), rows, 6);
+	in.cfi = (struct sfg_image) { p, to - p, 0 };
+	start = nr_blocks;
+	sfg_convert(&in, &out, NULL, NULL);
+	free(out.data);
+	free(rows);
+	free(p);
+	return nr_blocks - start;
+}
+
 /* A file of nr sections, all of one name in a table of so many bytes. */
 static uint8_t *make_names(size_t nr, size_t bytes, size_t *len)
 {
@@ -638,6 +680,8 @@ int main(int argc, char **argv)
 	test_cfi_noise(&f);
 	object_close(&f);
 	test_times();
+	is_linear("time of functions inside of each other",
+		  time_of_nested(4000), time_of_nested(32000));
 	test_names();
 	free(elf);
 	free(object);

@@ -17,6 +17,9 @@ static const struct cie plain_cie = AMD64_PLAIN_CIE;
 static const struct cie saves_cie =
 	AMD64_CIE("zR", "\x0c\x07\x10\x90\x01\x83\x02");
 
+static const struct cie plain_debug_cie =
+	AMD64_CIE("", "\x0c\x07\x08\x90\x01");
+
 static const struct cie signal_cie =
 	AMD64_CIE("zRS", "\x0c\x07\x08\x90\x01");
 
@@ -628,9 +631,63 @@ static void test_abis(void)
 	IS("no ABI", sfg_stack_pointer(99), -ENOTSUP);
 }
 
+/* Functions inside of another: each address is stepped from, by all three. */
+static void test_overlap(void)
+{
+	static const struct { uint64_t at, pc; } want[] = {
+		{ 0x00, 0x102 }, { 0x07, 0x102 }, { 0x08, 0x103 },
+		{ 0x13, 0x103 }, { 0x14, 0x104 }, { 0x15, 0x105 },
+		{ 0x17, 0x104 }, { 0x1b, 0x104 }, { 0x1c, 0x103 },
+		{ 0x3f, 0x103 },
+	};
+	struct sfg_input in = make_input(&plain_cie, P("\x48\x0e\x10"));
+	struct bytes *b = (struct bytes *)in.cfi.data;
+	struct sfg_frame frame;
+	size_t i, k;
+
+	b->len -= 4;
+	put_fde(b, 0, true, CODE + 0x14, 8, P("\x0e\x18"));
+	put_fde(b, 0, true, CODE + 0x15, 2, P("\x0e\x20"));
+	in.cfi.len = b->len;
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		for (k = 0; k < ARRAY_SIZE(all_steps); k++) {
+			frame = make_frame();
+			frame.called = false;
+			frame.pc = BIAS + CODE + want[i].at;
+			IS("step from a function around another",
+			   all_steps[k](&in, &frame), 0);
+			result(frame.pc == want[i].pc, "by the inner function",
+			       "0x%llx: 0x%llx",
+			       (unsigned long long)want[i].at,
+			       (unsigned long long)frame.pc);
+		}
+}
+
+/* A discarded function of .debug_frame is not that of code without CFI. */
+static void test_discarded(void)
+{
+	struct bytes b = { 0 };
+	struct sfg_input in = {
+		.abi = SFRAME_ABI_AMD64_LE, .flags = SFG_INPUT_DEBUG_FRAME,
+	};
+	struct sfg_frame frame = make_frame();
+	size_t at = put_cie(&b, &plain_debug_cie);
+
+	memset(b.p + at + 4, 0xff, 4);
+	at = b.len;
+	put_fde(&b, 0, false, 0, CODE + SIZE, P(""));
+	memset(b.p + at + 4, 0, 4);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	IS("discarded function", step_cfi(&in, &frame), -ENOENT);
+	b.p[at + 8] = 1;
+	IS("the same function elsewhere", step_cfi(&in, &frame), 0);
+}
+
 int main(void)
 {
 	test_steps();
+	test_overlap();
+	test_discarded();
 	test_looked_up();
 	test_popped();
 	test_budget();
