@@ -51,6 +51,13 @@ is "versions of names: none is newer than glibc 2.28" "GLIBC_2.28" \
 is "libraries that the module needs" "libc.so.6" \
 	"$(readelf -d "$preload" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')"
 
+# As packages are built, for one file that copies strings.
+object=$tmp/build/obj/userspace/preload/cache_dir.o
+make -s O="$tmp/build" CFLAGS="-O2 -D_FORTIFY_SOURCE=2" "$object" \
+	>"$tmp/stderr" 2>&1 || not_ok "it compiles" "$(cat "$tmp/stderr")"
+is "names that the module needs, with _FORTIFY_SOURCE" "" \
+	"$(nm --undefined-only "$object" | grep _chk)"
+
 # ---- musl ----------------------------------------------------------------------
 
 # A program of this file, linked with musl; its ld.so is named by its path.
