@@ -98,10 +98,11 @@ libelf_s390x: archive
 	$(call run,tools/libelf s390x)
 
 cost.libunwind := 5 1
+cost.musl := 5 10
 cost.cpython := 15 85
 cost.elfutils := 5 10
 cost.llvm := 15 160
-libunwind cpython elfutils llvm: archive
+libunwind musl cpython elfutils llvm: archive
 	$(call run,tools/$@)
 
 # Programs

@@ -24,10 +24,13 @@ __register_frame_table
 __sfjit_cover_modules
 __sfjit_fill_cache
 __sfjit_make_table
+chroot
 mmap
 mmap64
 mprotect
 pkey_mprotect
+setns
+umount2
 END
 nm -D --defined-only "$preload" | awk '{ print $3 }' | LC_ALL=C sort \
 	>"$tmp/defined"

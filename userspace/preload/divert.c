@@ -19,6 +19,7 @@
 
 #include "code.h"
 #include "divert.h"
+#include "libc.h"
 #include "self.h"
 #include "sys.h"
 
@@ -104,7 +105,7 @@ static int protection_at(uintptr_t text)
 {
 	struct dl_find_object found;
 
-	if (_dl_find_object((void *)text, &found))
+	if (!libc.find_object || libc.find_object((void *)text, &found))
 		return PROT_READ | PROT_EXEC;
 	return PROT_READ | PROT_EXEC | code_protection(found.dlfo_map_start);
 }

@@ -8,35 +8,35 @@
  * Never define __unw_*: programs take their presence for LLVM's libunwind, and
  * then register other things.
  */
-#include <dlfcn.h>
 #include <stddef.h>
 
 #include "jit.h"
+#include "libc.h"
 
 #define EXPORT	__attribute__((visibility("default")))
-
-typedef void (*any_function)(void);
 
 /*
  * Of a library that was loaded by dlopen() and is in nobody's scope but its
  * own, RTLD_NEXT knows nothing.
  */
-static any_function in_library(const char *library, const char *name)
+static libc_function in_library(const char *library, const char *name)
 {
-	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-	any_function function = NULL;
+	libc_function function = NULL;
+	void *handle = NULL;
 
+	if (libc.open && libc.symbol && libc.close)
+		handle = libc.open(library, RTLD_LAZY | RTLD_NOLOAD);
 	if (handle) {
-		function = (any_function)dlsym(handle, name);
-		dlclose(handle);
+		function = (libc_function)libc.symbol(handle, name);
+		libc.close(handle);
 	}
 	return function;
 }
 
 /* NULL: neither library is loaded, and the program would have met no name. */
-static any_function find(const char *name)
+static libc_function find(const char *name)
 {
-	any_function function = (any_function)dlsym(RTLD_NEXT, name);
+	libc_function function = libc_next(name);
 
 	if (!function)
 		function = in_library("libgcc_s.so.1", name);

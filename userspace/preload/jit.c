@@ -5,13 +5,13 @@
  * held while ld.so is waited for: a thread may be here that ld.so waits for.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "arena.h"
 #include "cfi_read.h"
 #include "covers.h"
 #include "jit.h"
+#include "libc.h"
 #include "lock.h"
 #include "report.h"
 #include "self.h"
@@ -128,7 +128,7 @@ static void after_fork(void)
 
 void jit_begin(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	libc_at_fork(before_fork, after_fork);
 	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 }
 

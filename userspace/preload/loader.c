@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <link.h>
 #include <stdbool.h>
-#include <sys/single_threaded.h>
 
 #include "divert.h"
+#include "libc.h"
 #include "loader.h"
 #include "report.h"
 #include "symbol.h"
@@ -46,7 +46,7 @@ void loader_follow(void (*changed)(void))
 	if (!dl_iterate_phdr(find, &search))
 		return;
 	on_change = changed;
-	if (__libc_single_threaded)
+	if (libc_single_threaded())
 		ret = divert(search.function, call_on_change, 0, &reason);
 	report_followed(search.name, "_dl_debug_state", ret ? reason : NULL,
 			ret);

@@ -10,12 +10,11 @@
  * None of jit_executable(), jit_replace() and _dl_find_object() waits for a
  * lock: who maps memory may hold any.
  */
-#include <dlfcn.h>
-#include <link.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "jit.h"
+#include "libc.h"
 #include "sys.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -35,7 +34,7 @@ static const char *const without_fp[] = { "libpcre2-", NULL };
 
 __attribute__((constructor)) static void look_up(void)
 {
-	next_mmap = (map)dlsym(RTLD_NEXT, "mmap");
+	next_mmap = (map)libc_next("mmap");
 }
 
 static bool is_without_fp(const void *caller)
@@ -43,7 +42,8 @@ static bool is_without_fp(const void *caller)
 	const char *const *name = without_fp, *file;
 	struct dl_find_object found;
 
-	if (_dl_find_object((void *)caller, &found) ||
+	if (!libc.find_object ||
+	    libc.find_object((void *)caller, &found) ||
 	    !found.dlfo_link_map->l_name)
 		return false;
 	file = strrchr(found.dlfo_link_map->l_name, '/');

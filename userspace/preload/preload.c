@@ -17,13 +17,13 @@
 #include <sfjit/sframe.h>
 #include <stdbool.h>
 #include <sys/auxv.h>
-#include <sys/single_threaded.h>
 
 #include "arena.h"
 #include "cache.h"
 #include "environment.h"
 #include "fill.h"
 #include "jit.h"
+#include "libc.h"
 #include "loader.h"
 #include "lock.h"
 #include "make_table.h"
@@ -87,7 +87,7 @@ static void changed(void)
 __attribute__((visibility("default"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
-	find_added(__libc_single_threaded);
+	find_added(libc_single_threaded());
 }
 
 /*
@@ -194,8 +194,7 @@ static void begin(void)
 	choose_format();
 	jit_begin();
 	loader_follow(changed);
-	report_ready(modules_scan(at_start(),
-				  __libc_single_threaded), kernel);
+	report_ready(modules_scan(at_start(), libc_single_threaded()), kernel);
 	lock_release(&lock);
 	ready = true;
 }

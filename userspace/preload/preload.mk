@@ -22,9 +22,11 @@ $(O)/gen/cache-tag.h: $(O)/lib/libsframegen.a $(preload_flow_obj) $(addprefix \
 $(preload_obj)/cache.o: $(O)/gen/cache-tag.h
 
 # Frame pointers: a sample that falls into this module before its own window
-# exists is walked by them. No builtins: arena.c defines malloc().
+# exists is walked by them. No builtins: arena.c defines malloc(). musl has no
+# functions of _FORTIFY_SOURCE, by which packages are built.
 room.userspace/preload := -D_GNU_SOURCE
-lib.userspace/preload := $(pic) -fno-omit-frame-pointer -fno-builtin-malloc
+lib.userspace/preload := $(pic) -fno-omit-frame-pointer -fno-builtin-malloc \
+	-U_FORTIFY_SOURCE
 
 $(preload_obj)/arch/%.o: arch/%.c
 	$(cc) -D_GNU_SOURCE $(lib.userspace/preload) -c $<

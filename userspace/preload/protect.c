@@ -5,9 +5,8 @@
  * for executable text only: this says when. The call goes to the next mprotect()
  * of the program; before this module has looked that up, to the kernel.
  */
-#include <dlfcn.h>
-
 #include "jit.h"
+#include "libc.h"
 #include "sys.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -22,9 +21,9 @@ static int (*next_pkey_mprotect)(void *start, size_t length, int protection,
 __attribute__((constructor)) static void look_up(void)
 {
 	next_mprotect = (int (*)(void *, size_t, int))
-		dlsym(RTLD_NEXT, "mprotect");
+		libc_next("mprotect");
 	next_pkey_mprotect = (int (*)(void *, size_t, int, int))
-		dlsym(RTLD_NEXT, "pkey_mprotect");
+		libc_next("pkey_mprotect");
 }
 
 static int noticed(int ret, void *start, size_t length, int protection)

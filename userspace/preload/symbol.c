@@ -120,7 +120,9 @@ static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
 	size_t length = strlen(name) + 1;
 	const char *string;
 
+	/* That of an IFUNC is the address of its resolver. */
 	if (!sym || sym->st_shndx == SHN_UNDEF ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ||
 	    sym->st_name > s->strings_length)
 		return 0;
 	string = at(s->info, s->strings + sym->st_name, length);

@@ -79,6 +79,12 @@ int sys_write_all(int fd, const void *buf, size_t length);
 
 uint64_t sys_clock_ns(void);
 
+/*
+ * The sum of the numbers of /proc/thread-self/status whose field begins with
+ * this, a newline first; -1: it cannot be read.
+ */
+int sys_status(const char *field);
+
 /* The process has as many seccomp filters as at the first call. */
 int sys_same_filters(void);
 

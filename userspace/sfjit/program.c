@@ -114,13 +114,13 @@ static bool read_interpreter(int fd, const ElfW(Ehdr) *eh, char *name,
 }
 
 /* glibc's are called ld-linux*.so.N, ld64.so.N or ld.so.N. */
-static bool is_glibc(const char *interpreter)
+static bool is_known(const char *interpreter)
 {
 	const char *name = strrchr(interpreter, '/');
 
 	name = name ? name + 1 : interpreter;
 	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld64.so", 7) ||
-	       !strncmp(name, "ld.so", 5);
+	       !strncmp(name, "ld.so", 5) || !strncmp(name, "ld-musl-", 8);
 }
 
 /* The rules of the kernel for AT_SECURE, where ld.so preloads nothing. */
@@ -215,9 +215,10 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 	} else if (!read_interpreter(fd, eh, interpreter,
 				     sizeof(program->loader))) {
 		program->why_not = "is statically linked";
-	} else if (!is_glibc(interpreter)) {
+	} else if (!is_known(interpreter)) {
 		*interpreter = '\0';
-		program->why_not = "is not run by glibc's ld.so";
+		program->why_not = "is run by an ld.so that is neither glibc's "
+				   "nor musl's";
 		program->no_preload = true;
 	} else if (is_asan(fd, eh)) {
 		program->why_not = "uses AddressSanitizer, which refuses "

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What some C libraries lack, or have under a version that older ones lack. A
+ * program whose ld.so does not find a symbol of a preloaded module does not
+ * start, so this module links only to names that glibc has had for long, and
+ * musl has, too: tests/preload/portable.sh has them all. The others are looked
+ * up when the module is loaded.
+ */
+#ifndef SFJIT_PRELOAD_LIBC_H
+#define SFJIT_PRELOAD_LIBC_H
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+
+typedef void (*libc_function)(void);
+
+/*
+ * NULL: the process has none. glibc before 2.34 has the first three in
+ * libdl.so.2, which not every program loads; 2.35 is the first with the last.
+ */
+struct libc {
+	void *(*open)(const char *file, int mode);
+	int (*close)(void *handle);
+	void *(*symbol)(void *handle, const char *name);
+	int (*find_object)(void *address, struct dl_find_object *result);
+};
+
+extern struct libc libc;
+
+/*
+ * The function that the program would have called if this module did not define
+ * one of that name; NULL: there is none.
+ */
+libc_function libc_next(const char *name);
+
+/* False: there are other threads, or may be. */
+bool libc_single_threaded(void);
+
+void libc_at_fork(void (*before)(void), void (*after)(void));
+
+#endif /* SFJIT_PRELOAD_LIBC_H */
