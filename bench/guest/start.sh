@@ -5,7 +5,8 @@
 # usage: start.sh WHERE RUNS START
 #
 # By the program START: programs that end at once, without and with sfjit run,
-# whose tables are in the cache. Lines "WHERE NAME HOW NANOSECONDS".
+# whose tables are in the cache; and in the guest, whose cache is empty, or who have
+# none of their own. Lines "WHERE NAME HOW NANOSECONDS".
 
 set -eu
 where=$1 runs=$2 start=$3
@@ -21,6 +22,16 @@ both() {
 	"$start" "$where $_name sfjit" "$runs" "$sfjit" run -- "$@"
 }
 
+# Each run makes the tables; each finds those in /tmp.
+uncached() {
+	"$start" "$where $_name first" 1 sh -c \
+		'XDG_CACHE_HOME=$XDG_CACHE_HOME/$START_RUN exec "$@"' sh \
+		"$sfjit" run -- "$@"
+	"$start" "$where $_name homeless" "$runs" sh -c \
+		'unset HOME XDG_CACHE_HOME; exec "$@"' sh "$sfjit" run -- "$@"
+}
+
 # What is called so may be a script that looks for it.
 both python3 "$(python3 -c 'import sys; print(sys.executable)')" -I -c pass
 both true /bin/true
+[ "$where" != guest ] || uncached /bin/true

@@ -199,10 +199,12 @@ static int test_full(void)
 	}
 	IS("each has the next address", bad, 0);
 	IS("names", counts().names, SFJIT_ASSIST_NAMES);
-	IS("none is left", name_number(i), 0);
-	IS("one more", sfjit_assist_name(5, 5, count_calls, "x"), 0);
+	IS("none is left: one that is shared", name_number(i), first + 16 * i);
+	IS("one more: the same", sfjit_assist_name(5, 5, count_calls, "x"),
+	   first + 16 * i);
 	IS("its name was not asked for", nr_calls, 0);
 	IS("both are counted", counts().names_full, 2);
+	IS("names, as before", counts().names, SFJIT_ASSIST_NAMES);
 	for (i = 0; i < SFJIT_ASSIST_NAMES; i++)
 		bad += name_number(i) != first + 16 * i;
 	IS("all are as they were", bad, 0);
@@ -211,7 +213,10 @@ static int test_full(void)
 	fclose(file);
 	for (i = 0; text[i]; i++)
 		lines += text[i] == '\n';
-	IS("lines", lines, SFJIT_ASSIST_NAMES);
+	IS("lines", lines, SFJIT_ASSIST_NAMES + 1);
+	sprintf(line, "%lx 10 [no space for more names]\n",
+		start_of(first) + 16 * SFJIT_ASSIST_NAMES);
+	TRUE("the last line", strstr(text, line));
 	for (i = 0; i < SFJIT_ASSIST_NAMES; i += 1000) {
 		sprintf(line, "%lx 10 py::%lu\n", start_of(first) + 16 * i, i);
 		bad += !strstr(text, line);

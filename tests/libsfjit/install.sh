@@ -18,6 +18,7 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit/client.h include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
+	lib/sfjit/libsfjit-preload.so \
 	share/man/man7/sfjit.7 share/man/man7/libsframegen.7 share/man/man3/sfjit_unregister.3 \
 	share/man/man3/sfjit_assist_name.3 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
@@ -50,6 +51,16 @@ int main(void)
 }
 END
 cp "$tmp/use.c" "$tmp/use.cc"
+
+# What is installed covers the modules of a program without sfjit.
+cat >"$tmp/cover.c" <<END
+#include <sfjit.h>
+
+int main(void)
+{
+	return -sfjit_cover_modules(0);
+}
+END
 
 # A runtime, by its own header alone.
 cat >"$tmp/assist.c" <<END
@@ -128,6 +139,11 @@ use() {
 
 # shellcheck disable=SC2046
 use "C, shared" gcc "$tmp/use.c" $(pkg-config --cflags --libs libsfjit)
+# shellcheck disable=SC2046
+works "a program that covers its modules" gcc "$tmp/cover.c" -Werror -o "$tmp/cover" \
+	$(pkg-config --cflags --libs libsfjit)
+is "the module is found: status" 0 \
+	"$(LD_LIBRARY_PATH="$root/lib" "$tmp/cover"; echo $?)"
 if readelf -d "$tmp/use" | grep -q 'NEEDED.*libsfjit.so.0'; then
 	ok "needs the soname"
 else

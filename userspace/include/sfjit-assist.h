@@ -193,7 +193,7 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
 
 /* ---- Names ------------------------------------------------------------- */
 
-/* The most names of a process, and the most bytes of one. */
+/* The most names of a process, but for one that is shared; bytes of a name. */
 #define SFJIT_ASSIST_NAMES	65536
 #define SFJIT_ASSIST_NAME_BYTES	1024
 
@@ -221,8 +221,12 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
  * Async-signal-safe, for any thread, also if it is not asked. A new name takes
  * some system calls; an old one is found without a lock or a system call.
  *
+ * An address is never given to another function, since profiles may have it.
+ * When there are SFJIT_ASSIST_NAMES, all other functions have the same one,
+ * whose name is "[no space for more names]", and @name is not called.
+ *
  * Return: the address, or 0: @name refused, wrote nothing, or returned more than
- * @size; or there is no space or no memory for another name.
+ * @size; or there is no memory for another name.
  */
 uint64_t sfjit_assist_name(uint64_t id0, uint64_t id1,
 			   int (*name)(char *text, size_t size, void *data),
@@ -254,7 +258,8 @@ int sfjit_assist_read(void *to, const void *from, size_t length);
  * @late:	questions that the kernel had given up
  * @unsure:	answers that are the kernel's walk, since a callback was not sure
  * @names:	names that have an address
- * @names_full:	names that had none for want of space or memory
+ * @names_full:	names that had no address of their own, for want of space or
+ *		memory
  *
  * A forked child goes on with the counts of its parent.
  */

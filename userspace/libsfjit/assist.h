@@ -82,7 +82,13 @@ uint32_t sfjit_assist_find(const uint64_t id[2]);
 uint32_t sfjit_assist_add(const uint64_t id[2], const char *text,
 			  uint32_t length);
 
-/* Whether an addition will fail, which then is counted. */
+/*
+ * Names have their addresses for ever, so none is released: perf maps have no
+ * times. Functions for which none is left share this one.
+ */
+extern const uint64_t sfjit_assist_shared[2];
+
+/* Whether an addition of another will fail, which then is counted. */
 bool sfjit_assist_is_full(void);
 
 /* The highest number. Of lower ones a few may have no entry: NULL. */

@@ -15,8 +15,10 @@
 
 #include "assist.h"
 
+/* The last one is that of sfjit_assist_shared. */
+#define NUMBERS		(SFJIT_ASSIST_NAMES + 1)
 #define SLOTS		(2 * SFJIT_ASSIST_NAMES)
-#define ARENA_SIZE	(SFJIT_ASSIST_NAMES * SFJIT_ASSIST_NAME_CODE)
+#define ARENA_SIZE	(NUMBERS * SFJIT_ASSIST_NAME_CODE)
 
 /* Memory of texts comes in pieces. No text is in two of them. */
 #define PIECE		(256U << 10)
@@ -25,7 +27,7 @@
 struct book {
 	unsigned char			*arena;
 	uint32_t			slots[SLOTS];
-	struct sfjit_assist_entry	entries[SFJIT_ASSIST_NAMES];
+	struct sfjit_assist_entry	entries[NUMBERS];
 	unsigned char			*pieces[PIECES];
 	uint32_t			used;	/* bytes of texts */
 	uint32_t			last;	/* number that was given last */
@@ -35,6 +37,11 @@ struct book {
 
 static struct book *book;
 static uint64_t nr_full;
+
+/* No function of a runtime has this address. */
+const uint64_t sfjit_assist_shared[2] = {
+	(uintptr_t)&book, SFJIT_ASSIST_NAMES
+};
 
 /* ---- Memory -------------------------------------------------------------- */
 
@@ -182,12 +189,12 @@ uint32_t sfjit_assist_find(const uint64_t id[2])
 
 /* ---- Entries ------------------------------------------------------------- */
 
-static uint32_t take_number(struct book *b)
+static uint32_t take_number(struct book *b, uint32_t most)
 {
 	uint32_t last = __atomic_load_n(&b->last, __ATOMIC_RELAXED);
 
 	do {
-		if (last == SFJIT_ASSIST_NAMES)
+		if (last >= most)
 			return 0;
 	} while (!__atomic_compare_exchange_n(&b->last, &last, last + 1, false,
 					      __ATOMIC_ACQ_REL,
@@ -206,7 +213,8 @@ static uint32_t make_entry(struct book *b, const uint64_t id[2],
 			   const char *text, uint32_t length)
 {
 	struct sfjit_assist_entry *entry;
-	uint32_t number = take_number(b);
+	uint32_t number = take_number(b, id == sfjit_assist_shared ? NUMBERS :
+				      SFJIT_ASSIST_NAMES);
 
 	if (!number)
 		return 0;
@@ -265,7 +273,8 @@ uint32_t sfjit_assist_add(const uint64_t id[2], const char *text,
 		give_back(b, number);
 		return other;
 	}
-	__atomic_fetch_add(&b->nr_names, 1, __ATOMIC_RELAXED);
+	if (id != sfjit_assist_shared)
+		__atomic_fetch_add(&b->nr_names, 1, __ATOMIC_RELAXED);
 	add_to_new(b, number);
 	return number;
 }

@@ -170,22 +170,39 @@ static uint64_t address_of(uint32_t number)
 			SFJIT_ASSIST_NAME_CODE / 2 : 0;
 }
 
-static uint32_t add(const uint64_t id[2],
-		    int (*name)(char *text, size_t size, void *data),
-		    void *data)
+static uint32_t share(void)
+{
+	static const char text[] = "[no space for more names]";
+	uint32_t number = sfjit_assist_find(sfjit_assist_shared);
+
+	if (!number)
+		number = sfjit_assist_add(sfjit_assist_shared, text,
+					  sizeof(text) - 1);
+	return number;
+}
+
+static uint32_t add_own(const uint64_t id[2],
+			int (*name)(char *text, size_t size, void *data),
+			void *data)
 {
 	char text[SFJIT_ASSIST_NAME_BYTES + 1];
-	uint32_t number;
 	int length;
 
-	if (sfjit_assist_is_full())
-		return 0;
 	length = name(text, SFJIT_ASSIST_NAME_BYTES, data);
 	if (length <= 0 || length > SFJIT_ASSIST_NAME_BYTES)
 		return 0;
 	text[length] = '\0';
 	length = sfjit_clean_name(text, text);
-	number = length ? sfjit_assist_add(id, text, length) : 0;
+	return length ? sfjit_assist_add(id, text, length) : 0;
+}
+
+static uint32_t add(const uint64_t id[2],
+		    int (*name)(char *text, size_t size, void *data),
+		    void *data)
+{
+	uint32_t number = sfjit_assist_is_full() ? share() :
+			  add_own(id, name, data);
+
 	if (number)
 		write_names(getpid());
 	return number;

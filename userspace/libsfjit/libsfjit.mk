@@ -72,8 +72,10 @@ ALL += $(O)/lib/pkgconfig/libsfjit.pc $(if $(amd64),$(EXAMPLES))
 
 install: install-libsfjit
 
-# Its headers are of both, and JITs for other processes need the other.
-install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so install-libsframegen
+# Its headers are of both, and JITs for other processes need the other. It loads the
+# module in sfjit_cover_modules().
+install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so install-libsframegen \
+		$(if $(walks),install-preload)
 	$(call put_library,libsfjit,userspace/libsfjit)
 	$(call put,644,$(PREFIX)/include,$(addprefix userspace/include/, \
 		sfjit.h sfjit-assist.h))

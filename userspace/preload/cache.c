@@ -20,11 +20,11 @@
 
 /*
  * A process that is stopped while it makes a table keeps its lock. Then others
- * make it, too: after so long, and so much for each byte of the index. It is made
- * in a hundredth of that.
+ * make it, too: after so long, and so much for each byte of the index, of which
+ * a fiftieth is enough to make it.
  */
 #define PATIENCE	5000000000UL	/* ns */
-#define PATIENCE_BYTE	20000UL
+#define PATIENCE_BYTE	100000UL
 
 struct trailer {
 	char magic[8];

@@ -40,3 +40,10 @@ $(PRELOAD): $(call objects,userspace/preload/*.c) $(preload_flow_obj) \
 		-Wl,--build-id -Wl,-soname,$(@F) \
 		-Wl,--version-script=$(filter %.map,$^) -o $@ \
 		$(filter-out %.map,$^)
+
+# sfjit finds it in ../lib/sfjit of its own directory, whatever LIBDIR is; so does
+# libsfjit.
+install-preload: $(PRELOAD)
+	$(call put,755,$(PREFIX)/lib/sfjit,$(PRELOAD))
+
+.PHONY: install-preload

@@ -43,12 +43,10 @@ $(O)/obj/elf/%.o: %.c
 	$(cc) -D_GNU_SOURCE -isystem $(LIBELF)/include -iquote userspace/sfjit/perfdata \
 		-iquote userspace/sfjit -c $<
 
-# sfjit finds the module in ../lib/sfjit of its own directory, whatever LIBDIR is.
 install: $(if $(walks),install-sfjit)
 
-install-sfjit: $(SFJIT) $(PRELOAD)
+install-sfjit: $(SFJIT) install-preload
 	$(call put,755,$(PREFIX)/bin,$(SFJIT))
-	$(call put,755,$(PREFIX)/lib/sfjit,$(PRELOAD))
 	$(call put_man,1,sfjit $(if $(sfjit_attach),sfjit-attach) \
 		sfjit-explain sfjit-inject sfjit-record)
 	$(call put,644,$(PREFIX)/share/sfjit,userspace/sfjit/flamegraph.html)

@@ -21,5 +21,9 @@ for name in python3 true; do
 		"^| what sfjit run adds to the start of $name |.* ms |" \
 		"$tmp/table"
 done
-is "instructions" "" "$(grep '^| start of .*: missed' "$tmp/table")"
+for name in "first start of true with sfjit run" \
+	"later start of true with sfjit run, without a home"; do
+	works "$name" grep "^| $name |.*[1-9].* instructions |" "$tmp/table"
+done
+is "instructions" "" "$(grep '^| .*start of .*: missed' "$tmp/table")"
 finish
