@@ -215,18 +215,15 @@ static const char *first_gap(const struct process *process)
 }
 
 static void print_reason(const struct sample *sample,
-			 const struct process *process, bool complete)
+			 const struct process *process,
+			 const struct match *match, bool complete)
 {
-	struct match match = compare(sample);
-
-	if (match.nr < sample->nr)
-		print_other(sample, process, &match, complete);
-	else if (match.nr_true < truth.nr || truth.ending != OUTERMOST)
-		print_cut(sample, process, &match);
-	else if (match.gap)
-		printf("uncertain above %s\n", first_gap(process));
+	if (match->nr < sample->nr)
+		print_other(sample, process, match, complete);
+	else if (match->nr_true < truth.nr || truth.ending != OUTERMOST)
+		print_cut(sample, process, match);
 	else
-		printf("-\n");
+		printf("uncertain above %s\n", first_gap(process));
 }
 
 static void note_cut(struct process *process, uint64_t time)
@@ -240,16 +237,29 @@ static void note_cut(struct process *process, uint64_t time)
 	process->cuts[process->nr_cuts++] = time;
 }
 
+static bool is_exact(const struct sample *sample, const struct match *match)
+{
+	return truth.ending == OUTERMOST && match->nr == sample->nr &&
+	       match->nr_true == truth.nr && !match->gap;
+}
+
 void judge(const struct sample *sample, struct process *process, bool early)
 {
+	struct match match;
 	bool complete;
 
 	find_truth(sample, process, &truth);
 	complete = is_complete(sample, process);
+	match = compare(sample);
 	/* What perf leaves out the kernel does not count. */
 	if (!complete && !early && sample->nr < PERF_LENGTH)
 		note_cut(process, sample->time);
-	printf("%s\t%d\t%u\t%s", sample->deferred ? "defer" : "fp", complete,
-	       early ? 0 : nr_lacking(sample, process), early ? "early " : "");
-	print_reason(sample, process, complete);
+	printf("%s\t%d\t%u\t", sample->deferred ? "defer" : "fp", complete,
+	       early ? 0 : nr_lacking(sample, process));
+	if (is_exact(sample, &match)) {
+		printf("-\n");
+		return;
+	}
+	printf("%s", early ? "early " : "");
+	print_reason(sample, process, &match, complete);
 }
