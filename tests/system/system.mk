@@ -68,9 +68,11 @@ $(O)/obj/signals/%.o: %.c
 # jits: programs of tools/jits that are compiled, and the judge's test. A function
 # that ends with a jump does so with -O2 only.
 programs += $(addprefix system/jits/,oracle sample)
+$(system)/jits/oracle: $(patsubst %,$(O)/obj/tests/system/jits/%.o,code truth verdict)
 $(system)/jits/oracle: private flags := -D_GNU_SOURCE
 $(system)/jits/oracle: private libs := -ldw -lelf
-$(system)/jits/sample: private flags := -D_GNU_SOURCE -O2 -g0
+$(system)/jits/sample: private flags := -D_GNU_SOURCE -O2 -g0 \
+	-fno-omit-frame-pointer
 
 $(system)/jits/jits-calls: tests/system/jits/calls.c
 	$(program) -O2 -g0

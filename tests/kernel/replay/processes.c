@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * The windows of the sampled processes and their sections, read again and
- * again while they live: a sample between two equal readings had these.
+ * again while they live: a sample between two equal readings had these. And the
+ * counts of why their stacks ended, of the last reading.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@ static struct process {
 	bool gone;
 	uint64_t since, time;	/* the text was the same in between */
 	char *text;
+	uint64_t counted;	/* when it had these */
+	char *counts;
 } processes[MAX_PROCESSES];
 
 static unsigned int nr_processes;
@@ -71,12 +74,12 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Without the counters behind them; NULL if there is no process any more. */
-static char *read_windows(pid_t pid)
+/* Windows, then counts; NULL if there is no process any more. */
+static char *read_process(pid_t pid)
 {
 	static char text[MAX_TEXT];
-	char path[64], *counters;
 	ssize_t part, size = 0;
+	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/sframe", pid);
@@ -89,11 +92,22 @@ static char *read_windows(pid_t pid)
 	if (size == MAX_TEXT - 1)
 		errx(2, "too many windows");
 	text[size] = 0;
-	counters = strstr(text, "windows ");
-	/* An exiting process has neither. */
-	if (part < 0 || !counters)
+	return part < 0 ? NULL : text;
+}
+
+/* Its windows; an exiting process has neither them nor counts. */
+static char *read_windows(struct process *process)
+{
+	uint64_t time = now();
+	char *text = read_process(process->pid), *counts;
+
+	counts = text ? strstr(text, "windows ") : NULL;
+	if (!counts)
 		return NULL;
-	*counters = 0;
+	free(process->counts);
+	process->counts = strdup(counts);
+	process->counted = time;
+	*counts = 0;
 	return strdup(text);
 }
 
@@ -144,7 +158,7 @@ static void write_windows(const struct process *process)
 static void look(struct process *process)
 {
 	uint64_t before = now();
-	char *text = read_windows(process->pid);
+	char *text = read_windows(process);
 
 	if (!text) {
 		process->gone = true;
@@ -173,11 +187,25 @@ void processes_look(void)
 			look(&processes[i]);
 }
 
+static void write_counts(const struct process *process)
+{
+	struct record_counts counts = {
+		.pid = process->pid,
+		.time = process->counted,
+	};
+
+	record_write(RECORD_COUNTS, 0, &counts, sizeof(counts),
+		     process->counts, strlen(process->counts));
+}
+
 void processes_end(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < nr_processes; i++)
+	for (i = 0; i < nr_processes; i++) {
 		if (processes[i].text)
 			write_windows(&processes[i]);
+		if (processes[i].counts)
+			write_counts(&processes[i]);
+	}
 }

@@ -19,6 +19,7 @@
 enum {
 	RECORD_WINDOWS = 1000,	/* struct record_windows, lines */
 	RECORD_SECTION,		/* struct record_section, its bytes */
+	RECORD_COUNTS,		/* struct record_counts, lines */
 };
 
 struct record {
@@ -34,6 +35,12 @@ struct record {
 struct record_windows {
 	uint64_t pid;
 	uint64_t since, time;	/* CLOCK_MONOTONIC */
+};
+
+/* Why the kernel ended stacks of a process until then, as the file has it. */
+struct record_counts {
+	uint64_t pid;
+	uint64_t time;		/* CLOCK_MONOTONIC */
 };
 
 struct record_section {

@@ -13,10 +13,12 @@ from tap import check, finish
 
 MODES = ('before', 'fp', 'defer')
 SILENT = 'silently wrong'
+# Cut, with frames that are none of the stack's.
+WRONG = 'cut and wrong'
 # The oracle has no truth for these, whether they are complete or not: there is code
-# without call frame information, or, with a colon, the oracle itself has failed.
-UNKNOWN = 'not judged'
-FAILED = UNKNOWN + ':'
+# without call frame information, or the oracle itself has failed.
+FAILED = 'not judged'
+UNKNOWN = FAILED, 'uncertain'
 FAILED_MOST = 1
 # Whoever follows call frame information is led astray there: such a stack ends
 # as it should. More of them than programs go on in handlers are something else.
@@ -64,6 +66,8 @@ def program(name, result, least):
               percent(lost(item, FAILED), item['samples']) <= FAILED_MOST,
               item)
     item = result['before']
+    check(f'{name}: without sfjit none is shorter than by plain frame pointers',
+          not item.get('shorter'), item)
     check(f'{name}: without sfjit at most {before} % are exact',
           percent(item['exact'], judged(item)) <= before, item)
     for mode, exact in (('fp', fp), ('defer', defer)):
@@ -76,6 +80,10 @@ def program(name, result, least):
               percent(false, judged(item)) <= FALSE_MOST, item)
         check(f'{name}, {mode}: at most {wrong} % are silently wrong',
               percent(lost(item, SILENT), judged(item)) <= wrong, item)
+        check(f'{name}, {mode}: no stack is shorter than by plain frame '
+              'pointers', not item.get('shorter'), item)
+        check(f'{name}, {mode}: at most {wrong} % are cut and wrong',
+              percent(lost(item, WRONG), judged(item)) <= wrong, item)
         # What an oracle judges has no graph.
         check(f'{name}, {mode}: each call that has to be is among them',
               not item.get('unseen'), item)

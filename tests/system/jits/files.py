@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""files.py ROOT RECORD...: copies what the oracle unwinds by, in the guest.
+"""files.py ROOT [RECORD...]: copies what the oracle unwinds by, in the guest.
 
 The files whose code is mapped in the recordings of tests/kernel/replay/recorder, and
 the vDSO, which all processes have.

@@ -2,16 +2,20 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * usage: oracle RECORD ROOT BEGIN END
+ * usage: oracle RECORD ROOT BEGIN END [NAME]
  *
- * Unwinds each sample that tests/kernel/replay/recorder took between the two times,
- * nanoseconds, by libdw: with the registers and the copy of the stack in it, and
- * the call frame information of the files below ROOT. Prints a line for each,
- * with tabs: fp or defer, 1 if the kernel's chain ends in a thread's first
- * function, and what is wrong with the chain, or -.
+ * Judges each sample that tests/kernel/replay/recorder took between the two times,
+ * nanoseconds: with the registers and the copy of the stack in it, and the call
+ * frame information of the files below ROOT; of processes called NAME only, if there
+ * is one. Prints a line for each, with tabs:
+ * fp or defer; 1 if the kernel's chain ends in a thread's first function; how many
+ * true frames that a plain frame pointer walk finds it lacks; and what is wrong
+ * with it, or -. That begins with "early" if the process had no windows yet, but
+ * others had. Then two lines of those processes that had windows:
+ *
+ *	counted REASON N	as the kernel counts the ends of stacks
+ *	uncounted N		stacks that end early without a count
  */
-#include <dwarf.h>
-#include <elfutils/libdwfl.h>
 #include <err.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -25,63 +29,17 @@
 #include <unistd.h>
 
 #include "../../kernel/replay/record.h"
+#include "oracle.h"
 
-#define MAX_FRAMES	600
-#define MAX_PROCESSES	64
-#define MAX_MAPS	512
+#define MAX_PROCESSES	4096
 #define PAGE		4096UL
-#define PERF_LENGTH	127	/* kernel.perf_event_max_stack */
-#define NR_REGS		20	/* as the recorder asks for */
-#define NR_DWARF	17
-#define REG_BP		6
-#define REG_SP		7
-#define REG_IP		8
-#define RA		16	/* DWARF's number of the return address */
+#define MAX_FILES	1024
+#define MAX_REASONS	64
 #define CHAIN_MAX	((uint64_t)-4095)
 #define USER_DEFERRED	((uint64_t)-640)
 
 /* New in Linux 6.19. */
 #define CALLCHAIN_DEFERRED	22
-
-/* Which of the recorder's registers DWARF's 0 to 16 are. */
-static const unsigned char dwarf_regs[NR_DWARF] = {
-	0, 3, 2, 1, 4, 5, REG_BP, REG_SP, 12, 13, 14, 15, 16, 17, 18, 19,
-	REG_IP
-};
-
-struct map {
-	uint64_t start, length, offset;
-	uint64_t bias;		/* of the file's addresses */
-	bool is_file;		/* below ROOT, with executable segments */
-	bool reported;		/* to libdw, with this bias */
-	char *path;
-};
-
-struct process {
-	uint32_t pid;
-	unsigned int nr_maps;
-	struct map maps[MAX_MAPS];
-	Dwfl *dwfl;		/* NULL when the maps have changed */
-};
-
-struct sample {
-	uint32_t pid, tid;
-	uint64_t time, regs[NR_REGS];
-	const uint64_t *ip;
-	uint64_t nr, cookie;
-	const unsigned char *stack;
-	uint64_t size;
-	bool deferred;
-};
-
-enum ending { OUTERMOST, NO_CFI, NO_FILE, TRUNCATED, FAILED };
-
-struct truth {
-	uint64_t ip[MAX_FRAMES];
-	unsigned int nr;
-	enum ending ending;
-	bool missing;		/* memory, since the last frame */
-};
 
 /* A record in the file, in the order of time. */
 struct event {
@@ -92,9 +50,28 @@ struct event {
 };
 
 static struct process *processes[MAX_PROCESSES];
-static const struct sample *current;
-static struct truth truth;
-static const char *root;
+static const char *root, *only;
+
+/* The bytes of files with code. */
+static struct file {
+	char *path;
+	const unsigned char *bytes;	/* NULL: there are none */
+	size_t size;
+} files[MAX_FILES];
+
+/* When processes were seen with windows. */
+static struct seen {
+	uint32_t pid;
+	uint64_t time;
+} *seen;
+
+static size_t nr_seen;
+
+/* Reasons by which the kernel ended stacks. */
+static struct reason {
+	char name[32];
+	uint64_t nr;
+} reasons[MAX_REASONS];
 
 /* Processes. */
 
@@ -114,6 +91,16 @@ static struct process *find_process(uint32_t pid)
 	return processes[i];
 }
 
+const struct map *map_of(const struct process *process, uint64_t ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < process->nr_maps; i++)
+		if (ip - process->maps[i].start < process->maps[i].length)
+			return &process->maps[i];
+	return NULL;
+}
+
 static void forget_dwfl(struct process *process)
 {
 	if (process->dwfl)
@@ -128,29 +115,83 @@ static void forget_maps(struct process *process)
 	forget_dwfl(process);
 }
 
+static bool is_file(const struct map *map)
+{
+	return map->path[0] == '[' ||
+	       (map->path[0] == '/' && strncmp(map->path, "//anon", 6));
+}
+
+/* What is left of a mapping below @end, if anything. */
+static void keep_front(struct process *process, const struct map *map,
+		       uint64_t end)
+{
+	struct map part = *map;
+
+	if (map->start >= end)
+		return;
+	part.length = end - map->start;
+	part.path = strdup(map->path);
+	process->maps[process->nr_maps++] = part;
+}
+
+static void keep_back(struct process *process, const struct map *map,
+		      uint64_t start)
+{
+	struct map part = *map;
+
+	if (map->start + map->length <= start)
+		return;
+	part.start = start;
+	part.length = map->start + map->length - start;
+	part.offset = map->offset + start - map->start;
+	part.path = strdup(map->path);
+	process->maps[process->nr_maps++] = part;
+}
+
 static void remove_overlapping(struct process *process, const struct map *new)
 {
-	unsigned int i, kept = 0;
+	uint64_t end = new->start + new->length;
+	unsigned int i = 0;
+	struct map map;
 
-	for (i = 0; i < process->nr_maps; i++) {
-		struct map *map = &process->maps[i];
-
-		if (map->start < new->start + new->length &&
-		    new->start < map->start + map->length)
-			free(map->path);
-		else
-			process->maps[kept++] = *map;
+	while (i < process->nr_maps) {
+		map = process->maps[i];
+		if (map.start >= end || new->start >= map.start + map.length ||
+		    process->nr_maps + 2 > MAX_MAPS) {
+			i++;
+			continue;
+		}
+		process->maps[i] = process->maps[--process->nr_maps];
+		keep_front(process, &map, new->start);
+		keep_back(process, &map, end);
+		if (is_file(&map))
+			forget_dwfl(process);
+		free(map.path);
 	}
-	process->nr_maps = kept;
+}
+
+/* Where a part of a file's code gets other rights, the file is the same. */
+static bool is_known(const struct process *process, const struct map *new)
+{
+	const struct map *map = map_of(process, new->start);
+
+	return map && !strcmp(map->path, new->path) &&
+	       map->start - map->offset == new->start - new->offset &&
+	       map->start + map->length >= new->start + new->length;
 }
 
 static void add_map(struct process *process, const struct map *new)
 {
+	if (is_known(process, new)) {
+		free(new->path);
+		return;
+	}
 	remove_overlapping(process, new);
 	if (process->nr_maps == MAX_MAPS)
 		errx(2, "too many mappings");
 	process->maps[process->nr_maps++] = *new;
-	forget_dwfl(process);
+	if (is_file(new))
+		forget_dwfl(process);
 }
 
 /* PERF_RECORD_MMAP2: pid, tid, start, length, offset, inode, prot, flags, path */
@@ -169,7 +210,7 @@ static void take_map(const unsigned char *body)
 }
 
 /* PERF_RECORD_FORK: pid, ppid */
-static void take_fork(const unsigned char *body)
+static void take_fork(const unsigned char *body, uint64_t time)
 {
 	const struct process *parent;
 	struct process *child;
@@ -183,6 +224,9 @@ static void take_fork(const unsigned char *body)
 	parent = find_process(pids[1]);
 	child = find_process(pids[0]);
 	forget_maps(child);
+	child->began = time;
+	child->windows_since = parent->windows_since;
+	memcpy(child->name, parent->name, sizeof(child->name));
 	for (i = 0; i < parent->nr_maps; i++) {
 		copy = parent->maps[i];
 		copy.path = strdup(copy.path);
@@ -190,13 +234,24 @@ static void take_fork(const unsigned char *body)
 	}
 }
 
-static void take_comm(uint32_t misc, const unsigned char *body)
+static void take_comm(uint32_t misc, const unsigned char *body,
+		      uint64_t time)
 {
-	uint32_t pid;
+	struct process *process;
+	uint32_t pids[2];
 
-	memcpy(&pid, body, sizeof(pid));
-	if (misc & PERF_RECORD_MISC_COMM_EXEC)
-		forget_maps(find_process(pid));
+	memcpy(pids, body, sizeof(pids));
+	process = find_process(pids[0]);
+	if (pids[0] == pids[1])
+		snprintf(process->name, sizeof(process->name), "%s",
+			 (const char *)body + 8);
+	if (!(misc & PERF_RECORD_MISC_COMM_EXEC))
+		return;
+	forget_maps(process);
+	/* Windows and counts are those of the new program. */
+	process->nr_cuts = 0;
+	process->windows_since = 0;
+	process->began = time;
 }
 
 /* Files. */
@@ -251,6 +306,58 @@ static bool find_bias(const char *path, struct map *map)
 	return found;
 }
 
+static void open_file(struct file *file, const char *path)
+{
+	char full[4096];
+	struct stat st;
+	void *bytes;
+	int fd;
+
+	file->path = strdup(path);
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size) {
+		bytes = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (bytes != MAP_FAILED) {
+			file->bytes = bytes;
+			file->size = st.st_size;
+		}
+	}
+	close(fd);
+}
+
+static const struct file *find_file(const char *path)
+{
+	unsigned int i;
+
+	for (i = 0; i < MAX_FILES && files[i].path; i++)
+		if (!strcmp(files[i].path, path))
+			return &files[i];
+	if (i == MAX_FILES)
+		errx(2, "too many files");
+	open_file(&files[i], path);
+	return &files[i];
+}
+
+bool read_code(const struct process *process, uint64_t addr, void *bytes,
+	       size_t size)
+{
+	const struct map *map = map_of(process, addr);
+	const struct file *file;
+	uint64_t at;
+
+	if (!map || !is_file(map))
+		return false;
+	file = find_file(map->path);
+	at = addr - map->start + map->offset;
+	if (file->size < size || at > file->size - size)
+		return false;
+	memcpy(bytes, file->bytes + at, size);
+	return true;
+}
+
 static bool is_reported(const struct process *process, const struct map *map)
 {
 	const struct map *other;
@@ -269,8 +376,8 @@ static void report_map(struct process *process, struct map *map)
 
 	snprintf(path, sizeof(path), "%s/%s", root, map->path);
 	map->reported = false;
-	map->is_file = find_bias(path, map);
-	if (!map->is_file)
+	map->is_elf = find_bias(path, map);
+	if (!map->is_elf)
 		return;
 	map->reported = is_reported(process, map) ||
 			dwfl_report_elf(process->dwfl, map->path, path, -1,
@@ -279,47 +386,7 @@ static void report_map(struct process *process, struct map *map)
 		warnx("%s: %s", path, dwfl_errmsg(-1));
 }
 
-/* Memory and registers of the sample. */
-
-static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result,
-			void *arg)
-{
-	uint64_t off = addr - current->regs[REG_SP];
-
-	if (current->size < sizeof(*result) ||
-	    off > current->size - sizeof(*result)) {
-		truth.missing = true;
-		return false;
-	}
-	memcpy(result, current->stack + off, sizeof(*result));
-	return true;
-}
-
-static bool set_registers(Dwfl_Thread *thread, void *arg)
-{
-	Dwarf_Word regs[NR_DWARF];
-	unsigned int i;
-
-	for (i = 0; i < NR_DWARF; i++)
-		regs[i] = current->regs[dwarf_regs[i]];
-	return dwfl_thread_state_registers(thread, 0, NR_DWARF, regs);
-}
-
-static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
-{
-	if (*thread_arg)
-		return 0;
-	*thread_arg = arg;
-	return current->tid;
-}
-
-static const Dwfl_Thread_Callbacks thread_callbacks = {
-	.next_thread = next_thread,
-	.memory_read = read_memory,
-	.set_initial_registers = set_registers,
-};
-
-static Dwfl *dwfl_of(struct process *process)
+Dwfl *dwfl_of(struct process *process)
 {
 	unsigned int i;
 
@@ -339,178 +406,91 @@ static Dwfl *dwfl_of(struct process *process)
 	return process->dwfl;
 }
 
-/* Whether libdw has a rule there, and if it is: there is no caller. */
-static bool has_rules(Dwfl *dwfl, Dwarf_Addr pc, bool *outermost)
-{
-	Dwfl_Module *mod = dwfl_addrmodule(dwfl, pc);
-	Dwarf_Op mem[3], *ops;
-	Dwarf_Frame *frame;
-	Dwarf_Addr bias;
-	Dwarf_CFI *cfi;
-	size_t nr;
+/* Windows and counts. */
 
-	*outermost = false;
-	cfi = mod ? dwfl_module_eh_cfi(mod, &bias) : NULL;
-	if (!cfi || dwarf_cfi_addrframe(cfi, pc - bias, &frame))
-		return false;
-	/* That is how it says "undefined". */
-	if (!dwarf_frame_register(frame, RA, mem, &ops, &nr))
-		*outermost = !nr && ops == mem;
-	free(frame);
-	return true;
+/* struct record_windows, then a line for each. */
+static void take_windows(const unsigned char *body, size_t size)
+{
+	const struct record_windows *windows = (const void *)body;
+
+	if (size == sizeof(*windows))
+		return;
+	if (!(nr_seen & (nr_seen - 1)))
+		seen = reallocarray(seen, 2 * nr_seen + 1, sizeof(*seen));
+	if (!seen)
+		err(2, "windows");
+	seen[nr_seen++] = (struct seen) { windows->pid, windows->since };
 }
 
-static const struct map *find_map(const struct process *process, uint64_t ip)
+/*
+ * A program has its windows from when they were first seen on; what it forks has
+ * them, too.
+ */
+static bool had_windows(struct process *process, uint64_t time)
 {
+	size_t i;
+
+	for (i = 0; i < nr_seen && !process->windows_since; i++)
+		if (seen[i].pid == process->pid && seen[i].time <= time &&
+		    seen[i].time >= process->began)
+			process->windows_since = seen[i].time;
+	return process->windows_since;
+}
+
+static void add_reason(const char *name, uint64_t nr)
+{
+	struct reason *reason = reasons;
+
+	while (reason->name[0] && strcmp(reason->name, name))
+		if (++reason == reasons + MAX_REASONS)
+			errx(2, "too many reasons");
+	snprintf(reason->name, sizeof(reason->name), "%s", name);
+	reason->nr += nr;
+}
+
+/* struct record_counts, then lines: a reason and a number. */
+static void take_counts(const unsigned char *body, size_t size)
+{
+	const struct record_counts *counts = (const void *)body;
+	struct process *process = find_process(counts->pid);
+	const char *text = (const char *)(counts + 1);
+	const char *end = (const char *)body + size;
+	char line[128], name[32];
+	unsigned long nr;
+	size_t length;
+
+	process->counted_until = counts->time;
+	for (; text < end; text += length + 1) {
+		length = strcspn(text, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		if (sscanf(line, "%31s %lu", name, &nr) != 2 || !nr ||
+		    !strcmp(name, "windows") || !strcmp(name, "last"))
+			continue;
+		process->counted += nr;
+		add_reason(name, nr);
+	}
+}
+
+static uint64_t uncounted_of(const struct process *process)
+{
+	uint64_t i, cuts = 0;
+
+	for (i = 0; i < process->nr_cuts; i++)
+		cuts += process->cuts[i] <= process->counted_until;
+	return cuts > process->counted ? cuts - process->counted : 0;
+}
+
+static void print_counts(void)
+{
+	uint64_t uncounted = 0;
 	unsigned int i;
 
-	for (i = 0; i < process->nr_maps; i++)
-		if (ip - process->maps[i].start < process->maps[i].length)
-			return &process->maps[i];
-	return NULL;
-}
-
-/* A file that libdw should have, and does not: it says nothing about it. */
-static bool lacks_file(Dwfl *dwfl, const struct process *process,
-		       Dwarf_Addr pc)
-{
-	const struct map *map = find_map(process, pc);
-	Dwfl_Module *mod = dwfl_addrmodule(dwfl, pc);
-	Dwarf_Addr bias;
-
-	return map && map->is_file &&
-	       (!mod || !dwfl_module_eh_cfi(mod, &bias) ||
-		strcmp(map->path, dwfl_module_info(mod, NULL, NULL, NULL, NULL,
-						   NULL, NULL, NULL)));
-}
-
-/* libdw would go on by frame pointer where it has no rules. */
-static int take_frame(Dwfl_Frame *state, void *arg)
-{
-	const struct process *process = arg;
-	bool activation, outermost;
-	Dwarf_Addr pc;
-
-	if (truth.nr == MAX_FRAMES ||
-	    !dwfl_frame_pc(state, &pc, &activation))
-		return DWARF_CB_ABORT;
-	truth.ip[truth.nr++] = pc;
-	truth.missing = false;
-	pc -= !activation;
-	if (!has_rules(process->dwfl, pc, &outermost)) {
-		truth.ending = lacks_file(process->dwfl, process, pc) ?
-			       NO_FILE : NO_CFI;
-		return DWARF_CB_ABORT;
-	}
-	truth.ending = FAILED;
-	if (!outermost)
-		return DWARF_CB_OK;
-	truth.ending = OUTERMOST;
-	return DWARF_CB_ABORT;
-}
-
-static void find_truth(const struct sample *sample, struct process *process)
-{
-	Dwfl *dwfl = dwfl_of(process);
-
-	memset(&truth, 0, sizeof(truth));
-	truth.ending = NO_CFI;
-	current = sample;
-	if (dwfl)
-		dwfl_getthread_frames(dwfl, sample->tid, take_frame,
-				      process);
-	if (!truth.nr)
-		truth.ip[truth.nr++] = sample->regs[REG_IP];
-	if (truth.ending == FAILED && truth.missing)
-		truth.ending = TRUNCATED;
-}
-
-/* The verdict. */
-
-static const char *where(const struct process *process, uint64_t ip)
-{
-	const struct map *map = find_map(process, ip);
-
-	if (!map)
-		return "outside all code";
-	if (map->path[0] == '[')
-		return map->path;
-	if (map->path[0] != '/' || !strncmp(map->path, "//anon", 6))
-		return "generated code";
-	return strrchr(map->path, '/') + 1;
-}
-
-static bool is_complete(const struct sample *sample, struct process *process)
-{
-	Dwfl *dwfl = dwfl_of(process);
-	bool outermost = false;
-
-	if (dwfl && sample->nr)
-		has_rules(dwfl, sample->ip[sample->nr - 1] - (sample->nr > 1),
-			  &outermost);
-	return outermost;
-}
-
-static unsigned int equal_frames(const struct sample *sample)
-{
-	unsigned int i = 0;
-
-	while (i < sample->nr && i < truth.nr && sample->ip[i] == truth.ip[i])
-		i++;
-	return i;
-}
-
-static void print_end(const struct process *process)
-{
-	const char *place = where(process, truth.ip[truth.nr - 1]);
-
-	if (truth.ending == TRUNCATED)
-		printf("not judged: stack copy too short\n");
-	else if (truth.ending == NO_FILE)
-		printf("not judged: libdw does not take %s\n", place);
-	else if (truth.ending == NO_CFI)
-		printf("cut where call frame information ends: %s\n", place);
-	else
-		printf("cut where libdw fails: %s\n", place);
-}
-
-static void print_lost(const struct sample *sample,
-		       const struct process *process, bool complete)
-{
-	unsigned int same = equal_frames(sample);
-
-	if (same == sample->nr && sample->nr >= PERF_LENGTH)
-		printf("cut: longer than perf records\n");
-	else if (same == sample->nr && same == truth.nr)
-		print_end(process);
-	else if (!sample->nr)
-		printf("cut: no frame\n");
-	else if (same == sample->nr)
-		printf("cut in %s\n", where(process, sample->ip[same - 1]));
-	else if (same == truth.nr && (truth.ending == TRUNCATED ||
-				      truth.ending == NO_FILE))
-		print_end(process);
-	else if (same == truth.nr && truth.ending != OUTERMOST)
-		printf("not judged behind %s\n",
-		       where(process, truth.ip[same - 1]));
-	else
-		printf("%s: another caller in %s\n", complete ?
-		       "silently wrong" : "cut and wrong",
-		       where(process, sample->ip[same ? same - 1 : 0]));
-}
-
-static void judge(const struct sample *sample)
-{
-	struct process *process = find_process(sample->pid);
-	bool complete = is_complete(sample, process);
-
-	find_truth(sample, process);
-	printf("%s\t%d\t", sample->deferred ? "defer" : "fp", complete);
-	if (truth.ending == OUTERMOST && sample->nr == truth.nr &&
-	    equal_frames(sample) == truth.nr)
-		printf("-\n");
-	else
-		print_lost(sample, process, complete);
+	for (i = 0; i < MAX_REASONS && reasons[i].name[0]; i++)
+		printf("counted\t%s\t%lu\n", reasons[i].name,
+		       (unsigned long)reasons[i].nr);
+	for (i = 0; i < MAX_PROCESSES && processes[i]; i++)
+		uncounted += uncounted_of(processes[i]);
+	printf("uncounted\t%lu\n", (unsigned long)uncounted);
 }
 
 /* Samples. */
@@ -525,10 +505,16 @@ static uint64_t user_frames(uint64_t *ip, uint64_t nr)
 	return kept;
 }
 
+static bool is_wanted(const struct sample *sample)
+{
+	return !only || !strcmp(find_process(sample->pid)->name, only);
+}
+
 static void print_unjudged(const struct sample *sample, const char *why)
 {
-	printf("%s\t0\tnot judged: %s\n", sample->deferred ? "defer" : "fp",
-	       why);
+	if (is_wanted(sample))
+		printf("%s\t0\t0\tnot judged: %s\n",
+		       sample->deferred ? "defer" : "fp", why);
 }
 
 /* False: there is not all of it. */
@@ -559,6 +545,15 @@ static bool read_sample(const unsigned char *at, struct sample *sample)
 	return true;
 }
 
+static void judge_if_wanted(const struct sample *sample)
+{
+	struct process *process = find_process(sample->pid);
+
+	if (is_wanted(sample))
+		judge(sample, process, nr_seen && !had_windows(process,
+							       sample->time));
+}
+
 #define MAX_WAITING	4096
 static struct sample waiting[MAX_WAITING];
 
@@ -577,7 +572,7 @@ static void take_deferred(const unsigned char *body)
 		return;
 	sample->ip = (uint64_t *)(body + 16);
 	sample->nr = user_frames((uint64_t *)sample->ip, nr);
-	judge(sample);
+	judge_if_wanted(sample);
 	sample->tid = 0;
 }
 
@@ -607,7 +602,7 @@ static void take_sample(const struct event *event, uint64_t begin,
 		return;
 	}
 	sample.nr = user_frames((uint64_t *)sample.ip, sample.nr);
-	judge(&sample);
+	judge_if_wanted(&sample);
 }
 
 /* The file. */
@@ -642,6 +637,10 @@ static size_t find_events(unsigned char *data, size_t size,
 		at += sizeof(*record);
 		if (record->size > size - at)
 			errx(2, "the recording is cut off");
+		if (record->type == RECORD_WINDOWS && events)
+			take_windows(data + at, record->size);
+		if (record->type == RECORD_COUNTS && events)
+			take_counts(data + at, record->size);
 		if (record->type < RECORD_WINDOWS && record->size >= 24) {
 			if (events)
 				events[nr] = (struct event) {
@@ -662,10 +661,10 @@ static void take_event(const struct event *event, uint64_t begin, uint64_t end)
 		take_map(event->body);
 		break;
 	case PERF_RECORD_FORK:
-		take_fork(event->body);
+		take_fork(event->body, event->time);
 		break;
 	case PERF_RECORD_COMM:
-		take_comm(event->record->misc, event->body);
+		take_comm(event->record->misc, event->body, event->time);
 		break;
 	case PERF_RECORD_SAMPLE:
 		take_sample(event, begin, end);
@@ -699,10 +698,11 @@ int main(int argc, char **argv)
 	unsigned char *data;
 	size_t size, nr, i;
 
-	if (argc != 5)
-		errx(2, "usage: oracle RECORD ROOT BEGIN END");
+	if (argc != 5 && argc != 6)
+		errx(2, "usage: oracle RECORD ROOT BEGIN END [NAME]");
 	elf_version(EV_CURRENT);
 	root = argv[2];
+	only = argv[5];
 	data = map_file(argv[1], &size);
 	nr = find_events(data, size, NULL);
 	events = calloc(nr + 1, sizeof(*events));
@@ -715,5 +715,6 @@ int main(int argc, char **argv)
 			   strtoull(argv[4], NULL, 0));
 	for (i = 0; i < MAX_WAITING; i++)
 		give_up_waiting(&waiting[i]);
+	print_counts();
 	return fflush(stdout) ? 2 : 0;
 }

@@ -2,14 +2,23 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
+ * usage: sample [bare | pointer]
+ *
  * A sample of itself, for test_oracle.py. Prints lines with hexadecimal numbers:
  *
  *	reg VALUE	each register that tests/kernel/replay/recorder.c takes, in order
  *	ip ADDRESS	each frame as the C compiler's unwinder finds it
  *	stack BYTES	from the stack pointer on
+ *	leaf ADDRESS	a function without call frame information or a frame
+ *	after ADDRESS	where it returns to: to the innermost frame
+ *	entry ADDRESS	the beginning of the innermost function
+ *
+ * With an argument a function without call frame information, but with a frame
+ * record, is among the callers, and is called by its name or by a pointer.
  */
 #include <execinfo.h>
 #include <stdio.h>
+#include <string.h>
 #include <ucontext.h>
 
 #define APART	__attribute__((noinline, noclone, noipa))
@@ -35,21 +44,57 @@ static void print_stack(const unsigned char *from, const unsigned char *end)
 	printf("\n");
 }
 
-/* The frame is the same at getcontext() and at backtrace(). */
+/* Assembly without .cfi_*. */
+int bare(void *top);
+void leaf(void);
+extern char after_leaf[];
+asm("bare: push %rbp; mov %rsp, %rbp; call middle; pop %rbp; ret\n"
+    ".type bare, @function; .size bare, . - bare\n"
+    "leaf: nop; ret\n"
+    ".type leaf, @function; .size leaf, . - leaf");
+
+static int (*volatile by_pointer)(void *top) = bare;
+static const char *how = "";
+
+/* The callers of outer(), which the compiler's unwinder does not get to. */
+static void *callers[FRAMES];
+static int nr_callers;
+
+static void print_callers(void **record)
+{
+	int i;
+
+	/* That of bare(), then that of outer(). */
+	record = *record;
+	printf("ip %lx\n", (long)record[1]);
+	for (i = 1; i < nr_callers; i++)
+		printf("ip %lx\n", (long)callers[i]);
+}
+
+/* The frame is the same at getcontext(), backtrace() and leaf(). */
 APART int inner(void *top)
 {
-	void *frames[FRAMES];
+	static void *frames[FRAMES];
 	ucontext_t context;
 	greg_t *gregs = context.uc_mcontext.gregs;
 	int i, nr;
 
 	getcontext(&context);
 	nr = backtrace(frames, FRAMES);
+	asm volatile("call leaf; after_leaf:");
 	for (i = 0; i < (int)(sizeof(regs) / sizeof(regs[0])); i++)
 		printf("reg %llx\n", regs[i] < 0 ? 0 : gregs[regs[i]]);
 	printf("ip %llx\n", gregs[REG_RIP]);
+	if (*how) {
+		nr = 3;
+		frames[2] = ((void ***)__builtin_frame_address(0))[0][1];
+	}
 	for (i = 1; i < nr; i++)
 		printf("ip %lx\n", (long)frames[i]);
+	if (*how)
+		print_callers(*(void **)__builtin_frame_address(0));
+	printf("leaf %lx\nafter %lx\nentry %lx\n", (long)leaf,
+	       (long)after_leaf, (long)inner);
 	print_stack((const unsigned char *)gregs[REG_RSP], top);
 	return ++sum;
 }
@@ -61,7 +106,10 @@ APART int middle(void *top)
 
 APART int outer(void *top)
 {
-	return middle(top) + sum;
+	if (!*how)
+		return middle(top) + sum;
+	nr_callers = backtrace(callers, FRAMES);
+	return (strcmp(how, "bare") ? by_pointer(top) : bare(top)) + sum;
 }
 
 /* The text has two pages. */
@@ -77,8 +125,10 @@ static void print_maps(void)
 	fclose(file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		how = argv[1];
 	print_maps();
 	return outer(__libc_stack_end) < 0;
 }

@@ -14,14 +14,16 @@ from tap import check_each, finish
 
 DIRECTORY = sys.argv[1]
 CUT, SILENT = 'cut in libc.so.6', 'silently wrong: another caller in libc.so.6'
-UNKNOWN = ('not judged behind generated code',
+UNKNOWN = ('uncertain above generated code',
            'not judged: stack copy too short',
            'not judged: libdw does not take libnode.so.115')
+WRONG = 'cut and wrong: another caller in libc.so.6'
 FALSE = 'cut where call frame information is false: libgcc_s.so.1'
 ENDS = 'cut where call frame information ends: generated code'
 LEAST = 'prog\t1\t99\t99\t0.5\n'
 SUMS, SAMPLES = 'each is exact or has a reason', 'samples'
 EXACT = 'at least 99.0 % are exact, or end where call frame information is false'
+SHORTER = 'no stack is shorter than by plain frame pointers'
 FAILS = 'the oracle fails for at most 1 %'
 ASTRAY = 'at most 1 % end there'
 
@@ -35,7 +37,8 @@ def write(name, text):
 
 def figures(samples, complete, exact, **lost):
     names = {'cut': CUT, 'false': FALSE, 'ends': ENDS, 'silent': SILENT,
-             'unknown': UNKNOWN[0], 'short': UNKNOWN[1], 'file': UNKNOWN[2]}
+             'unknown': UNKNOWN[0], 'short': UNKNOWN[1], 'file': UNKNOWN[2],
+             'wrong': WRONG}
     return {'samples': samples, 'complete': complete, 'exact': exact,
             'lost': {names[key]: n for key, n in lost.items()}}
 
@@ -128,6 +131,19 @@ def test_each_call_is_seen():
     equal(wrong(dict(GOOD, unseen=['b < a'])),
           ['each call that has to be is among them'])
     equal(wrong(GOOD, dict(BEFORE, unseen=['b < a'])), [])
+
+
+def test_what_is_wrong_may_be_cut():
+    equal(wrong(figures(1000, 995, 995, wrong=5)), [])
+    equal(wrong(figures(1000, 994, 994, wrong=6)),
+          ['at most 0.5 % are cut and wrong'])
+
+
+def test_none_is_shorter():
+    equal(wrong(dict(GOOD, shorter=0)), [])
+    equal(wrong(dict(GOOD, shorter=1)), [SHORTER])
+    equal(wrong(GOOD, dict(BEFORE, shorter=1)),
+          ['without sfjit none is shorter than by plain frame pointers'])
 
 
 def test_too_few_are_judged():

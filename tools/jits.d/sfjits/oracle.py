@@ -14,19 +14,24 @@ class OracleError(Exception):
 
 def figures(lines):
     """By fp or defer: what result.json has of these lines."""
-    complete, lost, samples = Counter(), {}, Counter()
+    items = {}
     for line in lines:
-        mode, whole, reason = line.split('\t')
-        samples[mode] += 1
-        complete[mode] += whole == '1'
-        counter = lost.setdefault(mode, Counter())
-        if reason != '-':
-            counter[reason] += 1
-    return {mode: {
-        'samples': samples[mode], 'complete': complete[mode],
-        'exact': samples[mode] - sum(lost[mode].values()),
-        'lost': dict(lost[mode].most_common()),
-    } for mode in samples}
+        mode, *words = line.split('\t')
+        if len(words) != 3:
+            continue
+        whole, lacking, reason = words
+        item = items.setdefault(mode, {
+            'samples': 0, 'complete': 0, 'exact': 0, 'shorter': 0,
+            'lost': Counter()})
+        item['samples'] += 1
+        item['complete'] += whole == '1'
+        item['shorter'] += lacking != '0'
+        if reason == '-':
+            item['exact'] += 1
+        else:
+            item['lost'][reason] += 1
+    return {mode: {**item, 'lost': dict(item['lost'].most_common())}
+            for mode, item in items.items()}
 
 
 def run(recording, root, truth):

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh disable=SC2154
+# image: quick
+# packages: gcc musl-tools
+! once || musl-gcc -O2 -o /tmp/work-musl "$here/static.c" >&2
+attach_waiting work-musl "/tmp/work-musl 30"

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh disable=SC2154
+# image: server
+# packages: postgresql-17
+bin=/usr/lib/postgresql/17/bin
+pg="setpriv --reuid=postgres --regid=postgres --clear-groups env HOME=/tmp"
+chmod 755 "$PWD"
+chown postgres "$PWD"
+$pg $bin/initdb -D "$PWD/data" -A trust --no-sync --locale=C >&2
+cp "$here/postgres.sql" queries.sql
+attach postgres "$pg $bin/postgres -D $PWD/data -k $PWD -p 5499" \
+	"$pg psql -h $PWD -p 5499 -c 'SELECT 1' postgres" \
+	"$pg psql -h $PWD -p 5499 -qAt postgres <queries.sql"
