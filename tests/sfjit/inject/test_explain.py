@@ -351,6 +351,29 @@ def test_for_a_terminal():
         'windows\n')
 
 
+def test_the_recording_is_named_as_for_perf():
+    """By -i, or by itself; never twice."""
+    attr = Attr(CHAINS)
+    whole = run(make_file([attr], [chain_of(attr, FILE + 1)], False))
+    assert whole[0] == 0, whole
+
+    def named(*words):
+        done = subprocess.run([PROGRAM, 'explain', *words], cwd=DIR,
+                              capture_output=True, check=False,
+                              env=dict(os.environ, TRACKER_LOG=LOG))
+        return done.returncode, done.stderr.decode(), done.stdout.decode()
+
+    os.replace(IN, os.path.join(DIR, 'perf.data'))
+    for words in ((), ('perf.data',), ('-i', 'perf.data'),
+                  ('-iperf.data',), ('--input', 'perf.data'),
+                  ('--input=perf.data',), ('-i', IN, '-i', 'perf.data')):
+        assert named(*words) == whole, words
+    status, said, out = named('-i', 'perf.data', 'perf.data')
+    assert (status, out) == (125, ''), (status, out)
+    assert said.startswith('sfjit explain: perf.data: unexpected after '
+                           'perf.data\nUsage: sfjit explain '), said
+
+
 check_each('explain', list(globals().items()))
 check('all tests', True, '')
 finish()
