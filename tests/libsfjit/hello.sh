@@ -69,6 +69,12 @@ run live_jit "1039
 run eh_frame_jit 41 "c object::plus_one"
 run rows_jit "41 0" "20 rows::plus_one"
 run text_jit "41 61" "f text::loose"
+
+# Where no kernel asks it runs as it is.
+"$O/examples/asked_loop" 2 >"$tmp/out" 2>&1
+is "asked_loop: exit status" 0 $?
+is "asked_loop: nothing, but that it is not asked" "" \
+	"$(grep -v '^not asked: ' "$tmp/out")"
 for source in userspace/examples/hello_jit.c userspace/examples/live_jit.c; do
 	is "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
 		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \

@@ -61,6 +61,27 @@ static void test_saved(void)
 	makes("saved by a store", 35, want, NR(want));
 }
 
+/* As the guide says of sljit: pop at 20, push at 30, ret at 31. */
+static void test_fast_call(void)
+{
+	const struct sfjit_row want[] = {
+		{ 0, 0, SP(0), SAME, SAME },
+		{ 4, 0, SP(32), SAME, SAME },
+		{ 20, 0, SP(40), SAME, SAME },
+		{ 21, 0, SP(32), SAME, SAME },
+		{ 31, 0, SP(40), SAME, SAME },
+		{ 32, 0, SP(32), SAME, SAME },
+	};
+
+	begin();
+	sfjit_rows_adjust(&rows, 4, 32);
+	sfjit_rows_adjust(&rows, 20, 8);
+	sfjit_rows_adjust(&rows, 21, -8);
+	sfjit_rows_adjust(&rows, 31, 8);
+	sfjit_rows_adjust(&rows, 32, -8);
+	makes("a call without a frame of its own", 40, want, NR(want));
+}
+
 static void test_outermost(void)
 {
 	const struct sfjit_row all[] = {
@@ -588,6 +609,7 @@ int main(void)
 {
 	present = true;
 	test_saved();
+	test_fast_call();
 	test_outermost();
 	test_one_place();
 	test_mistakes();

@@ -126,7 +126,9 @@ jits-java: $(addprefix $(system)/jits/hotspot/, Graph.class Changes.class \
 jits-programs: $(addprefix $(system)/jits/, lli.bc oracle llvmpipe qemu.img) \
 	$T/kernel/replay/recorder
 
-# patterns: what each calls
+# patterns: what each calls, and what they would be without the library
+programs += system/patterns/by_hand
+$(system)/patterns/by_hand: private flags := -O2
 $(system)/patterns/%.calls: $(O)/examples/% tests/system/patterns/calls
 	$(call to,GEN) tests/system/patterns/calls $< >$@
 

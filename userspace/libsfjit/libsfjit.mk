@@ -63,7 +63,7 @@ PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(patsubst userspace/%.c,$(O)/%,$(wildcard $(patsubst \
 	%,userspace/examples/%.c,hello_jit live_jit rows_jit eh_frame_jit \
-	text_jit $(PATTERNS))))
+	text_jit asked_loop $(PATTERNS))))
 
 $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a
 	$(program) -pthread

@@ -353,7 +353,8 @@ def test_for_a_terminal():
 
 def test_the_recording_is_named_as_for_perf():
     """By -i, or by itself; never twice."""
-    whole = run(make_file([(CHAINS, 0)], [], False))
+    attr = Attr(CHAINS)
+    whole = run(make_file([attr], [chain_of(attr, FILE + 1)], False))
     assert whole[0] == 0, whole
 
     def named(*words):
