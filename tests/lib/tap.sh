@@ -151,11 +151,12 @@ also() {
 		_rc=0
 		"$@" || _rc=$?
 		echo $_rc >"$tmp/.status"
-	} | tee "$tmp/also" | awk -v status="$tmp/.status" \
-		-f "$top/tests/lib/subtest.awk"; then
+	} | tee "$tmp/also" | awk -f "$top/tests/lib/subtest.awk" &&
+		[ "$(cat "$tmp/.status")" = 0 ]; then
 		ok "$_name"
 	else
 		tap_case 1 "not ok" "$(tap_text "$_name")"
 		failed=1
+		echo "# exit status $(cat "$tmp/.status")"
 	fi
 }

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # What tests/in-guest prints and takes for a failure, with programs of our own
-# for tests.
+# for tests.  What else is one: tests/tools/report.sh.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -52,27 +52,24 @@ ok 1 - ./test
 0" ./test <<'END'
 echo a >&2; echo ok 1 - a; echo 1..1
 END
-says "command: no case" "    OK
-# no case
-not ok 1 - ./test
+says "command: says nothing" "    no output
+ok 1 - ./test
 1..1
-1" ./test <<'END'
-echo OK
-END
+0" ./test </dev/null
 says "command: a failure is counted once" "    ok 1 - a
     not ok 2 - b
     # why
     1..2
-# 1 failed
 not ok 1 - ./test
+# exit status 1
 1..1
 1" ./test <<'END'
 echo ok 1 - a; echo not ok 2 - b; echo '# why'; echo 1..2; exit 1
 END
 says "command: status without a failure" "    ok 1 - a
     1..1
-# exit status 1
 not ok 1 - ./test
+# exit status 1
 1..1
 1" ./test <<'END'
 echo ok 1 - a; echo 1..1; exit 1
@@ -84,27 +81,19 @@ ok 1 - ./test
 echo '1..0 # SKIP why'
 END
 says "command: all is skipped, and status 77" "    1..0 # SKIP why
-# exit status 77
 not ok 1 - ./test
+# exit status 77
 1..1
 1" ./test <<'END'
 echo '1..0 # SKIP why'; exit 77
 END
 says "command: dies" "    ok 1 - a
-# exit status 141
 not ok 1 - ./test
+# exit status 141
 1..1
 1" ./test <<'END'
 echo ok 1 - a; kill -PIPE $$
 END
-says "command: ends before its plan" "    ok 1 - a
-# 0 plans
-not ok 1 - ./test
-1..1
-1" ./test <<'END'
-echo ok 1 - a
-END
-
 says "selftest: cases" "    TAP version 13
     1..2
     ok 1 a
@@ -116,23 +105,15 @@ echo TAP version 13; echo 1..2; echo ok 1 a; echo ok 2 b '# SKIP why'
 END
 says "selftest: a failure" "    1..1
     not ok 1 a
-# 1 failed
 not ok 1 - test
+# exit status 1
 1..1
 1" test <<'END'
 echo 1..1; echo not ok 1 a; exit 1
 END
-for status in 0 4; do
-	says "selftest: no case and status $status" "# no case
-not ok 1 - test
-1..1
-1" test <<END
-exit $status
-END
-done
 says "selftest: status 1 before the first case" "    TAP version 13
-# exit status 1
 not ok 1 - test
+# exit status 1
 1..1
 1" test <<'END'
 echo TAP version 13; exit 1
@@ -144,28 +125,11 @@ ok 1 - test
 0" test <<'END'
 echo 1..1; echo ok 1 a '# SKIP why'; exit 4
 END
-says "selftest: not all cases are skipped, and status 4" "    1..2
-    ok 1 a # SKIP why
-    ok 2 b
-# exit status 4
-not ok 1 - test
-1..1
-1" test <<'END'
-echo 1..2; echo ok 1 a '# SKIP why'; echo ok 2 b; exit 4
-END
 says "selftest: skipped as a whole" "    1..0 # SKIP why
 ok 1 - test
 1..1
 0" test <<'END'
 echo 1..0 '# SKIP why'; exit 4
-END
-says "selftest: fewer cases than planned" "    1..2
-    ok 1 a
-# 1 cases of 2
-not ok 1 - test
-1..1
-1" test <<'END'
-echo 1..2; echo ok 1 a
 END
 
 # suite NAME RESULT: as KUnit leaves it
@@ -200,12 +164,12 @@ ok 1 - sframe_section
         1..1
         not ok 1 case
     not ok 1 sframe_step
-# 2 failed
 not ok 2 - sframe_step
+# exit status 1
 # Subtest: sframe_registry
     the kernel has no such suite
-# exit status 1
 not ok 3 - sframe_registry
+# exit status 1
 1..3
 1" kunit </dev/null
 is "kunit: each is run" "run run" \
@@ -213,12 +177,13 @@ is "kunit: each is run" "run run" \
 
 says "module" "ok 1 - insmod good.ko
 not ok 2 - insmod bad.ko
+# exit status 3
 1..2
 1" good.ko bad.ko </dev/null
 says "all tests run" "    not ok 1 - a
     1..1
-# 1 failed
 not ok 1 - ./test
+# exit status 1
 ok 2 - insmod good.ko
 1..2
 1" ./test good.ko <<'END'
@@ -226,8 +191,8 @@ echo not ok 1 - a; echo 1..1
 END
 says "up to the first failure" "    ok 1 - a
     not ok 2 - b
-# 1 failed
 not ok 1 - ./test
+# exit status 1
 1..1
 1" --first-failure ./test good.ko <<'END'
 echo ok 1 - a; echo not ok 2 - b; sleep 0.2; echo ok 3 - c; echo 1..3
@@ -247,8 +212,8 @@ ok 1 - sframe_section
         # Subtest: sframe_step
         1..1
         not ok 1 case
-# 1 failed
 not ok 2 - sframe_step
+# exit status 1
 1..2
 1" --first-failure kunit </dev/null
 ./in-guest ./test >/dev/null
