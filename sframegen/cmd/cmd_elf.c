@@ -87,12 +87,14 @@ void print_summary(FILE *to, const struct object *f,
 		sum->mask_fdes, sum->flex_fdes, sum->signal_fdes, sum->rows,
 		sum->blocks);
 	print_split(to, sum);
-	fprintf(to, "CFI: %" PRIu64 " bytes .eh_frame, %" PRIu64
+	fprintf(to, "CFI: %" PRIu64 " bytes %s, %" PRIu64
 		" bytes .eh_frame_hdr; section is %.3fx\n", sum->cfi_bytes,
-		f->eh_frame_hdr_len, cfi ? (double)section_len / cfi : 0);
+		f->cfi_flags & SFG_INPUT_DEBUG_FRAME ? ".debug_frame" :
+		".eh_frame", f->eh_frame_hdr_len,
+		cfi ? (double)section_len / cfi : 0);
 }
 
-static int convert(const struct object *f, const struct options *opts,
+static int convert(struct object *f, const struct options *opts,
 		   struct sfg_output *out, struct sfg_summary *sum)
 {
 	struct sfg_input in = object_input(f);
@@ -109,7 +111,7 @@ static int convert(const struct object *f, const struct options *opts,
 	in.flags |= opts->flags;
 	ret = sfg_convert(&in, out, sum, &err);
 	if (ret)
-		object_error(f, f->cfi.file_offset + err.offset, ret, "%s",
+		object_error(f, object_cfi_offset(f, err.offset), ret, "%s",
 			     err.reason);
 	return ret;
 }

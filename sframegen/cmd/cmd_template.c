@@ -337,7 +337,7 @@ static int derive(struct template *t)
 	int ret = sfg_derive(&in, &t->fdes, NULL, &err);
 
 	if (ret)
-		object_error(t->f, t->f->cfi.file_offset + err.offset, ret,
+		object_error(t->f, object_cfi_offset(t->f, err.offset), ret,
 			     "%s", err.reason);
 	return ret;
 }

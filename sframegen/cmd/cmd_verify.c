@@ -201,7 +201,7 @@ static int derive_ours(struct verifier *v)
 	in.flags |= v->flags;
 	ret = sfg_derive(&in, &fdes, &sum, &err);
 	if (ret)
-		return object_error(v->f, v->f->cfi.file_offset + err.offset,
+		return object_error(v->f, object_cfi_offset(v->f, err.offset),
 				    ret, "%s", err.reason);
 	for (i = 0; i < fdes.nr && !ret; i++)
 		ret = add_derived(&v->ours, &fdes.fdes[i]);

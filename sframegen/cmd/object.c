@@ -256,6 +256,87 @@ Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 	return elf_getdata(scn, NULL);
 }
 
+/* Nothing is compressed further than this by zlib (its zlib_tech.html). */
+#define MOST_COMPRESSION	1032
+
+bool object_is_compressed(struct object *f, size_t index,
+			  const GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = elf_getscn(f->elf, index);
+	size_t names;
+	const char *name;
+
+	if (shdr->sh_flags & SHF_COMPRESSED)
+		return true;
+	if (!scn || elf_getshdrstrndx(f->elf, &names))
+		return false;
+	name = object_string(f, names, shdr->sh_name);
+	return !strncmp(name, ".zdebug", strlen(".zdebug"));
+}
+
+/* "ZLIB" and 64 bits, big-endian. */
+static uint64_t old_size(struct object *f, const GElf_Shdr *shdr)
+{
+	uint8_t p[12];
+	uint64_t size = 0;
+	unsigned int i;
+
+	if (shdr->sh_size < sizeof(p) ||
+	    file_read(f->fd, shdr->sh_offset, p, sizeof(p)) ||
+	    memcmp(p, "ZLIB", 4))
+		return 0;
+	for (i = 4; i < sizeof(p); i++)
+		size = size << 8 | p[i];
+	return size;
+}
+
+/* What it says that it becomes; libelf allocates as much. 0: nothing known. */
+static uint64_t expanded_size(struct object *f, Elf_Scn *scn,
+			      const GElf_Shdr *shdr)
+{
+	GElf_Chdr chdr;
+
+	if (!(shdr->sh_flags & SHF_COMPRESSED))
+		return old_size(f, shdr);
+	return gelf_getchdr(scn, &chdr) ? chdr.ch_size : 0;
+}
+
+/* libelf keeps its copy up to object_close(). */
+int object_decompress(struct object *f, size_t index, const GElf_Shdr *shdr,
+		      uint8_t **data, uint64_t *len, const char **why)
+{
+	Elf_Scn *scn = elf_getscn(f->elf, index);
+	uint64_t size;
+	Elf_Data *d;
+
+	*why = object_unread(-EFBIG);
+	if (!scn || !may_read(f, index, shdr))
+		return -EFBIG;
+	*why = "is compressed and damaged, or in a way that libelf cannot read";
+	size = expanded_size(f, scn, shdr);
+	if (!size || size / MOST_COMPRESSION > shdr->sh_size)
+		return -EINVAL;
+	*why = object_unread(-EFBIG);
+	if (size > f->left / 2)
+		return -EFBIG;
+	*why = "is compressed and damaged, or in a way that libelf cannot read";
+	if ((shdr->sh_flags & SHF_COMPRESSED ? elf_compress(scn, 0, 0) :
+					       elf_compress_gnu(scn, 0, 0)) < 0)
+		return -EINVAL;
+	d = elf_rawdata(scn, NULL);
+	if (!d || d->d_size != size)
+		return -EINVAL;
+	f->left -= 2 * size;
+	*why = object_unread(-ENOMEM);
+	*data = file_alloc(size);
+	if (!*data)
+		return -ENOMEM;
+	memcpy(*data, d->d_buf, size);
+	*len = size;
+	*why = NULL;
+	return 0;
+}
+
 const char *object_string(struct object *f, size_t index, uint64_t offset)
 {
 	Elf_Data *data;

@@ -25,6 +25,8 @@ struct object_part {
 	struct sfg_image image;
 	uint64_t file_offset;
 	uint8_t *bytes;		/* image.data, to be freed */
+	/* ET_REL: where the last of its sections begins in the image */
+	size_t last_section;
 	/* ET_REL: sorted offsets where relocations gave an address */
 	size_t *relocated;
 	size_t nr_relocated;
@@ -59,6 +61,8 @@ struct object {
 	size_t nr_code;
 	struct object_part cfi;
 	unsigned int cfi_flags;	/* SFG_INPUT_* */
+	size_t cfi_listed;	/* as in struct sfg_input */
+	bool is_debug_file;	/* without the bytes of the code */
 	struct object_part debug_frame;	/* besides .eh_frame */
 	const char *debug_frame_unusable;	/* why, or NULL */
 	struct object_part sframe;	/* image.data NULL: has none */
@@ -82,6 +86,8 @@ int object_read_symbols(struct object *f);
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
 void object_close(struct object *f);
 
+/* Where a byte of the CFI is in the file. */
+uint64_t object_cfi_offset(struct object *f, size_t offset);
 /* Where the code at an address of an object file is in the file. */
 uint64_t object_file_offset(struct object *f, uint64_t addr);
 /* Function at an address, else NULL. */
@@ -120,8 +126,14 @@ bool object_read_symtab(struct object *f, size_t index,
 bool object_get_symbol(const struct object *f,
 		       const struct object_symtab *table, size_t i,
 		       GElf_Sym *sym, size_t *section);
-/* Applies what section 'target' needs to the part. */
-int object_relocate(struct object *f, struct object_part *part, size_t target);
+/* Applies what section 'target' needs, which begins at 'start' in the part. */
+int object_relocate(struct object *f, struct object_part *part, size_t target,
+		    size_t start);
+bool object_is_compressed(struct object *f, size_t index,
+			  const GElf_Shdr *shdr);
+/* Allocates the bytes; 0, or an error and why. */
+int object_decompress(struct object *f, size_t index, const GElf_Shdr *shdr,
+		      uint8_t **data, uint64_t *len, const char **why);
 int object_no_memory(const struct object *f);
 
 /*
@@ -141,7 +153,7 @@ static inline struct sfg_input object_input(const struct object *f)
 {
 	return (struct sfg_input) {
 		.abi = f->abi, .flags = f->cfi_flags, .cfi = f->cfi.image,
-		.relocated = f->cfi.relocated,
+		.cfi_listed = f->cfi_listed, .relocated = f->cfi.relocated,
 		.nr_relocated = f->cfi.nr_relocated,
 		.text = f->text, .nr_text = f->nr_text,
 		.code = f->code, .nr_code = f->nr_code,

@@ -25,12 +25,12 @@ static const char *section_name(struct object *f, const GElf_Shdr *shdr)
  * headers, with NOBITS for what was left in the program. Section 0 is no
  * section.
  */
-static size_t find_section(struct object *f, const char *name,
+static size_t next_section(struct object *f, const char *name, size_t after,
 			   GElf_Shdr *shdr)
 {
 	size_t i;
 
-	for (i = 1; i < f->nr_sections; i++)
+	for (i = after + 1; i < f->nr_sections; i++)
 		if (object_section(f, i, shdr) &&
 		    shdr->sh_type != SHT_NOBITS &&
 		    !strcmp(section_name(f, shdr), name))
@@ -38,16 +38,18 @@ static size_t find_section(struct object *f, const char *name,
 	return 0;
 }
 
-static int cannot_use(const struct object *f, const GElf_Shdr *shdr,
-		      const char *name)
+static size_t find_section(struct object *f, const char *name,
+			   GElf_Shdr *shdr)
 {
-	if (shdr->sh_flags & SHF_COMPRESSED)
-		return object_error(f, shdr->sh_offset, -ENOTSUP,
-				    "%s is compressed", name);
-	if (!object_in_file(f, shdr->sh_offset, shdr->sh_size))
-		return object_error(f, shdr->sh_offset, -EINVAL,
-				 "%s reaches past the end of the file", name);
-	return 0;
+	return next_section(f, name, 0, shdr);
+}
+
+/* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
+static size_t find_debug_frame(struct object *f, GElf_Shdr *shdr)
+{
+	size_t index = find_section(f, ".debug_frame", shdr);
+
+	return index ? index : find_section(f, ".zdebug_frame", shdr);
 }
 
 /*
@@ -305,6 +307,66 @@ static int read_code(struct object *f)
 	return 0;
 }
 
+static bool is_absent_code(const GElf_Shdr *shdr)
+{
+	return shdr->sh_flags & SHF_ALLOC && shdr->sh_flags & SHF_EXECINSTR &&
+	       shdr->sh_type == SHT_NOBITS && shdr->sh_size;
+}
+
+/*
+ * objcopy --only-keep-debug and eu-strip -f leave the headers of sections whose
+ * bytes stay in the program, and make them NOBITS. Segments are what they were
+ * there, so that their offsets lead to something else here.
+ */
+static bool is_debug_file(struct object *f)
+{
+	bool absent = false;
+	GElf_Shdr shdr;
+	size_t i;
+
+	if (f->ehdr.e_type == ET_REL)
+		return false;
+	for (i = 1; i < f->nr_sections; i++) {
+		if (!object_section(f, i, &shdr))
+			continue;
+		if (is_code(&shdr))
+			return false;
+		absent |= is_absent_code(&shdr);
+	}
+	return absent;
+}
+
+/* Where the code is; what it is, is in another file. */
+static int read_absent_text(struct object *f)
+{
+	GElf_Shdr shdr;
+	size_t i;
+
+	f->text = calloc(f->nr_sections + 1, sizeof(*f->text));
+	if (!f->text)
+		return object_no_memory(f);
+	for (i = 1; i < f->nr_sections; i++)
+		if (object_section(f, i, &shdr) && is_absent_code(&shdr))
+			f->text[f->nr_text++] = (struct sfg_image) {
+				.addr = shdr.sh_addr, .len = shdr.sh_size,
+			};
+	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
+	for (i = 0; i < f->nr_text; i++)
+		if (f->text[i].addr + f->text[i].len < f->text[i].addr ||
+		    (i && f->text[i].addr - f->text[i - 1].addr <
+			  f->text[i - 1].len))
+			return object_error(f, 0, -EINVAL, "sections overlap");
+	return 0;
+}
+
+static int read_any_text(struct object *f)
+{
+	if (f->ehdr.e_type == ET_REL)
+		return read_object_text(f);
+	f->is_debug_file = is_debug_file(f);
+	return f->is_debug_file ? read_absent_text(f) : read_segment_text(f);
+}
+
 static int read_text(struct object *f)
 {
 	int ret = place_object(f);
@@ -312,11 +374,10 @@ static int read_text(struct object *f)
 	if (ret)
 		return ret;
 	f->text_left = f->len;
-	ret = f->ehdr.e_type == ET_REL ? read_object_text(f) :
-					 read_segment_text(f);
+	ret = read_any_text(f);
 	if (!ret && !f->nr_text)
 		ret = object_error(f, 0, -EINVAL, "no executable code");
-	if (!ret && f->ehdr.e_type != ET_REL)
+	if (!ret && f->ehdr.e_type != ET_REL && !f->is_debug_file)
 		ret = read_code(f);
 	return ret;
 }
@@ -340,13 +401,126 @@ static int load_part(struct object *f, struct object_part *part,
 	return ret;
 }
 
+/* 0, or an error and why. */
+static int load_section(struct object *f, size_t index, const GElf_Shdr *shdr,
+			struct object_part *part, const char **why)
+{
+	uint64_t len = shdr->sh_size;
+	int ret;
+
+	*why = "reaches past the end of the file";
+	if (!object_in_file(f, shdr->sh_offset, len))
+		return -EINVAL;
+	if (object_is_compressed(f, index, shdr)) {
+		ret = object_decompress(f, index, shdr, &part->bytes, &len,
+					why);
+	} else {
+		ret = object_try_load(f, shdr->sh_offset, len, &part->bytes);
+		*why = ret ? object_unread(ret) : NULL;
+	}
+	if (!ret)
+		place_part(part, shdr->sh_offset, len,
+			   address_of(f, index, shdr));
+	return ret;
+}
+
+static int section_error(const struct object *f, const GElf_Shdr *shdr,
+			 const char *name, int code, const char *why)
+{
+	return object_error(f, shdr->sh_offset, code, "%s: %s", name, why);
+}
+
+/* Sections of one name follow each other in a part, as far apart as linked. */
+static size_t start_behind(size_t len)
+{
+	return (len + 7) & ~(size_t)7;
+}
+
+/* Puts a section behind what the part has. */
+static int append(struct object *f, struct object_part *part,
+		  struct object_part *more)
+{
+	size_t start = start_behind(part->image.len);
+	size_t len = start + more->image.len;
+	uint8_t *bytes = file_alloc(len);
+
+	if (!bytes)
+		return object_no_memory(f);
+	memcpy(bytes, part->bytes, part->image.len);
+	memset(bytes + part->image.len, 0, start - part->image.len);
+	memcpy(bytes + start, more->bytes, more->image.len);
+	free(part->bytes);
+	part->bytes = bytes;
+	part->image.data = bytes;
+	part->image.len = len;
+	return 0;
+}
+
+/*
+ * Others of the name, as `ld -r' leaves them of inputs whose flags or types
+ * differ. What was the address of one becomes that behind the others.
+ */
+static int append_section(struct object *f, struct object_part *part,
+			  const char *name, size_t index,
+			  const GElf_Shdr *shdr)
+{
+	struct object_part more = { 0 };
+	const char *why;
+	size_t start;
+	int ret = load_section(f, index, shdr, &more, &why);
+
+	if (ret)
+		return section_error(f, shdr, name, ret, why);
+	ret = append(f, part, &more);
+	free(more.bytes);
+	if (ret)
+		return ret;
+	start = part->image.len - more.image.len;
+	if (f->section_addr[index] != NOWHERE)
+		f->section_addr[index] = part->image.addr + start;
+	part->last_section = start;
+	return object_relocate(f, part, index, start);
+}
+
+static int append_sections(struct object *f, struct object_part *part,
+			   const char *name, size_t index)
+{
+	GElf_Shdr shdr;
+	int ret = 0;
+
+	while (!ret && (index = next_section(f, name, index, &shdr)))
+		ret = append_section(f, part, name, index, &shdr);
+	return ret;
+}
+
 /*
  * 0 with image.data NULL: there is no such section. .eh_frame and .sframe of
  * object files name code by relocations; in linked files these have been
  * applied.
  */
+static int read_section(struct object *f, const char *name, size_t index,
+			const GElf_Shdr *shdr, struct object_part *part)
+{
+	const char *why;
+	int ret = load_section(f, index, shdr, part, &why);
+
+	if (ret)
+		return section_error(f, shdr, name, ret, why);
+	return f->ehdr.e_type == ET_REL ? object_relocate(f, part, index, 0) :
+					  0;
+}
+
 static int read_part(struct object *f, const char *name,
 		     struct object_part *part)
+{
+	GElf_Shdr shdr;
+	size_t index = find_section(f, name, &shdr);
+
+	return index ? read_section(f, name, index, &shdr, part) : 0;
+}
+
+/* CFI of an object file may be in several sections. */
+static int read_cfi_sections(struct object *f, const char *name)
 {
 	GElf_Shdr shdr;
 	size_t index = find_section(f, name, &shdr);
@@ -354,13 +528,26 @@ static int read_part(struct object *f, const char *name,
 
 	if (!index)
 		return 0;
-	ret = cannot_use(f, &shdr, name);
-	if (!ret)
-		ret = load_part(f, part, shdr.sh_offset, shdr.sh_size,
-				address_of(f, index, &shdr));
+	ret = read_section(f, name, index, &shdr, &f->cfi);
 	if (!ret && f->ehdr.e_type == ET_REL)
-		ret = object_relocate(f, part, index);
+		ret = append_sections(f, &f->cfi, name, index);
 	return ret;
+}
+
+uint64_t object_cfi_offset(struct object *f, size_t offset)
+{
+	const char *name = f->cfi_flags & SFG_INPUT_DEBUG_FRAME ?
+			   ".debug_frame" : ".eh_frame";
+	size_t index = 0, start = 0;
+	GElf_Shdr shdr;
+
+	while (f->cfi.last_section &&
+	       (index = next_section(f, name, index, &shdr))) {
+		if (offset < start + shdr.sh_size)
+			return shdr.sh_offset + offset - start;
+		start = start_behind(start + shdr.sh_size);
+	}
+	return f->cfi.file_offset + offset;
 }
 
 /* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
@@ -399,17 +586,9 @@ static bool first_segment(struct object *f, unsigned int type,
 
 static uint32_t get_u32(const struct object *f, const uint8_t *p)
 {
-	uint32_t v = 0;
-	Elf_Data from = {
-		.d_buf = (void *)p, .d_size = sizeof(v),
-		.d_type = ELF_T_WORD, .d_version = EV_CURRENT,
-	};
-	Elf_Data to = {
-		.d_buf = &v, .d_size = sizeof(v), .d_version = EV_CURRENT,
-	};
-
-	gelf_xlatetom(f->elf, &to, &from, f->ehdr.e_ident[EI_DATA]);
-	return v;
+	return object_is_big_endian(f) ?
+	       (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3] :
+	       (uint32_t)p[3] << 24 | p[2] << 16 | p[1] << 8 | p[0];
 }
 
 /* DW_EH_PE_pcrel | DW_EH_PE_sdata4: what all linkers write. */
@@ -433,9 +612,81 @@ static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 	return true;
 }
 
+/* DW_EH_PE_udata4, and DW_EH_PE_datarel | DW_EH_PE_sdata4 */
+#define UDATA4		0x03
+#define DATAREL_SDATA4	0x3b
+
+#define INDEX_BLOCK	8192	/* bytes: entries of 8 */
+
 /*
- * No header tells where .eh_frame ends: it is read to the end of its segment,
- * and ends for the parser at the zero terminator.
+ * The FDE that is last in memory of those that .eh_frame_hdr lists: behind the
+ * pointer there is the number of entries, and then for each the addresses of a
+ * function and of its FDE, relative to the start. 0: it lists none.
+ */
+static uint64_t last_listed_fde(struct object *f, const GElf_Phdr *phdr)
+{
+	uint64_t left, offset = phdr->p_offset + 12, addr, last = 0;
+	uint8_t head[12], block[INDEX_BLOCK];
+	size_t n, i;
+
+	if (phdr->p_filesz < 12 ||
+	    !object_in_file(f, phdr->p_offset, phdr->p_filesz) ||
+	    file_read(f->fd, phdr->p_offset, head, 12) || head[0] != 1 ||
+	    head[2] != UDATA4 || head[3] != DATAREL_SDATA4)
+		return 0;
+	left = 8 * (uint64_t)get_u32(f, head + 8);
+	if (left > phdr->p_filesz - 12)
+		return 0;
+	for (; left; left -= n, offset += n) {
+		n = left < sizeof(block) ? left : sizeof(block);
+		if (file_read(f->fd, offset, block, n))
+			return 0;
+		for (i = 4; i < n; i += 8) {
+			addr = phdr->p_vaddr + (int32_t)get_u32(f, block + i);
+			last = addr > last ? addr : last;
+		}
+	}
+	return last;
+}
+
+/* A zero terminator from another file may be in between. */
+static void read_listed(struct object *f)
+{
+	const struct sfg_image *cfi = &f->cfi.image;
+	GElf_Phdr phdr;
+	uint64_t last;
+
+	if (f->ehdr.e_type == ET_REL) {
+		f->cfi_listed = f->cfi.last_section;
+		return;
+	}
+	if (f->cfi_flags & SFG_INPUT_DEBUG_FRAME ||
+	    !first_segment(f, PT_GNU_EH_FRAME, &phdr))
+		return;
+	last = last_listed_fde(f, &phdr);
+	if (last - cfi->addr < cfi->len)
+		f->cfi_listed = last - cfi->addr + 1;
+}
+
+/* Bytes from 'addr' to the end of the last FDE in the index; 'max': unknown. */
+static uint64_t listed_len(struct object *f, const GElf_Phdr *hdr,
+			   const GElf_Phdr *load, uint64_t addr, uint64_t max)
+{
+	uint64_t last = last_listed_fde(f, hdr), len;
+	uint8_t p[4];
+
+	if (max < 4 || last - addr > max - 4 ||
+	    file_read(f->fd, load->p_offset + (last - load->p_vaddr), p, 4))
+		return max;
+	/* a longer one has a length of 64 bits, which nobody writes */
+	len = last - addr + 4 + (uint64_t)get_u32(f, p);
+	return len < max ? len : max;
+}
+
+/*
+ * No header tells where .eh_frame ends: it is read to the end of what its index
+ * lists, or without one to the end of its segment, and then ends for the parser
+ * at the zero terminator.
  */
 static int read_cfi_by_segment(struct object *f)
 {
@@ -450,7 +701,8 @@ static int read_cfi_by_segment(struct object *f)
 		return object_error(f, hdr.p_offset, -EINVAL,
 				    ".eh_frame_hdr is damaged");
 	skip = addr - load.p_vaddr;
-	return load_part(f, &f->cfi, load.p_offset + skip, load.p_filesz - skip,
+	return load_part(f, &f->cfi, load.p_offset + skip,
+			 listed_len(f, &hdr, &load, addr, load.p_filesz - skip),
 			 addr);
 }
 
@@ -460,8 +712,11 @@ static int read_cfi_by_segment(struct object *f)
  */
 static int read_debug_frame(struct object *f)
 {
+	GElf_Shdr shdr;
+
 	f->cfi_flags = SFG_INPUT_DEBUG_FRAME;
-	return read_part(f, ".debug_frame", &f->cfi);
+	return read_cfi_sections(f, find_section(f, ".debug_frame", &shdr) ?
+				    ".debug_frame" : ".zdebug_frame");
 }
 
 static void read_hdr_len(struct object *f)
@@ -481,55 +736,57 @@ static int check_length(const struct object *f)
 	return object_read(f, f->len - 1, &last, 1);
 }
 
+static int read_eh_frame(struct object *f)
+{
+	int ret = read_cfi_sections(f, ".eh_frame");
+
+	if (!ret && !f->cfi.image.data && f->ehdr.e_type != ET_REL)
+		ret = read_cfi_by_segment(f);
+	return ret;
+}
+
+static int no_cfi(const struct object *f)
+{
+	return object_error(f, 0, -EINVAL, f->is_debug_file ?
+			    "a separate debug file without .debug_frame: use"
+			    " the program or library that it belongs to" :
+			    "no call frame information");
+}
+
 int object_read_cfi(struct object *f)
 {
 	int ret = read_text(f);
 
-	if (!ret)
-		ret = read_part(f, ".eh_frame", &f->cfi);
-	if (!ret && !f->cfi.image.data && f->ehdr.e_type != ET_REL)
-		ret = read_cfi_by_segment(f);
+	/* a debug file's segments are those of the file it belongs to */
+	if (!ret && !f->is_debug_file)
+		ret = read_eh_frame(f);
 	if (!ret && !f->cfi.image.data)
 		ret = read_debug_frame(f);
 	if (!ret && !f->cfi.image.data)
-		ret = object_error(f, 0, -EINVAL, "no call frame information");
-	read_hdr_len(f);
-	return ret ? ret : check_length(f);
-}
-
-static void load_debug_frame(struct object *f, const GElf_Shdr *shdr)
-{
-	struct object_part *part = &f->debug_frame;
-	int ret = object_try_load(f, shdr->sh_offset, shdr->sh_size,
-				  &part->bytes);
-
+		ret = no_cfi(f);
 	if (ret)
-		f->debug_frame_unusable = object_unread(ret);
-	else
-		place_part(part, shdr->sh_offset, shdr->sh_size,
-			   shdr->sh_addr);
+		return ret;
+	read_listed(f);
+	read_hdr_len(f);
+	return check_length(f);
 }
 
-/* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
 void object_read_debug_frame(struct object *f)
 {
 	GElf_Shdr shdr;
+	size_t index;
 
-	/* in object files a function that was discarded looks like the first */
+	/* in object files, the library would need its relocations, too */
 	if (f->ehdr.e_type == ET_REL || f->cfi_flags & SFG_INPUT_DEBUG_FRAME)
 		return;
-	if (find_section(f, ".zdebug_frame", &shdr))
-		f->debug_frame_unusable = "it is compressed";
-	if (!find_section(f, ".debug_frame", &shdr))
+	index = find_debug_frame(f, &shdr);
+	if (!index)
 		return;
-	if (shdr.sh_flags & SHF_COMPRESSED)
-		f->debug_frame_unusable = "it is compressed";
-	else if (!object_in_file(f, shdr.sh_offset, shdr.sh_size))
-		f->debug_frame_unusable = "it reaches past the end of the file";
-	else if (!f->nr_code)
+	if (!f->nr_code)
 		f->debug_frame_unusable = "no section is executable";
 	else
-		load_debug_frame(f, &shdr);
+		load_section(f, index, &shdr, &f->debug_frame,
+			     &f->debug_frame_unusable);
 }
 
 int object_read_sframe(struct object *f)

@@ -56,6 +56,7 @@ struct relocating {
 	struct object *f;
 	struct object_part *part;
 	size_t target;		/* section of the part */
+	size_t start;		/* where it begins there */
 	struct object_symtab table;
 	uint64_t file_offset;	/* of the relocation section */
 	struct place *places;
@@ -76,7 +77,7 @@ static uint64_t symbol_value(const struct relocating *r, const GElf_Sym *sym,
 	if (*known)
 		return addr + sym->st_value;
 	if (section == r->target)
-		return r->part->image.addr + sym->st_value;
+		return r->part->image.addr + r->start + sym->st_value;
 	return sym->st_shndx == SHN_ABS ? sym->st_value : 0;
 }
 
@@ -120,8 +121,9 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	struct sfg_reloc type = reloc_type(r->f, GELF_R_TYPE(rela->r_info));
 	struct sfg_image *image = &r->part->image;
 	uint64_t at = r->file_offset + i * sizeof(Elf64_Rela), v;
+	size_t len = image->len - r->start;	/* the section is the last */
 	struct place note = {
-		.offset = rela->r_offset, .names = type.kind != RELOC_SUB,
+		.offset = r->start + rela->r_offset, .names = type.kind != RELOC_SUB,
 	};
 	uint8_t *place;
 	size_t section;
@@ -133,18 +135,17 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 		return object_error(r->f, at, -ENOTSUP, "relocation type %llu",
 				 (unsigned long long)GELF_R_TYPE(rela->r_info));
 	/* the place has to be inside the section, the symbol in its table */
-	if (rela->r_offset > image->len ||
-	    type.size > image->len - rela->r_offset)
+	if (rela->r_offset > len || type.size > len - rela->r_offset)
 		return object_error(r->f, at, -EINVAL,
 				    "relocation outside of its section");
 	if (!object_get_symbol(r->f, &r->table, GELF_R_SYM(rela->r_info),
 			       &sym, &section))
 		return object_error(r->f, at, -EINVAL,
 				    "relocation names no symbol");
-	place = r->part->bytes + rela->r_offset;
+	place = r->part->bytes + note.offset;
 	v = relocated(type.kind, fetch(r->f, place, type.size),
 		      symbol_value(r, &sym, section, &note.known) +
-		      rela->r_addend, image->addr + rela->r_offset);
+		      rela->r_addend, image->addr + note.offset);
 	store(r->f, place, v, type.size);
 	return note_place(r, &note);
 }
@@ -190,12 +191,14 @@ static int compare_places(const void *x, const void *y)
 static int list_known(struct relocating *r)
 {
 	struct object_part *part = r->part;
-	size_t i = 0, first;
+	size_t i = 0, first, *bigger;
 	bool known, names;
 
-	part->relocated = malloc((r->nr + 1) * sizeof(*part->relocated));
-	if (!part->relocated)
+	bigger = realloc(part->relocated, (part->nr_relocated + r->nr + 1) *
+					  sizeof(*bigger));
+	if (!bigger)
 		return object_no_memory(r->f);
+	part->relocated = bigger;
 	if (r->nr)
 		qsort(r->places, r->nr, sizeof(*r->places), compare_places);
 	while (i < r->nr) {
@@ -213,9 +216,12 @@ static int list_known(struct relocating *r)
 	return 0;
 }
 
-int object_relocate(struct object *f, struct object_part *part, size_t target)
+int object_relocate(struct object *f, struct object_part *part, size_t target,
+		    size_t start)
 {
-	struct relocating r = { .f = f, .part = part, .target = target };
+	struct relocating r = {
+		.f = f, .part = part, .target = target, .start = start,
+	};
 	GElf_Shdr shdr;
 	size_t i;
 	int ret = 0;

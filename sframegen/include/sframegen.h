@@ -157,6 +157,11 @@ struct sfg_input {
 	unsigned int flags;		/* SFG_INPUT_* */
 	struct sfg_image cfi;		/* .eh_frame */
 	/*
+	 * An index lists FDEs that begin in so many bytes of 'cfi': no zero
+	 * terminator before the last of them is the end.
+	 */
+	size_t cfi_listed;
+	/*
 	 * Of an object file: sorted offsets in 'cfi' at which a relocation has
 	 * stored an address. One at another offset is not known. NULL: all are.
 	 */

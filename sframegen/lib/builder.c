@@ -116,6 +116,18 @@ int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 	return ret;
 }
 
+int sfg_add_hole(struct sfg_builder *b, uint64_t lo, uint64_t hi)
+{
+	int ret = grow((void **)&b->holes, &b->max_holes, b->nr_holes + 1,
+		       sizeof(*b->holes));
+
+	if (ret)
+		return ret;
+	b->holes[b->nr_holes++] = (struct sfg_hole) { lo, hi };
+	b->open = false;
+	return 0;
+}
+
 void sfg_close_range(struct sfg_builder *b)
 {
 	b->open = false;
@@ -125,6 +137,7 @@ void sfg_free_builder(struct sfg_builder *b)
 {
 	free(b->rows);
 	free(b->ranges);
+	free(b->holes);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -135,7 +148,17 @@ static bool is_sorted(const struct sfg_builder *b)
 	for (i = 1; i < b->nr_ranges; i++)
 		if (b->ranges[i].addr < b->ranges[i - 1].addr)
 			return false;
+	for (i = 1; i < b->nr_holes; i++)
+		if (b->holes[i].lo < b->holes[i - 1].lo)
+			return false;
 	return true;
+}
+
+static int compare_holes(const void *x, const void *y)
+{
+	const struct sfg_hole *a = x, *b = y;
+
+	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
 static int compare_ranges(const void *x, const void *y)
@@ -160,7 +183,11 @@ static int sort_ranges(struct sfg_builder *b)
 	rows = malloc((b->nr_rows + 1) * sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
-	qsort(b->ranges, b->nr_ranges, sizeof(*b->ranges), compare_ranges);
+	if (b->nr_holes)
+		qsort(b->holes, b->nr_holes, sizeof(*b->holes), compare_holes);
+	if (b->nr_ranges)
+		qsort(b->ranges, b->nr_ranges, sizeof(*b->ranges),
+		      compare_ranges);
 	for (r = b->ranges; r < b->ranges + b->nr_ranges; r++) {
 		memcpy(rows + at, b->rows + r->first_row,
 		       r->nr_rows * sizeof(*rows));
@@ -195,6 +222,8 @@ int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 	fdes->nr = b->nr_ranges;
 	fdes->rows = b->rows;
 	b->rows = NULL;
+	free(b->ranges);
+	b->ranges = NULL;
 	return 0;
 }
 

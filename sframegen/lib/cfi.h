@@ -67,6 +67,7 @@ struct cfi_table {
 	bool bases;			/* the next two are known */
 	uint64_t text_base, data_base;
 	size_t len;			/* up to the terminator */
+	size_t listed;			/* as in struct sfg_input */
 	struct cfi_cie *cies;
 	size_t nr_cies, max_cies;
 	struct cfi_fde *fdes;		/* by address, then by offset */
@@ -91,6 +92,8 @@ int sfg_cfi_pieces(const struct cfi_fde *const *fdes, size_t nr,
 
 /* cfi_pointer.c: a value of the size that the encoding names. */
 uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding);
+/* Whether it says how many bytes there are; DW_EH_PE_omit does not. */
+bool sfg_cfi_known_format(unsigned int encoding);
 /* SFG_COVERED: it is known; else why not. */
 enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 				     struct cursor *c, unsigned int encoding,

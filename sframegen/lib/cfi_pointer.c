@@ -9,6 +9,14 @@ static uint64_t sign_extend(uint64_t v, unsigned int bits)
 	return (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits));
 }
 
+bool sfg_cfi_known_format(unsigned int encoding)
+{
+	unsigned int format = encoding & DW_EH_PE_format;
+
+	return format <= DW_EH_PE_udata8 ||
+	       (format >= DW_EH_PE_sleb128 && format <= DW_EH_PE_sdata8);
+}
+
 uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding)
 {
 	switch (encoding & DW_EH_PE_format) {

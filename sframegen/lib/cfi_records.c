@@ -43,8 +43,8 @@ static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 /*
  * 1: a record; 0: the end. A length of all ones says that one of 64 bits
  * follows (DWARF 5, section 7.4). A length of 0 ends .eh_frame, as crtend.o
- * does at the end of all inputs; in .debug_frame it is filling. Either way a
- * step takes 4 bytes or more.
+ * does at the end of all inputs, unless an index lists more; in .debug_frame it
+ * is filling. Either way a step takes 4 bytes or more.
  */
 static int next_record(struct walker *w, struct record *r, bool *cie)
 {
@@ -60,7 +60,8 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 		wide = length == UINT32_MAX;
 		if (wide)
 			length = cursor_u64(c);
-		if (!c->bad && !length && !w->t->debug_frame)
+		if (!c->bad && !length && !w->t->debug_frame &&
+		    c->pos > w->t->listed)
 			return 0;
 	} while (!c->bad && !length);
 	/* a record has to end inside the section */
@@ -81,26 +82,44 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	return 1;
 }
 
-static void skip_pointer(const struct cfi_table *t, struct cursor *c,
+/* False: how long it is is not known. */
+static bool skip_pointer(const struct cfi_table *t, struct cursor *c,
 			 unsigned int encoding)
 {
 	uint64_t ignored;
 
-	if (encoding != DW_EH_PE_omit)
-		sfg_cfi_read_pointer(t, c, encoding, &ignored);
+	if (encoding == DW_EH_PE_omit)
+		return true;
+	if (!sfg_cfi_known_format(encoding))
+		return false;
+	sfg_cfi_read_pointer(t, c, encoding, &ignored);
+	return true;
+}
+
+/*
+ * Behind a pointer to a personality routine whose length is not known, only
+ * letters without data are; of the others, 'R' alone is needed.
+ */
+static bool read_letter_alone(struct cfi_cie *cie, uint8_t letter)
+{
+	if (letter == 'R')
+		cie->refused = SFG_R_ENCODING;
+	return letter == 'R' || letter == 'P' || letter == 'L';
 }
 
 /* One letter behind the 'z'; false: its meaning is not known. */
 static bool read_augmentation_letter(const struct cfi_table *t,
 				     struct cfi_cie *cie, struct cursor *c,
-				     uint8_t letter)
+				     uint8_t letter, bool *lost)
 {
+	if (*lost && read_letter_alone(cie, letter))
+		return true;
 	switch (letter) {
 	case 'R':
 		cie->pointer_encoding = cursor_u8(c);
 		return true;
 	case 'P':
-		skip_pointer(t, c, cursor_u8(c));
+		*lost = !skip_pointer(t, c, cursor_u8(c));
 		return true;
 	case 'L':
 		cursor_u8(c);
@@ -124,6 +143,7 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
 			      struct cursor *body, const uint8_t *letters)
 {
+	bool lost = false;
 	struct cursor data;
 	uint64_t len;
 
@@ -139,7 +159,7 @@ static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
 		return;
 	data.end = body->pos;
 	for (letters++; *letters; letters++)
-		if (!read_augmentation_letter(t, cie, &data, *letters)) {
+		if (!read_augmentation_letter(t, cie, &data, *letters, &lost)) {
 			cie->refused = SFG_R_AUGMENTATION;
 			return;
 		}
@@ -220,6 +240,8 @@ static int add_cie(struct walker *w, struct record *r)
 	read_cie_body(t, cie, &r->body);
 	if (r->body.bad)
 		return fail(w->err, r->offset, "CIE is truncated");
+	if (!cie->refused && !sfg_cfi_known_format(cie->pointer_encoding))
+		cie->refused = SFG_R_ENCODING;
 	cie->program = r->body.pos;
 	cie->program_end = r->body.end;
 	if (!cie->refused && cie->ra_column != t->arch->ra)
@@ -296,8 +318,9 @@ static int add_fde(struct walker *w, struct record *r)
 	fde->cie = cie;
 	fde->offset = r->offset;
 	/* behind an augmentation that is not known nothing can be found */
-	if (t->cies[cie].refused == SFG_R_AUGMENTATION) {
-		refuse_fde(t, SFG_R_AUGMENTATION);
+	if (t->cies[cie].refused == SFG_R_AUGMENTATION ||
+	    t->cies[cie].refused == SFG_R_ENCODING) {
+		refuse_fde(t, t->cies[cie].refused);
 		return 0;
 	}
 	return read_fde_body(w, r, fde);
@@ -378,6 +401,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->addr = in->cfi.addr;
 	t->relocated = in->relocated;
 	t->nr_relocated = in->nr_relocated;
+	t->listed = in->cfi_listed;
 	t->bases = in->flags & SFG_INPUT_BASES;
 	t->text_base = in->text_base;
 	t->data_base = in->data_base;

@@ -34,6 +34,13 @@ static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
 	cv->affected |= 1u << reason;
 }
 
+static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
+			enum sfg_reason reason)
+{
+	count(cv, reason, hi - lo);
+	return sfg_add_hole(&cv->rows, lo, hi);
+}
+
 /*
  * PCMASK counts (pc - start of the FDE) modulo the block size: the
  * specification's formula leaves the subtraction out, its readers do not. Rows
@@ -77,25 +84,14 @@ static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 	for (i = 0; i < period; i++) {
 		reason = sfg_cfi_make_row(cv->table, state, lo + i, &rows[nr],
 					  &period);
-		if (reason) {
-			count(cv, reason, hi - lo);
-			sfg_close_range(&cv->rows);
-			return 0;
-		}
+		if (reason)
+			return emit_refused(cv, lo, hi, reason);
 		rows[nr].start = i;
 		if (!nr || !sfg_rows_equal(&rows[nr], &rows[nr - 1]))
 			nr++;
 	}
 	count(cv, SFG_COVERED, hi - lo);
 	return add_repeat(cv, lo, hi, period, rows, nr);
-}
-
-static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
-			enum sfg_reason reason)
-{
-	count(cv, reason, hi - lo);
-	sfg_close_range(&cv->rows);
-	return 0;
 }
 
 static int emit_part(struct converter *cv, uint64_t lo, uint64_t hi,
@@ -547,9 +543,10 @@ static int read_tables(struct converter *cv, bool debug_frame,
 	return ret;
 }
 
+/* The builder is left with the holes. */
 static int derive_from(const struct sfg_input *in, bool debug_frame,
-		       struct sfg_fdes *fdes, struct sfg_summary *sum,
-		       struct sfg_error *err)
+		       struct sfg_builder *rows, struct sfg_fdes *fdes,
+		       struct sfg_summary *sum, struct sfg_error *err)
 {
 	struct converter cv = { .sink.emit = emit, .in = in, .sum = sum };
 	int ret;
@@ -568,7 +565,9 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
 			sfg_fail(err, 0, "out of memory", ret);
 	}
 	free(cv.group);
-	sfg_free_builder(&cv.rows);
+	*rows = cv.rows;
+	if (ret)
+		sfg_free_builder(rows);
 	sfg_cfi_free_table(&cv.tables[0]);
 	sfg_cfi_free_table(&cv.tables[1]);
 	return ret;
@@ -578,8 +577,9 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
  * Leaves the summary's figures about the output open. What fails only with
  * .debug_frame fails because of it.
  */
-static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
-		  struct sfg_summary *sum, struct sfg_error *err)
+static int derive(const struct sfg_input *in, struct sfg_builder *rows,
+		  struct sfg_fdes *fdes, struct sfg_summary *sum,
+		  struct sfg_error *err)
 {
 	struct sfg_error debug_err;
 	int ret;
@@ -591,10 +591,10 @@ static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 		return sfg_fail(err, 0, "gaps are those of one section",
 				-EINVAL);
 	if (!in->debug_frame.data)
-		return derive_from(in, false, fdes, sum, err);
-	if (!derive_from(in, true, fdes, sum, &debug_err))
+		return derive_from(in, false, rows, fdes, sum, err);
+	if (!derive_from(in, true, rows, fdes, sum, &debug_err))
 		return 0;
-	ret = derive_from(in, false, fdes, sum, err);
+	ret = derive_from(in, false, rows, fdes, sum, err);
 	sum->debug_frame_error = debug_err;
 	return ret;
 }
@@ -602,25 +602,31 @@ static int derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	       struct sfg_summary *summary, struct sfg_error *err)
 {
+	struct sfg_builder rows;
 	struct sfg_summary sum;
-	int ret = derive(in, fdes, &sum, err);
+	int ret = derive(in, &rows, fdes, &sum, err);
 
-	if (!ret && summary)
+	if (ret)
+		return ret;
+	sfg_free_builder(&rows);
+	if (summary)
 		*summary = sum;
-	return ret;
+	return 0;
 }
 
 int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 		struct sfg_summary *summary, struct sfg_error *err)
 {
+	struct sfg_builder rows;
 	struct sfg_summary sum;
 	struct sfg_fdes fdes;
 	int ret;
 
-	ret = derive(in, &fdes, &sum, err);
+	ret = derive(in, &rows, &fdes, &sum, err);
 	if (ret)
 		return ret;
 	if (!sfg_abi_has_sframe(in->abi)) {
+		sfg_free_builder(&rows);
 		sfg_free_fdes(&fdes);
 		return sfg_fail(err, 0, "SFrame has no ABI number for it",
 				-ENOTSUP);
@@ -628,7 +634,9 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 	if (in->amend)
 		ret = in->amend(in, &fdes);
 	if (!ret)
-		ret = sfg_layout(sfg_arch_by_abi(in->abi), in, &fdes, &sum);
+		ret = sfg_layout(sfg_arch_by_abi(in->abi), in, rows.holes,
+				 rows.nr_holes, &fdes, &sum);
+	sfg_free_builder(&rows);
 	if (!ret)
 		ret = sfg_pack(sfg_arch_by_abi(in->abi), &fdes,
 			       in->section_addr, out, &sum);

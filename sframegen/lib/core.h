@@ -262,6 +262,13 @@ struct sfg_builder {
 	} *ranges;
 	size_t nr_ranges, max_ranges;
 	bool open;		/* the last range goes on where it ends */
+	struct sfg_hole *holes;
+	size_t nr_holes, max_holes;
+};
+
+/* Code whose CFI gives no row: never padding, whatever its bytes are. */
+struct sfg_hole {
+	uint64_t lo, hi;
 };
 
 /*
@@ -276,8 +283,11 @@ int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   const struct sfjit_row *rows, unsigned int nr);
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags);
+/* Closes the range, too. */
+int sfg_add_hole(struct sfg_builder *b, uint64_t lo, uint64_t hi);
 void sfg_close_range(struct sfg_builder *b);
 void sfg_free_builder(struct sfg_builder *b);
+/* Sorts the holes, which stay the builder's. */
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
 
 /* bare.c: counts executable code that no FDE is for, in address order. */
@@ -300,6 +310,7 @@ int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
  * Changes the rows and FDEs in place or by replacing the arrays.
  */
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
+	       const struct sfg_hole *holes, size_t nr_holes,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum);
 
 /* split.c: functions that had more rows than an FDE may, and what became. */

@@ -34,6 +34,7 @@ struct layout {
 	struct sfg_summary *sum;
 	unsigned int max_rows;
 	size_t text;		/* range that the last gap was in */
+	const struct sfg_hole *hole, *hole_end;	/* behind the last gap */
 	struct sfjit_row *rows;	/* compacted in place */
 	size_t nr_rows;
 	struct cell *cells;	/* of the chunk's rows */
@@ -53,6 +54,14 @@ static const struct sfg_image *text_of(struct layout *l, uint64_t addr)
 	return &in->text[l->text];
 }
 
+/* Whether CFI is for some of it. Gaps come in the order of addresses. */
+static bool has_hole(struct layout *l, uint64_t from, uint64_t to)
+{
+	while (l->hole != l->hole_end && l->hole->hi <= from)
+		l->hole++;
+	return l->hole != l->hole_end && l->hole->lo < to;
+}
+
 /* Whether only padding is between; code without CFI is in no FDE. */
 static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 {
@@ -60,7 +69,7 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 
 	if (from == to)
 		return true;
-	if (to - from >= MAX_PADDING)
+	if (to - from >= MAX_PADDING || has_hole(l, from, to))
 		return false;
 	text = text_of(l, from);
 	if (!text || !text->data || to - text->addr > text->len)
@@ -272,9 +281,11 @@ static size_t count_rows(const struct sfg_fdes *fdes)
  * chunk start from.
  */
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
+	       const struct sfg_hole *holes, size_t nr_holes,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum)
 {
 	struct layout l = {
+		.hole = holes, .hole_end = holes + nr_holes,
 		.arch = arch,
 		.in = in,
 		.sum = sum,

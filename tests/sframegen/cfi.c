@@ -400,6 +400,18 @@ static void test_cies(void)
 
 	cie.augmentation = "zPLR";
 	run_cie("augmentation zPLR", cie, "0-40: 0 CFA=sp+8");
+	cie.personality = 0x0d;
+	run_cie("personality of unknown length before the encoding", cie,
+		" !0 pointer encoding not usable");
+	cie.augmentation = "zRPL";
+	run_cie("personality of unknown length behind it", cie,
+		"0-40: 0 CFA=sp+8");
+	cie.augmentation = "zRPS";
+	run_cie("a letter behind such a personality", cie, "0-40 signal");
+	cie.augmentation = "zRPq";
+	run_cie("an unknown letter behind such a personality", cie,
+		" !0 unknown CIE augmentation or version");
+	cie.personality = 0;
 	cie.augmentation = "zRS";
 	run_cie("augmentation S", cie, "0-40 signal");
 	cie.augmentation = "";
@@ -423,6 +435,11 @@ static void test_cies(void)
 	cie.encoding = 0x30;
 	run_cie("pointers relative to data", cie,
 		" !0 pointer encoding not usable");
+	cie.encoding = 0x0d;
+	run_cie("pointers of unknown length", cie,
+		" !0 pointer encoding not usable");
+	cie.encoding = 0xff;
+	run_cie("no pointers", cie, " !0 pointer encoding not usable");
 	cie.encoding = 0;
 	cie.program_len = 0;
 	run_cie("no CFA rule", cie, " !64 no CFA rule");
@@ -584,6 +601,48 @@ static void test_overlap_signal(void)
 	check(SFRAME_ABI_AMD64_LE, &b, "a function inside of a signal frame",
 	      "0-10 signal | 10-18: 0 CFA=sp+8 | 18-40 signal "
 	      "!8 overlaps another function");
+}
+
+/* A terminator between two functions; the index lists so much. */
+static void check_listed(const char *name, const struct bytes *b,
+			 size_t listed, uint64_t functions, uint64_t bytes)
+{
+	struct sfg_input in = {
+		.abi = SFRAME_ABI_AMD64_LE, .cfi_listed = listed,
+		.cfi = { b->p, b->len, 0 },
+	};
+	struct sfg_summary sum;
+	struct sfg_fdes fdes;
+
+	if (sfg_derive(&in, &fdes, &sum, NULL)) {
+		result(false, name, "failed");
+		return;
+	}
+	sfg_free_fdes(&fdes);
+	result(sum.functions == functions && sum.cfi_bytes == bytes, name,
+	       "%llu functions, %llu bytes", (unsigned long long)sum.functions,
+	       (unsigned long long)sum.cfi_bytes);
+}
+
+static void test_listed(void)
+{
+	struct bytes b = { 0 };
+	size_t cie = put_cie(&b, &amd64_cie), zero, second, end;
+
+	put_fde(&b, cie, true, CODE, 0x10, NULL, 0);
+	zero = b.len;
+	put_int(&b, 0, 4);
+	put_int(&b, 0, 4);
+	second = b.len;
+	put_fde(&b, cie, true, CODE + 0x10, 0x10, NULL, 0);
+	end = b.len;
+	put_int(&b, 0, 4);
+	put_int(&b, 0xffffff, 4);
+	check_listed("terminator without an index", &b, 0, 1, zero + 4);
+	check_listed("terminator, index of what is before", &b, zero, 1,
+		     zero + 4);
+	check_listed("terminator, index of what is behind", &b, second + 1, 2,
+		     end + 4);
 }
 
 static void test_wide_length(void)
@@ -825,6 +884,7 @@ int main(void)
 	test_records();
 	test_overlap();
 	test_overlap_signal();
+	test_listed();
 	test_wide_length();
 	test_errors();
 	test_remember_limit();

@@ -301,9 +301,51 @@ for kind in zlib zlib-gnu; do
 	objcopy --compress-debug-sections=$kind merged.so $kind.so
 	expect "$kind" 0 "" --elf $kind.so -o $kind.sframe
 	cp out $kind.out
-	debug_frame $kind "not used: it is compressed"
+	debug_frame $kind "1 functions, 83 bytes that .eh_frame leaves out"
+	same_rows $kind merged
+	# the section is behind a header of 24 bytes or 12, then zlib's of 2
+	at=$((0x$(readelf -SW $kind.so |
+		sed -n 's/.* \.z*debug_frame *PROGBITS *[0-9a-f]* //p' |
+		cut -d' ' -f1)))
+	printf '\377\377\377\377' | dd of=$kind.so bs=1 seek=$((at + 30)) \
+		conv=notrunc 2>/dev/null
+	expect "$kind, damaged" 0 "" --elf $kind.so -o $kind.sframe
+	cp out $kind.out
+	debug_frame $kind "not used: is compressed and damaged, or in a way that\
+ libelf cannot read"
+	same_rows $kind without
+	# it says that it becomes 1 GiB
+	case $kind in
+	zlib) put $kind.so $((at + 8)) 8 $((1 << 30)) ;;
+	*) printf '\0\0\0\0\100\0\0\0' | dd of=$kind.so bs=1 \
+		seek=$((at + 4)) conv=notrunc 2>/dev/null ;;
+	esac
+	# shellcheck disable=SC3045 # dash and bash have it
+	(ulimit -v 65536 && exec "$bin" --elf $kind.so -o $kind.sframe) >out 2>err
+	is "$kind that grows too much, 64 MiB of memory" 0 "$?$(cat err)"
 	same_rows $kind without
 done
+
+# debug information apart: what it says of code that is elsewhere
+part second .debug_frame
+linked apart second.o -Wl,-u,second
+objcopy -R .eh_frame apart.so apart.only 2>/dev/null
+expect "apart: all in one" 0 "" --elf apart.only -o apart.sframe
+for options in --only-keep-debug "--only-keep-debug --compress-debug-sections"; do
+	# shellcheck disable=SC2086 # words
+	objcopy $options apart.only apart.debug
+	expect "$options" 0 "" --elf apart.debug -o debug.sframe
+	is "$options: functions" "functions: 1 of 1 covered" "$(head -n 1 out)"
+	is "$options: name of the CFI" ".debug_frame" \
+		"$(sed -n 's/^CFI: .* bytes \(.*\), 0 bytes.*/\1/p' out)"
+	same_rows apart debug
+done
+objcopy --only-keep-debug without.so debug.none
+expect "debug file without CFI" 1 "sframegen: debug.none: 0x0: a separate debug\
+ file without .debug_frame: use the program or library that it belongs to" \
+	--elf debug.none -o x
+rm -f apart.* debug.*
+part second .eh_frame
 # one that cannot be read, from the file's start
 cp merged.so huge.so
 truncate -s 24G huge.so
@@ -620,6 +662,53 @@ printf '\0\0\0\0\0\0\0\0' | dd of=headless bs=1 seek=40 conv=notrunc 2>/dev/null
 printf '\0\0\0\0' | dd of=headless bs=1 seek=60 conv=notrunc 2>/dev/null
 expect "file without section headers" 0 "" --elf headless -o headless.sframe
 is "the same section" "$(cksum < tiny.sframe)" "$(cksum < headless.sframe)"
+
+# A terminator before what the index lists: the last 4 bytes of the first FDE
+# become one. Then something that is no CFI behind it.
+"${CC:-cc}" -shared -nostdlib -Wl,--build-id=none -x assembler -o listed.so - <<-EOS
+	.cfi_startproc
+	.skip 16, 0x90
+	.cfi_def_cfa_offset 16
+	.cfi_escape 0x2e, 1, 0x2e, 1
+	nop
+	.cfi_endproc
+	.skip 64, 0xc3
+	.cfi_startproc
+	nop
+	.cfi_endproc
+	.section .gcc_except_table, "a"
+	.rept 16
+	.long 0x12345678
+	.endr
+EOS
+expect "two functions" 0 "" --elf listed.so -o listed.sframe
+want=$(cksum <listed.sframe)
+# headless FILE: takes the section headers away
+headless() {
+	put "$1" 40 8 0
+	put "$1" 60 4 0
+}
+at=$((0x$(readelf -SW listed.so | sed -n 's/.* \.eh_frame *[A-Z0-9_]* *[0-9a-f]* //p' |
+	cut -d' ' -f1)))
+# of the CIE, then of the FDE
+at=$((at + 4 + $(od -An -tu4 -j$at -N4 listed.so)))
+len=$(od -An -tu4 -j$at -N4 listed.so)
+is "four bytes that change no row" 2e012e01 \
+	"$(od -An -tx1 -j$((at + len)) -N4 listed.so | tr -d ' ')"
+cp listed.so plain.so
+headless plain.so
+expect "no section headers, something behind the CFI" 0 "" \
+	--elf plain.so -o again.sframe
+is "its section is the same" "$want" "$(cksum <again.sframe)"
+put listed.so $at 4 $((len - 4))
+put listed.so $((at + len)) 4 0
+expect "terminator before what the index lists" 0 "" \
+	--elf listed.so -o again.sframe
+is "the section is the same" "$want" "$(cksum <again.sframe)"
+headless listed.so
+expect "the same without section headers" 0 "" --elf listed.so -o again.sframe
+is "that section is the same" "$want" "$(cksum <again.sframe)"
+rm -f listed.* again.sframe plain.so
 
 # object NAME <CODE: of one function of this name
 object() {

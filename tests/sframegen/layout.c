@@ -106,6 +106,33 @@ static void test_gaps(void)
 	test_gap("64 bytes", long_nops, 64, false);
 }
 
+/* Nops between functions, for which there is CFI that gives no row. */
+static void test_holes(void)
+{
+	static const char cfa_of_17[] = "\x0c\x11\x08";
+	struct cie other = cie;
+	struct sfg_summary sum;
+	struct bytes b = { 0 };
+	size_t at = put_cie(&b, &cie);
+
+	other.ra = 3;
+	memset(code, 0x90, sizeof(code));
+	put_fde(&b, at, true, CODE, 8, P("\x44\x0c\x11\x08"));
+	put_fde(&b, at, true, CODE + 8, 8, P(""));
+	put_fde(&b, at, true, CODE + 0x20, 4, P(""));
+	check("a row that is refused is no padding", &b, 0,
+	      "0-4 0 sp+8 | 8-24 0 sp+8");
+	put_fde(&b, at, true, CODE + 0x12, 4, cfa_of_17, 3);
+	check("nor is a function", &b, 0, "0-4 0 sp+8 | 8-10 0 sp+8 | "
+	      "20-24 0 sp+8");
+	put_fde(&b, put_cie(&b, &other), true, CODE + 0x30, 4, P(""));
+	put_fde(&b, at, true, CODE + 0x40, 4, P(""));
+	check("nor is one whose CIE is refused", &b, 0, "0-4 0 sp+8 | "
+	      "8-10 0 sp+8 | 20-24 0 sp+8 | 40-44 0 sp+8");
+	free(convert(&b, 0, &sum));
+	IS("its bytes are counted once", sum.padding_bytes, 0);
+}
+
 static void test_unreadable(void)
 {
 	text.data = NULL;
@@ -234,6 +261,7 @@ static void test_unsorted_text(void)
 int main(void)
 {
 	test_gaps();
+	test_holes();
 	test_unreadable();
 	test_signal();
 	test_cap();

@@ -94,6 +94,24 @@ done
 } | assemble weak.o
 rows "a function of another file" weak.o "0x0 sp+8 "
 
+# More than one section of CFI, the first of which has a terminator, or none.
+for end in "" ".long 0"; do
+	{
+		code first 8
+		code third 24
+		echo "	.section .eh_frame,\"a\""
+		echo "	$end"
+		echo '	.section .text.second,"axG",@progbits,second,comdat'
+		echo 'second:	nop; ret'
+		echo '	.section .eh_frame,"aG",@progbits,second,comdat'
+		echo '	.long 14, 0; .byte 1; .asciz ""'
+		echo '	.byte 1, 0x78, 16, 12, 7, 16, 0x90, 1'
+		echo '	.long 20, 22; .quad second, 2'
+	} | assemble two.o 2>err
+	rows "two sections of CFI${end:+, a terminator}" two.o \
+		"0x0 sp+8 0x2 sp+24 0x104 sp+16 "
+done
+
 # as sh_type of a relocation section: SHT_REL, and SHT_CREL of LLVM
 for type in rel crel; do
 	{

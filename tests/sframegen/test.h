@@ -68,6 +68,7 @@ struct cie {
 	const char *augmentation;
 	uint8_t version, encoding;
 	uint8_t code_align, data_align, ra;	/* one byte of LEB128 each */
+	uint8_t personality;		/* its encoding; 0: a usual one */
 	const char *program;
 	size_t program_len;
 };
@@ -110,7 +111,7 @@ static inline size_t put_cie(struct bytes *b, const struct cie *cie)
 			if (*letter == 'L')
 				put_int(b, 0x1b, 1);
 			if (*letter == 'P') {
-				put_int(b, 0x9b, 1);
+				put_int(b, cie->personality ? : 0x9b, 1);
 				put_int(b, 0x1234, 4);
 			}
 		}
