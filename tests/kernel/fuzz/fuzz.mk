@@ -55,11 +55,11 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
 fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
-	compat.h compiler.h cpumask.h err.h errno.h hash.h kernel.h log2.h \
+	compat.h compiler.h cpumask.h err.h errno.h hash.h kconfig.h kernel.h log2.h math.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
 	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
 	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \
-	sizes.h slab.h stddef.h string.h topology.h types.h uaccess.h \
+	sizes.h slab.h stddef.h string.h swab.h topology.h types.h uaccess.h \
 	unaligned.h unroll.h uprobes.h vmalloc.h fpu.h processor.h) \
 	$(addprefix asm/,compiler.h insn.h ptrace.h segment.h sve_context.h \
 	unistd.h uprobes.h)
@@ -123,7 +123,7 @@ $(eval $(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC),-O1 $(fuzz_san),-O1))
 fuzz_u = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(2))
 fuzz_h = $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(2))
 fuzz_unwinder := sframe sframe_cache sframe_known sframe_section \
-	sframe_callchain sframe_prctl user
+	sframe_callchain sframe_prctl user $(if $(filter s390,$(FUZZ_ARCH)),,text)
 fuzz_kernel = $(call fuzz_u,$(1),$(fuzz_unwinder)) $(call fuzz_h,$(1),model ref \
 	input compare finding $(2)_target $(if $(filter live,$(2)),,mutate))
 fuzz_check = $(call fuzz_u,$(1),sframe sframe_section sframe_prctl) \

@@ -45,6 +45,12 @@ static struct task_read reads[MAX_READS];
 static unsigned int nr_reads;
 static const unsigned int *nr_frames;
 
+/* No code is recorded. */
+int unwind_user_code_pushes(const u8 *code, unsigned int length)
+{
+	return -1;
+}
+
 /* Memory. */
 
 static bool is_in(unsigned long addr, unsigned long size, unsigned long start,

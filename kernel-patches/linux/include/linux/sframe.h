@@ -70,6 +70,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 void sframe_walk_attach(struct unwind_user_state *state);
 void sframe_walk_detach(struct unwind_user_state *state);
 void sframe_refused(struct unwind_user_state *state);
+void sframe_fallback_refused(struct unwind_user_state *state, int ret);
 
 int sframe_prctl_register(unsigned long key, unsigned long addr,
 			  unsigned long len, unsigned long opts);
@@ -130,6 +131,11 @@ static inline void sframe_walk_detach(struct unwind_user_state *state)
 }
 
 static inline void sframe_refused(struct unwind_user_state *state)
+{
+}
+
+static inline void sframe_fallback_refused(struct unwind_user_state *state,
+					   int ret)
 {
 }
 

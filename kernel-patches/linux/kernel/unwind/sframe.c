@@ -658,6 +658,7 @@ static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
 	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
 	frame->kind = UNWIND_USER_FRAME_PLAIN;
 	frame->ra_copied = false;
+	frame->exact = false;
 }
 
 static __always_inline enum sframe_reason
@@ -683,6 +684,40 @@ sframe_row_rules(struct unwind_user_state *state,
 	return sframe_default_rules(state, row, frame);
 }
 
+/* Does the frame's return address lie where a call or its function put it? */
+static __always_inline bool
+sframe_is_called(const struct unwind_user_frame *frame)
+{
+	switch (frame->ra.from) {
+	case UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF:
+		return frame->ra.off < 0;
+	case UNWIND_USER_FROM_FP | UNWIND_USER_DEREF:
+	case UNWIND_USER_FROM_LR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The signal bit says that the address which the rules lead to is exact, of any
+ * function. The kernel knows its signal frame: rules of the code that a handler
+ * returns to could only say less. No call has saved a return address there.
+ */
+static __always_inline void
+sframe_signal_rules(struct unwind_user_frame *frame)
+{
+	if (frame->kind == UNWIND_USER_FRAME_OUTERMOST)
+		return;
+	if (!sframe_is_called(frame)) {
+		frame->kind = UNWIND_USER_FRAME_SIGNAL;
+		return;
+	}
+	/* Plain frames have callers whose addresses are not exact. */
+	frame->kind = UNWIND_USER_FRAME_RULES;
+	frame->exact = true;
+}
+
 /* Fill the frame of the walk with the rules of @ip, in an access section. */
 static __always_inline enum sframe_reason
 sframe_decode(struct unwind_user_state *state,
@@ -703,8 +738,8 @@ sframe_decode(struct unwind_user_state *state,
 		return reason;
 
 	sframe_init_frame(frame, section->ra_off);
-	/* The kernel knows its signal frame; rows could only say less. */
-	if (func->signal) {
+	/* What has no rows is a signal frame. */
+	if (func->signal && !func->nr_rows) {
 		frame->kind = UNWIND_USER_FRAME_SIGNAL;
 		return SFRAME_REASON_NONE;
 	}
@@ -715,7 +750,10 @@ sframe_decode(struct unwind_user_state *state,
 	reason = sframe_find_row(state, section, func, off, &row);
 	if (reason)
 		return reason;
-	return sframe_row_rules(state, section, func, &row, frame);
+	reason = sframe_row_rules(state, section, func, &row, frame);
+	if (!reason && func->signal)
+		sframe_signal_rules(frame);
+	return reason;
 }
 
 /* Read what a frame's rules lead to, in an access section. */
@@ -754,6 +792,8 @@ static enum sframe_reason sframe_apply_reason(int ret)
 		return SFRAME_REASON_RETURN_PROBE;
 	case -EOPNOTSUPP:
 		return SFRAME_REASON_SIGNAL;
+	case -ENOLINK:
+		return SFRAME_REASON_NO_CALLER;
 	default:
 		return SFRAME_REASON_STACK_FAULT;
 	}
@@ -828,10 +868,15 @@ static int sframe_enter(struct unwind_user_state *state,
 			const struct unwind_user_frame *frame,
 			const struct unwind_user_caller *caller)
 {
+	int ret;
+
 	switch (frame->kind) {
 	case UNWIND_USER_FRAME_PLAIN:
 	case UNWIND_USER_FRAME_RULES:
-		return unwind_user_enter(state, caller, frame->ra_copied);
+		ret = unwind_user_enter(state, caller, frame->ra_copied);
+		if (!ret)
+			state->exact_ip = frame->exact;
+		return ret;
 	case UNWIND_USER_FRAME_SIGNAL:
 		return unwind_user_enter_signal(state, caller);
 	default:
@@ -1016,6 +1061,23 @@ void sframe_refused(struct unwind_user_state *state)
 	WRITE_ONCE(*refused, READ_ONCE(*refused) + 1);
 	WRITE_ONCE(counters->last_reason, state->sframe.reason);
 	WRITE_ONCE(counters->last_ip, sframe_lookup_ip(state));
+}
+
+/**
+ * sframe_fallback_refused - count why a walk ended where no window is
+ * @state:	its last position
+ * @ret:	why it could not step by frame pointer
+ *
+ * A chain of frame pointers ends with 0, or with a return address 0. Where back
+ * chains do, cannot be told.
+ */
+void sframe_fallback_refused(struct unwind_user_state *state, int ret)
+{
+	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) || !state->fp ||
+	    ret == -ENOLINK)
+		return;
+	state->sframe.reason = SFRAME_REASON_FRAME_POINTER;
+	sframe_refused(state);
 }
 
 /**

@@ -54,7 +54,7 @@
 #define SFRAME_BUDGET_SAMPLE	(127 * SFRAME_FRAME_BUDGET)
 #define SFRAME_BUDGET_DEFERRED	(510 * SFRAME_FRAME_BUDGET)
 
-/* Why a step that found a window produced no frame. */
+/* Why a step of a task with windows produced no frame. */
 enum sframe_reason {
 	SFRAME_REASON_NONE,		/* a frame was produced */
 	SFRAME_REASON_SECTION_FAULT,	/* section byte not readable */
@@ -79,6 +79,8 @@ enum sframe_reason {
 	SFRAME_REASON_RETURN_ADDRESS,	/* return address cannot be one */
 	SFRAME_REASON_RETURN_PROBE,	/* return probe not known */
 	SFRAME_REASON_DEADLINE,		/* walk took too long */
+	SFRAME_REASON_NO_CALLER,	/* return address is 0 */
+	SFRAME_REASON_FRAME_POINTER,	/* no window, nor a frame at the fp */
 	SFRAME_NR_REASONS,
 };
 
@@ -120,7 +122,7 @@ struct sframe_section {
  * @fre_type:	bytes of a row's start are 1 << @fre_type
  * @rep_size:	bytes of a block for which the rows are repeated, or 0
  * @flex:	rows are of the FLEX type
- * @signal:	it is the return from a signal handler
+ * @signal:	the address of its caller is not behind a call
  */
 struct sframe_func {
 	unsigned long		start;

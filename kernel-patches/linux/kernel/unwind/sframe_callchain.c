@@ -19,8 +19,12 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 {
 	int ret = sframe_step(state);
 
-	if (ret == -ENOENT)
-		return unwind_user_step_fallback(state);
+	if (ret == -ENOENT) {
+		ret = unwind_user_step_fallback(state);
+		if (ret)
+			sframe_fallback_refused(state, ret);
+		return ret;
+	}
 	if (likely(!ret))
 		return state->done;
 	sframe_refused(state);

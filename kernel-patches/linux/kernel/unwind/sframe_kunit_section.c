@@ -412,8 +412,23 @@ static const struct sframe_test_rows sframe_good_rows[] = {
 	{ "outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, .nr = 1, BYTES(0, 0) },
 	{ "flex outermost", 0, { .kind = UNWIND_USER_FRAME_OUTERMOST }, FLEX, .nr = 1,
 	  BYTES(0, 0) },
-	{ "signal frame", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
+	{ "rows with the signal bit", 0,
+	  { .cfa = RULE(SP, CFA_RULE(8)), .ra = RA,
+	    .kind = UNWIND_USER_FRAME_RULES, .exact = true },
 	  .info = SFRAME_FDE_SIGNAL, .nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD) },
+	{ "outermost with the signal bit", 0,
+	  { .kind = UNWIND_USER_FRAME_OUTERMOST },
+	  .info = SFRAME_FDE_SIGNAL, .nr = 1, BYTES(0, 0) },
+	{ "signal frame with the return address above the cfa", 0,
+	  { .kind = UNWIND_USER_FRAME_SIGNAL }, FLEX,
+	  .info = SFRAME_FDE_SIGNAL, .nr = 1,
+	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_FP), CFA(0),
+		SFRAME_FLEX_DEREF_P, 8) },
+	{ "signal frame with the return address from sp", 0,
+	  { .kind = UNWIND_USER_FRAME_SIGNAL }, FLEX,
+	  .info = SFRAME_FDE_SIGNAL, .nr = 1,
+	  BYTES(0, INFO_FLEX(4), REG_DEREF(UNWIND_USER_REGNUM_SP), CFA(64),
+		REG_DEREF(UNWIND_USER_REGNUM_SP), 72) },
 	{ "signal frame without rows", 0, { .kind = UNWIND_USER_FRAME_SIGNAL },
 	  .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
 	{ "flex from sp", 0, FLEX_SP_8, FLEX, .nr = 1,
@@ -603,6 +618,7 @@ static void sframe_rows_good(struct kunit *test)
 			sframe_test_read(test, sframe_test_ip(test->priv),
 					 &state, &func));
 	got = &state.sframe.frame;
+	KUNIT_EXPECT_EQ(test, got->exact, want->exact);
 	if (want->kind != UNWIND_USER_FRAME_PLAIN) {
 		KUNIT_EXPECT_EQ(test, got->kind, want->kind);
 		return;

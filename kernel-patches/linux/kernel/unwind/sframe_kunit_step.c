@@ -328,17 +328,19 @@ static void sframe_step_formats(struct kunit *test)
  * @name:	what it is
  * @ra:		the address
  * @good:	it can be one
+ * @none:	it says that there is no caller
  * @from_end:	@ra is from the end of the address space
  */
 struct sframe_test_ra {
 	const char	*name;
 	unsigned long	ra;
 	bool		good;
+	bool		none;
 	bool		from_end;
 };
 
 static const struct sframe_test_ra sframe_return_addresses[] = {
-	{ "nothing", 0 },
+	{ "nothing", 0, .none = true },
 	{ "below all code", SZ_64K - 1 },
 	{ "lowest", SZ_64K, true },
 	{ "highest", -1UL, true, .from_end = true },
@@ -371,7 +373,8 @@ static void sframe_step_return_address(struct kunit *test)
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
 	sframe_test_put_word(test, state.sp + 8 + RA_AT, ra);
 	if (!param->good) {
-		sframe_expect_refused(test, &state,
+		sframe_expect_refused(test, &state, param->none ?
+				      SFRAME_REASON_NO_CALLER :
 				      SFRAME_REASON_RETURN_ADDRESS);
 		return;
 	}
@@ -399,7 +402,7 @@ static void sframe_fp_return_address(struct kunit *test)
 	sframe_test_put_word(test, stack + 16, 0x1111);
 	sframe_test_put_word(test, stack + 24, ra);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			param->good ? 0 : -ERANGE);
+			param->good ? 0 : param->none ? -ENOLINK : -ERANGE);
 	KUNIT_EXPECT_EQ(test, state.ip,
 			param->good ? unwind_user_strip_ra(ra) : SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, state.sp, param->good ? stack + 32 : stack);
@@ -431,7 +434,162 @@ static void sframe_fp_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), 0);
 }
 
+/* What ends a walk there is counted, but for the end of a chain. */
+static void sframe_fp_counted(struct kunit *test)
+{
+	const struct sframe_counters *counters;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+	u64 before;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	counters = &sframe_registry_of(current->mm)->counters;
+	before = counters->refused[SFRAME_REASON_FRAME_POINTER];
+	state.ip = SFRAME_TEST_RA;
+	sframe_fallback_refused(&state, -ELOOP);
+	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
+			before + 1);
+	KUNIT_EXPECT_EQ(test, counters->last_ip, SFRAME_TEST_RA);
+	sframe_fallback_refused(&state, -ENOLINK);
+	state.fp = 0;
+	sframe_fallback_refused(&state, -ELOOP);
+	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
+			before + 1);
+}
+
 #endif /* CONFIG_HAVE_UNWIND_USER_FP */
+
+#ifdef CONFIG_HAVE_UNWIND_USER_TEXT
+
+/* ---- Other stacks ------------------------------------------------------ */
+
+/**
+ * struct sframe_test_switch - a step to a lower stack
+ * @name:	what it is
+ * @code:	what is around the return address, eight bytes before it
+ * @fp:		saved frame pointer, from where it is saved; 1 for 0
+ * @off:	where the frame is, from the other stack
+ * @switches:	such steps that were made before
+ * @gone:	the other stack is not there
+ * @fp_ret:	of a step by frame pointer
+ * @reason:	of a step by a row
+ */
+struct sframe_test_switch {
+	const char		*name;
+	u8			code[16];
+	unsigned long		fp;
+	long			off;
+	unsigned int		switches;
+	bool			gone;
+	int			fp_ret;
+	enum sframe_reason	reason;
+};
+
+#define CALLED		.code = UNWIND_USER_KUNIT_CALL
+#define NOT_ALLOWED	.fp_ret = -ELOOP, .reason = SFRAME_REASON_CFA_ORDER
+
+static const struct sframe_test_switch sframe_switches[] = {
+	{ "called", CALLED, .fp = 64 },
+	{ "the last one of a chain", CALLED, .fp = 1 },
+	{ "the eighth", CALLED, .fp = 64, .switches = 7 },
+	{ "the ninth", CALLED, .fp = 64, .switches = 8, NOT_ALLOWED },
+	{ "not called", .fp = 64, NOT_ALLOWED },
+	{ "first function of a goroutine", .code = UNWIND_USER_KUNIT_START,
+	  .fp = 1, .reason = SFRAME_REASON_CFA_ORDER },
+	{ "the same with a caller", .code = UNWIND_USER_KUNIT_START, .fp = 64,
+	  NOT_ALLOWED },
+	{ "a frame pointer that stays", CALLED, .fp = 0, .fp_ret = -ELOOP },
+	{ "a frame pointer that goes down", CALLED, .fp = -8UL,
+	  .fp_ret = -ELOOP },
+	{ "not aligned", CALLED, .fp = 64, .off = 4, NOT_ALLOWED },
+	{ "on the same stack", CALLED, .fp = 64, .off = PAGE_SIZE,
+	  NOT_ALLOWED },
+	{ "not there", CALLED, .fp = 64, .gone = true, .fp_ret = -EFAULT,
+	  .reason = SFRAME_REASON_STACK_FAULT },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sframe_switch, sframe_switches, name);
+
+/* The other stack is one page of two below the first one. */
+static unsigned long sframe_test_lower(struct kunit *test,
+				       const struct sframe_test_switch *param)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long ra = ctx->text + PAGE_SIZE + 64;
+	unsigned long fp = ctx->data + PAGE_SIZE + param->off;
+
+	sframe_test_put(test, ra - 8, param->code, sizeof(param->code));
+	sframe_test_put_word(test, fp, param->fp == 1 ? 0 : fp + param->fp);
+	sframe_test_put_word(test, fp + 8, ra);
+	if (param->gone)
+		KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data + PAGE_SIZE,
+						PAGE_SIZE), 0);
+	return fp;
+}
+
+static void sframe_test_expect_lower(struct kunit *test,
+				     const struct unwind_user_state *state,
+				     const struct sframe_test_switch *param,
+				     unsigned long fp)
+{
+	struct sframe_test *ctx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, state->ip, ctx->text + PAGE_SIZE + 64);
+	KUNIT_EXPECT_EQ(test, state->sp, fp + 16);
+	KUNIT_EXPECT_EQ(test, state->switches, param->switches + 1);
+	KUNIT_EXPECT_FALSE(test, state->topmost);
+}
+
+static void sframe_switch_by_fp(struct kunit *test)
+{
+	const struct sframe_test_switch *param = test->param_value;
+	unsigned long fp = sframe_test_lower(test, param);
+	unsigned long stack = sframe_test_stack(test->priv) + 32;
+	struct unwind_user_state state = {
+		.ip = SFRAME_TEST_RA, .sp = stack, .fp = fp, .ws = 8,
+		.switches = param->switches,
+	};
+
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), param->fp_ret);
+	if (!param->fp_ret) {
+		sframe_test_expect_lower(test, &state, param, fp);
+		KUNIT_EXPECT_EQ(test, state.fp,
+				param->fp == 1 ? 0 : fp + param->fp);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
+	KUNIT_EXPECT_EQ(test, state.sp, stack);
+	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
+}
+
+/* A row has the CFA at the stack pointer, less an addend. */
+static void sframe_switch_by_row(struct kunit *test)
+{
+	static const struct sframe_test_rows rows = {
+		FLEX, .addend = true, .nr = 1,
+		BYTES(0, INFO_FLEX(3 + 2 * RA_WORDS),
+		      REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(-SAVE_AREA),
+		      16, SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
+	};
+	const struct sframe_test_switch *param = test->param_value;
+	unsigned long fp = sframe_test_lower(test, param);
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &rows);
+	state.sp += 32;
+	sframe_test_put_word(test, state.sp, fp);
+	state.switches = param->switches;
+	state.topmost = false;
+	if (param->reason) {
+		sframe_expect_refused(test, &state, param->reason);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
+	sframe_test_expect_lower(test, &state, param, fp);
+}
+
+#endif /* CONFIG_HAVE_UNWIND_USER_TEXT */
 
 /* ---- Bounds ------------------------------------------------------------ */
 
@@ -537,6 +695,31 @@ static void sframe_test_put_signal(struct kunit *test, unsigned long sp,
 	sframe_test_put_word(test, at + UNWIND_USER_SIGNAL_SP, sp - PAGE_SIZE);
 	sframe_test_put_word(test, at + UNWIND_USER_SIGNAL_IP, ip);
 	sframe_test_put_word(test, at + UNWIND_USER_SIGNAL_MODE, mode);
+}
+
+/* Rows of a function with the signal bit: only its caller's address differs. */
+static void sframe_signal_bit(struct kunit *test)
+{
+	static const struct sframe_test_rows rows = {
+		.info = SFRAME_FDE_SIGNAL, .nr = 1,
+		BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD),
+	};
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_test_walk(test, &regs, &state, &rows);
+	state.topmost = false;
+	sframe_test_put_word(test, state.sp + 8 + RA_AT,
+			     ctx->text + SFRAME_TEST_FUNC);
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.sp, sframe_test_stack(ctx) + 8);
+	KUNIT_EXPECT_EQ(test, state.signals, 0);
+	KUNIT_EXPECT_FALSE(test, state.topmost);
+	/* Less one, it is of no function. */
+	KUNIT_EXPECT_TRUE(test, state.exact_ip);
+	sframe_test_put_word(test, state.sp + 8 + RA_AT, SFRAME_TEST_RA);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 }
 
 static void sframe_signal_step(struct kunit *test)
@@ -662,6 +845,9 @@ static const struct sframe_test_rows sframe_small_tables[] = {
 	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8),
 		32) },
 	{ "signal frame", .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
+	{ "signal bit", .info = SFRAME_FDE_SIGNAL, .nr = 2,
+	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
+		1, INFO_SP_RA(2), CFA(16), RA_WORD 0xf0) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_small, sframe_small_tables, name);
@@ -853,11 +1039,17 @@ static struct kunit_case sframe_step_cases[] = {
 #ifdef CONFIG_HAVE_UNWIND_USER_FP
 	KUNIT_CASE_PARAM(sframe_fp_return_address, sframe_ra_gen_params),
 	KUNIT_CASE(sframe_fp_refused),
+	KUNIT_CASE(sframe_fp_counted),
+#endif
+#ifdef CONFIG_HAVE_UNWIND_USER_TEXT
+	KUNIT_CASE_PARAM(sframe_switch_by_fp, sframe_switch_gen_params),
+	KUNIT_CASE_PARAM(sframe_switch_by_row, sframe_switch_gen_params),
 #endif
 	KUNIT_CASE(sframe_step_without_budget),
 	KUNIT_CASE(sframe_step_budget_ends_within),
 	KUNIT_CASE(sframe_step_bounds_walk),
 	KUNIT_CASE(sframe_step_deadline),
+	KUNIT_CASE(sframe_signal_bit),
 	KUNIT_CASE(sframe_signal_step),
 	KUNIT_CASE(sframe_signal_forgets_registers),
 	KUNIT_CASE(sframe_signal_of_other_code),

@@ -213,7 +213,7 @@ unsigned int sframe_read_rows(const struct sframe_window *window,
 			return 0;
 		rows[nr].start = off;
 		rows[nr++].frame = state.sframe.frame;
-		if (func->signal)
+		if (func->signal && !func->nr_rows)
 			return nr;
 		off = func->next_row;
 		size = func->rep_size ?: func->size;

@@ -38,6 +38,8 @@ static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
 	[SFRAME_REASON_RETURN_ADDRESS]	= "return_address",
 	[SFRAME_REASON_RETURN_PROBE]	= "return_probe",
 	[SFRAME_REASON_DEADLINE]	= "deadline",
+	[SFRAME_REASON_NO_CALLER]	= "no_caller",
+	[SFRAME_REASON_FRAME_POINTER]	= "frame_pointer",
 };
 
 /*

@@ -193,17 +193,39 @@ struct unwind_user_caller {
 };
 
 /*
- * The caller's stack pointer: the stack must not go down, and only a topmost
- * frame can have a caller with the same one. A call leaves the stack aligned to
- * words.
+ * Steps to a lower stack in one walk: with signal frames, this is what keeps a
+ * made-up stack from being a loop.
+ */
+#define UNWIND_USER_MAX_SWITCHES	8
+
+/*
+ * May the caller's frame be on another stack, which lies lower? Then it is not
+ * just below the stack pointer: that is this stack, with frames of functions that
+ * have returned. A signal needs more than a page there.
+ */
+static __always_inline bool
+unwind_user_may_switch(const struct unwind_user_state *state, unsigned long sp,
+		       unsigned int ws)
+{
+	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_TEXT) && ws == sizeof(long) &&
+	       sp < state->sp && state->sp - sp >= SZ_4K && sp >= SZ_64K &&
+	       !(sp & (ws - 1)) && state->switches < UNWIND_USER_MAX_SWITCHES;
+}
+
+/*
+ * The caller's stack pointer: the stack must not go down, unless it is another
+ * one, which a distance from this one does not lead to. Only a topmost frame can
+ * have a caller with the same one. A call leaves the stack aligned to words.
  */
 static __always_inline int
-unwind_user_check_sp(const struct unwind_user_state *state, unsigned long sp,
+unwind_user_check_sp(const struct unwind_user_state *state,
+		     const struct unwind_user_frame *frame, unsigned long sp,
 		     unsigned int ws)
 {
 	if (unlikely(sp <= state->sp) &&
 	    (sp < state->sp || !state->topmost))
-		return -ELOOP;
+		return frame->cfa.from != UNWIND_USER_FROM_SP &&
+		       unwind_user_may_switch(state, sp, ws) ? 0 : -ELOOP;
 	if (unlikely(sp & (ws - 1)))
 		return -EINVAL;
 	return 0;
@@ -231,8 +253,8 @@ unwind_user_record_cfa(const struct unwind_user_state *state,
  * section. @ws is that of @state.
  *
  * Return: 0, -ENODATA if the register that the CFA starts from is not known,
- * -ELOOP if the stack pointer does not move up, -EINVAL if it is not aligned, or
- * -EFAULT.
+ * -ELOOP if the stack pointer does not move up nor to another stack, -EINVAL if
+ * it is not aligned, or -EFAULT.
  */
 static __always_inline int
 unwind_user_read_plain(struct unwind_user_state *state,
@@ -253,7 +275,7 @@ unwind_user_read_plain(struct unwind_user_state *state,
 	}
 	caller->cfa = cfa;
 	caller->sp = unwind_user_caller_sp(frame, cfa);
-	ret = unwind_user_check_sp(state, caller->sp, ws);
+	ret = unwind_user_check_sp(state, frame, caller->sp, ws);
 	if (ret)
 		return ret;
 
@@ -282,7 +304,7 @@ unwind_user_read_rules(struct unwind_user_state *state,
 	cfa += frame->cfa_addend;
 	caller->cfa = cfa;
 	caller->sp = unwind_user_caller_sp(frame, cfa);
-	ret = unwind_user_check_sp(state, caller->sp, state->ws);
+	ret = unwind_user_check_sp(state, frame, caller->sp, state->ws);
 	if (ret)
 		return ret;
 	ret = unwind_user_get_value(state, &frame->ra, cfa, &ra);
@@ -310,11 +332,31 @@ static __always_inline bool unwind_user_text(unsigned long ip)
 	return ip - SZ_64K < TASK_SIZE_MAX - SZ_64K;
 }
 
+#ifdef CONFIG_HAVE_UNWIND_USER_TEXT
+int unwind_user_switch(struct unwind_user_state *state,
+		       const struct unwind_user_caller *caller,
+		       unsigned long ra, bool chained);
+int unwind_user_step_entered(struct unwind_user_state *state);
+#else
+static inline int unwind_user_step_entered(struct unwind_user_state *state)
+{
+	return -ENOENT;
+}
+
+static inline int unwind_user_switch(struct unwind_user_state *state,
+				     const struct unwind_user_caller *caller,
+				     unsigned long ra, bool chained)
+{
+	return -ELOOP;
+}
+#endif
+
 /*
  * Make the caller the frame of the walk. Not in an access section.
  *
- * Return: 0, -ERANGE if the return address cannot be one, or -ESRCH if it is
- * that of a return probe which is not known.
+ * Return: 0, -ERANGE if the return address cannot be one, -ENOLINK if it is 0,
+ * -ESRCH if it is that of a return probe which is not known, or -ELOOP if the
+ * stack goes down to what is no frame.
  */
 static __always_inline int
 unwind_user_enter(struct unwind_user_state *state,
@@ -332,7 +374,13 @@ unwind_user_enter(struct unwind_user_state *state,
 	}
 
 	if (unlikely(!unwind_user_text(ra)))
-		return -ERANGE;
+		return ra ? -ERANGE : -ENOLINK;
+	if (unlikely(caller->sp < state->sp)) {
+		int ret = unwind_user_switch(state, caller, ra, ra_copied);
+
+		if (ret)
+			return ret;
+	}
 
 	state->ip = ra;
 	state->sp = sp;
@@ -374,12 +422,17 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	};
 	int ret;
 
-	if (unlikely(state->topmost && state->regs &&
-		     unwind_user_at_function_start(state->regs)))
-		return unwind_user_step_entry(state);
+	if (unlikely(state->topmost)) {
+		if (state->regs && unwind_user_at_function_start(state->regs))
+			return unwind_user_step_entry(state);
+		/* For tasks with windows: the others are walked as ever. */
+		if (state->sframe.reg && !unwind_user_step_entered(state))
+			return 0;
+	}
 
-	/* A frame pointer below the stack pointer is something else. */
-	if (unlikely(state->fp < state->sp))
+	/* A frame pointer below the stack pointer is one of another stack. */
+	if (unlikely(state->fp < state->sp) &&
+	    !unwind_user_may_switch(state, state->fp + 2 * ws, ws))
 		return -ELOOP;
 	ret = unwind_user_step_plain(state, &frame, ws);
 	if (!UNWIND_USER_FP_GIVES_SP && !ret)

@@ -184,6 +184,8 @@ struct model {
 	unsigned long ips[MAX_LOADS];
 	unsigned int nr_ips;
 
+	unsigned int texts;	/* reads of code, by the reference */
+
 	/* time */
 	u64 limit;		/* of a walk */
 	unsigned int unseen;	/* reads since the clock was looked at */
@@ -257,6 +259,9 @@ const struct model_window *model_window_of(const struct sframe_window *window);
 /* What a byte of the window's section was, in this read: 0 or -EFAULT. */
 int model_section_byte(const struct ref_window *ref, unsigned long off,
 		       u32 read, u8 *value);
+
+/* In place of the kernel's, which knows all instructions. */
+int unwind_user_code_pushes(const u8 *code, unsigned int length);
 
 /* The kernel's rules in the reference's terms. */
 struct ref_frame model_frame(const struct unwind_user_frame *frame);

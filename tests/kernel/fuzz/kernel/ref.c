@@ -7,6 +7,8 @@
 /* Limits of the kernel's, as documented: not of the format. */
 #define MAX_ROWS	64
 #define MAX_SIGNALS	8
+#define MAX_SWITCHES	8
+#define DEAD_STACK	4096
 #define MAX_INDEX	(1 << 24)
 #define MIN_BUCKETS	64
 #define PIECE		32
@@ -241,7 +243,8 @@ static unsigned int rows_of_function(struct ref_window *ref, u64 start)
 		if (ref->func.block && ref->func.block < end)
 			end = ref->func.block;
 		off = ref->func.next;
-		if (ref->func.signal || off >= end)
+		/* A signal frame has no rows. */
+		if ((ref->func.signal && !off) || off >= end)
 			return nr + 1;
 	}
 }
@@ -319,7 +322,7 @@ static bool same_rule(const struct ref_rule *a, const struct ref_rule *b)
 bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b)
 {
 	if (a->outermost != b->outermost || a->signal != b->signal ||
-	    a->flex != b->flex)
+	    a->flex != b->flex || a->exact != b->exact)
 		return false;
 	return a->outermost || a->signal ||
 	       (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
@@ -712,6 +715,26 @@ static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 		      default_frame(row, frame);
 }
 
+/*
+ * With the signal bit the caller's address is exact. What does not have its
+ * return address from a call is a signal frame.
+ */
+static void mark_signal(struct ref_frame *frame)
+{
+	const struct ref_rule *ra = &frame->ra;
+
+	if (frame->outermost)
+		return;
+	if ((ra->base == REF_CFA && ra->off < 0) ||
+	    (ra->base == REF_FP && ra->load) ||
+	    (ra->base == REF_LR && !ra->load)) {
+		frame->flex = true;
+		frame->exact = true;
+	} else {
+		*frame = (struct ref_frame) { .signal = true };
+	}
+}
+
 enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 			    u32 read, struct ref_func *func,
 			    struct ref_frame *frame)
@@ -731,7 +754,7 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 	reason = take_attributes(&place, &attr, func);
 	if (reason)
 		return reason;
-	if (func->signal) {
+	if (func->signal && !attr.nr_rows) {
 		frame->signal = true;
 		return SFRAME_REASON_NONE;
 	}
@@ -739,9 +762,13 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 	if (func->block)
 		off %= func->block;
 	reason = find_row(&place, &attr, off, func, &row);
-	return reason ? reason :
-	       row_frame(&row, attr.flex,
-			 ref->format == SFRAME_FORMAT_V3_ADDEND, frame);
+	if (!reason)
+		reason = row_frame(&row, attr.flex,
+				   ref->format == SFRAME_FORMAT_V3_ADDEND,
+				   frame);
+	if (!reason && func->signal)
+		mark_signal(frame);
+	return reason;
 }
 
 /* The same from what was copied. */
@@ -895,6 +922,42 @@ static bool record_cfa(const struct unwind_user_state *state,
 	return *cfa - (s64)frame->cfa.off >= state->sp;
 }
 
+/* To a stack that is lower, and not what was below this one's pointer. */
+static bool may_switch(const struct unwind_user_state *state, unsigned long sp)
+{
+#ifdef MACHINE_IS_CALL
+	return state->ws == 8 && sp < state->sp && sp % 8 == 0 &&
+	       state->sp - sp >= DEAD_STACK && sp >= LOWEST_CODE &&
+	       state->switches < MAX_SWITCHES;
+#else
+	return false;
+#endif
+}
+
+/* A call is before the address, and frame pointers go up from there. */
+static enum sframe_reason switch_stack(struct unwind_user_state *state,
+				       const struct caller *caller, bool by_fp)
+{
+#ifdef MACHINE_IS_CALL
+	unsigned long before, code;
+
+	if (by_fp && caller->fp && caller->fp <= state->fp)
+		return SFRAME_REASON_CFA_ORDER;
+	model.texts++;
+	if (stack_word(state, caller->ra - 8, &before))
+		return SFRAME_REASON_CFA_ORDER;
+	/* The first function of a goroutine was not called. */
+	if (!MACHINE_IS_CALL((unsigned char *)&before) &&
+	    (!by_fp || caller->fp ||
+	     stack_word(state, caller->ra, &code) ||
+	     !machine_starts_stack((unsigned char *)&before,
+				   (unsigned char *)&code)))
+		return SFRAME_REASON_CFA_ORDER;
+	state->switches++;
+#endif
+	return SFRAME_REASON_NONE;
+}
+
 static enum sframe_reason read_caller(const struct unwind_user_state *state,
 				      const struct ref_frame *frame,
 				      struct caller *caller)
@@ -907,7 +970,10 @@ static enum sframe_reason read_caller(const struct unwind_user_state *state,
 		 rule_value(state, &frame->cfa, 0, &caller->cfa);
 	caller->cfa += (s64)frame->addend;
 	sp = sp_of(caller->cfa);
-	if (!reason && (sp < state->sp || (sp == state->sp && !state->topmost)))
+	/* A distance from this stack does not lead to another one. */
+	if (!reason && ((frame->cfa.base == REF_SP && !frame->cfa.load) ||
+			!may_switch(state, sp)) &&
+	    (sp < state->sp || (sp == state->sp && !state->topmost)))
 		reason = SFRAME_REASON_CFA_ORDER;
 	if (!reason && sp % state->ws)
 		reason = SFRAME_REASON_CFA_ALIGN;
@@ -928,13 +994,20 @@ static enum sframe_reason read_caller(const struct unwind_user_state *state,
 static enum sframe_reason enter(struct unwind_user_state *state,
 				struct caller *caller, bool by_fp)
 {
+	bool down = sp_of(caller->cfa) < state->sp;
 	enum sframe_reason reason;
 
 	reason = probed_return(state, by_fp, &caller->cfa, &caller->ra);
 	if (reason)
 		return reason;
+	if (!caller->ra)
+		return SFRAME_REASON_NO_CALLER;
 	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
 		return SFRAME_REASON_RETURN_ADDRESS;
+	reason = down ? switch_stack(state, caller, by_fp) :
+			SFRAME_REASON_NONE;
+	if (reason)
+		return reason;
 	state->ip = caller->ra;
 	state->sp = sp_of(caller->cfa);
 	state->fp = caller->fp;
@@ -1042,8 +1115,13 @@ static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
 {
 	if (frame->signal)
 		return enter_signal(state, caller);
-	if (!frame->outermost)
-		return enter(state, caller, false);
+	if (!frame->outermost) {
+		enum sframe_reason reason = enter(state, caller, false);
+
+		if (!reason)
+			state->exact_ip = frame->exact;
+		return reason;
+	}
 	state->done = true;
 	return SFRAME_REASON_NONE;
 }
@@ -1262,6 +1340,67 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	return refuse(walk, step->reason);
 }
 
+#ifdef MACHINE_CALL_TARGET
+
+#define ENTRY_BYTES	128
+
+/* Only the frame pointer may have been pushed since the function was called. */
+static bool is_entered(const struct unwind_user_state *state,
+		       const struct caller *caller, const u8 *before, bool pushed)
+{
+	unsigned long code[ENTRY_BYTES / 8], target, length, i;
+
+	if (!MACHINE_CALL_TARGET(state->regs, before, caller->ra, &target) ||
+	    target > state->ip || state->ip - target > ENTRY_BYTES)
+		return false;
+	length = state->ip - target;
+	for (i = 0; 8 * i < length; i++)
+		if (stack_word(state, target + 8 * i, &code[i]))
+			return false;
+	return unwind_user_code_pushes((u8 *)code, length) == 8 * pushed;
+}
+
+static bool is_returning(const struct unwind_user_state *state,
+			 const u8 *before)
+{
+	unsigned long code;
+
+	return MACHINE_IS_CALL(before) &&
+	       !stack_word(state, state->ip, &code) &&
+	       machine_is_return((u8 *)&code);
+}
+
+/* An interrupted function without a frame, if that is certain. */
+static bool step_entered(struct unwind_user_state *state)
+{
+	struct caller caller = { .fp = state->fp };
+	unsigned long before;
+	bool pushed;
+
+	if (stack_word(state, state->sp, &caller.ra))
+		return false;
+	pushed = caller.ra == state->fp;
+	if (pushed && stack_word(state, state->sp + 8, &caller.ra))
+		return false;
+	caller.cfa = state->sp + (pushed ? 16 : 8);
+	if (caller.ra < LOWEST_CODE || caller.ra >= TASK_SIZE ||
+	    stack_word(state, caller.ra - 8, &before))
+		return false;
+	if (!is_entered(state, &caller, (u8 *)&before, pushed) &&
+	    (pushed || !is_returning(state, (u8 *)&before)))
+		return false;
+	return !enter(state, &caller, false);
+}
+
+#else
+
+static bool step_entered(struct unwind_user_state *state)
+{
+	return false;
+}
+
+#endif
+
 #if MACHINE_BY_FP
 
 enum sframe_reason ref_fp_step(struct unwind_user_state *state)
@@ -1281,7 +1420,11 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 	enum sframe_reason reason;
 	struct caller caller;
 
-	if (!is_entry && state->fp < state->sp)
+	if (!is_entry && state->topmost && state->sframe.reg &&
+	    step_entered(state))
+		return SFRAME_REASON_NONE;
+	if (!is_entry && state->fp < state->sp &&
+	    !may_switch(state, state->fp + 2 * ws))
 		return SFRAME_REASON_CFA_ORDER;
 	reason = read_caller(state, is_entry ? &entry : &frame, &caller);
 	if (!reason)
@@ -1469,20 +1612,21 @@ static bool take_known(struct unwind_user_state *state, unsigned long *ips,
 static int next(struct unwind_user_state *state, bool windows,
 		enum sframe_reason *reason)
 {
+	enum sframe_reason why;
 	int ret = -ENOENT;
 
 	if (windows)
 		ret = take_step(state, false)->ret;
 	*reason = SFRAME_REASON_NONE;
 	if (ret == -ENOENT) {
-		switch (ref_fp_step(state)) {
-		case SFRAME_REASON_NONE:
+		why = ref_fp_step(state);
+		if (!why)
 			return 0;
-		case SFRAME_REASON_STACK_FAULT:
-			return -EFAULT;
-		default:
-			return -EINVAL;
-		}
+		/* Frame pointers end with 0. */
+		if (windows && MACHINE_BY_FP && state->fp &&
+		    why != SFRAME_REASON_NO_CALLER)
+			*reason = SFRAME_REASON_FRAME_POINTER;
+		return why == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
 	}
 	if (ret)
 		*reason = state->sframe.reason;

@@ -32,6 +32,7 @@ struct ref_frame {
 	bool flex;		/* in the order of the rules */
 	bool outermost;
 	bool signal;
+	bool exact;		/* is the caller's address */
 };
 
 struct ref_func {

@@ -91,6 +91,7 @@ extern void (*shim_at_point)(void);
 #define EINVAL			22
 #define ERANGE			34
 #define ESRCH			3
+#define ENOLINK			67
 #define ELOOP			40
 #define ENODATA			61
 #define EOPNOTSUPP		95
@@ -99,6 +100,7 @@ extern void (*shim_at_point)(void);
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
+#define SZ_4K			0x1000
 #define SZ_64K			0x10000
 #define BITS_PER_LONG		64
 #define BIT(nr)			(1UL << (nr))

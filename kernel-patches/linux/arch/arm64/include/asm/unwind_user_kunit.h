@@ -34,4 +34,9 @@ static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
 	PSR_AA32_MODE_USR | PSR_N_BIT,
 };
 
+/* Instructions, the last one of which is a call. */
+#define UNWIND_USER_KUNIT_CALL	{ 0x1f, 0x20, 0x03, 0xd5, 0x11, 0x22, 0x33, 0x94 }
+/* The same where stacks start, eight bytes from the return address on. */
+#define UNWIND_USER_KUNIT_START	{ [4] = 0xe0, 0x03, 0x00, 0xaa, 0x11, 0x22, 0x33, 0x94 }
+
 #endif /* _ASM_ARM64_UNWIND_USER_KUNIT_H */

@@ -38,4 +38,9 @@ static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
 	__KERNEL_CS | 0xfedcUL << 16, __USER_DS | 0xfedcUL << 16,
 };
 
+/* Instructions, the last one of which is a call. */
+#define UNWIND_USER_KUNIT_CALL	{ 0x90, 0x90, 0x90, 0xe8, 0x11, 0x22, 0x33, 0x44 }
+/* The same where stacks start, eight bytes from the return address on. */
+#define UNWIND_USER_KUNIT_START	{ [7] = 0x90, 0xe8, 0x11, 0x22, 0x33, 0x44 }
+
 #endif /* _ASM_X86_UNWIND_USER_KUNIT_H */

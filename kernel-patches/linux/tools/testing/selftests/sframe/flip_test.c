@@ -33,6 +33,7 @@
 #define MAX_FP		127
 #define MAX_DEFER	510
 #define MAX_SIGNALS	8
+#define MAX_SWITCHES	8
 #define MAX_ROWS	64
 
 /* ---- The table and the stack ------------------------------------------- */
@@ -243,7 +244,7 @@ static const struct kind {
  */
 struct pos {
 	__u64		ip, sp, fp, lr;
-	unsigned int	signals;
+	unsigned int	signals, switches;
 	bool		topmost, exact, bound, no_fp;
 };
 
@@ -258,7 +259,7 @@ struct table {
 	bool		defer;
 };
 
-enum step { FRAME, OUTERMOST, REFUSED, NO_WINDOW, STUCK };
+enum step { FRAME, OUTERMOST, REFUSED, NO_CALLER, NO_WINDOW, STUCK };
 
 /* Bit 63 of a page's entry in /proc/PID/pagemap: it is in the page table. */
 static bool is_present(const struct table *t, __u64 addr)
@@ -290,11 +291,14 @@ static bool load(const struct table *t, __u64 addr, __u64 *val)
 /* Where a rule starts from; nothing stays as it is. */
 enum base { NOTHING, AT_CFA, AT_VALUE, UNKNOWN };
 
+enum from { FROM_CFA, FROM_SP, FROM_FP, FROM_LR };
+
 struct rule {
 	enum base	base;
 	__u64		value;
 	__s32		off;
 	bool		deref;
+	enum from	from;
 };
 
 /* Not of what is not there. */
@@ -315,18 +319,21 @@ static bool apply_rule(const struct table *t, const struct rule *rule,
 
 static struct rule rule_sp(const struct pos *pos)
 {
-	return (struct rule){ pos->bound ? UNKNOWN : AT_VALUE, pos->sp };
+	return (struct rule){ pos->bound ? UNKNOWN : AT_VALUE, pos->sp,
+			      .from = FROM_SP };
 }
 
 static struct rule rule_fp(const struct pos *pos)
 {
-	return (struct rule){ pos->no_fp ? UNKNOWN : AT_VALUE, pos->fp };
+	return (struct rule){ pos->no_fp ? UNKNOWN : AT_VALUE, pos->fp,
+			      .from = FROM_FP };
 }
 
 /* A call has overwritten it in all but the topmost frame. */
 static struct rule rule_lr(const struct pos *pos)
 {
-	return (struct rule){ pos->topmost ? AT_VALUE : UNKNOWN, pos->lr };
+	return (struct rule){ pos->topmost ? AT_VALUE : UNKNOWN, pos->lr,
+			      .from = FROM_LR };
 }
 
 static struct rule saved_at(__s32 off)
@@ -334,19 +341,61 @@ static struct rule saved_at(__s32 off)
 	return (struct rule){ AT_CFA, .off = off, .deref = true };
 }
 
+#ifdef SFT_IS_CALL
+
+/* The stack of a step may be another one, but not what is just below this one. */
+static bool may_go_down(const struct pos *pos, const struct rule *cfa, __u64 sp)
+{
+	return (cfa->deref || cfa->from != FROM_SP) && pos->sp - sp >= 4096 &&
+	       sp >= 0x10000 && !(sp & 7) && pos->switches < MAX_SWITCHES;
+}
+
+/* A call is before the address, or a goroutine starts there. */
+static bool is_frame(const struct table *t, const struct pos *pos,
+		     const struct pos *next, bool chained)
+{
+	__u64 words[2];
+
+	if (chained && next->fp && next->fp <= pos->fp)
+		return false;
+	if (!load(t, next->ip - 8, &words[0]))
+		return false;
+	if (SFT_IS_CALL((__u8 *)&words[1]))
+		return true;
+	return chained && !next->fp && load(t, next->ip, &words[1]) &&
+	       SFT_STARTS_STACK((__u8 *)&words[1]);
+}
+
+#else
+
+static bool may_go_down(const struct pos *pos, const struct rule *cfa, __u64 sp)
+{
+	return false;
+}
+
+static bool is_frame(const struct table *t, const struct pos *pos,
+		     const struct pos *next, bool chained)
+{
+	return false;
+}
+
+#endif
+
 static enum step apply(const struct table *t, struct pos *pos,
 		       const struct rule *cfa_rule, const struct rule *ra,
-		       const struct rule *fp)
+		       const struct rule *fp, bool chained)
 {
 	struct pos next = { .fp = pos->fp, .no_fp = pos->no_fp,
 			    .signals = pos->signals };
 	__u64 cfa = 0;
+	bool down;
 
 	if (!apply_rule(t, cfa_rule, 0, &cfa))
 		return REFUSED;
 	next.sp = cfa - SFT_SAVE_AREA;
-	if (next.sp < pos->sp || (next.sp == pos->sp && !pos->topmost) ||
-	    next.sp & 7)
+	down = next.sp < pos->sp;
+	if ((down && !may_go_down(pos, cfa_rule, next.sp)) ||
+	    (next.sp == pos->sp && !pos->topmost) || next.sp & 7)
 		return REFUSED;
 	if (!apply_rule(t, ra, cfa, &next.ip) ||
 	    !apply_rule(t, fp, cfa, &next.fp))
@@ -354,8 +403,13 @@ static enum step apply(const struct table *t, struct pos *pos,
 	if (fp->base != NOTHING)
 		next.no_fp = false;
 	next.ip = sft_strip(next.ip);
+	if (!next.ip)
+		return NO_CALLER;
 	if (next.ip < 0x10000 || next.ip >= t->user_end)
 		return REFUSED;
+	if (down && !is_frame(t, pos, &next, chained))
+		return REFUSED;
+	next.switches = pos->switches + down;
 	*pos = next;
 	return FRAME;
 }
@@ -374,7 +428,7 @@ static enum step apply_fp(const struct table *t, struct pos *pos)
 	if (!apply_rule(t, &cfa, 0, &above.value))
 		return STUCK;
 	above.off = SFT_SAVE_AREA;
-	if (apply(t, pos, &above, &ra, &fp) || pos->ip & 1)
+	if (apply(t, pos, &above, &ra, &fp, false) || pos->ip & 1)
 		return STUCK;
 	pos->no_fp = true;
 	return FRAME;
@@ -384,15 +438,20 @@ static enum step apply_fp(const struct table *t, struct pos *pos)
 
 static enum step apply_fp(const struct table *t, struct pos *pos)
 {
-	const struct rule cfa = { AT_VALUE, pos->fp, .off = 16 };
+	const struct rule cfa = { AT_VALUE, pos->fp, .off = 16, .from = FROM_FP };
 	const struct rule ra = saved_at(-8), fp = saved_at(-16);
 	/* That has rows, if need be. */
 	const bool escape = pos->ip == (uintptr_t)sft_escape_body;
 
-	if (pos->fp < pos->sp)
+	enum step step;
+
+	if (!pos->fp)
 		return STUCK;
-	if (apply(t, pos, &cfa, &ra, &fp))
-		return STUCK;
+	if (pos->fp < pos->sp && pos->fp + 16 > pos->sp)
+		return REFUSED;
+	step = apply(t, pos, &cfa, &ra, &fp, true);
+	if (step)
+		return step == NO_CALLER ? STUCK : step;
 	pos->bound = SFT_CALLEES && !escape;
 	return FRAME;
 }
@@ -431,7 +490,8 @@ static bool is_signal(const struct table *t, const struct pos *pos,
 
 static enum step apply_signal(const struct table *t, struct pos *pos)
 {
-	struct pos next = { .topmost = true, .exact = true };
+	struct pos next = { .topmost = true, .exact = true,
+			    .switches = pos->switches };
 	const __u64 sp = signal_sp(pos);
 	__u64 mode;
 
@@ -475,6 +535,7 @@ static __u32 take(struct reader *r, unsigned int size)
 struct row {
 	unsigned int	nr, size;
 	__u8		info;
+	bool		signal;		/* bit of its function */
 	__u32		raw[7];
 	__s32		word[7];
 };
@@ -544,6 +605,26 @@ static void cfa_by_record(const struct pos *pos, const struct rule *ra,
 	*cfa = (struct rule){ AT_VALUE, value };
 }
 
+/*
+ * With the signal bit the caller's address is exact, or the frame is a signal's:
+ * where no call puts it, the return address is that of a handler.
+ */
+static enum step apply_row(const struct table *t, struct pos *pos,
+			   const struct row *row, const struct rule *cfa,
+			   const struct rule *ra, const struct rule *fp)
+{
+	enum step step;
+
+	if (row->signal && (ra->from == FROM_CFA ? ra->off >= 0 :
+			    ra->deref != (ra->from == FROM_FP) ||
+			    ra->from == FROM_SP))
+		return apply_signal(t, pos);
+	step = apply(t, pos, cfa, ra, fp, false);
+	if (!step)
+		pos->exact = row->signal;
+	return step;
+}
+
 static enum step apply_default(const struct table *t, struct pos *pos,
 			       const struct row *row)
 {
@@ -562,7 +643,7 @@ static enum step apply_default(const struct table *t, struct pos *pos,
 		fp = saved_at(row->word[SFT_ROW_WORDS - 1]);
 	if (row->info & 1 && pos->bound)
 		cfa_by_record(pos, &ra, &fp, &cfa);
-	return apply(t, pos, &cfa, &ra, &fp);
+	return apply_row(t, pos, row, &cfa, &ra, &fp);
 }
 
 /* A pair of words; without a register it starts from the CFA. */
@@ -607,7 +688,7 @@ static enum step apply_flex(const struct table *t, struct pos *pos,
 		return REFUSED;
 	if (row->nr >= 5 && !flex_rule(pos, row, row->nr - 2, &fp))
 		return REFUSED;
-	return apply(t, pos, &cfa, &ra, &fp);
+	return apply_row(t, pos, row, &cfa, &ra, &fp);
 }
 
 /* The key and the mark of signed return addresses are of machines with them. */
@@ -635,7 +716,8 @@ static enum step apply_fde(const struct table *t, struct pos *pos,
 	if (r.bad || info & UNKNOWN_INFO || (info & 15) > 2 || info2 > 1 ||
 	    (info & 0x10 && !rep_size))
 		return REFUSED;
-	if (info & 0x80)
+	row.signal = info & 0x80;
+	if (row.signal && !nr)
 		return apply_signal(t, pos);
 	if (info & 0x10)
 		off %= rep_size;
@@ -731,7 +813,8 @@ static bool follows(const struct walk *walk, unsigned int at, enum step step,
 		return at + 1 < walk->chain->nr &&
 		       walk->chain->ip[at + 1] == next->ip &&
 		       walk_from(walk, at + 1, next);
-	return at + 1 == walk->chain->nr && walk->refused == (step == REFUSED);
+	return at + 1 == walk->chain->nr &&
+	       walk->refused == (step == REFUSED || step == NO_CALLER);
 }
 
 /* An index out of order may be searched in any way, or be refused. */

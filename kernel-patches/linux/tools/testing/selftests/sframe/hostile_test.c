@@ -200,6 +200,7 @@ SPOIL(block_size_0, "rep_size")
 SPOIL(signal_frame, SFT_NO_SIGNAL)
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_SIGNAL;
+	sft_attr(sec, 1)->num_fres = 0;
 }
 
 /* ---- Where the rows are ----------------------------------------------- */

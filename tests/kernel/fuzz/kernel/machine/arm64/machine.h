@@ -7,6 +7,7 @@
 #include "../task.h"
 
 #define CONFIG_HAVE_UNWIND_USER_FP	1
+#define CONFIG_HAVE_UNWIND_USER_TEXT	1
 
 typedef unsigned __int128 __u128;
 
@@ -74,5 +75,23 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 #define MACHINE_SIGNAL_RECORD	4688
 #define MACHINE_USER_MODE	0
 #define machine_is_user(mode)	(!((mode) & 0x10))
+
+/* Do these bytes before an address end with a call? */
+static inline bool machine_is_call(const unsigned char *before)
+{
+	return (before[7] & 0xfc) == 0x94 ||
+	       ((before[7] & 0xfe) == 0xd6 && before[6] == 0x3f &&
+		before[5] < 0x10);
+}
+
+#define MACHINE_IS_CALL		machine_is_call
+
+static inline bool machine_starts_stack(const unsigned char *before,
+					const unsigned char *code)
+{
+	return (!memcmp(before + 4, "\x1f\x20\x03\xd5", 4) ||
+		!memcmp(before + 4, "\xe0\x03\x00\xaa", 4)) &&
+	       (code[3] & 0xfc) == 0x94;
+}
 
 #endif

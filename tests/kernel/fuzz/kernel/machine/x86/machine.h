@@ -8,6 +8,7 @@
 
 #define CONFIG_X86_64			1
 #define CONFIG_HAVE_UNWIND_USER_FP	1
+#define CONFIG_HAVE_UNWIND_USER_TEXT	1
 
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8;
@@ -62,6 +63,75 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 /* Where no window is: what a step follows, and what it does not tell. */
 #define MACHINE_BY_FP		1
 #define MACHINE_FP_GIVES_SP	1
+
+/* Do these bytes before an address end with a call? */
+static inline bool machine_is_call(const unsigned char *before)
+{
+	unsigned int mod, rm, base, size;
+	const unsigned char *at;
+
+	if (before[3] == 0xe8)
+		return true;
+	for (at = before + 1; at < before + 7; at++) {
+		mod = at[1] >> 6;
+		rm = base = at[1] & 7;
+		size = mod == 2 ? 6 : mod == 1 ? 3 : 2;
+		if (mod < 3 && rm == 4) {
+			size++;
+			base = at[2] & 7;
+		}
+		if (!mod && base == 5)
+			size += 4;
+		if (at[0] == 0xff && (at[1] & 0x38) == 0x10 &&
+		    at + size == before + 8)
+			return true;
+	}
+	return false;
+}
+
+#define MACHINE_IS_CALL		machine_is_call
+
+static inline bool machine_starts_stack(const unsigned char *before,
+					const unsigned char *code)
+{
+	return before[7] == 0x90 && code[0] == 0xe8;
+}
+
+/* Where it leads, if that is known; @regs may be NULL. */
+static inline int machine_call_target(struct pt_regs *regs,
+				      const unsigned char *before,
+				      unsigned long ra, unsigned long *target)
+{
+	static const size_t low[] = {
+		offsetof(struct pt_regs, ax), offsetof(struct pt_regs, cx),
+		offsetof(struct pt_regs, dx), offsetof(struct pt_regs, bx),
+		offsetof(struct pt_regs, sp), offsetof(struct pt_regs, bp),
+		offsetof(struct pt_regs, si), offsetof(struct pt_regs, di),
+	};
+	unsigned int number = before[7] & 7;
+	int displacement;
+
+	if (before[3] == 0xe8) {
+		memcpy(&displacement, before + 4, 4);
+		*target = ra + displacement;
+		return 1;
+	}
+	if (!regs || before[6] != 0xff || (before[7] & 0xf8) != 0xd0)
+		return 0;
+	if (before[5] >> 4 == 4 && before[5] & 1)
+		*target = (&regs->r8)[-(int)number];
+	else
+		*target = *(unsigned long *)((char *)regs + low[number]);
+	return 1;
+}
+
+#define MACHINE_CALL_TARGET	machine_call_target
+
+static inline int machine_is_return(const unsigned char *code)
+{
+	code += *code == 0xf2 || *code == 0xf3;
+	return *code == 0xc2 || *code == 0xc3;
+}
 
 /* sp is at the ucontext, its mcontext at 40, and there rbp at 80 and so on. */
 #define MACHINE_SIGNAL_FP	120

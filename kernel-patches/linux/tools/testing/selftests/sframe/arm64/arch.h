@@ -51,10 +51,23 @@
 #define SFT_FP_GOES_UP	1
 /* Nor does a frame pointer to code end the stack. */
 #define SFT_LOST_ENDS	0
+/* Is a call before this address, BL or BLR? */
+#define SFT_IS_CALL(at)							\
+	(((at)[-1] & 0xfc) == 0x94 ||					\
+	 ((at)[-1] == 0xd6 && (at)[-2] == 0x3f))
+/* MOV x0, x0, and BL */
+#define SFT_STARTS_STACK(at)						\
+	((at)[-1] == 0xaa && !(at)[-2] && (at)[-3] == 3 &&		\
+	 (at)[-4] == 0xe0 && ((at)[3] & 0xfc) == 0x94)
+
+/* A function that returns has no frame. */
+#define SFT_RETURN_LOST	SFT_LOST
+/* Steps by frame pointer that find no frame are counted. */
+#define SFT_FP_COUNTED	1
 /* What is left where the interrupted frame is lost: a frame record tells lr. */
 #define SFT_INTERRUPTED_LOST	SFT_CALLERS
 /* And where the handler had a stack of its own, above. */
-#define SFT_OTHER_STACK_LOST	((uintptr_t)sft_inner_ret)
+#define SFT_OTHER_STACK_LOST	SFT_CALLERS
 /*
  * Made-up frames: where the return address is, from the stack pointer of the
  * caller; bytes of the smallest one; where the first one behind sft_onto is.

@@ -50,6 +50,10 @@
 /* Without windows, perf has back chains go up, and 0 ends the stack. */
 #define SFT_FP_GOES_UP	1
 #define SFT_LOST_ENDS	1
+/* A function that returns has no frame. */
+#define SFT_RETURN_LOST	SFT_LOST
+/* Where back chains end cannot be told. */
+#define SFT_FP_COUNTED	0
 /* What is left where the interrupted frame is lost: it has a save area. */
 #define SFT_INTERRUPTED_LOST	SFT_CALLERS
 /* And where the handler had a stack of its own, above. */

@@ -51,10 +51,26 @@
 #define SFT_FP_GOES_UP	0
 /* Nor does a frame pointer to code end the stack. */
 #define SFT_LOST_ENDS	0
+/* Is a call before this address? Of the forms here all that tests use. */
+#define SFT_IS_CALL(at)		((at)[-5] == 0xe8 || sft_is_indirect_call(at))
+#define SFT_STARTS_STACK(at)	((at)[-1] == 0x90 && *(at) == 0xe8)
+static inline bool sft_is_indirect_call(const __u8 *at)
+{
+	return (at[-2] == 0xff && (at[-1] & 0xf8) == 0xd0) ||
+	       (at[-2] == 0xff && (at[-1] & 0xf8) == 0x10 &&
+		(at[-1] & 7) != 4 && (at[-1] & 7) != 5) ||
+	       (at[-3] == 0xff && (at[-2] & 0xf8) == 0x50 &&
+		(at[-2] & 7) != 4);
+}
+
+/* A function that returns has no frame, and is seen to have none. */
+#define SFT_RETURN_LOST	SFT_CALLERS
+/* Steps by frame pointer that find no frame are counted. */
+#define SFT_FP_COUNTED	1
 /* What is left where the interrupted frame is lost. */
 #define SFT_INTERRUPTED_LOST	SFT_LOST
 /* And where the handler had a stack of its own, above. */
-#define SFT_OTHER_STACK_LOST	0
+#define SFT_OTHER_STACK_LOST	SFT_LOST
 /*
  * Made-up frames: where the return address is, from the stack pointer of the
  * caller; bytes of the smallest one; where the first one behind sft_onto is.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the instructions of user code tell a walk.
+ *
+ * They are as untrusted as a table: they can make a walk of their own task lie,
+ * and nothing else. No page is brought in for them. What cannot be read tells
+ * nothing.
+ */
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/math.h>
+#include <linux/types.h>
+#include <linux/unwind_user.h>
+
+#include <asm/unwind_user_text.h>
+
+#include "user.h"
+
+/* Each word counts as a read of a walk, which looks at the clock after some. */
+static bool unwind_user_read_text(struct unwind_user_state *state,
+				  unsigned long addr, unsigned long *words,
+				  unsigned int nr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	state->sframe.slack -= nr;
+	if (!unwind_user_access_begin())
+		return false;
+	for (i = 0; i < nr && !ret; i++)
+		ret = unwind_user_get_word(state, words + i,
+					   addr + i * sizeof(*words),
+					   sizeof(*words));
+	user_read_access_end();
+	return !ret;
+}
+
+/* What is before @ra. */
+static bool unwind_user_read_call(struct unwind_user_state *state,
+				  unsigned long ra, unsigned long *before)
+{
+	return unwind_user_read_text(state, ra - sizeof(*before), before, 1);
+}
+
+/**
+ * unwind_user_switch - may the walk go down, to another stack?
+ * @state:	position of the walk
+ * @caller:	what was read there
+ * @ra:		its return address
+ * @chained:	the frame pointer led there
+ *
+ * Programs run coroutines, or C, on a stack of their own. What tells a frame of
+ * the other stack from memory that a stray frame pointer or a wrong row leads to
+ * is the call before its return address, or that it is where stacks start, and
+ * that a chain of frame pointers goes up from there.
+ *
+ * Return: 0, or -ELOOP.
+ */
+int unwind_user_switch(struct unwind_user_state *state,
+		       const struct unwind_user_caller *caller,
+		       unsigned long ra, bool chained)
+{
+	unsigned long before, code;
+
+	if (chained && caller->fp && caller->fp <= state->fp)
+		return -ELOOP;
+	if (!unwind_user_read_call(state, ra, &before))
+		return -ELOOP;
+	if (!unwind_user_ends_in_call(before) &&
+	    (!chained || caller->fp ||
+	     !unwind_user_read_text(state, ra, &code, 1) ||
+	     !unwind_user_starts_stack(before, code)))
+		return -ELOOP;
+	state->switches++;
+	return 0;
+}
+
+#ifdef unwind_user_call_target
+
+/* How far from its start code is looked at that may have no frame. */
+#define UNWIND_USER_ENTRY_BYTES	128
+
+/*
+ * Is the function that the call @before @ra leads to the interrupted one, and
+ * has nothing but @pushed bytes been put on the stack since?
+ */
+static bool unwind_user_is_entered(struct unwind_user_state *state,
+				   unsigned long ra, unsigned long before,
+				   unsigned int pushed)
+{
+	unsigned long code[UNWIND_USER_ENTRY_BYTES / sizeof(long)]
+		__uninitialized;
+	unsigned long target, length;
+
+	if (!unwind_user_call_target(state->regs, before, ra, &target))
+		return false;
+	length = state->ip - target;
+	if (length > sizeof(code))
+		return false;
+	if (!unwind_user_read_text(state, target, code,
+				   DIV_ROUND_UP(length, sizeof(*code))))
+		return false;
+	return unwind_user_code_pushes((u8 *)code, length) == pushed;
+}
+
+/* Does the function return now? Then its return address is on top. */
+static bool unwind_user_is_left(struct unwind_user_state *state,
+				unsigned long before)
+{
+	unsigned long code;
+
+	return unwind_user_ends_in_call(before) &&
+	       unwind_user_read_text(state, state->ip, &code, 1) &&
+	       unwind_user_at_return(code);
+}
+
+/**
+ * unwind_user_step_entered - step from a function that has no frame
+ * @state:	position of the walk, at an interrupted instruction
+ *
+ * A leaf has none, and others have none at their first instructions and at the
+ * last one. The frame pointer is that of the caller then, and a step by it would
+ * leave out the caller.
+ *
+ * Return: 0, or -ENOENT if it is not certain that there is no frame.
+ */
+int unwind_user_step_entered(struct unwind_user_state *state)
+{
+	struct unwind_user_caller caller = {
+		.sp = state->sp + sizeof(long), .fp = state->fp,
+	};
+	unsigned int pushed = 0;
+	unsigned long before;
+
+	if (!unwind_user_read_text(state, state->sp, &caller.ra, 1))
+		return -ENOENT;
+	/* The caller's frame pointer was saved, and is not yet replaced. */
+	if (caller.ra == state->fp) {
+		if (!unwind_user_read_text(state, caller.sp, &caller.ra, 1))
+			return -ENOENT;
+		pushed = sizeof(long);
+		caller.sp += pushed;
+	}
+	caller.cfa = caller.sp;
+	if (!unwind_user_text(caller.ra) ||
+	    !unwind_user_read_call(state, caller.ra, &before))
+		return -ENOENT;
+	if (!unwind_user_is_entered(state, caller.ra, before, pushed) &&
+	    (pushed || !unwind_user_is_left(state, before)))
+		return -ENOENT;
+	return unwind_user_enter(state, &caller, false) ? -ENOENT : 0;
+}
+
+#else
+
+int unwind_user_step_entered(struct unwind_user_state *state)
+{
+	return -ENOENT;
+}
+
+#endif
