@@ -131,7 +131,7 @@ static const char * const reasons[] = {
 	"fde_range", "fde_type", "fre_offset", "rep_size", "row_order",
 	"row_words", "row_rule", "row_register", "row_count", "cfa_order",
 	"cfa_align", "budget", "changed", "signal", "return_address",
-	"return_probe", "deadline",
+	"return_probe", "deadline", "no_caller", "frame_pointer",
 };
 
 /* Steps that were refused so far, all for no_fde. */

@@ -605,9 +605,24 @@ static void cfa_by_record(const struct pos *pos, const struct rule *ra,
 	*cfa = (struct rule){ AT_VALUE, value };
 }
 
+/* Does a call, or the function, put the return address there? */
+static bool is_called(const struct rule *ra)
+{
+	switch (ra->from) {
+	case FROM_CFA:
+		return ra->off < 0;
+	case FROM_FP:
+		return ra->deref;
+	case FROM_LR:
+		return !ra->deref;
+	default:
+		return false;
+	}
+}
+
 /*
- * With the signal bit the caller's address is exact, or the frame is a signal's:
- * where no call puts it, the return address is that of a handler.
+ * With the signal bit the caller's address is exact, or the frame is a signal's
+ * if no call puts the return address there.
  */
 static enum step apply_row(const struct table *t, struct pos *pos,
 			   const struct row *row, const struct rule *cfa,
@@ -615,9 +630,7 @@ static enum step apply_row(const struct table *t, struct pos *pos,
 {
 	enum step step;
 
-	if (row->signal && (ra->from == FROM_CFA ? ra->off >= 0 :
-			    ra->deref != (ra->from == FROM_FP) ||
-			    ra->from == FROM_SP))
+	if (row->signal && !is_called(ra))
 		return apply_signal(t, pos);
 	step = apply(t, pos, cfa, ra, fp, false);
 	if (!step)
