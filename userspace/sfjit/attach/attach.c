@@ -126,8 +126,6 @@ static int check_program(pid_t pid, const struct plan *plan)
 static int report(pid_t pid, const struct plan *plan,
 		  const struct outcome *outcome, bool verbose)
 {
-	int ret;
-
 	if (verbose)
 		print_modules(plan);
 	printf("%d: %u windows, %zu bytes of tables, stopped for %.1f ms", pid,
@@ -136,8 +134,7 @@ static int report(pid_t pid, const struct plan *plan,
 	if (outcome->others)
 		printf("; %u other windows were there", outcome->others);
 	putchar('\n');
-	ret = finish_output();
-	return ret ? ret : check_program(pid, plan);
+	return finish_output() ?: check_program(pid, plan);
 }
 
 static int attach(pid_t pid, bool verbose)
