@@ -8,6 +8,7 @@
  * poisoned.
  */
 #include <sanitizer/asan_interface.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static void damage(int round, const struct image *whole)
 {
 	ElfW(Phdr) *hdr = find(PT_GNU_EH_FRAME), *note = find(PT_NOTE);
 
-	switch (round % 6) {
+	switch (round % 7) {
 	case 0:
 		damage_bytes(hdr->p_vaddr, 12, 1);
 		break;
@@ -121,6 +122,10 @@ static void damage(int round, const struct image *whole)
 		note->p_filesz = random_number();
 		break;
 	case 5:
+		damage_bytes(whole->cfi.addr, whole->cfi.len, 5);
+		break;
+	case 6:
+		hdr->p_type = PT_NULL;
 		damage_bytes(whole->cfi.addr, whole->cfi.len, 5);
 		break;
 	}
@@ -172,6 +177,31 @@ static int convert(struct image *image)
 	return ret;
 }
 
+/* Without .eh_frame_hdr, as in static programs: as many windows, of the same CFI. */
+static void check_search(const struct image *whole)
+{
+	struct image image;
+	ElfW(Phdr) *ph;
+	int ret;
+
+	load();
+	find(PT_GNU_EH_FRAME)->p_type = PT_NULL;
+	ret = convert(&image);
+	result(ret == 1, "run-image: CFI that no header names", "%d windows",
+	       ret);
+	result(image.cfi.addr == whole->cfi.addr, "run-image: it is found",
+	       "%lx, not %lx", image.cfi.addr, whole->cfi.addr);
+	result(image.cfi.len - whole->cfi.len <= 4,
+	       "run-image: to its end", "%zu, not %zu", image.cfi.len,
+	       whole->cfi.len);
+	for (ph = phdrs; !(ph->p_flags & PF_X) || ph->p_type != PT_LOAD; )
+		ph++;
+	ph->p_filesz = ph->p_memsz = 64;
+	ret = convert(&image);
+	result(ret == -ENOENT, "run-image: CFI of other text is not used", "%d",
+	       ret);
+}
+
 int main(void)
 {
 	struct image whole, image;
@@ -184,6 +214,7 @@ int main(void)
 	if (ret != 1 || whole.id_length != 20)
 		die("the undamaged module does not give one window");
 	result(true, "run-image: undamaged", "-");
+	check_search(&whole);
 	for (i = 0; i < ROUNDS; i++) {
 		load();
 		damage(i, &whole);

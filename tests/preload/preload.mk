@@ -9,11 +9,11 @@ san_tests += $(readers:%=preload/%)
 
 # $(call reader,PART...)
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
-$T/preload/amend: $(call reader,amend image) $(preload_flow:%=$(O)/obj/san/%.o)
+$T/preload/amend: $(call reader,amend find_cfi image) $(preload_flow:%=$(O)/obj/san/%.o)
 $T/preload/borrowed: $(call reader,borrowed)
 $T/preload/clip: $(call reader,clip store)
 $T/preload/covers: $(call reader,clip covers store)
-$T/preload/image: $(call reader,image sys table windows)
+$T/preload/image: $(call reader,find_cfi image sys table windows)
 $T/preload/frames: $(call reader,cfi_read self)
 $T/preload/symfile: $(call reader,symfile self)
 $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
@@ -23,7 +23,7 @@ run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -maps.so -bare.so -gdb.so -anonymous.so
-run_other := gdb-jit jit jit-mistakes hello-static hello-asan unwind-jit user-tls \
+run_other := gdb-jit jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so
@@ -44,7 +44,14 @@ $(run)/loader: private libs := -ldl -pthread
 
 $(run)/hello-%: tests/preload/programs/hello.c
 	$(program)
+$(run)/prefork-static: tests/preload/programs/prefork.c
+	$(program)
+$(run)/bare: tests/preload/programs/bare.c
+	$(program)
 $(run)/hello-static: private flags := -static
+$(run)/prefork-static: private flags := -static -Wl,--no-eh-frame-hdr
+$(run)/bare: private flags := -static -nostdlib -fno-asynchronous-unwind-tables \
+	-fno-stack-protector
 $(run)/hello-asan: private flags := -fsanitize=address
 
 # -rdynamic: what gdb looks for is among the dynamic symbols. One is at a fixed

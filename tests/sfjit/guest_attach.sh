@@ -35,6 +35,16 @@ record() {
 	done
 }
 
+# workers: sets $pids, once there are three of $parent
+workers() {
+	pids=
+	until [ "$(echo "$pids" | wc -w)" = 4 ]; do
+		sleep 0.1
+		pids="$parent $(awk -v parent="$parent" '$4 == parent {
+			print $1 }' /proc/[0-9]*/stat 2>/dev/null | xargs)"
+	done
+}
+
 # stacks_of PID FUNCTION
 stacks_of() {
 	python3 -B "$top/tests/lib/perfscript.py" comm,pid,ip,sym <"$samples" |
@@ -55,12 +65,7 @@ kill "$pid"
 
 "$run/prefork" 1000000000 &
 parent=$!
-pids=
-until [ "$(echo "$pids" | wc -w)" = 4 ]; do
-	sleep 0.1
-	pids="$parent $(awk -v parent="$parent" '$4 == parent { print $1 }' \
-		/proc/[0-9]*/stat 2>/dev/null | xargs)"
-done
+workers
 # shellcheck disable=SC2086 # words
 record 20 compare $pids || not_ok "prefork: perf" "$(cat "$tmp/err")"
 summary prefork compare "" >"$tmp/sum" 2>"$tmp/bad"
@@ -75,6 +80,51 @@ summary prefork sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 prefork_stacks "prefork, attached"
 # shellcheck disable=SC2086 # words
 kill $pids
+
+# ---- Stacks: a static program ---------------------------------------------------
+
+# No header names its call frame information.
+"$run/prefork-static" 1000000000 &
+parent=$!
+workers
+for pid in $pids; do
+	"$sfjit" attach "$pid" >>"$tmp/said" 2>&1
+done
+# shellcheck disable=SC2086 # words
+record 20 sort_once $pids || not_ok "static, attached: perf" "$(cat "$tmp/err")"
+summary prefork-static sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+prefork_stacks "static, attached"
+# shellcheck disable=SC2086 # words
+kill $pids
+
+# sfjit run attaches to the first process, before it forks or later.
+"$sfjit" run -o "$tmp/log" -- "$run/prefork-static" 1000000000 2>"$tmp/said" &
+pid=$!
+like "static, run: message" "*is statically linked; sfjit attaches to it" \
+	"$(until [ -s "$tmp/said" ]; do sleep 0.1; done; cat "$tmp/said")"
+until [ "$(windows "$pid")" -gt 1 ] || ! kill -0 $pid || [ -s "$tmp/log" ]; do
+	sleep 0.1
+done
+is "static, run: no message of attach" "" "$(cat "$tmp/log" 2>/dev/null)"
+record 20 sort_once "$pid" || not_ok "static, run: perf" "$(cat "$tmp/err")"
+summary prefork-static sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+read -r _ _ stacks _ complete _ exact <"$tmp/sum"
+is "static, run: all of its stacks are exact and complete" \
+	"$stacks $stacks" "$complete $exact"
+kill "$pid" $(awk -v parent="$pid" '$4 == parent { print $1 }' \
+	/proc/[0-9]*/stat 2>/dev/null)
+
+"$run/bare" &
+pid=$!
+until [ "$(state)" = S ]; do
+	sleep 0.1
+done
+"$sfjit" attach "$pid" >"$tmp/said" 2>"$tmp/err"
+is "without call frame information: status" 1 $?
+is "without call frame information: message" "sfjit: $pid: $run/bare has no \
+windows: neither .eh_frame_hdr nor .eh_frame. Frame pointers lead through its code" \
+	"$(cat "$tmp/err")"
+kill "$pid"
 
 # ---- Stacks: Python, which has windows of its own ------------------------------
 
@@ -218,6 +268,27 @@ echo "$limit" >/proc/sys/vm/max_sframe_windows
 is "no room for all windows: there are none" 0 "$(windows "$pid")"
 snapshot "$pid" >"$tmp/after"
 same "no room for all windows: mappings and files" "$tmp/before" "$tmp/after"
+kill "$pid"
+
+# The same of sfjit run, in the log and as sfjit ps has it.
+echo 20 >/proc/sys/vm/max_sframe_windows
+start "$tmp/later" "$sfjit" run -o "$tmp/room-log" -- \
+	"$run/later" "$run/plugin-gaps.so"
+echo >&7
+lines "$tmp/later" 2
+echo "$limit" >/proc/sys/vm/max_sframe_windows
+is "no room, sfjit run: the first windows are there" 20 "$(windows "$pid")"
+is "no room, sfjit run: the log has the others" \
+	"$((101 - 20 + $(grep -c 'registered .* windows=1 ' "$tmp/room-log"))) 28" \
+	"$(sed -n 's/.*plugin-gaps.* refused=\([0-9]*\) error=\(.*\)/\1 \2/p' \
+		"$tmp/room-log")"
+says="vm.max_sframe_windows permits no more windows"
+is "with room: sfjit ps says nothing of it" 0 \
+	"$("$sfjit" ps "$pid" | grep -c "^$says")"
+echo 20 >/proc/sys/vm/max_sframe_windows
+is "no room, sfjit run: sfjit ps says so" 1 \
+	"$("$sfjit" ps "$pid" | grep -c "^$says")"
+echo "$limit" >/proc/sys/vm/max_sframe_windows
 kill "$pid"
 
 # What is frozen can be stopped, but makes no call.

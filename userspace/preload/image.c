@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "find_cfi.h"
 #include "image.h"
 #include "sum.h"
 #include "sys.h"
@@ -339,11 +340,11 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 	image->info = info;
 	image->bias = info->dlpi_addr;
 	if (!read_text(image, info)) {
-		*reason = "no usable executable segment";
+		*reason = "no executable segment, or more than 8";
 		return -ENOEXEC;
 	}
-	if (!hdr && !is_vdso(image)) {
-		*reason = "no .eh_frame_hdr";
+	if (!hdr && !find_cfi(image) && !is_vdso(image)) {
+		*reason = "neither .eh_frame_hdr nor .eh_frame";
 		return -ENOENT;
 	}
 	if (hdr && !read_cfi(image, hdr)) {

@@ -22,7 +22,7 @@ struct image {
 	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below;
 				 * empty: only instructions are known
 				 */
-	uint64_t index, index_length;		/* .eh_frame_hdr */
+	uint64_t index, index_length;		/* .eh_frame_hdr, or zeros */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	size_t nr_text;
 	const uint8_t *id;	/* build-id; without one, a sum of the CFI */

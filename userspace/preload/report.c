@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Lines for the user; their form is documented in sfjit.1. */
+#include <limits.h>
 #include <string.h>
 
 #include "environment.h"
@@ -9,7 +10,7 @@
 #include "text.h"
 
 static bool to_stderr;
-static char log_path[1024];
+static char log_path[PATH_MAX];
 
 void report_init(char **environment)
 {

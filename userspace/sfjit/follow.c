@@ -217,22 +217,21 @@ static void leave(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void be_tracer(pid_t pid, int from, int to, FILE *out)
+static void be_tracer(pid_t pid, int from, int to,
+		      const struct tracer *tracer)
 {
 	long ret;
 
 	/* When it allows this. */
 	if (!tell(to, getpid()) || hear(from))
 		_exit(1);
-	ret = ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT |
-		     PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-		     PTRACE_O_TRACECLONE);
+	ret = ptrace(PTRACE_SEIZE, pid, 0, tracer->options);
 	if (!tell(to, ret ? -errno : 0) || ret)
 		_exit(1);
 	close(from);
 	close(to);
 	leave();
-	trace(out);
+	tracer->run(pid, tracer->argument);
 	_exit(0);
 }
 
@@ -248,7 +247,7 @@ static int agree(int from, int to)
 }
 
 /* Its parent ends, so that the command has no child that it did not make. */
-static int start(FILE *out)
+int tracer_start(const struct tracer *tracer)
 {
 	int up[2], down[2], ret;
 	pid_t pid = getpid(), child;
@@ -262,7 +261,7 @@ static int start(FILE *out)
 		close(up[0]);
 		close(down[1]);
 		if (!fork())
-			be_tracer(pid, down[0], up[1], out);
+			be_tracer(pid, down[0], up[1], tracer);
 		_exit(0);
 	}
 	close(up[1]);
@@ -275,16 +274,26 @@ static int start(FILE *out)
 	return ret;
 }
 
+static void run(pid_t pid, void *out)
+{
+	trace(out);
+}
+
 /* What is there goes when the tracer is there, not before. */
 int follow(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	const struct tracer tracer = {
+		.options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK |
+			   PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE,
+		.run = run, .argument = out,
+	};
 	int ret;
 
 	if (!out)
 		return -errno;
-	ret = start(out);
+	ret = tracer_start(&tracer);
 	/* A device or a FIFO has no length. */
 	if (!ret && ftruncate(fd, 0) && errno != EINVAL)
 		ret = -errno;

@@ -13,6 +13,17 @@
 
 #include "ps.h"
 
+/* A process that traces this one, and is no child of it. */
+struct tracer {
+	long options;		/* of PTRACE_SEIZE */
+	/* Runs there, without standard streams; the process ends after it. */
+	void (*run)(pid_t pid, void *argument);
+	void *argument;
+};
+
+/* Returns once it traces: 0 or -errno. */
+int tracer_start(const struct tracer *tracer);
+
 /*
  * Starts a tracer of this process and of those that it will make, which writes
  * to the file and ends with the last of them. It is no child of this process.

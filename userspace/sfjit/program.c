@@ -215,6 +215,7 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 	} else if (!read_interpreter(fd, eh, interpreter,
 				     sizeof(program->loader))) {
 		program->why_not = "is statically linked";
+		program->attach = true;
 	} else if (!is_known(interpreter)) {
 		*interpreter = '\0';
 		program->why_not = "is run by an ld.so that is neither glibc's "

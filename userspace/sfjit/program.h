@@ -17,6 +17,7 @@ struct program {
 	char loader[PATH_MAX];	/* glibc's ld.so; "": of another kind */
 	const char *why_not;	/* it runs without windows; NULL: with */
 	bool no_preload;	/* ld.so or the program would object */
+	bool attach;		/* that gives it windows all the same */
 };
 
 /*

@@ -100,11 +100,27 @@ static void print_title(const struct ps_process *process, FILE *out)
 	columns_print(&table, out);
 }
 
+/* The kernel does not count what it refused for that. */
+static void print_limit(const struct ps_process *process, FILE *out)
+{
+	FILE *file = fopen("/proc/sys/vm/max_sframe_windows", "re");
+	size_t limit;
+
+	if (!file)
+		return;
+	if (fscanf(file, "%zu", &limit) == 1 && process->nr_windows >= limit)
+		fputs("vm.max_sframe_windows permits no more windows: others "
+		      "may be missing\n", out);
+	fclose(file);
+}
+
 void ps_print(const struct ps_process *process, FILE *out)
 {
 	print_title(process, out);
-	if (process->nr_windows)
+	if (process->nr_windows) {
 		print_windows(process, out);
+		print_limit(process, out);
+	}
 	if (!ps_refused(process)) {
 		fputs("no step of a walk was refused\n", out);
 		return;

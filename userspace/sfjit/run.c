@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "at_start.h"
 #include "cache.h"
 #include "commands.h"
 #include "follow.h"
@@ -148,7 +149,12 @@ static int set_log(const char *file)
 	if (!getcwd(dir, sizeof(dir)) ||
 	    asprintf(&path, "%s/%s", dir, file) < 0)
 		return -1;
-	ret = setenv("SFJIT_LOG", path, 1);
+	if (strlen(path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		ret = -1;
+	} else {
+		ret = setenv("SFJIT_LOG", path, 1);
+	}
 	free(path);
 	return ret;
 }
@@ -162,7 +168,10 @@ static int explain(const char *command, int error)
 
 static void print_remark(const char *command, const struct program *program)
 {
-	if (program->why_not)
+	if (program->attach)
+		fprintf(stderr, "sfjit: %s %s; sfjit attaches to it\n",
+			command, program->why_not);
+	else if (program->why_not)
 		fprintf(stderr, "sfjit: %s %s; it runs without windows\n",
 			command, program->why_not);
 	else if (!sfjit_available(SFJIT_QUERY_KERNEL))
@@ -207,6 +216,8 @@ static int run(int argc, char **argv, const char *reasons)
 	ret = find_preload(preload);
 	if (ret)
 		return ret;
+	/* A process has one tracer. */
+	program.attach &= !reasons && at_start_possible();
 	cache_tend();
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
@@ -214,6 +225,11 @@ static int run(int argc, char **argv, const char *reasons)
 	ret = reasons ? follow(reasons) : 0;
 	if (ret)
 		return fail(reasons, -ret);
+	if (program.attach) {
+		ret = at_start_attach();
+		if (ret)
+			fail("attach", -ret);
+	}
 	execute(program.path, argv, argc);
 	return explain(argv[0], errno);
 }

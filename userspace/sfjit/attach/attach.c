@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "printable.h"
@@ -84,6 +85,44 @@ static void print_modules(const struct plan *plan)
 	}
 }
 
+/* The vDSO has windows in each process. */
+static bool has_windows(const struct plan *plan, const char *name)
+{
+	const struct planned *m;
+
+	for (m = plan->modules; m < plan->modules + plan->nr; m++)
+		if (m->table.nr_windows && (name ? !strcmp(m->name, name) :
+					    m->name[0] == '/'))
+			return true;
+	return false;
+}
+
+static const char *reason_of(const struct plan *plan, const char *name)
+{
+	const struct planned *m;
+
+	for (m = plan->modules; m < plan->modules + plan->nr; m++)
+		if (!strcmp(m->name, name))
+			return m->reason;
+	return "its ELF headers are not mapped";
+}
+
+/* It fails if there is nothing but the vDSO. */
+static int check_program(pid_t pid, const struct plan *plan)
+{
+	char link[64], name[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, name, sizeof(name) - 1);
+	name[n > 0 ? n : 0] = '\0';
+	if (n <= 0 || has_windows(plan, name))
+		return 0;
+	refusal_print(pid, "%s has no windows: %s. Frame pointers lead through "
+		      "its code", name, reason_of(plan, name));
+	return !has_windows(plan, NULL);
+}
+
 static int report(pid_t pid, const struct plan *plan,
 		  const struct outcome *outcome, bool verbose)
 {
@@ -95,7 +134,7 @@ static int report(pid_t pid, const struct plan *plan,
 	if (outcome->others)
 		printf("; %u other windows were there", outcome->others);
 	putchar('\n');
-	return finish_output();
+	return finish_output() ?: check_program(pid, plan);
 }
 
 static int attach(pid_t pid, bool verbose)

@@ -125,6 +125,17 @@ static void copy_identity(const struct source *s)
 	}
 }
 
+/* Where it is not named, all is read to find it. */
+static bool names_cfi(const struct source *s)
+{
+	const ElfW(Phdr) *ph;
+
+	for (ph = s->phdr; ph < s->phdr + s->nr; ph++)
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			return true;
+	return false;
+}
+
 /* Code and constants; what is written to has no part in a table. */
 static int copy_all(const struct source *s)
 {
@@ -165,10 +176,12 @@ static int make_from_copy(const struct source *s, struct planned *module)
 		.dlpi_phdr = s->phdr,
 		.dlpi_phnum = s->nr,
 	};
-	int ret;
+	int ret = -ENOENT;
 
 	copy_identity(s);
-	ret = make_table(&info, TABLE_FIND, &module->table, &module->reason);
+	if (names_cfi(s))
+		ret = make_table(&info, TABLE_FIND, &module->table,
+				 &module->reason);
 	if (ret != -ENOENT)
 		return ret;
 	module->reason = "cannot be read";
