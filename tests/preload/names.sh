@@ -28,6 +28,7 @@ mmap
 mmap64
 mprotect
 pkey_mprotect
+prctl
 END
 nm -D --defined-only "$preload" | awk '{ print $3 }' | LC_ALL=C sort \
 	>"$tmp/defined"
