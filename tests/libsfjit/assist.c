@@ -128,6 +128,9 @@ static int test_absent(void)
 	IS("a 32-bit program", sfjit_assist_enable(0), -EOPNOTSUPP);
 	IS("unknown flags", sfjit_assist_enable(~SFJIT_ASSIST_ALT_STACK),
 	   -EINVAL);
+	setenv("SFJIT_REASONS", "1", 1);
+	IS("under sfjit run --reasons", sfjit_assist_enable(0), -EPERM);
+	unsetenv("SFJIT_REASONS");
 	IS("no signal was taken", nr_taken(), 0);
 	IS("none is counted", counts().signal, 0);
 	IS("not on", kernel.signal, 0);

@@ -11,6 +11,7 @@
 
 #include "../lib/tap.h"
 #include "covers.h"
+#include "taken.h"
 
 #define MAPPING	0x7f0000100000UL
 #define END	(MAPPING + 0x100000)
@@ -33,6 +34,7 @@ static struct window {
 } windows[16];
 
 static size_t nr_windows;
+static bool executable = true;
 
 static struct window *find_key(uintptr_t key)
 {
@@ -65,6 +67,8 @@ int sfjit_register(uintptr_t key, const void *section, size_t length,
 		if (start < windows[i].end &&
 		    windows[i].start < start + text_length)
 			return -EEXIST;
+	if (!executable)
+		return -EINVAL;
 	MUST(nr_windows < 16 && !find_key(key));
 	set(&windows[nr_windows++], key, section, text, text_length);
 	return 0;
@@ -89,6 +93,33 @@ int sfjit_unregister(uintptr_t key)
 		return -ENOENT;
 	*window = windows[--nr_windows];
 	return 0;
+}
+
+int taken_open(struct taken_list *list)
+{
+	list->at = 0;
+	return 0;
+}
+
+void taken_close(struct taken_list *list)
+{
+}
+
+/* The next one that starts at list->at or after. */
+bool taken_next(struct taken_list *list, struct taken *taken)
+{
+	struct window *next = NULL;
+	size_t i;
+
+	for (i = 0; i < nr_windows; i++)
+		if (windows[i].start >= list->at &&
+		    (!next || windows[i].start < next->start))
+			next = &windows[i];
+	if (!next)
+		return false;
+	*taken = (struct taken) { next->start, next->end, next->key };
+	list->at = next->start + 1;
+	return true;
 }
 
 /* The text has no bytes to be looked at. */
@@ -253,8 +284,155 @@ static void test_taken(void)
 	IS("nothing is left of what was taken", nr_windows, 0);
 }
 
+/* ---- Windows of the program ------------------------------------------- */
+
+static int program_registers(uintptr_t key, uintptr_t start, uintptr_t end)
+{
+	static const struct sframe_header header = { .num_fdes = 7 };
+
+	return sfjit_register(key, &header, sizeof(header), (void *)start,
+			      end - start);
+}
+
+/* As the module's prctl() does. */
+static int give(uintptr_t key, uintptr_t start, uintptr_t end)
+{
+	int ret = program_registers(key, start, end);
+
+	if (ret != -EEXIST || !covers_withdraw(start, end))
+		return ret;
+	ret = program_registers(key, start, end);
+	if (ret)
+		covers_put_back(start, end);
+	else
+		covers_give_way(start, end, key);
+	return ret;
+}
+
+static void program_unregisters(uintptr_t key)
+{
+	MUST(!sfjit_unregister(key));
+	covers_key_gone(key);
+}
+
+#define A	MIDDLE
+#define B	(MIDDLE + SIZE)
+#define C	(MIDDLE + 2 * SIZE)
+#define D	(MIDDLE + 3 * SIZE)
+
+static void test_gives_way(void)
+{
+	static const struct {
+		const char *name;
+		uintptr_t start, end;
+		int left, right;
+	} at[] = {
+		{ "inside", B, C, 0, 0 },
+		{ "at its start", A, B, -1, 0 },
+		{ "at its end", C, D, 0, -1 },
+		{ "in its place", A, D, -1, -1 },
+		{ "around it", A - SIZE, D + SIZE, -1, -1 },
+		{ "over its start", A - SIZE, B, -1, 0 },
+		{ "over its end", C, D + SIZE, 0, -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		covers_end(A, D);
+		IS(at[i].name, give(5, at[i].start, at[i].end), 0);
+		has("its window", at[i].start, at[i].end, 7);
+		has("stacks end before", A, at[i].start, at[i].left);
+		has("and after", at[i].end, D, at[i].right);
+		IS("no more windows", nr_windows,
+		   3 + at[i].left + at[i].right);
+		program_unregisters(5);
+		has("all of it again", A, D, 0);
+		IS("in one window", nr_windows, 1);
+		sfjit_unregister(windows[0].key);
+	}
+	TRUE("nothing gives way any more", !covers_any_gave_way());
+}
+
+static void test_was_first(void)
+{
+	IS("a window of the program", program_registers(5, B, C), 0);
+	covers_end(A, D);
+	has("stacks end before it", A, B, 0);
+	has("and after it", C, D, 0);
+	has("it stays", B, C, 7);
+	program_unregisters(5);
+	has("they end all over", A, D, 0);
+	IS("nothing else is there", nr_windows, 1);
+	covers_end(A, D);
+	sfjit_unregister(windows[0].key);
+}
+
+static void test_two_others(void)
+{
+	covers_end(A, D);
+	IS("one", give(5, A, B), 0);
+	IS("the next", give(6, B, C), 0);
+	IS("over both", give(8, A, D), -EEXIST);
+	has("the place between is as it was", C, D, 0);
+	IS("three windows", nr_windows, 3);
+	program_unregisters(5);
+	program_unregisters(6);
+	has("all three are one", A, D, 0);
+	IS("and alone", nr_windows, 1);
+	sfjit_unregister(windows[0].key);
+}
+
+static void test_not_executable(void)
+{
+	covers_end(A, D);
+	IS("a window in text", give(5, B, C), 0);
+	executable = false;
+	program_unregisters(5);
+	TRUE("that is writable when it goes", covers_lost());
+	executable = true;
+	covers_find_lost(D, D + SIZE);
+	TRUE("is not found elsewhere", covers_lost());
+	covers_find_lost(A, D);
+	has("but there", A, D, 0);
+	TRUE("and not lost any more", !covers_lost());
+	sfjit_unregister(windows[0].key);
+	covers_forget_gone();
+}
+
+static void test_described(void)
+{
+	IS("a unit", put(0, MIDDLE), 0);
+	IS("that the program describes, too",
+	   give(5, MIDDLE - SIZE, MIDDLE + SIZE / 2), 0);
+	has("the program's counts", MIDDLE - SIZE, MIDDLE + SIZE / 2, 7);
+	has("and the unit's beside it", MIDDLE + SIZE / 2, MIDDLE + SIZE, 1);
+	program_unregisters(5);
+	has("then everywhere", MIDDLE, MIDDLE + SIZE / 2, 1);
+	IS("again", give(5, MIDDLE, MIDDLE + SIZE), 0);
+	drop(0);
+	has("what the program has stays", MIDDLE, MIDDLE + SIZE, 7);
+	sfjit_unregister(5);
+	nr_windows = 0;
+	covers_forget_gone();
+	IS("and there before a unit", program_registers(5, MIDDLE,
+							MIDDLE + SIZE), 0);
+	IS("it is no error", put(0, MIDDLE), 0);
+	has("its neighbourhood is covered", MIDDLE + SIZE,
+	    MIDDLE + SIZE + FRINGE, 0);
+	drop(0);
+	IS("only the program's is left", nr_windows, 1);
+	sfjit_unregister(5);
+}
+
 int main(void)
 {
+	test_gives_way();
+	test_was_first();
+	test_two_others();
+	test_not_executable();
+	test_described();
+	nr_windows = 0;
+	covers_forget_gone();
 	test_one();
 	test_at_the_ends();
 	test_two();

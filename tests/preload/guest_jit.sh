@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # In the guest: callchains in code of a small JIT that describes it, with sfjit
-# and without.
+# and without; and windows of a program where sfjit run has some, too.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -13,6 +13,7 @@
 also "$sfjit" run -o "$log" -- "$run/jit" walk
 also "$sfjit" run -o "$log" -- "$run/jit-mistakes" walk-mistakes
 also "$sfjit" run -o "$log" -- "$run/jit" walk-many
+also "$sfjit" run -o "$log" -- "$run/guess"
 also "$run/jit" walk without
 also "$run/jit" walk-many without
 finish

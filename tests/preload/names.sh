@@ -29,6 +29,7 @@ mmap
 mmap64
 mprotect
 pkey_mprotect
+prctl
 setns
 umount2
 END

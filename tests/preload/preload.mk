@@ -23,7 +23,7 @@ run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -maps.so -bare.so -gdb.so -anonymous.so
-run_other := gdb-jit jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
+run_other := gdb-jit guess jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so
@@ -62,6 +62,14 @@ $(run)/jit $(run)/jit-mistakes: tests/preload/programs/jit.c \
 		$(O)/obj/tests/lib/tap.o
 	$(program) -rdynamic -lgcc_s -ldl -pthread -Wl,-rpath,'$$ORIGIN'
 $(run)/jit-mistakes: $(run)/libframes.so
+
+# A libsfjit in the program, and one in the library.
+$(run)/guess: tests/preload/programs/guess.c $(O)/obj/tests/lib/tap.o \
+		$(O)/lib/libsfjit.a $(run)/libpcre2-guess.so
+	$(program) -pthread -Wl,-rpath,'$$ORIGIN'
+$(run)/libpcre2-guess.so: tests/preload/programs/guess_library.c \
+		$(O)/lib/libsfjit.a
+	$(run_so) -pthread -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL
 
 # It needs libunwind.so.1, and neither libgcc_s nor a path to find it by.
 $(run)/unwind/libunwind.so.1: tests/preload/programs/unwind_stub.c

@@ -85,6 +85,18 @@ wait $pid
 is "killed: status" 143 $?
 is "killed: written, too" "process $pid sleep" "$(saved $pid)"
 
+message=$("$sfjit" run -r /dev/full -- "$run/hello" 2>&1 >/dev/null)
+is "no space: status" 0 $?
+is "no space: message" "sfjit: /dev/full: cannot write why walks ended: No \
+space left on device; it lacks processes: use another file, and run the command again" \
+	"$message"
+"$sfjit" run -r /dev/full -- "$run/hello" 2>"$tmp/err" >/dev/null
+is "the same in a file" "$message" "$(cat "$tmp/err")"
+(ulimit -f 0 && trap '' XFSZ && exec "$sfjit" run -r "$tmp/none" -- \
+	"$run/hello" 2>&1 >/dev/null) | grep -q "File too large"
+is "the limit of files: message" 0 $?
+is "and nothing in the file" 0 "$(wc -c <"$tmp/none")"
+
 "$sfjit" run -r /nowhere/file -- true 2>"$tmp/err"
 is "no such directory: status" 125 $?
 is "no such directory: message" \

@@ -76,6 +76,8 @@ extern "C" {
  * Return: 0.
  *   -EINVAL	@flags has unknown bits.
  *   -EOPNOTSUPP The kernel cannot ask, or a seccomp filter hides it.
+ *   -EPERM	`sfjit run --reasons` traces the program, which it says by the
+ *		variable SFJIT_REASONS: the kernel asks no traced thread.
  *   -EBUSY	No real-time signal has the default action; or another copy of
  *		the library, or the program itself, has this thread asked.
  *   -ENOSPC	The alternate stack of the program is too small.

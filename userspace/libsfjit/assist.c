@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assist.h"
@@ -187,12 +188,25 @@ static void keep_loaded(void)
 		       RTLD_NODELETE);
 }
 
+/*
+ * Its tracer stays until the end, so that no question would ever come. That of a
+ * debugger may go.
+ */
+static bool is_traced_for_reasons(void)
+{
+	const char *reasons = secure_getenv("SFJIT_REASONS");
+
+	return reasons && *reasons;
+}
+
 int sfjit_assist_enable(unsigned int flags)
 {
 	int ret;
 
 	if (flags & ~SFJIT_ASSIST_ALT_STACK)
 		return -EINVAL;
+	if (is_traced_for_reasons())
+		return -EPERM;
 	/* The loader's lock is outside of the library's. */
 	keep_loaded();
 	ret = sfjit_lock_for_new();

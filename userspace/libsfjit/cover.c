@@ -63,7 +63,7 @@ static void *find_module(void)
 
 int sfjit_cover_modules(unsigned int flags)
 {
-	int (*cover)(void);
+	int (*cover)(void), (*call)(int, ...);
 	void *module;
 
 	if (flags)
@@ -73,6 +73,10 @@ int sfjit_cover_modules(unsigned int flags)
 	module = find_module();
 	if (!module)
 		return -ENOENT;
+	/* Its windows give way to ours, if it is asked. */
+	call = (int (*)(int, ...))dlsym(module, "prctl");
+	if (call)
+		__atomic_store_n(&sfjit_prctl, call, __ATOMIC_RELAXED);
 	cover = (int (*)(void))dlsym(module, "__sfjit_cover_modules");
 	return cover ? cover() : -ENOENT;
 }

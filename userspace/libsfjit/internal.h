@@ -88,6 +88,9 @@ int sfjit_drop_names(const void *start, size_t length);
 /* Whether rows are what sfjit_section_size() takes, if it takes any: or -errno. */
 int sfjit_check_named(const struct sfjit_function *function);
 
+/* prctl(), or what sfjit_cover_modules() has put in its place. In register.c. */
+extern int (*sfjit_prctl)(int option, ...);
+
 /*
  * As sfjit_register() and sfjit_replace(), for a section that grows. Also
  * -EOPNOTSUPP: the kernel has windows, but no live ones.

@@ -16,6 +16,8 @@
 
 const struct sfjit_debug *sfjit_debug;
 
+int (*sfjit_prctl)(int option, ...) = prctl;
+
 static long sframe_prctl(int option, unsigned long arg2, unsigned long arg3,
 			 unsigned long arg4, unsigned long arg5)
 {
@@ -23,7 +25,8 @@ static long sframe_prctl(int option, unsigned long arg2, unsigned long arg3,
 
 	if (ret)
 		return ret;
-	ret = prctl(option, arg2, arg3, arg4, arg5);
+	ret = __atomic_load_n(&sfjit_prctl, __ATOMIC_RELAXED)
+		(option, arg2, arg3, arg4, arg5);
 	return ret < 0 ? -errno : ret;
 }
 

@@ -16,6 +16,7 @@
 #include "covers.h"
 #include "store.h"
 #include "sys.h"
+#include "taken.h"
 
 #define KEY_BIT		((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1))
 #define FRINGE		(64UL << 10)
@@ -24,6 +25,10 @@
 /*
  * Without an owner it is text that nothing describes: what is there because of
  * a neighbour goes with it, unless it stays.
+ *
+ * A cover that gave way has no window: the program has registered one of its
+ * own there, with this key. If it is lost, nobody has a window there, and the
+ * text was not executable when ours was to return.
  */
 struct cover {
 	uintptr_t start, end;
@@ -31,10 +36,14 @@ struct cover {
 	void *section;		/* its own: of jumps, or part of the owner's */
 	size_t length;
 	bool stays;
+	bool withdrawn;		/* for a moment: a registration is tried again */
+	bool gave_way, lost;
+	uintptr_t key;
 };
 
 static struct cover *covers;
 static size_t nr_covers, room;
+static unsigned int nr_gave_way, nr_lost;
 
 /* A section without functions. */
 static void *hole;
@@ -108,12 +117,21 @@ static int do_register(const struct cover *c, bool again)
 			      c->end - c->start);
 }
 
+static void count(const struct cover *c, int change)
+{
+	if (c->owner)
+		c->owner->windows += change;
+	if (c->gave_way)
+		__atomic_add_fetch(&nr_gave_way, change, __ATOMIC_SEQ_CST);
+	if (c->lost)
+		__atomic_add_fetch(&nr_lost, change, __ATOMIC_SEQ_CST);
+}
+
 static void forget(size_t i)
 {
 	struct cover *c = &covers[i];
 
-	if (c->owner)
-		c->owner->windows--;
+	count(c, -1);
 	store_put(c->section, c->length);
 	nr_covers--;
 	memmove(c, c + 1, (nr_covers - i) * sizeof(*c));
@@ -121,7 +139,8 @@ static void forget(size_t i)
 
 static void unregister(size_t i)
 {
-	sfjit_unregister(covers[i].start | KEY_BIT);
+	if (!covers[i].gave_way)
+		sfjit_unregister(covers[i].start | KEY_BIT);
 	forget(i);
 }
 
@@ -132,14 +151,13 @@ static int insert(const struct cover *new)
 
 	if (!make_room())
 		return -ENOMEM;
-	ret = do_register(new, false);
+	ret = new->gave_way ? 0 : do_register(new, false);
 	if (ret)
 		return ret;
 	memmove(&covers[i + 1], &covers[i], (nr_covers - i) * sizeof(*covers));
 	covers[i] = *new;
 	nr_covers++;
-	if (new->owner)
-		new->owner->windows++;
+	count(new, 1);
 	return 0;
 }
 
@@ -151,21 +169,93 @@ static void displace(uintptr_t start, uintptr_t end)
 		unregister(i);
 }
 
-/* The kernel still has it; if not, it is forgotten. */
+/*
+ * The kernel still has it; if not, it is forgotten. So is one that gave way:
+ * put_around() finds out whether the program's window is still there.
+ */
 static bool is_there(size_t i)
 {
-	if (do_register(&covers[i], true) != -ENOENT)
+	if (!covers[i].gave_way && do_register(&covers[i], true) != -ENOENT)
 		return true;
 	forget(i);
 	return false;
+}
+
+/* Clipped, if it has an owner. */
+static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
+{
+	struct cover c = {
+		.start = start, .end = end, .owner = like->owner,
+		.stays = like->stays,
+	};
+	int ret = 0;
+
+	if (c.owner)
+		ret = clip_section(c.owner->section, c.owner->length, start,
+				   end, &c.section, &c.length);
+	else if (!make_hole())
+		ret = -ENOMEM;
+	if (ret)
+		return ret;
+	ret = insert(&c);
+	if (ret)
+		store_put(c.section, c.length);
+	return ret;
+}
+
+static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
+		     uintptr_t key)
+{
+	const struct cover c = {
+		.start = start, .end = end, .owner = like->owner,
+		.stays = like->stays, .gave_way = true, .key = key,
+	};
+
+	insert(&c);
+}
+
+/* What the program has registered stays as it is; ours is what is left. */
+static int put_between(struct taken_list *list, const struct cover *like)
+{
+	uintptr_t start = like->start, end = like->end, to;
+	struct taken t;
+	int ret = 0, first = 0;
+
+	while (start < end && taken_next(list, &t) && t.start < end) {
+		if (t.end <= start)
+			continue;
+		if (t.start > start) {
+			ret = put_piece(like, start, t.start);
+			start = t.start;
+		}
+		to = t.end < end ? t.end : end;
+		give_way(like, start, to, t.key);
+		start = to;
+		first = first ? first : ret;
+	}
+	if (start < end)
+		ret = put_piece(like, start, end);
+	return first ? first : ret;
+}
+
+static int put_around(const struct cover *like)
+{
+	struct taken_list list;
+	int ret = put_piece(like, like->start, like->end);
+
+	if (ret != -EEXIST || taken_open(&list))
+		return ret;
+	ret = put_between(&list, like);
+	taken_close(&list);
+	return ret;
 }
 
 static void put_hole(uintptr_t start, uintptr_t end, bool stays)
 {
 	const struct cover c = { .start = start, .end = end, .stays = stays };
 
-	if (start < end && make_hole())
-		insert(&c);
+	if (start < end)
+		put_around(&c);
 }
 
 static bool put_jumps(uintptr_t start, uintptr_t end)
@@ -279,17 +369,11 @@ static void drop_holes(uintptr_t start, uintptr_t end)
 int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 	       int mappings, const struct self_mapping *mapping)
 {
-	struct cover c = { .start = start, .end = end, .owner = owner };
+	const struct cover c = { .start = start, .end = end, .owner = owner };
 	int ret;
 
 	displace(start, end);
-	ret = clip_section(owner->section, owner->length, start, end,
-			   &c.section, &c.length);
-	if (ret)
-		return ret;
-	ret = insert(&c);
-	if (ret)
-		store_put(c.section, c.length);
+	ret = put_around(&c);
 	if (ret || mappings < 0)
 		return ret;
 	fill_before(start, mapping);
@@ -362,7 +446,161 @@ void covers_forget_gone(void)
 	size_t i = nr_covers;
 
 	while (i-- > 0)
-		is_there(i);
+		if (!covers[i].gave_way)
+			is_there(i);
+}
+
+/* ---- Giving way --------------------------------------------------------- */
+
+bool covers_withdraw(uintptr_t start, uintptr_t end)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = find(start); i < nr_covers && covers[i].start < end; i++) {
+		if (covers[i].gave_way)
+			continue;
+		sfjit_unregister(covers[i].start | KEY_BIT);
+		covers[i].withdrawn = any = true;
+	}
+	return any;
+}
+
+static void put_aside(const struct cover *c, uintptr_t start, uintptr_t end,
+		      uintptr_t key)
+{
+	uintptr_t from = c->start < start ? start : c->start;
+	uintptr_t to = c->end < end ? c->end : end;
+
+	if (c->start < from)
+		put_piece(c, c->start, from);
+	give_way(c, from, to, key);
+	if (to < c->end)
+		put_piece(c, to, c->end);
+}
+
+/* The index moves as pieces come and go: look again after each. */
+static bool find_withdrawn(uintptr_t start, uintptr_t end, size_t *i)
+{
+	for (*i = find(start); *i < nr_covers && covers[*i].start < end; ++*i)
+		if (covers[*i].withdrawn)
+			return true;
+	return false;
+}
+
+void covers_give_way(uintptr_t start, uintptr_t end, uintptr_t key)
+{
+	struct cover c;
+	size_t i;
+
+	while (find_withdrawn(start, end, &i)) {
+		c = covers[i];
+		forget(i);
+		put_aside(&c, start, end, key);
+	}
+}
+
+void covers_put_back(uintptr_t start, uintptr_t end)
+{
+	size_t i;
+
+	while (find_withdrawn(start, end, &i)) {
+		covers[i].withdrawn = false;
+		if (do_register(&covers[i], false))
+			forget(i);
+	}
+}
+
+static bool continues(size_t i, const struct cover *c)
+{
+	return !covers[i].owner && !covers[i].section && !covers[i].gave_way &&
+	       covers[i].stays == c->stays;
+}
+
+/* One window of it and of what is left at either side. */
+static void merge(struct cover c)
+{
+	size_t i = find(c.start);
+
+	if (c.owner)
+		return;
+	if (i + 1 < nr_covers && covers[i + 1].start == c.end &&
+	    continues(i + 1, &c)) {
+		c.end = covers[i + 1].end;
+		unregister(i + 1);
+	}
+	if (i > 0 && covers[i - 1].end == c.start && continues(i - 1, &c)) {
+		c.start = covers[i - 1].start;
+		unregister(--i);
+	}
+	unregister(i);
+	put_around(&c);
+}
+
+static void lose(const struct cover *like)
+{
+	struct cover c = *like;
+
+	c.gave_way = c.lost = true;
+	insert(&c);
+}
+
+static void come_back(size_t i)
+{
+	const struct cover c = {
+		.start = covers[i].start, .end = covers[i].end,
+		.owner = covers[i].owner, .stays = covers[i].stays,
+	};
+	int ret;
+
+	forget(i);
+	ret = put_piece(&c, c.start, c.end);
+	if (!ret)
+		merge(c);
+	else if (ret == -EEXIST)
+		put_around(&c);
+	else
+		lose(&c);
+}
+
+void covers_key_gone(uintptr_t key)
+{
+	struct cover *c;
+	size_t i = nr_covers;
+
+	while (i-- > 0) {
+		c = &covers[i];
+		if (!c->gave_way || c->lost || c->key != key)
+			continue;
+		come_back(i);
+		if (i > nr_covers)
+			i = nr_covers;
+	}
+}
+
+bool covers_any_gave_way(void)
+{
+	return __atomic_load_n(&nr_gave_way, __ATOMIC_SEQ_CST);
+}
+
+bool covers_lost(void)
+{
+	return __atomic_load_n(&nr_lost, __ATOMIC_SEQ_CST);
+}
+
+void covers_find_lost(uintptr_t start, uintptr_t end)
+{
+	struct cover *c;
+	size_t i = nr_covers;
+
+	while (i-- > 0) {
+		c = &covers[i];
+		if (!c->lost || c->start >= end || start >= c->end)
+			continue;
+		come_back(i);
+		if (i > nr_covers)
+			i = nr_covers;
+	}
 }
 
 void covers_drop(struct cover_owner *owner, int mappings)

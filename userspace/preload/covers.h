@@ -7,6 +7,9 @@
  * pointer there is mostly somebody else's. Jumps through a pointer, as linkers
  * put there, have their rule; at anything else stacks end.
  *
+ * All this gives way to windows that the program registers, before or after:
+ * it knows better.
+ *
  * One thread at a time, with an arena.
  */
 #ifndef SFJIT_PRELOAD_COVERS_H
@@ -32,7 +35,7 @@ struct cover_owner {
 int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 	       int mappings, const struct self_mapping *mapping);
 
-/* New memory, in which stacks end. */
+/* New memory, in which stacks end but where the program has windows. */
 void covers_end(uintptr_t start, uintptr_t end);
 
 /* Somebody has described a part of it. */
@@ -50,5 +53,29 @@ void covers_drop(struct cover_owner *owner, int mappings);
 
 /* Those that the kernel has dropped with their text are nobody's any more. */
 void covers_forget_gone(void);
+
+/*
+ * The program cannot register a window, as those of covers may be in its way:
+ * withdraws them. False: none is there. After the next attempt comes one of the
+ * two calls below.
+ */
+bool covers_withdraw(uintptr_t start, uintptr_t end);
+/* It succeeded: what is beside the window is covered again. */
+void covers_give_way(uintptr_t start, uintptr_t end, uintptr_t key);
+/* It failed for another reason. */
+void covers_put_back(uintptr_t start, uintptr_t end);
+
+/* The program has unregistered its window: covers return. Any thread may ask
+ * whether there are some.
+ */
+bool covers_any_gave_way(void);
+void covers_key_gone(uintptr_t key);
+
+/*
+ * Some could not return, as the text was not executable. Any thread may ask; if
+ * so, it says what has become executable.
+ */
+bool covers_lost(void);
+void covers_find_lost(uintptr_t start, uintptr_t end);
 
 #endif /* SFJIT_PRELOAD_COVERS_H */

@@ -82,8 +82,10 @@ static void catch_up(void)
 {
 	while (has_missed() && lock_try(&lock)) {
 		hold();
-		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST))
+		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST)) {
 			units_missed(tell);
+			covers_find_lost(0, UINTPTR_MAX);
+		}
 		finish();
 	}
 }
@@ -96,9 +98,16 @@ static void end(void)
 	catch_up();
 }
 
+static bool is_holder(void)
+{
+	return __atomic_load_n(&holder, __ATOMIC_RELAXED) == SYS(SYS_gettid);
+}
+
+/* A signal handler may have interrupted the holder, and must not wait for it. */
 static bool begin(void)
 {
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !same_filters())
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || is_holder() ||
+	    !same_filters())
 		return false;
 	lock_take(&lock);
 	hold();
@@ -111,7 +120,7 @@ static bool begin(void)
  */
 static void before_fork(void)
 {
-	if (__atomic_load_n(&holder, __ATOMIC_RELAXED) == SYS(SYS_gettid))
+	if (is_holder())
 		return;
 	lock_take(&lock);
 	__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
@@ -349,11 +358,39 @@ void jit_ends(const void *start, size_t length)
 	errno = saved;
 }
 
+int jit_give_way(const void *start_, size_t length, uintptr_t key,
+		 int (*again)(void *request), void *request)
+{
+	uintptr_t start = (uintptr_t)start_;
+	int ret = -EEXIST;
+
+	if (!begin())
+		return ret;
+	if (covers_withdraw(start, start + length)) {
+		ret = again(request);
+		if (ret)
+			covers_put_back(start, start + length);
+		else
+			covers_give_way(start, start + length, key);
+	}
+	end();
+	return ret;
+}
+
+void jit_key_gone(uintptr_t key)
+{
+	if (covers_any_gave_way() && begin()) {
+		covers_key_gone(key);
+		end();
+	}
+}
+
 static void executable(uintptr_t start, uintptr_t end_)
 {
 	if (lock_try(&lock)) {
 		hold();
 		units_executable(start, end_, tell);
+		covers_find_lost(start, end_);
 		end();
 		return;
 	}
@@ -365,7 +402,8 @@ void jit_executable(const void *start, size_t length)
 {
 	int saved = errno;
 
-	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || !units_waiting())
+	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) ||
+	    (!units_waiting() && !covers_lost()))
 		return;
 	if (same_filters())
 		executable((uintptr_t)start, (uintptr_t)start + length);

@@ -41,4 +41,14 @@ void jit_replace(const void *start, size_t length);
 /* New executable memory whose code nobody describes: stacks end there. */
 void jit_ends(const void *start, size_t length);
 
+/*
+ * The program cannot register a window (EEXIST): tries again when none of ours
+ * is in its way. Returns what 'again' does, or -EEXIST. The lock is held then.
+ */
+int jit_give_way(const void *start, size_t length, uintptr_t key,
+		 int (*again)(void *request), void *request);
+
+/* The program has unregistered a window. */
+void jit_key_gone(uintptr_t key);
+
 #endif /* SFJIT_PRELOAD_JIT_H */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,11 @@ struct ended {
 };
 
 static struct ended *all;
+
+static const char *path;
+static pid_t command;
+static int complaints = -1;	/* where to say that writing failed */
+static bool has_failed;
 
 /* ---- What is written --------------------------------------------------- */
 
@@ -134,16 +140,58 @@ static void look_at(pid_t tid)
 	ps_free(&p);
 }
 
-/* The first thread of a process reports its end behind all others. */
+/*
+ * A pipe or a socket that is kept open would be waited for. At its end the
+ * command still has it, and the tracer has a copy only until that is over.
+ */
+static void borrow_stderr(pid_t tid)
+{
+	char name[64];
+
+	if (complaints >= 0 || process_of(tid) != command)
+		return;
+	snprintf(name, sizeof(name), "/proc/%d/fd/2", tid);
+	complaints = open(name, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY |
+			  O_CLOEXEC);
+}
+
+static void return_stderr(void)
+{
+	struct stat st;
+
+	if (complaints < 0 || (!fstat(complaints, &st) &&
+			       (S_ISREG(st.st_mode) || isatty(complaints))))
+		return;
+	close(complaints);
+	complaints = -1;
+}
+
+/*
+ * What was written of the process goes: a part is nothing to be read. A device
+ * or a FIFO has no length.
+ */
+static void fail_to_write(FILE *out, off_t good, int error)
+{
+	has_failed = true;
+	if (good >= 0 && ftruncate(fileno(out), good) && errno != EINVAL)
+		error = errno;
+	if (complaints >= 0)
+		dprintf(complaints, "sfjit: %s: cannot write why walks ended: "
+			"%s; it lacks processes: use another file, and run the "
+			"command again\n", path, strerror(error));
+}
+
+/* The first thread of a process reports its end after all others. */
 static void write_ended(pid_t pid, FILE *out)
 {
 	struct ended **at = find(pid), *e = *at;
+	off_t good = ftello(out);
 
 	if (!e)
 		return;
 	*at = e->next;
-	fputs(e->text, out);
-	fflush(out);
+	if (!has_failed && (fputs(e->text, out) < 0 || fflush(out)))
+		fail_to_write(out, good, errno);
 	free(e->text);
 	free(e);
 }
@@ -158,8 +206,10 @@ static void go_on(pid_t tid, int status)
 {
 	int event = status >> 16, signal = WSTOPSIG(status);
 
-	if (event == PTRACE_EVENT_EXIT)
+	if (event == PTRACE_EVENT_EXIT) {
 		look_at(tid);
+		borrow_stderr(tid);
+	}
 	/* A process that was stopped stays so. */
 	if (event == EVENT_STOP && is_job_control(signal))
 		ptrace(PTRACE_LISTEN, tid, 0, 0);
@@ -179,8 +229,11 @@ static void trace(FILE *out)
 	while (!waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOWAIT |
 		       __WALL)) {
 		if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
-		    info.si_code == CLD_DUMPED)
+		    info.si_code == CLD_DUMPED) {
 			write_ended(info.si_pid, out);
+			if (info.si_pid == command)
+				return_stderr();
+		}
 		if (waitpid(info.si_pid, &status, __WALL) == info.si_pid &&
 		    WIFSTOPPED(status))
 			go_on(info.si_pid, status);
@@ -207,12 +260,18 @@ static void leave(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
 	sigset_t none;
+	struct stat st;
 
+	/* A file, or a terminal, may stay open. */
+	if (!fstat(2, &st) && (S_ISREG(st.st_mode) || isatty(2)))
+		complaints = fcntl(2, F_DUPFD_CLOEXEC, 3);
 	for (fd = 0; fd < 3; fd++)
 		dup2(null, fd);
 	setsid();
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -230,6 +289,7 @@ static void be_tracer(pid_t pid, int from, int to,
 		_exit(1);
 	close(from);
 	close(to);
+	command = pid;
 	leave();
 	tracer->run(pid, tracer->argument);
 	_exit(0);
@@ -293,6 +353,7 @@ int follow(const char *file)
 
 	if (!out)
 		return -errno;
+	path = file;
 	ret = tracer_start(&tracer);
 	/* A device or a FIFO has no length. */
 	if (!ret && ftruncate(fd, 0) && errno != EINVAL)

@@ -32,7 +32,8 @@ static const char usage[] =
 "  -o, --log=FILE  append that to FILE instead\n"
 "  -r, --reasons=FILE\n"
 "                  write to FILE why the kernel ended walks, for sfjit explain;\n"
-"                  the programs are traced meanwhile\n"
+"                  the programs are traced meanwhile, and cannot be asked\n"
+"                  for interpreted functions (--assist)\n"
 "  -h, --help      print this\n";
 
 static const struct option options[] = {
@@ -222,6 +223,9 @@ static int run(int argc, char **argv, const char *reasons)
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
 		return fail("LD_PRELOAD", errno);
+	/* The kernel does not ask a traced program: libsfjit says so by this. */
+	if (reasons && setenv("SFJIT_REASONS", "1", 1))
+		return fail("SFJIT_REASONS", errno);
 	ret = reasons ? follow(reasons) : 0;
 	if (ret)
 		return fail(reasons, -ret);

@@ -20,6 +20,9 @@ static int assist(lua_State *L)
 	if (!ret) {
 		why = NULL;
 		ret = sfjit_assist_enable(0);
+		if (ret == -EPERM)
+			why = "sfjit run --reasons traces this program: use "
+			      "one of the two";
 	}
 	if (!ret) {
 		lua_pushboolean(L, 1);

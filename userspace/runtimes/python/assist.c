@@ -11,6 +11,9 @@ static const char *why_not_enabled(int error)
 	switch (error) {
 	case -EOPNOTSUPP:
 		return "the kernel does not ask programs for call chains";
+	case -EPERM:
+		return "sfjit run --reasons traces this program, and the "
+		       "kernel does not ask a traced one: use one of the two";
 	case -ENOSPC:
 		return "the alternate signal stack of this thread is too "
 		       "small, as that of faulthandler is";

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Windows of this module must not keep the program from registering its own: a
+ * registration that meets one is tried again without it. The calls go to the
+ * next prctl() of the program; before this module has looked that up, to the
+ * kernel. A program that calls the kernel directly gets EEXIST.
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+
+#include <sfjit/format.h>
+#include <sfjit/sframe.h>
+
+#include "jit.h"
+#include "self.h"
+#include "sys.h"
+
+struct request {
+	int option;
+	unsigned long args[4];
+};
+
+__attribute__((visibility("default"))) int prctl(int option, ...);
+__attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
+
+static int (*next_prctl)(int option, ...);
+
+__attribute__((constructor)) static void look_up(void)
+{
+	next_prctl = (int (*)(int, ...))dlsym(RTLD_NEXT, "prctl");
+}
+
+/* libc's takes four, too, however many there are. */
+#define GET_ARGS(request, last) do {					\
+	va_list args_;							\
+	int i_;								\
+									\
+	va_start(args_, last);						\
+	for (i_ = 0; i_ < 4; i_++)					\
+		(request)->args[i_] = va_arg(args_, unsigned long);	\
+	va_end(args_);							\
+} while (0)
+
+/* For register.c in this module. */
+int __wrap_prctl(int option, ...)
+{
+	struct request r;
+
+	GET_ARGS(&r, option);
+	return syscall(SYS_prctl, option, r.args[0], r.args[1], r.args[2],
+		       r.args[3]);
+}
+
+static int call(const struct request *r)
+{
+	if (next_prctl)
+		return next_prctl(r->option, r->args[0], r->args[1],
+				  r->args[2], r->args[3]);
+	return syscall(SYS_prctl, r->option, r->args[0], r->args[1],
+		       r->args[2], r->args[3]);
+}
+
+static int call_again(void *request)
+{
+	return call(request) < 0 ? -errno : 0;
+}
+
+static bool read_fde(uintptr_t index, uint32_t i, uintptr_t bias,
+		     uintptr_t *start, uintptr_t *end)
+{
+	uintptr_t at = index + (uintptr_t)i * sizeof(struct sframe_fde);
+	struct sframe_fde fde;
+
+	if (self_read(at, &fde, sizeof(fde)) != sizeof(fde))
+		return false;
+	*start = at + fde.func_start + bias;
+	*end = *start + fde.func_size;
+	return true;
+}
+
+/* From the first function of the section to the last: as the kernel takes it. */
+static bool read_functions(uintptr_t section, uintptr_t bias, uintptr_t *start,
+			   uintptr_t *end)
+{
+	struct sframe_header header;
+	uintptr_t index, none;
+
+	if (self_read(section, &header, sizeof(header)) != sizeof(header) ||
+	    !header.num_fdes)
+		return false;
+	index = section + sizeof(header) + header.auxhdr_len + header.fdes_off;
+	return read_fde(index, 0, bias, start, &none) &&
+	       read_fde(index, header.num_fdes - 1, bias, &none, end);
+}
+
+static bool read_text(const struct request *r, uintptr_t *start, uintptr_t *end)
+{
+	struct sframe_window_opts opts = { 0 };
+	uint32_t size = 0;
+
+	if (r->args[3]) {
+		if (self_read(r->args[3], &size, sizeof(size)) != sizeof(size))
+			return false;
+		if (size > sizeof(opts))
+			size = sizeof(opts);
+		if (self_read(r->args[3], &opts, size) != size)
+			return false;
+	}
+	*start = opts.text_start;
+	*end = *start + opts.text_length;
+	return opts.text_length ||
+	       read_functions(r->args[1], opts.text_bias, start, end);
+}
+
+static int try_again(struct request *r)
+{
+	uintptr_t start, end;
+
+	if (!read_text(r, &start, &end) || start >= end)
+		return -EEXIST;
+	return jit_give_way((void *)start, end - start, r->args[0], call_again,
+			    r);
+}
+
+int prctl(int option, ...)
+{
+	struct request r = { .option = option };
+	int saved = errno, ret, error;
+
+	GET_ARGS(&r, option);
+	ret = call(&r);
+	if (option == PR_SFRAME_REGISTER && ret < 0 && errno == EEXIST) {
+		error = try_again(&r);
+		errno = error ? -error : saved;
+		return error ? -1 : 0;
+	}
+	if (option == PR_SFRAME_UNREGISTER && !ret) {
+		jit_key_gone(r.args[0]);
+		errno = saved;
+	}
+	return ret;
+}
