@@ -23,6 +23,7 @@ both() {
 }
 
 # Each run makes the tables; each finds those in /tmp.
+# shellcheck disable=SC2016 # the variables are of the inner shell
 uncached() {
 	"$start" "$where $_name first" 1 sh -c \
 		'XDG_CACHE_HOME=$XDG_CACHE_HOME/$START_RUN exec "$@"' sh \

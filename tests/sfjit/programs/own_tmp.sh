@@ -7,9 +7,10 @@
 # With a /tmp that has nothing but the directories that a test needs.
 
 set -e
+here=$(realpath "$0")
 mount --bind /tmp /mnt
 mount -t tmpfs -o mode=1777 none /tmp
-for path in "$PWD" "${O:-build}" "${TMPDIR:-/tmp}"; do
+for path in "$PWD" "$here" "${O:-build}" "${TMPDIR:-/tmp}"; do
 	case $path in
 	/tmp/*) name=${path#/tmp/} name=${name%%/*} ;;
 	*) continue ;;
