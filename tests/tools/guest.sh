@@ -76,7 +76,7 @@ is 'command: its words' "exec 'echo' 'a  b' 'it'\''s' " \
 	"$(tail -n 1 "$tmp/command")"
 is 'command: time limit' 3600 "$(cat "$tmp/limit")"
 
-# A host's QEMU that runs old code is not used. What there is for it in the cache
+# A host's QEMU that runs old code, or gathers wrong, is not used. What there is for it in the cache
 # is found, so that nothing is fetched.
 private=qemu_x86_64-$(sha256sum <tools/qemu | cut -c1-16)
 mkdir -p "$tmp/cache/sfjit/$private"
@@ -86,9 +86,10 @@ emulator() {
 		"$(version=$2 tools/qemu x86_64)"
 }
 
-emulator "$tmp/bin/qemu-system-x86_64" 8.1.0
+emulator "$tmp/bin/qemu-system-x86_64" 9.1.0
 emulator "$tmp/bin/qemu-system-x86_64" 10.0.2
-emulator "$tmp/cache/sfjit/$private/qemu-system-x86_64" 8.0.5
+emulator "$tmp/cache/sfjit/$private/qemu-system-x86_64" 9.0.2
+emulator "$tmp/cache/sfjit/$private/qemu-system-x86_64" 8.1.0
 emulator "$tmp/cache/sfjit/$private/qemu-system-x86_64" ''
 rmdir "$tmp/cache/sfjit/$private"
 
