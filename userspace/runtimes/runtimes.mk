@@ -9,12 +9,14 @@ lib.arch/x86_64/flow := $(pic) -pthread
 room.userspace/runtimes/hotspot := -D_GNU_SOURCE -Iarch/x86_64/flow
 lib.userspace/runtimes/hotspot := $(pic) -pthread
 
-$(HOTSPOT): $(call objects,userspace/runtimes/hotspot/*.c arch/x86_64/flow/*.c) \
+hotspot_obj := $(call objects,userspace/runtimes/hotspot/*.c)
+
+$(HOTSPOT): $(hotspot_obj) $(call objects,arch/x86_64/flow/*.c) \
 		$(O)/lib/libsfjit.a
 	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,defs \
 		-Wl,-z,now -Wl,-soname,$(@F) -o $@ $^
 
-ifdef amd64
+ifneq ($(and $(amd64),$(hotspot_obj)),)
 ALL += $(HOTSPOT)
 install: install-hotspot
 endif
@@ -34,9 +36,10 @@ LUADIR ?= $(LIBDIR)/lua/5.4
 room.userspace/runtimes/lua := -isystem $(LUA_INC)
 lib.userspace/runtimes/lua := $(pic) -pthread
 
-ALL += $(and $(LUA_INC),$(amd64),$(LUA_SO))
+lua_obj := $(call objects,userspace/runtimes/lua/*.c)
+ALL += $(and $(LUA_INC),$(amd64),$(lua_obj),$(LUA_SO))
 
-$(LUA_SO): $(call objects,userspace/runtimes/lua/*.c) $(O)/lib/libsfjit.so
+$(LUA_SO): $(lua_obj) $(O)/lib/libsfjit.so
 	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,now \
 		-Wl,-z,nodelete -Wl,--build-id -Wl,-rpath,'$$ORIGIN/../..' -o $@ $^
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# make fuzz TIME=60	every target for so many seconds, two at once, and the
+# make fuzz TIME=60	every target for so many seconds, two at once, or TIME=1x
+#			for so many times the runs of its options; and the
 #			coverage of its corpus, to $(FUZZ_FOUND)/summary.json
 # FUZZ_PARTS=kernel	only the targets of this part, or these
 #

@@ -4,7 +4,7 @@
 #
 # The kernel's decoder with the rules of AArch64 and s390x, in the byte order of
 # this machine: the inputs of each target and mutations of them that are the same
-# each time, then some seconds of libFuzzer.
+# each time, then libFuzzer.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
@@ -12,7 +12,7 @@
 . tests/kernel/fuzz/judge.sh
 command -v clang >/dev/null || skip_all "no clang here"
 tools/make -s fuzz-machines || finish
-seconds=${SFJIT_FUZZ_SECONDS:-15}
+amount=${SFJIT_FUZZ_SECONDS:-4x}
 mkdir -p "$O/fuzz"
 
 for machine in arm64 s390; do
@@ -24,7 +24,7 @@ for machine in arm64 s390; do
 		judge "$target of $machine, replayed" \
 			"$program-replay" -n 20000 "$corpus"
 		judge "$target of $machine, fuzzed" \
-			tests/kernel/fuzz/libfuzzer "$program" "$target" "$seconds" \
+			tests/kernel/fuzz/libfuzzer "$program" "$target" "$amount" \
 			"$O/fuzz/$target-$machine" "$tmp/$machine-$target"
 	done
 done

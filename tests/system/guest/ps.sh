@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit ps on the patched kernel, compared with /proc, and what sfjit
-# run --reasons saves of it; or on the unpatched one, where it says so.
+# Description: sfjit ps on the patched kernel, compared with /proc; or on the
+# unpatched one, where it says so.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 if [ "$SFJIT_KERNEL" != unpatched ]; then
 	also tools/guest --name=ps -- tests/sfjit/guest_ps.sh
-	also tools/guest --cpus=1 --name=reasons -- tests/sfjit/guest_reasons.sh
 	finish
 fi
 said=$(tools/guest --name=ps-unpatched -- \

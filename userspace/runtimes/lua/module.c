@@ -4,6 +4,7 @@
  *
  * require "sfjit", or lua5.4 -l sfjit.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
