@@ -212,31 +212,6 @@ static int compare_images(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/*
- * ELF wants loadable segments in the order of their addresses, which nobody has
- * checked. Of p_memsz what is above p_filesz has no bytes in the file.
- */
-static int read_segment_text(struct object *f)
-{
-	GElf_Phdr phdr;
-	size_t i, nr;
-	int ret = 0;
-
-	if (elf_getphdrnum(f->elf, &nr))
-		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
-				    elf_errmsg(-1));
-	f->text = calloc(nr + 1, sizeof(*f->text));
-	if (!f->text)
-		return object_no_memory(f);
-	for (i = 0; i < nr && !ret; i++)
-		if (gelf_getphdr(f->elf, i, &phdr) &&
-		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
-			ret = add_text(f, phdr.p_vaddr, phdr.p_offset,
-				       phdr.p_filesz);
-	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
-	return ret;
-}
-
 /* The text that holds the address; NULL: none. */
 static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 {
@@ -252,6 +227,66 @@ static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 	}
 	text = lo ? &f->text[lo - 1] : NULL;
 	return text && addr - text->addr < text->len ? text : NULL;
+}
+
+/* Whether some of the section is in the first 'nr' ranges, which are sorted. */
+static bool is_in_text(const struct object *f, size_t nr,
+		       const GElf_Shdr *shdr)
+{
+	size_t lo = 0, hi = nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->text[mid].addr < shdr->sh_addr + shdr->sh_size)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && f->text[lo - 1].addr + f->text[lo - 1].len > shdr->sh_addr;
+}
+
+/*
+ * Executable sections of segments that are not: whoever runs the code makes the
+ * memory executable first.
+ */
+static int read_other_text(struct object *f)
+{
+	size_t i, nr = f->nr_text;
+	GElf_Shdr shdr;
+	int ret = 0;
+
+	for (i = 1; i < f->nr_sections && !ret; i++)
+		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		    !is_in_text(f, nr, &shdr))
+			ret = add_text(f, shdr.sh_addr, shdr.sh_offset,
+				       shdr.sh_size);
+	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
+	return ret;
+}
+
+/*
+ * ELF wants loadable segments in the order of their addresses, which nobody has
+ * checked. Of p_memsz what is above p_filesz has no bytes in the file.
+ */
+static int read_segment_text(struct object *f)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+	int ret = 0;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
+				    elf_errmsg(-1));
+	f->text = calloc(nr + f->nr_sections + 1, sizeof(*f->text));
+	if (!f->text)
+		return object_no_memory(f);
+	for (i = 0; i < nr && !ret; i++)
+		if (gelf_getphdr(f->elf, i, &phdr) &&
+		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
+			ret = add_text(f, phdr.p_vaddr, phdr.p_offset,
+				       phdr.p_filesz);
+	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
+	return ret ? ret : read_other_text(f);
 }
 
 /* What of the section is in the text and behind what was added before. */

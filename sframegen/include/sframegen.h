@@ -17,7 +17,8 @@
  *
  * Errnos:
  *  EINVAL	malformed CFI or SFrame section; FDEs or rows that the format
- *		rejects; text ranges or FDEs that are not sorted
+ *		rejects; text ranges or FDEs that are not sorted; flags that
+ *		are not known here
  *  ENOTSUP	the ABI is not known here, nor (sfg_open_section()) the version
  *		of the section; sfg_make_window_cfi(): DWARF expressions of the
  *		ABI cannot, or not for these rows
@@ -172,7 +173,12 @@ struct sfg_input {
 	size_t nr_text;
 	const struct sfg_image *code;
 	size_t nr_code;
-	uint64_t section_addr;		/* of the SFrame section */
+	/*
+	 * Where the SFrame section will be. Its length is known only after the
+	 * conversion: if you allocate then, pass 0 here, and sfg_rebase() the
+	 * section by minus its address.
+	 */
+	uint64_t section_addr;
 	/* what pointers of 'cfi' relative to text and data are relative to */
 	uint64_t text_base, data_base;
 	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */

@@ -864,8 +864,36 @@ static void test_addends(void)
 	flags = 0;
 }
 
+static void test_flags(void)
+{
+	struct bytes b = { 0 };
+	struct sfg_input in = { .abi = SFRAME_ABI_AMD64_LE };
+	struct sfg_image *list;
+	struct sfg_output out;
+	struct sfg_fdes fdes;
+	struct sfg_cfi *cfi;
+	struct sfg_error err = { 0 };
+	size_t nr;
+
+	put_fde(&b, put_cie(&b, &amd64_cie), true, CODE, SIZE, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	in.flags = 0x10;
+	IS("unknown flags: convert", sfg_convert(&in, &out, NULL, &err),
+	   -EINVAL);
+	result(err.reason && !strcmp(err.reason, "unknown flags"),
+	       "unknown flags: why", "%s", err.reason);
+	IS("unknown flags: derive", sfg_derive(&in, &fdes, NULL, NULL),
+	   -EINVAL);
+	IS("unknown flags: list", sfg_list_functions(&in, &list, &nr, NULL),
+	   -EINVAL);
+	IS("unknown flags: open", sfg_open_cfi(&in, &cfi, NULL), -EINVAL);
+	in.flags = 0x80000000;
+	IS("the highest flag", sfg_open_cfi(&in, &cfi, NULL), -EINVAL);
+}
+
 int main(void)
 {
+	test_flags();
 	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64, ARRAY_SIZE(amd64));
 	test_addends();
 	run(SFRAME_ABI_AARCH64_LE, &aarch64_cie, aarch64, ARRAY_SIZE(aarch64));
