@@ -212,13 +212,6 @@ void object_try_abi(struct object *f)
 		f->abi = sfg_trial_abi(f->abi);
 }
 
-static void free_text(struct object *f)
-{
-	while (f->nr_text)
-		free((void *)f->text[--f->nr_text].data);
-	free(f->text);
-}
-
 static void free_part(struct object_part *part)
 {
 	free(part->bytes);
@@ -242,7 +235,9 @@ void object_close(struct object *f)
 	free(f->section_addr);
 	free(f->functions);
 	free(f->code);
-	free_text(f);
+	free(f->segments);
+	free(f->text);
+	free(f->window);
 }
 
 /* libelf gives section headers in the byte order of this machine. */

@@ -134,7 +134,7 @@ struct sfg_fdes {
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
  * and counted. Without any (nr_text 0) every FDE is kept. Ranges with data
- * NULL are not readable: nothing is merged over gaps in them. 'code': what of
+ * NULL are read by 'read_text', or else nothing is merged over gaps in them. 'code': what of
  * the text is instructions, sorted, where more is known than that it can be
  * executed; code without CFI is counted there. The section may be longer than
  * its CFI when a zero terminator ends it.
@@ -174,6 +174,12 @@ struct sfg_input {
 	const struct sfg_image *code;
 	size_t nr_code;
 	/*
+	 * NULL, or gives bytes of text or code, up to SFG_READ_MAX of one range;
+	 * they stay up to the next call. NULL: they cannot be read.
+	 */
+	const void *(*read_text)(void *arg, uint64_t addr, size_t len);
+	void *read_arg;
+	/*
 	 * Where the SFrame section will be. Its length is known only after the
 	 * conversion: if you allocate then, pass 0 here, and sfg_rebase() the
 	 * section by minus its address.
@@ -192,6 +198,7 @@ struct sfg_input {
 };
 
 #define SFG_MAX_ROWS		16
+#define SFG_READ_MAX		4096
 
 /* Why code that has CFI is not covered; numbers are for this header only. */
 enum sfg_reason {

@@ -481,6 +481,11 @@ expect "segment of 20 GiB" 1 "sframegen: sparse.so: $too_much" \
 is "segment of 20 GiB, 64 MiB of memory" \
 	"1 sframegen: sparse.so: 0x0: more than 4 GiB would be read" \
 	"$? $(cat err)"
+put sparse.so $((64 + 56 * (code - 2) + 32)) 8 $((3 << 30))
+# shellcheck disable=SC3045 # dash and bash have it
+(ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
+is "segment of 3 GiB, 64 MiB of memory" "0 $(cksum <tiny.sframe)" \
+	"$?$(cat err) $(cksum <sparse.sframe)"
 cp tiny.so sparse.so
 truncate -s 24G sparse.so
 put sparse.so $(($(header tiny.so eh_frame) + 32)) 8 $((20 << 30))
