@@ -58,11 +58,14 @@ static void print_debug_frame(FILE *to, const struct object *f,
 
 static void print_split(FILE *to, const struct sfg_summary *sum)
 {
+	int64_t more = sum->split_bytes;
+
 	if (sum->split_functions)
 		fprintf(to, "split: %" PRIu64 " functions of too many rows are"
-			" in %" PRIu64 " FDEs, %" PRId64 " bytes more than"
+			" in %" PRIu64 " FDEs, %" PRIu64 " bytes %s than"
 			" unsplit\n", sum->split_functions, sum->split_fdes,
-			sum->split_bytes);
+			(uint64_t)(more < 0 ? -more : more),
+			more < 0 ? "fewer" : "more");
 }
 
 /*

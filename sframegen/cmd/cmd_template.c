@@ -52,16 +52,7 @@ static const struct sfjit_function *find_fde(const struct template *t,
 static const uint8_t *find_code(const struct template *t,
 				const struct object_symbol *fn)
 {
-	const struct sfg_image *text = t->f->text;
-	size_t i;
-
-	for (i = 0; i < t->f->nr_text; i++, text++)
-		if (fn->addr >= text->addr &&
-		    fn->addr - text->addr <= text->len &&
-		    fn->size <= text->len - (fn->addr - text->addr))
-			return (const uint8_t *)text->data +
-			       (fn->addr - text->addr);
-	return NULL;
+	return object_text_at(t->f, fn->addr, fn->size);
 }
 
 static int refuse(const struct template *t, const struct object_symbol *fn,
@@ -91,10 +82,10 @@ static int check_function(const struct template *t,
 		return object_error(t->f, object_file_offset(t->f, fn->addr),
 				    -EINVAL,
 				 "function's name is too long or not one in C");
-	if (!find_code(t, fn) || !fn->size)
-		return refuse(t, fn, "function has no code");
 	if (fn->size > MAX_SLOT)
 		return refuse(t, fn, "longer than a slot of 128 bytes");
+	if (!find_code(t, fn) || !fn->size)
+		return refuse(t, fn, "function has no code");
 	/* a copy of the code runs elsewhere */
 	if (object_is_relocated(t->f, fn->addr, fn->size))
 		return refuse(t, fn, "code needs relocation");

@@ -123,6 +123,26 @@ bool object_is_big_endian(const struct object *f)
 	return f->ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
 }
 
+/* Machines with 64-bit files, for messages. */
+static const char *machine_name(unsigned int machine)
+{
+	static const struct { uint16_t machine; const char *name; } names[] = {
+		{ EM_SPARCV9, "SPARC" }, { EM_MIPS, "MIPS" },
+		{ EM_PARISC, "PA-RISC" }, { EM_PPC64, "PowerPC" },
+		{ EM_S390, "S/390" }, { EM_IA_64, "Itanium" },
+		{ EM_ALPHA, "Alpha" }, { EM_X86_64, "x86-64" },
+		{ EM_AARCH64, "AArch64" }, { EM_CUDA, "CUDA" },
+		{ EM_AMDGPU, "AMD GPUs" }, { EM_RISCV, "RISC-V" },
+		{ EM_BPF, "BPF" }, { 258, "LoongArch" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].machine == machine)
+			return names[i].name;
+	return "an unknown machine";
+}
+
 static int check_header(struct object *f)
 {
 	if (f->ehdr.e_type != ET_REL && f->ehdr.e_type != ET_EXEC &&
@@ -133,8 +153,11 @@ static int check_header(struct object *f)
 				f->ehdr.e_ident[EI_DATA]);
 	if (!f->abi)
 		return object_error(f, offsetof(Elf64_Ehdr, e_machine),
-				    -ENOTSUP, "no SFrame ABI for machine %u",
-				    f->ehdr.e_machine);
+				    -ENOTSUP, "no SFrame ABI for %s (machine"
+				    " %u, %s-endian)",
+				    machine_name(f->ehdr.e_machine),
+				    f->ehdr.e_machine,
+				    object_is_big_endian(f) ? "big" : "little");
 	return 0;
 }
 
@@ -189,13 +212,6 @@ void object_try_abi(struct object *f)
 		f->abi = sfg_trial_abi(f->abi);
 }
 
-static void free_text(struct object *f)
-{
-	while (f->nr_text)
-		free((void *)f->text[--f->nr_text].data);
-	free(f->text);
-}
-
 static void free_part(struct object_part *part)
 {
 	free(part->bytes);
@@ -219,7 +235,9 @@ void object_close(struct object *f)
 	free(f->section_addr);
 	free(f->functions);
 	free(f->code);
-	free_text(f);
+	free(f->segments);
+	free(f->text);
+	free(f->window);
 }
 
 /* libelf gives section headers in the byte order of this machine. */

@@ -37,6 +37,20 @@ struct object_symtab {
 	Elf_Data *symbols, *indices;
 };
 
+/* Executable code, and where its bytes are in the file. */
+struct object_code {
+	uint64_t addr, len, file_offset;
+};
+
+/* A stretch of the code that was read. */
+#define WINDOW_SIZE	65536
+
+struct object_window {
+	uint64_t addr;
+	size_t len;
+	uint8_t bytes[WINDOW_SIZE];
+};
+
 struct object_symbol {
 	const char *name;	/* borrowed from the file */
 	uint64_t addr, size;
@@ -54,9 +68,11 @@ struct object {
 	uint64_t *section_addr;	/* ET_REL: where it is taken to be, NOWHERE */
 	size_t nr_sections;
 
-	struct sfg_image *text;		/* with data of their own */
+	struct object_code *segments;	/* sorted, as the text */
+	struct sfg_image *text;		/* without data */
 	size_t nr_text;
 	uint64_t text_left;		/* of the file's length */
+	struct object_window *window;	/* of object_text_at() */
 	struct sfg_image *code;		/* executable sections in the text */
 	size_t nr_code;
 	struct object_part cfi;
@@ -88,6 +104,11 @@ void object_close(struct object *f);
 
 /* Where a byte of the CFI is in the file. */
 uint64_t object_cfi_offset(struct object *f, size_t offset);
+/*
+ * Bytes of the text, up to the next call, no more than a window has; NULL: they
+ * cannot be read.
+ */
+const void *object_text_at(void *object, uint64_t addr, size_t len);
 /* Where the code at an address of an object file is in the file. */
 uint64_t object_file_offset(struct object *f, uint64_t addr);
 /* Function at an address, else NULL. */
@@ -149,13 +170,14 @@ int file_read_whole(const char *path, uint8_t **data, size_t *len);
 /* 1: it does. */
 int file_begins_with(const char *path, const void *magic, size_t len);
 
-static inline struct sfg_input object_input(const struct object *f)
+static inline struct sfg_input object_input(struct object *f)
 {
 	return (struct sfg_input) {
 		.abi = f->abi, .flags = f->cfi_flags, .cfi = f->cfi.image,
 		.cfi_listed = f->cfi_listed, .relocated = f->cfi.relocated,
 		.nr_relocated = f->cfi.nr_relocated,
 		.text = f->text, .nr_text = f->nr_text,
+		.read_text = object_text_at, .read_arg = f,
 		.code = f->code, .nr_code = f->nr_code,
 	};
 }

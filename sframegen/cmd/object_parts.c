@@ -151,12 +151,10 @@ static uint64_t address_of(const struct object *f, size_t index,
 	return f->section_addr[index] == NOWHERE ? 0 : f->section_addr[index];
 }
 
+/* Its bytes are read when somebody looks at them. */
 static int add_text(struct object *f, uint64_t addr, uint64_t offset,
 		    uint64_t len)
 {
-	uint8_t *bytes;
-	int ret;
-
 	if (!len || !object_in_file(f, offset, len))
 		return 0;
 	/* what overlaps would be read as often as it is named */
@@ -164,31 +162,57 @@ static int add_text(struct object *f, uint64_t addr, uint64_t offset,
 		return object_error(f, offset, -EINVAL,
 				    "executable segments overlap");
 	f->text_left -= len;
-	ret = object_load(f, offset, len, &bytes);
-	if (!ret)
-		f->text[f->nr_text++] = (struct sfg_image) {
-			.data = bytes, .len = len, .addr = addr,
-		};
-	return ret;
+	if (len > f->left)
+		return object_error(f, offset, -EFBIG, "%s",
+				    object_unread(-EFBIG));
+	f->left -= len;
+	f->segments[f->nr_text++] = (struct object_code) {
+		.addr = addr, .len = len, .file_offset = offset,
+	};
+	return 0;
 }
 
-/*
- * In the order of addresses: place_sections() went through the sections in the
- * same order.
- */
+static int alloc_text(struct object *f, size_t nr)
+{
+	f->segments = calloc(nr + 1, sizeof(*f->segments));
+	f->text = calloc(nr + 1, sizeof(*f->text));
+	f->window = malloc(sizeof(*f->window));
+	if (!f->segments || !f->text || !f->window)
+		return object_no_memory(f);
+	f->window->len = 0;
+	return 0;
+}
+
+static int compare_segments(const void *x, const void *y)
+{
+	const struct object_code *a = x, *b = y;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+static void sort_text(struct object *f)
+{
+	size_t i;
+
+	qsort(f->segments, f->nr_text, sizeof(*f->segments), compare_segments);
+	for (i = 0; i < f->nr_text; i++)
+		f->text[i] = (struct sfg_image) {
+			.addr = f->segments[i].addr, .len = f->segments[i].len,
+		};
+}
+
 static int read_object_text(struct object *f)
 {
 	GElf_Shdr shdr;
 	size_t i;
-	int ret = 0;
+	int ret = alloc_text(f, f->nr_sections);
 
-	f->text = calloc(f->nr_sections + 1, sizeof(*f->text));
-	if (!f->text)
-		return object_no_memory(f);
 	for (i = 1; i < f->nr_sections && !ret; i++)
 		if (object_section(f, i, &shdr) && is_code(&shdr))
 			ret = add_text(f, f->section_addr[i], shdr.sh_offset,
 				       shdr.sh_size);
+	if (!ret)
+		sort_text(f);
 	return ret;
 }
 
@@ -212,31 +236,6 @@ static int compare_images(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/*
- * ELF wants loadable segments in the order of their addresses, which nobody has
- * checked. Of p_memsz what is above p_filesz has no bytes in the file.
- */
-static int read_segment_text(struct object *f)
-{
-	GElf_Phdr phdr;
-	size_t i, nr;
-	int ret = 0;
-
-	if (elf_getphdrnum(f->elf, &nr))
-		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
-				    elf_errmsg(-1));
-	f->text = calloc(nr + 1, sizeof(*f->text));
-	if (!f->text)
-		return object_no_memory(f);
-	for (i = 0; i < nr && !ret; i++)
-		if (gelf_getphdr(f->elf, i, &phdr) &&
-		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
-			ret = add_text(f, phdr.p_vaddr, phdr.p_offset,
-				       phdr.p_filesz);
-	qsort(f->text, f->nr_text, sizeof(*f->text), compare_images);
-	return ret;
-}
-
 /* The text that holds the address; NULL: none. */
 static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 {
@@ -254,6 +253,97 @@ static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 	return text && addr - text->addr < text->len ? text : NULL;
 }
 
+/* Whether some of the section is in the first 'nr' ranges, which are sorted. */
+static bool is_in_text(const struct object *f, size_t nr,
+		       const GElf_Shdr *shdr)
+{
+	size_t lo = 0, hi = nr, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (f->text[mid].addr < shdr->sh_addr + shdr->sh_size)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && f->text[lo - 1].addr + f->text[lo - 1].len > shdr->sh_addr;
+}
+
+/*
+ * Executable sections of segments that are not: whoever runs the code makes the
+ * memory executable first.
+ */
+static int read_other_text(struct object *f)
+{
+	size_t i, nr = f->nr_text;
+	GElf_Shdr shdr;
+	int ret = 0;
+
+	sort_text(f);
+
+	for (i = 1; i < f->nr_sections && !ret; i++)
+		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		    !is_in_text(f, nr, &shdr))
+			ret = add_text(f, shdr.sh_addr, shdr.sh_offset,
+				       shdr.sh_size);
+	sort_text(f);
+	return ret;
+}
+
+/*
+ * ELF wants loadable segments in the order of their addresses, which nobody has
+ * checked. Of p_memsz what is above p_filesz has no bytes in the file.
+ */
+static int read_segment_text(struct object *f)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+	int ret = 0;
+
+	if (elf_getphdrnum(f->elf, &nr))
+		return object_error(f, f->ehdr.e_phoff, -EINVAL, "%s",
+				    elf_errmsg(-1));
+	ret = alloc_text(f, nr + f->nr_sections);
+	for (i = 0; i < nr && !ret; i++)
+		if (gelf_getphdr(f->elf, i, &phdr) &&
+		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_X)
+			ret = add_text(f, phdr.p_vaddr, phdr.p_offset,
+				       phdr.p_filesz);
+	return ret ? ret : read_other_text(f);
+}
+
+static bool read_window(struct object *f, const struct object_code *segment,
+			uint64_t addr)
+{
+	uint64_t skip = addr - segment->addr, len = segment->len - skip;
+	struct object_window *w = f->window;
+
+	w->addr = addr;
+	w->len = len < WINDOW_SIZE ? len : WINDOW_SIZE;
+	if (!file_read(f->fd, segment->file_offset + skip, w->bytes, w->len))
+		return true;
+	w->len = 0;
+	return false;
+}
+
+const void *object_text_at(void *object, uint64_t addr, size_t len)
+{
+	struct object *f = object;
+	struct object_window *w = f->window;
+	const struct sfg_image *text;
+
+	/* of a debug file there are no segments */
+	if (!w || len > WINDOW_SIZE)
+		return NULL;
+	if (addr - w->addr < w->len && len <= w->len - (addr - w->addr))
+		return w->bytes + (addr - w->addr);
+	text = find_text(f, addr);
+	if (!text || len > text->len - (addr - text->addr) ||
+	    !read_window(f, f->segments + (text - f->text), addr))
+		return NULL;
+	return w->bytes;
+}
+
 /* What of the section is in the text and behind what was added before. */
 static void add_code(struct object *f, uint64_t addr, uint64_t end,
 		     uint64_t behind)
@@ -268,7 +358,6 @@ static void add_code(struct object *f, uint64_t addr, uint64_t end,
 	if (end - text->addr > text->len)
 		end = text->addr + text->len;
 	f->code[f->nr_code++] = (struct sfg_image) {
-		.data = (const uint8_t *)text->data + (addr - text->addr),
 		.len = end - addr, .addr = addr,
 	};
 }

@@ -17,7 +17,8 @@
  *
  * Errnos:
  *  EINVAL	malformed CFI or SFrame section; FDEs or rows that the format
- *		rejects; text ranges or FDEs that are not sorted
+ *		rejects; text ranges or FDEs that are not sorted; flags that
+ *		are not known here
  *  ENOTSUP	the ABI is not known here, nor (sfg_open_section()) the version
  *		of the section; sfg_make_window_cfi(): DWARF expressions of the
  *		ABI cannot, or not for these rows
@@ -133,7 +134,7 @@ struct sfg_fdes {
 /*
  * 'text': the executable ranges, sorted; FDEs outside of them are dropped
  * and counted. Without any (nr_text 0) every FDE is kept. Ranges with data
- * NULL are not readable: nothing is merged over gaps in them. 'code': what of
+ * NULL are read by 'read_text', or else nothing is merged over gaps in them. 'code': what of
  * the text is instructions, sorted, where more is known than that it can be
  * executed; code without CFI is counted there. The section may be longer than
  * its CFI when a zero terminator ends it.
@@ -172,7 +173,18 @@ struct sfg_input {
 	size_t nr_text;
 	const struct sfg_image *code;
 	size_t nr_code;
-	uint64_t section_addr;		/* of the SFrame section */
+	/*
+	 * NULL, or gives bytes of text or code, up to SFG_READ_MAX of one range;
+	 * they stay up to the next call. NULL: they cannot be read.
+	 */
+	const void *(*read_text)(void *arg, uint64_t addr, size_t len);
+	void *read_arg;
+	/*
+	 * Where the SFrame section will be. Its length is known only after the
+	 * conversion: if you allocate then, pass 0 here, and sfg_rebase() the
+	 * section by minus its address.
+	 */
+	uint64_t section_addr;
 	/* what pointers of 'cfi' relative to text and data are relative to */
 	uint64_t text_base, data_base;
 	unsigned int max_rows;		/* per FDE; 0: SFG_MAX_ROWS */
@@ -186,6 +198,7 @@ struct sfg_input {
 };
 
 #define SFG_MAX_ROWS		16
+#define SFG_READ_MAX		4096
 
 /* Why code that has CFI is not covered; numbers are for this header only. */
 enum sfg_reason {

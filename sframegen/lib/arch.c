@@ -13,7 +13,7 @@ int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	return code;
 }
 
-static size_t leading_zeros(const uint8_t *p, size_t len)
+size_t sfg_leading_zeros(const uint8_t *p, size_t len)
 {
 	size_t n = 0;
 
@@ -37,8 +37,8 @@ static size_t nop_len(const struct sfg_arch *arch, const uint8_t *p, size_t len)
 	return 0;
 }
 
-static size_t leading_nops(const struct sfg_arch *arch, const uint8_t *p,
-			   size_t len)
+size_t sfg_leading_nops(const struct sfg_arch *arch, const uint8_t *p,
+			size_t len)
 {
 	size_t n = 0, nop;
 
@@ -95,8 +95,8 @@ size_t sfg_padding(unsigned int abi, const void *code, size_t len)
 
 	if (!arch)
 		return 0;
-	nops = leading_nops(arch, code, len);
-	return nops ? nops : leading_zeros(code, len);
+	nops = sfg_leading_nops(arch, code, len);
+	return nops ? nops : sfg_leading_zeros(code, len);
 }
 
 /*

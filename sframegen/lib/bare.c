@@ -4,19 +4,40 @@
 #include "core.h"
 
 /*
+ * Padding that the gap begins with, a block at a time: a nop that the block's
+ * end cuts in two begins the next one. Zeros behind nops are code.
+ */
+static uint64_t padding(const struct sfg_bare *b, const struct sfg_image *code,
+			uint64_t from, uint64_t to)
+{
+	bool nops = true;
+	uint64_t at = from;
+	const uint8_t *p;
+	size_t len, n;
+
+	do {
+		len = to - at < SFG_READ_MAX ? to - at : SFG_READ_MAX;
+		p = sfg_text_at(b->in, code, at, len);
+		if (!p)
+			break;
+		n = nops ? sfg_leading_nops(b->arch, p, len) : 0;
+		nops = n || (nops && at > from);
+		if (!nops)
+			n = sfg_leading_zeros(p, len);
+		at += n;
+	} while (n && at < to);
+	return at - from;
+}
+
+/*
  * A gap begins where a function ends, so that padding is known there. Behind
  * code that nothing is known of it may be that code's data.
  */
-static uint64_t without_padding(const struct sfg_arch *arch,
+static uint64_t without_padding(const struct sfg_bare *b,
 				const struct sfg_image *code, uint64_t from,
 				uint64_t to)
 {
-	const uint8_t *p = code->data;
-
-	if (!p)
-		return to - from;
-	return to - from - sfg_padding(arch->abi, p + (from - code->addr),
-					to - from);
+	return to - from - padding(b, code, from, to);
 }
 
 /*
@@ -33,7 +54,7 @@ uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to)
 		lo = code->addr > from ? code->addr : from;
 		hi = code->addr + code->len < to ? code->addr + code->len : to;
 		if (lo < hi)
-			bytes += without_padding(b->arch, code, lo, hi);
+			bytes += without_padding(b, code, lo, hi);
 		if (code->addr + code->len > to)
 			break;
 	}

@@ -99,6 +99,10 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 				     struct cursor *c, unsigned int encoding,
 				     uint64_t *value);
 
+/* All flags of struct sfg_input. */
+#define SFG_INPUT_ALL	(SFG_INPUT_DEBUG_FRAME | SFG_INPUT_ADDENDS | \
+			 SFG_INPUT_BASES | SFG_INPUT_CALLED)
+
 /* cfi_records.c */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err);

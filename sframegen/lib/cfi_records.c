@@ -393,6 +393,8 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->arch = sfg_any_arch(in->abi);
 	if (!t->arch)
 		return sfg_fail(err, 0, "no ABI of this number", -ENOTSUP);
+	if (in->flags & ~SFG_INPUT_ALL)
+		return fail(err, 0, "unknown flags");
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->other = NO_REG;

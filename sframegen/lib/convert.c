@@ -519,7 +519,7 @@ static void start_bare(struct converter *cv)
 	const struct sfg_input *in = cv->in;
 
 	cv->bare = (struct sfg_bare) {
-		.arch = sfg_any_arch(in->abi),
+		.arch = sfg_any_arch(in->abi), .in = in,
 		.code = in->nr_code ? in->code : in->text,
 		.nr_code = in->nr_code ? in->nr_code : in->nr_text,
 	};

@@ -84,6 +84,11 @@ extern const size_t sfg_nr_machines;
 
 const struct sfg_arch *sfg_find_arch(unsigned int abi);
 
+/* arch.c: the two kinds of sfg_padding(). */
+size_t sfg_leading_nops(const struct sfg_arch *arch, const uint8_t *p,
+			size_t len);
+size_t sfg_leading_zeros(const uint8_t *p, size_t len);
+
 /*
  * Also those that SFrame has no number for: they have CFI and rows. A function
  * that a JIT publishes asks for it several times: the first one is found at once.
@@ -160,6 +165,16 @@ static inline bool sfg_has_offset(const size_t *list, size_t nr, size_t offset)
 			hi = mid;
 	}
 	return lo < nr && list[lo] == offset;
+}
+
+/* Bytes of a range, no more than SFG_READ_MAX; NULL: they cannot be read. */
+static inline const uint8_t *sfg_text_at(const struct sfg_input *in,
+					 const struct sfg_image *range,
+					 uint64_t addr, size_t len)
+{
+	if (range->data)
+		return (const uint8_t *)range->data + (addr - range->addr);
+	return in->read_text ? in->read_text(in->read_arg, addr, len) : NULL;
 }
 
 static inline uint16_t swap16(bool swap, uint16_t v)
@@ -293,6 +308,7 @@ int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
 /* bare.c: counts executable code that no FDE is for, in address order. */
 struct sfg_bare {
 	const struct sfg_arch *arch;
+	const struct sfg_input *in;
 	const struct sfg_image *code;
 	size_t nr_code, at;
 };

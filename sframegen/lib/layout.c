@@ -66,16 +66,17 @@ static bool has_hole(struct layout *l, uint64_t from, uint64_t to)
 static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 {
 	const struct sfg_image *text;
+	const uint8_t *p;
 
 	if (from == to)
 		return true;
 	if (to - from >= MAX_PADDING || has_hole(l, from, to))
 		return false;
 	text = text_of(l, from);
-	if (!text || !text->data || to - text->addr > text->len)
+	if (!text || to - text->addr > text->len)
 		return false;
-	return sfg_padding(l->arch->abi, (const uint8_t *)text->data +
-			   (from - text->addr), to - from) == to - from;
+	p = sfg_text_at(l->in, text, from, to - from);
+	return p && sfg_padding(l->arch->abi, p, to - from) == to - from;
 }
 
 /*
@@ -173,10 +174,34 @@ static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 }
 
 /*
+ * Whether an FDE that has rows up to 'c', the n-th, costs more than two. Wider
+ * starts for all rows cost more than another FDE where they are many, and so do
+ * they for any 2 * FDE_COST rows and more that are near each other: as an FDE of
+ * their own, between two others, they have shorter starts. What is longer then
+ * costs still more.
+ */
+#define MANY	(2 * FDE_COST + 1)
+
+static bool is_too_long(const struct cell *cell, const struct cell *c,
+			uint32_t n)
+{
+	unsigned int shift = sfg_start_shift(c->start - cell->start);
+	uint32_t before;
+
+	if (!shift || n < 2)
+		return false;
+	before = 1u << sfg_start_shift(c[-1].start - cell->start);
+	if ((n - 1) * ((1u << shift) - before) > FDE_COST)
+		return true;
+	return n >= MANY && sfg_start_shift(c->start - c[1 - MANY].start) < shift;
+}
+
+/*
  * The best FDE that starts at a row, the cells behind being settled. Its own
  * cell is written last: a store between loads of others slows all of them. Of
  * equal costs the longer FDE is taken, which leaves fewer to search. Takes rows
- * times max_rows steps for a chunk.
+ * times max_rows steps for a chunk, or times MANY rows in each 256 bytes of
+ * 65,536 if that is less.
  */
 static void settle_cell(struct layout *l, size_t i, size_t nr)
 {
@@ -188,6 +213,8 @@ static void settle_cell(struct layout *l, size_t i, size_t nr)
 
 	last = cell + (nr - i < l->max_rows ? nr - i : l->max_rows);
 	for (c = cell; c != last; c++) {
+		if (is_too_long(cell, c, c - cell + 1))
+			break;
 		flex |= !c->as_default;
 		sum_default += c->as_default;
 		sum_flex += c->as_flex;

@@ -786,6 +786,37 @@ static void test_bare(void)
 	       "ranges of instructions that are not sorted", "accepted");
 }
 
+static const void *read_bytes(void *arg, uint64_t addr, size_t len)
+{
+	IS("bytes that are read", len <= SFG_READ_MAX, true);
+	return (const uint8_t *)arg + (addr - CODE);
+}
+
+/* Padding over several blocks: nops of 3 bytes, and zeros that are code then. */
+static void test_bare_blocks(void)
+{
+	static uint8_t bytes[20000];
+	struct sfg_image text = { NULL, sizeof(bytes), CODE };
+	struct bytes b = { 0 };
+	struct sfg_input in = {
+		.abi = SFRAME_ABI_AMD64_LE, .text = &text, .nr_text = 1,
+		.read_text = read_bytes, .read_arg = bytes,
+	};
+	size_t i;
+
+	for (i = 0x18; i < 0x18 + 9000; i += 3)
+		memcpy(bytes + i, "\x0f\x1f\x00", 3);
+	put_fde(&b, put_cie(&b, &amd64_cie), true, CODE, 0x18, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	check_bare("nops by blocks, then zeros", &in,
+		   sizeof(bytes) - 0x18 - 9000);
+	memset(bytes + 0x18, 0, 9000);
+	bytes[19999] = 0xc3;
+	check_bare("zeros by blocks, then code", &in, 1);
+	text.data = bytes;
+	check_bare("zeros at once, then code", &in, 1);
+}
+
 /* "START-END ROWS" of each function, in hexadecimal from CODE on. */
 static void check_called(const char *name, const struct sfg_input *in,
 			 uint64_t bytes, const char *want)
@@ -864,8 +895,36 @@ static void test_addends(void)
 	flags = 0;
 }
 
+static void test_flags(void)
+{
+	struct bytes b = { 0 };
+	struct sfg_input in = { .abi = SFRAME_ABI_AMD64_LE };
+	struct sfg_image *list;
+	struct sfg_output out;
+	struct sfg_fdes fdes;
+	struct sfg_cfi *cfi;
+	struct sfg_error err = { 0 };
+	size_t nr;
+
+	put_fde(&b, put_cie(&b, &amd64_cie), true, CODE, SIZE, NULL, 0);
+	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
+	in.flags = 0x10;
+	IS("unknown flags: convert", sfg_convert(&in, &out, NULL, &err),
+	   -EINVAL);
+	result(err.reason && !strcmp(err.reason, "unknown flags"),
+	       "unknown flags: why", "%s", err.reason);
+	IS("unknown flags: derive", sfg_derive(&in, &fdes, NULL, NULL),
+	   -EINVAL);
+	IS("unknown flags: list", sfg_list_functions(&in, &list, &nr, NULL),
+	   -EINVAL);
+	IS("unknown flags: open", sfg_open_cfi(&in, &cfi, NULL), -EINVAL);
+	in.flags = 0x80000000;
+	IS("the highest flag", sfg_open_cfi(&in, &cfi, NULL), -EINVAL);
+}
+
 int main(void)
 {
+	test_flags();
 	run(SFRAME_ABI_AMD64_LE, &amd64_cie, amd64, ARRAY_SIZE(amd64));
 	test_addends();
 	run(SFRAME_ABI_AARCH64_LE, &aarch64_cie, aarch64, ARRAY_SIZE(aarch64));
@@ -890,6 +949,7 @@ int main(void)
 	test_remember_limit();
 	test_text();
 	test_bare();
+	test_bare_blocks();
 	test_called();
 	return finish();
 }

@@ -138,7 +138,11 @@ rm kept
 cp tiny.so mips
 printf '\010' | dd of=mips bs=1 seek=18 conv=notrunc 2>/dev/null
 expect "machine that is not known" 1 \
-	"sframegen: mips: 0x12: no SFrame ABI for machine 8" --elf mips -o x
+	"sframegen: mips: 0x12: no SFrame ABI for MIPS (machine 8, little-endian)" \
+	--elf mips -o x
+printf '\377\377' | dd of=mips bs=1 seek=18 conv=notrunc 2>/dev/null
+expect "machine without a name" 1 "sframegen: mips: 0x12: no SFrame ABI for an\
+ unknown machine (machine 65535, little-endian)" --elf mips -o x
 expect "library without .sframe" 1 \
 	"sframegen: tiny.so: 0x0: no .sframe section" --dump tiny.so
 expect "template of a library" 1 \
@@ -436,7 +440,25 @@ expect "functions of many long rows" 0 "" --elf long.so -o long.sframe
 is "shorter starts are taken off" \
 	"2 functions of too many rows are in 5 FDEs, 3 bytes more than unsplit" \
 	"$(split)"
+# 40 starts of 2 bytes in one FDE, of 1 byte in two
+long long.so 8
+expect "functions of many rows, at most 30" 0 "" --elf long.so --max-rows 30 \
+	-o long.sframe
+is "splitting may save bytes" \
+	"1 functions of too many rows are in 2 FDEs, 19 bytes fewer than unsplit" \
+	"$(split)"
 rm long.so long.sframe whole.sframe
+
+# code in a segment that is not executable: no PF_X (1) in its flags
+cp tiny.so aside.so
+code=$(readelf -lW tiny.so | sed -n '/^ *Type/,/^$/p' |
+	grep -n ' R E ' | cut -d: -f1)
+put aside.so $((64 + 56 * (code - 2) + 4)) 4 4
+expect "executable section of another segment" 0 "" --elf aside.so \
+	-o aside.sframe
+is "its code is counted" "$("$bin" --elf tiny.so -o aside.sframe | sed -n 2p)" \
+	"$(sed -n 2p out)"
+rm aside.*
 
 # memory is for what is used of a file
 cp tiny.so sparse.so
@@ -459,6 +481,11 @@ expect "segment of 20 GiB" 1 "sframegen: sparse.so: $too_much" \
 is "segment of 20 GiB, 64 MiB of memory" \
 	"1 sframegen: sparse.so: 0x0: more than 4 GiB would be read" \
 	"$? $(cat err)"
+put sparse.so $((64 + 56 * (code - 2) + 32)) 8 $((3 << 30))
+# shellcheck disable=SC3045 # dash and bash have it
+(ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
+is "segment of 3 GiB, 64 MiB of memory" "0 $(cksum <tiny.sframe)" \
+	"$?$(cat err) $(cksum <sparse.sframe)"
 cp tiny.so sparse.so
 truncate -s 24G sparse.so
 put sparse.so $(($(header tiny.so eh_frame) + 32)) 8 $((20 << 30))

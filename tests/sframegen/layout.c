@@ -11,11 +11,20 @@ static const struct cie cie = AMD64_PLAIN_CIE;
 static uint8_t code[0x10000];
 static struct sfg_image text = { code, sizeof(code), CODE };
 
+/* In place of 'data'. */
+static const void *read_code(void *arg, uint64_t addr, size_t len)
+{
+	return addr - CODE + len <= sizeof(code) ? arg : NULL;
+}
+
+static size_t section_len;	/* of the last one */
+static const void *(*reads)(void *arg, uint64_t addr, size_t len);
+
 static char *convert(const struct bytes *b, unsigned int max_rows,
 		     struct sfg_summary *sum)
 {
 	struct sfg_input in = {
-		.abi = SFRAME_ABI_AMD64_LE, .max_rows = max_rows,
+		.read_text = reads, .read_arg = code + 4, .abi = SFRAME_ABI_AMD64_LE, .max_rows = max_rows,
 		.cfi = { b->p, b->len, 0 }, .text = &text, .nr_text = 1,
 	};
 	struct sfg_output out;
@@ -45,6 +54,7 @@ static char *convert(const struct bytes *b, unsigned int max_rows,
 			fprintf(f, " %x %s", row.start, rowtext + 4);
 		}
 	}
+	section_len = out.len;
 	fclose(f);
 	free(out.data);
 	return buf;
@@ -136,6 +146,10 @@ static void test_holes(void)
 static void test_unreadable(void)
 {
 	text.data = NULL;
+	reads = read_code;
+	test_gap("gap that is read", P("\x90"), true);
+	test_gap("code that is read", P("\xc3"), false);
+	reads = NULL;
 	test_gap("unreadable gap", P("\x90"), false);
 	test_gap("unreadable, no gap", P(""), true);
 	text.data = code;
@@ -207,6 +221,62 @@ static void test_wide(void)
 	free(out.data);
 }
 
+static uint32_t next_random(void)
+{
+	static uint64_t seed = 1;
+
+	seed = seed * 6364136223846793005 + 1442695040888963407;
+	return seed >> 33;
+}
+
+/*
+ * Rows that are near each other in places, and far apart in others. All differ:
+ * the layout does not know which FDEs will share theirs.
+ */
+static void put_random_rows(struct bytes *p, size_t nr)
+{
+	unsigned int i, most = 1, offset;
+
+	for (i = 0; i < nr; i++) {
+		if (next_random() % 32 == 0)
+			most = 1 << next_random() % 12;
+		put_int(p, 3, 1);
+		put_int(p, 1 + next_random() % most, 2);
+		offset = 128 + 8 * i;
+		put_int(p, 0x0e | (0x80 | (offset & 0x7f)) << 8 |
+			offset >> 7 << 16, 3);
+	}
+}
+
+static size_t size_of(const struct bytes *b, unsigned int max_rows)
+{
+	struct sfg_summary sum;
+
+	free(convert(b, max_rows, &sum));
+	return section_len;
+}
+
+/* A section is not longer because an FDE may have more rows. */
+static void test_more_rows(void)
+{
+	static const unsigned int max_rows[] = { 22, 23, 43, 44, 64, 100, 500 };
+	struct bytes b = { 0 }, p = { 0 };
+	size_t round, i, most, least, wrong = 0;
+
+	for (round = 0; round < 30; round++) {
+		b.len = p.len = 0;
+		put_random_rows(&p, 1000);
+		put_fde(&b, put_cie(&b, &cie), true, CODE, 0xf000, p.p, p.len);
+		most = size_of(&b, 65535);
+		for (i = 0; i < ARRAY_SIZE(max_rows); i++) {
+			least = size_of(&b, max_rows[i]);
+			wrong += most > least;
+		}
+	}
+	result(!wrong, "more rows in an FDE, no more bytes", "%zu times",
+	       wrong);
+}
+
 /* FDEs that do not hold the function, up to where addresses end. */
 static void test_count_split(void)
 {
@@ -266,6 +336,7 @@ int main(void)
 	test_signal();
 	test_cap();
 	test_wide();
+	test_more_rows();
 	test_count_split();
 	test_empty();
 	test_unsorted_text();
