@@ -24,7 +24,7 @@
 /* Bytes of stack in which the kernel's next address is looked for. */
 #define FRAME_MOST	4096
 /* Ways that are tried for a sample. */
-#define TRIES_MOST	200
+#define TRIES_MOST	64
 
 /* Which of the recorder's registers DWARF's 0 to 16 are. */
 static const unsigned char dwarf_regs[NR_DWARF] = {
