@@ -75,8 +75,9 @@ bool is_direct_call(struct process *process, uint64_t addr, uint64_t callee)
 		return false;
 	mod = dwfl_of(process) ? dwfl_addrmodule(dwfl_of(process), callee) :
 		NULL;
-	if (mod && dwfl_module_addrinfo(mod, callee, &offset, &symbol, NULL,
-					NULL, NULL) && offset <= callee - target)
-		return offset == callee - target;
-	return callee - target < FUNCTION_MOST;
+	callee -= target;
+	if (mod && dwfl_module_addrinfo(mod, callee + target, &offset, &symbol,
+					NULL, NULL, NULL) && offset <= callee)
+		return offset == callee;
+	return callee < FUNCTION_MOST;
 }

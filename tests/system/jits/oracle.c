@@ -4,14 +4,18 @@
  *
  * usage: oracle RECORD ROOT BEGIN END [NAME]
  *
- * Judges each sample that tests/kernel/replay/recorder took between the two times,
- * nanoseconds: with the registers and the copy of the stack in it, and the call
- * frame information of the files below ROOT; of processes called NAME only, if there
- * is one. Prints a line for each, with tabs:
- * fp or defer; 1 if the kernel's chain ends in a thread's first function; how many
- * true frames that a plain frame pointer walk finds it lacks; and what is wrong
- * with it, or -. That begins with "early" if the process had no windows yet, but
- * others had. Then two lines of those processes that had windows:
+ * Judges each sample that tests/kernel/replay/recorder took between the two
+ * times, nanoseconds: with the registers and the copy of the stack in it, and the
+ * call frame information of the files below ROOT. With a NAME, only processes of
+ * that name count. Prints a line for each sample, with tabs:
+ *
+ * - fp or defer
+ * - 1 if the kernel's chain ends in a thread's first function
+ * - how many true frames it lacks that a plain frame pointer walk finds
+ * - what is wrong with it, or -; after "early" if the process had no windows yet,
+ *   but another one had
+ *
+ * Then, of processes with windows:
  *
  *	counted REASON N	as the kernel counts the ends of stacks
  *	uncounted N		stacks that end early without a count
@@ -475,6 +479,8 @@ static uint64_t uncounted_of(const struct process *process)
 {
 	uint64_t i, cuts = 0;
 
+	if (!process->windows_since)
+		return 0;
 	for (i = 0; i < process->nr_cuts; i++)
 		cuts += process->cuts[i] <= process->counted_until;
 	return cuts > process->counted ? cuts - process->counted : 0;

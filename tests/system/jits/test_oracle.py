@@ -407,7 +407,8 @@ def test_second_executable_segment():
     records = map_records(taken)
     taken_sample = sample_record(taken.chain, taken)
     equal(ask(records + [taken_sample], root)[0], ['fp\t1\t0\t-'])
-    equal(ask(records + [map_record(*second), taken_sample], root)[0], ['fp\t1\t0\t-'])
+    equal(ask(records + [map_record(*second), taken_sample], root)[0],
+          ['fp\t1\t0\t-'])
     # The page is in both segments, but there are no rules for its second address.
     start, _, offset, _ = second
     at = next(ip - FILE[0] + FILE[2] for ip in taken.chain
@@ -447,9 +448,15 @@ def test_before_there_are_windows():
         ['uncounted\t1']))
 
 
+def test_no_counts_without_windows():
+    equal(ask(map_records(taken) + [
+        sample_record(taken.chain[:2], taken), counts(1400)])[1],
+          ['uncounted\t0'])
+
+
 def test_counted_ends():
     """Of the three that are cut one is later than the counts."""
-    records = map_records(taken)
+    records = map_records(taken) + [windows(900)]
     for time in (1000, 1001, 1500):
         records.append(sample_record(taken.chain[:2], taken, time=time))
     records.append(sample_record(taken.chain, taken, time=1002))

@@ -24,7 +24,7 @@
 /* Bytes of stack in which the kernel's next address is looked for. */
 #define FRAME_MOST	4096
 /* Ways that are tried for a sample. */
-#define TRIES_MOST	200
+#define TRIES_MOST	64
 
 /* Which of the recorder's registers DWARF's 0 to 16 are. */
 static const unsigned char dwarf_regs[NR_DWARF] = {
@@ -227,19 +227,20 @@ static bool try_place(const struct place *place, enum kind kind)
 	struct truth *truth = walk.truth;
 	const enum ending ending = truth->ending;
 	const unsigned int nr = truth->nr;
+	struct frame *frame = &truth->frames[nr];
 	const struct walk saved = walk;
 
 	if (!walk.tries || nr == MAX_FRAMES ||
-	    place->sp <= truth->frames[nr - 1].sp ||
+	    place->sp <= frame[-1].sp ||
 	    !is_return_address(walk.process, place->ip))
 		return false;
 	walk.tries--;
 	follow(place);
 	walk.last_record = kind == RECORD && !place->bp && truth->nr == nr + 1;
 	if ((kind == RECORD || truth->nr > nr + 1) && reach_end()) {
-		truth->frames[nr].searched = true;
-		truth->frames[nr].gap = !is_direct_call(walk.process, place->ip,
-							truth->frames[nr - 1].ip);
+		frame->searched = true;
+		frame->gap = !is_direct_call(walk.process, place->ip,
+					     frame[-1].ip);
 		return true;
 	}
 	truth->nr = nr;
@@ -283,7 +284,9 @@ static bool try_kernel(uint64_t from, uint64_t to)
 
 	if (!place.ip || !walk.has_bp)
 		return false;
-	for (at = from; at < to && read_stack(walk.sample, at, &word); at += 8) {
+	for (at = from; at < to; at += 8) {
+		if (!read_stack(walk.sample, at, &word))
+			return false;
 		if (word != place.ip)
 			continue;
 		place.sp = at + 8;
