@@ -53,6 +53,9 @@ for source in converted cache; do
 		"registered *windows=101 *source=$source*" \
 		"$(logged plugin-gaps)"
 done
+load keep "$run/plugin-sparse.so"
+like "where most has no CFI, each function has a window" \
+	"registered *windows=2[1-9] *" "$(logged plugin-sparse)"
 load keep "$run/plugin-bare.so"
 is "a library without _init" 4 "$(cat "$tmp/out")"
 like "is found all the same" "registered *" "$(logged plugin-bare)"

@@ -22,7 +22,8 @@ $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
-run_plugins := 1.so 2.so -gap.so -gaps.so -maps.so -bare.so -gdb.so -anonymous.so
+run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
+	-anonymous.so
 run_other := gdb-jit guess jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
@@ -94,6 +95,7 @@ $(run)/plugin1.so: private flags := -DNUMBER=1
 $(run)/plugin2.so: private flags := -DNUMBER=2
 $(run)/plugin-gap.so: private flags := -DNUMBER=3 -DGAP -fno-toplevel-reorder
 $(run)/plugin-gaps.so: private flags := -DNUMBER=9 -DGAPS -fno-toplevel-reorder
+$(run)/plugin-sparse.so: private flags := -DNUMBER=10 -DSPARSE -fno-toplevel-reorder
 $(run)/plugin-bare.so: private flags := -DNUMBER=4 -nostartfiles
 $(run)/plugin-anonymous.so: private flags := -DNUMBER=5 -Wl,--build-id=none
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6

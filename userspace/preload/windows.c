@@ -4,15 +4,25 @@
  * A window is an executable segment, less long stretches without call frame
  * information: code of a runtime that has none (Go, the built-ins of V8) keeps
  * frame pointers, and the kernel follows those only outside of windows. Short
- * stretches stay inside: a walk that ends is better than a wrong frame.
+ * stretches stay inside: a walk that ends is better than a wrong frame. In text
+ * most of which has none, as of musl in a static program, each function has a
+ * window of its own: frame pointers lead through the rest, if it keeps them.
  */
 #include "windows.h"
 
 #define GAP	(64UL << 10)
 
+/* Of most of less text than this, the compiler's start files may be without. */
+#define LEAST	(8UL << 10)
+
+/* What linkers pad between functions, and more. */
+#define PADDING	64UL
+
 /* Windows as they are found: NULL: they are only counted. */
 struct chosen {
 	struct window *windows;
+	uint64_t gap;		/* parts windows */
+	uint64_t length, known;	/* of all, and of their functions */
 	uint32_t nr;
 };
 
@@ -29,6 +39,7 @@ static void close_run(struct run *run, uint64_t end)
 
 	if (!run->used)
 		return;
+	c->length += end - run->start;
 	if (c->windows)
 		c->windows[c->nr] = (struct window) {
 			.start = run->start, .length = end - run->start,
@@ -39,17 +50,19 @@ static void close_run(struct run *run, uint64_t end)
 
 static void add_function(struct run *run, uint64_t start, uint64_t length)
 {
-	if (start - run->covered >= GAP) {
+	if (start - run->covered >= run->chosen->gap) {
 		close_run(run, run->covered);
 		run->start = start;
 	}
 	run->used = true;
+	run->chosen->known += length;
 	run->covered = start + length;
 }
 
 static void end_segment(struct run *run, uint64_t end)
 {
-	close_run(run, end - run->covered >= GAP ? run->covered : end);
+	close_run(run, end - run->covered >= run->chosen->gap ?
+		  run->covered : end);
 }
 
 static void choose(struct chosen *chosen, const struct sfg_section *section,
@@ -60,6 +73,8 @@ static void choose(struct chosen *chosen, const struct sfg_section *section,
 	size_t n;
 
 	chosen->nr = 0;
+	chosen->length = 0;
+	chosen->known = 0;
 	for (n = 0; n < image->nr_text; n++) {
 		uint64_t start = image->text[n].addr;
 		uint64_t end = start + image->text[n].len;
@@ -78,7 +93,7 @@ static void choose(struct chosen *chosen, const struct sfg_section *section,
 int windows_choose(struct table *table, const void *data, size_t length,
 		   const struct image *image)
 {
-	struct chosen chosen = { .windows = NULL };
+	struct chosen chosen = { .gap = GAP };
 	struct sfg_section section;
 	int ret;
 
@@ -86,6 +101,10 @@ int windows_choose(struct table *table, const void *data, size_t length,
 	if (ret || sfg_open_section(&section, data, length, 0, NULL))
 		return ret;
 	choose(&chosen, &section, image);
+	if (chosen.length >= LEAST && chosen.known < chosen.length / 2) {
+		chosen.gap = PADDING;
+		choose(&chosen, &section, image);
+	}
 	ret = table_room(table, chosen.nr);
 	if (ret)
 		return ret;
