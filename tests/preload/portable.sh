@@ -136,7 +136,7 @@ for list in "$run/plugin1.so" "$run/plugin1.so:$run/plugin2.so" \
 	export LD_PRELOAD
 	in_root "$printenv" LD_PRELOAD
 	unset LD_PRELOAD
-	is "another root: others stay of $(echo "$list" | sed "s|$O[^ :]*/||g")" \
+	is "another root: others stay of $(echo "$list" | sed "s|${O}[^ :]*/||g")" \
 		"$(echo "$list" | sed "s|$preload[ :]||") " "$out $(said)"
 done
 put "$preload"

@@ -18,6 +18,7 @@ cp -R --parents Makefile arch sframegen userspace "$tree"
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/insn.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
+	userspace/preload/find_cfi.c \
 	userspace/preload/amend.c userspace/preload/windows.c \
 	userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
 others='README userspace/preload/report.c userspace/preload/modules.c

@@ -94,11 +94,12 @@ static struct chain longest(const struct bytes *b)
 	return best;
 }
 
-static bool in_text(const struct image *image, const struct sfg_image *function)
+static bool in_text(const struct sfg_image *text, size_t nr_text,
+		    const struct sfg_image *function)
 {
-	const struct sfg_image *text = image->text;
+	const struct sfg_image *end = text + nr_text;
 
-	for (; text < image->text + image->nr_text; text++)
+	for (; text < end; text++)
 		if (function->addr >= text->addr &&
 		    function->addr - text->addr <= text->len &&
 		    function->len <= text->len - (function->addr - text->addr))
@@ -107,31 +108,30 @@ static bool in_text(const struct image *image, const struct sfg_image *function)
 }
 
 /* Programs may have call frame information of others among their data. */
-static bool is_for_text(const struct image *image)
+static bool is_for_text(const struct sfg_image *cfi,
+			const struct sfg_image *text, size_t nr_text)
 {
-	const struct sfg_input in = {
-		.abi = SFG_HOST_ABI, .cfi = image->cfi,
-	};
+	const struct sfg_input in = { .abi = SFG_HOST_ABI, .cfi = *cfi };
 	struct sfg_image *list;
 	size_t nr, i = 0;
 
 	if (sfg_list_functions(&in, &list, &nr, NULL))
 		return false;
-	while (i < nr && in_text(image, &list[i]))
+	while (i < nr && in_text(text, nr_text, &list[i]))
 		i++;
 	free(list);
 	return nr && i == nr;
 }
 
-bool find_cfi(struct image *image)
+bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
+	      size_t nr_text, struct sfg_image *cfi)
 {
-	const struct dl_phdr_info *info = image->info;
 	const ElfW(Phdr) *ph = info->dlpi_phdr;
 	size_t most = 0;
 
 	for (; ph < info->dlpi_phdr + info->dlpi_phnum; ph++) {
 		const struct bytes b = {
-			(const uint8_t *)(image->bias + ph->p_vaddr),
+			(const uint8_t *)(info->dlpi_addr + ph->p_vaddr),
 			ph->p_filesz,
 		};
 		struct chain chain;
@@ -143,12 +143,12 @@ bool find_cfi(struct image *image)
 		if (chain.nr_fdes <= most)
 			continue;
 		most = chain.nr_fdes;
-		image->cfi.data = b.data + chain.start;
-		image->cfi.addr = ph->p_vaddr + chain.start;
-		image->cfi.len = chain.end - chain.start;
+		cfi->data = b.data + chain.start;
+		cfi->addr = ph->p_vaddr + chain.start;
+		cfi->len = chain.end - chain.start;
 	}
-	if (most && is_for_text(image))
+	if (most && is_for_text(cfi, text, nr_text))
 		return true;
-	image->cfi = (struct sfg_image) { .data = NULL };
+	*cfi = (struct sfg_image) { .data = NULL };
 	return false;
 }

@@ -8,11 +8,14 @@
 #ifndef SFJIT_PRELOAD_FIND_CFI_H
 #define SFJIT_PRELOAD_FIND_CFI_H
 
+#include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "image.h"
+#include <sframegen.h>
 
-/* Of an image with text: sets image->cfi. False: none is for this text. */
-bool find_cfi(struct image *image);
+/* False: there is none whose functions are all in this text. */
+bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
+	      size_t nr_text, struct sfg_image *cfi);
 
 #endif /* SFJIT_PRELOAD_FIND_CFI_H */

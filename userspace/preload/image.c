@@ -343,7 +343,8 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "no executable segment, or more than 8";
 		return -ENOEXEC;
 	}
-	if (!hdr && !find_cfi(image) && !is_vdso(image)) {
+	if (!hdr && !find_cfi(info, image->text, image->nr_text, &image->cfi) &&
+	    !is_vdso(image)) {
 		*reason = "neither .eh_frame_hdr nor .eh_frame";
 		return -ENOENT;
 	}

@@ -13,7 +13,7 @@
 #define GAP	(64UL << 10)
 
 /* Of most of less text than this, the compiler's start files may be without. */
-#define LEAST	(8UL << 10)
+#define LEAST	(2UL << 10)
 
 /* What linkers pad between functions, and more. */
 #define PADDING	64UL
