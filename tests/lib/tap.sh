@@ -160,3 +160,16 @@ also() {
 		echo "# exit status $(cat "$tmp/.status")"
 	fi
 }
+
+# until_enough "SECONDS..." ENOUGH COMMAND...: runs COMMAND with the first $seconds,
+# then with the others until ENOUGH holds, since other programs may have all the
+# time of the machine.  Its status is that of COMMAND.
+until_enough() {
+	_list=$1 _enough=$2
+	shift 2
+	# shellcheck disable=SC2034 # COMMAND's
+	for seconds in $_list; do
+		"$@" || return
+		! $_enough || break
+	done
+}

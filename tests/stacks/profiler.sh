@@ -12,12 +12,10 @@ profile() {
 	"$O/examples/profiler" "$O/tests/stacks/programs/stacks-edges" >"$tmp/stacks" \
 		2>"$tmp/edges"
 }
-profile || skip_all "perf_event_open: $(cat "$tmp/edges")"
-# Again if there are few samples, as some are lost if it has no time to read them.
-for _ in $(seq 20); do
-	[ "$(wc -l <"$tmp/stacks")" -lt 400 ] || break
-	profile
-done
+has_stacks() { [ "$(wc -l <"$tmp/stacks")" -ge 400 ]; }
+# Some are lost if it has no time to read them.
+until_enough "$(seq 20)" has_stacks profile ||
+	skip_all "perf_event_open: $(cat "$tmp/edges")"
 
 # Which of the two calls a sample of work() is below, and what calls that.
 awk '
