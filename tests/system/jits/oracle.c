@@ -121,7 +121,7 @@ static void forget_maps(struct process *process)
 
 static bool is_file(const struct map *map)
 {
-	return map->path[0] == '[' ||
+	return !strcmp(map->path, "[vdso]") ||
 	       (map->path[0] == '/' && strncmp(map->path, "//anon", 6));
 }
 
