@@ -16,7 +16,7 @@ let consume n =
         | Yield v -> Some (fun (k : (a, _) continuation) ->
             sum := !sum + Hashtbl.hash (string_of_int v) mod 10; continue k v)
         | _ -> None }
-let worker i = let rec go n s = if n = 0 then s else go (n - 1) (s + consume (200 + i)) in go 20 0
+let worker i = let rec go n s = if n = 0 then s else go (n - 1) (s + consume (200 + i)) in go 60 0
 let () =
   let ds = List.init 2 (fun i -> Domain.spawn (fun () -> worker i)) in
   Printf.printf "%d\n" (List.fold_left (fun s d -> s + Domain.join d) 0 ds)

@@ -121,7 +121,7 @@ static void forget_maps(struct process *process)
 
 static bool is_file(const struct map *map)
 {
-	return map->path[0] == '[' ||
+	return !strcmp(map->path, "[vdso]") ||
 	       (map->path[0] == '/' && strncmp(map->path, "//anon", 6));
 }
 
@@ -202,13 +202,14 @@ static void add_map(struct process *process, const struct map *new)
 static void take_map(const unsigned char *body)
 {
 	uint32_t pid, prot;
-	struct map map;
+	struct map map = {};
 
 	memcpy(&pid, body, sizeof(pid));
 	memcpy(&map, body + 8, 3 * sizeof(uint64_t));
 	memcpy(&prot, body + 56, sizeof(prot));
 	if (!(prot & PROT_EXEC))
 		return;
+	map.is_writable = prot & PROT_WRITE;
 	map.path = strdup((const char *)body + 64);
 	add_map(find_process(pid), &map);
 }
@@ -352,7 +353,7 @@ bool read_code(const struct process *process, uint64_t addr, void *bytes,
 	const struct file *file;
 	uint64_t at;
 
-	if (!map || !is_file(map))
+	if (!map || !is_file(map) || map->is_writable)
 		return false;
 	file = find_file(map->path);
 	at = addr - map->start + map->offset;

@@ -21,6 +21,7 @@ struct map {
 	uint64_t bias;		/* of the file's addresses */
 	bool is_elf;		/* below ROOT, with executable segments */
 	bool reported;		/* to libdw, with this bias */
+	bool is_writable;	/* may differ from the file */
 	char *path;
 };
 

@@ -25,7 +25,7 @@ MMAP2, SAMPLE_TYPE, CALLCHAIN_DEFERRED, WINDOWS, COUNTS = 10, 9, 22, 1000, 1002
 USER, DEFERRED = 2, 0x10000
 CONTEXT_USER, CONTEXT_USER_DEFERRED = 2 ** 64 - 512, 2 ** 64 - 640
 PID, TID, TIME = 70, 71, 1000
-PROT_READ_EXEC = 5
+PROT_READ_EXEC, PROT_WRITE = 5, 2
 HEADER = struct.Struct('<IIQQQQQQ')
 PT_LOAD, PT_GNU_STACK, PAGE = 1, 0x6474e551, 4096
 # Places of registers, as the recorder takes them.
@@ -111,11 +111,11 @@ def behind(time):
     return struct.pack('<IIQ', PID, TID, time)
 
 
-def map_record(start, length, offset, path):
+def map_record(start, length, offset, path, prot=PROT_READ_EXEC):
     name = path.encode() + b'\0'
     return record(MMAP2, USER, struct.pack(
         '<IIQQQIIQQII', PID, TID, start, length, offset, 0, 0, 0, 0,
-        PROT_READ_EXEC, 2) +
+        prot, 2) +
         name.ljust(len(name) + 7 & ~7, b'\0') + behind(1))
 
 
@@ -285,6 +285,14 @@ def test_no_code_above_what_has_no_information():
     # In the middle of a function, but not behind a call.
     equal(verdict(bare.chain[:BARE + 1] + [bare.chain[BARE + 1] - 1], bare),
           (False, nr_true(bare) - BARE, 'cut and wrong: ' + ANOTHER))
+
+
+def test_code_that_a_program_may_have_changed():
+    """What the file has there is not what was executed."""
+    chain = bare.chain[:BARE + 1] + [bare.chain[BARE + 1] - 1]
+    lines, _ = ask([map_record(*one, PROT_READ_EXEC | PROT_WRITE)
+                    for one in executable(bare)] + [sample_record(chain, bare)])
+    equal(lines, ['fp\t0\t%d\t%s' % (nr_true(bare) - BARE, ENDS)])
 
 
 def test_leaf_without_information():

@@ -18,7 +18,7 @@ static const char *where(const struct process *process, uint64_t ip)
 
 	if (!map)
 		return "outside all code";
-	if (map->path[0] == '[')
+	if (map->path[0] == '[' && strncmp(map->path, "[anon", 5))
 		return map->path;
 	if (map->path[0] != '/' || !strncmp(map->path, "//anon", 6) ||
 	    !strncmp(map->path, "/memfd:", 7))
