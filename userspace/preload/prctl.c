@@ -6,13 +6,13 @@
  * next prctl() of the program; before this module has looked that up, to the
  * kernel. A program that calls the kernel directly gets EEXIST.
  */
-#include <dlfcn.h>
 #include <stdarg.h>
 
 #include <sfjit/format.h>
 #include <sfjit/sframe.h>
 
 #include "jit.h"
+#include "libc.h"
 #include "self.h"
 #include "sys.h"
 
@@ -28,7 +28,7 @@ static int (*next_prctl)(int option, ...);
 
 __attribute__((constructor)) static void look_up(void)
 {
-	next_prctl = (int (*)(int, ...))dlsym(RTLD_NEXT, "prctl");
+	next_prctl = (int (*)(int, ...))libc_next("prctl");
 }
 
 /* libc's takes four, too, however many there are. */
