@@ -64,4 +64,14 @@ for library in libpcre2-8.so plugin-maps.so; do
 done
 is "stacks end in what PCRE2 maps for code, and in no other" "1 0" \
 	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
+
+# The same in a program, which ld.so has no name for.
+for program in mono-sgen mono-other; do
+	cp "$run/maps" "$tmp/$program"
+	register "$tmp/$program" >"$tmp/out"
+	is "$program: maps memory" 8 "$(cat "$tmp/out")"
+	grep -c ' ends jit:[0-9a-f]*000$' "$log" >>"$tmp/ends-program"
+done
+is "stacks end in what Mono maps, and no other program" "1 0" \
+	"$(tr '\n' ' ' <"$tmp/ends-program" | sed 's/ $//')"
 finish

@@ -24,7 +24,7 @@ run_any := format filter state prefork hello
 run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 	-anonymous.so
-run_other := gdb-jit guess jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
+run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so
@@ -101,6 +101,9 @@ $(run)/plugin-anonymous.so: private flags := -DNUMBER=5 -Wl,--build-id=none
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6
 $(run)/plugin-gdb.so: private flags := -DNUMBER=7 -DGDB -fno-toplevel-reorder
 $(run)/libpcre2-8.so $(run)/plugin-maps.so: private flags := -DNUMBER=8 -DMAPS
+
+$(run)/maps: tests/preload/programs/maps.c tests/preload/programs/plugin.c
+	$(program) tests/preload/programs/plugin.c -DNUMBER=8 -DMAPS
 
 $(run)/plugin-jit.so: tests/preload/programs/plugin_jit.c
 	$(run_so) -fno-toplevel-reorder

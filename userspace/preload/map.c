@@ -10,6 +10,7 @@
  * None of jit_executable(), jit_replace() and _dl_find_object() waits for a
  * lock: who maps memory may hold any.
  */
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -28,13 +29,35 @@ EXPORT void *mmap64(void *start, size_t length, int protection, int flags,
 		    int fd, off64_t offset);
 
 static map next_mmap;
+static char program[PATH_MAX];	/* its path */
 
-/* PCRE2's compiler, sljit, has a register for each of its own. */
-static const char *const without_fp[] = { "libpcre2-", NULL };
+/*
+ * PCRE2's compiler, sljit, has a register for each of its own. Mono's leaves out
+ * frame pointers where it can, and uses rbp there.
+ */
+static const char *const without_fp[] = {
+	"libpcre2-", "libmonosgen-", "libmonoboehm-", "mono-sgen", "mono-boehm",
+	NULL
+};
 
 __attribute__((constructor)) static void look_up(void)
 {
+	int saved = errno;
+	long n = SYS(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program,
+		     sizeof(program) - 1);
+
+	errno = saved;
+	program[n > 0 ? n : 0] = '\0';
 	next_mmap = (map)libc_next("mmap");
+}
+
+/* ld.so has no name for the program. */
+static const char *file_name(const struct link_map *module)
+{
+	const char *path = *module->l_name ? module->l_name : program;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 static bool is_without_fp(const void *caller)
@@ -46,8 +69,7 @@ static bool is_without_fp(const void *caller)
 	    libc.find_object((void *)caller, &found) ||
 	    !found.dlfo_link_map->l_name)
 		return false;
-	file = strrchr(found.dlfo_link_map->l_name, '/');
-	file = file ? file + 1 : found.dlfo_link_map->l_name;
+	file = file_name(found.dlfo_link_map);
 	while (*name && strncmp(file, *name, strlen(*name)))
 		name++;
 	return *name;
