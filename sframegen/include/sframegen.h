@@ -479,6 +479,11 @@ int sfg_perf_pc(unsigned int abi);
 bool sfg_rows_have_ra(unsigned int abi);
 int64_t sfg_cfa_of_word(unsigned int abi, int32_t word);
 /*
+ * Has the row a return address where a call or the function put it? A signal mark
+ * then only means that it is exact.
+ */
+bool sfg_row_is_called(unsigned int abi, const struct sfjit_row *row);
+/*
  * Whether steps by the rows can lead to a caller: a CFA that is the stack
  * pointer plus an offset is not below that of the entry row, and stack and frame
  * pointer are multiples of 8 apart from it. The format has offsets that are

@@ -182,6 +182,46 @@ static enum sfg_reason check_range(const struct converter *cv,
 	return is_in_place(cv, fde) ? SFG_COVERED : SFG_R_OUTSIDE;
 }
 
+/* What of a function with the signal mark is known. */
+struct looked_at {
+	struct cfi_sink sink;
+	bool is_called, is_other;
+};
+
+/* Where a call or the function itself puts a return address. */
+static bool is_called(const struct cfi_rule *ra)
+{
+	return ra->kind == CFI_UNSPECIFIED || ra->kind == CFI_SAME_VALUE ||
+	       ra->kind == CFI_UNDEFINED ||
+	       (ra->kind == CFI_OFFSET && ra->offset < 0);
+}
+
+/* The sink is the first member. */
+static int look_at(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+		   const struct cfi_state *state, enum sfg_reason refused)
+{
+	struct looked_at *seen = (struct looked_at *)sink;
+
+	if (!refused && is_called(&state->ra))
+		seen->is_called = true;
+	else
+		seen->is_other = true;
+	return 0;
+}
+
+/*
+ * The mark says that the caller's address is exact. Of the code that handlers
+ * return to it is, and the kernel knows where it is; of functions that are called,
+ * as assembly of OCaml has them, the rules hold as they are.
+ */
+static bool is_trampoline(const struct converter *cv, const struct cfi_fde *fde)
+{
+	struct looked_at seen = { .sink.emit = look_at };
+
+	return sfg_cfi_run_fde(cv->table, fde, &seen.sink, NULL) ||
+	       seen.is_other || !seen.is_called;
+}
+
 static int emit_signal(struct converter *cv)
 {
 	int ret = 0;
@@ -219,7 +259,8 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 	sfg_close_range(&cv->rows);
 	if (fde->size > UINT32_MAX)
 		ret = emit_too_long(cv);
-	else if (cie->fde_flags & SFJIT_FUNCTION_SIGNAL)
+	else if (cie->fde_flags & SFJIT_FUNCTION_SIGNAL &&
+		 is_trampoline(cv, fde))
 		ret = emit_signal(cv);
 	else
 		return sfg_cfi_run_fde(cv->table, fde, &cv->sink, err);

@@ -123,6 +123,23 @@ int sfg_frame_pointer(unsigned int abi)
 	return arch ? arch->fp : -ENOTSUP;
 }
 
+bool sfg_row_is_called(unsigned int abi, const struct sfjit_row *row)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	switch (row->ra.base) {
+	case SFJIT_BASE_NONE:
+		return true;
+	case SFJIT_BASE_CFA:
+		return row->ra.offset < 0;
+	default:
+		if (!arch)
+			return false;
+		return row->ra.deref ? row->ra.reg == arch->fp :
+		       row->ra.reg == arch->ra && !arch->fixed_ra;
+	}
+}
+
 static bool cfa_is_possible(const struct sfg_arch *arch,
 			    const struct sfjit_row *row)
 {

@@ -176,10 +176,17 @@ int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 	int ret = sfg_find_row(section, looked_up(frame, bias), &fde, &row,
 			       NULL);
 
-	/* its rows, if there are any, know the stack pointer alone */
-	if (!ret && fde.flags & SFJIT_FUNCTION_SIGNAL)
+	if (ret)
+		return ret;
+	if (!(fde.flags & SFJIT_FUNCTION_SIGNAL))
+		return step_row(section->arch, frame, &row);
+	/* Rows of a signal frame know the stack pointer alone. */
+	if (!row.flags && !sfg_row_is_called(section->arch->abi, &row))
 		return -ENOENT;
-	return ret ? ret : step_row(section->arch, frame, &row);
+	ret = step_row(section->arch, frame, &row);
+	if (!ret)
+		frame->called = false;
+	return ret;
 }
 
 /* By a record. */

@@ -616,8 +616,8 @@ int sfjit_check(const struct sfjit_table *table,
  *		address less one
  * @function:	NULL, or filled with the function, without its rows
  * @row:	filled; its start is from the function's, or the block's. For a
- *		function with SFJIT_FUNCTION_SIGNAL the kernel needs no row, and
- *		what is filled in means nothing
+ *		function with SFJIT_FUNCTION_SIGNAL and no rows, the return from
+ *		a signal handler, what is filled in means nothing
  * @complaint:	as in sfjit_check()
  *
  * Return: 0; on failure nothing else is changed.

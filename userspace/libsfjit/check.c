@@ -46,7 +46,8 @@ struct function {
 	unsigned int	start_bytes;
 	uint8_t		repeat;
 	bool		flex;
-	bool		signal;
+	bool		exact;		/* signal bit */
+	bool		signal;		/* and a signal frame there */
 };
 
 struct row {
@@ -231,7 +232,8 @@ static const char *read_attributes(const struct reader *r, uint32_t fre_off,
 	f->nr_rows = number(r, at, 2);
 	f->start_bytes = 1u << SFRAME_FDE_FRE_TYPE(info);
 	f->flex = SFRAME_FDE2_TYPE(info2) == SFRAME_FDE_TYPE_FLEX;
-	f->signal = info & SFRAME_FDE_SIGNAL;
+	f->exact = info & SFRAME_FDE_SIGNAL;
+	f->signal = f->exact && !f->nr_rows;
 	f->repeat = 0;
 	if (!(info & SFRAME_FDE_PCMASK))
 		return NULL;
@@ -483,7 +485,11 @@ static const char *decode(const struct reader *r, uint64_t ip,
 	if (f->repeat)
 		off %= f->repeat;
 	why = find_row(r, f, off, &row);
-	return why ? why : rules(r, f, &row, out);
+	if (!why)
+		why = rules(r, f, &row, out);
+	if (!why && f->exact && !out->flags)
+		f->signal = !sfg_row_is_called(SFG_HOST_ABI, out);
+	return why;
 }
 
 /* ---- All of them ------------------------------------------------------ */
@@ -522,7 +528,7 @@ static int check_rows(const struct reader *r, uint32_t i,
 			why = check_cfa(&row);
 		if (why)
 			return complain(complaint, -EBADMSG, why, start + off);
-		if (f.signal || f.at_end)
+		if ((f.exact && !f.nr_rows) || f.at_end)
 			return 0;
 		if (f.repeat && f.repeat < end)
 			end = f.repeat;
@@ -631,7 +637,7 @@ int sfjit_find_row(const struct sfjit_table *table, const void *ip,
 			.addr = f.start,
 			.size = f.size,
 			.nr_rows = f.nr_rows,
-			.flags = f.signal ? SFJIT_FUNCTION_SIGNAL : 0,
+			.flags = f.exact ? SFJIT_FUNCTION_SIGNAL : 0,
 			.repeat = f.repeat,
 		};
 	return 0;

@@ -24,8 +24,7 @@ static const struct {
 	{ "row_register", "the caller's stack pointer is in a register that "
 			  "is not known there" },
 	{ "row_count", "more rows than the kernel looks at" },
-	{ "cfa_order", "the stack would not go up: a wrong row, or another "
-		       "stack" },
+	{ "cfa_order", "the stack would not go up: a wrong row" },
 	{ "cfa_align", "the stack would not be aligned: a wrong row" },
 	{ "budget", "a walk looked at more of its tables than it may" },
 	{ "changed", "the window was replaced or removed twice meanwhile" },
@@ -34,6 +33,10 @@ static const struct {
 			    "address" },
 	{ "return_probe", "a return probe that the kernel does not find" },
 	{ "deadline", "a walk took longer than kernel.sframe_walk_us" },
+	{ "no_caller", "the return address is 0: the first function of a "
+		       "coroutine" },
+	{ "frame_pointer", "no window covers the address, and the frame pointer "
+			   "leads to no frame" },
 };
 
 const char *ps_explain(const char *reason)

@@ -108,7 +108,8 @@ struct sfjit_row {
 };
 
 /* sfjit_function.flags; libsfjit takes none of them */
-#define SFJIT_FUNCTION_SIGNAL	0x1	/* signal trampoline; may have no rows */
+#define SFJIT_FUNCTION_SIGNAL	0x1	/* the caller's address is exact; without
+					   rows, a signal trampoline */
 #define SFJIT_FUNCTION_PAUTH_KEY_B 0x2	/* AArch64 */
 
 /**

@@ -268,7 +268,9 @@ static bool is_signal(const struct sfg_section *section, uint64_t addr)
 	struct sfjit_row row;
 	int ret = sfg_find_row(section, addr, &fde, &row, NULL);
 
-	return (!ret || ret == -ENOENT) && fde.flags & SFJIT_FUNCTION_SIGNAL;
+	return fde.flags & SFJIT_FUNCTION_SIGNAL &&
+	       (ret == -ENOENT ||
+		(!ret && !sfg_row_is_called(SFG_HOST_ABI, &row)));
 }
 
 static int step(struct sfg_frame *frame)

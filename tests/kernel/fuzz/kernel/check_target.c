@@ -281,6 +281,14 @@ static bool same_row(const struct sfjit_row *row,
 	       row->cfa.addend == frame->cfa_addend;
 }
 
+/* Is the return address where a call put it, or at the frame pointer? */
+static bool is_called(const struct sfjit_row *row)
+{
+	if (row->ra.base == SFJIT_BASE_REG)
+		return row->ra.deref && row->ra.reg == SFJIT_X86_64_FP;
+	return row->ra.base == SFJIT_BASE_NONE || row->ra.offset < 0;
+}
+
 /* One address. Returns whether it has a row. */
 static bool compare_row(unsigned long ip)
 {
@@ -309,8 +317,12 @@ static bool compare_row(unsigned long ip)
 			finding("a refusal has a different errno");
 		return false;
 	}
-	if (signal != !!(function.flags & SFJIT_FUNCTION_SIGNAL))
+	if (signal != (function.flags & SFJIT_FUNCTION_SIGNAL &&
+		       (!function.nr_rows || !is_called(&row))))
 		finding("a signal frame differs");
+	if (frame.exact != (function.flags & SFJIT_FUNCTION_SIGNAL && !signal &&
+			    !row.flags))
+		finding("an address is exact, or not");
 	if (!signal && !same_row(&row, &frame))
 		finding("a row differs");
 	return true;

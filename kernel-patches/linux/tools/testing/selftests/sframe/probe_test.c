@@ -205,7 +205,8 @@ static void check_lost(struct __test_metadata *_metadata,
  * Outside of all windows the rule for entries holds, where there is one: the
  * word on the stack is the caller. The trampoline is the caller here, and is
  * walked by its rows. The deferred walk does not know any more that there was a
- * probe and goes by the frame pointer, which is that of sft_inner, or none.
+ * probe. It sees the call if that names a register, and else goes by the frame
+ * pointer, which is that of sft_inner, or none.
  */
 TEST_F(probe, at_the_entry_of_a_callee_without_window)
 {
@@ -214,7 +215,7 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 	struct sft_chain chain;
 
 	SAMPLE(LEAF_OFF, 0, &chain);
-	if (SFT_ENTRY_KNOWN && !variant->defer) {
+	if (SFT_ENTRY_KNOWN && !(variant->defer && self->kind->data)) {
 		EXPECT_CHAIN(&chain, leaf, ret, SFT_CALLERS);
 		return;
 	}
