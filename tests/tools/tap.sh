@@ -143,6 +143,22 @@ says "the name of a subtest" "# Subtest: sh program tree x
 also env A=b/c sh -u ./program "$tmp" "$tmp/tree" /a/x >said; head -n 1 said
 ended=yes'
 
+# shellcheck disable=SC2016 # the program's
+says "until there is enough" "1
+2
+ok 1 - a
+1..1
+0" sh 'enough() { [ "$seconds" = 2 ]; }
+try() { echo "$seconds"; }
+until_enough "1 2 3" enough try
+is a 0 $?; finish'
+# shellcheck disable=SC2016
+says "until it fails" "ok 1 - a
+1..1
+0" sh 'try() { return "$seconds"; }
+until_enough "0 5 6" false try
+is a 5 $?; finish'
+
 if command -v python3 >/dev/null; then
 	says "a case that holds" "ok 1 - a
 1..1
