@@ -51,7 +51,8 @@ includes() {
 	}' | sort -u
 }
 
-# calls: lines "A B", where the object A needs a symbol of B
+# calls: lines "A B", where the object A needs a symbol of B. The module is linked
+# with --wrap=prctl.
 calls() {
 	sed -n "s|\.c$|.o|; s|.*\.o$|$O/obj/&|p" "$tmp/files" |
 		grep -v /examples/ | xargs nm -Ag |
@@ -59,7 +60,7 @@ calls() {
 		object = substr($0, length(top) + 1)
 		sub(/\.o:.*/, "", object)
 		if ($(NF - 1) == "U")
-			needs[object " " $NF]
+			needs[object " " ($NF == "prctl" ? "__wrap_prctl" : $NF)]
 		else
 			has[$NF] = object
 	} END {

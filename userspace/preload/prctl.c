@@ -22,7 +22,6 @@ struct request {
 };
 
 __attribute__((visibility("default"))) int prctl(int option, ...);
-__attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
 
 static int (*next_prctl)(int option, ...);
 
@@ -41,16 +40,6 @@ __attribute__((constructor)) static void look_up(void)
 		(request)->args[i_] = va_arg(args_, unsigned long);	\
 	va_end(args_);							\
 } while (0)
-
-/* For register.c in this module. */
-int __wrap_prctl(int option, ...)
-{
-	struct request r;
-
-	GET_ARGS(&r, option);
-	return syscall(SYS_prctl, option, r.args[0], r.args[1], r.args[2],
-		       r.args[3]);
-}
 
 static int call(const struct request *r)
 {

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* System calls that take more than one line. */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -100,4 +101,20 @@ int sys_same_filters(void)
 	if (first == -2)
 		first = now;
 	return now == first;
+}
+
+__attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
+
+/* libsfjit's calls in the module: prctl() is the one for the program there. */
+int __wrap_prctl(int option, ...)
+{
+	unsigned long arg[4];
+	va_list args;
+	int i;
+
+	va_start(args, option);
+	for (i = 0; i < 4; i++)
+		arg[i] = va_arg(args, unsigned long);
+	va_end(args);
+	return syscall(SYS_prctl, option, arg[0], arg[1], arg[2], arg[3]);
 }
