@@ -407,13 +407,14 @@ static void test_cies(void)
 	run_cie("personality of unknown length behind it", cie,
 		"0-40: 0 CFA=sp+8");
 	cie.augmentation = "zRPS";
-	run_cie("a letter behind such a personality", cie, "0-40 signal");
+	run_cie("a letter behind such a personality", cie,
+		"0-40 signal: 0 CFA=sp+8");
 	cie.augmentation = "zRPq";
 	run_cie("an unknown letter behind such a personality", cie,
 		" !0 unknown CIE augmentation or version");
 	cie.personality = 0;
 	cie.augmentation = "zRS";
-	run_cie("augmentation S", cie, "0-40 signal");
+	run_cie("augmentation S", cie, "0-40 signal: 0 CFA=sp+8");
 	cie.augmentation = "";
 	run_cie("no augmentation", cie, "0-40: 0 CFA=sp+8");
 	cie.augmentation = "zRq";
@@ -599,7 +600,8 @@ static void test_overlap_signal(void)
 	put_fde(&b, at, true, CODE, SIZE, NULL, 0);
 	put_fde(&b, cie, true, CODE + 0x10, 8, NULL, 0);
 	check(SFRAME_ABI_AMD64_LE, &b, "a function inside of a signal frame",
-	      "0-10 signal | 10-18: 0 CFA=sp+8 | 18-40 signal "
+	      "0-10 signal: 0 CFA=sp+8 | 10-18: 0 CFA=sp+8 | "
+		"18-40 signal: 0 CFA=sp+8 "
 	      "!8 overlaps another function");
 }
 

@@ -168,8 +168,8 @@ static void test_signal(void)
 	put_fde(&b, at, true, CODE, 4, P(""));
 	put_fde(&b, signal_at, true, CODE + 4, 4, P("\x0e\x10"));
 	put_fde(&b, at, true, CODE + 8, 4, P(""));
-	check("signal frames stand alone", &b, 0,
-	      "0-4 0 sp+8 | 4-8 | 8-c 0 sp+8");
+	check("functions with the signal mark stand alone", &b, 0,
+	      "0-4 0 sp+8 | 4-8 0 sp+16 | 8-c 0 sp+8");
 	free(convert(&b, 0, &sum));
 	result(sum.signal_fdes == 1 && sum.fdes == 3 && sum.blocks == 2,
 	       "equal blocks are stored once", "%llu blocks",

@@ -232,8 +232,10 @@ static const struct test tests[] = {
 	  true },
 	{ "the rules end before", &plain_cie, P("\x41\x3f"), "-95", "-2",
 	  true },
-	{ "a signal handler's caller", &signal_cie, P(""),
-	  "0 pc=102! sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2", false },
+	/* The return address is where no call puts it. */
+	{ "a signal handler's caller", &signal_cie,
+	  P("\x10\x10\x02\x77\x08"),
+	  "0 pc=103! sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c", "-2", false },
 };
 
 static void test_steps(void)
@@ -337,6 +339,10 @@ static void test_budget(void)
 static void test_signal_rows(void)
 {
 	static const struct sfjit_row row = { .cfa = SFJIT_REG(7, 8) };
+	static const struct sfjit_row elsewhere = {
+		.cfa = SFJIT_REG(7, 8),
+		.ra = { .base = SFJIT_BASE_CFA, .deref = true, .offset = 8 },
+	};
 	struct sfjit_function fde = {
 		.addr = CODE, .size = SIZE, .nr_rows = 1, .rows = &row,
 	};
@@ -354,7 +360,15 @@ static void test_signal_rows(void)
 				sizeof(buf), &used, NULL));
 	MUST(!sfg_open_section(&section, buf, used, 0, NULL));
 	frame = make_frame();
-	IS("the same of a signal trampoline",
+	IS("the same with the signal mark",
+	   sfg_step_section(&section, BIAS, &frame), 0);
+	IS("the caller's address is exact", frame.called, false);
+	fde.rows = &elsewhere;
+	MUST(!sfg_write_section(SFRAME_ABI_AMD64_LE, &fde, 1, 0, buf,
+				sizeof(buf), &used, NULL));
+	MUST(!sfg_open_section(&section, buf, used, 0, NULL));
+	frame = make_frame();
+	IS("no call puts a return address there",
 	   sfg_step_section(&section, BIAS, &frame), -ENOENT);
 }
 

@@ -100,6 +100,7 @@ extern void (*shim_at_point)(void);
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
+#define swab32(value)		__builtin_bswap32(value)
 #define SZ_4K			0x1000
 #define SZ_64K			0x10000
 #define BITS_PER_LONG		64
