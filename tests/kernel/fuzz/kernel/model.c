@@ -364,9 +364,6 @@ void shim_access_end(void)
 		finding("user access is closed twice");
 	model.open = false;
 	model.read_barrier = false;
-	if (model.step)
-		model.step->seq_behind[model.step->nr_reads == 2] =
-			model.registry.seq;
 }
 
 static unsigned long masked(unsigned long addr)
@@ -525,6 +522,10 @@ void shim_rmb(void)
 {
 	model.count_barrier = true;
 	model.read_barrier = true;
+	/* In the step of a section: is its window the same? Code is read later. */
+	if (model.step && !model.open)
+		model.step->seq_behind[model.step->nr_reads == 2] =
+			model.registry.seq;
 }
 
 int shim_rcu_lock(void)
