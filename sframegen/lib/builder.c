@@ -175,8 +175,8 @@ static int compare_ranges(const void *x, const void *y)
 static int sort_ranges(struct sfg_builder *b)
 {
 	struct sfjit_row *rows;
+	size_t at = 0, i;
 	struct range *r;
-	size_t at = 0;
 
 	if (is_sorted(b))
 		return 0;
@@ -188,7 +188,8 @@ static int sort_ranges(struct sfg_builder *b)
 	if (b->nr_ranges)
 		qsort(b->ranges, b->nr_ranges, sizeof(*b->ranges),
 		      compare_ranges);
-	for (r = b->ranges; r < b->ranges + b->nr_ranges; r++) {
+	for (i = 0; i < b->nr_ranges; i++) {
+		r = &b->ranges[i];
 		memcpy(rows + at, b->rows + r->first_row,
 		       r->nr_rows * sizeof(*rows));
 		r->first_row = at;

@@ -125,6 +125,8 @@ static inline void put_cie(struct out *o, const struct sfg_arch *arch,
 	put_byte(o, 'R');
 	if (flags & SFJIT_FUNCTION_PAUTH_KEY_B)
 		put_byte(o, 'B');
+	if (flags & SFJIT_FUNCTION_SIGNAL)
+		put_byte(o, 'S');
 	put_byte(o, 0);
 	put_uleb(o, 1);		/* code alignment */
 	put_sleb(o, -8);		/* data alignment */

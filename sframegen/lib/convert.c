@@ -385,7 +385,8 @@ static struct cfi_table *table_of(struct converter *cv,
 {
 	const struct cfi_table *t = &cv->tables[1];
 
-	return &cv->tables[fde >= t->fdes && fde < t->fdes + t->nr_fdes];
+	return &cv->tables[t->nr_fdes && fde >= t->fdes &&
+			   fde < t->fdes + t->nr_fdes];
 }
 
 /* The parts of the function that are its own; the others are hidden. */

@@ -193,7 +193,7 @@ static bool is_too_long(const struct cell *cell, const struct cell *c,
 	before = 1u << sfg_start_shift(c[-1].start - cell->start);
 	if ((n - 1) * ((1u << shift) - before) > FDE_COST)
 		return true;
-	return n >= MANY && sfg_start_shift(c->start - c[1 - MANY].start) < shift;
+	return n >= MANY && sfg_start_shift(c->start - (c - (MANY - 1))->start) < shift;
 }
 
 /*
@@ -312,7 +312,8 @@ int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum)
 {
 	struct layout l = {
-		.hole = holes, .hole_end = holes + nr_holes,
+		.hole = holes,
+		.hole_end = nr_holes ? holes + nr_holes : holes,
 		.arch = arch,
 		.in = in,
 		.sum = sum,

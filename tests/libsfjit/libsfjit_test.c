@@ -232,7 +232,7 @@ TEST_F(text, lacks_a_caller_where_its_frame_is_not_set_up)
 	EXPECT_AT(TEXT + 1, SFT_LOST);
 	EXPECT_AT(TEXT + 4, SFT_CALLERS);
 	EXPECT_AT(TEXT + 7, SFT_CALLERS);
-	EXPECT_AT(TEXT + 8, SFT_LOST);
+	EXPECT_AT(TEXT + 8, SFT_RETURNING);
 	EXPECT_EQ(0, sft_all_refused());
 }
 

@@ -6,7 +6,7 @@
 # needed.
 
 # What the user's cache does not take is kept in /tmp: in one of this test's own.
-if [ -z "${own_tmp-}" ] && unshare -m true 2>/dev/null; then
+if [ -z "${own_tmp-}" ] && command -v mount >/dev/null && unshare -m true 2>/dev/null; then
 	export own_tmp=yes
 	exec unshare -m "$(dirname "$0")/programs/own_tmp.sh" "$0"
 fi

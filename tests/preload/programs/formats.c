@@ -3,15 +3,20 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * A kernel that reads the formats of $FORMATS, a number whose bits they are,
- * for programs that are started with this library besides: prctl() in place of
- * libc's. With BUSY=1 each key is in use. The file $UNREGISTERED gets a line
+ * for programs that are started with this library besides: prctl() and syscall()
+ * in place of libc's, as the module makes its system calls by the second one.
+ * With BUSY=1 each key is in use. The file $UNREGISTERED gets a line
  * for each window that is to go.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <sfjit/sframe.h>
 
@@ -56,4 +61,28 @@ int prctl(int option, ...)
 		return answer_unregister(what);
 	errno = EINVAL;
 	return -1;
+}
+
+static bool is_window_call(long option)
+{
+	return option == PR_SFRAME_QUERY || option == PR_SFRAME_REGISTER ||
+	       option == PR_SFRAME_UNREGISTER;
+}
+
+long syscall(long number, ...)
+{
+	static long (*next)(long number, ...);
+	long arg[6];
+	va_list args;
+	int i;
+
+	va_start(args, number);
+	for (i = 0; i < 6; i++)
+		arg[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_prctl && is_window_call(arg[0]))
+		return prctl(arg[0], arg[1]);
+	if (!next)
+		next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	return next(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }

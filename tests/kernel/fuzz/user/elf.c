@@ -20,7 +20,7 @@
 
 #define HEAD		2
 
-#define MAX_SEGMENTS	32
+#define MOST_RANGES	64
 
 static const struct command {
 	int (*run)(const struct options *opts);
@@ -57,14 +57,11 @@ static bool is_code(const uint8_t *file, size_t len, size_t at)
 	       offset <= len && size <= len - offset;
 }
 
-/* Not by libelf; SIZE_MAX: there are too many. */
 static size_t code_segments(const uint8_t *file, size_t len,
 			    struct sfg_image *text)
 {
 	size_t i, nr = 0, phnum = FIELD(Elf64_Ehdr, e_phnum, 0), at;
 
-	if (phnum > MAX_SEGMENTS)
-		return SIZE_MAX;
 	for (i = 0; i < phnum; i++) {
 		at = FIELD(Elf64_Ehdr, e_phoff, 0) + i * sizeof(Elf64_Phdr);
 		if (is_code(file, len, at))
@@ -76,17 +73,57 @@ static size_t code_segments(const uint8_t *file, size_t len,
 	return nr;
 }
 
+/* In other segments, too; in a separate debug file without their bytes. */
+static size_t code_sections(const uint8_t *file, size_t len,
+			    struct sfg_image *text)
+{
+	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
+	size_t i, nr = 0, shnum = FIELD(Elf64_Ehdr, e_shnum, 0), at;
+
+	for (i = 0; i < shnum; i++) {
+		at = FIELD(Elf64_Ehdr, e_shoff, 0) + i * sizeof(Elf64_Shdr);
+		if ((FIELD(Elf64_Shdr, sh_flags, at) & code) == code)
+			text[nr++] = (struct sfg_image) {
+				.addr = FIELD(Elf64_Shdr, sh_addr, at),
+				.len = FIELD(Elf64_Shdr, sh_size, at),
+			};
+	}
+	return nr;
+}
+
+/* Ranges may overlap. */
+static bool is_inside(const struct sfg_image *text, size_t nr,
+		      const struct sfjit_function *fde)
+{
+	uint64_t done = 0;
+	size_t i = 0;
+
+	while (i < nr && done < fde->size)
+		if (fde->addr + done - text[i].addr < text[i].len) {
+			done = text[i].addr + text[i].len - fde->addr;
+			i = 0;
+		} else {
+			i++;
+		}
+	return done >= fde->size;
+}
+
+/* Not by libelf. */
 static void require_section(const uint8_t *file, size_t len)
 {
-	struct sfg_image text[MAX_SEGMENTS];
+	struct sfg_image text[2 * MOST_RANGES];
 	struct sfg_fdes fdes;
-	size_t nr = 0, i;
+	size_t nr, i;
 
 	read_section(files.output, files.output_len, 0, &fdes);
-	if (FIELD(Elf64_Ehdr, e_type, 0) != ET_REL)
+	if (FIELD(Elf64_Ehdr, e_type, 0) != ET_REL &&
+	    FIELD(Elf64_Ehdr, e_phnum, 0) <= MOST_RANGES &&
+	    FIELD(Elf64_Ehdr, e_shnum, 0) <= MOST_RANGES) {
 		nr = code_segments(file, len, text);
-	for (i = 0; i < fdes.nr && nr && nr != SIZE_MAX; i++)
-		REQUIRE(!bytes_outside(text, nr, &fdes.fdes[i]));
+		nr += code_sections(file, len, text + nr);
+		for (i = 0; i < fdes.nr && nr; i++)
+			REQUIRE(is_inside(text, nr, &fdes.fdes[i]));
+	}
 	sfg_free_fdes(&fdes);
 }
 

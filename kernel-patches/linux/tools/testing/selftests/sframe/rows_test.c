@@ -341,7 +341,7 @@ TEST_F(rows, edges_of_a_window)
 	sft_index(self->section, 0)->func_size = last;
 	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
 	EXPECT_AT(text + ret, &call, SFT_CALLERS);
-	EXPECT_AT(text + last, &call, SFT_RETURN_LOST);
+	EXPECT_AT(text + last, &call, SFT_RETURNING);
 	/* The call ends where the window ends: the last byte counts. */
 	ASSERT_EQ(0, sft_unregister(KEY));
 	sft_index(self->section, 0)->func_size = ret;

@@ -61,7 +61,7 @@
 	 (at)[-4] == 0xe0 && ((at)[3] & 0xfc) == 0x94)
 
 /* A function that returns has no frame. */
-#define SFT_RETURN_LOST	SFT_LOST
+#define SFT_RETURNING	SFT_LOST
 /* Steps by frame pointer that find no frame are counted. */
 #define SFT_FP_COUNTED	1
 /* What is left where the interrupted frame is lost: a frame record tells lr. */

@@ -51,7 +51,7 @@
 #define SFT_FP_GOES_UP	1
 #define SFT_LOST_ENDS	1
 /* A function that returns has no frame. */
-#define SFT_RETURN_LOST	SFT_LOST
+#define SFT_RETURNING	SFT_LOST
 /* Where back chains end cannot be told. */
 #define SFT_FP_COUNTED	0
 /* What is left where the interrupted frame is lost: it has a save area. */

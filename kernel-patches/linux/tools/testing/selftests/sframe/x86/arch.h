@@ -64,7 +64,7 @@ static inline bool sft_is_indirect_call(const __u8 *at)
 }
 
 /* A function that returns has no frame, and is seen to have none. */
-#define SFT_RETURN_LOST	SFT_CALLERS
+#define SFT_RETURNING	SFT_CALLERS
 /* Steps by frame pointer that find no frame are counted. */
 #define SFT_FP_COUNTED	1
 /* What is left where the interrupted frame is lost. */
