@@ -90,17 +90,17 @@ $(system)/jits/lli.bc $(system)/jits/llvm.bc: tests/system/jits/lli.cc
 	$(call to,CLANG) clang++ -Wall -O2 $(bc_flags) -emit-llvm -c -o $@ $<
 $(system)/jits/llvm.bc: private bc_flags := -DROUNDS=256 -DSTUBS
 
-# With Debian 13's LLVM, which they find in the guest. The module calls a function
-# of theirs.
+# With Debian 13's LLVM, which they find in the guest. The module calls functions
+# of theirs, and of libsfjit, whose names the archive hides.
 llvm_examples := $(addprefix $(O)/examples/, llvm_jitlink llvm_rtdyld)
 
 $(llvm_examples): $(O)/examples/%: userspace/examples/%.cc \
-		userspace/examples/llvm_run.h $(O)/lib/libsfjit.a
+		userspace/examples/llvm_run.h $(O)/lib/libsfjit.so
 	$(call to,CXX) llvm=$$(tools/llvm) && $(CXX) -std=c++17 -Wall -Wextra \
 		-Wno-unused-parameter -O1 -fno-rtti -isystem $$llvm/include \
 		-Iuserspace/include -Isframegen/include $(dep) -o $@ $< \
-		$(O)/lib/libsfjit.a $$llvm/libLLVM.so \
-		-Wl,--allow-shlib-undefined -Wl,--export-dynamic -pthread
+		$(O)/lib/libsfjit.so $$llvm/libLLVM.so \
+		-Wl,-rpath,'$$ORIGIN/../lib' -Wl,--allow-shlib-undefined -Wl,--export-dynamic -pthread
 
 llvm-examples: $(llvm_examples) $(system)/jits/llvm.bc $(system)/jits/without
 

@@ -148,6 +148,14 @@ END
 suite sframe_section ok
 suite sframe_step "not ok"
 rm -rf kunit/sframe_registry
+of_machine="1..3
+1"
+[ "$(uname -m)" != x86_64 ] || of_machine="# Subtest: sframe_text
+    the kernel has no such suite
+not ok 4 - sframe_text
+# exit status 1
+1..4
+1"
 says "kunit: passed, failed, missing" "    KTAP version 1
     1..1
         KTAP version 1
@@ -170,8 +178,7 @@ not ok 2 - sframe_step
     the kernel has no such suite
 not ok 3 - sframe_registry
 # exit status 1
-1..3
-1" kunit </dev/null
+$of_machine" kunit </dev/null
 is "kunit: each is run" "run run" \
 	"$(cat kunit/sframe_section/run kunit/sframe_step/run | xargs)"
 

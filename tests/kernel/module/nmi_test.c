@@ -498,9 +498,9 @@ static void interrupt_changes(struct __test_metadata *_metadata,
 	if (!walks)
 		return;
 	EXPECT_LT(0, at_round);
-	/* QEMU's TCG misses an instruction breakpoint in about 10,000. */
+	/* QEMU's TCG misses, or repeats, an instruction breakpoint in 10,000. */
 	EXPECT_LE(runs - runs / 1000, walked);
-	EXPECT_GE(runs, walked);
+	EXPECT_GE(runs + runs / 1000, walked);
 }
 
 /*
