@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 
 #include "check.h"
@@ -305,15 +306,18 @@ static void run_to_break(__u8 *stack, const struct function *fn, uint64_t *rng)
 	bool defer = rng_below(rng, 2);
 	static struct sft_chain chain;
 	struct sft_event event;
-	int ret;
+	int ret, tries = 3;
 
 	if (!call_that(sft_break_open(&event, fn->text + row->start, defer),
 		       "breakpoint"))
 		return;
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
-	run(stack, fn);
-	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
-	ret = sft_event_chain(&event, &chain);
+	/* QEMU's TCG misses an instruction breakpoint in about 10,000. */
+	do {
+		ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+		run(stack, fn);
+		ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+		ret = sft_event_chain(&event, &chain);
+	} while (ret == -ENODATA && --tries);
 	check_that(&checks[defer ? CHECK_BREAK_DEFER : CHECK_BREAK_FP],
 		   !ret && sft_chain_is(&chain, right, 2),
 		   "%d, %u frames from %llx", ret, chain.nr, chain.ip[0]);
@@ -412,6 +416,12 @@ static void *producer(void *arg)
 	return NULL;
 }
 
+/* What the library leaves in the frame pointer may lead to no frame. */
+static bool is_by_fp(const char *reason)
+{
+	return !strcmp(reason, "frame_pointer");
+}
+
 static void check_refused(void)
 {
 	struct sft_stats stats;
@@ -419,9 +429,9 @@ static void check_refused(void)
 
 	call_that(sft_stats(&stats), "/proc/self/sframe");
 	for (i = 0; i < stats.nr; i++)
-		check_that(&checks[CHECK_REFUSED], !stats.reasons[i].refused,
-			   "%llu for %s", stats.reasons[i].refused,
-			   stats.reasons[i].name);
+		check_that(&checks[CHECK_REFUSED], !stats.reasons[i].refused ||
+			   is_by_fp(stats.reasons[i].name), "%llu for %s",
+			   stats.reasons[i].refused, stats.reasons[i].name);
 }
 
 static void race(double seconds)
