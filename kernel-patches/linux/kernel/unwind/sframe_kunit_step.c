@@ -328,19 +328,17 @@ static void sframe_step_formats(struct kunit *test)
  * @name:	what it is
  * @ra:		the address
  * @good:	it can be one
- * @none:	it says that there is no caller
  * @from_end:	@ra is from the end of the address space
  */
 struct sframe_test_ra {
 	const char	*name;
 	unsigned long	ra;
 	bool		good;
-	bool		none;
 	bool		from_end;
 };
 
 static const struct sframe_test_ra sframe_return_addresses[] = {
-	{ "nothing", 0, .none = true },
+	{ "nothing", 0 },
 	{ "below all code", SZ_64K - 1 },
 	{ "lowest", SZ_64K, true },
 	{ "highest", -1UL, true, .from_end = true },
@@ -373,9 +371,9 @@ static void sframe_step_return_address(struct kunit *test)
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
 	sframe_test_put_word(test, state.sp + 8 + RA_AT, ra);
 	if (!param->good) {
-		sframe_expect_refused(test, &state, param->none ?
-				      SFRAME_REASON_NO_CALLER :
-				      SFRAME_REASON_RETURN_ADDRESS);
+		sframe_expect_refused(test, &state, unwind_user_strip_ra(ra) ?
+				      SFRAME_REASON_RETURN_ADDRESS :
+				      SFRAME_REASON_NO_CALLER);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
@@ -402,7 +400,8 @@ static void sframe_fp_return_address(struct kunit *test)
 	sframe_test_put_word(test, stack + 16, 0x1111);
 	sframe_test_put_word(test, stack + 24, ra);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			param->good ? 0 : param->none ? -ENOLINK : -ERANGE);
+			param->good ? 0 :
+			unwind_user_strip_ra(ra) ? -ERANGE : -ENOLINK);
 	KUNIT_EXPECT_EQ(test, state.ip,
 			param->good ? unwind_user_strip_ra(ra) : SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, state.sp, param->good ? stack + 32 : stack);
