@@ -234,7 +234,7 @@ TEST_F(tags, frame_pointer_with_a_tag_ends_the_walk)
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, (uintptr_t)sft_tag_fp_ret);
 	ASSERT_EQ(0, sft_stats(&after));
-	EXPECT_TRUE(sft_only_for(&before, &after, "stack_fault", 0));
+	EXPECT_TRUE(sft_only_for(&before, &after, "frame_pointer", 1));
 
 	len = sft_build(self->section + SFT_PAGE, &code, 1);
 	ASSERT_EQ(0, sft_register(KEY_CODE, self->section + SFT_PAGE, len,
