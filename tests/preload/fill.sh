@@ -6,12 +6,8 @@
 # libraries and directories, also of hostile files; it keeps the cache within its
 # bounds; and that of the system is used if it is root's, and only then.
 
-# Tables that others keep in /tmp would be found there.
-if [ -z "${own_tmp-}" ] && command -v mount >/dev/null && unshare -m true 2>/dev/null; then
-	export own_tmp=yes
-	exec unshare -m "$(dirname "$0")/../sfjit/programs/own_tmp.sh" "$0"
-fi
-
+# shellcheck source=tests/preload/own-tmp.sh
+. "$(dirname "$0")/../preload/own-tmp.sh"
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/preload/lib.sh

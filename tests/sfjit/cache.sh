@@ -5,12 +5,8 @@
 # Description: the cache of tables: used when it is right, never trusted, never
 # needed.
 
-# What the user's cache does not take is kept in /tmp: in one of this test's own.
-if [ -z "${own_tmp-}" ] && command -v mount >/dev/null && unshare -m true 2>/dev/null; then
-	export own_tmp=yes
-	exec unshare -m "$(dirname "$0")/programs/own_tmp.sh" "$0"
-fi
-
+# shellcheck source=tests/preload/own-tmp.sh
+. "$(dirname "$0")/../preload/own-tmp.sh"
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/preload/lib.sh
