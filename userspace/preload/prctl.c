@@ -23,11 +23,14 @@ struct request {
 
 __attribute__((visibility("default"))) int prctl(int option, ...);
 
-static int (*next_prctl)(int option, ...);
+static int (*next_prctl)(int option, ...) = __wrap_prctl;
 
 __attribute__((constructor)) static void look_up(void)
 {
-	next_prctl = (int (*)(int, ...))libc_next("prctl");
+	libc_function next = libc_next("prctl");
+
+	if (next)
+		next_prctl = (int (*)(int, ...))next;
 }
 
 /* libc's takes four, too, however many there are. */
@@ -43,11 +46,8 @@ __attribute__((constructor)) static void look_up(void)
 
 static int call(const struct request *r)
 {
-	if (next_prctl)
-		return next_prctl(r->option, r->args[0], r->args[1],
-				  r->args[2], r->args[3]);
-	return syscall(SYS_prctl, r->option, r->args[0], r->args[1],
-		       r->args[2], r->args[3]);
+	return next_prctl(r->option, r->args[0], r->args[1], r->args[2],
+			  r->args[3]);
 }
 
 static int call_again(void *request)

@@ -103,9 +103,6 @@ int sys_same_filters(void)
 	return now == first;
 }
 
-__attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
-
-/* libsfjit's calls in the module: prctl() is the one for the program there. */
 int __wrap_prctl(int option, ...)
 {
 	unsigned long arg[4];

@@ -88,4 +88,7 @@ int sys_status(const char *field);
 /* The process has as many seccomp filters as at the first call. */
 int sys_same_filters(void);
 
+/* libsfjit's calls in the module: prctl() is the one for the program there. */
+__attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
+
 #endif /* SFJIT_PRELOAD_SYS_H */
