@@ -1010,6 +1010,22 @@ FIXTURE_TEARDOWN(flip)
 	walk(&self->table, &self->event, &self->call,			\
 	     self->run_stack + STACK_SIZE - 1024, chain, refusals)
 
+/* A call, on the stack that ends at @run_stack. */
+struct run {
+	const struct sft_call	*call;
+	void			*run_stack;
+};
+
+static void run_once(const void *arg)
+{
+	const struct run *run = arg;
+
+	if (SFT_TRACED)
+		sft_run(run->call);
+	else
+		sft_enter(run->run_stack, sft_outer, run->call);
+}
+
 static bool walk(const struct table *t, struct sft_event *event,
 		 const struct sft_call *call, void *run_stack,
 		 struct sft_chain *chain, unsigned int *refusals)
@@ -1021,19 +1037,16 @@ static bool walk(const struct table *t, struct sft_event *event,
 		.ip = (uintptr_t)sft_escape_body, .sp = sp, .fp = sp,
 		.topmost = true, .exact = true,
 	};
+	const struct run run = { call, run_stack };
 	struct walk walk = {
 		.t = t, .chain = chain,
 		.max = t->defer ? MAX_DEFER : MAX_FP,
 	};
+	int ret = sft_event_run(event, run_once, &run, chain);
 
-	if (SFT_TRACED)
-		sft_run(call);
-	else
-		sft_enter(run_stack, sft_outer, call);
-	if (sft_event_chain(event, chain) || !chain->nr ||
-	    chain->ip[0] != start.ip)
-		return false;
 	*refusals = sft_all_refused() - before;
+	if (ret || !chain->nr || chain->ip[0] != start.ip)
+		return false;
 	walk.refused = *refusals;
 	return *refusals <= 1 && walk_from(&walk, 0, &start);
 }

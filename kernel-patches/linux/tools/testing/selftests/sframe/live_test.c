@@ -681,8 +681,7 @@ static bool newest_is_seen(struct producer *producer, struct sft_event *event)
 	};
 	struct sft_chain chain;
 
-	sft_run(&call);
-	return !sft_event_chain(event, &chain) &&
+	return !sft_event_run(event, sft_run_call, &call, &chain) &&
 	       sft_chain_check(&chain, ip, 3);
 }
 

@@ -330,6 +330,14 @@ static inline unsigned int sft_nr_offsets(const __u8 *offsets, size_t max)
 void sft_run(const struct sft_call *call);
 /* The same without events. */
 void sft_run_here(const struct sft_call *call);
+/*
+ * Call @run with @arg and take the sample of an enabled event; call it again if
+ * the event did not fire.
+ */
+int sft_event_run(struct sft_event *event, void (*run)(const void *arg),
+		  const void *arg, struct sft_chain *chain);
+/* sft_run() for sft_event_run(). */
+void sft_run_call(const void *call);
 /* Run it with the event enabled and take its only sample, as above. */
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 		     struct sft_chain *chain);

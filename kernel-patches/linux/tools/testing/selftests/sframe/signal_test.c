@@ -502,10 +502,7 @@ TEST_F(signal, probe_at_the_entry_of_a_handler)
 				   sft_handler, sft_handler_end));
 	ASSERT_EQ(0, sft_event_open(&probe, &attr));
 	ASSERT_EQ(0, sft_trap_open(&trap, sft_leaf_body));
-	ioctl(probe.fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_run(&self->call);
-	ioctl(probe.fd, PERF_EVENT_IOC_DISABLE, 0);
-	ASSERT_EQ(0, sft_event_chain(&probe, &chain));
+	ASSERT_EQ(0, sft_event_sample(&probe, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_handler, RESTORER,
 		     (uintptr_t)sft_leaf_body,
 		     (uintptr_t)self->text + sft_slot_interrupted.ret, SFT_CALLERS);

@@ -335,33 +335,48 @@ void sft_run_here(const struct sft_call *call)
 	munmap(stack, STACK_SIZE);
 }
 
-/* How often the event fired while it was enabled; says why there is no sample. */
+/* How often the event fired while it was enabled. */
 static __u64 times_fired(const struct sft_event *event)
 {
 	__u64 now[3] = { };
 
-	if (read(event->fd, now, sizeof(now)) == sizeof(now))
-		fprintf(stderr, "# fired %llu times, there %llu of %llu ns\n",
-			now[0], now[2], now[1]);
+	if (read(event->fd, now, sizeof(now)) != sizeof(now))
+		return 0;
 	return now[0];
 }
 
 /* QEMU's TCG misses an instruction breakpoint in about 10,000: run it again. */
 #define SFT_MISSES	3
 
-int sft_event_sample(struct sft_event *event, const struct sft_call *call,
-		     struct sft_chain *chain)
+int sft_event_run(struct sft_event *event, void (*run)(const void *arg),
+		  const void *arg, struct sft_chain *chain)
 {
-	struct sft_chain more;
+	const __u64 before = times_fired(event);
 	int ret, i = 0;
 
 	chain->nr = 0;
 	do {
-		ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-		sft_run(call);
-		ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
+		run(arg);
 		ret = sft_event_chain(event, chain);
-	} while (ret == -ENODATA && !times_fired(event) && ++i < SFT_MISSES);
+	} while (ret == -ENODATA && times_fired(event) == before &&
+		 ++i < SFT_MISSES);
+	return ret;
+}
+
+void sft_run_call(const void *call)
+{
+	sft_run(call);
+}
+
+int sft_event_sample(struct sft_event *event, const struct sft_call *call,
+		     struct sft_chain *chain)
+{
+	struct sft_chain more;
+	int ret;
+
+	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
+	ret = sft_event_run(event, sft_run_call, call, chain);
+	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 
 	if (!ret && sft_event_chain(event, &more) != -ENODATA)
 		ret = -EPROTO;
