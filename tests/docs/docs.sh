@@ -7,7 +7,7 @@
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-docs="README.md DEVELOPING.md $(echo Documentation/*.rst)"
+docs="README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(echo Documentation/*.rst)"
 
 # verdict NAME: fails with the lines of $tmp/bad, if there are any.
 verdict() {
