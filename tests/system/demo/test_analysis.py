@@ -9,6 +9,7 @@ import os
 import struct
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, '..', '..', '..', 'tools', 'demo.d')
@@ -18,7 +19,8 @@ sys.dont_write_bytecode = True
 import perfscript
 import recording
 from tap import check_each, finish
-from sfdemo import calls, elf, flame, metrics, page, report, truth, x86_64
+from sfdemo import (calls, elf, flame, metrics, page, picture, report, truth,
+                    x86_64)
 
 BAD_ELF = '/bad.so'
 
@@ -479,6 +481,44 @@ def test_embedded_data_cannot_end_its_element(_):
     equal('<' in page.embed({'n': '</script><b>'}), False)
 
 
+SVG = '{http://www.w3.org/2000/svg}'
+HOSTILE = '<a>&"\x00\x1b' + 'f' * 200
+
+
+def pictured(*trees):
+    """The texts and boxes of a picture, as (left, top, width) without the page."""
+    root = xml.fromstring(picture.picture('t<', [('of', t) for t in trees]))
+    boxes = [tuple(float(box.get(key)) for key in ('x', 'y', 'width'))
+             for box in root.iter(SVG + 'rect') if box.get('x')]
+    return [text.text for text in root.iter(SVG + 'text')], boxes
+
+
+def node(name, value, *children):
+    return {'n': name, 'v': value, 'k': flame.PROGRAM, 'c': list(children)}
+
+
+def test_picture_has_boxes_by_their_share(_):
+    _, boxes = pictured(node('root', 4, node('a', 1), node('b', 3)))
+    equal(boxes, [(0.0, 55.0, 439.6), (0.0, 44.0, 109.6),
+                  (110.0, 44.0, 329.6)])
+
+
+def test_picture_leaves_out_what_is_too_narrow(_):
+    deep = node('x', 1, node('y', 1))
+    _, boxes = pictured(node('root', 1000, node('a', 999), deep))
+    equal(len(boxes), 2)
+
+
+def test_picture_has_graphs_beside_each_other(_):
+    _, boxes = pictured(node('a', 1), node('b', 1))
+    equal([box[0] for box in boxes], [0.0, 460.0])
+
+
+def test_picture_of_hostile_names(_):
+    texts, _ = pictured(node(HOSTILE, 1))
+    equal(texts[1], ('<a>&"??' + 'f' * 200)[:95])
+
+
 def test_page_says_what_a_machine_is_like(_):
     def says(kernel):
         text = page.page({}, {}, {}, kernel, '')
@@ -502,8 +542,8 @@ def test_command_names_what_is_missed(directory):
     equal('analyse: python, after: 4 samples, at least 10000 are needed'
           in result.stderr, True)
     equal('promised' in result.stderr, False)
-    equal(sorted(os.listdir(output)), ['flamegraph.html', 'result.json',
-                                       'table.txt'])
+    equal(sorted(os.listdir(output)), ['flamegraph.html', 'flamegraph.svg',
+                                       'result.json', 'table.txt'])
 
 
 def test_command_misses_a_promise(directory):

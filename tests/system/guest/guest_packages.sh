@@ -51,7 +51,7 @@ complete() {
 # The commands in README.md, of a machine that has nothing of this before.
 # perf writes its recording to standard output if that is a pipe.
 commands() {
-	sed -n '/^## A flame graph in three commands/,/^## How/s/^    //p' README.md |
+	sed -n '/^### On a kernel with windows/,/^## /s/^    //p' README.md |
 		sed "s|build/packages|$packages|; s|COMMAND|python3 -c \"\$work\"|"
 }
 three_commands() {
