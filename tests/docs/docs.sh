@@ -74,6 +74,15 @@ while read -r file program rest; do
 done <"$tmp/options"
 verdict "options"
 
+# tools/check GROUP or TEST
+words 'tools/check( [a-z][[:alnum:]_/-]*)+' | while read -r file _ tests; do
+	for test in $tests; do
+		grep -qE "^group $test |^$test " tests/list ||
+			bad "$file has tools/check $test"
+	done
+done
+verdict "groups and tests"
+
 # Names of C, of the kernel's configuration, and of the environment.
 words '(sfjit|sfg)_[a-z_]+\(|[A-Z][A-Z0-9_]*SFRAME_[A-Z0-9_]+|SF(JIT|RAME)_[A-Z0-9_]+' |
 	sed 's/($//; / \(HAVE_\)*\(PERF\|UNWIND_USER\)_/d' >"$tmp/names"
