@@ -54,7 +54,7 @@ int bare_leaves(const uint8_t *text, uint32_t size, bool links,
  */
 bool bare_signal(const uint8_t *text, uint32_t size);
 
-#define BARE_FALSE_MAX	4
+#define BARE_FALSE_MAX	128
 
 /**
  * bare_false - find where the rows of a function are false
@@ -67,6 +67,9 @@ bool bare_signal(const uint8_t *text, uint32_t size);
  * function that overwrites what the caller's registers and return address are
  * restored from, while the rows still say that they are the caller's; and then
  * one that is empty, for debuggers.
+ *
+ * Interpreters in assembly may be a single function with a single row, of code
+ * that has a frame. It is false where they build and drop that.
  *
  * Return: number of ranges.
  */

@@ -16,7 +16,8 @@ cp -R --parents Makefile arch sframegen userspace "$tree"
 
 # What the compiler reads for the converter, and for what gives it input.
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
-	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/insn.c \
+	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/framed.c \
+	arch/x86_64/flow/insn.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
 	userspace/preload/find_cfi.c \
 	userspace/preload/amend.c userspace/preload/windows.c \

@@ -4,6 +4,7 @@
 
 #include <bare.h>
 
+#include "framed.h"
 #include "insn.h"
 
 const struct sfjit_row bare_rows[] = {
@@ -153,8 +154,8 @@ static bool is_end(const struct sfjit_row *row, const uint8_t *text,
 	return at == row->start && before;
 }
 
-size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
-		  struct bare_range ranges[BARE_FALSE_MAX])
+static size_t find_resume(const struct sfjit_function *f, const uint8_t *text,
+			  struct bare_range ranges[BARE_FALSE_MAX])
 {
 	uint32_t i, from;
 
@@ -165,6 +166,13 @@ size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
 			return 1;
 		}
 	return 0;
+}
+
+size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
+		  struct bare_range ranges[BARE_FALSE_MAX])
+{
+	return f->nr_rows == 1 ? framed_false(f, text, ranges) :
+				 find_resume(f, text, ranges);
 }
 
 /* It is known. */

@@ -6,3 +6,11 @@ options=--java
 record hotspot "$mode" java -cp build/tests/system/jits/hotspot Graph \
 	"$out/hotspot.$mode.truth" "$seconds"
 options=
+
+# The agent has a last line to write: a FIFO that nobody reads does not stop it.
+if [ "$mode" = fp ]; then
+	mkfifo /tmp/unread
+	timeout -s KILL 100 "$sfjit" run --java --log=/tmp/unread -- java -version \
+		>/dev/null 2>&1 || die "java with a FIFO as its log: status $?"
+	rm /tmp/unread
+fi

@@ -9,6 +9,7 @@
  * not described. So most methods are found on the thread that compiled them;
  * when one was not, the agent looks for all others that still wait.
  */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,25 +33,36 @@ static bool started;
 
 /* ---- Messages -------------------------------------------------------- */
 
+/* As report.c of the module: a FIFO without a reader holds nobody up. */
+static int open_log(const char *path)
+{
+	return open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK |
+		    O_NOCTTY | O_CLOEXEC, 0600);
+}
+
 /* To the log of sfjit run, if there is one. */
 __attribute__((format(printf, 1, 2)))
 static void say(const char *format, ...)
 {
 	const char *log = getenv("SFJIT_LOG");
-	FILE *file = log ? fopen(log, "ae") : stderr;
+	int fd = log ? open_log(log) : STDERR_FILENO;
+	char line[512];
 	struct timespec now;
 	va_list args;
+	int n;
 
-	if (!file)
+	if (fd < 0)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	fprintf(file, "sfjit: %d %ld.%09ld ", getpid(), (long)now.tv_sec,
-		now.tv_nsec);
+	n = snprintf(line, sizeof(line), "sfjit: %d %ld.%09ld ", getpid(),
+		     (long)now.tv_sec, now.tv_nsec);
 	va_start(args, format);
-	vfprintf(file, format, args);
+	vsnprintf(line + n, sizeof(line) - n, format, args);
 	va_end(args);
+	/* One write, as others append to the log. */
+	dprintf(fd, "%s", line);
 	if (log)
-		fclose(file);
+		close(fd);
 }
 
 /* ---- Code ------------------------------------------------------------ */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Functions with a single row, by which they have a frame from their first
+ * instruction on: what their instructions say of that.
+ */
+#ifndef SFJIT_FRAMED_H
+#define SFJIT_FRAMED_H
+
+#include <bare.h>
+
+/* As bare_false(). More ranges than there is room for are one: all of it. */
+size_t framed_false(const struct sfjit_function *f, const uint8_t *text,
+		    struct bare_range ranges[BARE_FALSE_MAX]);
+
+#endif /* SFJIT_FRAMED_H */
