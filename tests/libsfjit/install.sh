@@ -14,6 +14,9 @@ works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
+	include/sfjit/row_builder.h include/sfjit/code.h include/sfjit/text.h \
+	include/sfjit/live.h include/sfjit/area.h include/sfjit/epoch.h \
+	include/sfjit/names.h include/sfjit/check.h \
 	include/sfjit-assist.h include/sfjit/unwind_assist.h \
 	include/sfjit/client.h include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
@@ -54,7 +57,7 @@ cp "$tmp/use.c" "$tmp/use.cc"
 
 # What is installed covers the modules of a program without sfjit.
 cat >"$tmp/cover.c" <<END
-#include <sfjit.h>
+#include <sfjit/code.h>
 
 int main(void)
 {

@@ -79,6 +79,7 @@ install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so install-libsframegen 
 	$(call put_library,libsfjit,userspace/libsfjit)
 	$(call put,644,$(PREFIX)/include,$(addprefix userspace/include/, \
 		sfjit.h sfjit-assist.h))
+	$(call put,644,$(PREFIX)/include/sfjit,$(wildcard userspace/include/sfjit/*.h))
 	for page in $(wildcard Documentation/man/*.[23] \
 			Documentation/man/sfjit.7); do \
 		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
