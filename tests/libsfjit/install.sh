@@ -22,8 +22,10 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	lib/sfjit/libsfjit-preload.so \
-	share/man/man7/sfjit.7 share/man/man7/libsframegen.7 share/man/man3/sfjit_unregister.3 \
-	share/man/man3/sfjit_assist_name.3 \
+	share/man/man7/sfjit.7 share/man/man7/libsfjit.7 \
+	share/man/man7/sfjit_live.7 share/man/man7/libsframegen.7 \
+	share/man/man3/sfjit_unregister.3 share/man/man3/sfjit_row.3type \
+	share/man/man3/sfjit_assist_name.3 share/man/man2/PR_SFRAME_QUERY.2 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	works "installed $file" test -s "$root/$file"
 done
