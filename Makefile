@@ -11,6 +11,7 @@
 # make kernel-tree  editable git tree with the series applied, build/linux
 # make kernel       the patched kernel; prints the path of its bzImage
 # make series       mailable series with cover letter, build/series/*.patch
+# make man          manual pages of the headers, with kernel-doc of the kernel's source
 
 # The compiler says which machine is meant.
 CROSS_COMPILE ?=
@@ -166,10 +167,13 @@ kernel:
 series:
 	O=$(O) tools/series
 
+man:
+	tools/man "$$(O=$(O) tools/kernel source unpatched)" Documentation/man
+
 clean:
 	O=$(O) tools/clean
 
 .PHONY: all tests arch-tests unit-programs diff-programs check kernel-tree \
-	kernel series clean install
+	kernel series man clean install
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <sfjit/area.h>
+
 #include "../live.h"
 #include "measure.h"
 

@@ -25,6 +25,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <sfjit/live.h>
+
 #include "../live.h"
 #include "live-walk.h"
 #include "measure.h"

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <sfjit/area.h>
+
 #include "../live.h"
 
 /* Eight megabytes of code, none of which is there. */

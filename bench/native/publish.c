@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include <linux/seccomp.h>
 
+#include <sfjit/live.h>
+
 #include "../live.h"
 
 /* As many as fill a megabyte of code and more; nothing is there. */

@@ -9,8 +9,11 @@
 #define _GNU_SOURCE
 #include <sys/auxv.h>
 
-#include <sframegen.h>
+#include <sfjit/check.h>
+#include <sfjit/names.h>
+#include <sfjit/row_builder.h>
 #include <sfjit_trampoline.h>
+#include <sframegen.h>
 
 #include "../libsfjit/test.h"
 

@@ -103,7 +103,7 @@ constant() {
 	grep -qE "$4" "$3" || bad "$1 says '$2', $3 does not"
 }
 unwind=kernel-patches/linux/kernel/unwind
-constant Documentation/man/sfjit_section_size.3 "more than 64 rows" \
+constant userspace/include/sfjit.h "more than 64 rows" \
 	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
 sframe_rst=kernel-patches/linux/Documentation/userspace-api/sframe.rst
 threats=Documentation/threat-model.rst
@@ -142,12 +142,11 @@ constant $threats "1,048,576 entries" userspace/sfjit/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
 constant $threats "256 MiB are" userspace/sfjit/ps_symbols.c \
 	'MOST_BYTES[[:space:]]+\(256L << 20\)'
-assist=Documentation/man/sfjit_assist_enable.3
 assist_h=userspace/include/sfjit-assist.h
-constant $assist "up to 16 runtimes" $assist_h 'ASSIST_RUNTIMES[[:space:]]+16$'
-constant $assist "up to 510 frames" $assist_h 'ASSIST_FRAMES[[:space:]]+510$'
-constant $assist "up to 65,536 names" $assist_h 'ASSIST_NAMES[[:space:]]+65536$'
-constant $assist "(1024) bytes" $assist_h 'ASSIST_NAME_BYTES[[:space:]]+1024$'
+constant $assist_h "16 runtimes" $assist_h 'ASSIST_RUNTIMES[[:space:]]+16$'
+constant $assist_h "510 frames" $assist_h 'ASSIST_FRAMES[[:space:]]+510$'
+constant $assist_h "65,536 names" $assist_h 'ASSIST_NAMES[[:space:]]+65536$'
+constant $assist_h "(1024) bytes" $assist_h 'ASSIST_NAME_BYTES[[:space:]]+1024$'
 stacks=Documentation/stacks.rst
 constant $stacks "1,024 frames at most" userspace/include/sfjit-stacks.h \
 	'SFJIT_STACKS_MAX_FRAMES[[:space:]]+1024$'

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <sfjit/live.h>
 #include <sfjit/sframe.h>
 #include <slot.h>
 

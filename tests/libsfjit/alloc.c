@@ -5,6 +5,12 @@
  * Description: each allocation of each call fails once: the call returns
  * -ENOMEM, has changed nothing, and leaks nothing; the same call then succeeds.
  */
+#include <sfjit/check.h>
+#include <sfjit/epoch.h>
+#include <sfjit/live.h>
+#include <sfjit/names.h>
+#include <sfjit/row_builder.h>
+
 #include "prctl.h"
 
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)

@@ -13,6 +13,8 @@
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 
+#include <sfjit/area.h>
+#include <sfjit/check.h>
 #include <sframegen.h>
 
 #include "prctl.h"

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <sfjit/live.h>
+
 #include "test.h"
 
 #define NR_FORKS	300

@@ -30,7 +30,7 @@ works "make install-libsfjit" inside make -s install-libsfjit PREFIX=/opt/sf \
 	DESTDIR=$here/out
 out=$root$here/out/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/sfjit/libsfjit-preload.so \
-	lib/libsframegen.a include/sfjit.h \
+	lib/libsframegen.a include/sfjit.h include/sfjit/code.h \
 	include/sfjit-assist.h include/sfjit/unwind_assist.h \
 	include/sframegen.h lib/pkgconfig/libsfjit.pc \
 	lib/pkgconfig/libsframegen.pc share/man/man3/sfjit_code_retire.3 \

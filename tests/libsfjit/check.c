@@ -6,6 +6,9 @@
  * mistake in one; rows of addresses. Runs with ASan and UBSan.
  * tests/kernel/fuzz/kernel/check_target.c compares it with the kernel.
  */
+#include <sfjit/check.h>
+#include <sfjit/live.h>
+
 #include "machine.h"
 #include "prctl.h"
 

@@ -11,6 +11,8 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include <sfjit/code.h>
+
 #include "test.h"
 
 static char log_name[] = "/tmp/lib-cover-XXXXXX";

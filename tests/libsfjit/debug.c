@@ -7,6 +7,9 @@
  */
 #include <pthread.h>
 
+#include <sfjit/live.h>
+#include <sfjit/text.h>
+
 #include "prctl.h"
 
 /* What SFJIT_DEBUG does when the library is loaded. */

@@ -10,6 +10,9 @@
 #include <elf.h>
 #include <link.h>
 
+#include <sfjit/check.h>
+#include <sfjit/live.h>
+
 #include "machine.h"
 #include "prctl.h"
 

@@ -15,6 +15,7 @@
 #include <sys/time.h>
 
 #include <context.h>
+#include <sfjit/epoch.h>
 #include <slot.h>
 #include <unistd.h>
 

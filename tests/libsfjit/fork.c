@@ -12,6 +12,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include <sfjit/live.h>
+
 #include "prctl.h"
 
 #define LENGTH	4096

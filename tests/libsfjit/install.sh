@@ -14,13 +14,18 @@ works "make install" tools/make -s PREFIX=/opt/sf LIBDIR=/opt/sf/lib \
 root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
+	include/sfjit/row_builder.h include/sfjit/code.h include/sfjit/text.h \
+	include/sfjit/live.h include/sfjit/area.h include/sfjit/epoch.h \
+	include/sfjit/names.h include/sfjit/check.h \
 	include/sfjit-assist.h include/sfjit/unwind_assist.h \
 	include/sfjit/client.h include/sfjit/format.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	lib/sfjit/libsfjit-preload.so \
-	share/man/man7/sfjit.7 share/man/man7/libsframegen.7 share/man/man3/sfjit_unregister.3 \
-	share/man/man3/sfjit_assist_name.3 \
+	share/man/man7/sfjit.7 share/man/man7/libsfjit.7 \
+	share/man/man7/sfjit_live.7 share/man/man7/libsframegen.7 \
+	share/man/man3/sfjit_unregister.3 share/man/man3/sfjit_row.3type \
+	share/man/man3/sfjit_assist_name.3 share/man/man2/PR_SFRAME_QUERY.2 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
 	works "installed $file" test -s "$root/$file"
 done
@@ -54,7 +59,7 @@ cp "$tmp/use.c" "$tmp/use.cc"
 
 # What is installed covers the modules of a program without sfjit.
 cat >"$tmp/cover.c" <<END
-#include <sfjit.h>
+#include <sfjit/code.h>
 
 int main(void)
 {

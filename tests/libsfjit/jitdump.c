@@ -7,6 +7,8 @@
  */
 #include <time.h>
 
+#include <sfjit/names.h>
+
 #include "machine.h"
 
 #define SIZE(array)	(sizeof(array) / sizeof(*(array)))

@@ -6,6 +6,9 @@
  * tests/system/guest/library.sh): every error of the registration calls, windows of pools as /proc/self/sframe has them, in
  * the process and in its children.
  */
+#include <sfjit/live.h>
+#include <sfjit/text.h>
+
 #include "test.h"
 #include "../../userspace/libsfjit/window.h"
 

@@ -6,6 +6,8 @@
  * exactly from then on, one that was taken back ends the walk, and no sample
  * suffers while the window gets larger sections.
  */
+#include <sfjit/live.h>
+
 #include "check_slot.h"
 
 #include <pthread.h>

@@ -6,6 +6,8 @@
  * any slot of a window, is the true stack. In text without a section it goes on
  * by frame pointer, or ends.
  */
+#include <sfjit/text.h>
+
 #include "check_slot.h"
 
 #define PER_WINDOW	4096

@@ -13,6 +13,8 @@
 #include <linux/seccomp.h>
 #include <linux/prctl.h>
 
+#include <sfjit/live.h>
+
 #include "machine.h"
 #include "prctl.h"
 

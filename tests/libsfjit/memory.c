@@ -8,6 +8,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <sfjit/live.h>
+
 #include "test.h"
 
 #define LENGTH	0x10000000UL

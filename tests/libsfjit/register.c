@@ -7,6 +7,8 @@
  */
 #include <sfjit_trampoline.h>
 
+#include <sfjit/text.h>
+
 #include "prctl.h"
 #include "../../userspace/libsfjit/window.h"
 

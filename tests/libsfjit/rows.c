@@ -6,6 +6,9 @@
  * kernel reads, rows that no walk can use, and windows that own their section.
  * Runs with ASan and UBSan.
  */
+#include <sfjit/code.h>
+#include <sfjit/row_builder.h>
+
 #include "machine.h"
 #include "prctl.h"
 

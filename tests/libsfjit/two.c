@@ -13,6 +13,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <sfjit/check.h>
+
 #include "prctl.h"
 #include "two.h"
 

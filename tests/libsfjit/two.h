@@ -8,6 +8,8 @@
 #define LIB_TWO_H
 
 #include <sfjit.h>
+#include <sfjit/area.h>
+#include <sfjit/live.h>
 
 struct jit {
 	__typeof__(sfjit_area_create)		*create;

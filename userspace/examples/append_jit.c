@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include <sfjit/live.h>
+
 #include "emit.h"
 
 #define AREA	0x20000

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include <sfjit.h>
+#include <sfjit/code.h>
 
 /* int f(int (*g)(int), int n) { return g(n) + 1; }, as an object has it */
 static const unsigned char object_text[] = {

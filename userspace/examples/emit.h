@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include <sfjit.h>
+#include <sfjit/names.h>
+#include <sfjit/row_builder.h>
 
 #define EMIT_MAX	128	/* bytes of a function */
 #define RBX		3	/* DWARF's numbers */

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
+#include <sfjit/area.h>
+
 #include "emit.h"
 
 #define AREA	0x10000

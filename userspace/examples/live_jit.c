@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include <sfjit.h>
+#include <sfjit/live.h>
 
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
 

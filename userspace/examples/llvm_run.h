@@ -17,6 +17,7 @@
 #include <llvm/Support/TargetSelect.h>
 
 #include <sfjit.h>
+#include <sfjit/code.h>
 
 /*
  * LLVM writes call frame information for code that exceptions can pass through.

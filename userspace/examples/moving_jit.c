@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
+#include <sfjit/epoch.h>
+
 #include "emit.h"
 
 #define AREA	0x20000

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 
 #include <sfjit.h>
+#include <sfjit/code.h>
+#include <sfjit/row_builder.h>
 
 static unsigned char *text;
 static size_t length;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include <sfjit.h>
+#include <sfjit/text.h>
 
 #define PAGE	4096
 

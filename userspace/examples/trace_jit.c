@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 
+#include <sfjit/area.h>
+
 #include "emit.h"
 
 #define AREA	0x10000

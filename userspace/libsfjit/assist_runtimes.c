@@ -37,7 +37,7 @@ struct question {
 	struct sfjit_assist_stack	stack;
 	unsigned int			nr, nr_runs;
 	uint16_t			runs[SFJIT_ASSIST_RUNTIMES + 1];
-	uint16_t			behind[SFJIT_ASSIST_FRAMES];
+	uint16_t			callee[SFJIT_ASSIST_FRAMES];
 	uint64_t			address[SFJIT_ASSIST_FRAMES];
 };
 
@@ -49,7 +49,7 @@ static bool is_reached(const struct runtime *runtime,
 	uint32_t i;
 
 	for (i = 0; i < stack->nr; i++)
-		/* What is behind a call may be another function. */
+		/* After a call another function may begin. */
 		if (stack->frames[i] - (i > 0) - runtime->text <
 		    runtime->length)
 			return true;
@@ -87,16 +87,16 @@ static bool has_more(const struct question *question, const uint16_t *ends,
 	return ends[run] > question->runs[run];
 }
 
-/* The outermost frame that something is behind, or -1. */
-static int last_behind(const struct question *question, const uint16_t *ends)
+/* The outermost frame after which frames are inserted, or -1. */
+static int last_callee(const struct question *question, const uint16_t *ends)
 {
 	unsigned int run;
 	int last = -1;
 
 	for (run = 0; run < question->nr_runs; run++)
 		if (has_more(question, ends, run) &&
-		    question->behind[ends[run] - 1] > last)
-			last = question->behind[ends[run] - 1];
+		    question->callee[ends[run] - 1] > last)
+			last = question->callee[ends[run] - 1];
 	return last;
 }
 
@@ -105,17 +105,17 @@ static unsigned int merge(const struct question *question, uint64_t *frames)
 {
 	int to = question->stack.nr + question->nr, frame = question->stack.nr;
 	uint16_t ends[SFJIT_ASSIST_RUNTIMES];
-	int behind, run;
+	int callee, run;
 
 	for (run = 0; run < (int)question->nr_runs; run++)
 		ends[run] = question->runs[run + 1];
 	/* Further in all frames are where they belong. */
-	while ((behind = last_behind(question, ends)) >= 0) {
-		while (frame > behind + 1)
+	while ((callee = last_callee(question, ends)) >= 0) {
+		while (frame > callee + 1)
 			frames[--to] = frames[--frame];
 		for (run = question->nr_runs - 1; run >= 0; run--)
 			while (has_more(question, ends, run) &&
-			       question->behind[ends[run] - 1] == behind)
+			       question->callee[ends[run] - 1] == callee)
 				frames[--to] = question->address[--ends[run]];
 	}
 	return question->stack.nr + question->nr;
@@ -139,7 +139,7 @@ int sfjit_assist_complete(uint64_t *frames, unsigned int nr,
 }
 
 int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
-			uint32_t behind, uint64_t address)
+			uint32_t callee, uint64_t address)
 {
 	/* Its first member. */
 	struct question *question = (struct question *)stack;
@@ -147,14 +147,14 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
 
 	if (!address)
 		return -EINVAL;
-	if (behind >= stack->nr)
+	if (callee >= stack->nr)
 		return -ERANGE;
 	if (nr > question->runs[question->nr_runs - 1] &&
-	    behind < question->behind[nr - 1])
+	    callee < question->callee[nr - 1])
 		return -ERANGE;
 	if (stack->nr + nr >= SFJIT_ASSIST_FRAMES)
 		return -ENOSPC;
-	question->behind[nr] = behind;
+	question->callee[nr] = callee;
 	question->address[nr] = address;
 	question->nr++;
 	return 0;

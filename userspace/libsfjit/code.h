@@ -4,8 +4,8 @@
  *
  * Windows that own their section.
  */
-#ifndef SFJIT_CODE_H
-#define SFJIT_CODE_H
+#ifndef SFJIT_CODE_CREATE_H
+#define SFJIT_CODE_CREATE_H
 
 #include "internal.h"
 
@@ -32,4 +32,4 @@ struct sfjit_code_request {
 int sfjit_code_create(const struct sfjit_code_request *request,
 		      struct sfjit_code **result);
 
-#endif /* SFJIT_CODE_H */
+#endif /* SFJIT_CODE_CREATE_H */

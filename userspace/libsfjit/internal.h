@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the files of libsfjit share. Everything is compiled hidden but what
- * sfjit.h declares.
+ * What the files of libsfjit share. Everything is compiled hidden except what
+ * the installed headers declare.
  */
 #ifndef SFJIT_INTERNAL_H
 #define SFJIT_INTERNAL_H
@@ -15,6 +15,14 @@
 
 #pragma GCC visibility push(default)
 #include <sfjit.h>
+#include <sfjit/area.h>
+#include <sfjit/check.h>
+#include <sfjit/code.h>
+#include <sfjit/epoch.h>
+#include <sfjit/live.h>
+#include <sfjit/names.h>
+#include <sfjit/row_builder.h>
+#include <sfjit/text.h>
 #pragma GCC visibility pop
 
 /* A range that reaches the end of the address space does not wrap. */

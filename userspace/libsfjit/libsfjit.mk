@@ -79,15 +79,12 @@ install-libsfjit: $(O)/lib/libsfjit.a $(O)/lib/libsfjit.so install-libsframegen 
 	$(call put_library,libsfjit,userspace/libsfjit)
 	$(call put,644,$(PREFIX)/include,$(addprefix userspace/include/, \
 		sfjit.h sfjit-assist.h))
-	for page in $(wildcard Documentation/man/*.[23] \
-			Documentation/man/sfjit.7); do \
-		dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
-		install -D -m 644 -t $$dir $$page && \
-		sed -n '/^\.SH NAME/{n;s/ \\-.*//;s/,//g;p;}' $$page | \
-		tr ' ' '\n' | while read -r name; do \
-			[ -e $$dir/$$name.$${page##*.} ] || \
-			ln -s $${page##*/} $$dir/$$name.$${page##*.}; \
-		done || exit 1; \
-	done
+	$(call put,644,$(PREFIX)/include/sfjit,$(wildcard userspace/include/sfjit/*.h))
+	$(call put_man,7,sfjit libsfjit sfjit_*)
+	$(call put_man,3,*)
+	$(call put,644,$(PREFIX)/share/man/man3,$(wildcard Documentation/man/*.3type))
+	$(call put_man,2,PR_*)
+	ln -sf PR_SFRAME_REGISTER.2 \
+		$(DESTDIR)$(PREFIX)/share/man/man2/PR_SFRAME_UNREGISTER.2
 
 .PHONY: install-libsfjit

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Rows from stack operations. A row is made of the whole state behind each
- * operation, so that an order of operations that makes no sense cannot leave
- * half of a rule behind.
+ * Make rows from stack operations. Each row is made from the whole state after
+ * an operation, so that operations in a senseless order cannot leave half of a
+ * rule.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -84,7 +84,7 @@ static void add_row(struct sfjit_rows *rows, uint32_t start)
 		rows->rows[rows->nr++] = row;
 }
 
-static void set_depth(struct sfjit_rows *rows, uint32_t behind, int64_t depth)
+static void set_depth(struct sfjit_rows *rows, uint32_t offset, int64_t depth)
 {
 	/* What is above the return address is the caller's. */
 	if (depth < entry_row().cfa.offset || depth % WORD)
@@ -93,12 +93,12 @@ static void set_depth(struct sfjit_rows *rows, uint32_t behind, int64_t depth)
 		fail(rows, -EOVERFLOW);
 	else
 		rows->now.depth = depth;
-	/* What is below the stack pointer is lost, so nobody needs it. */
+	/* What is below the stack pointer is lost, so no row may use it. */
 	if (!rows->now.frame && rows->now.depth < rows->now.saved)
 		rows->now.saved = 0;
 	if (!rows->now.frame && rows->now.depth < rows->now.ra)
 		rows->now.ra = 0;
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
 void sfjit_rows_init(struct sfjit_rows *rows, struct sfjit_row *array,
@@ -111,7 +111,7 @@ void sfjit_rows_init(struct sfjit_rows *rows, struct sfjit_row *array,
 	add_row(rows, 0);
 }
 
-void sfjit_rows_push(struct sfjit_rows *rows, uint32_t behind,
+void sfjit_rows_push(struct sfjit_rows *rows, uint32_t offset,
 		     unsigned int reg)
 {
 	int64_t depth = (int64_t)rows->now.depth + WORD;
@@ -121,10 +121,10 @@ void sfjit_rows_push(struct sfjit_rows *rows, uint32_t behind,
 	/* The first is the caller's. */
 	if (reg == frame_pointer() && !rows->now.saved && depth <= INT32_MAX)
 		rows->now.saved = depth;
-	set_depth(rows, behind, depth);
+	set_depth(rows, offset, depth);
 }
 
-void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t behind,
+void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t offset,
 		    unsigned int reg)
 {
 	struct sfjit_rows_state *now = &rows->now;
@@ -141,21 +141,21 @@ void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t behind,
 		/* It is popped to elsewhere, and rbp is still another's. */
 		fail(rows, -EINVAL);
 	}
-	set_depth(rows, behind, (int64_t)now->depth - WORD);
+	set_depth(rows, offset, (int64_t)now->depth - WORD);
 }
 
-void sfjit_rows_adjust(struct sfjit_rows *rows, uint32_t behind,
+void sfjit_rows_adjust(struct sfjit_rows *rows, uint32_t offset,
 		       int32_t bytes)
 {
-	set_depth(rows, behind, (int64_t)rows->now.depth + bytes);
+	set_depth(rows, offset, (int64_t)rows->now.depth + bytes);
 }
 
-void sfjit_rows_depth(struct sfjit_rows *rows, uint32_t behind, int32_t bytes)
+void sfjit_rows_depth(struct sfjit_rows *rows, uint32_t offset, int32_t bytes)
 {
-	set_depth(rows, behind, bytes);
+	set_depth(rows, offset, bytes);
 }
 
-void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t behind, int32_t bytes)
+void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t offset, int32_t bytes)
 {
 	struct sfjit_rows_state *now = &rows->now;
 	int32_t above = 0;
@@ -168,27 +168,27 @@ void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t behind, int32_t bytes)
 	now->saved = bytes;
 	if (!bytes)
 		now->frame = 0;
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
-void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t behind,
+void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t offset,
 			 int32_t bytes)
 {
 	if (!has_link_register() || bytes % WORD)
 		fail(rows, -EINVAL);
 	rows->now.ra = bytes;
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
-void sfjit_rows_frame(struct sfjit_rows *rows, uint32_t behind)
+void sfjit_rows_frame(struct sfjit_rows *rows, uint32_t offset)
 {
 	if (!rows->now.saved)
 		fail(rows, -EINVAL);
 	rows->now.frame = rows->now.depth;
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
-void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t behind)
+void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t offset)
 {
 	struct sfjit_rows_state *now = &rows->now;
 
@@ -198,15 +198,15 @@ void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t behind)
 	now->depth = now->frame;
 	now->frame = 0;
 	now->saved = 0;
-	set_depth(rows, behind, (int64_t)now->depth - WORD);
+	set_depth(rows, offset, (int64_t)now->depth - WORD);
 }
 
-void sfjit_rows_outermost(struct sfjit_rows *rows, uint32_t behind)
+void sfjit_rows_outermost(struct sfjit_rows *rows, uint32_t offset)
 {
-	if (behind)
+	if (offset)
 		sfjit_rows_remember(rows);
 	rows->now.outermost = 1;
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
 void sfjit_rows_remember(struct sfjit_rows *rows)
@@ -217,22 +217,22 @@ void sfjit_rows_remember(struct sfjit_rows *rows)
 		rows->remembered[rows->nr_remembered++] = rows->now;
 }
 
-void sfjit_rows_restore(struct sfjit_rows *rows, uint32_t behind)
+void sfjit_rows_restore(struct sfjit_rows *rows, uint32_t offset)
 {
 	if (!rows->nr_remembered)
 		fail(rows, -EINVAL);
 	else
 		rows->now = rows->remembered[--rows->nr_remembered];
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
-void sfjit_rows_epilogue(struct sfjit_rows *rows, uint32_t behind)
+void sfjit_rows_epilogue(struct sfjit_rows *rows, uint32_t offset)
 {
 	sfjit_rows_remember(rows);
 	rows->now = (struct sfjit_rows_state){
 		.depth = entry_row().cfa.offset,
 	};
-	add_row(rows, behind);
+	add_row(rows, offset);
 }
 
 int sfjit_rows_function(const struct sfjit_rows *rows, const void *start,

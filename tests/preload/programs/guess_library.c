@@ -5,6 +5,7 @@
  * frame pointers. It registers its code by a libsfjit of its own.
  */
 #include <sfjit.h>
+#include <sfjit/code.h>
 #include <sys/mman.h>
 
 #include "guess.h"

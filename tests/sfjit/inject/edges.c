@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include <sfjit.h>
+#include <sfjit/names.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include <sfjit.h>
+#include <sfjit/names.h>
 
 #define NANOSECONDS	1000000000LL
 

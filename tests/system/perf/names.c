@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include <sfjit.h>
+#include <sfjit/area.h>
+#include <sfjit/names.h>
 
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
 

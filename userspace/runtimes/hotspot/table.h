@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <sfjit.h>
+#include <sfjit/check.h>
 
 #include "vm.h"
 

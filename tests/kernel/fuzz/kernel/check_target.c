@@ -9,6 +9,7 @@
 #include <linux/sframe.h>
 
 #include <sfjit.h>
+#include <sfjit/check.h>
 
 #include "input.h"
 #include "sframe_cache.h"
