@@ -62,7 +62,7 @@ for library in libpcre2-8.so plugin-maps.so; do
 	is "$library: maps memory" 8 "$(cat "$tmp/out")"
 	grep -c ' ends jit:[0-9a-f]*000$' "$log" >>"$tmp/ends"
 done
-is "stacks end in what PCRE2 maps for code, and in no other" "1 0" \
+is "stacks end in what PCRE2 maps for code, and in no other" "2 0" \
 	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
 
 # The same in a program, which ld.so has no name for.
@@ -72,6 +72,14 @@ for program in mono-sgen mono-other; do
 	is "$program: maps memory" 8 "$(cat "$tmp/out")"
 	grep -c ' ends jit:[0-9a-f]*000$' "$log" >>"$tmp/ends-program"
 done
-is "stacks end in what Mono maps, and no other program" "1 0" \
+is "stacks end in what Mono maps, and no other program" "2 0" \
 	"$(tr '\n' ' ' <"$tmp/ends-program" | sed 's/ $//')"
+
+# Erlang keeps frame pointers if it is asked to.
+cp "$run/maps" "$tmp/beam.smp"
+register "$tmp/beam.smp" -- -JPperfect >"$tmp/out"
+is "Erlang: stacks end in its code" 2 \
+	"$(grep -c ' ends jit:[0-9a-f]*000$' "$log")"
+register "$tmp/beam.smp" -JPperf true >"$tmp/out"
+is "with +JPperf they do not" 0 "$(grep -c ' ends jit:' "$log")"
 finish

@@ -33,12 +33,48 @@ static char program[PATH_MAX];	/* its path */
 
 /*
  * PCRE2's compiler, sljit, has a register for each of its own. Mono's leaves out
- * frame pointers where it can, and uses rbp there.
+ * frame pointers where it can, and uses rbp there. Erlang's keeps frame pointers
+ * only with +JPperf.
  */
 static const char *const without_fp[] = {
 	"libpcre2-", "libmonosgen-", "libmonoboehm-", "mono-sgen", "mono-boehm",
-	NULL
+	"beam.", NULL
 };
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* By this argument, which erl makes of +JPperf. */
+static bool erlang_keeps_fp;
+
+/* The first page of the command line will do. */
+static bool has_argument(const char *wanted)
+{
+	int fd = sys_open(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
+	const char *at, *end;
+	char text[4096];
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = SYS(SYS_read, fd, text, sizeof(text) - 1);
+	sys_close(fd);
+	end = text + (n > 0 ? n : 0);
+	text[end - text] = '\0';
+	for (at = text; at < end; at += strlen(at) + 1)
+		if (!strcmp(at, wanted))
+			return true;
+	return false;
+}
+
+static bool is_erlang(const char *file)
+{
+	return !strncmp(file, "beam.", 5);
+}
 
 __attribute__((constructor)) static void look_up(void)
 {
@@ -46,18 +82,16 @@ __attribute__((constructor)) static void look_up(void)
 	long n = SYS(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program,
 		     sizeof(program) - 1);
 
-	errno = saved;
 	program[n > 0 ? n : 0] = '\0';
+	erlang_keeps_fp = is_erlang(base(program)) && has_argument("-JPperf");
+	errno = saved;
 	next_mmap = (map)libc_next("mmap");
 }
 
 /* ld.so has no name for the program. */
 static const char *file_name(const struct link_map *module)
 {
-	const char *path = *module->l_name ? module->l_name : program;
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return base(*module->l_name ? module->l_name : program);
 }
 
 static bool is_without_fp(const void *caller)
@@ -72,7 +106,7 @@ static bool is_without_fp(const void *caller)
 	file = file_name(found.dlfo_link_map);
 	while (*name && strncmp(file, *name, strlen(*name)))
 		name++;
-	return *name;
+	return *name && !(is_erlang(file) && erlang_keeps_fp);
 }
 
 static void *map_next(void *start, size_t length, int protection, int flags,
@@ -84,9 +118,10 @@ static void *map_next(void *start, size_t length, int protection, int flags,
 				      offset);
 }
 
-static void noticed(void *start, size_t length, int flags, const void *caller)
+/* A file of these is memory that they have mapped twice: ld.so maps the others. */
+static void noticed(void *start, size_t length, const void *caller)
 {
-	if ((flags & MAP_ANONYMOUS) && is_without_fp(caller))
+	if (is_without_fp(caller))
 		jit_ends(start, length);
 	else
 		jit_executable(start, length);
@@ -102,7 +137,7 @@ static void *do_map(void *start, size_t length, int protection, int flags,
 		jit_replace(start, length);
 	ret = map_next(start, length, protection, flags, fd, offset);
 	if (ret != MAP_FAILED && (protection & PROT_EXEC))
-		noticed(ret, length, flags, caller);
+		noticed(ret, length, caller);
 	else if (replaces)
 		jit_executable(start, length);
 	return ret;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* A library to load. NUMBER tells its builds apart. */
+#define _GNU_SOURCE
 #include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * A JIT: its constructor tells gdb of a file that is not there. Behind the
@@ -29,9 +31,14 @@ int plugin_number(void);
 int plugin_number(void)
 {
 #ifdef MAPS
-	/* As a JIT does: for code, and for data. */
+	/* As a JIT does: for code, for code that is writable elsewhere, for data. */
+	int file = memfd_create("code", 0);
+
 	return mmap(0, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ||
+	       ftruncate(file, 8192) ||
+	       mmap(0, 8192, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0) ==
+	       MAP_FAILED ||
 	       mmap(0, 8192, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ?
 	       -1 : NUMBER;
