@@ -354,6 +354,29 @@ static int aborts(void)
 	return unreg(text);
 }
 
+/* The last test: what it registers is not compared any more. */
+static void test_many(void)
+{
+	const int most = 4096;
+	char *code = mmap(NULL, 2 * most, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i, ret = 0;
+
+	MUST(code != MAP_FAILED);
+	said();
+	for (i = 0; i < most; i++)
+		ret |= sfjit_register_text((uintptr_t)code + i, code + i, 1,
+					   SFJIT_TEXT_END);
+	quiet("4,096 windows", ret);
+	says("one more", sfjit_register_text((uintptr_t)code + i, code + i, 1,
+					     SFJIT_TEXT_END), 0,
+	     "more than 4096 windows");
+	i++;
+	quiet("it says so once", sfjit_register_text((uintptr_t)code + i,
+						     code + i, 1,
+						     SFJIT_TEXT_END));
+}
+
 int main(void)
 {
 	FILE *file = tmpfile();
@@ -380,5 +403,6 @@ int main(void)
 	test_fork();
 	test_forks();
 	IS("abort", in_child(aborts), 256 + SIGABRT);
+	test_many();
 	return finish();
 }

@@ -48,6 +48,23 @@ chmod -x "$tmp/plugins/plugin1.so"
 echo "GROUP ( libc.so.6 )" >"$tmp/plugins/plugin3.so"
 fills "a library" 0 "$tmp/plugins/plugin1.so"
 is "a library: its table" made "$(said plugin1.so)"
+mkdir "$tmp/many"
+python3 -B - "$run/plugin-gap.so" "$tmp/many/plugin-gap.so" <<'END'
+import struct
+import sys
+with open(sys.argv[1], 'rb') as file:
+    data = bytearray(file.read())
+at, = struct.unpack_from('<Q', data, 32)
+size, number = struct.unpack_from('<HH', data, 54)
+headers = data[at:at + size * number] + bytes(size * 400)
+data += bytes(-len(data) % 8)
+struct.pack_into('<Q', data, 32, len(data))
+struct.pack_into('<H', data, 56, number + 400)
+with open(sys.argv[2], 'wb') as file:
+    file.write(data + headers)
+END
+fills "400 program headers more" 0 "$tmp/many/plugin-gap.so"
+is "400 program headers more: its table" made "$(said plugin-gap.so)"
 fills "a directory" 0 "$tmp/plugins"
 is "a directory: its libraries" "there made" \
 	"$(said plugin1.so) $(said plugin2.so)"

@@ -377,6 +377,32 @@ static void run(const char *command)
 	MUST(!system(line));
 }
 
+/* Nine segments of code before the others. */
+static void add_segments(const char *path)
+{
+	GElf_Phdr phdr[9 + 32] = { 0 };
+	int fd = open(path, O_RDWR), i;
+	off_t end = (lseek(fd, 0, SEEK_END) + 7) & -8;
+	GElf_Ehdr eh;
+	size_t size;
+
+	MUST(pread(fd, &eh, sizeof(eh), 0) == sizeof(eh) && eh.e_phnum <= 32);
+	size = eh.e_phnum * sizeof(*phdr);
+	for (i = 0; i < 9; i++)
+		phdr[i] = (GElf_Phdr) {
+			.p_type = PT_LOAD, .p_flags = PF_R | PF_X,
+			.p_vaddr = 0x7000000000 + i * 4096, .p_filesz = 1,
+			.p_memsz = 1,
+		};
+	MUST(pread(fd, phdr + 9, size, eh.e_phoff) == (ssize_t)size);
+	size += 9 * sizeof(*phdr);
+	eh.e_phnum += 9;
+	eh.e_phoff = end;
+	MUST(pwrite(fd, phdr, size, end) == (ssize_t)size);
+	MUST(pwrite(fd, &eh, sizeof(eh), 0) == sizeof(eh));
+	close(fd);
+}
+
 /* What becomes of a sample in a function of this program in that file. */
 static enum sfjit_stacks_end end_at(uint64_t time, pid_t pid, const char *path,
 				    uint64_t inode)
@@ -436,6 +462,16 @@ static void test_files(void)
 	IS("the beginning of one", end_in(1, in_directory("cut"), 0),
 	   SFJIT_STACKS_NO_TABLE);
 	IS("a directory", end_in(1, directory, 0), SFJIT_STACKS_NO_FILE);
+	sfjit_stacks_end(stacks);
+}
+
+static void test_segments(void)
+{
+	run("objcopy --remove-section=.note.gnu.build-id copy segments");
+	add_segments(in_directory("segments"));
+	begin(0);
+	IS("a file with ten segments of code",
+	   end_in(1, in_directory("segments"), 0), SFJIT_STACKS_STOPPED);
 	sfjit_stacks_end(stacks);
 }
 
@@ -693,6 +729,7 @@ int main(void)
 	test_many_frames();
 	test_processes();
 	test_files();
+	test_segments();
 	test_one_table();
 	test_build_id();
 	test_many_processes();

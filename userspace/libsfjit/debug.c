@@ -21,7 +21,7 @@
 
 #include "debug.h"
 
-/* More are not followed; the checks that need no other window go on. */
+/* More are not followed, and it says so; checks that need no other go on. */
 #define MAX_WINDOWS	4096
 
 /* Sections are remembered by a sum of at most so many bytes. */
@@ -35,6 +35,9 @@ struct window {
 	uint64_t	sum;
 	bool		live;
 };
+
+/* complain(): of these checks, and not of the program. */
+#define NOT_WRONG	1
 
 static struct window windows[MAX_WINDOWS];
 static size_t nr_windows;
@@ -76,7 +79,7 @@ static int complain(int error, const char *format, ...)
 	text[length++] = '\n';
 	/* Who reads it does not matter here. */
 	length = write(STDERR_FILENO, text, length);
-	if (aborts)
+	if (aborts && error != NOT_WRONG)
 		abort();
 	return error;
 }
@@ -340,8 +343,10 @@ static void remember(const struct window *new, bool replace)
 		*old = *new;
 	} else if (nr_windows < MAX_WINDOWS) {
 		windows[nr_windows++] = *new;
-	} else {
+	} else if (!overflow) {
 		overflow = true;
+		complain(NOT_WRONG, "more than %d windows: later ones are not "
+			 "compared with each other", MAX_WINDOWS);
 	}
 }
 

@@ -298,27 +298,41 @@ static int read_cfi(struct elf *file, unsigned int abi, struct table *table)
 	return ret ? -EINVAL : open_cfi(table, abi, flags, &part);
 }
 
-/* More than a few segments of code no linker makes. */
-static void read_segments(struct elf *file, struct table *table)
+static int add_segment(struct table *table, const GElf_Phdr *phdr)
+{
+	struct segment *more = reallocarray(table->segments,
+					    table->nr_segments + 1,
+					    sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	table->segments = more;
+	more[table->nr_segments++] = (struct segment) {
+		phdr->p_offset, phdr->p_filesz, phdr->p_vaddr,
+	};
+	return 0;
+}
+
+static int read_segments(struct elf *file, struct table *table)
 {
 	size_t i, nr = nr_program_headers(file);
 	GElf_Phdr phdr;
+	int ret = 0;
 
-	for (i = 0; i < nr && table->nr_segments < TABLE_MAX_SEGMENTS; i++)
+	for (i = 0; !ret && i < nr; i++)
 		if (program_header(file, i, &phdr) && phdr.p_type == PT_LOAD &&
 		    phdr.p_flags & PF_X)
-			table->segments[table->nr_segments++] =
-				(struct segment) {
-				phdr.p_offset, phdr.p_filesz, phdr.p_vaddr,
-			};
+			ret = add_segment(table, &phdr);
+	return ret;
 }
 
 int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 {
 	int ret;
 
-	read_segments(file, table);
-	ret = read_cfi(file, abi, table);
+	ret = read_segments(file, table);
+	if (!ret)
+		ret = read_cfi(file, abi, table);
 	if (ret)
 		table_clear(table);
 	return ret;

@@ -11,8 +11,11 @@ void table_clear(struct table *table)
 {
 	sfg_close_cfi(table->cfi);
 	free(table->data);
+	free(table->segments);
 	table->cfi = NULL;
 	table->data = NULL;
+	table->segments = NULL;
+	table->nr_segments = 0;
 }
 
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,

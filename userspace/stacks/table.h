@@ -12,8 +12,6 @@
 #include <sfjit-stacks.h>
 #include <sframegen.h>
 
-#define TABLE_MAX_SEGMENTS	8
-
 /* Bytes of a file that are loaded as code, and their link-time address. */
 struct segment {
 	uint64_t offset, length;
@@ -32,7 +30,7 @@ struct table {
 	struct sfg_cfi *cfi;
 	void *data;			/* that it refers to */
 	size_t bytes;			/* of memory */
-	struct segment segments[TABLE_MAX_SEGMENTS];
+	struct segment *segments;	/* of code */
 	unsigned int nr_segments;
 
 	/* of files.c */

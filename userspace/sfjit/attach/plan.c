@@ -18,7 +18,6 @@
 #include "program.h"
 #include "remote.h"
 
-#define MOST_HEADERS	256
 #define MOST_MEMORY	(1ULL << 36)
 #define MOST_NOTES	(64UL << 10)
 #define INDEX_HEAD	64	/* of .eh_frame_hdr, in front of its entries */
@@ -84,7 +83,7 @@ static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
 
 	if (remote_read(s->pid, map->start, &eh, sizeof(eh)) ||
 	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || !program_is_native(&eh) ||
-	    eh.e_phentsize != sizeof(*phdr) || eh.e_phnum > MOST_HEADERS)
+	    eh.e_phentsize != sizeof(*phdr))
 		return NULL;
 	size = eh.e_phnum * sizeof(*phdr);
 	/* Headers that the mapping has. */
