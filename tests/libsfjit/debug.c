@@ -121,10 +121,10 @@ static void test_windows(void)
 	says("smaller", sfjit_replace((uintptr_t)code, section, length, code,
 				      64), -EINVAL, "does not contain");
 	quiet("unregister", unreg(code));
-	says("unregister twice", unreg(code), -ENOENT, "to be unregistered");
+	says("unregister twice", unreg(code), -ENOENT, "to unregister");
 	says("replace nothing", sfjit_replace((uintptr_t)code, section, length,
 					      code, 64), -ENOENT,
-	     "to be replaced");
+	     "to replace");
 }
 
 static void test_section(void)
@@ -155,7 +155,7 @@ static void test_gone(void)
 	quiet("register", sfjit_register((uintptr_t)code, far, length, code,
 					 64));
 	MUST(!munmap(far, PAGE));
-	says("section is gone", unreg(code), 0, "not there any more");
+	says("section is gone", unreg(code), 0, "no longer mapped");
 	says("no section", sfjit_register((uintptr_t)code, far, length, code,
 					  64), -EFAULT, "not readable");
 	far = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -227,7 +227,7 @@ static void test_kernel(void)
 	make(section, code);
 	next_error = ENOSPC;
 	says("the kernel does not", reg(code, 64), -ENOSPC,
-	     "the kernel does not register");
+	     "the kernel refuses to register");
 	quiet("register", reg(code, 64));
 	quiet("unregister", unreg(code));
 	present = false;
@@ -278,10 +278,10 @@ static void test_without_section(void)
 	     sfjit_replace_text(key, code, 128, SFJIT_TEXT_FP), 0,
 	     "was changed");
 	quiet("unregister text", unreg(code));
-	says("unregister it twice", unreg(code), -ENOENT, "to be unregistered");
+	says("unregister it twice", unreg(code), -ENOENT, "to unregister");
 	says("replace nothing",
 	     sfjit_replace_text(key, code, 64, SFJIT_TEXT_FP), -ENOENT,
-	     "to be replaced");
+	     "to replace");
 }
 
 static int fork_child(void)
