@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * Functions as a JIT appends them: by turns three rows (a push and a frame) and
- * four (a frame pointer), no two neighbours with the same frame.
+ * Functions as a JIT appends them: alternately three rows (a push and a frame)
+ * and four (a frame pointer). No two neighbours have the same frame.
  */
 #ifndef BENCH_LIVE_H
 #define BENCH_LIVE_H
@@ -37,7 +37,7 @@ static inline void live_fill_rows(struct sfjit_row *rows, size_t i)
 	rows[3].start = LIVE_FUNCTION_SIZE - 1;
 }
 
-/* The i-th function of code that starts at 'text'. */
+/* Describes the i-th function of code that starts at @text. */
 static inline void live_fill(struct live_function *to, uintptr_t text, size_t i)
 {
 	live_fill_rows(to->rows, i);

@@ -19,8 +19,8 @@
 	"/sys/kernel/tracing/events/sframe_probe/sframe_probe/id"
 
 /*
- * New in Linux 6.19, the headers of the host are older: the flags 38 and 39 of
- * perf_event_attr. Bit fields begin at the highest bit on big-endian machines.
+ * Flags 38 and 39 of perf_event_attr, new in Linux 6.19; the headers of the
+ * host are older. On big-endian machines bit fields begin at the highest bit.
  */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define ATTR_DEFER		(3ull << (63 - 39))
@@ -73,7 +73,7 @@ static void open_attr(struct event *event, struct perf_event_attr *attr,
 	event->ring = with_ring ? map_ring(event->fd) : NULL;
 }
 
-/* Where the file of this program has @insn. */
+/* The offset of @insn in this program's file. */
 static uint64_t file_offset(const void *insn)
 {
 	unsigned long start, end, offset;
@@ -136,7 +136,7 @@ void event_open_probe(struct event *event, enum event_mode mode, int with_ring)
 	struct perf_event_attr attr;
 
 	attr_init(&attr, mode);
-	/* Callchains of tracepoints begin in the kernel, where they are. */
+	/* Callchains of tracepoints begin in the kernel. */
 	attr.exclude_kernel = 0;
 	attr.type = PERF_TYPE_TRACEPOINT;
 	attr.config = read_number(PROBE_ID, "module sframe_probe");
@@ -150,7 +150,7 @@ void event_close(struct event *event)
 	close(event->fd);
 }
 
-/* A chain as both kinds of record have it, without the context marker. */
+/* Copies a chain of either kind of record, without the context marker. */
 static size_t copy_chain(const uint64_t *record, uint64_t *chain, size_t max)
 {
 	size_t nr = record[0], i, copied = 0;

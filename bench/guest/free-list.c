@@ -6,12 +6,12 @@
  * Instructions, in user space and in the kernel, to keep N functions walkable
  * that come and go at any place. Prints lines "WHAT:N VALUE":
  *
- *	area		one function is taken back and another published
- *	replace		the section of one window is made anew and replaced, for
- *			as many changes as have been gathered
- *	call		the system call in it
+ *	area		withdraw one function and publish another
+ *	replace		rebuild the section of one window and replace it, for
+ *			as many changes as were collected
+ *	call		the system call of that
  *
- * The places are twice as many as the functions.
+ * There are twice as many places as functions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,7 @@ static void finish(struct work *work)
 
 /* ---- An area ---------------------------------------------------------- */
 
-/* At the even places or the odd ones. */
+/* At an even or odd place. */
 static const struct sfjit_function *place(const struct work *work, size_t i,
 					  unsigned int odd)
 {
@@ -121,7 +121,7 @@ static struct sfjit_area *create(const struct work *work)
 	     sfjit_area_create(work->text, text_length(work), 64, 0, &area));
 	must("sfjit_area_stat", sfjit_area_stat(area, &stat));
 	must("registration of an area", stat.error);
-	/* All of the section is touched once. */
+	/* Touch the whole section first. */
 	for (i = 0; i < 2 * work->nr; i++)
 		must("sfjit_area_publish",
 		     sfjit_area_publish(area, &work->described[i].function));

@@ -29,30 +29,30 @@
 #include "other.h"
 #include "probe.h"
 
-/* Steps of a full callchain, the one from the trigger among them. */
+/* Steps of a full callchain, including the trigger's. */
 #define STEPS		STACK_PERF
 #define MAX_SIGNALS	8
 #define MAX_VALUES	24
 
-/* Deferred callchains are as long as a page has words, less its header. */
+/* A deferred callchain has as many words as a page, without its header. */
 #define DEFER_STEPS	508
 #define SAMPLES		5
 
-/* With those of the walk, as many windows as may be. */
+/* With the walk's own windows, the maximum number. */
 #define NR_OTHERS	65533
 
-/* What a step counts besides probes and rows: SFRAME_STACK_READS. */
+/* A step counts this besides probes and rows: SFRAME_STACK_READS. */
 #define STACK_READS	2
 
-/* More probes and rows than a full callchain has budget for. */
+/* More probes and rows than the budget of a full callchain. */
 #define MANY_PROBES	22
 #define MANY_ROWS	16
 
-/* kernel.sframe_walk_us: none that any walk reaches, and the default. */
+/* kernel.sframe_walk_us: one that no walk reaches, and the default. */
 #define NO_LIMIT	1000000
 #define USUAL_LIMIT	50
 
-/* What can be chosen. The search changes one at a time. */
+/* Parameters. The search changes one at a time. */
 enum what {
 	PROBES, ROWS, KIND, START_SIZE, WORD_SIZE, TAIL, MASK, LIVE, SIGNALS,
 	END, PLACE, NR_WHAT
@@ -65,8 +65,8 @@ enum end { END_FULL, END_FAULT, NR_ENDS };
 #define ROWS_MORE	-1	/* one more */
 
 /*
- * Texts by their number. Other windows get the even ones behind that, so that
- * each odd one is a place in the tree.
+ * Numbers of texts. Other windows get the even ones after these, so that each
+ * odd one is a place in the tree.
  */
 enum place { PLACE_ALONE, PLACE_SIGNAL, FIRST_PLACE };
 
@@ -176,7 +176,7 @@ static void measure(struct point *point)
 	leave_point(point);
 }
 
-/* Sets one parameter to what costs most, the others as they are. */
+/* Sets one parameter to its most expensive value and keeps the others. */
 static int improve(struct point *best, enum what what)
 {
 	struct point point = *best;
@@ -205,7 +205,7 @@ static void climb(struct point *best)
 	} while (better);
 }
 
-/* From several points, since a climb may end on a lower hill. */
+/* Starts from several points, since a climb may end in a local maximum. */
 static struct point search(int quick)
 {
 	struct point best = { .cost = 0 }, point;
@@ -236,7 +236,9 @@ static void print_point(const struct point *point)
 	printf(" %" PRIu64 "\n", point->cost);
 }
 
-/* What each value of each parameter does to the most expensive walk. */
+/*
+ * Prints the effect of each value of each parameter on the most expensive walk.
+ */
 static void print_cases(const char *word, const struct point *worst)
 {
 	struct point point;
@@ -262,7 +264,7 @@ static size_t frames_found(void)
 	return probe_chain(&stack, chain, ARRAY_SIZE(chain));
 }
 
-/* To the step that the budget is not enough for. */
+/* Walks up to the step that exceeds the budget. */
 static int measure_budget(void)
 {
 	const struct point point = {
@@ -296,8 +298,8 @@ static void print_legal(const char *word, const struct legal_kind *kind)
 }
 
 /*
- * What one more of something costs in each step of a full callchain. All of
- * this is live: small tables that are not are copied.
+ * The cost of one more unit in each step of a full callchain. All tables are
+ * live, since small ones that are not live are copied.
  */
 static void print_unit(const char *name, struct point point, enum what what,
 		       int more)
@@ -337,7 +339,7 @@ static void print_step_unit(const char *name, int place)
 	printf("unit %s %.1f\n", name, (double)point.cost / STEPS);
 }
 
-/* The last step ends in one, instead of reading its last word. */
+/* The last step faults instead of reading its last word. */
 static void print_fault(void)
 {
 	struct point point = {
@@ -383,7 +385,7 @@ static void measure_empty(void)
 	event_close(&event);
 }
 
-/* In places all over a tree that is as large as the kernel allows. */
+/* Uses places all over a tree of the maximum size. */
 static void search_places(struct point *best, size_t nr)
 {
 	struct choice *place = &choices[PLACE];
@@ -398,7 +400,7 @@ static void search_places(struct point *best, size_t nr)
 	climb(best);
 }
 
-/* A timer interrupt hits fewer than half of the samples. */
+/* The median: a timer interrupt hits fewer than half of the samples. */
 static uint64_t trigger_cost(enum event_mode mode)
 {
 	uint64_t costs[SAMPLES];
@@ -430,7 +432,7 @@ static void print_deferred(const char *name)
 	       deferred_frames());
 }
 
-/* Such walks take page faults, so that interrupts are on. */
+/* Such walks take page faults, so interrupts are on. */
 static void measure_deferred(const struct point *worst)
 {
 	struct point point = *worst;

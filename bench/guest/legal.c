@@ -17,7 +17,7 @@
 #define REG_RBP		6
 #define REG_RSP		7
 
-/* What realigns its stack keeps the CFA in it, which takes FLEX. */
+/* A realigned stack holds the CFA, which needs FLEX. */
 const struct legal_kind legal_kinds[LEGAL_NR_KINDS] = {
 	{ "small", 0x100, 0, 0 },
 	{ "medium", 0x1000, 0x400, 0 },
@@ -98,7 +98,7 @@ void legal_leave(void)
 	munmap(section, SFG_SECTION_MAX(NR_FDES, NR_FDES * NR_ROWS));
 }
 
-/* As the kernel searches. */
+/* Probes of the kernel's binary search. */
 static unsigned int probes(uint32_t index)
 {
 	uint32_t low = 0, high = NR_FDES, mid;
@@ -114,7 +114,7 @@ static unsigned int probes(uint32_t index)
 	return nr;
 }
 
-/* Of a function at 'at' of 'all' of the table. */
+/* Of the function at @at of @all in the table. */
 static uint64_t last_row(size_t at, size_t all)
 {
 	uint32_t index = at * NR_FDES / all;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * The most expensive walks with tables of sframegen: 10,000 functions of as many
- * rows as it puts into an FDE, stacks of functions all over the table, each of
- * them deepest in the search and in its last row.
+ * The most expensive walks with tables of sframegen: 10,000 functions with the
+ * maximum number of rows per FDE, and stacks of functions from the whole table,
+ * each deepest in the search and in its last row.
  */
 #ifndef BENCH_LEGAL_H
 #define BENCH_LEGAL_H
@@ -12,9 +12,9 @@
 
 struct legal_kind {
 	const char *name;
-	uint32_t size;		/* of a function, bytes: width of row starts */
-	uint32_t frame;		/* of its stack, bytes: width of data words */
-	int flex;		/* one of the rows takes a FLEX FDE */
+	uint32_t size;		/* of a function: width of row starts */
+	uint32_t frame;		/* of its stack: width of data words */
+	int flex;		/* one of the rows needs a FLEX FDE */
 };
 
 #define LEGAL_NR_KINDS	4
@@ -23,7 +23,7 @@ extern const struct legal_kind legal_kinds[LEGAL_NR_KINDS];
 
 void legal_enter(const struct legal_kind *kind);
 
-/* With 'probe', the code of probe_place() is in such a function as well. */
+/* With @probe, the code of probe_place() is in such a function too. */
 void legal_build(struct stack *stack, size_t depth, int probe);
 void legal_leave(void);
 

@@ -3,22 +3,22 @@
 /*
  * usage: live-growth [-q] N...
  *
- * Instructions to make functions walkable, one by one, while their number grows
- * from none to N, in user space and in the kernel. Prints lines "WHAT:N VALUE",
- * each for one function:
+ * Instructions to make functions walkable one by one, as their number grows
+ * from 0 to N, in user space and in the kernel. Prints lines "WHAT:N VALUE",
+ * for one function:
  *
  *	publish		into a live window
- *	replace		a section of all functions so far is made and replaces
- *			the one before
- *	replace-call	the system call in it
+ *	replace		build a section of all functions so far and replace the
+ *			previous one
+ *	replace-call	the system call of that
  *	register	a section and a window for each function
- *	unregister	and the end of it
+ *	unregister	its removal
  *
- * and for the window of all of them
+ * and for the window of all functions
  *
  *	window		create and retire a live window
  *	step-live	one more frame in a sample, functions in a live window
- *	step-fixed	the same, functions in a window that does not change
+ *	step-fixed	the same, functions in a fixed window
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@
 #include "measure.h"
 
 #define MAX_ROUNDS	101
-/* Of each function, with its header; sections are cache lines apart. */
+/* Bytes of a function's section; sections start on cache lines. */
 #define SECTION_SIZE	128
-/* A larger number of functions is replaced at so many sizes, evenly spaced. */
+/* Larger N are measured at this many evenly spaced sizes. */
 #define MAX_SIZES	100
 
 enum what {
@@ -52,7 +52,7 @@ static const char *const names[] = {
 
 static uint64_t costs[NR_WHAT][MAX_ROUNDS];
 
-/* Code of 'nr' functions, what describes them, and space for sections. */
+/* Code of @nr functions, their descriptions, and space for sections. */
 struct work {
 	size_t nr;
 	unsigned char *text;
@@ -73,7 +73,7 @@ static size_t text_length(const struct work *work)
 	return work->nr * LIVE_FUNCTION_SIZE;
 }
 
-/* All memory but that of the library is present. */
+/* Makes all memory present, except the library's. */
 static void prepare(struct work *work, size_t nr)
 {
 	size_t i;
@@ -159,7 +159,7 @@ static int replace(const struct work *work, size_t nr, uint64_t *call)
 	return ret;
 }
 
-/* There has to be a window to replace. */
+/* Registers the window to replace. */
 static void register_first(const struct work *work)
 {
 	long length = sfjit_section_fill(work->sections[0], work->length,
@@ -171,7 +171,7 @@ static void register_first(const struct work *work)
 			    work->text, text_length(work)));
 }
 
-/* The middle of the i-th of 'sizes' parts of all functions. */
+/* The middle of the i-th of @sizes parts. */
 static size_t size_of(const struct work *work, size_t i, size_t sizes)
 {
 	return ((2 * i + 1) * work->nr + 2 * sizes - 1) / (2 * sizes);
@@ -248,7 +248,7 @@ static double step_fixed(const struct work *work, size_t nr_stacks)
 
 /* ---- All of it ------------------------------------------------------- */
 
-/* A timer interrupt is nothing among many functions, and much beside one. */
+/* A timer interrupt matters for few functions, not for many. */
 static size_t rounds_of(size_t nr, int quick)
 {
 	size_t rounds = 10000 / nr;

@@ -13,7 +13,7 @@
 
 static struct stack stack;
 
-/* A return address behind the prologue, where the third row holds. */
+/* A return address after the prologue, where the third row applies. */
 static void add_frame(const struct live_function *live)
 {
 	const struct sfjit_row *row = &live->rows[2];
@@ -23,7 +23,7 @@ static void add_frame(const struct live_function *live)
 		      row->fp.offset);
 }
 
-/* Scattered, and the same functions for the same number of the stack. */
+/* Scattered; the same @stack_nr gives the same functions. */
 static void build(const struct live_function *functions, size_t nr,
 		  size_t depth, size_t stack_nr)
 {
@@ -35,11 +35,11 @@ static void build(const struct live_function *functions, size_t nr,
 		add_frame(&functions[((uint64_t)scattered * nr) >> 32]);
 	}
 	stack_end(&stack, (uintptr_t)bench_trigger_insn);
-	/* No user address: the walk ends without a page fault. */
+	/* Not a user address: the walk ends without a page fault. */
 	stack_end_at(&stack, -1);
 }
 
-/* The walk has to find the whole stack. */
+/* The walk must find the whole stack. */
 static void check(void)
 {
 	uint64_t chain[STACK_MAX + 1];
@@ -52,7 +52,7 @@ static void check(void)
 		    stack.depth + 1);
 }
 
-/* A timer interrupt hits fewer than half of the samples. */
+/* The median: a timer interrupt hits fewer than half of the samples. */
 static uint64_t sample_cost(void)
 {
 	uint64_t costs[SAMPLES];

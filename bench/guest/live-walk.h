@@ -6,8 +6,8 @@
 #include "../live.h"
 
 /*
- * Instructions the kernel takes for one more frame of these functions, which
- * are in a window; in stacks that are the same in each call.
+ * Instructions that the kernel needs for one more frame of these functions,
+ * which are in a window. The stacks are the same in each call.
  */
 double live_walk_step(const struct live_function *functions, size_t nr,
 		      size_t nr_stacks);

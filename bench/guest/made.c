@@ -14,7 +14,7 @@
 #define MAX_FDES	(1u << (MADE_MAX_PROBES - 1))
 #define REG_SP		7
 
-/* The index ends where the page begins in which the rows may begin. */
+/* The index ends where the page of the first row begins. */
 #define INDEX_SIZE	((size_t)MAX_FDES * sizeof(struct sframe_fde))
 #define INDEX_END	(INDEX_SIZE + PAGE)
 #define SECTION_SIZE	(INDEX_END + 2 * PAGE)
@@ -53,10 +53,10 @@ static const struct kind kinds[MADE_NR_KINDS] = {
 static uint8_t *text, *sections;
 static struct signal_section signal_section;
 
-/* The one that is made, and its index. */
+/* The current section and its index. */
 static uint8_t *section;
 
-/* Entries that are 0 describe their own address, above all text. */
+/* Entries of 0 describe their own address, above all text. */
 static struct sframe_fde *first_fde;
 
 void made_choose(size_t nr)
@@ -105,7 +105,7 @@ static void fill_header(const struct made_table *table, size_t fres_size)
 	memcpy(section, &header, sizeof(header));
 }
 
-/* What a search reads is in memory, and no two pages are the same. */
+/* Makes the pages that a search reads present and distinct. */
 static void touch_index(uint32_t nr)
 {
 	while (nr /= 2)
@@ -125,7 +125,7 @@ static uint8_t *put_row(uint8_t *at, const struct made_table *table,
 	unsigned int i;
 
 	at = put_number(at, start, table->start_size);
-	/* The lowest bit: the CFA of DEFAULT starts from the stack pointer. */
+	/* The lowest bit: a DEFAULT CFA is relative to the stack pointer. */
 	*at++ = 1 | kind->nr_words << 1 | table->word_size << 5;
 	for (i = 0; i < kind->nr_words; i++)
 		at = put_number(at, kind->words[i], table->word_size);

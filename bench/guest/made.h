@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Tables made up so that a step through them takes long. */
+/* Artificial tables that make a step expensive. */
 #ifndef BENCH_MADE_H
 #define BENCH_MADE_H
 
@@ -10,10 +10,10 @@
 #define MADE_MAX_PROBES	25
 #define MADE_MAX_ROWS	64
 
-/* A return address is this far behind the start of the text. */
+/* Distance of a return address from the start of the text. */
 #define MADE_CALL	200
 
-/* Rules of the rows; those of stack_add_stored() fit all. */
+/* Rules of the rows; stack_add_stored()'s frames match them all. */
 enum made_kind {
 	MADE_CFA,		/* DEFAULT, one word */
 	MADE_CFA_FP,		/* DEFAULT, two words */
@@ -35,23 +35,23 @@ struct made_table {
 	int live;		/* SFRAME_WINDOW_LIVE */
 };
 
-/* Reserves the address space: text for 'nr' windows, and sections. */
+/* Reserves address space: text for @nr windows, and sections. */
 void made_map(size_t nr, size_t nr_sections);
 
-/* Tables are made in this section from now on, at first in that of number 0. */
+/* Selects the section for new tables; initially number 0. */
 void made_choose(size_t nr);
 
-/* Text of a window: those of different numbers do not touch. */
+/* Text of a window; texts of different numbers do not touch. */
 uint64_t made_text(size_t i);
 
-/* Makes the table the only one in the section and the window with text i. */
+/* Makes a table the only one in the section, and registers it with text i. */
 void made_register(const struct made_table *table, size_t i);
 void made_unregister(size_t i);
 
-/* A window that is all code behind a signal handler. */
+/* A window that is entirely a signal return trampoline. */
 void made_register_signal(size_t i);
 
-/* A window with the same section, for which it has no FDE. */
+/* A window of the same section, without an FDE for it. */
 void made_register_other(size_t i);
 
 #endif /* BENCH_MADE_H */

@@ -28,7 +28,7 @@ void check_icount(void)
 {
 	unsigned long counted = bench_thousand();
 
-	/* An interrupt may hit the first time. */
+	/* An interrupt may hit the first try. */
 	if (!counts(counted, 1000))
 		counted = bench_thousand();
 	if (!counts(counted, 1000))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * Counting instructions in a guest that tools/guest --icount runs. A function
- * that fails says why and ends the program.
+ * Count instructions in a guest run by tools/guest --icount. Functions that
+ * fail print why and exit.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
@@ -22,18 +22,18 @@ unsigned long bench_thousand(void);
 _Noreturn void die(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* Ends the program unless now() counts instructions. */
+/* Exits unless now() counts instructions. */
 void check_icount(void);
 
-/* Sorts the values: half of them are not above the result. */
+/* Sorts the values; half of them are at most the result. */
 uint64_t median(uint64_t *values, size_t nr);
 double mean(const uint64_t *values, size_t nr);
 
-/* The same numbers in each run, and again after a restart. */
+/* The same numbers in each run, and after a restart. */
 uint32_t random_below(uint32_t limit);
 void random_restart(void);
 
-/* Anonymous memory; with PROT_WRITE it is present. */
+/* Anonymous memory; present if @prot has PROT_WRITE. */
 void *map_memory(size_t size, int prot);
 
 #endif /* BENCH_MEASURE_H */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * A process with a window of its own: when its stack is walked, this CPU forgets
- * the rules that it has cached of the others.
+ * A process with its own window. Walking its stack makes this CPU drop the
+ * cached rules of other processes.
  */
 #ifndef BENCH_OTHER_H
 #define BENCH_OTHER_H
 
-/* It ends with this process. Without windows in the kernel there is none. */
+/* It exits with this process. Does nothing if the kernel has no windows. */
 void other_start(void);
 
-/* Returns when its stack was walked. */
+/* Returns after its stack was walked. */
 void other_walk(void);
 
 #endif /* BENCH_OTHER_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * For LD_PRELOAD: a kernel that reads no format but plain version 3, which the
- * real one is asked for everything else.
+ * For LD_PRELOAD: a kernel that accepts only plain version 3. Everything else
+ * goes to the real kernel.
  */
 #include <stdarg.h>
 #include <sys/prctl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * Samples in an NMI that this CPU sends itself, by the module sframe_probe:
- * nothing interrupts what is counted.
+ * Samples in an NMI that this CPU sends to itself with the module sframe_probe,
+ * so that no interrupt is counted.
  */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H
@@ -13,15 +13,15 @@
 void probe_open(void);
 
 /*
- * The code that triggers a sample is copied so that the address of the sample
- * is 'ip'; it takes about 40 bytes around there, in a mapping of its own kind.
+ * Copies the code that triggers a sample so that the sample's address is @ip.
+ * It occupies about 40 bytes around it, in its own mapping.
  */
 void probe_place(uint64_t ip);
 
-/* What the tracepoint took, with whatever its events did. */
+/* The cost of the tracepoint and its events. */
 uint64_t probe_cost(struct stack *stack);
 
-/* Addresses of the callchain of such a sample, see event_read_chain(). */
+/* The addresses of such a sample's callchain, see event_read_chain(). */
 size_t probe_chain(struct stack *stack, uint64_t *chain, size_t max);
 
 #endif /* BENCH_PROBE_H */

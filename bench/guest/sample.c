@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The module _sample: what a sample of this thread costs, in a guest that counts
- * instructions.
+ * The module _sample: the cost of a sample of this thread, in a guest that
+ * counts instructions.
  *
- *   open(ring)	the event, with a deferred call chain
- *   take()	one sample; the instructions from before it until the program goes on
- *   close()	the addresses of its call chain, if there is a ring
- *   ask(on)	whether the kernel asks this thread for its stack
- *   answered()	questions that were answered with functions
+ *   open(ring)	opens the event, with a deferred call chain
+ *   take()	takes one sample; returns the instructions until the program
+ *		continues
+ *   close()	returns the addresses of the call chain, if there is a ring
+ *   ask(on)	sets whether the kernel requests this thread's stack
+ *   answered()	returns the number of requests answered with functions
  */
 #include <Python.h>
 
@@ -30,7 +31,7 @@ static PyObject *sample_open(PyObject *self, PyObject *ring)
 	Py_RETURN_NONE;
 }
 
-/* On the stack as it is, unlike bench_trigger(): its callers are walked. */
+/* On the current stack, unlike bench_trigger(): the callers are walked. */
 static PyObject *sample_take(PyObject *self, PyObject *unused)
 {
 	unsigned long count;

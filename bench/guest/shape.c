@@ -9,7 +9,7 @@
 
 static struct windows windows;
 
-/* Code with frame pointers: any address that no window covers. */
+/* Code with frame pointers: an address that no window covers. */
 static uint64_t plain_code(size_t i)
 {
 	return (uintptr_t)bench_trigger_insn + i * CODE_ALIGN;
@@ -75,14 +75,14 @@ const struct shape shape_beside = {
 	"beside", enter_arg, build_fp, leave_windows,
 };
 
-/* A window with code beside it on both sides. */
+/* A window with uncovered code on both sides. */
 static void enter_first(const char *arg)
 {
 	windows_map(&windows, 3, 0);
 	window_register(&windows, 1);
 }
 
-/* Each frame on the other side of the window than the one before. */
+/* Frames alternate between the two sides of the window. */
 static void build_first(struct stack *stack, size_t depth)
 {
 	while (stack->depth < depth - 1)

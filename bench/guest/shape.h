@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Kinds of stacks whose walk is measured, with the windows they need. */
+/* Kinds of stacks whose walk is measured, with their windows. */
 #ifndef BENCH_SHAPE_H
 #define BENCH_SHAPE_H
 
 #include "stack.h"
 
 /*
- * NAME or NAME:ARG. 'enter' registers windows, 'build' makes a stack of
- * 'depth' frames, 'leave' removes what 'enter' made.
+ * NAME or NAME:ARG. @enter registers windows, @build makes a stack of @depth
+ * frames, @leave undoes @enter.
  */
 struct shape {
 	const char *name;
@@ -19,7 +19,7 @@ struct shape {
 
 extern const struct shape shape_fp;	/* frame pointers, no window */
 extern const struct shape shape_beside;	/* the same, ARG windows */
-extern const struct shape shape_first;	/* no two of them by one look-up */
+extern const struct shape shape_first;	/* each frame needs a new look-up */
 extern const struct shape shape_arg;	/* slots of ARG windows */
 extern const struct shape shape_rbp;	/* those that save rbp */
 extern const struct shape shape_table;	/* code with table in file ARG */

@@ -8,7 +8,7 @@
 #define STACK_SIZE	(24 << 20)
 #define PAGE		4096
 
-/* The last page but one cannot be read. */
+/* The second page from the top is unreadable. */
 static uint64_t *map_stack(void)
 {
 	char *map = map_memory(STACK_SIZE + 2 * PAGE, PROT_READ | PROT_WRITE);

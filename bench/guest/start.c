@@ -3,10 +3,10 @@
 /*
  * usage: start NAME RUNS COMMAND [ARGUMENT]...
  *
- * Prints "NAME NANOSECONDS": the least time of a processor that COMMAND takes, of
- * so many runs after three that are not counted: what else runs only adds to it.
- * In a guest that counts instructions these are nanoseconds. $START_RUN is another
- * number in each run.
+ * Prints "NAME NANOSECONDS": the minimum CPU time of COMMAND in RUNS runs,
+ * after three that are not counted. Other programs only add to it. In a guest
+ * that counts instructions these are nanoseconds. $START_RUN differs in each
+ * run.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Stacks of code that a table of `sframegen --elf' describes. Each byte of the
- * code is as likely as any other to be the last one of a call.
+ * Stacks of code described by a table of `sframegen --elf'. Each byte of the
+ * code is equally likely to be the last one of a call.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void enter_table(const char *path)
 	size_t size;
 	void *data = read_file(path, &size);
 
-	/* Its addresses are as if it were at 0; text is mapped next. */
+	/* The section is made for address 0; text is mapped next. */
 	sfg_rebase(data, size, -(intptr_t)data);
 	open_table(data, size);
 	text_map = (uintptr_t)map_memory(text_end, PROT_READ | PROT_EXEC);
@@ -77,7 +77,7 @@ static void leave_table(void)
 	trigger_window_unregister();
 }
 
-/* Where the row has the return address, from the CFA; 0 if nowhere there. */
+/* The offset of the return address from the CFA; 0 if the row has none. */
 static int32_t ra_offset(const struct sfjit_rule *ra)
 {
 	if (ra->base == SFJIT_BASE_NONE)
@@ -86,8 +86,9 @@ static int32_t ra_offset(const struct sfjit_rule *ra)
 }
 
 /*
- * Rows which stack_add_saved() cannot make are rare, and those of epilogues,
- * where the saved frame pointer is below the stack pointer, hold at no call.
+ * Excludes rows that stack_add_saved() cannot make, which are rare, and rows of
+ * epilogues, where the saved frame pointer is below the stack pointer: no call
+ * is there.
  */
 static int is_usual(const struct sfjit_row *row)
 {

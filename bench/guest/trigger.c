@@ -11,7 +11,7 @@
 #include "measure.h"
 #include "trigger.h"
 
-/* Bytes of code that the window is for. */
+/* Bytes of code of the window. */
 #define SIZE		4
 #define KEY		((uintptr_t)bench_trigger_insn)
 
@@ -35,7 +35,7 @@ void trigger_window_register(void)
 	if (FP_GIVES_ROW)
 		return;
 
-	/* That of a trampoline has the numbers of the machine. */
+	/* Take the machine's numbers from a trampoline's header. */
 	memcpy(&section.header, sfjit_tramp_arg_sframe, sizeof(section.header));
 	section.header.num_fdes = 1;
 	section.header.num_fres = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * A window for bench_trigger_insn, where a step without one would not tell the
- * register from which the frame above may start.
+ * A window for bench_trigger_insn, for machines where a step without one would
+ * not give the register that the next frame may start from.
  */
 #ifndef BENCH_TRIGGER_H
 #define BENCH_TRIGGER_H

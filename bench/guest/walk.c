@@ -3,13 +3,13 @@
 /*
  * usage: walk [-q] SHAPE[:ARG]...
  *
- * Instructions the kernel takes to walk stacks of each SHAPE. Prints lines
- *	SHAPE[:ARG] now|defer step VALUE	of one more frame
- *	SHAPE[:ARG] now|defer walk:DEPTH VALUE	of a whole callchain
- *	... cached-step|cached-walk:DEPTH VALUE	of the same walk again
- * Samples are not put into a ring buffer, so that copying them is not
- * counted; that each walk finds what it has to is checked with one. Depths for
- * which a table is too dear are left out.
+ * Instructions that the kernel needs to walk stacks of each SHAPE. Prints lines
+ *	SHAPE[:ARG] now|defer step VALUE	for one more frame
+ *	SHAPE[:ARG] now|defer walk:DEPTH VALUE	for a whole callchain
+ *	... cached-step|cached-walk:DEPTH VALUE	for the same walk again
+ * Samples are not written to a ring buffer, so copying is not counted. One
+ * sample is, to check that the walk finds the whole stack. Depths beyond a
+ * table's budget are left out.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ static const char *const mode_names[] = {
 };
 
 /*
- * Frame pointers, or back chains, at which a walk ends without a page fault: what
- * one costs depends on the kernel's exception table.
+ * Frame pointers, or back chains, that end a walk without a page fault, whose
+ * cost depends on the kernel's exception table.
  */
 static const uint64_t last_fp[] = {
 	[EVENT_NO_CHAIN] = 0,
@@ -54,7 +54,7 @@ static void build(const struct shape *shape, enum event_mode mode, size_t depth)
 	stack_end_at(&stack, last_fp[mode]);
 }
 
-/* The kernel remembers why the last walk ended in a window. */
+/* The kernel records why the last walk ended in a window. */
 static void check_why(enum event_mode mode, size_t nr)
 {
 	FILE *file = fopen("/proc/self/sframe", "re");
@@ -70,7 +70,7 @@ static void check_why(enum event_mode mode, size_t nr)
 		    stack.depth + 1, line);
 }
 
-/* Returns 0 if the walk takes more than its budget. */
+/* Returns 0 if the walk exceeds its budget. */
 static int check_chain(enum event_mode mode)
 {
 	uint64_t chain[STACK_MAX + 1];
@@ -86,7 +86,7 @@ static int check_chain(enum event_mode mode)
 	return 1;
 }
 
-/* A timer interrupt hits fewer than half of the samples. */
+/* The median: a timer interrupt hits fewer than half of the samples. */
 static uint64_t sample_cost(int cached)
 {
 	uint64_t costs[SAMPLES];
@@ -117,7 +117,7 @@ static double mean_cost(const struct shape *shape, enum event_mode mode,
 	return sum / nr_stacks;
 }
 
-/* Returns how many of the depths the walk has budget for. */
+/* Returns for how many of the depths the budget is enough. */
 static size_t check_depths(const struct shape *shape, const char *name,
 			   enum event_mode mode)
 {

@@ -9,7 +9,7 @@
 #include "measure.h"
 #include "window.h"
 
-/* Sections are cache lines apart, as those of windows are. */
+/* Like sections of pools, these start on cache lines. */
 #define SECTION_STRIDE	64
 
 static void fill_section(struct windows *windows, size_t i, int rbp)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: windows [-q] time N...	N: windows there are already
+ * usage: windows [-q] time N...	N: existing windows
  *        windows memory ORDER N PROCESSES	run it in an idle guest
  *
- * Instructions of the system calls about windows; prints lines
+ * time: instructions of the system calls about windows; prints lines
  * "WHAT:N median VALUE" and "WHAT:N mean VALUE".
  *
- * Memory of the kernel when each of some processes has N windows; prints lines
- * "WHAT:N VALUE", bytes for each window. WHAT is windows, nodes (of the trees),
+ * memory: kernel memory when each of PROCESSES has N windows; prints lines
+ * "WHAT:N VALUE", bytes per window. WHAT is windows, nodes (of the trees),
  * charged (to the cgroup of the processes). ORDER:
  *	up	registered by address
- *	mixed	in no order: nodes of trees are less full
- *	thinned	the same, then every other one removed
- *	forked	by address; then the process forks, so that there are two trees
+ *	mixed	in random order: nodes of trees are less full
+ *	thinned	the same, then every other window is removed
+ *	forked	by address; then the process forks, which copies the tree
  */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static const char *const order_names[] = {
 	[ORDER_FORKED] = "forked",
 };
 
-/* Bytes of the kernel. */
+/* Bytes in the kernel. */
 struct memory {
 	long windows;
 	long nodes;
@@ -103,7 +103,7 @@ static void time_window(const struct windows *windows, size_t i, size_t round)
 	costs[REGISTER_RANGE][round] = t[4] - t[3];
 }
 
-/* The peer: a page, not touched, as each JIT maps many. */
+/* For comparison: mmap() of an untouched page, as in JITs. */
 static void time_page(size_t round)
 {
 	uint64_t t[3];
@@ -138,7 +138,7 @@ static void map_text(const struct windows *windows, size_t i)
 		die("mmap of text: %m");
 }
 
-/* The same mapping goes, with a window in it and without. */
+/* Unmaps the same mapping with and without a window. */
 static void time_unmap(const struct windows *windows, size_t i, size_t round)
 {
 	window_register(windows, i);
@@ -148,7 +148,7 @@ static void time_unmap(const struct windows *windows, size_t i, size_t round)
 	map_text(windows, i);
 }
 
-/* Until the parent goes on; then with the life and the end of the child. */
+/* Until the parent continues; then including the child's life and exit. */
 static void time_forks(size_t present)
 {
 	uint64_t parent[forks], whole[forks], begin;
@@ -177,7 +177,7 @@ static void register_all(const struct windows *windows, size_t step)
 		window_register(windows, i);
 }
 
-/* All windows go with their text at once. */
+/* Unmaps the text of all windows at once. */
 static void time_unmap_all(const struct windows *windows, const char *name,
 			   size_t present)
 {
@@ -203,7 +203,7 @@ static void time_windows(const struct windows *windows, size_t present)
 	time_forks(present);
 }
 
-/* Every other place is taken; the window that comes and goes is in between. */
+/* Every other place is taken; a window comes and goes in between. */
 static void measure_time(size_t present)
 {
 	struct windows windows;
@@ -230,7 +230,7 @@ static void write_file(const char *path, const char *text)
 	close(fd);
 }
 
-/* The number behind a word at the start of a line. */
+/* The number after a word at the start of a line. */
 static long read_number(const char *path, const char *word)
 {
 	size_t len = strlen(word);
@@ -268,7 +268,7 @@ static long cache_bytes(const char *cache)
 	return objects * size;
 }
 
-/* Descriptors have as many bytes as their rows need. */
+/* The size of a descriptor depends on the number of its rows. */
 static const char *const kmalloc_caches[] = {
 	"kmalloc-cg-192", "kmalloc-cg-256", "kmalloc-cg-512",
 };
@@ -291,7 +291,7 @@ static void shrink(const char *cache)
 	write_file(path, "1");
 }
 
-/* What was freed is only in the caches, which then count it no more. */
+/* Freed objects stay in per-CPU caches, which then no longer count them. */
 static void settle(void)
 {
 	size_t i;
@@ -368,7 +368,7 @@ static _Noreturn void stay(void)
 		pause();
 }
 
-/* They end with the process that made them. */
+/* They exit with the process that forked them. */
 static pid_t fork_child(void)
 {
 	pid_t pid = fork();
@@ -378,7 +378,7 @@ static pid_t fork_child(void)
 	return pid;
 }
 
-/* Says when it is done, and keeps its windows. */
+/* Reports when it is done, and keeps its windows. */
 static _Noreturn void hold_windows(enum order order,
 				   const struct windows *windows,
 				   const int *go, const int *done)

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * area MILLISECONDS: nanoseconds for a function that is published in an area and
- * taken back, by 1, 2 and 8 threads at once into the same area. Prints lines
- * "WHERE:THREADS VALUE". The time is that of all threads together, divided by
- * the number of all functions: with two CPUs half as much for two threads as
- * for one is the best. WHERE is
+ * area MILLISECONDS: nanoseconds to publish and withdraw a function in an area,
+ * by 1, 2 and 8 threads at once. Prints lines "WHERE:THREADS VALUE". VALUE is
+ * the elapsed time divided by the functions of all threads: with two CPUs, two
+ * threads at best need half as long as one. WHERE is
  *
  *   apart	each thread has a part of the area
- *   anywhere	at places that were dealt out in no order, as by a free list
- *   turns	neighbours are of different threads, which publish them at the
- *		same time
+ *   anywhere	random places, as from a free list
+ *   turns	neighbours belong to different threads, which publish them at
+ *		the same time
  *
- * Each value is the least of the runs, one of each kind by turns: other
- * programs on this machine only add to it.
+ * Each value is the minimum of interleaved runs: other programs on this machine
+ * only add to it.
  */
 #include <err.h>
 #include <pthread.h>
@@ -26,7 +25,7 @@
 
 #include "../live.h"
 
-/* Eight megabytes of code, none of which is there. */
+/* Eight megabytes of addresses; no code is there. */
 #define FUNCTIONS	65536
 #define TEXT		0x7e0000000000UL
 #define MOST		8
@@ -46,7 +45,7 @@ struct thread {
 
 static size_t shuffled[FUNCTIONS];
 
-/* The same in each run of the program. */
+/* The same order in each run of the program. */
 static void shuffle(void)
 {
 	uint64_t state = 1;
@@ -106,7 +105,7 @@ static void *run_thread(void *argument)
 	return NULL;
 }
 
-/* Nanoseconds for a function. */
+/* Nanoseconds per function. */
 static double run(unsigned int nr, enum where where)
 {
 	struct thread threads[MOST];
@@ -166,7 +165,7 @@ int main(int argc, char **argv)
 	if (sfjit_area_create((void *)TEXT, FUNCTIONS * LIVE_FUNCTION_SIZE, 64,
 			      0, &area))
 		errx(1, "no area");
-	/* The section and the stacks of threads are touched. */
+	/* Touch the section and the stacks of threads first. */
 	run(MOST, APART);
 	end = now() + budget;
 	do {

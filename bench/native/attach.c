@@ -3,14 +3,13 @@
 /*
  * usage: attach PID
  *
- * sfjit attach, on a kernel without windows, by the program's own functions:
- * where the process is to register one, it calls prctl() for something else.
- * Prints what sfjit attach prints, and of how many nanoseconds the process was
- * stopped:
+ * Runs the functions of sfjit attach on a kernel without windows: the process
+ * makes another prctl() instead of registering a window. Prints the output of
+ * sfjit attach, and how many nanoseconds the process was stopped:
  *
- *	attach NS	by that
+ *	attach NS	for attaching
  *	calls NS NR	for as many system calls that do nothing
- *	stop NS		for none
+ *	stop NS		for no call at all
  */
 #include <err.h>
 #include <errno.h>
@@ -30,7 +29,7 @@
 #include "threads.h"
 #include "trace.h"
 
-/* Of an unpatched kernel's process, in the words of a patched one. */
+/* /proc/PID/sframe of a process on a patched kernel. */
 static char no_windows[] = "windows 0\nlast none 0\n";
 
 static unsigned int calls;
@@ -57,7 +56,7 @@ FILE *__wrap_ps_open(const char *dir, const char *name)
 	return __real_ps_open(dir, name);
 }
 
-/* Nanoseconds for so many calls. */
+/* Nanoseconds for @nr calls. */
 static uint64_t measure_calls(const struct plan *plan, unsigned int nr)
 {
 	const uint64_t nothing[6] = { PR_GET_DUMPABLE };

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* A table with as many functions as the kernel takes: an index of 256 MiB. */
+/* A table with as many functions as the kernel accepts: an index of 256 MiB. */
 #ifndef BENCH_BIG_H
 #define BENCH_BIG_H
 
 #include <stdint.h>
 
-/* Of the only row that each function has, from the stack pointer. */
+/* The single row of each function, relative to the stack pointer. */
 #define BIG_CFA		32
 
-/* Makes and registers the table: as one that grows, or not. */
+/* Makes and registers the table, live or not. */
 void big_enter(int live);
 
-/* A return address in any of the functions. */
+/* A return address in some function. */
 uint64_t big_call(void);
 void big_leave(void);
 

@@ -3,9 +3,8 @@
 /*
  * encode MILLISECONDS: the template patch and the encoder against libsframe.
  *
- * Each is called in short runs for that long; the fastest run counts. Prints
- * lines for bench/json. Both sides have to make the same bytes before their
- * time is taken.
+ * Calls each in short runs for that long; the fastest run counts. Prints lines
+ * for bench/json. Checks first that both sides produce the same bytes.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -26,7 +25,7 @@
 
 static double budget_ns;
 
-/* Functions at 'text', to be described by a section at 'section'. */
+/* Functions at @text, described by a section at @section. */
 struct work {
 	size_t nr;
 	struct sfjit_function *fdes;
@@ -56,7 +55,7 @@ static double run(void (*call)(struct work *), struct work *work, long calls)
 	return now() - start;
 }
 
-/* Nanoseconds of one call in the fastest run. */
+/* Nanoseconds per call in the fastest run. */
 static double fastest(void (*call)(struct work *), struct work *work)
 {
 	double end = now() + budget_ns, best = 0, ns;
@@ -87,7 +86,7 @@ static void report(const char *name, double ns, double peer_ns,
 	printf("%s\t%.1f\tns\tlibsframe\t%.1f\t%s\n", name, ns, peer_ns, aim);
 }
 
-/* The pool window: what a client of the template does, the kind with rbp. */
+/* What a user of the template does for a pool window with rbp. */
 
 static unsigned char patched[sizeof(sfjit_tramp_rbp_sframe)];
 
@@ -152,7 +151,7 @@ static void bench_patch(void)
 	       fastest(patch, &work), fastest(peer, &work), "ratio <= 1/100");
 }
 
-/* The general encoder, into a buffer that is large enough for any rows. */
+/* The general encoder, into a buffer large enough for any rows. */
 
 static void encode(struct work *work)
 {
@@ -162,7 +161,7 @@ static void encode(struct work *work)
 		errx(1, "section cannot be written");
 }
 
-/* And into one of the exact size. */
+/* Into a buffer of the exact size. */
 static void encode_exactly(struct work *work)
 {
 	size_t size, used;
@@ -179,7 +178,7 @@ static void encode_exactly(struct work *work)
 	free(data);
 }
 
-/* push %rbp; later a frame of a size that no neighbour has. */
+/* push %rbp; then a frame of a size that no neighbour has. */
 static void fill_rows(struct sfjit_row *rows, struct peer_row *peer_rows,
 		      size_t index)
 {

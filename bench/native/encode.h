@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * What binutils' libsframe is asked to encode. Its header and the project's
- * define the same names, so only peer.c includes it.
+ * Input of binutils' libsframe. Its header and the project's define the same
+ * names, so only peer.c includes it.
  */
 #ifndef BENCH_ENCODE_H
 #define BENCH_ENCODE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A DEFAULT row; 'words' as they are stored, of one byte each. */
+/* A DEFAULT row; @words as stored, one byte each. */
 struct peer_row {
 	uint32_t start;
 	uint8_t cfa_is_fp;
@@ -27,8 +27,8 @@ struct peer_function {
 };
 
 /*
- * Encodes a section, copies at most 'len' bytes of it to 'copy' (NULL: none),
- * releases it. Returns its size, 0 when libsframe refused.
+ * Encodes a section, copies at most @len bytes of it to @copy (NULL: none), and
+ * frees it. Returns its size, or 0 if libsframe refused.
  */
 size_t peer_encode(const struct peer_function *functions, size_t nr,
 		   void *copy, size_t len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The encoder of binutils' libsframe, used as the assembler uses it. */
+/* The encoder of binutils' libsframe, called like the assembler does. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ size_t peer_encode(const struct peer_function *functions, size_t nr,
 		return 0;
 	for (i = 0; i < nr && !err; i++)
 		err = add_function(encoder, i, &functions[i]);
-	if (!err)	/* only after sorting it says that they are sorted */
+	if (!err)	/* it sets the sorted flag only after sorting */
 		data = sframe_encoder_write(encoder, &size, true, &err);
 	if (data && copy)
 		memcpy(copy, data, size < len ? size : len);

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * publish MILLISECONDS: nanoseconds to publish a function in a live window, and
- * of the cheapest system call beside it. Prints lines "NAME VALUE".
+ * of the cheapest system call for comparison. Prints lines "NAME VALUE".
  *
- * publish strict: publishes under seccomp's strict mode, in which any system
- * call but read, write and exit kills. publish strict-grow: the same with a call
- * that is none of these, and is killed.
+ * publish strict: publishes in seccomp's strict mode, which kills a process for
+ * any system call except read, write and exit. publish strict-grow: also makes
+ * another call, and is killed.
  */
 #include <err.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 #include "../live.h"
 
-/* As many as fill a megabyte of code and more; nothing is there. */
+/* Fills more than a megabyte of addresses; no code is there. */
 #define FUNCTIONS	10000
 #define TEXT		0x7e0000000000UL
 #define MAX_RUNS	100000
@@ -68,7 +68,7 @@ static void publish(struct sfjit_live *live)
 			errx(1, "function %zu cannot be published", i);
 }
 
-/* Into memory that was never touched, as a JIT does. */
+/* Untouched memory, as in a JIT. */
 static double time_publish(void)
 {
 	struct sfjit_live *live = create();
@@ -97,7 +97,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Of one call, in half of the runs at most. */
+/* Of one call; uses at most half of the budget. */
 static double median_ns(double (*measure)(void), double budget_ns)
 {
 	double end = now() + budget_ns;
@@ -119,7 +119,7 @@ static int strict(int grow)
 	publish(live);
 	if (grow)
 		sfjit_live_grow(live, NULL, 0, 0, 0);
-	/* exit() calls exit_group, which is not allowed. */
+	/* exit() would call exit_group, which strict mode forbids. */
 	syscall(SYS_exit, 0);
 	return 1;
 }

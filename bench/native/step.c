@@ -3,11 +3,11 @@
 /*
  * usage: step [-q] LIBC-TABLE PYTHON-TABLE
  *
- * The kernel's walks of samples, in user space: what full callchains read, and
- * how long they take on this machine. Prints lines
+ * Walks samples with the kernel's code in user space: what full callchains
+ * read, and how long they take on this machine. Prints lines
  *	walk NAME FRAMES READS SECTIONS LINES PAGES CACHED WARM COLD
  *	limit US COLD	the walk of the worst table with this deadline
- * of whole walks, see timed.h. STAC and CLAC are not in the times.
+ * for whole walks, see timed.h. The times do not include STAC and CLAC.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@
 #define GIGABYTE	((size_t)1 << 30)
 #define NO_LIMIT	1000000000
 
-/* Steps of a full callchain, the one of the sample among them. */
+/* Steps of a full callchain, including the sample's. */
 #define STEPS		STACK_PERF
 
 static struct stack stack;
-static uint8_t *far_memory;	/* a page of each gigabyte is used */
+static uint8_t *far_memory;	/* uses one page of each gigabyte */
 
 static void map_far_memory(void)
 {
@@ -48,7 +48,7 @@ static void print_walk(const char *name, const struct timed_walk *walk)
 	timed_print(walk);
 }
 
-/* A frame may be in two pages: with one word in each. */
+/* If @in_two_pages, each frame has one word in each of two pages. */
 static void print_frame_pointers(const char *name, size_t distance,
 				 int in_two_pages)
 {
@@ -121,9 +121,9 @@ static void print_big(const char *name, int live)
 }
 
 /*
- * The worst that was found: each step in another window, with a section of its
- * own, whose index is as large as may be and whose search goes all the way to
- * one end; and each frame a gigabyte away, in two pages.
+ * The worst walk found so far: each step is in another window with its own
+ * section, whose index has maximum size and whose search goes all the way to
+ * one end. Each frame is a gigabyte from the next, in two pages.
  */
 static struct timed_walk enter_worst(int rows)
 {

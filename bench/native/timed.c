@@ -13,7 +13,7 @@
 #define LINE		64
 #define CLOCK_NS	50000000
 
-/* More than caches hold, with a page table entry for each page. */
+/* More than the caches hold, with a page table entry for each page. */
 #define FLUSH_SIZE	((size_t)192 << 20)
 
 #define MAX_READS	(1 << 16)
@@ -70,7 +70,7 @@ static uint64_t time_walk(const struct timed_walk *walk)
 
 enum state { COLD, WARM, CACHED };
 
-/* Whatever else the machine does hits fewer than half of the walks. */
+/* The median: disturbances hit fewer than half of the walks. */
 static uint64_t usual_time(const struct timed_walk *walk, enum state state)
 {
 	uint64_t times[TIMED_MAX];
@@ -99,7 +99,7 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Pieces of this size that were read, each once. */
+/* Counts distinct pieces of @size bytes that were read. */
 static size_t distinct(size_t nr, size_t size)
 {
 	static uintptr_t pieces[2 * MAX_READS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* What a walk of the kernel's code reads, and the time that it takes here. */
+/* What the kernel's code reads in a walk, and how long that takes here. */
 #ifndef BENCH_TIMED_H
 #define BENCH_TIMED_H
 
@@ -12,10 +12,10 @@
 struct timed_walk {
 	uintptr_t ip;
 	const void *sp, *fp;
-	int by_fp;		/* as a kernel without windows does it */
+	int by_fp;		/* like a kernel without windows */
 };
 
-/* Walks are timed as often as this, at most TIMED_MAX. */
+/* Number of times to walk, at most TIMED_MAX. */
 #define TIMED_MAX	101
 void timed_init(unsigned int times);
 
@@ -23,12 +23,12 @@ size_t timed_run(const struct timed_walk *walk, uint64_t *chain);
 
 /*
  * Prints frames, reads of user memory, access sections, cache lines and pages
- * of user memory, and nanoseconds: with the rules in their cache; without, but
- * with all memory in the caches; and with nothing, not even the page tables.
+ * of user memory, and nanoseconds in three states: rules cached; rules not
+ * cached but memory in the caches; and nothing cached, not even page tables.
  */
 void timed_print(const struct timed_walk *walk);
 
-/* Only the latter. */
+/* The last of these only. */
 uint64_t timed_cold(const struct timed_walk *walk);
 
 #endif /* BENCH_TIMED_H */

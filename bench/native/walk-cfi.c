@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * walk-cfi ELF: elfutils' libdw works out each row of the file's .eh_frame.
+ * walk-cfi ELF: evaluate each row of the file's .eh_frame with elfutils' libdw.
  *
- * The same work as reading the rows for a conversion, for its time.
+ * This is the same work as reading the rows for a conversion, to compare times.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -62,7 +62,7 @@ static Elf_Scn *find_section(Elf *elf, const char *name, GElf_Shdr *shdr)
 	return NULL;
 }
 
-/* The files of bench/run: start relative to itself, both of four bytes. */
+/* The encoding in all files of bench/run: pc-relative, four bytes. */
 static uint64_t walk_fde(Dwarf_CFI *cfi, const Dwarf_FDE *fde,
 			 const Elf_Data *data, uint64_t addr)
 {

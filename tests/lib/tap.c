@@ -17,7 +17,7 @@ static struct {
 } *all;
 /* Of this process. */
 static bool failed;
-/* The process that has to finish. */
+/* The process that must call finish(). */
 static pid_t test;
 
 __attribute__((constructor)) static void begin(void)
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void begin(void)
 	test = getpid();
 }
 
-/* exit() cannot change its status any more. */
+/* exit() can no longer change the status here. */
 __attribute__((destructor)) static void end(void)
 {
 	if (getpid() != test)
@@ -39,7 +39,7 @@ __attribute__((destructor)) static void end(void)
 	_exit(1);
 }
 
-/* TAP has a meaning for `#', and lines. */
+/* In TAP, `#' and newlines are syntax. */
 static void print_text(const char *text)
 {
 	for (; *text; text++) {

@@ -4,15 +4,16 @@
  *
  * The cases of a test program, in TAP for prove(1):
  *
- *	ok 1 - NAME		it holds
- *	not ok 2 - NAME		it does not
+ *	ok 1 - NAME		the case passed
+ *	not ok 2 - NAME		it failed
  *	# WHY
- *	ok 3 - NAME # SKIP WHY	it cannot be tried here
+ *	ok 3 - NAME # SKIP WHY	it cannot run here
  *	1..3
  *
  * main() ends with finish(), which prints the last line. A program that exits
- * before it, or without a case, has failed. Children of fork() count in the same
- * page, and need not finish; the parent waits for a child before its next case.
+ * before it, or without a case, has failed. Children of fork() count in shared
+ * memory and need not call finish(); wait for a child before the parent's next
+ * case.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -21,18 +22,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Prints the line, with @why as for printf(); returns whether it is good. */
+/* Prints a case; @why as for printf(). Returns @good. */
 __attribute__((format(printf, 3, 4)))
 bool result(bool good, const char *name, const char *why, ...);
 void skip(const char *name, const char *why);
 
 /* For main() to return: 0, or 1 if a case failed. */
 int finish(void);
-/* The same for a test that cannot run here. */
+/* For main() to return if the test cannot run here. */
 int skip_all(const char *name, const char *why);
-/* This process is no test: it was started by one, or is a child to be judged. */
+/* Call it in processes that are not the test: its children and helpers. */
 void not_the_test(void);
-/* Ends the program after a case that failed. */
+/* Ends the program after a failed case. */
 __attribute__((noreturn))
 void give_up(void);
 
@@ -45,7 +46,7 @@ void give_up(void);
 #define TRUE(name, condition) \
 	result(condition, name, "%s is 0, expected 1", #condition)
 
-/* What a test cannot go on without. */
+/* Conditions without which the test cannot continue. */
 #define MUST(condition) do { \
 	if (!(condition)) { \
 		result(false, __FILE__, "%d: %s: %s", __LINE__, #condition, \

@@ -24,7 +24,7 @@ static long target(void)
 	return 42;
 }
 
-/* It cannot be read here by anybody, and is whole for whoever could. */
+/* Unreadable for this machine's readers, but complete. */
 static void live_window(void)
 {
 	const struct sfjit_row row = {
@@ -50,7 +50,7 @@ static void live_window(void)
 	IS("retire a live window", sfjit_live_retire(window), 0);
 }
 
-/* The whole life of everything; what it does not say is exact 0 (success). */
+/* A whole life of everything; results not named are exactly 0. */
 static void live(void)
 {
 	static unsigned char section[64];
@@ -77,7 +77,7 @@ static void live(void)
 
 static int filter_error;	/* errno of the filter */
 
-/* Three of prctl()'s options, or all of them, answer with an error. */
+/* Three of prctl()'s options, or all, fail with this error. */
 static void install_filter(void)
 {
 	struct sock_filter code[] = {
@@ -111,7 +111,7 @@ static int live_under_filter(void)
 	return finish();
 }
 
-/* The filter comes while a pool lives: retire must not mind. */
+/* The filter is installed while a pool exists; retire must still work. */
 static int filter_in_the_middle(void)
 {
 	struct sfjit_pool *pool = NULL;
@@ -133,7 +133,7 @@ static void test_filter(int error)
 	IS("filter in the middle", in_child(filter_in_the_middle), 0);
 }
 
-/* EFAULT: it would take a filter if there were one. */
+/* EFAULT: the kernel would accept a filter. */
 static bool kernel_has_filters(void)
 {
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == -1 &&

@@ -89,7 +89,7 @@ static struct sfjit_epoch *epoch;
 static struct sfjit_epoch_thread *thread;
 static void *entry;
 
-/* As an object has it, for 12 bytes of code at 32. */
+/* As in an object file, for 12 bytes of code at 32. */
 static unsigned char eh_frame[] = {
 	20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16,
 	0x0c, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0,
@@ -214,7 +214,7 @@ static int grow_live(void)
 	return sfjit_live_grow(live, text, 4096, 16, 64);
 }
 
-/* What a call that fails must not have made; @in_pool: or in an epoch. */
+/* What a failed call must not have created; @in_pool: or in an epoch. */
 static bool nothing_is_made(bool in_pool)
 {
 	struct sfjit_live_info published = { 0 };
@@ -243,7 +243,7 @@ static void each_fails(const char *name, int (*make)(void), void (*undo)(void),
 		ret = make();
 		if (nr_asked < nr)
 			break;
-		/* What is given back, as too much, may stay as it is. */
+		/* Failing to shrink memory is no error. */
 		other += ret && ret != -ENOMEM;
 		if (!ret) {
 			undo();
@@ -282,7 +282,7 @@ static void mapping_fails(const char *name, int (*make)(void),
 	undo();
 }
 
-/* The dump stays open, and has the name that could be written. */
+/* The dump stays open and contains the name that could be written. */
 static void test_names(void)
 {
 	char path[64];
@@ -303,7 +303,7 @@ static void test_names(void)
 	rmdir(directory);
 }
 
-/* The window keeps its section, and what is in it. */
+/* The window keeps its section and functions. */
 static void test_grow(void)
 {
 	struct sfjit_live_info before, after;
@@ -327,7 +327,7 @@ static void test_grow(void)
 	retire_live();
 }
 
-/* These are told not to. */
+/* Options for the sanitizers. */
 static void test_none(void)
 {
 	unsigned char section[256];

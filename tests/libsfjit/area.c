@@ -3,8 +3,8 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Description: areas: functions in any order, against a model and as the kernel
- * looks them up; each refusal; no system call; threads side by side; a reader
- * that looks while others change. Runs with ASan and UBSan, and with TSan.
+ * looks them up; each refusal; no system call; concurrent threads; a reader
+ * while others change the area. Runs with ASan and UBSan, and with TSan.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
 #define SAME		SFJIT_NO_RULE
 
-/* No memory is there: neither the library nor this test touches the text. */
+/* Not mapped: neither the library nor this test accesses the text. */
 #define TEXT		0x7e0000001000UL
 #define LENGTH		0x4000UL
 
@@ -68,7 +68,7 @@ static struct sfjit_area *create(unsigned int granule, unsigned int rows)
 
 /* ---- As the kernel looks --------------------------------------------- */
 
-/* The number of the last entry that starts at or before; -1: not sorted. */
+/* The index of the last entry at or before @ip; -1: not sorted. */
 static int find_entry(const unsigned char *section, uint64_t ip, uint32_t *size,
 		      uint64_t *start)
 {
@@ -94,7 +94,7 @@ static int find_entry(const unsigned char *section, uint64_t ip, uint32_t *size,
 		}
 	}
 	if (low) {
-		/* The size comes first, in either byte order. */
+		/* The size is first in memory, in either byte order. */
 		rest = __atomic_load_n(&index[2 * low - 1], __ATOMIC_ACQUIRE);
 		memcpy(size, &rest, sizeof(*size));
 	}
@@ -124,7 +124,7 @@ static const struct sfjit_row *row_of(const struct sfjit_function *function,
 	return row;
 }
 
-/* Whether an address has the row of a function, or no entry if that is NULL. */
+/* Whether an address has the row of @function, or no entry if that is NULL. */
 static bool is_at(const struct sfjit_area *area, uint64_t ip,
 		  const struct sfjit_function *function)
 {
@@ -357,7 +357,7 @@ static void test_refusals(void)
 
 /* ---- What a fork cuts off --------------------------------------------- */
 
-/* The size of the function in a granule: they lie behind the section. */
+/* The size of the function of a granule, stored behind the section. */
 static uint32_t *size_of(const struct sfjit_area *area, uint32_t granule)
 {
 	struct sfjit_area_info stat = stat_of(area);
@@ -366,7 +366,7 @@ static uint32_t *size_of(const struct sfjit_area *area, uint32_t granule)
 	       granule;
 }
 
-/* The size was stored, and no entry. */
+/* As if a fork came after the size was stored and before the entry. */
 static void cut_off(struct sfjit_area *area, uint32_t granule, uint32_t size)
 {
 	IS("was not in use", *size_of(area, granule), 0);
@@ -440,7 +440,7 @@ static void test_kernel(void)
 	IS("nothing to unregister", nr_windows, 0);
 }
 
-/* Seccomp's strict mode kills at any other system call. */
+/* Seccomp's strict mode kills the process for any other system call. */
 static int publish_strictly(void)
 {
 	struct sfjit_area *area = create(64, 0);
@@ -465,7 +465,7 @@ static int publish_strictly(void)
 static struct sfjit_area *shared;
 static atomic_bool stop;
 
-/* Each has a place of its own of 1 KiB, next to the others'. */
+/* Each thread has 1 KiB of its own, next to the others'. */
 static void *work(void *arg)
 {
 	uint64_t text = TEXT + (uintptr_t)arg * 1024;
@@ -484,8 +484,8 @@ static void *work(void *arg)
 }
 
 /*
- * Looks for a function beside those that come and go. An index that is not
- * sorted for a moment ends a walk; what must not be is another entry.
+ * Looks up a function beside those that come and go. A momentarily unsorted
+ * index may end a walk; it must never lead to another entry.
  */
 static void *look(void *arg)
 {
@@ -529,7 +529,7 @@ static void test_threads(void)
 	sfjit_area_retire(shared);
 }
 
-/* TSan has a thread of its own, which goes on behind strict mode's exit. */
+/* TSan has its own thread, which runs on after strict mode's exit. */
 static void test_alone(void)
 {
 	int status;
@@ -542,7 +542,7 @@ static void test_alone(void)
 	test_model(16);
 	test_model(32);
 	test_model(64);
-	/* qemu-user has no seccomp, which tests/arch/units.sh says. */
+	/* qemu-user has no seccomp; tests/arch/units.sh sets this. */
 	if (getenv("SFJIT_EMULATED"))
 		return;
 	status = in_child(publish_strictly);

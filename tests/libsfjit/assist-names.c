@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: addresses and names of functions that have no code: one for an
- * identity, whoever asks, and each once in the perf map of each process that
- * knows it; memory that is read whether it is there or not.
+ * Description: addresses and names of functions without code: one per identity,
+ * whoever asks, and once in the perf map of each process that knows it; reading
+ * memory that may be unmapped.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -36,7 +36,7 @@ int sfjit_fault(const char *name)
 }
 
 #ifdef __SANITIZE_THREAD__
-/* Children end by _exit(), which does not look whether there was a race. */
+/* Children end by _exit(), which skips TSan's check. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
@@ -44,13 +44,13 @@ const char *__tsan_default_options(void)
 }
 #endif
 
-/* The range of a name, as in the perf map. */
+/* Start of a name's range in the perf map. */
 static uint64_t start_of(uint64_t address)
 {
 	return address - 8;
 }
 
-/* Lines for the addresses with these names, and no other. */
+/* Whether the map has exactly these names and addresses. */
 static bool map_is(int nr, const uint64_t *address, const char *const *name)
 {
 	static char want[1 << 16];
@@ -78,7 +78,7 @@ static int count_calls(char *text, size_t size, void *data)
 	return write_name(text, size, data);
 }
 
-/* What /proc/self/maps says behind the numbers; "" for an unnamed mapping. */
+/* Permissions and name in /proc/self/maps; "" for an unnamed mapping. */
 static void look_at_map(uint64_t address, char *perms, char *name)
 {
 	unsigned long start, end;
@@ -126,7 +126,7 @@ static int test_name(void)
 	return finish();
 }
 
-/* @data: a number to return, and what is written. */
+/* @data: the value to return, and the name to write. */
 static int write_many(char *text, size_t size, void *data)
 {
 	int nr = *(int *)data;
@@ -187,7 +187,7 @@ static int test_full(void)
 	char line[64];
 	FILE *file;
 
-	/* All lines are left to the last one. */
+	/* The last one writes all lines. */
 	fail_call = "open";
 	for (i = 0; i < SFJIT_ASSIST_NAMES; i++) {
 		if (i == SFJIT_ASSIST_NAMES - 1)
@@ -281,7 +281,10 @@ static int test_size_limit(void)
 	struct rlimit limit = { 40, RLIM_INFINITY };
 	uint64_t at[3];
 
-	/* Standard output may be a file, too: no result until it is lifted. */
+	/*
+	 * Standard output may be a file, too, so print nothing until this is
+	 * undone.
+	 */
 	MUST(!setrlimit(RLIMIT_FSIZE, &limit));
 	at[0] = sfjit_assist_name(0, 0, write_name, "in");
 	at[1] = sfjit_assist_name(0, 1, write_name,
@@ -295,7 +298,7 @@ static int test_size_limit(void)
 	return finish();
 }
 
-/* Of an earlier process of this number. */
+/* Left by an earlier process with this id. */
 static void put_stale(pid_t pid)
 {
 	const struct timespec old[2] = { { 1, 0 }, { 1, 0 } };
@@ -336,7 +339,7 @@ static int name_again(char *text, size_t size, void *data)
 	return write_name(text, size, data);
 }
 
-/* As two threads that find the same identity new. */
+/* Two threads that find the same identity new. */
 static int test_twice(void)
 {
 	uint64_t at[2];
@@ -360,7 +363,7 @@ static void name_behind(void)
 	inner = sfjit_assist_name(2, 3, write_name, "late");
 }
 
-/* As a handler that interrupts this in a thread that writes names. */
+/* A handler that interrupts a thread while it writes names. */
 static int test_inside(void)
 {
 	uint64_t at[2];
@@ -373,7 +376,7 @@ static int test_inside(void)
 	IS("the next address", at[0], at[1] + 16);
 	TRUE("both are written", MAP_IS(at, "inner", "outer"));
 	MUST(!unlink(map_path(getpid())));
-	/* When it has taken all that there was to write. */
+	/* Called after it has taken everything there was to write. */
 	at_write = name_behind;
 	at[0] = sfjit_assist_name(1, 3, write_name, "outer");
 	at[1] = inner;

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: two copies of the library that want to be asked, one shared, one
- * in a plugin: each answers, not both do, and dlclose() leaves the plugin where
- * it is once it has a handler.
+ * Description: two copies of the library that enable assists, one shared, one
+ * in a plugin: each answers once, and dlclose() keeps the plugin loaded once it
+ * has a handler.
  *
  * usage: assist-two PLUGIN
  */

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The calls of one copy of the library, for who is asked by the kernel.
+ * The calls of one copy of the library, to test requests of the kernel.
  */
 #ifndef LIB_ASSIST_TWO_H
 #define LIB_ASSIST_TWO_H

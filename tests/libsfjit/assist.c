@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: threads that the kernel asks: the signal, the alternate stack,
- * the runtimes and what becomes of the frames that they insert.
+ * Description: threads that the kernel asks for frames: the signal, the
+ * alternate stack, the runtimes, and the frames that they insert.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -34,7 +34,7 @@ void *__libc_calloc(size_t nr, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void __libc_free(void *memory);
 
-/* In place of libc's, for libc as well. */
+/* Replaces libc's, for libc as well. */
 void *malloc(size_t size)
 {
 	nr_allocations += watched;
@@ -59,7 +59,7 @@ void free(void *memory)
 	__libc_free(memory);
 }
 
-/* Any range will do: nothing runs there. */
+/* Any range: no code runs there. */
 #define TEXT		0x10000UL
 #define LENGTH		0x1000UL
 #define OTHER		0x20000UL
@@ -137,7 +137,7 @@ static int test_absent(void)
 	return finish();
 }
 
-/* The C library keeps some for itself. */
+/* The C library reserves some signals. */
 static int nr_unblocked(const sigset_t *mask)
 {
 	int signal, nr = 0;
@@ -463,7 +463,7 @@ static int note_call(const struct sfjit_assist_stack *stack, void *data)
 	return 0;
 }
 
-/* Calls of a callback for a walk of two frames. */
+/* Counts calls of a callback for a walk of two frames. */
 static int calls_for(uint64_t pc, uint64_t caller)
 {
 	nr_calls = 0;
@@ -502,7 +502,9 @@ static int test_range(void)
 
 /* ---- Insertions ------------------------------------------------------------ */
 
-/* What a callback does: inserts, ended by @address 0. It returns @ret. */
+/*
+ * A callback's actions: it inserts these up to @address 0, then returns @ret.
+ */
 struct script {
 	struct {
 		uint32_t behind;
@@ -538,7 +540,7 @@ static bool answer_is(const uint64_t *want, int nr)
 #define ANSWERED(...) answer_is((const uint64_t[]){ __VA_ARGS__ }, \
 	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-/* A walk in which each runtime has a frame. */
+/* A walk with a frame of each runtime. */
 #define WALK	TEXT, OTHER + 1, OTHER + 17, 0x9000
 
 static void ask_walk(void)
@@ -706,7 +708,7 @@ static bool counts_are(uint64_t answered, uint64_t native, uint64_t late,
 	       stats.asked == answered + native + late + unsure;
 }
 
-/* The kernel gives a question up after so many calls. */
+/* The kernel cancels a request after so many calls. */
 static void ask_late(int left)
 {
 	kernel.open = true;
@@ -852,7 +854,7 @@ static void *ask_once(void *argument)
 
 static atomic_int nr_waits;
 
-/* In place of libc's: the library waits for callbacks by it. */
+/* Replaces libc's: the library waits for callbacks with it. */
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
 	nr_waits++;
@@ -918,7 +920,7 @@ static void *ask_often(void *argument)
 	return NULL;
 }
 
-/* The data is dead as soon as the call returns. */
+/* @data is invalid as soon as the call returns. */
 static int test_unregister_often(void)
 {
 	static atomic_int alive[150];
@@ -931,7 +933,7 @@ static int test_unregister_often(void)
 		alive[i] = 1;
 		in_callback = 0;
 		MUST(!has_register(TEXT, LENGTH, look_alive, &alive[i]));
-		/* Half of them while there are callbacks, if not more. */
+		/* At least half of them during callbacks. */
 		while (i % 2 && !in_callback)
 			sched_yield();
 		usleep(i);
@@ -947,7 +949,7 @@ static int test_unregister_often(void)
 	return finish();
 }
 
-/* Inserts names with the numbers from @data on. */
+/* Inserts names with numbers from @data on. */
 static int insert_names(const struct sfjit_assist_stack *stack, void *data)
 {
 	unsigned long first = *(unsigned long *)data, i;
@@ -974,7 +976,7 @@ static void *name_locked(void *argument)
 	return NULL;
 }
 
-/* While another thread holds the lock of the library. */
+/* Another thread holds the library's lock. */
 static int test_locked(void)
 {
 	pthread_t thread;
@@ -1059,7 +1061,7 @@ static void on_timer(int signal)
 	armed = 0;
 }
 
-/* Once: what was interrupted goes on before it is again. */
+/* One-shot, so that the interrupted code makes progress before the next. */
 static void set_timer(void)
 {
 	struct itimerval timer = { .it_value = { 0, 20 + nr_asked % 180 } };

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A kernel with PR_UNWIND_ASSIST for tests of the library: a prctl() in place of
- * libc's, and the signal.
+ * A kernel with PR_UNWIND_ASSIST for tests of the library: a prctl() in place
+ * of libc's, and the signal.
  */
 #ifndef LIB_ASSIST_H
 #define LIB_ASSIST_H
@@ -16,15 +16,16 @@
 
 #include "test.h"
 
-static bool present = true;	/* the kernel can ask */
+static bool present = true;	/* the kernel has assisted unwinding */
 static int absent_error = EINVAL;
 static int on_error;		/* of the next ON */
 static void (*after_on)(int signal);
 static int nr_off;
 
 /*
- * A thread, as the kernel knows it. @late: how often READ and ANSWER still
- * succeed; @refuse: the error of the next ANSWER that has frames.
+ * A thread, as the kernel knows it.
+ * @late: how often READ and ANSWER still succeed
+ * @refuse: the error of the next ANSWER that has frames
  */
 static _Thread_local struct {
 	int		signal;		/* 0: off */
@@ -135,7 +136,7 @@ int prctl(int option, ...)
 	return present ? answer_assist(what, arg) : fail(absent_error);
 }
 
-/* A process may send itself signals as if the kernel did. */
+/* A process may send itself signals with the kernel's si_code. */
 static inline void send_signal(int signal, int code, uint64_t token)
 {
 	siginfo_t info = { .si_signo = signal, .si_code = code };
@@ -143,15 +144,15 @@ static inline void send_signal(int signal, int code, uint64_t token)
 	info.si_value.sival_ptr = (void *)(uintptr_t)token;
 	MUST(!syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
 		      signal, &info));
-	/* libc says of it that it does not call back. */
+	/* libc declares that the call does not call back. */
 	__asm__ volatile("" : : : "memory");
 #ifdef __SANITIZE_THREAD__
-	/* A race detector runs the handler when the thread waits. */
+	/* TSan runs the handler only when the thread waits. */
 	usleep(1);
 #endif
 }
 
-/* A question of the walk in kernel.frames; it is over on return. */
+/* Asks about the walk in kernel.frames; the request ends on return. */
 static inline void ask_about(unsigned int nr)
 {
 	kernel.nr = nr;

@@ -48,7 +48,7 @@ static void *compile(void *argument)
 {
 	while (!stop) {
 		errors += compile_one();
-		/* Who forks gets the lock, too. */
+		/* Let the forking thread take the lock, too. */
 		usleep(20);
 	}
 	return NULL;

@@ -82,7 +82,7 @@ static __int128 wide(__int128 a)
 	return a * 3;
 }
 
-/* As many as the first argument says, doubles and longs in turn. */
+/* Sums @n arguments, doubles and longs alternating. */
 static double sum(int n, ...)
 {
 	double total = 0;
@@ -174,8 +174,10 @@ static void test_mixed(unsigned int kind, const char *name)
 		tramp(kind, NULL);
 	struct large l;
 
-	/* The target is the sixth integer argument, the hidden pointer to
-	 * the result being the first. */
+	/*
+	 * The hidden pointer to the result is the first argument, so the target
+	 * is the sixth integer argument.
+	 */
 	l = g(100, 0, 0, 0, in_memory);
 	TRUE(name, f(1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, eight_doubles) ==
 	     204.0 && l.words[0] == 100 && l.words[4] == 104);
@@ -188,7 +190,7 @@ static void test_varargs(unsigned int kind, const char *name)
 	TRUE(name, f(4, 0.5, 1L, 1.5, 2L, 0L, 0L, sum) == 5.0);
 }
 
-/* In saved-registers.S: how many of the kept registers were changed. */
+/* In saved-registers.S: the number of callee-saved registers that changed. */
 long changed_registers(const void *entry, const void *target);
 
 static void target_that_uses_registers(void)

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: what sfjit_check() says of sections of the library, and of each
- * mistake in one; rows of addresses. Runs with ASan and UBSan.
+ * Description: verdicts of sfjit_check() on sections of the library, and on
+ * each mistake in one; rows of addresses. Runs with ASan and UBSan.
  * tests/kernel/fuzz/kernel/check_target.c compares it with the kernel.
  */
 #include <sfjit/check.h>
@@ -40,7 +40,7 @@ static unsigned char section[8192];
 static struct sfjit_complaint complaint;
 static struct sfjit_table table;
 
-/* Three functions, and the table that they are in. */
+/* Makes three functions and their table. */
 static void make(void)
 {
 	struct sfjit_function f[] = {
@@ -57,7 +57,7 @@ static void make(void)
 	complaint = (struct sfjit_complaint){ 0 };
 }
 
-/* The lowest bytes, which are the last ones where the highest is the first. */
+/* Writes the @size low bytes in this machine's byte order. */
 static void put(size_t off, uint64_t value, size_t size)
 {
 	const char *bytes = (const char *)&value;
@@ -67,7 +67,7 @@ static void put(size_t off, uint64_t value, size_t size)
 	memcpy(section + off, bytes, size);
 }
 
-/* Where the attributes of a function are. */
+/* Offset of a function's attributes. */
 static size_t block(uint32_t nr)
 {
 	struct sframe_fde fde;
@@ -211,7 +211,7 @@ static void test_rows(void)
 	ends("CFA from itself", "row_rule", TEXT + 32);
 }
 
-/* As the format permits, and the kernel does not read. */
+/* Valid in the format, but too many for the kernel. */
 static void test_many_rows(void)
 {
 	static struct sfjit_row many[65];
@@ -308,7 +308,7 @@ static void test_live(void)
 	sfjit_live_retire(live);
 }
 
-/* For code that lies elsewhere: where the section says it is, it is not. */
+/* The code is elsewhere than the section's own addresses. */
 static void test_bias(void)
 {
 	make();
@@ -323,7 +323,7 @@ static void test_bias(void)
 	has_row("its second row", TEXT - 0x1000 + 29, 3, &rows[1]);
 }
 
-/* Nothing is a section of this machine. */
+/* No section is valid on this machine. */
 static void test_none(void)
 {
 	struct sframe_header header = {

@@ -23,10 +23,10 @@ static const struct sfjit_row push_rows[] __maybe_unused = {
 	{ 11, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
 };
 
-/* Samples that were taken, for who changes windows meanwhile. */
+/* Number of samples, for tests that change windows meanwhile. */
 static atomic_uint check_samples;
 
-/* The code is what the table of its instructions was made for. */
+/* The code must match the table of its instructions. */
 static void check_code(struct __test_metadata *_metadata, const __u8 *entry,
 		       const struct sft_slot *slot)
 {

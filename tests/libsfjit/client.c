@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Description: the header for programs without the library: its numbers are the
- * kernel's; windows come and go, or calls do nothing. Is C99 and C++11.
+ * kernel's; windows come and go, or calls do nothing. Also valid C99 and C++11.
  */
 #include <stdio.h>
 #include <string.h>

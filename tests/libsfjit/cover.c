@@ -4,9 +4,9 @@
  *
  * usage: cover PLUGIN
  *
- * Description: a program covers itself: each of its files, what it loads later,
- * and again without effect. On a kernel with windows they are there; elsewhere
- * the module's report tells what would be registered.
+ * Description: a program covers itself: each of its files, files loaded later,
+ * and a second call without effect. On a kernel with windows the windows exist;
+ * elsewhere the module's report lists them.
  */
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -17,7 +17,7 @@
 
 static char log_name[] = "/tmp/lib-cover-XXXXXX";
 
-/* Whether the report has a line with both. */
+/* Whether a line of the report has both. */
 static bool reported(const char *what, const char *name)
 {
 	char line[4096];
@@ -44,7 +44,7 @@ static int nr_reported(void)
 	return nr;
 }
 
-/* Whether a window of this process has one of the bytes. */
+/* Whether a window of this process covers any of the bytes. */
 static bool in_window(const void *address, size_t length)
 {
 	unsigned long start, end, at = (unsigned long)address;

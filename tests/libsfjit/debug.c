@@ -2,8 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: with SFJIT_DEBUG each wrong integration is told on stderr and by
- * the return value, on a kernel without windows too; a right one is not.
+ * Description: with SFJIT_DEBUG each wrong integration is reported on stderr
+ * and by the return value, also on a kernel without windows; a right one is
+ * not.
  */
 #include <pthread.h>
 
@@ -12,7 +13,7 @@
 
 #include "prctl.h"
 
-/* What SFJIT_DEBUG does when the library is loaded. */
+/* Called by the constructor if SFJIT_DEBUG is set. */
 void sfjit_debug_start(bool abort_too);
 
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
@@ -27,9 +28,9 @@ static const struct sfjit_row rows[] = {
 static char *text;		/* three pages; the second is executable */
 static char section[256], other[256];
 static size_t length;
-static int messages;		/* what stderr is */
+static int messages;		/* a pipe from stderr */
 
-/* What was written since the last call. */
+/* Returns what was written since the last call. */
 static const char *said(void)
 {
 	static char buffer[4096];
@@ -121,10 +122,10 @@ static void test_windows(void)
 	says("smaller", sfjit_replace((uintptr_t)code, section, length, code,
 				      64), -EINVAL, "does not contain");
 	quiet("unregister", unreg(code));
-	says("unregister twice", unreg(code), -ENOENT, "to be unregistered");
+	says("unregister twice", unreg(code), -ENOENT, "to unregister");
 	says("replace nothing", sfjit_replace((uintptr_t)code, section, length,
 					      code, 64), -ENOENT,
-	     "to be replaced");
+	     "to replace");
 }
 
 static void test_section(void)
@@ -155,7 +156,7 @@ static void test_gone(void)
 	quiet("register", sfjit_register((uintptr_t)code, far, length, code,
 					 64));
 	MUST(!munmap(far, PAGE));
-	says("section is gone", unreg(code), 0, "not there any more");
+	says("section is gone", unreg(code), 0, "no longer mapped");
 	says("no section", sfjit_register((uintptr_t)code, far, length, code,
 					  64), -EFAULT, "not readable");
 	far = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -174,7 +175,7 @@ static void test_gone(void)
 		  MAP_ANONYMOUS | MAP_FIXED, -1, 0) == code);
 }
 
-/* As many functions as its page has bytes; more than is summed up. */
+/* One function per byte of its page; more than the checksum covers. */
 static char *make_large(size_t *size)
 {
 	static struct sfjit_function f[PAGE];
@@ -215,7 +216,7 @@ static void test_large(void)
 	munmap(large, size);
 }
 
-/* Where there is a kernel, it decides. */
+/* If there is a kernel, it decides. */
 static void test_kernel(void)
 {
 	char *code = text + PAGE;
@@ -227,7 +228,7 @@ static void test_kernel(void)
 	make(section, code);
 	next_error = ENOSPC;
 	says("the kernel does not", reg(code, 64), -ENOSPC,
-	     "the kernel does not register");
+	     "the kernel refuses to register");
 	quiet("register", reg(code, 64));
 	quiet("unregister", unreg(code));
 	present = false;
@@ -249,7 +250,7 @@ static void test_live(void)
 	quiet("retire", sfjit_live_retire(live));
 }
 
-/* There is no section to look at, and all else is looked at. */
+/* Everything but the section is checked. */
 static void test_without_section(void)
 {
 	char *code = text + PAGE;
@@ -278,10 +279,10 @@ static void test_without_section(void)
 	     sfjit_replace_text(key, code, 128, SFJIT_TEXT_FP), 0,
 	     "was changed");
 	quiet("unregister text", unreg(code));
-	says("unregister it twice", unreg(code), -ENOENT, "to be unregistered");
+	says("unregister it twice", unreg(code), -ENOENT, "to unregister");
 	says("replace nothing",
 	     sfjit_replace_text(key, code, 64, SFJIT_TEXT_FP), -ENOENT,
-	     "to be replaced");
+	     "to replace");
 }
 
 static int fork_child(void)
@@ -298,7 +299,7 @@ static void test_fork(void)
 	quiet("the parent's is there", unreg(text + PAGE));
 }
 
-/* What a child does: a fork is enough. */
+/* The fork is the test. */
 static int nothing(void)
 {
 	return 0;

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: windows from .eh_frame, one that is made of rows, that of this
- * program, and damaged ones: rows of each instruction, gaps, ranges, errors; the
- * same in a live window. Runs with ASan and UBSan.
+ * Description: windows from .eh_frame: one that is made of rows, this
+ * program's, and damaged ones: rows of each instruction, gaps, ranges, errors;
+ * the same in a live window. Runs with ASan and UBSan.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -21,7 +21,7 @@ extern const char __executable_start[], etext[];
 /* Two functions, and stubs without CFI around them, of 16 bytes each. */
 #define SAMPLE_SIZE	64
 
-/* Call frame information is behind the code, and not far from it. */
+/* The CFI is behind the code, and near it. */
 static struct {
 	unsigned char code[SAMPLE_SIZE] __attribute__((aligned(64)));
 	unsigned char cfi[1024];
@@ -45,7 +45,7 @@ static void put_function(size_t offset, const struct sfjit_row *rows,
 
 	MUST(!sfg_write_cfi(SFG_HOST_ABI, &f, (uintptr_t)to - f.addr, to,
 			    sizeof(made.cfi) - eh_frame_size, &used, &hdr));
-	/* The next one begins where the terminator is. */
+	/* The next frames replace the terminator. */
 	while (memcpy(&length, eh_frame + eh_frame_size, 4), length)
 		eh_frame_size += 4 + length;
 }
@@ -65,14 +65,14 @@ static void make_sample(void)
 		{ 12, 0, SP(0), SAME, SAME },
 	};
 
-	/* Nothing that looks like padding. */
+	/* Bytes that do not look like padding. */
 	memset(sample, 0x11, SAMPLE_SIZE);
 	put_function(16, first, 4);
 	put_function(32, second, 4);
 	eh_frame_size += 4;
 }
 
-/* Of the program: it is the first object. */
+/* The program is the first object. */
 static int find_eh_frame(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	const unsigned char *hdr = NULL, *end = NULL;
@@ -101,7 +101,7 @@ static int find_eh_frame(struct dl_phdr_info *info, size_t size, void *unused)
 static struct sfjit_live *live;
 static struct sfjit_range live_text;
 
-/* What was registered last, or the live window, while it is there. */
+/* The last registration, or the live window while there is one. */
 static struct sfjit_table registered(void)
 {
 	struct sfjit_live_info info;
@@ -267,7 +267,10 @@ static void test_arguments(void)
 #undef REFUSED
 }
 
-/* Exact copies: a byte too far is seen. Each has a verdict. */
+/*
+ * Exact copies, so that ASan sees a read beyond the end. Each must have a
+ * verdict.
+ */
 static void test_damaged(void)
 {
 	static const int want[] = { 0, -EINVAL, -ENOENT };
@@ -382,7 +385,7 @@ static void test_live_gaps(void)
 	retire_live();
 }
 
-/* Two pieces of code: each is one. */
+/* Each of two pieces of code is one function. */
 static void test_live_two(void)
 {
 	const void *first = NULL, *second = NULL;
@@ -408,7 +411,7 @@ static void test_live_two(void)
 	retire_live();
 }
 
-/* All code of this program: of many entries. */
+/* All code of this program, as one function of many entries. */
 static struct sfjit_range many_functions(void)
 {
 	return (struct sfjit_range){
@@ -431,7 +434,7 @@ static void make_live_many(size_t functions, size_t rows)
 				rows, &live));
 }
 
-/* What a window of its own has, the live one has at each address. */
+/* The live window has the rows of a fixed one at each address. */
 static void rows_are_those_of(const struct sfjit_table *other)
 {
 	struct sfjit_table table = registered();
@@ -529,7 +532,7 @@ static void test_live_arguments(void)
 	retire_live();
 }
 
-/* Whatever is published, the section is one that the kernel takes. */
+/* Whatever is published, the kernel would accept the section. */
 static void test_live_damaged(void)
 {
 	struct sfjit_range text = { sample, SAMPLE_SIZE };
@@ -563,7 +566,7 @@ static void test_live_damaged(void)
 	retire_live();
 }
 
-/* Nothing is registered, and nothing published. */
+/* Nothing is registered or published. */
 static void test_none(void)
 {
 	struct sfjit_code *code = NULL;

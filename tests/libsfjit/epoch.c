@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: windows that are used again: against a model; what keeps one, by
- * quiescence and by the scan, in each place where an address can be; threads
+ * Description: reused windows: against a model; what keeps one in use, by
+ * quiescence and by the scan, in each place that can hold an address; threads
  * that pass an address on while they are scanned; forks. Runs with ASan and
  * UBSan, and the parts without signals with TSan.
  */
@@ -27,11 +27,11 @@
 #define LENGTH		(WINDOWS * SIZE)
 #define SIGNAL		(SIGRTMIN + 5)
 #define TIMEOUT		600000	/* ms; for threads that answer */
-#define SHORT		100	/* for one that does not */
+#define SHORT		100	/* for a thread that does not answer */
 
 static struct sfjit_row row;
 
-/* Addresses of the text are inverted where they must not be found. */
+/* Inverted addresses of the text, where the scan must not find them. */
 static uintptr_t hidden_text;
 static unsigned char *writable;
 static struct sfjit_area *area;
@@ -50,7 +50,7 @@ static struct sfjit_function function_at(size_t offset, uint32_t size)
 	};
 }
 
-/* Where SFrame has no number for the machine, none can be. */
+/* On machines without an SFrame ABI nothing can be published. */
 static int publish(size_t offset, uint32_t size)
 {
 	struct sfjit_function f = function_at(offset, size);
@@ -79,14 +79,14 @@ static void start(unsigned int windows)
 	MUST(!sfjit_epoch_create(area, windows, writable, &epoch));
 }
 
-/* Variables with an address are on the stack, and not beside it. */
+/* ASan must keep variables on the real stack. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "detect_stack_use_after_return=0";
 }
 
-/* What is below was another thread's stack, and frames do not fill all of theirs. */
+/* Clear what other threads left there: frames do not overwrite all of it. */
 __attribute__((noinline)) static void clear_below(void)
 {
 	volatile char below[32768];
@@ -96,8 +96,8 @@ __attribute__((noinline)) static void clear_below(void)
 }
 
 /*
- * On a stack that is gone afterwards: the first thread's has no address that a
- * call left behind, and each scan starts from a clear one.
+ * Runs on a stack that is freed afterwards, so that the first thread's stack
+ * has no stale addresses and each scan starts clean.
  */
 static void *run_function(void *argument)
 {
@@ -143,7 +143,7 @@ static unsigned int nr_functions(void)
 	return stat.functions;
 }
 
-/* Its frame, with the range, is gone when it returns. */
+/* Not inlined: the frame with the range is gone after the return. */
 __attribute__((noinline)) static int begin(void)
 {
 	struct sfjit_range range;
@@ -164,7 +164,7 @@ static long unlink_first(void)
 	return 0;
 }
 
-/* An epoch of which so many windows are unlinked. */
+/* Creates an epoch with @nr unlinked windows. */
 static void start_unlinked(int nr)
 {
 	nr_to_unlink = nr;
@@ -360,7 +360,7 @@ static uint32_t random_below(uint32_t n)
 	return (seed >> 8) % n;
 }
 
-/* Which threads may be in a window that was unlinked. */
+/* Which threads may be in an unlinked window. */
 static struct {
 	enum { MODEL_FREE, MODEL_USED, MODEL_UNLINKED } state;
 	bool held[NR_THREADS];
@@ -476,7 +476,7 @@ static atomic_int held, go;
 static uintptr_t hidden;	/* the address, inverted */
 static void (*volatile hold)(void);
 
-/* No call: registers and what is below the stack pointer stay as they are. */
+/* No call, so that registers and the bytes below the stack pointer stay. */
 #define WAIT_WITH(what) do { \
 	atomic_store(&held, 1); \
 	while (!atomic_load(&go)) \
@@ -485,7 +485,7 @@ static void (*volatile hold)(void);
 
 #define WAIT()	WAIT_WITH(__asm__ volatile(""))
 
-/* Byte by byte: no register has all of it, and none is left behind. */
+/* Byte by byte, so that no register ever has the whole address. */
 __attribute__((noinline)) static void put_address(volatile void *to)
 {
 	const volatile unsigned char *from = (void *)&hidden;
@@ -517,7 +517,7 @@ static void hold_in_register(void)
 	WAIT_WITH(__asm__ volatile("" : "+r" (address)));
 }
 
-/* They are all in registers, each in another one. */
+/* Each register holds another address. */
 static void hold_in_another(void)
 {
 	uintptr_t a = 1, b = 2, c = 3, d = 4, e = 5, address = ~hidden;
@@ -527,8 +527,8 @@ static void hold_in_another(void)
 }
 
 /*
- * As a number it is below the least normal one: half of twice the address has
- * its bits, which only a floating-point register has had.
+ * As a double it is denormal: half of twice the address has its bits, which
+ * then were only in a floating-point register.
  */
 static void hold_in_floating(void)
 {
@@ -551,7 +551,7 @@ static void hold_unaligned(void)
 	bytes[3] = 0;
 }
 
-/* 32 bits of it, beside which there is no address. */
+/* 32 bits of the address, and the whole address nowhere near. */
 static void hold_low(void)
 {
 	volatile uint32_t words[2];
@@ -562,7 +562,7 @@ static void hold_low(void)
 	words[0] = words[1];
 }
 
-/* qemu-user keeps what PowerPC's psABI has, 288 bytes; its kernel more. */
+/* qemu-user keeps the 288 bytes of PowerPC's psABI; its kernel keeps more. */
 #define RED_ZONE	(CONTEXT_RED_ZONE < 288 ? CONTEXT_RED_ZONE : 288)
 
 static void put_in_red_zone(int signal, siginfo_t *info, void *context)
@@ -581,7 +581,7 @@ static void *send_when_waiting(void *thread)
 	return NULL;
 }
 
-/* A signal finds out where that is; nothing here is below the stack pointer. */
+/* The handler finds the red zone; this function leaves it empty. */
 static void hold_in_red_zone(void)
 {
 	struct sigaction action = { .sa_sigaction = put_in_red_zone,
@@ -597,7 +597,7 @@ static void hold_in_red_zone(void)
 	MUST(!pthread_join(sender, NULL));
 }
 
-/* Many frames above where the thread waits. */
+/* Many frames above the waiting thread. */
 __attribute__((noinline)) static int recurse(int depth)
 {
 	volatile char frame[1000];
@@ -625,7 +625,7 @@ static void *holder(void *argument)
 	return NULL;
 }
 
-/* A handler in which the thread waits, on an alternate stack. */
+/* A handler on an alternate stack, in which the thread waits. */
 static void wait_in_handler(int signal)
 {
 	hold_none();
@@ -648,7 +648,7 @@ static void hold_below_handler(void)
 	sigaltstack(&stack, NULL);
 }
 
-/* The thread has an alternate stack, and is not on it. */
+/* The thread has an alternate stack, but is not on it. */
 static void beside_alt(void (*hold_there)(void))
 {
 	static char alt[65536];
@@ -681,7 +681,7 @@ static void hold_blocked(void)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* On memory of its own, with a gap on both sides; the address is where it was. */
+/* Mapped with a gap on both sides; the address stays where it was. */
 static char *other_stack;
 
 #define OTHER_SIZE	65536
@@ -724,7 +724,7 @@ static void hold_on_other(void)
 	*inside_other() = 0;
 }
 
-/* The thread is not on it. */
+/* The thread is not on this stack. */
 static void hold_on_suspended(void)
 {
 	put_address(inside_other());
@@ -742,7 +742,7 @@ static void map_other_stack(void)
 	MUST(!mprotect(other_stack, OTHER_SIZE, PROT_READ | PROT_WRITE));
 }
 
-/* Who is only late answers one of the next scans. */
+/* A thread that is only late answers a later scan. */
 static long scan_with(unsigned int unanswered, const struct sfjit_range *stacks)
 {
 	int tries = TIMEOUT / SHORT;
@@ -756,7 +756,9 @@ static long scan_with(unsigned int unanswered, const struct sfjit_range *stacks)
 	return free;
 }
 
-/* What a scan finds while a thread holds, and when it has let go. */
+/*
+ * What a scan finds while a thread holds the address, and after it has let go.
+ */
 static void scan_while(const char *name, void (*how)(void), size_t offset,
 		       const struct sfjit_range *stacks, int free,
 		       unsigned int unanswered, unsigned int unknown)
@@ -831,10 +833,10 @@ static void test_scan(void)
 	scan_while("told, and not there", hold_none, 8, &other, 0, 0, 1);
 }
 
-/* Code below 4 GiB: an address of 32 bits counts there, and only there. */
+/* Below 4 GiB, and only there, 32 bits count as an address. */
 static long map_low(void)
 {
-	/* No number that is there by chance. */
+	/* A value that does not occur by chance. */
 	uintptr_t at = 0x5a3c7000;
 
 	while (!map_text(at, MAP_FIXED_NOREPLACE))
@@ -851,7 +853,7 @@ static int scan_low(void)
 	return finish();
 }
 
-/* The caller itself has an address in a variable. */
+/* The caller itself has the address in a variable. */
 static long scan_with_variable(void)
 {
 	volatile uintptr_t address = ~hidden_text + 8;
@@ -870,7 +872,7 @@ static void test_caller(void)
 
 static int nr_queued;
 
-/* A signal that is blocked is queued once, not by each scan. */
+/* A blocked signal is queued once, not by each scan. */
 static void hold_and_count(void)
 {
 	const struct timespec now = { 0 };
@@ -909,9 +911,9 @@ static void test_queue(void)
 /* ---- Threads that pass it on ----------------------------------------- */
 
 /*
- * In ms. A thread that ends blocks all signals, and waits for the C library's
- * lock of stacks. If one that makes a thread is stopped with that lock, the scan
- * ends by its timeout, and is not complete.
+ * In ms. A thread that exits blocks all signals and waits for the C library's
+ * lock of stacks. If the scan stops a thread that holds that lock, it times out
+ * and is incomplete.
  */
 #define LOCKED	1000
 #define PASSES	150
@@ -920,14 +922,17 @@ static void test_queue(void)
 static atomic_bool stop;
 static atomic_ulong nr_passed;
 
-/* Each makes the next one, which has the address from the first's stack. */
+/*
+ * Each thread starts the next one, which takes the address from the first's
+ * stack.
+ */
 static void *relay(void *argument)
 {
 	volatile uintptr_t address = *(volatile uintptr_t *)argument;
 	pthread_attr_t attr;
 	pthread_t next;
 
-	/* The other one may go when this one has it. */
+	/* The previous thread may exit now. */
 	*(volatile uintptr_t *)argument = 0;
 	atomic_fetch_add(&nr_passed, 1);
 	if (atomic_load(&stop)) {
@@ -953,7 +958,7 @@ static void *start_relay(void *argument)
 	return NULL;
 }
 
-/* Two hand it over between their stacks. */
+/* Two threads pass the address back and forth between their stacks. */
 static volatile uintptr_t *_Atomic hands[2];
 
 static void *juggler(void *argument)
@@ -970,7 +975,7 @@ static void *juggler(void *argument)
 		address = own;
 		if (!address)
 			continue;
-		/* The other may give it back at once. */
+		/* The other thread may pass it back at once. */
 		own = 0;
 		*atomic_load(&hands[!me]) = address;
 		atomic_fetch_add(&nr_passed, 1);
@@ -1061,7 +1066,7 @@ static int scan_raw(void)
 	return finish();
 }
 
-/* The first thread is listed until the last has ended. */
+/* The first thread stays listed until the last has exited. */
 static void *scan_alone(void *argument)
 {
 	char path[64], state[64] = "";
@@ -1089,7 +1094,7 @@ static int scan_without_first(void)
 	pthread_exit(NULL);
 }
 
-/* More threads than there is space for at first. */
+/* More threads than the initial slots. */
 static void *wait_for_go(void *argument)
 {
 	while (!atomic_load(&go))
@@ -1164,9 +1169,9 @@ static long test_fork(void)
 }
 
 /*
- * Without a thread for each step: ASan's own locks do not survive a fork. So
- * the scan may find what the first call left on the stack, and free none; what
- * it may not be is busy.
+ * Without a thread for each step, as ASan's locks do not survive a fork. So the
+ * scan may find stale addresses on the stack and free nothing, but must not be
+ * busy.
  */
 static long unlink_and_scan(void)
 {
@@ -1188,7 +1193,7 @@ static void *scan_on(void *argument)
 	return (void *)wrong;
 }
 
-/* Whatever the other thread was doing, a child can begin and scan. */
+/* Whatever the other thread was doing, a child can create an epoch and scan. */
 static int scan_in_child(void)
 {
 	return unlink_and_scan() < 1;
@@ -1216,7 +1221,7 @@ static void test_fork_in_scan(void)
 	end();
 }
 
-/* The C library gave its stack to the thread that is the child's first. */
+/* The child's first thread runs on a stack of the C library. */
 static int scan_forked(void)
 {
 	return scan_here() < 0 || stat_of().unknown || stat_of().unanswered;
@@ -1254,7 +1259,10 @@ static void *count(void *argument)
 	return NULL;
 }
 
-/* As a collector's, which stops the thread until another one has worked. */
+/*
+ * Like a garbage collector's handler, which stops the thread until another has
+ * run.
+ */
 static void wait_for_other(int signal)
 {
 	unsigned long before = atomic_load(&counter);
@@ -1346,11 +1354,11 @@ static void test_cancel(void)
 #define NR_READERS	3
 #define ROUNDS		2000
 
-/* What threads may find: a place in a window that is in use, or NULL. */
+/* A place in a window in use, for readers, or NULL. */
 static unsigned char *_Atomic entry;
 static atomic_ulong nr_read;
 
-/* A window that is wiped below a reader has another byte. */
+/* If a window were wiped during a read, the byte would differ. */
 static void *reader(void *argument)
 {
 	struct sfjit_epoch_thread *own;
@@ -1480,7 +1488,7 @@ static void test_alone(void)
 {
 	in_thread(test_steps);
 	in_thread(test_fork);
-	/* It is listed with the program's, and blocks all signals. */
+	/* Its thread is listed with the program's, and blocks all signals. */
 	if (getenv("SFJIT_EMULATED"))
 		skip("scans", "qemu-user has a thread of its own");
 	else
@@ -1501,7 +1509,7 @@ int main(int argc, char **argv)
 	if (!strstr(argv[0], "races"))
 		test_alone();
 	test_blocked();
-	/* It is not wiped from here on. */
+	/* Nothing below wipes it. */
 	memset(writable, 0, LENGTH);
 	test_threads();
 	return finish();

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: the library registers for forks once, when it is loaded, and
- * makes nothing where that failed; a fork while another thread creates a
- * window waits until the handle is there. With a pthread_atfork() that counts,
+ * Description: the library registers its fork handlers once, when it is loaded,
+ * and creates nothing if that failed; a fork while another thread creates a
+ * window waits until the handle exists. Uses a pthread_atfork() that counts,
  * and fails if LIB_FORK_FAILS is set.
  */
 #include <pthread.h>
@@ -41,7 +41,7 @@ static struct sfjit_pool *pool;
 static sem_t registered, forking;
 static atomic_bool forked;
 
-/* Of the first thread, as /proc has it. */
+/* State of the first thread in /proc. */
 static char state(void)
 {
 	char path[64], text[256] = "";
@@ -54,7 +54,7 @@ static char state(void)
 	return strrchr(text, ')')[2];
 }
 
-/* Until the fork waits, or has not. */
+/* Waits until the fork is blocked, or is done. */
 static void let_fork(void)
 {
 	sem_post(&registered);
@@ -63,7 +63,7 @@ static void let_fork(void)
 		sched_yield();
 }
 
-/* This is called before the library's, and the other one after it. */
+/* Runs before the library's handler; the other one runs after it. */
 static void before_fork(void)
 {
 	sem_post(&forking);
@@ -152,7 +152,7 @@ static int load_without_handlers(void)
 	return 1;
 }
 
-/* A program of its own, whose cases are a subtest. */
+/* A separate program, whose cases are a subtest. */
 static void test_without_handlers(void)
 {
 	char line[1024];

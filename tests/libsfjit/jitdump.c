@@ -2,8 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: names with time: each record of a jitdump, its unwinding
- * information against the rows, the log, what forked children have.
+ * Description: names with timestamps: each record of a jitdump, its unwinding
+ * information compared with the rows, the log, and the files of forked
+ * children.
  */
 #include <time.h>
 
@@ -13,7 +14,7 @@
 
 #define SIZE(array)	(sizeof(array) / sizeof(*(array)))
 
-/* Stands for code; it is read only. */
+/* Stands for code; only read. */
 static unsigned char code[0x11005];
 
 static struct sfjit_row plain[4], flexible[3], outermost[2];
@@ -26,7 +27,7 @@ static void make_rows(void)
 		{ 4, 0, FP(8), RA, SAVED(-16) },
 		{ 0x10ff0, 0, SP(0), SAME, SAME },
 	};
-	/* What only the larger form of a row has. */
+	/* Rules that only the larger form of a row has. */
 	const struct sfjit_row larger[] = {
 		{ 0, 0, { -16, FP_REG, SFJIT_BASE_REG, 1, 0 },
 		  { 8, FP_REG, SFJIT_BASE_REG, 1, 0 },
@@ -105,7 +106,7 @@ struct retired {
 	uint64_t time, addr, size;
 };
 
-/* What says when code goes; it has the same header as the jitdump. */
+/* The file of retired code; it has the header of a jitdump. */
 static const struct retired *read_retired(pid_t pid, size_t *nr)
 {
 	static unsigned char retired[4096];
@@ -173,7 +174,7 @@ static const struct sfjit_row *row_at(const struct sfjit_function *f,
 	return &f->rows[i];
 }
 
-/* Of the functions that CFI has, as far as they are this one. */
+/* Counts CFI functions that equal this one. */
 static size_t nr_equal(const struct sfg_fdes *fdes,
 		       const struct sfjit_function *f)
 {
@@ -276,7 +277,7 @@ static int test_records(void)
 	int fds = nr_open();
 	char name[32];
 
-	/* Of an earlier process with this number. */
+	/* Left by an earlier process with this id. */
 	unlink(map_path(getpid()));
 	IS("open", sfjit_names_open(SFJIT_NAMES_JITDUMP, dir), 0);
 	IS("again", sfjit_names_open(SFJIT_NAMES_JITDUMP, "/none"), 0);
@@ -300,7 +301,7 @@ static int test_records(void)
 	return finish();
 }
 
-/* perf record is told by an executable mapping. */
+/* perf record learns of it by an executable mapping. */
 static int test_marker(void)
 {
 	char line[512], name[128], perms[8];
@@ -401,7 +402,7 @@ static int test_retired(void)
 	return finish();
 }
 
-/* It has what its parent generated, and no jitdump yet. */
+/* The child has the parent's code, and no jitdump yet. */
 static int child_drops(void)
 {
 	const struct retired *retired;

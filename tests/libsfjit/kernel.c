@@ -3,8 +3,9 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Description: the library on a kernel with SFrame windows (run in a guest by
- * tests/system/guest/library.sh): every error of the registration calls, windows of pools as /proc/self/sframe has them, in
- * the process and in its children.
+ * tests/system/guest/library.sh): every error of the registration calls,
+ * windows of pools as /proc/self/sframe has them, in the process and in its
+ * children.
  */
 #include <sfjit/live.h>
 #include <sfjit/text.h>
@@ -163,7 +164,7 @@ static void test_live(void)
 
 /* ---- Text without a section ------------------------------------------ */
 
-/* What the line of a window that starts at an address says it is. */
+/* The kind in the line of the window that starts at an address. */
 static const char *kind_at(const void *start)
 {
 	static char kind[16];

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Live windows of libsfjit in a guest: a function that was published is walked
- * exactly from then on, one that was taken back ends the walk, and no sample
- * suffers while the window gets larger sections.
+ * Live windows of libsfjit in a guest: a published function is walked exactly
+ * from then on, a withdrawn one ends the walk, and no sample suffers while the
+ * window is given larger sections.
  */
 #include <sfjit/live.h>
 
@@ -70,7 +70,7 @@ static int publish(struct sfjit_live *live, const __u8 *text, unsigned int nr)
 	return sfjit_live_publish(live, &function);
 }
 
-/* The walk ends in the slot: its address is the last one. */
+/* The walk must end in the slot: its address is the last one. */
 static void check_end(struct __test_metadata *_metadata, const __u8 *entry,
 		      bool defer)
 {
@@ -107,7 +107,7 @@ TEST_F(live, published_functions_are_walked)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* The line of the only window in /proc/self/sframe says what it is. */
+/* The line of the only window in /proc/self/sframe. */
 TEST_F(live, proc_calls_it_live)
 {
 	unsigned long start = 0, end = 0, key = 0, section = 0, length = 0;
@@ -177,7 +177,7 @@ struct load {
 
 /*
  * Slots 2 to 5 come and go behind the two that are sampled, and each round ends
- * in a new section.
+ * with a new section.
  */
 static int load_round(struct load *load)
 {
@@ -192,7 +192,7 @@ static int load_round(struct load *load)
 	return ret ?: sfjit_live_grow(load->live, NULL, 0, 4, 12);
 }
 
-/* A step that meets two new sections is given up; a sample meets one here. */
+/* A step that meets two new sections gives up; here a sample meets one. */
 static void wait_for_sample(const struct load *load, unsigned int since)
 {
 	while (check_samples == since && !load->stop)
@@ -209,7 +209,7 @@ static void *make_load(void *argument)
 		load->rounds++;
 		samples = check_samples;
 		wait_for_sample(load, samples);
-		/* at any time of the next ones */
+		/* at a random time */
 		usleep(rand() % 1000);
 	}
 	return NULL;
@@ -282,7 +282,9 @@ TEST_F(live, after_retire_the_caller_is_lost)
 	EXPECT_CHAIN(&chain, (uintptr_t)self->text, SFT_LOST);
 }
 
-/* Code that is not mapped executable yet; growing registers. */
+/*
+ * The code is not executable when the window is created; growing registers it.
+ */
 TEST_F(live, a_refused_window_is_registered_by_growing)
 {
 	struct sfjit_live_info stat;

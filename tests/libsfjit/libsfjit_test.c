@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Trampolines of libsfjit in a guest: the callchain at each instruction, in
- * any slot of a window, is the true stack. In text without a section it goes on
- * by frame pointer, or ends.
+ * Trampolines of libsfjit in a guest: the callchain at each instruction, in any
+ * slot of a window, is the true stack. In text without a section the walk
+ * continues by frame pointers, or ends.
  */
 #include <sfjit/text.h>
 
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(pool)
 	sfjit_pool_retire(self->pool);
 }
 
-/* A further trampoline: each name makes one. */
+/* Each name makes another trampoline. */
 static const __u8 *get(struct sfjit_pool *pool, unsigned int nr)
 {
 	char name[16];
@@ -84,7 +84,9 @@ TEST_F(pool, across_windows)
 	check_slot(_metadata, next, variant->slot, variant->defer);
 }
 
-/* The key is the start of the text; without its window the caller is lost. */
+/*
+ * The key is the start of the text. Without its window the caller is missing.
+ */
 TEST_F(pool, without_window_the_caller_is_lost)
 {
 	const __u8 *entry = get(self->pool, 0);
@@ -110,7 +112,7 @@ TEST_F(pool, retired_pool_has_no_windows)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Rows given by a caller, in memory of its own. */
+/* Rows from a caller, in its own memory. */
 TEST(section_made_from_rows)
 {
 	const __u8 *text = sft_map_code(sft_slot_rbp.code, SFT_SLOT, SFT_PAGE);
@@ -190,7 +192,7 @@ FIXTURE_TEARDOWN(text)
 	EXPECT_CHAIN(&_chain, _addr, ##__VA_ARGS__);			\
 } while (0)
 
-/* A window in which only other bytes than the code have rows. */
+/* A window whose rows are for other bytes than the code. */
 static int register_rows_behind(__u8 *text, void *section)
 {
 	const struct sfjit_function behind = {
@@ -204,7 +206,7 @@ static int register_rows_behind(__u8 *text, void *section)
 	return sfjit_register((uintptr_t)text, section, len, text, SFT_PAGE);
 }
 
-/* The window decides: by its section stacks end in the same code. */
+/* The window decides: with this section, stacks end in the same code. */
 TEST_F(text, that_keeps_frame_pointers)
 {
 	void *section = sft_map(SFT_PAGE, SFT_RW);
@@ -224,7 +226,7 @@ TEST_F(text, that_keeps_frame_pointers)
 	ASSERT_EQ(2, sft_windows());
 }
 
-/* As the header says, of the first and the last instructions. */
+/* At the first and the last instructions, as the header documents. */
 TEST_F(text, lacks_a_caller_where_its_frame_is_not_set_up)
 {
 	self->call.entry = self->text;
@@ -246,7 +248,7 @@ TEST_F(text, where_stacks_end)
 	EXPECT_AT(sft_leaf_body, TEXT_RET);
 	EXPECT_AT(TEXT);
 	EXPECT_AT(TEXT + 4);
-	/* They are complete. */
+	/* These stacks are complete. */
 	EXPECT_EQ(0, sft_all_refused());
 	ASSERT_EQ(0, sfjit_unregister(TEXT));
 	EXPECT_AT(sft_leaf_body, TEXT_RET, ENTRY_RET, SFT_CALLERS);

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: live windows: what the kernel is told, that the section is
- * whole after each call, each refusal, that publishing makes no system call,
- * and forks while a thread publishes. Runs with ASan and UBSan.
+ * Description: live windows: registrations, a whole section after each call,
+ * each refusal, publishing without system calls, and forks while a thread
+ * publishes. Runs with ASan and UBSan.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,11 +20,11 @@
 
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* No memory is there: neither the library nor this test touches the text. */
+/* Not mapped: neither the library nor this test accesses the text. */
 #define TEXT		0x7e0000001000UL
 #define LENGTH		0x10000000UL
 
-/* Everything at its widest: 33 bytes a row. */
+/* The widest row: 33 bytes. */
 #define WIDE(start) { (start), 0, { 0x20000, 10, SFJIT_BASE_REG, 1, 8 }, \
 		      { -0x20000, 0, SFJIT_BASE_CFA, 1, 0 }, \
 		      { 0x20000, 3, SFJIT_BASE_REG, 1, 0 } }
@@ -84,11 +84,11 @@ static struct sfjit_live_info stat_of(const struct sfjit_live *live)
 	return stat;
 }
 
-/* What precedes the rows in a section that does not grow, of one function. */
+/* The bytes before the rows in a fixed section of one function. */
 #define FIXED_BYTES	(sizeof(struct sframe_header) + \
 			 sizeof(struct sframe_fde))
 
-/* Of attributes and rows. */
+/* Bytes of attributes and rows. */
 static size_t row_bytes(const struct sfjit_function *function)
 {
 	return sfjit_section_size(function, 1) - FIXED_BYTES;
@@ -124,8 +124,8 @@ static bool same_function(const struct sfg_section *section, uint32_t i,
 }
 
 /*
- * The section is what the format allows and has exactly these functions; one
- * with size 0 was taken back. Returns why not, or NULL.
+ * The section must be valid and have exactly these functions; size 0 marks a
+ * withdrawn one. Returns the difference, or NULL.
  */
 static const char *differs(const struct sfjit_live *live,
 			   const struct sfjit_function *want, uint32_t nr)
@@ -233,7 +233,7 @@ static void test_create_refusals(void)
 	   -EINVAL);
 }
 
-/* It works as any other; retire leaves alone what may be another's. */
+/* It works like any other. Retire must not remove another producer's window. */
 static void test_not_registered(const char *name, int error, unsigned int flags)
 {
 	unsigned int all = known_flags;
@@ -304,7 +304,7 @@ static void test_bytes(void)
 	sfjit_live_retire(live);
 }
 
-/* The section is right after every single function. */
+/* Check the section after every single function. */
 static void test_each(void)
 {
 	struct sfjit_function f[200];
@@ -359,7 +359,7 @@ static void test_dump(void)
 
 /* ---- Refusals: nothing has changed ----------------------------------- */
 
-/* All that the kernel looks at: header, index entries and rows in use. */
+/* Everything that the kernel reads: header, index entries and rows in use. */
 struct image {
 	struct sframe_header header;
 	unsigned char index[64 * sizeof(struct sframe_fde)];
@@ -500,7 +500,7 @@ static void test_full_index(void)
 	sfjit_live_retire(live);
 }
 
-/* Rows of 33 bytes fit as often as promised, and not once more. */
+/* As many rows of 33 bytes fit as promised, and no more. */
 static void test_full_rows(void)
 {
 	struct sfjit_live *live = make(1, 3);
@@ -564,7 +564,7 @@ static struct sfjit_function long_function(uint64_t addr, uint32_t nr)
 	return (struct sfjit_function){ addr, 2 * nr, nr, long_rows, 0, 0 };
 }
 
-/* How many addresses of the function have its row. */
+/* Counts addresses of the function that have its row. */
 static uint32_t found_rows(const struct sfjit_live *live,
 			   const struct sfjit_function *f)
 {
@@ -618,7 +618,7 @@ static void test_long(void)
 	sfjit_live_retire(live);
 }
 
-/* Rows were counted, and their function was not. */
+/* A fork between counting the rows and the function. */
 static void test_fork(void)
 {
 	struct sfjit_function f[2] = {
@@ -643,7 +643,7 @@ static void test_fork(void)
 	sfjit_live_retire(live);
 }
 
-/* The last entry of a long function was taken back, and the others not. */
+/* Only the last entry of a long function was withdrawn. */
 static void test_fork_half(void)
 {
 	struct sfjit_function f[2] = {
@@ -796,7 +796,7 @@ static void test_grow_compacts(void)
 	check("without those that were taken back", live, left, 1);
 	IS("none is counted", stat_of(live).withdrawn, 0);
 	IS("space for one more", stat_of(live).capacity, 2);
-	/* What it has was not given back, only the rows of two of three. */
+	/* Only the rows of two of three were freed. */
 	IS("and its row", stat_of(live).room, 5 + 33 + 2 * row_bytes(&f[0]));
 	left[1] = at(0, f[1].addr + f[1].size);
 	IS("text behind the last is free", sfjit_live_publish(live, &left[1]),
@@ -854,8 +854,8 @@ static void refuse_grow(const char *name, struct sfjit_live *live, void *text,
 }
 
 /*
- * What this process has mapped. An emulator shows its own memory in statm, which
- * grows when it likes, and not in maps.
+ * What this process has mapped. statm of an emulator includes its own memory,
+ * which changes; maps does not.
  */
 static unsigned long mapped(void)
 {
@@ -900,7 +900,7 @@ static void test_grow_refusals(void)
 	sfjit_live_retire(live);
 }
 
-/* Its text may have been unmapped, and the window with it. */
+/* Its text, and the window with it, may have been unmapped. */
 static void test_grow_registers(void)
 {
 	struct sfjit_live *live;
@@ -934,7 +934,7 @@ static void test_retire(void)
 	IS("munmap fails", sfjit_live_retire(live), -ENOMEM);
 	fail_call = NULL;
 	IS("the window was unregistered before", windows - nr_windows, 1);
-	/* The mapping is lost, which is what the error says. */
+	/* The mapping is leaked; the error reports that. */
 }
 
 /* ---- No system call -------------------------------------------------- */
@@ -997,9 +997,9 @@ static void test_no_system_call(void)
 static struct sfjit_function published[MANY];
 static atomic_int stop, looks;
 
-#define BLOCK	50	/* functions, between which others look */
+#define BLOCK	50	/* functions between two rounds of readers */
 
-/* Not for a time, which says nothing on a busy machine. */
+/* Wait for readers, not for a time. */
 static void wait_for_looks(void)
 {
 	int enough = looks + 101 * BLOCK / MANY + 1;
@@ -1021,7 +1021,7 @@ static void *publish_all(void *argument)
 	return NULL;
 }
 
-/* As the kernel does: the count, and then what was stored before it. */
+/* Like the kernel: read the count, then what was stored before it. */
 static bool counted_are_whole(const struct sfjit_live *live)
 {
 	struct sfjit_live_info stat = stat_of(live);
@@ -1088,7 +1088,7 @@ static void test_threads(void)
 	sfjit_live_retire(many);
 }
 
-/* Nothing can be published; the rest works. */
+/* Nothing can be published; everything else works. */
 static void test_none(void)
 {
 	struct sfjit_live *live = make(4, 16);

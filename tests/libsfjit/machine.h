@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Rows of the machine that a test runs on, by what sframegen knows of it. In
- * each frame the return address is in the first word below the CFA, where calls
- * do not store it too, and the frame pointer in the second.
+ * Rows for the machine of the test, from sframegen's tables. In each frame the
+ * return address is in the first word below the CFA (where calls do not store
+ * it there, too), and the frame pointer in the second.
  */
 #ifndef LIB_MACHINE_H
 #define LIB_MACHINE_H
@@ -14,10 +14,10 @@
 #include "test.h"
 
 #define HAS_SECTIONS	sfg_abi_has_sframe(SFG_HOST_ABI)
-/* Calls leave the return address in a register, and nothing is pushed. */
+/* Calls leave the return address in a register, and nothing pushes it. */
 #define HAS_RA		sfg_rows_have_ra(SFG_HOST_ABI)
 
-/* By how much the CFA is above the stack pointer when a function was called. */
+/* Distance from the stack pointer to the CFA at the entry of a function. */
 static inline struct sfjit_rule entry_cfa(void)
 {
 	struct sfjit_row row;
@@ -30,14 +30,14 @@ static inline struct sfjit_rule entry_cfa(void)
 #define SP_REG		entry_cfa().reg
 #define FP_REG		((unsigned int)sfg_frame_pointer(SFG_HOST_ABI))
 
-/* The CFA, where the stack has grown by so many bytes since. */
+/* The CFA after the stack has grown by @bytes. */
 #define SP(bytes)	sfjit_rule_reg(SP_REG, ENTRY + (bytes))
 #define FP(bytes)	sfjit_rule_reg(FP_REG, ENTRY + (bytes))
 #define SAVED(offset)	sfjit_rule_saved(offset)
 #define SAME		sfjit_rule_none()
 #define RA		(HAS_RA ? SAVED(-8) : SAME)
 
-/* A row that a word says, and the next one: they differ by 1 or by 8. */
+/* The unit of CFA offsets in rows: 1 or 8. */
 static inline int32_t cfa_scale(void)
 {
 	return sfg_cfa_of_word(SFG_HOST_ABI, 1) -

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: memory of a live window: no huge pages, and the error where
- * memory is locked as it is mapped and there is a limit on it.
+ * Description: memory of a live window: no huge pages, and the error if a limit
+ * on locked memory is reached.
  */
 #include <malloc.h>
 #include <sys/resource.h>
@@ -65,10 +65,10 @@ static void test_no_huge_pages(void)
 #define LIMIT	(1UL << 20)
 #define NO_LOCK	77
 
-/* The heap has what a handle takes: what is mapped meets the limit. */
+/* Allocate the handle's memory now, so that only mmap() meets the limit. */
 static void extend_heap(void)
 {
-	/* Of a plain variable, the compiler leaves out both calls. */
+	/* Without volatile the compiler would remove both calls. */
 	void *volatile memory;
 
 	mallopt(M_MMAP_THRESHOLD, LIMIT);
@@ -77,7 +77,7 @@ static void extend_heap(void)
 	free(memory);
 }
 
-/* The limit is not for CAP_IPC_LOCK, which another user does not have. */
+/* The limit does not apply with CAP_IPC_LOCK, so change the user. */
 static bool lock_memory(size_t limit)
 {
 	struct rlimit rlimit = { limit, limit };

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: the perf map: what a line is, who may write to the file, what
- * forked children have in theirs.
+ * Description: the perf map: the form of a line, who may write to the file, and
+ * the maps of forked children.
  */
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -157,7 +157,7 @@ static int test_link(void)
 	return finish();
 }
 
-/* Opening one for writing would wait for a reader. */
+/* Opening a FIFO for writing would wait for a reader. */
 static int test_fifo(void)
 {
 	int fd, ret;
@@ -175,7 +175,7 @@ static int test_fifo(void)
 
 static bool somebody_else;
 
-/* In place of libc's: making a file of another user would need root. */
+/* Replaces libc's: creating another user's file would need root. */
 uid_t geteuid(void)
 {
 	return getuid() + somebody_else;
@@ -197,7 +197,10 @@ static int test_size_limit(void)
 	struct rlimit limit = { 30, RLIM_INFINITY };
 	int in, past, again;
 
-	/* Standard output may be a file, too: no result until it is lifted. */
+	/*
+	 * Standard output may be a file, too, so print nothing until this is
+	 * undone.
+	 */
 	MUST(!setrlimit(RLIMIT_FSIZE, &limit));
 	in = sfjit_perf_map_name(at, 1, "x");
 	past = sfjit_perf_map_name(at, 1, "a name of thirty bytes and more");
@@ -214,7 +217,7 @@ static int test_size_limit(void)
 
 static bool write_half;
 
-/* In place of libc's, for the library: as on a disk that gets full. */
+/* Replaces libc's in the library, to simulate a full disk. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
 	return pwrite(fd, bytes, write_half ? length / 2 : length, 0);
@@ -274,7 +277,7 @@ static int sync_in_grandchild(void)
 	return in_child(sync_in_child);
 }
 
-/* What the parent names after the fork is not the child's. */
+/* Names that the parent adds after the fork are not the child's. */
 static int sync_late(void)
 {
 	FILE *file = fopen(map_path(parent), "a");

@@ -16,15 +16,15 @@
 
 #include "../../userspace/libsfjit/window.h"
 
-/* Elsewhere windows are without. */
+/* Other machines have windows without sections. */
 #define HAS_SECTIONS	sfg_abi_has_sframe(SFG_HOST_ABI)
 
 /* ---- Fault injection and a look between the steps -------------------- */
 
 static const char *fail_call;	/* fail this system call */
-static int fail_at;		/* the how manieth of them, from 1 */
+static int fail_at;		/* which of these calls, from 1 */
 static int fail_with;
-static int nr_writable_seals;	/* mprotect with nothing W and X before it */
+static int nr_writable_seals;	/* with no W and X page before */
 static int max_wx;
 
 int sfjit_fault(const char *call)
@@ -92,7 +92,7 @@ static size_t section_offset(unsigned int kind)
 					  SFJIT_WINDOW_SIZE;
 }
 
-/* qemu-user shows a page that can be executed and one behind it as one range. */
+/* qemu-user merges an executable page with the one behind it in maps. */
 static bool shows_neighbours(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -345,7 +345,7 @@ static void test_create_fails(const char *name, const char *call, int at,
 	TRUE("the fault was hit", !fail_call);
 }
 
-/* The window that could not be made leaves the pool as it was. */
+/* The pool must stay usable when a window cannot be created. */
 static void test_growth_fails(const char *name, const char *call, int at,
 			      int error)
 {

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A kernel for tests of the library: a prctl() in place of libc's, and faults.
+ * A kernel for tests of the library: a replacement of libc's prctl(), and
+ * faults.
  */
 #ifndef LIB_PRCTL_H
 #define LIB_PRCTL_H
@@ -21,7 +22,7 @@ static unsigned int known_flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
 static unsigned int known_formats = 1 << SFRAME_FORMAT_V3 |
 				    1 << SFRAME_FORMAT_V3_ADDEND;
 static int nr_calls, nr_windows;
-static void (*after_change)(void);	/* the next, before prctl() returns */
+static void (*after_change)(void);	/* before prctl() returns */
 static struct {
 	int option;
 	unsigned long key, address, length, last;
@@ -48,7 +49,7 @@ static int answer_query(unsigned long what)
 	return fail(EINVAL);
 }
 
-/* What the section was when the kernel was called. */
+/* Copies the section as it is at the call. */
 static int look_at_register(void)
 {
 	memcpy(&call.opts, (void *)call.last, sizeof(call.opts));

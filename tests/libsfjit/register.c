@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: what the library asks the kernel for and what it makes of each
- * answer, with a prctl() of this test in place of libc's.
+ * Description: the calls that the library makes to the kernel, and its reaction
+ * to each answer, with a prctl() of this test in place of libc's.
  */
 #include <sfjit_trampoline.h>
 
@@ -52,7 +52,7 @@ static void test_bias(void)
 	IS("unregister it", sfjit_unregister(8), 0);
 }
 
-/* A kernel that knows version 3 only gets it. */
+/* A kernel that knows only plain version 3 is given that. */
 static void test_plain_format(void)
 {
 	int windows = nr_windows;
@@ -92,7 +92,7 @@ static void test_unregister_arguments(void)
 	IS("the rest is 0", call.address | call.length | call.last, 0);
 }
 
-/* Refused by the library: the kernel is not even asked. */
+/* Refused by the library without a system call. */
 static void test_refused(const char *name, const void *s, size_t length,
 			 const void *t, size_t text_length)
 {
@@ -171,7 +171,10 @@ static void test_text_refusals(void)
 	test_text_refused("no kind of 32 bits", text, 32, -1U);
 }
 
-/* One of the two known: the other is told from a bad argument. */
+/*
+ * The kernel knows one of the two formats: an unknown format is told from a bad
+ * argument.
+ */
 static void test_text_unknown(void)
 {
 	int windows = nr_windows;
@@ -207,7 +210,7 @@ static int unregister_in_child(void)
 	return finish();
 }
 
-/* The kernel copies them: nothing is registered again. */
+/* The kernel copies windows, so nothing is registered again. */
 static void test_text_fork(void)
 {
 	IS("register", sfjit_register_text(5, text, 32, SFJIT_TEXT_FP), 0);
@@ -247,7 +250,7 @@ static void test_errors_pass(void)
 	}
 }
 
-/* Whatever says that there are no windows: a kernel or a filter. */
+/* Whether a kernel or a filter hides windows. */
 static void test_absent(void)
 {
 	size_t i;
@@ -313,7 +316,7 @@ static void test_pool_registers(void)
 	IS("two calls in all", nr_calls - calls, 2);
 }
 
-/* Its key may be somebody else's: retire must leave it alone. */
+/* The key may be another producer's, so retire must not remove it. */
 static void test_pool_unregistered(void)
 {
 	struct sfjit_pool_info stat;

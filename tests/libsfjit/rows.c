@@ -14,7 +14,7 @@
 
 #define NR(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* A register that a callee keeps, which rules do not follow. */
+/* A callee-saved register, which rules do not follow. */
 #define OTHER		3
 #define TEXT		0x7e0000001000UL
 
@@ -26,7 +26,7 @@ static void begin(void)
 	sfjit_rows_init(&rows, array, NR(array));
 }
 
-/* What the operations make, row by row. */
+/* Checks the rows of the operations one by one. */
 static void makes(const char *name, uint32_t size,
 		  const struct sfjit_row *want, uint32_t nr)
 {
@@ -64,7 +64,7 @@ static void test_saved(void)
 	makes("saved by a store", 35, want, NR(want));
 }
 
-/* As the guide says of sljit: pop at 20, push at 30, ret at 31. */
+/* sljit's fast call, as in the guide: pop at 20, push at 30, ret at 31. */
 static void test_fast_call(void)
 {
 	const struct sfjit_row want[] = {
@@ -106,7 +106,7 @@ static void test_outermost(void)
 	makes("no caller in the middle", 20, part, NR(part));
 }
 
-/* Operations that end at one place make one row, none if nothing changed. */
+/* Operations that end at one place make one row, or none without a change. */
 static void test_one_place(void)
 {
 	const struct sfjit_row want[] = {
@@ -131,7 +131,7 @@ static void refused(const char *name, int error)
 
 	IS(name, sfjit_rows_function(&rows, (void *)TEXT, 100, &f), error);
 	IS(name, f.addr, 1);
-	/* What follows does not heal it. */
+	/* Later operations do not clear the error. */
 	sfjit_rows_adjust(&rows, 90, 0);
 	IS(name, sfjit_rows_function(&rows, (void *)TEXT, 100, &f), error);
 }
@@ -248,7 +248,7 @@ static void test_frame(void)
 	begin();
 	sfjit_rows_push(&rows, 1, FP_REG);
 	sfjit_rows_frame(&rows, 4);
-	/* An alloca() in between changes no row, nor does this. */
+	/* Neither an alloca() nor this changes a row. */
 	sfjit_rows_adjust(&rows, 8, 64);
 	sfjit_rows_push(&rows, 9, OTHER);
 	sfjit_rows_leave(&rows, 50);
@@ -335,7 +335,7 @@ static void test_stored(void)
 
 /* ---- Where they leave it in a register --------------------------------- */
 
-/* A frame with both, an exit in the middle, and what is above the CFA. */
+/* Both saved, an exit in the middle, and rules above the CFA. */
 static void test_register_saved(void)
 {
 	const struct sfjit_row want[] = {
@@ -397,7 +397,7 @@ static void test_register(void)
 static struct sfjit_row many[MOST];
 static unsigned char section[2400000];
 
-/* Each is different from its neighbours, and begins at a place of its own. */
+/* Neighbours differ, and each begins at its own offset. */
 static void make_many(void)
 {
 	uint32_t i;
@@ -415,7 +415,7 @@ static struct sfjit_function long_function(uint64_t addr, uint32_t nr)
 	return (struct sfjit_function){ addr, 3 * nr, nr, many, 0, 0 };
 }
 
-/* The row of each address is that of the function that was passed. */
+/* Each address has the row of the function. */
 static void finds_all(const char *name, const struct sfg_section *s,
 		      const struct sfjit_function *f)
 {
@@ -531,7 +531,7 @@ static void test_unusable(void)
 	IS("CFA is none from fp", size_with(FP(4)), -EINVAL);
 	TRUE("CFA is the entry's", size_with(SP(0)) > 0);
 	TRUE("CFA is fp - 128", size_with(sfjit_rule_reg(FP_REG, -128)) > 0);
-	/* A word cannot say it where that counts units of 8. */
+	/* Not representable in units of 8. */
 	IS("CFA is 12 from another register",
 	   size_with(sfjit_rule_reg(OTHER, 12)) > 0, cfa_scale() == 1);
 	TRUE("CFA is loaded from below the stack", size_with(loaded) > 0);

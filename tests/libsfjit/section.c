@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: sections from rows of a JIT: exact bytes, and each refusal. A
- * machine that SFrame has no number for has none.
+ * Description: sections from rows of a JIT: exact bytes, and each refusal. On
+ * machines without an SFrame ABI there is none.
  */
 #include <sfjit/format.h>
 
@@ -30,7 +30,7 @@ static const struct sfjit_row outermost[] = {
 
 /* ---- Bytes ----------------------------------------------------------- */
 
-/* What sections have in front of their rows, and most rows that are here. */
+/* The bytes before the rows, and most rows used here. */
 struct expected {
 	struct sframe_header header;
 	struct sframe_fde fde;
@@ -38,7 +38,7 @@ struct expected {
 	unsigned char rows[32];
 } __attribute__((packed));
 
-/* A start, 1 if the CFA is from the stack pointer and the words times 2, words. */
+/* Writes a start, the info byte (number of words, CFA base), and words. */
 static unsigned char *put_row(unsigned char *p, const struct sfjit_row *row)
 {
 	unsigned char *info = p + 1;

@@ -32,7 +32,7 @@ static int use_once(const char *name)
 	return sfjit_tramp_put(pool, entry) ? 3 : 0;
 }
 
-/* Once: what was interrupted goes on before it is again. */
+/* One-shot, so that the interrupted code makes progress before the next. */
 static void set_timer(void)
 {
 	struct itimerval timer = { .it_value = { 0, INTERVAL } };

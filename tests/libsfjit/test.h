@@ -132,7 +132,7 @@ static inline int in_child(int (*function)(void))
 	return end_child(pid, status);
 }
 
-/* The child's cases are part of the test. */
+/* The child's cases count as the test's. */
 static inline void cases_in_child(int (*function)(void))
 {
 	int status = in_child(function);
@@ -141,12 +141,12 @@ static inline void cases_in_child(int (*function)(void))
 		result(false, "child", "status %d", status);
 }
 
-/* Nothing takes as long, however busy or slow the machine is. */
+/* Nothing takes as long, even on a busy or slow machine. */
 #define HANGS_SECONDS	600
 
 /*
- * As in_child(), for what may hang with all signals blocked: it is killed then,
- * with the children it has.
+ * Like in_child(), for a function that may hang with all signals blocked: it is
+ * killed then, with its children.
  */
 static inline int in_guarded_child(int (*function)(void))
 {

@@ -59,7 +59,7 @@ static void *work(void *argument)
 	int round, thread = (long)argument;
 
 	for (round = 0; round < NR_ROUNDS / NR_THREADS; round++) {
-		/* Not all of them before the first fork. */
+		/* Some threads start only after the first forks. */
 		while (forks < NR_FORKS * NR_THREADS * round / NR_ROUNDS)
 			sched_yield();
 		get_all(thread, entries);

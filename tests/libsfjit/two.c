@@ -35,7 +35,7 @@ static struct sfjit_row long_rows[LONG_ROWS];
 
 static const struct jit own_jit = JIT;
 
-/* A JIT, its area, and what it made. */
+/* A JIT, its area, and what it created. */
 struct user {
 	const struct jit	*jit;
 	unsigned char		*text;
@@ -66,7 +66,7 @@ static struct sfjit_function nth(const struct user *user, unsigned int i)
 	};
 }
 
-/* Of several entries, at the place of two. */
+/* A function of several entries, in the place of two. */
 static struct sfjit_function nth_long(const struct user *user, unsigned int i)
 {
 	return (struct sfjit_function){
@@ -82,7 +82,7 @@ static void map_text(struct user *user)
 	MUST(user->text != MAP_FAILED);
 }
 
-/* All kinds of windows, beside each other. */
+/* Creates all kinds of windows. */
 static void make_all(struct user *user, const char *name)
 {
 	struct sfjit_function f;
@@ -138,8 +138,8 @@ static bool is_good(const struct user *user, unsigned int functions)
 }
 
 /*
- * A fork may have come between the entries of a function that another thread
- * was publishing. Walks end there.
+ * A fork may have interrupted another thread between the entries of a function.
+ * Walks end there.
  */
 static bool is_usable(const struct user *user)
 {
@@ -171,7 +171,7 @@ static unsigned int pass(const struct user *user, unsigned int first)
 	return bad;
 }
 
-/* The second half of a pass is taken back by resets, range by range. */
+/* The second half of each pass is withdrawn by resets of ranges. */
 static void *change(void *argument)
 {
 	const struct user *user = argument;
@@ -186,7 +186,7 @@ static void *change(void *argument)
 	return (void *)bad;
 }
 
-/* As it is, and again after all was taken back. */
+/* Once as it is, and once after everything was withdrawn. */
 static int use(const struct user *user)
 {
 	int failed = 0;

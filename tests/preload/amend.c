@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Description: what the module of sfjit run takes from instructions leaves the
- * rows of a table as they are, but for the ends of libgcc's unwinder, where there
- * are none; and adds rows of leaves where there was nothing.
+ * Description: rows that the module of sfjit run takes from instructions leave
+ * the rows of a table as they are, except at the ends of libgcc's unwinder,
+ * which lose theirs; and add rows of leaves where there was nothing.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -95,7 +95,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *name)
 	unwinds = strstr(name, "libgcc");
 	result(counts.same > 1000 && !counts.other, name,
 	       "%lu rows are the same, %lu others", counts.same, counts.other);
-	/* Four functions, of each some hundred bytes. */
+	/* Four functions of some hundred bytes each. */
 	result(unwinds ? counts.lost >= 200 && counts.lost < 2000 :
 			 !counts.lost, "rows that are false",
 	       "%lu bytes lost their row", counts.lost);

@@ -19,7 +19,7 @@
 
 static const struct sfjit_rule odd = SP(1);
 
-/* Amends a function; whether the row at an offset is now this one. */
+/* Amends a function; returns whether the row at an offset is now this one. */
 static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 		    struct sfjit_rule fp)
 {
@@ -43,7 +43,7 @@ static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 	       !memcmp(&found.fp, &fp, sizeof(fp));
 }
 
-/* Does a function lose its row, between two that do not? */
+/* Whether a function loses its row, between two that do not. */
 static bool is_removed(const struct sfjit_row *row)
 {
 	static const struct sfjit_row kept = ROW(0, SP(112), SFJIT_NO_RULE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Description: the part of a section that a part of its text gets: functions
- * are cut with their rows, those that repeat between periods only (built with
+ * Description: the part of a section for a part of its text: functions are cut
+ * with their rows, repeating ones only between periods (built with
  * AddressSanitizer).
  */
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void make_section(const struct sfjit_function *functions, size_t nr)
 				&length, NULL));
 }
 
-/* Its functions: start and end from CODE, period, and where each row begins. */
+/* Its functions: start and end from CODE, period, and the start of each row. */
 static const char *print(const void *clipped, size_t size)
 {
 	static char text[200];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Description: which windows text has that JITs describe in part, while they
+ * Description: windows of text that JITs describe in part, while descriptions
  * come and go in one mapping (built with AddressSanitizer).
  */
 #include <sfjit.h>
@@ -21,7 +21,7 @@
 
 /* ---- What is around it ------------------------------------------------ */
 
-/* In the module a call's memory is an arena, which is dropped as a whole. */
+/* In the module a call's memory is an arena, which is freed as a whole. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -122,7 +122,7 @@ bool taken_next(struct taken_list *list, struct taken *taken)
 	return true;
 }
 
-/* The text has no bytes to be looked at. */
+/* The text has no readable bytes. */
 size_t self_read(uintptr_t from, void *to, size_t length)
 {
 	return 0;
@@ -140,7 +140,7 @@ static const struct self_mapping mapping = { MAPPING, END, true, true };
 static uint8_t sections[2][SFG_SECTION_MAX(1, 1)];
 static struct cover_owner owners[2];
 
-/* A unit of one function that is all of its text. */
+/* A unit of one function that fills its text. */
 static int put(unsigned int nr, uintptr_t start)
 {
 	static const struct sfjit_row row = {
@@ -221,7 +221,7 @@ static void test_two(void)
 	IS("nothing is left of two", nr_windows, 0);
 }
 
-/* Described again by another, as code that was overwritten. */
+/* Another unit describes it again, as for overwritten code. */
 static void test_displaced(void)
 {
 	IS("first", put(0, MIDDLE), 0);
@@ -244,7 +244,7 @@ static void test_forgotten(void)
 	IS("nothing is left besides", nr_windows, 0);
 }
 
-/* Memory of a JIT that describes nothing has no owner to go with. */
+/* Memory of a JIT without descriptions has no owner to go with. */
 static void test_stays(void)
 {
 	covers_end(MIDDLE + SIZE, MIDDLE + 2 * SIZE);
@@ -294,7 +294,7 @@ static int program_registers(uintptr_t key, uintptr_t start, uintptr_t end)
 			      end - start);
 }
 
-/* As the module's prctl() does. */
+/* Like the module's prctl(). */
 static int give(uintptr_t key, uintptr_t start, uintptr_t end)
 {
 	int ret = program_registers(key, start, end);

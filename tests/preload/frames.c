@@ -47,7 +47,7 @@ static void make_frames(void)
 	frames_end(&frames);
 }
 
-/* So that the last byte is the last of the memory. */
+/* Places the bytes so that the last one is the last of the memory. */
 static uint8_t *place(unsigned int length)
 {
 	return memcpy(page + PAGE - length, frames.bytes, length);

@@ -99,7 +99,7 @@ static void damage_bytes(uint64_t addr, uint64_t length, int times)
 		memory[addr + random_number() % length] = random_number();
 }
 
-/* Where to damage goes through all places; how is random. */
+/* Damages each place in turn, in a random way. */
 static void damage(int round, const struct image *whole)
 {
 	ElfW(Phdr) *hdr = find(PT_GNU_EH_FRAME), *note = find(PT_NOTE);
@@ -177,7 +177,10 @@ static int convert(struct image *image)
 	return ret;
 }
 
-/* Without .eh_frame_hdr, as in static programs: as many windows, of the same CFI. */
+/*
+ * Without .eh_frame_hdr, as in static programs: as many windows, from the same
+ * CFI.
+ */
 static void check_search(const struct image *whole)
 {
 	struct image image;

@@ -47,7 +47,7 @@ static int read_file(struct unit_cfi *cfi, uint64_t size, const char **reason)
 	return symfile_read((uintptr_t)file, size, cfi, reason);
 }
 
-/* Functions in it, or -errno. */
+/* Number of functions in it, or -errno. */
 static int functions(const struct unit_cfi *cfi)
 {
 	const struct sfg_input in = {

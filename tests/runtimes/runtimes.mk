@@ -16,7 +16,7 @@ endif
 
 $(hotspot_unit) $T/runtimes/hotspot/early-now: $(call objects,arch/bare.c \
 	arch/x86_64/flow/*.c $(addprefix userspace/runtimes/hotspot/, \
-	vm.c stubs.c table.c early.c import.c),san/) $(O)/lib/libsfjit.a
+	vm.c stubs.c table.c early.c import.c flow.c),san/) $(O)/lib/libsfjit.a
 
 # Imports are read when they are first called, or all at the start and protected.
 $(hotspot_unit): private flags := -D_GNU_SOURCE -pthread -Wl,-z,lazy

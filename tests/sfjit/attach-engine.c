@@ -3,9 +3,9 @@
 /*
  * usage: attach-engine [ROUNDS]
  *
- * System calls in threads of other processes, which check that nothing comes of
- * it: those of attach-target, beside this program, and children that stand still
- * at places of their own.
+ * Makes system calls in threads of other processes, which check that they
+ * notice nothing: those of attach-target, in this program's directory, and
+ * children that stop at places of their own.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,13 +37,13 @@ struct target {
 	uint64_t code;		/* of a system call */
 };
 
-/* Nothing takes as long, however busy the machine is. */
+/* Nothing takes as long, even on a busy machine. */
 #define HANGS_SECONDS	600
 
-/* How many times slower than libc's the clock of attach is. */
+/* Slows down the clock of attach by this factor. */
 static unsigned int slower = HANGS_SECONDS;
 
-/* Its second, in which what runs has to run, is ten minutes of a busy machine. */
+/* attach's limit of one second becomes ten minutes, for busy machines. */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
 	uint64_t ns;
@@ -121,7 +121,7 @@ static struct target start(char *const argv[])
 	return t;
 }
 
-/* Of each of its threads: no round that was wrong. */
+/* All threads must report no wrong round. */
 static void stop(struct target *t, const char *what)
 {
 	unsigned long rounds, wrong;
@@ -144,7 +144,7 @@ static void stop(struct target *t, const char *what)
 	       "%d threads, status %x", nr, status);
 }
 
-/* Mappings and file descriptors, as text, but for those that come and go. */
+/* Mappings and file descriptors as text, except those that come and go. */
 static char *snapshot(pid_t pid)
 {
 	char *text = NULL, path[64], link[512];
@@ -176,7 +176,7 @@ static char *snapshot(pid_t pid)
 	return text;
 }
 
-/* Negative: -errno of the engine; positive: the step that was wrong. */
+/* Negative: -errno of the engine; positive: the step that failed. */
 static int judge(long got, long want, int step)
 {
 	if (got == want)
@@ -202,7 +202,7 @@ static int use_memory(struct remote *r, pid_t pid, long memory)
 	return ret ? ret : judge(REMOTE_CALL(r, SYS_close, fd), -EBADF, 6);
 }
 
-/* What attach does, without the kernel's windows. */
+/* The calls of attach, without the kernel's windows. */
 static int calls(struct remote *r, pid_t pid)
 {
 	int ret = judge(REMOTE_CALL(r, SYS_getpid, 0), pid, 1);
@@ -220,8 +220,8 @@ static int calls(struct remote *r, pid_t pid)
 }
 
 /*
- * A thread that is detached looks for signals, and so at what it has to restart.
- * One that goes on while it is traced shows whether it was left where it does.
+ * A detached thread handles signals, and so sees what to restart. A thread that
+ * continues while traced shows whether it was left in that state.
  */
 static int go_on(pid_t tid)
 {
@@ -234,7 +234,7 @@ static int go_on(pid_t tid)
 	return ret == -ESRCH ? 0 : ret;
 }
 
-/* Of one of the threads. Negative: -errno; positive: the step that was wrong. */
+/* Calls in one thread. Negative: -errno; positive: the step that failed. */
 static int attach(const struct target *t, unsigned int which)
 {
 	struct threads threads;
@@ -330,7 +330,7 @@ static void stopped(void)
 	stop(&t, "a stopped process");
 }
 
-/* Signals at any time from a process of its own. */
+/* A process that sends signals at random times. */
 static pid_t disturb(pid_t pid, int first, int second)
 {
 	pid_t child = fork();
@@ -373,7 +373,7 @@ static void killed(void)
 	int i, j, ret, bad = 0;
 	pid_t killer;
 
-	/* A first thread is waited for in vain, while others are traced. */
+	/* The group leader never reports while other threads are traced. */
 	slower = 1;
 	for (i = 0; i < 50; i++) {
 		t = start(argv);
@@ -388,7 +388,7 @@ static void killed(void)
 		if (ret != -ESRCH)
 			bad = ret;
 		waitpid(killer, NULL, 0);
-		/* As its tracer this program may have had the status before. */
+		/* As its tracer, this program may have reaped it before. */
 		while (waitpid(t.pid, NULL, __WALL) == t.pid)
 			;
 		if (!kill(t.pid, 0))
@@ -403,9 +403,9 @@ static void killed(void)
 /* ---- What cannot be done ----------------------------------------------- */
 
 /*
- * @there:	the child is where it is to be, or about to wait
- * @turns:	of a loop in which it is
- * @refused:	it was given a call
+ * @there:	the child has reached its place, or is about to wait
+ * @turns:	of its loop
+ * @refused:	a call was refused
  */
 struct child {
 	bool there, refused;
@@ -439,7 +439,7 @@ static struct target begin_child(void (*run)(void))
 	return t;
 }
 
-/* Until it has gone round once more, and has what was sent to it before. */
+/* Waits for a full turn, after which earlier signals have arrived. */
 static void wait_for_turn(void)
 {
 	unsigned long enough = child->turns + 2;
@@ -507,7 +507,7 @@ static void dispatched(void)
 	end_child(&t);
 }
 
-/* In a loop of one instruction, which a signal is to interrupt only once. */
+/* A loop of one instruction, which a signal must interrupt only once. */
 static volatile sig_atomic_t faults;
 
 static void on_fault(int signal)
@@ -524,7 +524,7 @@ static void spin(void)
 		;
 }
 
-/* Signals that have a meaning for a tracer, sent by others. */
+/* Signals that mean something to a tracer, sent by other processes. */
 static void sent_by_others(void)
 {
 	struct target t = begin_child(spin);
@@ -543,7 +543,7 @@ static void sent_by_others(void)
 
 /* ---- A sleep ------------------------------------------------------------- */
 
-/* Its status may be the tracer's. */
+/* The tracer may have the status. */
 struct slept {
 	uint64_t took;
 	int ret;
@@ -564,7 +564,10 @@ static void sleep_once(void)
 	slept->took = trace_clock_ns() - since;
 }
 
-/* Begun anew each time, its sleep would never end. How often it is attached to. */
+/*
+ * If each stop restarted the sleep, it would never end. Returns the number of
+ * attaches.
+ */
 static int attach_in_sleep(int *ret)
 {
 	struct target t;

@@ -61,7 +61,7 @@ if [ -e /proc/self/sframe ]; then
 	skip "a kernel without windows" "the guest's kernel has windows"
 else
 	refuses "a kernel without windows" 1 \
-		"sfjit: this kernel knows no SFrame windows" \
+		"sfjit: this kernel has no SFrame windows: *" \
 		"$sfjit" attach "$pid"
 fi
 if [ "$(id -u)" = 0 ]; then
@@ -89,7 +89,7 @@ traced=$pid
 start 1 python3 "$tmp/tracer.py" "$traced"
 is "a tracer" 0 "$said"
 refuses "a process that is traced" 1 \
-	"sfjit: $traced: is traced by process $pid already" \
+	"sfjit: $traced: is already traced by process $pid" \
 	"$sfjit" attach "$traced"
 kill "$pid" "$traced"
 
@@ -106,7 +106,7 @@ sys.exit(ctypes.CDLL(None).syscall(312, pid, pid, 1, 0, 0) != 0)'; then
 		"$sfjit" attach "$said"
 else
 	refuses "a process in vfork()" 1 \
-		"sfjit: $pid: a thread cannot be stopped: *, as in vfork()" \
+		"sfjit: $pid: a thread waits in the kernel, as in vfork(), *" \
 		"$sfjit" attach "$pid"
 	skip "its child" "the guest's kernel has no kcmp()"
 fi
@@ -121,7 +121,7 @@ if pid:
 until grep -q '^State:[[:space:]]*Z' "/proc/$said/status"; do
 	sleep 0.1
 done
-refuses "a process that has ended" 1 "sfjit: $said: has no program: *" \
+refuses "a process that has ended" 1 "sfjit: $said: has no executable: *" \
 	"$sfjit" attach "$said"
 kill "$pid"
 
@@ -150,7 +150,7 @@ if [ ! -s "$tmp/small" ]; then
 	skip "a program of another word size" "no assembler in the guest"
 elif kill -0 "$pid" 2>/dev/null; then
 	refuses "a program of another word size" 1 \
-		"sfjit: $pid: runs code of another machine or word size" \
+		"sfjit: $pid: runs code of another architecture or word size" \
 		"$sfjit" attach "$pid"
 	kill "$pid"
 else

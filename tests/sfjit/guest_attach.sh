@@ -122,7 +122,7 @@ done
 "$sfjit" attach "$pid" >"$tmp/said" 2>"$tmp/err"
 is "without call frame information: status" 1 $?
 is "without call frame information: message" "sfjit: $pid: $run/bare has no \
-windows: neither .eh_frame_hdr nor .eh_frame. Frame pointers lead through its code" \
+windows: neither .eh_frame_hdr nor .eh_frame. Its code needs frame pointers" \
 	"$(cat "$tmp/err")"
 kill "$pid"
 
@@ -235,7 +235,7 @@ start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'
 before=$(windows "$pid")
 message=$("$sfjit" attach "$pid" 2>&1)
 like "sfjit run: windows are there" \
-	"$pid: 0 windows, 0 bytes of tables, *; $before other windows were there" \
+	"$pid: 0 windows, 0 bytes of tables, *; $before windows existed before" \
 	"$message"
 is "sfjit run: they are all" "$before" "$(windows "$pid")"
 kill "$pid"
@@ -302,8 +302,8 @@ until grep -qx 'frozen 1' "$group/cgroup.events"; do
 	sleep 0.1
 done
 message=$("$sfjit" attach "$pid" 2>&1)
-is "a frozen process" "1 sfjit: $pid: did not run for a second, as if it were \
-frozen: sfjit detach removes what may be left" "$? $message"
+is "a frozen process" "1 sfjit: $pid: did not run for a second. If it \
+is frozen, thaw it and run sfjit detach" "$? $message"
 echo 0 >"$group/cgroup.freeze"
 message=$("$sfjit" attach "$pid" 2>&1)
 like "a frozen process: when it runs again" "$pid: [1-9]* windows, *" "$message"

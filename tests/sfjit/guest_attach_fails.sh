@@ -29,7 +29,7 @@ fails() {
 is "a thread of the kernel" kthreadd "$(cat /proc/2/comm)"
 message=$("$sfjit" attach 2 2>&1)
 is "a thread of the kernel: message" \
-	"1 sfjit: 2: has no program: it has ended, or is the kernel's" \
+	"1 sfjit: 2: has no executable: it has exited, or is a kernel thread" \
 	"$? $message"
 
 start "$tmp/odd" "$O/tests/sfjit/programs/attach-odd" loads
@@ -39,7 +39,7 @@ for _ in $(seq 100); do
 	[ $status = 0 ] || break
 	"$sfjit" detach "$pid" >"$tmp/said" 2>&1
 done
-is "code all the time" "1 sfjit: $pid: loads code all the time" \
+is "code all the time" "1 sfjit: $pid: keeps loading code: try again later" \
 	"$status $message"
 is "code all the time: no windows" 0 "$(windows "$pid")"
 is "code all the time: no memory" 0 "$(grep -c memfd: "/proc/$pid/maps")"
@@ -47,7 +47,7 @@ kill "$pid"
 
 start "$tmp/odd" "$O/tests/sfjit/programs/attach-odd" dispatches
 spins
-fails "calls are dispatched" "dispatches its system calls itself" \
+fails "calls are dispatched" "intercepts its system calls: see PR_SET_SYSCALL_USER_DISPATCH" \
 	"$sfjit" attach
 spins
 is "calls are dispatched: the program has not got one" R "$(state)"
@@ -56,7 +56,7 @@ kill "$pid"
 start "$tmp/odd" "$O/tests/sfjit/programs/attach-no-call"
 spins
 fails "no instruction of a call" \
-	"no instruction of a system call was found in it" "$sfjit" attach
+	"no system call instruction found in its code" "$sfjit" attach
 spins
 is "no instruction of a call: goes on" R "$(state)"
 kill "$pid"

@@ -222,7 +222,7 @@ chmod 4755 "$tmp/bin/gains"
 begin 1 gains as $user "$tmp/bin/gains" 1000000
 is "set-user-ID: it is root" 0 \
 	"$(awk '/^Uid:/ { print $3 }' "/proc/$pid/status")"
-refuses "set-user-ID" "has more rights than you: only root may attach to it" \
+refuses "set-user-ID" "has more privileges than you: only root may attach to it" \
 	as $user "$tmp/bin/sfjit"
 works "set-user-ID, by root: attached" "$sfjit" attach "$pid"
 works "set-user-ID, by root: detached" "$sfjit" detach "$pid"
@@ -233,7 +233,7 @@ cp "$run/filter" "$tmp/bin/"
 start "$tmp/filtered" as $user "$tmp/bin/filter" 1397115441 0 \
 	sh -c 'echo ready; read -r line'
 snapshot "$pid" >"$tmp/before"
-refuses "a seccomp filter" "has a seccomp filter: to pass it takes \
+refuses "a seccomp filter" "has a seccomp filter: attaching needs \
 CAP_SYS_ADMIN, and a kernel with CONFIG_CHECKPOINT_RESTORE" \
 	as $user "$tmp/bin/sfjit"
 snapshot "$pid" >"$tmp/after"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Numbers by number, and places in the order of time, against plain lists; ends
- * whose names have the same hash.
+ * Tables by number and places in order of time, against plain lists; ends whose
+ * names have equal hashes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -76,7 +76,7 @@ static void remove_process(const char *pid)
 	MUST(!system(command));
 }
 
-/* What is printed, and behind it what is complained of and the status. */
+/* The output, followed by complaints and the status. */
 static const char *run(bool json, char *pid)
 {
 	static char *text;
@@ -203,7 +203,7 @@ static void test_quiet(void)
 	   "\"refused\": {\"no_fde\": 0}, \"last\": null}]\n=0");
 }
 
-/* 17 and 5 are there, and what is no process. */
+/* 17 and 5 are processes; the other entries are not. */
 static void test_all(void)
 {
 	MUST(!mkdir(in_proc("self"), 0755));
@@ -367,7 +367,7 @@ static void test_long_names(void)
 #define SMALL(n)	#n "000-" #n "001 1 2 3a fixed\nwindows 1\n" \
 			"last none 0\n"
 
-/* What is wrong with one process is said of it, and the others are shown. */
+/* A problem with one process is reported, and the others are shown. */
 static void test_bad_among_others(void)
 {
 	const char *text;
@@ -418,7 +418,7 @@ static void test_denied(void)
 			"last none 0\n"
 #define OTHER_MAPS	"2000-3000 r-xp 00000000 00:00 0 /new\n"
 
-/* When 'maps' is opened, the first program is gone and another is there. */
+/* When 'maps' is opened, another program has replaced the first. */
 static void *exec_meanwhile(void *other)
 {
 	int fd = open(in_proc("7/maps"), O_WRONLY);
@@ -509,7 +509,7 @@ static const char *names_of_7(void)
 #define PERF_MAP	"7/root/tmp/perf-7.map"
 #define NO_NAMES	"\"names\": 0, \"first_name\": null"
 
-/* Opens of the file since then; to look it up with O_PATH is none. */
+/* Counts opens of the file; a look-up with O_PATH is none. */
 static int watch(const char *name)
 {
 	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -579,7 +579,7 @@ static void test_perf_maps(void)
 	remove_process("7");
 }
 
-/* Runs it as root in a mount namespace of its own. */
+/* Runs @function as root in a new mount namespace. */
 static void in_namespace(const char *name, int (*function)(void))
 {
 	int ret;
@@ -601,7 +601,7 @@ static void own_namespace(void)
 		skip("mounts", "no mount namespaces here");
 		exit(finish());
 	}
-	/* Waiting for ever would be the error. */
+	/* Hanging is the failure. */
 	alarm(600);
 }
 
@@ -633,7 +633,7 @@ static int device_map(void)
 #define TOO_LATE \
 	"sfjit: names are missing: /tmp/perf-PID.map took too long\n"
 
-/* Answers only what the kernel asks first. */
+/* Answers only the kernel's first request. */
 static _Noreturn void serve_nothing(int fd)
 {
 	static char request[1 << 16];
@@ -755,7 +755,7 @@ static void test_large_map(void)
 	remove_process("7");
 }
 
-/* Of many processes, each with a map that takes long. */
+/* Many processes, each with a map that takes long. */
 static void test_no_time(void)
 {
 	make_process("7", "x", SMALL(1), "");
@@ -787,7 +787,7 @@ static void test_summary_without_maps(void)
 	remove_process("7");
 }
 
-/* An absolute link would lead the reader to a directory of its own. */
+/* An absolute link would lead into a directory of the reader. */
 static void test_linked_directory(void)
 {
 	make_process("7", "x", SMALL(1), "");

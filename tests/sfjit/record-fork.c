@@ -3,9 +3,9 @@
 /*
  * usage: record-fork PROGRAM
  *
- * A program of which each stack is known, also that of its child, which goes on
- * to PROGRAM: before(), in_parent() and in_child() call work(), as long as the
- * others do. Prints the number of the child.
+ * A program with known stacks, whose child continues as PROGRAM: before(),
+ * in_parent() and in_child() call work() for equal times. Prints the child's
+ * process id.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 
 static volatile unsigned int sink;
 
-/* Kept apart; no call is the last thing that a function does. */
+/* Not inlined; no call is in tail position. */
 #define FUNCTION	__attribute__((noipa))
 
 static double used(void)

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Append-only: a method JIT that compiles into an area from its beginning to its
- * end, and drops all of its code when that is full. A live window.
+ * Append-only: a method JIT that fills an area from start to end, and drops all
+ * of its code when the area is full. Uses a live window.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@ __attribute__((noinline)) void leaf(void)
 		;
 }
 
-/* The function at a place calls the one in front of it; each eighth a leaf. */
+/* Each function calls the previous one; every eighth is a leaf. */
 static void *compile(size_t place, unsigned long number)
 {
 	unsigned char *at = text + place * SPACING;

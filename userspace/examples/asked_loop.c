@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A toy interpreter whose functions are in the stacks of perf record
+ * A toy interpreter whose functions appear in the stacks of perf record
  * --call-graph=fp,defer. Its loop calls them without recursion.
  *
  * usage: sfjit run -- asked_loop ROUNDS
@@ -14,7 +14,7 @@
 
 #include <sfjit-assist.h>
 
-enum { RETURN, WORK, CALL };	/* CALL is followed by a function's number */
+enum { RETURN, WORK, CALL };	/* a function's number follows CALL */
 
 static const struct function {
 	const char *name;
@@ -31,10 +31,10 @@ struct frame {
 	const unsigned char *next;
 };
 
-/* Atomic: a frame is filled before the handler of a signal sees it. */
+/* Atomic: the frame is filled before a signal handler can see it. */
 static _Thread_local struct frame *_Atomic innermost;
 
-/* All of the loop is in this section, whose ends the linker knows. */
+/* The section holds the whole loop; the linker defines its ends. */
 extern const char __start_toy_loop[], __stop_toy_loop[];
 
 __attribute__((noinline, noclone, section("toy_loop")))
@@ -69,7 +69,7 @@ static int copy_name(char *text, size_t size, void *function)
 	return stpncpy(text, ((struct function *)function)->name, size) - text;
 }
 
-/* Frames but the topmost are return addresses: the call is before them. */
+/* All frames but the first are return addresses: look at the call before. */
 static int is_loop(const struct sfjit_assist_stack *stack, uint32_t i)
 {
 	uint64_t at = stack->frames[i] - (i > 0);
@@ -78,7 +78,7 @@ static int is_loop(const struct sfjit_assist_stack *stack, uint32_t i)
 	       at < (uintptr_t)__stop_toy_loop;
 }
 
-/* This interpreter never has two loops on a stack: one takes all frames. */
+/* This interpreter has at most one loop on a stack, which runs all frames. */
 static int answer(const struct sfjit_assist_stack *stack, void *data)
 {
 	struct frame *at = innermost, frame;
@@ -87,12 +87,14 @@ static int answer(const struct sfjit_assist_stack *stack, void *data)
 
 	while (i < stack->nr && !is_loop(stack, i))
 		i++;
-	if (!at || i == stack->nr)	/* the loop begins or ends just now */
+	if (!at || i == stack->nr)	/* the loop is starting or ending */
 		return -1;
 	for (; at; at = frame.caller) {
 		if (sfjit_assist_read(&frame, at, sizeof(frame)))
 			return -1;
-		/* Functions are never freed: the address is an identity. */
+		/*
+		 * Functions are never freed, so their address is an identity.
+		 */
 		name = sfjit_assist_name((uintptr_t)frame.function, 0,
 					 copy_name, (void *)frame.function);
 		if (sfjit_assist_insert(stack, i, name))
@@ -109,8 +111,8 @@ int main(int argc, char **argv)
 
 	if (!ret)
 		ret = sfjit_assist_enable(0);
-	if (ret)	/* never a reason to stop: nobody is asked */
-		fprintf(stderr, "not asked: %s\n", strerror(-ret));
+	if (ret)	/* run anyway, without them in stacks */
+		fprintf(stderr, "cannot enable assists: %s\n", strerror(-ret));
 	while (rounds-- > 0)
 		interpret(&functions[0]);
 	return 0;

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A loader of objects: code and the .eh_frame that came with it are registered
- * by one call when the object is final.
+ * An object loader: register code and its .eh_frame by one call when the object
+ * is final.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <sfjit.h>
 #include <sfjit/code.h>
 
-/* int f(int (*g)(int), int n) { return g(n) + 1; }, as an object has it */
+/* int f(int (*g)(int), int n) { return g(n) + 1; }, as compiled */
 static const unsigned char object_text[] = {
 	0x53,				/* push %rbx */
 	0x48, 0x89, 0xf8,		/* mov %rdi,%rax */
@@ -42,7 +42,7 @@ static const unsigned char object_eh_frame[] = {
 static unsigned char eh_frame[sizeof(object_eh_frame)];
 
 /* The guide shows what is between these marks. begin */
-/* The object is relocated, and its code is executable. */
+/* Call this when the object is relocated and its code executable. */
 static int object_is_final(const void *text, size_t size,
 			   struct sfjit_code **code)
 {
@@ -83,8 +83,8 @@ int main(void)
 	if (!text)
 		return 1;
 	ret = object_is_final(text, sizeof(object_text), &code);
-	if (ret)	/* never a reason to stop: stacks are shorter */
-		fprintf(stderr, "not registered: %s\n", strerror(-ret));
+	if (ret)	/* the program runs anyway, with truncated stacks */
+		fprintf(stderr, "cannot register: %s\n", strerror(-ret));
 	sfjit_perf_map_name(text, sizeof(object_text), "object::plus_one");
 
 	printf("%d\n", ((int (*)(int (*)(int), int))text)(twice, 20));

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A tiny emitter for x86-64, which tells each move of the stack pointer to a
- * struct sfjit_rows. Functions have no frame pointer, and use rbp for data.
+ * A tiny emitter for x86-64. It reports each change of the stack pointer to a
+ * struct sfjit_rows. Functions have no frame pointer and use rbp for data.
  */
 #ifndef EMIT_H
 #define EMIT_H
@@ -20,7 +20,7 @@
 #include <sfjit/row_builder.h>
 
 #define EMIT_MAX	128	/* bytes of a function */
-#define RBX		3	/* DWARF's numbers */
+#define RBX		3	/* DWARF numbers */
 #define RBP		6
 
 struct emit {
@@ -90,7 +90,7 @@ static inline void emit_jump(struct emit *e, const void *target)
 	EMIT(e, "\xff\xe0");
 }
 
-/* Copies the code, and makes its function of where it is going to run. */
+/* Copies the code, and describes the function at its final address. */
 static inline int emit_end(struct emit *e, void *writable, const void *text,
 			   struct sfjit_function *function)
 {
@@ -108,15 +108,17 @@ static inline long long read_clock(clockid_t clock)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Of all threads, so that a busy machine takes as many samples. */
+/* CPU time of all threads, so that a busy machine takes as many samples. */
 static inline long long now_ns(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /*
- * usage: PROGRAM SECONDS [DIRECTORY]: for so much time of CPUs, with names in the
- * log, and in a jitdump in the directory. Prints when it began and ended.
+ * usage: PROGRAM SECONDS [DIRECTORY]
+ *
+ * Runs for SECONDS of CPU time, with names in the log, and in a jitdump in
+ * DIRECTORY. Prints the times when it began and ended.
  */
 static inline long long begin_run(int argc, char **argv)
 {
@@ -130,7 +132,7 @@ static inline long long begin_run(int argc, char **argv)
 	if (argc > 2)
 		what |= SFJIT_NAMES_JITDUMP;
 	if (sfjit_names_open(what, argc > 2 ? argv[2] : NULL))
-		fprintf(stderr, "no names\n");
+		fprintf(stderr, "cannot open the names\n");
 	printf("pid %d\nbegin %lld\n", (int)getpid(),
 	       read_clock(CLOCK_MONOTONIC));
 	return end + atoll(argv[1]) * 1000000000LL;
@@ -143,7 +145,7 @@ static inline int end_run(unsigned long compiled)
 	return sfjit_names_close() ? 1 : 0;
 }
 
-/* Calls a function until then; not by a jump, so that it has a frame. */
+/* Calls a function until @end; no tail call, so that it has a frame. */
 __attribute__((noinline, unused))
 static void run(const void *function, long long end)
 {

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Free list: functions of different sizes come and go in any order, in blocks of
- * an area that are used again. Each function calls one that is still there.
+ * Free list: functions of different sizes come and go in any order, in reused
+ * blocks of an area. Each function calls one that still exists.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 static unsigned char *writable, *text;
 static struct sfjit_area *area;
 
-/* Those that are live, the oldest first; each calls the one before. */
+/* Live functions, oldest first; each calls the previous one. */
 static struct {
 	unsigned int	block;
 	uint32_t	size;
@@ -49,7 +49,7 @@ static unsigned int take_block(void)
 	return block;
 }
 
-/* The first of a stack of live functions calls a leaf. */
+/* The first function of a stack calls a leaf. */
 static void compile(unsigned int place, unsigned long number)
 {
 	unsigned int block = take_block();
@@ -82,7 +82,7 @@ static void compile(unsigned int place, unsigned long number)
 	sfjit_names_load(&f, BLOCK - f.size, name);
 }
 
-/* No thread runs it: this one does not, and there is no other. */
+/* No thread runs it, since there is no other thread. */
 static void free_function(unsigned int place)
 {
 	unsigned char *at = text + live[place].block * BLOCK;
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		return 1;
 	check(sfjit_area_create(text, AREA, 0, 0, &area), "create");
 	while (now_ns() < end) {
-		/* Some of the newest go, as nothing calls them any more. */
+		/* Free some of the newest, which no function calls any more. */
 		keep = nr ? rand() % nr : 0;
 		if (nr == LIVE)
 			while (nr > keep)

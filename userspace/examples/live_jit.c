@@ -2,10 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A JIT that appends functions to an area, each of which can be profiled as
- * soon as it can run: emit, publish, call. The memory is mapped twice, once to
- * write and once to execute. It is anonymous: of a memfd perf would not look
- * into the perf map.
+ * A JIT that appends functions to an area. Each can be profiled as soon as it
+ * can run: emit, publish, call. The memory is mapped twice, to write and to
+ * execute. It is anonymous, as perf ignores the perf map for a memfd.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,12 +36,12 @@ static const struct sfjit_row rows[] = {
 	{ 9, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },
 };
 
-/* int f(int n) { return n + n; } has the first of these rows only */
+/* int f(int n) { return n + n; } needs only the first of these rows */
 static const unsigned char leaf[] = { 0x8d, 0x04, 0x3f, 0xc3 };
 
 static unsigned char *writable, *executable;
 
-/* mremap() of a size of 0 maps shared memory once more. */
+/* mremap() with size 0 maps shared memory again. */
 static int map_area(void)
 {
 	writable = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
@@ -57,7 +56,7 @@ static int map_area(void)
 
 static size_t emit(size_t offset)
 {
-	int distance = -SPACING - 6;	/* from behind the call */
+	int distance = -SPACING - 6;	/* from the end of the call */
 
 	if (!offset) {
 		memcpy(writable, leaf, sizeof(leaf));
@@ -68,7 +67,7 @@ static size_t emit(size_t offset)
 	return sizeof(code);
 }
 
-/* Emits a function and makes it walkable, by no system call. */
+/* Emits a function and makes it walkable without a system call. */
 static int compile(struct sfjit_live *live, size_t offset)
 {
 	struct sfjit_function f = {
@@ -81,7 +80,7 @@ static int compile(struct sfjit_live *live, size_t offset)
 
 	if (ret != -ENOSPC)
 		return ret;
-	/* Once in a while: the section is full. */
+	/* The section is full; this is rare. */
 	ret = sfjit_live_grow(live, NULL, 0, 0, 0);
 	return ret ? ret : sfjit_live_publish(live, &f);
 }
@@ -93,13 +92,13 @@ int main(void)
 	size_t i, last = (FUNCTIONS - 1) * SPACING;
 	int ret;
 
-	/* Small, so that it has to grow; 0, 0 is right for most. */
+	/* Small, to show growth; pass 0, 0 in most programs. */
 	if (map_area() || sfjit_live_create(executable, AREA, 100, 300, &live))
 		return 1;
 	for (i = 0; i < FUNCTIONS; i++) {
 		ret = compile(live, i * SPACING);
-		if (ret)	/* never a reason to stop */
-			fprintf(stderr, "not published: %s\n", strerror(-ret));
+		if (ret)	/* run anyway */
+			fprintf(stderr, "cannot publish: %s\n", strerror(-ret));
 	}
 	sfjit_perf_map_name(executable + last, sizeof(code), "live::last");
 

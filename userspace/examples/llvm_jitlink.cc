@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * LLVM's newer linker, JITLink: a plugin of the linking layer registers each
- * object, with the stubs that the linker makes.
+ * object and the linker's stubs.
  *
  * usage: llvm_jitlink MODULE [ARGUMENT...]
  */
@@ -58,7 +58,7 @@ class Plugin : public llvm::orc::ObjectLinkingLayer::Plugin {
 		return found;
 	}
 
-	/* Each alone: there may be sections without any function with CFI. */
+	/* Register each alone: some sections have no function with CFI. */
 	static void register_ranges(const Sections &sections,
 				    const std::vector<sfjit_range> &ranges,
 				    unsigned int flags,
@@ -66,7 +66,7 @@ class Plugin : public llvm::orc::ObjectLinkingLayer::Plugin {
 	{
 		sfjit_code *code;
 
-		/* A failure is no reason to stop: stacks are shorter. */
+		/* On failure stacks are truncated; the program runs anyway. */
 		for (const sfjit_range &range : ranges)
 			if (!sfjit_register_eh_frame(sections.frames.start,
 						     sections.frames.length,
@@ -101,7 +101,7 @@ public:
 
 		linked.erase(&object);
 		register_ranges(sections, sections.text, 0, made);
-		/* These jump to where a call should go, and do nothing else. */
+		/* Stubs only jump to the target of a call. */
 		register_ranges(sections, sections.stubs, SFJIT_GAPS_CALLED,
 				made);
 		llvm::Error error = object.withResourceKeyDo([&](Key key) {
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 			auto layer = std::make_unique<
 				llvm::orc::ObjectLinkingLayer>(session);
 
-			/* For exceptions. */
+			/* Needed for exceptions. */
 			layer->addPlugin(std::make_unique<
 				llvm::orc::EHFrameRegistrationPlugin>(session,
 				std::make_unique<

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * LLVM's older linker, RuntimeDyld, which MCJIT and many users of ORC have: a
+ * LLVM's older linker, RuntimeDyld, used by MCJIT and many users of ORC: a
  * memory manager registers each object when it is final.
  *
  * usage: llvm_rtdyld MODULE [ARGUMENT...]
@@ -19,10 +19,10 @@ class MemoryManager : public llvm::SectionMemoryManager {
 	struct Section {
 		std::string name;
 		uint8_t *start;
-		size_t size, stubs;	/* stubs are behind the code */
+		size_t size, stubs;	/* stubs follow the code */
 	};
 
-	std::vector<Section> sections;	/* of what is not final yet */
+	std::vector<Section> sections;	/* sections that are not final yet */
 	std::vector<sfjit_range> frames;
 	std::vector<sfjit_code *> codes;
 
@@ -30,7 +30,7 @@ class MemoryManager : public llvm::SectionMemoryManager {
 	{
 		sfjit_code *code;
 
-		/* A failure is no reason to stop: stacks are shorter. */
+		/* On failure stacks are truncated; the program runs anyway. */
 		for (const sfjit_range &frame : frames)
 			if (!sfjit_register_eh_frame(frame.start, frame.length,
 						     &range, 1, flags, &code))
@@ -59,7 +59,7 @@ public:
 		return start;
 	}
 
-	/* What is allocated and is not of the object is for stubs. */
+	/* Allocated bytes outside of the object are for stubs. */
 	void notifyObjectLoaded(llvm::RuntimeDyld &,
 				const llvm::object::ObjectFile &object) override
 	{
@@ -95,7 +95,7 @@ public:
 			size_t code = section.size - section.stubs;
 
 			register_text({ section.start, code }, 0);
-			/* They only jump to where a call should go. */
+			/* Stubs only jump to the target of a call. */
 			register_text({ section.start + code, section.stubs },
 				      SFJIT_GAPS_CALLED);
 		}

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the examples for LLVM 19 have in common: compile a module and run it.
+ * Shared by the examples for LLVM 19: compile a module and run it.
  */
 #ifndef LLVM_RUN_H
 #define LLVM_RUN_H
@@ -20,8 +20,8 @@
 #include <sfjit/code.h>
 
 /*
- * LLVM writes call frame information for code that exceptions can pass through.
- * All other functions need the attribute as well.
+ * LLVM writes call frame information only for code that exceptions can pass
+ * through. The attribute requests it for all functions.
  */
 static inline void ask_for_cfi(llvm::Module &module)
 {
@@ -60,13 +60,13 @@ static inline llvm::Expected<int> run_main(llvm::orc::LLJITBuilder &builder,
 	return status;
 }
 
-/* usage: PROGRAM MODULE [ARGUMENT...]: main() of the module is run. */
+/* usage: PROGRAM MODULE [ARGUMENT...]: runs main() of the module. */
 static inline int run_module(llvm::orc::LLJITBuilder &builder, int argc,
 			     char **argv)
 {
 	if (argc < 2)
 		return 2;
-	sfjit_cover_modules(0);	/* before there are threads */
+	sfjit_cover_modules(0);	/* before any thread starts */
 	llvm::InitializeNativeTarget();
 	llvm::InitializeNativeTargetAsmPrinter();
 	auto status = run_main(builder, argv[1], { argv + 2, argv + argc });

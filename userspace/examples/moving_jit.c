@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A moving collector: two threads run functions from a table, while a third one
- * replaces them, copies those that live when a window of the area is full, and
- * uses windows again that the threads have left.
+ * A moving collector: two threads run functions from a table. A third one
+ * replaces them, copies the live ones when a window of the area is full, and
+ * reuses windows that the threads have left.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +27,7 @@ static unsigned char *writable, *text;
 static struct sfjit_area *area;
 static struct sfjit_epoch *epoch;
 
-/* The only memory with addresses of code. */
+/* No other memory holds addresses of code. */
 static const void *_Atomic table[TABLE];
 static atomic_bool done;
 
@@ -44,7 +44,7 @@ __attribute__((noinline)) void leaf(void)
 		;
 }
 
-/* void f(void) { leaf(); leaf(); }, by another name each time. */
+/* void f(void) { leaf(); leaf(); }, with another name each time. */
 static void compile(unsigned int entry, unsigned long number)
 {
 	unsigned char *at = (unsigned char *)window.start + filled;
@@ -78,7 +78,7 @@ static void begin_window(void)
 	check(current, "begin");
 }
 
-/* What lives is compiled anew, as code with relative calls would be. */
+/* Compile live functions again, as code with relative calls requires. */
 static unsigned long move_all(unsigned long number)
 {
 	int last = current;

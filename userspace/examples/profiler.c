@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A profiler of one thread, by libsfjit-stacks: samples with registers and a
- * copy of the stack to addresses.
+ * A profiler of one thread with libsfjit-stacks, which turns registers and a
+ * copy of the stack into addresses.
  *
  *	profiler COMMAND [ARGUMENT...]
  *
@@ -26,7 +26,7 @@
 #define STACK_BYTES	16384
 #define MOST		65536	/* of a record */
 
-/* An event of which the samples have what the library wants. */
+/* Opens an event whose samples have what the library needs. */
 static int open_event(pid_t pid, uint64_t registers)
 {
 	struct perf_event_attr attr = {
@@ -62,7 +62,7 @@ static uint64_t take(const uint8_t **at, size_t size)
 	return value;
 }
 
-/* The end of a record that is no sample: TID and TIME. */
+/* Records other than samples end with TID and TIME. */
 static uint64_t time_of(const struct perf_event_header *event)
 {
 	const uint8_t *at = (const uint8_t *)event + event->size - 8;
@@ -151,7 +151,7 @@ static void on_event(struct sfjit_stacks *stacks,
 	}
 }
 
-/* Records may lie around the end of the ring: each is copied out of it. */
+/* Copy each record: it may wrap around the end of the ring. */
 static void read_ring(struct sfjit_stacks *stacks,
 		      struct perf_event_mmap_page *page, uint64_t registers)
 {
@@ -174,7 +174,7 @@ static void read_ring(struct sfjit_stacks *stacks,
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* The child waits until the event is there. */
+/* The child waits until the event is open. */
 static pid_t start(char **command, int go[2])
 {
 	pid_t pid;

@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Regular expressions: each is compiled into a block of its own, which is freed
- * with it. A block has its section behind its code, so that who runs it needs no
- * more than <sfjit/client.h>. The code calls itself for each try, and a function
- * of C for classes of characters.
+ * Regular expressions: each is compiled into its own block, which is freed with
+ * it. The section is in the block too, so the program needs only
+ * <sfjit/client.h>. The code calls itself for each try, and a C function for
+ * classes of characters.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 #define BLOCKS	8
 #define BLOCK	4096
-#define SECTION	1024		/* where it begins in a block */
+#define SECTION	1024		/* its offset in a block */
 #define ROUND_NS 8000000
 
 /* A compiled expression. */
@@ -43,7 +43,7 @@ static int emit_match(struct emit *e, unsigned char *text,
 	emit_enter(e);
 	sfjit_rows_push(&e->rows, EMIT(e, "\x53"), RBX);	/* push %rbx */
 	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xec\x10"), 16);
-	EMIT(e, "\x89\xfb\x85\xff\x75\x0b");	/* tries ? jump behind the exit */
+	EMIT(e, "\x89\xfb\x85\xff\x75\x0b");	/* tries ? skip the exit */
 	sfjit_rows_remember(&e->rows);
 	sfjit_rows_adjust(&e->rows, EMIT(e, "\x48\x83\xc4\x10"), -16);
 	sfjit_rows_pop(&e->rows, EMIT(e, "\x5b"), RBX);		/* pop %rbx */
@@ -77,7 +77,7 @@ static void compile(struct regex *regex, unsigned long number)
 	check(length, "section");
 	if (mprotect(regex->text, BLOCK, PROT_READ | PROT_EXEC))
 		exit(1);
-	/* Without a window stacks are shorter, which is no reason to stop. */
+	/* Without a window stacks are truncated; the program runs anyway. */
 	regex->has_window = !sfjit_client_register((uintptr_t)regex->text,
 						   section, length,
 						   regex->text, f.size);

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * An emitter that tells each instruction which moves the stack pointer, and a
- * window that owns its section.
+ * An emitter that describes each change of the stack pointer, and a window that
+ * owns its section.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t emit(const void *bytes, size_t nr)
 {
 	memcpy(text + length, bytes, nr);
 	length += nr;
-	return length;	/* behind the instruction */
+	return length;	/* the offset after the instruction */
 }
 
 #define EMIT(bytes)	emit(bytes, sizeof(bytes) - 1)
@@ -35,7 +35,7 @@ static int compile(struct sfjit_function *function, struct sfjit_row *array,
 	sfjit_rows_init(&rows, array, max);
 	sfjit_rows_push(&rows, EMIT("\x53"), 3);	/* push %rbx */
 	sfjit_rows_adjust(&rows, EMIT("\x48\x83\xec\x20"), 32);
-	EMIT("\x31\xc0\x85\xf6\x75\x06");	/* n ? jump behind the exit */
+	EMIT("\x31\xc0\x85\xf6\x75\x06");	/* n ? skip the exit */
 	sfjit_rows_remember(&rows);
 	sfjit_rows_adjust(&rows, EMIT("\x48\x83\xc4\x20"), -32);
 	sfjit_rows_pop(&rows, EMIT("\x5b"), 3);		/* pop %rbx */
@@ -80,8 +80,8 @@ int main(void)
 	ret = publish(&code);
 	if (ret > 0)
 		return 1;
-	if (ret)	/* never a reason to stop: stacks are shorter */
-		fprintf(stderr, "not registered: %s\n", strerror(-ret));
+	if (ret)	/* the program runs anyway, with truncated stacks */
+		fprintf(stderr, "cannot register: %s\n", strerror(-ret));
 
 	f = (int (*)(int (*)(int), int))text;
 	printf("%d %d\n", f(twice, 20), f(twice, 0));

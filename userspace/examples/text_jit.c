@@ -2,8 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * An area without rows: its functions keep frame pointers, but for one that
- * keeps something else there.
+ * An area without rows: all functions but one keep frame pointers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +30,7 @@ static const unsigned char loose[] = {
 };
 
 /* The guide shows what is between these marks. begin */
-/* @framed bytes keep frame pointers, the @loose ones behind do not. */
+/* @framed bytes keep frame pointers, the @loose bytes after them do not. */
 static int publish(unsigned char *text, size_t framed, size_t loose)
 {
 	int ret;
@@ -70,8 +69,8 @@ int main(void)
 		return 1;
 	sfjit_perf_map_name(text + PAGE, sizeof(loose), "text::loose");
 	ret = publish(text, PAGE, PAGE);
-	if (ret)	/* never a reason to stop */
-		fprintf(stderr, "not registered: %s\n", strerror(-ret));
+	if (ret)	/* the program runs anyway, with truncated stacks */
+		fprintf(stderr, "cannot register: %s\n", strerror(-ret));
 
 	printf("%d %d\n", call(text, 20), call(text + PAGE, 20));
 

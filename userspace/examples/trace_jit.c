@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Traces: an area that is filled from the top down. A root trace is called by the
- * interpreter, and makes a frame. When a guard fails it jumps to a side trace,
- * which goes on in the same frame, calls the runtime, and returns to the
- * interpreter. All traces are dropped at once.
+ * Traces: an area that is filled from the top down. The interpreter calls a
+ * root trace, which makes a frame. When a guard fails, it jumps to a side
+ * trace, which uses the same frame, calls the runtime, and returns to the
+ * interpreter. All traces are dropped together.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -18,7 +18,7 @@
 #define SPACING	512		/* with room for what perf maps behind */
 #define ROUND_NS 8000000
 
-/* What enter and leave of emit.h make: return address, rbp, 32 bytes. */
+/* The frame made by emit_enter(): return address, rbp, 32 bytes. */
 #define FRAME	48
 
 static unsigned char *writable, *text, *top;
@@ -32,7 +32,7 @@ __attribute__((noinline)) void runtime(void)
 		;
 }
 
-/* Below the last one, in descending addresses. */
+/* Place it below the last one: addresses descend. */
 static void *add_trace(struct emit *e, const char *name)
 {
 	struct sfjit_function f;
@@ -44,7 +44,7 @@ static void *add_trace(struct emit *e, const char *name)
 	return top;
 }
 
-/* It is entered with the frame of its root trace. */
+/* Entered with the frame of its root trace. */
 static void *compile_side(unsigned long number)
 {
 	struct emit e;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 			top = text + AREA;
 			side = NULL;
 		}
-		/* A side trace is shared by some roots. */
+		/* Some roots share a side trace. */
 		if (!side || number % 4 == 0)
 			side = compile_side(number);
 		run(compile_root(side, number), now_ns() + ROUND_NS);

@@ -2,23 +2,22 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Areas in which functions come and go in any order.
+ * Areas: publish and withdraw functions in any order.
  *
- * The text is divided into granules, and each has an entry of the index of a
- * live section, all of which are counted from the beginning. The kernel takes
- * the last entry that starts at or before an address:
+ * The text is divided into granules. Each granule has one index entry of a live
+ * section, and all entries are counted from the beginning. The kernel takes the
+ * last entry that starts at or before an address:
  *
- * - An entry of no function starts at the end of its granule, has size 0, and
- *   so is taken for no address of its granule.
- * - The entries of the granules of a function, from the one it starts in to the
- *   one before it ends, are all that of the function. In the granule in which
- *   it ends another function may start.
+ * - An unused entry starts at the end of its granule and has size 0, so it
+ *   matches no address of its granule.
+ * - All granules from the one where a function starts to the one before it ends
+ *   hold the same entry, that of the function. Another function may start in
+ *   the granule where it ends.
  *
- * An entry is changed by two stores, of its start and of size and rows. Each
- * keeps the index sorted, and an entry is size 0 whenever its start changes: a
- * walk on another CPU finds a function that is published, whole, whatever is
- * being done to others. No two functions have an entry or rows in common, so
- * that nothing has to be locked.
+ * An entry changes by two stores: the start, and the size with the rows. Each
+ * store keeps the index sorted, and the size is 0 while the start changes. So a
+ * walk on another CPU always finds a published function whole. No two functions
+ * share an entry or rows, so nothing is locked.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -29,26 +28,26 @@
 #include "live_section.h"
 #include "pieces.h"
 
-/* A granule holds no more rows than the kernel reads of an entry. */
+/* The kernel reads at most SFJIT_MAX_ROWS rows of an entry. */
 #define MIN_GRANULE	16
 #define MAX_GRANULE	SFJIT_MAX_ROWS
 
-/* No area has so many bytes. */
+/* A flag in @sizes; no area has that many bytes. */
 #define IS_LONG		(1u << 31)
 
-/* Defaults, and what a row mostly takes. */
+/* Defaults, and the usual size of a row. */
 #define USUAL_ROWS	14
 #define ROW_BYTES	4
 #define MAX_ROWS	1024
 
-/* As the kernel reads it: a start, then size and rows by one load. */
+/* The kernel reads the start, then size and rows by one load. */
 struct entry {
 	int64_t start;
 	uint64_t rest;
 };
 
 /*
- * @row_bytes: of each granule; those of a function follow each other
+ * @row_bytes: of each granule; the granules of a function are adjacent
  * @sizes: bytes of the function that starts in each granule, 0 for none; with
  * IS_LONG if it has several entries that differ
  */
@@ -87,8 +86,8 @@ static uintptr_t start_of_granule(const struct sfjit_area *area,
 }
 
 /*
- * Others publish beside: what they store is read whole, and in the order in
- * which they store it.
+ * Other threads publish concurrently. Acquire and release keep the order of
+ * their stores.
  */
 static uint32_t size_at(const struct sfjit_area *area, uint32_t granule)
 {
@@ -150,14 +149,16 @@ static void fill_section(struct sfjit_area *area)
 	struct sframe_header *header = (void *)area->section.start;
 	uint32_t i;
 
-	/* For other readers: the kernel takes all of a live section. */
+	/*
+	 * For other readers: the kernel accepts any fre_len in a live section.
+	 */
 	header->fre_len = area->nr * area->row_bytes;
 	for (i = 0; i < area->nr; i++)
 		clear_entry(area, i);
 	header->num_fdes = area->nr;
 }
 
-/* The sizes lie behind the section, where the kernel does not look. */
+/* @sizes lies behind the section, where the kernel does not look. */
 static int map_section(struct sfjit_area *area)
 {
 	const struct sfjit_live_section *section = &area->section;
@@ -225,12 +226,12 @@ int sfjit_area_create(const void *text, size_t length, unsigned int granule,
 
 /* ---- Functions come and go ------------------------------------------- */
 
-/* The granules whose entries are the function's. */
+/* The granules whose entries belong to a function. */
 struct span {
 	uint32_t first, end;
 };
 
-/* Parts of a long function differ, so that it has its last granule, too. */
+/* The entries of a long function differ, so it also needs its last granule. */
 static struct span span_of(const struct sfjit_area *area, uintptr_t start,
 			   size_t size, bool is_long)
 {
@@ -256,11 +257,11 @@ static bool is_inside(const struct sfjit_area *area, uint64_t start,
 }
 
 /*
- * A function of an entry in front of this one ends behind the address. It may
- * go meanwhile: a size is that of the start which is there before and after.
+ * Whether the function of this entry covers the address. It may be withdrawn
+ * meanwhile, so the start is read before and after the size.
  */
-static bool reaches(const struct sfjit_area *area, uint32_t granule,
-		    uintptr_t address)
+static bool covers(const struct sfjit_area *area, uint32_t granule,
+		   uintptr_t address)
 {
 	const struct entry *entry = entry_of(area, granule);
 	uintptr_t start;
@@ -283,12 +284,12 @@ static int check_place(const struct sfjit_area *area,
 	    !is_inside(area, function->addr, function->size))
 		return -EINVAL;
 	span = span_of(area, function->addr, function->size, is_long(function));
-	if (span.first && reaches(area, span.first - 1, function->addr))
+	if (span.first && covers(area, span.first - 1, function->addr))
 		return -EEXIST;
 	for (i = span.first; i < span.end; i++)
 		if (size_at(area, i) || size_in(entry_of(area, i)))
 			return -EEXIST;
-	/* One may start behind it in its last granule. */
+	/* Another function may start behind this one in its last granule. */
 	if (span.end < area->nr && size_at(area, span.end) &&
 	    start_in(entry_of(area, span.end)) <
 	    function->addr + function->size)
@@ -311,7 +312,7 @@ static int write_rows(struct sfjit_area *area,
 	return ret == -ENOSPC ? -E2BIG : ret;
 }
 
-/* From here on the kernel sees it. */
+/* Make the function visible to the kernel. */
 static void set_entries(struct sfjit_area *area,
 			const struct sfjit_function *function, struct span span)
 {
@@ -325,7 +326,6 @@ static void set_entries(struct sfjit_area *area,
 
 /* ---- Functions of many rows ------------------------------------------ */
 
-/* The last row that starts at or before an offset. */
 static uint32_t row_at(const struct sfjit_function *function, uint64_t offset)
 {
 	uint32_t i = 0;
@@ -337,8 +337,8 @@ static uint32_t row_at(const struct sfjit_function *function, uint64_t offset)
 }
 
 /*
- * The part of a function that begins at an offset: as far as its rows go, and
- * to the end of a granule. @rows has space for SFJIT_MAX_ROWS.
+ * The part of a function that begins at an offset. It ends at the end of a
+ * granule, after at most SFJIT_MAX_ROWS rows. @rows has space for those.
  */
 static struct sfjit_function part_of(const struct sfjit_area *area,
 				     const struct sfjit_function *function,
@@ -367,7 +367,7 @@ static struct sfjit_function part_of(const struct sfjit_area *area,
 	return part;
 }
 
-/* Rows of all parts are written before any of them is seen. */
+/* First write the rows of all parts, then make the parts visible. */
 __attribute__((noinline))
 static int publish_parts(struct sfjit_area *area,
 			 const struct sfjit_function *function, bool visible)
@@ -440,8 +440,8 @@ static void withdraw(struct sfjit_area *area, uintptr_t start, uint32_t size)
 }
 
 /*
- * The size of a granule says nothing unless its entry starts there: another
- * thread is publishing, or was when this process was forked.
+ * A size without an entry that starts in the granule is stale: another thread
+ * is publishing, or was when this process was forked.
  */
 static bool starts_in(const struct sfjit_area *area, uint32_t granule)
 {
@@ -458,7 +458,7 @@ int sfjit_area_withdraw(struct sfjit_area *area, const void *start)
 		return -ENOENT;
 	granule = granule_of(area, (uintptr_t)start);
 	size = size_at(area, granule);
-	/* Left by a fork: the granule is free again. */
+	/* Left by a fork: free the granule. */
 	if (size && !starts_in(area, granule))
 		set_size(area, granule, 0);
 	if (!size || start_in(entry_of(area, granule)) != (uintptr_t)start)
@@ -480,7 +480,7 @@ static void reset_granule(struct sfjit_area *area, uint32_t granule,
 			withdraw(area, at, size);
 		return;
 	}
-	/* Unless it may be somebody's who is beside the range. */
+	/* Keep it if a function outside of the range may own it. */
 	at = start_of_granule(area, granule);
 	if (at >= first && granule_of(area, end) > granule)
 		set_size(area, granule, 0);
@@ -511,11 +511,11 @@ void sfjit_area_text(const struct sfjit_area *area, uintptr_t *start,
 	*granule = (size_t)1 << area->shift;
 }
 
-/* A function is in the granule before the one in which it ends. */
+/* A function that covers the address is found by the granule before it. */
 bool sfjit_area_is_split(const struct sfjit_area *area, uintptr_t address)
 {
 	return is_inside(area, address, 1) && address > area->text &&
-	       reaches(area, granule_of(area, address - 1), address);
+	       covers(area, granule_of(area, address - 1), address);
 }
 
 int sfjit_area_retire(struct sfjit_area *area)

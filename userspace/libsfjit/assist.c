@@ -4,9 +4,9 @@
  *
  * Assisted unwinding: the signal, its handler, and the counts.
  *
- * The handler may interrupt anything, this library too. What it calls takes no
- * lock, allocates with mmap() alone, and does not use variables of a thread,
- * which the loader may have to allocate.
+ * The handler may interrupt anything, this library included. So the functions
+ * it calls take no lock, allocate only with mmap(), and use no thread-local
+ * variables, which the loader may have to allocate.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,26 +18,28 @@
 
 #include "assist.h"
 
-static int signal_number;		/* 0: none was taken */
+static int signal_number;		/* 0: none yet */
 
 /* In the order of struct sfjit_assist_stats. */
 enum outcome { ANSWERED, NATIVE, LATE, UNSURE, NR_OUTCOMES };
 static uint64_t nr_asked, outcomes[NR_OUTCOMES];
 
-/* Weak: a statically linked program has none of these. */
+/* Weak: absent from statically linked programs. */
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dladdr) dladdr __attribute__((weak));
 
 /* ---- The handler --------------------------------------------------------- */
 
-/* An answer that the kernel refuses leaves the question open. */
+/*
+ * If the kernel refuses an answer, the request stays open: send an empty one.
+ */
 static enum outcome leave_to_kernel(const void *token, enum outcome outcome)
 {
 	return sfjit_assist_give(token, NULL, 0) ? LATE : outcome;
 }
 
-static enum outcome give(const void *token, const uint64_t *frames,
-			 unsigned int nr)
+static enum outcome send_answer(const void *token, const uint64_t *frames,
+				unsigned int nr)
 {
 	int ret = sfjit_assist_give(token, frames, nr);
 
@@ -46,9 +48,9 @@ static enum outcome give(const void *token, const uint64_t *frames,
 	return ret == -ESRCH ? LATE : leave_to_kernel(token, NATIVE);
 }
 
-/* Not inlined: who calls it may have no room for the frames. */
-static __attribute__((noinline)) enum outcome answer(const void *token,
-						     const void *context)
+/* Not inlined: its frame needs room that the caller has not checked yet. */
+static __attribute__((noinline))
+enum outcome complete_stack(const void *token, const void *context)
 {
 	uint64_t frames[SFJIT_ASSIST_FRAMES];
 	int found, nr;
@@ -63,12 +65,12 @@ static __attribute__((noinline)) enum outcome answer(const void *token,
 		return leave_to_kernel(token, UNSURE);
 	if (nr == found)
 		return leave_to_kernel(token, NATIVE);
-	return give(token, frames, nr);
+	return send_answer(token, frames, nr);
 }
 
 static enum outcome respond(const void *token, const void *context)
 {
-	return sfjit_assist_has_room(context) ? answer(token, context) :
+	return sfjit_assist_has_room(context) ? complete_stack(token, context) :
 						leave_to_kernel(token, NATIVE);
 }
 
@@ -77,8 +79,8 @@ static void count(uint64_t *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* Anybody may send the signal. */
-static void handle(int signal, siginfo_t *info, void *context)
+/* Any process may send the signal; only the kernel sets SI_KERNEL. */
+static void on_request(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno, cancel;
 
@@ -112,16 +114,17 @@ static bool is_ours(int signal)
 	struct sigaction action;
 
 	return signal && !sigaction(signal, NULL, &action) &&
-	       action.sa_flags & SA_SIGINFO && action.sa_sigaction == handle;
+	       action.sa_flags & SA_SIGINFO &&
+	       action.sa_sigaction == on_request;
 }
 
-/* False if another thread was faster: it has its handler again. */
+/* If another thread installed a handler first, restore that one. */
 static bool install(int signal)
 {
 	struct sigaction action, old;
 
 	memset(&action, 0, sizeof(action));
-	action.sa_sigaction = handle;
+	action.sa_sigaction = on_request;
 	action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
 	sigfillset(&action.sa_mask);
 	if (sigaction(signal, &action, &old))
@@ -132,8 +135,8 @@ static bool install(int signal)
 	return false;
 }
 
-/* A kernel that cannot ask is not worth a signal. */
-static int take_signal(bool any_stack)
+/* Do not occupy a signal if the kernel has no assisted unwinding. */
+static int choose_signal(bool any_stack)
 {
 	int signal, ret;
 
@@ -159,7 +162,7 @@ static int turn_on(bool any_stack)
 		return sfjit_assist_turn_on(signal_number, any_stack);
 	if (!signal_number && sfjit_assist_is_on())
 		return -EBUSY;
-	return take_signal(any_stack);
+	return choose_signal(any_stack);
 }
 
 static int enable(unsigned int flags)
@@ -175,22 +178,24 @@ static int enable(unsigned int flags)
 	return ret;
 }
 
-/* By its name: the program itself is not found, and need not be. */
+/*
+ * dladdr() names the file. For the program itself dlopen() fails, harmlessly.
+ */
 static void keep_loaded(void)
 {
 	Dl_info info;
 
 	if (__atomic_load_n(&signal_number, __ATOMIC_RELAXED))
 		return;
-	if (dlopen && dladdr && dladdr((void *)handle, &info) &&
+	if (dlopen && dladdr && dladdr((void *)on_request, &info) &&
 	    info.dli_fname)
 		dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD |
 		       RTLD_NODELETE);
 }
 
 /*
- * Its tracer stays until the end, so that no question would ever come. That of a
- * debugger may go.
+ * The tracer of `sfjit run --reasons' never detaches, so no request would come.
+ * A debugger may detach.
  */
 static bool is_traced_for_reasons(void)
 {
@@ -207,7 +212,9 @@ int sfjit_assist_enable(unsigned int flags)
 		return -EINVAL;
 	if (is_traced_for_reasons())
 		return -EPERM;
-	/* The loader's lock is outside of the library's. */
+	/*
+	 * Call dlopen() before taking the lock: the loader's lock comes first.
+	 */
 	keep_loaded();
 	ret = sfjit_lock_for_new();
 	if (ret)
@@ -225,7 +232,7 @@ int sfjit_assist_disable(void)
 
 /* ---- Counts -------------------------------------------------------------- */
 
-static uint64_t counted(const uint64_t *counter)
+static uint64_t read_counter(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
@@ -235,11 +242,11 @@ int sfjit_assist_stats(struct sfjit_assist_stats *stats)
 	if (!stats || stats->size < sizeof(*stats))
 		return -EINVAL;
 	stats->signal = __atomic_load_n(&signal_number, __ATOMIC_RELAXED);
-	stats->answered = counted(&outcomes[ANSWERED]);
-	stats->native = counted(&outcomes[NATIVE]);
-	stats->late = counted(&outcomes[LATE]);
-	stats->unsure = counted(&outcomes[UNSURE]);
-	stats->asked = counted(&nr_asked);
+	stats->answered = read_counter(&outcomes[ANSWERED]);
+	stats->native = read_counter(&outcomes[NATIVE]);
+	stats->late = read_counter(&outcomes[LATE]);
+	stats->unsure = read_counter(&outcomes[UNSURE]);
+	stats->asked = read_counter(&nr_asked);
 	sfjit_assist_count_names(stats);
 	return 0;
 }

@@ -2,12 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Identities, and the names and addresses that they have for ever.
+ * Identities, with their permanent names and addresses.
  *
- * Handlers read and add, at any instruction of anything: nothing here waits.
- * An entry is filled first, and then published by one compare-and-swap of a
- * slot, from the places that a search looks at, in their order. Slots are twice
- * as many as numbers, so that there is always one free.
+ * Signal handlers look up and add at any instruction, so nothing here waits. An
+ * entry is filled first, then published by one compare-and-swap of the first
+ * free slot on its search path. There are twice as many slots as numbers, so
+ * one is always free.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -15,12 +15,12 @@
 
 #include "assist.h"
 
-/* The last one is that of sfjit_assist_shared. */
+/* One more, for sfjit_assist_shared. */
 #define NUMBERS		(SFJIT_ASSIST_NAMES + 1)
 #define SLOTS		(2 * SFJIT_ASSIST_NAMES)
 #define ARENA_SIZE	(NUMBERS * SFJIT_ASSIST_NAME_CODE)
 
-/* Memory of texts comes in pieces. No text is in two of them. */
+/* Texts are stored in pieces of memory. A text never spans two. */
 #define PIECE		(256U << 10)
 #define PIECES		256
 
@@ -30,22 +30,22 @@ struct book {
 	struct sfjit_assist_entry	entries[NUMBERS];
 	unsigned char			*pieces[PIECES];
 	uint32_t			used;	/* bytes of texts */
-	uint32_t			last;	/* number that was given last */
-	uint32_t			added;	/* the list of new ones */
+	uint32_t			last;	/* highest number allocated */
+	uint32_t			added;	/* list of new names */
 	uint64_t			nr_names;
 };
 
 static struct book *book;
 static uint64_t nr_full;
 
-/* No function of a runtime has this address. */
+/* An identity that no runtime can use. */
 const uint64_t sfjit_assist_shared[2] = {
 	(uintptr_t)&book, SFJIT_ASSIST_NAMES
 };
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* Anonymous and unnamed: perf takes the perf map for such memory only. */
+/* perf uses the perf map only for anonymous memory without a name. */
 static int map_arena(unsigned char **arena)
 {
 	int ret = sfjit_fault("arena");
@@ -57,7 +57,9 @@ static int map_arena(unsigned char **arena)
 	return *arena == MAP_FAILED ? -1 : 0;
 }
 
-/* Sets a pointer that is NULL, unless another thread or handler was faster. */
+/*
+ * Set a pointer that is NULL. Fails if another thread or handler set it first.
+ */
 static bool set_first(void *pointer, void *value)
 {
 	void *expected = NULL;
@@ -106,7 +108,7 @@ static unsigned char *piece_at(struct book *b, uint32_t at)
 	return __atomic_load_n(piece, __ATOMIC_ACQUIRE);
 }
 
-/* Space for a text, which is lost if the entry is not published. */
+/* Reserve space for a text. It is lost if the entry is not published. */
 static bool reserve_text(struct book *b, uint32_t length, uint32_t *at)
 {
 	uint32_t used = __atomic_load_n(&b->used, __ATOMIC_RELAXED);
@@ -147,7 +149,7 @@ static uint64_t mix(uint64_t h)
 	return h ^ h >> 32;
 }
 
-/* One after the other: words that depend on each other do not cancel out. */
+/* Mix one word after the other: related words must not cancel out. */
 static uint32_t hash(const uint64_t id[2])
 {
 	return mix(mix(id[0]) + id[1]);
@@ -158,7 +160,7 @@ static struct sfjit_assist_entry *entry_of(struct book *b, uint32_t number)
 	return &b->entries[number - 1];
 }
 
-/* Another handler may be filling an entry that is not published. */
+/* An unpublished entry may still be being filled by another handler. */
 static bool has_id(const struct sfjit_assist_entry *entry,
 		   const uint64_t id[2])
 {
@@ -166,8 +168,9 @@ static bool has_id(const struct sfjit_assist_entry *entry,
 	       __atomic_load_n(&entry->id[1], __ATOMIC_RELAXED) == id[1];
 }
 
-/* The number, or 0 and the slot that is to have it. */
-static uint32_t look(struct book *b, const uint64_t id[2], uint32_t **slot)
+/* Returns the number, or 0 and the slot to publish it in. */
+static uint32_t find_number(struct book *b, const uint64_t id[2],
+			    uint32_t **slot)
 {
 	uint32_t i, number;
 
@@ -184,12 +187,12 @@ uint32_t sfjit_assist_find(const uint64_t id[2])
 	struct book *b = the_book();
 	uint32_t *slot;
 
-	return b ? look(b, id, &slot) : 0;
+	return b ? find_number(b, id, &slot) : 0;
 }
 
 /* ---- Entries ------------------------------------------------------------- */
 
-static uint32_t take_number(struct book *b, uint32_t most)
+static uint32_t new_number(struct book *b, uint32_t most)
 {
 	uint32_t last = __atomic_load_n(&b->last, __ATOMIC_RELAXED);
 
@@ -202,8 +205,8 @@ static uint32_t take_number(struct book *b, uint32_t most)
 	return last + 1;
 }
 
-/* It is lost if others were taken meanwhile. */
-static void give_back(struct book *b, uint32_t number)
+/* The number is lost if others were allocated meanwhile. */
+static void release_number(struct book *b, uint32_t number)
 {
 	__atomic_compare_exchange_n(&b->last, &number, number - 1, false,
 				    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -213,8 +216,8 @@ static uint32_t make_entry(struct book *b, const uint64_t id[2],
 			   const char *text, uint32_t length)
 {
 	struct sfjit_assist_entry *entry;
-	uint32_t number = take_number(b, id == sfjit_assist_shared ? NUMBERS :
-				      SFJIT_ASSIST_NAMES);
+	uint32_t number = new_number(b, id == sfjit_assist_shared ? NUMBERS :
+				     SFJIT_ASSIST_NAMES);
 
 	if (!number)
 		return 0;
@@ -223,17 +226,17 @@ static uint32_t make_entry(struct book *b, const uint64_t id[2],
 	__atomic_store_n(&entry->id[1], id[1], __ATOMIC_RELAXED);
 	if (copy_text(b, entry, text, length))
 		return number;
-	give_back(b, number);
+	release_number(b, number);
 	return 0;
 }
 
-/* 0, or the number of an equal one that was published before. */
+/* Returns 0, or the number of an equal name that was published first. */
 static uint32_t publish(struct book *b, const uint64_t id[2], uint32_t number)
 {
 	uint32_t *slot, expected, other;
 
 	do {
-		other = look(b, id, &slot);
+		other = find_number(b, id, &slot);
 		if (other)
 			return other;
 		expected = 0;
@@ -270,7 +273,7 @@ uint32_t sfjit_assist_add(const uint64_t id[2], const char *text,
 	}
 	other = publish(b, id, number);
 	if (other) {
-		give_back(b, number);
+		release_number(b, number);
 		return other;
 	}
 	if (id != sfjit_assist_shared)

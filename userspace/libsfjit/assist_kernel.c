@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What assisted unwinding asks the kernel for.
+ * The system calls of assisted unwinding.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,8 +30,8 @@ static int assist_prctl(unsigned long what, unsigned long arg3,
 }
 
 /*
- * A kernel that does not know the option returns EINVAL; seccomp filters return
- * EPERM or ENOSYS, or any other error.
+ * An unpatched kernel returns EINVAL; seccomp filters return EPERM, ENOSYS or
+ * any other error.
  */
 int sfjit_assist_turn_on(int signal, bool any_stack)
 {
@@ -46,7 +46,10 @@ void sfjit_assist_turn_off(void)
 	assist_prctl(PR_UNWIND_ASSIST_OFF, 0, 0, 0);
 }
 
-/* There is no question while the thread runs outside of a handler. */
+/*
+ * Outside of a handler no request is pending: -ESRCH means that the thread has
+ * opted in.
+ */
 bool sfjit_assist_is_on(void)
 {
 	return assist_prctl(PR_UNWIND_ASSIST_READ, 0, 0, 0) == -ESRCH;
@@ -66,8 +69,8 @@ int sfjit_assist_give(const void *token, const uint64_t *frames,
 }
 
 /*
- * What is not mapped, or not readable, is an error and no fault. By the number of
- * this thread: the first one has no memory any more when it has ended.
+ * process_vm_readv() returns an error where a load would fault. Use the
+ * thread's id: if the first thread has exited, the process's id has no memory.
  */
 int sfjit_assist_read(void *to, const void *from, size_t length)
 {

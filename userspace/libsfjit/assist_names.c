@@ -2,12 +2,11 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Names that handlers give, and their lines in the perf map.
+ * Add names from handlers, and write their lines to the perf map.
  *
- * One thread at a time writes lines. Others leave theirs to it and go on, since
- * it may be what they have interrupted. A thread that has written looks again
- * after it said that it writes no more: what was added before is its own to
- * write, what is added later is another's.
+ * One thread at a time is the writer. Other threads leave their names to it and
+ * go on, since they may have interrupted it. The writer checks for new names
+ * again after it has given up its role, so none is lost.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,13 +17,14 @@
 #include "assist.h"
 #include "file.h"
 
-/* Start and size in hexadecimal, a blank behind each, the name, a newline. */
+/* Start and size in hexadecimal, each with a blank, the name, a newline. */
 #define LINE_MAX_BYTES	(16 + 1 + 2 + 1 + SFJIT_ASSIST_NAME_BYTES + 1)
 
 /*
- * @writer: the process of the thread that writes, or 0. In a forked child it may
- * be the parent's. @pid: the process whose perf map was begun, for the @begun-th
- * time. The rest is the writer's.
+ * @writer: the process of the writing thread, or 0. In a forked child it may be
+ * the parent's
+ * @pid: the process whose perf map was begun, for the @begun-th time
+ * The other members belong to the writer.
  */
 static struct {
 	pid_t		writer;
@@ -37,7 +37,7 @@ static struct {
 
 /* ---- By the writer ------------------------------------------------------- */
 
-/* What cannot be written is lost: there is no space for it. */
+/* If the write fails, the names are lost: no memory could hold them. */
 static void flush(void)
 {
 	struct iovec part = { map.lines, map.used };
@@ -66,8 +66,8 @@ static void put_line(uint32_t number, struct sfjit_assist_entry *entry)
 	map.used = to - map.lines;
 }
 
-/* All that are known, new ones among them. */
-static int begin(pid_t pid)
+/* Write all known names, the new ones included. */
+static int begin_map(pid_t pid)
 {
 	struct sfjit_assist_entry *entry;
 	int ret = sfjit_drop_stale_lines(map.fd);
@@ -110,7 +110,7 @@ static int write_all(pid_t pid)
 		return map.fd;
 	map.used = 0;
 	if (map.pid != pid)
-		ret = begin(pid);
+		ret = begin_map(pid);
 	if (!ret)
 		put_new();
 	flush();
@@ -165,7 +165,9 @@ int sfjit_assist_write_inherited(void)
 
 static uint64_t address_of(uint32_t number)
 {
-	/* Who takes it for a return address looks one byte before it. */
+	/*
+	 * Unwinders look up a return address minus 1, so point into the middle.
+	 */
 	return number ? sfjit_assist_code(number) +
 			SFJIT_ASSIST_NAME_CODE / 2 : 0;
 }
@@ -196,9 +198,9 @@ static uint32_t add_own(const uint64_t id[2],
 	return length ? sfjit_assist_add(id, text, length) : 0;
 }
 
-static uint32_t add(const uint64_t id[2],
-		    int (*name)(char *text, size_t size, void *data),
-		    void *data)
+static uint32_t add_name(const uint64_t id[2],
+			 int (*name)(char *text, size_t size, void *data),
+			 void *data)
 {
 	uint32_t number = sfjit_assist_is_full() ? share() :
 			  add_own(id, name, data);
@@ -215,5 +217,5 @@ uint64_t sfjit_assist_name(uint64_t id0, uint64_t id1,
 	const uint64_t id[2] = { id0, id1 };
 	uint32_t number = sfjit_assist_find(id);
 
-	return address_of(number ? number : add(id, name, data));
+	return address_of(number ? number : add_name(id, name, data));
 }

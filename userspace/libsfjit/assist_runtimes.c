@@ -4,10 +4,9 @@
  *
  * Runtimes, and the frames that they insert.
  *
- * A handler may run while another thread registers a runtime, or this one does.
- * It counts itself as a user of a place before it looks whether a runtime is
- * there; who removes the runtime says that it has gone before it waits for
- * users. So one of the two sees the other.
+ * A handler may run while a runtime is registered or unregistered. It
+ * increments @users before it checks @in_use; unregistering clears @in_use
+ * before it waits for @users. So at least one of the two notices the other.
  */
 #include <errno.h>
 #include <time.h>
@@ -16,7 +15,7 @@
 
 #define WAIT_NS		50000L
 
-/* What follows @users is written while the place is not in use. */
+/* The members after @users are written only while the place is unused. */
 struct runtime {
 	bool			in_use;
 	unsigned int		users;
@@ -29,9 +28,9 @@ struct runtime {
 static struct runtime runtimes[SFJIT_ASSIST_RUNTIMES];
 
 /*
- * A walk that callbacks are called for. @stack: what they are given. The frames
- * of each callback are a run, sorted; runs begin at @runs and end where the next
- * begins.
+ * @stack: passed to the callbacks
+ * The frames of each callback are a sorted run. Runs begin at @runs and end
+ * where the next begins.
  */
 struct question {
 	struct sfjit_assist_stack	stack;
@@ -49,7 +48,7 @@ static bool is_reached(const struct runtime *runtime,
 	uint32_t i;
 
 	for (i = 0; i < stack->nr; i++)
-		/* After a call another function may begin. */
+		/* The byte after a call may belong to another function. */
 		if (stack->frames[i] - (i > 0) - runtime->text <
 		    runtime->length)
 			return true;
@@ -100,7 +99,10 @@ static int last_callee(const struct question *question, const uint16_t *ends)
 	return last;
 }
 
-/* From the outermost frame, so that none is written before it was read. */
+/*
+ * Merge from the outermost frame, so that each is read before it is
+ * overwritten.
+ */
 static unsigned int merge(const struct question *question, uint64_t *frames)
 {
 	int to = question->stack.nr + question->nr, frame = question->stack.nr;
@@ -109,7 +111,7 @@ static unsigned int merge(const struct question *question, uint64_t *frames)
 
 	for (run = 0; run < (int)question->nr_runs; run++)
 		ends[run] = question->runs[run + 1];
-	/* Further in all frames are where they belong. */
+	/* The frames further in are already in place. */
 	while ((callee = last_callee(question, ends)) >= 0) {
 		while (frame > callee + 1)
 			frames[--to] = frames[--frame];
@@ -141,7 +143,7 @@ int sfjit_assist_complete(uint64_t *frames, unsigned int nr,
 int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
 			uint32_t callee, uint64_t address)
 {
-	/* Its first member. */
+	/* @stack is the first member. */
 	struct question *question = (struct question *)stack;
 	unsigned int nr = question->nr;
 
@@ -162,7 +164,7 @@ int sfjit_assist_insert(const struct sfjit_assist_stack *stack,
 
 /* ---- Elsewhere ----------------------------------------------------------- */
 
-/* Those that used them in the parent are not here. */
+/* The threads that used them exist only in the parent. */
 static void begin_in_child(void)
 {
 	unsigned int i;
@@ -178,7 +180,7 @@ static bool overlaps(const struct runtime *runtime, uintptr_t text,
 	       runtime->text - text < length;
 }
 
-/* A place for the range: 0, -EEXIST or -ENOSPC. */
+/* Finds a place for the range. Returns 0, -EEXIST or -ENOSPC. */
 static int find_place(uintptr_t text, size_t length, struct runtime **place)
 {
 	struct runtime *runtime = runtimes + SFJIT_ASSIST_RUNTIMES;
@@ -193,8 +195,8 @@ static int find_place(uintptr_t text, size_t length, struct runtime **place)
 	return *place ? 0 : -ENOSPC;
 }
 
-static int add(uintptr_t text, size_t length, sfjit_assist_callback callback,
-	       void *data)
+static int add_runtime(uintptr_t text, size_t length,
+		       sfjit_assist_callback callback, void *data)
 {
 	struct runtime *place;
 	int ret = find_place(text, length, &place);
@@ -220,12 +222,12 @@ int sfjit_assist_register(const void *text, size_t length,
 	ret = sfjit_lock_for_new();
 	if (ret)
 		return ret;
-	ret = add((uintptr_t)text, length, callback, data);
+	ret = add_runtime((uintptr_t)text, length, callback, data);
 	sfjit_unlock();
 	return ret;
 }
 
-/* No callback takes the lock that is held meanwhile. */
+/* The lock is held; callbacks do not take it. */
 static void wait_for_users(const struct runtime *runtime)
 {
 	const struct timespec time = { 0, WAIT_NS };

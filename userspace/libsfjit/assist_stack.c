@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Alternate signal stacks: for threads that have none, and whether there is room
- * on those of the program.
+ * Alternate signal stacks: allocate one for a thread that has none, and check
+ * the room on those of the program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,15 +14,15 @@
 
 #include "assist.h"
 
-/* What handler and callbacks have, besides what the kernel writes. */
+/* For the handler and the callbacks, in addition to the kernel's frame. */
 #define STACK_SIZE	(64UL << 10)
 /*
- * And what they have to have: 10 KiB, and 18 for callbacks. Sanitizers give each
- * thread 32 KiB, in which the kernel's part is.
+ * The required room: 10 KiB, and 18 KiB for callbacks. Sanitizers give each
+ * thread 32 KiB, which includes the kernel's frame.
  */
 #define ROOM		(28UL << 10)
 
-/* The value is the mapping of a thread; its first page is the guard. */
+/* The value is the mapping of a thread; its first page is a guard page. */
 static pthread_key_t key;
 static bool has_key;
 
@@ -31,7 +31,7 @@ static size_t page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-/* The kernel's part depends on the processor; 0 if that does not matter. */
+/* The kernel's frame depends on the processor; 0 if the default is enough. */
 static size_t stack_size(void)
 {
 	size_t page = page_size();
@@ -44,8 +44,8 @@ static size_t mapping_size(void)
 	return page_size() + stack_size();
 }
 
-/* The program may have put another one in its place. */
-static int take_away(const unsigned char *mapping)
+/* The program may have installed another stack. */
+static int remove_mapping(const unsigned char *mapping)
 {
 	const stack_t none = { .ss_flags = SS_DISABLE };
 	stack_t now;
@@ -54,14 +54,14 @@ static int take_away(const unsigned char *mapping)
 		return -errno;
 	if (now.ss_flags & SS_DISABLE || now.ss_sp != mapping + page_size())
 		return 0;
-	/* Fails if the thread is on it. */
+	/* Fails on the alternate stack itself. */
 	return sigaltstack(&none, NULL) ? -EBUSY : 0;
 }
 
 static void end_thread(void *mapping)
 {
 	sfjit_assist_turn_off();
-	if (!take_away(mapping))
+	if (!remove_mapping(mapping))
 		sfjit_unmap(mapping, mapping_size());
 }
 
@@ -88,7 +88,7 @@ static int install(unsigned char *mapping)
 	return -ENOMEM;
 }
 
-static int give(void)
+static int add_stack(void)
 {
 	unsigned char *mapping;
 	int ret = make_key();
@@ -103,7 +103,7 @@ static int give(void)
 	return ret;
 }
 
-/* One that was given is not in use any more, as the thread has none. */
+/* If the thread has no stack, one that it had from here is unused. */
 int sfjit_assist_add_stack(bool wanted)
 {
 	stack_t now;
@@ -117,11 +117,11 @@ int sfjit_assist_add_stack(bool wanted)
 	if (!wanted)
 		return 0;
 	sfjit_assist_remove_stack();
-	ret = give();
+	ret = add_stack();
 	return ret ? ret : 1;
 }
 
-/* The program may have put a small one in place of that which was looked at. */
+/* The program may have installed a small one since the check. */
 bool sfjit_assist_has_room(const ucontext_t *context)
 {
 	const stack_t *stack = &context->uc_stack;
@@ -141,7 +141,7 @@ int sfjit_assist_remove_stack(void)
 		mapping = pthread_getspecific(key);
 	if (!mapping)
 		return 0;
-	ret = take_away(mapping);
+	ret = remove_mapping(mapping);
 	if (ret)
 		return ret;
 	pthread_setspecific(key, NULL);

@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Sections as the kernel reads them: what it refuses when they are registered,
- * and why a step by them fails. It is stricter than the format in some places,
- * and does not look at others: both are to be seen here as they are there. The
- * names of the reasons are those of /proc/PID/sframe.
+ * Check sections by the kernel's rules: why it would refuse to register one,
+ * and why a step would fail. The kernel is stricter than the format in some
+ * places and checks nothing in others; this file does the same. The reasons
+ * have the names of /proc/PID/sframe.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -21,14 +21,14 @@
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 #define ATTR_SIZE	sizeof(struct sframe_fde_attr)
 
-/* What the kernel takes; offsets in a section have 32 bits. */
+/* Limits of the kernel; offsets in a section have 32 bits. */
 #define MAX_FUNCTIONS	(1u << 24)
 #define MAX_LENGTH	UINT32_MAX
 
-/* A registered section. Offsets are from its start. */
+/* A registered section. Offsets count from its start. */
 struct reader {
 	const unsigned char *section;
-	uint64_t	addr;		/* for the starts of functions */
+	uint64_t	addr;		/* function starts are relative to it */
 	uint64_t	text, text_end;
 	uint64_t	fdes, fres, fres_end;
 	uint32_t	nr;
@@ -38,11 +38,11 @@ struct reader {
 
 struct function {
 	uint64_t	start;
-	uint64_t	rows;		/* offset of the first */
+	uint64_t	rows;		/* offset of the first row */
 	uint32_t	size;
 	uint32_t	nr_rows;
-	uint32_t	next_row;	/* start of that behind the one found */
-	bool		at_end;		/* or there is none */
+	uint32_t	next_row;	/* start of the next row */
+	bool		at_end;		/* there is no next row */
 	unsigned int	start_bytes;
 	uint8_t		repeat;
 	bool		flex;
@@ -78,7 +78,7 @@ static uint64_t number(const struct reader *r, uint64_t at, unsigned int bytes)
 	return value;
 }
 
-/* One that the encoder makes differs in numbers only. */
+/* Sections from this library's encoder differ only in numbers. */
 static bool has_our_format(const void *section)
 {
 	unsigned char ours[HEADER_SIZE];
@@ -95,7 +95,7 @@ static const char *set_extent(struct reader *r, uint64_t length)
 	uint32_t capacity;
 
 	memcpy(&header, r->section, sizeof(header));
-	/* The index lies in front of the rows, and these in the section. */
+	/* The index comes first, then the rows, all inside the section. */
 	if (header.fres_off > left || header.fdes_off > header.fres_off)
 		return "index or rows outside of the section";
 	left -= header.fres_off;
@@ -149,7 +149,7 @@ static const char *set_text(struct reader *r, const struct sfjit_table *table)
 	return NULL;
 }
 
-/* NULL, or why the kernel returns EINVAL. */
+/* Returns NULL, or why the kernel would return EINVAL. */
 static const char *open_section(struct reader *r,
 				const struct sfjit_table *table)
 {
@@ -170,7 +170,7 @@ static const char *open_section(struct reader *r,
 		return "section is longer than 4 GiB";
 	if (!table->text != !table->text_length)
 		return "one of text and its length is 0";
-	/* Its count is read by one load. */
+	/* The kernel reads the count by one load. */
 	if (r->live && (uintptr_t)table->section % sizeof(uint64_t))
 		return "live section is not aligned";
 	if (!has_our_format(table->section))
@@ -184,9 +184,9 @@ static const char *open_section(struct reader *r,
 /* ---- The function of an address --------------------------------------- */
 
 /*
- * By bisection: what is looked at has to be in order, the rest does not. Where
- * the kernel has noted the places of functions it looks at fewer, and finds the
- * same, since it does so only if all are in order.
+ * Binary search: only the entries it reads must be in order. With its cache of
+ * positions the kernel reads fewer, and finds the same: it fills that only if
+ * all are in order.
  */
 static const char *search(const struct reader *r, uint64_t ip, uint32_t *found)
 {
@@ -222,7 +222,7 @@ static const char *read_attributes(const struct reader *r, uint32_t fre_off,
 		return "fre_offset";
 	info = number(r, at + offsetof(struct sframe_fde_attr, info), 1);
 	info2 = number(r, at + offsetof(struct sframe_fde_attr, info2), 1);
-	/* Of later versions, of other machines, or of no type. */
+	/* Later versions, other machines, unknown types. */
 	if (info & (SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B) ||
 	    info2 & SFRAME_FDE2_RESERVED ||
 	    SFRAME_FDE_FRE_TYPE(info) > SFRAME_FRE_TYPE_ADDR4 ||
@@ -254,7 +254,7 @@ static const char *find_function(const struct reader *r, uint64_t ip,
 	f->size = size_of(r, i);
 	if (ip - f->start >= f->size)
 		return "no_fde";
-	/* A function that begins or ends elsewhere is not of this window. */
+	/* The function must lie inside the window. */
 	if (f->start < r->text || f->size > r->text_end - f->start)
 		return "fde_range";
 	return read_attributes(r, number(r, r->fdes + (uint64_t)i * INDEX_SIZE +
@@ -264,7 +264,7 @@ static const char *find_function(const struct reader *r, uint64_t ip,
 
 /* ---- The row of an address -------------------------------------------- */
 
-/* Bytes of the words, or -1: no rule needs more than seven, of 4 bytes. */
+/* Bytes of the words, or -1. No rule needs more than seven words of 4 bytes. */
 static int words_size(uint8_t info)
 {
 	if (SFRAME_FRE_WORDS(info) > 7 || SFRAME_FRE_WORD_SIZE(info) > 2)
@@ -283,7 +283,7 @@ static const char *read_row(const struct reader *r, struct function *f,
 	if (*pos + f->start_bytes + 1 > r->fres_end)
 		return "fre_offset";
 	start = number(r, *pos, f->start_bytes);
-	/* Rows that go back or stand still have no meaning. */
+	/* Starts must ascend. */
 	if (start <= last)
 		return "row_order";
 	if (start > off) {
@@ -302,7 +302,7 @@ static const char *read_row(const struct reader *r, struct function *f,
 	return NULL;
 }
 
-/* Rows have no fixed size: those in front are passed one by one. */
+/* Rows have no fixed size, so search linearly. */
 static const char *find_row(const struct reader *r, struct function *f,
 			    uint32_t off, struct row *row)
 {
@@ -345,7 +345,7 @@ static uint32_t unsigned_word(const struct reader *r, const struct row *row,
 	return number(r, row->words + (uint64_t)i * bytes, bytes);
 }
 
-/* The first word is the CFA's offset, in the units of the machine. */
+/* The first word is the CFA offset, in the machine's units. */
 static const char *set_cfa_offset(int32_t word, struct sfjit_rule *cfa)
 {
 	int64_t offset = sfg_cfa_of_word(SFG_HOST_ABI, word);
@@ -374,7 +374,7 @@ static const char *default_rules(const struct reader *r, const struct row *in,
 	return set_cfa_offset(signed_word(r, in, 0), &out->cfa);
 }
 
-/* A control word and an offset, from word *i on. */
+/* Reads a control word and an offset, from word *i on. */
 static const char *flex_rule(const struct reader *r, const struct row *in,
 			     unsigned int *i, struct sfjit_rule *rule,
 			     uint32_t *control)
@@ -403,7 +403,7 @@ static const char *flex_cfa(const struct reader *r, const struct row *in,
 
 	if (why)
 		return why;
-	/* The CFA cannot start from itself. */
+	/* The CFA cannot be its own base. */
 	if (cfa->base != SFJIT_BASE_REG)
 		return "row_rule";
 	why = set_cfa_offset(cfa->offset, cfa);
@@ -432,7 +432,7 @@ static const char *flex_rules(const struct reader *r, const struct row *in,
 	left = nr - i;
 	if (why || !left)
 		return why;
-	/* A word 0, which has to be, or a rule for the return address. */
+	/* Either a word 0 (padding) or a rule for the return address. */
 	if (left == 3) {
 		if (signed_word(r, in, i++))
 			return "row_words";
@@ -445,7 +445,7 @@ static const char *flex_rules(const struct reader *r, const struct row *in,
 	} else {
 		return "row_words";
 	}
-	/* Only the CFA has an addend. */
+	/* Only the CFA can have an addend. */
 	if (control & SFRAME_FLEX_ADDEND)
 		return "row_rule";
 	if (i == nr)
@@ -470,7 +470,7 @@ static const char *rules(const struct reader *r, const struct function *f,
 	return f->flex ? flex_rules(r, in, out) : default_rules(r, in, out);
 }
 
-/* The row of an address, or why a step from there fails. */
+/* Finds the row of an address, or returns why a step from there fails. */
 static const char *decode(const struct reader *r, uint64_t ip,
 			  struct function *f, struct sfjit_row *out)
 {
@@ -505,7 +505,7 @@ static int complain(struct sfjit_complaint *complaint, int error,
 	return error;
 }
 
-/* The kernel leaves this to the step, which knows the registers. */
+/* The kernel checks this in the step, which knows the registers. */
 static const char *check_cfa(const struct sfjit_row *row)
 {
 	if (sfg_cfas_are_possible(SFG_HOST_ABI, row, 1))
@@ -513,7 +513,7 @@ static const char *check_cfa(const struct sfjit_row *row)
 	return row->cfa.offset % 8 ? "cfa_align" : "cfa_order";
 }
 
-/* Step from each row: one that is wrong spoils all that follow. */
+/* Steps from each row. One bad row also hides all later rows. */
 static int check_rows(const struct reader *r, uint32_t i,
 		      struct sfjit_complaint *complaint)
 {
@@ -537,7 +537,7 @@ static int check_rows(const struct reader *r, uint32_t i,
 	return 0;
 }
 
-/* As areas have it: one entry for each granule of a function. */
+/* Areas have one entry for each granule of a function. */
 static bool is_same(const struct reader *r, uint32_t i)
 {
 	uint64_t rest = r->fdes + (uint64_t)i * INDEX_SIZE +
@@ -547,7 +547,7 @@ static bool is_same(const struct reader *r, uint32_t i)
 	       number(r, rest, 8) == number(r, rest - INDEX_SIZE, 8);
 }
 
-/* Each function is behind the one in front of it. */
+/* Each function starts at or after the end of the previous one. */
 static int check_order(const struct reader *r, uint32_t i,
 		       struct sfjit_complaint *complaint)
 {
@@ -562,7 +562,6 @@ static int check_order(const struct reader *r, uint32_t i,
 	return complain(complaint, -EBADMSG, "fde_order", start);
 }
 
-/* Each is in the text. */
 static int check_range(const struct reader *r, uint32_t i,
 		       struct sfjit_complaint *complaint)
 {
@@ -571,7 +570,7 @@ static int check_range(const struct reader *r, uint32_t i,
 	if (!size || (start >= r->text && start < r->text_end &&
 		      size <= r->text_end - start))
 		return 0;
-	/* The first address where a walk finds out. */
+	/* Report the first address where a walk would fail. */
 	if (start < r->text && r->text - start < size)
 		start = r->text;
 	return complain(complaint, -EBADMSG, "fde_range", start);
@@ -582,7 +581,7 @@ static int check_all(const struct reader *r,
 {
 	static int (*const checks[])(const struct reader *r, uint32_t i,
 				     struct sfjit_complaint *complaint) = {
-		/* Only in order does an address lead to its function. */
+		/* Order first: the binary search depends on it. */
 		check_order, check_range, check_rows,
 	};
 	size_t check;

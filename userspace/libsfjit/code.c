@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows that own their section. It is in the heap: of memory that was written
- * to, and as small as it is.
+ * Windows that own their section, which is in the heap: a section is small, and
+ * its memory was written to.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int unregister_first(const struct sfjit_code *code, size_t nr)
 	return ret;
 }
 
-/* All of them or none. */
+/* Registers all windows or none. */
 static int register_all(const struct sfjit_code *code)
 {
 	const struct sfjit_code_window *window;

@@ -11,15 +11,15 @@
 
 /* @text is the key of the window. */
 struct sfjit_code_window {
-	void		*section;	/* of malloc() */
+	void		*section;	/* from malloc() */
 	size_t		length;
 	const void	*text;
 	size_t		text_length;
 };
 
 /*
- * @fill: makes the section of one of @nr windows and sets its text. A section
- * that is set is freed, also when this fails
+ * @fill: makes the section of one of @nr windows and sets its text. The caller
+ * frees a section that was set, even if @fill fails
  */
 struct sfjit_code_request {
 	int	(*fill)(struct sfjit_code_window *window, size_t i,

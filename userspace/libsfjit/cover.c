@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The module of `sfjit run', loaded by the program itself.
+ * Load the module of `sfjit run' into the running program.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,21 +15,23 @@
 
 #define MODULE	"libsfjit-preload.so"
 
-/* Weak: a statically linked program has none of these. */
+/* Weak: absent from statically linked programs. */
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern __typeof__(dladdr) dladdr __attribute__((weak));
 
 /*
- * Local: no symbol of the program becomes another. It stays, as windows refer
- * to its memory.
+ * RTLD_LOCAL, so that no symbol of the program is preempted. Never unloaded, as
+ * windows refer to its memory.
  */
 static void *load(const char *path, int flags)
 {
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | flags);
 }
 
-/* Beside this library, or beside the program that it is linked into. */
+/*
+ * Look next to this library, or next to the program if it is linked statically.
+ */
 static void *load_near(const char *below)
 {
 	char path[PATH_MAX];
@@ -47,7 +49,10 @@ static void *load_near(const char *below)
 	return n > 0 && (size_t)n < sizeof(path) ? load(path, 0) : NULL;
 }
 
-/* LIBDIR may be below the lib of the prefix, or the program beside that. */
+/*
+ * LIBDIR may be a subdirectory of PREFIX/lib, or next to the program's
+ * directory.
+ */
 static void *find_module(void)
 {
 	static const char * const below[] = {
@@ -73,7 +78,7 @@ int sfjit_cover_modules(unsigned int flags)
 	module = find_module();
 	if (!module)
 		return -ENOENT;
-	/* Its windows give way to ours, if it is asked. */
+	/* The module's prctl() lets its windows give way to ours. */
 	call = (int (*)(int, ...))dlsym(module, "prctl");
 	if (call)
 		__atomic_store_n(&sfjit_prctl, call, __ATOMIC_RELAXED);

@@ -2,11 +2,11 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * SFJIT_DEBUG: each registration is looked at as a kernel with windows does,
- * on any kernel, and what is wrong is said on stderr. A kernel that takes
- * registrations has the last word on what a call returns; elsewhere this has.
+ * SFJIT_DEBUG: check each registration as a patched kernel would, on any
+ * kernel, and print problems to stderr. If the kernel has windows, it decides
+ * what a call returns; otherwise this file decides.
  *
- * Nothing here allocates: the memory it would take may be what it looks for.
+ * Nothing here allocates, as new memory could end up where a window was.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,10 +21,10 @@
 
 #include "debug.h"
 
-/* More are not followed, and it says so; checks that need no other go on. */
+/* Windows beyond these are not followed, with a message; other checks go on. */
 #define MAX_WINDOWS	4096
 
-/* Sections are remembered by a sum of at most so many bytes. */
+/* Remember a section by the checksum of at most this many bytes. */
 #define MAX_SUMMED	65536
 
 struct window {
@@ -36,18 +36,18 @@ struct window {
 	bool		live;
 };
 
-/* complain(): of these checks, and not of the program. */
+/* For complain(): the checks are at fault, not the program. */
 #define NOT_WRONG	1
 
 static struct window windows[MAX_WINDOWS];
 static size_t nr_windows;
-static bool overflow;		/* some windows are not here */
+static bool overflow;		/* some windows are not listed */
 static bool aborts;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sfjit_quiet saved;	/* of the holder */
+static struct sfjit_quiet saved;	/* of the lock's holder */
 
-/* As in lock.c, which may be held already. */
+/* Like sfjit_lock(), which the caller may already hold. */
 static void take_lock(void)
 {
 	struct sfjit_quiet quiet;
@@ -66,7 +66,7 @@ static void release_lock(void)
 }
 
 __attribute__((format(printf, 2, 3)))
-static int complain(int error, const char *format, ...)
+static int report(int error, const char *format, ...)
 {
 	char text[512] = "libsfjit: ";
 	size_t length = strlen(text);
@@ -77,7 +77,7 @@ static int complain(int error, const char *format, ...)
 	va_end(args);
 	length = strlen(text);
 	text[length++] = '\n';
-	/* Who reads it does not matter here. */
+	/* A failed write is ignored. */
 	length = write(STDERR_FILENO, text, length);
 	if (aborts && error != NOT_WRONG)
 		abort();
@@ -86,7 +86,7 @@ static int complain(int error, const char *format, ...)
 
 /* ---- Memory ----------------------------------------------------------- */
 
-/* Bytes of /proc/self/maps, without a buffer that stdio would allocate. */
+/* Read /proc/self/maps without a buffer that stdio would allocate. */
 struct maps {
 	int	fd;
 	size_t	at, have;
@@ -107,7 +107,7 @@ static int next_byte(struct maps *maps)
 	return (unsigned char)maps->buffer[maps->at++];
 }
 
-/* The head of a line: START-END rwxp; the rest is passed over. */
+/* Parses the beginning of a line, START-END rwxp, and skips the rest. */
 static bool next_map(struct maps *maps, uintptr_t *start, uintptr_t *end,
 		     char *perms)
 {
@@ -129,7 +129,7 @@ static bool next_map(struct maps *maps, uintptr_t *start, uintptr_t *end,
 
 enum mapped { NOT_MAPPED, FORBIDDEN, PERMITTED, UNKNOWN };
 
-/* What all of a range is mapped for: 'r' or 'x', as the lines have it. */
+/* Whether all of a range has a permission, 'r' or 'x'. */
 static enum mapped how_mapped(uintptr_t first, uintptr_t last, char what)
 {
 	struct maps maps = { .fd = open("/proc/self/maps",
@@ -153,7 +153,7 @@ static enum mapped how_mapped(uintptr_t first, uintptr_t last, char what)
 	return first < last ? NOT_MAPPED : result;
 }
 
-/* Another thread may unmap it meanwhile: the kernel reads, and may fail. */
+/* process_vm_readv(): another thread may unmap the section meanwhile. */
 static bool sum_of(const void *section, size_t length, uint64_t *sum)
 {
 	unsigned char bytes[4096];
@@ -172,8 +172,8 @@ static bool sum_of(const void *section, size_t length, uint64_t *sum)
 		got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 		if (got != (ssize_t)to.iov_len) {
 			/*
-			 * Fewer bytes: the next page is missing. Or there is a
-			 * filter, and nothing is known.
+			 * A short read: the next page is not mapped. EPERM or
+			 * ENOSYS: a filter, and the sum stays unknown.
 			 */
 			*sum = 0;
 			return got < 0 && errno != EFAULT;
@@ -197,23 +197,23 @@ static struct window *find_key(uintptr_t key)
 	return NULL;
 }
 
-static void forget(struct window *window)
+static void remove_window(struct window *window)
 {
 	*window = windows[--nr_windows];
 }
 
-/* A kernel has dropped it when any of its code was unmapped. */
-static bool is_gone(struct window *window)
+/* The kernel removes a window when any of its code is unmapped. */
+static bool was_unmapped(struct window *window)
 {
 	if (how_mapped(window->text, window->end, 'x') != NOT_MAPPED)
 		return false;
-	complain(0, "code %#lx-%#lx was unmapped before its window was "
-		 "unregistered", window->text, window->end);
-	forget(window);
+	report(0, "code %#lx-%#lx was unmapped before its window was "
+	       "unregistered", window->text, window->end);
+	remove_window(window);
 	return true;
 }
 
-/* Of another key than @but. What is gone is replaced by the last one. */
+/* Finds an overlapping window with a key other than @but. */
 static struct window *find_overlap(const struct window *new, uintptr_t but)
 {
 	size_t i;
@@ -222,7 +222,7 @@ static struct window *find_overlap(const struct window *new, uintptr_t but)
 		if (windows[i].key == but || windows[i].text >= new->end ||
 		    new->text >= windows[i].end)
 			i++;
-		else if (!is_gone(&windows[i]))
+		else if (!was_unmapped(&windows[i]))
 			return &windows[i];
 	}
 	return NULL;
@@ -235,11 +235,11 @@ static void check_unchanged(const struct window *window)
 	if (window->live || !window->sum)
 		return;
 	if (!sum_of(window->section, window->length, &sum))
-		complain(0, "section %p of the window of %#lx is not there any "
-			 "more", window->section, window->text);
+		report(0, "section %p of the window of %#lx is no longer "
+		       "mapped", window->section, window->text);
 	else if (sum && sum != window->sum)
-		complain(0, "section %p of the window of %#lx was changed while "
-			 "it was registered", window->section, window->text);
+		report(0, "section %p of the window of %#lx was changed while "
+		       "it was registered", window->section, window->text);
 }
 
 /* ---- What the calls are to return ------------------------------------- */
@@ -248,12 +248,12 @@ static int check_text(const struct window *window)
 {
 	switch (how_mapped(window->text, window->end, 'x')) {
 	case NOT_MAPPED:
-		return complain(-EINVAL, "text %#lx-%#lx is not completely "
-				"mapped", window->text, window->end);
+		return report(-EINVAL, "text %#lx-%#lx is not completely "
+			      "mapped", window->text, window->end);
 	case FORBIDDEN:
-		return complain(-EINVAL, "text %#lx-%#lx is not executable yet: "
-				"register it after mprotect()", window->text,
-				window->end);
+		return report(-EINVAL, "text %#lx-%#lx is not executable yet: "
+			      "register it after mprotect()", window->text,
+			      window->end);
 	default:
 		return 0;
 	}
@@ -263,27 +263,29 @@ static int check_windows(const struct window *new, bool replace)
 {
 	struct window *old = find_key(new->key), *other;
 
-	if (old && is_gone(old))
+	if (old && was_unmapped(old))
 		old = NULL;
 	if (replace && !old)
-		return overflow ? 0 : complain(-ENOENT, "no window %#lx to be "
-					       "replaced", new->key);
+		return overflow ? 0 : report(-ENOENT, "no window %#lx to "
+					     "replace", new->key);
 	if (!replace && old)
-		return complain(-EBUSY, "key %#lx is in use, for %#lx-%#lx",
-				new->key, old->text, old->end);
+		return report(-EBUSY, "key %#lx is in use, for %#lx-%#lx",
+			      new->key, old->text, old->end);
 	if (replace && (new->text > old->text || new->end < old->end))
-		return complain(-EINVAL, "text %#lx-%#lx does not contain that "
-				"of the window, %#lx-%#lx", new->text, new->end,
-				old->text, old->end);
+		return report(-EINVAL, "text %#lx-%#lx does not contain the "
+			      "text of the window, %#lx-%#lx", new->text,
+			      new->end, old->text, old->end);
 	other = find_overlap(new, new->key);
 	if (other)
-		return complain(-EEXIST, "text %#lx-%#lx overlaps the window "
-				"%#lx-%#lx", new->text, new->end, other->text,
-				other->end);
+		return report(-EEXIST, "text %#lx-%#lx overlaps the window "
+			      "%#lx-%#lx", new->text, new->end, other->text,
+			      other->end);
 	return 0;
 }
 
-/* More than is summed up is only looked up: a live section can be 4 GiB. */
+/*
+ * Beyond MAX_SUMMED only look at the mappings: a live section can have 4 GiB.
+ */
 static bool is_readable(const struct sfjit_table *table, uint64_t *sum)
 {
 	uintptr_t start = (uintptr_t)table->section;
@@ -301,7 +303,9 @@ static bool is_readable(const struct sfjit_table *table, uint64_t *sum)
 	}
 }
 
-/* Of a section that walks would end in: the call succeeds, as in the kernel. */
+/*
+ * Like the kernel, register a section whose rows are damaged: only walks end.
+ */
 static int check_section(const struct sfjit_table *table,
 			 struct window *window)
 {
@@ -309,23 +313,23 @@ static int check_section(const struct sfjit_table *table,
 	uint64_t sum;
 
 	if (!is_readable(table, &sum))
-		return complain(-EFAULT, "section %p is not readable",
-				table->section);
+		return report(-EFAULT, "section %p is not readable",
+			      table->section);
 	window->sum = sum;
 	switch (sfjit_check(table, &why)) {
 	case -EINVAL:
-		return complain(-EINVAL, "section %p: %s", table->section,
-				why.reason);
+		return report(-EINVAL, "section %p: %s", table->section,
+			      why.reason);
 	case -EBADMSG:
-		complain(0, "section %p: walks end at %p: %s", table->section,
-			 why.address, why.reason);
+		report(0, "section %p: walks end at %p: %s", table->section,
+		       why.address, why.reason);
 	}
 	sfjit_table_text(table, &window->text, &window->end);
 	return 0;
 }
 
-static int look_at(const struct sfjit_table *table, struct window *new,
-		   bool replace)
+static int check_all(const struct sfjit_table *table, struct window *new,
+		     bool replace)
 {
 	int ret = table->section ? check_section(table, new) : 0;
 
@@ -334,7 +338,7 @@ static int look_at(const struct sfjit_table *table, struct window *new,
 	return ret ? ret : check_windows(new, replace);
 }
 
-static void remember(const struct window *new, bool replace)
+static void record_window(const struct window *new, bool replace)
 {
 	struct window *old = replace ? find_key(new->key) : NULL;
 
@@ -351,7 +355,7 @@ static void remember(const struct window *new, bool replace)
 }
 
 static int debug_register(uintptr_t key, const struct sfjit_table *table,
-			  bool replace, int (*ask)(void *), void *arg)
+			  bool replace, int (*try)(void *), void *arg)
 {
 	struct window new = {
 		.key = key,
@@ -364,37 +368,36 @@ static int debug_register(uintptr_t key, const struct sfjit_table *table,
 	int ret, error;
 
 	take_lock();
-	error = look_at(table, &new, replace);
-	ret = ask(arg);
+	error = check_all(table, &new, replace);
+	ret = try(arg);
 	if (ret < 0 && ret != error)
-		complain(0, "the kernel does not register %p: %s",
-			 table->section ? table->section : table->text,
-			 strerror(-ret));
+		report(0, "the kernel refuses to register %p: %s",
+		       table->section ? table->section : table->text,
+		       strerror(-ret));
 	if (ret > 0)
 		ret = error;	/* there is no kernel to decide */
 	if (!ret)
-		remember(&new, replace);
+		record_window(&new, replace);
 	release_lock();
 	return ret;
 }
 
-static int debug_unregister(uintptr_t key, int (*ask)(void *), void *arg)
+static int debug_unregister(uintptr_t key, int (*try)(void *), void *arg)
 {
 	struct window *window;
 	int ret, error = 0;
 
 	take_lock();
 	window = find_key(key);
-	if (window && is_gone(window)) {
+	if (window && was_unmapped(window)) {
 		error = -ENOENT;
 	} else if (window) {
 		check_unchanged(window);
-		forget(window);
+		remove_window(window);
 	} else if (!overflow) {
-		error = complain(-ENOENT, "no window %#lx to be unregistered",
-				 key);
+		error = report(-ENOENT, "no window %#lx to unregister", key);
 	}
-	ret = ask(arg);
+	ret = try(arg);
 	release_lock();
 	return ret > 0 ? error : ret;
 }

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows from call frame information, by the converter of sframegen.
+ * Windows from call frame information, converted by sframegen.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct cfi {
 	size_t		nr;
 };
 
-/* Its memory is where the code and the CFI are, so addresses are pointers. */
+/* Code and CFI are read in place, so addresses are pointers. */
 static struct sfg_image image_of(const void *start, size_t length)
 {
 	return (struct sfg_image){ start, length, (uintptr_t)start };
@@ -58,7 +58,7 @@ static bool is_plausible(const struct cfi *cfi)
 	return true;
 }
 
-/* What the library has no errno of its own for. */
+/* Map errors of sframegen to those of this library. */
 static int error_of(int ret)
 {
 	return ret == -ENOTSUP ? -EOPNOTSUPP : ret;
@@ -80,7 +80,7 @@ static int convert(struct sfjit_code_window *window, const struct cfi *cfi,
 	window->length = out.len;
 	window->text = range->start;
 	window->text_length = range->length;
-	/* It was made for address 0. */
+	/* The section was made for address 0. */
 	sfg_rebase(out.data, out.len, -(int64_t)(uintptr_t)out.data);
 	return summary.fdes ? 0 : -ENOENT;
 }

@@ -2,13 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows of an area that are filled, left, and used again when no thread can be
- * in their code.
+ * Windows of an area that are reused when no thread can be in their code.
  *
- * A counter says how many windows were unlinked. Each thread has the value that
- * it read when it last had no address of code, and a window the value from which
- * on threads cannot have found one. 0 is that of a thread which holds none
- * until it says otherwise.
+ * A counter counts unlinked windows. Each thread stores the counter's value
+ * when it last held no address of code. Each window stores the first value at
+ * which threads could no longer find it. OFFLINE marks a thread that holds no
+ * address until it goes online.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,8 +26,8 @@
 #define OFFLINE		0
 
 /*
- * SCANNED and WIPED: one call is at it, without the lock. A child of fork()
- * begins with it again.
+ * SCANNED and WIPED: one call works on it without the lock. A child of fork()
+ * sets it back to UNLINKED.
  */
 enum state {
 	FREE,
@@ -43,7 +42,7 @@ struct window {
 	uint64_t	stamp;
 };
 
-/* Read by those who wait, while its thread writes beside others. */
+/* On a cache line of its own: other threads read it while its thread writes. */
 struct sfjit_epoch_thread {
 	uint64_t		seen __attribute__((aligned(CACHE_LINE)));
 	struct sfjit_epoch	*epoch;
@@ -58,13 +57,13 @@ struct sfjit_epoch {
 	uintptr_t		text;
 	size_t			size;		/* of a window */
 	unsigned int		nr;
-	unsigned int		turn;		/* looked at next */
+	unsigned int		turn;		/* next window to try */
 	uint64_t		counter;
 	struct sfjit_epoch_thread *threads;
 	struct sfjit_epoch	*next;
 	unsigned int		unanswered;
 	unsigned int		unknown;
-	unsigned char		*reached;	/* by the scan, one for each */
+	unsigned char		*reached;	/* one per window */
 	struct window		windows[];
 };
 
@@ -72,7 +71,7 @@ static struct sfjit_epoch *epochs;	/* under the lock */
 
 /* ---- Making one ------------------------------------------------------ */
 
-/* Threads other than the one that forked are not in the child. */
+/* Only the thread that forked exists in the child. */
 static void forget_others(struct sfjit_epoch *epoch)
 {
 	struct sfjit_epoch_thread *thread;
@@ -189,7 +188,7 @@ static uintptr_t start_of(const struct sfjit_epoch *epoch, unsigned int window)
 	return epoch->text + window * epoch->size;
 }
 
-/* In turn: what was used longest ago is used next. */
+/* Round robin: reuse the window that was freed longest ago. */
 static int take_free(struct sfjit_epoch *epoch)
 {
 	unsigned int i, window;
@@ -225,7 +224,7 @@ static int unlink_window(struct sfjit_epoch *epoch, unsigned int window)
 {
 	if (epoch->windows[window].state != IN_USE)
 		return -ENOENT;
-	/* A function of two windows would go with the first. */
+	/* Unlinking would tear a function that crosses into another window. */
 	if (sfjit_area_is_split(epoch->area, start_of(epoch, window)) ||
 	    sfjit_area_is_split(epoch->area, start_of(epoch, window + 1)))
 		return -EEXIST;
@@ -247,7 +246,9 @@ int sfjit_epoch_unlink(struct sfjit_epoch *epoch, unsigned int window)
 	return ret;
 }
 
-/* Rows go first: no walk finds them for what is written there. */
+/*
+ * Reset the rows before the code, so that no walk uses old rows for new bytes.
+ */
 static void wipe(struct sfjit_epoch *epoch, unsigned int window)
 {
 	void *start = (void *)start_of(epoch, window);
@@ -277,7 +278,7 @@ int sfjit_epoch_online(struct sfjit_epoch_thread *thread)
 		return -EINVAL;
 	counter = __atomic_load_n(&thread->epoch->counter, __ATOMIC_ACQUIRE);
 	__atomic_store_n(&thread->seen, counter, __ATOMIC_RELAXED);
-	/* Who still sees that it is offline has unlinked before this. */
+	/* A thread that still reads OFFLINE has unlinked before this. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -369,7 +370,7 @@ static bool all_have_passed(const struct sfjit_epoch *epoch, uint64_t stamp)
 	return true;
 }
 
-/* One that can be wiped, or the number of windows. */
+/* Returns a window to wipe, or the number of windows. */
 static unsigned int take_passed(struct sfjit_epoch *epoch)
 {
 	struct window *window;
@@ -407,7 +408,7 @@ int sfjit_epoch_reclaim(struct sfjit_epoch *epoch)
 	return epoch ? free_all(epoch, take_passed) : -EINVAL;
 }
 
-/* How many windows went from one state to the other. */
+/* Returns how many windows changed state. */
 static unsigned int change(struct sfjit_epoch *epoch, enum state from,
 			   enum state to)
 {
@@ -455,7 +456,9 @@ static int scan_windows(struct sfjit_epoch *epoch, struct sfjit_scan *scan)
 	return ret;
 }
 
-/* Its frame is below that of the call, which has what the caller keeps. */
+/*
+ * Not inlined: the frame of the caller holds the registers that it must keep.
+ */
 __attribute__((noinline))
 static int scan_above(struct sfjit_epoch *epoch, int signal,
 		      unsigned int timeout_ms, const struct sfjit_range *stacks,
@@ -472,8 +475,8 @@ static int scan_above(struct sfjit_epoch *epoch, int signal,
 	int ret;
 
 	/*
-	 * A handler could wait for threads that are stopped, leave for good by
-	 * siglongjmp(), or fork in the middle of a scan.
+	 * A handler could wait for a stopped thread, leave by siglongjmp(), or
+	 * fork in the middle of the scan.
 	 */
 	sfjit_be_quiet(&quiet);
 	ret = sfjit_scan_begin();
@@ -496,7 +499,7 @@ static bool are_stacks(const struct sfjit_range *stacks, size_t nr)
 	return true;
 }
 
-/* No address of a window may be in this function's frame. */
+/* This frame must not hold an address of a window. */
 int sfjit_epoch_scan(struct sfjit_epoch *epoch, int signal,
 		     unsigned int timeout_ms, const struct sfjit_range *stacks,
 		     size_t nr)
@@ -505,10 +508,13 @@ int sfjit_epoch_scan(struct sfjit_epoch *epoch, int signal,
 
 	if (!epoch || !stacks != !nr || !are_stacks(stacks, nr))
 		return -EINVAL;
-	/* Registers that the caller wants back are in the frame from here on. */
+	/*
+	 * Spill the callee-saved registers into this frame, above the scan's
+	 * bottom.
+	 */
 	__builtin_unwind_init();
 	ret = scan_above(epoch, signal, timeout_ms, stacks, nr);
-	/* Not the last call: the frame stays. */
+	/* No tail call, so that the frame stays. */
 	__asm__ volatile("" : "+r" (ret));
 	return ret;
 }

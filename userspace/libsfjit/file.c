@@ -2,11 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Files of a process that profilers read. They lie in /tmp, where others can
- * write as well.
+ * Files of a process that profilers read, in /tmp, where other users write too.
  *
- * A file is opened for each write. Daemons close all descriptors when they
- * start, and the number of one that was kept open would then be reused.
+ * A file is opened for each write: daemons close all descriptors when they
+ * start, and the number of a descriptor kept open would then be reused.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,8 +23,8 @@
 /* ---- The file -------------------------------------------------------- */
 
 /*
- * Everybody can write to /tmp: a link or a FIFO of that name may exist there.
- * perf refuses to read a file of another user.
+ * Any user may have created a symlink or a FIFO of that name in /tmp. perf
+ * refuses to read a file of another user.
  */
 static int check_file(int fd, struct stat *st)
 {
@@ -87,7 +86,7 @@ static int open_file(const struct sfjit_file *file, pid_t pid, int flags,
 	return sfjit_open_lines(file->prefix, file->suffix, pid, flags, st);
 }
 
-/* Past RLIMIT_FSIZE a write raises SIGXFSZ, which would kill the process. */
+/* A write beyond RLIMIT_FSIZE raises SIGXFSZ, which would kill the process. */
 static bool fits_limit(off_t end)
 {
 	struct rlimit limit;
@@ -116,7 +115,10 @@ int sfjit_append(int fd, const struct iovec *parts, int nr)
 		return -errno;
 	if ((size_t)written == length)
 		return 0;
-	/* The disk is full. What comes later is not to begin in a part. */
+	/*
+	 * The disk is full: remove the partial line, so that the next one
+	 * starts clean.
+	 */
 	if (ftruncate(fd, st.st_size))
 		return -errno;
 	return -EIO;
@@ -131,7 +133,7 @@ static int append(int fd, const char *bytes, size_t length)
 
 /* ---- First line of a process ----------------------------------------- */
 
-/* Field 22 of /proc/self/stat; the second may contain blanks and brackets. */
+/* Field 22 of /proc/self/stat; field 2 may contain blanks and parentheses. */
 static bool read_start_ticks(unsigned long long *ticks)
 {
 	char text[1024], *field;
@@ -167,9 +169,9 @@ static bool read_start_time(time_t *start)
 }
 
 /*
- * Process numbers are reused, and each boot begins with the same ones. Two
- * seconds allow for the rounding of both clocks and of the file's time, which
- * is read last: others may begin to write meanwhile.
+ * Process ids are reused, and each boot begins with the same ones. Allow two
+ * seconds for rounding by both clocks and the file system. Read the file's time
+ * last: others may begin to write meanwhile.
  */
 int sfjit_drop_stale_lines(int fd)
 {
@@ -209,8 +211,8 @@ static int copy_lines(int from, int to, off_t end)
 }
 
 /*
- * Code that a forked child inherited is named in the file of the process that
- * it came from, up to the end as that process left it.
+ * Code inherited by a forked child has its name in the file of its parent, up
+ * to the end of the file at the fork.
  */
 static int inherit_lines(const struct sfjit_file *file, int fd)
 {
@@ -269,7 +271,7 @@ int sfjit_sync_file(struct sfjit_file *file)
 
 /* ---- Names ----------------------------------------------------------- */
 
-/* The first byte after which a name may end: not inside a UTF-8 character. */
+/* The first byte where a name may be cut: not inside a UTF-8 character. */
 static size_t cut_name(const char *name)
 {
 	size_t length = strnlen(name, SFJIT_NAME_BYTES + 1);

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the files of libsfjit share. Everything is compiled hidden except what
+ * Shared by the files of libsfjit. Everything is compiled hidden except what
  * the installed headers declare.
  */
 #ifndef SFJIT_INTERNAL_H
@@ -25,13 +25,13 @@
 #include <sfjit/text.h>
 #pragma GCC visibility pop
 
-/* A range that reaches the end of the address space does not wrap. */
+/* A range up to the end of the address space does not wrap. */
 static inline bool sfjit_wraps(const void *start, size_t length)
 {
 	return (uintptr_t)start + length < (uintptr_t)start;
 }
 
-/* While a thread is quiet it runs no handler of a signal, and is not cancelled. */
+/* A quiet thread runs no signal handlers and is not cancelled. */
 struct sfjit_quiet {
 	sigset_t	mask;
 	int		cancel;
@@ -41,40 +41,40 @@ void sfjit_be_quiet(struct sfjit_quiet *quiet);
 void sfjit_end_quiet(const struct sfjit_quiet *quiet);
 
 /*
- * One lock for the state of pools and of the perf map, held over fork. Its
- * holder is quiet.
+ * One lock protects the state of pools and of the perf map. fork() takes it.
+ * Its holder is quiet.
  */
 void sfjit_lock(void);
 void sfjit_unlock(void);
 
-/* Another lock, which may be taken inside of that one: forks take both. */
+/* A second lock, taken after the first. fork() takes both. */
 void sfjit_set_inner_lock(void (*take)(void), void (*release)(void));
 
 /*
- * Makes an object of so many bytes, zeroed before @init fills it as @how says.
- * A failure of that leaves nothing behind. All under the lock: a child has no
- * window without its handle. @result is of a pointer to the object. Returns 0,
- * -ENOMEM, or what @init returned.
+ * Allocates @size zeroed bytes and calls @init with @how, under the lock, so
+ * that a forked child has no window without a handle. Frees them if @init
+ * fails. @result points to a pointer to the object. Returns 0, -ENOMEM, or the
+ * result of @init.
  */
 int sfjit_create(size_t size, int (*init)(void *object, const void *how),
 		 const void *how, void *result);
 
 /*
- * As sfjit_lock(), for a call that makes what others need the lock for: 0, or
- * -ENOMEM without the lock if fork would not take it.
+ * Like sfjit_lock(), for calls that create an object. Returns -ENOMEM without
+ * the lock if fork() could not be hooked.
  */
 int sfjit_lock_for_new(void);
 
 /*
- * What a forked child does before its fork returns, under the lock; each is
- * NULL until there is something to do.
+ * Called in a forked child before fork() returns, under the lock; NULL while
+ * unused.
  */
 enum { SFJIT_CHILD_EPOCH, SFJIT_CHILD_ASSIST, SFJIT_CHILD_NR };
 extern void (*sfjit_in_child[SFJIT_CHILD_NR])(void);
 
 /*
- * A thread other than the first forked this process, or one before it: the
- * thread whose number is the process's runs on a stack of the C library.
+ * This process, or an ancestor, was forked by a thread other than the first.
+ * The thread whose id is the process's then runs on a stack of the C library.
  */
 extern bool sfjit_first_is_forked;
 
@@ -82,52 +82,51 @@ extern bool sfjit_first_is_forked;
 int sfjit_map(size_t length, int flags, unsigned char **memory);
 int sfjit_unmap(void *memory, size_t length);
 
-/* sfjit_perf_map_name() for a caller that holds the lock. */
+/* sfjit_perf_map_name() with the lock held. */
 int sfjit_write_name(const void *start, size_t length, const char *name);
 
-/* The same, and what sfjit_names_open() chose besides, for a trampoline. */
+/* The same for a trampoline; also writes what sfjit_names_open() asked for. */
 struct sfjit_function;
 void sfjit_name_trampoline(const struct sfjit_function *function,
 			   const char *name);
 
-/* sfjit_names_drop() for a caller that holds the lock. */
+/* sfjit_names_drop() with the lock held. */
 int sfjit_drop_names(const void *start, size_t length);
 
-/* Whether rows are what sfjit_section_size() takes, if it takes any: or -errno. */
+/* Whether sfjit_section_size() would accept the rows. Returns 0 or -errno. */
 int sfjit_check_named(const struct sfjit_function *function);
 
-/* prctl(), or what sfjit_cover_modules() has put in its place. In register.c. */
+/* prctl(), or the module's once sfjit_cover_modules() has loaded it. */
 extern int (*sfjit_prctl)(int option, ...);
 
 /*
- * As sfjit_register() and sfjit_replace(), for a section that grows. Also
- * -EOPNOTSUPP: the kernel has windows, but no live ones.
+ * Like sfjit_register() and sfjit_replace(), for a live section. Returns
+ * -EOPNOTSUPP if the kernel has windows but no live ones.
  */
 int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 			const void *text, size_t text_length, bool replace);
 
 /*
- * A section that grows: its header, with no functions yet, and one function,
- * see sfg_write_fde().
+ * Write the header of a live section without functions, and one function, see
+ * sfg_write_fde().
  */
 struct sfg_place;
 void sfjit_write_header(void *section);
 int sfjit_write_function(const struct sfjit_function *function,
 			 const struct sfg_place *place, size_t *used);
 
-/* Where an area lies, and whether a function reaches over an address of it. */
+/* The text of an area, and whether a function crosses an address of it. */
 void sfjit_area_text(const struct sfjit_area *area, uintptr_t *start,
 		     size_t *length, size_t *granule);
 bool sfjit_area_is_split(const struct sfjit_area *area, uintptr_t address);
 
-/* The text of a window that sfjit_check() did not refuse. In check.c. */
+/* The text of a window that sfjit_check() accepted. In check.c. */
 void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,
 		      uintptr_t *end);
 
 /*
- * Fault injection. A test build has this function made by the test: it is
- * asked before each system call that can fail and returns 0 or the -errno to
- * fail with.
+ * Fault injection. Tests define this function: called before each system call
+ * that can fail, it returns 0 or the -errno to fail with.
  */
 #ifdef SFJIT_TEST
 int sfjit_fault(const char *call);

@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * perf's jitdump. `perf inject --jit' makes an ELF file of each LOAD record and
- * maps it at the code's address, from the time of the record on.
+ * maps it at the code's address from the record's time on.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,8 +25,8 @@
 #include "jitdump.h"
 
 /*
- * @pid: the process whose file this is, 0 for none; @marker: a page of it, by
- * which perf record learns of the file
+ * @pid: the process that owns this file, 0 for none
+ * @marker: a mapped page, by which perf record learns of the file
  */
 static struct {
 	char dir[PATH_MAX];
@@ -68,7 +68,7 @@ static int write_header(int fd, pid_t pid, uint64_t time)
 	};
 	struct iovec part = { &header, sizeof(header) };
 
-	/* Left by another process of this number. */
+	/* Left by an earlier process with this id. */
 	if (ftruncate(fd, 0))
 		return -errno;
 	return sfjit_append(fd, &part, 1);
@@ -113,8 +113,11 @@ static int begin_file(const char *dir, pid_t pid, const char *suffix,
 	return ret;
 }
 
-/* Who is told of the jitdump looks for the other file at once. */
-static int begin(const char *dir, pid_t pid, uint64_t time)
+/*
+ * Create the file of retired code first: a reader that learns of the jitdump
+ * looks for it at once.
+ */
+static int begin_files(const char *dir, pid_t pid, uint64_t time)
 {
 	int ret = begin_file(dir, pid, retired, time);
 
@@ -138,7 +141,7 @@ int sfjit_jitdump_open(const char *dir, uint64_t time)
 		dir = "/tmp";
 	if (strlen(dir) >= sizeof(dump.dir))
 		return -ENAMETOOLONG;
-	ret = begin(dir, pid, time);
+	ret = begin_files(dir, pid, time);
 	if (!ret)
 		strcpy(dump.dir, dir);
 	return ret;
@@ -164,7 +167,7 @@ int sfjit_jitdump_close(uint64_t time)
 	struct iovec part = { &record, sizeof(record) };
 	int ret = 0;
 
-	/* A child that never loaded anything has no file. */
+	/* A forked child that loaded no code has no file. */
 	if (dump.pid == getpid())
 		ret = write_parts(code, &part, 1);
 	unmap_marker();
@@ -191,8 +194,8 @@ long sfjit_jitdump_room(const struct sfjit_function *function)
 }
 
 /*
- * Both records by one write. perf maps @cfi behind the code if it is to be
- * @mapped, where it would take addresses from whatever else is there.
+ * Both records by one write, so that they stay adjacent. If @mapped, perf maps
+ * @cfi behind the code, over whatever is at those addresses.
  */
 static int write_load(const struct sfjit_function *function, bool mapped,
 		      const char *name, uint64_t time, uint8_t *cfi,
@@ -234,7 +237,7 @@ static int write_load(const struct sfjit_function *function, bool mapped,
 	return ret;
 }
 
-/* The record's size has 32 bits. */
+/* A record's size has 32 bits. */
 static bool fits(const struct sfjit_function *function)
 {
 	return function->size <= UINT32_MAX - sizeof(struct jitdump_load) -
@@ -249,7 +252,7 @@ static int load(const struct sfjit_function *function, size_t room,
 	uint8_t *cfi = NULL;
 	int ret = 0;
 
-	/* On machines without, a name is better than nothing. */
+	/* On machines without an encoder, still write the name. */
 	if (needed < 0)
 		return needed == -ENOTSUP ?
 		       write_load(function, false, name, time, NULL, 0, 0) :
@@ -269,7 +272,7 @@ static int begin_own(uint64_t time)
 {
 	pid_t pid = getpid();
 
-	return dump.pid == pid ? 0 : begin(dump.dir, pid, time);
+	return dump.pid == pid ? 0 : begin_files(dump.dir, pid, time);
 }
 
 int sfjit_jitdump_load(const struct sfjit_function *function, size_t room,

@@ -10,7 +10,10 @@
 /* Bytes of code of a window, and the distance from a slot to its data. */
 #define SFJIT_WINDOW_SIZE	0x10000
 
-/* SFJIT_SLOT_SIZE: of a slot and of its data, so that the distance is fixed. */
+/*
+ * SFJIT_SLOT_SIZE: code and data of a slot are equally large, so that the
+ * distance is constant.
+ */
 #include <slot.h>
 
 #endif /* SFJIT_LAYOUT_H */

@@ -2,12 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Live windows: functions are appended to a section that the kernel reads.
+ * Live windows: append functions to a section that the kernel is reading.
  *
- * What is published is counted by num_fdes in the section, and by nothing
- * else: a fork may come between any two stores of another thread, and the child
- * has to find a section that can go on. So all that belongs to a function is
- * stored first, and the count with release semantics last.
+ * num_fdes in the section is the only count of published functions. Another
+ * thread may fork between any two stores, and the child must find a section
+ * that it can extend. So everything else of a function is stored first, and the
+ * count last, with release semantics.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -20,17 +20,16 @@
 #include "live_section.h"
 #include "pieces.h"
 
-/* What a function takes for its attributes, and a row at most. */
+/* Bytes of a function's attributes, and of a row at most. */
 #define FUNCTION_BYTES	sizeof(struct sframe_fde_attr)
 #define ROW_BYTES	33
 
-/* Defaults: the size of a function, and its rows. */
+/* Defaults: bytes and rows of a function. */
 #define USUAL_SIZE	64
 #define USUAL_ROWS	4
 
 /*
- * @floor: text that was given to functions which were taken back since; it may
- * not be given out again
+ * @floor: end of the text of withdrawn functions, which is not given out again
  */
 struct sfjit_live {
 	struct sfjit_live_section section;
@@ -66,14 +65,14 @@ static uintptr_t start_of(const struct sframe_fde *fde)
 	return (uintptr_t)fde + fde->func_start;
 }
 
-/* Bytes for rows that are not in use. */
+/* Unused bytes for rows. */
 static size_t room_of(const struct sfjit_live *live)
 {
 	return live->section.start + live->section.length - rows_of(live) -
 	       header_of(live)->fre_len;
 }
 
-/* The first address that the next function may have. */
+/* The lowest address for the next function. */
 static uintptr_t next_text(const struct sfjit_live *live)
 {
 	uint32_t nr = header_of(live)->num_fdes;
@@ -83,19 +82,19 @@ static uintptr_t next_text(const struct sfjit_live *live)
 	if (!nr)
 		return end;
 	last = fde_of(live, nr - 1);
-	/* A function that was taken back has size 0; floor has its end. */
+	/* A withdrawn function has size 0; floor is its end. */
 	return last->func_size ? start_of(last) + last->func_size : end;
 }
 
-/* What was written behind what is counted. */
+/* Written behind the counted entries. */
 struct batch {
 	uint32_t entries;
 	uint32_t rows;
 	uint32_t bytes;
 };
 
-/* From here on the kernel sees what was written, all of it at once. */
-static void count(struct sfjit_live *live, struct batch batch)
+/* Make a batch visible to the kernel, all at once. */
+static void commit_batch(struct sfjit_live *live, struct batch batch)
 {
 	struct sframe_header *header = header_of(live);
 	uint32_t *num_fdes = (uint32_t *)(live->section.start +
@@ -114,7 +113,7 @@ static int map_section(struct sfjit_live *live, uint64_t row_bytes)
 	return sfjit_map_live(&live->section, live->capacity, row_bytes, 0);
 }
 
-/* Refuses what does not fit into 32 bits before it is multiplied. */
+/* Refuse sizes beyond 32 bits before multiplying. */
 static int row_space(size_t functions, size_t rows, uint64_t *bytes)
 {
 	if (functions > SFJIT_MAX_ENTRIES || rows > SFJIT_MAX_LENGTH)
@@ -189,17 +188,16 @@ int sfjit_live_create(const void *text, size_t length, size_t functions,
 static inline int check_place(const struct sfjit_live *live, uint64_t start,
 			      uint64_t size)
 {
-	/* Code is in the window's text. */
 	if (start < live->text || start >= live->text_end ||
 	    size > live->text_end - start)
 		return -EINVAL;
-	/* The kernel searches: addresses ascend. */
+	/* The kernel uses binary search: addresses must ascend. */
 	if (start < next_text(live))
 		return -EEXIST;
 	return header_of(live)->num_fdes == live->capacity ? -ENOSPC : 0;
 }
 
-/* Where nothing was written yet, the compiler leaves out the batch. */
+/* Inlined: for an empty batch the compiler then removes the arithmetic. */
 __attribute__((always_inline))
 static inline int write_function(struct sfjit_live *live,
 				 const struct sfjit_function *function,
@@ -228,8 +226,8 @@ static inline int write_function(struct sfjit_live *live,
 }
 
 /*
- * A byte behind the rows of an entry that no reader looks at: the next entry is
- * of the same function.
+ * Leave a byte behind the rows of an entry, which readers ignore: it says that
+ * the next entry is of the same function.
  */
 static int link_next(struct sfjit_live *live, struct batch *batch)
 {
@@ -239,7 +237,7 @@ static int link_next(struct sfjit_live *live, struct batch *batch)
 	return 0;
 }
 
-/* The pieces hold many rows: they are not for the stack of each caller. */
+/* Not inlined: @pieces holds many rows, too many for each caller's stack. */
 __attribute__((noinline))
 static int publish_pieces(struct sfjit_live *live,
 			  const struct sfjit_function *function)
@@ -262,7 +260,7 @@ static int publish_pieces(struct sfjit_live *live,
 			break;
 	}
 	if (!ret)
-		count(live, batch);
+		commit_batch(live, batch);
 	return ret;
 }
 
@@ -282,11 +280,11 @@ int sfjit_live_publish(struct sfjit_live *live,
 	ret = write_function(live, function, &batch);
 	if (ret)
 		return ret;
-	count(live, batch);
+	commit_batch(live, batch);
 	return 0;
 }
 
-/* Blocks follow each other: one ends where the next or the area does. */
+/* Blocks are adjacent: each ends where the next begins, or the rows end. */
 static size_t block_size(const struct sfjit_live *live, uint32_t i)
 {
 	uint32_t next = i + 1 < header_of(live)->num_fdes ?
@@ -303,7 +301,7 @@ static struct sframe_fde_attr attr_of(const unsigned char *block)
 	return attr;
 }
 
-/* Bytes of a block that are of the format. */
+/* Bytes of a block that belong to the format. */
 static size_t format_size(const unsigned char *block)
 {
 	struct sframe_fde_attr attr = attr_of(block);
@@ -330,15 +328,15 @@ static size_t used_size(const struct sfjit_live *live, uint32_t i)
 }
 
 /*
- * Whether the next entry is of the same function, see link_next(). More bytes
- * than that one are rows which a fork has cut off from their count.
+ * Whether the next entry is of the same function, see link_next(). If more than
+ * one byte is left, those are rows whose count a fork cut off.
  */
 static bool is_linked(const struct sfjit_live *live, uint32_t i)
 {
 	return block_size(live, i) == used_size(live, i) + 1;
 }
 
-/* The first entry of the function that starts at an address; else num_fdes. */
+/* The first entry of the function at an address, or num_fdes. */
 static uint32_t find_fde(const struct sfjit_live *live, uintptr_t start)
 {
 	uint32_t low = 0, high = header_of(live)->num_fdes, mid;
@@ -376,7 +374,7 @@ static void withdraw_entry(struct sfjit_live *live, uint32_t i)
 	if (i == header_of(live)->num_fdes - 1)
 		live->floor = start_of(fde) + fde->func_size;
 	clear_size(fde);
-	/* sfjit_live_grow() reserves no space for functions taken back. */
+	/* sfjit_live_grow() reserves no space for withdrawn functions. */
 	live->withdrawn++;
 }
 
@@ -392,7 +390,7 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start)
 		return -ENOENT;
 	for (last = first; is_linked(live, last); last++)
 		;
-	/* The first at last: it stands for the function. */
+	/* The first entry last, since it represents the function. */
 	for (;; last--) {
 		withdraw_entry(live, last);
 		if (last == first)
@@ -400,7 +398,7 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start)
 	}
 }
 
-/* The kernel looks at nothing that is not counted. */
+/* The kernel reads only what num_fdes counts. */
 int sfjit_live_reset(struct sfjit_live *live)
 {
 	struct sframe_header *header;
@@ -421,7 +419,7 @@ int sfjit_live_reset(struct sfjit_live *live)
 
 /* ---- Functions of another section ------------------------------------ */
 
-/* The entry, and the first bytes of its block, behind what was written. */
+/* Copies an entry and the first bytes of its block behind the written ones. */
 static void copy_entry(struct sfjit_live *live, const struct sframe_fde *from,
 		       const unsigned char *block, size_t size,
 		       struct batch *batch)
@@ -460,7 +458,7 @@ int sfjit_live_check_text(const struct sfjit_live *live,
 	return check_place(live, (uintptr_t)text->start, text->length);
 }
 
-/* As the functions of one that has many rows: they come and go together. */
+/* All functions become linked entries of one function, withdrawn together. */
 int sfjit_live_append(struct sfjit_live *live, const void *section,
 		      const void **start)
 {
@@ -477,7 +475,7 @@ int sfjit_live_append(struct sfjit_live *live, const void *section,
 				   fde[i].fre_off, &batch);
 	if (ret)
 		return ret;
-	count(live, batch);
+	commit_batch(live, batch);
 	if (start)
 		*start = (const void *)start_of(fde);
 	return 0;
@@ -485,7 +483,7 @@ int sfjit_live_append(struct sfjit_live *live, const void *section,
 
 /* ---- A larger section ------------------------------------------------ */
 
-/* A fork may have come while entries behind this one were taken back. */
+/* The fork may have come while entries behind this one were withdrawn. */
 static size_t copied_size(const struct sfjit_live *live, uint32_t i)
 {
 	bool linked = is_linked(live, i) && fde_of(live, i + 1)->func_size;
@@ -500,10 +498,10 @@ static void copy_function(struct sfjit_live *to, const struct sfjit_live *from,
 
 	copy_entry(to, fde_of(from, i), block_of(from, i),
 		   copied_size(from, i), &batch);
-	count(to, batch);
+	commit_batch(to, batch);
 }
 
-/* Functions that were taken back are left out; their text is free again. */
+/* Withdrawn functions are skipped, which frees their text. */
 static void copy_functions(struct sfjit_live *to, const struct sfjit_live *from)
 {
 	uint32_t i;
@@ -514,10 +512,10 @@ static void copy_functions(struct sfjit_live *to, const struct sfjit_live *from)
 }
 
 /*
- * A window that was not registered gets another chance, and so does one that
- * went because its text was unmapped.
+ * Register again if the first registration failed, or if the kernel removed the
+ * window because its text was unmapped.
  */
-static int take_place(struct sfjit_live *live)
+static int replace_window(struct sfjit_live *live)
 {
 	int ret = live->error ? -ENOENT : register_live(live, true);
 
@@ -526,7 +524,7 @@ static int take_place(struct sfjit_live *live)
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* As much again as there is, unless the caller says how much. */
+/* Doubles the capacity unless the caller sets it. */
 static int grown_size(const struct sfjit_live *live, size_t functions,
 		      size_t rows, uint32_t *capacity, uint64_t *row_bytes)
 {
@@ -549,9 +547,9 @@ static int grown_size(const struct sfjit_live *live, size_t functions,
 	return 0;
 }
 
-/* The caller has seen to it that the new range contains the old one. */
-static int grow(struct sfjit_live *live, const void *text, size_t length,
-		size_t functions, size_t rows)
+/* The caller has checked that the new range contains the old one. */
+static int grow_window(struct sfjit_live *live, const void *text, size_t length,
+		       size_t functions, size_t rows)
 {
 	struct sfjit_live new = *live;
 	uint64_t row_bytes;
@@ -570,12 +568,12 @@ static int grow(struct sfjit_live *live, const void *text, size_t length,
 	if (ret)
 		return ret;
 	copy_functions(&new, live);
-	ret = take_place(&new);
+	ret = replace_window(&new);
 	if (ret) {
 		sfjit_unmap_live(&new.section);
 		return ret;
 	}
-	/* A section that cannot be unmapped is leaked; the window is valid. */
+	/* If it cannot be unmapped, leak the section; the window is valid. */
 	sfjit_unmap_live(&live->section);
 	*live = new;
 	return 0;
@@ -592,7 +590,7 @@ static bool contains(const struct sfjit_live *live, const void *text,
 	       start + length >= live->text_end;
 }
 
-/* Under the lock: a fork sees the section that its window has. */
+/* Under the lock, so that a forked child has the section of its window. */
 int sfjit_live_grow(struct sfjit_live *live, const void *text, size_t length,
 		    size_t functions, size_t rows)
 {
@@ -601,7 +599,7 @@ int sfjit_live_grow(struct sfjit_live *live, const void *text, size_t length,
 	if (!live || !contains(live, text, length))
 		return -EINVAL;
 	sfjit_lock();
-	ret = grow(live, text, length, functions, rows);
+	ret = grow_window(live, text, length, functions, rows);
 	sfjit_unlock();
 	return ret;
 }

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Memory of sections that the kernel reads while they change.
+ * Memory of sections that change while the kernel reads them.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -25,13 +25,13 @@ int sfjit_map_live(struct sfjit_live_section *section, uint32_t entries,
 		return -E2BIG;
 	section->length = rows + row_bytes;
 	section->mapped = ((section->length + 7) & ~(size_t)7) + behind;
-	/* Pages that are never touched take no memory. */
+	/* Untouched pages take no memory. */
 	ret = sfjit_map(section->mapped, MAP_NORESERVE, &section->start);
 	if (ret)
 		return ret;
 	/*
-	 * The first function would allocate a whole huge page. A kernel without
-	 * huge pages returns EINVAL.
+	 * Otherwise the first function would allocate a whole huge page. A
+	 * kernel without huge pages returns EINVAL.
 	 */
 	madvise(section->start, section->mapped, MADV_NOHUGEPAGE);
 	sfjit_write_header(section->start);

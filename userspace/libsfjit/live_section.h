@@ -2,23 +2,23 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Sections that the kernel reads while they change.
+ * Sections that change while the kernel reads them.
  */
 #ifndef SFJIT_LIVE_SECTION_H
 #define SFJIT_LIVE_SECTION_H
 
 #include "internal.h"
 
-/* The index starts here: an entry does not share two cache lines. */
+/* Aligned so that no entry crosses a cache line. */
 #define SFJIT_INDEX_OFFSET	32
 
-/* The kernel takes so many entries of an index, and offsets of 32 bits. */
+/* Limits of the kernel: entries of an index, and 32-bit offsets. */
 #define SFJIT_MAX_ENTRIES	(1u << 24)
 #define SFJIT_MAX_LENGTH	UINT32_MAX
 
 /*
- * @length: bytes that the kernel is told of
- * @mapped: with what the owner has behind them, aligned for 8 bytes
+ * @length: bytes registered with the kernel
+ * @mapped: including the owner's bytes behind them, aligned to 8
  */
 struct sfjit_live_section {
 	unsigned char	*start;
@@ -27,27 +27,30 @@ struct sfjit_live_section {
 };
 
 /*
- * Maps one for so many entries and, behind them, bytes of rows; and @behind
- * further ones. Its header counts no functions. Returns 0, -E2BIG or -ENOMEM.
+ * Maps a section with space for @entries, @row_bytes, and @behind further
+ * bytes. Its header counts no functions. Returns 0, -E2BIG or -ENOMEM.
  */
 int sfjit_map_live(struct sfjit_live_section *section, uint32_t entries,
 		   uint64_t row_bytes, size_t behind);
 int sfjit_unmap_live(const struct sfjit_live_section *section);
 
 /*
- * The end: removes the window, unless its registration returned @error, and
- * unmaps the section. Takes the lock. Returns 0 or -ENOMEM.
+ * Unregisters the window, unless registration failed with @error, and unmaps
+ * the section. Takes the lock. Returns 0 or -ENOMEM.
  */
 int sfjit_retire_live(const struct sfjit_live_section *section, uintptr_t key,
 		      int error);
 
-/* Whether text is inside of the area, and where functions can be published. */
+/*
+ * Checks that text is inside of the window and that functions can be published
+ * there.
+ */
 int sfjit_live_check_text(const struct sfjit_live *live,
 			  const struct sfjit_range *text);
 
 /*
- * Adds the functions of a section that is valid where it is, and has been
- * checked: all or none, as one that starts at *@start. Returns 0 or -ENOSPC.
+ * Adds all functions of a valid section, or none, as one function that starts
+ * at *@start. Returns 0 or -ENOSPC.
  */
 int sfjit_live_append(struct sfjit_live *live, const void *section,
 		      const void **start);

@@ -2,14 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The lock, and fork in any state of it.
+ * The lock, and fork() in any state of it.
  *
  * fork() takes the lock, so that a child finds consistent state. A signal
- * handler may fork, too: signals stay blocked while the lock is held, or a
- * handler in the holder's own thread would deadlock. That costs two
- * system calls, on paths that a JIT takes once per function. Files are written
- * under the lock, which makes cancellation points: a thread that ended there
- * would leave it locked.
+ * handler may fork too. So signals stay blocked while the lock is held, or a
+ * handler in the holder's thread would deadlock. That costs two system calls,
+ * on paths that a JIT takes once per function. Writing files under the lock is
+ * a cancellation point: a thread that ended there would leave it locked.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -20,7 +19,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sfjit_quiet saved;	/* of the holder */
-static int watch_error;		/* -errno: forks do not take the lock */
+static int watch_error;		/* -errno: fork() does not take the lock */
 
 static struct {
 	void (*take)(void);
@@ -97,11 +96,11 @@ static void in_child(void)
 }
 
 /*
- * Of handlers that run before a fork, the last registered is the first. A
- * caller may hold a lock of its own over calls of this library, and fork has to
- * take the two in the same order: these are to be registered before the
- * caller's. Priorities up to 100 are the compiler's; constructors of objects
- * that are needed run before those of objects that need them.
+ * Before a fork, handlers run in reverse order of registration. A caller may
+ * hold its own lock around calls of this library, and fork() must take both in
+ * the same order, so this handler must be registered before the caller's.
+ * Priorities up to 100 are reserved; constructors of libraries run before those
+ * of their users.
  */
 __attribute__((constructor(101)))
 static void watch_forks(void)

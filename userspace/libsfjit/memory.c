@@ -10,8 +10,8 @@
 #include "internal.h"
 
 /*
- * After mlockall(MCL_FUTURE) memory is locked as it is mapped, and what exceeds
- * RLIMIT_MEMLOCK is refused with EAGAIN. Trying again does not help.
+ * After mlockall(MCL_FUTURE) mmap() locks memory, and beyond RLIMIT_MEMLOCK it
+ * fails with EAGAIN. A retry would not help.
  */
 static int map_error(void)
 {

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Names with the time from which they hold.
+ * Names with the time from which they are valid.
  */
 #include <errno.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static unsigned int in_use;
 
 static struct sfjit_file names_log = { .prefix = "sfjit", .suffix = "names" };
 
-/* The clock that perf record -k mono takes. */
+/* The clock of `perf record -k mono'. */
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -76,7 +76,7 @@ static int load(const struct sfjit_function *function, size_t room,
 	return ret;
 }
 
-/* Trampolines are in the perf map in any case, and names are no duty. */
+/* Errors are ignored: trampolines are in the perf map anyway. */
 void sfjit_name_trampoline(const struct sfjit_function *function,
 			   const char *name)
 {

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Names: lines of /tmp/perf-PID.map.
+ * Names as lines of /tmp/perf-PID.map.
  */
 #include <errno.h>
 #include <stdio.h>

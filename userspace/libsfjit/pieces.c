@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Functions in pieces of as many rows as the kernel reads.
+ * Split functions into pieces with as many rows as the kernel reads.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ int sfjit_first_piece(struct sfjit_pieces *pieces,
 		return 0;
 	if (function->repeat)
 		return -E2BIG;
-	/* A piece ends where the next begins: no start may go back. */
+	/* A piece ends where the next begins, so starts must ascend. */
 	if (!ascend(function) ||
 	    function->rows[function->nr_rows - 1].start >= function->size ||
 	    function->addr + function->size < function->addr)
@@ -55,7 +55,7 @@ const struct sfjit_function *sfjit_next_piece(struct sfjit_pieces *pieces)
 	const struct sfjit_function *function = pieces->function;
 	uint32_t done = pieces->done, nr = function->nr_rows - done, base, end;
 
-	/* Also one without any, for the encoder to refuse. */
+	/* Also a function without rows, for the encoder to refuse. */
 	if (!done && nr <= SFJIT_MAX_ROWS) {
 		pieces->done = UINT32_MAX;
 		return function;

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Functions of more rows than the kernel reads of an entry, in pieces.
+ * Split functions that have more rows than the kernel reads of an entry.
  */
 #ifndef SFJIT_PIECES_H
 #define SFJIT_PIECES_H
@@ -12,7 +12,7 @@
 /* Rows of an entry, see SFRAME_STEP_ROWS of the kernel. */
 #define SFJIT_MAX_ROWS	64
 
-/* The rows of a piece start anew, so they are a copy. */
+/* A copy, as the rows of each piece start from 0. */
 struct sfjit_pieces {
 	const struct sfjit_function	*function;
 	uint32_t			done;	/* rows */
@@ -21,13 +21,13 @@ struct sfjit_pieces {
 };
 
 /*
- * Checks what the pieces alone do not show. Returns 0, -EINVAL or -E2BIG. To be
- * called before sfjit_next_piece().
+ * Checks what the pieces alone do not show. Call it before sfjit_next_piece().
+ * Returns 0, -EINVAL or -E2BIG.
  */
 int sfjit_first_piece(struct sfjit_pieces *pieces,
 		      const struct sfjit_function *function);
 
-/* The next piece, or NULL. A function of few rows is its own only one. */
+/* Returns the next piece, or NULL. A function of few rows is one piece. */
 const struct sfjit_function *sfjit_next_piece(struct sfjit_pieces *pieces);
 
 #endif /* SFJIT_PIECES_H */

@@ -13,7 +13,9 @@
 #include "internal.h"
 #include "window.h"
 
-/* @next links a bucket while the slot is in use, the free queue after. */
+/*
+ * @next links a bucket while the slot is in use, and the free queue afterwards.
+ */
 struct slot {
 	struct slot *next;
 	unsigned char *entry;
@@ -23,7 +25,7 @@ struct slot {
 	unsigned int refs;
 };
 
-/* Slots from @fresh on have never been given out. */
+/* Slots from @fresh on were never used. */
 struct pool_window {
 	struct pool_window *next;
 	struct sfjit_window window;
@@ -35,7 +37,7 @@ struct sfjit_pool {
 	unsigned int kind;
 	struct sfjit_pool_info stat;
 	struct pool_window *windows;	/* newest first */
-	struct slot *free_head;		/* longest unused */
+	struct slot *free_head;		/* freed first */
 	struct slot **free_tail;
 	struct slot **buckets;
 	unsigned int nr_buckets;	/* power of two */
@@ -119,7 +121,7 @@ static void rehash_bucket(struct sfjit_pool *pool, struct slot *slot)
 	}
 }
 
-/* Without memory the buckets stay as they are and get longer. */
+/* Without memory the buckets stay and get longer. */
 static void grow_buckets(struct sfjit_pool *pool)
 {
 	struct slot **old = pool->buckets;
@@ -216,8 +218,8 @@ static struct slot *fresh_slot(struct pool_window *window)
 }
 
 /*
- * Fresh ones first: a line of the perf map stays, so a slot that was named
- * before may show its old name. Only the newest window has fresh slots.
+ * Prefer unused slots: lines of the perf map stay, so a reused slot may show
+ * its old name. Only the newest window has unused slots.
  */
 static int take_slot(struct sfjit_pool *pool, struct slot **slot)
 {
@@ -326,7 +328,7 @@ static int put_slot(struct sfjit_pool *pool, void *entry)
 	if (!window)
 		return -EINVAL;
 	offset = (unsigned char *)entry - window->window.code;
-	/* Only the first byte of a slot is an entry. */
+	/* Only the first byte of a slot is an entry point. */
 	if (offset % SFJIT_SLOT_SIZE)
 		return -EINVAL;
 	slot = &window->slots[offset / SFJIT_SLOT_SIZE];
@@ -377,7 +379,6 @@ int sfjit_pool_create(unsigned int kind, struct sfjit_pool **result)
 	return sfjit_create(sizeof(**result), init_pool, &kind, result);
 }
 
-/* The names were ours. */
 static int retire_window(struct pool_window *window)
 {
 	unsigned int i;
@@ -407,7 +408,7 @@ static int retire_windows(struct sfjit_pool *pool)
 	return ret;
 }
 
-/* Under the lock only so that a fork sees a window whole or not at all. */
+/* Under the lock, so that fork() sees a window whole or not at all. */
 int sfjit_pool_retire(struct sfjit_pool *pool)
 {
 	int ret;

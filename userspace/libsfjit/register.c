@@ -2,8 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Registration of windows with the kernel: the only file that calls prctl() for
- * them.
+ * Register windows with the kernel: the only file that calls prctl() for them.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -35,7 +34,7 @@ static long query(unsigned long what)
 	return sframe_prctl(PR_SFRAME_QUERY, what, 0, 0, 0);
 }
 
-static long zero_if_absent(long answer)
+static long value_or_zero(long answer)
 {
 	return answer < 0 ? 0 : answer;
 }
@@ -46,52 +45,50 @@ long sfjit_available(unsigned int question)
 	case SFJIT_QUERY_KERNEL:
 		return query(PR_SFRAME_QUERY_FLAGS) >= 0;
 	case SFJIT_QUERY_FLAGS:
-		return zero_if_absent(query(PR_SFRAME_QUERY_FLAGS));
+		return value_or_zero(query(PR_SFRAME_QUERY_FLAGS));
 	case SFJIT_QUERY_FORMATS:
-		return zero_if_absent(query(PR_SFRAME_QUERY_FORMATS));
+		return value_or_zero(query(PR_SFRAME_QUERY_FORMATS));
 	case SFJIT_QUERY_LIMIT:
-		return zero_if_absent(query(PR_SFRAME_QUERY_LIMIT));
+		return value_or_zero(query(PR_SFRAME_QUERY_LIMIT));
 	}
 	return -EINVAL;
 }
 
 /*
- * A kernel that does not know the option returns EINVAL, and one that does
- * returns it for bad arguments. Seccomp filters return EPERM or ENOSYS, or any
- * other error. The query tells these cases apart.
+ * Returns 1 on a kernel without windows. EINVAL alone does not tell: it also
+ * means bad arguments. Seccomp filters return EPERM, ENOSYS or any other error.
  */
-static int one_if_absent(long ret)
+static int ret_or_absent(long ret)
 {
 	if (ret < 0 && !sfjit_available(SFJIT_QUERY_KERNEL))
 		return 1;
 	return ret;
 }
 
-static int forgive(int ret)
+static int absent_is_success(int ret)
 {
 	return ret > 0 ? 0 : ret;
 }
 
 /*
- * Checked here as well as in the kernel, so that a mistake shows on every
+ * Also checked by the kernel. Checked here so that mistakes show on every
  * kernel.
  */
 static bool is_plausible(const void *section, size_t length,
 			 const void *text, size_t text_length)
 {
-	/* There is a header to read. */
 	if (!section || length < sizeof(struct sframe_header))
 		return false;
-	/* Either both of the explicit range or none. */
+	/* The explicit range is given completely or not at all. */
 	if (!text != !text_length)
 		return false;
 	return !sfjit_wraps(section, length) && !sfjit_wraps(text, text_length);
 }
 
 /*
- * Plain version 3 is the part without addends: a kernel that reads the larger
- * format is told this one, whatever is in the section. Others return EINVAL
- * for it, as for any bad argument.
+ * Plain version 3 is the subset without addends. A kernel that knows the larger
+ * format gets that one for every section; others return EINVAL for it, as for
+ * any bad argument.
  */
 static long register_opts(uintptr_t key, const void *section, size_t length,
 			  struct sframe_window_opts *opts)
@@ -114,11 +111,11 @@ struct request {
 	struct sframe_window_opts	opts;
 };
 
-static int ask_to_register(void *arg)
+static int try_register(void *arg)
 {
 	struct request *request = arg;
 
-	return one_if_absent(register_opts(request->key,
+	return ret_or_absent(register_opts(request->key,
 					   request->table.section,
 					   request->table.length,
 					   &request->opts));
@@ -147,8 +144,8 @@ static int do_register(uintptr_t key, const struct sfjit_table *table,
 	if (sfjit_debug)
 		return sfjit_debug->do_register(key, &request.table,
 						flags & SFRAME_WINDOW_REPLACE,
-						ask_to_register, &request);
-	return forgive(ask_to_register(&request));
+						try_register, &request);
+	return absent_is_success(try_register(&request));
 }
 
 int sfjit_register(uintptr_t key, const void *section, size_t length,
@@ -187,7 +184,7 @@ int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 	int ret;
 
 	ret = do_register(key, &table, replace ? SFRAME_WINDOW_REPLACE : 0);
-	/* A kernel that does not know the flag returns EINVAL, too. */
+	/* EINVAL also means that the kernel does not know the flag. */
 	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
 	    !(sfjit_available(SFJIT_QUERY_FLAGS) & SFRAME_WINDOW_LIVE))
 		return -EOPNOTSUPP;
@@ -196,11 +193,11 @@ int sfjit_register_live(uintptr_t key, const void *section, size_t length,
 
 /* ---- Text without a section ------------------------------------------- */
 
-static int ask_to_register_text(void *arg)
+static int try_register_text(void *arg)
 {
 	struct request *request = arg;
 
-	return one_if_absent(sframe_prctl(PR_SFRAME_REGISTER, request->key, 0,
+	return ret_or_absent(sframe_prctl(PR_SFRAME_REGISTER, request->key, 0,
 					  0, (uintptr_t)&request->opts));
 }
 
@@ -209,7 +206,7 @@ static bool is_plausible_text(const void *text, size_t text_length,
 {
 	if (what != SFRAME_FORMAT_FP && what != SFRAME_FORMAT_END)
 		return false;
-	/* No section would tell the range. */
+	/* There is no section to take the range from. */
 	return text && text_length && !sfjit_wraps(text, text_length);
 }
 
@@ -219,9 +216,9 @@ static int do_register_text(struct request *request)
 
 	if (sfjit_debug)
 		return sfjit_debug->do_register(request->key, &request->table,
-						replace, ask_to_register_text,
+						replace, try_register_text,
 						request);
-	return forgive(ask_to_register_text(request));
+	return absent_is_success(try_register_text(request));
 }
 
 static int register_text(uintptr_t key, const void *text, size_t text_length,
@@ -243,7 +240,7 @@ static int register_text(uintptr_t key, const void *text, size_t text_length,
 	if (!is_plausible_text(text, text_length, what))
 		return -EINVAL;
 	ret = do_register_text(&request);
-	/* A kernel that does not know the format returns EINVAL, too. */
+	/* EINVAL also means that the kernel does not know the format. */
 	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
 	    !(sfjit_available(SFJIT_QUERY_FORMATS) >> what & 1))
 		return -EOPNOTSUPP;
@@ -265,16 +262,16 @@ int sfjit_replace_text(uintptr_t key, const void *text, size_t text_length,
 
 /* ---- Unregistration ---------------------------------------------------- */
 
-static int ask_to_unregister(void *arg)
+static int try_unregister(void *arg)
 {
 	uintptr_t *key = arg;
 
-	return one_if_absent(sframe_prctl(PR_SFRAME_UNREGISTER, *key, 0, 0, 0));
+	return ret_or_absent(sframe_prctl(PR_SFRAME_UNREGISTER, *key, 0, 0, 0));
 }
 
 int sfjit_unregister(uintptr_t key)
 {
 	if (sfjit_debug)
-		return sfjit_debug->do_unregister(key, ask_to_unregister, &key);
-	return forgive(ask_to_unregister(&key));
+		return sfjit_debug->do_unregister(key, try_unregister, &key);
+	return absent_is_success(try_unregister(&key));
 }

@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-/* What a push stores. */
+/* Bytes of a push. */
 #define WORD	((int32_t)sizeof(void *))
 
 static void fail(struct sfjit_rows *rows, int error)
@@ -63,7 +63,7 @@ static struct sfjit_row row_of(const struct sfjit_rows_state *state,
 	return row;
 }
 
-/* The state holds from here on; several operations may end at one place. */
+/* The state is valid from here on. Several operations may end at one place. */
 static void add_row(struct sfjit_rows *rows, uint32_t start)
 {
 	struct sfjit_row row = row_of(&rows->now, start);
@@ -86,7 +86,7 @@ static void add_row(struct sfjit_rows *rows, uint32_t start)
 
 static void set_depth(struct sfjit_rows *rows, uint32_t offset, int64_t depth)
 {
-	/* What is above the return address is the caller's. */
+	/* The bytes above the return address are the caller's. */
 	if (depth < entry_row().cfa.offset || depth % WORD)
 		fail(rows, -EINVAL);
 	else if (depth > INT32_MAX)
@@ -118,7 +118,7 @@ void sfjit_rows_push(struct sfjit_rows *rows, uint32_t offset,
 
 	if (has_link_register())
 		fail(rows, -EINVAL);
-	/* The first is the caller's. */
+	/* Only the first push holds the caller's value. */
 	if (reg == frame_pointer() && !rows->now.saved && depth <= INT32_MAX)
 		rows->now.saved = depth;
 	set_depth(rows, offset, depth);
@@ -132,13 +132,15 @@ void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t offset,
 	if (has_link_register())
 		fail(rows, -EINVAL);
 	if (reg == frame_pointer()) {
-		/* A row has one place where the caller's is. */
+		/* A row has one place for the caller's value. */
 		if (now->saved != now->depth)
 			fail(rows, -EINVAL);
 		now->saved = 0;
 		now->frame = 0;
 	} else if (now->saved && now->saved == now->depth) {
-		/* It is popped to elsewhere, and rbp is still another's. */
+		/*
+		 * Popped elsewhere: rbp does not hold the caller's value yet.
+		 */
 		fail(rows, -EINVAL);
 	}
 	set_depth(rows, offset, (int64_t)now->depth - WORD);
@@ -160,7 +162,9 @@ void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t offset, int32_t bytes)
 	struct sfjit_rows_state *now = &rows->now;
 	int32_t above = 0;
 
-	/* A stored return address is between the caller's frame and this one. */
+	/*
+	 * A stored return address is between the caller's frame and this one.
+	 */
 	if (!has_link_register())
 		above = entry_row().cfa.offset;
 	if (bytes && (bytes % WORD || bytes <= above))
@@ -192,7 +196,7 @@ void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t offset)
 {
 	struct sfjit_rows_state *now = &rows->now;
 
-	/* What it pops is what the frame pointer points to. */
+	/* It pops the word at the frame pointer. */
 	if (has_link_register() || !now->frame || now->saved != now->frame)
 		fail(rows, -EINVAL);
 	now->depth = now->frame;

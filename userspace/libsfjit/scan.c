@@ -4,14 +4,13 @@
  *
  * A conservative scan of the stacks and registers of all threads.
  *
- * A signal stops each thread in a handler, and one thread reads all stacks when
- * all have stopped. If each read its own as it came, a thread that still runs
- * could write an address to the stack of one that has been read, and forget its
- * own. Threads are listed again until a list has no new one: those that are
- * stopped create none.
+ * A signal stops each thread in a handler. One thread reads all stacks when all
+ * have stopped. If each thread read its own, one that still runs could store an
+ * address on a stack that was read already, and drop its own copy. Threads are
+ * listed again until a list has no new one: stopped threads create none.
  *
- * While threads are stopped they may hold any lock of the program. Nothing here
- * takes one, so there is no malloc(), opendir() or stdio.
+ * Stopped threads may hold any lock of the program. So nothing here takes a
+ * lock: no malloc(), opendir() or stdio.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,20 +32,23 @@
 
 #include "scan.h"
 
-/* Read at a time, with the first bytes of the next: words may be on both. */
+/*
+ * Bytes per read, plus the first bytes of the next chunk: a word may cross
+ * both.
+ */
 #define CHUNK		65536
 #define OVERLAP		(sizeof(uintptr_t) - 1)
 
 #define FIRST_SLOTS	256
 
-/* How often to look whether a thread that did not answer has ended. */
+/* How often to check whether a thread that did not answer has exited. */
 #define POLL_NS		2000000L
 
 /*
- * A thread. @asked is the round in which it was asked to stop, CLAIMED while the
- * handler fills the rest, one more than the round when it has stopped, and 0
- * before the slot is given to another thread.
- * @gone: it has ended
+ * @asked: the round that asked the thread to stop, CLAIMED while the handler
+ * fills the rest, the round plus one after it has stopped, 0 before the slot is
+ * reused
+ * @gone: the thread has exited
  */
 #define CLAIMED		UINT32_MAX
 
@@ -55,16 +57,16 @@ struct slot {
 	uint32_t	asked;
 	bool		gone;
 	uintptr_t	frame;		/* of the handler */
-	uintptr_t	sp;		/* of what it interrupted */
+	uintptr_t	sp;		/* of the interrupted code */
 	uintptr_t	tls;
 	uintptr_t	alt;		/* the alternate stack */
 	size_t		alt_size;
 };
 
 /*
- * @round: odd while threads are being stopped. A handler may come late, when
- * the round in which it was asked is over, or the next has begun
- * @stopped: counts handlers, for the scanner to wait on
+ * @round: odd while threads are being stopped. A handler may run after its
+ * round or in the next one
+ * @stopped: counts handlers; the scanner waits on it
  */
 static struct {
 	uint32_t	busy;
@@ -96,7 +98,7 @@ void sfjit_scan_end(void)
 	__atomic_store_n(&threads.busy, 0, __ATOMIC_RELEASE);
 }
 
-/* A handler of another thread may have been filling a slot. */
+/* In the parent, a handler may have been filling a slot. */
 void sfjit_scan_in_child(void)
 {
 	threads.round = (threads.round + 1) & ~1U;
@@ -117,7 +119,7 @@ static struct slot *slot_of(pid_t tid)
 	return NULL;
 }
 
-/* The slot may be another thread's in another round. */
+/* Another round may have given the slot to another thread. */
 static bool claim(struct slot *slot, uint32_t round)
 {
 	return __atomic_compare_exchange_n(&slot->asked, &round, CLAIMED, false,
@@ -157,8 +159,9 @@ static void stop_here(int signal, siginfo_t *info, void *context)
 /* ---- Stopping them --------------------------------------------------- */
 
 /*
- * On the alternate stack, if there is one: others may be too small. The handler
- * stays, since a signal may come late, and its default would end the process.
+ * Use the alternate stack, if there is one: others may be too small. The
+ * handler stays installed: the default action of a late signal would kill the
+ * process.
  */
 static int install(int signal)
 {
@@ -185,7 +188,7 @@ static int64_t now(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Memory of slots is kept: a handler may come late. */
+/* Never freed: a handler may run late. */
 static int make_slots(uint32_t max)
 {
 	unsigned char *memory;
@@ -216,7 +219,7 @@ static struct slot *add_slot(pid_t tid, uint32_t asked)
 	return slot;
 }
 
-/* Reads as much as there is space for in the chunk, as a string. */
+/* Reads a string as long as the chunk allows. */
 static bool read_status(pid_t tid)
 {
 	char path[64];
@@ -236,7 +239,7 @@ static bool read_status(pid_t tid)
 	return got >= 0;
 }
 
-/* A signal that a thread blocks is not queued again by each scan. */
+/* Do not queue the signal again for a thread that blocks it. */
 static bool is_pending(pid_t tid, int signal)
 {
 	const char *found;
@@ -247,7 +250,7 @@ static bool is_pending(pid_t tid, int signal)
 	return found && strtoull(found + 9, NULL, 16) >> (signal - 1) & 1;
 }
 
-/* The first thread stays listed when it has ended before the others. */
+/* A first thread that has exited stays listed until the others have exited. */
 static bool is_zombie(pid_t tid)
 {
 	return read_status(tid) &&
@@ -276,8 +279,8 @@ static void ask(pid_t tid, const struct sfjit_scan *scan, pid_t pid)
 		slot->gone = true;
 }
 
-/* As the kernel writes it. */
-struct entry {
+/* The format of getdents64(). */
+struct linux_dirent64 {
 	uint64_t	ino;
 	int64_t		off;
 	unsigned short	length;
@@ -286,10 +289,10 @@ struct entry {
 };
 
 /*
- * One that has ended is not listed again. If it is, this is another thread, or
- * the numbers are those of another namespace: it will not answer.
+ * Threads that have exited are not listed. If the id is listed again, it is
+ * another thread, or belongs to another pid namespace and will not answer.
  */
-static bool is_back(struct slot *slot)
+static bool is_running_again(struct slot *slot)
 {
 	if (!slot->gone || is_zombie(slot->tid))
 		return false;
@@ -297,11 +300,11 @@ static bool is_back(struct slot *slot)
 	return true;
 }
 
-/* Asks those that were not: their number, or -errno. */
+/* Asks the threads not asked yet; returns their number or -errno. */
 static int ask_listed(const struct sfjit_scan *scan, int fd, pid_t pid)
 {
 	char buffer[4096] __attribute__((aligned(8)));
-	const struct entry *entry;
+	const struct linux_dirent64 *entry;
 	struct slot *slot;
 	long got, at;
 	pid_t tid;
@@ -316,7 +319,7 @@ static int ask_listed(const struct sfjit_scan *scan, int fd, pid_t pid)
 			if (!tid)	/* . and .. */
 				continue;
 			slot = slot_of(tid);
-			nr += !slot || is_back(slot);
+			nr += !slot || is_running_again(slot);
 			if (slot)
 				continue;
 			if (threads.nr == threads.max)
@@ -356,7 +359,7 @@ static unsigned int wait_for_all(int64_t deadline, pid_t pid)
 	return nr;
 }
 
-/* 0, or -errno; -EAGAIN: there are more threads than slots. */
+/* Returns 0, or -errno; -EAGAIN if there are more threads than slots. */
 static int stop_all(struct sfjit_scan *scan, int fd, int64_t deadline)
 {
 	pid_t pid = getpid();
@@ -382,10 +385,10 @@ static void release(void)
 /* ---- Reading stacks -------------------------------------------------- */
 
 /*
- * An address behind the last byte counts: it is where a call returns to that is
- * the last instruction.
+ * The address one behind the last byte also counts: a call may be the last
+ * instruction.
  */
-static void see(const struct sfjit_scan *scan, uintptr_t word)
+static void mark_word(const struct sfjit_scan *scan, uintptr_t word)
 {
 	uintptr_t offset = word - scan->text;
 
@@ -397,12 +400,9 @@ static void see(const struct sfjit_scan *scan, uintptr_t word)
 		scan->reached[(offset - 1) / scan->size] = 1;
 }
 
-/*
- * Words at any address, as nothing says that they are aligned. Code below 4 GiB
- * may have its addresses in 32 bits.
- */
-static void see_words(const struct sfjit_scan *scan, const unsigned char *bytes,
-		      size_t length)
+/* Words may be unaligned. Code below 4 GiB may have 32-bit addresses. */
+static void mark_words(const struct sfjit_scan *scan,
+		       const unsigned char *bytes, size_t length)
 {
 	bool is_low = scan->text + scan->size * scan->nr <= UINT32_MAX;
 	uintptr_t word;
@@ -411,17 +411,17 @@ static void see_words(const struct sfjit_scan *scan, const unsigned char *bytes,
 
 	for (i = 0; is_low && i + sizeof(low) <= length; i++) {
 		memcpy(&low, bytes + i, sizeof(low));
-		see(scan, low);
+		mark_word(scan, low);
 	}
 	for (i = 0; !is_low && i + sizeof(word) <= length; i++) {
 		memcpy(&word, bytes + i, sizeof(word));
-		see(scan, word);
+		mark_word(scan, word);
 	}
 }
 
 /*
- * What is not mapped, or not readable, is an error and no fault. By the number of
- * this thread: the first one has no memory any more when it has ended.
+ * process_vm_readv() returns an error where a load would fault. Use the
+ * thread's id: if the first thread has exited, the process's id has no memory.
  */
 static bool read_bytes(uintptr_t from, size_t length)
 {
@@ -432,9 +432,9 @@ static bool read_bytes(uintptr_t from, size_t length)
 				0) == (ssize_t)length;
 }
 
-/* All of a range, or false. */
-static bool see_range(const struct sfjit_scan *scan, uintptr_t from,
-		      uintptr_t to, int64_t deadline)
+/* Reads a whole range, or returns false. */
+static bool scan_range(const struct sfjit_scan *scan, uintptr_t from,
+		       uintptr_t to, int64_t deadline)
 {
 	size_t length, step;
 
@@ -444,24 +444,24 @@ static bool see_range(const struct sfjit_scan *scan, uintptr_t from,
 						       CHUNK + OVERLAP;
 		if (now() > deadline || !read_bytes(from, length))
 			return false;
-		see_words(scan, threads.chunk, length);
+		mark_words(scan, threads.chunk, length);
 	}
 	return true;
 }
 
-/* From the top down to the first page that cannot be read. */
-static bool see_down(const struct sfjit_scan *scan, uintptr_t top,
-		     int64_t deadline)
+/* Reads downwards from the top to the first unreadable page. */
+static bool scan_down(const struct sfjit_scan *scan, uintptr_t top,
+		      int64_t deadline)
 {
 	uintptr_t page = sysconf(_SC_PAGESIZE), from = top & -page;
 
-	if (!see_range(scan, from, top, deadline))
+	if (!scan_range(scan, from, top, deadline))
 		return false;
-	/* A word on two pages is seen with the lower one. */
+	/* A word that crosses two pages is read with the lower one. */
 	while (from >= page && read_bytes(from - page, page)) {
 		if (now() > deadline ||
-		    !see_range(scan, from - page,
-			       from + (from < top ? OVERLAP : 0), deadline))
+		    !scan_range(scan, from - page,
+				from + (from < top ? OVERLAP : 0), deadline))
 			return false;
 		from -= page;
 	}
@@ -473,7 +473,7 @@ static bool is_within(uintptr_t address, uintptr_t start, size_t size)
 	return address - start < size;
 }
 
-static bool is_told(const struct sfjit_scan *scan, uintptr_t sp)
+static bool is_given_stack(const struct sfjit_scan *scan, uintptr_t sp)
 {
 	size_t i;
 
@@ -485,17 +485,20 @@ static bool is_told(const struct sfjit_scan *scan, uintptr_t sp)
 }
 
 /*
- * All frames of a thread are below this: those of the first thread are below the
- * vectors that the kernel gives a program; the C library puts its data of each
- * other thread on top of the stack, also if the program brought that.
+ * The upper end of a thread's frames. For the first thread this is AT_RANDOM,
+ * which the kernel put above its stack. For others it is the thread data that
+ * the C library places at the top of each stack, even one that the program
+ * supplied.
  */
-static uintptr_t top_of(const struct slot *slot, pid_t pid)
+static uintptr_t stack_top(const struct slot *slot, pid_t pid)
 {
 	return slot->tid == pid && !sfjit_first_is_forked ?
 	       getauxval(AT_RANDOM) : slot->tls;
 }
 
-/* Made by clone() without the C library, it has no such data of its own. */
+/*
+ * A thread made by clone() without the C library has no thread data of its own.
+ */
 static bool shares_tls(const struct slot *slot)
 {
 	uint32_t i;
@@ -507,31 +510,34 @@ static bool shares_tls(const struct slot *slot)
 	return false;
 }
 
-/* Registers are on the stack of the handler, behind its frame. */
-static bool see_thread(const struct sfjit_scan *scan, const struct slot *slot,
-		       pid_t pid, int64_t deadline)
+/* The registers are on the handler's stack, behind its frame. */
+static bool scan_thread(const struct sfjit_scan *scan, const struct slot *slot,
+			pid_t pid, int64_t deadline)
 {
 	bool is_alone = is_within(slot->frame, slot->alt, slot->alt_size);
-	uintptr_t from = slot->frame, top = top_of(slot, pid);
+	uintptr_t from = slot->frame, top = stack_top(slot, pid);
 
 	if (shares_tls(slot))
 		return false;
-	/* Of what a handler on the alternate stack interrupted nothing is known. */
+	/*
+	 * The stack that a handler on the alternate stack interrupted is
+	 * unknown.
+	 */
 	if (is_within(slot->sp, slot->alt, slot->alt_size))
 		return false;
 	if (is_alone) {
-		if (!see_range(scan, from, slot->alt + slot->alt_size,
-			       deadline))
+		if (!scan_range(scan, from, slot->alt + slot->alt_size,
+				deadline))
 			return false;
 		from = slot->sp - CONTEXT_RED_ZONE;
 	}
-	/* That stack is read with the others that were told. */
-	if (is_told(scan, slot->sp))
-		return see_down(scan, top, deadline);
-	return from < top && see_range(scan, from, top, deadline);
+	/* That stack is read in scan_stacks(). */
+	if (is_given_stack(scan, slot->sp))
+		return scan_down(scan, top, deadline);
+	return from < top && scan_range(scan, from, top, deadline);
 }
 
-static void see_all(struct sfjit_scan *scan, int64_t deadline)
+static void scan_stacks(struct sfjit_scan *scan, int64_t deadline)
 {
 	pid_t pid = getpid();
 	uintptr_t start;
@@ -539,19 +545,19 @@ static void see_all(struct sfjit_scan *scan, int64_t deadline)
 
 	for (i = 0; i < scan->nr_stacks; i++) {
 		start = (uintptr_t)scan->stacks[i].start;
-		scan->unknown += !see_range(scan, start,
-					    start + scan->stacks[i].length,
-					    deadline);
+		scan->unknown += !scan_range(scan, start,
+					     start + scan->stacks[i].length,
+					     deadline);
 	}
 	for (i = 0; i < threads.nr; i++)
 		if (!threads.slots[i].gone)
-			scan->unknown += !see_thread(scan, &threads.slots[i],
-						     pid, deadline);
+			scan->unknown += !scan_thread(scan, &threads.slots[i],
+						      pid, deadline);
 }
 
 /* ---- The scan -------------------------------------------------------- */
 
-/* The caller is not asked: registers that matter are above the bottom. */
+/* The caller is not stopped: its registers are above @bottom. */
 static void add_caller(const struct sfjit_scan *scan)
 {
 	struct slot *slot = add_slot(syscall(SYS_gettid), threads.round + 1);
@@ -563,7 +569,7 @@ static void add_caller(const struct sfjit_scan *scan)
 	slot->alt_size = 0;
 }
 
-/* No handler of an earlier round is filling the slot, or will be. */
+/* Fails while a handler of an earlier round is filling the slot. */
 static bool withdraw(struct slot *slot)
 {
 	uint32_t asked = __atomic_load_n(&slot->asked, __ATOMIC_ACQUIRE);
@@ -573,7 +579,7 @@ static bool withdraw(struct slot *slot)
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Only then may slots be given to other threads. */
+/* Slots may be reused only after this. */
 static bool withdraw_all(void)
 {
 	bool all = true;
@@ -598,7 +604,7 @@ static int one_round(struct sfjit_scan *scan, int fd)
 	add_caller(scan);
 	ret = stop_all(scan, fd, deadline);
 	if (!ret && !scan->unanswered)
-		see_all(scan, deadline);
+		scan_stacks(scan, deadline);
 	release();
 	return ret;
 }

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Which windows of an area the stacks and registers of all threads refer to.
+ * Find the windows of an area that stacks and registers of any thread refer to.
  */
 #ifndef SFJIT_SCAN_H
 #define SFJIT_SCAN_H
@@ -13,14 +13,14 @@
  * @text: first byte of the area
  * @size: bytes of a window
  * @nr: number of windows
- * @reached: one for each window, set if any word is an address of it
- * @signal: for the other threads
- * @timeout_ms: how long to wait for them, and to read
- * @stacks, @nr_stacks: what else is read, and may be a thread's stack
+ * @reached: one per window, set if any word is an address of it
+ * @signal: sent to the other threads
+ * @timeout_ms: limit for stopping them and reading
+ * @stacks, @nr_stacks: other ranges to read, which may be stacks of threads
  * @bottom: the caller's frames are above it
- * @unanswered, @unknown: filled with the number of threads that did not stop,
- * or that stopped on a stack whose end is not known. With any of them, @reached
- * means nothing
+ * @unanswered: set to the number of threads that did not stop
+ * @unknown: set to the number of threads on a stack whose end is unknown. If
+ * either is set, @reached is meaningless
  */
 struct sfjit_scan {
 	uintptr_t		text;
@@ -37,16 +37,17 @@ struct sfjit_scan {
 };
 
 /*
- * One scan at a time: 0, or -EBUSY. A child of fork() calls the last, since it
- * has no scan, whatever its parent was doing.
+ * One scan at a time: returns 0 or -EBUSY. A child of fork() calls the last, as
+ * a scan of the parent does not go on in it.
  */
 int sfjit_scan_begin(void);
 void sfjit_scan_end(void);
 void sfjit_scan_in_child(void);
 
 /*
- * Between the two: 0, -EINVAL for a signal that cannot have a handler, -EBUSY
- * for one that has another's, -ENOMEM, or the error of opening /proc.
+ * Call it between the two. Returns 0, -EINVAL for a signal that cannot be
+ * caught, -EBUSY if it has another handler, -ENOMEM, or the error of opening
+ * /proc.
  */
 int sfjit_scan(struct sfjit_scan *scan);
 

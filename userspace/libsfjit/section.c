@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Sections from rows, by the encoder of sframegen.
+ * Sections from rows, encoded by sframegen.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,10 +15,10 @@
 #define HEADER_SIZE	sizeof(struct sframe_header)
 #define INDEX_SIZE	sizeof(struct sframe_fde)
 
-/* What the encoder lets pass, and nothing here can use. */
+/* Functions that the encoder accepts but that are of no use here. */
 static inline int check_kind(const struct sfjit_function *function)
 {
-	/* These are for signal frames and for other architectures. */
+	/* Flags are for signal frames and for other architectures. */
 	if (function->flags)
 		return -EINVAL;
 	return function->repeat && function->nr_rows > SFJIT_MAX_ROWS ?
@@ -35,7 +35,7 @@ static int check_function(const struct sfjit_function *function)
 				     function->nr_rows) ? 0 : -EINVAL;
 }
 
-/* *@split: not all of them are one entry. */
+/* *@split: some function needs several entries. */
 static int check_functions(const struct sfjit_function *functions, size_t nr,
 			   bool *split)
 {
@@ -54,11 +54,11 @@ static int check_functions(const struct sfjit_function *functions, size_t nr,
 
 /* ---- Sections with functions in pieces -------------------------------- */
 
-/* Where the next piece goes; @section is NULL while sizes are summed up. */
+/* Where the next piece goes; @section is NULL while measuring. */
 struct layout {
 	unsigned char	*section;
 	uint64_t	entries;	/* in all */
-	uint64_t	nr;		/* of them that are written */
+	uint64_t	nr;		/* entries written */
 	uint64_t	rows;
 	uint64_t	row_bytes;
 	uint64_t	end_before;
@@ -141,7 +141,7 @@ static long split_size(const struct sfjit_function *functions, size_t nr,
 	return size > UINT32_MAX ? -E2BIG : (long)size;
 }
 
-/* Nothing can fail any more: all of it was checked when it was measured. */
+/* This cannot fail: measuring has checked everything. */
 static void split_fill(unsigned char *section,
 		       const struct sfjit_function *functions, size_t nr,
 		       const struct layout *measured)

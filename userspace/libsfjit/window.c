@@ -19,7 +19,7 @@
 #include "internal.h"
 #include "window.h"
 
-/* Machines that want more of code than the two below say so. */
+/* Protection bits that a machine adds for code. */
 #ifndef CONTEXT_PROT
 #define CONTEXT_PROT	0
 #endif
@@ -27,7 +27,7 @@
 struct template {
 	const unsigned char *code;
 	const unsigned char *section;
-	size_t section_length;		/* 0: none can be made */
+	size_t section_length;		/* 0: the machine has no encoder */
 	size_t section_start_off;	/* s64: text - this very field */
 	size_t section_size_off;	/* u32: bytes of text */
 	const struct sfjit_row *rows;
@@ -36,7 +36,7 @@ struct template {
 	bool has_data;
 };
 
-/* The slot is the code and nothing else: the .S pads it with traps. */
+/* A slot is exactly the code: the .S pads it with traps. */
 #define IS_ONE_SLOT(name, NAME) \
 	_Static_assert(sizeof(name ## _code) == SFJIT_SLOT_SIZE && \
 		       NAME ## _SLOT_SIZE == SFJIT_SLOT_SIZE, \
@@ -57,7 +57,7 @@ IS_ONE_SLOT(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
 	.has_data = data, \
 }
 
-/* Without .code: this machine has none. */
+/* Without .code: not available on this machine. */
 static const struct template templates[] = {
 	[SFJIT_TRAMP_ARG] =
 		TEMPLATE(sfjit_tramp_arg, SFJIT_TRAMP_ARG, false),
@@ -106,7 +106,7 @@ static size_t section_page(const struct template *template)
 	return template->section_length ? sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The data lies at the distance that the code of a slot has built in. */
+/* The code of a slot has the distance to its data built in. */
 static size_t section_offset(const struct template *template)
 {
 	return template->has_data ? 2 * SFJIT_WINDOW_SIZE : SFJIT_WINDOW_SIZE;
@@ -166,7 +166,7 @@ static int protect(void *start, size_t length, int prot)
 	return mprotect(start, length, prot) ? -errno : 0;
 }
 
-/* From here on no byte of code or section changes. */
+/* Code and section never change after this. */
 static int seal(struct sfjit_window *window, const struct template *template)
 {
 	size_t length = section_page(template);
@@ -179,9 +179,9 @@ static int seal(struct sfjit_window *window, const struct template *template)
 }
 
 /*
- * The only symptom of a section with a wrong distance is short stacks in a
- * profile. The test build checks that a reader finds a row for every byte of
- * the first and of the last slot, and none outside.
+ * A section with a wrong distance would only show as truncated stacks in a
+ * profile. So the test build checks that each byte of the first and the last
+ * slot has a row, and that no byte outside has one.
  */
 #ifdef SFJIT_TEST
 static bool finds(struct sfg_section *section, uintptr_t address)
@@ -254,7 +254,7 @@ int sfjit_window_retire(struct sfjit_window *window)
 	return unmap(window);
 }
 
-/* One aligned store: another thread sees the old target or the new. */
+/* One aligned store: another thread sees the old target or the new one. */
 void sfjit_window_set_target(struct sfjit_window *window, unsigned int slot,
 			     const void *target)
 {

@@ -15,8 +15,8 @@
 #define SFJIT_WINDOW_SLOTS	(SFJIT_WINDOW_SIZE / SFJIT_SLOT_SIZE)
 
 /*
- * One mapping: code, data (if the kind has any), section. @error is what its
- * registration returned, or -EOPNOTSUPP where there can be no section.
+ * One mapping: code, data (if the kind has any), section. @error is the result
+ * of its registration, or -EOPNOTSUPP if there can be no section.
  */
 struct sfjit_window {
 	unsigned char	*code;
@@ -25,7 +25,7 @@ struct sfjit_window {
 	int		error;
 };
 
-/* 0, -EINVAL, or -EOPNOTSUPP: a kind that this machine does not have. */
+/* Returns 0, -EINVAL, or -EOPNOTSUPP for a kind that this machine lacks. */
 int sfjit_kind_check(unsigned int kind);
 
 /* Whether slots of a kind have a target of their own. */
@@ -37,15 +37,15 @@ void sfjit_kind_function(unsigned int kind, const void *slot,
 			 struct sfjit_function *function);
 
 /*
- * Map, fill, protect, register. A failed registration is no failure. Returns
- * 0 or -errno, with nothing left behind.
+ * Maps, fills, protects, registers. Succeeds even if the registration fails.
+ * Returns 0 or -errno, with everything undone.
  */
 int sfjit_window_create(struct sfjit_window *window, unsigned int kind);
 
-/* Unregister, unmap. Returns 0 or -errno of munmap(). */
+/* Unregisters and unmaps. Returns 0 or -errno of munmap(). */
 int sfjit_window_retire(struct sfjit_window *window);
 
-/* Sets what a slot calls; only for kinds that have data. */
+/* Sets the target of a slot; only for kinds that have data. */
 void sfjit_window_set_target(struct sfjit_window *window, unsigned int slot,
 			     const void *target);
 

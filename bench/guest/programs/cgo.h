@@ -3,7 +3,7 @@
 #ifndef CGO_H
 #define CGO_H
 
-/* Sums, by C, what the Go function weigh() says of each number. */
+/* Sums, in C, the results of the Go function weigh() for each number. */
 long sum_weights(int n);
 
 #endif

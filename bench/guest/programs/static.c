@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* usage: static ROUNDS: work of a program that has its C library in itself. */
+/* usage: static ROUNDS: work of a statically linked program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* What the benchmarks in guests have to know of the machine. */
+/* Machine-dependent parts of the benchmarks in guests. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-/* Instructions, in a guest that counts them, or one more or less. */
+/* Instructions, in a guest that counts them, plus or minus one. */
 #define NOW_STEP	2
 
 #include <stdint.h>
 
-/* QEMU's clock has 4,096 parts in a microsecond. */
+/* QEMU's clock counts 4,096 per microsecond. */
 static inline uint64_t now(void)
 {
 	uint64_t count;
@@ -18,28 +18,28 @@ static inline uint64_t now(void)
 	return (count >> 9) * 125 + ((count & 511) * 125 >> 9);
 }
 
-/* There are no events at an instruction: a probe makes one. */
+/* No breakpoint events: a probe makes one. */
 #define BREAK_LEN	0
 
 /* DWARF numbers. */
 #define REGNUM_SP	15
 #define REGNUM_FP	11
 
-/* Does a step by frame pointer tell what rows start from? */
+/* Whether a step by frame pointer gives the register that rows start from. */
 #define FP_GIVES_ROW	0
 
-/* Frames have the address of the next one, instead of frame pointers. */
+/* Frames hold the address of the next one instead of a frame pointer. */
 #define BACK_CHAIN	1
 
-/* How far the CFA is above the stack pointer of the caller. */
+/* Distance of the CFA from the caller's stack pointer. */
 #define SAVE_AREA	160
 
-/* What the kernel has return addresses be a multiple of. */
+/* Alignment of return addresses that the kernel requires. */
 #define CODE_ALIGN	2
 
 /*
- * The frame of bench_trigger(): the CFA from its stack pointer; return address and
- * frame pointer from that; and a row that says so.
+ * The frame of bench_trigger(): the CFA from its stack pointer; return address
+ * and frame pointer from the CFA; and the row for it.
  */
 #define TRIGGER_CFA	320
 #define TRIGGER_RA	-48
@@ -53,12 +53,12 @@ static inline uint64_t now(void)
 #define PLAIN_RA	-48
 #define PLAIN_FP	0
 
-/* Back chain that ends a walk in the context of the sample. */
+/* Back chain that ends a walk in the sample's context. */
 #define LAST_FP		0
 
 /*
- * Return addresses in a slot, as offsets; in its frame the CFA, and from that the
- * return address, and the frame pointer if it is saved.
+ * Offsets of return addresses in a slot; in its frame the CFA, and from that
+ * the return address, and the frame pointer if saved.
  */
 #define WINDOW_SLOT	32
 #define WINDOW_ARG_RA	12

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* What the benchmarks in guests have to know of the machine. */
+/* Machine-dependent parts of the benchmarks in guests. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
 #include <stdint.h>
 #include <x86intrin.h>
 
-/* Instructions, in a guest that counts them; a value is a multiple of this. */
+/* Instructions, in a guest that counts them, rounded to a multiple of this. */
 #define NOW_STEP	1
 
 static inline uint64_t now(void)
@@ -15,28 +15,28 @@ static inline uint64_t now(void)
 	return __rdtsc();
 }
 
-/* Length of an event at an instruction. */
+/* Length of a breakpoint event. */
 #define BREAK_LEN	sizeof(long)
 
 /* DWARF numbers. */
 #define REGNUM_SP	7
 #define REGNUM_FP	6
 
-/* Does a step by frame pointer tell what rows start from? */
+/* Whether a step by frame pointer gives the register that rows start from. */
 #define FP_GIVES_ROW	1
 
-/* Frames have the address of the next one, instead of frame pointers. */
+/* Frames hold the address of the next one instead of a frame pointer. */
 #define BACK_CHAIN	0
 
-/* How far the CFA is above the stack pointer of the caller. */
+/* Distance of the CFA from the caller's stack pointer. */
 #define SAVE_AREA	0
 
-/* What the kernel has return addresses be a multiple of. */
+/* Alignment of return addresses that the kernel requires. */
 #define CODE_ALIGN	1
 
 /*
- * The frame of bench_trigger(): the CFA from its stack pointer; return address and
- * frame pointer from that; and a row that says so.
+ * The frame of bench_trigger(): the CFA from its stack pointer; return address
+ * and frame pointer from the CFA; and the row for it.
  */
 #define TRIGGER_CFA	32
 #define TRIGGER_RA	-8
@@ -49,12 +49,12 @@ static inline uint64_t now(void)
 #define PLAIN_RA	-8
 #define PLAIN_FP	-16
 
-/* Frame pointer that ends a walk in the context of the sample. */
+/* Frame pointer that ends a walk in the sample's context. */
 #define LAST_FP		-1
 
 /*
- * Return addresses in a slot, as offsets; in its frame the CFA, and from that the
- * return address, and the frame pointer if it is saved.
+ * Offsets of return addresses in a slot; in its frame the CFA, and from that
+ * the return address, and the frame pointer if saved.
  */
 #define WINDOW_SLOT	16
 #define WINDOW_ARG_RA	8

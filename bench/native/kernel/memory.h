@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * The shim of the fuzz targets, but user memory is that of this very process,
- * as it is in the kernel: loads are loads. Nothing here may be missing, as
- * there is no exception table.
+ * The shim of the fuzz targets, but user memory is this process's: loads are
+ * plain loads, as in the kernel. All memory must be mapped, since there is no
+ * exception table.
  */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
@@ -11,7 +11,7 @@
 #include "shim.h"
 #include "walk.h"
 
-/* Where reads are noted, or NULL. */
+/* Log of reads, or NULL. */
 extern struct user_read *user_log;
 extern unsigned long user_reads, user_sections;
 
@@ -39,7 +39,7 @@ static __always_inline void user_note(unsigned long addr, unsigned long size)
 		user_log[user_reads++] = (struct user_read){ addr, size };
 }
 
-/* Those of x86-64; STAC and CLAC are not for user space. */
+/* x86-64's definitions; user space cannot execute STAC and CLAC. */
 #undef array_index_nospec
 #undef can_do_masked_user_access
 #undef masked_user_read_access_begin

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What the unwinder asks of the kernel; prctl() and walks for the harness. */
+/*
+ * The kernel functions that the unwinder calls, and prctl() and walks for the
+ * harness.
+ */
 #include <linux/sframe.h>
 #include <linux/unwind_user.h>
 
@@ -35,13 +38,13 @@ void finding(const char *what)
 	__builtin_trap();
 }
 
-/* The decoder of instructions is not measured here. */
+/* Decoding instructions is not measured here. */
 int unwind_user_code_pushes(const u8 *code, unsigned int length)
 {
 	return -1;
 }
 
-/* User memory outside of steps. */
+/* User memory outside of a step. */
 
 bool shim_access_ok(unsigned long addr, unsigned long size, bool small)
 {
@@ -72,14 +75,14 @@ size_t fault_in_readable(const char *src, size_t size)
 	return 0;
 }
 
-/* Time, and nobody else. */
+/* The clock only, without the kernel's corrections. */
 
 u64 local_clock(void)
 {
 	return ((unsigned __int128)__builtin_ia32_rdtsc() * clock_factor) >> 32;
 }
 
-/* The registry: an array in the order of addresses instead of a tree. */
+/* The registry: a sorted array instead of a tree. */
 
 static unsigned int windows_before(unsigned long ip)
 {
@@ -169,7 +172,7 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
 	return nr_windows;
 }
 
-/* As if another process were walked in between. */
+/* As after a walk of another process. */
 void kernel_forget_rules(void)
 {
 	registry.id = ++last_id;
@@ -180,7 +183,7 @@ u64 sframe_walk_limit(void)
 	return walk_limit;
 }
 
-/* In place of the system call. */
+/* Replaces the system call. */
 int prctl(int option, unsigned long key, unsigned long arg3, unsigned long arg4,
 	  unsigned long arg5)
 {
@@ -227,7 +230,7 @@ size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 	return entry.nr;
 }
 
-/* __get_user() of x86-64 has a fence where the mask is not. */
+/* __get_user() of x86-64 uses a fence where the masked access does not. */
 static __always_inline unsigned long get_fenced(const unsigned long *ptr)
 {
 	user_sections++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Walks of stacks of this process by the kernel's code. */
+/* Walk stacks of this process with the kernel's code. */
 #ifndef BENCH_KERNEL_WALK_H
 #define BENCH_KERNEL_WALK_H
 
@@ -14,26 +14,26 @@ struct user_read {
 	unsigned long addr, size;
 };
 
-/* Before the first walk. */
+/* Call this before the first walk. */
 void kernel_set_clock(double ticks_per_ns);
 
 /* kernel.sframe_walk_us, but in nanoseconds. */
 void kernel_set_limit(uint64_t ns);
 
-/* The only way to remove them: munmap() does not here. */
+/* The only way to remove windows here: munmap() does not. */
 void kernel_forget_windows(void);
 
-/* The cache of rules is empty for the next walk. */
+/* Empties the cache of rules. */
 void kernel_forget_rules(void);
 
-/* Returns the number of addresses in 'chain'; the first one is 'ip'. */
+/* Returns the number of addresses in @chain; the first one is @ip. */
 size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 		   uint64_t *chain);
 
-/* The same by frame pointer, as a kernel without windows does it. */
+/* The same by frame pointers, like a kernel without windows. */
 size_t kernel_walk_fp(uintptr_t ip, const void *fp, uint64_t *chain);
 
-/* Notes reads from now on; with NULL, none. Returns how many were. */
+/* Logs reads from now on; NULL stops. Returns how many there were. */
 size_t kernel_log(struct user_read *log, unsigned long *sections);
 
 #endif /* BENCH_KERNEL_WALK_H */

@@ -4,9 +4,8 @@
  * debugger start|stop ADDRESS COMMAND...
  *
  * Runs a command with a breakpoint, as gdb does: from the start of the first
- * program that has the address, or from when it stops by SIGSTOP. Prints the
- * byte that was there, and how often the breakpoint was met. Has the status of
- * the command.
+ * program that has the address mapped, or from its SIGSTOP. Prints the original
+ * byte and how often the breakpoint was hit. Exits with the command's status.
  */
 #include <errno.h>
 #include <signal.h>
@@ -73,7 +72,7 @@ static bool is_met(void)
 	return is_set && regs.rip == address + 1;
 }
 
-/* The byte is put back, and one instruction executed. */
+/* Restores the byte and executes one instruction. */
 static void step_over(void)
 {
 	int status;
@@ -88,7 +87,7 @@ static void step_over(void)
 	poke(BREAKPOINT);
 }
 
-/* Returns the signal that the program is to have. */
+/* Returns the signal to deliver. */
 static int stopped(int status, bool at_start)
 {
 	if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * filter CALL ERRNO COMMAND...: runs it with a seccomp filter.
+ * filter CALL ERRNO COMMAND...: runs the command with a seccomp filter.
  *
  * CALL is the number of an option of prctl(), or "perf" for perf_event_open().
- * It fails with ERRNO, or ends the program if that is 0.
+ * It fails with ERRNO; if that is 0, it kills the program.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		sizeof(filter) / sizeof(*filter), filter,
 	};
 
-	/* The first argument of perf_event_open() is looked at by nobody. */
+	/* perf_event_open() is filtered whatever its first argument is. */
 	if (perf)
 		filter[2] = filter[3] = (struct sock_filter)
 			BPF_STMT(BPF_LD | BPF_IMM, 0);

@@ -2,11 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A kernel that reads the formats of $FORMATS, a number whose bits they are,
- * for programs that are started with this library besides: prctl() and syscall()
- * in place of libc's, as the module makes its system calls by the second one.
- * With BUSY=1 each key is in use. The file $UNREGISTERED gets a line
- * for each window that is to go.
+ * LD_PRELOAD: a kernel that accepts the formats of $FORMATS, a bit mask.
+ * Replaces libc's prctl() and syscall(), as the module calls the latter. With
+ * BUSY=1 every key is in use. The file $UNREGISTERED gets a line for each
+ * unregistered window.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

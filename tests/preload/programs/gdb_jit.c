@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A JIT that tells nobody but gdb of its code. A first function is in gdb's
- * list before any library has run, that of sfjit run included.
+ * A JIT that describes its code only to gdb. A first function is in gdb's list
+ * before any library has run, including that of sfjit run.
  *
  * gdb-jit publish [stop]	[stops by SIGSTOP,] publishes a second function,
- *				removes it and the first; prints whether the two
- *				had windows before and behind that: 1, 0, or -,
- *				which a kernel without windows does not say
- * gdb-jit where		prints the address of what gdb has a breakpoint
- *				in, which is the same in all processes
+ *			removes it and the first; prints whether the two had
+ *			windows before and after that: 1, 0, or - if the kernel
+ *			has no windows
+ * gdb-jit where		prints the address of gdb's breakpoint, the same in all
+ *			processes
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -35,8 +35,8 @@ struct function {
 static struct function first, second;
 
 /*
- * Nothing is writable first and executable then, as PR_SET_MDWE wants it: the
- * text is written as a file.
+ * PR_SET_MDWE forbids making writable memory executable, so the text is written
+ * as a file.
  */
 static uint8_t *map_text(void)
 {

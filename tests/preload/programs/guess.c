@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * guess: what a program registers in memory in which sfjit run lets stacks end
- * is registered, and stacks end in the rest (on a kernel with windows, under
- * sfjit run).
+ * guess: in memory where sfjit run lets stacks end, a program's own
+ * registrations take effect, and stacks end in the rest (on a kernel with
+ * windows, under sfjit run).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,8 +28,8 @@
 static char *chunk;
 
 /*
- * Windows in the chunk, in order, by one letter and the number of parts: "e" of
- * sfjit run, "w" of the program.
+ * Windows in the chunk, in order, each as a letter and the number of parts: "e"
+ * of sfjit run, "w" of the program.
  */
 static const char *windows(void)
 {
@@ -88,7 +88,7 @@ static void test_library(void)
 	has("stacks end in all", "e512");
 }
 
-/* Around it, and over its ends: the memory on both sides is of others. */
+/* Around it, and over its ends: the memory on both sides belongs to others. */
 static void test_around(void)
 {
 	const int prot = PROT_READ | PROT_WRITE | PROT_EXEC;
@@ -110,7 +110,7 @@ static void test_around(void)
 	has("and it is as before", "e512");
 }
 
-/* By the system call's wrapper; the text is that of the section. */
+/* By the wrapper of the system call; the text is that of the section. */
 static void test_prctl(void)
 {
 	static const struct sfjit_row row = {

@@ -5,12 +5,12 @@
 
 #include <stddef.h>
 
-/* Memory for code, at this place if it is free. */
+/* Maps memory for code, at @at if it is free. */
 void *guess_map(void *at, size_t size);
 
 /*
- * A window of the library, and its end: 0 or -errno. Threads have text of their
- * own; its starts are 128 bytes apart, and within 128 KiB.
+ * A window of the library, and its end: 0 or -errno. Each thread has its own
+ * text; starts are 128 bytes apart, and within 128 KiB.
  */
 int guess_register(void *text, size_t size);
 int guess_unregister(void *text);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A JIT by the name of PCRE2, of whose code sfjit run guesses that it keeps no
- * frame pointers. It registers its code by a libsfjit of its own.
+ * A JIT with the name of PCRE2, whose code sfjit run assumes to have no frame
+ * pointers. It registers its code with its own libsfjit.
  */
 #include <sfjit.h>
 #include <sfjit/code.h>
@@ -19,7 +19,7 @@ void *guess_map(void *at, size_t size)
 	void *memory = mmap(at, size, PROT_READ | PROT_WRITE | PROT_EXEC,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	/* No jump to mmap(): the caller is known by its return address. */
+	/* No tail call of mmap(): the return address identifies the caller. */
 	return memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Ends with the status given as argument. */
+/* Exits with the status given as argument. */
 #include <stdio.h>
 #include <stdlib.h>
 

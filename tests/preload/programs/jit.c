@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * jit publish: a small JIT that describes its code in all the ways of
- * __register_frame() and of the GDB JIT interface, for a look at what the module
- * of sfjit run makes of it.
+ * jit publish: a small JIT that describes its code in all ways of
+ * __register_frame() and of the GDB JIT interface, to see what the module of
+ * sfjit run makes of it.
  *
- * jit walk [without]: the same, and takes callchains at each instruction, by
- * breakpoints. With windows they are the true ones, without none is.
+ * jit walk [without]: also takes callchains at each instruction, by
+ * breakpoints. With windows they are the true ones, without they are not.
  *
- * jit publish-mistakes, jit walk-mistakes: the same, with what libgcc does not
- * take, for a library in its place that takes everything.
+ * jit publish-mistakes, jit walk-mistakes: the same, with input that libgcc
+ * rejects, for a replacement library that accepts everything.
  *
- * jit publish-many, jit walk-many [without]: frames for many, and frames that
- * come while another thread makes their text executable, or takes that back.
+ * jit publish-many, jit walk-many [without]: many frames, and frames that
+ * arrive while another thread makes their text executable, or undoes that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -46,7 +46,7 @@
 #define FORKS		50
 #define ROUNDS		1000
 
-/* More than one event tries again, and the events for all of them. */
+/* With more than one event the test retries; these are for all of them. */
 #define UNITS		200
 #define UNIT_ROOM	64
 #define EVENTS		4
@@ -71,7 +71,7 @@ struct chain {
 typedef void (*function)(void *argument);
 typedef void (*call)(function f, void *argument);
 
-/* Where things are in an area; between the two functions is padding. */
+/* Offsets in an area; padding is between the two functions. */
 #define FIRST		0
 #define SECOND		32
 #define JUMP		64
@@ -140,7 +140,7 @@ static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *arg)
 {
 	struct trace *trace = arg;
 
-	/* It reports the end, too. */
+	/* It also reports the end. */
 	if (trace->nr < MOST && _Unwind_GetIP(context))
 		trace->ips[trace->nr++] = _Unwind_GetIP(context);
 	return _URC_NO_REASON;
@@ -170,8 +170,8 @@ NOIPA static void call_site(call c, function f, void *argument)
 }
 
 /*
- * What is behind the code that is called comes from the unwinder of the C
- * compiler, called from the same place: behind unwind() and call_unwind().
+ * The tail behind the called code comes from the compiler's unwinder, called
+ * from the same place, after unwind() and call_unwind().
  */
 NOIPA static void chain_at(const void *address, call c, function f,
 			   void *argument, struct chain *chain)
@@ -220,7 +220,7 @@ static void describe_tail(char *text, size_t size)
 	describe(text, size, &chain);
 }
 
-/* The frames in front of the tail; 'ends': there are no others. */
+/* The frames before the tail; @ends: there are no others. */
 static bool check(const char *name, const void *address, call c, function f,
 		  void *argument, const uint64_t *head, unsigned int nr,
 		  bool ends)
@@ -249,7 +249,7 @@ static bool check_insn(const char *name, const uint8_t *code, unsigned int at)
 	return check(name, code + at, (call)code, leaf, NULL, head, 1, false);
 }
 
-/* Each instruction of a function, and what it calls. */
+/* Checks each instruction of a function, and its callee. */
 static bool walk_function(const char *name, const uint8_t *code)
 {
 	const uint64_t head[] = {
@@ -258,7 +258,7 @@ static bool walk_function(const char *name, const uint8_t *code)
 	unsigned int i;
 	bool good = true;
 
-	/* By frame pointer, what is at the two ends may look right. */
+	/* At both ends a stack by frame pointers may look right. */
 	for (i = 0; i < sizeof(insns) / sizeof(*insns) && good; i++)
 		if (windows || (insns[i] >= 10 && insns[i] < 22))
 			good = check_insn(name, code, insns[i]);
@@ -272,7 +272,7 @@ static void check_function(const char *name, const uint8_t *code)
 		result(true, name, "-");
 }
 
-/* A stack that ends, or is wrong without windows, in the middle of code. */
+/* Without windows a stack ends, or is wrong, in the middle of code. */
 static void check_lost(const char *name, const uint8_t *code)
 {
 	const uint64_t head[] = { (uintptr_t)code + 10 };
@@ -286,7 +286,7 @@ static void check_lost(const char *name, const uint8_t *code)
 	result(!is_chain(&chain, head, 1, false), name, "%s", text);
 }
 
-/* The kernel has a window there. */
+/* Whether the kernel has a window there. */
 static bool has_window(const uint8_t *code)
 {
 	unsigned long start, end, at = (uintptr_t)code;
@@ -328,7 +328,7 @@ static void protect(int protection)
 	MUST(!mprotect(area, AREA, protection));
 }
 
-/* Nobody sees it. */
+/* By a raw system call, which the module does not see. */
 static void protect_silently(int protection)
 {
 	MUST(!syscall(SYS_mprotect, area, AREA, protection));
@@ -396,7 +396,7 @@ static void forget_frames(int protection)
 	__deregister_frame(frames.bytes);
 }
 
-/* Code stays what it is when its frames are removed, until it is written. */
+/* Code stays described when its frames are removed, until it is written. */
 static void frames_forgotten(void)
 {
 	uint8_t *old;
@@ -436,7 +436,7 @@ static void frames_forgotten(void)
 	retire();
 }
 
-/* The code is in a file, which is mapped over the place that was described. */
+/* The code is in a file, which is mapped over the described place. */
 static void frames_before_mapping(void)
 {
 	int file = memfd_create("code", MFD_CLOEXEC);
@@ -479,13 +479,13 @@ static void described_code(void)
 	__register_frame(frames.bytes);
 }
 
-/* Where the same code is mapped over text, or written again. */
+/* The same code is mapped over text, or written again. */
 static void mapped_over(void)
 {
 	int file = file_of(code_call);
 
 	make_code(code_call);
-	/* Between the two functions, as in the file. */
+	/* As in the file, between the two functions. */
 	memset(area + CODE_CALL_SIZE, 0, SECOND - CODE_CALL_SIZE);
 	protect(PROT_READ | PROT_EXEC);
 	__register_frame(frames.bytes);
@@ -512,7 +512,7 @@ static void mapped_over(void)
 	retire();
 }
 
-/* Nothing describes it, although the old frames were not removed. */
+/* The new code has no description, although the old frames were not removed. */
 static void other_code_over(void)
 {
 	int file = file_of(code_other);
@@ -569,7 +569,7 @@ static void frames_before_silence(void)
 	MUST(!munmap(page, PAGE));
 }
 
-/* With a key of its own; -1, the usual one, where the processor has none. */
+/* With its own protection key; -1 where the processor has none. */
 static void frames_before_key(void)
 {
 	int key = pkey_alloc(0, 0);
@@ -585,7 +585,7 @@ static void frames_before_key(void)
 		MUST(!pkey_free(key));
 }
 
-/* Removed before it ever was executable. */
+/* Removed before it was ever executable. */
 static void frames_only(void)
 {
 	make_code(code_call);
@@ -619,8 +619,8 @@ static void frames_in_parts(void)
 }
 
 /*
- * The first mapping ends inside of the function, and it may lie in both: the
- * second is writable, too, as code of a JIT may be.
+ * The first mapping ends inside of the function, which may span both. The
+ * second is also writable, as JIT code may be.
  */
 static void over_two_mappings(void)
 {
@@ -672,7 +672,7 @@ static void object_calls(void)
 	retire();
 }
 
-/* Of one function; where in the CIE it says how addresses are encoded. */
+/* Frames of one function; the CIE gives the encoding of addresses. */
 static void make_frames_of(struct frames *f, uint8_t encoding, uint64_t address)
 {
 	frames_begin(f, 0);
@@ -752,7 +752,7 @@ static void table_calls(void)
 	retire();
 }
 
-/* libgcc's unwinder needs the frames, too: they have reached it. */
+/* libgcc's unwinder needs the frames too, so they must reach it. */
 static void original_is_called(void)
 {
 	struct trace trace = { 0 };
@@ -780,7 +780,7 @@ static void tell_gdb(uint32_t action, struct jit_code_entry *entry)
 
 /*
  * The compiler may know that the function changes no register, and keep values
- * in all of them over the call. Here: 9 of the general ones, 16 vectors, carry.
+ * in all of them over the call. Here: 9 general registers, 16 vectors, carry.
  */
 static void all_registers_are_kept(void)
 {
@@ -834,7 +834,7 @@ static void gdb(const char *name, int debug_frame, bool before)
 	if (!before)
 		protect(PROT_READ | PROT_EXEC);
 	tell_gdb(1, &entry);
-	/* The same event once more is the same file. */
+	/* The same event again is the same file. */
 	tell_gdb(1, &entry);
 	if (before)
 		protect(PROT_READ | PROT_EXEC);
@@ -848,7 +848,7 @@ static void gdb(const char *name, int debug_frame, bool before)
 	retire();
 }
 
-/* What leads nowhere, and what is no file. */
+/* Pointers to nowhere, and files that are none. */
 static void gdb_mistakes(void)
 {
 	struct jit_code_entry entry = { .symfile_addr = (void *)16 };
@@ -891,7 +891,7 @@ static void *load_library(const uint8_t **code)
 	return handle;
 }
 
-/* It is closed, and loaded again where its place is taken. */
+/* The library is closed, and loaded again after its place was taken. */
 static void library(void)
 {
 	const uint8_t *code, *before;
@@ -925,7 +925,7 @@ static void jumps(void)
 		result(true, "a jump of a linker", "-");
 }
 
-/* From a function that leaves a wrong rbp behind. */
+/* From a function that leaves a wrong rbp. */
 static void bare(void)
 {
 	const uint64_t head[] = { (uintptr_t)area + BARE + 1 };
@@ -982,7 +982,7 @@ static void twice(void)
 	retire();
 }
 
-/* Other frames at the place of some that were never removed. */
+/* New frames in the place of some that were never removed. */
 static void never_removed(void)
 {
 	make_code(code_call);
@@ -1014,7 +1014,7 @@ static void broken(void)
 	retire();
 }
 
-/* The same text, written anew without munmap(). */
+/* The same text, written again without munmap(). */
 static void reused_text(void)
 {
 	make_code(code_call);
@@ -1083,7 +1083,7 @@ static void forked(void)
 
 static volatile bool enough;
 
-/* Frames for text that is not there: nothing but the work of the module. */
+/* Frames for unmapped text, to keep the module busy. */
 static void *publish_always(void *arg)
 {
 	static struct frames own;
@@ -1098,7 +1098,7 @@ static void *publish_always(void *arg)
 	return NULL;
 }
 
-/* A child goes on although a thread that it does not have was at work. */
+/* A child works although a thread missing in it was in the module. */
 static void forked_at_work(void)
 {
 	unsigned int i, good = 0;
@@ -1182,7 +1182,7 @@ static void sleep_until(int64_t ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Who is on the same processor runs as soon as he wakes. */
+/* A thread of the same CPU runs as soon as it is woken. */
 static void be_in_time(void)
 {
 	sched_setscheduler(0, SCHED_FIFO, &(struct sched_param) { 1 });
@@ -1198,9 +1198,9 @@ static int64_t time_protect(int protection)
 }
 
 /*
- * Aims at the moment behind the question whether the text is executable: a
- * call that finds a unit waiting takes many times as long as others, and was
- * too late.
+ * Aims at the moment after the check whether the text is executable. A call
+ * that finds a waiting unit takes many times as long as others, and was too
+ * late.
  */
 static void *protect_in_time(void *arg)
 {
@@ -1220,7 +1220,7 @@ static void *protect_in_time(void *arg)
 	return NULL;
 }
 
-/* On one processor, the other thread comes between two steps of this one. */
+/* On one CPU, so that the other thread runs between two steps of this one. */
 static void stay_here(void)
 {
 	cpu_set_t cpus;
@@ -1259,13 +1259,13 @@ static void frames_meanwhile(void)
 	retire();
 }
 
-/* The text of the round had its window before it lost the right. */
+/* The text had its window before it became non-executable. */
 static bool had_window;
 
 /*
- * Aims at the moment between the question whether the text is executable and
- * the registration: the text has a window if this came too late. In each other
- * round the text is soon executable again.
+ * Aims at the moment between the check whether the text is executable and the
+ * registration: the text has a window if this came too late. In every other
+ * round the text becomes executable again.
  */
 static void *forbid_in_time(void *arg)
 {
@@ -1330,7 +1330,7 @@ static void all_many(void)
 	forbidden_meanwhile();
 }
 
-/* What libgcc aborts for, or does not survive. */
+/* Input that makes libgcc abort or crash. */
 static void all_mistakes(void)
 {
 	twice();

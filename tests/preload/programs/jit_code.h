@@ -2,8 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Code and call frame information of a small JIT, for tests/preload/programs/jit.c. The
- * functions have no frame pointer: they keep 1 in rbp.
+ * Code and call frame information of a small JIT, for
+ * tests/preload/programs/jit.c. The functions have no frame pointer: they keep
+ * 1 in rbp.
  */
 #ifndef JIT_CODE_H
 #define JIT_CODE_H
@@ -11,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * code_call(function, argument) calls function(argument). Where instructions
- * begin, and where the call returns to. Rows for one frame are wrong for others.
+ * code_call(function, argument) calls function(argument). The comments give the
+ * offset of each instruction. Rows for one frame size are wrong for others.
  */
 #define CODE_FRAME(frame) { \
 	0x55,				/*  0 push %rbp */ \
@@ -31,15 +32,15 @@
 #define CODE_CALL_RETURN	18
 #define CODE_CALL_INSNS		{ 0, 1, 5, 10, 13, 16, 18, 22, 23 }
 
-/* Linkers of JITs put this beside the code; the slot is 8 bytes behind it. */
+/* JIT linkers put this next to the code; the slot is 8 bytes behind it. */
 #define CODE_JUMP { 0xff, 0x25, 0x02, 0x00, 0x00, 0x00 }
 #define CODE_JUMP_SIZE		6
 
-/* Nobody describes this: push %rbx; mov $1,%ebp; pop %rbx; ret */
+/* Never described: push %rbx; mov $1,%ebp; pop %rbx; ret */
 #define CODE_BARE { 0x53, 0xbd, 0x01, 0x00, 0x00, 0x00, 0x5b, 0xc3 }
 #define CODE_BARE_SIZE		8
 
-/* What is put together here: one CIE, FDEs, and an end of 4 zero bytes. */
+/* Frames made here: one CIE, FDEs, and a terminator. */
 struct frames {
 	uint8_t bytes[512];
 	unsigned int length;
@@ -87,10 +88,10 @@ static inline unsigned int frames_function(struct frames *f, uint64_t address,
 					   unsigned int frame, int debug_frame)
 {
 	const uint8_t rules[] = {
-		0x41, 0x0e, 16, 0x86, 2,	/* behind push: CFA rsp+16 */
-		0x44, 0x0e, 16 + frame,		/* behind sub */
-		0x51, 0x0e, 16,			/* behind add */
-		0x41, 0x0e, 8, 0xc6,		/* behind pop */
+		0x41, 0x0e, 16, 0x86, 2,	/* after push: CFA rsp+16 */
+		0x44, 0x0e, 16 + frame,		/* after sub */
+		0x51, 0x0e, 16,			/* after add */
+		0x41, 0x0e, 8, 0xc6,		/* after pop */
 	};
 	unsigned int start = f->length;
 

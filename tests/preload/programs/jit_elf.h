@@ -22,7 +22,7 @@ struct elf_file {
 	char strings[40];
 };
 
-/* The frames are absolute, so that it does not matter where they are. */
+/* The frames have absolute addresses, so the file can be anywhere. */
 static inline void elf_make(struct elf_file *file, const struct frames *frames,
 			    int debug_frame, uint64_t text, uint64_t size)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * later FILE [locked]: prints "ready" and waits for a line of input. Then it loads
- * FILE, built from plugin.c with GAP or GAPS, prints "loaded", and has it call leaf() for
- * ever. What it maps is locked if it is to be; then a child does the rest, behind
- * one more line of input, and its number is printed.
+ * later FILE [locked]: prints "ready" and waits for a line of input. Then it
+ * loads FILE, built from plugin.c with GAP or GAPS, prints "loaded", and lets
+ * it call leaf() for ever. With "locked" its memory is locked; then a child
+ * does the rest after one more line of input, and its process id is printed.
  */
 #include <dlfcn.h>
 #include <signal.h>

@@ -3,13 +3,14 @@
 /*
  * loader repeat COUNT FILE...	load and close each FILE in turn, COUNT times;
  *				prints the growth of mappings and of bytes
- * loader windows FILE		prints how many windows /proc/self/sframe has at
- *				first, with FILE loaded, closed, loaded again
- * loader keep FILE...		load all, print what their numbers are
+ * loader windows FILE		prints the number of windows in
+ *				/proc/self/sframe at first, with FILE loaded,
+ *				closed, loaded again
+ * loader keep FILE...		load all, print their numbers
  * loader namespace FILE	load it with dlmopen()
  * loader thread FILE		load it in a thread with the smallest stack
  * loader fork FILE		load it in a forked child
- * loader seccomp FILE		load it where prctl() kills
+ * loader seccomp FILE		load it where prctl() kills the process
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -136,7 +137,7 @@ static int in_thread(char *file)
 	pthread_t thread;
 
 	pthread_attr_init(&attr);
-	/* ld.so itself wants some of it. */
+	/* ld.so itself needs a part of it. */
 	pthread_attr_setstacksize(&attr, 2 * PTHREAD_STACK_MIN);
 	if (pthread_create(&thread, &attr, load_thread, file))
 		return 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A library that loads another by its own RUNPATH: dlopen() must see that the
- * call comes from here.
+ * A library that loads another by its own RUNPATH: dlopen() must see this
+ * library as the caller.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * A JIT: its constructor tells gdb of a file that is not there. Behind the
- * function is padding up to the next one.
+ * A JIT: its constructor gives gdb a file that does not exist. Padding follows
+ * the function.
  */
 #ifdef GDB
 struct {
@@ -47,7 +47,7 @@ int plugin_number(void)
 #endif
 }
 
-/* Without CFI, as large as the gap that parts two windows. */
+/* Without CFI, as large as the gap that separates two windows. */
 #ifdef GAP
 __asm__(".text\n"
 	"	.fill 0x20000, 1, 0xcc\n");
@@ -59,7 +59,7 @@ int plugin_behind(int (*call)(void))
 }
 #endif
 
-/* A hundred functions, each after a gap that parts two windows. */
+/* A hundred functions, each after a gap that separates two windows. */
 #ifdef GAPS
 int plugin_behind(int (*call)(void));
 int plugin_behind(int (*call)(void))
@@ -80,7 +80,7 @@ __asm__(".text\n"
 	".endr\n");
 #endif
 
-/* Twenty functions among code without CFI, which is most of it. */
+/* Twenty functions in code that is mostly without CFI. */
 #ifdef SPARSE
 __asm__(".text\n"
 	".rept 20\n"

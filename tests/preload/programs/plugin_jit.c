@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A library to load whose constructor makes code, in memory of its own, and
- * tells gdb of it. It never takes that back: the code goes with the library.
+ * A library to load whose constructor generates code, in its own memory, and
+ * describes it to gdb. It never removes that: the code goes with the library.
  */
 #include <sys/mman.h>
 

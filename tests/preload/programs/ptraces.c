@@ -2,11 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * For sfjit attach, started with this library besides: ptrace() in place of
- * libc's. The file $PTRACES gets the number of each request, a line each, in
- * hexadecimal. The program is killed in front of call $KILL_AT, from 1. With the
- * file $SCOPE, the kernel has Yama, that file is kernel.yama.ptrace_scope, and
- * nothing may be traced.
+ * LD_PRELOAD for sfjit attach: replaces libc's ptrace(). Writes the number of
+ * each request to the file $PTRACES, a hexadecimal number per line. Kills the
+ * program before call $KILL_AT, counted from 1. With the file $SCOPE, simulates
+ * Yama: the file is kernel.yama.ptrace_scope, and nothing may be traced.
  */
 #include <dlfcn.h>
 #include <errno.h>

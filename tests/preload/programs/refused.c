@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * refused HOW...: runs code with a window whose section has no function, so that
- * each sample there is a walk that the kernel refuses; prints its number and how
- * many of them it has counted, and ends: by "exit", "_exit" or "kill", behind its
- * first "thread". Several are done one after the other, each in a child.
+ * refused HOW...: runs code in a window whose section has no function, so that
+ * the kernel refuses each walk there. Prints its process id and how many
+ * refusals it has counted, and ends by "exit", "_exit" or "kill", after a
+ * "thread" has ended. Several are done one after the other, each in a child.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static void wait_for_the_first_to_end(void)
 	} while (!end || end[2] != 'Z');
 }
 
-/* The file of the first thread is empty when that has ended. */
+/* The first thread's file is empty after it has exited. */
 static uint64_t counted(void)
 {
 	uint64_t count = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Prints to the file named by the first argument what a program can find out
- * about what it was given, but for addresses and the variables of sfjit run.
+ * Writes to the file named by the first argument what a program can find out
+ * about its initial state, except addresses and the variables of sfjit run.
  */
 #include <errno.h>
 #include <fcntl.h>

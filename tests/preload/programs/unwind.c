@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A JIT in a program that is linked with LLVM's libunwind: gives frames to it
- * in each way that it has, and unwinds through its code.
+ * A JIT in a program linked with LLVM's libunwind: passes frames to it in each
+ * way that it has, and unwinds through its code.
  *
  * unwind-jit frame		__register_frame(), which takes one FDE
  * unwind-jit fde		__unw_add_dynamic_fde()

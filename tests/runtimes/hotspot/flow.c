@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <flow.h>
+#include "flow.h"
 #include <insn.h>
 
 #include "../../lib/tap.h"

@@ -40,7 +40,7 @@ is "walked at once: functions" 0 "$(grep -c 'py::' "$tmp/script")"
 # Its handlers have an alternate stack, which is small.
 python3 -X faulthandler -m sfjit --assist -c 'print("runs")' >"$tmp/said" 2>&1
 like "faulthandler: its stack is too small" \
-	"*the alternate signal stack of this thread is too small, as that of faulthandler is*" \
+	"*the alternate signal stack of this thread is too small: disable faulthandler, which installs it*" \
 	"$(cat "$tmp/said")"
 record fp,defer -m sfjit --assist -c 'import faulthandler; faulthandler.enable()
 print(sum(i % 7 for i in range(10 ** 6)))'

@@ -5,12 +5,12 @@
  *
  * Prints "ready", and then
  *
- *	loads		maps code of its own file once more, all the time
- *	dispatches	loops, and has the kernel give it all system calls; the
- *			first one that it gets ends it
- *	seals		seals what sfjit attach has mapped when a line of input
- *			comes, and prints how many mappings that are
- *	survives	waits, and does so again after whatever would have ended it
+ *	loads		maps code of its own file again and again
+ *	dispatches	loops with Syscall User Dispatch on; the first system
+ *			call that it intercepts ends it
+ *	seals		when a line of input arrives, seals the mappings of
+ *			sfjit attach and prints their number
+ *	survives	waits, and waits again after whatever would have ended it
  */
 #include <fcntl.h>
 #include <linux/prctl.h>
@@ -37,7 +37,7 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
-/* Always at another place, and with few mappings to be read. */
+/* Always at another address, with few mappings to read. */
 static void loads(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ static void on_fault(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Whatever the stack pointer is. */
+/* Works with any stack pointer. */
 static void survives(void)
 {
 	static char memory[1 << 16];

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * usage: attach-target [WHAT]...
- *	  attach-target vfork
+ *        attach-target vfork
  *
- * Threads that wait, count, and are interrupted, and know what has to come of it;
- * all of them, or those named. Prints "ready". At the end of its input it prints
- * for each thread "WHAT ROUNDS WRONG", and what was wrong first. With vfork it
- * waits for a child that prints its own number, and never ends.
+ * Threads that wait, count and are interrupted, and check the results; all of
+ * them, or those named. Prints "ready". At the end of its input it prints "WHAT
+ * ROUNDS WRONG" for each thread, and the first failure. With vfork it waits for
+ * a child that prints its process id and never ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -109,7 +109,7 @@ static void futex_round(struct worker *w)
 	check_wait(w, since, ret, errno, ret == -1 && errno == ETIMEDOUT);
 }
 
-/* Numbers, through a pipe, in their order and whole. */
+/* Numbers go through a pipe, complete and in order. */
 static int numbers[2];
 
 static void write_round(struct worker *w)
@@ -137,13 +137,13 @@ static void read_round(struct worker *w)
 /*
  * ---- What the process has ----
  *
- * Who compares files and mappings of this process leaves out /dev/zero: here it
- * comes and goes.
+ * Comparisons of files and mappings of this process skip /dev/zero, which comes
+ * and goes.
  */
 
 static int zero;
 
-/* Nobody else opens files: it is the same number each time. */
+/* No other thread opens files, so the number is always the same. */
 static void file_round(struct worker *w)
 {
 	static int first = -1;
@@ -159,7 +159,7 @@ static void file_round(struct worker *w)
 
 static uint64_t *pages;
 
-/* A gap between two pages stays one, and both keep what is in them. */
+/* A gap between two pages must stay, and both pages keep their contents. */
 static void map_round(struct worker *w)
 {
 	const int step = PAGE / sizeof(*pages);
@@ -181,7 +181,7 @@ static void map_round(struct worker *w)
 
 /* ---- Signals ----------------------------------------------------------- */
 
-/* Of the second kind there is one queue; each of the first comes in order. */
+/* Signals of the second kind are queued; each of the first arrives in order. */
 static pthread_t receiver;
 static volatile bool receives;
 static volatile sig_atomic_t received, disordered, depth;
@@ -210,9 +210,8 @@ static void signal_round(struct worker *w)
 }
 
 /*
- * A third of the time between two numbers: handlers interrupt it, and it has
- * to go on as if they had not. All registers but the stack pointer have values
- * to be found again.
+ * A third of the time between two numbers. Handlers interrupt it, and it must
+ * continue unaffected. All registers but the stack pointer have known values.
  */
 static void register_round(struct worker *w)
 {
@@ -265,9 +264,8 @@ static void register_round(struct worker *w)
 /* ---- Restartable sequences --------------------------------------------- */
 
 /*
- * A counter for each CPU, without atomic instructions. Whoever is interrupted
- * between load and store has to begin anew: otherwise counts of the others are
- * lost, or his own is there twice.
+ * A counter per CPU, without atomic instructions. A thread interrupted between
+ * load and store must start over; otherwise counts are lost, or counted twice.
  */
 static uint64_t counters[CPUS * LINE];
 
@@ -385,8 +383,8 @@ static void report(void)
 }
 
 /*
- * Before there are threads: a file or a mapping that one of them made later would
- * be taken for the tracer's.
+ * Before threads start: a file or mapping made later would look like the
+ * tracer's.
  */
 static bool make_files_and_mappings(void)
 {
@@ -428,7 +426,7 @@ int main(int argc, char **argv)
 	for (w = workers; w < END; w++)
 		if (w->wanted && pthread_create(&w->thread, NULL, work, w))
 			return 1;
-	/* What a thread maps of its own is there then. */
+	/* Wait until threads have made their own mappings. */
 	for (w = workers; w < END; w++)
 		while (w->wanted && !w->rounds)
 			usleep(1000);
@@ -438,7 +436,7 @@ int main(int argc, char **argv)
 		;
 	over = true;
 	for (w = workers; w < END; w++) {
-		/* The reader waits for the writer, and for nobody then. */
+		/* Only the reader still waits, for the writer. */
 		if (w->round == read_round)
 			close(numbers[1]);
 		if (w->wanted)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A program of nothing else: _start() > outer() > middle() > leaf(), which
- * works for a second or so. How it is compiled says what is known of its calls;
- * with BARE there is no call frame information at all, with GAP none of a
- * function that they go through, with COPY that one is in memory that is no
- * file.
+ * A program of its own functions only: _start() > outer() > middle() > leaf(),
+ * which works for about a second. The compiler flags decide which CFI exists;
+ * with BARE there is none, with GAP none for a function on the way, and with
+ * COPY that function is in anonymous memory.
  */
 #include <asm/unistd.h>
 #include <linux/mman.h>

@@ -3,12 +3,12 @@
 /*
  * usage: edges [DIRECTORY]
  *
- * Calls that are known: main > outer > middle > leaf, which runs for a second
- * of processor time.
- * With DIRECTORY middle calls two functions that are generated, which call
- * leaf. They take turns at one address, with frames of different size, and
- * their jitdump is in DIRECTORY. With anything behind it a third one comes
- * between them, which nobody describes; it keeps a frame pointer.
+ * Known calls: main > outer > middle > leaf, which uses a second of CPU time.
+ *
+ * With DIRECTORY middle calls two generated functions, which call leaf. They
+ * alternate at one address, with frames of different sizes, and their jitdump
+ * is in DIRECTORY. With a further argument a third function without a
+ * description comes between them; it keeps a frame pointer.
  */
 #define _GNU_SOURCE
 #include <sfjit.h>
@@ -60,7 +60,7 @@ static const struct sfjit_row large_rows[] = {
 };
 
 static unsigned char *text;
-static size_t live;		/* bytes that are described */
+static size_t live;		/* described bytes */
 static bool with_plain;
 
 static long now(void)
@@ -71,7 +71,7 @@ static long now(void)
 	return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* The clock is read by the caller of the function that takes samples. */
+/* The caller of the sampled function reads the clock. */
 NOINLINE static void leaf(void)
 {
 	int i;

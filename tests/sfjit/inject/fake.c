@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A tracker for tests of who calls it. It writes its calls to $TRACKER_LOG, a
- * line each. Frames are what the sample itself says: the first register, and
- * the words of the stack up to one that is 0; EXACT in one of them: it is no
- * return address.
+ * A fake tracker. It logs its calls to $TRACKER_LOG, a line each. Frames come
+ * from the sample: the first register, and the words of the stack up to a 0.
+ * EXACT in a word: not a return address.
  *
- * The last four bits of an address say why a stack ends there, if it does. The
- * four before the last twelve are 0 where nothing is, odd in a file; of others
- * it is a jitdump's code where the second bit is set.
+ * The last four bits of an address give the reason why the stack ends there, if
+ * any. The four bits before the last twelve are 0 for unmapped, odd for a file;
+ * of others, the second bit marks a jitdump's code.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* sfjit, with these commands. */
+/* sfjit with only these commands. */
 #include <string.h>
 
 #include "commands.h"

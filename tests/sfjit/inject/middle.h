@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A caller of leaf(), which who includes this defines, that does something when
- * it is back.
+ * A caller of leaf(), which the including file defines. It does something after
+ * leaf() has returned.
  */
 #ifndef SFJIT_TEST_MIDDLE_H
 #define SFJIT_TEST_MIDDLE_H
@@ -14,7 +14,7 @@ static volatile unsigned long sum;
 
 NOINLINE static void leaf(void);
 
-/* By @call, if there is one. */
+/* Through @call, if given. */
 NOINLINE static void middle(void (*call)(void (*)(void)))
 {
 	if (call)

@@ -3,8 +3,8 @@
 /*
  * usage: inject-mutate FILE...
  *
- * Converts and explains each of these recordings cut off at each byte, and with
- * each byte changed. Whatever comes of it, it ends, and failures have a reason.
+ * Converts and explains each recording truncated at each byte, and with each
+ * byte changed. It must always end, and failures must have a reason.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,7 +94,9 @@ static void mutate(const char *path)
 	convert(data, st.st_size);
 	result(converted == 1 && !failed, path, "it is not converted as it is");
 	cut(data, st.st_size);
-	/* Without the header it is no recording, without some events it is. */
+	/*
+	 * Without the header it is not a recording; without some events it is.
+	 */
 	result(!wrong && failed >= PIPE_HEADER_SIZE &&
 	       failed < (unsigned long)st.st_size / 2, path,
 	       "cut off: %s, %lu of %lu failed", wrong ? wrong : "-", failed,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Calls that are known: main > outer > middle > leaf, for a second of processor
- * time. The compiler is told how to sign return addresses.
+ * Known calls: main > outer > middle > leaf, for a second of CPU time. Compiler
+ * flags decide how return addresses are signed.
  */
 #include <stddef.h>
 #include <time.h>

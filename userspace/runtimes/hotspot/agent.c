@@ -2,12 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The agent: asks the VM for its code and keeps the windows up to date.
+ * The agent: ask the VM for its code and keep the windows up to date.
  *
- * Events of compiled methods come from a queue, after the code was installed.
- * Until then stacks would end in it, as they do in all code of a heap that is
- * not described. So most methods are found on the thread that compiled them;
- * when one was not, the agent looks for all others that still wait.
+ * Events of compiled methods are queued after the code was installed. Until the
+ * event arrives stacks end in the method. So most methods are found earlier, on
+ * the thread that compiled them. If one is missed, the agent looks for all
+ * others that were missed, too.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <flow.h>
 #include <sfjit.h>
 
 #include "early.h"
+#include "flow.h"
 #include "jvmti.h"
 #include "stubs.h"
 #include "table.h"
@@ -33,14 +33,14 @@ static bool started;
 
 /* ---- Messages -------------------------------------------------------- */
 
-/* As report.c of the module: a FIFO without a reader holds nobody up. */
+/* Like the module's report.c: a FIFO without a reader must not block. */
 static int open_log(const char *path)
 {
 	return open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK |
 		    O_NOCTTY | O_CLOEXEC, 0600);
 }
 
-/* To the log of sfjit run, if there is one. */
+/* Writes to the log of `sfjit run', if there is one. */
 __attribute__((format(printf, 1, 2)))
 static void say(const char *format, ...)
 {
@@ -87,7 +87,9 @@ static void publish(const struct flow_code *code,
 	if (method)
 		new.method = *method;
 	table_lock();
-	/* A collection may have freed it, and told so, meanwhile. */
+	/*
+	 * A collection may have freed the method, and reported it, meanwhile.
+	 */
 	if ((method && !vm_method_is(&vm, method)) || table_add(&new))
 		free(rows.rows);
 	table_unlock();
@@ -124,8 +126,8 @@ static void publish_method(const struct vm_method *m, bool made)
 }
 
 /*
- * Codelets that are returned to have one byte more in front, as callers are
- * looked up in front of their address. It is the end of a header.
+ * Callers are looked up by the address before the return address. Where a
+ * codelet is only returned to, that byte is the end of a header: include it.
  */
 static void publish_codelet(const struct vm_codelet *codelet)
 {
@@ -162,7 +164,7 @@ static void publish_interpreter(void)
 
 /* ---- Events ---------------------------------------------------------- */
 
-/* Lpackage/Class; becomes package.Class */
+/* Turns Lpackage/Class; into package.Class. */
 static void class_name(char *signature)
 {
 	size_t length = strlen(signature);
@@ -175,7 +177,7 @@ static void class_name(char *signature)
 		signature[length - 1] = '\0';
 }
 
-/* Returns whether it was not known. */
+/* Returns whether the method is new. */
 static bool publish_once(const struct vm_method *m, bool installed)
 {
 	bool known;
@@ -189,8 +191,8 @@ static bool publish_once(const struct vm_method *m, bool installed)
 }
 
 /*
- * Pieces of heaps are made anew once for all of them. What goes meanwhile is
- * found when the collection that frees it ends.
+ * Renew pieces of heaps once for all methods. Methods freed meanwhile are
+ * removed when the collection ends.
  */
 static void publish_installed(uintptr_t kind)
 {
@@ -207,7 +209,10 @@ static void publish_installed(uintptr_t kind)
 	table_unlock();
 }
 
-/* Stubs for calls of interpreted methods are called, and no part of it. */
+/*
+ * Stubs for calls of interpreted methods are called, so they get their own
+ * name.
+ */
 static void write_names(const struct vm_method *m, const char *name)
 {
 	uintptr_t handlers = m->exception < m->deopt ? m->exception : m->deopt;
@@ -243,13 +248,16 @@ static void name_method(ti_env ti, void *method, const struct vm_method *m)
 		TI(ti, TI_DEALLOCATE, char *)(ti, class);
 }
 
-/* The name of the kind of methods that are compiled; the VM has it once. */
+/* The name of the kind of compiled methods, which the VM stores once. */
 static uintptr_t compiled;
 
-/* Methods by when they were found, and those that had not been finished. */
+/*
+ * Methods found before their event, those found unfinished before, and those
+ * found by their event.
+ */
 static unsigned long nr_before, nr_again, nr_late;
 
-/* All heaps are between these. */
+/* All heaps are in this range. */
 static uintptr_t lowest, highest;
 
 static void count(unsigned long *counter)
@@ -269,7 +277,7 @@ static void look(uintptr_t word, bool installed)
 		count(installed ? &nr_again : &nr_before);
 }
 
-/* If one was not found earlier, others that wait may not have been either. */
+/* If this method was missed, others may have been missed, too. */
 static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 		    int32_t map_length, const void *map, const void *info)
 {
@@ -294,7 +302,7 @@ static bool is_installed(const struct vm_method *method)
 	       m.compile_id == method->compile_id;
 }
 
-/* The memory may be in use again, and what calls lead to there be known. */
+/* The memory may already hold another installed method, which stays. */
 static void on_unload(ti_env ti, void *method, const void *start)
 {
 	table_lock();
@@ -332,7 +340,7 @@ static bool is_used(const struct vm_method *method)
 	return vm_method_is(&vm, method);
 }
 
-/* What the collection freed is reused from now on; its events come later. */
+/* Freed memory is reused from now on; the unload events come later. */
 static void on_gc_finish(ti_env ti)
 {
 	if (!started)
@@ -360,8 +368,8 @@ static bool add_heaps(void)
 }
 
 /*
- * The heaps are there, and nothing of Java has run. The events of most stubs
- * were before this; all can be asked for later.
+ * The heaps exist, and no Java code has run. Most stub events came earlier, so
+ * request them again later.
  */
 static void on_start(ti_env ti, void *jni)
 {
@@ -374,7 +382,8 @@ static void on_start(ti_env ti, void *jni)
 	if (added)
 		publish_interpreter();
 	else
-		say("the Java VM has no code heaps\n");
+		say("this Java VM has no code heaps; its code runs without "
+		    "windows\n");
 	table_lock();
 	table_release();
 	started = added;
@@ -413,9 +422,9 @@ static void on_death(ti_env ti, void *jni)
 /* ---- Start ----------------------------------------------------------- */
 
 /*
- * Memory that a heap commits later has no window before the first event of code
- * in it, and would be walked by frame pointer. So heaps commit all of it, which
- * is address space.
+ * Memory that a heap commits later would be walked by frame pointers until the
+ * first event of code in it. So commit whole heaps now, which costs only
+ * address space.
  */
 static void commit_heaps(void)
 {
@@ -463,7 +472,9 @@ static bool enable_events(ti_env ti)
 	return true;
 }
 
-/* Whatever is missing, the program runs. sfjit run tells of the kernel. */
+/*
+ * The program runs in any case. `sfjit run' reports a kernel without windows.
+ */
 EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 {
 	const char *missing;
@@ -473,7 +484,7 @@ EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 		return 0;
 	if (((int (*)(ti_vm *, ti_env *, int))(*java_vm)[TI_GET_ENV])(java_vm,
 			&ti, TI_VERSION)) {
-		say("the Java VM has no tool interface\n");
+		say("this Java VM has no JVMTI; its code runs without windows\n");
 		return 0;
 	}
 	if (!vm_find((*ti)[TI_SET_CALLBACKS - 1], &vm, &missing)) {
@@ -482,11 +493,13 @@ EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 		return 0;
 	}
 	if (!enable_events(ti)) {
-		say("the Java VM does not tell of its code\n");
+		say("this Java VM does not report its code, which runs without "
+		    "windows\n");
 		return 0;
 	}
 	commit_heaps();
 	if (!early_start((*ti)[TI_SET_CALLBACKS - 1], look))
-		say("the Java VM locks and wakes in an unknown way\n");
+		say("this Java VM locks and wakes in an unknown way; methods "
+		    "get their windows late\n");
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Looks at the stack of a thread that compiles. */
+/* Search the stack of a compiling thread. */
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 #include "import.h"
 
 /*
- * The frames of the function that wakes or locks, of the one that queues, and
- * the part of that of the one that makes the event, where it is. Many more
- * frames are behind them.
+ * Covers the frames of the function that wakes or locks, of the one that queues
+ * the event, and the part of its caller's that holds the event. The stack has
+ * many more frames.
  */
 #define WORDS	128
 
-/* A thread has its name a little later than it takes locks. */
+/* A thread gets its name shortly after its first locks. */
 #define MAX_ASKED	100
 #define COMPILES	(MAX_ASKED + 1)
 
@@ -25,7 +25,7 @@ static int (*next_broadcast)(pthread_cond_t *condition);
 static int (*next_lock)(pthread_mutex_t *mutex);
 static early_look look_at;
 
-/* "C1 CompilerThread0", of which Linux keeps fifteen bytes. */
+/* "C1 CompilerThread0", of which Linux keeps 15 bytes. */
 static bool compiles(void)
 {
 	static __thread int asked;
@@ -39,7 +39,7 @@ static bool compiles(void)
 	return asked == COMPILES;
 }
 
-/* Words of all frames, also what a sanitizer keeps between variables. */
+/* Reads all words, including the sanitizers' gaps between variables. */
 __attribute__((no_sanitize("address"), noinline))
 static void look_at_stack(bool installed)
 {
@@ -52,7 +52,7 @@ static void look_at_stack(bool installed)
 	errno = saved;
 }
 
-/* The event's thread has to wait for a lock until this returns. */
+/* The event's thread needs a lock that is held until this returns. */
 static int broadcast(pthread_cond_t *condition)
 {
 	if (compiles())
@@ -60,7 +60,7 @@ static int broadcast(pthread_cond_t *condition)
 	return next_broadcast(condition);
 }
 
-/* The caller may have the address in a register that it wants to be kept. */
+/* Spill registers: the caller may keep the address in one. */
 static int lock(pthread_mutex_t *mutex)
 {
 	if (compiles()) {
@@ -70,7 +70,9 @@ static int lock(pthread_mutex_t *mutex)
 	return next_lock(mutex);
 }
 
-/* Another agent may have been there before; calls come at once. */
+/*
+ * Another agent may have replaced it. Calls begin at once, so set @next before.
+ */
 static bool lead(const void *address, const char *name, void *to, void **next)
 {
 	void *was = import_replace(address, name, to);

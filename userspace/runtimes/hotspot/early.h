@@ -2,14 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Methods that were just compiled, on the thread that did it.
+ * Find methods that were just compiled, on the thread that compiled them.
  *
- * The VM queues an event for a method when it is installed, and wakes the
- * thread that tells of it. That thread may have to wait for a CPU, while the
- * method runs on others. The thread that wakes it has the method's address
- * among the last words of its stack: the event is there, before it is queued.
- * Before that it takes a lock, to install the method, and has the address as
- * well.
+ * After installing a method the VM queues an event and wakes the thread that
+ * delivers it. That thread may have to wait for a CPU while the method already
+ * runs. The waking thread still has the method's address among the last words
+ * of its stack, as the event was created there. Before that it takes a lock to
+ * install the method, with the address on the stack as well.
  */
 #ifndef SFJIT_EARLY_H
 #define SFJIT_EARLY_H
@@ -17,13 +16,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* @installed: of who wakes another thread, else of who takes a lock. */
+/* @installed: the thread is waking another one; else it is taking a lock. */
 typedef void (*early_look)(uintptr_t word, bool installed);
 
 /*
- * From now on @look gets these words, whatever they are, on threads that
- * compile for the VM with the function at @address. They hold locks of the VM:
- * @look calls nothing of it. Returns false if its threads do either in another
+ * From now on threads that compile for the VM, which has the function at
+ * @address, pass such words to @look, whatever they are. They hold VM locks, so
+ * @look must not call the VM. Returns false if the VM wakes or locks in another
  * way.
  */
 bool early_start(const void *address, early_look look);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Finds the word that a library calls another one through, and writes to it. */
+/* Find and write the word through which a library calls another one. */
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data)
 	return found;
 }
 
-/* ld.so has made addresses of these values. */
+/* ld.so has relocated these values. */
 static uintptr_t value_of(const struct library *library, ElfW(Sxword) tag)
 {
 	const ElfW(Dyn) *entry = library->dynamic;
@@ -82,7 +82,7 @@ static void **find_word(const struct library *library, ElfW(Sxword) table,
 	return NULL;
 }
 
-/* What ld.so has protected is protected again. */
+/* Restore the protection that ld.so has set. */
 static bool write_word(const struct library *library, void **word, void *value)
 {
 	uintptr_t at = (uintptr_t)word, size = sysconf(_SC_PAGESIZE);

@@ -2,15 +2,14 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Calls that a library makes to other libraries, led elsewhere.
+ * Redirect calls from one library to others.
  */
 #ifndef SFJIT_IMPORT_H
 #define SFJIT_IMPORT_H
 
 /*
- * Calls of the function @name by the library that has the code at @address go
- * to @to from now on. Returns where they went, or NULL: then nothing has
- * changed.
+ * Redirects calls of the function @name by the library that contains @address
+ * to @to. Returns the previous target, or NULL if nothing was changed.
  */
 void *import_replace(const void *address, const char *name, void *to);
 

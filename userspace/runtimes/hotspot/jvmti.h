@@ -2,10 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the agent uses of the JVM tool interface, so that no JDK is needed to
- * build it. The specification numbers functions, events and capabilities; the
- * numbers are fixed. tests/runtimes/hotspot/abi.c compares them with a JDK's
- * header.
+ * The parts of the JVM tool interface that the agent uses, so that building it
+ * needs no JDK. The specification fixes the numbers of functions, events and
+ * capabilities. tests/runtimes/hotspot/abi.c compares them with a JDK's header.
  */
 #ifndef SFJIT_JVMTI_H
 #define SFJIT_JVMTI_H
@@ -14,11 +13,11 @@
 
 #define TI_VERSION		0x30010200
 
-/* JNI's table of a VM: GetEnv is the seventh entry. */
+/* JNI's table of a VM; GetEnv is the seventh entry. */
 typedef void *const *ti_vm;
 #define TI_GET_ENV		6
 
-/* Numbers of functions, the first is 1. */
+/* Numbers of functions, counted from 1. */
 #define TI_SET_EVENT_MODE	2
 #define TI_DEALLOCATE		47
 #define TI_GET_CLASS_SIGNATURE	48
@@ -28,7 +27,7 @@ typedef void *const *ti_vm;
 #define TI_GENERATE_EVENTS	123
 #define TI_ADD_CAPABILITIES	142
 
-/* Numbers of events; callbacks are a table that begins with the first. */
+/* Numbers of events; the table of callbacks begins with the first. */
 #define TI_FIRST_EVENT		50
 #define TI_VM_INIT		50
 #define TI_VM_DEATH		51
@@ -55,7 +54,7 @@ struct ti_callbacks {
 	void	(*of[TI_LAST_EVENT - TI_FIRST_EVENT + 1])(void);
 };
 
-/* The function of a number, as a pointer to the type that it has. */
+/* The function of a number, cast to its type. */
 #define TI(env, number, ...) \
 	((ti_error (*)(ti_env, __VA_ARGS__))(*(env))[(number) - 1])
 

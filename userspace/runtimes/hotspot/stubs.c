@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Nearly all stubs are called, or jumped to with the return address on top of
- * the stack, which is the same. These are not.
+ * the stack, which is the same. These are the exceptions.
  */
 #include <fnmatch.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@ struct kind {
 };
 
 /*
- * Handlers are called by the interpreter's native entry, entries of methods get
- * the sender's stack pointer in r13. Bytecodes, whose names are one word, run
- * in the frame of a method, and so do the addresses that methods return to.
+ * The native entry of the interpreter calls handlers. Method entries get the
+ * sender's stack pointer in r13. Bytecodes, whose names are one word, run in a
+ * method's frame, as do the addresses that methods return to.
  */
 static const struct kind codelets[] = {
 	{ "*method entry point*", FLOW_SENDER },
@@ -34,9 +34,9 @@ static const struct kind codelets[] = {
 };
 
 /*
- * Of the buffers with more than one stub each stub has an event of its own, but
- * for adapters of native signatures and inline caches. Code that moves frames
- * between stacks (Cont) has no frame that rows could describe.
+ * Each stub of a shared buffer has its own event, except adapters of native
+ * signatures and inline caches. Code that moves frames between stacks (Cont)
+ * has no frame that rows could describe.
  */
 static const struct kind stubs[] = {
 	{ "I2C/C2I adapters*", FLOW_ADAPTER },
@@ -68,8 +68,8 @@ enum flow_kind stub_codelet_kind(const char *name)
 }
 
 /*
- * There are three safepoint blobs with one name. Those that a signal handler
- * jumps to make room for a return address first, with push %rbx.
+ * There are three safepoint blobs of one name. Those that a signal handler
+ * jumps to first make room for a return address with push %rbx.
  */
 enum flow_kind stub_kind(const char *name, const void *code)
 {
@@ -80,7 +80,7 @@ enum flow_kind stub_kind(const char *name, const void *code)
 	return find(stubs, name);
 }
 
-/* The last two have no frame of their own in what the VM says of them. */
+/* The VM declares no frame for the last two. */
 static const char *const kept[] = {
 	"I2C/C2I adapters*", "InlineCacheBuffer", "native signature handlers",
 	"jni_fast_*", "*_stub", "vtable*", "itable*", "* Runtime1 stub",
@@ -101,7 +101,7 @@ bool stub_moves_frames(const char *name)
 	return !fnmatch("Cont *", name, 0);
 }
 
-/* Buffers of many pieces, each entered in the same way. */
+/* Buffers of many pieces, all entered in the same way. */
 enum flow_kind stub_rest(const char *name)
 {
 	if (!strcmp(name, "InlineCacheBuffer") ||

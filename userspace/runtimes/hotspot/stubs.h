@@ -9,21 +9,21 @@
 
 #include <stdbool.h>
 
-#include <flow.h>
+#include "flow.h"
 
-/* Of a codelet of the interpreter. */
+/* For a codelet of the interpreter. */
 enum flow_kind stub_codelet_kind(const char *name);
 
-/* A buffer with that name is not one for code that is moved elsewhere. */
+/* Whether code stays in the buffer of that name, not moved elsewhere. */
 bool stub_is_kept(const char *name);
 
-/* Of a stub or blob with that code; FLOW_NOTHING if it is not known. */
+/* For a stub or blob; FLOW_NOTHING if unknown. */
 enum flow_kind stub_kind(const char *name, const void *code);
 
-/* Whether stacks end in it since their other frames are not on the stack. */
+/* Whether stacks end in it, because its callers are on another stack. */
 bool stub_moves_frames(const char *name);
 
-/* Of code in it, or in a codelet, that nothing else leads to. */
+/* For code in it, or in a codelet, that is reached by no jump. */
 enum flow_kind stub_rest(const char *name);
 
 #endif /* SFJIT_STUBS_H */

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Windows of pieces of code heaps, made anew when the code in them changes. */
+/* Windows for pieces of code heaps, replaced when the code changes. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <grow.h>
 #include <sfjit/format.h>
 
 #include "table.h"
 
 /*
- * Bytes of text in a window. Of smaller ones there are many, also for code that
- * never comes; of larger ones each change makes more functions anew.
+ * Bytes of text in a window. Smaller pieces make many windows, most of them for
+ * code that never comes; larger ones make each change more expensive.
  */
 #define PIECE		(256ul << 10)
 
-/* The kernel reads at most so many rows of a function. */
+/* The kernel's limit of rows per function. */
 #define MAX_ROWS	64
 
 struct piece {
@@ -49,7 +50,7 @@ void table_unlock(void)
 
 /* ---- Finding --------------------------------------------------------- */
 
-/* The number of the first code that ends behind @at. */
+/* The index of the first code that ends after @at. */
 static size_t first_behind(uintptr_t at)
 {
 	size_t low = 0, high = nr_codes, mid;
@@ -85,29 +86,18 @@ struct builder {
 	size_t			nr, max;
 	struct sfjit_row	*rows;
 	size_t			nr_rows, max_rows;
-	bool			open;	/* the next row may go on */
+	bool			open;	/* the next row may extend it */
 	bool			no_memory;
 };
 
 static bool grow(struct builder *b, void *array, size_t *max, size_t nr,
 		 size_t size)
 {
-	size_t want = *max ? 2 * *max : 256;
-	void *new;
-
-	if (nr < *max)
-		return true;
-	new = realloc(*(void **)array, want * size);
-	if (!new) {
-		b->no_memory = true;
-		return false;
-	}
-	*(void **)array = new;
-	*max = want;
-	return true;
+	b->no_memory |= !grow_array(array, max, nr, size);
+	return !b->no_memory;
 }
 
-/* Functions have the number of their first row until the rows stay put. */
+/* Until all rows are added, .rows is the number of the first row. */
 static void add_function(struct builder *b, uintptr_t start)
 {
 	if (!grow(b, &b->functions, &b->max, b->nr, sizeof(*b->functions)))
@@ -172,7 +162,7 @@ static void collect(struct builder *b, const struct piece *piece)
 				       (uintptr_t)b->functions[i].rows;
 }
 
-/* A section without functions is that of one, which is then not counted. */
+/* An empty section: write one function, but count none. */
 static long fill_empty(void *section, size_t length, uintptr_t at)
 {
 	static const struct sfjit_row row = {
@@ -208,7 +198,10 @@ static int make_section(struct builder *b, const struct piece *piece,
 	return size < 0 ? size : 0;
 }
 
-/* Until this succeeds the old section stays: code that is gone is in it. */
+/*
+ * The old section stays until the registration succeeds: it describes code that
+ * is gone.
+ */
 static int refresh(struct piece *piece)
 {
 	struct builder b = { };
@@ -238,7 +231,7 @@ static int refresh(struct piece *piece)
 	return 0;
 }
 
-/* Stale rows would be wrong: a window that cannot be made anew goes. */
+/* Stale rows would be wrong: remove a window that cannot be replaced. */
 static void refresh_or_end(struct piece *piece)
 {
 	int ret = refresh(piece);
@@ -321,8 +314,8 @@ static void remove_at(size_t i)
 }
 
 /*
- * A section with a row that no walk can use is refused. Where a return address
- * was popped into a register, the CFA is the stack pointer.
+ * The kernel refuses sections with rows that no walk can use. After the return
+ * address was popped into a register, the CFA is the stack pointer.
  */
 static bool is_usable(const struct sfjit_row *row)
 {
@@ -346,16 +339,10 @@ static void make_holes(struct sfjit_row *rows, size_t nr)
 
 int table_add(const struct table_code *code)
 {
-	struct table_code *new;
 	size_t i;
 
-	if (nr_codes == max_codes) {
-		new = realloc(codes, (2 * max_codes + 64) * sizeof(*new));
-		if (!new)
-			return -ENOMEM;
-		codes = new;
-		max_codes = 2 * max_codes + 64;
-	}
+	if (!grow_array(&codes, &max_codes, nr_codes, sizeof(*codes)))
+		return -ENOMEM;
 	held++;
 	for (i = first_behind(code->start);
 	     i < nr_codes && codes[i].start < code->end; )

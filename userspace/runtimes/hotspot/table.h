@@ -5,9 +5,9 @@
  * The windows of code heaps, and the code in them.
  *
  * A code heap is a free list: addresses are reused in any order, which a live
- * window cannot follow. So a heap is cut into pieces of equal size, each with a
- * window; a change of the code makes new sections for the pieces it touches,
- * and replaces them. What is not described ends stacks.
+ * window cannot follow. So each heap is divided into pieces of equal size, each
+ * with a window. A change of code builds new sections for its pieces and
+ * replaces the old ones. Stacks end in code without a description.
  */
 #ifndef SFJIT_TABLE_H
 #define SFJIT_TABLE_H
@@ -24,12 +24,12 @@
 /**
  * struct table_code - code with its rows
  * @start:	address of the first byte
- * @end:	address behind the last
- * @rows:	from @start; rows without a base of the CFA are holes. From
- *		malloc(), and the table's
- * @nr_rows:	how many
- * @method:	blob is not 0: the compiled method it belongs to
- * @made:	it may not be finished; @sum is that of the code then
+ * @end:	address after the last byte
+ * @rows:	from @start; rows without a CFA base are holes. From malloc(), and
+ *		owned by the table
+ * @nr_rows:	number of rows
+ * @method:	the compiled method, if blob is not 0
+ * @made:	it may be unfinished; @sum is the checksum of the code
  */
 struct table_code {
 	uintptr_t		start;
@@ -41,38 +41,40 @@ struct table_code {
 	bool			made;
 };
 
-/* A number that other code hardly has. */
+/* A checksum of code. */
 uint64_t table_sum(uintptr_t start, uintptr_t end);
 
-/* All calls are made under this lock. */
+/* Hold this lock during all calls below. */
 void table_lock(void);
 void table_unlock(void);
 
-/* Covers a heap with windows. Returns 0 or a negative errno. */
+/* Covers a heap with windows. Returns 0 or -errno. */
 int table_add_heap(uintptr_t low, uintptr_t high);
 
 /*
- * Between these, changes are collected: nothing is registered anew before the
- * last of them.
+ * Between these calls nothing is registered; the last table_release() registers
+ * all changes.
  */
 void table_hold(void);
 void table_release(void);
 
-/* Adds code, in place of what overlaps it. @code is copied. */
+/* Adds a copy of @code and removes what it overlaps. */
 int table_add(const struct table_code *code);
 
 /*
- * Whether that method's code is there. Code that may not have been finished
- * counts if nothing has changed; from when the method is @installed it may.
+ * Whether the table has the method's code. If it was added unfinished, it must
+ * be unchanged; if the method is @installed now, it must be finished.
  */
 bool table_has(const struct vm_method *method, bool installed);
 
 typedef bool (*table_filter)(const struct vm_method *method);
 
-/* Forgets the code that starts at @start, but for a method that stays. */
+/*
+ * Removes the code that starts at @start, unless it is of a method that stays.
+ */
 void table_remove(uintptr_t start, table_filter stays);
 
-/* Forgets code whose method is gone. */
+/* Removes the code of methods that are unused. */
 void table_remove_unused(table_filter is_used);
 
 struct table_stat {
@@ -80,7 +82,7 @@ struct table_stat {
 	size_t		codes;
 	unsigned long	replaced;
 	unsigned long	bytes;		/* of sections */
-	int		error;		/* last errno of a registration */
+	int		error;		/* of the last failed registration */
 };
 
 void table_stat(struct table_stat *stat);

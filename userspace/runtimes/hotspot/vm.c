@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Reads the VM's own description of its data, and that data. */
+/* Read the VM's own description of its data, and the data. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "vm.h"
 
-/* Where a field's offset goes; without a field: the size of a type. */
+/* Where to store a field's offset; without a field: a type's size. */
 struct wanted {
 	const char	*type;
 	const char	*field;
@@ -90,7 +90,7 @@ static bool is_named(const char *name, const char *want)
 	return name && !strcmp(name, want);
 }
 
-/* The address of a static field, else its offset. */
+/* A static field's address, or another field's offset. */
 static bool find_field(const struct vm_table *table, const struct wanted *want,
 		       uint64_t *value)
 {
@@ -173,7 +173,7 @@ static const struct symbol type_symbols[] = {
 	{ },
 };
 
-/* All of them are variables of 64 bits. */
+/* All of them are 64-bit variables. */
 static bool read_symbols(void *library, const struct symbol *symbol,
 			 struct vm_table *table, const char **missing)
 {
@@ -242,9 +242,9 @@ unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS])
 }
 
 /*
- * The map has a byte for each segment of a heap: how many segments back the
- * block begins, if that is less than a byte's largest value, which means that
- * the segment is free; else the first of several hops.
+ * The map has a byte for each segment of a heap: the distance to the start of
+ * its block in segments, or the first of several hops if that does not fit. The
+ * largest value means that the segment is free.
  */
 static uintptr_t find_block(const struct vm *vm, const struct vm_heap *heap,
 			    uintptr_t pc)
@@ -278,7 +278,7 @@ static bool find_heap(const struct vm *vm, uintptr_t pc, struct vm_heap *heap)
 	return false;
 }
 
-/* A block with the bounds of a heap, in which it has to be. */
+/* Reads a block, which must lie inside the heap. */
 static bool bound_block(const struct vm *vm, const struct vm_heap *heap,
 			uintptr_t block, struct vm_heap *own)
 {
@@ -292,7 +292,7 @@ static bool bound_block(const struct vm *vm, const struct vm_heap *heap,
 	return true;
 }
 
-/* The blob of what is at @pc, and the block that it is in. */
+/* Finds the blob at @pc and its block. */
 static uintptr_t find_blob(const struct vm *vm, uintptr_t pc,
 			   struct vm_heap *own)
 {
@@ -308,7 +308,9 @@ static uintptr_t find_blob(const struct vm *vm, uintptr_t pc,
 	return block + vm->block_size;
 }
 
-/* When the VM tells of all code, it may have read of some while it was made. */
+/*
+ * When the VM reports all code, it may have read some that was being written.
+ */
 bool vm_is_code(const struct vm *vm, uintptr_t start, size_t length)
 {
 	struct vm_heap own;
@@ -325,8 +327,8 @@ static uintptr_t at_offset(uintptr_t blob, int32_t offset)
 }
 
 /*
- * No frame is larger than a stack. Methods that jump to what a method handle
- * leads to count as native, and have none.
+ * No frame is larger than a stack. Methods that jump to the target of a method
+ * handle count as native and have no frame.
  */
 static bool is_sane(const struct vm_method *m)
 {
@@ -336,7 +338,7 @@ static bool is_sane(const struct vm_method *m)
 	       m->frame_complete >= m->begin && m->frame_complete <= m->end;
 }
 
-/* -1: entered at the start, else at a loop */
+/* -1: entered at the start; else at a loop (OSR) */
 static bool is_loop(const struct vm *vm, uintptr_t blob)
 {
 	return read_int(blob + vm->method_entry_bci) != -1;
@@ -366,7 +368,7 @@ static void read_method(const struct vm *vm, uintptr_t blob,
 		m->osr_entry = read_word(blob + vm->method_osr_entry);
 }
 
-/* Its code is there, whatever was written meanwhile. */
+/* Checks that the code lies inside of the block, whatever is being written. */
 static bool read_inside(const struct vm *vm, const struct vm_heap *bounds,
 			uintptr_t blob, struct vm_method *m)
 {
@@ -383,7 +385,7 @@ bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *m)
 	       pc < m->end;
 }
 
-/* The first block of a heap, and the one behind another. */
+/* The first block of a heap, or the next one. */
 static bool next_block(const struct vm *vm, const struct vm_heap *heap,
 		       struct vm_place *place)
 {
@@ -395,14 +397,14 @@ static bool next_block(const struct vm *vm, const struct vm_heap *heap,
 		return heap->low < heap->high;
 	}
 	length = read_word(place->block + vm->block_length);
-	/* Blocks have a length, and end in their heap. */
+	/* A block has a length and ends inside its heap. */
 	if (!length || length >= (heap->high - place->block) >> shift)
 		return false;
 	place->block += length << shift;
 	return true;
 }
 
-/* What a block has that is being made is anything, also as an address. */
+/* A block that is being written may hold anything, also as an address. */
 static uintptr_t try_word(uintptr_t at)
 {
 	uintptr_t word = 0;
@@ -414,7 +416,7 @@ static uintptr_t try_word(uintptr_t at)
 	return word;
 }
 
-/* The newest one of a class is the first. */
+/* The newest method of a class comes first. */
 static uintptr_t newest_loop(const struct vm *vm, uintptr_t method)
 {
 	uintptr_t constant = try_word(method + vm->const_of);
@@ -423,7 +425,7 @@ static uintptr_t newest_loop(const struct vm *vm, uintptr_t method)
 	return try_word(try_word(pool + vm->class_of) + vm->class_loops);
 }
 
-/* Methods take more than this, and what is read of one is in front of it. */
+/* Methods are larger than this, and all their fields are below. */
 #define METHOD_HEAD	256
 
 static bool is_of_kind(const struct vm *vm, uintptr_t kind,
@@ -435,8 +437,8 @@ static bool is_of_kind(const struct vm *vm, uintptr_t kind,
 }
 
 /*
- * When the VM has set Method::_code, or put the method into the list of those
- * that are entered at loops, all else of the blob is there.
+ * The VM fills the blob before it sets Method::_code or adds the method to the
+ * OSR list.
  */
 static bool is_installed(const struct vm *vm, uintptr_t kind,
 			 const struct vm_heap *heap, uintptr_t block)
@@ -543,7 +545,7 @@ uint64_t *vm_flag(const struct vm *vm, const char *name)
 	return NULL;
 }
 
-/* Its code follows the header at the next multiple of CodeEntryAlignment. */
+/* The code follows the header at the next multiple of CodeEntryAlignment. */
 bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet)
 {
 	uintptr_t queue = read_word(vm->interpreter), buffer, end, align;
@@ -565,6 +567,6 @@ bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet)
 	codelet->end = codelet->at + read_int(codelet->at + vm->codelet_size);
 	codelet->name = (const char *)read_word(codelet->at +
 						vm->codelet_description);
-	/* Some have no code. */
+	/* Some codelets have no code. */
 	return codelet->at < codelet->end && codelet->end <= end;
 }

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the VM says about itself: the tables gHotSpotVMStructs and
+ * The VM's description of itself: the tables gHotSpotVMStructs and
  * gHotSpotVMTypes, which libjvm.so exports for debuggers.
  */
 #ifndef SFJIT_VM_H
@@ -12,19 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A table: its first entry, and where an entry has what. */
+/* A table: its first entry, and the offsets of an entry's fields. */
 struct vm_table {
 	const char	*entries;
 	uint64_t	stride;
 	uint64_t	type_name;
-	uint64_t	field_name;	/* of gHotSpotVMStructs, as the next */
+	uint64_t	field_name;	/* of gHotSpotVMStructs, and so on */
 	uint64_t	is_static;
 	uint64_t	offset;
 	uint64_t	address;
 	uint64_t	size;		/* gHotSpotVMTypes only */
 };
 
-/* Offsets of fields, addresses of static ones, and sizes. */
+/* Offsets of fields, addresses of static fields, and sizes. */
 struct vm {
 	uint64_t	heaps;			/* CodeCache::_heaps */
 	uint64_t	array_length;
@@ -43,7 +43,7 @@ struct vm {
 	uint64_t	blob_frame_size;
 	uint64_t	blob_code_begin;
 	uint64_t	blob_code_end;
-	uint64_t	method_of;		/* what it was compiled from */
+	uint64_t	method_of;		/* Method of an nmethod */
 	uint64_t	method_deopt;
 	uint64_t	method_exception;
 	uint64_t	method_stub;
@@ -56,7 +56,7 @@ struct vm {
 	uint64_t	const_of;		/* Method::_constMethod */
 	uint64_t	constants_of;		/* ConstMethod::_constants */
 	uint64_t	class_of;		/* ConstantPool::_pool_holder */
-	uint64_t	class_loops;		/* first method entered at one */
+	uint64_t	class_loops;		/* first OSR method */
 	uint64_t	interpreter;		/* AbstractInterpreter::_code */
 	uint64_t	queue_buffer;
 	uint64_t	queue_begin;
@@ -76,17 +76,17 @@ struct vm {
  * @structs:	gHotSpotVMStructs
  * @types:	gHotSpotVMTypes
  * @vm:		filled
- * @missing:	set to a field or type that is missing
+ * @missing:	set to a missing field or type
  *
- * Return: whether all are there.
+ * Return: whether all were found.
  */
 bool vm_read(const struct vm_table *structs, const struct vm_table *types,
 	     struct vm *vm, const char **missing);
 
-/* The same for the VM of this process, which has the function at @address. */
+/* The same for the VM of this process that has the function at @address. */
 bool vm_find(const void *address, struct vm *vm, const char **missing);
 
-/* A code heap: what is committed of it. */
+/* The committed part of a code heap. */
 struct vm_heap {
 	uintptr_t	object;		/* CodeHeap */
 	uintptr_t	low;
@@ -95,10 +95,10 @@ struct vm_heap {
 
 #define VM_MAX_HEAPS	8
 
-/* Returns how many heaps there are; 0 before the VM has made them. */
+/* Returns the number of heaps; 0 before the VM has made them. */
 unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS]);
 
-/* A compiled method, as it was installed. Addresses are 0 where it has none. */
+/* A compiled method. Addresses are 0 where it has none. */
 struct vm_method {
 	uintptr_t	blob;
 	uintptr_t	name;		/* of its kind, in the VM */
@@ -116,53 +116,56 @@ struct vm_method {
 	bool		is_native;	/* calls a native method */
 };
 
-/* The method with code at @pc; false if none is there or it makes no sense. */
+/*
+ * Reads the method with code at @pc. Returns false if there is none or if it is
+ * implausible.
+ */
 bool vm_method(const struct vm *vm, uintptr_t pc, struct vm_method *method);
 
-/* Whether that method is still there. */
+/* Whether the method still exists. */
 bool vm_method_is(const struct vm *vm, const struct vm_method *method);
 
-/* Where a walk through the blocks of all heaps is; 0 begins. */
+/* Position of a walk through the blocks of all heaps; starts at 0. */
 struct vm_place {
 	unsigned int	heap;
 	uintptr_t	block;
 };
 
 /*
- * The next method of the kind with that name that calls of it lead to or, since
- * a moment ago, loops; false behind the last. Other threads may make and free blocks meanwhile: what they just
- * write may be missed, or lead to none behind it.
+ * Finds the next method of this kind that calls or, recently, loops can enter.
+ * Returns false at the end. Other threads may create and free blocks meanwhile:
+ * their latest writes may be missed, or end the walk of a heap early.
  */
 bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 		       struct vm_place *place, struct vm_method *method);
 
 /*
- * The method with its blob at @word, if it is one that vm_next_installed() finds.
- * @word may be anything.
+ * Reads the method with its blob at @word, if vm_next_installed() would find
+ * it. @word may be anything.
  */
 bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
 		  struct vm_method *method);
 
 /*
- * The method with its blob at @word, if that may be one of this kind, finished
- * or not. It is in its block.
+ * Reads the method with its blob at @word, if that looks like one of this kind,
+ * even unfinished. It lies inside its block.
  */
 bool vm_made(const struct vm *vm, uintptr_t kind, uintptr_t word,
 	     struct vm_method *method);
 
-/* Whether all is the same that rows are made of, but for the code. */
+/* Whether everything that rows depend on is equal, except the code. */
 bool vm_same(const struct vm_method *a, const struct vm_method *b);
 
 /* Whether this is code of one block; events may have any @start and @length. */
 bool vm_is_code(const struct vm *vm, uintptr_t start, size_t length);
 
 /*
- * Whether the code is all of a buffer with that name, which compilers have for
- * code that they move elsewhere, and free.
+ * Whether the code fills a buffer of that name. Compilers have such buffers for
+ * code that they move elsewhere.
  */
 bool vm_is_buffer(const struct vm *vm, uintptr_t code, const char *name);
 
-/* A part of the interpreter; @at 0 begins, false is behind the last. */
+/* A part of the interpreter. Start with @at 0; returns false at the end. */
 struct vm_codelet {
 	uintptr_t	at;
 	uintptr_t	begin;
@@ -172,7 +175,7 @@ struct vm_codelet {
 
 bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet);
 
-/* The value of a flag of the command line, to be read or written; or NULL. */
+/* Returns a flag of the command line, to read or write, or NULL. */
 uint64_t *vm_flag(const struct vm *vm, const char *name);
 
 #endif /* SFJIT_VM_H */

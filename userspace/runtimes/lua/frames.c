@@ -2,19 +2,19 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Frames of Lua, in the handler.
+ * Find the frames of Lua in the handler.
  *
- * luaV_execute runs a function of Lua, and those that it calls, until the first
- * one, which is "fresh", returns: this is a run. A list of CallInfo has the runs
- * of a coroutine, and its C functions. Each run has a native frame, except what
- * was left by a yield: a coroutine that goes on has one native frame for the run
- * that yielded, and none for the runs outside of it.
+ * luaV_execute runs a Lua function and those that it calls until the first one,
+ * which is "fresh", returns: this is a run. The CallInfo list of a coroutine
+ * holds its runs and C functions. Each run has a native frame, except after a
+ * yield: a resumed coroutine has one native frame for the run that yielded, and
+ * none for the runs outside of it.
  *
- * Frames in lua_resume say where the native frames of the next coroutine begin.
- * Which one this is nothing in Lua says; who has resumed it still has it as an
- * argument or an upvalue, and it has a buffer for longjmp() further down the
- * stack. If that is another one than was resumed, there are not as many
- * coroutines as native frames of lua_resume.
+ * Frames in lua_resume separate the native frames of coroutines. Lua does not
+ * record which coroutine was resumed, but the resumer still holds it as an
+ * argument or upvalue, and it has a buffer for longjmp() further down the
+ * stack. If another coroutine is found, the number of coroutines differs from
+ * that of lua_resume's native frames.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +32,7 @@
 /* Slots of a C function that are searched for a coroutine. */
 #define MAX_ARGUMENTS	4
 
-/* A call, as its CallInfo says. */
+/* A decoded CallInfo. */
 struct call {
 	uintptr_t	previous;
 	uintptr_t	func;
@@ -41,8 +41,8 @@ struct call {
 };
 
 /*
- * Functions are in one array for all coroutines, and so are the ends of runs:
- * run R has what is between ends[R - 1] and ends[R].
+ * All coroutines share the arrays of functions and of the ends of runs: run R
+ * has the functions from ends[R - 1] to ends[R].
  */
 struct coroutine {
 	uintptr_t	state;
@@ -52,7 +52,7 @@ struct coroutine {
 };
 
 struct segment {
-	unsigned int	first, nr;	/* of question.loops */
+	unsigned int	first, nr;	/* in question.loops */
 };
 
 struct question {
@@ -65,12 +65,12 @@ struct question {
 	unsigned int		nr_runs;
 	uint16_t		ends[SFJIT_ASSIST_FRAMES + 1];
 
-	unsigned int		nr_coroutines;	/* the outermost first */
+	unsigned int		nr_coroutines;	/* outermost first */
 	struct coroutine	coroutines[MAX_COROUTINES];
 
-	/* Native frames in luaV_execute, the innermost first. */
+	/* Native frames in luaV_execute, innermost first. */
 	uint16_t		loops[SFJIT_ASSIST_FRAMES];
-	unsigned int		nr_segments;	/* the innermost first */
+	unsigned int		nr_segments;	/* innermost first */
 	struct segment		segments[MAX_COROUTINES + 2];
 };
 
@@ -122,9 +122,9 @@ static int read_call(const struct lua_layout *layout, uintptr_t ci,
 }
 
 /*
- * While a function returns, the place of its closure has the first result, and
- * while one is called this way and that are set one by one. If the closure is
- * another one than was running, it does not have the instruction.
+ * While a function returns, the slot of its closure has the first result; while
+ * one is called, CallInfo and slot are set one after the other. A closure that
+ * was not running does not contain the instruction.
  */
 static int read_function(const struct lua_layout *layout,
 			 const struct call *call, struct lua_function *function)
@@ -169,7 +169,7 @@ static int add_function(struct question *question, const struct call *call)
 	return 0;
 }
 
-/* A function of Lua that C has called is fresh. */
+/* A Lua function that C has called is fresh. */
 static int add_call(struct question *question, struct coroutine *coroutine,
 		    const struct call *call)
 {
@@ -183,7 +183,7 @@ static int add_call(struct question *question, struct coroutine *coroutine,
 	return call->is_fresh ? end_run(question, coroutine) : 0;
 }
 
-/* The outermost CallInfo is in the lua_State, and is one of C. */
+/* The outermost CallInfo is in the lua_State, and is a C function's. */
 static int read_calls(struct question *question, struct coroutine *coroutine)
 {
 	const struct lua_layout *layout = &question->reader->layout;
@@ -207,7 +207,7 @@ static int read_calls(struct question *question, struct coroutine *coroutine)
 		if (add_call(question, coroutine, &call))
 			return -1;
 	}
-	/* Another thread would go on. */
+	/* If another thread runs this state, the list has changed. */
 	if (!call.is_c || read_bytes(&now, coroutine->state + layout->state_ci,
 				     sizeof(now)) || now != first)
 		return refuse(question, LUA_TORN);
@@ -220,7 +220,9 @@ bool lua_is_on_stack(uintptr_t address, uintptr_t sp)
 {
 	uintptr_t top = (uintptr_t)pthread_self();
 
-	/* The kernel puts this above the first thread's stack. */
+	/*
+	 * The kernel stores AT_RANDOM's bytes above the first thread's stack.
+	 */
 	if (syscall(SYS_gettid) == getpid())
 		top = getauxval(AT_RANDOM);
 	return address >= sp && address < top;
@@ -236,7 +238,7 @@ static uintptr_t jump_of(const struct question *question, uintptr_t state)
 	return jump;
 }
 
-/* Keeps the outermost of those that run inside of @resumer. */
+/* Keeps the outermost coroutine that runs inside of @resumer. */
 static void look_at(const struct question *question,
 		    const unsigned char *value, uintptr_t resumer,
 		    struct coroutine *found)
@@ -265,7 +267,10 @@ static void look_at_upvalue(const struct question *question,
 		look_at(question, value, resumer, found);
 }
 
-/* What the C function @call has resumed; no state if there is nothing. */
+/*
+ * Finds the coroutine that the C function @call has resumed; state is 0 if
+ * none.
+ */
 static struct coroutine find_resumed(const struct question *question,
 				     const struct call *call,
 				     uintptr_t resumer)
@@ -297,7 +302,7 @@ static int read_coroutines(struct question *question,
 	return 0;
 }
 
-/* The state that this thread runs. */
+/* Finds the state that this thread runs. */
 static int find_state(const struct question *question, struct coroutine *main)
 {
 	unsigned int i;
@@ -322,7 +327,7 @@ static int find_state(const struct question *question, struct coroutine *main)
 
 static uintptr_t pc_of(const struct sfjit_assist_stack *stack, uint32_t frame)
 {
-	/* What is behind a call may be another function. */
+	/* The byte behind a call may belong to another function. */
 	return stack->frames[frame] - (frame > 0);
 }
 
@@ -359,7 +364,7 @@ static int find_native(struct question *question)
 	return 0;
 }
 
-/* Behind an error there are calls whose native frames have gone. */
+/* After an error there are calls whose native frames are gone. */
 static bool is_catching(const struct question *question)
 {
 	const struct lua_native *native = &question->reader->native;
@@ -367,12 +372,12 @@ static bool is_catching(const struct question *question)
 
 	return is_in(&native->catch, pc_of(stack, 0)) ||
 	       lua_is_in(&native->protect, pc_of(stack, 0)) ||
-	       /* longjmp() has come back, or luaV_execute is called by it. */
+	       /* longjmp() has returned, or is about to call luaV_execute. */
 	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)) &&
 		!lua_is_in(&native->loop, pc_of(stack, 0)));
 }
 
-/* Where the innermost function was called there is this function. */
+/* Whether the caller's instruction calls the innermost function. */
 static bool is_called_there(const struct coroutine *coroutine)
 {
 	uint32_t instruction;
@@ -385,10 +390,11 @@ static bool is_called_there(const struct coroutine *coroutine)
 }
 
 /*
- * A CallInfo that is being made has what an earlier call has left in it. It does
- * no harm if it is one of C, whoever that was. If luaV_execute calls, and what
- * is innermost is where the call before it says, it is the caller, or what is
- * called. Who is fresh is the caller, if there are as many native frames.
+ * A CallInfo that is being filled has the contents of an earlier call. If it
+ * says C function, that is harmless. If luaV_execute makes the call, and the
+ * innermost function is where the caller's instruction says, it is the callee
+ * or the caller. A fresh one is the caller, if the number of native frames is
+ * right.
  */
 static bool is_certain(const struct question *question,
 		       const struct coroutine *coroutine,
@@ -424,7 +430,7 @@ static int insert_run(const struct question *question, unsigned int run,
 	return 0;
 }
 
-/* Runs that were left by a yield come behind the one that goes on. */
+/* Insert runs left by a yield after the resumed one. */
 static int insert_runs(const struct question *question,
 		       const struct coroutine *coroutine,
 		       const struct segment *segment)
@@ -453,8 +459,8 @@ static bool has_c_behind(const struct question *question, unsigned int loop)
 }
 
 /*
- * A run that has ended can still have its native frame, while luaV_execute or
- * luaD_poscall return. It was called by what is innermost now.
+ * A run that has ended may still have its native frame while luaV_execute or
+ * luaD_poscall returns. Then the innermost function has called it.
  */
 static bool may_return(const struct question *question,
 		       const struct coroutine *coroutine,
@@ -471,9 +477,9 @@ static bool may_return(const struct question *question,
 }
 
 /*
- * A coroutine that goes on behind a yield may have runs without a native frame.
- * How many is known if it has one native frame; or none, and this is so if no
- * native frame may be left of a run that has ended.
+ * A resumed coroutine may have runs without native frames. Their number is
+ * known if the coroutine has one native frame; or if it has none of them, which
+ * is certain unless a run that has ended may still have its native frame.
  */
 static bool fits(const struct question *question,
 		 const struct coroutine *coroutine,
@@ -495,7 +501,10 @@ static bool fits(const struct question *question,
 	       !may_return(question, coroutine, segment);
 }
 
-/* luaV_execute itself, while a C function runs, is about to return to it. */
+/*
+ * luaV_execute was interrupted and the innermost function is C: it is returning
+ * to luaV_execute.
+ */
 static void drop_returning(struct question *question)
 {
 	struct segment *segment = question->segments;
@@ -509,7 +518,7 @@ static void drop_returning(struct question *question)
 }
 
 /*
- * Where lua_resume begins and ends, and behind an error, no coroutine runs in
+ * At the start and end of lua_resume, and after an error, no coroutine runs in
  * it.
  */
 static int match(struct question *question)

@@ -2,13 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The private layout of Lua, found out by experiment.
+ * Find the private layout of Lua by experiment.
  *
- * A program of Lua calls a C function at known places, again and again. Each
- * time it compares what the interface of Lua says about the calls with what is
- * in memory, and takes away the offsets at which this is something else. In the
- * end one has to be left of each. What follows from others is found in a later
- * round.
+ * A Lua program calls a C function at known places, many times. Each call
+ * compares what the Lua API reports with memory, and eliminates the offsets
+ * where they differ. In the end one offset must be left of each kind. Offsets
+ * that depend on others are found in a later round.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -26,7 +25,7 @@
 
 enum round { POINTERS, VALUES, PROTOS, CODE, NATIVE, NR_ROUNDS };
 
-/* What the interface says about a call. */
+/* What the API reports about a call. */
 struct level {
 	uintptr_t	ci;
 	uintptr_t	function;
@@ -47,7 +46,7 @@ struct learner {
 	bool			has_yielded;
 	unsigned int		probes;
 
-	/* Whether it was never refuted. */
+	/* True until refuted. */
 	bool	state_ci[WORDS(LUA_STATE_BYTES)];
 	bool	state_jump[WORDS(LUA_STATE_BYTES)];
 	bool	ci_previous[WORDS(LUA_CI_BYTES)];
@@ -61,7 +60,7 @@ struct learner {
 	bool	code[WORDS(LUA_PROTO_BYTES)][INTS(LUA_PROTO_BYTES)];
 };
 
-/* This one has variable arguments, and moves. */
+/* A vararg function, which moves its frame. */
 #define ARGS_LINE	13
 
 static const char program[] =
@@ -110,8 +109,8 @@ static const char program[] =
 	"return 1\n";
 
 /*
- * Lua has short and long strings. NULL: without debug information, when the
- * number of instructions is the only one that is as large.
+ * Lua has short and long strings. NULL: stripped, so that the number of
+ * instructions is the only field of its size.
  */
 static const char *const names[] = {
 	"=sfjit",
@@ -127,7 +126,7 @@ static void fail(struct learner *learner, const char *why)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* What cannot be read is 0. */
+/* Unreadable memory counts as 0. */
 static uintptr_t word_at(uintptr_t address)
 {
 	uintptr_t value;
@@ -168,7 +167,7 @@ static bool equals(uintptr_t address, const void *bytes, size_t length)
 
 /* ---- Calls --------------------------------------------------------------- */
 
-/* In the program a metamethod is called from luaV_execute. */
+/* luaV_execute calls a metamethod of the program. */
 static bool is_fresh(const struct level *level, const lua_Debug *ar,
 		     bool called_by_lua)
 {
@@ -236,7 +235,7 @@ static bool is_bit(unsigned int value)
 	return value && !(value & (value - 1));
 }
 
-/* The first of a kind says which bit it is. */
+/* The first value of a kind defines the bit. */
 static bool is_same_bit(uint16_t *bit, uint16_t value)
 {
 	if (!*bit)
@@ -267,7 +266,9 @@ static void see_status(struct learner *learner, const struct level *levels,
 	unsigned int i;
 	int at;
 
-	/* From the outermost: each bit has been seen before it is asked for. */
+	/*
+	 * From the outermost, so that each bit is defined before it is needed.
+	 */
 	for (i = 0; i < STATUSES; i++) {
 		for (at = 0; at < nr; at++)
 			if (!levels[at].is_c && !levels[at].is_tail)
@@ -389,14 +390,14 @@ static int write_dump(lua_State *L, const void *bytes, size_t length,
 	return 0;
 }
 
-/* Seven bits in a byte, the lowest last; this one is marked. */
+/* Seven bits per byte, the lowest last and marked. */
 static bool is_size(const unsigned char *end, unsigned int size)
 {
 	return end[-1] == (0x80 | (size & 0x7f)) &&
 	       (size < 0x80 || end[-2] == size >> 7);
 }
 
-/* Whether instructions are in a dump, with their number before them. */
+/* Whether the instructions are in the dump, after their number. */
 static bool is_dumped(const struct dump *dump, const unsigned char *code,
 		      unsigned int size)
 {
@@ -462,7 +463,7 @@ static void see_pc(struct learner *learner, const struct level *level)
 				     size;
 }
 
-/* A function of Lua is called in the register that the instruction says. */
+/* A Lua function is called in the register that the instruction names. */
 static void see_call(struct learner *learner, const struct level *level)
 {
 	uintptr_t pc = word_at(level[1].ci + learner->layout->ci_pc);
@@ -556,7 +557,7 @@ static int yield(lua_State *L)
 	return lua_yield(L, 0);
 }
 
-/* There is no other place for what a hook needs. */
+/* A hook has no argument for this. */
 static __thread struct learner *hooked;
 
 static void see_return(lua_State *L, lua_Debug *ar)
@@ -572,7 +573,7 @@ static void push_c(lua_State *L, lua_CFunction function,
 	lua_pushcclosure(L, function, 2);
 }
 
-/* The arguments of the program. Its value 1 is learner->thread. */
+/* Pushes the arguments of the program. Value 1 is learner->thread. */
 static int push_arguments(lua_State *L, struct learner *learner)
 {
 	push_c(L, probe, learner);
@@ -733,7 +734,7 @@ static void take(struct learner *learner)
 	}
 }
 
-/* It is outside of the coroutines that it runs. */
+/* Not inlined: its frame is outside of the coroutines that it runs. */
 __attribute__((noinline))
 static void run_all(struct learner *learner, lua_State *L)
 {

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What layout.c has of the machine code of Lua: native.c.
+ * What layout.c needs of Lua's machine code, see native.c.
  */
 #ifndef SFJIT_LUA_LAYOUT_H
 #define SFJIT_LUA_LAYOUT_H
@@ -15,24 +15,24 @@ struct lua_loop {
 	struct lua_native	*native;
 	struct lua_text		resume;		/* lua_resume */
 	bool			has_begun;
-	unsigned int		nr;		/* that it may be */
+	unsigned int		nr;		/* number of candidates */
 	struct lua_text		maybe[LUA_LOOPS];
 	const char		*why;
 };
 
-/* NULL, or why not. */
+/* Returns NULL or why it failed. */
 const char *lua_begin_loop(struct lua_loop *loop, struct lua_native *native);
 const char *lua_take_loop(struct lua_loop *loop);
 const char *lua_take_native(struct lua_loop *loop);
 
 /*
- * Looks at the native frames of a C function that Lua calls in a coroutine with
- * @runs; once luaV_execute is known at the others as well.
+ * Learns from the native frames of a C function that Lua calls in a coroutine
+ * with @runs. If luaV_execute @is_known, also learns the other functions.
  */
 void lua_see_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
 		  bool is_known);
 
-/* At those of a hook for returns. */
+/* Learns from the native frames of a return hook. */
 void lua_see_leave(struct lua_loop *loop);
 
 #endif /* SFJIT_LUA_LAYOUT_H */

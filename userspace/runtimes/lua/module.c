@@ -12,7 +12,7 @@
 
 #include "states.h"
 
-/* sfjit.assist(): true; or nil, and why not. */
+/* sfjit.assist(): returns true, or nil and why not. */
 static int assist(lua_State *L)
 {
 	int ret = sfjit_lua_attach(L);
@@ -78,13 +78,13 @@ static const luaL_Reg functions[] = {
 	{ NULL, NULL },
 };
 
-/* A program runs without it as well, so this is no error. */
+/* No error, since the program runs in any case. */
 static void enable(lua_State *L)
 {
 	int nr = assist(L);
 
 	if (nr == 2)
-		fprintf(stderr, "sfjit: stacks without functions of Lua: %s\n",
+		fprintf(stderr, "sfjit: stacks will not show Lua functions: %s\n",
 			lua_tostring(L, -1));
 	lua_pop(L, nr);
 }

@@ -4,8 +4,8 @@
  *
  * Names of functions, in the handler.
  *
- * The name is the identity: a Proto may be collected, and another one be there.
- * A function of Lua has no name of its own, so it is called by its place.
+ * The name is the identity: a Proto may be freed and its address reused. Lua
+ * functions have no names, so use their place in the source.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void put_number(struct text *text, unsigned int number)
 	put(text, digits + at, sizeof(digits) - at);
 }
 
-/* The last bytes of a file's name say more than the first. */
+/* Keep the last bytes of a long file name. */
 static void put_file(struct text *text, const char *name, size_t length)
 {
 	if (length >= SOURCE_BYTES) {
@@ -53,7 +53,7 @@ static void put_file(struct text *text, const char *name, size_t length)
 	put(text, name, length);
 }
 
-/* Of a chunk that is its own name, the first line. */
+/* For a chunk loaded from a string, its first line. */
 static void put_chunk(struct text *text, const char *chunk, size_t length)
 {
 	const char *end = memchr(chunk, '\n', length);
@@ -69,8 +69,8 @@ static void put_chunk(struct text *text, const char *chunk, size_t length)
 #define LONGEST	1024
 
 /*
- * As much of a string as has to be seen, to its end or to a page that is not
- * there. 0 if there is nothing.
+ * Reads a string to its end, to @size, or to an unreadable page. Returns 0 if
+ * nothing could be read.
  */
 static size_t read_string(char *to, uintptr_t from, size_t size)
 {
@@ -96,7 +96,7 @@ static bool put_source(struct text *text, uintptr_t from)
 	char source[LONGEST];
 	size_t length;
 
-	/* A stripped program has none. */
+	/* A stripped function has no source. */
 	if (!from) {
 		put_string(text, "?");
 		return true;
@@ -122,7 +122,7 @@ static int copy(char *to, size_t size, void *data)
 	return text->length;
 }
 
-/* Two of FNV's sums, made to differ in all bits by what follows them. */
+/* An FNV-1a sum with its bits mixed, for two different values. */
 static uint64_t sum(const struct text *text, uint64_t value)
 {
 	size_t i;

@@ -2,8 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The machine code of Lua: which function is luaV_execute, and which are those
- * around it.
+ * Find luaV_execute and the functions around it in Lua's machine code.
  */
 #include "layout.h"
 
@@ -36,11 +35,11 @@ static bool is_same(const struct lua_text *one, const struct lua_text *two)
 	return one->start == two->start;
 }
 
-/* Those from the caller of the C function to lua_resume, which is the last. */
+/* Gets the frames from the caller of the C function to lua_resume. */
 static int get_frames(struct lua_loop *loop, struct frame *frames)
 {
 	uintptr_t pcs[FRAMES];
-	/* Of this function, of who calls it, and of the C function. */
+	/* Includes this function, its caller, and the C function. */
 	int nr = lua_walk(pcs, FRAMES), i;
 
 	for (i = 0; i < nr; i++) {
@@ -75,7 +74,9 @@ static void begin(struct lua_loop *loop, const struct frame *frames, int nr)
 			loop->maybe[loop->nr++] = frames[i].text;
 }
 
-/* It has a frame for each run; this is so of no other function everywhere. */
+/*
+ * luaV_execute has one frame per run, in every sample; no other function has.
+ */
 static void see_loop(struct lua_loop *loop, const struct frame *frames, int nr,
 		     unsigned int runs)
 {
@@ -98,7 +99,7 @@ static bool is_own(const struct frame *frame)
 	       is_same(&frame->text, &text);
 }
 
-/* The first frame behind the C function of ours. */
+/* Skips the frames of our C functions. */
 static int skip_own(const struct frame *frames, int nr)
 {
 	int i = 0;
@@ -119,7 +120,7 @@ static void see_started(struct lua_loop *loop, const struct frame *after,
 		loop->why = "coroutines go on where they have begun";
 }
 
-/* @nr is behind lua_resume. */
+/* @nr counts the frames up to lua_resume. */
 static void see_around(struct lua_loop *loop, const struct frame *frames,
 		       int nr, bool has_yielded)
 {
@@ -162,7 +163,7 @@ void lua_see_leave(struct lua_loop *loop)
 	struct frame frames[FRAMES];
 	int nr = get_frames(loop, frames), i = 0;
 
-	/* This and the hook are not in Lua. */
+	/* This function and the hook are not part of Lua. */
 	while (i < nr && !is_same(&frames[i].text, &native->loop))
 		i++;
 	if (i == nr)

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the files of the module for Lua share.
+ * Shared by the files of the Lua module.
  */
 #ifndef SFJIT_LUA_READER_H
 #define SFJIT_LUA_READER_H
@@ -30,10 +30,13 @@ static inline bool lua_is_in(const struct lua_text *text, uintptr_t pc)
 	return pc - text->start < text->length;
 }
 
-/* The function that an instruction is in, by its call frame information. */
+/* Finds the function at an instruction by its call frame information. */
 int lua_find_text(uintptr_t pc, struct lua_text *text);
 
-/* Return addresses of the callers of who calls this; how many. */
+/*
+ * Gets return addresses, starting with the caller's caller; returns their
+ * number.
+ */
 int lua_walk(uintptr_t *frames, int max);
 
 /* ---- The layout of Lua: layout.c ---------------------------------------- */
@@ -48,7 +51,7 @@ struct lua_layout {
 	unsigned int	ci_status;	/* callstatus */
 	uint16_t	is_c;		/* bits of it */
 	uint16_t	is_fresh;
-	unsigned char	tag_lua;	/* in a TValue: of a Lua closure */
+	unsigned char	tag_lua;	/* in a TValue: a Lua closure */
 	unsigned char	tag_c;		/* a C closure */
 	unsigned char	tag_thread;
 	unsigned int	lua_proto;	/* LClosure */
@@ -64,9 +67,9 @@ struct lua_layout {
 #define LUA_CI_BYTES		64
 #define LUA_CLOSURE_BYTES	64
 #define LUA_PROTO_BYTES		128
-/* Instructions: that of a call has the register of the function there. */
+/* The register of the called function in a call instruction. */
 #define LUA_CALL_REGISTER(instruction)	((instruction) >> 7 & 0xff)
-/* TValue: its value, 8 bytes, and its tag. */
+/* TValue: 8 bytes of value, then the tag. */
 #define LUA_VALUE_BYTES		16
 #define LUA_VALUE_TAG		8
 
@@ -82,14 +85,14 @@ struct lua_native {
 	uintptr_t		started;	/* its caller in a coroutine
 						 * that has not yielded */
 	struct lua_text		protect;	/* luaD_rawrunprotected */
-	struct lua_texts	catch;		/* call it */
+	struct lua_texts	catch;		/* call luaD_rawrunprotected */
 	struct lua_texts	enter;		/* make a CallInfo */
 	struct lua_texts	call_c;		/* of these, for C functions */
-	struct lua_texts	leave;		/* take one away */
-	struct lua_texts	switches;	/* to another lua_State */
+	struct lua_texts	leave;		/* remove a CallInfo */
+	struct lua_texts	switches;	/* change lua_States */
 };
 
-/* NULL, or why this Lua is not known. */
+/* Returns NULL, or why this Lua is not supported. */
 const char *lua_learn(lua_State *L, struct lua_layout *layout,
 		      struct lua_native *native);
 
@@ -99,10 +102,10 @@ enum lua_refusal {
 	LUA_NO_STATE,		/* no attached state runs here */
 	LUA_TWO_STATES,
 	LUA_IN_CALL,		/* Lua is making a call */
-	LUA_TORN,		/* what was read contradicts itself */
+	LUA_TORN,		/* memory contradicts itself */
 	LUA_DEEP,		/* too many calls or coroutines */
-	LUA_COROUTINE,		/* one that is not known */
-	LUA_COUNT,		/* calls do not fit to the native frames */
+	LUA_COROUTINE,		/* an unknown coroutine */
+	LUA_COUNT,		/* calls do not match native frames */
 	LUA_NO_NAME,
 	NR_LUA_REFUSALS,
 };
@@ -116,17 +119,17 @@ struct lua_reader {
 
 int lua_add_frames(const struct sfjit_assist_stack *stack, void *reader);
 
-/* A function of Lua, from its Proto. */
+/* A Lua function, from its Proto. */
 struct lua_function {
 	uintptr_t	source;		/* text with a byte 0 at its end; 0:
 				 * the program was stripped */
 	int		line;		/* 0: a chunk */
 };
 
-/* 0 if there is no name. */
+/* Returns 0 without a name. */
 uint64_t lua_name(const struct lua_function *function);
 
-/* Whether an address is on the stack of this thread, above @sp. */
+/* Whether an address is on this thread's stack, above @sp. */
 bool lua_is_on_stack(uintptr_t address, uintptr_t sp);
 
 #endif /* SFJIT_LUA_READER_H */

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * States that are attached.
+ * Attached states.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *problem;
 static bool is_known;
 
-/* Its address is the key of a state's registry. */
+/* Its address is the key in a state's registry. */
 static const char key;
 
 const char *sfjit_lua_problem(void)
@@ -35,7 +35,7 @@ static lua_State *main_thread(lua_State *L)
 	return main;
 }
 
-/* lua_close() calls this while the state can still be read. */
+/* lua_close() calls this while the state is still readable. */
 static int leave(lua_State *L)
 {
 	const lua_State *main = main_thread(L);
@@ -71,7 +71,7 @@ static int add(const lua_State *main)
 	return -ENOSPC;
 }
 
-/* Once in a process: the callback reads it without a lock. */
+/* Called once per process: the callback reads the data without a lock. */
 static int know(const struct lua_layout *layout,
 		const struct lua_native *native)
 {
@@ -116,7 +116,7 @@ static void forget(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
 }
 
-/* No lock is held while Lua may raise an error. */
+/* Holds no lock while Lua may raise an error. */
 int sfjit_lua_attach(lua_State *L)
 {
 	struct lua_native native;

@@ -7,7 +7,7 @@
 
 #include "reader.h"
 
-/* Of the Lua of this process. */
+/* For the Lua of this process. */
 extern struct lua_reader lua_reader;
 
 #endif /* SFJIT_LUA_STATES_H */

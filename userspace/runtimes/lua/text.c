@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Where functions begin and end that have no symbols.
+ * Find the starts and ends of functions without symbols.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "reader.h"
 
-/* libgcc exports this, as GCC_3.0, and has no header for it. */
+/* libgcc exports this since GCC_3.0, but declares it in no header. */
 struct dwarf_eh_bases {
 	void	*tbase;
 	void	*dbase;
@@ -19,7 +19,7 @@ struct dwarf_eh_bases {
 
 const unsigned char *_Unwind_Find_FDE(void *pc, struct dwarf_eh_bases *bases);
 
-/* All linkers and compilers of ELF use this for code. */
+/* The encoding that all ELF linkers and compilers use for code. */
 #define DW_EH_PE_PCREL_SDATA4	0x1b
 
 static uint32_t u32_at(const unsigned char *bytes)
@@ -37,7 +37,7 @@ static const unsigned char *skip_leb(const unsigned char *bytes)
 	return bytes;
 }
 
-/* The encoding of addresses that a CIE says: 0 if it says none. */
+/* The encoding of addresses in a CIE, or 0. */
 static unsigned char encoding(const unsigned char *cie)
 {
 	const unsigned char *augmentation = cie + 9, *data, *letter;
@@ -45,7 +45,7 @@ static unsigned char encoding(const unsigned char *cie)
 	if (*augmentation != 'z')
 		return 0;
 	data = augmentation + strlen((const char *)augmentation) + 1;
-	/* Alignments, the column of the return address, and a length. */
+	/* Skip the alignments, the return address column, and a length. */
 	data = skip_leb(skip_leb(skip_leb(skip_leb(data))));
 	for (letter = augmentation + 1; *letter; letter++) {
 		if (*letter == 'R')
@@ -91,7 +91,7 @@ int lua_walk(uintptr_t *frames, int max)
 	struct walk walk = { frames, 0, max };
 
 	_Unwind_Backtrace(note, &walk);
-	/* The first is the call above. */
+	/* The first frame is lua_walk()'s own. */
 	if (walk.nr)
 		memmove(frames, frames + 1, --walk.nr * sizeof(*frames));
 	return walk.nr;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Call chains with the reader's help: all that has to be there, in order. */
+/* Set up assisted unwinding for Python, step by step. */
 #include <errno.h>
 
 #include "assist.h"
 
-/* What the words for the number of sfjit_assist_enable() would not tell. */
+/* Errors of sfjit_assist_enable() that strerror() would not explain. */
 static const char *why_not_enabled(int error)
 {
 	switch (error) {
 	case -EOPNOTSUPP:
-		return "the kernel does not ask programs for call chains";
+		return "this kernel has no assisted unwinding";
 	case -EPERM:
-		return "sfjit run --reasons traces this program, and the "
-		       "kernel does not ask a traced one: use one of the two";
+		return "sfjit run --reasons traces this program: use one of "
+		       "the two";
 	case -ENOSPC:
 		return "the alternate signal stack of this thread is too "
-		       "small, as that of faulthandler is";
+		       "small: disable faulthandler, which installs it";
 	}
 	return NULL;
 }
 
-/* @words: NULL for those of the number */
+/* @words: NULL to use strerror(). */
 static int fail(int error, const char *words)
 {
 	PyObject *arguments;
@@ -45,7 +45,7 @@ static int check_interpreter(void)
 
 	if (foreign) {
 		PyErr_Format(PyExc_RuntimeError,
-			     "frames of this interpreter are not known: %s",
+			     "unknown frame layout of this interpreter: %s",
 			     foreign);
 		return -1;
 	}
@@ -57,7 +57,7 @@ static int check_interpreter(void)
 	}
 	if (assist_find_loop() || assist_measure_frames()) {
 		PyErr_SetString(PyExc_RuntimeError,
-				"the interpreter's loop is not found");
+				"no call frame information for the interpreter's loop");
 		return -1;
 	}
 	return assist_watch(interp);
@@ -79,7 +79,7 @@ static int register_reader(void)
 	return ret;
 }
 
-/* No handler reads frames when this has returned. */
+/* After this returns, no handler reads frames. */
 void assist_end(void)
 {
 	const void *text;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What is known of code objects, by their address, so that a handler has not to
- * read them again. The interpreter says when one is made or gone.
+ * A cache of code objects by address, so that a handler need not read them
+ * again. The interpreter reports when one is created or destroyed.
  *
- * A handler adds what it has read; any thread may be in one, also while this one
- * is told that an object is gone. So a place belongs to whoever has made its key
- * BUSY, and who has read a place looks at its key once more.
+ * Handlers add what they have read. Any thread may be in a handler, even while
+ * this one is told that an object is gone. So whoever sets a place's key to
+ * BUSY owns the place, and readers check the key again after reading.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,14 +15,14 @@
 
 #define BUSY	((uintptr_t)1)
 
-/* A power of two of sets; an object may be in any place of its set. */
+/* A power of two of sets. An object may be in any place of its set. */
 #define SETS	4096
 #define PLACES	8
 
 struct place {
 	uintptr_t key;		/* a code object, 0 or BUSY */
 	struct assist_code code;
-	uint64_t unused;	/* two places fill a cache line */
+	uint64_t unused;	/* so that two places fill a cache line */
 };
 
 static struct place (*places)[PLACES];
@@ -33,7 +33,7 @@ static uint64_t watched_id;
 
 static struct place *find_set(uintptr_t key)
 {
-	/* Objects are 16 bytes apart at least. */
+	/* Objects are aligned to 16 bytes. */
 	return places[(key >> 4 ^ key >> 16) % SETS];
 }
 
@@ -58,7 +58,7 @@ static bool find(uintptr_t key, struct assist_code *code)
 	return false;
 }
 
-/* One of a full set gives way, by the address of the new one. */
+/* In a full set, the new object's address selects the place to evict. */
 static struct place *choose(struct place *set, uintptr_t key)
 {
 	int i;
@@ -84,9 +84,9 @@ static void keep(uintptr_t key, const struct assist_code *code)
 }
 
 /*
- * Below an __init__() that a call in the loop has begun is a frame of a code
- * object that is no function: it looks at what __init__() returns. It is the only
- * one that is not numbered while there are numbers.
+ * A call of a class in the loop adds a glue frame below that of __init__(), to
+ * check its result. Its code object is the only one without a version number
+ * while numbers are left.
  */
 static bool is_glue(const PyCodeObject *code)
 {
@@ -94,10 +94,7 @@ static bool is_glue(const PyCodeObject *code)
 	       code->co_name == code->co_filename && !code->co_nlocalsplus;
 }
 
-/*
- * The reference count of memory that was freed is a pointer or 0: of an object
- * it is neither.
- */
+/* ob_refcnt of freed memory is a pointer or 0; of an object it is neither. */
 static bool is_code(const PyCodeObject *code)
 {
 	return Py_TYPE((PyObject *)code) == &PyCode_Type &&
@@ -106,7 +103,7 @@ static bool is_code(const PyCodeObject *code)
 	       code->co_framesize > 0;
 }
 
-/* Addresses are used again, numbers are not, and each interpreter has its own. */
+/* Addresses are reused, versions are not. Each interpreter has its own. */
 static int name(const PyObject *object, const PyCodeObject *code,
 		struct assist_code *found)
 {
@@ -167,20 +164,20 @@ static void forget(uintptr_t key)
 	}
 }
 
-/* An address is new, or gone. */
+/* The address is new, or gone. */
 static int on_code(PyCodeEvent event, PyCodeObject *code)
 {
 	forget((uintptr_t)code);
 	return 0;
 }
 
-/* The interpreter drops what it keeps before it stops telling. */
+/* The interpreter frees its dictionary while watchers are still called. */
 static void on_end(PyObject *note)
 {
 	assist_unwatch();
 }
 
-/* Where a watcher is one already it stays: it cannot be told by its number. */
+/* An existing watcher stays: its number does not identify it. */
 static int add_watcher(PyInterpreterState *interp)
 {
 	PyObject *notes = PyInterpreterState_GetDict(interp), *note;
@@ -234,7 +231,7 @@ int assist_watch(PyInterpreterState *interp)
 	return 0;
 }
 
-/* What is known must not outlive what tells that it is gone. */
+/* Entries must not outlive the watcher that removes them. */
 void assist_unwatch(void)
 {
 	__atomic_store_n(&watched, NULL, __ATOMIC_RELEASE);

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * From the frames of an interrupted thread to those of its call chain.
+ * Find the Python frames of an interrupted thread for its call chain.
  *
- * The interpreter's loop runs a function and those that it calls, as long as they
- * are Python's; for others the loop is called once more, by C. Each time it puts
- * a frame of its own, the entry, below the first of them, so that the frames of a
- * thread are one run for each time that the loop is on the stack.
+ * The interpreter's loop runs a function and the Python functions that it
+ * calls. Calls through C enter the loop again. Each time the loop puts its own
+ * frame, the entry, below the first function's. So the frames of a thread form
+ * one run for each time that the loop is on the stack.
  *
- * The thread may be anywhere in the loop: the kernel is asked whether memory is
- * there before it is read, and what does not fit is no answer. Runs belong to the
- * loops of the walk, one by one, and none may be left: so a walk that ends early
- * is no answer either, nor are frames of another interpreter of the thread. Only
- * if the loop itself was interrupted it may have no run: it has not begun it, or
- * has ended it. Its entry is at a fixed distance from its stack pointer.
+ * The thread may be anywhere in the loop. So every read is checked first, and
+ * frames that do not fit mean no answer. Runs and native loops are matched one
+ * to one, without any left over. So there is no answer either if the walk ends
+ * early, or if the thread has frames of another interpreter. Only an
+ * interrupted loop may lack a run, before it has begun it or after it has ended
+ * it. Its entry is at a fixed distance from its stack pointer.
  *
- * A frame that has just been linked might still be linked to what was there
- * before; those that lie on the stack of frames begin where the next outer one
- * ends. Between them may be frames that have ended, while what they held is
- * dropped: that may run functions.
+ * A frame that was just linked might still point to the previous one. Frames on
+ * the data stack begin where the next outer one ends. Between them may lie
+ * frames that have ended but whose references are still being dropped, which
+ * may run functions.
  */
 #define Py_BUILD_CORE
 #include <Python.h>
@@ -39,16 +39,15 @@
 
 #define FRAME_BYTES	offsetof(_PyInterpreterFrame, localsplus)
 
-/* Those of an answer, entries, and the innermost run once more. */
+/* Frames of an answer, entries, and the innermost run again. */
 #define MOST_FRAMES	(3 * SFJIT_ASSIST_FRAMES)
 
 /* A page, or a part of one. */
 #define PAGE		4096UL
 
 /*
- * What calls in the loop may put on the stack for a moment, below its frame. It
- * is less than there is between two loops: two return addresses, and what keeps
- * the stack aligned.
+ * Bytes that a call in the loop may push below its frame. This is less than the
+ * least distance of two loops: two return addresses and the alignment.
  */
 #define ARGUMENTS	16
 
@@ -57,7 +56,7 @@
 static _Py_CODEUNIT *entry_code;
 static uintptr_t entry_distance;	/* from the loop's stack pointer */
 
-/* Of a thread whose outer frames are hidden; @top: where others begin. */
+/* The thread whose outer frames are hidden. @top: the first outer frame. */
 static struct {
 	PyThreadState *thread;
 	uint32_t runs;
@@ -93,12 +92,12 @@ static bool has_layout(const _Py_DebugOffsets *offsets)
 	       sizeof(PyASCIIObject);
 }
 
-/* Where the thread's state is for it, also while it has not the GIL. */
+/* The thread's state, even while it does not hold the GIL. */
 static PyThreadState *thread_state(void)
 {
 	const Py_tss_t *key = &_PyRuntime.autoTSSkey;
 
-	/* A look into an array of the thread: async-signal-safe. */
+	/* An array lookup in the thread's memory: async-signal-safe. */
 	return key->_is_initialized ? pthread_getspecific(key->_key) : NULL;
 }
 
@@ -121,10 +120,10 @@ const char *assist_foreign_layout(void)
 /* ---- Memory, in a handler ------------------------------------------------- */
 
 /*
- * Whether these 8 bytes can be read. A system call that reads them and then
- * refuses what it should do with them is the cheapest way to learn this; to copy
- * them takes ten times as long. Frames are this thread's: nobody else gives them
- * back, but for who ends the interpreter, and assist_end() is before that.
+ * Whether 8 bytes are readable. The cheapest test is a system call that reads
+ * them and then rejects the arguments; copying takes ten times as long. Frames
+ * belong to this thread, which alone frees them, until the interpreter ends;
+ * assist_end() is called before that.
  */
 static bool can_read(uintptr_t at)
 {
@@ -132,7 +131,7 @@ static bool can_read(uintptr_t at)
 	       errno == EINVAL;
 }
 
-/* The last page that is known to be there, of each kind of memory. */
+/* The last page known to be readable, for each kind of memory. */
 enum kind { STACK, FRAMES, NR_KINDS };
 
 static __attribute__((noinline))
@@ -146,11 +145,11 @@ bool is_there(uintptr_t pages[NR_KINDS], enum kind kind, uintptr_t at)
 	return true;
 }
 
-/* The page that it begins in is the last one: others are at lower addresses. */
+/* Only its first page is remembered: other objects are at lower addresses. */
 static inline bool has_object(uintptr_t pages[NR_KINDS], enum kind kind,
 			      uintptr_t at, size_t size)
 {
-	/* As it is with nearly all: all of it is in a page that is known. */
+	/* The usual case: the whole object is in a known page. */
 	if (at - pages[kind] <= PAGE - size)
 		return true;
 	return is_there(pages, kind, at + size - 1) &&
@@ -162,20 +161,20 @@ static inline bool has_object(uintptr_t pages[NR_KINDS], enum kind kind,
 struct walk {
 	const struct sfjit_assist_stack *stack;
 	uint32_t loop, next;	/* frames of the kernel's walk */
-	uintptr_t entry;	/* the last one, at first the stack pointer */
-	uintptr_t inner;	/* the last frame on the stack of frames */
+	uintptr_t entry;	/* the last entry; at first the stack pointer */
+	uintptr_t inner;	/* the last frame on the data stack */
 	unsigned int crossed;	/* entries since then */
-	unsigned int left;	/* frames to look at: links may be a ring */
+	unsigned int left;	/* frames left to read: links may form a ring */
 	uintptr_t pages[NR_KINDS];
 };
 
-/* Entries are on the thread's stack, near each other; the rest is elsewhere. */
+/* All entries lie on the thread's stack, near each other. */
 #define NEAR	(256UL << 10)
 
 static inline const _PyInterpreterFrame *look_at(struct walk *walk,
 						 uintptr_t at)
 {
-	/* No frame is there: a link was read half-written. */
+	/* A half-written link. */
 	if (!at || at % sizeof(void *) || !walk->left--)
 		return NULL;
 	return has_object(walk->pages, at - walk->entry < NEAR ? STACK : FRAMES,
@@ -184,13 +183,13 @@ static inline const _PyInterpreterFrame *look_at(struct walk *walk,
 
 static bool is_entry(const _PyInterpreterFrame *frame)
 {
-	/* It is linked before it says that it is owned by the C stack. */
+	/* The entry is linked before its owner is set. */
 	return frame->f_executable == Py_None &&
 	       (frame->owner == FRAME_OWNED_BY_CSTACK ||
 		frame->instr_ptr == entry_code);
 }
 
-/* The next loop of the walk, or false. */
+/* Goes to the next loop of the walk, or returns false. */
 static bool next_loop(struct walk *walk)
 {
 	uint32_t i = walk->next;
@@ -203,7 +202,7 @@ static bool next_loop(struct walk *walk)
 	return i < walk->stack->nr;
 }
 
-/* Whether from here on there are only frames that have ended. */
+/* Whether only frames that have ended are left. */
 static bool have_ended(struct walk *walk, uintptr_t at)
 {
 	const _PyInterpreterFrame *frame;
@@ -221,15 +220,15 @@ static bool have_ended(struct walk *walk, uintptr_t at)
 }
 
 /*
- * The first frame of each piece of the stack of frames is at the start of a page,
- * behind its head; in the first piece a word is left out.
+ * The first frame of each chunk of the data stack follows its header; in the
+ * first chunk one word is skipped.
  */
 #define PIECE_START	offsetof(_PyStackChunk, data)
 #define STACK_START	(PIECE_START + sizeof(PyObject *))
 
 /*
- * Frames of generators lie elsewhere. A frame that has ended is of this run's
- * loop, and what it held has begun another one.
+ * Frames of generators lie elsewhere. A frame that has ended belongs to this
+ * run's loop, and dropping its references has started another one.
  */
 static bool fits(struct walk *walk, uintptr_t at, size_t size)
 {
@@ -239,8 +238,9 @@ static bool fits(struct walk *walk, uintptr_t at, size_t size)
 }
 
 /*
- * Whether none is left between the outermost frame and the stack's start: one that
- * has ended has an entry of its own, behind that of the outermost one.
+ * Whether no frame is left between the outermost one and the start of the
+ * stack. One that has ended has an entry of its own, after that of the
+ * outermost one.
  */
 static bool is_last(struct walk *walk, bool has_hidden)
 {
@@ -252,22 +252,24 @@ static bool is_last(struct walk *walk, bool has_hidden)
 	       (walk->crossed > 1 && have_ended(walk, start));
 }
 
-/* @direct: what called the frame looked at last, and not by C. */
+/* @direct: called by the frame read last, not through C. */
 static int add_frame(struct walk *walk, uintptr_t at,
 		     const _PyInterpreterFrame *frame, bool direct)
 {
 	bool stacked = frame->owner == FRAME_OWNED_BY_THREAD;
 	struct assist_code code;
 
-	/* A frame that was torn out, or whose code is no function. */
+	/* A torn frame, or its code is not a function. */
 	if ((!stacked && frame->owner != FRAME_OWNED_BY_GENERATOR) ||
 	    assist_find_code(frame->f_executable, &code))
 		return -1;
-	/* A caller in the loop has put its values away. */
+	/* A caller inside the loop has stored its stack top. */
 	if (direct && frame->stacktop < 0)
 		return -1;
 	if (stacked) {
-		/* There is another frame between them, or none of them. */
+		/*
+		 * Frames between them are missing, or none of them are frames.
+		 */
 		if (!fits(walk, at, code.frame_size))
 			return -1;
 		walk->inner = at;
@@ -291,7 +293,7 @@ static int add_run(struct walk *walk, uintptr_t *at)
 		*at = (uintptr_t)frame->previous;
 		frame = look_at(walk, *at);
 	}
-	/* Outer entries are further from the end of the stack. */
+	/* Outer entries are at higher addresses. */
 	if (!frame || *at <= walk->entry)
 		return -1;
 	walk->entry = *at;
@@ -309,13 +311,15 @@ static int add_runs(struct walk *walk, uintptr_t at, bool has_hidden)
 		if (!next_loop(walk) || add_run(walk, &at))
 			return -1;
 	while (next_loop(walk))
-		/* It has more than it should have. */
+		/* The walk has too many loops. */
 		if (!hidden_runs--)
 			return -1;
 	return hidden_runs || !is_last(walk, has_hidden) ? -1 : 0;
 }
 
-/* The entry of the innermost run; a fault, or 0 if there is no run. */
+/*
+ * Finds the entry of the innermost run, 0 if there is none; fails on a fault.
+ */
 static int find_entry(struct walk *walk, uintptr_t *at)
 {
 	const _PyInterpreterFrame *frame;
@@ -332,8 +336,8 @@ static int find_entry(struct walk *walk, uintptr_t *at)
 }
 
 /*
- * The innermost loop was interrupted itself. Leaves it out if the innermost run
- * is not its own.
+ * The innermost loop itself was interrupted. Skip it if the innermost run
+ * belongs to another loop.
  */
 static int look_at_innermost(struct walk *walk, uintptr_t at)
 {
@@ -349,7 +353,7 @@ static int look_at_innermost(struct walk *walk, uintptr_t at)
 	return entry - walk->entry < entry_distance ? -1 : 0;
 }
 
-/* A state may have been deleted by another thread. */
+/* Another thread may have deleted the state. */
 static bool is_known(struct walk *walk, const PyThreadState *thread)
 {
 	return thread && has_object(walk->pages, FRAMES, (uintptr_t)thread,
@@ -368,7 +372,7 @@ int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 	};
 	uintptr_t frame;
 
-	/* This function's own. */
+	/* The page of this function's frame is readable. */
 	walk.pages[STACK] = walk.pages[FRAMES] = (uintptr_t)&walk & -PAGE;
 	if (!is_known(&walk, thread))
 		return -1;
@@ -404,13 +408,13 @@ void assist_show(void)
 	hidden.thread = NULL;
 }
 
-/* The stack pointer of the innermost loop, in a call that it has made. */
+/* Finds the stack pointer of the innermost loop, in a call that it made. */
 static _Unwind_Reason_Code find_stack(struct _Unwind_Context *context,
 				      void *stack)
 {
 	if (!assist_is_loop(_Unwind_GetIP(context), true))
 		return _URC_NO_REASON;
-	/* In a frame that has called this is the CFA of what it called. */
+	/* In the frame of a caller this is the CFA of its callee. */
 	*(uintptr_t *)stack = _Unwind_GetCFA(context) - CODE_CFA_ABOVE_SP;
 	return _URC_NORMAL_STOP;
 }

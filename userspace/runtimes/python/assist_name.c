@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Names as CPython's own perf trampolines have them, py::FUNCTION:FILE, of
+ * Names like those of CPython's own perf trampolines, py::FUNCTION:FILE, from
  * strings that are read in a handler.
  */
 #include <string.h>
@@ -13,14 +13,14 @@ struct text {
 	size_t left;
 };
 
-/* Where the characters of a string are, each of 1, 2 or 4 bytes. */
+/* The characters of a string, of 1, 2 or 4 bytes each. */
 struct string {
 	const char *data;
 	size_t length;
 	unsigned int kind;
 };
 
-/* A name that is too long ends early, behind a whole character. */
+/* Cut a long name after a whole character. */
 static void add(struct text *text, const char *bytes, size_t length)
 {
 	if (length > text->left) {
@@ -32,7 +32,7 @@ static void add(struct text *text, const char *bytes, size_t length)
 	text->left -= length;
 }
 
-/* Names of undecodable files have lone surrogates: \udc80, as elsewhere. */
+/* Names of undecodable files have lone surrogates: write \udc80. */
 static size_t escape(char *to, uint32_t c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -94,7 +94,7 @@ static int add_characters(struct text *text, const char *data, size_t length,
 
 	for (; length; length--, data += kind) {
 		c = character(data, kind);
-		/* There is no such character: this is no string. */
+		/* Not a valid character, so this is no string. */
 		if (c > 0x10ffff)
 			return -1;
 		add(text, bytes, encode(bytes, c));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The code of the interpreter's loop. Compilers put what is seldom run of a
- * function elsewhere: a function that other functions' branches lead into, not
- * only to its start. It has no symbol; where it lies is in the call frame
- * information, whose index has the start of each function.
+ * Find the code of the interpreter's loop. Compilers move the cold part of a
+ * function elsewhere. It looks like a function that branches of another
+ * function lead into, past its start. It has no symbol, but call frame
+ * information, whose index holds the start of each function.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,13 +18,16 @@
 #if __has_include(<branch.h>)
 #include <branch.h>
 #else
-/* The loop's other part is not known. Stacks with it are those of the kernel. */
+/*
+ * The cold part is not known here. Stacks through it stay as the kernel made
+ * them.
+ */
 #define BRANCH_SIZE	1
 #define BRANCH_STEP	1
 #define branch_target(code, target)	((void)(code), (void)(target), false)
 #endif
 
-/* Fewer of them are parts of other instructions. */
+/* Fewer of them may be parts of other instructions. */
 #define FEWEST_BRANCHES	4
 
 struct assist_range assist_loop, assist_rare;
@@ -45,7 +48,7 @@ struct index {
 	size_t nr;
 };
 
-/* .eh_frame_hdr, as all linkers write it. */
+/* .eh_frame_hdr as all linkers write it. */
 struct header {
 	uint8_t version, pointer, count, table;
 	int32_t eh_frame;
@@ -77,7 +80,7 @@ static uintptr_t start_of(const struct index *index, size_t i)
 	return (uintptr_t)index->header + index->entries[i].start;
 }
 
-/* The number of the last function that starts at or before it, or -1. */
+/* The index of the last function that starts at or before an address, or -1. */
 static long find_function(const struct index *index, uintptr_t address)
 {
 	size_t low = 0, high = index->nr, middle;
@@ -92,7 +95,7 @@ static long find_function(const struct index *index, uintptr_t address)
 	return (long)low - 1;
 }
 
-/* The last function has no end here: nothing is known to be in it. */
+/* The end of the last function is unknown, so its range is empty. */
 static struct assist_range range_of(const struct index *index, long i)
 {
 	struct assist_range range = { start_of(index, i), 0 };
@@ -102,7 +105,7 @@ static struct assist_range range_of(const struct index *index, long i)
 	return range;
 }
 
-/* How many branches of the loop lead behind the start of a function. */
+/* Counts the loop's branches past the start of each function. */
 static unsigned int *count_branches(const struct index *index,
 				    const struct dl_find_object *module)
 {

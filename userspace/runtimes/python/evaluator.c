@@ -3,32 +3,32 @@
 /*
  * One trampoline per code object, found through the code object's extra data.
  *
- * Each interpreter gives out indexes of extra data itself. evaluate() has no
- * time to look up whose turn it is, so that all have to give the same one.
+ * Each interpreter allocates indexes of extra data. evaluate() has no time to
+ * look up its interpreter's index, so all interpreters must use the same one.
  */
 #include <stdbool.h>
 
 #include "evaluator.h"
 
 /*
- * What sfjit_tramp_get() of SFJIT_TRAMP_ARG gives out: the target is the sixth
- * argument, or where that is not in a register, the fifth.
+ * The type of SFJIT_TRAMP_ARG's trampolines: the target is the sixth argument,
+ * or the fifth where the sixth is not in a register.
  */
 typedef PyObject *(*trampoline)(PyThreadState *, struct _PyInterpreterFrame *,
 				int, long, _PyFrameEvalFunction,
 				_PyFrameEvalFunction);
 
-/* Set once, by the first interpreter; each may have a lock of its own. */
+/* Set once by the first interpreter; each may have its own GIL. */
 static struct sfjit_pool *pool;
 static Py_ssize_t extra_index = -1;
 
-/* In the extra data of code that gets no trampoline. */
+/* Marks code without a trampoline. */
 static char without;
 
 /*
- * The last frame of a function drops the code object while it is still on its
- * way back through the trampoline. It may: all trampolines of this kind are the
- * same code, whoever owns them, and the pool is never retired.
+ * The last frame of a function drops the code object before it has returned
+ * through the trampoline. That is safe: all trampolines of this kind have the
+ * same code, and the pool is never retired.
  */
 static void release(void *extra)
 {
@@ -63,7 +63,7 @@ static void *make_trampoline(PyCodeObject *code)
 	return entry;
 }
 
-/* The first call of a function. An exception may be on its way into it. */
+/* Called at the first call of a function, possibly with an exception set. */
 static void *add_trampoline(PyObject *code)
 {
 	PyObject *pending = PyErr_GetRaisedException();
@@ -87,13 +87,13 @@ static void *get_trampoline(struct _PyInterpreterFrame *frame)
 	PyUnstable_Code_GetExtra(code, extra_index, &extra);
 	if (!extra)
 		extra = add_trampoline(code);
-	Py_DECREF(code);	/* the frame has a reference of its own */
+	Py_DECREF(code);	/* the frame holds its own reference */
 	return extra;
 }
 
 /*
- * The calls are jumps: this function is on no stack. It is where a register of
- * arguments belongs to the caller, as s390x's fifth does.
+ * Tail calls, so that this function is on no stack. Not where an argument
+ * register is callee-saved, as s390x's fifth is.
  */
 static PyObject *evaluate(PyThreadState *thread,
 			  struct _PyInterpreterFrame *frame, int throwing)
@@ -107,7 +107,7 @@ static PyObject *evaluate(PyThreadState *thread,
 				   _PyEval_EvalFrameDefault);
 }
 
-/* Interpreters count up; what is in front of the index of all is left unused. */
+/* Interpreters count up; indexes below the common one stay unused. */
 static bool request_index(void)
 {
 	Py_ssize_t index, first = -1;
@@ -123,7 +123,7 @@ static bool request_index(void)
 					   __ATOMIC_ACQUIRE) || first == index;
 }
 
-/* An interpreter gives an index out once, however often this is installed. */
+/* Allocates the index once per interpreter, however often this is installed. */
 static int share_index(PyInterpreterState *interp)
 {
 	PyObject *notes = PyInterpreterState_GetDict(interp);

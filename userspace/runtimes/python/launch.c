@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A program must not see from where it was started: its first frame has no
- * caller, tracebacks begin with it, sys._getframe() ends there. All three ways
- * to run one are the interpreter's own functions.
+ * A program must not notice how it was started: its first frame has no caller,
+ * tracebacks begin with it, and sys._getframe() ends there. All three ways to
+ * run a program use the interpreter's own functions.
  */
 #include <stdio.h>
 
@@ -57,7 +57,7 @@ int launch_command(const char *command)
 	return ret ? 1 : 0;
 }
 
-/* What python -m and a directory with a __main__.py call. */
+/* Used by python -m, and for a directory with a __main__.py. */
 static PyObject *run_module(const char *name, int alter_argv)
 {
 	PyObject *runpy = PyImport_ImportModule("runpy"), *result;

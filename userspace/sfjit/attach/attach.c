@@ -21,17 +21,17 @@
 static const char attach_usage[] =
 "Usage: sfjit attach [OPTION]... PID\n"
 "\n"
-"Registers SFrame windows for the program of a running process and for all\n"
-"libraries that it has loaded. Once more after it has loaded others.\n"
+"Registers SFrame windows for a running program and the libraries that it has\n"
+"loaded. Run it again after the program has loaded more.\n"
 "\n"
-"  -v, --verbose   print each file that it has mapped\n"
+"  -v, --verbose   print each file that the process has mapped\n"
 "  -h, --help      print this\n";
 
 static const char detach_usage[] =
 "Usage: sfjit detach PID\n"
 "\n"
-"Removes what sfjit attach has registered in a process, or in the one that it\n"
-"was forked from.\n"
+"Removes what sfjit attach has registered in a process or in its parent before\n"
+"the fork.\n"
 "\n"
 "  -h, --help      print this\n";
 
@@ -47,7 +47,7 @@ static int bad_usage(const char *usage)
 	return EXIT_OURS;
 }
 
-/* The number of a process; 0: this is none. */
+/* Returns 0 if the text is not a process id. */
 static pid_t parse_pid(const char *text)
 {
 	char *end;
@@ -62,11 +62,12 @@ static int prepare(pid_t pid)
 {
 	int ret = refusal_check(pid);
 
-	/* The engine waits by this signal. */
+	/* trace.c waits for this signal. */
 	signal(SIGCHLD, SIG_DFL);
 	if (ret || sfjit_available(SFJIT_QUERY_KERNEL) > 0)
 		return ret;
-	fputs("sfjit: this kernel knows no SFrame windows\n", stderr);
+	fputs("sfjit: this kernel has no SFrame windows: "
+	      "use sfjit record, which needs none\n", stderr);
 	return 1;
 }
 
@@ -85,7 +86,7 @@ static void print_modules(const struct plan *plan)
 	}
 }
 
-/* The vDSO has windows in each process. */
+/* Without a name: any file. The vDSO, which has no path, always has windows. */
 static bool has_windows(const struct plan *plan, const char *name)
 {
 	const struct planned *m;
@@ -107,7 +108,7 @@ static const char *reason_of(const struct plan *plan, const char *name)
 	return "its ELF headers are not mapped";
 }
 
-/* It fails if there is nothing but the vDSO. */
+/* Fails if only the vDSO has windows. */
 static int check_program(pid_t pid, const struct plan *plan)
 {
 	char link[64], name[PATH_MAX];
@@ -118,13 +119,13 @@ static int check_program(pid_t pid, const struct plan *plan)
 	name[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || has_windows(plan, name))
 		return 0;
-	refusal_print(pid, "%s has no windows: %s. Frame pointers lead through "
-		      "its code", name, reason_of(plan, name));
+	refusal_print(pid, "%s has no windows: %s. Its code needs frame "
+		      "pointers", name, reason_of(plan, name));
 	return !has_windows(plan, NULL);
 }
 
-static int report(pid_t pid, const struct plan *plan,
-		  const struct outcome *outcome, bool verbose)
+static int print_result(pid_t pid, const struct plan *plan,
+			const struct outcome *outcome, bool verbose)
 {
 	if (verbose)
 		print_modules(plan);
@@ -132,7 +133,7 @@ static int report(pid_t pid, const struct plan *plan,
 	       outcome->added, outcome->added ? outcome->bytes : 0,
 	       outcome->stopped_ns / 1e6);
 	if (outcome->others)
-		printf("; %u other windows were there", outcome->others);
+		printf("; %u windows existed before", outcome->others);
 	putchar('\n');
 	return finish_output() ?: check_program(pid, plan);
 }
@@ -152,11 +153,11 @@ static int attach(pid_t pid, bool verbose)
 		else if (ret < 0)
 			ret = refusal_explain(pid, ret);
 		if (!ret)
-			ret = report(pid, &plan, &outcome, verbose);
+			ret = print_result(pid, &plan, &outcome, verbose);
 		plan_free(&plan);
 	}
-	return ret == -ESTALE ? refusal_print(pid, "loads code all the time") :
-	       ret;
+	return ret == -ESTALE ? refusal_print(pid, "keeps loading code: try "
+						    "again later") : ret;
 }
 
 static int detach(pid_t pid)

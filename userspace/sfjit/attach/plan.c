@@ -20,11 +20,11 @@
 
 #define MOST_MEMORY	(1ULL << 36)
 #define MOST_NOTES	(64UL << 10)
-#define INDEX_HEAD	64	/* of .eh_frame_hdr, in front of its entries */
+#define INDEX_HEAD	64	/* bytes of .eh_frame_hdr before its table */
 
 static __typeof__(__sfjit_make_table) *make_table;
 
-/* A module of the process, and its copy here. */
+/* A module of the process, and the local copy. */
 struct source {
 	pid_t pid;
 	const ElfW(Phdr) *phdr;
@@ -48,7 +48,7 @@ static bool measure(struct source *s)
 	for (ph = s->phdr; ph < s->phdr + s->nr; ph++) {
 		if (ph->p_type != PT_LOAD)
 			continue;
-		/* Not around the end of memory, nor too long. */
+		/* Refuse segments that wrap around or are too long. */
 		if (ph->p_vaddr > UINT64_MAX / 2 || ph->p_memsz > MOST_MEMORY ||
 		    ph->p_filesz > ph->p_memsz)
 			return false;
@@ -61,7 +61,7 @@ static bool measure(struct source *s)
 	return s->start < end && s->length <= MOST_MEMORY;
 }
 
-/* The mapping of the beginning of a file has its headers. */
+/* The mapping of offset 0 of a file holds the ELF headers. */
 static bool find_bias(struct source *s, uint64_t start)
 {
 	const ElfW(Phdr) *ph;
@@ -74,7 +74,7 @@ static bool find_bias(struct source *s, uint64_t start)
 	return false;
 }
 
-/* NULL: this is no program or library. */
+/* NULL: not a program or library. */
 static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
 {
 	ElfW(Phdr) *phdr;
@@ -86,7 +86,7 @@ static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
 	    eh.e_phentsize != sizeof(*phdr))
 		return NULL;
 	size = eh.e_phnum * sizeof(*phdr);
-	/* Headers that the mapping has. */
+	/* The program headers must be inside the mapping. */
 	if (eh.e_phoff > map->end - map->start ||
 	    size > map->end - map->start - eh.e_phoff)
 		return NULL;
@@ -102,7 +102,7 @@ static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
 
 static int copy_part(const struct source *s, uint64_t address, size_t length)
 {
-	/* Of what the segments have. */
+	/* Inside the segments only. */
 	if (address < s->start || address - s->start > s->length ||
 	    length > s->length - (address - s->start))
 		return -EFAULT;
@@ -110,7 +110,9 @@ static int copy_part(const struct source *s, uint64_t address, size_t length)
 			   s->copy + (address - s->start), length);
 }
 
-/* What tells which module this is; nothing, if it is without a build-id. */
+/*
+ * Copies the build-id and the head of .eh_frame_hdr, which identify the module.
+ */
 static void copy_identity(const struct source *s)
 {
 	const ElfW(Phdr) *ph;
@@ -124,7 +126,7 @@ static void copy_identity(const struct source *s)
 	}
 }
 
-/* Where it is not named, all is read to find it. */
+/* Without PT_GNU_EH_FRAME all segments are copied and searched. */
 static bool names_cfi(const struct source *s)
 {
 	const ElfW(Phdr) *ph;
@@ -135,7 +137,7 @@ static bool names_cfi(const struct source *s)
 	return false;
 }
 
-/* Code and constants; what is written to has no part in a table. */
+/* Copies code and constants; tables are not made from writable data. */
 static int copy_all(const struct source *s)
 {
 	const ElfW(Phdr) *ph;
@@ -149,8 +151,8 @@ static int copy_all(const struct source *s)
 }
 
 /*
- * Another user, or one who sees other files under the same names, is not to
- * say what our own programs find in the cache.
+ * A process of another user or mount namespace must not write to the cache that
+ * our own programs use.
  */
 static enum table_effort effort_for(pid_t pid)
 {
@@ -195,7 +197,7 @@ static bool is_text(const struct ps_map *map, const char *name)
 	       (!strcmp(map->name, name) || !strcmp(map->name, "[anon]"));
 }
 
-/* Something else may be mapped over a part of it, or nothing. */
+/* Another mapping may have replaced a part of it. */
 static bool is_mapped(const struct plan *plan, const struct planned *module,
 		      const struct window *window)
 {
@@ -231,7 +233,7 @@ static void make_module(const struct plan *plan, struct source *s,
 	module->bias = s->bias;
 	s->copy = mmap(NULL, s->length, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	module->reason = "no memory for a copy";
+	module->reason = "out of memory";
 	if (s->copy == MAP_FAILED)
 		return;
 	if (make_from_copy(s, module))
@@ -277,7 +279,7 @@ static uint64_t find_call(pid_t pid, const struct ps_map *map)
 	return code;
 }
 
-/* The vDSO has one. Of others, only those of a moderate size are read. */
+/* The vDSO has a system call instruction. Skip large files. */
 uint64_t plan_find_call(pid_t pid, const struct ps_maps *maps)
 {
 	const struct ps_map *map;
@@ -331,7 +333,7 @@ void plan_free(struct plan *plan)
 	*plan = (struct plan) { .pid = 0 };
 }
 
-/* JITs come and go with anonymous memory. */
+/* Anonymous code is a JIT's, which maps and unmaps it all the time. */
 static const struct ps_map *next_code(const struct ps_maps *maps, size_t *i)
 {
 	const struct ps_map *map;

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What is to be registered in a process: the modules that it has mapped, with
- * their tables, which are made while it runs. It may lie about all of them; its
- * stacks are wrong then.
+ * The modules that a process has mapped, with their tables. These are made
+ * while the process runs. It may lie about all of them: only its own stacks are
+ * wrong then.
  */
 #ifndef SFJIT_ATTACH_PLAN_H
 #define SFJIT_ATTACH_PLAN_H
@@ -21,25 +21,25 @@ struct planned {
 	char *name;
 	uint64_t bias;
 	struct table table;	/* without windows: */
-	const char *reason;	/* why */
+	const char *reason;	/* why there are none */
 };
 
 struct plan {
 	pid_t pid;
 	struct ps_maps maps;
-	uint64_t code;		/* of a system call; 0: none was found */
+	uint64_t code;		/* of a system call instruction; 0: not found */
 	struct planned *modules;
 	size_t nr;
 };
 
-/* plan_free() in each case. 0 or -errno; 1: printed. */
+/* Call plan_free() even on failure. Returns 0, -errno, or 1 after printing. */
 int plan_make(struct plan *plan, pid_t pid);
 void plan_free(struct plan *plan);
 
-/* The process has its code where it was. */
+/* Whether the process still has the same code mapped. */
 bool plan_is_current(const struct plan *plan, const struct ps_maps *maps);
 
-/* Finds code of a system call, for who needs nothing else. */
+/* Finds a system call instruction without making a plan. */
 uint64_t plan_find_call(pid_t pid, const struct ps_maps *maps);
 
 #endif /* SFJIT_ATTACH_PLAN_H */

@@ -32,7 +32,7 @@ int refusal_print(pid_t pid, const char *format, ...)
 	return 1;
 }
 
-/* What is behind a field of /proc/PID/status. */
+/* Reads the text of a field of /proc/PID/status. */
 static bool read_field(pid_t pid, const char *field, char *value, size_t size)
 {
 	char path[64], line[512];
@@ -51,7 +51,7 @@ static bool read_field(pid_t pid, const char *field, char *value, size_t size)
 	return found;
 }
 
-/* A number there; -1: there is none. */
+/* Reads a number; -1 if there is none. */
 static long read_status(pid_t pid, const char *field)
 {
 	char value[64];
@@ -74,7 +74,7 @@ static bool yama_refuses(void)
 	return scope > 0;
 }
 
-/* As a program that is set-user-ID, or has capabilities. */
+/* Set-user-ID programs and programs with capabilities. */
 static bool has_more_rights(pid_t pid)
 {
 	unsigned long long theirs = 0, ours = 0;
@@ -91,7 +91,9 @@ static bool has_more_rights(pid_t pid)
 	return effective != geteuid() || saved != geteuid() || theirs & ~ours;
 }
 
-/* Its files in /proc belong to root then, whoever it is; not the directory. */
+/*
+ * /proc files of an undumpable process belong to root; the directory does not.
+ */
 static bool is_undumpable(pid_t pid)
 {
 	struct stat st;
@@ -107,7 +109,7 @@ static int explain_rights(pid_t pid)
 	long user = read_status(pid, "Uid:");
 
 	if (tracer > 0)
-		return refusal_print(pid, "is traced by process %ld already",
+		return refusal_print(pid, "is already traced by process %ld",
 				     tracer);
 	if (user < 0)
 		return refusal_print(pid, "no such process");
@@ -120,8 +122,8 @@ static int explain_rights(pid_t pid)
 		return refusal_print(pid, "kernel.yama.ptrace_scope lets only "
 				     "root attach to it");
 	if (has_more_rights(pid))
-		return refusal_print(pid, "has more rights than you: only root "
-				     "may attach to it");
+		return refusal_print(pid, "has more privileges than you: only "
+				     "root may attach to it");
 	if (is_undumpable(pid))
 		return refusal_print(pid, "is not dumpable, see prctl(2): "
 				     "only root may attach to it");
@@ -132,26 +134,30 @@ int refusal_explain(pid_t pid, int error)
 {
 	switch (error) {
 	case -ESRCH:
-		return refusal_print(pid, "has ended");
+		return refusal_print(pid, "has exited");
 	case -EPERM:
 		return explain_rights(pid);
 	case -ETIMEDOUT:
-		return refusal_print(pid, "a thread cannot be stopped: it waits "
-				     "in the kernel, as in vfork()");
+		return refusal_print(pid, "a thread waits in the kernel, as in "
+				     "vfork(), and cannot be stopped");
 	case -EOPNOTSUPP:
-		return refusal_print(pid, "runs code of another machine or word "
-				     "size");
+		return refusal_print(pid, "runs code of another architecture or "
+				     "word size");
 	case -ECONNREFUSED:
-		return refusal_print(pid, "dispatches its system calls itself");
+		return refusal_print(pid, "intercepts its system calls: see "
+				     "PR_SET_SYSCALL_USER_DISPATCH");
 	case -EACCES:
-		return refusal_print(pid, "has a seccomp filter: to pass it "
-				     "takes CAP_SYS_ADMIN, and a kernel with "
+		return refusal_print(pid, "has a seccomp filter: attaching "
+				     "needs CAP_SYS_ADMIN, and a kernel with "
 				     "CONFIG_CHECKPOINT_RESTORE");
 	}
 	return refusal_print(pid, "%s", strerror(-error));
 }
 
-/* Its threads would run on. Without CONFIG_KCMP nobody is found. */
+/*
+ * The threads of a process that shares the memory would not be stopped. Finds
+ * none without CONFIG_KCMP.
+ */
 static pid_t find_sharer(pid_t pid)
 {
 	DIR *proc = opendir("/proc");
@@ -182,8 +188,8 @@ static int check_program(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return refusal_print(pid, "has no program: it has ended, or is "
-				     "the kernel's");
+		return refusal_print(pid, "has no executable: it has exited, or "
+				     "is a kernel thread");
 	if (fd < 0)
 		return explain_rights(pid);
 	n = read(fd, &eh, sizeof(eh));

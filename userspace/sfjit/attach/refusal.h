@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Why a process cannot be attached to: one line each, on standard error.
+ * Why sfjit cannot attach to a process: one line each on standard error.
  */
 #ifndef SFJIT_ATTACH_REFUSAL_H
 #define SFJIT_ATTACH_REFUSAL_H
@@ -10,17 +10,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Prints "sfjit: PID: ..."; returns 1, the exit status. */
+/* Prints "sfjit: PID: ..." and returns the exit status 1. */
 __attribute__((format(printf, 2, 3)))
 int refusal_print(pid_t pid, const char *format, ...);
 
-/* What can be seen before it is stopped. Returns 0, or 1: printed. */
+/* Checks made before the process is stopped. Returns 0, or 1 after printing. */
 int refusal_check(pid_t pid);
 
-/* The error of threads_stop() or of the engine, in words. Returns 1. */
+/* Prints an error of threads_stop() or the session. Returns 1. */
 int refusal_explain(pid_t pid, int error);
 
-/* A thread has a seccomp filter, or may make no calls but a few. */
+/* Whether the thread has a seccomp filter or is in seccomp's strict mode. */
 bool refusal_has_filter(pid_t tid);
 
 #endif /* SFJIT_ATTACH_REFUSAL_H */

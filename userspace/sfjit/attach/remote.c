@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A call that a stop has interrupted, as nanosleep(), is restarted by the
- * kernel when the thread leaves that stop, by what its registers say; not when it
- * leaves the stop at the end of another system call. So the thread is
- * interrupted once more, and gets its registers back there. None of the calls
- * that are made here changes what restart_syscall() needs.
+ * The kernel restarts an interrupted call such as nanosleep() when the thread
+ * leaves the stop that interrupted it, as its registers say. It does not when
+ * the thread leaves a stop at the end of another system call. So interrupt the
+ * thread again, and restore its registers in that stop. No call made here
+ * changes what restart_syscall() needs.
  */
 #include <elf.h>
 #include <errno.h>
@@ -24,8 +24,10 @@
 #define SYS_USER_DISPATCH	2
 #endif
 
-/* Who is traced may be read: everything else means that it ends. */
-static int copied(ssize_t n, size_t length)
+/*
+ * We may always read a tracee. Any error but EFAULT means that it is exiting.
+ */
+static int copy_result(ssize_t n, size_t length)
 {
 	if (n < 0)
 		return errno == EFAULT ? -EFAULT : -ESRCH;
@@ -37,7 +39,8 @@ int remote_read(pid_t pid, uint64_t address, void *to, size_t length)
 	struct iovec here = { to, length };
 	struct iovec there = { (void *)(uintptr_t)address, length };
 
-	return copied(process_vm_readv(pid, &here, 1, &there, 1, 0), length);
+	return copy_result(process_vm_readv(pid, &here, 1, &there, 1, 0),
+			   length);
 }
 
 int remote_write(pid_t pid, uint64_t address, const void *from, size_t length)
@@ -45,7 +48,8 @@ int remote_write(pid_t pid, uint64_t address, const void *from, size_t length)
 	struct iovec here = { (void *)from, length };
 	struct iovec there = { (void *)(uintptr_t)address, length };
 
-	return copied(process_vm_writev(pid, &here, 1, &there, 1, 0), length);
+	return copy_result(process_vm_writev(pid, &here, 1, &there, 1, 0),
+			   length);
 }
 
 static int set_registers(pid_t tid, const registers *r)
@@ -65,10 +69,10 @@ static int get_registers(pid_t tid, registers *r)
 }
 
 /*
- * A thread that was stopped in a restartable sequence goes on where that is
- * aborted. The kernel would do so when it returns there; but it forgets the
- * sequence when the thread first runs elsewhere. It kills the thread if there
- * is no signature in front of that place.
+ * Abort a restartable sequence in which the thread was stopped. The kernel
+ * would do so on return there, but forgets the sequence when the thread first
+ * runs elsewhere. It kills the thread if the abort address has no signature
+ * before it.
  */
 static int leave_sequence(struct remote *r)
 {
@@ -138,8 +142,11 @@ static int deliver(struct remote *r, int signal)
 	return ret ? ret : take_registers(r);
 }
 
-/* Not for what the program has done. */
-static bool is_refusal(const struct remote *r, int signal)
+/*
+ * Syscall User Dispatch refused our call. The program's own SIGSYS are
+ * delivered.
+ */
+static bool is_dispatch_refusal(const struct remote *r, int signal)
 {
 	siginfo_t info;
 
@@ -148,7 +155,7 @@ static bool is_refusal(const struct remote *r, int signal)
 	       info.si_code == SYS_USER_DISPATCH;
 }
 
-/* It may have been frozen: whatever it does later, it does not make the call. */
+/* The thread may be frozen. Make sure that it does not make the call later. */
 static int give_up(struct remote *r)
 {
 	r->lost = true;
@@ -159,8 +166,8 @@ static int give_up(struct remote *r)
 }
 
 /*
- * To the beginning of the call, or from there to its end. -EAGAIN: a signal came
- * before the beginning.
+ * Runs to the start of the call, or from there to its end. Returns -EAGAIN if a
+ * signal came before the start.
  */
 static int advance(struct remote *r)
 {
@@ -176,7 +183,7 @@ static int advance(struct remote *r)
 	} while (report.event == TRACE_STOP);
 	if (report.event == TRACE_CALL)
 		return 0;
-	if (is_refusal(r, report.signal))
+	if (is_dispatch_refusal(r, report.signal))
 		return -ECONNREFUSED;
 	ret = deliver(r, report.signal);
 	return ret ? ret : -EAGAIN;
@@ -221,7 +228,7 @@ int remote_end(struct remote *r)
 	ptrace(PTRACE_CONT, r->tid, 0, 0);
 	ret = trace_wait(r->tid, deadline(), &report);
 	if (!ret && report.event == TRACE_SIGNAL &&
-	    !is_refusal(r, report.signal))
+	    !is_dispatch_refusal(r, report.signal))
 		ret = deliver(r, report.signal);
 	return ret ? ret : put_back(r);
 }

@@ -32,7 +32,7 @@
 #define MADV_GUARD_INSTALL	102
 #endif
 
-/* What the kernel is to be told of a window, in the memory of the process. */
+/* Arguments of a registration, written to the memory of the process. */
 struct request {
 	uint64_t offset, length;	/* of the section in its memory */
 	struct sframe_window_opts opts;
@@ -42,13 +42,13 @@ struct session {
 	pid_t pid;
 	struct threads threads;
 	struct remote remote;
-	struct ps_process now;	/* its windows and mappings */
+	struct ps_process now;	/* current windows and mappings */
 	struct request *requests;
-	size_t nr, done;	/* windows to be registered, and registered */
+	size_t nr, done;	/* windows to register, and registered */
 	size_t bytes;		/* of tables */
 	uint64_t scratch, scratch_length;
 	uint64_t memory;	/* of the tables; 0: not mapped */
-	const char *failed;	/* what the process could not do */
+	const char *failed;	/* the step that failed */
 };
 
 static uint64_t pages(uint64_t length)
@@ -83,7 +83,7 @@ static bool is_ours(const struct session *s, const struct ps_window *w)
 
 /* ---- Calls in the process ---------------------------------------------- */
 
-/* As errno: negative numbers up to a page are errors. */
+/* Like errno: negative numbers down to -4095 are errors. */
 static long checked(struct session *s, const char *what, long ret)
 {
 	if (ret < 0 && ret > -4096) {
@@ -129,7 +129,7 @@ static int remove_windows(struct session *s, struct outcome *outcome)
 		if (!is_ours(s, w))
 			continue;
 		ret = unregister(s, w->key);
-		if (checked(s, "unregistering a window", ret))
+		if (checked(s, "cannot unregister a window", ret))
 			return ret;
 		outcome->removed++;
 	}
@@ -160,7 +160,7 @@ static int remove_attached(struct session *s, struct outcome *outcome)
 	return ret ? ret : unmap_memory(s);
 }
 
-/* The file of the process, open in this one as well; -1 with errno. */
+/* Opens the file of the process here; -1 with errno. */
 static int get_file(pid_t pid, int fd)
 {
 	int process = pidfd_open(pid, 0), got;
@@ -187,7 +187,7 @@ static bool write_all(int fd, const char *from, size_t length, uint64_t at)
 	return true;
 }
 
-/* Each module's table begins on a page. */
+/* Each module's table starts on a page. */
 static bool write_tables(const struct plan *plan, int fd)
 {
 	const struct planned *m;
@@ -196,7 +196,7 @@ static bool write_tables(const struct plan *plan, int fd)
 	for (m = plan->modules; m < plan->modules + plan->nr; m++) {
 		if (!m->table.nr_windows)
 			continue;
-		/* One in a file that was cut short is EFAULT. */
+		/* EFAULT if the cache file of a table was truncated. */
 		if (!write_all(fd, m->table.data, m->table.length, at))
 			return false;
 		at += pages(m->table.length);
@@ -208,7 +208,7 @@ static int fill_file(struct session *s, const struct plan *plan, int there)
 {
 	int fd = get_file(s->pid, there), ret = 0;
 
-	s->failed = "filling its memory";
+	s->failed = "cannot copy the tables";
 	if (fd < 0)
 		return -errno;
 	if (!write_tables(plan, fd))
@@ -217,7 +217,7 @@ static int fill_file(struct session *s, const struct plan *plan, int there)
 	return ret;
 }
 
-/* A tracer's write gives the process a page of its own. */
+/* A write by ptrace gives the process a private page. */
 static int write_one(struct session *s)
 {
 	long word, ret;
@@ -231,8 +231,8 @@ static int write_one(struct session *s)
 }
 
 /*
- * Pages that are there, in a forked child as well: see table_map() of the
- * module. One page more than the file has is the guard.
+ * Populate the pages, so that a forked child has them too: see table_map() of
+ * the module. The page behind the file is a guard.
  */
 static int map_file(struct session *s, int fd)
 {
@@ -250,7 +250,7 @@ static int map_file(struct session *s, int fd)
 	return checked(s, "madvise()", ret);
 }
 
-static int give_tables(struct session *s, const struct plan *plan)
+static int map_tables(struct session *s, const struct plan *plan)
 {
 	int ret = remote_write(s->pid, s->scratch, NAME, sizeof(NAME));
 	long fd;
@@ -268,10 +268,7 @@ static int give_tables(struct session *s, const struct plan *plan)
 	return ret;
 }
 
-/*
- * Where another has registered a window meanwhile, or since the last look, his
- * stays.
- */
+/* A window that another registered since the last check stays. */
 static int register_all(struct session *s, struct outcome *outcome)
 {
 	struct request *r;
@@ -290,7 +287,7 @@ static int register_all(struct session *s, struct outcome *outcome)
 				  r->opts.text_start, at, r->length,
 				  s->scratch);
 		if (checked(s, ret == -ENOSPC ? "vm.max_sframe_windows" :
-			    "registering a window", ret))
+			    "cannot register a window", ret))
 			return ret;
 		outcome->added++;
 	}
@@ -309,8 +306,8 @@ static void roll_back(struct session *s)
 /* ---- Stopping ---------------------------------------------------------- */
 
 /*
- * A filter could kill the process for a call that it does not make. It is not
- * asked about these; only root may do that.
+ * A filter could kill the process for our calls. Suspend it, which only root
+ * may do.
  */
 static int pass_filter(pid_t tid)
 {
@@ -320,8 +317,11 @@ static int pass_filter(pid_t tid)
 		      PTRACE_O_SUSPEND_SECCOMP) ? -EACCES : 0;
 }
 
-/* SIGKILL alone ends this program before the process goes on. */
-static int begin(struct session *s, sigset_t *old)
+/*
+ * With all signals blocked, only SIGKILL ends sfjit before the threads
+ * continue.
+ */
+static int stop_process(struct session *s, sigset_t *old)
 {
 	sigset_t all;
 	int ret;
@@ -332,19 +332,19 @@ static int begin(struct session *s, sigset_t *old)
 	return ret ? ret : read_process(s);
 }
 
-static int enter(struct session *s, uint64_t code)
+static int enter_thread(struct session *s, uint64_t code)
 {
 	int ret = pass_filter(s->threads.tids[0]);
 
 	if (!code) {
-		s->failed = "no instruction of a system call was found in it";
+		s->failed = "no system call instruction found in its code";
 		return -ENOENT;
 	}
 	return ret ? ret : remote_begin(&s->remote, s->threads.tids[0], code);
 }
 
-static void end(struct session *s, const sigset_t *old,
-		struct outcome *outcome)
+static void resume_process(struct session *s, const sigset_t *old,
+			   struct outcome *outcome)
 {
 	threads_release(&s->threads);
 	outcome->stopped_ns = trace_clock_ns() - s->threads.since;
@@ -355,11 +355,12 @@ static void end(struct session *s, const sigset_t *old,
 
 static int explain(const struct session *s, int error)
 {
-	/* A refusal says that nothing has changed, which nobody knows here. */
+	/*
+	 * Other messages imply that nothing has changed; here that is unknown.
+	 */
 	if (s->remote.lost)
-		return refusal_print(s->pid, "did not run for a second, as if "
-				     "it were frozen: sfjit detach removes "
-				     "what may be left");
+		return refusal_print(s->pid, "did not run for a second. If it is "
+				     "frozen, thaw it and run sfjit detach");
 	if (!s->failed || error == -ESRCH || error == -ETIMEDOUT ||
 	    error == -ECONNREFUSED)
 		return refusal_explain(s->pid, error);
@@ -432,7 +433,7 @@ static int add_windows(struct session *s, const struct plan *plan,
 		return ret;
 	ret = map_scratch(s, pages(1));
 	if (!ret)
-		ret = give_tables(s, plan);
+		ret = map_tables(s, plan);
 	if (!ret)
 		ret = register_all(s, outcome);
 	if (ret)
@@ -449,7 +450,7 @@ static int do_attach(struct session *s, const struct plan *plan,
 	if (!plan_is_current(plan, &s->now.maps))
 		return -ESTALE;
 	make_requests(s, plan, outcome);
-	ret = enter(s, plan->code);
+	ret = enter_thread(s, plan->code);
 	if (!ret)
 		ret = add_windows(s, plan, outcome);
 	last = remote_end(&s->remote);
@@ -463,10 +464,10 @@ int session_attach(const struct plan *plan, struct outcome *outcome)
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
-	ret = begin(&s, &old);
+	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_attach(&s, plan, outcome);
-	end(&s, &old, outcome);
+	resume_process(&s, &old, outcome);
 	return ret && ret != -ESTALE ? explain(&s, ret) : ret;
 }
 
@@ -490,7 +491,7 @@ static int do_detach(struct session *s, struct outcome *outcome)
 		s->failed = "nothing is attached";
 		return -ENOENT;
 	}
-	ret = enter(s, plan_find_call(s->pid, &s->now.maps));
+	ret = enter_thread(s, plan_find_call(s->pid, &s->now.maps));
 	if (!ret)
 		ret = remove_attached(s, outcome);
 	last = remote_end(&s->remote);
@@ -504,9 +505,9 @@ int session_detach(pid_t pid, struct outcome *outcome)
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
-	ret = begin(&s, &old);
+	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_detach(&s, outcome);
-	end(&s, &old, outcome);
+	resume_process(&s, &old, outcome);
 	return ret ? explain(&s, ret) : 0;
 }

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What is done while a process is stopped. All of it, or nothing, unless the
- * process ends. What was attached is known by its memory: sections in a mapping
- * of a name that attach gives it.
+ * Attach and detach while the process is stopped: completely or not at all,
+ * unless it exits meanwhile. Attached windows are recognized by their sections,
+ * which are in a mapping with the name below.
  */
 #ifndef SFJIT_ATTACH_SESSION_H
 #define SFJIT_ATTACH_SESSION_H
@@ -14,23 +14,23 @@
 
 #include "plan.h"
 
-/* Of /proc/PID/maps: a file in memory is one without a directory. */
+/* As in /proc/PID/maps. */
 #define SESSION_MEMORY	"/memfd:sfjit-attach (deleted)"
 
 struct outcome {
 	unsigned int added, removed;	/* windows */
-	unsigned int others;		/* that were there, of the same code */
+	unsigned int others;		/* existing windows of the same code */
 	size_t bytes;			/* of tables */
 	uint64_t stopped_ns;
 };
 
 /*
- * In place of what was attached before. Returns 0; -ESTALE: the process has
- * mapped other code since the plan was made; 1: printed.
+ * Replaces what was attached before. Returns 0, -ESTALE if the process has
+ * mapped other code since the plan was made, or 1 after printing.
  */
 int session_attach(const struct plan *plan, struct outcome *outcome);
 
-/* 0, or 1: printed. */
+/* Returns 0, or 1 after printing. */
 int session_detach(pid_t pid, struct outcome *outcome);
 
 #endif /* SFJIT_ATTACH_SESSION_H */

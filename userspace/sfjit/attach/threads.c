@@ -9,11 +9,13 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
+#include <grow.h>
+
 #include "../must.h"
 #include "threads.h"
 #include "trace.h"
 
-/* A thread that reads from a disk stops when it has read. */
+/* A thread in a disk read stops when the read is done. */
 #define STOP_NS		50000000ULL
 
 static bool is_known(const struct threads *threads, pid_t tid)
@@ -26,13 +28,10 @@ static bool is_known(const struct threads *threads, pid_t tid)
 	return false;
 }
 
-static void add(struct threads *threads, pid_t tid)
+static void add_thread(struct threads *threads, pid_t tid)
 {
-	/* Grows when the number is a power of two. */
-	if (!(threads->nr & (threads->nr - 1)))
-		threads->tids = must(reallocarray(threads->tids,
-				threads->nr ? 2 * threads->nr : 1,
-				sizeof(*threads->tids)));
+	must(grow_array(&threads->tids, &threads->max, threads->nr,
+			sizeof(*threads->tids)) ? threads->tids : NULL);
 	threads->tids[threads->nr++] = tid;
 }
 
@@ -46,7 +45,7 @@ static int seize(struct threads *threads, pid_t tid)
 	}
 	if (!threads->since)
 		threads->since = trace_clock_ns();
-	add(threads, tid);
+	add_thread(threads, tid);
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	return 0;
 }
@@ -81,10 +80,11 @@ static int settle_one(pid_t tid, uint64_t deadline)
 }
 
 /*
- * Those from 'first' on, of which some may have ended. The first thread of a
- * process that dies is gone after all others.
+ * Waits for the threads from @first on, and drops those that have exited. A
+ * process that dies loses its first thread last, so wait for that last.
  */
-static int settle(struct threads *threads, size_t first, uint64_t deadline)
+static int settle_threads(struct threads *threads, size_t first,
+			  uint64_t deadline)
 {
 	size_t i, nr = first;
 	int ret = 0, now;
@@ -103,7 +103,7 @@ static int settle(struct threads *threads, size_t first, uint64_t deadline)
 	return ret;
 }
 
-/* Who is stopped makes no new thread. */
+/* Repeats until no thread is new: stopped threads create none. */
 int threads_stop(struct threads *threads, pid_t pid)
 {
 	uint64_t deadline = trace_clock_ns() + STOP_NS;
@@ -119,16 +119,16 @@ int threads_stop(struct threads *threads, pid_t pid)
 		if (threads->nr == before)
 			break;
 		if (!ret)
-			ret = settle(threads, before, deadline);
+			ret = settle_threads(threads, before, deadline);
 	} while (!ret);
 	return ret || threads->nr ? ret : -ESRCH;
 }
 
 /*
- * Of a process that was killed, no thread is gone before its tracer has waited
- * for it; the first one when the others are.
+ * Threads of a killed process stay zombies until the tracer waits for them; the
+ * first one until all others are gone.
  */
-static void release(pid_t tid, uint64_t deadline)
+static void release_thread(pid_t tid, uint64_t deadline)
 {
 	struct trace_report report;
 
@@ -142,7 +142,7 @@ void threads_release(struct threads *threads)
 	uint64_t deadline = trace_clock_ns() + STOP_NS;
 
 	while (threads->nr)
-		release(threads->tids[--threads->nr], deadline);
+		release_thread(threads->tids[--threads->nr], deadline);
 	free(threads->tids);
 	threads->tids = NULL;
 }

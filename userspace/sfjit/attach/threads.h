@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * All threads of a process, stopped. A thread that ends meanwhile is none of
- * them any more. Those of the kernel, as of io_uring, run on: they have no
- * instructions of the program.
+ * Stop all threads of a process. Threads that exit meanwhile are left out.
+ * Kernel threads of the process, such as io_uring workers, run on: they execute
+ * no code of the program.
  */
 #ifndef SFJIT_ATTACH_THREADS_H
 #define SFJIT_ATTACH_THREADS_H
@@ -16,18 +16,18 @@
 struct threads {
 	pid_t pid;
 	pid_t *tids;
-	size_t nr;
+	size_t nr, max;
 	uint64_t since;		/* trace_clock_ns() of the first stop */
 };
 
 /*
- * Returns 0; -ETIMEDOUT if a thread waits in the kernel and cannot be stopped,
- * as in vfork(); -ESRCH; -EPERM. A thread that could not be stopped is traced
- * until this process ends. threads_release() in each case.
+ * Returns 0; -ETIMEDOUT if a thread waits uninterruptibly in the kernel, as in
+ * vfork(); -ESRCH; -EPERM. Threads that could not be stopped stay traced until
+ * sfjit exits. Call threads_release() even on failure.
  */
 int threads_stop(struct threads *threads, pid_t pid);
 
-/* They go on with the registers that they have. */
+/* Detaches from all threads. */
 void threads_release(struct threads *threads);
 
 #endif /* SFJIT_ATTACH_THREADS_H */

@@ -30,7 +30,7 @@ uint64_t trace_clock_ns(void)
 	return t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* As of a thread that has ended, if it cannot be read. */
+/* If the file cannot be read, the thread has exited: return 'X'. */
 static char read_stat(pid_t tid, unsigned int *flags)
 {
 	char line[512], *end, state;
@@ -43,7 +43,10 @@ static char read_stat(pid_t tid, unsigned int *flags)
 		return 'X';
 	line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
 	fclose(file);
-	/* A name may have any character. */
+	/*
+	 * A name may contain any character, so parse after the last
+	 * parenthesis.
+	 */
 	end = strrchr(line, ')');
 	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state,
 			   flags) != 2)
@@ -77,7 +80,7 @@ static void read_status(int status, struct trace_report *report)
 		report->event = TRACE_CALL;
 }
 
-/* Of several children that report at once there may be one signal. */
+/* Children that report at the same time may raise one signal. */
 static bool wait_for_any(uint64_t until)
 {
 	uint64_t now = trace_clock_ns(), left = until > now ? until - now : 0;
@@ -89,8 +92,8 @@ static bool wait_for_any(uint64_t until)
 	return sigtimedwait(&set, NULL, &timeout) >= 0 || errno == EINTR;
 }
 
-/* 0 and no status: nothing yet. -ESRCH: it has ended. */
-static int look(pid_t tid, int *status)
+/* Returns 0 with status 0 if there is no report yet, -ESRCH after an exit. */
+static int poll_report(pid_t tid, int *status)
 {
 	pid_t got = waitpid(tid, status, __WALL | WNOHANG);
 
@@ -99,22 +102,22 @@ static int look(pid_t tid, int *status)
 	return got < 0 || (got && !WIFSTOPPED(*status)) ? -ESRCH : 0;
 }
 
-/* Most reports come at once: to sleep and to be woken takes longer. */
-static int spin(pid_t tid, int *status)
+/* Most reports arrive at once; sleeping and waking would take longer. */
+static int spin_for_report(pid_t tid, int *status)
 {
 	uint64_t end = trace_clock_ns() + SPIN_NS;
 	int ret;
 
 	do {
 		sched_yield();
-		ret = look(tid, status);
+		ret = poll_report(tid, status);
 	} while (!ret && !*status && trace_clock_ns() < end);
 	return ret;
 }
 
 /*
- * Who dies has to run for it, and stays until its tracer has waited for it. What
- * is dead and still there is a first thread, whose others are not gone.
+ * A dying thread must be scheduled once, and stays a zombie until we wait for
+ * it. A zombie that remains is a group leader with live threads.
  */
 static int reap(pid_t tid)
 {
@@ -125,14 +128,16 @@ static int reap(pid_t tid)
 
 	for (;; now = trace_clock_ns()) {
 		state = read_stat(tid, &flags);
-		if (look(tid, &status) || now >= end ||
+		if (poll_report(tid, &status) || now >= end ||
 		    state == 'Z' || state == 'D')
 			return -ESRCH;
 		wait_for_any(now + LOOK_NS);
 	}
 }
 
-/* A first thread that has ended reports it when all others are gone. */
+/*
+ * A group leader that has exited reports it after all other threads are gone.
+ */
 static int wait_more(pid_t tid, uint64_t deadline, int *status)
 {
 	uint64_t until = trace_clock_ns() + LOOK_NS;
@@ -140,9 +145,9 @@ static int wait_more(pid_t tid, uint64_t deadline, int *status)
 	int ret;
 
 	if (wait_for_any(until < deadline ? until : deadline))
-		return look(tid, status);
+		return poll_report(tid, status);
 	none = trace_is_none(tid);
-	ret = look(tid, status);
+	ret = poll_report(tid, status);
 	if (ret || *status)
 		return ret;
 	if (until >= deadline)
@@ -152,7 +157,7 @@ static int wait_more(pid_t tid, uint64_t deadline, int *status)
 
 int trace_wait(pid_t tid, uint64_t deadline, struct trace_report *report)
 {
-	int status, ret = spin(tid, &status);
+	int status, ret = spin_for_report(tid, &status);
 
 	while (!ret && !status)
 		ret = wait_more(tid, deadline, &status);

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What a traced thread reports. The caller has SIGCHLD blocked, and not
- * ignored. One thread at a time.
+ * Events of a traced thread, one thread at a time. The caller must block
+ * SIGCHLD, and not ignore it.
  */
 #ifndef SFJIT_ATTACH_TRACE_H
 #define SFJIT_ATTACH_TRACE_H
@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 enum trace_event {
-	TRACE_STOP,		/* by PTRACE_INTERRUPT, or its process stopped */
-	TRACE_CALL,		/* the beginning or the end of a system call */
-	TRACE_SIGNAL,		/* one is to be delivered */
+	TRACE_STOP,		/* PTRACE_INTERRUPT, or a stopped process */
+	TRACE_CALL,		/* start or end of a system call */
+	TRACE_SIGNAL,		/* a signal to deliver */
 };
 
 struct trace_report {
@@ -23,21 +23,21 @@ struct trace_report {
 	int signal;
 };
 
-/* What a thread has to run for, it does in this time, on a busy machine too. */
+/* Enough for a thread to be scheduled, even on a busy machine. */
 #define TRACE_RUN_NS	1000000000ULL
 
 uint64_t trace_clock_ns(void);
 
-/* It has ended, is about to, or is one of the kernel: nothing of it runs. */
+/* The thread has exited, is exiting, or is a kernel thread. */
 bool trace_is_none(pid_t tid);
-/* It waits for what no signal ends, as in vfork(). */
+/* The thread is in an uninterruptible wait, as in vfork(). */
 bool trace_is_blocked(pid_t tid);
 
-/* -ETIMEDOUT, or -ESRCH: the thread has ended. */
+/* Returns 0, -ETIMEDOUT, or -ESRCH if the thread has exited. */
 int trace_wait(pid_t tid, uint64_t deadline, struct trace_report *report);
 
 /*
- * Waits for TRACE_STOP of a thread that has its own registers. Signals are
+ * Waits for TRACE_STOP, where the thread has its own registers. Signals are
  * delivered before it.
  */
 int trace_settle(pid_t tid, uint64_t deadline);

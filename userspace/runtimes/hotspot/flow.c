@@ -3,14 +3,16 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * A value is a symbol and an offset. Symbols are the CFA, the caller's frame
- * pointer, the return address, and anchors: what the stack pointer was behind
- * an instruction after which its distance from the CFA is not known. Where two
- * ways meet, what differs is not known any more.
+ * pointer, the return address, and anchors. An anchor is the stack pointer
+ * after an instruction that makes its distance from the CFA unknown. Where two
+ * paths meet, values that differ become unknown.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <grow.h>
 
 #include "flow.h"
 #include "insn.h"
@@ -24,7 +26,7 @@ struct value {
 	int32_t		off;
 };
 
-/* @ra_at, @fp_at, @cfa_at: addresses where they are stored */
+/* @ra_at, @fp_at, @cfa_at: where they are stored */
 struct state {
 	struct value	reg[NR_REGS];
 	struct value	ra_at;
@@ -33,11 +35,11 @@ struct state {
 };
 
 /*
- * @state_of:	for each byte of the code 1 + the number of its state, or 0
+ * @state_of:	for each byte of the code 1 + the index of its state, or 0
  * @todo:	instructions whose state changed
- * @inside:	for each byte: it is in an instruction, but not the first
- * @lost:	for each byte: ways meet here with different stack pointers
- * @again:	another was found, what followed from one of the two is wrong
+ * @inside:	for each byte: inside an instruction, but not its first byte
+ * @lost:	for each byte: paths meet with different stack pointers
+ * @again:	another such byte was found, so earlier results may be wrong
  */
 struct flow {
 	const struct flow_code	*code;
@@ -70,18 +72,8 @@ static const struct value unknown = { UNKNOWN, 0 };
 static bool grow(struct flow *f, void *array, size_t *max, size_t nr,
 		 size_t size)
 {
-	void *new;
-
-	if (nr < *max)
-		return true;
-	new = realloc(*(void **)array, 2 * *max * size);
-	if (!new) {
-		f->no_memory = true;
-		return false;
-	}
-	*(void **)array = new;
-	*max *= 2;
-	return true;
+	f->no_memory |= !grow_array(array, max, nr, size);
+	return !f->no_memory;
 }
 
 static void push_todo(struct flow *f, uint32_t at)
@@ -112,9 +104,9 @@ static bool join(struct state *to, const struct state *from)
 }
 
 /*
- * Behind a place where the stack pointer is lost anchors are others than those
- * that were found before: all begins anew with that place known. Each round
- * finds one; code with more than a few is not worth it.
+ * After a place where the stack pointer is lost, anchors change. So the
+ * analysis restarts with that place known. Each round finds one place; code
+ * with more than a few is not worth it.
  */
 #define MAX_ROUNDS	16
 
@@ -130,7 +122,7 @@ static bool loses(struct flow *f, int64_t at, const struct state *state)
 	return true;
 }
 
-/* What is not in the code is left for good. */
+/* Jumps out of the code are not followed. */
 static void reach(struct flow *f, int64_t at, struct state *state)
 {
 	if (at < 0 || at >= f->code->size || f->again)
@@ -209,7 +201,7 @@ static bool is_adapter(const struct flow_code *code)
 
 /* ---- What instructions do -------------------------------------------- */
 
-/* Another number for each instruction: a state reached twice is the same. */
+/* The number depends only on the instruction, so repeated states are equal. */
 static struct value anchor(uint32_t at)
 {
 	return (struct value){ ANCHOR + 1 + at, 0 };
@@ -221,7 +213,7 @@ static void drop(struct value *place, struct value sp)
 		*place = unknown;
 }
 
-/* What is stored below the stack pointer is gone. */
+/* Values stored below the stack pointer are lost. */
 static void set_sp(struct state *s, struct value sp)
 {
 	s->reg[RSP] = sp;
@@ -254,8 +246,8 @@ static struct value load(const struct state *s, struct value at)
 }
 
 /*
- * The return address is what is at its place, whatever is stored there. Other
- * places are forgotten if something else is stored.
+ * The return address slot keeps its meaning, whatever is stored there. Other
+ * slots lose theirs if something else is stored.
  */
 static void store(struct state *s, struct value at, struct value value)
 {
@@ -276,8 +268,8 @@ static void store(struct state *s, struct value at, struct value value)
 }
 
 /*
- * What is pushed where the return address belongs only makes room for it, in
- * code that was jumped to; what is moved there is it.
+ * In code that was jumped to, a push to the return address slot only makes
+ * room; a mov then stores the return address.
  */
 static void store_by_mov(struct state *s, struct value at, struct value value)
 {
@@ -298,8 +290,8 @@ static struct value address(const struct state *s, const struct insn *insn)
 }
 
 /*
- * An adapter makes its callee's frame end elsewhere than its caller's: from
- * here on the frame is that of the callee.
+ * An adapter moves the end of the frame. From here on the frame is the
+ * callee's.
  */
 static void new_frame(struct state *s)
 {
@@ -342,7 +334,7 @@ static void leave(struct state *s)
 	s->reg[RBP] = pop(s);
 }
 
-/* Callees keep stack and frame pointer; C keeps more, but Java does not. */
+/* Callees preserve stack and frame pointer. C preserves more, Java does not. */
 static void call(struct state *s)
 {
 	int i;
@@ -353,8 +345,8 @@ static void call(struct state *s)
 }
 
 /*
- * and of the stack pointer. Frames of compiled code are aligned, and so is what
- * is jumped to from them; elsewhere the distance from the CFA is lost.
+ * and of the stack pointer. Frames of compiled code are aligned, and so is the
+ * code that they jump to. Elsewhere the distance to the CFA is lost.
  */
 static struct value align(const struct flow *f, const struct state *s,
 			  const struct insn *insn, uint32_t at)
@@ -368,7 +360,7 @@ static struct value align(const struct flow *f, const struct state *s,
 	return anchor(at);
 }
 
-/* add, sub and and of a constant; false if it is something else. */
+/* add, sub or and with a constant; else false. */
 static bool add_constant(const struct flow *f, struct state *s,
 			 const struct insn *insn, uint32_t at)
 {
@@ -397,7 +389,7 @@ static bool add_constant(const struct flow *f, struct state *s,
 	return true;
 }
 
-/* mov and lea of 64 bits; false if it is something else. */
+/* 64-bit mov or lea; else false. */
 static bool move(struct state *s, const struct insn *insn)
 {
 	if (insn->map || !insn->wide || !insn->has_modrm)
@@ -497,7 +489,7 @@ static bool is_direct(const struct insn *insn, uint8_t one, uint8_t other)
 	return !insn->map && (insn->op == one || insn->op == other);
 }
 
-/* A call of the next instruction is a push of its address. */
+/* A call of the next instruction pushes its address. */
 static void follow_call(struct flow *f, struct state *s,
 			const struct insn *insn, uint32_t next)
 {
@@ -560,7 +552,7 @@ static void enter(struct flow *f, uint32_t at, enum flow_kind kind)
 	follow_all(f);
 }
 
-/* mov $imm64, %rbx; jmp: the call of a method that is interpreted. */
+/* mov $imm64, %rbx; jmp: calls an interpreted method. */
 static bool is_static_stub(const uint8_t *text, size_t room)
 {
 	return room >= 15 && text[0] == 0x48 && text[1] == 0xbb &&
@@ -573,7 +565,7 @@ static bool is_nop(const struct insn *insn)
 	       !insn->map && insn->op == 0x90 && !insn->opreg;
 }
 
-/* How many bytes from here on do nothing but align a stub. */
+/* Bytes of padding before a stub. */
 static uint32_t padding(const struct flow_code *code, uint32_t from)
 {
 	uint32_t at = from;
@@ -590,7 +582,7 @@ static bool is_left(const struct flow *f, uint32_t at)
 	return !f->state_of[at] && !f->inside[at] && !f->no_memory && !f->again;
 }
 
-/* Before the rest: what is in front of a stub does not lead to it. */
+/* Stubs first: the code before a stub does not fall through to it. */
 static void follow_stubs(struct flow *f)
 {
 	const struct flow_code *code = f->code;
@@ -624,8 +616,8 @@ static const uint8_t dwarf[NR_REGS] = {
 };
 
 /*
- * Frame and stack pointer first: others are not known in callers. A frame
- * pointer needs fewer rows.
+ * Prefer frame and stack pointer: other registers are unknown in callers. The
+ * frame pointer needs fewer rows.
  */
 static const uint8_t order[NR_REGS] = {
 	RBP, RSP, R13, RBX, RAX, RCX, RDX, RSI, RDI, 8, 9, 10, 11, R12, R14,
@@ -651,7 +643,7 @@ static struct sfjit_rule from_reg(const struct state *s, int reg, int32_t off,
 	};
 }
 
-/* Stored at an address that stack or frame pointer tells. */
+/* Stored at an address relative to stack or frame pointer. */
 static bool stored(const struct state *s, struct value at,
 		   struct sfjit_rule *rule)
 {
@@ -669,8 +661,9 @@ static bool stored(const struct state *s, struct value at,
 }
 
 /*
- * A CFA at the stack pointer is refused, as its return address would be below.
- * Here it is in a register, and the CFA may be in another one, too.
+ * Rows with the CFA at the stack pointer are refused, as the return address
+ * would be below it. Here a register holds that, and the CFA may be in another
+ * one.
  */
 static int find_cfa_reg(const struct state *s)
 {
@@ -716,7 +709,7 @@ static bool find_fp(const struct state *s, struct sfjit_rule *rule)
 {
 	int reg;
 
-	/* The place comes first: it holds for more instructions. */
+	/* Prefer the slot: it is valid for more instructions. */
 	if (stored(s, s->fp_at, rule))
 		return true;
 	if (is(s->reg[RBP], OLD_FP))
@@ -744,7 +737,7 @@ static bool same_rules(const struct sfjit_row *a, const struct sfjit_row *b)
 	       !memcmp(&a->fp, &b->fp, sizeof(a->fp));
 }
 
-/* In front is the end of code that does not come back. */
+/* The bytes before are the end of code that does not return. */
 static void extend_returned_to(struct flow *f)
 {
 	uint32_t at = f->code->returned_to;
@@ -755,23 +748,17 @@ static void extend_returned_to(struct flow *f)
 
 static void collect(struct flow *f, struct flow_rows *rows)
 {
-	struct sfjit_row row, *last;
-	size_t max = 16;
+	struct sfjit_row row;
+	size_t max = 0;
 	uint32_t at;
 
-	rows->rows = malloc(max * sizeof(row));
-	if (!rows->rows) {
-		f->no_memory = true;
-		return;
-	}
 	for (at = 0; at < f->code->size; at++) {
 		if (f->inside[at] && !f->state_of[at])
 			continue;
 		row = make_row(f->state_of[at] ?
 			       &f->states[f->state_of[at] - 1] : NULL,
 			       at ? at + f->code->lead : 0);
-		last = rows->rows + rows->nr - 1;
-		if (rows->nr && same_rules(last, &row))
+		if (rows->nr && same_rules(&rows->rows[rows->nr - 1], &row))
 			continue;
 		if (!grow(f, &rows->rows, &max, rows->nr, sizeof(row)))
 			return;
@@ -782,15 +769,11 @@ static void collect(struct flow *f, struct flow_rows *rows)
 static int flow_init(struct flow *f, const struct flow_code *code)
 {
 	f->code = code;
-	f->max_states = f->max_todo = 64;
 	f->state_of = calloc(code->size, sizeof(*f->state_of));
-	/* An instruction may end behind the code. */
+	/* The last instruction may end after the code. */
 	f->inside = calloc(code->size + 16, 1);
 	f->lost = calloc(code->size, 1);
-	f->states = malloc(f->max_states * sizeof(*f->states));
-	f->todo = malloc(f->max_todo * sizeof(*f->todo));
-	return f->state_of && f->inside && f->lost && f->states && f->todo ?
-	       0 : -ENOMEM;
+	return f->state_of && f->inside && f->lost ? 0 : -ENOMEM;
 }
 
 static void flow_free(struct flow *f)
