@@ -291,8 +291,8 @@ struct sfjit_pool;
  * its section. The code is written before the memory becomes executable; no
  * mapping is ever writable and executable. A window that cannot be registered
  * is used without: sfjit_pool_stat() has the error, which is -EOPNOTSUPP on
- * machines that SFrame has no number for (RISC-V, PowerPC). Trampolines have
- * names there, but no section.
+ * machines that SFrame has no number for (RISC-V, PowerPC). There trampolines
+ * have names and the rows of a jitdump, but no section.
  *
  * Return:
  * * 0 - success. On failure @pool is not changed.
@@ -324,8 +324,9 @@ int sfjit_pool_retire(struct sfjit_pool *pool);
  * @pool:	pool to take it from; it grows as needed
  * @target:	SLOT: function to call, not NULL. ARG and RBP: part of the
  *		identity only; may be NULL
- * @name:	symbol for profilers, copied; it goes to the perf map and to
- *		what sfjit_names_open() chose. NULL or empty for none
+ * @name:	symbol for profilers, copied; it goes to the perf map and to the
+ *		files that sfjit_names_open() chose. A jitdump gets the rows,
+ *		too. NULL or empty for none
  * @entry:	set to the trampoline; cast it to the type of the target
  *
  * The same @target and @name give the same trampoline again; you then need as
