@@ -3,9 +3,9 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034 # for those who source it
 #
-# What the programs here share that measure.  Sourced at the top of the tree.
-# Sets $build; $tmp, a directory that is removed at the end; $quick, an option
-# for the programs that run in guests.
+# Shared by the benchmarks.  Source it at the top of the tree.  Sets $build; $tmp,
+# a directory that is removed at the end; $quick, an option for the programs in
+# guests.
 
 build=${O:-build}
 quick=

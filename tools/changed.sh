@@ -6,11 +6,10 @@
 # tests/list those of size `all', unless the group passed on this machine with
 # the same inputs in the last seven days.  Sourced by tools/check.
 #
-# The inputs of a group are the whole tree except the paths in its lines `ignore'
-# and the lines of other tests in tests/list, the packages and the processor of
-# this machine, what the cache has of its needs, and the variables SFJIT_*.  The
-# tests run in a copy of just that tree with nothing built: a test that needs an
-# ignored path fails.
+# The inputs of a group are the tree without the paths in its lines `ignore' and
+# the lines of other tests in tests/list; the packages and the processor of this
+# machine; the needs in the cache; and the variables SFJIT_*.  The tests run in a
+# copy of that tree with nothing built, so a test that needs an ignored path fails.
 # $verdicts/GROUP-KEY has a line "passed DATE CASES" or "failed DATE" for each
 # run.  A group that did both with the same inputs is unstable, and fails.
 

@@ -3,11 +3,11 @@
 #
 # usage: awk -f tools/guest-complaints.awk [-v functions=FILE] LOG
 #
-# Prints "NUMBER:LINE" for each line of a kernel log in which the kernel found
-# something wrong with itself.  Of data races and leaks, and of whatever is before
-# the first process, only those count in which a function takes part that FILE
-# names; without FILE all do.  Elsewhere in the kernel are many races, some of them
-# on purpose, and the base may be wrong with the machine that QEMU emulates.
+# Prints "NUMBER:LINE" for each line of a kernel log that reports a bug of the
+# kernel.  Data races, leaks, and reports before the first process count only if a
+# function that FILE names takes part; without FILE all count.  The rest of the
+# kernel has many races, some of them intended, and may have problems with the
+# machine that QEMU emulates.
 
 BEGIN {
 	while (functions != "" && (getline name <functions) > 0)

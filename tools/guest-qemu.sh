@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # options, set by tools/guest
 #
-# The parts of tools/guest: what goes into the guest, QEMU, what comes back.
+# The parts of tools/guest: input of the guest, QEMU, and output.
 # Sourced after lib.sh.
 
 # The kernel with debug information takes this many minutes of one CPU.
@@ -289,7 +289,7 @@ announce_debugger() {
 		kill -0 "$qemu_pid" 2>/dev/null || return 0
 		sleep 0.1
 	done
-	say "guest: it waits for a debugger:"
+	say "guest: waiting for a debugger:"
 	say "gdb -iex $(quote "add-auto-load-safe-path ${image%/*}")-ex" \
 		"$(quote "target remote $run/gdb")$(quote "${image%/*}/vmlinux")"
 }
@@ -298,8 +298,8 @@ take_files() {
 	[ ! -s "$run/files" ] || tar -C "$O" -xf "$run/files"
 }
 
-# What the kernel's log says against it; beside an image of tools/kernel are
-# the names of the functions whose data races and leaks count.
+# Problems in the kernel's log.  The functions whose data races and leaks count
+# are named in a file beside an image of tools/kernel.
 complaints() {
 	_functions=${image%/*}/functions
 	[ -f "$_functions" ] || _functions=
@@ -311,14 +311,14 @@ complaints() {
 # report_status QEMU-STATUS: ends the script.
 report_status() {
 	if complaints; then
-		say "guest: its kernel complained, see $dmesg:"
+		say "guest: the kernel reported problems, see $dmesg:"
 		head -n 20 "$run/complaints" >&2
 		exit 99
 	elif [ "$1" = 124 ]; then
-		say "guest: no end after $limit s, see $dmesg"
+		say "guest: timeout after $limit s, see $dmesg"
 		exit 124
 	elif [ ! -s "$run/status" ]; then
-		say "guest: it died, see $dmesg:"
+		say "guest: the guest ended too early, see $dmesg:"
 		tail -n 5 "$run/qemu.log" "$dmesg" >&2
 		exit 98
 	fi

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# copy_modules DIRECTORY: the files that the samples in its .txt files hit, to
-# root/ there.  The analysis reads their .eh_frame.  Runs in the guest.
+# copy_modules DIRECTORY: copies the files that samples in its .txt files hit to
+# root/ there, for their .eh_frame.  Runs in the guest.
 
 copy_modules() {
 	mkdir -p "$1/root"

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# What tools/demo, tools/check and tools/jits do before their work: `plan' says
-# how long that takes, `prepare' makes what tools/needs.mk has of it.  Sourced
-# after apt.sh.
+# Preparation of tools/demo, tools/check and tools/jits: `plan' estimates the time
+# and checks the room, `prepare' makes the needs of tools/needs.mk.  Sourced after
+# apt.sh.
 
 # What is installed is to be used: a python3 of one's own may lack modules of
 # Debian's packages, or be a script that looks for the right one each time.

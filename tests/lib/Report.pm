@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# How prove(1) shows the tests that tests/lib/run runs:
+# Output of prove(1) for the tests that tests/lib/run runs:
 #
 #   PERL5LIB=tests/lib prove --formatter Report --exec tests/lib/run NAME...
 #
-# A line for each test, what failed, and sums.  Cases are counted at each depth
-# of subtests, and each subtest has to be whole, whatever the line after it
-# says.  With SFJIT_STRICT=1 a skipped case has failed, unless a line of
+# Prints a line for each test, the failures, and sums.  Counts cases at each depth
+# of subtests; each subtest must be complete, whatever the line after it says.  With SFJIT_STRICT=1 a skipped case has failed, unless a line of
 # tools/allowed-skips matches why.  In a directory $SFJIT_RESULTS each test gets
 # a file "PASSED FAILED SKIPPED SECONDS".
 
@@ -50,7 +49,7 @@ sub say_line {
 	$self->_output(join('', @text) . "\n");
 }
 
-# Of "PASSED FAILED SKIPPED", the words that are not nothing.
+# The nonzero parts of "PASSED FAILED SKIPPED".
 sub counts {
 	my ($counts, $all) = @_;
 	my @words = ('passed', 'failed', 'skipped');
@@ -59,7 +58,7 @@ sub counts {
 		grep { $all || $counts->[$_] } 0 .. 2;
 }
 
-# A test that was not run to its end has failed.
+# A test that did not run to its end has failed.
 sub summary {
 	my ($self) = @_;
 	my (%groups, @order);
@@ -163,7 +162,7 @@ sub show {
 	$report->say_line("     | $_") for @lines;
 }
 
-# Those that strict mode would not allow, by reason.
+# Skips that strict mode would not allow, by reason.
 sub show_skipped {
 	my ($self) = @_;
 	my (%names, @reasons);
@@ -183,7 +182,7 @@ sub show_skipped {
 	}
 }
 
-# Names of subtests and of the case; KTAP says that of a suite twice.
+# Names of subtests and of the case; KTAP repeats that of a suite.
 sub text {
 	my ($path) = @_;
 	my @names;
@@ -217,8 +216,8 @@ sub skip {
 	}
 }
 
-# Cases are lines of this depth, each with what was said before and after it,
-# and with the lines of a subtest: those that are indented further before it.
+# Cases are lines of this depth, each with the text before and after it, and with
+# the lines of its subtest: the further indented ones before it.
 sub split_block {
 	my ($lines) = @_;
 	my (@own, @cases, @said, @inner);
@@ -256,7 +255,7 @@ sub split_block {
 	return \@own, \@cases, subtest($announced, @inner);
 }
 
-# Indented lines may as well be text.
+# Indented lines may also be text.
 sub subtest {
 	my ($announced, @lines) = @_;
 	my $is_tap = grep { /^(?:# Subtest: |1\.\.\d|K?TAP version )/ } @lines;
@@ -268,7 +267,7 @@ sub unescaped {
 	return $_[0] =~ s/\\([\\#])/$1/gr =~ s/\s+\z//r;
 }
 
-# Returns how many cases a block has.
+# Counts the cases of a block.
 sub judge {
 	my ($self, $lines, @path) = @_;
 	my ($own, $cases, $rest) = split_block($lines);

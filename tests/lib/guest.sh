@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Sourced first by each test that consists of cases in one guest, on the kernel
-# of $SFJIT_KERNEL.  Sets $kernel, the last part of its name, $machine, what it is
-# for, and goes to the top of the tree.
+# Sourced first by each test whose cases run in one guest, on the kernel of
+# $SFJIT_KERNEL.  Sets $kernel, the last part of its name, and $machine, its
+# machine.  Changes to the top of the tree.
 
 set -eu
 kernel=${SFJIT_KERNEL:-patched} kernel=${kernel##*/}

@@ -18,11 +18,11 @@ import re
 import sys
 from collections import namedtuple
 
-# All that there is, for those who want everything of a recording.
+# All fields, to read everything of a recording.
 FIELDS = 'comm,pid,tid,time,event,misc,ip,sym,symoff,dso,dsoff'
 
-# mode: perf's cpumode letter, U for user. time: ns. frames: leaf first. What is
-# not among the fields is None.
+# mode: perf's cpumode letter, U for user. time: ns. frames: leaf first.
+# Missing fields are None.
 Sample = namedtuple('Sample', 'comm pid tid mode time event frames')
 
 # The kernel's addresses, and perf's context markers, have the top bit set.
@@ -30,7 +30,7 @@ KERNEL = 1 << 63
 
 UNKNOWN = '[unknown]'
 OFFSET = re.compile(r'(.*)\+0x([0-9a-f]+)$')
-# In place of the event: a stack that was not merged with its sample.
+# Printed as the event if a stack was not merged with its sample.
 DEFERRED = r'DEFERRED CALLCHAIN \[cookie: [0-9a-f]+\]'
 FILE = r'[^()]*(?: \(deleted\))?(?:\+0x[0-9a-f]+)?'
 
@@ -117,13 +117,13 @@ class Format:
                      None if inlined else known(dso), off, inlined)
 
     def frame(self, line):
-        """None if it is no frame."""
+        """None if the line is not a frame."""
         if line not in self.cache:
             self.cache[line] = self.new_frame(line)
         return self.cache[line]
 
     def head(self, line):
-        """A sample without frames; None if it is no head of one."""
+        """A sample without frames; None if the line is not its head."""
         match = self.is_head and self.is_head.match(line)
         if not match:
             return None
@@ -144,7 +144,7 @@ class Format:
 
 
 def samples(text, fields=FIELDS, name='perf script'):
-    """Of a string, or lines."""
+    """Samples of a string, or of lines."""
     if isinstance(text, str):
         text = io.StringIO(text)
     form, sample = Format(fields), None
@@ -187,7 +187,7 @@ def user_frames(sample):
 
 
 def words(sample, with_ip):
-    """What a line has of a sample."""
+    """Parses a line of a sample."""
     for value in sample.comm, sample.pid, sample.tid:
         if value is not None:
             yield str(value)

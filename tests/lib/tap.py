@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """The cases of a test, in TAP for prove(1):
 
-    ok 1 - NAME               it holds
-    not ok 2 - NAME           it does not
+    ok 1 - NAME               the case passed
+    not ok 2 - NAME           it failed
     # WHY
-    ok 3 - NAME # SKIP WHY    it cannot be tried here
+    ok 3 - NAME # SKIP WHY    it cannot run here
     1..3
 
 A test ends with finish(), which prints the last line. One that ends before it,
@@ -35,7 +35,7 @@ def _count(good):
 
 
 def _text(text):
-    """TAP has a meaning for `#', and lines."""
+    """Escapes `#' and newlines, which are syntax in TAP."""
     return ' | '.join(
         text.replace('\\', '\\\\').replace('#', '\\#').splitlines())
 
@@ -54,7 +54,7 @@ def skip(name, why):
 
 
 def check_each(prefix, tests):
-    """A case for each (NAME, FUNCTION) named test_*; it raises what is wrong."""
+    """A case for each (NAME, FUNCTION) named test_*; failures are exceptions."""
     for name, function in sorted(tests):
         if not name.startswith('test_'):
             continue
@@ -76,7 +76,7 @@ def finish():
 
 
 def not_the_test():
-    """This run has no cases, and need not finish."""
+    """This run has no cases and need not call finish()."""
     atexit.unregister(_end)
 
 

@@ -4,10 +4,10 @@
 #
 # The cases of a test, in TAP for prove(1):
 #
-#   ok 1 - NAME               it holds
-#   not ok 2 - NAME           it does not
+#   ok 1 - NAME               the case passed
+#   not ok 2 - NAME           it failed
 #   # WHY
-#   ok 3 - NAME # SKIP WHY    it cannot be tried here
+#   ok 3 - NAME # SKIP WHY    it cannot run here
 #   1..3
 #
 # A script sources this first, and ends with `finish', which prints the last
@@ -15,7 +15,7 @@
 # `finish', or without a case, has failed.  Subshells count in the same file.
 #
 # Sets $top, the top of the tree and the working directory; $O, the absolute
-# path of what is built; $tmp, a directory that is removed at the end.
+# path of the build; $tmp, a directory that is removed at the end.
 # tests/lib/tap.h and tests/lib/tap.py are the same for C and Python.
 
 cd "$(dirname "$0")" || exit 1
@@ -55,7 +55,7 @@ finish() {
 	exit $failed
 }
 
-# tap_text TEXT: as a word of a case; TAP has a meaning for `#', and lines.
+# tap_text TEXT: escapes `#' and newlines, which are syntax in TAP.
 tap_text() {
 	case $1 in
 	*[#\\]* | *"
@@ -64,7 +64,7 @@ tap_text() {
 	esac
 }
 
-# tap_case FAILED WORD TEXT: a line of this case, which it counts.
+# tap_case FAILED WORD TEXT: counts a case and prints its line.
 tap_case() {
 	read -r _cases _failed <"$tmp/.cases"
 	_cases=$((_cases + 1))
@@ -125,7 +125,7 @@ same() {
 	fi
 }
 
-# works NAME COMMAND...: with status 0; what it prints is in $tmp/said
+# works NAME COMMAND...: exits with status 0; its output is in $tmp/said
 works() {
 	_name=$1 _rc=0
 	shift
@@ -137,7 +137,7 @@ works() {
 	fi
 }
 
-# also COMMAND...: prints TAP of its own, which is in $tmp/also
+# also COMMAND...: a program that prints TAP, as a subtest; see $tmp/also
 also() {
 	_name=
 	for _word; do
@@ -162,8 +162,8 @@ also() {
 }
 
 # until_enough "SECONDS..." ENOUGH COMMAND...: runs COMMAND with the first $seconds,
-# then with the others until ENOUGH holds, since other programs may have all the
-# time of the machine.  Its status is that of COMMAND.
+# then with the others until ENOUGH holds, since other programs may use all CPU
+# time.  Returns the status of COMMAND.
 until_enough() {
 	_list=$1 _enough=$2
 	shift 2

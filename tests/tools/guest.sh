@@ -59,7 +59,7 @@ refused 'no command' 2 'usage: *' --rootfs=none
 refused 'unknown option' 2 'usage: *' --shel
 refused 'packages without a root filesystem' 2 \
 	'guest: --with *--rootfs=none*' --rootfs=none --with=hello -- true
-refused 'boot without a disk' 2 'guest: --boot needs the --disk *' \
+refused 'boot without a disk' 2 'guest: --boot needs --disk, *' \
 	--boot="$tmp" -- true
 refused 'name that is none' 97 "rootfs: no name of a package: 'Hello'" \
 	--kernel="$tmp/bzImage" --with=hello --with=Hello -- true

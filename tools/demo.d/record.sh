@@ -128,7 +128,7 @@ python_attached() {
 	rm "$base.program"
 }
 
-[ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
+[ -e /proc/self/sframe ] || die "this kernel has no SFrame windows"
 mkdir -p "$out"
 uname -rm >"$out/kernel"
 c_trampolines

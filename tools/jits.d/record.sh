@@ -134,7 +134,7 @@ attempt() {
 	echo "$1" >>"$out/failed"
 }
 
-[ -e /proc/self/sframe ] || die "this kernel knows no SFrame windows"
+[ -e /proc/self/sframe ] || die "this kernel has no SFrame windows"
 mkdir -p "$out"
 uname -r >"$out/kernel"
 for name; do
