@@ -167,6 +167,9 @@ kernel:
 series:
 	O=$(O) tools/series
 
+numbers:
+	Documentation/figures/update --all
+
 man:
 	tools/man "$$(O=$(O) tools/kernel source unpatched)" Documentation/man
 
@@ -174,6 +177,6 @@ clean:
 	O=$(O) tools/clean
 
 .PHONY: all tests arch-tests unit-programs diff-programs check kernel-tree \
-	kernel series man clean install
+	kernel series numbers man clean install
 .DELETE_ON_ERROR:
 .SECONDARY:
