@@ -350,7 +350,7 @@ static void record_window(const struct window *new, bool replace)
 	} else if (!overflow) {
 		overflow = true;
 		report(NOT_WRONG, "more than %d windows: later ones are not "
-			 "compared with each other", MAX_WINDOWS);
+		       "compared with each other", MAX_WINDOWS);
 	}
 }
 
