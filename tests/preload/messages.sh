@@ -43,10 +43,10 @@ messages "static" 4 "sfjit: * is statically linked; $static" \
 once "static"
 is "static: output" hello "$(cat "$tmp/out")"
 if "$run/hello-asan" >/dev/null 2>&1; then
-	messages "AddressSanitizer" 5 \
-		"sfjit: * uses AddressSanitizer, *; it runs without windows" \
-		"$run/hello-asan" 5
+	messages "AddressSanitizer" 5 "" "$run/hello-asan" 5
 	is "AddressSanitizer: output" hello "$(cat "$tmp/out")"
+	messages "a child with it" 5 "" sh -c "$run/hello-asan 5"
+	is "a child with it: output" hello "$(cat "$tmp/out")"
 else
 	skip "AddressSanitizer" "its library is not installed here"
 fi

@@ -98,6 +98,18 @@ register "$run/hello" >"$tmp/out"
 like "a library that is preloaded as well" "registered *" "$(logged plugin1)"
 unset LD_PRELOAD
 
+# For programs with AddressSanitizer.
+unset ASAN_OPTIONS
+is "ASAN_OPTIONS is set" verify_asan_link_order=0 \
+	"$(register printenv ASAN_OPTIONS)"
+export ASAN_OPTIONS=exitcode=3
+is "ASAN_OPTIONS is kept" exitcode=3:verify_asan_link_order=0 \
+	"$(register "$sfjit" run -- printenv ASAN_OPTIONS)"
+export ASAN_OPTIONS=verify_asan_link_order=1
+is "ASAN_OPTIONS has the last word" verify_asan_link_order=1 \
+	"$(register printenv ASAN_OPTIONS)"
+unset ASAN_OPTIONS
+
 # The children are under it too, and what they start.
 register sh -c "sh -c '$run/hello; $run/hello'" >"$tmp/out"
 is "children" 2 "$(logged /hello | grep -c ^registered)"

@@ -140,68 +140,6 @@ static bool is_secure(int fd)
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-static bool vaddr_to_offset(int fd, const ElfW(Ehdr) *eh, uint64_t addr,
-			    uint64_t *offset)
-{
-	ElfW(Phdr) ph;
-	int i;
-
-	for (i = 0; i < eh->e_phnum; i++) {
-		if (pread(fd, &ph, sizeof(ph), eh->e_phoff + i * sizeof(ph)) !=
-		    sizeof(ph))
-			return false;
-		if (ph.p_type == PT_LOAD && addr >= ph.p_vaddr &&
-		    addr - ph.p_vaddr < ph.p_filesz) {
-			*offset = addr - ph.p_vaddr + ph.p_offset;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The next entry with 'tag' from *pos on; false: there is none. */
-static bool next_dynamic(int fd, const ElfW(Phdr) *dynamic, int64_t tag,
-			 uint64_t *pos, uint64_t *value)
-{
-	ElfW(Dyn) d;
-
-	for (; *pos + sizeof(d) <= dynamic->p_filesz; *pos += sizeof(d)) {
-		if (pread(fd, &d, sizeof(d), dynamic->p_offset + *pos) !=
-		    sizeof(d) || d.d_tag == DT_NULL)
-			return false;
-		if (d.d_tag == tag) {
-			*pos += sizeof(d);
-			*value = d.d_un.d_val;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool is_asan_name(const char *name)
-{
-	return !strncmp(name, "libasan.so", 10) ||
-	       !strncmp(name, "libclang_rt.asan", 16);
-}
-
-/* Linked with the run-time library of AddressSanitizer. */
-static bool is_asan(int fd, const ElfW(Ehdr) *eh)
-{
-	uint64_t pos = 0, addr, strings, name;
-	ElfW(Phdr) dynamic;
-	char start[17] = "";
-
-	if (!read_header(fd, eh, PT_DYNAMIC, &dynamic) ||
-	    !next_dynamic(fd, &dynamic, DT_STRTAB, &pos, &addr) ||
-	    !vaddr_to_offset(fd, eh, addr, &strings))
-		return false;
-	for (pos = 0; next_dynamic(fd, &dynamic, DT_NEEDED, &pos, &name); )
-		if (pread(fd, start, sizeof(start) - 1, strings + name) > 0 &&
-		    is_asan_name(start))
-			return true;
-	return false;
-}
-
 static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 {
 	char *interpreter = program->loader;
@@ -220,10 +158,6 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 		*interpreter = '\0';
 		program->why_not = "is run by an ld.so that is neither glibc's "
 				   "nor musl's";
-		program->no_preload = true;
-	} else if (is_asan(fd, eh)) {
-		program->why_not = "uses AddressSanitizer, which refuses "
-				   "preloaded libraries";
 		program->no_preload = true;
 	}
 }

@@ -98,6 +98,30 @@ static int add_preload(const char *path)
 	return ret;
 }
 
+/*
+ * AddressSanitizer ends a program in which another library comes before its own,
+ * as that could replace its functions unseen, unless it is told not to look. The
+ * functions that the module defines go on to the sanitizer's.
+ */
+#define ASAN_CHECK	"verify_asan_link_order"
+
+static int allow_asan(void)
+{
+	const char *old = getenv("ASAN_OPTIONS");
+	char *list;
+	int ret;
+
+	if (!old || !*old)
+		return setenv("ASAN_OPTIONS", ASAN_CHECK "=0", 1);
+	if (strstr(old, ASAN_CHECK))
+		return 0;
+	if (asprintf(&list, "%s:" ASAN_CHECK "=0", old) < 0)
+		return -1;
+	ret = setenv("ASAN_OPTIONS", list, 1);
+	free(list);
+	return ret;
+}
+
 /* Java splits the variable at spaces, but for what is quoted. */
 static int add_agent(void)
 {
@@ -223,6 +247,8 @@ static int run(int argc, char **argv, const char *reasons)
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
 		return fail("LD_PRELOAD", errno);
+	if (!program.no_preload && allow_asan())
+		return fail("ASAN_OPTIONS", errno);
 	/* The kernel does not ask a traced program: libsfjit says so by this. */
 	if (reasons && setenv("SFJIT_REASONS", "1", 1))
 		return fail("SFJIT_REASONS", errno);
