@@ -36,7 +36,7 @@ struct window {
 	bool		live;
 };
 
-/* For complain(): the checks are at fault, not the program. */
+/* For report(): the checks are at fault, not the program. */
 #define NOT_WRONG	1
 
 static struct window windows[MAX_WINDOWS];
@@ -349,8 +349,8 @@ static void record_window(const struct window *new, bool replace)
 		windows[nr_windows++] = *new;
 	} else if (!overflow) {
 		overflow = true;
-		complain(NOT_WRONG, "more than %d windows: later ones are not "
-			 "compared with each other", MAX_WINDOWS);
+		report(NOT_WRONG, "more than %d windows: later ones are not "
+		       "compared with each other", MAX_WINDOWS);
 	}
 }
 
