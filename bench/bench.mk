@@ -32,15 +32,15 @@ $(O)/bench/bin/walk-cfi: private libs := -ldw -lelf
 room.bench/native = $(room.bench/guest) -Ibench/guest -Ibench/native \
 	$(if $(filter %/encode %/peer.o,$@),-I$(LIBSFRAME)/include)
 
-# sfjit attach as it is, but for its answers to what an unpatched kernel has not.
+# sfjit attach, with answers of this program for what an unpatched kernel lacks.
 $(O)/bench/bin/attach: private flags := -D_GNU_SOURCE -iquote \
 	userspace/sfjit/attach -iquote userspace/sfjit -iquote userspace/preload \
 	$(patsubst %,-Xlinker --wrap=%,remote_call session_attach ps_open)
 $(O)/bench/bin/attach: private libs := -lelf
 $(O)/bench/bin/attach: $(filter-out %/sfjit/main.o,$(sfjit_obj)) $(sfjit_libs)
 
-# The kernel's unwinder as it is, but for what it calls. It takes the kernel's
-# source, so this is no part of TESTS.
+# The kernel's unwinder, with replacements of the functions that it calls. Needs
+# the kernel's source, so it is not part of TESTS.
 bench_kernel := $(O)/bench/kernel
 bench_kernel_cc = $(call to,CC) $(CC) -O2 -g -Wno-maybe-uninitialized \
 	-DPAGE_SHIFT=12 -Ibench/native/kernel -include memory.h $(fuzz_cflags) \
@@ -78,7 +78,7 @@ $T/bench/_sample.so: bench/guest/sample.c $(patsubst %,$(O)/obj/pic/bench/guest/
 $T/bench/plain-v3.so: bench/guest/plain-v3.c
 	$(program) -fPIC -shared
 
-# For a compiler in a guest that has no headers.
+# For a compiler in a guest without headers.
 bench-source: $(patsubst sframegen/lib/%.c,$T/bench/source/%.i,$(wildcard \
 	sframegen/lib/*.c))
 

@@ -4,11 +4,11 @@
 #
 # usage: attach.sh WHERE RUNS ATTACH [DETACH]
 #
-# Commands, each a word, that attach to a process and detach from it, with its
-# number behind them, so many times, and once before with an empty cache. The
-# process is a python3 that computes, with the mappings of code that it has when
-# it has loaded modules until there are MAPPINGS. What they print, each line with
-# WHERE in front of it; and "WHERE mappings NR".
+# Runs the commands, each a word, RUNS times, with the process id appended, to
+# attach to a process and detach from it; and once before with an empty cache.
+# The process is a python3 that computes, after loading modules until it has
+# MAPPINGS mappings of code. Prints the output of the commands, each line after
+# WHERE; and "WHERE mappings NR".
 
 set -eu
 where=$1 runs=$2 attach=$3 detach=${4:-}
@@ -49,7 +49,7 @@ while ! [ -e "$XDG_CACHE_HOME/ready" ]; do
 	sleep 0.1
 done
 
-# In the first run tables are made.
+# The first run makes the tables.
 i=0
 while [ $i -le "$runs" ]; do
 	for command in "$attach" ${detach:+"$detach"}; do

@@ -10,8 +10,9 @@
 #	same NAME 0|1		whether output and status were the same
 #	failed NAME WHY
 #
-# A program is a script that is sourced in an empty directory, with $here, its own
-# directory, and $mode, plain or sfjit. `once' comes before what is done once only.
+# A program is a script, sourced in an empty directory with $here, its own
+# directory, and $mode, plain or sfjit. `once' precedes commands that run only
+# once.
 #
 #	run COMMAND...		does a part of the work
 #	attach NAME START READY WORK

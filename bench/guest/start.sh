@@ -4,9 +4,9 @@
 #
 # usage: start.sh WHERE RUNS START
 #
-# By the program START: programs that end at once, without and with sfjit run,
-# whose tables are in the cache; and in the guest, whose cache is empty, or who have
-# none of their own. Lines "WHERE NAME HOW NANOSECONDS".
+# With the program START: programs that end at once, without and with sfjit run,
+# with tables in the cache; and in the guest with an empty cache, or for
+# programs without tables. Prints lines "WHERE NAME HOW NANOSECONDS".
 
 set -eu
 where=$1 runs=$2 start=$3
@@ -32,7 +32,7 @@ uncached() {
 		'unset HOME XDG_CACHE_HOME; exec "$@"' sh "$sfjit" run -- "$@"
 }
 
-# What is called so may be a script that looks for it.
+# A command of this name may be a script that searches for the program.
 both python3 "$(python3 -c 'import sys; print(sys.executable)')" -I -c pass
 both true /bin/true
 [ "$where" != guest ] || uncached /bin/true

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: a Debian 12 with gcc, make, libc6-dev and libelf-dev, and nothing
-# else, builds and installs libsfjit; a program is built with what is installed.
+# Description: a Debian 12 with only gcc, make, libc6-dev and libelf-dev builds
+# and installs libsfjit; a program is built with the installed files.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -13,7 +13,7 @@ tools/make -s build/gen/sfjit_trampoline.h || exit 1
 here=/tmp/bare-$$
 trap 'status=$?; rm -rf "$root$here" "$root"/tmp/perf-*.map; end $status' EXIT
 mkdir -p "$root$here/src"
-# What a release has, with neither git nor anything built.
+# As in a release: neither git nor build results.
 tar -c --exclude=./build --exclude="./${O#"$top/"}" --exclude=./.git . |
 	tar -x -C "$root$here/src"
 
@@ -37,7 +37,7 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/sfjit/libsfjit-preload.so \
 	share/man/man3/sfjit_assist_name.3; do
 	works "installed $file" test -s "$out/$file"
 done
-# The same templates, whatever assembler has made them.
+# Templates must not depend on the assembler.
 same "trampolines are those of this machine" "$O/gen/sfjit_trampoline.h" \
 	"$root$here/src/build/gen/sfjit_trampoline.h"
 for example in hello rows eh_frame; do

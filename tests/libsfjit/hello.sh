@@ -42,7 +42,7 @@ rows_of_code() {
 		done
 }
 
-# What they would hide: the variable is heeded when the library is loaded.
+# Debug output would be lost if the variable were read later than at load time.
 cat >"$tmp/wrong.c" <<END
 #include <sfjit.h>
 int main(void)
@@ -57,7 +57,7 @@ is "a mistake without SFJIT_DEBUG" "0 " "$? $(cat "$tmp/said")"
 SFJIT_DEBUG=1 "$tmp/wrong" 2>"$tmp/said"
 is "a mistake with SFJIT_DEBUG=1" \
 	"2 libsfjit: no window 0x1 to unregister" "$? $(cat "$tmp/said")"
-# The shell that runs it tells of the signal, too.
+# The shell that runs it reports the signal, too.
 { SFJIT_DEBUG=abort sh -c 'exec "$0" 2>"$1"' "$tmp/wrong" "$tmp/said"
 } 2>/dev/null
 is "a mistake with SFJIT_DEBUG=abort" \
@@ -70,7 +70,7 @@ run eh_frame_jit 41 "c object::plus_one"
 run rows_jit "41 0" "20 rows::plus_one"
 run text_jit "41 61" "f text::loose"
 
-# Where no kernel asks it runs as it is.
+# Without assisted unwinding it runs all the same.
 "$O/examples/asked_loop" 2 >"$tmp/out" 2>&1
 is "asked_loop: exit status" 0 $?
 is "asked_loop: nothing, but that it is not asked" "" \

@@ -57,7 +57,7 @@ int main(void)
 END
 cp "$tmp/use.c" "$tmp/use.cc"
 
-# What is installed covers the modules of a program without sfjit.
+# The installed files cover the modules of a program without sfjit.
 cat >"$tmp/cover.c" <<END
 #include <sfjit/code.h>
 
@@ -67,7 +67,7 @@ int main(void)
 }
 END
 
-# A runtime, by its own header alone.
+# A runtime with only its own header.
 cat >"$tmp/assist.c" <<END
 #include <sfjit-assist.h>
 

@@ -7,10 +7,10 @@ lib_san := $(call objects,userspace/libsfjit/*.c sframegen/lib/*.c,san/)
 lib_race := $(call objects,userspace/libsfjit/*.c sframegen/lib/*.c,race/)
 lib_faults := $(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
 
-# With the library as programs link it, and with it and libsframegen.
+# With the library as programs link it, without and with libsframegen.
 lib_plain := atfork names $(if $(amd64),absent call memory signals threads)
 lib_both := jitdump section
-# These bring sfjit_fault() and see what is hidden.
+# These define sfjit_fault() and use hidden symbols.
 lib_inner := pool register $(if $(amd64),alloc assist assist-names debug fork)
 lib_checked := area check eh-frame epoch live rows
 

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Description: under sfjit run, a debugger's breakpoint in the function by which
-# a JIT tells of its code stops at each call, whether it was there first or not.
+# a JIT announces code stops at each call, whether or not it was set first.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -39,7 +39,7 @@ like "set later: it is in a jump" "follows *" \
 is "set later: each call is noticed" \
 	"registered registered removed removed " "$(steps)"
 
-# The first call of four is before the module has looked.
+# The first of four calls comes before the module has looked.
 debug start
 is "set before: stops at each call" "$(windows '1 0' '1 0')
 4

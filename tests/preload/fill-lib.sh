@@ -4,11 +4,11 @@
 #
 # For the tests of sfjit cache; sourced after tests/preload/lib.sh.
 
-# A kernel that reads addends: the same tables are wanted on each machine.
+# A kernel that reads addends, so that each machine makes the same tables.
 export LD_PRELOAD="$run/formats.so" FORMATS=3
 kind=.addend
 
-# fills NAME STATUS ARGUMENT...: what it prints is in $tmp/out and $tmp/err
+# fills NAME STATUS ARGUMENT...: output is in $tmp/out and $tmp/err
 fills() {
 	name=$1 want=$2
 	shift 2
@@ -16,7 +16,7 @@ fills() {
 	is "$name: status" "$want" $?
 }
 
-# said FILE: what became of it, without its size
+# said FILE: the result for it, without its size
 said() {
 	sed -n "s|^\([a-z]*\)  *[-0-9]*  *\([^ ]*/\)*$1\(: .*\)\{0,1\}$|\1\3|p" \
 		"$tmp/out"
@@ -24,7 +24,7 @@ said() {
 
 export LC_ALL=C
 
-# sources: where the tables of all modules of a run came from
+# sources: prints where the tables of all modules of a run came from
 sources() {
 	is "$1: output" hello "$(register "$run/hello")"
 	is "$1" "$2" "$(sed -n 's/.*source=\([a-z]*\).*/\1/p' "$log" |

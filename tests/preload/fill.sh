@@ -23,7 +23,7 @@ is "a program: is not run" "" "$(grep hello "$tmp/out" | grep -v ^made)"
 is "a program: its table" made "$(said hello)"
 is "a program: its libraries" "made made" "$(said libc.so.6) $(said 'ld-linux[^ ]*')"
 is "a program: the vDSO" made "$(said '\[vdso\]')"
-# A run has written a jump into ld.so, which is not in the file.
+# Runs write a jump into ld.so, which the file does not have.
 loader=$(sed -n 's/^made.* \(.*ld-linux.*\)/\1/p' "$tmp/out")
 rm "$tmp/of-run/$(readelf -n "$loader" | sed -n 's/.*Build ID: //p')$kind.sframe"
 for table in "$tmp/of-run"/*; do
@@ -83,8 +83,8 @@ message "a library that is missing" 1 \
 	"$tmp/lacking"
 is "a library that is missing: the others" "there" "$(said 'ld-linux[^ ]*')"
 
-# Files that lie about themselves: whatever is said, it is said in order, and
-# the tables of the others are made.
+# Malformed files: messages appear in order, and the tables of the others are
+# made.
 size=$(wc -c <"$run/plugin2.so")
 for at in $(seq 0 16 1008) cut; do
 	cp "$run/plugin2.so" "$tmp/hostile.so"
@@ -116,7 +116,7 @@ is "no home: status" 1 $?
 is "no home: message" "sfjit: neither XDG_CACHE_HOME nor HOME is a path" \
 	"$(cat "$tmp/err")"
 
-# Bounds: a day ago, two days ago, three; one is being written, one was once.
+# Limits: used one, two and three days ago; one being written, one abandoned.
 rm "$tables"/*
 for days in 1 2 3; do
 	head -c 1048576 /dev/zero >"$tables/$days.sframe"
@@ -151,9 +151,9 @@ fills "clean, 0 MiB" 0 --clean --mib=0
 is "clean, 0 MiB: no table is left" "4.sframe.1.2 6.sframe 7.sframe another other" \
 	"$(left)"
 
-# Once in a day sfjit run does so.
+# sfjit run does so once a day.
 rm -f "$tables/../cleaned"
-# tends DAYS: how many tables are left of one that was not used for so long.
+# tends DAYS: prints how many tables are left of one unused for so long.
 tends() {
 	echo >"$tables/old.sframe"
 	touch -d "$1 days ago" "$tables/old.sframe"

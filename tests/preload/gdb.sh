@@ -6,13 +6,13 @@
 
 jit=$run/gdb-jit
 
-# What was done with code, one word each: registered, removed, skipped.
+# Actions, one word each: registered, removed, skipped.
 steps() {
 	sed -n 's/^sfjit: [0-9]* [0-9.]* \([a-z]*\) jit:.*/\1/p' "$log" |
 		tr '\n' ' '
 }
 
-# windows BEFORE BEHIND: what gdb-jit prints with this kernel.
+# windows BEFORE AFTER: the output of gdb-jit on this kernel.
 windows() {
 	if [ -e /proc/self/sframe ]; then
 		printf '%s\n' "$1" "$2"

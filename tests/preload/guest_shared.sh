@@ -3,15 +3,15 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # In the guest: processes share their tables, which are in memory, and have
-# little else of their own. A table that is evicted or cut short ends stacks, and
-# nothing else.
+# little private memory. A table that is evicted or truncated only truncates
+# stacks.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
-# begin COMMAND...: until it has its windows; sets $pid
+# begin COMMAND...: starts it and waits for its windows; sets $pid
 begin() {
 	rm -f "$log"
 	"$@" 2>"$tmp/stderr" &
@@ -30,7 +30,7 @@ maps() {
 		}' "/proc/$1/smaps"
 }
 
-# sum KEY FILE <MAPS: of the files whose names match
+# sum KEY FILE <MAPS: sums up the files whose names match
 sum() {
 	awk -v key="$1" -v file="$2" '$1 == key && $3 ~ file { sum += $2 }
 		END { print sum + 0 }'
@@ -56,7 +56,7 @@ for process in $one $two; do
 	maps "$process" >"$tmp/maps"
 	is "a table in the cache for each module, mapped once" "$modules" \
 		"$(grep -c '^Size .*/sfjit/tables/' "$tmp/maps")"
-	# Of each mapping all but the page behind, which is a guard.
+	# Each mapping except its last page, which is a guard.
 	is "all of the tables is in memory" \
 		$(($(sum Size /sfjit/tables/ <"$tmp/maps") - 4 * modules)) \
 		"$(sum Rss /sfjit/tables/ <"$tmp/maps")"
@@ -68,7 +68,7 @@ for process in $one $two; do
 done
 kill "$one" "$two"
 
-# All that a process has of its own, beside what it has without.
+# The private memory of a process, compared with that without sfjit.
 private() {
 	sed -n 's/^Private_Dirty: *\([0-9]*\) kB/\1/p' "/proc/$1/smaps_rollup"
 }
@@ -93,7 +93,7 @@ section_faults() {
 	sed -n 's/^section_fault //p' "/proc/$pid/sframe"
 }
 
-# sample MODE: until there are a hundred; others may have all the time
+# sample MODE: until there are a hundred; other programs may use all CPU time
 sample() {
 	for seconds in 1 3 10 30 100 300; do
 		perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
@@ -103,14 +103,15 @@ sample() {
 	done
 }
 
-# One to begin with has stacks through tables, so that none is refused.
+# Take a first sample, so that tables are present and none is refused.
 register python3 -I -c pass
 begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
 sample fp
 is "tables are read" 0 "$(section_faults)"
 kill "$pid"
 
-# The kernel takes the pages of tables. A sample says so, and does not wait.
+# The kernel evicts the pages of tables. A sample reports that and does not
+# wait.
 begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
 is "tables that are evicted: kilobytes in memory" 0 \
 	"$(python3 tests/preload/programs/evict.py "$pid" /sfjit/tables/)"
@@ -134,7 +135,7 @@ else
 fi
 kill "$pid"
 
-# Somebody cuts the tables short while a program runs.
+# Truncate the tables while a program runs.
 begin "$sfjit" run -o "$log" -- python3 -I -c 'while True: pass'
 for table in "$tables"/*; do
 	: >"$table"

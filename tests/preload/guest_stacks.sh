@@ -40,7 +40,8 @@ are_enough() {
 }
 
 prefork() {
-	# Too few of them: longer, as others may have all the time.
+	# Record longer if there are too few: other programs may use all CPU
+	# time.
 	for ms in 1000 10000 100000; do
 		without_sfjit "$1" $ms
 		[ "${stacks:-0}" -le 20 ] || break
@@ -97,8 +98,8 @@ record_python() {
 		-o "$log" -- python3 -m sfjit "$tmp/$2" "$3"
 }
 
-# record_enough MODE SCRIPT SECONDS FEWEST FUNCTION: longer if there are too few
-# samples in it.
+# record_enough MODE SCRIPT SECONDS FEWEST FUNCTION: records longer if it has
+# too few samples.
 record_enough() {
 	for times in 1 10 100; do
 		record_python "$1" "$2" $(($3 * times)) || return
@@ -106,9 +107,9 @@ record_enough() {
 	done
 }
 
-# python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: of each stack that has
-# the first function only the Python functions, which are known.  What perf adds
-# itself on AArch64, an address less one, is not the kernel's.
+# python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: only the Python
+# functions, which are known, of each stack with the first function. On AArch64
+# perf adds an address less one, which is not the kernel's.
 python_stacks() {
 	mode=$1 file=$tmp/$2 fewest=$4
 	if ! record_enough "$@"; then

@@ -16,7 +16,7 @@ done
 pid=$(sed -n 's/^sfjit: \([0-9]*\) .* ready .*/\1/p' "$log")
 sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) \([0-9a-f]*\) .*/\1 \3/p' \
 	"/proc/$pid/sframe" >"$tmp/windows"
-# Where the module has written a jump, the text of a file is in several mappings.
+# Where the module has written a jump, a file's text is in several mappings.
 sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \(.*\)/\1 \2 \3/p' \
 	"/proc/$pid/maps" | awk '
 	$1 != end || $NF != file { print $1, $1 }
@@ -24,7 +24,7 @@ sed -n 's/^\([0-9a-f]*\)-\([0-9a-f]*\) r-xp \(.*\)/\1 \2 \3/p' \
 is "one window for the text of each file, its key is its start" \
 	"$(cat "$tmp/text")" "$(cat "$tmp/windows")"
 kill "$pid"
-# What was killed dies on its own processor.
+# A killed process dies on its own CPU; wait for it.
 tries=0
 while grep -qs . "/proc/$pid/sframe" && [ $tries -lt 6000 ]; do
 	sleep 0.1
@@ -42,7 +42,7 @@ is "a library without build-id" "5 6 5 6" "$(windows plugin-anonymous.so)"
 is "a library with two windows" "5 7 5 7" "$(windows plugin-gap.so)"
 is "a library with a hundred and one windows" "5 106 5 106" \
 	"$(windows plugin-gaps.so)"
-# Behind the code in its page there is nothing, which has a window, too.
+# The rest of the last page of code has no code, and has a window, too.
 is "a library with code for gdb" "5 8 5 8" "$(windows plugin-jit.so)"
 is "a library that cannot be converted" "5 5 5 5" \
 	"$(rm -rf "$tables"; windows plugin-broken.so)"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: under sfjit run, lli waits on the thread that compiles, until its code
-# has tables, as often for many functions as for few.
+# Description: under sfjit run, lli waits in the compiling thread until its code
+# has tables; not more often for many functions than for few.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -11,8 +11,8 @@
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
-# What was done, one word each: "+N" for N windows, "wN" for N and more later,
-# "-" removed, "k" kept, although its frames are removed, "!" refused.
+# Actions, one word each: "+N" for N windows, "wN" for N and more later, "-"
+# removed, "k" kept although its frames are removed, "!" refused.
 steps() {
 	sed -n 's/^sfjit: [0-9]* [0-9.]* \([a-z]*\) jit:[0-9a-f]*:* *\(.*\)/\1 \2/p' \
 		"$log" | awk '
@@ -46,7 +46,7 @@ like "a reason" "*jit:*: the frames leave mapped memory (errno 22)" \
 	"$(grep ' skipped jit:' "$log" | head -n 1)"
 
 register "$run/jit" publish-many >"$tmp/out"
-# What was kept may be removed later.
+# Kept windows may be removed later.
 is "200 units, and 2000 in two threads: windows, removed or kept" "2200 2200" \
 	"$(grep -c ' registered jit:' "$log") $(awk '
 		$4 == "registered" { there[$5]++ }
@@ -56,7 +56,7 @@ is "200 units, and 2000 in two threads: windows, removed or kept" "2200 2200" \
 		}
 		END { print gone }' "$log")"
 
-# A library whose JIT describes nothing and uses the frame pointer otherwise.
+# A library whose JIT describes nothing and uses the frame pointer for data.
 for library in libpcre2-8.so plugin-maps.so; do
 	register "$run/loader" keep "$run/$library" >"$tmp/out"
 	is "$library: maps memory" 8 "$(cat "$tmp/out")"
@@ -65,7 +65,7 @@ done
 is "stacks end in what PCRE2 maps for code, and in no other" "2 0" \
 	"$(tr '\n' ' ' <"$tmp/ends" | sed 's/ $//')"
 
-# The same in a program, which ld.so has no name for.
+# The same in a program, for which ld.so has no name.
 for program in mono-sgen mono-other; do
 	cp "$run/maps" "$tmp/$program"
 	register "$tmp/$program" >"$tmp/out"

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034
 #
-# For the tests of sfjit run; sourced after tests/lib/tap.sh. Each test gets its
-# own cache. "register" makes the module do all of its work on any kernel.
+# For the tests of sfjit run; source it after tests/lib/tap.sh. Each test gets
+# its own cache. "register" makes the module do all of its work on any kernel.
 
 sfjit=$O/bin/sfjit
 preload=$O/lib/sfjit/libsfjit-preload.so
@@ -21,12 +21,12 @@ register() {
 	"$sfjit" run ${reasons:+-r "$reasons"} -o "$log" -- "$@" 2>"$tmp/stderr"
 }
 
-# Prints what the log says of the module whose file name matches.
+# Prints the lines of the log about the module whose file name matches.
 logged() {
 	sed -n "s|^sfjit: [0-9]* [0-9.]* \([a-z]* [^ ]*$1.*\)|\1|p" "$log"
 }
 
-# What tables the module makes here, and what is in their names then.
+# The kind of tables that the module makes here, which is part of their names.
 format=$("$run/format")
 kind=
 [ "$format" = v3 ] || kind=.addend

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: under sfjit run, what a program linked with LLVM's libunwind
-# gives to __register_frame() gets windows, what it gives to __unw_*() does not.
+# Description: under sfjit run, frames that a program linked with LLVM's
+# libunwind passes to __register_frame() get windows; frames passed to __unw_*()
+# do not.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-# Before lib.sh, which has a cache of its own.
+# Before lib.sh, which sets its own cache.
 library=$(tools/libunwind 2>"$tmp/stderr") ||
 	skip_all "no libunwind of Debian 13 (tools/libunwind)"
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
-# What was done with code, and how many windows it has.
+# Actions on code, and how many windows it has.
 steps() {
 	sed -n 's/^sfjit: [0-9]* [0-9.]* //p' "$log" |
 		sed -n 's/ jit:[0-9a-f]*\( windows=[0-9]*\)\{0,1\}.*/\1/p' |
@@ -34,7 +35,7 @@ for how in fde section; do
 	is "__unw_*(): $how" "" "$(steps)"
 done
 
-# Programs take the presence of one of these for LLVM's libunwind.
+# Programs take one of these symbols as a sign of LLVM's libunwind.
 is "the module has no name of libunwind's own" "__register_frame" \
 	"$(nm -D --defined-only "$preload" | grep -ow \
 		-e '__unw_.*' -e __register_frame)"

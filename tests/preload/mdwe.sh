@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: under sfjit run, of a program whose text must not change, what
-# can be registered without that is registered, and the rest has a reason.
+# Description: under sfjit run, a program whose text must not be written
+# registers everything that needs no write, and the rest has a reason.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -12,7 +12,7 @@
 # shellcheck source=tests/preload/gdb.sh
 . "$top/tests/preload/gdb.sh"
 
-# No text may become executable that could be written: PR_SET_MDWE.
+# PR_SET_MDWE: memory that was writable may not become executable.
 cat >"$tmp/mdwe.py" <<'END'
 import ctypes, os, sys
 if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
@@ -20,7 +20,7 @@ if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):
 os.execv(sys.argv[1], sys.argv[1:])
 END
 
-# without_writing COMMAND...: under sfjit; its output and its status
+# without_writing COMMAND...: runs under sfjit; prints its output and status
 without_writing() {
 	rm -f "$log"
 	status=0
@@ -40,7 +40,7 @@ like "libraries are noticed" "registered *" "$(logged plugin1)"
 like "the module has its window" "registered * windows=1 *" \
 	"$(logged /libsfjit-preload.so)"
 
-# The interface of gdb only.
+# With gdb's interface only.
 without_writing "$jit" publish
 is "a JIT for gdb: runs, has windows" "$(windows '1 0' '1 0')
 0" "$(cat "$tmp/out")"

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit run finds commands as a shell does, says once why a program
-# runs without windows, and never stands in its way.
+# Description: sfjit run finds commands as a shell does, prints one reason why a
+# program runs without windows, and always runs it.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
-# messages NAME STATUS PATTERN COMMAND...: PATTERN matches standard error less
-# the remark about the kernel, which is one line at most.
+# messages NAME STATUS PATTERN COMMAND...: PATTERN matches standard error
+# without the line about the kernel, which appears at most once.
 messages() {
 	name=$1 want=$2 pattern=$3
 	shift 3
@@ -35,7 +35,7 @@ touch "$tmp/plain"
 messages "not executable" 126 "sfjit: $tmp/plain: Permission denied" \
 	"$tmp/plain"
 messages "dynamic" 3 "" "$run/hello" 3
-# There, sfjit run attaches to it.
+# sfjit run attaches to such a program.
 static="it runs without windows"
 [ ! -e /proc/self/sframe ] || static="sfjit attaches to it"
 messages "static" 4 "sfjit: * is statically linked; $static" \
@@ -63,7 +63,7 @@ printf '#!/no/such/interpreter\n' >"$tmp/script"
 messages "script without interpreter" 127 "sfjit: *: command not found" \
 	"$tmp/script"
 
-# An ELF header of a machine that is not this one.
+# An ELF header of another machine.
 cp "$run/hello" "$tmp/foreign"
 printf '\377\376' | dd of="$tmp/foreign" bs=1 seek=18 conv=notrunc 2>/dev/null
 "$sfjit" run -- "$tmp/foreign" >"$tmp/out" 2>"$tmp/err"
@@ -100,7 +100,7 @@ set_id() {
 set_id "set-user-ID" 4755 root
 set_id "set-group-ID" 2755 root
 
-# What is said goes there; nothing runs if it cannot.
+# Messages go to the log; without it nothing runs.
 log() {
 	"$sfjit" run -o "$2" -- "$run/hello" 3 >"$tmp/out" 2>"$tmp/err"
 	is "$1: status" "$3" $?
@@ -122,7 +122,7 @@ like "--help: text" "Usage: sfjit run*" "$(cat "$tmp/out")"
 is "run --help: status" 0 $?
 like "--version" "sfjit [0-9]*.[0-9]*" "$("$sfjit" --version)"
 
-# help is of no use to who cannot read it
+# help must not be written to a closed output
 {
 	printf '%s\n' --help --version
 	"$sfjit" --help | sed -n 's/^.\{6\} sfjit \([a-z]*\) .*/\1 --help/p'

@@ -24,13 +24,14 @@ done
 is "no module twice" "" "$(sed -n 's/.* registered \([^ ]*\) .*/\1/p' "$log" |
 	sort | uniq -d)"
 
-# rows TABLE: all but those of an entry
+# rows TABLE: all rows except those of an entry
 rows() {
 	"$top/build/bin/sframegen" --dump "$1" | grep '^  0x' |
 		grep -v 'CFA=sp+8$'
 }
 
-# The cached table is what the command makes of the file, and leaves of crti.o.
+# The cached table equals the command's table of the file, plus leaves of
+# crti.o.
 for file in loader plugin1.so; do
 	name="table of $file is sframegen's"
 	if ! "$top/build/bin/sframegen" --elf "$run/$file" \
@@ -66,8 +67,8 @@ load keep "$run/plugin-anonymous.so"
 like "a library without build-id, again" "registered *source=cache*" \
 	"$(logged plugin-anonymous)"
 
-# repeat LINES FILE...: LINES of the log are of the first file, once for each
-# time that another file was at its place.
+# repeat LINES FILE...: expects LINES in the log about the first file, once for
+# each time that another file was in its place.
 repeat() {
 	lines=$1
 	shift
@@ -85,8 +86,8 @@ repeat 1010 "$run/plugin1.so" "$run/plugin2.so"
 repeat 1010 "$run/plugin-gap.so" "$run/plugin-bare.so"
 repeat 1010 "$run/plugin-gaps.so" "$run/plugin-bare.so"
 
-# Of a file whose place another one has, the windows have gone with its text; a
-# window with such a key is somebody else's.
+# When a file is replaced, its windows have gone with its text. A window with
+# the same key belongs to another producer.
 (
 	export LD_PRELOAD="$run/formats.so" FORMATS=3 UNREGISTERED="$tmp/gone"
 	load repeat 1 "$run/plugin1.so" "$run/plugin2.so"
@@ -95,7 +96,7 @@ repeat 1010 "$run/plugin-gaps.so" "$run/plugin-bare.so"
 is "files at one place: no window is unregistered" "" \
 	 "$(cat "$tmp/gone" 2>/dev/null)"
 
-# A library with a JIT: its function is diverted whenever it is loaded.
+# A library with a JIT: its function is diverted at each load.
 repeat 1 "$run/plugin-gdb.so"
 is "1000 times a library with gdb's interface: followed" 1010 \
 	"$(grep -c 'follows .*plugin-gdb.so:__jit_debug_register_code' "$log")"
@@ -122,7 +123,7 @@ else
 	like "is respected" "skipped *seccomp filter installed*" "$(logged later)"
 fi
 
-# .eh_frame that is no call frame information, and a build-id not seen yet.
+# An .eh_frame that is no call frame information, and a new build-id.
 rm -rf "$tables"
 load keep "$run/plugin-broken.so"
 is "broken .eh_frame: the program runs" "2 0" "$(cat "$tmp/out") $?"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: the names that the module of sfjit run defines in each program. By
-# those of LLVM's libunwind, __unw_*, programs would decide what they register.
+# Description: the names that the module of sfjit run defines in each program.
+# Programs use those of LLVM's libunwind, __unw_*, to decide what they register.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

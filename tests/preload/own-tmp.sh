@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# Sourced before tests/lib/tap.sh: runs the test again with a /tmp of its own, where
-# this machine can. Tables that the user's cache does not take are kept there.
+# Sourced before tests/lib/tap.sh: runs the test again with its own /tmp, if
+# this machine can. Tables that the user's cache refuses are kept there.
 
 if [ -z "${own_tmp-}" ] && command -v mount >/dev/null && unshare -m true 2>/dev/null; then
 	export own_tmp=yes

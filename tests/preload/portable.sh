@@ -8,15 +8,15 @@
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
-# Before lib.sh, which has a cache of its own.
+# Before lib.sh, which sets its own cache.
 musl=$(tools/musl 2>"$tmp/stderr") || musl=
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
 # ---- What the module needs -----------------------------------------------------
 
-# Of musl 1.2 and of glibc 2.28 both; versions up to this one. The weak ones may
-# be missing.
+# Symbols of musl 1.2 and of glibc 2.28, up to these versions. Weak ones may be
+# missing.
 cat >"$tmp/allowed" <<'END'
 _ITM_deregisterTMCloneTable
 _ITM_registerTMCloneTable
@@ -55,7 +55,7 @@ is "versions of names: none is newer than glibc 2.28" "GLIBC_2.28" \
 is "libraries that the module needs" "libc.so.6" \
 	"$(readelf -d "$preload" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')"
 
-# As packages are built, for one file that copies strings.
+# With the flags of packages, for a file that copies strings.
 object=$tmp/build/obj/userspace/preload/cache_dir.o
 make -s O="$tmp/build" CFLAGS="-O2 -D_FORTIFY_SOURCE=2" "$object" \
 	>"$tmp/stderr" 2>&1 || not_ok "it compiles" "$(cat "$tmp/stderr")"
@@ -64,7 +64,7 @@ is "names that the module needs, with _FORTIFY_SOURCE" "" \
 
 # ---- musl ----------------------------------------------------------------------
 
-# A program of this file, linked with musl; its ld.so is named by its path.
+# A program of this file, linked with musl, whose interpreter is named by path.
 musl_program() {
 	_source=$1 _ld=$musl/ld-musl-x86_64.so.1
 	shift

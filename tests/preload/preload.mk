@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# The parts that read what they find in memory, with every access checked.
+# Parts that read untrusted memory, with every access checked.
 room.tests/preload := -D_GNU_SOURCE -Iuserspace/preload
 readers := $(if $(walks),amend clip covers image \
 	$(if $(amd64),borrowed frames symfile))
@@ -18,7 +18,7 @@ $T/preload/frames: $(call reader,cfi_read self)
 $T/preload/symfile: $(call reader,symfile self)
 $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 
-# What sfjit run runs in its tests. First what is for any machine that has it.
+# Programs for the tests of sfjit run, first the portable ones.
 run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
@@ -33,7 +33,7 @@ programs += $(addprefix preload/programs/,$(run_any) $(run_same))
 TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
 	$(run_plugins:%=$(run)/plugin%))
 
-# The name of the table in the cache, known without readelf.
+# Sets the name of the table in the cache, without readelf.
 run_id = -Wl,--build-id=0x$(firstword $(shell printf %s '$(@F)' | sha1sum))
 $(addprefix $(run)/, state prefork hello loader plugin1.so plugin2.so plugin-gdb.so \
 	plugin-jit.so): private run_named = $(run_id)
@@ -55,8 +55,8 @@ $(run)/bare: private flags := -static -nostdlib -fno-asynchronous-unwind-tables 
 	-fno-stack-protector
 $(run)/hello-asan: private flags := -fsanitize=address
 
-# -rdynamic: what gdb looks for is among the dynamic symbols. One is at a fixed
-# address. libgcc_s: the functions of libgcc.a cannot be interposed.
+# -rdynamic: gdb's symbols must be dynamic. One program is at a fixed address.
+# libgcc_s: functions of libgcc.a cannot be interposed.
 $(run)/gdb-jit: tests/preload/programs/gdb_jit.c
 	$(program) -rdynamic -no-pie -fno-pie
 $(run)/jit $(run)/jit-mistakes: tests/preload/programs/jit.c \
@@ -72,7 +72,7 @@ $(run)/libpcre2-guess.so: tests/preload/programs/guess_library.c \
 		$(O)/lib/libsfjit.a
 	$(run_so) -pthread -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL
 
-# It needs libunwind.so.1, and neither libgcc_s nor a path to find it by.
+# It needs libunwind.so.1, but neither libgcc_s nor a path to find it.
 $(run)/unwind/libunwind.so.1: tests/preload/programs/unwind_stub.c
 	$(run_so) -Wl,-soname,$(@F)
 $(run)/unwind-jit: tests/preload/programs/unwind.c $(O)/obj/tests/lib/tap.o \
@@ -86,8 +86,8 @@ $(run)/formats.so $(run)/ptraces.so: $(run)/%.so: tests/preload/programs/%.c
 $(run)/ptraces.so: private flags := -D_GNU_SOURCE
 $(run)/ptraces.so: private libs := -ldl
 
-# One whose JIT is known by the name of its library, and one of another name; one
-# without crti.o: nothing of ours is called when it is loaded.
+# A library whose name identifies its JIT, and one of another name; one without
+# crti.o, whose load calls nothing of the module.
 $(run_plugins:%=$(run)/plugin%) $(run)/libpcre2-8.so $(run)/origin/sub/libhidden.so: \
 		tests/preload/programs/plugin.c
 	$(run_so)
@@ -108,11 +108,11 @@ $(run)/maps: tests/preload/programs/maps.c tests/preload/programs/plugin.c
 $(run)/plugin-jit.so: tests/preload/programs/plugin_jit.c
 	$(run_so) -fno-toplevel-reorder
 
-# Nothing of it is relocated when its resolver runs.
+# Nothing in it is relocated when its resolver runs.
 $(run)/plugin-early.so: tests/preload/programs/early.c
 	$(run_so) -fno-stack-protector
 
-# A length that leads out of .eh_frame.
+# A length that points outside of .eh_frame.
 $(run)/plugin-broken.so: $(run)/plugin2.so
 	$(call to,GEN) objcopy -O binary --only-section=.eh_frame $< $@.cfi
 	@printf '\377\377\377\177' | dd of=$@.cfi conv=notrunc status=none

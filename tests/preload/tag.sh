@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: a table in the cache is used by the converter that made it only.
-# The tag that tells converters apart follows each of their files, and flags.
+# Description: only the converter that made a cached table uses it. The tag that
+# identifies converters depends on each of their files, and on flags.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -14,7 +14,7 @@ tree=$tmp/tree
 mkdir "$tree"
 cp -R --parents Makefile arch sframegen userspace "$tree"
 
-# What the compiler reads for the converter, and for what gives it input.
+# All files that the compiler reads for the converter and for its input.
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/framed.c \
 	arch/x86_64/flow/insn.c \
@@ -25,24 +25,24 @@ files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 others='README userspace/preload/report.c userspace/preload/modules.c
 	userspace/sfjit/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
 
-# To make, a change in the same tick of the clock is none.
+# make does not notice changes in the same clock tick.
 age() {
 	find "$tree" -type f ! -path '*/build/*' -exec touch -d '2 hours ago' {} +
 	find "$tree/build" -type f -exec touch -d '1 hour ago' {} +
 }
 
-# tag VARIABLE...: the tag, as made with these in the copy
+# tag VARIABLE...: prints the tag, made with these variables in the copy
 tag() {
 	make -s -C "$tree" O=build "$@" build/gen/cache-tag.h >/dev/null 2>"$tmp/err" &&
 		cat "$tree/build/gen/cache-tag.h"
 }
 
-# An object is what the preprocessor puts out, which takes a tenth of the time.
+# Replace objects by preprocessor output, which takes a tenth of the time.
 text_tag() {
 	tag CC='gcc -E' && age
 }
 
-# changes NAME: the tag is another than before
+# changes NAME: the tag differs from before
 changes() {
 	new=$(text_tag)
 	if [ -n "$new" ] && [ "$new" != "$old" ]; then
@@ -69,7 +69,7 @@ done
 echo 'extern int added;' >"$tree/sframegen/lib/added.c"
 changes "a new file of the converter is in the tag"
 
-# Flags are in what is compiled.
+# Flags are part of the objects.
 cp -R --parents arch sframegen userspace "$tree"
 rm "$tree/sframegen/lib/added.c"
 for flags in -O0 -O1; do
@@ -94,7 +94,7 @@ if ! make -s O="$other" "$other/lib/sfjit/libsfjit-preload.so" 2>"$tmp/err"; the
 	finish
 fi
 
-# source_is NAME WANT: where the table of 'hello' came from this time.
+# source_is NAME WANT: the source of the table of 'hello' in this run.
 source_is() {
 	register "$run/hello" >/dev/null
 	is "$1" "$2" "$(logged /hello | sed 's/.*source=\([a-z]*\).*/\1/')"

@@ -10,8 +10,8 @@
 # shellcheck source=tests/preload/lib.sh
 . "$top/tests/preload/lib.sh"
 
-# unchanged NAME COMMAND...: the program 'state' writes the same with and without.
-# register() has standard error in a file.
+# unchanged NAME COMMAND...: the program 'state' writes the same with and
+# without. register() has its standard error in a file.
 unchanged() {
 	name=$1
 	shift
@@ -31,7 +31,7 @@ export LC_ALL=C.UTF-8 LANG=xx_YY EMPTY=
 unchanged "another environment" "$run/state"
 (umask 077; cd / && unchanged "umask and directory" "$run/state") || failed=1
 
-# Closed descriptors must not be filled by ours. The program opens its file.
+# Closed descriptors must stay closed. The program opens its file.
 closed() {
 	"$@" "$tmp/state" <&- >&- 2>&-
 }
@@ -43,7 +43,7 @@ grep -v ^argument "$tmp/before" >"$tmp/want"
 grep -v ^argument "$tmp/state" >"$tmp/got"
 same "closed standard descriptors" "$tmp/want" "$tmp/got"
 
-# ends NAME: as it would without
+# ends NAME: ends like without sfjit run
 ends() {
 	for status in 0 1 77 255; do
 		register "$run/hello" $status >"$tmp/out"
@@ -59,7 +59,7 @@ ends() {
 }
 ends ""
 
-# Whose end is waited for by a tracer.
+# Programs whose tracer waits for their end.
 reasons=$tmp/reasons
 unchanged "followed" "$run/state"
 ends "followed: "
@@ -83,7 +83,7 @@ is "followed: a file is written anew" "0 0" "$("$sfjit" run -r "$tmp/kept" -- \
 is "followed: a device stays one" "0 c" "$("$sfjit" run -r /dev/null -- true \
 	2>"$tmp/stderr"; echo $? "$(stat -c %A /dev/null | cut -c 1)")"
 
-# The program's output is its own, also where both are on standard error.
+# The program's output stays its own, even if both use standard error.
 "$sfjit" run -v -- sh -c 'echo mine >&2' 2>"$tmp/stderr"
 is "standard error" mine "$(grep -v ^sfjit: "$tmp/stderr")"
 
@@ -110,17 +110,17 @@ is "ASAN_OPTIONS has the last word" verify_asan_link_order=1 \
 	"$(register printenv ASAN_OPTIONS)"
 unset ASAN_OPTIONS
 
-# The children are under it too, and what they start.
+# Also under sfjit run: children, and the programs that they start.
 register sh -c "sh -c '$run/hello; $run/hello'" >"$tmp/out"
 is "children" 2 "$(logged /hello | grep -c ^registered)"
 
-# A limit on files must not kill: the cache cannot be written, nor the log.
+# A limit on file sizes must not kill: neither cache nor log can be written.
 rm -rf "$XDG_CACHE_HOME/sfjit"
 is "file size limit" "hello 0" \
 	"$(ulimit -f 0 && register "$run/hello" | tr '\n' ' '; echo 0)"
 is "file size limit: no table in the cache" "" \
 	"$(find "$XDG_CACHE_HOME" -name '*.sframe*')"
-# Neither must a reader of standard error that has gone.
+# A closed reader of standard error must not kill either.
 {
 	"$sfjit" run -v -- "$run/hello" 12 >/dev/null
 	echo $? >"$tmp/status"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# What looks at instructions, and the parts of the agent for HotSpot that need no
-# Java, with the sanitizers; and the newest JDK of this machine, if it has one.
+# Tests of instruction analysis and of the parts of the HotSpot agent that need
+# no Java, with the sanitizers; and the newest JDK of this machine, if any.
 JDK := $(patsubst %/jvmti.h,%,$(lastword $(sort $(wildcard \
 	/usr/lib/jvm/java-*/include/jvmti.h))))
 room.tests/runtimes/hotspot := -Iarch/x86_64/flow -iquote \
@@ -18,7 +18,7 @@ $(hotspot_unit) $T/runtimes/hotspot/early-now: $(call objects,arch/bare.c \
 	arch/x86_64/flow/*.c $(addprefix userspace/runtimes/hotspot/, \
 	vm.c stubs.c table.c early.c import.c flow.c),san/) $(O)/lib/libsfjit.a
 
-# Imports are read when they are first called, or all at the start and protected.
+# Imports are bound lazily; or at the start, and protected.
 $(hotspot_unit): private flags := -D_GNU_SOURCE -pthread -Wl,-z,lazy
 $T/runtimes/hotspot/early-now: tests/runtimes/hotspot/early.c \
 		$(O)/obj/san/tests/lib/tap.o
@@ -33,7 +33,7 @@ $T/runtimes/hotspot/programs/step: tests/runtimes/hotspot/step.c \
 $T/runtimes/hotspot/programs/record.so: tests/runtimes/hotspot/record.c
 	$(program) -fPIC -shared
 
-# By javac, which not every test needs.
+# Compiled by javac, which not every test needs.
 $T/system/jits/hotspot/Churn.class: tests/runtimes/hotspot/Churn.java
 	$(call to,JAVAC) javac --release 17 -d $(@D) $<
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit attach and sfjit detach say in one line what they do not
-# attach to, and leave it alone.
+# Description: sfjit attach and sfjit detach print one line about processes that
+# they refuse, and leave them alone.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -20,7 +20,7 @@ refuses() {
 	is "$name: no output" "" "$(cat "$tmp/out")"
 }
 
-# start WORDS COMMAND...: until it has printed so many; its number is in $pid
+# start WORDS COMMAND...: waits until it has printed so many; sets $pid
 start() {
 	want=$1
 	shift
@@ -112,7 +112,7 @@ else
 fi
 kill -9 "$said" "$pid"
 
-# Whose parent does not wait for it.
+# A zombie, whose parent does not wait for it.
 start 1 python3 -c 'import os, sys, time
 pid = os.fork()
 if pid:
@@ -140,7 +140,7 @@ fi
 chmod +x "$tmp/small"
 "$tmp/small" 2>/dev/null &
 pid=$!
-# Until it waits, or has ended.
+# Wait until it sleeps, or has exited.
 while kill -0 "$pid" 2>/dev/null; do
 	grep -qs '^Name:.small$' "/proc/$pid/status" &&
 		grep -qs '^State:.[SZ]' "/proc/$pid/status" && break

@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 #
-# Processes that sfjit attach is tried on; sourced after tests/lib/tap.sh.
+# Processes to attach to; source it after tests/lib/tap.sh.
 
 mkfifo "$tmp/input"
 exec 7<>"$tmp/input"
 
 windows() { sed -n 's/^windows //p' "/proc/$1/sframe"; }
 
-# Mappings but for the heap, which grows, and files; without what comes and goes
-# in tests/sfjit/attach/target.c.
+# Prints mappings, except the heap, which grows, and files; without those that
+# come and go in tests/sfjit/attach/target.c.
 snapshot() {
 	{
 		grep -v '\[heap\]' "/proc/$1/maps"
@@ -18,12 +18,12 @@ snapshot() {
 	} | grep -v /dev/zero
 }
 
-# state: of the process, as in /proc/PID/stat
+# state: prints the state of the process in /proc/PID/stat
 state() {
 	awk '{ print $3 }' "/proc/$pid/stat"
 }
 
-# state_is STATE: once it is, or after ten minutes; prints what it is
+# state_is STATE: waits for it, at most ten minutes; prints the last state
 state_is() {
 	for _ in $(seq 6000); do
 		[ "$(state)" != "$1" ] || break
@@ -36,7 +36,7 @@ ticks() {
 	awk '{ print $14 }' "/proc/$pid/stat"
 }
 
-# spins: until it has spun for some ticks more, or has ended
+# spins: waits until it has used some more ticks, or has exited
 spins() {
 	_until=$(($(ticks) + 5))
 	while [ "$(ticks)" -lt $_until ] && [ "$(state)" != Z ]; do
@@ -44,21 +44,21 @@ spins() {
 	done
 }
 
-# goes_on NAME FILE: with the line that it waits for, which it prints there
+# goes_on NAME FILE: continues with a line of input, which it prints there
 goes_on() {
 	echo goes on >&7
 	wait "$pid"
 	is "$1: goes on" "0 goes on" "$? $(tail -n 1 "$2")"
 }
 
-# detached NAME: by sfjit detach, as it was in $tmp/before
+# detached NAME: after sfjit detach it is as in $tmp/before
 detached() {
 	"$sfjit" detach "$pid" >"$tmp/said" 2>&1
 	snapshot "$pid" >"$tmp/after"
 	same "$1: mappings and files" "$tmp/before" "$tmp/after"
 }
 
-# start FILE COMMAND...: until it has printed a line; its number is in $pid
+# start FILE COMMAND...: waits until it has printed a line; sets $pid
 start() {
 	out=$1
 	shift

@@ -16,7 +16,7 @@ hello=$run/hello
 table=$(table_of hello)
 name=$(basename "$table")
 
-# source_is NAME WANT: where the table of 'hello' came from this time.
+# source_is NAME WANT: the source of the table of 'hello' in this run.
 source_is() {
 	is "$1: output" hello "$(register "$hello")"
 	is "$1" "$2" "$(logged /hello | sed 's/.*source=\([a-z]*\).*/\1/')"
@@ -34,7 +34,7 @@ if ! cp "$table" "$tmp/good"; then
 fi
 size=$(wc -c <"$table")
 
-# in_tmp NAME: that it is kept there, for the user alone; removes it.
+# in_tmp NAME: it is kept there, for the user alone; removes it.
 temporary=/tmp/sfjit-$(id -u)
 in_tmp() {
 	source_is "$1" converted
@@ -44,7 +44,7 @@ in_tmp() {
 	rm -r "$temporary"
 }
 
-# The damaged file is put right by the run that finds it.
+# The run that finds a damaged file replaces it.
 repaired() {
 	source_is "$1" converted
 	same "$1: replaced" "$tmp/good" "$table"
@@ -89,7 +89,7 @@ if [ "$(id -u)" = 0 ]; then
 else
 	skip "table of another user" "only root can make one"
 fi
-# Files whose sum was right have a time that says so.
+# The modification time marks files whose checksum was right.
 nanoseconds() {
 	stat -c %.9Y "$1" | sed 's/.*[.,]//'
 }
@@ -105,7 +105,7 @@ source_is "of the right time: not summed" cache
 touch "$table"
 repaired "of another time: summed"
 
-# In another boot a sealed table is summed again.
+# After a reboot a sealed table is checked again.
 echo 01234567-89ab-cdef-0123-456789abcdef >"$tmp/boot"
 cat >"$tmp/rebooted" <<END
 #!/bin/sh
@@ -197,7 +197,7 @@ is "nothing else is left" "" "$(find "$tables" ! -name '*.sframe' ! -path "$tabl
 	exit "$failed"
 ) || failed=1
 
-# What is in /tmp is not trusted either.
+# Tables in /tmp are not trusted either.
 # shellcheck disable=SC2030,SC2031 # the subshell is for the environment
 if [ -n "${own_tmp-}" ] && [ "$(id -u)" = 0 ]; then
 	not_kept() {
@@ -261,6 +261,6 @@ same "8 at the same time: table" "$tmp/good" "$table"
 is "8 at the same time: no leftovers" "" \
 	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
 
-# One is being made: who wants it waits, and takes it.
+# Another run is making the table: wait for it, then use it.
 also python3 -B tests/sfjit/programs/locked.py "$sfjit" "$hello" "$table" "$tmp/good"
 finish

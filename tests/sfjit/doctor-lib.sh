@@ -2,27 +2,26 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2034,SC2154
 #
-# For the tests of sfjit doctor; sourced after tests/preload/lib.sh.
+# For the tests of sfjit doctor; source it after tests/preload/lib.sh.
 
 filter=$run/filter
 
-# finding NAME: one, without the spaces of columns; of the output of the command
-# that was examined last.
+# finding NAME: prints a finding of the last examination, without column spaces.
 finding() {
 	awk -v name="$1" '
 		/^[a-z]/ { found = $2 == name }
 		found { $1 = $1; print }' "$tmp/doctor"
 }
 
-# examine [COMMAND...]: sfjit doctor, by the command
+# examine [COMMAND...]: runs sfjit doctor through the command
 examine() {
 	status=0
 	"$@" "$sfjit" doctor >"$tmp/doctor" 2>&1 || status=$?
 }
 
-# finds NAME FINDING STATUS WANT [COMMAND...]: what the doctor says of it, run by
-# the command; STATUS is a pattern. No line is too long for a terminal, but for
-# paths.
+# finds NAME FINDING STATUS WANT [COMMAND...]: compares a finding of sfjit
+# doctor, run through the command; STATUS is a pattern. No line may be too long
+# for a terminal, except for paths.
 finds() {
 	name=$1 of=$2 want=$3 text=$4
 	shift 4
@@ -32,14 +31,14 @@ finds() {
 	is "$name: width" "" "$(awk 'length > 80 && !/\//' "$tmp/doctor")"
 }
 
-# words FILE: of findings, without spaces of columns, and what changes by itself
+# words FILE: prints findings without column spaces and variable parts
 words() {
 	sed 's/^  *//; s/   */ /g; s/^\([a-z]*\)  */\1 /
 		s/room for [0-9]* MiB/room/' "$1"
 }
 
-# says_the_same NAME STATUS [COMMAND...]: in JSON, run by the command, what was
-# examined last
+# says_the_same NAME STATUS [COMMAND...]: JSON output agrees with the last
+# examination
 says_the_same() {
 	name=$1 want=$2
 	shift 2

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit doctor on a kernel without windows: each finding, with what
-# it is about broken. tests/system/guest/doctor.sh has those that take a guest.
+# Description: sfjit doctor on a kernel without windows: each finding, after its
+# subject was broken. tests/system/guest/doctor.sh has those that need a guest.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -32,7 +32,7 @@ mkdir -p "$tables"
 chmod 700 "$XDG_CACHE_HOME/sfjit" "$tables"
 touch "$tables/1.sframe" "$tables/2.addend.sframe"
 
-# Nothing here depends on what this machine lets its users profile.
+# Do not depend on what this machine lets its users profile.
 examine "$filter" perf 1
 sed "s/room for [0-9]* MiB/room for ROOM MiB/" "$tmp/doctor" >"$tmp/text"
 cat >"$tmp/want" <<END
@@ -67,7 +67,7 @@ finds "a filter that kills for events" events 2 \
 you cannot profile your own programs
 mend: $remedy" "$filter" perf 0
 
-# A library that answers for the kernel; it has no window left.
+# A library that answers instead of the kernel; it has no window left.
 finds "a kernel without addends" formats 2 \
 	"limited formats formats v3 fp; flags
 stacks end in some assembly, as that of libcrypto
@@ -138,7 +138,8 @@ finds "no home" cache 2 \
 	"limited cache neither XDG_CACHE_HOME nor HOME is a path
 $of_cache" env -u HOME XDG_CACHE_HOME=relative
 
-# mounted OPTIONS DIRECTORY COMMAND...: over the directory, with its files
+# mounted OPTIONS DIRECTORY COMMAND...: mounts over the directory, with its
+# files
 cat >"$tmp/mounted" <<'END'
 #!/bin/sh
 cp -R "$2" "$2.files"

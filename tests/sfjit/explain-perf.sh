@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit explain of recordings, by the perf of this machine, of
-# programs that are nothing but known calls: each of their samples ends where it
-# has to, for the reason that there is.
+# Description: sfjit explain for recordings, by this machine's perf, of programs
+# with known calls: each sample ends where it must, with the right reason.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -21,15 +20,15 @@ profile() {
 		>"$tmp/said" 2>&1
 }
 
-# Samples whose first address is in the program, as perf has it; others are of
-# the kernel, before the program's first instruction or behind its last.
+# Samples whose first address is in the program, as perf prints it; others are
+# in the kernel, before the program's first instruction or after its last.
 in_program() {
 	perf script -G -F ip,dso -i "$tmp/data" 2>"$tmp/said" |
 		grep -c "$1"
 }
 
 # ends NAME PROGRAM COMPLETE [SAMPLES SHARE MODULE WHY...]: all samples are
-# complete (COMPLETE is all) or end in one way
+# complete (if COMPLETE is all) or end in one way
 ends() {
 	_name=$1 _nr=$(in_program "$2")
 	if [ "$_nr" -lt 20 ]; then
@@ -46,7 +45,7 @@ ends() {
 	         for end in found['ends']]
 	parts.append((found['complete'], 'complete', ''))
 	assert all_of_them == sum(part[0] for part in parts)
-	# A sample of the kernel may be of before the program's first call.
+	# A kernel sample may be from before the program's first call.
 	print(*(' '.join(part[1:]).strip() for part in parts
 	        if part[0] > all_of_them - least))
 	if max(parts)[0] < least:
@@ -86,7 +85,7 @@ ends "fp: two addresses" explain-fp "explain-fp too long"
 is "its remedy" "    mend: sysctl kernel.perf_event_max_stack=1024" \
 	"$(grep mend: "$tmp/out")"
 
-# The name of a file is of others.
+# File names depend on the machine.
 bad=$(printf 'gone\033[31m')
 cp "$run/explain-table" "$tmp/$bad"
 profile cpu-clock dwarf "$tmp/$bad"
@@ -99,7 +98,7 @@ ends "a file that is replaced" gone \
 is "nothing that a terminal acts on" "" \
 	"$(tr -d '\n' <"$tmp/out" | tr -dc '\000-\037')"
 
-# A pipe has the same.
+# A pipe gives the same.
 perf record -q -e cpu-clock -F 499 --call-graph=fp -o - "$run/explain-table" \
 	>"$tmp/data" 2>"$tmp/said"
 is "a pipe: all samples" "0 1" "$("$sfjit" explain - <"$tmp/data" | awk '
@@ -112,7 +111,7 @@ perf record -q -e cpu-clock -F 499 -o "$tmp/data" "$run/explain-table" \
 like "no stacks" "0 of 0 samples complete*mend: record with*" \
 	"$("$sfjit" explain "$tmp/data")"
 
-# Whom sfjit run started is told what to ask there.
+# Processes of sfjit run are pointed to its reasons.
 if [ -e "$O/lib/sfjit/libsfjit-preload.so" ]; then
 	perf record -q -e cpu-clock -F 499 --call-graph=fp -o "$tmp/data" \
 		"$sfjit" run -- "$O/tests/stacks/programs/stacks-edges" >"$tmp/said" 2>&1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: sfjit attach to processes that run, and sfjit detach. Their
-# stacks are those of sfjit run, and nothing is left of it.
+# In the guest: sfjit attach to running processes, and sfjit detach. Their
+# stacks are those of sfjit run, and nothing of sfjit stays.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -15,8 +15,8 @@
 . "$top/tests/sfjit/attached.sh"
 data=$tmp/perf.data
 
-# record LEAST FUNCTION PID...: what they do, until each has as many stacks with
-# it; others may have all the time of the machine
+# record LEAST FUNCTION PID...: records until each has so many stacks with
+# FUNCTION; other programs may use all CPU time
 record() {
 	least=$1 called=$2
 	shift 2
@@ -35,7 +35,7 @@ record() {
 	done
 }
 
-# workers: sets $pids, once there are three of $parent
+# workers: sets $pids when $parent has three children
 workers() {
 	pids=
 	until [ "$(echo "$pids" | wc -w)" = 4 ]; do
@@ -158,7 +158,7 @@ kill "$pid"
 
 # ---- Stacks: a library that is loaded later ------------------------------------
 
-# later_stacks NAME EXACT: are all of its stacks exact, or none?
+# later_stacks NAME EXACT: all of its stacks are exact, or none
 later_stacks() {
 	record 50 leaf "$pid" || not_ok "$1: perf" "$(cat "$tmp/err")"
 	summary later leaf "plugin_behind work main" >"$tmp/sum" 2>"$tmp/bad"
@@ -173,7 +173,7 @@ $(head -n 30 "$tmp/bad")"
 	fi
 }
 
-# lines FILE NR: until a program has printed so many
+# lines FILE NR: waits until a program has printed so many
 lines() {
 	while [ "$(wc -l <"$1")" -lt "$2" ] && kill -0 "$pid"; do
 		sleep 0.1
@@ -270,7 +270,7 @@ snapshot "$pid" >"$tmp/after"
 same "no room for all windows: mappings and files" "$tmp/before" "$tmp/after"
 kill "$pid"
 
-# The same of sfjit run, in the log and as sfjit ps has it.
+# The same with sfjit run, in the log and in sfjit ps.
 echo 20 >/proc/sys/vm/max_sframe_windows
 start "$tmp/later" "$sfjit" run -o "$tmp/room-log" -- \
 	"$run/later" "$run/plugin-gaps.so"
@@ -291,7 +291,7 @@ is "no room, sfjit run: sfjit ps says so" 1 \
 echo "$limit" >/proc/sys/vm/max_sframe_windows
 kill "$pid"
 
-# What is frozen can be stopped, but makes no call.
+# A frozen process can be stopped, but makes no call.
 start "$tmp/frozen" sh -c 'echo ready; read -r line; echo "$line"'
 group=/sys/fs/cgroup/frozen
 mkdir "$group"

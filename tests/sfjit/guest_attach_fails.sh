@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: what sfjit attach does not attach to, and calls that fail in a
-# process. Nothing is left of it there.
+# In the guest: processes that sfjit attach refuses, and calls that fail in a
+# process. Nothing of sfjit stays there.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -12,7 +12,7 @@
 # shellcheck source=tests/sfjit/attached.sh
 . "$top/tests/sfjit/attached.sh"
 
-# fails NAME MESSAGE COMMAND...: with the status 1; $pid is as it was
+# fails NAME MESSAGE COMMAND...: exits with status 1 and leaves $pid unchanged
 fails() {
 	name=$1 message=$2
 	shift 2
@@ -33,7 +33,7 @@ is "a thread of the kernel: message" \
 	"$? $message"
 
 start "$tmp/odd" "$O/tests/sfjit/programs/attach-odd" loads
-# It loads none while others have all CPUs: then it is attached to.
+# While others use all CPUs it loads none, and attaching succeeds.
 for _ in $(seq 100); do
 	message=$("$sfjit" attach "$pid" 2>&1) && status=0 || status=$?
 	[ $status = 0 ] || break
@@ -61,7 +61,7 @@ spins
 is "no instruction of a call: goes on" R "$(state)"
 kill "$pid"
 
-# What a user may run.
+# Programs for a user.
 chmod 755 "$tmp"
 mkdir -p "$tmp/user/bin" "$tmp/user/lib"
 cp "$sfjit" "$run/ptraces.so" "$tmp/user/bin/"

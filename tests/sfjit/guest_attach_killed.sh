@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: sfjit attach is killed in front of one of its calls of ptrace(),
-# and what becomes of the process is what the manual page says.
+# In the guest: sfjit attach is killed before one of its calls of ptrace(), and
+# the process ends up as the manual page says.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -12,7 +12,7 @@
 # shellcheck source=tests/sfjit/attached.sh
 . "$top/tests/sfjit/attached.sh"
 
-# begin [COMMAND...]: by default what goes on when a line comes
+# begin [COMMAND...]: by default a program that continues with a line of input
 begin() {
 	# shellcheck disable=SC2016 # for the other shell
 	[ $# != 0 ] || set -- sh -c 'echo ready; read -r line; echo "$line"'
@@ -21,12 +21,12 @@ begin() {
 	snapshot "$pid" >"$tmp/before"
 }
 
-# named FILE: a snapshot without what may be left
+# named FILE: prints a snapshot without possible leftovers
 named() {
 	awk 'NF != 5 && !/memfd:sfjit-attach/' "$1"
 }
 
-# ended: whether it does, before it waits for its line again
+# ended: whether it exits before it waits for its line again
 ended() {
 	for _ in $(seq 6000); do
 		case $(awk '/^State:/ { print $2 }' "/proc/$pid/status" 2>&1) in
@@ -53,14 +53,14 @@ detach() {
 	same "$1: mappings and files" "$tmp/want" "$tmp/named"
 }
 
-# kill_at N: the N-th call is not made
+# kill_at N: prevents the N-th call
 kill_at() {
 	LD_PRELOAD=$run/ptraces.so KILL_AT=$1 \
 		"$sfjit" attach "$pid" >"$tmp/said" 2>&1
 	is "call $1: sfjit attach is killed" 137 $?
 }
 
-# From the first PTRACE_SETREGSET to the last, registers are others.
+# Between the first and the last PTRACE_SETREGSET registers are changed.
 begin
 PTRACES=$tmp/calls LD_PRELOAD=$run/ptraces.so "$sfjit" attach "$pid" \
 	>"$tmp/said" 2>&1
@@ -82,7 +82,7 @@ for n in $(seq "$first"); do
 	goes_on "call $n" "$tmp/target"
 done
 
-# Registers are those of a call. It takes four of ptrace(): each of these comes.
+# Registers of a call, which takes four of ptrace(): each of these occurs.
 for n in $(seq $((first + 1)) 5 "$last"); do
 	begin
 	kill_at "$n"
@@ -95,7 +95,7 @@ for n in $(seq $((first + 1)) 5 "$last"); do
 	fi
 done
 
-# The same, of what is not ended by a signal.
+# The same with a program that no signal ends.
 removed=0
 for n in $(seq $((first + 1)) 5 "$last"); do
 	begin "$O/tests/sfjit/programs/attach-odd" survives

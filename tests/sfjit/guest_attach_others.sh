@@ -3,12 +3,12 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # In the guest: sfjit attach to processes of other users, with other files, in
-# containers, and with more rights; by root and by others. Stacks are exact in each
-# that it attaches to.
+# containers, and with more privileges; as root and as others. Stacks are exact
+# in each attached process.
 
-# Who is in a chroot, as tools/guest-init has it, makes no user namespace, and perf
-# does not find back from those of others: as after switch_root(8), in a mount
-# namespace.
+# A process in a chroot, as under tools/guest-init, cannot make a user
+# namespace, and perf cannot return from those of others. So run as after
+# switch_root(8), in a mount namespace.
 if [ -d /proc/1/root/newroot ] && [ -z "${SWITCHED:-}" ]; then
 	export SWITCHED=yes
 	# shellcheck disable=SC2016 # for the other shell
@@ -30,7 +30,7 @@ user=1000 other=1001
 long=1000000000
 no_right="belongs to another user: only root may attach to it"
 
-# What other users run, and write.
+# Programs that other users run, and files that they write.
 chmod 755 "$tmp"
 mkdir -m 755 "$tmp/bin" "$tmp/lib"
 cp "$sfjit" "$run/prefork" tests/sfjit/programs/container.sh \
@@ -41,7 +41,7 @@ mkdir -m 700 "$tmp/home" "$tmp/other"
 chown $user "$tmp/home"
 chown $other "$tmp/other"
 
-# as USER COMMAND...: as a program, so that its number is the command's.
+# as USER COMMAND...: execs it, so that $! is the command's process id.
 cat >"$tmp/bin/as" <<END
 #!/bin/sh
 user=\$1 cache=$tmp/other
@@ -53,8 +53,8 @@ END
 chmod 755 "$tmp/bin/as"
 PATH=$tmp/bin:$PATH
 
-# A root directory with a program that is not anywhere else under its name, and
-# without anything of sfjit.
+# A root directory with a program that exists nowhere else under that name, and
+# without any file of sfjit.
 mkdir -p "$tmp/root/lib64"
 cp "$run/prefork" "$tmp/root/prog"
 cp "$run/prefork" "$tmp/root/jailed"
@@ -65,12 +65,12 @@ ln -s lib64 "$tmp/root/lib"
 chmod -R go+rX "$tmp/root"
 echo "another program" >/prog
 
-# begin NUMBER NAME COMMAND...: until so many processes have that name, and sets
-# $pid to the oldest; that is how long prefork takes to work.
+# begin NUMBER NAME COMMAND...: waits until so many processes have that name,
+# and sets $pid to the oldest; prefork takes that long to work.
 begin() {
 	_number=$1 _name=$2 pid=
 	shift 2
-	# What works all the time does not keep from it what looks at it.
+	# A busy program must not starve the one that watches it.
 	nice -n 19 "$@" &
 	_command=$!
 	while [ "$(pgrep -c -x "$_name")" -lt "$_number" ]; do
@@ -83,7 +83,7 @@ begin() {
 	pid=$(pgrep -o -x "$_name")
 }
 
-# begin_prefork NAME COMMAND...: without its workers
+# begin_prefork NAME COMMAND...: starts it without its workers
 begin_prefork() {
 	begin 4 "$@"
 	for _pid in $(pgrep -x "$1"); do
@@ -91,7 +91,7 @@ begin_prefork() {
 	done
 }
 
-# sample SECONDS COMM: how many stacks of $pid there are, of which so many are
+# sample SECONDS COMM: prints how many stacks $pid has, and how many of them are
 # complete, and exact
 sample() {
 	perf record -e cpu-clock -F 200 --call-graph=fp -o "$data" -p "$pid" \
@@ -103,9 +103,9 @@ sample() {
 		stacks=0 complete=0 exact=0
 }
 
-# record COMM: of $pid; "all exact", or what there is
+# record COMM: prints "all exact" for $pid, or the counts
 record() {
-	# Others may have all the time of the machine.
+	# Other programs may use all CPU time.
 	for _seconds in 2 10 30 100 300; do
 		sample $_seconds "$1"
 		[ "$stacks" -le 20 ] || break
@@ -119,15 +119,15 @@ record() {
 	fi
 }
 
-# not_exact NAME COMM: those of $pid are not
+# not_exact NAME COMM: the stacks of $pid are not exact
 not_exact() {
 	like "$1: stacks before" "0 complete and 0 exact of [1-9]*" \
 		"$(record "$2" 2>/dev/null)"
 	[ -s "$tmp/sum" ] || cat "$tmp/err" >&2
 }
 
-# exact_with NAME COMM COMMAND...: stacks of $pid with what the command attaches to
-# $target, and what is left when it has detached
+# exact_with NAME COMM COMMAND...: stacks of $pid after the command has attached
+# to $target, and what is left after it has detached
 exact_with() {
 	name=$1 comm=$2
 	shift 2
@@ -141,7 +141,7 @@ exact_with() {
 	same "$name: mappings and files" "$tmp/before" "$tmp/after"
 }
 
-# refuses NAME MESSAGE COMMAND...: to attach to $pid, one line
+# refuses NAME MESSAGE COMMAND...: refuses to attach to $pid, with one line
 refuses() {
 	name=$1 want=$2
 	shift 2
@@ -150,7 +150,7 @@ refuses() {
 	is "$name: no windows" 0 "$(windows "$pid")"
 }
 
-# tables_of DIRECTORY: how many are in a user's cache, "some" or "none"
+# tables_of DIRECTORY: prints "some" or "none" for a user's cache
 tables_of() {
 	if find "$1" -name '*.sframe' | grep -q .; then
 		echo some
@@ -202,7 +202,7 @@ is "container, by its user: its tables are not kept" none \
 	"$(tables_of "$tmp/home")"
 refuses "container, by another user" "$no_right" as $other "$tmp/bin/sfjit"
 
-# enter COMMAND...: by the root that the container has
+# enter COMMAND...: runs it as the container's root
 # shellcheck disable=SC2317 # exact_with calls it
 enter() {
 	_command=/old$1
@@ -228,7 +228,7 @@ works "set-user-ID, by root: attached" "$sfjit" attach "$pid"
 works "set-user-ID, by root: detached" "$sfjit" detach "$pid"
 kill "$pid"
 
-# PR_SFRAME_REGISTER ends the process, but not if it is not asked about it.
+# PR_SFRAME_REGISTER would kill the process, unless the filter is suspended.
 cp "$run/filter" "$tmp/bin/"
 start "$tmp/filtered" as $user "$tmp/bin/filter" 1397115441 0 \
 	sh -c 'echo ready; read -r line'

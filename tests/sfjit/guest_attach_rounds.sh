@@ -4,8 +4,8 @@
 #
 # usage, in the guest: guest_attach_rounds.sh ROUNDS
 #
-# A program that checks itself is attached to and detached from, so many times,
-# while others take all CPUs and perf walks its stacks.
+# Attaches to a program that checks itself, and detaches, so many times, while
+# others use all CPUs and perf walks its stacks.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -15,7 +15,7 @@
 . "$top/tests/sfjit/attached.sh"
 rounds=$1
 
-# says PATTERN WINDOWS COMMAND: status, output, and whether windows are there then.
+# says PATTERN WINDOWS COMMAND: checks status, output, and existence of windows.
 says() {
 	"$sfjit" "$3" "$pid" >"$tmp/said" 2>&1 || return 1
 	has=$(windows "$pid")
@@ -45,9 +45,9 @@ perf record -e cpu-clock -F 200 --call-graph=fp -o "$tmp/perf.data" \
 	-p "$target" >"$tmp/perf" 2>&1 7>&- &
 perf=$!
 
-# The load is for the process. All that it does to this is to make it wait.
+# The load slows down the process, but only makes this script wait.
 renice -n -15 $$ >/dev/null
-# Each tenth time what is attached is replaced first, and there are samples.
+# Every tenth time, replace what is attached first, and take samples.
 bad=
 for round in $(seq "$rounds"); do
 	says "$target: $want windows, *" "$want" attach &&

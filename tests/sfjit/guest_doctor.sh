@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest, as root: sfjit doctor where all is well, and with one thing
+# In the guest, as root: sfjit doctor when nothing is broken, and with one thing
 # after the other broken.
 
 # shellcheck source=tests/lib/tap.sh
@@ -16,7 +16,7 @@ anybody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
 }
 
-# limited LIMIT COMMAND...: as anybody, with this RLIMIT_MEMLOCK
+# limited LIMIT COMMAND...: runs as another user, with this RLIMIT_MEMLOCK
 limited() {
 	limit=$1
 	shift
@@ -27,7 +27,7 @@ limited() {
 lacking="a sample lacks the callers of code without frame pointers
 stacks of perf record --call-graph=fp lack frames"
 
-# with FILE VALUE COMMAND...: with a number in /proc/sys
+# with FILE VALUE COMMAND...: runs with a number in /proc/sys
 with() {
 	file=/proc/sys/$1
 	before=$(cat "$file")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: sfjit explain of call chains that the kernel made with windows,
-# and without.
+# In the guest: sfjit explain for call chains of the kernel with windows, and
+# without.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In a guest of AArch64 or s390x: copies of stacks of programs whose calls are known,
-# on AArch64 also with return addresses that are signed.
+# In a guest of AArch64 or s390x: copies of stacks of programs with known calls,
+# on AArch64 also with signed return addresses.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 inject=$O/tests/sfjit/programs/inject
 known="leaf middle outer main _start"
 
-# of_leaf RECORDING: stacks in leaf(), a line each, from the innermost frame on.
-# Of the two functions of libc that call main() one has no symbol.
+# of_leaf RECORDING: prints stacks in leaf(), a line each, innermost frame
+# first. One of the two functions of libc that call main() has no symbol.
 of_leaf() {
 	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" |
 		python3 -B "$top/tests/lib/perfscript.py" ip,sym |

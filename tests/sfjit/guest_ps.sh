@@ -10,8 +10,8 @@
 . "$top/tests/preload/lib.sh"
 here=$top/tests/sfjit
 
-# start NAME COMMAND...: waits for a line of its output in $tmp/NAME; its pid
-# is in $pid.  It reads from a pipe that is never closed.
+# start NAME COMMAND...: waits for a line of its output in $tmp/NAME and sets
+# $pid. Its standard input is a pipe that stays open.
 start() {
 	name=$1
 	shift

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# In the guest: sfjit run --reasons has what the kernel has counted in each
-# process, however it ends, and sfjit explain --reasons prints it.
+# In the guest: sfjit run --reasons saves the kernel's counts of each process,
+# however it ends, and sfjit explain --reasons prints them.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -11,14 +11,14 @@
 . "$top/tests/preload/lib.sh"
 reasons=$tmp/reasons
 
-# recorded COMMAND...: under sfjit run; its status is in $status
+# recorded COMMAND...: runs under sfjit run; sets $status
 recorded() {
 	perf record -q -e cpu-clock -F 500 --call-graph=fp -o "$tmp/data" -- \
 		"$sfjit" run -r "$reasons" -- "$@" >"$tmp/said" 2>"$tmp/err"
 	status=$?
 }
 
-# saved PID: what of the process was written
+# saved PID: prints the saved counts of the process
 saved() {
 	awk -v pid="$1" '$1 == "process" { on = $2 == pid } on' "$reasons"
 }
@@ -66,11 +66,11 @@ until [ "$(cat /proc/$pid/comm)" = sleep ] &&
 	sleep 0.1
 done
 tracer=$(awk '/^TracerPid:/ { print $2 }' /proc/$pid/status)
-# How often the tracer has begun to wait.
+# Number of times that the tracer has begun to wait.
 waits() { awk '/^voluntary_ctxt_switches:/ { print $2 }' /proc/"$tracer"/status; }
 before=$(waits)
 kill -STOP $pid
-# The tracer has seen it, and waits again.
+# The tracer has seen it, and is waiting again.
 until [ "$(waits)" -gt "$before" ] &&
 	grep -q '^State:.*S ' /proc/"$tracer"/status; do
 	sleep 0.1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Recordings of a program whose calls are known, by the perf of this machine:
-# after sfjit inject its report has these stacks, and those that it finds
-# itself in what it recorded.
+# Recordings of a program with known calls, by this machine's perf: after sfjit
+# inject the report has these stacks, and those that perf itself finds in the
+# recording.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -19,15 +19,15 @@ dwarf="-q -e cpu-clock -F 499 -k mono --call-graph=dwarf"
 perf record $dwarf -o "$tmp/data" true >"$tmp/said" 2>&1 ||
 	skip_all "perf cannot record here"
 
-# of_leaf RECORDING: stacks in leaf(), a line each, from the innermost frame on
+# of_leaf RECORDING: prints stacks in leaf(), a line each, innermost frame first
 of_leaf() {
 	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" |
 		python3 -B "$top/tests/lib/perfscript.py" --ip ip,sym |
 		grep -E '^[^ ]*:leaf( |$)'
 }
 
-# recorded FILE ARGUMENT...: again if there are few samples in leaf(), as perf loses
-# some if it has no time to read them
+# recorded FILE ARGUMENT...: retries if there are few samples in leaf(), as perf
+# loses samples that it has no time to read
 recorded() {
 	_file=$1
 	shift
@@ -41,7 +41,7 @@ recorded() {
 	done
 }
 
-# many NAME FILE: as many lines as a second has samples, or some less
+# many NAME FILE: has nearly as many lines as a second has samples
 many() {
 	if [ "$(wc -l <"$2")" -gt 300 ]; then
 		ok "$1"
@@ -50,7 +50,7 @@ many() {
 	fi
 }
 
-# stacks NAME FILE WANT: all lines are one
+# stacks NAME FILE WANT: all lines are equal to WANT
 stacks() {
 	is "$1" "$3" "$(sed -E 's/(^| )[0-9a-f]+:/\1/g
 		s/ __libc_start.* _start$/ _start/' "$2" | sort -u)"
@@ -102,10 +102,10 @@ same "again: the same file" "$tmp/data.out" "$tmp/again"
 
 # ---- Progress, on a terminal ----------------------------------------------
 
-# on_terminal COMMAND: what it writes there, a line for each \r, without spaces
+# on_terminal COMMAND: prints what it writes to a terminal, \r as newlines
 on_terminal() { script -qec "$1" /dev/null </dev/null | tr '\r' '\n' | tr -d ' '; }
 
-# grows: numbers, at least two, each larger than the one before
+# grows: reads at least two numbers, each larger than the previous one
 grows() {
 	awk '$1 <= last { bad = 1 } { last = $1 } END { exit bad || NR < 2 }'
 }
@@ -163,7 +163,7 @@ like "generated: times of another clock are told" \
 
 # ---- Code that is retired -------------------------------------------------
 
-# perf's unwinder is not asked: it keeps what was at an address first.
+# perf's unwinder would keep the first mapping of an address, so do not use it.
 # shellcheck disable=SC2086
 recorded "$tmp/data" $dwarf,1024 "$edges" "$tmp/jit" plain
 works "retired" "$sfjit" inject -q -i "$tmp/data" -o "$tmp/data.out"

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# sfjit inject and sfjit explain: recordings made by hand, of which it is known
-# what comes of them, also cut off and changed at each byte. Every access is
-# checked.
+# sfjit inject and sfjit explain with artificial recordings of known content,
+# also truncated and changed at each byte. Every access is checked.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit record profiles with the perf of this machine, and leaves
-# call chains that are exact; the command keeps its input, output and status.
+# Description: sfjit record profiles with this machine's perf and leaves exact
+# call chains; the command keeps its input, output and status.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -13,8 +13,7 @@ cd "$tmp" || exit 1
 perf record -q -e cpu-clock --call-graph=dwarf -o probe true >said 2>&1 ||
 	skip_all "perf cannot record here"
 
-# callers RECORDING: of each sample in work() whose it is, COMMAND:PID, and its
-# callers
+# callers RECORDING: prints COMMAND:PID and the callers of each sample in work()
 callers() {
 	perf script --no-inline -F comm,pid,ip,sym -i "$1" 2>errors |
 		python3 -B "$top/tests/lib/perfscript.py" comm,pid,ip,sym |
@@ -22,7 +21,7 @@ callers() {
 		sed -E 's/  work / /; s/ __libc_start.* _start$/ _start/'
 }
 
-# has NAME LEAST STACKS: as many lines are in a file
+# has NAME LEAST STACKS: the file has at least so many of these lines
 has() {
 	if [ "$(wc -l <"$3")" -ge "$2" ]; then
 		ok "$1"
@@ -31,8 +30,8 @@ has() {
 	fi
 }
 
-# recorded LEAST ARGUMENT...: leaves stacks; again if there are few, as perf loses
-# samples if it has no time to read them
+# recorded LEAST ARGUMENT...: leaves stacks; retries if there are few, as perf
+# loses samples that it has no time to read
 recorded() {
 	_least=$1
 	shift
@@ -52,7 +51,7 @@ is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
 is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
 	grep -c 'clockid: 1')"
 
-# What the copies of stacks were is not in the recording any more.
+# The recording no longer has the copies of stacks.
 works "short copies" "$sfjit" record --quiet -e cpu-clock -F 499 --stack=8 \
 	-o short -- "$O/tests/stacks/programs/stacks-edges"
 why() {
@@ -99,7 +98,7 @@ err
 is "standard output alone" out "$("$sfjit" record --quiet -e cpu-clock -o data \
 	-- sh -c 'echo out; echo err >&2' 2>/dev/null)"
 
-# The recording ends with what ends perf.
+# A signal that ends perf ends the recording.
 recorded_running() {
 	for _ in $(seq 20); do
 		rm -f data data.*
@@ -115,8 +114,7 @@ is "a process that runs: each stack is one of two" "$known" \
 	"$(sed 's/^[^ ]* //' stacks | sort -u)"
 has "a process that runs: samples" 100 stacks
 
-# Its child has the parent's mappings and goes on to another program, which has
-# none of them.
+# The child has the parent's mappings, then runs another program without them.
 works "fork and exec" recorded 1200 -- \
 	"$O/tests/sfjit/programs/record-fork" "$O/tests/stacks/programs/stacks-edges"
 child=$(sed -n 's/^child //p' said | tail -n 1)
@@ -144,7 +142,7 @@ is "an option that perf does not know" "129 no" \
 	"$status $([ -e new ] && echo yes || echo no)"
 is "of which perf speaks alone" 0 "$(grep -c sfjit: out)"
 
-# A command that says when it has been profiled for some time, and then waits.
+# A command that prints when it has been profiled for some time, and then waits.
 mkfifo ready
 # shellcheck disable=SC2016 # of that shell
 printf '#!/bin/sh\n"$1" 2>/dev/null\necho $PPID $$ >ready\nread -r nothing <ready\n' \
@@ -185,7 +183,7 @@ works "perf is killed: what was recorded is a recording" \
 	"$sfjit" explain data
 echo >ready
 
-# perf's own file is read up to its end, too.
+# perf's own file is read to its end, too.
 perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./waits \
 	"$O/tests/stacks/programs/stacks-edges" >said 2>&1 &
 read -r perf command <ready

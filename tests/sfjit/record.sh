@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: sfjit record and sfjit inject keep each file that is there, and
-# all that was recorded, whatever the output is and however the recording ends.
-# A program of the test is perf.
+# Description: sfjit record and sfjit inject keep existing files and everything
+# recorded, whatever the output is and however the recording ends. A program of
+# the test replaces perf.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

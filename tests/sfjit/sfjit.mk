@@ -7,7 +7,7 @@ room.tests/sfjit := $(room.tests/sfjit/inject) -D_GNU_SOURCE
 sfjit_programs := $T/sfjit/programs
 
 ifdef amd64
-# Every access to what processes wrote, and to recordings, is checked.
+# Sanitizers check every access to input from processes and recordings.
 san_tests += sfjit/ps $(if $(perfdata),sfjit/inject-table)
 plain_tests += $(if $(sfjit_attach),sfjit/attach-engine)
 endif
@@ -17,7 +17,7 @@ $T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c $(addsuffix .c, \
 $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
 	table.c order.c ends.c grow.c),san/)
 
-# Calls in other processes, and a program that they must not disturb.
+# Calls in other processes, and a program that must not notice them.
 $T/sfjit/attach-engine: $(call objects,userspace/sfjit/must.c $(addprefix \
 	userspace/sfjit/attach/, remote.c threads.c trace.c)) \
 	| $(sfjit_programs)/attach-target
@@ -32,7 +32,7 @@ $(sfjit_programs)/attach-no-call: tests/sfjit/attach/no_call.S
 	$(call to,AS) $(CC) -nostdlib -static -Wl,-z,separate-code \
 		-Wl,--build-id=none -o $@ $<
 
-# Programs for sfjit explain, of nothing but known calls.
+# Programs for sfjit explain with known calls only.
 explain := $(addprefix $(sfjit_programs)/explain-, fp table bare gap copy)
 $(explain): tests/sfjit/explain/calls.c
 	$(program) -O2 -g0 -fomit-frame-pointer $(explain_flags) -mno-red-zone \
@@ -53,7 +53,7 @@ $(sfjit_programs)/inject-mutate: tests/sfjit/inject/mutate.c \
 		$(O)/obj/san/tests/lib/tap.o $(inject_san)
 	$(program) $(san) -D_GNU_SOURCE
 
-# Only call frame information tells its frames.
+# Only call frame information describes its frames.
 $(sfjit_programs)/inject-edges: tests/sfjit/inject/edges.c \
 		$(O)/obj/tests/lib/tap.o $(O)/lib/libsfjit.a
 	$(program) -fomit-frame-pointer -pthread

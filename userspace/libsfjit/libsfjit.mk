@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# $(call library,NAME,ROOM,LIBRARIES): build/lib/NAME.a and .so are of one object
-# in which the encoder's names are local: a program may link libsframegen as well.
-# In the archive those of the version map are hidden: they resolve, and a plugin that
-# has the archive in it does not export them, or two such plugins would call each
-# other's copy. A symbol gets the strictest visibility that any object gives it.
+# $(call library,NAME,ROOM,LIBRARIES): build/lib/NAME.a and .so consist of one
+# object, in which the encoder's names are local, so that a program can link
+# libsframegen as well. In the archive the names of the version map are hidden:
+# they resolve, but a plugin with the archive does not export them. Otherwise
+# two such plugins would call each other's copy. A symbol gets the strictest
+# visibility that any object gives it.
 define library
 lib.$(2) := $(pic) -pthread
 
@@ -58,7 +59,7 @@ $(foreach variant,/ /test/ /san/ /race/,$(call objects, \
 $(O)/lib/pkgconfig/libsfjit.pc: userspace/libsfjit/libsfjit.pc.in $(version_h)
 	$(call to,GEN) $(fill_pc) $< >$@
 
-# Those of tests/system/patterns. The examples write code of AMD64.
+# The examples of tests/system/patterns, which write AMD64 code.
 PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(patsubst userspace/%.c,$(O)/%,$(wildcard $(patsubst \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 
-# The agent for HotSpot. No JDK is needed to build it. Its copy of the library is
-# its own, whatever the program is linked with.
+# The agent for HotSpot. Building it needs no JDK. It has its own copy of the
+# library, whatever the program is linked with.
 
 HOTSPOT := $(O)/lib/sfjit/libsfjit-hotspot.so
 lib.arch/x86_64/flow := $(pic) -pthread
@@ -26,9 +26,10 @@ install-hotspot: $(HOTSPOT)
 
 # Lua: LUA_CPATH='build/lib/lua/5.4/?.so' lua5.4 -l sfjit script.lua
 #
-# The functions of Lua come from the program or library that loads it. What was
-# registered is called as long as the process lives. Without the headers of Lua
-# 5.4 there is no module, so that `make install' leaves it to `make install-lua'.
+# The program or library that loads the module supplies the functions of Lua.
+# Registered callbacks are called as long as the process lives. Without the
+# headers of Lua 5.4 the module is not built; `make install-lua' installs it
+# later.
 
 LUA_INC := $(firstword $(wildcard /usr/include/lua5.4))
 LUA_SO := $(O)/lib/lua/5.4/sfjit.so
@@ -49,10 +50,9 @@ install-lua: $(LUA_SO)
 
 # CPython: PYTHONPATH=build/lib/python python3.13 -m sfjit script.py
 #
-# What the reader has to know of the interpreter is in its internal headers: those
-# that this machine has, or PYTHON_INC names. `make python' takes Debian 13's from
-# the archive if there are none, and `make install' leaves it to `make
-# install-python' then.
+# The module uses the interpreter's internal headers: those of this machine, or
+# of PYTHON_INC. If there are none, `make python' fetches Debian 13's from the
+# archive, and `make install-python' installs the module.
 
 PYTHON_INC ?= $(if $(native),$(patsubst %/Python.h,%,$(wildcard \
 	/usr/include/python3.13/Python.h)))
@@ -69,9 +69,9 @@ python_cflags = -isystem $(PYTHON_INC) -isystem $(PYTHON_INC)/internal \
 room.userspace/runtimes/python = $(python_cflags)
 lib.userspace/runtimes/python := $(pic)
 
-# Where the shared libsfjit is, seen from the module: here, and as installed in
-# PREFIX. A process has one copy of it, which Lua's module uses, too. A package for
-# which the loader finds it by itself says that there is none.
+# The path from the module to the shared libsfjit: in the build, and as
+# installed in PREFIX. A process has one copy, which Lua's module uses, too.
+# Packages whose libsfjit the loader finds by itself set it to nothing.
 PYTHON_RUNPATH ?= $$ORIGIN/../..:$$ORIGIN/../../..
 PYTHONDIR ?= $(PREFIX)/lib/python3.13/dist-packages
 

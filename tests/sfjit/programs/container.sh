@@ -4,9 +4,9 @@
 #
 # usage: container.sh USER ROOT COMMAND [ARGUMENT]...
 #
-# By root: COMMAND of a user in a user, a PID and a mount namespace of their own,
-# where a copy of ROOT is /. No process outside sees its files. Those outside are in
-# /old, for who enters. busybox lies beside this script.
+# As root: runs COMMAND as a user in its own user, PID and mount namespaces,
+# where a copy of ROOT is /. No process outside sees its files. Files outside
+# are in /old, for a process that enters. busybox is in this script's directory.
 
 set -eu
 if [ -z "${CONTAINER:-}" ]; then

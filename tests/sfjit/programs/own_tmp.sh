@@ -4,7 +4,7 @@
 #
 # usage: unshare -m own_tmp.sh COMMAND [ARGUMENT]...
 #
-# With a /tmp that has nothing but the directories that a test needs.
+# Runs COMMAND with a /tmp that has only the directories of the test.
 
 set -e
 here=$(realpath "$0")

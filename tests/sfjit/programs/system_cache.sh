@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# As root, in a mount namespace of its own: sfjit cache --system, and who uses
-# what it makes.
+# As root, in its own mount namespace: sfjit cache --system, and users of its
+# tables.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
@@ -12,7 +12,7 @@
 # shellcheck source=tests/preload/fill-lib.sh
 . "$top/tests/preload/fill-lib.sh"
 
-# A copy that everybody can read, wherever this tree is.
+# A copy that all users can read, wherever this tree is.
 chmod 755 "$tmp"
 mkdir -p "$tmp/tree/bin" "$tmp/tree/lib"
 cp "$sfjit" "$tmp/tree/bin"
@@ -26,7 +26,7 @@ system=/var/cache/sfjit
 programs=$system/programs
 own=$tables
 
-# No umask is to keep others from reading it.
+# No umask may keep others from reading it.
 umask 077
 fills "the system's" 0 --system "$run/hello"
 umask 022
@@ -43,14 +43,14 @@ is "and makes no table" "" "$(find "$own" -type f 2>/dev/null)"
 table=$system/tables/$(basename "$(table_of hello)")
 cp -p "$table" "$tmp/good"
 
-# source_is NAME WANT: of the table of hello
+# source_is NAME WANT: the source of the table of hello
 source_is() {
 	is "$1: output" hello "$(register "$run/hello")"
 	is "$1" "$2" "$(logged /hello | sed 's/.*source=\([a-z]*\).*/\1/')"
 	rm -rf "$XDG_CACHE_HOME/sfjit"
 }
 
-# Somebody else: setpriv needs the prctl() that formats.so has in its place.
+# Another user: setpriv needs the prctl() that formats.so replaces.
 chown 65534 "$XDG_CACHE_HOME"
 cat >"$tmp/theirs" <<END
 #!/bin/sh

@@ -42,7 +42,7 @@ static int open_log(const char *path)
 
 /* Writes to the log of `sfjit run', if there is one. */
 __attribute__((format(printf, 1, 2)))
-static void say(const char *format, ...)
+static void write_log(const char *format, ...)
 {
 	const char *log = getenv("SFJIT_LOG");
 	int fd = log ? open_log(log) : STDERR_FILENO;
@@ -265,7 +265,7 @@ static void count(unsigned long *counter)
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-static void look(uintptr_t word, bool installed)
+static void on_word(uintptr_t word, bool installed)
 {
 	uintptr_t kind = __atomic_load_n(&compiled, __ATOMIC_RELAXED);
 	struct vm_method m;
@@ -382,8 +382,8 @@ static void on_start(ti_env ti, void *jni)
 	if (added)
 		publish_interpreter();
 	else
-		say("this Java VM has no code heaps; its code runs without "
-		    "windows\n");
+		write_log("this Java VM has no code heaps; its code runs "
+			  "without windows\n");
 	table_lock();
 	table_release();
 	started = added;
@@ -413,10 +413,10 @@ static void on_death(ti_env ti, void *jni)
 	table_lock();
 	table_stat(&stat);
 	table_unlock();
-	say("java windows=%zu pieces=%zu bytes=%lu calls=%lu before=%lu "
-	    "again=%lu late=%lu error=%d\n", stat.windows, stat.codes,
-	    stat.bytes, stat.replaced, nr_before, nr_again, nr_late,
-	    -stat.error);
+	write_log("java windows=%zu pieces=%zu bytes=%lu calls=%lu before=%lu "
+		  "again=%lu late=%lu error=%d\n", stat.windows, stat.codes,
+		  stat.bytes, stat.replaced, nr_before, nr_again, nr_late,
+		  -stat.error);
 }
 
 /* ---- Start ----------------------------------------------------------- */
@@ -484,22 +484,23 @@ EXPORT int32_t Agent_OnLoad(ti_vm *java_vm, char *options, void *reserved)
 		return 0;
 	if (((int (*)(ti_vm *, ti_env *, int))(*java_vm)[TI_GET_ENV])(java_vm,
 			&ti, TI_VERSION)) {
-		say("this Java VM has no JVMTI; its code runs without windows\n");
+		write_log("this Java VM has no JVMTI; its code runs without "
+			  "windows\n");
 		return 0;
 	}
 	if (!vm_find((*ti)[TI_SET_CALLBACKS - 1], &vm, &missing)) {
-		say("this Java VM does not describe %s; its code runs without "
-		    "windows\n", missing);
+		write_log("this Java VM does not describe %s; its code runs "
+			  "without windows\n", missing);
 		return 0;
 	}
 	if (!enable_events(ti)) {
-		say("this Java VM does not report its code, which runs without "
-		    "windows\n");
+		write_log("this Java VM does not report its code, which runs "
+			  "without windows\n");
 		return 0;
 	}
 	commit_heaps();
-	if (!early_start((*ti)[TI_SET_CALLBACKS - 1], look))
-		say("this Java VM locks and wakes in an unknown way; methods "
-		    "get their windows late\n");
+	if (!early_start((*ti)[TI_SET_CALLBACKS - 1], on_word))
+		write_log("this Java VM locks and wakes in an unknown way; "
+			  "methods get their windows late\n");
 	return 0;
 }

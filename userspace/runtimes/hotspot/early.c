@@ -26,7 +26,7 @@ static int (*next_lock)(pthread_mutex_t *mutex);
 static early_look look_at;
 
 /* "C1 CompilerThread0", of which Linux keeps 15 bytes. */
-static bool compiles(void)
+static bool is_compiler(void)
 {
 	static __thread int asked;
 	char name[16] = "";
@@ -41,7 +41,7 @@ static bool compiles(void)
 
 /* Reads all words, including the sanitizers' gaps between variables. */
 __attribute__((no_sanitize("address"), noinline))
-static void look_at_stack(bool installed)
+static void scan_stack(bool installed)
 {
 	const uintptr_t *word = __builtin_frame_address(0);
 	int saved = errno;
@@ -55,17 +55,17 @@ static void look_at_stack(bool installed)
 /* The event's thread needs a lock that is held until this returns. */
 static int broadcast(pthread_cond_t *condition)
 {
-	if (compiles())
-		look_at_stack(true);
+	if (is_compiler())
+		scan_stack(true);
 	return next_broadcast(condition);
 }
 
 /* Spill registers: the caller may keep the address in one. */
 static int lock(pthread_mutex_t *mutex)
 {
-	if (compiles()) {
+	if (is_compiler()) {
 		__builtin_unwind_init();
-		look_at_stack(false);
+		scan_stack(false);
 	}
 	return next_lock(mutex);
 }
@@ -73,7 +73,8 @@ static int lock(pthread_mutex_t *mutex)
 /*
  * Another agent may have replaced it. Calls begin at once, so set @next before.
  */
-static bool lead(const void *address, const char *name, void *to, void **next)
+static bool redirect_import(const void *address, const char *name, void *to,
+			    void **next)
 {
 	void *was = import_replace(address, name, to);
 
@@ -89,7 +90,8 @@ bool early_start(const void *address, early_look look)
 		next_broadcast = pthread_cond_broadcast;
 	if (!next_lock)
 		next_lock = pthread_mutex_lock;
-	return lead(address, "pthread_cond_broadcast", broadcast,
-		    (void **)&next_broadcast) &&
-	       lead(address, "pthread_mutex_lock", lock, (void **)&next_lock);
+	return redirect_import(address, "pthread_cond_broadcast", broadcast,
+			       (void **)&next_broadcast) &&
+	       redirect_import(address, "pthread_mutex_lock", lock,
+			       (void **)&next_lock);
 }

@@ -110,7 +110,7 @@ static bool join(struct state *to, const struct state *from)
  */
 #define MAX_ROUNDS	16
 
-static bool loses(struct flow *f, int64_t at, const struct state *state)
+static bool loses_sp(struct flow *f, int64_t at, const struct state *state)
 {
 	struct value sp = f->states[f->state_of[at] - 1].reg[RSP];
 
@@ -130,7 +130,7 @@ static void reach(struct flow *f, int64_t at, struct state *state)
 	if (f->lost[at])
 		state->reg[RSP] = unknown;
 	if (f->state_of[at]) {
-		if (loses(f, at, state))
+		if (loses_sp(f, at, state))
 			return;
 		if (join(&f->states[f->state_of[at] - 1], state))
 			push_todo(f, at);

@@ -55,7 +55,7 @@ static const struct kind stubs[] = {
 	{ "*", FLOW_CALLED },
 };
 
-static enum flow_kind find(const struct kind *kind, const char *name)
+static enum flow_kind find_kind(const struct kind *kind, const char *name)
 {
 	while (fnmatch(kind->pattern, name, 0))
 		kind++;
@@ -64,7 +64,7 @@ static enum flow_kind find(const struct kind *kind, const char *name)
 
 enum flow_kind stub_codelet_kind(const char *name)
 {
-	return find(codelets, name);
+	return find_kind(codelets, name);
 }
 
 /*
@@ -77,7 +77,7 @@ enum flow_kind stub_kind(const char *name, const void *code)
 		return FLOW_JUMPED;
 	if (!strcmp(name, "InlineCacheBuffer"))
 		return FLOW_CALLED;
-	return find(stubs, name);
+	return find_kind(stubs, name);
 }
 
 /* The VM declares no frame for the last two. */

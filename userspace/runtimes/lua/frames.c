@@ -239,9 +239,9 @@ static uintptr_t jump_of(const struct question *question, uintptr_t state)
 }
 
 /* Keeps the outermost coroutine that runs inside of @resumer. */
-static void look_at(const struct question *question,
-		    const unsigned char *value, uintptr_t resumer,
-		    struct coroutine *found)
+static void keep_outermost(const struct question *question,
+			   const unsigned char *value, uintptr_t resumer,
+			   struct coroutine *found)
 {
 	uintptr_t jump;
 
@@ -254,9 +254,9 @@ static void look_at(const struct question *question,
 	found->jump = jump;
 }
 
-static void look_at_upvalue(const struct question *question,
-			    const unsigned char *function, uintptr_t resumer,
-			    struct coroutine *found)
+static void check_upvalue(const struct question *question,
+			  const unsigned char *function, uintptr_t resumer,
+			  struct coroutine *found)
 {
 	const struct lua_layout *layout = &question->reader->layout;
 	unsigned char value[LUA_VALUE_BYTES];
@@ -264,7 +264,7 @@ static void look_at_upvalue(const struct question *question,
 	if (function[LUA_VALUE_TAG] == layout->tag_c &&
 	    !read_bytes(value, word_at(function, 0) + layout->c_value,
 			sizeof(value)))
-		look_at(question, value, resumer, found);
+		keep_outermost(question, value, resumer, found);
 }
 
 /*
@@ -281,9 +281,9 @@ static struct coroutine find_resumed(const struct question *question,
 
 	if (!call->is_c || read_bytes(values, call->func, sizeof(values)))
 		return found;
-	look_at_upvalue(question, values[0], resumer, &found);
+	check_upvalue(question, values[0], resumer, &found);
 	for (i = 1; i <= MAX_ARGUMENTS; i++)
-		look_at(question, values[i], resumer, &found);
+		keep_outermost(question, values[i], resumer, &found);
 	return found;
 }
 

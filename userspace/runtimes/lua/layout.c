@@ -201,8 +201,8 @@ static int get_levels(lua_State *L, struct level *levels)
 
 /* ---- Rounds -------------------------------------------------------------- */
 
-static void see_state(struct learner *learner, const lua_State *L,
-		      const struct level *levels)
+static void learn_state(struct learner *learner, const lua_State *L,
+			const struct level *levels)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), value;
 	unsigned int i;
@@ -215,8 +215,8 @@ static void see_state(struct learner *learner, const lua_State *L,
 	}
 }
 
-static void see_pointers(struct learner *learner, const struct level *level,
-			 bool has_caller)
+static void learn_pointers(struct learner *learner, const struct level *level,
+			   bool has_caller)
 {
 	uintptr_t value;
 	unsigned int i;
@@ -260,8 +260,8 @@ static bool is_status(struct learner *learner, const struct level *level,
 	return level->is_fresh ? is_same_bit(fresh, value) : !value;
 }
 
-static void see_status(struct learner *learner, const struct level *levels,
-		       int nr)
+static void learn_status(struct learner *learner, const struct level *levels,
+			 int nr)
 {
 	unsigned int i;
 	int at;
@@ -281,8 +281,8 @@ static void see_status(struct learner *learner, const struct level *levels,
 	}
 }
 
-static void see_tag(struct learner *learner, unsigned char *tag,
-		    uintptr_t value)
+static void learn_tag(struct learner *learner, unsigned char *tag,
+		      uintptr_t value)
 {
 	unsigned char seen = byte_at(value + LUA_VALUE_TAG);
 
@@ -299,8 +299,8 @@ static uintptr_t slot_of(const struct learner *learner,
 	       argument * LUA_VALUE_BYTES;
 }
 
-static void see_thread(struct learner *learner, lua_State *L,
-		       const struct level *probe)
+static void learn_thread(struct learner *learner, lua_State *L,
+			 const struct level *probe)
 {
 	unsigned char *tag = &learner->layout->tag_thread;
 	uintptr_t slot = slot_of(learner, probe, 1), value;
@@ -310,7 +310,7 @@ static void see_thread(struct learner *learner, lua_State *L,
 		return;
 	if (word_at(slot) != (uintptr_t)learner->thread)
 		fail(learner, "arguments are elsewhere");
-	see_tag(learner, tag, slot);
+	learn_tag(learner, tag, slot);
 	for (i = 0; i < WORDS(LUA_CLOSURE_BYTES); i++) {
 		value = probe->function + 8 * i;
 		learner->c_value[i] &=
@@ -319,7 +319,7 @@ static void see_thread(struct learner *learner, lua_State *L,
 	}
 }
 
-static void see_lines(struct learner *learner, const struct level *level)
+static void learn_lines(struct learner *learner, const struct level *level)
 {
 	uintptr_t proto;
 	unsigned int i, j;
@@ -333,21 +333,21 @@ static void see_lines(struct learner *learner, const struct level *level)
 	}
 }
 
-static void see_values(struct learner *learner, lua_State *L,
-		       const struct level *levels, int nr)
+static void learn_values(struct learner *learner, lua_State *L,
+			 const struct level *levels, int nr)
 {
 	int i;
 
-	see_status(learner, levels, nr);
-	see_tag(learner, &learner->layout->tag_c,
-		slot_of(learner, &levels[0], 0));
-	see_thread(learner, L, &levels[0]);
+	learn_status(learner, levels, nr);
+	learn_tag(learner, &learner->layout->tag_c,
+		  slot_of(learner, &levels[0], 0));
+	learn_thread(learner, L, &levels[0]);
 	for (i = 0; i < nr; i++) {
 		if (levels[i].is_c)
 			continue;
-		see_tag(learner, &learner->layout->tag_lua,
-			slot_of(learner, &levels[i], 0));
-		see_lines(learner, &levels[i]);
+		learn_tag(learner, &learner->layout->tag_lua,
+			  slot_of(learner, &levels[i], 0));
+		learn_lines(learner, &levels[i]);
 	}
 }
 
@@ -357,7 +357,7 @@ static uintptr_t proto_of(const struct learner *learner,
 	return word_at(level->function + learner->layout->lua_proto);
 }
 
-static void see_source(struct learner *learner, const struct level *level)
+static void learn_source(struct learner *learner, const struct level *level)
 {
 	uintptr_t proto = proto_of(learner, level), string;
 	size_t length = strlen(level->source) + 1;
@@ -424,8 +424,8 @@ static bool is_code(const struct dump *dump, uintptr_t proto,
 	       is_dumped(dump, code, size);
 }
 
-static void see_code(struct learner *learner, const struct level *level,
-		     const struct dump *dump)
+static void learn_code(struct learner *learner, const struct level *level,
+		       const struct dump *dump)
 {
 	uintptr_t proto = proto_of(learner, level);
 	unsigned int i, j;
@@ -437,8 +437,8 @@ static void see_code(struct learner *learner, const struct level *level,
 							      i, j);
 }
 
-static void see_dump(struct learner *learner, lua_State *L, int at,
-		     const struct level *level)
+static void learn_dump(struct learner *learner, lua_State *L, int at,
+		       const struct level *level)
 {
 	struct dump dump = { 0 };
 	lua_Debug ar;
@@ -448,10 +448,10 @@ static void see_dump(struct learner *learner, lua_State *L, int at,
 	if (lua_dump(L, write_dump, &dump, 1))
 		fail(learner, "a dump is too long");
 	lua_pop(L, 1);
-	see_code(learner, level, &dump);
+	learn_code(learner, level, &dump);
 }
 
-static void see_pc(struct learner *learner, const struct level *level)
+static void learn_pc(struct learner *learner, const struct level *level)
 {
 	uintptr_t proto = proto_of(learner, level);
 	uintptr_t code = word_at(proto + learner->layout->proto_code);
@@ -464,7 +464,7 @@ static void see_pc(struct learner *learner, const struct level *level)
 }
 
 /* A Lua function is called in the register that the instruction names. */
-static void see_call(struct learner *learner, const struct level *level)
+static void learn_call(struct learner *learner, const struct level *level)
 {
 	uintptr_t pc = word_at(level[1].ci + learner->layout->ci_pc);
 	unsigned int slot = LUA_CALL_REGISTER((unsigned int)int_at(pc - 4));
@@ -491,17 +491,17 @@ static unsigned int nr_fresh(const struct level *levels, int nr)
 	return fresh;
 }
 
-static void see_lua(struct learner *learner, lua_State *L, int at,
-		    const struct level *level)
+static void learn_lua(struct learner *learner, lua_State *L, int at,
+		      const struct level *level)
 {
 	switch (learner->round) {
 	case PROTOS:
 		if (strcmp(level->source, "=?"))
-			see_source(learner, level);
-		see_dump(learner, L, at, level);
+			learn_source(learner, level);
+		learn_dump(learner, L, at, level);
 		break;
 	case CODE:
-		see_pc(learner, level);
+		learn_pc(learner, level);
 		break;
 	default:
 		break;
@@ -521,20 +521,20 @@ static int probe(lua_State *L)
 
 	learner->probes++;
 	if (learner->round == POINTERS)
-		see_state(learner, L, levels);
+		learn_state(learner, L, levels);
 	if (learner->round == VALUES)
-		see_values(learner, L, levels, nr);
+		learn_values(learner, L, levels, nr);
 	if (learner->round >= CODE)
-		lua_see_loop(&learner->loop, nr_fresh(levels, nr),
-			     learner->has_yielded, learner->round == NATIVE);
+		lua_learn_loop(&learner->loop, nr_fresh(levels, nr),
+			       learner->has_yielded, learner->round == NATIVE);
 	for (i = 0; i < nr; i++) {
 		if (learner->round == POINTERS)
-			see_pointers(learner, &levels[i], i + 1 < nr);
+			learn_pointers(learner, &levels[i], i + 1 < nr);
 		if (learner->round == NATIVE &&
 		    is_plain_call(&levels[i], levels + nr))
-			see_call(learner, &levels[i]);
+			learn_call(learner, &levels[i]);
 		if (!levels[i].is_c)
-			see_lua(learner, L, i, &levels[i]);
+			learn_lua(learner, L, i, &levels[i]);
 	}
 	return 0;
 }
@@ -560,9 +560,9 @@ static int yield(lua_State *L)
 /* A hook has no argument for this. */
 static __thread struct learner *hooked;
 
-static void see_return(lua_State *L, lua_Debug *ar)
+static void on_return(lua_State *L, lua_Debug *ar)
 {
-	lua_see_leave(&hooked->loop);
+	lua_learn_leave(&hooked->loop);
 }
 
 static void push_c(lua_State *L, lua_CFunction function,
@@ -628,7 +628,7 @@ static void run(struct learner *learner, lua_State *L, const char *name)
 	}
 	arguments = push_arguments(thread, learner);
 	if (learner->round == NATIVE)
-		lua_sethook(thread, see_return, LUA_MASKRET, 0);
+		lua_sethook(thread, on_return, LUA_MASKRET, 0);
 	learner->has_yielded = false;
 	if (resume(thread, L, arguments) != LUA_YIELD) {
 		fail(learner, "a coroutine does not yield");

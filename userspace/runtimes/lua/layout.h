@@ -29,10 +29,10 @@ const char *lua_take_native(struct lua_loop *loop);
  * Learns from the native frames of a C function that Lua calls in a coroutine
  * with @runs. If luaV_execute @is_known, also learns the other functions.
  */
-void lua_see_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
-		  bool is_known);
+void lua_learn_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
+		    bool is_known);
 
 /* Learns from the native frames of a return hook. */
-void lua_see_leave(struct lua_loop *loop);
+void lua_learn_leave(struct lua_loop *loop);
 
 #endif /* SFJIT_LUA_LAYOUT_H */

@@ -77,8 +77,8 @@ static void begin(struct lua_loop *loop, const struct frame *frames, int nr)
 /*
  * luaV_execute has one frame per run, in every sample; no other function has.
  */
-static void see_loop(struct lua_loop *loop, const struct frame *frames, int nr,
-		     unsigned int runs)
+static void learn_loop(struct lua_loop *loop, const struct frame *frames,
+		       int nr, unsigned int runs)
 {
 	unsigned int i, left = 0;
 
@@ -95,7 +95,7 @@ static bool is_own(const struct frame *frame)
 	struct lua_text text;
 
 	return frame->text.length &&
-	       !lua_find_text((uintptr_t)lua_see_loop, &text) &&
+	       !lua_find_text((uintptr_t)lua_learn_loop, &text) &&
 	       is_same(&frame->text, &text);
 }
 
@@ -109,8 +109,8 @@ static int skip_own(const struct frame *frames, int nr)
 	return i + 2;
 }
 
-static void see_started(struct lua_loop *loop, const struct frame *after,
-			bool has_yielded)
+static void learn_started(struct lua_loop *loop, const struct frame *after,
+			  bool has_yielded)
 {
 	uintptr_t *started = &loop->native->started;
 
@@ -121,8 +121,8 @@ static void see_started(struct lua_loop *loop, const struct frame *after,
 }
 
 /* @nr counts the frames up to lua_resume. */
-static void see_around(struct lua_loop *loop, const struct frame *frames,
-		       int nr, bool has_yielded)
+static void learn_around(struct lua_loop *loop, const struct frame *frames,
+			 int nr, bool has_yielded)
 {
 	struct lua_native *native = loop->native;
 	int i, last = -1;
@@ -138,12 +138,12 @@ static void see_around(struct lua_loop *loop, const struct frame *frames,
 		else if (is_same(&frames[i - 1].text, &native->protect))
 			add(loop, &native->catch, &frames[i].text);
 	}
-	see_started(loop, &frames[last + 1], has_yielded);
+	learn_started(loop, &frames[last + 1], has_yielded);
 }
 
 __attribute__((noinline))
-void lua_see_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
-		  bool is_known)
+void lua_learn_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
+		    bool is_known)
 {
 	struct frame frames[FRAMES];
 	int nr = get_frames(loop, frames);
@@ -151,13 +151,13 @@ void lua_see_loop(struct lua_loop *loop, unsigned int runs, bool has_yielded,
 	if (loop->why)
 		return;
 	if (!is_known)
-		see_loop(loop, frames, nr, runs);
+		learn_loop(loop, frames, nr, runs);
 	else
-		see_around(loop, frames, nr, has_yielded);
+		learn_around(loop, frames, nr, has_yielded);
 }
 
 __attribute__((noinline))
-void lua_see_leave(struct lua_loop *loop)
+void lua_learn_leave(struct lua_loop *loop)
 {
 	struct lua_native *native = loop->native;
 	struct frame frames[FRAMES];

@@ -171,8 +171,8 @@ struct walk {
 /* All entries lie on the thread's stack, near each other. */
 #define NEAR	(256UL << 10)
 
-static inline const _PyInterpreterFrame *look_at(struct walk *walk,
-						 uintptr_t at)
+static inline const _PyInterpreterFrame *read_frame(struct walk *walk,
+						    uintptr_t at)
 {
 	/* A half-written link. */
 	if (!at || at % sizeof(void *) || !walk->left--)
@@ -209,7 +209,7 @@ static bool have_ended(struct walk *walk, uintptr_t at)
 	struct assist_code code;
 
 	while (at < walk->inner) {
-		frame = look_at(walk, at);
+		frame = read_frame(walk, at);
 		if (!frame || frame->owner != FRAME_OWNED_BY_THREAD ||
 		    frame->stacktop ||
 		    assist_find_code(frame->f_executable, &code))
@@ -282,7 +282,7 @@ static int add_frame(struct walk *walk, uintptr_t at,
 /* Goes to the first frame of the next outer run. */
 static int add_run(struct walk *walk, uintptr_t *at)
 {
-	const _PyInterpreterFrame *frame = look_at(walk, *at);
+	const _PyInterpreterFrame *frame = read_frame(walk, *at);
 	bool direct = false, stacked;
 
 	while (frame && !is_entry(frame)) {
@@ -291,7 +291,7 @@ static int add_run(struct walk *walk, uintptr_t *at)
 			return -1;
 		direct = stacked;
 		*at = (uintptr_t)frame->previous;
-		frame = look_at(walk, *at);
+		frame = read_frame(walk, *at);
 	}
 	/* Outer entries are at higher addresses. */
 	if (!frame || *at <= walk->entry)
@@ -325,7 +325,7 @@ static int find_entry(struct walk *walk, uintptr_t *at)
 	const _PyInterpreterFrame *frame;
 
 	while (*at) {
-		frame = look_at(walk, *at);
+		frame = read_frame(walk, *at);
 		if (!frame)
 			return -1;
 		if (is_entry(frame))
@@ -339,7 +339,7 @@ static int find_entry(struct walk *walk, uintptr_t *at)
  * The innermost loop itself was interrupted. Skip it if the innermost run
  * belongs to another loop.
  */
-static int look_at_innermost(struct walk *walk, uintptr_t at)
+static int check_innermost(struct walk *walk, uintptr_t at)
 {
 	uintptr_t entry = at;
 
@@ -378,7 +378,7 @@ int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 		return -1;
 	frame = (uintptr_t)thread->current_frame;
 	if (assist_is_loop(stack->frames[0], false) &&
-	    look_at_innermost(&walk, frame))
+	    check_innermost(&walk, frame))
 		return -1;
 	return add_runs(&walk, frame, thread == hidden.thread);
 }

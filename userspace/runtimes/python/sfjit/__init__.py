@@ -2,23 +2,23 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Python functions in the stacks of perf record.
 
-install() lets every call of a Python function that begins from now on go
-through a trampoline that the kernel can walk and that perf shows as
-py::function:file. The rest of the interpreter has to be walkable too:
+install() sends each new call of a Python function through a trampoline that
+the kernel can walk and that perf shows as py::function:file. The rest of the
+interpreter must be walkable, too:
 
     sfjit run -- python3 -m sfjit script.py
 
-Each interpreter of a process that is to be seen calls install() itself. A call
-from Python to Python uses C stack, as with -X perf: very deep recursion ends
-with RecursionError whatever sys.setrecursionlimit() allows.
+Call install() in each interpreter of the process. Calls from Python to Python
+then use C stack, as with -X perf: very deep recursion ends with RecursionError,
+whatever sys.setrecursionlimit() allows.
 
-assist() leaves the program as it is. The kernel asks it for its functions when
-perf record --call-graph=fp,defer takes a stack; it has to be one that does:
+assist() does not change calls. A kernel with assisted unwinding requests the
+functions when perf record --call-graph=fp,defer takes a stack:
 
     sfjit run -- python3 -m sfjit --assist script.py
 
-It is for one interpreter of a process, for the thread that calls it and for
-those that begin later. assist_stat() has counts.
+It covers one interpreter of a process: the calling thread, and threads started
+later. assist_stat() returns counts.
 """
 
 import atexit
@@ -42,17 +42,17 @@ _end_followed = False
 
 
 def assist():
-    """Start. RuntimeError where it cannot be, OSError of the kernel."""
+    """Start. Raises RuntimeError if Python does not allow it, OSError if the kernel."""
     global _end_followed
     _evaluator.assist()
     if not _end_followed:
-        # After what the program registers: functions run last to first.
+        # Runs after the program's functions: they run last to first.
         atexit.register(_evaluator.end_assist)
         _end_followed = True
 
 
 def install():
-    """Start. RuntimeError when another frame evaluator is in use."""
+    """Start. Raises RuntimeError if another frame evaluator is in use."""
     global _forks_followed
     _evaluator.install()
     if not _forks_followed:

@@ -17,9 +17,9 @@ USAGE = """\
 usage: python3 -m sfjit [-h | --help]
        python3 -m sfjit [--assist] (-m MODULE | -c COMMAND | SCRIPT) [ARGUMENT]...
 
-Runs a Python program with each function behind a trampoline that perf can
-walk. With --assist the program runs as it is, and the kernel asks it for its
-functions: for perf record --call-graph=fp,defer. Options of python3 itself go
+Runs a Python program with a trampoline for each function, so that perf record
+shows them. With --assist it needs no trampolines: the kernel requests the
+functions, with perf record --call-graph=fp,defer. Options of python3 itself go
 before -m sfjit.
 """
 
