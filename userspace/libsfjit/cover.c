@@ -78,7 +78,7 @@ int sfjit_cover_modules(unsigned int flags)
 	module = find_module();
 	if (!module)
 		return -ENOENT;
-	/* The module's prctl() lets its windows give way to ours. */
+	/* The module's wrapper of prctl lets its windows give way to ours. */
 	call = (int (*)(int, ...))dlsym(module, "prctl");
 	if (call)
 		__atomic_store_n(&sfjit_prctl, call, __ATOMIC_RELAXED);
