@@ -49,33 +49,36 @@ else
 fi
 
 cd Documentation/man || exit 1
+# shellcheck disable=SC2086 # a list
 if command -v man >/dev/null; then
-	for page in $pages; do
-		check "man: $page" "$(MANROFFSEQ='' MANWIDTH=80 LC_ALL=C.UTF-8 \
-			man --warnings -E UTF-8 -l -Tutf8 -Z "./$page" \
-			2>&1 >/dev/null)"
-	done
+	check "man has nothing to warn of" "$(MANROFFSEQ='' MANWIDTH=80 \
+		LC_ALL=C.UTF-8 man --warnings -E UTF-8 -Tutf8 -Z -l $pages \
+		2>&1 >/dev/null)"
 else
 	skip man "not installed"
 fi
 
+# shellcheck disable=SC2086 # a list
 if command -v mandoc >/dev/null; then
-	for page in $pages; do
-		check "mandoc: $page" "$(mandoc -Tlint -W warning "$page")"
-	done
+	check "mandoc has nothing to warn of" \
+		"$(mandoc -Tlint -W warning $pages)"
 else
 	skip mandoc "not installed"
 fi
 
 # References to pages of this tree, by name and section, also in running text.
-name='PR_SFRAME_[A-Z]*\|sfjit[a-z_]*\|libsfjit[-a-z]*\|libsframegen'
-for page in $pages; do
-	check "references: $page" "$(grep -o \
-		"\(^\|[^-a-z_/]\)\($name\)\( (\|(\)[1-9][a-z]*)" "$page" |
-		sed 's/^[^a-zA-Z]//; s/ *(/./; s/)//' | while read -r name; do
-			[ -e "$name" ] || [ "$name" = sfjit.1 ] || echo "$name"
-		done)"
-done
+# shellcheck disable=SC2086 # a list
+references() {
+	_name='PR_SFRAME_[A-Z]*\|sfjit[a-z_]*\|libsfjit[-a-z]*\|libsframegen'
+	grep -o "\(^\|[^-a-z_/]\)\($_name\)\( (\|(\)[1-9][a-z]*)" $pages |
+		sed 's/:[^a-zA-Z]*/ /; s/ *(/./; s/)//'
+}
+references >"$tmp/references"
+check "references: each page is there" "$(while read -r page name; do
+	[ -e "$name" ] || [ "$name" = sfjit.1 ] || echo "$page: $name"
+done <"$tmp/references")"
+like "references: they are found" "sfjit*.3 sfjit*.3*" \
+	"$(grep -m 1 'sfjit_row.3type$' "$tmp/references")"
 
 for section in NAME SYNOPSIS DESCRIPTION "RETURN VALUE" ERRORS NOTES \
 	"SEE ALSO"; do

@@ -2,28 +2,28 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * libsfjit-stacks: samples with registers and a copy of the stack to frames.
+ * libsfjit-stacks: unwind samples that contain registers and a copy of the stack.
  *
- * A tracker knows the processes of a recording, or of a machine: who reads
- * events tells it what was mapped, when, and when it went away; who reads
- * samples gets their frames by callback. A file is read once, however many
- * processes map it, and forgotten when none does any more.
+ * A tracker knows the processes of a recording, or of a machine. Report to it
+ * what was mapped and unmapped, and when; give it samples, and it calls you back
+ * with their frames. It reads a file once, however many processes map it, and
+ * forgets it when no process maps it any more.
  *
- * Rules that hold for every call of this header:
+ * Rules for every call of this header:
  *
- * - A call returns 0 (or a value >= 0 where it says so) on success and -errno
- *   on failure. errno itself may be changed by any call.
- * - Times are nanoseconds of one clock, which the caller chooses. Events and
- *   samples may come in any order: each is taken as of its time. Only that a
- *   process was made must come before what it made itself. What lies at an
- *   address is what the last event up to a time put there; of events of the
- *   same time, the one that came last. sfjit_stacks_settle() says that nothing
- *   earlier will come, without which nothing is ever forgotten.
- * - Ranges are half-open. An address is one of the process that was sampled.
- * - A tracker may be used by one thread at a time. Trackers are independent of
- *   each other. No call is async-signal-safe.
- * - Events and samples are hostile: addresses, lengths, registers and stacks may
- *   be anything. So are the files. The time of a sample is bounded by
+ * - A call returns 0, or the value that it documents. On failure it returns a
+ *   negative error number. Any call may change errno.
+ * - Times are nanoseconds of one clock, which you choose. Events and samples may
+ *   come in any order: each is taken as of its time. Only report the creation of
+ *   a process before what the process created itself. At an address lies what the
+ *   last event up to a time put there; among events of the same time, the one
+ *   reported last. sfjit_stacks_settle() says that nothing earlier will come;
+ *   without it nothing is ever forgotten.
+ * - Ranges are half-open. Addresses are those of the sampled process.
+ * - Use a tracker in one thread at a time. Trackers are independent of each other.
+ *   No call is async-signal-safe.
+ * - Events and samples may be hostile: addresses, lengths, registers and stacks
+ *   may be anything, and so may the files. The time for a sample is bounded by
  *   SFJIT_STACKS_MAX_FRAMES and by a budget for call frame information.
  */
 #ifndef SFJIT_STACKS_H
@@ -40,26 +40,26 @@
 extern "C" {
 #endif
 
-/* All that is known at one time, of all processes: 512 MiB. */
+/* Maximum number of mappings, of all processes together: 512 MiB. */
 #define SFJIT_STACKS_MAX_MAPPINGS	(1u << 22)
 
 /* The processes of one recording. */
 struct sfjit_stacks;
 
-/* What opens files instead of open(); see sfjit_stacks_begin(). */
+/* Opens files instead of open(); see struct sfjit_stacks_options. */
 struct sfjit_stacks_mapping;
 typedef int (*sfjit_stacks_open_fn)(void *arg,
 				    const struct sfjit_stacks_mapping *mapping);
 
 /**
- * struct sfjit_stacks_options - a tracker
+ * struct sfjit_stacks_options - options of a tracker
  * @abi:	SFRAME_ABI_* of the processes; 0: that of this program
  * @open:	NULL, or called once for each file that a sample needs. It returns a
- *		descriptor, which is closed by the tracker, or -errno. The default
- *		opens @path of the mapping
+ *		descriptor, which the tracker closes, or -errno. The default opens
+ *		@path of the mapping
  * @arg:	for @open
- * @keep:	bytes of tables that are kept although no process maps their files
- *		now: the next one may
+ * @keep:	bytes of tables to keep although no process maps their files now,
+ *		because the next one may
  */
 struct sfjit_stacks_options {
 	unsigned int abi;
@@ -71,7 +71,7 @@ struct sfjit_stacks_options {
 /**
  * sfjit_stacks_begin - make a tracker
  * @options:	NULL: all zero
- * @stacks:	receives it; to be released by sfjit_stacks_end()
+ * @stacks:	set to the tracker; release it with sfjit_stacks_end()
  *
  * Return: 0, or
  *   -ENOMEM	out of memory
@@ -80,15 +80,18 @@ struct sfjit_stacks_options {
 int sfjit_stacks_begin(const struct sfjit_stacks_options *options,
 		       struct sfjit_stacks **stacks);
 
-/** sfjit_stacks_end - release a tracker; NULL is none */
+/**
+ * sfjit_stacks_end - release a tracker
+ * @stacks:	the tracker; NULL does nothing
+ */
 void sfjit_stacks_end(struct sfjit_stacks *stacks);
 
 /**
- * sfjit_stacks_registers - the registers that samples should have
+ * sfjit_stacks_registers - get the registers that samples should have
  * @stacks:	the tracker
  *
- * Return: bits as in perf_event_attr.sample_regs_user. Samples with fewer of
- * them are taken as well: frames that need others are not found.
+ * Return: bits as in perf_event_attr.sample_regs_user. You may pass samples with
+ * fewer registers: frames that need the others are not found.
  */
 uint64_t sfjit_stacks_registers(const struct sfjit_stacks *stacks);
 
@@ -101,14 +104,14 @@ uint64_t sfjit_stacks_registers(const struct sfjit_stacks *stacks);
  * @start:	first address
  * @length:	bytes
  * @offset:	of @start in the file
- * @path:	of the file, as the process named it. What is no absolute path is
- *		memory without tables: "[heap]", "//anon"; but "[vdso]" is the
- *		vDSO of this machine, if @build_id says that it is the same, or is
- *		not known
+ * @path:	of the file, as the process named it. Other names than absolute
+ *		paths are memory without tables: "[heap]", "//anon". "[vdso]" is
+ *		the vDSO of this machine, if @build_id is its, or is not known
  * @executable:	false: data
- * @build_id:	of the file, @build_id_length bytes; 0: not known
- * @inode:	of the file; 0: not known. A file that has another one now, or
- *		another build-id, was replaced: it is not used
+ * @build_id_length: bytes of @build_id; 0: not known
+ * @build_id:	of the file
+ * @inode:	of the file; 0: not known. A file with another inode or build-id
+ *		was replaced since, and is not used
  */
 struct sfjit_stacks_mapping {
 	uint64_t start, length, offset;
@@ -120,29 +123,29 @@ struct sfjit_stacks_mapping {
 };
 
 /**
- * sfjit_stacks_mmap - memory was mapped
+ * sfjit_stacks_mmap - report that memory was mapped
  * @stacks:	the tracker
  * @pid:	of the process
  * @time:	when
  * @mapping:	what; copied
  *
- * What was mapped there is gone from then on, and JIT code as well unless the
- * mapping is anonymous: perf also writes such events for mprotect().
+ * From then on the mappings that were there are gone, and so is JIT code, unless
+ * the new mapping is anonymous: perf also writes such events for mprotect().
  *
  * Return: 0, or
- *   -EINVAL	@length is 0 or goes around the end of memory, @build_id_length is
- *		over SFJIT_STACKS_BUILD_ID_MAX
+ *   -EINVAL	@length is 0 or wraps around, or @build_id_length exceeds
+ *		SFJIT_STACKS_BUILD_ID_MAX
  *   -ENOMEM	out of memory
  *   -ENOSPC	there are SFJIT_STACKS_MAX_MAPPINGS
- * After the last two, what lies there is not known.
+ * After the last two nothing is known of this memory.
  */
 int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		      const struct sfjit_stacks_mapping *mapping);
 
 /**
- * sfjit_stacks_munmap - memory was unmapped, with JIT code that was there
+ * sfjit_stacks_munmap - report that memory was unmapped, with JIT code in it
  *
- * perf has no event for this; a tracepoint of the system call tells.
+ * perf has no event for this: use a tracepoint of the system call.
  *
  * Return: as sfjit_stacks_mmap()
  */
@@ -150,50 +153,50 @@ int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 			uint64_t start, uint64_t length);
 
 /**
- * sfjit_stacks_fork - a process or thread was made
- * @pid, @tid:	it
- * @parent:	the process that made it, which is @pid for a thread; 0: nobody, as
- *		in the events by which perf tells what ran before a recording
+ * sfjit_stacks_fork - report that a process or thread was created
+ * @pid, @tid:	the new one
+ * @parent:	the process that created it, which is @pid for a thread; 0: none, as
+ *		in perf's events for processes that ran before the recording
  *
- * A process starts with what its parent has at that time. Of an earlier process
- * of the same number nothing remains.
+ * A process starts with the mappings that its parent has at that time. An earlier
+ * process with the same number is forgotten.
  *
- * Return: 0, or -ENOMEM or -ENOSPC: it has less than it should
+ * Return: 0, or -ENOMEM or -ENOSPC: it lacks some mappings
  */
 int sfjit_stacks_fork(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
 		      pid_t parent, uint64_t time);
 
 /**
- * sfjit_stacks_exec - a process was given a new program
+ * sfjit_stacks_exec - report that a process executes a new program
  *
- * Of what it had nothing remains.
+ * All its mappings are gone.
  *
  * Return: 0, -ENOMEM or -ENOSPC
  */
 int sfjit_stacks_exec(struct sfjit_stacks *stacks, pid_t pid, uint64_t time);
 
 /**
- * sfjit_stacks_exit - a thread ended
+ * sfjit_stacks_exit - report that a thread ended
  *
- * A process ends with the last of the threads that are known.
+ * A process ends with the last of its known threads.
  *
  * Return: 0
  */
 int sfjit_stacks_exit(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
 		      uint64_t time);
 
-/* How code that was generated is described. */
+/* How generated code is described. */
 #define SFJIT_STACKS_EH_FRAME		1	/* .eh_frame, at @table_address */
 #define SFJIT_STACKS_FRAME_POINTER	2	/* it keeps frame pointers */
 #define SFJIT_STACKS_UNKNOWN		3	/* stacks end there */
 
 /**
- * struct sfjit_stacks_code - code that was generated
+ * struct sfjit_stacks_code - generated code
  * @start:	first address
  * @length:	bytes
  * @kind:	SFJIT_STACKS_*
  * @table:	for SFJIT_STACKS_EH_FRAME, @table_length bytes
- * @table_address: that pointers in @table are relative to
+ * @table_address: address to which pointers in @table are relative
  */
 struct sfjit_stacks_code {
 	uint64_t start, length;
@@ -204,19 +207,22 @@ struct sfjit_stacks_code {
 };
 
 /**
- * sfjit_stacks_jit_load - code was generated
- * @code:	what; copied
+ * sfjit_stacks_jit_load - report that code was generated
+ * @code:	the code; copied
  *
- * It covers what is mapped there, and other code, until it is unloaded.
+ * It hides the mapping and other code at its addresses until it is unloaded.
  *
  * Return: as sfjit_stacks_mmap(), or
- *   -EINVAL	also: @kind is none of the above, the table is damaged
+ *   -EINVAL	also: @kind is none of the above, or the table is damaged
  */
 int sfjit_stacks_jit_load(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 			  const struct sfjit_stacks_code *code);
 
 /**
- * sfjit_stacks_jit_unload - generated code is gone, as a JIT's retire log says
+ * sfjit_stacks_jit_unload - report that generated code is gone
+ *
+ * A jitdump has no record for this; that of libsfjit has a file beside it, see
+ * sfjit_names(7).
  *
  * Return: as sfjit_stacks_mmap()
  */
@@ -224,11 +230,11 @@ int sfjit_stacks_jit_unload(struct sfjit_stacks *stacks, pid_t pid,
 			    uint64_t time, uint64_t start, uint64_t length);
 
 /**
- * sfjit_stacks_settle - no event or sample before this time will come
+ * sfjit_stacks_settle - say that no earlier event or sample will come
  *
- * What had gone by then is forgotten. What comes earlier nevertheless is taken
- * as of this time. Much that is not settled takes time: of more than
- * SFJIT_STACKS_MAX_UNSETTLED changes the oldest are settled by themselves.
+ * Mappings that were gone by then are forgotten. An earlier event that comes
+ * nevertheless is taken as of this time. Unsettled changes cost time: if there are
+ * more than SFJIT_STACKS_MAX_UNSETTLED the oldest are settled automatically.
  */
 #define SFJIT_STACKS_MAX_UNSETTLED	16384
 void sfjit_stacks_settle(struct sfjit_stacks *stacks, uint64_t time);
@@ -257,22 +263,22 @@ struct sfjit_stacks_sample {
 
 /* Why there are no more frames. */
 enum sfjit_stacks_end {
-	SFJIT_STACKS_OUTERMOST,		/* there are none: complete */
+	SFJIT_STACKS_OUTERMOST,		/* no caller: complete */
 	SFJIT_STACKS_TRUNCATED,		/* the copy of the stack ends here */
 	SFJIT_STACKS_NO_MAPPING,	/* nothing is known of that address */
-	SFJIT_STACKS_NO_FILE,		/* the file is not there, or another */
-	SFJIT_STACKS_NO_TABLE,		/* it has no call frame information */
-	SFJIT_STACKS_NO_RULE,		/* it has, but not for this address */
-	SFJIT_STACKS_NO_REGISTER,	/* the sample does not have a register */
-	SFJIT_STACKS_NOT_SUPPORTED,	/* the rule is beyond this library */
+	SFJIT_STACKS_NO_FILE,		/* the file is missing or was replaced */
+	SFJIT_STACKS_NO_TABLE,		/* no call frame information */
+	SFJIT_STACKS_NO_RULE,		/* none for this address */
+	SFJIT_STACKS_NO_REGISTER,	/* the sample lacks a register */
+	SFJIT_STACKS_NOT_SUPPORTED,	/* this library cannot use the rule */
 	SFJIT_STACKS_DAMAGED,		/* the rule, or the stack */
 	SFJIT_STACKS_LIMIT,		/* of frames, or of the budget */
 	SFJIT_STACKS_STOPPED,		/* by the callback */
 	SFJIT_STACKS_NR_ENDS
 };
 
-/* What is known of a frame. */
-#define SFJIT_STACKS_BY_FRAME_POINTER	0x1	/* found as nothing else could */
+/* sfjit_stacks_frame.flags */
+#define SFJIT_STACKS_BY_FRAME_POINTER	0x1	/* there was no better way */
 #define SFJIT_STACKS_AFTER_SIGNAL	0x2	/* interrupted: @ip is exact */
 
 /**
@@ -285,21 +291,21 @@ struct sfjit_stacks_frame {
 	unsigned int flags;
 };
 
-/* For each frame, innermost first. Not 0: that was enough. */
+/* Called for each frame, innermost first. Return not 0 to stop. */
 typedef int (*sfjit_stacks_frame_fn)(void *arg,
 				     const struct sfjit_stacks_frame *frame);
 
 /**
- * sfjit_stacks_frames - the frames of a sample
+ * sfjit_stacks_frames - get the frames of a sample
  * @stacks:	the tracker
  * @sample:	borrowed
  * @frame:	called for each; it must not use the tracker
  * @arg:	for @frame
- * @end:	NULL, or receives why there are no more
+ * @end:	NULL, or set to the reason why there are no more
  *
- * A frame is passed on only after all that is needed of it was checked. If a
- * caller's register turns out to be needed that rows do not tell, the stack is
- * walked again from its beginning before the callback is called at all.
+ * A frame is passed on only after everything that it needs was checked. If a
+ * caller's register is needed that rows do not have, the stack is walked again
+ * from its beginning before the first callback.
  *
  * Return: the number of frames, or
  *   -EINVAL	the sample has no instruction or no stack pointer
@@ -310,15 +316,15 @@ int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 			sfjit_stacks_frame_fn frame, void *arg,
 			enum sfjit_stacks_end *end);
 
-/** sfjit_stacks_end_text - a constant string, in words */
+/** sfjit_stacks_end_text - get the reason in words, a constant string */
 const char *sfjit_stacks_end_text(enum sfjit_stacks_end end);
 
 /* ---- Questions -------------------------------------------------------- */
 
 /**
- * sfjit_stacks_find - what lies at an address
- * @mapping:	receives it; @path is valid up to the next call with the tracker; "":
- *		it is code of sfjit_stacks_jit_load()
+ * sfjit_stacks_find - get the mapping at an address
+ * @mapping:	filled; its @path is valid up to the next call with the tracker. It
+ *		is "" for code of sfjit_stacks_jit_load()
  *
  * Return: 0, or
  *   -ESRCH	the process is not known
@@ -328,35 +334,35 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		      uint64_t address, struct sfjit_stacks_mapping *mapping);
 
 /**
- * sfjit_stacks_look - what is known of the code at an address
+ * sfjit_stacks_look - check whether an address has a caller and rules
  *
- * For who has call chains that somebody else made, and asks whether they are
- * complete. A return address is looked up less one.
+ * Use it to check whether a call chain from elsewhere is complete. For a return
+ * address pass the address less one.
  *
- * Return: SFJIT_STACKS_OUTERMOST: it has no caller; SFJIT_STACKS_STOPPED: it has
- * one, and there are rules; else why there is no rule. Of memory that nobody
- * has described it is SFJIT_STACKS_NO_TABLE.
+ * Return: SFJIT_STACKS_OUTERMOST: it has no caller. SFJIT_STACKS_STOPPED: it has
+ * one, and there are rules. Otherwise the reason why there is no rule;
+ * SFJIT_STACKS_NO_TABLE for memory that was not described.
  */
 enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
 					uint64_t time, uint64_t address);
 
 /**
- * sfjit_stacks_is_memory - whether a path of a mapping names memory, no file
+ * sfjit_stacks_is_memory - check whether the path of a mapping is not a file
  *
- * Of its code nobody but a jitdump says anything.
+ * Only a jitdump describes code in such memory.
  */
 bool sfjit_stacks_is_memory(const char *path);
 
 /**
- * struct sfjit_stacks_stats - what a tracker has
- * @processes:	known now
- * @mappings:	and pieces of generated code, of all processes
- * @files:	that mappings name
- * @tables:	of files that were read
- * @table_bytes: of memory for them
- * @samples:	up to now
- * @frames:	of them
- * @ends:	of them, by reason
+ * struct sfjit_stacks_stats - counts of a tracker
+ * @processes:	processes known now
+ * @mappings:	mappings and pieces of generated code, of all processes
+ * @files:	files that mappings name
+ * @tables:	tables of files that were read
+ * @table_bytes: memory for these tables
+ * @samples:	samples up to now
+ * @frames:	their frames
+ * @ends:	their ends, by reason
  */
 struct sfjit_stacks_stats {
 	uint64_t processes, mappings, files, tables, table_bytes;
@@ -364,7 +370,7 @@ struct sfjit_stacks_stats {
 	uint64_t ends[SFJIT_STACKS_NR_ENDS];
 };
 
-/** sfjit_stacks_stats - what a tracker has, and has done */
+/** sfjit_stacks_stats - get the counts of a tracker */
 void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
 			struct sfjit_stacks_stats *stats);
 

@@ -51,7 +51,7 @@ static inline int sfjit_client_available(void)
 	return prctl(SFJIT_CLIENT_QUERY, 0UL, 0UL, 0UL, 0UL) >= 0;
 }
 
-/* Of a kernel without windows any error may come. */
+/* A kernel without windows may return any error. */
 static inline int sfjit_client_result(int ret)
 {
 	int error = ret < 0 ? errno : 0;
