@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_file.h"
@@ -159,6 +160,21 @@ void elf_read_build_id(struct elf *file, struct content *content)
 	while ((scn = elf_nextscn(file->elf, scn)))
 		if (section_build_id(scn, content))
 			return;
+}
+
+void elf_read_build_id_of(int fd, struct content *content)
+{
+	struct elf file = { .fd = fd };
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return;
+	file.length = st.st_size;
+	elf_version(EV_CURRENT);
+	file.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (file.elf && elf_kind(file.elf) == ELF_K_ELF)
+		elf_read_build_id(&file, content);
+	elf_close(&file);
 }
 
 /* Call frame information. */

@@ -206,14 +206,18 @@ static enum sfjit_stacks_end step_by_fp(struct walk *walk,
 }
 
 /* The table of a piece, and the address in it; NULL: *end says why. */
-static struct table *find_table(const struct piece *p, uint64_t ip,
-				uint64_t *addr, enum sfjit_stacks_end *end)
+static struct table *find_table(const struct walk *walk, const struct piece *p,
+				uint64_t ip, uint64_t *addr,
+				enum sfjit_stacks_end *end)
 {
+	struct user user = {
+		walk->process, p->start, p->end - p->start, p->start - p->base,
+	};
 	struct table *table = p->origin->table;
 
 	*addr = ip;
 	if (p->origin->kind == ORIGIN_FILE)
-		table = files_table(p->origin);
+		table = files_table(p->origin, &user);
 	if (!table) {
 		*end = p->origin->why;
 		return NULL;
@@ -231,7 +235,7 @@ static enum sfjit_stacks_end step_by_origin(struct walk *walk,
 {
 	uint64_t ip = frame->pc - frame->called, addr;
 	enum sfjit_stacks_end end;
-	struct table *table = find_table(p, ip, &addr, &end);
+	struct table *table = find_table(walk, p, ip, &addr, &end);
 
 	if (!table)
 		return end;
@@ -404,6 +408,6 @@ enum sfjit_stacks_end walk_look(struct walk *walk,
 	walk->time = time;
 	if (process)
 		p = find_piece(walk, addr);
-	table = p ? find_table(p, addr, &addr, &end) : NULL;
+	table = p ? find_table(walk, p, addr, &addr, &end) : NULL;
 	return table ? look_at_cfi(table, addr) : end;
 }

@@ -177,7 +177,8 @@ static void change_file(struct run *r)
 	}
 }
 
-static int open_input(void *arg, const struct sfjit_stacks_mapping *mapping)
+static int open_input(void *arg, pid_t pid,
+		      const struct sfjit_stacks_mapping *mapping)
 {
 	struct run *r = arg;
 	int fd = memfd_create("input", MFD_CLOEXEC);
