@@ -10,9 +10,11 @@
 void table_clear(struct table *table)
 {
 	sfg_close_cfi(table->cfi);
+	sfg_close_cfi(table->debug);
 	free(table->data);
-	table->cfi = NULL;
-	table->data = NULL;
+	free(table->debug_data);
+	table->cfi = table->debug = NULL;
+	table->data = table->debug_data = NULL;
 }
 
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
@@ -36,6 +38,17 @@ int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 	table->bytes = sizeof(*table) + code->table_length +
 		       sfg_cfi_memory(table->cfi);
 	return 0;
+}
+
+/*
+ * A program without unwind tables has an .eh_frame nevertheless: that of the C
+ * library's crt1.o.
+ */
+struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr)
+{
+	if (!table->debug || (table->cfi && sfg_has_cfi(table->cfi, addr)))
+		return table->cfi;
+	return table->debug;
 }
 
 /*

@@ -165,7 +165,8 @@ static struct known_row *find_row(struct walk *walk, const struct table *table,
 	known = &walk->rows[hash(addr, table->serial, NR_ROWS)];
 	if (known->table == table->serial && known->addr == addr)
 		return known;
-	known->error = sfg_find_cfi_row(table->cfi, addr, budget, &known->row);
+	known->error = sfg_find_cfi_row(table_cfi(table, addr), addr, budget,
+					&known->row);
 	/* what is left of a budget is not a property of the address */
 	known->table = known->error == -E2BIG ? 0 : table->serial;
 	known->addr = addr;
@@ -187,7 +188,7 @@ static int step_by_table(struct walk *walk, const struct table *table,
 		if (!known->error)
 			return sfg_step_row(walk->abi, &known->row, frame);
 	}
-	return sfg_step_cfi(table->cfi, bias, frame);
+	return sfg_step_cfi(table_cfi(table, addr), bias, frame);
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
@@ -387,7 +388,7 @@ static enum sfjit_stacks_end look_at_cfi(const struct table *table,
 		.pc = addr, .budget = BUDGET, .read = read_nothing,
 	};
 
-	switch (sfg_step_cfi(table->cfi, 0, &frame)) {
+	switch (sfg_step_cfi(table_cfi(table, addr), 0, &frame)) {
 	case 1:
 		return SFJIT_STACKS_OUTERMOST;
 	case -ENOENT:
