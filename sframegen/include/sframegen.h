@@ -397,6 +397,8 @@ int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
 		 struct sfg_error *err);
 void sfg_close_cfi(struct sfg_cfi *cfi);
 size_t sfg_cfi_memory(const struct sfg_cfi *cfi);
+/* Whether it says anything of an address: a step cannot end in ENOENT then. */
+bool sfg_has_cfi(const struct sfg_cfi *cfi, uint64_t addr);
 int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 		 struct sfg_frame *frame);
 /*

@@ -500,6 +500,11 @@ static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
 	return true;
 }
 
+bool sfg_has_cfi(const struct sfg_cfi *cfi, uint64_t addr)
+{
+	return find_fde(cfi, addr);
+}
+
 int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 		 struct sfg_frame *frame)
 {

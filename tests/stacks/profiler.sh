@@ -2,23 +2,34 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Description: the profiler of the documents finds the callers that a program
-# has, by address.
+# Description: the profiler of the documents finds the callers that programs
+# have, by address, also if they have .debug_frame alone.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 
-profile() {
-	"$O/examples/profiler" "$O/tests/stacks/programs/stacks-edges" >"$tmp/stacks" \
-		2>"$tmp/edges"
+# Of code without unwind tables, gcc -g writes .debug_frame: the file has an
+# .eh_frame of crt1.o nevertheless.
+debug="-g -O2 -fno-asynchronous-unwind-tables -fomit-frame-pointer"
+build() {
+	# shellcheck disable=SC2086
+	gcc $debug $2 tests/stacks/edges.c -o "$tmp/$1"
 }
-has_stacks() { [ "$(wc -l <"$tmp/stacks")" -ge 400 ]; }
-# Some are lost if it has no time to read them.
-until_enough "$(seq 20)" has_stacks profile ||
-	skip_all "perf_event_open: $(cat "$tmp/edges")"
+cp "$O/tests/stacks/programs/stacks-edges" "$tmp/edges-program"
+build plain -gz=none && build compressed -gz=zlib && build old -gz=zlib-gnu &&
+	build static -static || skip_all "gcc cannot build the programs"
 
-# Which of the two calls a sample of work() is below, and what calls that.
-awk '
+profile() { "$O/examples/profiler" "$program" >"$tmp/stacks" 2>"$tmp/edges"; }
+has_stacks() { [ "$(wc -l <"$tmp/stacks")" -ge 400 ]; }
+
+# verdict PROGRAM: of the calls below which samples of work() are, and of what
+# is above these
+verdict() {
+	program=$tmp/$1
+	# Some are lost if it has no time to read them.
+	until_enough "$(seq 20)" has_stacks profile ||
+		skip_all "perf_event_open: $(cat "$tmp/edges")"
+	awk '
 NR == FNR {
 	caller[$1] = $2
 	next
@@ -41,11 +52,17 @@ END {
 	print (complete >= all * 0.99 ? "complete" : complete " of " all)
 	print split(first, word, " ")
 }' "$tmp/edges" "$tmp/stacks" >"$tmp/verdict"
+}
 
-is "both callers, exact, and what is above them" "many many complete" \
-	"$(head -n 3 "$tmp/verdict" | tr '\n' ' ' | sed 's/ $//')"
-# __libc_start_call_main, __libc_start_main, _start
-is "up to the entry of the program" 3 "$(tail -n 1 "$tmp/verdict")"
+for name in edges-program plain compressed old static; do
+	verdict $name
+	is "$name: both callers, exact, and what is above them" \
+		"many many complete" \
+		"$(head -n 3 "$tmp/verdict" | tr '\n' ' ' | sed 's/ $//')"
+	# __libc_start_call_main, __libc_start_main, _start
+	is "$name: up to the entry of the program" 3 \
+		"$(tail -n 1 "$tmp/verdict")"
+done
 is "a usage" "usage: profiler COMMAND [ARGUMENT...]" \
 	"$("$O/examples/profiler" 2>&1)"
 finish

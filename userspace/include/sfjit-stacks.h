@@ -48,24 +48,29 @@ struct sfjit_stacks;
 
 /* Opens files instead of open(); see struct sfjit_stacks_options. */
 struct sfjit_stacks_mapping;
-typedef int (*sfjit_stacks_open_fn)(void *arg,
+typedef int (*sfjit_stacks_open_fn)(void *arg, pid_t pid,
 				    const struct sfjit_stacks_mapping *mapping);
 
 /**
  * struct sfjit_stacks_options - options of a tracker
  * @abi:	SFRAME_ABI_* of the processes; 0: that of this program
- * @open:	NULL, or called once for each file that a sample needs. It returns a
- *		descriptor, which the tracker closes, or -errno. The default opens
- *		@path of the mapping
+ * @open:	NULL, or called for each file that a sample needs, with the process
+ *		that has it mapped; if that fails, with its parent, and so on. It
+ *		returns a descriptor of the mapped file, which the tracker closes,
+ *		or -errno. The default is sfjit_stacks_open()
  * @arg:	for @open
  * @keep:	bytes of tables to keep although no process maps their files now,
  *		because the next one may
+ * @live:	events are of processes that run now, and may end before a sample
+ *		needs their files. The tracker reads a file when it is mapped if
+ *		only its process leads to it
  */
 struct sfjit_stacks_options {
 	unsigned int abi;
 	sfjit_stacks_open_fn open;
 	void *arg;
 	size_t keep;
+	bool live;
 };
 
 /**
@@ -112,6 +117,12 @@ uint64_t sfjit_stacks_registers(const struct sfjit_stacks *stacks);
  * @build_id:	of the file
  * @inode:	of the file; 0: not known. A file with another inode or build-id
  *		was replaced since, and is not used
+ * @device_major: of the file, as maps of proc(5) and PERF_RECORD_MMAP2 name it
+ * @device_minor: both 0: not known
+ *
+ * If @inode and @build_id are both given, the build-id is that of the file to which
+ * @path led at some time, as a recording's header has it. It counts only if nothing
+ * shows that this was another file.
  */
 struct sfjit_stacks_mapping {
 	uint64_t start, length, offset;
@@ -120,7 +131,25 @@ struct sfjit_stacks_mapping {
 	uint8_t build_id_length;
 	uint8_t build_id[SFJIT_STACKS_BUILD_ID_MAX];
 	uint64_t inode;
+	uint32_t device_major, device_minor;
 };
+
+/**
+ * sfjit_stacks_open - open the file that was mapped
+ * @pid:	a process that has it mapped, or has the same root and mounts; 0: none
+ * @mapping:	what
+ *
+ * Tries @path; then @path below the root of the process, which differs for one in
+ * a container; then, with privileges, the file that the process has mapped at
+ * @start, even if it was deleted since. A file with another device and inode,
+ * or another build-id, is not what was mapped. Only regular files are opened.
+ *
+ * Return: a descriptor, or -errno:
+ *   -ENOENT	none of them is
+ *   -ESTALE	one has the build-id, but another inode: it took the place of what
+ *		was mapped before its build-id was noted
+ */
+int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping);
 
 /**
  * sfjit_stacks_mmap - report that memory was mapped

@@ -216,7 +216,7 @@ static int run(const char *input, int in, struct target *out, bool quiet,
 
 	convert_begin(&converted, in, quiet);
 	converted.options.out = out->fd;
-	converted.options.raw = ends != NULL;
+	converted.options.raw = converted.options.live = ends != NULL;
 	ret = perfdata_inject(&converted.options, result, ends, &trouble);
 	convert_end(&converted);
 	if (ret && (result->raw || !result->error))

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "elf_file.h"
@@ -15,6 +16,7 @@
 /* Areas of .eh_frame_hdr and of SFrame have lengths of 32 bits. */
 #define MAX_CFI		(1ULL << 31)
 #define MAX_NOTES	(1 << 16)
+#define MAX_DEBUG_FRAME	(1U << 28)
 
 static bool in_file(const struct elf *file, uint64_t offset, uint64_t length)
 {
@@ -161,6 +163,21 @@ void elf_read_build_id(struct elf *file, struct content *content)
 			return;
 }
 
+void elf_read_build_id_of(int fd, struct content *content)
+{
+	struct elf file = { .fd = fd };
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return;
+	file.length = st.st_size;
+	elf_version(EV_CURRENT);
+	file.elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (file.elf && elf_kind(file.elf) == ELF_K_ELF)
+		elf_read_build_id(&file, content);
+	elf_close(&file);
+}
+
 /* Call frame information. */
 
 struct part {
@@ -256,38 +273,33 @@ static bool find_by_header(struct elf *file, struct part *part)
 	return true;
 }
 
-static bool find_cfi(struct elf *file, struct part *part, unsigned int *flags)
+static bool find_eh_frame(struct elf *file, struct part *part)
 {
-	*flags = SFG_INPUT_ADDENDS;
-	if (find_section(file, ".eh_frame", part) || find_by_header(file, part))
-		return true;
-	*flags |= SFG_INPUT_DEBUG_FRAME;
-	return find_section(file, ".debug_frame", part);
+	return find_section(file, ".eh_frame", part) ||
+	       find_by_header(file, part);
 }
 
 static int open_cfi(struct table *table, unsigned int abi, unsigned int flags,
-		    const struct part *part)
+		    const struct sfg_image *image, struct sfg_cfi **cfi)
 {
 	struct sfg_input in = {
-		.abi = abi, .flags = flags,
-		.cfi = { table->data, part->length, part->addr },
+		.abi = abi, .flags = SFG_INPUT_ADDENDS | flags, .cfi = *image,
 	};
-	int ret = sfg_open_cfi(&in, &table->cfi, NULL);
+	int ret = sfg_open_cfi(&in, cfi, NULL);
 
 	if (ret)
 		return ret == -ENOMEM ? ret : -EINVAL;
-	table->bytes = sizeof(*table) + part->length +
-		       sfg_cfi_memory(table->cfi);
+	table->bytes += image->len + sfg_cfi_memory(*cfi);
 	return 0;
 }
 
-static int read_cfi(struct elf *file, unsigned int abi, struct table *table)
+static int read_eh_frame(struct elf *file, unsigned int abi,
+			 struct table *table)
 {
-	unsigned int flags;
 	struct part part;
 	int ret;
 
-	if (!find_cfi(file, &part, &flags))
+	if (!find_eh_frame(file, &part))
 		return -ENODATA;
 	if (part.length > MAX_CFI)
 		return -EINVAL;
@@ -295,7 +307,89 @@ static int read_cfi(struct elf *file, unsigned int abi, struct table *table)
 	if (!table->data)
 		return -ENOMEM;
 	ret = read_bytes(file, part.offset, table->data, part.length);
-	return ret ? -EINVAL : open_cfi(table, abi, flags, &part);
+	if (ret)
+		return -EINVAL;
+	return open_cfi(table, abi, 0, &(struct sfg_image) {
+		table->data, part.length, part.addr }, &table->cfi);
+}
+
+/* .debug_frame: gcc -g writes it of code that has no .eh_frame, Go of all. */
+
+static Elf_Scn *find_debug_frame(struct elf *file, GElf_Shdr *shdr)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (gelf_getshdr(scn, shdr) && shdr->sh_type != SHT_NOBITS &&
+		    in_file(file, shdr->sh_offset, shdr->sh_size) &&
+		    (named(file, shdr, ".debug_frame") ||
+		     named(file, shdr, ".zdebug_frame")))
+			return scn;
+	return NULL;
+}
+
+/* libelf allocates what a header says, before it looks at the rest. */
+static bool uncompress(struct elf *file, Elf_Scn *scn, const GElf_Shdr *shdr)
+{
+	uint8_t head[12];
+	uint64_t length = 0;
+	GElf_Chdr chdr;
+	size_t i;
+
+	if (shdr->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(scn, &chdr) &&
+		       chdr.ch_size <= MAX_DEBUG_FRAME &&
+		       elf_compress(scn, 0, 0) >= 0;
+	if (!named(file, shdr, ".zdebug_frame"))
+		return shdr->sh_size <= MAX_DEBUG_FRAME;
+	/* of old: "ZLIB" and the length, big-endian */
+	if (shdr->sh_size < sizeof(head) ||
+	    read_bytes(file, shdr->sh_offset, head, sizeof(head)))
+		return false;
+	for (i = 4; i < sizeof(head); i++)
+		length = length << 8 | head[i];
+	return length <= MAX_DEBUG_FRAME && elf_compress_gnu(scn, 0, 0) >= 0;
+}
+
+static Elf_Data *debug_frame(struct elf *file)
+{
+	GElf_Shdr shdr;
+	Elf_Scn *scn = find_debug_frame(file, &shdr);
+	Elf_Data *data;
+
+	if (!scn || !uncompress(file, scn, &shdr))
+		return NULL;
+	data = elf_rawdata(scn, NULL);
+	return data && data->d_buf && data->d_size &&
+	       data->d_size <= MAX_DEBUG_FRAME ? data : NULL;
+}
+
+static int read_debug_frame(struct elf *file, unsigned int abi,
+			    struct table *table)
+{
+	Elf_Data *data = debug_frame(file);
+
+	if (!data)
+		return -ENODATA;
+	table->debug_data = malloc(data->d_size);
+	if (!table->debug_data)
+		return -ENOMEM;
+	memcpy(table->debug_data, data->d_buf, data->d_size);
+	return open_cfi(table, abi, SFG_INPUT_DEBUG_FRAME, &(struct sfg_image) {
+		table->debug_data, data->d_size, 0 }, &table->debug);
+}
+
+/* One is enough: what the other lacks is said of each address. */
+static int read_cfi(struct elf *file, unsigned int abi, struct table *table)
+{
+	int ret = read_eh_frame(file, abi, table), debug;
+
+	if (ret && ret != -ENODATA)
+		return ret;
+	debug = read_debug_frame(file, abi, table);
+	if (debug == -ENOMEM || (ret && debug))
+		return debug;
+	return 0;
 }
 
 static int add_segment(struct table *table, const GElf_Phdr *phdr)
@@ -307,6 +401,7 @@ static int add_segment(struct table *table, const GElf_Phdr *phdr)
 	if (!more)
 		return -ENOMEM;
 	table->segments = more;
+	table->bytes += sizeof(*more);
 	more[table->nr_segments++] = (struct segment) {
 		phdr->p_offset, phdr->p_filesz, phdr->p_vaddr,
 	};
@@ -330,6 +425,7 @@ int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 {
 	int ret;
 
+	table->bytes = sizeof(*table);
 	ret = read_segments(file, table);
 	if (!ret)
 		ret = read_cfi(file, abi, table);

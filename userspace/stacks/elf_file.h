@@ -31,6 +31,8 @@ void elf_close(struct elf *file);
 
 /* Its length is 0 where there is none. */
 void elf_read_build_id(struct elf *file, struct content *content);
+/* The same of a file of any machine. */
+void elf_read_build_id_of(int fd, struct content *content);
 
 /* -ENODATA: there is no call frame information, -EINVAL: it is damaged. */
 int elf_read_table(struct elf *file, unsigned int abi, struct table *table);

@@ -9,27 +9,30 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "elf_file.h"
 #include "files.h"
+#include "identity.h"
 
-static int open_path(void *arg, const struct sfjit_stacks_mapping *mapping)
+/* Of an origin, in other processes each: a dead one has no root any more. */
+#define TRIES_MOST	64
+
+static int open_default(void *arg, pid_t pid,
+			const struct sfjit_stacks_mapping *mapping)
 {
-	/* The path is anybody's: opening a FIFO or a terminal has effects. */
-	int fd = open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-		      O_NOCTTY);
-
-	return fd < 0 ? -errno : fd;
+	return identity_open(pid, mapping);
 }
 
 void files_init(struct files *files, const struct sfjit_stacks_options *options)
 {
 	memset(files, 0, sizeof(*files));
 	files->abi = options->abi;
-	files->open = options->open ? options->open : open_path;
+	files->open = options->open ? options->open : open_default;
 	files->arg = options->arg;
 	files->keep = options->keep;
+	files->live = options->live;
 	TAILQ_INIT(&files->unused);
 }
 
@@ -125,6 +128,10 @@ static int compare_ids(const struct sfjit_stacks_mapping *a,
 {
 	if (a->inode != b->inode)
 		return a->inode < b->inode ? -1 : 1;
+	if (a->device_major != b->device_major)
+		return a->device_major < b->device_major ? -1 : 1;
+	if (a->device_minor != b->device_minor)
+		return a->device_minor < b->device_minor ? -1 : 1;
 	if (a->build_id_length != b->build_id_length)
 		return a->build_id_length - b->build_id_length;
 	return memcmp(a->build_id, b->build_id, a->build_id_length);
@@ -221,25 +228,22 @@ static enum sfjit_stacks_end why(int error)
 	return SFJIT_STACKS_NO_FILE;
 }
 
-/* A name leads to another file than it did when that was replaced. */
+/* The vDSO of another machine is no file that could be opened. */
 static bool is_same(const struct sfjit_stacks_mapping *id,
-		    const struct content *content, uint64_t inode)
+		    const struct content *content)
 {
-	if (id->build_id_length)
-		return id->build_id_length == content->length &&
-		       !memcmp(id->build_id, content->build_id,
-			       content->length);
-	return !id->inode || !inode || id->inode == inode;
+	return !id->build_id_length ||
+	       (id->build_id_length == content->length &&
+		!memcmp(id->build_id, content->build_id, content->length));
 }
 
 static void look_into(struct origin *origin, struct elf *elf,
 		      struct content *content)
 {
-	uint64_t inode = content->inode;
 	int error = 0;
 
 	elf_read_build_id(elf, content);
-	if (!is_same(&origin->id, content, inode))
+	if (elf->fd < 0 && !is_same(&origin->id, content))
 		return;
 	/* With a build-id it does not matter where the file is. */
 	if (content->length)
@@ -296,25 +300,69 @@ static void look_at_vdso(struct origin *origin)
 		look(origin, -1, header, vdso_length(header), &content);
 }
 
-struct table *files_table(struct origin *origin)
+/* The mounts of a process that is gone are mostly those of its parent. */
+static int open_for(struct origin *origin, const struct user *user)
 {
 	struct files *files = origin->owner;
+	struct sfjit_stacks_mapping m = origin->id;
+	const struct process *process = user->process;
+	size_t i;
 	int fd;
 
-	if (origin->looked)
+	m.start = user->start;
+	m.length = user->length;
+	m.offset = user->offset;
+	fd = files->open(files->arg, process->pid, &m);
+	for (i = 0; fd < 0 && i < PROCESS_ANCESTORS && process->ancestors[i];
+	     i++)
+		fd = files->open(files->arg, process->ancestors[i], &m);
+	return fd;
+}
+
+/* What another process could not open, this one maybe can. */
+static bool may_look(const struct origin *origin, pid_t pid)
+{
+	return !origin->looked ||
+	       (origin->missing && origin->tried != pid &&
+		origin->tries < TRIES_MOST);
+}
+
+struct table *files_table(struct origin *origin, const struct user *user)
+{
+	int fd;
+
+	if (!may_look(origin, user->process->pid))
 		return origin->table;
 	origin->looked = true;
+	origin->tried = user->process->pid;
+	origin->tries++;
 	origin->why = SFJIT_STACKS_NO_FILE;
 	if (!strcmp(origin->path, "[vdso]")) {
 		look_at_vdso(origin);
 		return origin->table;
 	}
-	fd = files->open(files->arg, &origin->id);
+	fd = open_for(origin, user);
+	origin->missing = fd < 0;
 	if (fd >= 0) {
 		look_at_file(origin, fd);
 		close(fd);
 	}
 	return origin->table;
+}
+
+void files_prepare(struct origin *origin, const struct user *user)
+{
+	const struct files *files = origin->owner;
+	struct stat st;
+
+	if (!files->live || origin->kind != ORIGIN_FILE || origin->table ||
+	    origin->path[0] != '/')
+		return;
+	if (stat(origin->path, &st) ||
+	    (origin->id.inode && (st.st_ino != origin->id.inode ||
+	     major(st.st_dev) != origin->id.device_major ||
+	     minor(st.st_dev) != origin->id.device_minor)))
+		files_table(origin, user);
 }
 
 void files_clear(struct files *files)

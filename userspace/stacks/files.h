@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "origin.h"
+#include "process.h"
 #include "table.h"
 
 TAILQ_HEAD(unused_tables, table);
@@ -20,6 +21,7 @@ struct files {
 	sfjit_stacks_open_fn open;
 	void *arg;
 	size_t keep;			/* bytes of unused tables */
+	bool live;
 
 	void *origins;			/* tsearch() */
 	void *tables;			/* tsearch() */
@@ -41,7 +43,16 @@ bool files_is_memory(const char *path);
 struct origin *files_find(struct files *files,
 			  const struct sfjit_stacks_mapping *mapping);
 
+/* Where an origin is mapped, and those from whom the process comes. */
+struct user {
+	const struct process *process;
+	uint64_t start, length, offset;
+};
+
 /* The table of an origin, read now if it was not; NULL: origin->why. */
-struct table *files_table(struct origin *origin);
+struct table *files_table(struct origin *origin, const struct user *user);
+
+/* Reads it now if its path does not lead there: its process may end. */
+void files_prepare(struct origin *origin, const struct user *user);
 
 #endif /* SFJIT_STACKS_FILES_H */

@@ -24,6 +24,9 @@ struct origin {
 	bool looked;			/* the next two are known */
 	struct table *table;		/* counted; NULL: none */
 	enum sfjit_stacks_end why;	/* there is none */
+	bool missing;			/* nobody could open the file yet */
+	pid_t tried;			/* the last one */
+	unsigned int tries;
 	bool frame_pointer;		/* ORIGIN_CODE: it keeps them */
 	void (*release)(struct origin *origin);	/* nobody has it any more */
 	void *owner;			/* of release() */

@@ -165,6 +165,9 @@ static int inherit(struct process *child, struct process *parent)
 	int ret = 0;
 
 	LIST_INSERT_HEAD(&parent->children, child, sibling);
+	child->ancestors[0] = parent->pid;
+	for (i = 1; i < PROCESS_ANCESTORS; i++)
+		child->ancestors[i] = parent->ancestors[i - 1];
 	child->parent = parent;
 	for (i = 0; i < PROCESS_LAYERS && !ret; i++)
 		ret = history_copy(&parent->layers[i], child->start,

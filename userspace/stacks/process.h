@@ -14,8 +14,12 @@
 /* Generated code lies on top of what is mapped. */
 enum process_layer { PROCESS_MAPS, PROCESS_CODE, PROCESS_LAYERS };
 
+/* That are remembered: files of a container are theirs, too. */
+#define PROCESS_ANCESTORS	3
+
 struct process {
 	pid_t pid;
+	pid_t ancestors[PROCESS_ANCESTORS];	/* 0: not known */
 	uint64_t start;			/* time */
 	uint64_t end;			/* of the last thread; FOREVER: alive */
 	unsigned int threads;		/* that are known */

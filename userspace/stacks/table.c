@@ -10,10 +10,12 @@
 void table_clear(struct table *table)
 {
 	sfg_close_cfi(table->cfi);
+	sfg_close_cfi(table->debug);
 	free(table->data);
+	free(table->debug_data);
 	free(table->segments);
-	table->cfi = NULL;
-	table->data = NULL;
+	table->cfi = table->debug = NULL;
+	table->data = table->debug_data = NULL;
 	table->segments = NULL;
 	table->nr_segments = 0;
 }
@@ -39,6 +41,17 @@ int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 	table->bytes = sizeof(*table) + code->table_length +
 		       sfg_cfi_memory(table->cfi);
 	return 0;
+}
+
+/*
+ * A program without unwind tables has an .eh_frame nevertheless: that of the C
+ * library's crt1.o.
+ */
+struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr)
+{
+	if (!table->debug || (table->cfi && sfg_has_cfi(table->cfi, addr)))
+		return table->cfi;
+	return table->debug;
 }
 
 /*

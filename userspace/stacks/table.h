@@ -27,8 +27,10 @@ struct content {
 
 struct table {
 	uint64_t serial;		/* never used again */
-	struct sfg_cfi *cfi;
+	struct sfg_cfi *cfi;		/* NULL: there is .debug_frame alone */
 	void *data;			/* that it refers to */
+	struct sfg_cfi *debug;		/* NULL, or .debug_frame */
+	void *debug_data;
 	size_t bytes;			/* of memory */
 	struct segment *segments;	/* of code */
 	unsigned int nr_segments;
@@ -42,6 +44,9 @@ struct table {
 /* Generated code has link-time addresses that are those of the process. */
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 		    struct table *table);
+
+/* That which says something of an address of the file, if there is one. */
+struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr);
 
 /* What code_read_table() or elf_read_table() has put into it. */
 void table_clear(struct table *table);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "identity.h"
 #include "tracker.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -126,6 +127,25 @@ static int map(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 	return paint(stacks, pid, process_map, &p);
 }
 
+static void prepare(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
+		    const struct sfjit_stacks_mapping *mapping,
+		    struct origin *origin)
+{
+	struct user user = {
+		process_find(&stacks->processes, pid, when(stacks, time)),
+		mapping->start, mapping->length, mapping->offset,
+	};
+
+	if (user.process)
+		files_prepare(origin, &user);
+}
+
+EXPORT int sfjit_stacks_open(pid_t pid,
+			     const struct sfjit_stacks_mapping *mapping)
+{
+	return identity_open(pid, mapping);
+}
+
 EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 			     uint64_t time,
 			     const struct sfjit_stacks_mapping *mapping)
@@ -139,6 +159,8 @@ EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 	if (!origin)
 		return -ENOMEM;
 	ret = map(stacks, pid, time, mapping, origin);
+	if (!ret && mapping->executable)
+		prepare(stacks, pid, time, mapping, origin);
 	origin_put(origin);
 	return ret;
 }

@@ -165,7 +165,8 @@ static struct known_row *find_row(struct walk *walk, const struct table *table,
 	known = &walk->rows[hash(addr, table->serial, NR_ROWS)];
 	if (known->table == table->serial && known->addr == addr)
 		return known;
-	known->error = sfg_find_cfi_row(table->cfi, addr, budget, &known->row);
+	known->error = sfg_find_cfi_row(table_cfi(table, addr), addr, budget,
+					&known->row);
 	/* what is left of a budget is not a property of the address */
 	known->table = known->error == -E2BIG ? 0 : table->serial;
 	known->addr = addr;
@@ -187,7 +188,7 @@ static int step_by_table(struct walk *walk, const struct table *table,
 		if (!known->error)
 			return sfg_step_row(walk->abi, &known->row, frame);
 	}
-	return sfg_step_cfi(table->cfi, bias, frame);
+	return sfg_step_cfi(table_cfi(table, addr), bias, frame);
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
@@ -206,14 +207,18 @@ static enum sfjit_stacks_end step_by_fp(struct walk *walk,
 }
 
 /* The table of a piece, and the address in it; NULL: *end says why. */
-static struct table *find_table(const struct piece *p, uint64_t ip,
-				uint64_t *addr, enum sfjit_stacks_end *end)
+static struct table *find_table(const struct walk *walk, const struct piece *p,
+				uint64_t ip, uint64_t *addr,
+				enum sfjit_stacks_end *end)
 {
+	struct user user = {
+		walk->process, p->start, p->end - p->start, p->start - p->base,
+	};
 	struct table *table = p->origin->table;
 
 	*addr = ip;
 	if (p->origin->kind == ORIGIN_FILE)
-		table = files_table(p->origin);
+		table = files_table(p->origin, &user);
 	if (!table) {
 		*end = p->origin->why;
 		return NULL;
@@ -231,7 +236,7 @@ static enum sfjit_stacks_end step_by_origin(struct walk *walk,
 {
 	uint64_t ip = frame->pc - frame->called, addr;
 	enum sfjit_stacks_end end;
-	struct table *table = find_table(p, ip, &addr, &end);
+	struct table *table = find_table(walk, p, ip, &addr, &end);
 
 	if (!table)
 		return end;
@@ -383,7 +388,7 @@ static enum sfjit_stacks_end look_at_cfi(const struct table *table,
 		.pc = addr, .budget = BUDGET, .read = read_nothing,
 	};
 
-	switch (sfg_step_cfi(table->cfi, 0, &frame)) {
+	switch (sfg_step_cfi(table_cfi(table, addr), 0, &frame)) {
 	case 1:
 		return SFJIT_STACKS_OUTERMOST;
 	case -ENOENT:
@@ -404,6 +409,6 @@ enum sfjit_stacks_end walk_look(struct walk *walk,
 	walk->time = time;
 	if (process)
 		p = find_piece(walk, addr);
-	table = p ? find_table(p, addr, &addr, &end) : NULL;
+	table = p ? find_table(walk, p, addr, &addr, &end) : NULL;
 	return table ? look_at_cfi(table, addr) : end;
 }

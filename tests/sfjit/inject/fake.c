@@ -79,6 +79,11 @@ int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		    mapping->inode);
 }
 
+int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
+{
+	return -ENOENT;
+}
+
 int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 			uint64_t start, uint64_t length)
 {

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Files of a recording. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -19,30 +18,28 @@ static void to_hex(const struct sfjit_stacks_mapping *mapping,
 		sprintf(hex + 2 * i, "%02x", mapping->build_id[i]);
 }
 
-/* Paths and build-ids come from the recording: FIFOs are not waited for. */
-static int open_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	return fd < 0 ? -errno : fd;
-}
-
+/* A copy has its name from a build-id, which it need not have. */
 static int open_copy(const char *dir,
 		     const struct sfjit_stacks_mapping *mapping)
 {
+	struct sfjit_stacks_mapping copy = *mapping;
 	char hex[HEX_MOST] = "", path[PATH_MAX];
 
 	to_hex(mapping, hex);
 	if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/elf", dir, hex,
 		     hex + 2) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	return open_file(path);
+	copy.path = path;
+	copy.inode = 0;
+	return sfjit_stacks_open(0, &copy);
 }
 
-int cache_open(void *dir, const struct sfjit_stacks_mapping *mapping)
+int cache_open(void *dir, pid_t pid,
+	       const struct sfjit_stacks_mapping *mapping)
 {
-	int fd = dir && mapping->build_id_length ? open_copy(dir, mapping) :
-						   -ENOENT;
+	int fd = sfjit_stacks_open(pid, mapping);
 
-	return fd >= 0 ? fd : open_file(mapping->path);
+	if (fd >= 0 || fd == -ESTALE || !dir || !mapping->build_id_length)
+		return fd;
+	return open_copy(dir, mapping);
 }

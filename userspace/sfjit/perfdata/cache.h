@@ -11,8 +11,9 @@
 
 /*
  * For struct sfjit_stacks_options. The argument is the directory of perf's
- * copies, or NULL. Opens the copy, if there is one, or the file.
+ * copies, or NULL. Opens the file, or a copy.
  */
-int cache_open(void *dir, const struct sfjit_stacks_mapping *mapping);
+int cache_open(void *dir, pid_t pid,
+	       const struct sfjit_stacks_mapping *mapping);
 
 #endif /* SFJIT_PERFDATA_CACHE_H */

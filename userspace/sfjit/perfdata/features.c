@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "attr.h"
@@ -225,6 +226,18 @@ static void read_tracing(struct features *features, const uint8_t *data,
 
 /* ---- The machine ------------------------------------------------------ */
 
+/* Nobody depends on it: one that is damaged is none. */
+static void read_hostname(struct features *features, const uint8_t *data,
+			  size_t size)
+{
+	const char *name = (const char *)data + 4;
+	struct utsname host;
+
+	features->elsewhere = size > 4 && get_u32(data) <= size - 4 &&
+			      memchr(name, '\0', get_u32(data)) &&
+			      !uname(&host) && strcmp(name, host.nodename);
+}
+
 /* A string is its length, padded, and as many bytes. */
 static int check_arch(const uint8_t *data, size_t size, uint64_t offset,
 		      struct trouble *trouble)
@@ -297,6 +310,9 @@ int features_read(struct features *features, unsigned int feature,
 	case FEATURE_TRACING_DATA:
 		read_tracing(features, data, size);
 		return 0;
+	case FEATURE_HOSTNAME:
+		read_hostname(features, data, size);
+		return 0;
 	case FEATURE_ARCH:
 		return check_arch(data, size, offset, trouble);
 	default:
@@ -307,6 +323,7 @@ int features_read(struct features *features, unsigned int feature,
 bool features_is_read(unsigned int feature)
 {
 	return feature == FEATURE_BUILD_ID || feature == FEATURE_ARCH ||
+	       feature == FEATURE_HOSTNAME ||
 	       feature == FEATURE_TRACING_DATA ||
 	       feature == FEATURE_EVENT_DESC;
 }

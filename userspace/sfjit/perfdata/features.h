@@ -30,6 +30,7 @@ struct features {
 	struct table by_name;	/* by a hash: 1 + the place of the first */
 	struct build_id_of *ids;
 	size_t nr, room;
+	bool elsewhere;		/* it is of another machine than this one */
 	/* The tracepoint syscalls:sys_enter_munmap. */
 	bool has_munmap;
 	uint64_t munmap;	/* its number */

@@ -24,6 +24,7 @@
  *		processes have mapped which sfjit run started
  * @raw:	what perf pipes, and cannot be converted, is to be written as it
  *		is, if nothing was written before
+ * @live:	what is read was recorded just now: see sfjit-stacks.h
  * @copies:	NULL, or the directory where perf record keeps files by build-id
  * @say:	is told what is worth knowing, in a line, in which names of the
  *		recording may have any characters
@@ -33,7 +34,7 @@
  */
 struct perfdata_options {
 	int in, out;
-	bool raw;
+	bool raw, live;
 	const char *copies, *launcher;
 	void (*say)(void *arg, const char *line);
 	void (*progress)(void *arg, uint64_t done, uint64_t size);

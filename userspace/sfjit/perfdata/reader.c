@@ -23,6 +23,7 @@ static int begin_stacks(struct reader *reader)
 	struct sfjit_stacks_options options = {
 		.open = cache_open,
 		.arg = (void *)reader->options->copies,
+		.live = reader->options->live,
 	};
 	struct track *track = &reader->track;
 	int ret;

@@ -95,8 +95,20 @@ static void set_known_build_id(const struct features *features,
 	if (mapping->build_id_length)
 		return;
 	known = features_build_id(features, mapping->path);
-	if (known)
-		set_build_id(mapping, known->bytes, known->length);
+	if (!known)
+		return;
+	set_build_id(mapping, known->bytes, known->length);
+	/* Inodes of another machine say nothing of files here. */
+	if (features->elsewhere)
+		mapping->inode = 0;
+}
+
+static void set_inode(struct sfjit_stacks_mapping *mapping,
+		      const struct mapped_file *file)
+{
+	mapping->inode = file->inode;
+	mapping->device_major = file->major;
+	mapping->device_minor = file->minor;
 }
 
 static void set_file(struct sfjit_stacks_mapping *mapping,
@@ -111,7 +123,7 @@ static void set_file(struct sfjit_stacks_mapping *mapping,
 	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		set_build_id(mapping, id.id, id.length);
 	else
-		mapping->inode = file.inode;
+		set_inode(mapping, &file);
 }
 
 static int note_launched(struct track *track, const struct record *record,

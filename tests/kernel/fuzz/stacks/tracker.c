@@ -36,6 +36,7 @@
 #define NO_SECTIONS	0x8
 #define NO_BUILD_ID	0x10
 #define DEBUG_FRAME	0x20
+#define COMPRESSED	0x40
 
 /* Addresses and times are few, so that they meet. */
 struct run {
@@ -115,11 +116,14 @@ static void make_segments(struct file *f, size_t length)
 	};
 }
 
-static void make_sections(struct file *f, size_t cfi_length, bool debug_frame)
+static void make_sections(struct file *f, size_t cfi_length,
+			  unsigned int flags)
 {
 	memcpy(f->names, "\0.eh_frame\0.debug_frame", 24);
 	f->sections[1] = (Elf64_Shdr) {
-		.sh_type = SHT_PROGBITS, .sh_name = debug_frame ? 11 : 1,
+		.sh_type = SHT_PROGBITS,
+		.sh_name = flags & DEBUG_FRAME ? 11 : 1,
+		.sh_flags = flags & COMPRESSED ? SHF_COMPRESSED : 0,
 		.sh_addr = AT(cfi), .sh_offset = AT(cfi),
 		.sh_size = cfi_length,
 	};
@@ -152,7 +156,7 @@ static void make_file(struct run *r, const uint8_t *cfi, size_t length)
 	make_header(f, is_aarch64(r) ? EM_AARCH64 : EM_X86_64);
 	make_segments(f, sizeof(*f) + length);
 	if (!(r->flags & NO_SECTIONS))
-		make_sections(f, length, r->flags & DEBUG_FRAME);
+		make_sections(f, length, r->flags);
 	f->note.header = (Elf64_Nhdr) { 4, 20, NT_GNU_BUILD_ID };
 	memcpy(f->note.name, "GNU", 4);
 	if (r->flags & NO_BUILD_ID)
@@ -177,7 +181,8 @@ static void change_file(struct run *r)
 	}
 }
 
-static int open_input(void *arg, const struct sfjit_stacks_mapping *mapping)
+static int open_input(void *arg, pid_t pid,
+		      const struct sfjit_stacks_mapping *mapping)
 {
 	struct run *r = arg;
 	int fd = memfd_create("input", MFD_CLOEXEC);

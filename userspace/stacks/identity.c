@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * Which file a mapping is of. Its path is one of the process, whose root and
+ * mounts may be others, and may lead to another file by now. So a path is only
+ * a guess, and what is opened must be what was mapped.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "elf_file.h"
+#include "identity.h"
+
+#ifndef BTRFS_SUPER_MAGIC
+#define BTRFS_SUPER_MAGIC	0x9123683E
+#endif
+#ifndef OVERLAYFS_SUPER_MAGIC
+#define OVERLAYFS_SUPER_MAGIC	0x794c7630
+#endif
+
+enum verdict {
+	OTHER,
+	ALIKE,		/* the same inode, on a device of another name */
+	SAME,
+	CONTRADICTS,	/* it has the build-id, but is not what was mapped */
+};
+
+/* ---- Files that are there ---------------------------------------------- */
+
+/*
+ * Takes over @path, a descriptor by O_PATH. To open a FIFO or a device has
+ * effects, so it is looked at first.
+ */
+static int open_regular(int path)
+{
+	char name[32];
+	struct stat st;
+	int fd = -ENOENT;
+
+	if (path < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", path);
+	if (!fstat(path, &st) && S_ISREG(st.st_mode)) {
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(path);
+	return fd;
+}
+
+static int open_here(const char *path)
+{
+	return open_regular(open(path, O_PATH | O_CLOEXEC));
+}
+
+static int open_of_process(pid_t pid, const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	return open_here(path);
+}
+
+/* As the process would: absolute links start at its root, and stay below. */
+static int open_below_root(pid_t pid, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT,
+	};
+	char name[32];
+	int root, fd;
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = open_regular(fd);
+	close(root);
+	return fd;
+}
+
+/* ---- Whether one is what was mapped ------------------------------------ */
+
+static bool is_on(const struct sfjit_stacks_mapping *m, unsigned int major,
+		  unsigned int minor)
+{
+	return (!m->device_major && !m->device_minor) ||
+	       (m->device_major == major && m->device_minor == minor);
+}
+
+/* stat() has a device for each subvolume or layer there, maps have not. */
+static bool renames_devices(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       ((uint32_t)fs.f_type == BTRFS_SUPER_MAGIC ||
+		(uint32_t)fs.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+static bool has_build_id(int fd, const struct sfjit_stacks_mapping *m)
+{
+	struct content content = { 0 };
+
+	elf_read_build_id_of(fd, &content);
+	return content.length == m->build_id_length &&
+	       !memcmp(content.build_id, m->build_id, content.length);
+}
+
+static enum verdict judge_inode(int fd, const struct sfjit_stacks_mapping *m)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_ino != m->inode)
+		return OTHER;
+	if (is_on(m, major(st.st_dev), minor(st.st_dev)))
+		return SAME;
+	return ALIKE;
+}
+
+/* With an inode, the build-id is that of the path at some other time. */
+static enum verdict judge(int fd, const struct sfjit_stacks_mapping *m)
+{
+	enum verdict by_inode = m->inode ? judge_inode(fd, m) : SAME;
+	bool by_id;
+
+	if (!m->build_id_length || (m->inode && by_inode == SAME))
+		return by_inode == ALIKE && !renames_devices(fd) ? OTHER :
+								  by_inode;
+	by_id = has_build_id(fd, m);
+	if (!m->inode || by_inode == ALIKE)
+		return by_id ? SAME : OTHER;
+	return by_id ? CONTRADICTS : OTHER;
+}
+
+/* ---- Those that may be it ---------------------------------------------- */
+
+struct search {
+	const struct sfjit_stacks_mapping *mapping;
+	int alike;		/* a descriptor, or negative */
+	bool contradicts;
+};
+
+/* Takes over @fd, which may be negative. */
+static int keep_if_same(struct search *search, int fd)
+{
+	enum verdict verdict;
+
+	if (fd < 0)
+		return fd;
+	verdict = judge(fd, search->mapping);
+	if (verdict == SAME)
+		return fd;
+	if (verdict == ALIKE) {
+		if (search->alike >= 0)
+			close(search->alike);
+		search->alike = fd;
+		return -ENOENT;
+	}
+	search->contradicts |= verdict == CONTRADICTS;
+	close(fd);
+	return -ENOENT;
+}
+
+/* The process has there what the mapping says, by the same numbers. */
+static bool is_mapped(const char *line, const struct sfjit_stacks_mapping *m,
+		      char name[40])
+{
+	uint64_t start, end, inode;
+	unsigned int major, minor;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64,
+		   &start, &end, &major, &minor, &inode) != 5 || !inode ||
+	    m->start < start || m->start >= end)
+		return false;
+	snprintf(name, 40, "%" PRIx64 "-%" PRIx64, start, end);
+	return !m->inode || (m->inode == inode && is_on(m, major, minor));
+}
+
+static bool find_mapped(pid_t pid, const struct sfjit_stacks_mapping *m,
+			char name[40])
+{
+	char path[32], *line = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && !found && getline(&line, &room, maps) > 0)
+		found = is_mapped(line, m, name);
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Also what no path leads to any more. */
+static int open_mapped(struct search *search, pid_t pid)
+{
+	const struct sfjit_stacks_mapping *m = search->mapping;
+	char name[40], path[64];
+	int fd;
+
+	if (!find_mapped(pid, m, name))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "map_files/%s", name);
+	fd = open_of_process(pid, path);
+	if (fd < 0)		/* only for who is privileged */
+		return keep_if_same(search, open_of_process(pid, "exe"));
+	return m->inode ? fd : keep_if_same(search, fd);
+}
+
+static int search_process(struct search *search, pid_t pid)
+{
+	int fd = keep_if_same(search, open_below_root(pid,
+						      search->mapping->path));
+
+	return fd >= 0 ? fd : open_mapped(search, pid);
+}
+
+int identity_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
+{
+	struct search search = { .mapping = mapping, .alike = -1 };
+	int fd;
+
+	if (mapping->path[0] != '/')
+		return -ENOENT;
+	fd = keep_if_same(&search, open_here(mapping->path));
+	if (fd < 0 && pid > 0 && (mapping->inode || mapping->build_id_length))
+		fd = search_process(&search, pid);
+	if (fd >= 0 && search.alike >= 0)
+		close(search.alike);
+	if (fd >= 0)
+		return fd;
+	if (search.alike >= 0)
+		return search.alike;
+	return search.contradicts ? -ESTALE : fd;
+}
