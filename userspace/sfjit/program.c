@@ -140,6 +140,44 @@ static bool is_secure(int fd)
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
+static bool read_section(int fd, const ElfW(Ehdr) *eh, unsigned int i,
+			 ElfW(Shdr) *sh)
+{
+	return eh->e_shentsize == sizeof(*sh) && i < eh->e_shnum &&
+	       pread(fd, sh, sizeof(*sh), eh->e_shoff + i * sizeof(*sh)) ==
+	       sizeof(*sh);
+}
+
+/* Without section headers it may be anywhere in the memory of the program. */
+static bool may_have_cfi(int fd, const ElfW(Ehdr) *eh)
+{
+	static const char name[] = ".eh_frame";
+	ElfW(Shdr) names, sh;
+	ElfW(Phdr) ph;
+	char start[sizeof(name)];
+	unsigned int i;
+
+	if (read_header(fd, eh, PT_GNU_EH_FRAME, &ph) ||
+	    !read_section(fd, eh, eh->e_shstrndx, &names))
+		return true;
+	for (i = 0; i < eh->e_shnum; i++)
+		if (read_section(fd, eh, i, &sh) &&
+		    pread(fd, start, sizeof(start), names.sh_offset +
+			  sh.sh_name) == sizeof(start) &&
+		    !memcmp(start, name, sizeof(name)))
+			return true;
+	return false;
+}
+
+static void judge_static(struct program *program, int fd,
+			 const ElfW(Ehdr) *eh)
+{
+	program->attach = may_have_cfi(fd, eh);
+	program->why_not = program->attach ? "is statically linked" :
+			   "is statically linked, without call frame "
+			   "information";
+}
+
 static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 {
 	char *interpreter = program->loader;
@@ -152,8 +190,7 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 				   "nothing";
 	} else if (!read_interpreter(fd, eh, interpreter,
 				     sizeof(program->loader))) {
-		program->why_not = "is statically linked";
-		program->attach = true;
+		judge_static(program, fd, eh);
 	} else if (!is_known(interpreter)) {
 		*interpreter = '\0';
 		program->why_not = "is run by an ld.so that is neither glibc's "
