@@ -82,8 +82,8 @@ extern "C" {
  * * SFJIT_QUERY_FORMATS - bit n is set if it reads SFRAME_FORMAT n
  * * SFJIT_QUERY_LIMIT - the maximum number of windows in a process
  *
- * Each call asks the kernel, so the answer is also right after a seccomp filter
- * was installed and in a restored process image.
+ * Each call asks the kernel, so the answer stays correct when a seccomp filter
+ * is installed, and in a restored process image.
  *
  * Return:
  * * 0 or more - the answer; 0 to every query on a kernel without SFrame
@@ -290,9 +290,9 @@ struct sfjit_pool;
  * window has 64 KiB of code, 64 KiB of data for SLOT and SIGNED, and a page for
  * its section. The code is written before the memory becomes executable; no
  * mapping is ever writable and executable. A window that cannot be registered
- * is used without: sfjit_pool_stat() has the error, which is -EOPNOTSUPP on
- * machines that SFrame has no number for (RISC-V, PowerPC). There trampolines
- * have names and the rows of a jitdump, but no section.
+ * is used nevertheless: sfjit_pool_stat() has the error, which is -EOPNOTSUPP
+ * on machines that SFrame has no number for (RISC-V, PowerPC). There
+ * trampolines have names and the rows of a jitdump, but no section.
  *
  * Return:
  * * 0 - success. On failure @pool is not changed.
