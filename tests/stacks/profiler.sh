@@ -63,6 +63,25 @@ for name in edges-program plain compressed old static; do
 	is "$name: up to the entry of the program" 3 \
 		"$(tail -n 1 "$tmp/verdict")"
 done
+
+# Where a program starts there are no rules in ld.so and with some C libraries.
+cat >"$tmp/entry.c" <<'END'
+__asm__(".globl _start\n_start: call run\n");
+void run(void)
+{
+	volatile unsigned int i;
+
+	for (i = 0; i < 400000000; i++)
+		;
+	__asm__ volatile("mov $60, %eax\n\txor %edi, %edi\n\tsyscall");
+}
+END
+works "a program without a C library" gcc -nostdlib -static "$tmp/entry.c" \
+	-o "$tmp/entry"
+program=$tmp/entry
+profile
+is "each stack ends where the program starts" "complete 2" \
+	"$(awk '{ print $NF, NF - 2 }' "$tmp/stacks" | sort -u)"
 is "a usage" "usage: profiler COMMAND [ARGUMENT...]" \
 	"$("$O/examples/profiler" 2>&1)"
 finish

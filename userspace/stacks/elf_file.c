@@ -426,6 +426,7 @@ int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 	int ret;
 
 	table->bytes = sizeof(*table);
+	table->entry = file->header.e_entry;
 	ret = read_segments(file, table);
 	if (!ret)
 		ret = read_cfi(file, abi, table);

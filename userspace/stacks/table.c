@@ -55,6 +55,17 @@ struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr)
 }
 
 /*
+ * That of ld.so has 61 bytes on x86-64, and no call frame information. That of
+ * other C libraries than glibc mostly has none, either.
+ */
+#define ENTRY_MOST	64
+
+bool table_is_entry(const struct table *table, uint64_t addr)
+{
+	return table->entry && addr - table->entry < ENTRY_MOST;
+}
+
+/*
  * A mapping may begin before the segment does: both are rounded to pages, and
  * the last page of one segment is often the first of the next.
  */

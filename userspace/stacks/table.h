@@ -32,6 +32,7 @@ struct table {
 	struct sfg_cfi *debug;		/* NULL, or .debug_frame */
 	void *debug_data;
 	size_t bytes;			/* of memory */
+	uint64_t entry;			/* of the program; 0: none */
 	struct segment *segments;	/* of code */
 	unsigned int nr_segments;
 
@@ -47,6 +48,9 @@ int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 
 /* That which says something of an address of the file, if there is one. */
 struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr);
+
+/* Where there are no rules: the code that programs start with has no caller. */
+bool table_is_entry(const struct table *table, uint64_t addr);
 
 /* What code_read_table() or elf_read_table() has put into it. */
 void table_clear(struct table *table);

@@ -237,12 +237,14 @@ static enum sfjit_stacks_end step_by_origin(struct walk *walk,
 	uint64_t ip = frame->pc - frame->called, addr;
 	enum sfjit_stacks_end end;
 	struct table *table = find_table(walk, p, ip, &addr, &end);
+	int ret;
 
 	if (!table)
 		return end;
 	walk->has_missed = false;
-	return end_of(walk, step_by_table(walk, table, ip - addr, full,
-					  frame));
+	ret = step_by_table(walk, table, ip - addr, full, frame);
+	return ret == -ENOENT && table_is_entry(table, addr) ?
+	       SFJIT_STACKS_OUTERMOST : end_of(walk, ret);
 }
 
 /*
@@ -392,7 +394,8 @@ static enum sfjit_stacks_end look_at_cfi(const struct table *table,
 	case 1:
 		return SFJIT_STACKS_OUTERMOST;
 	case -ENOENT:
-		return SFJIT_STACKS_NO_RULE;
+		return table_is_entry(table, addr) ? SFJIT_STACKS_OUTERMOST :
+						     SFJIT_STACKS_NO_RULE;
 	}
 	return SFJIT_STACKS_STOPPED;
 }
