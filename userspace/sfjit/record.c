@@ -30,7 +30,8 @@ static const char usage[] =
 "\n"
 "  -o, --output=FILE  perf.data if not given; a file that is there becomes\n"
 "                     FILE.old\n"
-"      --stack=BYTES  of each stack, a multiple of 8; 8192 if not given\n"
+"      --stack=BYTES  of each stack, a multiple of 8; if not given, 32768 for\n"
+"                     root, else 8192\n"
 "      --quiet        print errors only\n"
 "  -h, --help         print this\n";
 
@@ -160,7 +161,7 @@ static int check_command(const struct recording *r)
 
 /* ---- perf --------------------------------------------------------------- */
 
-#define MOST_OURS	16
+#define MOST_OURS	20
 
 static char **add_command(const struct recording *r, char **to, int out)
 {
@@ -184,9 +185,11 @@ static char **make_arguments(const struct recording *r, int out)
 {
 	char **args = must(calloc(MOST_OURS + r->nr_options + r->nr_command,
 				  sizeof(*args))), **to = args;
+	unsigned long usual = geteuid() ? STACK_USUAL : STACK_ROOT;
 	static char graph[40];
 
-	snprintf(graph, sizeof(graph), "--call-graph=dwarf,%lu", r->stack);
+	snprintf(graph, sizeof(graph), "--call-graph=dwarf,%lu",
+		 r->stack ? r->stack : usual);
 	*to++ = "perf";
 	*to++ = "record";
 	*to++ = graph;
@@ -194,6 +197,11 @@ static char **make_arguments(const struct recording *r, int out)
 	*to++ = "-";
 	if (r->quiet)
 		*to++ = "-q";
+	/* room for as many samples as perf's usual ones have */
+	if (!r->buffers && !geteuid()) {
+		*to++ = "-m";
+		*to++ = BUFFERS_ROOT;
+	}
 	/* the clock of jitdumps */
 	if (!r->clock) {
 		*to++ = "-k";
@@ -349,7 +357,7 @@ static int record(const struct recording *r)
 
 int command_record(int argc, char **argv)
 {
-	struct recording r = { .output = "perf.data", .stack = STACK_USUAL };
+	struct recording r = { .output = "perf.data" };
 
 	if (argc > 4 && !strcmp(argv[1], BECOME))
 		return become(argv + 1);

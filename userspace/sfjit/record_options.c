@@ -53,7 +53,7 @@ static const struct option long_options[] = {
 	TAKES("freq", PERFS),
 	TAKES("max-size", PERFS),
 	TAKES("mmap-flush", PERFS),
-	TAKES("mmap-pages", PERFS),
+	TAKES("mmap-pages", 'm'),
 	TAKES("num-thread-synthesize", PERFS),
 	TAKES("off-cpu-thresh", PERFS),
 	TAKES("pfm-events", PERFS),
@@ -181,6 +181,7 @@ static enum record_options pass_perfs(struct recording *r, int option,
 				      char **argv, int first)
 {
 	r->clock |= option == 'k';
+	r->buffers |= option == 'm';
 	if (is_long(argv[first]))
 		pass_words(r, argv, first);
 	else

@@ -12,13 +12,17 @@
 
 /* perf's own limit: a record has 64 KiB. */
 #define STACK_MOST	65528
+/* With the second python3 and others are complete; root may have its buffers. */
 #define STACK_USUAL	8192
+#define STACK_ROOT	32768
+#define BUFFERS_ROOT	"2M"
 
 struct recording {
 	const char *output;
-	unsigned long stack;
+	unsigned long stack;	/* 0: the usual */
 	bool quiet;
 	bool clock;		/* the options say which */
+	bool buffers;		/* and how large they are */
 	char **options;		/* perf's; nr_options of them */
 	int nr_options;
 	char **command;		/* nr_command words; 0: none */

@@ -4,6 +4,7 @@
 
 Where the options of sfjit record end, and what perf and the command get.
 """
+import os
 import re
 import shutil
 import subprocess
@@ -13,8 +14,10 @@ from recorder import *  # noqa: F403
 # pylint: disable=wrong-import-order
 from tap import check, check_each, finish, skip
 
-USUAL = ['record', '--call-graph=dwarf,8192', '-o', '-', '-q', '-k',
-         'CLOCK_MONOTONIC']
+ROOT = os.geteuid() == 0
+USUAL = ['record', '--call-graph=dwarf,' + ('32768' if ROOT else '8192'),
+         '-o', '-', '-q', *(['-m', '2M'] if ROOT else []),
+         '-k', 'CLOCK_MONOTONIC']
 
 
 def split(words):
