@@ -64,7 +64,7 @@ recorded "$tmp/data" $dwarf "$edges"
 # shellcheck disable=SC2086
 recorded "$tmp/pipe" $dwarf "$edges"
 works "file" "$sfjit" inject -i "$tmp/data" -o "$tmp/data.out"
-like "file: how stacks end" "*samples converted*stacks end:*complete*" \
+like "file: how stacks end" "*samples, *complete (* %), 0 lost; *" \
 	"$(cat "$tmp/said")"
 "$sfjit" inject -q -i - -o - <"$tmp/pipe" >"$tmp/pipe.out" 2>"$tmp/said"
 is "pipe" "" "$(cat "$tmp/said")"

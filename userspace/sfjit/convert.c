@@ -46,11 +46,13 @@ static void say_progress(void *arg, uint64_t done, uint64_t size)
 
 static void say_ends(const struct sfjit_stacks_stats *stats)
 {
-	const char *before = "sfjit: stacks end:";
+	const char *before = "sfjit: other stacks end:";
 	int i;
 
+	if (stats->ends[SFJIT_STACKS_OUTERMOST] == stats->samples)
+		return;
 	for (i = 0; i < SFJIT_STACKS_NR_ENDS; i++) {
-		if (!stats->ends[i])
+		if (!stats->ends[i] || i == SFJIT_STACKS_OUTERMOST)
 			continue;
 		fprintf(stderr, "%s %llu %s", before,
 			(unsigned long long)stats->ends[i],
@@ -60,18 +62,38 @@ static void say_ends(const struct sfjit_stacks_stats *stats)
 	fputs("\n", stderr);
 }
 
-static void say_result(const struct perfdata_result *result)
+/* Those without registers and stacks. */
+static void say_others(const struct perfdata_result *result)
 {
 	const struct sfjit_stacks_stats *stacks = &result->stacks;
 
-	fprintf(stderr, "sfjit: %llu of %llu samples converted, %.1f frames "
-		"each; %.1f MiB read, %.1f MiB written\n",
-		(unsigned long long)result->converted,
+	if (result->samples && !result->converted)
+		fputs("sfjit: no sample has a copy of the stack: record with "
+		      "--call-graph=dwarf\n", stderr);
+	else if (stacks->samples < result->samples)
+		fprintf(stderr, "sfjit: %llu samples have no stack of user "
+			"space\n", (unsigned long long)(result->samples -
+							stacks->samples));
+}
+
+static void say_result(const struct perfdata_result *result)
+{
+	const struct sfjit_stacks_stats *stacks = &result->stacks;
+	uint64_t complete = stacks->ends[SFJIT_STACKS_OUTERMOST];
+
+	say_others(result);
+	say_ends(stacks);
+	if (result->lost)
+		fprintf(stderr, "sfjit: %llu samples were lost: perf had no "
+			"room for them; record with a lower -F, or larger "
+			"buffers, -m 16M\n", (unsigned long long)result->lost);
+	fprintf(stderr, "sfjit: %llu samples, %llu complete (%.2f %%), %llu "
+		"lost; %.1f MiB read, %.1f MiB written\n",
 		(unsigned long long)result->samples,
-		stacks->samples ? 1.0 * stacks->frames / stacks->samples : 0,
+		(unsigned long long)complete,
+		stacks->samples ? 100.0 * complete / stacks->samples : 0,
+		(unsigned long long)result->lost,
 		result->read / 1048576.0, result->written / 1048576.0);
-	if (stacks->samples)
-		say_ends(stacks);
 }
 
 /* ---- Input ------------------------------------------------------------ */

@@ -144,6 +144,9 @@ static void print_ends(const struct perfdata_ends *ends)
 	if (ends->without)
 		printf("%" PRIu64 " more have no stack of user space\n",
 		       ends->without);
+	if (ends->lost)
+		printf("%" PRIu64 " more were lost: record with a lower -F, or "
+		       "larger buffers, -m 16M\n", ends->lost);
 	if (ends->samples && ends->samples == ends->without)
 		puts("\nmend: record with --call-graph=fp, or by sfjit "
 		     "record");
@@ -194,8 +197,9 @@ static void print_json(const struct perfdata_ends *ends,
 	size_t i;
 
 	printf("{\"samples\": %" PRIu64 ", \"without\": %" PRIu64
-	       ", \"complete\": %" PRIu64 ", \"ends\": [", ends->samples,
-	       ends->without, ends->complete);
+	       ", \"complete\": %" PRIu64 ", \"lost\": %" PRIu64
+	       ", \"ends\": [", ends->samples, ends->without, ends->complete,
+	       ends->lost);
 	for (i = 0; i < ends->nr; i++) {
 		end = &ends->list[i];
 		printf("%s{\"samples\": %" PRIu64 ", \"share\": %.6f",

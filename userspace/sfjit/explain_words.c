@@ -3,14 +3,11 @@
 /* Ends of stacks in words. */
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "explain.h"
 
 #define BIT(n)		(1u << (n))
 #define ANYWHERE	(BIT(PERFDATA_NR_PLACES) - 1)
-/* The dynamic linker, of PERFDATA_FILE. */
-#define LINKER		BIT(PERFDATA_NR_PLACES)
 #define GENERATED	(BIT(PERFDATA_CODE) | BIT(PERFDATA_MEMORY))
 
 /* Of what was recorded */
@@ -25,8 +22,8 @@ static const struct {
 	const char *text;
 } remedies[] = {
 	{ SFJIT_STACKS_TRUNCATED, ANY, ANYWHERE,
-	  "record with --stack=16384 or more; perf's own is "
-	  "--call-graph=dwarf,16384" },
+	  "record with --stack=32768 or, at most, 65528; perf's own is "
+	  "--call-graph=dwarf,32768" },
 	{ SFJIT_STACKS_NO_MAPPING, COPY, ANYWHERE,
 	  "record the program from its start; if perf lost events, with "
 	  "-m 16M" },
@@ -42,9 +39,6 @@ static const struct {
 	  "describe it" },
 	{ SFJIT_STACKS_NO_RULE, ANY, GENERATED,
 	  "what the compiler says of this code has a gap" },
-	{ SFJIT_STACKS_NO_RULE, ANY, LINKER,
-	  "none: this is where the dynamic linker starts, which has no "
-	  "caller" },
 	{ SFJIT_STACKS_NO_RULE, ANY, ANYWHERE,
 	  "assembly without .cfi directives: add them, or build without it" },
 	{ SFJIT_STACKS_NO_REGISTER, ANY, ANYWHERE,
@@ -79,14 +73,6 @@ static unsigned int recorded(const struct perfdata_end *end)
 	return end->launched ? LAUNCHED : CHAIN;
 }
 
-static unsigned int places(const struct perfdata_end *end)
-{
-	bool linker = end->place == PERFDATA_FILE && end->module &&
-		      !strncmp(end->module, "ld-", 3);
-
-	return BIT(end->place) | (linker ? LINKER : 0);
-}
-
 const char *explain_remedy(const struct perfdata_end *end)
 {
 	size_t i;
@@ -94,7 +80,7 @@ const char *explain_remedy(const struct perfdata_end *end)
 	for (i = 0; i < sizeof(remedies) / sizeof(*remedies); i++)
 		if (remedies[i].why == end->why &&
 		    remedies[i].recorded & recorded(end) &&
-		    remedies[i].places & places(end))
+		    remedies[i].places & BIT(end->place))
 			return remedies[i].text;
 	return "none";
 }

@@ -145,6 +145,26 @@ def test_saved():
             'directives: add them, or build without it')]))
 
 
+def test_lost_is_saved():
+    one_recording()
+    lost = SOME.replace(b'14 2 5\n', b'14 2 5 9\n')
+    status, said, found = explain_saved(lost)
+    assert (status, said, found['lost']) == (0, '', 9), (status, said, found)
+    assert explain_saved(SOME)[2] == dict(found, lost=0)
+
+
+def test_lost():
+    """The kernel says it in the ring, and perf at the end once more."""
+    attr = Attr(CHAINS)
+    one = chain_of(attr, FILE)
+    lost = [event(attr, LOST, words(1, 5)), event(attr, LOST, words(1, 2))]
+    for records, wanted in ((lost, 7), ([*lost, record(13, words(9))], 9),
+                            ([event(attr, LOST, words(1, 1 << 40))], 0)):
+        status, said, out = run(make_file([attr], [one, *records], False))
+        assert (status, said) == (0, ''), (status, said)
+        assert ('%d more were lost: ' % wanted in out) == (wanted > 0), out
+
+
 def test_saved_is_damaged():
     one_recording()
     for bad in (b'', b'14 2 5', b'14 2 5\n', SOME[:-1], SOME + b'\n',

@@ -309,6 +309,7 @@ static int run(struct explain *explain, const struct perfdata_options *options,
 		ret = reader_run(&explain->reader, take, explain);
 	if (!ret)
 		ret = count_missing(explain, explain->nr_waiting);
+	explain->result->lost = reader_lost(&explain->reader);
 	return ret;
 }
 

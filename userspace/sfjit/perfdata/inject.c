@@ -164,6 +164,9 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 	if (ret && inject->output.buffer)
 		keep_part(inject);
 	result->error = inject->output.error;
+	result->lost = reader_lost(reader);
+	if (inject->result_ends)
+		inject->result_ends->lost = result->lost;
 	result->read = reader->input.offset;
 	result->written = inject->output.offset;
 	if (reader->track.stacks)

@@ -45,6 +45,7 @@ struct perfdata_options {
  * struct perfdata_result - what was converted
  * @samples:	in all
  * @converted:	those that had registers and stacks
+ * @lost:	records, mostly samples, that had no room in perf's buffers
  * @read:	bytes
  * @written:	bytes
  * @kept:	if it fails: bytes of the output, which are a recording without
@@ -54,7 +55,7 @@ struct perfdata_options {
  * @stacks:	what the tracker had at the end
  */
 struct perfdata_result {
-	uint64_t samples, converted, read, written, kept;
+	uint64_t samples, converted, lost, read, written, kept;
 	bool raw;
 	int error;
 	struct sfjit_stacks_stats stacks;
@@ -121,11 +122,12 @@ struct perfdata_end {
  *		with one, or nothing of user space was running
  * @complete:	those whose last frame has no caller
  * @chains:	those that perfdata_inject() has not looked at
+ * @lost:	not one of these: there was no room for them in perf's buffers
  * @list:	the others, those of most samples first
  * @nr:		of these
  */
 struct perfdata_ends {
-	uint64_t samples, without, complete, chains;
+	uint64_t samples, without, complete, chains, lost;
 	struct perfdata_end *list;
 	size_t nr;
 };

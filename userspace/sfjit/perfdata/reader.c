@@ -15,6 +15,8 @@
 #include "reader.h"
 
 #define PROGRESS_BYTES	(4U << 20)
+/* In one record. */
+#define LOST_MOST	UINT32_MAX
 
 /* ---- Records that are read -------------------------------------------- */
 
@@ -88,12 +90,35 @@ static int read_kernel_record(struct reader *reader, const uint8_t *event,
 	return ret ? trouble_failed(reader->trouble, "records", ret) : 0;
 }
 
+/*
+ * PERF_RECORD_LOST has the number after the event's id. perf asks each event at
+ * the end how many it has lost, and writes PERF_RECORD_LOST_SAMPLES.
+ */
+static void count_lost(struct reader *reader, const uint8_t *event, size_t size)
+{
+	bool by_perf = get_u32(event) == PERF_RECORD_LOST_SAMPLES;
+	size_t at = EVENT_HEADER_SIZE + (by_perf ? 0 : 8);
+
+	if (size >= at + 8 && get_u64(event + at) <= LOST_MOST)
+		reader->lost[by_perf] += get_u64(event + at);
+}
+
+uint64_t reader_lost(const struct reader *reader)
+{
+	const uint64_t *lost = reader->lost;
+
+	return lost[0] > lost[1] ? lost[0] : lost[1];
+}
+
 static int read_record(struct reader *reader, size_t at, size_t size)
 {
 	uint8_t *event = reader->now.data + at;
 	uint64_t offset = reader->now.offset + at;
 
 	reader->records++;
+	if (get_u32(event) == PERF_RECORD_LOST ||
+	    get_u32(event) == PERF_RECORD_LOST_SAMPLES)
+		count_lost(reader, event, size);
 	if (get_u32(event) >= RECORD_HEADER_ATTR)
 		return meta_read(&reader->meta, event, size, offset,
 				 reader->trouble);

@@ -40,6 +40,7 @@ struct reader {
 	uint64_t latest;	/* time up to now */
 	uint64_t latest_before;	/* up to the end of the round before */
 	uint64_t first_sample;	/* of this round */
+	uint64_t lost[2];	/* as the kernel says, and as perf does */
 	uint64_t records;
 	uint64_t said;		/* progress, up to there */
 	int (*take)(void *arg, const struct event *event);
@@ -53,6 +54,9 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 /* All of them, in their order; until @take returns an error, which is it. */
 int reader_run(struct reader *reader,
 	       int (*take)(void *arg, const struct event *event), void *arg);
+
+/* What had no room in the buffers; both count the same. */
+uint64_t reader_lost(const struct reader *reader);
 
 /* The fields of a sample. */
 int reader_sample(const struct reader *reader, const struct event *event,
