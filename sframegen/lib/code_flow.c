@@ -94,6 +94,14 @@ static void mark_padding(struct flow *f, uint32_t at)
 	}
 }
 
+/* Zeros fill gaps between sections. */
+static uint32_t skip_data(const struct flow *f, uint32_t at)
+{
+	size_t zeros = sfg_leading_zeros(f->code->text + at, f->size - at);
+
+	return at + (zeros ? zeros : 1);
+}
+
 /* From 'at' up to what is no instruction, or was decoded before. */
 static uint32_t sweep(struct flow *f, uint32_t at)
 {
@@ -103,7 +111,7 @@ static uint32_t sweep(struct flow *f, uint32_t at)
 		f->marks[at] |= IS_LEADER;
 	while (at < f->size && !(f->marks[at] & IS_INSN)) {
 		if (!decode(f, at, &insn))
-			return at + 1;
+			return skip_data(f, at);
 		f->marks[at] |= IS_INSN;
 		mark_target(f, &insn);
 		at += insn.length;
@@ -468,7 +476,8 @@ static bool is_like_entry(const struct flow *f, const struct block *b)
 {
 	const struct code_facts *out = &b->out;
 
-	return !(b->start % f->m->align) && !b->nr_preds && !out->dead &&
+	return !((f->code->addr + b->start) % f->m->align) &&
+	       !b->nr_preds && !out->dead &&
 	       out->level != CODE_OPEN && out->cfa >> f->m->sp & 1 &&
 	       out->off[f->m->sp] == 8 && out->fp >> f->m->fp & 1 &&
 	       !out->fp_at && !out->fp_clash;

@@ -205,6 +205,8 @@ static bool is_nothing(const struct insn *insn)
 	if (insn->map)
 		return false;
 	switch (insn->op) {
+	case 0x00:
+		return !insn->mod && !(insn->reg | insn->rm);
 	case 0x6c: case 0x6d: case 0x6e: case 0x6f:
 	case 0x8e: case 0xc8: case 0xca: case 0xcb: case 0xcd: case 0xcf:
 	case 0xe4: case 0xe5: case 0xe6: case 0xe7:

@@ -167,6 +167,9 @@ static void not_certain(void)
 	rows_are("what fills gaps",
 		 P("\xc3\x0f\x1f\x40\x00\xcc\xc3"),
 		 "0-1: 0 CFA=sp+8 | 6-7: 0 CFA=sp+8");
+	/* pop %rax; jmp *%rax; zeros; push %rax; pop %rax; ret */
+	rows_are("zeros in a gap", P("\x58\xff\xe0\x00\x00\x00\x50\x58\xc3"),
+		 "6-9: 0 CFA=sp+8, 1 CFA=sp+16, 2 CFA=sp+8");
 	/* in (%dx),%al; ret */
 	rows_are("no instruction of a program", P("\xec\xc3"),
 		 "1-2: 0 CFA=sp+8");
