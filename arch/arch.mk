@@ -5,7 +5,7 @@
 # .eh_frame by the assembler, the rest by sframegen.
 
 room.arch := -D_GNU_SOURCE
-room.arch/$(ARCH)/flow := -D_GNU_SOURCE
+room.arch/$(ARCH)/flow := -D_GNU_SOURCE -Isframegen/lib
 TRAMPOLINE := $(O)/obj/arch/$(ARCH)/trampoline.o
 
 $(TRAMPOLINE:.o=.s): arch/$(ARCH)/trampoline.S

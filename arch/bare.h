@@ -13,7 +13,10 @@
 
 #include <sfjit/rows.h>
 
-/* Rules of leaves, by number. The first is that of a function's entry. */
+/*
+ * Rules of leaves, by number. The first is that of a function's entry. None: the
+ * machine's leaves are found by sfg_convert() (SFG_INPUT_CODE).
+ */
 extern const struct sfjit_row bare_rows[];
 extern const unsigned int bare_nr_rows;
 

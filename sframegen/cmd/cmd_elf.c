@@ -28,6 +28,17 @@ static void print_code(FILE *to, const struct sfg_summary *sum)
 		sum->bare_bytes, share / 1000, share % 1000);
 }
 
+static void print_derived(FILE *to, const struct sfg_summary *sum)
+{
+	uint64_t share = share_of(sum->derived_bytes, sum->bare_bytes);
+
+	if (sum->derived_bytes)
+		fprintf(to, "without CFI: %" PRIu64 " of %" PRIu64 " bytes have"
+			" rows from their instructions (%" PRIu64 ".%03" PRIu64
+			" %%)\n", sum->derived_bytes, sum->bare_bytes,
+			share / 1000, share % 1000);
+}
+
 static void print_not_covered(FILE *to, const struct sfg_summary *sum)
 {
 	unsigned int i;
@@ -80,6 +91,7 @@ void print_summary(FILE *to, const struct object *f,
 	fprintf(to, "functions: %" PRIu64 " of %" PRIu64 " covered\n",
 		sum->covered_functions, sum->functions);
 	print_code(to, sum);
+	print_derived(to, sum);
 	print_debug_frame(to, f, sum);
 	print_not_covered(to, sum);
 	fprintf(to, "padding bytes: %" PRIu64 " between functions covered\n",
@@ -111,7 +123,7 @@ static int convert(struct object *f, const struct options *opts,
 	in.debug_frame = f->debug_frame.image;
 	in.section_addr = opts->at;
 	in.max_rows = opts->max_rows;
-	in.flags |= opts->flags;
+	in.flags |= opts->flags | (opts->cfi_only ? 0 : SFG_INPUT_CODE);
 	ret = sfg_convert(&in, out, sum, &err);
 	if (ret)
 		object_error(f, object_cfi_offset(f, err.offset), ret, "%s",
@@ -133,8 +145,10 @@ int command_elf(const struct options *opts)
 		ret = object_read_cfi(&f);
 	if (!ret) {
 		object_read_debug_frame(&f);
-		ret = convert(&f, opts, &out, &sum);
+		ret = opts->cfi_only ? 0 : object_read_entries(&f);
 	}
+	if (!ret)
+		ret = convert(&f, opts, &out, &sum);
 	if (!ret)
 		ret = write_file(opts->output, out.data, out.len);
 	if (!ret)

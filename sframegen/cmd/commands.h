@@ -17,6 +17,7 @@ struct options {
 	unsigned int max_rows;
 	unsigned int flags;	/* SFG_INPUT_* */
 	bool trial_abi;
+	bool cfi_only;		/* code without CFI gets no rows */
 };
 
 int command_elf(const struct options *opts);

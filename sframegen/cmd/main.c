@@ -11,7 +11,7 @@
 
 static const char usage[] =
 "usage: sframegen --elf FILE [--at VADDR] [--max-rows N] [--format NAME]\n"
-"                 [--trial-abi] -o OUT\n"
+"                 [--cfi-only] [--trial-abi] -o OUT\n"
 "       sframegen --template OBJ [--trial-abi] -o OUT.h\n"
 "       sframegen --dump FILE [--at VADDR]\n"
 "       sframegen --verify OBJ [--format NAME]\n"
@@ -19,6 +19,7 @@ static const char usage[] =
 "\n"
 "  --elf FILE      SFrame V3 section for the call frame information of a\n"
 "                  program, library or object file; says what it covers\n"
+"  --cfi-only      no rows from instructions for x86-64 code without CFI\n"
 "  --template OBJ  C header: code, SFrame and .eh_frame of each function of\n"
 "                  an object file as templates of a window of equal slots\n"
 "  --dump FILE     the .sframe section of an ELF file, or a raw section\n"
@@ -41,7 +42,7 @@ static const char usage[] =
 /* From 256 on, so that none is the letter of a short option. */
 enum {
 	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
-	OPT_FORMAT, OPT_TRIAL, OPT_VERSION, OPT_HELP,
+	OPT_FORMAT, OPT_TRIAL, OPT_CFI_ONLY, OPT_VERSION, OPT_HELP,
 };
 
 static const struct option options[] = {
@@ -52,6 +53,7 @@ static const struct option options[] = {
 	{ "at", required_argument, NULL, OPT_AT },
 	{ "max-rows", required_argument, NULL, OPT_ROWS },
 	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "cfi-only", no_argument, NULL, OPT_CFI_ONLY },
 	{ "trial-abi", no_argument, NULL, OPT_TRIAL },
 	{ "output", required_argument, NULL, 'o' },
 	{ "help", no_argument, NULL, OPT_HELP },
@@ -187,6 +189,9 @@ static void take_option(struct command_line *line, int option,
 		break;
 	case OPT_FORMAT:
 		take_format(line, optarg);
+		break;
+	case OPT_CFI_ONLY:
+		line->opts.cfi_only = true;
 		break;
 	case OPT_TRIAL:
 		line->opts.trial_abi = true;

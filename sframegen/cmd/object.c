@@ -234,6 +234,8 @@ void object_close(struct object *f)
 	free(f->in_libelf);
 	free(f->section_addr);
 	free(f->functions);
+	free(f->entries);
+	free(f->no_return);
 	free(f->code);
 	free(f->segments);
 	free(f->text);

@@ -86,6 +86,8 @@ struct object {
 
 	struct object_symbol *functions;	/* object_read_symbols() */
 	size_t nr_functions;
+	uint64_t *entries, *no_return;	/* as in struct sfg_input */
+	size_t nr_entries, nr_no_return;
 };
 
 /* All print their message and return -errno; object_close() always works. */
@@ -98,6 +100,8 @@ int object_read_cfi(struct object *f);
 void object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
+/* What helps to analyse its code. */
+int object_read_entries(struct object *f);
 /* Whether a relocation of an object file changes [addr, addr + size). */
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
 void object_close(struct object *f);
@@ -179,6 +183,8 @@ static inline struct sfg_input object_input(struct object *f)
 		.text = f->text, .nr_text = f->nr_text,
 		.read_text = object_text_at, .read_arg = f,
 		.code = f->code, .nr_code = f->nr_code,
+		.entries = f->entries, .nr_entries = f->nr_entries,
+		.no_return = f->no_return, .nr_no_return = f->nr_no_return,
 	};
 }
 

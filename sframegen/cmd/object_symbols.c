@@ -127,3 +127,152 @@ const struct object_symbol *object_find_function(const struct object *f,
 	s = lo ? &f->functions[lo - 1] : NULL;
 	return s && (addr - s->addr < s->size || addr == s->addr) ? s : NULL;
 }
+
+/* ---- For the analysis of code ------------------------------------------- */
+
+struct addresses {
+	uint64_t *list;
+	size_t nr, max;
+};
+
+static int add_address(struct addresses *a, uint64_t address)
+{
+	size_t more = a->max ? 2 * a->max : 64;
+	uint64_t *bigger = a->list;
+
+	if (a->nr == a->max) {
+		bigger = realloc(bigger, more * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		a->list = bigger;
+		a->max = more;
+	}
+	a->list[a->nr++] = address;
+	return 0;
+}
+
+static int compare_addresses(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void sort_addresses(struct addresses *a)
+{
+	if (a->nr)
+		qsort(a->list, a->nr, sizeof(*a->list), compare_addresses);
+}
+
+/*
+ * They never return, by the standards or by what compilers take for granted:
+ * what follows a call of one is of another function.
+ */
+static const char *const never_return[] = {
+	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev",
+	"__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail",
+	"__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate",
+	"__cxa_call_unexpected", "__cxa_deleted_virtual",
+	"__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
+	"__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal",
+	"__libc_start_main", "__longjmp_chk", "__stack_chk_fail",
+	"_dl_fatal_printf", "_dl_signal_error", "_dl_signal_exception",
+	"_exit", "_longjmp", "abort", "err", "errx", "exit", "longjmp",
+	"pthread_exit", "quick_exit", "siglongjmp", "thrd_exit", "verr",
+	"verrx",
+};
+
+static int compare_names(const void *x, const void *y)
+{
+	return strcmp(x, *(const char *const *)y);
+}
+
+/* Of libstdc++, all that throw for its templates have such a name. */
+static bool never_returns(const char *name)
+{
+	return (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_")) ||
+	       bsearch(name, never_return,
+		       sizeof(never_return) / sizeof(*never_return),
+		       sizeof(*never_return), compare_names);
+}
+
+static Elf_Data *read_symbols(struct object *f, size_t index)
+{
+	Elf_Data *data = object_section_data(f, index, SHT_DYNSYM);
+
+	return data ? data : object_section_data(f, index, SHT_SYMTAB);
+}
+
+/* Linkage tables have the address of a function where a relocation stores it. */
+static int add_no_return(struct object *f, size_t index, const GElf_Shdr *shdr,
+			 struct addresses *a)
+{
+	Elf_Data *data = object_section_data(f, index, SHT_RELA);
+	Elf_Data *symbols = data ? read_symbols(f, shdr->sh_link) : NULL;
+	GElf_Shdr table;
+	GElf_Rela rela;
+	GElf_Sym sym;
+	size_t i;
+	int ret = 0;
+
+	if (!symbols || !object_section(f, shdr->sh_link, &table))
+		return 0;
+	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
+		if (gelf_getrela(data, i, &rela) &&
+		    gelf_getsym(symbols, GELF_R_SYM(rela.r_info), &sym) &&
+		    never_returns(object_string(f, table.sh_link,
+						sym.st_name)))
+			ret = add_address(a, rela.r_offset);
+	return ret;
+}
+
+/* Compilers name parts that are jumped to, too: function.cold. */
+static bool is_entered(struct object *f, const GElf_Sym *sym, size_t strings)
+{
+	return sym->st_shndx != SHN_UNDEF &&
+	       GELF_ST_TYPE(sym->st_info) == STT_FUNC &&
+	       !strstr(object_string(f, strings, sym->st_name), ".cold");
+}
+
+static int add_entries(struct object *f, size_t index, const GElf_Shdr *shdr,
+		       struct addresses *a)
+{
+	Elf_Data *symbols = read_symbols(f, index);
+	GElf_Sym sym;
+	size_t i;
+	int ret = 0;
+
+	if (!symbols)
+		return 0;
+	for (i = 0; i < symbols->d_size / sizeof(Elf64_Sym) && !ret; i++)
+		if (gelf_getsym(symbols, i, &sym) &&
+		    is_entered(f, &sym, shdr->sh_link))
+			ret = add_address(a, sym.st_value);
+	return ret;
+}
+
+/* Addresses of an object file are known only once it is linked. */
+int object_read_entries(struct object *f)
+{
+	struct addresses entries = { 0 }, no_return = { 0 };
+	GElf_Shdr shdr;
+	size_t i;
+	int ret = 0;
+
+	for (i = 1; i < f->nr_sections && !f->section_addr && !ret; i++) {
+		if (!object_section(f, i, &shdr))
+			continue;
+		if (shdr.sh_type == SHT_RELA)
+			ret = add_no_return(f, i, &shdr, &no_return);
+		else if (shdr.sh_type == SHT_SYMTAB ||
+			 shdr.sh_type == SHT_DYNSYM)
+			ret = add_entries(f, i, &shdr, &entries);
+	}
+	sort_addresses(&entries);
+	sort_addresses(&no_return);
+	f->entries = entries.list;
+	f->nr_entries = entries.nr;
+	f->no_return = no_return.list;
+	f->nr_no_return = no_return.nr;
+	return ret ? object_no_memory(f) : 0;
+}

@@ -123,6 +123,7 @@ struct sfg_image {
 #define SFG_INPUT_ADDENDS	0x2	/* rows may have addends, see below */
 #define SFG_INPUT_BASES		0x4	/* text_base and data_base are known */
 #define SFG_INPUT_CALLED	0x8	/* gaps were just called, see below */
+#define SFG_INPUT_CODE		0x10	/* gaps are analysed, see below */
 
 /* FDEs and the rows of all of them, see sfg_derive(). */
 struct sfg_fdes {
@@ -149,6 +150,14 @@ struct sfg_fdes {
  * read, which text is for no FDE is not known, and there are no such rows. A
  * 'debug_frame' is refused with it.
  *
+ * With SFG_INPUT_CODE, rows of code that no FDE is for are derived from its
+ * instructions, on the ABIs of which instructions are known here (AMD64). They are
+ * certain; code that is not gets none. 'entries' are sorted addresses at which
+ * functions begin; 'no_return' are those of words, as of a linkage table, with
+ * addresses of functions that do not return. Both help, and neither is needed. If
+ * the address of an FDE cannot be read, nothing is derived. It is no use with
+ * SFG_INPUT_CALLED, which is for the same text.
+ *
  * A section in which a row has an addend is not version 3, and nothing in it
  * says so. The kernel is told when the section is registered
  * (SFRAME_FORMAT_V3_ADDEND); other readers take such rows for different ones.
@@ -173,6 +182,13 @@ struct sfg_input {
 	size_t nr_text;
 	const struct sfg_image *code;
 	size_t nr_code;
+	/*
+	 * See SFG_INPUT_CODE.
+	 */
+	const uint64_t *entries;
+	size_t nr_entries;
+	const uint64_t *no_return;
+	size_t nr_no_return;
 	/*
 	 * NULL, or gives bytes of text or code, up to SFG_READ_MAX of one range;
 	 * they stay up to the next call. NULL: they cannot be read.
@@ -242,6 +258,7 @@ struct sfg_summary {
 	uint64_t affected[SFG_R_MAX];	/* functions by reason */
 	uint64_t padding_bytes;		/* covered bytes between functions */
 	uint64_t called_bytes;		/* of gaps that were just called */
+	uint64_t derived_bytes;		/* of 'bare_bytes', from instructions */
 	uint64_t fdes, rows, blocks;	/* of the output */
 	/*
 	 * Functions of more rows than an FDE may have, the FDEs that they are

@@ -353,25 +353,51 @@ static int add_gaps(struct converter *cv, uint64_t to)
 	return ret;
 }
 
+/* The same of code. */
+static int analyse_gaps(struct converter *cv, uint64_t to)
+{
+	const struct sfg_bare *bare = &cv->bare;
+	const struct sfg_image *code;
+	uint64_t lo, hi;
+	int ret = 0;
+
+	for (; cv->gap_text < bare->nr_code && !ret; cv->gap_text++) {
+		code = &bare->code[cv->gap_text];
+		lo = code->addr > cv->fde_end ? code->addr : cv->fde_end;
+		hi = code->addr + code->len < to ? code->addr + code->len : to;
+		if (lo < hi)
+			ret = sfg_add_derived(cv->in, code, lo, hi, &cv->rows,
+					      &cv->sum->derived_bytes);
+		if (code->addr + code->len > to)
+			break;
+	}
+	return ret;
+}
+
 /* An FDE that was read wrongly, or not at all, may be for any of the text. */
 static bool gaps_are_known(const struct converter *cv)
 {
 	unsigned int i;
 
-	if (!(cv->in->flags & SFG_INPUT_CALLED))
-		return false;
 	for (i = 0; i < SFG_R_MAX; i++)
 		if (cv->tables[0].refused_fdes[i])
 			return false;
 	return true;
 }
 
+static int fill_gaps(struct converter *cv, uint64_t to)
+{
+	if (!gaps_are_known(cv))
+		return 0;
+	if (cv->in->flags & SFG_INPUT_CALLED)
+		return add_gaps(cv, to);
+	return cv->in->flags & SFG_INPUT_CODE ? analyse_gaps(cv, to) : 0;
+}
+
 static int pass_gaps(struct converter *cv, const struct cfi_fde *fde)
 {
-	int ret = 0;
+	int ret = fill_gaps(cv, fde ? fde->start : UINT64_MAX);
 
-	if (gaps_are_known(cv))
-		ret = add_gaps(cv, fde ? fde->start : UINT64_MAX);
 	if (fde && fde->start + fde->size > cv->fde_end)
 		cv->fde_end = fde->start + fde->size;
 	/* One that wraps around leaves nothing behind it. */

@@ -316,6 +316,14 @@ struct sfg_bare {
 /* Of the code in [from, to), which no FDE is for. */
 uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to);
 
+/*
+ * code.c: adds rows for code in [lo, hi) of a range, which no FDE is for, and to
+ * *bytes how much has some.
+ */
+int sfg_add_derived(const struct sfg_input *in, const struct sfg_image *range,
+		    uint64_t lo, uint64_t hi, struct sfg_builder *rows,
+		    uint64_t *bytes);
+
 /* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	     uint64_t section_addr, struct sfg_output *out,

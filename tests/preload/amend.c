@@ -3,7 +3,7 @@
 /*
  * Description: rows that the module of sfjit run takes from instructions leave
  * the rows of a table as they are, except at the ends of libgcc's unwinder,
- * which lose theirs; and add rows of leaves where there was nothing.
+ * which lose theirs; and add rows where there was nothing.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -71,6 +71,7 @@ static struct counts count(const struct image *image)
 
 	convert(&in, &plain, &t.plain);
 	in.amend = amend_functions;
+	in.flags |= SFG_INPUT_CODE;
 	convert(&in, &amended, &t.amended);
 	for (; in.nr_text; in.nr_text--, in.text++)
 		for (i = 0; i < in.text->len; i++)
@@ -99,8 +100,9 @@ static int visit(struct dl_phdr_info *info, size_t size, void *name)
 	result(unwinds ? counts.lost >= 200 && counts.lost < 2000 :
 			 !counts.lost, "rows that are false",
 	       "%lu bytes lost their row", counts.lost);
-	result(counts.gained && counts.gained == counts.leaves,
-	       "leaves", "%lu bytes have a row, %lu of a leaf", counts.gained,
+	/* Of machines whose leaves are not found by libsframegen. */
+	result(counts.gained &&
+	       (!bare_nr_rows || counts.gained == counts.leaves), "leaves", "%lu bytes have a row, %lu of a leaf", counts.gained,
 	       counts.leaves);
 	return 1;
 }

@@ -17,7 +17,6 @@ cp -R --parents Makefile arch sframegen userspace "$tree"
 # All files that the compiler reads for the converter and for its input.
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/framed.c \
-	arch/x86_64/flow/insn.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
 	userspace/preload/find_cfi.c \
 	userspace/preload/amend.c userspace/preload/windows.c \

@@ -5,7 +5,7 @@
 # no Java, with the sanitizers; and the newest JDK of this machine, if any.
 JDK := $(patsubst %/jvmti.h,%,$(lastword $(sort $(wildcard \
 	/usr/lib/jvm/java-*/include/jvmti.h))))
-room.tests/runtimes/hotspot := -Iarch/x86_64/flow -iquote \
+room.tests/runtimes/hotspot := -Iarch/x86_64/flow -Isframegen/lib -iquote \
 	userspace/runtimes/hotspot $(if $(JDK),-DJDK -I$(JDK) -I$(JDK)/linux)
 hotspot_unit := $(addprefix $T/runtimes/hotspot/, abi bare early flow table vm)
 
@@ -16,7 +16,8 @@ endif
 
 $(hotspot_unit) $T/runtimes/hotspot/early-now: $(call objects,arch/bare.c \
 	arch/x86_64/flow/*.c $(addprefix userspace/runtimes/hotspot/, \
-	vm.c stubs.c table.c early.c import.c flow.c),san/) $(O)/lib/libsfjit.a
+	vm.c stubs.c table.c early.c import.c flow.c),san/) $(O)/lib/libsfjit.a \
+	$(O)/lib/libsframegen.a
 
 # Imports are bound lazily; or at the start, and protected.
 $(hotspot_unit): private flags := -D_GNU_SOURCE -pthread -Wl,-z,lazy

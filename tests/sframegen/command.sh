@@ -260,7 +260,7 @@ linked() {
 	shift
 	"${CC:-cc}" -shared -nostdlib -Wl,--gc-sections,-u,first \
 		-Wl,--build-id=none -o "$_out.so" "$@"
-	expect "$_out" 0 "" --elf "$_out.so" -o "$_out.sframe"
+	expect "$_out" 0 "" --elf "$_out.so" --cfi-only -o "$_out.sframe"
 	cp out "$_out.out"
 }
 # debug_frame NAME WANT: what the summary says of it
@@ -291,11 +291,11 @@ frames() {
 		cut -d' ' -f1
 }
 objcopy -R .debug_frame merged.so without.so
-expect "without" 0 "" --elf without.so -o without.sframe
+expect "without" 0 "" --elf without.so --cfi-only -o without.sframe
 cp merged.so damaged.so
 printf '\377' | dd of=damaged.so bs=1 seek=$((0x$(frames merged.so) + 1)) \
 	conv=notrunc 2>/dev/null
-expect "damaged" 0 "" --elf damaged.so -o damaged.sframe
+expect "damaged" 0 "" --elf damaged.so --cfi-only -o damaged.sframe
 cp out damaged.out
 debug_frame damaged \
 	"not used: 0x$(frames merged.so | sed 's/^0*//'): CFI record is truncated"
@@ -303,7 +303,7 @@ same_rows damaged without
 is "damaged: functions" "functions: 1 of 1 covered" "$(head -n 1 damaged.out)"
 for kind in zlib zlib-gnu; do
 	objcopy --compress-debug-sections=$kind merged.so $kind.so
-	expect "$kind" 0 "" --elf $kind.so -o $kind.sframe
+	expect "$kind" 0 "" --elf $kind.so --cfi-only -o $kind.sframe
 	cp out $kind.out
 	debug_frame $kind "1 functions, 83 bytes that .eh_frame leaves out"
 	same_rows $kind merged
@@ -313,7 +313,7 @@ for kind in zlib zlib-gnu; do
 		cut -d' ' -f1)))
 	printf '\377\377\377\377' | dd of=$kind.so bs=1 seek=$((at + 30)) \
 		conv=notrunc 2>/dev/null
-	expect "$kind, damaged" 0 "" --elf $kind.so -o $kind.sframe
+	expect "$kind, damaged" 0 "" --elf $kind.so --cfi-only -o $kind.sframe
 	cp out $kind.out
 	debug_frame $kind "not used: is compressed and damaged, or in a way that\
  libelf cannot read"
@@ -325,7 +325,7 @@ for kind in zlib zlib-gnu; do
 		seek=$((at + 4)) conv=notrunc 2>/dev/null ;;
 	esac
 	# shellcheck disable=SC3045 # dash and bash have it
-	(ulimit -v 65536 && exec "$bin" --elf $kind.so -o $kind.sframe) >out 2>err
+	(ulimit -v 65536 && exec "$bin" --elf $kind.so --cfi-only -o $kind.sframe) >out 2>err
 	is "$kind that grows too much, 64 MiB of memory" 0 "$?$(cat err)"
 	same_rows $kind without
 done
@@ -355,13 +355,13 @@ cp merged.so huge.so
 truncate -s 24G huge.so
 put huge.so $(($(header merged.so debug_frame) + 24)) 8 0
 put huge.so $(($(header merged.so debug_frame) + 32)) 8 $((20 << 30))
-expect "huge" 0 "" --elf huge.so -o huge.sframe
+expect "huge" 0 "" --elf huge.so --cfi-only -o huge.sframe
 cp out huge.out
 debug_frame huge "not used: more than 4 GiB would be read"
 same_rows huge without
 put huge.so $(($(header merged.so debug_frame) + 32)) 8 $((1 << 30))
 # shellcheck disable=SC3045 # dash and bash have it
-(ulimit -v 65536 && exec "$bin" --elf huge.so -o huge.sframe) >huge.out 2>err
+(ulimit -v 65536 && exec "$bin" --elf huge.so --cfi-only -o huge.sframe) >huge.out 2>err
 is "huge, 64 MiB of memory" 0 "$?$(cat err)"
 debug_frame huge "not used: out of memory"
 same_rows huge without
@@ -425,11 +425,11 @@ split() {
 	sed -n 's/^split: //p' out
 }
 long long.so 1
-expect "functions of many rows" 0 "" --elf long.so -o long.sframe
+expect "functions of many rows" 0 "" --elf long.so --cfi-only -o long.sframe
 is "what their FDEs take" \
 	"2 functions of too many rows are in 5 FDEs, 63 bytes more than unsplit" \
 	"$(split)"
-expect "the same unsplit" 0 "" --elf long.so --max-rows 40 -o whole.sframe
+expect "the same unsplit" 0 "" --elf long.so --cfi-only --max-rows 40 -o whole.sframe
 is "nothing is said of splitting" "" "$(split)"
 is "the bytes are what the section is longer by" 63 \
 	$(($(wc -c <long.sframe) - $(wc -c <whole.sframe)))

@@ -5,7 +5,7 @@
 # counted; its tests link that. The command is not for other machines.
 
 room.tests/sframegen := -Isframegen/lib -Isframegen/cmd
-sframegen_unit := cfi layout section $(if $(native),output step template)
+sframegen_unit := cfi code layout section $(if $(native),output step template)
 san_tests += $(sframegen_unit:%=sframegen/%) $(if $(native),sframegen/hostile)
 sframegen_all = $(filter-out %/main.o,$(call objects, \
 	sframegen/lib/*.c sframegen/cmd/$(if $(native),*,format).c,$(1)/))
@@ -37,6 +37,14 @@ $(oracles): $T/sframegen/programs/%: tests/sframegen/%.c \
 		$(O)/obj/tests/sframegen/oracle-section.o \
 		$(O)/lib/libsframegen.a
 	$(program)
+
+# The analysis is judged by what it knows, which no public header has.
+TESTS += $(if $(amd64),$T/sframegen/programs/code-rows)
+
+$T/sframegen/programs/code-rows: tests/sframegen/code-rows.c \
+		$(filter-out %/main.o,$(call objects,sframegen/cmd/*.c)) \
+		$(O)/lib/libsframegen.a
+	$(program) -lelf
 
 $T/sframegen/programs/libdw-rows: private libs := -ldw -lelf
 $T/sframegen/programs/libsframe-rows: private flags = -I$(LIBSFRAME)/include

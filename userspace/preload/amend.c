@@ -136,6 +136,8 @@ static int find_leaves(struct list *leaves, const struct sfg_input *in)
 	size_t nr;
 	int ret;
 
+	if (!bare_nr_rows)
+		return 0;
 	ret = sfg_list_functions(in, &list, &nr, NULL);
 	if (ret)
 		return ret;

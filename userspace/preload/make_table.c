@@ -56,7 +56,7 @@ static int convert(struct table *table, struct image *image,
 		.abi = SFG_HOST_ABI,
 		.text = image->text,
 		.nr_text = image->nr_text,
-		.flags = addends ? SFG_INPUT_ADDENDS : 0,
+		.flags = SFG_INPUT_CODE | (addends ? SFG_INPUT_ADDENDS : 0),
 		.amend = amend_functions,
 	};
 	int ret;

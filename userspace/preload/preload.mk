@@ -5,7 +5,7 @@ PRELOAD := $(O)/lib/sfjit/libsfjit-preload.so
 preload_obj := $(O)/obj/userspace/preload
 # What it takes of the machine is compiled as it is itself.
 preload_flow := arch/bare $(basename $(wildcard $(addprefix arch/$(ARCH)/flow/, \
-	bare.c framed.c insn.c)))
+	bare.c framed.c)))
 preload_flow_obj := $(preload_flow:%=$(preload_obj)/%.o)
 
 ALL += $(if $(walks),$(PRELOAD))

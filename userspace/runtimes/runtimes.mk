@@ -6,13 +6,13 @@
 
 HOTSPOT := $(O)/lib/sfjit/libsfjit-hotspot.so
 lib.arch/x86_64/flow := $(pic) -pthread
-room.userspace/runtimes/hotspot := -D_GNU_SOURCE -Iarch/x86_64/flow
+room.userspace/runtimes/hotspot := -D_GNU_SOURCE -Isframegen/lib
 lib.userspace/runtimes/hotspot := $(pic) -pthread
 
 hotspot_obj := $(call objects,userspace/runtimes/hotspot/*.c)
 
 $(HOTSPOT): $(hotspot_obj) $(call objects,arch/x86_64/flow/*.c) \
-		$(O)/lib/libsfjit.a
+		$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -pthread -Wl,-z,defs \
 		-Wl,-z,now -Wl,-soname,$(@F) -o $@ $^
 

@@ -4,125 +4,27 @@
 
 #include <bare.h>
 
-#include "framed.h"
-#include "insn.h"
+#include <x86_insn.h>
 
-const struct sfjit_row bare_rows[] = {
-	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
-};
-const unsigned int bare_nr_rows = 1;
+#include "framed.h"
+
+/* Leaves are found by libsframegen, which knows the instructions. */
+const struct sfjit_row bare_rows[1];
+const unsigned int bare_nr_rows;
+
+void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
+{
+}
 
 static bool is_op(const struct insn *insn, uint8_t map, uint8_t op)
 {
 	return insn->map == map && insn->op == op;
 }
 
-static bool is_return(const struct insn *insn)
-{
-	return is_op(insn, 0, 0xc3);
-}
-
-static bool is_jump(const struct insn *insn)
-{
-	return is_op(insn, 0, 0xe9) || is_op(insn, 0, 0xeb);
-}
-
-static bool is_push(const struct insn *insn)
-{
-	if (insn->map == INSN_MAP_0F)
-		return !insn->vex && (insn->op == 0xa0 || insn->op == 0xa8);
-	return !insn->map && ((insn->op & 0xf8) == 0x50 || insn->op == 0x68 ||
-			      insn->op == 0x6a || insn->op == 0x9c ||
-			      (insn->op == 0xff && (insn->reg & 7) == 6));
-}
-
-static bool is_pop(const struct insn *insn)
-{
-	if (insn->map == INSN_MAP_0F)
-		return !insn->vex && (insn->op == 0xa1 || insn->op == 0xa9);
-	return !insn->map && ((insn->op & 0xf8) == 0x58 || insn->op == 0x8f ||
-			      insn->op == 0x9d || insn->op == 0xc9);
-}
-
 static bool is_call(const struct insn *insn)
 {
 	return is_op(insn, 0, 0xe8) ||
 	       (is_op(insn, 0, 0xff) && (insn->reg & 7) == 2);
-}
-
-/* The return address is at the stack pointer: it may be another one then. */
-static bool is_at_return_address(const struct insn *insn)
-{
-	return insn->has_modrm && insn->mod != 3 && insn->base == RSP &&
-	       insn->disp > -8 && insn->disp < 8;
-}
-
-/* Behind a system call there may be another stack: that of a signal. */
-static bool is_other_transfer(const struct insn *insn)
-{
-	if (insn->map == INSN_MAP_0F)
-		return !insn->vex && (insn->op == 0x05 || insn->op == 0x07 ||
-				      insn->op == 0x0b || insn->op == 0x34 ||
-				      insn->op == 0x35 || insn->op == 0xaa);
-	if (insn->map)
-		return false;
-	if (insn->op == 0xff)
-		return (insn->reg & 7) > 1;
-	switch (insn->op) {
-	case 0xc2: case 0xc8: case 0xca: case 0xcb: case 0xcc: case 0xcd:
-	case 0xcf: case 0xe8: case 0xf1: case 0xf4:
-		return true;
-	}
-	return false;
-}
-
-static bool changes_frame(const struct insn *insn)
-{
-	return insn_changes(insn) & (1u << RSP | 1u << RBP);
-}
-
-/*
- * What is pushed, or stored at the stack pointer, may be what a return takes
- * for its address: until the stack pointer is moved back, there is no leaf.
- */
-static bool is_tainted(const struct insn *insn, bool tainted)
-{
-	if (is_push(insn) || is_call(insn) || is_at_return_address(insn))
-		return true;
-	if (is_pop(insn) || insn_changes(insn) & 1u << RSP ||
-	    is_return(insn) || is_jump(insn))
-		return false;
-	return tainted;
-}
-
-static void make_step(struct bare_step *step, const struct insn *insn,
-		      uint32_t at, uint32_t size, bool tainted)
-{
-	int64_t to = (int64_t)at + insn->length + insn->imm;
-
-	step->length = insn->length;
-	step->ends = is_return(insn);
-	step->jumps = is_jump(insn) || insn_jumps_if(insn);
-	step->falls = !is_return(insn) && !is_jump(insn);
-	step->to = step->jumps && to >= 0 && to < size ? to : size;
-	step->leaf = !tainted && !is_push(insn) && !is_pop(insn) &&
-		     !is_at_return_address(insn) &&
-		     !is_other_transfer(insn) && !changes_frame(insn);
-}
-
-/* Up to what is no instruction: data, or code that is not known here. */
-void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
-{
-	bool tainted = false;
-	struct insn insn;
-	uint32_t at;
-
-	for (at = 0; at < size; at += insn.length) {
-		if (!insn_decode(text + at, size - at, &insn))
-			return;
-		make_step(steps + at, &insn, at, size, tainted);
-		tainted = is_tainted(&insn, tainted);
-	}
 }
 
 /* mov %rcx,%rsp */
@@ -143,7 +45,7 @@ static bool is_end(const struct sfjit_row *row, const uint8_t *text,
 	    memcmp(text + row->start, take_stack, sizeof(take_stack)))
 		return false;
 	for (at = 0; at < row->start; at += insn.length) {
-		if (!insn_decode(text + at, size - at, &insn))
+		if (!sfg_insn_decode(text + at, size - at, &insn))
 			return false;
 		if (!is_call(&insn))
 			continue;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "framed.h"
-#include "insn.h"
+#include <x86_insn.h>
 
 #define WORD		8
 #define DWARF_RBP	6
@@ -105,7 +105,7 @@ static void take_rsp(struct place *place, const struct insn *insn)
 	else if (!is_added(insn, &place->growth))
 		place->effect = is_op(insn, 0xc8) || is_op(insn, 0xc9) ||
 				is_pop_of(insn, RSP) ||
-				insn_changes(insn) & 1u << RSP ? SETS : NOTHING;
+				sfg_insn_changes(insn) & 1u << RSP ? SETS : NOTHING;
 }
 
 static void take_rbp(struct place *place, const struct insn *insn)
@@ -143,7 +143,7 @@ static void take(struct code *code, const struct insn *insn, uint32_t at)
 		.returns = is_op(insn, 0xc3) || is_op(insn, 0xc2),
 		.calls = is_op(insn, 0xe8), .ends = is_end(insn),
 	};
-	if (insn_jumps_if(insn) || place->calls || is_op(insn, 0xe9) ||
+	if (sfg_insn_jumps_if(insn) || place->calls || is_op(insn, 0xe9) ||
 	    is_op(insn, 0xeb)) {
 		to = (int64_t)at + insn->length + insn->imm;
 		if (to >= 0 && to < code->size)
@@ -193,7 +193,7 @@ static void decode(struct code *code, const uint8_t *text)
 	uint32_t at;
 
 	for (at = 0; at < code->size; at += insn.length) {
-		if (!insn_decode(text + at, code->size - at, &insn))
+		if (!sfg_insn_decode(text + at, code->size - at, &insn))
 			break;
 		take(code, &insn, at);
 	}

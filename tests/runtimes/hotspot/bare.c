@@ -2,9 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: in code without call frame information, what leads to a return
- * without a change of the stack pointer is a leaf, and nothing else is; and
- * where the rows of an unwinder, or the only row of a function, are false.
+ * Description: where the rows of an unwinder, or the only row of a function, are
+ * false.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,91 +12,6 @@
 #include <bare.h>
 
 #include "../../lib/tap.h"
-
-struct pattern {
-	const char	*name;
-	const uint8_t	*text;
-	uint32_t	size;
-	const char	*leaves;	/* "START-END ..." */
-};
-
-#define TEXT(...) \
-	.text = (const uint8_t []){ __VA_ARGS__ }, \
-	.size = sizeof((uint8_t []){ __VA_ARGS__ })
-
-static const struct pattern patterns[] = {
-	{ "a spin pause", TEXT(0xf3, 0x90,		/* 0 pause */
-			       0x48, 0xc7, 0xc0, 1, 0, 0, 0,
-			       0xc3), "0-a" },
-	{ "a loop", TEXT(0x48, 0x8b, 0x44, 0xd7, 0xf8,	/* 0 mov, %rax */
-			 0x48, 0x83, 0xea, 0x01,	/* 5 sub $1, %rdx */
-			 0x75, 0xf5,			/* 9 jne 0 */
-			 0x31, 0xc0, 0xc3), "0-e" },
-	{ "a loop without an end", TEXT(0x90, 0xeb, 0xfd, 0xc3), "3-4" },
-	{ "a frame", TEXT(0x53,				/* 0 push %rbx */
-			  0xb8, 1, 0, 0, 0,		/* 1 mov, %eax */
-			  0x5b,				/* 6 pop %rbx */
-			  0x31, 0xc0, 0xc3), "7-a" },
-	{ "a call", TEXT(0x31, 0xc0,
-			 0xe8, 0, 0, 0, 0,
-			 0x48, 0x83, 0xc4, 0x08,	/* 7 add $8, %rsp */
-			 0xc3), "b-c" },
-	{ "a way to a frame", TEXT(0x85, 0xff,
-				   0x74, 0x02,		/* 2 je 6 */
-				   0x90, 0xc3,
-				   0x53, 0x5b, 0xc3), "4-6 8-9" },
-	{ "a way out", TEXT(0x85, 0xff,
-			    0x74, 0x10,			/* 2 je 14 */
-			    0x90, 0xc3), "4-6" },
-	{ "a pushed address", TEXT(0x50, 0xc3, 0x90, 0xc3), "2-4" },
-	{ "a stored address", TEXT(0x48, 0x89, 0x04, 0x24,
-				   0x90, 0xc3, 0x90, 0xc3), "6-8" },
-	{ "below the stack pointer", TEXT(0x48, 0x89, 0x44, 0x24, 0xf0,
-					  0xc3), "0-6" },
-	{ "a system call", TEXT(0x90, 0x0f, 0x05, 0xc3), "3-4" },
-	{ "a frame pointer", TEXT(0x31, 0xed, 0x90, 0xc3), "2-4" },
-	{ "a jump through a pointer", TEXT(0x90, 0xff, 0xe0, 0x90, 0xc3),
-	  "3-5" },
-	{ "arguments that the return removes", TEXT(0x90, 0xc2, 8, 0), "" },
-	{ "no end", TEXT(0x90, 0x90), "" },
-	{ "data", TEXT(0x90, 0x06, 0x90, 0xc3), "" },
-	{ "a part of an instruction", TEXT(0x90, 0x48, 0xc7), "" },
-	{ "nothing", TEXT(), "" },
-};
-
-static void check_pattern(const struct pattern *p)
-{
-	struct bare_range *ranges;
-	char text[100] = "";
-	size_t nr, i, n = 0;
-
-	MUST(!bare_leaves(p->text, p->size, false, &ranges, &nr));
-	for (i = 0; i < nr; i++)
-		n += snprintf(text + n, sizeof(text) - n, "%s%x-%x",
-			      i ? " " : "", ranges[i].start, ranges[i].end);
-	result(!strcmp(text, p->leaves), p->name, "wanted '%s', got '%s'",
-	       p->leaves, text);
-	free(ranges);
-}
-
-/* Each instruction jumps to the one before: a pass finds one of them. */
-static void check_passes(void)
-{
-	uint8_t text[1000];
-	struct bare_range *ranges;
-	unsigned int i;
-	size_t nr;
-
-	for (i = 0; i < sizeof(text); i += 2)
-		memcpy(text + i, (uint8_t []){ 0xeb, 0xfc }, 2);
-	memcpy(text, (uint8_t []){ 0x90, 0xc3 }, 2);
-	MUST(!bare_leaves(text, 40, false, &ranges, &nr));
-	TRUE("jumps back", nr == 1 && ranges[0].end == 40);
-	free(ranges);
-	MUST(!bare_leaves(text, sizeof(text), false, &ranges, &nr));
-	IS("too many jumps back", nr, 0);
-	free(ranges);
-}
 
 /* As gcc makes _Unwind_Resume(), shorter. */
 static const uint8_t resume[] = {
@@ -115,7 +29,11 @@ static const uint8_t resume[] = {
 static bool resumes(const struct sfjit_row *row, const uint8_t *text,
 		    uint32_t size, uint32_t *from)
 {
-	const struct sfjit_row rows[] = { bare_rows[0], *row };
+	const struct sfjit_row rows[] = {
+		{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE,
+		  SFJIT_NO_RULE },
+		*row,
+	};
 	const struct sfjit_function f = {
 		.size = size, .nr_rows = 2, .rows = rows,
 	};
@@ -249,39 +167,10 @@ static void check_framed_bounds(void)
 	TRUE("random bytes: sorted, apart and inside", good);
 }
 
-static void check_random(void)
-{
-	struct bare_range *ranges;
-	uint8_t text[300];
-	unsigned int i, j;
-	bool good = true;
-	size_t nr, n;
-
-	srandom(1);
-	for (i = 0; i < 20000; i++) {
-		for (j = 0; j < sizeof(text); j++)
-			text[j] = random() % 3 ? random() : 0xc3;
-		n = random() % sizeof(text);
-		MUST(!bare_leaves(text, n, false, &ranges, &nr));
-		for (j = 0; j < nr; j++)
-			good &= ranges[j].start < ranges[j].end &&
-				ranges[j].end <= n &&
-				(!j || ranges[j - 1].end < ranges[j].start);
-		free(ranges);
-	}
-	TRUE("random bytes: sorted, apart and inside", good);
-}
-
 int main(void)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		check_pattern(patterns + i);
-	check_passes();
 	check_resumes();
 	check_framed();
 	check_framed_bounds();
-	check_random();
 	return finish();
 }

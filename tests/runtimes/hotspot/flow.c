@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "flow.h"
-#include <insn.h>
+#include <x86_insn.h>
 
 #include "../../lib/tap.h"
 
@@ -344,7 +344,7 @@ static void check_lengths(void)
 		       strlen(lengths[i].bytes) < 15 ?
 		       strlen(lengths[i].bytes) : 15;
 		memcpy(copy, lengths[i].bytes, room);
-		got = insn_decode((uint8_t *)copy, room, &insn) ? insn.length :
+		got = sfg_insn_decode((uint8_t *)copy, room, &insn) ? insn.length :
 								  0;
 		good += got == lengths[i].length;
 		if (got != lengths[i].length)

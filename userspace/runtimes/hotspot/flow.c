@@ -15,7 +15,7 @@
 #include <grow.h>
 
 #include "flow.h"
-#include "insn.h"
+#include <x86_insn.h>
 
 enum { UNKNOWN, CFA, RETURN, OLD_FP, ANCHOR };
 
@@ -460,7 +460,7 @@ static void change(struct flow *f, struct state *s, const struct insn *insn,
 	if (push_or_pop(f, s, insn, at) || add_constant(f, s, insn, at) ||
 	    move(s, insn))
 		return;
-	changed = insn_changes(insn);
+	changed = sfg_insn_changes(insn);
 	for (i = 0; i < NR_REGS; i++)
 		if (changed & 1u << i)
 			s->reg[i] = unknown;
@@ -517,11 +517,11 @@ static void follow(struct flow *f, uint32_t at)
 	struct insn insn;
 	int64_t next;
 
-	if (!insn_decode(f->code->text + at, f->code->size - at, &insn))
+	if (!sfg_insn_decode(f->code->text + at, f->code->size - at, &insn))
 		return;
 	next = (int64_t)at + insn.length;
 	memset(f->inside + at + 1, 1, insn.length - 1);
-	if (insn_jumps_if(&insn)) {
+	if (sfg_insn_jumps_if(&insn)) {
 		other = s;
 		reach(f, next + insn.imm, &other);
 		reach(f, next, &s);
@@ -571,7 +571,7 @@ static uint32_t padding(const struct flow_code *code, uint32_t from)
 	uint32_t at = from;
 	struct insn insn;
 
-	while (insn_decode(code->text + at, code->size - at, &insn) &&
+	while (sfg_insn_decode(code->text + at, code->size - at, &insn) &&
 	       is_nop(&insn))
 		at += insn.length;
 	return is_static_stub(code->text + at, code->size - at) ? at - from : 0;

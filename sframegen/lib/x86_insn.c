@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "insn.h"
+#include "x86_insn.h"
 
 struct reader {
 	const uint8_t	*text;
@@ -240,7 +240,7 @@ static bool is_invalid(const struct insn *insn)
 	       op == 0xd5 || op == 0xd6 || op == 0xea;
 }
 
-bool insn_decode(const uint8_t *text, size_t room, struct insn *insn)
+bool sfg_insn_decode(const uint8_t *text, size_t room, struct insn *insn)
 {
 	struct reader r = { .text = text, .room = room };
 
@@ -407,12 +407,12 @@ static uint32_t changes(const struct insn *insn)
 	return 0;
 }
 
-uint32_t insn_changes(const struct insn *insn)
+uint32_t sfg_insn_changes(const struct insn *insn)
 {
 	return changes(insn) & ~(is_byte(insn) ? BIT(RSP) | BIT(RBP) : 0);
 }
 
-bool insn_jumps_if(const struct insn *insn)
+bool sfg_insn_jumps_if(const struct insn *insn)
 {
 	if (insn->map == INSN_MAP_0F)
 		return !insn->vex && (insn->op & 0xf0) == 0x80;

@@ -5,8 +5,8 @@
  * One instruction of 64-bit code: its length, operands and, as far as flow.c
  * needs to know, what it changes.
  */
-#ifndef SFJIT_INSN_H
-#define SFJIT_INSN_H
+#ifndef SFRAMEGEN_X86_INSN_H
+#define SFRAMEGEN_X86_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,15 +67,15 @@ struct insn {
 };
 
 /* Decodes what is at @text; false: no instruction within @room bytes. */
-bool insn_decode(const uint8_t *text, size_t room, struct insn *insn);
+bool sfg_insn_decode(const uint8_t *text, size_t room, struct insn *insn);
 
 /*
  * Bit n for each general register n that may change, but for what pushes, pops
  * and calls do to the stack pointer.
  */
-uint32_t insn_changes(const struct insn *insn);
+uint32_t sfg_insn_changes(const struct insn *insn);
 
 /* A conditional jump, loop or jrcxz. */
-bool insn_jumps_if(const struct insn *insn);
+bool sfg_insn_jumps_if(const struct insn *insn);
 
-#endif /* SFJIT_INSN_H */
+#endif /* SFRAMEGEN_X86_INSN_H */
