@@ -16,7 +16,7 @@ fragments() {
 	unpatched) set -- guest x86_64 ;;
 	patched) set -- guest x86_64 sframe sframe-kunit ;;
 	debug) set -- guest x86_64 sframe sframe-kunit debug lockup x86_64-gdb ;;
-	kcsan | gdb | bpf) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
+	kcsan | gdb | bpf | objtool) set -- guest x86_64 sframe sframe-kunit "x86_64-$1" ;;
 	aarch64 | s390x) set -- guest "$1" sframe sframe-kunit ;;
 	aarch64_debug) set -- guest aarch64 sframe sframe-kunit debug lockup ;;
 	s390x_debug) set -- guest s390x sframe sframe-kunit debug ;;

@@ -73,6 +73,7 @@ no_string_instructions() {
 check_result() {
 	verdict "a step has no string instructions" no_string_instructions
 	sparse=$cache/sparse-$(hash16 <"$top/tools/series-build.sh")
+	verdict "objtool has no complaint with UBSAN" build_commit objtool
 	verdict "build without the series' options" build_commit unpatched
 	verdict "build for arm64" build_commit aarch64
 	verdict "build for s390" build_commit s390x

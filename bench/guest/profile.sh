@@ -70,7 +70,7 @@ costs() {
 	profile --call-graph=fp -- $(with "$long")
 	mode windows "$(frames)"
 
-	echo 50 >$walk_us
+	echo 250 >$walk_us
 	watch_deadlines &
 	profile --call-graph=fp -- $(with)
 	kill $!

@@ -103,23 +103,19 @@ constant() {
 	grep -qE "$4" "$3" || bad "$1 says '$2', $3 does not"
 }
 unwind=kernel-patches/linux/kernel/unwind
-constant userspace/include/sfjit.h "more than 64 rows" \
-	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant userspace/include/sfjit.h "64 rows becomes several" \
+	userspace/libsfjit/pieces.h 'SFJIT_MAX_ROWS[[:space:]]+64$'
 sframe_rst=kernel-patches/linux/Documentation/userspace-api/sframe.rst
 threats=Documentation/threat-model.rst
-constant $threats "64 rows of an FDE" \
-	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
-constant $sframe_rst "up to 64 rows" \
-	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
-constant Documentation/jit-guide.rst "at most 64 rows of an entry" \
-	$unwind/sframe.h 'SFRAME_STEP_ROWS[[:space:]]+64$'
+constant Documentation/jit-guide.rst "at most 64 rows, and several" \
+	userspace/libsfjit/pieces.h 'SFJIT_MAX_ROWS[[:space:]]+64$'
 constant $threats "2^24 FDEs" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
 constant $threats "2 looks at a window in a step" \
 	$unwind/sframe.c 'tries = 0; tries < 2;'
 for doc in $threats $sframe_rst; do
-	constant "$doc" "50 microseconds" \
-		$unwind/sframe_registry.c 'sysctl_sframe_walk_us .*= 50;'
+	constant "$doc" "250 microseconds" \
+		$unwind/sframe_registry.c 'sysctl_sframe_walk_us .*= 250;'
 done
 constant $threats "32 reads between looks at the clock" \
 	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+32$'
@@ -170,15 +166,20 @@ says() {
 	tr -s '\n ' '  ' <"$1" | grep -qF "$_number$3" ||
 		bad "$1 does not say '$_number$3'"
 }
-nofault=$(value SFRAME_BUDGET_SAMPLE $unwind/sframe.h)
-faults=$(value SFRAME_BUDGET_DEFERRED $unwind/sframe.h)
+frame=$(value SFRAME_FRAME_BUDGET $unwind/sframe.h)
+least=$(sed -n 's/^#define SFRAME_MIN_FRAMES[[:space:]]*\([0-9]*\)U$/\1/p' \
+	$unwind/sframe.h)
+nofault=$((frame * least))
+faults=$((frame * 510 + 65535))
 signals=$(value UNWIND_USER_MAX_SIGNALS $unwind/signal.h)
+says $threats "$frame" " reads and rows of a frame"
 says $threats "$nofault" " reads and rows of a walk in a"
 says $threats "$faults" " reads and rows of a deferred"
 says $threats "$signals" " signal frames of a walk"
 says $threats "$signals" " times in a walk"
-says $sframe_rst "$nofault" " reads of sections and rows"
-says $sframe_rst "$faults" " if deferred"
+says $sframe_rst "$frame" " reads for each frame"
+says $sframe_rst "$nofault" " reads for the $least frames"
+says $sframe_rst "$faults" ": those of 510 frames"
 says $sframe_rst "$signals" " times in a walk"
 says Documentation/jit-guide.rst "$signals" " signal frames on one stack"
 constant Documentation/userspace.rst "at most 16 rows in an FDE" \

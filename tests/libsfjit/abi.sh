@@ -73,14 +73,6 @@ format sframegen/include/sfjit/format.h >"$tmp/format"
 format kernel-patches/linux/kernel/unwind/sframe_format.h >"$tmp/kernels"
 same "<sfjit/format.h> has the kernel's numbers" "$tmp/kernels" "$tmp/format"
 
-# number FILE NAME
-number() {
-	sed -n "s/^#define[[:space:]]*$2[[:space:]]*\([0-9]*\)$/\1/p" "$1"
-}
-is "functions are split where the kernel stops" \
-	"$(number kernel-patches/linux/kernel/unwind/sframe.h SFRAME_STEP_ROWS)" \
-	"$(number userspace/libsfjit/pieces.h SFJIT_MAX_ROWS)"
-
 # Or two plugins with it would call each other's copy.
 plugin_exports() {
 	echo 'int plugin(void) { return 0; }' | gcc -shared -fPIC -x c - -x none \

@@ -211,7 +211,7 @@ static void test_rows(void)
 	ends("CFA from itself", "row_rule", TEXT + 32);
 }
 
-/* Valid in the format, but too many for the kernel. */
+/* More than the library puts in one entry. */
 static void test_many_rows(void)
 {
 	static struct sfjit_row many[65];
@@ -226,9 +226,7 @@ static void test_many_rows(void)
 	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)section,
 				section, sizeof(section), &used, NULL));
 	table = (struct sfjit_table){ section, used, (void *)TEXT, 130, 0, 0 };
-	IS("65 rows", sfjit_check(&table, &complaint), -EBADMSG);
-	TRUE("are too many", !strcmp(complaint.reason, "row_count"));
-	IS("behind the 63rd", (long)complaint.address, TEXT + 126);
+	IS("65 rows", sfjit_check(&table, &complaint), 0);
 }
 
 static void has_row(const char *name, uint64_t ip, uint32_t nr,

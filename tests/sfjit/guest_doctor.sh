@@ -87,7 +87,7 @@ says_the_same "all is well: JSON" 0
 with kernel/sframe_walk_us 0 finds "windows turned off" deadline 2 \
 	"broken deadline kernel.sframe_walk_us is 0
 windows are turned off: frame pointers are followed
-mend: sysctl kernel.sframe_walk_us=50"
+mend: sysctl kernel.sframe_walk_us=250"
 is "windows turned off: samples" "broken fp $lacking
 mend: see deadline" "$(finding fp)"
 with kernel/sframe_walk_us 0 says_the_same "windows turned off: JSON" 2
@@ -96,10 +96,10 @@ a sample lacks the callers of code without frame pointers
 --call-graph=fp,defer does not read in missing pages
 mend: see deadline" "$(finding fp,defer)"
 # The sample may take longer.
-with kernel/sframe_walk_us 49 finds "a shorter deadline" deadline "[12]" \
-	"limited deadline kernel.sframe_walk_us is 49
+with kernel/sframe_walk_us 249 finds "a shorter deadline" deadline "[12]" \
+	"limited deadline kernel.sframe_walk_us is 249
 long walks end early; sfjit ps calls it deadline
-mend: sysctl kernel.sframe_walk_us=50"
+mend: sysctl kernel.sframe_walk_us=250"
 with vm/max_sframe_windows 0 finds "no windows" limit 2 \
 	"broken limit vm.max_sframe_windows is 0
 no process can have windows

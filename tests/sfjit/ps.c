@@ -122,7 +122,7 @@ static const char windows[] =
 "windows 5\n"
 "section_fault 0\n"
 "no_fde 12\n"
-"row_count 1\n"
+"row_order 1\n"
 "newer 123456\n"
 "last no_fde 401234\n";
 
@@ -149,7 +149,7 @@ static void test_text(void)
 "[vdso]+1800              -\n"
 "steps of walks that were refused, after which the stack ends:\n"
 "  no_fde         12  the table has a gap there\n"
-"  row_count       1  more rows than the kernel looks at\n"
+"  row_order       1  rows are not sorted\n"
 "  newer      123456  a reason that is newer than this program\n"
 "last: no_fde at 401234  /usr/bin/a program+1234\n"
 "=0");
@@ -186,7 +186,7 @@ static void test_json(void)
 "\"flags\": \"end\", "
 "\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x1800\"}, "
 "\"section_in\": null, \"names\": 0, \"first_name\": null}], "
-"\"refused\": {\"section_fault\": 0, \"no_fde\": 12, \"row_count\": 1, "
+"\"refused\": {\"section_fault\": 0, \"no_fde\": 12, \"row_order\": 1, "
 "\"newer\": 123456}, "
 "\"last\": {\"reason\": \"no_fde\", \"address\": \"0x401234\", "
 "\"in\": {\"name\": \"/usr/bin/a program\", \"offset\": \"0x1234\"}}}]\n"

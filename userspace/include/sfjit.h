@@ -216,8 +216,8 @@ int sfjit_unregister(uintptr_t key);
  * pointer, and one that starts from the stack or frame pointer is a multiple of
  * 8 away from it.
  *
- * The kernel reads up to 64 rows of an entry of the section. A function with
- * more than 64 rows becomes several adjacent entries, unless it repeats.
+ * The kernel reads the rows of an entry one by one. A function with more than
+ * 64 rows becomes several adjacent entries, unless it repeats.
  *
  * Return:
  * * more than 0 - size of the section.

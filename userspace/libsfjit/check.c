@@ -313,8 +313,6 @@ static const char *find_row(const struct reader *r, struct function *f,
 	*row = (struct row){ 0 };
 	f->at_end = true;
 	for (i = 0; i < f->nr_rows && f->at_end; i++) {
-		if (i == SFJIT_MAX_ROWS)
-			return "row_count";
 		why = read_row(r, f, off, &pos, row);
 		if (why)
 			return why;

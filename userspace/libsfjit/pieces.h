@@ -2,14 +2,14 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Split functions that have more rows than the kernel reads of an entry.
+ * Split functions that have many rows: the kernel reads them one by one.
  */
 #ifndef SFJIT_PIECES_H
 #define SFJIT_PIECES_H
 
 #include "internal.h"
 
-/* Rows of an entry, see SFRAME_STEP_ROWS of the kernel. */
+/* Rows of an entry. Kernels with older patches read no more. */
 #define SFJIT_MAX_ROWS	64
 
 /* A copy, as the rows of each piece start from 0. */

@@ -15,7 +15,7 @@
 #include "child.h"
 #include "doctor.h"
 
-#define WALK_US		50	/* by default */
+#define WALK_US		250	/* by default */
 #define FEW_WINDOWS	1024	/* a Java VM with default flags has 961 */
 
 struct answers {
@@ -34,10 +34,10 @@ static const struct doctor_advice old_kernel = {
 	"let prctl(0x53464a31 to 0x53464a33, ...) pass",
 }, turned_off = {
 	DOCTOR_BROKEN, "windows are turned off: frame pointers are followed",
-	"sysctl kernel.sframe_walk_us=50",
+	"sysctl kernel.sframe_walk_us=250",
 }, hurried = {
 	DOCTOR_LIMITED, "long walks end early; sfjit ps calls it deadline",
-	"sysctl kernel.sframe_walk_us=50",
+	"sysctl kernel.sframe_walk_us=250",
 }, no_windows = {
 	DOCTOR_BROKEN, "no process can have windows",
 	"sysctl vm.max_sframe_windows=65536",

@@ -23,7 +23,6 @@ static const struct {
 	{ "row_rule", "a row that the format does not allow" },
 	{ "row_register", "the caller's stack pointer is in a register that "
 			  "is not known there" },
-	{ "row_count", "more rows than the kernel looks at" },
 	{ "cfa_order", "the stack would not go up: a wrong row" },
 	{ "cfa_align", "the stack would not be aligned: a wrong row" },
 	{ "budget", "a walk looked at more of its tables than it may" },

@@ -132,7 +132,6 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 void sframe_window_free(struct sframe_window *window)
 {
-	free(window->buckets);
 	free(window);
 }
 

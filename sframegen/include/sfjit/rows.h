@@ -121,8 +121,8 @@ struct sfjit_row {
  * struct sfjit_function - a range of code and its rows
  * @addr:	address of the first byte
  * @size:	bytes of code
- * @nr_rows:	number of rows, at least 1. The kernel reads 64 rows of an
- *		entry: libsfjit splits a longer function, unless it repeats
+ * @nr_rows:	number of rows, at least 1. libsfjit splits a function with
+ *		more than 64, unless it repeats
  * @rows:	rows whose starts strictly increase, the first is 0; they stay
  *		yours
  * @flags:	0 for libsfjit. SFJIT_FUNCTION_SIGNAL: the caller's address is

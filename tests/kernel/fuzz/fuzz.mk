@@ -58,7 +58,7 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
 	compat.h compiler.h cpumask.h err.h errno.h hash.h kconfig.h kernel.h log2.h math.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
-	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h \
+	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h security.h \
 	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \
 	sizes.h slab.h stddef.h string.h swab.h topology.h types.h uaccess.h \
 	unaligned.h unroll.h uprobes.h vmalloc.h fpu.h processor.h) \

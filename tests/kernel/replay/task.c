@@ -149,6 +149,11 @@ void shim_access_end(void)
 {
 }
 
+unsigned long shim_mask_table(unsigned long addr)
+{
+	return addr;
+}
+
 unsigned long shim_mask(unsigned long addr)
 {
 	return addr;
@@ -252,7 +257,6 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 void sframe_window_free(struct sframe_window *window)
 {
-	free(window->buckets);
 	free(window);
 }
 

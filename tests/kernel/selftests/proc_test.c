@@ -129,7 +129,7 @@ static void same(const char *name, const char *got, const char *want)
 static const char * const reasons[] = {
 	"section_fault", "stack_fault", "no_fde", "no_row", "fde_order",
 	"fde_range", "fde_type", "fre_offset", "rep_size", "row_order",
-	"row_words", "row_rule", "row_register", "row_count", "cfa_order",
+	"row_words", "row_rule", "row_register", "cfa_order",
 	"cfa_align", "budget", "changed", "signal", "return_address",
 	"return_probe", "deadline", "no_caller", "frame_pointer",
 };

@@ -17,7 +17,7 @@ struct sframe_registry;
 struct unwind_user_state;
 
 /* Steps that are made at once. */
-#define SFRAME_KNOWN_STEPS	16
+#define SFRAME_KNOWN_STEPS	16U
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
@@ -28,7 +28,7 @@ static inline void sframe_mm_init(struct mm_struct *mm)
 
 bool __sframe_mm_has_windows(struct mm_struct *mm);
 void __sframe_mm_free(struct mm_struct *mm);
-int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm);
+void __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm);
 void __sframe_munmap(struct mm_struct *mm, unsigned long start,
 		     unsigned long end);
 
@@ -45,10 +45,14 @@ static inline void sframe_mm_free(struct mm_struct *mm)
 		__sframe_mm_free(mm);
 }
 
-/* Copy the windows; both mmap locks are held for write. */
-static inline int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+/*
+ * Copy the windows; both mmap locks are held for write. Without memory for them
+ * the child has none.
+ */
+static inline void sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 {
-	return sframe_mm_has_windows(oldmm) ? __sframe_mm_dup(mm, oldmm) : 0;
+	if (sframe_mm_has_windows(oldmm))
+		__sframe_mm_dup(mm, oldmm);
 }
 
 /*
@@ -63,10 +67,12 @@ static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 		__sframe_munmap(mm, start, end);
 }
 
-bool sframe_walk_init(struct unwind_user_state *state, bool sample);
+bool sframe_walk_init(struct unwind_user_state *state, unsigned int frames,
+		      bool sample);
 int sframe_step(struct unwind_user_state *state);
 unsigned int sframe_steps_known(struct unwind_user_state *state,
 				unsigned long *ips, unsigned int max);
+int sframe_cache_init(void);
 void sframe_walk_attach(struct unwind_user_state *state);
 void sframe_walk_detach(struct unwind_user_state *state);
 void sframe_refused(struct unwind_user_state *state);
@@ -89,9 +95,8 @@ static inline void sframe_mm_free(struct mm_struct *mm)
 {
 }
 
-static inline int sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+static inline void sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 {
-	return 0;
 }
 
 static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
@@ -105,7 +110,7 @@ static inline bool sframe_mm_has_windows(struct mm_struct *mm)
 }
 
 static inline bool sframe_walk_init(struct unwind_user_state *state,
-				    bool sample)
+				    unsigned int frames, bool sample)
 {
 	return false;
 }
@@ -118,6 +123,11 @@ static inline int sframe_step(struct unwind_user_state *state)
 static inline unsigned int
 sframe_steps_known(struct unwind_user_state *state, unsigned long *ips,
 		   unsigned int max)
+{
+	return 0;
+}
+
+static inline int sframe_cache_init(void)
 {
 	return 0;
 }

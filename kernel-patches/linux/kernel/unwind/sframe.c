@@ -8,12 +8,8 @@
  * then used. A section can make the walk of its own task fail or lie, and
  * nothing else.
  *
- * A step reads table and stack in one access section. Addresses of the stack
- * are masked, see user.h. Those of the table need not be: they are the base
- * that was checked at registration, which user space cannot change, plus a
- * number of 32 bits, perhaps times the size of an FDE. So a CPU that runs ahead
- * of a check reads at most 64 GiB behind the end of user memory. There is no
- * memory of the kernel: on x86-64 no address there is canonical.
+ * A step reads table and stack in one access section. Each address is masked on
+ * its own, see user.h.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -98,10 +94,23 @@ static __always_inline enum sframe_reason sframe_spend(struct sframe_walk *walk)
 
 	user_read_access_end();
 	reason = sframe_look(walk);
-	if (!unwind_user_access_begin())
-		return SFRAME_REASON_SECTION_FAULT;
+	unwind_user_access_begin();
 	return reason;
 }
+
+/* Begin a step through a window, which counts, and so does its time. */
+static enum sframe_reason sframe_charge(struct sframe_walk *walk)
+{
+	sframe_clock_go_on(walk);
+	walk->slack -= SFRAME_STACK_READS;
+	if (likely(walk->slack >= 0))
+		return SFRAME_REASON_NONE;
+	return sframe_look(walk);
+}
+
+/* *@val = the word of a section at @addr, as unwind_user_get() */
+#define sframe_get(state, val, addr)					\
+	unwind_user_get(state, val, unwind_user_table_ptr(addr))
 
 /*
  * How many FDEs are there? A live window's producer counts up, by a store with
@@ -117,8 +126,8 @@ sframe_count_fdes(struct unwind_user_state *state,
 	if (!section->live)
 		return SFRAME_REASON_NONE;
 
-	if (!unwind_user_get(state, &count, section->start +
-			     offsetof(struct sframe_header, num_fdes)))
+	if (!sframe_get(state, &count, section->start +
+			offsetof(struct sframe_header, num_fdes)))
 		return SFRAME_REASON_SECTION_FAULT;
 	/* What was stored before the count is read after it. */
 	smp_rmb();
@@ -136,22 +145,6 @@ struct sframe_bounds {
 	u32		low;
 	u32		high;
 };
-
-/*
- * What is known of the place of @ip in the index. The address is that of user
- * space: a CPU that runs ahead of the look-up must not get past the buckets.
- */
-static __always_inline void
-sframe_search_bucket(const struct sframe_window *window, unsigned long ip,
-		     struct sframe_bounds *bounds)
-{
-	unsigned long bucket = (ip - window->text_start) >>
-			       window->bucket_shift;
-
-	bucket = array_index_nospec(bucket, window->nr_buckets);
-	bounds->low = window->buckets[bucket];
-	bounds->high = window->buckets[bucket + 1] + 1;
-}
 
 /* Find the last FDE that starts at or before @ip. */
 static __always_inline enum sframe_reason
@@ -171,7 +164,7 @@ sframe_search_index(struct unwind_user_state *state,
 			return reason;
 		mid = (bounds->low + bounds->high) / 2;
 		addr = section->fdes + mid * sizeof(struct sframe_fde);
-		if (!unwind_user_get(state, &rel, addr))
+		if (!sframe_get(state, &rel, addr))
 			return SFRAME_REASON_SECTION_FAULT;
 
 		/* A sorted index has no entry outside of those around it. */
@@ -205,14 +198,12 @@ sframe_find_fde(struct unwind_user_state *state,
 	reason = sframe_count_fdes(state, &window->section, &bounds.high);
 	if (reason)
 		return reason;
-	if (window->nr_buckets)
-		sframe_search_bucket(window, ip, &bounds);
 	reason = sframe_search_index(state, &window->section, ip, &bounds,
 				     &fde);
 	if (reason)
 		return reason;
-	if (!unwind_user_get(state, &rest.load,
-			     fde + offsetof(struct sframe_fde, func_size)))
+	if (!sframe_get(state, &rest.load,
+			fde + offsetof(struct sframe_fde, func_size)))
 		return SFRAME_REASON_SECTION_FAULT;
 
 	/* A gap between functions, or an entry that was taken back. */
@@ -251,7 +242,7 @@ sframe_read_attr(struct unwind_user_state *state,
 	    fre_off > section->fres_end - section->fres -
 		      sizeof(struct sframe_fde_attr))
 		return SFRAME_REASON_FRE_OFFSET;
-	if (!unwind_user_get(state, &head.load, addr))
+	if (!sframe_get(state, &head.load, addr))
 		return SFRAME_REASON_SECTION_FAULT;
 
 	/*
@@ -275,8 +266,8 @@ sframe_read_attr(struct unwind_user_state *state,
 	if (!(head.info & SFRAME_FDE_PCMASK))
 		return SFRAME_REASON_NONE;
 
-	if (!unwind_user_get(state, &func->rep_size, addr +
-			     offsetof(struct sframe_fde_attr, rep_size)))
+	if (!sframe_get(state, &func->rep_size, addr +
+			offsetof(struct sframe_fde_attr, rep_size)))
 		return SFRAME_REASON_SECTION_FAULT;
 	/* The offset is taken modulo the block size. */
 	if (!func->rep_size)
@@ -303,18 +294,18 @@ sframe_get_start(struct unwind_user_state *state, const u8 fre_type,
 
 	switch (fre_type) {
 	case SFRAME_FRE_TYPE_ADDR1:
-		if (!unwind_user_get(state, &head.load, addr))
+		if (!sframe_get(state, &head.load, addr))
 			return false;
 		*start = head.start;
 		*info = head.info;
 		return true;
 	case SFRAME_FRE_TYPE_ADDR2:
-		if (!unwind_user_get(state, &half, addr))
+		if (!sframe_get(state, &half, addr))
 			return false;
 		*start = half;
 		return true;
 	default:
-		return unwind_user_get(state, start, addr);
+		return sframe_get(state, start, addr);
 	}
 }
 
@@ -354,9 +345,6 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 	u8 size, info;
 
 	for (i = 0; i < nr_rows; i++) {
-		/* The time of a step is bounded, whatever the table says. */
-		if (i == SFRAME_STEP_ROWS)
-			return SFRAME_REASON_ROW_COUNT;
 		reason = sframe_spend(&state->sframe);
 		if (reason)
 			return reason;
@@ -377,7 +365,7 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		last = start;
 
 		if (fre_type != SFRAME_FRE_TYPE_ADDR1 &&
-		    !unwind_user_get(state, &info, pos + head - 1))
+		    !sframe_get(state, &info, pos + head - 1))
 			return SFRAME_REASON_SECTION_FAULT;
 		size = sframe_words_size[SFRAME_WORDS_INDEX(info)];
 		if (size == SFRAME_NO_WORDS)
@@ -424,17 +412,17 @@ sframe_get_word(struct unwind_user_state *state, const struct sframe_row *row,
 
 	switch (SFRAME_FRE_WORD_SIZE(row->info)) {
 	case 0:
-		if (!unwind_user_get(state, &byte, row->words + nr))
+		if (!sframe_get(state, &byte, row->words + nr))
 			return false;
 		*word = byte;
 		return true;
 	case 1:
-		if (!unwind_user_get(state, &half, row->words + 2 * nr))
+		if (!sframe_get(state, &half, row->words + 2 * nr))
 			return false;
 		*word = half;
 		return true;
 	default:
-		return unwind_user_get(state, word, row->words + 4 * nr);
+		return sframe_get(state, word, row->words + 4 * nr);
 	}
 }
 
@@ -820,8 +808,7 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 	enum sframe_reason reason;
 	int ret = 0;
 
-	if (!unwind_user_access_begin())
-		return SFRAME_REASON_SECTION_FAULT;
+	unwind_user_access_begin();
 	reason = sframe_decode(state, window, ip, func);
 	if (!reason && caller)
 		ret = sframe_read_stack(state, &state->sframe.frame, caller);
@@ -873,6 +860,9 @@ static int sframe_enter(struct unwind_user_state *state,
 	switch (frame->kind) {
 	case UNWIND_USER_FRAME_PLAIN:
 	case UNWIND_USER_FRAME_RULES:
+		/* The list of return probes, MAX_URETPROBE_DEPTH at most. */
+		if (unlikely(state->ri))
+			state->sframe.slack -= SFRAME_PROBE_READS;
 		ret = unwind_user_enter(state, caller, frame->ra_copied);
 		if (!ret)
 			state->exact_ip = frame->exact;
@@ -899,12 +889,14 @@ static int sframe_step_known(struct unwind_user_state *state,
 			     const struct unwind_user_frame *frame)
 {
 	struct unwind_user_caller caller __uninitialized;
-	int ret = -EFAULT;
+	enum sframe_reason reason = sframe_charge(&state->sframe);
+	int ret;
 
-	if (unwind_user_access_begin()) {
-		ret = sframe_read_stack(state, frame, &caller);
-		user_read_access_end();
-	}
+	if (reason)
+		return sframe_refuse(&state->sframe, reason);
+	unwind_user_access_begin();
+	ret = sframe_read_stack(state, frame, &caller);
+	user_read_access_end();
 	if (!ret)
 		ret = sframe_enter(state, frame, &caller);
 	return ret ? sframe_refuse(&state->sframe, sframe_apply_reason(ret)) : 0;
@@ -923,22 +915,12 @@ static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
 }
 
 /*
- * Where do rules end that were decoded for @ip? Functions may overlap: then the
- * next one decides. The search of a bucket meets none that is behind it.
+ * Where do rules end that were decoded? Functions may overlap: then the next one
+ * decides.
  */
-static unsigned long sframe_row_end(const struct sframe_window *window,
-				    const struct sframe_func *func,
-				    unsigned long ip)
+static unsigned long sframe_row_end(const struct sframe_func *func)
 {
-	unsigned long end = func->start + min(func->next_row, func->size);
-	unsigned long bucket;
-
-	end = min(end, func->next);
-	if (!window->nr_buckets)
-		return end;
-	bucket = (ip - window->text_start) >> window->bucket_shift;
-	return min(end, window->text_start +
-			((bucket + 1) << window->bucket_shift));
+	return min(func->start + min(func->next_row, func->size), func->next);
 }
 
 /* Keep the rules that were decoded, for the text of their row. */
@@ -954,8 +936,7 @@ static void sframe_keep_row(const struct unwind_user_state *state,
 		sframe_cache_store(state, frame, ip, 1);
 	else
 		sframe_cache_store(state, frame, first,
-				   sframe_row_end(state->sframe.window, func,
-						  ip) - first);
+				   sframe_row_end(func) - first);
 }
 
 static int sframe_step_section(struct unwind_user_state *state,
@@ -973,6 +954,9 @@ static int sframe_step_section(struct unwind_user_state *state,
 	if (frame)
 		return sframe_step_known(state, frame);
 
+	reason = sframe_charge(walk);
+	if (reason)
+		return sframe_refuse(walk, reason);
 	reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
@@ -999,6 +983,7 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP) {
 			sframe_cache_store(state, &sframe_fp_frame,
 					   walk->first, walk->length);
+			sframe_clock_stop(walk);
 			return -ENOENT;
 		}
 		if (walk->window->format == SFRAME_FORMAT_END) {
@@ -1014,6 +999,23 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 	return sframe_refuse(walk, SFRAME_REASON_CHANGED);
 }
 
+/* By rules that are in the cache, or else by those of a window. */
+static int sframe_step_from(struct unwind_user_state *state, unsigned long ip)
+{
+	struct sframe_walk *walk = &state->sframe;
+	const struct unwind_user_frame *frame = NULL;
+
+	if (!walk->missed || !sframe_cache_current(walk))
+		frame = sframe_cache_find(state, ip);
+	walk->missed = false;
+	if (!frame)
+		return sframe_step_window(state, ip);
+	if (frame->kind != UNWIND_USER_FRAME_POINTER)
+		return sframe_step_known(state, frame);
+	sframe_clock_stop(walk);
+	return -ENOENT;
+}
+
 /**
  * sframe_step - step to the caller through a window
  * @state:	position of the walk; as it was if this fails
@@ -1027,26 +1029,16 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 int sframe_step(struct unwind_user_state *state)
 {
 	struct sframe_walk *walk = &state->sframe;
-	unsigned long ip = sframe_lookup_ip(state);
-	const struct unwind_user_frame *frame;
-	enum sframe_reason reason;
+	const int budget = walk->budget, slack = walk->slack;
+	int ret;
 
-	walk->slack -= SFRAME_STACK_READS;
-	if (unlikely(walk->slack < 0)) {
-		reason = sframe_look(walk);
-		if (reason)
-			return sframe_refuse(walk, reason);
+	ret = sframe_step_from(state, sframe_lookup_ip(state));
+	/* A step that is repeated is paid for once. */
+	if (unlikely(ret == -EFAULT)) {
+		walk->budget = budget;
+		walk->slack = slack;
 	}
-
-	frame = NULL;
-	if (!walk->missed || !sframe_cache_current(walk))
-		frame = sframe_cache_find(state, ip);
-	walk->missed = false;
-	if (!frame)
-		return sframe_step_window(state, ip);
-	if (frame->kind == UNWIND_USER_FRAME_POINTER)
-		return -ENOENT;
-	return sframe_step_known(state, frame);
+	return ret;
 }
 
 /**
@@ -1083,11 +1075,13 @@ void sframe_fallback_refused(struct unwind_user_state *state, int ret)
 /**
  * sframe_walk_init - let a walk use the windows of current
  * @state:	position of the walk, at its beginning
+ * @frames:	how many there may be
  * @sample:	it is made in the context of a sample
  *
  * Return: false if there are none.
  */
-bool sframe_walk_init(struct unwind_user_state *state, bool sample)
+bool sframe_walk_init(struct unwind_user_state *state, unsigned int frames,
+		      bool sample)
 {
 	struct sframe_walk *walk = &state->sframe;
 	u64 limit = sframe_walk_limit();
@@ -1102,7 +1096,7 @@ bool sframe_walk_init(struct unwind_user_state *state, bool sample)
 	walk->first = 0;
 	walk->length = 0;
 	walk->slack = SFRAME_INTERVAL;
-	walk->budget = sample ? SFRAME_BUDGET_SAMPLE : SFRAME_BUDGET_DEFERRED;
+	walk->budget = sframe_walk_budget(frames, sample);
 	walk->deadline = sample ? local_clock() + limit : 0;
 	return true;
 }

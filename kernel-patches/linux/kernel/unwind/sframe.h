@@ -8,16 +8,15 @@
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/maple_tree.h>
+#include <linux/minmax.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched/clock.h>
 #include <linux/unwind_user_types.h>
 #include <uapi/linux/sframe.h>
-
-/* Rows looked at in one step; producers split functions with more. */
-#define SFRAME_STEP_ROWS	64
 
 /* FDEs of one section; 25 probes reach each. */
 #define SFRAME_MAX_FDES		BIT(24)
@@ -26,19 +25,12 @@
 #define SFRAME_SMALL_ROWS	4
 
 /*
- * The text of a window with 64 FDEs or more is divided into buckets, one for
- * every eight FDEs, but no more than 4 kilobytes of them.
- */
-#define SFRAME_MIN_INDEX	64
-#define SFRAME_BUCKET_FDES	8
-#define SFRAME_MAX_BUCKETS	1023UL
-
-/*
- * Reads of user memory and rows between two looks at the clock. Each step begins
- * with what it reads of the stack.
+ * Reads of user memory and rows between two looks at the clock. Each step through
+ * a window begins with what it reads of the stack.
  */
 #define SFRAME_INTERVAL		32
 #define SFRAME_STACK_READS	2
+#define SFRAME_PROBE_READS	16
 
 /*
  * Reads and rows of one frame, in a table of 10,000 functions with 16 rows
@@ -48,11 +40,18 @@
 #define SFRAME_FRAME_BUDGET	(14 + 16 + 3 + SFRAME_STACK_READS + 2)
 
 /*
- * Of one walk: 127 frames in the context of a sample, as perf asks for by
- * default, or 510 frames, which is all that a deferred stack trace can hold.
+ * Of one walk: what so many frames take, but not less than for the 127 that perf
+ * asks for by default. A deferred walk may meet the longest function there is.
  */
-#define SFRAME_BUDGET_SAMPLE	(127 * SFRAME_FRAME_BUDGET)
-#define SFRAME_BUDGET_DEFERRED	(510 * SFRAME_FRAME_BUDGET)
+#define SFRAME_MIN_FRAMES	127U
+#define SFRAME_LONGEST_FDE	U16_MAX
+
+static inline int sframe_walk_budget(unsigned int frames, bool sample)
+{
+	int budget = max(frames, SFRAME_MIN_FRAMES) * SFRAME_FRAME_BUDGET;
+
+	return sample ? budget : budget + SFRAME_LONGEST_FDE;
+}
 
 /* Why a step of a task with windows produced no frame. */
 enum sframe_reason {
@@ -70,7 +69,6 @@ enum sframe_reason {
 	SFRAME_REASON_ROW_WORDS,	/* data words do not fit the type */
 	SFRAME_REASON_ROW_RULE,		/* rule the format does not allow */
 	SFRAME_REASON_ROW_REGISTER,	/* register not known here */
-	SFRAME_REASON_ROW_COUNT,	/* too many rows in one FDE */
 	SFRAME_REASON_CFA_ORDER,	/* CFA does not move up */
 	SFRAME_REASON_CFA_ALIGN,	/* CFA is not word aligned */
 	SFRAME_REASON_BUDGET,		/* walk looked at too many entries */
@@ -92,6 +90,7 @@ enum sframe_reason {
  * @fres:	user address of the FRE area
  * @fres_end:	its end
  * @bias:	added to the starts of functions, which any number may be
+ * @untag:	added to @start to take off its tag; part of @bias
  * @num_fdes:	entries in the index, or that it has space for
  * @ra_off:	offset of the return address from the CFA
  * @live:	num_fdes in the header counts up while entries are appended
@@ -104,6 +103,7 @@ struct sframe_section {
 	unsigned long		fres;
 	unsigned long		fres_end;
 	unsigned long		bias;
+	unsigned long		untag;
 	u32			num_fdes;
 	s8			ra_off;
 	bool			live;
@@ -159,10 +159,6 @@ struct sframe_small_row {
  * @format:	SFRAME_FORMAT_*
  * @section:	where its FDEs are, if it has any
  * @func:	the only function of a table that was copied
- * @buckets:	by bits of the address, an FDE at or in front of the first one
- *		in the bucket; one more than @nr_buckets. Or NULL
- * @nr_buckets:	number of buckets
- * @bucket_shift: number of lower bits
  * @nr_rows:	number of rows of @func; 0 if the section is to be read
  * @rows:	its rows
  */
@@ -176,9 +172,6 @@ struct sframe_window {
 	u32			format;
 	struct sframe_section	section;
 	struct sframe_func	func;
-	u32			*buckets;
-	u32			nr_buckets;
-	u8			bucket_shift;
 	u32			nr_rows;
 	struct sframe_small_row	rows[] __counted_by(nr_rows);
 };
@@ -258,7 +251,6 @@ int sframe_read_text_range(const struct sframe_section *section,
 unsigned int sframe_read_rows(const struct sframe_window *window,
 			      struct sframe_func *func,
 			      struct sframe_small_row *rows);
-int sframe_read_buckets(struct sframe_window *window);
 
 enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       const struct sframe_window *window,
@@ -266,6 +258,24 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       struct unwind_user_caller *caller);
 u64 sframe_walk_limit(void);
 enum sframe_reason sframe_look(struct sframe_walk *walk);
+
+/*
+ * Steps by frame pointer take what they take without windows. Their time does
+ * not count: the deadline moves on by it.
+ */
+static __always_inline void sframe_clock_stop(struct sframe_walk *walk)
+{
+	if (walk->deadline && !walk->stopped)
+		walk->stopped = local_clock();
+}
+
+static __always_inline void sframe_clock_go_on(struct sframe_walk *walk)
+{
+	if (!walk->stopped)
+		return;
+	walk->deadline += local_clock() - walk->stopped;
+	walk->stopped = 0;
+}
 
 /*
  * A return address may lie behind its function, or in another row, if the call

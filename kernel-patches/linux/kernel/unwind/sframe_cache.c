@@ -29,15 +29,16 @@ static int sframe_cache_alloc(void)
 		cache = vzalloc_node(sizeof(*cache), cpu_to_node(cpu));
 		if (!cache)
 			return -ENOMEM;
-		per_cpu(sframe_caches, cpu) = cache;
+		/* The table is empty before it is seen. */
+		smp_store_release(per_cpu_ptr(&sframe_caches, cpu), cache);
 	}
 	return 0;
 }
 
 /**
- * sframe_cache_init - have a cache on each CPU, from the first window on
+ * sframe_cache_init - have a cache on each CPU, for those who take callchains
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, or -ENOMEM: some CPUs look up each address.
  */
 int sframe_cache_init(void)
 {
@@ -52,7 +53,6 @@ int sframe_cache_init(void)
 	if (ret)
 		return ret;
 
-	/* The tables are empty before a registry is seen. */
 	smp_store_release(&sframe_cache_ready, true);
 	return 0;
 }
@@ -72,7 +72,7 @@ static void sframe_cache_renew(const struct sframe_walk *walk)
 
 /**
  * sframe_walk_attach - let a walk use the cache of this CPU
- * @state:	position of the walk; there is a window, so there is a cache
+ * @state:	position of the walk
  *
  * Context: Preemption is disabled until sframe_walk_detach().
  */
@@ -84,8 +84,8 @@ void sframe_walk_attach(struct unwind_user_state *state)
 	lockdep_assert_preemption_disabled();
 	walk->cache = NULL;
 	walk->missed = false;
-	/* Is this an NMI that has interrupted who uses it? */
-	if (READ_ONCE(cache->busy))
+	/* There is none yet, or this NMI has interrupted the walk that uses it. */
+	if (!cache || READ_ONCE(cache->busy))
 		return;
 	WRITE_ONCE(cache->busy, true);
 	barrier();

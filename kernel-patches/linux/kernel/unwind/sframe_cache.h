@@ -27,7 +27,7 @@
 
 /*
  * With four entries for each hash, stacks of hundreds of frames lose hardly one.
- * These are 64 kilobytes for each possible CPU, from the first window on.
+ * These are 64 kilobytes for each possible CPU, once callchains are taken.
  */
 #define SFRAME_CACHE_BITS	8
 #define SFRAME_CACHE_WAYS	4
@@ -97,7 +97,6 @@ struct sframe_cache {
 	bool				busy;
 };
 
-int sframe_cache_init(void);
 const struct unwind_user_frame *
 sframe_cache_find(const struct unwind_user_state *state, unsigned long ip);
 const struct unwind_user_frame *

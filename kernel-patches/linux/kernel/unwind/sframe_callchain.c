@@ -31,7 +31,7 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	return ret;
 }
 
-/* Store what needs no looking up. At each look at the clock it begins anew. */
+/* Store what needs no looking up. */
 static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
 				   struct unwind_user_state *state)
 {
@@ -45,7 +45,7 @@ static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
 					entry->max_stack - entry->nr);
 		chain->nr += nr;
 		entry->nr += nr;
-	} while (nr && state->sframe.slack < SFRAME_STACK_READS);
+	} while (nr && !state->sframe.missed);
 }
 
 /**
@@ -62,7 +62,8 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 {
 	struct unwind_user_state state __uninitialized;
 
-	if (!unwind_user_init(&state, regs) || !sframe_walk_init(&state, true))
+	if (!unwind_user_init(&state, regs) ||
+	    !sframe_walk_init(&state, entry->max_stack, true))
 		return false;
 
 	guard(rcu)();

@@ -9,9 +9,6 @@
 #include "sframe_known.h"
 #include "user.h"
 
-/* No more than until the next look at the clock. */
-static_assert(SFRAME_INTERVAL / SFRAME_STACK_READS <= SFRAME_KNOWN_STEPS);
-
 const struct unwind_user_frame sframe_fp_frame = {
 #ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
 	ARCH_INIT_USER_BACKCHAIN_FRAME
@@ -129,13 +126,39 @@ sframe_known_caller(struct unwind_user_state *state,
 	return true;
 }
 
+/*
+ * How many steps may be made at once, up to the next look at the clock? Those by
+ * frame pointer do not count.
+ */
+static unsigned int sframe_known_max(struct sframe_walk *walk, u8 kind,
+				     unsigned int max)
+{
+	unsigned int left;
+
+	if (kind == UNWIND_USER_FRAME_POINTER) {
+		sframe_clock_stop(walk);
+		return min(max, SFRAME_KNOWN_STEPS);
+	}
+	if (kind != UNWIND_USER_FRAME_PLAIN)
+		return 0;
+	sframe_clock_go_on(walk);
+	if (walk->slack < SFRAME_STACK_READS && sframe_look(walk)) {
+		/* The next step looks again, and says why it ends. */
+		walk->slack = 0;
+		return 0;
+	}
+	left = walk->slack / SFRAME_STACK_READS;
+	return min3(max, left, SFRAME_KNOWN_STEPS);
+}
+
 /**
  * sframe_steps_known - make steps by rules that are at hand
  * @state:	position of the walk
  * @ips:	filled with the addresses of callers
  * @max:	how many there may be; SFRAME_KNOWN_STEPS at most are made
  *
- * They are made in one access section. Not for who has return probes.
+ * They are made in one access section, and are all of one kind. Not for tasks
+ * with return probes.
  *
  * Context: as sframe_step().
  * Return: how many steps were made, perhaps none.
@@ -149,32 +172,31 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	};
 	const struct unwind_user_frame *frame;
 	unsigned long length;
-	unsigned int nr = 0, part;
+	unsigned int nr = 0;
+	u8 kind;
 
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
 	    state->ri)
 		return 0;
-	if (walk->slack < SFRAME_STACK_READS && sframe_look(walk)) {
-		/* The next step looks again, and says why it ends. */
-		walk->slack = 0;
-		return 0;
-	}
 	length = sframe_known_length(walk);
-	part = walk->slack / SFRAME_STACK_READS;
-	part = min(part, max);
-
 	frame = sframe_known_frame(walk, at.ra, length);
 	walk->missed = !frame;
-	if (!frame || !part || !unwind_user_access_begin())
+	if (!frame)
 		return 0;
+	kind = frame->kind;
+	max = sframe_known_max(walk, kind, max);
+	if (!max)
+		return 0;
+
+	unwind_user_access_begin();
 	do {
 		if (!sframe_known_caller(state, frame, &at))
 			break;
 		ips[nr++] = at.ra;
-		if (nr == part)
+		if (nr == max)
 			break;
 		frame = sframe_known_frame(walk, at.ra, length);
-	} while (likely(frame));
+	} while (likely(frame) && frame->kind == kind);
 	user_read_access_end();
 
 	walk->missed = !frame;
@@ -182,6 +204,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 		state->ip = ips[nr - 1];
 	state->sp = at.sp;
 	state->fp = at.fp;
-	walk->slack -= nr * SFRAME_STACK_READS;
+	if (kind == UNWIND_USER_FRAME_PLAIN)
+		walk->slack -= nr * SFRAME_STACK_READS;
 	return nr;
 }

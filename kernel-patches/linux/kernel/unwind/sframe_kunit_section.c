@@ -19,7 +19,7 @@ static void sframe_test_start(struct unwind_user_state *state)
 	state->topmost = true;
 	state->ws = sizeof(long);
 	state->sframe.slack = SFRAME_INTERVAL;
-	state->sframe.budget = SFRAME_BUDGET_SAMPLE;
+	state->sframe.budget = sframe_walk_budget(0, true);
 }
 
 static enum sframe_reason
@@ -642,37 +642,35 @@ static void sframe_rows_bad(struct kunit *test)
 }
 
 /* Rows of two bytes: a start and no words. */
-static void sframe_test_many_rows(struct kunit *test, unsigned int nr)
+#define SFRAME_TEST_MANY_ROWS	128
+
+/* Assemblers write functions with any number of rows. */
+static void sframe_rows_many(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
-	u8 bytes[2 * (SFRAME_STEP_ROWS + 1)] = { };
+	unsigned long func = ctx->text + SFRAME_TEST_FUNC;
+	struct unwind_user_state state;
+	u8 bytes[2 * SFRAME_TEST_MANY_ROWS] = { };
+	struct sframe_func found;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < SFRAME_TEST_MANY_ROWS; i++)
 		bytes[2 * i] = i;
-	sframe_test_set_rows(ctx, nr, bytes, 2 * nr);
+	sframe_test_set_rows(ctx, SFRAME_TEST_MANY_ROWS, bytes, sizeof(bytes));
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-}
-
-static void sframe_rows_count(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	unsigned long last = ctx->text + SFRAME_TEST_FUNC +
-			     SFRAME_STEP_ROWS - 1;
-
-	sframe_test_many_rows(test, SFRAME_STEP_ROWS);
-	SFRAME_EXPECT_AT(test, last, SFRAME_REASON_NONE);
-
-	/* Whether the next row starts here as well is not known. */
-	sframe_test_many_rows(test, SFRAME_STEP_ROWS + 1);
-	SFRAME_EXPECT_AT(test, last - 1, SFRAME_REASON_NONE);
-	SFRAME_EXPECT_AT(test, last, SFRAME_REASON_ROW_COUNT);
+	for (i = 0; i < SFRAME_TEST_FUNC_SIZE; i++) {
+		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
+				sframe_test_read(test, func + i, &state,
+						 &found));
+		KUNIT_ASSERT_EQ(test, found.row,
+				min(i, SFRAME_TEST_MANY_ROWS - 1));
+	}
 }
 
 /* Each probe of the index and each row is paid for. */
 static void sframe_rows_budget(struct kunit *test)
 {
-	const int most = (SFRAME_BUDGET_SAMPLE + SFRAME_INTERVAL) / 3;
+	const int most = (sframe_walk_budget(0, true) + SFRAME_INTERVAL) / 3;
 	struct unwind_user_state state;
 	enum sframe_reason reason;
 	struct sframe_func func;
@@ -1104,7 +1102,7 @@ static void sframe_large_put(struct kunit *test, u32 nr, unsigned long start)
 	sframe_test_put(test, addr, &fde, sizeof(fde));
 }
 
-/* An index of @nr functions in front of the rows, and its buckets. */
+/* An index of @nr functions in front of the rows. */
 static void sframe_large_make(struct kunit *test, u32 nr)
 {
 	struct sframe_test *ctx = test->priv;
@@ -1128,33 +1126,7 @@ static void sframe_large_make(struct kunit *test, u32 nr)
 	ctx->window.text_end = ctx->text + SFRAME_TEST_SIZE;
 }
 
-static void sframe_large_free(struct sframe_window *window)
-{
-	kfree(window->buckets);
-	window->buckets = NULL;
-	window->nr_buckets = 0;
-}
-
-/* Are there buckets? */
-static bool sframe_large_read(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	sframe_large_free(&ctx->window);
-	KUNIT_ASSERT_EQ(test, sframe_read_buckets(&ctx->window), 0);
-	KUNIT_EXPECT_LE(test, ctx->window.nr_buckets, SFRAME_MAX_BUCKETS);
-	KUNIT_EXPECT_EQ(test, !ctx->window.buckets, !ctx->window.nr_buckets);
-	return ctx->window.buckets;
-}
-
-static void sframe_large_exit(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	sframe_large_free(&ctx->window);
-}
-
-static void sframe_buckets_expect_all(struct kunit *test, u32 nr)
+static void sframe_large_expect_all(struct kunit *test, u32 nr)
 {
 	struct sframe_test *ctx = test->priv;
 	struct unwind_user_state state;
@@ -1176,93 +1148,31 @@ static void sframe_buckets_expect_all(struct kunit *test, u32 nr)
 	}
 }
 
-static void sframe_buckets_find_all(struct kunit *test)
+static void sframe_large_find_all(struct kunit *test)
 {
-	static const u32 numbers[] = { 1, 63, 64, 65, 79, 80, 81, 4096, 4097,
+	static const u32 numbers[] = { 1, 2, 63, 64, 65, 4096,
 				       SFRAME_LARGE_FDES };
-	struct sframe_test *ctx = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
 		sframe_large_make(test, numbers[i]);
-		sframe_large_free(&ctx->window);
-		sframe_buckets_expect_all(test, numbers[i]);
-		KUNIT_EXPECT_EQ(test, sframe_large_read(test),
-				numbers[i] >= SFRAME_MIN_INDEX);
-		sframe_buckets_expect_all(test, numbers[i]);
+		sframe_large_expect_all(test, numbers[i]);
 	}
 }
 
 #define SFRAME_LARGE_SOME	80
 
-/* With buckets less of the index is read: the rest of it is missing. */
-static void sframe_buckets_are_used(struct kunit *test)
+/* An index that is not in order. */
+static void sframe_large_order(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
-	unsigned long page;
-
-	sframe_large_make(test, SFRAME_LARGE_FDES);
-	KUNIT_ASSERT_TRUE(test, sframe_large_read(test));
-	page = ctx->window.section.fdes + PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, vm_munmap(page, SFRAME_LARGE_SPACE - PAGE_SIZE),
-			0);
-	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 1), SFRAME_REASON_NONE);
-	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, SFRAME_LARGE_FDES / 2),
-			 SFRAME_REASON_SECTION_FAULT);
-	sframe_large_free(&ctx->window);
-	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 1),
-			 SFRAME_REASON_SECTION_FAULT);
-}
-
-/* An index that is not in order has no buckets. */
-static void sframe_buckets_refused(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	struct sframe_section *section = &ctx->window.section;
 
 	sframe_large_make(test, SFRAME_LARGE_SOME);
-	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
-	section->live = true;
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
-	section->live = false;
-
-	/* In front of the window, behind it, and of another order. */
-	sframe_large_put(test, 0, ctx->text - 1);
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
-	sframe_large_put(test, 0, sframe_large_func(ctx, 0));
-	sframe_large_put(test, 64, ctx->window.text_end);
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
 	sframe_large_put(test, 64, sframe_large_func(ctx, 48) - 1);
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
 	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 64),
 			 SFRAME_REASON_FDE_ORDER);
-
-	/* The same start is in order, as without buckets. */
+	/* The same start twice is in order. */
 	sframe_large_put(test, 64, sframe_large_func(ctx, 63));
-	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
-
-	sframe_large_make(test, SFRAME_LARGE_FDES);
-	KUNIT_ASSERT_EQ(test, vm_munmap(section->fdes + PAGE_SIZE, PAGE_SIZE),
-			0);
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
-}
-
-/* The index does not say any more what it did when it was registered. */
-static void sframe_buckets_changed(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	unsigned long start = sframe_large_func(ctx, 24);
-
-	sframe_large_make(test, SFRAME_LARGE_SOME);
-	KUNIT_ASSERT_TRUE(test, sframe_large_read(test));
-	SFRAME_EXPECT_AT(test, start, SFRAME_REASON_NONE);
-
-	sframe_large_put(test, 24, sframe_large_func(ctx, 8) - 1);
-	KUNIT_EXPECT_NE(test, sframe_test_reason(test, start),
-			SFRAME_REASON_NONE);
-	sframe_large_put(test, 24, sframe_large_func(ctx, 48) + 1);
-	KUNIT_EXPECT_NE(test, sframe_test_reason(test, start),
-			SFRAME_REASON_NONE);
 	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 72), SFRAME_REASON_NONE);
 }
 
@@ -1316,18 +1226,13 @@ static void sframe_bias_small(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, func.start, ctx->text + SFRAME_TEST_FUNC);
 }
 
-static void sframe_bias_buckets(struct kunit *test)
+static void sframe_bias_large(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 
 	ctx->window.section.bias = *(const unsigned long *)test->param_value;
 	sframe_large_make(test, SFRAME_LARGE_SOME);
-	KUNIT_EXPECT_TRUE(test, sframe_large_read(test));
-	sframe_buckets_expect_all(test, SFRAME_LARGE_SOME);
-
-	/* Of other text: the index is not of this window, or of no order. */
-	ctx->window.section.bias += LONG_MIN;
-	KUNIT_EXPECT_FALSE(test, sframe_large_read(test));
+	sframe_large_expect_all(test, SFRAME_LARGE_SOME);
 }
 
 /* With another bias than it was made for a section says other things. */
@@ -1371,7 +1276,7 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_index_attributes, sframe_attr_gen_params),
 	KUNIT_CASE_PARAM(sframe_rows_good, sframe_good_gen_params),
 	KUNIT_CASE_PARAM(sframe_rows_bad, sframe_bad_gen_params),
-	KUNIT_CASE(sframe_rows_count),
+	KUNIT_CASE(sframe_rows_many),
 	KUNIT_CASE(sframe_rows_budget),
 	KUNIT_CASE(sframe_pages_both_there),
 	KUNIT_CASE(sframe_pages_second_missing),
@@ -1391,13 +1296,11 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_small_bad, sframe_bad_gen_params),
 	KUNIT_CASE_PARAM(sframe_small_late_mistake, sframe_late_gen_params),
 	KUNIT_CASE(sframe_small_pages),
-	KUNIT_CASE(sframe_buckets_find_all),
-	KUNIT_CASE(sframe_buckets_are_used),
-	KUNIT_CASE(sframe_buckets_refused),
-	KUNIT_CASE(sframe_buckets_changed),
+	KUNIT_CASE(sframe_large_find_all),
+	KUNIT_CASE(sframe_large_order),
 	KUNIT_CASE_PARAM(sframe_bias_index, sframe_bias_gen_params),
 	KUNIT_CASE_PARAM(sframe_bias_small, sframe_bias_gen_params),
-	KUNIT_CASE_PARAM(sframe_bias_buckets, sframe_bias_gen_params),
+	KUNIT_CASE_PARAM(sframe_bias_large, sframe_bias_gen_params),
 	KUNIT_CASE(sframe_bias_wrong),
 	{}
 };
@@ -1405,7 +1308,6 @@ static struct kunit_case sframe_section_cases[] = {
 static struct kunit_suite sframe_section_suite = {
 	.name = "sframe_section",
 	.init = sframe_test_init,
-	.exit = sframe_large_exit,
 	.test_cases = sframe_section_cases,
 };
 

@@ -41,7 +41,7 @@ static void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
 	unwind_user_kunit_regs(regs, sframe_test_ip(ctx), stack, stack + 64,
 			       stack + 8);
 	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs));
-	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, true));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, 0, true));
 	/* The machine may be slow; see sframe_step_deadline(). */
 	state->sframe.deadline = 0;
 }
@@ -292,13 +292,13 @@ static void sframe_step_without_windows(struct kunit *test)
 	struct unwind_user_state state = { .ws = sizeof(long) };
 
 	KUNIT_EXPECT_NULL(test, current->mm->sframe);
-	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, true));
-	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, false));
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, 0, true));
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, 0, false));
 	/* Another word size. */
 	sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	KUNIT_EXPECT_TRUE(test, sframe_walk_init(&state, false));
+	KUNIT_EXPECT_TRUE(test, sframe_walk_init(&state, 0, false));
 	state.ws = sizeof(u32);
-	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, false));
+	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, 0, false));
 }
 
 /* Code with frame pointers, and where stacks end: nothing is read. */
@@ -329,18 +329,20 @@ static void sframe_step_formats(struct kunit *test)
  * @ra:		the address
  * @good:	it can be one
  * @from_end:	@ra is from the end of the address space
+ * @from_low:	@ra is from the lowest address that may be mapped
  */
 struct sframe_test_ra {
 	const char	*name;
 	unsigned long	ra;
 	bool		good;
 	bool		from_end;
+	bool		from_low;
 };
 
 static const struct sframe_test_ra sframe_return_addresses[] = {
 	{ "nothing", 0 },
-	{ "below all code", SZ_64K - 1 },
-	{ "lowest", SZ_64K, true },
+	{ "below all code", -1UL, .from_low = true },
+	{ "lowest", 0, true, .from_low = true },
 	{ "highest", -1UL, true, .from_end = true },
 	{ "end of the address space", 0, .from_end = true },
 	/* Where user space is apart from the kernel, these are its addresses. */
@@ -358,7 +360,8 @@ KUNIT_ARRAY_PARAM_DESC(sframe_ra, sframe_return_addresses, name);
 /* How many levels page tables have is known when the kernel runs. */
 static unsigned long sframe_test_ra(const struct sframe_test_ra *param)
 {
-	return param->ra + (param->from_end ? TASK_SIZE_MAX : 0);
+	return param->ra + (param->from_end ? TASK_SIZE_MAX : 0) +
+	       (param->from_low ? mmap_min_addr : 0);
 }
 
 static void sframe_step_return_address(struct kunit *test)
@@ -615,24 +618,82 @@ static void sframe_step_budget_ends_within(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_BUDGET);
 }
 
-/* Steps beside all windows are paid for as well. */
-static void sframe_step_bounds_walk(struct kunit *test)
+/* What no window covers is walked as without windows, whatever it takes. */
+static void sframe_step_beside_is_free(struct kunit *test)
 {
-	const int most = SFRAME_BUDGET_SAMPLE / SFRAME_STACK_READS;
 	struct unwind_user_state state;
 	struct pt_regs regs;
-	int nr, ret;
+	int nr;
 
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
 	state.ip = SFRAME_TEST_RA;
-	for (nr = 0; nr <= most + SFRAME_INTERVAL; nr++) {
-		ret = sframe_test_step(&state);
-		if (ret != -ENOENT)
-			break;
-	}
-	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
-	KUNIT_EXPECT_EQ(test, state.sframe.reason, SFRAME_REASON_BUDGET);
-	KUNIT_EXPECT_GE(test, nr, most - SFRAME_INTERVAL);
+	state.sframe.budget = 0;
+	state.sframe.slack = 0;
+	state.sframe.deadline = 1;
+	for (nr = 0; nr < SFRAME_INTERVAL; nr++)
+		KUNIT_ASSERT_EQ(test, sframe_test_step(&state), -ENOENT);
+	KUNIT_EXPECT_EQ(test, state.sframe.budget, 0);
+	KUNIT_EXPECT_EQ(test, state.sframe.slack, 0);
+}
+
+/* Nor does its time count. */
+static void sframe_step_clock_stands_still(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+	u64 left, now;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	left = NSEC_PER_SEC;
+	state.sframe.deadline = local_clock() + left;
+	state.ip = SFRAME_TEST_RA;
+	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), -ENOENT);
+	KUNIT_EXPECT_NE(test, state.sframe.stopped, 0);
+	/* Much later a window is met. */
+	state.sframe.stopped -= 10 * left;
+	state.sframe.deadline -= 10 * left;
+	state.ip = sframe_test_ip(ctx);
+	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
+	KUNIT_EXPECT_EQ(test, state.sframe.stopped, 0);
+	now = local_clock();
+	KUNIT_EXPECT_LE(test, state.sframe.deadline, now + left);
+	KUNIT_EXPECT_GT(test, state.sframe.deadline, now);
+}
+
+/* A step that waits for a page and is repeated is paid for once. */
+static void sframe_step_repeated(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+	int budget, slack;
+
+	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
+	budget = state.sframe.budget;
+	slack = state.sframe.slack;
+	/* No stack is there. */
+	state.sp = ctx->data + SZ_1G;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
+	KUNIT_EXPECT_EQ(test, state.sframe.budget, budget);
+	KUNIT_EXPECT_EQ(test, state.sframe.slack, slack);
+}
+
+static void sframe_walk_budgets(struct kunit *test)
+{
+	struct unwind_user_state state = { .ws = sizeof(long) };
+
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 127, true));
+	KUNIT_EXPECT_EQ(test, state.sframe.budget, 127 * SFRAME_FRAME_BUDGET);
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 1, true));
+	KUNIT_EXPECT_EQ(test, state.sframe.budget, 127 * SFRAME_FRAME_BUDGET);
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 640 * 1024, true));
+	KUNIT_EXPECT_EQ(test, state.sframe.budget,
+			640 * 1024 * SFRAME_FRAME_BUDGET);
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 510, false));
+	KUNIT_EXPECT_EQ(test, state.sframe.budget,
+			510 * SFRAME_FRAME_BUDGET + U16_MAX);
 }
 
 static void sframe_step_deadline(struct kunit *test)
@@ -655,9 +716,9 @@ static void sframe_step_deadline(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
 
 	/* Only samples are pressed for time. */
-	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, true));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 0, true));
 	KUNIT_EXPECT_NE(test, state.sframe.deadline, 0);
-	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, false));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 0, false));
 	KUNIT_EXPECT_EQ(test, state.sframe.deadline, 0);
 }
 
@@ -1046,7 +1107,10 @@ static struct kunit_case sframe_step_cases[] = {
 #endif
 	KUNIT_CASE(sframe_step_without_budget),
 	KUNIT_CASE(sframe_step_budget_ends_within),
-	KUNIT_CASE(sframe_step_bounds_walk),
+	KUNIT_CASE(sframe_step_beside_is_free),
+	KUNIT_CASE(sframe_step_clock_stands_still),
+	KUNIT_CASE(sframe_step_repeated),
+	KUNIT_CASE(sframe_walk_budgets),
 	KUNIT_CASE(sframe_step_deadline),
 	KUNIT_CASE(sframe_signal_bit),
 	KUNIT_CASE(sframe_signal_step),

@@ -239,7 +239,7 @@ static void sframe_text_begin(struct kunit *test, struct pt_regs *regs,
 		sframe_test_put(test, stack + 8 * i, &word, sizeof(word));
 	}
 	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs));
-	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, true));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, 0, true));
 }
 
 static void sframe_text_entered(struct kunit *test)

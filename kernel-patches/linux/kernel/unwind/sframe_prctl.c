@@ -100,8 +100,7 @@ static int sframe_fill_window(struct sframe_window *window,
 	ret = sframe_read_header(&window->section, addr, len, live);
 	if (ret)
 		return ret;
-	ret = sframe_text_range(window, opts);
-	return ret ?: sframe_read_buckets(window);
+	return sframe_text_range(window, opts);
 }
 
 static int sframe_make_window(struct sframe_window **window, unsigned long key,
@@ -119,10 +118,7 @@ static int sframe_make_window(struct sframe_window **window, unsigned long key,
 	if (!sframe_without_section(opts))
 		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
 	*window = sframe_window_alloc(&draft, rows, nr_rows);
-	if (*window)
-		return 0;
-	kfree(draft.buckets);
-	return -ENOMEM;
+	return *window ? 0 : -ENOMEM;
 }
 
 /**

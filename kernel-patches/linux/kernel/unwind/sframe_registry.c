@@ -16,7 +16,6 @@
 #include <linux/sframe.h>
 
 #include "sframe.h"
-#include "sframe_cache.h"
 
 #define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
 
@@ -33,7 +32,7 @@ static atomic64_t sframe_last_id;
 static int sysctl_max_sframe_windows __read_mostly = 65536;
 
 /* Microseconds that a walk in the context of a sample may take. */
-static int sysctl_sframe_walk_us __read_mostly = 50;
+static int sysctl_sframe_walk_us __read_mostly = 250;
 static const int sframe_walk_us_max = USEC_PER_SEC;
 
 static const struct ctl_table sframe_sysctls[] = {
@@ -85,7 +84,7 @@ u64 sframe_walk_limit(void)
  * @rows:	rows that were copied
  * @nr_rows:	their number, perhaps 0
  *
- * Return: the window, which owns the buckets of @draft, or NULL.
+ * Return: the window, or NULL.
  */
 struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 					  const struct sframe_small_row *rows,
@@ -108,7 +107,6 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 /* Free a window that was never published. */
 void sframe_window_free(struct sframe_window *window)
 {
-	kfree(window->buckets);
 	kfree(window);
 }
 
@@ -190,8 +188,6 @@ static struct sframe_registry *sframe_registry_get(struct mm_struct *mm)
 	if (reg)
 		return reg;
 
-	if (sframe_cache_init())
-		return NULL;
 	reg = sframe_registry_alloc();
 	if (!reg)
 		return NULL;
@@ -545,14 +541,14 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 	}
 }
 
-int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
+void __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 {
 	struct sframe_registry *new, *old = oldmm->sframe;
 	int ret;
 
 	new = sframe_registry_alloc();
 	if (!new)
-		return -ENOMEM;
+		return;
 
 	guard(mutex)(&old->lock);
 	mutex_lock_nested(&new->lock, SINGLE_DEPTH_NESTING);
@@ -564,7 +560,6 @@ int __sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 	mutex_unlock(&new->lock);
 	if (ret)
 		sframe_registry_free(new);
-	return ret;
 }
 
 void __sframe_mm_free(struct mm_struct *mm)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What is read of an SFrame section when it is registered: the header, the
- * range of its text, and what makes steps short: the rows of a small table, and
- * where in a large one addresses are.
+ * range of its text, and the rows of a small table, which makes steps short.
  *
  * Process context, without locks, since page faults are taken.
  */
@@ -10,8 +9,6 @@
 #include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <asm/unwind_user_sframe.h>
@@ -115,7 +112,8 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 
 	section->start = addr;
 	/* Reads may need the tag of an address, and text has none. */
-	section->bias += untagged_addr(addr) - addr;
+	section->untag = untagged_addr(addr) - addr;
+	section->bias += section->untag;
 	section->length = len;
 	section->ra_off = header.cfa_fixed_ra_offset;
 	return sframe_set_extent(section, &header, live);
@@ -176,7 +174,7 @@ static bool sframe_read_rules(struct unwind_user_state *state,
 	guard(rcu)();
 
 	state->sframe.slack = SFRAME_INTERVAL;
-	state->sframe.budget = SFRAME_BUDGET_SAMPLE;
+	state->sframe.budget = sframe_walk_budget(0, true);
 	return !sframe_read(state, window, ip, func, NULL);
 }
 
@@ -219,95 +217,4 @@ unsigned int sframe_read_rows(const struct sframe_window *window,
 		size = func->rep_size ?: func->size;
 	} while (off < min(size, func->size));
 	return nr;
-}
-
-/*
- * An index, read from its beginning to its end in pieces; copy_from_user() of
- * each FDE would take longer than the rest of the registration.
- */
-struct sframe_index {
-	const struct sframe_section	*section;
-	struct sframe_fde		fdes[32];
-};
-
-/* There may be millions of entries, each on a page to come. */
-static bool sframe_index_read(struct sframe_index *index, unsigned long addr,
-			      u32 left)
-{
-	cond_resched();
-	if (fatal_signal_pending(current))
-		return false;
-	return !copy_from_user(index->fdes, (void __user *)addr,
-			       min(left, ARRAY_SIZE(index->fdes)) *
-			       sizeof(*index->fdes));
-}
-
-static bool sframe_index_start(struct sframe_index *index, u32 nr,
-			       unsigned long *start)
-{
-	u32 piece = nr % ARRAY_SIZE(index->fdes);
-	unsigned long addr = index->section->fdes + nr * sizeof(*index->fdes);
-
-	if (!piece && !sframe_index_read(index, addr,
-					 index->section->num_fdes - nr))
-		return false;
-	*start = addr + index->fdes[piece].func_start + index->section->bias;
-	return true;
-}
-
-/* Which FDE is the last one that starts at or before each bucket? */
-static bool sframe_fill_buckets(struct sframe_window *window)
-{
-	struct sframe_index index = { .section = &window->section };
-	unsigned long start, last = window->text_start;
-	u32 nr, bucket = 0;
-
-	for (nr = 0; nr < window->section.num_fdes; nr++) {
-		/* Steps are to say what is wrong with the order. */
-		if (!sframe_index_start(&index, nr, &start) || start < last ||
-		    start >= window->text_end)
-			return false;
-		last = start;
-		for (; start - window->text_start >
-		       (unsigned long)bucket << window->bucket_shift; bucket++)
-			window->buckets[bucket] = nr ? nr - 1 : 0;
-	}
-	for (; bucket <= window->nr_buckets; bucket++)
-		window->buckets[bucket] = nr - 1;
-	return true;
-}
-
-/**
- * sframe_read_buckets - note where in a large index addresses are
- * @window:	complete but for the buckets, which are filled in
- *
- * A search then looks at few entries, each of which is a cache line, and often
- * a page, for a step to miss.
- *
- * Return: 0 or -ENOMEM.
- */
-int sframe_read_buckets(struct sframe_window *window)
-{
-	unsigned long length = window->text_end - window->text_start, nr;
-
-	if (window->section.live || window->section.num_fdes < SFRAME_MIN_INDEX)
-		return 0;
-
-	nr = min(window->section.num_fdes / SFRAME_BUCKET_FDES,
-		 SFRAME_MAX_BUCKETS);
-	while ((length - 1) >> window->bucket_shift >= nr)
-		window->bucket_shift++;
-	nr = ((length - 1) >> window->bucket_shift) + 1;
-	window->buckets = kmalloc_array(nr + 1, sizeof(*window->buckets),
-					GFP_KERNEL_ACCOUNT);
-	if (!window->buckets)
-		return -ENOMEM;
-	window->nr_buckets = nr;
-	if (sframe_fill_buckets(window))
-		return 0;
-
-	kfree(window->buckets);
-	window->buckets = NULL;
-	window->nr_buckets = 0;
-	return 0;
 }

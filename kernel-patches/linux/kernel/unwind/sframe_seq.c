@@ -29,7 +29,6 @@ static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
 	[SFRAME_REASON_ROW_WORDS]	= "row_words",
 	[SFRAME_REASON_ROW_RULE]	= "row_rule",
 	[SFRAME_REASON_ROW_REGISTER]	= "row_register",
-	[SFRAME_REASON_ROW_COUNT]	= "row_count",
 	[SFRAME_REASON_CFA_ORDER]	= "cfa_order",
 	[SFRAME_REASON_CFA_ALIGN]	= "cfa_align",
 	[SFRAME_REASON_BUDGET]		= "budget",
@@ -139,7 +138,7 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 	seq_printf(m, "%lx-%lx %lx %lx %lx %s %lx\n", window->text_start,
 		   window->text_end, window->key, window->section.start,
 		   window->section.length, sframe_window_kind(window),
-		   window->section.bias);
+		   window->section.bias - window->section.untag);
 	return 0;
 }
 

@@ -16,7 +16,10 @@
 
 #include "user.h"
 
-/* Each word counts as a read of a walk, which looks at the clock after some. */
+/*
+ * What a walk reads so is bounded, and needs no budget: at interrupted frames,
+ * which are few, and at the first frames of other stacks.
+ */
 static bool unwind_user_read_text(struct unwind_user_state *state,
 				  unsigned long addr, unsigned long *words,
 				  unsigned int nr)
@@ -24,9 +27,7 @@ static bool unwind_user_read_text(struct unwind_user_state *state,
 	unsigned int i;
 	int ret = 0;
 
-	state->sframe.slack -= nr;
-	if (!unwind_user_access_begin())
-		return false;
+	unwind_user_access_begin();
 	for (i = 0; i < nr && !ret; i++)
 		ret = unwind_user_get_word(state, words + i,
 					   addr + i * sizeof(*words),

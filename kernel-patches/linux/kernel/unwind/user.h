@@ -13,23 +13,24 @@
 
 #include <linux/errno.h>
 #include <linux/nospec.h>
+#include <linux/security.h>
 #include <linux/sizes.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 
 /*
- * Open the access section of a step; user_read_access_end() closes it. There is
- * no address to check yet: each pointer is checked, or bounded, where it is
- * used. So it is not refused. Callers have page faults disabled and
+ * Open the access section of a step; user_read_access_end() closes it. The words
+ * that a step reads lie anywhere, so that there is no address to open it for:
+ * each pointer is masked, or checked, where it is used. NULL is an address of user
+ * space and never refused. Callers have page faults disabled and
  * nmi_uaccess_okay() checked.
  */
-static __always_inline bool unwind_user_access_begin(void)
+static __always_inline void unwind_user_access_begin(void)
 {
-	if (can_do_masked_user_access()) {
+	if (can_do_masked_user_access())
 		(void)masked_user_read_access_begin((const void __user *)NULL);
-		return true;
-	}
-	return user_read_access_begin((const void __user *)NULL, 1);
+	else if (!user_read_access_begin((const void __user *)NULL, 1))
+		unreachable();
 }
 
 /*
@@ -44,6 +45,20 @@ unwind_user_stack_ptr(unsigned long addr)
 	if (can_do_masked_user_access())
 		return mask_user_address((const void __user *)addr);
 	return (const void __user *)array_index_nospec(addr, TASK_SIZE_MAX);
+}
+
+/*
+ * A pointer to a word of a table: the base that was checked at registration, and
+ * which may have a tag, plus an offset that is bounded before it is used. A CPU
+ * that runs ahead of that gets up to 64 GiB behind user memory. Without masks,
+ * nothing of the kernel is so near.
+ */
+static __always_inline const void __user *
+unwind_user_table_ptr(unsigned long addr)
+{
+	if (can_do_masked_user_access())
+		return mask_user_address((const u8 __user *)addr);
+	return (const u8 __user *)addr;
 }
 
 /* True unless the mask tells. */
@@ -208,7 +223,7 @@ unwind_user_may_switch(const struct unwind_user_state *state, unsigned long sp,
 		       unsigned int ws)
 {
 	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_TEXT) && ws == sizeof(long) &&
-	       sp < state->sp && state->sp - sp >= SZ_4K && sp >= SZ_64K &&
+	       sp < state->sp && state->sp - sp >= SZ_4K && sp >= mmap_min_addr &&
 	       !(sp & (ws - 1)) && state->switches < UNWIND_USER_MAX_SWITCHES;
 }
 
@@ -323,13 +338,12 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
 			   struct unwind_user_caller *caller, bool ra_copied);
 
 /*
- * Code is above what mmap_min_addr keeps free, and below the kernel. perf takes
- * addresses from PERF_CONTEXT_MAX on for marks, and drops call chains that have
- * a wrong one.
+ * Nothing is mapped below mmap_min_addr, nor at 0. perf takes addresses from
+ * PERF_CONTEXT_MAX on for marks, and drops call chains that have a wrong one.
  */
 static __always_inline bool unwind_user_text(unsigned long ip)
 {
-	return ip - SZ_64K < TASK_SIZE_MAX - SZ_64K;
+	return ip && ip >= mmap_min_addr && ip < TASK_SIZE_MAX;
 }
 
 #ifdef CONFIG_HAVE_UNWIND_USER_TEXT
@@ -403,8 +417,7 @@ unwind_user_step_plain(struct unwind_user_state *state,
 	struct unwind_user_caller caller __uninitialized;
 	int ret;
 
-	if (!unwind_user_access_begin())
-		return -EFAULT;
+	unwind_user_access_begin();
 	ret = unwind_user_read_plain(state, frame, ws, &caller);
 	user_read_access_end();
 	return ret ?: unwind_user_enter(state, &caller, frame->ra_copied);
@@ -449,8 +462,7 @@ unwind_user_step_rules(struct unwind_user_state *state,
 	struct unwind_user_caller caller __uninitialized;
 	int ret;
 
-	if (!unwind_user_access_begin())
-		return -EFAULT;
+	unwind_user_access_begin();
 	ret = unwind_user_read_rules(state, frame, &caller);
 	user_read_access_end();
 	if (ret)

@@ -40,7 +40,6 @@ static const char *const names[SFRAME_NR_REASONS] = {
 	[SFRAME_REASON_ROW_WORDS] = "row_words",
 	[SFRAME_REASON_ROW_RULE] = "row_rule",
 	[SFRAME_REASON_ROW_REGISTER] = "row_register",
-	[SFRAME_REASON_ROW_COUNT] = "row_count",
 };
 
 /* ---- The kernel around the decoder ------------------------------------ */
@@ -106,6 +105,11 @@ size_t fault_in_readable(const char *src, size_t size)
 	return 0;
 }
 
+unsigned long shim_mask_table(unsigned long addr)
+{
+	return addr;
+}
+
 unsigned long shim_mask(unsigned long addr)
 {
 	return addr;
@@ -147,7 +151,6 @@ struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
 
 void sframe_window_free(struct sframe_window *old)
 {
-	free(old->buckets);
 	free(old);
 }
 
@@ -233,7 +236,7 @@ static enum sframe_reason kernel_row(unsigned long ip, bool *signal,
 		*frame = *sframe_small_frame(window, ip);
 	} else {
 		state.sframe.slack = SFRAME_INTERVAL;
-		state.sframe.budget = SFRAME_BUDGET_DEFERRED;
+		state.sframe.budget = sframe_walk_budget(510, false);
 		reason = sframe_read(&state, window, ip, &func, NULL);
 		if (reason)
 			return reason;

@@ -53,7 +53,6 @@ static void set_page(struct region *region, const struct event *event)
 
 static void free_window(struct sframe_window *window)
 {
-	kfree(window->buckets);
 	kfree(window);
 }
 
@@ -378,6 +377,13 @@ unsigned long shim_mask(unsigned long addr)
 	return masked(min(addr, TASK_SIZE_MAX));
 }
 
+unsigned long shim_mask_table(unsigned long addr)
+{
+	model.masked_table = min(addr, TASK_SIZE_MAX);
+	model.has_masked_table = true;
+	return model.masked_table;
+}
+
 /* Of an address, or of an index of the kernel's own. */
 unsigned long shim_index_nospec(unsigned long index, unsigned long size)
 {
@@ -394,13 +400,17 @@ static void must_be_closed(const char *what)
 int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
 {
 	bool masked = model.has_masked && addr == model.masked;
+	bool table = model.has_masked_table && addr == model.masked_table;
 
+	if (shim_has_mask && !masked && !table)
+		finding("an address is read that is not masked");
 	if (!model.open)
 		finding("user memory is read without being opened");
 	if (!model.faults_disabled)
 		finding("an access section may sleep");
 	model.has_masked = false;
-	if (++model.unseen > MAX_UNSEEN && model.step &&
+	model.has_masked_table = false;
+	if (!masked && ++model.unseen > MAX_UNSEEN && model.step &&
 	    model.step->before.sframe.deadline)
 		finding("the clock is not looked at");
 	return masked ? read_memory(dst, addr, size) :
@@ -573,13 +583,9 @@ u64 local_clock(void)
 	model.unseen = 0;
 	if (model.step) {
 		model.step->looks++;
-		/*
-		 * Before anything is looked up. Steps by known rules have
-		 * asked before this whether anything has changed.
-		 */
-		if (!model.step->sections && !model.step->known)
-			model.step->seq = model.registry.seq;
-		if ((s64)(model.clock - model.step->before.sframe.deadline) > 0)
+		/* Otherwise the clock goes on after it has stood still. */
+		if (!model.clock_of->stopped &&
+		    (s64)(model.clock - model.clock_of->deadline) > 0)
 			model.step->late = true;
 	}
 	return model.clock;
@@ -784,12 +790,6 @@ static void compare_copies(const struct sframe_window *window,
 	struct ref_frame frame;
 	unsigned int i;
 
-	same(window->nr_buckets == ref->nr_buckets,
-	     "another number of buckets");
-	same(!ref->nr_buckets || window->bucket_shift == ref->shift,
-	     "buckets of another size");
-	for (i = 0; ref->nr_buckets && i <= ref->nr_buckets; i++)
-		same(window->buckets[i] == ref->buckets[i], "another bucket");
 	same(window->nr_rows == ref->nr_rows, "another number of rows");
 	for (i = 0; i < ref->nr_rows; i++) {
 		frame = model_frame(&window->rows[i].frame);
@@ -1120,6 +1120,8 @@ static bool same_state(const struct unwind_user_state *a,
 	other.current_type = a->current_type;
 	other.sframe.budget = a->sframe.budget;
 	other.sframe.slack = a->sframe.slack;
+	other.sframe.deadline = a->sframe.deadline;
+	other.sframe.stopped = a->sframe.stopped;
 	other.sframe.frame = a->sframe.frame;
 	other.sframe.missed = a->sframe.missed;
 	return !memcmp(&other, a, sizeof(other));
@@ -1144,6 +1146,22 @@ static void compare_budget(const struct step *step)
 		     ((long)after->budget + after->slack);
 	enum sframe_reason reason = step->ret == -EINVAL ? after->reason : 0;
 
+	/* That of a frame pointer is no step through a window. */
+	if (step->ret == -ENOENT) {
+		/* A window may go while it is read. */
+		same(!spent || step->nr_reads,
+		     "a step by frame pointer is paid for");
+		same(!before->deadline || after->stopped,
+		     "the time of a step by frame pointer counts");
+		return;
+	}
+	if (step->ret == -EFAULT) {
+		same(!spent, "a step that is to be repeated is paid for");
+		return;
+	}
+	if (!step->sections)
+		return;
+	same(!after->stopped, "the time of a step does not count");
 	same(spent >= SFRAME_STACK_READS +
 	     (has_undone_probe(step) ? PROBE_READS : 0), "a step costs nothing");
 	same(step->bytes <= 2 * spent + 22, "more is read than is paid for");
@@ -1250,6 +1268,7 @@ static struct step *begin_step(const struct unwind_user_state *state)
 		finding("steps without end");
 	memset(step, 0, sizeof(*step));
 	step->before = *state;
+	model.clock_of = &state->sframe;
 	step->seq = model.registry.seq;
 	step->first_load = model.nr_loads;
 	step->first_find = model.nr_finds;
@@ -1292,6 +1311,7 @@ static void compare_known(struct step *step)
 		     ((long)after->budget + after->slack);
 	bool ends = after->budget < 0 || step->late;
 	struct unwind_user_state want = step->before;
+	bool free;
 
 	model.next_load = step->first_load;
 	ref_steps_known(&want, step);
@@ -1302,9 +1322,13 @@ static void compare_known(struct step *step)
 	same(step->ret == step->nr_ips, "another number of steps");
 	same(step->behind_load - step->first_load <=
 	     2 * step->nr_ips + 2, "more is read than is paid for");
-	same(ends || spent == SFRAME_STACK_READS * step->ret,
+	free = step->by_fp || !step->ret;
+	same(ends || spent == (free ? 0 : SFRAME_STACK_READS * step->ret),
 	     "other steps are paid for");
-	same(!ends || (!step->ret && !after->slack),
+	same(!step->by_fp || (!spent && (!before->deadline || after->stopped)),
+	     "steps by frame pointer count");
+	same(!ends || step->by_fp || (!step->ret && !after->slack) ||
+	     after->budget == before->budget,
 	     "the deadline or the budget is passed");
 }
 

@@ -5,7 +5,7 @@
  * looking at them:
  *  - a step reads in access sections, with faults disabled and under RCU, and
  *    calls nothing while one is open;
- *  - an address of the stack is masked; what is not masked is of the section
+ *  - an address is masked; one of the section in its own way
  *    that was looked up, inside of it, and no byte is read twice in a step;
  *  - reads of the stack are noted, to be compared with the words of rules;
  *  - a window that was taken away is freed when RCU allows;
@@ -116,6 +116,7 @@ struct kept_range {
 struct step {
 	struct unwind_user_state before, after;
 	int ret;
+	bool by_fp;		/* those by known rules */
 	bool known;		/* or several, by rules that are at hand */
 	unsigned int first_ip, nr_ips;	/* then, by the reference */
 	u64 seq;		/* of the registry, before */
@@ -152,6 +153,9 @@ struct model {
 	int rcu_depth;
 	unsigned long masked;	/* the address that was masked last */
 	bool has_masked;
+	unsigned long masked_table;	/* the same of a table */
+	bool has_masked_table;
+	const struct sframe_walk *clock_of;	/* whose step is made */
 	unsigned long fault_addr;
 	unsigned int fault_size;
 

@@ -5,14 +5,11 @@
 #include "sframe_cache.h"
 
 /* Limits of the kernel's, as documented: not of the format. */
-#define MAX_ROWS	64
 #define MAX_SIGNALS	8
 #define MAX_SWITCHES	8
 #define DEAD_STACK	4096
 #define MAX_INDEX	(1 << 24)
-#define MIN_BUCKETS	64
-#define PIECE		32
-#define LOWEST_CODE	0x10000
+#define LOWEST_CODE	mmap_min_addr
 #define MAX_FAULTS	64
 
 static s32 signed_number(u64 value, unsigned int size)
@@ -158,65 +155,6 @@ static int read_range(struct ref_window *ref, const struct opts *opts)
 	return 0;
 }
 
-/* No more buckets than an eighth of the functions, of a power of two each. */
-static void divide_text(struct ref_window *ref)
-{
-	u64 length = ref->text_end - ref->text_start;
-	u32 most = min(ref->num_fdes / 8, (u32)REF_MAX_BUCKETS);
-
-	while (((length - 1) >> ref->shift) + 1 > most)
-		ref->shift++;
-	ref->nr_buckets = ((length - 1) >> ref->shift) + 1;
-}
-
-/* Count a function in the first bucket that begins at or behind it. */
-static bool count_function(struct ref_window *ref, u64 start, u64 *last)
-{
-	u64 off = start - ref->text_start;
-
-	if (start < *last || start >= ref->text_end)
-		return false;
-	*last = start;
-	ref->buckets[(off + (1UL << ref->shift) - 1) >> ref->shift]++;
-	return true;
-}
-
-static bool count_functions(struct ref_window *ref)
-{
-	u64 addr = ref->addr + ref->fdes, last = ref->text_start;
-	u8 fdes[16 * PIECE];
-	u32 nr, i;
-
-	for (nr = 0; nr < ref->num_fdes; nr++, addr += 16) {
-		i = nr % PIECE;
-		if (!i && model_take_loads(addr, 16 * min(ref->num_fdes - nr,
-							  (u32)PIECE), fdes))
-			return false;
-		if (!count_function(ref, addr + get_number(fdes + 16 * i, 8) +
-				    ref->bias, &last))
-			return false;
-	}
-	return true;
-}
-
-/* Buckets of functions that are not in order are none. */
-static void read_buckets(struct ref_window *ref)
-{
-	u32 nr, before = 0;
-
-	if (ref->live || ref->num_fdes < MIN_BUCKETS)
-		return;
-	divide_text(ref);
-	if (!count_functions(ref)) {
-		ref->nr_buckets = 0;
-		return;
-	}
-	for (nr = 0; nr <= ref->nr_buckets; nr++) {
-		before += ref->buckets[nr];
-		ref->buckets[nr] = before ? before - 1 : 0;
-	}
-}
-
 static unsigned int rows_of_function(struct ref_window *ref, u64 start)
 {
 	const struct step *read;
@@ -283,7 +221,6 @@ static int read_window(struct ref_window *ref, const struct opts *opts)
 		ret = read_range(ref, opts);
 	if (ret)
 		return ret;
-	read_buckets(ref);
 	read_rows(ref);
 	return 0;
 }
@@ -382,18 +319,6 @@ struct bounds {
 	u32 first, behind;
 };
 
-/* Between the functions at the ends of a bucket. */
-static void in_bucket(const struct ref_window *ref, u64 ip,
-		      struct bounds *bounds)
-{
-	u64 nr = (ip - ref->text_start) >> ref->shift;
-
-	if (!ref->nr_buckets)
-		return;
-	bounds->first = ref->buckets[nr];
-	bounds->behind = ref->buckets[nr + 1] + 1;
-}
-
 /*
  * Halving, with the middle rounded down: which entries an unsorted index
  * shows is decided by it.
@@ -407,7 +332,6 @@ static enum sframe_reason find_entry(struct place *place, u64 ip,
 	u32 mid;
 
 	reason = entries_there(place, &in.behind);
-	in_bucket(place->ref, ip, &in);
 	for (*entry = 0; !reason && in.first < in.behind; ) {
 		mid = (u32)(((u64)in.first + in.behind) / 2);
 		at = place->ref->fdes + 16 * (u64)mid;
@@ -506,8 +430,6 @@ static enum sframe_reason find_row(struct place *place,
 
 	func->next = U32_MAX;
 	for (i = 0; i < attr->nr_rows; i++, last = start) {
-		if (i == MAX_ROWS)
-			return SFRAME_REASON_ROW_COUNT;
 		if (!is_left(place, attr->start_size + 1))
 			return SFRAME_REASON_FRE_OFFSET;
 		if (take_number(place, attr->start_size, &start))
@@ -1237,21 +1159,17 @@ static void keep(const struct unwind_user_state *state, const struct step *step,
 
 /*
  * A row is at one place, unless it is repeated. It ends at the next row, or
- * function, or bucket.
+ * function.
  */
 static void keep_row(const struct unwind_user_state *state,
 		     const struct step *step, const struct ref_window *ref,
 		     const struct ref_func *func, unsigned long ip)
 {
-	u64 id = state->sframe.window->id, at, first, behind;
+	u64 id = state->sframe.window->id, first, behind;
 
 	first = func->start + func->row;
 	behind = func->start + min(func->next, func->size);
 	behind = min(behind, func->behind);
-	for (at = ref->text_start; ref->nr_buckets && at <= ip; )
-		at += 1UL << ref->shift;
-	if (ref->nr_buckets)
-		behind = min(behind, at);
 	if (func->block || step->frame.signal)
 		keep(state, step, id, &step->frame, ip, 1);
 	else
@@ -1487,7 +1405,7 @@ static bool frame_at_hand(const struct unwind_user_state *state,
 }
 
 static enum sframe_reason step_known(struct unwind_user_state *state,
-				     const struct step *step)
+				     struct step *step)
 {
 	enum sframe_reason reason;
 	struct ref_frame frame;
@@ -1498,6 +1416,9 @@ static enum sframe_reason step_known(struct unwind_user_state *state,
 		finding("a frame is passed by");
 	if (!frame_at_hand(state, step, &frame, &by_fp))
 		finding("a step by rules that are not at hand");
+	if (step->nr_ips && by_fp != step->by_fp)
+		finding("steps of two kinds at once");
+	step->by_fp = by_fp;
 	if (by_fp)
 		return ref_fp_step(state);
 	if (frame.flex || frame.signal || frame.outermost)
@@ -1542,7 +1463,8 @@ static bool start(struct unwind_user_state *state)
 }
 
 /* What the kernel has begun its walk with. */
-static void start_windows(struct unwind_user_state *state, bool in_sample)
+static void start_windows(struct unwind_user_state *state, unsigned int frames,
+			  bool in_sample)
 {
 	const struct sframe_walk *walk = &model.steps[0].before.sframe;
 
@@ -1554,8 +1476,8 @@ static void start_windows(struct unwind_user_state *state, bool in_sample)
 		finding("a walk begins with a window");
 	if (!walk->deadline != !in_sample)
 		finding("a walk has the deadline of another");
-	if (walk->budget != (in_sample ? SFRAME_BUDGET_SAMPLE :
-			     SFRAME_BUDGET_DEFERRED))
+	if (walk->budget != (int)max(frames, 127U) * 37 +
+			    (in_sample ? 0 : 0xffff))
 		finding("a walk has the budget of another");
 }
 
@@ -1582,6 +1504,8 @@ static const struct step *take_step(struct unwind_user_state *state, bool known)
 	at.current_type = step->before.current_type;
 	at.sframe.budget = step->before.sframe.budget;
 	at.sframe.slack = step->before.sframe.slack;
+	at.sframe.deadline = step->before.sframe.deadline;
+	at.sframe.stopped = step->before.sframe.stopped;
 	/* The walk may have gone on later. */
 	at.sframe.cache = step->before.sframe.cache;
 	at.sframe.missed = step->before.sframe.missed;
@@ -1661,7 +1585,7 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 		return 0;
 	windows = state.ws == 8 && model.nr_windows && model.limit;
 	if (windows && max > 1)
-		start_windows(&state, false);
+		start_windows(&state, max, false);
 	ips[nr++] = state.ip;
 	while (nr < max && !next_sleeping(&state, windows, reason) &&
 	       !state.done) {
@@ -1682,7 +1606,7 @@ unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
 	if (!start(&state) || state.ws != 8 || !model.nr_windows ||
 	    !model.limit || !max)
 		return 0;
-	start_windows(&state, true);
+	start_windows(&state, max, true);
 	while (nr < max && !next(&state, true, reason) && !state.done) {
 		if (is_full)
 			break;

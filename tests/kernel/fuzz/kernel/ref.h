@@ -15,7 +15,6 @@
 struct step;
 
 #define REF_SMALL_ROWS	4
-#define REF_MAX_BUCKETS	1023
 
 enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_LR, REF_OTHER };
 
@@ -58,8 +57,6 @@ struct ref_window {
 	u64 bias;
 
 	/* what was copied of it */
-	u32 buckets[REF_MAX_BUCKETS + 1], nr_buckets;
-	unsigned int shift;
 	struct ref_func func;
 	u32 starts[REF_SMALL_ROWS], nr_rows;
 	struct ref_frame frames[REF_SMALL_ROWS];

@@ -103,6 +103,8 @@ extern void (*shim_at_point)(void);
 #define swab32(value)		__builtin_bswap32(value)
 #define SZ_4K			0x1000
 #define SZ_64K			0x10000
+#define mmap_min_addr		0x10000UL
+#define unreachable()		__builtin_unreachable()
 #define BITS_PER_LONG		64
 #define BIT(nr)			(1UL << (nr))
 #define GENMASK(high, low)	((~0UL << (low)) & (~0UL >> (63 - (high))))
@@ -110,6 +112,8 @@ extern void (*shim_at_point)(void);
 #define IS_ALIGNED(x, a)	(((x) & ((__typeof__(x))(a) - 1)) == 0)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 #define order_base_2(n)		((n) > 1 ? 64 - __builtin_clzl((n) - 1UL) : 0)
+#define min3(a, b, c)		min(min(a, b), c)
+
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 
 #define min(a, b) ({			\
@@ -207,6 +211,7 @@ void shim_own_cpu(void);
 #define DEFINE_MUTEX(name)	struct mutex name
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
 #define per_cpu(name, cpu)	(*((void)(cpu), &(name)))
+#define per_cpu_ptr(ptr, cpu)	(ptr)
 #define this_cpu_read(name)	(shim_own_cpu(), (name))
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
 
@@ -321,12 +326,15 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 /* Architectures have a mask for addresses, or checks that do the same. */
 extern bool shim_has_mask;
 unsigned long shim_mask(unsigned long addr);
+/* of a pointer to bytes: those of a table */
+unsigned long shim_mask_table(unsigned long addr);
 unsigned long shim_index_nospec(unsigned long index, unsigned long size);
 
 #define can_do_masked_user_access()		shim_has_mask
 #define masked_user_read_access_begin(ptr)	((void)shim_access_begin(0, 1))
-#define mask_user_address(ptr) \
-	((const void *)shim_mask((unsigned long)(ptr)))
+#define mask_user_address(ptr)						\
+	((const void *)_Generic((ptr), const u8 *: shim_mask_table,	\
+				default: shim_mask)((unsigned long)(ptr)))
 #define array_index_nospec(index, size)		shim_index_nospec(index, size)
 
 #define unsafe_get_user(x, ptr, label) do {				\

@@ -34,7 +34,7 @@
 #define MAX_DEFER	510
 #define MAX_SIGNALS	8
 #define MAX_SWITCHES	8
-#define MAX_ROWS	64
+#define MIN_ADDR	0x1000		/* vm.mmap_min_addr */
 
 /* ---- The table and the stack ------------------------------------------- */
 
@@ -347,7 +347,7 @@ static struct rule saved_at(__s32 off)
 static bool may_go_down(const struct pos *pos, const struct rule *cfa, __u64 sp)
 {
 	return (cfa->deref || cfa->from != FROM_SP) && pos->sp - sp >= 4096 &&
-	       sp >= 0x10000 && !(sp & 7) && pos->switches < MAX_SWITCHES;
+	       sp >= MIN_ADDR && !(sp & 7) && pos->switches < MAX_SWITCHES;
 }
 
 /* A call is before the address, or a goroutine starts there. */
@@ -405,7 +405,7 @@ static enum step apply(const struct table *t, struct pos *pos,
 	next.ip = sft_strip(next.ip);
 	if (!next.ip)
 		return NO_CALLER;
-	if (next.ip < 0x10000 || next.ip >= t->user_end)
+	if (next.ip < MIN_ADDR || next.ip >= t->user_end)
 		return REFUSED;
 	if (down && !is_frame(t, pos, &next, chained))
 		return REFUSED;
@@ -506,7 +506,7 @@ static enum step apply_signal(const struct table *t, struct pos *pos)
 	if (!load(t, sp + SFT_SIGNAL_LR, &next.lr))
 		return REFUSED;
 #endif
-	if (!is_signal(t, pos, &next) || next.ip < 0x10000 ||
+	if (!is_signal(t, pos, &next) || next.ip < MIN_ADDR ||
 	    next.ip >= t->user_end)
 		return REFUSED;
 	*pos = next;
@@ -566,7 +566,7 @@ static bool find_row(struct reader *r, unsigned int nr, unsigned int size,
 
 	for (i = 0; i < nr; i++) {
 		/* A row that ends behind its start is none. */
-		if (i == MAX_ROWS || r->end - r->at < size + 1)
+		if (r->end - r->at < size + 1)
 			return false;
 		start = take(r, size);
 		if (i && start <= last)
