@@ -24,6 +24,9 @@ find_images() {
 	:riscv64)
 		debian_kernel=$("$top/tools/debian-kernel" $guest_machine) || return
 		image=$debian_kernel/vmlinuz ;;
+	:stock-*)
+		debian_kernel=$("$top/tools/stock-kernel" "${kernel#stock-}") || return
+		image=$debian_kernel/vmlinuz ;;
 	*) image=$("$top/tools/kernel" image "$kernel") || return ;;
 	esac
 	[ -f "$image" ] || { say "guest: no kernel $image"; return 1; }
@@ -120,7 +123,7 @@ pack_modules() {
 # The repository with what was built, and the command.
 pack_payload() {
 	guest_command "$@" >"$run/.guest-command"
-	_built=$(cd "$guest_built" && ls -d bin lib tests gen examples 2>/dev/null) || :
+	_built=$(cd "$guest_built" && ls -d bin lib tests gen examples stock 2>/dev/null) || :
 	pack -c -C "$run" .guest-command &&
 	pack -r -C "$top" --exclude=./.git --exclude=./build . &&
 	pack_modules &&

@@ -237,6 +237,12 @@ cost.kernel-riscv64 := 25 45
 kernel-riscv64: archive
 	$(call run,tools/debian-kernel riscv64)
 
+packages.kernel-stock-6.12 := kmod mmdebstrap
+entry.kernel-stock-6.12 := stock_kernel_6.12
+cost.kernel-stock-6.12 := 60 130
+kernel-stock-6.12: archive
+	$(call run,tools/stock-kernel 6.12)
+
 # The packages: the kernel's own scripts/package/mkdebian says so.
 packages.kernel-package := bc bison cpio debhelper dpkg-dev flex gcc kmod \
 	libc6-dev libdw-dev libelf-dev libssl-dev make python3 rsync zstd

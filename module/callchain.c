@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * perf_callchain_user(), diverted for processes with windows. While there are
+ * none it is not hooked.
+ */
+#include <linux/mutex.h>
+#include <linux/static_call.h>
+#include <linux/workqueue.h>
+
+#include <asm/perf_event.h>
+
+#include "series.h"
+#include "user.h"
+#include "hooks.h"
+#include "sfjit.h"
+
+/* Patching text takes long enough that a user must not do it at will. */
+#define SFJIT_IDLE	(60 * HZ)
+
+static bool sfjit_no_uaccess(void)
+{
+	return false;
+}
+
+static unsigned long sfjit_no_trampoline(void)
+{
+	return -1UL;
+}
+
+static int sfjit_no_insn_decode(struct insn *insn, const void *code, int length,
+				enum insn_mode mode)
+{
+	return -EINVAL;
+}
+
+/* Not exported: called by static calls, which are direct, so IBT permits them. */
+DEFINE_STATIC_CALL(sfjit_uaccess, sfjit_no_uaccess);
+DEFINE_STATIC_CALL(sfjit_trampoline, sfjit_no_trampoline);
+DEFINE_STATIC_CALL(sfjit_decode, sfjit_no_insn_decode);
+
+unsigned long sfjit_trampoline_vaddr(void)
+{
+	return static_call(sfjit_trampoline)();
+}
+
+int sfjit_insn_decode(struct insn *insn, const void *code, int length,
+		      enum insn_mode mode)
+{
+	return static_call(sfjit_decode)(insn, code, length, mode);
+}
+
+/* As is_uprobe_at_func_entry(). */
+bool sfjit_at_func_entry(struct pt_regs *regs)
+{
+	struct arch_uprobe *auprobe;
+
+	if (!current->utask)
+		return false;
+	auprobe = current->utask->auprobe;
+	if (!auprobe)
+		return false;
+	return auprobe->insn[0] == 0x55 ||
+	       !memcmp(auprobe->insn, "\xf3\x0f\x1e\xfa", 4);
+}
+
+/* The windows went away after the hook has looked. */
+static void sfjit_frame_pointers(struct perf_callchain_entry_ctx *entry,
+				 struct pt_regs *regs)
+{
+	struct unwind_user_state state;
+
+	if (!unwind_user_init(&state, regs))
+		return;
+	while (entry->nr < entry->max_stack &&
+	       !unwind_user_step_fallback(&state))
+		if (perf_callchain_store(entry, state.ip))
+			break;
+}
+
+/* Instead of perf_callchain_user(). */
+static noinline void sfjit_callchain_user(struct perf_callchain_entry_ctx *entry,
+					  struct pt_regs *regs)
+{
+	perf_callchain_store(entry, regs->ip);
+	if (!static_call(sfjit_uaccess)())
+		return;
+	guard(preempt)();
+	guard(pagefault)();
+	if (!sframe_callchain_user(entry, regs))
+		sfjit_frame_pointers(entry, regs);
+}
+
+static_assert(__same_type(perf_callchain_user, sfjit_callchain_user));
+
+static void notrace sfjit_on_callchain(unsigned long ip, unsigned long parent,
+				       struct ftrace_ops *ops,
+				       struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs;
+
+	/* Samples of a guest have no stack of current. */
+	if (!sfjit_mm_has_windows(current->mm) || current->flags & PF_VCPU)
+		return;
+	regs = (struct pt_regs *)ftrace_regs_get_argument(fregs, 1);
+	if (regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM) ||
+	    !user_64bit_mode(regs) || !sframe_walk_limit())
+		return;
+	ftrace_regs_set_instruction_pointer(fregs,
+					    (unsigned long)sfjit_callchain_user);
+}
+
+static struct sfjit_hook sfjit_callchain =
+	SFJIT_HOOK(perf_callchain_user, sfjit_on_callchain);
+
+/* Of the hook. No lock of an address space is taken inside. */
+static DEFINE_MUTEX(sfjit_callchain_lock);
+
+/* Registrations that have asked for the hook and may have no entry yet. */
+static unsigned int sfjit_nr_wanting;
+
+static void sfjit_idle(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sfjit_idle_work, sfjit_idle);
+static bool sfjit_was_idle;
+
+static void sfjit_idle(struct work_struct *work)
+{
+	bool idle;
+
+	guard(mutex)(&sfjit_callchain_lock);
+	idle = !sfjit_nr_wanting && !sfjit_mm_count();
+	if (idle && sfjit_was_idle) {
+		sfjit_hook_remove(&sfjit_callchain);
+		return;
+	}
+	sfjit_was_idle = idle;
+	schedule_delayed_work(&sfjit_idle_work, SFJIT_IDLE);
+}
+
+/**
+ * sfjit_callchain_want - have call chains hooked before a registration
+ *
+ * Return: 0, after which sfjit_callchain_wanted() follows, or an error.
+ */
+int sfjit_callchain_want(void)
+{
+	int ret = 0;
+
+	guard(mutex)(&sfjit_callchain_lock);
+	if (!sfjit_callchain.active) {
+		ret = sfjit_hook_add(&sfjit_callchain);
+		if (ret)
+			return ret;
+		schedule_delayed_work(&sfjit_idle_work, SFJIT_IDLE);
+	}
+	sfjit_was_idle = false;
+	sfjit_nr_wanting++;
+	return 0;
+}
+
+/* The entry was made, or will not be. */
+void sfjit_callchain_wanted(void)
+{
+	guard(mutex)(&sfjit_callchain_lock);
+	sfjit_nr_wanting--;
+}
+
+/* Can it be hooked? Find that out now rather than at the first registration. */
+int sfjit_callchain_init(void)
+{
+	void *uaccess = sfjit_hook_entry("nmi_uaccess_okay");
+	void *trampoline = sfjit_hook_entry("uprobe_get_trampoline_vaddr");
+	void *decode = sfjit_hook_entry("insn_decode");
+	void *body = sfjit_hook_body("perf_callchain_user");
+	int ret;
+
+	if (IS_ERR(uaccess) || IS_ERR(trampoline) || IS_ERR(decode) ||
+	    IS_ERR(body))
+		return -ENOENT;
+	static_call_update(sfjit_uaccess, uaccess);
+	static_call_update(sfjit_trampoline, trampoline);
+	static_call_update(sfjit_decode, decode);
+	ret = sfjit_hook_add(&sfjit_callchain);
+	if (ret)
+		sfjit_hook_free(&sfjit_callchain);
+	else
+		sfjit_hook_remove(&sfjit_callchain);
+	return ret;
+}
+
+void sfjit_callchain_exit(void)
+{
+	cancel_delayed_work_sync(&sfjit_idle_work);
+	sfjit_hook_free(&sfjit_callchain);
+}

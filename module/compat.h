@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * What the sources of the series use and Linux 6.12 lacks or does not export.
+ * Kbuild includes it before each source.
+ */
+#ifndef SFJIT_COMPAT_H
+#define SFJIT_COMPAT_H
+
+/* Not exported, and not called: a decoded instruction has its prefixes. */
+#define insn_get_prefixes		sfjit_insn_get_prefixes
+
+#include <linux/version.h>
+#include <linux/module.h>
+#include <linux/kernel.h>
+#include <linux/cache.h>
+#include <linux/cleanup.h>
+#include <linux/compat.h>
+#include <linux/elf.h>
+#include <linux/hash.h>
+#include <linux/maple_tree.h>
+#include <linux/memcontrol.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mm_types.h>
+#include <linux/mmap_lock.h>
+#include <linux/mutex.h>
+#include <linux/nospec.h>
+#include <linux/overflow.h>
+#include <linux/pagemap.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <linux/topology.h>
+#include <linux/uaccess.h>
+#include <linux/uprobes.h>
+#include <linux/vmalloc.h>
+
+#include <asm/insn.h>
+#include <asm/ucontext.h>
+
+/* Not exported. */
+bool sfjit_at_func_entry(struct pt_regs *regs);
+unsigned long sfjit_trampoline_vaddr(void);
+#define is_uprobe_at_func_entry		sfjit_at_func_entry
+#define uprobe_get_trampoline_vaddr	sfjit_trampoline_vaddr
+int sfjit_insn_decode(struct insn *insn, const void *code, int length,
+		      enum insn_mode mode);
+#define insn_decode			sfjit_insn_decode
+
+/* A kernel with deferred stacks has a function of this name. */
+#define unwind_user			sfjit_unwind_user
+
+#ifndef __uninitialized
+#define __uninitialized
+#endif
+#ifndef unrolled_count
+#define unrolled_count(n)
+#endif
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj, gfp)		kzalloc(sizeof(obj), gfp)
+#endif
+#ifndef kzalloc_flex
+#define kzalloc_flex(obj, member, nr, gfp) \
+	kzalloc(struct_size(&(obj), member, nr), gfp)
+#endif
+#ifndef kmalloc_objs
+#define kmalloc_objs(obj, nr, gfp)	kmalloc_array(nr, sizeof(obj), gfp)
+#endif
+#ifndef kzalloc_objs
+#define kzalloc_objs(obj, nr, gfp)	kcalloc(nr, sizeof(obj), gfp)
+#endif
+
+#ifndef can_do_masked_user_access
+#define can_do_masked_user_access()	0
+#define mask_user_address(ptr)		(ptr)
+#define masked_user_access_begin(ptr)	(ptr)
+#endif
+#ifndef masked_user_read_access_begin
+#define masked_user_read_access_begin(ptr)	masked_user_access_begin(ptr)
+#endif
+
+DEFINE_LOCK_GUARD_0(pagefault, pagefault_disable(), pagefault_enable())
+
+#define insn_is_avx_or_xop		insn_is_avx
+
+#endif

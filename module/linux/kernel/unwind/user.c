@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+* Generic interfaces for unwinding user space
+*/
+#include <linux/kernel.h>
+#include <linux/pagemap.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/sframe.h>
+#include <linux/uaccess.h>
+#include <linux/unwind_user.h>
+
+#include "uprobes.h"
+#include "user.h"
+
+/*
+ * Pages that one step may wait for: it reads a few words of the stack, and 32
+ * bits of an index in a search that halves it.
+ */
+#define UNWIND_USER_MAX_FAULTS	64
+
+/* Steps with preemption disabled. */
+#define UNWIND_USER_MAX_STEPS	16
+
+#define UNWIND_USER_PROBE_READS	16
+
+/**
+ * unwind_user_undo_probe - find the true return address
+ * @state:	position of the walk
+ * @caller:	as it was read; sp and ra are changed
+ * @ra_copied:	see struct unwind_user_frame
+ *
+ * Return: 0 or -ESRCH.
+ */
+int unwind_user_undo_probe(struct unwind_user_state *state,
+			   struct unwind_user_caller *caller, bool ra_copied)
+{
+	unsigned long slot = unwind_user_ra_slot(caller->cfa, state->ws);
+	unsigned long moved = slot;
+	int ret;
+
+	/* The list, MAX_URETPROBE_DEPTH at most, is paid for. */
+	state->sframe.slack -= UNWIND_USER_PROBE_READS;
+	ret = unwind_user_return_address(state, ra_copied, &slot, &caller->ra);
+	if (!ret)
+		caller->sp += slot - moved;
+	return ret;
+}
+
+/* Step from the first instruction of a function. */
+int unwind_user_step_entry(struct unwind_user_state *state)
+{
+	const struct unwind_user_frame entry = {
+		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
+	};
+
+	return unwind_user_step_plain(state, &entry, state->ws);
+}
+
+/* One step without page faults, by the first type that has one. */
+static int unwind_user_step(struct unwind_user_state *state)
+{
+	unsigned long iter_mask = state->available_types;
+	unsigned int bit;
+	int ret = -EINVAL;
+
+	for_each_set_bit(bit, &iter_mask, NR_UNWIND_USER_TYPE_BITS) {
+		enum unwind_user_type type = BIT(bit);
+
+		state->current_type = type;
+		switch (type) {
+		case UNWIND_USER_TYPE_SFRAME:
+			ret = sframe_step(state);
+			/* A wrong frame is worse than a short stack. */
+			if (ret != -ENOENT)
+				return ret;
+			continue;
+		case UNWIND_USER_TYPE_FP:
+			ret = unwind_user_step_fp(state, state->ws);
+			if (!ret || ret == -EFAULT)
+				return ret;
+			continue;
+		case UNWIND_USER_TYPE_BACKCHAIN:
+			ret = unwind_user_step_backchain(state);
+			if (!ret || ret == -EFAULT)
+				return ret;
+			continue;
+		default:
+			WARN_ONCE(1, "Undefined unwind bit %d", bit);
+			return -EINVAL;
+		}
+	}
+	return ret;
+}
+
+static bool unwind_user_has_sframe(const struct unwind_user_state *state)
+{
+	return state->available_types & UNWIND_USER_TYPE_SFRAME;
+}
+
+/* Store what needs no looking up. Return: how many addresses. */
+static noinline unsigned int
+unwind_user_steps_known(struct unwind_user_state *state,
+			struct unwind_stacktrace *trace,
+			unsigned int max_entries)
+{
+	unsigned int nr;
+
+	nr = sframe_steps_known(state, trace->entries + trace->nr,
+				max_entries - trace->nr);
+	trace->nr += nr;
+	return nr;
+}
+
+/*
+ * As many steps as can be made without page faults, but not so many that others
+ * would have to wait for the CPU.
+ *
+ * Return: 0, or why no step can be made.
+ */
+static int unwind_user_steps(struct unwind_user_state *state,
+			     struct unwind_stacktrace *trace,
+			     unsigned int max_entries)
+{
+	unsigned int i;
+	int ret = 0;
+
+	guard(pagefault)();
+	guard(preempt)();
+	guard(rcu)();
+	if (unwind_user_has_sframe(state))
+		sframe_walk_attach(state);
+
+	for (i = 0; !i || (i < UNWIND_USER_MAX_STEPS && !need_resched()); i++) {
+		ret = unwind_user_step(state);
+		if (ret || state->done)
+			break;
+		trace->entries[trace->nr++] = state->ip;
+		if (unlikely(unwind_user_has_sframe(state)))
+			i += unwind_user_steps_known(state, trace, max_entries);
+		state->done = trace->nr == max_entries;
+		if (state->done)
+			break;
+	}
+
+	if (unwind_user_has_sframe(state))
+		sframe_walk_detach(state);
+	return ret;
+}
+
+/* Bring in what the last step has missed. */
+static bool unwind_user_fault_in(const struct unwind_user_state *state)
+{
+	return !fault_in_readable((const char __user *)state->fault,
+				  state->fault_size);
+}
+
+static void unwind_user_walk(struct unwind_user_state *state,
+			     struct unwind_stacktrace *trace,
+			     unsigned int max_entries)
+{
+	unsigned int faults = 0, nr = trace->nr;
+	int ret;
+
+	while (!state->done) {
+		ret = unwind_user_steps(state, trace, max_entries);
+		if (trace->nr != nr)
+			faults = 0;
+		nr = trace->nr;
+		if (!ret)
+			continue;
+		if (ret == -EFAULT && faults++ < UNWIND_USER_MAX_FAULTS &&
+		    unwind_user_fault_in(state))
+			continue;
+
+		/* No successful unwind method. */
+		if (state->current_type != UNWIND_USER_TYPE_SFRAME) {
+			if (unwind_user_has_sframe(state))
+				sframe_fallback_refused(state, ret);
+		} else if (ret != -ENOENT) {
+			sframe_refused(state);
+		}
+		state->current_type = UNWIND_USER_TYPE_NONE;
+		state->done = true;
+	}
+}
+
+/**
+ * unwind_user_init - begin a walk at the user registers of current
+ * @state:	filled
+ * @regs:	the registers
+ *
+ * Return: false if the task's stacks are not understood.
+ */
+bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs)
+{
+	memset(state, 0, sizeof(*state));
+
+	state->ip = instruction_pointer(regs);
+	state->sp = user_stack_pointer(regs);
+	state->fp = frame_pointer(regs);
+	state->lr = unwind_user_lr(regs);
+	state->ws = unwind_user_word_size(regs);
+	state->regs = regs;
+	state->topmost = true;
+	state->exact_ip = true;
+	unwind_user_init_uprobes(state);
+	return state->ws;
+}
+
+static int unwind_user_start(struct unwind_user_state *state)
+{
+	struct pt_regs *regs = task_pt_regs(current);
+
+	if ((current->flags & PF_KTHREAD) || !user_mode(regs) ||
+	    !unwind_user_init(state, regs))
+		return -EINVAL;
+
+	if (sframe_walk_init(state, false))
+		state->available_types |= UNWIND_USER_TYPE_SFRAME;
+	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
+		state->available_types |= UNWIND_USER_TYPE_FP;
+	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN))
+		state->available_types |= UNWIND_USER_TYPE_BACKCHAIN;
+
+	return 0;
+}
+
+int unwind_user(struct unwind_stacktrace *trace, unsigned int max_entries)
+{
+	struct unwind_user_state state;
+
+	trace->nr = 0;
+
+	if (!max_entries)
+		return -EINVAL;
+
+	if (current->flags & PF_KTHREAD)
+		return 0;
+
+	if (unwind_user_start(&state))
+		return 0;
+
+	trace->entries[trace->nr++] = state.ip;
+	if (trace->nr < max_entries)
+		unwind_user_walk(&state, trace, max_entries);
+	return 0;
+}

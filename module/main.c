@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * SFrame windows on a kernel as it is: what the series edits in the kernel is
+ * done by hooks.
+ *
+ *   perf_callchain_user()	diverted if current has windows
+ *   security_task_prctl()	diverted for the three options of the series
+ *   uprobe_dup_mmap()		diverted at a fork of a process with windows
+ *   munmap(), exit		an MMU notifier of address spaces with windows
+ */
+#include <linux/static_call.h>
+
+#include "series.h"
+#include "hooks.h"
+#include "permit.h"
+#include "sfjit.h"
+
+/* --- prctl() -------------------------------------------------------------- */
+
+static int sfjit_no_lsm(int option, unsigned long arg2, unsigned long arg3,
+			unsigned long arg4, unsigned long arg5)
+{
+	return -ENOSYS;
+}
+
+static void sfjit_no_dup_mmap(struct mm_struct *oldmm, struct mm_struct *newmm)
+{
+}
+
+DEFINE_STATIC_CALL(sfjit_lsm, sfjit_no_lsm);
+DEFINE_STATIC_CALL(sfjit_dup_mmap, sfjit_no_dup_mmap);
+
+static int sfjit_make_entry(struct mm_struct *mm)
+{
+	int ret;
+
+	if (sfjit_mm_find(mm))
+		return 0;
+	ret = sfjit_callchain_want();
+	if (ret)
+		return ret;
+	ret = sfjit_mm_make(mm);
+	sfjit_callchain_wanted();
+	return ret;
+}
+
+static int sfjit_register(unsigned long key, unsigned long addr,
+			  unsigned long len, unsigned long opts)
+{
+	int ret;
+
+	if (!sfjit_permitted())
+		return -EPERM;
+	ret = sfjit_make_entry(current->mm);
+	return ret ?: sframe_prctl_register(key, addr, len, opts);
+}
+
+/*
+ * Instead of security_task_prctl(), whose answer is that of prctl() unless it is
+ * -ENOSYS. The security modules are asked first.
+ */
+static noinline int sfjit_prctl(int option, unsigned long arg2,
+				unsigned long arg3, unsigned long arg4,
+				unsigned long arg5)
+{
+	int ret = static_call(sfjit_lsm)(option, arg2, arg3, arg4, arg5);
+
+	if (ret == -ENOSYS) {
+		if (option == PR_SFRAME_REGISTER)
+			ret = sfjit_register(arg2, arg3, arg4, arg5);
+		else if (option == PR_SFRAME_UNREGISTER)
+			ret = sframe_prctl_unregister(arg2, arg3, arg4, arg5);
+		else
+			ret = sframe_prctl_query(arg2, arg3, arg4, arg5);
+	}
+	module_put(THIS_MODULE);
+	return ret;
+}
+
+static_assert(__same_type(security_task_prctl, sfjit_prctl));
+
+static void notrace sfjit_on_prctl(unsigned long ip, unsigned long parent,
+				   struct ftrace_ops *ops,
+				   struct ftrace_regs *fregs)
+{
+	int option = ftrace_regs_get_argument(fregs, 0);
+
+	if (option != PR_SFRAME_REGISTER && option != PR_SFRAME_UNREGISTER &&
+	    option != PR_SFRAME_QUERY)
+		return;
+	if (try_module_get(THIS_MODULE))
+		ftrace_regs_set_instruction_pointer(fregs,
+						    (unsigned long)sfjit_prctl);
+}
+
+/* --- fork() --------------------------------------------------------------- */
+
+/* Instead of uprobe_dup_mmap(). The parent is locked for write. */
+static noinline void sfjit_fork(struct mm_struct *oldmm,
+				struct mm_struct *newmm)
+{
+	static_call(sfjit_dup_mmap)(oldmm, newmm);
+	/* Without memory the child has no windows; fork() goes on. */
+	sfjit_mm_fork(newmm, oldmm);
+	module_put(THIS_MODULE);
+}
+
+static_assert(__same_type(uprobe_dup_mmap, sfjit_fork));
+
+static void notrace sfjit_on_fork(unsigned long ip, unsigned long parent,
+				  struct ftrace_ops *ops,
+				  struct ftrace_regs *fregs)
+{
+	struct mm_struct *oldmm;
+
+	oldmm = (struct mm_struct *)ftrace_regs_get_argument(fregs, 0);
+	if (sfjit_mm_has_windows(oldmm) && try_module_get(THIS_MODULE))
+		ftrace_regs_set_instruction_pointer(fregs,
+						    (unsigned long)sfjit_fork);
+}
+
+/* --- the module ----------------------------------------------------------- */
+
+static int sfjit_processes_get(char *buffer, const struct kernel_param *param)
+{
+	return sfjit_mm_list(buffer, PAGE_SIZE);
+}
+
+static const struct kernel_param_ops sfjit_processes_ops = {
+	.get	= sfjit_processes_get,
+};
+
+module_param_cb(processes, &sfjit_processes_ops, NULL, 0400);
+MODULE_PARM_DESC(processes, "Processes that keep the module loaded");
+
+static struct sfjit_hook sfjit_hooks[] = {
+	SFJIT_HOOK(uprobe_dup_mmap, sfjit_on_fork),
+	SFJIT_HOOK(security_task_prctl, sfjit_on_prctl),
+};
+
+static int __init sfjit_find_bodies(void)
+{
+	void *fork = sfjit_hook_body("uprobe_dup_mmap");
+	void *lsm = sfjit_hook_body("security_task_prctl");
+
+	if (IS_ERR(fork))
+		return PTR_ERR(fork);
+	if (IS_ERR(lsm))
+		return PTR_ERR(lsm);
+	static_call_update(sfjit_dup_mmap, fork);
+	static_call_update(sfjit_lsm, lsm);
+	return 0;
+}
+
+/* No thread is in a function of the module, or on its way there. */
+static void sfjit_unhook(void)
+{
+	int i;
+
+	for (i = ARRAY_SIZE(sfjit_hooks) - 1; i >= 0; i--)
+		sfjit_hook_free(&sfjit_hooks[i]);
+	sfjit_callchain_exit();
+	synchronize_rcu_tasks();
+	synchronize_rcu();
+}
+
+static int __init sfjit_hook(void)
+{
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(sfjit_hooks); i++) {
+		ret = sfjit_hook_add(&sfjit_hooks[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* When the hooked functions are called is nothing that a compiler can check. */
+static_assert(LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12,
+	      "sfjit.ko is for Linux 6.12");
+
+static int __init sfjit_init(void)
+{
+	int ret;
+
+	ret = sfjit_find_bodies();
+	if (ret)
+		return ret;
+	ret = sfjit_callchain_init();
+	if (ret)
+		return ret;
+	ret = sfjit_proc_init();
+	if (ret)
+		goto unhook;
+	ret = sfjit_series_init();
+	if (ret)
+		goto proc;
+	ret = sfjit_hook();
+	if (ret)
+		goto proc;
+	return 0;
+
+proc:
+	sfjit_proc_exit();
+unhook:
+	sfjit_unhook();
+	return ret;
+}
+
+static void __exit sfjit_exit(void)
+{
+	sfjit_unhook();
+	sfjit_proc_exit();
+	mmu_notifier_synchronize();
+	rcu_barrier();
+	sfjit_cache_exit();
+}
+
+module_init(sfjit_init);
+module_exit(sfjit_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("SFrame windows for generated code");
