@@ -56,6 +56,11 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 		      enum insn_mode mode);
 #define insn_decode			sfjit_insn_decode
 
+/* Not exported. No program has code in its first page. */
+#include <linux/security.h>
+#undef mmap_min_addr
+#define mmap_min_addr			PAGE_SIZE
+
 /* A kernel with deferred stacks has a function of this name. */
 #define unwind_user			sfjit_unwind_user
 

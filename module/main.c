@@ -101,7 +101,6 @@ static noinline void sfjit_fork(struct mm_struct *oldmm,
 				struct mm_struct *newmm)
 {
 	static_call(sfjit_dup_mmap)(oldmm, newmm);
-	/* Without memory the child has no windows; fork() goes on. */
 	sfjit_mm_fork(newmm, oldmm);
 	module_put(THIS_MODULE);
 }

@@ -174,26 +174,24 @@ int sfjit_mm_make(struct mm_struct *mm)
  * @mm:		that of the child, known to no one else, without mappings yet
  * @oldmm:	that of the parent, locked for write
  *
- * Return: 0 or a negative error, after which the child has no windows.
+ * Without memory the child has no windows.
  */
-int sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm)
+void sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 {
 	struct sfjit_mm *entry, *parent = sfjit_mm_find(oldmm);
-	int ret;
 
 	if (!parent)
-		return 0;
+		return;
 	mmap_write_lock_nested(mm, SINGLE_DEPTH_NESTING);
 	entry = sfjit_mm_add(mm);
 	mmap_write_unlock(mm);
 	if (IS_ERR(entry))
-		return PTR_ERR(entry);
+		return;
 
 	entry->parent = parent;
 	entry->map_count = parent->map_count + 1;
-	ret = sframe_mm_dup(entry, parent);
+	sframe_mm_dup(entry, parent);
 	entry->parent = NULL;
-	return ret;
 }
 
 /**

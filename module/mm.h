@@ -39,7 +39,7 @@ bool sfjit_mm_has_windows(struct mm_struct *mm);
 struct sfjit_mm *sfjit_mm_get(struct mm_struct *mm);
 void sfjit_mm_put(struct sfjit_mm *entry);
 int sfjit_mm_make(struct mm_struct *mm);
-int sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm);
+void sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm);
 unsigned int sfjit_mm_count(void);
 int sfjit_mm_list(char *buffer, size_t size);
 struct vm_area_struct *sfjit_vma_lookup(struct sfjit_mm *entry,

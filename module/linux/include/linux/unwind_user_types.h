@@ -110,6 +110,7 @@ struct sframe_window;
  * @seq:	changes of the registry before the look-up
  * @cache:	rules, on this CPU, or NULL
  * @deadline:	end of the walk by local_clock(), or 0
+ * @stopped:	since when no window was used, by the same clock, or 0
  * @budget:	reads and rows that the walk may take still
  * @slack:	how many of them until it is looked at the clock
  * @reason:	why the last step was refused
@@ -124,6 +125,7 @@ struct sframe_walk {
 	u64					seq;
 	struct sframe_cache			*cache;
 	u64					deadline;
+	u64					stopped;
 	int					budget;
 	int					slack;
 	int					reason;

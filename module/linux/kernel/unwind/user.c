@@ -23,8 +23,6 @@
 /* Steps with preemption disabled. */
 #define UNWIND_USER_MAX_STEPS	16
 
-#define UNWIND_USER_PROBE_READS	16
-
 /**
  * unwind_user_undo_probe - find the true return address
  * @state:	position of the walk
@@ -40,8 +38,6 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
 	unsigned long moved = slot;
 	int ret;
 
-	/* The list, MAX_URETPROBE_DEPTH at most, is paid for. */
-	state->sframe.slack -= UNWIND_USER_PROBE_READS;
 	ret = unwind_user_return_address(state, ra_copied, &slot, &caller->ra);
 	if (!ret)
 		caller->sp += slot - moved;
@@ -209,7 +205,8 @@ bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs)
 	return state->ws;
 }
 
-static int unwind_user_start(struct unwind_user_state *state)
+static int unwind_user_start(struct unwind_user_state *state,
+			     unsigned int max_entries)
 {
 	struct pt_regs *regs = task_pt_regs(current);
 
@@ -217,7 +214,7 @@ static int unwind_user_start(struct unwind_user_state *state)
 	    !unwind_user_init(state, regs))
 		return -EINVAL;
 
-	if (sframe_walk_init(state, false))
+	if (sframe_walk_init(state, max_entries, false))
 		state->available_types |= UNWIND_USER_TYPE_SFRAME;
 	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
 		state->available_types |= UNWIND_USER_TYPE_FP;
@@ -239,7 +236,7 @@ int unwind_user(struct unwind_stacktrace *trace, unsigned int max_entries)
 	if (current->flags & PF_KTHREAD)
 		return 0;
 
-	if (unwind_user_start(&state))
+	if (unwind_user_start(&state, max_entries))
 		return 0;
 
 	trace->entries[trace->nr++] = state.ip;
