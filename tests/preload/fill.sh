@@ -113,7 +113,7 @@ chmod 700 "$tables"
 env -u HOME XDG_CACHE_HOME=relative "$sfjit" cache hello >"$tmp/out" \
 	2>"$tmp/err"
 is "no home: status" 1 $?
-is "no home: message" "sfjit: neither XDG_CACHE_HOME nor HOME is a path" \
+is "no home: message" "sfjit: neither XDG_CACHE_HOME nor HOME is set to a path" \
 	"$(cat "$tmp/err")"
 
 # Limits: used one, two and three days ago; one being written, one abandoned.

@@ -51,7 +51,7 @@ for finding in json.load(open(sys.argv[1])):
     print(finding['state'], finding['name'], finding['fact'])
     if finding['meaning'] is not None:
         print(finding['meaning'])
-        print('mend:', finding['remedy'])
+        print('fix:', finding['remedy'])
 END
 	words "$tmp/doctor" >"$tmp/words"
 	words "$tmp/text" >"$tmp/text.words"

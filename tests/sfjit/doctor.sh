@@ -37,12 +37,12 @@ examine "$filter" perf 1
 sed "s/room for [0-9]* MiB/room for ROOM MiB/" "$tmp/doctor" >"$tmp/text"
 cat >"$tmp/want" <<END
 broken  kernel   Linux $(uname -r) knows no SFrame windows
-                 stacks end in, or lose, code without frame pointers
-                 mend: boot a kernel with the patches and UNWIND_USER_SFRAME=y
-ok      seccomp  no filter refuses windows
+                 code without frame pointers truncates stacks
+                 fix: boot a kernel with the patches and UNWIND_USER_SFRAME=y
+ok      seccomp  no seccomp filter refuses windows
 broken  events   refused: Operation not permitted; perf_event_paranoid is $level
                  you cannot profile your own programs
-                 mend: $remedy
+                 fix: $remedy
 ok      perf     perf 7.3 knows fp,defer
 ok      module   $(realpath "$preload")
 ok      cache    $tables has 2 tables, and room for ROOM MiB
@@ -54,44 +54,44 @@ says_the_same JSON 2 "$filter" perf 1
 
 for option in 0x53464a31 0x53464a32 0x53464a33; do
 	finds "a filter that refuses $option" seccomp 2 \
-		"broken seccomp a filter refuses windows: Function not implemented
-no program that is started here gets windows
-mend: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 38
+		"broken seccomp a seccomp filter refuses windows: Function not implemented
+programs started here get no windows
+fix: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 38
 	finds "a filter that kills for $option" seccomp 2 \
-		"broken seccomp a filter ends who asks for windows: Bad system call
-no program that is started here gets windows
-mend: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 0
+		"broken seccomp a seccomp filter kills programs with windows: Bad system call
+programs started here get no windows
+fix: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 0
 done
 finds "a filter that kills for events" events 2 \
 	"broken events refused: Operation not permitted; perf_event_paranoid is $level
 you cannot profile your own programs
-mend: $remedy" "$filter" perf 0
+fix: $remedy" "$filter" perf 0
 
 # A library that answers instead of the kernel; it has no window left.
 finds "a kernel without addends" formats 2 \
 	"limited formats formats v3 fp; flags
-stacks end in some assembly, as that of libcrypto
-mend: boot a kernel with the patches of this version" \
+stacks are truncated in some assembly, such as libcrypto's
+fix: boot a kernel with the patches of this version" \
 	env LD_PRELOAD="$run/formats.so" FORMATS=5
 finds "a kernel with addends" formats 2 "ok formats formats v3 addend; flags" \
 	env LD_PRELOAD="$run/formats.so" FORMATS=3
 finds "no windows" limit 2 "broken limit vm.max_sframe_windows is 0
 no process can have windows
-mend: sysctl vm.max_sframe_windows=65536" \
+fix: sysctl vm.max_sframe_windows=65536" \
 	env LD_PRELOAD="$run/formats.so" FORMATS=3
 
 perf 6.1.187 nothing
 finds "an old perf" perf 2 "limited perf perf 6.1.187 does not know fp,defer
-pages that are not in memory end stacks
-mend: install the perf of Linux 6.19 or newer (backports)"
+pages that are not in memory truncate stacks
+fix: install the perf of Linux 6.19 or newer (backports)"
 finds "no perf" perf 2 "broken perf not found in PATH
-nothing here takes profiles
-mend: apt install linux-perf" env PATH=/nowhere
+perf is not installed
+fix: apt install linux-perf" env PATH=/nowhere
 
 
 # Copies of the program, with a module or without.
 of_module="sfjit run starts programs without windows
-mend: install it, in a path without space, colon and dollar"
+fix: install it, in a path without space, colon and dollar"
 installed=$sfjit
 mkdir "$tmp/bare" "$tmp/a b"
 for copy in bare "a b"; do
@@ -111,15 +111,15 @@ $of_module"
 sfjit=$installed
 
 of_cache="tables are kept in /tmp, until it is emptied
-mend: export XDG_CACHE_HOME=DIRECTORY, of your own"
+fix: export XDG_CACHE_HOME=DIRECTORY, of your own"
 chmod 770 "$tables"
 finds "a cache that others can write" cache 2 \
-	"limited cache $tables: is not yours alone
+	"limited cache $tables: other users may write to it
 $of_cache"
 chmod 700 "$tables"
 rm -r "$XDG_CACHE_HOME/sfjit"
 finds "no cache yet" cache 2 \
-	"ok cache $XDG_CACHE_HOME/sfjit is made by the first sfjit run"
+	"ok cache $XDG_CACHE_HOME/sfjit will be created by the first sfjit run"
 is "no cache yet: nor now" "" "$(ls "$XDG_CACHE_HOME")"
 touch "$XDG_CACHE_HOME/sfjit"
 finds "a file in the place of the cache" cache 2 \
@@ -131,11 +131,11 @@ finds "a home that does not exist" cache 2 \
 $of_cache" \
 	env -u XDG_CACHE_HOME HOME="$tmp/home"
 finds "a cache that does not exist" cache 2 \
-	"ok cache $tmp/new/cache is made by the first sfjit run" \
+	"ok cache $tmp/new/cache will be created by the first sfjit run" \
 	env XDG_CACHE_HOME="$tmp/new/cache"
 is "a cache that does not exist: nor now" "" "$(find "$tmp" -name new)"
 finds "no home" cache 2 \
-	"limited cache neither XDG_CACHE_HOME nor HOME is a path
+	"limited cache neither XDG_CACHE_HOME nor HOME is set to a path
 $of_cache" env -u HOME XDG_CACHE_HOME=relative
 
 # mounted OPTIONS DIRECTORY COMMAND...: mounts over the directory, with its
@@ -166,16 +166,16 @@ END
 		"ok shared /var/cache/sfjit/tables has 1 tables for all users" \
 		unshare -m "$tmp/shared" 755
 	finds "tables that others can write" shared 2 \
-		"limited shared /var/cache/sfjit is not root's alone
+		"limited shared /var/cache/sfjit: users other than root may write to it
 no program uses its tables
-mend: chown -R root:root /var/cache/sfjit; chmod -R go-w /var/cache/sfjit" \
+fix: chown -R root:root /var/cache/sfjit; chmod -R go-w /var/cache/sfjit" \
 		unshare -m "$tmp/shared" 777
 	mkdir -p "$tables"
 	chmod 700 "$XDG_CACHE_HOME/sfjit"
 	finds "a small cache" cache 2 \
 		"limited cache $tables has 0 tables, and room for 1 MiB
-new tables may not fit, and are not kept
-mend: sfjit cache --clean --mib=100" \
+new tables may not fit and are then not kept
+fix: sfjit cache --clean --mib=100" \
 		unshare -m "$tmp/mounted" size=1m "$tables"
 	finds "a cache that is read-only" cache 2 \
 		"limited cache $tables: Read-only file system
@@ -186,14 +186,14 @@ $of_cache" unshare -m "$tmp/mounted" ro "$tables"
 	noexec="$tmp/mounted noexec $tmp/bare/lib"
 	# shellcheck disable=SC2086 # words
 	finds "a file system without programs" module 2 \
-		"broken module $module: mounted noexec
+		"broken module $module: the filesystem is mounted noexec
 sfjit run starts programs without windows
-mend: mount -o remount,exec \"\$(findmnt -no TARGET -T $module)\"" \
+fix: mount -o remount,exec \"\$(findmnt -no TARGET -T $module)\"" \
 		unshare -m $noexec
-	finding module | sed -n 's/mend: //p' >"$tmp/mend"
+	finding module | sed -n 's/fix: //p' >"$tmp/fix"
 	# shellcheck disable=SC2086,SC2016 # words; of that shell
-	finds "the same, mended" module 2 "ok module $module" \
-		unshare -m $noexec sh -c '. "$1"; shift; exec "$@"' sh "$tmp/mend"
+	finds "the same, fixed" module 2 "ok module $module" \
+		unshare -m $noexec sh -c '. "$1"; shift; exec "$@"' sh "$tmp/fix"
 	sfjit=$installed
 else
 	skip "mounted noexec, or small" "only root can make a mount namespace"

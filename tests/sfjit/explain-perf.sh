@@ -82,8 +82,8 @@ ends "dwarf: a short copy" explain-table \
 profile cpu-clock/max-stack=2/ fp "$run/explain-fp"
 ends "fp: two addresses" explain-fp "explain-fp too long"
 "$sfjit" explain "$tmp/data" >"$tmp/out"
-is "its remedy" "    mend: sysctl kernel.perf_event_max_stack=1024" \
-	"$(grep mend: "$tmp/out")"
+is "its remedy" "    fix: sysctl kernel.perf_event_max_stack=1024" \
+	"$(grep fix: "$tmp/out")"
 
 # File names depend on the machine.
 bad=$(printf 'gone\033[31m')
@@ -108,18 +108,18 @@ is "a pipe: all samples" "0 1" "$("$sfjit" explain - <"$tmp/data" | awk '
 
 perf record -q -e cpu-clock -F 499 -o "$tmp/data" "$run/explain-table" \
 	>"$tmp/said" 2>&1
-like "no stacks" "0 of 0 samples complete*mend: record with*" \
+like "no stacks" "0 of 0 samples complete*fix: record with*" \
 	"$("$sfjit" explain "$tmp/data")"
 
 # Processes of sfjit run are pointed to its reasons.
 if [ -e "$O/lib/sfjit/libsfjit-preload.so" ]; then
 	perf record -q -e cpu-clock -F 499 --call-graph=fp -o "$tmp/data" \
 		"$sfjit" run -- "$O/tests/stacks/programs/stacks-edges" >"$tmp/said" 2>&1
-	like "under sfjit run" "*mend: sfjit doctor tells*" \
+	like "under sfjit run" "*fix: sfjit doctor tells*" \
 		"$("$sfjit" explain "$tmp/data")"
 	perf record -q -e cpu-clock -F 499 --call-graph=fp -o "$tmp/data" \
 		"$O/tests/stacks/programs/stacks-edges" >"$tmp/said" 2>&1
-	like "without" "*mend: sfjit record on any*" \
+	like "without" "*fix: sfjit record on any*" \
 		"$("$sfjit" explain "$tmp/data")"
 	is "without: nothing else" 0 \
 		"$("$sfjit" explain "$tmp/data" | grep -c "sfjit doctor")"

@@ -42,17 +42,17 @@ if [ ! -e /proc/self/sframe ]; then
 	sed "/^ok *cache /d" "$tmp/doctor" >"$tmp/text"
 	cat >"$tmp/want" <<-END
 	broken  kernel    Linux $(uname -r) knows no SFrame windows
-	                  stacks end in, or lose, code without frame pointers
-	                  mend: boot a kernel with the patches and UNWIND_USER_SFRAME=y
-	ok      seccomp   no filter refuses windows
+	                  code without frame pointers truncates stacks
+	                  fix: boot a kernel with the patches and UNWIND_USER_SFRAME=y
+	ok      seccomp   no seccomp filter refuses windows
 	ok      events    of all processes and the kernel; perf_event_paranoid is 2
 	ok      buffers   512 KiB for each CPU may be locked
 	broken  fp        a sample lacks the callers of code without frame pointers
 	                  stacks of perf record --call-graph=fp lack frames
-	                  mend: see kernel
+	                  fix: see kernel
 	broken  fp,defer  a sample lacks the callers of code without frame pointers
 	                  --call-graph=fp,defer does not read in missing pages
-	                  mend: see kernel
+	                  fix: see kernel
 	ok      perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 	ok      module    $preload
 	END
@@ -65,7 +65,7 @@ fi
 well="$tmp/well"
 cat >"$well" <<END
 ok  kernel    Linux $(uname -r) knows SFrame windows
-ok  seccomp   no filter refuses windows
+ok  seccomp   no seccomp filter refuses windows
 ok  formats   formats v3 addend fp end; flags replace live
 ok  deadline  kernel.sframe_walk_us is $(cat /proc/sys/kernel/sframe_walk_us)
 ok  limit     vm.max_sframe_windows is 65536
@@ -75,7 +75,7 @@ ok  fp        a sample has the callers of code without frame pointers
 ok  fp,defer  a sample has the callers of code without frame pointers
 ok  perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 ok  module    $preload
-ok  cache     $XDG_CACHE_HOME/sfjit is made by the first sfjit run
+ok  cache     $XDG_CACHE_HOME/sfjit will be created by the first sfjit run
 END
 examine
 same "all is well" "$well" "$tmp/doctor"
@@ -86,50 +86,50 @@ says_the_same "all is well: JSON" 0
 
 with kernel/sframe_walk_us 0 finds "windows turned off" deadline 2 \
 	"broken deadline kernel.sframe_walk_us is 0
-windows are turned off: frame pointers are followed
-mend: sysctl kernel.sframe_walk_us=250"
+windows are turned off; the kernel follows frame pointers
+fix: sysctl kernel.sframe_walk_us=250"
 is "windows turned off: samples" "broken fp $lacking
-mend: see deadline" "$(finding fp)"
+fix: see deadline" "$(finding fp)"
 with kernel/sframe_walk_us 0 says_the_same "windows turned off: JSON" 2
 is "windows turned off: deferred samples" "broken fp,defer \
 a sample lacks the callers of code without frame pointers
 --call-graph=fp,defer does not read in missing pages
-mend: see deadline" "$(finding fp,defer)"
+fix: see deadline" "$(finding fp,defer)"
 # The sample may take longer.
 with kernel/sframe_walk_us 249 finds "a shorter deadline" deadline "[12]" \
 	"limited deadline kernel.sframe_walk_us is 249
-long walks end early; sfjit ps calls it deadline
-mend: sysctl kernel.sframe_walk_us=250"
+long walks are truncated (reason: deadline)
+fix: sysctl kernel.sframe_walk_us=250"
 with vm/max_sframe_windows 0 finds "no windows" limit 2 \
 	"broken limit vm.max_sframe_windows is 0
 no process can have windows
-mend: sysctl vm.max_sframe_windows=65536"
+fix: sysctl vm.max_sframe_windows=65536"
 is "no windows: samples" "broken fp $lacking
-mend: see limit" "$(finding fp)"
+fix: see limit" "$(finding fp)"
 with vm/max_sframe_windows 1023 finds "few windows" limit 1 \
 	"limited limit vm.max_sframe_windows is 1023
-stacks end in, or lose, code for which none is left
-mend: sysctl vm.max_sframe_windows=65536"
+code without a window truncates stacks
+fix: sysctl vm.max_sframe_windows=65536"
 
 for option in 0x53464a33 0x53464a31; do
 	finds "a filter that refuses $option" seccomp 2 \
-		"broken seccomp a filter refuses windows: Operation not permitted
-no program that is started here gets windows
-mend: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 1
+		"broken seccomp a seccomp filter refuses windows: Operation not permitted
+programs started here get no windows
+fix: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" $option 1
 	is "a filter that refuses $option: kernel" \
 		"ok kernel Linux $(uname -r) knows SFrame windows" \
 		"$(finding kernel)"
 done
 is "a filter that refuses windows: samples" "broken fp $lacking
-mend: see seccomp" "$(finding fp)"
+fix: see seccomp" "$(finding fp)"
 finds "a filter that kills" seccomp 2 \
-	"broken seccomp a filter ends who asks for windows: Bad system call
-no program that is started here gets windows
-mend: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" 0x53464a33 0
+	"broken seccomp a seccomp filter kills programs with windows: Bad system call
+programs started here get no windows
+fix: let prctl(0x53464a31 to 0x53464a33, ...) pass" "$filter" 0x53464a33 0
 finds "a filter that refuses events" events 2 \
 	"broken events refused: Operation not permitted; perf_event_paranoid is 2
 you cannot profile your own programs
-mend: let perf_event_open() pass seccomp, or have CAP_PERFMON" "$filter" perf 1
+fix: let perf_event_open() pass seccomp, or have CAP_PERFMON" "$filter" perf 1
 
 export XDG_CACHE_HOME="$tmp/nobody"
 install -d -o 65534 "$XDG_CACHE_HOME"
@@ -145,14 +145,14 @@ with kernel/perf_event_paranoid 1 finds "anybody, of a lower level" events 0 \
 with kernel/perf_event_paranoid 4 finds "anybody, of level 4" events 2 \
 	"broken events refused: Permission denied; perf_event_paranoid is 4
 you cannot profile your own programs
-mend: sysctl kernel.perf_event_paranoid=2" anybody
+fix: sysctl kernel.perf_event_paranoid=2" anybody
 with kernel/perf_event_paranoid 4 finds "root, of level 4" events 1 \
 	"ok events of all processes and the kernel; perf_event_paranoid is 4"
 with kernel/perf_event_mlock_kb 8 finds "little memory for buffers" buffers 1 \
 	"limited buffers for 0 of $(nproc) CPUs; perf_event_mlock_kb 8, \
 RLIMIT_MEMLOCK 0 KiB
 perf record has less than 512 KiB, and may lose samples
-mend: sysctl kernel.perf_event_mlock_kb=516" limited 0
+fix: sysctl kernel.perf_event_mlock_kb=516" limited 0
 with kernel/perf_event_mlock_kb 8 finds "a higher limit of memory" buffers 0 \
 	"ok buffers 512 KiB for each CPU may be locked" \
 	limited unlimited

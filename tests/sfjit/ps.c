@@ -147,7 +147,7 @@ static void test_text(void)
 "[vdso]+1000              -\n"
 "7ffe00001800-7ffe00002000  7ffe00001800  0                  0  end    "
 "[vdso]+1800              -\n"
-"steps of walks that were refused, after which the stack ends:\n"
+"unwind errors (each truncated one stack):\n"
 "  no_fde         12  the table has a gap there\n"
 "  row_order       1  rows are not sorted\n"
 "  newer      123456  a reason that is newer than this program\n"
@@ -197,7 +197,7 @@ static void test_quiet(void)
 {
 	make_process("5", "idle", QUIET, "");
 	is("no window, nothing refused", run(false, "5"),
-	   "5 idle: 0 windows\nno step of a walk was refused\n=0");
+	   "5 idle: 0 windows\nno unwind errors\n=0");
 	is("the same as JSON", run(true, "5"),
 	   "[{\"pid\": 5, \"command\": \"idle\", \"windows\": [], "
 	   "\"refused\": {\"no_fde\": 0}, \"last\": null}]\n=0");
@@ -458,7 +458,7 @@ static void test_changes(void)
 	is("exec while it is read", run_meanwhile(proc), "7 new: 1 window\n"
 "TEXT       KEY  SECTION  LENGTH  FLAGS  TEXT IN  SECTION IN  NAMES\n"
 "2000-2001  2    2            58  fixed  /new+0   [unmapped]\n"
-"no step of a walk was refused\n=0");
+"no unwind errors\n=0");
 	remove_process("7");
 	is("exit while it is read", run_meanwhile(NULL),
 	   "sfjit: 7: no such process\n=1");
@@ -483,7 +483,7 @@ static void test_hostile_names(void)
 "TEXT       KEY  SECTION  LENGTH  FLAGS  TEXT IN   SECTION IN  NAMES\n"
 "1000-2000  1    3000         58  fixed  /\303\244\360\237\230\200\"\\" TAMED
 "+0  [unmapped]\n"
-"no step of a walk was refused\n=0");
+"no unwind errors\n=0");
 	is("hostile names in JSON", run(true, "7"),
 "[{\"pid\": 7, \"command\": \"" HARMLESS "\", \"windows\": [\n"
 "  {\"text_start\": \"0x1000\", \"text_end\": \"0x2000\", \"key\": \"0x1\", "

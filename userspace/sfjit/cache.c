@@ -77,7 +77,7 @@ static int open_tables(struct request *request)
 	cache_dir_init(environ);
 	ret = open_to_write(request);
 	if (ret && request->cache == CACHE_OWN && !*cache_dir_base())
-		fputs("sfjit: neither XDG_CACHE_HOME nor HOME is a path\n",
+		fputs("sfjit: neither XDG_CACHE_HOME nor HOME is set to a path\n",
 		      stderr);
 	else if (ret)
 		cache_complain(cache_dir_path(), ret);

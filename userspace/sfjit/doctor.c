@@ -17,7 +17,7 @@ static const char usage[] =
 "\n"
 "Tries what profiles of programs under sfjit run need: kernel, perf, limits,\n"
 "files. For each: what is there, what it means if it is not right, and how it\n"
-"is mended. Exits with 0 if all is well, with 1 if something is limited, with\n"
+"is fixed. Exits with 0 if all is well, with 1 if something is limited, with\n"
 "2 if stacks cannot be complete.\n"
 "\n"
 "  -j, --json      for programs\n"
@@ -52,7 +52,7 @@ static void print_text(const struct doctor *doctor)
 		if (finding->advice.state == DOCTOR_OK)
 			continue;
 		add_line(&columns, "", "", "", finding->advice.meaning);
-		add_line(&columns, "", "", "mend: ",
+		add_line(&columns, "", "", "fix: ",
 			 finding->advice.remedy);
 	}
 	columns_print(&columns, stdout);

@@ -55,7 +55,8 @@ void doctor_check_module(struct doctor *doctor)
 			"\"$(findmnt -no TARGET -T %s)\"", path);
 	if (ret)
 		doctor_say(doctor, "module", &advice, "%s: %s", path,
-			   ret == -EPERM ? "mounted noexec" : strerror(-ret));
+			   ret == -EPERM ? "the filesystem is mounted noexec" :
+			   strerror(-ret));
 	else
 		doctor_say(doctor, "module", NULL, "%s", path);
 }
@@ -69,10 +70,10 @@ static void say_no_cache(struct doctor *doctor, const char *path, int error)
 
 	if (!*path)
 		doctor_say(doctor, "cache", &advice,
-			   "neither XDG_CACHE_HOME nor HOME is a path");
+			   "neither XDG_CACHE_HOME nor HOME is set to a path");
 	else
 		doctor_say(doctor, "cache", &advice, "%s: %s", path,
-			   error == EPERM ? "is not yours alone" :
+			   error == EPERM ? "other users may write to it" :
 			   strerror(error));
 }
 
@@ -91,7 +92,7 @@ static void check_missing(struct doctor *doctor, const char *path)
 		say_no_cache(doctor, parent, errno);
 	else
 		doctor_say(doctor, "cache", NULL,
-			   "%s is made by the first sfjit run", path);
+			   "%s will be created by the first sfjit run", path);
 	free(parent);
 }
 
@@ -110,7 +111,7 @@ static unsigned int count_tables(int fd)
 static void check_tables(struct doctor *doctor, const char *path, int fd)
 {
 	static const struct doctor_advice full = {
-		DOCTOR_LIMITED, "new tables may not fit, and are not kept",
+		DOCTOR_LIMITED, "new tables may not fit and are then not kept",
 		"sfjit cache --clean --mib=100",
 	};
 	struct statvfs fs = { .f_bavail = 0 };
@@ -143,7 +144,8 @@ static void check_shared(struct doctor *doctor)
 			   count_tables(fd));
 	else if (fd == -EPERM)
 		doctor_say(doctor, "shared", &unsafe,
-			   "%s is not root's alone", cache_dir_path());
+			   "%s: users other than root may write to it",
+			   cache_dir_path());
 }
 
 static void check_own(struct doctor *doctor)

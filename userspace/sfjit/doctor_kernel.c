@@ -24,25 +24,27 @@ struct answers {
 };
 
 static const struct doctor_advice old_kernel = {
-	DOCTOR_BROKEN, "stacks end in, or lose, code without frame pointers",
+	DOCTOR_BROKEN, "code without frame pointers truncates stacks",
 	"boot a kernel with the patches and UNWIND_USER_SFRAME=y",
 }, old_formats = {
-	DOCTOR_LIMITED, "stacks end in some assembly, as that of libcrypto",
+	DOCTOR_LIMITED,
+	"stacks are truncated in some assembly, such as libcrypto's",
 	"boot a kernel with the patches of this version",
 }, filter = {
-	DOCTOR_BROKEN, "no program that is started here gets windows",
+	DOCTOR_BROKEN, "programs started here get no windows",
 	"let prctl(0x53464a31 to 0x53464a33, ...) pass",
 }, turned_off = {
-	DOCTOR_BROKEN, "windows are turned off: frame pointers are followed",
+	DOCTOR_BROKEN,
+	"windows are turned off; the kernel follows frame pointers",
 	"sysctl kernel.sframe_walk_us=250",
 }, hurried = {
-	DOCTOR_LIMITED, "long walks end early; sfjit ps calls it deadline",
+	DOCTOR_LIMITED, "long walks are truncated (reason: deadline)",
 	"sysctl kernel.sframe_walk_us=250",
 }, no_windows = {
 	DOCTOR_BROKEN, "no process can have windows",
 	"sysctl vm.max_sframe_windows=65536",
 }, few_windows = {
-	DOCTOR_LIMITED, "stacks end in, or lose, code for which none is left",
+	DOCTOR_LIMITED, "code without a window truncates stacks",
 	"sysctl vm.max_sframe_windows=65536",
 };
 
@@ -85,14 +87,15 @@ static void check_filter(struct doctor *doctor, const struct answers *answers,
 	long error = refusal(answers);
 
 	if (signal)
-		doctor_say(doctor, "seccomp", &filter, "a filter ends who "
-			   "asks for windows: %s", strsignal(signal));
+		doctor_say(doctor, "seccomp", &filter, "a seccomp filter kills "
+			   "programs with windows: %s",
+			   strsignal(signal));
 	else if (error)
-		doctor_say(doctor, "seccomp", &filter, "a filter refuses "
-			   "windows: %s", strerror(-error));
+		doctor_say(doctor, "seccomp", &filter, "a seccomp filter "
+			   "refuses windows: %s", strerror(-error));
 	else
 		doctor_say(doctor, "seccomp", NULL,
-			   "no filter refuses windows");
+			   "no seccomp filter refuses windows");
 	if (signal || error)
 		doctor->no_windows = "seccomp";
 }

@@ -37,10 +37,10 @@ static bool prints(const char *command, const char *text, char *line,
 void doctor_check_perf(struct doctor *doctor)
 {
 	static const struct doctor_advice none = {
-		DOCTOR_BROKEN, "nothing here takes profiles",
+		DOCTOR_BROKEN, "perf is not installed",
 		"apt install linux-perf",
 	}, old = {
-		DOCTOR_LIMITED, "pages that are not in memory end stacks",
+		DOCTOR_LIMITED, "pages that are not in memory truncate stacks",
 		"install the perf of Linux 6.19 or newer (backports)",
 	};
 	char line[256] = "", version[256] = "";

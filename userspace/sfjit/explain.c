@@ -108,7 +108,7 @@ static void print_remedies(const struct perfdata_ends *ends, size_t nr)
 		for (j = 0; !is_same(&ends->list[j], &ends->list[i]); j++)
 			;
 		if (j == i)
-			printf("\n%s\n    mend: %s\n",
+			printf("\n%s\n    fix: %s\n",
 			       explain_why(&ends->list[i]),
 			       explain_remedy(&ends->list[i]));
 	}
@@ -148,7 +148,7 @@ static void print_ends(const struct perfdata_ends *ends)
 		printf("%" PRIu64 " more were lost: record with a lower -F, or "
 		       "larger buffers, -m 16M\n", ends->lost);
 	if (ends->samples && ends->samples == ends->without)
-		puts("\nmend: record with --call-graph=fp, or by sfjit "
+		puts("\nfix: record with --call-graph=fp, or by sfjit "
 		     "record");
 	if (!nr)
 		return;

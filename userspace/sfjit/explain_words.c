@@ -28,7 +28,7 @@ static const struct {
 	  "record the program from its start; if perf lost events, with "
 	  "-m 16M" },
 	{ SFJIT_STACKS_NO_MAPPING, ANY, ANYWHERE,
-	  "a frame pointer that is none led there: sfjit record, or sfjit "
+	  "the walk followed a bogus frame pointer: use sfjit record or sfjit "
 	  "run" },
 	{ SFJIT_STACKS_NO_FILE, ANY, ANYWHERE,
 	  "explain it where it was recorded, before the file is replaced" },
@@ -38,7 +38,7 @@ static const struct {
 	  "generated code: its compiler has to keep frame pointers, or to "
 	  "describe it" },
 	{ SFJIT_STACKS_NO_RULE, ANY, GENERATED,
-	  "what the compiler says of this code has a gap" },
+	  "the compiler's description of this code has a gap" },
 	{ SFJIT_STACKS_NO_RULE, ANY, ANYWHERE,
 	  "assembly without .cfi directives: add them, or build without it" },
 	{ SFJIT_STACKS_NO_REGISTER, ANY, ANYWHERE,
@@ -57,13 +57,13 @@ static const struct {
 	{ SFJIT_STACKS_LIMIT, ANY, ANYWHERE,
 	  "sysctl kernel.perf_event_max_stack=1024" },
 	{ SFJIT_STACKS_STOPPED, LAUNCHED, ANYWHERE,
-	  "sfjit doctor tells whether the kernel has windows, sfjit run "
+	  "sfjit doctor shows whether the kernel has windows, sfjit run "
 	  "--reasons why walks end" },
 	{ SFJIT_STACKS_STOPPED, ANY, ANYWHERE,
 	  "sfjit record on any kernel; sfjit run on one with windows" },
 	{ PERFDATA_NOT_DEFERRED, ANY, ANYWHERE,
-	  "none: the thread did not come back to user space, or perf lost "
-	  "it" },
+	  "none: the thread did not return to user space, or perf lost the "
+	  "event" },
 };
 
 static unsigned int recorded(const struct perfdata_end *end)

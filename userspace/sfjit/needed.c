@@ -90,7 +90,7 @@ static const char *add_libraries(struct names *files, const char *file)
 	free(line);
 	fclose(said);
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
-		return "ld.so does not read it";
+		return "ld.so cannot read it";
 	return found ? NULL : "ld.so does not find all of its libraries";
 }
 
@@ -160,7 +160,7 @@ static const char *add_program(struct names *files, const char *command)
 	if (!*program.elf)
 		return "is not ELF";
 	if (*program.loader && !is_own_loader(program.loader))
-		return "is run by another ld.so than this program";
+		return "uses a different dynamic linker than sfjit";
 	if (!*program.loader && program.no_preload)
 		return program.why_not;
 	wrong = add_file(files, program.elf);

@@ -186,15 +186,15 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 		program->why_not = "is for another architecture";
 		program->no_preload = true;
 	} else if (is_secure(fd)) {
-		program->why_not = "gains privileges, so that ld.so preloads "
-				   "nothing";
+		program->why_not = "gains privileges, so ld.so ignores "
+				   "LD_PRELOAD";
 	} else if (!read_interpreter(fd, eh, interpreter,
 				     sizeof(program->loader))) {
 		judge_static(program, fd, eh);
 	} else if (!is_known(interpreter)) {
 		*interpreter = '\0';
-		program->why_not = "is run by an ld.so that is neither glibc's "
-				   "nor musl's";
+		program->why_not = "uses a dynamic linker that is neither "
+				   "glibc's nor musl's";
 		program->no_preload = true;
 	}
 }

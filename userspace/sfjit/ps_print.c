@@ -122,11 +122,10 @@ void ps_print(const struct ps_process *process, FILE *out)
 		print_limit(process, out);
 	}
 	if (!ps_refused(process)) {
-		fputs("no step of a walk was refused\n", out);
+		fputs("no unwind errors\n", out);
 		return;
 	}
-	fputs("steps of walks that were refused, after which the stack "
-	      "ends:\n", out);
+	fputs("unwind errors (each truncated one stack):\n", out);
 	print_counts(process, out);
 	print_last(process, out);
 }

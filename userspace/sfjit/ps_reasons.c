@@ -15,7 +15,7 @@ static const struct {
 	{ "no_row", "the function has no row for its beginning" },
 	{ "fde_order", "functions are not sorted, or changed while read" },
 	{ "fde_range", "a function is not inside of the window" },
-	{ "fde_type", "a kind of function that the kernel does not know" },
+	{ "fde_type", "the kernel does not know this kind of function" },
 	{ "fre_offset", "rows would be outside of the table" },
 	{ "rep_size", "rows that repeat after 0 bytes" },
 	{ "row_order", "rows are not sorted" },
@@ -25,11 +25,11 @@ static const struct {
 			  "is not known there" },
 	{ "cfa_order", "the stack would not go up: a wrong row" },
 	{ "cfa_align", "the stack would not be aligned: a wrong row" },
-	{ "budget", "a walk looked at more of its tables than it may" },
+	{ "budget", "the walk exceeded its budget of table reads" },
 	{ "changed", "the window was replaced or removed twice meanwhile" },
 	{ "signal", "not the frame of a signal, or too many of them" },
-	{ "return_address", "what a row or frame pointer led to is no return "
-			    "address" },
+	{ "return_address", "a row or frame pointer led to a word that is no "
+			    "return address" },
 	{ "return_probe", "a return probe that the kernel does not find" },
 	{ "deadline", "a walk took longer than kernel.sframe_walk_us" },
 	{ "no_caller", "the return address is 0: the first function of a "

@@ -367,7 +367,7 @@ def test_for_a_terminal():
         '1 more have no stack of user space\n\n'
         'SAMPLES    SHARE  MODULE  WHY STACKS END THERE\n'
         '      3  75.00 %  401     ' + UNUSED + '\n\n' + UNUSED + '\n'
-        '    mend: sfjit record on any kernel; sfjit run on one with '
+        '    fix: sfjit record on any kernel; sfjit run on one with '
         'windows\n')
 
 
