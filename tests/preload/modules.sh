@@ -34,8 +34,7 @@ rows() {
 # does not see, plus leaves of crti.o.
 for file in loader plugin1.so; do
 	name="table of $file is sframegen's"
-	strip -o "$tmp/stripped" "$run/$file"
-	if ! "$top/build/bin/sframegen" --elf "$tmp/stripped" \
+	if ! "$top/build/bin/sframegen" --elf "$run/stripped/$file" \
 		--format "$format" -o "$tmp/table" \
 		>"$tmp/out" 2>&1; then
 		skip "$name" "sframegen does not run here"

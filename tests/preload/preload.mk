@@ -27,7 +27,8 @@ run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
-	origin/libopener.so origin/sub/libhidden.so
+	origin/libopener.so origin/sub/libhidden.so hello-bare stripped/loader \
+	stripped/plugin1.so
 
 programs += $(addprefix preload/programs/,$(run_any) $(run_same))
 TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
@@ -42,6 +43,13 @@ run_so = $(program) -shared -fPIC
 
 $(run)/refused: private libs := -pthread
 $(run)/loader: private libs := -ldl -pthread
+
+# Copies without call frame information, and without symbols.
+$(run)/hello-bare: $(run)/hello-static
+	$(call to,OBJCOPY) $(OBJCOPY) --remove-section=.eh_frame \
+		--remove-section=.gcc_except_table $< $@
+$(run)/stripped/%: $(run)/%
+	$(call to,OBJCOPY) $(OBJCOPY) --strip-all $< $@
 
 $(run)/hello-%: tests/preload/programs/hello.c
 	$(program)
