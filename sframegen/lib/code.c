@@ -89,14 +89,13 @@ static size_t find_address(const uint64_t *list, size_t nr, uint64_t value)
 static int follow(struct analysis *a, const uint8_t *code, uint32_t size)
 {
 	const struct sfg_input *in = a->in;
+	const size_t first = find_address(in->entries, in->nr_entries,
+					  a->addr);
 	const struct code_text text = {
 		.text = code, .size = size, .addr = a->addr,
-		.entries = in->entries + find_address(in->entries,
-						      in->nr_entries, a->addr),
+		.entries = in->nr_entries ? in->entries + first : NULL,
 		.nr_entries = find_address(in->entries, in->nr_entries,
-					   a->addr + size) -
-			      find_address(in->entries, in->nr_entries,
-					   a->addr),
+					   a->addr + size) - first,
 		.no_return = in->no_return,
 		.nr_no_return = in->nr_no_return,
 	};

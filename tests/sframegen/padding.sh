@@ -15,7 +15,7 @@ objdump=$(new_tool objdump) || skip_all "$objdump"
 
 need_files
 for file in $(echo "$files" | grep -e libc.so -e ld-linux -e libcrypto); do
-	convert "$file" || continue
+	convert "$file" --cfi-only || continue
 	"$bin" --dump "$tmp/section" >"$tmp/dump"
 	"$readelf" --debug-dump=frames "$file" >"$tmp/frames" 2>/dev/null
 	"$objdump" -d --no-show-raw-insn "$file" >"$tmp/code"

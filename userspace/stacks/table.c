@@ -71,12 +71,15 @@ bool table_is_entry(const struct table *table, uint64_t addr)
  */
 bool table_address(const struct table *table, uint64_t offset, uint64_t *addr)
 {
-	const struct segment *s;
+	size_t i;
 
-	for (s = table->segments; s < table->segments + table->nr_segments; s++)
+	for (i = 0; i < table->nr_segments; i++) {
+		const struct segment *s = &table->segments[i];
+
 		if (offset - s->offset < s->length) {
 			*addr = s->addr + (offset - s->offset);
 			return true;
 		}
+	}
 	return false;
 }
