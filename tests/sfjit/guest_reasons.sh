@@ -79,7 +79,7 @@ like "stopped: stays so" "*[Tt] (*" "$(grep ^State: /proc/$pid/status)"
 kill -CONT $pid
 until grep -q '^State:.*S ' /proc/$pid/status; do sleep 0.1; done
 message=$("$sfjit" attach $pid 2>&1)
-like "traced: sfjit attach says so" "sfjit: $pid: is traced by process *" "$message"
+like "traced: sfjit attach says so" "sfjit: $pid: is already traced by process *" "$message"
 kill $pid
 wait $pid
 is "killed: status" 143 $?

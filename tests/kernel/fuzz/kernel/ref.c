@@ -1185,7 +1185,9 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 		       unsigned long ip)
 {
 	const struct sframe_window *window = state->sframe.window;
-	bool out_of_time = step->late || step->after.sframe.budget < 0;
+	/* A step that is repeated gets back what it has spent. */
+	bool out_of_time = step->late || step->after.sframe.budget < 0 ||
+			   step->ret == -EFAULT;
 	struct caller caller;
 	struct ref_func func;
 
