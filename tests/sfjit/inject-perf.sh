@@ -117,7 +117,7 @@ sed -n 's/^sfjit:\([0-9]*\)%$/\1/p' "$tmp/seen" >"$tmp/shares"
 is "progress: shares that grow" yes "$(grows <"$tmp/shares" && echo yes)"
 is "progress: not beyond all" yes \
 	"$([ "$(tail -n 1 "$tmp/shares")" -le 100 ] && echo yes)"
-like "progress: the last words are others" "sfjit:*samplesconverted*" \
+like "progress: the last words are others" "sfjit:*samples,*complete*" \
 	"$(grep -v '^sfjit:[0-9]*%$' "$tmp/seen" | grep .)"
 # shellcheck disable=SC2086
 perf record $dwarf,32768 -F 999 -o - "$edges" 2>"$tmp/said" >"$tmp/large"

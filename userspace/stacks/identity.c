@@ -131,12 +131,19 @@ static enum verdict judge_inode(int fd, const struct sfjit_stacks_mapping *m)
 	return ALIKE;
 }
 
-/* With an inode, the build-id is that of the path at some other time. */
-static enum verdict judge(int fd, const struct sfjit_stacks_mapping *m)
+/*
+ * With an inode, the build-id is that of the path in our root at some other time.
+ * A file that our path leads to and that has the inode, but another build-id, was
+ * written over since: @ours.
+ */
+static enum verdict judge(int fd, const struct sfjit_stacks_mapping *m,
+			  bool ours)
 {
 	enum verdict by_inode = m->inode ? judge_inode(fd, m) : SAME;
 	bool by_id;
 
+	if (m->build_id_length && m->inode && by_inode == SAME && ours)
+		return has_build_id(fd, m) ? SAME : OTHER;
 	if (!m->build_id_length || (m->inode && by_inode == SAME))
 		return by_inode == ALIKE && !renames_devices(fd) ? OTHER :
 								  by_inode;
@@ -154,14 +161,14 @@ struct search {
 	bool contradicts;
 };
 
-/* Takes over @fd, which may be negative. */
-static int keep_if_same(struct search *search, int fd)
+/* Takes over @fd, which may be negative. @ours: by a path in our root. */
+static int keep_if_same(struct search *search, int fd, bool ours)
 {
 	enum verdict verdict;
 
 	if (fd < 0)
 		return fd;
-	verdict = judge(fd, search->mapping);
+	verdict = judge(fd, search->mapping, ours);
 	if (verdict == SAME)
 		return fd;
 	if (verdict == ALIKE) {
@@ -220,14 +227,26 @@ static int open_mapped(struct search *search, pid_t pid)
 	snprintf(path, sizeof(path), "map_files/%s", name);
 	fd = open_of_process(pid, path);
 	if (fd < 0)		/* only for who is privileged */
-		return keep_if_same(search, open_of_process(pid, "exe"));
-	return m->inode ? fd : keep_if_same(search, fd);
+		return keep_if_same(search, open_of_process(pid, "exe"),
+				    false);
+	return m->inode ? fd : keep_if_same(search, fd, false);
+}
+
+static bool has_our_root(pid_t pid)
+{
+	struct stat ours, theirs;
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/root/", pid);
+	return !stat("/", &ours) && !stat(name, &theirs) &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 static int search_process(struct search *search, pid_t pid)
 {
-	int fd = keep_if_same(search, open_below_root(pid,
-						      search->mapping->path));
+	int fd = keep_if_same(search,
+			      open_below_root(pid, search->mapping->path),
+			      has_our_root(pid));
 
 	return fd >= 0 ? fd : open_mapped(search, pid);
 }
@@ -239,7 +258,7 @@ int identity_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
 
 	if (mapping->path[0] != '/')
 		return -ENOENT;
-	fd = keep_if_same(&search, open_here(mapping->path));
+	fd = keep_if_same(&search, open_here(mapping->path), true);
 	if (fd < 0 && pid > 0 && (mapping->inode || mapping->build_id_length))
 		fd = search_process(&search, pid);
 	if (fd >= 0 && search.alike >= 0)
