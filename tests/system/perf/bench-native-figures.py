@@ -8,7 +8,6 @@ from tap import check, finish
 
 CHAIN = 127		# addresses of perf's longest callchain by default
 INTERVAL = 32		# reads between two looks at the clock
-KEYED_PROBES = 15	# in an index of 1 << 24, of which 1 in 1 << 16 is a key
 PROBES = 25
 # Reads of a step through a table besides those of the search: size and rows of
 # the function, its attributes, start and info of its row at once, CFA, return
@@ -69,7 +68,8 @@ def main():
     whole(walks)
     reads('beside', walks['beside'], 2, 2)
     reads('pool', walks['pool'], 1, 1)
-    reads('index', walks['index'], STEP_READS, STEP_READS + KEYED_PROBES + 2)
+    reads('index', walks['index'], STEP_READS + PROBES - 2,
+          STEP_READS + PROBES + 2)
     reads('index-live', walks['index-live'], STEP_READS + PROBES - 1,
           STEP_READS + PROBES + 2)
     for name in ('beside', 'pool'):
