@@ -19,7 +19,10 @@
 #define MAX_INSNS	1024	/* of a block */
 #define NONE		UINT32_MAX
 
-enum { IS_INSN = 1, IS_LEADER = 2, IS_ENTRY = 4, IS_PADDING = 8 };
+enum {
+	IS_INSN = 1, IS_LEADER = 2, IS_ENTRY = 4, IS_PADDING = 8,
+	ENDS_PADDING = 16,
+};
 
 struct block {
 	uint32_t start, end;
@@ -78,8 +81,10 @@ static uint32_t skip_padding(const struct flow *f, uint32_t at)
 	struct code_insn insn;
 
 	while (at < f->size && !(f->marks[at] & IS_LEADER) &&
-	       decode(f, at, &insn) && insn.pads)
+	       decode(f, at, &insn) && insn.pads) {
 		at += insn.length;
+		f->marks[at - 1] |= ENDS_PADDING;
+	}
 	return at < f->size ? at : f->size;
 }
 
@@ -91,6 +96,7 @@ static void mark_padding(struct flow *f, uint32_t at)
 	while (at < f->size && decode(f, at, &insn) && insn.pads) {
 		f->marks[at] |= IS_PADDING;
 		at += insn.length;
+		f->marks[at - 1] |= ENDS_PADDING;
 	}
 }
 
@@ -470,13 +476,15 @@ static void flow_open(struct flow *f)
 
 /*
  * Code that needs what a function has where it is entered, that begins where
- * functions do, and that nothing goes on to, is one.
+ * functions do, after padding, and that nothing goes on to, is one. A landing pad
+ * may be aligned by chance, but has no padding before it.
  */
 static bool is_like_entry(const struct flow *f, const struct block *b)
 {
 	const struct code_facts *out = &b->out;
 
-	return !((f->code->addr + b->start) % f->m->align) &&
+	return (!b->start || f->marks[b->start - 1] & ENDS_PADDING) &&
+	       !((f->code->addr + b->start) % f->m->align) &&
 	       !b->nr_preds && !out->dead &&
 	       out->level != CODE_OPEN && out->cfa >> f->m->sp & 1 &&
 	       out->off[f->m->sp] == 8 && out->fp >> f->m->fp & 1 &&
