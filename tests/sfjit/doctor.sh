@@ -119,7 +119,7 @@ $of_cache"
 chmod 700 "$tables"
 rm -r "$XDG_CACHE_HOME/sfjit"
 finds "no cache yet" cache 2 \
-	"ok cache $XDG_CACHE_HOME/sfjit will be created by the first sfjit run"
+	"ok cache $XDG_CACHE_HOME/sfjit is made by the first sfjit run"
 is "no cache yet: nor now" "" "$(ls "$XDG_CACHE_HOME")"
 touch "$XDG_CACHE_HOME/sfjit"
 finds "a file in the place of the cache" cache 2 \
@@ -131,7 +131,7 @@ finds "a home that does not exist" cache 2 \
 $of_cache" \
 	env -u XDG_CACHE_HOME HOME="$tmp/home"
 finds "a cache that does not exist" cache 2 \
-	"ok cache $tmp/new/cache will be created by the first sfjit run" \
+	"ok cache $tmp/new/cache is made by the first sfjit run" \
 	env XDG_CACHE_HOME="$tmp/new/cache"
 is "a cache that does not exist: nor now" "" "$(find "$tmp" -name new)"
 finds "no home" cache 2 \

@@ -75,7 +75,7 @@ ok  fp        a sample has the callers of code without frame pointers
 ok  fp,defer  a sample has the callers of code without frame pointers
 ok  perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 ok  module    $preload
-ok  cache     $XDG_CACHE_HOME/sfjit will be created by the first sfjit run
+ok  cache     $XDG_CACHE_HOME/sfjit is made by the first sfjit run
 END
 examine
 same "all is well" "$well" "$tmp/doctor"

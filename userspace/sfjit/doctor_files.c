@@ -92,7 +92,7 @@ static void check_missing(struct doctor *doctor, const char *path)
 		say_no_cache(doctor, parent, errno);
 	else
 		doctor_say(doctor, "cache", NULL,
-			   "%s will be created by the first sfjit run", path);
+			   "%s is made by the first sfjit run", path);
 	free(parent);
 }
 
