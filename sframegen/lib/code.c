@@ -71,31 +71,16 @@ static uint8_t *read_code(const struct sfg_input *in,
 	return code;
 }
 
-/* Index of the first that is at or above a value. */
-static size_t find_address(const uint64_t *list, size_t nr, uint64_t value)
-{
-	size_t lo = 0, hi = nr, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (list[mid] < value)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static int follow(struct analysis *a, const uint8_t *code, uint32_t size)
 {
 	const struct sfg_input *in = a->in;
-	const size_t first = find_address(in->entries, in->nr_entries,
-					  a->addr);
+	const size_t first = sfg_find_address(in->entries, in->nr_entries,
+					      a->addr);
 	const struct code_text text = {
 		.text = code, .size = size, .addr = a->addr,
 		.entries = in->nr_entries ? in->entries + first : NULL,
-		.nr_entries = find_address(in->entries, in->nr_entries,
-					   a->addr + size) - first,
+		.nr_entries = sfg_find_address(in->entries, in->nr_entries,
+					       a->addr + size) - first,
 		.no_return = in->no_return,
 		.nr_no_return = in->nr_no_return,
 	};

@@ -148,6 +148,9 @@ struct code_text {
 	size_t nr_no_return;
 };
 
+/* Index of the first of a sorted list that is at or above a value, or @nr. */
+size_t sfg_find_address(const uint64_t *list, size_t nr, uint64_t value);
+
 /* -ENOMEM, or what the sink returned. */
 int sfg_code_follow(const struct code_machine *m, const struct code_text *text,
 		    struct code_sink *sink);

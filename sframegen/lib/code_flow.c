@@ -240,7 +240,7 @@ static bool is_entry(const struct flow *f, int64_t at)
 	return f->marks[at] & IS_ENTRY;
 }
 
-static bool is_in(const uint64_t *list, size_t nr, uint64_t value)
+size_t sfg_find_address(const uint64_t *list, size_t nr, uint64_t value)
 {
 	size_t lo = 0, hi = nr, mid;
 
@@ -251,7 +251,14 @@ static bool is_in(const uint64_t *list, size_t nr, uint64_t value)
 		else
 			hi = mid;
 	}
-	return lo < nr && list[lo] == value;
+	return lo;
+}
+
+static bool is_in(const uint64_t *list, size_t nr, uint64_t value)
+{
+	size_t at = sfg_find_address(list, nr, value);
+
+	return at < nr && list[at] == value;
 }
 
 /* The word with the address that an entry of a linkage table leads to, or 0. */
