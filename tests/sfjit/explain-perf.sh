@@ -115,7 +115,7 @@ like "no stacks" "0 of 0 samples complete*fix: record with*" \
 if [ -e "$O/lib/sfjit/libsfjit-preload.so" ]; then
 	perf record -q -e cpu-clock -F 499 --call-graph=fp -o "$tmp/data" \
 		"$sfjit" run -- "$O/tests/stacks/programs/stacks-edges" >"$tmp/said" 2>&1
-	like "under sfjit run" "*fix: sfjit doctor tells*" \
+	like "under sfjit run" "*fix: sfjit doctor shows*" \
 		"$("$sfjit" explain "$tmp/data")"
 	perf record -q -e cpu-clock -F 499 --call-graph=fp -o "$tmp/data" \
 		"$O/tests/stacks/programs/stacks-edges" >"$tmp/said" 2>&1
