@@ -94,13 +94,16 @@ section_faults() {
 }
 
 # sample MODE: until there are a hundred; other programs may use all CPU time
-sample() {
-	for seconds in 1 3 10 30 100 300; do
-		perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
-			-o "$tmp/perf.data" -- sleep $seconds >/dev/null 2>&1
-		[ "$(perf script -F pid -i "$tmp/perf.data" 2>/dev/null |
-			grep -c "$pid")" -lt 100 ] || break
-	done
+sample() { until_enough "1 3 10 30 100 300" are_hundred sample_once "$1"; }
+
+sample_once() {
+	perf record -q -e cpu-clock --call-graph="$1" -p "$pid" \
+		-o "$tmp/perf.data" -- sleep "$seconds" >/dev/null 2>&1
+}
+
+are_hundred() {
+	[ "$(perf script -F pid -i "$tmp/perf.data" 2>/dev/null |
+		grep -c "$pid")" -ge 100 ]
 }
 
 # Take a first sample, so that tables are present and none is refused.

@@ -27,11 +27,18 @@ record() {
 }
 
 without_sfjit() {
-	record "$1" "$run/prefork" "$2"
+	record "$1" "$run/prefork" "${seconds}000"
 	summary prefork compare "" >"$tmp/sum" 2>"$tmp/bad"
 	awk '{ n += $3; c += $5; x += $7 } END { print n, c, x }' \
 		"$tmp/sum" >"$tmp/total"
 	read -r stacks complete _ <"$tmp/total"
+}
+
+are_twenty() { [ "${stacks:-0}" -gt 20 ]; }
+
+with_sfjit() {
+	record "$1" "$sfjit" run -o "$log" -- "$run/prefork" "${seconds}000"
+	summary prefork sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 }
 
 # Each of the four has more than 20.
@@ -40,12 +47,7 @@ are_enough() {
 }
 
 prefork() {
-	# Record longer if there are too few: other programs may use all CPU
-	# time.
-	for ms in 1000 10000 100000; do
-		without_sfjit "$1" $ms
-		[ "${stacks:-0}" -le 20 ] || break
-	done
+	until_enough "1 10 100" are_twenty without_sfjit "$1"
 	if [ "${stacks:-0}" -gt 20 ] && [ "$complete" = 0 ]; then
 		ok "prefork, $1, without sfjit: nothing is complete"
 	else
@@ -53,11 +55,7 @@ prefork() {
 			"$stacks stacks, $complete complete"
 	fi
 
-	for ms in 2500 10000 100000; do
-		record "$1" "$sfjit" run -o "$log" -- "$run/prefork" $ms
-		summary prefork sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
-		! are_enough || break
-	done
+	until_enough "3 10 100" are_enough with_sfjit "$1"
 	is "prefork, $1: one module table each" 1 "$(grep -c ' ready ' "$log")"
 	prefork_stacks "prefork, $1"
 }
@@ -95,30 +93,29 @@ END
 
 record_python() {
 	PYTHONPATH=$top/build/lib/python record "$1" "$sfjit" run \
-		-o "$log" -- python3 -m sfjit "$tmp/$2" "$3"
+		-o "$log" -- python3 -m sfjit "$tmp/$2" "$seconds"
 }
 
 # record_enough MODE SCRIPT SECONDS FEWEST FUNCTION: records longer if it has
 # too few samples.
 record_enough() {
-	for times in 1 10 100; do
-		record_python "$1" "$2" $(($3 * times)) || return
-		[ "$(grep -c " py::$5:" "$samples")" -le "$4" ] || break
-	done
+	fewest=$4 inner=$5
+	until_enough "$3 ${3}0 ${3}00" are_more record_python "$1" "$2"
 }
+
+are_more() { [ "$(grep -c " py::$inner:" "$samples")" -gt "$fewest" ]; }
 
 # python_stacks MODE SCRIPT SECONDS FEWEST FUNCTION...: only the Python
 # functions, which are known, of each stack with the first function. On AArch64
 # perf adds an address less one, which is not the kernel's.
 python_stacks() {
-	mode=$1 file=$tmp/$2 fewest=$4
+	mode=$1 file=$tmp/$2
 	if ! record_enough "$@"; then
 		not_ok "python, $mode: perf, $2" "$(tail -n 3 "$tmp/err")"
 		return
 	fi
-	shift 4
-	inner=$1 even=
-	shift
+	shift 5
+	even=
 	[ "$(uname -m)" != aarch64 ] || even=even
 	summary python3 "py::$inner:$file" \
 		"$(printf "py::%s:$file " "$@" '<module>')" \

@@ -20,18 +20,21 @@ data=$tmp/perf.data
 record() {
 	least=$1 called=$2
 	shift 2
-	for seconds in 3 10 30 100 300; do
-		perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
-			-p "$(echo "$@" | tr ' ' ,)" -- sleep $seconds \
-			>"$tmp/err" 2>&1 &&
-			perf script --no-inline -i "$data" \
-				-F comm,pid,ip,sym \
-				>"$samples" 2>>"$tmp/err" || return 1
-		for pid_of in "$@"; do
-			[ "$(stacks_of "$pid_of" "$called")" -gt "$least" ] ||
-				continue 2
-		done
-		break
+	recorded=$*
+	until_enough "3 10 30 100 300" have_stacks record_once
+}
+
+record_once() {
+	perf record -e cpu-clock -F 500 --call-graph=fp -o "$data" \
+		-p "$(echo "$recorded" | tr ' ' ,)" -- sleep "$seconds" \
+		>"$tmp/err" 2>&1 &&
+		perf script --no-inline -i "$data" -F comm,pid,ip,sym \
+			>"$samples" 2>>"$tmp/err"
+}
+
+have_stacks() {
+	for pid_of in $recorded; do
+		[ "$(stacks_of "$pid_of" "$called")" -gt "$least" ] || return
 	done
 }
 

@@ -230,6 +230,7 @@ static void test_counters(void)
 	int fd = open_own(), event = sample_callchains(text + DEC);
 	const char *all;
 
+	/* A hundred times: QEMU's TCG misses a breakpoint in about 10,000. */
 	memcpy(text, loop, sizeof(loop));
 	MUST(!change(1, text, 16, 0));
 	((void (*)(void))text)();

@@ -24,12 +24,12 @@ record() {
 }
 
 program=tests/runtimes/python/assist_calls.py
-# For longer if there are too few samples: others may have all the time.
-for seconds in 9 90 900; do
+record_workers() {
 	rm -f "$tmp/counts"
-	record fp,defer -m sfjit --assist $program $seconds "$tmp/counts"
-	[ "$(grep -c 'py::worker:' "$tmp/script")" -lt 2000 ] || break
-done
+	record fp,defer -m sfjit --assist $program "$seconds" "$tmp/counts"
+}
+are_workers() { [ "$(grep -c 'py::worker:' "$tmp/script")" -ge 2000 ]; }
+until_enough "9 90 900" are_workers record_workers
 also python3 -B tests/runtimes/python/judge_assist.py "$tmp/script" "$tmp/counts"
 is "the program's own result" "$(python3 $program 0)" "$(cat "$tmp/out")"
 

@@ -10,7 +10,7 @@ options=
 # The agent has a last line to write: a FIFO that nobody reads does not stop it.
 if [ "$mode" = fp ]; then
 	mkfifo /tmp/unread
-	timeout -s KILL 100 "$sfjit" run --java --log=/tmp/unread -- java -version \
+	timeout -s KILL 600 "$sfjit" run --java --log=/tmp/unread -- java -version \
 		>/dev/null 2>&1 || die "java with a FIFO as its log: status $?"
 	rm /tmp/unread
 fi
