@@ -69,7 +69,7 @@ static int add_leaf(struct list *list, uint64_t start,
 	});
 }
 
-/* What is found in these bytes at an address. */
+/* Classify the bytes at an address. */
 static int search(struct list *list, uint64_t start, const uint8_t *text,
 		  uint32_t length, bool links)
 {
@@ -86,8 +86,8 @@ static int search(struct list *list, uint64_t start, const uint8_t *text,
 }
 
 /*
- * Where there is no other code to be looked at, linkage tables are, which lie in
- * front of functions.
+ * Only linkage tables have no code before them to look at: they precede all
+ * functions.
  */
 static int add_links(struct list *list, uint64_t start, const uint8_t *text,
 		     uint64_t length)
@@ -124,9 +124,9 @@ static bool is_unknown_signal(const struct sfg_input *in, uint64_t address,
 }
 
 /*
- * Between functions with call frame information, whether or not that can be
- * expressed, and behind the last of a range of text. One that returns from
- * signals without saying so is as if it had none.
+ * Gaps between functions with call frame information, whether or not rows can
+ * express it, and after the last in a range of text. A function that returns
+ * from signals without an 'S' counts as one without CFI.
  */
 static int find_leaves(struct list *leaves, const struct sfg_input *in)
 {
@@ -175,7 +175,7 @@ static struct sfjit_row *copy_rows(struct list *list,
 	list->copies = copy;
 	for (i = 0; i < f->nr_rows && f->rows[i].start < from + part->size;
 	     i++) {
-		/* The last one in front of it holds at its beginning. */
+		/* The last row before it holds at its beginning. */
 		if (f->rows[i].start <= from)
 			n = 0;
 		copy->rows[n] = f->rows[i];
@@ -199,7 +199,7 @@ static int add_part(struct list *list, const struct sfjit_function *f,
 	return part.rows ? add(list, &part) : -ENOMEM;
 }
 
-/* The rows are the converter's, and nobody else's yet. */
+/* Only the converter has used the rows so far. */
 static int add_true(struct list *list, const struct sfg_input *in,
 		    const struct sfjit_function *f)
 {

@@ -81,10 +81,7 @@ void arena_release(void)
 		keep(kept);
 }
 
-/*
- * The names libsframegen calls: bound here when the module is linked, and
- * nowhere visible outside of it.
- */
+/* The linker binds libsframegen's calls to these; the module exports none. */
 HIDDEN void *malloc(size_t size)
 {
 	struct chunk *c = current->chunks;

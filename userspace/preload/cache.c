@@ -19,9 +19,9 @@
 #define CLOSED		(-EAGAIN)
 
 /*
- * A process that is stopped while it makes a table keeps its lock. Then others
- * make it, too: after so long, and so much for each byte of the index, of which
- * a fiftieth is enough to make it.
+ * A process that is stopped while it makes a table keeps its lock. After this
+ * time, plus this much per byte of the index, others make the table too. Making
+ * one takes about a fiftieth of that.
  */
 #define PATIENCE	5000000000UL	/* ns */
 #define PATIENCE_BYTE	100000UL
@@ -130,7 +130,7 @@ static void seal(int fd, const struct trailer *t, enum cache cache)
 	SYS(SYS_utimensat, fd, NULL, times, 0);
 }
 
-/* It is read, not mapped: somebody may cut the file short. */
+/* Read it, do not map it: another process may truncate the file. */
 static bool sum_part(int fd, uint64_t from, uint64_t length, uint64_t *sum)
 {
 	uint64_t at, part;
@@ -286,7 +286,7 @@ static int load_from(enum cache cache, struct table *table,
 	if (open_tables(cache, false) < 0)
 		return tables[cache];
 	cache_name(&name, image, addends);
-	/* O_NONBLOCK: somebody may have put a FIFO there. */
+	/* O_NONBLOCK: it may be a FIFO. */
 	fd = sys_open(tables[cache], name.data,
 		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
@@ -313,7 +313,7 @@ static int make_public(int fd)
 	return ret ? ret : SYS(SYS_fsync, fd);
 }
 
-/* What a file has before its trailer. */
+/* Bytes of a file before its trailer. */
 struct content {
 	const void *section;
 	size_t length;
@@ -389,8 +389,8 @@ void cache_store(const struct table *table, const void *section, size_t length,
 }
 
 /*
- * Beside the tables, of their user alone. fcntl()'s locks go with their process,
- * and no child has them. On NFS they can wait for a server.
+ * Beside the tables, of their user alone. fcntl()'s locks go with their
+ * process, and no child has them. On NFS they can wait for a server.
  */
 static int open_lock(enum cache target)
 {

@@ -142,7 +142,7 @@ static int open_system(bool create)
 				     CACHE_BY_OTHERS, create);
 }
 
-/* All write there, but nobody can move what is not his. */
+/* All users write there, but move only their own files (sticky). */
 static bool is_sticky(int fd)
 {
 	struct stat st;

@@ -146,7 +146,7 @@ static int read_one(struct copy *fde, const struct record *r,
 	ret = read_record(&cie, 0, &c, reason);
 	if (ret < 0)
 		return ret;
-	/* What it points to is a CIE. */
+	/* It points to a CIE. */
 	if (!ret || id_of(&cie, 0, &c))
 		return fail(reason, "the frame names no CIE");
 	*reason = "no memory for the frames";

@@ -19,7 +19,7 @@ static uint64_t end_of(const struct sfjit_function *f)
 	return f->addr + f->size;
 }
 
-/* The function at this address begins in front of it. */
+/* The function at this address begins before it. */
 static bool cuts(const struct sfg_section *s, uint64_t address)
 {
 	struct sfjit_function f = { 0 };

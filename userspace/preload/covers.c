@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A list by address, of which the kernel may have dropped any window meanwhile,
- * with its text. Keys are addresses with a bit that no address has: others, who
- * use addresses, may have registered a window at the same place since.
+ * A list sorted by address. The kernel may have dropped any window of it with
+ * its text. A key is an address plus a bit that no address has: producers that
+ * use plain addresses may have registered a window at the same place since.
  */
 #include <sfjit.h>
 #include <stdlib.h>
@@ -23,12 +23,12 @@
 #define FIRST_ROOM	64
 
 /*
- * Without an owner it is text that nothing describes: what is there because of
- * a neighbour goes with it, unless it stays.
+ * A cover without an owner is undescribed text. It exists because of a
+ * neighbour and goes with it, unless it stays.
  *
- * A cover that gave way has no window: the program has registered one of its
- * own there, with this key. If it is lost, nobody has a window there, and the
- * text was not executable when ours was to return.
+ * A cover that gave way has no window: the program has registered its own
+ * there, with this key. A lost cover has no window either: the text was not
+ * executable when we wanted ours back.
  */
 struct cover {
 	uintptr_t start, end;
@@ -79,7 +79,7 @@ static bool make_hole(void)
 					  &hole_length, NULL);
 }
 
-/* The first that ends behind 'address'. */
+/* The first that ends after 'address'. */
 static size_t find(uintptr_t address)
 {
 	size_t lo = 0, hi = nr_covers, mid;
@@ -214,7 +214,7 @@ static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
 	insert(&c);
 }
 
-/* What the program has registered stays as it is; ours is what is left. */
+/* The program's windows stay; ours cover the rest. */
 static int put_between(struct taken_list *list, const struct cover *like)
 {
 	uintptr_t start = like->start, end = like->end, to;
@@ -313,7 +313,7 @@ static void fill(uintptr_t start, uintptr_t end)
 	put_hole(start, end, false);
 }
 
-/* From the end of what is in front of it. */
+/* From the end of its predecessor. */
 static void fill_before(uintptr_t start, const struct self_mapping *mapping)
 {
 	uintptr_t from = mapping->start;
@@ -421,7 +421,7 @@ void covers_take(const struct cover_owner *owner, uintptr_t start,
 	}
 }
 
-/* What was covered lies between two that are described, at one, or alone. */
+/* The covered text is between two described ranges, next to one, or alone. */
 static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 {
 	struct self_mapping m;
@@ -517,7 +517,7 @@ static bool continues(size_t i, const struct cover *c)
 	       covers[i].stays == c->stays;
 }
 
-/* One window of it and of what is left at either side. */
+/* One window for it and for the rest on either side. */
 static void merge(struct cover c)
 {
 	size_t i = find(c.start);

@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The windows of code that JITs describe. Text beside it that nothing describes
- * is covered, too, if it is in the same mapping and within 64 KiB: the frame
- * pointer there is mostly somebody else's. Jumps through a pointer, as linkers
- * put there, have their rule; at anything else stacks end.
+ * The windows of code that JITs describe. They also cover undescribed text next
+ * to it, in the same mapping and within 64 KiB: the frame pointer there mostly
+ * belongs to another function. Jumps through a pointer, which linkers put
+ * there, have a rule; stacks end at any other instruction.
  *
  * All this gives way to windows that the program registers, before or after:
  * it knows better.
@@ -29,7 +29,7 @@ struct cover_owner {
 };
 
 /*
- * Covers a part of a mapping. Who described it before loses his windows there:
+ * Covers a part of a mapping. Earlier descriptions lose their windows there:
  * the code was overwritten, or is described again.
  */
 int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
@@ -38,7 +38,7 @@ int covers_put(struct cover_owner *owner, uintptr_t start, uintptr_t end,
 /* New memory, in which stacks end but where the program has windows. */
 void covers_end(uintptr_t start, uintptr_t end);
 
-/* Somebody has described a part of it. */
+/* A part of it is described. */
 bool covers_described(uintptr_t start, uintptr_t end);
 
 /* It has windows there. */
@@ -51,7 +51,7 @@ void covers_take(const struct cover_owner *owner, uintptr_t start,
 
 void covers_drop(struct cover_owner *owner, int mappings);
 
-/* Those that the kernel has dropped with their text are nobody's any more. */
+/* Forget the windows that the kernel has dropped with their text. */
 void covers_forget_gone(void);
 
 /*

@@ -7,8 +7,8 @@
  * our own that nothing needs.
  *
  * The jump may take more bytes than the function has; the rest is the padding
- * behind it, to which nothing jumps. A breakpoint, or any other code, is not
- * what is expected, and is left alone.
+ * after it, to which nothing jumps. If we find a breakpoint or any other code
+ * there, we leave it alone.
  */
 #include <dlfcn.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The functions of libgcc and of LLVM's libunwind to which JITs give call frame
- * information, so that exceptions can pass their code. What is called here goes
- * on to the one that the program would have called.
+ * The functions of libgcc and of LLVM's libunwind to which JITs pass call frame
+ * information, so that exceptions can pass their code. Each calls the function
+ * that the program would have called without us.
  *
  * Never define __unw_*: programs take their presence for LLVM's libunwind, and
  * then register other things.
@@ -15,10 +15,7 @@
 
 #define EXPORT	__attribute__((visibility("default")))
 
-/*
- * Of a library that was loaded by dlopen() and is in nobody's scope but its
- * own, RTLD_NEXT knows nothing.
- */
+/* RTLD_NEXT does not find libraries that dlopen() loaded with RTLD_LOCAL. */
 static libc_function in_library(const char *library, const char *name)
 {
 	libc_function function = NULL;
@@ -147,8 +144,8 @@ void __register_frame_info_table_bases(void *table, void *object, void *text,
 }
 
 /*
- * Our windows go first: behind the original the program may already give the
- * memory away.
+ * Remove our windows first: once the original returns, the program may free the
+ * memory.
  */
 void __deregister_frame(void *begin)
 {

@@ -28,6 +28,6 @@ void gdbjit_follow(const struct dl_phdr_info *info, const char *name,
 		ret = divert(function, jit_gdb_event, descriptor, &reason);
 	report_followed(name, "__jit_debug_register_code",
 			ret ? reason : NULL, ret);
-	/* What is in the list already, of a library that was noticed late. */
+	/* Take the entries in the list of a library we noticed late. */
 	jit_gdb_list(descriptor);
 }

@@ -75,8 +75,8 @@ static bool has_missed(void)
 }
 
 /*
- * Who cannot have the lock sets the flag, and then tries once more; who has it
- * gives it away, and then looks: the one or the other does what was missed.
+ * If trylock fails, set the flag and retry. The holder unlocks, then checks the
+ * flag. So one or the other handles the event.
  */
 static void catch_up(void)
 {
@@ -410,7 +410,7 @@ void jit_executable(const void *start, size_t length)
 	errno = saved;
 }
 
-/* What was missed meanwhile is left to the call that follows. */
+/* The next call handles events that were missed meanwhile. */
 void jit_replace(const void *start, size_t length)
 {
 	int saved = errno;

@@ -38,7 +38,7 @@ void jit_executable(const void *start, size_t length);
  */
 void jit_replace(const void *start, size_t length);
 
-/* New executable memory whose code nobody describes: stacks end there. */
+/* New executable memory with undescribed code: stacks end there. */
 void jit_ends(const void *start, size_t length);
 
 /*

@@ -8,8 +8,8 @@
 #define SFJIT_PRELOAD_LOADER_H
 
 /*
- * From now on ld.so calls it, with its lock for dlopen() held: behind mapping,
- * and before anything of what was mapped runs.
+ * From now on ld.so calls it, with its lock for dlopen() held: after it has
+ * mapped libraries, and before any of their code runs.
  */
 void loader_follow(void (*changed)(void));
 

@@ -20,7 +20,7 @@ struct lock {
 };
 
 bool lock_try(struct lock *lock);
-/* Waits. Who holds the lock must not wait for ld.so, which may wait for us. */
+/* Waits. Do not wait for ld.so while you hold it: ld.so may wait for us. */
 void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 

@@ -11,14 +11,14 @@
 #include "table.h"
 #include "text.h"
 
-/* What is done for a table. */
+/* How to make a table. */
 enum table_effort {
 	TABLE_KEEP,		/* it is made, and kept in the cache */
 	TABLE_MAKE,		/* it is made, if it is not in the cache */
 	TABLE_FIND,		/* it is in the cache, or there is none */
 };
 
-/* TABLE_KEEP, if nobody says so. */
+/* TABLE_KEEP by default */
 void table_effort(enum table_effort effort);
 
 /* From now on rows may have addends: the kernel reads them. */
@@ -30,7 +30,7 @@ void table_addends(void);
  */
 int table_make(struct table *table, struct image *image, const char **reason);
 
-/* What it is called in the cache. */
+/* Its name in the cache. */
 void table_name(struct text *name, const struct image *image);
 
 #endif /* SFJIT_PRELOAD_MAKE_TABLE_H */

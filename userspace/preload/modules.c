@@ -166,7 +166,7 @@ static bool is_same(const struct module *m, const struct dl_phdr_info *info)
 
 /*
  * The kernel dropped the windows when the text was unmapped. Unregistering
- * here could hit a window of somebody who got the addresses since.
+ * here could hit another producer's window that has the addresses since.
  */
 static void forget(struct module *m)
 {
@@ -175,9 +175,9 @@ static void forget(struct module *m)
 }
 
 /*
- * Something was unloaded. What is at the place of a known module may have been
- * loaded since, without its windows (-EBUSY: it has them), and may be another
- * file.
+ * A module was unloaded. The module at a known address may have been loaded
+ * since, so that it has no windows yet (-EBUSY: it has them), and may be
+ * another file.
  */
 static void revisit(struct module *m, const struct dl_phdr_info *info,
 		    bool fresh)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A copy by process_vm_readv() stops in front of memory that is not there,
- * where a load would end the process; and what was copied stays as it was
- * checked.
+ * process_vm_readv() stops before unmapped memory, where a load would kill the
+ * process; and a copy stays as we checked it.
  */
 #include <sys/ioctl.h>
 #include <sys/uio.h>

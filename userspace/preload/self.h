@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The memory of this process, at addresses that somebody else has given.
+ * The memory of this process, at addresses that the program has given.
  */
 #ifndef SFJIT_PRELOAD_SELF_H
 #define SFJIT_PRELOAD_SELF_H
@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies up to 'length' bytes; returns how many there were in front of a page
- * that cannot be read.
+/*
+ * Copies up to 'length' bytes; returns how many there were before the first
+ * unreadable page.
  */
 size_t self_read(uintptr_t from, void *to, size_t length);
 
@@ -26,7 +27,7 @@ struct self_mapping {
 int self_open_mappings(void);
 
 /*
- * The first mapping that ends behind 'address'. -ENOENT: there is none; other
+ * The first mapping that ends after 'address'. -ENOENT: there is none; other
  * errors: the kernel (before 6.11) or a limit of the process does not let us
  * ask.
  */

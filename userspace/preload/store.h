@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Memory that lives as long as code of a JIT: its tables and what is known of
- * it. Resident and anonymous, like that of modules (table.h); many small pieces
- * share a mapping, of which a process has a limited number.
+ * Memory that lives as long as JIT code: its tables and its description.
+ * Resident and anonymous, like that of modules (table.h). Many small pieces
+ * share a mapping, because a process may have only so many.
  *
  * One thread at a time.
  */

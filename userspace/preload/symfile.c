@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Sections of ELF, by their names. What the header says is compared with the
- * size of the file, which is compared with nothing: all is copied from memory
- * that may not be there.
+ * ELF sections, by name. We check the header against the size of the file, but
+ * cannot check that size: so we copy everything from memory that may be
+ * missing.
  */
 #include <elf.h>
 #include <errno.h>

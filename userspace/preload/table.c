@@ -86,11 +86,10 @@ static int write_one(struct table *table, size_t length)
 }
 
 /*
- * fork() does not copy the page tables of a file, which page faults of the child
- * would fill again; but a sample takes none. It does copy them where there are
- * guard pages, so there is one behind the table; and where a page is the
- * process's own. Locked memory, as it comes behind mlockall(MCL_FUTURE), takes
- * no guard page.
+ * fork() does not copy the page tables of a file mapping: page faults of the
+ * child would fill them again, but a sample takes none. It does copy them if
+ * the mapping has guard pages, so we put one after the table, or a private
+ * page. Locked memory, as after mlockall(MCL_FUTURE), takes no guard page.
  */
 int table_map(struct table *table, int fd, size_t length)
 {

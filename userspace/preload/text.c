@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Putting strings and numbers behind each other. */
+/* Appending strings and numbers. */
 #include "text.h"
 
 static void put_char(struct text *t, char c)

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A line of text in the making: without stdio, locale or allocation. What does
- * not fit is dropped. data is always a string.
+ * Builds a line of text without stdio, locale or allocation. It drops text that
+ * does not fit. data is always a string.
  */
 #ifndef SFJIT_PRELOAD_TEXT_H
 #define SFJIT_PRELOAD_TEXT_H

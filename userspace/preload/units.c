@@ -119,7 +119,7 @@ static struct unit **find(enum unit_source source, uintptr_t key)
 	return link;
 }
 
-/* And, if it is to be fixed, of bytes that nobody can write. */
+/* And, if it is to be fixed, of bytes without a writable mapping. */
 static bool is_executable(const struct span *span, int mappings, bool fixed)
 {
 	struct self_mapping m;
@@ -145,9 +145,9 @@ static bool sum_text(const struct span *span, uint64_t *sum)
 }
 
 /*
- * A description may stay behind when its code goes. What is mapped over text
- * may be the same code again, or some that nobody describes: the bytes tell.
- * They are read once the text is executable, and nobody writes it any more.
+ * A description may outlive its code. Memory that is mapped over text may hold
+ * the same code again, or undescribed code: compare the bytes. Read them when
+ * the text is executable and has no writable mapping any more.
  */
 static bool is_described(struct unit *u, struct span *span, int mappings)
 {
@@ -191,8 +191,8 @@ static int put_part(struct unit *u, const struct span *part, int mappings,
 }
 
 /*
- * Registers the part of a span that is in this mapping. What was described
- * anew while it waited is not ours any more.
+ * Registers the part of a span that is in this mapping. Skip ranges that were
+ * described again while it waited: another unit has them.
  */
 static void cover_part(struct unit *u, const struct span *part, int mappings,
 		       const struct self_mapping *m)
@@ -251,8 +251,8 @@ static void cover_spans(struct unit *u, int mappings)
 }
 
 /*
- * Text may become executable behind the question whether it is: that it waits
- * is said before it is asked.
+ * Set "waits" before you ask whether the text is executable: it may become so
+ * right after the answer.
  */
 static void cover(struct unit *u, int mappings)
 {
@@ -372,9 +372,9 @@ static uint64_t sum_of(const struct unit_cfi *cfi)
 }
 
 /*
- * Other frames at the place of some that were never removed: their memory was
- * given away. The same ones again, in a debugger's list, are the same unit.
- * What was kept may be of other text.
+ * New frames at the address of frames that were never removed: the program has
+ * reused that memory. The same frames again, in a debugger's list, are the same
+ * unit. A kept unit may describe other text.
  */
 static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 			      int mappings)
@@ -604,7 +604,7 @@ bool units_any(void)
 	return __atomic_load_n(&units, __ATOMIC_RELAXED);
 }
 
-/* What waits already keeps the sum that it has. */
+/* A unit that waits already keeps its sum. */
 static void give_up_text(struct unit *u, struct span *span)
 {
 	uint64_t sum;

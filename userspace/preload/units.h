@@ -48,16 +48,15 @@ void units_addends(void);
 int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	      const char **reason);
 
-/* What has become of the units of a group. */
+/* The state of the units of a group. */
 struct units_removed {
 	unsigned int gone, kept;
 };
 
 /*
- * A JIT may forget what describes code that it still runs. That stays true
- * while nobody can write the code: where it is known when that changes, by the
- * calls that have made it executable before, such a unit is kept, until
- * units_executable().
+ * A JIT may free the CFI of code that it still runs. The CFI stays true while
+ * the code has no writable mapping. If the calls that made it executable also
+ * tell us when that changes, keep such a unit until units_executable().
  */
 struct units_removed units_remove(enum unit_source source, uintptr_t group);
 
@@ -78,8 +77,8 @@ void units_executable(uintptr_t start, uintptr_t end, units_tell *tell);
 /* It was not seen which. */
 void units_missed(units_tell *tell);
 /*
- * Asked once for each event: all that wait are to be tried again, of which the
- * number of events bounds the time.
+ * Called once for each event, to try all waiting units again. The number of
+ * events bounds the time.
  */
 bool units_due(void);
 void units_retry(units_tell *tell);

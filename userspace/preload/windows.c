@@ -4,9 +4,9 @@
  * A window is an executable segment, less long stretches without call frame
  * information: code of a runtime that has none (Go, the built-ins of V8) keeps
  * frame pointers, and the kernel follows those only outside of windows. Short
- * stretches stay inside: a walk that ends is better than a wrong frame. In text
- * most of which has none, as of musl in a static program, each function has a
- * window of its own: frame pointers lead through the rest, if it keeps them.
+ * stretches stay inside: a walk that ends is better than a wrong frame. If most
+ * of the text has none, as musl in a static program, each function with CFI has
+ * a window of its own: frame pointers lead through the rest, if it keeps them.
  */
 #include "windows.h"
 
@@ -15,7 +15,7 @@
 /* Of most of less text than this, the compiler's start files may be without. */
 #define LEAST	(2UL << 10)
 
-/* What linkers pad between functions, and more. */
+/* More than linkers pad between functions. */
 #define PADDING	64UL
 
 /* Windows as they are found: NULL: they are only counted. */

@@ -13,9 +13,8 @@
 bool at_start_possible(void);
 
 /*
- * Another process attaches to this one as soon as it has become another program.
- * What goes wrong there is said where the module says what it registers. 0 or
- * -errno.
+ * Another process attaches to this one as soon as it has executed a program. It
+ * reports errors where the module reports registrations. 0 or -errno.
  */
 int at_start_attach(void);
 

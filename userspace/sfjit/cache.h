@@ -18,16 +18,15 @@ void cache_complain(const char *what, int error);
 
 /*
  * Makes the tables of these files, of the module and of the vDSO, prints a line
- * for each, and adds what they are called in the cache. Returns 0, or 1 if there
- * are some that should have one and do not, or EXIT_OURS.
+ * for each, and adds what they are called in the cache. Returns 0, or 1 if
+ * there are some that should have one and do not, or EXIT_OURS.
  */
 int cache_fill(enum cache cache, const struct names *files,
 	       struct names *tables);
 
 /*
- * One at a time works on the system's cache, to the end of the program. The
- * lock is a file that root alone opens: nobody else can keep it. Returns 0 or
- * -errno.
+ * Locks the system's cache until the program ends. Only root can open the
+ * lock's file, so no other user can hold it. Returns 0 or -errno.
  */
 int cache_lock(int tables);
 
@@ -45,7 +44,7 @@ struct cache_bounds {
 	const struct names *keep;	/* only these, or NULL */
 };
 
-/* Where nobody says others. */
+/* The defaults. */
 #define CACHE_DAYS	90
 #define CACHE_MIB	512
 
@@ -59,8 +58,8 @@ int cache_clean(int tables, const struct cache_bounds *bounds,
 		struct cache_cleaned *cleaned);
 
 /*
- * Does so to this user's own caches, if it was not for a day. What goes wrong is
- * left to the next time.
+ * Does so to this user's own caches, at most once a day. It ignores errors; the
+ * next call tries again.
  */
 void cache_tend(void);
 

@@ -12,7 +12,7 @@
 #include "must.h"
 
 #define SUFFIX		".sframe"
-#define UNFINISHED	3600	/* seconds after which nobody writes it */
+#define UNFINISHED	3600	/* seconds after which none writes it */
 #define STAMP		"../cleaned"	/* beside the tables */
 #define STAMP_HOLDS	86400	/* seconds */
 
@@ -30,7 +30,7 @@ struct files {
 
 extern char **environ;
 
-/* ID.sframe; with more behind it, one that is written and not complete yet. */
+/* ID.sframe; a suffix marks one that is not complete yet. */
 static bool is_table(const char *name)
 {
 	const char *suffix = strstr(name, SUFFIX);

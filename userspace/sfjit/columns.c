@@ -49,7 +49,7 @@ static unsigned int column_width(const struct columns *table,
 
 static bool ends_line(const struct columns *table, size_t i)
 {
-	/* No spaces in front of cells that are empty up to the end. */
+	/* No spaces before empty cells at the end of a line. */
 	while (++i % table->columns)
 		if (table->cells[i][0])
 			return false;

@@ -104,7 +104,7 @@ int convert_open(const char *name)
 
 	if (!is_standard(name))
 		return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	/* What writes there ends at the same ^C, and then this does. */
+	/* The writer ends at the same ^C, and then this does. */
 	if (!fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
 		signal(SIGINT, SIG_IGN);
 	return STDIN_FILENO;

@@ -13,13 +13,13 @@
 #include "perfdata.h"
 #include "target.h"
 
-/* What standard input and output are called. */
+/* The name of standard input and output. */
 bool is_standard(const char *name);
 
 /* "sfjit: NAME: WHY"; returns 1. */
 int convert_complain(const char *name, const char *why);
 
-/* What is read; a descriptor, or -1 and errno. */
+/* Opens the input: a descriptor, or -1 and errno. */
 int convert_open(const char *name);
 
 /* A recording that is read, with what is said of it meanwhile. */
@@ -32,7 +32,7 @@ void convert_begin(struct convert_input *input, int fd, bool quiet);
 /* Before anything else is said. */
 void convert_end(const struct convert_input *input);
 
-/* What is written; sfjit record keeps what was there. 0, or 1 and a message. */
+/* Opens the output; sfjit record keeps an old one. 0, or 1 and a message. */
 int convert_output(struct target *out, const char *name, bool recorded);
 
 /*
@@ -42,8 +42,8 @@ int convert_output(struct target *out, const char *name, bool recorded);
 int convert(const char *input, int in, struct target *out, bool quiet);
 
 /*
- * The same of what perf is recording. What was recorded until it failed is kept
- * if it can be; otherwise where stacks end is saved.
+ * The same while perf is recording. If that fails, it keeps the recording so
+ * far if it can; otherwise it saves where stacks end.
  */
 int convert_recorded(const char *input, int in, struct target *out,
 		     bool quiet);

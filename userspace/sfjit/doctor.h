@@ -34,7 +34,7 @@ struct doctor {
 	const char *no_windows;	/* the finding that explains it; NULL: some */
 };
 
-/* Without advice all is well. What it points to stays. */
+/* Without advice all is well. The strings stay valid. */
 void doctor_say(struct doctor *doctor, const char *name,
 		const struct doctor_advice *advice, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

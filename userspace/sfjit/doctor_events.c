@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What this user may profile, and with how large buffers. */
+/* The events that this user may open, and the size of their buffers. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What of the interface the kernel has, and lets this process use. */
+/* The parts of the interface that the kernel has and this process may use. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -14,7 +14,7 @@
 #define RECORD	"perf record -vv -e dummy:u --call-graph=fp,defer " \
 		"-o /dev/null -- true 2>&1"
 
-/* One line with this, and the number behind it. */
+/* A line with this text and then the number. */
 #define VERSION	"perf version "
 
 /* Finds a line with this text, and leaves it in 'line'. */

@@ -12,7 +12,7 @@
 
 /*
  * From <linux/perf_event.h>, Linux 6.19: the bits defer_callchain and
- * defer_output behind read_format, and the record.
+ * defer_output after read_format, and the record.
  */
 #define DEFER			(3ULL << 38)
 #define CALLCHAIN_DEFERRED	22

@@ -218,7 +218,7 @@ static void print_json(const struct perfdata_ends *ends,
 
 /* ---- The command ------------------------------------------------------ */
 
-/* What sfjit record has saved of this recording. */
+/* The ends that sfjit record saved with this recording. */
 static bool read_saved(const char *name, int fd, struct perfdata_ends *ends)
 {
 	char path[PATH_MAX];

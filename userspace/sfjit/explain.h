@@ -11,9 +11,9 @@
 
 /* Why a stack ends there. */
 const char *explain_why(const struct perfdata_end *end);
-/* What to do about it, in a line. */
+/* The fix, in one line. */
 const char *explain_remedy(const struct perfdata_end *end);
-/* What lies there; of a file, its name. */
+/* The kind of memory there, or the name of the file. */
 const char *explain_module(const struct perfdata_end *end);
 
 #endif /* SFJIT_RUN_EXPLAIN_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * /proc/PID/sframe is gone with the memory of a process. A tracer sees each
- * thread once more before: it is told that it ends, while the memory is there.
- * What the last thread leaves are the counts of the process.
+ * /proc/PID/sframe goes with a process's memory. A tracer is told that a thread
+ * ends while the memory still exists. The counts at the last thread's end are
+ * the process's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -121,8 +121,8 @@ static pid_t process_of(pid_t tid)
 }
 
 /*
- * A thread is about to end. Its own directory has the memory of the process, also
- * if the first thread has ended.
+ * A thread is about to end. Its own directory has the memory of the process,
+ * also if the first thread has ended.
  */
 static void look_at(pid_t tid)
 {
@@ -167,8 +167,8 @@ static void return_stderr(void)
 }
 
 /*
- * What was written of the process goes: a part is nothing to be read. A device
- * or a FIFO has no length.
+ * Remove what we wrote of the process: readers cannot use a part. A device or a
+ * FIFO has no length.
  */
 static void fail_to_write(FILE *out, off_t good, int error)
 {
@@ -218,8 +218,8 @@ static void go_on(pid_t tid, int status)
 }
 
 /*
- * What is known of a process is written before its parent hears of its end: who
- * waits for the command finds it.
+ * Write the process's counts before its parent learns that it ended, so that a
+ * program which waits for the command finds them.
  */
 static void trace(FILE *out)
 {
@@ -339,7 +339,7 @@ static void run(pid_t pid, void *out)
 	trace(out);
 }
 
-/* What is there goes when the tracer is there, not before. */
+/* Truncate the old file once the tracer runs, not before. */
 int follow(const char *file)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666);

@@ -13,7 +13,7 @@
 
 #include "ps.h"
 
-/* A process that traces this one, and is no child of it. */
+/* A process that traces this one and is not its child. */
 struct tracer {
 	long options;		/* of PTRACE_SEIZE */
 	/* Runs there, without standard streams; the process ends after it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What sfjit run --reasons has written: of each process "process PID COMMAND",
+ * The file of sfjit run --reasons: for each process "process PID COMMAND",
  * "REASON N" and "last REASON PLACE".
  */
 #include <errno.h>

@@ -62,7 +62,7 @@ static void give_up(int signal)
 	raise(signal);
 }
 
-/* What comes from a pipe is nowhere else: it ends here, and is kept. */
+/* Input from a pipe exists only here: stop, and keep it. */
 static void end_input(int signal)
 {
 	caught = signal;

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-/* A function of it, and where it is; NULL: that was said. */
+/* The address of one of its functions; NULL after an error message. */
 void *module_function(const char *name, char path[PATH_MAX]);
 
 #endif /* SFJIT_RUN_MODULE_H */

@@ -70,7 +70,7 @@ static pid_t start(const char *file, int out)
 	_exit(127);
 }
 
-/* What ld.so lists is all that it would load, or nothing if it is static. */
+/* ld.so lists all that it would load, or nothing if the program is static. */
 static const char *add_libraries(struct names *files, const char *file)
 {
 	char *line = NULL;

@@ -10,7 +10,7 @@
 
 #define BAD	0xfffd
 
-/* Bytes behind the first one, and the least character that needs them. */
+/* Bytes after the first, and the least character that needs them. */
 static unsigned int nr_behind(unsigned char first, uint32_t *least)
 {
 	*least = first < 0xe0 ? 0x80 : first < 0xf0 ? 0x800 : 0x10000;

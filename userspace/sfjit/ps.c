@@ -32,7 +32,7 @@ static const struct option long_options[] = {
 #define MAP_MS		10000
 #define LATE_MAPS	6	/* after which no more are waited for */
 
-/* What is printed so far. */
+/* The output so far. */
 struct listing {
 	const struct ps_options *options;
 	struct ps_request request;

@@ -77,7 +77,7 @@ static int find_map(const struct feed *feed)
 	return open_path(fd, feed->name, O_NOFOLLOW, RESOLVE_NO_XDEV);
 }
 
-/* As perf: a map of the user, of root, or of whom the process belongs to. */
+/* As perf: a map of the user, of root, or of the process's user. */
 static bool is_trusted(int fd, const char *dir)
 {
 	struct stat map, process;
@@ -124,7 +124,7 @@ static void copy(int from, int to, long bytes)
 		got = read(from, chunk, sizeof(chunk));
 		if (got <= 0)
 			return;
-		/* Holes, of which a file may have terabytes, are zeros. */
+		/* Holes are zeros, and a file may have terabytes of them. */
 		text = strnlen(chunk, got);
 		if (!write_all(to, chunk, text) || text < got)
 			return;

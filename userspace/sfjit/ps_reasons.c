@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What the reasons of /proc/PID/sframe mean, for readers of profiles. */
+/* The meaning of the reasons in /proc/PID/sframe, for readers of profiles. */
 #include <string.h>
 
 #include "ps.h"

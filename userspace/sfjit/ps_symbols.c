@@ -43,7 +43,7 @@ static void take(struct ps_process *process, const char *line)
 		add(process, window, line + name);
 }
 
-/* What is longer than a line may be is cut off. */
+/* Cut lines that are too long. */
 static void take_lines(struct ps_process *process, FILE *file)
 {
 	bool begins = true, ends;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * sfjit record: perf record --call-graph=dwarf, of which the copies of stacks
- * go through a pipe and never to a file.
+ * sfjit record: perf record --call-graph=dwarf, whose copies of stacks go
+ * through a pipe and never to a file.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -166,7 +166,7 @@ static void pass_words(struct recording *r, char **argv, int first)
 }
 
 /*
- * What perf does not know ends it with its own message. getopt_long() does not
+ * perf rejects unknown options with its own message. getopt_long() does not
  * go on to the next word before the last letter.
  */
 static void pass_unknown(struct recording *r, char **argv, int first)

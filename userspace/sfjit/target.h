@@ -24,8 +24,9 @@ struct target {
 };
 
 /*
- * Opens it; "-" is standard output. With @keep_old a regular file that is there,
- * and not empty, becomes PATH.old in the end. NULL, or why it cannot be written.
+ * Opens it; "-" is standard output. With @keep_old a regular file that is
+ * there, and not empty, becomes PATH.old in the end. NULL, or why it cannot be
+ * written.
  */
 const char *target_open(struct target *target, const char *name, bool keep_old);
 
@@ -33,12 +34,12 @@ const char *target_open(struct target *target, const char *name, bool keep_old);
 bool target_is_standard(const struct target *target);
 
 /*
- * What was written is complete. NULL, or why it is not where it should be: it
+ * The output is complete: move it into place. NULL, or why that failed: it
  * stays at @temporary then.
  */
 const char *target_finish(struct target *target);
 
-/* What was written is of no use, and @path stays as it was. */
+/* Removes the output; @path stays as it was. */
 void target_drop(struct target *target);
 
 #endif /* SFJIT_RUN_TARGET_H */

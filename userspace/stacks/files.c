@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Which file a mapping means, and whether it is still the same. */
+/* The file of a mapping, and whether it is still the same. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -146,8 +146,8 @@ static int compare_origins(const void *x, const void *y)
 }
 
 /*
- * What the kernel calls memory that is no file, or none that anybody else can
- * open.
+ * The kernel's names for memory that is no file, or a file that no other
+ * process can open.
  */
 bool files_is_memory(const char *path)
 {
@@ -319,7 +319,7 @@ static int open_for(struct origin *origin, const struct user *user)
 	return fd;
 }
 
-/* What another process could not open, this one maybe can. */
+/* This process may be able to open a file that another could not. */
 static bool may_look(const struct origin *origin, pid_t pid)
 {
 	return !origin->looked ||

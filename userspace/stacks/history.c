@@ -292,7 +292,7 @@ static int cut_at_edges(struct history *history, const struct paint *paint)
 	return ret;
 }
 
-/* What is there at the time is over; what came later is put into 'later'. */
+/* Ends what is there at the time; puts what came later into 'later'. */
 static bool end_those_before(struct some *inside, const struct paint *paint,
 			     struct some *later)
 {

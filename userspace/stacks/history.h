@@ -37,7 +37,7 @@ struct piece {
 
 LIST_HEAD(pieces, piece);
 
-/* What all histories of a tracker share. */
+/* State that all histories of a tracker share. */
 struct histories {
 	struct pieces passing;
 	uint64_t nr_passing;
@@ -50,7 +50,7 @@ struct history {
 	struct histories *all;
 };
 
-/* What is painted; the origin is counted once more for each piece of it. */
+/* The paint; each piece holds one more reference to the origin. */
 struct paint {
 	uint64_t start, end;
 	uint64_t time;
@@ -75,7 +75,7 @@ const struct piece *history_find(const struct history *history, uint64_t addr,
 				 uint64_t time);
 
 /*
- * Where and when something in the range of the paint begins or ends, behind its
+ * Where and when something in the range of the paint begins or ends, after its
  * time and before 'until', paints nothing in 'over', unless 'ignored' says that
  * it does not matter.
  */

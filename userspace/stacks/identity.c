@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Which file a mapping is of. Its path is one of the process, whose root and
- * mounts may be others, and may lead to another file by now. So a path is only
- * a guess, and what is opened must be what was mapped.
+ * The file of a mapping. The path is valid in the process, which may have
+ * another root and other mounts, and may lead to another file by now. So a path
+ * is only a guess: check that the file you open is the one that was mapped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,9 +132,9 @@ static enum verdict judge_inode(int fd, const struct sfjit_stacks_mapping *m)
 }
 
 /*
- * With an inode, the build-id is that of the path in our root at some other time.
- * A file that our path leads to and that has the inode, but another build-id, was
- * written over since: @ours.
+ * With an inode, the build-id is that of the path in our root at some other
+ * time. A file that our path leads to and that has the inode, but another
+ * build-id, was written over since: @ours.
  */
 static enum verdict judge(int fd, const struct sfjit_stacks_mapping *m,
 			  bool ours)

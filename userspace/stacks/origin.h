@@ -24,11 +24,11 @@ struct origin {
 	bool looked;			/* the next two are known */
 	struct table *table;		/* counted; NULL: none */
 	enum sfjit_stacks_end why;	/* there is none */
-	bool missing;			/* nobody could open the file yet */
+	bool missing;			/* no process opened it yet */
 	pid_t tried;			/* the last one */
 	unsigned int tries;
 	bool frame_pointer;		/* ORIGIN_CODE: it keeps them */
-	void (*release)(struct origin *origin);	/* nobody has it any more */
+	void (*release)(struct origin *origin);	/* at the last put */
 	void *owner;			/* of release() */
 	struct sfjit_stacks_mapping id;	/* of a file: what tells it apart */
 	char path[];

@@ -8,7 +8,7 @@
 #include "origin.h"
 #include "process.h"
 
-/* What the tree of numbers has: the latest process of one. */
+/* An entry of the tree of pids: the latest process with that pid. */
 struct number {
 	pid_t pid;
 	struct process *latest;
@@ -285,7 +285,7 @@ static int map_one(struct process *process, const struct paint *paint)
 	return history_paint(code, &nothing);
 }
 
-/* What was mapped since then was mapped first; before a fork, in its parent. */
+/* Apply mappings in order; before the fork they are the parent's. */
 static int generate_one(struct process *process, const struct paint *paint)
 {
 	struct history *code = &process->layers[PROCESS_CODE];

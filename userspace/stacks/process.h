@@ -43,7 +43,7 @@ struct processes {
 void processes_init(struct processes *processes);
 void processes_clear(struct processes *processes);
 
-/* Whom the number meant then; NULL: nobody that is known. */
+/* The process with that pid at that time; NULL: none is known. */
 struct process *process_find(struct processes *processes, pid_t pid,
 			     uint64_t time);
 
@@ -59,9 +59,10 @@ void process_thread(struct process *process, pid_t tid);
 void process_exit(struct process *process, uint64_t time);
 
 /*
- * What was mapped, unmapped or generated; also in those that were forked after
- * that time. Generated code is gone where something is unmapped or a file is
- * mapped; mprotect() makes anonymous memory executable again and again.
+ * Records that memory was mapped or unmapped, or code generated; also in
+ * processes that were forked after that time. Unmapping, or mapping a file,
+ * removes generated code; mprotect() makes anonymous memory executable again
+ * and again.
  */
 typedef int process_paint_fn(struct process *process,
 			     const struct paint *paint);

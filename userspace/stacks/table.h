@@ -18,7 +18,7 @@ struct segment {
 	uint64_t addr;
 };
 
-/* What is the same in two files only if their tables are. */
+/* Equal for two files only if their tables are. */
 struct content {
 	uint8_t length;			/* of the build-id; 0: none */
 	uint8_t build_id[SFJIT_STACKS_BUILD_ID_MAX];

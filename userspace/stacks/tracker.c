@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What sfjit-stacks.h declares: events to processes. */
+/* The functions of sfjit-stacks.h that pass events to processes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ EXPORT void sfjit_stacks_settle(struct sfjit_stacks *stacks, uint64_t time)
 
 static int check_range(uint64_t start, uint64_t length)
 {
-	/* it ends in front of the last byte at most */
+	/* it ends before the last byte at most */
 	return length && length <= UINT64_MAX - start ? 0 : -EINVAL;
 }
 

@@ -15,7 +15,7 @@
  */
 #define BUDGET		(SFG_FRAME_BUDGET / 4)
 
-/* What was found out, by a hash: a later one takes the place. */
+/* Results, by a hash: a later one replaces an earlier one. */
 #define NR_ROWS		(1u << 14)
 #define NR_PLACES	(1u << 12)
 
@@ -280,7 +280,7 @@ static const struct piece *find_piece(struct walk *walk, uint64_t addr)
 	return p;
 }
 
-/* Generated code that nobody has described mostly keeps frame pointers. */
+/* Undescribed generated code mostly keeps frame pointers. */
 static bool keeps_fp(const struct origin *origin)
 {
 	return origin->kind == ORIGIN_MEMORY || origin->frame_pointer;

@@ -232,7 +232,7 @@ static int write_one(struct session *s)
 
 /*
  * Populate the pages, so that a forked child has them too: see table_map() of
- * the module. The page behind the file is a guard.
+ * the module. The page after the file is a guard.
  */
 static int map_file(struct session *s, int fd)
 {

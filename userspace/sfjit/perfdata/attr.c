@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What was recorded. */
+/* The events of a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,7 +32,7 @@ void attrs_free(struct attrs *attrs)
 
 /* ---- Places ----------------------------------------------------------- */
 
-/* Of 8 bytes each, in this order, behind the header of a sample. */
+/* Of 8 bytes each, in this order, after the header of a sample. */
 static const uint64_t sample_words[] = {
 	PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID,
 	PERF_SAMPLE_TIME, PERF_SAMPLE_ADDR, PERF_SAMPLE_ID,
@@ -95,7 +95,7 @@ size_t attr_size(const uint8_t *raw)
 	return size ? size : PERF_ATTR_SIZE_VER0;
 }
 
-/* What an older one does not have is 0. */
+/* Fields that an older one lacks are 0. */
 static uint64_t u64_of(const uint8_t *raw, size_t size, size_t at)
 {
 	return at + 8 <= size ? get_u64(raw + at) : 0;
@@ -163,7 +163,7 @@ static uint16_t id_from_end(const struct attr *attr)
 	return fixed ? fixed : from_end(attr, PERF_SAMPLE_ID);
 }
 
-/* Which one a record is of has to be found without knowing that. */
+/* We must find the event of a record without knowing its format. */
 static int agree(struct attrs *attrs, const struct attr *attr,
 		 uint64_t offset, struct trouble *trouble)
 {
@@ -254,7 +254,7 @@ const struct attr *attrs_find(const struct attrs *attrs, const uint8_t *event,
 
 	if (attrs->nr < 2)
 		return attrs->attrs;
-	/* What perf itself makes has no id. */
+	/* perf's own records have no id. */
 	if (get_u32(event) != PERF_RECORD_SAMPLE && (!id || !get_u64(id)))
 		return attrs->attrs;
 	index = id ? table_find(&attrs->by_id, get_u64(id)) : NULL;

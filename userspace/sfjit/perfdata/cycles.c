@@ -30,8 +30,8 @@ void cycles_read(struct cycles *cycles, const uint8_t *event, size_t size)
 }
 
 /*
- * What <linux/perf_event.h> says of time_zero and time_mask. It may come from
- * anywhere, and wraps then.
+ * The formula for time_zero and time_mask in <linux/perf_event.h>. Input is
+ * hostile: it may wrap.
  */
 uint64_t cycles_time(const struct cycles *cycles, uint64_t value)
 {

@@ -23,7 +23,7 @@ static int compare_modules(const char *a, const char *b)
 	return a && b ? strcmp(a, b) : !a - !b;
 }
 
-/* Which end it is; not how many samples there are. */
+/* The end, without its number of samples. */
 static int compare(const struct perfdata_end *a, const struct perfdata_end *b)
 {
 	if (a->chain != b->chain)

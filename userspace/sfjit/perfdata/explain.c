@@ -127,8 +127,8 @@ static bool is_full(const struct chain *chain, size_t most)
 }
 
 /*
- * The last address is one that a call returns to, unless it is the only one.
- * In a chain that perf has unwound it is one less; a call has two bytes or more.
+ * The last address is one that a call returns to, unless it is the only one. In
+ * a chain that perf has unwound it is one less; a call has two bytes or more.
  */
 static struct perfdata_end end_of(struct explain *explain,
 				  const struct event *event, pid_t pid,
@@ -243,7 +243,7 @@ static int take_deferred(struct explain *explain, const struct event *event)
 	return 0;
 }
 
-/* What was known a round before is not needed any more. */
+/* Drop what the round before knew. */
 static void end_round(struct explain *explain)
 {
 	table_free(&explain->known[1]);

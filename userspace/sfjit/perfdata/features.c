@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What a recording says of itself beside its events. */
+/* The header features of a recording. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static int read_build_ids(struct features *features, const uint8_t *data,
 
 /* ---- Tracepoints ------------------------------------------------------ */
 
-/* The number behind @key, up to the next @end; false: there is none. */
+/* The number after @key, up to the next @end; false: there is none. */
 static bool number_after(const char *text, const char *end, const char *key,
 			 unsigned long *number)
 {
@@ -203,8 +203,8 @@ static bool find_field(const char *text, const char *end, const char *name,
 #define FIELDS_END	"\nprint fmt:"
 
 /*
- * Of all that /sys/kernel/tracing says, in the form of trace-cmd's files, one
- * text is looked for. Without it nobody asked for system calls.
+ * Look for one text in the copy of /sys/kernel/tracing, which has the form of
+ * trace-cmd's files. Without it the recording has no system calls.
  */
 static void read_tracing(struct features *features, const uint8_t *data,
 			 size_t size)

@@ -187,7 +187,7 @@ static int write_some(struct output *output, const void *from, size_t length,
 	return n < 0 ? write_failed(output, trouble) : n;
 }
 
-/* What the file has of the buffer. */
+/* Bytes of the buffer that are in the file. */
 static void find_mark(struct output *output, size_t done)
 {
 	for (; done && !(output->marks[done / 8] >> done % 8 & 1); done--)

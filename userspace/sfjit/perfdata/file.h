@@ -68,18 +68,18 @@ void output_end(struct output *output);
 
 int output_write(struct output *output, const void *from, size_t length,
 		 struct trouble *trouble);
-/* What was written before, of output that is seekable. */
+/* Output that was written before and is seekable. */
 int output_write_at(struct output *output, uint64_t offset, const void *from,
 		    size_t length, struct trouble *trouble);
 int output_flush(struct output *output, struct trouble *trouble);
 /*
- * All of an input that has kept what was read of it, in place of what the buffer
- * has, up to its end.
+ * Replaces the buffer by the whole input, which kept all that was read, up to
+ * its end.
  */
 int output_raw(struct output *output, struct input *input,
 	       struct trouble *trouble);
 
-/* What was written up to here can be read without the rest. */
+/* A reader can use the output up to here without the rest. */
 void output_mark(struct output *output);
 /*
  * After a failure: cuts a file off at the last mark that it has. Returns its

@@ -19,7 +19,7 @@ struct inject {
 	struct output output;
 	struct frames frames;
 	bool whole;		/* a file, with a header */
-	struct perfdata_ends *result_ends;	/* NULL: nobody asks */
+	struct perfdata_ends *result_ends;	/* NULL: not wanted */
 	struct ends ends;
 	uint8_t sample[EVENT_MOST];
 };

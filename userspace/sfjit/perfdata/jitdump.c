@@ -77,7 +77,7 @@ static void drop(struct jitdump *dump)
 
 /* ---- Records ---------------------------------------------------------- */
 
-/* The .eh_frame of a record: its index is behind it. */
+/* The .eh_frame of a record: its index follows it. */
 static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
 		       uint64_t offset, struct sfjit_stacks_code *code)
 {
@@ -96,7 +96,7 @@ static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
 	return code->table;
 }
 
-/* 0, or -ENOMEM. What else the tracker refuses is no code. */
+/* 0, or -ENOMEM. Other refusals of the tracker mean that it is no code. */
 static int end_code(struct jitdumps *dumps, struct jitdump *dump,
 		    uint64_t time, uint64_t address, uint64_t size)
 {

@@ -17,8 +17,8 @@
 struct jitdump;
 
 /*
- * What they say goes to @stacks. @say is told of those that cannot be used,
- * which is no failure, in a line.
+ * Passes their records to @stacks. Gives @say a line for each that cannot be
+ * used, which is no failure.
  */
 struct jitdumps {
 	struct sfjit_stacks *stacks;

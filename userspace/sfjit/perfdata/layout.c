@@ -34,7 +34,7 @@ static bool is_apart(const struct layout *layout,
 		 layout->header.data.offset));
 }
 
-/* It would end behind the end of the file, but at an offset that files have. */
+/* It would end after the end of the file, but at an offset that files have. */
 static bool is_cut(const struct file_section *section, uint64_t size)
 {
 	return !is_inside(section, size) && section->offset <= INT64_MAX &&
@@ -215,7 +215,7 @@ unsigned int layout_next_feature(const struct layout *layout, unsigned int i)
 	return i;
 }
 
-/* Where they are is listed behind the events, in the order of their numbers. */
+/* A list after the events has their places, in the order of their numbers. */
 static uint64_t section_at(const struct layout *layout, size_t i)
 {
 	return data_end(layout) + i * sizeof(struct file_section);
@@ -383,7 +383,7 @@ struct move {
 	const struct layout *layout;
 	struct input *input;
 	struct output *output;
-	uint64_t by;		/* what is behind the events; it wraps */
+	uint64_t by;		/* bytes after the events; it wraps */
 };
 
 static uint64_t moved(const struct move *move, uint64_t offset)

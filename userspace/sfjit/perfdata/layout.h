@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Where a perf.data file has its parts. What is written has them in the same
- * order; what is behind the events moves, by as much as these shrink.
+ * Where a perf.data file has its parts. The output has them in the same order;
+ * the parts after the events move by as much as the events shrink.
  */
 #ifndef SFJIT_PERFDATA_LAYOUT_H
 #define SFJIT_PERFDATA_LAYOUT_H
@@ -13,7 +13,7 @@
 #include "file.h"
 #include "format.h"
 
-/* What is missing at the end of a file; its header is as if it were not. */
+/* Bytes missing at the end of a file, whose header counts them. */
 enum layout_cut {
 	LAYOUT_WHOLE,
 	LAYOUT_UNFINISHED,	/* perf has not written how many events */
@@ -35,11 +35,11 @@ int layout_read(struct layout *layout, struct input *input,
 		struct attrs *attrs, struct features *features,
 		struct trouble *trouble);
 
-/* What is in front of the events, as it is; they follow. */
+/* The bytes before the events, unchanged; the events follow. */
 int layout_write(const struct layout *layout, struct input *input,
 		 struct output *output, struct trouble *trouble);
 
-/* What is behind them, and what is other than in the input. */
+/* The parts after them, and those that differ from the input. */
 int layout_finish(const struct layout *layout, struct input *input,
 		  struct output *output, struct trouble *trouble);
 

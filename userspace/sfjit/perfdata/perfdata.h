@@ -16,20 +16,20 @@
 #include "trouble.h"
 
 /**
- * struct perfdata_options - what is read
+ * struct perfdata_options - input, output and options
  * @in:		descriptor of a file, or of what perf record -o - writes
- * @out:	of anything, for perfdata_inject(). What is no empty file gets what
- *		perf pipes, too
+ * @out:	any descriptor, for perfdata_inject(). Unless it is an empty file,
+ *		it gets the pipe form, too
  * @launcher:	for perfdata_explain(): NULL, or the name of the file that
- *		processes have mapped which sfjit run started
- * @raw:	what perf pipes, and cannot be converted, is to be written as it
- *		is, if nothing was written before
- * @live:	what is read was recorded just now: see sfjit-stacks.h
+ *		sfjit run maps into the processes it starts
+ * @raw:	write piped input that cannot be converted as it is, if nothing
+ *		was written before
+ * @live:	the input was recorded just now: see sfjit-stacks.h
  * @copies:	NULL, or the directory where perf record keeps files by build-id
- * @say:	is told what is worth knowing, in a line, in which names of the
+ * @say:	called with one line for each message, in which names of the
  *		recording may have any characters
- * @progress:	NULL, or called at times: bytes that were read, and how many
- *		there are; 0: that is not known
+ * @progress:	NULL, or called at times: bytes read so far, and of how many
+ *		(0: unknown)
  * @arg:	for both
  */
 struct perfdata_options {
@@ -64,27 +64,27 @@ struct perfdata_result {
 struct perfdata_ends;
 
 /*
- * Samples get call chains in place of registers and copies of stacks. All else
- * is as it was, byte for byte and in its order.
+ * Replaces registers and copies of stacks in samples by call chains, and copies
+ * everything else byte for byte and in order.
  *
- * 0, or a negative errno, and why, in a line as for @say. What was written
- * until then is no recording, unless @result->kept.
+ * 0, or a negative errno, and why, in a line as for @say. The output up to then
+ * is no recording, unless @result->kept.
  *
- * A recording that is cut off is read up to its end, and @say is told.
+ * Reads a truncated recording up to its end, and tells @say.
  *
- * @ends, if not NULL, gets what perfdata_explain() says of the input, but for
- * samples of events without copies of stacks: its @chains counts these, and they
- * are in no other count. It is to be released if this succeeds.
+ * @ends, if not NULL, gets the results of perfdata_explain() for the input,
+ * except for samples of events without copies of stacks: only @chains counts
+ * these. Release it if this succeeds.
  */
 int perfdata_inject(const struct perfdata_options *options,
 		    struct perfdata_result *result, struct perfdata_ends *ends,
 		    struct trouble *trouble);
 
-/* What lies where a stack ends. */
+/* The place where a stack ends. */
 enum perfdata_place {
 	PERFDATA_FILE,
 	PERFDATA_CODE,		/* generated, and described by a jitdump */
-	PERFDATA_MEMORY,	/* no file, and nobody has described it */
+	PERFDATA_MEMORY,	/* no file, and without a description */
 	PERFDATA_NOWHERE,	/* nothing is known there */
 	PERFDATA_NR_PLACES
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What a perf.data file has beside its events, as the records of a pipe. */
+/* The features of a perf.data file, as records of a pipe. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ static int write_build_ids(uint8_t *data, const struct file_section *section,
 	return output_write(output, data, size, trouble);
 }
 
-/* It is behind its record, at a multiple of 8 bytes. */
+/* It follows its record, at a multiple of 8 bytes. */
 static int write_tracing_data(const uint8_t *data, size_t size,
 			      struct output *output, struct trouble *trouble)
 {

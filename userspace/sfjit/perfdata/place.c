@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What lies where a stack ends. */
+/* The place where a stack ends. */
 #include "bytes.h"
 #include "place.h"
 

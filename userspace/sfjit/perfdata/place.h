@@ -12,8 +12,8 @@
 #include "unwind.h"
 
 /*
- * What lies at an address, and its name, which is valid for a moment. If that
- * is nothing, the callee's is of more use; it may be NULL.
+ * The kind of memory at an address, and its name, which is valid for a moment.
+ * If there is none, the callee's is of more use; it may be NULL.
  */
 void place_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		const uint64_t *address, const uint64_t *callee,

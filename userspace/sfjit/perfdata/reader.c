@@ -58,8 +58,8 @@ static int find_attr(struct reader *reader, const uint8_t *event, size_t size,
 }
 
 /*
- * Without times in all records the order of the file is that of time. What has
- * none is of perf itself, and was so before all others.
+ * Unless all records have times, take the order of the file. Records without a
+ * time are perf's own, and precede all others.
  */
 static uint64_t time_of(const struct reader *reader, const struct attr *attr,
 			const uint8_t *event, size_t size, uint64_t record)
@@ -271,7 +271,7 @@ static int pass_round(struct reader *reader, uint64_t number)
 	return ret;
 }
 
-/* What is read next is later than that, as is what waits to be unwound. */
+/* Later records, and samples that wait, are after that time. */
 static void settle(struct reader *reader)
 {
 	uint64_t time = reader->latest_before < reader->first_sample ?
@@ -291,13 +291,13 @@ static void swap(struct reader *reader)
 	reader->now.offset = UINT64_MAX;
 }
 
-/* What was read before the error, so that it can be kept. */
+/* Keep the records read before the error. */
 static void pass_rest(struct reader *reader, uint64_t first_before,
 		      uint64_t first)
 {
 	struct trouble trouble = *reader->trouble;
 
-	/* All of it is there as it was. */
+	/* The whole input is unchanged. */
 	if (reader->input.keep)
 		return;
 	if (!tell_until(reader, reader->latest_before) &&

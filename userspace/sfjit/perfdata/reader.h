@@ -21,7 +21,7 @@
 struct event {
 	const uint8_t *bytes;
 	size_t size;		/* as its header says */
-	size_t length;		/* with what is behind it */
+	size_t length;		/* and the bytes after it */
 	/* Each sample has one; perf's own records, or those without id, none. */
 	const struct attr *attr;
 	uint64_t time, offset;
@@ -55,7 +55,7 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 int reader_run(struct reader *reader,
 	       int (*take)(void *arg, const struct event *event), void *arg);
 
-/* What had no room in the buffers; both count the same. */
+/* Samples without room in the buffers; both count the same. */
 uint64_t reader_lost(const struct reader *reader);
 
 /* The fields of a sample. */

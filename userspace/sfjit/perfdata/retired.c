@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What goes of the code in a jitdump. The file may still be written to: what is
- * not complete is read later.
+ * The code of a jitdump that was freed. The program may still write to the
+ * file: read incomplete lines later.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -29,14 +29,14 @@ struct round {
 void round_free(struct round *round);
 
 /*
- * A record at the end of what the input has left, with what is behind some;
- * @at receives its place in the data, @size what its header says. 0, or
- * -ENODATA: there is none.
+ * The next record of the input, with the bytes that follow some; @at receives
+ * its place in the data, @size the size in its header. 0, or -ENODATA: there is
+ * none.
  */
 int round_read(struct round *round, struct input *input, uint64_t left,
 	       size_t *at, size_t *size, struct trouble *trouble);
 
-/* Bytes of a record and of what is behind it. */
+/* Bytes of a record and of the data after it. */
 size_t round_length(const uint8_t *event, size_t size);
 
 #endif /* SFJIT_PERFDATA_ROUNDS_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The fields of PERF_RECORD_SAMPLE, in the order of <linux/perf_event.h>. Those
- * behind the stack are not looked at.
+ * The fields of PERF_RECORD_SAMPLE, in the order of <linux/perf_event.h>, up to
+ * the stack.
  */
 #include <errno.h>
 
@@ -13,7 +13,7 @@
 struct cursor {
 	const uint8_t *event;
 	size_t at, size;
-	bool over;		/* something was behind the end */
+	bool over;		/* a field was after the end */
 };
 
 static const uint8_t *take(struct cursor *cursor, uint64_t nr, size_t each)
@@ -93,7 +93,7 @@ static void take_registers(struct cursor *cursor, uint64_t mask,
 		sample->registers = take(cursor, __builtin_popcountll(mask), 8);
 }
 
-/* What the record has room for, and behind it how much of that was copied. */
+/* The size of the copy, and after it how much of that is valid. */
 static void take_stack(struct cursor *cursor, struct sample *sample)
 {
 	uint64_t room = take_u64(cursor), copied;
@@ -134,7 +134,7 @@ int sample_parse(const struct attr *attr, const uint8_t *event, size_t size,
 
 /* ---- Writing ---------------------------------------------------------- */
 
-/* Of an existing chain, what is in front of user space's part. */
+/* The part of an existing chain before that of user space. */
 static size_t kernel_ips(const struct sample *sample)
 {
 	uint64_t ip;

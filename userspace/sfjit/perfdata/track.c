@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What records say of processes. */
+/* Records about processes. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ void track_free(struct track *track)
 	sfjit_stacks_end(track->stacks);
 }
 
-/* What else the tracker refuses are addresses that no process has. */
+/* Other refusals are for addresses that no process has. */
 static int done(const struct record *record, int ret)
 {
 	return ret == -ENOMEM ?

@@ -23,7 +23,7 @@ int trouble_damaged(struct trouble *trouble, uint64_t offset,
 __attribute__((format(printf, 2, 3)))
 int trouble_refused(struct trouble *trouble, const char *why, ...);
 
-/* What was tried failed with -@error. Returns @error. */
+/* The operation failed with -@error. Returns @error. */
 int trouble_failed(struct trouble *trouble, const char *what, int error);
 
 #endif /* SFJIT_PERFDATA_TROUBLE_H */
