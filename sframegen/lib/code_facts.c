@@ -485,6 +485,13 @@ static bool is_of_use(const struct code_facts *f)
 	return f->level != CODE_OPEN && !f->dead;
 }
 
+/* Whether both name the same word, so that they agree about something. */
+static bool share_cfa(const struct code_facts *a, const struct code_facts *b)
+{
+	return a->cfa & b->cfa ||
+	       (a->slot_base != CODE_NO_REG && same_slot(a, b));
+}
+
 static bool agree(const struct code_facts *a, const struct code_facts *b)
 {
 	int i;
@@ -506,6 +513,9 @@ static void unite_places(struct code_facts *facts,
 {
 	struct code_facts places = *backward;
 
+	if (facts->level != CODE_STRONG && backward->level == CODE_STRONG &&
+	    tells_fp(backward, m->fp))
+		facts->fp_at = 0;
 	places.fp &= facts->fp_at ? 1u << m->fp : 0;
 	places.fp_at = facts->fp_at;
 	places.fp_clash = false;
@@ -533,6 +543,12 @@ bool sfg_facts_settle(struct code_facts *facts,
 
 	if (forward->dead || backward->dead)
 		return false;
+	if (ahead && back && !share_cfa(forward, backward)) {
+		if (forward->level == CODE_STRONG)
+			back = false;
+		else
+			ahead = false;
+	}
 	if (ahead && back ? !agree(forward, backward) :
 	    (ahead ? forward : backward)->level != CODE_STRONG)
 		return false;

@@ -47,6 +47,7 @@ enum code_next {
 
 /*
  * @to: of a jump or call, from the start of the code; -1: none
+ * @far: the same of a call that leads out of the code; 0: none
  * @word: of CODE_TAIL and a call: the address is in the word there, from the start
  *	of the code; 0: it is elsewhere
  * @pads: does nothing, as what fills gaps
@@ -59,7 +60,7 @@ struct code_insn {
 	bool pads, lands;
 	bool calls_system;
 	int64_t number;		/* of a system call, that it sets; -1: none */
-	int64_t to, word;
+	int64_t to, far, word;
 	struct code_op ops[CODE_MAX_OPS];
 };
 
@@ -78,10 +79,11 @@ struct code_machine {
 extern const struct code_machine sfg_code_x86;
 
 /*
- * How much is known. What is weak holds only if calls return: after one that
- * never does there may be other code.
+ * How much is known. Weak facts hold only if calls return: after one that never
+ * does there may be other code. Likely ones hold if a jump to a function is its
+ * call.
  */
-enum { CODE_OPEN, CODE_WEAK, CODE_STRONG };
+enum { CODE_OPEN, CODE_WEAK, CODE_LIKELY, CODE_STRONG };
 
 /**
  * struct code_facts - what is known at an instruction
@@ -137,6 +139,7 @@ struct code_sink {
  * @entries:	sorted addresses in it at which functions are known to begin
  * @no_return:	sorted addresses of words, as of a linkage table, that have the
  *		addresses of functions which do not return
+ * @read:	NULL, or reads code elsewhere, up to SFG_READ_MAX bytes
  */
 struct code_text {
 	const uint8_t *text;
@@ -146,6 +149,8 @@ struct code_text {
 	size_t nr_entries;
 	const uint64_t *no_return;
 	size_t nr_no_return;
+	const void *(*read)(void *arg, uint64_t addr, size_t len);
+	void *read_arg;
 };
 
 /* Index of the first of a sorted list that is at or above a value, or @nr. */

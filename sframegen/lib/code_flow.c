@@ -50,7 +50,7 @@ struct flow {
 	struct code_facts *backs;
 	uint32_t *at;
 	struct code_sink *sink;
-	uint32_t told;		/* up to here */
+	uint32_t seen;		/* instructions up to here were looked at */
 };
 
 /* ---- Instructions ------------------------------------------------------ */
@@ -261,12 +261,18 @@ static bool is_in(const uint64_t *list, size_t nr, uint64_t value)
 	return at < nr && list[at] == value;
 }
 
-/* The word with the address that an entry of a linkage table leads to, or 0. */
-static int64_t word_of_link(const struct flow *f, int64_t at)
+#define LINK_SIZE	16	/* of an entry of a linkage table */
+
+/*
+ * The word with the address that an entry of a linkage table leads to, or 0. @at
+ * and the result are from the start of @text.
+ */
+static int64_t word_of_link(const struct flow *f, const uint8_t *text,
+			    uint32_t size, int64_t at)
 {
 	struct code_insn insn;
 
-	while (at >= 0 && at < f->size && decode(f, at, &insn)) {
+	while (at >= 0 && at < size && f->m->decode(text, size, at, &insn)) {
 		if (insn.next == CODE_TAIL)
 			return insn.word;
 		if (!insn.pads && !insn.lands)
@@ -274,6 +280,22 @@ static int64_t word_of_link(const struct flow *f, int64_t at)
 		at += insn.length;
 	}
 	return 0;
+}
+
+/* The same of a call; linkers put the table into a section of its own. */
+static int64_t word_of_call(const struct flow *f, const struct code_insn *insn)
+{
+	const struct code_text *code = f->code;
+	const uint8_t *entry;
+	int64_t word;
+
+	if (insn->word || !insn->far)
+		return insn->word ? insn->word :
+		       word_of_link(f, code->text, f->size, insn->to);
+	entry = code->read ? code->read(code->read_arg, code->addr + insn->far,
+					LINK_SIZE) : NULL;
+	word = entry ? word_of_link(f, entry, LINK_SIZE, 0) : 0;
+	return word ? word + insn->far : 0;
 }
 
 /*
@@ -296,7 +318,7 @@ static bool is_landing(const struct flow *f, uint32_t at)
 static void link_call(struct flow *f, struct block *b,
 		      const struct code_insn *insn)
 {
-	int64_t word = insn->word ? insn->word : word_of_link(f, insn->to);
+	int64_t word = word_of_call(f, insn);
 
 	if (is_landing(f, b->end))
 		b->next = CODE_STOPS;
@@ -413,7 +435,7 @@ static struct code_facts end_of(const struct flow *f, const struct block *b)
 	if (b->next == CODE_RETURNS || b->tail) {
 		sfg_facts_at_entry(&entry, f->m);
 		if (b->tail)
-			entry.level = CODE_WEAK;
+			entry.level = CODE_LIKELY;
 		facts = entry;
 	}
 	if (b->fall != NONE) {
@@ -424,6 +446,8 @@ static struct code_facts end_of(const struct flow *f, const struct block *b)
 	}
 	if (b->jump != NONE)
 		sfg_facts_unite(&facts, &f->blocks[b->jump].out);
+	if (b->open && facts.level > CODE_WEAK)
+		facts.level = CODE_WEAK;
 	return facts;
 }
 
@@ -473,7 +497,7 @@ static void flow_open(struct flow *f)
 			b->open = true;
 		if (!b->open)
 			continue;
-		if (b->out.level == CODE_STRONG)
+		if (b->out.level > CODE_WEAK)
 			b->out.level = CODE_WEAK;
 		for (k = 0; k < b->nr_preds; k++)
 			if (!f->blocks[f->preds[b->first_pred + k]].open)
@@ -481,12 +505,40 @@ static void flow_open(struct flow *f)
 	}
 }
 
+/* The first change of the stack pointer, or 0. */
+static int32_t first_step(struct flow *f, const struct block *b)
+{
+	uint32_t end;
+	unsigned int n = read_block(f, b->start, &end), i, j;
+
+	for (i = 0; i < n; i++)
+		for (j = 0; j < f->insns[i].nr_ops; j++)
+			if (f->insns[i].ops[j].kind == CODE_SET &&
+			    f->insns[i].ops[j].dst == f->m->sp)
+				return f->insns[i].ops[j].imm;
+	return 0;
+}
+
+/* Whether code makes a frame, as functions do early; @depth: jumps to look past. */
+static bool makes_frame(struct flow *f, uint32_t block, unsigned int depth)
+{
+	const struct block *b = block == NONE ? NULL : &f->blocks[block];
+	int32_t step = b ? first_step(f, b) : 0;
+
+	if (!b || step || !depth || b->next == CODE_CALLS)
+		return step < 0;
+	return makes_frame(f, b->fall, depth - 1) ||
+	       makes_frame(f, b->jump, depth - 1);
+}
+
 /*
  * Code that needs what a function has where it is entered, that begins where
  * functions do, after padding, and that nothing goes on to, is one. A landing pad
- * may be aligned by chance, but has no padding before it.
+ * may be aligned by chance, but has no padding before it. A case of a switch has;
+ * if it leads to a call that does not return, the next function may seem to
+ * follow, but a case makes no frame.
  */
-static bool is_like_entry(const struct flow *f, const struct block *b)
+static bool is_like_entry(struct flow *f, const struct block *b)
 {
 	const struct code_facts *out = &b->out;
 
@@ -495,7 +547,8 @@ static bool is_like_entry(const struct flow *f, const struct block *b)
 	       !b->nr_preds && !out->dead &&
 	       out->level != CODE_OPEN && out->cfa >> f->m->sp & 1 &&
 	       out->off[f->m->sp] == 8 && out->fp >> f->m->fp & 1 &&
-	       !out->fp_at && !out->fp_clash;
+	       !out->fp_at && !out->fp_clash &&
+	       (out->level > CODE_WEAK || makes_frame(f, b - f->blocks, 2));
 }
 
 /*
@@ -545,16 +598,28 @@ static void flow_forward(struct flow *f)
 
 /* ---- Results ------------------------------------------------------------- */
 
+/* Bytes that two instructions have are of one of them, and which is not known. */
+static bool has_other_reading(struct flow *f, uint32_t start, uint32_t end)
+{
+	bool inside = start < f->seen;
+	uint32_t at;
+
+	for (at = start + 1; at < end; at++)
+		inside |= f->marks[at] & IS_INSN;
+	if (f->seen < end)
+		f->seen = end;
+	return inside;
+}
+
 static int tell(struct flow *f, uint32_t start, uint32_t end,
 		const struct code_facts *forward,
 		const struct code_facts *backward)
 {
 	struct code_facts facts;
 
-	if (start < f->told || f->marks[start] & IS_PADDING ||
+	if (has_other_reading(f, start, end) || f->marks[start] & IS_PADDING ||
 	    !sfg_facts_settle(&facts, forward, backward, f->m))
 		return 0;
-	f->told = end;
 	return f->sink->insn(f->sink, start, end, &facts);
 }
 

@@ -277,7 +277,7 @@ static bool decode(const uint8_t *text, size_t size, size_t at,
 
 	out->nr_ops = 0;
 	out->to = -1;
-	out->word = 0;
+	out->far = out->word = 0;
 	if (!sfg_insn_decode(text + at, size - at, &insn))
 		return false;
 	out->length = insn.length;
@@ -292,8 +292,10 @@ static bool decode(const uint8_t *text, size_t size, size_t at,
 	if (out->next == CODE_JUMPS || out->next == CODE_JUMPS_IF ||
 	    (out->next == CODE_CALLS && insn.op == 0xe8)) {
 		out->to = (int64_t)at + insn.length + insn.imm;
-		if (out->to < 0 || out->to >= (int64_t)size)
+		if (out->to < 0 || out->to >= (int64_t)size) {
+			out->far = out->next == CODE_CALLS ? out->to : 0;
 			out->to = -1;
+		}
 	}
 	if ((out->next == CODE_TAIL || out->next == CODE_CALLS) &&
 	    insn.op == 0xff && insn.mod != 3 && insn.base == INSN_RIP)

@@ -157,6 +157,9 @@ static void not_certain(void)
 {
 	/* jmp *%rax, at an address where no function begins */
 	rows_are("a jump to anywhere", P("\xff\xe0"), "");
+	/* cmp $5,%eax; ja 1f; jmp *%rax; nop; 1: ret */
+	rows_are("a jump that cannot happen, before one to anywhere",
+		 P("\x83\xf8\x05\x77\x03\xff\xe0\x90\xc3"), "8-9: 0 CFA=sp+8");
 	/* mov $56,%eax; syscall; ret: clone() */
 	rows_are("a thread begins behind a system call",
 		 P("\xb8\x38\x00\x00\x00\x0f\x05\xc3"), "");
@@ -196,6 +199,80 @@ static void imported(void)
 	text_is("not if it never returns", got,
 		"6-e: 0 CFA=sp+16, 1 CFA=sp+8");
 	free(got);
+}
+
+/* endbr64; jmp *0xff6(%rip), the word at 0x3000 */
+static const unsigned char link_entry[16] = {
+	0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0xf6, 0x0f, 0x00, 0x00,
+};
+
+static const void *read_link(void *arg, uint64_t addr, size_t len)
+{
+	(*(unsigned int *)arg)++;
+	return addr == 0x2000 && len <= sizeof(link_entry) ? link_entry : NULL;
+}
+
+/* push %rbx; call 0x2000; pop %rbx; ret: the entry is in another section */
+static void imported_elsewhere(void)
+{
+	static const char code[] = "\x53\xe8\xfa\x0f\x00\x00\x5b\xc3";
+	uint64_t word = 0x3000;
+	unsigned int reads = 0;
+	struct sfg_image text;
+	struct sfg_input in = input(code, sizeof(code) - 1, &text);
+	struct sfg_summary sum;
+	char *got;
+
+	in.read_text = read_link;
+	in.read_arg = &reads;
+	in.no_return = &word;
+	in.nr_no_return = 1;
+	got = derive(&in, &sum);
+	text_is("an import that never returns, in another section", got,
+		"6-8: 0 CFA=sp+16, 1 CFA=sp+8");
+	result(reads != 0, "the entry is read", "%u times", reads);
+	free(got);
+	word++;
+	got = derive(&in, &sum);
+	text_is("and one that returns", got,
+		"0-8: 0 CFA=sp+8, 1 CFA=sp+16, 7 CFA=sp+8");
+	free(got);
+}
+
+/*
+ * Calls that do not return, which is not known, before code of another function.
+ * What is known from the first function must not add to the rows of the second.
+ */
+static void next_function(void)
+{
+	static const uint64_t entry = CODE;
+	/*
+	 * push %rbp; mov %rsp,%rbp; and $-16,%rsp; call outside
+	 * push %r12; push %rbp; call outside; pop %rbp; pop %r12; ret
+	 */
+	static const char framed[] =
+		"\x55\x48\x89\xe5\x48\x83\xe4\xf0\xe8\x00\x00\x01\x00"
+		"\x41\x54\x55\xe8\x00\x00\x01\x00\x5d\x41\x5c\xc3";
+	struct sfg_image text;
+	struct sfg_input in = input(framed, sizeof(framed) - 1, &text);
+	struct sfg_summary sum;
+	char *got;
+
+	in.entries = &entry;
+	in.nr_entries = 1;
+	got = derive(&in, &sum);
+	text_is("a frame that only the first function knows", got,
+		"0-d: 0 CFA=sp+8, 1 CFA=sp+16 FP=[CFA-16],"
+		" 4 CFA=fp+16 FP=[CFA-16] |"
+		" 15-19: 0 CFA=sp+24 FP=[CFA-24], 1 CFA=sp+16, 3 CFA=sp+8");
+	free(got);
+	/* push %rbp; push %rbx; call outside; add $8,%rsp; pop %rbx; ret */
+	rows_are("a frame pointer that the first function saved",
+		 P("\x55\x53\xe8\x00\x00\x01\x00"
+		   "\x48\x83\xc4\x08\x5b\xc3"),
+		 "0-d: 0 CFA=sp+8, 1 CFA=sp+16 FP=[CFA-16],"
+		 " 2 CFA=sp+24 FP=[CFA-16], 7 CFA=sp+24, b CFA=sp+16,"
+		 " c CFA=sp+8");
 }
 
 /* jmp *%rax */
@@ -304,6 +381,8 @@ int main(void)
 	calls();
 	not_certain();
 	imported();
+	imported_elsewhere();
+	next_function();
 	named();
 	between();
 	hostile();
