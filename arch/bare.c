@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Instructions are decoded one behind the other. A processor that comes to one
- * of these goes on with the same ones, so what is found is right for each that
- * it comes to. Behind data the first ones may begin at a wrong byte: these it
- * never comes to, and what is found of them is nothing of the real ones there.
+ * Instructions are decoded one after the other. A processor that reaches one of
+ * them continues with the same ones, so the result is right for each that it
+ * reaches. After data the first ones may begin at a wrong byte: it never
+ * reaches these, and their result says nothing of the real ones there.
  */
 #include <errno.h>
 #include <stdlib.h>

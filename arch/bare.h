@@ -14,8 +14,8 @@
 #include <sfjit/rows.h>
 
 /*
- * Rules of leaves, by number. The first is that of a function's entry. None: the
- * machine's leaves are found by sfg_convert() (SFG_INPUT_CODE).
+ * Rules of leaves, by number. The first is that of a function's entry. None:
+ * the machine's leaves are found by sfg_convert() (SFG_INPUT_CODE).
  */
 extern const struct sfjit_row bare_rows[];
 extern const unsigned int bare_nr_rows;
@@ -37,10 +37,10 @@ struct bare_range {
  * @links:	only code of linkers that leads on to other functions
  *
  * From a leaf every way leads to a return, and none changes the stack or frame
- * pointer before, nor the return address. So that is in all of the leaf where
- * the return has it, wherever the leaf is entered. Where data lies in front of
- * code, the code may be taken for other instructions up to the first that both
- * have in common, and be given their leaves.
+ * pointer before, nor the return address. So in all of the leaf the return
+ * address is where the return finds it, wherever the leaf is entered. After
+ * data, code may be taken for other instructions up to the first that both have
+ * in common, and get their leaves.
  *
  * Return: 0, or -ENOMEM.
  */
@@ -83,8 +83,8 @@ size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
 void bare_correct(struct sfjit_row *rows, uint32_t nr);
 
 /*
- * What an instruction does, for bare.c. @to: where a jump goes, or the code's
- * size; @length 0: no instruction
+ * The effect of an instruction, for bare.c. @to: where a jump goes, or the
+ * code's size; @length 0: no instruction
  */
 struct bare_step {
 	uint32_t	to;

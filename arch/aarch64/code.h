@@ -56,8 +56,8 @@ static inline uint32_t code_word(const uint8_t *code)
 
 /*
  * Bytes of one jump of a JIT's linker. LLVM's are adrp x16; ldr x16, [x16]; br
- * x16, and movz x16 and three movk, of which each has 16 bits of the address; br
- * x16.
+ * x16, and movz x16 and three movk, of which each has 16 bits of the address;
+ * br x16.
  */
 static inline size_t code_jump(const uint8_t *code, size_t length)
 {
@@ -88,9 +88,10 @@ static inline size_t code_jumps(const uint8_t *code, size_t length)
 
 /*
  * Where the return of a function is that does nothing, and which compilers make
- * of an empty body: bti c; paciasp; stp x29, x30, [sp, #-16]!; mov x29, sp; nop;
- * ldp x29, x30, [sp], #16; autiasp, with or without each. Instead of the return
- * a jump is written, of one instruction: other functions may follow at once.
+ * of an empty body: bti c; paciasp; stp x29, x30, [sp, #-16]!; mov x29, sp;
+ * nop; ldp x29, x30, [sp], #16; autiasp, with or without each. Instead of the
+ * return a jump is written, of one instruction: other functions may follow at
+ * once.
  */
 static inline size_t code_divert_at(const uint8_t *code, size_t length)
 {
@@ -142,7 +143,7 @@ static inline int code_protection(const void *header)
 	} *property;
 	const ElfW(Phdr) *end = ph + eh->e_phnum;
 
-	/* The headers are in the first page, and behind each other. */
+	/* The headers are in the first page, one after the other. */
 	if (!(getauxval(AT_HWCAP2) & HWCAP2_BTI) ||
 	    eh->e_phoff != sizeof(*eh) || eh->e_phnum > 64)
 		return 0;

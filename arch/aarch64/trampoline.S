@@ -26,7 +26,7 @@ slot_start sfjit_tramp_arg
 	ret
 slot_end sfjit_tramp_arg
 
-/* The target is in the word that lies one window behind the slot. */
+/* The target is in the word one window after the slot. */
 slot_start sfjit_tramp_slot
 	bti	c
 	str	x30, [sp, #-16]!

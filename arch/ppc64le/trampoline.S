@@ -39,8 +39,7 @@ slot_start sfjit_tramp_arg
 slot_end sfjit_tramp_arg
 
 /*
- * The target is in the word that lies one window behind the slot, whose address
- * is in r12.
+ * The target is in the word one window after the slot, whose address is in r12.
  */
 slot_start sfjit_tramp_slot
 	.localentry sfjit_tramp_slot, 1

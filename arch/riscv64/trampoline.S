@@ -29,8 +29,8 @@ slot_start sfjit_tramp_arg
 slot_end sfjit_tramp_arg
 
 /*
- * The target is in the word that lies one window behind the slot: auipc is its
- * first instruction.
+ * The target is in the word one window after the slot: auipc is its first
+ * instruction.
  */
 slot_start sfjit_tramp_slot
 	auipc	t1, SFJIT_WINDOW_SIZE >> 12

@@ -42,7 +42,7 @@
 
 /*
  * Bytes of one jump of a JIT's linker. LLVM's is lgrl %r1; br %r1. The address
- * is somewhere, or 8 bytes on, which are 4 halfwords: right behind.
+ * is anywhere, or 8 bytes (4 halfwords) on: right after the jump.
  */
 static inline size_t code_jump(const uint8_t *code, size_t length)
 {

@@ -29,7 +29,7 @@ slot_start sfjit_tramp_arg
 	br	%r14
 slot_end sfjit_tramp_arg
 
-/* The target is in the word that lies one window behind the slot. */
+/* The target is in the word one window after the slot. */
 slot_start sfjit_tramp_slot
 	stmg	%r14, %r15, 112(%r15)
 	.cfi_offset 14, -48

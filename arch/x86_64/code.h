@@ -33,9 +33,9 @@
 #include <diverted.h>
 
 /*
- * Linkers of JITs reach what is far away through `jmp *offset(%rip)', one of 6
- * bytes behind the other. It is where a call leads to: the return address is on
- * top of the stack.
+ * Linkers of JITs reach distant code through `jmp *offset(%rip)', each of 6
+ * bytes, one after the other. Calls lead to it: the return address is on top of
+ * the stack.
  */
 #define CODE_JUMP_ROW { 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, \
 			SFJIT_NO_RULE }

@@ -30,7 +30,7 @@ static inline void registers_set_ip(registers *r, uint64_t ip)
 
 /*
  * To make a call by the instruction at 'code'. A program that steps through
- * itself is not to be stopped behind it. With orig_rax -1 the kernel does not
+ * itself must not stop after it. With orig_rax -1 the kernel does not
  * take this for a call that a signal has interrupted.
  */
 static inline void registers_call(registers *r, uint64_t code, long nr,

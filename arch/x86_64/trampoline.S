@@ -28,8 +28,8 @@ slot_start sfjit_tramp_arg
 slot_end sfjit_tramp_arg
 
 /*
- * The target is in the word that lies one window behind the slot. The label
- * is local because a template has no relocations.
+ * The target is in the word one window after the slot. The label is local
+ * because a template has no relocations.
  */
 slot_start sfjit_tramp_slot
 	endbr64			/* CFA = sp + 8, fp same */

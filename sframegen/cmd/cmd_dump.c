@@ -68,8 +68,8 @@ static void print_section(const struct sfg_section *s,
 }
 
 /*
- * All of it is checked before the first line: what is printed cannot be taken
- * back, and half a dump looks like a whole one.
+ * Check the whole section before printing the first line: half a dump looks
+ * like a whole one.
  */
 static int dump_part(struct object *f, const struct object_part *part)
 {

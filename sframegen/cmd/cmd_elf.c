@@ -8,8 +8,8 @@
 #include "object.h"
 
 /*
- * In thousandths, rounded down: 100 % is all of it. Sizes are what the file
- * says they are, so the product may need more than 64 bits.
+ * In thousandths, rounded down: 100 % means every byte. Sizes come from the
+ * file, so the product may need more than 64 bits.
  */
 static uint64_t share_of(uint64_t part, uint64_t whole)
 {

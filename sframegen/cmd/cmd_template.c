@@ -33,8 +33,8 @@ static unsigned int slot_size(uint64_t code_size)
 }
 
 /*
- * Of the very size of the function: where a part of it has no row, the FDEs
- * that are there are shorter.
+ * Exactly as long as the function: if a part of it has no row, the FDEs are
+ * shorter.
  */
 static const struct sfjit_function *find_fde(const struct template *t,
 				      const struct object_symbol *fn)
@@ -300,7 +300,7 @@ static int print_functions(const struct template *t)
 }
 
 /*
- * In memory first: a function that is refused behind others must not leave half
+ * In memory first: a function that is refused after others must not leave half
  * a header.
  */
 static int make_header(struct template *t, const char *path)
@@ -334,8 +334,8 @@ static int derive(struct template *t)
 }
 
 /*
- * Linked code has lost its relocations: nothing would tell that a copy of it
- * does not run elsewhere.
+ * Linked code has lost its relocations, so we could not tell whether a copy
+ * runs elsewhere.
  */
 static int check_object(struct object *f)
 {

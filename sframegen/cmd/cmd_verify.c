@@ -92,7 +92,7 @@ static int add_derived(struct spans *s, const struct sfjit_function *fde)
 	return ret;
 }
 
-/* What cannot be read is a difference like any other, of the whole function. */
+/* An unreadable function is a difference of the whole function. */
 static int push_bad(struct spans *s, size_t first,
 		    const struct sfjit_function *fde, const char *reason)
 {

@@ -34,8 +34,8 @@ void print_summary(FILE *to, const struct object *f,
 #define ROW_TEXT_MAX	160
 void format_row(unsigned int abi, const struct sfjit_row *row, char *text);
 /*
- * A name that a file chose: what a terminal might act on as \xNN, and no more
- * than this many bytes of it.
+ * A name from a file, at most this many bytes of it. Characters that a terminal
+ * might act on become \xNN.
  */
 #define NAME_TEXT_MAX	1000
 void print_name(FILE *to, const char *name);

@@ -15,8 +15,8 @@
 #define HUGE_PAGE	(2UL << 20)
 
 /*
- * What a file is that cannot be read at any place; NULL: a regular one. For
- * others st_size says nothing of what can be read.
+ * The kind of a file that has no random access; NULL: a regular file. For other
+ * files st_size does not tell how many bytes can be read.
  */
 static const char *unreadable_kind(const struct stat *st)
 {

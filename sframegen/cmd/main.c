@@ -258,7 +258,7 @@ static void print_about(int about)
 		     NUMBER(SFJIT_VERSION_MINOR));
 }
 
-/* The input would be replaced by what was made of it. */
+/* The output would replace the input. */
 static int run(const struct command_line *line)
 {
 	const struct options *opts = &line->opts;

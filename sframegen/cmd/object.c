@@ -92,8 +92,8 @@ int object_load(struct object *f, uint64_t offset, uint64_t len,
 }
 
 /*
- * Refused before libelf looks at more than the identification. libelf takes
- * 32-bit files and archives (ar) as well, which nothing behind this is for.
+ * Refuse these before libelf reads more than the identification. libelf also
+ * accepts 32-bit files and archives (ar), which the callers do not handle.
  */
 static int check_ident(struct object *f)
 {
@@ -219,8 +219,8 @@ static void free_part(struct object_part *part)
 }
 
 /*
- * libelf reads when it is asked, up to the end: the file is closed after it.
- * What was not reached by object_open() is 0, which free() takes.
+ * libelf reads lazily, up to the end: close the file after it. Members that
+ * object_open() did not reach are 0, which free() accepts.
  */
 void object_close(struct object *f)
 {
@@ -269,7 +269,7 @@ Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 	GElf_Shdr shdr;
 	Elf_Scn *scn = elf_getscn(f->elf, index);
 
-	/* of another type, libelf would convert what nobody asked for */
+	/* for another type libelf would convert the bytes */
 	if (!scn || !gelf_getshdr(scn, &shdr) || shdr.sh_type != type ||
 	    !may_read(f, index, &shdr))
 		return NULL;
@@ -310,7 +310,7 @@ static uint64_t old_size(struct object *f, const GElf_Shdr *shdr)
 	return size;
 }
 
-/* What it says that it becomes; libelf allocates as much. 0: nothing known. */
+/* Its size uncompressed by its header; libelf allocates that. 0: unknown. */
 static uint64_t expanded_size(struct object *f, Elf_Scn *scn,
 			      const GElf_Shdr *shdr)
 {

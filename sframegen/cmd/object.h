@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* What the commands take from an ELF file. */
+/* The parts of an ELF file that the commands use. */
 #ifndef SFRAMEGEN_OBJECT_H
 #define SFRAMEGEN_OBJECT_H
 
@@ -12,8 +12,8 @@
 #include <sframegen.h>
 
 /*
- * What is read of a file, in all: the areas of an SFrame section have lengths
- * of 32 bits.
+ * The most bytes read of a file: the areas of an SFrame section have lengths of
+ * 32 bits.
  */
 #define MAX_READ	(4ULL << 30)
 
@@ -96,11 +96,11 @@ int object_open(struct object *f, const char *path);
 void object_try_abi(struct object *f);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
-/* What there is besides .eh_frame; one that cannot be used is no error. */
+/* CFI besides .eh_frame; an unusable one is no error. */
 void object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
-/* What helps to analyse its code. */
+/* Addresses that help to analyse its code. */
 int object_read_entries(struct object *f);
 /* Whether a relocation of an object file changes [addr, addr + size). */
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
@@ -168,7 +168,7 @@ int object_no_memory(const struct object *f);
 int file_open(const char *path, uint64_t *len);
 /* -ENODATA: the file ends before. */
 int file_read(int fd, uint64_t offset, void *data, size_t len);
-/* Not a byte more, for ASan to see what is read behind; NULL: no memory. */
+/* Exactly that size, so that ASan sees reads after it; NULL: no memory. */
 void *file_alloc(size_t len);
 int file_read_whole(const char *path, uint8_t **data, size_t *len);
 /* 1: it does. */

@@ -45,7 +45,7 @@ static void store(struct object *f, uint8_t *p, uint64_t v,
 		p[i] = v >> 8 * (big ? size - 1 - i : i);
 }
 
-/* What one relocation did. */
+/* The result of one relocation. */
 struct place {
 	size_t offset;
 	bool known;		/* the symbol is in a section that is placed */

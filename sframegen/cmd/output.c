@@ -18,9 +18,8 @@
 #include "path.h"
 
 /*
- * A pipe that nobody reads ends the process by SIGPIPE, as is usual for a
- * filter; over the limit on a file's size there is EFBIG, as main() ignores
- * SIGXFSZ.
+ * Writing to a closed pipe ends the process by SIGPIPE, as usual for a filter.
+ * A file over its size limit gives EFBIG, because main() ignores SIGXFSZ.
  */
 static const char *write_all(int fd, const uint8_t *data, size_t len)
 {
@@ -72,8 +71,8 @@ static const char *fill(int fd, const struct stat *old, const void *data,
 
 /*
  * rename() is atomic within one file system only, so the temporary file is in
- * the directory of the target. mkstemp() opens with O_EXCL: a link that
- * somebody put there is not followed. Other hard links keep the old content.
+ * the directory of the target. mkstemp() opens with O_EXCL and follows no link.
+ * Other hard links keep the old content.
  */
 static const char *replace(const char *path, const struct stat *old,
 			   const void *data, size_t len)

@@ -20,10 +20,9 @@ size_t path_directory(const char *path)
 }
 
 /*
- * The number in "/dev/fd/N", "/proc/self/fd/N" and what leads there, else -1.
- * What such a name says when it is read as a link need not be the file, and
- * another open() of it would start at its beginning. /dev/stdout is a link to
- * such a name.
+ * The number in "/dev/fd/N", "/proc/self/fd/N" and links to these, else -1. The
+ * target of such a link need not be the file, and another open() of it would
+ * start at its beginning. /dev/stdout is a link to such a name.
  */
 int path_fd(const char *path)
 {
@@ -54,9 +53,9 @@ static int follow(char *path, const char *link)
 }
 
 /*
- * The file behind the last of the links, which need not be there yet. A link
- * stays a link: rename() to its name would put a file in its place. realpath()
- * needs the file to be there. readlink() ends its text with no 0.
+ * The file at the end of the links, which need not exist yet. A link stays a
+ * link: rename() to its name would replace it by a file. realpath() needs an
+ * existing file. readlink() does not terminate its text.
  */
 int path_resolve(const char *path, char target[PATH_MAX])
 {

@@ -240,8 +240,8 @@ static void imported_elsewhere(void)
 }
 
 /*
- * Calls that do not return, which is not known, before code of another function.
- * What is known from the first function must not add to the rows of the second.
+ * A call that does not return, which the analysis cannot know, before another
+ * function: facts of the first must not add to the rows of the second.
  */
 static void next_function(void)
 {

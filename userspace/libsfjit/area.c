@@ -158,7 +158,7 @@ static void fill_section(struct sfjit_area *area)
 	header->num_fdes = area->nr;
 }
 
-/* @sizes lies behind the section, where the kernel does not look. */
+/* @sizes lies after the section, where the kernel does not look. */
 static int map_section(struct sfjit_area *area)
 {
 	const struct sfjit_live_section *section = &area->section;
@@ -289,7 +289,7 @@ static int check_place(const struct sfjit_area *area,
 	for (i = span.first; i < span.end; i++)
 		if (size_at(area, i) || size_in(entry_of(area, i)))
 			return -EEXIST;
-	/* Another function may start behind this one in its last granule. */
+	/* Another function may start after this one in its last granule. */
 	if (span.end < area->nr && size_at(area, span.end) &&
 	    start_in(entry_of(area, span.end)) <
 	    function->addr + function->size)

@@ -86,7 +86,7 @@ static uintptr_t next_text(const struct sfjit_live *live)
 	return last->func_size ? start_of(last) + last->func_size : end;
 }
 
-/* Written behind the counted entries. */
+/* Written after the counted entries. */
 struct batch {
 	uint32_t entries;
 	uint32_t rows;
@@ -226,7 +226,7 @@ static inline int write_function(struct sfjit_live *live,
 }
 
 /*
- * Leave a byte behind the rows of an entry, which readers ignore: it says that
+ * Leave a byte after the rows of an entry, which readers ignore: it says that
  * the next entry is of the same function.
  */
 static int link_next(struct sfjit_live *live, struct batch *batch)
@@ -419,7 +419,7 @@ int sfjit_live_reset(struct sfjit_live *live)
 
 /* ---- Functions of another section ------------------------------------ */
 
-/* Copies an entry and the first bytes of its block behind the written ones. */
+/* Copies an entry and the first bytes of its block after the written ones. */
 static void copy_entry(struct sfjit_live *live, const struct sframe_fde *from,
 		       const unsigned char *block, size_t size,
 		       struct batch *batch)
@@ -483,7 +483,7 @@ int sfjit_live_append(struct sfjit_live *live, const void *section,
 
 /* ---- A larger section ------------------------------------------------ */
 
-/* The fork may have come while entries behind this one were withdrawn. */
+/* The fork may have come while entries after this one were withdrawn. */
 static size_t copied_size(const struct sfjit_live *live, uint32_t i)
 {
 	bool linked = is_linked(live, i) && fde_of(live, i + 1)->func_size;

@@ -93,7 +93,7 @@ static void set_depth(struct sfjit_rows *rows, uint32_t offset, int64_t depth)
 		fail(rows, -EOVERFLOW);
 	else
 		rows->now.depth = depth;
-	/* What is below the stack pointer is lost, so no row may use it. */
+	/* Words below the stack pointer are lost, so no row may use them. */
 	if (!rows->now.frame && rows->now.depth < rows->now.saved)
 		rows->now.saved = 0;
 	if (!rows->now.frame && rows->now.depth < rows->now.ra)

@@ -385,7 +385,7 @@ static void release(void)
 /* ---- Reading stacks -------------------------------------------------- */
 
 /*
- * The address one behind the last byte also counts: a call may be the last
+ * The address one past the last byte also counts: a call may be the last
  * instruction.
  */
 static void mark_word(const struct sfjit_scan *scan, uintptr_t word)
@@ -510,7 +510,7 @@ static bool shares_tls(const struct slot *slot)
 	return false;
 }
 
-/* The registers are on the handler's stack, behind its frame. */
+/* The registers are on the handler's stack, after its frame. */
 static bool scan_thread(const struct sfjit_scan *scan, const struct slot *slot,
 			pid_t pid, int64_t deadline)
 {

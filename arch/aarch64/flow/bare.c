@@ -3,7 +3,7 @@
 /*
  * Encodings are those of the Arm Architecture Reference Manual, C4.1. x29 is
  * the frame pointer, x30 has the return address, and 31 is the stack pointer or
- * zero, as the instruction takes it. What is not known here is not a leaf's.
+ * zero, as the instruction takes it. Unknown instructions are not a leaf's.
  */
 #include <string.h>
 
@@ -114,7 +114,7 @@ static bool is_return(uint32_t insn)
 
 static bool system_changes(uint32_t insn)
 {
-	/* Hints, of which some sign x30 or take its signature off; barriers. */
+	/* Hints, some of which sign or authenticate x30; barriers. */
 	if (is(insn, 0xfffff01f, 0xd503201f) ||
 	    is(insn, 0xfffff000, 0xd5033000))
 		return false;
@@ -193,7 +193,7 @@ static uint32_t linkage(const uint8_t *text, uint32_t at)
 	return is(word(text, from), 0x9f00001f, 0x90000010) ? from : at;
 }
 
-/* What such code ends with counts as a return. */
+/* The end of such code counts as a return. */
 static void mark_linkage(struct bare_step *steps, const uint8_t *text,
 			 uint32_t at)
 {
@@ -283,8 +283,8 @@ bool bare_signal(const uint8_t *text, uint32_t size)
 
 /*
  * From a call whose result is kept in x4 or x5, straight on, along jumps and
- * behind one more call, to where that is added to the stack pointer: the end of
- * a function of libgcc that resumes at a handler. Marks what there is on the way.
+ * past one more call, to the addition of that to the stack pointer: the end of
+ * a function of libgcc that resumes at a handler. Marks the code on the way.
  */
 static bool follow_end(const uint8_t *text, uint32_t size, uint32_t from,
 		       uint8_t *marks)
@@ -371,8 +371,8 @@ static void correct(struct sfjit_row *row)
 
 /*
  * glibc's _dl_runtime_resolve() is entered by the first entry of a linkage
- * table, which has pushed 16 bytes. It says so of the return address, but not of
- * the CFA: the address is saved above that.
+ * table, which has pushed 16 bytes. It says so of the return address, but not
+ * of the CFA: the address is saved above that.
  */
 void bare_correct(struct sfjit_row *rows, uint32_t nr)
 {

@@ -3,7 +3,7 @@
 /*
  * Encodings are those of the z/Architecture Principles of Operation, appendix
  * B. r15 is the stack pointer, r14 has the return address, and r11 is the frame
- * pointer of functions that have one. What is not known here is not a leaf's.
+ * pointer of functions that have one. Unknown instructions are not a leaf's.
  *
  * The uppermost bits of an instruction are how long it is. Its first byte is
  * the operation; in some formats the last one, or half of the second, is part
@@ -46,7 +46,7 @@ static uint32_t pair(unsigned int reg)
 	return 3u << (reg & ~1u);
 }
 
-/* From one to the other, behind r15 comes r0. */
+/* From one to the other; r0 follows r15. */
 static uint32_t range(unsigned int first, unsigned int last)
 {
 	uint32_t regs = one(last);
@@ -110,7 +110,7 @@ static uint32_t b2_changed(const uint8_t *insn)
 	return UNKNOWN;
 }
 
-/* B3: floating point, and what of it has a general register. */
+/* B3: floating point, and those with a general register. */
 static uint32_t b3_changed(const uint8_t *insn)
 {
 	switch (insn[1]) {
@@ -349,7 +349,7 @@ static bool is_jump(const uint8_t *insn, int64_t *far)
 	return true;
 }
 
-/* brc and brcl with each condition code, and bras, behind which data is. */
+/* brc and brcl with each condition code, and bras, which data follows. */
 static bool is_always(const uint8_t *insn)
 {
 	unsigned int op = insn[0] << 4 | low(insn[1]);
@@ -405,7 +405,7 @@ static void make_step(struct bare_step *step, const uint8_t *text, uint32_t at,
 
 /*
  * The number of a system call is in the instruction, or in r1, which lghi or
- * lhi has set in front of it. 0: not known.
+ * lhi has set before it. 0: not known.
  */
 static uint32_t call_number(const uint8_t *text, uint32_t at, uint32_t before)
 {
@@ -502,7 +502,7 @@ static void mark_entry(struct bare_step *steps, const uint8_t *text,
 		steps[at].length = data;
 }
 
-/* Returns whether such an entry is there, of which it makes steps. */
+/* Makes steps of such an entry; returns whether there is one. */
 static bool is_linkage(struct bare_step *steps, const uint8_t *text,
 		       uint32_t at, uint32_t size)
 {
@@ -517,7 +517,7 @@ static bool is_linkage(struct bare_step *steps, const uint8_t *text,
 	return true;
 }
 
-/* What is cut off is no instruction. */
+/* A truncated one is no instruction. */
 void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
 {
 	uint32_t at = 0, before = 0;
@@ -609,8 +609,8 @@ static void sort(struct bare_range *ranges, size_t nr)
 }
 
 /*
- * The handler's address is stored where the return address was saved. Before,
- * libgcc calls two functions: in the first one and behind it rows are false.
+ * The handler's address is stored where the return address was saved. Before
+ * that, libgcc calls two functions: in the first and after it rows are false.
  */
 size_t bare_false(const struct sfjit_function *f, const uint8_t *text,
 		  struct bare_range ranges[BARE_FALSE_MAX])

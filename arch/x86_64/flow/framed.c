@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * LuaJIT's interpreter is one function of 16 KiB, with one row: that of code that
- * has a frame. There are places in it where that is entered, left, or not there:
- * what returns has nothing but a return address on the stack.
+ * LuaJIT's interpreter is one function of 16 KiB, with one row: that of code
+ * that has a frame. There are places in it where that is entered, left, or not
+ * there: what returns has nothing but a return address on the stack.
  *
  * Code is looked at block by block: up to what does not go on with the next
  * instruction. A block that does not move the stack pointer is as the row says.
@@ -20,10 +20,10 @@
 /* Words that who jumps to a function may have pushed for it. */
 #define PUSHED_BEFORE	3
 
-/* Passes over the code; where more are needed all of it is false. */
+/* Passes over the code; if more are needed the whole code is false. */
 #define PASSES		64
 
-/* What an instruction does to the pointer that the row starts from. */
+/* The effect of an instruction on the pointer that the row starts from. */
 enum effect {
 	NOTHING,
 	MOVES,			/* the stack pointer: by 'growth' */
@@ -170,7 +170,7 @@ static struct place *place_at(const struct code *code, uint32_t at)
 	       &code->places[lo] : NULL;
 }
 
-/* What is called begins a block: a call that does not return is before it. */
+/* A call target begins a block: a call that does not return may precede it. */
 static void split(struct code *code)
 {
 	struct place *called;
@@ -186,7 +186,7 @@ static void split(struct code *code)
 	}
 }
 
-/* What the last instruction does is no concern of the function's. */
+/* The effect of the last instruction does not matter to the function. */
 static void decode(struct code *code, const uint8_t *text)
 {
 	struct insn insn;

@@ -10,7 +10,7 @@
 
 #include <bare.h>
 
-/* As bare_false(). More ranges than there is room for are one: all of it. */
+/* As bare_false(). If there are too many ranges, one covers the whole code. */
 size_t framed_false(const struct sfjit_function *f, const uint8_t *text,
 		    struct bare_range ranges[BARE_FALSE_MAX]);
 

@@ -25,7 +25,7 @@ static int (*next_broadcast)(pthread_cond_t *condition);
 static int (*next_lock)(pthread_mutex_t *mutex);
 static early_look look_at;
 
-/* "C1 CompilerThread0", of which Linux keeps 15 bytes. */
+/* "C1 CompilerThread0"; Linux keeps 15 bytes of it. */
 static bool is_compiler(void)
 {
 	static __thread int asked;

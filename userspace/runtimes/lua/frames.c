@@ -327,7 +327,7 @@ static int find_state(const struct question *question, struct coroutine *main)
 
 static uintptr_t pc_of(const struct sfjit_assist_stack *stack, uint32_t frame)
 {
-	/* The byte behind a call may belong to another function. */
+	/* The byte after a call may belong to another function. */
 	return stack->frames[frame] - (frame > 0);
 }
 

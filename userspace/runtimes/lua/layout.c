@@ -25,7 +25,7 @@
 
 enum round { POINTERS, VALUES, PROTOS, CODE, NATIVE, NR_ROUNDS };
 
-/* What the API reports about a call. */
+/* The API's report about a call. */
 struct level {
 	uintptr_t	ci;
 	uintptr_t	function;

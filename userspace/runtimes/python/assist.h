@@ -52,7 +52,7 @@ void assist_loop_range(const void **text, size_t *length);
 
 /* ---- Frames: assist_frames.c --------------------------------------------- */
 
-/* What differs in this interpreter, or NULL. */
+/* The difference in this interpreter, or NULL. */
 const char *assist_foreign_layout(void);
 
 /*
