@@ -83,7 +83,7 @@ static int follow(struct analysis *a, const uint8_t *code, uint32_t size)
 					       a->addr + size) - first,
 		.no_return = in->no_return,
 		.nr_no_return = in->nr_no_return,
-		.read = in->read_text, .read_arg = in->read_arg,
+		.in = in,
 	};
 
 	return sfg_code_follow(a->m, &text, &a->sink);

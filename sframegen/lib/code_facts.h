@@ -139,7 +139,7 @@ struct code_sink {
  * @entries:	sorted addresses in it at which functions are known to begin
  * @no_return:	sorted addresses of words, as of a linkage table, that have the
  *		addresses of functions which do not return
- * @read:	NULL, or reads code elsewhere, up to SFG_READ_MAX bytes
+ * @in:		NULL, or the text with code elsewhere
  */
 struct code_text {
 	const uint8_t *text;
@@ -149,8 +149,7 @@ struct code_text {
 	size_t nr_entries;
 	const uint64_t *no_return;
 	size_t nr_no_return;
-	const void *(*read)(void *arg, uint64_t addr, size_t len);
-	void *read_arg;
+	const struct sfg_input *in;
 };
 
 /* Index of the first of a sorted list that is at or above a value, or @nr. */

@@ -282,18 +282,27 @@ static int64_t word_of_link(const struct flow *f, const uint8_t *text,
 	return 0;
 }
 
+static const uint8_t *read_link(const struct code_text *code, int64_t at)
+{
+	const struct sfg_input *in = code->in;
+	const uint64_t addr = code->addr + at;
+	const struct sfg_image *text =
+		in ? sfg_range_of(in->text, in->nr_text, addr, LINK_SIZE) :
+		     NULL;
+
+	return text ? sfg_text_at(in, text, addr, LINK_SIZE) : NULL;
+}
+
 /* The same of a call; linkers put the table into a section of its own. */
 static int64_t word_of_call(const struct flow *f, const struct code_insn *insn)
 {
-	const struct code_text *code = f->code;
 	const uint8_t *entry;
 	int64_t word;
 
 	if (insn->word || !insn->far)
 		return insn->word ? insn->word :
-		       word_of_link(f, code->text, f->size, insn->to);
-	entry = code->read ? code->read(code->read_arg, code->addr + insn->far,
-					LINK_SIZE) : NULL;
+		       word_of_link(f, f->code->text, f->size, insn->to);
+	entry = read_link(f->code, insn->far);
 	word = entry ? word_of_link(f, entry, LINK_SIZE, 0) : 0;
 	return word ? word + insn->far : 0;
 }

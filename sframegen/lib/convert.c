@@ -131,9 +131,8 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	return ret;
 }
 
-/* Whether one of the ranges, of which there are some, holds all of the code. */
-static bool in_range(const struct sfg_image *ranges, size_t nr,
-		     uint64_t start, uint64_t size)
+const struct sfg_image *sfg_range_of(const struct sfg_image *ranges, size_t nr,
+				     uint64_t start, uint64_t size)
 {
 	size_t lo = 0, hi = nr, mid;
 	const struct sfg_image *range;
@@ -146,20 +145,23 @@ static bool in_range(const struct sfg_image *ranges, size_t nr,
 			hi = mid;
 	}
 	range = &ranges[lo];
-	return start >= range->addr && start - range->addr < range->len &&
-	       size <= range->len - (start - range->addr);
+	return nr && start >= range->addr &&
+	       start - range->addr < range->len &&
+	       size <= range->len - (start - range->addr) ? range : NULL;
 }
 
 static bool in_text(const struct sfg_input *in, uint64_t start, uint64_t size)
 {
-	return in->nr_text ? in_range(in->text, in->nr_text, start, size) :
-			     start + size >= start;
+	if (!in->nr_text)
+		return start + size >= start;
+	return sfg_range_of(in->text, in->nr_text, start, size);
 }
 
 static bool in_code(const struct sfg_input *in, uint64_t start, uint64_t size)
 {
 	return in_text(in, start, size) &&
-	       (!in->nr_code || in_range(in->code, in->nr_code, start, size));
+	       (!in->nr_code ||
+		sfg_range_of(in->code, in->nr_code, start, size));
 }
 
 /*

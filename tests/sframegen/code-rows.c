@@ -172,7 +172,7 @@ static int judge_section(struct totals *t, const struct sfg_input *in,
 	const struct code_text all = {
 		.text = text, .size = code->len, .addr = code->addr,
 		.no_return = in->no_return, .nr_no_return = in->nr_no_return,
-		.read = in->read_text, .read_arg = in->read_arg,
+		.in = in,
 	};
 	const struct sfjit_function *f = fdes->fdes;
 	int ret = d.at && text ? 0 : -ENOMEM;

@@ -218,24 +218,26 @@ static void imported_elsewhere(void)
 	static const char code[] = "\x53\xe8\xfa\x0f\x00\x00\x5b\xc3";
 	uint64_t word = 0x3000;
 	unsigned int reads = 0;
-	struct sfg_image text;
-	struct sfg_input in = input(code, sizeof(code) - 1, &text);
+	struct sfg_image text[2] = { [1] = { NULL, sizeof(link_entry), 0x2000 } };
+	struct sfg_input in = input(code, sizeof(code) - 1, text);
 	struct sfg_summary sum;
 	char *got;
 
+	in.nr_text = 2;
 	in.read_text = read_link;
 	in.read_arg = &reads;
 	in.no_return = &word;
 	in.nr_no_return = 1;
 	got = derive(&in, &sum);
 	text_is("an import that never returns, in another section", got,
-		"6-8: 0 CFA=sp+16, 1 CFA=sp+8");
+		"6-8: 0 CFA=sp+16, 1 CFA=sp+8 | 1000-100a: 0 CFA=sp+8");
 	result(reads != 0, "the entry is read", "%u times", reads);
 	free(got);
 	word++;
 	got = derive(&in, &sum);
 	text_is("and one that returns", got,
-		"0-8: 0 CFA=sp+8, 1 CFA=sp+16, 7 CFA=sp+8");
+		"0-8: 0 CFA=sp+8, 1 CFA=sp+16, 7 CFA=sp+8 |"
+		" 1000-100a: 0 CFA=sp+8");
 	free(got);
 }
 
