@@ -50,18 +50,23 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 	return static_call(sfjit_decode)(insn, code, length, mode);
 }
 
+/* The uprobe that is handled. Kernels before 6.11 do not say. */
+static const struct arch_uprobe *sfjit_uprobe(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	return current->utask ? current->utask->auprobe : NULL;
+#else
+	return NULL;
+#endif
+}
+
 /* As is_uprobe_at_func_entry(). */
 bool sfjit_at_func_entry(struct pt_regs *regs)
 {
-	struct arch_uprobe *auprobe;
+	const struct arch_uprobe *auprobe = sfjit_uprobe();
 
-	if (!current->utask)
-		return false;
-	auprobe = current->utask->auprobe;
-	if (!auprobe)
-		return false;
-	return auprobe->insn[0] == 0x55 ||
-	       !memcmp(auprobe->insn, "\xf3\x0f\x1e\xfa", 4);
+	return auprobe && (auprobe->insn[0] == 0x55 ||
+			   !memcmp(auprobe->insn, "\xf3\x0f\x1e\xfa", 4));
 }
 
 /* The windows went away after the hook has looked. */
@@ -167,20 +172,31 @@ void sfjit_callchain_wanted(void)
 	sfjit_nr_wanting--;
 }
 
+/* Kernels before 6.11 keep it to themselves; no return address is this then. */
+static int sfjit_find_trampoline(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+	void *trampoline = sfjit_hook_entry("uprobe_get_trampoline_vaddr");
+
+	if (IS_ERR(trampoline))
+		return PTR_ERR(trampoline);
+	static_call_update(sfjit_trampoline, trampoline);
+#endif
+	return 0;
+}
+
 /* Can it be hooked? Find that out now rather than at the first registration. */
 int sfjit_callchain_init(void)
 {
 	void *uaccess = sfjit_hook_entry("nmi_uaccess_okay");
-	void *trampoline = sfjit_hook_entry("uprobe_get_trampoline_vaddr");
 	void *decode = sfjit_hook_entry("insn_decode");
 	void *body = sfjit_hook_body("perf_callchain_user");
 	int ret;
 
-	if (IS_ERR(uaccess) || IS_ERR(trampoline) || IS_ERR(decode) ||
-	    IS_ERR(body))
+	if (IS_ERR(uaccess) || IS_ERR(decode) || IS_ERR(body) ||
+	    sfjit_find_trampoline())
 		return -ENOENT;
 	static_call_update(sfjit_uaccess, uaccess);
-	static_call_update(sfjit_trampoline, trampoline);
 	static_call_update(sfjit_decode, decode);
 	ret = sfjit_hook_add(&sfjit_callchain);
 	if (ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the sources of the series use and Linux 6.12 lacks or does not export.
+ * What the sources of the series and the module use, and kernels from 6.1 on lack
+ * or do not export.
  * Kbuild includes it before each source.
  */
 #ifndef SFJIT_COMPAT_H
@@ -57,7 +58,6 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 #define insn_decode			sfjit_insn_decode
 
 /* Not exported. No program has code in its first page. */
-#include <linux/security.h>
 #undef mmap_min_addr
 #define mmap_min_addr			PAGE_SIZE
 
@@ -99,5 +99,47 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 DEFINE_LOCK_GUARD_0(pagefault, pagefault_disable(), pagefault_enable())
 
 #define insn_is_avx_or_xop		insn_is_avx
+
+/* Kernels before 6.10 do not decode REX2. */
+#ifndef INAT_REX2_VARIANT
+#define insn_is_rex2(insn)		false
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+/* Callers hold the locks of both. */
+static inline int sfjit_mt_dup(struct maple_tree *mt, struct maple_tree *new,
+			       gfp_t gfp)
+{
+	MA_STATE(mas, mt, 0, 0);
+	MA_STATE(nas, new, 0, 0);
+	void *entry;
+	int ret;
+
+	mas_for_each(&mas, entry, ULONG_MAX) {
+		mas_set_range(&nas, mas.index, mas.last);
+		ret = mas_store_gfp(&nas, entry, gfp);
+		if (ret) {
+			__mt_destroy(new);
+			return ret;
+		}
+	}
+	return 0;
+}
+#define __mt_dup			sfjit_mt_dup
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+/* Not exported: memory is taken when it is needed, which may not fail then. */
+#define mas_preallocate(mas, entry, gfp)	0
+#define mas_store_prealloc(mas, entry) \
+	((void)mas_store_gfp(mas, entry, GFP_KERNEL | __GFP_NOFAIL))
+#define register_sysctl_sz(path, table, nr)	register_sysctl(path, table)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define ftrace_regs_set_instruction_pointer	ftrace_instruction_pointer_set
+#define ftrace_regs_get_argument(fregs, nr) \
+	((nr) ? (fregs)->regs.si : (fregs)->regs.di)
+#endif
 
 #endif

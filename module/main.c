@@ -177,8 +177,9 @@ static int __init sfjit_hook(void)
 }
 
 /* When the hooked functions are called is nothing that a compiler can check. */
-static_assert(LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL == 12,
-	      "sfjit.ko is for Linux 6.12");
+static_assert(LINUX_VERSION_MAJOR == 6 && (LINUX_VERSION_PATCHLEVEL == 1 ||
+					   LINUX_VERSION_PATCHLEVEL == 12),
+	      "sfjit.ko is for Linux 6.1 and 6.12");
 
 static int __init sfjit_init(void)
 {

@@ -11,29 +11,55 @@
 #include "series.h"
 #include "sfjit.h"
 
+/**
+ * struct sfjit_file - an open file
+ * @seq:	of the series; its address space is @none until there is an entry
+ * @none:	stands for the address space before its first registration
+ */
+struct sfjit_file {
+	struct sframe_seq	seq;
+	struct sfjit_mm		none;
+};
+
+static void sfjit_proc_find(struct sfjit_file *file)
+{
+	if (file->seq.mm == &file->none)
+		file->seq.mm = sfjit_mm_get(file->none.mm) ?: &file->none;
+}
+
+static void *sfjit_proc_start(struct seq_file *m, loff_t *pos)
+{
+	sfjit_proc_find(m->private);
+	return sframe_seq_ops.start(m, pos);
+}
+
+static struct seq_operations sfjit_seq_ops;
+
 static int sfjit_proc_open(struct inode *inode, struct file *file)
 {
 	struct mm_struct *mm = current->mm;
-	struct sframe_seq *seq;
+	struct sfjit_file *ours;
 
-	seq = __seq_open_private(file, &sframe_seq_ops, sizeof(*seq));
-	if (!seq)
+	ours = __seq_open_private(file, &sfjit_seq_ops, sizeof(*ours));
+	if (!ours)
 		return -ENOMEM;
-	seq->mm = mm ? sfjit_mm_get(mm) : NULL;
-	if (seq->mm)
+	if (mm) {
 		mmgrab(mm);
+		ours->none.mm = mm;
+		ours->seq.mm = &ours->none;
+	}
 	return 0;
 }
 
 static int sfjit_proc_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
-	struct sframe_seq *seq = m->private;
+	struct sfjit_file *ours = m->private;
 
-	if (seq->mm) {
-		mmdrop(seq->mm->mm);
-		sfjit_mm_put(seq->mm);
-	}
+	if (ours->seq.mm && ours->seq.mm != &ours->none)
+		sfjit_mm_put(ours->seq.mm);
+	if (ours->none.mm)
+		mmdrop(ours->none.mm);
 	return seq_release_private(inode, file);
 }
 
@@ -44,7 +70,8 @@ static const struct proc_ops sfjit_proc_ops = {
 	.proc_release	= sfjit_proc_release,
 };
 
-static struct ctl_table sfjit_tables[2];
+/* With an empty one at the end, which kernels before 6.6 look for. */
+static struct ctl_table sfjit_tables[2][2];
 static struct ctl_table_header *sfjit_headers[2];
 static unsigned int sfjit_nr_tables;
 
@@ -52,7 +79,7 @@ static unsigned int sfjit_nr_tables;
 int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 		     size_t nr)
 {
-	struct ctl_table *copy = &sfjit_tables[sfjit_nr_tables];
+	struct ctl_table *copy = sfjit_tables[sfjit_nr_tables];
 	struct ctl_table_header *header;
 
 	if (nr != 1 || sfjit_nr_tables == ARRAY_SIZE(sfjit_tables))
@@ -67,6 +94,8 @@ int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 
 int sfjit_proc_init(void)
 {
+	sfjit_seq_ops = sframe_seq_ops;
+	sfjit_seq_ops.start = sfjit_proc_start;
 	return proc_create("sfjit", 0444, NULL, &sfjit_proc_ops) ? 0 : -ENOMEM;
 }
 

@@ -237,11 +237,13 @@ cost.kernel-riscv64 := 25 45
 kernel-riscv64: archive
 	$(call run,tools/debian-kernel riscv64)
 
-packages.kernel-stock-6.12 := kmod mmdebstrap
-entry.kernel-stock-6.12 := stock_kernel_6.12
-cost.kernel-stock-6.12 := 60 130
-kernel-stock-6.12: archive
-	$(call run,tools/stock-kernel 6.12)
+stock := 6.1 6.12
+$(foreach series,$(stock),\
+	$(eval packages.kernel-stock-$(series) := kmod mmdebstrap) \
+	$(eval entry.kernel-stock-$(series) := stock_kernel_$(series)) \
+	$(eval cost.kernel-stock-$(series) := 60 130))
+$(stock:%=kernel-stock-%): kernel-stock-%: archive
+	$(call run,tools/stock-kernel $*)
 
 # The packages: the kernel's own scripts/package/mkdebian says so.
 packages.kernel-package := bc bison cpio debhelper dpkg-dev flex gcc kmod \

@@ -32,13 +32,19 @@ mkdir -p "$tables"
 chmod 700 "$XDG_CACHE_HOME/sfjit" "$tables"
 touch "$tables/1.sframe" "$tables/2.addend.sframe"
 
+fix="boot a kernel with the patches and UNWIND_USER_SFRAME=y"
+case "$(uname -m) $(uname -r)" in
+"x86_64 6.1."* | "x86_64 6.12."*)
+	fix="build and load module/sfjit.ko: it is for this kernel" ;;
+esac
+
 # Do not depend on what this machine lets its users profile.
 examine "$filter" perf 1
 sed "s/room for [0-9]* MiB/room for ROOM MiB/" "$tmp/doctor" >"$tmp/text"
 cat >"$tmp/want" <<END
 broken  kernel   Linux $(uname -r) knows no SFrame windows
                  code without frame pointers truncates stacks
-                 fix: boot a kernel with the patches and UNWIND_USER_SFRAME=y
+                 fix: $fix
 ok      seccomp  no seccomp filter refuses windows
 broken  events   refused: Operation not permitted; perf_event_paranoid is $level
                  you cannot profile your own programs

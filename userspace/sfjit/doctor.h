@@ -7,6 +7,10 @@
 #ifndef SFJIT_RUN_DOCTOR_H
 #define SFJIT_RUN_DOCTOR_H
 
+#include <stdbool.h>
+
+struct utsname;
+
 /* The exit status is the worst of them. */
 enum doctor_state {
 	DOCTOR_OK,
@@ -47,6 +51,10 @@ const char *doctor_text(const char *format, ...)
 long doctor_number(const char *file, long absent);
 
 void doctor_check_kernel(struct doctor *doctor);
+/* What to do for windows on a kernel without; NULL: no module is for it. */
+const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel);
+/* Says so if it is the module that refused. */
+bool doctor_stock_refuses(struct doctor *doctor, long registering);
 void doctor_check_events(struct doctor *doctor);
 void doctor_check_samples(struct doctor *doctor);
 void doctor_check_perf(struct doctor *doctor);

@@ -159,13 +159,16 @@ void doctor_check_kernel(struct doctor *doctor)
 	struct answers answers = { .flags = -EINVAL };
 	int signal = child_try(ask, &answers, sizeof(answers));
 	bool has = has_windows(&answers);
+	const struct doctor_advice *advice = NULL;
 	struct utsname name;
 
 	uname(&name);
-	doctor_say(doctor, "kernel", has ? NULL : &old_kernel,
-		   "Linux %s knows %sSFrame windows", name.release,
-		   has ? "" : "no ");
-	check_filter(doctor, &answers, signal);
+	if (!has)
+		advice = doctor_stock_kernel(&name) ?: &old_kernel;
+	doctor_say(doctor, "kernel", advice, "Linux %s knows %sSFrame windows",
+		   name.release, has ? "" : "no ");
+	if (signal || !doctor_stock_refuses(doctor, answers.registering))
+		check_filter(doctor, &answers, signal);
 	if (!has)
 		doctor->no_windows = "kernel";
 	if (answers.flags < 0)

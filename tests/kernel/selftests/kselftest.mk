@@ -24,12 +24,14 @@ ksft_cc = $(call to,CC) $(CC) $(CFLAGS) -std=gnu11 -Wall -pthread -D_GNU_SOURCE=
 	-Isframegen/include -isystem $(KSELFTEST_TREE)/tools/include/uapi \
 	-I$(KSELFTEST_TREE)/tools/testing/selftests $(dep) -o $@
 
-ksft_link = $(call to,LD) $(CC) $(CFLAGS) -static -pthread -o $@ \
-	$(filter %.o %.a,$^)
+ksft_link = $(call to,LD) $(CC) $(CFLAGS) -static -pthread \
+	$(addprefix -Wl$(comma)--wrap=, fopen sft_attr_init sft_chain_at) \
+	-o $@ $(filter %.o %.a,$^)
 # $(call ksft_obj,SOURCE...), and what all share
 ksft_obj = $(patsubst %,$(O)/obj/ksft/%.o,$(basename $(1)))
 ksft_shared := $(call ksft_obj,$(wildcard $(addprefix $(ksft_dir)/, assist.c \
-	break.c section.c stats.c walk.c $(ksft_arch)/frames.S)))
+	break.c section.c stats.c walk.c $(ksft_arch)/frames.S)) \
+	tests/kernel/selftests/stock.c)
 
 $(O)/obj/ksft/%.o: %.c
 	$(ksft_cc) -c $<

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/* The module sfjit, by which Debian's own kernels have windows. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define LOADED		"/sys/module/sfjit"
+#define LOCKDOWN	"/sys/kernel/security/lockdown"
+#define WITHOUT		"code without frame pointers truncates stacks"
+
+static const struct doctor_advice no_module = {
+	DOCTOR_BROKEN, WITHOUT,
+	"build and load module/sfjit.ko: it is for this kernel",
+}, not_loaded = {
+	DOCTOR_BROKEN, WITHOUT, "modprobe sfjit",
+}, locked = {
+	DOCTOR_BROKEN, WITHOUT,
+	"sign sfjit.ko (mokutil --import KEY), modprobe sfjit",
+}, other_version = {
+	DOCTOR_BROKEN, WITHOUT, "rmmod sfjit; load the module of this version",
+}, not_permitted = {
+	DOCTOR_BROKEN, "programs started here get no windows",
+	"echo all >" LOADED "/parameters/allow",
+};
+
+static bool find_line(const char *file, const char *text)
+{
+	FILE *f = fopen(file, "re");
+	char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0)
+		found = strstr(line, text);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool is_installed(const char *release)
+{
+	return find_line(doctor_text("/lib/modules/%s/modules.dep", release),
+			 "/sfjit.ko");
+}
+
+/* With Secure Boot the kernel is locked down, and wants signatures. */
+static bool is_locked_down(void)
+{
+	return find_line(LOCKDOWN, "[integrity]") ||
+	       find_line(LOCKDOWN, "[confidentiality]");
+}
+
+static bool is_for(const struct utsname *kernel)
+{
+	return !strcmp(kernel->machine, "x86_64") &&
+	       (!strncmp(kernel->release, "6.1.", 4) ||
+		!strncmp(kernel->release, "6.12.", 5));
+}
+
+const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel)
+{
+	if (!access(LOADED, F_OK))
+		return &other_version;
+	if (!is_for(kernel))
+		return NULL;
+	if (!is_installed(kernel->release))
+		return &no_module;
+	return is_locked_down() ? &locked : &not_loaded;
+}
+
+bool doctor_stock_refuses(struct doctor *doctor, long registering)
+{
+	if (registering != -EPERM || !geteuid() || access(LOADED, F_OK) ||
+	    find_line(LOADED "/parameters/allow", "all"))
+		return false;
+	doctor_say(doctor, "allowed", &not_permitted,
+		   "the module sfjit lets this user have no windows");
+	doctor->no_windows = "allowed";
+	return true;
+}
