@@ -131,25 +131,6 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	return ret;
 }
 
-const struct sfg_image *sfg_range_of(const struct sfg_image *ranges, size_t nr,
-				     uint64_t start, uint64_t size)
-{
-	size_t lo = 0, hi = nr, mid;
-	const struct sfg_image *range;
-
-	while (hi - lo > 1) {
-		mid = lo + (hi - lo) / 2;
-		if (ranges[mid].addr <= start)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	range = &ranges[lo];
-	return nr && start >= range->addr &&
-	       start - range->addr < range->len &&
-	       size <= range->len - (start - range->addr) ? range : NULL;
-}
-
 static bool in_text(const struct sfg_input *in, uint64_t start, uint64_t size)
 {
 	if (!in->nr_text)

@@ -167,9 +167,28 @@ static inline bool sfg_has_offset(const size_t *list, size_t nr, size_t offset)
 	return lo < nr && list[lo] == offset;
 }
 
-/* convert.c: the range that holds all of the code, or NULL; they are sorted. */
-const struct sfg_image *sfg_range_of(const struct sfg_image *ranges, size_t nr,
-				     uint64_t start, uint64_t size);
+/* The range that holds all of the code, or NULL; they are sorted. */
+static inline const struct sfg_image *
+sfg_range_of(const struct sfg_image *ranges, size_t nr, uint64_t start,
+	     uint64_t size)
+{
+	size_t lo = 0, hi = nr, mid;
+	const struct sfg_image *range;
+
+	while (hi - lo > 1) {
+		mid = lo + (hi - lo) / 2;
+		if (ranges[mid].addr <= start)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	if (!nr)
+		return NULL;
+	range = &ranges[lo];
+	return start >= range->addr &&
+	       start - range->addr < range->len &&
+	       size <= range->len - (start - range->addr) ? range : NULL;
+}
 
 /* Bytes of a range, no more than SFG_READ_MAX; NULL: they cannot be read. */
 static inline const uint8_t *sfg_text_at(const struct sfg_input *in,
