@@ -154,8 +154,6 @@ static enum sfjit_stacks_end why_missed(const struct walk *walk)
 static enum sfjit_stacks_end why(const struct walk *walk, int error)
 {
 	switch (error) {
-	case -ENOENT:
-		return SFJIT_STACKS_NO_RULE;
 	case -ENOTSUP:
 		return SFJIT_STACKS_NOT_SUPPORTED;
 	case -E2BIG:
