@@ -9,8 +9,8 @@
  *    no output argument but the struct sfg_error (which may be NULL) has been
  *    written then;
  *  - thread-safe, no global state, no locks, no signals; only sfg_convert(),
- *    sfg_derive(), sfg_list_functions() and sfg_open_cfi() allocate (malloc),
- *    everything else is async-signal-safe;
+ *    sfg_derive(), sfg_list_functions(), sfg_open_cfi() and sfg_find_code_row()
+ *    allocate (malloc), everything else is async-signal-safe;
  *  - input bytes are hostile: never read outside the given ranges, time
  *    O(n log n) and memory O(n) in their length;
  *  - addresses are of the 64-bit target, lengths and offsets are bytes.
@@ -29,7 +29,7 @@
  *		is left; sfg_find_row(): no FDE, or no row of it, covers the
  *		address
  *  ENOMEM	sfg_convert(), sfg_derive(), sfg_list_functions(),
- *		sfg_open_cfi(): out of memory
+ *		sfg_open_cfi(), sfg_find_code_row(): out of memory
  */
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
@@ -402,6 +402,17 @@ int sfg_step_row(unsigned int abi, const struct sfjit_row *row,
  * address side by side.
  */
 int sfg_step_fp(unsigned int abi, struct sfg_frame *frame);
+
+/*
+ * The row of one address in code without CFI, from the instructions near it, which
+ * 'code' has; its start is 0. 'sp' is the stack pointer less the frame pointer there.
+ * 'called': 'addr' is a return address, and only what shows that the function
+ * keeps a frame pointer counts. ENOENT: the instructions do not tell. A bounded
+ * number of them is looked at, of AMD64 alone.
+ */
+int sfg_find_code_row(unsigned int abi, const struct sfg_image *code,
+		      uint64_t addr, int64_t sp, bool called,
+		      struct sfjit_row *row);
 
 /*
  * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at

@@ -5,12 +5,6 @@
 
 #include "code_facts.h"
 
-/* Not in the table of machines: who has no use for it is not to link it. */
-static const struct code_machine *machine_of(unsigned int abi)
-{
-	return abi == SFRAME_ABI_AMD64_LE ? &sfg_code_x86 : NULL;
-}
-
 /* Bounds memory, which is about 15 times this. */
 #define MAX_PIECE	(4U << 20)
 
@@ -123,7 +117,7 @@ int sfg_add_derived(const struct sfg_input *in, const struct sfg_image *range,
 {
 	struct analysis a = {
 		.sink.insn = add_row, .in = in,
-		.arch = sfg_any_arch(in->abi), .m = machine_of(in->abi),
+		.arch = sfg_any_arch(in->abi), .m = sfg_code_machine(in->abi),
 	};
 	int ret = 0;
 

@@ -79,6 +79,15 @@ struct code_machine {
 extern const struct code_machine sfg_code_x86;
 
 /*
+ * NULL: its instructions are not known. Not in the table of machines, so that only
+ * callers link the decoder.
+ */
+static inline const struct code_machine *sfg_code_machine(unsigned int abi)
+{
+	return abi == SFRAME_ABI_AMD64_LE ? &sfg_code_x86 : NULL;
+}
+
+/*
  * How much is known. Weak facts hold only if calls return: after one that never
  * does there may be other code. Likely ones hold if a jump to a function is its
  * call.

@@ -75,6 +75,16 @@ static void pop(struct code_insn *out, int8_t dst)
 	add(out, CODE_SET, SP, SP, 8);
 }
 
+/* An address from the stack pointer is that after the pop. */
+static void pop_to(struct code_insn *out, const struct insn *insn)
+{
+	int8_t base = base_of(insn);
+
+	pop(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
+	if (insn->mod != 3 && base != CODE_NO_REG)
+		add(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
+}
+
 static bool is_group(const struct insn *insn, uint8_t op, unsigned int nr)
 {
 	return insn->op == op && (insn->reg & 7) == nr;
@@ -103,10 +113,7 @@ static bool push_or_pop(struct code_insn *out, const struct insn *insn)
 	} else if (is_group(insn, 0xff, 6)) {
 		push(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
 	} else if (insn->op == 0x8f && !(insn->reg & 7)) {
-		if (insn->mod == 3)
-			pop(out, reg_of(insn->rm));
-		else
-			lose(out);
+		pop_to(out, insn);
 	} else if (insn->op == 0xc9) {
 		add(out, CODE_SET, SP, FP, 0);
 		pop(out, FP);

@@ -348,6 +348,110 @@ static bool is_good(const struct sfg_fdes *fdes, size_t len)
 	return end <= CODE + len;
 }
 
+/* ---- The row of one address -------------------------------------------- */
+
+static void row_is(const char *name, const char *code, size_t len, size_t at,
+		   int64_t sp, bool called, const char *wanted)
+{
+	const struct sfg_image text = { code, len, CODE };
+	char got[ROW_TEXT_MAX] = "none";
+	struct sfjit_row row;
+	int ret = sfg_find_code_row(SFRAME_ABI_AMD64_LE, &text, CODE + at, sp,
+				    called, &row);
+
+	MUST(!ret || ret == -ENOENT);
+	if (!ret)
+		format_row(SFRAME_ABI_AMD64_LE, &row, got);
+	text_is(name, got, wanted);
+}
+
+#define BY_FP	"CFA=fp+16 FP=[CFA-16]"
+
+static void leaves_by_fp(void)
+{
+	/* mov -8(%rbp),%rax; leave; ret */
+	row_is("leave", P("\x48\x8b\x45\xf8\xc9\xc3"), 0, -16, true, BY_FP);
+	/* mov %rbp,%rsp; pop %rbp; pop %rcx; add %r10,%rsp; push %rcx; ret */
+	row_is("arguments that the function pops",
+	       P("\x48\x89\xec\x5d\x59\x4c\x01\xd4\x51\xc3"), 0, -16, true,
+	       BY_FP);
+	/* popq 8(%r13); add $8,%rsp; pop %rbp; ret */
+	row_is("the frame pointer is popped",
+	       P("\x41\x8f\x45\x08\x48\x83\xc4\x08\x5d\xc3"), 0, -16, true,
+	       BY_FP);
+	row_is("it is popped from elsewhere",
+	       P("\x41\x8f\x45\x08\x48\x83\xc4\x08\x5d\xc3"), 0, -24, true,
+	       "none");
+	/* je 1f; leave; ret; 1: mov (%r13),%rsp; mov 8(%r13),%rbp; jmp *%rcx */
+	row_is("one way goes to another frame, as longjmp()",
+	       P("\x74\x02\xc9\xc3\x49\x8b\x65\x00\x49\x8b\x6d\x08"
+		 "\xff\xe1"), 0, -16, true, BY_FP);
+	/* call; mov (%rsp),%rsp; leave; ret */
+	row_is("a stack that was aligned for a call",
+	       P("\xe8\x00\x10\x00\x00\x48\x8b\x24\x24\xc9\xc3"), 0, -16,
+	       true, BY_FP);
+}
+
+static void does_not_leave(void)
+{
+	row_is("ret", P("\xc3"), 0, -16, true, "none");
+	/* je 1f; leave; ret; 1: ret */
+	row_is("one way returns without the frame pointer",
+	       P("\x74\x02\xc9\xc3\xc3"), 0, -16, true, "none");
+	/* mov %rax,%rbp; leave; ret */
+	row_is("the frame pointer is written",
+	       P("\x48\x89\xc5\xc9\xc3"), 0, -16, true, "none");
+	/* mov %rax,8(%rbp); leave; ret */
+	row_is("the return address is written",
+	       P("\x48\x89\x45\x08\xc9\xc3"), 0, -16, true, "none");
+	row_is("a call of what does not return",
+	       P("\xe8\x00\x10\x00\x00\xcc\xc9\xc3"), 0, -16, true, "none");
+	row_is("the next function, after a call", P("\x55\x48\x89\xe5\xc9\xc3"),
+	       0, -16, true, "none");
+	row_is("code that is cut off", P("\x48\x8b\x45\xf8"), 0, -16, true,
+	       "none");
+	row_is("a jump to elsewhere", P("\xe9\x00\x10\x00\x00\xc9\xc3"), 0,
+	       -16, true, "none");
+	row_is("a loop", P("\xeb\xfe"), 0, -16, true, "none");
+	row_is("an address outside", P("\xc9\xc3"), 2, -16, true, "none");
+}
+
+#define TRAPS	"\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc" \
+		"\xcc\xcc\xcc\xcc\xcc\xcc\xcc\xcc"
+
+/* push %rbp; mov %rsp,%rbp; push %rax; leave; ret */
+#define FRAME	TRAPS TRAPS "\x55\x48\x89\xe5\x50\xc9\xc3"
+/* je 1f; push %rax; 1: nop; jmp *%rcx */
+#define UNEVEN	TRAPS TRAPS "\x74\x01\x50\x90\xff\xe1"
+/* call; nop; jmp *%rcx */
+#define CALLS	TRAPS TRAPS "\xe8\x00\x10\x00\x00\x90\xff\xe1"
+
+static void from_entry(void)
+{
+	row_is("entry", P(FRAME), 32, 64, false, "CFA=sp+8");
+	row_is("after push %rbp", P(FRAME), 33, 56, false, "CFA=sp+16");
+	row_is("with a frame", P(FRAME), 36, 0, false, BY_FP);
+	row_is("before leave", P(FRAME), 37, -8, false, BY_FP);
+	row_is("before ret", P(FRAME), 38, 64, false, "CFA=sp+8");
+	row_is("entry, of a caller", P(FRAME), 32, 64, true, "none");
+	row_is("no padding before it", P(FRAME), 31, 64, false, "none");
+	row_is("a jump that is taken", P(UNEVEN), 34, 64, false, "CFA=sp+8");
+	row_is("ways with two stack pointers", P(UNEVEN), 35, 64, false,
+	       "none");
+	row_is("before a call", P(CALLS), 32, 64, false, "CFA=sp+8");
+	row_is("after a call", P(CALLS), 37, 64, false, "none");
+}
+
+static void other_machine(void)
+{
+	const struct sfg_image text = { "\xc9\xc3", 2, CODE };
+	struct sfjit_row row;
+
+	TRUE("instructions of another machine",
+	     sfg_find_code_row(SFRAME_ABI_AARCH64_LE, &text, CODE,
+			       -16, true, &row) == -ENOTSUP);
+}
+
 static void hostile(void)
 {
 	unsigned int seed = 1, round, bad = 0, some = 0;
@@ -387,6 +491,10 @@ int main(void)
 	next_function();
 	named();
 	between();
+	leaves_by_fp();
+	does_not_leave();
+	from_entry();
+	other_machine();
 	hostile();
 	return finish();
 }

@@ -190,6 +190,48 @@ static void kernel_code(void)
 	sink = now.tv_nsec;
 }
 
+/*
+ * No call frame information, as of V8's builtins: with a frame pointer, and
+ * without. Traps before a function tell where it begins.
+ */
+__asm__(".pushsection .text\n\t"
+	".balign 32, 0xcc\n\t"
+	".skip 32, 0xcc\n"
+	"bare_leaf:\n\t"
+	"push %rbx\n\t"
+	"mov %rdi, %rbx\n\t"
+	"lea 1(%rbx), %rax\n\t"
+	"pop %rbx\n\t"
+	"ret\n\t"
+	".balign 32, 0xcc\n\t"
+	".skip 32, 0xcc\n"
+	"bare_caller:\n\t"
+	"push %rbp\n\t"
+	"mov %rsp, %rbp\n\t"
+	"sub $32, %rsp\n\t"
+	"call bare_called\n\t"
+	"mov %rax, -8(%rbp)\n\t"
+	"mov %rbp, %rsp\n\t"
+	"pop %rbp\n\t"
+	"ret\n\t"
+	".skip 32, 0xcc\n\t"
+	".popsection\n\t");
+
+int bare_leaf(int n), bare_caller(int n), bare_called(int n);
+
+int bare_called(int n)
+{
+	return with_array(n) + 1;
+}
+
+static void bare_code(void)
+{
+	int i;
+
+	for (i = 1; i <= 5; i++)
+		sink = bare_caller(i) + bare_leaf(i);
+}
+
 /* Judging. */
 
 static uint64_t expected(const struct step *step, unsigned int frame)
@@ -279,6 +321,22 @@ static void count_in_vdso(void)
 	printf("# vDSO: %zu instructions in it\n", nr);
 	result(nr >= 5, "vDSO: its code runs", "%zu of %zu instructions", nr,
 	       nr_samples);
+}
+
+/* Each instruction of the two is the topmost frame five times. */
+static void count_by_code(void)
+{
+	const struct step *step;
+	size_t at = 0, nr = 0, i;
+
+	for (i = 0; i < nr_samples; i++) {
+		step = (const struct step *)(samples + at);
+		nr += step->registers[8] - (uint64_t)bare_leaf < 14 ||
+		      step->registers[8] - (uint64_t)bare_caller < 23;
+		at += (sizeof(*step) + step->stack_length + 15) & ~15UL;
+	}
+	result(nr == 5 * 13, "code without rules runs",
+	       "%zu of %zu instructions", nr, nr_samples);
 }
 
 static void test(const char *name, void (*function)(void),
@@ -378,6 +436,8 @@ int main(void)
 	test("own code", own_code, stacks);
 	test("library code", library_code, stacks);
 	test("lazy binding", binding_code, stacks);
+	test("code without rules", bare_code, stacks);
+	count_by_code();
 	test("vDSO", kernel_code, stacks);
 	count_in_vdso();
 	test_signal(stacks);

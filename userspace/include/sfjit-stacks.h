@@ -309,6 +309,7 @@ enum sfjit_stacks_end {
 /* sfjit_stacks_frame.flags */
 #define SFJIT_STACKS_BY_FRAME_POINTER	0x1	/* there was no better way */
 #define SFJIT_STACKS_AFTER_SIGNAL	0x2	/* interrupted: @ip is exact */
+#define SFJIT_STACKS_BY_CODE		0x4	/* without rules: by instructions */
 
 /**
  * struct sfjit_stacks_frame - a frame

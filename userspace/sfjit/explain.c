@@ -147,6 +147,9 @@ static void print_ends(const struct perfdata_ends *ends)
 	if (ends->lost)
 		printf("%" PRIu64 " more were lost: record with a lower -F, or "
 		       "larger buffers, -m 16M\n", ends->lost);
+	if (ends->by_code)
+		printf("%" PRIu64 " with callers that instructions tell, where "
+		       "files have no rules\n", ends->by_code);
 	if (ends->samples && ends->samples == ends->without)
 		puts("\nfix: record with --call-graph=fp, or by sfjit "
 		     "record");
@@ -198,8 +201,8 @@ static void print_json(const struct perfdata_ends *ends,
 
 	printf("{\"samples\": %" PRIu64 ", \"without\": %" PRIu64
 	       ", \"complete\": %" PRIu64 ", \"lost\": %" PRIu64
-	       ", \"ends\": [", ends->samples, ends->without, ends->complete,
-	       ends->lost);
+	       ", \"by_code\": %" PRIu64 ", \"ends\": [", ends->samples,
+	       ends->without, ends->complete, ends->lost, ends->by_code);
 	for (i = 0; i < ends->nr; i++) {
 		end = &ends->list[i];
 		printf("%s{\"samples\": %" PRIu64 ", \"share\": %.6f",

@@ -237,6 +237,14 @@ static bool is_same(const struct sfjit_stacks_mapping *id,
 		!memcmp(id->build_id, content->build_id, content->length));
 }
 
+/* With a build-id it does not matter where the file is. */
+static void forget_place(struct content *content)
+{
+	if (content->length)
+		content->device = content->inode = content->size =
+			content->mtime = 0;
+}
+
 static void look_into(struct origin *origin, struct elf *elf,
 		      struct content *content)
 {
@@ -245,10 +253,7 @@ static void look_into(struct origin *origin, struct elf *elf,
 	elf_read_build_id(elf, content);
 	if (elf->fd < 0 && !is_same(&origin->id, content))
 		return;
-	/* With a build-id it does not matter where the file is. */
-	if (content->length)
-		content->device = content->inode = content->size =
-			content->mtime = 0;
+	forget_place(content);
 	origin->table = find_table(origin->owner, elf, content, &error);
 	origin->why = why(error);
 }
@@ -268,20 +273,27 @@ static void look(struct origin *origin, int fd, const void *image,
 	elf_close(&elf);
 }
 
+static bool identify(int fd, struct content *content)
+{
+	struct stat st;
+
+	memset(content, 0, sizeof(*content));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	content->device = st.st_dev;
+	content->inode = st.st_ino;
+	content->size = st.st_size;
+	content->mtime = st.st_mtim.tv_sec * 1000000000ULL +
+			 st.st_mtim.tv_nsec;
+	return true;
+}
+
 static void look_at_file(struct origin *origin, int fd)
 {
 	struct content content;
-	struct stat st;
 
-	memset(&content, 0, sizeof(content));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return;
-	content.device = st.st_dev;
-	content.inode = st.st_ino;
-	content.size = st.st_size;
-	content.mtime = st.st_mtim.tv_sec * 1000000000ULL +
-			st.st_mtim.tv_nsec;
-	look(origin, fd, NULL, st.st_size, &content);
+	if (identify(fd, &content))
+		look(origin, fd, NULL, content.size, &content);
 }
 
 /* The linker puts the section headers last. */
@@ -348,6 +360,33 @@ struct table *files_table(struct origin *origin, const struct user *user)
 		close(fd);
 	}
 	return origin->table;
+}
+
+/* The file may be another one by now. */
+static int read_same(int fd, const struct content *of, uint64_t offset,
+		     void *to, size_t length)
+{
+	struct content content;
+
+	if (!identify(fd, &content))
+		return -ESTALE;
+	elf_read_build_id_of(fd, &content);
+	forget_place(&content);
+	if (memcmp(&content, of, sizeof(content)))
+		return -ESTALE;
+	return pread(fd, to, length, offset) == (ssize_t)length ? 0 : -ENODATA;
+}
+
+int files_read(struct origin *origin, const struct user *user, uint64_t offset,
+	       void *to, size_t length)
+{
+	int fd = open_for(origin, user), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = read_same(fd, &origin->table->content, offset, to, length);
+	close(fd);
+	return ret;
 }
 
 void files_prepare(struct origin *origin, const struct user *user)

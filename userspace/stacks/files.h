@@ -52,6 +52,10 @@ struct user {
 /* The table of an origin, read now if it was not; NULL: origin->why. */
 struct table *files_table(struct origin *origin, const struct user *user);
 
+/* Bytes of the file whose table an origin has: 0, or an error. */
+int files_read(struct origin *origin, const struct user *user, uint64_t offset,
+	       void *to, size_t length);
+
 /* Reads it now if its path does not lead there: its process may end. */
 void files_prepare(struct origin *origin, const struct user *user);
 

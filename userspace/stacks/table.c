@@ -65,21 +65,26 @@ bool table_is_entry(const struct table *table, uint64_t addr)
 	return table->entry && addr - table->entry < ENTRY_MOST;
 }
 
+const struct segment *table_segment(const struct table *table, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr_segments; i++)
+		if (offset - table->segments[i].offset <
+		    table->segments[i].length)
+			return &table->segments[i];
+	return NULL;
+}
+
 /*
  * A mapping may begin before the segment does: both are rounded to pages, and
  * the last page of one segment is often the first of the next.
  */
 bool table_address(const struct table *table, uint64_t offset, uint64_t *addr)
 {
-	size_t i;
+	const struct segment *s = table_segment(table, offset);
 
-	for (i = 0; i < table->nr_segments; i++) {
-		const struct segment *s = &table->segments[i];
-
-		if (offset - s->offset < s->length) {
-			*addr = s->addr + (offset - s->offset);
-			return true;
-		}
-	}
-	return false;
+	if (s)
+		*addr = s->addr + (offset - s->offset);
+	return s;
 }

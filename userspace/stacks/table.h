@@ -55,6 +55,9 @@ bool table_is_entry(const struct table *table, uint64_t addr);
 /* What code_read_table() or elf_read_table() has put into it. */
 void table_clear(struct table *table);
 
+/* NULL: the file does not load this offset as code. */
+const struct segment *table_segment(const struct table *table, uint64_t offset);
+
 /* Whether the file loads this offset as code, and at which address. */
 bool table_address(const struct table *table, uint64_t offset, uint64_t *addr);
 

@@ -18,6 +18,7 @@
 /* Results, by a hash: a later one replaces an earlier one. */
 #define NR_ROWS		(1u << 14)
 #define NR_PLACES	(1u << 12)
+#define NR_INSNS	(1u << 10)
 
 struct known_row {
 	uint64_t table;			/* its serial; 0: empty */
@@ -31,6 +32,15 @@ struct known_place {
 	const struct process *process;
 	uint64_t addr, changes;
 	const struct piece *piece;
+};
+
+/* A row from instructions, at an address without CFI. */
+struct known_insn {
+	uint64_t table, addr;
+	int64_t sp;			/* less the frame pointer */
+	bool called;
+	int error;
+	struct sfjit_row row;
 };
 
 static size_t hash(uint64_t a, uint64_t b, size_t nr)
@@ -59,7 +69,8 @@ int walk_init(struct walk *walk, unsigned int abi)
 	walk->sp = sfg_stack_pointer(abi);
 	walk->rows = calloc(NR_ROWS, sizeof(*walk->rows));
 	walk->places = calloc(NR_PLACES, sizeof(*walk->places));
-	if (walk->rows && walk->places)
+	walk->insns = calloc(NR_INSNS, sizeof(*walk->insns));
+	if (walk->rows && walk->places && walk->insns)
 		return 0;
 	walk_clear(walk);
 	return -ENOMEM;
@@ -69,6 +80,8 @@ void walk_clear(struct walk *walk)
 {
 	free(walk->rows);
 	free(walk->places);
+	free(walk->insns);
+	code_clear(&walk->code);
 }
 
 uint64_t walk_registers(const struct walk *walk)
@@ -141,8 +154,6 @@ static enum sfjit_stacks_end why_missed(const struct walk *walk)
 static enum sfjit_stacks_end why(const struct walk *walk, int error)
 {
 	switch (error) {
-	case -ENOENT:
-		return SFJIT_STACKS_NO_RULE;
 	case -ENOTSUP:
 		return SFJIT_STACKS_NOT_SUPPORTED;
 	case -E2BIG:
@@ -206,14 +217,19 @@ static enum sfjit_stacks_end step_by_fp(struct walk *walk,
 	return end_of(walk, sfg_step_fp(walk->abi, frame));
 }
 
+static struct user user_of(const struct walk *walk, const struct piece *p)
+{
+	return (struct user) {
+		walk->process, p->start, p->end - p->start, p->start - p->base,
+	};
+}
+
 /* The table of a piece, and the address in it; NULL: *end says why. */
 static struct table *find_table(const struct walk *walk, const struct piece *p,
 				uint64_t ip, uint64_t *addr,
 				enum sfjit_stacks_end *end)
 {
-	struct user user = {
-		walk->process, p->start, p->end - p->start, p->start - p->base,
-	};
+	struct user user = user_of(walk, p);
 	struct table *table = p->origin->table;
 
 	*addr = ip;
@@ -228,23 +244,6 @@ static struct table *find_table(const struct walk *walk, const struct piece *p,
 	    !table_address(table, ip - p->base, addr))
 		return NULL;
 	return table;
-}
-
-static enum sfjit_stacks_end step_by_origin(struct walk *walk,
-					    const struct piece *p, bool full,
-					    struct sfg_frame *frame)
-{
-	uint64_t ip = frame->pc - frame->called, addr;
-	enum sfjit_stacks_end end;
-	struct table *table = find_table(walk, p, ip, &addr, &end);
-	int ret;
-
-	if (!table)
-		return end;
-	walk->has_missed = false;
-	ret = step_by_table(walk, table, ip - addr, full, frame);
-	return ret == -ENOENT && table_is_entry(table, addr) ?
-	       SFJIT_STACKS_OUTERMOST : end_of(walk, ret);
 }
 
 /*
@@ -280,6 +279,78 @@ static const struct piece *find_piece(struct walk *walk, uint64_t addr)
 	return p;
 }
 
+/* V8's builtins, which node contains, have no FDE and keep frame pointers. */
+static const struct known_insn *look_at_code(struct walk *walk,
+					     const struct piece *p,
+					     const struct sfg_frame *frame,
+					     int64_t sp)
+{
+	uint64_t table = p->origin->table->serial, addr = frame->pc - p->base;
+	struct user user = user_of(walk, p);
+	struct known_insn *known;
+
+	known = &walk->insns[hash(addr ^ sp, table, NR_INSNS)];
+	if (known->table == table && known->addr == addr && known->sp == sp &&
+	    known->called == frame->called)
+		return known;
+	*known = (struct known_insn) {
+		.table = table, .addr = addr, .sp = sp,
+		.called = frame->called,
+	};
+	known->error = code_find_row(&walk->code, walk->abi, p->origin, &user,
+				     addr, sp, frame->called, &known->row);
+	return known;
+}
+
+/* The row is a guess: it is wrong if the caller is not mapped. */
+static enum sfjit_stacks_end step_by_code(struct walk *walk,
+					  const struct piece *p,
+					  struct sfg_frame *frame,
+					  unsigned int *flags)
+{
+	int fp = sfg_frame_pointer(walk->abi);
+	const struct known_insn *known;
+	struct sfg_frame caller = *frame;
+	enum sfjit_stacks_end end;
+
+	if (p->origin->kind != ORIGIN_FILE || fp < 0 ||
+	    !has_register(frame, fp) || !has_register(frame, walk->sp))
+		return SFJIT_STACKS_NO_RULE;
+	known = look_at_code(walk, p, frame,
+			     frame->reg[walk->sp] - frame->reg[fp]);
+	if (known->error)
+		return SFJIT_STACKS_NO_RULE;
+	walk->has_missed = false;
+	end = end_of(walk, sfg_step_row(walk->abi, &known->row, &caller));
+	if (end == SFJIT_STACKS_STOPPED && caller.pc &&
+	    !find_piece(walk, caller.pc - 1))
+		return SFJIT_STACKS_NO_RULE;
+	*frame = caller;
+	*flags = SFJIT_STACKS_BY_CODE;
+	return end;
+}
+
+static enum sfjit_stacks_end step_by_origin(struct walk *walk,
+					    const struct piece *p, bool full,
+					    struct sfg_frame *frame,
+					    unsigned int *flags)
+{
+	uint64_t ip = frame->pc - frame->called, addr;
+	enum sfjit_stacks_end end;
+	struct table *table = find_table(walk, p, ip, &addr, &end);
+	int ret;
+
+	if (!table)
+		return end;
+	walk->has_missed = false;
+	ret = step_by_table(walk, table, ip - addr, full, frame);
+	if (ret != -ENOENT)
+		return end_of(walk, ret);
+	if (table_is_entry(table, addr))
+		return SFJIT_STACKS_OUTERMOST;
+	return step_by_code(walk, p, frame, flags);
+}
+
 /* Undescribed generated code mostly keeps frame pointers. */
 static bool keeps_fp(const struct origin *origin)
 {
@@ -297,7 +368,7 @@ static enum sfjit_stacks_end step(struct walk *walk, bool full,
 	if (!p)
 		return SFJIT_STACKS_NO_MAPPING;
 	if (!keeps_fp(p->origin))
-		return step_by_origin(walk, p, full, frame);
+		return step_by_origin(walk, p, full, frame, flags);
 	*flags = SFJIT_STACKS_BY_FRAME_POINTER;
 	return step_by_fp(walk, frame);
 }

@@ -3,18 +3,21 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * A sample to frames: one step after the other, by the row of an address where
- * there is one, else by its call frame information.
+ * there is one, else by its call frame information, else as the instructions
+ * near it tell.
  */
 #ifndef SFJIT_STACKS_WALK_H
 #define SFJIT_STACKS_WALK_H
 
 #include <sframegen.h>
 
+#include "code.h"
 #include "process.h"
 #include "table.h"
 
 struct known_row;
 struct known_place;
+struct known_insn;
 
 struct walk {
 	unsigned int abi;
@@ -23,6 +26,8 @@ struct walk {
 	int pc_bit;
 	struct known_row *rows;		/* that samples needed */
 	struct known_place *places;
+	struct known_insn *insns;
+	struct code code;
 
 	/* The sample. */
 	const struct process *process;

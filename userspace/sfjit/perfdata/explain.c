@@ -77,6 +77,7 @@ static int take_copy(struct explain *explain, const struct event *event,
 	if (unwind_sample(stacks, event->attr, sample, event->time,
 			  &explain->frames))
 		return no_memory(explain);
+	explain->result->by_code += explain->frames.by_code;
 	end = place_of_copy(stacks, event, &explain->frames);
 	return count(explain, &end);
 }

@@ -39,6 +39,7 @@ static int count(struct inject *inject, const struct event *event,
 		result->without++;
 		return 0;
 	}
+	result->by_code += inject->frames.by_code;
 	end = place_of_copy(inject->reader.track.stacks, event,
 			    &inject->frames);
 	if (end.why == SFJIT_STACKS_OUTERMOST) {

@@ -123,11 +123,13 @@ struct perfdata_end {
  * @complete:	those whose last frame has no caller
  * @chains:	those that perfdata_inject() has not looked at
  * @lost:	not one of these: there was no room for them in perf's buffers
+ * @by_code:	copies of stacks with a frame that a file has no rule for, and whose
+ *		caller the instructions tell
  * @list:	the others, those of most samples first
  * @nr:		of these
  */
 struct perfdata_ends {
-	uint64_t samples, without, complete, chains, lost;
+	uint64_t samples, without, complete, chains, lost, by_code;
 	struct perfdata_end *list;
 	size_t nr;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Ends in lines: a head, the recording, the counts, the last of which is there if
- * samples were lost, and of each end its samples, why, place, and module, which is
- * the rest of the line.
+ * Ends in lines: a head, the recording, the counts, without those at the end that
+ * are 0, and of each end its samples, why, place, and module, which is the rest of
+ * the line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,8 +36,10 @@ int perfdata_ends_write(const struct perfdata_ends *ends, uint64_t bytes,
 		(long long)changed->tv_sec, changed->tv_nsec);
 	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64, ends->samples,
 		ends->without, ends->complete);
-	if (ends->lost)
+	if (ends->lost || ends->by_code)
 		fprintf(out, " %" PRIu64, ends->lost);
+	if (ends->by_code)
+		fprintf(out, " %" PRIu64, ends->by_code);
 	putc('\n', out);
 	for (i = 0; i < ends->nr; i++) {
 		fprintf(out, "%" PRIu64 " %u %u ", ends->list[i].samples,
@@ -138,7 +140,9 @@ static int read_ends(struct perfdata_ends *result, struct ends *ends, FILE *in,
 	    !read_number(&at, ' ', SAMPLES_MOST, &result->without) ||
 	    (!read_number(&at, '\n', SAMPLES_MOST, &result->complete) &&
 	     (!read_number(&at, ' ', SAMPLES_MOST, &result->complete) ||
-	      !read_number(&at, '\n', SAMPLES_MOST, &result->lost))))
+	      (!read_number(&at, '\n', SAMPLES_MOST, &result->lost) &&
+	       (!read_number(&at, ' ', SAMPLES_MOST, &result->lost) ||
+		!read_number(&at, '\n', SAMPLES_MOST, &result->by_code))))))
 		return -EBADMSG;
 	samples = result->without + result->complete;
 	ret = read_list(ends, in, line, &samples);

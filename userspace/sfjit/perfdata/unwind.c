@@ -17,6 +17,7 @@ static int add_frame(void *arg, const struct sfjit_stacks_frame *frame)
 	bool exact = !frames->nr || frame->flags & SFJIT_STACKS_AFTER_SIGNAL;
 
 	frames->ips[frames->nr++] = frame->ip - !exact;
+	frames->by_code |= frame->flags & SFJIT_STACKS_BY_CODE;
 	return frames->nr == SFJIT_STACKS_MAX_FRAMES;
 }
 
@@ -59,6 +60,7 @@ int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 	int ret = 0;
 
 	frames->nr = 0;
+	frames->by_code = false;
 	frames->end = SFJIT_STACKS_NOT_SUPPORTED;
 	if (sample->abi == PERF_SAMPLE_REGS_ABI_64 && attr->tid)
 		ret = unwind(stacks, attr, sample, time, frames);

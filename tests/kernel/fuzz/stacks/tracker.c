@@ -258,6 +258,7 @@ static int check_frame(void *arg, const struct sfjit_stacks_frame *frame)
 		REQUIRE((frame->ip == check->ip || check->other_ip) &&
 			!frame->flags);
 	REQUIRE(!(frame->flags & ~(SFJIT_STACKS_BY_FRAME_POINTER |
+				   SFJIT_STACKS_BY_CODE |
 				   SFJIT_STACKS_AFTER_SIGNAL)));
 	REQUIRE(check->nr++ < SFJIT_STACKS_MAX_FRAMES);
 	return 0;

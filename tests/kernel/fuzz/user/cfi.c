@@ -393,12 +393,35 @@ static void require_some_written(const struct input *i,
 		require_written(i->in.abi, i->in.flags, &derived->fdes[n]);
 }
 
+#define MAX_ADDRESSES	64
+
+/* A row is of one of two kinds; bytes beyond the text are not read. */
+static void require_code_rows(const struct sfg_input *in)
+{
+	struct sfjit_row row;
+	size_t at;
+	int ret;
+
+	if (!in->nr_text)
+		return;
+	for (at = 0; at < in->text->len && at < MAX_ADDRESSES; at++) {
+		ret = sfg_find_code_row(in->abi, in->text,
+					in->text->addr + at, -8 * (int64_t)at,
+					at & 1, &row);
+		REQUIRE(!ret || ret == -ENOENT || ret == -ENOTSUP);
+		if (!ret)
+			REQUIRE(row.cfa.offset >= 8 && !row.start &&
+				!row.cfa.deref && !row.flags);
+	}
+}
+
 static void require_all(struct input *i)
 {
 	struct sfg_summary sum;
 	struct sfg_fdes derived;
 	int ret;
 
+	require_code_rows(&i->in);
 	fill_memory(0xa5);
 	ret = derive(i, &derived, &sum);
 	if (ret) {

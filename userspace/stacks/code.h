@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SPDX-FileCopyrightText: 2026 The sfjit authors
+ *
+ * Instructions of files, where call frame information has no rules.
+ */
+#ifndef SFJIT_STACKS_CODE_H
+#define SFJIT_STACKS_CODE_H
+
+#include "files.h"
+
+/* The part of a file that was read last. */
+struct code {
+	uint64_t table;			/* serial of the file's; 0: none */
+	uint64_t offset, length;	/* in the file */
+	uint8_t *bytes;
+};
+
+void code_clear(struct code *code);
+
+/*
+ * The row at an offset in an origin that has a table, from instructions; see
+ * sfg_find_code_row().
+ */
+int code_find_row(struct code *code, unsigned int abi, struct origin *origin,
+		  const struct user *user, uint64_t offset, int64_t sp,
+		  bool called, struct sfjit_row *row);
+
+#endif /* SFJIT_STACKS_CODE_H */
