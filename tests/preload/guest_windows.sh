@@ -43,6 +43,8 @@ is "a library with two windows" "5 7 5 7" "$(windows plugin-gap.so)"
 is "a library with a hundred and one windows" "5 106 5 106" \
 	"$(windows plugin-gaps.so)"
 # The rest of the last page of code has no code, and has a window, too.
+is "a library with .debug_frame alone" "5 6 5 6" "$(windows plugin-debug.so)"
+is "code of Mono without CFI" "5 6 5 6" "$(windows plugin-mono.so)"
 is "a library with code for gdb" "5 8 5 8" "$(windows plugin-jit.so)"
 is "a library that cannot be converted" "5 5 5 5" \
 	"$(rm -rf "$tables"; windows plugin-broken.so)"

@@ -67,6 +67,25 @@ load keep "$run/plugin-anonymous.so"
 like "a library without build-id, again" "registered *source=cache*" \
 	"$(logged plugin-anonymous)"
 
+load keep "$run/plugin-debug.so"
+is "a library with .debug_frame alone" 11 "$(cat "$tmp/out")"
+like "has a window" "registered *windows=1 *source=converted*" \
+	"$(logged plugin-debug)"
+"$top/build/bin/sframegen" --elf "$run/plugin-debug.so" --format "$format" \
+	-o "$tmp/table" >"$tmp/out"
+rows "$tmp/table" >"$tmp/rows"
+rows "$(table_of plugin-debug.so)" >"$tmp/cached"
+same "and sframegen's rows" "$tmp/rows" "$tmp/cached"
+works "rows of plugin-debug.so" test -s "$tmp/rows"
+load keep "$run/plugin-debug.so"
+like "a library with .debug_frame alone, again" \
+	"registered *windows=1 *source=cache*" "$(logged plugin-debug)"
+load keep "$run/plugin-mono.so"
+is "code of Mono without CFI" 12 "$(cat "$tmp/out")"
+like "is skipped" "skipped *neither .eh_frame_hdr nor .eh_frame*" \
+	"$(logged plugin-mono)"
+is "and ends stacks" 1 "$(grep -c ' ends jit:' "$log")"
+
 # repeat LINES FILE...: expects LINES in the log about the first file, once for
 # each time that another file was in its place.
 repeat() {
@@ -85,6 +104,7 @@ repeat 1010 "$run/plugin-anonymous.so" "$run/plugin1.so"
 repeat 1010 "$run/plugin1.so" "$run/plugin2.so"
 repeat 1010 "$run/plugin-gap.so" "$run/plugin-bare.so"
 repeat 1010 "$run/plugin-gaps.so" "$run/plugin-bare.so"
+repeat 1010 "$run/plugin-debug.so" "$run/plugin1.so"
 
 # When a file is replaced, its windows have gone with its text. A window with
 # the same key belongs to another producer.

@@ -3,17 +3,19 @@
 
 # Parts that read untrusted memory, with every access checked.
 room.tests/preload := -D_GNU_SOURCE -Iuserspace/preload
-readers := $(if $(walks),amend clip covers image \
+readers := $(if $(walks),amend clip covers debug-frame image \
 	$(if $(amd64),borrowed frames symfile))
 san_tests += $(readers:%=preload/%)
 
+preload_image := debug_frame find_cfi image self symfile
 # $(call reader,PART...)
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
-$T/preload/amend: $(call reader,amend find_cfi image) $(preload_flow:%=$(O)/obj/san/%.o)
+$T/preload/amend: $(call reader,amend $(preload_image)) $(preload_flow:%=$(O)/obj/san/%.o)
 $T/preload/borrowed: $(call reader,borrowed)
 $T/preload/clip: $(call reader,clip store)
 $T/preload/covers: $(call reader,clip covers store)
-$T/preload/image: $(call reader,find_cfi image sys table windows)
+$T/preload/image: $(call reader,$(preload_image) sys table windows)
+$T/preload/debug-frame: $(call reader,debug_frame self symfile)
 $T/preload/frames: $(call reader,cfi_read self)
 $T/preload/symfile: $(call reader,symfile self)
 $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
@@ -23,7 +25,7 @@ run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
-	-anonymous.so
+	-anonymous.so -debug.so -mono.so
 run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
@@ -37,7 +39,7 @@ TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
 # Sets the name of the table in the cache, without readelf.
 run_id = -Wl,--build-id=0x$(firstword $(shell printf %s '$(@F)' | sha1sum))
 $(addprefix $(run)/, state prefork hello loader plugin1.so plugin2.so plugin-gdb.so \
-	plugin-jit.so): private run_named = $(run_id)
+	plugin-jit.so plugin-debug.so): private run_named = $(run_id)
 room.tests/preload/programs = $(run_named)
 run_so = $(program) -shared -fPIC
 
@@ -106,6 +108,12 @@ $(run)/plugin-gaps.so: private flags := -DNUMBER=9 -DGAPS -fno-toplevel-reorder
 $(run)/plugin-sparse.so: private flags := -DNUMBER=10 -DSPARSE -fno-toplevel-reorder
 $(run)/plugin-bare.so: private flags := -DNUMBER=4 -nostartfiles
 $(run)/plugin-anonymous.so: private flags := -DNUMBER=5 -Wl,--build-id=none
+# Without .eh_frame: one with .debug_frame, and one as Mono compiles them.
+$(addprefix $(run)/plugin,-debug.so -mono.so): private \
+	room.tests/preload/programs += \
+	-nostdlib -fno-asynchronous-unwind-tables -Wl,--no-eh-frame-hdr
+$(run)/plugin-debug.so: private flags := -DNUMBER=11 -g -O0
+$(run)/plugin-mono.so: private flags := -DNUMBER=12 -DMONO -g0
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6
 $(run)/plugin-gdb.so: private flags := -DNUMBER=7 -DGDB -fno-toplevel-reorder
 $(run)/libpcre2-8.so $(run)/plugin-maps.so: private flags := -DNUMBER=8 -DMAPS

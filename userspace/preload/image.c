@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "debug_frame.h"
 #include "find_cfi.h"
 #include "image.h"
 #include "sum.h"
@@ -331,6 +332,17 @@ static bool is_vdso(const struct image *image)
 	return header >= start && header - start < image->text[0].len;
 }
 
+static bool search_cfi(struct image *image)
+{
+	uintptr_t text = image->bias + image->text[0].addr;
+
+	if (find_cfi(image->info, image->text, image->nr_text, &image->cfi))
+		return true;
+	image->is_debug_frame = debug_frame_read(image->info, text,
+						 &image->cfi);
+	return image->is_debug_frame;
+}
+
 int image_read(struct image *image, const struct dl_phdr_info *info,
 	       const char **reason)
 {
@@ -343,8 +355,7 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "no executable segment, or more than 8";
 		return -ENOEXEC;
 	}
-	if (!hdr && !find_cfi(info, image->text, image->nr_text, &image->cfi) &&
-	    !is_vdso(image)) {
+	if (!hdr && !search_cfi(image) && !is_vdso(image)) {
 		*reason = "neither .eh_frame_hdr nor .eh_frame";
 		return -ENOENT;
 	}

@@ -8,6 +8,7 @@
 #define SFJIT_PRELOAD_IMAGE_H
 
 #include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct image {
 	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below;
 				 * empty: only instructions are known
 				 */
+	bool is_debug_frame;	/* cfi is .debug_frame, in the arena */
 	uint64_t index, index_length;		/* .eh_frame_hdr, or zeros */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	size_t nr_text;

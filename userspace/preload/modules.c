@@ -8,11 +8,14 @@
 #include <sfjit.h>
 #include <string.h>
 
+#include "arena.h"
 #include "cache.h"
 #include "gdbjit.h"
+#include "jit.h"
 #include "make_table.h"
 #include "modules.h"
 #include "report.h"
+#include "symbol.h"
 #include "sys.h"
 #include "windows.h"
 
@@ -139,6 +142,25 @@ static int make_windows(struct module *m, const struct dl_phdr_info *info,
 	return register_windows(m);
 }
 
+/*
+ * Mono compiles methods ahead of time without frame pointers, where it can, and
+ * uses rbp there.
+ */
+static bool is_without_fp(const struct dl_phdr_info *info)
+{
+	return symbol_find(info, "mono_aot_file_info");
+}
+
+static void end_stacks(const struct dl_phdr_info *info)
+{
+	const ElfW(Phdr) *ph, *end = info->dlpi_phdr + info->dlpi_phnum;
+
+	for (ph = info->dlpi_phdr; ph < end; ph++)
+		if (ph->p_type == PT_LOAD && ph->p_flags & PF_X)
+			jit_ends((void *)(info->dlpi_addr + ph->p_vaddr),
+				 ph->p_memsz);
+}
+
 static void load(struct module *m, const struct dl_phdr_info *info,
 		 bool fresh)
 {
@@ -150,7 +172,9 @@ static void load(struct module *m, const struct dl_phdr_info *info,
 	ret = make_windows(m, info, &reason);
 	if (ret)
 		report_skipped(name_of(info), reason, ret);
-	else
+	if (ret && is_without_fp(info))
+		end_stacks(info);
+	if (!ret)
 		report_registered(name_of(info), m,
 				  start ? sys_clock_ns() - start : 0);
 }
@@ -207,6 +231,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 		m->initial = scan->initial;
 		load(m, info, scan->fresh);
 	}
+	arena_release();
 	m->seen = true;
 	scan->with_windows += m->table.nr_windows > 0;
 	return 0;

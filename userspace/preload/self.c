@@ -62,5 +62,8 @@ int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
 	mapping->executable = query.vma_flags & QUERY_EXECUTABLE;
 	mapping->fixed = !query.inode &&
 		!(query.vma_flags & (QUERY_WRITABLE | QUERY_SHARED));
+	mapping->inode = query.inode;
+	mapping->dev_major = query.dev_major;
+	mapping->dev_minor = query.dev_minor;
 	return 0;
 }

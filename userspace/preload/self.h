@@ -21,6 +21,8 @@ struct self_mapping {
 	uintptr_t start, end;
 	bool executable;
 	bool fixed;		/* no mapping lets anybody write it */
+	uint64_t inode;		/* 0: no file */
+	uint32_t dev_major, dev_minor;
 };
 
 /* A descriptor for self_mapping(), to be closed by sys_close(); or -errno. */

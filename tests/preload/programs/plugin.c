@@ -47,6 +47,11 @@ int plugin_number(void)
 #endif
 }
 
+/* By which Mono finds what it has compiled ahead of time. */
+#ifdef MONO
+const int mono_aot_file_info = 1;
+#endif
+
 /* Without CFI, as large as the gap that separates two windows. */
 #ifdef GAP
 __asm__(".text\n"
