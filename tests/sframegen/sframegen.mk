@@ -39,12 +39,17 @@ $(oracles): $T/sframegen/programs/%: tests/sframegen/%.c \
 	$(program)
 
 # The analysis is judged by what it knows, which no public header has.
-TESTS += $(if $(amd64),$T/sframegen/programs/code-rows)
+judges := $(addprefix $T/sframegen/programs/, code-rows step-rows)
+no_cfi := $T/sframegen/programs/no-cfi
+TESTS += $(if $(amd64),$(judges) $(no_cfi))
 
-$T/sframegen/programs/code-rows: tests/sframegen/code-rows.c \
+$(judges): $T/sframegen/programs/%: tests/sframegen/%.c \
 		$(filter-out %/main.o,$(call objects,sframegen/cmd/*.c)) \
 		$(O)/lib/libsframegen.a
 	$(program) -lelf
+
+$(no_cfi): tests/sframegen/no-cfi.S
+	$(call to,CC) $(CC) -static -nostdlib -o $@ $<
 
 $T/sframegen/programs/libdw-rows: private libs := -ldw -lelf
 $T/sframegen/programs/libsframe-rows: private flags = -I$(LIBSFRAME)/include
