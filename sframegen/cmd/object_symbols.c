@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The functions that an ELF file names. */
+#include <grow.h>
 #include <stdlib.h>
 
 #include "object.h"
@@ -137,16 +138,8 @@ struct addresses {
 
 static int add_address(struct addresses *a, uint64_t address)
 {
-	size_t more = a->max ? 2 * a->max : 64;
-	uint64_t *bigger = a->list;
-
-	if (a->nr == a->max) {
-		bigger = realloc(bigger, more * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		a->list = bigger;
-		a->max = more;
-	}
+	if (!grow_array(&a->list, &a->max, a->nr, sizeof(*a->list)))
+		return -ENOMEM;
 	a->list[a->nr++] = address;
 	return 0;
 }

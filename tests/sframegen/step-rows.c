@@ -15,7 +15,7 @@
  */
 #define _GNU_SOURCE
 #include <elf.h>
-#include <fcntl.h>
+#include <grow.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -406,13 +406,9 @@ static void count(const struct result *result)
 
 static void keep(struct thread *t, const struct result *result)
 {
-	if (t->nr_results == t->max_results) {
-		t->max_results = 2 * t->max_results + 64;
-		t->results = realloc(t->results, t->max_results *
-						 sizeof(*t->results));
-		if (!t->results)
-			fail("out of memory");
-	}
+	if (!grow_array(&t->results, &t->max_results, t->nr_results,
+			sizeof(*t->results)))
+		fail("out of memory");
 	t->results[t->nr_results++] = *result;
 }
 
