@@ -825,5 +825,5 @@ needs=$(nm -u "$O/lib/libsframegen.a" | sed -n 's/^ *U //p' | sort -u |
 	grep -v -e '^sfg_' -e '^cfi_' -e '^_GLOBAL_OFFSET_TABLE_$' |
 	tr '\n' ' ')
 is "libsframegen.a needs only memory functions" \
-	"calloc free malloc memcmp memcpy memmove qsort realloc " "$needs"
+	"calloc free malloc memcmp memcpy memmove memset qsort realloc " "$needs"
 finish
