@@ -3,8 +3,8 @@
 
 # Parts that read untrusted memory, with every access checked.
 room.tests/preload := -D_GNU_SOURCE -Iuserspace/preload
-readers := $(if $(walks),amend clip covers debug-frame image \
-	$(if $(amd64),borrowed frames symfile))
+readers := $(if $(walks),amend clip covers image \
+	$(if $(amd64),borrowed debug-frame frames symfile))
 san_tests += $(readers:%=preload/%)
 
 preload_image := debug_frame find_cfi image self symfile
