@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the sources of the series and the module use, and kernels from 6.1 on lack
- * or do not export.
+ * Functions that the sources of the series and the module use, and that kernels
+ * from 6.1 on lack or do not export.
  * Kbuild includes it before each source.
  */
 #ifndef SFJIT_COMPAT_H

@@ -56,7 +56,7 @@ static inline uint32_t code_word(const uint8_t *code)
 
 /*
  * Bytes of one jump of a JIT's linker. LLVM's are adrp x16; ldr x16, [x16]; br
- * x16, and movz x16 and three movk, of which each has 16 bits of the address;
+ * x16, and movz x16 and three movk, each with 16 bits of the address;
  * br x16.
  */
 static inline size_t code_jump(const uint8_t *code, size_t length)

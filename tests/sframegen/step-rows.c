@@ -484,7 +484,7 @@ static bool is_call(const struct insn *insn)
 			      (insn->op == 0xff && (insn->reg & 7) == 2));
 }
 
-/* What has the length of a call, and is one, ends at this address. */
+/* Whether some bytes that end at this address decode as a call. */
 static bool is_behind_call(pid_t tid, uint64_t addr)
 {
 	uint8_t code[8];

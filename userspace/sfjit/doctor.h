@@ -51,7 +51,7 @@ const char *doctor_text(const char *format, ...)
 long doctor_number(const char *file, long absent);
 
 void doctor_check_kernel(struct doctor *doctor);
-/* What to do for windows on a kernel without; NULL: no module is for it. */
+/* The fix for a kernel without windows; NULL: no module is for it. */
 const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel);
 /* Says so if it is the module that refused. */
 bool doctor_stock_refuses(struct doctor *doctor, long registering);
