@@ -154,7 +154,7 @@ static bool is_in_place(const struct converter *cv, const struct cfi_fde *fde)
 	if (!cv->table->debug_frame)
 		return in_text(cv->in, fde->start, fde->size);
 	return in_code(cv->in, fde->start, fde->size) &&
-	       !(cv->in->nr_text && sfg_cfi_is_discarded(cv->table, fde));
+	       !sfg_cfi_is_discarded(cv->table, fde);
 }
 
 static enum sfg_reason check_range(const struct converter *cv,

@@ -677,6 +677,17 @@ static void test_overlap(void)
 		}
 }
 
+static size_t derived_functions(const struct sfg_input *in)
+{
+	struct sfg_fdes fdes;
+	size_t nr;
+
+	IS("sfg_derive()", sfg_derive(in, &fdes, NULL, NULL), 0);
+	nr = fdes.nr;
+	sfg_free_fdes(&fdes);
+	return nr;
+}
+
 /* A discarded function of .debug_frame is not that of code without CFI. */
 static void test_discarded(void)
 {
@@ -693,8 +704,10 @@ static void test_discarded(void)
 	memset(b.p + at + 4, 0, 4);
 	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
 	IS("discarded function", step_cfi(&in, &frame), -ENOENT);
+	IS("rows of a discarded function", derived_functions(&in), 0);
 	b.p[at + 8] = 1;
 	IS("the same function elsewhere", step_cfi(&in, &frame), 0);
+	IS("rows of the same function elsewhere", derived_functions(&in), 1);
 }
 
 int main(void)
