@@ -264,7 +264,7 @@ static int layout_chunk(struct layout *l, const struct sfjit_function *fde,
 
 	nr = l->nr_rows - first;
 	chunk.size = end[-1].addr + end[-1].size - chunk.addr;
-	if (stands_alone(&chunk)) {
+	if (chunk.repeat || !nr) {
 		chunk.rows = rows;
 		chunk.nr_rows = nr;
 		return push_fde(l, &chunk);

@@ -221,6 +221,22 @@ static void test_wide(void)
 	free(out.data);
 }
 
+static void test_split_signal(void)
+{
+	struct cie signal = cie;
+	struct sfg_summary sum;
+	struct bytes b = { 0 };
+
+	signal.augmentation = "zRS";
+	put_fde(&b, put_cie(&b, &signal), true, CODE, 4,
+		P("\x41\x0e\x10\x41\x0e\x18"));
+	check("a function with the signal mark is cut", &b, 2,
+	      "0-2 0 sp+8 1 sp+16 | 2-4 0 sp+24");
+	free(convert(&b, 2, &sum));
+	result(sum.signal_fdes == 2, "both FDEs have the mark", "%llu",
+	       (unsigned long long)sum.signal_fdes);
+}
+
 static uint32_t next_random(void)
 {
 	static uint64_t seed = 1;
@@ -334,6 +350,7 @@ int main(void)
 	test_holes();
 	test_unreadable();
 	test_signal();
+	test_split_signal();
 	test_cap();
 	test_wide();
 	test_more_rows();

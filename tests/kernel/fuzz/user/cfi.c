@@ -164,11 +164,6 @@ struct place {
 	uint32_t row;
 };
 
-static bool stands_alone(const struct sfjit_function *fde)
-{
-	return fde->repeat || fde->flags & SFJIT_FUNCTION_SIGNAL;
-}
-
 /* The row that holds at an address, and where that ends. */
 static const struct sfjit_row *row_at(struct place *p, uint64_t addr,
 				    uint64_t *end)
@@ -242,7 +237,7 @@ static void require_same_code(const struct sfg_input *in,
 	const struct sfjit_function *end = fde + derived->nr;
 
 	for (; fde != end; fde++) {
-		if (stands_alone(fde))
+		if (fde->repeat || !fde->nr_rows)
 			require_same_fde(&p, fde);
 		else
 			require_same_rows(&p, fde);
