@@ -105,6 +105,10 @@ cost.llvm := 15 160
 libunwind musl cpython elfutils llvm: archive
 	$(call run,tools/$@)
 
+cost.golang := 80 20
+golang: archive compiler
+	$(call run,tools/golang)
+
 # Programs
 
 packages.unit-programs := g++ liblua5.4-dev pkgconf python3

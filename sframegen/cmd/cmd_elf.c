@@ -39,6 +39,21 @@ static void print_derived(FILE *to, const struct sfg_summary *sum)
 			share / 1000, share % 1000);
 }
 
+static void print_go(FILE *to, const struct object *f,
+		     const struct sfg_summary *sum)
+{
+	uint64_t share = share_of(sum->go_bytes, sum->bare_bytes);
+
+	if (f->go_unusable)
+		fprintf(to, "Go's table: not used: %s\n", f->go_unusable);
+	else if (f->has_go)
+		fprintf(to, "without CFI: %" PRIu64 " of %" PRIu64 " bytes have"
+			" rows from Go's table of %" PRIu64 " functions (%"
+			PRIu64 ".%03" PRIu64 " %%)\n", sum->go_bytes,
+			sum->bare_bytes, sum->go_functions, share / 1000,
+			share % 1000);
+}
+
 static void print_not_covered(FILE *to, const struct sfg_summary *sum)
 {
 	unsigned int i;
@@ -91,6 +106,7 @@ void print_summary(FILE *to, const struct object *f,
 	fprintf(to, "functions: %" PRIu64 " of %" PRIu64 " covered\n",
 		sum->covered_functions, sum->functions);
 	print_code(to, sum);
+	print_go(to, f, sum);
 	print_derived(to, sum);
 	print_debug_frame(to, f, sum);
 	print_not_covered(to, sum);
@@ -141,6 +157,8 @@ int command_elf(const struct options *opts)
 
 	if (!ret && opts->trial_abi)
 		object_try_abi(&f);
+	if (!ret && !opts->cfi_only)
+		ret = object_read_go(&f);
 	if (!ret)
 		ret = object_read_cfi(&f);
 	if (!ret) {

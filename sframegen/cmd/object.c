@@ -231,6 +231,8 @@ void object_close(struct object *f)
 	free_part(&f->cfi);
 	free_part(&f->debug_frame);
 	free_part(&f->sframe);
+	while (f->nr_go_bytes)
+		free(f->go_bytes[--f->nr_go_bytes]);
 	free(f->in_libelf);
 	free(f->section_addr);
 	free(f->functions);

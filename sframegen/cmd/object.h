@@ -56,6 +56,9 @@ struct object_symbol {
 	uint64_t addr, size;
 };
 
+/* Segments that are read for Go's table. */
+#define MOST_GO_BYTES	16
+
 struct object {
 	const char *path;
 	int fd;
@@ -86,6 +89,11 @@ struct object {
 
 	struct object_symbol *functions;	/* object_read_symbols() */
 	size_t nr_functions;
+	struct sfg_go go;	/* object_read_go() */
+	bool has_go;
+	const char *go_unusable;	/* why, or NULL */
+	uint8_t *go_bytes[MOST_GO_BYTES];	/* of the table and data */
+	unsigned int nr_go_bytes;
 	uint64_t *entries, *no_return;	/* as in struct sfg_input */
 	size_t nr_entries, nr_no_return;
 };
@@ -96,6 +104,8 @@ int object_open(struct object *f, const char *path);
 void object_try_abi(struct object *f);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
+/* Before it: Go's table. Without one, or with an unusable one, it is no error. */
+int object_read_go(struct object *f);
 /* CFI besides .eh_frame; an unusable one is no error. */
 void object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
@@ -141,6 +151,12 @@ int object_try_load(struct object *f, uint64_t offset, uint64_t len,
 const char *object_unread(int error);
 bool object_in_file(const struct object *f, uint64_t offset, uint64_t len);
 bool object_section(struct object *f, size_t index, GElf_Shdr *shdr);
+const char *object_section_name(struct object *f, const GElf_Shdr *shdr);
+/* Its index, or 0. */
+size_t object_find_section(struct object *f, const char *name,
+			   GElf_Shdr *shdr);
+/* Once. */
+int object_read_text(struct object *f);
 /* NULL: no such section, not of this type, not all in the file, too long. */
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type);
 /* Of a string table; "": it has none at this offset. */
@@ -185,6 +201,7 @@ static inline struct sfg_input object_input(struct object *f)
 		.code = f->code, .nr_code = f->nr_code,
 		.entries = f->entries, .nr_entries = f->nr_entries,
 		.no_return = f->no_return, .nr_no_return = f->nr_no_return,
+		.go = f->has_go ? &f->go : NULL,
 	};
 }
 

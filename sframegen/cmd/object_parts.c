@@ -9,7 +9,7 @@
  * An index of the name table that e_shstrndx has no room for is in sh_link of
  * the first section header; libelf looks there.
  */
-static const char *section_name(struct object *f, const GElf_Shdr *shdr)
+const char *object_section_name(struct object *f, const GElf_Shdr *shdr)
 {
 	size_t strings;
 
@@ -33,12 +33,12 @@ static size_t next_section(struct object *f, const char *name, size_t after,
 	for (i = after + 1; i < f->nr_sections; i++)
 		if (object_section(f, i, shdr) &&
 		    shdr->sh_type != SHT_NOBITS &&
-		    !strcmp(section_name(f, shdr), name))
+		    !strcmp(object_section_name(f, shdr), name))
 			return i;
 	return 0;
 }
 
-static size_t find_section(struct object *f, const char *name,
+size_t object_find_section(struct object *f, const char *name,
 			   GElf_Shdr *shdr)
 {
 	return next_section(f, name, 0, shdr);
@@ -47,9 +47,9 @@ static size_t find_section(struct object *f, const char *name,
 /* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
 static size_t find_debug_frame(struct object *f, GElf_Shdr *shdr)
 {
-	size_t index = find_section(f, ".debug_frame", shdr);
+	size_t index = object_find_section(f, ".debug_frame", shdr);
 
-	return index ? index : find_section(f, ".zdebug_frame", shdr);
+	return index ? index : object_find_section(f, ".zdebug_frame", shdr);
 }
 
 /*
@@ -456,11 +456,11 @@ static int read_any_text(struct object *f)
 	return f->is_debug_file ? read_absent_text(f) : read_segment_text(f);
 }
 
-static int read_text(struct object *f)
+int object_read_text(struct object *f)
 {
 	int ret = place_object(f);
 
-	if (ret)
+	if (ret || f->text)
 		return ret;
 	f->text_left = f->len;
 	ret = read_any_text(f);
@@ -603,7 +603,7 @@ static int read_part(struct object *f, const char *name,
 		     struct object_part *part)
 {
 	GElf_Shdr shdr;
-	size_t index = find_section(f, name, &shdr);
+	size_t index = object_find_section(f, name, &shdr);
 
 	return index ? read_section(f, name, index, &shdr, part) : 0;
 }
@@ -612,7 +612,7 @@ static int read_part(struct object *f, const char *name,
 static int read_cfi_sections(struct object *f, const char *name)
 {
 	GElf_Shdr shdr;
-	size_t index = find_section(f, name, &shdr);
+	size_t index = object_find_section(f, name, &shdr);
 	int ret;
 
 	if (!index)
@@ -804,8 +804,9 @@ static int read_debug_frame(struct object *f)
 	GElf_Shdr shdr;
 
 	f->cfi_flags = SFG_INPUT_DEBUG_FRAME;
-	return read_cfi_sections(f, find_section(f, ".debug_frame", &shdr) ?
-				    ".debug_frame" : ".zdebug_frame");
+	return read_cfi_sections(f,
+				 object_find_section(f, ".debug_frame", &shdr) ?
+				 ".debug_frame" : ".zdebug_frame");
 }
 
 static void read_hdr_len(struct object *f)
@@ -834,8 +835,16 @@ static int read_eh_frame(struct object *f)
 	return ret;
 }
 
-static int no_cfi(const struct object *f)
+/* Go's table is enough. */
+static int no_cfi(struct object *f)
 {
+	f->cfi_flags = 0;
+	if (f->has_go)
+		return 0;
+	if (f->go_unusable)
+		return object_error(f, 0, -EINVAL, "no call frame information,"
+				    " and Go's table is not used: %s",
+				    f->go_unusable);
 	return object_error(f, 0, -EINVAL, f->is_debug_file ?
 			    "a separate debug file without .debug_frame: use"
 			    " the program or library that it belongs to" :
@@ -844,7 +853,7 @@ static int no_cfi(const struct object *f)
 
 int object_read_cfi(struct object *f)
 {
-	int ret = read_text(f);
+	int ret = object_read_text(f);
 
 	/* a debug file's segments are those of the file it belongs to */
 	if (!ret && !f->is_debug_file)

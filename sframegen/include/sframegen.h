@@ -119,6 +119,45 @@ struct sfg_image {
 	uint64_t addr;
 };
 
+/*
+ * Go's table of functions, .gopclntab, which the runtime needs and strip leaves. It
+ * has the depth of the stack at each address. sfg_open_go() checks the index of the
+ * table, whose bytes 'table' has, up to the end of their segment at most;
+ * sfg_find_go() searches them for it first. The members are for the library.
+ *
+ * 'bias' is what the addresses in the bytes are above link-time addresses, as in
+ * memory that was relocated. 'text' are the executable ranges, sorted: Go's code is
+ * in one of them. From Go 1.26 on the table does not tell where: 'data' are the bytes
+ * of writable data, in which the runtime has the address.
+ *
+ * ENOENT: no table, or not where its text is; ENOTSUP: of a machine other than AMD64,
+ * or of a version that is not known; EINVAL: damaged. Go 1.2 to 1.26 are known.
+ */
+struct sfg_go {
+	unsigned int abi;
+	struct sfg_image table;
+	uint64_t bias;
+	uint64_t text, text_end;	/* of Go's code */
+	size_t names, deltas, functions;
+	uint32_t nr;
+	uint8_t layout;
+};
+
+struct sfg_go_input {
+	unsigned int abi;
+	struct sfg_image table;
+	uint64_t bias;
+	const struct sfg_image *text;
+	size_t nr_text;
+	const struct sfg_image *data;
+	size_t nr_data;
+};
+
+int sfg_open_go(struct sfg_go *go, const struct sfg_go_input *in,
+		struct sfg_error *err);
+int sfg_find_go(struct sfg_go *go, const struct sfg_go_input *in,
+		struct sfg_error *err);
+
 #define SFG_INPUT_DEBUG_FRAME	0x1	/* 'cfi' is .debug_frame */
 #define SFG_INPUT_ADDENDS	0x2	/* rows may have addends, see below */
 #define SFG_INPUT_BASES		0x4	/* text_base and data_base are known */
@@ -190,6 +229,12 @@ struct sfg_input {
 	const uint64_t *no_return;
 	size_t nr_no_return;
 	/*
+	 * NULL, or the table of Go's functions: those that 'cfi' leaves out get
+	 * rows. 'debug_frame', and 'cfi' if it is that, is not used for Go's code:
+	 * the one that Go writes does not tell where the frame pointer is.
+	 */
+	const struct sfg_go *go;
+	/*
 	 * NULL, or gives bytes of text or code, up to SFG_READ_MAX of one range;
 	 * they stay up to the next call. NULL: they cannot be read.
 	 */
@@ -259,6 +304,8 @@ struct sfg_summary {
 	uint64_t padding_bytes;		/* covered bytes between functions */
 	uint64_t called_bytes;		/* of gaps that were just called */
 	uint64_t derived_bytes;		/* of 'bare_bytes', from instructions */
+	uint64_t go_bytes;		/* of these, from Go's table */
+	uint64_t go_functions;		/* in Go's table */
 	uint64_t fdes, rows, blocks;	/* of the output */
 	/*
 	 * Functions of more rows than an FDE may have, the FDEs that they are
@@ -413,6 +460,21 @@ int sfg_step_fp(unsigned int abi, struct sfg_frame *frame);
 int sfg_find_code_row(unsigned int abi, const struct sfg_image *code,
 		      uint64_t addr, int64_t sp, bool called,
 		      struct sfjit_row *row);
+
+/*
+ * The row of one address in Go's code; its start is 0. 'code' has the bytes of its
+ * function, which sfg_go_function_at() tells. 'exact': the caller's address is that of
+ * the next instruction, no return address, as of code that a signal interrupted.
+ * Errnos:
+ *  ENOENT	no function has the address
+ *  ENODATA	the table and the instructions do not tell the row, or it is where a
+ *		signal handler returns to
+ *  ENOMEM	out of memory
+ */
+int sfg_go_function_at(const struct sfg_go *go, uint64_t addr,
+		       struct sfg_image *function);
+int sfg_find_go_row(const struct sfg_go *go, const struct sfg_image *code,
+		    uint64_t addr, struct sfjit_row *row, bool *exact);
 
 /*
  * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at

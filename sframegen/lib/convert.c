@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cfi.h"
+#include "go.h"
 
 /* The largest power of two that a block size of one byte can say. */
 #define MAX_PERIOD	128
@@ -336,6 +337,33 @@ static int add_gaps(struct converter *cv, uint64_t to)
 	return ret;
 }
 
+static int analyse(struct converter *cv, const struct sfg_image *code,
+		   uint64_t lo, uint64_t hi)
+{
+	if (lo >= hi || !(cv->in->flags & SFG_INPUT_CODE))
+		return 0;
+	return sfg_add_derived(cv->in, code, lo, hi, &cv->rows,
+			       &cv->sum->derived_bytes);
+}
+
+/* Go's code is between two addresses. */
+static int analyse_gap(struct converter *cv, const struct sfg_image *code,
+		       uint64_t lo, uint64_t hi)
+{
+	const struct sfg_go *go = cv->in->go;
+	uint64_t from, to;
+	int ret;
+
+	if (!go || hi <= go->text || lo >= go->text_end)
+		return analyse(cv, code, lo, hi);
+	from = lo > go->text ? lo : go->text;
+	to = hi < go->text_end ? hi : go->text_end;
+	ret = analyse(cv, code, lo, from);
+	if (!ret)
+		ret = sfg_add_go(cv->in, code, from, to, &cv->rows, cv->sum);
+	return ret ? ret : analyse(cv, code, to, hi);
+}
+
 /* The same of code. */
 static int analyse_gaps(struct converter *cv, uint64_t to)
 {
@@ -349,8 +377,7 @@ static int analyse_gaps(struct converter *cv, uint64_t to)
 		lo = code->addr > cv->fde_end ? code->addr : cv->fde_end;
 		hi = code->addr + code->len < to ? code->addr + code->len : to;
 		if (lo < hi)
-			ret = sfg_add_derived(cv->in, code, lo, hi, &cv->rows,
-					      &cv->sum->derived_bytes);
+			ret = analyse_gap(cv, code, lo, hi);
 		if (code->addr + code->len > to)
 			break;
 	}
@@ -374,7 +401,8 @@ static int fill_gaps(struct converter *cv, uint64_t to)
 		return 0;
 	if (cv->in->flags & SFG_INPUT_CALLED)
 		return add_gaps(cv, to);
-	return cv->in->flags & SFG_INPUT_CODE ? analyse_gaps(cv, to) : 0;
+	return cv->in->flags & SFG_INPUT_CODE || cv->in->go ?
+	       analyse_gaps(cv, to) : 0;
 }
 
 static int pass_gaps(struct converter *cv, const struct cfi_fde *fde)
@@ -576,6 +604,20 @@ static void start_bare(struct converter *cv)
 	};
 }
 
+/* The .debug_frame that Go writes does not tell where the frame pointer is. */
+static void drop_go(struct cfi_table *t, const struct sfg_go *go)
+{
+	size_t i, nr = 0;
+
+	if (!go || !t->debug_frame)
+		return;
+	for (i = 0; i < t->nr_fdes; i++)
+		if (t->fdes[i].start < go->text ||
+		    t->fdes[i].start >= go->text_end)
+			t->fdes[nr++] = t->fdes[i];
+	t->nr_fdes = nr;
+}
+
 static int read_tables(struct converter *cv, bool debug_frame,
 		       struct sfg_error *err)
 {
@@ -590,6 +632,10 @@ static int read_tables(struct converter *cv, bool debug_frame,
 		ret = sfg_cfi_read_table(&cv->tables[1], &debug, err);
 		if (ret)
 			sfg_cfi_free_table(&cv->tables[0]);
+	}
+	if (!ret) {
+		drop_go(&cv->tables[0], cv->in->go);
+		drop_go(&cv->tables[1], cv->in->go);
 	}
 	return ret;
 }

@@ -5,7 +5,7 @@
 # counted; its tests link that. The command is not for other machines.
 
 room.tests/sframegen := -Isframegen/lib -Isframegen/cmd
-sframegen_unit := cfi code layout section $(if $(native),output step template)
+sframegen_unit := cfi code go layout section $(if $(native),output step template)
 san_tests += $(sframegen_unit:%=sframegen/%) $(if $(native),sframegen/hostile)
 sframegen_all = $(filter-out %/main.o,$(call objects, \
 	sframegen/lib/*.c sframegen/cmd/$(if $(native),*,format).c,$(1)/))
@@ -39,7 +39,7 @@ $(oracles): $T/sframegen/programs/%: tests/sframegen/%.c \
 	$(program)
 
 # The analysis is judged by what it knows, which no public header has.
-judges := $(addprefix $T/sframegen/programs/, code-rows step-rows)
+judges := $(addprefix $T/sframegen/programs/, code-rows go-cfi step-rows)
 no_cfi := $T/sframegen/programs/no-cfi
 TESTS += $(if $(amd64),$(judges) $(no_cfi))
 

@@ -95,6 +95,7 @@ struct thread {
 	long nr_steps;
 	uint64_t pc;		/* that is executed by the next step */
 	uint64_t behind_call;	/* where that returns to, if it is a call */
+	bool jumps;		/* to an address that it does not name */
 	unsigned int depth;
 	struct call calls[MAX_DEPTH];
 	struct result *results;
@@ -206,14 +207,16 @@ static bool derive(struct module *m)
 	struct sfg_input in;
 	struct sfg_summary sum;
 
-	if (object_open(&m->f, m->path) || object_read_cfi(&m->f) ||
-	    object_read_entries(&m->f))
+	if (object_open(&m->f, m->path) || object_read_go(&m->f) ||
+	    object_read_cfi(&m->f) || object_read_entries(&m->f))
 		return false;
 	in = object_input(&m->f);
 	in.flags |= SFG_INPUT_ADDENDS;
 	in.flags &= ~SFG_INPUT_CODE;
+	in.go = NULL;
 	if (sfg_derive(&in, &m->cfi, &sum, NULL))
 		return false;
+	in.go = object_input(&m->f).go;
 	in.flags |= SFG_INPUT_CODE;
 	return !sfg_derive(&in, &m->all, &sum, NULL);
 }
@@ -462,6 +465,9 @@ static void compare(struct thread *t, const struct user_regs_struct *r)
 	}
 	f = function_at(&m->all, r->rip - m->bias);
 	row = f ? row_at(f, r->rip - m->bias) : NULL;
+	/* Go's runtime ends stacks there, and goes on elsewhere. */
+	if (row && row->flags & SFJIT_ROW_OUTERMOST)
+		row = NULL;
 	result.kind = !row ? NO_ROW :
 		      function_at(&m->cfi, r->rip - m->bias) ? FROM_CFI :
 							       DERIVED;
@@ -525,6 +531,7 @@ static void step(struct thread *t, const struct user_regs_struct *r)
 	if (!sfg_insn_decode(code, n, &insn))
 		memset(&insn, 0, sizeof(insn));
 	t->behind_call = is_call(&insn) ? r->rip + insn.length : 0;
+	t->jumps = !insn.map && insn.op == 0xff && (insn.reg & 7) == 4;
 	if (t->depth)
 		compare(t, r);
 	t->steps = true;
@@ -577,6 +584,20 @@ static void leave(struct thread *t, const struct user_regs_struct *r)
 	}
 }
 
+/*
+ * A function jumps to another one where its frame is gone, or, as Go's scheduler,
+ * to code that runs on another stack.
+ */
+static bool changes_stack(const struct thread *t,
+			  const struct user_regs_struct *r)
+{
+	const struct module *from = module_at(t->pc), *to = module_at(r->rip);
+
+	return t->jumps && t->depth && r->rsp != t->calls[t->depth - 1].at &&
+	       (from != to || !from || function_at(&from->all, t->pc - from->bias) !=
+				       function_at(&to->all, r->rip - to->bias));
+}
+
 /* After popf the kernel takes the flag of its steps for the program's own. */
 static void clear_trap_flag(const struct thread *t, struct user_regs_struct *r)
 {
@@ -611,6 +632,10 @@ static void stepped(struct thread *t, struct user_regs_struct *r)
 	if (t->depth && t->behind_call)
 		enter(t, r, t->behind_call);
 	leave(t, r);
+	if (changes_stack(t, r)) {
+		elsewhere++;
+		end_visit(t, false);
+	}
 	if (t->depth && ++t->nr_steps >= max_steps) {
 		cut++;
 		end_visit(t, false);
