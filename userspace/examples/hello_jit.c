@@ -43,13 +43,13 @@ static int publish(void *text, size_t size)
 	sfjit_perf_map_name(text, size, "hello::plus_one");
 	return sfjit_register((uintptr_t)text, section, length, text, size);
 }
+/* end */
 
 static int retire(void *text, size_t size)
 {
 	sfjit_unregister((uintptr_t)text);	/* before munmap() */
 	return munmap(text, size);
 }
-/* end */
 
 static int twice(int n)
 {
