@@ -6,10 +6,10 @@
  *
  * Rules for an editor: a slot is position independent and its rows repeat with
  * the slot; no argument may be on the stack; r3 to r10 and the floating-point
- * and vector registers pass through. Who calls through a pointer has its entry
- * in r12, and restores r2: so a trampoline has one entry, may change r2, and has
- * to have the target in r12. The frame has the parameter save area of 64 bytes
- * behind the 32 of each frame, which a function of variable arguments stores to.
+ * and vector registers pass through. A caller through a pointer has its entry
+ * in r12, and restores r2. So a trampoline has one entry, may change r2, and
+ * must set r12 to the target. The frame has the parameter save area of 64 bytes
+ * after the header of 32; variadic functions store to it.
  */
 #include "trampoline.h"
 

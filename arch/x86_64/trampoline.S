@@ -7,12 +7,12 @@
  * The comment at each instruction is the row that holds before it runs; ra is
  * at CFA - 8 in all of them. "fp same" means that rbp is still the caller's.
  *
- * Rules for an editor: a slot is position independent and its rows repeat
- * with the slot; no argument may be on the stack; rax (number of vector
- * arguments, later the result), rdx and the vector registers pass through.
- * What is popped before ret goes to rcx: no return register, and the caller's
- * to save. An even number of words is pushed before the call (the return
- * address is one of them), so that the callee finds rsp aligned.
+ * Rules for an editor: a slot is position independent and its rows repeat with
+ * the slot; no argument may be on the stack; rax (number of vector arguments,
+ * later the result), rdx and the vector registers pass through. Pop into rcx
+ * before ret: it returns nothing and is caller-saved. Push an even number of
+ * words before the call, including the return address, to align rsp for the
+ * callee.
  */
 #include "trampoline.h"
 

@@ -36,7 +36,7 @@ static void print_fde(uint32_t index, const struct sfg_row_reader *r,
 	putchar('\n');
 }
 
-/* Rows of an FDE that repeats are for each block: they have no one address. */
+/* A repeating FDE's rows are for each block, so they have no single address. */
 static void print_row(const struct sfg_row_reader *r,
 		      const struct sfjit_row *row, bool known)
 {
@@ -47,7 +47,7 @@ static void print_row(const struct sfg_row_reader *r,
 	printf("  0x%" PRIx64 ": %s\n", base + row->start, text);
 }
 
-/* The section has been checked: nothing fails here. */
+/* The section was checked: nothing fails here. */
 static void print_section(const struct sfg_section *s,
 			  const struct object_part *part)
 {
@@ -68,8 +68,7 @@ static void print_section(const struct sfg_section *s,
 }
 
 /*
- * Check the whole section before printing the first line: half a dump looks
- * like a whole one.
+ * Check the whole section before you print: half a dump looks like a whole one.
  */
 static int dump_part(struct object *f, const struct object_part *part)
 {
@@ -101,8 +100,8 @@ static int dump_elf(const struct options *opts)
 }
 
 /*
- * FDEs are relative to their own fields, so a section that is no part of a file
- * needs to be told where it would be.
+ * FDEs are relative to their own fields, so the user must give the address of a
+ * section outside a file.
  */
 static int dump_section(const struct options *opts)
 {

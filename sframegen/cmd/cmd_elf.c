@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* --elf: the section of a whole file, and what it covers. */
+/* --elf: the section of a whole file, and its coverage. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 /*
  * In thousandths, rounded down: 100 % means every byte. Sizes come from the
- * file, so the product may need more than 64 bits.
+ * file, so the product may exceed 64 bits.
  */
 static uint64_t share_of(uint64_t part, uint64_t whole)
 {
@@ -95,8 +95,8 @@ static void print_split(FILE *to, const struct sfg_summary *sum)
 }
 
 /*
- * .eh_frame_hdr counts as CFI: it is the table that unwinders search, which
- * SFrame has inside its section.
+ * .eh_frame_hdr counts as CFI: it is the search table of .eh_frame, which
+ * SFrame includes.
  */
 void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len)
@@ -147,7 +147,7 @@ static int convert(struct object *f, const struct options *opts,
 	return ret;
 }
 
-/* The report goes to standard error when the section takes the output. */
+/* Report to standard error if the section goes to standard output. */
 int command_elf(const struct options *opts)
 {
 	struct sfg_output out = { 0 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* --template: a C header with code, SFrame and .eh_frame to be patched. */
+/* --template: a C header with code, and SFrame and .eh_frame to be patched. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -19,10 +19,7 @@ struct template {
 	FILE *out;
 };
 
-/*
- * A power of two, because .eh_frame knows a place in a slot by a mask of the pc
- * alone.
- */
+/* A power of two, because .eh_frame can only mask the pc. */
 static unsigned int slot_size(uint64_t code_size)
 {
 	unsigned int slot = MIN_SLOT;
@@ -33,8 +30,7 @@ static unsigned int slot_size(uint64_t code_size)
 }
 
 /*
- * Exactly as long as the function: if a part of it has no row, the FDEs are
- * shorter.
+ * Exactly as long as the function: if a part has no row, FDEs are shorter.
  */
 static const struct sfjit_function *find_fde(const struct template *t,
 				      const struct object_symbol *fn)
@@ -62,7 +58,7 @@ static int refuse(const struct template *t, const struct object_symbol *fn,
 			    "%s: %s", fn->name, reason);
 }
 
-/* main() leaves the locale at "C": only letters that C knows are letters. */
+/* main() leaves the locale at "C", so only ASCII letters are letters. */
 static bool is_identifier(const char *name)
 {
 	const char *p = name;
@@ -77,7 +73,7 @@ static bool is_identifier(const char *name)
 static int check_function(const struct template *t,
 			  const struct object_symbol *fn)
 {
-	/* it becomes names in C, and part of the messages below */
+	/* it becomes part of C names, and of the messages below */
 	if (!is_identifier(fn->name))
 		return object_error(t->f, object_file_offset(t->f, fn->addr),
 				    -EINVAL,
@@ -120,7 +116,7 @@ static void print_define(FILE *out, const char *name, const char *suffix,
 	fprintf(out, "_%s\t%zu\n", suffix, value);
 }
 
-/* By the first function: one file may use several templates. */
+/* Named after the first function, since one file may use several templates. */
 static void print_guard(FILE *out, const char *directive, const char *name)
 {
 	fprintf(out, "%s ", directive);
@@ -146,7 +142,7 @@ static void print_rule(FILE *out, const struct sfjit_rule *rule)
 		rule->base, rule->deref, (int)rule->addend);
 }
 
-/* The same for C, where the names of rows are known. */
+/* The same in C, where rows have names. */
 static void print_row_data(const struct template *t,
 			   const struct object_symbol *fn,
 			   const struct sfjit_function *fde)
@@ -168,9 +164,7 @@ static void print_row_data(const struct template *t,
 	fputs("};\n#endif\n\n", t->out);
 }
 
-/*
- * Rows are a byte of code apart at least, so a slot has no more than its size.
- */
+/* Rows are at least a byte of code apart, so a slot has at most its size. */
 static int print_sframe(const struct template *t,
 			const struct object_symbol *fn,
 			struct sfjit_function fde, unsigned int slot)
@@ -180,7 +174,7 @@ static int print_sframe(const struct template *t,
 	struct sfg_error err;
 	int ret;
 
-	/* C has no arrays without a byte */
+	/* C has no empty arrays */
 	if (!sfg_abi_has_sframe(t->f->abi)) {
 		print_define(t->out, fn->name, "SFRAME_SIZE", 0);
 		print_define(t->out, fn->name, "SFRAME_START_OFF", 0);
@@ -195,7 +189,7 @@ static int print_sframe(const struct template *t,
 				&len, &err);
 	if (ret)
 		return refuse(t, fn, err.reason);
-	/* patched with the window's: start relative to the field, and size */
+	/* patched later: start relative to the field, and size of the window */
 	memset(buf + sizeof(struct sframe_header), 0, 12);
 	print_define(t->out, fn->name, "SFRAME_SIZE", len);
 	print_define(t->out, fn->name, "SFRAME_START_OFF",
@@ -208,7 +202,7 @@ static int print_sframe(const struct template *t,
 	return 0;
 }
 
-/* Of the whole window where an expression can see the pc, else of a slot. */
+/* For the whole window if an expression can see the pc, else for a slot. */
 static int print_eh_frame(const struct template *t,
 			  const struct object_symbol *fn,
 			  const struct sfjit_function *fde, unsigned int slot)
@@ -300,8 +294,7 @@ static int print_functions(const struct template *t)
 }
 
 /*
- * In memory first: a function that is refused after others must not leave half
- * a header.
+ * In memory first: if a later function is refused, do not leave half a header.
  */
 static int make_header(struct template *t, const char *path)
 {

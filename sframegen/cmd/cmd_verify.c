@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * --verify: what the assembler wrote to .sframe against what the CFI of the
- * same object says. Both become lists of spans by address; a sweep over them
- * names each place where they differ.
+ * --verify: compares the assembler's .sframe with the CFI of the same object.
+ * Both become lists of spans by address, and a sweep names each difference.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +30,7 @@ struct verifier {
 	struct spans theirs, ours;
 	size_t compared, differences;
 	size_t nowhere;		/* functions of .sframe without an address */
-	uint64_t our_nowhere;	/* of the CFI */
+	uint64_t our_nowhere;	/* those of the CFI */
 };
 
 static int push(struct spans *s, const struct span *span)
@@ -51,8 +50,8 @@ static int push(struct spans *s, const struct span *span)
 }
 
 /*
- * gas gives a signal frame rows if it can express them, and none if it cannot;
- * the CFI of one is not looked at here. So only the mark is compared.
+ * gas writes rows for a signal frame if it can, else none. We do not convert
+ * its CFI here, so compare only the mark.
  */
 static struct span span_of_fde(const struct sfjit_function *fde)
 {
@@ -64,9 +63,8 @@ static struct span span_of_fde(const struct sfjit_function *fde)
 }
 
 /*
- * A row holds up to the next one; the last span's end is the function's. A row
- * that is not at 0 ends the span before it: callers have to see to it that the
- * first row of an FDE is at 0.
+ * A row holds up to the next one, the last one up to the function's end. A row
+ * not at 0 ends the span before it: the first row of an FDE must be at 0.
  */
 static int push_row(struct spans *s, struct span *span,
 		    const struct sfjit_function *fde,
@@ -92,7 +90,7 @@ static int add_derived(struct spans *s, const struct sfjit_function *fde)
 	return ret;
 }
 
-/* An unreadable function is a difference of the whole function. */
+/* A function that cannot be read differs as a whole. */
 static int push_bad(struct spans *s, size_t first,
 		    const struct sfjit_function *fde, const char *reason)
 {
@@ -143,9 +141,9 @@ static int refuse_theirs(struct verifier *v, const struct sfg_error *err,
 }
 
 /*
- * An assembler writes FDEs in the order of the source; sorting them is left to
- * the linker. No sfg_check_section(): it would stop at the first damage, which
- * here is one difference among others.
+ * Assemblers write FDEs in source order; the linker sorts them. Do not call
+ * sfg_check_section(): it stops at the first damage, which here is one
+ * difference among others.
  */
 static int read_theirs(struct verifier *v, struct sfg_section *s)
 {
@@ -219,9 +217,7 @@ static bool same(const struct span *a, const struct span *b)
 	return a->kind != SPAN_ROW || sfg_rows_equal(&a->row, &b->row);
 }
 
-/*
- * Reasons are string constants of this program, all shorter than ROW_TEXT_MAX.
- */
+/* Reasons are string constants of this program, shorter than ROW_TEXT_MAX. */
 static void describe(const struct verifier *v, const struct span *span,
 		     char *text)
 {
@@ -255,8 +251,8 @@ static void print_difference(struct verifier *v, uint64_t lo,
 }
 
 /*
- * The span that holds at an address; *index moves up with it. So all calls of a
- * sweep together look at each span once.
+ * Returns the span at an address; *index moves up with it, so a sweep visits
+ * each span once.
  */
 static const struct span *span_at(const struct spans *s, size_t *index,
 				  uint64_t addr)
@@ -276,9 +272,7 @@ static uint64_t next_change(const struct spans *s, size_t index, uint64_t addr)
 					  s->span[index].hi;
 }
 
-/*
- * Between two steps neither list has a border. A pair of spans is named once.
- */
+/* Neither list has a border between two steps. Report a pair of spans once. */
 static void sweep(struct verifier *v)
 {
 	const struct span *last_theirs = NULL, *last_ours = NULL;
@@ -301,7 +295,7 @@ static void sweep(struct verifier *v)
 	}
 }
 
-/* Such as copies of inline functions that `ld -r` has dropped. */
+/* Such as copies of inline functions that `ld -r` dropped. */
 static void print_nowhere(const struct verifier *v)
 {
 	if (!v->nowhere && !v->our_nowhere)

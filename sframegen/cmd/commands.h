@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* The commands; each prints its own message and returns 0 or -errno. */
+/* The commands. Each prints its own message and returns 0 or -errno. */
 #ifndef SFRAMEGEN_COMMANDS_H
 #define SFRAMEGEN_COMMANDS_H
 
@@ -30,12 +30,12 @@ struct object;
 void print_summary(FILE *to, const struct object *f,
 		   const struct sfg_summary *sum, size_t section_len);
 
-/* format.c: "CFA=sp+16 FP=[CFA-16]"; what a row says, for people. */
+/* format.c: a row as text: "CFA=sp+16 FP=[CFA-16]". */
 #define ROW_TEXT_MAX	160
 void format_row(unsigned int abi, const struct sfjit_row *row, char *text);
 /*
- * A name from a file, at most this many bytes of it. Characters that a terminal
- * might act on become \xNN.
+ * Prints at most this many bytes of a name from a file. Characters that a
+ * terminal may act on become \xNN.
  */
 #define NAME_TEXT_MAX	1000
 void print_name(FILE *to, const char *name);
@@ -45,9 +45,9 @@ int path_error(const char *path, int code);
 
 /* output.c */
 int write_file(const char *path, const void *data, size_t len);
-/* Whether the path is the standard output under one of its names. */
+/* Whether the path is a name of standard output. */
 bool output_is_stdout(const char *path);
-/* Whether both are one file, whatever names or links lead to it. */
+/* Whether both are one file, under any names or links. */
 bool output_is_input(const char *output, const char *input);
 
 #endif /* SFRAMEGEN_COMMANDS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Reads regular files, at any place. */
+/* Reads regular files at any offset. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #define HUGE_PAGE	(2UL << 20)
 
 /*
- * The kind of a file that has no random access; NULL: a regular file. For other
- * files st_size does not tell how many bytes can be read.
+ * Names the kind of a file without random access; NULL: a regular file. Other
+ * files may have more bytes than st_size.
  */
 static const char *unreadable_kind(const struct stat *st)
 {
@@ -52,9 +52,8 @@ int file_open(const char *path, uint64_t *len)
 }
 
 /*
- * Linux moves no more than 2 GiB less a page in a call. There is no signal
- * handler in this program, so no call ends with EINTR. 0 bytes: another process
- * has cut the file since its size was asked for.
+ * Linux moves at most 2 GiB less a page in a call. This program handles no
+ * signals, so EINTR cannot happen. 0 bytes: another process truncated the file.
  */
 int file_read(int fd, uint64_t offset, void *data, size_t len)
 {
@@ -77,14 +76,14 @@ void *file_alloc(size_t len)
 
 	if (len < HUGE_PAGE)
 		return malloc(len ? len : 1);
-	/* faults on small pages would take longer than the reading */
+	/* faults on small pages would take longer than reading */
 	if (posix_memalign(&p, HUGE_PAGE, len))
 		return NULL;
 	madvise(p, len, MADV_HUGEPAGE);
 	return p;
 }
 
-/* A byte more, here and in object_load(): malloc(0) may give NULL. */
+/* One byte more, here and in object_load(): malloc(0) may return NULL. */
 static int read_whole(int fd, uint8_t **data, uint64_t len)
 {
 	uint8_t *p;

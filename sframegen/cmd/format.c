@@ -43,9 +43,9 @@ void format_row(unsigned int abi, const struct sfjit_row *row,
 }
 
 /*
- * Terminals act on ESC, and some on the bytes from 0x80 to 0x9f, of which 0x9b
- * is ESC and [ in one. Bytes from 0x80 on are below ' ' where char is signed,
- * as on AMD64, and above '~' where it is not, as on AArch64 and s390x.
+ * Terminals act on ESC, and some on the bytes 0x80 to 0x9f: 0x9b means ESC [.
+ * Bytes from 0x80 are below ' ' if char is signed (AMD64), and above '~' if not
+ * (AArch64, s390x).
  */
 void print_name(FILE *to, const char *name)
 {

@@ -35,11 +35,11 @@ static const char usage[] =
 "  -h, --help      this\n"
 "  --version       which sfjit this belongs to\n";
 
-/* Two steps: the operand of # is not expanded before. */
+/* Two macros, so that the argument of # is expanded. */
 #define TEXT(token)	#token
 #define NUMBER(macro)	TEXT(macro)
 
-/* From 256 on, so that none is the letter of a short option. */
+/* Start at 256 to differ from letters of short options. */
 enum {
 	OPT_ELF = 256, OPT_TEMPLATE, OPT_DUMP, OPT_VERIFY, OPT_AT, OPT_ROWS,
 	OPT_FORMAT, OPT_TRIAL, OPT_CFI_ONLY, OPT_VERSION, OPT_HELP,
@@ -80,7 +80,7 @@ struct command_line {
 	const struct command *command;
 	int about;		/* OPT_HELP, OPT_VERSION, or 0 */
 	const char *mistake;	/* what is wrong, or NULL */
-	const char *word;	/* and with which word, or NULL */
+	const char *word;	/* the word with the mistake, or NULL */
 };
 
 static int fail_usage(const struct command_line *line)
@@ -103,8 +103,8 @@ static void refuse(struct command_line *line, const char *mistake,
 }
 
 /*
- * strtoull() skips blanks and takes a sign, and gives 2^64 - 1 for "-1": the
- * first character has to be a digit. Base 0 knows 0x, and 0 for octal.
+ * strtoull() skips blanks, takes a sign, and returns 2^64 - 1 for "-1", so the
+ * first character must be a digit. Base 0 accepts 0x, and 0 for octal.
  */
 static bool parse_number(const char *text, uint64_t max, uint64_t *value)
 {
@@ -155,7 +155,7 @@ static void take_command(struct command_line *line, int option)
 	line->opts.input = optarg;
 }
 
-/* getopt tells the letter; of a long option only where the word was. */
+/* getopt returns the letter, and for a long option only the word's position. */
 static void refuse_option(struct command_line *line, const char *mistake,
 			  const char *word)
 {
@@ -200,7 +200,7 @@ static void take_option(struct command_line *line, int option,
 		refuse_option(line, "unknown option", word);
 		break;
 	case ':':
-		refuse_option(line, "no argument behind", word);
+		refuse_option(line, "no argument after", word);
 		break;
 	default:
 		take_command(line, option);
@@ -218,9 +218,9 @@ static void check(struct command_line *line, char **rest)
 }
 
 /*
- * The colon in front makes getopt tell a missing argument (':') from an unknown
- * option ('?'); with opterr 0 it prints nothing itself. It moves words that are
- * no options to the end, where check() finds them.
+ * The leading colon makes getopt distinguish a missing argument (':') from an
+ * unknown option ('?'); with opterr 0 it prints nothing. It moves non-options
+ * to the end, where check() finds them.
  */
 static void parse(struct command_line *line, int argc, char **argv)
 {
@@ -238,8 +238,8 @@ static void parse(struct command_line *line, int argc, char **argv)
 }
 
 /*
- * A full disk or a closed pipe must not look like success. stdio keeps what it
- * has not written: most errors show when it is flushed.
+ * A full disk or a closed pipe must not look like success. stdio buffers, so
+ * most errors only show when it is flushed.
  */
 static int close_stdout(void)
 {
@@ -258,7 +258,7 @@ static void print_about(int about)
 		     NUMBER(SFJIT_VERSION_MINOR));
 }
 
-/* The output would replace the input. */
+/* Writing would replace the input. */
 static int run(const struct command_line *line)
 {
 	const struct options *opts = &line->opts;
@@ -277,8 +277,8 @@ int main(int argc, char **argv)
 	int ret = 0;
 
 	/*
-	 * over the limit on a file's size write() then fails, as on a disk
-	 * (EFBIG); by default the signal ends the process without a message
+	 * at the file size limit, let write() fail (EFBIG), as on a full disk;
+	 * by default the signal kills the process without a message
 	 */
 	signal(SIGXFSZ, SIG_IGN);
 	parse(&line, argc, argv);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Reads ELF files: what is used of them, not all. libelf reads headers, names,
- * symbols and relocations; all with pread(), since memory that is mapped from
- * a file may go away while it is read.
+ * Reads the parts of ELF files that we use. libelf reads headers, names,
+ * symbols and relocations; all with pread(), since a mapped file may shrink
+ * while it is read.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -92,8 +92,8 @@ int object_load(struct object *f, uint64_t offset, uint64_t len,
 }
 
 /*
- * Refuse these before libelf reads more than the identification. libelf also
- * accepts 32-bit files and archives (ar), which the callers do not handle.
+ * Refuse these before libelf reads more than e_ident. libelf also accepts
+ * 32-bit files and archives (ar), which callers do not handle.
  */
 static int check_ident(struct object *f)
 {
@@ -162,9 +162,8 @@ static int check_header(struct object *f)
 }
 
 /*
- * From 0xff00 sections on, e_shnum is 0 and their number is in sh_size of the
- * first section header, which libelf reads there. So that header has to be in
- * the file even if no other is.
+ * From 0xff00 sections on, e_shnum is 0 and sh_size of the first section header
+ * has the number. libelf reads it there, so that header must be in the file.
  */
 static int check_section_table(struct object *f)
 {
@@ -182,7 +181,7 @@ static int check_section_table(struct object *f)
 	return f->in_libelf ? 0 : object_no_memory(f);
 }
 
-/* elf_begin() fails unless elf_version() was told which ELF is meant. */
+/* elf_begin() fails without a call of elf_version(). */
 static int open_elf(struct object *f)
 {
 	int ret = check_ident(f);
@@ -219,7 +218,7 @@ static void free_part(struct object_part *part)
 }
 
 /*
- * libelf reads lazily, up to the end: close the file after it. Members that
+ * libelf reads lazily until the end, so close the file after it. Members that
  * object_open() did not reach are 0, which free() accepts.
  */
 void object_close(struct object *f)
@@ -253,7 +252,7 @@ bool object_section(struct object *f, size_t index, GElf_Shdr *shdr)
 	return scn && gelf_getshdr(scn, shdr);
 }
 
-/* Whether libelf may read it; what it has read, it keeps. */
+/* Whether libelf may read it. libelf keeps what it read. */
 static bool may_read(struct object *f, size_t index, const GElf_Shdr *shdr)
 {
 	if (f->in_libelf[index])
@@ -278,7 +277,7 @@ Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type)
 	return elf_getdata(scn, NULL);
 }
 
-/* Nothing is compressed further than this by zlib (its zlib_tech.html). */
+/* zlib compresses no further than this (its zlib_tech.html). */
 #define MOST_COMPRESSION	1032
 
 bool object_is_compressed(struct object *f, size_t index,
@@ -312,7 +311,10 @@ static uint64_t old_size(struct object *f, const GElf_Shdr *shdr)
 	return size;
 }
 
-/* Its size uncompressed by its header; libelf allocates that. 0: unknown. */
+/*
+ * Returns the uncompressed size from its header, which libelf allocates. 0:
+ * unknown.
+ */
 static uint64_t expanded_size(struct object *f, Elf_Scn *scn,
 			      const GElf_Shdr *shdr)
 {
@@ -371,7 +373,7 @@ const char *object_string(struct object *f, size_t index, uint64_t offset)
 	data = elf_rawdata(elf_getscn(f->elf, index), NULL);
 	if (!data || offset >= data->d_size)
 		return "";
-	/* strings end inside of their table if its last byte is an end */
+	/* strings end inside their table if its last byte is 0 */
 	strings = data->d_buf;
 	return strings[data->d_size - 1] ? "" : strings + offset;
 }

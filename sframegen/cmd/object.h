@@ -12,15 +12,15 @@
 #include <sframegen.h>
 
 /*
- * The most bytes read of a file: the areas of an SFrame section have lengths of
- * 32 bits.
+ * Bytes that we read of a file at most: areas of an SFrame section have 32-bit
+ * lengths.
  */
 #define MAX_READ	(4ULL << 30)
 
-/* The address of a section that no process has in its memory. */
+/* Address of a section that is not loaded. */
 #define NOWHERE		UINT64_MAX
 
-/* Bytes of a file, and where they are in it. */
+/* Bytes of a file, and their offset in it. */
 struct object_part {
 	struct sfg_image image;
 	uint64_t file_offset;
@@ -42,7 +42,7 @@ struct object_code {
 	uint64_t addr, len, file_offset;
 };
 
-/* A stretch of the code that was read. */
+/* A part of the code that was read. */
 #define WINDOW_SIZE	65536
 
 struct object_window {
@@ -67,8 +67,8 @@ struct object {
 	Elf *elf;
 	GElf_Ehdr ehdr;
 	unsigned int abi;
-	bool *in_libelf;	/* sections that 'left' has paid for */
-	uint64_t *section_addr;	/* ET_REL: where it is taken to be, NOWHERE */
+	bool *in_libelf;	/* sections already counted in 'left' */
+	uint64_t *section_addr;	/* ET_REL: assigned, or NOWHERE */
 	size_t nr_sections;
 
 	struct object_code *segments;	/* sorted, as the text */
@@ -81,9 +81,9 @@ struct object {
 	struct object_part cfi;
 	unsigned int cfi_flags;	/* SFG_INPUT_* */
 	size_t cfi_listed;	/* as in struct sfg_input */
-	bool is_debug_file;	/* without the bytes of the code */
+	bool is_debug_file;	/* the code is in another file */
 	struct object_part debug_frame;	/* besides .eh_frame */
-	const char *debug_frame_unusable;	/* why, or NULL */
+	const char *debug_frame_unusable;	/* reason, or NULL */
 	struct object_part sframe;	/* image.data NULL: has none */
 	uint64_t eh_frame_hdr_len;
 
@@ -100,30 +100,30 @@ struct object {
 
 /* All print their message and return -errno; object_close() always works. */
 int object_open(struct object *f, const char *path);
-/* Takes the number for trials, if SFrame has none. */
+/* Uses the trial number if SFrame has none. */
 void object_try_abi(struct object *f);
 /* Text and CFI. */
 int object_read_cfi(struct object *f);
-/* Before it: Go's table. Without one, or with an unusable one, it is no error. */
+/* Call before it. Reads Go's table; a missing or unusable one is no error. */
 int object_read_go(struct object *f);
-/* CFI besides .eh_frame; an unusable one is no error. */
+/* CFI besides .eh_frame. An unusable one is no error. */
 void object_read_debug_frame(struct object *f);
 int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
-/* Addresses that help to analyse its code. */
+/* Addresses that help to analyse code. */
 int object_read_entries(struct object *f);
 /* Whether a relocation of an object file changes [addr, addr + size). */
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
 void object_close(struct object *f);
 
-/* Where a byte of the CFI is in the file. */
+/* Offset in the file of a byte of the CFI. */
 uint64_t object_cfi_offset(struct object *f, size_t offset);
 /*
- * Bytes of the text, up to the next call, no more than a window has; NULL: they
+ * Bytes of the text, valid until the next call, at most a window; NULL: they
  * cannot be read.
  */
 const void *object_text_at(void *object, uint64_t addr, size_t len);
-/* Where the code at an address of an object file is in the file. */
+/* Offset in the file of code at an address of an object file. */
 uint64_t object_file_offset(struct object *f, uint64_t addr);
 /* Function at an address, else NULL. */
 const struct object_symbol *object_find_function(const struct object *f,
@@ -139,13 +139,13 @@ bool object_knows_fde(const struct object_part *sframe,
 
 /* Between the files object_*.c. */
 bool object_is_big_endian(const struct object *f);
-/* Copies these bytes of the file; they may have gone since it was opened. */
+/* Copies bytes of the file, which may have shrunk since it was opened. */
 int object_read(const struct object *f, uint64_t offset, void *data,
 		size_t len);
-/* The same, allocated; -EFBIG: with what was read before, it is too much. */
+/* Also allocates; -EFBIG: too much together with earlier reads. */
 int object_load(struct object *f, uint64_t offset, uint64_t len,
 		uint8_t **data);
-/* Without a message, which object_unread() has for an error. */
+/* Prints no message; object_unread() has one for an error. */
 int object_try_load(struct object *f, uint64_t offset, uint64_t len,
 		    uint8_t **data);
 const char *object_unread(int error);
@@ -157,9 +157,9 @@ size_t object_find_section(struct object *f, const char *name,
 			   GElf_Shdr *shdr);
 /* Once. */
 int object_read_text(struct object *f);
-/* NULL: no such section, not of this type, not all in the file, too long. */
+/* NULL: no such section, of another type, not all in the file, or too long. */
 Elf_Data *object_section_data(struct object *f, size_t index, uint32_t type);
-/* Of a string table; "": it has none at this offset. */
+/* A string of a string table; "": none at this offset. */
 const char *object_string(struct object *f, size_t index, uint64_t offset);
 bool object_read_symtab(struct object *f, size_t index,
 			struct object_symtab *table);
@@ -167,7 +167,7 @@ bool object_read_symtab(struct object *f, size_t index,
 bool object_get_symbol(const struct object *f,
 		       const struct object_symtab *table, size_t i,
 		       GElf_Sym *sym, size_t *section);
-/* Applies what section 'target' needs, which begins at 'start' in the part. */
+/* Applies relocations of section 'target', which is at 'start' in the part. */
 int object_relocate(struct object *f, struct object_part *part, size_t target,
 		    size_t start);
 bool object_is_compressed(struct object *f, size_t index,
@@ -178,16 +178,16 @@ int object_decompress(struct object *f, size_t index, const GElf_Shdr *shdr,
 int object_no_memory(const struct object *f);
 
 /*
- * file.c: all return -errno. file_open() returns the file otherwise; it,
+ * file.c: all return -errno, except that file_open() returns the file. It,
  * file_read_whole() and file_begins_with() print their message.
  */
 int file_open(const char *path, uint64_t *len);
-/* -ENODATA: the file ends before. */
+/* -ENODATA: the file is too short. */
 int file_read(int fd, uint64_t offset, void *data, size_t len);
-/* Exactly that size, so that ASan sees reads after it; NULL: no memory. */
+/* Exactly that size, so that ASan sees reads beyond; NULL: no memory. */
 void *file_alloc(size_t len);
 int file_read_whole(const char *path, uint8_t **data, size_t *len);
-/* 1: it does. */
+/* Returns 1 if so. */
 int file_begins_with(const char *path, const void *magic, size_t len);
 
 static inline struct sfg_input object_input(struct object *f)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Finds text, call frame information and .sframe in a file that is open. */
+/* Finds text, CFI and .sframe in an open file. */
 #include <stdlib.h>
 
 #include "object.h"
 
 /*
- * An index of the name table that e_shstrndx has no room for is in sh_link of
- * the first section header; libelf looks there.
+ * libelf finds a name table's index that does not fit e_shstrndx in sh_link of
+ * the first section header.
  */
 const char *object_section_name(struct object *f, const GElf_Shdr *shdr)
 {
@@ -19,11 +19,10 @@ const char *object_section_name(struct object *f, const GElf_Shdr *shdr)
 }
 
 /*
- * Index of the section with this name and content, or 0. By name, since types
- * differ: .eh_frame is PROGBITS or the psABI's X86_64_UNWIND, .sframe was
- * PROGBITS before binutils 2.45. Files of debug information alone have all
- * headers, with NOBITS for what was left in the program. Section 0 is no
- * section.
+ * Returns the index of the next section with this name and content, or 0. By
+ * name, since types differ: .eh_frame is PROGBITS or the psABI's X86_64_UNWIND,
+ * .sframe was PROGBITS before binutils 2.45. Debug files have all headers, with
+ * NOBITS for sections left in the program. Section 0 is no section.
  */
 static size_t next_section(struct object *f, const char *name, size_t after,
 			   GElf_Shdr *shdr)
@@ -44,7 +43,7 @@ size_t object_find_section(struct object *f, const char *name,
 	return next_section(f, name, 0, shdr);
 }
 
-/* .zdebug_* is how sections were compressed before ELF had SHF_COMPRESSED. */
+/* .zdebug_*: compressed sections from before SHF_COMPRESSED. */
 static size_t find_debug_frame(struct object *f, GElf_Shdr *shdr)
 {
 	size_t index = object_find_section(f, ".debug_frame", shdr);
@@ -53,14 +52,14 @@ static size_t find_debug_frame(struct object *f, GElf_Shdr *shdr)
 }
 
 /*
- * Object files: sections get addresses as if they were linked, code first,
- * far enough apart that nothing is taken for padding between functions.
+ * Sections of object files get addresses as if linked, code first, too far
+ * apart for padding between functions.
  */
 #define SECTION_DISTANCE	256
 
 /*
- * An alignment has to be a power of two. In a hostile file, huge ones would
- * exhaust the addresses after a few sections.
+ * Alignments must be powers of two. Huge ones in a hostile file would exhaust
+ * the addresses after a few sections.
  */
 static uint64_t place_section(const GElf_Shdr *shdr, uint64_t *end)
 {
@@ -85,7 +84,7 @@ static void place_sections(struct object *f, bool code, uint64_t *end)
 			f->section_addr[i] = place_section(&shdr, end);
 }
 
-/* An address in section 0 would be one in the first that is placed. */
+/* Start with NOWHERE: 0 would be an address in the first section. */
 static void place_all_sections(struct object *f)
 {
 	uint64_t end = 0;
@@ -98,8 +97,8 @@ static void place_all_sections(struct object *f)
 }
 
 /*
- * What overlaps would be converted and relocated as often as it is named.
- * Sections that are apart have no more bytes together than the file.
+ * Overlapping sections would be converted and relocated once each. Disjoint
+ * ones together have no more bytes than the file.
  */
 static int check_overlap(struct object *f)
 {
@@ -142,7 +141,7 @@ static bool is_code(const GElf_Shdr *shdr)
 	       shdr->sh_type != SHT_NOBITS;
 }
 
-/* Offsets in .debug_frame, which is not loaded, count from its own start. */
+/* .debug_frame is not loaded: its offsets count from its own start. */
 static uint64_t address_of(const struct object *f, size_t index,
 			   const GElf_Shdr *shdr)
 {
@@ -151,13 +150,13 @@ static uint64_t address_of(const struct object *f, size_t index,
 	return f->section_addr[index] == NOWHERE ? 0 : f->section_addr[index];
 }
 
-/* Its bytes are read when somebody looks at them. */
+/* Bytes are read on demand. */
 static int add_text(struct object *f, uint64_t addr, uint64_t offset,
 		    uint64_t len)
 {
 	if (!len || !object_in_file(f, offset, len))
 		return 0;
-	/* what overlaps would be read as often as it is named */
+	/* overlapping segments would each be read */
 	if (len > f->text_left)
 		return object_error(f, offset, -EINVAL,
 				    "executable segments overlap");
@@ -236,7 +235,7 @@ static int compare_images(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/* The text that holds the address; NULL: none. */
+/* Returns the text that contains the address, or NULL. */
 static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 {
 	size_t lo = 0, hi = f->nr_text, mid;
@@ -253,7 +252,7 @@ static const struct sfg_image *find_text(const struct object *f, uint64_t addr)
 	return text && addr - text->addr < text->len ? text : NULL;
 }
 
-/* Whether some of the section is in the first 'nr' ranges, which are sorted. */
+/* Whether part of the section is in the first 'nr' ranges, which are sorted. */
 static bool is_in_text(const struct object *f, size_t nr,
 		       const GElf_Shdr *shdr)
 {
@@ -270,8 +269,8 @@ static bool is_in_text(const struct object *f, size_t nr,
 }
 
 /*
- * Executable sections of segments that are not: whoever runs the code makes the
- * memory executable first.
+ * Adds executable sections in segments that are not executable: a program may
+ * make them so.
  */
 static int read_other_text(struct object *f)
 {
@@ -291,8 +290,8 @@ static int read_other_text(struct object *f)
 }
 
 /*
- * ELF wants loadable segments in the order of their addresses, which nobody has
- * checked. Of p_memsz what is above p_filesz has no bytes in the file.
+ * ELF requires loadable segments in address order, but files may not comply.
+ * Memory beyond p_filesz is not in the file.
  */
 static int read_segment_text(struct object *f)
 {
@@ -332,7 +331,7 @@ const void *object_text_at(void *object, uint64_t addr, size_t len)
 	struct object_window *w = f->window;
 	const struct sfg_image *text;
 
-	/* of a debug file there are no segments */
+	/* a debug file has no segments */
 	if (!w || len > WINDOW_SIZE)
 		return NULL;
 	if (addr - w->addr < w->len && len <= w->len - (addr - w->addr))
@@ -344,14 +343,14 @@ const void *object_text_at(void *object, uint64_t addr, size_t len)
 	return w->bytes;
 }
 
-/* What of the section is in the text and behind what was added before. */
+/* Adds the part of [addr, end) that is in the text and not below 'from'. */
 static void add_code(struct object *f, uint64_t addr, uint64_t end,
-		     uint64_t behind)
+		     uint64_t from)
 {
 	const struct sfg_image *text;
 
-	if (addr < behind)
-		addr = behind;
+	if (addr < from)
+		addr = from;
 	text = find_text(f, addr);
 	if (!text || end <= addr)
 		return;
@@ -365,20 +364,20 @@ static void add_code(struct object *f, uint64_t addr, uint64_t end,
 static void clip_code(struct object *f)
 {
 	size_t i, nr = f->nr_code;
-	uint64_t behind = 0;
+	uint64_t from = 0;
 
 	qsort(f->code, nr, sizeof(*f->code), compare_images);
 	f->nr_code = 0;
 	for (i = 0; i < nr; i++) {
 		add_code(f, f->code[i].addr, f->code[i].addr + f->code[i].len,
-			 behind);
+			 from);
 		if (f->nr_code)
-			behind = f->code[f->nr_code - 1].addr +
+			from = f->code[f->nr_code - 1].addr +
 				 f->code[f->nr_code - 1].len;
 	}
 }
 
-/* Segments may hold headers and data, too: sections know better. */
+/* Segments may hold headers and data, too; sections are exact. */
 static int read_code(struct object *f)
 {
 	GElf_Shdr shdr;
@@ -403,9 +402,9 @@ static bool is_absent_code(const GElf_Shdr *shdr)
 }
 
 /*
- * objcopy --only-keep-debug and eu-strip -f leave the headers of sections whose
- * bytes stay in the program, and make them NOBITS. Segments are what they were
- * there, so that their offsets lead to something else here.
+ * objcopy --only-keep-debug and eu-strip -f keep headers of sections whose
+ * bytes stay in the program, as NOBITS. Segments are unchanged, so their
+ * offsets are meaningless here.
  */
 static bool is_debug_file(struct object *f)
 {
@@ -425,7 +424,7 @@ static bool is_debug_file(struct object *f)
 	return absent;
 }
 
-/* Where the code is; what it is, is in another file. */
+/* Takes addresses of the code; its bytes are in another file. */
 static int read_absent_text(struct object *f)
 {
 	GElf_Shdr shdr;
@@ -490,7 +489,7 @@ static int load_part(struct object *f, struct object_part *part,
 	return ret;
 }
 
-/* 0, or an error and why. */
+/* Returns 0, or an error and sets *why. */
 static int load_section(struct object *f, size_t index, const GElf_Shdr *shdr,
 			struct object_part *part, const char **why)
 {
@@ -520,16 +519,16 @@ static int section_error(const struct object *f, const GElf_Shdr *shdr,
 }
 
 /* Sections of one name follow each other in a part, as far apart as linked. */
-static size_t start_behind(size_t len)
+static size_t next_start(size_t len)
 {
 	return (len + 7) & ~(size_t)7;
 }
 
-/* Puts a section behind what the part has. */
+/* Appends a section to the part. */
 static int append(struct object *f, struct object_part *part,
 		  struct object_part *more)
 {
-	size_t start = start_behind(part->image.len);
+	size_t start = next_start(part->image.len);
 	size_t len = start + more->image.len;
 	uint8_t *bytes = file_alloc(len);
 
@@ -546,8 +545,8 @@ static int append(struct object *f, struct object_part *part,
 }
 
 /*
- * Others of the name, as `ld -r' leaves them of inputs whose flags or types
- * differ. What was the address of one becomes that behind the others.
+ * Appends more sections of the name, as `ld -r' keeps them if flags or types of
+ * its inputs differ. Addresses move to the place after the others.
  */
 static int append_section(struct object *f, struct object_part *part,
 			  const char *name, size_t index,
@@ -583,9 +582,8 @@ static int append_sections(struct object *f, struct object_part *part,
 }
 
 /*
- * 0 with image.data NULL: there is no such section. .eh_frame and .sframe of
- * object files name code by relocations; in linked files these have been
- * applied.
+ * Returns 0 with image.data NULL if there is no such section. .eh_frame and
+ * .sframe of object files name code by relocations; linkers apply them.
  */
 static int read_section(struct object *f, const char *name, size_t index,
 			const GElf_Shdr *shdr, struct object_part *part)
@@ -608,7 +606,7 @@ static int read_part(struct object *f, const char *name,
 	return index ? read_section(f, name, index, &shdr, part) : 0;
 }
 
-/* CFI of an object file may be in several sections. */
+/* An object file may have CFI in several sections. */
 static int read_cfi_sections(struct object *f, const char *name)
 {
 	GElf_Shdr shdr;
@@ -634,17 +632,14 @@ uint64_t object_cfi_offset(struct object *f, size_t offset)
 	       (index = next_section(f, name, index, &shdr))) {
 		if (offset < start + shdr.sh_size)
 			return shdr.sh_offset + offset - start;
-		start = start_behind(start + shdr.sh_size);
+		start = next_start(start + shdr.sh_size);
 	}
 	return f->cfi.file_offset + offset;
 }
 
-/* Files without section headers: PT_GNU_EH_FRAME leads to .eh_frame. */
+/* Without section headers, PT_GNU_EH_FRAME leads to .eh_frame. */
 
-/*
- * Differences of unsigned numbers: an address below p_vaddr is far above
- * p_filesz then.
- */
+/* Differences are unsigned: an address below p_vaddr exceeds p_filesz. */
 static bool find_segment(struct object *f, unsigned int type, uint64_t addr,
 			 GElf_Phdr *phdr)
 {
@@ -685,9 +680,9 @@ static uint32_t get_u32(const struct object *f, const uint8_t *p)
 
 /*
  * .eh_frame_hdr: version 1, three encodings, then the pointer. LSB: the
- * encodings are of the pointer to .eh_frame, of the number of entries in the
- * search table, and of the entries. The pointer is relative to itself, 4 bytes
- * behind the start.
+ * encodings are those of the pointer to .eh_frame, of the number of entries in
+ * the search table, and of the entries. The pointer is at offset 4 and relative
+ * to itself.
  */
 static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 			      uint64_t *addr)
@@ -708,9 +703,9 @@ static bool read_eh_frame_ptr(struct object *f, const GElf_Phdr *phdr,
 #define INDEX_BLOCK	8192	/* bytes: entries of 8 */
 
 /*
- * The FDE that is last in memory of those that .eh_frame_hdr lists: behind the
- * pointer there is the number of entries, and then for each the addresses of a
- * function and of its FDE, relative to the start. 0: it lists none.
+ * Returns the last address of an FDE in .eh_frame_hdr, or 0 if it lists none.
+ * The pointer is followed by the number of entries, and for each by the
+ * addresses of a function and of its FDE, relative to the start.
  */
 static uint64_t last_listed_fde(struct object *f, const GElf_Phdr *phdr)
 {
@@ -738,7 +733,7 @@ static uint64_t last_listed_fde(struct object *f, const GElf_Phdr *phdr)
 	return last;
 }
 
-/* A zero terminator from another file may be in between. */
+/* A zero terminator from another file may precede listed FDEs. */
 static void read_listed(struct object *f)
 {
 	const struct sfg_image *cfi = &f->cfi.image;
@@ -757,7 +752,9 @@ static void read_listed(struct object *f)
 		f->cfi_listed = last - cfi->addr + 1;
 }
 
-/* Bytes from 'addr' to the end of the last FDE in the index; 'max': unknown. */
+/*
+ * Bytes from 'addr' to the end of the last FDE in the index; 'max' if unknown.
+ */
 static uint64_t listed_len(struct object *f, const GElf_Phdr *hdr,
 			   const GElf_Phdr *load, uint64_t addr, uint64_t max)
 {
@@ -767,15 +764,15 @@ static uint64_t listed_len(struct object *f, const GElf_Phdr *hdr,
 	if (max < 4 || last - addr > max - 4 ||
 	    file_read(f->fd, load->p_offset + (last - load->p_vaddr), p, 4))
 		return max;
-	/* a longer one has a length of 64 bits, which nobody writes */
+	/* longer ones have 64-bit lengths, which no tool writes */
 	len = last - addr + 4 + (uint64_t)get_u32(f, p);
 	return len < max ? len : max;
 }
 
 /*
- * No header tells where .eh_frame ends: it is read to the end of what its index
- * lists, or without one to the end of its segment, and then ends for the parser
- * at the zero terminator.
+ * No header has the end of .eh_frame. Read up to the last FDE of its index, or
+ * without one to the end of its segment; the parser stops at the zero
+ * terminator.
  */
 static int read_cfi_by_segment(struct object *f)
 {
@@ -796,8 +793,8 @@ static int read_cfi_by_segment(struct object *f)
 }
 
 /*
- * In place of .eh_frame, for code that was built without unwind tables, but
- * with debug information.
+ * Used if there is no .eh_frame: for code built without unwind tables, but with
+ * debug information.
  */
 static int read_debug_frame(struct object *f)
 {
@@ -818,7 +815,7 @@ static void read_hdr_len(struct object *f)
 		f->eh_frame_hdr_len = phdr.p_filesz;
 }
 
-/* Whatever libelf could not read then, it takes for absent. */
+/* libelf treats what it could not read as absent. */
 static int check_length(const struct object *f)
 {
 	char last;
@@ -855,7 +852,7 @@ int object_read_cfi(struct object *f)
 {
 	int ret = object_read_text(f);
 
-	/* a debug file's segments are those of the file it belongs to */
+	/* a debug file has the segments of its program */
 	if (!ret && !f->is_debug_file)
 		ret = read_eh_frame(f);
 	if (!ret && !f->cfi.image.data)
@@ -874,7 +871,7 @@ void object_read_debug_frame(struct object *f)
 	GElf_Shdr shdr;
 	size_t index;
 
-	/* in object files, the library would need its relocations, too */
+	/* in object files the library would need its relocations, too */
 	if (f->ehdr.e_type == ET_REL || f->cfi_flags & SFG_INPUT_DEBUG_FRAME)
 		return;
 	index = find_debug_frame(f, &shdr);

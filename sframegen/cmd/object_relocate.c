@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The relocations of object files. */
+/* Relocations of object files. */
 #include <stdlib.h>
 
 #include "../lib/core.h"
@@ -15,7 +15,7 @@ static struct sfg_reloc reloc_type(const struct object *f, unsigned int type)
 	return *r;
 }
 
-/* Of LLVM, to be in the ELF specification. */
+/* LLVM's, proposed for the ELF specification. */
 #define SHT_CREL	0x40000014
 
 static bool has_relocations(const GElf_Shdr *shdr)
@@ -48,15 +48,15 @@ static void store(struct object *f, uint8_t *p, uint64_t v,
 /* The result of one relocation. */
 struct place {
 	size_t offset;
-	bool known;		/* the symbol is in a section that is placed */
-	bool names;		/* not only takes a place away */
+	bool known;		/* its symbol's section has an address */
+	bool names;		/* false: it only subtracts an address */
 };
 
 struct relocating {
 	struct object *f;
 	struct object_part *part;
 	size_t target;		/* section of the part */
-	size_t start;		/* where it begins there */
+	size_t start;		/* its offset in the part */
 	struct object_symtab table;
 	uint64_t file_offset;	/* of the relocation section */
 	struct place *places;
@@ -65,8 +65,8 @@ struct relocating {
 
 /*
  * In object files st_value counts from the start of the section. gas mostly
- * names a section and puts the place into the addend. Without a place, as a
- * personality routine has none here, the number says nothing.
+ * names a section and puts the offset into the addend. If the symbol has no
+ * address here, as personality routines, the number means nothing.
  */
 static uint64_t symbol_value(const struct relocating *r, const GElf_Sym *sym,
 			     size_t section, bool *known)
@@ -134,7 +134,7 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 	if (type.kind == RELOC_UNKNOWN)
 		return object_error(r->f, at, -ENOTSUP, "relocation type %llu",
 				 (unsigned long long)GELF_R_TYPE(rela->r_info));
-	/* the place has to be inside the section, the symbol in its table */
+	/* the place must be inside the section, the symbol in its table */
 	if (rela->r_offset > len || type.size > len - rela->r_offset)
 		return object_error(r->f, at, -EINVAL,
 				    "relocation outside of its section");
@@ -151,8 +151,8 @@ static int relocate_one(struct relocating *r, const GElf_Rela *rela, size_t i)
 }
 
 /*
- * sh_link of a relocation section is its symbol table, sh_info the section that
- * it changes.
+ * A relocation section's symbol table is in sh_link, the section it changes in
+ * sh_info.
  */
 static int relocate_from(struct relocating *r, size_t index,
 			 const GElf_Shdr *shdr)
@@ -185,8 +185,8 @@ static int compare_places(const void *x, const void *y)
 }
 
 /*
- * An address may take several relocations, one that adds and one that
- * subtracts: it is known if all of their symbols are.
+ * An address may have two relocations, one that adds and one that subtracts. It
+ * is known if all symbols are.
  */
 static int list_known(struct relocating *r)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The functions that an ELF file names. */
+/* Functions that an ELF file names. */
 #include <grow.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int compare_symbols(const void *x, const void *y)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* The section with the indices that have no room in the symbols themselves. */
+/* The section with indices that do not fit the symbols. */
 static Elf_Data *read_indices(struct object *f, size_t symtab)
 {
 	GElf_Shdr shdr;
@@ -37,7 +37,7 @@ bool object_read_symtab(struct object *f, size_t index,
 	return table->symbols;
 }
 
-/* From 0xff00 on, an index in st_shndx is a mark, SHN_XINDEX among them. */
+/* From 0xff00 on, st_shndx is a special value such as SHN_XINDEX. */
 bool object_get_symbol(const struct object *f,
 		       const struct object_symtab *table, size_t i,
 		       GElf_Sym *sym, size_t *section)
@@ -54,14 +54,14 @@ bool object_get_symbol(const struct object *f,
 	return true;
 }
 
-/* Labels of an assembler file are functions if .type says so. */
+/* A label in assembly is a function if .type says so. */
 static bool is_function(struct object *f, const GElf_Sym *sym, size_t section)
 {
 	return GELF_ST_TYPE(sym->st_info) == STT_FUNC && section &&
 	       (!f->section_addr || f->section_addr[section] != NOWHERE);
 }
 
-/* The name lives in libelf's copy of the table, until object_close(). */
+/* libelf owns the name until object_close(). */
 static void add_function(struct object *f, size_t strings,
 			 const GElf_Sym *sym, size_t section)
 {
@@ -78,7 +78,7 @@ static void add_function(struct object *f, size_t strings,
 	};
 }
 
-/* A file has one SHT_SYMTAB at most; .dynsym lacks what is local. */
+/* A file has at most one SHT_SYMTAB; .dynsym lacks local symbols. */
 static size_t find_symbols(struct object *f, GElf_Shdr *shdr)
 {
 	size_t i;
@@ -111,7 +111,7 @@ int object_read_symbols(struct object *f)
 	return 0;
 }
 
-/* A symbol without a size is found at its own address only. */
+/* A symbol without a size is found only at its own address. */
 const struct object_symbol *object_find_function(const struct object *f,
 						 uint64_t addr)
 {
@@ -158,8 +158,8 @@ static void sort_addresses(struct addresses *a)
 }
 
 /*
- * They never return, by the standards or by what compilers take for granted:
- * what follows a call of one is of another function.
+ * Functions that never return, by standards or as compilers assume: the code
+ * after a call of one belongs to another function.
  */
 static const char *const never_return[] = {
 	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev",
@@ -180,7 +180,7 @@ static int compare_names(const void *x, const void *y)
 	return strcmp(x, *(const char *const *)y);
 }
 
-/* Of libstdc++, all that throw for its templates have such a name. */
+/* libstdc++'s throwing helpers of templates all have such names. */
 static bool never_returns(const char *name)
 {
 	return (!strncmp(name, "_ZSt", 4) && strstr(name, "__throw_")) ||
@@ -196,7 +196,9 @@ static Elf_Data *read_symbols(struct object *f, size_t index)
 	return data ? data : object_section_data(f, index, SHT_SYMTAB);
 }
 
-/* Linkage tables have the address of a function where a relocation stores it. */
+/*
+ * A linkage table's word holds a function's address if a relocation stores it.
+ */
 static int add_no_return(struct object *f, size_t index, const GElf_Shdr *shdr,
 			 struct addresses *a)
 {
@@ -219,7 +221,7 @@ static int add_no_return(struct object *f, size_t index, const GElf_Shdr *shdr,
 	return ret;
 }
 
-/* Compilers name parts that are jumped to, too: function.cold. */
+/* Compilers also name parts of functions: function.cold. */
 static bool is_entered(struct object *f, const GElf_Sym *sym, size_t strings)
 {
 	return sym->st_shndx != SHN_UNDEF &&
@@ -244,7 +246,7 @@ static int add_entries(struct object *f, size_t index, const GElf_Shdr *shdr,
 	return ret;
 }
 
-/* Addresses of an object file are known only once it is linked. */
+/* Addresses of an object file are known only after linking. */
 int object_read_entries(struct object *f)
 {
 	struct addresses entries = { 0 }, no_return = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Writes the output. A file is there complete or as it was; whatever else the
- * name leads to (a FIFO, a device, an open file) is written to, by the rules of
- * sfjit record: not a disk, a socket or a terminal.
+ * Writes the output. A file is complete or unchanged. Other targets (a FIFO, a
+ * device, an open file) are written to, by the rules of sfjit record: not a
+ * disk, a socket or a terminal.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "path.h"
 
 /*
- * Writing to a closed pipe ends the process by SIGPIPE, as usual for a filter.
- * A file over its size limit gives EFBIG, because main() ignores SIGXFSZ.
+ * Writing to a closed pipe ends the process by SIGPIPE, as usual for filters. A
+ * file over its size limit gives EFBIG, because main() ignores SIGXFSZ.
  */
 static const char *write_all(int fd, const uint8_t *data, size_t len)
 {
@@ -38,7 +38,7 @@ static const char *write_open(int fd, const void *data, size_t len)
 	return isatty(fd) ? "is a terminal" : write_all(fd, data, len);
 }
 
-/* Without O_CREAT and O_TRUNC: what is there is not a regular file. */
+/* Without O_CREAT and O_TRUNC: the target is not a regular file. */
 static const char *write_through(const char *path, const void *data,
 				 size_t len)
 {
@@ -54,8 +54,8 @@ static const char *write_through(const char *path, const void *data,
 }
 
 /*
- * close() is where NFS and quotas tell of a failed write. There is no fsync():
- * the promise is to other processes, not for a loss of power.
+ * close() reports failed writes of NFS and quotas. No fsync(): we promise
+ * atomicity to other processes, not after a power loss.
  */
 static const char *fill(int fd, const struct stat *old, const void *data,
 			size_t len)
@@ -70,9 +70,9 @@ static const char *fill(int fd, const struct stat *old, const void *data,
 }
 
 /*
- * rename() is atomic within one file system only, so the temporary file is in
- * the directory of the target. mkstemp() opens with O_EXCL and follows no link.
- * Other hard links keep the old content.
+ * rename() is atomic only within a file system, so the temporary file is in the
+ * target's directory. mkstemp() uses O_EXCL and follows no link. Other hard
+ * links keep the old content.
  */
 static const char *replace(const char *path, const struct stat *old,
 			   const void *data, size_t len)
@@ -96,8 +96,8 @@ static const char *replace(const char *path, const struct stat *old,
 }
 
 /*
- * A signal that ends the process waits until the temporary file is gone.
- * SIGKILL cannot wait: it leaves the temporary file, and the target as it was.
+ * Delay fatal signals until the temporary file is gone. SIGKILL leaves it, and
+ * the target as it was.
  */
 static const char *replace_undisturbed(const char *path,
 				       const struct stat *old,
@@ -125,7 +125,7 @@ static const char *write_target(const char *path, const void *data, size_t len)
 		return errno == ENOENT ?
 		       replace_undisturbed(path, NULL, data, len) :
 		       strerror(errno);
-	/* rename() asks for rights to the directory only */
+	/* rename() needs rights to the directory only */
 	if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS))
 		return strerror(errno);
 	if (S_ISREG(st.st_mode))
@@ -155,7 +155,7 @@ bool output_is_stdout(const char *path)
 }
 
 /*
- * Device and inode number together name a file (POSIX). A pipe or a terminal
+ * Device and inode number together identify a file (POSIX). A pipe or terminal
  * may be both.
  */
 bool output_is_input(const char *output, const char *input)

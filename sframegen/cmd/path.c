@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Where the name of an output leads. */
+/* Resolves the name of an output. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "path.h"
 
-/* As many as the kernel follows in one path. */
+/* The kernel's limit for a path. */
 #define MAX_LINKS	40
 
 /* With the slash; 0: the working directory. */
@@ -20,9 +20,9 @@ size_t path_directory(const char *path)
 }
 
 /*
- * The number in "/dev/fd/N", "/proc/self/fd/N" and links to these, else -1. The
- * target of such a link need not be the file, and another open() of it would
- * start at its beginning. /dev/stdout is a link to such a name.
+ * Returns N of "/dev/fd/N", "/proc/self/fd/N" and links to these, else -1. The
+ * target of such a link need not be the file, and another open() would start at
+ * its beginning. /dev/stdout is a link to such a name.
  */
 int path_fd(const char *path)
 {
@@ -30,7 +30,7 @@ int path_fd(const char *path)
 	size_t len = path_directory(path);
 	size_t digits = strspn(path + len, "0123456789");
 
-	/* no number of a file has more than 9 digits */
+	/* file descriptors have at most 9 digits */
 	if (!len || !digits || digits > 9 || path[len + digits])
 		return -1;
 	memcpy(directory, path, len);
@@ -41,7 +41,7 @@ int path_fd(const char *path)
 	return atoi(path + len);
 }
 
-/* Where the link at 'path' leads takes the place of its last component. */
+/* Replaces the last component of 'path' by the link's target. */
 static int follow(char *path, const char *link)
 {
 	size_t keep = *link == '/' ? 0 : path_directory(path);
@@ -53,9 +53,9 @@ static int follow(char *path, const char *link)
 }
 
 /*
- * The file at the end of the links, which need not exist yet. A link stays a
- * link: rename() to its name would replace it by a file. realpath() needs an
- * existing file. readlink() does not terminate its text.
+ * Follows links to a file that need not exist yet. rename() to a link's name
+ * would replace the link. realpath() needs an existing file. readlink() does
+ * not terminate its text.
  */
 int path_resolve(const char *path, char target[PATH_MAX])
 {
@@ -76,7 +76,7 @@ int path_resolve(const char *path, char target[PATH_MAX])
 	return ret;
 }
 
-/* Writing to a disk would destroy all that it has. */
+/* Writing to a disk would destroy its contents. */
 const char *path_why_not(mode_t mode)
 {
 	if (S_ISDIR(mode))
@@ -89,17 +89,16 @@ const char *path_why_not(mode_t mode)
 }
 
 /*
- * Those of the file that is replaced, else those of a new one. mkstemp() makes
- * files for their owner alone (0600). fchown() may clear the set-ID bits, so
- * the mode comes after it. The mask can only be read by setting it, which no
- * other thread is here to see.
+ * Uses the mode of the replaced file, or that of a new one. mkstemp() makes
+ * files with mode 0600. fchown() may clear set-ID bits, so set the mode after
+ * it. The umask can only be read by setting it; there is no other thread.
  */
 int path_set_mode(int fd, const struct stat *old)
 {
 	mode_t mask, mode;
 
 	if (old) {
-		/* who may not give it away owns it from now on */
+		/* if chown fails, we own the file */
 		mode = old->st_mode & (fchown(fd, old->st_uid, old->st_gid) ?
 				       0777 : 07777);
 	} else {

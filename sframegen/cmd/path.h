@@ -11,27 +11,27 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* Of the directory, with the slash; 0: it is the working directory. */
+/* Length of the directory with the slash; 0: the working directory. */
 size_t path_directory(const char *path);
 
 /*
- * The number in "/dev/fd/N", "/proc/self/fd/N" and what leads there, else -1.
- * Such a file is written to by its descriptor.
+ * Returns N of "/dev/fd/N", "/proc/self/fd/N" and links to these, else -1.
+ * Write to such a file by its descriptor.
  */
 int path_fd(const char *path);
 
 /*
- * Follows links as far as path_fd() or a name that is no link; the last need
- * not be there. 0 or -errno.
+ * Follows links up to path_fd() or a name that is no link, which need not
+ * exist. Returns 0 or -errno.
  */
 int path_resolve(const char *path, char target[PATH_MAX]);
 
-/* Why a file of this kind is not written to by its name, or NULL. */
+/* Why a file of this kind cannot be written by name, or NULL. */
 const char *path_why_not(mode_t mode);
 
 /*
- * Owner and mode of the file that @fd replaces; without one (NULL), the mode
- * of a new file.
+ * Sets owner and mode to those of @old, or if it is NULL to those of a new
+ * file.
  */
 int path_set_mode(int fd, const struct stat *old);
 

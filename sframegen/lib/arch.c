@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What the table of machines says. */
+/* Lookups in the table of machines. */
 #include "core.h"
 
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
@@ -22,7 +22,7 @@ size_t sfg_leading_zeros(const uint8_t *p, size_t len)
 	return n;
 }
 
-/* By the table, of the first four bytes. */
+/* Matches the first four bytes against the table of nops. */
 static size_t nop_len(const struct sfg_arch *arch, const uint8_t *p, size_t len)
 {
 	const struct sfg_nop *nop;
@@ -55,7 +55,7 @@ const struct sfg_arch *sfg_find_arch(unsigned int abi)
 {
 	size_t i;
 
-	/* Most machines have no number for trials: theirs is 0. */
+	/* Most machines have trial_abi 0, so 0 would match them. */
 	if (!abi)
 		return NULL;
 	for (i = 0; i < sfg_nr_machines; i++)
@@ -84,9 +84,9 @@ bool sfg_abi_has_sframe(unsigned int abi)
 }
 
 /*
- * Gaps hold one or the other: nops, or the zeros of a linker. Zeros behind nops
- * are taken for code: 00 00 is add %al,(%rax) on AMD64. Nops first: Power's
- * begins with zeros.
+ * A gap holds nops, or the linker's zeros. Zeros that follow nops count as
+ * code: 00 00 is add %al,(%rax) on AMD64. Test for nops first: Power's begins
+ * with zeros.
  */
 size_t sfg_padding(unsigned int abi, const void *code, size_t len)
 {
@@ -100,8 +100,8 @@ size_t sfg_padding(unsigned int abi, const void *code, size_t len)
 }
 
 /*
- * EM_AARCH64 stands for both byte orders. x32 and ILP32 share their machine
- * with the 64-bit ABI and differ in EI_CLASS, which the caller looks at.
+ * EM_AARCH64 covers both byte orders. x32 and ILP32 differ from the 64-bit ABI
+ * only in EI_CLASS, which the caller checks.
  */
 unsigned int sfg_abi_of_elf(unsigned int e_machine, unsigned int ei_data)
 {

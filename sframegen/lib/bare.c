@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Executable code that no FDE is for. */
+/* Counts executable code without an FDE. */
 #include "core.h"
 
 /*
- * Padding that the gap begins with, a block at a time: a nop that the block's
- * end cuts in two begins the next one. Zeros behind nops are code.
+ * Returns the length of the padding at the start of a gap, read in blocks. A
+ * nop that crosses a block's end begins the next block. Zeros after nops are
+ * code.
  */
 static uint64_t padding(const struct sfg_bare *b, const struct sfg_image *code,
 			uint64_t from, uint64_t to)
@@ -30,8 +31,8 @@ static uint64_t padding(const struct sfg_bare *b, const struct sfg_image *code,
 }
 
 /*
- * A gap begins where a function ends, so that padding is known there. Behind
- * code that nothing is known of it may be that code's data.
+ * Padding is recognized only at the start of a gap, where a function ends.
+ * After unknown code it may be that code's data.
  */
 static uint64_t without_padding(const struct sfg_bare *b,
 				const struct sfg_image *code, uint64_t from,
@@ -41,8 +42,8 @@ static uint64_t without_padding(const struct sfg_bare *b,
 }
 
 /*
- * Calls have to come in address order: 'at' never goes back, so that all of
- * them together look at each range once.
+ * Call in address order: 'at' never goes back, so all calls together visit each
+ * range once.
  */
 uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Collects rows into ranges of code; rows are canonical from the start. */
+/* Collects rows into ranges of code. Rows are canonical from the start. */
 #include <stdlib.h>
 
 #include "core.h"
 
 /*
- * To hold 'need', which is at most 128 more than it held before. Doubling is
- * enough for that, because the first allocation is of 256.
+ * Makes room for 'need' items, at most 128 more than before. Doubling is enough
+ * because the first allocation is 256.
  */
 static int grow(void **array, size_t *max, size_t need, size_t item)
 {
@@ -50,9 +50,9 @@ static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 
 /*
  * Row starts strictly increase in a range because stretches come in address
- * order and are at least one byte long. Rows that repeat the one before are
- * left out: CFI changes registers that no row speaks of. 'size' has 32 bits:
- * functions that are longer never get here.
+ * order and have at least one byte. Omit a row that equals the previous one:
+ * CFI also changes registers that no row describes. 'size' has 32 bits; callers
+ * split longer functions.
  */
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		uint8_t flags, const struct sfjit_row *row)
@@ -102,9 +102,8 @@ int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 }
 
 /*
- * An FDE without rows is what version 3 has for a signal frame: the registers
- * of the interrupted code are where the kernel stored them, of which rows
- * cannot speak. Without the signal mark, no rows would mean that there is no
+ * SFrame V3 marks a signal frame by an FDE without rows, since rows cannot
+ * describe registers that the kernel stored. Without the mark, no rows means no
  * caller.
  */
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
@@ -169,8 +168,8 @@ static int compare_ranges(const void *x, const void *y)
 }
 
 /*
- * Of nested functions, parts of the outer one come before the inner one. Rows
- * follow the order of their ranges, which sfg_layout() relies on.
+ * Parts of an outer function precede the nested one. Rows follow the order of
+ * their ranges, which sfg_layout() relies on.
  */
 static int sort_ranges(struct sfg_builder *b)
 {
@@ -200,7 +199,7 @@ static int sort_ranges(struct sfg_builder *b)
 	return 0;
 }
 
-/* One entry more than needed: malloc(0) may give NULL, which is no failure. */
+/* Allocate one entry more than needed: malloc(0) may return NULL. */
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes)
 {
 	size_t i;

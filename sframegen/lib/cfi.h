@@ -27,13 +27,13 @@ struct cfi_rule {
 	uint32_t expr, expr_len;	/* in the CFI */
 };
 
-/* The registers that SFrame can speak of are followed, and one more. */
+/* Rules of the registers that SFrame describes, and of one more. */
 struct cfi_state {
 	struct cfi_rule cfa, ra, fp, sp, other;
 	uint8_t mangled_ra;		/* enum cfi_mangled */
 };
 
-/* AArch64's RA_SIGN_STATE, of which bit 0 is known or nothing. */
+/* Bit 0 of AArch64's RA_SIGN_STATE. */
 enum cfi_mangled { CFI_PLAIN_RA, CFI_MANGLED_RA, CFI_UNKNOWN_RA };
 
 struct cfi_cie {
@@ -74,27 +74,27 @@ struct cfi_table {
 	size_t nr_fdes, max_fdes;
 	uint64_t budget;		/* expression operations left */
 	bool addends;			/* rows may have them */
-	uint64_t refused_fdes[SFG_R_MAX];	/* their address is not known */
+	uint64_t refused_fdes[SFG_R_MAX];	/* unknown addresses */
 };
 
-/* overlap.c: code of an FDE in which no other one starts. */
+/* overlap.c: a part of an FDE that belongs to no later FDE. */
 struct cfi_piece {
 	uint64_t lo, hi;
 	size_t fde;		/* its index */
 };
 
 /*
- * By address, from FDEs by address and then by offset, none of which is empty
- * or wraps around. 'pieces' is released with free().
+ * Returns pieces by address. Takes FDEs sorted by address and offset, none of
+ * them empty or wrapping. Release 'pieces' with free().
  */
 int sfg_cfi_pieces(const struct cfi_fde *const *fdes, size_t nr,
 		   struct cfi_piece **pieces, size_t *nr_pieces);
 
-/* cfi_pointer.c: a value of the size that the encoding names. */
+/* cfi_pointer.c: reads a value of the encoding's size. */
 uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding);
-/* Whether it says how many bytes there are; DW_EH_PE_omit does not. */
+/* False for DW_EH_PE_omit, which has no size. */
 bool sfg_cfi_known_format(unsigned int encoding);
-/* SFG_COVERED: it is known; else why not. */
+/* Returns SFG_COVERED, or why the pointer is unknown. */
 enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 				     struct cursor *c, unsigned int encoding,
 				     uint64_t *value);
@@ -108,10 +108,10 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err);
 void sfg_cfi_free_table(struct cfi_table *t);
-/* Whether a linker has discarded the function: .debug_frame still has it. */
+/* Whether the linker discarded this function of .debug_frame. */
 bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde);
 
-/* cfi_program.c: runs CFI and hands each stretch of code to 'emit'. */
+/* cfi_program.c: runs CFI and passes each stretch of code to 'emit'. */
 struct cfi_sink {
 	int (*emit)(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 		    const struct cfi_state *state, enum sfg_reason refused);
@@ -123,8 +123,8 @@ int sfg_cfi_run_fde(const struct cfi_table *t, const struct cfi_fde *fde,
 		    struct cfi_sink *sink, struct sfg_error *err);
 
 /*
- * cfi_rules.c: the row for a state at a pc, or why there is none. '*period' is
- * raised above 0 when the row depends on the pc modulo it.
+ * cfi_rules.c: makes the row for a state at a pc, or says why there is none. If
+ * the row depends on the pc modulo a power of two, raises *period to it.
  */
 enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
 				 const struct cfi_state *state, uint64_t pc,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Evaluates DWARF expressions over what an SFrame rule can say: constants,
- * register or CFA plus constant, and one load from there, plus constant. The pc
- * is known only modulo a power of two: `rip & 15`, as in the CFI that linkers
- * make for PLTs. In a frame that is walked all of these are constants.
+ * Evaluates the DWARF expressions that SFrame rules can hold: constants,
+ * register or CFA plus constant, and one load from there plus constant. The pc
+ * is known only modulo a power of two, as in `rip & 15` in linkers' CFI for
+ * PLTs. When a frame is unwound, all of these are constants.
  */
 
 #include "core.h"
 #include "cursor.h"
 #include "dwarf_cfi.h"
 
-/* The expressions of linkers' PLTs are 3 deep, those of window_cfi.c are 4. */
+/* Linkers' PLT expressions are 3 deep, those of window_cfi.c 4. */
 #define STACK_MAX	16
-/* The largest power of two that PCMASK's block size, one byte, can say. */
+/* The largest power of two that fits PCMASK's block size, one byte. */
 #define MAX_PERIOD	128
 
 struct machine {
@@ -56,9 +56,8 @@ static bool push_known(struct machine *m, uint64_t reg, int64_t offset)
 }
 
 /*
- * Linkers take DWARF's number of the AMD64 return address for the pc. It is the
- * column that unwinders keep the pc of a frame in, so `breg16` reads it; no
- * other ABI here has such a number that CFI makes use of.
+ * Linkers read the pc by AMD64's return address column: `breg16`. No other ABI
+ * here has a number for the pc.
  */
 static bool push_reg(struct machine *m, uint64_t reg, int64_t offset)
 {
@@ -109,7 +108,7 @@ static bool swap(struct machine *m)
 	return true;
 }
 
-/* The top goes to the third place; the second becomes the top (2.5.1.3). */
+/* The top goes to third place; the second becomes the top (2.5.1.3). */
 static bool rot(struct machine *m)
 {
 	struct sfg_value *top;
@@ -135,8 +134,8 @@ static bool load(struct machine *m, uint64_t addr)
 }
 
 /*
- * A word of the size of an address (2.5.1.3). What was loaded cannot be loaded
- * from: the control word of a FLEX rule has one bit for it.
+ * Loads a word of the size of an address (2.5.1.3). A loaded word cannot be
+ * loaded from: a FLEX control word has one bit for it.
  */
 static bool deref(struct machine *m)
 {
@@ -152,8 +151,8 @@ static bool deref(struct machine *m)
 }
 
 /*
- * Arithmetic is modulo 2^64 (2.5.1.4), hence unsigned: in C a signed overflow
- * is undefined.
+ * Arithmetic is modulo 2^64 (2.5.1.4), hence unsigned: signed overflow is
+ * undefined in C.
  */
 static bool add(struct machine *m, struct sfg_value a, int64_t n)
 {
@@ -188,8 +187,8 @@ static bool minus(struct machine *m)
 }
 
 /*
- * Periods are powers of two: where an expression masks the pc more than once,
- * the largest is a multiple of all.
+ * Periods are powers of two, so if an expression masks the pc repeatedly, the
+ * largest is a multiple of all.
  */
 static bool and_pc(struct machine *m, const struct sfg_value *pc, int64_t mask)
 {
@@ -217,8 +216,8 @@ static bool and(struct machine *m)
 }
 
 /*
- * C leaves counts of 64 and more undefined. For shra, GCC and Clang shift
- * negative numbers arithmetically, which C leaves to them.
+ * C leaves counts of 64 and more undefined. GCC and Clang shift negative
+ * numbers arithmetically, as shra needs; C does not promise it.
  */
 static bool shift(struct machine *m, unsigned int op)
 {
@@ -273,8 +272,8 @@ static bool unary(struct machine *m, unsigned int op)
 }
 
 /*
- * Forward only, so that an expression ends; DWARF (2.5.1.5) also knows back.
- * The distance is a signed number of 2 bytes from behind the operand.
+ * Forward only, so that expressions end; DWARF (2.5.1.5) also allows backward.
+ * The distance is signed, 2 bytes, from the end of the operand.
  */
 static bool branch(struct machine *m, unsigned int op)
 {
@@ -388,10 +387,10 @@ static bool step(struct machine *m)
 }
 
 /*
- * For the rule of a register the stack begins with the CFA (6.4.2.3), for the
- * CFA's own it is empty. The budget is the whole input's: hostile CFI may share
- * one long expression among all its rows, and a row that repeats evaluates it
- * up to 128 times.
+ * For the rule of a register the stack starts with the CFA (6.4.2.3), for the
+ * CFA's own it is empty. The budget is for the whole input: hostile CFI may
+ * share one long expression among all rows, and a repeating row evaluates it up
+ * to 128 times.
  */
 bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Call frame information, byte by byte. */
+/* Writes call frame information. */
 #ifndef SFRAMEGEN_CFI_OUT_H
 #define SFRAMEGEN_CFI_OUT_H
 
@@ -8,8 +8,8 @@
 #include "dwarf_cfi.h"
 
 /*
- * 'len' goes on past 'max', so that it says what would have been needed. bad: a
- * byte is missing here or in an expression.
+ * 'len' continues past 'max', so it is the size needed. 'bad' is set if a byte
+ * did not fit here or in an expression.
  */
 struct out {
 	uint8_t *p;
@@ -76,8 +76,8 @@ static inline void put_expr(struct out *o, const struct out *expr)
 }
 
 /*
- * The length does not count its own 4 bytes. nops let the next record begin at
- * a multiple of the size of an address.
+ * The length excludes its own 4 bytes. nops align the next record to the size
+ * of an address.
  */
 static inline void put_padding(struct out *o, size_t start)
 {
@@ -91,8 +91,8 @@ static inline void put_padding(struct out *o, size_t start)
 }
 
 /*
- * What holds when a function was just called. A return address in a register
- * needs no rule. The caller's stack pointer is the CFA if nothing else is said.
+ * Rules at a function's entry. A return address in a register needs none. The
+ * caller's stack pointer is the CFA unless a rule says otherwise.
  */
 static inline void put_entry_rules(struct out *o, const struct sfg_arch *arch)
 {
@@ -111,9 +111,8 @@ static inline void put_entry_rules(struct out *o, const struct sfg_arch *arch)
 }
 
 /*
- * As compilers write it, with offsets of the data in units of -8 bytes.
- * 'pointers' is how FDEs store addresses, DW_EH_PE_*; the letter B says that the
- * B key signs return addresses.
+ * A CIE as compilers write it, with data alignment -8. 'pointers' is the
+ * encoding of addresses in FDEs, DW_EH_PE_*; 'B' means signed with the B key.
  */
 static inline void put_cie(struct out *o, const struct sfg_arch *arch,
 			   unsigned int pointers, unsigned int flags)

@@ -41,10 +41,7 @@ uint64_t sfg_cfi_read_value(struct cursor *c, unsigned int encoding)
 	return 0;
 }
 
-/*
- * Pads to the size of an address, counted in the address space and not in the
- * section.
- */
+/* Aligns to the size of an address in the address space, not in the section. */
 static void align_pointer(const struct cfi_table *t, struct cursor *c)
 {
 	cursor_take(c, -(t->addr + c->pos) & 7);
@@ -52,10 +49,10 @@ static void align_pointer(const struct cfi_table *t, struct cursor *c)
 
 /*
  * Relative to text, data or a function (DW_EH_PE_textrel, datarel, funcrel)
- * needs a base that only a process has; who registers the frames there knows
- * the first two. Indirect needs its memory, where the dynamic linker has stored
- * the pointer. LSB, "DWARF Extensions": the low 4 bits of an encoding are the
- * size and sign, the next 3 what the value is relative to.
+ * needs a base that only a process has; callers that register frames there know
+ * the first two. Indirect needs the process's memory, where the dynamic linker
+ * stored the pointer. LSB, "DWARF Extensions": the low 4 bits of an encoding
+ * are size and sign, the next 3 the base.
  */
 enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 				     struct cursor *c, unsigned int encoding,

@@ -14,8 +14,8 @@ struct run {
 	struct cfi_state state;
 	struct cfi_state remembered[REMEMBER_MAX];
 	unsigned int depth;
-	enum sfg_reason refused;	/* nothing is known from 'at' on */
-	/* of an FDE */
+	enum sfg_reason refused;	/* unknown from 'at' on */
+	/* for an FDE */
 	struct cfi_sink *sink;
 	uint64_t start, size, at;
 };
@@ -26,7 +26,7 @@ static void refuse(struct run *run, enum sfg_reason reason)
 		run->refused = reason;
 }
 
-/* Where the rule of a register lives; NULL: not followed. */
+/* The slot for the rule of a register, or NULL if we do not track it. */
 static struct cfi_rule *rule_of(struct run *run, struct cfi_state *state,
 				uint64_t reg)
 {
@@ -47,9 +47,9 @@ static bool is_sign_state(const struct run *run, uint64_t reg)
 }
 
 /*
- * Bit 0 of RA_SIGN_STATE says whether paciasp or the like has signed the return
- * address. An expression of a constant sets it; what another rule would make of
- * it is not known before the program runs.
+ * Bit 0 of RA_SIGN_STATE is set if paciasp or the like signed the return
+ * address. CFI sets it by a constant expression; the result of any other rule
+ * is unknown until the program runs.
  */
 static uint8_t sign_state(const struct run *run, const struct cfi_rule *rule)
 {
@@ -88,7 +88,7 @@ static struct cfi_rule refused_rule(enum sfg_reason reason)
 	return (struct cfi_rule) { .kind = CFI_REFUSED, .refused = reason };
 }
 
-/* Factors a signed offset; an overflow makes a rule that gives no row. */
+/* Factors a signed offset. An overflow makes a rule that gives no row. */
 static struct cfi_rule factored(const struct run *run, int64_t offset,
 				enum cfi_rule_kind kind)
 {
@@ -108,7 +108,7 @@ static struct cfi_rule factored_unsigned(const struct run *run,
 	return factored(run, offset, kind);
 }
 
-/* To what the CIE says, not to the last remembered state (6.4.2.3). */
+/* Restores the CIE's rule, not that of the last remembered state (6.4.2.3). */
 static void restore_rule(struct run *run, uint64_t reg)
 {
 	struct cfi_state initial = run->cie->initial;
@@ -146,7 +146,7 @@ static void set_cfa_unsigned(struct run *run, uint64_t reg, uint64_t offset)
 		set_cfa(run, reg, offset);
 }
 
-/* The register or the offset alone can only change in a register rule. */
+/* Only a register rule allows changing the register or offset alone. */
 static bool cfa_is_register(struct run *run)
 {
 	struct cfi_rule *cfa = &run->state.cfa;
@@ -168,11 +168,11 @@ static void set_cfa_offset(struct run *run, uint64_t offset)
 }
 
 /*
- * The offset stays (6.4.2.2). gas's own SFrame loses one that was set at the
- * same place: it says fp+8 for a frame of `.cfi_def_cfa_offset 16` and
+ * Keeps the offset (6.4.2.2). gas's SFrame loses an offset set at the same
+ * place: it says fp+8 for a frame of `.cfi_def_cfa_offset 16` and
  * `.cfi_def_cfa_register`, which --verify reports.
  *
- * gas's CIE of RISC-V has this alone; its readers begin with an offset of 0.
+ * gas's RISC-V CIE has only this instruction; readers start at offset 0.
  */
 static void set_cfa_register(struct run *run, uint64_t reg)
 {
@@ -190,7 +190,7 @@ static void set_cfa_factored(struct run *run, uint64_t reg, int64_t offset)
 	run->state.cfa = rule;
 }
 
-/* 1: handled; 0: another kind of instruction. */
+/* Returns 1 if handled, 0 for another kind of instruction. */
 static int run_cfa_op(struct run *run, unsigned int op)
 {
 	struct cursor *c = &run->c;
@@ -251,7 +251,7 @@ static void run_signed_offset(struct run *run, enum cfi_rule_kind kind)
 	set_rule(run, reg, factored(run, cursor_sleb(&run->c), kind));
 }
 
-/* From before DWARF 3 had offset_extended_sf. */
+/* Predates offset_extended_sf of DWARF 3. */
 static void run_negative_offset(struct run *run)
 {
 	uint64_t reg = cursor_uleb(&run->c);
@@ -312,8 +312,8 @@ static int run_register_op(struct run *run, unsigned int op)
 }
 
 /*
- * With the CFA: DWARF speaks of "the set of rules for every register", and
- * compilers count on unwinders that take the CFA for one of them.
+ * Includes the CFA: DWARF says "the set of rules for every register", and
+ * compilers rely on unwinders that count the CFA among them.
  */
 static void remember(struct run *run)
 {
@@ -332,12 +332,11 @@ static void restore(struct run *run)
 }
 
 /*
- * The number is SPARC's GNU_window_save; AArch64 gave it another meaning. There
- * it flips bit 0 of RA_SIGN_STATE, a register of CFI alone that is 0 where a
- * function begins (AADWARF64): whether paciasp or the like has signed the
- * return address. negate_ra_state_with_pc (PAuth_LR) is about a signature that
- * takes the pc in as well, for which SFrame has no mark: it is refused as
- * unknown.
+ * The opcode is SPARC's GNU_window_save. On AArch64 it flips bit 0 of
+ * RA_SIGN_STATE, a CFI-only register that is 0 at function entry (AADWARF64):
+ * whether paciasp or the like signed the return address.
+ * negate_ra_state_with_pc (PAuth_LR) is for signatures that include the pc.
+ * SFrame has no mark for them, so it is refused as unknown.
  */
 static void toggle_mangled(struct run *run)
 {
@@ -349,7 +348,7 @@ static void toggle_mangled(struct run *run)
 
 /*
  * GNU_args_size tells landing pads how many bytes of arguments were pushed; the
- * CFA's offset has them already. nop pads records to the size of an address.
+ * CFA offset already includes them. nop pads records.
  */
 static int run_state_op(struct run *run, unsigned int op)
 {
@@ -373,9 +372,8 @@ static int run_state_op(struct run *run, unsigned int op)
 }
 
 /*
- * Programs of gas may advance to the end of the function, where no code is left
- * for the rules that follow. An empty stretch is not passed on: row starts
- * could not increase.
+ * gas may advance to the end of the function, where no code is left for later
+ * rules. Do not emit an empty stretch: row starts must increase.
  */
 static int emit_to(struct run *run, uint64_t to)
 {
@@ -392,15 +390,14 @@ static int emit_to(struct run *run, uint64_t to)
 }
 
 /*
- * In units of the CIE's code alignment, which gas makes the 4 bytes of an
- * instruction on AArch64. What overflows is past the end of the function as
- * well.
+ * In units of the CIE's code alignment, 4 in gas's output for AArch64. An
+ * overflow is past the function's end as well.
  */
 static int advance(struct run *run, uint64_t delta)
 {
 	uint64_t to;
 
-	/* the initial state of a CIE belongs to no place */
+	/* a CIE's initial state has no address */
 	if (!run->sink) {
 		refuse(run, SFG_R_STATE);
 		return 0;
@@ -412,8 +409,8 @@ static int advance(struct run *run, uint64_t delta)
 }
 
 /*
- * The one advance with an absolute address, encoded like those of FDEs; it
- * never goes back (6.4.2.1).
+ * The only advance to an absolute address, encoded as in FDEs. It never goes
+ * back (6.4.2.1).
  */
 static int run_set_loc(struct run *run)
 {
@@ -429,7 +426,7 @@ static int run_set_loc(struct run *run)
 	return run->refused ? 0 : emit_to(run, to - run->start);
 }
 
-/* 0, -errno of the sink, or 1: not an advance. */
+/* Returns 0, -errno of the sink, or 1 if it is no advance. */
 static int run_advance_op(struct run *run, unsigned int op)
 {
 	switch (op) {
@@ -448,8 +445,8 @@ static int run_advance_op(struct run *run, unsigned int op)
 }
 
 /*
- * The top two bits are the opcode of three instructions, whose operand the
- * other six are; if they are 0, the six are the opcode (7.24).
+ * The top two bits encode three instructions, with their operand in the other
+ * six. If they are 0, the six are the opcode (7.24).
  */
 static int run_instruction(struct run *run)
 {
@@ -477,9 +474,9 @@ static int run_instruction(struct run *run)
 }
 
 /*
- * Runs until the end, the first refusal or the end of the code. A refusal is
- * for the rest of the function: of an unknown instruction the operands cannot
- * be told from what follows.
+ * Runs until the end, the first refusal or the end of the code. A refusal
+ * covers the rest of the function: the operands of an unknown instruction have
+ * no known length.
  */
 static int run_program(struct run *run, struct sfg_error *err)
 {
@@ -501,8 +498,8 @@ static int run_program(struct run *run, struct sfg_error *err)
 }
 
 /*
- * Field by field, not cleared as a whole: 'remembered' alone is over 8 KiB, and
- * most programs are a few bytes.
+ * Set fields one by one: 'remembered' alone is over 8 KiB, and most programs
+ * have a few bytes.
  */
 int sfg_cfi_run_cie(const struct cfi_table *t, struct cfi_cie *cie,
 		    struct sfg_error *err)

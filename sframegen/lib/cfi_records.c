@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The records of .debug_frame (DWARF 5, section 6.4.1) and of .eh_frame, which
- * the LSB derived from an early one (Core, "Exception Frames"). What differs
- * is the id of a CIE, the way from an FDE to its CIE, the end mark, and the
- * encoding of pointers.
+ * Reads records of .debug_frame (DWARF 5, section 6.4.1) and of .eh_frame,
+ * which the LSB derived from an early one (Core, "Exception Frames"). They
+ * differ in a CIE's id, an FDE's way to its CIE, the end mark, and pointer
+ * encodings.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct record {
 	size_t offset;		/* of the length field */
 	size_t id_pos;
 	uint64_t id;
-	struct cursor body;	/* behind the id */
+	struct cursor body;	/* after the id */
 };
 
 struct walker {
@@ -30,7 +30,7 @@ static int fail(struct sfg_error *err, size_t offset, const char *reason)
 }
 
 /*
- * All ones in DWARF, as wide as its offsets are. In .eh_frame 0: an FDE cannot
+ * DWARF uses all ones, as wide as its offsets. .eh_frame uses 0: an FDE cannot
  * point at its own field.
  */
 static bool is_cie(const struct walker *w, const struct record *r, bool wide)
@@ -41,10 +41,10 @@ static bool is_cie(const struct walker *w, const struct record *r, bool wide)
 }
 
 /*
- * 1: a record; 0: the end. A length of all ones says that one of 64 bits
- * follows (DWARF 5, section 7.4). A length of 0 ends .eh_frame, as crtend.o
- * does at the end of all inputs, unless an index lists more; in .debug_frame it
- * is filling. Either way a step takes 4 bytes or more.
+ * Returns 1 for a record, 0 at the end. A length of all ones precedes a 64-bit
+ * length (DWARF 5, section 7.4). A length of 0 ends .eh_frame, as crtend.o does
+ * after all inputs, unless an index lists more; in .debug_frame it is filling.
+ * Each step takes at least 4 bytes.
  */
 static int next_record(struct walker *w, struct record *r, bool *cie)
 {
@@ -70,7 +70,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	cursor_init(&r->body, c->data, c->pos, c->pos + length,
 		    c->big_endian);
 	r->id_pos = c->pos;
-	/* in .eh_frame the id has 4 bytes even behind a 64-bit length */
+	/* in .eh_frame the id has 4 bytes even after a 64-bit length */
 	if (wide && w->t->debug_frame)
 		r->id = cursor_u64(&r->body);
 	else
@@ -82,7 +82,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	return 1;
 }
 
-/* False: how long it is is not known. */
+/* False: its length is unknown. */
 static bool skip_pointer(const struct cfi_table *t, struct cursor *c,
 			 unsigned int encoding)
 {
@@ -97,8 +97,8 @@ static bool skip_pointer(const struct cfi_table *t, struct cursor *c,
 }
 
 /*
- * Behind a pointer to a personality routine whose length is not known, only
- * letters without data are; of the others, 'R' alone is needed.
+ * After a personality pointer of unknown length, accept only letters without
+ * data. Of the others we need only 'R'.
  */
 static bool read_letter_alone(struct cfi_cie *cie, uint8_t letter)
 {
@@ -107,7 +107,7 @@ static bool read_letter_alone(struct cfi_cie *cie, uint8_t letter)
 	return letter == 'R' || letter == 'P' || letter == 'L';
 }
 
-/* One letter behind the 'z'; false: its meaning is not known. */
+/* Reads one letter after the 'z'; false: unknown letter. */
 static bool read_augmentation_letter(const struct cfi_table *t,
 				     struct cfi_cie *cie, struct cursor *c,
 				     uint8_t letter, bool *lost)
@@ -124,7 +124,7 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 	case 'L':
 		cursor_u8(c);
 		return true;
-	case 'S':	/* the pc is not behind a call: sigreturn trampolines */
+	case 'S':	/* sigreturn trampolines: pc follows no call */
 		cie->fde_flags |= SFJIT_FUNCTION_SIGNAL;
 		return true;
 	case 'B':	/* AArch64: the B key signs return addresses */
@@ -137,8 +137,8 @@ static bool read_augmentation_letter(const struct cfi_table *t,
 }
 
 /*
- * The length behind 'z' would allow to skip letters that are not known, but
- * one of them may say how the FDEs' addresses or rules are to be read.
+ * The length after 'z' would let us skip unknown letters, but one of them may
+ * change how addresses or rules of FDEs are encoded.
  */
 static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
 			      struct cursor *body, const uint8_t *letters)
@@ -166,7 +166,7 @@ static void read_augmentation(const struct cfi_table *t, struct cfi_cie *cie,
 	body->bad |= data.bad;
 }
 
-/* The letters, after checking that they end inside the record. */
+/* Returns the letters, which end inside the record. */
 static const uint8_t *read_letters(struct cursor *c)
 {
 	const uint8_t *letters = c->data + c->pos;
@@ -222,10 +222,7 @@ static int grow(void **array, size_t nr, size_t *max, size_t item)
 	return 0;
 }
 
-/*
- * Its initial instructions run once; each FDE starts from a copy of the state
- * that they leave.
- */
+/* Initial instructions run once; each FDE starts from a copy of that state. */
 static int add_cie(struct walker *w, struct record *r)
 {
 	struct cfi_table *t = w->t;
@@ -249,7 +246,7 @@ static int add_cie(struct walker *w, struct record *r)
 	return cie->refused ? 0 : sfg_cfi_run_cie(t, cie, w->err);
 }
 
-/* The walk meets CIEs in the order of their offsets, so the array is sorted. */
+/* CIEs come in the order of their offsets, so the array is sorted. */
 static size_t find_cie(const struct cfi_table *t, uint64_t offset)
 {
 	size_t lo = 0, hi = t->nr_cies, mid;
@@ -266,13 +263,13 @@ static size_t find_cie(const struct cfi_table *t, uint64_t offset)
 	return SIZE_MAX;
 }
 
-/* From the section's start in DWARF, back from the field in .eh_frame. */
+/* DWARF counts from the section's start, .eh_frame back from the field. */
 static size_t cie_of(const struct walker *w, const struct record *r)
 {
 	return find_cie(w->t, w->t->debug_frame ? r->id : r->id_pos - r->id);
 }
 
-/* A function that does not start at a known address is only counted. */
+/* Counts a function whose start address is unknown. */
 static void refuse_fde(struct cfi_table *t, enum sfg_reason reason)
 {
 	t->nr_fdes--;
@@ -288,7 +285,7 @@ static int read_fde_body(struct walker *w, struct record *r,
 	enum sfg_reason reason;
 
 	reason = sfg_cfi_read_pointer(t, c, cie->pointer_encoding, &fde->start);
-	/* in the pointer's format, but a number: relative to nothing */
+	/* in the pointer's format, but a plain number */
 	fde->size = sfg_cfi_read_value(c, cie->pointer_encoding);
 	if (cie->augmentation_data)
 		cursor_take(c, cursor_uleb(c));
@@ -317,7 +314,7 @@ static int add_fde(struct walker *w, struct record *r)
 	fde = &t->fdes[t->nr_fdes++];
 	fde->cie = cie;
 	fde->offset = r->offset;
-	/* behind an augmentation that is not known nothing can be found */
+	/* after an unknown augmentation no field can be found */
 	if (t->cies[cie].refused == SFG_R_AUGMENTATION ||
 	    t->cies[cie].refused == SFG_R_ENCODING) {
 		refuse_fde(t, t->cies[cie].refused);
@@ -348,8 +345,8 @@ static int walk(struct walker *w, bool cies)
 }
 
 /*
- * qsort() is not stable: the offset decides between FDEs of one address, so
- * that the same input gives the same output everywhere.
+ * qsort() is not stable: order FDEs of equal address by offset, so that output
+ * depends on the input alone.
  */
 static int compare_fdes(const void *x, const void *y)
 {
@@ -361,9 +358,8 @@ static int compare_fdes(const void *x, const void *y)
 }
 
 /*
- * FDEs follow the order of the code unless functions have parts in other
- * sections (.text.unlikely) or a linker has moved them: often there is nothing
- * to do.
+ * FDEs are already sorted unless functions have parts in other sections
+ * (.text.unlikely) or a linker moved them.
  */
 static void sort_fdes(struct cfi_table *t)
 {
@@ -377,8 +373,8 @@ static void sort_fdes(struct cfi_table *t)
 }
 
 /*
- * Twice over the records, CIEs first: nothing obliges a CIE to be in front of
- * its FDEs. Offsets into the section have 32 bits in rules and FDEs.
+ * Reads CIEs first, then FDEs: a CIE need not precede its FDEs. Offsets into
+ * the section have 32 bits in rules and FDEs.
  */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err)
@@ -408,7 +404,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->text_base = in->text_base;
 	t->data_base = in->data_base;
 	t->addends = in->flags & SFG_INPUT_ADDENDS;
-	/* enough for any real file, linear for all others */
+	/* enough for any real file, and linear in hostile ones */
 	t->budget = 65536 + 64 * (uint64_t)in->cfi.len;
 	cursor_init(&w.c, t->data, 0, in->cfi.len, t->arch->big_endian);
 	ret = walk(&w, true);
@@ -421,7 +417,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	return ret;
 }
 
-/* Relocations tell 0 in an object file from no address. */
+/* Relocations distinguish address 0 in an object file from no address. */
 bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde)
 {
 	return t->debug_frame && !t->relocated && !fde->start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* From a CFI state to a row, or to the reason why there is none. */
+/* Makes a row from a CFI state, or returns why there is none. */
 #include "cfi.h"
 
 struct maker {
@@ -48,9 +48,9 @@ static bool eval(struct maker *m, const struct cfi_rule *rule, bool cfa_pushed,
 }
 
 /*
- * GCC finds the CFA of functions that realign their stack by a load, often
- * [rbp-8], OpenSSL's assembly that of most functions by one and an addend, and
- * linkers that of PLT entries by the pc.
+ * Functions that realign their stack (GCC) find the CFA by a load, often
+ * [rbp-8]; most of OpenSSL's assembly by a load and an addend; linkers' PLT
+ * entries by the pc.
  */
 static enum sfg_reason cfa_from_expression(struct maker *m,
 					   const struct cfi_rule *rule,
@@ -89,9 +89,9 @@ static enum sfg_reason make_cfa(struct maker *m, const struct cfi_rule *rule,
 }
 
 /*
- * What an address (or, with 'value', a value) says of a register. SFrame loads
- * once: a place whose address was loaded itself has no form, nor has what is
- * added to a loaded word here.
+ * Turns an address (with 'value': a value) into a rule. SFrame loads once, so
+ * an address that was itself loaded has no rule, nor has a sum with a loaded
+ * word.
  */
 static bool rule_from_value(const struct sfg_value *v, bool value,
 			    struct sfjit_rule *rule)
@@ -116,7 +116,7 @@ static bool rule_from_value(const struct sfg_value *v, bool value,
 	}
 }
 
-/* Of a rule that names a place or a value; false: not expressible. */
+/* Makes a rule from a place or a value; false: not expressible. */
 static bool make_rule(struct maker *m, const struct cfi_rule *rule,
 		      struct sfjit_rule *out)
 {
@@ -146,9 +146,8 @@ static bool is_register_itself(const struct sfjit_rule *rule, unsigned int reg)
 }
 
 /*
- * All ABIs here have callees preserve it, so that without a rule it is
- * unchanged. A rule "undefined" has no encoding: SFrame has it for the return
- * address alone.
+ * In all ABIs here callees preserve the frame pointer, so without a rule it is
+ * unchanged. SFrame encodes "undefined" only for the return address.
  */
 static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
 			       struct sfjit_rule *fp)
@@ -165,8 +164,8 @@ static enum sfg_reason make_fp(struct maker *m, const struct cfi_rule *rule,
 }
 
 /*
- * Whether the rule is the one that a row has when it says nothing. What is
- * based on the CFA is loaded: the caller has looked.
+ * Whether a row without an RA rule means the same. The caller has checked that
+ * a rule based on the CFA is a load.
  */
 static bool ra_is_implied(const struct sfg_arch *arch,
 			  const struct sfjit_rule *ra)
@@ -182,8 +181,9 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 	const struct sfg_arch *arch = m->t->arch;
 
 	/*
-	 * A call that leaves the return address in a register needs no rule.
-	 * AMD64's column 16 is no register (psABI 3.6.2): no rule, no address.
+	 * No rule is needed if calls leave the return address in a register.
+	 * AMD64's column 16 is no register (psABI 3.6.2), so no rule means no
+	 * address.
 	 */
 	if (rule->kind == CFI_UNSPECIFIED)
 		return arch->fixed_ra ? SFG_R_RA_NONE : SFG_COVERED;
@@ -193,7 +193,7 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 		return rule->refused;
 	if (!make_rule(m, rule, ra))
 		return SFG_R_RA_RULE;
-	/* a return address next to the CFA is no address */
+	/* CFA plus offset is no return address */
 	if (ra->base == SFJIT_BASE_CFA && !ra->deref)
 		return SFG_R_RA_RULE;
 	if (ra_is_implied(arch, ra))
@@ -202,11 +202,10 @@ static enum sfg_reason make_ra(struct maker *m, const struct cfi_rule *rule,
 }
 
 /*
- * SFrame has no rule for the stack pointer: it has to be the CFA's. On s390x
- * functions store r15 with the registers above the one that they need, in the
- * slot that the ABI has for it, and those that call nothing keep it in a
- * floating point register: what is there is the stack pointer on entry, which is
- * the CFA less 160.
+ * SFrame has no rule for the stack pointer: it must be the CFA's. On s390x
+ * functions store r15 in the ABI's slot together with the registers they need,
+ * and leaf functions keep it in a floating-point register. Both hold the stack
+ * pointer on entry, which is the CFA less 160.
  */
 static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 {
@@ -229,7 +228,7 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 }
 
 /*
- * The undefined return address goes first: where stacks end, as in glibc's
+ * Test for an undefined return address first: where stacks end, as in glibc's
  * _start, the other rules are whatever the CIE has.
  */
 enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Code that no FDE is for: rows from its instructions. */
+/* Derives rows from the instructions of code without an FDE. */
 #include <stdlib.h>
 
 #include "code_facts.h"
@@ -9,9 +9,9 @@
 #define MAX_PIECE	(4U << 20)
 
 /*
- * Code of a runtime without CFI keeps frame pointers, as Go's. Of a stretch as
- * long as this, at least three quarters have rows, or none has: where a table has
- * no row, stacks end.
+ * Runtimes without CFI, such as Go's, keep frame pointers. In a stretch of at
+ * least this length either three quarters of the code gets rows, or none does:
+ * a stack ends where a table has no row.
  */
 #define LONG_STRETCH	(64U << 10)
 
@@ -20,7 +20,7 @@ struct analysis {
 	const struct sfg_input *in;
 	const struct sfg_arch *arch;
 	const struct code_machine *m;
-	struct sfg_builder *rows;	/* NULL: rows are only counted */
+	struct sfg_builder *rows;	/* NULL: only count */
 	uint64_t addr;		/* of the piece */
 	uint64_t end;		/* of the last row */
 	uint64_t bytes;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What is known at an instruction, from the instruction before it and from the
- * one after it.
+ * Propagates facts from an instruction to the next and to the previous one.
  *
- * Forward, facts say what is so; backward, what has to be so for the code that
- * follows to return to its caller. Where the return address itself is written,
- * nothing is known in either direction.
+ * Forward facts say what is true; backward facts say what must be true for the
+ * following code to return to its caller. If an instruction writes the return
+ * address itself, nothing is known in either direction.
  */
 #include "code_facts.h"
 
@@ -56,7 +55,7 @@ static void drop_regs(struct code_facts *f, uint32_t mask)
 			drop_reg(f, i);
 }
 
-/* Offsets from the CFA. */
+/* Takes offsets from the CFA. */
 static bool overlap(int64_t a, int64_t b)
 {
 	return a - b < WORD && b - a < WORD;
@@ -72,7 +71,7 @@ void sfg_facts_at_entry(struct code_facts *f, const struct code_machine *m)
 	f->level = CODE_STRONG;
 }
 
-/* Sets *at to where a word is from the CFA. */
+/* Sets *at to the word's offset from the CFA. */
 static bool place_of(const struct code_facts *f, int base, int32_t disp,
 		     int64_t *at)
 {
@@ -101,7 +100,7 @@ static bool hits_slot(const struct code_facts *f, int base, int32_t disp)
 	return base >= 0 && f->slot_base == base && overlap(f->slot_at, disp);
 }
 
-/* The stack pointer above the return address: the frame is gone. */
+/* If the stack pointer is above the return address, the frame is gone. */
 static void check_sp(struct code_facts *f, const struct code_machine *m)
 {
 	if (is_known(f, m->sp) && f->off[m->sp] < WORD)
@@ -122,7 +121,7 @@ static void move_slot(struct code_facts *f, int dst, int src, int64_t by,
 		drop_slot(f);
 }
 
-/* What is below the stack pointer is no more. */
+/* Forgets words below the stack pointer. */
 static void drop_below(struct code_facts *f, const struct code_machine *m)
 {
 	if (is_known(f, m->sp) && f->fp_at < -f->off[m->sp])
@@ -169,7 +168,7 @@ static bool tells_fp(const struct code_facts *f, int reg)
 	return reg >= 0 && f->fp >> reg & 1;
 }
 
-/* A slot is for where the stack pointer does not tell the CFA. */
+/* Tracks a slot only where the stack pointer does not give the CFA. */
 static void forward_store(struct code_facts *f, const struct code_op *op,
 			  const struct code_machine *m)
 {
@@ -273,7 +272,7 @@ static void backward_set(struct code_facts *f, const struct code_op *op)
 		f->fp |= 1u << op->src;
 }
 
-/* A caller's frame pointer that is loaded was saved there. */
+/* If the caller's frame pointer is loaded from a word, it was saved there. */
 static void backward_load(struct code_facts *f, const struct code_op *op,
 			  const struct code_machine *m)
 {
@@ -307,7 +306,7 @@ static void backward_store(struct code_facts *f, const struct code_op *op,
 		return;
 	}
 	if (!place_of(f, op->dst, op->imm, &at)) {
-		/* It may be there that it is saved. */
+		/* this store may be the one that saves it */
 		if (f->fp_at && op->src == m->fp)
 			f->fp_clash = true;
 	} else if (f->fp_at && overlap(at, f->fp_at)) {
@@ -349,7 +348,7 @@ static void backward(struct code_facts *f, const struct code_op *op,
 		drop_regs(f, op->mask);
 		break;
 	case CODE_LOSE:
-		/* What had to be so behind it does not tell what was before. */
+		/* facts needed after it do not hold before it */
 		*f = (struct code_facts){ .slot_base = CODE_NO_REG };
 		break;
 	}
@@ -365,7 +364,7 @@ void sfg_facts_backward(struct code_facts *f, const struct code_machine *m,
 		backward(f, &insn->ops[i], m);
 }
 
-/* ---- Where ways meet --------------------------------------------------- */
+/* ---- Where paths meet -------------------------------------------------- */
 
 static bool same_off(const struct code_facts *a, const struct code_facts *b,
 		     int reg)
@@ -387,7 +386,7 @@ static bool same_slot(const struct code_facts *a, const struct code_facts *b)
 	       a->slot_add == b->slot_add;
 }
 
-/* Forward: what holds on each way. Strong facts replace weak ones. */
+/* Forward: keeps what holds on every path. Strong facts replace weak ones. */
 bool sfg_facts_meet(struct code_facts *to, const struct code_facts *from,
 		    const struct code_machine *m)
 {
@@ -434,7 +433,7 @@ static void unite_cfas(struct code_facts *to, const struct code_facts *from)
 	to->cfa = (to->cfa | more) & ~to->clash;
 }
 
-/* Backward: what is needed on any way. */
+/* Backward: collects what any path needs. */
 bool sfg_facts_unite(struct code_facts *to, const struct code_facts *from)
 {
 	struct code_facts old = *to;
@@ -485,7 +484,7 @@ static bool is_of_use(const struct code_facts *f)
 	return f->level != CODE_OPEN && !f->dead;
 }
 
-/* Whether both name the same word, so that they agree about something. */
+/* Whether both have a word in common and thus agree. */
 static bool share_cfa(const struct code_facts *a, const struct code_facts *b)
 {
 	return a->cfa & b->cfa ||
@@ -504,8 +503,9 @@ static bool agree(const struct code_facts *a, const struct code_facts *b)
 }
 
 /*
- * Where the caller's frame pointer is, only the way from the entry tells: a
- * function may leave another value in it. One that was saved may be back already.
+ * Only the path from the entry tells where the caller's frame pointer is: a
+ * function may leave another value in the register, and a saved one may already
+ * be restored.
  */
 static void unite_places(struct code_facts *facts,
 			 const struct code_facts *backward,
@@ -522,17 +522,17 @@ static void unite_places(struct code_facts *facts,
 	sfg_facts_unite(facts, &places);
 }
 
-/* A place below the stack pointer is not written yet, or no more. */
+/* A place below the stack pointer is not written yet, or no longer valid. */
 static bool is_alive(const struct code_facts *f, const struct code_machine *m)
 {
 	return !f->fp_at || !is_known(f, m->sp) || f->fp_at >= -f->off[m->sp];
 }
 
 /*
- * On a way from the entry on which nothing is called each step is certain, and so
- * are the steps before returns if all ways lead there. Else both have to say the
- * same: after a call that never returns is another function, or a part that is
- * entered elsewhere, and a compiler makes what cannot happen a jump to anywhere.
+ * Facts are certain on a path from the entry without calls, and before returns
+ * if all paths lead there. Otherwise both directions must agree: a call that
+ * never returns may be followed by another function or by a part entered from
+ * elsewhere, and compilers turn impossible cases into a jump to anywhere.
  */
 bool sfg_facts_settle(struct code_facts *facts,
 		      const struct code_facts *forward,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Blocks of instructions, and facts that flow along jumps between them.
+ * Splits code into blocks of instructions, and propagates facts along jumps.
  *
- * Instructions are decoded in order of address, from each address that a jump,
- * a call or the caller names. Behind data, decoding may begin in the middle of an
- * instruction. A processor never executes what is found there up to the first
- * instruction that both have in common.
+ * Instructions are decoded in address order, from each address that a jump, a
+ * call or the caller names. After data, decoding may start in the middle of an
+ * instruction; a processor never executes what we find there up to the first
+ * instruction that both readings share.
  *
  * Facts of a block change a bounded number of times: each is lost once and gets
- * stronger once. So the time is linear in the text. A block has a bounded number
- * of instructions, so that memory is, too.
+ * stronger once, so time is linear in the text. A block has a bounded number of
+ * instructions, which bounds memory.
  */
 #include <stdlib.h>
 
@@ -27,12 +27,12 @@ enum {
 struct block {
 	uint32_t start, end;
 	uint32_t fall, jump;	/* blocks, or NONE */
-	uint32_t callee;	/* of a call of code that is here */
+	uint32_t callee;	/* of a call within this code */
 	uint32_t first_pred, nr_preds;
 	uint8_t next;		/* of the last instruction */
 	bool tail;		/* leads to another function */
 	bool queued;
-	bool open;		/* not all ways from here are known */
+	bool open;		/* not all successors are known */
 	struct code_facts in, out;
 };
 
@@ -50,7 +50,7 @@ struct flow {
 	struct code_facts *backs;
 	uint32_t *at;
 	struct code_sink *sink;
-	uint32_t seen;		/* instructions up to here were looked at */
+	uint32_t seen;		/* instructions before this were visited */
 };
 
 /* ---- Instructions ------------------------------------------------------ */
@@ -75,7 +75,7 @@ static void mark_target(struct flow *f, const struct code_insn *insn)
 		f->marks[insn->to] |= IS_ENTRY;
 }
 
-/* What fills a gap is never executed, unless a jump leads there. */
+/* Padding is executed only if a jump leads there. */
 static uint32_t skip_padding(const struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
@@ -88,7 +88,7 @@ static uint32_t skip_padding(const struct flow *f, uint32_t at)
 	return at < f->size ? at : f->size;
 }
 
-/* Behind a call that does not return it is never executed, either. */
+/* Padding after a call that does not return is never executed either. */
 static void mark_padding(struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
@@ -108,7 +108,7 @@ static uint32_t skip_data(const struct flow *f, uint32_t at)
 	return at + (zeros ? zeros : 1);
 }
 
-/* From 'at' up to what is no instruction, or was decoded before. */
+/* Decodes from 'at' up to a non-instruction or decoded code. */
 static uint32_t sweep(struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
@@ -132,8 +132,8 @@ static uint32_t sweep(struct flow *f, uint32_t at)
 }
 
 /*
- * In order of address, and then from targets that were passed over: code that a
- * jump leads into the middle of has two readings.
+ * Decodes in address order, then from targets that were passed over: if a jump
+ * leads into the middle of code, it has two readings.
  */
 static void find_insns(struct flow *f)
 {
@@ -173,7 +173,7 @@ static bool changes(const struct code_insn *insn, int reg)
 	return false;
 }
 
-/* Where the number of a system call is not known nearby, so is the stack. */
+/* If the number of a system call is unknown, so is the stack. */
 static void mind_system(const struct flow *f, struct code_insn *insn,
 			int64_t *number)
 {
@@ -187,7 +187,7 @@ static void mind_system(const struct flow *f, struct code_insn *insn,
 		*number = -1;
 }
 
-/* Decodes up to the next leader; returns how many instructions. */
+/* Decodes up to the next leader; returns the number of instructions. */
 static unsigned int read_block(struct flow *f, uint32_t start, uint32_t *end)
 {
 	int64_t number = -1;
@@ -206,7 +206,7 @@ static unsigned int read_block(struct flow *f, uint32_t start, uint32_t *end)
 	return n;
 }
 
-/* Where a block is full another begins. */
+/* If a block is full, another begins. */
 static int count_blocks(struct flow *f)
 {
 	uint32_t at, end;
@@ -264,8 +264,8 @@ static bool is_in(const uint64_t *list, size_t nr, uint64_t value)
 #define LINK_SIZE	16	/* of an entry of a linkage table */
 
 /*
- * The word with the address that an entry of a linkage table leads to, or 0. @at
- * and the result are from the start of @text.
+ * Returns the word with the target of a linkage table entry, or 0. @at and the
+ * result are offsets into @text.
  */
 static int64_t word_of_link(const struct flow *f, const uint8_t *text,
 			    uint32_t size, int64_t at)
@@ -293,7 +293,7 @@ static const uint8_t *read_link(const struct code_text *code, int64_t at)
 	return text ? sfg_text_at(in, text, addr, LINK_SIZE) : NULL;
 }
 
-/* The same of a call; linkers put the table into a section of its own. */
+/* The same for a call; linkers put the table into its own section. */
 static int64_t word_of_call(const struct flow *f, const struct code_insn *insn)
 {
 	const uint8_t *entry;
@@ -308,8 +308,8 @@ static int64_t word_of_call(const struct flow *f, const struct code_insn *insn)
 }
 
 /*
- * Where exceptions land, and functions begin. What returns twice lands behind its
- * call, too.
+ * Exception landing pads and function starts. Functions that return twice also
+ * land after their call.
  */
 static bool is_landing(const struct flow *f, uint32_t at)
 {
@@ -321,8 +321,8 @@ static bool is_landing(const struct flow *f, uint32_t at)
 }
 
 /*
- * A call of code that is here returns if that does. Another one may not; where it
- * is known not to, it is the end.
+ * A call within this code returns if its callee does. Another one may not
+ * return; if it is known not to, the block ends the path.
  */
 static void link_call(struct flow *f, struct block *b,
 		      const struct code_insn *insn)
@@ -338,7 +338,7 @@ static void link_call(struct flow *f, struct block *b,
 		b->callee = find_block(f, insn->to);
 }
 
-/* A jump to a function leaves this one; so does code that goes on into one. */
+/* A jump to a function leaves this one; so does falling into one. */
 static void link_block(struct flow *f, struct block *b)
 {
 	unsigned int n = read_block(f, b->start, &b->end);
@@ -428,15 +428,15 @@ static void lead_to(struct flow *f, uint32_t block,
 		enqueue(f, block);
 }
 
-/* Does what was called come back? A callee does if a return can be reached. */
-static uint8_t level_behind(const struct flow *f, const struct block *b)
+/* Whether a callee returns: a return must be reachable. */
+static uint8_t return_level(const struct flow *f, const struct block *b)
 {
 	if (b->next != CODE_CALLS)
 		return CODE_STRONG;
 	return b->callee == NONE ? CODE_WEAK : f->blocks[b->callee].out.level;
 }
 
-/* What is known where a block ends, from what follows it. */
+/* Facts at the end of a block, from its successors. */
 static struct code_facts end_of(const struct flow *f, const struct block *b)
 {
 	struct code_facts facts = { .slot_base = CODE_NO_REG }, entry;
@@ -449,8 +449,8 @@ static struct code_facts end_of(const struct flow *f, const struct block *b)
 	}
 	if (b->fall != NONE) {
 		entry = f->blocks[b->fall].out;
-		if (level_behind(f, b) < entry.level)
-			entry.level = level_behind(f, b);
+		if (return_level(f, b) < entry.level)
+			entry.level = return_level(f, b);
 		sfg_facts_unite(&facts, &entry);
 	}
 	if (b->jump != NONE)
@@ -460,7 +460,7 @@ static struct code_facts end_of(const struct flow *f, const struct block *b)
 	return facts;
 }
 
-/* The 'out' of a block is what has to be so where it begins. */
+/* 'out' of a block holds what must be true at its start. */
 static void flow_backward(struct flow *f)
 {
 	struct code_facts facts;
@@ -490,7 +490,7 @@ static bool leads_to_open(const struct flow *f, const struct block *b)
 	       (b->jump != NONE && f->blocks[b->jump].open);
 }
 
-/* Where a way is not known, facts from the others are no more than weak. */
+/* If a successor is unknown, facts from the others are weak. */
 static void flow_open(struct flow *f)
 {
 	struct block *b;
@@ -528,7 +528,10 @@ static int32_t first_step(struct flow *f, const struct block *b)
 	return 0;
 }
 
-/* Whether code makes a frame, as functions do early; @depth: jumps to look past. */
+/*
+ * Whether code sets up a frame, as functions do early, past at most @depth
+ * jumps.
+ */
 static bool makes_frame(struct flow *f, uint32_t block, unsigned int depth)
 {
 	const struct block *b = block == NONE ? NULL : &f->blocks[block];
@@ -541,11 +544,10 @@ static bool makes_frame(struct flow *f, uint32_t block, unsigned int depth)
 }
 
 /*
- * Code that needs what a function has where it is entered, that begins where
- * functions do, after padding, and that nothing goes on to, is one. A landing pad
- * may be aligned by chance, but has no padding before it. A case of a switch has;
- * if it leads to a call that does not return, the next function may seem to
- * follow, but a case makes no frame.
+ * A function start: code that needs the facts of an entry, is aligned after
+ * padding, and is not fallen into. A landing pad may be aligned by chance but
+ * has no padding before it. A switch case has; if it leads to a call that does
+ * not return, a function may seem to follow, but a case sets up no frame.
  */
 static bool is_like_entry(struct flow *f, const struct block *b)
 {
@@ -561,8 +563,8 @@ static bool is_like_entry(struct flow *f, const struct block *b)
 }
 
 /*
- * From entries, and from code that cannot lead to a return as it is: a return that
- * it leads to is a jump.
+ * Starts from entries, and from code whose backward facts contradict each
+ * other: the return it reaches is really a jump.
  */
 static void start_forward(struct flow *f)
 {
@@ -598,8 +600,8 @@ static void flow_forward(struct flow *f)
 		for (i = 0; i < n; i++)
 			sfg_facts_forward(&facts, f->m, &f->insns[i]);
 		lead_to(f, b->jump, &facts);
-		if (level_behind(f, b) < facts.level)
-			facts.level = level_behind(f, b);
+		if (return_level(f, b) < facts.level)
+			facts.level = return_level(f, b);
 		if (facts.level != CODE_OPEN)
 			lead_to(f, b->fall, &facts);
 	}
@@ -607,7 +609,7 @@ static void flow_forward(struct flow *f)
 
 /* ---- Results ------------------------------------------------------------- */
 
-/* Bytes that two instructions have are of one of them, and which is not known. */
+/* If two instructions share bytes, we do not know which is real. */
 static bool has_other_reading(struct flow *f, uint32_t start, uint32_t end)
 {
 	bool inside = start < f->seen;
@@ -663,7 +665,7 @@ static int tell_all(struct flow *f)
 	return ret;
 }
 
-/* ---- All of it --------------------------------------------------------- */
+/* ---- Driver ------------------------------------------------------------ */
 
 static int allocate(struct flow *f)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The row of one address, from the instructions near it: for code without CFI that
- * is too long, or too unlike a compiler's, for code_flow.c.
+ * Finds the row of one address from the instructions near it: for code without
+ * CFI that is too long, or too unlike a compiler's, for code_flow.c.
  *
- * Code that executes leave, or the same in two instructions, before anything else
- * writes the frame pointer has it pointing to its frame already: the word there is
- * the caller's, and the next one the return address. To know this, nothing has to
- * be known of how the frame was made.
+ * If code executes leave, or the same in two instructions, before anything else
+ * writes the frame pointer, then the frame pointer already points to its frame:
+ * the word there is the caller's, the next one the return address. How the
+ * frame was made does not matter.
  *
- * Else the function may not have made its frame yet. Its entry is found by the
- * padding before it, and the stack pointer followed from there, up to calls.
+ * Otherwise the function may not have made its frame yet. Find its entry by the
+ * padding before it, and follow the stack pointer from there, up to calls.
  */
 #include <stdlib.h>
 
 #include "code_facts.h"
 
-#define MAX_INSNS	2048	/* that are looked at */
-#define MAX_WAYS	64	/* branches that wait */
+#define MAX_INSNS	2048	/* visited at most */
+#define MAX_WAYS	64	/* branches to visit */
 #define MAX_BACK	4096	/* bytes to the entry */
 #define ENTRY_ALIGN	32	/* V8 aligns to 64, Go to 32 */
 
 /*
- * The stack pointer is @sp above the frame pointer, or, from an entry, above the
- * CFA. The frame pointer is as it was.
+ * The stack pointer is @sp above the frame pointer or, from an entry, above the
+ * CFA. The frame pointer is unchanged.
  */
 struct way {
 	size_t at;
@@ -38,7 +38,7 @@ struct search {
 	uint8_t *seen;		/* a bit for each byte */
 	struct way waiting[MAX_WAYS];
 	unsigned int nr_waiting;
-	bool leaves;		/* one way does */
+	bool leaves;		/* one path executes leave */
 
 	/* From an entry. */
 	bool from_entry;
@@ -49,7 +49,7 @@ struct search {
 
 enum verdict { GOES_ON, ENDS, LEAVES, CONTRADICTS };
 
-/* The caller's frame pointer, and the return address above it. */
+/* Whether it writes the caller's frame pointer or the return address above. */
 static bool hits_record(const struct search *s, const struct way *way, int base,
 			int64_t disp)
 {
@@ -112,7 +112,7 @@ static enum verdict follow_op(const struct search *s, struct way *way,
 	return GOES_ON;
 }
 
-/* One that has no room is not looked at. */
+/* Drops a path if there is no room. */
 static void wait(struct search *s, const struct way *way, int64_t at)
 {
 	if (at < 0 || s->nr_waiting == MAX_WAYS)
@@ -121,7 +121,7 @@ static void wait(struct search *s, const struct way *way, int64_t at)
 	s->waiting[s->nr_waiting++].at = at;
 }
 
-/* A call that something to fill a gap follows does not return. */
+/* A call followed by padding does not return. */
 static bool returns(const struct search *s, size_t at)
 {
 	struct code_insn next;
@@ -166,7 +166,7 @@ static enum verdict follow_insn(struct search *s, struct way *way)
 	return verdict == GOES_ON ? go_on(s, way, &insn) : verdict;
 }
 
-/* All ways, as far as they are looked at, have to agree. */
+/* All visited paths must agree. */
 static bool search(struct search *s)
 {
 	unsigned int left = MAX_INSNS;
@@ -204,7 +204,7 @@ static bool is_padding(const struct search *s, size_t at)
 	       insn.next == CODE_STOPS;
 }
 
-/* Traps fill gaps between functions; nops also those inside of one. */
+/* Traps fill gaps between functions, nops also gaps inside a function. */
 static bool find_entry(const struct search *s, size_t *entry)
 {
 	size_t at = s->goal / ENTRY_ALIGN * ENTRY_ALIGN;
@@ -217,7 +217,7 @@ static bool find_entry(const struct search *s, size_t *entry)
 	return false;
 }
 
-/* false: another way came here with another stack pointer. */
+/* false: another path reached this with another stack pointer */
 static bool reach(struct search *s, const struct way *way)
 {
 	if (s->found && s->sp != way->sp)
@@ -243,7 +243,7 @@ static enum verdict follow_to_goal(struct search *s, struct way *way)
 	if (!s->m->decode(s->code, s->size, way->at, &insn) ||
 	    insn.next == CODE_CALLS)
 		return ENDS;
-	/* ways that write the frame pointer have a frame */
+	/* paths that write the frame pointer have a frame */
 	return follow_insn(s, way) == GOES_ON ? GOES_ON : ENDS;
 }
 
@@ -264,7 +264,7 @@ static bool search_from(struct search *s, size_t entry)
 	return left && verdict != CONTRADICTS && s->found;
 }
 
-/* The stack pointer where code was interrupted that has no frame. */
+/* Finds the stack pointer of interrupted code that has no frame. */
 static bool find_sp(struct search *s, size_t at)
 {
 	struct code_insn insn;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* CFI to rows, function by function, and rows to the section. */
+/* Converts CFI to rows, function by function, and rows to the section. */
 #include <stdlib.h>
 
 #include "cfi.h"
 #include "go.h"
 
-/* The largest power of two that a block size of one byte can say. */
+/* The largest power of two that fits a block size of one byte. */
 #define MAX_PERIOD	128
 
 struct converter {
@@ -14,7 +14,7 @@ struct converter {
 	struct cfi_table tables[2];	/* .eh_frame, .debug_frame */
 	size_t next[2];			/* FDEs of them */
 	struct cfi_table *table;	/* of the function at hand */
-	const struct cfi_piece *piece, *piece_end;	/* of it */
+	const struct cfi_piece *piece, *piece_end;	/* of this function */
 	const struct cfi_fde **group;	/* overlap, one after the other */
 	size_t nr_group, max_group;
 	uint64_t covered_to;		/* end of the group */
@@ -24,7 +24,7 @@ struct converter {
 	struct sfg_summary *sum;
 	struct sfg_bare bare;
 	size_t gap_text;	/* range of text that the last gap was in */
-	uint64_t fde_end;	/* of all FDEs so far, whatever became of them */
+	uint64_t fde_end;	/* of all FDEs so far, used or not */
 	uint8_t fde_flags;
 	uint32_t affected;	/* bit n: reason n, of this function */
 };
@@ -44,8 +44,8 @@ static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
 
 /*
  * PCMASK counts (pc - start of the FDE) modulo the block size: the
- * specification's formula leaves the subtraction out, its readers do not. Rows
- * are those from 'lo' on, so 'lo' need not be a multiple of the period.
+ * specification's formula omits the subtraction, its readers do not. Rows count
+ * from 'lo', so 'lo' need not be a multiple of the period.
  */
 static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		      unsigned int period, const struct sfjit_row *rows,
@@ -71,9 +71,8 @@ static int add_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 
 /*
  * Code whose rule depends on the pc modulo a power of two. A branch in an
- * expression may raise the period meanwhile, never above MAX_PERIOD, which
- * 'rows' has room for. The work is that for one block, however long the code
- * is.
+ * expression may raise the period meanwhile, but not above MAX_PERIOD, the size
+ * of 'rows'. The work is that for one block, for any length of code.
  */
 static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		       const struct cfi_state *state, unsigned int period)
@@ -126,7 +125,7 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 			ret = emit_part(cv, from, to, state, refused);
 		if (cv->piece->hi > hi)
 			break;
-		/* what follows is the code of another one */
+		/* the code after it belongs to another function */
 		sfg_close_range(&cv->rows);
 	}
 	return ret;
@@ -147,8 +146,8 @@ static bool in_code(const struct sfg_input *in, uint64_t start, uint64_t size)
 }
 
 /*
- * Linkers leave functions in .debug_frame that they have discarded, at address
- * 0, where the headers of a library are, or its first function.
+ * Linkers leave discarded functions in .debug_frame at address 0, where a
+ * library has its headers or first function.
  */
 static bool is_in_place(const struct converter *cv, const struct cfi_fde *fde)
 {
@@ -166,13 +165,13 @@ static enum sfg_reason check_range(const struct converter *cv,
 	return is_in_place(cv, fde) ? SFG_COVERED : SFG_R_OUTSIDE;
 }
 
-/* What of a function with the signal mark is known. */
+/* Facts about a function with the signal mark. */
 struct looked_at {
 	struct cfi_sink sink;
 	bool is_called, is_other;
 };
 
-/* Where a call or the function itself puts a return address. */
+/* Whether a call or the function itself puts the return address there. */
 static bool is_called(const struct cfi_rule *ra)
 {
 	return ra->kind == CFI_UNSPECIFIED || ra->kind == CFI_SAME_VALUE ||
@@ -194,9 +193,9 @@ static int look_at(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 }
 
 /*
- * The mark says that the caller's address is exact. Of the code that handlers
- * return to it is, and the kernel knows where it is; of functions that are called,
- * as assembly of OCaml has them, the rules hold as they are.
+ * The signal mark says that the caller's address is exact. This holds for the
+ * code that handlers return to, which the kernel knows. Functions that are
+ * called (OCaml's assembly marks such) are converted as they are.
  */
 static bool is_trampoline(const struct converter *cv, const struct cfi_fde *fde)
 {
@@ -229,9 +228,9 @@ static int emit_too_long(struct converter *cv)
 }
 
 /*
- * func_size has 32 bits. Ranges do not go on over functions here, not even
- * where rows are equal: --verify and --template need each function alone, and
- * sfg_layout() joins what may be joined.
+ * func_size has 32 bits. Do not join ranges of several functions here, even if
+ * rows are equal: --verify and --template need each function alone, and
+ * sfg_layout() joins.
  */
 static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 			struct sfg_error *err)
@@ -276,7 +275,9 @@ static const struct cfi_fde *take(struct converter *cv, unsigned int i)
 	return &cv->table->fdes[cv->next[i] - 1];
 }
 
-/* Of .debug_frame: code that .eh_frame, whose next FDE is given, leaves out. */
+/*
+ * Whether .eh_frame, whose next FDE is given, omits this code of .debug_frame.
+ */
 static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
 			const struct cfi_fde *next)
 {
@@ -284,7 +285,7 @@ static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
 	       (!next || next->start - fde->start >= fde->size);
 }
 
-/* By address; NULL: no more. */
+/* Returns the next one by address, or NULL. */
 static const struct cfi_fde *next_fde(struct converter *cv)
 {
 	const struct cfi_fde *next = peek(cv, 0), *fde = peek(cv, 1);
@@ -317,7 +318,7 @@ static int add_called(struct converter *cv, uint64_t lo, uint64_t hi)
 	return ret;
 }
 
-/* Text in [cv->fde_end, to), which no FDE is for. Comes in address order. */
+/* Visits text in [cv->fde_end, to), which has no FDE. Call in address order. */
 static int add_gaps(struct converter *cv, uint64_t to)
 {
 	const struct sfg_input *in = cv->in;
@@ -364,7 +365,7 @@ static int analyse_gap(struct converter *cv, const struct sfg_image *code,
 	return ret ? ret : analyse(cv, code, to, hi);
 }
 
-/* The same of code. */
+/* The same for code. */
 static int analyse_gaps(struct converter *cv, uint64_t to)
 {
 	const struct sfg_bare *bare = &cv->bare;
@@ -384,7 +385,7 @@ static int analyse_gaps(struct converter *cv, uint64_t to)
 	return ret;
 }
 
-/* An FDE that was read wrongly, or not at all, may be for any of the text. */
+/* An FDE that was misread or not read may cover any of the text. */
 static bool gaps_are_known(const struct converter *cv)
 {
 	unsigned int i;
@@ -411,7 +412,7 @@ static int pass_gaps(struct converter *cv, const struct cfi_fde *fde)
 
 	if (fde && fde->start + fde->size > cv->fde_end)
 		cv->fde_end = fde->start + fde->size;
-	/* One that wraps around leaves nothing behind it. */
+	/* an FDE that wraps around covers all that follows */
 	if (fde && fde->start + fde->size < fde->start)
 		cv->fde_end = UINT64_MAX;
 	return ret;
@@ -426,7 +427,7 @@ static struct cfi_table *table_of(struct converter *cv,
 			   fde < t->fdes + t->nr_fdes];
 }
 
-/* The parts of the function that are its own; the others are hidden. */
+/* Converts the parts of the function that no other one hides. */
 static int convert_function(struct converter *cv, const struct cfi_fde *fde,
 			    const struct cfi_piece *pieces, size_t nr,
 			    struct sfg_error *err)
@@ -478,7 +479,7 @@ static int convert_overlapping(struct converter *cv, struct sfg_error *err)
 	return ret;
 }
 
-/* Those before have been passed: nothing that comes overlaps them. */
+/* Later functions cannot overlap the group. */
 static int convert_group(struct converter *cv, struct sfg_error *err)
 {
 	const struct cfi_fde *fde;
@@ -519,7 +520,7 @@ static int add_to_group(struct converter *cv, const struct cfi_fde *fde)
 	return 0;
 }
 
-/* 'fde' is the next one, which may be of no code here. */
+/* 'fde' is the next one; it may cover no code here. */
 static int pass_function(struct converter *cv, const struct cfi_fde *fde,
 			 struct sfg_error *err)
 {
@@ -562,10 +563,7 @@ static int convert_functions(struct converter *cv, struct sfg_error *err)
 	return ret;
 }
 
-/*
- * Those of .debug_frame are left out: of its functions only the ones that fill
- * a hole count.
- */
+/* Only .eh_frame: functions of .debug_frame count only if they fill a hole. */
 static void count_unplaced(struct converter *cv)
 {
 	const struct cfi_table *t = &cv->tables[0];
@@ -578,7 +576,7 @@ static void count_unplaced(struct converter *cv)
 	}
 }
 
-/* The ranges have to be sorted and apart, or the search in them is wrong. */
+/* Ranges must be sorted and disjoint for the binary search. */
 static bool is_sorted(const struct sfg_image *ranges, size_t nr)
 {
 	uint64_t end = 0;
@@ -640,7 +638,7 @@ static int read_tables(struct converter *cv, bool debug_frame,
 	return ret;
 }
 
-/* The builder is left with the holes. */
+/* Leaves the holes in the builder. */
 static int derive_from(const struct sfg_input *in, bool debug_frame,
 		       struct sfg_builder *rows, struct sfg_fdes *fdes,
 		       struct sfg_summary *sum, struct sfg_error *err)
@@ -671,8 +669,8 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
 }
 
 /*
- * Leaves the summary's figures about the output open. What fails only with
- * .debug_frame fails because of it.
+ * Does not fill in the summary's figures about the output. If only an input
+ * with .debug_frame fails, blame .debug_frame.
  */
 static int derive(const struct sfg_input *in, struct sfg_builder *rows,
 		  struct sfg_fdes *fdes, struct sfg_summary *sum,

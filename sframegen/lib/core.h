@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* What the files of libsframegen share; not a public header. */
+/* Shared by the files of libsframegen; not a public header. */
 #ifndef SFRAMEGEN_CORE_H
 #define SFRAMEGEN_CORE_H
 
@@ -13,9 +13,9 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
- * What relocations do to a place, with the psABIs' letters: ABS is S + A, PC is
- * S + A - P, ADD is V + S + A and SUB is V - S - A, where V is what the place
- * has; with 6 only the lower 6 bits of a byte.
+ * How relocations change a place, with the psABIs' letters: ABS is S + A, PC is
+ * S + A - P, ADD is V + S + A and SUB is V - S - A, where V is the place's
+ * value; 6 means the lower 6 bits of a byte.
  */
 enum sfg_reloc_kind {
 	RELOC_UNKNOWN, RELOC_NONE, RELOC_ABS, RELOC_PC, RELOC_ADD, RELOC_SUB,
@@ -28,7 +28,7 @@ struct sfg_reloc {
 	uint8_t size;
 };
 
-/* An instruction: of its first four bytes those of the mask. */
+/* An instruction, by the bits of 'mask' in its first four bytes. */
 struct sfg_nop {
 	uint8_t len;
 	uint32_t bits, mask;
@@ -37,14 +37,12 @@ struct sfg_nop {
 #define SFG_MAX_NOPS	3
 
 /*
- * Where in its frame a function that keeps frame pointers has a record: the
- * caller's frame pointer, to which its own leads, and the return address.
+ * Where a function that keeps frame pointers stores its record: the caller's
+ * frame pointer and the return address. Its own frame pointer points to it.
  */
 enum { RECORD_NONE, RECORD_AT_END, RECORD_ANYWHERE };
 
-/*
- * What the converter knows of an architecture; everything else is neutral.
- */
+/* All that the converter knows about an architecture. */
 struct sfg_arch {
 	const char *name;
 	uint32_t abi;			/* SFRAME_ABI_*, SFG_ABI_ELF() */
@@ -63,15 +61,15 @@ struct sfg_arch {
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
 	uint8_t record;			/* RECORD_* */
 	bool mangled_ra;
-	/* What toolchains fill gaps with, or a function that knows it. */
+	/* What toolchains fill gaps with, or a function that recognizes it. */
 	struct sfg_nop nops[SFG_MAX_NOPS];
 	size_t (*nop_len)(const uint8_t *p, size_t len);
 	const char *const *reg_names;	/* of 0 to 15; NULL: r0 and so on */
 	const uint8_t *perf_regs;	/* perf's numbers; NULL: the same */
-	uint8_t perf_pc;		/* 0: perf's numbers are not known */
+	uint8_t perf_pc;		/* 0: perf's numbers are unknown */
 	/*
-	 * Those that assemblers leave in .eh_frame, .debug_frame and .sframe.
-	 * All have RELA, where the addend is not in the place that is changed.
+	 * Relocations of .eh_frame, .debug_frame and .sframe. All are RELA: the
+	 * addend is not in the place.
 	 */
 	const struct sfg_reloc *relocs;
 };
@@ -90,15 +88,16 @@ size_t sfg_leading_nops(const struct sfg_arch *arch, const uint8_t *p,
 size_t sfg_leading_zeros(const uint8_t *p, size_t len);
 
 /*
- * Also those that SFrame has no number for: they have CFI and rows. A function
- * that a JIT publishes asks for it several times: the first one is found at once.
+ * Includes ABIs for which SFrame has no number: they have CFI and rows. A
+ * function that a JIT publishes looks this up several times, so the first
+ * entry, the host's, is tested first.
  */
 static inline const struct sfg_arch *sfg_any_arch(unsigned int abi)
 {
 	return abi == sfg_arches[0].abi ? &sfg_arches[0] : sfg_find_arch(abi);
 }
 
-/* Numbers that a section's header can have are below. */
+/* ABI numbers of section headers are below this. */
 #define SFG_NR_ABIS	256
 
 static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
@@ -109,24 +108,24 @@ static inline const struct sfg_arch *sfg_arch_by_abi(unsigned int abi)
 int sfg_fail(struct sfg_error *err, size_t offset, const char *reason,
 	     int code);
 
-/* The offset that a word stands for: it may say more than a row can. */
+/* The CFA offset that a word encodes, which may exceed a row's. */
 static inline int64_t arch_cfa_offset(const struct sfg_arch *arch, int32_t word)
 {
 	return (int64_t)word * arch->cfa_scale - arch->sp_bias;
 }
 
-/* A word of the stack: addresses of it are multiples. */
+/* Stack addresses are multiples of this. */
 #define STACK_WORD	8
 
-/* A call that stores the return address does so right below the CFA. */
+/* Calls that store the return address put it right below the CFA. */
 static inline int32_t arch_entry_offset(const struct sfg_arch *arch)
 {
 	return arch->fixed_ra ? -arch->fixed_ra : -arch->sp_bias;
 }
 
 /*
- * Most CFAs are a multiple of 8 away, and not below the entry's: the bits that
- * tell are put together, without a branch for each row.
+ * Whether all CFA offsets are multiples of 8 and not below the entry's, as most
+ * are. Collects bits rather than branching for each row.
  */
 static inline bool arch_cfas_are_usual(const struct sfg_arch *arch,
 				       const struct sfjit_row *rows, size_t nr)
@@ -152,7 +151,7 @@ static inline bool frame_has(const struct sfg_frame *frame, uint64_t reg)
 	return reg < 32 && frame->known & (1u << reg);
 }
 
-/* Whether a sorted list has it. */
+/* Whether a sorted list contains the offset. */
 static inline bool sfg_has_offset(const size_t *list, size_t nr, size_t offset)
 {
 	size_t lo = 0, hi = nr, mid;
@@ -167,7 +166,9 @@ static inline bool sfg_has_offset(const size_t *list, size_t nr, size_t offset)
 	return lo < nr && list[lo] == offset;
 }
 
-/* The range that holds all of the code, or NULL; they are sorted. */
+/*
+ * Returns the range that contains all of the code, or NULL. Ranges are sorted.
+ */
 static inline const struct sfg_image *
 sfg_range_of(const struct sfg_image *ranges, size_t nr, uint64_t start,
 	     uint64_t size)
@@ -190,7 +191,7 @@ sfg_range_of(const struct sfg_image *ranges, size_t nr, uint64_t start,
 	       size <= range->len - (start - range->addr) ? range : NULL;
 }
 
-/* Bytes of a range, no more than SFG_READ_MAX; NULL: they cannot be read. */
+/* Reads at most SFG_READ_MAX bytes of a range; NULL: they cannot be read. */
 static inline const uint8_t *sfg_text_at(const struct sfg_input *in,
 					 const struct sfg_image *range,
 					 uint64_t addr, size_t len)
@@ -220,7 +221,7 @@ static inline bool arch_swaps(const struct sfg_arch *arch)
 	return arch->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-/* cfi_expr.c: the value of a DWARF expression, as far as it is known. */
+/* cfi_expr.c: the value of a DWARF expression. */
 enum sfg_value_kind {
 	SFG_VALUE_CONST,	/* offset */
 	SFG_VALUE_PC,		/* pc + offset */
@@ -245,15 +246,15 @@ struct sfg_expr {
 	uint64_t pc;
 	unsigned int *period;	/* raised when the value depends on the pc */
 	uint64_t *budget;	/* operations left for the whole input */
-	/* Where registers and memory are known: each value is a constant. */
+	/* If set, registers and memory are known, and values are constants. */
 	const struct sfg_frame *frame;
 	uint64_t cfa;
 };
 
-/* False: the value is not of these kinds, or the expression is damaged. */
+/* False: another kind of value, or a damaged expression. */
 bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value);
 
-/* row.c: whether the format has a row, and in the shorter of its two forms. */
+/* row.c: whether the format can encode a row, and as DEFAULT. */
 bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row);
 bool sfg_row_is_default(const struct sfg_arch *arch,
 			const struct sfjit_row *row);
@@ -264,7 +265,7 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 struct sfg_words {
 	int32_t word[SFG_MAX_WORDS];
 	unsigned int nr;
-	uint32_t bits;		/* tells how wide they have to be stored */
+	uint32_t bits;		/* OR of the words' bits: tells their size */
 };
 
 /* Bytes of a row without its start. */
@@ -310,8 +311,8 @@ struct sfg_hole {
 };
 
 /*
- * Code [lo, hi) follows 'row' (its start is ignored), in the range before
- * unless that was closed: then 'lo' is its end, and the flags are its flags.
+ * Code [lo, hi) follows 'row', whose start is ignored. Extends the last range,
+ * or starts one at 'lo' with 'flags' if that was closed.
  */
 int sfg_add_row(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		uint8_t flags, const struct sfjit_row *row);
@@ -321,14 +322,14 @@ int sfg_add_repeat(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   const struct sfjit_row *rows, unsigned int nr);
 int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		   uint8_t flags);
-/* Closes the range, too. */
+/* Also closes the range. */
 int sfg_add_hole(struct sfg_builder *b, uint64_t lo, uint64_t hi);
 void sfg_close_range(struct sfg_builder *b);
 void sfg_free_builder(struct sfg_builder *b);
 /* Sorts the holes, which stay the builder's. */
 int sfg_builder_fdes(struct sfg_builder *b, struct sfg_fdes *fdes);
 
-/* bare.c: counts executable code that no FDE is for, in address order. */
+/* bare.c: counts executable code without an FDE, in address order. */
 struct sfg_bare {
 	const struct sfg_arch *arch;
 	const struct sfg_input *in;
@@ -336,31 +337,37 @@ struct sfg_bare {
 	size_t nr_code, at;
 };
 
-/* Of the code in [from, to), which no FDE is for. */
+/* Bytes of code in [from, to), which has no FDE. */
 uint64_t sfg_count_bare(struct sfg_bare *b, uint64_t from, uint64_t to);
 
 /*
- * code.c: adds rows for code in [lo, hi) of a range, which no FDE is for, and to
- * *bytes how much has some.
+ * code.c: adds derived rows for code in [lo, hi), which has no FDE, and the
+ * bytes they cover to *bytes.
  */
 int sfg_add_derived(const struct sfg_input *in, const struct sfg_image *range,
 		    uint64_t lo, uint64_t hi, struct sfg_builder *rows,
 		    uint64_t *bytes);
 
-/* pack.c: the section of FDEs whose rows are canonical; blocks are shared. */
+/*
+ * pack.c: makes the section from FDEs with canonical rows; equal blocks are
+ * stored once.
+ */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	     uint64_t section_addr, struct sfg_output *out,
 	     struct sfg_summary *sum);
 
 /*
- * layout.c: shares out the rows anew so that the section is smallest.
- * Changes the rows and FDEs in place or by replacing the arrays.
+ * layout.c: redistributes rows over FDEs to minimize the section. Changes rows
+ * and FDEs in place or replaces the arrays.
  */
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 	       const struct sfg_hole *holes, size_t nr_holes,
 	       struct sfg_fdes *fdes, struct sfg_summary *sum);
 
-/* split.c: functions that had more rows than an FDE may, and what became. */
+/*
+ * split.c: counts functions that have more rows than an FDE may, and their
+ * FDEs.
+ */
 void sfg_count_split(const struct sfjit_function *functions, size_t nr,
 		     const struct sfjit_function *fdes, size_t nr_fdes,
 		     unsigned int max_rows, struct sfg_summary *sum);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * Reads hostile bytes: a read past the end gives 0 and sets 'bad', which
- * stays set; look at it before the values are used.
+ * Reads hostile bytes. A read past the end returns 0 and sets 'bad', which
+ * stays set; check it before you use the values.
  */
 #ifndef SFRAMEGEN_CURSOR_H
 #define SFRAMEGEN_CURSOR_H

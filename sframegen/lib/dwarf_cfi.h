@@ -38,7 +38,7 @@ enum {
 	DW_CFA_restore = 0xc0,		/* the same */
 };
 
-/* A register of CFI alone (AADWARF64). */
+/* A CFI-only register (AADWARF64). */
 #define DW_AARCH64_RA_SIGN_STATE	34
 
 enum {

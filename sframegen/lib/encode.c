@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Rows to bytes; nothing here allocates. */
+/* Encodes rows; allocates nothing. */
 #include "core.h"
 
 #define HEADER_SIZE	sizeof(struct sframe_header)
@@ -8,9 +8,9 @@
 #define ATTR_SIZE	sizeof(struct sframe_fde_attr)
 
 /*
- * The offset of the CFA as the section stores it: on s390x less the register
- * save area of 160 bytes and in words of 8, so that most fit a byte. gas does
- * so in FLEX rows, too, of which the specification does not speak.
+ * s390x stores CFA offsets less the register save area (160), in units of 8, so
+ * most fit a byte. gas also does so in FLEX rows; the specification does not
+ * say.
  */
 static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 {
@@ -19,7 +19,7 @@ static int64_t stored_cfa(const struct sfg_arch *arch, int32_t offset)
 	return ((int64_t)offset + arch->sp_bias) / arch->cfa_scale;
 }
 
-/* Register, base and deref: the 32 bits behind the offset of a rule. */
+/* The 32 bits that follow a rule's offset: register, base and deref. */
 static inline uint32_t rule_kind(const struct sfjit_rule *rule)
 {
 	uint32_t kind;
@@ -36,9 +36,9 @@ static inline uint32_t kind_of(uint32_t reg, uint32_t base, uint32_t deref)
 }
 
 /*
- * Field by field to where it belongs: a structure put together on the stack
- * is copied by wider loads than its stores, which stalls for longer than all
- * the rest of a small section takes.
+ * Write fields one by one: copying a structure that was just built on the stack
+ * stalls on store forwarding, for longer than the rest of a small section
+ * takes.
  */
 #define AT(buf, type, field)	((buf) + offsetof(struct type, field))
 
@@ -60,7 +60,7 @@ static inline void put_u64(bool swap, uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Two 32-bit fields that follow each other, the first in the low half. */
+/* Loads two adjacent 32-bit fields, the first into the low half. */
 static inline uint64_t load_pair(const void *first)
 {
 	uint64_t pair;
@@ -71,16 +71,16 @@ static inline uint64_t load_pair(const void *first)
 	return pair;
 }
 
-/* What load_pair() has to give for a rule whose offset fits one byte. */
+/* The value of load_pair() for a rule with a one-byte offset. */
 static inline uint64_t short_rule(uint64_t kind, int8_t offset)
 {
 	return kind | (uint32_t)offset;
 }
 
 /*
- * The rules of plain rows without their offset, as load_pair() has them. Held
- * by value: what is read through a pointer is read again after each byte that
- * is written.
+ * Rules of plain rows without their offsets, as load_pair() returns them.
+ * Passed by value: a compiler reloads through a pointer after each byte
+ * written.
  */
 struct plain_kinds {
 	uint64_t sp, fp;	/* of the CFA */
@@ -99,9 +99,9 @@ static inline struct plain_kinds plain_kinds(const struct sfg_arch *arch)
 }
 
 /*
- * Info and words of a row as compilers make them: DEFAULT, allowed by the
- * format, and with offsets of one byte. NULL: it is not such a row. The caller
- * looks at its start and flags.
+ * Writes info and words of a plain row: DEFAULT, allowed by the format, with
+ * offsets of one byte. Returns NULL for other rows. The caller checks start and
+ * flags.
  */
 static inline uint8_t *write_plain_row(struct plain_kinds kinds,
 				       const struct sfjit_row *row, uint8_t *p)
@@ -127,8 +127,8 @@ static inline uint8_t *write_plain_row(struct plain_kinds kinds,
 }
 
 /*
- * Whether the rows of this FDE may be plain. Flags are above the start in
- * load_pair(): if the last has none, nor has one that is below it.
+ * Whether rows of this FDE may be plain. load_pair() has the flags above the
+ * start, so if the last row has none, no lower one has.
  */
 static inline bool may_be_plain(struct plain_kinds kinds,
 				const struct sfjit_function *fde)
@@ -138,8 +138,8 @@ static inline bool may_be_plain(struct plain_kinds kinds,
 }
 
 /*
- * A negative number needs as many bits as its complement, and a sign: of
- * 'bits', 0x7f is the most that one byte takes, and 0x7fff two.
+ * A negative number needs as many bits as its complement, and a sign: 'bits' up
+ * to 0x7f fits one byte, up to 0x7fff two.
  */
 static inline void put_word(struct sfg_words *words, int32_t word)
 {
@@ -166,8 +166,8 @@ static inline void put_rule(struct sfg_words *words,
 
 /*
  * FLEX (version 3): a control word and an offset each for CFA, RA and FP, and
- * for the CFA maybe an addend. An RA without a rule takes a single 0 where an
- * FP follows.
+ * an optional addend for the CFA. An RA without a rule is a single 0 if an FP
+ * follows.
  */
 static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 		       struct sfg_words *words)
@@ -182,8 +182,8 @@ static void flex_words(const struct sfg_arch *arch, const struct sfjit_row *row,
 }
 
 /*
- * DEFAULT: the CFA's offset, then the slots of RA, where the ABI does not fix
- * it, and FP. The number of words tells which there are.
+ * DEFAULT: the CFA's offset, then the slots of RA (unless the ABI fixes it) and
+ * FP. The number of words tells which are present.
  */
 static inline void default_words(const struct sfg_arch *arch,
 				 const struct sfjit_row *row,
@@ -242,8 +242,8 @@ static unsigned int start_shift(const struct sfjit_function *fde)
 }
 
 /*
- * The last start alone decides how wide all are. gas goes by the size of the
- * function, which takes wider starts than needed.
+ * The last start decides the width of all. gas uses the size of the function,
+ * which may waste bytes.
  */
 size_t sfg_block_size(const struct sfg_arch *arch,
 		      const struct sfjit_function *fde)
@@ -257,7 +257,7 @@ size_t sfg_block_size(const struct sfg_arch *arch,
 	return size;
 }
 
-/* The low 1, 2 or 4 bytes of v. */
+/* Writes the low 1, 2 or 4 bytes of v. */
 static inline uint8_t *put_uint(bool swap, uint8_t *p, uint32_t v,
 				unsigned int shift)
 {
@@ -276,9 +276,8 @@ static inline uint8_t *put_uint(bool swap, uint8_t *p, uint32_t v,
 }
 
 /*
- * Bit 0: base register of the CFA, 1 the stack pointer, 0 the frame pointer and
- * always 0 in FLEX; bits 1 to 4: number of words; 5 and 6: their size as a
- * power of two; 7: the return address is signed.
+ * Bit 0: base register of the CFA, 1 for SP, 0 for FP and in FLEX; bits 1 to 4:
+ * number of words; 5 and 6: log2 of their size; 7: signed return address.
  */
 static inline uint8_t row_info(const struct sfg_arch *arch,
 			       const struct sfjit_row *row, bool flex,
@@ -326,7 +325,7 @@ static inline uint8_t fde_info(const struct sfjit_function *fde,
 	return info;
 }
 
-/* Checks and writes in one go; NULL: not all of the rows are plain. */
+/* Checks and writes together; NULL: not all rows are plain. */
 static inline uint8_t *write_plain_rows(struct plain_kinds kinds,
 					const struct sfjit_row *row,
 					const struct sfjit_row *end,
@@ -347,7 +346,7 @@ static inline uint8_t *write_plain_rows(struct plain_kinds kinds,
 	return p;
 }
 
-/* 0: not all of the rows are plain. */
+/* 0: not all rows are plain. */
 static inline size_t plain_block_size(struct plain_kinds kinds,
 				      const struct sfjit_function *fde)
 {
@@ -402,8 +401,8 @@ void sfg_write_header(const struct sfg_arch *arch, uint8_t *buf,
 }
 
 /*
- * Relative to the field itself, as FUNC_START_PCREL says. The difference is
- * modulo 2^64: unlike the 32 bits of version 2, it reaches everywhere.
+ * Relative to the field itself (FUNC_START_PCREL), modulo 2^64: it reaches
+ * everywhere, unlike version 2's 32 bits.
  */
 static inline void put_index(bool swap, uint8_t *buf, uint64_t field_addr,
 			     const struct sfjit_function *fde, uint32_t fre_off)
@@ -440,9 +439,9 @@ static size_t write_block(const struct sfg_arch *arch,
 }
 
 /*
- * 0: not possible this way, and the bytes there are undefined. The compiler
- * makes a copy of write_plain_rows() for the constant 0: in most FDEs a start
- * has one byte.
+ * Returns 0 if some row is not plain; the bytes are then undefined. The
+ * compiler specializes write_plain_rows() for the constant 0, as most FDEs have
+ * one-byte starts.
  */
 static inline size_t write_plain_block(struct plain_kinds kinds,
 				       const struct sfjit_function *fde,
@@ -495,9 +494,9 @@ static inline const char *check_range(const struct sfjit_function *fde,
 }
 
 /*
- * What the format and the kernel ask of an FDE but for its rows. By the
- * specification an FDE without rows has no caller; gas also writes it for a
- * signal frame that it cannot express. Here it is allowed as such only.
+ * Checks an FDE's fields against format and kernel. An FDE without rows has no
+ * caller by the specification; gas also writes one for a signal frame that it
+ * cannot express. Here only the latter is allowed.
  */
 static int check_fde(const struct sfjit_function *fde, size_t index,
 		     uint64_t end_before, struct sfg_error *err)
@@ -510,7 +509,7 @@ static int check_fde(const struct sfjit_function *fde, size_t index,
 	return reason ? fail(err, index, reason, -EINVAL) : 0;
 }
 
-/* The same of its rows. */
+/* Checks an FDE's rows. */
 static int check_rows(const struct sfg_arch *arch,
 		      const struct sfjit_function *fde, size_t index,
 		      struct sfg_error *err)
@@ -541,7 +540,7 @@ int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
 	return ret ? ret : check_rows(arch, function, 0, err);
 }
 
-/* fres_off has 32 bits, and the index is in front of it. */
+/* fres_off has 32 bits, and the index precedes it. */
 static int check_abi(unsigned int abi, size_t nr,
 		     const struct sfg_arch **arch, struct sfg_error *err)
 {
@@ -553,7 +552,7 @@ static int check_abi(unsigned int abi, size_t nr,
 	return 0;
 }
 
-/* Bytes of an FDE in the FRE area, or an error. */
+/* Returns the FDE's bytes in the FRE area, or an error. */
 static inline int64_t checked_size(const struct sfg_arch *arch,
 				   struct plain_kinds kinds,
 				   const struct sfjit_function *fde, size_t i,
@@ -595,7 +594,7 @@ int sfg_section_size(unsigned int abi, const struct sfjit_function *fdes,
 	return 0;
 }
 
-/* What is left to do; the index of an FDE is for errors only. */
+/* The state of writing. FDE indices are for errors only. */
 struct writer {
 	const struct sfg_arch *arch;
 	struct plain_kinds kinds;
@@ -606,7 +605,9 @@ struct writer {
 	uint32_t nr_fres;
 };
 
-/* Whether plain rows have it: start, info and at most two words each. */
+/*
+ * Whether there is room for plain rows: start, info and at most two words each.
+ */
 static inline bool has_plain_room(const struct writer *w)
 {
 	size_t room = w->limit - w->p, size;
@@ -617,7 +618,7 @@ static inline bool has_plain_room(const struct writer *w)
 	return size && size <= room;
 }
 
-/* The FDE whose block of 'size' bytes is at w->p is done. */
+/* Steps over the FDE whose block of 'size' bytes is at w->p. */
 static inline void next_fde(struct writer *w, bool swap, size_t size)
 {
 	const struct sfjit_function *fde = w->fde++;
@@ -643,7 +644,7 @@ static inline bool write_plain_fde(struct writer *w)
 	return size;
 }
 
-/* A copy that nobody else knows of can stay in registers. */
+/* A local copy can stay in registers. */
 static void write_plain_fdes(struct writer *writer)
 {
 	struct writer w = *writer;
@@ -732,7 +733,7 @@ static size_t used_at(const struct sfg_place *place, const struct writer *w)
 	return w->p - (uint8_t *)place->rows;
 }
 
-/* Has a writer of its own: that of plain rows can stay in registers. */
+/* Not inlined, so that the writer of plain rows stays in registers. */
 __attribute__((noinline))
 static int write_any_at(const struct sfg_arch *arch,
 			const struct sfjit_function *fde,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Shares out the rows over FDEs so that the section is smallest.
+ * Redistributes rows over FDEs to minimize the section.
  *
- * An FDE need not be a function. Neighbours without a signal mark and with
- * nothing but padding between them form a chunk; equal rows that meet there
- * become one. Each chunk is cut where it costs least by dynamic programming
- * from its end: an FDE costs its index entry and attributes, and each row in
- * it as many bytes for its start as the last of them needs.
+ * An FDE need not be a function. Neighbours without a signal mark and with only
+ * padding between them form a chunk; equal rows that meet become one. Dynamic
+ * programming from a chunk's end finds the cheapest cuts: an FDE costs its
+ * index entry and attributes, and each of its rows as many bytes for its start
+ * as the last one needs.
  */
 #include <stdlib.h>
 
 #include "core.h"
 
-/* Code between functions is padding only below the largest alignment. */
+/* Padding between functions is shorter than the largest alignment. */
 #define MAX_PADDING	64
 
 #define FDE_COST	(sizeof(struct sframe_fde) + \
@@ -23,7 +23,7 @@
 struct cell {
 	uint32_t start;		/* of the row */
 	uint32_t best;		/* bytes from this row to the chunk's end */
-	uint16_t rows;		/* of the FDE that starts here, then */
+	uint16_t rows;		/* in the FDE that starts here */
 	uint8_t as_default;	/* bytes without the start; 0: not possible */
 	uint8_t as_flex;	/* set where some row needs it */
 };
@@ -34,7 +34,7 @@ struct layout {
 	struct sfg_summary *sum;
 	unsigned int max_rows;
 	size_t text;		/* range that the last gap was in */
-	const struct sfg_hole *hole, *hole_end;	/* behind the last gap */
+	const struct sfg_hole *hole, *hole_end;	/* after the last gap */
 	struct sfjit_row *rows;	/* compacted in place */
 	size_t nr_rows;
 	struct cell *cells;	/* of the chunk's rows */
@@ -54,7 +54,7 @@ static const struct sfg_image *text_of(struct layout *l, uint64_t addr)
 	return &in->text[l->text];
 }
 
-/* Whether CFI is for some of it. Gaps come in the order of addresses. */
+/* Whether any byte has CFI. Call in address order. */
 static bool has_hole(struct layout *l, uint64_t from, uint64_t to)
 {
 	while (l->hole != l->hole_end && l->hole->hi <= from)
@@ -62,7 +62,7 @@ static bool has_hole(struct layout *l, uint64_t from, uint64_t to)
 	return l->hole != l->hole_end && l->hole->lo < to;
 }
 
-/* Whether only padding is between; code without CFI is in no FDE. */
+/* Whether there is only padding. Code without CFI is in no FDE. */
 static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 {
 	const struct sfg_image *text;
@@ -80,8 +80,8 @@ static bool gap_is_padding(struct layout *l, uint64_t from, uint64_t to)
 }
 
 /*
- * The block of PCMASK counts from the start of its FDE, and the signal mark is
- * for all of it.
+ * PCMASK blocks count from the start of the FDE, and a signal mark
+ * covers the whole FDE.
  */
 static bool stands_alone(const struct sfjit_function *fde)
 {
@@ -117,8 +117,8 @@ static int push_fde(struct layout *l, const struct sfjit_function *fde)
 }
 
 /*
- * Rows only move down, since joining leaves some out: what is overwritten has
- * been read.
+ * Rows only move down, since joining drops some, so this overwrites only rows
+ * that were read.
  */
 static void move_row(struct layout *l, const struct sfjit_row *row,
 		     uint32_t start)
@@ -130,7 +130,7 @@ static void move_row(struct layout *l, const struct sfjit_row *row,
 	l->nr_rows++;
 }
 
-/* The rows of FDEs [fde, end) as one list; returns where it begins. */
+/* Joins the rows of FDEs [fde, end) to one list; returns where it begins. */
 static size_t join_rows(struct layout *l, const struct sfjit_function *fde,
 			const struct sfjit_function *end)
 {
@@ -151,8 +151,8 @@ static size_t join_rows(struct layout *l, const struct sfjit_function *fde,
 }
 
 /*
- * DEFAULT or FLEX is said of an FDE, so that one row that needs FLEX makes it
- * the form of all that share its FDE.
+ * DEFAULT or FLEX holds for a whole FDE, so one row that needs FLEX makes all
+ * of them FLEX.
  */
 static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 {
@@ -174,11 +174,10 @@ static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 }
 
 /*
- * Whether an FDE that has rows up to 'c', the n-th, costs more than two. Wider
- * starts for all rows cost more than another FDE where they are many, and so do
- * they for any 2 * FDE_COST rows and more that are near each other: as an FDE of
- * their own, between two others, they have shorter starts. What is longer then
- * costs still more.
+ * Whether one FDE with rows up to 'c', the n-th, costs more than two. Wider
+ * starts for many rows cost more than another FDE. So do wider starts for any 2
+ * * FDE_COST nearby rows: as an FDE of their own, between two others, they have
+ * shorter starts. A longer FDE costs still more.
  */
 #define MANY	(2 * FDE_COST + 1)
 
@@ -197,11 +196,10 @@ static bool is_too_long(const struct cell *cell, const struct cell *c,
 }
 
 /*
- * The best FDE that starts at a row, the cells behind being settled. Its own
- * cell is written last: a store between loads of others slows all of them. Of
- * equal costs the longer FDE is taken, which leaves fewer to search. Takes rows
- * times max_rows steps for a chunk, or times MANY rows in each 256 bytes of
- * 65,536 if that is less.
+ * Finds the best FDE that starts at a row, after all later cells. Writes its
+ * own cell last: a store between loads of others is slow. Prefers the longer
+ * FDE if costs are equal, to search less. Takes rows times max_rows steps for a
+ * chunk, or times MANY rows in each 256 bytes of 65,536 if that is less.
  */
 static void settle_cell(struct layout *l, size_t i, size_t nr)
 {
@@ -230,8 +228,8 @@ static void settle_cell(struct layout *l, size_t i, size_t nr)
 }
 
 /*
- * Starts become relative to the FDE from the last one down: that of the first
- * is subtracted from all, and becomes 0 itself.
+ * Makes starts relative to the FDE, from the last one down, as the first one
+ * becomes 0.
  */
 static int cut_chunk(struct layout *l, struct sfjit_function chunk,
 		     struct sfjit_row *rows, size_t nr)
@@ -304,8 +302,8 @@ static size_t count_rows(const struct sfg_fdes *fdes)
 }
 
 /*
- * num_fres has 16 bits. The cell behind the last row is where the costs of a
- * chunk start from.
+ * num_fres has 16 bits. The cell after the last row is the chunk's end, with
+ * cost 0.
  */
 int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 	       const struct sfg_hole *holes, size_t nr_holes,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The machines: all that depends on them. A new one is an entry here, and a
- * directory arch/NAME/; see Documentation/new-arch.rst.
+ * All that depends on machines. To add one, write an entry here and a directory
+ * arch/NAME/; see Documentation/new-arch.rst.
  */
 #include <elf.h>
 
 #include "core.h"
 
 /*
- * Bytes of a ModRM operand, with the byte itself; 0: the rest is missing. In
- * the terms of Intel's manual (volume 2, 2.1.5): mod 3 names a register; rm 4
- * says that an SIB byte follows, whose base 5 stands for 4 bytes of
- * displacement where mod is 0, as rm 5 does there (relative to rip).
+ * Length of a ModRM operand, including that byte; 0: truncated. Intel's manual
+ * (volume 2, 2.1.5): mod 3 names a register; rm 4 means that an SIB byte
+ * follows, whose base 5 means 4 bytes of displacement if mod is 0, as rm 5 does
+ * (relative to rip).
  */
 static size_t modrm_len(const uint8_t *p, size_t len)
 {
@@ -40,9 +40,9 @@ static size_t modrm_len(const uint8_t *p, size_t len)
 }
 
 /*
- * nop and the multi-byte nops with their prefixes, and int3; 0: other. All of
- * 0f 1f is a nop whatever its operand; assemblers make it longer with prefixes
- * 66 and 2e (cs). lld fills gaps in code with int3 (cc).
+ * Matches nop, multi-byte nops with prefixes, and int3; 0: another instruction.
+ * All of 0f 1f is a nop; assemblers lengthen it by prefixes 66 and 2e (cs). lld
+ * fills gaps in code with int3 (cc).
  */
 static size_t amd64_nop_len(const uint8_t *p, size_t len)
 {
@@ -61,7 +61,7 @@ static size_t amd64_nop_len(const uint8_t *p, size_t len)
 }
 
 /*
- * Not in the order that instructions have them: there rcx is 1 and rdx 2, and 4
+ * DWARF's order differs from that of instructions: there rcx is 1, rdx 2, and 4
  * to 7 are rsp, rbp, rsi and rdi.
  */
 static const char *const amd64_regs[16] = {
@@ -74,26 +74,25 @@ static const uint8_t amd64_perf_regs[32] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23,
 };
 
-/* f0 to f15 are 16 to 31 there; DWARF has them in pairs of the psABI. */
+/* perf numbers f0 to f15 16 to 31; DWARF has them in the psABI's pairs. */
 static const uint8_t s390x_perf_regs[32] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 	16, 18, 20, 22, 17, 19, 21, 23, 24, 26, 28, 30, 25, 27, 29, 31,
 };
 
 /*
- * Numbers of registers are DWARF's, which each psABI gives out. Rules name
- * registers below 32 only, as many as the 5 bits of a 1-byte FLEX control word
- * know.
+ * Register numbers are DWARF's, from each psABI. Rules name only registers
+ * below 32, as a 1-byte FLEX control word has 5 bits for them.
  *
- * HOST_ABI is that of the machine which this is compiled for. Numbers for trials
- * are at the other end of those that a header can have than SFrame's.
+ * HOST_ABI is the ABI that this is compiled for. Trial numbers are at the other
+ * end of a header's range than SFrame's.
  */
 const struct sfg_arch sfg_arches[] = {
 	{
 #ifdef __x86_64__
 #define HOST_ABI	SFRAME_ABI_AMD64_LE
 #endif
-		/* There is no number for rip: 16 is the return address. */
+		/* rip has no number: 16 is the return address. */
 		.name = "AMD64", .abi = SFRAME_ABI_AMD64_LE,
 		.ei_data = ELFDATA2LSB, .e_machine = EM_X86_64,
 		.fixed_ra = -8, .sp = 7, .fp = 6, .ra = 16, .pc = 16,
@@ -101,7 +100,7 @@ const struct sfg_arch sfg_arches[] = {
 		.kept = 0xf048, .reg_names = amd64_regs,
 		.record = RECORD_AT_END,
 		.perf_regs = amd64_perf_regs, .perf_pc = 8,
-		/* PLT32 is PC32 where no PLT entry is needed. */
+		/* PLT32 is PC32 if no PLT entry is needed. */
 		.relocs = (const struct sfg_reloc[]) {
 			{ R_X86_64_NONE, RELOC_NONE, 0 },
 			{ R_X86_64_64, RELOC_ABS, 8 },
@@ -161,9 +160,9 @@ const struct sfg_arch sfg_arches[] = {
 		.sp_kept = true, .cfa_scale = 8,
 		.perf_regs = s390x_perf_regs, .perf_pc = 33,
 		/*
-		 * nopr, bc 0 and brcl 0: what gas fills with. The upper half of
-		 * the second byte is the mask of the condition codes to branch
-		 * on, 0: never; where to does not matter then.
+		 * gas fills with nopr, bc 0 and brcl 0. The upper half of the
+		 * second byte is the mask of condition codes to branch on. 0
+		 * never branches, so the target does not matter.
 		 */
 		.nops = {
 			{ 2, 0x07000000, 0xfff00000 },
@@ -190,7 +189,7 @@ const struct sfg_arch sfg_arches[] = {
 		.nops = {
 			{ 4, 0x13000000, ~0U }, { 2, 0x01000000, 0xffff0000 },
 		},
-		/* Distances are left to the linker, which may move code. */
+		/* Linkers may move code, so they compute distances. */
 		.relocs = (const struct sfg_reloc[]) {
 			{ R_RISCV_NONE, RELOC_NONE, 0 },
 			{ R_RISCV_RELAX, RELOC_NONE, 0 },
@@ -217,7 +216,7 @@ const struct sfg_arch sfg_arches[] = {
 #if defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 #define HOST_ABI	SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64)
 #endif
-		/* The return address is in lr, from where no rule starts. */
+		/* The return address is in lr; no rule starts from it. */
 		.name = "PowerPC ELFv2",
 		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
@@ -237,7 +236,7 @@ const struct sfg_arch sfg_arches[] = {
 
 const size_t sfg_nr_machines = ARRAY_SIZE(sfg_arches);
 
-/* x32 and its like have none: rows have addresses of 64 bits. */
+/* x32 and similar ABIs have no entry: rows have 64-bit addresses. */
 #if !defined(HOST_ABI) || !defined(__LP64__)
 #undef HOST_ABI
 #define HOST_ABI	0

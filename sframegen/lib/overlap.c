@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * FDEs that overlap. Like libgcc, which searches for the last FDE that starts
- * at or before the pc, take the one that starts last: of nested functions the
- * inner one. Of those that start at one address take the first of the section.
+ * Resolves overlapping FDEs. libgcc searches for the last FDE that starts at or
+ * before the pc; so take the one that starts last, the inner one of nested
+ * functions. Of FDEs with equal starts take the first in the section.
  */
 #include <stdlib.h>
 
@@ -11,14 +11,14 @@
 
 struct sweep {
 	const struct cfi_fde *const *fdes;
-	size_t *open;		/* those that hold at 'at', the last one wins */
+	size_t *open;		/* active at 'at'; the last one wins */
 	size_t depth;
 	struct cfi_piece *pieces;
 	size_t nr;
 	uint64_t at;
 };
 
-/* Shares out [s->at, to) and leaves out the functions that end there. */
+/* Assigns [s->at, to), and removes functions that end there. */
 static void sweep_to(struct sweep *s, uint64_t to)
 {
 	const struct cfi_fde *fde;
@@ -42,7 +42,7 @@ static void sweep_to(struct sweep *s, uint64_t to)
 	s->at = to;
 }
 
-/* Of each address the first one is to win, and is pushed last. */
+/* The first FDE at an address wins, so it is pushed last. */
 static void sweep_all(struct sweep *s, size_t nr)
 {
 	size_t i, k, next;
@@ -58,7 +58,7 @@ static void sweep_all(struct sweep *s, size_t nr)
 	sweep_to(s, UINT64_MAX);
 }
 
-/* Each FDE adds two borders at most. */
+/* Each FDE adds at most two borders. */
 int sfg_cfi_pieces(const struct cfi_fde *const *fdes, size_t nr,
 		   struct cfi_piece **pieces, size_t *nr_pieces)
 {

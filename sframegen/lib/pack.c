@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The section of a whole file: like encode.c, with equal blocks stored once. */
+/*
+ * Makes the section of a whole file: like encode.c, but stores equal blocks
+ * once.
+ */
 #include <stdlib.h>
 
 #include "core.h"
 
-/* Bounds the search for whoever makes hashes meet. */
+/* Bounds the search if an attacker makes hashes collide. */
 #define MAX_PROBES	16
 
 struct slot {
@@ -23,9 +26,8 @@ struct packer {
 
 /*
  * Multiplies by 2^64 divided by the golden ratio, and bytes by the prime of
- * FNV-1a. The low bits choose the slot, so the high ones are folded in. Not
- * against whoever wants hashes to meet: blocks that are not found again are
- * stored twice, which is all they get.
+ * FNV-1a. The low bits choose the slot, so fold the high ones in. An attacker
+ * can make hashes collide, and only gets blocks stored twice.
  */
 static uint64_t hash_bytes(const uint8_t *p, size_t len)
 {
@@ -42,8 +44,8 @@ static uint64_t hash_bytes(const uint8_t *p, size_t len)
 }
 
 /*
- * Equal hashes are no proof: hostile input could give one function the rows of
- * another.
+ * Compare bytes, too: with colliding hashes hostile input could give one
+ * function the rows of another.
  */
 static bool same_block(const struct packer *p, const struct slot *slot,
 		       size_t len)
@@ -53,8 +55,8 @@ static bool same_block(const struct packer *p, const struct slot *slot,
 }
 
 /*
- * The block was written at the end: takes it away when it is there before. FDEs
- * name their rows by offsets into the FRE area, which need not differ.
+ * Removes the block at the end if an equal one exists. FDEs may share an offset
+ * into the FRE area.
  */
 static uint32_t share_block(struct packer *p, size_t len, uint32_t nr_rows)
 {
@@ -78,7 +80,7 @@ static uint32_t share_block(struct packer *p, size_t len, uint32_t nr_rows)
 	return off;
 }
 
-/* At most half of the slots are taken, so that a free one is near. */
+/* At least half of the slots stay free, so one is near. */
 static int alloc_slots(struct packer *p, size_t nr)
 {
 	size_t slots = 64;
@@ -109,10 +111,7 @@ static void count_output(struct sfg_summary *sum, const struct packer *p,
 	}
 }
 
-/*
- * num_fres says how many rows there are in the FRE area: those that FDEs share
- * are counted once.
- */
+/* num_fres counts rows in the FRE area, shared ones once. */
 static void write_fdes(struct packer *p, uint8_t *buf,
 		       const struct sfg_fdes *fdes, uint64_t section_addr)
 {
@@ -130,7 +129,7 @@ static void write_fdes(struct packer *p, uint8_t *buf,
 	sfg_write_header(p->arch, buf, fdes->nr, p->nr_fres, p->fre_len);
 }
 
-/* Gives back what the sharing saved; never moves the bytes to fail. */
+/* Frees what sharing saved. If realloc() fails, keeps the buffer. */
 static void *shrink(void *buf, size_t len)
 {
 	void *smaller = realloc(buf, len);
@@ -138,7 +137,7 @@ static void *shrink(void *buf, size_t len)
 	return smaller ? smaller : buf;
 }
 
-/* What is not written of it is never touched, and given back. */
+/* An upper bound. Bytes that the result does not need are never touched. */
 static size_t most_bytes(const struct sfg_fdes *fdes)
 {
 	size_t i, rows = 0;
@@ -149,8 +148,8 @@ static size_t most_bytes(const struct sfg_fdes *fdes)
 }
 
 /*
- * What may be 4 GiB long is refused before it is known how much is shared:
- * offsets of blocks, plus 1 in the slots, then fit 32 bits.
+ * Refuse 4 GiB before sharing: then offsets of blocks, plus 1 in the slots, fit
+ * 32 bits.
  */
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	     uint64_t section_addr, struct sfg_output *out,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A strict reader: refuses whatever the format does not define. It reads plain
- * version 3 as what it is, version 3 with addends of which there are none.
+ * A strict reader: refuses what the format does not define. It reads plain
+ * version 3 as version 3 with addends, without any.
  */
 #include "core.h"
 
@@ -18,8 +18,8 @@ static int fail(struct sfg_error *err, size_t offset, const char *reason)
 }
 
 /*
- * The ABI tells the byte order, one byte that needs none itself, and the magic
- * has to agree: e2 de in little-endian sections, de e2 in others.
+ * The ABI byte tells the byte order, and the magic must agree: e2 de in
+ * little-endian sections, de e2 in others.
  */
 static const struct sfg_arch *arch_of(const struct sframe_header *h)
 {
@@ -47,10 +47,10 @@ static bool is_magic(uint16_t magic)
 }
 
 /*
- * Offsets of errors are those of the fields in the header. Versions 1 and 2
- * have the same header, but FDEs of 17 and 20 bytes. Flag 0x2 of theirs,
- * FRAME_POINTER, is gone in version 3. Nothing defines an auxiliary header, and
- * no producer writes one.
+ * Error offsets are those of header fields. Versions 1 and 2 have the same
+ * header, but FDEs of 17 and 20 bytes; their flag 0x2, FRAME_POINTER, is gone
+ * in version 3. No specification defines an auxiliary header, and no producer
+ * writes one.
  */
 static int check_header(struct sfg_section *s, struct sfg_error *err)
 {
@@ -76,10 +76,10 @@ static int check_header(struct sfg_section *s, struct sfg_error *err)
 }
 
 /*
- * Both areas have to lie inside the section and apart. More bytes may follow:
- * sections of s390x are padded to 8, and PT_GNU_SFRAME of GNU ld says more than
- * there are. So may there be space between the areas, as in a window to which
- * FDEs are appended.
+ * Both areas must lie inside the section and not overlap. More bytes may
+ * follow: s390x pads sections to 8, and GNU ld's PT_GNU_SFRAME is too long.
+ * There may be space between the areas, as in a window to which FDEs are
+ * appended.
  */
 static int check_areas(struct sfg_section *s, struct sfg_error *err)
 {
@@ -121,8 +121,8 @@ static size_t index_offset(const struct sfg_section *s, uint32_t index)
 }
 
 /*
- * Copied: behind a header of 28 bytes no entry of an aligned section is aligned
- * to 8, although the specification calls the index so.
+ * Copied: after a 28-byte header no entry is 8-byte aligned, although the
+ * specification says so.
  */
 static struct sframe_fde read_index(const struct sfg_section *s,
 				    uint32_t index)
@@ -155,7 +155,7 @@ static uint8_t fde_flags(const struct sframe_fde_attr *attr)
 }
 
 /*
- * A block size of 0 is a division by 0 in readers that do not look, among them
+ * A block size of 0 is a division by 0 in readers that do not check, such as
  * libsframe.
  */
 static const char *check_attr(const struct sframe_fde_attr *attr)
@@ -208,7 +208,7 @@ int sfg_read_fde(const struct sfg_section *s, uint32_t index,
 	return 0;
 }
 
-/* A number of 1 << shift bytes. */
+/* Reads a number of 1 << shift bytes. */
 static uint32_t get_uint(const struct sfg_section *s, size_t pos,
 			 unsigned int shift)
 {
@@ -227,8 +227,8 @@ static uint32_t get_uint(const struct sfg_section *s, size_t pos,
 }
 
 /*
- * The number of words has 4 bits: 15 are possible, where no row has more than
- * 7. Control words are unsigned: 0x81 in one byte is register 16.
+ * The number of words has 4 bits, so up to 15; no row has more than 7. Control
+ * words are unsigned: 0x81 in one byte is register 16.
  */
 struct raw_row {
 	uint32_t word[15];	/* not sign-extended */
@@ -245,7 +245,7 @@ static int32_t signed_word(const struct raw_row *raw, unsigned int i)
 	return raw->word[i];
 }
 
-/* gas scales in FLEX rows as well, of which the specification is silent. */
+/* gas also scales in FLEX rows; the specification does not say. */
 static const char *load_cfa(const struct sfg_arch *arch, int32_t word,
 			    struct sfjit_rule *cfa)
 {
@@ -263,9 +263,9 @@ static struct sfjit_rule slot_rule(int32_t offset)
 }
 
 /*
- * The words of RA and FP behind the CFA's; a stored RA 0 is none. So s390x says
- * FP without RA. AArch64 has RA alone, which gas writes for functions that save
- * x30 only, or both.
+ * Decodes the words of RA and FP. A stored RA of 0 is none, for s390x's FP
+ * without RA. AArch64 has RA alone, which gas writes for functions that save
+ * only x30, or both.
  */
 static const char *decode_slots(const struct sfg_arch *arch,
 				const struct raw_row *raw,
@@ -294,7 +294,7 @@ static const char *decode_default(const struct sfg_arch *arch,
 	return reason ? reason : decode_slots(arch, raw, row);
 }
 
-/* What is not loaded has no addend: its offset says the same. */
+/* Only loads have an addend; otherwise the offset includes it. */
 static const char *decode_addend(const struct raw_row *raw, unsigned int *next,
 				 struct sfjit_rule *rule)
 {
@@ -306,7 +306,7 @@ static const char *decode_addend(const struct raw_row *raw, unsigned int *next,
 	return NULL;
 }
 
-/* Words from *next on, which moves behind them. */
+/* Reads words from *next on and advances it. */
 static const char *decode_rule(const struct raw_row *raw, unsigned int *next,
 			       struct sfjit_rule *rule)
 {
@@ -333,9 +333,9 @@ static const char *decode_rule(const struct raw_row *raw, unsigned int *next,
 }
 
 /*
- * That the CFA starts from a register is left to sfg_row_fits(). A single word
- * 0 is an RA without a rule: as the control word of a pair it would mean CFA +
- * offset itself, which is no return address.
+ * sfg_row_fits() checks the CFA's register. A single word 0 is an RA without a
+ * rule: as a pair's control word it would mean CFA + offset, which is no return
+ * address.
  */
 static const char *decode_flex(const struct sfg_arch *arch,
 			       const struct raw_row *raw, struct sfjit_row *row)
@@ -362,8 +362,8 @@ static const char *decode_flex(const struct sfg_arch *arch,
 }
 
 /*
- * No words: the return address is undefined. gas then clears the other bits of
- * the info byte, too.
+ * Without words the return address is undefined. gas then clears the other bits
+ * of the info byte.
  */
 static const char *decode_row(const struct sfg_arch *arch, bool flex,
 			      const struct raw_row *raw, struct sfjit_row *row)
@@ -383,7 +383,7 @@ static const char *decode_row(const struct sfg_arch *arch, bool flex,
 	return reason;
 }
 
-/* Start, info and words; each has to lie inside the FRE area. */
+/* Reads start, info and words, all inside the FRE area. */
 static const char *read_raw(const struct sfg_row_reader *r, uint32_t *start,
 			    struct raw_row *raw, size_t *end)
 {
@@ -409,9 +409,8 @@ static const char *read_raw(const struct sfg_row_reader *r, uint32_t *start,
 }
 
 /*
- * gas writes two rows for one place where an alignment of no bytes is between
- * two directives. The kernel takes them for damage, and a search could find
- * either.
+ * gas writes two rows for one address if an alignment of no bytes separates two
+ * directives. The kernel rejects them, and a search could find either.
  */
 static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 {
@@ -419,7 +418,7 @@ static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 
 	if (start < r->next_start)
 		return "row starts do not increase";
-	/* a function of a live section that was taken back keeps its rows */
+	/* a function withdrawn from a live section keeps its rows */
 	if (start >= end && end)
 		return "row starts past its function";
 	return NULL;
@@ -451,8 +450,8 @@ int sfg_read_row(struct sfg_row_reader *reader, struct sfjit_row *row,
 }
 
 /*
- * FDEs may share rows; where thousands share thousands, reading them all
- * would take forever. Real sections stay far below this many per byte.
+ * FDEs may share rows; if thousands share thousands, reading all takes forever.
+ * Real sections stay far below this.
  */
 #define MAX_ROWS_PER_BYTE	4
 
@@ -503,8 +502,8 @@ int sfg_check_section(const struct sfg_section *section,
 }
 
 /*
- * Index of the last FDE that starts at or before addr; num_fdes: none. Right
- * for sorted sections only.
+ * Returns the index of the last FDE at or before addr, or num_fdes. Needs a
+ * sorted section.
  */
 static uint32_t search(const struct sfg_section *s, uint64_t addr)
 {
@@ -520,7 +519,7 @@ static uint32_t search(const struct sfg_section *s, uint64_t addr)
 	return lo ? lo - 1 : s->header.num_fdes;
 }
 
-/* Rows differ in length, so they are read from the first on: up to 65535. */
+/* Rows differ in length, so read all from the first: up to 65535. */
 int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 		 struct sfjit_function *fde, struct sfjit_row *row,
 		 struct sfg_error *err)

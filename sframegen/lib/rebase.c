@@ -4,8 +4,8 @@
 #include "core.h"
 
 /*
- * Starts are relative to their fields: if section and code move together,
- * nothing changes. Entries are not aligned, hence memcpy().
+ * Starts are relative to their fields, so nothing changes if section and code
+ * move together. Entries are unaligned, hence memcpy().
  */
 int sfg_rebase(void *section, size_t len, int64_t delta)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * What the format (SFrame version 3, with addends) can say of one row: the CFA
- * from a register, the RA and FP from a register or the CFA. The caller's stack
- * pointer is the CFA, on s390x less its bias, and no other register is known.
+ * Which rows SFrame V3 with addends can encode: the CFA from a register, RA and
+ * FP from a register or the CFA. The caller's stack pointer is the CFA, on
+ * s390x less its bias; no other register is known.
  */
 #include "core.h"
 
@@ -23,21 +23,21 @@ static bool rule_fits(const struct sfg_arch *arch,
 	return false;
 }
 
-/* A control word 0 stands for an RA without a rule: none may look like it. */
+/* A control word 0 means no rule, so no rule may encode to it. */
 static bool ra_fits(const struct sfjit_rule *ra)
 {
 	return !(ra->base == SFJIT_BASE_CFA && !ra->deref);
 }
 
-/* What is added to a loaded word has a place in the CFA's rule only. */
+/* Only the CFA's rule can add to a loaded word. */
 static bool has_addend(const struct sfjit_rule *rule)
 {
 	return rule->base != SFJIT_BASE_NONE && rule->addend;
 }
 
 /*
- * On s390x a CFA offset that is not a multiple of 8 has no encoding. gas
- * divides and drops the rest: for 164 it writes 160.
+ * On s390x a CFA offset must be a multiple of 8. gas divides and drops the
+ * remainder: it writes 160 for 164.
  */
 bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 {
@@ -60,8 +60,8 @@ static bool rule_is_slot(const struct sfjit_rule *rule)
 }
 
 /*
- * With two words an AArch64 row has the RA's slot and no FP; s390x puts a word
- * 0 in place of the RA's instead.
+ * With two words an AArch64 row has the RA's slot and no FP; s390x writes 0 for
+ * the RA.
  */
 bool sfg_row_is_default(const struct sfg_arch *arch,
 			const struct sfjit_row *row)
@@ -73,7 +73,7 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 	if (row->cfa.deref ||
 	    (row->cfa.reg != arch->sp && row->cfa.reg != arch->fp))
 		return false;
-	/* a stored RA word 0 means that there is none */
+	/* a stored RA word 0 means none */
 	if (ra->base && (arch->fixed_ra || !rule_is_slot(ra) || !ra->offset))
 		return false;
 	if (fp->base && arch->fp_needs_ra && !ra->base)
@@ -82,8 +82,8 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 }
 
 /*
- * Compares bytes: the structures have no padding, and rows that are made or
- * read here are 0 where a rule has no base.
+ * Compares bytes: the structures have no padding, and rows made or read here
+ * are zero where a rule has no base.
  */
 bool sfg_rows_equal(const struct sfjit_row *a, const struct sfjit_row *b)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Rows to .eh_frame, with its .eh_frame_hdr behind it: for unwinders that know
- * no SFrame, such as perf's of --call-graph=dwarf, which gets it by jitdump.
+ * Converts rows to .eh_frame followed by .eh_frame_hdr, for unwinders without
+ * SFrame, such as perf's --call-graph=dwarf, which reads it from a jitdump.
  */
 #include "cfi_out.h"
 
@@ -11,7 +11,10 @@
 /* Any of these has at most 32 bytes. */
 #define EXPR_MAX	32
 
-/* Base plus offset; for an expression of a register the CFA is there already. */
+/*
+ * Base plus offset. An expression of a register starts with the CFA on the
+ * stack.
+ */
 static void put_address(struct out *o, const struct sfjit_rule *rule)
 {
 	if (rule->base == SFJIT_BASE_REG) {
@@ -69,7 +72,7 @@ static void put_reg(struct out *o, unsigned int reg,
 	uint8_t buf[EXPR_MAX];
 	struct out expr = { .p = buf, .max = sizeof(buf) };
 
-	/* Saved where compilers save: the short forms. */
+	/* The short forms, for where compilers save registers. */
 	if (rule->base == SFJIT_BASE_CFA && rule->deref &&
 	    rule->offset % 8 == 0) {
 		put_saved(o, reg, rule->offset / -8);
@@ -81,7 +84,7 @@ static void put_reg(struct out *o, unsigned int reg,
 	put_expr(o, &expr);
 }
 
-/* All of it again: no row depends on another. */
+/* Writes all rules again: no row depends on another. */
 static void put_row(struct out *o, const struct sfg_arch *arch,
 		    const struct sfjit_row *row)
 {
@@ -104,7 +107,7 @@ static void put_row(struct out *o, const struct sfg_arch *arch,
 		put_same_value(o, arch->fp);
 }
 
-/* AArch64's instruction for it changes the state to the other one. */
+/* AArch64's instruction toggles the state. */
 static void put_mangled(struct out *o, const struct sfjit_row *row,
 			bool *mangled)
 {
@@ -125,7 +128,7 @@ static void put_advance(struct out *o, uint32_t bytes)
 	}
 }
 
-/* Code that repeats has its rows again in each block. */
+/* Repeating code has its rows again in each block. */
 static void put_rows(struct out *o, const struct sfg_arch *arch,
 		     const struct sfjit_function *function)
 {
@@ -168,7 +171,7 @@ static size_t put_eh_frame(struct out *o, const struct sfg_arch *arch,
 	return fde;
 }
 
-/* With the table of one FDE that unwinders search. */
+/* With a search table of one FDE. */
 static void put_hdr(struct out *o, size_t fde, uint64_t distance)
 {
 	size_t start = o->len;

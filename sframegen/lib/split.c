@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What it costs that an FDE has a most number of rows. */
+/* Counts the cost of limiting the rows of an FDE. */
 #include "core.h"
 
 #define FDE_COST	(sizeof(struct sframe_fde) + \
 			 sizeof(struct sframe_fde_attr))
 
-/* The rows of one function, over all FDEs that it is in. */
+/* The rows of a function over all its FDEs. */
 struct pieces {
 	uint64_t fdes, cuts, rows;
 	uint64_t start_bytes;		/* that the rows' starts take */
@@ -36,7 +36,7 @@ static void add_piece(struct pieces *p, const struct sfjit_function *function,
 	}
 }
 
-/* Longer starts in one FDE may take more than FDEs do: then it is less. */
+/* Negative if wider starts in one FDE cost more than several FDEs. */
 static int64_t bytes_more(const struct pieces *p)
 {
 	return p->cuts * FDE_COST + p->start_bytes -

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* From a frame to its caller's, by rows or by CFI itself. */
+/* Steps from a frame to its caller's, by rows or by CFI. */
 #include <stdlib.h>
 
 #include "cfi.h"
@@ -11,7 +11,7 @@ struct sfg_cfi {
 	size_t nr_pieces;
 };
 
-/* The caller as far as it is known. */
+/* The caller, as far as known. */
 struct caller {
 	uint64_t reg[32];
 	uint32_t known;
@@ -25,15 +25,16 @@ static void learn(struct caller *caller, unsigned int reg, uint64_t value)
 }
 
 /*
- * An address of AArch64 is signed by bits above it. User space has 48 bits, but
- * for who asks mmap() for more (the kernel's Documentation/arch/arm64/memory.rst).
+ * AArch64 signs an address in its upper bits. User space has 48 bits unless a
+ * program asks mmap() for more (Documentation/arch/arm64/memory.rst in the
+ * kernel).
  */
 static uint64_t plain_pc(const struct sfg_arch *arch, uint64_t pc)
 {
 	return arch->mangled_ra ? pc & ((1ULL << 48) - 1) : pc;
 }
 
-/* What a call or the end of a signal handler leads back to. */
+/* Sets the address that a call or a signal handler returns to. */
 static void go_to(const struct sfg_arch *arch, struct sfg_frame *frame,
 		  const struct caller *caller, bool signal)
 {
@@ -43,15 +44,17 @@ static void go_to(const struct sfg_arch *arch, struct sfg_frame *frame,
 	frame->called = !signal;
 }
 
-/* The address that decides: a call may be the last of its function. */
+/*
+ * The address to look up: a call may be the last instruction of its function.
+ */
 static uint64_t looked_up(const struct sfg_frame *frame, uint64_t bias)
 {
 	return frame->pc - frame->called - bias;
 }
 
 /*
- * Epilogues pop a register without a word in the CFI: below the stack pointer,
- * where a copy of the stack does not reach, is the value that it has again.
+ * Epilogues pop a register without telling CFI: its value is still below the
+ * stack pointer, where a copy of the stack does not reach.
  */
 static bool is_popped(const struct sfg_arch *arch,
 		      const struct sfg_frame *frame, uint64_t cfa,
@@ -83,7 +86,7 @@ static int row_value(const struct sfg_frame *frame, uint64_t cfa,
 	return 0;
 }
 
-/* Where the ABI puts it, unless the row has a rule. */
+/* By the row's rule, or where the ABI puts it. */
 static int row_ra(const struct sfg_arch *arch, const struct sfg_frame *frame,
 		  const struct sfjit_row *row, struct caller *caller)
 {
@@ -123,8 +126,8 @@ static bool is_saved(const struct sfjit_rule *rule)
 }
 
 /*
- * Behind a step by a record that may lie anywhere, the frame pointer alone is
- * known. If the frame has a record as well, that is where it leads.
+ * After a step by a record that may lie anywhere, only the frame pointer is
+ * known. If this frame has a record, too, the frame pointer points to it.
  */
 static int row_cfa(const struct sfg_arch *arch, const struct sfg_frame *frame,
 		   const struct sfjit_row *row, uint64_t *cfa)
@@ -180,7 +183,7 @@ int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 		return ret;
 	if (!(fde.flags & SFJIT_FUNCTION_SIGNAL))
 		return step_row(section->arch, frame, &row);
-	/* Rows of a signal frame know the stack pointer alone. */
+	/* Rows of a signal frame know only the stack pointer. */
 	if (!row.flags && !sfg_row_is_called(section->arch->abi, &row))
 		return -ENOENT;
 	ret = step_row(section->arch, frame, &row);
@@ -191,7 +194,7 @@ int sfg_step_section(const struct sfg_section *section, uint64_t bias,
 
 /* By a record. */
 
-/* Records go up. What is not the next one is no frame pointer. */
+/* Records go up. Any other value is no frame pointer. */
 static void learn_record(const struct sfg_arch *arch, struct caller *caller,
 			 uint64_t fp, uint64_t next)
 {
@@ -232,7 +235,7 @@ struct stretch {
 	enum sfg_reason refused;
 };
 
-/* The sink is the first member. The stretch that was wanted is the last. */
+/* The sink is the first member. Keeps the wanted stretch, the last one. */
 static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 		const struct cfi_state *state, enum sfg_reason refused)
 {
@@ -245,7 +248,7 @@ static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	return -ECANCELED;
 }
 
-/* The state at an address, with the rule of one more register. */
+/* Finds the state at an address, with the rule of one more register. */
 static int run_to(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 		  uint64_t addr, uint8_t other, struct stretch *s)
 {
@@ -304,7 +307,7 @@ static int find_cfa(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
 	return -ENOTSUP;
 }
 
-/* Of a rule that names a place or a value; false: not known. */
+/* Evaluates a rule that names a place or a value; false: unknown. */
 static bool find_value(const struct sfg_cfi *cfi,
 		       const struct sfg_frame *frame,
 		       const struct cfi_rule *rule, uint64_t cfa,
@@ -331,8 +334,8 @@ static bool find_value(const struct sfg_cfi *cfi,
 }
 
 /*
- * Without a rule a register is what it was if the ABI has functions preserve
- * it; what cannot be found out only matters to rules that name it.
+ * Without a rule a register is unchanged if the ABI has callees preserve it. An
+ * unknown one only affects rules that use it.
  */
 static void find_register(const struct sfg_cfi *cfi,
 			  const struct sfg_frame *frame,
@@ -354,7 +357,7 @@ static void find_register(const struct sfg_cfi *cfi,
 	}
 }
 
-/* The stack pointer of the caller is the CFA where nothing else is said. */
+/* The caller's stack pointer is the CFA without a rule. */
 static void find_sp(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
 		    const struct cfi_rule *rule, struct caller *caller)
 {
@@ -384,14 +387,14 @@ static int find_ra(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
 	return 0;
 }
 
-/* Registers that are not followed anyway: bits. */
+/* Bits of registers that struct cfi_state has no rule for. */
 static uint32_t others(const struct sfg_arch *arch)
 {
 	return arch->regs & ~(1u << arch->sp | 1u << arch->fp |
 			      1u << arch->ra);
 }
 
-/* One for what rows tell, and one for each of them. */
+/* One run for what rows know, and one for each other register. */
 static unsigned int nr_runs(const struct sfg_arch *arch)
 {
 	uint32_t bits = others(arch);
@@ -445,7 +448,7 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	return 0;
 }
 
-/* The one whose part of the code this is. */
+/* Returns the FDE that owns this code. */
 static const struct cfi_fde *find_piece(const struct sfg_cfi *cfi,
 					uint64_t addr)
 {
@@ -485,7 +488,7 @@ static const struct cfi_fde *find_fde(const struct sfg_cfi *cfi, uint64_t addr)
 	return addr - fde->start < fde->size ? fde : NULL;
 }
 
-/* A long program that many frames run would take long. */
+/* A long program in many frames would take long. */
 static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
 		  const struct cfi_fde *fde, unsigned int runs)
 {
@@ -550,15 +553,15 @@ int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
 }
 
-/* The last address is no code: that way no end has the number 0. */
+/* The last address is never code, so no end wraps to 0. */
 static bool is_code(const struct cfi_fde *fde)
 {
 	return fde->size && fde->start + fde->size > fde->start;
 }
 
 /*
- * Empty FDEs are for nothing. A discarded function would be the one of all code
- * without CFI up to its size.
+ * Drops empty FDEs, and discarded functions, which would seem to own all code
+ * up to their size.
  */
 static void drop_unused(struct cfi_table *t)
 {

@@ -23,7 +23,7 @@ static void pc_in_slot(struct out *o, const struct sfg_arch *arch,
 /*
  * x, sum -> x, sum + (x >= start) * change
  *
- * A comparison leaves 0 or 1, so a product does without a branch.
+ * A comparison gives 0 or 1, so multiplying avoids a branch.
  */
 static void add_change(struct out *o, unsigned int start, int64_t change)
 {
@@ -51,7 +51,7 @@ static void cfa_expression(struct out *o, const struct sfg_arch *arch,
 	put_byte(o, DW_OP_drop);
 }
 
-/* The one stretch of a slot in which the frame pointer is saved. */
+/* The one stretch of a slot with a saved frame pointer. */
 struct saved {
 	uint32_t from, to;	/* from == to: none */
 	int32_t offset;
@@ -100,7 +100,7 @@ static void fp_expression(struct out *o, const struct sfg_arch *arch,
 	put_fixed(o, 0, 2);		/* patched: over the rest */
 }
 
-/* At most 8 bytes: the upper byte of the distance stays 0. */
+/* At most 8 bytes, so the distance's upper byte stays 0. */
 static void fp_saved_branch(struct out *o, const struct saved *saved)
 {
 	size_t skip = o->len - 2;

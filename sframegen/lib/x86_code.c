@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What x86-64's instructions do to the stack, for code_flow.c. */
+/* What x86-64 instructions do to the stack, for code_flow.c. */
 #include "x86_insn.h"
 
 #include "code_facts.h"
@@ -52,7 +52,7 @@ static void lose(struct code_insn *out)
 	add(out, CODE_LOSE, CODE_NO_REG, CODE_NO_REG, 0);
 }
 
-/* A base alone: with an index, or of no register, it is not known. */
+/* Only a base register; with an index, or without a base, it is unknown. */
 static int8_t base_of(const struct insn *insn)
 {
 	return insn->index == INSN_NO_REG ? reg_of(insn->base) : CODE_NO_REG;
@@ -75,7 +75,7 @@ static void pop(struct code_insn *out, int8_t dst)
 	add(out, CODE_SET, SP, SP, 8);
 }
 
-/* An address from the stack pointer is that after the pop. */
+/* pop computes an address from the stack pointer after popping. */
 static void pop_to(struct code_insn *out, const struct insn *insn)
 {
 	int8_t base = base_of(insn);
@@ -90,7 +90,7 @@ static bool is_group(const struct insn *insn, uint8_t op, unsigned int nr)
 	return insn->op == op && (insn->reg & 7) == nr;
 }
 
-/* A size of 16 bits leaves the stack pointer aligned to 2: no code does so. */
+/* An operand of 16 bits would misalign the stack pointer; no code does so. */
 static bool push_or_pop(struct code_insn *out, const struct insn *insn)
 {
 	if (insn->map == INSN_MAP_0F && !insn->vex && (insn->op & 0xf6) == 0xa0) {
@@ -183,7 +183,7 @@ static bool is_nop(const struct insn *insn)
 	return !insn->map && insn->op == 0x90 && !insn->opreg;
 }
 
-/* endbr64, or what is a nop where shadow stacks are not known. */
+/* endbr64, and nops without shadow stacks. */
 static bool is_hint(const struct insn *insn)
 {
 	return insn->map == INSN_MAP_0F && !insn->vex && insn->op == 0x1e;
@@ -198,7 +198,9 @@ static void other(struct code_insn *out, const struct insn *insn)
 	clobber(out, mask_of(sfg_insn_changes(insn)));
 }
 
-/* Privileged ones, and those that no compiler or assembler author uses. */
+/*
+ * Privileged instructions, and ones that no compiler or assembler author uses.
+ */
 static bool is_nothing(const struct insn *insn)
 {
 	if (insn->map == INSN_MAP_0F)
@@ -228,9 +230,8 @@ static bool is_nothing(const struct insn *insn)
 }
 
 /*
- * A jump through a word of memory that has no index is of a linkage table, or
- * calls what a pointer leads to in the end; one through a register may be that, or
- * of a jump table.
+ * A jump through a word of memory without index is a linkage table's, or a tail
+ * call by pointer. One through a register may be that or a jump table's.
  */
 static uint8_t next_of(const struct insn *insn)
 {
@@ -265,7 +266,7 @@ static uint8_t next_of(const struct insn *insn)
 
 #define KEPT	(1u << SP | 1u << FP | 1u << 3 | 0xf000)
 
-/* A call of the next instruction is a push of its address. */
+/* A call of the next instruction pushes its address. */
 static void call(struct code_insn *out, const struct insn *insn)
 {
 	if (insn->op == 0xe8 && !insn->imm) {
@@ -315,7 +316,9 @@ static bool decode(const uint8_t *text, size_t size, size_t at,
 	return out->next != CODE_NOTHING;
 }
 
-/* Threads begin behind clone(), vfork() and clone3(), and signals end. */
+/*
+ * After clone(), vfork() and clone3() threads begin; sigreturn never returns.
+ */
 static bool keeps_stack(int64_t number)
 {
 	return number >= 0 && number != 15 && number != 56 && number != 57 &&

@@ -225,7 +225,7 @@ static unsigned int extended_immediate_size(const struct insn *insn)
 	       op == 0xba || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
 }
 
-/* Not in 64-bit code, or of an unknown length. */
+/* Invalid in 64-bit code, or of unknown length. */
 static bool is_invalid(const struct insn *insn)
 {
 	uint8_t op = insn->op;
@@ -267,7 +267,7 @@ static uint32_t rm_bit(const struct insn *insn)
 	return insn->mod == 3 ? BIT(insn->rm) : 0;
 }
 
-/* Of the map 0F only these have general registers for results. */
+/* Only these of map 0F write general registers. */
 static uint32_t changes_0f(const struct insn *insn)
 {
 	uint8_t op = insn->op;
@@ -375,8 +375,8 @@ static uint32_t changes_one_byte(const struct insn *insn)
 }
 
 /*
- * A byte operand with the number of the stack or frame pointer is %ah or %ch
- * without REX; no code writes their low bytes.
+ * Without REX, a byte operand with the number of the stack or frame pointer is
+ * %ah or %ch. No code writes the low bytes of these pointers.
  */
 static bool is_byte(const struct insn *insn)
 {

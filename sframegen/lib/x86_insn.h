@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers of registers as instructions have them, which are not DWARF's. */
+/* Register numbers of instructions, which differ from DWARF's. */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R12 = 12, R13, R14, R15 };
 
 #define INSN_NO_REG	-1
 #define INSN_RIP	-2
 
-/* insn.map: the opcode map, by the bytes in front of the opcode */
+/* insn.map: the opcode map, by the bytes before the opcode */
 #define INSN_MAP_0F	1
 #define INSN_MAP_0F38	2
 #define INSN_MAP_0F3A	3
@@ -70,8 +70,8 @@ struct insn {
 bool sfg_insn_decode(const uint8_t *text, size_t room, struct insn *insn);
 
 /*
- * Bit n for each general register n that may change, but for what pushes, pops
- * and calls do to the stack pointer.
+ * Bit n for each general register n that may change, except the stack pointer
+ * by push, pop and call.
  */
 uint32_t sfg_insn_changes(const struct insn *insn);
 

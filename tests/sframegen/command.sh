@@ -45,8 +45,8 @@ usage "no command" "no command"
 usage "unknown option" "unknown option '--frobnicate'" --frobnicate
 usage "unknown letter" "unknown option '-z'" -z
 usage "ambiguous option" "unknown option '--ver'" --ver
-usage "option without its argument" "no argument behind '--elf'" --elf
-usage "letter without its argument" "no argument behind '-o'" -o
+usage "option without its argument" "no argument after '--elf'" --elf
+usage "letter without its argument" "no argument after '-o'" -o
 usage "two commands" "one command at a time" --dump a --elf b -o c
 usage "no output" "-o is missing" --elf tiny.so
 usage "argument left over" "unexpected argument 'more'" \

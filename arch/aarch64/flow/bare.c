@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Encodings are those of the Arm Architecture Reference Manual, C4.1. x29 is
- * the frame pointer, x30 has the return address, and 31 is the stack pointer or
- * zero, as the instruction takes it. Unknown instructions are not a leaf's.
+ * Encodings are from the Arm Architecture Reference Manual, C4.1. x29 is the
+ * frame pointer, x30 the return address, and 31 the stack pointer or zero,
+ * depending on the instruction. A leaf has no unknown instructions.
  */
 #include <string.h>
 
@@ -55,7 +55,7 @@ static bool immediate_changes(uint32_t insn)
 	return (insn >> 23 & 7) == 3;
 }
 
-/* Of these, additions of an extended register. */
+/* Additions of an extended register. */
 static bool register_changes(uint32_t insn)
 {
 	if (field(insn, 0) != SP)
@@ -99,7 +99,7 @@ static bool memory_changes(uint32_t insn)
 		return false;
 	if (is_frame(field(insn, 0)))
 		return true;
-	/* Pairs; exclusive ones, and who compares. */
+	/* pairs, exclusives and compare-and-swap */
 	if ((class == 2 || class == 0) && is_frame(field(insn, 10)))
 		return true;
 	return (class == 0 || (class == 1 && is_indexed(insn))) &&
@@ -114,7 +114,7 @@ static bool is_return(uint32_t insn)
 
 static bool system_changes(uint32_t insn)
 {
-	/* Hints, some of which sign or authenticate x30; barriers. */
+	/* hints, including those that sign or authenticate x30; barriers */
 	if (is(insn, 0xfffff01f, 0xd503201f) ||
 	    is(insn, 0xfffff000, 0xd5033000))
 		return false;
@@ -144,7 +144,7 @@ static int64_t distance(uint32_t insn, unsigned int from, unsigned int bits)
 	       (64 - bits) << 2;
 }
 
-/* Sets how far; the instruction counts as one that changes nothing. */
+/* Sets *far; the instruction itself changes nothing. */
 static bool is_jump(uint32_t insn, int64_t *far)
 {
 	if (is(insn, 0xfc000000, 0x14000000))
@@ -168,10 +168,10 @@ static uint32_t word(const uint8_t *text, uint32_t at)
 }
 
 /*
- * Linkers reach what is far away, and other modules, by x16 and x17, which are
- * theirs at a call (AAPCS64, 6.1.1): adrp x16; ldr x17, [x16]; add x16, x16;
- * perhaps autia1716; br x17. Or adrp x16; add or ldr to x16; br x16. Returns
- * where that begins, or 'at' if it does not end there.
+ * Linkers reach far code and other modules by x16 and x17, which are theirs at
+ * a call (AAPCS64, 6.1.1): adrp x16; ldr x17, [x16]; add x16, x16; perhaps
+ * autia1716; br x17. Or adrp x16; add or ldr to x16; br x16. Returns where that
+ * begins, or 'at' if it does not end there.
  */
 static uint32_t linkage(const uint8_t *text, uint32_t at)
 {
@@ -221,11 +221,11 @@ static bool is_number(uint32_t insn, uint32_t *number)
 }
 
 /*
- * Registers are kept by a system call whose number is known, but by those that
- * go on elsewhere: __NR_rt_sigreturn, clone, clone3. At the first of these the
- * stack pointer is at the signal frame. Nothing calls it: the return address of
- * a handler is its first byte, so the nop in front belongs to it, which the
- * kernel has for that.
+ * System calls with a known number preserve registers, except those that
+ * continue elsewhere: __NR_rt_sigreturn, clone, clone3. At rt_sigreturn the
+ * stack pointer is at the signal frame. No code calls it: its first byte is the
+ * return address of handlers, and the kernel puts a nop before it, which
+ * belongs to it.
  */
 static void mark_call(struct bare_step *steps, const uint8_t *text, uint32_t at)
 {
@@ -259,7 +259,7 @@ static void make_step(struct bare_step *step, uint32_t insn, uint32_t at,
 	step->leaf = step->jumps || step->ends || !changes_frame(insn);
 }
 
-/* Text that does not begin with an instruction is none. */
+/* Text must begin with an instruction. */
 void bare_decode(struct bare_step *steps, const uint8_t *text, uint32_t size)
 {
 	uint32_t at;
@@ -277,14 +277,14 @@ bool bare_signal(const uint8_t *text, uint32_t size)
 	return false;
 }
 
-/* Instructions that are followed, and bytes of functions that are looked at. */
+/* Limits on instructions to follow, and on bytes of a function. */
 #define END_INSNS	256
 #define LONGEST_END	4096
 
 /*
- * From a call whose result is kept in x4 or x5, straight on, along jumps and
- * past one more call, to the addition of that to the stack pointer: the end of
- * a function of libgcc that resumes at a handler. Marks the code on the way.
+ * From a call whose result is kept in x4 or x5, follows code, jumps and one
+ * more call, to where the result is added to the stack pointer: the end of a
+ * libgcc function that resumes at a handler. Marks that code.
  */
 static bool follow_end(const uint8_t *text, uint32_t size, uint32_t from,
 		       uint8_t *marks)
@@ -309,7 +309,7 @@ static bool follow_end(const uint8_t *text, uint32_t size, uint32_t from,
 	}
 	if (i == END_INSNS || at > size - 4)
 		return false;
-	/* It leads to the handler by a register that no row has, or returns. */
+	/* it jumps to the handler by a register that no row has, or returns */
 	if (size - at >= 8 && !is_return(word(text, at + 4)))
 		marks[at / 4 + 1] = 1;
 	return true;
@@ -364,15 +364,15 @@ static void correct(struct sfjit_row *row)
 		row->ra.offset -= 16;
 	if (row->fp.base == SFJIT_BASE_CFA)
 		row->fp.offset -= 16;
-	/* It is in x30 again, and no longer on the stack. */
+	/* back in x30, and no longer on the stack */
 	if (!row->cfa.offset)
 		row->ra = (struct sfjit_rule)SFJIT_NO_RULE;
 }
 
 /*
- * glibc's _dl_runtime_resolve() is entered by the first entry of a linkage
- * table, which has pushed 16 bytes. It says so of the return address, but not
- * of the CFA: the address is saved above that.
+ * The first entry of a linkage table pushes 16 bytes and enters glibc's
+ * _dl_runtime_resolve(). Its CFI accounts for them in the return address, but
+ * not in the CFA: the address is saved above that.
  */
 void bare_correct(struct sfjit_row *rows, uint32_t nr)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Rows derived from instructions that nobody wrote. They stay inside of the code,
+ * Rows derived from random instructions. They stay inside of the code,
  * are sorted, and are the same whether the text is at hand or read piece by
  * piece, and whatever memory held before.
  *
