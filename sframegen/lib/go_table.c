@@ -178,16 +178,18 @@ static bool is_module(const struct sfg_go *go, const uint64_t *words,
 static bool search_module(struct sfg_go *go, const struct sfg_image *data)
 {
 	const uint64_t header = go->table.addr + go->bias;
-	const uint8_t *p = data->data;
 	uint64_t words[NR_WORDS];
-	size_t i = -data->addr % WORD;
+	size_t i = -data->addr % WORD, k;
+	struct cursor c;
 
 	for (; data->len >= sizeof(words) && i <= data->len - sizeof(words);
 	     i += WORD) {
-		memcpy(words, p + i, WORD);
-		if (words[IN_HEADER] != header)
+		cursor_init(&c, data->data, i, data->len, false);
+		if (cursor_u64(&c) != header)
 			continue;
-		memcpy(words, p + i, sizeof(words));
+		words[IN_HEADER] = header;
+		for (k = 1; k < NR_WORDS; k++)
+			words[k] = cursor_u64(&c);
 		if (!is_module(go, words, header))
 			continue;
 		go->text = words[IN_TEXT] - go->bias;
@@ -284,7 +286,7 @@ static bool begins_with_header(const struct sfg_go_input *in)
 {
 	struct sfg_go go = { .abi = in->abi, .table = in->table };
 
-	return in->table.len >= HEADER && !find_layout(&go, NULL);
+	return !find_layout(&go, NULL);
 }
 
 int sfg_find_go(struct sfg_go *go, const struct sfg_go_input *in,
@@ -293,14 +295,21 @@ int sfg_find_go(struct sfg_go *go, const struct sfg_go_input *in,
 	const struct sfg_image *all = &in->table;
 	struct sfg_go_input from = *in;
 	unsigned int tries = 0;
+	const uint8_t *p;
 	size_t i;
 	int first = 0, ret;
 
+	if (!quantum_of(in->abi))
+		return sfg_fail(err, 0, "rows from Go's table are for AMD64",
+				-ENOTSUP);
 	for (i = -all->addr % WORD; i < all->len && tries < TRIES_MOST;
 	     i += WORD) {
+		p = (const uint8_t *)all->data + i;
+		/* Little else has the size of a pointer there. */
+		if (all->len - i < HEADER || p[7] != WORD)
+			continue;
 		from.table = (struct sfg_image) {
-			(const uint8_t *)all->data + i, all->len - i,
-			all->addr + i,
+			p, all->len - i, all->addr + i,
 		};
 		if (!begins_with_header(&from))
 			continue;

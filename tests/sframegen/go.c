@@ -262,10 +262,11 @@ static const struct function compiled[] = {
 static void put_module(struct bytes *b, const struct table *t, uint64_t text)
 {
 	const uint8_t *p = t->table.p;
-	uint64_t header = TABLE + t->in.bias, parts[5];
+	uint64_t header = TABLE + t->in.bias, parts[5] = { 0 };
 	unsigned int i;
 
-	memcpy(parts, p + 32, sizeof(parts));
+	for (i = 0; i < 5 * 8; i++)
+		parts[i / 8] = parts[i / 8] >> 8 | (uint64_t)p[32 + i] << 56;
 	put_int(b, 0x1234, 8);
 	put_int(b, header, 8);
 	put_int(b, 0, 8);	/* no module: another word follows */
