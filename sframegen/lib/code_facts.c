@@ -11,6 +11,32 @@
 
 #define WORD	8
 
+bool sfg_code_goes_on(const struct code_insn *insn)
+{
+	return insn->next == CODE_FALLS || insn->next == CODE_JUMPS_IF ||
+	       insn->next == CODE_CALLS;
+}
+
+bool sfg_code_changes(const struct code_insn *insn, int reg)
+{
+	unsigned int i;
+
+	for (i = 0; i < insn->nr_ops; i++)
+		if (insn->ops[i].mask >> reg & 1 ||
+		    (insn->ops[i].dst == reg && insn->ops[i].kind <= CODE_LOAD))
+			return true;
+	return false;
+}
+
+void sfg_code_number(const struct code_machine *m, const struct code_insn *insn,
+		     int64_t *number)
+{
+	if (insn->number >= 0)
+		*number = insn->number;
+	else if (sfg_code_changes(insn, m->number))
+		*number = -1;
+}
+
 static bool is_known(const struct code_facts *f, int reg)
 {
 	return reg >= 0 && f->cfa & 1u << reg;

@@ -116,6 +116,14 @@ struct code_facts {
 	int32_t slot_at, slot_add;
 };
 
+/* Whether the next instruction in memory may follow. */
+bool sfg_code_goes_on(const struct code_insn *insn);
+/* Whether the instruction writes the register. */
+bool sfg_code_changes(const struct code_insn *insn, int reg);
+/* *number: of the next system call, after the instruction; -1: unknown */
+void sfg_code_number(const struct code_machine *m, const struct code_insn *insn,
+		     int64_t *number);
+
 void sfg_facts_at_entry(struct code_facts *f, const struct code_machine *m);
 void sfg_facts_forward(struct code_facts *f, const struct code_machine *m,
 		       const struct code_insn *insn);

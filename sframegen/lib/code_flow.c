@@ -60,12 +60,6 @@ static bool decode(const struct flow *f, uint32_t at, struct code_insn *insn)
 	return f->m->decode(f->code->text, f->size, at, insn);
 }
 
-static bool goes_on(const struct code_insn *insn)
-{
-	return insn->next == CODE_FALLS || insn->next == CODE_JUMPS_IF ||
-	       insn->next == CODE_CALLS;
-}
-
 static void mark_target(struct flow *f, const struct code_insn *insn)
 {
 	if (insn->to < 0)
@@ -121,7 +115,7 @@ static uint32_t sweep(struct flow *f, uint32_t at)
 		f->marks[at] |= IS_INSN;
 		mark_target(f, &insn);
 		at += insn.length;
-		if (insn.next != CODE_FALLS && !goes_on(&insn))
+		if (insn.next != CODE_FALLS && !sfg_code_goes_on(&insn))
 			at = skip_padding(f, at);
 		else if (insn.next == CODE_CALLS)
 			mark_padding(f, at);
@@ -162,17 +156,6 @@ static uint32_t find_block(const struct flow *f, int64_t at)
 	return lo < f->nr && f->blocks[lo].start == at ? lo : NONE;
 }
 
-static bool changes(const struct code_insn *insn, int reg)
-{
-	unsigned int i;
-
-	for (i = 0; i < insn->nr_ops; i++)
-		if (insn->ops[i].mask >> reg & 1 ||
-		    (insn->ops[i].dst == reg && insn->ops[i].kind <= CODE_LOAD))
-			return true;
-	return false;
-}
-
 /* If the number of a system call is unknown, so is the stack. */
 static void mind_system(const struct flow *f, struct code_insn *insn,
 			int64_t *number)
@@ -181,10 +164,7 @@ static void mind_system(const struct flow *f, struct code_insn *insn,
 		insn->nr_ops = 1;
 		insn->ops[0] = (struct code_op) { .kind = CODE_LOSE };
 	}
-	if (insn->number >= 0)
-		*number = insn->number;
-	else if (changes(insn, f->m->number))
-		*number = -1;
+	sfg_code_number(f->m, insn, number);
 }
 
 /* Decodes up to the next leader; returns the number of instructions. */
@@ -200,8 +180,8 @@ static unsigned int read_block(struct flow *f, uint32_t start, uint32_t *end)
 		mind_system(f, &f->insns[n], &number);
 		f->at[n] = at;
 		at += f->insns[n++].length;
-	} while (goes_on(&f->insns[n - 1]) && n < MAX_INSNS && at < f->size &&
-		 !(f->marks[at] & IS_LEADER));
+	} while (sfg_code_goes_on(&f->insns[n - 1]) && n < MAX_INSNS &&
+		 at < f->size && !(f->marks[at] & IS_LEADER));
 	*end = at;
 	return n;
 }
@@ -356,7 +336,8 @@ static void link_block(struct flow *f, struct block *b)
 		b->jump = find_block(f, last->to);
 	if (b->next == CODE_CALLS)
 		link_call(f, b, last);
-	if (!goes_on(last) || b->end >= f->size || b->next == CODE_STOPS)
+	if (!sfg_code_goes_on(last) || b->end >= f->size ||
+	    b->next == CODE_STOPS)
 		return;
 	if (!is_entry(f, b->end))
 		b->fall = find_block(f, b->end);

@@ -6,7 +6,7 @@
 
 #define WORD		8
 
-/* What is known is lost at most as often as there are ways. */
+/* Facts that still change then are not used. */
 #define PASSES_MOST	8
 
 #define NO_INSN		UINT32_MAX
@@ -17,15 +17,8 @@ static bool loses_stack(const struct code_machine *m,
 {
 	bool loses = insn->calls_system && *number >= 0 &&
 		     !m->keeps_stack(*number);
-	unsigned int i;
 
-	if (insn->number >= 0)
-		*number = insn->number;
-	for (i = 0; i < insn->nr_ops && insn->number < 0; i++)
-		if (insn->ops[i].mask >> m->number & 1 ||
-		    (insn->ops[i].dst == m->number &&
-		     insn->ops[i].kind <= CODE_LOAD))
-			*number = -1;
+	sfg_code_number(m, insn, number);
 	return loses;
 }
 
@@ -46,23 +39,6 @@ static bool moves_sp(const struct code_insn *insn, int sp, int64_t *by)
 			*by += op->imm;
 	}
 	return true;
-}
-
-static bool changes(const struct code_insn *insn, int reg)
-{
-	const struct code_op *op;
-
-	for (op = insn->ops; op < insn->ops + insn->nr_ops; op++)
-		if (op->mask >> reg & 1 ||
-		    (op->dst == reg && op->kind <= CODE_LOAD))
-			return true;
-	return false;
-}
-
-static bool goes_on(const struct code_insn *insn)
-{
-	return insn->next == CODE_FALLS || insn->next == CODE_JUMPS_IF ||
-	       insn->next == CODE_CALLS;
 }
 
 /*
@@ -100,7 +76,7 @@ struct go_scan sfg_go_scan(const struct go_text *text, const struct sfg_go *go,
 		if (!moves_sp(&insn, text->m->sp, &by) ||
 		    loses_stack(text->m, &insn, &number))
 			scan.deltas_hold = false;
-		scan.changes_fp |= changes(&insn, text->m->fp);
+		scan.changes_fp |= sfg_code_changes(&insn, text->m->fp);
 		depth = d.delta - by;
 		follows = surely_goes_on(&insn, follows);
 		at += insn.length;
@@ -231,7 +207,7 @@ static void pass(struct flow *f)
 		facts = f->steps[i].in;
 		execute(f, &f->steps[i], &facts, &number);
 		jump(f, i, &facts);
-		if (goes_on(&f->steps[i].insn))
+		if (sfg_code_goes_on(&f->steps[i].insn))
 			lead_to(f, i, i + 1, &facts);
 	}
 }
