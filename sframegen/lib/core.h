@@ -61,7 +61,7 @@ struct sfg_arch {
 	bool fp_needs_ra;		/* DEFAULT: no FP word without RA's */
 	uint8_t record;			/* RECORD_* */
 	bool mangled_ra;
-	/* What toolchains fill gaps with, or a function that recognizes it. */
+	/* Padding of toolchains, or a function that recognizes it. */
 	struct sfg_nop nops[SFG_MAX_NOPS];
 	size_t (*nop_len)(const uint8_t *p, size_t len);
 	const char *const *reg_names;	/* of 0 to 15; NULL: r0 and so on */

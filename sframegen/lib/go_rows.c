@@ -293,9 +293,9 @@ static int add_flow(const struct go_rows *r, const struct go_text *text,
 }
 
 /*
- * What the assembler adds around code with a frame restores the frame pointer
- * before each return, so that it is saved as in compiled functions. That is told
- * from a push, which may be the author's, by the kind of instruction.
+ * Around assembly with a frame, Go's assembler saves the frame pointer and
+ * restores it before each return, as its compiler does. Go before 1.21 saves it
+ * by mov. A push may be the author's own.
  */
 static bool is_saved_by_mov(const struct go_rows *r)
 {

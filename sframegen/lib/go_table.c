@@ -153,7 +153,7 @@ static int read_header(struct sfg_go *go, struct sfg_error *err)
 /* ---- Where the text is -------------------------------------------------- */
 
 /*
- * What the runtime knows of a module begins with the addresses of the header and of
+ * The runtime's record of a module begins with the addresses of the header and of
  * parts, each with two lengths, as here from Go 1.18 to 1.26.
  */
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* What x86-64 instructions do to the stack, for code_flow.c. */
+/* Effects of x86-64 instructions on the stack, for code_flow.c. */
 #include "x86_insn.h"
 
 #include "code_facts.h"

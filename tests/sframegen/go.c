@@ -258,7 +258,7 @@ static const struct function compiled[] = {
 	" | 50-5f: 0 CFA=sp+8, 1 CFA=sp+16 FP=[CFA-16],"		\
 	" 8 CFA=sp+32 FP=[CFA-16], d CFA=sp+16 FP=[CFA-16], e CFA=sp+8"
 
-/* What the runtime has in writable data, of Go 1.26. */
+/* The runtime's record of a module in writable data, as of Go 1.26. */
 static void put_module(struct bytes *b, const struct table *t, uint64_t text)
 {
 	const uint8_t *p = t->table.p;

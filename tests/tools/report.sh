@@ -309,7 +309,7 @@ sleep ${long}2 &
 echo 'ok 1 - one'; echo 1..1
 END
 report a/leaves >/dev/null
-is "what a test leaves behind ends" 0 "$(left 2)"
+is "processes that a test leaves end" 0 "$(left 2)"
 
 program a/sleeps <<END
 echo 'ok 1 - one'; sleep ${long}3; echo 1..1

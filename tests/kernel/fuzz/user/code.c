@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Rows derived from random instructions. They stay inside of the code,
- * are sorted, and are the same whether the text is at hand or read piece by
- * piece, and whatever memory held before.
+ * Derives rows from random instructions. They stay inside of the code, are sorted,
+ * and are the same whether the text is at hand or read piece by piece, and whatever
+ * memory held before.
  *
  * Input: a head, then 2 bytes for each entry, then the text.
  */
@@ -34,7 +34,7 @@ struct code {
 	uint8_t fails;
 };
 
-/* What the analyser read before is not there any more. */
+/* Overwrites the piece that the analyser read before. */
 static const void *read_piece(void *arg, uint64_t addr, size_t len)
 {
 	struct code *c = arg;

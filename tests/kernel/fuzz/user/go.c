@@ -20,14 +20,13 @@
 #define BIAS		0x7f0000000000
 #define SECTION_ADDR	0xfedcba9876543210
 
-/*
- * HALVES: the text is two ranges when rows are derived, and only one of them is
- * there when they are searched for.
- */
-
 /* As many addresses have to give the row of all. */
 #define MOST_FOUND	4
 
+/*
+ * HALVES: rows are derived from two ranges of text, and the search for one row
+ * has only one of them.
+ */
 enum {
 	SEARCHED = 1, IN_MEMORY = 2, NO_DATA = 4, NO_ADDENDS = 8, NO_TEXT = 16,
 	OTHER_ABI = 32, HALVES = 64,
