@@ -27,7 +27,7 @@ run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 	-anonymous.so -debug.so -mono.so
 run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
-	user-plugin libframes.so formats.so ptraces.so libtls.so libpcre2-8.so \
+	user-plugin libframes.so formats.so ptraces.so stop.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so hello-bare stripped/loader \
 	stripped/plugin1.so
@@ -91,7 +91,7 @@ $(run)/unwind-jit: tests/preload/programs/unwind.c $(O)/obj/tests/lib/tap.o \
 
 $(run)/libframes.so $(run)/libtls.so: $(run)/lib%.so: tests/preload/programs/%.c
 	$(run_so)
-$(run)/formats.so $(run)/ptraces.so: $(run)/%.so: tests/preload/programs/%.c
+$(run)/formats.so $(run)/ptraces.so $(run)/stop.so: $(run)/%.so: tests/preload/programs/%.c
 	$(run_so)
 $(run)/ptraces.so: private flags := -D_GNU_SOURCE
 $(run)/ptraces.so: private libs := -ldl

@@ -262,5 +262,6 @@ is "8 at the same time: no leftovers" "" \
 	"$(find "$tables" ! -name '*.sframe' ! -path "$tables")"
 
 # Another run is making the table: wait for it, then use it.
-also python3 -B tests/sfjit/programs/locked.py "$sfjit" "$hello" "$table" "$tmp/good"
+also python3 -B tests/sfjit/programs/locked.py "$sfjit" "$hello" "$table" "$tmp/good" \
+	"$run/stop.so"
 finish

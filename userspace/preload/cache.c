@@ -20,11 +20,12 @@
 
 /*
  * A process that is stopped while it makes a table keeps its lock. After this
- * time, plus this much per byte of the index, others make the table too. Making
- * one takes about a fiftieth of that.
+ * time, plus this much per byte of the index, one of the others takes the next
+ * lock and makes the table. Making one takes about a fiftieth of that.
  */
 #define PATIENCE	5000000000UL	/* ns */
 #define PATIENCE_BYTE	100000UL
+#define LOCKS		4		/* of a table */
 
 struct trailer {
 	char magic[8];
@@ -433,10 +434,11 @@ static bool take_lock(off_t byte, uint64_t patience)
 	return !ret;
 }
 
+/* The kernel gives the locks of a process that is killed to those that wait. */
 bool cache_lock_table(const struct image *image, bool addends)
 {
+	uint64_t sum, patience = PATIENCE + PATIENCE_BYTE * image->index_length;
 	struct text name = { .length = 0 };
-	uint64_t sum;
 	size_t i;
 
 	for (i = 0; i < nr_targets && lock < 0; i++)
@@ -445,8 +447,10 @@ bool cache_lock_table(const struct image *image, bool addends)
 		return false;
 	cache_name(&name, image, addends);
 	sum = sum_bytes(SUM_START, name.data, name.length);
-	return take_lock(sum >> 1, PATIENCE + PATIENCE_BYTE *
-			 image->index_length);
+	for (i = 0; i < LOCKS; i++)
+		if (take_lock((sum >> 2) + i, patience))
+			return true;
+	return false;
 }
 
 void cache_unlock_table(void)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""locked.py SFJIT HELLO TABLE GOOD: the table of HELLO is being made by another.
+"""locked.py SFJIT HELLO TABLE GOOD STOP: others make the table of HELLO.
 
-That one has the lock beside the tables, and puts the file GOOD in the place of
-TABLE, or dies, or does neither.
+One of them has the lock beside the tables, and puts the file GOOD in the place of
+TABLE, or dies, or is stopped in the middle by the library STOP.
 """
 import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -18,15 +19,16 @@ sys.dont_write_bytecode = True
 
 from tap import check_each, finish
 
-SFJIT, HELLO, TABLE, GOOD = sys.argv[1:]
+SFJIT, HELLO, TABLE, GOOD, STOP = sys.argv[1:]
 LOCK = os.path.join(os.path.dirname(TABLE), '..', 'lock')
 LOG = GOOD + '.log'
 
 
-def start():
-    if os.path.exists(LOG):
-        os.remove(LOG)
-    return subprocess.Popen([SFJIT, 'run', '-o', LOG, '--', HELLO], text=True,
+def start(log=LOG, **environment):
+    if os.path.exists(log):
+        os.remove(log)
+    return subprocess.Popen([SFJIT, 'run', '-o', log, '--', HELLO], text=True,
+                            env=dict(os.environ, **environment),
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
@@ -39,9 +41,9 @@ def has_lock_open(pid):
     return os.path.realpath(LOCK) in names
 
 
-def source(child):
+def source(child, log=LOG):
     said, _ = child.communicate()
-    with open(LOG, encoding='utf-8') as file:
+    with open(log, encoding='utf-8') as file:
         found = re.findall('/hello .*source=([a-z]*)', file.read())
     return child.returncode, said, found
 
@@ -72,11 +74,57 @@ def test_another_dies():
     equal(while_locked(lambda: None), (True, (0, 'hello\n', ['converted'])))
 
 
-def test_another_is_stopped():
+def wait_for_lock(child):
+    while not has_lock_open(child.pid):
+        equal(child.poll(), None)
+
+
+def together(where, then):
+    """Four start while a fifth one is stopped; returns what they do after that."""
     os.remove(TABLE)
-    with open(LOCK, 'r+b') as lock:
-        fcntl.lockf(lock, fcntl.LOCK_EX)
-        equal(source(start()), (0, 'hello\n', ['converted']))
+    first = start(LOG + '.first', LD_PRELOAD=STOP, STOP_AT=where)
+    os.waitid(os.P_PID, first.pid, os.WSTOPPED)
+    wait_for_lock(first)
+    logs = [LOG + '.%d' % i for i in range(4)]
+    others = [start(log) for log in logs]
+    for child in others:
+        wait_for_lock(child)
+    equal(os.path.exists(TABLE), False)
+    then(first)
+    found = [source(child, log) for child, log in zip(others, logs)]
+    first.send_signal(signal.SIGCONT)
+    first.communicate()
+    equal([result[:2] for result in found], [(0, 'hello\n')] * 4)
+    with open(TABLE, 'rb') as table, open(GOOD, 'rb') as good:
+        equal(table.read() == good.read(), True)
+    return sorted(result[2] for result in found), first.returncode
+
+
+def kill(child):
+    child.kill()
+
+
+def go_on(child):
+    child.send_signal(signal.SIGCONT)
+
+
+ONE = [['cache']] * 3 + [['converted']]
+
+
+def test_the_first_is_killed_before_it_converts():
+    equal(together('lock', kill), (ONE, -signal.SIGKILL))
+
+
+def test_the_first_is_killed_before_its_file_has_a_name():
+    equal(together('rename', kill), (ONE, -signal.SIGKILL))
+
+
+def test_the_first_goes_on():
+    equal(together('lock', go_on), ([['cache']] * 4, 0))
+
+
+def test_the_first_stays_stopped():
+    equal(together('lock', lambda child: None), (ONE, 0))
 
 
 def test_lock_that_is_none():
