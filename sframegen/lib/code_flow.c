@@ -648,12 +648,15 @@ static int tell_all(struct flow *f)
 
 /* ---- Driver ------------------------------------------------------------ */
 
+/* A gap is small as a rule, and an instruction has a byte. */
 static int allocate(struct flow *f)
 {
+	const size_t most = f->size < MAX_INSNS ? f->size : MAX_INSNS;
+
 	f->marks = calloc((size_t)f->size + 1, 1);
-	f->insns = malloc(MAX_INSNS * sizeof(*f->insns));
-	f->backs = malloc(MAX_INSNS * sizeof(*f->backs));
-	f->at = malloc(MAX_INSNS * sizeof(*f->at));
+	f->insns = malloc(most * sizeof(*f->insns));
+	f->backs = malloc(most * sizeof(*f->backs));
+	f->at = malloc(most * sizeof(*f->at));
 	return f->marks && f->insns && f->backs && f->at ? 0 : -ENOMEM;
 }
 

@@ -7,6 +7,11 @@ readers := $(if $(walks),amend clip covers image \
 	$(if $(amd64),borrowed debug-frame frames symfile))
 san_tests += $(readers:%=preload/%)
 
+# malloc() is the arena's, which a sanitizer would replace.
+plain_tests += $(if $(walks),preload/arena)
+$T/preload/arena: private flags := -fno-builtin
+$T/preload/arena: $(O)/obj/userspace/preload/arena.o
+
 preload_image := debug_frame find_cfi image self symfile
 # $(call reader,PART...)
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
@@ -25,12 +30,12 @@ run := $T/preload/programs
 run_any := format filter state prefork hello
 run_same := debugger later loader refused
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
-	-anonymous.so -debug.so -mono.so
+	-anonymous.so -debug.so -mono.so -mixed.so
 run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so stop.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so hello-bare stripped/loader \
-	stripped/plugin1.so
+	stripped/plugin1.so stripped/plugin-mixed.so
 
 programs += $(addprefix preload/programs/,$(run_any) $(run_same))
 TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
@@ -39,7 +44,7 @@ TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
 # Sets the name of the table in the cache, without readelf.
 run_id = -Wl,--build-id=0x$(firstword $(shell printf %s '$(@F)' | sha1sum))
 $(addprefix $(run)/, state prefork hello loader plugin1.so plugin2.so plugin-gdb.so \
-	plugin-jit.so plugin-debug.so): private run_named = $(run_id)
+	plugin-jit.so plugin-debug.so plugin-mixed.so): private run_named = $(run_id)
 room.tests/preload/programs = $(run_named)
 run_so = $(program) -shared -fPIC
 
@@ -114,6 +119,8 @@ $(addprefix $(run)/plugin,-debug.so -mono.so): private \
 	-nostdlib -fno-asynchronous-unwind-tables -Wl,--no-eh-frame-hdr
 $(run)/plugin-debug.so: private flags := -DNUMBER=11 -g -O0
 $(run)/plugin-mono.so: private flags := -DNUMBER=12 -DMONO -g0
+$(run)/plugin-mixed.so: private flags := -DNUMBER=13 -DMIXED \
+	-Wl,-z,noseparate-code
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6
 $(run)/plugin-gdb.so: private flags := -DNUMBER=7 -DGDB -fno-toplevel-reorder
 $(run)/libpcre2-8.so $(run)/plugin-maps.so: private flags := -DNUMBER=8 -DMAPS

@@ -50,10 +50,16 @@ static struct chunk *chunk_add(size_t need)
 
 	if (!c)
 		return NULL;
-	c->next = current->chunks;
 	c->length = length;
 	c->used = sizeof(*c);
-	current->chunks = c;
+	/* Smaller allocations go on in the first chunk. */
+	if (length > CHUNK && current->chunks) {
+		c->next = current->chunks->next;
+		current->chunks->next = c;
+	} else {
+		c->next = current->chunks;
+		current->chunks = c;
+	}
 	return c;
 }
 
@@ -101,8 +107,18 @@ HIDDEN void *malloc(size_t size)
 	return b + 1;
 }
 
+/* One that fills a chunk: libraries have large tables, and grow them. */
 HIDDEN void free(void *p)
 {
+	struct chunk **link = &current->chunks, *c;
+
+	for (; p && (c = *link); link = &c->next) {
+		if (c->length <= CHUNK || (struct block *)(c + 1) + 1 != p)
+			continue;
+		*link = c->next;
+		sys_unmap(c, c->length);
+		return;
+	}
 }
 
 HIDDEN void *calloc(size_t nr, size_t size)
@@ -123,8 +139,10 @@ HIDDEN void *realloc(void *p, size_t size)
 	if (old >= size && p)
 		return p;
 	bigger = malloc(size);
-	if (bigger && p)
+	if (bigger && p) {
 		memcpy(bigger, p, old);
+		free(p);
+	}
 	return bigger;
 }
 

@@ -31,6 +31,9 @@
 #define PE_DATAREL	0x30
 #define PE_OMIT		0xff
 
+/* _fini(), which only returns: 9 or 13 bytes on x86-64, 16 with its padding. */
+#define LONGEST_FINI	16
+
 struct cursor {
 	const uint8_t *p, *end;
 	uint64_t addr;		/* link-time address of *p */
@@ -332,6 +335,55 @@ static bool is_vdso(const struct image *image)
 	return header >= start && header - start < image->text[0].len;
 }
 
+/* Link-time addresses; 0: it is not there. */
+static void read_dynamic(const struct dl_phdr_info *info, uint64_t *init,
+			 uint64_t *fini)
+{
+	const ElfW(Phdr) *ph = find_header(info, PT_DYNAMIC);
+	struct cursor c;
+	ElfW(Dyn) d;
+
+	if (!ph || !open_cursor(&c, info, ph->p_vaddr))
+		return;
+	while (take(&c, &d, sizeof(d)) && d.d_tag != DT_NULL)
+		if (d.d_tag == DT_INIT)
+			*init = d.d_un.d_ptr;
+		else if (d.d_tag == DT_FINI)
+			*fini = d.d_un.d_ptr;
+}
+
+static void cut(struct sfg_image *code, uint64_t from, uint64_t to)
+{
+	uint64_t skipped = from - code->addr;
+
+	code->data = code->data ? (const char *)code->data + skipped : NULL;
+	code->addr = from;
+	code->len = to - from;
+}
+
+/*
+ * Linkers put code and constants, often many megabytes, into one segment (-z
+ * noseparate-code). There is no section header in memory, but _init comes before
+ * all other code, and _fini after it.
+ */
+static void find_code(struct image *image)
+{
+	uint64_t init = 0, fini = 0;
+	struct sfg_image *code;
+	size_t i;
+
+	memcpy(image->code, image->text, sizeof(image->code));
+	read_dynamic(image->info, &init, &fini);
+	for (i = 0; i < image->nr_text; i++) {
+		code = &image->code[i];
+		/* Both are in this segment, which has data, too. */
+		if (image->cfi.addr - code->addr < code->len && init < fini &&
+		    init >= code->addr && fini < code->addr + code->len &&
+		    code->addr + code->len - fini >= LONGEST_FINI)
+			cut(code, init, fini + LONGEST_FINI);
+	}
+}
+
 static bool search_cfi(struct image *image)
 {
 	uintptr_t text = image->bias + image->text[0].addr;
@@ -363,6 +415,7 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "malformed .eh_frame_hdr";
 		return -EINVAL;
 	}
+	find_code(image);
 	read_id(image, info);
 	return 0;
 }

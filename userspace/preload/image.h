@@ -26,6 +26,7 @@ struct image {
 	bool is_debug_frame;	/* cfi is .debug_frame, in the arena */
 	uint64_t index, index_length;		/* .eh_frame_hdr, or zeros */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
+	struct sfg_image code[IMAGE_MAX_TEXT];	/* text without known data */
 	size_t nr_text;
 	const uint8_t *id;	/* build-id; without one, a sum of the CFI */
 	size_t id_length;

@@ -56,6 +56,8 @@ static int convert(struct table *table, struct image *image,
 		.abi = SFG_HOST_ABI,
 		.text = image->text,
 		.nr_text = image->nr_text,
+		.code = image->code,
+		.nr_code = image->nr_text,
 		.flags = SFG_INPUT_CODE | (addends ? SFG_INPUT_ADDENDS : 0),
 		.amend = amend_functions,
 	};

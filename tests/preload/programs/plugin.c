@@ -85,6 +85,19 @@ __asm__(".text\n"
 	".endr\n");
 #endif
 
+/* Constants that look like functions; the linker puts both into one segment. */
+#ifdef MIXED
+__asm__(".section .rodata\n"
+	".rept 100\n"
+	"	.balign 16, 0x90\n"
+	"	push %rbx\n"
+	"	mov %rdi, %rbx\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	".endr\n"
+	".text\n");
+#endif
+
 /* Twenty functions in code that is mostly without CFI. */
 #ifdef SPARSE
 __asm__(".text\n"

@@ -20,6 +20,7 @@
 
 #define MOST_MEMORY	(1ULL << 36)
 #define MOST_NOTES	(64UL << 10)
+#define MOST_DYNAMIC	(64UL << 10)
 #define INDEX_HEAD	64	/* bytes of .eh_frame_hdr before its table */
 
 static __typeof__(__sfjit_make_table) *make_table;
@@ -137,16 +138,22 @@ static bool names_cfi(const struct source *s)
 	return false;
 }
 
-/* Copies code and constants; tables are not made from writable data. */
+/*
+ * Copies code and constants; of writable data, only the dynamic section, which
+ * says where code begins and ends.
+ */
 static int copy_all(const struct source *s)
 {
 	const ElfW(Phdr) *ph;
 	int ret = 0;
 
-	for (ph = s->phdr; ph < s->phdr + s->nr && !ret; ph++)
+	for (ph = s->phdr; ph < s->phdr + s->nr && !ret; ph++) {
 		if (ph->p_type == PT_LOAD && ph->p_flags & PF_R &&
 		    !(ph->p_flags & PF_W))
 			ret = copy_part(s, ph->p_vaddr, ph->p_filesz);
+		if (ph->p_type == PT_DYNAMIC && ph->p_filesz <= MOST_DYNAMIC)
+			copy_part(s, ph->p_vaddr, ph->p_filesz);
+	}
 	return ret;
 }
 
