@@ -31,6 +31,9 @@ mprotect
 pkey_mprotect
 prctl
 setns
+setresuid
+setreuid
+setuid
 umount2
 END
 nm -D --defined-only "$preload" | awk '{ print $3 }' | LC_ALL=C sort \

@@ -101,6 +101,53 @@ out=$(register env -i "$run/hello" 3; echo $?)
 is "env -i: a child runs" "hello 3" "$(echo "$out" | xargs)"
 is "env -i: no message" "" "$(said)"
 
+out=$(register sh -c "\"$run/hello-static\" 4"; echo $?)
+is "a static program, a child" "hello 4" "$(echo "$out" | xargs)"
+is "a static program, a child: no message" "" "$(said)"
+
+# ---- Other users ---------------------------------------------------------------
+
+# as_other COMMAND...: of the child; the module is in a home directory
+as_other() {
+	out=$("$sfjit" run -- "$@" sh -c 'echo "<$LD_PRELOAD>"' \
+		2>"$tmp/stderr"; echo $?)
+}
+
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	installed=$sfjit
+	mkdir -p "$tmp/home/bin" "$tmp/home/lib/sfjit"
+	cp "$sfjit" "$tmp/home/bin"
+	cp "$preload" "$tmp/home/lib/sfjit"
+	sfjit=$tmp/home/bin/sfjit
+	there="<$tmp/home/lib/sfjit/libsfjit-preload.so> 0"
+	chmod 755 "$tmp" "$tmp/home"
+	as_other setpriv --reuid=65534 --clear-groups
+	is "another user" "$there" "$(echo "$out" | xargs)"
+	is "another user: no message" "" "$(said)"
+	chmod 700 "$tmp/home"
+	as_other setpriv --reuid=65534 --clear-groups
+	is "another user who cannot read the module" "<> 0" \
+		"$(echo "$out" | xargs)"
+	is "another user who cannot read the module: no message" "" "$(said)"
+	as_other python3 -c 'import os, sys
+os.setresuid(-1, 65534, -1)
+os.setresuid(-1, 0, -1)
+os.execvp(sys.argv[1], sys.argv[1:])'
+	is "another user for a time" "$there" "$(echo "$out" | xargs)"
+	sfjit=$installed
+
+	cp "$run/hello" "$tmp/setuid"
+	chown 65534 "$tmp/setuid"
+	chmod 4755 "$tmp/setuid"
+	out=$(register sh -c "\"$tmp/setuid\" 6"; echo $?)
+	is "a set-user-ID program, a child" "hello 6" "$(echo "$out" | xargs)"
+	is "a set-user-ID program, a child: no message" "" "$(said)"
+else
+	skip "other users" "only root can become them, by setpriv"
+fi
+
+# ---- Other roots ---------------------------------------------------------------
+
 # in_root COMMAND...: in a root directory with hello and printenv
 in_root() {
 	out=$(register chroot "$tmp/root" "$@")
