@@ -109,6 +109,7 @@ is "a static program, a child: no message" "" "$(said)"
 
 # as_other COMMAND...: of the child; the module is in a home directory
 as_other() {
+	# shellcheck disable=SC2016 # for the other shell
 	out=$("$sfjit" run -- "$@" sh -c 'echo "<$LD_PRELOAD>"' \
 		2>"$tmp/stderr"; echo $?)
 }

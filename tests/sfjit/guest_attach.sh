@@ -232,6 +232,45 @@ is "a library with a hundred gaps: all are in the kernel" \
 	"$(echo "$message" | tail -n 1 | cut -d , -f 1)"
 kill "$pid"
 
+# ---- .debug_frame ----------------------------------------------------------------
+
+# attaches NAME PATTERN COMMAND...: says this of a library that has only that
+attaches() {
+	name=$1 want=$2
+	shift 2
+	message=$("$@" attach -v "$pid" 2>&1)
+	like ".debug_frame: $name" "*/plugin-debug.so$want" "$message"
+}
+
+# loads FILE: a process of another user that has loaded it; sets $pid
+loads() {
+	rm -f "$tmp/loads"
+	# shellcheck disable=SC2086 # words
+	start "$tmp/loads" $as_user python3 -c 'import ctypes, sys
+ctypes.CDLL(sys.argv[1])
+print("loaded", flush=True)
+sys.stdin.readline()' "$1"
+}
+
+as_user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+chmod 755 "$tmp"
+mkdir -m 755 "$tmp/plugins"
+cp "$run/plugin-debug.so" "$tmp/plugins"
+loads "$tmp/plugins/plugin-debug.so"
+attaches "root" ": 1 windows,*" "$sfjit"
+"$sfjit" detach "$pid" >"$tmp/said" 2>&1
+# shellcheck disable=SC2086 # words
+attaches "another user" ": 1 windows,*" $as_user "$sfjit"
+kill "$pid"
+loads "$tmp/plugins/plugin-debug.so"
+cp "$run/plugin-debug.so" "$tmp/plugins/other"
+mv "$tmp/plugins/other" "$tmp/plugins/plugin-debug.so"
+# shellcheck disable=SC2086 # words
+attaches "another user, and the name is that of another file" \
+	" (deleted): none: neither .eh_frame_hdr nor *" $as_user "$sfjit"
+attaches "root, and the name is that of another file" " (deleted): 1 windows,*" "$sfjit"
+kill "$pid"
+
 # ---- Others --------------------------------------------------------------------
 
 start "$tmp/run" "$sfjit" run -- sh -c 'echo ready; read -r line'

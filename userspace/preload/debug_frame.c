@@ -42,6 +42,14 @@ static bool read_sections(int fd, size_t size, struct sfg_image *cfi)
 	return !ret && found.flags & SFG_INPUT_DEBUG_FRAME;
 }
 
+bool debug_frame_take(int file, struct sfg_image *cfi)
+{
+	struct stat st;
+
+	return !SYS(SYS_newfstatat, file, "", &st, AT_EMPTY_PATH) &&
+	       read_sections(file, st.st_size, cfi);
+}
+
 bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
 		      struct sfg_image *cfi)
 {
@@ -55,7 +63,7 @@ bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
 	if (fd < 0)
 		return false;
 	found = !SYS(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) &&
-		is_mapped(&st, text) && read_sections(fd, st.st_size, cfi);
+		is_mapped(&st, text) && debug_frame_take(fd, cfi);
 	sys_close(fd);
 	return found;
 }

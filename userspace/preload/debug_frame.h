@@ -23,4 +23,7 @@
 bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
 		      struct sfg_image *cfi);
 
+/* The same of the file that is open. */
+bool debug_frame_take(int file, struct sfg_image *cfi);
+
 #endif /* SFJIT_PRELOAD_DEBUG_FRAME_H */

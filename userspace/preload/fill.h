@@ -40,11 +40,13 @@ int fill_table(const struct dl_phdr_info *info, struct fill *fill);
 /*
  * For sfjit attach: the table of a module that is mapped in another process, and
  * copied here as far as the effort needs: that of TABLE_FIND, what image_read()
- * reads of a module with a build-id. table->data is in the memory of this process.
+ * reads of a module with a build-id. 'file' is the one that it is mapped from; -1:
+ * not known. table->data is in the memory of this process.
  */
 #define TABLE_SYMBOL	"__sfjit_make_table"
 
-int __sfjit_make_table(struct dl_phdr_info *info, enum table_effort effort,
-		       struct table *table, const char **reason);
+int __sfjit_make_table(struct dl_phdr_info *info, int file,
+		       enum table_effort effort, struct table *table,
+		       const char **reason);
 
 #endif /* SFJIT_PRELOAD_FILL_H */

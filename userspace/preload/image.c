@@ -384,19 +384,22 @@ static void find_code(struct image *image)
 	}
 }
 
-static bool search_cfi(struct image *image)
+static bool search_cfi(struct image *image, const int *file)
 {
 	uintptr_t text = image->bias + image->text[0].addr;
 
 	if (find_cfi(image->info, image->text, image->nr_text, &image->cfi))
 		return true;
-	image->is_debug_frame = debug_frame_read(image->info, text,
-						 &image->cfi);
+	if (file)
+		image->is_debug_frame = debug_frame_take(*file, &image->cfi);
+	else
+		image->is_debug_frame = debug_frame_read(image->info, text,
+							 &image->cfi);
 	return image->is_debug_frame;
 }
 
-int image_read(struct image *image, const struct dl_phdr_info *info,
-	       const char **reason)
+static int read_image(struct image *image, const struct dl_phdr_info *info,
+		      const int *file, const char **reason)
 {
 	const ElfW(Phdr) *hdr = find_header(info, PT_GNU_EH_FRAME);
 
@@ -407,7 +410,7 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 		*reason = "no executable segment, or more than 8";
 		return -ENOEXEC;
 	}
-	if (!hdr && !search_cfi(image) && !is_vdso(image)) {
+	if (!hdr && !search_cfi(image, file) && !is_vdso(image)) {
 		*reason = "neither .eh_frame_hdr nor .eh_frame";
 		return -ENOENT;
 	}
@@ -418,4 +421,16 @@ int image_read(struct image *image, const struct dl_phdr_info *info,
 	find_code(image);
 	read_id(image, info);
 	return 0;
+}
+
+int image_read(struct image *image, const struct dl_phdr_info *info,
+	       const char **reason)
+{
+	return read_image(image, info, NULL, reason);
+}
+
+int image_read_copy(struct image *image, const struct dl_phdr_info *info,
+		    int file, const char **reason)
+{
+	return read_image(image, info, &file, reason);
 }

@@ -39,6 +39,9 @@ struct image {
  */
 int image_read(struct image *image, const struct dl_phdr_info *info,
 	       const char **reason);
+/* The same of a copy of a module that is mapped from 'file'; -1: none. */
+int image_read_copy(struct image *image, const struct dl_phdr_info *info,
+		    int file, const char **reason);
 
 /*
  * Finds the end of the CFI where nothing marks it, for who reads it. This looks

@@ -152,8 +152,9 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 }
 
 __attribute__((visibility("default")))
-int __sfjit_make_table(struct dl_phdr_info *info, enum table_effort effort,
-		       struct table *table, const char **reason)
+int __sfjit_make_table(struct dl_phdr_info *info, int file,
+		       enum table_effort effort, struct table *table,
+		       const char **reason)
 {
 	struct image image;
 	int ret;
@@ -163,7 +164,7 @@ int __sfjit_make_table(struct dl_phdr_info *info, enum table_effort effort,
 	choose_format();
 	table_effort(effort);
 	cache_open();
-	ret = image_read(&image, info, reason);
+	ret = image_read_copy(&image, info, file, reason);
 	if (!ret)
 		ret = table_make(table, &image, reason);
 	cache_close();

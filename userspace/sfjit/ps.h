@@ -24,6 +24,8 @@
 struct ps_map {
 	uint64_t start, end;
 	uint64_t offset;	/* of start in the file; 0 if it is none */
+	uint64_t inode;
+	unsigned int major, minor;
 	char permissions[5];	/* "r-xp" */
 	char *name;
 };

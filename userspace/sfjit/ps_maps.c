@@ -15,9 +15,10 @@ static int parse(struct ps_map *map, char *line, size_t *name_bytes)
 	int name = 0;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n",
-		   &map->start, &map->end, map->permissions, &map->offset,
-		   &name) != 4 || !name)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %"
+		   SCNu64 " %n", &map->start, &map->end, map->permissions,
+		   &map->offset, &map->major, &map->minor, &map->inode,
+		   &name) != 7 || !name)
 		return -EPROTO;
 	map->name = ps_keep_name(line[name] ? line + name : "[anon]",
 				 name_bytes);

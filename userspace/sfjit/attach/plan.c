@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "fill.h"
@@ -33,6 +36,7 @@ struct source {
 	uint64_t bias;
 	uint64_t start, length;	/* of all segments, at link-time addresses */
 	char *copy;
+	const struct ps_map *map;	/* of the ELF headers */
 };
 
 static uint64_t page_down(uint64_t address)
@@ -176,6 +180,44 @@ static enum table_effort effort_for(pid_t pid)
 	return TABLE_KEEP;
 }
 
+/* O_NONBLOCK: by its name it may be a FIFO by now. */
+static int open_file(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool is_mapped_file(int file, const struct ps_map *map)
+{
+	struct stat st;
+
+	return !fstat(file, &st) && S_ISREG(st.st_mode) &&
+	       st.st_ino == map->inode && major(st.st_dev) == map->major &&
+	       minor(st.st_dev) == map->minor;
+}
+
+/*
+ * Root may open the file of a mapping. Others find it by its name, which may be
+ * that of another one by now.
+ */
+static int open_mapped(const struct source *s)
+{
+	const struct ps_map *map = s->map;
+	char path[PATH_MAX];
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 s->pid, map->start, map->end);
+	file = open_file(path);
+	if (file >= 0 || snprintf(path, sizeof(path), "/proc/%d/root%s",
+				  s->pid, map->name) >= PATH_MAX)
+		return file;
+	file = open_file(path);
+	if (file < 0 || is_mapped_file(file, map))
+		return file;
+	close(file);
+	return -1;
+}
+
 static int make_from_copy(const struct source *s, struct planned *module)
 {
 	struct dl_phdr_info info = {
@@ -184,18 +226,26 @@ static int make_from_copy(const struct source *s, struct planned *module)
 		.dlpi_phdr = s->phdr,
 		.dlpi_phnum = s->nr,
 	};
-	int ret = -ENOENT;
+	int ret = -ENOENT, file = -1;
 
 	copy_identity(s);
 	if (names_cfi(s))
-		ret = make_table(&info, TABLE_FIND, &module->table,
+		ret = make_table(&info, -1, TABLE_FIND, &module->table,
 				 &module->reason);
 	if (ret != -ENOENT)
 		return ret;
 	module->reason = "cannot be read";
 	ret = copy_all(s);
-	return ret ? ret : make_table(&info, effort_for(s->pid),
-				      &module->table, &module->reason);
+	if (ret)
+		return ret;
+	/* Its CFI may be in .debug_frame, which is not mapped. */
+	if (!names_cfi(s))
+		file = open_mapped(s);
+	ret = make_table(&info, file, effort_for(s->pid), &module->table,
+			 &module->reason);
+	if (file >= 0)
+		close(file);
+	return ret;
 }
 
 static bool is_text(const struct ps_map *map, const char *name)
@@ -258,7 +308,7 @@ static bool is_module(const struct ps_map *map)
 
 static void add_module(struct plan *plan, const struct ps_map *map)
 {
-	struct source s = { .pid = plan->pid };
+	struct source s = { .pid = plan->pid, .map = map };
 	struct planned module = { .name = map->name };
 	ElfW(Phdr) *phdr = read_headers(&s, map);
 
