@@ -48,6 +48,11 @@ is "code of Mono without CFI" "5 6 5 6" "$(windows plugin-mono.so)"
 is "a library with code for gdb" "5 8 5 8" "$(windows plugin-jit.so)"
 is "a library that cannot be converted" "5 5 5 5" \
 	"$(rm -rf "$tables"; windows plugin-broken.so)"
+is "text that is mapped over itself" "map 7 5 7
+move 7 7 7
+part 7 6 7
+other 7 5 5
+3" "$(register "$run/remap" "$run/plugin-gap.so" map move part other)"
 is "windows of a library, as its IFUNC resolver and constructor see them" \
 	"11 11" "$(register "$run/loader" keep "$run/plugin-early.so" |
 		tr '\n' ' ')$("$sfjit" run -- "$run/loader" keep \

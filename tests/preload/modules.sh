@@ -107,6 +107,24 @@ repeat 1010 "$run/plugin-gap.so" "$run/plugin-bare.so"
 repeat 1010 "$run/plugin-gaps.so" "$run/plugin-bare.so"
 repeat 1010 "$run/plugin-debug.so" "$run/plugin1.so"
 
+# again COUNT HOW...: so often the library has its windows again
+again() {
+	count=$1
+	shift
+	register "$run/remap" "$run/plugin-gap.so" "$@" >"$tmp/out"
+	is "text that is mapped over itself ($*): the program" 3 \
+		"$(tail -n 1 "$tmp/out")"
+	is "text that is mapped over itself ($*): again" "$count" \
+		"$(grep -c ' again text:' "$log")"
+}
+for how in map move part; do
+	again 1 $how
+done
+again 3 move part map
+# It is compared with what was there when it had windows.
+again 0 other
+again 0 other move
+
 # When a file is replaced, its windows have gone with its text. A window with
 # the same key belongs to another producer.
 (

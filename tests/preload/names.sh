@@ -28,6 +28,7 @@ chroot
 mmap
 mmap64
 mprotect
+mremap
 pkey_mprotect
 prctl
 setns

@@ -7,15 +7,17 @@
  * things: they map memory for it. The call goes to the next mmap() of the
  * program; before this module has looked that up, to the kernel.
  *
- * None of jit_executable(), jit_replace() and _dl_find_object() waits for a
- * lock: who maps memory may hold any.
+ * None of remap_done(), remap_replace() and _dl_find_object() waits for a lock:
+ * who maps memory may hold any.
  */
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "jit.h"
 #include "libc.h"
+#include "remap.h"
 #include "sys.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -28,7 +30,12 @@ EXPORT void *mmap(void *start, size_t length, int protection, int flags,
 EXPORT void *mmap64(void *start, size_t length, int protection, int flags,
 		    int fd, off64_t offset);
 
+EXPORT void *mremap(void *start, size_t length, size_t new_length, int flags,
+		    ...);
+
 static map next_mmap;
+static void *(*next_mremap)(void *start, size_t length, size_t new_length,
+			    int flags, ...);
 static char program[PATH_MAX];	/* its path */
 
 /*
@@ -86,6 +93,7 @@ __attribute__((constructor)) static void look_up(void)
 	erlang_keeps_fp = is_erlang(base(program)) && has_argument("-JPperf");
 	errno = saved;
 	next_mmap = (map)libc_next("mmap");
+	next_mremap = (__typeof__(next_mremap))libc_next("mremap");
 }
 
 /* ld.so has no name for the program. */
@@ -124,7 +132,7 @@ static void noticed(void *start, size_t length, const void *caller)
 	if (is_without_fp(caller))
 		jit_ends(start, length);
 	else
-		jit_executable(start, length);
+		remap_done(start, length);
 }
 
 static void *do_map(void *start, size_t length, int protection, int flags,
@@ -134,12 +142,12 @@ static void *do_map(void *start, size_t length, int protection, int flags,
 	void *ret;
 
 	if (replaces)
-		jit_replace(start, length);
+		remap_replace(start, length);
 	ret = map_next(start, length, protection, flags, fd, offset);
 	if (ret != MAP_FAILED && (protection & PROT_EXEC))
 		noticed(ret, length, caller);
 	else if (replaces)
-		jit_executable(start, length);
+		remap_done(start, length);
 	return ret;
 }
 
@@ -155,4 +163,34 @@ void *mmap64(void *start, size_t length, int protection, int flags, int fd,
 {
 	return do_map(start, length, protection, flags, fd, offset,
 		      __builtin_return_address(0));
+}
+
+/* Text is moved over other text, or away from where it was. */
+static void before_move(void *start, size_t length, void *to, size_t to_length,
+			int flags)
+{
+	if (flags & MREMAP_FIXED)
+		remap_replace(to, to_length);
+	if (flags & MREMAP_MAYMOVE)
+		remap_replace(start, length);
+}
+
+/* libc's takes five, too, however many there are. */
+void *mremap(void *start, size_t length, size_t new_length, int flags, ...)
+{
+	va_list args;
+	void *to, *ret;
+
+	va_start(args, flags);
+	to = va_arg(args, void *);
+	va_end(args);
+	before_move(start, length, to, new_length, flags);
+	if (next_mremap)
+		ret = next_mremap(start, length, new_length, flags, to);
+	else
+		ret = (void *)syscall(SYS_mremap, start, length, new_length,
+				      flags, to);
+	if (flags & (MREMAP_FIXED | MREMAP_MAYMOVE))
+		remap_done(ret == MAP_FAILED ? start : ret, new_length);
+	return ret;
 }

@@ -23,6 +23,9 @@ struct module {
 	bool seen;
 	unsigned int refused;	/* of its windows, by the kernel */
 	int error;		/* the first one's */
+	bool replaced;		/* memory was mapped over its text */
+	unsigned int tries;	/* since then */
+	uint64_t sum;		/* text before that */
 	struct table table;	/* and its windows */
 };
 

@@ -15,11 +15,16 @@
 #include "make_table.h"
 #include "modules.h"
 #include "report.h"
+#include "self.h"
+#include "sum.h"
 #include "symbol.h"
 #include "sys.h"
 #include "windows.h"
 
 #define SLAB	4096UL
+
+/* How often text that was replaced is compared: it may be done in pieces. */
+#define TRIES	64
 
 struct counters {
 	unsigned long long adds, subs;
@@ -33,6 +38,7 @@ struct scan {
 };
 
 static struct module *modules, *unused;
+static bool any_replaced;
 static struct counters last;
 
 static int read_counters(struct dl_phdr_info *info, size_t size, void *arg)
@@ -91,21 +97,26 @@ static struct module *add(const struct dl_phdr_info *info)
 	return m;
 }
 
+static int register_window(const struct module *m, const struct window *w)
+{
+	uintptr_t start = m->bias + w->start;
+	const struct table *t = &m->table;
+
+	return sfjit_register_biased(start, t->data, t->length, (void *)start,
+				     w->length, m->bias - (uintptr_t)t->data);
+}
+
 /* Fails if the kernel takes none of them. */
 static int register_windows(struct module *m)
 {
 	const struct table *t = &m->table;
 	const struct window *w = table_windows(t);
 	const struct window *end = w + t->nr_windows;
-	uintptr_t start;
 	int ret;
 
 	m->refused = 0;
 	for (; w < end; w++) {
-		start = m->bias + w->start;
-		ret = sfjit_register_biased(start, t->data, t->length,
-					    (void *)start, w->length,
-					    m->bias - (uintptr_t)t->data);
+		ret = register_window(m, w);
 		if (ret && !m->refused++)
 			m->error = ret;
 	}
@@ -196,6 +207,7 @@ static void forget(struct module *m)
 {
 	table_free(&m->table);
 	m->table.nr_windows = 0;
+	m->replaced = false;
 }
 
 /*
@@ -267,4 +279,91 @@ unsigned int modules_scan(bool initial, bool fresh)
 	last = scan.counters;
 	sweep();
 	return scan.with_windows;
+}
+
+static bool lies_in(const struct module *m, uintptr_t start, uintptr_t end)
+{
+	const struct window *w = table_windows(&m->table);
+	const struct window *last = w + m->table.nr_windows;
+
+	if (start >= end)
+		return false;
+	while (w < last && (m->bias + w->start >= end ||
+			    m->bias + w->start + w->length <= start))
+		w++;
+	return w < last;
+}
+
+/* False: some text is not mapped. */
+static bool sum_text(const struct module *m, uint64_t *sum)
+{
+	const struct window *w = table_windows(&m->table);
+	const struct window *last = w + m->table.nr_windows;
+	uint64_t at, part;
+	char piece[4096];
+
+	*sum = SUM_START;
+	for (; w < last; w++) {
+		for (at = 0; at < w->length; at += part) {
+			part = w->length - at;
+			if (part > sizeof(piece))
+				part = sizeof(piece);
+			if (self_read(m->bias + w->start + at, piece, part) !=
+			    part)
+				return false;
+			*sum = sum_bytes(*sum, piece, part);
+		}
+	}
+	return true;
+}
+
+void modules_replace(uintptr_t start, uintptr_t end)
+{
+	struct module *m;
+
+	for (m = modules; m; m = m->next) {
+		if (m->replaced || !lies_in(m, start, end) ||
+		    !sum_text(m, &m->sum))
+			continue;
+		m->replaced = true;
+		m->tries = 0;
+		__atomic_store_n(&any_replaced, true, __ATOMIC_RELAXED);
+	}
+}
+
+bool modules_replaced(void)
+{
+	return __atomic_load_n(&any_replaced, __ATOMIC_RELAXED);
+}
+
+/* Those that were not dropped are still there (EBUSY). */
+static bool put_back(const struct module *m)
+{
+	const struct window *w = table_windows(&m->table);
+	const struct window *last = w + m->table.nr_windows;
+	bool all = true;
+
+	/* EINVAL: some text is not executable yet. */
+	for (; w < last; w++)
+		all &= register_window(m, w) != -EINVAL;
+	if (all)
+		report_again(m->bias + table_windows(&m->table)->start);
+	return all;
+}
+
+void modules_executable(uintptr_t start, uintptr_t end)
+{
+	bool left = false;
+	struct module *m;
+	uint64_t sum;
+
+	for (m = modules; m; m = m->next) {
+		if (m->replaced && lies_in(m, start, end)) {
+			m->replaced = ++m->tries < TRIES;
+			if (sum_text(m, &sum) && sum == m->sum && put_back(m))
+				m->replaced = false;
+		}
+		left |= m->replaced;
+	}
+	__atomic_store_n(&any_replaced, left, __ATOMIC_RELAXED);
 }

@@ -9,6 +9,7 @@
 #define SFJIT_PRELOAD_MODULES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Modules were loaded since the last scan. Those that were unloaded are kept
@@ -22,5 +23,15 @@ bool modules_added(void);
  * yet.
  */
 unsigned int modules_scan(bool initial, bool fresh);
+
+/*
+ * Memory is about to be mapped over these addresses, and the kernel drops the
+ * windows there: programs map their text over itself, for huge pages.
+ */
+void modules_replace(uintptr_t start, uintptr_t end);
+/* Some have no windows for that reason. Any thread may ask. */
+bool modules_replaced(void);
+/* Text there is executable: windows come back where it is the same as before. */
+void modules_executable(uintptr_t start, uintptr_t end);
 
 #endif /* SFJIT_PRELOAD_MODULES_H */

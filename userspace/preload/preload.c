@@ -28,6 +28,7 @@
 #include "lock.h"
 #include "make_table.h"
 #include "modules.h"
+#include "remap.h"
 #include "report.h"
 #include "sys.h"
 #include "units.h"
@@ -75,6 +76,33 @@ static void find_added(bool fresh)
 static void changed(void)
 {
 	find_added(true);
+}
+
+/* No memory is needed here, so the arena of an interrupted thread stays. */
+void remap_replace(const void *start, size_t length)
+{
+	int saved = errno;
+
+	jit_replace(start, length);
+	if (ready && lock_try(&lock)) {
+		modules_replace((uintptr_t)start, (uintptr_t)start + length);
+		lock_release(&lock);
+	}
+	errno = saved;
+}
+
+void remap_done(const void *start, size_t length)
+{
+	int saved = errno;
+
+	jit_executable(start, length);
+	if (ready && modules_replaced() && sys_same_filters() &&
+	    lock_try(&lock)) {
+		modules_executable((uintptr_t)start,
+				   (uintptr_t)start + length);
+		lock_release(&lock);
+	}
+	errno = saved;
 }
 
 /*

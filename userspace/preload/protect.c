@@ -5,8 +5,8 @@
  * for executable text only: this says when. The call goes to the next mprotect()
  * of the program; before this module has looked that up, to the kernel.
  */
-#include "jit.h"
 #include "libc.h"
+#include "remap.h"
 #include "sys.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -29,7 +29,7 @@ __attribute__((constructor)) static void look_up(void)
 static int noticed(int ret, void *start, size_t length, int protection)
 {
 	if (!ret && (protection & PROT_EXEC))
-		jit_executable(start, length);
+		remap_done(start, length);
 	return ret;
 }
 

@@ -97,6 +97,17 @@ void report_registered(const char *name, const struct module *module,
 	end(&t);
 }
 
+void report_again(uintptr_t text)
+{
+	struct text t = { .length = 0 };
+
+	if (!report_wanted())
+		return;
+	begin(&t, " again text:");
+	text_hex(&t, text, 0);
+	end(&t);
+}
+
 void report_skipped(const char *name, const char *reason, int error)
 {
 	struct text t = { .length = 0 };

@@ -19,6 +19,8 @@ bool report_wanted(void);
 
 void report_registered(const char *name, const struct module *module,
 		       uint64_t ns);
+/* The text of a module that starts there has its windows again. */
+void report_again(uintptr_t text);
 void report_skipped(const char *name, const char *reason, int error);
 void report_ready(unsigned int modules, bool kernel);
 
