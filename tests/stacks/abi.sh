@@ -30,7 +30,7 @@ nm -D --defined-only "$O/lib/libsfjit-stacks.so" | awk '$2 != "A" {
 	sub("@@LIBSFJIT_STACKS_0$", "", $3); print $3 }' | sort >"$tmp/so"
 nm -g --defined-only "$O/lib/libsfjit-stacks.a" |
 	awk 'NF == 3 { print $3 }' | sort >"$tmp/a"
-is "functions of the header" 18 "$(wc -l <"$tmp/header")"
+is "functions of the header" 19 "$(wc -l <"$tmp/header")"
 same "the version map has what the header has" "$tmp/header" "$tmp/map"
 same "the shared library, too" "$tmp/header" "$tmp/so"
 same "the static library, too" "$tmp/header" "$tmp/a"
@@ -75,6 +75,42 @@ works "a program with the shared library" gcc -o "$tmp/shared" "$tmp/use.c" \
 # shellcheck disable=SC2046
 works "a program with the static library" gcc -o "$tmp/static" "$tmp/use.c" \
 	$(flags --cflags) "$root/lib/libsfjit-stacks.a" -lelf
-is "which runs" "usage: profiler COMMAND [ARGUMENT...]" \
+
+# C++ has one name for a type and a function: the function hides the type.
+sed -n 's/^\(struct\|enum\) \([a-z_]*\) {$/\2/p' "$root/include/sfjit-stacks.h" |
+	sort -u >"$tmp/types"
+is "no type has the name of a function" "" \
+	"$(comm -12 "$tmp/types" "$tmp/header")"
+{
+	echo '#include <sfjit-stacks.h>'
+	sed 's/.*/static & *a_&;/' "$tmp/types"
+	cat <<'END'
+
+static bool open_tracker(sfjit_stacks **stacks)
+{
+	sfjit_stacks_options options = { };
+
+	options.live = true;
+	return !sfjit_stacks_begin(&options, stacks);
+}
+
+int main()
+{
+	sfjit_stacks_reason end = SFJIT_STACKS_OUTERMOST;
+	sfjit_stacks *stacks;
+
+	if (!open_tracker(&stacks) || sfjit_stacks_running(stacks, 0, 1))
+		return 1;
+	end = sfjit_stacks_look(stacks, 1, 1, 0);
+	sfjit_stacks_end(stacks);
+	return !sfjit_stacks_end_text(end);
+}
+END
+} >"$tmp/use.cc"
+# shellcheck disable=SC2046
+works "a program in C++, with each type" g++ -Wall -Wno-unused-variable \
+	-Werror -o "$tmp/shared-c++" "$tmp/use.cc" $(flags --cflags --libs)
+works "which runs" env LD_LIBRARY_PATH="$root/lib" "$tmp/shared-c++"
+is "the program with the static library runs" "usage: profiler [-a] COMMAND [ARGUMENT...]" \
 	"$("$tmp/static" 2>&1)"
 finish

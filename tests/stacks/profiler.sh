@@ -3,7 +3,8 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
 # Description: the profiler of the documents finds the callers that programs
-# have, by address, also if they have .debug_frame alone.
+# have, by address, also if they have .debug_frame alone, and if they are many
+# or ran before.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -19,50 +20,94 @@ cp "$O/tests/stacks/programs/stacks-edges" "$tmp/edges-program"
 build plain -gz=none && build compressed -gz=zlib && build old -gz=zlib-gnu &&
 	build static -static || skip_all "gcc cannot build the programs"
 
-profile() { "$O/examples/profiler" "$program" >"$tmp/stacks" 2>"$tmp/edges"; }
+# profile ARGUMENT...: of the profiler
+profile() { "$O/examples/profiler" "$@" >"$tmp/stacks" 2>"$tmp/edges"; }
 has_stacks() { [ "$(wc -l <"$tmp/stacks")" -ge 400 ]; }
-
-# verdict PROGRAM: of the calls below which samples of work() are, and of what
-# is above these
-verdict() {
-	program=$tmp/$1
+# shellcheck disable=SC2329
+try() {
 	# Some are lost if it has no time to read them.
-	until_enough "$(seq 20)" has_stacks profile ||
-		skip_all "perf_event_open: $(cat "$tmp/edges")"
+	until_enough "$(seq 20)" has_stacks profile "$@"
+}
+
+# judge: of the calls below which samples of work() are, and of what is above
+# these. Each process has other addresses. Other programs run, too.
+judge() {
 	awk '
 NR == FNR {
-	caller[$1] = $2
+	if (NF == 2)
+		caller[$1] = $2
 	next
 }
-{ all++ }
-/: complete$/ { complete++ }
 $3 in caller {
+	all++
 	below[$3]++
 	base = ""
 	for (i = 5; i < NF; i++)
 		base = base " " $i
-	if (!first)
-		first = base
-	if ($4 != caller[$3] || base != first || $NF != "complete")
+	if (!($1 in first))
+		first[$1] = base
+	if ($4 != caller[$3] || base != first[$1])
 		print "bad", $0
+	complete += $NF == "complete"
 }
 END {
 	for (call in caller)
 		print (below[call] >= 100 ? "many" : "few " below[call] + 0)
-	print (complete >= all * 0.99 ? "complete" : complete " of " all)
-	print split(first, word, " ")
+	print (complete == all ? "complete" : complete " of " all)
+	for (pid in first)
+		print split(first[pid], word, " ")
 }' "$tmp/edges" "$tmp/stacks" >"$tmp/verdict"
 }
 
-for name in edges-program plain compressed old static; do
-	verdict $name
-	is "$name: both callers, exact, and what is above them" \
-		"many many complete" \
-		"$(head -n 3 "$tmp/verdict" | tr '\n' ' ' | sed 's/ $//')"
+# verdict NAME PROCESSES: of these
+verdict() {
+	judge
+	is "$1: both callers, exact, and what is above them" \
+		"$(seq "$2" | sed 's/.*/many many/' | tr '\n' ' ')complete" \
+		"$(head -n $((2 * $2 + 1)) "$tmp/verdict" | tr '\n' ' ' |
+			sed 's/ $//')"
 	# __libc_start_call_main, __libc_start_main, _start
-	is "$name: up to the entry of the program" 3 \
-		"$(tail -n 1 "$tmp/verdict")"
+	is "$1: up to the entry of the program" "$(seq "$2" | sed 's/.*/3/')" \
+		"$(tail -n "+$((2 * $2 + 2))" "$tmp/verdict")"
+}
+
+for name in edges-program plain compressed old static; do
+	try "$tmp/$name" || skip_all "perf_event_open: $(cat "$tmp/edges")"
+	verdict $name 1
+	is "$name: almost all stacks are complete" "" "$(awk '
+{ complete += $NF == "complete" }
+END { if (complete < NR * 0.99) print complete, "of", NR }' "$tmp/stacks")"
 done
+
+# Processes of a process, on whatever CPU: the events of one are in several
+# rings.
+cat >"$tmp/many" <<END
+#!/bin/sh
+"$tmp/edges-program" & "$tmp/plain" & "$tmp/static" &
+wait
+END
+chmod +x "$tmp/many"
+try "$tmp/many"
+verdict "three processes" 3
+
+# One that ran before the events began: they say nothing of what it has mapped.
+all() {
+	"$tmp/plain" 2>"$tmp/before" &
+	before=$!
+	until [ "$(readlink "/proc/$before/exe")" = "$tmp/plain" ]; do
+		:
+	done
+	profile -a "$tmp/edges-program"
+	status=$?
+	wait "$before"
+	cat "$tmp/before" >>"$tmp/edges"
+	return $status
+}
+if until_enough "$(seq 20)" has_stacks all; then
+	verdict "all processes" 2
+else
+	skip "all processes" "only root can make: $(cat "$tmp/edges")"
+fi
 
 # Where a program starts there are no rules in ld.so and with some C libraries.
 cat >"$tmp/entry.c" <<'END'
@@ -78,10 +123,9 @@ void run(void)
 END
 works "a program without a C library" gcc -nostdlib -static "$tmp/entry.c" \
 	-o "$tmp/entry"
-program=$tmp/entry
-profile
+profile "$tmp/entry"
 is "each stack ends where the program starts" "complete 2" \
 	"$(awk '{ print $NF, NF - 2 }' "$tmp/stacks" | sort -u)"
-is "a usage" "usage: profiler COMMAND [ARGUMENT...]" \
-	"$("$O/examples/profiler" 2>&1)"
+is "a usage" "usage: profiler [-a] COMMAND [ARGUMENT...]" \
+	"$("$O/examples/profiler" -a 2>&1)"
 finish

@@ -50,7 +50,7 @@ static inline void track_self(struct sfjit_stacks *stacks, pid_t pid,
 struct found {
 	struct sfjit_stacks_frame frame[SFJIT_STACKS_MAX_FRAMES];
 	int nr;
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 };
 
 static inline int keep_frame(void *arg, const struct sfjit_stacks_frame *frame)

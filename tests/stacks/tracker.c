@@ -10,7 +10,11 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include <sframegen.h>
 
@@ -39,9 +43,9 @@ static void begin(size_t keep)
 	MUST(!sfjit_stacks_begin(&options, &stacks));
 }
 
-static struct sfjit_stacks_stats stats(void)
+static struct sfjit_stacks_counts stats(void)
 {
-	struct sfjit_stacks_stats s;
+	struct sfjit_stacks_counts s;
 
 	sfjit_stacks_stats(stacks, &s);
 	return s;
@@ -255,7 +259,7 @@ static void test_callback(void)
 		.pid = 1, .mask = MASK, .registers = registers, .stack = stack,
 		.stack_length = sizeof(stack),
 	};
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 	int nr = 0;
 
 	begin(0);
@@ -325,7 +329,7 @@ static void test_processes(void)
 
 /* The first executable segment of this program, at a made-up address. */
 static struct sfjit_stacks_mapping self;
-static uint64_t self_ip;
+static uint64_t self_ip, self_device;
 
 static void read_self(void)
 {
@@ -346,6 +350,7 @@ static void read_self(void)
 	self.length = (phdr.p_filesz + 0x1fff) & ~0xfffULL;
 	self.executable = true;
 	self.inode = st.st_ino;
+	self_device = st.st_dev;
 	elf_end(elf);
 	close(fd);
 }
@@ -404,8 +409,8 @@ static void add_segments(const char *path)
 }
 
 /* What becomes of a sample in a function of this program in that file. */
-static enum sfjit_stacks_end end_at(uint64_t time, pid_t pid, const char *path,
-				    uint64_t inode)
+static enum sfjit_stacks_reason end_at(uint64_t time, pid_t pid,
+				       const char *path, uint64_t inode)
 {
 	struct sfjit_stacks_mapping m = self;
 	uint64_t registers[] = { STACK + 16, STACK, 0 };
@@ -423,7 +428,8 @@ static enum sfjit_stacks_end end_at(uint64_t time, pid_t pid, const char *path,
 	return found.nr > 1 ? SFJIT_STACKS_STOPPED : found.end;
 }
 
-static enum sfjit_stacks_end end_in(pid_t pid, const char *path, uint64_t inode)
+static enum sfjit_stacks_reason end_in(pid_t pid, const char *path,
+				       uint64_t inode)
 {
 	return end_at(1, pid, path, inode);
 }
@@ -621,7 +627,7 @@ static void test_keep(void)
 
 static const struct sfjit_row outermost = { .flags = SFJIT_ROW_OUTERMOST };
 
-static enum sfjit_stacks_end look(uint64_t time, uint64_t addr)
+static enum sfjit_stacks_reason look(uint64_t time, uint64_t addr)
 {
 	return sfjit_stacks_look(stacks, 1, time, addr);
 }
@@ -683,6 +689,64 @@ static void test_find(void)
 	sfjit_stacks_end(stacks);
 }
 
+/* The file at an address of this process. */
+static const char *running_at(uint64_t time, const void *address)
+{
+	struct sfjit_stacks_mapping m;
+
+	if (sfjit_stacks_find(stacks, getpid(), time, (uint64_t)address, &m))
+		return "";
+	return m.path;
+}
+
+static pid_t dead_child(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	MUST(waitpid(pid, NULL, 0) == pid);
+	return pid;
+}
+
+static void test_running(void)
+{
+	char *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sfjit_stacks_mapping m;
+	pid_t pid = getpid();
+
+	MUST(code != MAP_FAILED);
+	begin(0);
+	IS("this process", sfjit_stacks_running(stacks, pid, 10), 0);
+	says("its program", running_at(10, target), own_path());
+	MUST(!sfjit_stacks_find(stacks, pid, 10, (uint64_t)target, &m));
+	IS("its inode", m.inode, self.inode);
+	IS("its device", makedev(m.device_major, m.device_minor), self_device);
+	IS("its offset", m.offset & ~0xfffULL, self.offset);
+	says("code without a file", running_at(10, code), "//anon");
+	says("no data", running_at(10, &stacks), "");
+	says("the vDSO", running_at(10, (void *)getauxval(AT_SYSINFO_EHDR)),
+	     "[vdso]");
+	says("not before that time", running_at(9, target), "");
+	sfjit_stacks_exit(stacks, pid, pid, 11);
+	sfjit_stacks_exit(stacks, pid, pid + 1, 11);
+	sfjit_stacks_settle(stacks, 12);
+	says("after unknown threads ended", running_at(12, target),
+	     own_path());
+	sfjit_stacks_fork(stacks, pid, pid, 0, 13);
+	says("another process with its number", running_at(13, target), "");
+	sfjit_stacks_end(stacks);
+	begin(0);
+	IS("one that has ended", sfjit_stacks_running(stacks, dead_child(), 1),
+	   -ESRCH);
+	IS("nothing of it stays", stats().processes, 0);
+	IS("all processes", sfjit_stacks_running(stacks, 0, 1), 0);
+	says("with this one", running_at(1, target), own_path());
+	sfjit_stacks_end(stacks);
+	munmap(code, 4096);
+}
+
 static void test_ranges(void)
 {
 	struct sfjit_stacks_mapping m = {
@@ -738,6 +802,7 @@ int main(void)
 	test_is_memory();
 	test_find();
 	test_look();
+	test_running();
 	test_ranges();
 	run("rm -rf $PWD");
 	return finish();

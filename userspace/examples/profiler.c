@@ -1,33 +1,75 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A profiler of one thread with libsfjit-stacks, which turns registers and a
- * copy of the stack into addresses.
+ * A profiler of many processes with libsfjit-stacks, which turns registers and
+ * a copy of the stack into addresses.
  *
- *	profiler COMMAND [ARGUMENT...]
+ *	profiler [-a] COMMAND [ARGUMENT...]
  *
- * Prints a line for each sample: why the stack ends, and its frames.
+ * Profiles the command and what it starts; with -a, all processes as long as
+ * it runs. Prints a line for each sample: its process, its frames, and why the
+ * stack ends.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <sfjit-stacks.h>
 
-#define PAGES		512
+#define PAGES		128	/* of a ring: each user may lock as many */
+#define PAGES_ROOT	1024
 #define STACK_BYTES	16384
 #define MOST		65536	/* of a record */
 
-/* Opens an event whose samples have what the library needs. */
-static int open_event(pid_t pid, uint64_t registers)
+/* A CPU has a ring of its own. */
+struct ring {
+	int fd;
+	struct perf_event_mmap_page *page;
+};
+
+/* Records, one after the other. */
+struct records {
+	uint8_t *bytes;
+	size_t used, room;
+};
+
+struct profiler {
+	struct sfjit_stacks *stacks;
+	uint64_t registers;
+	struct ring *rings;
+	long nr;
+	struct records waiting;		/* samples of the round before */
+	struct records samples;		/* and of this one */
+	uint64_t began;			/* the round before, by now() */
+	uint64_t lost;
+};
+
+/* The events' clock. */
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+/* ---- Events ------------------------------------------------------------ */
+
+/*
+ * Opens an event whose samples have what the library needs. @pid: a process that
+ * has not executed its program yet; -1: all.
+ */
+static int open_event(pid_t pid, int cpu, uint64_t registers)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -39,13 +81,44 @@ static int open_event(pid_t pid, uint64_t registers)
 		.sample_regs_user = registers,
 		.sample_stack_user = STACK_BYTES,
 		.sample_id_all = 1,
-		.disabled = 1, .enable_on_exec = 1, .exclude_kernel = 1,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.disabled = pid > 0, .enable_on_exec = pid > 0,
+		.inherit = 1, .exclude_kernel = 1,
 		.mmap = 1, .mmap2 = 1, .comm = 1, .comm_exec = 1, .task = 1,
+		.watermark = 1, .wakeup_watermark = 4 * MOST,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, pid, -1, -1,
+	return syscall(SYS_perf_event_open, &attr, pid, cpu, -1,
 		       PERF_FLAG_FD_CLOEXEC);
 }
+
+static int open_ring(struct ring *ring, pid_t pid, int cpu, uint64_t registers)
+{
+	size_t pages = geteuid() ? PAGES : PAGES_ROOT;
+
+	ring->fd = open_event(pid, cpu, registers);
+	if (ring->fd < 0)
+		return errno == ENODEV ? 0 : -1;	/* it is off */
+	ring->page = mmap(NULL, (1 + pages) * sysconf(_SC_PAGESIZE),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	return ring->page == MAP_FAILED ? -1 : 0;
+}
+
+static int open_rings(struct profiler *p, pid_t pid)
+{
+	long cpu;
+
+	p->nr = sysconf(_SC_NPROCESSORS_CONF);
+	p->rings = calloc(p->nr, sizeof(*p->rings));
+	if (!p->rings)
+		return -1;
+	for (cpu = 0; cpu < p->nr; cpu++)
+		if (open_ring(&p->rings[cpu], pid, cpu, p->registers))
+			return -1;
+	return 0;
+}
+
+/* ---- Records ----------------------------------------------------------- */
 
 static int print_frame(void *arg, const struct sfjit_stacks_frame *frame)
 {
@@ -74,7 +147,7 @@ static void on_sample(struct sfjit_stacks *stacks, const uint8_t *at,
 		      uint64_t registers)
 {
 	struct sfjit_stacks_sample sample = { .mask = registers };
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 	uint64_t abi, size;
 
 	sample.pid = take(&at, 4);
@@ -89,7 +162,7 @@ static void on_sample(struct sfjit_stacks *stacks, const uint8_t *at,
 	sample.stack = at;
 	at += size;
 	sample.stack_length = size ? take(&at, 8) : 0;
-	printf("stack");
+	printf("%d", sample.pid);
 	if (sfjit_stacks_frames(stacks, &sample, print_frame, NULL, &end) > 0)
 		printf(": %s", sfjit_stacks_end_text(end));
 	putchar('\n');
@@ -105,7 +178,8 @@ static void on_mmap(struct sfjit_stacks *stacks,
 	mapping.start = take(&at, 8);
 	mapping.length = take(&at, 8);
 	mapping.offset = take(&at, 8);
-	take(&at, 8);		/* device */
+	mapping.device_major = take(&at, 4);
+	mapping.device_minor = take(&at, 4);
 	mapping.inode = take(&at, 8);
 	take(&at, 8);
 	mapping.executable = take(&at, 4) & PROT_EXEC;
@@ -128,32 +202,51 @@ static void on_task(struct sfjit_stacks *stacks, unsigned int type,
 		sfjit_stacks_exit(stacks, pid, tid, time);
 }
 
-static void on_event(struct sfjit_stacks *stacks,
-		     const struct perf_event_header *event, uint64_t registers)
+static void keep(struct records *records, const struct perf_event_header *event)
+{
+	size_t room = records->room ? records->room : MOST;
+	uint8_t *grown = records->bytes;
+
+	while (room - records->used < event->size)
+		room *= 2;
+	if (room != records->room)
+		grown = realloc(grown, room);
+	if (!grown)
+		abort();
+	records->bytes = grown;
+	records->room = room;
+	memcpy(grown + records->used, event, event->size);
+	records->used += event->size;
+}
+
+static void on_event(struct profiler *p, const struct perf_event_header *event)
 {
 	const uint8_t *at = (const uint8_t *)(event + 1);
 
 	switch (event->type) {
 	case PERF_RECORD_SAMPLE:
-		on_sample(stacks, at, registers);
+		keep(&p->samples, event);
+		break;
+	case PERF_RECORD_LOST:
+		take(&at, 8);
+		p->lost += take(&at, 8);
 		break;
 	case PERF_RECORD_MMAP2:
-		on_mmap(stacks, event, at);
+		on_mmap(p->stacks, event, at);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		on_task(stacks, event->type, at);
+		on_task(p->stacks, event->type, at);
 		break;
 	case PERF_RECORD_COMM:
 		if (event->misc & PERF_RECORD_MISC_COMM_EXEC)
-			sfjit_stacks_exec(stacks, take(&at, 4),
+			sfjit_stacks_exec(p->stacks, take(&at, 4),
 					  time_of(event));
 	}
 }
 
 /* Copy each record: it may wrap around the end of the ring. */
-static void read_ring(struct sfjit_stacks *stacks,
-		      struct perf_event_mmap_page *page, uint64_t registers)
+static void read_ring(struct profiler *p, struct perf_event_mmap_page *page)
 {
 	static union {
 		struct perf_event_header header;
@@ -169,12 +262,61 @@ static void read_ring(struct sfjit_stacks *stacks,
 		for (; i < event.header.size; i++)
 			event.bytes[i] = ring[(tail + i) % page->data_size];
 		tail += event.header.size;
-		on_event(stacks, &event.header, registers);
+		on_event(p, &event.header);
 	}
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* The child waits until the event is open. */
+/* ---- Rounds ------------------------------------------------------------ */
+
+static void unwind(struct profiler *p, struct records *samples)
+{
+	const struct perf_event_header *event;
+	size_t at;
+
+	for (at = 0; at < samples->used; at += event->size) {
+		event = (const void *)(samples->bytes + at);
+		on_sample(p->stacks, (const uint8_t *)(event + 1),
+			  p->registers);
+	}
+	samples->used = 0;
+}
+
+/*
+ * A sample needs what happened before it, on whatever CPU: it waits until all
+ * rings were read once more. Nothing older than the round before comes then.
+ */
+static void read_rings(struct profiler *p)
+{
+	struct records unwound = p->waiting;
+	uint64_t began = now();
+	long i;
+
+	for (i = 0; i < p->nr; i++)
+		if (p->rings[i].page)
+			read_ring(p, p->rings[i].page);
+	unwind(p, &unwound);
+	p->waiting = p->samples;
+	p->samples = unwound;
+	sfjit_stacks_settle(p->stacks, p->began);
+	p->began = began;
+}
+
+static void wait_for_records(const struct profiler *p, struct pollfd *events)
+{
+	long i;
+
+	for (i = 0; i < p->nr; i++)
+		events[i] = (struct pollfd){
+			.fd = p->rings[i].page ? p->rings[i].fd : -1,
+			.events = POLLIN,
+		};
+	poll(events, p->nr, 100);
+}
+
+/* ---- The command ------------------------------------------------------- */
+
+/* The child waits until the events are open. */
 static pid_t start(char **command, int go[2])
 {
 	pid_t pid;
@@ -192,47 +334,61 @@ static pid_t start(char **command, int go[2])
 	_exit(127);
 }
 
-static int profile(struct sfjit_stacks *stacks, pid_t pid, int go)
+/* Events report changes: read what processes have mapped before. */
+static int begin(struct profiler *p, pid_t pid, bool all)
 {
-	uint64_t registers = sfjit_stacks_registers(stacks);
-	size_t length = (1 + PAGES) * sysconf(_SC_PAGESIZE);
-	struct pollfd event = {
-		.fd = open_event(pid, registers), .events = POLLIN,
-	};
-	void *page;
+	uint64_t time = now();
 
-	if (event.fd < 0)
+	p->registers = sfjit_stacks_registers(p->stacks);
+	if (open_rings(p, all ? -1 : pid))
 		return -1;
-	page = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, event.fd,
-		    0);
-	if (page == MAP_FAILED)
+	errno = all ? -sfjit_stacks_running(p->stacks, 0, time) : 0;
+	return errno ? -1 : 0;
+}
+
+static int profile(struct profiler *p, pid_t pid, int go, bool all)
+{
+	struct pollfd *events;
+
+	if (begin(p, pid, all))
+		return -1;
+	events = calloc(p->nr, sizeof(*events));
+	if (!events)
 		return -1;
 	close(go);
 	while (!waitpid(pid, NULL, WNOHANG)) {
-		poll(&event, 1, 100);
-		read_ring(stacks, page, registers);
+		wait_for_records(p, events);
+		read_rings(p);
 	}
-	read_ring(stacks, page, registers);
+	read_rings(p);
+	read_rings(p);
+	free(events);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct sfjit_stacks *stacks;
+	const struct sfjit_stacks_options options = { .live = true };
+	bool all = argc > 1 && !strcmp(argv[1], "-a");
+	char **command = argv + 1 + all;
+	struct profiler p = { };
 	int go[2];
 	pid_t pid;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: profiler COMMAND [ARGUMENT...]\n");
+	if (argc < 2 + all) {
+		fprintf(stderr, "usage: profiler [-a] COMMAND [ARGUMENT...]\n");
 		return 2;
 	}
-	if (sfjit_stacks_begin(NULL, &stacks))
+	if (sfjit_stacks_begin(&options, &p.stacks))
 		return 1;
-	pid = start(argv + 1, go);
-	if (pid < 0 || profile(stacks, pid, go[1])) {
+	pid = start(command, go);
+	if (pid < 0 || profile(&p, pid, go[1], all)) {
 		fprintf(stderr, "profiler: %s\n", strerror(errno));
 		return 1;
 	}
-	sfjit_stacks_end(stacks);
+	if (p.lost)
+		fprintf(stderr, "profiler: %" PRIu64 " records were lost\n",
+			p.lost);
+	sfjit_stacks_end(p.stacks);
 	return 0;
 }

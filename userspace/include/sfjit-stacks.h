@@ -214,6 +214,23 @@ int sfjit_stacks_exec(struct sfjit_stacks *stacks, pid_t pid, uint64_t time);
 int sfjit_stacks_exit(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
 		      uint64_t time);
 
+/**
+ * sfjit_stacks_running - read what a running process has mapped
+ * @pid:	the process; 0: all processes that this one may read
+ * @time:	of these mappings
+ *
+ * Reads the executable mappings in /proc/PID/maps. Take the time, then enable the
+ * events, then call this: later changes are in the events, and count from their own
+ * times on. The process is forgotten only when another one gets its number, since
+ * its threads may have ended before you read of them.
+ *
+ * Return: as sfjit_stacks_mmap(), or
+ *   -ESRCH	there is no such process
+ *   -EACCES	this process may not read it
+ *   other -errno of opening the file
+ */
+int sfjit_stacks_running(struct sfjit_stacks *stacks, pid_t pid, uint64_t time);
+
 /* How generated code is described. */
 #define SFJIT_STACKS_EH_FRAME		1	/* .eh_frame, at @table_address */
 #define SFJIT_STACKS_FRAME_POINTER	2	/* it keeps frame pointers */
@@ -290,8 +307,8 @@ struct sfjit_stacks_sample {
 	size_t stack_length;
 };
 
-/* Why there are no more frames. */
-enum sfjit_stacks_end {
+/* Why there are no more frames: the end of a stack. */
+enum sfjit_stacks_reason {
 	SFJIT_STACKS_OUTERMOST,		/* no caller: complete */
 	SFJIT_STACKS_TRUNCATED,		/* the copy of the stack ends here */
 	SFJIT_STACKS_NO_MAPPING,	/* nothing is known of that address */
@@ -344,10 +361,10 @@ typedef int (*sfjit_stacks_frame_fn)(void *arg,
 int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 			const struct sfjit_stacks_sample *sample,
 			sfjit_stacks_frame_fn frame, void *arg,
-			enum sfjit_stacks_end *end);
+			enum sfjit_stacks_reason *end);
 
 /** sfjit_stacks_end_text - get the reason in words, a constant string */
-const char *sfjit_stacks_end_text(enum sfjit_stacks_end end);
+const char *sfjit_stacks_end_text(enum sfjit_stacks_reason end);
 
 /* ---- Questions -------------------------------------------------------- */
 
@@ -373,8 +390,9 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
  * one, and there are rules. Otherwise the reason why there is no rule;
  * SFJIT_STACKS_NO_TABLE for memory that was not described.
  */
-enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
-					uint64_t time, uint64_t address);
+enum sfjit_stacks_reason sfjit_stacks_look(struct sfjit_stacks *stacks,
+					   pid_t pid, uint64_t time,
+					   uint64_t address);
 
 /**
  * sfjit_stacks_is_memory - check whether the path of a mapping is not a file
@@ -384,7 +402,7 @@ enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
 bool sfjit_stacks_is_memory(const char *path);
 
 /**
- * struct sfjit_stacks_stats - counts of a tracker
+ * struct sfjit_stacks_counts - counts of a tracker
  * @processes:	processes known now
  * @mappings:	mappings and pieces of generated code, of all processes
  * @files:	files that mappings name
@@ -394,7 +412,7 @@ bool sfjit_stacks_is_memory(const char *path);
  * @frames:	their frames
  * @ends:	their ends, by reason
  */
-struct sfjit_stacks_stats {
+struct sfjit_stacks_counts {
 	uint64_t processes, mappings, files, tables, table_bytes;
 	uint64_t samples, frames;
 	uint64_t ends[SFJIT_STACKS_NR_ENDS];
@@ -402,7 +420,7 @@ struct sfjit_stacks_stats {
 
 /** sfjit_stacks_stats - get the counts of a tracker */
 void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
-			struct sfjit_stacks_stats *stats);
+			struct sfjit_stacks_counts *stats);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,7 @@ static void say_progress(void *arg, uint64_t done, uint64_t size)
 			(unsigned long long)done >> 20);
 }
 
-static void say_ends(const struct sfjit_stacks_stats *stats)
+static void say_ends(const struct sfjit_stacks_counts *stats)
 {
 	const char *before = "sfjit: other stacks end:";
 	int i;
@@ -65,7 +65,7 @@ static void say_ends(const struct sfjit_stacks_stats *stats)
 /* Those without registers and stacks. */
 static void say_others(const struct perfdata_result *result)
 {
-	const struct sfjit_stacks_stats *stacks = &result->stacks;
+	const struct sfjit_stacks_counts *stacks = &result->stacks;
 
 	if (result->samples && !result->converted)
 		fputs("sfjit: no sample has a copy of the stack: record with "
@@ -78,7 +78,7 @@ static void say_others(const struct perfdata_result *result)
 
 static void say_result(const struct perfdata_result *result)
 {
-	const struct sfjit_stacks_stats *stacks = &result->stacks;
+	const struct sfjit_stacks_counts *stacks = &result->stacks;
 	uint64_t complete = stacks->ends[SFJIT_STACKS_OUTERMOST];
 
 	say_others(result);

@@ -217,7 +217,7 @@ struct origin *files_find(struct files *files,
 
 /* Reading. */
 
-static enum sfjit_stacks_end why(int error)
+static enum sfjit_stacks_reason why(int error)
 {
 	switch (error) {
 	case -ENODATA:

@@ -21,6 +21,7 @@
 
 #include "elf_file.h"
 #include "identity.h"
+#include "maps.h"
 
 #ifndef BTRFS_SUPER_MAGIC
 #define BTRFS_SUPER_MAGIC	0x9123683E
@@ -183,35 +184,28 @@ static int keep_if_same(struct search *search, int fd, bool ours)
 }
 
 /* The process has there what the mapping says, by the same numbers. */
-static bool is_mapped(const char *line, const struct sfjit_stacks_mapping *m,
-		      char name[40])
+static bool is_mapped(const struct sfjit_stacks_mapping *has,
+		      const struct sfjit_stacks_mapping *m)
 {
-	uint64_t start, end, inode;
-	unsigned int major, minor;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %x:%x %" SCNu64,
-		   &start, &end, &major, &minor, &inode) != 5 || !inode ||
-	    m->start < start || m->start >= end)
-		return false;
-	snprintf(name, 40, "%" PRIx64 "-%" PRIx64, start, end);
-	return !m->inode || (m->inode == inode && is_on(m, major, minor));
+	return has->inode && m->start - has->start < has->length &&
+	       (!m->inode || (m->inode == has->inode &&
+			      is_on(m, has->device_major, has->device_minor)));
 }
 
 static bool find_mapped(pid_t pid, const struct sfjit_stacks_mapping *m,
 			char name[40])
 {
-	char path[32], *line = NULL;
+	struct sfjit_stacks_mapping has;
+	struct maps maps;
 	bool found = false;
-	size_t room = 0;
-	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && !found && getline(&line, &room, maps) > 0)
-		found = is_mapped(line, m, name);
-	free(line);
-	if (maps)
-		fclose(maps);
+	if (!maps_open(&maps, pid))
+		while (!found && maps_next(&maps, &has))
+			found = is_mapped(&has, m);
+	maps_close(&maps);
+	if (found)
+		snprintf(name, 40, "%" PRIx64 "-%" PRIx64, has.start,
+			 has.start + has.length);
 	return found;
 }
 

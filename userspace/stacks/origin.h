@@ -23,7 +23,7 @@ struct origin {
 	enum origin_kind kind;
 	bool looked;			/* the next two are known */
 	struct table *table;		/* counted; NULL: none */
-	enum sfjit_stacks_end why;	/* there is none */
+	enum sfjit_stacks_reason why;	/* there is none */
 	bool missing;			/* no process opened it yet */
 	pid_t tried;			/* the last one */
 	unsigned int tries;

@@ -239,7 +239,7 @@ void process_thread(struct process *process, pid_t tid)
 
 void process_exit(struct process *process, uint64_t time)
 {
-	if (process->threads && !--process->threads)
+	if (process->threads && !--process->threads && !process->lasting)
 		process->end = time;
 }
 

@@ -23,6 +23,7 @@ struct process {
 	uint64_t start;			/* time */
 	uint64_t end;			/* of the last thread; FOREVER: alive */
 	unsigned int threads;		/* that are known */
+	bool lasting;			/* its other threads are not */
 	struct history layers[PROCESS_LAYERS];
 	struct process *before;		/* of the same number */
 	struct process *parent;		/* as long as 'start' is not settled */

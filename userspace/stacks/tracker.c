@@ -289,9 +289,9 @@ EXPORT int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid,
 	return 0;
 }
 
-EXPORT enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks,
-						pid_t pid, uint64_t time,
-						uint64_t address)
+EXPORT enum sfjit_stacks_reason sfjit_stacks_look(struct sfjit_stacks *stacks,
+						  pid_t pid, uint64_t time,
+						  uint64_t address)
 {
 	time = when(stacks, time);
 	return walk_look(&stacks->walk,
@@ -305,7 +305,7 @@ EXPORT bool sfjit_stacks_is_memory(const char *path)
 }
 
 EXPORT void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
-			       struct sfjit_stacks_stats *stats)
+			       struct sfjit_stacks_counts *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	stats->processes = stacks->processes.nr;
@@ -321,7 +321,7 @@ EXPORT void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
 /* Samples. */
 
 static int give(const struct walk *walk, sfjit_stacks_frame_fn frame, void *arg,
-		enum sfjit_stacks_end *end)
+		enum sfjit_stacks_reason *end)
 {
 	size_t i;
 
@@ -336,10 +336,10 @@ static int give(const struct walk *walk, sfjit_stacks_frame_fn frame, void *arg,
 EXPORT int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 			       const struct sfjit_stacks_sample *sample,
 			       sfjit_stacks_frame_fn frame, void *arg,
-			       enum sfjit_stacks_end *end)
+			       enum sfjit_stacks_reason *end)
 {
 	uint64_t time = when(stacks, sample->time);
-	enum sfjit_stacks_end why;
+	enum sfjit_stacks_reason why;
 	int ret;
 
 	ret = walk_sample(&stacks->walk,
@@ -357,7 +357,7 @@ EXPORT int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 	return ret;
 }
 
-EXPORT const char *sfjit_stacks_end_text(enum sfjit_stacks_end end)
+EXPORT const char *sfjit_stacks_end_text(enum sfjit_stacks_reason end)
 {
 	static const char *const text[SFJIT_STACKS_NR_ENDS] = {
 		[SFJIT_STACKS_OUTERMOST] = "complete",

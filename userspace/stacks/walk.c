@@ -145,13 +145,13 @@ static bool read_stack(void *arg, uint64_t addr, uint64_t *word)
 }
 
 /* Below the stack pointer there is nothing that a frame could have saved. */
-static enum sfjit_stacks_end why_missed(const struct walk *walk)
+static enum sfjit_stacks_reason why_missed(const struct walk *walk)
 {
 	return walk->missed >= walk->stack_start ? SFJIT_STACKS_TRUNCATED :
 						   SFJIT_STACKS_DAMAGED;
 }
 
-static enum sfjit_stacks_end why(const struct walk *walk, int error)
+static enum sfjit_stacks_reason why(const struct walk *walk, int error)
 {
 	switch (error) {
 	case -ENOTSUP:
@@ -203,15 +203,15 @@ static int step_by_table(struct walk *walk, const struct table *table,
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
-static enum sfjit_stacks_end end_of(const struct walk *walk, int ret)
+static enum sfjit_stacks_reason end_of(const struct walk *walk, int ret)
 {
 	if (!ret)
 		return SFJIT_STACKS_STOPPED;
 	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why(walk, ret);
 }
 
-static enum sfjit_stacks_end step_by_fp(struct walk *walk,
-					struct sfg_frame *frame)
+static enum sfjit_stacks_reason step_by_fp(struct walk *walk,
+					   struct sfg_frame *frame)
 {
 	walk->has_missed = false;
 	return end_of(walk, sfg_step_fp(walk->abi, frame));
@@ -227,7 +227,7 @@ static struct user user_of(const struct walk *walk, const struct piece *p)
 /* The table of a piece, and the address in it; NULL: *end says why. */
 static struct table *find_table(const struct walk *walk, const struct piece *p,
 				uint64_t ip, uint64_t *addr,
-				enum sfjit_stacks_end *end)
+				enum sfjit_stacks_reason *end)
 {
 	struct user user = user_of(walk, p);
 	struct table *table = p->origin->table;
@@ -303,15 +303,15 @@ static const struct known_insn *look_at_code(struct walk *walk,
 }
 
 /* The row is a guess: it is wrong if the caller is not mapped. */
-static enum sfjit_stacks_end step_by_code(struct walk *walk,
-					  const struct piece *p,
-					  struct sfg_frame *frame,
-					  unsigned int *flags)
+static enum sfjit_stacks_reason step_by_code(struct walk *walk,
+					     const struct piece *p,
+					     struct sfg_frame *frame,
+					     unsigned int *flags)
 {
 	int fp = sfg_frame_pointer(walk->abi);
 	const struct known_insn *known;
 	struct sfg_frame caller = *frame;
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 
 	if (p->origin->kind != ORIGIN_FILE || fp < 0 ||
 	    !has_register(frame, fp) || !has_register(frame, walk->sp))
@@ -330,13 +330,13 @@ static enum sfjit_stacks_end step_by_code(struct walk *walk,
 	return end;
 }
 
-static enum sfjit_stacks_end step_by_origin(struct walk *walk,
-					    const struct piece *p, bool full,
-					    struct sfg_frame *frame,
-					    unsigned int *flags)
+static enum sfjit_stacks_reason step_by_origin(struct walk *walk,
+					       const struct piece *p, bool full,
+					       struct sfg_frame *frame,
+					       unsigned int *flags)
 {
 	uint64_t ip = frame->pc - frame->called, addr;
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 	struct table *table = find_table(walk, p, ip, &addr, &end);
 	int ret;
 
@@ -358,8 +358,9 @@ static bool keeps_fp(const struct origin *origin)
 }
 
 /* SFJIT_STACKS_STOPPED: not yet, there is a caller. */
-static enum sfjit_stacks_end step(struct walk *walk, bool full,
-				  struct sfg_frame *frame, unsigned int *flags)
+static enum sfjit_stacks_reason step(struct walk *walk, bool full,
+				     struct sfg_frame *frame,
+				     unsigned int *flags)
 {
 	const struct piece *p;
 
@@ -394,10 +395,10 @@ static void add_frame(struct walk *walk, const struct sfg_frame *frame,
 	};
 }
 
-static enum sfjit_stacks_end walk_frames(struct walk *walk, bool full,
-					 struct sfg_frame *frame)
+static enum sfjit_stacks_reason walk_frames(struct walk *walk, bool full,
+					    struct sfg_frame *frame)
 {
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 	unsigned int flags = 0;
 	uint64_t sp;
 
@@ -454,8 +455,8 @@ static bool read_nothing(void *arg, uint64_t addr, uint64_t *word)
 }
 
 /* Signal frames, and others that have no row, are known to be steps. */
-static enum sfjit_stacks_end look_at_cfi(const struct table *table,
-					 uint64_t addr)
+static enum sfjit_stacks_reason look_at_cfi(const struct table *table,
+					    uint64_t addr)
 {
 	struct sfg_frame frame = {
 		.pc = addr, .budget = BUDGET, .read = read_nothing,
@@ -471,11 +472,11 @@ static enum sfjit_stacks_end look_at_cfi(const struct table *table,
 	return SFJIT_STACKS_STOPPED;
 }
 
-enum sfjit_stacks_end walk_look(struct walk *walk,
-				const struct process *process, uint64_t time,
-				uint64_t addr)
+enum sfjit_stacks_reason walk_look(struct walk *walk,
+				   const struct process *process, uint64_t time,
+				   uint64_t addr)
 {
-	enum sfjit_stacks_end end = SFJIT_STACKS_NO_MAPPING;
+	enum sfjit_stacks_reason end = SFJIT_STACKS_NO_MAPPING;
 	const struct piece *p = NULL;
 	struct table *table;
 

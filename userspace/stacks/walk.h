@@ -40,7 +40,7 @@ struct walk {
 	/* Its frames. */
 	struct sfjit_stacks_frame frames[SFJIT_STACKS_MAX_FRAMES];
 	size_t nr;
-	enum sfjit_stacks_end end;
+	enum sfjit_stacks_reason end;
 };
 
 /* -ENOTSUP: perf's registers of this ABI are not known here. */
@@ -54,8 +54,8 @@ int walk_sample(struct walk *walk, const struct process *process, uint64_t time,
 		const struct sfjit_stacks_sample *sample);
 
 /* See sfjit_stacks_look(). */
-enum sfjit_stacks_end walk_look(struct walk *walk,
-				const struct process *process, uint64_t time,
-				uint64_t addr);
+enum sfjit_stacks_reason walk_look(struct walk *walk,
+				   const struct process *process, uint64_t time,
+				   uint64_t addr);
 
 #endif /* SFJIT_STACKS_WALK_H */

@@ -21,7 +21,7 @@
 
 struct sfjit_stacks {
 	FILE *log;
-	struct sfjit_stacks_stats stats;
+	struct sfjit_stacks_counts stats;
 };
 
 __attribute__((format(printf, 2, 3)))
@@ -143,7 +143,7 @@ static bool next_word(const struct sfjit_stacks_sample *sample, size_t *at,
 int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 			const struct sfjit_stacks_sample *sample,
 			sfjit_stacks_frame_fn frame, void *arg,
-			enum sfjit_stacks_end *end)
+			enum sfjit_stacks_reason *end)
 {
 	struct sfjit_stacks_frame next = { };
 	size_t at = 0;
@@ -179,8 +179,9 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 	return 0;
 }
 
-enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
-					uint64_t time, uint64_t address)
+enum sfjit_stacks_reason sfjit_stacks_look(struct sfjit_stacks *stacks,
+					   pid_t pid, uint64_t time,
+					   uint64_t address)
 {
 	note(stacks, "look %d %" PRIu64 " %" PRIx64 "\n", pid, time, address);
 	return address & 15;
@@ -191,7 +192,7 @@ bool sfjit_stacks_is_memory(const char *path)
 	return path[0] != '/' || path[1] == '/';
 }
 
-const char *sfjit_stacks_end_text(enum sfjit_stacks_end end)
+const char *sfjit_stacks_end_text(enum sfjit_stacks_reason end)
 {
 	static const char *const text[] = {
 		"end 0", "end 1", "end 2", "end 3", "end 4", "end 5", "end 6",
@@ -202,7 +203,7 @@ const char *sfjit_stacks_end_text(enum sfjit_stacks_end end)
 }
 
 void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
-			struct sfjit_stacks_stats *stats)
+			struct sfjit_stacks_counts *stats)
 {
 	*stats = stacks->stats;
 }

@@ -53,7 +53,7 @@ struct process {
 struct sfjit_stacks {
 	Dwflst_Process_Tracker *tracker;
 	void *processes;
-	struct sfjit_stacks_stats stats;
+	struct sfjit_stacks_counts stats;
 };
 
 static void *grow(void *list, size_t nr, size_t *room, size_t size)
@@ -339,7 +339,7 @@ static int on_frame(Dwfl_Frame *state, void *arg)
 int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 			const struct sfjit_stacks_sample *sample,
 			sfjit_stacks_frame_fn frame, void *arg,
-			enum sfjit_stacks_end *end)
+			enum sfjit_stacks_reason *end)
 {
 	struct process *process = get_process(stacks, sample->pid);
 	struct walk walk = { .frame = frame, .arg = arg };
@@ -396,8 +396,9 @@ int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 	return -ENOENT;
 }
 
-enum sfjit_stacks_end sfjit_stacks_look(struct sfjit_stacks *stacks, pid_t pid,
-					uint64_t time, uint64_t address)
+enum sfjit_stacks_reason sfjit_stacks_look(struct sfjit_stacks *stacks,
+					   pid_t pid, uint64_t time,
+					   uint64_t address)
 {
 	return SFJIT_STACKS_NO_MAPPING;
 }
@@ -407,13 +408,13 @@ bool sfjit_stacks_is_memory(const char *path)
 	return path[0] != '/' || path[1] == '/';
 }
 
-const char *sfjit_stacks_end_text(enum sfjit_stacks_end end)
+const char *sfjit_stacks_end_text(enum sfjit_stacks_reason end)
 {
 	return end == SFJIT_STACKS_OUTERMOST ? "complete" : "elfutils' error";
 }
 
 void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
-			struct sfjit_stacks_stats *stats)
+			struct sfjit_stacks_counts *stats)
 {
 	*stats = stacks->stats;
 }

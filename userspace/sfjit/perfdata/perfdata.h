@@ -58,7 +58,7 @@ struct perfdata_result {
 	uint64_t samples, converted, lost, read, written, kept;
 	bool raw;
 	int error;
-	struct sfjit_stacks_stats stacks;
+	struct sfjit_stacks_counts stacks;
 };
 
 struct perfdata_ends;

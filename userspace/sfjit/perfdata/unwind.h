@@ -14,7 +14,7 @@
 struct frames {
 	uint64_t ips[SFJIT_STACKS_MAX_FRAMES];
 	size_t nr;
-	enum sfjit_stacks_end end;	/* why there are no more */
+	enum sfjit_stacks_reason end;	/* why there are no more */
 	bool by_code;			/* some by instructions: no rules */
 };
 

@@ -287,7 +287,7 @@ static void do_sample(struct run *r, pid_t pid, uint64_t time)
 	struct sfjit_stacks_sample s = {
 		.pid = pid, .time = time, .registers = registers,
 	};
-	enum sfjit_stacks_end end = SFJIT_STACKS_NR_ENDS;
+	enum sfjit_stacks_reason end = SFJIT_STACKS_NR_ENDS;
 	struct check check = { 0 };
 	size_t words, i;
 	int ret;
@@ -322,7 +322,7 @@ static void do_sample(struct run *r, pid_t pid, uint64_t time)
 
 static void check_stats(struct run *r)
 {
-	struct sfjit_stacks_stats stats;
+	struct sfjit_stacks_counts stats;
 	uint64_t ends = 0;
 	unsigned int i;
 
