@@ -411,11 +411,13 @@ bool sfjit_stacks_is_memory(const char *path);
  * @samples:	samples up to now
  * @frames:	their frames
  * @ends:	their ends, by reason
+ * @settled:	the time that was settled last, automatically or not
  */
 struct sfjit_stacks_counts {
 	uint64_t processes, mappings, files, tables, table_bytes;
 	uint64_t samples, frames;
 	uint64_t ends[SFJIT_STACKS_NR_ENDS];
+	uint64_t settled;
 };
 
 /** sfjit_stacks_stats - get the counts of a tracker */

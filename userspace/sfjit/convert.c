@@ -83,6 +83,11 @@ static void say_result(const struct perfdata_result *result)
 
 	say_others(result);
 	say_ends(stacks);
+	if (result->hasty)
+		fprintf(stderr, "sfjit: %llu samples in generated code could "
+			"not wait for its description: more than %u MiB did\n",
+			(unsigned long long)result->hasty,
+			PERFDATA_WAITING_MOST >> 20);
 	if (result->lost)
 		fprintf(stderr, "sfjit: %llu samples were lost: perf had no "
 			"room for them; record with a lower -F, or larger "

@@ -316,6 +316,7 @@ EXPORT void sfjit_stacks_stats(const struct sfjit_stacks *stacks,
 	stats->samples = stacks->samples;
 	stats->frames = stacks->frames;
 	memcpy(stats->ends, stacks->ends, sizeof(stats->ends));
+	stats->settled = stacks->settled;
 }
 
 /* Samples. */

@@ -7,6 +7,7 @@
 #include "bytes.h"
 #include "ends.h"
 #include "format.h"
+#include "held.h"
 #include "pipe.h"
 #include "place.h"
 #include "reader.h"
@@ -21,84 +22,287 @@ struct inject {
 	bool whole;		/* a file, with a header */
 	struct perfdata_ends *result_ends;	/* NULL: not wanted */
 	struct ends ends;
+	struct held held;
+	struct sfjit_stacks_counts twice;	/* of samples unwound again */
 	uint8_t sample[EVENT_MOST];
 };
 
 /* ---- Ends ------------------------------------------------------------- */
 
-static int count(struct inject *inject, const struct event *event,
-		 const struct sample *sample)
+static struct outcome outcome_of(struct inject *inject,
+				 const struct event *event,
+				 const struct sample *sample)
+{
+	struct outcome outcome = {
+		.none = sample->abi == PERF_SAMPLE_REGS_ABI_NONE,
+		.why = inject->frames.end,
+		.by_code = inject->frames.by_code,
+	};
+
+	if (!outcome.none)
+		outcome.end = place_of_copy(inject->reader.track.stacks, event,
+					    &inject->frames);
+	return outcome;
+}
+
+static int count(struct inject *inject, const struct outcome *outcome)
 {
 	struct perfdata_ends *result = inject->result_ends;
-	struct perfdata_end end;
 
 	if (!result)
 		return 0;
 	result->samples++;
-	if (sample->abi == PERF_SAMPLE_REGS_ABI_NONE) {
+	if (outcome->none) {
 		result->without++;
 		return 0;
 	}
-	result->by_code += inject->frames.by_code;
-	end = place_of_copy(inject->reader.track.stacks, event,
-			    &inject->frames);
-	if (end.why == SFJIT_STACKS_OUTERMOST) {
+	result->by_code += outcome->by_code;
+	if (outcome->end.why == SFJIT_STACKS_OUTERMOST) {
 		result->complete++;
 		return 0;
 	}
-	return ends_add(&inject->ends, &end) < 0 ?
+	return ends_add(&inject->ends, &outcome->end) < 0 ?
 	       trouble_failed(inject->trouble, "ends", -ENOMEM) : 0;
 }
 
-/* ---- Records ---------------------------------------------------------- */
+/* ---- Output ----------------------------------------------------------- */
 
-static int convert(struct inject *inject, const struct event *event)
+static int write_out(struct inject *inject, const uint8_t *bytes,
+		     size_t length)
 {
-	struct sample sample;
-	size_t size;
-	int ret = reader_sample(&inject->reader, event, &sample);
-
-	if (ret)
-		return ret;
-	ret = unwind_sample(inject->reader.track.stacks, event->attr, &sample,
-			    event->time, &inject->frames);
-	if (ret)
-		return trouble_failed(inject->trouble, "stacks", ret);
-	ret = count(inject, event, &sample);
-	if (ret)
-		return ret;
-	size = sample_rewrite(&sample, inject->frames.ips, inject->frames.nr,
-			      inject->sample);
-	if (!size)
-		return trouble_damaged(inject->trouble, event->offset,
-			"a sample without room for a call chain");
-	inject->result->converted++;
-	return output_write(&inject->output, inject->sample, size,
-			    inject->trouble);
-}
-
-static int write_event(struct inject *inject, const struct event *event)
-{
-	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
-		inject->result->samples++;
-		if (event->attr->convert)
-			return convert(inject, event);
-		if (inject->result_ends)
-			inject->result_ends->chains++;
-	}
-	return output_write(&inject->output, event->bytes, event->length,
-			    inject->trouble);
-}
-
-static int copy(void *arg, const struct event *event)
-{
-	struct inject *inject = arg;
-	int ret = write_event(inject, event);
+	int ret = output_write(&inject->output, bytes, length,
+			       inject->trouble);
 
 	/* The header of a file tells its length, and is written at the end. */
 	if (!ret && !inject->whole)
 		output_mark(&inject->output);
 	return ret;
+}
+
+/* Writes up to the first that waits. */
+static int write_held(struct inject *inject)
+{
+	struct held *held = &inject->held;
+	int ret = 0;
+
+	while (!ret && held->first && !held->first->waits) {
+		ret = write_out(inject, held->first->bytes,
+				held->first->length);
+		held_remove(held);
+	}
+	return ret;
+}
+
+static int release(struct inject *inject, struct held_record *record)
+{
+	int ret = count(inject, &record->outcome);
+
+	held_release(&inject->held, record);
+	return ret;
+}
+
+static int release_all(struct inject *inject)
+{
+	struct held_record *record = inject->held.first;
+	int ret = 0;
+
+	for (; record && !ret; record = record->next)
+		if (record->waits)
+			ret = release(inject, record);
+	return ret ? ret : write_held(inject);
+}
+
+/* It makes room: others are written as they are. */
+static int keep_bounded(struct inject *inject)
+{
+	struct held *held = &inject->held;
+	int ret = 0;
+
+	while (!ret && held->bytes > PERFDATA_WAITING_MOST) {
+		inject->result->hasty++;
+		ret = release(inject, held->first);
+		if (!ret)
+			ret = write_held(inject);
+	}
+	return ret;
+}
+
+static int put(struct inject *inject, const uint8_t *bytes, size_t length)
+{
+	int ret;
+
+	if (inject->held.first && !held_add(&inject->held, bytes, length))
+		return keep_bounded(inject);
+	ret = release_all(inject);
+	return ret ? ret : write_out(inject, bytes, length);
+}
+
+/* ---- Records ---------------------------------------------------------- */
+
+static int convert(struct inject *inject, const struct event *event,
+		   const struct sample *sample, size_t *size)
+{
+	int ret = unwind_sample(inject->reader.track.stacks, event->attr,
+				sample, event->time, &inject->frames);
+
+	if (ret)
+		return trouble_failed(inject->trouble, "stacks", ret);
+	*size = sample_rewrite(sample, inject->frames.ips, inject->frames.nr,
+			       inject->sample);
+	return *size ? 0 : trouble_damaged(inject->trouble, event->offset,
+		"a sample without room for a call chain");
+}
+
+/* The first code of these frames that was generated and is not described. */
+static bool is_early(struct inject *inject, const struct event *event,
+		     uint64_t *address)
+{
+	const struct frames *frames = &inject->frames;
+	struct sfjit_stacks_mapping m = { };
+	pid_t pid = place_pid(event);
+
+	if (!inject->reader.options->live || !frames->nr ||
+	    !jitdumps_expect(&inject->reader.track.dumps, pid) ||
+	    (!frames->by_pointer && frames->end == SFJIT_STACKS_OUTERMOST))
+		return false;
+	*address = frames->ips[(frames->by_pointer ? frames->by_pointer :
+				frames->nr) - 1];
+	return !sfjit_stacks_find(inject->reader.track.stacks, pid,
+				  event->time, *address, &m) &&
+	       m.executable && m.path[0] && sfjit_stacks_is_memory(m.path);
+}
+
+/* false: no memory. */
+static bool hold(struct inject *inject, const struct event *event,
+		 const struct sample *sample, size_t size, uint64_t address,
+		 const struct outcome *outcome)
+{
+	if (held_add_sample(&inject->held, inject->sample, size, event, sample,
+			    address, outcome))
+		return false;
+	if (event->time < inject->reader.waits)
+		inject->reader.waits = event->time;
+	return true;
+}
+
+static int take_sample(struct inject *inject, const struct event *event)
+{
+	struct outcome outcome;
+	struct sample sample;
+	uint64_t address;
+	size_t size;
+	int ret = reader_sample(&inject->reader, event, &sample);
+
+	if (!ret)
+		ret = convert(inject, event, &sample, &size);
+	if (ret)
+		return ret;
+	inject->result->converted++;
+	outcome = outcome_of(inject, event, &sample);
+	if (is_early(inject, event, &address) &&
+	    hold(inject, event, &sample, size, address, &outcome))
+		return keep_bounded(inject);
+	ret = count(inject, &outcome);
+	return ret ? ret : put(inject, inject->sample, size);
+}
+
+static int take(void *arg, const struct event *event)
+{
+	struct inject *inject = arg;
+
+	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
+		inject->result->samples++;
+		if (event->attr->convert)
+			return take_sample(inject, event);
+		if (inject->result_ends)
+			inject->result_ends->chains++;
+	}
+	return put(inject, event->bytes, event->length);
+}
+
+/* ---- Records that wait ------------------------------------------------ */
+
+/* 1: it waits for the next code. Otherwise 0, or an error. */
+static int convert_again(struct inject *inject, struct held_record *record)
+{
+	struct reader *reader = &inject->reader;
+	struct event event = {
+		.bytes = record->sample, .size = record->size,
+		.length = record->size, .time = record->time,
+		.offset = record->offset,
+		.attr = attrs_find(&reader->meta.attrs, record->sample,
+				   record->size),
+	};
+	enum sfjit_stacks_reason before = record->outcome.why;
+	struct outcome outcome;
+	struct sample sample;
+	size_t size;
+	int ret = reader_sample(reader, &event, &sample);
+
+	if (!ret)
+		ret = convert(inject, &event, &sample, &size);
+	if (ret)
+		return ret;
+	inject->twice.samples++;
+	inject->twice.ends[before]++;
+	outcome = outcome_of(inject, &event, &sample);
+	if (held_outcome(record, &outcome) ||
+	    held_replace(&inject->held, record, inject->sample, size))
+		return trouble_failed(inject->trouble, "records", -ENOMEM);
+	return is_early(inject, &event, &record->address);
+}
+
+static bool is_described(struct inject *inject,
+			 const struct held_record *record)
+{
+	struct sfjit_stacks_mapping m = { };
+
+	return !sfjit_stacks_find(inject->reader.track.stacks, record->pid,
+				  record->time, record->address, &m) &&
+	       !m.path[0];
+}
+
+/*
+ * @settled: what happened before may be forgotten. A sample from then stays as
+ * it is.
+ */
+static int retry(struct inject *inject, struct held_record *record,
+		 uint64_t settled)
+{
+	bool ends = !jitdumps_expect(&inject->reader.track.dumps,
+				     record->pid);
+	int ret = 0;
+
+	if (record->time < settled)
+		ends = true;
+	else if (is_described(inject, record))
+		ret = convert_again(inject, record);
+	else if (!ends)
+		return 0;
+	if (ret == 1 && !ends)
+		return 0;
+	return ret < 0 ? ret : release(inject, record);
+}
+
+static int told(void *arg)
+{
+	struct inject *inject = arg;
+	struct reader *reader = &inject->reader;
+	struct held_record *record = inject->held.first;
+	struct sfjit_stacks_counts counts;
+	int ret = 0;
+
+	reader->waits = UINT64_MAX;
+	if (!record)
+		return 0;
+	sfjit_stacks_stats(reader->track.stacks, &counts);
+	for (; record && !ret; record = record->next) {
+		if (record->waits)
+			ret = retry(inject, record, counts.settled);
+		if (record->waits && record->time < reader->waits)
+			reader->waits = record->time;
+	}
+	return ret ? ret : write_held(inject);
 }
 
 /* ---- Files ------------------------------------------------------------ */
@@ -118,6 +322,22 @@ static int write_front(struct inject *inject)
 			  inject->trouble);
 }
 
+/* What still waits is written also if the input is damaged. */
+static int run_reader(struct inject *inject)
+{
+	struct reader *reader = &inject->reader;
+	struct trouble trouble;
+	int ret, failed;
+
+	reader->told = reader->options->live ? told : NULL;
+	failed = reader_run(reader, take, inject);
+	trouble = *inject->trouble;
+	ret = inject->output.error ? 0 : release_all(inject);
+	if (failed)
+		*inject->trouble = trouble;
+	return failed ? failed : ret;
+}
+
 static int convert_all(struct inject *inject)
 {
 	struct reader *reader = &inject->reader;
@@ -127,7 +347,7 @@ static int convert_all(struct inject *inject)
 	inject->whole = !reader->meta.piped && inject->output.seekable;
 	ret = write_front(inject);
 	if (!ret)
-		ret = reader_run(reader, copy, inject);
+		ret = run_reader(inject);
 	if (!ret && inject->whole)
 		ret = layout_finish(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
@@ -151,6 +371,17 @@ static void keep_part(struct inject *inject)
 	*inject->trouble = trouble;
 }
 
+/* A sample that was unwound again counts once. */
+static void discount(const struct inject *inject,
+		     struct sfjit_stacks_counts *counts)
+{
+	size_t i;
+
+	counts->samples -= inject->twice.samples;
+	for (i = 0; i < SFJIT_STACKS_NR_ENDS; i++)
+		counts->ends[i] -= inject->twice.ends[i];
+}
+
 static int run(struct inject *inject, const struct perfdata_options *options)
 {
 	struct perfdata_result *result = inject->result;
@@ -172,6 +403,7 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 	result->written = inject->output.offset;
 	if (reader->track.stacks)
 		sfjit_stacks_stats(reader->track.stacks, &result->stacks);
+	discount(inject, &result->stacks);
 	return ret;
 }
 
@@ -194,6 +426,7 @@ int perfdata_inject(const struct perfdata_options *options,
 	if (!ret && ends)
 		ends_take(&inject->ends, ends);
 	ends_free(&inject->ends);
+	held_free(&inject->held);
 	reader_end(&inject->reader);
 	output_end(&inject->output);
 	free(inject);

@@ -29,9 +29,11 @@ struct jitdump {
 	uint64_t mapped;	/* when */
 	char *path;
 	int fd;
+	bool begun;		/* its header is read */
 	bool timed;		/* its times are known in the recording */
 	bool in_cycles;		/* once they are converted */
 	bool over;		/* it is read once more */
+	bool undescribed;	/* it has code without call frame information */
 	uint64_t offset;	/* of the next record */
 	uint64_t waits;		/* for its time, which was too late before */
 	uint64_t unwinding;	/* of that of the next function; 0: none */
@@ -144,6 +146,7 @@ static int load(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
 
 	memcpy(&record, at, sizeof(record));
 	dump->unwinding = 0;
+	dump->undescribed |= !unwinding;
 	table_remove(&dump->by_index, record.code_index);
 	if (unwinding) {
 		moving = table_add(&dump->by_index, record.code_index);
@@ -260,18 +263,6 @@ static int read_record(struct jitdumps *dumps, struct jitdump *dump,
 	return ret < 0 ? ret : 1;
 }
 
-static int read_records(struct jitdumps *dumps, struct jitdump *dump,
-			uint64_t until)
-{
-	int ret = dump->waits <= until;
-
-	/* The window had another file, or less of this one. */
-	dump->begin = dump->end = 0;
-	while (ret == 1 && dump->fd >= 0)
-		ret = read_record(dumps, dump, until);
-	return ret < 0 ? ret : retire(dumps, dump, until);
-}
-
 /* ---- Files ------------------------------------------------------------ */
 
 /* jit-PID.dump, whatever the number is in the process's own namespace. */
@@ -313,27 +304,54 @@ static void check_clock(struct jitdumps *dumps, struct jitdump *dump,
 	    " -k mono: all its code counts from the beginning");
 }
 
-static const char *open_dump(struct jitdumps *dumps, struct jitdump *dump,
-			     struct jitdump_header *header)
+/* It says what goes only if libsfjit writes it, with CLOCK_MONOTONIC. */
+static int read_header(struct jitdumps *dumps, struct jitdump *dump,
+		       const uint8_t *at, const char **why)
 {
-	const uint8_t *at;
-	const char *why;
+	struct jitdump_header header;
 
-	dump->fd = file_open(dump->path);
-	if (dump->fd == -ENOTSUP)
-		return "not a file";
-	if (dump->fd < 0)
-		return strerror(-dump->fd);
-	at = look(dumps, dump, 0, sizeof(*header));
-	if (!at)
-		return "not a jitdump";
-	memcpy(header, at, sizeof(*header));
-	why = check_header(header);
-	if (why)
-		return why;
-	dump->offset = header->total_size;
-	check_clock(dumps, dump, header);
-	return NULL;
+	memcpy(&header, at, sizeof(header));
+	*why = check_header(&header);
+	if (*why)
+		return 0;
+	dump->begun = true;
+	dump->offset = header.total_size;
+	check_clock(dumps, dump, &header);
+	return dump->timed && !dump->in_cycles ?
+	       retired_open(dump->path, &header, &dump->retired) : 0;
+}
+
+/* The header may come later. @quiet: say nothing. 0, or -ENOMEM. */
+static int begin_dump(struct jitdumps *dumps, struct jitdump *dump,
+		      bool quiet)
+{
+	const uint8_t *at = look(dumps, dump, 0,
+				 sizeof(struct jitdump_header));
+	const char *why = NULL;
+	int ret = at ? read_header(dumps, dump, at, &why) : 0;
+
+	if (!why)
+		return ret;
+	if (!quiet)
+		say(dumps, dump, why);
+	drop(dump);
+	return 0;
+}
+
+static int read_records(struct jitdumps *dumps, struct jitdump *dump,
+			uint64_t until)
+{
+	int ret = dump->waits <= until;
+
+	/* The window had another file, or less of this one. */
+	dump->begin = dump->end = 0;
+	if (!dump->begun && begin_dump(dumps, dump, false))
+		return -ENOMEM;
+	if (!dump->begun)
+		return 0;
+	while (ret == 1 && dump->fd >= 0)
+		ret = read_record(dumps, dump, until);
+	return ret < 0 ? ret : retire(dumps, dump, until);
 }
 
 static void free_dump(struct jitdump *dump)
@@ -373,22 +391,21 @@ static struct jitdump *new_dump(pid_t pid, uint64_t time, const char *path)
 }
 
 /* 1: it is there, 0: it is not, or -ENOMEM. */
-static int open_both(struct jitdumps *dumps, struct jitdump *dump,
-		     bool named)
+static int open_dump(struct jitdumps *dumps, struct jitdump *dump, bool named)
 {
-	struct jitdump_header header;
-	const char *why = open_dump(dumps, dump, &header);
-	int ret = 0;
+	int ret;
 
-	if (why) {
+	dump->fd = file_open(dump->path);
+	if (dump->fd < 0) {
 		if (!named)
-			say(dumps, dump, why);
+			say(dumps, dump, dump->fd == -ENOTSUP ? "not a file" :
+			    strerror(-dump->fd));
 		return 0;
 	}
-	/* libsfjit writes it, with CLOCK_MONOTONIC. */
-	if (dump->timed && !dump->in_cycles)
-		ret = retired_open(dump->path, &header, &dump->retired);
-	return ret ? ret : !named || dump->retired;
+	ret = begin_dump(dumps, dump, named);
+	if (ret || dump->fd < 0)
+		return ret;
+	return !named || dump->retired;
 }
 
 /* @named: it counts only with what it retires, and nothing is said. */
@@ -403,7 +420,7 @@ static int add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 	dump = dumps->window ? new_dump(pid, time, path) : NULL;
 	if (!dump)
 		return -ENOMEM;
-	ret = open_both(dumps, dump, named);
+	ret = open_dump(dumps, dump, named);
 	if (ret != 1) {
 		free_dump(dump);
 		return ret;
@@ -457,6 +474,25 @@ void jitdumps_remove(struct jitdumps *dumps, pid_t pid)
 		dump->over |= dump->pid == pid;
 }
 
+bool jitdumps_expect(const struct jitdumps *dumps, pid_t pid)
+{
+	const struct jitdump *dump;
+
+	for (dump = dumps->first; dump; dump = dump->next)
+		if (dump->pid == pid && !dump->over && dump->fd >= 0 &&
+		    !dump->undescribed)
+			return true;
+	return false;
+}
+
+/* It has not become one. */
+static void close_dump(struct jitdumps *dumps, struct jitdump *dump)
+{
+	if (dump->fd >= 0 && !dump->begun)
+		say(dumps, dump, "not a jitdump");
+	free_dump(dump);
+}
+
 static void free_over(struct jitdumps *dumps)
 {
 	struct jitdump **at = &dumps->first, *dump;
@@ -468,7 +504,7 @@ static void free_over(struct jitdumps *dumps)
 			continue;
 		}
 		*at = dump->next;
-		free_dump(dump);
+		close_dump(dumps, dump);
 	}
 }
 
@@ -490,7 +526,7 @@ void jitdumps_free(struct jitdumps *dumps)
 
 	for (; dumps->first; dumps->first = next) {
 		next = dumps->first->next;
-		free_dump(dumps->first);
+		close_dump(dumps, dumps->first);
 	}
 	free(dumps->window);
 }

@@ -48,6 +48,9 @@ int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 int jitdumps_take_over(struct jitdumps *dumps, pid_t pid, uint64_t time,
 		       const char *path);
 
+/* Whether one of the process's files may still describe code that runs now. */
+bool jitdumps_expect(const struct jitdumps *dumps, pid_t pid);
+
 /* Reads what was generated up to a time. 0, or -ENOMEM. */
 int jitdumps_read(struct jitdumps *dumps, uint64_t until);
 

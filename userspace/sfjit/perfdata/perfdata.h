@@ -41,10 +41,18 @@ struct perfdata_options {
 	void *arg;
 };
 
+/*
+ * Samples that were recorded just now wait for a jitdump that their process still
+ * writes, and later records for them. If these are more bytes, the oldest sample is
+ * written as it is.
+ */
+#define PERFDATA_WAITING_MOST	(256U << 20)
+
 /**
  * struct perfdata_result - what was converted
  * @samples:	in all
  * @converted:	those that had registers and stacks
+ * @hasty:	those in generated code that could not wait for its description
  * @lost:	records, mostly samples, that had no room in perf's buffers
  * @read:	bytes
  * @written:	bytes
@@ -55,7 +63,7 @@ struct perfdata_options {
  * @stacks:	what the tracker had at the end
  */
 struct perfdata_result {
-	uint64_t samples, converted, lost, read, written, kept;
+	uint64_t samples, converted, hasty, lost, read, written, kept;
 	bool raw;
 	int error;
 	struct sfjit_stacks_counts stacks;

@@ -231,7 +231,9 @@ static int tell_until(struct reader *reader, uint64_t until)
 	if (ret)
 		return ret;
 	ret = jitdumps_read(&reader->track.dumps, until);
-	return ret ? trouble_failed(reader->trouble, "jitdumps", ret) : 0;
+	if (ret)
+		return trouble_failed(reader->trouble, "jitdumps", ret);
+	return reader->told ? reader->told(reader->arg) : 0;
 }
 
 static int pass_on(struct reader *reader, const uint8_t *bytes,
@@ -277,6 +279,8 @@ static void settle(struct reader *reader)
 	uint64_t time = reader->latest_before < reader->first_sample ?
 			reader->latest_before : reader->first_sample;
 
+	if (reader->waits < time)
+		time = reader->waits;
 	if (reader->track.stacks)
 		sfjit_stacks_settle(reader->track.stacks, time);
 }
@@ -407,7 +411,9 @@ int reader_begin(struct reader *reader, const struct perfdata_options *options,
 {
 	int ret;
 
-	*reader = (struct reader){ .options = options, .trouble = trouble };
+	*reader = (struct reader){
+		.options = options, .trouble = trouble, .waits = UINT64_MAX,
+	};
 	ret = input_begin(&reader->input, options->in, trouble);
 	reader->input.keep = options->raw;
 	return ret ? ret : begin_any(reader);

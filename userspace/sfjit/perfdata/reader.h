@@ -44,7 +44,10 @@ struct reader {
 	uint64_t records;
 	uint64_t said;		/* progress, up to there */
 	int (*take)(void *arg, const struct event *event);
+	/* NULL, or called before @take when the tracker was told of more. */
+	int (*told)(void *arg);
 	void *arg;
+	uint64_t waits;		/* time of the first event that @take keeps */
 };
 
 /* Up to the first record. To be released also if it fails. */

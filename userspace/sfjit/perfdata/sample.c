@@ -191,3 +191,23 @@ size_t sample_rewrite(const struct sample *sample, const uint64_t *frames,
 	put_u16(out + offsetof(struct perf_event_header, size), to - out);
 	return to - out;
 }
+
+size_t sample_shrink(const struct sample *sample, uint8_t *out)
+{
+	size_t room = (sample->stack_size + 7) & ~7, before;
+	uint8_t *to;
+
+	if (!sample->stack) {
+		memcpy(out, sample->event, sample->size);
+		return sample->size;
+	}
+	before = sample->stack - sample->event - 8;
+	to = put(out, sample->event, before);
+	to = put_word(to, room);
+	to = put(to, sample->stack, room);
+	to = room ? put_word(to, sample->stack_size) : to;
+	to = put(to, sample->event + sample->user_end,
+		 sample->size - sample->user_end);
+	put_u16(out + offsetof(struct perf_event_header, size), to - out);
+	return to - out;
+}

@@ -38,4 +38,10 @@ int sample_parse(const struct attr *attr, const uint8_t *event, size_t size,
 size_t sample_rewrite(const struct sample *sample, const uint64_t *frames,
 		      size_t nr, uint8_t *out);
 
+/*
+ * Writes it to @out, of as many bytes as it has, without the part of its stack
+ * that was not copied. Returns its size.
+ */
+size_t sample_shrink(const struct sample *sample, uint8_t *out);
+
 #endif /* SFJIT_PERFDATA_SAMPLE_H */

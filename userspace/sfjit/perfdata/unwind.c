@@ -18,6 +18,8 @@ static int add_frame(void *arg, const struct sfjit_stacks_frame *frame)
 
 	frames->ips[frames->nr++] = frame->ip - !exact;
 	frames->by_code |= frame->flags & SFJIT_STACKS_BY_CODE;
+	if (frame->flags & SFJIT_STACKS_BY_FRAME_POINTER && !frames->by_pointer)
+		frames->by_pointer = frames->nr - 1;
 	return frames->nr == SFJIT_STACKS_MAX_FRAMES;
 }
 
@@ -61,6 +63,7 @@ int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 
 	frames->nr = 0;
 	frames->by_code = false;
+	frames->by_pointer = 0;
 	frames->end = SFJIT_STACKS_NOT_SUPPORTED;
 	if (sample->abi == PERF_SAMPLE_REGS_ABI_64 && attr->tid)
 		ret = unwind(stacks, attr, sample, time, frames);

@@ -16,6 +16,7 @@ struct frames {
 	size_t nr;
 	enum sfjit_stacks_reason end;	/* why there are no more */
 	bool by_code;			/* some by instructions: no rules */
+	size_t by_pointer;		/* first one found so; 0: none */
 };
 
 /* 0, or -ENOMEM. */
