@@ -12,7 +12,7 @@
 #include "perfdata.h"
 #include "reader.h"
 
-/* What became of a sample. */
+/* The result of a sample. */
 struct outcome {
 	bool none;			/* it has no stack */
 	struct perfdata_end end;

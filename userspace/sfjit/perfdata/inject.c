@@ -322,7 +322,7 @@ static int write_front(struct inject *inject)
 			  inject->trouble);
 }
 
-/* What still waits is written also if the input is damaged. */
+/* Write the records that still wait, also if the input is damaged. */
 static int run_reader(struct inject *inject)
 {
 	struct reader *reader = &inject->reader;
