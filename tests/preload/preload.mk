@@ -28,7 +28,7 @@ $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 # Programs for the tests of sfjit run, first the portable ones.
 run := $T/preload/programs
 run_any := format filter state prefork hello
-run_same := debugger later loader refused remap
+run_same := debugger fork_scan later loader refused remap
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 	-anonymous.so -debug.so -mono.so -mixed.so
 run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
@@ -50,6 +50,7 @@ run_so = $(program) -shared -fPIC
 
 $(run)/refused: private libs := -pthread
 $(run)/loader: private libs := -ldl -pthread
+$(run)/fork_scan: private libs := -ldl -pthread
 $(run)/remap: private libs := -ldl
 
 # Copies without call frame information, and without symbols.

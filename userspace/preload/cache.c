@@ -56,6 +56,12 @@ static size_t nr_targets = 2;
 /* Of a table that is being made. */
 static int lock = CLOSED;
 
+/*
+ * The process that has opened them. A child of a fork() in another thread may have
+ * closed its copies, and have other files in their place.
+ */
+static pid_t owner;
+
 void cache_name(struct text *t, const struct image *image, bool addends)
 {
 	size_t i;
@@ -246,8 +252,21 @@ static int open_tables(enum cache cache, bool create)
 	return tables[cache];
 }
 
+static void forget_parent(void)
+{
+	pid_t self = SYS(SYS_getpid);
+	size_t i;
+
+	for (i = 0; owner != self && i < CACHES; i++)
+		tables[i] = CLOSED;
+	if (owner != self)
+		lock = CLOSED;
+	owner = self;
+}
+
 void cache_open(void)
 {
+	forget_parent();
 	open_tables(CACHE_OWN, false);
 	open_tables(CACHE_SYSTEM, false);
 	read_boot();

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * dl_iterate_phdr() lists the program, its libraries, ld.so, the vDSO and this
- * module itself. It holds ld.so's lock during the callback.
+ * module itself. It holds a lock during the callback, which a child does not get
+ * back if another thread forks then: tables, which take long, are made later.
  */
 #include <link.h>
 #include <sfjit.h>
@@ -32,9 +33,8 @@ struct counters {
 
 struct scan {
 	struct counters counters;
-	bool initial, fresh;
+	bool initial, fresh, stay;
 	bool removals;
-	unsigned int with_windows;
 };
 
 static struct module *modules, *unused;
@@ -81,7 +81,7 @@ static struct module *find(const struct dl_phdr_info *info)
 
 static struct module *add(const struct dl_phdr_info *info)
 {
-	struct module *m;
+	struct module **last = &modules, *m;
 
 	if (!unused)
 		grow();
@@ -92,8 +92,9 @@ static struct module *add(const struct dl_phdr_info *info)
 	memset(m, 0, sizeof(*m));
 	m->bias = info->dlpi_addr;
 	m->phdr = info->dlpi_phdr;
-	m->next = modules;
-	modules = m;
+	while (*last)
+		last = &(*last)->next;
+	*last = m;
 	return m;
 }
 
@@ -227,6 +228,16 @@ static void revisit(struct module *m, const struct dl_phdr_info *info,
 	load(m, info, fresh);
 }
 
+static void do_todo(struct module *m, bool fresh)
+{
+	if (m->todo == MODULE_LOAD)
+		load(m, &m->info, fresh);
+	else if (m->todo == MODULE_REVISIT)
+		revisit(m, &m->info, fresh);
+	m->todo = MODULE_DONE;
+	arena_release();
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct scan *scan = arg;
@@ -235,17 +246,18 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	scan->counters.adds = info->dlpi_adds;
 	scan->counters.subs = info->dlpi_subs;
 	if (m && scan->removals && !m->initial)
-		revisit(m, info, scan->fresh);
+		m->todo = MODULE_REVISIT;
 	if (!m) {
 		m = add(info);
 		if (!m)
 			return 0;
 		m->initial = scan->initial;
-		load(m, info, scan->fresh);
+		m->todo = MODULE_LOAD;
 	}
-	arena_release();
+	m->info = *info;
 	m->seen = true;
-	scan->with_windows += m->table.nr_windows > 0;
+	if (!scan->stay)
+		do_todo(m, scan->fresh);
 	return 0;
 }
 
@@ -266,19 +278,28 @@ static void sweep(void)
 	}
 }
 
-unsigned int modules_scan(bool initial, bool fresh)
+unsigned int modules_scan(bool initial, bool fresh, bool stay)
 {
-	struct scan scan = { .initial = initial, .fresh = fresh };
+	struct scan scan = {
+		.initial = initial, .fresh = fresh, .stay = stay,
+	};
+	unsigned int with_windows = 0;
 	struct counters now = { 0 };
+	struct module *m;
 
 	dl_iterate_phdr(read_counters, &now);
 	scan.removals = now.subs != last.subs;
 	cache_open();
 	dl_iterate_phdr(visit, &scan);
+	for (m = modules; m; m = m->next) {
+		if (m->seen)
+			do_todo(m, fresh);
+		with_windows += m->seen && m->table.nr_windows;
+	}
 	cache_close();
 	last = scan.counters;
 	sweep();
-	return scan.with_windows;
+	return with_windows;
 }
 
 static bool lies_in(const struct module *m, uintptr_t start, uintptr_t end)

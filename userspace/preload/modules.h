@@ -20,9 +20,10 @@ bool modules_added(void);
 /*
  * Registers what is new and frees the tables of what has gone. Returns the
  * number of modules that have windows. 'fresh': code of new ones cannot run
- * yet.
+ * yet. 'stay': none can be unloaded meanwhile, as ld.so's lock is held or they
+ * have been there from the start.
  */
-unsigned int modules_scan(bool initial, bool fresh);
+unsigned int modules_scan(bool initial, bool fresh, bool stay);
 
 /*
  * Memory is about to be mapped over these addresses, and the kernel drops the

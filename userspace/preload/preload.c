@@ -49,7 +49,7 @@ static bool try_lock(void)
 	return true;
 }
 
-static void follow(bool fresh)
+static void follow(bool fresh, bool stay)
 {
 	if (!sys_same_filters()) {
 		ready = false;
@@ -60,22 +60,22 @@ static void follow(bool fresh)
 	}
 	if (!try_lock())
 		return;
-	modules_scan(false, fresh);
+	modules_scan(false, fresh, stay);
 	lock_release(&lock);
 }
 
-static void find_added(bool fresh)
+static void find_added(bool fresh, bool stay)
 {
 	int saved = errno;
 
 	if (ready && modules_added())
-		follow(fresh);
+		follow(fresh, stay);
 	errno = saved;
 }
 
 static void changed(void)
 {
-	find_added(true);
+	find_added(true, true);
 }
 
 /* No memory is needed here, so the arena of an interrupted thread stays. */
@@ -115,7 +115,7 @@ void remap_done(const void *start, size_t length)
 __attribute__((visibility("default"))) void __gmon_start__(void);
 void __gmon_start__(void)
 {
-	find_added(libc_single_threaded());
+	find_added(libc_single_threaded(), true);
 }
 
 /*
@@ -136,7 +136,7 @@ int __sfjit_cover_modules(void)
 {
 	if (wanted && !ready)
 		return -EPERM;
-	find_added(false);
+	find_added(false, false);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ static void begin(void)
 	choose_format();
 	jit_begin();
 	loader_follow(changed);
-	report_ready(modules_scan(at_start(), libc_single_threaded()), kernel);
+	report_ready(modules_scan(at_start(), libc_single_threaded(), true), kernel);
 	lock_release(&lock);
 	ready = true;
 }

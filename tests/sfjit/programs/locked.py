@@ -127,6 +127,29 @@ def test_the_first_stays_stopped():
     equal(together('lock', lambda child: None), (ONE, 0))
 
 
+def test_fork_in_another_thread():
+    """The child does not take files for those that a thread had open."""
+    programs = os.path.dirname(HELLO)
+    command = [SFJIT, 'run', '-o', LOG, '--',
+               os.path.join(programs, 'fork_scan'),
+               os.path.join(programs, 'plugin1.so'),
+               os.path.join(programs, 'plugin2.so')]
+    # All tables but that of the first library.
+    subprocess.run(command[:5] + [os.path.join(programs, 'loader'), 'keep',
+                                  command[-1]], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    subprocess.run(command[:6], stderr=subprocess.DEVNULL, check=False)
+    with open(LOCK, 'r+b') as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        # A child that waits for a lock for ever ends, too.
+        child = subprocess.Popen(['timeout', '600'] + command, text=True,
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL)
+        said = child.stdout.readline()
+    said += child.communicate()[0]
+    equal((said, child.returncode), ('forked\n0 closed\n', 0))
+
+
 def test_lock_that_is_none():
     os.remove(TABLE)
     os.remove(LOCK)
