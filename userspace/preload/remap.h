@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the program does with text by mmap(), mremap() and mprotect(), for the
- * parts that have windows there. Neither waits for a lock: the caller may hold
- * any. errno is kept.
+ * The program calls mmap(), mremap() and mprotect(), which may change text that
+ * has windows. Neither function waits for a lock: the caller may hold any. errno
+ * is kept.
  */
 #ifndef SFJIT_PRELOAD_REMAP_H
 #define SFJIT_PRELOAD_REMAP_H
