@@ -73,7 +73,7 @@ void cache_name(struct text *t, const struct image *image, bool addends)
 	text_put(t, ".sframe");
 }
 
-/* What the module has to be. */
+/* Describes the module that a table is for. */
 static void describe(struct trailer *t, const struct image *image,
 		     bool addends)
 {
