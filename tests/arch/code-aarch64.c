@@ -112,7 +112,7 @@ static void check_pattern(const struct pattern *p)
 	leaves_are(p->name, p->text, p->size, p->leaves);
 }
 
-/* Of the pattern with entries of a PLT, behind a leaf. */
+/* A PLT entry, or code like it, after a leaf. */
 static void check_links(void)
 {
 	static const uint32_t text[] = {

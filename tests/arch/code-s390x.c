@@ -136,7 +136,7 @@ static void check_pattern(const struct pattern *p)
 	leaves_are(p->name, text, bytes(text, p->text), p->leaves);
 }
 
-/* Of an entry of a PLT, behind a leaf. */
+/* A PLT entry after a leaf. */
 static void check_links(void)
 {
 	struct bare_range *ranges;

@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * s390x for edges.c. Events of the machine do not tell one instruction, so the
- * code runs in a process that shares the memory and is traced. At a breakpoint
- * it goes back to the instruction, and is told to wait again: that is an event,
- * of which the registers are those of the instruction.
+ * s390x for edges.c. Events of the machine do not identify an instruction, so
+ * we trace a process that shares the memory. At a breakpoint it steps back to
+ * the instruction and receives a signal that stops it again: an event with the
+ * registers of the instruction.
  */
 #include <errno.h>
 #include <sched.h>
@@ -24,9 +24,9 @@
 #include "edges.h"
 
 #define STACK_SIZE	65536
-/* What is above the stack pointer is the callee's. */
+/* The callee owns this area above the stack pointer. */
 #define SAVE_AREA	160
-/* Nobody handles it, and then it does nothing. */
+/* Ignored by default, so it has no effect. */
 #define NUDGE		SIGWINCH
 
 /*

@@ -60,7 +60,7 @@ static void check(unsigned int number, uint32_t flags)
 	IS("number of the event", event, number);
 	TRUE("general registers", !memcmp(before.general, after.general,
 					  sizeof(before.general)));
-	/* Behind these ipm leaves what r0 had. */
+	/* After these, ipm leaves r0 unchanged. */
 	TRUE("condition code and mask",
 	     !((before.flags ^ after.flags) & 0x3f000000));
 	TRUE("state of FP", before.fpc == after.fpc);

@@ -17,11 +17,11 @@
 void leaves_are(const char *name, const void *text, uint32_t size,
 		const char *wanted);
 
-/* The false ranges of @f are these; each has a blank behind it. */
+/* @f has exactly these false ranges; each is followed by a blank. */
 void false_are(const char *name, const struct sfjit_function *f,
 	       const void *text, const char *wanted);
 
-/* The leaves of @text are sorted, apart, and inside of it. */
+/* The leaves of @text are sorted, disjoint, and inside the text. */
 bool leaves_are_sorted(const void *text, uint32_t size);
 
 #endif /* TEST_LEAVES_H */

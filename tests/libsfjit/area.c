@@ -357,7 +357,7 @@ static void test_refusals(void)
 
 /* ---- What a fork cuts off --------------------------------------------- */
 
-/* The size of the function of a granule, stored behind the section. */
+/* The size of a granule's function, stored after the section. */
 static uint32_t *size_of(const struct sfjit_area *area, uint32_t granule)
 {
 	struct sfjit_area_info stat = stat_of(area);

@@ -21,7 +21,7 @@ extern const char __executable_start[], etext[];
 /* Two functions, and stubs without CFI around them, of 16 bytes each. */
 #define SAMPLE_SIZE	64
 
-/* The CFI is behind the code, and near it. */
+/* The CFI follows the code closely. */
 static struct {
 	unsigned char code[SAMPLE_SIZE] __attribute__((aligned(64)));
 	unsigned char cfi[1024];

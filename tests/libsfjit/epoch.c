@@ -86,7 +86,7 @@ const char *__asan_default_options(void)
 	return "detect_stack_use_after_return=0";
 }
 
-/* Clear what other threads left there: frames do not overwrite all of it. */
+/* Clear what other threads left there: frames overwrite only parts. */
 __attribute__((noinline)) static void clear_below(void)
 {
 	volatile char below[32768];

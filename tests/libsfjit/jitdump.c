@@ -301,7 +301,7 @@ static int test_records(void)
 	return finish();
 }
 
-/* perf record learns of it by an executable mapping. */
+/* perf record notices it by an executable mapping. */
 static int test_marker(void)
 {
 	char line[512], name[128], perms[8];

@@ -176,7 +176,7 @@ struct load {
 };
 
 /*
- * Slots 2 to 5 come and go behind the two that are sampled, and each round ends
+ * Slots 2 to 5 come and go after the two that are sampled, and each round ends
  * with a new section.
  */
 static int load_round(struct load *load)

@@ -92,7 +92,7 @@ static size_t section_offset(unsigned int kind)
 					  SFJIT_WINDOW_SIZE;
 }
 
-/* qemu-user merges an executable page with the one behind it in maps. */
+/* qemu-user merges an executable page with the next one in maps. */
 static bool shows_neighbours(void)
 {
 	size_t page = sysconf(_SC_PAGESIZE);

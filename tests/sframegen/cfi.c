@@ -553,7 +553,7 @@ static void test_records(void)
 	      "!16 overlaps another function !0 zero size");
 }
 
-/* Rows at 0, 8, 10 and so on: that of the outer function goes on behind. */
+/* Rows at 0, 8, 10 and so on; the outer function's continues after. */
 #define OUTER_ROWS	P("\x48\x0e\x10\x48\x0e\x18\x48\x0e\x20\x48\x0e\x28")
 
 static void test_overlap(void)
@@ -652,7 +652,7 @@ static void test_wide_length(void)
 	struct bytes b = { 0 }, wide = { 0 };
 
 	put_cie(&b, &amd64_cie);
-	/* the same CIE behind a 64-bit length */
+	/* the same CIE after a 64-bit length */
 	put_int(&wide, 0xffffffff, 4);
 	put_int(&wide, b.len - 4, 8);
 	put(&wide, b.p + 4, b.len - 4);
@@ -868,7 +868,7 @@ static void test_called(void)
 	in.flags = 0;
 	check_called("not without the flag", &in, 0, "10-20 2");
 	in.flags = SFG_INPUT_CALLED;
-	/* It overlaps, and what is behind the first is its code. */
+	/* Overlaps the first one, and owns the code after it. */
 	put_fde(&b, cie, true, CODE + 0x18, 0x10, NULL, 0);
 	/* It cannot be expressed. */
 	put_fde(&b, cie, true, CODE + 0x2c, 4, refused, 3);

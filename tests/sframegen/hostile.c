@@ -239,7 +239,7 @@ static bool ends_at(const void *data, size_t len)
 	       !__asan_address_is_poisoned(end - 1);
 }
 
-/* Or ASan would not see what is read behind them. */
+/* Otherwise ASan would not see reads past them. */
 static void test_ends(const uint8_t *elf, size_t len)
 {
 	struct object f;

@@ -257,7 +257,7 @@ static void test_steps(void)
 	}
 }
 
-/* A return address at the first byte behind a function belongs to it. */
+/* A return address at the first byte after a function belongs to it. */
 static void test_looked_up(void)
 {
 	struct sfg_input in = make_input(&plain_cie, P(""));
@@ -283,7 +283,7 @@ static void test_looked_up(void)
 	IS("the highest address, CFI", step_cfi(&in, &frame), -ENOENT);
 }
 
-/* rbp and rbx are at CFA - 16 and CFA - 24, as behind pop %rbx, pop %rbp. */
+/* rbp and rbx are at CFA - 16 and CFA - 24, as after pop %rbx, pop %rbp. */
 static void test_popped(void)
 {
 	struct sfg_input in = make_input(&plain_cie, P("\x86\x02\x83\x03"));
@@ -444,7 +444,7 @@ static struct sfg_input aarch64_input(const char *program, size_t len)
 	}								\
 } while (0)
 
-/* paciasp signs the link register, and what is saved of it. */
+/* paciasp signs the link register, and so its saved copy. */
 static void test_signed(void)
 {
 	struct sfg_input in = aarch64_input(P("\x2d"));
@@ -456,7 +456,7 @@ static void test_signed(void)
 	ALL_STEPS("not said to be signed", in, read_signed, 0x103);
 }
 
-/* Nobody signs addresses elsewhere: all bits count. */
+/* Other machines do not sign addresses: all bits count. */
 static void test_not_signed(void)
 {
 	struct sfg_input in = make_input(&plain_cie, P(""));

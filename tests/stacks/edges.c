@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A program of which each stack is known: main() calls two functions, both call
- * the third, which works. Prints to stderr where these calls return to, the
- * third's first.
+ * A program whose stacks are known: main() calls two functions, both call the
+ * third, which works. Prints to stderr where these calls return to, the third's
+ * first.
  */
 #include <inttypes.h>
 #include <stdint.h>

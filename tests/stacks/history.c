@@ -116,7 +116,7 @@ static struct event random_event(uint64_t settled, bool in_order,
 	return e;
 }
 
-/* Twice, or behind that of its own child. */
+/* Twice, or after its own child. */
 static bool is_forbidden(const struct event *new)
 {
 	const struct event *e;

@@ -95,7 +95,7 @@ static void says(const char *name, const char *got, const char *want)
 	result(!strcmp(got, want), name, "%s, expected %s", got, want);
 }
 
-/* Just called, or behind push %rbp; mov %rsp, %rbp. */
+/* Just called, or after push %rbp; mov %rsp, %rbp. */
 static const struct sfjit_row called = { .cfa = SFJIT_REG(7, 8) };
 static const struct sfjit_row framed = {
 	.cfa = SFJIT_REG(6, 16), .fp = SFJIT_SAVED(-16),
@@ -613,7 +613,7 @@ static void test_memory_returns(void)
 	sfjit_stacks_end(stacks);
 }
 
-/* What nobody maps now may be wanted again. */
+/* A file without mappings may be mapped again. */
 static void test_keep(void)
 {
 	begin(1 << 30);

@@ -98,7 +98,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 	note_sample(regs);
 }
 
-/* The instruction behind popfq is the first that traps. */
+/* The instruction after popfq is the first that traps. */
 #define FLAGS(change) \
 	__asm__ volatile("pushfq\n\t" change "\n\tpopfq\n\tnop" \
 			 ::: "memory", "cc")
@@ -353,7 +353,7 @@ static bool in_handler;
 #define BREAKPOINT(label) \
 	__asm__ volatile("int3\n\t.globl " #label "\n" #label ":" ::: "memory")
 
-extern const char behind_first[], behind_second[];
+extern const char after_first[], after_second[];
 
 static void on_breakpoint(int signal, siginfo_t *info, void *context)
 {
@@ -363,7 +363,7 @@ static void on_breakpoint(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	in_handler = true;
-	BREAKPOINT(behind_second);
+	BREAKPOINT(after_second);
 	in_handler = false;
 }
 
@@ -371,7 +371,7 @@ __attribute__((noinline))
 static void interrupted(void)
 {
 	nr_base = backtrace(base, MAX_DEPTH);
-	BREAKPOINT(behind_first);
+	BREAKPOINT(after_first);
 }
 
 /*
@@ -383,8 +383,8 @@ static bool signal_frames_are_right(const struct found *found)
 	int i;
 
 	if (found->nr != nr_base + 2 ||
-	    found->frame[0].ip != (uint64_t)behind_second ||
-	    found->frame[2].ip != (uint64_t)behind_first ||
+	    found->frame[0].ip != (uint64_t)after_second ||
+	    found->frame[2].ip != (uint64_t)after_first ||
 	    found->frame[1].flags ||
 	    found->frame[2].flags != SFJIT_STACKS_AFTER_SIGNAL)
 		return false;

@@ -141,7 +141,7 @@ static int register_code(unsigned long key, __u8 *section, const void *text,
 	return sft_register(key, section, sft_build(section, &fde, 1), NULL);
 }
 
-/* Of a function behind its prologue. */
+/* For a function after its prologue. */
 static const struct sft_row rows_with_fp[] = { ROW_WITH_FP(0) };
 
 #define REGISTER(key, offset, text, size, rows, nr)			\
@@ -178,7 +178,7 @@ TEST_F(nmi, callee_with_frame_pointer)
 		EXPECT_WRITE(ret);
 }
 
-/* Behind the prologue, up to the end of the system call. */
+/* After the prologue, up to the end of the system call. */
 TEST_F(nmi, callee_in_a_window)
 {
 	REGISTER_SLOT();
@@ -412,7 +412,7 @@ TEST_F(remote, user_code)
 	ASSERT_EQ(0, sender.result);
 
 	while (!sft_event_any_chain(&self->probe.event, &chain)) {
-		/* Before and behind the loop are system calls. */
+		/* System calls precede and follow the loop. */
 		if (chain.ip[0] < (uintptr_t)text ||
 		    chain.ip[0] >= (uintptr_t)text + sizeof(spin_code))
 			continue;

@@ -5,7 +5,7 @@
  * Bugs made on purpose, to see that the checkers of a debug kernel find them.
  * Loading it with bug=NAME makes one:
  *
- *   kasan  reads behind an allocation	ubsan  shifts by too much
+ *   kasan  reads past an allocation	ubsan  shifts by too much
  *   rcu    reads without the lock	sleep  sleeps where it must not
  *   leak   forgets an allocation	lock   takes two locks in both orders
  *   race   writes on two CPUs

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Tells perf how long samples took, as the interrupt handlers of PMUs do, of
- * which an emulated machine has none. A number written to the parameter length
- * is the nanoseconds of so many samples that perf knows no other average.
+ * Tells perf how long samples took, as interrupt handlers of PMUs do; an
+ * emulated machine has no PMU. A number written to the parameter length becomes
+ * perf's average of the nanoseconds of a sample.
  *
  * The function is not exported: its address, from /proc/kallsyms, is the
  * parameter took.

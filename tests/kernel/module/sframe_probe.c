@@ -53,7 +53,7 @@ static void probe_fire(char context, bool as_it_should)
 	smp_store_release(&probe_result, as_it_should ? 1 : -EIO);
 }
 
-/* False if the NMI is somebody else's. */
+/* False if the NMI has another source. */
 static bool probe_in_nmi(void)
 {
 	if (atomic_cmpxchg(&probe_cpu, smp_processor_id(), -1) !=

@@ -70,10 +70,10 @@ static struct seen seen_by(int tracer)
 	return seen;
 }
 
-/**
+/*
  * struct tracers - what the handler has
- * @open:	tracers, the first of which may be cancelled
- * @later:	one that is opened by the handler, or -1
+ * @open:	tracers; the first may be cancelled
+ * @later:	one that the handler opens, or -1
  * @request:	what a request there returns
  */
 struct tracers {
@@ -252,7 +252,7 @@ TEST_F(tracer, replaced_while_a_question_is_open)
 	EXPECT_SEEN(has_marks, self->tracers.later);
 }
 
-/* Guards against: an answer that nobody gets any more, and a leak. */
+/* Guards against an answer without a reader, and a leak. */
 TEST_F(tracer, all_are_cancelled)
 {
 	EXPECT_EQ(1, write(self->tracers.open[1], "c", 1));
@@ -267,11 +267,11 @@ TEST_F(tracer, all_are_cancelled)
 
 /* ---- A walk that waits for memory --------------------------------------- */
 
-/**
- * struct absent - a page that is brought in by another thread
- * @page:	it
- * @fd:		says when somebody waits for it
- * @switches:	event of who is scheduled out, or -1
+/*
+ * struct absent - a page that another thread brings in
+ * @page:	its address
+ * @fd:		tells when a thread waits for it
+ * @switches:	event of scheduling out, or -1
  * @meanwhile:	what the thread does before
  * @tracers:	for that
  */
@@ -331,8 +331,8 @@ static void *bring_in(void *arg)
 }
 
 /*
- * Who waits is scheduled out, which is work for arm64's flag of all such work if
- * there are restartable sequences; then nobody is asked.
+ * A waiting thread is scheduled out, which sets arm64's flag of pending work if
+ * there are restartable sequences; then the kernel asks no thread.
  */
 static int leave_sequences(void)
 {
@@ -391,8 +391,8 @@ static bool is_unasked(const struct seen *seen)
 }
 
 /*
- * Guards against: a stack twice, when another tracer wants it in the walk. That
- * request is work which comes next, so nobody is asked.
+ * Guards against a duplicate stack if another tracer requests it during the
+ * walk. That request is pending work, so the kernel asks no thread.
  */
 TEST_F(tracer, another_request_while_the_walk_waits)
 {

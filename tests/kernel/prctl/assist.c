@@ -4,10 +4,10 @@
  *
  * usage: assist [CALLS [SEED]]
  *
- * Calls of prctl(PR_UNWIND_ASSIST) with arguments made by chance from those
- * that are right, by a thread that has a question open or none. What each
- * returns, and the stack that perf then writes, are compared with the document
- * of the interface. For a guest, as root.
+ * Calls prctl(PR_UNWIND_ASSIST) with random arguments, derived from correct
+ * ones, in a thread with or without an open question. Compares return values,
+ * and the stack that perf then writes, with the document of the interface. For
+ * a guest, as root.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static struct check checks[NR_CHECKS] = {
 	CHECK("success and each documented error occur"),
 };
 
-/* What the kernel finds at sfa_touch(). */
+/* The kernel's callchain at sfa_touch(). */
 static const __u64 walk[] = {
 	(uintptr_t)sft_touch_load, (uintptr_t)sft_inner_ret,
 	(uintptr_t)sft_outer_ret, (uintptr_t)sft_enter_ret,
@@ -49,7 +49,7 @@ static struct sfa_log sample_log;
 static struct sfa_session perf = { .log = &sample_log };
 static long long restarts;
 
-/* Written by chance; a page that is not readable is behind it. */
+/* Random; an unreadable page follows it. */
 static __u64 *frames;
 static void *read_only, *no_access;
 
@@ -214,7 +214,7 @@ static int model_error(const unsigned long *arg)
 	return -EINVAL;
 }
 
-/* ---- What became of it ----------------------------------------------- */
+/* ---- Results ---------------------------------------------------------- */
 
 static void check_read(const struct call *call)
 {

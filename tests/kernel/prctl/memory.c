@@ -80,8 +80,8 @@ static bool map_page(unsigned long at)
 }
 
 /*
- * Behind the highest page that there can be: which one that is depends on levels
- * of page tables. The one above is nobody's, on x86-64 and s390x.
+ * The address after the highest possible page, which depends on the levels of
+ * page tables. No mapping is above it on x86-64 and s390x.
  */
 unsigned long memory_task_size(void)
 {

@@ -87,7 +87,7 @@ static bool header_is_right(const struct sframe_header *header)
 	       !header->cfa_fixed_fp_offset && !header->auxhdr_len;
 }
 
-/* Index, then rows, both inside of @space bytes behind the header. */
+/* Index, then rows, both inside @space bytes after the header. */
 static bool extent_is_right(const struct sframe_header *header,
 			    unsigned long space, bool live)
 {

@@ -22,7 +22,7 @@ void memory_read(void);
 bool memory_readable(unsigned long start, unsigned long size);
 bool memory_writable(unsigned long start, unsigned long size);
 bool memory_executable(unsigned long start, unsigned long size);
-/* First address behind those of user space; its last page is mapped. */
+/* First address after user space; its last page is mapped. */
 unsigned long memory_task_size(void);
 
 /* ---- model.c ------------------------------------------------------------- */

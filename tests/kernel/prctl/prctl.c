@@ -34,7 +34,7 @@
 #define TEXT		(DATA + (1UL << 34))
 #define TEXT_PAGES	8
 #define TEXT_SIZE	(TEXT_PAGES * PAGE)
-/* Behind the text: writable, then a hole, then text again. */
+/* After the text: writable, then a hole, then text again. */
 #define MORE_TEXT	(TEXT + TEXT_SIZE + 2 * PAGE)
 
 #define NR_KEYS		24
@@ -101,13 +101,13 @@ static unsigned long any_key(void)
 
 /* ---- a call that is right, but for the windows there are ----------------- */
 
-/**
+/*
  * struct draft - what a call is made from
  * @call:	the arguments
  * @section:	where the section is written
  * @header:	its header
  * @fdes:	its first and its last FDE
- * @opts:	opts, and zeros behind
+ * @opts:	opts, followed by zeros
  */
 struct draft {
 	struct call			call;
@@ -496,7 +496,7 @@ static void check_state(unsigned long nr)
 		   expected);
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- Driver ------------------------------------------------------------- */
 
 static bool map(unsigned long at, unsigned long size, int prot)
 {

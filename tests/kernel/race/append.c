@@ -219,7 +219,7 @@ static void replace(unsigned int *now, __u32 flags)
 
 /* ---- the text ------------------------------------------------------------ */
 
-/* Mapped anew each time, so that no CPU has old code of it. */
+/* Map anew each time, so that no CPU has old code. */
 static bool text_map(void)
 {
 	text = mmap(NULL, TEXT_SIZE, SFT_RX, MAP_SHARED, text_fd, 0);

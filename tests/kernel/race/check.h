@@ -42,8 +42,8 @@ void check_bad(struct check *check, const char *format, ...);
 struct check *checks_share(const struct check *checks, unsigned int nr);
 
 /*
- * Each becomes a case. What was never looked at has failed, as the test did not
- * do its work.
+ * Prints each as a case. One that was never checked fails: the test did not do
+ * its work.
  */
 void checks_print(const struct check *checks, unsigned int nr);
 
@@ -65,7 +65,7 @@ uint64_t rng_below(uint64_t *state, uint64_t limit);
 
 /* ---- files --------------------------------------------------------------- */
 
-/* The number behind @word at the start of a line of @path, or -1. */
+/* Returns the number after @word at the start of a line of @path, or -1. */
 long read_number(const char *path, const char *word);
 
 /* A lock whose writer gets in, though there is always a reader. */

@@ -2,12 +2,12 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * One process whose threads change its windows in all ways at once, while it
- * is sampled, forks, and is looked at.
+ * One process whose threads change its windows in all ways at once, while it is
+ * sampled, forks, and is inspected.
  *
- * The address space is cut into parts. In each, what must be registered is
- * known whatever happens in the others: because nobody changes it, because one
- * thread does, or because successful calls were counted.
+ * The address space is cut into parts. In each, we know what must be
+ * registered, whatever happens in the others: it never changes, one thread
+ * changes it, or we count successful calls.
  */
 #ifndef RACE_H
 #define RACE_H
@@ -49,8 +49,8 @@ extern __u32 live_flag;
 
 bool race_over(void);
 /*
- * Changes are made in between. At quiet points nobody is there, so do not
- * stay long.
+ * Bracket each change with these. At a quiet point no thread is inside, so be
+ * quick.
  */
 void change_begin(void);
 void change_end(void);
@@ -172,7 +172,7 @@ struct listing {
 /* Read @path in pieces of @piece bytes. NULL, or what is wrong with it. */
 const char *listing_read(struct listing *listing, const char *path,
 			 size_t piece);
-/* NULL, or what is wrong with the windows that nobody changes. */
+/* NULL, or what is wrong with the windows that never change. */
 const char *listing_kept(const struct listing *listing);
 /* At a quiet point: compare each window of this process. */
 void quiet_check(void);

@@ -11,8 +11,8 @@
 #include "sframe_test.h"
 
 /*
- * What is done with each callchain; @arg as given by the sampled thread. All
- * calls come from one thread.
+ * Called for each callchain, always by the same thread; @arg is from the
+ * sampled thread.
  */
 typedef void (*sample_fn)(const struct sft_chain *chain, bool defer, void *arg);
 

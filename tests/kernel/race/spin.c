@@ -20,7 +20,7 @@ static void emit_imm32(struct spin *spin, __u8 opcode, __u32 value)
 	emit(spin, &value, sizeof(value));
 }
 
-/* From here on the return address is in front of sp + @cfa. */
+/* From here on the return address ends at sp + @cfa. */
 static void row(struct spin *spin, int cfa)
 {
 	spin->rows[spin->nr_rows++] = (struct sft_row)SFT_SP(spin->size, cfa);

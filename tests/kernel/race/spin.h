@@ -20,11 +20,11 @@
 #define SPIN_ROWS	9
 #define SPIN_WORDS	5
 
-/**
+/*
  * struct spin - a function and its rows
- * @code:	int3 behind it
+ * @code:	followed by int3
  * @size:	bytes of the function
- * @ret:	offset of the instruction behind the call, or 0
+ * @ret:	offset of the instruction after the call, or 0
  * @nr_rows:	number of rows
  * @rows:	rows
  */

@@ -13,7 +13,7 @@
 #define STACK_SIZE	(16 * SFT_PAGE)
 #define SPIN_COUNT	600
 
-/* What happens to the window of a function. */
+/* Changes to the window of a function. */
 enum kind { FIXED, REPLACED, TOGGLED, NR_KINDS };
 /* Each kind has a function that calls and one that does not. */
 enum { CALLER, CALLEE, NR_ROLES };
@@ -132,7 +132,7 @@ bool swap_owns(const struct window *window)
 
 /* ---- threads that change them -------------------------------------------- */
 
-/* When the call has returned, the old section is somebody else's memory. */
+/* When the call has returned, the old section may be reused. */
 static void replace(struct function *fn, unsigned int place, bool live)
 {
 	struct window window = window_of(fn, place, live);
@@ -200,7 +200,7 @@ static bool in(const struct function *fn, __u64 ip)
 	return ip - (uintptr_t)fn->text < fn->spin.size;
 }
 
-/* The true stack of a sample at @ip, without what is behind sft_inner. */
+/* The true stack of a sample at @ip, without the callers of sft_inner. */
 static unsigned int true_stack(const struct pair *pair, __u64 ip, __u64 *stack)
 {
 	unsigned int nr = 0;

@@ -13,8 +13,8 @@
 #define RECORD_STACK	49152
 
 /*
- * What the recorder writes. type is PERF_RECORD_*, with what is behind the
- * kernel's header of it, or one of these.
+ * What the recorder writes. type is PERF_RECORD_*, followed by the rest of the
+ * kernel's record, or one of these.
  */
 enum {
 	RECORD_WINDOWS = 1000,	/* struct record_windows, lines */
@@ -49,7 +49,7 @@ struct record_section {
 };
 
 void record_open(const char *path);
-/* With 'more' behind the body. */
+/* 'more' follows the body. */
 void record_write(uint32_t type, uint32_t misc, const void *body, size_t size,
 		  const void *more, size_t more_size);
 

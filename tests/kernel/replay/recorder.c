@@ -4,11 +4,11 @@
  *
  * usage: recorder FILE PERIOD COMMAND [ARG...]
  *
- * Samples COMMAND, and what it starts, every PERIOD nanoseconds of a CPU: user
- * registers, the top of the stack and the kernel's callchain in one and the
- * same sample, by turns with the callchain taken at once and with a deferred
- * one. FILE gets them with the windows of the processes and their sections:
- * struct record of record.h, one behind the other. Ends with COMMAND's status.
+ * Samples COMMAND and its children every PERIOD nanoseconds of CPU time: user
+ * registers, the top of the stack and the kernel's callchain in the same
+ * sample, alternating between immediate and deferred callchains. Writes them to
+ * FILE with the windows of the processes and their sections, as a sequence of
+ * struct record of record.h. Ends with COMMAND's status.
  */
 #include <err.h>
 #include <errno.h>

@@ -4,15 +4,15 @@
  *
  * usage: replay-steps CORPUS...
  *
- * Walks the stack of each sample again, in two ways, and compares the chains with
- * the one that the kernel has stored.
+ * Unwinds the stack of each sample again, in two ways, and compares the chains
+ * with the kernel's.
  *
- * By sfg_step_section(). What the kernel alone knows is here: code without a
- * window is walked by frame pointer, and a signal frame is read as it lies on the
+ * By sfg_step_section(). The kernel's other rules are here: code without a
+ * window is unwound by frame pointer, and a signal frame is read from the
  * stack.
  *
- * By libsfjit-stacks, from a copy of the stack, by call frame information: that
- * of each function is made of its rows.
+ * By libsfjit-stacks, from a copy of the stack, by call frame information made
+ * from each function's rows.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static const uint8_t signal_frame[] = {
 	48, 0, 0, 0, 28, 0, 0, 0,
 #define SIGNAL_AT	32
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	/* the CFA is what rsp was; rbp, rsp and rip are behind it */
+	/* the CFA is the old rsp; rbp, rsp and rip follow it */
 	0x0f, 4, 0x77, 0xa0, 1, 0x06,
 	0x10, 6, 3, 0x77, 0xf8, 0,
 	0x10, 7, 3, 0x77, 0xa0, 1,

@@ -199,7 +199,7 @@ size_t fault_in_readable(const char *src, size_t size)
 	return find_memory((unsigned long)src, size) ? 0 : size;
 }
 
-/* Nobody else is there, and no time goes by. */
+/* There is no other task, and time stands still. */
 
 void shim_own_cpu(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * A task as a sample found it, and the kernel's walks of its stack. What was
- * not put into its memory is not there.
+ * A task as a sample found it, and the kernel's walks of its stack. Only memory
+ * that was added exists.
  */
 #ifndef REPLAY_TASK_H
 #define REPLAY_TASK_H

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * jit publish: a small JIT that describes its code in all ways of
- * __register_frame() and of the GDB JIT interface, to see what the module of
- * sfjit run makes of it.
+ * __register_frame() and of the GDB JIT interface, to test the module of sfjit
+ * run.
  *
  * jit walk [without]: also takes callchains at each instruction, by
- * breakpoints. With windows they are the true ones, without they are not.
+ * breakpoints. Only with windows are they the true ones.
  *
  * jit publish-mistakes, jit walk-mistakes: the same, with input that libgcc
  * rejects, for a replacement library that accepts everything.

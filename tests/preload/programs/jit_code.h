@@ -32,7 +32,7 @@
 #define CODE_CALL_RETURN	18
 #define CODE_CALL_INSNS		{ 0, 1, 5, 10, 13, 16, 18, 22, 23 }
 
-/* JIT linkers put this next to the code; the slot is 8 bytes behind it. */
+/* JIT linkers put this next to the code; the slot is 8 bytes after it. */
 #define CODE_JUMP { 0xff, 0x25, 0x02, 0x00, 0x00, 0x00 }
 #define CODE_JUMP_SIZE		6
 

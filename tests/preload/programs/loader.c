@@ -137,7 +137,7 @@ static int in_thread(char *file)
 	pthread_t thread;
 
 	pthread_attr_init(&attr);
-	/* ld.so itself needs a part of it. */
+	/* ld.so itself needs a part. */
 	pthread_attr_setstacksize(&attr, 2 * PTHREAD_STACK_MIN);
 	if (pthread_create(&thread, &attr, load_thread, file))
 		return 1;

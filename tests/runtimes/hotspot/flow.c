@@ -152,7 +152,7 @@ static const struct pattern patterns[] = {
 		     0x90,				/* 17 */
 		     0x48, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, /* 18 */
 		     0xe9, 0, 1, 0, 0,
-		     0x90,				/* 27 no stub behind */
+		     0x90,				/* 27 no stub follows */
 		     0x41, 0x90,			/* 28 xchg */
 		     0xe9, 0, 1, 0, 0),
 		.frame = 48, .rest = FLOW_FRAME, .rest_from = 1,

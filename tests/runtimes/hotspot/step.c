@@ -4,9 +4,9 @@
  *
  * usage: step RECORD.so SECONDS ROUNDS STEPS COMMAND [ARGUMENT...]
  *
- * Runs COMMAND, and single-steps its busiest thread now and then. What it knows
- * of the stack is what it saw: each call, with the stack and frame pointer in
- * front of it. At each instruction in a window the row has to give that.
+ * Runs COMMAND, and single-steps its busiest thread now and then. It tracks
+ * each call, with the stack and frame pointer before it. At each instruction in
+ * a window the row must give the same.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -224,7 +224,7 @@ static void judge(const struct user_regs_struct *r)
 	}
 	/* A collection moves objects, and writes to saved registers. */
 	/*
-	 * The safepoint blob moves the return address behind the poll, others
+	 * The safepoint blob moves the return address past the poll, others
 	 * write where an exception was thrown.
 	 */
 	if ((got.ra - top->ra < 12 || got.ra == get_word(top->cfa - 8)) &&
@@ -234,8 +234,8 @@ static void judge(const struct user_regs_struct *r)
 		return;
 	}
 	/*
-	 * A call by the interpreter that was not noticed: the frame behind it is
-	 * the one that is known.
+	 * An unnoticed call by the interpreter: its caller's frame is the one
+	 * we know.
 	 */
 	if (is_interpreter(got.ra) && get_word(got.fp - 8) == top->cfa &&
 	    get_word(got.fp + 8) == top->ra) {
@@ -351,7 +351,7 @@ static void update(const struct user_regs_struct *old,
 	if (depth && frames[depth - 1].ra == r->rip &&
 	    calls_by_adapter(r->rip) && r->rip - old->rip > 15)
 		depth--;
-	/* Deoptimisation makes frames that nobody called. */
+	/* Deoptimisation makes frames without calls. */
 	if (is_deopt(old->rip) && !is_deopt(r->rip))
 		depth = 0;
 	while (depth && (frames[depth - 1].cfa < r->rsp ||

@@ -124,7 +124,7 @@ static void check_rows(void)
 	struct table_code other = code_of(5, false);
 	struct table_stat stat;
 
-	/* As behind a pop of the return address, with the CFA in a register. */
+	/* As after popping the return address, with the CFA in a register. */
 	other.rows->cfa = (struct sfjit_rule){ .base = SFJIT_BASE_REG,
 					       .reg = 13 };
 	other.rows->ra = (struct sfjit_rule){ .base = SFJIT_BASE_REG };

@@ -309,7 +309,7 @@ static void check_methods(void)
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
 }
 
-/* Events of code, of which the start is in a heap, or the length right. */
+/* Code events with a start in a heap, or with the right length. */
 static void check_code(void)
 {
 	struct fake_block *block;

@@ -4,9 +4,9 @@
  *
  * The frames that the module for Lua adds, at each instruction of programs.
  *
- * What is right comes from the program's own hooks: it runs once with them, and
- * its stacks are noted in their order. Then it runs instruction by instruction,
- * and each answer has to be the last stack that was seen, or one of the next.
+ * Each program first runs with hooks of its own, which note its stacks in
+ * order. Then it runs instruction by instruction, and each answer must be the
+ * last stack seen, or one of the next.
  *
  * usage: steps DIRECTORY-OF-PROGRAMS
  */

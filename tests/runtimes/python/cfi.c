@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * cfi EH_FRAME CODE: writes what libsfjit gives to a jitdump for CPython's
- * trampoline, made of its rows, and the trampoline. Compiled behind the header
- * of sframegen --template, with -DABI.
+ * cfi EH_FRAME CODE: writes the CFI that libsfjit puts into a jitdump for
+ * CPython's trampoline, made from its rows, and the trampoline. Compiled after
+ * the header of sframegen --template, with -DABI.
  */
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	size_t length, hdr;
 	uint8_t cfi[1024];
 
-	/* perf has .eh_frame there, behind the code. */
+	/* perf puts .eh_frame there, after the code. */
 	if (argc != 3 ||
 	    sfg_write_cfi(ABI, &function, (SIZE + 7) & ~7, cfi, sizeof(cfi),
 			  &length, &hdr))

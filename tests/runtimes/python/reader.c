@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * The module _reader: asks the reader of userspace/runtimes/python for Python functions at
- * each instruction, in a handler as that of libsfjit, behind a walk by call frame
- * information.
+ * The module _reader: asks the reader of userspace/runtimes/python for Python
+ * functions at each instruction, in a handler like libsfjit's, after unwinding
+ * by call frame information.
  *
  *   start(), stop() one instruction at a time in between, in one thread; stop()
  *                   returns steps, refused questions, steps without a walk,
@@ -57,7 +57,7 @@ static struct patch patches[MOST_PATCHES];
 static unsigned int nr_patches;
 static sfjit_assist_callback callback;
 
-/* Of an answer: names, and behind which frames of the walk. */
+/* An answer: names, and the frames of the walk that precede them. */
 static uint16_t answer_names[SFJIT_ASSIST_FRAMES];
 static uint16_t answer_behind[SFJIT_ASSIST_FRAMES];
 static unsigned int nr_answer;
@@ -561,7 +561,7 @@ static uintptr_t made_up(uint64_t *state, uintptr_t near)
 	case 7:
 		return (uintptr_t)Py_None;
 	case 8:
-		/* The last word of a page, of which the next may be none. */
+		/* The last word of a page; the next page may be missing. */
 		return near | 0xff8;
 	case 9:
 		return value % 65536;

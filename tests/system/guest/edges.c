@@ -57,8 +57,8 @@
 #define SHOWN		3		/* wrong samples of a phase */
 
 /*
- * From <linux/perf_event.h>, Linux 6.19: what is behind read_format, the record,
- * and what the sample has.
+ * From <linux/perf_event.h>, Linux 6.19: attributes that follow read_format,
+ * the record, and the fields of a sample.
  */
 struct attr_bits {
 	uint64_t known : 38, defer_callchain : 1, defer_output : 1, rest : 24;
@@ -243,14 +243,14 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *arg)
 	return _URC_NO_REASON;
 }
 
-/* Those behind this function and its caller. */
+/* The callers of this function's caller. */
 NOINLINE static void unwind(struct frames *frames)
 {
 	struct frames all = { 0 };
 
 	_Unwind_Backtrace(on_frame, &all);
 	MUST(all.nr > 2);
-	/* What is behind the first function. */
+	/* 0, the caller of the first function. */
 	all.nr -= !all.ips[all.nr - 1];
 	frames->nr = all.nr - 2;
 	memcpy(frames->ips, all.ips + 2, frames->nr * sizeof(*all.ips));
@@ -300,7 +300,7 @@ static void judge_chain(const uint64_t *ips, uint64_t nr)
 		show(ips, nr <= DEPTH_MAX ? nr : 0);
 }
 
-/* A number, and so many entries, of which the first is a mark. */
+/* A number, and so many entries, the first of them a mark. */
 static void judge_sample(const uint64_t *words)
 {
 	nr_samples++;
@@ -344,8 +344,8 @@ FUNCTION(note) static void note_site(void)
 }
 
 /*
- * Calls 'work' many times, all from one place, which note_site() tells first.
- * Without an event, somebody else samples.
+ * Calls 'work' many times, all from one place, which note_site() prints first.
+ * Without an event, another program samples.
  */
 FUNCTION(stand) static void stand(struct event *event, void (*work)(void),
 				  int times)
@@ -480,7 +480,7 @@ static bool is_in_loader(const uint64_t *ips, int nr)
 	if (!IN(load, ips[nr - 2]))
 		return false;
 	nr_inside += is_in(loader, ips[0]);
-	/* A stub of the program's own is in front of libc's function. */
+	/* A stub in the program jumps to libc's function. */
 	for (i = nr == 3; i < nr - 2; i++)
 		if (!is_in(libc, ips[i]) && !is_in(loader, ips[i]))
 			return false;

@@ -125,7 +125,7 @@ static bool is_file(const struct map *map)
 	       (map->path[0] == '/' && strncmp(map->path, "//anon", 6));
 }
 
-/* What is left of a mapping below @end, if anything. */
+/* Keeps the part of a mapping below @end, if any. */
 static void keep_front(struct process *process, const struct map *map,
 		       uint64_t end)
 {
@@ -524,7 +524,7 @@ static void print_unjudged(const struct sample *sample, const char *why)
 		       sample->deferred ? "defer" : "fp", why);
 }
 
-/* False: there is not all of it. */
+/* False: truncated. */
 static bool read_sample(const unsigned char *at, struct sample *sample)
 {
 	uint64_t i, abi, used, *ip;

@@ -4,10 +4,9 @@
  *
  * The true stack of a sample: by libdw, with its registers and its copy of the
  * stack, from the sampled address on. Where code has no call frame information,
- * or libdw cannot use it, a frame record or the kernel's own next address leads
- * on, if libdw gets from there to the end of the thread: nothing but a stack's
- * frame is followed by all the frames of a thread. What is not on such a way is
- * not known.
+ * or libdw cannot use it, follow a frame record or the kernel's own next
+ * address, if libdw gets from there to the end of the thread: only a real frame
+ * is followed by all the frames of a thread. All else is unknown.
  */
 #include <dwarf.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 /*
  * usage: dwflst inject -i FILE -o FILE
  *
- * sfjit inject with another tracker: elfutils' Dwflst. Nothing is shared with
- * ours but what the header says, so that one can judge the other.
+ * sfjit inject with another tracker: elfutils' Dwflst. It shares only the
+ * header with ours, so that one can judge the other.
  *
- * A Dwfl has what is mapped now. What lay where is kept here, and reported
- * whenever that was another when a sample was taken.
+ * A Dwfl has what is mapped now. Keep the history of mappings here, and report
+ * it if a sample is older.
  */
 #include <elfutils/libdwfl.h>
 #include <elfutils/libdwfl_stacktrace.h>
@@ -26,7 +26,7 @@
 
 struct map {
 	uint64_t start, end, offset;
-	char *path;		/* NULL: nobody can say what is there */
+	char *path;		/* NULL: unknown mapping */
 };
 
 struct maps {

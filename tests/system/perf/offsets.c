@@ -3,9 +3,8 @@
 /*
  * usage: offsets ROUNDS
  *
- * A loop of known instructions, each of which is executed once in a round. For
- * an emulator it is three blocks, that end with the call, the return and the
- * branch.
+ * A loop of known instructions, each executed once per round. An emulator sees
+ * three blocks, ending with the call, the return and the branch.
  */
 #include <stdlib.h>
 

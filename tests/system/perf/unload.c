@@ -18,7 +18,7 @@
 #define TEXT(name)	#name
 #define QUOTED(name)	TEXT(name)
 
-/* What differs is the frame alone, not the place of an instruction. */
+/* Only the frame size differs, not the place of an instruction. */
 __asm__(
 "	.text\n"
 "	.globl " QUOTED(LIBRARY) "\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * An input: this head, the bytes of the section, the words of the stack. What
- * is missing at the end is 0.
+ * An input: this head, the bytes of the section, the words of the stack.
+ * Missing bytes at the end are 0.
  */
 #ifndef FUZZ_INPUT_H
 #define FUZZ_INPUT_H
@@ -67,14 +67,14 @@ struct input {
 	u8 place;		/* section in bits 0-1, stack in 2-3, INPUT_* */
 	u8 flags;		/* INPUT_* */
 	u8 state;		/* STATE_* */
-	u8 signals;		/* signal frames behind a step */
-	u8 pad;			/* bytes in front of the section */
+	u8 signals;		/* signal frames after a step */
+	u8 pad;			/* bytes before the section */
 	u8 max_frames;		/* of a walk; 0 is the kernel's maximum; or how
 				   much a step reads until it sees the clock */
 	u16 budget;		/* of a step; 0 in a walk is no time */
 	u16 section_size;	/* bytes that follow */
 	u16 second;		/* offset of the second section */
-	s16 beyond;		/* registered length, behind the end */
+	s16 beyond;		/* registered length, past the end */
 	u16 probed;		/* words of the stack, PROBED_* */
 	u64 section_pages;	/* two bits each: enum page_state, 3 is present */
 	u32 stack_pages;

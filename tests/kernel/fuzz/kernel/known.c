@@ -261,7 +261,7 @@ static void try_fallback(void)
 	refused("a frame pointer below the stack pointer, or no chain");
 }
 
-/* Behind a step by frame pointer that does not tell the stack pointer. */
+/* After a step by frame pointer without a known stack pointer. */
 static void try_bound(void)
 {
 	begin();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * A live window and a producer that keeps to the rules: it appends and takes
- * back, store by store, also while a step reads. What was published before a
- * step began has to unwind, and what was not must not.
+ * A live window and a producer that follows the rules: it publishes and
+ * withdraws, store by store, also while a step reads. Code published before a
+ * step began must unwind, other code must not.
  */
 #include "input.h"
 

@@ -106,7 +106,10 @@ static void apply_event(const struct event *event)
 	}
 }
 
-/* A page goes between two copies: which loads make up one is nobody's rule. */
+/*
+ * A page can disappear between two copies. No rule says how many loads a copy
+ * makes.
+ */
 static bool is_page_event(const struct event *event)
 {
 	return event->kind == EVENT_SECTION_PAGE ||
@@ -670,7 +673,7 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 	find->range = lookup(ip);
 	find->seq = model.registry.seq;
 	note_range(find);
-	/* A look behind an access section is for the second window. */
+	/* A lookup after an access section is for the second window. */
 	if (model.step && model.step->sections) {
 		if (!model.read_barrier)
 			finding("no barrier behind what was read");

@@ -2,15 +2,15 @@
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
  * A task's memory and windows as the unwinder sees them, and the rules for
- * looking at them:
+ * reading them:
  *  - a step reads in access sections, with faults disabled and under RCU, and
- *    calls nothing while one is open;
- *  - an address is masked; one of the section in its own way
- *    that was looked up, inside of it, and no byte is read twice in a step;
- *  - reads of the stack are noted, to be compared with the words of rules;
- *  - a window that was taken away is freed when RCU allows;
- *  - what a step does not read it knows from one before, at the same address,
- *    and nothing was registered since, or the window is the same.
+ *    calls no function while one is open;
+ *  - each address is masked; one in a section only by the section's own mask,
+ *    after a lookup, and inside the section; a step reads no byte twice;
+ *  - stack reads are noted, to be compared with the words of rules;
+ *  - a removed window is freed when RCU allows;
+ *  - what a step does not read it knows from an earlier step at the same
+ *    address; nothing was registered since, or the window is the same.
  * Memory and windows may change before any read: see struct event.
  */
 #ifndef FUZZ_MODEL_H
@@ -165,8 +165,8 @@ struct model {
 	const struct sframe_window *reading;	/* by a registration */
 	bool counted;		/* of a live section */
 	bool missing;		/* a byte that is needed was not read */
-	bool count_barrier;	/* behind the count */
-	bool read_barrier;	/* behind what was read */
+	bool count_barrier;	/* after the count */
+	bool read_barrier;	/* after the reads */
 
 	struct load loads[MAX_LOADS];
 	unsigned int nr_loads, next_load;

@@ -332,7 +332,7 @@ static void mutate_stack(struct bytes *b)
 /* The mode is the last one, or the stack pointer. */
 #define SIGNAL_WORDS	(max(MACHINE_SIGNAL_MODE, MACHINE_SIGNAL_SP) / 8)
 
-/* What a signal leaves behind word @at. */
+/* Writes a signal frame after word @at. */
 static void mutate_signal(struct bytes *b)
 {
 	u8 *stack = b->section + b->length;

@@ -276,17 +276,17 @@ static void try_exact(void)
 	sframe_walk_detach(&state);
 }
 
-/* [@first, @behind) and nothing else is found. */
+/* Exactly [@first, @end) is found. */
 static void expect_row(struct unwind_user_state *state, unsigned long first,
-		       unsigned long behind)
+		       unsigned long end)
 {
 	unsigned long ip;
 
-	for (ip = first - 2; ip < behind + 2; ip++) {
+	for (ip = first - 2; ip < end + 2; ip++) {
 		state->exact_ip = true;
-		if (find(state, ip) != (ip >= first && ip < behind))
+		if (find(state, ip) != (ip >= first && ip < end))
 			finding("other addresses have the rules of a row");
-		if (!!again(state, ip, 7) != (ip >= first && ip < behind))
+		if (!!again(state, ip, 7) != (ip >= first && ip < end))
 			finding("other addresses have the rules of a row");
 		state->exact_ip = false;
 		if (find(state, ip))

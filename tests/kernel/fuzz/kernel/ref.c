@@ -266,7 +266,7 @@ bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b)
 		same_rule(&a->fp, &b->fp) && a->addend == b->addend);
 }
 
-/* Where in the section, in which read of it. */
+/* An offset in the section, and the number of the read. */
 struct place {
 	const struct ref_window *ref;
 	u64 pos;
@@ -638,8 +638,8 @@ static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 }
 
 /*
- * With the signal bit the caller's address is exact. What does not have its
- * return address from a call is a signal frame.
+ * With the signal bit the caller's address is exact. A frame whose return
+ * address is not from a call is a signal frame.
  */
 static void mark_signal(struct ref_frame *frame)
 {
@@ -775,7 +775,7 @@ static enum sframe_reason rule_value(const struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
-/* The stack pointer of the caller, of which a CFA tells. */
+/* The caller's stack pointer for a CFA. */
 static unsigned long sp_of(unsigned long cfa)
 {
 	return cfa - MACHINE_SAVED;
@@ -802,9 +802,8 @@ static unsigned long next_probe(const struct return_instance *ri,
 }
 
 /*
- * A return probe has put its trampoline in the place of the address, which was
- * at the stack pointer when the function was entered. A frame pointer may lead
- * to a copy of it, which is below.
+ * A return probe replaced the return address, which was at the stack pointer at
+ * entry, by its trampoline. A frame pointer may lead to a copy below.
  */
 static enum sframe_reason probed_return(const struct unwind_user_state *state,
 					bool by_fp, unsigned long *cfa,
@@ -1073,7 +1072,7 @@ static void find_range(struct sframe_walk *walk, const struct step *step,
 
 	if (step->before.sframe.cache)
 		kept = model_kept_range(ip, step->seq);
-	/* A look-up behind what was read is after a change. */
+	/* A lookup past the bytes read follows a change. */
 	if (kept && (model.next_find == step->behind_find ||
 		     next->seq != step->seq)) {
 		set_range(walk, &kept->range, kept->seq);

@@ -36,7 +36,7 @@ struct ref_frame {
 
 struct ref_func {
 	u64 start;
-	u64 behind;		/* where the next one starts that was seen */
+	u64 behind;		/* start of the next one seen */
 	u32 size, block;
 	u32 row, next;		/* where the one found begins, and the next */
 	bool signal;
@@ -56,7 +56,7 @@ struct ref_window {
 	bool live;
 	u64 bias;
 
-	/* what was copied of it */
+	/* its copy */
 	struct ref_func func;
 	u32 starts[REF_SMALL_ROWS], nr_rows;
 	struct ref_frame frames[REF_SMALL_ROWS];

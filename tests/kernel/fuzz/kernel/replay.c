@@ -58,7 +58,7 @@ static size_t mutate(uint8_t *data, size_t size)
 	return LLVMFuzzerMutate(data, size, MAX_SIZE);
 }
 
-/* A copy of its own size, so that a read behind it is found. */
+/* An exact copy, so that ASan finds reads past its end. */
 static void run(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Whole walks: perf's, which must not fault, and the deferred one. Each is made
- * again with what the first one has left in the cache: as it was, with other
- * windows, and behind the walk of another task.
+ * Whole walks: perf's, which must not fault, and the deferred one. Each is
+ * repeated with the cache that the first one left: unchanged, with other
+ * windows, and after another task's walk.
  */
 #include <linux/sframe.h>
 #include <linux/unwind_user.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Any bytes as ends of stacks that were saved, behind a head and without one. What
- * is read adds up, is in order, and is the same once it was written.
+ * Any bytes as saved ends of stacks, with and without a head. If they are
+ * read, they add up, are in order, and stay the same after writing them.
  */
 #include <errno.h>
 #include <stdio.h>

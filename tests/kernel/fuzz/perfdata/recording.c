@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Any bytes as a recording. What is converted has nothing left to convert;
- * without memory nothing is. What can be converted can be explained, but for
+ * Any bytes as a recording. A converted one has nothing left to convert;
+ * without memory, conversion fails. A convertible one can be explained, except
  * deferred call chains, and has as many ends as samples.
  */
 #include <errno.h>
@@ -31,7 +31,7 @@ static int make_file(const void *data, size_t size)
 	return fd;
 }
 
-/* What is saved of them is read again; -ENOMEM: or it would be. */
+/* Saves the ends and reads them again; -ENOMEM: an allocation failed. */
 static int require_ends(struct perfdata_ends *ends, uint64_t samples)
 {
 	struct timespec changed = { 1, 2 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Any events and samples, in any order, with any file behind a mapping.
+ * Any events and samples, in any order, with any file as a mapping.
  *
- * Input: what the tracker is made with, the number of the allocation that fails,
- * the length of the CFI in two bytes, the CFI; how many fields of the file are
- * changed, and each of them: its place in two bytes, its value in eight. Then
- * operations: a byte that chooses one, and its arguments.
+ * Input: what the tracker is made with, the number of the allocation that
+ * fails, the length of the CFI in two bytes, the CFI; how many fields of the
+ * file are changed, and each of them: its place in two bytes, its value in
+ * eight. Then operations: a byte that chooses one, and its arguments.
  */
 #define _GNU_SOURCE
 /* Those of this file do not fail. */

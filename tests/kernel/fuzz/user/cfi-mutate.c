@@ -18,7 +18,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 			       unsigned int seed);
 
 struct record {
-	const uint8_t *body;	/* behind the id */
+	const uint8_t *body;	/* after the id */
 	size_t len;
 	size_t cie;		/* an FDE's: its index; a CIE's: its own */
 	size_t offset;		/* of the length field */
@@ -174,7 +174,7 @@ static size_t make_instruction(struct records *rs, uint8_t *p)
 
 #define ROOM	32
 
-/* 'body' has ROOM bytes more than the record; the program is behind it. */
+/* 'body' has ROOM more bytes than the record, for the program. */
 static void change_program(struct records *rs, struct record *r, uint8_t *body)
 {
 	size_t at = r->len ? random_below(rs, r->len) : 0, n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Steps in memory of which each word is a number made of its address. */
+/* Steps in memory whose words are derived from their addresses. */
 #include <stdlib.h>
 
 #include "cfi.h"

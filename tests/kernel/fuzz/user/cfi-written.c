@@ -33,7 +33,7 @@ static uint32_t end_of_row(const struct sfjit_function *f, uint32_t i)
 	return i + 1 < f->nr_rows ? f->rows[i + 1].start : f->size;
 }
 
-/* Either may have a row again behind the same one. */
+/* Either may repeat a row. */
 static void require_same_rows(const struct sfjit_function *want,
 			      const struct sfjit_function *got)
 {
@@ -62,7 +62,7 @@ static void require_derived(const struct sfg_input *in,
 	sfg_free_fdes(&fdes);
 }
 
-/* Behind the code; it is sized, then filled. */
+/* After the code. Sized first, then filled. */
 static void require_function_cfi(struct sfg_input *in,
 				 const struct sfjit_function *f,
 				 const struct sfjit_function *want)

@@ -446,7 +446,7 @@ static void require_out_of_memory(const struct input *i)
 	fail_allocation(i->fails);
 	require_opened(&i->in);
 	fail_allocation(0);
-	/* nobody has to ask for more than the section */
+	/* callers need not ask for more than the section */
 	if (!sfg_convert(&i->in, &out, NULL, NULL))
 		free(out.data);
 }

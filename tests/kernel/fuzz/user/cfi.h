@@ -19,7 +19,7 @@
 #define FAILS_ALLOCATION 0x7f	/* this one fails; 0: none */
 #define FAILS_ADDENDS	0x80	/* fails nothing: the format has addends */
 
-/* In front of the bytes of the text, which are in front of the CFI. */
+/* Followed by the bytes of the text, then the CFI. */
 struct head {
 	uint8_t flags;
 	uint8_t max_rows;	/* 255: no bound */
@@ -60,7 +60,7 @@ void require_written(unsigned int abi, unsigned int flags,
  */
 void require_steps(const struct sfg_input *in, const struct sfg_output *out,
 		   const struct sfg_fdes *derived);
-/* What sfg_open_cfi() says. */
+/* The result of sfg_open_cfi(). */
 int require_opened(const struct sfg_input *in);
 
 #endif /* FUZZ_CFI_H */

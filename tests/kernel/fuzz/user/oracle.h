@@ -19,7 +19,7 @@ typedef void run_fn(const uint8_t *data, size_t size);
 /* Runs it, within 5 million basic blocks of sframegen for each 4 KiB begun. */
 void run_bounded(run_fn *run, const uint8_t *data, size_t size);
 
-/* What malloc() and the stack hold from now on where nobody wrote. */
+/* Sets the content of uninitialized memory of malloc() and the stack. */
 void fill_memory(uint8_t byte);
 
 /*

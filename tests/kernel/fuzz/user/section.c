@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Any bytes as a section, to the strict reader. What it accepts it reads the
- * same way however it is asked, and the encoder writes it again.
+ * Any bytes as a section, to the strict reader. All ways to read an accepted
+ * section must agree, and the encoder must write it again.
  */
 #include <stdlib.h>
 
@@ -141,7 +141,7 @@ static uint32_t fitting(uint32_t v, size_t most)
 	return v <= most ? v : most;
 }
 
-/* A header that agrees with itself and with the length behind it. */
+/* Makes a header consistent with itself and with the length after it. */
 static void repair(uint8_t *data, size_t room)
 {
 	const struct sfg_arch *arch = sfg_arch_by_abi(1 + (data[4] & 3));

@@ -21,7 +21,7 @@ static const struct sft_row spin_rows[] = {
 /* Where a function has a frame pointer. */
 #define ROW_WITH_FP(off)	SFT_ROW_RA_FP(off, 0, 16, -8, -16)
 
-/* Behind the prologue of toggle(), and where a round begins. */
+/* After the prologue of toggle(), and where a round begins. */
 #define TOGGLE_BODY	(toggle + 8)
 #define TOGGLE_ROUND	(toggle + 12)
 

@@ -21,7 +21,7 @@ static const struct sft_row spin_rows[] = {
 /* Where a function has a frame pointer. */
 #define ROW_WITH_FP(off)	SFT_FP_FP(off, 16, -16)
 
-/* Behind the prologue of toggle(), and where a round begins. */
+/* After the prologue of toggle(), and where a round begins. */
 #define TOGGLE_BODY	(toggle + 4)
 #define TOGGLE_ROUND	(toggle + 7)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * What the shim asks of programs in which nobody else is there: no other
- * processor, and no model that looks at the order. One file of each includes it.
+ * What the shim needs in programs with one processor and no model that checks
+ * order. One file of each includes it.
  */
 #ifndef FUZZ_ALONE_H
 #define FUZZ_ALONE_H

@@ -33,7 +33,7 @@ typedef unsigned long __kernel_size_t;
 #define CONFIG_PERF_SFRAME_CALLCHAIN	1
 #define __KERNEL__			1
 
-/* 1 if the option is 1: then there is something in front of the 1 below. */
+/* Expands to an extra argument before the 1 below if the option is 1. */
 #define SHIM_IS_1			0,
 #define SHIM_SECOND(first, second, ...)	second
 #define SHIM_CHOOSE(...)		SHIM_SECOND(__VA_ARGS__, 0, 0)
@@ -171,7 +171,7 @@ int shim_pagefault_lock(void);
 void shim_preempt_unlock(int *unused);
 int shim_preempt_lock(void);
 
-/* Nobody else wants the processor. */
+/* There is no other task to schedule. */
 #define need_resched()		false
 #define cond_resched()		((void)0)
 #define fatal_signal_pending(task)	false
@@ -275,7 +275,7 @@ typedef struct {
 	__kernel_size_t ss_size;
 } stack_t;
 
-/* perf; there the addresses are behind their number */
+/* perf; the count precedes the addresses */
 struct perf_callchain_entry {
 	u64 nr;
 	u64 *ip;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* AArch64, in front of the shim: what the kernel calls its own, and for ref.c. */
+/* AArch64; include before the shim. Names of the kernel, and some for ref.c. */
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
 
@@ -64,8 +64,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 #define MACHINE_FP_GIVES_SP	0
 
 /*
- * Behind a siginfo of 128 bytes and 176 of the ucontext: the address of a fault,
- * 31 registers, sp, pc, pstate. The frame record is behind all, at 4688.
+ * After a siginfo of 128 bytes and 176 of the ucontext: fault address, 31
+ * registers, sp, pc, pstate. The frame record is last, at 4688.
  */
 #define MACHINE_SIGNAL_FP	(304 + 8 + 29 * 8)
 #define MACHINE_SIGNAL_LR	(304 + 8 + 30 * 8)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * s390x, in front of the shim: what the kernel calls its own, and for ref.c. The
- * byte order is that of the machine that builds.
+ * s390x; include before the shim. Names of the kernel, and some for ref.c. Has
+ * the byte order of the building machine.
  */
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
@@ -96,9 +96,9 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 #define MACHINE_FP_GIVES_SP	1
 
 /*
- * From the struct _sigregs: mask and address of the PSW, registers. Where that is
- * says the instruction at the address: behind a save area and a sigcontext of 16
- * bytes, or a word, a siginfo of 128 bytes and 40 of a ucontext.
+ * From struct _sigregs: PSW mask and address, registers. The instruction at the
+ * address tells where it is: after a save area and a sigcontext of 16 bytes, or
+ * after a word, a siginfo of 128 bytes and 40 of a ucontext.
  */
 #define MACHINE_SIGNAL_MODE	0
 #define MACHINE_SIGNAL_IP	8

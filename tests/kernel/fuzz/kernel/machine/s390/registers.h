@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* Registers by their DWARF numbers, behind the shim. */
+/* Registers by DWARF number; include after the shim. */
 #ifndef FUZZ_REGISTERS_H
 #define FUZZ_REGISTERS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
-/* x86-64, in front of the shim: what the kernel calls its own, and for ref.c. */
+/* x86-64; include before the shim. Names of the kernel, and some for ref.c. */
 #ifndef FUZZ_MACHINE_H
 #define FUZZ_MACHINE_H
 
