@@ -23,7 +23,8 @@ struct list {
 	struct rows *copies;
 };
 
-static int add(struct list *list, const struct sfjit_function *function)
+static int add_function(struct list *list,
+			const struct sfjit_function *function)
 {
 	size_t more = list->room ? 2 * list->room : 64;
 	struct sfjit_function *bigger = list->functions;
@@ -60,7 +61,7 @@ static int add_leaf(struct list *list, uint64_t start,
 {
 	bool signal = range->row == BARE_SIGNAL;
 
-	return add(list, &(struct sfjit_function) {
+	return add_function(list, &(struct sfjit_function) {
 		.addr = start + range->start,
 		.size = range->end - range->start,
 		.nr_rows = !signal,
@@ -196,7 +197,7 @@ static int add_part(struct list *list, const struct sfjit_function *f,
 	part.addr += from;
 	part.size = to - from;
 	part.rows = copy_rows(list, f, &part, from);
-	return part.rows ? add(list, &part) : -ENOMEM;
+	return part.rows ? add_function(list, &part) : -ENOMEM;
 }
 
 /* Only the converter has used the rows so far. */
@@ -216,7 +217,7 @@ static int add_true(struct list *list, const struct sfg_input *in,
 	if (!f->repeat && text && length >= f->size)
 		nr = bare_false(f, text, ranges);
 	if (!nr)
-		return add(list, f);
+		return add_function(list, f);
 	for (i = 0; !ret && i < nr; i++) {
 		ret = add_part(list, f, at, ranges[i].start);
 		at = ranges[i].end;
@@ -256,12 +257,12 @@ int amend_functions(const struct sfg_input *in, struct sfg_fdes *fdes)
 	for (i = 0; !ret && i < fdes->nr; i++) {
 		while (!ret && next < leaves.nr &&
 		       leaves.functions[next].addr < fdes->fdes[i].addr)
-			ret = add(&all, &leaves.functions[next++]);
+			ret = add_function(&all, &leaves.functions[next++]);
 		if (!ret)
 			ret = add_true(&all, in, &fdes->fdes[i]);
 	}
 	while (!ret && next < leaves.nr)
-		ret = add(&all, &leaves.functions[next++]);
+		ret = add_function(&all, &leaves.functions[next++]);
 	free(leaves.functions);
 	if (!ret && all.nr)
 		ret = collect_rows(&all, &rows);

@@ -64,7 +64,7 @@ static struct chunk *chunk_add(size_t need)
 }
 
 /* One chunk of the usual size, empty. */
-static void keep(struct chunk *c)
+static void keep_chunk(struct chunk *c)
 {
 	memset(c + 1, 0, c->used - sizeof(*c));
 	c->used = sizeof(*c);
@@ -84,7 +84,7 @@ void arena_release(void)
 			sys_unmap(c, c->length);
 	}
 	if (kept)
-		keep(kept);
+		keep_chunk(kept);
 }
 
 /* The linker binds libsframegen's calls to these; the module exports none. */
@@ -125,7 +125,7 @@ HIDDEN void *calloc(size_t nr, size_t size)
 {
 	size_t total;
 
-	/* Fresh from the kernel, or cleared by keep(): zero already. */
+	/* Fresh from the kernel, or cleared by keep_chunk(): zero already. */
 	if (__builtin_mul_overflow(nr, size, &total))
 		return NULL;
 	return malloc(total);

@@ -30,7 +30,7 @@ struct record {
 	size_t size;		/* of the record */
 };
 
-static int fail(const char **reason, const char *why)
+static int fail_read(const char **reason, const char *why)
 {
 	*reason = why;
 	return -EINVAL;
@@ -84,7 +84,7 @@ static int read_record(struct copy *c, size_t at, struct record *r,
 	uint64_t wide;
 
 	if (!have(c, at, sizeof(length)))
-		return fail(reason, "the frames leave mapped memory");
+		return fail_read(reason, "the frames leave mapped memory");
 	memcpy(&length, c->data + at, sizeof(length));
 	if (!length)
 		return 0;
@@ -92,18 +92,18 @@ static int read_record(struct copy *c, size_t at, struct record *r,
 	wide = length;
 	if (length == UINT32_MAX) {
 		if (!have(c, at, sizeof(length) + sizeof(wide)))
-			return fail(reason, "the frames leave mapped memory");
+			return fail_read(reason, "the frames leave mapped memory");
 		memcpy(&wide, c->data + at + sizeof(length), sizeof(wide));
 		r->id += sizeof(wide);
 	}
 	/* It has an id, and a length that frames can have. */
 	if (wide < ID_SIZE)
-		return fail(reason, "a record of the frames is too short");
+		return fail_read(reason, "a record of the frames is too short");
 	if (wide > CFI_MAX || at > CFI_MAX - wide)
-		return fail(reason, "the frames are over 32 MiB");
+		return fail_read(reason, "the frames are over 32 MiB");
 	r->size = r->id + wide;
 	if (!have(c, at, r->size))
-		return fail(reason, "the frames leave mapped memory");
+		return fail_read(reason, "the frames leave mapped memory");
 	return 1;
 }
 
@@ -148,7 +148,7 @@ static int read_one(struct copy *fde, const struct record *r,
 		return ret;
 	/* It points to a CIE. */
 	if (!ret || id_of(&cie, 0, &c))
-		return fail(reason, "the frame names no CIE");
+		return fail_read(reason, "the frame names no CIE");
 	*reason = "no memory for the frames";
 	return join(image, &cie, &c, fde, r);
 }

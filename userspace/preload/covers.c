@@ -80,7 +80,7 @@ static bool make_hole(void)
 }
 
 /* The first that ends after 'address'. */
-static size_t find(uintptr_t address)
+static size_t find_cover(uintptr_t address)
 {
 	size_t lo = 0, hi = nr_covers, mid;
 
@@ -117,7 +117,7 @@ static int do_register(const struct cover *c, bool again)
 			      c->end - c->start);
 }
 
-static void count(const struct cover *c, int change)
+static void count_cover(const struct cover *c, int change)
 {
 	if (c->owner)
 		c->owner->windows += change;
@@ -131,7 +131,7 @@ static void forget(size_t i)
 {
 	struct cover *c = &covers[i];
 
-	count(c, -1);
+	count_cover(c, -1);
 	store_put(c->section, c->length);
 	nr_covers--;
 	memmove(c, c + 1, (nr_covers - i) * sizeof(*c));
@@ -146,7 +146,7 @@ static void unregister(size_t i)
 
 static int insert(const struct cover *new)
 {
-	size_t i = find(new->start);
+	size_t i = find_cover(new->start);
 	int ret;
 
 	if (!make_room())
@@ -157,13 +157,13 @@ static int insert(const struct cover *new)
 	memmove(&covers[i + 1], &covers[i], (nr_covers - i) * sizeof(*covers));
 	covers[i] = *new;
 	nr_covers++;
-	count(new, 1);
+	count_cover(new, 1);
 	return 0;
 }
 
 static void displace(uintptr_t start, uintptr_t end)
 {
-	size_t i = find(start);
+	size_t i = find_cover(start);
 
 	while (i < nr_covers && covers[i].start < end)
 		unregister(i);
@@ -295,7 +295,7 @@ static size_t skip_padding(const uint8_t *code, size_t at, size_t length)
  * Jumps only where all of the text is: what lies between two of them would be
  * of an unknown kind.
  */
-static void fill(uintptr_t start, uintptr_t end)
+static void fill_covers(uintptr_t start, uintptr_t end)
 {
 	size_t length = end - start, from = 0, to = 0;
 	uint8_t *code = length ? malloc(length) : NULL;
@@ -321,13 +321,13 @@ static void fill_before(uintptr_t start, const struct self_mapping *mapping)
 
 	if (start - from > FRINGE)
 		from = start - FRINGE;
-	while ((i = find(start)) > 0 && covers[i - 1].end > from) {
+	while ((i = find_cover(start)) > 0 && covers[i - 1].end > from) {
 		if (!is_there(i - 1))
 			continue;
 		from = covers[i - 1].end;
 		break;
 	}
-	fill(from, start);
+	fill_covers(from, start);
 }
 
 static void fill_behind(uintptr_t end, const struct self_mapping *mapping)
@@ -337,13 +337,13 @@ static void fill_behind(uintptr_t end, const struct self_mapping *mapping)
 
 	if (to - end > FRINGE)
 		to = end + FRINGE;
-	while ((i = find(end)) < nr_covers && covers[i].start < to) {
+	while ((i = find_cover(end)) < nr_covers && covers[i].start < to) {
 		if (!is_there(i))
 			continue;
 		to = covers[i].start;
 		break;
 	}
-	fill(end, to);
+	fill_covers(end, to);
 }
 
 static bool is_hole(const struct cover *c)
@@ -354,7 +354,7 @@ static bool is_hole(const struct cover *c)
 /* At either side of it. */
 static void drop_holes(uintptr_t start, uintptr_t end)
 {
-	size_t i = find(start);
+	size_t i = find_cover(start);
 
 	while (i < nr_covers && is_hole(&covers[i]) && covers[i].start == end) {
 		end = covers[i].end;
@@ -391,7 +391,7 @@ bool covers_described(uintptr_t start, uintptr_t end)
 {
 	size_t i;
 
-	for (i = find(start); i < nr_covers && covers[i].start < end; i++)
+	for (i = find_cover(start); i < nr_covers && covers[i].start < end; i++)
 		if (covers[i].owner)
 			return true;
 	return false;
@@ -402,7 +402,7 @@ bool covers_owned(const struct cover_owner *owner, uintptr_t start,
 {
 	size_t i;
 
-	for (i = find(start); i < nr_covers && covers[i].start < end; i++)
+	for (i = find_cover(start); i < nr_covers && covers[i].start < end; i++)
 		if (covers[i].owner == owner)
 			return true;
 	return false;
@@ -411,7 +411,7 @@ bool covers_owned(const struct cover_owner *owner, uintptr_t start,
 void covers_take(const struct cover_owner *owner, uintptr_t start,
 		 uintptr_t end)
 {
-	size_t i = find(start);
+	size_t i = find_cover(start);
 
 	while (i < nr_covers && covers[i].start < end) {
 		if (covers[i].owner == owner)
@@ -431,11 +431,11 @@ static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 	if (mappings < 0 || self_mapping(mappings, start, &m) ||
 	    m.start > start || !m.executable)
 		return;
-	i = find(start);
+	i = find_cover(start);
 	if (i > 0 && covers[i - 1].owner && covers[i - 1].end > m.start &&
 	    is_there(i - 1))
 		fill_behind(covers[i - 1].end, &m);
-	i = find(end);
+	i = find_cover(end);
 	if (i < nr_covers && covers[i].owner && covers[i].start < m.end &&
 	    is_there(i))
 		fill_before(covers[i].start, &m);
@@ -457,7 +457,8 @@ bool covers_withdraw(uintptr_t start, uintptr_t end)
 	bool any = false;
 	size_t i;
 
-	for (i = find(start); i < nr_covers && covers[i].start < end; i++) {
+	for (i = find_cover(start);
+	     i < nr_covers && covers[i].start < end; i++) {
 		if (covers[i].gave_way)
 			continue;
 		sfjit_unregister(covers[i].start | KEY_BIT);
@@ -482,7 +483,8 @@ static void put_aside(const struct cover *c, uintptr_t start, uintptr_t end,
 /* The index moves as pieces come and go: look again after each. */
 static bool find_withdrawn(uintptr_t start, uintptr_t end, size_t *i)
 {
-	for (*i = find(start); *i < nr_covers && covers[*i].start < end; ++*i)
+	for (*i = find_cover(start);
+	     *i < nr_covers && covers[*i].start < end; ++*i)
 		if (covers[*i].withdrawn)
 			return true;
 	return false;
@@ -520,7 +522,7 @@ static bool continues(size_t i, const struct cover *c)
 /* One window for it and for the rest on either side. */
 static void merge(struct cover c)
 {
-	size_t i = find(c.start);
+	size_t i = find_cover(c.start);
 
 	if (c.owner)
 		return;
@@ -617,6 +619,6 @@ void covers_drop(struct cover_owner *owner, int mappings)
 		end = covers[i].end;
 		unregister(i);
 		fill_around(start, end, mappings);
-		i = find(start);
+		i = find_cover(start);
 	}
 }

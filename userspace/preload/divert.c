@@ -47,7 +47,7 @@ __attribute__((visibility("hidden"))) void code_event(unsigned long number)
 }
 
 /* That of the function, or a free one; NULL: there is none. */
-static struct diverted *find(uintptr_t function)
+static struct diverted *find_diverted(uintptr_t function)
 {
 	struct diverted *d, *free = NULL;
 	uint8_t byte;
@@ -152,7 +152,7 @@ static int write_jump(uintptr_t function, const uint8_t *to,
 int divert(uintptr_t function, void (*call)(uintptr_t argument),
 	   uintptr_t argument, const char **reason)
 {
-	struct diverted *d = find(function);
+	struct diverted *d = find_diverted(function);
 	int ret;
 
 	*reason = "too many functions like it";

@@ -31,7 +31,7 @@ static libc_function in_library(const char *library, const char *name)
 }
 
 /* NULL: neither library is loaded, and the program would have met no name. */
-static libc_function find(const char *name)
+static libc_function find_next(const char *name)
 {
 	libc_function function = libc_next(name);
 
@@ -48,7 +48,7 @@ static libc_function find(const char *name)
 									\
 	function = __atomic_load_n(&original, __ATOMIC_RELAXED);	\
 	if (!function) {						\
-		function = (result (*)(__VA_ARGS__))find(__func__);	\
+		function = (result (*)(__VA_ARGS__))find_next(__func__); \
 		__atomic_store_n(&original, function, __ATOMIC_RELAXED); \
 	}								\
 	function;							\

@@ -49,7 +49,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return search->found != 0;
 }
 
-static uintptr_t find(const char *name, bool next)
+static uintptr_t find_symbol(const char *name, bool next)
 {
 	struct search search = { .name = name, .past = !next };
 
@@ -58,17 +58,18 @@ static uintptr_t find(const char *name, bool next)
 }
 
 /* Before the other constructors of this module. */
-__attribute__((constructor(101))) static void look_up(void)
+__attribute__((constructor(101))) static void look_up_libc(void)
 {
-	libc.open = (__typeof__(libc.open))find("dlopen", false);
-	libc.close = (__typeof__(libc.close))find("dlclose", false);
-	libc.symbol = (__typeof__(libc.symbol))find("dlsym", false);
+	libc.open = (__typeof__(libc.open))find_symbol("dlopen", false);
+	libc.close = (__typeof__(libc.close))find_symbol("dlclose", false);
+	libc.symbol = (__typeof__(libc.symbol))find_symbol("dlsym", false);
 	libc.find_object = (__typeof__(libc.find_object))
-		find("_dl_find_object", false);
-	single_threaded = (const char *)find("__libc_single_threaded", false);
+		find_symbol("_dl_find_object", false);
+	single_threaded =
+		(const char *)find_symbol("__libc_single_threaded", false);
 	at_fork_of = (__typeof__(at_fork_of))
-		find("__register_atfork", false);
-	at_fork = (__typeof__(at_fork))find("pthread_atfork", false);
+		find_symbol("__register_atfork", false);
+	at_fork = (__typeof__(at_fork))find_symbol("pthread_atfork", false);
 }
 
 /* Without dlsym(), in the order in which modules were loaded. */
@@ -76,7 +77,7 @@ libc_function libc_next(const char *name)
 {
 	if (libc.symbol)
 		return (libc_function)libc.symbol(RTLD_NEXT, name);
-	return (libc_function)find(name, true);
+	return (libc_function)find_symbol(name, true);
 }
 
 bool libc_single_threaded(void)

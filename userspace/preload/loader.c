@@ -21,7 +21,7 @@ struct search {
 	const char *name;
 };
 
-static int find(struct dl_phdr_info *info, size_t size, void *arg)
+static int find_loader(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
 
@@ -43,7 +43,7 @@ void loader_follow(void (*changed)(void))
 	struct search search = { 0 };
 	int ret = -EBUSY;
 
-	if (!dl_iterate_phdr(find, &search))
+	if (!dl_iterate_phdr(find_loader, &search))
 		return;
 	on_change = changed;
 	if (libc_single_threaded())

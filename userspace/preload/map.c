@@ -83,7 +83,7 @@ static bool is_erlang(const char *file)
 	return !strncmp(file, "beam.", 5);
 }
 
-__attribute__((constructor)) static void look_up(void)
+__attribute__((constructor)) static void look_up_mmap(void)
 {
 	int saved = errno;
 	long n = SYS(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", program,

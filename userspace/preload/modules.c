@@ -58,7 +58,7 @@ bool modules_added(void)
 	return now.adds != last.adds;
 }
 
-static void grow(void)
+static void grow_modules(void)
 {
 	struct module *m = sys_map(SLAB);
 	size_t i;
@@ -69,7 +69,7 @@ static void grow(void)
 	}
 }
 
-static struct module *find(const struct dl_phdr_info *info)
+static struct module *find_module(const struct dl_phdr_info *info)
 {
 	struct module *m;
 
@@ -79,12 +79,12 @@ static struct module *find(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-static struct module *add(const struct dl_phdr_info *info)
+static struct module *add_module(const struct dl_phdr_info *info)
 {
 	struct module **last = &modules, *m;
 
 	if (!unused)
-		grow();
+		grow_modules();
 	m = unused;
 	if (!m)
 		return NULL;
@@ -173,8 +173,8 @@ static void end_stacks(const struct dl_phdr_info *info)
 				 ph->p_memsz);
 }
 
-static void load(struct module *m, const struct dl_phdr_info *info,
-		 bool fresh)
+static void load_module(struct module *m, const struct dl_phdr_info *info,
+			bool fresh)
 {
 	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
 	const char *reason = NULL;
@@ -191,7 +191,8 @@ static void load(struct module *m, const struct dl_phdr_info *info,
 				  start ? sys_clock_ns() - start : 0);
 }
 
-static bool is_same(const struct module *m, const struct dl_phdr_info *info)
+static bool is_same_module(const struct module *m,
+			   const struct dl_phdr_info *info)
 {
 	const char *reason;
 	struct image image;
@@ -219,19 +220,19 @@ static void forget(struct module *m)
 static void revisit(struct module *m, const struct dl_phdr_info *info,
 		    bool fresh)
 {
-	if (is_same(m, info)) {
+	if (is_same_module(m, info)) {
 		gdbjit_follow(info, name_of(info), fresh);
 		register_windows(m);
 		return;
 	}
 	forget(m);
-	load(m, info, fresh);
+	load_module(m, info, fresh);
 }
 
 static void do_todo(struct module *m, bool fresh)
 {
 	if (m->todo == MODULE_LOAD)
-		load(m, &m->info, fresh);
+		load_module(m, &m->info, fresh);
 	else if (m->todo == MODULE_REVISIT)
 		revisit(m, &m->info, fresh);
 	m->todo = MODULE_DONE;
@@ -241,14 +242,14 @@ static void do_todo(struct module *m, bool fresh)
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct scan *scan = arg;
-	struct module *m = find(info);
+	struct module *m = find_module(info);
 
 	scan->counters.adds = info->dlpi_adds;
 	scan->counters.subs = info->dlpi_subs;
 	if (m && scan->removals && !m->initial)
 		m->todo = MODULE_REVISIT;
 	if (!m) {
-		m = add(info);
+		m = add_module(info);
 		if (!m)
 			return 0;
 		m->initial = scan->initial;

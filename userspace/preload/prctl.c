@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) int prctl(int option, ...);
 
 static int (*next_prctl)(int option, ...) = __wrap_prctl;
 
-__attribute__((constructor)) static void look_up(void)
+__attribute__((constructor)) static void look_up_prctl(void)
 {
 	libc_function next = libc_next("prctl");
 
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void look_up(void)
 	va_end(args_);							\
 } while (0)
 
-static int call(const struct request *r)
+static int call_next(const struct request *r)
 {
 	return next_prctl(r->option, r->args[0], r->args[1], r->args[2],
 			  r->args[3]);
@@ -52,7 +52,7 @@ static int call(const struct request *r)
 
 static int call_again(void *request)
 {
-	return call(request) < 0 ? -errno : 0;
+	return call_next(request) < 0 ? -errno : 0;
 }
 
 static bool read_fde(uintptr_t index, uint32_t i, uintptr_t bias,
@@ -118,7 +118,7 @@ int prctl(int option, ...)
 	int saved = errno, ret, error;
 
 	GET_ARGS(&r, option);
-	ret = call(&r);
+	ret = call_next(&r);
 	if (option == PR_SFRAME_REGISTER && ret < 0 && errno == EEXIST) {
 		error = try_again(&r);
 		errno = error ? -error : saved;

@@ -49,7 +49,7 @@ static bool try_lock(void)
 	return true;
 }
 
-static void follow(bool fresh, bool stay)
+static void follow_modules(bool fresh, bool stay)
 {
 	if (!sys_same_filters()) {
 		ready = false;
@@ -69,7 +69,7 @@ static void find_added(bool fresh, bool stay)
 	int saved = errno;
 
 	if (ready && modules_added())
-		follow(fresh, stay);
+		follow_modules(fresh, stay);
 	errno = saved;
 }
 
@@ -200,7 +200,7 @@ int __sfjit_make_table(struct dl_phdr_info *info, int file,
 	return ret;
 }
 
-static void begin(void)
+static void start_module(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
 
@@ -232,6 +232,6 @@ __attribute__((constructor)) static void enter(void)
 {
 	int saved = errno;
 
-	begin();
+	start_module();
 	errno = saved;
 }

@@ -18,7 +18,7 @@ static int (*next_mprotect)(void *start, size_t length, int protection);
 static int (*next_pkey_mprotect)(void *start, size_t length, int protection,
 				 int key);
 
-__attribute__((constructor)) static void look_up(void)
+__attribute__((constructor)) static void look_up_mprotect(void)
 {
 	next_mprotect = (int (*)(void *, size_t, int))
 		libc_next("mprotect");

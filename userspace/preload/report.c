@@ -27,7 +27,7 @@ bool report_wanted(void)
 	return to_stderr || log_path[0];
 }
 
-static void begin(struct text *t, const char *what)
+static void begin_line(struct text *t, const char *what)
 {
 	uint64_t now = sys_clock_ns();
 
@@ -82,7 +82,7 @@ void report_registered(const char *name, const struct module *module,
 
 	if (!report_wanted())
 		return;
-	begin(&t, " registered ");
+	begin_line(&t, " registered ");
 	text_put(&t, name);
 	put_field(&t, " windows=", table->nr_windows);
 	put_field(&t, " rows=", table->rows);
@@ -103,7 +103,7 @@ void report_again(uintptr_t text)
 
 	if (!report_wanted())
 		return;
-	begin(&t, " again text:");
+	begin_line(&t, " again text:");
 	text_hex(&t, text, 0);
 	end(&t);
 }
@@ -114,7 +114,7 @@ void report_skipped(const char *name, const char *reason, int error)
 
 	if (!report_wanted())
 		return;
-	begin(&t, " skipped ");
+	begin_line(&t, " skipped ");
 	text_put(&t, name);
 	text_put(&t, ": ");
 	text_put(&t, reason);
@@ -129,7 +129,7 @@ void report_ready(unsigned int modules, bool kernel)
 
 	if (!report_wanted())
 		return;
-	begin(&t, " ready");
+	begin_line(&t, " ready");
 	put_field(&t, " modules=", modules);
 	text_put(&t, kernel ? " kernel=yes" : " kernel=no");
 	end(&t);
@@ -148,7 +148,7 @@ void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
 
 	if (!report_wanted())
 		return;
-	begin(&t, result->windows ? " registered " : " waits ");
+	begin_line(&t, result->windows ? " registered " : " waits ");
 	put_code(&t, key);
 	put_field(&t, " windows=", result->windows);
 	put_field(&t, " rows=", result->rows);
@@ -176,7 +176,7 @@ static void say_code(const char *what, uintptr_t key)
 
 	if (!report_wanted())
 		return;
-	begin(&t, what);
+	begin_line(&t, what);
 	put_code(&t, key);
 	end(&t);
 }
@@ -204,7 +204,7 @@ void report_followed(const char *name, const char *function,
 	if (!report_wanted())
 		return;
 	if (!reason)
-		begin(&t, " follows ");
+		begin_line(&t, " follows ");
 	text_put(&t, name);
 	text_put(&t, ":");
 	text_put(&t, function);

@@ -37,7 +37,7 @@ static int (*next_setuid)(uid_t uid);
 static int (*next_setreuid)(uid_t real, uid_t effective);
 static int (*next_setresuid)(uid_t real, uid_t effective, uid_t saved);
 
-__attribute__((constructor)) static void look_up(void)
+__attribute__((constructor)) static void look_up_root(void)
 {
 	next_chroot = (int (*)(const char *))libc_next("chroot");
 	next_setns = (int (*)(int, int))libc_next("setns");

@@ -26,7 +26,7 @@ static unsigned int class_of(size_t size)
 	return class;
 }
 
-static void grow(unsigned int class)
+static void grow_class(unsigned int class)
 {
 	size_t size = (size_t)SMALLEST << class, at;
 	char *slab = sys_map(SLAB);
@@ -48,7 +48,7 @@ void *store_get(size_t size)
 		return sys_map(size);
 	class = class_of(size);
 	if (!unused[class])
-		grow(class);
+		grow_class(class);
 	piece = unused[class];
 	if (!piece)
 		return NULL;

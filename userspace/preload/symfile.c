@@ -30,14 +30,14 @@ struct symfile {
 	const char **reason;
 };
 
-static int fail(struct symfile *s, const char *why)
+static int fail_symfile(struct symfile *s, const char *why)
 {
 	*s->reason = why;
 	return -EINVAL;
 }
 
-static bool copy(const struct symfile *s, uint64_t offset, void *to,
-		 size_t length)
+static bool copy_bytes(const struct symfile *s, uint64_t offset, void *to,
+		       size_t length)
 {
 	/* It is inside the file. */
 	if (offset > s->size || length > s->size - offset)
@@ -50,23 +50,23 @@ static int read_header(struct symfile *s)
 	const uint8_t *ident = s->header.e_ident;
 	size_t length;
 
-	if (!copy(s, 0, &s->header, sizeof(s->header)))
-		return fail(s, "the file is not in memory");
+	if (!copy_bytes(s, 0, &s->header, sizeof(s->header)))
+		return fail_symfile(s, "the file is not in memory");
 	if (memcmp(ident, ELFMAG, SELFMAG))
-		return fail(s, "the file is not ELF");
+		return fail_symfile(s, "the file is not ELF");
 	if (ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    sfg_abi_of_elf(s->header.e_machine, ident[EI_DATA]) != SFG_HOST_ABI)
-		return fail(s, "the file is for another machine");
+		return fail_symfile(s, "the file is for another machine");
 	if (s->header.e_shentsize != sizeof(elf_section) ||
 	    s->header.e_shnum > SECTIONS_MAX ||
 	    s->header.e_shstrndx >= s->header.e_shnum)
-		return fail(s, "the file has no usable sections");
+		return fail_symfile(s, "the file has no usable sections");
 	length = s->header.e_shnum * sizeof(elf_section);
 	s->sections = malloc(length);
 	if (!s->sections)
 		return -ENOMEM;
-	if (!copy(s, s->header.e_shoff, s->sections, length))
-		return fail(s, "sections are not in the file");
+	if (!copy_bytes(s, s->header.e_shoff, s->sections, length))
+		return fail_symfile(s, "sections are not in the file");
 	return 0;
 }
 
@@ -82,11 +82,13 @@ static bool is_named(const struct symfile *s, const elf_section *section,
 	       section->sh_name <= strings->sh_size &&
 	       length <= strings->sh_size - section->sh_name &&
 	       strings->sh_offset <= s->size &&
-	       copy(s, strings->sh_offset + section->sh_name, is, length) &&
+	       copy_bytes(s, strings->sh_offset + section->sh_name, is,
+			  length) &&
 	       !memcmp(is, name, length);
 }
 
-static const elf_section *find(const struct symfile *s, const char *name)
+static const elf_section *find_elf_section(const struct symfile *s,
+					   const char *name)
 {
 	const elf_section *section;
 
@@ -110,18 +112,18 @@ static bool is_relocated(const struct symfile *s, const elf_section *section)
 	return true;
 }
 
-static int take(struct symfile *s, const elf_section *section,
-		struct unit_cfi *cfi)
+static int take_section(struct symfile *s, const elf_section *section,
+			struct unit_cfi *cfi)
 {
 	void *data;
 
 	if (section->sh_size > CFI_MAX)
-		return fail(s, "the frames are over 32 MiB");
+		return fail_symfile(s, "the frames are over 32 MiB");
 	data = malloc(section->sh_size);
 	if (!data)
 		return -ENOMEM;
-	if (!copy(s, section->sh_offset, data, section->sh_size))
-		return fail(s, "the frames are not in the file");
+	if (!copy_bytes(s, section->sh_offset, data, section->sh_size))
+		return fail_symfile(s, "the frames are not in the file");
 	cfi->cfi = (struct sfg_image) {
 		.data = data, .len = section->sh_size,
 		.addr = section->sh_addr,
@@ -148,17 +150,17 @@ int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
 	ret = read_header(&s);
 	if (ret)
 		return ret;
-	text = find(&s, ".text");
+	text = find_elf_section(&s, ".text");
 	if (text) {
 		cfi->flags |= SFG_INPUT_BASES;
 		cfi->text_base = text->sh_addr;
 	}
-	section = find(&s, ".eh_frame");
+	section = find_elf_section(&s, ".eh_frame");
 	if (is_usable(&s, section))
-		return take(&s, section, cfi);
-	section = find(&s, ".debug_frame");
+		return take_section(&s, section, cfi);
+	section = find_elf_section(&s, ".debug_frame");
 	if (!is_usable(&s, section))
 		return -ENODATA;
 	cfi->flags |= SFG_INPUT_DEBUG_FRAME;
-	return take(&s, section, cfi);
+	return take_section(&s, section, cfi);
 }

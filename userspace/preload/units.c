@@ -109,7 +109,7 @@ static void drop(struct unit **link, int mappings)
 	free_unit(u);
 }
 
-static struct unit **find(enum unit_source source, uintptr_t key)
+static struct unit **find_unit(enum unit_source source, uintptr_t key)
 {
 	struct unit **link;
 
@@ -379,7 +379,7 @@ static uint64_t sum_of(const struct unit_cfi *cfi)
 static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 			      int mappings)
 {
-	struct unit **link = find(cfi->source, cfi->key);
+	struct unit **link = find_unit(cfi->source, cfi->key);
 
 	if (!*link)
 		return NULL;

@@ -36,7 +36,7 @@ static bool wait_for_exec(pid_t pid)
 	return false;
 }
 
-static void run(pid_t pid, void *messages)
+static void run_at_start(pid_t pid, void *messages)
 {
 	char number[16], *argv[] = { "attach", number, NULL };
 
@@ -65,7 +65,7 @@ int at_start_attach(void)
 	int messages = open_messages(), ret;
 	const struct tracer tracer = {
 		.options = PTRACE_O_TRACEEXEC,
-		.run = run, .argument = &messages,
+		.run = run_at_start, .argument = &messages,
 	};
 
 	ret = tracer_start(&tracer);

@@ -116,7 +116,7 @@ static int find_files(struct request *request, struct names *files,
 	return ret;
 }
 
-static int fill(struct request *request, char **programs, size_t nr)
+static int fill_cache(struct request *request, char **programs, size_t nr)
 {
 	struct names files = { .nr = 0 };
 	int wrong = find_files(request, &files, programs, nr);
@@ -157,7 +157,7 @@ static int refresh(struct request *request)
 
 	if (!request->known.nr)
 		return 0;
-	ret = fill(request, request->known.name, request->known.nr);
+	ret = fill_cache(request, request->known.name, request->known.nr);
 	/* Nothing was looked at. */
 	if (ret == EXIT_OURS)
 		return ret;
@@ -178,7 +178,7 @@ static int fill_system(struct request *request, char **programs, size_t nr)
 	}
 	if (!nr)
 		return refresh(request);
-	ret = fill(request, programs, nr);
+	ret = fill_cache(request, programs, nr);
 	for (i = 0; i < request->found.nr; i++)
 		names_add(&request->known, request->found.name[i]);
 	return ret | write_list(request, &request->known);
@@ -195,11 +195,11 @@ static int cache(struct request *request, char **programs, size_t nr)
 	else if (request->cache == CACHE_SYSTEM)
 		ret = fill_system(request, programs, nr);
 	else
-		ret = fill(request, programs, nr);
+		ret = fill_cache(request, programs, nr);
 	return finish_output() ?: ret;
 }
 
-static bool parse(const char *text, unsigned long *value)
+static bool parse_number(const char *text, unsigned long *value)
 {
 	char *end;
 
@@ -219,10 +219,10 @@ static bool parse_option(struct request *request, int option)
 		return true;
 	case 'd':
 		request->bounded = true;
-		return parse(optarg, &request->bounds.days);
+		return parse_number(optarg, &request->bounds.days);
 	case 'm':
 		request->bounded = true;
-		return parse(optarg, &request->bounds.mib);
+		return parse_number(optarg, &request->bounds.mib);
 	}
 	return false;
 }

@@ -54,7 +54,8 @@ static int remove_file(struct files *files, int dir, const char *name,
 	return 0;
 }
 
-static void add(struct files *files, const char *name, const struct stat *st)
+static void add_file(struct files *files, const char *name,
+		     const struct stat *st)
 {
 	files->file = must(reallocarray(files->file, files->nr + 1,
 					sizeof(*files->file)));
@@ -90,7 +91,7 @@ static int look_at(struct files *files, int dir, const char *name,
 	if (is_outside(bounds, name, &st))
 		return remove_file(files, dir, name, st.st_size);
 	if (is_table(name))
-		add(files, name, &st);
+		add_file(files, name, &st);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static const struct doctor_advice old_kernel = {
 	"sysctl vm.max_sframe_windows=65536",
 };
 
-static long call(int option, unsigned long what)
+static long call_prctl(int option, unsigned long what)
 {
 	int ret = prctl(option, what, 0, 0, 0);
 
@@ -59,11 +59,11 @@ static void ask(void *trial)
 {
 	struct answers *answers = trial;
 
-	answers->flags = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS);
-	answers->formats = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FORMATS);
-	answers->limit = call(PR_SFRAME_QUERY, PR_SFRAME_QUERY_LIMIT);
-	answers->registering = call(PR_SFRAME_REGISTER, 0);
-	answers->removing = call(PR_SFRAME_UNREGISTER, 0);
+	answers->flags = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS);
+	answers->formats = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FORMATS);
+	answers->limit = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_LIMIT);
+	answers->registering = call_prctl(PR_SFRAME_REGISTER, 0);
+	answers->removing = call_prctl(PR_SFRAME_UNREGISTER, 0);
 }
 
 /* What a kernel without windows says, and one with them to bad arguments. */

@@ -84,7 +84,7 @@ static char *describe(const struct ps_process *p)
 
 /* ---- What is seen ------------------------------------------------------ */
 
-static struct ended **find(pid_t pid)
+static struct ended **find_ended(pid_t pid)
 {
 	struct ended **at = &all;
 
@@ -93,9 +93,9 @@ static struct ended **find(pid_t pid)
 	return at;
 }
 
-static void keep(const struct ps_process *p)
+static void keep_process(const struct ps_process *p)
 {
-	struct ended **at = find(p->pid);
+	struct ended **at = find_ended(p->pid);
 
 	if (!*at) {
 		*at = must(calloc(1, sizeof(**at)));
@@ -135,7 +135,7 @@ static void look_at(pid_t tid)
 		if (strcmp(p.last_reason, "none"))
 			ps_read_maps(&p.maps, dir);
 		p.pid = process_of(tid);
-		keep(&p);
+		keep_process(&p);
 	}
 	ps_free(&p);
 }
@@ -184,7 +184,7 @@ static void fail_to_write(FILE *out, off_t good, int error)
 /* The first thread of a process reports its end after all others. */
 static void write_ended(pid_t pid, FILE *out)
 {
-	struct ended **at = find(pid), *e = *at;
+	struct ended **at = find_ended(pid), *e = *at;
 	off_t good = ftello(out);
 
 	if (!e)
@@ -242,7 +242,7 @@ static void trace(FILE *out)
 
 /* ---- Beginning --------------------------------------------------------- */
 
-static bool tell(int fd, int value)
+static bool write_value(int fd, int value)
 {
 	return write(fd, &value, sizeof(value)) == sizeof(value);
 }
@@ -282,10 +282,10 @@ static void be_tracer(pid_t pid, int from, int to,
 	long ret;
 
 	/* When it allows this. */
-	if (!tell(to, getpid()) || hear(from))
+	if (!write_value(to, getpid()) || hear(from))
 		_exit(1);
 	ret = ptrace(PTRACE_SEIZE, pid, 0, tracer->options);
-	if (!tell(to, ret ? -errno : 0) || ret)
+	if (!write_value(to, ret ? -errno : 0) || ret)
 		_exit(1);
 	close(from);
 	close(to);
@@ -303,7 +303,7 @@ static int agree(int from, int to)
 		return tracer;
 	/* EINVAL: a kernel without Yama, where it takes no permission. */
 	prctl(PR_SET_PTRACER, tracer, 0, 0, 0);
-	return tell(to, 0) ? hear(from) : -ECHILD;
+	return write_value(to, 0) ? hear(from) : -ECHILD;
 }
 
 /* Its parent ends, so that the command has no child that it did not make. */

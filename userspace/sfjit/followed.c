@@ -12,7 +12,8 @@
 #include "follow.h"
 #include "must.h"
 
-static struct followed_reason *find(struct followed *followed, const char *name)
+static struct followed_reason *find_reason(struct followed *followed,
+					   const char *name)
 {
 	struct followed_reason *r = followed->reasons;
 
@@ -25,7 +26,7 @@ static struct followed_reason *find(struct followed *followed, const char *name)
 static int add_count(struct followed *followed, const char *name,
 		     uint64_t count)
 {
-	struct followed_reason *r = find(followed, name);
+	struct followed_reason *r = find_reason(followed, name);
 
 	if (r) {
 		r->count += count;
@@ -42,7 +43,7 @@ static int add_count(struct followed *followed, const char *name,
 static int set_last(struct followed *followed, const char *name,
 		    const char *place)
 {
-	struct followed_reason *r = find(followed, name);
+	struct followed_reason *r = find_reason(followed, name);
 
 	if (!r)
 		return -EPROTO;
@@ -51,7 +52,7 @@ static int set_last(struct followed *followed, const char *name,
 	return 0;
 }
 
-static int parse(struct followed *followed, char *line)
+static int parse_line(struct followed *followed, char *line)
 {
 	char name[PS_WORD];
 	uint64_t count;
@@ -90,7 +91,7 @@ int followed_read(struct followed *followed, const char *name)
 	followed->reasons = must(calloc(PS_REASONS,
 					sizeof(*followed->reasons)));
 	while (!ret && getline(&line, &size, file) > 0)
-		ret = parse(followed, line);
+		ret = parse_line(followed, line);
 	if (!ret && ferror(file))
 		ret = -errno;
 	free(line);

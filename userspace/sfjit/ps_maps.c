@@ -10,7 +10,7 @@
 #include "ps.h"
 #include "ps_util.h"
 
-static int parse(struct ps_map *map, char *line, size_t *name_bytes)
+static int parse_map(struct ps_map *map, char *line, size_t *name_bytes)
 {
 	int name = 0;
 
@@ -25,7 +25,7 @@ static int parse(struct ps_map *map, char *line, size_t *name_bytes)
 	return map->name ? 0 : -E2BIG;
 }
 
-static int add(struct ps_maps *maps, char *line)
+static int add_map(struct ps_maps *maps, char *line)
 {
 	int ret;
 
@@ -36,7 +36,7 @@ static int add(struct ps_maps *maps, char *line)
 		maps->maps = must(reallocarray(maps->maps,
 					       maps->nr ? 2 * maps->nr : 1,
 					       sizeof(*maps->maps)));
-	ret = parse(&maps->maps[maps->nr], line, &maps->name_bytes);
+	ret = parse_map(&maps->maps[maps->nr], line, &maps->name_bytes);
 	maps->nr += !ret;
 	return ret;
 }
@@ -52,7 +52,7 @@ int ps_read_maps(struct ps_maps *maps, const char *dir)
 		return -errno;
 	memset(maps, 0, sizeof(*maps));
 	while (!ret && getline(&line, &size, file) > 0)
-		ret = add(maps, line);
+		ret = add_map(maps, line);
 	if (!ret && ferror(file))
 		ret = -errno;
 	free(line);

@@ -115,7 +115,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-static void copy(int from, int to, long bytes)
+static void copy_bytes(int from, int to, long bytes)
 {
 	char chunk[16384];
 	ssize_t got, text;
@@ -140,7 +140,7 @@ static _Noreturn void be_child(const struct feed *feed, int out)
 	syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
 	fd = open_map(feed);
 	if (fd >= 0)
-		copy(fd, STDIN_FILENO, feed->bytes);
+		copy_bytes(fd, STDIN_FILENO, feed->bytes);
 	_exit(0);
 }
 

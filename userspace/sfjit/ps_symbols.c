@@ -19,8 +19,8 @@ static int compare(const void *key, const void *member)
 	return address < window->start ? -1 : address >= window->end;
 }
 
-static void add(struct ps_process *process, struct ps_window *window,
-		const char *name)
+static void add_symbol(struct ps_process *process, struct ps_window *window,
+		       const char *name)
 {
 	if (!window->symbol)
 		window->symbol = ps_keep_name(name, &process->symbol_bytes);
@@ -28,7 +28,7 @@ static void add(struct ps_process *process, struct ps_window *window,
 }
 
 /* "start size name", both hex. */
-static void take(struct ps_process *process, const char *line)
+static void take_symbol(struct ps_process *process, const char *line)
 {
 	struct ps_window *window;
 	uint64_t start;
@@ -40,7 +40,7 @@ static void take(struct ps_process *process, const char *line)
 	window = bsearch(&start, process->windows, process->nr_windows,
 			 sizeof(*window), compare);
 	if (window)
-		add(process, window, line + name);
+		add_symbol(process, window, line + name);
 }
 
 /* Cut lines that are too long. */
@@ -53,7 +53,7 @@ static void take_lines(struct ps_process *process, FILE *file)
 		ends = strchr(line, '\n');
 		line[strcspn(line, "\n")] = '\0';
 		if (begins)
-			take(process, line);
+			take_symbol(process, line);
 		begins = ends;
 	}
 }

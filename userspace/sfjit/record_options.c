@@ -211,8 +211,8 @@ static enum record_options parse_output(struct recording *r, const char *word)
 	return *optarg ? RECORD_RUN : wrong("%s: its value is empty", word);
 }
 
-static enum record_options take(struct recording *r, int option, char **argv,
-				int first)
+static enum record_options take_option(struct recording *r, int option,
+				       char **argv, int first)
 {
 	switch (option) {
 	case 'h':
@@ -252,7 +252,7 @@ enum record_options record_parse(struct recording *r, int argc, char **argv)
 				     NULL);
 		if (option == -1)
 			break;
-		ret = take(r, option, argv, first);
+		ret = take_option(r, option, argv, first);
 	} while (ret == RECORD_RUN);
 	if (ret != RECORD_RUN)
 		return ret;

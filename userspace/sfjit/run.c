@@ -45,7 +45,7 @@ static const struct option options[] = {
 	{ },
 };
 
-static int fail(const char *what, int error)
+static int fail_run(const char *what, int error)
 {
 	fprintf(stderr, "sfjit: %s: %s\n", what, strerror(error));
 	return EXIT_OURS;
@@ -56,7 +56,7 @@ static int find_preload(char path[PATH_MAX])
 	int ret = library_find(LIBRARY_PRELOAD, path);
 
 	if (ret)
-		return fail(path, -ret);
+		return fail_run(path, -ret);
 	if (!library_can_preload(path)) {
 		fprintf(stderr, "sfjit: %s: ld.so cannot preload from a path "
 			"with space, colon or dollar\n", path);
@@ -130,9 +130,9 @@ static int add_agent(void)
 	int ret = library_find(LIBRARY_HOTSPOT, path);
 
 	if (ret)
-		return fail(path, -ret);
+		return fail_run(path, -ret);
 	if (asprintf(&agent, "'-agentpath:%s'", path) < 0)
-		return fail("JAVA_TOOL_OPTIONS", errno);
+		return fail_run("JAVA_TOOL_OPTIONS", errno);
 	if (!old || !*old)
 		ret = setenv("JAVA_TOOL_OPTIONS", agent, 1);
 	else if (!strstr(old, agent))
@@ -140,7 +140,7 @@ static int add_agent(void)
 		      setenv("JAVA_TOOL_OPTIONS", list, 1);
 	free(agent);
 	free(list);
-	return ret ? fail("JAVA_TOOL_OPTIONS", errno) : 0;
+	return ret ? fail_run("JAVA_TOOL_OPTIONS", errno) : 0;
 }
 
 /*
@@ -229,7 +229,7 @@ static void execute(const char *path, char **argv, int argc)
 	execv("/bin/sh", shell);
 }
 
-static int run(int argc, char **argv, const char *reasons)
+static int run_program(int argc, char **argv, const char *reasons)
 {
 	struct program program;
 	char preload[PATH_MAX];
@@ -246,19 +246,19 @@ static int run(int argc, char **argv, const char *reasons)
 	cache_tend();
 	warn(argv[0], &program);
 	if (!program.no_preload && add_preload(preload))
-		return fail("LD_PRELOAD", errno);
+		return fail_run("LD_PRELOAD", errno);
 	if (!program.no_preload && allow_asan())
-		return fail("ASAN_OPTIONS", errno);
+		return fail_run("ASAN_OPTIONS", errno);
 	/* The kernel does not ask a traced program: libsfjit says so by this. */
 	if (reasons && setenv("SFJIT_REASONS", "1", 1))
-		return fail("SFJIT_REASONS", errno);
+		return fail_run("SFJIT_REASONS", errno);
 	ret = reasons ? follow(reasons) : 0;
 	if (ret)
-		return fail(reasons, -ret);
+		return fail_run(reasons, -ret);
 	if (program.attach) {
 		ret = at_start_attach();
 		if (ret)
-			fail("attach", -ret);
+			fail_run("attach", -ret);
 	}
 	execute(program.path, argv, argc);
 	return explain(argv[0], errno);
@@ -291,14 +291,14 @@ int command_run(int argc, char **argv)
 		else
 			return bad_usage();
 		if (ret)
-			return fail("environment", errno);
+			return fail_run("environment", errno);
 	}
 	if (optind == argc) {
 		fputs("sfjit run: the command is missing\n", stderr);
 		return bad_usage();
 	}
 	if (log && (check_log(log) || set_log(log)))
-		return fail(log, errno);
+		return fail_run(log, errno);
 	ret = java ? add_agent() : 0;
-	return ret ? ret : run(argc - optind, argv + optind, reasons);
+	return ret ? ret : run_program(argc - optind, argv + optind, reasons);
 }

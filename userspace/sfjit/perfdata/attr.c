@@ -112,7 +112,7 @@ static uint16_t u16_of(const uint8_t *raw, size_t size, size_t at)
 	return at + 2 <= size ? get_u16(raw + at) : 0;
 }
 
-static struct attr parse(const uint8_t *raw, size_t size)
+static struct attr parse_attr(const uint8_t *raw, size_t size)
 {
 	uint64_t flags = get_u64(raw + AT_FLAGS);
 	struct attr attr = {
@@ -195,7 +195,7 @@ static int check(const struct attrs *attrs, const struct attr *attr,
 int attrs_add(struct attrs *attrs, const uint8_t *raw, size_t size,
 	      uint64_t offset, struct trouble *trouble)
 {
-	struct attr attr = parse(raw, size), *grown;
+	struct attr attr = parse_attr(raw, size), *grown;
 	int ret = check(attrs, &attr, offset, trouble);
 
 	if (!ret)

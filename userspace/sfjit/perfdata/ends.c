@@ -49,8 +49,9 @@ static uint64_t hash(const struct perfdata_end *end)
 }
 
 /* NULL: it is not there, and would be by this key. */
-static struct perfdata_end *find(const struct ends *ends,
-				 const struct perfdata_end *end, uint64_t *key)
+static struct perfdata_end *find_end(const struct ends *ends,
+				     const struct perfdata_end *end,
+				     uint64_t *key)
 {
 	const uint64_t *place;
 
@@ -61,8 +62,8 @@ static struct perfdata_end *find(const struct ends *ends,
 	return NULL;
 }
 
-static int append(struct ends *ends, const struct perfdata_end *end,
-		  uint64_t key)
+static int append_end(struct ends *ends, const struct perfdata_end *end,
+		      uint64_t key)
 {
 	struct perfdata_end own = *end, *list;
 	uint64_t *place;
@@ -89,13 +90,13 @@ int ends_add(struct ends *ends, const struct perfdata_end *end)
 	struct perfdata_end other = *end, *known;
 	uint64_t key;
 
-	known = find(ends, end, &key);
+	known = find_end(ends, end, &key);
 	if (!known && end->module && ends->nr >= PERFDATA_ENDS_MOST) {
 		other.module = NULL;
 		return ends_add(ends, &other);
 	}
 	if (!known)
-		return append(ends, end, key);
+		return append_end(ends, end, key);
 	known->samples += end->samples;
 	return known - ends->list;
 }

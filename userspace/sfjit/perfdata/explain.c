@@ -55,7 +55,7 @@ static int count_at(struct explain *explain, const struct perfdata_end *end,
 	return place < 0 ? no_memory(explain) : 0;
 }
 
-static int count(struct explain *explain, const struct perfdata_end *end)
+static int count_end(struct explain *explain, const struct perfdata_end *end)
 {
 	uint64_t where;
 
@@ -79,7 +79,7 @@ static int take_copy(struct explain *explain, const struct event *event,
 		return no_memory(explain);
 	explain->result->by_code += explain->frames.by_code;
 	end = place_of_copy(stacks, event, &explain->frames);
-	return count(explain, &end);
+	return count_end(explain, &end);
 }
 
 /* ---- Call chains ------------------------------------------------------ */
@@ -158,7 +158,7 @@ static int count_missing(struct explain *explain, uint64_t samples)
 		.place = PERFDATA_NOWHERE, .samples = samples,
 	};
 
-	return samples ? count(explain, &end) : 0;
+	return samples ? count_end(explain, &end) : 0;
 }
 
 static void count_known(struct explain *explain, uint64_t where)
@@ -269,7 +269,7 @@ static int take_chain(struct explain *explain, const struct event *event,
 	end = end_of(explain, event, place_pid(event), &chain,
 		     event->attr->max_stack);
 	end.samples = 1;
-	return count(explain, &end);
+	return count_end(explain, &end);
 }
 
 static int take_sample(struct explain *explain, const struct event *event)
@@ -284,7 +284,7 @@ static int take_sample(struct explain *explain, const struct event *event)
 				      take_chain(explain, event, &sample);
 }
 
-static int take(void *arg, const struct event *event)
+static int take_event(void *arg, const struct event *event)
 {
 	struct explain *explain = arg;
 
@@ -301,20 +301,21 @@ static int take(void *arg, const struct event *event)
 
 /* ---- The result ------------------------------------------------------- */
 
-static int run(struct explain *explain, const struct perfdata_options *options,
-	       struct trouble *trouble)
+static int explain_recording(struct explain *explain,
+			     const struct perfdata_options *options,
+			     struct trouble *trouble)
 {
 	int ret = reader_begin(&explain->reader, options, trouble);
 
 	if (!ret)
-		ret = reader_run(&explain->reader, take, explain);
+		ret = reader_run(&explain->reader, take_event, explain);
 	if (!ret)
 		ret = count_missing(explain, explain->nr_waiting);
 	explain->result->lost = reader_lost(&explain->reader);
 	return ret;
 }
 
-static void release(struct explain *explain)
+static void release_explain(struct explain *explain)
 {
 	reader_end(&explain->reader);
 	ends_free(&explain->ends);
@@ -334,9 +335,9 @@ int perfdata_explain(const struct perfdata_options *options,
 	if (!explain)
 		return trouble_failed(trouble, "explain", -ENOMEM);
 	explain->result = result;
-	ret = run(explain, options, trouble);
+	ret = explain_recording(explain, options, trouble);
 	if (!ret)
 		ends_take(&explain->ends, result);
-	release(explain);
+	release_explain(explain);
 	return ret;
 }

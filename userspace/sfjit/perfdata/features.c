@@ -47,8 +47,8 @@ static uint64_t hash(const char *path)
 	return sum;
 }
 
-static struct build_id_of *find(const struct features *features,
-				const char *path)
+static struct build_id_of *find_build_id(const struct features *features,
+					 const char *path)
 {
 	const uint64_t *first = table_find(&features->by_name, hash(path));
 	struct build_id_of *found;
@@ -65,12 +65,12 @@ static struct build_id_of *find(const struct features *features,
 const struct build_id *features_build_id(const struct features *features,
 					 const char *path)
 {
-	struct build_id_of *found = find(features, path);
+	struct build_id_of *found = find_build_id(features, path);
 
 	return found ? &found->id : NULL;
 }
 
-static struct build_id_of *append(struct features *features)
+static struct build_id_of *append_build_id(struct features *features)
 {
 	struct build_id_of *ids = grow(features->ids, features->nr,
 				       &features->room, sizeof(*ids));
@@ -81,10 +81,10 @@ static struct build_id_of *append(struct features *features)
 	return &features->ids[features->nr];
 }
 
-static int add(struct features *features, const char *path,
-	       const struct build_id *id)
+static int add_build_id(struct features *features, const char *path,
+			const struct build_id *id)
 {
-	struct build_id_of *entry = append(features);
+	struct build_id_of *entry = append_build_id(features);
 	uint64_t *first = table_add(&features->by_name, hash(path));
 
 	if (!entry || !first)
@@ -128,10 +128,10 @@ int features_add_build_id(struct features *features, const uint8_t *event,
 	memcpy(id.bytes, record.id, id.length);
 	if (!id.length || !is_of_host(record.header.misc))
 		return 0;
-	known = find(features, path);
+	known = find_build_id(features, path);
 	if (known)
 		known->id = id;
-	else if (add(features, path, &id))
+	else if (add_build_id(features, path, &id))
 		return trouble_failed(trouble, "build-ids", -ENOMEM);
 	return 0;
 }

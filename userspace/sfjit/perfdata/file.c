@@ -57,7 +57,7 @@ void input_forget(struct input *input)
 }
 
 /* Without memory it goes on without. */
-static void keep(struct input *input, size_t length)
+static void keep_unread(struct input *input, size_t length)
 {
 	size_t room = input->room ? input->room : FILE_BUFFER;
 	uint8_t *grown;
@@ -89,7 +89,7 @@ static int read_some(struct input *input, uint64_t offset, void *to,
 	return n < 0 ? trouble_failed(trouble, "input", -errno) : n;
 }
 
-static int fill(struct input *input, struct trouble *trouble)
+static int fill_input(struct input *input, struct trouble *trouble)
 {
 	int n = read_some(input, input->offset, input->buffer, FILE_BUFFER,
 			  trouble);
@@ -97,7 +97,7 @@ static int fill(struct input *input, struct trouble *trouble)
 	input->begin = 0;
 	input->end = n > 0 ? n : 0;
 	if (input->keep && n > 0)
-		keep(input, n);
+		keep_unread(input, n);
 	return n;
 }
 
@@ -109,7 +109,7 @@ int input_read(struct input *input, void *to, size_t length,
 
 	while (done < length) {
 		if (input->begin == input->end) {
-			ret = fill(input, trouble);
+			ret = fill_input(input, trouble);
 			if (ret < 0)
 				return ret;
 			if (!ret)
@@ -280,7 +280,7 @@ int output_raw(struct output *output, struct input *input,
 	ret = output_write(output, input->kept, input->nr_kept, trouble);
 	input_forget(input);
 	while (!ret) {
-		n = fill(input, trouble);
+		n = fill_input(input, trouble);
 		if (n <= 0)
 			return n < 0 ? n : output_flush(output, trouble);
 		ret = output_write(output, input->buffer, n, trouble);

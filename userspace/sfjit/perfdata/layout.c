@@ -350,8 +350,8 @@ int layout_read(struct layout *layout, struct input *input,
 
 /* ---- Output ----------------------------------------------------------- */
 
-static int copy(struct input *input, uint64_t from, uint64_t to,
-		struct output *output, struct trouble *trouble)
+static int copy_range(struct input *input, uint64_t from, uint64_t to,
+		      struct output *output, struct trouble *trouble)
 {
 	uint8_t bytes[16384];
 	uint64_t n;
@@ -371,7 +371,8 @@ int layout_write(const struct layout *layout, struct input *input,
 		 struct output *output, struct trouble *trouble)
 {
 	uint64_t none = 0;
-	int ret = copy(input, 0, layout->header.data.offset, output, trouble);
+	int ret = copy_range(input, 0, layout->header.data.offset, output,
+			     trouble);
 
 	return ret ? ret :
 	       output_write_at(output, offsetof(struct file_header, data.size),
@@ -486,7 +487,8 @@ int layout_finish(const struct layout *layout, struct input *input,
 		layout, input, output, output->offset - data_end(layout)
 	};
 	size_t i;
-	int ret = copy(input, data_end(layout), input->size, output, trouble);
+	int ret = copy_range(input, data_end(layout), input->size, output,
+			     trouble);
 
 	for (i = 0; i < layout->nr_attrs && !ret; i++)
 		ret = finish_attr(&move, i, trouble);

@@ -44,7 +44,7 @@ static bool has_header(int fd, const struct jitdump_header *wanted)
 	       !memcmp(&header, wanted, sizeof(header));
 }
 
-static int begin(int fd, struct retired **result)
+static int begin_retired(int fd, struct retired **result)
 {
 	struct retired *retired = malloc(sizeof(*retired));
 
@@ -71,7 +71,7 @@ int retired_open(const char *path, const struct jitdump_header *header,
 	if (fd < 0)
 		return 0;
 	if (has_header(fd, header))
-		ret = begin(fd, retired);
+		ret = begin_retired(fd, retired);
 	if (!*retired)
 		close(fd);
 	return ret;

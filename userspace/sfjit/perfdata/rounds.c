@@ -34,8 +34,8 @@ static int make_room(struct round *round, size_t length,
 	return 0;
 }
 
-static int append(struct round *round, struct input *input, uint64_t left,
-		  size_t length, struct trouble *trouble)
+static int append_bytes(struct round *round, struct input *input, uint64_t left,
+			size_t length, struct trouble *trouble)
 {
 	int ret;
 
@@ -68,7 +68,7 @@ static int append_tracing_data(struct round *round, struct input *input,
 		return trouble_refused(trouble,
 			"tracing data of %zu bytes at offset 0x%llx", length,
 			(unsigned long long)input->offset);
-	return append(round, input, left, length, trouble);
+	return append_bytes(round, input, left, length, trouble);
 }
 
 static int read_record(struct round *round, struct input *input,
@@ -85,7 +85,7 @@ static int read_record(struct round *round, struct input *input,
 	if (!round->used)
 		round->offset = offset;
 	*at = round->used;
-	ret = append(round, input, left, EVENT_HEADER_SIZE, trouble);
+	ret = append_bytes(round, input, left, EVENT_HEADER_SIZE, trouble);
 	if (ret)
 		return ret;
 	event = round->data + *at;
@@ -93,8 +93,8 @@ static int read_record(struct round *round, struct input *input,
 	if (*size < EVENT_HEADER_SIZE)
 		return trouble_damaged(trouble, offset,
 				       "a record of %zu bytes", *size);
-	ret = append(round, input, end - input->offset,
-		     *size - EVENT_HEADER_SIZE, trouble);
+	ret = append_bytes(round, input, end - input->offset,
+			   *size - EVENT_HEADER_SIZE, trouble);
 	if (ret)
 		return ret;
 	more = round_length(round->data + *at, *size) - *size;

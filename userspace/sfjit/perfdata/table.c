@@ -28,7 +28,7 @@ static struct table_entry *place(const struct table *table, uint64_t key)
 	return &table->entries[i];
 }
 
-static bool grow(struct table *table)
+static bool grow_table(struct table *table)
 {
 	struct table old = *table;
 	size_t i;
@@ -60,7 +60,7 @@ uint64_t *table_add(struct table *table, uint64_t key)
 
 	if (value)
 		return value;
-	if (table->used >= table->room / 4 * 3 && !grow(table))
+	if (table->used >= table->room / 4 * 3 && !grow_table(table))
 		return NULL;
 	entry = place(table, key);
 	*entry = (struct table_entry){ .key = key, .used = true };
