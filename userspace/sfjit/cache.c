@@ -19,16 +19,15 @@ static const char usage[] =
 "       sfjit cache --system\n"
 "       sfjit cache --clean [--system] [--days=N] [--mib=N]\n"
 "\n"
-"Makes the tables of programs, of the libraries that they are linked with, and\n"
-"of each library in a directory, so that sfjit run finds them.\n"
+"Makes the tables of programs, of the libraries they are linked with, and of\n"
+"each library in a directory, for sfjit run.\n"
 "\n"
 "  -s, --system    in /var/cache/sfjit, for all users; without PROGRAM, for all\n"
-"                  that were named before, and removes other tables there\n"
-"  -c, --clean     remove tables that were not used for 90 days, and, from the\n"
-"                  one that was not used for the longest time on, what is more\n"
-"                  than 512 MiB\n"
-"  -d, --days=N    the first of these bounds\n"
-"  -m, --mib=N     the second of these bounds\n"
+"                  named before; removes other tables there\n"
+"  -c, --clean     remove tables unused for 90 days, then the least recently\n"
+"                  used until 512 MiB are left\n"
+"  -d, --days=N    days, instead of 90\n"
+"  -m, --mib=N     MiB, instead of 512\n"
 "  -h, --help      print this\n";
 
 static const struct option long_options[] = {
