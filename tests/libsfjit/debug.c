@@ -25,7 +25,7 @@ static const struct sfjit_row rows[] = {
 	{ 1, 0, SP(16), SAME, SAME },
 };
 
-static char *text;		/* three pages; the second is executable */
+static char *text;		/* three pages; the first is never executable */
 static char section[256], other[256];
 static size_t length;
 static int messages;		/* a pipe from stderr */
@@ -99,7 +99,8 @@ static void test_right(void)
 static void test_text(void)
 {
 	make(section, text);
-	says("not executable yet", reg(text, 64), -EINVAL, "not executable");
+	quiet("not executable yet", reg(text, 64));
+	quiet("unregister what is not executable", unreg(text));
 	make(section, text + 2 * PAGE);
 	MUST(!munmap(text + 2 * PAGE, PAGE));
 	says("not mapped", reg(text + 2 * PAGE, 64), -EINVAL,
@@ -223,7 +224,7 @@ static void test_kernel(void)
 
 	present = true;
 	make(section, text);
-	says("the kernel takes it", reg(text, 64), 0, "not executable");
+	quiet("the kernel takes it", reg(text, 64));
 	quiet("unregister", unreg(text));
 	make(section, code);
 	next_error = ENOSPC;
@@ -246,7 +247,7 @@ static void test_live(void)
 	quiet("retire", sfjit_live_retire(live));
 	MUST(!sfjit_live_create(text, PAGE, 4, 16, &live));
 	MUST(!sfjit_live_stat(live, &info));
-	says("not executable live", info.error, -EINVAL, "not executable");
+	quiet("not executable live", info.error);
 	quiet("retire", sfjit_live_retire(live));
 }
 
@@ -266,9 +267,9 @@ static void test_without_section(void)
 	     -EEXIST, "overlaps");
 	says("text: smaller", sfjit_replace_text(key, code, 32, SFJIT_TEXT_END),
 	     -EINVAL, "does not contain");
-	says("text: not executable",
-	     sfjit_register_text(1, text, 64, SFJIT_TEXT_END), -EINVAL,
-	     "not executable");
+	quiet("text: not executable",
+	      sfjit_register_text(1, text, 64, SFJIT_TEXT_END));
+	quiet("text: unregister it", sfjit_unregister(1));
 	quiet("replace by text",
 	      sfjit_replace_text(key, code, 128, SFJIT_TEXT_END));
 	make(section, code);

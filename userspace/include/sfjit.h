@@ -107,8 +107,8 @@ long sfjit_available(unsigned int query);
  * process never share an address, so their keys differ. The library's pools do
  * the same.
  *
- * Write the code, make it executable, write the section, register. Later
- * unregister, wait until no thread runs in the code, unmap.
+ * Write the code, make it executable, write the section, register. You may also
+ * register before you make it executable: it has to be mapped. Later unregister, wait until no thread runs in the code, unmap.
  *
  * @section stays your memory. The kernel reads it in every sample: do not
  * change or free it before sfjit_unregister() or sfjit_replace() has succeeded.
@@ -130,8 +130,7 @@ long sfjit_available(unsigned int query);
  * * -EINVAL - @section is NULL; @length is less than a header; one of @text and
  *   @text_length is 0; a range wraps around. These are found on every kernel.
  * * -EINVAL - the kernel does not support the header; the code is not
- *   completely mapped executable; the section has no functions and there is no
- *   @text.
+ *   completely mapped; the section has no functions and there is no @text.
  * * -EBUSY - @key is in use.
  * * -EEXIST - the range overlaps another window.
  * * -EFAULT - the section's header or, without @text, its first or last FDE is

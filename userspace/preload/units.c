@@ -169,7 +169,8 @@ static unsigned int count_asked(void)
 }
 
 /*
- * The kernel's EINVAL is for text that is not executable, and for other things.
+ * EINVAL may be for text that is not executable, which some kernels refuse, and
+ * for other things.
  * Since it was looked at, the text may have been made writable, and executable
  * again by now: who did that has asked, and tries what waits, or is about to.
  */

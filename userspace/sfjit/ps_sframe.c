@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * /proc/PID/sframe: a line for each window, then "windows N", "REASON N" for
+ * /proc/PID/sframe: a line for each window, then "windows N BYTES", "REASON N" for
  * each reason, and "last REASON ADDRESS". Further words of a line are left for
  * later kernels.
  */

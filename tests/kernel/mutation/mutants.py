@@ -14,7 +14,7 @@ from dataclasses import dataclass
 REFUSAL = re.compile(
     r'(?:return (?P<what>SFRAME_REASON_[A-Z_]+|SFRAME_NR_REASONS|'
     r'UNWIND_ASSIST_[A-Z_]+|-E[A-Z0-9]+|'
-    r'NULL|true|false)?;|return sframe_refuse\([^;]*;|'
+    r'NULL|true|false)?;|return unwind_user_refuse\([^;]*;|'
     r'return \(struct sframe_range\)\{|'
     r'break;|continue;|goto \w+;)')
 # Nothing is copied of a table: only there a refusal.
@@ -204,8 +204,10 @@ OTHERS = (
     ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(new, old->nr);',
      'ret = 0;'),
     ('kernel/unwind/sframe_registry.c',
-     'WRITE_ONCE(reg->nr, reg->nr - 1);\n\tsframe_uncharge(reg, 1);',
-     'WRITE_ONCE(reg->nr, reg->nr - 1);'),
+     'sframe_uncount(reg, window);\n\tsframe_uncharge(reg, 1);',
+     'sframe_uncount(reg, window);'),
+    ('kernel/unwind/sframe_registry.c', 'sframe_uncount(reg, old);', ''),
+    ('kernel/unwind/sframe_registry.c', 'new->bytes = old->bytes;', ''),
     ('kernel/unwind/sframe_registry.c', 'sframe_uncharge(reg, reg->nr);', ''),
     ('kernel/unwind/sframe_registry.c',
      'smp_store_release(&reg->seq, reg->seq + 1);', ''),

@@ -67,9 +67,10 @@ bool memory_writable(unsigned long start, unsigned long size)
 	return has(start, size, 1, 'w');
 }
 
-bool memory_executable(unsigned long start, unsigned long size)
+/* Nothing is shared here. */
+bool memory_mapped(unsigned long start, unsigned long size)
 {
-	return has(start, size, 2, 'x');
+	return has(start, size, 3, 'p');
 }
 
 static bool map_page(unsigned long at)

@@ -149,7 +149,7 @@ static errset section_text(unsigned long addr,
 static errset check_text(const struct window *window)
 {
 	if (window->start >= window->end || window->end > memory_task_size() ||
-	    !memory_executable(window->start, window->end - window->start))
+	    !memory_mapped(window->start, window->end - window->start))
 		return ERROR(EINVAL);
 	return 0;
 }

@@ -21,7 +21,7 @@
 void memory_read(void);
 bool memory_readable(unsigned long start, unsigned long size);
 bool memory_writable(unsigned long start, unsigned long size);
-bool memory_executable(unsigned long start, unsigned long size);
+bool memory_mapped(unsigned long start, unsigned long size);
 /* First address after user space; its last page is mapped. */
 unsigned long memory_task_size(void);
 

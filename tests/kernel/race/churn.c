@@ -316,7 +316,7 @@ static void ruin_change(uint64_t *rng)
 		ret = window_register(&window, 0);
 	else
 		ret = sft_unregister(window.key);
-	/* EINVAL: the text is not mapped, or not executable. */
+	/* EINVAL: the text is not mapped. */
 	check_that(&checks[CHECK_ORPHAN], one_of(ret, -EBUSY, -EEXIST) ||
 		   (what ? ret == -EINVAL : ret == -ENOENT), "ruin: %d", ret);
 }

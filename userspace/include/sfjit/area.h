@@ -42,7 +42,7 @@ struct sfjit_area;
  *		at most 1024; 0: 14. A row counts as 4 bytes; most take 3
  * @area:	set to the area; release it with sfjit_area_retire()
  *
- * The area is mapped executable as for sfjit_live_create(). The section takes
+ * The area is mapped as for sfjit_live_create(). The section takes
  * 16 bytes of memory for each granule at once, and more as functions are
  * published. If the window cannot be registered the call still succeeds:
  * sfjit_area_stat() has the error.

@@ -67,7 +67,7 @@ struct sfjit_complaint {
  * Functions that overlap, or that are not in the text, are refused too,
  * although the kernel would not notice. Code that the section has no function
  * for is allowed: stacks end there. The call does not check whether the text is
- * mapped executable or overlaps another window. Time grows with the number of
+ * mapped or overlaps another window. Time grows with the number of
  * rows, and faster in functions with many rows.
  *
  * Return:

@@ -49,9 +49,8 @@ struct sfjit_live;
  *		each function
  * @live:	set to the window; release it with sfjit_live_retire()
  *
- * The whole area must be mapped executable at the time of the call. It may be a
- * second mapping of the memory that your JIT writes to, and permissions may
- * change later.
+ * The whole area must be mapped at the time of the call. It may be a second
+ * mapping of the memory that your JIT writes to. Permissions do not matter.
  *
  * The section reserves address space for rows of the largest size and uses
  * memory as it fills: 16 bytes for a function, and 5 plus mostly 3 for each
@@ -198,7 +197,7 @@ int sfjit_live_withdraw(struct sfjit_live *live, const void *start);
  * Return:
  * * 0 - success. On failure nothing has changed.
  * * -EINVAL - @live is NULL; the new area does not contain the old one, or is
- *   not mapped executable.
+ *   not mapped.
  * * -E2BIG, -ENOMEM - as sfjit_live_create().
  * * -EEXIST - the new area overlaps another window.
  * * -EINTR - a fatal signal is pending.

@@ -31,7 +31,7 @@ extern "C" {
 /**
  * sfjit_register_text - tell the kernel how to unwind code without a section
  * @key:	as in sfjit_register()
- * @text:	first byte of the code, which is executable
+ * @text:	first byte of the code
  * @text_length: bytes of code
  * @what:	SFJIT_TEXT_FP or SFJIT_TEXT_END
  *
@@ -52,7 +52,7 @@ extern "C" {
  * * 0 - registered, or the kernel has no SFrame windows.
  * * -EINVAL - @text is NULL; @text_length is 0; the range wraps around; @what
  *   is none of the above. These are found on every kernel.
- * * -EINVAL - the code is not completely mapped executable.
+ * * -EINVAL - the code is not completely mapped.
  * * -EOPNOTSUPP - the kernel does not support @what, or the caller is a task of
  *   another word size.
  * * -EBUSY, -EEXIST, -ENOSPC, -ENOMEM, -EINTR - as sfjit_register().

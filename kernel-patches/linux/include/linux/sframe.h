@@ -76,7 +76,7 @@ int sframe_cache_init(void);
 void sframe_walk_attach(struct unwind_user_state *state);
 void sframe_walk_detach(struct unwind_user_state *state);
 void sframe_refused(struct unwind_user_state *state);
-void sframe_fallback_refused(struct unwind_user_state *state, int ret);
+void sframe_fallback_refused(struct unwind_user_state *state);
 
 int sframe_prctl_register(unsigned long key, unsigned long addr,
 			  unsigned long len, unsigned long opts);
@@ -144,8 +144,7 @@ static inline void sframe_refused(struct unwind_user_state *state)
 {
 }
 
-static inline void sframe_fallback_refused(struct unwind_user_state *state,
-					   int ret)
+static inline void sframe_fallback_refused(struct unwind_user_state *state)
 {
 }
 

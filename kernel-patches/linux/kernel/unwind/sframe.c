@@ -745,7 +745,7 @@ sframe_decode(struct unwind_user_state *state,
 }
 
 /* Read what a frame's rules lead to, in an access section. */
-static __always_inline int
+static __always_inline enum sframe_reason
 sframe_read_stack(struct unwind_user_state *state,
 		  const struct unwind_user_frame *frame,
 		  struct unwind_user_caller *caller)
@@ -759,31 +759,7 @@ sframe_read_stack(struct unwind_user_state *state,
 	case UNWIND_USER_FRAME_SIGNAL:
 		return unwind_user_read_signal(state, caller);
 	default:
-		return 0;
-	}
-}
-
-static enum sframe_reason sframe_apply_reason(int ret)
-{
-	switch (ret) {
-	case 0:
 		return SFRAME_REASON_NONE;
-	case -ELOOP:
-		return SFRAME_REASON_CFA_ORDER;
-	case -EINVAL:
-		return SFRAME_REASON_CFA_ALIGN;
-	case -ENODATA:
-		return SFRAME_REASON_ROW_REGISTER;
-	case -ERANGE:
-		return SFRAME_REASON_RETURN_ADDRESS;
-	case -ESRCH:
-		return SFRAME_REASON_RETURN_PROBE;
-	case -EOPNOTSUPP:
-		return SFRAME_REASON_SIGNAL;
-	case -ENOLINK:
-		return SFRAME_REASON_NO_CALLER;
-	default:
-		return SFRAME_REASON_STACK_FAULT;
 	}
 }
 
@@ -806,14 +782,13 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       struct unwind_user_caller *caller)
 {
 	enum sframe_reason reason;
-	int ret = 0;
 
 	unwind_user_access_begin();
 	reason = sframe_decode(state, window, ip, func);
 	if (!reason && caller)
-		ret = sframe_read_stack(state, &state->sframe.frame, caller);
+		reason = sframe_read_stack(state, &state->sframe.frame, caller);
 	user_read_access_end();
-	return reason ?: sframe_apply_reason(ret);
+	return reason;
 }
 
 /* Have the window of @ip; that of the last step often covers it, too. */
@@ -851,11 +826,11 @@ static bool sframe_still_there(struct sframe_walk *walk, unsigned long ip)
 	return walk->window == window;
 }
 
-static int sframe_enter(struct unwind_user_state *state,
-			const struct unwind_user_frame *frame,
-			const struct unwind_user_caller *caller)
+static enum sframe_reason sframe_enter(struct unwind_user_state *state,
+				       const struct unwind_user_frame *frame,
+				       const struct unwind_user_caller *caller)
 {
-	int ret;
+	enum sframe_reason reason;
 
 	switch (frame->kind) {
 	case UNWIND_USER_FRAME_PLAIN:
@@ -863,25 +838,16 @@ static int sframe_enter(struct unwind_user_state *state,
 		/* The list of return probes, MAX_URETPROBE_DEPTH at most. */
 		if (unlikely(state->ri))
 			state->sframe.slack -= SFRAME_PROBE_READS;
-		ret = unwind_user_enter(state, caller, frame->ra_copied);
-		if (!ret)
+		reason = unwind_user_enter(state, caller, frame->ra_copied);
+		if (!reason)
 			state->exact_ip = frame->exact;
-		return ret;
+		return reason;
 	case UNWIND_USER_FRAME_SIGNAL:
 		return unwind_user_enter_signal(state, caller);
 	default:
 		state->done = true;
-		return 0;
+		return SFRAME_REASON_NONE;
 	}
-}
-
-static int sframe_refuse(struct sframe_walk *walk, enum sframe_reason reason)
-{
-	walk->reason = reason;
-	if (reason == SFRAME_REASON_SECTION_FAULT ||
-	    reason == SFRAME_REASON_STACK_FAULT)
-		return -EFAULT;
-	return -EINVAL;
 }
 
 /* By rules that need not be read. */
@@ -890,16 +856,15 @@ static int sframe_step_known(struct unwind_user_state *state,
 {
 	struct unwind_user_caller caller __uninitialized;
 	enum sframe_reason reason = sframe_charge(&state->sframe);
-	int ret;
 
 	if (reason)
-		return sframe_refuse(&state->sframe, reason);
+		return unwind_user_refuse(state, reason);
 	unwind_user_access_begin();
-	ret = sframe_read_stack(state, frame, &caller);
+	reason = sframe_read_stack(state, frame, &caller);
 	user_read_access_end();
-	if (!ret)
-		ret = sframe_enter(state, frame, &caller);
-	return ret ? sframe_refuse(&state->sframe, sframe_apply_reason(ret)) : 0;
+	if (!reason)
+		reason = sframe_enter(state, frame, &caller);
+	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
 static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
@@ -908,7 +873,7 @@ static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
 	const struct unwind_user_frame *frame;
 
 	if (ip - window->func.start >= window->func.size)
-		return sframe_refuse(&state->sframe, SFRAME_REASON_NO_FDE);
+		return unwind_user_refuse(state, SFRAME_REASON_NO_FDE);
 	frame = sframe_small_frame(window, ip);
 	sframe_cache_store(state, frame, ip, 1);
 	return sframe_step_known(state, frame);
@@ -948,7 +913,6 @@ static int sframe_step_section(struct unwind_user_state *state,
 	const struct sframe_window *window = walk->window;
 	const struct unwind_user_frame *frame;
 	enum sframe_reason reason;
-	int ret;
 
 	frame = sframe_cache_again(state, ip);
 	if (frame)
@@ -956,16 +920,16 @@ static int sframe_step_section(struct unwind_user_state *state,
 
 	reason = sframe_charge(walk);
 	if (reason)
-		return sframe_refuse(walk, reason);
+		return unwind_user_refuse(state, reason);
 	reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
 	if (reason)
-		return sframe_refuse(walk, reason);
+		return unwind_user_refuse(state, reason);
 	if (!window->section.live)
 		sframe_keep_row(state, &func, ip);
-	ret = sframe_enter(state, &walk->frame, &caller);
-	return ret ? sframe_refuse(walk, sframe_apply_reason(ret)) : 0;
+	reason = sframe_enter(state, &walk->frame, &caller);
+	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
 /* Find the window of @ip and step by it. */
@@ -996,7 +960,7 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 		if (ret != -EAGAIN)
 			return ret;
 	}
-	return sframe_refuse(walk, SFRAME_REASON_CHANGED);
+	return unwind_user_refuse(state, SFRAME_REASON_CHANGED);
 }
 
 /* By rules that are in the cache, or else by those of a window. */
@@ -1048,27 +1012,26 @@ int sframe_step(struct unwind_user_state *state)
 void sframe_refused(struct unwind_user_state *state)
 {
 	struct sframe_counters *counters = &state->sframe.reg->counters;
-	u64 *refused = &counters->refused[state->sframe.reason];
+	u64 *refused = &counters->refused[state->reason];
 
 	WRITE_ONCE(*refused, READ_ONCE(*refused) + 1);
-	WRITE_ONCE(counters->last_reason, state->sframe.reason);
+	WRITE_ONCE(counters->last_reason, state->reason);
 	WRITE_ONCE(counters->last_ip, sframe_lookup_ip(state));
 }
 
 /**
  * sframe_fallback_refused - count why a walk ended where no window is
  * @state:	its last position
- * @ret:	why it could not step by frame pointer
  *
  * A chain of frame pointers ends with 0, or with a return address 0. Where back
  * chains do, cannot be told.
  */
-void sframe_fallback_refused(struct unwind_user_state *state, int ret)
+void sframe_fallback_refused(struct unwind_user_state *state)
 {
 	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP) || !state->fp ||
-	    ret == -ENOLINK)
+	    state->reason == SFRAME_REASON_NO_CALLER)
 		return;
-	state->sframe.reason = SFRAME_REASON_FRAME_POINTER;
+	state->reason = SFRAME_REASON_FRAME_POINTER;
 	sframe_refused(state);
 }
 

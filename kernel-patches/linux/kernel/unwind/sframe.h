@@ -18,6 +18,8 @@
 #include <linux/unwind_user_types.h>
 #include <uapi/linux/sframe.h>
 
+#include "reason.h"
+
 /* FDEs of one section; 25 probes reach each. */
 #define SFRAME_MAX_FDES		BIT(24)
 
@@ -52,35 +54,6 @@ static inline int sframe_walk_budget(unsigned int frames, bool sample)
 
 	return sample ? budget : budget + SFRAME_LONGEST_FDE;
 }
-
-/* Why a step of a task with windows produced no frame. */
-enum sframe_reason {
-	SFRAME_REASON_NONE,		/* a frame was produced */
-	SFRAME_REASON_SECTION_FAULT,	/* section byte not readable */
-	SFRAME_REASON_STACK_FAULT,	/* stack word not readable */
-	SFRAME_REASON_NO_FDE,		/* no FDE covers the address */
-	SFRAME_REASON_NO_ROW,		/* no row covers the address */
-	SFRAME_REASON_FDE_ORDER,	/* FDEs are not sorted */
-	SFRAME_REASON_FDE_RANGE,	/* FDE leaves the window's text */
-	SFRAME_REASON_FDE_TYPE,		/* unknown FDE or row type */
-	SFRAME_REASON_FRE_OFFSET,	/* rows outside the section */
-	SFRAME_REASON_REP_SIZE,		/* PCMASK block size is 0 */
-	SFRAME_REASON_ROW_ORDER,	/* row starts do not increase */
-	SFRAME_REASON_ROW_WORDS,	/* data words do not fit the type */
-	SFRAME_REASON_ROW_RULE,		/* rule the format does not allow */
-	SFRAME_REASON_ROW_REGISTER,	/* register not known here */
-	SFRAME_REASON_CFA_ORDER,	/* CFA does not move up */
-	SFRAME_REASON_CFA_ALIGN,	/* CFA is not word aligned */
-	SFRAME_REASON_BUDGET,		/* walk looked at too many entries */
-	SFRAME_REASON_CHANGED,		/* window was removed meanwhile */
-	SFRAME_REASON_SIGNAL,		/* not a signal frame, or too many */
-	SFRAME_REASON_RETURN_ADDRESS,	/* return address cannot be one */
-	SFRAME_REASON_RETURN_PROBE,	/* return probe not known */
-	SFRAME_REASON_DEADLINE,		/* walk took too long */
-	SFRAME_REASON_NO_CALLER,	/* return address is 0 */
-	SFRAME_REASON_FRAME_POINTER,	/* no window, nor a frame at the fp */
-	SFRAME_NR_REASONS,
-};
 
 /**
  * struct sframe_section - the header of a section, checked at registration
@@ -195,6 +168,7 @@ struct sframe_counters {
  * @keys:	windows by key
  * @objcg:	charged for the nodes of the trees, or NULL
  * @nr:		number of windows
+ * @bytes:	what they take; windows are shared with children
  * @seq:	counts changes, see sframe_changed()
  * @counters:	written by walkers, on cache lines of their own
  */
@@ -205,6 +179,7 @@ struct sframe_registry {
 	struct maple_tree	keys;
 	struct obj_cgroup	*objcg;
 	unsigned int		nr;
+	size_t			bytes;
 	u64			seq;
 	struct sframe_counters	counters ____cacheline_aligned_in_smp;
 };

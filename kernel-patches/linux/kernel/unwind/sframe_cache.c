@@ -53,6 +53,7 @@ int sframe_cache_init(void)
 	if (ret)
 		return ret;
 
+	/* The caches are there before this says so. */
 	smp_store_release(&sframe_cache_ready, true);
 	return 0;
 }

@@ -22,7 +22,7 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	if (ret == -ENOENT) {
 		ret = unwind_user_step_fallback(state);
 		if (ret)
-			sframe_fallback_refused(state, ret);
+			sframe_fallback_refused(state);
 		return ret;
 	}
 	if (likely(!ret))

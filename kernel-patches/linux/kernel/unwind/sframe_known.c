@@ -55,74 +55,44 @@ sframe_known_frame(const struct sframe_walk *walk, unsigned long ra,
 }
 
 /* See unwind_user_step_fallback(). */
-static __always_inline bool
-sframe_may_fall_back(const struct unwind_user_caller *at)
+static __always_inline enum sframe_reason
+sframe_read_fallback(struct unwind_user_state *state,
+		     struct unwind_user_caller *caller)
 {
-	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
-		return at->fp >= at->sp;
-	return IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN);
-}
-
-/* False if the rules start from what is not known. */
-static __always_inline bool
-sframe_known_cfa(struct unwind_user_state *state,
-		 const struct unwind_user_frame *frame,
-		 const struct unwind_user_caller *at, unsigned long *cfa)
-{
-	if (frame->cfa.from == UNWIND_USER_FROM_FP) {
-		*cfa = at->fp + frame->cfa.off;
-		return true;
-	}
-	*cfa = at->sp + frame->cfa.off;
-	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN) ||
-	    frame->kind == UNWIND_USER_FRAME_PLAIN)
-		return unwind_user_sp_known(state);
-	if (unwind_user_get_word(state, cfa, *cfa, sizeof(long)))
-		return false;
-	*cfa += frame->cfa_addend;
-	return true;
+	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
+		return unwind_user_read_backchain(state, &sframe_fp_frame,
+						  caller);
+	if (state->fp < state->sp)
+		return SFRAME_REASON_CFA_ORDER;
+	return unwind_user_read_plain(state, &sframe_fp_frame, sizeof(long),
+				      caller);
 }
 
 /*
- * The caller of a frame that is not the topmost one, by rules that need two
- * words of the stack: plain ones, the frame pointer, or the back chain. What is
- * not sure is left to sframe_step(), which says why. In an access section.
+ * Step from a frame that is not the topmost one, by rules that need two words of
+ * the stack: plain ones, the frame pointer, or the back chain. Return probes, other
+ * stacks and what is refused are left to sframe_step(). In an access section.
  */
 static __always_inline bool
-sframe_known_caller(struct unwind_user_state *state,
-		    const struct unwind_user_frame *frame,
-		    struct unwind_user_caller *at)
+sframe_known_step(struct unwind_user_state *state,
+		  const struct unwind_user_frame *frame, u8 kind)
 {
-	const bool by_rows = frame->kind == UNWIND_USER_FRAME_PLAIN;
-	unsigned long cfa, sp, ra, fp = at->fp;
+	struct unwind_user_caller caller __uninitialized;
+	enum sframe_reason reason;
 
-	if (unlikely(!by_rows) && (frame->kind != UNWIND_USER_FRAME_POINTER ||
-				   !sframe_may_fall_back(at)))
+	if (kind == UNWIND_USER_FRAME_PLAIN)
+		reason = unwind_user_read_plain(state, frame, sizeof(long),
+						&caller);
+	else
+		reason = sframe_read_fallback(state, &caller);
+	if (reason || caller.sp <= state->sp || !unwind_user_text(caller.ra))
 		return false;
 
-	if (!sframe_known_cfa(state, frame, at, &cfa))
-		return false;
-	sp = unwind_user_caller_sp(frame, cfa);
-	if (sp <= at->sp || sp & (sizeof(long) - 1))
-		return false;
-	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
-	    unwind_user_get_word(state, &fp, cfa + frame->fp.off, sizeof(long)))
-		return false;
-	if (unwind_user_get_word(state, &ra, cfa + frame->ra.off, sizeof(long)))
-		return false;
-	at->ra = unwind_user_strip_ra(ra);
-	if (!unwind_user_text(at->ra))
-		return false;
-	if (IS_ENABLED(CONFIG_HAVE_UNWIND_USER_BACKCHAIN) && !by_rows) {
-		/* No instruction is at an odd address. */
-		if (ra & 1)
-			return false;
-		fp = UNWIND_USER_NO_FP;
-	}
-	at->sp = sp;
-	at->fp = fp;
+	state->ip = caller.ra;
+	state->sp = caller.sp;
+	state->fp = caller.fp;
 	if (!UNWIND_USER_FP_GIVES_SP)
-		state->sp_bound = !by_rows;
+		state->sp_bound = kind == UNWIND_USER_FRAME_POINTER;
 	return true;
 }
 
@@ -167,9 +137,6 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 				unsigned long *ips, unsigned int max)
 {
 	struct sframe_walk *walk = &state->sframe;
-	struct unwind_user_caller at = {
-		.ra = state->ip, .sp = state->sp, .fp = state->fp,
-	};
 	const struct unwind_user_frame *frame;
 	unsigned long length;
 	unsigned int nr = 0;
@@ -179,7 +146,7 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	    state->ri)
 		return 0;
 	length = sframe_known_length(walk);
-	frame = sframe_known_frame(walk, at.ra, length);
+	frame = sframe_known_frame(walk, state->ip, length);
 	walk->missed = !frame;
 	if (!frame)
 		return 0;
@@ -190,20 +157,16 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 
 	unwind_user_access_begin();
 	do {
-		if (!sframe_known_caller(state, frame, &at))
+		if (!sframe_known_step(state, frame, kind))
 			break;
-		ips[nr++] = at.ra;
+		ips[nr++] = state->ip;
 		if (nr == max)
 			break;
-		frame = sframe_known_frame(walk, at.ra, length);
+		frame = sframe_known_frame(walk, state->ip, length);
 	} while (likely(frame) && frame->kind == kind);
 	user_read_access_end();
 
 	walk->missed = !frame;
-	if (nr)
-		state->ip = ips[nr - 1];
-	state->sp = at.sp;
-	state->fp = at.fp;
 	if (kind == UNWIND_USER_FRAME_PLAIN)
 		walk->slack -= nr * SFRAME_STACK_READS;
 	return nr;

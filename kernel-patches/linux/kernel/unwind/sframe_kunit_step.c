@@ -88,7 +88,7 @@ static void sframe_expect_refused(struct kunit *test,
 	before = counters->refused[reason];
 	KUNIT_EXPECT_EQ(test, sframe_test_step(state),
 			fault ? -EFAULT : -EINVAL);
-	KUNIT_EXPECT_EQ(test, state->sframe.reason, reason);
+	KUNIT_EXPECT_EQ(test, state->reason, reason);
 	KUNIT_EXPECT_EQ(test, state->ip, ip);
 	KUNIT_EXPECT_EQ(test, state->sp, sp);
 	KUNIT_EXPECT_EQ(test, state->fp, fp);
@@ -385,10 +385,12 @@ static void sframe_step_return_address(struct kunit *test)
 
 #ifdef CONFIG_HAVE_UNWIND_USER_FP
 
-static int sframe_test_step_fp(struct unwind_user_state *state)
+/* Why there is no step by frame pointer. */
+static enum sframe_reason sframe_test_step_fp(struct unwind_user_state *state)
 {
 	guard(pagefault)();
-	return unwind_user_step_fp(state, sizeof(long));
+	return unwind_user_step_fp(state, sizeof(long)) ? state->reason :
+							  SFRAME_REASON_NONE;
 }
 
 static void sframe_fp_return_address(struct kunit *test)
@@ -403,8 +405,9 @@ static void sframe_fp_return_address(struct kunit *test)
 	sframe_test_put_word(test, stack + 16, 0x1111);
 	sframe_test_put_word(test, stack + 24, ra);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			param->good ? 0 :
-			unwind_user_strip_ra(ra) ? -ERANGE : -ENOLINK);
+			param->good ? SFRAME_REASON_NONE :
+			unwind_user_strip_ra(ra) ?
+			SFRAME_REASON_RETURN_ADDRESS : SFRAME_REASON_NO_CALLER);
 	KUNIT_EXPECT_EQ(test, state.ip,
 			param->good ? unwind_user_strip_ra(ra) : SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, state.sp, param->good ? stack + 32 : stack);
@@ -423,17 +426,22 @@ static void sframe_fp_refused(struct kunit *test)
 
 	/* Below the stack pointer, though the CFA is above. */
 	state.fp = stack - 8;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -ELOOP);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_CFA_ORDER);
 	state.fp = stack + 4;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_CFA_ALIGN);
 	/* The sum wraps. */
 	state.fp = -8UL;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -ELOOP);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_CFA_ORDER);
 	state.fp = (unsigned long)&state;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), -EFAULT);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_STACK_FAULT);
 	KUNIT_EXPECT_EQ(test, state.sp, stack);
 	state.fp = stack;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_NONE);
 }
 
 /* What ends a walk there is counted, but for the end of a chain. */
@@ -448,13 +456,16 @@ static void sframe_fp_counted(struct kunit *test)
 	counters = &sframe_registry_of(current->mm)->counters;
 	before = counters->refused[SFRAME_REASON_FRAME_POINTER];
 	state.ip = SFRAME_TEST_RA;
-	sframe_fallback_refused(&state, -ELOOP);
+	state.reason = SFRAME_REASON_CFA_ORDER;
+	sframe_fallback_refused(&state);
 	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
 			before + 1);
 	KUNIT_EXPECT_EQ(test, counters->last_ip, SFRAME_TEST_RA);
-	sframe_fallback_refused(&state, -ENOLINK);
+	state.reason = SFRAME_REASON_NO_CALLER;
+	sframe_fallback_refused(&state);
 	state.fp = 0;
-	sframe_fallback_refused(&state, -ELOOP);
+	state.reason = SFRAME_REASON_CFA_ORDER;
+	sframe_fallback_refused(&state);
 	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
 			before + 1);
 }
@@ -473,8 +484,8 @@ static void sframe_fp_counted(struct kunit *test)
  * @off:	where the frame is, from the other stack
  * @switches:	such steps that were made before
  * @gone:	the other stack is not there
- * @fp_ret:	of a step by frame pointer
- * @reason:	of a step by a row
+ * @fp_reason:	why there is no step by frame pointer
+ * @reason:	why there is none by a row
  */
 struct sframe_test_switch {
 	const char		*name;
@@ -483,12 +494,14 @@ struct sframe_test_switch {
 	long			off;
 	unsigned int		switches;
 	bool			gone;
-	int			fp_ret;
+	enum sframe_reason	fp_reason;
 	enum sframe_reason	reason;
 };
 
 #define CALLED		.code = UNWIND_USER_KUNIT_CALL
-#define NOT_ALLOWED	.fp_ret = -ELOOP, .reason = SFRAME_REASON_CFA_ORDER
+#define NOT_ALLOWED					\
+	.fp_reason = SFRAME_REASON_CFA_ORDER,		\
+	.reason = SFRAME_REASON_CFA_ORDER
 
 static const struct sframe_test_switch sframe_switches[] = {
 	{ "called", CALLED, .fp = 64 },
@@ -500,13 +513,15 @@ static const struct sframe_test_switch sframe_switches[] = {
 	  .fp = 1, .reason = SFRAME_REASON_CFA_ORDER },
 	{ "the same with a caller", .code = UNWIND_USER_KUNIT_START, .fp = 64,
 	  NOT_ALLOWED },
-	{ "a frame pointer that stays", CALLED, .fp = 0, .fp_ret = -ELOOP },
+	{ "a frame pointer that stays", CALLED, .fp = 0,
+	  .fp_reason = SFRAME_REASON_CFA_ORDER },
 	{ "a frame pointer that goes down", CALLED, .fp = -8UL,
-	  .fp_ret = -ELOOP },
+	  .fp_reason = SFRAME_REASON_CFA_ORDER },
 	{ "not aligned", CALLED, .fp = 64, .off = 4, NOT_ALLOWED },
 	{ "on the same stack", CALLED, .fp = 64, .off = PAGE_SIZE,
 	  NOT_ALLOWED },
-	{ "not there", CALLED, .fp = 64, .gone = true, .fp_ret = -EFAULT,
+	{ "not there", CALLED, .fp = 64, .gone = true,
+	  .fp_reason = SFRAME_REASON_STACK_FAULT,
 	  .reason = SFRAME_REASON_STACK_FAULT },
 };
 
@@ -552,8 +567,8 @@ static void sframe_switch_by_fp(struct kunit *test)
 		.switches = param->switches,
 	};
 
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), param->fp_ret);
-	if (!param->fp_ret) {
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), param->fp_reason);
+	if (!param->fp_reason) {
 		sframe_test_expect_lower(test, &state, param, fp);
 		KUNIT_EXPECT_EQ(test, state.fp,
 				param->fp == 1 ? 0 : fp + param->fp);
@@ -945,7 +960,7 @@ static struct sframe_test_result sframe_test_step_at(struct kunit *test,
 	sframe_test_put_word(test, state.fp + 8, SFRAME_TEST_RA + 2);
 	state.ip = ctx->text + off;
 	result.ret = sframe_test_step(&state);
-	result.reason = result.ret ? state.sframe.reason : 0;
+	result.reason = result.ret ? state.reason : 0;
 	result.ip = state.ip;
 	result.sp = state.sp;
 	result.fp = state.fp;
@@ -1078,7 +1093,7 @@ static void sframe_walk_repeats_changed(struct kunit *test)
 	/* Nobody has touched this page. */
 	state.sp += PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
-	KUNIT_EXPECT_EQ(test, state.sframe.reason, SFRAME_REASON_STACK_FAULT);
+	KUNIT_EXPECT_EQ(test, state.reason, SFRAME_REASON_STACK_FAULT);
 	KUNIT_EXPECT_EQ(test, state.fault, state.sp + 8 + RA_AT);
 	KUNIT_EXPECT_EQ(test, state.fault_size, sizeof(long));
 	KUNIT_ASSERT_TRUE(test, sframe_test_fault_in(&state));

@@ -29,6 +29,12 @@ static atomic64_t sframe_last_id;
  */
 #define SFRAME_NODE_BYTES	104
 
+/* With this, vm.max_sframe_windows bounds the memory of an address space. */
+#define SFRAME_WINDOW_BYTES	512
+static_assert(sizeof(struct sframe_window) +
+	      SFRAME_SMALL_ROWS * sizeof(struct sframe_small_row) <=
+	      SFRAME_WINDOW_BYTES);
+
 static int sysctl_max_sframe_windows __read_mostly = 65536;
 
 /* Microseconds that a walk in the context of a sample may take. */
@@ -278,12 +284,34 @@ static void sframe_changed(struct sframe_registry *reg)
 	smp_mb();
 }
 
-static void sframe_erase_key(struct sframe_registry *reg, unsigned long key)
+/* What is allocated for a window, with its share of the trees. */
+static size_t sframe_window_bytes(const struct sframe_window *window)
 {
-	MA_STATE(mas, &reg->keys, key, key);
+	return SFRAME_NODE_BYTES +
+	       kmalloc_size_roundup(struct_size(window, rows, window->nr_rows));
+}
+
+static void sframe_count(struct sframe_registry *reg,
+			 const struct sframe_window *window)
+{
+	WRITE_ONCE(reg->nr, reg->nr + 1);
+	WRITE_ONCE(reg->bytes, reg->bytes + sframe_window_bytes(window));
+}
+
+static void sframe_uncount(struct sframe_registry *reg,
+			   const struct sframe_window *window)
+{
+	WRITE_ONCE(reg->nr, reg->nr - 1);
+	WRITE_ONCE(reg->bytes, reg->bytes - sframe_window_bytes(window));
+}
+
+static void sframe_erase_key(struct sframe_registry *reg,
+			     const struct sframe_window *window)
+{
+	MA_STATE(mas, &reg->keys, window->key, window->key);
 
 	mas_erase(&mas);
-	WRITE_ONCE(reg->nr, reg->nr - 1);
+	sframe_uncount(reg, window);
 	sframe_uncharge(reg, 1);
 }
 
@@ -330,16 +358,19 @@ static int sframe_store(struct sframe_registry *reg,
 	return 0;
 }
 
-/* Is each page of the range mapped, with all of @flags? */
-static bool sframe_range_has(struct mm_struct *mm, unsigned long start,
-			     unsigned long end, vm_flags_t flags)
+/*
+ * Is each page of the range mapped? It need not be executable: a JIT may write to
+ * it, and no stack leads to what is never executed.
+ */
+static bool sframe_is_mapped(struct mm_struct *mm, unsigned long start,
+			     unsigned long end)
 {
 	struct vm_area_struct *vma;
 
 	/* The text of a JIT may be split into several mappings. */
 	for (; start < end; start = vma->vm_end) {
 		vma = vma_lookup(mm, start);
-		if (!vma || (vma->vm_flags & flags) != flags)
+		if (!vma)
 			return false;
 	}
 	return true;
@@ -350,8 +381,7 @@ static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 {
 	int ret;
 
-	if (!sframe_range_has(mm, window->text_start, window->text_end,
-			      VM_EXEC))
+	if (!sframe_is_mapped(mm, window->text_start, window->text_end))
 		return -EINVAL;
 	if (sframe_find_key(reg, window->key))
 		return -EBUSY;
@@ -369,15 +399,14 @@ static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 		sframe_uncharge(reg, 1);
 		return ret;
 	}
-	WRITE_ONCE(reg->nr, reg->nr + 1);
+	sframe_count(reg, window);
 	sframe_changed(reg);
 	return 0;
 }
 
 /*
  * One store swaps the windows, so that no sample falls in between. That takes
- * a range which covers the old one. The text of the old one is mapped, or it
- * would be gone; a JIT may be writing to it, while it is not executable.
+ * a range which covers the old one.
  */
 static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 			  struct sframe_window *window)
@@ -390,9 +419,7 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 	if (window->text_start > old->text_start ||
 	    window->text_end < old->text_end)
 		return -EINVAL;
-	if (!sframe_range_has(mm, window->text_start, old->text_start,
-			      VM_EXEC) ||
-	    !sframe_range_has(mm, old->text_end, window->text_end, VM_EXEC))
+	if (!sframe_is_mapped(mm, window->text_start, window->text_end))
 		return -EINVAL;
 	if (sframe_overlaps(reg, window, old))
 		return -EEXIST;
@@ -400,6 +427,8 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 	ret = sframe_store(reg, window);
 	if (ret)
 		return ret;
+	sframe_count(reg, window);
+	sframe_uncount(reg, old);
 	sframe_changed(reg);
 	sframe_window_put(old);
 	return 0;
@@ -441,7 +470,7 @@ static void sframe_remove(struct sframe_registry *reg, struct ma_state *text,
 			  struct sframe_window *window)
 {
 	mas_erase(text);
-	sframe_erase_key(reg, window->key);
+	sframe_erase_key(reg, window);
 	sframe_changed(reg);
 	sframe_window_put(window);
 }
@@ -512,6 +541,7 @@ static int sframe_copy_trees(struct sframe_registry *new,
 		goto destroy_text;
 
 	new->nr = old->nr;
+	new->bytes = old->bytes;
 	return 0;
 
 destroy_text:
@@ -531,13 +561,13 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 	mas_for_each(&mas, window, ULONG_MAX) {
 		cond_resched();
 		/* MADV_DONTFORK leaves text out of the child. */
-		if (all_mapped || sframe_range_has(mm, window->text_start,
-						   window->text_end, 0)) {
+		if (all_mapped || sframe_is_mapped(mm, window->text_start,
+						   window->text_end)) {
 			refcount_inc(&window->refs);
 			continue;
 		}
 		mas_erase(&mas);
-		sframe_erase_key(new, window->key);
+		sframe_erase_key(new, window);
 	}
 }
 

@@ -106,7 +106,8 @@ static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
 	const struct sframe_counters *counters = reg ? &reg->counters : &none;
 	unsigned int i, last = READ_ONCE(counters->last_reason);
 
-	seq_printf(m, "windows %u\n", reg ? READ_ONCE(reg->nr) : 0);
+	seq_printf(m, "windows %u %zu\n", reg ? READ_ONCE(reg->nr) : 0,
+		   reg ? READ_ONCE(reg->bytes) : 0);
 	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
 		seq_printf(m, "%s %llu\n", sframe_reasons[i],
 			   READ_ONCE(counters->refused[i]));

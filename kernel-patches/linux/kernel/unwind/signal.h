@@ -43,28 +43,28 @@ unwind_user_signal_sp(const struct unwind_user_state *state)
 	return state->sp;
 }
 
-/* Return: 0, -ENODATA if there is no such record, or -EFAULT. */
-static __always_inline int
+/* Is there such a record? */
+static __always_inline enum sframe_reason
 unwind_user_check_signal(struct unwind_user_state *state,
 			 const struct unwind_user_caller *caller)
 {
 	unsigned long fp, lr;
 
 	if (unwind_user_sp_known(state))
-		return 0;
+		return SFRAME_REASON_NONE;
 	if (unwind_user_get_word(state, &fp, state->fp, state->ws) ||
 	    unwind_user_get_word(state, &lr, state->fp + state->ws, state->ws))
-		return -EFAULT;
-	return fp == caller->fp && lr == caller->lr ? 0 : -ENODATA;
+		return SFRAME_REASON_STACK_FAULT;
+	return fp == caller->fp && lr == caller->lr ?
+	       SFRAME_REASON_NONE : SFRAME_REASON_ROW_REGISTER;
 }
 
 /*
  * Where a signal frame of several forms has the registers is told by the
- * instruction that the handler returns to. @sp moves there.
- *
- * Return: 0, -EOPNOTSUPP if that makes no such system call, or -EFAULT.
+ * instruction that the handler returns to, which makes the system call. @sp moves
+ * there.
  */
-static __always_inline int
+static __always_inline enum sframe_reason
 unwind_user_find_signal(struct unwind_user_state *state, unsigned long *sp)
 {
 #ifdef unwind_user_signal_off
@@ -72,35 +72,32 @@ unwind_user_find_signal(struct unwind_user_state *state, unsigned long *sp)
 	u16 insn;
 
 	if (!unwind_user_get(state, &insn, unwind_user_stack_ptr(state->ip)))
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 	off = unwind_user_signal_off(insn);
 	if (!off)
-		return -EOPNOTSUPP;
+		return SFRAME_REASON_SIGNAL;
 	*sp += off;
 #endif
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 /*
  * Read the registers that the kernel saved when it delivered a signal, in an
  * access section.
- *
- * Return: 0, -EOPNOTSUPP if there is nothing to follow, -ENODATA if the stack
- * pointer is not known, or -EFAULT.
  */
-static __always_inline int
+static __always_inline enum sframe_reason
 unwind_user_read_signal(struct unwind_user_state *state,
 			struct unwind_user_caller *caller)
 {
 	unsigned long sp = unwind_user_signal_sp(state);
+	enum sframe_reason reason;
 	unsigned long mode;
-	int ret;
 
 	if (state->signals == UNWIND_USER_MAX_SIGNALS)
-		return -EOPNOTSUPP;
-	ret = unwind_user_find_signal(state, &sp);
-	if (ret)
-		return ret;
+		return SFRAME_REASON_SIGNAL;
+	reason = unwind_user_find_signal(state, &sp);
+	if (reason)
+		return reason;
 
 	if (unwind_user_get_word(state, &mode, sp + UNWIND_USER_SIGNAL_MODE,
 				 state->ws) ||
@@ -111,26 +108,24 @@ unwind_user_read_signal(struct unwind_user_state *state,
 	    unwind_user_get_word(state, &caller->fp,
 				 sp + UNWIND_USER_SIGNAL_FP, state->ws) ||
 	    !unwind_user_read_signal_lr(state, sp, caller))
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 
 	/* Nothing else has windows. */
 	if (!unwind_user_signal_native(mode))
-		return -EOPNOTSUPP;
+		return SFRAME_REASON_SIGNAL;
 	return unwind_user_check_signal(state, caller);
 }
 
 /*
  * This is the one step that may leave the stack (SA_ONSTACK). The interrupted
  * frame is like a topmost one, but no other registers of it are known.
- *
- * Return: 0, or -ERANGE if the address cannot be one.
  */
-static inline int
+static inline enum sframe_reason
 unwind_user_enter_signal(struct unwind_user_state *state,
 			 const struct unwind_user_caller *caller)
 {
 	if (!unwind_user_text(caller->ra))
-		return -ERANGE;
+		return SFRAME_REASON_RETURN_ADDRESS;
 
 	state->ip = caller->ra;
 	state->sp = caller->sp;
@@ -141,7 +136,7 @@ unwind_user_enter_signal(struct unwind_user_state *state,
 	state->topmost = true;
 	state->exact_ip = true;
 	state->sp_bound = false;
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 #endif /* _KERNEL_UNWIND_SIGNAL_H */

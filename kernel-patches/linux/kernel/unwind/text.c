@@ -24,16 +24,16 @@ static bool unwind_user_read_text(struct unwind_user_state *state,
 				  unsigned long addr, unsigned long *words,
 				  unsigned int nr)
 {
+	enum sframe_reason reason = SFRAME_REASON_NONE;
 	unsigned int i;
-	int ret = 0;
 
 	unwind_user_access_begin();
-	for (i = 0; i < nr && !ret; i++)
-		ret = unwind_user_get_word(state, words + i,
-					   addr + i * sizeof(*words),
-					   sizeof(*words));
+	for (i = 0; i < nr && !reason; i++)
+		reason = unwind_user_get_word(state, words + i,
+					      addr + i * sizeof(*words),
+					      sizeof(*words));
 	user_read_access_end();
-	return !ret;
+	return !reason;
 }
 
 /* What is before @ra. */
@@ -55,25 +55,25 @@ static bool unwind_user_read_call(struct unwind_user_state *state,
  * is the call before its return address, or that it is where stacks start, and
  * that a chain of frame pointers goes up from there.
  *
- * Return: 0, or -ELOOP.
+ * Return: SFRAME_REASON_NONE, or SFRAME_REASON_CFA_ORDER.
  */
-int unwind_user_switch(struct unwind_user_state *state,
-		       const struct unwind_user_caller *caller,
-		       unsigned long ra, bool chained)
+enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
+				      const struct unwind_user_caller *caller,
+				      unsigned long ra, bool chained)
 {
 	unsigned long before, code;
 
 	if (chained && caller->fp && caller->fp <= state->fp)
-		return -ELOOP;
+		return SFRAME_REASON_CFA_ORDER;
 	if (!unwind_user_read_call(state, ra, &before))
-		return -ELOOP;
+		return SFRAME_REASON_CFA_ORDER;
 	if (!unwind_user_ends_in_call(before) &&
 	    (!chained || caller->fp ||
 	     !unwind_user_read_text(state, ra, &code, 1) ||
 	     !unwind_user_starts_stack(before, code)))
-		return -ELOOP;
+		return SFRAME_REASON_CFA_ORDER;
 	state->switches++;
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 #ifdef unwind_user_call_target

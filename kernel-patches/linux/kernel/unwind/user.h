@@ -18,6 +18,8 @@
 #include <linux/uaccess.h>
 #include <linux/unwind_user.h>
 
+#include "reason.h"
+
 /*
  * Open the access section of a step; user_read_access_end() closes it. The words
  * that a step reads lie anywhere, so that there is no address to open it for:
@@ -85,7 +87,7 @@ fault:									\
 })
 
 /* @ws is that of @state, perhaps as a constant. */
-static __always_inline int
+static __always_inline enum sframe_reason
 unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 		     unsigned long addr, unsigned int ws)
 {
@@ -95,14 +97,15 @@ unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 	if (!unwind_user_stack_ok(addr)) {
 		state->fault = addr;
 		state->fault_size = ws;
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 	}
 	if (!IS_ENABLED(CONFIG_COMPAT) || likely(ws == sizeof(*word)))
-		return unwind_user_get(state, word, ptr) ? 0 : -EFAULT;
+		return unwind_user_get(state, word, ptr) ?
+		       SFRAME_REASON_NONE : SFRAME_REASON_STACK_FAULT;
 	if (!unwind_user_get(state, &half, ptr))
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 	*word = half;
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 /*
@@ -170,25 +173,22 @@ unwind_user_from(const struct unwind_user_state *state,
 	}
 }
 
-/*
- * Return: 0, -ENODATA for a register that is not known in this frame, or
- * -EFAULT for a word that could not be read.
- */
-static __always_inline int
+/* *@val = what a rule says */
+static __always_inline enum sframe_reason
 unwind_user_get_value(struct unwind_user_state *state,
 		      const struct unwind_user_rule *rule, unsigned long cfa,
 		      unsigned long *val)
 {
 	if (rule->from == UNWIND_USER_FROM_NONE)
-		return 0;
+		return SFRAME_REASON_NONE;
 	if ((rule->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA &&
 	    !unwind_user_from(state, rule, &cfa))
-		return -ENODATA;
+		return SFRAME_REASON_ROW_REGISTER;
 	if (rule->from & UNWIND_USER_DEREF)
 		return unwind_user_get_word(state, val, cfa + rule->off,
 					    state->ws);
 	*val = cfa + rule->off;
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 /**
@@ -232,7 +232,7 @@ unwind_user_may_switch(const struct unwind_user_state *state, unsigned long sp,
  * one, which a distance from this one does not lead to. Only a topmost frame can
  * have a caller with the same one. A call leaves the stack aligned to words.
  */
-static __always_inline int
+static __always_inline enum sframe_reason
 unwind_user_check_sp(const struct unwind_user_state *state,
 		     const struct unwind_user_frame *frame, unsigned long sp,
 		     unsigned int ws)
@@ -240,10 +240,11 @@ unwind_user_check_sp(const struct unwind_user_state *state,
 	if (unlikely(sp <= state->sp) &&
 	    (sp < state->sp || !state->topmost))
 		return frame->cfa.from != UNWIND_USER_FROM_SP &&
-		       unwind_user_may_switch(state, sp, ws) ? 0 : -ELOOP;
+		       unwind_user_may_switch(state, sp, ws) ?
+		       SFRAME_REASON_NONE : SFRAME_REASON_CFA_ORDER;
 	if (unlikely(sp & (ws - 1)))
-		return -EINVAL;
-	return 0;
+		return SFRAME_REASON_CFA_ALIGN;
+	return SFRAME_REASON_NONE;
 }
 
 /*
@@ -266,72 +267,68 @@ unwind_user_record_cfa(const struct unwind_user_state *state,
 /*
  * Read the caller's registers by the rules of a plain @frame, in an access
  * section. @ws is that of @state.
- *
- * Return: 0, -ENODATA if the register that the CFA starts from is not known,
- * -ELOOP if the stack pointer does not move up nor to another stack, -EINVAL if
- * it is not aligned, or -EFAULT.
  */
-static __always_inline int
+static __always_inline enum sframe_reason
 unwind_user_read_plain(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame, unsigned int ws,
 		       struct unwind_user_caller *caller)
 {
+	enum sframe_reason reason;
 	unsigned long cfa, ra;
-	int ret;
 
 	if (frame->cfa.from != UNWIND_USER_FROM_SP) {
 		if (!unwind_user_fp_known(state))
-			return -ENODATA;
+			return SFRAME_REASON_ROW_REGISTER;
 		cfa = state->fp + frame->cfa.off;
 	} else if (unwind_user_sp_known(state)) {
 		cfa = state->sp + frame->cfa.off;
 	} else if (!unwind_user_record_cfa(state, frame, ws, &cfa)) {
-		return -ENODATA;
+		return SFRAME_REASON_ROW_REGISTER;
 	}
 	caller->cfa = cfa;
 	caller->sp = unwind_user_caller_sp(frame, cfa);
-	ret = unwind_user_check_sp(state, frame, caller->sp, ws);
-	if (ret)
-		return ret;
+	reason = unwind_user_check_sp(state, frame, caller->sp, ws);
+	if (reason)
+		return reason;
 
 	caller->fp = state->fp;
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &caller->fp, cfa + frame->fp.off, ws))
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 	if (unwind_user_get_word(state, &ra, cfa + frame->ra.off, ws))
-		return -EFAULT;
+		return SFRAME_REASON_STACK_FAULT;
 	caller->ra = unwind_user_strip_ra(ra);
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
-/* The same by any rules; -ENODATA for a register that is not known. */
-static __always_inline int
+/* The same by any rules. */
+static __always_inline enum sframe_reason
 unwind_user_read_rules(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame,
 		       struct unwind_user_caller *caller)
 {
 	unsigned long cfa = 0, ra = 0, fp = state->fp;
-	int ret;
+	enum sframe_reason reason;
 
-	ret = unwind_user_get_value(state, &frame->cfa, 0, &cfa);
-	if (ret)
-		return ret;
+	reason = unwind_user_get_value(state, &frame->cfa, 0, &cfa);
+	if (reason)
+		return reason;
 	cfa += frame->cfa_addend;
 	caller->cfa = cfa;
 	caller->sp = unwind_user_caller_sp(frame, cfa);
-	ret = unwind_user_check_sp(state, frame, caller->sp, state->ws);
-	if (ret)
-		return ret;
-	ret = unwind_user_get_value(state, &frame->ra, cfa, &ra);
-	if (ret)
-		return ret;
-	ret = unwind_user_get_value(state, &frame->fp, cfa, &fp);
-	if (ret)
-		return ret;
+	reason = unwind_user_check_sp(state, frame, caller->sp, state->ws);
+	if (reason)
+		return reason;
+	reason = unwind_user_get_value(state, &frame->ra, cfa, &ra);
+	if (reason)
+		return reason;
+	reason = unwind_user_get_value(state, &frame->fp, cfa, &fp);
+	if (reason)
+		return reason;
 
 	caller->ra = unwind_user_strip_ra(ra);
 	caller->fp = fp;
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 int unwind_user_undo_probe(struct unwind_user_state *state,
@@ -347,9 +344,9 @@ static __always_inline bool unwind_user_text(unsigned long ip)
 }
 
 #ifdef CONFIG_HAVE_UNWIND_USER_TEXT
-int unwind_user_switch(struct unwind_user_state *state,
-		       const struct unwind_user_caller *caller,
-		       unsigned long ra, bool chained);
+enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
+				      const struct unwind_user_caller *caller,
+				      unsigned long ra, bool chained);
 int unwind_user_step_entered(struct unwind_user_state *state);
 #else
 static inline int unwind_user_step_entered(struct unwind_user_state *state)
@@ -357,43 +354,39 @@ static inline int unwind_user_step_entered(struct unwind_user_state *state)
 	return -ENOENT;
 }
 
-static inline int unwind_user_switch(struct unwind_user_state *state,
-				     const struct unwind_user_caller *caller,
-				     unsigned long ra, bool chained)
+static inline enum sframe_reason
+unwind_user_switch(struct unwind_user_state *state,
+		   const struct unwind_user_caller *caller, unsigned long ra,
+		   bool chained)
 {
-	return -ELOOP;
+	return SFRAME_REASON_CFA_ORDER;
 }
 #endif
 
-/*
- * Make the caller the frame of the walk. Not in an access section.
- *
- * Return: 0, -ERANGE if the return address cannot be one, -ENOLINK if it is 0,
- * -ESRCH if it is that of a return probe which is not known, or -ELOOP if the
- * stack goes down to what is no frame.
- */
-static __always_inline int
+/* Make the caller the frame of the walk. Not in an access section. */
+static __always_inline enum sframe_reason
 unwind_user_enter(struct unwind_user_state *state,
 		  const struct unwind_user_caller *caller, bool ra_copied)
 {
 	struct unwind_user_caller probed __uninitialized;
 	unsigned long ra = caller->ra, sp = caller->sp;
+	enum sframe_reason reason;
 
 	if (unlikely(state->ri)) {
 		probed = *caller;
 		if (unwind_user_undo_probe(state, &probed, ra_copied))
-			return -ESRCH;
+			return SFRAME_REASON_RETURN_PROBE;
 		ra = probed.ra;
 		sp = probed.sp;
 	}
 
 	if (unlikely(!unwind_user_text(ra)))
-		return ra ? -ERANGE : -ENOLINK;
+		return ra ? SFRAME_REASON_RETURN_ADDRESS :
+			    SFRAME_REASON_NO_CALLER;
 	if (unlikely(caller->sp < state->sp)) {
-		int ret = unwind_user_switch(state, caller, ra, ra_copied);
-
-		if (ret)
-			return ret;
+		reason = unwind_user_switch(state, caller, ra, ra_copied);
+		if (reason)
+			return reason;
 	}
 
 	state->ip = ra;
@@ -402,25 +395,42 @@ unwind_user_enter(struct unwind_user_state *state,
 	state->topmost = false;
 	state->exact_ip = false;
 	state->sp_bound = false;
-	return 0;
+	return SFRAME_REASON_NONE;
+}
+
+/*
+ * There is no step.
+ *
+ * Return: -EFAULT if that is for a page which can be brought in, or -EINVAL.
+ */
+static __always_inline int
+unwind_user_refuse(struct unwind_user_state *state, enum sframe_reason reason)
+{
+	state->reason = reason;
+	if (reason == SFRAME_REASON_SECTION_FAULT ||
+	    reason == SFRAME_REASON_STACK_FAULT)
+		return -EFAULT;
+	return -EINVAL;
 }
 
 /*
  * Step to the caller of a plain frame. @ws is that of @state.
  *
- * Return: 0, -EFAULT with the missing page in @state, or another error.
+ * Return: 0, or as unwind_user_refuse().
  */
 static __always_inline int
 unwind_user_step_plain(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame, unsigned int ws)
 {
 	struct unwind_user_caller caller __uninitialized;
-	int ret;
+	enum sframe_reason reason;
 
 	unwind_user_access_begin();
-	ret = unwind_user_read_plain(state, frame, ws, &caller);
+	reason = unwind_user_read_plain(state, frame, ws, &caller);
 	user_read_access_end();
-	return ret ?: unwind_user_enter(state, &caller, frame->ra_copied);
+	if (!reason)
+		reason = unwind_user_enter(state, &caller, frame->ra_copied);
+	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
 int unwind_user_step_entry(struct unwind_user_state *state);
@@ -446,7 +456,7 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	/* A frame pointer below the stack pointer is one of another stack. */
 	if (unlikely(state->fp < state->sp) &&
 	    !unwind_user_may_switch(state, state->fp + 2 * ws, ws))
-		return -ELOOP;
+		return unwind_user_refuse(state, SFRAME_REASON_CFA_ORDER);
 	ret = unwind_user_step_plain(state, &frame, ws);
 	if (!UNWIND_USER_FP_GIVES_SP && !ret)
 		state->sp_bound = true;
@@ -455,24 +465,35 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 
 #ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
 
+static __always_inline enum sframe_reason
+unwind_user_read_backchain(struct unwind_user_state *state,
+			   const struct unwind_user_frame *frame,
+			   struct unwind_user_caller *caller)
+{
+	enum sframe_reason reason = unwind_user_read_rules(state, frame, caller);
+
+	if (reason)
+		return reason;
+	/* No instruction is at an odd address. */
+	if (caller->ra & 1)
+		return SFRAME_REASON_RETURN_ADDRESS;
+	caller->fp = UNWIND_USER_NO_FP;
+	return SFRAME_REASON_NONE;
+}
+
 static __always_inline int
 unwind_user_step_rules(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame)
 {
 	struct unwind_user_caller caller __uninitialized;
-	int ret;
+	enum sframe_reason reason;
 
 	unwind_user_access_begin();
-	ret = unwind_user_read_rules(state, frame, &caller);
+	reason = unwind_user_read_backchain(state, frame, &caller);
 	user_read_access_end();
-	if (ret)
-		return ret;
-
-	/* No instruction is at an odd address. */
-	if (caller.ra & 1)
-		return -ERANGE;
-	caller.fp = UNWIND_USER_NO_FP;
-	return unwind_user_enter(state, &caller, frame->ra_copied);
+	if (!reason)
+		reason = unwind_user_enter(state, &caller, frame->ra_copied);
+	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
 /* Step to the frame that this one has the address of. */
@@ -486,12 +507,21 @@ static inline int unwind_user_step_backchain(struct unwind_user_state *state)
 	};
 	int ret = unwind_user_step_rules(state, &chained);
 
-	if (ret == -ELOOP && unwind_user_in_vdso(state->ip))
+	if (ret && state->reason == SFRAME_REASON_CFA_ORDER &&
+	    unwind_user_in_vdso(state->ip))
 		return unwind_user_step_rules(state, &vdso);
 	return ret;
 }
 
 #else
+
+static __always_inline enum sframe_reason
+unwind_user_read_backchain(struct unwind_user_state *state,
+			   const struct unwind_user_frame *frame,
+			   struct unwind_user_caller *caller)
+{
+	return SFRAME_REASON_ROW_REGISTER;
+}
 
 static inline int unwind_user_step_backchain(struct unwind_user_state *state)
 {

@@ -113,7 +113,6 @@ struct sframe_window;
  * @stopped:	since when no window was used, by the same clock, or 0
  * @budget:	reads and rows that the walk may take still
  * @slack:	how many of them until it is looked at the clock
- * @reason:	why the last step was refused
  * @missed:	the rules of this position are not at hand
  * @frame:	how to step from the frame, as decoded
  */
@@ -128,7 +127,6 @@ struct sframe_walk {
 	u64					stopped;
 	int					budget;
 	int					slack;
-	int					reason;
 	bool					missed;
 	struct unwind_user_frame		frame;
 };
@@ -144,6 +142,7 @@ struct sframe_walk {
  * @ri:		pending return probes of the task
  * @fault:	user address that the last step could not read
  * @fault_size:	bytes there
+ * @reason:	why the last step was refused, enum sframe_reason
  * @ws:		word size of the task
  * @current_type: how the last frame was found
  * @available_types: ways to try
@@ -166,6 +165,7 @@ struct unwind_user_state {
 	struct return_instance			*ri;
 	unsigned long				fault;
 	unsigned int				fault_size;
+	int					reason;
 	unsigned int				ws;
 	enum unwind_user_type			current_type;
 	unsigned int				available_types;

@@ -173,7 +173,7 @@ static void unwind_user_walk(struct unwind_user_state *state,
 		/* No successful unwind method. */
 		if (state->current_type != UNWIND_USER_TYPE_SFRAME) {
 			if (unwind_user_has_sframe(state))
-				sframe_fallback_refused(state, ret);
+				sframe_fallback_refused(state);
 		} else if (ret != -ENOENT) {
 			sframe_refused(state);
 		}

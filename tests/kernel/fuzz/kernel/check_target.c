@@ -211,11 +211,11 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
 	return 0;
 }
 
-int unwind_user_switch(struct unwind_user_state *state,
-		       const struct unwind_user_caller *caller,
-		       unsigned long ra, bool chained)
+enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
+				      const struct unwind_user_caller *caller,
+				      unsigned long ra, bool chained)
 {
-	return 0;
+	return SFRAME_REASON_NONE;
 }
 
 /* ---- The verdicts ----------------------------------------------------- */

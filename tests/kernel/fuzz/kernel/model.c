@@ -1147,7 +1147,7 @@ static void compare_budget(const struct step *step)
 	const struct sframe_walk *after = &step->after.sframe;
 	long spent = (long)before->budget + before->slack -
 		     ((long)after->budget + after->slack);
-	enum sframe_reason reason = step->ret == -EINVAL ? after->reason : 0;
+	enum sframe_reason reason = step->ret == -EINVAL ? step->after.reason : 0;
 
 	/* That of a frame pointer is no step through a window. */
 	if (step->ret == -ENOENT) {
@@ -1191,6 +1191,7 @@ static void compare_refusal(const struct step *step)
 	struct unwind_user_state same_but = step->before;
 
 	same_but.sframe = step->after.sframe;
+	same_but.reason = step->after.reason;
 	same(same_state(&same_but, &step->after),
 	     "a failed step changes the state");
 	if (step->ret != -EFAULT)
@@ -1205,8 +1206,8 @@ static void compare_refusal(const struct step *step)
 static bool out_of_time(const struct step *step)
 {
 	return step->ret == -EINVAL &&
-	       (step->after.sframe.reason == SFRAME_REASON_BUDGET ||
-		step->after.sframe.reason == SFRAME_REASON_DEADLINE);
+	       (step->after.reason == SFRAME_REASON_BUDGET ||
+		step->after.reason == SFRAME_REASON_DEADLINE);
 }
 
 /* What must hold whatever the reference says. */
@@ -1249,7 +1250,7 @@ static void compare_steps(struct step *step)
 	if (step->ret)
 		compare_refusal(step);
 	if (out_of_time(step)) {
-		step->reason = step->after.sframe.reason;
+		step->reason = step->after.reason;
 		return;
 	}
 	/* The notes of this step; those before it are not yet taken. */

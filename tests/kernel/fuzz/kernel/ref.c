@@ -1085,9 +1085,9 @@ static void find_range(struct sframe_walk *walk, const struct step *step,
 		finding("a range is looked up again");
 }
 
-static int refuse(struct sframe_walk *walk, enum sframe_reason reason)
+static int refuse(struct unwind_user_state *state, enum sframe_reason reason)
 {
-	walk->reason = reason;
+	state->reason = reason;
 	return reason == SFRAME_REASON_SECTION_FAULT ||
 	       reason == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
 }
@@ -1101,7 +1101,7 @@ static int step_by(struct unwind_user_state *state, struct step *step)
 	step->reason = read_by_frame(state, frame, &caller);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, frame, &caller);
-	return step->reason ? refuse(&state->sframe, step->reason) : 0;
+	return step->reason ? refuse(state, step->reason) : 0;
 }
 
 /* Few addresses have always a place in the cache, interrupted ones the last. */
@@ -1253,10 +1253,10 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 			return step_by(state, step);
 		}
 		if (try_window(state, step, &window->ref, try, ip))
-			return step->reason ? refuse(walk, step->reason) : 0;
+			return step->reason ? refuse(state, step->reason) : 0;
 	}
 	step->reason = SFRAME_REASON_CHANGED;
-	return refuse(walk, step->reason);
+	return refuse(state, step->reason);
 }
 
 #ifdef MACHINE_CALL_TARGET
@@ -1502,6 +1502,7 @@ static const struct step *take_step(struct unwind_user_state *state, bool known)
 	step = &model.steps[model.next_step++];
 	at.fault = step->before.fault;
 	at.fault_size = step->before.fault_size;
+	at.reason = step->before.reason;
 	at.current_type = step->before.current_type;
 	at.sframe.budget = step->before.sframe.budget;
 	at.sframe.slack = step->before.sframe.slack;
@@ -1554,7 +1555,7 @@ static int next(struct unwind_user_state *state, bool windows,
 		return why == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
 	}
 	if (ret)
-		*reason = state->sframe.reason;
+		*reason = state->reason;
 	return ret;
 }
 

@@ -90,8 +90,10 @@ static int register_format(__u32 format, const void *text, __u32 flags)
 /* Guards against: arguments that mean nothing and are taken. */
 TEST_F(beside, windows_without_section_have_none)
 {
+	void *hole = sft_map(SFT_PAGE, SFT_RX);
 	__u32 format;
 
+	ASSERT_EQ(0, munmap(hole, SFT_PAGE));
 	for (format = SFRAME_FORMAT_FP; format <= SFRAME_FORMAT_END; format++) {
 		struct sframe_window_opts opts = opts_of(format, self->text);
 
@@ -111,7 +113,7 @@ TEST_F(beside, windows_without_section_have_none)
 		EXPECT_EQ(-EINVAL, sft_register(KEY, NULL, 0, &opts));
 
 		/* What holds for all windows holds for these. */
-		EXPECT_EQ(-EINVAL, register_format(format, self->section, 0));
+		EXPECT_EQ(-EINVAL, register_format(format, hole, 0));
 		EXPECT_EQ(0, register_format(format, self->text, 0));
 		EXPECT_EQ(-EBUSY, register_format(format, self->text + 4 * SFT_SLOT, 0));
 		EXPECT_EQ(-EEXIST, sft_register(KEY_2, self->section, self->len,

@@ -23,6 +23,9 @@
 /* Of the nodes that a window takes in two trees. */
 #define NODE_BYTES	104
 
+/* The most that a window takes. */
+#define WINDOW_BYTES	(512 + NODE_BYTES)
+
 /* What a CPU has charged in advance, and what a process needs. */
 #define SLACK		(600 * 1024)
 #define SETTLE_SECONDS	600
@@ -175,6 +178,55 @@ TEST_F(charge, replaced)
 	EXPECT_LT(0, without);
 	EXPECT_LE(without + NR * NODE_BYTES, cost + SLACK);
 	EXPECT_EQ(0, child_end(&child));
+}
+
+static long shown(void)
+{
+	struct sft_stats stats;
+	int ret = sft_stats(&stats);
+
+	return ret ? ret : (long)stats.bytes;
+}
+
+/* Guards against: memory of a process that nothing shows. */
+TEST_F(charge, shown)
+{
+	struct child child;
+	long cost;
+
+	EXPECT_EQ(0, shown());
+	REGISTER_ALL(0);
+	cost = charged() - self->before;
+	/* With each object goes a pointer to its cgroup. */
+	EXPECT_LE(shown(), cost + SLACK);
+	EXPECT_LE(cost, shown() + NR * 16 + SLACK);
+
+	cost = shown();
+	EXPECT_EQ(0, cost % NR);
+	REGISTER_ALL(SFRAME_WINDOW_REPLACE);
+	EXPECT_EQ(cost, shown());
+	ASSERT_EQ(0, child_start(&child));
+	EXPECT_EQ(cost, shown());
+	EXPECT_EQ(0, child_end(&child));
+	ASSERT_EQ(0, sft_unregister(0));
+	EXPECT_EQ(cost - cost / NR, shown());
+	ASSERT_EQ(0, munmap(self->text, NR));
+	EXPECT_EQ(0, shown());
+}
+
+/* Guards against: rows that are copied and not counted. */
+TEST_F(charge, shown_with_rows)
+{
+	long without;
+
+	ASSERT_EQ(0, sft_register_text(0, self->section, self->len, self->text,
+				       1, 0));
+	without = shown();
+	EXPECT_LT(NODE_BYTES, without);
+	ASSERT_EQ(0, sft_register_text(0, self->section, self->len, self->text,
+				       NR, SFRAME_WINDOW_REPLACE));
+	EXPECT_LT(without, shown());
+	EXPECT_GE(WINDOW_BYTES, shown());
 }
 
 /*

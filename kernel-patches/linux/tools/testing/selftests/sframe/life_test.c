@@ -586,6 +586,86 @@ TEST_F(unmap, mprotect_keeps_the_window)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
+/* Slots that can be written, beside those of the fixture. */
+struct written {
+	__u8		*text;
+	__u8		*section;
+	struct sft_call	call;
+};
+
+static int write_slots(struct written *w, const __u8 *code)
+{
+	w->text = sft_map(TEXT_SIZE, SFT_RW);
+	w->section = sft_map(SFT_PAGE, SFT_RW);
+	if (!w->text || !w->section)
+		return -ENOMEM;
+	sft_put_code(w->text, code, TEXT_SIZE);
+	w->call.entry = w->text;
+	w->call.target = sft_leaf;
+	return register_slots(KEY + 1, w->section, w->text, TEXT_SIZE);
+}
+
+/* Guards against: W^X JITs that lose stacks until they have registered. */
+TEST_F(life, text_is_executable_after_it_is_registered)
+{
+	struct written w;
+
+	ASSERT_EQ(0, write_slots(&w, self->w.text));
+	ASSERT_EQ(0, mprotect(w.text, TEXT_SIZE, SFT_RX));
+	EXPECT_TRUE(walks(&w.call));
+	ASSERT_EQ(0, mprotect(w.text, TEXT_SIZE, SFT_RW));
+	ASSERT_EQ(0, mprotect(w.text, TEXT_SIZE, SFT_RX));
+	EXPECT_TRUE(walks(&w.call));
+	EXPECT_EQ(2, sft_windows());
+	EXPECT_EQ(0, sft_unregister(KEY + 1));
+	EXPECT_TRUE(walk_loses(&w.call));
+}
+
+/* Guards against: one page of many that is written at the moment. */
+TEST_F(life, text_is_executable_page_by_page)
+{
+	struct written w;
+	size_t at;
+
+	ASSERT_EQ(0, write_slots(&w, self->w.text));
+	for (at = 0; at < TEXT_SIZE; at += SFT_PAGE) {
+		ASSERT_EQ(0, mprotect(w.text + at, SFT_PAGE, SFT_RX));
+		w.call.entry = w.text + at;
+		EXPECT_TRUE(walks(&w.call));
+	}
+}
+
+/* Guards against: data with a window, which changes other stacks. */
+TEST_F(life, text_is_never_executed)
+{
+	const __u64 before = sft_all_refused();
+	struct written w;
+
+	ASSERT_EQ(0, write_slots(&w, self->w.text));
+	EXPECT_TRUE(walks(&self->w.call));
+	EXPECT_EQ(before, sft_all_refused());
+	EXPECT_EQ(2, sft_windows());
+	ASSERT_EQ(0, munmap(w.text, TEXT_SIZE));
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(-ENOENT, sft_unregister(KEY + 1));
+}
+
+/* Guards against: code in place of data whose window has stayed. */
+TEST_F(life, written_text_is_replaced_by_code)
+{
+	struct written w;
+	__u8 *code = make_text();
+
+	ASSERT_NE(NULL, code);
+	ASSERT_EQ(0, write_slots(&w, self->w.text));
+	ASSERT_EQ(w.text, mremap(code, TEXT_SIZE, TEXT_SIZE,
+				 MREMAP_MAYMOVE | MREMAP_FIXED, w.text));
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(-ENOENT, sft_unregister(KEY + 1));
+	EXPECT_TRUE(walk_loses(&w.call));
+	EXPECT_TRUE(walks(&self->w.call));
+}
+
 /* Guards against: a window that goes with the pages, not the mapping. */
 TEST_F(unmap, madvise_keeps_the_window)
 {

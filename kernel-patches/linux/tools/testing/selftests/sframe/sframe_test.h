@@ -178,6 +178,7 @@ struct sft_reason {
 /**
  * struct sft_stats - what the kernel has counted
  * @windows:	registered now
+ * @bytes:	of kernel memory that these take
  * @nr:		number of reasons
  * @reasons:	refused steps by reason
  * @last_reason: name of the last refused step's reason, or "none"
@@ -185,6 +186,7 @@ struct sft_reason {
  */
 struct sft_stats {
 	unsigned int		windows;
+	unsigned long		bytes;
 	unsigned int		nr;
 	struct sft_reason	reasons[SFT_MAX_REASONS];
 	char			last_reason[16];

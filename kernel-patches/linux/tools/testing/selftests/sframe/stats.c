@@ -33,8 +33,8 @@ static int read_file(struct sft_stats *stats, FILE *file)
 		if (found)
 			ret = read_line(stats, line);
 		else
-			found = sscanf(line, "windows %u",
-				       &stats->windows) == 1;
+			found = sscanf(line, "windows %u %lu",
+				       &stats->windows, &stats->bytes) == 2;
 	}
 	if (!ret && !stats->last_reason[0])
 		return -EPROTO;
