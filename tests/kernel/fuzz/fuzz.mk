@@ -110,7 +110,7 @@ $(FUZZ_OUT)/$(1)/user/fake.o: tests/sfjit/inject/fake.c
 $(FUZZ_OUT)/$(1)/harness/check_target.o: private fuzz_room := \
 	-Isframegen/include -Iuserspace/include
 # The glibc of the host, not the kernel, is around these.
-$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,replay flip_main finding): private \
+$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,replay accepts flip_main finding): private \
 	fuzz_cflags := -std=gnu11 -g -O1 -Wall
 endef
 fuzz_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
@@ -151,6 +151,11 @@ $(foreach name,$(fuzz_names),$(eval $(call fuzz_target,$(name),fuzz_kernel, \
 	fuzz_kernel,$(name:kernel-%=%),$$(FUZZ_REPLAY_CC),$(fuzz_wrap))))
 $(eval $(call fuzz_target,kernel-check,fuzz_check))
 $(eval $(call fuzz_replay,kernel-check,fuzz_check,,$$(CC)))
+
+# Sections that binutils make, see tests/kernel/fuzz/binutils.sh.
+$(FUZZ_OUT)/kernel-accepts: $(filter-out %/mutate.o,$(call fuzz_check,replay)) \
+		$(call fuzz_h,replay,accepts)
+	$(call to,LD) $(CC) $(fuzz_san) -o $@ $^
 
 # Each bit of whole sections, see tests/kernel/fuzz/flip.sh.
 $(FUZZ_OUT)/kernel-flip: $(filter-out %/live_target.o,$(call fuzz_kernel,replay,live)) \

@@ -477,3 +477,58 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	free(bytes);
 	return 0;
 }
+
+/* ---- What assemblers and linkers make ---------------------------------- */
+
+struct made {
+	unsigned long functions, addresses, without;
+};
+
+static void count_function(struct made *made, u32 nr)
+{
+	unsigned long fde = window->section.fdes + nr * 16UL -
+			    (unsigned long)section;
+	unsigned long start = (unsigned long)section + fde + number(fde, 8) +
+			      opts.text_bias, i;
+	u32 size = number(fde + 8, 4);
+
+	made->functions++;
+	for (i = 0; i < size; i++) {
+		made->addresses++;
+		made->without += !compare_row(start + i);
+	}
+}
+
+struct made check_made(const u8 *bytes, unsigned long size, u64 at, u64 text,
+		       u64 text_length);
+
+/* The section of @size bytes was linked for @at. */
+struct made check_made(const u8 *bytes, unsigned long size, u64 at, u64 text,
+		       u64 text_length)
+{
+	struct made made = { 0 };
+	u32 nr;
+
+	section = bytes;
+	length = size;
+	opts = (struct sframe_window_opts) {
+		.size = sizeof(opts), .text_start = text,
+		.text_length = text_length,
+		.text_bias = at - (unsigned long)section,
+	};
+	table = (struct sfjit_table) {
+		.section = section, .length = length,
+		.text = (void *)(unsigned long)text, .text_length = text_length,
+		.flags = SFJIT_TABLE_PLAIN, .bias = opts.text_bias,
+	};
+	if (sframe_prctl_register(1, (unsigned long)section, length,
+				  (unsigned long)&opts))
+		return made;
+	for (nr = 0; nr < window->section.num_fdes; nr++)
+		count_function(&made, nr);
+	compare_all();
+	if (sfjit_check(&table, NULL))
+		finding("the library refuses the section");
+	sframe_window_free(window);
+	return made;
+}
