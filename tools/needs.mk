@@ -241,7 +241,7 @@ cost.kernel-riscv64 := 25 45
 kernel-riscv64: archive
 	$(call run,tools/debian-kernel riscv64)
 
-stock := 6.1 6.12
+stock := 6.1 6.12 debian-12
 $(foreach series,$(stock),\
 	$(eval packages.kernel-stock-$(series) := kmod mmdebstrap) \
 	$(eval entry.kernel-stock-$(series) := stock_kernel_$(series)) \
