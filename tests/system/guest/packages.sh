@@ -38,6 +38,12 @@ holds sfjit-tools /usr/bin/sfjit /usr/bin/sframegen \
 	/usr/share/man/man1/sfjit-record.1.gz \
 	/usr/share/man/man1/sframegen.1.gz \
 	/usr/share/sfjit/flamegraph.html
+# shellcheck disable=SC2046 # words
+holds sfjit-dkms /usr/lib/modules-load.d/sfjit.conf \
+	"/usr/src/sfjit-$version/dkms.conf" \
+	$(find module kernel-patches/linux/include kernel-patches/linux/kernel/unwind \
+		kernel-patches/linux/arch/x86 -name '*.[ch]' -o -name Kbuild |
+		sed "s|^|/usr/src/sfjit-$version/|")
 package=/usr/lib/python3/dist-packages/sfjit
 holds python3-sfjit $package/__init__.py $package/__main__.py \
 	$package/_launch.py \
@@ -52,8 +58,8 @@ mkdir -p "$out"
 works "a program is linked with the library" gcc -O2 -I"$tmp/usr/include" \
 	-o "$out/hello" userspace/examples/hello_jit.c -L"$tmp$lib" -lsfjit \
 	-Wl,--allow-shlib-undefined
-# libsfjit-stacks-dev wants libelf-dev, which the guest does not have.
+# The guest has neither libelf-dev, which libsfjit-stacks-dev wants, nor DKMS.
 find "$built" -name '*.deb' ! -name '*-dbgsym_*' ! -name '*-stacks-dev_*' \
-	-exec cp '{}' "$out" \;
+	! -name 'sfjit-dkms_*' -exec cp '{}' "$out" \;
 also tools/guest --name=packages --timeout=3600 -- tests/system/guest/guest_packages.sh
 finish
