@@ -35,7 +35,7 @@ touch "$tables/1.sframe" "$tables/2.addend.sframe"
 fix="boot a kernel with the patches and UNWIND_USER_SFRAME=y"
 case "$(uname -m) $(uname -r)" in
 "x86_64 6.1."* | "x86_64 6.12."*)
-	fix="build and load module/sfjit.ko: it is for this kernel" ;;
+	fix="install sfjit-dkms and linux-headers-$(uname -r)" ;;
 esac
 
 # Do not depend on what this machine lets its users profile.

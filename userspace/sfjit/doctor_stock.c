@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The module sfjit, by which Debian's own kernels have windows. */
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,7 @@
 #define LOCKDOWN	"/sys/kernel/security/lockdown"
 #define WITHOUT		"code without frame pointers truncates stacks"
 
-static const struct doctor_advice no_module = {
-	DOCTOR_BROKEN, WITHOUT,
-	"build and load module/sfjit.ko: it is for this kernel",
-}, not_loaded = {
+static const struct doctor_advice not_loaded = {
 	DOCTOR_BROKEN, WITHOUT, "modprobe sfjit",
 }, locked = {
 	DOCTOR_BROKEN, WITHOUT,
@@ -42,6 +40,32 @@ static bool find_line(const char *file, const char *text)
 	if (f)
 		fclose(f);
 	return found;
+}
+
+/* The fix names the kernel. */
+static const struct doctor_advice *no_module(const char *release)
+{
+	static struct doctor_advice advice;
+
+	advice = not_loaded;
+	advice.remedy = doctor_text("install sfjit-dkms and linux-headers-%s",
+				 release);
+	return &advice;
+}
+
+/* The fix names the group, if the module lets one have windows. */
+static const struct doctor_advice *not_member(void)
+{
+	static struct doctor_advice advice;
+	long gid = doctor_number(LOADED "/parameters/gid", -1);
+	struct group *group = gid < 0 ? NULL : getgrgid(gid);
+
+	if (!group || !find_line(LOADED "/parameters/allow", "group"))
+		return &not_permitted;
+	advice = not_permitted;
+	advice.remedy = doctor_text("adduser USER %s, and log in again",
+				 group->gr_name);
+	return &advice;
 }
 
 static bool is_installed(const char *release)
@@ -71,7 +95,7 @@ const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel)
 	if (!is_for(kernel))
 		return NULL;
 	if (!is_installed(kernel->release))
-		return &no_module;
+		return no_module(kernel->release);
 	return is_locked_down() ? &locked : &not_loaded;
 }
 
@@ -80,7 +104,7 @@ bool doctor_stock_refuses(struct doctor *doctor, long registering)
 	if (registering != -EPERM || !geteuid() || access(LOADED, F_OK) ||
 	    find_line(LOADED "/parameters/allow", "all"))
 		return false;
-	doctor_say(doctor, "allowed", &not_permitted,
+	doctor_say(doctor, "allowed", not_member(),
 		   "the module sfjit lets this user have no windows");
 	doctor->no_windows = "allowed";
 	return true;
