@@ -125,8 +125,8 @@ void print_summary(FILE *to, const struct object *f,
 		cfi ? (double)section_len / cfi : 0);
 }
 
-static int convert(struct object *f, const struct options *opts,
-		   struct sfg_output *out, struct sfg_summary *sum)
+static int convert_object(struct object *f, const struct options *opts,
+			  struct sfg_output *out, struct sfg_summary *sum)
 {
 	struct sfg_input in = object_input(f);
 	struct sfg_error err;
@@ -166,7 +166,7 @@ int command_elf(const struct options *opts)
 		ret = opts->cfi_only ? 0 : object_read_entries(&f);
 	}
 	if (!ret)
-		ret = convert(&f, opts, &out, &sum);
+		ret = convert_object(&f, opts, &out, &sum);
 	if (!ret)
 		ret = write_file(opts->output, out.data, out.len);
 	if (!ret)

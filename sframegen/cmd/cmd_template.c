@@ -51,7 +51,7 @@ static const uint8_t *find_code(const struct template *t,
 	return object_text_at(t->f, fn->addr, fn->size);
 }
 
-static int refuse(const struct template *t, const struct object_symbol *fn,
+static int reject(const struct template *t, const struct object_symbol *fn,
 		  const char *reason)
 {
 	return object_error(t->f, object_file_offset(t->f, fn->addr), -EINVAL,
@@ -79,14 +79,14 @@ static int check_function(const struct template *t,
 				    -EINVAL,
 				 "function's name is too long or not one in C");
 	if (fn->size > MAX_SLOT)
-		return refuse(t, fn, "longer than a slot of 128 bytes");
+		return reject(t, fn, "longer than a slot of 128 bytes");
 	if (!find_code(t, fn) || !fn->size)
-		return refuse(t, fn, "function has no code");
+		return reject(t, fn, "function has no code");
 	/* a copy of the code runs elsewhere */
 	if (object_is_relocated(t->f, fn->addr, fn->size))
-		return refuse(t, fn, "code needs relocation");
+		return reject(t, fn, "code needs relocation");
 	if (!find_fde(t, fn))
-		return refuse(t, fn, "CFI does not cover the function by rows");
+		return reject(t, fn, "CFI does not cover the function by rows");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int print_sframe(const struct template *t,
 	ret = sfg_write_section(t->f->abi, &fde, 1, 0, buf, sizeof(buf),
 				&len, &err);
 	if (ret)
-		return refuse(t, fn, err.reason);
+		return reject(t, fn, err.reason);
 	/* patched later: start relative to the field, and size of the window */
 	memset(buf + sizeof(struct sframe_header), 0, 12);
 	print_define(t->out, fn->name, "SFRAME_SIZE", len);
@@ -214,7 +214,7 @@ static int print_eh_frame(const struct template *t,
 	ret = repeats ? sfg_make_window_cfi(t->f->abi, fde, slot, &cfi) :
 			sfg_make_slot_cfi(t->f->abi, fde, &cfi);
 	if (ret)
-		return refuse(t, fn, "rows beyond an .eh_frame template");
+		return reject(t, fn, "rows beyond an .eh_frame template");
 	print_define(t->out, fn->name, "EH_FRAME_REPEATS", repeats);
 	print_define(t->out, fn->name, "EH_FRAME_START_OFF", cfi.start_off);
 	print_define(t->out, fn->name, "EH_FRAME_SIZE_OFF", cfi.size_off);

@@ -273,7 +273,7 @@ static uint64_t next_change(const struct spans *s, size_t index, uint64_t addr)
 }
 
 /* Neither list has a border between two steps. Report a pair of spans once. */
-static void sweep(struct verifier *v)
+static void sweep_spans(struct verifier *v)
 {
 	const struct span *last_theirs = NULL, *last_ours = NULL;
 	const struct span *theirs, *ours;
@@ -315,7 +315,7 @@ static int compare_file(struct verifier *v)
 		ret = derive_ours(v);
 	if (ret)
 		return ret;
-	sweep(v);
+	sweep_spans(v);
 	print_name(stdout, v->f->path);
 	printf(": %zu rows compared, %zu differences\n", v->compared,
 	       v->differences);

@@ -95,8 +95,8 @@ static int fail_usage(const struct command_line *line)
 	return EXIT_USAGE;
 }
 
-static void refuse(struct command_line *line, const char *mistake,
-		   const char *word)
+static void set_mistake(struct command_line *line, const char *mistake,
+			const char *word)
 {
 	line->mistake = mistake;
 	line->word = word;
@@ -133,8 +133,9 @@ static void take_rows(struct command_line *line, const char *text)
 	if (parse_number(text, UINT16_MAX, &rows) && rows)
 		line->opts.max_rows = rows;
 	else
-		refuse(line, "--max-rows needs a number from 1 to 65535, not",
-		       text);
+		set_mistake(line,
+			    "--max-rows needs a number from 1 to 65535, not",
+			    text);
 }
 
 static void take_format(struct command_line *line, const char *text)
@@ -144,13 +145,13 @@ static void take_format(struct command_line *line, const char *text)
 	else if (!strcmp(text, "v3-addend"))
 		line->opts.flags = SFG_INPUT_ADDENDS;
 	else
-		refuse(line, "--format needs v3 or v3-addend, not", text);
+		set_mistake(line, "--format needs v3 or v3-addend, not", text);
 }
 
 static void take_command(struct command_line *line, int option)
 {
 	if (line->command)
-		refuse(line, "one command at a time", NULL);
+		set_mistake(line, "one command at a time", NULL);
 	line->command = find_command(option);
 	line->opts.input = optarg;
 }
@@ -162,7 +163,7 @@ static void refuse_option(struct command_line *line, const char *mistake,
 	static char letter[] = "-?";
 
 	letter[1] = optopt;
-	refuse(line, mistake, optopt && optopt < OPT_ELF ? letter : word);
+	set_mistake(line, mistake, optopt && optopt < OPT_ELF ? letter : word);
 }
 
 static void take_option(struct command_line *line, int option,
@@ -182,7 +183,7 @@ static void take_option(struct command_line *line, int option,
 		break;
 	case OPT_AT:
 		if (!parse_number(optarg, UINT64_MAX, &line->opts.at))
-			refuse(line, "--at needs an address, not", optarg);
+			set_mistake(line, "--at needs an address, not", optarg);
 		break;
 	case OPT_ROWS:
 		take_rows(line, optarg);
@@ -207,20 +208,20 @@ static void take_option(struct command_line *line, int option,
 	}
 }
 
-static void check(struct command_line *line, char **rest)
+static void check_line(struct command_line *line, char **rest)
 {
 	if (*rest)
-		refuse(line, "unexpected argument", *rest);
+		set_mistake(line, "unexpected argument", *rest);
 	else if (!line->command)
-		refuse(line, "no command", NULL);
+		set_mistake(line, "no command", NULL);
 	else if (line->command->writes && !line->opts.output)
-		refuse(line, "-o is missing", NULL);
+		set_mistake(line, "-o is missing", NULL);
 }
 
 /*
  * The leading colon makes getopt distinguish a missing argument (':') from an
  * unknown option ('?'); with opterr 0 it prints nothing. It moves non-options
- * to the end, where check() finds them.
+ * to the end, where check_line() finds them.
  */
 static void parse(struct command_line *line, int argc, char **argv)
 {
@@ -230,7 +231,7 @@ static void parse(struct command_line *line, int argc, char **argv)
 	while (!line->mistake && !line->about) {
 		option = getopt_long(argc, argv, ":o:h", options, NULL);
 		if (option < 0) {
-			check(line, argv + optind);
+			check_line(line, argv + optind);
 			return;
 		}
 		take_option(line, option, argv[optind - 1]);
@@ -259,7 +260,7 @@ static void print_about(int about)
 }
 
 /* Writing would replace the input. */
-static int run(const struct command_line *line)
+static int run_command(const struct command_line *line)
 {
 	const struct options *opts = &line->opts;
 
@@ -287,6 +288,6 @@ int main(int argc, char **argv)
 	if (line.about)
 		print_about(line.about);
 	else
-		ret = run(&line);
+		ret = run_command(&line);
 	return close_stdout() || ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -135,7 +135,7 @@ static int place_object(struct object *f)
 	return 0;
 }
 
-static bool is_code(const GElf_Shdr *shdr)
+static bool is_code_section(const GElf_Shdr *shdr)
 {
 	return shdr->sh_flags & SHF_ALLOC && shdr->sh_flags & SHF_EXECINSTR &&
 	       shdr->sh_type != SHT_NOBITS;
@@ -207,7 +207,7 @@ static int read_object_text(struct object *f)
 	int ret = alloc_text(f, f->nr_sections);
 
 	for (i = 1; i < f->nr_sections && !ret; i++)
-		if (object_section(f, i, &shdr) && is_code(&shdr))
+		if (object_section(f, i, &shdr) && is_code_section(&shdr))
 			ret = add_text(f, f->section_addr[i], shdr.sh_offset,
 				       shdr.sh_size);
 	if (!ret)
@@ -221,7 +221,7 @@ uint64_t object_file_offset(struct object *f, uint64_t addr)
 	size_t i;
 
 	for (i = 1; i < f->nr_sections; i++)
-		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		if (object_section(f, i, &shdr) && is_code_section(&shdr) &&
 		    f->section_addr[i] != NOWHERE &&
 		    addr - f->section_addr[i] < shdr.sh_size)
 			return shdr.sh_offset + (addr - f->section_addr[i]);
@@ -281,7 +281,7 @@ static int read_other_text(struct object *f)
 	sort_text(f);
 
 	for (i = 1; i < f->nr_sections && !ret; i++)
-		if (object_section(f, i, &shdr) && is_code(&shdr) &&
+		if (object_section(f, i, &shdr) && is_code_section(&shdr) &&
 		    !is_in_text(f, nr, &shdr))
 			ret = add_text(f, shdr.sh_addr, shdr.sh_offset,
 				       shdr.sh_size);
@@ -387,7 +387,7 @@ static int read_code(struct object *f)
 	if (!f->code)
 		return object_no_memory(f);
 	for (i = 1; i < f->nr_sections; i++)
-		if (object_section(f, i, &shdr) && is_code(&shdr))
+		if (object_section(f, i, &shdr) && is_code_section(&shdr))
 			f->code[f->nr_code++] = (struct sfg_image) {
 				.addr = shdr.sh_addr, .len = shdr.sh_size,
 			};
@@ -417,7 +417,7 @@ static bool is_debug_file(struct object *f)
 	for (i = 1; i < f->nr_sections; i++) {
 		if (!object_section(f, i, &shdr))
 			continue;
-		if (is_code(&shdr))
+		if (is_code_section(&shdr))
 			return false;
 		absent |= is_absent_code(&shdr);
 	}
@@ -525,8 +525,8 @@ static size_t next_start(size_t len)
 }
 
 /* Appends a section to the part. */
-static int append(struct object *f, struct object_part *part,
-		  struct object_part *more)
+static int append_part(struct object *f, struct object_part *part,
+		       struct object_part *more)
 {
 	size_t start = next_start(part->image.len);
 	size_t len = start + more->image.len;
@@ -559,7 +559,7 @@ static int append_section(struct object *f, struct object_part *part,
 
 	if (ret)
 		return section_error(f, shdr, name, ret, why);
-	ret = append(f, part, &more);
+	ret = append_part(f, part, &more);
 	free(more.bytes);
 	if (ret)
 		return ret;

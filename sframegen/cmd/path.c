@@ -42,7 +42,7 @@ int path_fd(const char *path)
 }
 
 /* Replaces the last component of 'path' by the link's target. */
-static int follow(char *path, const char *link)
+static int follow_link(char *path, const char *link)
 {
 	size_t keep = *link == '/' ? 0 : path_directory(path);
 
@@ -65,13 +65,13 @@ int path_resolve(const char *path, char target[PATH_MAX])
 	int ret;
 
 	*target = 0;
-	ret = follow(target, path);
+	ret = follow_link(target, path);
 	for (i = 0; !ret && path_fd(target) < 0; i++) {
 		len = readlink(target, link, sizeof(link) - 1);
 		if (len < 0)
 			return 0;
 		link[len] = 0;
-		ret = i < MAX_LINKS ? follow(target, link) : -ELOOP;
+		ret = i < MAX_LINKS ? follow_link(target, link) : -ELOOP;
 	}
 	return ret;
 }

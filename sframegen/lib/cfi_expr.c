@@ -154,7 +154,7 @@ static bool deref(struct machine *m)
  * Arithmetic is modulo 2^64 (2.5.1.4), hence unsigned: signed overflow is
  * undefined in C.
  */
-static bool add(struct machine *m, struct sfg_value a, int64_t n)
+static bool add_constant(struct machine *m, struct sfg_value a, int64_t n)
 {
 	bool loaded = a.kind == SFG_VALUE_REG_LOAD ||
 		      a.kind == SFG_VALUE_CFA_LOAD;
@@ -171,9 +171,9 @@ static bool plus(struct machine *m)
 	if (!pop(m, &b) || !pop(m, &a))
 		return false;
 	if (b.kind == SFG_VALUE_CONST)
-		return add(m, a, b.offset);
+		return add_constant(m, a, b.offset);
 	if (a.kind == SFG_VALUE_CONST)
-		return add(m, b, a.offset);
+		return add_constant(m, b, a.offset);
 	return false;
 }
 
@@ -183,7 +183,7 @@ static bool minus(struct machine *m)
 
 	if (!pop(m, &b) || !pop(m, &a) || b.kind != SFG_VALUE_CONST)
 		return false;
-	return add(m, a, -(uint64_t)b.offset);
+	return add_constant(m, a, -(uint64_t)b.offset);
 }
 
 /*

@@ -20,7 +20,7 @@ struct run {
 	uint64_t start, size, at;
 };
 
-static void refuse(struct run *run, enum sfg_reason reason)
+static void refuse_rest(struct run *run, enum sfg_reason reason)
 {
 	if (!run->refused)
 		run->refused = reason;
@@ -318,7 +318,7 @@ static int run_register_op(struct run *run, unsigned int op)
 static void remember(struct run *run)
 {
 	if (run->depth == REMEMBER_MAX)
-		refuse(run, SFG_R_STATE);
+		refuse_rest(run, SFG_R_STATE);
 	else
 		run->remembered[run->depth++] = run->state;
 }
@@ -326,7 +326,7 @@ static void remember(struct run *run)
 static void restore(struct run *run)
 {
 	if (!run->depth)
-		refuse(run, SFG_R_STATE);
+		refuse_rest(run, SFG_R_STATE);
 	else
 		run->state = run->remembered[--run->depth];
 }
@@ -341,7 +341,7 @@ static void restore(struct run *run)
 static void toggle_mangled(struct run *run)
 {
 	if (!run->t->arch->mangled_ra)
-		refuse(run, SFG_R_OPCODE);
+		refuse_rest(run, SFG_R_OPCODE);
 	else if (run->state.mangled_ra != CFI_UNKNOWN_RA)
 		run->state.mangled_ra ^= CFI_MANGLED_RA;
 }
@@ -399,7 +399,7 @@ static int advance(struct run *run, uint64_t delta)
 
 	/* a CIE's initial state has no address */
 	if (!run->sink) {
-		refuse(run, SFG_R_STATE);
+		refuse_rest(run, SFG_R_STATE);
 		return 0;
 	}
 	if (__builtin_mul_overflow(delta, run->cie->code_align, &delta) ||
@@ -420,9 +420,9 @@ static int run_set_loc(struct run *run)
 	reason = sfg_cfi_read_pointer(run->t, &run->c,
 				      run->cie->pointer_encoding, &to);
 	if (reason)
-		refuse(run, reason);
+		refuse_rest(run, reason);
 	if (!run->sink || to < run->start || to - run->start < run->at)
-		refuse(run, SFG_R_STATE);
+		refuse_rest(run, SFG_R_STATE);
 	return run->refused ? 0 : emit_to(run, to - run->start);
 }
 
@@ -469,7 +469,7 @@ static int run_instruction(struct run *run)
 		return ret;
 	if (!run_cfa_op(run, byte) && !run_register_op(run, byte) &&
 	    !run_state_op(run, byte))
-		refuse(run, SFG_R_OPCODE);
+		refuse_rest(run, SFG_R_OPCODE);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ struct walker {
 	struct sfg_error *err;
 };
 
-static int fail(struct sfg_error *err, size_t offset, const char *reason)
+static int fail_cfi(struct sfg_error *err, size_t offset, const char *reason)
 {
 	return sfg_fail(err, offset, reason, -EINVAL);
 }
@@ -66,7 +66,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	} while (!c->bad && !length);
 	/* a record has to end inside the section */
 	if (c->bad || length > cursor_left(c))
-		return fail(w->err, r->offset, "CFI record is truncated");
+		return fail_cfi(w->err, r->offset, "CFI record is truncated");
 	cursor_init(&r->body, c->data, c->pos, c->pos + length,
 		    c->big_endian);
 	r->id_pos = c->pos;
@@ -76,7 +76,7 @@ static int next_record(struct walker *w, struct record *r, bool *cie)
 	else
 		r->id = cursor_u32(&r->body);
 	if (r->body.bad)
-		return fail(w->err, r->offset, "CFI record is too short");
+		return fail_cfi(w->err, r->offset, "CFI record is too short");
 	c->pos += length;
 	*cie = is_cie(w, r, wide);
 	return 1;
@@ -236,7 +236,7 @@ static int add_cie(struct walker *w, struct record *r)
 	*cie = (struct cfi_cie) { .offset = r->offset };
 	read_cie_body(t, cie, &r->body);
 	if (r->body.bad)
-		return fail(w->err, r->offset, "CIE is truncated");
+		return fail_cfi(w->err, r->offset, "CIE is truncated");
 	if (!cie->refused && !sfg_cfi_known_format(cie->pointer_encoding))
 		cie->refused = SFG_R_ENCODING;
 	cie->program = r->body.pos;
@@ -290,7 +290,7 @@ static int read_fde_body(struct walker *w, struct record *r,
 	if (cie->augmentation_data)
 		cursor_take(c, cursor_uleb(c));
 	if (c->bad)
-		return fail(w->err, r->offset, "FDE is truncated");
+		return fail_cfi(w->err, r->offset, "FDE is truncated");
 	fde->program = c->pos;
 	fde->program_end = c->end;
 	if (reason)
@@ -307,7 +307,7 @@ static int add_fde(struct walker *w, struct record *r)
 
 	/* an FDE has to name a CIE of this section */
 	if (cie == SIZE_MAX)
-		return fail(w->err, r->offset, "FDE names no CIE");
+		return fail_cfi(w->err, r->offset, "FDE names no CIE");
 	ret = grow((void **)&t->fdes, t->nr_fdes, &t->max_fdes, sizeof(*fde));
 	if (ret)
 		return sfg_fail(w->err, r->offset, "out of memory", ret);
@@ -390,7 +390,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	if (!t->arch)
 		return sfg_fail(err, 0, "no ABI of this number", -ENOTSUP);
 	if (in->flags & ~SFG_INPUT_ALL)
-		return fail(err, 0, "unknown flags");
+		return fail_cfi(err, 0, "unknown flags");
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
 	t->other = NO_REG;

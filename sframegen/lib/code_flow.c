@@ -55,7 +55,7 @@ struct flow {
 
 /* ---- Instructions ------------------------------------------------------ */
 
-static bool decode(const struct flow *f, uint32_t at, struct code_insn *insn)
+static bool decode_at(const struct flow *f, uint32_t at, struct code_insn *insn)
 {
 	return f->m->decode(f->code->text, f->size, at, insn);
 }
@@ -75,7 +75,7 @@ static uint32_t skip_padding(const struct flow *f, uint32_t at)
 	struct code_insn insn;
 
 	while (at < f->size && !(f->marks[at] & IS_LEADER) &&
-	       decode(f, at, &insn) && insn.pads) {
+	       decode_at(f, at, &insn) && insn.pads) {
 		at += insn.length;
 		f->marks[at - 1] |= ENDS_PADDING;
 	}
@@ -87,7 +87,7 @@ static void mark_padding(struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
 
-	while (at < f->size && decode(f, at, &insn) && insn.pads) {
+	while (at < f->size && decode_at(f, at, &insn) && insn.pads) {
 		f->marks[at] |= IS_PADDING;
 		at += insn.length;
 		f->marks[at - 1] |= ENDS_PADDING;
@@ -103,14 +103,14 @@ static uint32_t skip_data(const struct flow *f, uint32_t at)
 }
 
 /* Decodes from 'at' up to a non-instruction or decoded code. */
-static uint32_t sweep(struct flow *f, uint32_t at)
+static uint32_t sweep_code(struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
 
 	if (at < f->size)
 		f->marks[at] |= IS_LEADER;
 	while (at < f->size && !(f->marks[at] & IS_INSN)) {
-		if (!decode(f, at, &insn))
+		if (!decode_at(f, at, &insn))
 			return skip_data(f, at);
 		f->marks[at] |= IS_INSN;
 		mark_target(f, &insn);
@@ -134,10 +134,10 @@ static void find_insns(struct flow *f)
 	uint32_t at = 0, i;
 
 	while (at < f->size)
-		at = sweep(f, skip_padding(f, at));
+		at = sweep_code(f, skip_padding(f, at));
 	for (i = 0; i < f->size; i++)
 		if ((f->marks[i] & (IS_LEADER | IS_INSN)) == IS_LEADER)
-			sweep(f, i);
+			sweep_code(f, i);
 }
 
 /* ---- Blocks ------------------------------------------------------------ */
@@ -175,7 +175,7 @@ static unsigned int read_block(struct flow *f, uint32_t start, uint32_t *end)
 	uint32_t at = start;
 
 	do {
-		if (!decode(f, at, &f->insns[n]))
+		if (!decode_at(f, at, &f->insns[n]))
 			break;
 		mind_system(f, &f->insns[n], &number);
 		f->at[n] = at;
@@ -295,9 +295,9 @@ static bool is_landing(const struct flow *f, uint32_t at)
 {
 	struct code_insn insn;
 
-	while (at < f->size && decode(f, at, &insn) && insn.pads)
+	while (at < f->size && decode_at(f, at, &insn) && insn.pads)
 		at += insn.length;
-	return at < f->size && decode(f, at, &insn) && insn.lands;
+	return at < f->size && decode_at(f, at, &insn) && insn.lands;
 }
 
 /*
@@ -671,7 +671,7 @@ static void release(struct flow *f)
 	free(f->todo);
 }
 
-static int follow(struct flow *f)
+static int follow_code(struct flow *f)
 {
 	int ret;
 
@@ -701,7 +701,7 @@ int sfg_code_follow(const struct code_machine *m, const struct code_text *text,
 	for (i = 0; !ret && i < text->nr_entries; i++)
 		f.marks[text->entries[i] - text->addr] |= IS_LEADER | IS_ENTRY;
 	if (!ret)
-		ret = follow(&f);
+		ret = follow_code(&f);
 	release(&f);
 	return ret;
 }

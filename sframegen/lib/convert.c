@@ -29,7 +29,8 @@ struct converter {
 	uint32_t affected;	/* bit n: reason n, of this function */
 };
 
-static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
+static void count_bytes(struct converter *cv, enum sfg_reason reason,
+			uint64_t bytes)
 {
 	cv->sum->bytes[reason] += bytes;
 	cv->affected |= 1u << reason;
@@ -38,7 +39,7 @@ static void count(struct converter *cv, enum sfg_reason reason, uint64_t bytes)
 static int emit_refused(struct converter *cv, uint64_t lo, uint64_t hi,
 			enum sfg_reason reason)
 {
-	count(cv, reason, hi - lo);
+	count_bytes(cv, reason, hi - lo);
 	return sfg_add_hole(&cv->rows, lo, hi);
 }
 
@@ -90,7 +91,7 @@ static int emit_repeat(struct converter *cv, uint64_t lo, uint64_t hi,
 		if (!nr || !sfg_rows_equal(&rows[nr], &rows[nr - 1]))
 			nr++;
 	}
-	count(cv, SFG_COVERED, hi - lo);
+	count_bytes(cv, SFG_COVERED, hi - lo);
 	return add_repeat(cv, lo, hi, period, rows, nr);
 }
 
@@ -106,13 +107,13 @@ static int emit_part(struct converter *cv, uint64_t lo, uint64_t hi,
 		return emit_refused(cv, lo, hi, reason);
 	if (period)
 		return emit_repeat(cv, lo, hi, state, period);
-	count(cv, SFG_COVERED, hi - lo);
+	count_bytes(cv, SFG_COVERED, hi - lo);
 	return sfg_add_row(&cv->rows, lo, hi, cv->fde_flags, &row);
 }
 
 /* The sink is the converter's first member. Pieces come in address order. */
-static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
-		const struct cfi_state *state, enum sfg_reason refused)
+static int emit_stretch(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+			const struct cfi_state *state, enum sfg_reason refused)
 {
 	struct converter *cv = (struct converter *)sink;
 	uint64_t from, to;
@@ -210,7 +211,7 @@ static int emit_signal(struct converter *cv)
 	int ret = 0;
 
 	for (; cv->piece != cv->piece_end && !ret; cv->piece++) {
-		count(cv, SFG_COVERED, cv->piece->hi - cv->piece->lo);
+		count_bytes(cv, SFG_COVERED, cv->piece->hi - cv->piece->lo);
 		ret = sfg_add_signal(&cv->rows, cv->piece->lo, cv->piece->hi,
 				     cv->fde_flags);
 	}
@@ -268,7 +269,7 @@ static const struct cfi_fde *peek(const struct converter *cv, unsigned int i)
 	return cv->next[i] < t->nr_fdes ? &t->fdes[cv->next[i]] : NULL;
 }
 
-static const struct cfi_fde *take(struct converter *cv, unsigned int i)
+static const struct cfi_fde *take_fde(struct converter *cv, unsigned int i)
 {
 	cv->table = &cv->tables[i];
 	cv->next[i]++;
@@ -291,14 +292,14 @@ static const struct cfi_fde *next_fde(struct converter *cv)
 	const struct cfi_fde *next = peek(cv, 0), *fde = peek(cv, 1);
 
 	for (; fde && (!next || fde->start < next->start); fde = peek(cv, 1)) {
-		take(cv, 1);
+		take_fde(cv, 1);
 		if (!is_left_out(cv, fde, next))
 			continue;
 		cv->sum->debug_functions++;
 		cv->sum->debug_bytes += fde->size;
 		return fde;
 	}
-	return next ? take(cv, 0) : NULL;
+	return next ? take_fde(cv, 0) : NULL;
 }
 
 /* func_size has 32 bits. */
@@ -439,7 +440,7 @@ static int convert_function(struct converter *cv, const struct cfi_fde *fde,
 	for (i = 0; i < nr; i++)
 		bytes += pieces[i].hi - pieces[i].lo;
 	if (bytes != fde->size)
-		count(cv, SFG_R_OVERLAP, fde->size - bytes);
+		count_bytes(cv, SFG_R_OVERLAP, fde->size - bytes);
 	cv->sum->code_bytes += bytes;
 	cv->piece = pieces;
 	cv->piece_end = pieces + nr;
@@ -528,7 +529,7 @@ static int pass_function(struct converter *cv, const struct cfi_fde *fde,
 	int ret = 0;
 
 	if (reason) {
-		count(cv, reason, fde->size);
+		count_bytes(cv, reason, fde->size);
 		count_function(cv);
 		return 0;
 	}
@@ -643,7 +644,9 @@ static int derive_from(const struct sfg_input *in, bool debug_frame,
 		       struct sfg_builder *rows, struct sfg_fdes *fdes,
 		       struct sfg_summary *sum, struct sfg_error *err)
 {
-	struct converter cv = { .sink.emit = emit, .in = in, .sum = sum };
+	struct converter cv = {
+		.sink.emit = emit_stretch, .in = in, .sum = sum,
+	};
 	int ret;
 
 	memset(sum, 0, sizeof(*sum));

@@ -468,8 +468,8 @@ size_t sfg_write_block(const struct sfg_arch *arch,
 	return write_block(arch, fde, needs_flex(arch, fde), buf);
 }
 
-static int fail(struct sfg_error *err, size_t index, const char *reason,
-		int code)
+static int fail_fde(struct sfg_error *err, size_t index, const char *reason,
+		    int code)
 {
 	return sfg_fail(err, index, reason, code);
 }
@@ -504,9 +504,9 @@ static int check_fde(const struct sfjit_function *fde, size_t index,
 	const char *reason;
 
 	if (fde->nr_rows > UINT16_MAX)
-		return fail(err, index, "too many rows in one FDE", -E2BIG);
+		return fail_fde(err, index, "too many rows in one FDE", -E2BIG);
 	reason = check_range(fde, end_before);
-	return reason ? fail(err, index, reason, -EINVAL) : 0;
+	return reason ? fail_fde(err, index, reason, -EINVAL) : 0;
 }
 
 /* Checks an FDE's rows. */
@@ -519,11 +519,12 @@ static int check_rows(const struct sfg_arch *arch,
 
 	for (i = 0; i < fde->nr_rows; i++, row++) {
 		if (i && row->start <= row[-1].start)
-			return fail(err, index, "row starts do not increase",
-				    -EINVAL);
+			return fail_fde(err, index,
+					"row starts do not increase",
+					-EINVAL);
 		if (!sfg_row_fits(arch, row))
-			return fail(err, index, "row is not expressible",
-				    -EINVAL);
+			return fail_fde(err, index, "row is not expressible",
+					-EINVAL);
 	}
 	return 0;
 }
@@ -535,7 +536,7 @@ int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
 	int ret;
 
 	if (!arch)
-		return fail(err, 0, "no ABI of this number", -ENOTSUP);
+		return fail_fde(err, 0, "no ABI of this number", -ENOTSUP);
 	ret = check_fde(function, 0, 0, err);
 	return ret ? ret : check_rows(arch, function, 0, err);
 }
@@ -546,9 +547,10 @@ static int check_abi(unsigned int abi, size_t nr,
 {
 	*arch = sfg_arch_by_abi(abi);
 	if (!*arch)
-		return fail(err, 0, "no SFrame ABI of this number", -ENOTSUP);
+		return fail_fde(err, 0, "no SFrame ABI of this number",
+				-ENOTSUP);
 	if (nr > (UINT32_MAX - HEADER_SIZE) / INDEX_SIZE)
-		return fail(err, 0, "too many FDEs", -E2BIG);
+		return fail_fde(err, 0, "too many FDEs", -E2BIG);
 	return 0;
 }
 
@@ -589,7 +591,7 @@ int sfg_section_size(unsigned int abi, const struct sfjit_function *fdes,
 		end = fdes[i].addr + fdes[i].size;
 	}
 	if (fres > UINT32_MAX)
-		return fail(err, 0, "section is over 4 GiB", -E2BIG);
+		return fail_fde(err, 0, "section is over 4 GiB", -E2BIG);
 	*size = HEADER_SIZE + nr_fdes * INDEX_SIZE + fres;
 	return 0;
 }
@@ -663,7 +665,7 @@ static int write_any_fde(struct writer *w, size_t i, struct sfg_error *err)
 	if (ret)
 		return ret;
 	if ((size_t)(w->limit - w->p) < sfg_block_size(w->arch, w->fde))
-		return fail(err, i, "buffer is too small", -ENOSPC);
+		return fail_fde(err, i, "buffer is too small", -ENOSPC);
 	next_fde(w, arch_swaps(w->arch),
 		 sfg_write_block(w->arch, w->fde, w->p));
 	return 0;
@@ -695,7 +697,7 @@ int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 	if (ret)
 		return ret;
 	if (len < fres)
-		return fail(err, 0, "buffer is too small", -ENOSPC);
+		return fail_fde(err, 0, "buffer is too small", -ENOSPC);
 	w = (struct writer){
 		.arch = arch, .kinds = plain_kinds(arch),
 		.fde = fdes, .end = fdes + nr_fdes,
@@ -708,7 +710,7 @@ int sfg_write_section(unsigned int abi, const struct sfjit_function *fdes,
 	if (ret)
 		return ret;
 	if (w.p - w.fres > UINT32_MAX)
-		return fail(err, 0, "section is over 4 GiB", -E2BIG);
+		return fail_fde(err, 0, "section is over 4 GiB", -E2BIG);
 	sfg_write_header(arch, buf, nr_fdes, w.nr_fres, w.p - w.fres);
 	*used = w.p - (uint8_t *)buf;
 	return 0;
@@ -760,7 +762,8 @@ int sfg_write_fde(unsigned int abi, const struct sfjit_function *fde,
 		return ret;
 	if (!arch_cfas_are_usual(arch, fde->rows, fde->nr_rows) &&
 	    !sfg_cfas_are_possible(abi, fde->rows, fde->nr_rows))
-		return fail(err, 0, "no step by a row is possible", -EINVAL);
+		return fail_fde(err, 0, "no step by a row is possible",
+				-EINVAL);
 	w = writer_at(arch, fde, place);
 	if (!write_plain_fde(&w))
 		return write_any_at(arch, fde, place, used, err);

@@ -12,7 +12,7 @@
 
 #define HEADER_FLAGS	(SFRAME_F_FDE_SORTED | SFRAME_F_FDE_FUNC_START_PCREL)
 
-static int fail(struct sfg_error *err, size_t offset, const char *reason)
+static int fail_read(struct sfg_error *err, size_t offset, const char *reason)
 {
 	return sfg_fail(err, offset, reason, -EINVAL);
 }
@@ -57,7 +57,7 @@ static int check_header(struct sfg_section *s, struct sfg_error *err)
 	struct sframe_header *h = &s->header;
 
 	if (!is_magic(h->magic))
-		return fail(err, 0, "no SFrame magic");
+		return fail_read(err, 0, "no SFrame magic");
 	if (h->version != SFRAME_VERSION_3)
 		return sfg_fail(err, 2, "SFrame version is not 3", -ENOTSUP);
 	s->arch = arch_of(h);
@@ -66,12 +66,12 @@ static int check_header(struct sfg_section *s, struct sfg_error *err)
 	swap_header(h, arch_swaps(s->arch));
 	/* an assembler's section is not yet sorted */
 	if ((h->flags | SFRAME_F_FDE_SORTED) != HEADER_FLAGS)
-		return fail(err, 3, "unknown header flags");
+		return fail_read(err, 3, "unknown header flags");
 	if (h->cfa_fixed_fp_offset || h->cfa_fixed_ra_offset !=
 	    s->arch->fixed_ra)
-		return fail(err, 5, "fixed offsets are not the ABI's");
+		return fail_read(err, 5, "fixed offsets are not the ABI's");
 	if (h->auxhdr_len)
-		return fail(err, 7, "auxiliary header");
+		return fail_read(err, 7, "auxiliary header");
 	return 0;
 }
 
@@ -88,11 +88,11 @@ static int check_areas(struct sfg_section *s, struct sfg_error *err)
 	uint64_t fdes_len = (uint64_t)h->num_fdes * INDEX_SIZE;
 
 	if (h->fdes_off > room || fdes_len > room - h->fdes_off)
-		return fail(err, 20, "FDEs reach past the section");
+		return fail_read(err, 20, "FDEs reach past the section");
 	if (h->fres_off > room || h->fre_len > room - h->fres_off)
-		return fail(err, 24, "FREs reach past the section");
+		return fail_read(err, 24, "FREs reach past the section");
 	if (h->fres_off < h->fdes_off + fdes_len)
-		return fail(err, 24, "FREs overlap the FDEs");
+		return fail_read(err, 24, "FREs overlap the FDEs");
 	s->fdes_off = HEADER_SIZE + h->fdes_off;
 	s->fres_off = HEADER_SIZE + h->fres_off;
 	return 0;
@@ -105,7 +105,7 @@ int sfg_open_section(struct sfg_section *section, const void *data, size_t len,
 	int ret;
 
 	if (len < HEADER_SIZE)
-		return fail(err, len, "SFrame header is truncated");
+		return fail_read(err, len, "SFrame header is truncated");
 	memcpy(&s.header, data, HEADER_SIZE);
 	ret = check_header(&s, err);
 	if (!ret)
@@ -188,12 +188,12 @@ int sfg_read_fde(const struct sfg_section *s, uint32_t index,
 	fde = read_index(s, index);
 	if (fde.fre_off > s->header.fre_len ||
 	    s->header.fre_len - fde.fre_off < ATTR_SIZE)
-		return fail(err, index_offset(s, index) + 12,
-			    "rows of the FDE are outside the section");
+		return fail_read(err, index_offset(s, index) + 12,
+				 "rows of the FDE are outside the section");
 	memcpy(&attr, s->data + s->fres_off + fde.fre_off, ATTR_SIZE);
 	reason = check_attr(&attr);
 	if (reason)
-		return fail(err, s->fres_off + fde.fre_off, reason);
+		return fail_read(err, s->fres_off + fde.fre_off, reason);
 	memset(reader, 0, sizeof(*reader));
 	reader->section = s;
 	reader->fde.addr = start_of(s, index);
@@ -441,7 +441,7 @@ int sfg_read_row(struct sfg_row_reader *reader, struct sfjit_row *row,
 		reason = decode_row(reader->section->arch, reader->flex, &raw,
 				    &out);
 	if (reason)
-		return fail(err, reader->pos, reason);
+		return fail_read(err, reader->pos, reason);
 	reader->next_start = (uint64_t)out.start + 1;
 	reader->pos = end;
 	reader->left--;
@@ -467,7 +467,7 @@ static int check_rows(struct sfg_row_reader *r, uint64_t *budget,
 	int ret = 0;
 
 	if (r->left > *budget)
-		return fail(err, r->pos, "rows are shared beyond reason");
+		return fail_read(err, r->pos, "rows are shared beyond reason");
 	*budget -= r->left;
 	while (r->left && !ret)
 		ret = sfg_read_row(r, &row, err);
@@ -491,12 +491,12 @@ int sfg_check_section(const struct sfg_section *section,
 			return ret;
 		if (section->header.flags & SFRAME_F_FDE_SORTED &&
 		    reader.fde.addr < end)
-			return fail(err, index_offset(section, i),
-				    "FDEs are not sorted or overlap");
+			return fail_read(err, index_offset(section, i),
+					 "FDEs are not sorted or overlap");
 		end = reader.fde.addr + reader.fde.size;
 		if (end < reader.fde.addr)
-			return fail(err, index_offset(section, i),
-				    "FDE wraps around");
+			return fail_read(err, index_offset(section, i),
+					 "FDE wraps around");
 	}
 	return 0;
 }
@@ -505,7 +505,7 @@ int sfg_check_section(const struct sfg_section *section,
  * Returns the index of the last FDE at or before addr, or num_fdes. Needs a
  * sorted section.
  */
-static uint32_t search(const struct sfg_section *s, uint64_t addr)
+static uint32_t search_index(const struct sfg_section *s, uint64_t addr)
 {
 	uint32_t lo = 0, hi = s->header.num_fdes, mid;
 
@@ -530,7 +530,7 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
 	bool found = false;
 	int ret;
 
-	ret = sfg_read_fde(section, search(section, addr), &r, err);
+	ret = sfg_read_fde(section, search_index(section, addr), &r, err);
 	if (ret)
 		return ret;
 	offset = addr - r.fde.addr;

@@ -236,8 +236,8 @@ struct stretch {
 };
 
 /* The sink is the first member. Keeps the wanted stretch, the last one. */
-static int emit(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
-		const struct cfi_state *state, enum sfg_reason refused)
+static int keep_stretch(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
+			const struct cfi_state *state, enum sfg_reason refused)
 {
 	struct stretch *s = (struct stretch *)sink;
 
@@ -260,7 +260,7 @@ static int run_to(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	table.other = other;
 	table.cies = &cie;
 	one.cie = 0;
-	*s = (struct stretch) { .sink.emit = emit, .addr = addr };
+	*s = (struct stretch) { .sink.emit = keep_stretch, .addr = addr };
 	ret = other == NO_REG ? 0 : sfg_cfi_run_cie(&table, &cie, NULL);
 	if (!ret)
 		ret = sfg_cfi_run_fde(&table, &one, &s->sink, NULL);
@@ -554,7 +554,7 @@ int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 }
 
 /* The last address is never code, so no end wraps to 0. */
-static bool is_code(const struct cfi_fde *fde)
+static bool has_code(const struct cfi_fde *fde)
 {
 	return fde->size && fde->start + fde->size > fde->start;
 }
@@ -569,7 +569,7 @@ static void drop_unused(struct cfi_table *t)
 
 	t->nr_fdes = 0;
 	for (i = 0; i < nr; i++)
-		if (is_code(&t->fdes[i]) &&
+		if (has_code(&t->fdes[i]) &&
 		    !sfg_cfi_is_discarded(t, &t->fdes[i]))
 			t->fdes[t->nr_fdes++] = t->fdes[i];
 }

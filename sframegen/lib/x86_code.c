@@ -28,8 +28,8 @@ static uint32_t mask_of(uint32_t insn_regs)
 	return mask;
 }
 
-static struct code_op *add(struct code_insn *out, uint8_t kind, int8_t dst,
-			   int8_t src, int32_t imm)
+static struct code_op *add_op(struct code_insn *out, uint8_t kind, int8_t dst,
+			      int8_t src, int32_t imm)
 {
 	struct code_op *op = &out->ops[out->nr_ops++];
 
@@ -42,14 +42,14 @@ static struct code_op *add(struct code_insn *out, uint8_t kind, int8_t dst,
 static void clobber(struct code_insn *out, uint32_t mask)
 {
 	if (mask)
-		add(out, CODE_CLOBBER, CODE_NO_REG, CODE_NO_REG, 0)->mask =
+		add_op(out, CODE_CLOBBER, CODE_NO_REG, CODE_NO_REG, 0)->mask =
 			mask;
 }
 
 static void lose(struct code_insn *out)
 {
 	out->nr_ops = 0;
-	add(out, CODE_LOSE, CODE_NO_REG, CODE_NO_REG, 0);
+	add_op(out, CODE_LOSE, CODE_NO_REG, CODE_NO_REG, 0);
 }
 
 /* Only a base register; with an index, or without a base, it is unknown. */
@@ -60,19 +60,19 @@ static int8_t base_of(const struct insn *insn)
 
 static void push(struct code_insn *out, int8_t src)
 {
-	add(out, CODE_SET, SP, SP, -8);
-	add(out, CODE_STORE, SP, src == SP ? CODE_NO_REG : src, 0);
+	add_op(out, CODE_SET, SP, SP, -8);
+	add_op(out, CODE_STORE, SP, src == SP ? CODE_NO_REG : src, 0);
 }
 
 static void pop(struct code_insn *out, int8_t dst)
 {
 	if (dst == SP) {
-		add(out, CODE_LOAD, SP, SP, 0);
+		add_op(out, CODE_LOAD, SP, SP, 0);
 		return;
 	}
 	if (dst != CODE_NO_REG)
-		add(out, CODE_LOAD, dst, SP, 0);
-	add(out, CODE_SET, SP, SP, 8);
+		add_op(out, CODE_LOAD, dst, SP, 0);
+	add_op(out, CODE_SET, SP, SP, 8);
 }
 
 /* pop computes an address from the stack pointer after popping. */
@@ -82,7 +82,7 @@ static void pop_to(struct code_insn *out, const struct insn *insn)
 
 	pop(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
 	if (insn->mod != 3 && base != CODE_NO_REG)
-		add(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
+		add_op(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
 }
 
 static bool is_group(const struct insn *insn, uint8_t op, unsigned int nr)
@@ -115,7 +115,7 @@ static bool push_or_pop(struct code_insn *out, const struct insn *insn)
 	} else if (insn->op == 0x8f && !(insn->reg & 7)) {
 		pop_to(out, insn);
 	} else if (insn->op == 0xc9) {
-		add(out, CODE_SET, SP, FP, 0);
+		add_op(out, CODE_SET, SP, FP, 0);
 		pop(out, FP);
 	} else {
 		return false;
@@ -133,8 +133,8 @@ static bool add_constant(struct code_insn *out, const struct insn *insn)
 	    insn->mod != 3 || !insn->wide || (nr != 0 && nr != 5) ||
 	    insn->imm == INT32_MIN)
 		return false;
-	add(out, CODE_SET, reg_of(insn->rm), reg_of(insn->rm),
-	    nr ? -insn->imm : insn->imm);
+	add_op(out, CODE_SET, reg_of(insn->rm), reg_of(insn->rm),
+	       nr ? -insn->imm : insn->imm);
 	return true;
 }
 
@@ -147,30 +147,30 @@ static bool move(struct code_insn *out, const struct insn *insn)
 	switch (insn->op) {
 	case 0x8b:
 		if (insn->mod == 3)
-			add(out, CODE_SET, reg, reg_of(insn->rm), 0);
+			add_op(out, CODE_SET, reg, reg_of(insn->rm), 0);
 		else if (base != CODE_NO_REG)
-			add(out, CODE_LOAD, reg, base, insn->disp);
+			add_op(out, CODE_LOAD, reg, base, insn->disp);
 		else
 			clobber(out, 1u << reg);
 		return true;
 	case 0x89:
 		if (insn->mod == 3)
-			add(out, CODE_SET, reg_of(insn->rm), reg, 0);
+			add_op(out, CODE_SET, reg_of(insn->rm), reg, 0);
 		else if (base != CODE_NO_REG)
-			add(out, CODE_STORE, base, reg, insn->disp);
+			add_op(out, CODE_STORE, base, reg, insn->disp);
 		return true;
 	case 0x8d:
 		if (insn->mod == 3)
 			return false;
 		if (base != CODE_NO_REG)
-			add(out, CODE_SET, reg, base, insn->disp);
+			add_op(out, CODE_SET, reg, base, insn->disp);
 		else
 			clobber(out, 1u << reg);
 		return true;
 	case 0xc7:
 		if (insn->mod == 3 || base == CODE_NO_REG)
 			return false;
-		add(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
+		add_op(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
 		return true;
 	}
 	return false;
@@ -194,7 +194,7 @@ static void other(struct code_insn *out, const struct insn *insn)
 	if (is_nop(insn) || is_hint(insn))
 		return;
 	if (insn->has_modrm && insn->mod != 3 && base_of(insn) != CODE_NO_REG)
-		add(out, CODE_TOUCH, base_of(insn), CODE_NO_REG, insn->disp);
+		add_op(out, CODE_TOUCH, base_of(insn), CODE_NO_REG, insn->disp);
 	clobber(out, mask_of(sfg_insn_changes(insn)));
 }
 
@@ -274,12 +274,13 @@ static void call(struct code_insn *out, const struct insn *insn)
 		push(out, CODE_NO_REG);
 		return;
 	}
-	add(out, CODE_TOUCH, SP, CODE_NO_REG, -8);
-	add(out, CODE_CALL, CODE_NO_REG, CODE_NO_REG, 0)->mask = 0xffff & ~KEPT;
+	add_op(out, CODE_TOUCH, SP, CODE_NO_REG, -8);
+	add_op(out, CODE_CALL, CODE_NO_REG, CODE_NO_REG, 0)->mask =
+		0xffff & ~KEPT;
 }
 
-static bool decode(const uint8_t *text, size_t size, size_t at,
-		   struct code_insn *out)
+static bool decode_x86(const uint8_t *text, size_t size, size_t at,
+		       struct code_insn *out)
 {
 	struct insn insn;
 
@@ -326,5 +327,6 @@ static bool keeps_stack(int64_t number)
 }
 
 const struct code_machine sfg_code_x86 = {
-	.decode = decode, .keeps_stack = keeps_stack, .number = 0, .align = 16, .sp = SP, .fp = FP, .preserved = KEPT,
+	.decode = decode_x86, .keeps_stack = keeps_stack, .number = 0,
+	.align = 16, .sp = SP, .fp = FP, .preserved = KEPT,
 };

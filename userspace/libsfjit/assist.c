@@ -74,7 +74,7 @@ static enum outcome respond(const void *token, const void *context)
 						leave_to_kernel(token, NATIVE);
 }
 
-static void count(uint64_t *counter)
+static void count_event(uint64_t *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
@@ -87,9 +87,9 @@ static void on_request(int signal, siginfo_t *info, void *context)
 	if (info->si_code != SI_KERNEL)
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	count(&nr_asked);
+	count_event(&nr_asked);
 	sfjit_assist_write_inherited();
-	count(&outcomes[respond(info->si_value.sival_ptr, context)]);
+	count_event(&outcomes[respond(info->si_value.sival_ptr, context)]);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
@@ -119,7 +119,7 @@ static bool is_ours(int signal)
 }
 
 /* If another thread installed a handler first, restore that one. */
-static bool install(int signal)
+static bool install_request_handler(int signal)
 {
 	struct sigaction action, old;
 
@@ -146,7 +146,7 @@ static int choose_signal(bool any_stack)
 		ret = sfjit_assist_turn_on(signal, any_stack);
 		if (ret)
 			return ret;
-		if (install(signal)) {
+		if (install_request_handler(signal)) {
 			__atomic_store_n(&signal_number, signal,
 					 __ATOMIC_RELAXED);
 			return 0;

@@ -55,7 +55,8 @@ static bool is_reached(const struct runtime *runtime,
 	return false;
 }
 
-static int call(const struct runtime *runtime, struct question *question)
+static int call_runtime(const struct runtime *runtime,
+			struct question *question)
 {
 	int ret;
 
@@ -75,7 +76,7 @@ static int call_if_there(struct runtime *runtime, struct question *question)
 		return 0;
 	__atomic_fetch_add(&runtime->users, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&runtime->in_use, __ATOMIC_SEQ_CST))
-		ret = call(runtime, question);
+		ret = call_runtime(runtime, question);
 	__atomic_fetch_sub(&runtime->users, 1, __ATOMIC_RELEASE);
 	return ret;
 }

@@ -73,7 +73,7 @@ static int make_key(void)
 	return 0;
 }
 
-static int install(unsigned char *mapping)
+static int install_stack(unsigned char *mapping)
 {
 	const stack_t stack = {
 		.ss_sp = mapping + page_size(), .ss_size = stack_size(),
@@ -97,7 +97,7 @@ static int add_stack(void)
 		ret = sfjit_map(mapping_size(), 0, &mapping);
 	if (ret)
 		return ret;
-	ret = install(mapping);
+	ret = install_stack(mapping);
 	if (ret)
 		sfjit_unmap(mapping, mapping_size());
 	return ret;

@@ -114,7 +114,7 @@ static const char *set_extent(struct reader *r, uint64_t length)
 	return NULL;
 }
 
-static uint64_t start_of(const struct reader *r, uint32_t i)
+static uint64_t start_of_fde(const struct reader *r, uint32_t i)
 {
 	uint64_t at = r->fdes + (uint64_t)i * INDEX_SIZE;
 
@@ -139,8 +139,8 @@ static const char *set_text(struct reader *r, const struct sfjit_table *table)
 		if (!r->nr)
 			return "neither functions nor text range";
 		size = size_of(r, r->nr - 1);
-		r->text = start_of(r, 0);
-		r->text_end = start_of(r, r->nr - 1) + size;
+		r->text = start_of_fde(r, 0);
+		r->text_end = start_of_fde(r, r->nr - 1) + size;
 		if (r->text_end < size)
 			return "text wraps around";
 	}
@@ -196,7 +196,7 @@ static const char *search(const struct reader *r, uint64_t ip, uint32_t *found)
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		start = start_of(r, mid);
+		start = start_of_fde(r, mid);
 		if (start < lowest || start > highest)
 			return "fde_order";
 		if (start > ip) {
@@ -250,7 +250,7 @@ static const char *find_function(const struct reader *r, uint64_t ip,
 
 	if (why)
 		return why;
-	f->start = start_of(r, i);
+	f->start = start_of_fde(r, i);
 	f->size = size_of(r, i);
 	if (ip - f->start >= f->size)
 		return "no_fde";
@@ -515,7 +515,7 @@ static const char *check_cfa(const struct sfjit_row *row)
 static int check_rows(const struct reader *r, uint32_t i,
 		      struct sfjit_complaint *complaint)
 {
-	uint64_t start = start_of(r, i), off = 0, end = size_of(r, i);
+	uint64_t start = start_of_fde(r, i), off = 0, end = size_of(r, i);
 	struct function f;
 	struct sfjit_row row;
 	const char *why;
@@ -536,12 +536,12 @@ static int check_rows(const struct reader *r, uint32_t i,
 }
 
 /* Areas have one entry for each granule of a function. */
-static bool is_same(const struct reader *r, uint32_t i)
+static bool is_same_function(const struct reader *r, uint32_t i)
 {
 	uint64_t rest = r->fdes + (uint64_t)i * INDEX_SIZE +
 			offsetof(struct sframe_fde, func_size);
 
-	return start_of(r, i) == start_of(r, i - 1) &&
+	return start_of_fde(r, i) == start_of_fde(r, i - 1) &&
 	       number(r, rest, 8) == number(r, rest - INDEX_SIZE, 8);
 }
 
@@ -549,13 +549,13 @@ static bool is_same(const struct reader *r, uint32_t i)
 static int check_order(const struct reader *r, uint32_t i,
 		       struct sfjit_complaint *complaint)
 {
-	uint64_t start = start_of(r, i), before;
+	uint64_t start = start_of_fde(r, i), before;
 
 	if (!i)
 		return 0;
-	before = start_of(r, i - 1);
+	before = start_of_fde(r, i - 1);
 	if ((start >= before && start - before >= size_of(r, i - 1)) ||
-	    is_same(r, i))
+	    is_same_function(r, i))
 		return 0;
 	return complain(complaint, -EBADMSG, "fde_order", start);
 }
@@ -563,7 +563,7 @@ static int check_order(const struct reader *r, uint32_t i,
 static int check_range(const struct reader *r, uint32_t i,
 		       struct sfjit_complaint *complaint)
 {
-	uint64_t start = start_of(r, i), size = size_of(r, i);
+	uint64_t start = start_of_fde(r, i), size = size_of(r, i);
 
 	if (!size || (start >= r->text && start < r->text_end &&
 		      size <= r->text_end - start))

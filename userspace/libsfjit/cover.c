@@ -24,7 +24,7 @@ extern __typeof__(dladdr) dladdr __attribute__((weak));
  * RTLD_LOCAL, so that no symbol of the program is preempted. Never unloaded, as
  * windows refer to its memory.
  */
-static void *load(const char *path, int flags)
+static void *load_module(const char *path, int flags)
 {
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | flags);
 }
@@ -46,7 +46,7 @@ static void *load_near(const char *below)
 		return NULL;
 	n = snprintf(path, sizeof(path), "%.*s%s/" MODULE,
 		     (int)(slash - info.dli_fname), info.dli_fname, below);
-	return n > 0 && (size_t)n < sizeof(path) ? load(path, 0) : NULL;
+	return n > 0 && (size_t)n < sizeof(path) ? load_module(path, 0) : NULL;
 }
 
 /*
@@ -58,12 +58,12 @@ static void *find_module(void)
 	static const char * const below[] = {
 		"", "/sfjit", "/../sfjit", "/../lib/sfjit",
 	};
-	void *module = load(MODULE, RTLD_NOLOAD);
+	void *module = load_module(MODULE, RTLD_NOLOAD);
 	size_t i;
 
 	for (i = 0; !module && i < sizeof(below) / sizeof(*below); i++)
 		module = load_near(below[i]);
-	return module ? module : load(MODULE, 0);
+	return module ? module : load_module(MODULE, 0);
 }
 
 int sfjit_cover_modules(unsigned int flags)

@@ -183,7 +183,8 @@ int sfjit_epoch_retire(struct sfjit_epoch *epoch)
 
 /* ---- Windows --------------------------------------------------------- */
 
-static uintptr_t start_of(const struct sfjit_epoch *epoch, unsigned int window)
+static uintptr_t window_start(const struct sfjit_epoch *epoch,
+			      unsigned int window)
 {
 	return epoch->text + window * epoch->size;
 }
@@ -214,7 +215,7 @@ int sfjit_epoch_begin(struct sfjit_epoch *epoch, struct sfjit_range *text)
 	window = take_free(epoch);
 	sfjit_unlock();
 	if (window >= 0) {
-		text->start = (void *)start_of(epoch, window);
+		text->start = (void *)window_start(epoch, window);
 		text->length = epoch->size;
 	}
 	return window;
@@ -225,8 +226,8 @@ static int unlink_window(struct sfjit_epoch *epoch, unsigned int window)
 	if (epoch->windows[window].state != IN_USE)
 		return -ENOENT;
 	/* Unlinking would tear a function that crosses into another window. */
-	if (sfjit_area_is_split(epoch->area, start_of(epoch, window)) ||
-	    sfjit_area_is_split(epoch->area, start_of(epoch, window + 1)))
+	if (sfjit_area_is_split(epoch->area, window_start(epoch, window)) ||
+	    sfjit_area_is_split(epoch->area, window_start(epoch, window + 1)))
 		return -EEXIST;
 	epoch->windows[window].state = UNLINKED;
 	epoch->windows[window].stamp =
@@ -251,7 +252,7 @@ int sfjit_epoch_unlink(struct sfjit_epoch *epoch, unsigned int window)
  */
 static void wipe(struct sfjit_epoch *epoch, unsigned int window)
 {
-	void *start = (void *)start_of(epoch, window);
+	void *start = (void *)window_start(epoch, window);
 
 	sfjit_area_reset(epoch->area, start, epoch->size);
 	sfjit_names_drop(start, epoch->size);

@@ -124,7 +124,7 @@ int sfjit_append(int fd, const struct iovec *parts, int nr)
 	return -EIO;
 }
 
-static int append(int fd, const char *bytes, size_t length)
+static int append_bytes(int fd, const char *bytes, size_t length)
 {
 	struct iovec part = { (void *)bytes, length };
 
@@ -202,7 +202,7 @@ static int copy_lines(int from, int to, off_t end)
 			    done);
 		if (got <= 0)
 			return got ? -errno : 0;
-		ret = append(to, buffer, got);
+		ret = append_bytes(to, buffer, got);
 		if (ret)
 			return ret;
 		done += got;
@@ -256,7 +256,7 @@ int sfjit_write_line(struct sfjit_file *file, const char *line, size_t length)
 		return fd;
 	ret = begin_file(file, fd, pid);
 	if (!ret && length)
-		ret = append(fd, line, length);
+		ret = append_bytes(fd, line, length);
 	file->end = lseek(fd, 0, SEEK_END);
 	close(fd);
 	return ret;

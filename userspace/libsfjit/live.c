@@ -60,7 +60,7 @@ static unsigned char *rows_of(const struct sfjit_live *live)
 	return (unsigned char *)fde_of(live, live->capacity);
 }
 
-static uintptr_t start_of(const struct sframe_fde *fde)
+static uintptr_t entry_start(const struct sframe_fde *fde)
 {
 	return (uintptr_t)fde + fde->func_start;
 }
@@ -83,7 +83,7 @@ static uintptr_t next_text(const struct sfjit_live *live)
 		return end;
 	last = fde_of(live, nr - 1);
 	/* A withdrawn function has size 0; floor is its end. */
-	return last->func_size ? start_of(last) + last->func_size : end;
+	return last->func_size ? entry_start(last) + last->func_size : end;
 }
 
 /* Written after the counted entries. */
@@ -343,13 +343,13 @@ static uint32_t find_fde(const struct sfjit_live *live, uintptr_t start)
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (start_of(fde_of(live, mid)) < start)
+		if (entry_start(fde_of(live, mid)) < start)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	if (low == header_of(live)->num_fdes ||
-	    start_of(fde_of(live, low)) != start ||
+	    entry_start(fde_of(live, low)) != start ||
 	    (low && is_linked(live, low - 1)))
 		return header_of(live)->num_fdes;
 	return low;
@@ -372,7 +372,7 @@ static void withdraw_entry(struct sfjit_live *live, uint32_t i)
 	if (!fde->func_size)
 		return;
 	if (i == header_of(live)->num_fdes - 1)
-		live->floor = start_of(fde) + fde->func_size;
+		live->floor = entry_start(fde) + fde->func_size;
 	clear_size(fde);
 	/* sfjit_live_grow() reserves no space for withdrawn functions. */
 	live->withdrawn++;
@@ -428,7 +428,7 @@ static void copy_entry(struct sfjit_live *live, const struct sframe_fde *from,
 	struct sframe_fde *fde = fde_of(live, header->num_fdes +
 					      batch->entries);
 
-	fde->func_start = start_of(from) - (uintptr_t)fde;
+	fde->func_start = entry_start(from) - (uintptr_t)fde;
 	fde->func_size = from->func_size;
 	fde->fre_off = header->fre_len + batch->bytes;
 	memcpy(rows_of(live) + fde->fre_off, block, size);
@@ -477,7 +477,7 @@ int sfjit_live_append(struct sfjit_live *live, const void *section,
 		return ret;
 	commit_batch(live, batch);
 	if (start)
-		*start = (const void *)start_of(fde);
+		*start = (const void *)entry_start(fde);
 	return 0;
 }
 

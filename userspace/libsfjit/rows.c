@@ -16,7 +16,7 @@
 /* Bytes of a push. */
 #define WORD	((int32_t)sizeof(void *))
 
-static void fail(struct sfjit_rows *rows, int error)
+static void fail_rows(struct sfjit_rows *rows, int error)
 {
 	if (!rows->error)
 		rows->error = error;
@@ -71,7 +71,7 @@ static void add_row(struct sfjit_rows *rows, uint32_t start)
 	if (rows->error)
 		return;
 	if (rows->nr && start < rows->rows[rows->nr - 1].start) {
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 		return;
 	}
 	if (rows->nr && start == rows->rows[rows->nr - 1].start)
@@ -79,7 +79,7 @@ static void add_row(struct sfjit_rows *rows, uint32_t start)
 	if (rows->nr && sfg_rows_equal(&rows->rows[rows->nr - 1], &row))
 		return;
 	if (rows->nr == rows->max)
-		fail(rows, -ENOSPC);
+		fail_rows(rows, -ENOSPC);
 	else
 		rows->rows[rows->nr++] = row;
 }
@@ -88,9 +88,9 @@ static void set_depth(struct sfjit_rows *rows, uint32_t offset, int64_t depth)
 {
 	/* The bytes above the return address are the caller's. */
 	if (depth < entry_row().cfa.offset || depth % WORD)
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	else if (depth > INT32_MAX)
-		fail(rows, -EOVERFLOW);
+		fail_rows(rows, -EOVERFLOW);
 	else
 		rows->now.depth = depth;
 	/* Words below the stack pointer are lost, so no row may use them. */
@@ -117,7 +117,7 @@ void sfjit_rows_push(struct sfjit_rows *rows, uint32_t offset,
 	int64_t depth = (int64_t)rows->now.depth + WORD;
 
 	if (has_link_register())
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	/* Only the first push holds the caller's value. */
 	if (reg == frame_pointer() && !rows->now.saved && depth <= INT32_MAX)
 		rows->now.saved = depth;
@@ -130,18 +130,18 @@ void sfjit_rows_pop(struct sfjit_rows *rows, uint32_t offset,
 	struct sfjit_rows_state *now = &rows->now;
 
 	if (has_link_register())
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	if (reg == frame_pointer()) {
 		/* A row has one place for the caller's value. */
 		if (now->saved != now->depth)
-			fail(rows, -EINVAL);
+			fail_rows(rows, -EINVAL);
 		now->saved = 0;
 		now->frame = 0;
 	} else if (now->saved && now->saved == now->depth) {
 		/*
 		 * Popped elsewhere: rbp does not hold the caller's value yet.
 		 */
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	}
 	set_depth(rows, offset, (int64_t)now->depth - WORD);
 }
@@ -168,7 +168,7 @@ void sfjit_rows_saved(struct sfjit_rows *rows, uint32_t offset, int32_t bytes)
 	if (!has_link_register())
 		above = entry_row().cfa.offset;
 	if (bytes && (bytes % WORD || bytes <= above))
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	now->saved = bytes;
 	if (!bytes)
 		now->frame = 0;
@@ -179,7 +179,7 @@ void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t offset,
 			 int32_t bytes)
 {
 	if (!has_link_register() || bytes % WORD)
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	rows->now.ra = bytes;
 	add_row(rows, offset);
 }
@@ -187,7 +187,7 @@ void sfjit_rows_saved_ra(struct sfjit_rows *rows, uint32_t offset,
 void sfjit_rows_frame(struct sfjit_rows *rows, uint32_t offset)
 {
 	if (!rows->now.saved)
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	rows->now.frame = rows->now.depth;
 	add_row(rows, offset);
 }
@@ -198,7 +198,7 @@ void sfjit_rows_leave(struct sfjit_rows *rows, uint32_t offset)
 
 	/* It pops the word at the frame pointer. */
 	if (has_link_register() || !now->frame || now->saved != now->frame)
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	now->depth = now->frame;
 	now->frame = 0;
 	now->saved = 0;
@@ -216,7 +216,7 @@ void sfjit_rows_outermost(struct sfjit_rows *rows, uint32_t offset)
 void sfjit_rows_remember(struct sfjit_rows *rows)
 {
 	if (rows->nr_remembered == SFJIT_ROWS_REMEMBERED)
-		fail(rows, -EOVERFLOW);
+		fail_rows(rows, -EOVERFLOW);
 	else
 		rows->remembered[rows->nr_remembered++] = rows->now;
 }
@@ -224,7 +224,7 @@ void sfjit_rows_remember(struct sfjit_rows *rows)
 void sfjit_rows_restore(struct sfjit_rows *rows, uint32_t offset)
 {
 	if (!rows->nr_remembered)
-		fail(rows, -EINVAL);
+		fail_rows(rows, -EINVAL);
 	else
 		rows->now = rows->remembered[--rows->nr_remembered];
 	add_row(rows, offset);

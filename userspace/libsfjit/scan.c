@@ -163,7 +163,7 @@ static void stop_here(int signal, siginfo_t *info, void *context)
  * handler stays installed: the default action of a late signal would kill the
  * process.
  */
-static int install(int signal)
+static int install_stop_handler(int signal)
 {
 	struct sigaction action, old;
 
@@ -376,7 +376,7 @@ static int stop_all(struct sfjit_scan *scan, int fd, int64_t deadline)
 	return 0;
 }
 
-static void release(void)
+static void release_threads(void)
 {
 	__atomic_fetch_add(&threads.round, 1, __ATOMIC_RELEASE);
 	wake(&threads.round);
@@ -605,13 +605,13 @@ static int one_round(struct sfjit_scan *scan, int fd)
 	ret = stop_all(scan, fd, deadline);
 	if (!ret && !scan->unanswered)
 		scan_stacks(scan, deadline);
-	release();
+	release_threads();
 	return ret;
 }
 
 int sfjit_scan(struct sfjit_scan *scan)
 {
-	int fd, ret = install(scan->signal);
+	int fd, ret = install_stop_handler(scan->signal);
 
 	if (!ret)
 		ret = make_slots(FIRST_SLOTS);

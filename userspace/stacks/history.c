@@ -180,13 +180,13 @@ static int new_piece(struct history *history, const struct paint *paint,
 
 /* Looking. */
 
-static const struct piece *find(const struct piece *p, uint64_t addr,
-				uint64_t time)
+static const struct piece *find_piece(const struct piece *p, uint64_t addr,
+				      uint64_t time)
 {
 	const struct piece *found;
 
 	while (p && p->max_end > addr && p->max_until > time) {
-		found = find(p->left, addr, time);
+		found = find_piece(p->left, addr, time);
 		if (found || p->start > addr)
 			return found;
 		if (addr < p->end && piece_is_there(p, time))
@@ -199,46 +199,46 @@ static const struct piece *find(const struct piece *p, uint64_t addr,
 const struct piece *history_find(const struct history *history, uint64_t addr,
 				 uint64_t time)
 {
-	const struct piece *p = find(history->root, addr, time);
+	const struct piece *p = find_piece(history->root, addr, time);
 
 	return p && p->origin ? p : NULL;
 }
 
 /* Some pieces, to be changed one by one while the tree changes. */
-struct some {
+struct piece_list {
 	struct piece **piece;
 	size_t nr, max;
 };
 
-static bool add(struct some *some, struct piece *p)
+static bool add_piece(struct piece_list *list, struct piece *p)
 {
-	size_t max = some->max ? 2 * some->max : 16;
+	size_t max = list->max ? 2 * list->max : 16;
 	struct piece **more;
 
-	if (some->nr == some->max) {
-		more = realloc(some->piece, max * sizeof(*more));
+	if (list->nr == list->max) {
+		more = realloc(list->piece, max * sizeof(*more));
 		if (!more)
 			return false;
-		some->piece = more;
-		some->max = max;
+		list->piece = more;
+		list->max = max;
 	}
-	some->piece[some->nr++] = p;
+	list->piece[list->nr++] = p;
 	return true;
 }
 
 /* All with an address in the range that were not over by then. */
 static bool overlapping(struct piece *p, uint64_t start, uint64_t end,
-			uint64_t time, struct some *some)
+			uint64_t time, struct piece_list *list)
 {
 	if (!p || p->max_end <= start || p->max_until <= time)
 		return true;
-	if (!overlapping(p->left, start, end, time, some))
+	if (!overlapping(p->left, start, end, time, list))
 		return false;
 	if (p->start >= end)
 		return true;
-	if (p->end > start && p->until > time && !add(some, p))
+	if (p->end > start && p->until > time && !add_piece(list, p))
 		return false;
-	return overlapping(p->right, start, end, time, some);
+	return overlapping(p->right, start, end, time, list);
 }
 
 /* Painting. */
@@ -275,26 +275,27 @@ static int cut(struct piece *p, uint64_t addr)
 static int cut_at_edges(struct history *history, const struct paint *paint)
 {
 	const uint64_t edge[] = { paint->start, paint->end };
-	struct some some = { 0 };
+	struct piece_list list = { 0 };
 	size_t i, j;
 	int ret = 0;
 
 	for (i = 0; i < 2 && !ret; i++) {
-		some.nr = 0;
+		list.nr = 0;
 		if (!overlapping(history->root, edge[i], edge[i] + 1,
-				 paint->time, &some))
+				 paint->time, &list))
 			ret = -ENOMEM;
-		for (j = 0; j < some.nr && !ret; j++)
-			if (some.piece[j]->start < edge[i])
-				ret = cut(some.piece[j], edge[i]);
+		for (j = 0; j < list.nr && !ret; j++)
+			if (list.piece[j]->start < edge[i])
+				ret = cut(list.piece[j], edge[i]);
 	}
-	free(some.piece);
+	free(list.piece);
 	return ret;
 }
 
 /* Ends what is there at the time; puts what came later into 'later'. */
-static bool end_those_before(struct some *inside, const struct paint *paint,
-			     struct some *later)
+static bool end_those_before(struct piece_list *inside,
+			     const struct paint *paint,
+			     struct piece_list *later)
 {
 	uint64_t time = paint->time;
 	struct piece *p;
@@ -303,7 +304,7 @@ static bool end_those_before(struct some *inside, const struct paint *paint,
 	for (i = 0; i < inside->nr; i++) {
 		p = inside->piece[i];
 		if (p->from > time || (p->from == time && paint->under)) {
-			if (!add(later, p))
+			if (!add_piece(later, p))
 				return false;
 		} else if (p->from == time) {
 			take_out(p);
@@ -328,7 +329,7 @@ static int compare_from(const void *x, const void *y)
  * At one time pieces do not overlap. So those that came later, painted again in
  * the order of time, end each other where they did.
  */
-static int paint_again(struct history *history, struct some *later)
+static int paint_again(struct history *history, struct piece_list *later)
 {
 	struct paint paint;
 	struct piece *p;
@@ -351,7 +352,7 @@ static int paint_again(struct history *history, struct some *later)
 static int paint_inside(struct history *history, const struct paint *paint,
 			struct piece *new)
 {
-	struct some inside = { 0 }, later = { 0 };
+	struct piece_list inside = { 0 }, later = { 0 };
 	int ret = -ENOMEM;
 
 	if (overlapping(history->root, paint->start, paint->end, paint->time,
@@ -382,7 +383,7 @@ int history_paint(struct history *history, const struct paint *paint)
 	return paint_inside(history, paint, new);
 }
 
-static int erase_under(const struct some *some, const struct paint *paint,
+static int erase_under(const struct piece_list *list, const struct paint *paint,
 		       uint64_t until, bool (*ignored)(const struct origin *),
 		       struct history *over)
 {
@@ -391,8 +392,8 @@ static int erase_under(const struct some *some, const struct paint *paint,
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < some->nr && !ret; i++) {
-		p = some->piece[i];
+	for (i = 0; i < list->nr && !ret; i++) {
+		p = list->piece[i];
 		if (p->from <= paint->time || p->from >= until ||
 		    ignored(p->origin))
 			continue;
@@ -410,41 +411,41 @@ int history_erase_under(const struct history *history,
 			bool (*ignored)(const struct origin *origin),
 			struct history *over)
 {
-	struct some some = { 0 };
+	struct piece_list list = { 0 };
 	int ret = -ENOMEM;
 
 	if (overlapping(history->root, paint->start, paint->end, paint->time,
-			&some))
-		ret = erase_under(&some, paint, until, ignored, over);
-	free(some.piece);
+			&list))
+		ret = erase_under(&list, paint, until, ignored, over);
+	free(list.piece);
 	return ret;
 }
 
 /* Whole histories. */
 
-static int copy(const struct piece *p, uint64_t time, struct history *to)
+static int copy_piece(const struct piece *p, uint64_t time, struct history *to)
 {
 	struct paint paint;
 	int ret;
 
 	if (!p)
 		return 0;
-	ret = copy(p->left, time, to);
+	ret = copy_piece(p->left, time, to);
 	paint = paint_of(p);
 	if (!ret && piece_is_there(p, time))
 		ret = history_paint(to, &paint);
-	return ret ? ret : copy(p->right, time, to);
+	return ret ? ret : copy_piece(p->right, time, to);
 }
 
 int history_copy(const struct history *history, uint64_t time,
 		 struct history *to)
 {
-	return copy(history->root, time, to);
+	return copy_piece(history->root, time, to);
 }
 
 int history_move(struct history *history, uint64_t time, struct history *to)
 {
-	struct some all = { 0 }, later = { 0 };
+	struct piece_list all = { 0 }, later = { 0 };
 	int ret = -ENOMEM;
 	size_t i;
 
@@ -452,7 +453,7 @@ int history_move(struct history *history, uint64_t time, struct history *to)
 		ret = 0;
 		for (i = 0; i < all.nr && !ret; i++)
 			if (all.piece[i]->from >= time &&
-			    !add(&later, all.piece[i]))
+			    !add_piece(&later, all.piece[i]))
 				ret = -ENOMEM;
 	}
 	if (!ret && later.nr)
