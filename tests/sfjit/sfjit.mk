@@ -18,7 +18,7 @@ $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
 	table.c order.c ends.c grow.c),san/)
 
 # Calls in other processes, and a program that must not notice them.
-$T/sfjit/attach-engine: $(call objects,userspace/sfjit/must.c $(addprefix \
+$T/sfjit/attach-engine: $(call objects,userspace/sfjit/check_alloc.c $(addprefix \
 	userspace/sfjit/attach/, remote.c threads.c trace.c)) \
 	| $(sfjit_programs)/attach-target
 

@@ -12,7 +12,7 @@
 
 #include "cache.h"
 #include "commands.h"
-#include "needed.h"
+#include "libraries.h"
 
 static const char usage[] =
 "Usage: sfjit cache [--system] PROGRAM|LIBRARY|DIRECTORY...\n"
@@ -103,7 +103,7 @@ static int find_files(struct request *request, struct names *files,
 
 	for (i = 0; i < nr; i++) {
 		size_t before = files->nr;
-		const char *wrong = needed_add(files, programs[i]);
+		const char *wrong = libraries_add(files, programs[i]);
 
 		if (wrong) {
 			fprintf(stderr, "sfjit: %s: %s\n", programs[i], wrong);

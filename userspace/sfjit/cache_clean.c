@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "must.h"
+#include "check_alloc.h"
 
 #define SUFFIX		".sframe"
 #define UNFINISHED	3600	/* seconds after which none writes it */
@@ -57,10 +57,10 @@ static int remove_file(struct files *files, int dir, const char *name,
 static void add_file(struct files *files, const char *name,
 		     const struct stat *st)
 {
-	files->file = must(reallocarray(files->file, files->nr + 1,
-					sizeof(*files->file)));
+	files->file = check_alloc(reallocarray(files->file, files->nr + 1,
+					       sizeof(*files->file)));
 	files->file[files->nr++] = (struct file) {
-		must(strdup(name)), st->st_size, last_use(st),
+		check_alloc(strdup(name)), st->st_size, last_use(st),
 	};
 	files->cleaned->left_bytes += st->st_size;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "must.h"
+#include "check_alloc.h"
 
 #define LOCK	"../lock"
 #define LIST	"../programs"
@@ -38,7 +38,7 @@ int cache_read_programs(int tables, struct names *programs)
 		close(fd);
 		return -EPERM;
 	}
-	file = must(fdopen(fd, "r"));
+	file = check_alloc(fdopen(fd, "r"));
 	while ((n = getline(&line, &size, file)) > 1) {
 		line[n - 1] = '\0';
 		names_add(programs, line);
@@ -50,7 +50,7 @@ int cache_read_programs(int tables, struct names *programs)
 
 static int write_names(int fd, const struct names *programs)
 {
-	FILE *file = must(fdopen(fd, "w"));
+	FILE *file = check_alloc(fdopen(fd, "w"));
 	int ret = 0;
 	size_t i;
 

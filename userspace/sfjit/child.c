@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "child.h"
-#include "must.h"
 
 int child_try(void (*attempt)(void *trial), void *trial, size_t size)
 {
@@ -15,7 +15,7 @@ int child_try(void (*attempt)(void *trial), void *trial, size_t size)
 	int status = 0;
 	pid_t child;
 
-	must(shared == MAP_FAILED ? NULL : shared);
+	check_alloc(shared == MAP_FAILED ? NULL : shared);
 	memcpy(shared, trial, size);
 	child = fork();
 	if (!child) {
@@ -23,7 +23,7 @@ int child_try(void (*attempt)(void *trial), void *trial, size_t size)
 		_exit(0);
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child)
-		must(NULL);
+		check_alloc(NULL);
 	memcpy(trial, shared, size);
 	munmap(shared, size);
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "check_alloc.h"
 #include "columns.h"
-#include "must.h"
 #include "printable.h"
 
 void columns_add(struct columns *table, const char *format, ...)
@@ -17,9 +17,9 @@ void columns_add(struct columns *table, const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	must(text);
+	check_alloc(text);
 	if (!(table->nr & (table->nr - 1)))
-		table->cells = must(reallocarray(table->cells,
+		table->cells = check_alloc(reallocarray(table->cells,
 				table->nr ? 2 * table->nr : 1, sizeof(text)));
 	table->cells[table->nr++] = text;
 }

@@ -11,10 +11,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "../preload/cache_dir.h"
 #include "doctor.h"
 #include "library.h"
-#include "must.h"
 
 #define LITTLE_ROOM	(16UL << 20)
 
@@ -80,7 +80,7 @@ static void say_no_cache(struct doctor *doctor, const char *path, int error)
 /* The first run makes all directories that are missing, but for HOME. */
 static void check_missing(struct doctor *doctor, const char *path)
 {
-	char *parent = must(strdup(path)), *end;
+	char *parent = check_alloc(strdup(path)), *end;
 
 	do {
 		end = strrchr(parent, '/') ?: parent;
@@ -98,7 +98,7 @@ static void check_missing(struct doctor *doctor, const char *path)
 
 static unsigned int count_tables(int fd)
 {
-	DIR *dir = must(fdopendir(fd));
+	DIR *dir = check_alloc(fdopendir(fd));
 	struct dirent *entry;
 	unsigned int nr = 0;
 

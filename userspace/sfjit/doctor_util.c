@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check_alloc.h"
 #include "doctor.h"
-#include "must.h"
 
 static const char *format_text(const char *format, va_list args)
 {
 	char *text;
 
-	return must(vasprintf(&text, format, args) < 0 ? NULL : text);
+	return check_alloc(vasprintf(&text, format, args) < 0 ? NULL : text);
 }
 
 const char *doctor_text(const char *format, ...)

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "elf_map.h"
-#include "must.h"
 #include "program.h"
 
 #define MOST_MEMORY	(1ULL << 36)
@@ -73,7 +73,7 @@ static int read_headers(struct file *file)
 	if (eh.e_phentsize != sizeof(*phdr))
 		return -ENOEXEC;
 	size = eh.e_phnum * sizeof(*phdr);
-	phdr = must(malloc(size + 1));
+	phdr = check_alloc(malloc(size + 1));
 	file->phdr = phdr;
 	file->nr = eh.e_phnum;
 	if (pread(file->fd, phdr, size, eh.e_phoff) != (ssize_t)size ||

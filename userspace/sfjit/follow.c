@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "follow.h"
-#include "must.h"
 #include "printable.h"
 #include "ps_util.h"
 
@@ -75,7 +75,7 @@ static char *describe(const struct ps_process *p)
 {
 	char *text;
 	size_t size;
-	FILE *out = must(open_memstream(&text, &size));
+	FILE *out = check_alloc(open_memstream(&text, &size));
 
 	write_process(p, out);
 	fclose(out);
@@ -98,7 +98,7 @@ static void keep_process(const struct ps_process *p)
 	struct ended **at = find_ended(p->pid);
 
 	if (!*at) {
-		*at = must(calloc(1, sizeof(**at)));
+		*at = check_alloc(calloc(1, sizeof(**at)));
 		(*at)->pid = p->pid;
 	}
 	free((*at)->text);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_alloc.h"
 #include "follow.h"
-#include "must.h"
 
 static struct followed_reason *find_reason(struct followed *followed,
 					   const char *name)
@@ -48,7 +48,7 @@ static int set_last(struct followed *followed, const char *name,
 	if (!r)
 		return -EPROTO;
 	free(r->last);
-	r->last = must(strdup(place));
+	r->last = check_alloc(strdup(place));
 	return 0;
 }
 
@@ -88,8 +88,8 @@ int followed_read(struct followed *followed, const char *name)
 	*followed = (struct followed) { .nr = 0 };
 	if (!file)
 		return -errno;
-	followed->reasons = must(calloc(PS_REASONS,
-					sizeof(*followed->reasons)));
+	followed->reasons = check_alloc(calloc(PS_REASONS,
+					       sizeof(*followed->reasons)));
 	while (!ret && getline(&line, &size, file) > 0)
 		ret = parse_line(followed, line);
 	if (!ret && ferror(file))

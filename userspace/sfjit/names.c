@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "names.h"
 
 bool names_have(const struct names *names, const char *name)
@@ -20,9 +20,9 @@ void names_add(struct names *names, const char *name)
 {
 	if (names_have(names, name))
 		return;
-	names->name = must(reallocarray(names->name, names->nr + 1,
-					sizeof(name)));
-	names->name[names->nr++] = must(strdup(name));
+	names->name = check_alloc(reallocarray(names->name, names->nr + 1,
+					       sizeof(name)));
+	names->name[names->nr++] = check_alloc(strdup(name));
 }
 
 void names_free(struct names *names)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "ps.h"
 #include "ps_util.h"
 
@@ -33,9 +33,9 @@ static int add_map(struct ps_maps *maps, char *line)
 		return -E2BIG;
 	/* Grows when the number is a power of two. */
 	if (!(maps->nr & (maps->nr - 1)))
-		maps->maps = must(reallocarray(maps->maps,
-					       maps->nr ? 2 * maps->nr : 1,
-					       sizeof(*maps->maps)));
+		maps->maps = check_alloc(reallocarray(
+				maps->maps, maps->nr ? 2 * maps->nr : 1,
+				sizeof(*maps->maps)));
 	ret = parse_map(&maps->maps[maps->nr], line, &maps->name_bytes);
 	maps->nr += !ret;
 	return ret;

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "ps.h"
 #include "ps_util.h"
 
@@ -201,7 +201,7 @@ FILE *ps_open_perf_map(const char *dir, pid_t pid, long bytes, int ms)
 		.read = feed_read,
 		.close = feed_close,
 	};
-	struct feed *feed = must(calloc(1, sizeof(*feed)));
+	struct feed *feed = check_alloc(calloc(1, sizeof(*feed)));
 
 	feed->dir = dir;
 	feed->bytes = bytes;
@@ -214,5 +214,5 @@ FILE *ps_open_perf_map(const char *dir, pid_t pid, long bytes, int ms)
 		free(feed);
 		return NULL;
 	}
-	return must(fopencookie(feed, "r", functions));
+	return check_alloc(fopencookie(feed, "r", functions));
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "ps.h"
 
 static int add_window(struct ps_process *process,
@@ -21,7 +21,7 @@ static int add_window(struct ps_process *process,
 	if (nr == PS_MOST)
 		return -E2BIG;
 	if (!(nr & (nr - 1)))
-		process->windows = must(reallocarray(process->windows,
+		process->windows = check_alloc(reallocarray(process->windows,
 				nr ? 2 * nr : 1, sizeof(*window)));
 	process->windows[process->nr_windows++] = *window;
 	return 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "ps_util.h"
 
 char *ps_keep_name(const char *name, size_t *bytes)
@@ -15,7 +15,7 @@ char *ps_keep_name(const char *name, size_t *bytes)
 	if (length > PS_MOST_NAMES - *bytes)
 		return NULL;
 	*bytes += length;
-	return must(strdup(name));
+	return check_alloc(strdup(name));
 }
 
 FILE *ps_open(const char *dir, const char *name)

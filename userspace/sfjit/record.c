@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "commands.h"
 #include "convert.h"
-#include "must.h"
 #include "program.h"
 #include "record_options.h"
 
@@ -140,7 +140,7 @@ static char *find_self(void)
 
 	if (length < 0 || length == sizeof(path))
 		return NULL;
-	return must(strndup(path, length));
+	return check_alloc(strndup(path, length));
 }
 
 /* Before anything is written. */
@@ -172,7 +172,7 @@ static char **add_command(const struct recording *r, char **to, int out)
 	for (i = NR_OF_PERF; i < NR_ENDS; i++)
 		ignored[i - NR_OF_PERF] = is_ignored(i) ? 'i' : '-';
 	*to++ = "--";
-	*to++ = must(find_self());
+	*to++ = check_alloc(find_self());
 	*to++ = "record";
 	*to++ = BECOME;
 	*to++ = number;
@@ -183,8 +183,8 @@ static char **add_command(const struct recording *r, char **to, int out)
 
 static char **make_arguments(const struct recording *r, int out)
 {
-	char **args = must(calloc(MOST_OURS + r->nr_options + r->nr_command,
-				  sizeof(*args))), **to = args;
+	size_t most = MOST_OURS + r->nr_options + r->nr_command;
+	char **args = check_alloc(calloc(most, sizeof(*args))), **to = args;
 	unsigned long usual = geteuid() ? STACK_USUAL : STACK_ROOT;
 	static char graph[40];
 

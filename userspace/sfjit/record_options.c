@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "record_options.h"
 
 #define OURS_STACK	256
@@ -129,8 +129,8 @@ static enum record_options wrong(const char *format, ...)
 
 static void pass(struct recording *r, char *word)
 {
-	r->options = must(reallocarray(r->options, r->nr_options + 1,
-				       sizeof(*r->options)));
+	r->options = check_alloc(reallocarray(r->options, r->nr_options + 1,
+					      sizeof(*r->options)));
 	r->options[r->nr_options++] = word;
 }
 
@@ -138,7 +138,7 @@ static void pass_text(struct recording *r, int letter, const char *rest)
 {
 	char *word;
 
-	must(asprintf(&word, "-%c%s", letter, rest) < 0 ? NULL : word);
+	check_alloc(asprintf(&word, "-%c%s", letter, rest) < 0 ? NULL : word);
 	pass(r, word);
 }
 

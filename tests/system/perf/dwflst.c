@@ -22,7 +22,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "must.h"
+#include "check_alloc.h"
 
 struct map {
 	uint64_t start, end, offset;
@@ -61,7 +61,7 @@ static void *grow(void *list, size_t nr, size_t *room, size_t size)
 	if (nr < *room)
 		return list;
 	*room = *room ? 2 * *room : 16;
-	return must(realloc(list, *room * size));
+	return check_alloc(realloc(list, *room * size));
 }
 
 /* ---- What lay where --------------------------------------------------- */
@@ -157,10 +157,10 @@ static struct process *get_process(struct sfjit_stacks *stacks, pid_t pid)
 	const struct process key = { .pid = pid };
 	struct process *process, **found;
 
-	found = must(tsearch(&key, &stacks->processes, compare));
+	found = check_alloc(tsearch(&key, &stacks->processes, compare));
 	if (*found != &key)
 		return *found;
-	process = must(calloc(1, sizeof(*process)));
+	process = check_alloc(calloc(1, sizeof(*process)));
 	process->pid = pid;
 	*found = process;
 	return process;
@@ -179,7 +179,7 @@ int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 	change.map.offset = mapping->offset;
 	if (mapping->executable && (!sfjit_stacks_is_memory(mapping->path) ||
 				    !strcmp(mapping->path, "[vdso]")))
-		change.map.path = must(strdup(mapping->path));
+		change.map.path = check_alloc(strdup(mapping->path));
 	add_change(get_process(stacks, pid), &change);
 	return 0;
 }
@@ -302,7 +302,8 @@ static void report(struct sfjit_stacks *stacks, struct process *process,
 	if (process->dwfl && process->reported == nr)
 		return;
 	if (!process->dwfl)
-		process->dwfl = must(dwflst_tracker_dwfl_begin(stacks->tracker));
+		process->dwfl = check_alloc(
+			dwflst_tracker_dwfl_begin(stacks->tracker));
 	get_maps(process, time, &maps);
 	dwfl_report_begin(process->dwfl);
 	for (i = 0; i < maps.nr; i++)
@@ -365,8 +366,8 @@ int sfjit_stacks_frames(struct sfjit_stacks *stacks,
 int sfjit_stacks_begin(const struct sfjit_stacks_options *options,
 		       struct sfjit_stacks **stacks)
 {
-	*stacks = must(calloc(1, sizeof(**stacks)));
-	(*stacks)->tracker = must(dwflst_tracker_begin(&callbacks));
+	*stacks = check_alloc(calloc(1, sizeof(**stacks)));
+	(*stacks)->tracker = check_alloc(dwflst_tracker_begin(&callbacks));
 	return 0;
 }
 

@@ -14,9 +14,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "check_alloc.h"
 #include "fill.h"
 #include "module.h"
-#include "must.h"
 #include "plan.h"
 #include "program.h"
 #include "remote.h"
@@ -95,7 +95,7 @@ static ElfW(Phdr) *read_headers(struct source *s, const struct ps_map *map)
 	if (eh.e_phoff > map->end - map->start ||
 	    size > map->end - map->start - eh.e_phoff)
 		return NULL;
-	phdr = must(malloc(size + 1));
+	phdr = check_alloc(malloc(size + 1));
 	s->phdr = phdr;
 	s->nr = eh.e_phnum;
 	if (!remote_read(s->pid, map->start + eh.e_phoff, phdr, size) &&
@@ -316,8 +316,8 @@ static void add_module(struct plan *plan, const struct ps_map *map)
 		return;
 	make_module(plan, &s, &module);
 	free(phdr);
-	plan->modules = must(reallocarray(plan->modules, plan->nr + 1,
-					  sizeof(module)));
+	plan->modules = check_alloc(reallocarray(plan->modules, plan->nr + 1,
+						 sizeof(module)));
 	plan->modules[plan->nr++] = module;
 }
 
@@ -327,7 +327,7 @@ static uint64_t find_call(pid_t pid, const struct ps_map *map)
 	uint8_t *text, *found = NULL;
 	uint64_t code;
 
-	text = must(malloc(length));
+	text = check_alloc(malloc(length));
 	if (!remote_read(pid, map->start, text, length))
 		found = memmem(text, length, registers_call_code,
 			       sizeof(registers_call_code));

@@ -14,7 +14,7 @@
 #include <sfjit.h>
 #include <sfjit/sframe.h>
 
-#include "must.h"
+#include "check_alloc.h"
 #include "ps_util.h"
 #include "refusal.h"
 #include "remote.h"
@@ -408,7 +408,7 @@ static void make_requests(struct session *s, const struct plan *plan,
 
 	for (m = plan->modules; m < plan->modules + plan->nr; m++)
 		nr += m->table.nr_windows;
-	s->requests = must(calloc(nr, sizeof(*s->requests)));
+	s->requests = check_alloc(calloc(nr, sizeof(*s->requests)));
 	for (m = plan->modules; m < plan->modules + plan->nr; m++) {
 		if (!m->table.nr_windows)
 			continue;

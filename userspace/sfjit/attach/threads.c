@@ -11,7 +11,7 @@
 
 #include <grow.h>
 
-#include "../must.h"
+#include "../check_alloc.h"
 #include "threads.h"
 #include "trace.h"
 
@@ -30,8 +30,8 @@ static bool is_known(const struct threads *threads, pid_t tid)
 
 static void add_thread(struct threads *threads, pid_t tid)
 {
-	must(grow_array(&threads->tids, &threads->max, threads->nr,
-			sizeof(*threads->tids)) ? threads->tids : NULL);
+	check_alloc(grow_array(&threads->tids, &threads->max, threads->nr,
+			       sizeof(*threads->tids)) ? threads->tids : NULL);
 	threads->tids[threads->nr++] = tid;
 }
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "must.h"
+#include "check_alloc.h"
 
-void *must(void *allocated)
+void *check_alloc(void *allocated)
 {
 	if (allocated)
 		return allocated;

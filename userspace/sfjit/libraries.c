@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "must.h"
-#include "needed.h"
+#include "check_alloc.h"
+#include "libraries.h"
 #include "program.h"
 
 /* The only one that is run: others could be programs of anybody. */
@@ -84,7 +84,7 @@ static const char *add_libraries(struct names *files, const char *file)
 		return strerror(errno);
 	child = start(file, ends[1]);
 	close(ends[1]);
-	said = must(fdopen(ends[0], "r"));
+	said = check_alloc(fdopen(ends[0], "r"));
 	while (getline(&line, &size, said) > 0)
 		found &= add_line(files, line);
 	free(line);
@@ -167,7 +167,7 @@ static const char *add_program(struct names *files, const char *command)
 	return wrong && program.why_not ? program.why_not : wrong;
 }
 
-const char *needed_add(struct names *files, const char *what)
+const char *libraries_add(struct names *files, const char *what)
 {
 	struct stat st;
 
