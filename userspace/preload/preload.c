@@ -200,6 +200,14 @@ int __sfjit_make_table(struct dl_phdr_info *info, int file,
 	return ret;
 }
 
+/* ld.so's lock is held if this module is loaded later. */
+static unsigned int scan_first(void)
+{
+	bool initial = at_start(), single = libc_single_threaded();
+
+	return modules_scan(initial, single, single || !initial);
+}
+
 static void start_module(void)
 {
 	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
@@ -223,7 +231,7 @@ static void start_module(void)
 	choose_format();
 	jit_begin();
 	loader_follow(changed);
-	report_ready(modules_scan(at_start(), libc_single_threaded(), true), kernel);
+	report_ready(scan_first(), kernel);
 	lock_release(&lock);
 	ready = true;
 }
