@@ -322,6 +322,11 @@ static void try_bad_stacks(void)
 	refused("a CFA that is not aligned");
 
 	begin();
+	state.sp = STACK + 0x2000;
+	store(LIBRARY, &by_fp);
+	refused("a frame on another stack, whose call has to be looked at");
+
+	begin();
 	stack[1] = SZ_64K - 1;
 	refused("a return address below all text");
 
