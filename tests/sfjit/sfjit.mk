@@ -13,7 +13,7 @@ plain_tests += $(if $(sfjit_attach),sfjit/attach-engine)
 endif
 $T/sfjit/ps: private libs := -pthread
 $T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c $(addsuffix .c, \
-	columns json must printable)),san/)
+	columns json check_alloc printable)),san/)
 $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
 	table.c order.c ends.c grow.c),san/)
 
