@@ -10,7 +10,7 @@ room.userspace/sfjit/attach := -D_GNU_SOURCE -iquote userspace/sfjit \
 
 # sfjit inject, to be linked with any tracker of frames.
 convert := $(addprefix userspace/sfjit/, inject convert explain explain_words \
-	followed ps_reasons printable columns json must target) sframegen/cmd/path
+	followed ps_reasons printable columns json check_alloc target) sframegen/cmd/path
 
 # Attaching is for machines whose registers are known. Of the module: what says
 # where the cache is; of sframegen, what says where an output leads. There is no
