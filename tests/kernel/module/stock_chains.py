@@ -4,29 +4,38 @@
 import re
 import subprocess
 
+EVENT = 'syscalls:sys_enter_getppid'
 CALLS = 'import os\ndef f(n): f(n - 1) if n else os.getppid()\n'
-ITSELF = CALLS + 'f(5)'
-CHILD = CALLS + 'os.wait() if os.fork() else f(5)'
 
 
-def chain(command, kind):
-    """The chain of the system call, as addresses in files."""
+def chains(command, *options):
+    """Of the samples: addresses in files by perf 6.1, in memory by newer ones."""
     data = '/tmp/stock.data'
-    subprocess.run(['perf', 'record', '-q', '-o', data,
-                    '-e', 'syscalls:sys_enter_getppid', f'--call-graph={kind}',
-                    '--', *command], check=True)
+    subprocess.run(['perf', 'record', '-q', '-o', data, *options, '--', *command],
+                   check=True)
     text = subprocess.run(
         ['perf', 'script', '--no-inline', '-i', data, '-F', 'event,ip'],
         check=True, stdout=subprocess.PIPE, text=True).stdout
-    return [int(word, 16) for word in re.findall(r'^\s+([0-9a-f]+)\s*$', text,
-                                                 re.M)]
+    return [[int(word, 16) for word in re.findall(r'^\s+([0-9a-f]+)\s*$',
+                                                  sample, re.M)]
+            for sample in text.split('\n\n') if sample.strip()]
 
 
-def chains(run, program):
-    """By frame pointers or windows, of a program of python3 that the command RUN
-    starts; and by DWARF, without RUN: perf 6.1 has no callers then, as after a fork."""
-    python = ['python3', '-c', program]
-    return chain([*run, *python], 'fp'), chain(python, 'dwarf,65528')
+def once(run):
+    """A stack in a child of python3 that the command RUN starts: by frame pointers
+    or windows and by DWARF, of the same system call."""
+    return chains([*run, 'python3', '-c',
+                   CALLS + 'os.wait() if os.fork() else f(5)'],
+                  '-e', f'{EVENT}/call-graph=fp/',
+                  '-e', f'{EVENT}/call-graph=dwarf,stack-size=65528/')
+
+
+def twice(run):
+    """The same for perf 6.1, which has no callers by DWARF in a child, after a
+    second exec, or if the event says the kind."""
+    python = ['python3', '-c', CALLS + 'f(5)']
+    return (chains([*run, *python], '-e', EVENT, '--call-graph=fp') +
+            chains(python, '-e', EVENT, '--call-graph=dwarf,65528'))
 
 
 def same(one, other):
