@@ -68,7 +68,7 @@ $(run)/bare: tests/preload/programs/bare.c
 	$(program)
 $(run)/hello-static: private flags := -static
 $(run)/prefork-static: private flags := -static -Wl,--no-eh-frame-hdr
-$(run)/bare: private flags := -static -nostdlib -fno-asynchronous-unwind-tables \
+$(run)/bare: private flags := -static -nostdlib -g0 -fno-asynchronous-unwind-tables \
 	-fno-stack-protector
 $(run)/hello-asan: private flags := -fsanitize=address
 
