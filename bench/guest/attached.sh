@@ -19,7 +19,7 @@ until sh -c "$READY" >/dev/null 2>&1; do
 	kill -0 $server || { cat /tmp/server.out >&2; exit 1; }
 	sleep 0.1
 done
-[ "$mode" = plain ] || "$sfjit" attach $server >&2 || [ -n "$windowless" ]
+[ "$mode" = plain ] || "$sfjit" attach $server >&2
 begin=$(now)
 status=0
 sh -c "$WORK" || status=$?

@@ -21,8 +21,6 @@
 #				is; WORK asks it.  $server is its number
 #	attach_waiting NAME COMMAND
 #				COMMAND waits for a line, works and ends
-#
-# sfjit attach may fail if $windowless is set.
 
 set -eu
 export LC_ALL=C.UTF-8
@@ -33,7 +31,6 @@ recorder=$top/build/tests/kernel/replay/recorder
 oracle=$top/build/tests/system/jits/oracle
 period=1000000
 work=/tmp/work
-windowless=
 
 say() { printf '%s\n' "bench: $*" >&2; }
 
@@ -70,7 +67,7 @@ run() {
 
 attach() {
 	_name=$1
-	export START="$2" READY="$3" WORK="$4" mode sfjit windowless
+	export START="$2" READY="$3" WORK="$4" mode sfjit
 	record sh "$top/bench/guest/attached.sh"
 	read -r _begin _end </tmp/attached
 	judge /tmp/rec "$_begin" "$_end" "$_name"

@@ -12,7 +12,7 @@ plain_tests += $(if $(walks),preload/arena)
 $T/preload/arena: private flags := -fno-builtin
 $T/preload/arena: $(O)/obj/userspace/preload/arena.o
 
-preload_image := debug_frame find_cfi image self symfile
+preload_image := debug_frame find_cfi find_go image self symfile
 # $(call reader,PART...)
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
 $T/preload/amend: $(call reader,amend $(preload_image)) $(preload_flow:%=$(O)/obj/san/%.o)

@@ -125,7 +125,7 @@ done
 "$sfjit" attach "$pid" >"$tmp/said" 2>"$tmp/err"
 is "without call frame information: status" 1 $?
 is "without call frame information: message" "sfjit: $pid: $run/bare has no \
-windows: neither .eh_frame_hdr nor .eh_frame. Its code needs frame pointers" \
+windows: neither .eh_frame_hdr nor .eh_frame nor Go's table. Its code needs frame pointers" \
 	"$(cat "$tmp/err")"
 kill "$pid"
 

@@ -13,6 +13,7 @@
 
 #include "debug_frame.h"
 #include "find_cfi.h"
+#include "find_go.h"
 #include "image.h"
 #include "sum.h"
 #include "sys.h"
@@ -225,6 +226,15 @@ void image_measure(struct image *image)
 		image->cfi.len = end - addr;
 }
 
+bool image_find_go(struct image *image)
+{
+	if (!image->searched_go)
+		image->has_go = find_go(image->info, image->text,
+					image->nr_text, &image->go);
+	image->searched_go = true;
+	return image->has_go;
+}
+
 static void add_text(struct image *image, const ElfW(Phdr) *ph)
 {
 	struct sfg_image *text = &image->text[image->nr_text++];
@@ -302,7 +312,7 @@ static void read_notes(struct image *image, const struct dl_phdr_info *info,
 
 static void read_id(struct image *image, const struct dl_phdr_info *info)
 {
-	const struct sfg_image *cfi = &image->cfi;
+	const struct sfg_image *cfi = &image->cfi, *go = &image->go.table;
 	int i;
 
 	for (i = 0; i < info->dlpi_phnum && !image->id; i++)
@@ -313,6 +323,12 @@ static void read_id(struct image *image, const struct dl_phdr_info *info)
 	image_measure(image);
 	image->own_id[0] = sum_bytes(SUM_START, cfi->data, cfi->len);
 	image->own_id[1] = sum_bytes(SUM_PRIME, cfi->data, cfi->len);
+	if (image_find_go(image)) {
+		image->own_id[0] = sum_bytes(image->own_id[0], go->data,
+					     go->len);
+		image->own_id[1] = sum_bytes(image->own_id[1], go->data,
+					     go->len);
+	}
 	image->id = (const uint8_t *)image->own_id;
 	image->id_length = sizeof(image->own_id);
 }
@@ -388,7 +404,9 @@ static bool search_cfi(struct image *image, const int *file)
 {
 	uintptr_t text = image->bias + image->text[0].addr;
 
-	if (find_cfi(image->info, image->text, image->nr_text, &image->cfi))
+	/* Go's own .debug_frame leaves out the frame pointer. */
+	if (find_cfi(image->info, image->text, image->nr_text, &image->cfi) ||
+	    image_find_go(image))
 		return true;
 	if (file)
 		image->is_debug_frame = debug_frame_take(*file, &image->cfi);
@@ -411,7 +429,7 @@ static int read_image(struct image *image, const struct dl_phdr_info *info,
 		return -ENOEXEC;
 	}
 	if (!hdr && !search_cfi(image, file) && !is_vdso(image)) {
-		*reason = "neither .eh_frame_hdr nor .eh_frame";
+		*reason = "neither .eh_frame_hdr nor .eh_frame nor Go's table";
 		return -ENOENT;
 	}
 	if (hdr && !read_cfi(image, hdr)) {

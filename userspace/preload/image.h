@@ -21,16 +21,19 @@ struct image {
 	const struct dl_phdr_info *info;
 	uintptr_t bias;
 	struct sfg_image cfi;	/* .eh_frame; may end behind its end, see below;
-				 * empty: only instructions are known
+				 * empty: only Go's table or instructions
+				 * are known
 				 */
 	bool is_debug_frame;	/* cfi is .debug_frame, in the arena */
 	uint64_t index, index_length;		/* .eh_frame_hdr, or zeros */
 	struct sfg_image text[IMAGE_MAX_TEXT];	/* sorted */
 	struct sfg_image code[IMAGE_MAX_TEXT];	/* text without known data */
 	size_t nr_text;
-	const uint8_t *id;	/* build-id; without one, a sum of the CFI */
+	const uint8_t *id;	/* build-id; without one, a sum of CFI and go */
 	size_t id_length;
 	uint64_t own_id[2];
+	struct sfg_go go;	/* image_find_go() */
+	bool searched_go, has_go;
 };
 
 /*
@@ -48,6 +51,9 @@ int image_read_copy(struct image *image, const struct dl_phdr_info *info,
  * at the whole index.
  */
 void image_measure(struct image *image);
+
+/* Of Go's functions. This looks at all constant data. */
+bool image_find_go(struct image *image);
 
 /* The same number only for the same module. */
 uint64_t image_identity(const struct image *image);

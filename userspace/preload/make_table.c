@@ -65,6 +65,7 @@ static int convert(struct table *table, struct image *image,
 
 	image_measure(image);
 	in.cfi = image->cfi;
+	in.go = image_find_go(image) ? &image->go : NULL;
 	in.flags |= image->is_debug_frame ? SFG_INPUT_DEBUG_FRAME : 0;
 	ret = sfg_convert(&in, &out, &summary, &err);
 	*reason = err.reason;

@@ -2,11 +2,12 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * A window is an executable segment, less long stretches without call frame
- * information: code of a runtime that has none (Go, the built-ins of V8) keeps
- * frame pointers, and the kernel follows those only outside of windows. Short
+ * information: code of a runtime that has none (the built-ins of V8) keeps frame
+ * pointers, and the kernel follows those only outside of windows. Short
  * stretches stay inside: a walk that ends is better than a wrong frame. If most
  * of the text has none, as musl in a static program, each function with CFI has
  * a window of its own: frame pointers lead through the rest, if it keeps them.
+ * Go's code does: what its table does not tell is outside, however short.
  */
 #include "windows.h"
 
@@ -28,6 +29,8 @@ struct chosen {
 
 struct run {
 	struct chosen *chosen;
+	const struct image *image;
+	const struct sfg_image *text;
 	uint64_t start;		/* of the window in the making */
 	uint64_t covered;	/* end of the last function */
 	bool used;		/* it has a function */
@@ -48,9 +51,29 @@ static void close_run(struct run *run, uint64_t end)
 	run->used = false;
 }
 
+/* Code of Go, and not what fills the gap up to the next function. */
+static bool is_code_of_go(const struct run *run, uint64_t from, uint64_t to)
+{
+	const struct sfg_go *go = &run->image->go;
+	const uint8_t *code = run->text->data;
+
+	if (!run->image->has_go)
+		return false;
+	from = from > go->text ? from : go->text;
+	to = to < go->text_end ? to : go->text_end;
+	return from < to &&
+	       (!code || sfg_padding(SFG_HOST_ABI, code + from - run->text->addr,
+				     to - from) < to - from);
+}
+
+static bool parts(const struct run *run, uint64_t from, uint64_t to)
+{
+	return to - from >= run->chosen->gap || is_code_of_go(run, from, to);
+}
+
 static void add_function(struct run *run, uint64_t start, uint64_t length)
 {
-	if (start - run->covered >= run->chosen->gap) {
+	if (parts(run, run->covered, start)) {
 		close_run(run, run->covered);
 		run->start = start;
 	}
@@ -61,8 +84,7 @@ static void add_function(struct run *run, uint64_t start, uint64_t length)
 
 static void end_segment(struct run *run, uint64_t end)
 {
-	close_run(run, end - run->covered >= run->chosen->gap ?
-		  run->covered : end);
+	close_run(run, parts(run, run->covered, end) ? run->covered : end);
 }
 
 static void choose(struct chosen *chosen, const struct sfg_section *section,
@@ -79,7 +101,9 @@ static void choose(struct chosen *chosen, const struct sfg_section *section,
 		uint64_t start = image->text[n].addr;
 		uint64_t end = start + image->text[n].len;
 		struct run run = {
-			.chosen = chosen, .start = start, .covered = start,
+			.chosen = chosen, .image = image,
+			.text = &image->text[n], .start = start,
+			.covered = start,
 		};
 
 		for (; i < section->header.num_fdes &&

@@ -148,24 +148,40 @@ static bool read_section(int fd, const ElfW(Ehdr) *eh, unsigned int i,
 	       sizeof(*sh);
 }
 
-/* Without section headers it may be anywhere in the memory of the program. */
+static bool is_named(int fd, uint64_t at, const char *name)
+{
+	const size_t length = strlen(name) + 1;
+	char start[16];
+
+	return pread(fd, start, length, at) == (ssize_t)length &&
+	       !memcmp(start, name, length);
+}
+
+/*
+ * Call frame information, or Go's table. Without section headers they may be
+ * anywhere in the memory of the program.
+ */
 static bool may_have_cfi(int fd, const ElfW(Ehdr) *eh)
 {
-	static const char name[] = ".eh_frame";
+	const struct sfg_go_input none = { .abi = SFG_HOST_ABI };
+	struct sfg_go go;
 	ElfW(Shdr) names, sh;
 	ElfW(Phdr) ph;
-	char start[sizeof(name)];
 	unsigned int i;
+	uint64_t at;
 
 	if (read_header(fd, eh, PT_GNU_EH_FRAME, &ph) ||
 	    !read_section(fd, eh, eh->e_shstrndx, &names))
 		return true;
-	for (i = 0; i < eh->e_shnum; i++)
-		if (read_section(fd, eh, i, &sh) &&
-		    pread(fd, start, sizeof(start), names.sh_offset +
-			  sh.sh_name) == sizeof(start) &&
-		    !memcmp(start, name, sizeof(name)))
+	for (i = 0; i < eh->e_shnum; i++) {
+		if (!read_section(fd, eh, i, &sh))
+			continue;
+		at = names.sh_offset + sh.sh_name;
+		if (is_named(fd, at, ".eh_frame") ||
+		    (is_named(fd, at, ".gopclntab") &&
+		     sfg_find_go(&go, &none, NULL) != -ENOTSUP))
 			return true;
+	}
 	return false;
 }
 

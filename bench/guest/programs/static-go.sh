@@ -29,6 +29,4 @@ func main() {
 END
 export GOFLAGS=-buildvcs=false GOCACHE=/tmp/gocache CGO_ENABLED=0
 ! once || go build -o /tmp/work-go . >&2
-# It has no call frame information: sfjit attach says so, and fails.
-windowless=yes
 attach_waiting work-go /tmp/work-go

@@ -143,8 +143,9 @@ static bool names_cfi(const struct source *s)
 }
 
 /*
- * Copies code and constants; of writable data, only the dynamic section, which
- * says where code begins and ends.
+ * Copies code and constants; of writable data, the dynamic section, which says
+ * where code begins and ends. Programs that may have no table but Go's may have the
+ * address of its code in any.
  */
 static int copy_all(const struct source *s)
 {
@@ -155,6 +156,8 @@ static int copy_all(const struct source *s)
 		if (ph->p_type == PT_LOAD && ph->p_flags & PF_R &&
 		    !(ph->p_flags & PF_W))
 			ret = copy_part(s, ph->p_vaddr, ph->p_filesz);
+		else if (ph->p_type == PT_LOAD && !names_cfi(s))
+			copy_part(s, ph->p_vaddr, ph->p_filesz);
 		if (ph->p_type == PT_DYNAMIC && ph->p_filesz <= MOST_DYNAMIC)
 			copy_part(s, ph->p_vaddr, ph->p_filesz);
 	}
