@@ -213,7 +213,7 @@ verdict "reasons"
 # named in the threat model as one that has none; and no other.
 mutation=Documentation/figures/mutation.json
 sed -n 's/^\t\(SFRAME_REASON_[A-Z_]*\).*/\1/p' \
-	$unwind/sframe.h |
+	$unwind/reason.h |
 	grep -vx SFRAME_REASON_NONE | sort >"$tmp/enum"
 sed -n 's/^  "reason": "\(SFRAME_REASON_[A-Z_]*\)",$/\1/p' $mutation |
 	sort -u >"$tmp/answers"
