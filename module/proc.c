@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * /proc/sfjit, the windows of the process that opens it, as /proc/PID/sframe of
- * a kernel with the series has them; and the sysctls of the series.
+ * /proc/sfjit, the windows of the process that opens it or of the one whose PID is
+ * written to it, as /proc/PID/sframe of a kernel with the series has them; and the
+ * sysctls of the series.
  */
+#include <linux/pid.h>
 #include <linux/proc_fs.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
+#include <linux/static_call.h>
 #include <linux/sysctl.h>
 
 #include "series.h"
+#include "hooks.h"
 #include "sfjit.h"
 
 /**
@@ -35,37 +41,92 @@ static void *sfjit_proc_start(struct seq_file *m, loff_t *pos)
 
 static struct seq_operations sfjit_seq_ops;
 
+/* Takes the reference to @mm, which may be NULL. */
+static void sfjit_proc_put(struct sfjit_file *file, struct mm_struct *mm)
+{
+	if (file->seq.mm && file->seq.mm != &file->none)
+		sfjit_mm_put(file->seq.mm);
+	if (file->none.mm)
+		mmdrop(file->none.mm);
+	file->none.mm = mm;
+	file->seq.mm = mm ? &file->none : NULL;
+}
+
+static struct mm_struct *sfjit_no_access(struct task_struct *task,
+					 unsigned int mode)
+{
+	return ERR_PTR(-EACCES);
+}
+
+static_assert(__same_type(mm_access, sfjit_no_access));
+DEFINE_STATIC_CALL(sfjit_mm_access, sfjit_no_access);
+
+/* The address space of a process that current may inspect, or NULL without one. */
+static struct mm_struct *sfjit_proc_access(pid_t nr)
+{
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct mm_struct *mm;
+
+	put_pid(pid);
+	if (!task)
+		return ERR_PTR(-ESRCH);
+	mm = static_call(sfjit_mm_access)(task, PTRACE_MODE_READ_FSCREDS);
+	put_task_struct(task);
+	if (!IS_ERR_OR_NULL(mm)) {
+		mmgrab(mm);
+		mmput(mm);
+	}
+	return mm;
+}
+
+/* A program with more privileges may have inherited the file as its output. */
+static ssize_t sfjit_proc_write(struct file *file, const char __user *text,
+				size_t size, loff_t *pos)
+{
+	struct seq_file *m = file->private_data;
+	struct mm_struct *mm;
+	int nr, ret;
+
+	if (file->f_cred != current_cred())
+		return -EPERM;
+	ret = kstrtoint_from_user(text, size, 10, &nr);
+	if (ret)
+		return ret;
+	mm = sfjit_proc_access(nr);
+	if (IS_ERR(mm))
+		return PTR_ERR(mm);
+	mutex_lock(&m->lock);
+	sfjit_proc_put(m->private, mm);
+	mutex_unlock(&m->lock);
+	return size;
+}
+
 static int sfjit_proc_open(struct inode *inode, struct file *file)
 {
-	struct mm_struct *mm = current->mm;
 	struct sfjit_file *ours;
 
 	ours = __seq_open_private(file, &sfjit_seq_ops, sizeof(*ours));
 	if (!ours)
 		return -ENOMEM;
-	if (mm) {
-		mmgrab(mm);
-		ours->none.mm = mm;
-		ours->seq.mm = &ours->none;
-	}
+	if (current->mm)
+		mmgrab(current->mm);
+	sfjit_proc_put(ours, current->mm);
 	return 0;
 }
 
 static int sfjit_proc_release(struct inode *inode, struct file *file)
 {
 	struct seq_file *m = file->private_data;
-	struct sfjit_file *ours = m->private;
 
-	if (ours->seq.mm && ours->seq.mm != &ours->none)
-		sfjit_mm_put(ours->seq.mm);
-	if (ours->none.mm)
-		mmdrop(ours->none.mm);
+	sfjit_proc_put(m->private, NULL);
 	return seq_release_private(inode, file);
 }
 
 static const struct proc_ops sfjit_proc_ops = {
 	.proc_open	= sfjit_proc_open,
 	.proc_read	= seq_read,
+	.proc_write	= sfjit_proc_write,
 	.proc_lseek	= seq_lseek,
 	.proc_release	= sfjit_proc_release,
 };
@@ -94,9 +155,14 @@ int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 
 int sfjit_proc_init(void)
 {
+	void *access = sfjit_hook_body("mm_access");
+
+	if (IS_ERR(access))
+		return PTR_ERR(access);
+	static_call_update(sfjit_mm_access, access);
 	sfjit_seq_ops = sframe_seq_ops;
 	sfjit_seq_ops.start = sfjit_proc_start;
-	return proc_create("sfjit", 0444, NULL, &sfjit_proc_ops) ? 0 : -ENOMEM;
+	return proc_create("sfjit", 0666, NULL, &sfjit_proc_ops) ? 0 : -ENOMEM;
 }
 
 void sfjit_proc_exit(void)

@@ -9,6 +9,8 @@
 int taken_open(struct taken_list *list)
 {
 	list->fd = sys_open(AT_FDCWD, "/proc/self/sframe", O_RDONLY, 0);
+	if (list->fd == -ENOENT)
+		list->fd = sys_open(AT_FDCWD, "/proc/sfjit", O_RDONLY, 0);
 	list->at = list->have = 0;
 	return list->fd < 0 ? list->fd : 0;
 }

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The windows of this process, whoever registered them: /proc/self/sframe.
+ * The windows of this process, whoever registered them: /proc/self/sframe, or
+ * /proc/sfjit of the module for Debian's kernels.
  */
 #ifndef SFJIT_PRELOAD_TAKEN_H
 #define SFJIT_PRELOAD_TAKEN_H

@@ -87,7 +87,7 @@ static int explain_missing(const char *dir)
 static int read_once(struct ps_process *process, const char *dir,
 		     struct ps_request *request)
 {
-	FILE *file = ps_open(dir, "sframe");
+	FILE *file = ps_open_sframe(dir);
 	int ret;
 
 	if (!file)

@@ -18,4 +18,7 @@ char *ps_keep_name(const char *name, size_t *bytes);
 /* A file of the directory of a process, to be read; NULL with errno. */
 FILE *ps_open(const char *dir, const char *name);
 
+/* The windows of a process; also with the module for Debian's kernels. */
+FILE *ps_open_sframe(const char *dir);
+
 #endif /* SFJIT_RUN_PS_UTIL_H */

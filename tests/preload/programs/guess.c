@@ -35,7 +35,8 @@ static const char *windows(void)
 {
 	static char list[65536];
 	unsigned long start, end, key, section, length;
-	FILE *file = fopen("/proc/self/sframe", "r");
+	FILE *file = fopen("/proc/self/sframe", "r") ?:
+		     fopen("/proc/sfjit", "r");
 	char line[256], kind[16];
 	size_t used = 0;
 

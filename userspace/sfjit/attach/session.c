@@ -66,7 +66,7 @@ static int read_process(struct session *s)
 
 	ps_free(&s->now);
 	snprintf(dir, sizeof(dir), "/proc/%d", s->pid);
-	file = ps_open(dir, "sframe");
+	file = ps_open_sframe(dir);
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	ret = ps_read_sframe(&s->now, file);
