@@ -17,7 +17,7 @@ static const struct sfjit_row rows[] = {
 	{ 0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE, SFJIT_NO_RULE },
 };
 
-static unsigned char *text;		/* four pages, executable */
+static unsigned char *text;		/* four pages, executable, alone */
 static unsigned char section[64], wider[64];
 static long length;
 static long page;
@@ -32,9 +32,11 @@ static long make_section(unsigned char *to, unsigned char *start, long size)
 static void prepare(void)
 {
 	page = sysconf(_SC_PAGESIZE);
-	text = mmap(NULL, 4 * page, PROT_READ | PROT_EXEC,
+	text = mmap(NULL, 6 * page, PROT_READ | PROT_EXEC,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(text != MAP_FAILED);
+	MUST(!munmap(text, page) && !munmap(text + 5 * page, page));
+	text += page;
 	length = make_section(section, text, page);
 	MUST(length == 52);
 	MUST(make_section(wider, text, 2 * page) == 52);
