@@ -1234,7 +1234,8 @@ static void compare_access(const struct step *step)
 {
 	unsigned int most = max(step->nr_reads, 1u) + step->looks + model.texts;
 
-	if (step->after.sframe.budget < 0)
+	/* A step that waits for a page gets back what it has spent. */
+	if (step->after.sframe.budget < 0 || step->ret == -EFAULT)
 		most += step->nr_reads;
 	/* A walk without a deadline asks no clock. */
 	same(step->sections <= most || !step->before.sframe.deadline,
@@ -1251,6 +1252,7 @@ static void compare_steps(struct step *step)
 		compare_refusal(step);
 	if (out_of_time(step)) {
 		step->reason = step->after.reason;
+		ref_out_of_time(step);
 		return;
 	}
 	/* The notes of this step; those before it are not yet taken. */

@@ -1259,6 +1259,19 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	return refuse(state, step->reason);
 }
 
+void ref_out_of_time(const struct step *step)
+{
+	const struct unwind_user_state *after = &step->after;
+	unsigned long ip = after->exact_ip ? after->ip : after->ip - 1;
+	const struct sframe_walk *walk = &after->sframe;
+	const struct model_window *window = model_window_of(walk->window);
+	struct ref_frame frame;
+
+	if (window && window->ref.nr_rows && ip - walk->first < walk->length &&
+	    walk->seq == step->seq && !copied_frame(&window->ref, ip, &frame))
+		keep(after, step, walk->window->id, &frame, ip, 1);
+}
+
 #ifdef MACHINE_CALL_TARGET
 
 #define ENTRY_BYTES	128

@@ -75,6 +75,8 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 
 /* One step; returns what the kernel's does, and why. */
 int ref_step(struct unwind_user_state *state, struct step *step);
+/* The step was not made. Rows that were copied are kept before that. */
+void ref_out_of_time(const struct step *step);
 /* The steps that were made by rules at hand, as its notes tell. */
 void ref_steps_known(struct unwind_user_state *state, struct step *step);
 
