@@ -217,7 +217,8 @@ sub skip {
 }
 
 # Cases are lines of this depth, each with the text before and after it, and with
-# the lines of its subtest: the further indented ones before it.
+# the lines of its subtest: the further indented ones before it.  kselftest says
+# why a case failed after a line "#  RUN", and before "not ok".
 sub split_block {
 	my ($lines) = @_;
 	my (@own, @cases, @said, @inner);
@@ -243,7 +244,7 @@ sub split_block {
 			@said = @inner = ();
 			$announced = 0;
 			$open = 1;
-		} elsif ($open && $line =~ /^# ?(.*)/ && $1 !~ /^Subtest: /) {
+		} elsif ($open && $line =~ /^# ?(.*)/ && $1 !~ /^Subtest: |^ RUN /) {
 			push @{$cases[-1]{after}}, $1;
 		} else {
 			$announced ||= $line =~ /^# Subtest: / &&

@@ -259,6 +259,17 @@ echo '    ok 1 - inner'; echo '    1..1'; echo 'ok 1 - outer'; echo 1..1
 END
 is "a failure in a subtest" "     not ok outer: inner: one
        why" "$(report b/deep | sed -n 2,3p)"
+program b/kselftest <<'END'
+echo '# Subtest: abi_test'; echo '    TAP version 13'; echo '    1..2'
+echo '    #  RUN           abi.one ...'; echo '    #            OK  abi.one'
+echo '    ok 1 abi.one'; echo '    #  RUN           abi.two ...'
+echo '    # abi_test.c:1:two:Expected 1 == 2'; echo '    not ok 2 abi.two'
+echo '    #  RUN           abi.three ...'
+echo 'not ok 1 - abi_test'; echo 1..1; exit 1
+END
+is "why a case of kselftest failed" "     not ok abi_test: abi.two
+       #  RUN           abi.two ...
+       # abi_test.c:1:two:Expected 1 == 2" "$(report b/kselftest | sed -n 2,4p)"
 is "a test without a plan" "FAIL b/none   1 failed, exit status 2
      not ok b/none
        no case" "$(report b/none | head -n 3)"
