@@ -7,7 +7,7 @@
 mkfifo "$tmp/input"
 exec 7<>"$tmp/input"
 
-windows() { sed -n 's/^windows //p' "/proc/$1/sframe"; }
+windows() { sed -n 's/^windows \([0-9]*\) .*/\1/p' "/proc/$1/sframe"; }
 
 # Prints mappings, except the heap, which grows, and files; without those that
 # come and go in tests/sfjit/attach/target.c.

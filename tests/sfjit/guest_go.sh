@@ -43,7 +43,7 @@ begin() {
 		sleep 0.1
 	done
 	for _ in $(seq 3000); do
-		[ "$(windows "$pid" | cut -d ' ' -f 1)" -le "$least" ] &&
+		[ "$(windows "$pid")" -le "$least" ] &&
 			kill -0 "$pid" || break
 		sleep 0.1
 	done
