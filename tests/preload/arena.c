@@ -13,16 +13,18 @@
 
 #define MIB		(1UL << 20)
 
-/* Of this process, in MiB. */
+/* Of this process, in MiB. Under qemu-user statm has the emulator's own, too. */
 static unsigned long mapped(void)
 {
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long start, end, bytes = 0;
+	FILE *file = fopen("/proc/self/maps", "r");
 
-	if (!file || fscanf(file, "%lu", &pages) != 1)
+	if (!file)
 		give_up();
+	while (fscanf(file, "%lx-%lx%*[^\n]", &start, &end) == 2)
+		bytes += end - start;
 	fclose(file);
-	return pages * 4096 / MIB;
+	return bytes / MIB;
 }
 
 /* As the converter's lists do. */
