@@ -6,9 +6,10 @@
 #   PERL5LIB=tests/lib prove --formatter Report --exec tests/lib/run NAME...
 #
 # Prints a line for each test, the failures, and sums.  Counts cases at each depth
-# of subtests; each subtest must be complete, whatever the line after it says.  With SFJIT_STRICT=1 a skipped case has failed, unless a line of
-# tools/allowed-skips matches why.  In a directory $SFJIT_RESULTS each test gets
-# a file "PASSED FAILED SKIPPED SECONDS".
+# of subtests; each subtest must be complete, whatever the line after it says.  With
+# SFJIT_STRICT=1 a skipped case has failed, unless a line of tools/allowed-skips
+# matches why.  In a directory $SFJIT_RESULTS each test gets a file "PASSED FAILED
+# SKIPPED SECONDS".
 
 package Report;
 
