@@ -92,7 +92,7 @@ static const struct pattern patterns[] = {
 	{ "a breakpoint", TEXT(NOP, 0xd4200000, RET), "8-c" },
 	{ "return from a signal", TEXT(RET, NOP, 0xd2801168, 0xd4000001),
 	  "0-4 4-10:255" },
-	{ "behind something else", TEXT(RET, 0xaa0003e1, 0xd2801168,
+	{ "after something else", TEXT(RET, 0xaa0003e1, 0xd2801168,
 					0xd4000001), "0-8 8-10:255" },
 	{ "entries of a PLT", TEXT(0xa9bf7bf0, 0xf00001f0, 0xf947fe11,
 				   0x913fe210, 0xd61f0220, NOP, NOP, NOP,

@@ -381,7 +381,7 @@ static void test_pads(void)
 	MUST(!sfjit_tramp_get(pool, target, NULL, &entry));
 	inside = (char *)entry + 4;
 	IS("a call to the entry", ((long (*)(void))entry)(), 7);
-	IS("a call behind it", in_child(call_inside), looks ? 256 + SIGILL : 7);
+	IS("a call after it", in_child(call_inside), looks ? 256 + SIGILL : 7);
 	sfjit_pool_retire(pool);
 }
 #else

@@ -317,7 +317,7 @@ static void test_refusals(void)
 	f = of_size(TEXT + 0x17f, 10);
 	IS("its last byte", sfjit_area_publish(area, &f), -EEXIST);
 	f = of_size(TEXT + 0x180, 10);
-	IS("behind it", sfjit_area_publish(area, &f), 0);
+	IS("after it", sfjit_area_publish(area, &f), 0);
 	f = of_size(TEXT + 0x1a0, 10);
 	IS("same granule", sfjit_area_publish(area, &f), -EEXIST);
 	f = of_size(TEXT + 0xf0, 0x11);

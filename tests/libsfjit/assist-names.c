@@ -293,8 +293,8 @@ static int test_size_limit(void)
 	MUST(!setrlimit(RLIMIT_FSIZE, &limit));
 	TRUE("addresses", at[0] && at[1]);
 	TRUE("what is past RLIMIT_FSIZE is lost", MAP_IS(at, "in"));
-	at[1] = sfjit_assist_name(0, 2, write_name, "behind");
-	TRUE("and nothing else", MAP_IS(at, "in", "behind"));
+	at[1] = sfjit_assist_name(0, 2, write_name, "after");
+	TRUE("and nothing else", MAP_IS(at, "in", "after"));
 	return finish();
 }
 
@@ -452,7 +452,7 @@ static int test_cancel(void)
 	MUST(!pthread_create(&thread, NULL, name_cancelled, NULL));
 	MUST(!pthread_join(thread, &status));
 	TRUE("no cancellation point", inner && MAP_IS(&inner, "cancelled"));
-	TRUE("cancelled behind it", status == PTHREAD_CANCELED);
+	TRUE("cancelled after it", status == PTHREAD_CANCELED);
 	return finish();
 }
 

@@ -437,7 +437,7 @@ static int test_register(void)
 	IS("around", has_register(TEXT - 16, 2 * LENGTH, nothing, NULL),
 	   -EEXIST);
 	IS("before it", has_register(TEXT - 16, 16, nothing, NULL), 0);
-	IS("behind it", has_register(TEXT + LENGTH, 16, nothing, NULL), 0);
+	IS("after it", has_register(TEXT + LENGTH, 16, nothing, NULL), 0);
 	for (i = 3; i < SFJIT_ASSIST_RUNTIMES; i++)
 		bad += !!has_register(OTHER + 16 * i, 16, nothing, NULL);
 	IS("16 of them", bad, 0);
@@ -489,11 +489,11 @@ static int test_range(void)
 	     (uintptr_t)__builtin_frame_address(0) - (1 << 20));
 	IS("before it", calls_for(TEXT - 1, OTHER), 0);
 	IS("at its last byte", calls_for(TEXT + LENGTH - 1, OTHER), 1);
-	IS("behind it", calls_for(TEXT + LENGTH, OTHER), 0);
+	IS("after it", calls_for(TEXT + LENGTH, OTHER), 0);
 	IS("a return to its first byte", calls_for(OTHER, TEXT), 0);
 	IS("a return to its second", calls_for(OTHER, TEXT + 1), 1);
 	IS("a call that is its end", calls_for(OTHER, TEXT + LENGTH), 1);
-	IS("a return behind that", calls_for(OTHER, TEXT + LENGTH + 1), 0);
+	IS("a return after that", calls_for(OTHER, TEXT + LENGTH + 1), 0);
 	IS("both frames", calls_for(TEXT, TEXT + 1), 1);
 	IS("unregister", has_unregister(TEXT), 0);
 	IS("not any more", calls_for(TEXT, TEXT + 1), 0);
@@ -567,11 +567,11 @@ static int test_insert(void)
 	IS("nothing is inserted", kernel.nr_answer, 0);
 	script[0] = (struct script){ { AT(0, 0xa1) }, 0 };
 	ask_walk();
-	TRUE("behind the innermost",
+	TRUE("after the innermost",
 	     ANSWERED(TEXT, 0xa1, OTHER + 1, OTHER + 17, 0x9000));
 	script[0] = (struct script){ { AT(3, 0xa1) }, 0 };
 	ask_walk();
-	TRUE("behind the outermost",
+	TRUE("after the outermost",
 	     ANSWERED(TEXT, OTHER + 1, OTHER + 17, 0x9000, 0xa1));
 	script[0] = (struct script){ {
 		AT(0, 0xa1), AT(0, 0xa2), AT(2, 0xa3), AT(3, 0xa4),

@@ -121,7 +121,7 @@ static void test_good(void)
 	IS("text from the functions", sfjit_check(&table, NULL), 0);
 	make();
 	table.length += 100;
-	IS("space behind the section", sfjit_check(&table, NULL), 0);
+	IS("space after the section", sfjit_check(&table, NULL), 0);
 }
 
 static void test_registration(void)
@@ -264,9 +264,9 @@ static void test_find(void)
 	has_row("of a block", TEXT + 96 + 16, 2, &rows[0]);
 	has_row("in a block", TEXT + 96 + 31, 2, &rows[1]);
 	no_row("between functions", TEXT + 31, "no_fde");
-	no_row("behind them", TEXT + 352, "no_fde");
+	no_row("after them", TEXT + 352, "no_fde");
 	no_row("in front of the text", TEXT - 1, "outside of the text");
-	no_row("behind the text", TEXT + TEXT_LENGTH, "outside of the text");
+	no_row("past the text", TEXT + TEXT_LENGTH, "outside of the text");
 	IS("nowhere", sfjit_find_row(&table, (void *)TEXT, NULL, NULL, NULL),
 	   -EINVAL);
 	IS("of no table", sfjit_find_row(NULL, (void *)TEXT, NULL, &row, NULL),

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	TRUE("what dlopen() brings", reported(" registered ", argv[1]));
 	IS("one more", nr_reported(), before + 1);
 	dlclose(plugin);
-	IS("and behind dlclose()", sfjit_cover_modules(0), 0);
+	IS("and after dlclose()", sfjit_cover_modules(0), 0);
 	plugin = dlopen(argv[1], RTLD_NOW);
 	MUST(plugin);
 	check_window("window of what came again", dlsym(plugin, "plugin_number"), 1,

@@ -174,7 +174,7 @@ static void test_functions(void)
 	IS("it is as the kernel wants it", sfjit_check(&table, NULL), 0);
 	rows_of_functions();
 	no_row("stub in front", 0);
-	no_row("stub behind", 48);
+	no_row("stub after", 48);
 	IS("retire", sfjit_code_retire(code), 0);
 	IS("no window is left", nr_windows - windows, 0);
 	IS("by its key", call.key, (long)sample);
@@ -192,7 +192,7 @@ static void test_gaps(void)
 	rows_of_functions();
 	row_is("stub in front", 0, SP(0), SAME, SAME);
 	row_is("stub in front, its end", 15, SP(0), SAME, SAME);
-	row_is("stub behind", 48, SP(0), SAME, SAME);
+	row_is("stub after", 48, SP(0), SAME, SAME);
 	row_is("to the last byte", 63, SP(0), SAME, SAME);
 	IS("retire", sfjit_code_retire(code), 0);
 }
@@ -350,7 +350,7 @@ static void test_live_functions(void)
 	section_is_good("live: the section is good");
 	rows_of_functions();
 	no_row("live: stub in front", 0);
-	no_row("live: stub behind", 48);
+	no_row("live: stub after", 48);
 	IS("live: its middle is no start",
 	   sfjit_live_withdraw(live, sample + 32), -ENOENT);
 	IS("live: taken back at once", sfjit_live_withdraw(live, first), 0);
@@ -397,7 +397,7 @@ static void test_live_two(void)
 	IS("live: publish the other", publish(sample + 32, 32, 0, &second), 0);
 	section_is_good("live: two, the section is good");
 	rows_of_functions();
-	IS("live: it starts behind", (long)second, (long)sample + 32);
+	IS("live: it starts after", (long)second, (long)sample + 32);
 	IS("live: in front of both", publish(sample, 16, SFJIT_GAPS_CALLED,
 					     NULL), -EEXIST);
 	IS("live: grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);

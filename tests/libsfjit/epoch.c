@@ -802,7 +802,7 @@ static void test_scan(void)
 	scan_while("end of one, start of the next", hold_on_stack, SIZE, NULL,
 		   0, 0, 0);
 	scan_while("end", hold_on_stack, 2 * SIZE, NULL, 1, 0, 0);
-	scan_while("behind the end", hold_on_stack, 2 * SIZE + 1, NULL, 2, 0,
+	scan_while("past the end", hold_on_stack, 2 * SIZE + 1, NULL, 2, 0,
 		   0);
 	scan_while("in front", hold_on_stack, -1, NULL, 2, 0, 0);
 	scan_while("end of all", hold_on_stack, LENGTH, NULL, 2, 0, 0);

@@ -294,7 +294,7 @@ static int test_records(void)
 	for (i = 0; i < SIZE(functions); i++)
 		at = check_record(&functions[i], at, i, before, i % 2 == 0);
 	IS("last record", ((struct prefix *)(dump + at))->id, 3);
-	IS("nothing behind it", length, at + 16);
+	IS("nothing after it", length, at + 16);
 	IS("no log", strlen(read_log(getpid())), 0);
 	IS("no map", strlen(read_map(getpid())), 0);
 	clean_up(getpid());

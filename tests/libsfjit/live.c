@@ -287,7 +287,7 @@ static void test_bytes(void)
 	struct sframe_fde fde;
 
 	IS("publish", sfjit_live_publish(live, &f[0]), 0);
-	IS("publish behind it", sfjit_live_publish(live, &f[1]), 0);
+	IS("publish after it", sfjit_live_publish(live, &f[1]), 0);
 	memcpy(&header, section, sizeof(header));
 	IS("num_fdes", header.num_fdes, 2);
 	IS("num_fres", header.num_fres, 8);
@@ -297,7 +297,7 @@ static void test_bytes(void)
 	   (long)section + 28 + header.fdes_off + 16 + fde.func_start,
 	   TEXT + 128);
 	IS("size", fde.func_size, 31);
-	IS("rows behind those of the first", fde.fre_off, length);
+	IS("rows after those of the first", fde.fre_off, length);
 	TRUE("the rows of a section that does not grow",
 	     !memcmp(section + 28 + header.fres_off + fde.fre_off,
 		     fixed + FIXED_BYTES, length));
@@ -408,13 +408,13 @@ static void test_places(void)
 	refuse("in front of it", live, at(0, TEXT), -EEXIST);
 	refuse("inside of it", live, at(0, TEXT + 130), -EEXIST);
 	refuse("in front of the area", live, at(0, TEXT - 1), -EINVAL);
-	refuse("behind the area", live, at(0, TEXT + LENGTH), -EINVAL);
+	refuse("past the area", live, at(0, TEXT + LENGTH), -EINVAL);
 	refuse("over its end", live, at(0, TEXT + LENGTH - 30), -EINVAL);
 	f = at(0, TEXT + 131);
 	IS("touching it", sfjit_live_publish(live, &f), 0);
 	f = at(0, TEXT + LENGTH - 31);
 	IS("up to the end", sfjit_live_publish(live, &f), 0);
-	refuse("nothing behind that", live, at(2, TEXT + LENGTH - 7), -EEXIST);
+	refuse("nothing after that", live, at(2, TEXT + LENGTH - 7), -EEXIST);
 	sfjit_live_retire(live);
 }
 
@@ -609,7 +609,7 @@ static void test_long(void)
 	IS("4 entries are taken back", stat_of(live).withdrawn, 4);
 	IS("no address has a row", found_rows(live, &f[1]), 0);
 	IS("those in front have", found_rows(live, &f[0]), f[0].size);
-	IS("those behind have", found_rows(live, &f[2]), f[2].size);
+	IS("the following have", found_rows(live, &f[2]), f[2].size);
 	IS("withdraw twice", sfjit_live_withdraw(live, second), -ENOENT);
 	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
 	IS("two are left", stat_of(live).functions, 2);
@@ -629,7 +629,7 @@ static void test_fork(void)
 	MUST(!sfjit_live_publish(live, &f[0]));
 	((struct sframe_header *)stat_of(live).section)->fre_len += 200;
 	MUST(!sfjit_live_publish(live, &f[1]));
-	IS("withdraw what is behind", sfjit_live_withdraw(live,
+	IS("withdraw what follows", sfjit_live_withdraw(live,
 							  (void *)f[1].addr),
 	   0);
 	MUST(!sfjit_live_reset(live));
@@ -660,7 +660,7 @@ static void test_fork_half(void)
 	IS("grow", sfjit_live_grow(live, NULL, 0, 0, 0), 0);
 	IS("withdraw the rest", sfjit_live_withdraw(live, (void *)f[0].addr),
 	   0);
-	IS("not what is behind", found_rows(live, &f[1]), f[1].size);
+	IS("not what follows", found_rows(live, &f[1]), f[1].size);
 	IS("withdraw that", sfjit_live_withdraw(live, (void *)f[1].addr), 0);
 	sfjit_live_retire(live);
 }
@@ -685,7 +685,7 @@ static void test_long_last(void)
 	next.addr = TEXT + 259;
 	refuse("its text is not free", live, next, -EEXIST);
 	next.addr = TEXT + 260;
-	IS("what is behind is", sfjit_live_publish(live, &next), 0);
+	IS("what follows is", sfjit_live_publish(live, &next), 0);
 	sfjit_live_retire(live);
 }
 
@@ -701,7 +701,7 @@ static void test_withdraw(void)
 	   -ENOENT);
 	IS("withdraw in front", sfjit_live_withdraw(live, (void *)TEXT - 1),
 	   -ENOENT);
-	IS("withdraw behind", sfjit_live_withdraw(live, (void *)TEXT + 0x8000),
+	IS("withdraw after", sfjit_live_withdraw(live, (void *)TEXT + 0x8000),
 	   -ENOENT);
 	check("nothing has changed", live, f, 3);
 	IS("withdraw", sfjit_live_withdraw(live, second), 0);
@@ -711,7 +711,7 @@ static void test_withdraw(void)
 	IS("withdraw twice", sfjit_live_withdraw(live, second), -ENOENT);
 	IS("it is not found", find(live, f[1].addr), -ENOENT);
 	IS("the one in front is", find(live, f[0].addr), 0);
-	IS("the one behind is", find(live, f[2].addr + 30), 0);
+	IS("the next one is", find(live, f[2].addr + 30), 0);
 	IS("no prctl", nr_calls - calls, 0);
 	sfjit_live_retire(live);
 }
@@ -747,7 +747,7 @@ static void test_withdraw_last(void)
 	refuse("its text is not free", live, at(0, f[2].addr), -EEXIST);
 	refuse("to the last byte", live, at(0, f[2].addr + 30), -EEXIST);
 	f[3] = at(0, f[2].addr + 31);
-	IS("what is behind is", sfjit_live_publish(live, &f[3]), 0);
+	IS("what follows is", sfjit_live_publish(live, &f[3]), 0);
 	f[2].size = 0;
 	check("section", live, f, 4);
 	sfjit_live_retire(live);
@@ -779,7 +779,7 @@ static void test_grow(void)
 	check("the same functions", live, f, 3);
 	f[3] = at(1, TEXT + 0x8000);
 	IS("and another", sfjit_live_publish(live, &f[3]), 0);
-	check("behind them", live, f, 4);
+	check("after them", live, f, 4);
 	sfjit_live_retire(live);
 }
 
@@ -799,7 +799,7 @@ static void test_grow_compacts(void)
 	/* Only the rows of two of three were freed. */
 	IS("and its row", stat_of(live).room, 5 + 33 + 2 * row_bytes(&f[0]));
 	left[1] = at(0, f[1].addr + f[1].size);
-	IS("text behind the last is free", sfjit_live_publish(live, &left[1]),
+	IS("text after the last is free", sfjit_live_publish(live, &left[1]),
 	   0);
 	check("and in use again", live, left, 2);
 	sfjit_live_retire(live);
@@ -835,7 +835,7 @@ static void test_grow_area(void)
 	refuse("the first is still the first", live, at(0, TEXT - 4096),
 	       -EEXIST);
 	f[3] = at(0, TEXT + LENGTH);
-	IS("publish behind the old end", sfjit_live_publish(live, &f[3]), 0);
+	IS("publish after the old end", sfjit_live_publish(live, &f[3]), 0);
 	check("section", live, f, 4);
 	sfjit_live_retire(live);
 }

@@ -152,7 +152,7 @@ static int test_link(void)
 	IS("hard link", sfjit_perf_map_name(at, 1, "x"), -EPERM);
 	unlink(map_path(getpid()));
 	MUST(!rename(path, map_path(getpid())));
-	TRUE("the file behind it is as it was",
+	TRUE("the file after it is as it was",
 	     !strcmp(read_map(getpid()), "precious\n"));
 	return finish();
 }

@@ -163,7 +163,7 @@ static void test_section(unsigned int kind, int length)
 	IS("FDE is PCMASK", section[46] & 0x10, 0x10);
 	IS("FDE repeats with the slot", section[48], SFJIT_SLOT_SIZE);
 	IS("section length", 28 + section[16] + 16, length);
-	IS("nothing behind the section", section[length], 0);
+	IS("nothing after the section", section[length], 0);
 	sfjit_pool_retire(pool);
 }
 
@@ -204,7 +204,7 @@ static void test_put_arguments(void)
 	   sfjit_tramp_put(pool, entry + SFJIT_SLOT_SIZE), -ENOENT);
 	IS("put to another pool", sfjit_tramp_put(other, entry), -EINVAL);
 	IS("put NULL", sfjit_tramp_put(pool, NULL), -EINVAL);
-	IS("put behind the code",
+	IS("put after the code",
 	   sfjit_tramp_put(pool, entry + SFJIT_WINDOW_SIZE), -EINVAL);
 	IS("put to no pool", sfjit_tramp_put(NULL, entry), -EINVAL);
 	IS("put after all that", sfjit_tramp_put(pool, entry), 0);

@@ -120,7 +120,7 @@ static void test_one_place(void)
 	sfjit_rows_adjust(&rows, 9, 8);
 	sfjit_rows_adjust(&rows, 9, 8);
 	sfjit_rows_adjust(&rows, 30, -8);
-	makes("row behind the last instruction", 30, want, NR(want));
+	makes("row after the last instruction", 30, want, NR(want));
 }
 
 /* ---- Mistakes --------------------------------------------------------- */

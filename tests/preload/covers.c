@@ -180,7 +180,7 @@ static void test_one(void)
 	IS("a unit", put(0, MIDDLE), 0);
 	has("is covered", MIDDLE, MIDDLE + SIZE, 1);
 	has("in front of it stacks end", MIDDLE - FRINGE, MIDDLE, 0);
-	has("behind it, too", MIDDLE + SIZE, MIDDLE + SIZE + FRINGE, 0);
+	has("after it, too", MIDDLE + SIZE, MIDDLE + SIZE + FRINGE, 0);
 	IS("and nowhere else", nr_windows, 3);
 	TRUE("it is described", covers_described(MIDDLE, MIDDLE + 1));
 	TRUE("its neighbours are not",
@@ -193,7 +193,7 @@ static void test_at_the_ends(void)
 {
 	IS("at the first byte", put(0, MAPPING), 0);
 	IS("at the last", put(1, END - SIZE), 0);
-	has("behind the first", MAPPING + SIZE, MAPPING + SIZE + FRINGE, 0);
+	has("after the first", MAPPING + SIZE, MAPPING + SIZE + FRINGE, 0);
 	has("in front of the last", END - SIZE - FRINGE, END - SIZE, 0);
 	IS("not outside of the mapping", nr_windows, 4);
 	drop(0);
@@ -207,7 +207,7 @@ static void test_two(void)
 
 	IS("two", put(0, MIDDLE) | put(1, second), 0);
 	has("one window between them", MIDDLE + SIZE, second, 0);
-	has("and one behind", second + SIZE, second + SIZE + FRINGE, 0);
+	has("and one after it", second + SIZE, second + SIZE + FRINGE, 0);
 	drop(1);
 	has("which begins earlier without the second", MIDDLE + SIZE,
 	    MIDDLE + SIZE + FRINGE, 0);

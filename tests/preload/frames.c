@@ -127,7 +127,7 @@ static void check_lengths(void)
 	refused("not a length", 3, leaves);
 	at = place(frames.length);
 	memcpy(at + second, (uint32_t []){ 1 << 20 }, 4);
-	refused("a length behind memory", frames.length, leaves);
+	refused("a length past memory", frames.length, leaves);
 	memcpy(at + second, (uint32_t []){ 0xfffffffe }, 4);
 	refused("a length of 4 GiB", frames.length,
 		"the frames are over 32 MiB");

@@ -134,7 +134,7 @@ again=$(($(section_faults) - faults))
 if [ $((10 * again)) -le "$faults" ]; then
 	ok "and then others find them there"
 else
-	not_ok "stacks behind that" "$faults ended, and $again again"
+	not_ok "stacks after that" "$faults ended, and $again again"
 fi
 kill "$pid"
 

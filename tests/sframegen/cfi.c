@@ -404,13 +404,13 @@ static void test_cies(void)
 	run_cie("personality of unknown length before the encoding", cie,
 		" !0 pointer encoding not usable");
 	cie.augmentation = "zRPL";
-	run_cie("personality of unknown length behind it", cie,
+	run_cie("personality of unknown length after it", cie,
 		"0-40: 0 CFA=sp+8");
 	cie.augmentation = "zRPS";
-	run_cie("a letter behind such a personality", cie,
+	run_cie("a letter after such a personality", cie,
 		"0-40 signal: 0 CFA=sp+8");
 	cie.augmentation = "zRPq";
-	run_cie("an unknown letter behind such a personality", cie,
+	run_cie("an unknown letter after such a personality", cie,
 		" !0 unknown CIE augmentation or version");
 	cie.personality = 0;
 	cie.augmentation = "zRS";
@@ -643,7 +643,7 @@ static void test_listed(void)
 	check_listed("terminator without an index", &b, 0, 1, zero + 4);
 	check_listed("terminator, index of what is before", &b, zero, 1,
 		     zero + 4);
-	check_listed("terminator, index of what is behind", &b, second + 1, 2,
+	check_listed("terminator, index of what follows", &b, second + 1, 2,
 		     end + 4);
 }
 

@@ -161,10 +161,10 @@ static void not_certain(void)
 	rows_are("a jump that cannot happen, before one to anywhere",
 		 P("\x83\xf8\x05\x77\x03\xff\xe0\x90\xc3"), "8-9: 0 CFA=sp+8");
 	/* mov $56,%eax; syscall; ret: clone() */
-	rows_are("a thread begins behind a system call",
+	rows_are("a thread begins after a system call",
 		 P("\xb8\x38\x00\x00\x00\x0f\x05\xc3"), "");
 	/* mov $39,%eax; syscall; ret: getpid() */
-	rows_are("and not behind another one",
+	rows_are("and not after another one",
 		 P("\xb8\x27\x00\x00\x00\x0f\x05\xc3"), "0-8: 0 CFA=sp+8");
 	/* ret; nopw; int3; ret */
 	rows_are("what fills gaps",

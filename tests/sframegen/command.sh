@@ -147,7 +147,7 @@ expect "library without .sframe" 1 \
 	"sframegen: tiny.so: 0x0: no .sframe section" --dump tiny.so
 expect "template of a library" 1 \
 	"sframegen: tiny.so: 0x10: not an object file" --template tiny.so -o x
-is "nothing is left behind by failures" "$(printf '%s\n' \
+is "failures leave nothing" "$(printf '%s\n' \
 	at.sframe at0 class32 err fifo mips out riscv text tiny.sframe tiny.so)" "$(ls)"
 
 mkdir closed
@@ -307,7 +307,7 @@ for kind in zlib zlib-gnu; do
 	cp out $kind.out
 	debug_frame $kind "1 functions, 83 bytes that .eh_frame leaves out"
 	same_rows $kind merged
-	# the section is behind a header of 24 bytes or 12, then zlib's of 2
+	# the section is after a header of 24 bytes or 12, then zlib's of 2
 	at=$((0x$(readelf -SW $kind.so |
 		sed -n 's/.* \.z*debug_frame *PROGBITS *[0-9a-f]* //p' |
 		cut -d' ' -f1)))
@@ -467,7 +467,7 @@ truncate -s 5G sparse.so
 (ulimit -v 65536 && exec "$bin" --elf sparse.so -o sparse.sframe) >out 2>err
 is "file of 5 GiB, 64 MiB of memory" "$(cksum <tiny.sframe)" \
 	"$(cat err)$(cksum <sparse.sframe)"
-# The code's segment: from the file's start, 20 GiB of nothing behind it.
+# The code's segment: from the file's start, 20 GiB of nothing after it.
 cp tiny.so sparse.so
 truncate -s 24G sparse.so
 code=$(readelf -lW tiny.so | sed -n '/^ *Type/,/^$/p' |
@@ -522,7 +522,7 @@ ln -s real direct
 ln -s ../direct deep/relative
 ln -s "$PWD/deep/relative" absolute
 expect "output through three links" 0 "" --elf in.so -o absolute
-content "the file behind the links is written" real
+content "the file after the links is written" real
 is "the links stay" "real ../direct $PWD/deep/relative " \
 	"$(readlink direct deep/relative absolute | tr '\n' ' ')"
 rm real
@@ -691,7 +691,7 @@ expect "file without section headers" 0 "" --elf headless -o headless.sframe
 is "the same section" "$(cksum < tiny.sframe)" "$(cksum < headless.sframe)"
 
 # A terminator before what the index lists: the last 4 bytes of the first FDE
-# become one. Then something that is no CFI behind it.
+# become one. Then something that is no CFI after it.
 "${CC:-cc}" -shared -nostdlib -Wl,--build-id=none -x assembler -o listed.so - <<-EOS
 	.cfi_startproc
 	.skip 16, 0x90
@@ -724,7 +724,7 @@ is "four bytes that change no row" 2e012e01 \
 	"$(od -An -tx1 -j$((at + len)) -N4 listed.so | tr -d ' ')"
 cp listed.so plain.so
 headless plain.so
-expect "no section headers, something behind the CFI" 0 "" \
+expect "no section headers, something after the CFI" 0 "" \
 	--elf plain.so -o again.sframe
 is "its section is the same" "$want" "$(cksum <again.sframe)"
 put listed.so $at 4 $((len - 4))

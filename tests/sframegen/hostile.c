@@ -254,7 +254,7 @@ static void test_ends(const uint8_t *elf, size_t len)
 	good &= !object_open(&f, input) && !object_read_cfi(&f) &&
 		ends_at(f.cfi.bytes, f.cfi.image.len);
 	object_close(&f);
-	result(good, "nothing behind what is read", "valid bytes");
+	result(good, "nothing after what is read", "valid bytes");
 }
 
 /* With this much that may be read. */

@@ -127,7 +127,7 @@ static void test_read(void)
 		       rows_match(&r, &fdes[i]), "FDE is read back",
 		       "number %zu: %d", i, ret);
 	}
-	result(sfg_read_fde(&s, NR, &r, &err) == -ENOENT, "no FDE behind",
+	result(sfg_read_fde(&s, NR, &r, &err) == -ENOENT, "no FDE after",
 	       "found");
 }
 
@@ -353,7 +353,7 @@ static void test_damage(void)
 		{ "FDE type", ATTR + 3, 2, -EINVAL },
 		{ "reserved type bits", ATTR + 3, 0x20, -EINVAL },
 		{ "start of a row", ATTR + 5 + 4, 0, -EINVAL },
-		{ "row behind its function", ATTR + 5 + 5, 2, -EINVAL },
+		{ "row after its function", ATTR + 5 + 5, 2, -EINVAL },
 		{ "word size", ATTR + 5 + 2, 0x63, -EINVAL },
 		{ "15 words", ATTR + 5 + 2, 0x1f, -EINVAL },
 	};

@@ -171,7 +171,7 @@ static const struct test tests[] = {
 	{ "just called", &plain_cie, P(""),
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=3 ax=- r12=c",
 	  "0 pc=102 sp=7ffc0018 bp=7ffc0040 bx=- ax=- r12=-", false },
-	{ "rows before and behind do not count", &plain_cie,
+	{ "rows before and after do not count", &plain_cie,
 	  P("\x44\x0e\x10\x44\x0e\x18\x41\x0e\x20"),
 	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=3 ax=- r12=c",
 	  "0 pc=104 sp=7ffc0028 bp=7ffc0040 bx=- ax=- r12=-", false },
@@ -264,8 +264,8 @@ static void test_looked_up(void)
 	struct sfg_frame frame = make_frame();
 
 	frame.pc = BIAS + CODE + SIZE;
-	IS("behind the last byte, CFI", step_cfi(&in, &frame), -ENOENT);
-	IS("behind the last byte, section", step_section(&in, &frame),
+	IS("after the last byte, CFI", step_cfi(&in, &frame), -ENOENT);
+	IS("after the last byte, section", step_section(&in, &frame),
 	   -ENOENT);
 	frame.called = true;
 	IS("called by the last instruction, CFI", step_cfi(&in, &frame), 0);
@@ -537,8 +537,8 @@ static void test_behind_records(void)
 	uint64_t pc, sp;
 
 	IS("behind a record", step_behind_record(P(RECORD), &pc, &sp), 0);
-	IS("behind a record: the address", pc, 0x109);
-	IS("behind a record: stack pointer", sp, STACK + 80);
+	IS("after a record: the address", pc, 0x109);
+	IS("after a record: stack pointer", sp, STACK + 80);
 	/* CFA = sp + 48, and the record at its beginning. */
 	IS("a record further down", step_behind_record(
 		P("\x0e\x30\x9d\x06\x9e\x05"), &pc, &sp), 0);

@@ -241,7 +241,7 @@ static void test_memory(void)
 	processes_settle(&all, 999);
 	IS("the process is there before its end", all.nr, 1);
 	processes_settle(&all, 1000);
-	IS("and not behind it", all.nr, 0);
+	IS("and not after it", all.nr, 0);
 	IS("origins are counted", origins[0]->refs, 1);
 }
 

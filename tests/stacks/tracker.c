@@ -303,10 +303,10 @@ static void test_processes(void)
 	MUST(!sfjit_stacks_fork(stacks, 2, 3, 2, 21));
 	MUST(!sfjit_stacks_exec(stacks, 1, 30));
 	says("a program before exec", walk(1, 29, CODE + 8), CALLED);
-	says("and behind it", walk(1, 30, CODE + 8), NOTHING);
+	says("and after it", walk(1, 30, CODE + 8), NOTHING);
 	says("its child before", walk(2, 19, CODE + 8), NOTHING);
 	says("the child", walk(2, 20, CODE + 8), CALLED);
-	says("the child, behind the exec", walk(2, 30, CODE + 8), CALLED);
+	says("the child, after the exec", walk(2, 30, CODE + 8), CALLED);
 	MUST(!sfjit_stacks_fork(stacks, 4, 4, 0, 30));
 	says("what runs before a recording has no parent",
 	     walk(4, 30, CODE + 8), NOTHING);
@@ -316,7 +316,7 @@ static void test_processes(void)
 	MUST(!sfjit_stacks_exit(stacks, 2, 3, 42));
 	says("at the end", walk(2, 42, CODE + 8), CALLED);
 	sfjit_stacks_settle(stacks, 43);
-	says("behind the end", walk(2, 43, CODE + 8), NOTHING);
+	says("past the end", walk(2, 43, CODE + 8), NOTHING);
 	IS("two processes are left", stats().processes, 2);
 	load(4, 50, &called);
 	MUST(!sfjit_stacks_fork(stacks, 4, 4, 1, 60));
@@ -549,7 +549,7 @@ static void test_many_processes(void)
 	for (pid = 1; pid <= 300; pid++)
 		MUST(!sfjit_stacks_exit(stacks, pid, pid, 2));
 	sfjit_stacks_settle(stacks, 3);
-	IS("behind their end there is none", stats().processes, 0);
+	IS("after their end there is none", stats().processes, 0);
 	IS("no mapping", stats().mappings, 0);
 	IS("no file", stats().files, 0);
 	IS("no table", stats().tables, 0);
@@ -640,7 +640,7 @@ static void test_look(void)
 	IS("look: memory", look(10, CODE), SFJIT_STACKS_NO_TABLE);
 	load(1, 20, &called);
 	IS("look: code with a caller", look(20, CODE), SFJIT_STACKS_STOPPED);
-	IS("look: behind it", look(20, CODE + SIZE), SFJIT_STACKS_NO_MAPPING);
+	IS("look: after it", look(20, CODE + SIZE), SFJIT_STACKS_NO_MAPPING);
 	load(1, 30, &outermost);
 	IS("look: code without", look(30, CODE), SFJIT_STACKS_OUTERMOST);
 	MUST(!map(1, 40, "/nowhere/file"));

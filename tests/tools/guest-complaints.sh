@@ -78,14 +78,14 @@ complains "leak: memory of a KUnit task" no "$tmp/functions" \
 	"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
 	"[    1.0] kmemleak:     kunit_attach_mm+0x1/0x2" \
 	"[    1.0] kmemleak:     sframe_lookup+0x1/0x2"
-complains "leak: behind that of a KUnit task" yes "$tmp/functions" \
+complains "leak: after that of a KUnit task" yes "$tmp/functions" \
 	"[    1.0] kmemleak: unreferenced object 0xffff888001 (size 8):" \
 	"[    1.0] kmemleak:     kunit_attach_mm+0x1/0x2" \
 	"[    1.0] kmemleak: unreferenced object 0xffff888002 (size 8):" \
 	"[    1.0] kmemleak:     sframe_lookup+0x1/0x2"
 complains "no memory" no "" '[    1.0] a: vmalloc error: size 65536, align 1' \
 	'[    1.0] Call Trace:' '[    1.0]  warn_alloc+0x1/0x2'
-complains "another trace behind no memory" yes "" \
+complains "another trace after no memory" yes "" \
 	'[    1.0] a: page allocation failure: order:0, mode:0xdc' \
 	'[    1.0] Call Trace:' '[    1.1] Call Trace:'
 complains "oops" yes "" '[    1.0] BUG: kernel NULL pointer dereference'

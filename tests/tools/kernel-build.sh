@@ -50,11 +50,11 @@ made 'another kernel: on top of it' works works
 build fails 3
 made 'a build that fails' works works fails
 build works 3
-made 'behind a failed one: on top of it' works works fails works
+made 'after a failed one: on top of it' works works fails works
 build killed 4
 made 'a build that is killed' works works fails works killed
 build works 4
-made 'behind a killed one: from nothing' works
+made 'after a killed one: from nothing' works
 
 # lost FRAGMENT CONFIG: what assert_config says, and its status
 lost() {

@@ -84,7 +84,7 @@ rootfs
 plain=$said
 is 'no list: made' 0 "$rc"
 is 'no list: an image' yes "$([ -f "$plain" ] && echo yes)"
-is 'password: not asked for behind that' 0 "$(password)"
+is 'password: not asked for after that' 0 "$(password)"
 is 'own machine: configured' 1 "$(grep -c chroot "$tmp/called")"
 rootfs --with= --with=,
 is 'empty lists are none' "$plain" "$said"
@@ -133,7 +133,7 @@ is 'another machine: groups' root:x:0:0 "$(cat "$was/etc/group")"
 is 'another machine: awk' mawk "$(readlink "$was/usr/bin/awk")"
 rootfs --arch=arm64 --with=hello,ruby
 is 'another machine: a list makes another image' 0 "$rc"
-is 'password: not asked for behind that of another machine' 0 \
+is 'password: not asked for after that of another machine' 0 \
 	"$(password --arch=arm64)"
 is 'another machine: not that of this one' yes \
 	"$([ "$said" != "$first" ] && echo yes)"

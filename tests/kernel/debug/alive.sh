@@ -14,7 +14,7 @@ tests/kernel/selftests/build module >&2
 # shellcheck source=tests/kernel/module/planted.sh
 . "$top/tests/kernel/module/planted.sh"
 
-# Lockdep is quiet behind the first report of its own or of KASAN.
+# Lockdep is quiet after the first report of its own or of KASAN.
 plant "$SFJIT_KERNEL" rcu lock sleep kasan ubsan leak
 found kasan 'BUG: KASAN: slab-out-of-bounds in planted_kasan'
 found ubsan 'UBSAN: shift-out-of-bounds in .*planted'

@@ -28,7 +28,7 @@ MODULE_PARM_DESC(bug, "which one to make");
 /* What the compiler must not know. */
 static unsigned int planted_number = PLANTED_SIZE;
 module_param_named(number, planted_number, uint, 0);
-MODULE_PARM_DESC(number, "index behind the allocation, and shift count");
+MODULE_PARM_DESC(number, "index past the allocation, and shift count");
 
 static void __rcu *planted_pointer;
 static DEFINE_MUTEX(planted_first);

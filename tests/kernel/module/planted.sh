@@ -6,7 +6,7 @@
 # tests/lib/tap.sh.
 
 # plant KERNEL BUG...: makes these bugs one after the other.  The module stays
-# loaded behind the last, for its functions to have names when the guest ends.
+# loaded last, for its functions to have names when the guest ends.
 plant() {
 	_kernel=$1 _status=0
 	shift

@@ -11,9 +11,9 @@ A model of Armv8 for programs of few words: memory is one, as stores are seen by
 all others at once, and a processor does what it likes in any order but for
 
 * accesses of the same variable,
-* a store with release semantics, which is behind all before it,
-* a load with acquire semantics, which is in front of all behind it,
-* fences, of loads (also before stores behind it), of stores, and of both,
+* a store with release semantics, which is after all before it,
+* a load with acquire semantics, which is before all after it,
+* fences, of loads (also before stores after it), of stores, and of both,
 * an address that a load tells.
 
 No thread reads what itself has stored, so that nothing is said of that.
@@ -125,7 +125,7 @@ def before(thread):
 
 
 def do(statement, memory, regs):
-    """Memory and registers behind it."""
+    """Memory and registers after it."""
     if statement[0] in STORES:
         _, to, value = statement
         return {**memory, to: value}, regs

@@ -42,7 +42,7 @@ static const struct check all_checks[NR_CHECKS] = {
 	[CHECK_EXEC] = CHECK("programs start without windows"),
 	[CHECK_KILL] = CHECK("processes killed while they change windows"),
 	[CHECK_THREAD] = CHECK("threads that end, with their text"),
-	[CHECK_ORPHAN] = CHECK("unmapped text leaves no window or key behind"),
+	[CHECK_ORPHAN] = CHECK("unmapped text leaves no window or key"),
 };
 
 /* On each machine, however busy; 0: looked at when all is over. */

@@ -38,7 +38,7 @@ static void child_lists(struct listing *listing)
 	child_that(listing->nr == (unsigned int)sft_windows(),
 		   "windows by prctl");
 	child_that(sft_unregister(area.left.key) == -ENOENT,
-		   "window without text is not left behind");
+		   "window without text goes, too");
 }
 
 static void child_unmaps(struct listing *listing)

@@ -334,7 +334,7 @@ static void test_positions(void)
 		wrong += !part_is(fd, all, nr, nr - 5 + i);
 	IS("reads at positions", wrong, 0);
 	IS("no read in front of the file", lseek(fd, -1, SEEK_SET), -1);
-	IS("nothing far behind the file", pread(fd, text, 1, 1L << 40), 0);
+	IS("nothing far past the file", pread(fd, text, 1, 1L << 40), 0);
 	IS("the first byte after that", pread(fd, text, 1, 0), 1);
 	for (i = 0; i < MANY; i++)
 		drop(i);
@@ -377,7 +377,7 @@ static void test_next_is_replaced(void)
 	MUST(!change(1, slot(0) + 32, SLOT, SFRAME_WINDOW_REPLACE));
 	next_is("next one was replaced by one that begins lower", fd,
 		line(slot(0) + 32, slot(1) + 32, 1, "fixed"));
-	next_is("the one behind", fd, small(2));
+	next_is("the next one", fd, small(2));
 	MUST(!change(2, slot(2), SLOT + 16, SFRAME_WINDOW_REPLACE));
 	next_is("shown one was replaced by a larger one: not again", fd, small(3));
 	close(fd);
@@ -398,7 +398,7 @@ static void test_next_is_removed(void)
 	add(1);
 	next_is("one in front of the position was added", fd, small(3));
 	add(4);
-	next_is("one behind the last one was added too late", fd, counted(4));
+	next_is("one after the last one was added too late", fd, counted(4));
 	close(fd);
 	drop(1);
 	drop(2);
@@ -412,7 +412,7 @@ static void test_new_is_shown(void)
 
 	next_is("first line once more", fd, small(0));
 	MUST(!change(9, slot(0) + 32, 8, 0));
-	next_is("one right behind the last one shown was added", fd,
+	next_is("one right after the last one shown was added", fd,
 		line(slot(0) + 32, slot(0) + 40, 9, "fixed"));
 	drop(1);
 	MUST(!change(1, slot(1) + 24, 4, 0));

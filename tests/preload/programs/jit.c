@@ -248,7 +248,7 @@ static bool check(const char *name, const void *address, call c, function f,
 		return true;
 	describe(text, sizeof(text), &chain);
 	describe_tail(wanted, sizeof(wanted));
-	result(false, name, "at %p: %s, behind it should be %s", address, text,
+	result(false, name, "at %p: %s, after it should be %s", address, text,
 	       wanted);
 	return false;
 }
@@ -963,7 +963,7 @@ static void beside(void)
 	MUST(!mprotect(area, PAGE, PROT_READ | PROT_EXEC));
 	__register_frame(frames.bytes);
 	jumps();
-	check_function("behind which there are jumps", area + SECOND);
+	check_function("after which there are jumps", area + SECOND);
 	__deregister_frame(frames.bytes);
 	retire();
 

@@ -73,7 +73,7 @@ static void check_resumes(void)
 	memcpy(text + 4, resume + 4, 10);
 	TRUE("inside of an instruction", !resumes(&row, text, sizeof(text),
 						       &from));
-	TRUE("behind the end", !resumes(&row, resume, 0x1e, &from));
+	TRUE("past the end", !resumes(&row, resume, 0x1e, &from));
 }
 
 static void framed_is(const char *name, const struct sfjit_row *row,

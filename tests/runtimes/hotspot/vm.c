@@ -303,7 +303,7 @@ static void check_methods(void)
 	     !stub_moves_frames("Continuation"));
 	put_method(10, 20);
 	m->end++;
-	TRUE("a method that ends behind its block",
+	TRUE("a method that ends past its block",
 	     !vm_method(&vm, m->begin, &method));
 	TRUE("a free segment", !vm_method(&vm, heap.memory.low, &method));
 	TRUE("no heap", !vm_method(&vm, (uintptr_t)&vm, &method));
@@ -323,7 +323,7 @@ static void check_code(void)
 	size = m->end - m->begin;
 	TRUE("code", vm_is_code(&vm, m->begin, size) &&
 	     vm_is_code(&vm, m->end - 1, 1));
-	TRUE("code that ends behind its block",
+	TRUE("code that ends past its block",
 	     !vm_is_code(&vm, m->begin, size + 1) &&
 	     !vm_is_code(&vm, m->begin, INT32_MAX));
 	TRUE("a header", !vm_is_code(&vm, (uintptr_t)block, 1));
@@ -402,7 +402,7 @@ static void check_installed(void)
 	all[1]->end = 0;
 	FOUND("one that makes no sense", "023");
 	all[1]->end = heap.memory.high + 1;
-	FOUND("one that ends behind the heap", "023");
+	FOUND("one that ends past the heap", "023");
 	install(10, 6, 1);
 	block = (struct fake_block *)all[1] - 1;
 	block->used = 0;
@@ -459,10 +459,10 @@ static void check_made(void)
 	IS("not installed: the blob's address is one", found, 1);
 	TRUE("it is, as well", is_made(&vm, m));
 	m->end++;
-	TRUE("it ends behind its block", !is_made(&vm, m));
+	TRUE("it ends past its block", !is_made(&vm, m));
 	m->end--;
 	((struct fake_block *)m)[-1].length = SEGMENTS;
-	TRUE("its block ends behind the heap", !is_made(&vm, m));
+	TRUE("its block ends past the heap", !is_made(&vm, m));
 	((struct fake_block *)m)[-1].length = 20;
 	m->name = "nmethod, of another kind";
 	TRUE("it is of another kind", !is_made(&vm, m));

@@ -31,7 +31,7 @@ CALLED = {
 }
 LANGUAGES = {0: "chunk", 2: "hot", 7: "inner", 12: "outer", 17: "body",
              24: "resume"}
-# The innermost first, Python's functions by their own names, behind the loop of the
+# The innermost first, Python's functions by their own names, after the loop of the
 # interpreter that runs them: what is called is all of it from one of these on.
 SPOKEN = [
     "hot inner loop call() back() outer loop call() main() <module>()",

@@ -99,7 +99,7 @@ def differences(machine, steps, ours, theirs, place):
 
 
 def documented(path, name):
-    """The literal block behind the line "NAME::"."""
+    """The literal block after the line "NAME::"."""
     with open(path) as lines:
         text = lines.read()
     block = text.split(f'\n{name}::\n\n')[1].split('\n\n')[0]

@@ -271,7 +271,7 @@ def test_the_kernels_part_is_not_the_end():
 
 
 def test_as_long_as_it_may_be():
-    """127 addresses, or what the attribute says behind its first 104 bytes."""
+    """127 addresses, or what the attribute says after its first 104 bytes."""
     def one(attr, length, why):
         return chain_of(attr, *[FILE] * (length - 1), FILE + 1 + why)
 

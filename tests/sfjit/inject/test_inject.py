@@ -222,7 +222,7 @@ def test_sections_move_and_attributes_change():
     for after, header_size in itertools.product((False, True), (104,)):
         attrs = two_attrs()
         both(attrs, two_events(attrs), features=features(attrs), after=after,
-             header_size=header_size, tail=b'behind all')
+             header_size=header_size, tail=b'after all')
 
 
 def test_descriptions_with_room_behind_attributes():

@@ -446,7 +446,7 @@ def test_complete_is_the_last_frame_only(directory):
 
 
 def test_complete_looks_before_the_return_address(directory):
-    """A call at the end of the last function returns behind it."""
+    """A call at the end of the last function returns after it."""
     behind = recording.code(recording.LIBC, recording.CLONE3, recording.SIZE)
     equal(complete(directory, [recording.leaf(0), behind]), True)
     equal(complete(directory, [behind]), False)

@@ -24,7 +24,7 @@ LOST = {
     'python-defer': {'complete': 0.05, 'python_functions_per_sample': 1.0},
 }
 # Programs have frame records there: stacks are not cut. Those of c-trampolines
-# are behind the first kind that takes the frame pointer.
+# are after the first kind that takes the frame pointer.
 LOST_OF = {
     'aarch64': {'c-trampolines': dict(LOST['c-trampolines'], complete=0.2)},
 }

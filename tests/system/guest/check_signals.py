@@ -101,7 +101,7 @@ def has_names(found, phase):
         names += WORK.get(phase.name, []) + ['run_phase']
         names += (['thread_main'] if phase.name == 'thread' else
                   ['main', '_start'])
-    # each is found behind the one before
+    # each is found after the one before
     found_names = iter([name for _, name in found.frames])
     return all(name in found_names for name in names)
 
@@ -185,7 +185,7 @@ def may_be_short(found, restorer):
 
 
 def check_complete(phase, records, samples):
-    """Also those before, between and behind."""
+    """Also those before, between and after."""
     ends = {record.chain[-1] for record in records if is_known(record)}
     short = [found for found in samples
              if not found.frames or found.frames[-1][0] not in ends]

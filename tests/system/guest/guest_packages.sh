@@ -156,7 +156,7 @@ works "removed" dpkg --remove $names
 # shellcheck disable=SC2086
 works "purged" dpkg --purge $names
 listing >"$tmp/after"
-same "nothing is left behind" "$tmp/before" "$tmp/after"
+same "nothing is left" "$tmp/before" "$tmp/after"
 is "dpkg knows nothing of them" "" "$(dpkg-query -W -f '${Package}\n' |
 	grep sfjit)"
 finish

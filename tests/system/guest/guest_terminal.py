@@ -115,7 +115,7 @@ def keys():
     fcntl.ioctl(guest.terminal, termios.TIOCSWINSZ, size(44, 122))
     said = guest.said('until [ "$(stty size)" = "44 122" ]; do sleep 0.1; done;'
                       'stty size')
-    # The shell says before or behind it what became of the job.
+    # The shell says before or after it what became of the job.
     check('a new size', '44 122' in ' '.join(said), said)
     guest.type('exit 5\r')
     status = guest.status()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
-# The machine that it emulates runs the boot sector qemu.S, behind its firmware.
+# The machine that it emulates runs the boot sector qemu.S, after its firmware.
 qemu_stamp() {
 	echo "$1 $(cut -d ' ' -f 1 /proc/uptime)0000000" \
 		>>"$out/qemu.$mode.truth"

@@ -85,7 +85,7 @@ class Program:
         return self.frame(self.at[name][1], 'caller of ' + name)
 
     def start(self):
-        """_start, behind its call: the last but one instruction."""
+        """_start, after its call: the last but one instruction."""
         _, end = self.module.cfi.function(self.module.entry)
         return self.frame(end - 1, '_start')
 

@@ -282,7 +282,7 @@ def test_cut_where_information_ends():
 def test_no_code_above_what_has_no_information():
     equal(verdict(bare.chain[:BARE + 1] + [0x1b00000000], bare),
           (False, nr_true(bare) - BARE, 'cut and wrong: ' + ANOTHER))
-    # In the middle of a function, but not behind a call.
+    # In the middle of a function, but not after a call.
     equal(verdict(bare.chain[:BARE + 1] + [bare.chain[BARE + 1] - 1], bare),
           (False, nr_true(bare) - BARE, 'cut and wrong: ' + ANOTHER))
 

@@ -43,7 +43,7 @@ def sections(name, walk):
 
 
 def known_sections(name, walk):
-    """One for so many steps, and again behind each look at the clock."""
+    """One for so many steps, and again after each look at the clock."""
     check(name + ': known steps share an access section',
           (CHAIN - 1) // KNOWN_STEPS <= walk['sections'] <=
           2 * (CHAIN - 1) // KNOWN_STEPS + 2, walk)

@@ -31,7 +31,7 @@ class Program:
         self.callers, self.targets = said['callers'], said['targets']
 
     def run(self):
-        """The stack behind the calls is the same for all of them."""
+        """The stack after the calls is the same for all of them."""
         said = json.loads(self.process.communicate('\n')[0])
         assert self.process.returncode == 0
         assert said['callers'] == self.callers
