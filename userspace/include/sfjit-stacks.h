@@ -320,6 +320,7 @@ enum sfjit_stacks_reason {
 	SFJIT_STACKS_DAMAGED,		/* the rule, or the stack */
 	SFJIT_STACKS_LIMIT,		/* of frames, or of the budget */
 	SFJIT_STACKS_STOPPED,		/* by the callback */
+	SFJIT_STACKS_OTHER_STACK,	/* goes on on a stack that was not copied */
 	SFJIT_STACKS_NR_ENDS
 };
 

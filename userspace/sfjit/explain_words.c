@@ -56,6 +56,9 @@ static const struct {
 	  "information" },
 	{ SFJIT_STACKS_LIMIT, ANY, ANYWHERE,
 	  "sysctl kernel.perf_event_max_stack=1024" },
+	{ SFJIT_STACKS_OTHER_STACK, ANY, ANYWHERE,
+	  "none: the kernel copies the stack of the stack pointer alone; sfjit "
+	  "run follows it on a kernel with windows" },
 	{ SFJIT_STACKS_STOPPED, LAUNCHED, ANYWHERE,
 	  "sfjit doctor shows whether the kernel has windows, sfjit run "
 	  "--reasons why walks end" },

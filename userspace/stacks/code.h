@@ -13,6 +13,7 @@
 struct code {
 	uint64_t table;			/* serial of the file's; 0: none */
 	uint64_t offset, length;	/* in the file */
+	size_t size;			/* of the memory */
 	uint8_t *bytes;
 };
 
@@ -25,5 +26,13 @@ void code_clear(struct code *code);
 int code_find_row(struct code *code, unsigned int abi, struct origin *origin,
 		  const struct user *user, uint64_t offset, int64_t sp,
 		  bool called, struct sfjit_row *row);
+
+/*
+ * The row at a link-time address in Go's code; see sfg_find_go_row(). EIO: the file
+ * cannot be read there.
+ */
+int code_find_go_row(struct code *code, struct origin *origin,
+		     const struct user *user, uint64_t addr,
+		     struct sfjit_row *row, bool *exact);
 
 #endif /* SFJIT_STACKS_CODE_H */

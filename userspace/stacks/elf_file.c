@@ -17,6 +17,7 @@
 #define MAX_CFI		(1ULL << 31)
 #define MAX_NOTES	(1 << 16)
 #define MAX_DEBUG_FRAME	(1U << 28)
+#define MAX_GO		(1U << 28)	/* table, and data */
 
 static bool in_file(const struct elf *file, uint64_t offset, uint64_t length)
 {
@@ -379,19 +380,6 @@ static int read_debug_frame(struct elf *file, unsigned int abi,
 		table->debug_data, data->d_size, 0 }, &table->debug);
 }
 
-/* One is enough: what the other lacks is said of each address. */
-static int read_cfi(struct elf *file, unsigned int abi, struct table *table)
-{
-	int ret = read_eh_frame(file, abi, table), debug;
-
-	if (ret && ret != -ENODATA)
-		return ret;
-	debug = read_debug_frame(file, abi, table);
-	if (debug == -ENOMEM || (ret && debug))
-		return debug;
-	return 0;
-}
-
 static int add_segment(struct table *table, const GElf_Phdr *phdr)
 {
 	struct segment *more = reallocarray(table->segments,
@@ -421,6 +409,157 @@ static int read_segments(struct elf *file, struct table *table)
 	return ret;
 }
 
+/*
+ * Go's table of functions is in a section of its own. The linker of the system puts
+ * it into one with other constants, and files may lack section headers: then all data
+ * is searched.
+ */
+
+static struct sfg_image *text_of(const struct table *table)
+{
+	struct sfg_image *text = calloc(table->nr_segments, sizeof(*text));
+	unsigned int i;
+
+	for (i = 0; text && i < table->nr_segments; i++) {
+		text[i].addr = table->segments[i].addr;
+		text[i].len = table->segments[i].length;
+	}
+	return text;
+}
+
+/* To be freed; NULL: it cannot be read. */
+static void *read_image(const struct elf *file, const struct part *part,
+			struct sfg_image *image)
+{
+	void *bytes = NULL;
+
+	if (part->length && part->length <= MAX_GO)
+		bytes = malloc(part->length);
+	if (bytes && read_bytes(file, part->offset, bytes, part->length)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	*image = (struct sfg_image) { bytes, part->length, part->addr };
+	return bytes;
+}
+
+static bool find_data(struct elf *file, unsigned int flags, size_t *i,
+		      struct part *part)
+{
+	size_t nr = nr_program_headers(file);
+	GElf_Phdr phdr;
+
+	while (*i < nr)
+		if (program_header(file, (*i)++, &phdr) &&
+		    phdr.p_type == PT_LOAD && phdr.p_flags & PF_R &&
+		    !(phdr.p_flags & PF_X) &&
+		    (phdr.p_flags & flags) == flags) {
+			*part = (struct part) {
+				phdr.p_offset, phdr.p_filesz, phdr.p_vaddr,
+			};
+			return true;
+		}
+	return false;
+}
+
+/* Where the text is: from Go 1.26 on writable data has it. */
+static int open_go(struct elf *file, struct sfg_go_input *in,
+		   __typeof__(sfg_open_go) *open, struct sfg_go *go)
+{
+	int ret = open(go, in, NULL);
+	struct sfg_image data;
+	struct part part;
+	size_t i = 0;
+	void *bytes;
+
+	in->data = &data;
+	in->nr_data = 1;
+	while (ret == -ENOENT && find_data(file, PF_W, &i, &part)) {
+		bytes = read_image(file, &part, &data);
+		if (bytes)
+			ret = open(go, in, NULL);
+		free(bytes);
+	}
+	in->data = NULL;
+	in->nr_data = 0;
+	return ret;
+}
+
+/* Gives the table the bytes if they are Go's. */
+static int use_go(struct elf *file, unsigned int abi, const struct part *part,
+		  __typeof__(sfg_open_go) *open, struct table *table)
+{
+	struct sfg_image *text = text_of(table);
+	struct sfg_go_input in = {
+		.abi = abi, .text = text, .nr_text = table->nr_segments,
+	};
+	void *bytes = read_image(file, part, &in.table);
+	struct sfg_go *go = malloc(sizeof(*go));
+	int ret = -ENOMEM;
+
+	if (text && bytes && go)
+		ret = open_go(file, &in, open, go);
+	free(text);
+	if (ret) {
+		free(go);
+		free(bytes);
+		return ret;
+	}
+	table->go = go;
+	table->go_data = bytes;
+	table->bytes += sizeof(*go) + part->length;
+	return 0;
+}
+
+static bool may_have_go(struct elf *file)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(file->elf, scn)))
+		if (gelf_getshdr(scn, &shdr) &&
+		    (named(file, &shdr, ".go.buildinfo") ||
+		     named(file, &shdr, ".note.go.buildid")))
+			return true;
+	return !file->header.e_shnum;
+}
+
+static int read_go(struct elf *file, unsigned int abi, struct table *table)
+{
+	static const char *const names[] = {
+		".gopclntab", ".data.rel.ro.gopclntab",
+	};
+	int ret = -ENOENT;
+	struct part part;
+	size_t i;
+
+	if (!table->nr_segments)
+		return ret;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (find_section(file, names[i], &part))
+			return use_go(file, abi, &part, sfg_open_go, table);
+	i = 0;
+	while (ret == -ENOENT && may_have_go(file) &&
+	       find_data(file, 0, &i, &part))
+		ret = use_go(file, abi, &part, sfg_find_go, table);
+	return ret;
+}
+
+/* One is enough: what the others lack is said of each address. */
+static int read_rules(struct elf *file, unsigned int abi, struct table *table)
+{
+	int ret = read_eh_frame(file, abi, table), other;
+
+	if (ret && ret != -ENODATA)
+		return ret;
+	other = read_debug_frame(file, abi, table);
+	if (other == -ENOMEM)
+		return other;
+	if (ret)
+		ret = other;
+	return read_go(file, abi, table) ? ret : 0;
+}
+
 int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 {
 	int ret;
@@ -429,7 +568,7 @@ int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 	table->entry = file->header.e_entry;
 	ret = read_segments(file, table);
 	if (!ret)
-		ret = read_cfi(file, abi, table);
+		ret = read_rules(file, abi, table);
 	if (ret)
 		table_clear(table);
 	return ret;

@@ -13,9 +13,12 @@ void table_clear(struct table *table)
 	sfg_close_cfi(table->debug);
 	free(table->data);
 	free(table->debug_data);
+	free(table->go);
+	free(table->go_data);
 	free(table->segments);
 	table->cfi = table->debug = NULL;
-	table->data = table->debug_data = NULL;
+	table->go = NULL;
+	table->data = table->debug_data = table->go_data = NULL;
 	table->segments = NULL;
 	table->nr_segments = 0;
 }
@@ -72,6 +75,17 @@ const struct segment *table_segment(const struct table *table, uint64_t offset)
 	for (i = 0; i < table->nr_segments; i++)
 		if (offset - table->segments[i].offset <
 		    table->segments[i].length)
+			return &table->segments[i];
+	return NULL;
+}
+
+const struct segment *table_segment_at(const struct table *table,
+				       uint64_t addr)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr_segments; i++)
+		if (addr - table->segments[i].addr < table->segments[i].length)
 			return &table->segments[i];
 	return NULL;
 }

@@ -27,10 +27,12 @@ struct content {
 
 struct table {
 	uint64_t serial;		/* never used again */
-	struct sfg_cfi *cfi;		/* NULL: there is .debug_frame alone */
+	struct sfg_cfi *cfi;		/* NULL, or .eh_frame */
 	void *data;			/* that it refers to */
 	struct sfg_cfi *debug;		/* NULL, or .debug_frame */
 	void *debug_data;
+	struct sfg_go *go;		/* NULL, or Go's table of functions */
+	void *go_data;
 	size_t bytes;			/* of memory */
 	uint64_t entry;			/* of the program; 0: none */
 	struct segment *segments;	/* of code */
@@ -46,7 +48,7 @@ struct table {
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 		    struct table *table);
 
-/* That which says something of an address of the file, if there is one. */
+/* That which says something of an address of the file, or NULL. */
 struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr);
 
 /* Where there are no rules: the code that programs start with has no caller. */
@@ -57,6 +59,10 @@ void table_clear(struct table *table);
 
 /* NULL: the file does not load this offset as code. */
 const struct segment *table_segment(const struct table *table, uint64_t offset);
+
+/* NULL: the file does not load this link-time address as code. */
+const struct segment *table_segment_at(const struct table *table,
+				       uint64_t addr);
 
 /* Whether the file loads this offset as code, and at which address. */
 bool table_address(const struct table *table, uint64_t offset, uint64_t *addr);

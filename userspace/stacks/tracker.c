@@ -372,6 +372,7 @@ EXPORT const char *sfjit_stacks_end_text(enum sfjit_stacks_reason end)
 		[SFJIT_STACKS_DAMAGED] = "damaged rule or stack",
 		[SFJIT_STACKS_LIMIT] = "too long",
 		[SFJIT_STACKS_STOPPED] = "stopped",
+		[SFJIT_STACKS_OTHER_STACK] = "goes on on another stack",
 	};
 
 	return (unsigned int)end < SFJIT_STACKS_NR_ENDS ? text[end] : "?";

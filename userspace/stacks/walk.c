@@ -15,6 +15,9 @@
  */
 #define BUDGET		(SFG_FRAME_BUDGET / 4)
 
+/* Go's runtime ends programs whose stack would become larger. */
+#define MAX_GO_STACK	1000000000
+
 /* Results, by a hash: a later one replaces an earlier one. */
 #define NR_ROWS		(1u << 14)
 #define NR_PLACES	(1u << 12)
@@ -24,6 +27,7 @@ struct known_row {
 	uint64_t table;			/* its serial; 0: empty */
 	uint64_t addr;
 	int error;			/* there is none: of sfg_find_cfi_row() */
+	bool is_go, exact;		/* of sfg_find_go_row() */
 	struct sfjit_row row;
 };
 
@@ -144,9 +148,14 @@ static bool read_stack(void *arg, uint64_t addr, uint64_t *word)
 	return false;
 }
 
-/* Below the stack pointer there is nothing that a frame could have saved. */
+/*
+ * Below the stack pointer there is nothing that a frame could have saved. Go runs C
+ * and its own runtime on other stacks than functions of Go, and returns there.
+ */
 static enum sfjit_stacks_reason why_missed(const struct walk *walk)
 {
+	if (walk->in_go && walk->missed - walk->stack_start >= MAX_GO_STACK)
+		return SFJIT_STACKS_OTHER_STACK;
 	return walk->missed >= walk->stack_start ? SFJIT_STACKS_TRUNCATED :
 						   SFJIT_STACKS_DAMAGED;
 }
@@ -160,6 +169,8 @@ static enum sfjit_stacks_reason why(const struct walk *walk, int error)
 		return SFJIT_STACKS_LIMIT;
 	case -EINVAL:
 		return SFJIT_STACKS_DAMAGED;
+	case -EIO:
+		return SFJIT_STACKS_NO_RULE;
 	}
 	if (walk->has_missed)
 		return why_missed(walk);
@@ -168,38 +179,103 @@ static enum sfjit_stacks_reason why(const struct walk *walk, int error)
 
 /* Steps. */
 
-static struct known_row *find_row(struct walk *walk, const struct table *table,
-				  uint64_t addr, uint64_t *budget)
+static struct user user_of(const struct walk *walk, const struct piece *p)
+{
+	return (struct user) {
+		walk->process, p->start, p->end - p->start, p->start - p->base,
+	};
+}
+
+/* Go's table goes before its .debug_frame, which does not have the frame pointer. */
+static bool is_go(const struct table *table, uint64_t addr)
+{
+	struct sfg_image function;
+
+	return table->go && !(table->cfi && sfg_has_cfi(table->cfi, addr)) &&
+	       !sfg_go_function_at(table->go, addr, &function);
+}
+
+static int find_cfi_row(const struct table *table, uint64_t addr,
+			uint64_t *budget, struct sfjit_row *row)
+{
+	const struct sfg_cfi *cfi = table_cfi(table, addr);
+
+	return cfi ? sfg_find_cfi_row(cfi, addr, budget, row) : -ENOENT;
+}
+
+/* ENODATA means elsewhere that a word of the stack is missing. */
+static int find_go_row(struct walk *walk, const struct piece *p, uint64_t addr,
+		       struct known_row *known)
+{
+	struct user user = user_of(walk, p);
+	int ret = code_find_go_row(&walk->code, p->origin, &user, addr,
+				   &known->row, &known->exact);
+
+	return ret && ret != -ENOMEM ? -EIO : ret;
+}
+
+static struct known_row *find_row(struct walk *walk, const struct piece *p,
+				  const struct table *table, uint64_t addr,
+				  uint64_t *budget)
 {
 	struct known_row *known;
 
 	known = &walk->rows[hash(addr, table->serial, NR_ROWS)];
 	if (known->table == table->serial && known->addr == addr)
 		return known;
-	known->error = sfg_find_cfi_row(table_cfi(table, addr), addr, budget,
-					&known->row);
-	/* what is left of a budget is not a property of the address */
-	known->table = known->error == -E2BIG ? 0 : table->serial;
+	known->exact = false;
+	known->is_go = is_go(table, addr);
+	if (known->is_go)
+		known->error = find_go_row(walk, p, addr, known);
+	else
+		known->error = find_cfi_row(table, addr, budget, &known->row);
+	/* what is left of a budget or of memory is not a property of the address */
+	known->table = known->error == -E2BIG || known->error == -ENOMEM ?
+		       0 : table->serial;
 	known->addr = addr;
 	return known;
 }
 
+static int step_by_row(struct walk *walk, const struct known_row *known,
+		       struct sfg_frame *frame)
+{
+	int ret;
+
+	walk->in_go = known->is_go;
+	ret = sfg_step_row(walk->abi, &known->row, frame);
+	if (!ret && known->exact)
+		frame->called = false;
+	return ret;
+}
+
+static int step_by_cfi(const struct table *table, uint64_t addr, uint64_t bias,
+		       struct sfg_frame *frame)
+{
+	const struct sfg_cfi *cfi = table_cfi(table, addr);
+
+	return cfi ? sfg_step_cfi(cfi, bias, frame) : -ENOENT;
+}
+
 /*
  * A row does not tell the caller's other registers. Where they turn out to be
- * needed, 'full' finds them all.
+ * needed, 'full' finds them all; Go's functions do not keep any.
  */
-static int step_by_table(struct walk *walk, const struct table *table,
-			 uint64_t bias, bool full, struct sfg_frame *frame)
+static int step_by_table(struct walk *walk, const struct piece *p,
+			 const struct table *table, uint64_t bias, bool full,
+			 struct sfg_frame *frame)
 {
 	uint64_t addr = frame->pc - frame->called - bias;
 	struct known_row *known;
 
-	if (!full) {
-		known = find_row(walk, table, addr, &frame->budget);
+	walk->in_go = false;
+	if (!full || is_go(table, addr)) {
+		known = find_row(walk, p, table, addr, &frame->budget);
 		if (!known->error)
-			return sfg_step_row(walk->abi, &known->row, frame);
+			return step_by_row(walk, known, frame);
+		if (known->is_go)
+			return known->error;
 	}
-	return sfg_step_cfi(table_cfi(table, addr), bias, frame);
+	return step_by_cfi(table, addr, bias, frame);
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
@@ -215,13 +291,6 @@ static enum sfjit_stacks_reason step_by_fp(struct walk *walk,
 {
 	walk->has_missed = false;
 	return end_of(walk, sfg_step_fp(walk->abi, frame));
-}
-
-static struct user user_of(const struct walk *walk, const struct piece *p)
-{
-	return (struct user) {
-		walk->process, p->start, p->end - p->start, p->start - p->base,
-	};
 }
 
 /* The table of a piece, and the address in it; NULL: *end says why. */
@@ -343,7 +412,7 @@ static enum sfjit_stacks_reason step_by_origin(struct walk *walk,
 	if (!table)
 		return end;
 	walk->has_missed = false;
-	ret = step_by_table(walk, table, ip - addr, full, frame);
+	ret = step_by_table(walk, p, table, ip - addr, full, frame);
 	if (ret != -ENOENT)
 		return end_of(walk, ret);
 	if (table_is_entry(table, addr))
@@ -455,19 +524,23 @@ static bool read_nothing(void *arg, uint64_t addr, uint64_t *word)
 }
 
 /* Signal frames, and others that have no row, are known to be steps. */
-static enum sfjit_stacks_reason look_at_cfi(const struct table *table,
-					    uint64_t addr)
+static enum sfjit_stacks_reason look_at_rules(struct walk *walk,
+					      const struct piece *p,
+					      const struct table *table,
+					      uint64_t addr)
 {
 	struct sfg_frame frame = {
 		.pc = addr, .budget = BUDGET, .read = read_nothing,
 	};
 
-	switch (sfg_step_cfi(table_cfi(table, addr), 0, &frame)) {
+	switch (step_by_table(walk, p, table, 0, true, &frame)) {
 	case 1:
 		return SFJIT_STACKS_OUTERMOST;
 	case -ENOENT:
 		return table_is_entry(table, addr) ? SFJIT_STACKS_OUTERMOST :
 						     SFJIT_STACKS_NO_RULE;
+	case -EIO:
+		return SFJIT_STACKS_NO_RULE;
 	}
 	return SFJIT_STACKS_STOPPED;
 }
@@ -485,5 +558,5 @@ enum sfjit_stacks_reason walk_look(struct walk *walk,
 	if (process)
 		p = find_piece(walk, addr);
 	table = p ? find_table(walk, p, addr, &addr, &end) : NULL;
-	return table ? look_at_cfi(table, addr) : end;
+	return table ? look_at_rules(walk, p, table, addr) : end;
 }

@@ -36,6 +36,7 @@ struct walk {
 	uint64_t stack_start, stack_length;
 	uint64_t missed;		/* the last address that is not in it */
 	bool has_missed;
+	bool in_go;			/* by a row of Go's table */
 
 	/* Its frames. */
 	struct sfjit_stacks_frame frames[SFJIT_STACKS_MAX_FRAMES];

@@ -170,7 +170,7 @@ def test_saved_is_damaged():
     for bad in (b'', b'14 2 5', b'14 2 5\n', SOME[:-1], SOME + b'\n',
                 SOME + b'x', SOME.replace(b'5 2', b'0 2'),
                 SOME + b'1 4 0 a\n', SOME.replace(b'14 ', b'15 '),
-                SOME.replace(b'14 ', b'-14 '), SOME.replace(b'5 2', b'11 2'),
+                SOME.replace(b'14 ', b'-14 '), SOME.replace(b'5 2', b'12 2'),
                 SOME.replace(b'5 2', b'5 4'), SOME.replace(b'4 1', b'4 1x'),
                 SOME.replace(b'14 ', b'99999999999999999999 '),
                 SOME.replace(b'libc', bytes(9)), b'0 0 0\n' + b'0 1 3 \n' * 9999,

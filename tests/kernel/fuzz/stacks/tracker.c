@@ -37,6 +37,7 @@
 #define NO_BUILD_ID	0x10
 #define DEBUG_FRAME	0x20
 #define COMPRESSED	0x40
+#define GO		0x80		/* the bytes are Go's table */
 
 /* Addresses and times are few, so that they meet. */
 struct run {
@@ -119,10 +120,13 @@ static void make_segments(struct file *f, size_t length)
 static void make_sections(struct file *f, size_t cfi_length,
 			  unsigned int flags)
 {
-	memcpy(f->names, "\0.eh_frame\0.debug_frame", 24);
+	if (flags & GO)
+		memcpy(f->names, "\0.gopclntab\0.go.buildinfo", 26);
+	else
+		memcpy(f->names, "\0.eh_frame\0.debug_frame", 24);
 	f->sections[1] = (Elf64_Shdr) {
 		.sh_type = SHT_PROGBITS,
-		.sh_name = flags & DEBUG_FRAME ? 11 : 1,
+		.sh_name = flags & DEBUG_FRAME ? flags & GO ? 12 : 11 : 1,
 		.sh_flags = flags & COMPRESSED ? SHF_COMPRESSED : 0,
 		.sh_addr = AT(cfi), .sh_offset = AT(cfi),
 		.sh_size = cfi_length,
@@ -159,6 +163,8 @@ static void make_file(struct run *r, const uint8_t *cfi, size_t length)
 		make_sections(f, length, r->flags);
 	f->note.header = (Elf64_Nhdr) { 4, 20, NT_GNU_BUILD_ID };
 	memcpy(f->note.name, "GNU", 4);
+	if (r->flags & GO)
+		f->segments[3].p_type = PT_NULL;
 	if (r->flags & NO_BUILD_ID)
 		f->segments[2].p_type = PT_NULL;
 	memcpy(f->pointer, "\1\x1b\xff\xff\4\0\0\0", 8);
