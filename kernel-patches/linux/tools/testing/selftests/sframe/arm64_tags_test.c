@@ -7,7 +7,6 @@
  * that is read by a wrong tag ends the walk.
  */
 #include <sys/auxv.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 
 #include "harness.h"
@@ -354,19 +353,29 @@ TEST_F(mte, section_with_tags)
 	EXPECT_TRUE(sft_only_for(&before, &after, "section_fault", 1));
 }
 
-/* Sample @call on a stack that ends at @top. */
+/* A call on the stack that ends at @top. */
+struct call_on {
+	__u8			*top;
+	const struct sft_call	*call;
+};
+
+static void run_on(const void *arg)
+{
+	const struct call_on *run = arg;
+
+	sft_enter(run->top, sft_outer, run->call);
+}
+
 static int sample_on(__u8 *top, const void *addr, bool defer,
 		     const struct sft_call *call, struct sft_chain *chain)
 {
+	const struct call_on run = { top, call };
 	struct sft_event event;
 	int ret = sft_break_open(&event, addr, defer);
 
 	if (ret)
 		return ret;
-	ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
-	sft_enter(top, sft_outer, call);
-	ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
-	ret = sft_event_chain(&event, chain);
+	ret = sft_event_sample_run(&event, run_on, &run, chain);
 	sft_event_close(&event);
 	return ret;
 }

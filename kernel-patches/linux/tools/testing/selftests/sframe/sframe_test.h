@@ -338,9 +338,12 @@ void sft_run_here(const struct sft_call *call);
  */
 int sft_event_run(struct sft_event *event, void (*run)(const void *arg),
 		  const void *arg, struct sft_chain *chain);
-/* sft_run() for sft_event_run(). */
+/* The same with the event enabled for it; another sample is -EPROTO. */
+int sft_event_sample_run(struct sft_event *event, void (*run)(const void *arg),
+			 const void *arg, struct sft_chain *chain);
+/* sft_run() for these two. */
 void sft_run_call(const void *call);
-/* Run it with the event enabled and take its only sample, as above. */
+/* sft_event_sample_run() with sft_run(@call). */
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 		     struct sft_chain *chain);
 

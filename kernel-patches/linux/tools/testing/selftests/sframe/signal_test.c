@@ -180,16 +180,40 @@ FIXTURE_TEARDOWN(signal)
 	munmap(self->section, SFT_PAGE);
 }
 
+/* A call that SIGTRAP interrupts at @trap, once in each run. */
+struct trapped_call {
+	const void		*trap;
+	const struct sft_call	*call;
+};
+
+/*
+ * The event that raises SIGTRAP fires once: a run has one of its own, or there
+ * would be no signal in the next run.
+ */
+static void run_trapped(const void *arg)
+{
+	const struct trapped_call *run = arg;
+	struct sft_event trap;
+
+	if (sft_trap_open(&trap, run->trap)) {
+		perror("# no event that raises SIGTRAP");
+		return;
+	}
+	sft_run(run->call);
+	sft_event_close(&trap);
+}
+
 /* The callchain at @addr, while SIGTRAP comes at @trap. */
 static int signal_chain(const void *trap, const void *addr, bool defer,
 			const struct sft_call *call, struct sft_chain *chain)
 {
+	const struct trapped_call run = { trap, call };
 	struct sft_event event;
-	int ret = sft_trap_open(&event, trap);
+	int ret = sft_break_open(&event, addr, defer);
 
 	if (ret)
 		return ret;
-	ret = sft_chain_at(addr, defer, call, chain);
+	ret = sft_event_sample_run(&event, run_trapped, &run, chain);
 	sft_event_close(&event);
 	return ret;
 }
@@ -406,6 +430,45 @@ TEST_F(signal, restorer_is_appended_to_a_live_window)
 	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
 		      SFT_CALLERS);
 }
+
+#if !SFT_TRACED
+
+/* A call whose first run the event misses. */
+struct missed_call {
+	const struct sft_event		*event;
+	const struct trapped_call	*call;
+	unsigned int			*nr_runs;
+};
+
+static void run_missed(const void *arg)
+{
+	const struct missed_call *run = arg;
+
+	if (!(*run->nr_runs)++)
+		ioctl(run->event->fd, PERF_EVENT_IOC_DISABLE, 0);
+	run_trapped(run->call);
+	ioctl(run->event->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* Guards against: a run that is repeated has no signal. */
+TEST_F(signal, signal_comes_again_after_a_missed_event)
+{
+	const void *ip = self->text + sft_slot_interrupted.insns[3];
+	const struct trapped_call call = { ip, &self->call };
+	struct sft_event event;
+	unsigned int nr_runs = 0;
+	const struct missed_call missed = { &event, &call, &nr_runs };
+	struct sft_chain chain;
+
+	ASSERT_EQ(0, sft_break_open(&event, sft_handler_body, variant->defer));
+	ASSERT_EQ(0, sft_event_sample_run(&event, run_missed, &missed, &chain));
+	EXPECT_LE(2, nr_runs);
+	EXPECT_CHAIN(&chain, (uintptr_t)sft_handler_body, RESTORER,
+		     (uintptr_t)ip, SFT_CALLERS);
+	sft_event_close(&event);
+}
+
+#endif
 
 /* ---- Another form of signal frames ------------------------------------- */
 

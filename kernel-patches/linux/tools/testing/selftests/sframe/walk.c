@@ -368,19 +368,25 @@ void sft_run_call(const void *call)
 	sft_run(call);
 }
 
-int sft_event_sample(struct sft_event *event, const struct sft_call *call,
-		     struct sft_chain *chain)
+int sft_event_sample_run(struct sft_event *event, void (*run)(const void *arg),
+			 const void *arg, struct sft_chain *chain)
 {
 	struct sft_chain more;
 	int ret;
 
 	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
-	ret = sft_event_run(event, sft_run_call, call, chain);
+	ret = sft_event_run(event, run, arg, chain);
 	ioctl(event->fd, PERF_EVENT_IOC_DISABLE, 0);
 
 	if (!ret && sft_event_chain(event, &more) != -ENODATA)
 		ret = -EPROTO;
 	return ret;
+}
+
+int sft_event_sample(struct sft_event *event, const struct sft_call *call,
+		     struct sft_chain *chain)
+{
+	return sft_event_sample_run(event, sft_run_call, call, chain);
 }
 
 int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
