@@ -56,6 +56,12 @@ stacks() {
 		s/ __libc_start.* _start$/ _start/' "$2" | sort -u)"
 }
 
+# header RECORDING: prints what inject does not change
+header() {
+	perf report --header-only -i "$1" 2>&1 | grep -v \
+		'captured on\|data offset\|data size\|feat offset\|event : '
+}
+
 # ---- A file and a pipe ----------------------------------------------------
 
 known="leaf middle outer main _start"
@@ -85,12 +91,8 @@ perf script -G -F comm,tid,time,event,period,ip \
 	-i "$tmp/data.out" >"$tmp/after" 2>&1
 many "the rest of the samples: there is one" "$tmp/before"
 same "the rest of the samples" "$tmp/before" "$tmp/after"
-perf report --header-only -i "$tmp/data" 2>&1 |
-	grep -v 'captured on\|data offset\|data size\|feat offset\|event : ' \
-	>"$tmp/before"
-perf report --header-only -i "$tmp/data.out" 2>&1 |
-	grep -v 'captured on\|data offset\|data size\|feat offset\|event : ' \
-	>"$tmp/after"
+header "$tmp/data" >"$tmp/before"
+header "$tmp/data.out" >"$tmp/after"
 same "the header" "$tmp/before" "$tmp/after"
 is "no copies of stacks are left" "" \
 	"$(perf evlist -v -i "$tmp/data.out" 2>&1 | grep 'STACK_USER\|_user')"
@@ -99,6 +101,27 @@ is "a tenth of the bytes at most" yes "$([ $(($(stat -c %s "$tmp/data.out") *
 works "again: nothing is left to do" \
 	"$sfjit" inject -q -i "$tmp/data.out" -o "$tmp/again"
 same "again: the same file" "$tmp/data.out" "$tmp/again"
+
+# ---- Compressed ------------------------------------------------------------
+
+# shellcheck disable=SC2086
+perf record -z $dwarf -o "$tmp/packed" true >"$tmp/said" 2>&1
+if perf report --header-only -i "$tmp/packed" 2>&1 | grep -q '^# compressed'; then
+	# shellcheck disable=SC2086
+	recorded "$tmp/packed" -z $dwarf "$edges"
+	works "compressed" "$sfjit" inject -i "$tmp/packed" -o "$tmp/packed.out"
+	of_leaf "$tmp/packed" >"$tmp/before"
+	of_leaf "$tmp/packed.out" >"$tmp/after"
+	many "compressed: samples" "$tmp/after"
+	stacks "compressed: known frames" "$tmp/after" "$known"
+	same "compressed: those of perf" "$tmp/before" "$tmp/after"
+	header "$tmp/packed" | grep -v '^# compressed' >"$tmp/before"
+	header "$tmp/packed.out" | sed 's/ COMPRESSED//' >"$tmp/after"
+	same "compressed: the header, which no longer says so" \
+		"$tmp/before" "$tmp/after"
+else
+	skip "compressed" "this perf does not compress"
+fi
 
 # ---- Progress, on a terminal ----------------------------------------------
 

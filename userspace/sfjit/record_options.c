@@ -227,6 +227,8 @@ static enum record_options take_option(struct recording *r, int option,
 	case ':':
 		return wrong("%s: its value is missing", argv[first]);
 	case 'z':
+		return wrong("%s: leave it out: perf writes to a pipe, and the "
+			     "recording has no copies of stacks", argv[first]);
 	case 'S':
 	case REFUSED:
 		return wrong("%s: sfjit cannot convert such recordings; use "

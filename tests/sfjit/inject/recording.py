@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Recordings made by hand, each as it is before and after it is converted."""
+import ctypes
 import platform
 import struct
 
@@ -115,13 +116,13 @@ def path_bytes(path):
 
 
 def mmap2(attr, pid, start, length, path, *, offset=0, inode=0, build_id=b'',
-          prot=5, misc=USER, **values):
+          prot=5, flags=2, misc=USER, **values):
     where = halves(0, 0) + words(inode, 0)
     if build_id:
         misc |= 1 << 14
         where = bytes([len(build_id), 0, 0, 0]) + build_id.ljust(20, b'\0')
     return event(attr, MMAP2, halves(pid, pid) + words(start, length, offset) +
-                 where + halves(prot, 2) + path_bytes(path), misc, **values)
+                 where + halves(prot, flags) + path_bytes(path), misc, **values)
 
 
 def mmap(attr, pid, start, length, path, *, offset=0, misc=USER, **values):
@@ -284,6 +285,33 @@ def time_conv(shift, mult, zero, last=0, mask=0, narrow=0):
     """How times come of cycles."""
     return record(TIME_CONV, words(shift, mult, zero, last, mask) +
                   bytes([1, narrow]) + bytes(6))
+
+
+class Zstd:
+    """As perf record -z compresses: one stream, flushed for each record.
+
+    OSError: libzstd is not here.
+    """
+    def __init__(self):
+        self.zstd = ctypes.CDLL('libzstd.so.1')
+        self.zstd.ZSTD_createCCtx.restype = ctypes.c_void_p
+        self.zstd.ZSTD_compressStream2.restype = ctypes.c_size_t
+        self.stream = ctypes.c_void_p(self.zstd.ZSTD_createCCtx())
+
+    def pack(self, data):
+        out = ctypes.create_string_buffer(len(data) + 1024)
+        have = (ctypes.c_void_p * 3)(
+            ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data), 0)
+        room = (ctypes.c_void_p * 3)(
+            ctypes.cast(out, ctypes.c_void_p), len(out), 0)
+        assert not self.zstd.ZSTD_compressStream2(self.stream, room, have, 1)
+        return out.raw[:room[2] or 0]
+
+    def record(self, data, kind=COMPRESSED):
+        packed = self.pack(data)
+        if kind == COMPRESSED2:
+            packed = words(len(packed)) + packed + bytes(-len(packed) % 8)
+        return record(kind, packed)
 
 
 # Jitdumps

@@ -58,6 +58,15 @@ def main():
         record(HEADER_FEATURE, words(F_ARCH) + ARCH),
         record(TRACING_DATA, halves(len(tracing))) + tracing, ids,
         *before(records(both))], False))
+    zstd = Zstd()
+    write('compressed', make_file(both, [
+        *before(records(both))[:3], zstd.record(b''.join(
+            before(records(both))[3:8])), ROUND,
+        zstd.record(b''.join(before(records(both))[8:]), COMPRESSED2)], False,
+            features={F_COMPRESSED: halves(1, 1, 1, 2, 4096)}))
 
 
-main()
+try:
+    main()
+except OSError as problem:
+    print('# compressed recordings: %s' % problem)

@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), '../../lib'))
 # pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
-from tap import check, check_each, finish  # noqa: E402
+from tap import check, check_each, finish, skip  # noqa: E402
 from recording import *  # noqa: E402,F403
 
 PROGRAM, DIR = sys.argv[1:]
@@ -355,6 +355,10 @@ def test_mappings():
         mmap(attr, -1 & 0xffffffff, 1 << 63, 0x1000, '[kernel]', misc=1),
         mmap2(attr, 5, 0x1000, 0, '/empty', time=7),
         mmap2(attr, 7, 0x1000, 0x1000, '/guest', misc=5, time=8),
+        mmap2(attr, 8, 0x1000, 0x1000, '/old', prot=0, flags=0, time=9),
+        mmap2(attr, 8, 0x1000, 0x1000, '/old data', prot=0, flags=0,
+              misc=USER | 1 << 13, time=10),
+        mmap2(attr, 8, 0x1000, 0x1000, '/guard', prot=0, time=11),
     ])
     assert lines(log, 'mmap') == [
         'mmap 5 1 1000 2000 3000 /a 1  77',
@@ -362,7 +366,10 @@ def test_mappings():
         'mmap 5 3 1000 2000 0 /c 1 %s 0' % ('cd' * 8),
         'mmap 5 4 1000 2000 0 /data 0  0',
         'mmap 6 5 4000 1000 0 /d 1  0',
-        'mmap 6 6 4000 1000 0 /e 0  0'], log
+        'mmap 6 6 4000 1000 0 /e 0  0',
+        'mmap 8 9 1000 1000 0 /old 1  0',
+        'mmap 8 10 1000 1000 0 /old data 0  0',
+        'mmap 8 11 1000 1000 0 /guard 0  0'], log
 
 
 def test_processes():
@@ -858,15 +865,209 @@ def test_not_a_recording():
             'recorded on a machine of the other byte order')
 
 
+def compressed(attr, kind, parts, *more, **sections):
+    """The parts, each in a record; after it what is not compressed."""
+    zstd = Zstd()
+    return make_file([attr], [
+        zstd.record(part, kind) + b''.join(before_of(after))
+        for part, after in parts] + list(more), False, **sections)
+
+
 def test_compressed():
-    why = 'compressed recordings are not converted: record without -z'
-    attrs = two_attrs()
-    for kind in (COMPRESSED, COMPRESSED2):
-        refused(make_file(attrs, [record(kind, bytes(8))], False), why)
-        refused(make_pipe(attrs, [record(kind, bytes(8))], False), why,
-                pipe=True)
-    refused(make_file(attrs, [ROUND], False, features={
-        F_COMPRESSED: bytes(20)}), why)
+    """A record may begin in one part and end in the next."""
+    attr = Attr(COMMON, stack=5000)
+    records = [sample(attr, pid=1, time=i) for i in range(1, 41)]
+    data = b''.join(before_of(records))
+    new = [mmap2(attr, 1, 0, 4096, '/a', time=50)]
+    for kind, cuts in ((COMPRESSED, (0, 30000, 30004, 60001)),
+                       (COMPRESSED2, (0, 1, 60000, 60000))):
+        parts = [(data[a:b], [ROUND]) for a, b in
+                 zip(cuts, [*cuts[1:], len(data)])]
+        log = converts(
+            compressed(attr, kind, parts, *new), make_file(
+                [attr], after_in_rounds(records, [
+                    whole_records(records, b) for _, b in zip(
+                        cuts, [*cuts[1:], len(data)])]) + new, True))
+        assert told(log) == ['frames 1 %d' % i for i in range(1, 41)] + [
+            'mmap 1 50'], log
+
+
+def whole_records(records, length):
+    """How many of them are in so many bytes."""
+    nr, at = 0, 0
+    for before, _ in records:
+        at += len(before)
+        nr += at <= length
+    return nr
+
+
+def after_in_rounds(records, numbers):
+    done, written = 0, []
+    for number in numbers:
+        written += after_of(records[done:number]) + [ROUND]
+        done = number
+    return written
+
+
+def test_compressed_in_a_pipe():
+    attr = Attr(COMMON)
+    records = [sample(attr, pid=1, time=i) for i in range(1, 9)]
+    zstd = Zstd()
+    parts = [zstd.record(b''.join(before_of(records[:5]))), ROUND,
+             zstd.record(b''.join(before_of(records[5:])), COMPRESSED2)]
+    converts(make_pipe([attr], parts, False), make_pipe(
+        [attr], after_of(records[:5]) + [ROUND] + after_of(records[5:]), True),
+             pipe=True)
+
+
+def test_compressed_more_than_a_round():
+    """A small part has much more than is read at once."""
+    attr = Attr(COMMON)
+    many = [sample(attr, pid=1, time=1)] * 20000
+    data = Zstd().record(b''.join(before_of(many)), COMPRESSED2)
+    assert len(data) < 20000
+    converts(make_file([attr], [data, ROUND], False),
+             make_file([attr], after_of(many) + [ROUND], True))
+
+
+def test_compressed_and_damaged():
+    """What comes before is converted, and so is the rest of the file."""
+    attr = Attr(COMMON, stack=4096)
+    one, after = sample(attr, pid=1, time=1)
+    features = {F_HOSTNAME: string('host'),
+                F_COMPRESSED: zstd_feature(len(one))}
+    at = 'damaged at offset 0x%x: ' % (
+        len(make_file([attr], [], False)) + len(Zstd().record(one)))
+
+    def stops(parts, why, **arguments):
+        status, said, written, _ = run(make_file(
+            [attr], parts, False, **arguments))
+        assert (status, said) == (
+            0, 'sfjit: %s%s: what comes before is used\n' % (at, why)), said
+        return written
+
+    for inner, why in (
+            (bytes(8), 'a record of 0 bytes in a compressed one'),
+            (record(COMPRESSED, b''), 'a record of type 81 in a compressed '
+             'one'),
+            (record(TRACING_DATA, halves(8)), 'a record of type 66 in a '
+             'compressed one')):
+        zstd = Zstd()
+        stops([zstd.record(one), zstd.record(inner), zstd.record(one)], why)
+    for broken, why in (
+            (record(COMPRESSED, b'no block'), 'a compressed record: Data '
+             'corruption detected'),
+            (record(COMPRESSED2, words(9) + bytes(8)), 'a compressed record '
+             'of 24 bytes'),
+            (record(COMPRESSED2, bytes(7)), 'a compressed record of 15 '
+             'bytes')):
+        equal(stops([Zstd().record(one), broken, ROUND], why),
+              make_file([attr], [after], True))
+    zstd = Zstd()
+    written = stops(
+        [zstd.record(one), zstd.record(one + ROUND)],
+        'a compressed record has more than the %u bytes of perf\'s buffers' %
+        len(one), features=features)
+    assert after in written and written.count(string('host')) == 1
+    assert [written[a:a + n] for a, n in list_sections(written)] == [
+        string('host')]
+
+
+def test_compressed_without_end():
+    """Also when the header does not tell the size of perf's buffers."""
+    attr = Attr(COMMON)
+    one = sample(attr, pid=1, time=1)[0]
+    zstd = Zstd()
+    first = zstd.record(one)
+    large = record(FINISHED_INIT, bytes(0xfff0)) * 16
+    bomb = zstd.record(large * 256 + large[:1 << 20], COMPRESSED2)
+    at = len(make_file([attr], [first], False))
+    with open(IN, 'wb') as file:
+        file.write(make_file([attr], [first, bomb], False))
+    done = subprocess.run([PROGRAM, 'inject', '-i', IN, '-o', '/dev/null'],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and (
+        'sfjit: damaged at offset 0x%x: a compressed record has more than the '
+        '268435456 bytes of perf\'s buffers: what comes before is used\n' %
+        at) in done.stderr and 'sfjit: 1 samples' in done.stderr, done
+
+
+def zstd_feature(most, kind=1):
+    """F_COMPRESSED: version, kind, level, ratio, size of buffers."""
+    return halves(1, kind, 1, 5, most)
+
+
+def test_compressed_and_not_any_more():
+    """Nothing says so of what is written, in each form."""
+    attr = Attr(COMMON)
+    one, after = sample(attr, pid=1, time=1)
+    kept = {F_ARCH: ARCH, 28: string('a=1')}
+    features = {**kept, F_COMPRESSED: zstd_feature(1 << 20)}
+    status, said, written, _ = run(make_file(
+        [attr], [Zstd().record(one), ROUND], False, features=features))
+    assert (status, said) == (0, ''), said
+    # The contents were last of 27 and before those of 28.
+    sections = list_sections(written)
+    assert [written[a:a + n] for a, n in sections] == list(kept.values())
+    assert int.from_bytes(written[72:104], 'little') == 1 << F_ARCH | 1 << 28
+    converts(written, written)
+
+    def piped_with(more):
+        return [record(HEADER_FEATURE, words(F_ARCH) + ARCH), *more,
+                record(HEADER_FEATURE, words(28) + string('a=1'))]
+    feature = record(HEADER_FEATURE, words(F_COMPRESSED) +
+                     zstd_feature(1 << 20))
+    pipe = make_pipe([attr], piped_with([]) + [after, ROUND, after], True)
+    zstd = Zstd()
+    converts(make_pipe([attr], piped_with([feature]) + [
+        zstd.record(one), feature, ROUND, zstd.record(one)], False),
+             pipe, pipe=True)
+    with open(IN, 'wb') as file:
+        file.write(make_file([attr], [Zstd().record(one), ROUND, one], False,
+                             features=features))
+    done = subprocess.run([PROGRAM, 'inject', '-q', '-i', IN, '-o', '-'],
+                          stdout=subprocess.PIPE, check=True)
+    equal(done.stdout, pipe)
+
+
+def list_sections(data):
+    start, size = struct.unpack('<2Q', data[40:56])
+    bits = int.from_bytes(data[72:104], 'little')
+    return [struct.unpack('<2Q', data[at:at + 16]) for at in range(
+        start + size, start + size + 16 * bin(bits).count('1'), 16)]
+
+
+def test_compressed_in_another_way():
+    attr = Attr(COMMON)
+    refused(make_file([attr], [ROUND], False, features={
+        F_COMPRESSED: zstd_feature(1 << 20, kind=2)}),
+            'compressed in another way than by zstd (2): record without -z')
+    damaged(make_file([attr], [ROUND], False, features={
+        F_COMPRESSED: bytes(16)}), len(make_file([attr], [ROUND], False)) + 16,
+            'a description of compression of 16 bytes')
+
+
+def test_compressed_and_cut_off():
+    """Half a record is left over."""
+    attr = Attr(COMMON)
+    one, after = sample(attr, pid=1, time=1)
+    status, said, written, _ = run(make_file(
+        [attr], [Zstd().record(one + one[:20])], False))
+    assert status == 0 and 'the recording is cut off' in said, said
+    equal(written, make_file([attr], [after], True))
+
+
+def test_compressed_without_libzstd():
+    attr = Attr(COMMON)
+    with open(os.path.join(DIR, 'libzstd.so.1'), 'w', encoding='utf-8'):
+        pass
+    data = make_file([attr], [Zstd().record(sample(attr)[0])], False)
+    os.environ['LD_LIBRARY_PATH'] = DIR
+    try:
+        refused(data, 'the recording is compressed, and libzstd is not here: '
+                'apt-get install libzstd1, or record without -z')
+    finally:
+        del os.environ['LD_LIBRARY_PATH']
 
 
 def test_aux_areas():
@@ -986,8 +1187,8 @@ def test_unfinished_file():
             make_file(attrs, after_of(records)[:whole], True), UNFINISHED)
     refused(data[:data_at],
             'no events, or perf record was not ended properly')
-    refused(patched(data, 72, words(1 << F_COMPRESSED))[:data_at + 9],
-            'compressed recordings are not converted: record without -z')
+    refused(patched(data, 72, words(1 << F_AUXTRACE))[:data_at + 9],
+            'recordings with AUX area data are not converted')
 
 
 def test_file_cut_off_after_its_events():
@@ -1169,6 +1370,13 @@ def test_a_file_needs_a_file():
             'read from a pipe, only what perf writes to one', pipe=True)
 
 
-check_each('inject', list(globals().items()))
+TESTS = list(globals().items())
+try:
+    Zstd()
+except OSError as problem:
+    TESTS = [test for test in TESTS
+             if not test[0].startswith('test_compressed')]
+    skip('inject compressed', problem)
+check_each('inject', TESTS)
 check('all tests', True, '')
 finish()

@@ -112,8 +112,10 @@ def test_wrong_arguments_are_named():
     for value in ('0', '7', '65536', '8x', '-8', ''):
         wrong(['--stack=' + value, 'true'], '--stack=%s: not a multiple of 8 '
               'from 8 to 65528' % value)
-    for word in ('-z', '-z3', '--compression-level=3', '--threads', '-S',
-                 '--aux-sample', '--switch-output=1s'):
+    for word in ('-z', '-z3', '--compression-level=3'):
+        wrong([word, 'true'], word + ': leave it out: perf writes to a pipe, '
+              'and the recording has no copies of stacks')
+    for word in ('--threads', '-S', '--aux-sample', '--switch-output=1s'):
         wrong([word, 'true'], word + ': sfjit cannot convert such '
               'recordings; use perf record for them')
 

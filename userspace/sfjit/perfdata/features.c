@@ -255,6 +255,26 @@ static int check_arch(const uint8_t *data, size_t size, uint64_t offset,
 	return 0;
 }
 
+/* ---- Compression ------------------------------------------------------ */
+
+#define COMPRESSED_ZSTD		1
+
+/* Words: version, kind, level, ratio, and the size of perf's buffers. */
+static int read_compressed(struct features *features, const uint8_t *data,
+			   size_t size, uint64_t offset,
+			   struct trouble *trouble)
+{
+	if (size < 20)
+		return trouble_damaged(trouble, offset,
+			"a description of compression of %zu bytes", size);
+	if (get_u32(data + 4) != COMPRESSED_ZSTD)
+		return trouble_refused(trouble, "compressed in another way "
+			"than by zstd (%u): record without -z",
+			get_u32(data + 4));
+	features->unpacked_most = get_u32(data + 16);
+	return 0;
+}
+
 /* ---- Descriptions of events ------------------------------------------- */
 
 /*
@@ -315,6 +335,8 @@ int features_read(struct features *features, unsigned int feature,
 		return 0;
 	case FEATURE_ARCH:
 		return check_arch(data, size, offset, trouble);
+	case FEATURE_COMPRESSED:
+		return read_compressed(features, data, size, offset, trouble);
 	default:
 		return 0;
 	}
@@ -325,7 +347,13 @@ bool features_is_read(unsigned int feature)
 	return feature == FEATURE_BUILD_ID || feature == FEATURE_ARCH ||
 	       feature == FEATURE_HOSTNAME ||
 	       feature == FEATURE_TRACING_DATA ||
+	       feature == FEATURE_COMPRESSED ||
 	       feature == FEATURE_EVENT_DESC;
+}
+
+bool features_is_kept(unsigned int feature)
+{
+	return feature != FEATURE_COMPRESSED;
 }
 
 int features_convert(unsigned int feature, uint8_t *data, size_t size,
@@ -341,9 +369,6 @@ int features_refuse(unsigned int feature, struct trouble *trouble)
 	case FEATURE_AUXTRACE:
 		return trouble_refused(trouble,
 			"recordings with AUX area data are not converted");
-	case FEATURE_COMPRESSED:
-		return trouble_refused(trouble, "compressed recordings are not "
-			"converted: record without -z");
 	case FEATURE_DIR_FORMAT:
 		return trouble_refused(trouble, "recordings in directories are "
 			"not converted: record without --threads");

@@ -31,6 +31,7 @@ struct features {
 	struct build_id_of *ids;
 	size_t nr, room;
 	bool elsewhere;		/* it is of another machine than this one */
+	uint32_t unpacked_most;	/* of a compressed record; 0: not known */
 	/* The tracepoint syscalls:sys_enter_munmap. */
 	bool has_munmap;
 	uint64_t munmap;	/* its number */
@@ -62,6 +63,9 @@ bool features_is_read(unsigned int feature);
 /* Makes it that of a file whose samples are converted, of the same length. */
 int features_convert(unsigned int feature, uint8_t *data, size_t size,
 		     uint64_t offset, struct trouble *trouble);
+
+/* What is written has it, too: records are no longer compressed there. */
+bool features_is_kept(unsigned int feature);
 
 /* Files with some of them are of other kinds. -ENOTSUP, or 0. */
 int features_refuse(unsigned int feature, struct trouble *trouble);

@@ -403,7 +403,11 @@ static int write_moved(const struct move *move, uint64_t offset,
 static int finish_header(const struct move *move, struct trouble *trouble)
 {
 	struct file_header header = move->layout->header;
+	unsigned int i;
 
+	for (i = 0; i < FEATURE_BITS; i++)
+		if (!features_is_kept(i))
+			header.features[i / 64] &= ~(1ULL << i % 64);
 	header.attrs.offset = moved(move, header.attrs.offset);
 	header.data.size += move->by;
 	if (header.event_types.size)
@@ -449,8 +453,9 @@ static int finish_event_desc(const struct move *move,
 	return ret;
 }
 
+/* @i: of the list that was read; @nr: of the one that is written. */
 static int finish_feature(const struct move *move, unsigned int feature,
-			  size_t i, struct trouble *trouble)
+			  size_t i, size_t nr, struct trouble *trouble)
 {
 	struct file_section section, target;
 	int ret = layout_read_section(move->layout, move->input, i, &section,
@@ -460,7 +465,7 @@ static int finish_feature(const struct move *move, unsigned int feature,
 		return ret;
 	target = section;
 	target.offset = moved(move, section.offset);
-	ret = write_moved(move, section_at(move->layout, i), &target,
+	ret = write_moved(move, section_at(move->layout, nr), &target,
 			  sizeof(target), trouble);
 	if (!ret && feature == FEATURE_EVENT_DESC)
 		ret = finish_event_desc(move, &section, trouble);
@@ -470,11 +475,12 @@ static int finish_feature(const struct move *move, unsigned int feature,
 static int finish_features(const struct move *move, struct trouble *trouble)
 {
 	unsigned int feature = layout_next_feature(move->layout, 0);
-	size_t i;
+	size_t i, nr = 0;
 	int ret = 0;
 
 	for (i = 0; feature < FEATURE_BITS && !ret; i++) {
-		ret = finish_feature(move, feature, i, trouble);
+		if (features_is_kept(feature))
+			ret = finish_feature(move, feature, i, nr++, trouble);
 		feature = layout_next_feature(move->layout, feature + 1);
 	}
 	return ret;

@@ -87,10 +87,19 @@ int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
 	case RECORD_AUXTRACE_INFO:
 	case RECORD_AUXTRACE:
 		return features_refuse(FEATURE_AUXTRACE, trouble);
-	case RECORD_COMPRESSED:
-	case RECORD_COMPRESSED2:
-		return features_refuse(FEATURE_COMPRESSED, trouble);
 	default:
 		return 0;
 	}
+}
+
+bool meta_is_dropped(const uint8_t *event, size_t size)
+{
+	uint64_t feature;
+
+	/* An empty one ends the list; its number is the version's next one. */
+	if (get_u32(event) != RECORD_HEADER_FEATURE ||
+	    size <= EVENT_HEADER_SIZE + 8)
+		return false;
+	feature = get_u64(event + EVENT_HEADER_SIZE);
+	return feature < FEATURE_BITS && !features_is_kept(feature);
 }

@@ -28,4 +28,7 @@ void meta_free(struct meta *meta);
 int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
 	      struct trouble *trouble);
 
+/* It tells a feature that is not written: see features_is_kept(). */
+bool meta_is_dropped(const uint8_t *event, size_t size);
+
 #endif /* SFJIT_PERFDATA_META_H */

@@ -143,7 +143,9 @@ static int write_features(const struct layout *layout, struct input *input,
 	int ret = 0;
 
 	for (i = 0; feature < FEATURE_BITS && !ret; i++) {
-		ret = write_feature(layout, input, feature, i, output, trouble);
+		if (features_is_kept(feature))
+			ret = write_feature(layout, input, feature, i, output,
+					    trouble);
 		feature = layout_next_feature(layout, feature + 1);
 	}
 	return ret;

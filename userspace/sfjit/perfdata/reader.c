@@ -134,11 +134,17 @@ static int read_one(struct reader *reader)
 	size_t at = round->used, size;
 	int ret;
 
+	reader->unpack.most = reader->meta.features.unpacked_most;
 	ret = round_read(round, &reader->input,
-			 reader->end - reader->input.offset, &at, &size,
-			 reader->trouble);
+			 reader->end - reader->input.offset, &reader->unpack,
+			 &at, &size, reader->trouble);
 	if (!ret)
 		ret = read_record(reader, at, size);
+	if (!ret && meta_is_dropped(round->data + at, size)) {
+		reader->unpack.shift -= size;
+		round->used = at;
+		return 0;
+	}
 	if (ret) {
 		round->used = at;
 		return ret;
@@ -177,6 +183,17 @@ static void say_cut(const struct reader *reader)
 	say(reader, line);
 }
 
+/* Nothing after it can be unpacked. */
+static void say_broken(struct reader *reader)
+{
+	char line[sizeof(reader->trouble->text) + 40];
+
+	snprintf(line, sizeof(line), "%s: what comes before is used",
+		 reader->trouble->text);
+	reader->trouble->text[0] = '\0';
+	say(reader, line);
+}
+
 /* -ENODATA: that was the last one. */
 static int read_round(struct reader *reader)
 {
@@ -188,6 +205,10 @@ static int read_round(struct reader *reader)
 		ret = read_one(reader);
 		say_progress(reader);
 	} while (!ret);
+	if (ret == -EBADMSG && reader->unpack.broken) {
+		say_broken(reader);
+		return -ENODATA;
+	}
 	if (ret == -ENODATA)
 		say_cut(reader);
 	return ret == 1 ? 0 : ret;
@@ -424,6 +445,7 @@ void reader_end(struct reader *reader)
 	track_free(&reader->track);
 	round_free(&reader->now);
 	round_free(&reader->before);
+	unpack_free(&reader->unpack);
 	order_free(&reader->order);
 	meta_free(&reader->meta);
 	input_end(&reader->input);

@@ -36,6 +36,7 @@ struct reader {
 	struct layout layout;	/* of a file */
 	uint64_t end;		/* of the events */
 	struct round now, before;
+	struct unpack unpack;
 	struct order order;	/* of what is not told yet */
 	uint64_t latest;	/* time up to now */
 	uint64_t latest_before;	/* up to the end of the round before */

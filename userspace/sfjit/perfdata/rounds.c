@@ -72,18 +72,16 @@ static int append_tracing_data(struct round *round, struct input *input,
 }
 
 static int read_record(struct round *round, struct input *input,
-		       uint64_t left, size_t *at, size_t *size,
+		       uint64_t end, size_t *at, size_t *size,
 		       struct trouble *trouble)
 {
-	uint64_t end = input->offset + left, offset = input->offset;
+	uint64_t offset = input->offset, left = end - offset;
 	const uint8_t *event;
 	size_t more;
 	int ret;
 
 	if (!left)
 		return -ENODATA;
-	if (!round->used)
-		round->offset = offset;
 	*at = round->used;
 	ret = append_bytes(round, input, left, EVENT_HEADER_SIZE, trouble);
 	if (ret)
@@ -102,14 +100,55 @@ static int read_record(struct round *round, struct input *input,
 					  more, trouble) : 0;
 }
 
-int round_read(struct round *round, struct input *input, uint64_t left,
-	       size_t *at, size_t *size, struct trouble *trouble)
+static int add_unpacked(struct round *round, const uint8_t *event,
+			size_t size, struct trouble *trouble)
+{
+	int ret = make_room(round, size, trouble);
+
+	if (ret)
+		return ret;
+	memcpy(round->data + round->used, event, size);
+	round->used += size;
+	return 0;
+}
+
+/* 1: it was a compressed one, and is taken out again. */
+static int read_next(struct round *round, struct input *input, uint64_t end,
+		     struct unpack *unpack, size_t *at, size_t *size,
+		     struct trouble *trouble)
 {
 	uint64_t offset = input->offset;
-	int ret = read_record(round, input, left, at, size, trouble);
+	int ret = read_record(round, input, end, at, size, trouble);
 
-	if (ret != -ENODATA || input->offset == offset)
+	if (ret == -ENODATA)
+		round->cut = input->offset != offset ||
+			     unpack_has_rest(unpack);
+	if (ret || !unpack_is_packed(round->data + *at))
 		return ret;
-	round->cut = true;
+	ret = unpack_add(unpack, round->data + *at, *size, offset, trouble);
+	round->used = *at;
+	return ret ? ret : 1;
+}
+
+int round_read(struct round *round, struct input *input, uint64_t left,
+	       struct unpack *unpack, size_t *at, size_t *size,
+	       struct trouble *trouble)
+{
+	uint64_t end = input->offset + left;
+	const uint8_t *event;
+	int ret;
+
+	if (!round->used)
+		round->offset = input->offset + unpack->shift;
+	do {
+		*at = round->used;
+		ret = unpack_next(unpack, &event, trouble);
+		*size = ret;
+		if (ret > 0)
+			return add_unpacked(round, event, ret, trouble);
+		if (!ret)
+			ret = read_next(round, input, end, unpack, at, size,
+					trouble);
+	} while (ret == 1);
 	return ret;
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "file.h"
+#include "unpack.h"
 
 /* A round that is longer, or has no end, is cut there: bytes. */
 #define ROUND_MOST	(64U << 20)
@@ -22,19 +23,20 @@
 struct round {
 	uint8_t *data;
 	size_t used, room;
-	uint64_t offset;	/* of the input, where it begins */
+	uint64_t offset;	/* where it begins, compressed or not */
 	bool cut;		/* the input ends inside of a record */
 };
 
 void round_free(struct round *round);
 
 /*
- * The next record of the input, with the bytes that follow some; @at receives
- * its place in the data, @size the size in its header. 0, or -ENODATA: there is
- * none.
+ * The next record of the input, unpacked, with the bytes that follow some; @at
+ * receives its place in the data, @size the size in its header. 0, or -ENODATA:
+ * there is none.
  */
 int round_read(struct round *round, struct input *input, uint64_t left,
-	       size_t *at, size_t *size, struct trouble *trouble);
+	       struct unpack *unpack, size_t *at, size_t *size,
+	       struct trouble *trouble);
 
 /* Bytes of a record and of the data after it. */
 size_t round_length(const uint8_t *event, size_t size);

@@ -119,7 +119,10 @@ static void set_file(struct sfjit_stacks_mapping *mapping,
 
 	memcpy(&file, at, sizeof(file));
 	memcpy(&id, at, sizeof(id));
-	mapping->executable = file.prot & PROT_EXEC;
+	/* Of running processes, old versions of perf say only what is code. */
+	mapping->executable = file.prot & PROT_EXEC ||
+		(!file.prot && !file.flags &&
+		 !(record->misc & PERF_RECORD_MISC_MMAP_DATA));
 	if (record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
 		set_build_id(mapping, id.id, id.length);
 	else
