@@ -246,6 +246,32 @@ static int sample_callchains(const void *address)
 	return fd;
 }
 
+/* How many tables the kernel has allocated that walks keep rules in. */
+static int cpu_tables(void)
+{
+	FILE *list = fopen("/proc/vmallocinfo", "re");
+	char line[512];
+	int nr = 0;
+
+	MUST(list);
+	while (fgets(line, sizeof(line), list))
+		nr += strstr(line, " sframe_cache_") != NULL;
+	fclose(list);
+	return nr;
+}
+
+/* The guest has had no event before. */
+static void test_cpu_tables(void)
+{
+	MUST(!change(1, text, 16, 0));
+	TRUE("a process with a window allocates no tables of CPUs",
+	     !cpu_tables());
+	close(sample_callchains(text));
+	TRUE("an event with callchains allocates one for each CPU",
+	     cpu_tables() >= sysconf(_SC_NPROCESSORS_CONF));
+	drop(1);
+}
+
 /* mov $100, %ecx; 1: dec %ecx; jnz 1b; ret */
 static const unsigned char loop[] = {
 	0xb9, 0x64, 0x00, 0x00, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3
@@ -859,6 +885,7 @@ int main(int argc, char **argv)
 	if (argc == 3)
 		return hold(argv);
 	test_format();
+	test_cpu_tables();
 	test_counters();
 	test_sizes();
 	test_positions();
