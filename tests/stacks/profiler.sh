@@ -12,6 +12,7 @@
 # Of code without unwind tables, gcc -g writes .debug_frame: the file has an
 # .eh_frame of crt1.o nevertheless.
 debug="-g -O2 -fno-asynchronous-unwind-tables -fomit-frame-pointer"
+command -v python3 >/dev/null || skip_all "python3 is not installed"
 build() {
 	# shellcheck disable=SC2086
 	gcc $debug $2 tests/stacks/edges.c -o "$tmp/$1"
@@ -19,6 +20,38 @@ build() {
 cp "$O/tests/stacks/programs/stacks-edges" "$tmp/edges-program"
 build plain -gz=none && build compressed -gz=zlib && build old -gz=zlib-gnu &&
 	build static -static || skip_all "gcc cannot build the programs"
+
+# The same with .eh_frame: static, position-independent, without .eh_frame_hdr;
+# each also without section headers. cut FROM TO: removes those.
+cut() {
+	python3 -B - "$1" "$2" <<'END'
+import os
+import struct
+import sys
+with open(sys.argv[1], 'rb') as file:
+    data = bytearray(file.read())
+start, nr = struct.unpack_from('<Q', data, 32)[0], data[56]
+ends = [sum(struct.unpack_from('<Q', data, start + 56 * i + at)[0]
+            for at in (8, 32)) for i in range(nr)]
+struct.pack_into('<Q', data, 40, 0)
+struct.pack_into('<2H', data, 60, 0, 0)
+with open(sys.argv[2], 'wb') as file:
+    file.write(data[:max(ends)])
+os.chmod(sys.argv[2], 0o755)
+END
+}
+debug="-O2 -fomit-frame-pointer"
+kinds=
+for kind in dynamic: static:-static pie:-static-pie \
+	index:-Wl,--no-eh-frame-hdr; do
+	name=${kind%%:*}
+	build "with-$name" "${kind#*:}" && cut "$tmp/with-$name" "$tmp/cut-$name"
+	kinds="$kinds with-$name cut-$name"
+done
+static="$(readelf -lS "$tmp/with-static" "$tmp/with-index")"
+is "no .eh_frame_hdr in two of them" 0 \
+	"$(echo "$static" | grep -c 'GNU_EH_FRAME\|eh_frame_hdr')"
+is "no section headers" 4 "$(readelf -S "$tmp"/cut-* | grep -c 'no sections')"
 
 # profile ARGUMENT...: of the profiler
 profile() { "$O/examples/profiler" "$@" >"$tmp/stacks" 2>"$tmp/edges"; }
@@ -71,7 +104,7 @@ verdict() {
 		"$(tail -n "+$((2 * $2 + 2))" "$tmp/verdict")"
 }
 
-for name in edges-program plain compressed old static; do
+for name in edges-program plain compressed old static $kinds; do
 	try "$tmp/$name" || skip_all "perf_event_open: $(cat "$tmp/edges")"
 	verdict $name 1
 	is "$name: almost all stacks are complete" "" "$(awk '

@@ -6,8 +6,9 @@ ifdef amd64
 # tests/kernel/replay has more that walks them.
 room.tests/stacks := -D_GNU_SOURCE -Itests/lib -Iuserspace/stacks
 room.tests/kernel/replay := -D_GNU_SOURCE -Itests/lib
-san_tests += stacks/history stacks/tracker
-stacks_san := $(addprefix $T/, stacks/history stacks/tracker kernel/replay/steps)
+san_tests += stacks/eh-frame stacks/history stacks/tracker
+stacks_san := $(addprefix $T/, stacks/eh-frame stacks/history stacks/tracker \
+	kernel/replay/steps)
 
 $(stacks_san): private libs := -lelf
 $(stacks_san): $(call objects,userspace/stacks/*.c sframegen/lib/*.c,san/)

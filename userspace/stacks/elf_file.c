@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eh_frame.h"
 #include "elf_file.h"
 
 /* Areas of .eh_frame_hdr and of SFrame have lengths of 32 bits. */
@@ -18,6 +19,7 @@
 #define MAX_NOTES	(1 << 16)
 #define MAX_DEBUG_FRAME	(1U << 28)
 #define MAX_GO		(1U << 28)	/* table, and data */
+#define MAX_SEARCHED	(1U << 28)
 
 static bool in_file(const struct elf *file, uint64_t offset, uint64_t length)
 {
@@ -274,10 +276,54 @@ static bool find_by_header(struct elf *file, struct part *part)
 	return true;
 }
 
-static bool find_eh_frame(struct elf *file, struct part *part)
+static int find_in_segment(struct elf *file, const GElf_Phdr *phdr,
+			   struct part *part)
 {
-	return find_section(file, ".eh_frame", part) ||
-	       find_by_header(file, part);
+	bool swapped = (file->header.e_ident[EI_DATA] == ELFDATA2MSB) !=
+		       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	/* Addresses are multiples of 4. */
+	uint64_t skip = -phdr->p_vaddr & 3, length = phdr->p_filesz - skip;
+	uint8_t *bytes;
+	size_t at, size;
+	int ret;
+
+	if (phdr->p_filesz < skip || length > MAX_SEARCHED)
+		return -ENODATA;
+	bytes = malloc(length + 1);
+	if (!bytes)
+		return -ENOMEM;
+	ret = read_bytes(file, phdr->p_offset + skip, bytes, length);
+	if (ret || !eh_frame_find(bytes, length, swapped, &at, &size))
+		ret = -ENODATA;
+	else
+		*part = (struct part) {
+			phdr->p_offset + skip + at, size,
+			phdr->p_vaddr + skip + at,
+		};
+	free(bytes);
+	return ret;
+}
+
+/* Without section headers nothing tells where that of a static program is. */
+static int find_by_contents(struct elf *file, struct part *part)
+{
+	size_t i, nr = nr_program_headers(file);
+	GElf_Phdr phdr;
+	int ret = -ENODATA;
+
+	if (file->header.e_shoff)
+		return -ENODATA;
+	for (i = 0; ret == -ENODATA && i < nr; i++)
+		if (program_header(file, i, &phdr) && phdr.p_type == PT_LOAD)
+			ret = find_in_segment(file, &phdr, part);
+	return ret;
+}
+
+static int find_eh_frame(struct elf *file, struct part *part)
+{
+	if (find_section(file, ".eh_frame", part) || find_by_header(file, part))
+		return 0;
+	return find_by_contents(file, part);
 }
 
 static int open_cfi(struct table *table, unsigned int abi, unsigned int flags,
@@ -298,10 +344,10 @@ static int read_eh_frame(struct elf *file, unsigned int abi,
 			 struct table *table)
 {
 	struct part part;
-	int ret;
+	int ret = find_eh_frame(file, &part);
 
-	if (!find_eh_frame(file, &part))
-		return -ENODATA;
+	if (ret)
+		return ret;
 	if (part.length > MAX_CFI)
 		return -EINVAL;
 	table->data = malloc(part.length);
