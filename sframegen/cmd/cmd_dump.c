@@ -86,6 +86,58 @@ static int dump_part(struct object *f, const struct object_part *part)
 	return 0;
 }
 
+/* A table that repeats has rows for each block, so they have no single address. */
+static void print_stretch(const struct sfg_packed *t,
+			  const struct sfjit_function *fde,
+			  const struct sfjit_row *row)
+{
+	char text[ROW_TEXT_MAX] = "signal frame";
+
+	if (fde->nr_rows)
+		format_row(t->header.abi_arch, row, text);
+	if (fde->repeat)
+		printf("  0x%" PRIx32 ": %s", row->start, text);
+	else
+		printf("0x%" PRIx64 "-0x%" PRIx64 ": %s", fde->addr,
+		       fde->addr + fde->size, text);
+	printf("%s%s\n", fde->nr_rows && fde->flags & SFJIT_FUNCTION_SIGNAL ?
+	       " exact" : "", fde->flags & SFJIT_FUNCTION_PAUTH_KEY_B ?
+	       " key B" : "");
+}
+
+static void print_packed(const struct sfg_packed *t)
+{
+	struct sfjit_function fde;
+	struct sfjit_row row;
+	uint64_t at = 0;
+
+	printf("packed table version %u, ABI %s, text 0x%" PRIx64 "-0x%" PRIx64,
+	       t->header.version, sfg_abi_name(t->header.abi_arch),
+	       t->header.text_start,
+	       t->header.text_start + t->header.text_length);
+	if (t->header.repeat)
+		printf(", repeats %u", t->header.repeat);
+	printf("\n%u rules, %" PRIu32 " buckets, %" PRIu32
+	       " bytes of blocks\n\n", t->header.nr_rules, t->nr_buckets,
+	       t->header.blocks_len);
+	while (!sfg_next_packed_row(t, &at, &fde, &row, NULL))
+		print_stretch(t, &fde, &row);
+}
+
+static int dump_packed(struct object *f, const struct object_part *part)
+{
+	struct sfg_packed t;
+	struct sfg_error err;
+	int ret = sfg_open_packed(&t, part->image.data, part->image.len, &err);
+
+	if (!ret)
+		ret = sfg_check_packed(&t, &err);
+	if (ret)
+		return object_error(f, err.offset, ret, "%s", err.reason);
+	print_packed(&t);
+	return 0;
+}
+
 static int dump_elf(const struct options *opts)
 {
 	struct object f;
@@ -103,7 +155,8 @@ static int dump_elf(const struct options *opts)
  * FDEs are relative to their own fields, so the user must give the address of a
  * section outside a file.
  */
-static int dump_section(const struct options *opts)
+static int dump_bytes(const struct options *opts,
+		      int (*dump)(struct object *, const struct object_part *))
 {
 	struct object f = { .path = opts->input };
 	struct object_part part = { .image.addr = opts->at };
@@ -111,17 +164,24 @@ static int dump_section(const struct options *opts)
 
 	part.image.data = part.bytes;
 	if (!ret)
-		ret = dump_part(&f, &part);
+		ret = dump(&f, &part);
 	free(part.bytes);
 	return ret;
 }
 
-/* A section begins with e2 de or de e2, an ELF file with 7f 45. */
+/*
+ * An ELF file begins with 7f 45, a packed table with 53 50 or 50 53, a section with
+ * e2 de or de e2.
+ */
 int command_dump(const struct options *opts)
 {
+	static const char *const packed[] = { "SP", "PS" };
 	int ret = file_begins_with(opts->input, ELFMAG, SELFMAG);
+	unsigned int i;
 
-	if (ret < 0)
-		return ret;
-	return ret ? dump_elf(opts) : dump_section(opts);
+	if (ret)
+		return ret < 0 ? ret : dump_elf(opts);
+	for (i = 0; i < 2 && !ret; i++)
+		ret = file_begins_with(opts->input, packed[i], 2);
+	return ret < 0 ? ret : dump_bytes(opts, ret ? dump_packed : dump_part);
 }

@@ -94,12 +94,34 @@ static void print_split(FILE *to, const struct sfg_summary *sum)
 			more < 0 ? "fewer" : "more");
 }
 
+static void print_section(FILE *to, const struct sfg_summary *sum, size_t len)
+{
+	fprintf(to, "section: %zu bytes, %" PRIu64 " FDEs (%" PRIu64
+		" PCMASK, %" PRIu64 " FLEX, %" PRIu64 " signal), %" PRIu64
+		" rows in %" PRIu64 " blocks\n", len, sum->fdes,
+		sum->mask_fdes, sum->flex_fdes, sum->signal_fdes, sum->rows,
+		sum->blocks);
+	print_split(to, sum);
+}
+
+/* Everything else about it is in the section: a table has no FDEs. */
+static void print_table(FILE *to, const struct sfg_output *out)
+{
+	struct sfg_packed t = { 0 };
+
+	sfg_open_packed(&t, out->data, out->len, NULL);
+	fprintf(to, "table: %zu bytes, %u rules, %" PRIu32 " buckets, %" PRIu32
+		" bytes of blocks\n", out->len, t.header.nr_rules,
+		t.nr_buckets, t.header.blocks_len);
+}
+
 /*
  * .eh_frame_hdr counts as CFI: it is the search table of .eh_frame, which
  * SFrame includes.
  */
 void print_summary(FILE *to, const struct object *f,
-		   const struct sfg_summary *sum, size_t section_len)
+		   const struct sfg_summary *sum, const struct sfg_output *out,
+		   bool packed)
 {
 	uint64_t cfi = sum->cfi_bytes + f->eh_frame_hdr_len;
 
@@ -112,17 +134,15 @@ void print_summary(FILE *to, const struct object *f,
 	print_not_covered(to, sum);
 	fprintf(to, "padding bytes: %" PRIu64 " between functions covered\n",
 		sum->padding_bytes);
-	fprintf(to, "section: %zu bytes, %" PRIu64 " FDEs (%" PRIu64
-		" PCMASK, %" PRIu64 " FLEX, %" PRIu64 " signal), %" PRIu64
-		" rows in %" PRIu64 " blocks\n", section_len, sum->fdes,
-		sum->mask_fdes, sum->flex_fdes, sum->signal_fdes, sum->rows,
-		sum->blocks);
-	print_split(to, sum);
+	if (packed)
+		print_table(to, out);
+	else
+		print_section(to, sum, out->len);
 	fprintf(to, "CFI: %" PRIu64 " bytes %s, %" PRIu64
-		" bytes .eh_frame_hdr; section is %.3fx\n", sum->cfi_bytes,
+		" bytes .eh_frame_hdr; %s is %.3fx\n", sum->cfi_bytes,
 		f->cfi_flags & SFG_INPUT_DEBUG_FRAME ? ".debug_frame" :
-		".eh_frame", f->eh_frame_hdr_len,
-		cfi ? (double)section_len / cfi : 0);
+		".eh_frame", f->eh_frame_hdr_len, packed ? "table" : "section",
+		cfi ? (double)out->len / cfi : 0);
 }
 
 static int convert_object(struct object *f, const struct options *opts,
@@ -171,7 +191,8 @@ int command_elf(const struct options *opts)
 		ret = write_file(opts->output, out.data, out.len);
 	if (!ret)
 		print_summary(output_is_stdout(opts->output) ? stderr : stdout,
-			      &f, &sum, out.len);
+			      &f, &sum, &out,
+			      opts->flags & SFG_INPUT_PACKED);
 	free(out.data);
 	object_close(&f);
 	return ret;

@@ -28,7 +28,8 @@ int command_verify(const struct options *opts);
 
 struct object;
 void print_summary(FILE *to, const struct object *f,
-		   const struct sfg_summary *sum, size_t section_len);
+		   const struct sfg_summary *sum, const struct sfg_output *out,
+		   bool packed);
 
 /* format.c: a row as text: "CFA=sp+16 FP=[CFA-16]". */
 #define ROW_TEXT_MAX	160

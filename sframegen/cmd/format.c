@@ -28,6 +28,10 @@ void format_row(unsigned int abi, const struct sfjit_row *row,
 		strcpy(text, "RA undefined");
 		return;
 	}
+	if (row->flags & SFG_ROW_FP) {
+		strcpy(text, "by frame pointer");
+		return;
+	}
 	text += sprintf(text, "CFA=");
 	text += format_rule(abi, &row->cfa, text);
 	if (row->ra.base) {

@@ -22,13 +22,15 @@ static const char usage[] =
 "  --cfi-only      no rows from instructions for x86-64 code without CFI\n"
 "  --template OBJ  C header: code, SFrame and .eh_frame of each function of\n"
 "                  an object file as templates of a window of equal slots\n"
-"  --dump FILE     the .sframe section of an ELF file, or a raw section\n"
+"  --dump FILE     the .sframe section of an ELF file, or a raw section or\n"
+"                  packed table\n"
 "  --verify OBJ    compares the assembler's .sframe with rows derived from\n"
 "                  the object's CFI; exit status 1 when they differ\n"
 "  --at VADDR      link-time address of the section (default 0)\n"
 "  --max-rows N    at most N rows per FDE, 1 to 65535 (default 16)\n"
 "  --format NAME   v3 (default), or v3-addend: with rows whose CFA is a loaded\n"
-"                  word and an addend, which version 3 does not have\n"
+"                  word and an addend, which version 3 does not have; or packed:\n"
+"                  all of that as a table that needs no search (--elf)\n"
 "  --trial-abi     a section also for RISC-V and 64-bit PowerPC, under a number\n"
 "                  that is made up: SFrame has none\n"
 "  -o, --output    where to write, - is standard output; complete or not at all\n"
@@ -144,8 +146,11 @@ static void take_format(struct command_line *line, const char *text)
 		line->opts.flags = 0;
 	else if (!strcmp(text, "v3-addend"))
 		line->opts.flags = SFG_INPUT_ADDENDS;
+	else if (!strcmp(text, "packed"))
+		line->opts.flags = SFG_INPUT_ADDENDS | SFG_INPUT_PACKED;
 	else
-		set_mistake(line, "--format needs v3 or v3-addend, not", text);
+		set_mistake(line, "--format needs v3, v3-addend or packed, not",
+			    text);
 }
 
 static void take_command(struct command_line *line, int option)
@@ -216,6 +221,10 @@ static void check_line(struct command_line *line, char **rest)
 		set_mistake(line, "no command", NULL);
 	else if (line->command->writes && !line->opts.output)
 		set_mistake(line, "-o is missing", NULL);
+	else if (line->command->option == OPT_VERIFY &&
+		 line->opts.flags & SFG_INPUT_PACKED)
+		set_mistake(line, "--verify is for sections, not --format",
+			    "packed");
 }
 
 /*

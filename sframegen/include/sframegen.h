@@ -9,8 +9,8 @@
  *    no output argument but the struct sfg_error (which may be NULL) has been
  *    written then;
  *  - thread-safe, no global state, no locks, no signals; only sfg_convert(),
- *    sfg_derive(), sfg_list_functions(), sfg_open_cfi() and sfg_find_code_row()
- *    allocate (malloc), everything else is async-signal-safe;
+ *    sfg_derive(), sfg_list_functions(), sfg_write_packed(), sfg_open_cfi() and
+ *    sfg_find_code_row() allocate (malloc), everything else is async-signal-safe;
  *  - input bytes are hostile: never read outside the given ranges, time
  *    O(n log n) and memory O(n) in their length;
  *  - addresses are of the 64-bit target, lengths and offsets are bytes.
@@ -29,7 +29,8 @@
  *		is left; sfg_find_row(): no FDE, or no row of it, covers the
  *		address
  *  ENOMEM	sfg_convert(), sfg_derive(), sfg_list_functions(),
- *		sfg_open_cfi(), sfg_find_code_row(): out of memory
+ *		sfg_write_packed(), sfg_open_cfi(), sfg_find_code_row(): out of
+ *		memory
  */
 #ifndef SFRAMEGEN_H
 #define SFRAMEGEN_H
@@ -39,6 +40,7 @@
 #include <stdint.h>
 
 #include <sfjit/format.h>
+#include <sfjit/packed.h>
 #include <sfjit/rows.h>
 #include <sfjit/version.h>
 
@@ -163,6 +165,7 @@ int sfg_find_go(struct sfg_go *go, const struct sfg_go_input *in,
 #define SFG_INPUT_BASES		0x4	/* text_base and data_base are known */
 #define SFG_INPUT_CALLED	0x8	/* gaps were just called, see below */
 #define SFG_INPUT_CODE		0x10	/* gaps are analysed, see below */
+#define SFG_INPUT_PACKED	0x20	/* sfg_convert() makes a packed table */
 
 /* FDEs and the rows of all of them, see sfg_derive(). */
 struct sfg_fdes {
@@ -401,6 +404,51 @@ int sfg_find_row(const struct sfg_section *section, uint64_t addr,
  * rows: reading those of each could take far longer than the section is long.
  */
 uint64_t sfg_max_rows(const struct sfg_section *section);
+
+/*
+ * Packed tables (Documentation/packed.rst), which need no search
+ *
+ * sfg_write_packed() takes FDEs as sfg_write_section() does, and rows with
+ * SFG_ROW_FP. -E2BIG: over 4 GiB of code, 65,535 different rules or 1 GiB of
+ * blocks; or FDEs so far apart that the index would be long in no proportion to
+ * them. An FDE may have any number of rows. 'out' is released with free(). A
+ * row that starts inside of an instruction starts with the next one.
+ *
+ * sfg_open_packed() checks header and length, sfg_check_packed() everything. The
+ * table is borrowed as long as the reader is used.
+ *
+ * sfg_find_packed_row() is sfg_find_row() for a table: 'fde' is the code around
+ * the address that is known to have the row, whose start is 0; or, of a table
+ * that repeats, all code, and start is that in a block. -ENOENT: nothing is
+ * known, and fde->size is 0; or it is a signal trampoline.
+ *
+ * sfg_next_packed_row() goes through a table, from *at 0 on: the stretches of one
+ * row that are known, signal trampolines as FDEs without rows. -ENOENT: the end.
+ */
+struct sfg_packed {
+	const uint8_t *data;
+	size_t len;
+	const struct sfg_arch *arch;
+	struct sframe_packed_header header;	/* as this machine has it */
+	uint32_t nr_buckets;
+	size_t index_off, blocks_off;
+};
+
+/* sfjit_row.flags: the function keeps frame pointers, and rules are 0. */
+#define SFG_ROW_FP		0x4
+
+int sfg_write_packed(unsigned int abi, const struct sfjit_function *fdes,
+		     size_t nr_fdes, struct sfg_output *out,
+		     struct sfg_error *err);
+int sfg_open_packed(struct sfg_packed *table, const void *data, size_t len,
+		    struct sfg_error *err);
+int sfg_check_packed(const struct sfg_packed *table, struct sfg_error *err);
+int sfg_find_packed_row(const struct sfg_packed *table, uint64_t addr,
+			struct sfjit_function *fde, struct sfjit_row *row,
+			struct sfg_error *err);
+int sfg_next_packed_row(const struct sfg_packed *table, uint64_t *at,
+			struct sfjit_function *fde, struct sfjit_row *row,
+			struct sfg_error *err);
 
 /*
  * Walking

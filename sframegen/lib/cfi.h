@@ -102,7 +102,7 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 /* All flags of struct sfg_input. */
 #define SFG_INPUT_ALL	(SFG_INPUT_DEBUG_FRAME | SFG_INPUT_ADDENDS | \
 			 SFG_INPUT_BASES | SFG_INPUT_CALLED | \
-			 SFG_INPUT_CODE)
+			 SFG_INPUT_CODE | SFG_INPUT_PACKED)
 
 /* cfi_records.c */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,

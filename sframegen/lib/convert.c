@@ -712,6 +712,28 @@ int sfg_derive(const struct sfg_input *in, struct sfg_fdes *fdes,
 	return 0;
 }
 
+static int fail_output(struct sfg_error *err, int code)
+{
+	return sfg_fail(err, 0, code == -E2BIG ? "section is over 4 GiB" :
+			"out of memory", code);
+}
+
+static int make_output(const struct sfg_input *in, const struct sfg_fdes *fdes,
+		       struct sfg_output *out, struct sfg_summary *sum,
+		       struct sfg_error *err)
+{
+	int ret;
+
+	if (in->flags & SFG_INPUT_PACKED) {
+		sum->fdes = fdes->nr;
+		return sfg_write_packed(in->abi, fdes->fdes, fdes->nr, out,
+					err);
+	}
+	ret = sfg_pack(sfg_arch_by_abi(in->abi), fdes, in->section_addr, out,
+		       sum);
+	return ret ? fail_output(err, ret) : 0;
+}
+
 int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 		struct sfg_summary *summary, struct sfg_error *err)
 {
@@ -735,14 +757,11 @@ int sfg_convert(const struct sfg_input *in, struct sfg_output *out,
 		ret = sfg_layout(sfg_arch_by_abi(in->abi), in, rows.holes,
 				 rows.nr_holes, &fdes, &sum);
 	sfg_free_builder(&rows);
-	if (!ret)
-		ret = sfg_pack(sfg_arch_by_abi(in->abi), &fdes,
-			       in->section_addr, out, &sum);
+	ret = ret ? fail_output(err, ret) :
+		    make_output(in, &fdes, out, &sum, err);
 	sfg_free_fdes(&fdes);
 	if (ret)
-		return sfg_fail(err, 0, ret == -E2BIG ?
-				"section is over 4 GiB" : "out of memory",
-				ret);
+		return ret;
 	if (summary)
 		*summary = sum;
 	return 0;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <sfjit/packed.h>
+
 #include "sframegen.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -50,6 +52,7 @@ struct sfg_arch {
 	uint8_t ei_data;		/* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t e_machine;
 	bool big_endian;
+	uint8_t unit_shift;		/* instructions are at multiples of 1 << */
 	int8_t fixed_ra;		/* RA at CFA + this; 0: per row */
 	uint8_t sp, fp, ra;		/* DWARF numbers */
 	uint8_t pc;			/* what expressions read as the pc */
@@ -287,6 +290,26 @@ static inline unsigned int sfg_start_shift(uint32_t start)
 	return (start > 0xff) + (start > 0xffff);
 }
 
+/* Whether an FDE's fields are those of one after 'end_before'. */
+static inline const char *sfg_check_range(const struct sfjit_function *fde,
+					  uint64_t end_before)
+{
+	uint32_t end = fde->repeat ? fde->repeat : fde->size;
+
+	if (!fde->size || fde->addr + fde->size < fde->addr)
+		return "FDE has a bad size";
+	if (fde->addr < end_before)
+		return "FDEs are not sorted or overlap";
+	if (!fde->nr_rows)
+		return fde->flags & SFJIT_FUNCTION_SIGNAL ? NULL :
+		       "FDE without rows";
+	if (fde->rows[0].start)
+		return "first row does not start at 0";
+	if (fde->rows[fde->nr_rows - 1].start >= end)
+		return "row starts past its FDE";
+	return NULL;
+}
+
 /* builder.c: collects rows into ranges, and sorts these at the end. */
 struct sfg_builder {
 	struct sfjit_row *rows;
@@ -355,6 +378,34 @@ int sfg_add_derived(const struct sfg_input *in, const struct sfg_image *range,
 int sfg_pack(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 	     uint64_t section_addr, struct sfg_output *out,
 	     struct sfg_summary *sum);
+
+/*
+ * Multiplies by 2^64 divided by the golden ratio, and bytes by the prime of
+ * FNV-1a. The low bits choose the slot, so fold the high ones in. An attacker can
+ * make hashes collide: users bound their searches.
+ */
+static inline uint64_t sfg_hash_bytes(const uint8_t *p, size_t len)
+{
+	uint64_t h = len, v;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&v, p, 8);
+		h = (h ^ v) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	for (; len; p++, len--)
+		h = (h ^ *p) * 0x100000001b3;
+	return h ^ h >> 29;
+}
+
+/* packed.c: a rule in the byte order of this machine, with its addend. */
+struct packed_rule {
+	struct sframe_packed_rule r;
+	int32_t addend;
+};
+
+void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
+		     uint8_t flags, struct packed_rule *rule);
 
 /*
  * layout.c: redistributes rows over FDEs to minimize the section. Changes rows

@@ -474,25 +474,6 @@ static int fail_fde(struct sfg_error *err, size_t index, const char *reason,
 	return sfg_fail(err, index, reason, code);
 }
 
-static inline const char *check_range(const struct sfjit_function *fde,
-				      uint64_t end_before)
-{
-	uint32_t end = fde->repeat ? fde->repeat : fde->size;
-
-	if (!fde->size || fde->addr + fde->size < fde->addr)
-		return "FDE has a bad size";
-	if (fde->addr < end_before)
-		return "FDEs are not sorted or overlap";
-	if (!fde->nr_rows)
-		return fde->flags & SFJIT_FUNCTION_SIGNAL ? NULL :
-		       "FDE without rows";
-	if (fde->rows[0].start)
-		return "first row does not start at 0";
-	if (fde->rows[fde->nr_rows - 1].start >= end)
-		return "row starts past its FDE";
-	return NULL;
-}
-
 /*
  * Checks an FDE's fields against format and kernel. An FDE without rows has no
  * caller by the specification; gas also writes one for a signal frame that it
@@ -505,7 +486,7 @@ static int check_fde(const struct sfjit_function *fde, size_t index,
 
 	if (fde->nr_rows > UINT16_MAX)
 		return fail_fde(err, index, "too many rows in one FDE", -E2BIG);
-	reason = check_range(fde, end_before);
+	reason = sfg_check_range(fde, end_before);
 	return reason ? fail_fde(err, index, reason, -EINVAL) : 0;
 }
 
@@ -638,7 +619,7 @@ static inline bool write_plain_fde(struct writer *w)
 	size_t size;
 
 	if (w->fde->nr_rows > UINT16_MAX ||
-	    check_range(w->fde, w->end_before) || !has_plain_room(w))
+	    sfg_check_range(w->fde, w->end_before) || !has_plain_room(w))
 		return false;
 	size = write_plain_block(w->kinds, w->fde, w->p);
 	if (size)

@@ -262,7 +262,8 @@ static int layout_chunk(struct layout *l, const struct sfjit_function *fde,
 
 	nr = l->nr_rows - first;
 	chunk.size = end[-1].addr + end[-1].size - chunk.addr;
-	if (chunk.repeat || !nr) {
+	/* a packed table has no FDEs to cut */
+	if (chunk.repeat || !nr || l->in->flags & SFG_INPUT_PACKED) {
 		chunk.rows = rows;
 		chunk.nr_rows = nr;
 		return push_fde(l, &chunk);
@@ -331,8 +332,9 @@ int sfg_layout(const struct sfg_arch *arch, const struct sfg_input *in,
 		free(l.fdes);
 		return ret;
 	}
-	sfg_count_split(fdes->fdes, fdes->nr, l.fdes, l.nr_fdes, l.max_rows,
-			sum);
+	if (!(in->flags & SFG_INPUT_PACKED))
+		sfg_count_split(fdes->fdes, fdes->nr, l.fdes, l.nr_fdes,
+				l.max_rows, sum);
 	free(fdes->fdes);
 	fdes->fdes = l.fdes;
 	fdes->nr = l.nr_fdes;

@@ -119,6 +119,7 @@ const struct sfg_arch sfg_arches[] = {
 		/* AADWARF64: 31 is sp, 32 the pc, and 34 RA_SIGN_STATE. */
 		.name = "AArch64", .abi = SFRAME_ABI_AARCH64_LE,
 		.ei_data = ELFDATA2LSB, .e_machine = EM_AARCH64,
+		.unit_shift = 2,
 		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG, .perf_pc = 32,
 		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
 		.fp_needs_ra = true, .record = RECORD_ANYWHERE,
@@ -140,7 +141,7 @@ const struct sfg_arch sfg_arches[] = {
 		/* Instructions are little-endian here, too. */
 		.name = "AArch64 BE", .abi = SFRAME_ABI_AARCH64_BE,
 		.ei_data = ELFDATA2MSB, .e_machine = EM_AARCH64,
-		.big_endian = true,
+		.big_endian = true, .unit_shift = 2,
 		.sp = 31, .fp = 29, .ra = 30, .pc = NO_REG, .perf_pc = 32,
 		.regs = 0xffffffff, .kept = 0x3ff80000, .cfa_scale = 1,
 		.fp_needs_ra = true, .record = RECORD_ANYWHERE,
@@ -154,7 +155,7 @@ const struct sfg_arch sfg_arches[] = {
 		/* 0-15 are the general registers, 16-31 f0 to f15 */
 		.name = "s390x", .abi = SFRAME_ABI_S390X_BE,
 		.ei_data = ELFDATA2MSB, .e_machine = EM_S390,
-		.big_endian = true,
+		.big_endian = true, .unit_shift = 1,
 		.sp = 15, .fp = 11, .ra = 14, .pc = NO_REG,
 		.regs = 0xffffffff, .kept = 0xffc0, .sp_bias = -160,
 		.sp_kept = true, .cfa_scale = 8,
@@ -183,6 +184,7 @@ const struct sfg_arch sfg_arches[] = {
 #endif
 		.name = "RISC-V", .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
+		.unit_shift = 1,
 		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG, .trial_abi = 0xff,
 		.regs = 0xffffffff, .kept = 0xffc0300, .cfa_scale = 1,
 		/* addi zero, zero, 0 and c.nop */
@@ -220,6 +222,7 @@ const struct sfg_arch sfg_arches[] = {
 		.name = "PowerPC ELFv2",
 		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
 		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
+		.unit_shift = 2,
 		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG, .trial_abi = 0xfe,
 		.regs = 0xffffffff, .kept = 0xffffc000, .cfa_scale = 1,
 		.nops = { { 4, 0x00000060, ~0U } },	/* ori 0, 0, 0 */

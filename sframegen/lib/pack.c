@@ -8,7 +8,7 @@
 
 #include "core.h"
 
-/* Bounds the search if an attacker makes hashes collide. */
+/* If an attacker makes hashes collide, blocks are stored twice. */
 #define MAX_PROBES	16
 
 struct slot {
@@ -23,25 +23,6 @@ struct packer {
 	uint8_t *fres;
 	size_t fre_len, nr_fres, nr_blocks;
 };
-
-/*
- * Multiplies by 2^64 divided by the golden ratio, and bytes by the prime of
- * FNV-1a. The low bits choose the slot, so fold the high ones in. An attacker
- * can make hashes collide, and only gets blocks stored twice.
- */
-static uint64_t hash_bytes(const uint8_t *p, size_t len)
-{
-	uint64_t h = len, v;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&v, p, 8);
-		h = (h ^ v) * 0x9e3779b97f4a7c15;
-		h ^= h >> 32;
-	}
-	for (; len; p++, len--)
-		h = (h ^ *p) * 0x100000001b3;
-	return h ^ h >> 29;
-}
 
 /*
  * Compare bytes, too: with colliding hashes hostile input could give one
@@ -60,7 +41,7 @@ static bool same_block(const struct packer *p, const struct slot *slot,
  */
 static uint32_t share_block(struct packer *p, size_t len, uint32_t nr_rows)
 {
-	uint64_t hash = hash_bytes(p->fres + p->fre_len, len);
+	uint64_t hash = sfg_hash_bytes(p->fres + p->fre_len, len);
 	uint32_t off = p->fre_len;
 	struct slot *slot;
 	unsigned int i;

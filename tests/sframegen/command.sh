@@ -56,8 +56,11 @@ usage "bad address" "--at needs an address, not 'twelve'" \
 usage "bad row limit" \
 	"--max-rows needs a number from 1 to 65535, not '0'" \
 	--elf tiny.so --max-rows 0 -o x
-usage "bad format" "--format needs v3 or v3-addend, not 'v4'" \
+usage "bad format" "--format needs v3, v3-addend or packed, not 'v4'" \
 	--elf tiny.so --format v4 -o x
+usage "verification of a packed table" \
+	"--verify is for sections, not --format 'packed'" \
+	--verify tiny.so --format packed
 usage "argument that a terminal would act on" \
 	"unexpected argument '\\\\x1b\\[2J'" "$(printf '\033[2J')"
 expect "version" 0 "" --version
@@ -82,6 +85,25 @@ expect "no addends in the CFI" 0 "" --elf tiny.so --format v3-addend \
 	-o addend.sframe
 same "no addends in the section" tiny.sframe addend.sframe
 rm v3.sframe addend.sframe
+expect "packed table" 0 "" --elf tiny.so --format packed -o tiny.packed
+is "size of the table" "$(wc -c <tiny.packed)" "$(sed -n \
+	's/^table: \([0-9]*\) bytes, [0-9]* rules, [12] buckets, .*/\1/p' out)"
+is "what it is in proportion to" 1 "$(grep -c '^CFI: .*; table is ' out)"
+expect "dump of a packed table" 0 "" --dump tiny.packed
+cp out packed
+like "head of the dump" "packed table version 1, ABI AMD64, text 0x*-0x*" \
+	"$(head -n 1 packed)"
+# the rows of the section, without their addresses
+is "rows of the dump" \
+	"$(sed -n 's/^  0x[0-9a-f]*: //p' at0 | uniq)" \
+	"$(sed -n 's/^0x[0-9a-f]*-0x[0-9a-f]*: //p' packed)"
+head -c 60 tiny.packed >cut.packed
+expect "truncated packed table" 1 \
+	"sframegen: cut.packed: 0x14: table is truncated" --dump cut.packed
+printf '\377' | dd of=tiny.packed bs=1 seek=32 conv=notrunc 2>/dev/null
+expect "damaged packed table" 1 \
+	"sframegen: tiny.packed: 0x20: rule 0 is not that nothing is known" --dump tiny.packed
+rm packed cut.packed tiny.packed
 expect "section at an address" 0 "" --elf tiny.so --at 0x100000 -o at.sframe
 expect "dump at an address" 0 "" --dump at.sframe --at 0x100000
 is "addresses do not depend on where the section is" "$(cat at0)" \

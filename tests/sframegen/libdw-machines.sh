@@ -24,6 +24,8 @@ compare() {
 	else
 		not_ok "$what: rows" "$_without functions have none, not $3"
 	fi
+	convert "$2" --trial-abi --format packed &&
+		rows_are_libdws "$what, packed" "$2" packed
 }
 
 # compare_debian MACHINE ARCH FUNCTIONS: the C library has so many

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * libdw-rows ELF SECTION FORMAT: every code byte of the file that has CFI.
+ * libdw-rows ELF SECTION FORMAT: every code byte of the file that has CFI. Of the
+ * format packed, SECTION is a packed table.
  *
  * libdw's rules and the section's row are both worked out for the same made-up
  * registers and memory, at each address; CFA, return address, frame pointer
@@ -307,6 +308,16 @@ static int report(uint64_t pc, const char *what)
 	return 1;
 }
 
+/* Without a section, in the table. */
+static struct sfg_packed table;
+
+static int find_row(const struct sfg_section *s, uint64_t pc,
+		    struct sfjit_function *fde, struct sfjit_row *row)
+{
+	return s->data ? sfg_find_row(s, pc, fde, row, NULL) :
+			 sfg_find_packed_row(&table, pc, fde, row, NULL);
+}
+
 static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 		      uint64_t pc, bool signal, bool other_column,
 		      struct totals *t)
@@ -315,7 +326,7 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 	struct sfjit_function fde = { 0 };
 	struct sfjit_row row;
 	struct values ours;
-	int ret = sfg_find_row(s, pc, &fde, &row, NULL);
+	int ret = find_row(s, pc, &fde, &row);
 
 	t->bytes++;
 	libdw_values(frame, pc, signal, &theirs);
@@ -440,14 +451,15 @@ static Elf_Scn *find_eh_frame(Elf *elf)
 int main(int argc, char **argv)
 {
 	struct totals t = { 0 };
-	struct sfg_section s;
+	struct sfg_section s = { 0 };
 	Elf *elf;
 	int fd, bad;
 
 	if (argc != 4)
 		return 2;
-	addends = !strcmp(argv[3], "v3-addend");
-	if (!load_section(argv[2], &s))
+	addends = strcmp(argv[3], "v3");
+	if (strcmp(argv[3], "packed") ? !load_section(argv[2], &s) :
+					!load_table(argv[2], &table))
 		return report(0, "section cannot be opened");
 	elf_version(EV_CURRENT);
 	fd = open(argv[1], O_RDONLY);
@@ -465,5 +477,6 @@ int main(int argc, char **argv)
 	elf_end(elf);
 	close(fd);
 	free((void *)s.data);
+	free((void *)table.data);
 	return bad != 0;
 }

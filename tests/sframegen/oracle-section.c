@@ -28,3 +28,12 @@ bool load_section(const char *path, struct sfg_section *s)
 
 	return data && !sfg_open_section(s, data, len, 0, NULL);
 }
+
+bool load_table(const char *path, struct sfg_packed *t)
+{
+	size_t len;
+	void *data = read_file(path, &len);
+
+	return data && !sfg_open_packed(t, data, len, NULL) &&
+	       !sfg_check_packed(t, NULL);
+}

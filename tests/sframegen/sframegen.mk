@@ -5,7 +5,7 @@
 # counted; its tests link that. The command is not for other machines.
 
 room.tests/sframegen := -Isframegen/lib -Isframegen/cmd
-sframegen_unit := cfi code go layout section $(if $(native),output step template)
+sframegen_unit := cfi code go layout packed section $(if $(native),output step template)
 san_tests += $(sframegen_unit:%=sframegen/%) $(if $(native),sframegen/hostile)
 sframegen_all = $(filter-out %/main.o,$(call objects, \
 	sframegen/lib/*.c sframegen/cmd/$(if $(native),*,format).c,$(1)/))
@@ -29,8 +29,10 @@ $T/sframegen/hostile: private flags = $(patsubst %,-Wl$(comma)--wrap=%,memcpy \
 $T/sframegen/hostile: | $(tiny) $(TRAMPOLINE_SFRAME)
 
 # Oracles, each a process of its own: elfutils' libdw and binutils' libsframe
-# (GPL, unsafe on bad input: in no library or command of ours).
-oracles := $(addprefix $T/sframegen/programs/, libdw-rows libsframe-rows)
+# (GPL, unsafe on bad input: in no library or command of ours); and the reader of
+# sections for packed tables.
+oracles := $(addprefix $T/sframegen/programs/, libdw-rows libsframe-rows \
+	packed-rows)
 TESTS += $(if $(amd64),$(oracles))
 
 $(oracles): $T/sframegen/programs/%: tests/sframegen/%.c \

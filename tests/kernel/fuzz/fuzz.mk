@@ -33,7 +33,7 @@ fuzz_names := kernel-step kernel-walk kernel-register kernel-live
 # The library's reader against the kernel's, see check_target.c; sframegen;
 # recordings of perf; libsfjit-stacks.
 FUZZ_TARGETS := $(filter $(FUZZ_PARTS:%=%-%),$(fuzz_names) kernel-check $(addprefix \
-	sframegen-,cfi code rows section elf go) $(addprefix perfdata-,recording jitdump \
+	sframegen-,cfi code rows section packed elf go) $(addprefix perfdata-,recording jitdump \
 	retired ends) stacks-tracker)
 
 # A directory for each corpus. Nothing else may write there. The inputs of
@@ -185,12 +185,13 @@ fuzz_sframegen_code = $(call fuzz_user,$(1),user/code)
 fuzz_sframegen_rows = $(call fuzz_user,$(1),user/rows)
 fuzz_sframegen_go = $(call fuzz_user,$(1),user/go)
 fuzz_sframegen_section = $(call fuzz_user,$(1),user/section,sframegen/cmd/format.c)
+fuzz_sframegen_packed = $(call fuzz_user,$(1),user/packed,sframegen/cmd/format.c)
 fuzz_sframegen_elf = $(filter-out %/main.o %/output.o %/path.o,$(call fuzz_user,$(1), \
 	user/elf user/files,sframegen/cmd/*.c))
 fuzz_perfdata = $(call fuzz_user,$(1),perfdata/$(2),userspace/sfjit/perfdata/*.c) \
 	$(FUZZ_OUT)/$(1)/user/fake.o
 fuzz_stacks = $(call fuzz_user,$(1),stacks/tracker,userspace/stacks/*.c)
-$(foreach name,cfi code rows section elf go,$(eval $(call fuzz_target,sframegen-$(name), \
+$(foreach name,cfi code rows section packed elf go,$(eval $(call fuzz_target,sframegen-$(name), \
 	fuzz_sframegen_$(name),,$(fuzz_counted),$(if $(filter elf,$(name)),-lelf))))
 $(foreach name,recording jitdump retired ends,$(eval $(call \
 	fuzz_target,perfdata-$(name),fuzz_perfdata,$(name),$(fuzz_counted))))

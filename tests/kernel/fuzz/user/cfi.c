@@ -265,6 +265,24 @@ static void require_counts(const struct sfg_input *in,
 	REQUIRE(sum->mask_fdes == mask && sum->signal_fdes == signal);
 }
 
+/* What the section says, a packed table says, made of its FDEs or of the CFI. */
+static void require_packed_output(const struct input *i,
+				  const struct sfg_fdes *section)
+{
+	struct sfg_input in = i->in;
+	struct sfg_output out;
+	int ret;
+
+	in.flags |= SFG_INPUT_PACKED;
+	ret = sfg_convert(&in, &out, NULL, NULL);
+	REQUIRE(!ret || ret == -E2BIG);
+	if (!ret) {
+		require_is_packed(&out, section);
+		free(out.data);
+	}
+	require_packed(sfg_arch_by_abi(in.abi), section, false);
+}
+
 static void require_section(const struct input *i,
 			    const struct sfg_fdes *derived,
 			    const struct sfg_output *out,
@@ -278,6 +296,7 @@ static void require_section(const struct input *i,
 	require_counts(&i->in, &section, sum);
 	REQUIRE(covered(&section) == covered(derived) + sum->padding_bytes);
 	require_same_code(&i->in, derived, &section);
+	require_packed_output(i, &section);
 	sfg_free_fdes(&section);
 }
 

@@ -391,6 +391,95 @@ void require_found(const struct sfg_section *s, const struct sfg_fdes *fdes)
 	}
 }
 
+static bool same_row(const struct sfg_arch *arch, const struct sfjit_row *want,
+		     const struct sfjit_row *got)
+{
+	struct sfjit_row row = plain_row(want);
+
+	/* where a call puts the return address has one form in tables */
+	if (row.ra.base == SFJIT_BASE_CFA && arch->fixed_ra &&
+	    row.ra.offset == arch->fixed_ra)
+		row.ra = sfjit_rule_none();
+	if (row.flags == SFG_ROW_FP)
+		row = (struct sfjit_row){ .flags = SFG_ROW_FP };
+	return sfg_rows_equal(&row, got);
+}
+
+static void require_packed_at(const struct sfg_packed *t,
+			      const struct sfg_fdes *fdes, uint64_t addr)
+{
+	uint8_t flags = SFJIT_FUNCTION_SIGNAL | SFJIT_FUNCTION_PAUTH_KEY_B;
+	const struct sfjit_function *of;
+	const struct sfjit_row *want;
+	struct sfjit_function fde;
+	struct sfjit_row row;
+	int ret;
+
+	addr &= -(uint64_t)(1u << t->arch->unit_shift);
+	want = plain_search(fdes, addr, &of);
+	ret = sfg_find_packed_row(t, addr, &fde, &row, NULL);
+	REQUIRE(ret == (want ? 0 : -ENOENT));
+	REQUIRE(fde.nr_rows == (want != NULL) && !fde.size == !of);
+	if (!want) {
+		REQUIRE(fde.flags == (of ? SFJIT_FUNCTION_SIGNAL : 0));
+		return;
+	}
+	REQUIRE(addr - fde.addr < fde.size);
+	REQUIRE(same_row(t->arch, want, &row));
+	if (!(want->flags & (SFJIT_ROW_OUTERMOST | SFG_ROW_FP)))
+		REQUIRE(fde.flags == (of->flags & flags));
+}
+
+void require_is_packed(const struct sfg_output *out, const struct sfg_fdes *fdes)
+{
+	size_t unit, left = MAX_FOUND, i, k;
+	const struct sfjit_function *fde;
+	struct sfg_packed t;
+
+	REQUIRE(!sfg_open_packed(&t, out->data, out->len, NULL));
+	REQUIRE(!sfg_check_packed(&t, NULL));
+	unit = 1u << t.arch->unit_shift;
+	for (i = 0; i < fdes->nr && left; i++, left--) {
+		fde = &fdes->fdes[i];
+		require_packed_at(&t, fdes, fde->addr - unit);
+		require_packed_at(&t, fdes, fde->addr + fde->repeat);
+		require_packed_at(&t, fdes, fde->addr + fde->size - 1);
+		require_packed_at(&t, fdes, fde->addr + fde->size);
+		for (k = 0; k < fde->nr_rows && left > 1; k++, left--) {
+			require_packed_at(&t, fdes,
+					  fde->addr + fde->rows[k].start);
+			require_packed_at(&t, fdes, fde->addr + unit +
+					  fde->rows[k].start);
+		}
+	}
+}
+
+#define MAX_ALLOCATIONS	4
+
+void require_packed(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
+		    bool fails)
+{
+	unsigned int n = fails ? MAX_ALLOCATIONS : 0;
+	struct sfg_error err = { 0 };
+	struct sfg_output out;
+	int ret;
+
+	do {
+		fail_allocation(n);
+		ret = sfg_write_packed(arch->abi, fdes->fdes, fdes->nr, &out,
+				       &err);
+		REQUIRE(ret != -ENOMEM || allocation_failed());
+		if (ret) {
+			require_error(ret, &err, fdes->nr);
+			REQUIRE(ret != -EINVAL);
+			continue;
+		}
+		require_is_packed(&out, fdes);
+		free(out.data);
+	} while (n--);
+	fail_allocation(0);
+}
+
 void require_rebase(const void *data, size_t len, int64_t delta)
 {
 	void *copy = exact_copy(data, len);

@@ -68,6 +68,16 @@ int encode(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 /* sfg_find_row() against a plain search, around each row. */
 void require_found(const struct sfg_section *s, const struct sfg_fdes *fdes);
 
+/*
+ * The packed table of good FDEs says of each instruction what they say; 'fails':
+ * also that each lack of memory is noticed.
+ */
+void require_packed(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
+		    bool fails);
+/* One that was made of FDEs that say the same. */
+void require_is_packed(const struct sfg_output *out,
+		       const struct sfg_fdes *fdes);
+
 /* sfg_rebase() there and back. */
 void require_rebase(const void *data, size_t len, int64_t delta);
 

@@ -26,6 +26,7 @@ struct rows {
 	struct sfjit_row *rows;
 	size_t nr_rows;
 	uint64_t addr;
+	bool too_many;		/* of the last FDE's rows most are not there */
 };
 
 /* 0, 1, 2 or 4 bytes, as two bits say. */
@@ -124,6 +125,7 @@ static bool add_fde(struct rows *r)
 	/* refused before a row is looked at */
 	if (fde->nr_rows == 255) {
 		fde->nr_rows = TOO_MANY_ROWS;
+		r->too_many = true;
 		return false;
 	}
 	if (fde->nr_rows > MAX_ROWS - r->nr_rows)
@@ -225,6 +227,7 @@ static void require_unread(const struct rows *r)
 	REQUIRE(sfg_write_section(none, NULL, 1, 0, NULL, 0, &size, NULL) ==
 		-ENOTSUP);
 	REQUIRE(sfg_write_fde(0, NULL, &place, &size, NULL) == -ENOTSUP);
+	REQUIRE(sfg_write_packed(none, NULL, 1, NULL, NULL) == -ENOTSUP);
 	REQUIRE(sfg_section_size(r->arch->abi, NULL, UINT32_MAX, &size,
 				 NULL) ==
 		(sfg_abi_has_sframe(r->arch->abi) ? -E2BIG : -ENOTSUP));
@@ -291,6 +294,7 @@ static void require_encoded(const struct rows *r, const struct sfg_fdes *fdes,
 	sfg_open_section(&s, out->data, out->len, SECTION_ADDR, NULL);
 	require_found(&s, &again);
 	require_all_appended(r, fdes, out);
+	require_packed(r->arch, fdes, fdes->nr < 4);
 	require_rebase(out->data, out->len, fdes->nr ? -r->addr : 0);
 	sfg_free_fdes(&again);
 }
@@ -313,6 +317,12 @@ static void require_encoding(const struct rows *r)
 	good = all_are_good(r, &fdes) && are_sorted(&fdes);
 	ret = encode(r->arch, &fdes, SECTION_ADDR, &out);
 	REQUIRE(!ret == (good && has_sframe));
+	if (ret && has_sframe && !r->too_many &&
+	    !sfg_write_packed(r->arch->abi, fdes.fdes, fdes.nr, &out, NULL)) {
+		/* a row that only tables have */
+		require_is_packed(&out, &fdes);
+		free(out.data);
+	}
 	REQUIRE((ret == -ENOTSUP) == !has_sframe);
 	if (!ret) {
 		require_encoded(r, &fdes, &out);
