@@ -7,7 +7,7 @@
 bench_machine := bench/guest/$(ARCH)
 room.bench/guest := -iquote bench/guest -iquote $(bench_machine)
 room.$(bench_machine) := $(room.bench/guest)
-bench_host := $(addprefix $(O)/bench/bin/, area encode publish walk-cfi \
+bench_host := $(addprefix $(O)/bench/bin/, area encode lookup publish walk-cfi \
 	$(if $(sfjit_attach),attach))
 bench_guest := $(addprefix $T/bench/, free-list hostile live-growth plain-v3.so \
 	start walk windows $(if $(python_dir),_sample.so))
@@ -28,6 +28,7 @@ $(O)/bench/bin/area $(O)/bench/bin/publish: private libs := -pthread
 $(O)/bench/bin/area $(O)/bench/bin/publish: $(O)/lib/libsfjit.a
 $(O)/bench/bin/encode: private libs = $(LIBSFRAME)/lib/libsframe.a
 $(O)/bench/bin/encode: $(O)/obj/bench/native/peer.o $(O)/lib/libsframegen.a
+$(O)/bench/bin/lookup: $(O)/lib/libsframegen.a
 $(O)/bench/bin/walk-cfi: private libs := -ldw -lelf
 room.bench/native = $(room.bench/guest) -Ibench/guest -Ibench/native \
 	$(if $(filter %/encode %/peer.o,$@),-I$(LIBSFRAME)/include)
