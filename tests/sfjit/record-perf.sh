@@ -47,9 +47,24 @@ known="first main _start
 second main _start"
 is "each stack is one of two" "$known" "$(sed 's/^[^ ]* //' stacks | sort -u)"
 has "samples" 300 stacks
+works "another recording, of the same" cp data other
+is "perf diff compares it" 1 "$(perf diff data other 2>said |
+	grep -c 'stacks-edges .*\[.\] work$')"
+is "perf report takes a part of its time" "" "$(perf report --stdio \
+	--time 0%-50% -i data 2>&1 | grep -i 'hint\|error\|warning\|invalid')"
+like "its header has the command" "*--call-graph=dwarf*stacks-edges*" \
+	"$(perf report --header-only -i data 2>&1 | grep '^# cmdline')"
 is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
 is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
 	grep -c 'clockid: 1')"
+
+# Units of 512 bytes: less than the samples take.
+(ulimit -f 100; "$sfjit" record --quiet -e cpu-clock -F 499 -o part -- \
+	"$O/tests/stacks/programs/stacks-edges") >said 2>&1
+like "no room for all of it" "*File too large*recorded before that*" \
+	"$(cat said)"
+callers part >stacks
+is "perf reads the part" "$known" "$(sed 's/^[^ ]* //' stacks | sort -u)"
 
 # The recording no longer has the copies of stacks.
 works "short copies" "$sfjit" record --quiet -e cpu-clock -F 499 --stack=8 \

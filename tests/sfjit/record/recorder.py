@@ -33,7 +33,14 @@ def samples(count):
 FIRST = make_pipe([ATTR], [samples(10)], False)
 REST = samples(5)
 WHOLE = FIRST + REST
+# In a file.
 FILE = make_file([ATTR], [samples(10)], False)
+RECORDED = make_file([ATTR], [samples(10), REST], False)
+
+
+def part(data):
+    """A file of records up to a failure."""
+    return make_file([ATTR], [data], False)
 
 
 def put(name, data=OLD, mode=0o600):

@@ -34,14 +34,14 @@ def gives(words, options, command, output='perf.data'):
     status, _, said = record(*words)
     same((status, said), (0, ''))
     same(split(perf_words()), (USUAL + options, command))
-    same(files(), {output: WHOLE})
+    same(files(), {output: RECORDED})
 
 
 def test_the_command_has_options():
     begin(foo=OLD)
     script = 'test "$1 $2 $3" = "-o foo foo.c"'
     same(record('sh', '-c', script, 'sh', '-o', 'foo', 'foo.c')[0], 0)
-    same(files(), {'foo': OLD, 'perf.data': WHOLE})
+    same(files(), {'foo': OLD, 'perf.data': RECORDED})
     gives(['true', '-o', 'foo'], [], ['true', '-o', 'foo'])
     gives(['true', '--help'], [], ['true', '--help'])
     gives(['-a', 'true', '--quiet', '--', '-o'], ['-a'],

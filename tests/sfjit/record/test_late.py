@@ -81,7 +81,7 @@ def late(before, more, rest, *words_, begins=jit_header()):
 
 
 def wrote(before, rest):
-    got, want = get('out'), make_pipe([CHAINS], before + FILLER + rest, True)
+    got, want = get('out'), make_file([CHAINS], before + FILLER + rest, True)
     where = next((i for i, both in enumerate(zip(got, want))
                   if both[0] != both[1]), None)
     assert got == want, '%d bytes, wanted %d; byte %s: %r, wanted %r' % (

@@ -10,6 +10,9 @@ import threading
 
 # pylint: disable=wildcard-import,unused-wildcard-import
 from recorder import *  # noqa: F403
+from recording import (ARCH, F_ARCH, F_BUILD_ID, F_TRACING_DATA,
+                       HEADER_ATTR, HEADER_FEATURE, IDENTIFIER, TRACING_DATA,
+                       build_id, halves, string, words)
 from recording import record as record_of
 # pylint: disable=wrong-import-order
 from tap import check, check_each, finish, skip
@@ -36,16 +39,53 @@ def refused(name, why, **there):
 def test_a_file():
     begin(out=OLD)
     same(record('-o', 'out', 'true'), (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
     same(record('-o', 'out', 'true'), (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': WHOLE})
+    same(files(), {'out': RECORDED, 'out.old': RECORDED})
     same(os.stat(os.path.join(WORK, 'out')).st_mode & 0o777, 0o600)
+
+
+def test_sections():
+    """What perf describes in records of a pipe is in sections of a file."""
+    attrs = [Attr(IP | TID | TIME | CALLCHAIN | IDENTIFIER, ids=ids, size=size)
+             for ids, size in (((1, 2), 128), ((), 128), ((3,), 112))]
+    data = sample(attrs[0], pid=1, id=1, time=5)[0] + ROUND
+    later = sample(attrs[2], pid=1, id=3, time=9)[0] + sample(
+        attrs[0], pid=1, id=2, time=7)[0] + ROUND
+    sections = {F_TRACING_DATA: b'\x17\x08\x44tracing'.ljust(24, b'\0'),
+                F_BUILD_ID: build_id('/a', b'1' * 20) + build_id('/b', b'2'),
+                F_ARCH: ARCH, 21: words(5, 9), 31: string('the last')}
+    features = [record_of(HEADER_FEATURE, words(number) + content)
+                for number, content in (
+                    (F_ARCH, ARCH), (21, bytes(16)), (31, b'before'),
+                    (31, sections[31]), (32, b''), (1 << 40, b'what'))]
+    begin(first=make_pipe(attrs[:2], [
+        *features, record_of(TRACING_DATA, halves(24)) +
+        sections[F_TRACING_DATA], build_id('/a', b'1' * 20), data], False),
+          rest=record_of(HEADER_ATTR, attrs[2].with_ids(False)) +
+          build_id('/b', b'2') + later)
+    same(record('-o', 'out', 'true'), (0, b'', ''))
+    got = get('out')
+    # An event that is described late moves all of them to the end.
+    want = make_file(attrs[:2], [data, later], False, features=sections)
+    at, entry = len(want) + 24, 144
+    want += words(1, 2, 3)
+    for i, (attr, ids) in enumerate(zip(attrs, (0, 16, 16))):
+        raw = attr.raw(False)
+        want += (raw[:4] + halves(128) + raw[8:]).ljust(128, b'\0') + words(
+            at - 24 + ids, 8 * len(attr.ids))
+    want = want[:24] + words(at, 3 * entry) + want[40:]
+    same([i for i, both in enumerate(zip(got, want)) if both[0] != both[1]],
+         [])
+    same(got, want)
+    same(run('inject', '-q', '-i', 'out', '-o', 'again'), (0, b'', ''))
+    same(get('again'), got)
 
 
 def test_an_empty_file():
     begin(out=b'', **{'out.old': OLD})
     same(record('-o', 'out', 'true'), (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def test_links():
@@ -61,7 +101,7 @@ def test_links():
     same(files(), {'large': 'd', 'link': '-> large/data', 'out': '-> link',
                    'none': '-> large/new'})
     same(files(os.path.join(WORK, 'large')), {
-        'data': WHOLE, 'data.old': OLD, 'new': WHOLE})
+        'data': RECORDED, 'data.old': OLD, 'new': RECORDED})
 
 
 def test_inject_keeps_mode_and_link():
@@ -77,7 +117,7 @@ def test_a_file_that_the_command_makes():
     begin()
     same(record('-o', 'out', 'sh', '-c', 'printf "what was there" >out'),
          (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def test_what_the_command_puts_there_is_no_file():
@@ -90,7 +130,7 @@ def test_what_the_command_puts_there_is_no_file():
     same(said, 'sfjit: out: is not a regular file any more\n'
          'sfjit: the recording is in %s\n' % os.path.join(WORK, kept)
          .replace(WORK + '/', ''))
-    same(found, {'out': 'p', kept: WHOLE})
+    same(found, {'out': 'p', kept: RECORDED})
 
 
 def test_old_is_no_file():
@@ -140,14 +180,14 @@ def test_ends_of_others_stay():
     """Of the file's name, and of that which it gets."""
     begin(out=OLD, **{'out.ends': b'mine', 'out.old.ends': b'mine, too'})
     same(record('-o', 'out', 'true'), (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD, 'out.ends': b'mine',
+    same(files(), {'out': RECORDED, 'out.old': OLD, 'out.ends': b'mine',
                    'out.old.ends': b'mine, too'})
 
 
 def test_ends_go_with_their_recording():
     begin(out=OLD, **{'out.ends': ENDS, 'out.old.ends': ENDS + b'before'})
     same(record('-o', 'out', 'true'), (0, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD, 'out.old.ends': ENDS})
+    same(files(), {'out': RECORDED, 'out.old': OLD, 'out.old.ends': ENDS})
 
 
 # ---- What is no file ---------------------------------------------------
@@ -266,7 +306,7 @@ def test_standard_output_is_a_file():
         begin(**{'-': OLD})
         with open(os.path.join(WORK, 'out'), 'wb') as out:
             same(record('-o', name, 'true', stdout=out), (0, None, ''))
-        same(files(), {'-': OLD, 'out': WHOLE})
+        same(files(), {'-': OLD, 'out': RECORDED})
 
 
 def test_another_descriptor():
@@ -299,7 +339,7 @@ def test_closed_standard_streams():
         subprocess.run(['sh', '-c', '"$0" record -o out sh -c "echo out; '
                         'echo err >&2" ' + closed, SFJIT], cwd=WORK,
                        env=environment(), capture_output=True, check=False)
-        same(files(), {'out': WHOLE})
+        same(files(), {'out': RECORDED})
 
 
 # ---- No room -----------------------------------------------------------
@@ -311,11 +351,12 @@ def limit():
     resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
 
 
-def whole_part(got):
+def whole_part(got, first=part):
     """As many records as fit."""
-    assert FIRST + LARGE[:len(got) - len(FIRST)] == got
+    length = len(got) - len(first(samples(10)))
+    assert first(samples(10) + LARGE[:length]) == got
     one = len(samples(1)) - len(ROUND)
-    same((len(got) - len(FIRST)) % one, 0)
+    same(length % one, 0)
 
 
 def test_record_keeps_what_has_room():
@@ -360,7 +401,7 @@ def test_inject_of_a_pipe_keeps_both():
     same(said, 'sfjit: out: File too large\nsfjit: out was not changed; what '
          'was read before that is in %s\n' % kept)
     same(found['out'], OLD)
-    whole_part(found[kept])
+    whole_part(found[kept], lambda data: make_pipe([ATTR], [data], False))
 
 
 def test_inject_of_what_is_damaged():
@@ -380,7 +421,8 @@ def test_record_of_what_is_damaged():
     same(said, 'sfjit: perf record: damaged at offset 0x%x: a record of 0 '
          'bytes\nsfjit: out has what was recorded before that\n' %
          len(FIRST + sound))
-    same((status, files()), (125, {'out': FIRST + sound, 'out.old': OLD}))
+    same((status, files()), (125, {'out': part(samples(10) + sound),
+                                   'out.old': OLD}))
 
 
 def test_record_of_what_cannot_be_converted():
@@ -485,13 +527,13 @@ def test_perf_cannot_be_run():
 def test_the_command_fails():
     begin(out=OLD)
     same(record('-o', 'out', 'sh', '-c', 'exit 3'), (3, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def test_the_command_is_killed():
     begin(out=OLD)
     same(record('-o', 'out', 'sh', '-c', 'kill -9 $$'), (137, b'', ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 check_each('record', list(globals().items()))

@@ -40,7 +40,7 @@ def test_each_signal():
             process, _ = begin_recording('wait', *words)
             process.send_signal(number)
             same(end(process), (128 + number, ''))
-            same(files(), {'out': WHOLE, 'out.old': OLD})
+            same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def test_perf_does_not_die_of_them():
@@ -50,7 +50,7 @@ def test_perf_does_not_die_of_them():
         os.kill(perf, number)
         process.send_signal(number)
         same(end(process), (128 + number, ''))
-        same(files(), {'out': WHOLE, 'out.old': OLD})
+        same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def test_two_signals():
@@ -63,7 +63,7 @@ def test_two_signals():
         same(ready(), 'again')
         process.send_signal(two)
         same(end(process), (128 + one, ''))
-        same(files(), {'out': WHOLE, 'out.old': OLD})
+        same(files(), {'out': RECORDED, 'out.old': OLD})
 
 
 def ignoring(*numbers):
@@ -80,7 +80,7 @@ def test_ignored_signals_stay_ignored():
     process.send_signal(signal.SIGQUIT)
     process.send_signal(signal.SIGINT)
     same(end(process), (128 + signal.SIGINT, ''))
-    same(files(), {'out': WHOLE, 'out.old': OLD})
+    same(files(), {'out': RECORDED, 'out.old': OLD})
     begin()
     script = 'grep SigIgn /proc/self/status'
     for ignored in ((), (signal.SIGHUP,), (signal.SIGQUIT,),
@@ -95,7 +95,7 @@ def test_perf_is_killed():
     os.kill(perf, signal.SIGKILL)
     same(end(process), (137, 'sfjit: perf record was ended by signal 9 '
                         '(Killed)\n'))
-    same(files(), {'out': FIRST, 'out.old': OLD})
+    same(files(), {'out': FILE, 'out.old': OLD})
 
 
 def test_perf_is_killed_in_a_record():
@@ -106,7 +106,8 @@ def test_perf_is_killed_in_a_record():
         137, 'sfjit: the recording is cut off at offset 0x%x: what comes '
         'before is used\nsfjit: perf record was ended by signal 9 (Killed)\n' %
         (len(FIRST) + len(REST) - 3)))
-    same(files(), {'out': FIRST + REST[:-len(ROUND)], 'out.old': OLD})
+    same(files(), {'out': make_file([ATTR], [samples(10), REST[:-len(ROUND)]],
+                                    False), 'out.old': OLD})
 
 
 def test_it_is_killed_itself():

@@ -11,6 +11,7 @@
 #include "pipe.h"
 #include "place.h"
 #include "reader.h"
+#include "regular.h"
 #include "unwind.h"
 
 struct inject {
@@ -20,6 +21,8 @@ struct inject {
 	struct output output;
 	struct frames frames;
 	bool whole;		/* a file, with a header */
+	bool recorded;		/* a file of what was piped */
+	struct regular regular;
 	struct perfdata_ends *result_ends;	/* NULL: not wanted */
 	struct ends ends;
 	struct held held;
@@ -70,9 +73,12 @@ static int count(struct inject *inject, const struct outcome *outcome)
 static int write_out(struct inject *inject, const uint8_t *bytes,
 		     size_t length)
 {
-	int ret = output_write(&inject->output, bytes, length,
-			       inject->trouble);
+	int ret;
 
+	if (inject->recorded)
+		return regular_write(&inject->regular, &inject->output, bytes,
+				     length, inject->trouble);
+	ret = output_write(&inject->output, bytes, length, inject->trouble);
 	/* The header of a file tells its length, and is written at the end. */
 	if (!ret && !inject->whole)
 		output_mark(&inject->output);
@@ -206,12 +212,25 @@ static int take_sample(struct inject *inject, const struct event *event)
 	return ret ? ret : put(inject, inject->sample, size);
 }
 
+static void note_time(struct inject *inject, uint64_t time)
+{
+	uint64_t *times = inject->regular.times;
+
+	if (!inject->reader.meta.attrs.timed)
+		return;
+	if (!times[0] || time < times[0])
+		times[0] = time;
+	if (time > times[1])
+		times[1] = time;
+}
+
 static int take(void *arg, const struct event *event)
 {
 	struct inject *inject = arg;
 
 	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
 		inject->result->samples++;
+		note_time(inject, event->time);
 		if (event->attr->convert)
 			return take_sample(inject, event);
 		if (inject->result_ends)
@@ -312,6 +331,8 @@ static int write_front(struct inject *inject)
 	static const uint64_t header[] = { FILE_MAGIC, PIPE_HEADER_SIZE };
 	struct reader *reader = &inject->reader;
 
+	if (inject->recorded)
+		return 0;
 	if (reader->meta.piped)
 		return output_write(&inject->output, header, sizeof(header),
 				    inject->trouble);
@@ -345,12 +366,17 @@ static int convert_all(struct inject *inject)
 
 	/* Where a header could not be finished, there is none. */
 	inject->whole = !reader->meta.piped && inject->output.seekable;
+	inject->recorded = reader->meta.piped && inject->output.seekable &&
+			   reader->options->live;
 	ret = write_front(inject);
 	if (!ret)
 		ret = run_reader(inject);
 	if (!ret && inject->whole)
 		ret = layout_finish(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
+	if (!ret && inject->recorded)
+		ret = regular_finish(&inject->regular, &inject->output,
+				     inject->trouble);
 	return ret ? ret : output_flush(&inject->output, inject->trouble);
 }
 
@@ -362,7 +388,9 @@ static void keep_part(struct inject *inject)
 	struct trouble trouble = *inject->trouble;
 
 	if (!input->keep || inject->output.error) {
-		result->kept = output_keep(&inject->output);
+		result->kept = inject->recorded ?
+			       regular_keep(&inject->regular, &inject->output) :
+			       output_keep(&inject->output);
 		return;
 	}
 	result->raw = true;
@@ -427,6 +455,7 @@ int perfdata_inject(const struct perfdata_options *options,
 		ends_take(&inject->ends, ends);
 	ends_free(&inject->ends);
 	held_free(&inject->held);
+	regular_free(&inject->regular);
 	reader_end(&inject->reader);
 	output_end(&inject->output);
 	free(inject);

@@ -24,7 +24,8 @@
  *		sfjit run maps into the processes it starts
  * @raw:	write piped input that cannot be converted as it is, if nothing
  *		was written before
- * @live:	the input was recorded just now: see sfjit-stacks.h
+ * @live:	the input was recorded just now: see sfjit-stacks.h. Piped input
+ *		becomes a regular recording, if @out is an empty file
  * @copies:	NULL, or the directory where perf record keeps files by build-id
  * @say:	called with one line for each message, in which names of the
  *		recording may have any characters

@@ -186,6 +186,28 @@ static void require_explained(int in, int out, uint64_t samples)
 		REQUIRE(found == samples);
 }
 
+/* As sfjit record does: what was piped becomes a file, with nothing to convert. */
+static void require_recorded(int in)
+{
+	struct perfdata_options options = {
+		.in = in, .out = make_file(NULL, 0), .say = say, .live = true,
+	};
+	struct trouble trouble = { "" };
+	struct perfdata_result result;
+	uint64_t samples;
+
+	if (!perfdata_inject(&options, &result, NULL, &trouble) &&
+	    explain(options.out, &samples)) {
+		samples = result.samples;
+		options.in = options.out;
+		options.out = make_file(NULL, 0);
+		REQUIRE(!perfdata_inject(&options, &result, NULL, &trouble));
+		REQUIRE(result.samples == samples && !result.converted);
+		close(options.in);
+	}
+	close(options.out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int in = make_file(data, size), out;
@@ -198,6 +220,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (out >= 0) {
 		require_piped(in, result.samples);
 		close(out);
+		if (is_piped(data, size))
+			require_recorded(in);
 	}
 	if (size)
 		without_memory(in, 1 + data[size - 1] % 24);
