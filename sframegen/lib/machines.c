@@ -183,8 +183,7 @@ const struct sfg_arch sfg_arches[] = {
 #define HOST_ABI	SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV)
 #endif
 		.name = "RISC-V", .abi = SFG_ABI_ELF(ELFDATA2LSB, EM_RISCV),
-		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV,
-		.unit_shift = 1,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_RISCV, .unit_shift = 1,
 		.sp = 2, .fp = 8, .ra = 1, .pc = NO_REG, .trial_abi = 0xff,
 		.regs = 0xffffffff, .kept = 0xffc0300, .cfa_scale = 1,
 		/* addi zero, zero, 0 and c.nop */
@@ -221,8 +220,7 @@ const struct sfg_arch sfg_arches[] = {
 		/* The return address is in lr; no rule starts from it. */
 		.name = "PowerPC ELFv2",
 		.abi = SFG_ABI_ELF(ELFDATA2LSB, EM_PPC64),
-		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64,
-		.unit_shift = 2,
+		.ei_data = ELFDATA2LSB, .e_machine = EM_PPC64, .unit_shift = 2,
 		.sp = 1, .fp = 31, .ra = 65, .pc = NO_REG, .trial_abi = 0xfe,
 		.regs = 0xffffffff, .kept = 0xffffc000, .cfa_scale = 1,
 		.nops = { { 4, 0x00000060, ~0U } },	/* ori 0, 0, 0 */

@@ -910,7 +910,7 @@ static void test_flags(void)
 
 	put_fde(&b, put_cie(&b, &amd64_cie), true, CODE, SIZE, NULL, 0);
 	in.cfi = (struct sfg_image) { b.p, b.len, 0 };
-	in.flags = 0x20;
+	in.flags = 1u << 31;
 	IS("unknown flags: convert", sfg_convert(&in, &out, NULL, &err),
 	   -EINVAL);
 	result(err.reason && !strcmp(err.reason, "unknown flags"),
