@@ -241,6 +241,11 @@ tests/system/patterns/lines | while read -r line; do
 done
 verdict "lines of integrations"
 
+# kernel/module/packages runs those of module.rst.
+is "README.md: the commands of module.rst" \
+	"$(sed -n '/^Use$/,/^Without/s/^    //p' Documentation/module.rst)" \
+	"$(sed -n '/^Windows for plain perf/,/^`tools/s/^    //p' README.md)"
+
 # shellcheck disable=SC2086
 grep -nE '/(root|home|work)/|—|[Ii]ssue #?[0-9]' $docs >"$tmp/bad"
 verdict "no path of a machine"

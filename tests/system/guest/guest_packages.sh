@@ -48,26 +48,29 @@ complete() {
 		"$tmp/stacks"
 }
 
-# The commands in README.md, of a machine that has nothing of this before.
-# perf writes its recording to standard output if that is a pipe.
+# The commands of Documentation/profiling.rst, on a machine that has nothing of this
+# before. perf writes its recording to standard output if that is a pipe.
+# shellcheck disable=SC2016 # for the other shell
 commands() {
-	sed -n '/^### On a kernel with windows/,/^## /s/^    //p' README.md |
-		sed "s|build/packages|$packages|; s|COMMAND|python3 -c \"\$work\"|"
+	echo "dpkg --install $packages/sfjit-tools_*.deb"
+	sed -n 's/^    \(perf record .* sfjit run -- \)COMMAND$/\1python3 -c "$work"/p
+		s/^    \(perf script report flamegraph \)/\1/p' \
+		Documentation/profiling.rst
 }
 three_commands() {
 	(cd "$tmp" && work=$work sh -exc "$1" </dev/null >"$tmp/said" 2>&1) ||
 		{ cat "$tmp/said"; return 1; }
 }
-is "README.md: three commands" 3 "$(commands | wc -l)"
-works "README.md: the commands work" three_commands "$(commands)"
-like "README.md: what they say at last" "*dumping data to flamegraph.html" \
+is "profiling.rst: three commands" 3 "$(commands | wc -l)"
+works "profiling.rst: the commands work" three_commands "$(commands)"
+like "profiling.rst: what they say at last" "*dumping data to flamegraph.html" \
 	"$(tail -n 1 "$tmp/said")"
 perf script -i "$tmp/perf.data" --no-inline -F comm,pid,ip,sym \
 	>"$tmp/script" 2>"$tmp/errors"
 also python3 -B tests/sfjit/check_flamegraph.py "$tmp/flamegraph.html" \
 	/usr/share/sfjit/flamegraph.html <"$tmp/script"
 stacks
-works "README.md: stacks are complete" complete
+works "profiling.rst: stacks are complete" complete
 
 works "installed" dpkg --install "$packages"/*.deb
 like "the library is found by its name" "*libsfjit.so.0 *" "$(ldconfig -p)"
