@@ -465,6 +465,7 @@ static void change_text(void)
 	model_unmapped(TEXT + first * PAGE, size);
 }
 
+/* Up to the bytes of all windows, which depend on the kernel's structures. */
 static int expected_state(char *text, size_t size)
 {
 	unsigned int i, pos = 0;
@@ -477,7 +478,7 @@ static int expected_state(char *text, size_t size)
 				windows[i].key, windows[i].section,
 				windows[i].length, windows[i].kind,
 				windows[i].bias);
-	return pos + snprintf(text + pos, size - pos, "windows %u\n",
+	return pos + snprintf(text + pos, size - pos, "windows %u ",
 			      nr_windows);
 }
 
