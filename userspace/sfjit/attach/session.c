@@ -250,6 +250,17 @@ static int map_file(struct session *s, int fd)
 	return checked(s, "madvise()", ret);
 }
 
+/* Linux logs a line of programs without the flag, and before 6.3 refuses it. */
+static long create_file(struct session *s)
+{
+	long fd = REMOTE_CALL(&s->remote, SYS_memfd_create, s->scratch,
+			      MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	return fd != -EINVAL ? fd :
+	       REMOTE_CALL(&s->remote, SYS_memfd_create, s->scratch,
+			   MFD_CLOEXEC);
+}
+
 static int map_tables(struct session *s, const struct plan *plan)
 {
 	int ret = remote_write(s->pid, s->scratch, NAME, sizeof(NAME));
@@ -257,8 +268,7 @@ static int map_tables(struct session *s, const struct plan *plan)
 
 	if (ret)
 		return ret;
-	fd = REMOTE_CALL(&s->remote, SYS_memfd_create, s->scratch,
-			 MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+	fd = create_file(s);
 	if (checked(s, "memfd_create()", fd))
 		return fd;
 	ret = fill_file(s, plan, fd);
