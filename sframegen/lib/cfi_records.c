@@ -207,21 +207,6 @@ static void read_cie_body(const struct cfi_table *t, struct cfi_cie *cie,
 	read_augmentation(t, cie, c, letters);
 }
 
-static int grow(void **array, size_t nr, size_t *max, size_t item)
-{
-	size_t want = *max ? *max * 2 : 64;
-	void *bigger;
-
-	if (nr < *max)
-		return 0;
-	bigger = realloc(*array, want * item);
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	*max = want;
-	return 0;
-}
-
 /* Initial instructions run once; each FDE starts from a copy of that state. */
 static int add_cie(struct walker *w, struct record *r)
 {
@@ -229,7 +214,8 @@ static int add_cie(struct walker *w, struct record *r)
 	struct cfi_cie *cie;
 	int ret;
 
-	ret = grow((void **)&t->cies, t->nr_cies, &t->max_cies, sizeof(*cie));
+	ret = sfg_grow((void **)&t->cies, t->nr_cies, &t->max_cies,
+		       sizeof(*cie));
 	if (ret)
 		return sfg_fail(w->err, r->offset, "out of memory", ret);
 	cie = &t->cies[t->nr_cies++];
@@ -308,7 +294,8 @@ static int add_fde(struct walker *w, struct record *r)
 	/* an FDE has to name a CIE of this section */
 	if (cie == SIZE_MAX)
 		return fail_cfi(w->err, r->offset, "FDE names no CIE");
-	ret = grow((void **)&t->fdes, t->nr_fdes, &t->max_fdes, sizeof(*fde));
+	ret = sfg_grow((void **)&t->fdes, t->nr_fdes, &t->max_fdes,
+		       sizeof(*fde));
 	if (ret)
 		return sfg_fail(w->err, r->offset, "out of memory", ret);
 	fde = &t->fdes[t->nr_fdes++];

@@ -127,26 +127,11 @@ void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
 	encode_places(arch, &row->cfa, &ra, &row->fp, rule);
 }
 
-/* Makes room for one more item. */
-static void *grown(void *array, size_t *max, size_t nr, size_t size)
-{
-	size_t want = *max ? 2 * *max : 64;
-	void *bigger;
-
-	if (nr < *max)
-		return array;
-	bigger = realloc(array, want * size);
-	if (bigger)
-		*max = want;
-	return bigger;
-}
-
 /* Returns where the rule is among all rules, or an error. */
 static int64_t add_rule(struct writer *w, const struct packed_rule *rule)
 {
 	uint64_t hash = sfg_hash_bytes((const uint8_t *)rule, sizeof(*rule));
 	uint16_t *slot = NULL;
-	struct dict_rule *r;
 	unsigned int i;
 
 	for (i = 0; i < MAX_PROBES; i++) {
@@ -159,11 +144,10 @@ static int64_t add_rule(struct writer *w, const struct packed_rule *rule)
 	w->nr_ids += rule->addend ? 2 : 1;
 	if (w->nr_ids >= MAX_IDS)
 		return -E2BIG;
-	r = grown(w->rules, &w->max_rules, w->nr_rules, sizeof(*r));
-	if (!r)
+	if (sfg_grow((void **)&w->rules, w->nr_rules, &w->max_rules,
+		     sizeof(*w->rules)))
 		return -ENOMEM;
-	w->rules = r;
-	r[w->nr_rules] = (struct dict_rule){
+	w->rules[w->nr_rules] = (struct dict_rule){
 		.rule = *rule, .index = w->nr_rules,
 	};
 	*slot = ++w->nr_rules;
@@ -183,11 +167,10 @@ static int add_change(struct writer *w, uint64_t addr, uint32_t rule)
 		w->nr_changes--;
 	if (w->nr_changes ? c[w->nr_changes - 1].rule == rule : !rule)
 		return 0;
-	c = grown(w->changes, &w->max_changes, w->nr_changes, sizeof(*c));
-	if (!c)
+	if (sfg_grow((void **)&w->changes, w->nr_changes, &w->max_changes,
+		     sizeof(*w->changes)))
 		return -ENOMEM;
-	w->changes = c;
-	c[w->nr_changes++] = (struct change){ unit, rule };
+	w->changes[w->nr_changes++] = (struct change){ unit, rule };
 	return 0;
 }
 
