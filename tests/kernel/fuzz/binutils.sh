@@ -136,7 +136,8 @@ one "a realigned stack" <<'EOS'
 	ret
 EOS
 
-# What is longer, or of several parts: ld merges these and adds rows of the PLT.
+# Long functions, and sections of several parts: ld merges these and adds rows of
+# the PLT.
 for rows in 64 65 175 1000 5000; do
 	pushes $rows | define f >"$tmp/f.s"
 	accepts "a function of $rows rows" 1 "$tmp/f.s"

@@ -67,7 +67,7 @@ for kernel in "$version" "$newer"; do
 done
 [ $failed = 0 ] || finish
 
-# What the guest needs; its file system is made without what compiles.
+# The guest compiles nothing: leave sources and compilers out of its file system.
 rm -rf --one-file-system "$root/root/tree" "$root"/usr/src/linux-* \
 	"$root"/usr/lib/linux-kbuild-* "$root/usr/lib/gcc"
 command_of 3 >"$root/root/command"

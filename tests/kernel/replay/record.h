@@ -13,7 +13,7 @@
 #define RECORD_STACK	49152
 
 /*
- * What the recorder writes. type is PERF_RECORD_*, followed by the rest of the
+ * Records of the recorder. type is PERF_RECORD_*, followed by the rest of the
  * kernel's record, or one of these.
  */
 enum {

@@ -265,7 +265,7 @@ static void require_counts(const struct sfg_input *in,
 	REQUIRE(sum->mask_fdes == mask && sum->signal_fdes == signal);
 }
 
-/* What the section says, a packed table says, made of its FDEs or of the CFI. */
+/* A packed table, made of the FDEs or of the CFI, has the rows of the section. */
 static void require_packed_output(const struct input *i,
 				  const struct sfg_fdes *section)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * What the shim needs in programs with one processor and no model that checks
- * order. One file of each includes it.
+ * Barriers and locks of the shim, for programs with one processor and no model
+ * that checks order. One file of each includes it.
  */
 #ifndef FUZZ_ALONE_H
 #define FUZZ_ALONE_H
