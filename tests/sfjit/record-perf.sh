@@ -51,7 +51,7 @@ works "another recording, of the same" cp data other
 is "perf diff compares it" 1 "$(perf diff data other 2>said |
 	grep -c 'stacks-edges .*\[.\] work$')"
 is "perf report takes a part of its time" "" "$(perf report --stdio \
-	--time 0%-50% -i data 2>&1 | grep -i 'hint\|error\|warning\|invalid')"
+	--time 0%-50% -i data 2>&1 | grep -i 'hint\|error\|invalid')"
 like "its header has the command" "*--call-graph=dwarf*stacks-edges*" \
 	"$(perf report --header-only -i data 2>&1 | grep '^# cmdline')"
 is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
@@ -197,6 +197,19 @@ like "perf is killed: it is said" \
 works "perf is killed: what was recorded is a recording" \
 	"$sfjit" explain data
 echo >ready
+
+# The header tells how much of the file is whole.
+rm -f data data.*
+"$sfjit" record --quiet -e cpu-clock -F 4999 -o data ./waits \
+	"$O/tests/stacks/programs/stacks-edges" >said 2>&1 &
+read -r perf command <ready
+kill -KILL $!
+wait $! 2>messages
+kill -KILL "$perf" "$command"
+mv .sfjit-* data
+is "sfjit is killed: perf reads the file" "" \
+	"$(perf script -i data 2>&1 >script | grep -i 'data size\|fail')"
+ends "sfjit is killed"
 
 # perf's own file is read to its end, too.
 perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./waits \

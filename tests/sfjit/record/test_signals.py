@@ -6,8 +6,10 @@ Recordings that end by a signal: what was recorded is kept.
 """
 import array
 import fcntl
+import json
 import re
 import signal
+import struct
 import termios
 import time
 
@@ -17,6 +19,7 @@ from recorder import *  # noqa: F403
 from tap import check, check_each, finish
 from recording import mmap2
 
+LARGE = samples(20000)
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -120,6 +123,37 @@ def test_it_is_killed_itself():
     found = files()
     same((sorted(name[:7] for name in found), found['out']),
          (['.sfjit-', 'out'], OLD))
+
+
+def told(name):
+    """Where the header says that events are: offset and bytes."""
+    return struct.unpack_from('<2Q', get(name), 40)
+
+
+def temporary():
+    return [name for name in os.listdir(WORK) if name.startswith('.sfjit-')]
+
+
+def test_it_is_killed_itself_after_more():
+    """The file is a recording of what the header tells."""
+    begin('wait', first=FIRST + LARGE + REST, out=OLD)
+    process = start('record', '--quiet', '-o', 'out', 'true')
+    perf = int(ready())
+    name, = temporary()
+    while os.path.getsize(os.path.join(WORK, name)) < 1 << 18:
+        time.sleep(0.01)
+    process.kill()
+    os.kill(perf, signal.SIGKILL)
+    same(end(process)[0], -signal.SIGKILL)
+    offset, size = told(name)
+    same(size > 1 << 16, True)
+    records = samples(10) + LARGE
+    same(get(name)[:offset + size], make_file([ATTR], [records[:size]], False))
+    out = run('explain', '--json', name)
+    same((out[0], out[2]), (0, ''))
+    one = len(sample(ATTR, pid=1, old_user=[CONTEXT_USER, 0])[0])
+    same(json.loads(out[1])['samples'], (size - len(ROUND)) // one)
+    same((size - len(ROUND)) % one, 0)
 
 
 def test_before_perf_has_written():

@@ -145,12 +145,43 @@ static int begin(struct regular *regular, struct output *output,
 
 /* ---- Records ------------------------------------------------------------ */
 
+/*
+ * If this program is killed, the file is a recording up to the last record
+ * that was flushed.
+ */
+static int update_header(struct regular *regular, struct output *output,
+			 struct trouble *trouble)
+{
+	struct file_header *header = &regular->header;
+	int ret;
+
+	if (output->whole <= header->data.offset + header->data.size)
+		return 0;
+	ret = output_flush(output, trouble);
+	header->data.size = output->whole - header->data.offset;
+	return ret ? ret : output_write_at(output, 0, header, sizeof(*header),
+					   trouble);
+}
+
+static int write_record(struct regular *regular, struct output *output,
+			const uint8_t *event, size_t length,
+			struct trouble *trouble)
+{
+	int ret = regular->begun ? 0 : begin(regular, output, trouble);
+
+	if (!ret)
+		ret = output_write(output, event, length, trouble);
+	if (ret)
+		return ret;
+	output_mark(output);
+	return update_header(regular, output, trouble);
+}
+
 int regular_write(struct regular *regular, struct output *output,
 		  const uint8_t *event, size_t length, struct trouble *trouble)
 {
 	size_t size = get_u16(event + offsetof(struct perf_event_header, size));
 	size_t feature = EVENT_HEADER_SIZE + 8;
-	int ret = 0;
 
 	switch (get_u32(event)) {
 	case RECORD_HEADER_ATTR:
@@ -165,13 +196,7 @@ int regular_write(struct regular *regular, struct output *output,
 		return keep_section(regular, FEATURE_BUILD_ID, event, length,
 				    trouble);
 	default:
-		if (!regular->begun)
-			ret = begin(regular, output, trouble);
-		if (!ret)
-			ret = output_write(output, event, length, trouble);
-		if (!ret)
-			output_mark(output);
-		return ret;
+		return write_record(regular, output, event, length, trouble);
 	}
 }
 
