@@ -50,10 +50,14 @@ mkdir mnt
 complete "a mount namespace" -- unshare -m sh -c \
 	"mount -t tmpfs none mnt && cp $edges mnt/prog && exec mnt/prog"
 
-# Another program has its path, where sfjit looks.
+# Another program has its path, where sfjit and perf look.
 cp "$other" mnt/prog
 complete "a mount namespace over a file of that name" -- unshare -m sh -c \
 	"mount -t tmpfs none mnt && cp $edges mnt/prog && exec mnt/prog"
+is "a mount namespace over a file of that name: names" \
+	"first main second work" "$(perf script -F ip,sym,dso -i data 2>errors |
+	sed -n 's|^[[:space:]]*[0-9a-f]* \(.*\) (.*/mnt/prog)$|\1|p' | sort -u |
+	sed /_start/d | xargs)"
 rm mnt/prog
 
 mkdir root

@@ -9,6 +9,8 @@
 . "$(dirname "$0")/../lib/tap.sh"
 sfjit=$O/bin/sfjit
 cd "$tmp" || exit 1
+# perf's build-id cache is there.
+export HOME="$tmp"
 
 perf record -q -e cpu-clock --call-graph=dwarf -o probe true >said 2>&1 ||
 	skip_all "perf cannot record here"
@@ -57,6 +59,31 @@ like "its header has the command" "*--call-graph=dwarf*stacks-edges*" \
 is "no copies of stacks" "" "$(perf evlist -v -i data 2>&1 | grep STACK_USER)"
 is "the clock of jitdumps" 1 "$(perf evlist -v -i data 2>&1 |
 	grep -c 'clockid: 1')"
+
+# names RECORDING: what perf calls the functions of "prog"
+names() {
+	perf script -F ip,sym,dso -i "$1" 2>errors |
+		sed -n 's|^[[:space:]]*[0-9a-f]* \(.*\) (.*/prog)$|\1|p' |
+		sed 's/+0x.*//; /^_start$/d' | sort -u | xargs
+}
+
+cp "$O/tests/stacks/programs/stacks-edges" prog
+works "a program that will be rebuilt" "$sfjit" record --quiet -e cpu-clock \
+	-F 499 -o built -- ./prog
+was="first main second work"
+is "its names" "$was" "$(names built)"
+cp "$O/tests/sfjit/programs/record-fork" new && mv new prog
+is "its names after it was rebuilt" "$was" "$(names built)"
+works "perf archive" perf archive built
+mkdir -p there/.debug nothing
+works "its files" tar xf built.tar.bz2 -C there/.debug
+is "its names elsewhere" "$was" "$(HOME=$tmp/there names built)"
+is "no names without the file" "[unknown]" "$(HOME=$tmp/nothing names built)"
+cp "$O/tests/stacks/programs/stacks-edges" prog
+works "no build-ids" "$sfjit" record --quiet -B -e cpu-clock -F 499 \
+	-o built -- ./prog
+is "no build-ids: none" "" "$(perf buildid-list -i built 2>said |
+	grep "^[0-9a-f].*prog")"
 
 # Units of 512 bytes: less than the samples take.
 (ulimit -f 100; "$sfjit" record --quiet -e cpu-clock -F 499 -o part -- \
@@ -208,7 +235,7 @@ wait $! 2>messages
 kill -KILL "$perf" "$command"
 mv .sfjit-* data
 is "sfjit is killed: perf reads the file" "" \
-	"$(perf script -i data 2>&1 >script | grep -i 'data size\|fail')"
+	"$(perf script -i data 2>&1 >printed | grep -i 'data size\|fail')"
 ends "sfjit is killed"
 
 # perf's own file is read to its end, too.

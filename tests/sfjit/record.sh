@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
-for part in arguments late outputs signals; do
+for part in arguments build_ids late outputs signals; do
 	mkdir "$tmp/$part"
 	also python3 -B "tests/sfjit/record/test_$part.py" "$O/bin/sfjit" \
 		"$tmp/$part"

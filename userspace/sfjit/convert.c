@@ -115,8 +115,7 @@ int convert_open(const char *name)
 	return STDIN_FILENO;
 }
 
-/* Where perf record has it, if it is not told another place. */
-static const char *find_copies(char path[PATH_MAX])
+const char *convert_copies(char path[PATH_MAX])
 {
 	const char *home = getenv("HOME");
 
@@ -128,7 +127,7 @@ void convert_begin(struct convert_input *input, int fd, bool quiet)
 {
 	input->options = (struct perfdata_options){
 		.in = fd, .out = -1, .say = say,
-		.copies = find_copies(input->copies),
+		.copies = convert_copies(input->copies),
 	};
 	if (!quiet && isatty(STDERR_FILENO))
 		input->options.progress = say_progress;
@@ -235,6 +234,7 @@ int convert_output(struct target *out, const char *name, bool recorded)
 
 /* @ends: of what perf is recording. */
 static int run(const char *input, int in, struct target *out, bool quiet,
+	       const struct perfdata_files *files,
 	       struct perfdata_result *result, struct perfdata_ends *ends)
 {
 	struct convert_input converted;
@@ -242,6 +242,7 @@ static int run(const char *input, int in, struct target *out, bool quiet,
 	int ret;
 
 	convert_begin(&converted, in, quiet);
+	converted.options.files = files;
 	converted.options.out = out->fd;
 	converted.options.raw = converted.options.live = ends != NULL;
 	ret = perfdata_inject(&converted.options, result, ends, &trouble);
@@ -306,7 +307,7 @@ int convert(const char *input, int in, struct target *out, bool quiet)
 {
 	struct perfdata_result result;
 
-	if (!run(input, in, out, quiet, &result, NULL))
+	if (!run(input, in, out, quiet, NULL, &result, NULL))
 		return finish(out);
 	if (*out->temporary && result.kept && result.samples && !is_file(in)) {
 		close(out->fd);
@@ -321,16 +322,18 @@ int convert(const char *input, int in, struct target *out, bool quiet)
 	return 1;
 }
 
-int convert_recorded(const char *input, int in, struct target *out, bool quiet)
+int convert_recorded(const char *input, int in, struct target *out, bool quiet,
+		     const struct perfdata_files *files, bool *kernel)
 {
 	struct perfdata_result result;
 	struct perfdata_ends ends;
-	int ret = run(input, in, out, quiet, &result, &ends);
+	int ret = run(input, in, out, quiet, files, &result, &ends);
 
 	if (ret) {
 		keep_part(out, &result);
 		return ret;
 	}
+	*kernel = result.kernel;
 	ret = finish(out);
 	if (!ret) {
 		move_ends(out);

@@ -43,10 +43,14 @@ int convert(const char *input, int in, struct target *out, bool quiet);
 
 /*
  * The same while perf is recording. If that fails, it keeps the recording so
- * far if it can; otherwise it saves where stacks end.
+ * far if it can; otherwise it saves where stacks end. @files: NULL, or called for
+ * the files; @kernel: set if the kernel was sampled.
  */
-int convert_recorded(const char *input, int in, struct target *out,
-		     bool quiet);
+int convert_recorded(const char *input, int in, struct target *out, bool quiet,
+		     const struct perfdata_files *files, bool *kernel);
+
+/* Where perf record has copies of files, if it is not told another place. */
+const char *convert_copies(char path[PATH_MAX]);
 
 /* Where that is saved; false: the name is too long. */
 bool convert_ends_name(const char *recording, char path[PATH_MAX]);

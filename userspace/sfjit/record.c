@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "build_ids.h"
 #include "check_alloc.h"
 #include "commands.h"
 #include "convert.h"
@@ -258,6 +260,50 @@ static int wait_for_perf(void)
 	return 128 + status;
 }
 
+/* ---- perf's settings --------------------------------------------------- */
+
+struct settings {
+	char dir[PATH_MAX];	/* buildid.dir, or "" */
+	bool no_build_ids, no_cache;
+};
+
+static void take_setting(struct settings *settings, const char *line)
+{
+	if (sscanf(line, "buildid.dir=%4095[^\n]", settings->dir) == 1)
+		settings->no_cache |= !strcmp(settings->dir, "/dev/null");
+	else if (!strcmp(line, "record.build-id=no-cache\n"))
+		settings->no_cache = true;
+	else if (!strcmp(line, "record.build-id=skip\n") ||
+		 !strcmp(line, "record.build-id=mmap\n"))
+		settings->no_build_ids = true;
+}
+
+/* Without a perf that knows them they are the usual ones. */
+static void read_settings(struct settings *settings)
+{
+	char *line = NULL;
+	size_t room = 0;
+	FILE *perf = popen("exec perf config record.build-id buildid.dir "
+			   "2>/dev/null", "re");
+
+	if (!perf)
+		return;
+	while (getline(&line, &room, perf) > 0)
+		take_setting(settings, line);
+	free(line);
+	pclose(perf);
+}
+
+static enum build_ids_want wanted(const struct recording *r,
+				  const struct settings *settings)
+{
+	if (r->no_build_ids || settings->no_build_ids)
+		return BUILD_IDS_NONE;
+	if (r->no_cache || settings->no_cache)
+		return BUILD_IDS_ONLY;
+	return r->all_build_ids ? BUILD_IDS_ALL : BUILD_IDS_COPIES;
+}
+
 /* ---- The recording ------------------------------------------------------ */
 
 /* perf has said why. */
@@ -284,19 +330,42 @@ static void stop_perf(int fd)
 	} while (n > 0 || (n < 0 && errno == EINTR));
 }
 
+/* What perf writes to a pipe has no build-ids. */
+static struct build_ids *begin_build_ids(const struct recording *r,
+					 const struct settings *settings,
+					 const struct target *out,
+					 char usual[PATH_MAX])
+{
+	struct stat st;
+
+	if (fstat(out->fd, &st) || !S_ISREG(st.st_mode))
+		return NULL;
+	return build_ids_begin(wanted(r, settings), *settings->dir ?
+			       settings->dir : convert_copies(usual));
+}
+
 #define EMPTY	2
 
-static int convert_all(const struct recording *r, int fd, struct target *out)
+static int convert_all(const struct recording *r, int fd, struct target *out,
+		       const struct settings *settings)
 {
+	struct build_ids *ids;
+	char usual[PATH_MAX];
+	bool kernel;
 	int ret;
 
 	if (is_empty(fd)) {
 		target_drop(out);
 		return EMPTY;
 	}
-	ret = convert_recorded("perf record", fd, out, r->quiet);
+	ids = begin_build_ids(r, settings, out, usual);
+	ret = convert_recorded("perf record", fd, out, r->quiet,
+			       build_ids_files(ids), &kernel);
 	if (ret)
 		stop_perf(fd);
+	else
+		build_ids_copy(ids, kernel);
+	build_ids_end(ids);
 	return ret;
 }
 
@@ -337,12 +406,15 @@ static int exit_status(int ret, int status)
 
 static int record(const struct recording *r)
 {
+	struct settings settings = { };
 	struct target out;
 	int fd, ret;
 
 	ret = check_command(r);
 	if (ret)
 		return ret;
+	if (!r->no_build_ids)
+		read_settings(&settings);
 	if (convert_output(&out, r->output, true))
 		return EXIT_OURS;
 	fd = start_perf(r, &out);
@@ -350,7 +422,7 @@ static int record(const struct recording *r)
 		target_drop(&out);
 		return EXIT_OURS;
 	}
-	ret = convert_all(r, fd, &out);
+	ret = convert_all(r, fd, &out, &settings);
 	close(fd);
 	return exit_status(ret, wait_for_perf());
 }

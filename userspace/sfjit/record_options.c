@@ -19,6 +19,7 @@
 #define OURS_QUIET	257
 #define PERFS		258
 #define REFUSED		259
+#define BUILD_IDS_OF_ALL	260
 
 #define TAKES(name, code)	{ name, required_argument, NULL, code }
 #define MAY_TAKE(name, code)	{ name, optional_argument, NULL, code }
@@ -75,8 +76,8 @@ static const struct option long_options[] = {
 	{ "all-kernel", no_argument, NULL, PERFS },
 	{ "all-user", no_argument, NULL, PERFS },
 	{ "branch-any", no_argument, NULL, PERFS },
-	{ "buildid-all", no_argument, NULL, PERFS },
-	{ "buildid-mmap", no_argument, NULL, PERFS },
+	{ "buildid-all", no_argument, NULL, BUILD_IDS_OF_ALL },
+	{ "buildid-mmap", no_argument, NULL, 'B' },	/* has none in the header */
 	{ "code-page-size", no_argument, NULL, PERFS },
 	{ "data", no_argument, NULL, PERFS },
 	{ "data-mmap", no_argument, NULL, PERFS },
@@ -88,6 +89,8 @@ static const struct option long_options[] = {
 	{ "kernel-callchains", no_argument, NULL, PERFS },
 	{ "latency", no_argument, NULL, PERFS },
 	{ "namespaces", no_argument, NULL, PERFS },
+	{ "no-buildid", no_argument, NULL, 'B' },
+	{ "no-buildid-cache", no_argument, NULL, 'N' },
 	{ "off-cpu", no_argument, NULL, PERFS },
 	{ "overwrite", no_argument, NULL, PERFS },
 	{ "per-thread", no_argument, NULL, PERFS },
@@ -182,6 +185,9 @@ static enum record_options pass_perfs(struct recording *r, int option,
 {
 	r->clock |= option == 'k';
 	r->buffers |= option == 'm';
+	r->no_build_ids |= option == 'B';
+	r->no_cache |= option == 'N';
+	r->all_build_ids |= option == BUILD_IDS_OF_ALL;
 	if (is_long(argv[first]))
 		pass_words(r, argv, first);
 	else

@@ -23,6 +23,7 @@ struct recording {
 	bool quiet;
 	bool clock;		/* the options say which */
 	bool buffers;		/* and how large they are */
+	bool no_build_ids, no_cache, all_build_ids;
 	char **options;		/* perf's; nr_options of them */
 	int nr_options;
 	char **command;		/* nr_command words; 0: none */

@@ -25,8 +25,9 @@ sfjit_libs := $(sfjit_attach) $(if $(perfdata),$(perfdata) \
 	$(O)/obj/sframegen/cmd/path.o \
 	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 ifndef perfdata
-sfjit_obj := $(filter-out $(addprefix %/, convert.o explain.o explain_words.o \
-	inject.o record.o record_options.o target.o),$(sfjit_obj))
+sfjit_obj := $(filter-out $(addprefix %/, build_ids.o build_id_cache.o convert.o \
+	elf_note.o explain.o explain_words.o inject.o record.o record_options.o \
+	target.o),$(sfjit_obj))
 endif
 
 ALL += $(if $(walks),$(SFJIT))

@@ -115,9 +115,9 @@ def path_bytes(path):
     return path + b'\0' * (-len(path) % 8)
 
 
-def mmap2(attr, pid, start, length, path, *, offset=0, inode=0, build_id=b'',
-          prot=5, flags=2, misc=USER, **values):
-    where = halves(0, 0) + words(inode, 0)
+def mmap2(attr, pid, start, length, path, *, offset=0, inode=0, device=(0, 0),
+          build_id=b'', prot=5, flags=2, misc=USER, **values):
+    where = halves(*device) + words(inode, 0)
     if build_id:
         misc |= 1 << 14
         where = bytes([len(build_id), 0, 0, 0]) + build_id.ljust(20, b'\0')

@@ -34,12 +34,17 @@ static int open_copy(const char *dir,
 	return sfjit_stacks_open(0, &copy);
 }
 
-int cache_open(void *dir, pid_t pid,
+int cache_open(void *arg, pid_t pid,
 	       const struct sfjit_stacks_mapping *mapping)
 {
+	const struct perfdata_options *options = arg;
+	const struct perfdata_files *files = options->files;
 	int fd = sfjit_stacks_open(pid, mapping);
 
-	if (fd >= 0 || fd == -ESTALE || !dir || !mapping->build_id_length)
+	if (fd >= 0 && files)
+		files->opened(files->arg, pid, mapping, fd);
+	if (fd >= 0 || fd == -ESTALE || !options->copies ||
+	    !mapping->build_id_length)
 		return fd;
-	return open_copy(dir, mapping);
+	return open_copy(options->copies, mapping);
 }

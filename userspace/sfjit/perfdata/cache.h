@@ -7,13 +7,13 @@
 #ifndef SFJIT_PERFDATA_CACHE_H
 #define SFJIT_PERFDATA_CACHE_H
 
-#include <sfjit-stacks.h>
+#include "perfdata.h"
 
 /*
- * For struct sfjit_stacks_options. The argument is the directory of perf's
- * copies, or NULL. Opens the file, or a copy.
+ * For struct sfjit_stacks_options. The argument is struct perfdata_options.
+ * Opens the file, or perf's copy.
  */
-int cache_open(void *dir, pid_t pid,
+int cache_open(void *arg, pid_t pid,
 	       const struct sfjit_stacks_mapping *mapping);
 
 #endif /* SFJIT_PERFDATA_CACHE_H */

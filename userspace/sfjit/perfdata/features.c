@@ -136,6 +136,27 @@ int features_add_build_id(struct features *features, const uint8_t *event,
 	return 0;
 }
 
+size_t features_put_build_id(const struct perfdata_build_id *id,
+			     uint8_t *event)
+{
+	struct build_id_record record = {
+		.header.type = RECORD_HEADER_BUILD_ID,
+		.header.misc = MISC_BUILD_ID_SIZE |
+			       (id->kernel ? PERF_RECORD_MISC_KERNEL :
+					     PERF_RECORD_MISC_USER),
+		.pid = -1, .length = id->length,
+	};
+	size_t name = strnlen(id->path, EVENT_MOST - sizeof(record) - 8);
+	size_t length = sizeof(record) + ((name + 8) & ~(size_t)7);
+
+	record.header.size = length;
+	memcpy(record.id, id->bytes, id->length);
+	memset(event, 0, length);
+	memcpy(event, &record, sizeof(record));
+	memcpy(event + sizeof(record), id->path, name);
+	return length;
+}
+
 size_t features_build_id_length(const uint8_t *record, size_t left)
 {
 	size_t length = left < EVENT_HEADER_SIZE ? 0 :

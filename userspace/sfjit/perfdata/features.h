@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "perfdata.h"
 #include "table.h"
 #include "trouble.h"
 
@@ -48,6 +49,10 @@ const struct build_id *features_build_id(const struct features *features,
 int features_add_build_id(struct features *features, const uint8_t *event,
 			  size_t size, uint64_t offset,
 			  struct trouble *trouble);
+
+/* Makes one, of at most EVENT_MOST bytes: how many. */
+size_t features_put_build_id(const struct perfdata_build_id *id,
+			     uint8_t *event);
 
 /* The bytes of the first of these records; 0: it has none, or more. */
 size_t features_build_id_length(const uint8_t *record, size_t left);

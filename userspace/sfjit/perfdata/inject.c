@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "ends.h"
+#include "features.h"
 #include "format.h"
 #include "held.h"
 #include "pipe.h"
@@ -224,12 +225,21 @@ static void note_time(struct inject *inject, uint64_t time)
 		times[1] = time;
 }
 
+static bool is_of_kernel(const uint8_t *event)
+{
+	size_t at = offsetof(struct perf_event_header, misc);
+
+	return (get_u16(event + at) & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	       PERF_RECORD_MISC_KERNEL;
+}
+
 static int take(void *arg, const struct event *event)
 {
 	struct inject *inject = arg;
 
 	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
 		inject->result->samples++;
+		inject->result->kernel += is_of_kernel(event->bytes);
 		note_time(inject, event->time);
 		if (event->attr->convert)
 			return take_sample(inject, event);
@@ -359,6 +369,24 @@ static int run_reader(struct inject *inject)
 	return failed ? failed : ret;
 }
 
+/* No records of build-ids follow others: they become a section. */
+static int write_build_ids(struct inject *inject)
+{
+	const struct perfdata_files *files = inject->reader.options->files;
+	struct perfdata_build_id id;
+	size_t i, length;
+	int ret = 0;
+
+	for (i = 0; files && !ret && files->next(files->arg, i, &id); i++) {
+		if (!id.length || (id.kernel && !inject->result->kernel))
+			continue;
+		length = features_put_build_id(&id, inject->sample);
+		ret = regular_write(&inject->regular, &inject->output,
+				    inject->sample, length, inject->trouble);
+	}
+	return ret;
+}
+
 static int convert_all(struct inject *inject)
 {
 	struct reader *reader = &inject->reader;
@@ -374,6 +402,8 @@ static int convert_all(struct inject *inject)
 	if (!ret && inject->whole)
 		ret = layout_finish(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
+	if (!ret && inject->recorded)
+		ret = write_build_ids(inject);
 	if (!ret && inject->recorded)
 		ret = regular_finish(&inject->regular, &inject->output,
 				     inject->trouble);

@@ -16,6 +16,38 @@
 #include "trouble.h"
 
 /**
+ * struct perfdata_build_id - a build-id of a recording
+ * @path:	of the file, as its process named it
+ * @kernel:	of the kernel
+ * @length:	of @bytes; 0: there is none
+ * @bytes:	the build-id
+ */
+struct perfdata_build_id {
+	const char *path;
+	bool kernel;
+	uint8_t length, bytes[SFJIT_STACKS_BUILD_ID_MAX];
+};
+
+/**
+ * struct perfdata_files - called for the files of a recording that is made
+ * @mapped:	code of a file was mapped, at @time of CLOCK_MONOTONIC; 0: not known.
+ *		true: the record gets this build-id in place of the inode
+ * @opened:	a stack needs the file, which @fd is
+ * @next:	at the end, with 0, 1, ...: the next build-id for the header; false:
+ *		there is none. That of the kernel is written if it was sampled
+ * @arg:	for all
+ */
+struct perfdata_files {
+	bool (*mapped)(void *arg, pid_t pid, uint64_t time,
+		       const struct sfjit_stacks_mapping *mapping,
+		       struct perfdata_build_id *own);
+	void (*opened)(void *arg, pid_t pid,
+		       const struct sfjit_stacks_mapping *mapping, int fd);
+	bool (*next)(void *arg, size_t i, struct perfdata_build_id *id);
+	void *arg;
+};
+
+/**
  * struct perfdata_options - input, output and options
  * @in:		descriptor of a file, or of what perf record -o - writes
  * @out:	any descriptor, for perfdata_inject(). Unless it is an empty file,
@@ -26,6 +58,7 @@
  *		was written before
  * @live:	the input was recorded just now: see sfjit-stacks.h. Piped input
  *		becomes a regular recording, if @out is an empty file
+ * @files:	NULL, or for @live, if @out is an empty file
  * @copies:	NULL, or the directory where perf record keeps files by build-id
  * @say:	called with one line for each message, in which names of the
  *		recording may have any characters
@@ -36,6 +69,7 @@
 struct perfdata_options {
 	int in, out;
 	bool raw, live;
+	const struct perfdata_files *files;
 	const char *copies, *launcher;
 	void (*say)(void *arg, const char *line);
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
@@ -54,6 +88,7 @@ struct perfdata_options {
  * @samples:	in all
  * @converted:	those that had registers and stacks
  * @hasty:	those in generated code that could not wait for its description
+ * @kernel:	those that interrupted the kernel
  * @lost:	records, mostly samples, that had no room in perf's buffers
  * @read:	bytes
  * @written:	bytes
@@ -64,7 +99,7 @@ struct perfdata_options {
  * @stacks:	what the tracker had at the end
  */
 struct perfdata_result {
-	uint64_t samples, converted, hasty, lost, read, written, kept;
+	uint64_t samples, converted, kernel, hasty, lost, read, written, kept;
 	bool raw;
 	int error;
 	struct sfjit_stacks_counts stacks;

@@ -24,7 +24,7 @@ static int begin_stacks(struct reader *reader)
 {
 	struct sfjit_stacks_options options = {
 		.open = cache_open,
-		.arg = (void *)reader->options->copies,
+		.arg = (void *)reader->options,
 		.live = reader->options->live,
 	};
 	struct track *track = &reader->track;
@@ -36,6 +36,7 @@ static int begin_stacks(struct reader *reader)
 	if (ret)
 		return trouble_failed(reader->trouble, "stacks", ret);
 	track->features = &reader->meta.features;
+	track->files = reader->options->files;
 	track->launcher = reader->options->launcher;
 	track->dumps = (struct jitdumps){
 		.stacks = track->stacks,
@@ -219,7 +220,7 @@ static size_t size_of(const uint8_t *event)
 	return get_u16(event + offsetof(struct perf_event_header, size));
 }
 
-static const uint8_t *event_at(const struct reader *reader, uint64_t offset)
+static uint8_t *event_at(const struct reader *reader, uint64_t offset)
 {
 	const struct round *round = offset < reader->now.offset ?
 				    &reader->before : &reader->now;
@@ -229,7 +230,7 @@ static const uint8_t *event_at(const struct reader *reader, uint64_t offset)
 
 static int tell(struct reader *reader, const struct ordered *ordered)
 {
-	const uint8_t *event = event_at(reader, ordered->offset);
+	uint8_t *event = event_at(reader, ordered->offset);
 	size_t size = size_of(event);
 	const struct attr *attr;
 	/* Again: a pipe may have described more events since. */

@@ -12,7 +12,7 @@
 
 struct record {
 	const struct attr *attr;
-	const uint8_t *event;
+	uint8_t *event;
 	size_t size;
 	uint16_t misc;
 	uint64_t time, offset;
@@ -176,6 +176,28 @@ static bool has_name(const struct record *record, size_t at)
 	       memchr(record->event + at, '\0', record->size - behind);
 }
 
+/* The header has one build-id of a path; records of other files have theirs. */
+static void tell_file(const struct track *track, const struct record *record,
+		      pid_t pid, const struct sfjit_stacks_mapping *mapping,
+		      bool has_file)
+{
+	const struct perfdata_files *files = track->files;
+	uint64_t time = track->dumps.monotonic ? record->time : 0;
+	struct mapped_build_id to = { };
+	struct perfdata_build_id own;
+
+	if (!files || !mapping->executable ||
+	    jitdump_is_marker(mapping->path) ||
+	    !files->mapped(files->arg, pid, time, mapping, &own) || !has_file)
+		return;
+	to.length = own.length;
+	memcpy(to.id, own.bytes, own.length);
+	memcpy(record->event + sizeof(struct mapped), &to,
+	       offsetof(struct mapped_build_id, prot));
+	put_u16(record->event + offsetof(struct perf_event_header, misc),
+		record->misc | PERF_RECORD_MISC_MMAP_BUILD_ID);
+}
+
 static int track_mmap(struct track *track, const struct record *record,
 		      bool has_file)
 {
@@ -198,6 +220,7 @@ static int track_mmap(struct track *track, const struct record *record,
 	else
 		mapping.executable = !(record->misc &
 				       PERF_RECORD_MISC_MMAP_DATA);
+	tell_file(track, record, mapped.pid, &mapping, has_file);
 	return add_mapping(track, record, mapped.pid, &mapping);
 }
 
@@ -311,7 +334,7 @@ bool track_wants(const struct track *track, const struct attr *attr,
 }
 
 int track_record(struct track *track, const struct attr *attr,
-		 const uint8_t *event, size_t size, uint64_t time,
+		 uint8_t *event, size_t size, uint64_t time,
 		 uint64_t offset, struct trouble *trouble)
 {
 	struct perf_event_header header;

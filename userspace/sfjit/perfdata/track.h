@@ -17,6 +17,7 @@
 struct track {
 	struct sfjit_stacks *stacks;
 	const struct features *features;
+	const struct perfdata_files *files;	/* NULL, or to be told */
 	struct jitdumps dumps;
 	const char *launcher;	/* NULL, or what it is called */
 	struct table launched;	/* processes that had it at any time */
@@ -30,10 +31,10 @@ bool track_wants(const struct track *track, const struct attr *attr,
 
 /*
  * One of these, in the order of time. It is at @offset of the input; @time is 0
- * for what was there before all others.
+ * for what was there before all others. A mapping may get its file's build-id.
  */
 int track_record(struct track *track, const struct attr *attr,
-		 const uint8_t *event, size_t size, uint64_t time,
+		 uint8_t *event, size_t size, uint64_t time,
 		 uint64_t offset, struct trouble *trouble);
 
 #endif /* SFJIT_PERFDATA_TRACK_H */

@@ -186,11 +186,37 @@ static void require_explained(int in, int out, uint64_t samples)
 		REQUIRE(found == samples);
 }
 
+static bool mapped(void *arg, pid_t pid, uint64_t time,
+		   const struct sfjit_stacks_mapping *mapping,
+		   struct perfdata_build_id *own)
+{
+	*own = (struct perfdata_build_id){ .path = mapping->path, .length = 3 };
+	return mapping->start & 0x1000;
+}
+
+static void opened(void *arg, pid_t pid,
+		   const struct sfjit_stacks_mapping *mapping, int fd)
+{
+	REQUIRE(fd >= 0);
+}
+
+static bool next(void *arg, size_t i, struct perfdata_build_id *id)
+{
+	*id = (struct perfdata_build_id){
+		.path = i ? "/a" : "[kernel.kallsyms]",
+		.kernel = !i, .length = i == 1 ? 0 : 20,
+	};
+	return i < 3;
+}
+
+static const struct perfdata_files files = { mapped, opened, next };
+
 /* As sfjit record does: what was piped becomes a file, with nothing to convert. */
 static void require_recorded(int in)
 {
 	struct perfdata_options options = {
 		.in = in, .out = make_file(NULL, 0), .say = say, .live = true,
+		.files = &files,
 	};
 	struct trouble trouble = { "" };
 	struct perfdata_result result;
