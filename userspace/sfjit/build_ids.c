@@ -207,11 +207,17 @@ static int copy_late(struct build_ids *ids, const struct file *file)
 
 /* ---- While it is recorded ----------------------------------------------- */
 
-/* It was written to since. Files have the time of the last tick, never later. */
+/*
+ * It was written to since. Files have the time of the last tick, never later;
+ * but anyone may set the first of these times, and our links set the other.
+ */
 static bool is_newer(const struct build_ids *ids, const struct stat *st,
 		     uint64_t time)
 {
-	return time && to_ns(&st->st_mtim) > (int64_t)time + ids->since_boot;
+	int64_t mapped = time + ids->since_boot;
+
+	return time && to_ns(&st->st_mtim) > mapped &&
+	       to_ns(&st->st_ctim) > mapped;
 }
 
 /*
@@ -230,17 +236,27 @@ static void note_missing(struct build_ids *ids, pid_t pid,
 		add_file(ids, -1, &(struct stat){ }, pid, mapping);
 }
 
+/* Another file system may have the same inode. */
+static bool has_ids(const struct file *file,
+		    const struct sfjit_stacks_mapping *mapping)
+{
+	return file->mapping.inode == mapping->inode &&
+	       file->mapping.device_major == mapping->device_major &&
+	       file->mapping.device_minor == mapping->device_minor;
+}
+
 /* The usual one: its path leads there, and did before. */
 static struct file *find_mapped(const struct build_ids *ids,
 				const struct sfjit_stacks_mapping *mapping,
 				uint64_t time)
 {
+	struct file *file;
 	struct stat st;
 
-	if (stat(mapping->path, &st) || is_newer(ids, &st, time) ||
-	    (mapping->inode && mapping->inode != st.st_ino))
+	if (stat(mapping->path, &st) || is_newer(ids, &st, time))
 		return NULL;
-	return find_file(find_path(ids, mapping->path), &st);
+	file = find_file(find_path(ids, mapping->path), &st);
+	return file && has_ids(file, mapping) ? file : NULL;
 }
 
 static struct file *note(struct build_ids *ids, pid_t pid, uint64_t time,
@@ -362,7 +378,7 @@ static void say(const char *path, uint64_t more, const char *what,
 static void report(const struct build_ids *ids)
 {
 	if (ids->replaced)
-		say(ids->one_replaced, ids->replaced, "replaced before its "
+		say(ids->one_replaced, ids->replaced, "gone before its "
 		    "build-id was read: perf report may show names of the file "
 		    "that is there now", "", "");
 	if (ids->beyond)

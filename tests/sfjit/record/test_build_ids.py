@@ -5,6 +5,7 @@
 Build-ids of the files that were mapped, and copies in perf's build-id cache.
 """
 import struct
+import time
 
 # pylint: disable=wildcard-import,unused-wildcard-import
 from recorder import *  # noqa: F403
@@ -49,12 +50,12 @@ def put_program(data, name='prog'):
     put(name, data, 0o755)
 
 
-def mapping(path=PROG, time=1, inode=None, attr=ATTR, **more):
+def mapping(path=PROG, inode=None, attr=ATTR, **more):
     there = os.stat(os.path.dirname(path) or '/')
     inode = os.stat(path).st_ino if inode is None else inode
-    return mmap2(attr, 1, 0x400000, 4096, path, inode=inode, time=time,
-                 device=(os.major(there.st_dev), os.minor(there.st_dev)),
-                 **more)
+    return mmap2(attr, 1, 0x400000, 4096, path, inode=inode, **{
+        'time': 1, 'device': (os.major(there.st_dev), os.minor(there.st_dev)),
+        **more})
 
 
 def record_it(*words, command=('true',), **settings):
@@ -211,7 +212,7 @@ def test_two_files_of_a_path():
     put_first(mapping(), mapping(time=3), rest=second + mapping(
         inode=os.stat(os.path.join(WORK, 'new')).st_ino, time=6) + ROUND)
     first = mapping(), mapping(time=3)
-    own = [mapping(build_id=OTHER, time=time) for time in (5, 6)]
+    own = [mapping(build_id=OTHER, time=when) for when in (5, 6)]
     same(record_it('--buildid-all', command=('mv', 'new', PROG)),
          (0, b'', ''))
     same(section(), build_id(PROG, ID))
@@ -221,7 +222,7 @@ def test_two_files_of_a_path():
     same(get('out').count(second), 0)
 
 
-REPLACED = 'sfjit: %s: replaced before its build-id was read: perf report ' \
+REPLACED = 'sfjit: %s: gone before its build-id was read: perf report ' \
     'may show names of the file that is there now\n' % PROG
 
 
@@ -236,12 +237,25 @@ def test_written_to_before_it_was_read():
     """It has its inode, and was changed after the mapping."""
     prepare()
     attr = Attr(ATTR.sample_type, flags=SAMPLE_ID_ALL | USE_CLOCKID, clockid=1)
-    for time, said in ((1, REPLACED), ((1 << 62), '')):
+    for when, said in ((1, REPLACED), ((1 << 62), '')):
         with open(os.path.join(FAKE, 'first'), 'wb') as file:
-            file.write(make_pipe([attr], [mapping(attr=attr, time=time),
+            file.write(make_pipe([attr], [mapping(attr=attr, time=when),
                                           *FILLER], False))
         same(record_it('--buildid-all'), (0, b'', said))
         same(section(), None if said else build_id(PROG, ID))
+
+
+def test_a_file_from_the_future():
+    """Its time says nothing of when it was written to."""
+    prepare()
+    os.utime(PROG, (1 << 33, 1 << 33))
+    attr = Attr(ATTR.sample_type, flags=SAMPLE_ID_ALL | USE_CLOCKID, clockid=1)
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    with open(os.path.join(FAKE, 'first'), 'wb') as file:
+        file.write(make_pipe([attr], [mapping(attr=attr, time=now),
+                                      *FILLER], False))
+    same(record_it(), (0, b'', ''))
+    same(section(), build_id(PROG, ID))
 
 
 def test_nothing_is_there():
