@@ -209,7 +209,9 @@ static bool next(void *arg, size_t i, struct perfdata_build_id *id)
 	return i < 3;
 }
 
-static const struct perfdata_files files = { mapped, opened, next };
+static const struct perfdata_files files = {
+	.mapped = mapped, .opened = opened, .next = next,
+};
 
 /* As sfjit record does: what was piped becomes a file, with nothing to convert. */
 static void require_recorded(int in)
