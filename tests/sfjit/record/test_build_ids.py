@@ -320,7 +320,7 @@ def test_no_cache():
 
 
 def test_the_kernel():
-    """If it was sampled."""
+    """If it was sampled; its symbols, too, if they have addresses here."""
     try:
         with open('/sys/kernel/notes', 'rb') as file:
             file.read()
@@ -334,6 +334,18 @@ def test_the_kernel():
     name = b'[kernel.kallsyms]\0'
     same(got[36:36 + len(name)], name)
     same(struct.unpack_from('<IHHi', got), (67, 1 | 1 << 15, len(got), -1))
+    copy = os.path.join(WORK, CACHE, name[:-1].decode(),
+                        got[12:12 + got[32]].hex(), 'kallsyms')
+    with open('/proc/kallsyms', 'rb') as file:
+        start_of_it = file.read(1000)
+    if start_of_it.startswith(16 * b'0'):
+        same(os.path.exists(copy), False)
+        return
+    with open(copy, 'rb') as file:
+        same(file.read(1000), start_of_it)
+    shutil.rmtree(os.path.join(WORK, CACHE))
+    same(record_it('-N'), (0, b'', ''))
+    same((section(), os.path.exists(copy)), (got, False))
 
 
 check_each('record', list(globals().items()))
