@@ -36,6 +36,7 @@ struct file {
 	struct sfjit_stacks_mapping mapping;	/* one that has it */
 	pid_t pid;
 	bool first;			/* of its path that was mapped */
+	bool foreign;			/* our path did not lead to it */
 	bool wanted, copied;
 	char path[];
 };
@@ -92,6 +93,14 @@ static struct file *find_file(struct file *first, const struct stat *st)
 	return first;
 }
 
+/* Our path leads to it. */
+static bool is_reachable(const struct file *file)
+{
+	struct stat st;
+
+	return !stat(file->path, &st) && is_as(file, &st);
+}
+
 static struct file *new_file(int fd, const struct stat *st, pid_t pid,
 			     const struct sfjit_stacks_mapping *mapping)
 {
@@ -110,6 +119,7 @@ static struct file *new_file(int fd, const struct stat *st, pid_t pid,
 	file->mapping = *mapping;
 	file->mapping.path = file->path;
 	file->pid = pid;
+	file->foreign = fd >= 0 && !is_reachable(file);
 	return file;
 }
 
@@ -170,14 +180,6 @@ static void note_failure(struct build_ids *ids, const char *path, int error)
 	if (!ids->failed)
 		ids->error = error;
 	note_one(&ids->failed, &ids->one_failed, path);
-}
-
-/* Our path leads to it. */
-static bool is_reachable(const struct file *file)
-{
-	struct stat st;
-
-	return !stat(file->path, &st) && is_as(file, &st);
 }
 
 static void want(struct build_ids *ids, struct file *file, int fd)
@@ -245,6 +247,21 @@ static bool has_ids(const struct file *file,
 	       file->mapping.device_minor == mapping->device_minor;
 }
 
+/*
+ * One in a container, that another process led to. Paths of ours may get an
+ * inode again.
+ */
+static struct file *find_foreign(const struct build_ids *ids,
+				 const struct sfjit_stacks_mapping *mapping)
+{
+	struct file *file = find_path(ids, mapping->path);
+
+	while (file && !(file->foreign && mapping->inode &&
+			 has_ids(file, mapping)))
+		file = file->next;
+	return file;
+}
+
 /* The usual one: its path leads there, and did before. */
 static struct file *find_mapped(const struct build_ids *ids,
 				const struct sfjit_stacks_mapping *mapping,
@@ -270,10 +287,12 @@ static struct file *note(struct build_ids *ids, pid_t pid, uint64_t time,
 		return file;
 	fd = sfjit_stacks_open(pid, mapping);
 	if (fd < 0 || fstat(fd, &st) || is_newer(ids, &st, time)) {
-		note_missing(ids, pid, mapping);
+		file = fd < 0 ? find_foreign(ids, mapping) : NULL;
+		if (!file)
+			note_missing(ids, pid, mapping);
 		if (fd >= 0)
 			close(fd);
-		return NULL;
+		return file;
 	}
 	file = get_file(ids, fd, pid, mapping);
 	if (file && ids->all)

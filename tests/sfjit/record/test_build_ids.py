@@ -4,13 +4,14 @@
 
 Build-ids of the files that were mapped, and copies in perf's build-id cache.
 """
+import signal
 import struct
 import time
 
 # pylint: disable=wildcard-import,unused-wildcard-import
 from recorder import *  # noqa: F403
-from recording import (F_BUILD_ID, SAMPLE_ID_ALL, USE_CLOCKID, build_id, comm,
-                       halves, mmap2)
+from recording import (F_BUILD_ID, FORK, SAMPLE_ID_ALL, USE_CLOCKID, build_id,
+                       comm, halves, mmap2, task)
 # pylint: disable=wrong-import-order
 from tap import check, check_each, finish, skip
 
@@ -243,6 +244,43 @@ def test_written_to_before_it_was_read():
                                           *FILLER], False))
         same(record_it('--buildid-all'), (0, b'', said))
         same(section(), None if said else build_id(PROG, ID))
+
+
+def test_a_child_in_another_root():
+    """It has ended, its parent leads to the file, and our path to another."""
+    if os.geteuid():
+        skip('record a child in another root', 'not root')
+        return
+    prepare(with_id(OTHER))
+    top = os.path.join(WORK, 'root')
+    os.makedirs(top + WORK)
+    put_program(with_id(ID), top + PROG)
+    there = os.stat(top + PROG)
+    begun, tell = os.pipe()
+    parent = os.fork()
+    if not parent:
+        try:
+            os.chroot(top)
+            os.write(tell, b'.')
+            while True:
+                signal.pause()
+        finally:
+            os._exit(1)
+    os.close(tell)
+    began = os.read(begun, 1)
+    os.close(begun)
+    ended = (1 << 22) + 1
+    put_first(*(part for child in (ended, ended + 1) for part in (
+        task(ATTR, FORK, child, child, parent, time=2),
+        mmap2(ATTR, child, 0x400000, 4096, PROG, time=3,
+              inode=there.st_ino, device=(os.major(there.st_dev),
+                                          os.minor(there.st_dev))))))
+    done = record_it()
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    same((began, *done), (b'.', 0, b'', ''))
+    same(section(), build_id(PROG, ID))
+    same(copies(), {ID: with_id(ID)})
 
 
 def test_a_file_from_the_future():

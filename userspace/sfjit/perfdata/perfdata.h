@@ -32,7 +32,8 @@ struct perfdata_build_id {
  * struct perfdata_files - called for the files of a recording that is made
  * @mapped:	code of a file was mapped, at @time of CLOCK_MONOTONIC; 0: not known.
  *		true: the record gets this build-id in place of the inode
- * @opened:	a stack needs the file, which @fd is
+ * @opened:	a stack needs the file, which @fd is; or it was mapped, and only its
+ *		process or an ancestor leads to it: this is called before @mapped
  * @next:	at the end, with 0, 1, ...: the next build-id for the header; false:
  *		there is none. That of the kernel is written if it was sampled
  * @arg:	for all

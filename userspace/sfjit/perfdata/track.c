@@ -205,6 +205,7 @@ static int track_mmap(struct track *track, const struct record *record,
 		      (has_file ? sizeof(struct mapped_file) : 0);
 	struct sfjit_stacks_mapping mapping = { };
 	struct mapped mapped;
+	int ret;
 
 	if (!is_user(record->misc))
 		return 0;
@@ -220,8 +221,10 @@ static int track_mmap(struct track *track, const struct record *record,
 	else
 		mapping.executable = !(record->misc &
 				       PERF_RECORD_MISC_MMAP_DATA);
-	tell_file(track, record, mapped.pid, &mapping, has_file);
-	return add_mapping(track, record, mapped.pid, &mapping);
+	ret = add_mapping(track, record, mapped.pid, &mapping);
+	if (!ret)
+		tell_file(track, record, mapped.pid, &mapping, has_file);
+	return ret;
 }
 
 /* ---- Processes -------------------------------------------------------- */
