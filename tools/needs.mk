@@ -102,7 +102,8 @@ cost.musl := 5 10
 cost.cpython := 15 85
 cost.elfutils := 5 10
 cost.llvm := 15 160
-libunwind musl cpython elfutils llvm: archive
+cost.luajit := 5 30
+libunwind musl cpython elfutils llvm luajit: archive
 	$(call run,tools/$@)
 
 cost.golang := 80 20
