@@ -185,7 +185,7 @@ says Documentation/jit-guide.rst "$signals" " signal frames on one stack"
 constant Documentation/userspace.rst "at most 16 rows in an FDE" \
 	sframegen/include/sframegen.h 'SFG_MAX_ROWS[[:space:]]+16$'
 constant Documentation/man/sfjit.1 "stretches of 64 KiB" \
-	userspace/preload/windows.c 'GAP[[:space:]]+\(64UL << 10\)'
+	userspace/preload/table.c 'GAP[[:space:]]+\(64UL << 10\)'
 verdict "constants"
 
 # The guide explains each reason the kernel gives, and no other.

@@ -107,7 +107,7 @@ like "a circle of directories is found" "*userspace/include*" \
 like "a circle of the two is found" "*sframegen*" \
 	"$(includes top "$tmp/copy" | circle)"
 like "a circle of objects is found" "*sframegen/lib/read*" \
-	"$({ cat "$tmp/calls"; echo sframegen/lib/read userspace/preload/windows
+	"$({ cat "$tmp/calls"; echo sframegen/lib/read userspace/preload/table
 	} | circle)"
 
 # <sframegen.h> says what this is compiled for, and what an ELF file is for.

@@ -10,7 +10,7 @@
 #include <sframegen.h>
 
 #include "../lib/tap.h"
-#include "borrowed.h"
+#include "amend.h"
 
 #define CODE	0x7f0012340000
 

@@ -11,7 +11,6 @@
 #include <sframegen.h>
 
 #include "../lib/tap.h"
-#include "clip.h"
 #include "store.h"
 
 #define CODE	0x7f0012340000

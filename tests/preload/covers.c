@@ -11,7 +11,6 @@
 
 #include "../lib/tap.h"
 #include "covers.h"
-#include "taken.h"
 
 #define MAPPING	0x7f0000100000UL
 #define END	(MAPPING + 0x100000)

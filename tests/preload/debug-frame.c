@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../lib/tap.h"
-#include "debug_frame.h"
+#include "cfi.h"
 
 #define PLUGIN	"programs/plugin-debug.so"
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 #include "../lib/tap.h"
-#include "cfi_read.h"
+#include "cfi.h"
 #include "programs/jit_code.h"
 
 #define PAGE	4096

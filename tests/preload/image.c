@@ -15,7 +15,7 @@
 
 #include "../lib/tap.h"
 #include "image.h"
-#include "windows.h"
+#include "table.h"
 
 #define ROUNDS		1200
 #define MAX_PHDRS	32

@@ -12,17 +12,17 @@ plain_tests += $(if $(walks),preload/arena)
 $T/preload/arena: private flags := -fno-builtin
 $T/preload/arena: $(O)/obj/userspace/preload/arena.o
 
-preload_image := debug_frame find_cfi find_go image self symfile
+preload_image := cfi image self
 # $(call reader,PART...)
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
 $T/preload/amend: $(call reader,amend $(preload_image)) $(preload_flow:%=$(O)/obj/san/%.o)
-$T/preload/borrowed: $(call reader,borrowed)
-$T/preload/clip: $(call reader,clip store)
-$T/preload/covers: $(call reader,clip covers store)
-$T/preload/image: $(call reader,$(preload_image) sys table windows)
-$T/preload/debug-frame: $(call reader,debug_frame self symfile)
-$T/preload/frames: $(call reader,cfi_read self)
-$T/preload/symfile: $(call reader,symfile self)
+$T/preload/borrowed: $(call reader,amend) $(preload_flow:%=$(O)/obj/san/%.o)
+$T/preload/clip: $(call reader,store)
+$T/preload/covers: $(call reader,covers store)
+$T/preload/image: $(call reader,$(preload_image) sys table)
+$T/preload/debug-frame: $(call reader,cfi self)
+$T/preload/frames: $(call reader,cfi self)
+$T/preload/symfile: $(call reader,cfi self)
 $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 
 # Programs for the tests of sfjit run, first the portable ones.

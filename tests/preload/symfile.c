@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 #include "../lib/tap.h"
+#include "cfi.h"
 #include "programs/jit_elf.h"
-#include "symfile.h"
 
 #define PAGE	4096
 #define ROUNDS	20000

@@ -18,9 +18,8 @@ cp -R --parents Makefile arch sframegen userspace "$tree"
 files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	sframegen/lib/*.c arch/bare.c arch/x86_64/flow/bare.c arch/x86_64/flow/framed.c \
 	userspace/preload/make_table.c userspace/preload/image.c \
-	userspace/preload/find_cfi.c \
-	userspace/preload/amend.c userspace/preload/windows.c \
-	userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
+	userspace/preload/cfi.c userspace/preload/amend.c \
+	userspace/preload/table.c userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
 others='README userspace/preload/report.c userspace/preload/modules.c
 	userspace/sfjit/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
 

@@ -58,8 +58,7 @@ $(system)/guest/signals-dynamic: tests/system/guest/signals_dynamic.c \
 	$(program) $(signals_flags) -Wl,-z,now
 $(system)/guest/signals-static: tests/system/guest/signals_static.c \
 		$(patsubst %,$(O)/obj/signals/%.o,tests/system/guest/signals \
-		$(addprefix userspace/preload/,debug_frame find_cfi find_go image self symfile \
-			sys table windows)) \
+		$(addprefix userspace/preload/,cfi image self sys table)) \
 		$(O)/obj/userspace/libsfjit/register.o $(O)/lib/libsframegen.a
 	$(program) $(signals_flags) -static-pie -fPIE
 

@@ -10,7 +10,6 @@
 
 #include "cache.h"
 #include "cache-tag.h"
-#include "sum.h"
 #include "sys.h"
 
 #define TABLE_MAX	(1UL << 30)

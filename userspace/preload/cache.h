@@ -20,8 +20,8 @@
 
 #include "cache_dir.h"
 #include "image.h"
+#include "sys.h"
 #include "table.h"
-#include "text.h"
 
 /* The others are called between these, and after cache_dir_init(). */
 void cache_open(void);

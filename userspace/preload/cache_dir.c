@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "cache_dir.h"
-#include "environment.h"
 #include "sys.h"
-#include "text.h"
 
 /* In base, or in its .cache. */
 static char base[1024];

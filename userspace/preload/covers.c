@@ -11,12 +11,10 @@
 
 #include <sframegen.h>
 
-#include "clip.h"
 #include "code.h"
 #include "covers.h"
 #include "store.h"
 #include "sys.h"
-#include "taken.h"
 
 #define KEY_BIT		((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1))
 #define FRINGE		(64UL << 10)

@@ -10,7 +10,7 @@
  * after it, to which nothing jumps. If we find a breakpoint or any other code
  * there, we leave it alone.
  */
-#include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,7 +19,9 @@
 
 #include "code.h"
 #include "divert.h"
+#include "jit.h"
 #include "libc.h"
+#include "report.h"
 #include "self.h"
 #include "sys.h"
 
@@ -149,7 +151,11 @@ static int write_jump(uintptr_t function, const uint8_t *to,
 	return write_text(&jump);
 }
 
-int divert(uintptr_t function, void (*call)(uintptr_t argument),
+/*
+ * No thread may run code of the module, nor start to. 0, also if it is diverted
+ * already. On failure nothing was written and *reason is a constant string.
+ */
+static int divert(uintptr_t function, void (*call)(uintptr_t argument),
 	   uintptr_t argument, const char **reason)
 {
 	struct diverted *d = find_diverted(function);
@@ -168,4 +174,71 @@ int divert(uintptr_t function, void (*call)(uintptr_t argument),
 	if (ret)
 		d->function = 0;
 	return ret;
+}
+
+/*
+ * For debuggers ld.so calls _dl_debug_state(), an empty function, whenever its
+ * list of modules changed. This is before relocation, which runs the resolvers
+ * of IFUNC symbols, and before constructors. gdb uses probes of ld.so instead,
+ * or a breakpoint in the function; then this module leaves it alone.
+ */
+
+struct search {
+	uintptr_t function;
+	const char *name;
+};
+
+static int find_loader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+
+	search->function = symbol_find(info, "_dl_debug_state");
+	search->name = info->dlpi_name;
+	return search->function != 0;
+}
+
+static void (*on_change)(void);
+
+static void call_on_change(uintptr_t argument)
+{
+	on_change();
+}
+
+void loader_follow(void (*changed)(void))
+{
+	const char *reason = "other threads run";
+	struct search search = { 0 };
+	int ret = -EBUSY;
+
+	if (!dl_iterate_phdr(find_loader, &search))
+		return;
+	on_change = changed;
+	if (libc_single_threaded())
+		ret = divert(search.function, call_on_change, 0, &reason);
+	report_followed(search.name, "_dl_debug_state", ret ? reason : NULL,
+			ret);
+}
+
+/*
+ * __jit_debug_register_code() says that __jit_debug_descriptor changed ("JIT
+ * Compilation Interface" in gdb's manual). Each module that makes code may have
+ * its own two, and calls its own.
+ */
+
+void gdbjit_follow(const struct dl_phdr_info *info, const char *name,
+		   bool fresh)
+{
+	uintptr_t function = symbol_find(info, "__jit_debug_register_code");
+	uintptr_t descriptor = symbol_find(info, "__jit_debug_descriptor");
+	const char *reason = "its code may run already";
+	int ret = -EBUSY;
+
+	if (!function || !descriptor)
+		return;
+	if (fresh)
+		ret = divert(function, jit_gdb_event, descriptor, &reason);
+	report_followed(name, "__jit_debug_register_code",
+			ret ? reason : NULL, ret);
+	/* Take the entries in the list of a library we noticed late. */
+	jit_gdb_list(descriptor);
 }

@@ -12,13 +12,24 @@
 #ifndef SFJIT_PRELOAD_DIVERT_H
 #define SFJIT_PRELOAD_DIVERT_H
 
-#include <stdint.h>
+#include <link.h>
+#include <stdbool.h>
 
 /*
- * No thread may run code of the module, nor start to. 0, also if it is diverted already. On
- * failure nothing was written and *reason is a constant string.
+ * When ld.so has mapped modules or unmapped some:
+ * From now on ld.so calls it, with its lock for dlopen() held: after it has
+ * mapped libraries, and before any of their code runs.
  */
-int divert(uintptr_t function, void (*call)(uintptr_t argument),
-	   uintptr_t argument, const char **reason);
+void loader_follow(void (*changed)(void));
+
+/*
+ * The interface of JITs to gdb: they put ELF files in memory into a list, and
+ * call a function that does nothing.
+ *
+ * Follows the list of a module, if it has one; may be called again. 'fresh': its
+ * code cannot run yet, as it must not if calls are to be noticed.
+ */
+void gdbjit_follow(const struct dl_phdr_info *info, const char *name,
+		   bool fresh);
 
 #endif /* SFJIT_PRELOAD_DIVERT_H */

@@ -8,14 +8,12 @@
 #include <string.h>
 
 #include "arena.h"
-#include "cfi_read.h"
+#include "cfi.h"
 #include "covers.h"
 #include "jit.h"
 #include "libc.h"
-#include "lock.h"
 #include "report.h"
 #include "self.h"
-#include "symfile.h"
 #include "sys.h"
 #include "units.h"
 

@@ -1,8 +1,165 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <elf.h>
+#include <stdbool.h>
+#include <string.h>
+
 #include "libc.h"
-#include "symbol.h"
 #include "sys.h"
+
+/*
+ * DT_GNU_HASH: four numbers, a Bloom filter, buckets with the number of the
+ * first symbol of each, and for each symbol its hash, with bit 0 set in the
+ * last of a bucket. Everything is taken only from inside a readable segment.
+ */
+
+#define WORD_BITS	(8 * sizeof(ElfW(Addr)))
+
+struct symbols {
+	const struct dl_phdr_info *info;
+	uintptr_t table, strings, hash;
+	size_t strings_length;
+};
+
+struct hash_header {
+	uint32_t buckets, first, filter_words, filter_shift;
+};
+
+/* 'length' bytes at an address of this process, which may not be there. */
+static const void *at(const struct dl_phdr_info *info, uintptr_t addr,
+		      size_t length)
+{
+	const ElfW(Phdr) *ph;
+	uintptr_t start;
+
+	for (ph = info->dlpi_phdr; ph < info->dlpi_phdr + info->dlpi_phnum;
+	     ph++) {
+		start = info->dlpi_addr + ph->p_vaddr;
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_R) &&
+		    addr >= start && addr - start <= ph->p_memsz &&
+		    length <= ph->p_memsz - (addr - start))
+			return (const void *)addr;
+	}
+	return NULL;
+}
+
+static bool read_number(const struct symbols *s, uintptr_t addr, uint32_t *n)
+{
+	const void *p = at(s->info, addr, sizeof(*n));
+
+	if (p)
+		memcpy(n, p, sizeof(*n));
+	return p;
+}
+
+/* ld.so has added the bias where it can write the section (not in the vDSO). */
+static uintptr_t place_of(const struct dl_phdr_info *info, uintptr_t value)
+{
+	return value < info->dlpi_addr ? info->dlpi_addr + value : value;
+}
+
+static void take_entry(struct symbols *s, const ElfW(Dyn) *d)
+{
+	uintptr_t place = place_of(s->info, d->d_un.d_ptr);
+
+	if (d->d_tag == DT_SYMTAB)
+		s->table = place;
+	if (d->d_tag == DT_STRTAB)
+		s->strings = place;
+	if (d->d_tag == DT_STRSZ)
+		s->strings_length = d->d_un.d_val;
+	if (d->d_tag == DT_GNU_HASH)
+		s->hash = place;
+}
+
+static bool open_symbols(struct symbols *s, const struct dl_phdr_info *info)
+{
+	const ElfW(Phdr) *ph;
+	const ElfW(Dyn) *d;
+	uintptr_t addr;
+
+	memset(s, 0, sizeof(*s));
+	s->info = info;
+	for (ph = info->dlpi_phdr; ph < info->dlpi_phdr + info->dlpi_phnum;
+	     ph++)
+		if (ph->p_type == PT_DYNAMIC)
+			break;
+	if (ph == info->dlpi_phdr + info->dlpi_phnum)
+		return false;
+	addr = info->dlpi_addr + ph->p_vaddr;
+	while ((d = at(info, addr, sizeof(*d))) && d->d_tag != DT_NULL) {
+		take_entry(s, d);
+		addr += sizeof(*d);
+	}
+	return s->table && s->strings && s->hash;
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t h = 5381;
+
+	while (*name)
+		h = h * 33 + (unsigned char)*name++;
+	return h;
+}
+
+static bool may_have(const struct symbols *s, const struct hash_header *h,
+		     uint32_t hash)
+{
+	size_t word = h->filter_words ? hash / WORD_BITS % h->filter_words : 0;
+	const ElfW(Addr) *p = at(s->info, s->hash + sizeof(*h) +
+				 word * sizeof(*p), sizeof(*p));
+
+	return p && *p >> hash % WORD_BITS & 1 &&
+	       *p >> (hash >> h->filter_shift % 32) % WORD_BITS & 1;
+}
+
+static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
+			   const char *name)
+{
+	const ElfW(Sym) *sym = at(s->info, s->table + i * sizeof(*sym),
+				  sizeof(*sym));
+	size_t length = strlen(name) + 1;
+	const char *string;
+
+	/* That of an IFUNC is the address of its resolver. */
+	if (!sym || sym->st_shndx == SHN_UNDEF ||
+	    ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ||
+	    sym->st_name > s->strings_length)
+		return 0;
+	string = at(s->info, s->strings + sym->st_name, length);
+	if (!string || memcmp(string, name, length))
+		return 0;
+	return s->info->dlpi_addr + sym->st_value;
+}
+
+uintptr_t symbol_find(const struct dl_phdr_info *info, const char *name)
+{
+	uint32_t hash = hash_of(name), i, other;
+	uintptr_t buckets, chains, found;
+	const struct hash_header *h;
+	struct symbols s;
+
+	if (!open_symbols(&s, info))
+		return 0;
+	h = at(info, s.hash, sizeof(*h));
+	if (!h || !h->buckets || !may_have(&s, h, hash))
+		return 0;
+	buckets = s.hash + sizeof(*h) +
+		  (uintptr_t)h->filter_words * sizeof(ElfW(Addr));
+	chains = buckets + (uintptr_t)h->buckets * sizeof(uint32_t);
+	if (!read_number(&s, buckets + hash % h->buckets * sizeof(i), &i))
+		return 0;
+	for (; i >= h->first; i++) {
+		if (!read_number(&s, chains + (uintptr_t)(i - h->first) *
+				 sizeof(other), &other))
+			return 0;
+		found = (other | 1) == (hash | 1) ? is_symbol(&s, i, name) : 0;
+		if (found || other & 1)
+			return found;
+	}
+	return 0;
+}
 
 struct libc libc;
 

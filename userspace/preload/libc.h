@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef void (*libc_function)(void);
 
@@ -40,5 +41,13 @@ libc_function libc_next(const char *name);
 bool libc_single_threaded(void);
 
 void libc_at_fork(void (*before)(void), void (*after)(void));
+
+/*
+ * Dynamic symbols of a module that may not have been relocated yet. dlsym()
+ * takes a lock of ld.so that must not be taken while dl_iterate_phdr() runs.
+ *
+ * Returns where it is; 0: the module does not define it.
+ */
+uintptr_t symbol_find(const struct dl_phdr_info *info, const char *name);
 
 #endif /* SFJIT_PRELOAD_LIBC_H */

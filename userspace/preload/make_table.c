@@ -8,7 +8,6 @@
 #include "cache.h"
 #include "make_table.h"
 #include "sys.h"
-#include "windows.h"
 
 static bool addends;
 static enum table_effort effort;
@@ -124,4 +123,23 @@ int table_make(struct table *table, struct image *image, const char **reason)
 void table_name(struct text *name, const struct image *image)
 {
 	cache_name(name, image, addends);
+}
+
+int fill_table(const struct dl_phdr_info *info, struct fill *fill)
+{
+	struct table table;
+	struct image image;
+	int ret;
+
+	ret = image_read(&image, info, &fill->reason);
+	if (!ret)
+		ret = table_make(&table, &image, &fill->reason);
+	if (ret)
+		return ret;
+	table_name(&fill->name, &image);
+	fill->length = table.length;
+	fill->was_there = table.from_cache;
+	fill->is_there = table.in_cache;
+	table_free(&table);
+	return 0;
 }

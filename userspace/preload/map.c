@@ -17,7 +17,7 @@
 
 #include "jit.h"
 #include "libc.h"
-#include "remap.h"
+#include "preload.h"
 #include "sys.h"
 
 #define EXPORT	__attribute__((visibility("default")))
@@ -193,4 +193,49 @@ void *mremap(void *start, size_t length, size_t new_length, int flags, ...)
 	if (flags & (MREMAP_FIXED | MREMAP_MAYMOVE))
 		remap_done(ret == MAP_FAILED ? start : ret, new_length);
 	return ret;
+}
+
+/*
+ * JITs may describe code before it is executable, and the kernel takes windows
+ * for executable text only: this says when. The call goes to the next mprotect()
+ * of the program; before this module has looked that up, to the kernel.
+ */
+
+EXPORT int mprotect(void *start, size_t length, int protection);
+EXPORT int pkey_mprotect(void *start, size_t length, int protection, int key);
+
+static int (*next_mprotect)(void *start, size_t length, int protection);
+static int (*next_pkey_mprotect)(void *start, size_t length, int protection,
+				 int key);
+
+__attribute__((constructor)) static void look_up_mprotect(void)
+{
+	next_mprotect = (int (*)(void *, size_t, int))
+		libc_next("mprotect");
+	next_pkey_mprotect = (int (*)(void *, size_t, int, int))
+		libc_next("pkey_mprotect");
+}
+
+static int protected(int ret, void *start, size_t length, int protection)
+{
+	if (!ret && (protection & PROT_EXEC))
+		remap_done(start, length);
+	return ret;
+}
+
+int mprotect(void *start, size_t length, int protection)
+{
+	int ret = next_mprotect ? next_mprotect(start, length, protection) :
+		syscall(SYS_mprotect, start, length, protection);
+
+	return protected(ret, start, length, protection);
+}
+
+int pkey_mprotect(void *start, size_t length, int protection, int key)
+{
+	int ret = next_pkey_mprotect ?
+		next_pkey_mprotect(start, length, protection, key) :
+		syscall(SYS_pkey_mprotect, start, length, protection, key);
+
+	return protected(ret, start, length, protection);
 }

@@ -11,16 +11,14 @@
 
 #include "arena.h"
 #include "cache.h"
-#include "gdbjit.h"
+#include "divert.h"
 #include "jit.h"
+#include "libc.h"
 #include "make_table.h"
 #include "modules.h"
 #include "report.h"
 #include "self.h"
-#include "sum.h"
-#include "symbol.h"
 #include "sys.h"
-#include "windows.h"
 
 #define SLAB	4096UL
 

@@ -20,15 +20,12 @@
 
 #include "arena.h"
 #include "cache.h"
-#include "environment.h"
-#include "fill.h"
+#include "divert.h"
 #include "jit.h"
 #include "libc.h"
-#include "loader.h"
-#include "lock.h"
 #include "make_table.h"
 #include "modules.h"
-#include "remap.h"
+#include "preload.h"
 #include "report.h"
 #include "sys.h"
 #include "units.h"
@@ -106,7 +103,7 @@ void remap_done(const void *start, size_t length)
 }
 
 /*
- * Where ld.so cannot tell us (loader.c), libraries do: each that is linked with
+ * Where ld.so cannot tell us (divert.c), libraries do: each that is linked with
  * crti.o calls this function from its _init, where it exists: as the first of
  * its code that runs, with ld.so's lock held and all modules of the same
  * dlopen() mapped. gprof's own, in a program linked with -pg, comes first and is

@@ -14,9 +14,8 @@ ALL += $(if $(walks),$(PRELOAD))
 # what was compiled, which no source, header or flag escapes: the converter,
 # and what in this module gives it input and memory. cache.c has the tag in it.
 $(O)/gen/cache-tag.h: $(O)/lib/libsframegen.a $(preload_flow_obj) $(addprefix \
-		$(preload_obj)/, debug_frame.o find_cfi.o find_go.o image.o \
-		symfile.o windows.o make_table.o amend.o arena.o) \
-		userspace/preload/cache.c
+		$(preload_obj)/, cfi.o image.o table.o make_table.o amend.o \
+		arena.o) userspace/preload/cache.c
 	$(call to,GEN) sum=$$(cat $^ | cksum) && \
 		echo "#define SFJIT_CACHE_TAG $${sum%% *}U" >$@
 

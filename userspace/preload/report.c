@@ -4,10 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "environment.h"
 #include "report.h"
 #include "sys.h"
-#include "text.h"
 
 static bool to_stderr;
 static char log_path[PATH_MAX];

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The memory of this process, at addresses that the program has given.
+ * This process as the kernel has it: the memory at addresses that the program
+ * has given, its mappings, and its windows.
  */
 #ifndef SFJIT_PRELOAD_SELF_H
 #define SFJIT_PRELOAD_SELF_H
@@ -34,5 +35,27 @@ int self_open_mappings(void);
  * ask.
  */
 int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping);
+
+/*
+ * The windows of this process, whoever registered them: /proc/self/sframe, or
+ * /proc/sfjit of the module for Debian's kernels.
+ */
+struct taken {
+	uintptr_t start, end, key;
+};
+
+struct taken_list {
+	int fd;
+	size_t at, have;
+	char bytes[1024];
+};
+
+/* 0, or -errno. */
+int taken_open(struct taken_list *list);
+/* The next one by address. A window that is registered meanwhile may be
+ * missing; one may come twice.
+ */
+bool taken_next(struct taken_list *list, struct taken *taken);
+void taken_close(struct taken_list *list);
 
 #endif /* SFJIT_PRELOAD_SELF_H */

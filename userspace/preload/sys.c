@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* System calls that take more than one line. */
+/* System calls that take more than one line, and what is made of them. */
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "sys.h"
 
@@ -114,4 +113,81 @@ int __wrap_prctl(int option, ...)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
 	return syscall(SYS_prctl, option, arg[0], arg[1], arg[2], arg[3]);
+}
+
+/* The lock, by futex(2): libc's are not usable before libc is initialised. */
+
+bool lock_try(struct lock *lock)
+{
+	uint32_t self = SYS(SYS_getpid), old = 0;
+
+	if (__atomic_compare_exchange_n(&lock->owner, &old, self, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return true;
+	return old != self &&
+	       __atomic_compare_exchange_n(&lock->owner, &old, self, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void lock_take(struct lock *lock)
+{
+	uint32_t self = SYS(SYS_getpid);
+
+	__atomic_add_fetch(&lock->waiting, 1, __ATOMIC_SEQ_CST);
+	while (!lock_try(lock))
+		SYS(SYS_futex, &lock->owner, FUTEX_WAIT_PRIVATE, self, NULL);
+	__atomic_sub_fetch(&lock->waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+void lock_release(struct lock *lock)
+{
+	__atomic_store_n(&lock->owner, 0, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&lock->waiting, __ATOMIC_SEQ_CST))
+		SYS(SYS_futex, &lock->owner, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void put_char(struct text *t, char c)
+{
+	if (t->length >= sizeof(t->data) - 1)
+		return;
+	t->data[t->length++] = c;
+	t->data[t->length] = '\0';
+}
+
+void text_put(struct text *t, const char *string)
+{
+	/* One record stays one line, whatever a file is called. */
+	for (; *string; string++)
+		put_char(t, (unsigned char)*string < ' ' ? '?' : *string);
+}
+
+void text_end_line(struct text *t)
+{
+	if (t->length == sizeof(t->data) - 1)
+		t->length--;
+	put_char(t, '\n');
+}
+
+static void put_number(struct text *t, uint64_t value, unsigned int base,
+		       unsigned int width)
+{
+	char digits[64];
+	unsigned int nr = 0;
+
+	do {
+		digits[nr++] = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value || nr < width);
+	while (nr)
+		put_char(t, digits[--nr]);
+}
+
+void text_decimal(struct text *t, uint64_t value, unsigned int width)
+{
+	put_number(t, value, 10, width);
+}
+
+void text_hex(struct text *t, uint64_t value, unsigned int width)
+{
+	put_number(t, value, 16, width);
 }

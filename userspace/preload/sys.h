@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * System calls made inside a program that does not expect them.
+ * System calls, a lock, environment variables, text and a checksum, for code
+ * inside a program that does not expect it.
  *
  * libc's wrappers are cancellation points, and programs and other preloaded
  * libraries interpose them; syscall(2) is neither. errno is clobbered: what the
@@ -13,8 +14,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -90,5 +93,75 @@ int sys_same_filters(void);
 
 /* libsfjit's calls in the module: prctl() is the one for the program there. */
 __attribute__((visibility("hidden"))) int __wrap_prctl(int option, ...);
+
+/*
+ * A lock of the threads of a process. An owner that is another process is the
+ * copy of a thread that did not survive fork(): the child takes the lock over,
+ * so what it protects has to be usable at any point of a change.
+ *
+ * Not for the child of vfork(), which shares the memory and has another number.
+ */
+struct lock {
+	uint32_t owner;		/* number of the process; 0: free */
+	uint32_t waiting;
+};
+
+bool lock_try(struct lock *lock);
+/* Waits. Do not wait for ld.so while you hold it: ld.so may wait for us. */
+void lock_take(struct lock *lock);
+void lock_release(struct lock *lock);
+
+/*
+ * Without getenv(), which shells define themselves. "" when the variable is not
+ * set.
+ */
+static inline const char *get_variable(char **environment, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; environment && *environment; environment++)
+		if (!strncmp(*environment, name, length) &&
+		    (*environment)[length] == '=')
+			return *environment + length + 1;
+	return "";
+}
+
+/*
+ * Builds a line of text without stdio, locale or allocation. It drops text that
+ * does not fit. data is always a string.
+ */
+struct text {
+	size_t length;
+	char data[1024];
+};
+
+void text_put(struct text *t, const char *string);
+/* A newline, in any case. */
+void text_end_line(struct text *t);
+/* With leading zeros up to 'width' digits. */
+void text_decimal(struct text *t, uint64_t value, unsigned int width);
+void text_hex(struct text *t, uint64_t value, unsigned int width);
+
+/*
+ * A checksum against accidents, eight bytes at a time: FNV-1a with a shift, so
+ * that the upper bits matter to the lower.
+ */
+#define SUM_START	0xcbf29ce484222325ULL
+#define SUM_PRIME	0x100000001b3ULL
+
+static inline uint64_t sum_bytes(uint64_t sum, const void *data, size_t length)
+{
+	const uint8_t *p = data;
+	uint64_t word;
+
+	for (; length >= 8; p += 8, length -= 8) {
+		memcpy(&word, p, 8);
+		sum = (sum ^ word) * SUM_PRIME;
+		sum ^= sum >> 29;
+	}
+	while (length--)
+		sum = (sum ^ *p++) * SUM_PRIME;
+	return sum;
+}
 
 #endif /* SFJIT_PRELOAD_SYS_H */

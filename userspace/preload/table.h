@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct image;
+
 /* Windows without memory of their own: few modules have more. */
 #define TABLE_FEW	4
 
@@ -51,5 +53,12 @@ int table_read(struct table *table, int fd, size_t length);
 int table_map(struct table *table, int fd, size_t length);
 
 void table_free(struct table *table);
+
+/*
+ * Which addresses of a module the windows cover: by the section, which was made
+ * for address 0 and link-time addresses. 0 or -ENOMEM.
+ */
+int windows_choose(struct table *table, const void *data, size_t length,
+		   const struct image *image);
 
 #endif /* SFJIT_PRELOAD_TABLE_H */

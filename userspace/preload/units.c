@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amend.h"
 #include "arena.h"
-#include "borrowed.h"
 #include "covers.h"
 #include "store.h"
-#include "sum.h"
 #include "sys.h"
 #include "units.h"
 

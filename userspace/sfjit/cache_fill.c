@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "../preload/fill.h"
+#include "../preload/make_table.h"
 #include "cache.h"
 #include "child.h"
 #include "commands.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../preload/fill.h"
+#include "../preload/make_table.h"
 #include "library.h"
 #include "module.h"
 

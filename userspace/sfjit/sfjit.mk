@@ -21,7 +21,7 @@ sfjit_attach := $(if $(wildcard arch/$(ARCH)/registers.h),$(call objects, \
 perfdata := $(if $(native),$(call objects,userspace/sfjit/perfdata/*.c))
 sfjit_libs := $(sfjit_attach) $(if $(perfdata),$(perfdata) \
 	$(O)/lib/libsfjit-stacks.a) \
-	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o text.o) \
+	$(addprefix $(O)/obj/userspace/preload/, cache_dir.o sys.o) \
 	$(O)/obj/sframegen/cmd/path.o \
 	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 ifndef perfdata

@@ -10,7 +10,7 @@
 #include "image.h"
 #include "modules.h"
 #include "signals.h"
-#include "windows.h"
+#include "table.h"
 
 static int make_table(struct table *table, struct image *image)
 {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "check_alloc.h"
-#include "fill.h"
+#include "make_table.h"
 #include "module.h"
 #include "plan.h"
 #include "program.h"

@@ -6,8 +6,8 @@
  * has windows. Neither function waits for a lock: the caller may hold any. errno
  * is kept.
  */
-#ifndef SFJIT_PRELOAD_REMAP_H
-#define SFJIT_PRELOAD_REMAP_H
+#ifndef SFJIT_PRELOAD_PRELOAD_H
+#define SFJIT_PRELOAD_PRELOAD_H
 
 #include <stddef.h>
 
@@ -16,4 +16,4 @@ void remap_replace(const void *start, size_t length);
 /* It is mapped, or has become executable. */
 void remap_done(const void *start, size_t length);
 
-#endif /* SFJIT_PRELOAD_REMAP_H */
+#endif /* SFJIT_PRELOAD_PRELOAD_H */
