@@ -25,6 +25,30 @@
 /* How often text that was replaced is compared: it may be done in pieces. */
 #define TRIES	64
 
+enum module_todo {
+	MODULE_DONE,
+	MODULE_LOAD,		/* it is new */
+	MODULE_REVISIT,		/* others were unloaded */
+};
+
+/* A module without windows is kept, so that it is not tried again. */
+struct module {
+	struct module *next;
+	uintptr_t bias;
+	const void *phdr;
+	uint64_t identity;
+	bool initial;		/* loaded at start: never unloaded */
+	bool seen;
+	enum module_todo todo;
+	struct dl_phdr_info info;	/* as of the last scan */
+	unsigned int refused;	/* of its windows, by the kernel */
+	int error;		/* the first one's */
+	bool replaced;		/* memory was mapped over its text */
+	unsigned int tries;	/* since then */
+	uint64_t sum;		/* text before that */
+	struct table table;	/* and its windows */
+};
+
 struct counters {
 	unsigned long long adds, subs;
 };
@@ -185,8 +209,8 @@ static void load_module(struct module *m, const struct dl_phdr_info *info,
 	if (ret && is_without_fp(info))
 		end_stacks(info);
 	if (!ret)
-		report_registered(name_of(info), m,
-				  start ? sys_clock_ns() - start : 0);
+		report_registered(name_of(info), &m->table, m->refused,
+				  m->error, start ? sys_clock_ns() - start : 0);
 }
 
 static bool is_same_module(const struct module *m,

@@ -72,10 +72,9 @@ static void put_time(struct text *t, uint64_t ns)
 	text_decimal(t, ns / 1000 % 1000, 3);
 }
 
-void report_registered(const char *name, const struct module *module,
-		       uint64_t ns)
+void report_registered(const char *name, const struct table *table,
+		       unsigned int refused, int error, uint64_t ns)
 {
-	const struct table *table = &module->table;
 	struct text t = { .length = 0 };
 
 	if (!report_wanted())
@@ -88,9 +87,9 @@ void report_registered(const char *name, const struct module *module,
 	text_put(&t, table->from_cache ? " source=cache" :
 					 " source=converted");
 	put_time(&t, ns);
-	if (module->refused) {
-		put_field(&t, " refused=", module->refused);
-		put_field(&t, " error=", -module->error);
+	if (refused) {
+		put_field(&t, " refused=", refused);
+		put_field(&t, " error=", -error);
 	}
 	end(&t);
 }

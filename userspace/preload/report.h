@@ -11,19 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "module.h"
+#include "table.h"
 #include "units.h"
 
 void report_init(char **environment);
 bool report_wanted(void);
 
-void report_registered(const char *name, const struct module *module,
-		       uint64_t ns);
+/* The kernel refused so many of its windows, the first with this error. */
+void report_registered(const char *name, const struct table *table,
+		       unsigned int refused, int error, uint64_t ns);
 /* The text of a module that starts there has its windows again. */
 void report_again(uintptr_t text);
 void report_skipped(const char *name, const char *reason, int error);
 void report_ready(unsigned int modules, bool kernel);
-
 
 /* Of code that a JIT has described; 'key' is where the description is. */
 void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
