@@ -23,7 +23,7 @@
 #include <sfjit/sframe.h>
 
 #include "commands.h"
-#include "ps_util.h"
+#include "ps.h"
 #include "remote.h"
 #include "session.h"
 #include "threads.h"

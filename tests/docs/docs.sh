@@ -136,7 +136,7 @@ constant Documentation/man/sframegen.1 "more than 4 GiB" \
 	sframegen/cmd/object.h 'MAX_READ[[:space:]]+\(4ULL << 30\)'
 constant $threats "1,048,576 entries" userspace/sfjit/ps.h \
 	'PS_MOST[[:space:]]+\(1U << 20\)'
-constant $threats "256 MiB are" userspace/sfjit/ps_symbols.c \
+constant $threats "256 MiB are" userspace/sfjit/ps_process.c \
 	'MOST_BYTES[[:space:]]+\(256L << 20\)'
 assist_h=userspace/include/sfjit-assist.h
 constant $assist_h "16 runtimes" $assist_h 'ASSIST_RUNTIMES[[:space:]]+16$'
@@ -204,7 +204,7 @@ same_reasons jit-guide.rst
 sed -n '/^=====* *=====*$/,$s/^\([a-z_]\{2,\}\)  .*/\1/p' $sframe_rst |
 	sort >"$tmp/explained"
 same_reasons sframe.rst
-sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/sfjit/ps_reasons.c |
+sed -n 's/^\t{ "\([a-z_]*\)", ".*/\1/p' userspace/sfjit/reasons.c |
 	sort >"$tmp/explained"
 same_reasons "sfjit ps"
 verdict "reasons"

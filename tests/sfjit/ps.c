@@ -18,7 +18,6 @@
 
 #include "../libsfjit/test.h"
 #include "ps.h"
-#include "ps_util.h"
 
 #define ANYBODY	65534
 

@@ -12,13 +12,13 @@ san_tests += sfjit/ps $(if $(perfdata),sfjit/inject-table)
 plain_tests += $(if $(sfjit_attach),sfjit/attach-engine)
 endif
 $T/sfjit/ps: private libs := -pthread
-$T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c $(addsuffix .c, \
-	columns json check_alloc printable)),san/)
+$T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c printable.c \
+	reasons.c util.c),san/)
 $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
 	table.c order.c ends.c grow.c),san/)
 
 # Calls in other processes, and a program that must not notice them.
-$T/sfjit/attach-engine: $(call objects,userspace/sfjit/check_alloc.c $(addprefix \
+$T/sfjit/attach-engine: $(call objects,userspace/sfjit/util.c $(addprefix \
 	userspace/sfjit/attach/, remote.c threads.c trace.c)) \
 	| $(sfjit_programs)/attach-target
 

@@ -3,16 +3,18 @@
 /* sfjit cache: tables are made before a program needs them. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cache.h"
 #include "commands.h"
-#include "libraries.h"
+#include "util.h"
 
 static const char usage[] =
 "Usage: sfjit cache [--system] PROGRAM|LIBRARY|DIRECTORY...\n"
@@ -39,6 +41,10 @@ static const struct option long_options[] = {
 	{ },
 };
 
+#define LOCK	"../lock"
+#define LIST	"../programs"
+#define FRESH	LIST ".new"
+
 struct request {
 	enum cache cache;
 	bool clean, bounded;
@@ -51,7 +57,81 @@ struct request {
 
 extern char **environ;
 
-void cache_complain(const char *what, int error)
+/*
+ * Locks the system's cache until the program ends. Only root can open the
+ * lock's file, so no other user can hold it. Returns 0 or -errno.
+ */
+static int cache_lock(int tables)
+{
+	int fd = openat(tables, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+			0600);
+
+	return fd < 0 || flock(fd, LOCK_EX) ? -errno : 0;
+}
+
+/*
+ * The programs of the system's cache, beside the directory with its tables. A
+ * file of another owner, or that others can write, is refused. Returns 0 or
+ * -errno.
+ */
+static int cache_read_programs(int tables, struct names *programs)
+{
+	int fd = openat(tables, LIST, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+			O_NONBLOCK);
+	char *line = NULL;
+	size_t size = 0;
+	struct stat st;
+	ssize_t n;
+	FILE *file;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!cache_is_safe(fd, CACHE_SYSTEM, S_IFREG, CACHE_BY_OTHERS, &st)) {
+		close(fd);
+		return -EPERM;
+	}
+	file = check_alloc(fdopen(fd, "r"));
+	while ((n = getline(&line, &size, file)) > 1) {
+		line[n - 1] = '\0';
+		names_add(programs, line);
+	}
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+static int write_names(int fd, const struct names *programs)
+{
+	FILE *file = check_alloc(fdopen(fd, "w"));
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < programs->nr; i++)
+		fprintf(file, "%s\n", programs->name[i]);
+	if (fchmod(fd, 0644) || fflush(file) || ferror(file) || fsync(fd))
+		ret = -errno;
+	fclose(file);
+	return ret;
+}
+
+static int cache_write_programs(int tables, const struct names *programs)
+{
+	int fd, ret;
+
+	if (unlinkat(tables, FRESH, 0) && errno != ENOENT)
+		return -errno;
+	fd = openat(tables, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return -errno;
+	ret = write_names(fd, programs);
+	if (!ret && renameat(tables, FRESH, tables, LIST))
+		ret = -errno;
+	return ret;
+}
+
+/* Prints a line with the directory that was tried last. */
+static void cache_complain(const char *what, int error)
 {
 	fflush(stdout);
 	fprintf(stderr, "sfjit: %s: %s\n", what,
@@ -103,7 +183,7 @@ static int find_files(struct request *request, struct names *files,
 
 	for (i = 0; i < nr; i++) {
 		size_t before = files->nr;
-		const char *wrong = libraries_add(files, programs[i]);
+		const char *wrong = cache_add_libraries(files, programs[i]);
 
 		if (wrong) {
 			fprintf(stderr, "sfjit: %s: %s\n", programs[i], wrong);

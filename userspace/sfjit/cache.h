@@ -11,10 +11,15 @@
 #include <stdint.h>
 
 #include "../preload/cache_dir.h"
-#include "names.h"
+#include "util.h"
 
-/* Prints a line with the directory that was tried last. */
-void cache_complain(const char *what, int error);
+/*
+ * The libraries that programs are linked with: adds a program, searched for in
+ * PATH, a library, or each library in a directory; and the libraries that ld.so
+ * finds for them. Runs none of them. Returns NULL, or a constant that says what
+ * is wrong.
+ */
+const char *cache_add_libraries(struct names *files, const char *what);
 
 /*
  * Makes the tables of these files, of the module and of the vDSO, prints a line
@@ -23,20 +28,6 @@ void cache_complain(const char *what, int error);
  */
 int cache_fill(enum cache cache, const struct names *files,
 	       struct names *tables);
-
-/*
- * Locks the system's cache until the program ends. Only root can open the
- * lock's file, so no other user can hold it. Returns 0 or -errno.
- */
-int cache_lock(int tables);
-
-/*
- * The programs of the system's cache, beside the directory with its tables. A
- * file of another owner, or that others can write, is refused. Returns 0 or
- * -errno.
- */
-int cache_read_programs(int tables, struct names *programs);
-int cache_write_programs(int tables, const struct names *programs);
 
 struct cache_bounds {
 	unsigned long days;	/* since it was used */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "check_alloc.h"
+#include "util.h"
 
 #define SUFFIX		".sframe"
 #define UNFINISHED	3600	/* seconds after which none writes it */

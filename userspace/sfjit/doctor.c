@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "columns.h"
 #include "commands.h"
 #include "doctor.h"
-#include "json.h"
+#include "printable.h"
 
 static const char usage[] =
 "Usage: sfjit doctor [OPTION]...\n"

@@ -9,9 +9,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "doctor.h"
 #include "event.h"
+#include "util.h"
 
 #define PARANOID	"/proc/sys/kernel/perf_event_paranoid"
 #define MLOCK_KB	"/proc/sys/kernel/perf_event_mlock_kb"

@@ -11,10 +11,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "check_alloc.h"
 #include "../preload/cache_dir.h"
 #include "doctor.h"
 #include "library.h"
+#include "util.h"
 
 #define LITTLE_ROOM	(16UL << 20)
 

@@ -12,8 +12,8 @@
 
 #include <sfjit/sframe.h>
 
-#include "child.h"
 #include "doctor.h"
+#include "util.h"
 
 #define WALK_US		250	/* by default */
 #define FEW_WINDOWS	1024	/* a Java VM with default flags has 961 */

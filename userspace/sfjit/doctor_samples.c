@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "doctor.h"
 #include "event.h"
+#include "util.h"
 
 struct trial {
 	bool deferred;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check_alloc.h"
 #include "doctor.h"
+#include "util.h"
 
 static const char *format_text(const char *format, va_list args)
 {

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_alloc.h"
 #include "follow.h"
 #include "printable.h"
-#include "ps_util.h"
+#include "ps.h"
+#include "util.h"
 
 /* From <linux/ptrace.h>, which does not go with <sys/ptrace.h>. */
 #define EVENT_STOP	128

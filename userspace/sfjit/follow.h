@@ -8,10 +8,7 @@
 #ifndef SFJIT_RUN_FOLLOW_H
 #define SFJIT_RUN_FOLLOW_H
 
-#include <stdint.h>
-#include <stdio.h>
-
-#include "ps.h"
+#include <sys/types.h>
 
 /* A process that traces this one and is not its child. */
 struct tracer {
@@ -30,22 +27,5 @@ int tracer_start(const struct tracer *tracer);
  * Returns 0 or -errno.
  */
 int follow(const char *file);
-
-/* Reasons of all processes of such a file, by number. */
-struct followed_reason {
-	char name[PS_WORD];
-	uint64_t count;
-	char *last;		/* where the last walk of a process ended so */
-};
-
-struct followed {
-	struct followed_reason *reasons;
-	size_t nr;
-	unsigned int processes;	/* that ended with windows */
-};
-
-/* Returns 0, -errno, or -EPROTO: another wrote it. followed_free() anyway. */
-int followed_read(struct followed *followed, const char *file);
-void followed_free(struct followed *followed);
 
 #endif /* SFJIT_RUN_FOLLOW_H */

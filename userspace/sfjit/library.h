@@ -21,4 +21,11 @@ int library_find(const char *name, char path[PATH_MAX]);
 /* ld.so separates the list in LD_PRELOAD at some bytes and knows no quoting. */
 bool library_can_preload(const char *path);
 
+/*
+ * Loads the module that is loaded into programs into this one: it makes the
+ * tables. Returns the address of one of its functions; NULL after an error
+ * message.
+ */
+void *module_function(const char *name, char path[PATH_MAX]);
+
 #endif /* SFJIT_RUN_LIBRARY_H */

@@ -2,11 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Text that others chose, for a terminal and for JSON.
+ * Text that others chose, for a terminal and for JSON; and cells of text in
+ * columns as wide as the widest of them.
  */
 #ifndef SFJIT_RUN_PRINTABLE_H
 #define SFJIT_RUN_PRINTABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,5 +20,21 @@ uint32_t printable_next(const char **text);
 /* Writes it as UTF-8 to 'bytes'; returns their number. */
 unsigned int printable_put(uint32_t c, char bytes[4]);
 void printable_print(const char *text, FILE *out);
+
+/* In quotes; characters as of printable_next(). NULL is null. */
+void json_put_string(const char *text, FILE *out);
+
+struct columns {
+	unsigned int columns;
+	uint32_t right;		/* bit n: numbers are in column n */
+	const char *indent;
+	char **cells;
+	size_t nr;
+};
+
+void columns_add(struct columns *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Prints and empties it. */
+void columns_print(struct columns *table, FILE *out);
 
 #endif /* SFJIT_RUN_PRINTABLE_H */

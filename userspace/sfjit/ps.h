@@ -14,11 +14,12 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "columns.h"
+#include "printable.h"
 
 #define PS_WORD		32	/* bytes of a flag or a reason with its 0 */
 #define PS_REASONS	64	/* that a kernel may have */
 #define PS_MOST		(1U << 20)	/* windows or mappings of a process */
+#define PS_MOST_NAMES	(64UL << 20)	/* bytes of a process's names */
 
 /* A line of /proc/PID/maps. */
 struct ps_map {
@@ -91,18 +92,17 @@ int ps_read_sframe(struct ps_process *process, FILE *file);
 int ps_read_maps(struct ps_maps *maps, const char *dir);
 void ps_free_maps(struct ps_maps *maps);
 const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address);
-void ps_read_symbols(struct ps_process *process, const char *dir,
-		     struct ps_request *request);
 
-/*
- * The perf map of the process, up to so many bytes or to the first that is no
- * text. A read fails with ETIMEDOUT after 'ms'. NULL with errno.
- */
-FILE *ps_open_perf_map(const char *dir, pid_t pid, long bytes, int ms);
+/* A copy of a name; NULL if there are PS_MOST_NAMES bytes of them. */
+char *ps_keep_name(const char *name, size_t *bytes);
+
+/* A file of the directory of a process, to be read; NULL with errno. */
+FILE *ps_open(const char *dir, const char *name);
+
+/* The windows of a process; also with the module for Debian's kernels. */
+FILE *ps_open_sframe(const char *dir);
 
 uint64_t ps_refused(const struct ps_process *process);
-/* Plain words for a reason; NULL for one that is newer than this. */
-const char *ps_explain(const char *reason);
 
 void ps_print(const struct ps_process *process, FILE *out);
 void ps_add_summary(const struct ps_process *process, struct columns *table);

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "build_ids.h"
-#include "check_alloc.h"
 #include "commands.h"
 #include "convert.h"
 #include "program.h"
 #include "record_options.h"
+#include "util.h"
 
 static const char usage[] =
 "Usage: sfjit record [OPTION]... [OPTION OF perf record]... [COMMAND...]\n"

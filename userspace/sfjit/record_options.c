@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_alloc.h"
 #include "record_options.h"
+#include "util.h"
 
 #define OURS_STACK	256
 #define OURS_QUIET	257

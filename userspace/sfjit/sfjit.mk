@@ -9,8 +9,8 @@ room.userspace/sfjit/attach := -D_GNU_SOURCE -iquote userspace/sfjit \
 	-iquote userspace/preload
 
 # sfjit inject, to be linked with any tracker of frames.
-convert := $(addprefix userspace/sfjit/, inject convert explain explain_words \
-	followed ps_reasons printable columns json check_alloc target) sframegen/cmd/path
+convert := $(addprefix userspace/sfjit/, inject convert explain reasons printable \
+	target util) sframegen/cmd/path
 
 # Attaching is for machines whose registers are known. Of the module: what says
 # where the cache is; of sframegen, what says where an output leads. There is no
@@ -26,8 +26,7 @@ sfjit_libs := $(sfjit_attach) $(if $(perfdata),$(perfdata) \
 	$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a
 ifndef perfdata
 sfjit_obj := $(filter-out $(addprefix %/, build_ids.o build_id_cache.o convert.o \
-	elf_note.o explain.o explain_words.o inject.o record.o record_options.o \
-	target.o),$(sfjit_obj))
+	elf_note.o explain.o inject.o record.o record_options.o target.o),$(sfjit_obj))
 endif
 
 ALL += $(if $(walks),$(SFJIT))

@@ -22,7 +22,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "check_alloc.h"
+#include "util.h"
 
 struct map {
 	uint64_t start, end, offset;

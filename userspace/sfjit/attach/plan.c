@@ -14,12 +14,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "check_alloc.h"
+#include "library.h"
 #include "make_table.h"
-#include "module.h"
 #include "plan.h"
 #include "program.h"
 #include "remote.h"
+#include "util.h"
 
 #define MOST_MEMORY	(1ULL << 36)
 #define MOST_NOTES	(64UL << 10)

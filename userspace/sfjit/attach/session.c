@@ -14,13 +14,13 @@
 #include <sfjit.h>
 #include <sfjit/sframe.h>
 
-#include "check_alloc.h"
-#include "ps_util.h"
+#include "ps.h"
 #include "refusal.h"
 #include "remote.h"
 #include "session.h"
 #include "threads.h"
 #include "trace.h"
+#include "util.h"
 
 #define NAME	"sfjit-attach"
 

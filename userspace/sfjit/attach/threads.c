@@ -11,7 +11,7 @@
 
 #include <grow.h>
 
-#include "../check_alloc.h"
+#include "../util.h"
 #include "threads.h"
 #include "trace.h"
 

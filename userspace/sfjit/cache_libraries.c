@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check_alloc.h"
-#include "libraries.h"
+#include "cache.h"
 #include "program.h"
+#include "util.h"
 
 /* The only one that is run: others could be programs of anybody. */
 static const char *own_loader(void)
@@ -167,7 +167,7 @@ static const char *add_program(struct names *files, const char *command)
 	return wrong && program.why_not ? program.why_not : wrong;
 }
 
-const char *libraries_add(struct names *files, const char *what)
+const char *cache_add_libraries(struct names *files, const char *what)
 {
 	struct stat st;
 
