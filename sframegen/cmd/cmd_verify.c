@@ -4,6 +4,7 @@
  * --verify: compares the assembler's .sframe with the CFI of the same object.
  * Both become lists of spans by address, and a sweep names each difference.
  */
+#include <grow.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -35,16 +36,8 @@ struct verifier {
 
 static int push(struct spans *s, const struct span *span)
 {
-	size_t want = s->max ? s->max * 2 : 64;
-	struct span *bigger;
-
-	if (s->nr == s->max) {
-		bigger = realloc(s->span, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		s->span = bigger;
-		s->max = want;
-	}
+	if (!grow_array(&s->span, &s->max, s->nr, sizeof(*s->span)))
+		return -ENOMEM;
 	s->span[s->nr++] = *span;
 	return 0;
 }

@@ -83,16 +83,8 @@ static uint64_t symbol_value(const struct relocating *r, const GElf_Sym *sym,
 
 static int note_place(struct relocating *r, const struct place *place)
 {
-	size_t want = r->max ? r->max * 2 : 64;
-	struct place *bigger;
-
-	if (r->nr == r->max) {
-		bigger = realloc(r->places, want * sizeof(*bigger));
-		if (!bigger)
-			return object_no_memory(r->f);
-		r->places = bigger;
-		r->max = want;
-	}
+	if (!grow_array(&r->places, &r->max, r->nr, sizeof(*r->places)))
+		return object_no_memory(r->f);
 	r->places[r->nr++] = *place;
 	return 0;
 }

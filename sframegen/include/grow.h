@@ -13,16 +13,20 @@
 /*
  * Makes room for one more than @nr items of @size bytes. @array points to the
  * pointer, which may change; @max counts the items that fit. Returns false, with
- * nothing changed, if there is no memory.
+ * nothing changed, if there is no memory. Not by reallocarray(): the module of
+ * sfjit run has its own realloc().
  */
 static inline bool grow_array(void *array, size_t *max, size_t nr, size_t size)
 {
-	size_t want = *max ? 2 * *max : 16;
+	size_t want = *max ? *max : 8;
 	void *new;
 
 	if (nr < *max)
 		return true;
-	new = reallocarray(*(void **)array, want, size);
+	do
+		want *= 2;
+	while (want <= nr);
+	new = realloc(*(void **)array, want * size);
 	if (!new)
 		return false;
 	*(void **)array = new;

@@ -5,39 +5,18 @@
 
 #include "core.h"
 
-/*
- * Makes room for 'need' items, at most 128 more than before. Doubling is enough
- * because the first allocation is 256.
- */
-static int grow(void **array, size_t *max, size_t need, size_t item)
-{
-	size_t want = *max ? *max * 2 : 256;
-	void *bigger;
-
-	if (need <= *max)
-		return 0;
-	bigger = realloc(*array, want * item);
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	*max = want;
-	return 0;
-}
-
 static int reserve_rows(struct sfg_builder *b, unsigned int nr)
 {
-	return grow((void **)&b->rows, &b->max_rows, b->nr_rows + nr,
-		    sizeof(*b->rows));
+	return grow_array(&b->rows, &b->max_rows, b->nr_rows + nr - 1,
+			  sizeof(*b->rows)) ? 0 : -ENOMEM;
 }
 
 static int open_range(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 		      uint8_t flags)
 {
-	int ret = grow((void **)&b->ranges, &b->max_ranges, b->nr_ranges + 1,
-		       sizeof(*b->ranges));
-
-	if (ret)
-		return ret;
+	if (!grow_array(&b->ranges, &b->max_ranges, b->nr_ranges,
+			sizeof(*b->ranges)))
+		return -ENOMEM;
 	b->ranges[b->nr_ranges++] = (struct range) {
 		.addr = lo,
 		.size = hi - lo,
@@ -117,11 +96,9 @@ int sfg_add_signal(struct sfg_builder *b, uint64_t lo, uint64_t hi,
 
 int sfg_add_hole(struct sfg_builder *b, uint64_t lo, uint64_t hi)
 {
-	int ret = grow((void **)&b->holes, &b->max_holes, b->nr_holes + 1,
-		       sizeof(*b->holes));
-
-	if (ret)
-		return ret;
+	if (!grow_array(&b->holes, &b->max_holes, b->nr_holes,
+			sizeof(*b->holes)))
+		return -ENOMEM;
 	b->holes[b->nr_holes++] = (struct sfg_hole) { lo, hi };
 	b->open = false;
 	return 0;

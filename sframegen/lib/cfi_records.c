@@ -212,12 +212,9 @@ static int add_cie(struct walker *w, struct record *r)
 {
 	struct cfi_table *t = w->t;
 	struct cfi_cie *cie;
-	int ret;
 
-	ret = sfg_grow((void **)&t->cies, t->nr_cies, &t->max_cies,
-		       sizeof(*cie));
-	if (ret)
-		return sfg_fail(w->err, r->offset, "out of memory", ret);
+	if (!grow_array(&t->cies, &t->max_cies, t->nr_cies, sizeof(*cie)))
+		return sfg_fail(w->err, r->offset, "out of memory", -ENOMEM);
 	cie = &t->cies[t->nr_cies++];
 	*cie = (struct cfi_cie) { .offset = r->offset };
 	read_cie_body(t, cie, &r->body);
@@ -289,15 +286,12 @@ static int add_fde(struct walker *w, struct record *r)
 	struct cfi_table *t = w->t;
 	size_t cie = cie_of(w, r);
 	struct cfi_fde *fde;
-	int ret;
 
 	/* an FDE has to name a CIE of this section */
 	if (cie == SIZE_MAX)
 		return fail_cfi(w->err, r->offset, "FDE names no CIE");
-	ret = sfg_grow((void **)&t->fdes, t->nr_fdes, &t->max_fdes,
-		       sizeof(*fde));
-	if (ret)
-		return sfg_fail(w->err, r->offset, "out of memory", ret);
+	if (!grow_array(&t->fdes, &t->max_fdes, t->nr_fdes, sizeof(*fde)))
+		return sfg_fail(w->err, r->offset, "out of memory", -ENOMEM);
 	fde = &t->fdes[t->nr_fdes++];
 	fde->cie = cie;
 	fde->offset = r->offset;

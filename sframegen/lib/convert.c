@@ -503,16 +503,10 @@ static int convert_group(struct converter *cv, struct sfg_error *err)
 static int add_to_group(struct converter *cv, const struct cfi_fde *fde)
 {
 	uint64_t end = fde->start + fde->size;
-	size_t want = cv->max_group ? cv->max_group * 2 : 16;
-	const struct cfi_fde **bigger;
 
-	if (cv->nr_group == cv->max_group) {
-		bigger = realloc(cv->group, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		cv->group = bigger;
-		cv->max_group = want;
-	}
+	if (!grow_array(&cv->group, &cv->max_group, cv->nr_group,
+			sizeof(*cv->group)))
+		return -ENOMEM;
 	cv->group[cv->nr_group++] = fde;
 	if (cv->table == &cv->tables[0] && end > cv->eh_frame_to)
 		cv->eh_frame_to = end;

@@ -5,6 +5,7 @@
 #define SFRAMEGEN_CORE_H
 
 #include <errno.h>
+#include <grow.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,22 +398,6 @@ static inline uint64_t sfg_hash_bytes(const uint8_t *p, size_t len)
 	for (; len; p++, len--)
 		h = (h ^ *p) * 0x100000001b3;
 	return h ^ h >> 29;
-}
-
-/* Makes room in an array of items for one more. */
-static inline int sfg_grow(void **array, size_t nr, size_t *max, size_t item)
-{
-	size_t want = *max ? *max * 2 : 64;
-	void *bigger;
-
-	if (nr < *max)
-		return 0;
-	bigger = realloc(*array, want * item);
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	*max = want;
-	return 0;
 }
 
 /* packed.c: a rule in the byte order of this machine, with its addend. */

@@ -102,16 +102,8 @@ static bool continues(struct layout *l, const struct sfjit_function *first,
 
 static int push_fde(struct layout *l, const struct sfjit_function *fde)
 {
-	size_t want = l->max_fdes ? l->max_fdes * 2 : 256;
-	struct sfjit_function *bigger;
-
-	if (l->nr_fdes == l->max_fdes) {
-		bigger = realloc(l->fdes, want * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		l->fdes = bigger;
-		l->max_fdes = want;
-	}
+	if (!grow_array(&l->fdes, &l->max_fdes, l->nr_fdes, sizeof(*l->fdes)))
+		return -ENOMEM;
 	l->fdes[l->nr_fdes++] = *fde;
 	return 0;
 }

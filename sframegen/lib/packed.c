@@ -144,8 +144,8 @@ static int64_t add_rule(struct writer *w, const struct packed_rule *rule)
 	w->nr_ids += rule->addend ? 2 : 1;
 	if (w->nr_ids >= MAX_IDS)
 		return -E2BIG;
-	if (sfg_grow((void **)&w->rules, w->nr_rules, &w->max_rules,
-		     sizeof(*w->rules)))
+	if (!grow_array(&w->rules, &w->max_rules, w->nr_rules,
+			sizeof(*w->rules)))
 		return -ENOMEM;
 	w->rules[w->nr_rules] = (struct dict_rule){
 		.rule = *rule, .index = w->nr_rules,
@@ -167,8 +167,8 @@ static int add_change(struct writer *w, uint64_t addr, uint32_t rule)
 		w->nr_changes--;
 	if (w->nr_changes ? c[w->nr_changes - 1].rule == rule : !rule)
 		return 0;
-	if (sfg_grow((void **)&w->changes, w->nr_changes, &w->max_changes,
-		     sizeof(*w->changes)))
+	if (!grow_array(&w->changes, &w->max_changes, w->nr_changes,
+			sizeof(*w->changes)))
 		return -ENOMEM;
 	w->changes[w->nr_changes++] = (struct change){ unit, rule };
 	return 0;

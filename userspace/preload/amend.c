@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <errno.h>
+#include <grow.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +21,16 @@ struct rows {
 
 struct list {
 	struct sfjit_function *functions;
-	size_t nr, room;
+	size_t nr, max;
 	struct rows *copies;
 };
 
 static int add_function(struct list *list,
 			const struct sfjit_function *function)
 {
-	size_t more = list->room ? 2 * list->room : 64;
-	struct sfjit_function *bigger = list->functions;
-
-	if (list->nr == list->room) {
-		bigger = realloc(bigger, more * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		list->functions = bigger;
-		list->room = more;
-	}
+	if (!grow_array(&list->functions, &list->max, list->nr,
+			sizeof(*list->functions)))
+		return -ENOMEM;
 	list->functions[list->nr++] = *function;
 	return 0;
 }

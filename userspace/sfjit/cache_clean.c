@@ -24,7 +24,7 @@ struct file {
 
 struct files {
 	struct file *file;
-	size_t nr;
+	size_t nr, max;
 	struct cache_cleaned *cleaned;
 };
 
@@ -57,8 +57,7 @@ static int remove_file(struct files *files, int dir, const char *name,
 static void add_file(struct files *files, const char *name,
 		     const struct stat *st)
 {
-	files->file = check_alloc(reallocarray(files->file, files->nr + 1,
-					       sizeof(*files->file)));
+	check_grow(&files->file, &files->max, files->nr, sizeof(*files->file));
 	files->file[files->nr++] = (struct file) {
 		check_alloc(strdup(name)), st->st_size, last_use(st),
 	};

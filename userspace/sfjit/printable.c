@@ -111,9 +111,7 @@ void columns_add(struct columns *table, const char *format, ...)
 		text = NULL;
 	va_end(args);
 	check_alloc(text);
-	if (!(table->nr & (table->nr - 1)))
-		table->cells = check_alloc(reallocarray(table->cells,
-				table->nr ? 2 * table->nr : 1, sizeof(text)));
+	check_grow(&table->cells, &table->max, table->nr, sizeof(text));
 	table->cells[table->nr++] = text;
 }
 
@@ -180,5 +178,5 @@ void columns_print(struct columns *table, FILE *out)
 		free(table->cells[i]);
 	free(table->cells);
 	table->cells = NULL;
-	table->nr = 0;
+	table->nr = table->max = 0;
 }

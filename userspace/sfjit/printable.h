@@ -29,7 +29,7 @@ struct columns {
 	uint32_t right;		/* bit n: numbers are in column n */
 	const char *indent;
 	char **cells;
-	size_t nr;
+	size_t nr, max;
 };
 
 void columns_add(struct columns *table, const char *format, ...)

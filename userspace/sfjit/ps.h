@@ -33,7 +33,7 @@ struct ps_map {
 
 struct ps_maps {
 	struct ps_map *maps;
-	size_t nr;
+	size_t nr, max;
 	size_t name_bytes;
 };
 
@@ -54,7 +54,7 @@ struct ps_process {
 	pid_t pid;
 	char command[64];
 	struct ps_window *windows;	/* by address */
-	size_t nr_windows;
+	size_t nr_windows, max_windows;
 	struct ps_count counts[PS_REASONS];
 	unsigned int nr_counts;
 	char last_reason[PS_WORD];	/* "none": nothing was refused */

@@ -75,11 +75,7 @@ static int add_map(struct ps_maps *maps, char *line)
 
 	if (maps->nr == PS_MOST)
 		return -E2BIG;
-	/* Grows when the number is a power of two. */
-	if (!(maps->nr & (maps->nr - 1)))
-		maps->maps = check_alloc(reallocarray(
-				maps->maps, maps->nr ? 2 * maps->nr : 1,
-				sizeof(*maps->maps)));
+	check_grow(&maps->maps, &maps->max, maps->nr, sizeof(*maps->maps));
 	ret = parse_map(&maps->maps[maps->nr], line, &maps->name_bytes);
 	maps->nr += !ret;
 	return ret;

@@ -34,9 +34,8 @@ static int add_window(struct ps_process *process,
 
 	if (nr == PS_MOST)
 		return -E2BIG;
-	if (!(nr & (nr - 1)))
-		process->windows = check_alloc(reallocarray(process->windows,
-				nr ? 2 * nr : 1, sizeof(*window)));
+	check_grow(&process->windows, &process->max_windows, nr,
+		   sizeof(*window));
 	process->windows[process->nr_windows++] = *window;
 	return 0;
 }

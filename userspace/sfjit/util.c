@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <grow.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,12 @@ void *check_alloc(void *allocated)
 		return allocated;
 	fputs("sfjit: out of memory\n", stderr);
 	exit(1);
+}
+
+void check_grow(void *array, size_t *max, size_t nr, size_t size)
+{
+	if (!grow_array(array, max, nr, size))
+		check_alloc(NULL);
 }
 
 int child_try(void (*attempt)(void *trial), void *trial, size_t size)
@@ -52,8 +59,7 @@ void names_add(struct names *names, const char *name)
 {
 	if (names_have(names, name))
 		return;
-	names->name = check_alloc(reallocarray(names->name, names->nr + 1,
-					       sizeof(name)));
+	check_grow(&names->name, &names->max, names->nr, sizeof(name));
 	names->name[names->nr++] = check_alloc(strdup(name));
 }
 
@@ -63,4 +69,5 @@ void names_free(struct names *names)
 		free(names->name[--names->nr]);
 	free(names->name);
 	names->name = NULL;
+	names->max = 0;
 }

@@ -13,6 +13,9 @@
 /* Returns a pointer from malloc() or the like; exits if it is NULL. */
 void *check_alloc(void *allocated);
 
+/* As grow_array() of <grow.h>, but exits if there is no memory. */
+void check_grow(void *array, size_t *max, size_t nr, size_t size);
+
 /*
  * What may end a program is tried in another one: runs this in a child, which
  * may be killed by what it tries, with a copy of the trial that both have.
@@ -23,7 +26,7 @@ int child_try(void (*attempt)(void *trial), void *trial, size_t size);
 /* A list of names, each of them once, in the order of coming. */
 struct names {
 	char **name;
-	size_t nr;
+	size_t nr, max;
 };
 
 bool names_have(const struct names *names, const char *name);

@@ -6,6 +6,7 @@
  * where the next one begins.
  */
 #include <errno.h>
+#include <grow.h>
 #include <stdlib.h>
 
 #include "history.h"
@@ -212,16 +213,9 @@ struct piece_list {
 
 static bool add_piece(struct piece_list *list, struct piece *p)
 {
-	size_t max = list->max ? 2 * list->max : 16;
-	struct piece **more;
-
-	if (list->nr == list->max) {
-		more = realloc(list->piece, max * sizeof(*more));
-		if (!more)
-			return false;
-		list->piece = more;
-		list->max = max;
-	}
+	if (!grow_array(&list->piece, &list->max, list->nr,
+			sizeof(*list->piece)))
+		return false;
 	list->piece[list->nr++] = p;
 	return true;
 }
