@@ -36,7 +36,7 @@ room.bench/native = $(room.bench/guest) -Ibench/guest -Ibench/native \
 # sfjit attach, with answers of this program for what an unpatched kernel lacks.
 $(O)/bench/bin/attach: private flags := -D_GNU_SOURCE -iquote \
 	userspace/sfjit/attach -iquote userspace/sfjit -iquote userspace/preload \
-	$(patsubst %,-Xlinker --wrap=%,remote_call session_attach ps_open)
+	$(patsubst %,-Xlinker --wrap=%,remote_call session_attach ps_open_sframe)
 $(O)/bench/bin/attach: private libs := -lelf
 $(O)/bench/bin/attach: $(filter-out %/sfjit/main.o,$(sfjit_obj)) $(sfjit_libs)
 

@@ -35,7 +35,7 @@ static char no_windows[] = "windows 0\nlast none 0\n";
 static unsigned int calls;
 
 __typeof__(remote_call) __real_remote_call, __wrap_remote_call;
-__typeof__(ps_open) __real_ps_open, __wrap_ps_open;
+__typeof__(ps_open_sframe) __wrap_ps_open_sframe;
 __typeof__(session_attach) __real_session_attach, __wrap_session_attach;
 
 long __wrap_remote_call(struct remote *remote, long nr, const uint64_t args[6])
@@ -49,11 +49,9 @@ long __wrap_remote_call(struct remote *remote, long nr, const uint64_t args[6])
 	return window && ret >= 0 ? 0 : ret;
 }
 
-FILE *__wrap_ps_open(const char *dir, const char *name)
+FILE *__wrap_ps_open_sframe(const char *dir)
 {
-	if (!strcmp(name, "sframe"))
-		return fmemopen(no_windows, strlen(no_windows), "r");
-	return __real_ps_open(dir, name);
+	return fmemopen(no_windows, strlen(no_windows), "r");
 }
 
 /* Nanoseconds for @nr calls. */
