@@ -34,7 +34,7 @@ static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 	size_t length;
 
 	memcpy(copy, rows, nr * sizeof(*rows));
-	MUST(!borrowed_amend(NULL, &fdes));
+	MUST(!amend_borrowed(NULL, &fdes));
 	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, 0, section,
 				sizeof(section), &length, NULL));
 	MUST(!sfg_open_section(&s, section, length, 0, NULL));
@@ -57,7 +57,7 @@ static bool is_removed(const struct sfjit_row *row)
 			.addr = CODE + 64 * i, .size = 64, .nr_rows = 1,
 			.rows = rows + i,
 		};
-	MUST(!borrowed_amend(NULL, &fdes));
+	MUST(!amend_borrowed(NULL, &fdes));
 	return fdes.nr == 2 && f[0].addr == CODE && f[1].addr == CODE + 128;
 }
 

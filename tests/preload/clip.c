@@ -72,8 +72,8 @@ static const char *clip(unsigned int start, unsigned int end)
 	void *clipped;
 	size_t size;
 
-	MUST(!clip_section(section, length, CODE + start, CODE + end, &clipped,
-			   &size));
+	MUST(!store_clip(section, length, CODE + start, CODE + end, &clipped,
+			 &size));
 	if (clipped)
 		text = print(clipped, size);
 	store_put(clipped, size);

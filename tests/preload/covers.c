@@ -94,18 +94,18 @@ int sfjit_unregister(uintptr_t key)
 	return 0;
 }
 
-int taken_open(struct taken_list *list)
+int self_open_windows(struct self_windows *list)
 {
 	list->at = 0;
 	return 0;
 }
 
-void taken_close(struct taken_list *list)
+void self_close_windows(struct self_windows *list)
 {
 }
 
 /* The next one that starts at list->at or after. */
-bool taken_next(struct taken_list *list, struct taken *taken)
+bool self_next_window(struct self_windows *list, struct self_window *taken)
 {
 	struct window *next = NULL;
 	size_t i;
@@ -116,7 +116,7 @@ bool taken_next(struct taken_list *list, struct taken *taken)
 			next = &windows[i];
 	if (!next)
 		return false;
-	*taken = (struct taken) { next->start, next->end, next->key };
+	*taken = (struct self_window) { next->start, next->end, next->key };
 	list->at = next->start + 1;
 	return true;
 }

@@ -36,7 +36,7 @@ static bool reads(struct dl_phdr_info *info, const char *name,
 		  struct sfg_image *cfi)
 {
 	info->dlpi_name = name;
-	return debug_frame_read(info, function, cfi);
+	return cfi_read_module(info, function, cfi);
 }
 
 static bool has_function(const struct dl_phdr_info *info,

@@ -57,7 +57,7 @@ static int read_at(const uint8_t *begin, struct sfg_image *image,
 		   const char **reason)
 {
 	*reason = NULL;
-	return cfi_read((uintptr_t)begin, image, reason);
+	return cfi_read_frames((uintptr_t)begin, image, reason);
 }
 
 /* Functions that the image is for, or -errno. */

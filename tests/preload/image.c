@@ -168,7 +168,7 @@ static int convert(struct image *image)
 	}, &out, &summary, NULL);
 	if (ret)
 		return ret;
-	if (windows_choose(&table, out.data, out.len, image))
+	if (table_choose_windows(&table, out.data, out.len, image))
 		die("no memory for windows");
 	check_windows(&table, image);
 	free(out.data);

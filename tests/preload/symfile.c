@@ -44,7 +44,7 @@ static int read_file(struct unit_cfi *cfi, uint64_t size, const char **reason)
 {
 	memset(cfi, 0, sizeof(*cfi));
 	*reason = NULL;
-	return symfile_read((uintptr_t)file, size, cfi, reason);
+	return cfi_read_elf((uintptr_t)file, size, cfi, reason);
 }
 
 /* Number of functions in it, or -errno. */
@@ -97,7 +97,7 @@ static void check_refused(void)
 	make_file(0);
 	IS("a size without a header",
 	   read_file(&cfi, sizeof(file->header) - 1, &reason), -EINVAL);
-	IS("no file", symfile_read(16, 4096, &cfi, &reason), -EINVAL);
+	IS("no file", cfi_read_elf(16, 4096, &cfi, &reason), -EINVAL);
 	file->header.e_ident[0] = 0;
 	refused("no ELF", -EINVAL, "the file is not ELF");
 	file->header.e_machine = EM_AARCH64;

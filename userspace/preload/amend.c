@@ -25,8 +25,8 @@ struct list {
 	struct rows *copies;
 };
 
-static int add_function(struct list *list,
-			const struct sfjit_function *function)
+static int list_function(struct list *list,
+			 const struct sfjit_function *function)
 {
 	if (!grow_array(&list->functions, &list->max, list->nr,
 			sizeof(*list->functions)))
@@ -56,7 +56,7 @@ static int add_leaf(struct list *list, uint64_t start,
 {
 	bool signal = range->row == BARE_SIGNAL;
 
-	return add_function(list, &(struct sfjit_function) {
+	return list_function(list, &(struct sfjit_function) {
 		.addr = start + range->start,
 		.size = range->end - range->start,
 		.nr_rows = !signal,
@@ -66,8 +66,8 @@ static int add_leaf(struct list *list, uint64_t start,
 }
 
 /* Classify the bytes at an address. */
-static int search(struct list *list, uint64_t start, const uint8_t *text,
-		  uint32_t length, bool links)
+static int classify_bytes(struct list *list, uint64_t start,
+			  const uint8_t *text, uint32_t length, bool links)
 {
 	struct bare_range *ranges;
 	size_t nr, i;
@@ -90,7 +90,8 @@ static int add_links(struct list *list, uint64_t start, const uint8_t *text,
 {
 	uint64_t from = length - LONGEST_GAP;
 
-	return search(list, start + from, text + from, LONGEST_GAP, true);
+	return classify_bytes(list, start + from, text + from, LONGEST_GAP,
+			      true);
 }
 
 static int add_leaves(struct list *list, const struct sfg_input *in,
@@ -107,7 +108,7 @@ static int add_leaves(struct list *list, const struct sfg_input *in,
 		return add_links(list, start, text, length);
 	if (sfg_padding(in->abi, text, length) == length)
 		return 0;
-	return search(list, start, text, length, false);
+	return classify_bytes(list, start, text, length, false);
 }
 
 static bool is_unknown_signal(const struct sfg_input *in, uint64_t address,
@@ -157,9 +158,10 @@ static int find_leaves(struct list *leaves, const struct sfg_input *in)
 }
 
 /* Rows of a part: those of the function, counted from where it begins. */
-static struct sfjit_row *copy_rows(struct list *list,
-				   const struct sfjit_function *f,
-				   struct sfjit_function *part, uint32_t from)
+static struct sfjit_row *copy_part_rows(struct list *list,
+					const struct sfjit_function *f,
+					struct sfjit_function *part,
+					uint32_t from)
 {
 	struct rows *copy = malloc(sizeof(*copy) +
 				   f->nr_rows * sizeof(*copy->rows));
@@ -191,8 +193,8 @@ static int add_part(struct list *list, const struct sfjit_function *f,
 		return 0;
 	part.addr += from;
 	part.size = to - from;
-	part.rows = copy_rows(list, f, &part, from);
-	return part.rows ? add_function(list, &part) : -ENOMEM;
+	part.rows = copy_part_rows(list, f, &part, from);
+	return part.rows ? list_function(list, &part) : -ENOMEM;
 }
 
 /* Only the converter has used the rows so far. */
@@ -212,7 +214,7 @@ static int add_true(struct list *list, const struct sfg_input *in,
 	if (!f->repeat && text && length >= f->size)
 		nr = bare_false(f, text, ranges);
 	if (!nr)
-		return add_function(list, f);
+		return list_function(list, f);
 	for (i = 0; !ret && i < nr; i++) {
 		ret = add_part(list, f, at, ranges[i].start);
 		at = ranges[i].end;
@@ -252,12 +254,12 @@ int amend_functions(const struct sfg_input *in, struct sfg_fdes *fdes)
 	for (i = 0; !ret && i < fdes->nr; i++) {
 		while (!ret && next < leaves.nr &&
 		       leaves.functions[next].addr < fdes->fdes[i].addr)
-			ret = add_function(&all, &leaves.functions[next++]);
+			ret = list_function(&all, &leaves.functions[next++]);
 		if (!ret)
 			ret = add_true(&all, in, &fdes->fdes[i]);
 	}
 	while (!ret && next < leaves.nr)
-		ret = add_function(&all, &leaves.functions[next++]);
+		ret = list_function(&all, &leaves.functions[next++]);
 	free(leaves.functions);
 	if (!ret && all.nr)
 		ret = collect_rows(&all, &rows);
@@ -329,7 +331,7 @@ static void remove_false(struct sfg_fdes *fdes)
 	fdes->nr = kept;
 }
 
-int borrowed_amend(const struct sfg_input *in, struct sfg_fdes *fdes)
+int amend_borrowed(const struct sfg_input *in, struct sfg_fdes *fdes)
 {
 	struct sfjit_row *row;
 	size_t i;

@@ -28,6 +28,6 @@ int amend_functions(const struct sfg_input *in, struct sfg_fdes *fdes);
  * whose frame is found by it ends the stack. Code with a false row has none,
  * and ends it, too.
  */
-int borrowed_amend(const struct sfg_input *in, struct sfg_fdes *fdes);
+int amend_borrowed(const struct sfg_input *in, struct sfg_fdes *fdes);
 
 #endif /* SFJIT_PRELOAD_AMEND_H */

@@ -146,7 +146,7 @@ HIDDEN void *realloc(void *p, size_t size)
 	return bigger;
 }
 
-static void swap(char *a, char *b, size_t size)
+static void swap_items(char *a, char *b, size_t size)
 {
 	uint64_t word, other;
 
@@ -184,5 +184,5 @@ HIDDEN void qsort(void *base, size_t nr, size_t size,
 			     at - (char *)base >= (ptrdiff_t)(gap * size) &&
 			     compare(at - gap * size, at) > 0;
 			     at -= gap * size)
-				swap(at, at - gap * size, size);
+				swap_items(at, at - gap * size, size);
 }

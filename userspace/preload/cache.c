@@ -73,8 +73,8 @@ void cache_name(struct text *t, const struct image *image, bool addends)
 }
 
 /* Describes the module that a table is for. */
-static void describe(struct trailer *t, const struct image *image,
-		     bool addends)
+static void describe_module(struct trailer *t, const struct image *image,
+			    bool addends)
 {
 	const struct sfg_image *last = &image->text[image->nr_text - 1];
 
@@ -125,7 +125,7 @@ static bool is_sealed(const struct stat *st, const struct trailer *t,
 	return can_seal(cache) && st->st_mtim.tv_nsec == seal_of(t, cache);
 }
 
-static void seal(int fd, const struct trailer *t, enum cache cache)
+static void seal_file(int fd, const struct trailer *t, enum cache cache)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT } };
 
@@ -153,8 +153,8 @@ static bool sum_part(int fd, uint64_t from, uint64_t length, uint64_t *sum)
 	return true;
 }
 
-/* Section and windows are summed one by one, as write_file() does. */
-static bool is_whole(int fd, const struct trailer *t)
+/* Section and windows are summed one by one, as write_table_file() does. */
+static bool has_its_sum(int fd, const struct trailer *t)
 {
 	uint64_t sum = SUM_START;
 
@@ -163,9 +163,9 @@ static bool is_whole(int fd, const struct trailer *t)
 	       sum_trailer(sum, t) == t->sum;
 }
 
-static int check_file(int fd, enum cache cache, const struct stat *st,
-		      const struct image *image, bool addends,
-		      struct trailer *t)
+static int check_table_file(int fd, enum cache cache, const struct stat *st,
+			    const struct image *image, bool addends,
+			    struct trailer *t)
 {
 	struct trailer want;
 	uint64_t length;
@@ -179,7 +179,7 @@ static int check_file(int fd, enum cache cache, const struct stat *st,
 	ret = sys_read_all(fd, t, sizeof(*t), length);
 	if (ret)
 		return ret;
-	describe(&want, image, addends);
+	describe_module(&want, image, addends);
 	/* For this very module, in this format, by this converter. */
 	if (memcmp(t, &want, offsetof(struct trailer, section_length)))
 		return -EINVAL;
@@ -190,9 +190,9 @@ static int check_file(int fd, enum cache cache, const struct stat *st,
 	if (is_sealed(st, t, cache))
 		return 0;
 	/* Written completely, and not changed since. */
-	if (!is_whole(fd, t))
+	if (!has_its_sum(fd, t))
 		return -EINVAL;
-	seal(fd, t, cache);
+	seal_file(fd, t, cache);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int load_file(struct table *table, int fd, enum cache cache,
 	/* A plain file of the one whose cache it is. */
 	if (!cache_is_safe(fd, cache, S_IFREG, CACHE_BY_OTHERS, &st))
 		return -EPERM;
-	ret = check_file(fd, cache, &st, image, addends, &t);
+	ret = check_table_file(fd, cache, &st, image, addends, &t);
 	return ret ? ret : use_file(table, fd, &t);
 }
 
@@ -244,7 +244,7 @@ static void read_boot(void)
 }
 
 /* Once: what is not there, or cannot be used, is not looked for again. */
-static int open_tables(enum cache cache, bool create)
+static int open_table_dir(enum cache cache, bool create)
 {
 	if (tables[cache] == CLOSED || (create && tables[cache] < 0))
 		tables[cache] = cache_dir_open(cache, create);
@@ -266,8 +266,8 @@ static void forget_parent(void)
 void cache_open(void)
 {
 	forget_parent();
-	open_tables(CACHE_OWN, false);
-	open_tables(CACHE_SYSTEM, false);
+	open_table_dir(CACHE_OWN, false);
+	open_table_dir(CACHE_SYSTEM, false);
 	read_boot();
 }
 
@@ -282,7 +282,7 @@ int cache_open_only(enum cache cache)
 	for (i = 0; i < CACHES; i++)
 		tables[i] = -ENOENT;
 	read_boot();
-	return open_tables(cache, true) < 0 ? tables[cache] : 0;
+	return open_table_dir(cache, true) < 0 ? tables[cache] : 0;
 }
 
 void cache_close(void)
@@ -302,7 +302,7 @@ static int load_from(enum cache cache, struct table *table,
 	struct text name = { .length = 0 };
 	int fd, ret;
 
-	if (open_tables(cache, false) < 0)
+	if (open_table_dir(cache, false) < 0)
 		return tables[cache];
 	cache_name(&name, image, addends);
 	/* O_NONBLOCK: it may be a FIFO. */
@@ -340,8 +340,8 @@ struct content {
 	size_t windows_length;
 };
 
-static int write_file(int fd, enum cache target, const struct content *content,
-		      struct trailer *t)
+static int write_table_file(int fd, enum cache target,
+			    const struct content *content, struct trailer *t)
 {
 	uint64_t sum = sum_bytes(SUM_START, content->section, content->length);
 	int ret;
@@ -357,15 +357,15 @@ static int write_file(int fd, enum cache target, const struct content *content,
 	if (!ret && target == CACHE_SYSTEM)
 		ret = make_public(fd);
 	if (!ret)
-		seal(fd, t, target);
+		seal_file(fd, t, target);
 	return ret;
 }
 
-static int put_file(enum cache target, const char *name,
-		    const struct content *content, struct trailer *t)
+static int put_table_file(enum cache target, const char *name,
+			  const struct content *content, struct trailer *t)
 {
 	struct text temp = { .length = 0 };
-	int dir = open_tables(target, true), fd, ret;
+	int dir = open_table_dir(target, true), fd, ret;
 
 	text_put(&temp, name);
 	text_put(&temp, ".");
@@ -377,7 +377,7 @@ static int put_file(enum cache target, const char *name,
 	fd = sys_open(dir, temp.data, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		return fd;
-	ret = write_file(fd, target, content, t);
+	ret = write_table_file(fd, target, content, t);
 	sys_close(fd);
 	if (!ret)
 		ret = SYS(SYS_renameat2, dir, temp.data, dir, name, 0);
@@ -398,12 +398,12 @@ void cache_store(const struct table *table, const void *section, size_t length,
 	size_t i;
 
 	cache_name(&name, image, addends);
-	describe(&t, image, addends);
+	describe_module(&t, image, addends);
 	t.rows = table->rows;
 	t.section_length = length;
 	t.nr_windows = table->nr_windows;
 	for (i = 0; i < nr_targets; i++)
-		if (!put_file(targets[i], name.data, &content, &t))
+		if (!put_table_file(targets[i], name.data, &content, &t))
 			return;
 }
 
@@ -413,7 +413,7 @@ void cache_store(const struct table *table, const void *section, size_t length,
  */
 static int open_lock(enum cache target)
 {
-	int dir = open_tables(target, true), fd;
+	int dir = open_table_dir(target, true), fd;
 	struct statfs fs;
 	struct stat st;
 
@@ -431,7 +431,7 @@ static int open_lock(enum cache target)
 	return fd;
 }
 
-static bool take_lock(off_t byte, uint64_t patience)
+static bool take_table_lock(off_t byte, uint64_t patience)
 {
 	struct flock wanted = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET,
@@ -466,7 +466,7 @@ bool cache_lock_table(const struct image *image, bool addends)
 	cache_name(&name, image, addends);
 	sum = sum_bytes(SUM_START, name.data, name.length);
 	for (i = 0; i < LOCKS; i++)
-		if (take_lock((sum >> 2) + i, patience))
+		if (take_table_lock((sum >> 2) + i, patience))
 			return true;
 	return false;
 }

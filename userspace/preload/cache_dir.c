@@ -14,11 +14,11 @@ static char path[sizeof(base) + sizeof("/.cache/sfjit/tables")];
 
 void cache_dir_init(char **environment)
 {
-	const char *dir = get_variable(environment, "XDG_CACHE_HOME");
+	const char *dir = sys_variable(environment, "XDG_CACHE_HOME");
 
 	/* The specification wants relative paths ignored. */
 	if (dir[0] != '/') {
-		dir = get_variable(environment, "HOME");
+		dir = sys_variable(environment, "HOME");
 		below_home = true;
 	}
 	if (dir[0] == '/' && strlen(dir) < sizeof(base))
@@ -74,7 +74,7 @@ static int descend(int dir, const char *name, enum cache cache,
 }
 
 /* "..", too: the path is the user's. */
-static int enter(int dir, const char *name)
+static int enter_dir(int dir, const char *name)
 {
 	int fd = sys_open(dir, name, O_PATH | O_DIRECTORY, 0);
 	struct stat st;
@@ -103,7 +103,7 @@ static void make_base(void)
 		memcpy(name, at, end - at);
 		name[end - at] = '\0';
 		if (*name)
-			fd = enter(fd, name);
+			fd = enter_dir(fd, name);
 		at = end;
 	}
 	if (fd >= 0)
@@ -150,7 +150,7 @@ static bool is_sticky(int fd)
 	       (st.st_mode & S_ISVTX || !(st.st_mode & CACHE_BY_OTHERS));
 }
 
-static int open_temporary(bool create)
+static int open_temporary_dir(bool create)
 {
 	int fd = sys_open(AT_FDCWD, "/tmp", O_RDONLY | O_DIRECTORY, 0);
 	struct text name = { .length = 0 };
@@ -170,7 +170,7 @@ int cache_dir_open(enum cache cache, bool create)
 {
 	int fd = cache == CACHE_OWN ? open_own(create) :
 		 cache == CACHE_SYSTEM ? open_system(create) :
-		 open_temporary(create);
+		 open_temporary_dir(create);
 
 	return fd < 0 ? fd : descend(fd, "tables", cache, CACHE_BY_OTHERS,
 				     create);

@@ -31,7 +31,7 @@ struct bytes {
 	size_t size;
 };
 
-static uint32_t word_at(const struct bytes *b, size_t at)
+static uint32_t chain_word(const struct bytes *b, size_t at)
 {
 	uint32_t word;
 
@@ -40,11 +40,11 @@ static uint32_t word_at(const struct bytes *b, size_t at)
 }
 
 /* Versions 1 and 3 are all there are in .eh_frame. */
-static bool is_cie(const struct bytes *b, size_t at)
+static bool looks_like_cie(const struct bytes *b, size_t at)
 {
 	uint8_t version;
 
-	if (b->size - at < SMALLEST_CIE || word_at(b, at + 4))
+	if (b->size - at < SMALLEST_CIE || chain_word(b, at + 4))
 		return false;
 	version = b->data[at + 8];
 	return (version == 1 || version == 3) &&
@@ -52,22 +52,23 @@ static bool is_cie(const struct bytes *b, size_t at)
 }
 
 /* Of a CIE of the same chain. */
-static bool is_fde(const struct bytes *b, size_t at, size_t start)
+static bool looks_like_fde(const struct bytes *b, size_t at, size_t start)
 {
-	uint32_t back = word_at(b, at + 4);
+	uint32_t back = chain_word(b, at + 4);
 
-	return back && back <= at + 4 - start && is_cie(b, at + 4 - back);
+	return back && back <= at + 4 - start &&
+	       looks_like_cie(b, at + 4 - back);
 }
 
 /* Up to what is no entry; the one that marks the end belongs to it. */
-static struct chain walk(const struct bytes *b, size_t start)
+static struct chain walk_chain(const struct bytes *b, size_t start)
 {
 	struct chain chain = { .start = start, .end = start };
 	uint32_t length;
 	bool fde;
 
 	while (b->size - chain.end >= 8) {
-		length = word_at(b, chain.end);
+		length = chain_word(b, chain.end);
 		if (!length) {
 			chain.end += sizeof(length);
 			break;
@@ -75,8 +76,8 @@ static struct chain walk(const struct bytes *b, size_t start)
 		/* In the segment, and aligned as assemblers do. */
 		if (length < 8 || length % 4 || length > b->size - chain.end - 4)
 			break;
-		fde = is_fde(b, chain.end, start);
-		if (!fde && !is_cie(b, chain.end))
+		fde = looks_like_fde(b, chain.end, start);
+		if (!fde && !looks_like_cie(b, chain.end))
 			break;
 		chain.nr_fdes += fde;
 		chain.end += sizeof(length) + length;
@@ -85,17 +86,17 @@ static struct chain walk(const struct bytes *b, size_t start)
 }
 
 /* Each byte is in one chain, so this takes time with the size only. */
-static struct chain longest(const struct bytes *b)
+static struct chain longest_chain(const struct bytes *b)
 {
 	struct chain best = { .nr_fdes = 0 }, chain;
 	size_t at = 0;
 
 	while (b->size >= SMALLEST_CIE && at <= b->size - SMALLEST_CIE) {
-		if (!is_cie(b, at)) {
+		if (!looks_like_cie(b, at)) {
 			at += 4;
 			continue;
 		}
-		chain = walk(b, at);
+		chain = walk_chain(b, at);
 		if (chain.nr_fdes > best.nr_fdes)
 			best = chain;
 		at = chain.end > at ? chain.end : at + 4;
@@ -103,8 +104,8 @@ static struct chain longest(const struct bytes *b)
 	return best;
 }
 
-static bool in_text(const struct sfg_image *text, size_t nr_text,
-		    const struct sfg_image *function)
+static bool is_function_in(const struct sfg_image *text, size_t nr_text,
+			   const struct sfg_image *function)
 {
 	const struct sfg_image *end = text + nr_text;
 
@@ -126,13 +127,13 @@ static bool is_for_text(const struct sfg_image *cfi,
 
 	if (sfg_list_functions(&in, &list, &nr, NULL))
 		return false;
-	while (i < nr && in_text(text, nr_text, &list[i]))
+	while (i < nr && is_function_in(text, nr_text, &list[i]))
 		i++;
 	free(list);
 	return nr && i == nr;
 }
 
-bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
+bool cfi_find(const struct dl_phdr_info *info, const struct sfg_image *text,
 	      size_t nr_text, struct sfg_image *cfi)
 {
 	const ElfW(Phdr) *ph = info->dlpi_phdr;
@@ -148,7 +149,7 @@ bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
 		if (ph->p_type != PT_LOAD ||
 		    (ph->p_flags & (PF_R | PF_W)) != PF_R)
 			continue;
-		chain = longest(&b);
+		chain = longest_chain(&b);
 		if (chain.nr_fdes <= most)
 			continue;
 		most = chain.nr_fdes;
@@ -185,13 +186,13 @@ struct record {
 	size_t size;		/* of the record */
 };
 
-static int fail_read(const char **reason, const char *why)
+static int fail_frames(const char **reason, const char *why)
 {
 	*reason = why;
 	return -EINVAL;
 }
 
-static bool make_room(struct copy *c, size_t more)
+static bool make_copy_room(struct copy *c, size_t more)
 {
 	size_t room = c->room ? c->room : 2 * PAGE;
 	uint8_t *bigger;
@@ -215,7 +216,7 @@ static bool extend(struct copy *c)
 
 	if (c->have >= PAGE)
 		step += (c->have < STEP_MAX ? c->have : STEP_MAX) & ~(PAGE - 1);
-	if (!make_room(c, step))
+	if (!make_copy_room(c, step))
 		return false;
 	n = self_read(c->from + c->have, c->data + c->have, step);
 	c->have += n;
@@ -232,14 +233,14 @@ static bool have(struct copy *c, size_t at, size_t length)
 }
 
 /* 1: a record; 0: the terminator. */
-static int read_record(struct copy *c, size_t at, struct record *r,
-		       const char **reason)
+static int read_copied_record(struct copy *c, size_t at, struct record *r,
+			      const char **reason)
 {
 	uint32_t length;
 	uint64_t wide;
 
 	if (!have(c, at, sizeof(length)))
-		return fail_read(reason, "the frames leave mapped memory");
+		return fail_frames(reason, "the frames leave mapped memory");
 	memcpy(&length, c->data + at, sizeof(length));
 	if (!length)
 		return 0;
@@ -247,22 +248,25 @@ static int read_record(struct copy *c, size_t at, struct record *r,
 	wide = length;
 	if (length == UINT32_MAX) {
 		if (!have(c, at, sizeof(length) + sizeof(wide)))
-			return fail_read(reason, "the frames leave mapped memory");
+			return fail_frames(reason,
+					   "the frames leave mapped memory");
 		memcpy(&wide, c->data + at + sizeof(length), sizeof(wide));
 		r->id += sizeof(wide);
 	}
 	/* It has an id, and a length that frames can have. */
 	if (wide < ID_SIZE)
-		return fail_read(reason, "a record of the frames is too short");
+		return fail_frames(reason,
+				   "a record of the frames is too short");
 	if (wide > CFI_MAX || at > CFI_MAX - wide)
-		return fail_read(reason, "the frames are over 32 MiB");
+		return fail_frames(reason, "the frames are over 32 MiB");
 	r->size = r->id + wide;
 	if (!have(c, at, r->size))
-		return fail_read(reason, "the frames leave mapped memory");
+		return fail_frames(reason, "the frames leave mapped memory");
 	return 1;
 }
 
-static uint32_t id_of(const struct copy *c, size_t at, const struct record *r)
+static uint32_t record_id(const struct copy *c, size_t at,
+			  const struct record *r)
 {
 	uint32_t id;
 
@@ -271,9 +275,10 @@ static uint32_t id_of(const struct copy *c, size_t at, const struct record *r)
 }
 
 /* The copy of the FDE with its CIE in front, where the section had another. */
-static int join(struct sfg_image *image, const struct copy *cie,
-		const struct record *cie_record, const struct copy *fde,
-		const struct record *fde_record)
+static int join_cie_and_fde(struct sfg_image *image, const struct copy *cie,
+			    const struct record *cie_record,
+			    const struct copy *fde,
+			    const struct record *fde_record)
 {
 	size_t length = cie_record->size + fde_record->size;
 	uint32_t back = cie_record->size + fde_record->id;
@@ -290,25 +295,26 @@ static int join(struct sfg_image *image, const struct copy *cie,
 	return 0;
 }
 
-static int read_one(struct copy *fde, const struct record *r,
-		    struct sfg_image *image, const char **reason)
+static int read_single_fde(struct copy *fde, const struct record *r,
+			   struct sfg_image *image, const char **reason)
 {
-	int32_t back = id_of(fde, 0, r);
+	int32_t back = record_id(fde, 0, r);
 	struct copy cie = { .from = fde->from + r->id - back };
 	struct record c;
 	int ret;
 
-	ret = read_record(&cie, 0, &c, reason);
+	ret = read_copied_record(&cie, 0, &c, reason);
 	if (ret < 0)
 		return ret;
 	/* It points to a CIE. */
-	if (!ret || id_of(&cie, 0, &c))
-		return fail_read(reason, "the frame names no CIE");
+	if (!ret || record_id(&cie, 0, &c))
+		return fail_frames(reason, "the frame names no CIE");
 	*reason = "no memory for the frames";
-	return join(image, &cie, &c, fde, r);
+	return join_cie_and_fde(image, &cie, &c, fde, r);
 }
 
-int cfi_read(uintptr_t begin, struct sfg_image *image, const char **reason)
+int cfi_read_frames(uintptr_t begin, struct sfg_image *image,
+		    const char **reason)
 {
 	struct copy c = { .from = begin };
 	struct record r;
@@ -316,14 +322,14 @@ int cfi_read(uintptr_t begin, struct sfg_image *image, const char **reason)
 	int ret;
 
 	*reason = "no frames";
-	ret = read_record(&c, 0, &r, reason);
+	ret = read_copied_record(&c, 0, &r, reason);
 	if (ret <= 0)
 		return ret ? ret : -ENODATA;
-	if (id_of(&c, 0, &r))
-		return read_one(&c, &r, image, reason);
+	if (record_id(&c, 0, &r))
+		return read_single_fde(&c, &r, image, reason);
 	while (ret > 0) {
 		at += r.size;
-		ret = read_record(&c, at, &r, reason);
+		ret = read_copied_record(&c, at, &r, reason);
 	}
 	if (ret)
 		return ret;
@@ -359,8 +365,8 @@ static int fail_symfile(struct symfile *s, const char *why)
 	return -EINVAL;
 }
 
-static bool copy_bytes(const struct symfile *s, uint64_t offset, void *to,
-		       size_t length)
+static bool copy_elf_bytes(const struct symfile *s, uint64_t offset, void *to,
+			   size_t length)
 {
 	/* It is inside the file. */
 	if (offset > s->size || length > s->size - offset)
@@ -368,12 +374,12 @@ static bool copy_bytes(const struct symfile *s, uint64_t offset, void *to,
 	return self_read(s->address + offset, to, length) == length;
 }
 
-static int read_header(struct symfile *s)
+static int read_elf_header(struct symfile *s)
 {
 	const uint8_t *ident = s->header.e_ident;
 	size_t length;
 
-	if (!copy_bytes(s, 0, &s->header, sizeof(s->header)))
+	if (!copy_elf_bytes(s, 0, &s->header, sizeof(s->header)))
 		return fail_symfile(s, "the file is not in memory");
 	if (memcmp(ident, ELFMAG, SELFMAG))
 		return fail_symfile(s, "the file is not ELF");
@@ -388,14 +394,14 @@ static int read_header(struct symfile *s)
 	s->sections = malloc(length);
 	if (!s->sections)
 		return -ENOMEM;
-	if (!copy_bytes(s, s->header.e_shoff, s->sections, length))
+	if (!copy_elf_bytes(s, s->header.e_shoff, s->sections, length))
 		return fail_symfile(s, "sections are not in the file");
 	return 0;
 }
 
 /* 'name' may be at the end of the strings, and of the file. */
-static bool is_named(const struct symfile *s, const elf_section *section,
-		     const char *name)
+static bool elf_section_is_named(const struct symfile *s,
+				 const elf_section *section, const char *name)
 {
 	const elf_section *strings = &s->sections[s->header.e_shstrndx];
 	size_t length = strlen(name) + 1;
@@ -405,8 +411,8 @@ static bool is_named(const struct symfile *s, const elf_section *section,
 	       section->sh_name <= strings->sh_size &&
 	       length <= strings->sh_size - section->sh_name &&
 	       strings->sh_offset <= s->size &&
-	       copy_bytes(s, strings->sh_offset + section->sh_name, is,
-			  length) &&
+	       copy_elf_bytes(s, strings->sh_offset + section->sh_name, is,
+			      length) &&
 	       !memcmp(is, name, length);
 }
 
@@ -417,7 +423,7 @@ static const elf_section *find_elf_section(const struct symfile *s,
 
 	for (section = s->sections;
 	     section < s->sections + s->header.e_shnum; section++)
-		if (is_named(s, section, name))
+		if (elf_section_is_named(s, section, name))
 			return section;
 	return NULL;
 }
@@ -445,7 +451,7 @@ static int take_section(struct symfile *s, const elf_section *section,
 	data = malloc(section->sh_size);
 	if (!data)
 		return -ENOMEM;
-	if (!copy_bytes(s, section->sh_offset, data, section->sh_size))
+	if (!copy_elf_bytes(s, section->sh_offset, data, section->sh_size))
 		return fail_symfile(s, "the frames are not in the file");
 	cfi->cfi = (struct sfg_image) {
 		.data = data, .len = section->sh_size,
@@ -454,13 +460,14 @@ static int take_section(struct symfile *s, const elf_section *section,
 	return 0;
 }
 
-static bool is_usable(const struct symfile *s, const elf_section *section)
+static bool is_usable_section(const struct symfile *s,
+			      const elf_section *section)
 {
 	return section && section->sh_size && section->sh_type != SHT_NOBITS &&
 	       is_relocated(s, section);
 }
 
-int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
+int cfi_read_elf(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
 		 const char **reason)
 {
 	struct symfile s = {
@@ -470,7 +477,7 @@ int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
 	int ret;
 
 	*reason = "no memory for the file";
-	ret = read_header(&s);
+	ret = read_elf_header(&s);
 	if (ret)
 		return ret;
 	text = find_elf_section(&s, ".text");
@@ -479,10 +486,10 @@ int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
 		cfi->text_base = text->sh_addr;
 	}
 	section = find_elf_section(&s, ".eh_frame");
-	if (is_usable(&s, section))
+	if (is_usable_section(&s, section))
 		return take_section(&s, section, cfi);
 	section = find_elf_section(&s, ".debug_frame");
-	if (!is_usable(&s, section))
+	if (!is_usable_section(&s, section))
 		return -ENODATA;
 	cfi->flags |= SFG_INPUT_DEBUG_FRAME;
 	return take_section(&s, section, cfi);
@@ -494,7 +501,7 @@ int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
  * copied as memory that may not be there.
  */
 
-static bool is_mapped(const struct stat *st, uintptr_t text)
+static bool is_text_of_file(const struct stat *st, uintptr_t text)
 {
 	struct self_mapping mapping;
 	int fd = self_open_mappings(), ret;
@@ -517,13 +524,13 @@ static bool read_sections(int fd, size_t size, struct sfg_image *cfi)
 
 	if (file < 0 && file > -4096)
 		return false;
-	ret = symfile_read(file, size, &found, &reason);
+	ret = cfi_read_elf(file, size, &found, &reason);
 	sys_unmap((void *)file, size);
 	*cfi = found.cfi;
 	return !ret && found.flags & SFG_INPUT_DEBUG_FRAME;
 }
 
-bool debug_frame_take(int file, struct sfg_image *cfi)
+bool cfi_read_file(int file, struct sfg_image *cfi)
 {
 	struct stat st;
 
@@ -531,8 +538,8 @@ bool debug_frame_take(int file, struct sfg_image *cfi)
 	       read_sections(file, st.st_size, cfi);
 }
 
-bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
-		      struct sfg_image *cfi)
+bool cfi_read_module(const struct dl_phdr_info *info, uintptr_t text,
+		     struct sfg_image *cfi)
 {
 	const char *name = *info->dlpi_name ? info->dlpi_name :
 			   "/proc/self/exe";
@@ -544,7 +551,7 @@ bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
 	if (fd < 0)
 		return false;
 	found = !SYS(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) &&
-		is_mapped(&st, text) && debug_frame_take(fd, cfi);
+		is_text_of_file(&st, text) && cfi_read_file(fd, cfi);
 	sys_close(fd);
 	return found;
 }

@@ -23,7 +23,7 @@
  *
  * False: there is none whose functions are all in this text.
  */
-bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
+bool cfi_find(const struct dl_phdr_info *info, const struct sfg_image *text,
 	      size_t nr_text, struct sfg_image *cfi);
 
 /*
@@ -35,7 +35,8 @@ bool find_cfi(const struct dl_phdr_info *info, const struct sfg_image *text,
  * *reason is a constant string. -ENODATA: there are no records, which is no
  * mistake.
  */
-int cfi_read(uintptr_t begin, struct sfg_image *image, const char **reason);
+int cfi_read_frames(uintptr_t begin, struct sfg_image *image,
+		    const char **reason);
 
 /*
  * Call frame information from an ELF file in memory, as JITs make them for
@@ -45,7 +46,7 @@ int cfi_read(uintptr_t begin, struct sfg_image *image, const char **reason);
  * none, or it is not relocated: it is in the words of a linker, which tells the
  * unwinder what it made of them. On other failures *reason is a constant string.
  */
-int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
+int cfi_read_elf(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
 		 const char **reason);
 
 /*
@@ -57,10 +58,10 @@ int symfile_read(uintptr_t address, uint64_t size, struct unit_cfi *cfi,
  * arena. False: the file that is mapped there has none, or is no longer found
  * by its name.
  */
-bool debug_frame_read(const struct dl_phdr_info *info, uintptr_t text,
-		      struct sfg_image *cfi);
+bool cfi_read_module(const struct dl_phdr_info *info, uintptr_t text,
+		     struct sfg_image *cfi);
 
 /* The same of the file that is open. */
-bool debug_frame_take(int file, struct sfg_image *cfi);
+bool cfi_read_file(int file, struct sfg_image *cfi);
 
 #endif /* SFJIT_PRELOAD_CFI_H */

@@ -47,7 +47,7 @@ static unsigned int nr_gave_way, nr_lost;
 static void *hole;
 static size_t hole_length;
 
-static bool make_room(void)
+static bool make_cover_room(void)
 {
 	size_t more = room ? 2 * room : FIRST_ROOM;
 	struct cover *bigger, *old = covers;
@@ -102,7 +102,7 @@ static const void *section_of(const struct cover *c, size_t *length)
 	return c->owner ? c->owner->section : hole;
 }
 
-static int do_register(const struct cover *c, bool again)
+static int register_cover(const struct cover *c, bool again)
 {
 	size_t length;
 	const void *section = section_of(c, &length);
@@ -125,7 +125,7 @@ static void count_cover(const struct cover *c, int change)
 		__atomic_add_fetch(&nr_lost, change, __ATOMIC_SEQ_CST);
 }
 
-static void forget(size_t i)
+static void forget_cover(size_t i)
 {
 	struct cover *c = &covers[i];
 
@@ -135,21 +135,21 @@ static void forget(size_t i)
 	memmove(c, c + 1, (nr_covers - i) * sizeof(*c));
 }
 
-static void unregister(size_t i)
+static void unregister_cover(size_t i)
 {
 	if (!covers[i].gave_way)
 		sfjit_unregister(covers[i].start | KEY_BIT);
-	forget(i);
+	forget_cover(i);
 }
 
-static int insert(const struct cover *new)
+static int insert_cover(const struct cover *new)
 {
 	size_t i = find_cover(new->start);
 	int ret;
 
-	if (!make_room())
+	if (!make_cover_room())
 		return -ENOMEM;
-	ret = new->gave_way ? 0 : do_register(new, false);
+	ret = new->gave_way ? 0 : register_cover(new, false);
 	if (ret)
 		return ret;
 	memmove(&covers[i + 1], &covers[i], (nr_covers - i) * sizeof(*covers));
@@ -164,18 +164,18 @@ static void displace(uintptr_t start, uintptr_t end)
 	size_t i = find_cover(start);
 
 	while (i < nr_covers && covers[i].start < end)
-		unregister(i);
+		unregister_cover(i);
 }
 
 /*
  * The kernel still has it; if not, it is forgotten. So is one that gave way:
  * put_around() finds out whether the program's window is still there.
  */
-static bool is_there(size_t i)
+static bool is_still_there(size_t i)
 {
-	if (!covers[i].gave_way && do_register(&covers[i], true) != -ENOENT)
+	if (!covers[i].gave_way && register_cover(&covers[i], true) != -ENOENT)
 		return true;
-	forget(i);
+	forget_cover(i);
 	return false;
 }
 
@@ -189,13 +189,13 @@ static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
 	int ret = 0;
 
 	if (c.owner)
-		ret = clip_section(c.owner->section, c.owner->length, start,
-				   end, &c.section, &c.length);
+		ret = store_clip(c.owner->section, c.owner->length, start,
+				 end, &c.section, &c.length);
 	else if (!make_hole())
 		ret = -ENOMEM;
 	if (ret)
 		return ret;
-	ret = insert(&c);
+	ret = insert_cover(&c);
 	if (ret)
 		store_put(c.section, c.length);
 	return ret;
@@ -209,17 +209,17 @@ static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
 		.stays = like->stays, .gave_way = true, .key = key,
 	};
 
-	insert(&c);
+	insert_cover(&c);
 }
 
 /* The program's windows stay; ours cover the rest. */
-static int put_between(struct taken_list *list, const struct cover *like)
+static int put_between(struct self_windows *list, const struct cover *like)
 {
 	uintptr_t start = like->start, end = like->end, to;
-	struct taken t;
+	struct self_window t;
 	int ret = 0, first = 0;
 
-	while (start < end && taken_next(list, &t) && t.start < end) {
+	while (start < end && self_next_window(list, &t) && t.start < end) {
 		if (t.end <= start)
 			continue;
 		if (t.start > start) {
@@ -238,13 +238,13 @@ static int put_between(struct taken_list *list, const struct cover *like)
 
 static int put_around(const struct cover *like)
 {
-	struct taken_list list;
+	struct self_windows list;
 	int ret = put_piece(like, like->start, like->end);
 
-	if (ret != -EEXIST || taken_open(&list))
+	if (ret != -EEXIST || self_open_windows(&list))
 		return ret;
 	ret = put_between(&list, like);
-	taken_close(&list);
+	self_close_windows(&list);
 	return ret;
 }
 
@@ -272,13 +272,13 @@ static bool put_jumps(uintptr_t start, uintptr_t end)
 		return false;
 	if (!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)c.section,
 			       c.section, c.length, &used, NULL) &&
-	    !insert(&c))
+	    !insert_cover(&c))
 		return true;
 	store_put(c.section, c.length);
 	return false;
 }
 
-static size_t skip_padding(const uint8_t *code, size_t at, size_t length)
+static size_t skip_cover_padding(const uint8_t *code, size_t at, size_t length)
 {
 	size_t n;
 
@@ -299,9 +299,9 @@ static void fill_covers(uintptr_t start, uintptr_t end)
 	uint8_t *code = length ? malloc(length) : NULL;
 
 	if (code && self_read(start, code, length) == length) {
-		from = skip_padding(code, 0, length);
+		from = skip_cover_padding(code, 0, length);
 		to = from + code_jumps(code + from, length - from);
-		if (skip_padding(code, to, length) != length)
+		if (skip_cover_padding(code, to, length) != length)
 			to = from;
 	}
 	if (from < to && put_jumps(start + from, start + to)) {
@@ -320,7 +320,7 @@ static void fill_before(uintptr_t start, const struct self_mapping *mapping)
 	if (start - from > FRINGE)
 		from = start - FRINGE;
 	while ((i = find_cover(start)) > 0 && covers[i - 1].end > from) {
-		if (!is_there(i - 1))
+		if (!is_still_there(i - 1))
 			continue;
 		from = covers[i - 1].end;
 		break;
@@ -336,7 +336,7 @@ static void fill_behind(uintptr_t end, const struct self_mapping *mapping)
 	if (to - end > FRINGE)
 		to = end + FRINGE;
 	while ((i = find_cover(end)) < nr_covers && covers[i].start < to) {
-		if (!is_there(i))
+		if (!is_still_there(i))
 			continue;
 		to = covers[i].start;
 		break;
@@ -356,11 +356,11 @@ static void drop_holes(uintptr_t start, uintptr_t end)
 
 	while (i < nr_covers && is_hole(&covers[i]) && covers[i].start == end) {
 		end = covers[i].end;
-		unregister(i);
+		unregister_cover(i);
 	}
 	while (i > 0 && is_hole(&covers[i - 1]) && covers[i - 1].end == start) {
 		start = covers[i - 1].start;
-		unregister(--i);
+		unregister_cover(--i);
 	}
 }
 
@@ -413,7 +413,7 @@ void covers_take(const struct cover_owner *owner, uintptr_t start,
 
 	while (i < nr_covers && covers[i].start < end) {
 		if (covers[i].owner == owner)
-			unregister(i);
+			unregister_cover(i);
 		else
 			i++;
 	}
@@ -431,11 +431,11 @@ static void fill_around(uintptr_t start, uintptr_t end, int mappings)
 		return;
 	i = find_cover(start);
 	if (i > 0 && covers[i - 1].owner && covers[i - 1].end > m.start &&
-	    is_there(i - 1))
+	    is_still_there(i - 1))
 		fill_behind(covers[i - 1].end, &m);
 	i = find_cover(end);
 	if (i < nr_covers && covers[i].owner && covers[i].start < m.end &&
-	    is_there(i))
+	    is_still_there(i))
 		fill_before(covers[i].start, &m);
 }
 
@@ -445,7 +445,7 @@ void covers_forget_gone(void)
 
 	while (i-- > 0)
 		if (!covers[i].gave_way)
-			is_there(i);
+			is_still_there(i);
 }
 
 /* ---- Giving way --------------------------------------------------------- */
@@ -495,7 +495,7 @@ void covers_give_way(uintptr_t start, uintptr_t end, uintptr_t key)
 
 	while (find_withdrawn(start, end, &i)) {
 		c = covers[i];
-		forget(i);
+		forget_cover(i);
 		put_aside(&c, start, end, key);
 	}
 }
@@ -506,43 +506,44 @@ void covers_put_back(uintptr_t start, uintptr_t end)
 
 	while (find_withdrawn(start, end, &i)) {
 		covers[i].withdrawn = false;
-		if (do_register(&covers[i], false))
-			forget(i);
+		if (register_cover(&covers[i], false))
+			forget_cover(i);
 	}
 }
 
-static bool continues(size_t i, const struct cover *c)
+static bool continues_cover(size_t i, const struct cover *c)
 {
 	return !covers[i].owner && !covers[i].section && !covers[i].gave_way &&
 	       covers[i].stays == c->stays;
 }
 
 /* One window for it and for the rest on either side. */
-static void merge(struct cover c)
+static void merge_cover(struct cover c)
 {
 	size_t i = find_cover(c.start);
 
 	if (c.owner)
 		return;
 	if (i + 1 < nr_covers && covers[i + 1].start == c.end &&
-	    continues(i + 1, &c)) {
+	    continues_cover(i + 1, &c)) {
 		c.end = covers[i + 1].end;
-		unregister(i + 1);
+		unregister_cover(i + 1);
 	}
-	if (i > 0 && covers[i - 1].end == c.start && continues(i - 1, &c)) {
+	if (i > 0 && covers[i - 1].end == c.start &&
+	    continues_cover(i - 1, &c)) {
 		c.start = covers[i - 1].start;
-		unregister(--i);
+		unregister_cover(--i);
 	}
-	unregister(i);
+	unregister_cover(i);
 	put_around(&c);
 }
 
-static void lose(const struct cover *like)
+static void lose_cover(const struct cover *like)
 {
 	struct cover c = *like;
 
 	c.gave_way = c.lost = true;
-	insert(&c);
+	insert_cover(&c);
 }
 
 static void come_back(size_t i)
@@ -553,14 +554,14 @@ static void come_back(size_t i)
 	};
 	int ret;
 
-	forget(i);
+	forget_cover(i);
 	ret = put_piece(&c, c.start, c.end);
 	if (!ret)
-		merge(c);
+		merge_cover(c);
 	else if (ret == -EEXIST)
 		put_around(&c);
 	else
-		lose(&c);
+		lose_cover(&c);
 }
 
 void covers_key_gone(uintptr_t key)
@@ -615,7 +616,7 @@ void covers_drop(struct cover_owner *owner, int mappings)
 		}
 		start = covers[i].start;
 		end = covers[i].end;
-		unregister(i);
+		unregister_cover(i);
 		fill_around(start, end, mappings);
 		i = find_cover(start);
 	}

@@ -192,7 +192,7 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
 
-	search->function = symbol_find(info, "_dl_debug_state");
+	search->function = libc_module_symbol(info, "_dl_debug_state");
 	search->name = info->dlpi_name;
 	return search->function != 0;
 }
@@ -204,7 +204,7 @@ static void call_on_change(uintptr_t argument)
 	on_change();
 }
 
-void loader_follow(void (*changed)(void))
+void divert_loader(void (*changed)(void))
 {
 	const char *reason = "other threads run";
 	struct search search = { 0 };
@@ -225,11 +225,13 @@ void loader_follow(void (*changed)(void))
  * its own two, and calls its own.
  */
 
-void gdbjit_follow(const struct dl_phdr_info *info, const char *name,
-		   bool fresh)
+void divert_gdb(const struct dl_phdr_info *info, const char *name,
+		bool fresh)
 {
-	uintptr_t function = symbol_find(info, "__jit_debug_register_code");
-	uintptr_t descriptor = symbol_find(info, "__jit_debug_descriptor");
+	uintptr_t function =
+		libc_module_symbol(info, "__jit_debug_register_code");
+	uintptr_t descriptor =
+		libc_module_symbol(info, "__jit_debug_descriptor");
 	const char *reason = "its code may run already";
 	int ret = -EBUSY;
 

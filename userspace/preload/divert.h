@@ -20,7 +20,7 @@
  * From now on ld.so calls it, with its lock for dlopen() held: after it has
  * mapped libraries, and before any of their code runs.
  */
-void loader_follow(void (*changed)(void));
+void divert_loader(void (*changed)(void));
 
 /*
  * The interface of JITs to gdb: they put ELF files in memory into a list, and
@@ -29,7 +29,7 @@ void loader_follow(void (*changed)(void));
  * Follows the list of a module, if it has one; may be called again. 'fresh': its
  * code cannot run yet, as it must not if calls are to be noticed.
  */
-void gdbjit_follow(const struct dl_phdr_info *info, const char *name,
-		   bool fresh);
+void divert_gdb(const struct dl_phdr_info *info, const char *name,
+		bool fresh);
 
 #endif /* SFJIT_PRELOAD_DIVERT_H */

@@ -79,7 +79,7 @@ static bool open_cursor(struct cursor *c, const struct dl_phdr_info *info,
 	return true;
 }
 
-static bool take(struct cursor *c, void *to, size_t length)
+static bool take_bytes(struct cursor *c, void *to, size_t length)
 {
 	/* The value is completely inside the segment. */
 	if ((size_t)(c->end - c->p) < length)
@@ -98,7 +98,7 @@ static bool take_unsigned(struct cursor *c, size_t length, uint64_t *value)
 		uint64_t whole;
 	} v;
 
-	if (!take(c, &v, length))
+	if (!take_bytes(c, &v, length))
 		return false;
 	*value = length == 2 ? v.half : length == 4 ? v.word : v.whole;
 	return true;
@@ -113,7 +113,7 @@ static bool take_signed(struct cursor *c, size_t length, uint64_t *value)
 	return true;
 }
 
-static bool take_raw(struct cursor *c, uint8_t enc, uint64_t *value)
+static bool take_encoded(struct cursor *c, uint8_t enc, uint64_t *value)
 {
 	*value = 0;
 	switch (PE_FORMAT(enc)) {
@@ -139,7 +139,7 @@ static bool take_pointer(struct cursor *c, uint8_t enc, uint64_t hdr,
 {
 	uint64_t here = c->addr;
 
-	if (enc == PE_OMIT || !take_raw(c, enc, value))
+	if (enc == PE_OMIT || !take_encoded(c, enc, value))
 		return false;
 	switch (PE_BASE(enc)) {
 	case 0:
@@ -188,12 +188,13 @@ static uint64_t table_end(const struct dl_phdr_info *info, struct cursor *c,
 }
 
 /* The encodings: version, eh_frame, count, table; and the place behind. */
-static bool open_index(const struct image *image, struct cursor *c,
-		       uint8_t enc[4], uint64_t *addr)
+static bool open_eh_frame_hdr(const struct image *image, struct cursor *c,
+			      uint8_t enc[4], uint64_t *addr)
 {
 	/* The only version there is, and a pointer into the module. */
-	return open_cursor(c, image->info, image->index) && take(c, enc, 4) &&
-	       enc[0] == 1 && take_pointer(c, enc[1], image->index, addr);
+	return open_cursor(c, image->info, image->index) &&
+	       take_bytes(c, enc, 4) && enc[0] == 1 &&
+	       take_pointer(c, enc[1], image->index, addr);
 }
 
 static bool read_cfi(struct image *image, const ElfW(Phdr) *ph)
@@ -204,7 +205,7 @@ static bool read_cfi(struct image *image, const ElfW(Phdr) *ph)
 
 	image->index = ph->p_vaddr;
 	image->index_length = ph->p_memsz;
-	if (!open_index(image, &c, enc, &addr) ||
+	if (!open_eh_frame_hdr(image, &c, enc, &addr) ||
 	    !open_cursor(&cfi, image->info, addr))
 		return false;
 	image->cfi.data = cfi.p;
@@ -219,7 +220,7 @@ void image_measure(struct image *image)
 	struct cursor c;
 	uint8_t enc[4];
 
-	if (!open_index(image, &c, enc, &addr))
+	if (!open_eh_frame_hdr(image, &c, enc, &addr))
 		return;
 	end = table_end(image->info, &c, enc, image->index);
 	if (end > addr && end - addr < image->cfi.len)
@@ -235,8 +236,8 @@ void image_measure(struct image *image)
  */
 
 /* The first bytes of writable data, which ld.so makes read-only. */
-static uint64_t relocated(const struct dl_phdr_info *info,
-			  const ElfW(Phdr) *load)
+static uint64_t constant_after_relocation(const struct dl_phdr_info *info,
+					  const ElfW(Phdr) *load)
 {
 	const ElfW(Phdr) *ph = info->dlpi_phdr;
 	uint64_t end = 0;
@@ -248,17 +249,18 @@ static uint64_t relocated(const struct dl_phdr_info *info,
 	return end < load->p_filesz ? end : load->p_filesz;
 }
 
-static uint64_t constant(const struct dl_phdr_info *info,
-			 const ElfW(Phdr) *load)
+static uint64_t constant_length(const struct dl_phdr_info *info,
+				const ElfW(Phdr) *load)
 {
 	if (load->p_type != PT_LOAD || !(load->p_flags & PF_R) ||
 	    load->p_flags & PF_X)
 		return 0;
-	return load->p_flags & PF_W ? relocated(info, load) : load->p_filesz;
+	return load->p_flags & PF_W ? constant_after_relocation(info, load) :
+	       load->p_filesz;
 }
 
-static struct sfg_image image_of(const struct dl_phdr_info *info,
-				 const ElfW(Phdr) *load, uint64_t length)
+static struct sfg_image segment_image(const struct dl_phdr_info *info,
+				      const ElfW(Phdr) *load, uint64_t length)
 {
 	return (struct sfg_image) {
 		(const void *)(uintptr_t)(info->dlpi_addr + load->p_vaddr),
@@ -274,7 +276,7 @@ static size_t read_data(const struct dl_phdr_info *info,
 
 	for (; ph < info->dlpi_phdr + info->dlpi_phnum && nr < MOST_DATA; ph++)
 		if (ph->p_type == PT_LOAD && ph->p_flags & PF_W)
-			data[nr++] = image_of(info, ph, ph->p_filesz);
+			data[nr++] = segment_image(info, ph, ph->p_filesz);
 	return nr;
 }
 
@@ -291,7 +293,7 @@ static bool find_go(const struct dl_phdr_info *info,
 	const ElfW(Phdr) *ph = info->dlpi_phdr;
 
 	for (; ph < info->dlpi_phdr + info->dlpi_phnum; ph++) {
-		in.table = image_of(info, ph, constant(info, ph));
+		in.table = segment_image(info, ph, constant_length(info, ph));
 		in.bias = 0;
 		if (in.table.len && !sfg_find_go(go, &in, NULL))
 			return true;
@@ -311,7 +313,7 @@ bool image_find_go(struct image *image)
 	return image->has_go;
 }
 
-static void add_text(struct image *image, const ElfW(Phdr) *ph)
+static void add_text_segment(struct image *image, const ElfW(Phdr) *ph)
 {
 	struct sfg_image *text = &image->text[image->nr_text++];
 
@@ -323,7 +325,8 @@ static void add_text(struct image *image, const ElfW(Phdr) *ph)
 }
 
 /* ELF wants PT_LOAD in ascending order and ld.so relies on it. */
-static bool read_text(struct image *image, const struct dl_phdr_info *info)
+static bool read_text_segments(struct image *image,
+			       const struct dl_phdr_info *info)
 {
 	const ElfW(Phdr) *ph;
 	uint64_t end = 0;
@@ -338,7 +341,7 @@ static bool read_text(struct image *image, const struct dl_phdr_info *info)
 		    image->nr_text == IMAGE_MAX_TEXT)
 			return false;
 		end = ph->p_vaddr + ph->p_memsz;
-		add_text(image, ph);
+		add_text_segment(image, ph);
 	}
 	return image->nr_text;
 }
@@ -349,10 +352,10 @@ static bool read_note(struct image *image, struct cursor *c, uint64_t align)
 	uint8_t name[4];
 	uint64_t skip;
 
-	if (!take(c, &note, sizeof(note)))
+	if (!take_bytes(c, &note, sizeof(note)))
 		return false;
 	if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-	    take(c, name, 4) && !memcmp(name, "GNU", 4)) {
+	    take_bytes(c, name, 4) && !memcmp(name, "GNU", 4)) {
 		image->id = c->p;
 		image->id_length = note.n_descsz;
 		return note.n_descsz <= (size_t)(c->end - c->p);
@@ -437,14 +440,14 @@ static void read_dynamic(const struct dl_phdr_info *info, uint64_t *init,
 
 	if (!ph || !open_cursor(&c, info, ph->p_vaddr))
 		return;
-	while (take(&c, &d, sizeof(d)) && d.d_tag != DT_NULL)
+	while (take_bytes(&c, &d, sizeof(d)) && d.d_tag != DT_NULL)
 		if (d.d_tag == DT_INIT)
 			*init = d.d_un.d_ptr;
 		else if (d.d_tag == DT_FINI)
 			*fini = d.d_un.d_ptr;
 }
 
-static void cut(struct sfg_image *code, uint64_t from, uint64_t to)
+static void cut_text(struct sfg_image *code, uint64_t from, uint64_t to)
 {
 	uint64_t skipped = from - code->addr;
 
@@ -458,7 +461,7 @@ static void cut(struct sfg_image *code, uint64_t from, uint64_t to)
  * noseparate-code). There is no section header in memory, but _init comes before
  * all other code, and _fini after it.
  */
-static void find_code(struct image *image)
+static void find_code_bounds(struct image *image)
 {
 	uint64_t init = 0, fini = 0;
 	struct sfg_image *code;
@@ -472,7 +475,7 @@ static void find_code(struct image *image)
 		if (image->cfi.addr - code->addr < code->len && init < fini &&
 		    init >= code->addr && fini < code->addr + code->len &&
 		    code->addr + code->len - fini >= LONGEST_FINI)
-			cut(code, init, fini + LONGEST_FINI);
+			cut_text(code, init, fini + LONGEST_FINI);
 	}
 }
 
@@ -481,26 +484,27 @@ static bool search_cfi(struct image *image, const int *file)
 	uintptr_t text = image->bias + image->text[0].addr;
 
 	/* Go's own .debug_frame leaves out the frame pointer. */
-	if (find_cfi(image->info, image->text, image->nr_text, &image->cfi) ||
+	if (cfi_find(image->info, image->text, image->nr_text, &image->cfi) ||
 	    image_find_go(image))
 		return true;
 	if (file)
-		image->is_debug_frame = debug_frame_take(*file, &image->cfi);
+		image->is_debug_frame = cfi_read_file(*file, &image->cfi);
 	else
-		image->is_debug_frame = debug_frame_read(image->info, text,
-							 &image->cfi);
+		image->is_debug_frame = cfi_read_module(image->info, text,
+							&image->cfi);
 	return image->is_debug_frame;
 }
 
-static int read_image(struct image *image, const struct dl_phdr_info *info,
-		      const int *file, const char **reason)
+static int read_module_image(struct image *image,
+			     const struct dl_phdr_info *info, const int *file,
+			     const char **reason)
 {
 	const ElfW(Phdr) *hdr = find_header(info, PT_GNU_EH_FRAME);
 
 	memset(image, 0, sizeof(*image));
 	image->info = info;
 	image->bias = info->dlpi_addr;
-	if (!read_text(image, info)) {
+	if (!read_text_segments(image, info)) {
 		*reason = "no executable segment, or more than 8";
 		return -ENOEXEC;
 	}
@@ -512,7 +516,7 @@ static int read_image(struct image *image, const struct dl_phdr_info *info,
 		*reason = "malformed .eh_frame_hdr";
 		return -EINVAL;
 	}
-	find_code(image);
+	find_code_bounds(image);
 	read_id(image, info);
 	return 0;
 }
@@ -520,11 +524,11 @@ static int read_image(struct image *image, const struct dl_phdr_info *info,
 int image_read(struct image *image, const struct dl_phdr_info *info,
 	       const char **reason)
 {
-	return read_image(image, info, NULL, reason);
+	return read_module_image(image, info, NULL, reason);
 }
 
 int image_read_copy(struct image *image, const struct dl_phdr_info *info,
 		    int file, const char **reason)
 {
-	return read_image(image, info, &file, reason);
+	return read_module_image(image, info, &file, reason);
 }

@@ -39,21 +39,21 @@ static bool same_filters(void)
 	return false;
 }
 
-static void hold(void)
+static void hold_jit_lock(void)
 {
 	arena_before = arena_enter(&arena);
 	__atomic_store_n(&holder, SYS(SYS_gettid), __ATOMIC_RELAXED);
 }
 
-static void let_go(void)
+static void release_jit_lock(void)
 {
 	__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
 	arena_enter(arena_before);
 	lock_release(&lock);
 }
 
-static void tell(uintptr_t key, enum unit_source source,
-		 const struct unit_result *result)
+static void tell_of_unit(uintptr_t key, enum unit_source source,
+			 const struct unit_result *result)
 {
 	if (result->windows || result->waits || result->refused)
 		report_code(key, source == UNIT_GDB, result, 0);
@@ -61,10 +61,10 @@ static void tell(uintptr_t key, enum unit_source source,
 		report_code_gone(key);
 }
 
-static void finish(void)
+static void finish_event(void)
 {
 	arena_release();
-	let_go();
+	release_jit_lock();
 }
 
 static bool has_missed(void)
@@ -79,20 +79,20 @@ static bool has_missed(void)
 static void catch_up(void)
 {
 	while (has_missed() && lock_try(&lock)) {
-		hold();
+		hold_jit_lock();
 		if (__atomic_exchange_n(&missed, false, __ATOMIC_SEQ_CST)) {
-			units_missed(tell);
+			units_missed(tell_of_unit);
 			covers_find_lost(0, UINTPTR_MAX);
 		}
-		finish();
+		finish_event();
 	}
 }
 
-static void end(void)
+static void end_event(void)
 {
 	if (units_due())
-		units_retry(tell);
-	finish();
+		units_retry(tell_of_unit);
+	finish_event();
 	catch_up();
 }
 
@@ -102,13 +102,13 @@ static bool is_holder(void)
 }
 
 /* A signal handler may have interrupted the holder, and must not wait for it. */
-static bool begin(void)
+static bool begin_event(void)
 {
 	if (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE) || is_holder() ||
 	    !same_filters())
 		return false;
 	lock_take(&lock);
-	hold();
+	hold_jit_lock();
 	return true;
 }
 
@@ -116,7 +116,7 @@ static bool begin(void)
  * A fork() in a signal handler that interrupted the holder goes on: what it
  * copies can be used, with a window more or less.
  */
-static void before_fork(void)
+static void hold_at_fork(void)
 {
 	if (is_holder())
 		return;
@@ -124,7 +124,7 @@ static void before_fork(void)
 	__atomic_store_n(&holder, 0, __ATOMIC_RELAXED);
 }
 
-static void after_fork(void)
+static void release_after_fork(void)
 {
 	if (__atomic_load_n(&holder, __ATOMIC_RELAXED))
 		return;
@@ -135,11 +135,11 @@ static void after_fork(void)
 
 void jit_begin(void)
 {
-	libc_at_fork(before_fork, after_fork);
+	libc_at_fork(hold_at_fork, release_after_fork);
 	__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 }
 
-static void publish(const struct unit_cfi *cfi)
+static void publish_unit(const struct unit_cfi *cfi)
 {
 	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
 	struct unit_result result;
@@ -168,9 +168,9 @@ static void add_frames(uintptr_t begin, uintptr_t group,
 		cfi.text_base = (uintptr_t)bases->text;
 		cfi.data_base = (uintptr_t)bases->data;
 	}
-	ret = cfi_read(begin, &cfi.cfi, &reason);
+	ret = cfi_read_frames(begin, &cfi.cfi, &reason);
 	if (!ret)
-		publish(&cfi);
+		publish_unit(&cfi);
 	else if (ret != -ENODATA)
 		report_code_skipped(begin, reason, ret);
 }
@@ -179,14 +179,14 @@ void jit_frames(const void *begin_, const struct jit_bases *bases)
 {
 	int saved = errno;
 
-	if (begin_ && begin()) {
+	if (begin_ && begin_event()) {
 		add_frames((uintptr_t)begin_, (uintptr_t)begin_, bases);
-		end();
+		end_event();
 	}
 	errno = saved;
 }
 
-static void add_table(uintptr_t table, const struct jit_bases *bases)
+static void add_frame_table(uintptr_t table, const struct jit_bases *bases)
 {
 	uintptr_t at = table, frames;
 	unsigned int i;
@@ -208,9 +208,9 @@ void jit_frame_table(const void *table, const struct jit_bases *bases)
 {
 	int saved = errno;
 
-	if (table && begin()) {
-		add_table((uintptr_t)table, bases);
-		end();
+	if (table && begin_event()) {
+		add_frame_table((uintptr_t)table, bases);
+		end_event();
 	}
 	errno = saved;
 }
@@ -229,9 +229,9 @@ void jit_frames_gone(const void *begin_)
 {
 	int saved = errno;
 
-	if (begin_ && begin()) {
+	if (begin_ && begin_event()) {
 		remove_units(UNIT_FRAMES, (uintptr_t)begin_);
-		end();
+		end_event();
 	}
 	errno = saved;
 }
@@ -272,9 +272,9 @@ static void add_entry(uintptr_t key, const struct gdb_entry *entry)
 	const char *reason;
 	int ret;
 
-	ret = symfile_read(entry->file, entry->size, &cfi, &reason);
+	ret = cfi_read_elf(entry->file, entry->size, &cfi, &reason);
 	if (!ret)
-		publish(&cfi);
+		publish_unit(&cfi);
 	else if (ret != -ENODATA)
 		report_code_skipped(key, reason, ret);
 }
@@ -326,9 +326,9 @@ void jit_gdb_event(uintptr_t descriptor)
 {
 	int saved = errno;
 
-	if (begin()) {
+	if (begin_event()) {
 		follow_event(descriptor);
-		end();
+		end_event();
 	}
 	errno = saved;
 }
@@ -337,9 +337,9 @@ void jit_gdb_list(uintptr_t descriptor)
 {
 	int saved = errno;
 
-	if (begin()) {
+	if (begin_event()) {
 		follow_list(descriptor);
-		end();
+		end_event();
 	}
 	errno = saved;
 }
@@ -348,10 +348,10 @@ void jit_ends(const void *start, size_t length)
 {
 	int saved = errno;
 
-	if (begin()) {
+	if (begin_event()) {
 		covers_end((uintptr_t)start, (uintptr_t)start + length);
 		report_code_ends((uintptr_t)start);
-		end();
+		end_event();
 	}
 	errno = saved;
 }
@@ -362,7 +362,7 @@ int jit_give_way(const void *start_, size_t length, uintptr_t key,
 	uintptr_t start = (uintptr_t)start_;
 	int ret = -EEXIST;
 
-	if (!begin())
+	if (!begin_event())
 		return ret;
 	if (covers_withdraw(start, start + length)) {
 		ret = again(request);
@@ -371,25 +371,25 @@ int jit_give_way(const void *start_, size_t length, uintptr_t key,
 		else
 			covers_give_way(start, start + length, key);
 	}
-	end();
+	end_event();
 	return ret;
 }
 
 void jit_key_gone(uintptr_t key)
 {
-	if (covers_any_gave_way() && begin()) {
+	if (covers_any_gave_way() && begin_event()) {
 		covers_key_gone(key);
-		end();
+		end_event();
 	}
 }
 
 static void executable(uintptr_t start, uintptr_t end_)
 {
 	if (lock_try(&lock)) {
-		hold();
-		units_executable(start, end_, tell);
+		hold_jit_lock();
+		units_executable(start, end_, tell_of_unit);
 		covers_find_lost(start, end_);
-		end();
+		end_event();
 		return;
 	}
 	__atomic_store_n(&missed, true, __ATOMIC_SEQ_CST);
@@ -415,9 +415,9 @@ void jit_replace(const void *start, size_t length)
 
 	if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) && units_any() &&
 	    same_filters() && lock_try(&lock)) {
-		hold();
+		hold_jit_lock();
 		units_replace((uintptr_t)start, (uintptr_t)start + length);
-		finish();
+		finish_event();
 	}
 	errno = saved;
 }

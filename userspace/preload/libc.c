@@ -26,8 +26,8 @@ struct hash_header {
 };
 
 /* 'length' bytes at an address of this process, which may not be there. */
-static const void *at(const struct dl_phdr_info *info, uintptr_t addr,
-		      size_t length)
+static const void *module_bytes(const struct dl_phdr_info *info, uintptr_t addr,
+				size_t length)
 {
 	const ElfW(Phdr) *ph;
 	uintptr_t start;
@@ -43,9 +43,9 @@ static const void *at(const struct dl_phdr_info *info, uintptr_t addr,
 	return NULL;
 }
 
-static bool read_number(const struct symbols *s, uintptr_t addr, uint32_t *n)
+static bool read_word(const struct symbols *s, uintptr_t addr, uint32_t *n)
 {
-	const void *p = at(s->info, addr, sizeof(*n));
+	const void *p = module_bytes(s->info, addr, sizeof(*n));
 
 	if (p)
 		memcpy(n, p, sizeof(*n));
@@ -53,14 +53,15 @@ static bool read_number(const struct symbols *s, uintptr_t addr, uint32_t *n)
 }
 
 /* ld.so has added the bias where it can write the section (not in the vDSO). */
-static uintptr_t place_of(const struct dl_phdr_info *info, uintptr_t value)
+static uintptr_t loaded_address(const struct dl_phdr_info *info,
+				uintptr_t value)
 {
 	return value < info->dlpi_addr ? info->dlpi_addr + value : value;
 }
 
 static void take_entry(struct symbols *s, const ElfW(Dyn) *d)
 {
-	uintptr_t place = place_of(s->info, d->d_un.d_ptr);
+	uintptr_t place = loaded_address(s->info, d->d_un.d_ptr);
 
 	if (d->d_tag == DT_SYMTAB)
 		s->table = place;
@@ -87,14 +88,15 @@ static bool open_symbols(struct symbols *s, const struct dl_phdr_info *info)
 	if (ph == info->dlpi_phdr + info->dlpi_phnum)
 		return false;
 	addr = info->dlpi_addr + ph->p_vaddr;
-	while ((d = at(info, addr, sizeof(*d))) && d->d_tag != DT_NULL) {
+	while ((d = module_bytes(info, addr, sizeof(*d))) &&
+	       d->d_tag != DT_NULL) {
 		take_entry(s, d);
 		addr += sizeof(*d);
 	}
 	return s->table && s->strings && s->hash;
 }
 
-static uint32_t hash_of(const char *name)
+static uint32_t gnu_hash(const char *name)
 {
 	uint32_t h = 5381;
 
@@ -107,8 +109,8 @@ static bool may_have(const struct symbols *s, const struct hash_header *h,
 		     uint32_t hash)
 {
 	size_t word = h->filter_words ? hash / WORD_BITS % h->filter_words : 0;
-	const ElfW(Addr) *p = at(s->info, s->hash + sizeof(*h) +
-				 word * sizeof(*p), sizeof(*p));
+	const ElfW(Addr) *p = module_bytes(s->info, s->hash + sizeof(*h) +
+					   word * sizeof(*p), sizeof(*p));
 
 	return p && *p >> hash % WORD_BITS & 1 &&
 	       *p >> (hash >> h->filter_shift % 32) % WORD_BITS & 1;
@@ -117,8 +119,9 @@ static bool may_have(const struct symbols *s, const struct hash_header *h,
 static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
 			   const char *name)
 {
-	const ElfW(Sym) *sym = at(s->info, s->table + i * sizeof(*sym),
-				  sizeof(*sym));
+	const ElfW(Sym) *sym =
+		module_bytes(s->info, s->table + i * sizeof(*sym),
+			     sizeof(*sym));
 	size_t length = strlen(name) + 1;
 	const char *string;
 
@@ -127,32 +130,32 @@ static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
 	    ELF64_ST_TYPE(sym->st_info) == STT_GNU_IFUNC ||
 	    sym->st_name > s->strings_length)
 		return 0;
-	string = at(s->info, s->strings + sym->st_name, length);
+	string = module_bytes(s->info, s->strings + sym->st_name, length);
 	if (!string || memcmp(string, name, length))
 		return 0;
 	return s->info->dlpi_addr + sym->st_value;
 }
 
-uintptr_t symbol_find(const struct dl_phdr_info *info, const char *name)
+uintptr_t libc_module_symbol(const struct dl_phdr_info *info, const char *name)
 {
-	uint32_t hash = hash_of(name), i, other;
+	uint32_t hash = gnu_hash(name), i, other;
 	uintptr_t buckets, chains, found;
 	const struct hash_header *h;
 	struct symbols s;
 
 	if (!open_symbols(&s, info))
 		return 0;
-	h = at(info, s.hash, sizeof(*h));
+	h = module_bytes(info, s.hash, sizeof(*h));
 	if (!h || !h->buckets || !may_have(&s, h, hash))
 		return 0;
 	buckets = s.hash + sizeof(*h) +
 		  (uintptr_t)h->filter_words * sizeof(ElfW(Addr));
 	chains = buckets + (uintptr_t)h->buckets * sizeof(uint32_t);
-	if (!read_number(&s, buckets + hash % h->buckets * sizeof(i), &i))
+	if (!read_word(&s, buckets + hash % h->buckets * sizeof(i), &i))
 		return 0;
 	for (; i >= h->first; i++) {
-		if (!read_number(&s, chains + (uintptr_t)(i - h->first) *
-				 sizeof(other), &other))
+		if (!read_word(&s, chains + (uintptr_t)(i - h->first) *
+			       sizeof(other), &other))
 			return 0;
 		found = (other | 1) == (hash | 1) ? is_symbol(&s, i, name) : 0;
 		if (found || other & 1)
@@ -195,14 +198,14 @@ static bool is_this(const struct dl_phdr_info *info)
 	return false;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+static int search_in_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *search = arg;
 
 	if (is_this(info))
 		search->past = true;
 	else if (search->past)
-		search->found = symbol_find(info, search->name);
+		search->found = libc_module_symbol(info, search->name);
 	return search->found != 0;
 }
 
@@ -210,7 +213,7 @@ static uintptr_t find_symbol(const char *name, bool next)
 {
 	struct search search = { .name = name, .past = !next };
 
-	dl_iterate_phdr(visit, &search);
+	dl_iterate_phdr(search_in_module, &search);
 	return search.found;
 }
 

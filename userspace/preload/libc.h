@@ -48,6 +48,6 @@ void libc_at_fork(void (*before)(void), void (*after)(void));
  *
  * Returns where it is; 0: the module does not define it.
  */
-uintptr_t symbol_find(const struct dl_phdr_info *info, const char *name);
+uintptr_t libc_module_symbol(const struct dl_phdr_info *info, const char *name);
 
 #endif /* SFJIT_PRELOAD_LIBC_H */

@@ -23,15 +23,15 @@ void table_addends(void)
 }
 
 /* Shared from the first process on, where there is a cache. */
-static int keep(struct table *table, const struct sfg_output *out,
-		const struct image *image)
+static int keep_table(struct table *table, const struct sfg_output *out,
+		      const struct image *image)
 {
 	const struct sframe_header *header = out->data;
 	struct table cached = { .data = NULL };
 	int ret;
 
 	table->rows = header->num_fres;
-	ret = windows_choose(table, out->data, out->len, image);
+	ret = table_choose_windows(table, out->data, out->len, image);
 	if (ret)
 		return ret;
 	if (effort == TABLE_KEEP) {
@@ -45,8 +45,8 @@ static int keep(struct table *table, const struct sfg_output *out,
 	return table_copy(table, out->data, out->len);
 }
 
-static int convert(struct table *table, struct image *image,
-		   const char **reason)
+static int convert_image(struct table *table, struct image *image,
+			 const char **reason)
 {
 	struct sfg_error err = { .reason = "cannot be converted" };
 	struct sfg_output out;
@@ -71,7 +71,7 @@ static int convert(struct table *table, struct image *image,
 	if (ret)
 		return ret;
 	*reason = "no memory for the table";
-	return keep(table, &out, image);
+	return keep_table(table, &out, image);
 }
 
 /* Processes that start together want the same tables. */
@@ -84,7 +84,7 @@ static int convert_once(struct table *table, struct image *image,
 		ret = cache_load(table, image, addends);
 	table->from_cache = !ret;
 	if (ret)
-		ret = convert(table, image, reason);
+		ret = convert_image(table, image, reason);
 	cache_unlock_table();
 	return ret;
 }
@@ -125,7 +125,7 @@ void table_name(struct text *name, const struct image *image)
 	cache_name(name, image, addends);
 }
 
-int fill_table(const struct dl_phdr_info *info, struct fill *fill)
+int table_fill(const struct dl_phdr_info *info, struct fill *fill)
 {
 	struct table table;
 	struct image image;

@@ -62,7 +62,7 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 		       struct fill *fill);
 
 /* Between cache_open_only() and cache_close(). */
-int fill_table(const struct dl_phdr_info *info, struct fill *fill);
+int table_fill(const struct dl_phdr_info *info, struct fill *fill);
 
 /*
  * For sfjit attach: the table of a module that is mapped in another process, and

@@ -7,8 +7,8 @@
  * things: they map memory for it. The call goes to the next mmap() of the
  * program; before this module has looked that up, to the kernel.
  *
- * None of remap_done(), remap_replace() and _dl_find_object() waits for a lock:
- * who maps memory may hold any.
+ * None of preload_has_mapped(), preload_will_map() and _dl_find_object() waits
+ * for a lock: who maps memory may hold any.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -102,7 +102,7 @@ static const char *file_name(const struct link_map *module)
 	return base(*module->l_name ? module->l_name : program);
 }
 
-static bool is_without_fp(const void *caller)
+static bool is_caller_without_fp(const void *caller)
 {
 	const char *const *name = without_fp, *file;
 	struct dl_find_object found;
@@ -129,10 +129,10 @@ static void *map_next(void *start, size_t length, int protection, int flags,
 /* A file of these is memory that they have mapped twice: ld.so maps the others. */
 static void noticed(void *start, size_t length, const void *caller)
 {
-	if (is_without_fp(caller))
+	if (is_caller_without_fp(caller))
 		jit_ends(start, length);
 	else
-		remap_done(start, length);
+		preload_has_mapped(start, length);
 }
 
 static void *do_map(void *start, size_t length, int protection, int flags,
@@ -142,12 +142,12 @@ static void *do_map(void *start, size_t length, int protection, int flags,
 	void *ret;
 
 	if (replaces)
-		remap_replace(start, length);
+		preload_will_map(start, length);
 	ret = map_next(start, length, protection, flags, fd, offset);
 	if (ret != MAP_FAILED && (protection & PROT_EXEC))
 		noticed(ret, length, caller);
 	else if (replaces)
-		remap_done(start, length);
+		preload_has_mapped(start, length);
 	return ret;
 }
 
@@ -170,9 +170,9 @@ static void before_move(void *start, size_t length, void *to, size_t to_length,
 			int flags)
 {
 	if (flags & MREMAP_FIXED)
-		remap_replace(to, to_length);
+		preload_will_map(to, to_length);
 	if (flags & MREMAP_MAYMOVE)
-		remap_replace(start, length);
+		preload_will_map(start, length);
 }
 
 /* libc's takes five, too, however many there are. */
@@ -191,7 +191,7 @@ void *mremap(void *start, size_t length, size_t new_length, int flags, ...)
 		ret = (void *)syscall(SYS_mremap, start, length, new_length,
 				      flags, to);
 	if (flags & (MREMAP_FIXED | MREMAP_MAYMOVE))
-		remap_done(ret == MAP_FAILED ? start : ret, new_length);
+		preload_has_mapped(ret == MAP_FAILED ? start : ret, new_length);
 	return ret;
 }
 
@@ -219,7 +219,7 @@ __attribute__((constructor)) static void look_up_mprotect(void)
 static int protected(int ret, void *start, size_t length, int protection)
 {
 	if (!ret && (protection & PROT_EXEC))
-		remap_done(start, length);
+		preload_has_mapped(start, length);
 	return ret;
 }
 

@@ -91,7 +91,7 @@ static void grow_modules(void)
 	}
 }
 
-static struct module *find_module(const struct dl_phdr_info *info)
+static struct module *find_known_module(const struct dl_phdr_info *info)
 {
 	struct module *m;
 
@@ -101,7 +101,7 @@ static struct module *find_module(const struct dl_phdr_info *info)
 	return NULL;
 }
 
-static struct module *add_module(const struct dl_phdr_info *info)
+static struct module *add_known_module(const struct dl_phdr_info *info)
 {
 	struct module **last = &modules, *m;
 
@@ -180,9 +180,9 @@ static int make_windows(struct module *m, const struct dl_phdr_info *info,
  * Mono compiles methods ahead of time without frame pointers, where it can, and
  * uses rbp there.
  */
-static bool is_without_fp(const struct dl_phdr_info *info)
+static bool is_module_without_fp(const struct dl_phdr_info *info)
 {
-	return symbol_find(info, "mono_aot_file_info");
+	return libc_module_symbol(info, "mono_aot_file_info");
 }
 
 static void end_stacks(const struct dl_phdr_info *info)
@@ -195,18 +195,18 @@ static void end_stacks(const struct dl_phdr_info *info)
 				 ph->p_memsz);
 }
 
-static void load_module(struct module *m, const struct dl_phdr_info *info,
-			bool fresh)
+static void give_module_windows(struct module *m,
+				const struct dl_phdr_info *info, bool fresh)
 {
 	uint64_t start = report_wanted() ? sys_clock_ns() : 0;
 	const char *reason = NULL;
 	int ret;
 
-	gdbjit_follow(info, name_of(info), fresh);
+	divert_gdb(info, name_of(info), fresh);
 	ret = make_windows(m, info, &reason);
 	if (ret)
 		report_skipped(name_of(info), reason, ret);
-	if (ret && is_without_fp(info))
+	if (ret && is_module_without_fp(info))
 		end_stacks(info);
 	if (!ret)
 		report_registered(name_of(info), &m->table, m->refused,
@@ -227,7 +227,7 @@ static bool is_same_module(const struct module *m,
  * The kernel dropped the windows when the text was unmapped. Unregistering
  * here could hit another producer's window that has the addresses since.
  */
-static void forget(struct module *m)
+static void forget_table(struct module *m)
 {
 	table_free(&m->table);
 	m->table.nr_windows = 0;
@@ -243,35 +243,35 @@ static void revisit(struct module *m, const struct dl_phdr_info *info,
 		    bool fresh)
 {
 	if (is_same_module(m, info)) {
-		gdbjit_follow(info, name_of(info), fresh);
+		divert_gdb(info, name_of(info), fresh);
 		register_windows(m);
 		return;
 	}
-	forget(m);
-	load_module(m, info, fresh);
+	forget_table(m);
+	give_module_windows(m, info, fresh);
 }
 
 static void do_todo(struct module *m, bool fresh)
 {
 	if (m->todo == MODULE_LOAD)
-		load_module(m, &m->info, fresh);
+		give_module_windows(m, &m->info, fresh);
 	else if (m->todo == MODULE_REVISIT)
 		revisit(m, &m->info, fresh);
 	m->todo = MODULE_DONE;
 	arena_release();
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *arg)
+static int scan_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct scan *scan = arg;
-	struct module *m = find_module(info);
+	struct module *m = find_known_module(info);
 
 	scan->counters.adds = info->dlpi_adds;
 	scan->counters.subs = info->dlpi_subs;
 	if (m && scan->removals && !m->initial)
 		m->todo = MODULE_REVISIT;
 	if (!m) {
-		m = add_module(info);
+		m = add_known_module(info);
 		if (!m)
 			return 0;
 		m->initial = scan->initial;
@@ -284,7 +284,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static void sweep(void)
+static void sweep_modules(void)
 {
 	struct module **link = &modules, *m;
 
@@ -295,7 +295,7 @@ static void sweep(void)
 			continue;
 		}
 		*link = m->next;
-		forget(m);
+		forget_table(m);
 		m->next = unused;
 		unused = m;
 	}
@@ -313,7 +313,7 @@ unsigned int modules_scan(bool initial, bool fresh, bool stay)
 	dl_iterate_phdr(read_counters, &now);
 	scan.removals = now.subs != last.subs;
 	cache_open();
-	dl_iterate_phdr(visit, &scan);
+	dl_iterate_phdr(scan_module, &scan);
 	for (m = modules; m; m = m->next) {
 		if (m->seen)
 			do_todo(m, fresh);
@@ -321,11 +321,11 @@ unsigned int modules_scan(bool initial, bool fresh, bool stay)
 	}
 	cache_close();
 	last = scan.counters;
-	sweep();
+	sweep_modules();
 	return with_windows;
 }
 
-static bool lies_in(const struct module *m, uintptr_t start, uintptr_t end)
+static bool is_module_in(const struct module *m, uintptr_t start, uintptr_t end)
 {
 	const struct window *w = table_windows(&m->table);
 	const struct window *last = w + m->table.nr_windows;
@@ -339,7 +339,7 @@ static bool lies_in(const struct module *m, uintptr_t start, uintptr_t end)
 }
 
 /* False: some text is not mapped. */
-static bool sum_text(const struct module *m, uint64_t *sum)
+static bool sum_module_text(const struct module *m, uint64_t *sum)
 {
 	const struct window *w = table_windows(&m->table);
 	const struct window *last = w + m->table.nr_windows;
@@ -366,8 +366,8 @@ void modules_replace(uintptr_t start, uintptr_t end)
 	struct module *m;
 
 	for (m = modules; m; m = m->next) {
-		if (m->replaced || !lies_in(m, start, end) ||
-		    !sum_text(m, &m->sum))
+		if (m->replaced || !is_module_in(m, start, end) ||
+		    !sum_module_text(m, &m->sum))
 			continue;
 		m->replaced = true;
 		m->tries = 0;
@@ -381,7 +381,7 @@ bool modules_replaced(void)
 }
 
 /* Those that were not dropped are still there (EBUSY). */
-static bool put_back(const struct module *m)
+static bool put_back_windows(const struct module *m)
 {
 	const struct window *w = table_windows(&m->table);
 	const struct window *last = w + m->table.nr_windows;
@@ -402,9 +402,10 @@ void modules_executable(uintptr_t start, uintptr_t end)
 	uint64_t sum;
 
 	for (m = modules; m; m = m->next) {
-		if (m->replaced && lies_in(m, start, end)) {
+		if (m->replaced && is_module_in(m, start, end)) {
 			m->replaced = ++m->tries < TRIES;
-			if (sum_text(m, &sum) && sum == m->sum && put_back(m))
+			if (sum_module_text(m, &sum) && sum == m->sum &&
+			    put_back_windows(m))
 				m->replaced = false;
 		}
 		left |= m->replaced;

@@ -69,8 +69,8 @@ static bool read_fde(uintptr_t index, uint32_t i, uintptr_t bias,
 }
 
 /* From the first function of the section to the last: as the kernel takes it. */
-static bool read_functions(uintptr_t section, uintptr_t bias, uintptr_t *start,
-			   uintptr_t *end)
+static bool read_section_text(uintptr_t section, uintptr_t bias,
+			      uintptr_t *start, uintptr_t *end)
 {
 	struct sframe_header header;
 	uintptr_t index, none;
@@ -83,7 +83,8 @@ static bool read_functions(uintptr_t section, uintptr_t bias, uintptr_t *start,
 	       read_fde(index, header.num_fdes - 1, bias, &none, end);
 }
 
-static bool read_text(const struct request *r, uintptr_t *start, uintptr_t *end)
+static bool read_window_text(const struct request *r, uintptr_t *start,
+			     uintptr_t *end)
 {
 	struct sframe_window_opts opts = { 0 };
 	uint32_t size = 0;
@@ -99,14 +100,14 @@ static bool read_text(const struct request *r, uintptr_t *start, uintptr_t *end)
 	*start = opts.text_start;
 	*end = *start + opts.text_length;
 	return opts.text_length ||
-	       read_functions(r->args[1], opts.text_bias, start, end);
+	       read_section_text(r->args[1], opts.text_bias, start, end);
 }
 
 static int try_again(struct request *r)
 {
 	uintptr_t start, end;
 
-	if (!read_text(r, &start, &end) || start >= end)
+	if (!read_window_text(r, &start, &end) || start >= end)
 		return -EEXIST;
 	return jit_give_way((void *)start, end - start, r->args[0], call_again,
 			    r);

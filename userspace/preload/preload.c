@@ -76,7 +76,7 @@ static void changed(void)
 }
 
 /* No memory is needed here, so the arena of an interrupted thread stays. */
-void remap_replace(const void *start, size_t length)
+void preload_will_map(const void *start, size_t length)
 {
 	int saved = errno;
 
@@ -88,7 +88,7 @@ void remap_replace(const void *start, size_t length)
 	errno = saved;
 }
 
-void remap_done(const void *start, size_t length)
+void preload_has_mapped(const void *start, size_t length)
 {
 	int saved = errno;
 
@@ -121,7 +121,7 @@ void __gmon_start__(void)
  */
 static bool at_start(void)
 {
-	return strstr(get_variable(environ, "LD_PRELOAD"), "libsfjit-preload");
+	return strstr(sys_variable(environ, "LD_PRELOAD"), "libsfjit-preload");
 }
 
 /*
@@ -170,7 +170,7 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 	ret = cache_open_only(cache);
 	fill->reason = "the cache cannot be opened";
 	if (!ret)
-		ret = fill_table(info, fill);
+		ret = table_fill(info, fill);
 	cache_close();
 	lock_release(&lock);
 	return ret;
@@ -216,7 +216,7 @@ static void start_module(void)
 	if (getauxval(AT_SECURE))
 		return;
 	cache_dir_init(environ);
-	if (*get_variable(environ, FILL_ONLY))
+	if (*sys_variable(environ, FILL_ONLY))
 		return;
 	report_init(environ);
 	if (!kernel && !report_wanted())
@@ -227,13 +227,13 @@ static void start_module(void)
 		return;
 	choose_format();
 	jit_begin();
-	loader_follow(changed);
+	divert_loader(changed);
 	report_ready(scan_first(), kernel);
 	lock_release(&lock);
 	ready = true;
 }
 
-__attribute__((constructor)) static void enter(void)
+__attribute__((constructor)) static void start_at_load(void)
 {
 	int saved = errno;
 

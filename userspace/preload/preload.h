@@ -11,9 +11,12 @@
 
 #include <stddef.h>
 
-/* Memory is about to be mapped there, or away; remap_done() has to follow. */
-void remap_replace(const void *start, size_t length);
+/*
+ * Memory is about to be mapped there, or away; preload_has_mapped() has to
+ * follow.
+ */
+void preload_will_map(const void *start, size_t length);
 /* It is mapped, or has become executable. */
-void remap_done(const void *start, size_t length);
+void preload_has_mapped(const void *start, size_t length);
 
 #endif /* SFJIT_PRELOAD_PRELOAD_H */

@@ -12,8 +12,8 @@ static char log_path[PATH_MAX];
 
 void report_init(char **environment)
 {
-	const char *verbose = get_variable(environment, "SFJIT_VERBOSE");
-	const char *path = get_variable(environment, "SFJIT_LOG");
+	const char *verbose = sys_variable(environment, "SFJIT_VERBOSE");
+	const char *path = sys_variable(environment, "SFJIT_LOG");
 
 	to_stderr = verbose[0] && strcmp(verbose, "0");
 	if (path[0] == '/' && strlen(path) < sizeof(log_path))
@@ -50,7 +50,7 @@ static void to_log(const struct text *t)
 	sys_close(fd);
 }
 
-static void end(struct text *t)
+static void end_line(struct text *t)
 {
 	text_end_line(t);
 	if (log_path[0])
@@ -91,7 +91,7 @@ void report_registered(const char *name, const struct table *table,
 		put_field(&t, " refused=", refused);
 		put_field(&t, " error=", -error);
 	}
-	end(&t);
+	end_line(&t);
 }
 
 void report_again(uintptr_t text)
@@ -102,7 +102,7 @@ void report_again(uintptr_t text)
 		return;
 	begin_line(&t, " again text:");
 	text_hex(&t, text, 0);
-	end(&t);
+	end_line(&t);
 }
 
 void report_skipped(const char *name, const char *reason, int error)
@@ -117,7 +117,7 @@ void report_skipped(const char *name, const char *reason, int error)
 	text_put(&t, reason);
 	put_field(&t, " (errno ", -error);
 	text_put(&t, ")");
-	end(&t);
+	end_line(&t);
 }
 
 void report_ready(unsigned int modules, bool kernel)
@@ -129,10 +129,10 @@ void report_ready(unsigned int modules, bool kernel)
 	begin_line(&t, " ready");
 	put_field(&t, " modules=", modules);
 	text_put(&t, kernel ? " kernel=yes" : " kernel=no");
-	end(&t);
+	end_line(&t);
 }
 
-static void put_code(struct text *t, uintptr_t key)
+static void put_code_key(struct text *t, uintptr_t key)
 {
 	text_put(t, "jit:");
 	text_hex(t, key, 0);
@@ -146,7 +146,7 @@ void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
 	if (!report_wanted())
 		return;
 	begin_line(&t, result->windows ? " registered " : " waits ");
-	put_code(&t, key);
+	put_code_key(&t, key);
 	put_field(&t, " windows=", result->windows);
 	put_field(&t, " rows=", result->rows);
 	put_field(&t, " bytes=", result->bytes);
@@ -156,14 +156,14 @@ void report_code(uintptr_t key, bool gdb, const struct unit_result *result,
 		text_put(&t, " waits=yes");
 	if (result->refused)
 		put_field(&t, " refused=", result->refused);
-	end(&t);
+	end_line(&t);
 }
 
 void report_code_skipped(uintptr_t key, const char *reason, int error)
 {
 	struct text name = { .length = 0 };
 
-	put_code(&name, key);
+	put_code_key(&name, key);
 	report_skipped(name.data, reason, error);
 }
 
@@ -174,8 +174,8 @@ static void say_code(const char *what, uintptr_t key)
 	if (!report_wanted())
 		return;
 	begin_line(&t, what);
-	put_code(&t, key);
-	end(&t);
+	put_code_key(&t, key);
+	end_line(&t);
 }
 
 void report_code_gone(uintptr_t key)
@@ -208,5 +208,5 @@ void report_followed(const char *name, const char *function,
 	if (reason)
 		report_skipped(t.data, reason, error);
 	else
-		end(&t);
+		end_line(&t);
 }

@@ -48,7 +48,7 @@ __attribute__((constructor)) static void look_up_root(void)
 		(int (*)(uid_t, uid_t, uid_t))libc_next("setresuid");
 }
 
-static bool is_ours(const char *entry, size_t length)
+static bool is_our_entry(const char *entry, size_t length)
 {
 	size_t name = strlen(FILE_NAME);
 
@@ -57,7 +57,7 @@ static bool is_ours(const char *entry, size_t length)
 }
 
 /* faccessat() would ask for the real user, ld.so opens it as the effective. */
-static bool is_there(const char *entry, size_t length)
+static bool entry_is_there(const char *entry, size_t length)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -78,14 +78,14 @@ static const char *find_lost(const char *list, size_t *length)
 {
 	for (; *list; list += *length + (list[*length] != '\0')) {
 		*length = strcspn(list, SEPARATORS);
-		if (is_ours(list, *length))
-			return is_there(list, *length) ? NULL : list;
+		if (is_our_entry(list, *length))
+			return entry_is_there(list, *length) ? NULL : list;
 	}
 	return NULL;
 }
 
 /* The string may be in use elsewhere: the environment gets another. */
-static void replace(char **variable, const char *entry, size_t length)
+static void replace_variable(char **variable, const char *entry, size_t length)
 {
 	size_t before = entry - *variable, after;
 	char *other;
@@ -113,7 +113,7 @@ static void remove_entry(char **variable)
 	if (!entry)
 		return;
 	if (entry != list || entry[length])
-		replace(variable, entry, length);
+		replace_variable(variable, entry, length);
 	else
 		for (; *variable; variable++)
 			variable[0] = variable[1];

@@ -71,7 +71,7 @@ int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
 
 /* A line of a window is "START-END KEY ...", in hex; the others are counters. */
 
-int taken_open(struct taken_list *list)
+int self_open_windows(struct self_windows *list)
 {
 	list->fd = sys_open(AT_FDCWD, "/proc/self/sframe", O_RDONLY, 0);
 	if (list->fd == -ENOENT)
@@ -80,12 +80,12 @@ int taken_open(struct taken_list *list)
 	return list->fd < 0 ? list->fd : 0;
 }
 
-void taken_close(struct taken_list *list)
+void self_close_windows(struct self_windows *list)
 {
 	sys_close(list->fd);
 }
 
-static int next_byte(struct taken_list *list)
+static int next_list_byte(struct self_windows *list)
 {
 	long n;
 
@@ -100,13 +100,14 @@ static int next_byte(struct taken_list *list)
 }
 
 /* A number, up to the byte after it; there is one. */
-static bool read_number(struct taken_list *list, char after, uintptr_t *number)
+static bool read_hex_number(struct self_windows *list, char after,
+			    uintptr_t *number)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *digit;
 	int byte, nr = 0;
 
-	for (*number = 0; (byte = next_byte(list)) > 0; nr++) {
+	for (*number = 0; (byte = next_list_byte(list)) > 0; nr++) {
 		digit = strchr(digits, byte);
 		if (!digit)
 			return nr && byte == after;
@@ -115,16 +116,16 @@ static bool read_number(struct taken_list *list, char after, uintptr_t *number)
 	return false;
 }
 
-bool taken_next(struct taken_list *list, struct taken *taken)
+bool self_next_window(struct self_windows *list, struct self_window *taken)
 {
 	int byte;
 
-	if (!read_number(list, '-', &taken->start) ||
-	    !read_number(list, ' ', &taken->end) ||
-	    !read_number(list, ' ', &taken->key))
+	if (!read_hex_number(list, '-', &taken->start) ||
+	    !read_hex_number(list, ' ', &taken->end) ||
+	    !read_hex_number(list, ' ', &taken->key))
 		return false;
 	do
-		byte = next_byte(list);
+		byte = next_list_byte(list);
 	while (byte >= 0 && byte != '\n');
 	return true;
 }

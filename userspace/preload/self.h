@@ -40,22 +40,23 @@ int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping);
  * The windows of this process, whoever registered them: /proc/self/sframe, or
  * /proc/sfjit of the module for Debian's kernels.
  */
-struct taken {
+struct self_window {
 	uintptr_t start, end, key;
 };
 
-struct taken_list {
+struct self_windows {
 	int fd;
 	size_t at, have;
 	char bytes[1024];
 };
 
 /* 0, or -errno. */
-int taken_open(struct taken_list *list);
-/* The next one by address. A window that is registered meanwhile may be
+int self_open_windows(struct self_windows *list);
+/*
+ * The next one by address. A window that is registered meanwhile may be
  * missing; one may come twice.
  */
-bool taken_next(struct taken_list *list, struct taken *taken);
-void taken_close(struct taken_list *list);
+bool self_next_window(struct self_windows *list, struct self_window *taken);
+void self_close_windows(struct self_windows *list);
 
 #endif /* SFJIT_PRELOAD_SELF_H */

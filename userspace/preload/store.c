@@ -83,7 +83,7 @@ struct range {
 	uint64_t start, end;
 };
 
-static uint64_t end_of(const struct sfjit_function *f)
+static uint64_t end_of_function(const struct sfjit_function *f)
 {
 	return f->addr + f->size;
 }
@@ -105,9 +105,10 @@ static bool is_cuttable(const struct sfjit_function *f, uint64_t start)
 	       !((start - f->addr) % f->repeat);
 }
 
-static void cut(struct sfjit_function *f, const struct range *to)
+static void cut_function(struct sfjit_function *f, const struct range *to)
 {
-	uint64_t end = end_of(f) < to->end ? end_of(f) : to->end;
+	uint64_t end = end_of_function(f) < to->end ? end_of_function(f) :
+		       to->end;
 
 	if (f->addr < to->start)
 		f->addr = to->start;
@@ -136,10 +137,10 @@ static uint32_t read_rows(struct sfg_row_reader *r,
 }
 
 /* Reads the functions in the range; returns how many. */
-static size_t read_functions(const struct sfg_section *s,
-			     const struct range *range,
-			     struct sfjit_function *functions,
-			     struct sfjit_row *rows)
+static size_t read_functions_in(const struct sfg_section *s,
+				const struct range *range,
+				struct sfjit_function *functions,
+				struct sfjit_row *rows)
 {
 	struct sfg_row_reader r;
 	struct sfjit_function *f;
@@ -148,13 +149,13 @@ static size_t read_functions(const struct sfg_section *s,
 
 	for (i = 0; i < s->header.num_fdes; i++) {
 		if (sfg_read_fde(s, i, &r, NULL) ||
-		    end_of(&r.fde) <= range->start ||
+		    end_of_function(&r.fde) <= range->start ||
 		    r.fde.addr >= range->end ||
 		    !is_cuttable(&r.fde, range->start))
 			continue;
 		f = &functions[nr++];
 		*f = r.fde;
-		cut(f, range);
+		cut_function(f, range);
 		f->rows = rows;
 		f->nr_rows = read_rows(&r, f, rows);
 		rows += f->nr_rows;
@@ -183,7 +184,7 @@ static int write_section(const struct sfjit_function *functions, size_t nr,
 }
 
 /* FDEs may share rows, so there can be more than the header says. */
-static size_t count_rows(const struct sfg_section *s)
+static size_t count_section_rows(const struct sfg_section *s)
 {
 	struct sfg_row_reader r;
 	size_t nr = 0;
@@ -195,13 +196,14 @@ static size_t count_rows(const struct sfg_section *s)
 	return nr;
 }
 
-int clip_section(const void *section, size_t length, uintptr_t start,
-		 uintptr_t end, void **clipped, size_t *clipped_length)
+int store_clip(const void *section, size_t length, uintptr_t start,
+	       uintptr_t end, void **clipped, size_t *clipped_length)
 {
 	const struct range range = { .start = start, .end = end };
 	struct sfjit_function *functions;
 	struct sfg_section s;
 	struct sfjit_row *rows;
+	size_t nr;
 	int ret;
 
 	*clipped = NULL;
@@ -209,12 +211,12 @@ int clip_section(const void *section, size_t length, uintptr_t start,
 	if (ret || (!cuts(&s, start) && !cuts(&s, end)))
 		return ret;
 	functions = calloc(s.header.num_fdes, sizeof(*functions));
-	rows = calloc(count_rows(&s), sizeof(*rows));
+	rows = calloc(count_section_rows(&s), sizeof(*rows));
 	ret = -ENOMEM;
-	if (functions && rows)
-		ret = write_section(functions,
-				    read_functions(&s, &range, functions, rows),
-				    clipped, clipped_length);
+	if (functions && rows) {
+		nr = read_functions_in(&s, &range, functions, rows);
+		ret = write_section(functions, nr, clipped, clipped_length);
+	}
 	free(functions);
 	free(rows);
 	return ret;

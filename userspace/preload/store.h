@@ -29,7 +29,7 @@ void store_put(void *p, size_t size);
  * A function whose rows repeat is left out if it is cut inside of a period; the
  * section has no function if that was the only one, and stacks end there.
  */
-int clip_section(const void *section, size_t length, uintptr_t start,
-		 uintptr_t end, void **clipped, size_t *clipped_length);
+int store_clip(const void *section, size_t length, uintptr_t start,
+	       uintptr_t end, void **clipped, size_t *clipped_length);
 
 #endif /* SFJIT_PRELOAD_STORE_H */

@@ -168,7 +168,7 @@ void text_end_line(struct text *t)
 	put_char(t, '\n');
 }
 
-static void put_number(struct text *t, uint64_t value, unsigned int base,
+static void put_digits(struct text *t, uint64_t value, unsigned int base,
 		       unsigned int width)
 {
 	char digits[64];
@@ -184,10 +184,10 @@ static void put_number(struct text *t, uint64_t value, unsigned int base,
 
 void text_decimal(struct text *t, uint64_t value, unsigned int width)
 {
-	put_number(t, value, 10, width);
+	put_digits(t, value, 10, width);
 }
 
 void text_hex(struct text *t, uint64_t value, unsigned int width)
 {
-	put_number(t, value, 16, width);
+	put_digits(t, value, 16, width);
 }

@@ -115,7 +115,7 @@ void lock_release(struct lock *lock);
  * Without getenv(), which shells define themselves. "" when the variable is not
  * set.
  */
-static inline const char *get_variable(char **environment, const char *name)
+static inline const char *sys_variable(char **environment, const char *name)
 {
 	size_t length = strlen(name);
 

@@ -12,7 +12,7 @@
 #define MADV_GUARD_INSTALL	102
 #endif
 
-static size_t pages(size_t length)
+static size_t whole_pages(size_t length)
 {
 	size_t page = getpagesize();
 
@@ -31,8 +31,8 @@ int table_room(struct table *table, uint32_t nr_windows)
 {
 	free_windows(table);
 	if (nr_windows > TABLE_FEW) {
-		table->many_mapped = pages(nr_windows *
-					   sizeof(struct window));
+		table->many_mapped = whole_pages(nr_windows *
+						 sizeof(struct window));
 		table->many = sys_map(table->many_mapped);
 		if (!table->many)
 			return -ENOMEM;
@@ -41,40 +41,40 @@ int table_room(struct table *table, uint32_t nr_windows)
 	return 0;
 }
 
-static int allocate(struct table *table, size_t length)
+static int allocate_table(struct table *table, size_t length)
 {
-	table->mapped = pages(length);
+	table->mapped = whole_pages(length);
 	table->length = length;
 	table->data = sys_map(table->mapped);
 	return table->data ? 0 : -ENOMEM;
 }
 
-static int seal(struct table *table)
+static int seal_table(struct table *table)
 {
 	return SYS(SYS_mprotect, table->data, table->mapped, PROT_READ);
 }
 
 int table_copy(struct table *table, const void *section, size_t length)
 {
-	int ret = allocate(table, length);
+	int ret = allocate_table(table, length);
 
 	if (ret)
 		return ret;
 	memcpy(table->data, section, length);
-	return seal(table);
+	return seal_table(table);
 }
 
 int table_read(struct table *table, int fd, size_t length)
 {
-	int ret = allocate(table, length);
+	int ret = allocate_table(table, length);
 
 	if (!ret)
 		ret = sys_read_all(fd, table->data, length, 0);
-	return ret ? ret : seal(table);
+	return ret ? ret : seal_table(table);
 }
 
 /* Its pages stay those of the file but for the first. */
-static int write_one(struct table *table, size_t length)
+static int write_first_page(struct table *table, size_t length)
 {
 	volatile unsigned char *first = (void *)table->data;
 	long ret = SYS(SYS_mprotect, table->data, length,
@@ -94,10 +94,10 @@ static int write_one(struct table *table, size_t length)
  */
 int table_map(struct table *table, int fd, size_t length)
 {
-	size_t guard = pages(1);
+	size_t guard = whole_pages(1);
 	long ret;
 
-	table->mapped = pages(length) + guard;
+	table->mapped = whole_pages(length) + guard;
 	table->length = length;
 	ret = SYS_MMAP(NULL, table->mapped, PROT_READ,
 		       MAP_PRIVATE | MAP_POPULATE, fd, 0);
@@ -106,7 +106,8 @@ int table_map(struct table *table, int fd, size_t length)
 	table->data = (void *)ret;
 	ret = SYS(SYS_madvise, ret + table->mapped - guard, guard,
 		  MADV_GUARD_INSTALL);
-	return ret == -EINVAL ? write_one(table, table->mapped - guard) : ret;
+	return ret == -EINVAL ? write_first_page(table, table->mapped - guard) :
+	       ret;
 }
 
 void table_free(struct table *table)
@@ -187,7 +188,7 @@ static bool parts(const struct run *run, uint64_t from, uint64_t to)
 	return to - from >= run->chosen->gap || is_code_of_go(run, from, to);
 }
 
-static void add_function(struct run *run, uint64_t start, uint64_t length)
+static void add_to_run(struct run *run, uint64_t start, uint64_t length)
 {
 	if (parts(run, run->covered, start)) {
 		close_run(run, run->covered);
@@ -203,8 +204,9 @@ static void end_segment(struct run *run, uint64_t end)
 	close_run(run, parts(run, run->covered, end) ? run->covered : end);
 }
 
-static void choose(struct chosen *chosen, const struct sfg_section *section,
-		   const struct image *image)
+static void choose_windows(struct chosen *chosen,
+			   const struct sfg_section *section,
+			   const struct image *image)
 {
 	struct sfg_row_reader reader;
 	uint32_t i = 0;
@@ -225,13 +227,13 @@ static void choose(struct chosen *chosen, const struct sfg_section *section,
 		for (; i < section->header.num_fdes &&
 		       !sfg_read_fde(section, i, &reader, NULL) &&
 		       reader.fde.addr < end; i++)
-			add_function(&run, reader.fde.addr, reader.fde.size);
+			add_to_run(&run, reader.fde.addr, reader.fde.size);
 		end_segment(&run, end);
 	}
 }
 
-int windows_choose(struct table *table, const void *data, size_t length,
-		   const struct image *image)
+int table_choose_windows(struct table *table, const void *data, size_t length,
+			 const struct image *image)
 {
 	struct chosen chosen = { .gap = GAP };
 	struct sfg_section section;
@@ -240,15 +242,15 @@ int windows_choose(struct table *table, const void *data, size_t length,
 	ret = table_room(table, 0);
 	if (ret || sfg_open_section(&section, data, length, 0, NULL))
 		return ret;
-	choose(&chosen, &section, image);
+	choose_windows(&chosen, &section, image);
 	if (chosen.length >= LEAST && chosen.known < chosen.length / 2) {
 		chosen.gap = PADDING;
-		choose(&chosen, &section, image);
+		choose_windows(&chosen, &section, image);
 	}
 	ret = table_room(table, chosen.nr);
 	if (ret)
 		return ret;
 	chosen.windows = table_windows(table);
-	choose(&chosen, &section, image);
+	choose_windows(&chosen, &section, image);
 	return 0;
 }

@@ -58,7 +58,7 @@ void table_free(struct table *table);
  * Which addresses of a module the windows cover: by the section, which was made
  * for address 0 and link-time addresses. 0 or -ENOMEM.
  */
-int windows_choose(struct table *table, const void *data, size_t length,
-		   const struct image *image);
+int table_choose_windows(struct table *table, const void *data, size_t length,
+			 const struct image *image);
 
 #endif /* SFJIT_PRELOAD_TABLE_H */

@@ -99,7 +99,7 @@ static void free_unit(struct unit *u)
 	store_put(u, unit_size(u->nr_spans));
 }
 
-static void drop(struct unit **link, int mappings)
+static void drop_unit(struct unit **link, int mappings)
 {
 	struct unit *u = *link;
 
@@ -132,7 +132,7 @@ static bool is_executable(const struct span *span, int mappings, bool fixed)
 }
 
 /* False: it cannot be read, or is too long. */
-static bool sum_text(const struct span *span, uint64_t *sum)
+static bool sum_span_text(const struct span *span, uint64_t *sum)
 {
 	size_t length = span->end - span->start;
 	void *text = length <= COMPARED ? malloc(length) : NULL;
@@ -148,7 +148,7 @@ static bool sum_text(const struct span *span, uint64_t *sum)
  * the same code again, or undescribed code: compare the bytes. Read them when
  * the text is executable and has no writable mapping any more.
  */
-static bool is_described(struct unit *u, struct span *span, int mappings)
+static bool is_same_code(struct unit *u, struct span *span, int mappings)
 {
 	uint64_t sum;
 
@@ -158,7 +158,7 @@ static bool is_described(struct unit *u, struct span *span, int mappings)
 		set_waits(u, true);
 		return false;
 	}
-	span->other = !sum_text(span, &sum) || sum != span->sum;
+	span->other = !sum_span_text(span, &sum) || sum != span->sum;
 	return !span->other;
 }
 
@@ -241,7 +241,7 @@ static void cover_spans(struct unit *u, int mappings)
 	struct span *s;
 
 	for (s = u->spans; s < u->spans + u->nr_spans; s++) {
-		if (!is_described(u, s, mappings))
+		if (!is_same_code(u, s, mappings))
 			continue;
 		if (mappings < 0)
 			cover_part(u, s, mappings, &all);
@@ -265,7 +265,7 @@ static void cover(struct unit *u, int mappings)
 }
 
 /* Joins them in place; returns how many spans there are. */
-static size_t join(struct sfg_image *list, size_t nr)
+static size_t join_spans(struct sfg_image *list, size_t nr)
 {
 	size_t i, n = 0;
 	uint64_t end;
@@ -317,8 +317,8 @@ static struct unit *make_unit(const struct unit_cfi *cfi, uint64_t sum,
 	return u;
 }
 
-static int convert(const struct unit_cfi *cfi, uint64_t sum, struct unit **unit,
-		   const char **reason)
+static int convert_unit(const struct unit_cfi *cfi, uint64_t sum,
+			struct unit **unit, const char **reason)
 {
 	const struct sfg_input in = {
 		.abi = SFG_HOST_ABI,
@@ -326,7 +326,7 @@ static int convert(const struct unit_cfi *cfi, uint64_t sum, struct unit **unit,
 		.flags = cfi->flags | (addends ? SFG_INPUT_ADDENDS : 0),
 		.text_base = cfi->text_base,
 		.data_base = cfi->data_base,
-		.amend = cfi->source == UNIT_GDB ? borrowed_amend : NULL,
+		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,
 	};
 	struct sfg_error err = { .reason = "cannot be converted" };
 	struct sfg_summary summary;
@@ -341,7 +341,7 @@ static int convert(const struct unit_cfi *cfi, uint64_t sum, struct unit **unit,
 	*reason = err.reason;
 	if (ret)
 		return ret;
-	nr = join(list, nr);
+	nr = join_spans(list, nr);
 	*reason = "no functions";
 	if (!nr)
 		return -ENOENT;
@@ -363,7 +363,7 @@ static void get_result(const struct unit *u, struct unit_result *result)
 	};
 }
 
-static uint64_t sum_of(const struct unit_cfi *cfi)
+static uint64_t sum_unit_cfi(const struct unit_cfi *cfi)
 {
 	uint64_t sum = sum_bytes(SUM_START, cfi->cfi.data, cfi->cfi.len);
 
@@ -384,7 +384,7 @@ static struct unit *find_same(const struct unit_cfi *cfi, uint64_t sum,
 	if (!*link)
 		return NULL;
 	if ((*link)->sum != sum || !(*link)->uses) {
-		drop(link, mappings);
+		drop_unit(link, mappings);
 		return NULL;
 	}
 	if (cfi->source == UNIT_FRAMES)
@@ -402,7 +402,7 @@ static void renew(struct unit *u)
 }
 
 /* Units whose text was described anew since: nothing is left of them. */
-static void sweep(void)
+static void sweep_units(void)
 {
 	struct unit **link = &units, *u;
 
@@ -420,12 +420,12 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	      const char **reason)
 {
 	int mappings = self_open_mappings(), ret = 0;
-	uint64_t sum = sum_of(cfi);
+	uint64_t sum = sum_unit_cfi(cfi);
 	struct unit *u;
 
 	u = find_same(cfi, sum, mappings);
 	if (!u) {
-		ret = convert(cfi, sum, &u, reason);
+		ret = convert_unit(cfi, sum, &u, reason);
 		if (!ret) {
 			u->next = units;
 			units = u;
@@ -439,7 +439,7 @@ int units_add(const struct unit_cfi *cfi, struct unit_result *result,
 	}
 	if (mappings >= 0)
 		sys_close(mappings);
-	sweep();
+	sweep_units();
 	return ret;
 }
 
@@ -461,7 +461,7 @@ static void keep_few(void)
 	if (nr_kept <= may_keep)
 		return;
 	covers_forget_gone();
-	sweep();
+	sweep_units();
 	may_keep = 2 * nr_kept + KEPT;
 }
 
@@ -483,7 +483,7 @@ struct units_removed units_remove(enum unit_source source, uintptr_t group)
 			removed.kept++;
 			link = &u->next;
 		} else {
-			drop(link, mappings);
+			drop_unit(link, mappings);
 			removed.gone++;
 		}
 	}
@@ -493,7 +493,7 @@ struct units_removed units_remove(enum unit_source source, uintptr_t group)
 	return removed;
 }
 
-static bool lies_in(const struct unit *u, uintptr_t start, uintptr_t end)
+static bool is_unit_in(const struct unit *u, uintptr_t start, uintptr_t end)
 {
 	const struct span *s;
 
@@ -539,7 +539,7 @@ static void cover_waiting(uintptr_t start, uintptr_t end, bool seen,
 	struct unit *u;
 
 	for (u = units; u; u = u->next) {
-		if (!u->waits || !lies_in(u, start, end))
+		if (!u->waits || !is_unit_in(u, start, end))
 			continue;
 		before = u->owner.windows;
 		cover(u, mappings);
@@ -557,13 +557,13 @@ static void drop_kept(uintptr_t start, uintptr_t end, int mappings,
 	struct unit **link = &units, *u;
 
 	while ((u = *link)) {
-		if (u->uses || !lies_in(u, start, end)) {
+		if (u->uses || !is_unit_in(u, start, end)) {
 			link = &u->next;
 			continue;
 		}
 		if (tell)
 			tell(u->key, u->source, &nothing);
-		drop(link, mappings);
+		drop_unit(link, mappings);
 	}
 }
 
@@ -576,7 +576,7 @@ static void became_executable(uintptr_t start, uintptr_t end, bool seen,
 	drop_kept(start, end, mappings, tell);
 	if (mappings >= 0)
 		sys_close(mappings);
-	sweep();
+	sweep_units();
 }
 
 void units_executable(uintptr_t start, uintptr_t end, units_tell *tell)
@@ -596,7 +596,7 @@ void units_retry(units_tell *tell)
 	cover_waiting(0, UINTPTR_MAX, false, mappings, tell);
 	if (mappings >= 0)
 		sys_close(mappings);
-	sweep();
+	sweep_units();
 }
 
 bool units_any(void)
@@ -610,7 +610,7 @@ static void give_up_text(struct unit *u, struct span *span)
 	uint64_t sum;
 
 	if (!covers_owned(&u->owner, span->start, span->end) ||
-	    !sum_text(span, &sum))
+	    !sum_span_text(span, &sum))
 		return;
 	covers_take(&u->owner, span->start, span->end);
 	span->sum = sum;

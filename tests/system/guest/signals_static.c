@@ -27,7 +27,7 @@ static int make_table(struct table *table, struct image *image)
 		return ret;
 	table->data = out.data;
 	table->length = out.len;
-	return windows_choose(table, out.data, out.len, image);
+	return table_choose_windows(table, out.data, out.len, image);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
