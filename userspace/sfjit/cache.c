@@ -100,7 +100,7 @@ static int cache_read_programs(int tables, struct names *programs)
 	return 0;
 }
 
-static int write_names(int fd, const struct names *programs)
+static int write_program_names(int fd, const struct names *programs)
 {
 	FILE *file = check_alloc(fdopen(fd, "w"));
 	int ret = 0;
@@ -124,7 +124,7 @@ static int cache_write_programs(int tables, const struct names *programs)
 		    0600);
 	if (fd < 0)
 		return -errno;
-	ret = write_names(fd, programs);
+	ret = write_program_names(fd, programs);
 	if (!ret && renameat(tables, FRESH, tables, LIST))
 		ret = -errno;
 	return ret;
@@ -149,7 +149,7 @@ static int open_to_write(struct request *request)
 	return request->cache == CACHE_SYSTEM ? cache_lock(request->tables) : 0;
 }
 
-static int open_tables(struct request *request)
+static int open_or_complain(struct request *request)
 {
 	int ret;
 
@@ -164,7 +164,7 @@ static int open_tables(struct request *request)
 }
 
 /* As it is found again from elsewhere; a newline would end it in the list. */
-static void remember(struct names *programs, const char *what)
+static void remember_program(struct names *programs, const char *what)
 {
 	char real[PATH_MAX];
 
@@ -190,7 +190,7 @@ static int find_files(struct request *request, struct names *files,
 			ret = 1;
 		}
 		if (!wrong || files->nr > before)
-			remember(&request->found, programs[i]);
+			remember_program(&request->found, programs[i]);
 	}
 	return ret;
 }
@@ -220,7 +220,8 @@ static int clean(struct request *request)
 	return 0;
 }
 
-static int write_list(struct request *request, const struct names *programs)
+static int write_program_list(struct request *request,
+			      const struct names *programs)
 {
 	int ret = cache_write_programs(request->tables, programs);
 
@@ -230,7 +231,7 @@ static int write_list(struct request *request, const struct names *programs)
 }
 
 /* A program that was removed meanwhile leaves the list, with its tables. */
-static int refresh(struct request *request)
+static int refresh_system(struct request *request)
 {
 	int ret;
 
@@ -243,7 +244,7 @@ static int refresh(struct request *request)
 	request->bounds.keep = &request->made;
 	request->bounds.days = ULONG_MAX;
 	ret |= clean(request);
-	return ret | write_list(request, &request->found);
+	return ret | write_program_list(request, &request->found);
 }
 
 static int fill_system(struct request *request, char **programs, size_t nr)
@@ -256,16 +257,16 @@ static int fill_system(struct request *request, char **programs, size_t nr)
 		return 1;
 	}
 	if (!nr)
-		return refresh(request);
+		return refresh_system(request);
 	ret = fill_cache(request, programs, nr);
 	for (i = 0; i < request->found.nr; i++)
 		names_add(&request->known, request->found.name[i]);
-	return ret | write_list(request, &request->known);
+	return ret | write_program_list(request, &request->known);
 }
 
 static int cache(struct request *request, char **programs, size_t nr)
 {
-	int ret = open_tables(request);
+	int ret = open_or_complain(request);
 
 	if (ret)
 		return ret;
@@ -278,7 +279,7 @@ static int cache(struct request *request, char **programs, size_t nr)
 	return finish_output() ?: ret;
 }
 
-static bool parse_number(const char *text, unsigned long *value)
+static bool parse_bound(const char *text, unsigned long *value)
 {
 	char *end;
 
@@ -298,16 +299,16 @@ static bool parse_option(struct request *request, int option)
 		return true;
 	case 'd':
 		request->bounded = true;
-		return parse_number(optarg, &request->bounds.days);
+		return parse_bound(optarg, &request->bounds.days);
 	case 'm':
 		request->bounded = true;
-		return parse_number(optarg, &request->bounds.mib);
+		return parse_bound(optarg, &request->bounds.mib);
 	}
 	return false;
 }
 
 /* Programs, or none where none are wanted. */
-static bool is_complete(const struct request *request, int nr)
+static bool is_valid_request(const struct request *request, int nr)
 {
 	if (request->clean)
 		return !nr;
@@ -330,7 +331,7 @@ int command_cache(int argc, char **argv)
 			return print_help(usage);
 		right = parse_option(&request, c);
 	}
-	if (!right || !is_complete(&request, argc - optind)) {
+	if (!right || !is_valid_request(&request, argc - optind)) {
 		fputs(usage, stderr);
 		return EXIT_OURS;
 	}

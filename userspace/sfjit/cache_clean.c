@@ -54,8 +54,8 @@ static int remove_file(struct files *files, int dir, const char *name,
 	return 0;
 }
 
-static void add_file(struct files *files, const char *name,
-		     const struct stat *st)
+static void list_file(struct files *files, const char *name,
+		      const struct stat *st)
 {
 	check_grow(&files->file, &files->max, files->nr, sizeof(*files->file));
 	files->file[files->nr++] = (struct file) {
@@ -77,8 +77,8 @@ static bool is_outside(const struct cache_bounds *bounds, const char *name,
 	       now > last_use(st);
 }
 
-static int look_at(struct files *files, int dir, const char *name,
-		   const struct cache_bounds *bounds)
+static int look_at_file(struct files *files, int dir, const char *name,
+			const struct cache_bounds *bounds)
 {
 	struct stat st;
 
@@ -90,7 +90,7 @@ static int look_at(struct files *files, int dir, const char *name,
 	if (is_outside(bounds, name, &st))
 		return remove_file(files, dir, name, st.st_size);
 	if (is_table(name))
-		add_file(files, name, &st);
+		list_file(files, name, &st);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Those that were not used for the longest time go first. */
-static int shrink(struct files *files, int dir, uint64_t most)
+static int shrink_to(struct files *files, int dir, uint64_t most)
 {
 	size_t i;
 	int ret = 0;
@@ -124,8 +124,8 @@ static int look_at_all(struct files *files, int dir, DIR *entries,
 	int ret = 0;
 
 	while (!ret && (entry = readdir(entries)))
-		ret = look_at(files, dir, entry->d_name, bounds);
-	return ret ? ret : shrink(files, dir, (uint64_t)bounds->mib << 20);
+		ret = look_at_file(files, dir, entry->d_name, bounds);
+	return ret ? ret : shrink_to(files, dir, (uint64_t)bounds->mib << 20);
 }
 
 int cache_clean(int tables, const struct cache_bounds *bounds,

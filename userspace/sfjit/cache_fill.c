@@ -32,13 +32,13 @@ struct file {
 	uint64_t start, end;	/* of all segments, in pages */
 };
 
-static uint64_t page_down(uint64_t address)
+static uint64_t page_start(uint64_t address)
 {
 	return address & -sysconf(_SC_PAGESIZE);
 }
 
 /* Of the file, with an address that fits the place, and not too far up. */
-static bool is_sane(const struct file *file, const ElfW(Phdr) *ph)
+static bool is_sane_segment(const struct file *file, const ElfW(Phdr) *ph)
 {
 	uint64_t mask = sysconf(_SC_PAGESIZE) - 1;
 
@@ -48,7 +48,7 @@ static bool is_sane(const struct file *file, const ElfW(Phdr) *ph)
 	       ph->p_vaddr <= UINT64_MAX / 2 && ph->p_memsz <= MOST_MEMORY;
 }
 
-static bool measure(struct file *file)
+static bool measure_segments(struct file *file)
 {
 	const ElfW(Phdr) *ph;
 
@@ -56,10 +56,10 @@ static bool measure(struct file *file)
 	for (ph = file->phdr; ph < file->phdr + file->nr; ph++) {
 		if (ph->p_type != PT_LOAD)
 			continue;
-		if (!is_sane(file, ph))
+		if (!is_sane_segment(file, ph))
 			return false;
-		if (page_down(ph->p_vaddr) < file->start)
-			file->start = page_down(ph->p_vaddr);
+		if (page_start(ph->p_vaddr) < file->start)
+			file->start = page_start(ph->p_vaddr);
 		if (ph->p_vaddr + ph->p_memsz > file->end)
 			file->end = ph->p_vaddr + ph->p_memsz;
 	}
@@ -84,7 +84,7 @@ static int read_headers(struct file *file)
 	file->phdr = phdr;
 	file->nr = eh.e_phnum;
 	if (pread(file->fd, phdr, size, eh.e_phoff) != (ssize_t)size ||
-	    !measure(file))
+	    !measure_segments(file))
 		return -ENOEXEC;
 	return 0;
 }
@@ -94,7 +94,7 @@ static int map_segments(const struct file *file, uintptr_t bias)
 	const ElfW(Phdr) *ph;
 
 	for (ph = file->phdr; ph < file->phdr + file->nr; ph++) {
-		uint64_t start = page_down(ph->p_vaddr);
+		uint64_t start = page_start(ph->p_vaddr);
 		uint64_t skipped = ph->p_vaddr - start;
 
 		if (ph->p_type != PT_LOAD || !ph->p_filesz)
@@ -107,7 +107,7 @@ static int map_segments(const struct file *file, uintptr_t bias)
 	return 0;
 }
 
-static int map_file(struct file *file, struct dl_phdr_info *info)
+static int map_elf_file(struct file *file, struct dl_phdr_info *info)
 {
 	int ret = read_headers(file);
 	void *memory;
@@ -146,13 +146,13 @@ static int elf_map(const char *path, struct dl_phdr_info *info)
 	if (!ret) {
 		file.size = st.st_size;
 		info->dlpi_name = path;
-		ret = map_file(&file, info);
+		ret = map_elf_file(&file, info);
 	}
 	close(file.fd);
 	return ret;
 }
 
-static __typeof__(__sfjit_fill_cache) *fill_cache;
+static __typeof__(__sfjit_fill_cache) *preload_fill;
 
 struct attempt {
 	enum cache cache;
@@ -168,11 +168,11 @@ static int fill_vdso(struct dl_phdr_info *info, size_t size, void *arg)
 
 	if (!header || info->dlpi_addr + info->dlpi_phdr->p_vaddr != header)
 		return 0;
-	attempt->error = fill_cache(info, attempt->cache, &attempt->fill);
+	attempt->error = preload_fill(info, attempt->cache, &attempt->fill);
 	return 1;
 }
 
-static void fill(void *trial)
+static void fill_in_child(void *trial)
 {
 	struct attempt *attempt = trial;
 	struct dl_phdr_info info = { .dlpi_phnum = 0 };
@@ -185,11 +185,11 @@ static void fill(void *trial)
 	attempt->fill.reason = attempt->error == -ENOEXEC ?
 			       "is not ELF of this machine" : "cannot be read";
 	if (!attempt->error)
-		attempt->error = fill_cache(&info, attempt->cache,
-					    &attempt->fill);
+		attempt->error = preload_fill(&info, attempt->cache,
+					      &attempt->fill);
 }
 
-static int report(const struct attempt *attempt, int signal)
+static int report_attempt(const struct attempt *attempt, int signal)
 {
 	const char *path = attempt->path ?: "[vdso]";
 	int error = attempt->error;
@@ -219,11 +219,11 @@ static int fill_one(enum cache cache, const char *path, struct names *tables)
 		.cache = cache, .path = path, .error = -ENOENT,
 		.fill = { .reason = "there is none" },
 	};
-	int signal = child_try(fill, &attempt, sizeof(attempt));
+	int signal = child_try(fill_in_child, &attempt, sizeof(attempt));
 
 	if (!signal && !attempt.error)
 		names_add(tables, attempt.fill.name.data);
-	return report(&attempt, signal);
+	return report_attempt(&attempt, signal);
 }
 
 int cache_fill(enum cache cache, const struct names *files,
@@ -233,9 +233,9 @@ int cache_fill(enum cache cache, const struct names *files,
 	int ret = 0;
 	size_t i;
 
-	fill_cache = (__typeof__(fill_cache))module_function(FILL_SYMBOL,
-							     module);
-	if (!fill_cache)
+	preload_fill = (__typeof__(preload_fill))library_function(FILL_SYMBOL,
+								  module);
+	if (!preload_fill)
 		return EXIT_OURS;
 	for (i = 0; i < files->nr; i++)
 		ret |= fill_one(cache, files->name[i], tables);

@@ -39,7 +39,7 @@ static bool is_own_loader(const char *loader)
  * "\tlibm.so.6 => /lib/libm.so.6 (0x...)", "\t/lib64/ld-linux.so.2 (0x...)".
  * Returns false for "\tliba.so => not found", with which it exits with 0.
  */
-static bool add_line(struct names *files, char *line)
+static bool add_listed_library(struct names *files, char *line)
 {
 	char *arrow = strstr(line, " => "), *end = strstr(line, " (0x");
 	char *path = arrow ? arrow + strlen(" => ") : line + 1;
@@ -53,7 +53,7 @@ static bool add_line(struct names *files, char *line)
 	return true;
 }
 
-static pid_t start(const char *file, int out)
+static pid_t start_loader(const char *file, int out)
 {
 	const char *loader = own_loader();
 	pid_t child = fork();
@@ -82,11 +82,11 @@ static const char *add_libraries(struct names *files, const char *file)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return strerror(errno);
-	child = start(file, ends[1]);
+	child = start_loader(file, ends[1]);
 	close(ends[1]);
 	said = check_alloc(fdopen(ends[0], "r"));
 	while (getline(&line, &size, said) > 0)
-		found &= add_line(files, line);
+		found &= add_listed_library(files, line);
 	free(line);
 	fclose(said);
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
@@ -95,7 +95,7 @@ static const char *add_libraries(struct names *files, const char *file)
 }
 
 /* O_NONBLOCK: it may be a FIFO. */
-static bool is_elf(const char *file)
+static bool is_elf_file(const char *file)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char magic[SELFMAG] = "";
@@ -108,13 +108,13 @@ static bool is_elf(const char *file)
 	return !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-static const char *add_file(struct names *files, const char *file)
+static const char *add_elf_file(struct names *files, const char *file)
 {
 	char real[PATH_MAX];
 
 	if (!realpath(file, real) || access(real, R_OK))
 		return strerror(errno);
-	if (!is_elf(real))
+	if (!is_elf_file(real))
 		return "is not ELF";
 	names_add(files, real);
 	return add_libraries(files, real);
@@ -138,8 +138,8 @@ static const char *add_directory(struct names *files, const char *directory)
 		snprintf(path, sizeof(path), "%s/%s", directory,
 			 entries[i]->d_name);
 		/* Scripts of linkers are called like libraries. */
-		if (is_elf(path))
-			wrong = add_file(files, path) ?: wrong;
+		if (is_elf_file(path))
+			wrong = add_elf_file(files, path) ?: wrong;
 		free(entries[i]);
 	}
 	free(entries);
@@ -154,7 +154,7 @@ static const char *add_program(struct names *files, const char *command)
 
 	/* Libraries need not be executable. */
 	if (ret == -EACCES && strchr(command, '/'))
-		return add_file(files, command);
+		return add_elf_file(files, command);
 	if (ret)
 		return ret == -ENOENT ? "not found" : strerror(-ret);
 	if (!*program.elf)
@@ -163,7 +163,7 @@ static const char *add_program(struct names *files, const char *command)
 		return "uses a different dynamic linker than sfjit";
 	if (!*program.loader && program.no_preload)
 		return program.why_not;
-	wrong = add_file(files, program.elf);
+	wrong = add_elf_file(files, program.elf);
 	return wrong && program.why_not ? program.why_not : wrong;
 }
 

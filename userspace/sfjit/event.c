@@ -80,8 +80,8 @@ void event_close(struct event *event)
 }
 
 /* A number, and so many entries; the first of them are markers. */
-static bool take_stack(const uint64_t *record,
-		       bool (*take)(const uint64_t *stack, size_t nr))
+static bool take_user_stack(const uint64_t *record,
+			    bool (*take)(const uint64_t *stack, size_t nr))
 {
 	const uint64_t *entry = record + 1, *end = entry + *record;
 
@@ -105,11 +105,11 @@ bool event_stacks(const struct event *event,
 		record = (const void *)(ring + at);
 		body = (const void *)(record + 1);
 		if (!event->deferred && record->type == PERF_RECORD_SAMPLE &&
-		    take_stack(body, take))
+		    take_user_stack(body, take))
 			return true;
 		/* Behind a number that the sample has, too. */
 		if (record->type == CALLCHAIN_DEFERRED &&
-		    take_stack(body + 1, take))
+		    take_user_stack(body + 1, take))
 			return true;
 	}
 	return false;

@@ -161,7 +161,7 @@ static const char *explain_module(const struct perfdata_end *end)
 	}
 }
 
-static double share(uint64_t samples, const struct perfdata_ends *ends)
+static double share_of(uint64_t samples, const struct perfdata_ends *ends)
 {
 	uint64_t all = ends->samples - ends->without;
 
@@ -170,16 +170,17 @@ static double share(uint64_t samples, const struct perfdata_ends *ends)
 
 /* ---- For a terminal --------------------------------------------------- */
 
-static void add_row(struct columns *columns, const struct perfdata_ends *ends,
-		    const struct perfdata_end *end)
+static void add_end_row(struct columns *columns,
+			const struct perfdata_ends *ends,
+			const struct perfdata_end *end)
 {
 	columns_add(columns, "%" PRIu64, end->samples);
-	columns_add(columns, "%.2f %%", 100 * share(end->samples, ends));
+	columns_add(columns, "%.2f %%", 100 * share_of(end->samples, ends));
 	columns_add(columns, "%s", explain_module(end));
 	columns_add(columns, "%s", explain_why(end));
 }
 
-static void print_rows(const struct perfdata_ends *ends, size_t nr)
+static void print_end_rows(const struct perfdata_ends *ends, size_t nr)
 {
 	struct columns columns = { .columns = 4, .right = 3, .indent = "" };
 	size_t i;
@@ -189,7 +190,7 @@ static void print_rows(const struct perfdata_ends *ends, size_t nr)
 	columns_add(&columns, "MODULE");
 	columns_add(&columns, "WHY STACKS END THERE");
 	for (i = 0; i < nr; i++)
-		add_row(&columns, ends, &ends->list[i]);
+		add_end_row(&columns, ends, &ends->list[i]);
 	columns_print(&columns, stdout);
 }
 
@@ -205,7 +206,8 @@ static void print_rest(const struct perfdata_ends *ends, size_t nr)
 		       "prints them\n", ends->nr - nr, samples);
 }
 
-static bool is_same(const struct perfdata_end *a, const struct perfdata_end *b)
+static bool have_same_remedy(const struct perfdata_end *a,
+			     const struct perfdata_end *b)
 {
 	return explain_remedy(a) == explain_remedy(b) &&
 	       !strcmp(explain_why(a), explain_why(b));
@@ -217,7 +219,8 @@ static void print_remedies(const struct perfdata_ends *ends, size_t nr)
 	size_t i, j;
 
 	for (i = 0; i < nr; i++) {
-		for (j = 0; !is_same(&ends->list[j], &ends->list[i]); j++)
+		for (j = 0; !have_same_remedy(&ends->list[j], &ends->list[i]);
+		     j++)
 			;
 		if (j == i)
 			printf("\n%s\n    fix: %s\n",
@@ -241,7 +244,7 @@ static void print_followed(const struct followed *followed)
 		columns_add(&columns, "%" PRIu64, r->count);
 		columns_add(&columns, "%s", r->name);
 		columns_add(&columns, "%s", r->last ?: "-");
-		columns_add(&columns, "%s", ps_explain(r->name) ?: "-");
+		columns_add(&columns, "%s", reasons_explain(r->name) ?: "-");
 	}
 	columns_print(&columns, stdout);
 }
@@ -252,7 +255,7 @@ static void print_ends(const struct perfdata_ends *ends)
 
 	printf("%" PRIu64 " of %" PRIu64 " samples complete (%.2f %%)\n",
 	       ends->complete, ends->samples - ends->without,
-	       100 * share(ends->complete, ends));
+	       100 * share_of(ends->complete, ends));
 	if (ends->without)
 		printf("%" PRIu64 " more have no stack of user space\n",
 		       ends->without);
@@ -268,13 +271,13 @@ static void print_ends(const struct perfdata_ends *ends)
 	if (!nr)
 		return;
 	putchar('\n');
-	print_rows(ends, nr);
+	print_end_rows(ends, nr);
 	print_rest(ends, nr);
 	print_remedies(ends, nr);
 }
 
-static void print_text(const struct perfdata_ends *ends,
-		       const struct followed *followed)
+static void print_ends_text(const struct perfdata_ends *ends,
+			    const struct followed *followed)
 {
 	print_ends(ends);
 	if (followed)
@@ -283,7 +286,7 @@ static void print_text(const struct perfdata_ends *ends,
 
 /* ---- For programs ----------------------------------------------------- */
 
-static void put_member(const char *name, const char *value)
+static void put_text_member(const char *name, const char *value)
 {
 	printf(", \"%s\": ", name);
 	json_put_string(value, stdout);
@@ -298,15 +301,15 @@ static void put_followed(const struct followed *followed)
 	for (; r < followed->reasons + followed->nr; r++) {
 		printf("%s{\"walks\": %" PRIu64,
 		       r == followed->reasons ? "\n  " : ",\n  ", r->count);
-		put_member("reason", r->name);
-		put_member("last", r->last);
+		put_text_member("reason", r->name);
+		put_text_member("last", r->last);
 		putchar('}');
 	}
 	fputs("]}", stdout);
 }
 
-static void print_json(const struct perfdata_ends *ends,
-		       const struct followed *followed)
+static void print_ends_json(const struct perfdata_ends *ends,
+			    const struct followed *followed)
 {
 	const struct perfdata_end *end;
 	size_t i;
@@ -319,10 +322,10 @@ static void print_json(const struct perfdata_ends *ends,
 		end = &ends->list[i];
 		printf("%s{\"samples\": %" PRIu64 ", \"share\": %.6f",
 		       i ? ",\n  " : "\n  ", end->samples,
-		       share(end->samples, ends));
-		put_member("module", explain_module(end));
-		put_member("why", explain_why(end));
-		put_member("remedy", explain_remedy(end));
+		       share_of(end->samples, ends));
+		put_text_member("module", explain_module(end));
+		put_text_member("why", explain_why(end));
+		put_text_member("remedy", explain_remedy(end));
 		putchar('}');
 	}
 	putchar(']');
@@ -359,8 +362,8 @@ static bool read_saved(const char *name, int fd, struct perfdata_ends *ends)
 	return !ret;
 }
 
-static int read_recording(const char *name, int fd, bool quiet,
-			  struct perfdata_ends *ends)
+static int read_ends(const char *name, int fd, bool quiet,
+		     struct perfdata_ends *ends)
 {
 	struct convert_input input;
 	struct trouble trouble;
@@ -373,8 +376,8 @@ static int read_recording(const char *name, int fd, bool quiet,
 	return ret ? convert_complain(name, trouble.text) : 0;
 }
 
-static int explain(const char *name, bool json, bool quiet,
-		   const struct followed *followed)
+static int explain_recording(const char *name, bool json, bool quiet,
+			     const struct followed *followed)
 {
 	struct perfdata_ends ends;
 	int fd = convert_open(name), ret = 0;
@@ -382,14 +385,14 @@ static int explain(const char *name, bool json, bool quiet,
 	if (fd < 0)
 		return convert_complain(name, strerror(errno));
 	if (!read_saved(name, fd, &ends))
-		ret = read_recording(name, fd, quiet, &ends);
+		ret = read_ends(name, fd, quiet, &ends);
 	close(fd);
 	if (ret)
 		return ret;
 	if (json)
-		print_json(&ends, followed);
+		print_ends_json(&ends, followed);
 	else
-		print_text(&ends, followed);
+		print_ends_text(&ends, followed);
 	perfdata_ends_free(&ends);
 	return finish_output();
 }
@@ -401,12 +404,12 @@ static int explain_with(const char *name, bool json, bool quiet,
 	int ret;
 
 	if (!reasons)
-		return explain(name, json, quiet, NULL);
-	ret = followed_read(&followed, reasons);
+		return explain_recording(name, json, quiet, NULL);
+	ret = reasons_read(&followed, reasons);
 	ret = ret ? convert_complain(reasons, ret == -EPROTO ?
 			"not what sfjit run writes" : strerror(-ret)) :
-		    explain(name, json, quiet, &followed);
-	followed_free(&followed);
+		    explain_recording(name, json, quiet, &followed);
+	reasons_free(&followed);
 	return ret;
 }
 

@@ -71,7 +71,7 @@ static void write_process(const struct ps_process *p, FILE *out)
 	write_last(p, out);
 }
 
-static char *describe(const struct ps_process *p)
+static char *describe_process(const struct ps_process *p)
 {
 	char *text;
 	size_t size;
@@ -102,7 +102,7 @@ static void keep_process(const struct ps_process *p)
 		(*at)->pid = p->pid;
 	}
 	free((*at)->text);
-	(*at)->text = describe(p);
+	(*at)->text = describe_process(p);
 }
 
 static pid_t process_of(pid_t tid)
@@ -124,7 +124,7 @@ static pid_t process_of(pid_t tid)
  * A thread is about to end. Its own directory has the memory of the process,
  * also if the first thread has ended.
  */
-static void look_at(pid_t tid)
+static void look_at_ending(pid_t tid)
 {
 	struct ps_request request = { .proc = "/proc", .detail = PS_COUNTS };
 	struct ps_process p;
@@ -202,12 +202,12 @@ static bool is_job_control(int signal)
 	       signal == SIGTTOU;
 }
 
-static void go_on(pid_t tid, int status)
+static void continue_thread(pid_t tid, int status)
 {
 	int event = status >> 16, signal = WSTOPSIG(status);
 
 	if (event == PTRACE_EVENT_EXIT) {
-		look_at(tid);
+		look_at_ending(tid);
 		borrow_stderr(tid);
 	}
 	/* A process that was stopped stays so. */
@@ -236,7 +236,7 @@ static void trace(FILE *out)
 		}
 		if (waitpid(info.si_pid, &status, __WALL) == info.si_pid &&
 		    WIFSTOPPED(status))
-			go_on(info.si_pid, status);
+			continue_thread(info.si_pid, status);
 	}
 }
 
@@ -256,7 +256,7 @@ static int hear(int fd)
 }
 
 /* Whoever waits for the ends of the command's pipes waits for it alone. */
-static void leave(void)
+static void leave_parent(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
 	sigset_t none;
@@ -290,12 +290,12 @@ static void be_tracer(pid_t pid, int from, int to,
 	close(from);
 	close(to);
 	command = pid;
-	leave();
+	leave_parent();
 	tracer->run(pid, tracer->argument);
 	_exit(0);
 }
 
-static int agree(int from, int to)
+static int agree_on_tracer(int from, int to)
 {
 	int tracer = hear(from);
 
@@ -328,13 +328,13 @@ int tracer_start(const struct tracer *tracer)
 	close(down[0]);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	ret = agree(up[0], down[1]);
+	ret = agree_on_tracer(up[0], down[1]);
 	close(up[0]);
 	close(down[1]);
 	return ret;
 }
 
-static void run(pid_t pid, void *out)
+static void follow_until_end(pid_t pid, void *out)
 {
 	trace(out);
 }
@@ -347,7 +347,7 @@ int follow(const char *file)
 	const struct tracer tracer = {
 		.options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK |
 			   PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE,
-		.run = run, .argument = out,
+		.run = follow_until_end, .argument = out,
 	};
 	int ret;
 

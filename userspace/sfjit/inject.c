@@ -55,7 +55,7 @@ static const char *temporary;
 static int input, nothing;
 
 /* The input is there still: this can be done again. */
-static void give_up(int signal)
+static void give_up_inject(int signal)
 {
 	if (*temporary)
 		unlink(temporary);
@@ -71,7 +71,7 @@ static void end_input(int signal)
 
 static void handle_signals(const struct target *out, int in)
 {
-	struct sigaction action = { .sa_handler = give_up }, before;
+	struct sigaction action = { .sa_handler = give_up_inject }, before;
 	struct stat st;
 	size_t i;
 

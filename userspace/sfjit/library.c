@@ -42,7 +42,7 @@ bool library_can_preload(const char *path)
 	return !strpbrk(path, " :$");
 }
 
-void *module_function(const char *name, char path[PATH_MAX])
+void *library_function(const char *name, char path[PATH_MAX])
 {
 	int ret = library_find(LIBRARY_PRELOAD, path);
 	void *module = NULL, *function = NULL;

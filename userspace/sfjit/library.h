@@ -26,6 +26,6 @@ bool library_can_preload(const char *path);
  * tables. Returns the address of one of its functions; NULL after an error
  * message.
  */
-void *module_function(const char *name, char path[PATH_MAX]);
+void *library_function(const char *name, char path[PATH_MAX]);
 
 #endif /* SFJIT_RUN_LIBRARY_H */

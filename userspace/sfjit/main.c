@@ -69,7 +69,7 @@ static void print_usage(FILE *out)
 }
 
 /* getopt_long() begins its messages with argv[0]. */
-static int run_command(size_t i, int argc, char **argv)
+static int run_sfjit_command(size_t i, int argc, char **argv)
 {
 	static char name[32];
 
@@ -84,7 +84,7 @@ static int dispatch(int argc, char **argv)
 
 	for (i = 0; argc && i < NR_COMMANDS; i++)
 		if (commands[i].run && !strcmp(argv[0], commands[i].name))
-			return run_command(i, argc, argv);
+			return run_sfjit_command(i, argc, argv);
 	if (argc)
 		fprintf(stderr, "sfjit: no such command: %s\n", argv[0]);
 	print_usage(stderr);

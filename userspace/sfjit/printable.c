@@ -34,7 +34,7 @@ static bool is_printable(uint32_t c)
 	return (c < 0xd800 || c > 0xdfff) && c <= 0x10ffff;
 }
 
-static uint32_t decode(const char **text, unsigned char first)
+static uint32_t decode_utf8(const char **text, unsigned char first)
 {
 	uint32_t c, least;
 	unsigned int i, nr = nr_behind(first, &least);
@@ -59,7 +59,7 @@ uint32_t printable_next(const char **text)
 	if (!first)
 		return 0;
 	++*text;
-	c = first < 0x80 ? first : decode(text, first);
+	c = first < 0x80 ? first : decode_utf8(text, first);
 	return is_printable(c) ? c : BAD;
 }
 

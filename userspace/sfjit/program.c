@@ -65,7 +65,7 @@ static int search_path(struct program *program, const char *command)
 	}
 }
 
-static int find(struct program *program, const char *command)
+static int find_in_path(struct program *program, const char *command)
 {
 	if (!*command)
 		return -ENOENT;
@@ -86,8 +86,8 @@ bool program_is_native(const ElfW(Ehdr) *eh)
 	       SFG_HOST_ABI;
 }
 
-static bool read_header(int fd, const ElfW(Ehdr) *eh, uint32_t type,
-			ElfW(Phdr) *ph)
+static bool find_program_header(int fd, const ElfW(Ehdr) *eh, uint32_t type,
+				ElfW(Phdr) *ph)
 {
 	int i;
 
@@ -103,9 +103,9 @@ static bool read_interpreter(int fd, const ElfW(Ehdr) *eh, char *name,
 {
 	ElfW(Phdr) ph;
 
-	if (!read_header(fd, eh, PT_INTERP, &ph) || ph.p_filesz >= size ||
-	    pread(fd, name, ph.p_filesz, ph.p_offset) !=
-	    (ssize_t)ph.p_filesz) {
+	if (!find_program_header(fd, eh, PT_INTERP, &ph) ||
+	    ph.p_filesz >= size ||
+	    pread(fd, name, ph.p_filesz, ph.p_offset) != (ssize_t)ph.p_filesz) {
 		*name = '\0';
 		return false;
 	}
@@ -114,7 +114,7 @@ static bool read_interpreter(int fd, const ElfW(Ehdr) *eh, char *name,
 }
 
 /* glibc's are called ld-linux*.so.N, ld64.so.N or ld.so.N. */
-static bool is_known(const char *interpreter)
+static bool is_known_loader(const char *interpreter)
 {
 	const char *name = strrchr(interpreter, '/');
 
@@ -140,15 +140,15 @@ static bool is_secure(int fd)
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-static bool read_section(int fd, const ElfW(Ehdr) *eh, unsigned int i,
-			 ElfW(Shdr) *sh)
+static bool read_section_header(int fd, const ElfW(Ehdr) *eh, unsigned int i,
+				ElfW(Shdr) *sh)
 {
 	return eh->e_shentsize == sizeof(*sh) && i < eh->e_shnum &&
 	       pread(fd, sh, sizeof(*sh), eh->e_shoff + i * sizeof(*sh)) ==
 	       sizeof(*sh);
 }
 
-static bool is_named(int fd, uint64_t at, const char *name)
+static bool section_is_named(int fd, uint64_t at, const char *name)
 {
 	const size_t length = strlen(name) + 1;
 	char start[16];
@@ -170,15 +170,15 @@ static bool may_have_cfi(int fd, const ElfW(Ehdr) *eh)
 	unsigned int i;
 	uint64_t at;
 
-	if (read_header(fd, eh, PT_GNU_EH_FRAME, &ph) ||
-	    !read_section(fd, eh, eh->e_shstrndx, &names))
+	if (find_program_header(fd, eh, PT_GNU_EH_FRAME, &ph) ||
+	    !read_section_header(fd, eh, eh->e_shstrndx, &names))
 		return true;
 	for (i = 0; i < eh->e_shnum; i++) {
-		if (!read_section(fd, eh, i, &sh))
+		if (!read_section_header(fd, eh, i, &sh))
 			continue;
 		at = names.sh_offset + sh.sh_name;
-		if (is_named(fd, at, ".eh_frame") ||
-		    (is_named(fd, at, ".gopclntab") &&
+		if (section_is_named(fd, at, ".eh_frame") ||
+		    (section_is_named(fd, at, ".gopclntab") &&
 		     sfg_find_go(&go, &none, NULL) != -ENOTSUP))
 			return true;
 	}
@@ -207,7 +207,7 @@ static void judge_elf(struct program *program, int fd, const ElfW(Ehdr) *eh)
 	} else if (!read_interpreter(fd, eh, interpreter,
 				     sizeof(program->loader))) {
 		judge_static(program, fd, eh);
-	} else if (!is_known(interpreter)) {
+	} else if (!is_known_loader(interpreter)) {
 		*interpreter = '\0';
 		program->why_not = "uses a dynamic linker that is neither "
 				   "glibc's nor musl's";
@@ -229,7 +229,7 @@ static bool script_interpreter(const char *line, char *path, size_t size)
 	return true;
 }
 
-static void judge(struct program *program, const char *path, int depth)
+static void judge_file(struct program *program, const char *path, int depth)
 {
 	union {
 		ElfW(Ehdr) eh;
@@ -250,7 +250,7 @@ static void judge(struct program *program, const char *path, int depth)
 	close(fd);
 	if (n > 2 && !memcmp(head.line, "#!", 2) && depth < MAX_SCRIPTS &&
 	    script_interpreter(head.line, interpreter, sizeof(interpreter)))
-		judge(program, interpreter, depth + 1);
+		judge_file(program, interpreter, depth + 1);
 }
 
 int program_find(struct program *program, const char *command)
@@ -258,8 +258,8 @@ int program_find(struct program *program, const char *command)
 	int ret;
 
 	memset(program, 0, sizeof(*program));
-	ret = find(program, command);
+	ret = find_in_path(program, command);
 	if (!ret)
-		judge(program, program->path, 0);
+		judge_file(program, program->path, 0);
 	return ret;
 }

@@ -41,7 +41,7 @@ struct listing {
 	bool old_kernel, new_kernel;	/* processes without and with sframe */
 };
 
-static const char *reason_of(int error)
+static const char *why_not_read(int error)
 {
 	switch (error) {
 	case ESRCH:
@@ -62,16 +62,16 @@ static const char *reason_of(int error)
 	}
 }
 
-static int complain(const struct ps_options *options, const char *pid,
-		    int error)
+static int complain_of_process(const struct ps_options *options,
+			       const char *pid, int error)
 {
 	fflush(options->out);
-	fprintf(options->err, "sfjit: %s: %s\n", pid, reason_of(error));
+	fprintf(options->err, "sfjit: %s: %s\n", pid, why_not_read(error));
 	return 1;
 }
 
-static void print(struct listing *list, const struct ps_process *process,
-		  bool whole)
+static void print_process(struct listing *list,
+			  const struct ps_process *process, bool whole)
 {
 	FILE *out = list->options->out;
 
@@ -87,7 +87,7 @@ static void print(struct listing *list, const struct ps_process *process,
 	list->any = true;
 }
 
-static bool parse_pid(const char *text, pid_t *pid)
+static bool parse_process(const char *text, pid_t *pid)
 {
 	char *end;
 	long value;
@@ -104,14 +104,14 @@ static int show_named(struct listing *list, const char *text)
 	pid_t pid;
 	int ret;
 
-	if (!parse_pid(text, &pid))
-		return complain(list->options, text, ESRCH);
+	if (!parse_process(text, &pid))
+		return complain_of_process(list->options, text, ESRCH);
 	list->request.detail = PS_WHOLE;
 	ret = ps_read(&process, &list->request, pid);
 	if (!ret)
-		print(list, &process, true);
+		print_process(list, &process, true);
 	ps_free(&process);
-	return ret ? complain(list->options, text, -ret) : 0;
+	return ret ? complain_of_process(list->options, text, -ret) : 0;
 }
 
 /* Processes that end, or belong to other users, are skipped. */
@@ -130,7 +130,7 @@ static int show_if_any(struct listing *list, const char *name, pid_t pid)
 	list->request.detail = options->json ? PS_IF_WINDOWS : PS_COUNTS;
 	ret = ps_read(&process, &list->request, pid);
 	if (!ret && process.nr_windows)
-		print(list, &process, false);
+		print_process(list, &process, false);
 	ps_free(&process);
 	if (ret == -EOPNOTSUPP) {
 		list->old_kernel = true;
@@ -140,7 +140,7 @@ static int show_if_any(struct listing *list, const char *name, pid_t pid)
 		list->new_kernel = true;
 	if (!ret || is_skipped(-ret))
 		return 0;
-	return complain(options, name, -ret);
+	return complain_of_process(options, name, -ret);
 }
 
 static int by_number(const struct dirent **a, const struct dirent **b)
@@ -152,7 +152,7 @@ static int is_process(const struct dirent *entry)
 {
 	pid_t pid;
 
-	return parse_pid(entry->d_name, &pid);
+	return parse_process(entry->d_name, &pid);
 }
 
 static int end_summary(struct listing *list)
@@ -161,7 +161,7 @@ static int end_summary(struct listing *list)
 
 	/* A number that is reused meanwhile looks like a missing file, too. */
 	if (list->old_kernel && !list->new_kernel)
-		return complain(options, options->proc, EOPNOTSUPP);
+		return complain_of_process(options, options->proc, EOPNOTSUPP);
 	if (!options->json)
 		ps_add_summary(NULL, &list->summary);
 	columns_print(&list->summary, options->out);
@@ -176,9 +176,10 @@ static int show_all(struct listing *list)
 
 	nr = scandir(list->options->proc, &entries, is_process, by_number);
 	if (nr < 0)
-		return complain(list->options, list->options->proc, errno);
+		return complain_of_process(list->options, list->options->proc,
+					   errno);
 	for (i = 0; i < nr; i++) {
-		if (parse_pid(entries[i]->d_name, &pid))
+		if (parse_process(entries[i]->d_name, &pid))
 			ret |= show_if_any(list, entries[i]->d_name, pid);
 		free(entries[i]);
 	}
@@ -218,7 +219,7 @@ int ps(const struct ps_options *options, char **pids, int nr)
 	complain_of_maps(&list);
 	if (!fflush(options->out) && !ferror(options->out))
 		return ret;
-	complain(options, "output", errno);
+	complain_of_process(options, "output", errno);
 	return EXIT_OURS;
 }
 

@@ -20,7 +20,7 @@ char *ps_keep_name(const char *name, size_t *bytes)
 	return check_alloc(strdup(name));
 }
 
-static FILE *open_file(const char *dir, const char *name, const char *mode)
+static FILE *open_in_dir(const char *dir, const char *name, const char *mode)
 {
 	FILE *file;
 	char *path;
@@ -34,7 +34,7 @@ static FILE *open_file(const char *dir, const char *name, const char *mode)
 
 FILE *ps_open(const char *dir, const char *name)
 {
-	return open_file(dir, name, "re");
+	return open_in_dir(dir, name, "re");
 }
 
 /* The module's file has the windows of the process whose number is written. */
@@ -45,7 +45,7 @@ FILE *ps_open_sframe(const char *dir)
 
 	if (file || errno != ENOENT)
 		return file;
-	file = open_file(dir, "../sfjit", "r+e");
+	file = open_in_dir(dir, "../sfjit", "r+e");
 	if (!file || dprintf(fileno(file), "%s", strrchr(dir, '/') + 1) > 0)
 		return file;
 	error = errno;
@@ -109,7 +109,7 @@ void ps_free_maps(struct ps_maps *maps)
 	free(maps->maps);
 }
 
-static int compare(const void *key, const void *member)
+static int compare_address(const void *key, const void *member)
 {
 	const struct ps_map *map = member;
 	uint64_t address = *(const uint64_t *)key;
@@ -122,5 +122,5 @@ const struct ps_map *ps_find_map(const struct ps_maps *maps, uint64_t address)
 	if (!maps->nr)
 		return NULL;
 	return bsearch(&address, maps->maps, maps->nr, sizeof(*maps->maps),
-		       compare);
+		       compare_address);
 }

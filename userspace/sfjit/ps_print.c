@@ -29,7 +29,8 @@ static void add_symbols(struct columns *table, const struct ps_window *window)
 		columns_add(table, "%.*s", CELL_NAME, window->symbol ?: "");
 }
 
-static void add_window(struct columns *table, const struct ps_window *window)
+static void add_window_row(struct columns *table,
+			   const struct ps_window *window)
 {
 	columns_add(table, "%" PRIx64 "-%" PRIx64, window->start, window->end);
 	columns_add(table, "%" PRIx64, window->key);
@@ -55,7 +56,7 @@ static void print_windows(const struct ps_process *process, FILE *out)
 	for (i = 0; i < table.columns; i++)
 		columns_add(&table, "%s", heads[i]);
 	for (i = 0; i < process->nr_windows; i++)
-		add_window(&table, &process->windows[i]);
+		add_window_row(&table, &process->windows[i]);
 	columns_print(&table, out);
 }
 
@@ -72,7 +73,7 @@ static void print_counts(const struct ps_process *process, FILE *out)
 			continue;
 		columns_add(&table, "%s", count->reason);
 		columns_add(&table, "%" PRIu64, count->count);
-		columns_add(&table, "%s", ps_explain(count->reason) ?:
+		columns_add(&table, "%s", reasons_explain(count->reason) ?:
 			    "a reason that is newer than this program");
 	}
 	columns_print(&table, out);

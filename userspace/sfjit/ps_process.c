@@ -27,8 +27,8 @@
  * later kernels.
  */
 
-static int add_window(struct ps_process *process,
-		      const struct ps_window *window)
+static int add_read_window(struct ps_process *process,
+			   const struct ps_window *window)
 {
 	size_t nr = process->nr_windows;
 
@@ -40,7 +40,8 @@ static int add_window(struct ps_process *process,
 	return 0;
 }
 
-static int add_count(struct ps_process *process, const struct ps_count *count)
+static int add_reason_count(struct ps_process *process,
+			    const struct ps_count *count)
 {
 	if (!strcmp(count->reason, "windows"))
 		return 0;
@@ -50,7 +51,7 @@ static int add_count(struct ps_process *process, const struct ps_count *count)
 	return 0;
 }
 
-static int parse_line(struct ps_process *process, const char *line)
+static int parse_sframe_line(struct ps_process *process, const char *line)
 {
 	struct ps_window window = { };
 	struct ps_count count;
@@ -58,13 +59,13 @@ static int parse_line(struct ps_process *process, const char *line)
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %" SCNx64 " %" SCNx64
 		   " %" SCNx64 " %31s", &window.start, &window.end, &window.key,
 		   &window.section, &window.length, window.flags) == 6)
-		return add_window(process, &window);
+		return add_read_window(process, &window);
 	if (sscanf(line, "last %31s %" SCNx64, process->last_reason,
 		   &process->last_ip) == 2)
 		return 0;
 	if (sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, count.reason,
 		   &count.count) == 2)
-		return add_count(process, &count);
+		return add_reason_count(process, &count);
 	return -EPROTO;
 }
 
@@ -76,7 +77,7 @@ int ps_read_sframe(struct ps_process *process, FILE *file)
 	int ret = 0;
 
 	while (!ret && getline(&line, &size, file) > 0)
-		ret = parse_line(process, line);
+		ret = parse_sframe_line(process, line);
 	free(line);
 	if (!ret && ferror(file))
 		ret = -errno;
@@ -134,7 +135,7 @@ static pid_t own_pid(const char *dir, pid_t pid)
 
 /* ---- The child ------------------------------------------------------- */
 
-static int open_path(int dir, const char *path, int flags, int resolve)
+static int open_in_root(int dir, const char *path, int flags, int resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | flags,
@@ -151,9 +152,9 @@ static int find_map(const struct feed *feed)
 
 	fd = openat(fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	/* Symbolic links are resolved as the process would resolve them. */
-	fd = open_path(fd, "/tmp", O_DIRECTORY, RESOLVE_IN_ROOT);
+	fd = open_in_root(fd, "/tmp", O_DIRECTORY, RESOLVE_IN_ROOT);
 	/* A file of root's may be mounted there: /proc/kmsg, for one. */
-	return open_path(fd, feed->name, O_NOFOLLOW, RESOLVE_NO_XDEV);
+	return open_in_root(fd, feed->name, O_NOFOLLOW, RESOLVE_NO_XDEV);
 }
 
 /* As perf: a map of the user, of root, or of the process's user. */
@@ -182,7 +183,7 @@ static int open_map(const struct feed *feed)
 	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
+static bool feed_bytes(int fd, const char *bytes, size_t length)
 {
 	ssize_t done;
 
@@ -194,7 +195,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-static void copy_bytes(int from, int to, long bytes)
+static void feed_file(int from, int to, long bytes)
 {
 	char chunk[16384];
 	ssize_t got, text;
@@ -205,7 +206,7 @@ static void copy_bytes(int from, int to, long bytes)
 			return;
 		/* Holes are zeros, and a file may have terabytes of them. */
 		text = strnlen(chunk, got);
-		if (!write_all(to, chunk, text) || text < got)
+		if (!feed_bytes(to, chunk, text) || text < got)
 			return;
 	}
 }
@@ -219,7 +220,7 @@ static _Noreturn void be_child(const struct feed *feed, int out)
 	syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
 	fd = open_map(feed);
 	if (fd >= 0)
-		copy_bytes(fd, STDIN_FILENO, feed->bytes);
+		feed_file(fd, STDIN_FILENO, feed->bytes);
 	_exit(0);
 }
 
@@ -357,8 +358,8 @@ static int64_t now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-static void read_symbols(struct ps_process *process, const char *dir,
-			 struct ps_request *request)
+static void read_map_symbols(struct ps_process *process, const char *dir,
+			     struct ps_request *request)
 {
 	int ms = request->map_ms < request->all_ms ? request->map_ms :
 						     request->all_ms;
@@ -439,7 +440,7 @@ static int read_all(struct ps_process *process, const char *dir, FILE *file,
 	find_maps(process);
 	read_command(process, dir);
 	if (maps && process->nr_windows)
-		read_symbols(process, dir, request);
+		read_map_symbols(process, dir, request);
 	return 0;
 }
 

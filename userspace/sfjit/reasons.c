@@ -43,7 +43,7 @@ static const struct {
 			   "leads to no frame" },
 };
 
-const char *ps_explain(const char *reason)
+const char *reasons_explain(const char *reason)
 {
 	size_t i;
 
@@ -69,8 +69,8 @@ static struct followed_reason *find_reason(struct followed *followed,
 	return NULL;
 }
 
-static int add_count(struct followed *followed, const char *name,
-		     uint64_t count)
+static int add_to_reason(struct followed *followed, const char *name,
+			 uint64_t count)
 {
 	struct followed_reason *r = find_reason(followed, name);
 
@@ -98,7 +98,7 @@ static int set_last(struct followed *followed, const char *name,
 	return 0;
 }
 
-static int parse_line(struct followed *followed, char *line)
+static int parse_reasons_line(struct followed *followed, char *line)
 {
 	char name[PS_WORD];
 	uint64_t count;
@@ -113,7 +113,7 @@ static int parse_line(struct followed *followed, char *line)
 		return set_last(followed, name, line + at);
 	if (followed->processes &&
 	    sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, name, &count) == 2)
-		return add_count(followed, name, count);
+		return add_to_reason(followed, name, count);
 	return -EPROTO;
 }
 
@@ -124,7 +124,7 @@ static int most_first(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-int followed_read(struct followed *followed, const char *name)
+int reasons_read(struct followed *followed, const char *name)
 {
 	FILE *file = fopen(name, "re");
 	char *line = NULL;
@@ -137,7 +137,7 @@ int followed_read(struct followed *followed, const char *name)
 	followed->reasons = check_alloc(calloc(PS_REASONS,
 					       sizeof(*followed->reasons)));
 	while (!ret && getline(&line, &size, file) > 0)
-		ret = parse_line(followed, line);
+		ret = parse_reasons_line(followed, line);
 	if (!ret && ferror(file))
 		ret = -errno;
 	free(line);
@@ -147,7 +147,7 @@ int followed_read(struct followed *followed, const char *name)
 	return ret;
 }
 
-void followed_free(struct followed *followed)
+void reasons_free(struct followed *followed)
 {
 	size_t i;
 

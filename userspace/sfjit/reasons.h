@@ -13,7 +13,7 @@
 #include "ps.h"
 
 /* Plain words for a reason; NULL for one that is newer than this. */
-const char *ps_explain(const char *reason);
+const char *reasons_explain(const char *reason);
 
 /* Reasons of all processes of a file of sfjit run --reasons, by number. */
 struct followed_reason {
@@ -28,8 +28,8 @@ struct followed {
 	unsigned int processes;	/* that ended with windows */
 };
 
-/* Returns 0, -errno, or -EPROTO: another wrote it. followed_free() anyway. */
-int followed_read(struct followed *followed, const char *file);
-void followed_free(struct followed *followed);
+/* Returns 0, -errno, or -EPROTO: another wrote it. reasons_free() anyway. */
+int reasons_read(struct followed *followed, const char *file);
+void reasons_free(struct followed *followed);
 
 #endif /* SFJIT_RUN_REASONS_H */

@@ -253,7 +253,7 @@ static int at_start_attach(void)
 
 /* ---- The program ---------------------------------------------------------- */
 
-static int explain(const char *command, int error)
+static int explain_failure(const char *command, int error)
 {
 	fprintf(stderr, "sfjit: %s: %s\n", command, error == ENOENT ?
 		"command not found" : strerror(error));
@@ -285,7 +285,7 @@ static void warn(const char *command, const struct program *program)
 }
 
 /* A file that is neither ELF nor "#!" is a shell script: execvp()'s rule. */
-static void execute(const char *path, char **argv, int argc)
+static void execute_program(const char *path, char **argv, int argc)
 {
 	char *shell[argc + 2];
 
@@ -298,7 +298,7 @@ static void execute(const char *path, char **argv, int argc)
 	execv("/bin/sh", shell);
 }
 
-static int run_program(int argc, char **argv, const char *reasons)
+static int run_with_windows(int argc, char **argv, const char *reasons)
 {
 	struct program program;
 	char preload[PATH_MAX];
@@ -306,7 +306,7 @@ static int run_program(int argc, char **argv, const char *reasons)
 
 	ret = program_find(&program, argv[0]);
 	if (ret)
-		return explain(argv[0], -ret);
+		return explain_failure(argv[0], -ret);
 	ret = find_preload(preload);
 	if (ret)
 		return ret;
@@ -329,11 +329,11 @@ static int run_program(int argc, char **argv, const char *reasons)
 		if (ret)
 			fail_run("attach", -ret);
 	}
-	execute(program.path, argv, argc);
-	return explain(argv[0], errno);
+	execute_program(program.path, argv, argc);
+	return explain_failure(argv[0], errno);
 }
 
-static int bad_usage(void)
+static int print_bad_usage(void)
 {
 	fputs(usage, stderr);
 	return EXIT_OURS;
@@ -358,16 +358,17 @@ int command_run(int argc, char **argv)
 		else if (c == 'r')
 			reasons = optarg;
 		else
-			return bad_usage();
+			return print_bad_usage();
 		if (ret)
 			return fail_run("environment", errno);
 	}
 	if (optind == argc) {
 		fputs("sfjit run: the command is missing\n", stderr);
-		return bad_usage();
+		return print_bad_usage();
 	}
 	if (log && (check_log(log) || set_log(log)))
 		return fail_run(log, errno);
 	ret = java ? add_agent() : 0;
-	return ret ? ret : run_program(argc - optind, argv + optind, reasons);
+	return ret ? ret :
+	       run_with_windows(argc - optind, argv + optind, reasons);
 }

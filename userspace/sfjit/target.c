@@ -29,8 +29,8 @@ static void hold_standard_streams(void)
 /* ---- What is there ----------------------------------------------------- */
 
 /* rename() needs no permission for the file that it replaces. */
-static const char *check_file(const struct target *target,
-			      const struct stat *st)
+static const char *check_old_file(const struct target *target,
+				  const struct stat *st)
 {
 	struct stat old;
 
@@ -45,7 +45,7 @@ static const char *check_file(const struct target *target,
 
 /* ---- Opening ----------------------------------------------------------- */
 
-static const char *open_temporary(struct target *target)
+static const char *open_beside(struct target *target)
 {
 	char *name = target->temporary;
 
@@ -75,7 +75,7 @@ static const char *open_directly(struct target *target)
 	return "is a terminal";
 }
 
-static const char *open_path(struct target *target)
+static const char *open_written(struct target *target)
 {
 	const char *why;
 	struct stat st;
@@ -83,13 +83,13 @@ static const char *open_path(struct target *target)
 	if (target->number >= 0)
 		return open_directly(target);
 	if (stat(target->path, &st))
-		return errno == ENOENT ? open_temporary(target) :
+		return errno == ENOENT ? open_beside(target) :
 		       strerror(errno);
-	why = S_ISREG(st.st_mode) ? check_file(target, &st) :
+	why = S_ISREG(st.st_mode) ? check_old_file(target, &st) :
 				    path_why_not(st.st_mode);
 	if (why)
 		return why;
-	return S_ISREG(st.st_mode) ? open_temporary(target) :
+	return S_ISREG(st.st_mode) ? open_beside(target) :
 				     open_directly(target);
 }
 
@@ -109,7 +109,7 @@ const char *target_open(struct target *target, const char *name, bool keep_old)
 	if (!ret && keep_old && snprintf(target->old, sizeof(target->old),
 			"%s.old", target->path) >= PATH_MAX)
 		ret = -ENAMETOOLONG;
-	return ret ? strerror(-ret) : open_path(target);
+	return ret ? strerror(-ret) : open_written(target);
 }
 
 bool target_is_standard(const struct target *target)
@@ -122,7 +122,7 @@ bool target_is_standard(const struct target *target)
 /* Meanwhile it may have become something else. */
 static const char *keep_old(struct target *target, const struct stat *st)
 {
-	const char *why = check_file(target, st);
+	const char *why = check_old_file(target, st);
 
 	if (why || !*target->old || !st->st_size)
 		return why;
@@ -142,7 +142,7 @@ static const char *take_mode(const struct target *target)
 	return strerror(errno);
 }
 
-static const char *replace(struct target *target)
+static const char *put_in_place(struct target *target)
 {
 	const char *why = NULL;
 	struct stat st;
@@ -164,7 +164,7 @@ const char *target_finish(struct target *target)
 		why = strerror(errno);
 	target->fd = -1;
 	if (!why && *target->temporary)
-		why = replace(target);
+		why = put_in_place(target);
 	if (!why)
 		*target->temporary = '\0';
 	return why;

@@ -359,8 +359,8 @@ int plan_make(struct plan *plan, pid_t pid)
 	int ret;
 
 	*plan = (struct plan) { .pid = pid };
-	make_table = (__typeof__(make_table))module_function(TABLE_SYMBOL,
-							     path);
+	make_table = (__typeof__(make_table))library_function(TABLE_SYMBOL,
+							      path);
 	if (!make_table)
 		return 1;
 	snprintf(path, sizeof(path), "/proc/%d", pid);
