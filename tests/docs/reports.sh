@@ -35,6 +35,10 @@ missing() {
 		[ -n "$LUAJIT" ] || echo "no luajit here" ;;
 	libgcc-*)
 		[ "$(uname -m)" = x86_64 ] || echo "no x86-64 here" ;;
+	ocaml-*)
+		command -v "${OCAMLOPT:-ocamlopt}" >"$tmp/err" &&
+			command -v gdb >"$tmp/err" ||
+			echo "ocamlopt or gdb is not installed" ;;
 	perf-*)
 		perf record -q -e cpu-clock -o "$tmp/data" true 2>"$tmp/err" ||
 			echo "perf cannot record here" ;;
