@@ -26,6 +26,8 @@ block() {
 		begun { done = 1 }' "$2" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
 }
 
+debugs() { gdb -nx -batch -ex run true 2>"$tmp/err" | grep -q 'exited normally'; }
+
 # missing NAME: why the reproducer cannot run here
 missing() {
 	case $1 in
@@ -36,9 +38,12 @@ missing() {
 	libgcc-*)
 		[ "$(uname -m)" = x86_64 ] || echo "no x86-64 here" ;;
 	ocaml-*)
-		command -v "${OCAMLOPT:-ocamlopt}" >"$tmp/err" &&
-			command -v gdb >"$tmp/err" ||
-			echo "ocamlopt or gdb is not installed" ;;
+		command -v "${OCAMLOPT:-ocamlopt}" >"$tmp/err" && debugs ||
+			echo "ocamlopt is not installed, or gdb cannot run here" ;;
+	openssl-*)
+		[ "$(uname -m)" = x86_64 ] && debugs &&
+			command -v openssl >"$tmp/err" ||
+			echo "openssl is not installed, or gdb cannot run here" ;;
 	perf-*)
 		perf record -q -e cpu-clock -o "$tmp/data" true 2>"$tmp/err" ||
 			echo "perf cannot record here" ;;
