@@ -9,7 +9,6 @@
 
 #include "tap.h"
 #include "ends.h"
-#include "order.h"
 #include "table.h"
 
 #define KEYS	512

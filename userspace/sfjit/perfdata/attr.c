@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "attr.h"
-#include "bytes.h"
 #include "format.h"
 #include "grow.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Ends of stacks, counted. */
+/* Ends of stacks: counted, and in lines. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,4 +130,163 @@ void perfdata_ends_free(struct perfdata_ends *result)
 	struct ends ends = { .list = result->list, .nr = result->nr };
 
 	ends_free(&ends);
+}
+
+/*
+ * Ends in lines: a head, the recording, the counts, without those at the end that
+ * are 0, and of each end its samples, why, place, and module, which is the rest of
+ * the line.
+ */
+
+#define HEAD		"sfjit ends 1\n"
+#define OTHERS		"/"	/* no name: several */
+#define LINE_MOST	8192
+
+/* ---- Written ---------------------------------------------------------- */
+
+static void put_module(const struct perfdata_end *end, FILE *out)
+{
+	const char *at = end->module ? end->module : OTHERS;
+
+	for (; end->place == PERFDATA_FILE && *at; at++)
+		putc(*at == '\n' ? '\r' : *at, out);
+	putc('\n', out);
+}
+
+int perfdata_ends_write(const struct perfdata_ends *ends, uint64_t bytes,
+			const struct timespec *changed, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, HEAD "of %" PRIu64 " %lld %ld\n", bytes,
+		(long long)changed->tv_sec, changed->tv_nsec);
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64, ends->samples,
+		ends->without, ends->complete);
+	if (ends->lost || ends->by_code)
+		fprintf(out, " %" PRIu64, ends->lost);
+	if (ends->by_code)
+		fprintf(out, " %" PRIu64, ends->by_code);
+	putc('\n', out);
+	for (i = 0; i < ends->nr; i++) {
+		fprintf(out, "%" PRIu64 " %u %u ", ends->list[i].samples,
+			ends->list[i].why, ends->list[i].place);
+		put_module(&ends->list[i], out);
+	}
+	return ferror(out) ? EOF : 0;
+}
+
+/* ---- Read ------------------------------------------------------------- */
+
+static bool read_number(char **at, char after, uint64_t most, uint64_t *value)
+{
+	char *end;
+
+	if (**at < '0' || **at > '9')
+		return false;
+	errno = 0;
+	*value = strtoull(*at, &end, 10);
+	if (errno || *end != after || *value > most)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+/* 1; 0 at the end; -EBADMSG: it has none, is too long, or has a 0 in it. */
+static int read_line(FILE *in, char line[LINE_MOST])
+{
+	if (!fgets(line, LINE_MOST, in))
+		return feof(in) ? 0 : -EBADMSG;
+	return strchr(line, '\n') ? 1 : -EBADMSG;
+}
+
+static int read_recording(uint64_t bytes, const struct timespec *changed,
+			  FILE *in, char line[LINE_MOST])
+{
+	char of[120];
+
+	snprintf(of, sizeof(of), "of %" PRIu64 " %lld %ld\n", bytes,
+		 (long long)changed->tv_sec, changed->tv_nsec);
+	if (read_line(in, line) != 1 || strcmp(line, HEAD) ||
+	    read_line(in, line) != 1)
+		return -EBADMSG;
+	return strcmp(line, of) ? -ESTALE : 0;
+}
+
+/* Their sum does not overflow. */
+#define SAMPLES_MOST	(UINT64_MAX >> 16)
+#define LINES_MOST	(PERFDATA_ENDS_MOST + \
+			 SFJIT_STACKS_NR_ENDS * PERFDATA_NR_PLACES)
+
+static int read_end(struct ends *ends, char *line, uint64_t *samples)
+{
+	struct perfdata_end end = { };
+	uint64_t why, place;
+
+	if (!read_number(&line, ' ', SAMPLES_MOST, &end.samples) ||
+	    !read_number(&line, ' ', SFJIT_STACKS_NR_ENDS - 1, &why) ||
+	    !read_number(&line, ' ', PERFDATA_NR_PLACES - 1, &place) ||
+	    why == SFJIT_STACKS_OUTERMOST)
+		return -EBADMSG;
+	line[strcspn(line, "\n")] = '\0';
+	end.why = why;
+	end.place = place;
+	if (place == PERFDATA_FILE && strcmp(line, OTHERS))
+		end.module = line;
+	*samples += end.samples;
+	return ends_add(ends, &end) < 0 ? -ENOMEM : 0;
+}
+
+/* The rest of the file. */
+static int read_list(struct ends *ends, FILE *in, char line[LINE_MOST],
+		     uint64_t *samples)
+{
+	size_t nr;
+	int ret;
+
+	for (nr = 0; nr <= LINES_MOST; nr++) {
+		ret = read_line(in, line);
+		if (ret != 1)
+			return ret;
+		ret = read_end(ends, line, samples);
+		if (ret)
+			return ret;
+	}
+	return -EBADMSG;
+}
+
+static int read_ends(struct perfdata_ends *result, struct ends *ends, FILE *in,
+		     char line[LINE_MOST])
+{
+	uint64_t samples;
+	char *at = line;
+	int ret;
+
+	if (read_line(in, line) != 1 ||
+	    !read_number(&at, ' ', SAMPLES_MOST, &result->samples) ||
+	    !read_number(&at, ' ', SAMPLES_MOST, &result->without) ||
+	    (!read_number(&at, '\n', SAMPLES_MOST, &result->complete) &&
+	     (!read_number(&at, ' ', SAMPLES_MOST, &result->complete) ||
+	      (!read_number(&at, '\n', SAMPLES_MOST, &result->lost) &&
+	       (!read_number(&at, ' ', SAMPLES_MOST, &result->lost) ||
+		!read_number(&at, '\n', SAMPLES_MOST, &result->by_code))))))
+		return -EBADMSG;
+	samples = result->without + result->complete;
+	ret = read_list(ends, in, line, &samples);
+	return !ret && samples != result->samples ? -EBADMSG : ret;
+}
+
+int perfdata_ends_read(struct perfdata_ends *result, uint64_t bytes,
+		       const struct timespec *changed, FILE *in)
+{
+	char line[LINE_MOST];
+	struct ends ends = { };
+	int ret = read_recording(bytes, changed, in, line);
+
+	*result = (struct perfdata_ends){ };
+	if (!ret)
+		ret = read_ends(result, &ends, in, line);
+	if (!ret)
+		ends_take(&ends, result);
+	ends_free(&ends);
+	return ret;
 }

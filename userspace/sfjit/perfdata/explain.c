@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bytes.h"
 #include "ends.h"
 #include "format.h"
-#include "place.h"
 #include "reader.h"
 #include "unwind.h"
 

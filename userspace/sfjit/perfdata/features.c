@@ -8,7 +8,6 @@
 #include <sys/utsname.h>
 
 #include "attr.h"
-#include "bytes.h"
 #include "features.h"
 #include "format.h"
 #include "grow.h"

@@ -9,7 +9,52 @@
 #define SFJIT_PERFDATA_FORMAT_H
 
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/*
+ * Fields of records, at any alignment. Whoever reads one has checked before that
+ * it is there.
+ */
+static inline uint16_t get_u16(const void *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint32_t get_u32(const void *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline uint64_t get_u64(const void *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static inline void put_u16(void *at, uint16_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static inline void put_u32(void *at, uint32_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static inline void put_u64(void *at, uint64_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
 
 #define FILE_MAGIC		0x32454c4946524550ULL	/* "PERFILE2" */
 #define FILE_MAGIC_SWAPPED	0x50455246494c4532ULL

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "format.h"
 #include "held.h"
 
 void held_free(struct held *held)

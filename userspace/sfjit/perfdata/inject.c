@@ -4,13 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bytes.h"
 #include "ends.h"
 #include "features.h"
 #include "format.h"
 #include "held.h"
-#include "pipe.h"
-#include "place.h"
+#include "meta.h"
 #include "reader.h"
 #include "regular.h"
 #include "unwind.h"

@@ -12,10 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bytes.h"
 #include "file.h"
+#include "format.h"
 #include "jitdump.h"
-#include "retired.h"
 #include "table.h"
 
 /* An .eh_frame that is larger is not taken. */

@@ -7,12 +7,13 @@
 #ifndef SFJIT_PERFDATA_JITDUMP_H
 #define SFJIT_PERFDATA_JITDUMP_H
 
+#include <jitdump-format.h>
 #include <sfjit-stacks.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cycles.h"
+#include "meta.h"
 
 struct jitdump;
 
@@ -56,5 +57,23 @@ int jitdumps_read(struct jitdumps *dumps, uint64_t until);
 
 /* A process is gone: its files are read once more. */
 void jitdumps_remove(struct jitdumps *dumps, pid_t pid);
+
+/* What goes of the code in a jitdump: the file beside it. */
+
+struct retired;
+
+/*
+ * That of the jitdump with this path and header; *@retired is NULL if there is
+ * none, or that of another process. Returns 0, or -ENOMEM.
+ */
+int retired_open(const char *path, const struct jitdump_header *header,
+		 struct retired **retired);
+
+/* NULL is none. */
+void retired_close(struct retired *retired);
+
+/* The next one up to a time; false: it is later, or not there yet. */
+bool retired_take(struct retired *retired, uint64_t until,
+		  struct jitdump_retired *next);
 
 #endif /* SFJIT_PERFDATA_JITDUMP_H */

@@ -8,9 +8,31 @@
 #ifndef SFJIT_PERFDATA_META_H
 #define SFJIT_PERFDATA_META_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "attr.h"
-#include "cycles.h"
 #include "features.h"
+#include "layout.h"
+
+/*
+ * The clock that perf has without -k, as the kernel makes it of a counter that
+ * programs can read, too: the TSC, on AArch64 CNTVCT. Conversion is exact.
+ */
+
+/* Of PERF_RECORD_TIME_CONV, by struct perf_event_mmap_page. */
+struct cycles {
+	uint64_t shift, mult, zero;
+	uint64_t last, mask;	/* of a counter that is not as wide */
+	bool known;
+};
+
+/* A record that has less, or nothing that can be, says nothing. */
+void cycles_read(struct cycles *cycles, const uint8_t *event, size_t size);
+
+/* The time of a counter's value. */
+uint64_t cycles_time(const struct cycles *cycles, uint64_t value);
 
 struct meta {
 	struct attrs attrs;
@@ -30,5 +52,13 @@ int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
 
 /* It tells a feature that is not written: see features_is_kept(). */
 bool meta_is_dropped(const uint8_t *event, size_t size);
+
+/*
+ * What a perf.data file has beside its events, as the records of a pipe, as of
+ * what is converted. The events follow. A section that is larger than a record
+ * is left out.
+ */
+int pipe_write(const struct layout *layout, struct input *input,
+	       struct output *output, struct trouble *trouble);
 
 #endif /* SFJIT_PERFDATA_META_H */

@@ -11,10 +11,10 @@
 #include "file.h"
 #include "layout.h"
 #include "meta.h"
-#include "order.h"
 #include "perfdata.h"
 #include "rounds.h"
 #include "sample.h"
+#include "table.h"
 #include "track.h"
 
 /* One record. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "attr.h"
-#include "bytes.h"
+#include "format.h"
 #include "grow.h"
 #include "regular.h"
 

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 
-#include "bytes.h"
 #include "format.h"
 #include "sample.h"
 

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bytes.h"
 #include "format.h"
 #include "sample.h"
 #include "track.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* A sample's frames of user space. */
+/* A sample's frames of user space, and the place where they end. */
 #include <errno.h>
 
-#include "bytes.h"
 #include "format.h"
 #include "unwind.h"
 
@@ -70,4 +69,49 @@ int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 	if (!frames->nr && attr->ip && is_in_user_space(sample))
 		frames->ips[frames->nr++] = get_u64(sample->event + attr->ip);
 	return ret;
+}
+
+void place_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
+		const uint64_t *address, const uint64_t *callee,
+		struct perfdata_end *end)
+{
+	struct sfjit_stacks_mapping mapping;
+	const char *slash;
+
+	end->place = PERFDATA_NOWHERE;
+	if (sfjit_stacks_find(stacks, pid, time, *address, &mapping) &&
+	    (!callee || sfjit_stacks_find(stacks, pid, time, *callee,
+					  &mapping)))
+		return;
+	if (!mapping.path[0]) {
+		end->place = PERFDATA_CODE;
+	} else if (sfjit_stacks_is_memory(mapping.path)) {
+		end->place = PERFDATA_MEMORY;
+	} else {
+		slash = strrchr(mapping.path, '/');
+		end->place = PERFDATA_FILE;
+		end->module = slash ? slash + 1 : mapping.path;
+	}
+}
+
+pid_t place_pid(const struct event *event)
+{
+	return event->attr->tid ? get_u32(event->bytes + event->attr->tid) : 0;
+}
+
+struct perfdata_end place_of_copy(struct sfjit_stacks *stacks,
+				  const struct event *event,
+				  const struct frames *frames)
+{
+	struct perfdata_end end = { .why = frames->end, .samples = 1 };
+	const uint64_t *last = frames->ips + frames->nr;
+
+	/* more frames than there is room for */
+	if (end.why == SFJIT_STACKS_STOPPED)
+		end.why = SFJIT_STACKS_LIMIT;
+	end.place = PERFDATA_NOWHERE;
+	if (frames->nr)
+		place_find(stacks, place_pid(event), event->time, &last[-1],
+			   frames->nr > 1 ? &last[-2] : NULL, &end);
+	return end;
 }

@@ -2,13 +2,15 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A sample's frames of user space.
+ * A sample's frames of user space, and what lies where they end.
  */
 #ifndef SFJIT_PERFDATA_UNWIND_H
 #define SFJIT_PERFDATA_UNWIND_H
 
 #include <sfjit-stacks.h>
 
+#include "perfdata.h"
+#include "reader.h"
 #include "sample.h"
 
 struct frames {
@@ -23,5 +25,20 @@ struct frames {
 int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 		  const struct sample *sample, uint64_t time,
 		  struct frames *frames);
+
+/*
+ * The kind of memory at an address, and its name, which is valid for a moment.
+ * If there is none, the callee's is of more use; it may be NULL.
+ */
+void place_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
+		const uint64_t *address, const uint64_t *callee,
+		struct perfdata_end *end);
+
+/* The end of one sample's copy of the stack, whose frames these are. */
+struct perfdata_end place_of_copy(struct sfjit_stacks *stacks,
+				  const struct event *event,
+				  const struct frames *frames);
+
+pid_t place_pid(const struct event *event);
 
 #endif /* SFJIT_PERFDATA_UNWIND_H */

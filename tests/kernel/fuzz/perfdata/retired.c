@@ -9,7 +9,7 @@
 
 #include "jitdump.h"
 #include "oracle.h"
-#include "retired.h"
+#include "jitdump.h"
 
 #define MOST	4096
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "retired.h"
+#include "jitdump.h"
 
 #define AT_ONCE		128
 
