@@ -15,7 +15,7 @@ $T/sfjit/ps: private libs := -pthread
 $T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c printable.c \
 	reasons.c util.c),san/)
 $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
-	table.c ends.c grow.c),san/)
+	table.c ends.c),san/)
 
 # Calls in other processes, and a program that must not notice them.
 $T/sfjit/attach-engine: $(call objects,userspace/sfjit/util.c $(addprefix \

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The events of a recording. */
 #include <errno.h>
+#include <grow.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "attr.h"
 #include "format.h"
-#include "grow.h"
 
 #define AT(field)	offsetof(struct perf_event_attr, field)
 /* The bits of a structure have no offset. */
@@ -194,17 +194,16 @@ static int check(const struct attrs *attrs, const struct attr *attr,
 int attrs_add(struct attrs *attrs, const uint8_t *raw, size_t size,
 	      uint64_t offset, struct trouble *trouble)
 {
-	struct attr attr = parse_attr(raw, size), *grown;
+	struct attr attr = parse_attr(raw, size);
 	int ret = check(attrs, &attr, offset, trouble);
 
 	if (!ret)
 		ret = agree(attrs, &attr, offset, trouble);
 	if (ret)
 		return ret;
-	grown = grow(attrs->attrs, attrs->nr, &attrs->room, sizeof(*grown));
-	if (!grown)
+	if (!grow_array(&attrs->attrs, &attrs->max, attrs->nr,
+			sizeof(*attrs->attrs)))
 		return trouble_failed(trouble, "events", -ENOMEM);
-	attrs->attrs = grown;
 	if (!attrs->nr)
 		attrs->timed = attrs->monotonic = attrs->own_clock = true;
 	attrs->timed &= attr.time && attr.time_back;

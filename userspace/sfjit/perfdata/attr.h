@@ -31,7 +31,7 @@ struct attr {
 
 struct attrs {
 	struct attr *attrs;
-	size_t nr, room;
+	size_t nr, max;
 	struct table by_id;
 	/* Of all: of the id in a sample, and from the end of other records. */
 	uint16_t id, id_back;

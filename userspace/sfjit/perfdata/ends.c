@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Ends of stacks: counted, and in lines. */
 #include <errno.h>
+#include <grow.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ends.h"
-#include "grow.h"
 
 void ends_free(struct ends *ends)
 {
@@ -66,13 +66,11 @@ static struct perfdata_end *find_end(const struct ends *ends,
 static int append_end(struct ends *ends, const struct perfdata_end *end,
 		      uint64_t key)
 {
-	struct perfdata_end own = *end, *list;
+	struct perfdata_end own = *end;
 	uint64_t *place;
 
-	list = grow(ends->list, ends->nr, &ends->room, sizeof(*list));
-	if (!list)
+	if (!grow_array(&ends->list, &ends->max, ends->nr, sizeof(*ends->list)))
 		return -ENOMEM;
-	ends->list = list;
 	own.module = end->module ? strdup(end->module) : NULL;
 	if (end->module && !own.module)
 		return -ENOMEM;

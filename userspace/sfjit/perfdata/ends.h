@@ -12,7 +12,7 @@
 
 struct ends {
 	struct perfdata_end *list;
-	size_t nr, room;
+	size_t nr, max;
 	struct table by_hash;	/* the place */
 };
 

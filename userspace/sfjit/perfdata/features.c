@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The header features of a recording. */
 #include <errno.h>
+#include <grow.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "attr.h"
 #include "features.h"
 #include "format.h"
-#include "grow.h"
 
 struct build_id_of {
 	char *path;
@@ -71,12 +71,9 @@ const struct build_id *features_build_id(const struct features *features,
 
 static struct build_id_of *append_build_id(struct features *features)
 {
-	struct build_id_of *ids = grow(features->ids, features->nr,
-				       &features->room, sizeof(*ids));
-
-	if (!ids)
+	if (!grow_array(&features->ids, &features->max, features->nr,
+			sizeof(*features->ids)))
 		return NULL;
-	features->ids = ids;
 	return &features->ids[features->nr];
 }
 

@@ -30,7 +30,7 @@ struct build_id_of;
 struct features {
 	struct table by_name;	/* by a hash: 1 + the place of the first */
 	struct build_id_of *ids;
-	size_t nr, room;
+	size_t nr, max;
 	bool elsewhere;		/* it is of another machine than this one */
 	uint32_t unpacked_most;	/* of a compressed record; 0: not known */
 	/* The tracepoint syscalls:sys_enter_munmap. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <errno.h>
+#include <grow.h>
 #include <stdlib.h>
 
 #include "attr.h"
 #include "format.h"
-#include "grow.h"
 #include "regular.h"
 
 void regular_free(struct regular *regular)
@@ -48,14 +48,13 @@ static int keep_attr(struct regular *regular, const uint8_t *event,
 {
 	const uint8_t *raw = event + EVENT_HEADER_SIZE;
 	size_t size = attr_size(raw), ids = EVENT_HEADER_SIZE + size;
-	struct regular_attr *attrs = grow(regular->attrs, regular->nr,
-					  &regular->room, sizeof(*attrs));
+	struct regular_attr *attrs;
 	int ret;
 
-	if (!attrs)
+	if (!grow_array(&regular->attrs, &regular->max, regular->nr,
+			sizeof(*regular->attrs)))
 		return trouble_failed(trouble, "attributes", -ENOMEM);
-	regular->attrs = attrs;
-	attrs += regular->nr++;
+	attrs = &regular->attrs[regular->nr++];
 	*attrs = (struct regular_attr){ };
 	ret = append(&attrs->raw, raw, size, trouble);
 	return ret ? ret :

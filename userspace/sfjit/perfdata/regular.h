@@ -24,7 +24,7 @@ struct regular_attr {
 /* One that is all zero is empty. */
 struct regular {
 	struct regular_attr *attrs;
-	size_t nr, room, nr_written;
+	size_t nr, max, nr_written;
 	struct regular_bytes sections[FEATURE_BITS];
 	struct file_header header;
 	bool begun;

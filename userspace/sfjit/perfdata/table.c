@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Numbers by number: open addressing, at most three quarters full. */
 #include <errno.h>
+#include <grow.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "grow.h"
 #include "table.h"
 
 struct table_entry {
@@ -103,12 +103,9 @@ void order_free(struct order *order)
 
 int order_add(struct order *order, uint64_t time, uint64_t offset)
 {
-	struct ordered *list = grow(order->list, order->nr, &order->room,
-				    sizeof(*list));
-
-	if (!list)
+	if (!grow_array(&order->list, &order->max, order->nr,
+			sizeof(*order->list)))
 		return -ENOMEM;
-	order->list = list;
 	order->list[order->nr++] = (struct ordered){ time, offset };
 	return 0;
 }

@@ -38,7 +38,7 @@ struct ordered {
 
 struct order {
 	struct ordered *list;
-	size_t first, nr, room;
+	size_t first, nr, max;
 };
 
 void order_free(struct order *order);
