@@ -163,8 +163,8 @@ static uint16_t id_from_end(const struct attr *attr)
 }
 
 /* We must find the event of a record without knowing its format. */
-static int agree(struct attrs *attrs, const struct attr *attr,
-		 uint64_t offset, struct trouble *trouble)
+static int check_fields_agree(struct attrs *attrs, const struct attr *attr,
+			      uint64_t offset, struct trouble *trouble)
 {
 	uint16_t id = id_in_sample(attr), back = id_from_end(attr);
 
@@ -176,8 +176,8 @@ static int agree(struct attrs *attrs, const struct attr *attr,
 	return 0;
 }
 
-static int check(const struct attrs *attrs, const struct attr *attr,
-		 uint64_t offset, struct trouble *trouble)
+static int check_attr(const struct attrs *attrs, const struct attr *attr,
+		      uint64_t offset, struct trouble *trouble)
 {
 	if (attrs->nr == MOST_ATTRS)
 		return trouble_refused(trouble, "more than %u events",
@@ -195,10 +195,10 @@ int attrs_add(struct attrs *attrs, const uint8_t *raw, size_t size,
 	      uint64_t offset, struct trouble *trouble)
 {
 	struct attr attr = parse_attr(raw, size);
-	int ret = check(attrs, &attr, offset, trouble);
+	int ret = check_attr(attrs, &attr, offset, trouble);
 
 	if (!ret)
-		ret = agree(attrs, &attr, offset, trouble);
+		ret = check_fields_agree(attrs, &attr, offset, trouble);
 	if (ret)
 		return ret;
 	if (!grow_array(&attrs->attrs, &attrs->max, attrs->nr,

@@ -25,7 +25,8 @@ static int compare_modules(const char *a, const char *b)
 }
 
 /* The end, without its number of samples. */
-static int compare(const struct perfdata_end *a, const struct perfdata_end *b)
+static int compare_ends(const struct perfdata_end *a,
+			const struct perfdata_end *b)
 {
 	if (a->chain != b->chain)
 		return a->chain - b->chain;
@@ -38,7 +39,7 @@ static int compare(const struct perfdata_end *a, const struct perfdata_end *b)
 	return compare_modules(a->module, b->module);
 }
 
-static uint64_t hash(const struct perfdata_end *end)
+static uint64_t hash_end(const struct perfdata_end *end)
 {
 	uint64_t hash = (end->why * PERFDATA_NR_PLACES + end->place) * 4 +
 			end->chain * 2 + end->launched;
@@ -56,9 +57,9 @@ static struct perfdata_end *find_end(const struct ends *ends,
 {
 	const uint64_t *place;
 
-	for (*key = hash(end); (place = table_find(&ends->by_hash, *key));
+	for (*key = hash_end(end); (place = table_find(&ends->by_hash, *key));
 	     ++*key)
-		if (!compare(&ends->list[*place], end))
+		if (!compare_ends(&ends->list[*place], end))
 			return &ends->list[*place];
 	return NULL;
 }
@@ -106,7 +107,7 @@ static int by_samples(const void *x, const void *y)
 
 	if (a->samples != b->samples)
 		return a->samples < b->samples ? 1 : -1;
-	return compare(a, b);
+	return compare_ends(a, b);
 }
 
 void ends_take(struct ends *ends, struct perfdata_ends *result)
@@ -252,8 +253,8 @@ static int read_list(struct ends *ends, FILE *in, char line[LINE_MOST],
 	return -EBADMSG;
 }
 
-static int read_ends(struct perfdata_ends *result, struct ends *ends, FILE *in,
-		     char line[LINE_MOST])
+static int read_end_lines(struct perfdata_ends *result, struct ends *ends,
+			  FILE *in, char line[LINE_MOST])
 {
 	uint64_t samples;
 	char *at = line;
@@ -282,7 +283,7 @@ int perfdata_ends_read(struct perfdata_ends *result, uint64_t bytes,
 
 	*result = (struct perfdata_ends){ };
 	if (!ret)
-		ret = read_ends(result, &ends, in, line);
+		ret = read_end_lines(result, &ends, in, line);
 	if (!ret)
 		ends_take(&ends, result);
 	ends_free(&ends);

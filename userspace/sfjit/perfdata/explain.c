@@ -129,9 +129,9 @@ static bool is_full(const struct chain *chain, size_t most)
  * The last address is one that a call returns to, unless it is the only one. In
  * a chain that perf has unwound it is one less; a call has two bytes or more.
  */
-static struct perfdata_end end_of(struct explain *explain,
-				  const struct event *event, pid_t pid,
-				  const struct chain *chain, size_t most)
+static struct perfdata_end end_of_chain(struct explain *explain,
+					const struct event *event, pid_t pid,
+					const struct chain *chain, size_t most)
 {
 	struct track *track = &explain->reader.track;
 	uint64_t address = chain->last - (chain->nr_user > 1);
@@ -230,7 +230,9 @@ static int take_deferred(struct explain *explain, const struct event *event)
 			"a deferred call chain of %llu addresses",
 			(unsigned long long)nr);
 	chain = read_chain(bytes + begin, nr, true);
-	end = end_of(explain, event, pid_at_end(event), &chain, DEFERRED_MOST);
+	end =
+		end_of_chain(explain, event, pid_at_end(event), &chain,
+			     DEFERRED_MOST);
 	end.samples = take_waiting(explain, cookie);
 	ret = count_at(explain, &end, &where);
 	if (ret || explain->known[0].used >= COOKIES_MOST)
@@ -252,8 +254,8 @@ static void end_round(struct explain *explain)
 
 /* ---- Records ---------------------------------------------------------- */
 
-static int take_chain(struct explain *explain, const struct event *event,
-		      const struct sample *sample)
+static int count_chain(struct explain *explain, const struct event *event,
+		       const struct sample *sample)
 {
 	struct chain chain = read_chain(sample->ips, sample->nr_ips, false);
 	struct perfdata_end end;
@@ -264,13 +266,13 @@ static int take_chain(struct explain *explain, const struct event *event,
 		explain->result->without++;
 		return 0;
 	}
-	end = end_of(explain, event, place_pid(event), &chain,
-		     event->attr->max_stack);
+	end = end_of_chain(explain, event, place_pid(event), &chain,
+			   event->attr->max_stack);
 	end.samples = 1;
 	return count_end(explain, &end);
 }
 
-static int take_sample(struct explain *explain, const struct event *event)
+static int count_sample(struct explain *explain, const struct event *event)
 {
 	struct sample sample;
 	int ret = reader_sample(&explain->reader, event, &sample);
@@ -279,7 +281,7 @@ static int take_sample(struct explain *explain, const struct event *event)
 	if (ret)
 		return ret;
 	return event->attr->convert ? take_copy(explain, event, &sample) :
-				      take_chain(explain, event, &sample);
+				      count_chain(explain, event, &sample);
 }
 
 static int take_event(void *arg, const struct event *event)
@@ -288,7 +290,7 @@ static int take_event(void *arg, const struct event *event)
 
 	switch (get_u32(event->bytes)) {
 	case PERF_RECORD_SAMPLE:
-		return take_sample(explain, event);
+		return count_sample(explain, event);
 	case RECORD_CALLCHAIN_DEFERRED:
 		return take_deferred(explain, event);
 	case RECORD_FINISHED_ROUND:
@@ -299,9 +301,9 @@ static int take_event(void *arg, const struct event *event)
 
 /* ---- The result ------------------------------------------------------- */
 
-static int explain_recording(struct explain *explain,
-			     const struct perfdata_options *options,
-			     struct trouble *trouble)
+static int count_recording(struct explain *explain,
+			   const struct perfdata_options *options,
+			   struct trouble *trouble)
 {
 	int ret = reader_begin(&explain->reader, options, trouble);
 
@@ -333,7 +335,7 @@ int perfdata_explain(const struct perfdata_options *options,
 	if (!explain)
 		return trouble_failed(trouble, "explain", -ENOMEM);
 	explain->result = result;
-	ret = explain_recording(explain, options, trouble);
+	ret = count_recording(explain, options, trouble);
 	if (!ret)
 		ends_take(&explain->ends, result);
 	release_explain(explain);

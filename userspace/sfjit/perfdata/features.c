@@ -37,7 +37,7 @@ struct build_id_record {
 	uint8_t length, reserved[3];
 };
 
-static uint64_t hash(const char *path)
+static uint64_t hash_path(const char *path)
 {
 	uint64_t sum = 0xcbf29ce484222325ULL;
 
@@ -46,10 +46,10 @@ static uint64_t hash(const char *path)
 	return sum;
 }
 
-static struct build_id_of *find_build_id(const struct features *features,
-					 const char *path)
+static struct build_id_of *find_path_id(const struct features *features,
+					const char *path)
 {
-	const uint64_t *first = table_find(&features->by_name, hash(path));
+	const uint64_t *first = table_find(&features->by_name, hash_path(path));
 	struct build_id_of *found;
 	size_t i = first ? *first : 0;
 
@@ -64,7 +64,7 @@ static struct build_id_of *find_build_id(const struct features *features,
 const struct build_id *features_build_id(const struct features *features,
 					 const char *path)
 {
-	struct build_id_of *found = find_build_id(features, path);
+	struct build_id_of *found = find_path_id(features, path);
 
 	return found ? &found->id : NULL;
 }
@@ -81,7 +81,7 @@ static int add_build_id(struct features *features, const char *path,
 			const struct build_id *id)
 {
 	struct build_id_of *entry = append_build_id(features);
-	uint64_t *first = table_add(&features->by_name, hash(path));
+	uint64_t *first = table_add(&features->by_name, hash_path(path));
 
 	if (!entry || !first)
 		return -ENOMEM;
@@ -124,7 +124,7 @@ int features_add_build_id(struct features *features, const uint8_t *event,
 	memcpy(id.bytes, record.id, id.length);
 	if (!id.length || !is_of_host(record.header.misc))
 		return 0;
-	known = find_build_id(features, path);
+	known = find_path_id(features, path);
 	if (known)
 		known->id = id;
 	else if (add_build_id(features, path, &id))
@@ -201,8 +201,8 @@ static bool number_after(const char *text, const char *end, const char *key,
 }
 
 /* Of a field of 8 bytes. */
-static bool find_field(const char *text, const char *end, const char *name,
-		       size_t *offset)
+static bool find_number_field(const char *text, const char *end,
+			      const char *name, size_t *offset)
 {
 	const char *at = memmem(text, end - text, name, strlen(name));
 	unsigned long value, size;
@@ -234,8 +234,8 @@ static void read_tracing(struct features *features, const uint8_t *data,
 	if (text)
 		end = memmem(text, end - text, FIELDS_END, strlen(FIELDS_END));
 	if (!text || !end || !number_after(text, end, "\nID: ", &id) ||
-	    !find_field(text, end, " addr;", &features->munmap_addr) ||
-	    !find_field(text, end, " len;", &features->munmap_len))
+	    !find_number_field(text, end, " addr;", &features->munmap_addr) ||
+	    !find_number_field(text, end, " len;", &features->munmap_len))
 		return;
 	features->munmap = id;
 	features->has_munmap = true;

@@ -10,7 +10,7 @@
 
 #include "file.h"
 
-static bool is_file(int fd, uint64_t *size)
+static bool is_regular_file(int fd, uint64_t *size)
 {
 	struct stat st;
 
@@ -27,7 +27,7 @@ int file_open(const char *path)
 
 	if (fd < 0)
 		return -errno;
-	if (is_file(fd, &size))
+	if (is_regular_file(fd, &size))
 		return fd;
 	close(fd);
 	return -ENOTSUP;
@@ -38,7 +38,7 @@ int file_open(const char *path)
 int input_begin(struct input *input, int fd, struct trouble *trouble)
 {
 	*input = (struct input){ .fd = fd };
-	input->seekable = is_file(fd, &input->size);
+	input->seekable = is_regular_file(fd, &input->size);
 	input->buffer = malloc(FILE_BUFFER);
 	return input->buffer ? 0 : trouble_failed(trouble, "input", -ENOMEM);
 }
@@ -159,7 +159,7 @@ int output_begin(struct output *output, int fd, struct trouble *trouble)
 
 	*output = (struct output){ .fd = fd };
 	/* A shell's >> puts each byte at the end, wherever it is written to. */
-	output->seekable = is_file(fd, &size) && !size &&
+	output->seekable = is_regular_file(fd, &size) && !size &&
 			   !(fcntl(fd, F_GETFL) & O_APPEND);
 	output->buffer = malloc(FILE_BUFFER);
 	return output->buffer ? 0 : trouble_failed(trouble, "output", -ENOMEM);

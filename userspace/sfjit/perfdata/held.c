@@ -14,7 +14,7 @@ void held_free(struct held *held)
 		held_remove(held);
 }
 
-static uint8_t *copy(const uint8_t *bytes, size_t length)
+static uint8_t *copy_of_bytes(const uint8_t *bytes, size_t length)
 {
 	uint8_t *copied = malloc(length);
 
@@ -50,14 +50,14 @@ static struct held_record *new_record(const uint8_t *bytes, size_t length)
 	if (!record)
 		return NULL;
 	record->length = length;
-	record->bytes = copy(bytes, length);
+	record->bytes = copy_of_bytes(bytes, length);
 	if (record->bytes)
 		return record;
 	free(record);
 	return NULL;
 }
 
-static void append(struct held *held, struct held_record *record)
+static void append_record(struct held *held, struct held_record *record)
 {
 	held->bytes += sizeof(*record) + record->length + record->size;
 	if (held->first)
@@ -73,7 +73,7 @@ int held_add(struct held *held, const uint8_t *bytes, size_t length)
 
 	if (!record)
 		return -ENOMEM;
-	append(held, record);
+	append_record(held, record);
 	return 0;
 }
 
@@ -107,14 +107,14 @@ int held_add_sample(struct held *held, const uint8_t *bytes, size_t length,
 	record->offset = event->offset;
 	record->pid = get_u32(event->bytes + event->attr->tid);
 	record->waits = true;
-	append(held, record);
+	append_record(held, record);
 	return 0;
 }
 
 int held_replace(struct held *held, struct held_record *record,
 		 const uint8_t *bytes, size_t length)
 {
-	uint8_t *copied = copy(bytes, length);
+	uint8_t *copied = copy_of_bytes(bytes, length);
 
 	if (!copied)
 		return -ENOMEM;

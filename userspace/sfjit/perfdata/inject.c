@@ -47,7 +47,7 @@ static struct outcome outcome_of(struct inject *inject,
 	return outcome;
 }
 
-static int count(struct inject *inject, const struct outcome *outcome)
+static int count_outcome(struct inject *inject, const struct outcome *outcome)
 {
 	struct perfdata_ends *result = inject->result_ends;
 
@@ -98,9 +98,9 @@ static int write_held(struct inject *inject)
 	return ret;
 }
 
-static int release(struct inject *inject, struct held_record *record)
+static int release_record(struct inject *inject, struct held_record *record)
 {
-	int ret = count(inject, &record->outcome);
+	int ret = count_outcome(inject, &record->outcome);
 
 	held_release(&inject->held, record);
 	return ret;
@@ -113,39 +113,40 @@ static int release_all(struct inject *inject)
 
 	for (; record && !ret; record = record->next)
 		if (record->waits)
-			ret = release(inject, record);
+			ret = release_record(inject, record);
 	return ret ? ret : write_held(inject);
 }
 
 /* It makes room: others are written as they are. */
-static int keep_bounded(struct inject *inject)
+static int bound_held(struct inject *inject)
 {
 	struct held *held = &inject->held;
 	int ret = 0;
 
 	while (!ret && held->bytes > PERFDATA_WAITING_MOST) {
 		inject->result->hasty++;
-		ret = release(inject, held->first);
+		ret = release_record(inject, held->first);
 		if (!ret)
 			ret = write_held(inject);
 	}
 	return ret;
 }
 
-static int put(struct inject *inject, const uint8_t *bytes, size_t length)
+static int put_record(struct inject *inject, const uint8_t *bytes,
+		      size_t length)
 {
 	int ret;
 
 	if (inject->held.first && !held_add(&inject->held, bytes, length))
-		return keep_bounded(inject);
+		return bound_held(inject);
 	ret = release_all(inject);
 	return ret ? ret : write_out(inject, bytes, length);
 }
 
 /* ---- Records ---------------------------------------------------------- */
 
-static int convert(struct inject *inject, const struct event *event,
-		   const struct sample *sample, size_t *size)
+static int convert_event(struct inject *inject, const struct event *event,
+			 const struct sample *sample, size_t *size)
 {
 	int ret = unwind_sample(inject->reader.track.stacks, event->attr,
 				sample, event->time, &inject->frames);
@@ -190,7 +191,7 @@ static bool hold(struct inject *inject, const struct event *event,
 	return true;
 }
 
-static int take_sample(struct inject *inject, const struct event *event)
+static int convert_sample(struct inject *inject, const struct event *event)
 {
 	struct outcome outcome;
 	struct sample sample;
@@ -199,16 +200,16 @@ static int take_sample(struct inject *inject, const struct event *event)
 	int ret = reader_sample(&inject->reader, event, &sample);
 
 	if (!ret)
-		ret = convert(inject, event, &sample, &size);
+		ret = convert_event(inject, event, &sample, &size);
 	if (ret)
 		return ret;
 	inject->result->converted++;
 	outcome = outcome_of(inject, event, &sample);
 	if (is_early(inject, event, &address) &&
 	    hold(inject, event, &sample, size, address, &outcome))
-		return keep_bounded(inject);
-	ret = count(inject, &outcome);
-	return ret ? ret : put(inject, inject->sample, size);
+		return bound_held(inject);
+	ret = count_outcome(inject, &outcome);
+	return ret ? ret : put_record(inject, inject->sample, size);
 }
 
 static void note_time(struct inject *inject, uint64_t time)
@@ -223,7 +224,7 @@ static void note_time(struct inject *inject, uint64_t time)
 		times[1] = time;
 }
 
-static bool is_of_kernel(const uint8_t *event)
+static bool is_kernel_sample(const uint8_t *event)
 {
 	size_t at = offsetof(struct perf_event_header, misc);
 
@@ -231,20 +232,20 @@ static bool is_of_kernel(const uint8_t *event)
 	       PERF_RECORD_MISC_KERNEL;
 }
 
-static int take(void *arg, const struct event *event)
+static int take_event(void *arg, const struct event *event)
 {
 	struct inject *inject = arg;
 
 	if (get_u32(event->bytes) == PERF_RECORD_SAMPLE) {
 		inject->result->samples++;
-		inject->result->kernel += is_of_kernel(event->bytes);
+		inject->result->kernel += is_kernel_sample(event->bytes);
 		note_time(inject, event->time);
 		if (event->attr->convert)
-			return take_sample(inject, event);
+			return convert_sample(inject, event);
 		if (inject->result_ends)
 			inject->result_ends->chains++;
 	}
-	return put(inject, event->bytes, event->length);
+	return put_record(inject, event->bytes, event->length);
 }
 
 /* ---- Records that wait ------------------------------------------------ */
@@ -267,7 +268,7 @@ static int convert_again(struct inject *inject, struct held_record *record)
 	int ret = reader_sample(reader, &event, &sample);
 
 	if (!ret)
-		ret = convert(inject, &event, &sample, &size);
+		ret = convert_event(inject, &event, &sample, &size);
 	if (ret)
 		return ret;
 	inject->twice.samples++;
@@ -308,7 +309,7 @@ static int retry(struct inject *inject, struct held_record *record,
 		return 0;
 	if (ret == 1 && !ends)
 		return 0;
-	return ret < 0 ? ret : release(inject, record);
+	return ret < 0 ? ret : release_record(inject, record);
 }
 
 static int told(void *arg)
@@ -359,7 +360,7 @@ static int run_reader(struct inject *inject)
 	int ret, failed;
 
 	reader->told = reader->options->live ? told : NULL;
-	failed = reader_run(reader, take, inject);
+	failed = reader_run(reader, take_event, inject);
 	trouble = *inject->trouble;
 	ret = inject->output.error ? 0 : release_all(inject);
 	if (failed)
@@ -368,7 +369,7 @@ static int run_reader(struct inject *inject)
 }
 
 /* No records of build-ids follow others: they become a section. */
-static int write_build_ids(struct inject *inject)
+static int write_id_section(struct inject *inject)
 {
 	const struct perfdata_files *files = inject->reader.options->files;
 	struct perfdata_build_id id;
@@ -385,7 +386,7 @@ static int write_build_ids(struct inject *inject)
 	return ret;
 }
 
-static int convert_all(struct inject *inject)
+static int convert_records(struct inject *inject)
 {
 	struct reader *reader = &inject->reader;
 	int ret;
@@ -401,7 +402,7 @@ static int convert_all(struct inject *inject)
 		ret = layout_finish(&reader->layout, &reader->input,
 				    &inject->output, inject->trouble);
 	if (!ret && inject->recorded)
-		ret = write_build_ids(inject);
+		ret = write_id_section(inject);
 	if (!ret && inject->recorded)
 		ret = regular_finish(&inject->regular, &inject->output,
 				     inject->trouble);
@@ -409,7 +410,7 @@ static int convert_all(struct inject *inject)
 }
 
 /* Why it failed stays. */
-static void keep_part(struct inject *inject)
+static void keep_written_part(struct inject *inject)
 {
 	struct perfdata_result *result = inject->result;
 	struct input *input = &inject->reader.input;
@@ -438,7 +439,8 @@ static void discount(const struct inject *inject,
 		counts->ends[i] -= inject->twice.ends[i];
 }
 
-static int run(struct inject *inject, const struct perfdata_options *options)
+static int run_inject(struct inject *inject,
+		      const struct perfdata_options *options)
 {
 	struct perfdata_result *result = inject->result;
 	struct reader *reader = &inject->reader;
@@ -448,9 +450,9 @@ static int run(struct inject *inject, const struct perfdata_options *options)
 		ret = output_begin(&inject->output, options->out,
 				   inject->trouble);
 	if (!ret)
-		ret = convert_all(inject);
+		ret = convert_records(inject);
 	if (ret && inject->output.buffer)
-		keep_part(inject);
+		keep_written_part(inject);
 	result->error = inject->output.error;
 	result->lost = reader_lost(reader);
 	if (inject->result_ends)
@@ -478,7 +480,7 @@ int perfdata_inject(const struct perfdata_options *options,
 	inject->result = result;
 	inject->result_ends = ends;
 	inject->trouble = trouble;
-	ret = run(inject, options);
+	ret = run_inject(inject, options);
 	if (!ret && ends)
 		ends_take(&inject->ends, ends);
 	ends_free(&inject->ends);

@@ -44,8 +44,8 @@ struct jitdump {
 /* ---- Bytes ------------------------------------------------------------ */
 
 /* So many bytes, up to the next call; NULL: there are not as many. */
-static const uint8_t *look(struct jitdumps *dumps, struct jitdump *dump,
-			   uint64_t offset, size_t length)
+static const uint8_t *peek_bytes(struct jitdumps *dumps, struct jitdump *dump,
+				 uint64_t offset, size_t length)
 {
 	ssize_t n;
 
@@ -61,8 +61,8 @@ static const uint8_t *look(struct jitdumps *dumps, struct jitdump *dump,
 	       dumps->window + (offset - dump->begin) : NULL;
 }
 
-static void say(struct jitdumps *dumps, const struct jitdump *dump,
-		const char *why)
+static void say_of_dump(struct jitdumps *dumps, const struct jitdump *dump,
+			const char *why)
 {
 	char line[512];
 
@@ -70,7 +70,7 @@ static void say(struct jitdumps *dumps, const struct jitdump *dump,
 	dumps->say(dumps->arg, line);
 }
 
-static void drop(struct jitdump *dump)
+static void drop_dump(struct jitdump *dump)
 {
 	close(dump->fd);
 	dump->fd = -1;
@@ -79,11 +79,11 @@ static void drop(struct jitdump *dump)
 /* ---- Records ---------------------------------------------------------- */
 
 /* The .eh_frame of a record: its index follows it. */
-static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
-		       uint64_t offset, struct sfjit_stacks_code *code)
+static bool find_eh_frame(struct jitdumps *dumps, struct jitdump *dump,
+			  uint64_t offset, struct sfjit_stacks_code *code)
 {
 	struct jitdump_unwinding record;
-	const uint8_t *at = look(dumps, dump, offset, sizeof(record));
+	const uint8_t *at = peek_bytes(dumps, dump, offset, sizeof(record));
 
 	if (!at)
 		return false;
@@ -92,8 +92,8 @@ static bool find_table(struct jitdumps *dumps, struct jitdump *dump,
 	    record.size > record.prefix.total_size - sizeof(record))
 		return false;
 	code->table_length = record.size - record.hdr_size;
-	code->table = look(dumps, dump, offset + sizeof(record),
-			   code->table_length);
+	code->table = peek_bytes(dumps, dump, offset + sizeof(record),
+				 code->table_length);
 	return code->table;
 }
 
@@ -120,7 +120,7 @@ static int put_code(struct jitdumps *dumps, struct jitdump *dump,
 	};
 	int ret = -EINVAL;
 
-	if (unwinding && find_table(dumps, dump, unwinding, &code))
+	if (unwinding && find_eh_frame(dumps, dump, unwinding, &code))
 		ret = sfjit_stacks_jit_load(dumps->stacks, dump->pid, time,
 					    &code);
 	if (ret == -EINVAL)
@@ -129,16 +129,16 @@ static int put_code(struct jitdumps *dumps, struct jitdump *dump,
 }
 
 /* By the clock of the recording. */
-static uint64_t time_of(const struct jitdumps *dumps,
-			const struct jitdump *dump, uint64_t time)
+static uint64_t dump_time(const struct jitdumps *dumps,
+			  const struct jitdump *dump, uint64_t time)
 {
 	if (!dump->timed)
 		return dump->mapped;
 	return dump->in_cycles ? cycles_time(dumps->cycles, time) : time;
 }
 
-static int load(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
-		const uint8_t *at)
+static int load_code(struct jitdumps *dumps, struct jitdump *dump,
+		     uint64_t time, const uint8_t *at)
 {
 	uint64_t unwinding = dump->unwinding, *moving;
 	struct jitdump_load record;
@@ -157,8 +157,8 @@ static int load(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
 			unwinding);
 }
 
-static int move(struct jitdumps *dumps, struct jitdump *dump, uint64_t time,
-		const uint8_t *at)
+static int move_code(struct jitdumps *dumps, struct jitdump *dump,
+		     uint64_t time, const uint8_t *at)
 {
 	const uint64_t *unwinding;
 	struct jitdump_move record;
@@ -193,9 +193,9 @@ static int apply(struct jitdumps *dumps, struct jitdump *dump, uint32_t id,
 {
 	switch (id) {
 	case JITDUMP_LOAD:
-		return load(dumps, dump, time, at);
+		return load_code(dumps, dump, time, at);
 	case JITDUMP_MOVE:
-		return move(dumps, dump, time, at);
+		return move_code(dumps, dump, time, at);
 	case JITDUMP_UNWINDING_INFO:
 		dump->unwinding = dump->offset;
 		return 0;
@@ -204,8 +204,8 @@ static int apply(struct jitdumps *dumps, struct jitdump *dump, uint32_t id,
 	}
 }
 
-static int retire(struct jitdumps *dumps, struct jitdump *dump,
-		  uint64_t until)
+static int retire_code(struct jitdumps *dumps, struct jitdump *dump,
+		       uint64_t until)
 {
 	struct jitdump_retired next;
 	int ret = 0;
@@ -228,34 +228,35 @@ static bool is_complete(const struct jitdump *dump, uint32_t size)
 }
 
 /* 1: goes on, 0: ends here for now, or -ENOMEM. */
-static int read_record(struct jitdumps *dumps, struct jitdump *dump,
-		       uint64_t until)
+static int read_dump_record(struct jitdumps *dumps, struct jitdump *dump,
+			    uint64_t until)
 {
 	struct jitdump_prefix prefix;
-	const uint8_t *at = look(dumps, dump, dump->offset, sizeof(prefix));
+	const uint8_t *at =
+		peek_bytes(dumps, dump, dump->offset, sizeof(prefix));
 	uint64_t time;
 	int ret;
 
 	if (!at)
 		return 0;
 	memcpy(&prefix, at, sizeof(prefix));
-	time = time_of(dumps, dump, prefix.timestamp);
+	time = dump_time(dumps, dump, prefix.timestamp);
 	if (dump->timed && time > until) {
 		dump->waits = time;
 		return 0;
 	}
 	if (prefix.total_size < least_of(prefix.id)) {
-		say(dumps, dump, "damaged, the rest of it is not used");
-		drop(dump);
+		say_of_dump(dumps, dump, "damaged, the rest of it is not used");
+		drop_dump(dump);
 		return 0;
 	}
 	if (!is_complete(dump, prefix.total_size))
 		return 0;
-	at = look(dumps, dump, dump->offset, least_of(prefix.id));
+	at = peek_bytes(dumps, dump, dump->offset, least_of(prefix.id));
 	if (!at)
 		return 0;
 	/* The tracker is not to be told first of what is much later. */
-	ret = retire(dumps, dump, time);
+	ret = retire_code(dumps, dump, time);
 	if (!ret)
 		ret = apply(dumps, dump, prefix.id, time, at);
 	dump->offset += prefix.total_size;
@@ -276,7 +277,7 @@ bool jitdump_is_marker(const char *path)
 	return !strcmp(end, ".dump");
 }
 
-static const char *check_header(const struct jitdump_header *header)
+static const char *check_dump_header(const struct jitdump_header *header)
 {
 	if (header->magic == __builtin_bswap32(JITDUMP_MAGIC))
 		return "of a machine of the other byte order";
@@ -296,21 +297,22 @@ static void check_clock(struct jitdumps *dumps, struct jitdump *dump,
 	if (dump->timed || dumps->said_clock)
 		return;
 	dumps->said_clock = true;
-	say(dumps, dump, dump->in_cycles ?
-	    "its times are cycles, which takes perf record without -k: all its"
-	    " code counts from the beginning" :
-	    "its times are not those of the recording, which takes perf record"
-	    " -k mono: all its code counts from the beginning");
+	say_of_dump(dumps, dump, dump->in_cycles ?
+		    "its times are cycles, which takes perf record without "
+		    "-k: all its code counts from the beginning" :
+		    "its times are not those of the recording, which takes "
+		    "perf record -k mono: all its code counts from the "
+		    "beginning");
 }
 
 /* It says what goes only if libsfjit writes it, with CLOCK_MONOTONIC. */
-static int read_header(struct jitdumps *dumps, struct jitdump *dump,
-		       const uint8_t *at, const char **why)
+static int read_dump_header(struct jitdumps *dumps, struct jitdump *dump,
+			    const uint8_t *at, const char **why)
 {
 	struct jitdump_header header;
 
 	memcpy(&header, at, sizeof(header));
-	*why = check_header(&header);
+	*why = check_dump_header(&header);
 	if (*why)
 		return 0;
 	dump->begun = true;
@@ -324,16 +326,16 @@ static int read_header(struct jitdumps *dumps, struct jitdump *dump,
 static int begin_dump(struct jitdumps *dumps, struct jitdump *dump,
 		      bool quiet)
 {
-	const uint8_t *at = look(dumps, dump, 0,
-				 sizeof(struct jitdump_header));
+	const uint8_t *at = peek_bytes(dumps, dump, 0,
+				       sizeof(struct jitdump_header));
 	const char *why = NULL;
-	int ret = at ? read_header(dumps, dump, at, &why) : 0;
+	int ret = at ? read_dump_header(dumps, dump, at, &why) : 0;
 
 	if (!why)
 		return ret;
 	if (!quiet)
-		say(dumps, dump, why);
-	drop(dump);
+		say_of_dump(dumps, dump, why);
+	drop_dump(dump);
 	return 0;
 }
 
@@ -349,22 +351,22 @@ static int read_records(struct jitdumps *dumps, struct jitdump *dump,
 	if (!dump->begun)
 		return 0;
 	while (ret == 1 && dump->fd >= 0)
-		ret = read_record(dumps, dump, until);
-	return ret < 0 ? ret : retire(dumps, dump, until);
+		ret = read_dump_record(dumps, dump, until);
+	return ret < 0 ? ret : retire_code(dumps, dump, until);
 }
 
 static void free_dump(struct jitdump *dump)
 {
 	if (dump->fd >= 0)
-		drop(dump);
+		drop_dump(dump);
 	retired_close(dump->retired);
 	table_free(&dump->by_index);
 	free(dump->path);
 	free(dump);
 }
 
-static const struct jitdump *find(const struct jitdumps *dumps, pid_t pid,
-				  const char *path)
+static const struct jitdump *find_dump(const struct jitdumps *dumps, pid_t pid,
+				       const char *path)
 {
 	const struct jitdump *dump = dumps->first;
 
@@ -390,15 +392,16 @@ static struct jitdump *new_dump(pid_t pid, uint64_t time, const char *path)
 }
 
 /* 1: it is there, 0: it is not, or -ENOMEM. */
-static int open_dump(struct jitdumps *dumps, struct jitdump *dump, bool named)
+static int open_dump_file(struct jitdumps *dumps, struct jitdump *dump,
+			  bool named)
 {
 	int ret;
 
 	dump->fd = file_open(dump->path);
 	if (dump->fd < 0) {
 		if (!named)
-			say(dumps, dump, dump->fd == -ENOTSUP ? "not a file" :
-			    strerror(-dump->fd));
+			say_of_dump(dumps, dump, dump->fd == -ENOTSUP ?
+				    "not a file" : strerror(-dump->fd));
 		return 0;
 	}
 	ret = begin_dump(dumps, dump, named);
@@ -408,8 +411,8 @@ static int open_dump(struct jitdumps *dumps, struct jitdump *dump, bool named)
 }
 
 /* @named: it counts only with what it retires, and nothing is said. */
-static int add(struct jitdumps *dumps, pid_t pid, uint64_t time,
-	       const char *path, bool named)
+static int add_dump(struct jitdumps *dumps, pid_t pid, uint64_t time,
+		    const char *path, bool named)
 {
 	struct jitdump *dump;
 	int ret;
@@ -419,7 +422,7 @@ static int add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 	dump = dumps->window ? new_dump(pid, time, path) : NULL;
 	if (!dump)
 		return -ENOMEM;
-	ret = open_dump(dumps, dump, named);
+	ret = open_dump_file(dumps, dump, named);
 	if (ret != 1) {
 		free_dump(dump);
 		return ret;
@@ -432,7 +435,8 @@ static int add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 int jitdumps_add(struct jitdumps *dumps, pid_t pid, uint64_t time,
 		 const char *path)
 {
-	return find(dumps, pid, path) ? 0 : add(dumps, pid, time, path, false);
+	return find_dump(dumps, pid, path) ? 0 :
+	       add_dump(dumps, pid, time, path, false);
 }
 
 /* DIR/jitted-PID-INDEX.so to DIR/jit-PID.dump: 1, 0: it is none, or -ENOMEM. */
@@ -458,9 +462,9 @@ int jitdumps_take_over(struct jitdumps *dumps, pid_t pid, uint64_t time,
 	if (ret != 1)
 		return ret;
 	ret = 0;
-	if (!find(dumps, pid, beside))
-		ret = add(dumps, pid, time, beside, true);
-	dump = find(dumps, pid, beside);
+	if (!find_dump(dumps, pid, beside))
+		ret = add_dump(dumps, pid, time, beside, true);
+	dump = find_dump(dumps, pid, beside);
 	free(beside);
 	return ret ? ret : dump && dump->retired;
 }
@@ -488,7 +492,7 @@ bool jitdumps_expect(const struct jitdumps *dumps, pid_t pid)
 static void close_dump(struct jitdumps *dumps, struct jitdump *dump)
 {
 	if (dump->fd >= 0 && !dump->begun)
-		say(dumps, dump, "not a jitdump");
+		say_of_dump(dumps, dump, "not a jitdump");
 	free_dump(dump);
 }
 

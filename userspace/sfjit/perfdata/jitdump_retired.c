@@ -22,7 +22,7 @@ struct retired {
 };
 
 /* jit-PID.dump to jit-PID.retired. */
-static char *path_of(const char *dump)
+static char *retired_path(const char *dump)
 {
 	static const char suffix[] = ".retired";
 	const char *dot = strrchr(dump, '.');
@@ -60,7 +60,7 @@ static int begin_retired(int fd, struct retired **result)
 int retired_open(const char *path, const struct jitdump_header *header,
 		 struct retired **retired)
 {
-	char *beside = path_of(path);
+	char *beside = retired_path(path);
 	int fd, ret = 0;
 
 	*retired = NULL;

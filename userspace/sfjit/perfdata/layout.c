@@ -17,7 +17,7 @@ static uint64_t data_end(const struct layout *layout)
 
 /* ---- The header ------------------------------------------------------- */
 
-static bool is_inside(const struct file_section *section, uint64_t size)
+static bool is_section_inside(const struct file_section *section, uint64_t size)
 {
 	return section->offset <= size && section->size <= size -
 						section->offset;
@@ -37,7 +37,8 @@ static bool is_apart(const struct layout *layout,
 /* It would end after the end of the file, but at an offset that files have. */
 static bool is_cut(const struct file_section *section, uint64_t size)
 {
-	return !is_inside(section, size) && section->offset <= INT64_MAX &&
+	return !is_section_inside(section, size) &&
+	       section->offset <= INT64_MAX &&
 	       section->size <= INT64_MAX - section->offset;
 }
 
@@ -64,7 +65,8 @@ static int check_data(struct layout *layout, const struct input *input,
 	if (!data->size)
 		return trouble_refused(trouble, "no events, or perf record was "
 				       "not ended properly");
-	if (data->offset < layout->header.size || !is_inside(data, input->size))
+	if (data->offset < layout->header.size ||
+	    !is_section_inside(data, input->size))
 		return trouble_damaged(trouble,
 			offsetof(struct file_header, data),
 			"events at 0x%llx, 0x%llx bytes, in a file of 0x%llx",
@@ -86,7 +88,7 @@ static int check_attrs(const struct layout *layout, const struct input *input,
 			offsetof(struct file_header, attr_size),
 			"attributes of 0x%llx bytes",
 			(unsigned long long)header->attr_size);
-	if (!is_inside(&header->attrs, input->size) ||
+	if (!is_section_inside(&header->attrs, input->size) ||
 	    !is_apart(layout, &header->attrs) || !header->attrs.size ||
 	    header->attrs.size % header->attr_size)
 		return trouble_damaged(trouble,
@@ -97,8 +99,8 @@ static int check_attrs(const struct layout *layout, const struct input *input,
 	return 0;
 }
 
-static int read_header(struct layout *layout, struct input *input,
-		       struct trouble *trouble)
+static int read_file_header(struct layout *layout, struct input *input,
+			    struct trouble *trouble)
 {
 	struct file_header *header = &layout->header;
 	int ret = input_read_at(input, 0, header, HEADER_OLD, trouble);
@@ -130,7 +132,7 @@ static int read_ids(const struct layout *layout, struct input *input,
 	uint64_t at, n;
 	int ret = 0;
 
-	if (!is_inside(ids, input->size) || !is_apart(layout, ids) ||
+	if (!is_section_inside(ids, input->size) || !is_apart(layout, ids) ||
 	    ids->size % 8)
 		return trouble_damaged(trouble, offset,
 			"ids at 0x%llx, 0x%llx bytes",
@@ -177,8 +179,8 @@ int layout_read_attr(const struct layout *layout, struct input *input,
 	return ret;
 }
 
-static int add_attr(const struct layout *layout, struct input *input, size_t i,
-		    struct attrs *attrs, struct trouble *trouble)
+static int add_file_attr(const struct layout *layout, struct input *input,
+			 size_t i, struct attrs *attrs, struct trouble *trouble)
 {
 	size_t size = layout_attr_size(layout);
 	struct file_section ids;
@@ -201,7 +203,7 @@ static int read_attrs(struct layout *layout, struct input *input,
 	layout->nr_attrs = layout->header.attrs.size /
 			   layout->header.attr_size;
 	for (i = 0; i < layout->nr_attrs && !ret; i++)
-		ret = add_attr(layout, input, i, attrs, trouble);
+		ret = add_file_attr(layout, input, i, attrs, trouble);
 	return ret;
 }
 
@@ -228,7 +230,7 @@ int layout_read_section(const struct layout *layout, struct input *input,
 	uint64_t at = section_at(layout, i);
 	int ret = input_read_at(input, at, section, sizeof(*section), trouble);
 
-	if (!ret && (!is_inside(section, input->size) ||
+	if (!ret && (!is_section_inside(section, input->size) ||
 		     !is_apart(layout, section)))
 		ret = trouble_damaged(trouble, at,
 			"a section at 0x%llx, 0x%llx bytes",
@@ -260,9 +262,9 @@ uint8_t *layout_read_contents(struct input *input,
 	return data;
 }
 
-static int read_feature(const struct layout *layout, struct input *input,
-			unsigned int feature, size_t i,
-			struct features *features, struct trouble *trouble)
+static int read_file_feature(const struct layout *layout, struct input *input,
+			     unsigned int feature, size_t i,
+			     struct features *features, struct trouble *trouble)
 {
 	struct file_section section;
 	uint8_t *data;
@@ -326,8 +328,10 @@ static int read_features(struct layout *layout, struct input *input,
 	     feature = layout_next_feature(layout, feature + 1)) {
 		if (is_missing(layout, input, layout->nr_features))
 			return forget_features(layout, feature, trouble);
-		ret = read_feature(layout, input, feature,
-				   layout->nr_features++, features, trouble);
+		ret =
+			read_file_feature(layout, input, feature,
+					  layout->nr_features++, features,
+					  trouble);
 	}
 	return ret;
 }
@@ -339,7 +343,7 @@ int layout_read(struct layout *layout, struct input *input,
 	int ret;
 
 	*layout = (struct layout){ };
-	ret = read_header(layout, input, trouble);
+	ret = read_file_header(layout, input, trouble);
 	if (!ret)
 		ret = read_features(layout, input, features, trouble);
 	if (!ret)

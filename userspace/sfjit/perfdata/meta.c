@@ -57,8 +57,9 @@ void meta_free(struct meta *meta)
 	features_free(&meta->features);
 }
 
-static int add_attr(struct attrs *attrs, const uint8_t *raw, size_t length,
-		    size_t ids, uint64_t offset, struct trouble *trouble)
+static int add_piped_attr(struct attrs *attrs, const uint8_t *raw,
+			  size_t length, size_t ids, uint64_t offset,
+			  struct trouble *trouble)
 {
 	int ret = attrs_add(attrs, raw, length, offset, trouble);
 
@@ -79,14 +80,15 @@ static int read_attr(struct meta *meta, uint8_t *event, size_t size,
 			"an attribute of %zu bytes in a record of %zu", length,
 			size);
 	if (meta->piped)
-		ret = add_attr(&meta->attrs, raw, length, (left - length) / 8,
-			       offset, trouble);
+		ret =
+			add_piped_attr(&meta->attrs, raw, length,
+				       (left - length) / 8, offset, trouble);
 	attr_convert(raw, length);
 	return ret;
 }
 
-static int read_feature(struct meta *meta, uint8_t *event, size_t size,
-			uint64_t offset, struct trouble *trouble)
+static int read_piped_feature(struct meta *meta, uint8_t *event, size_t size,
+			      uint64_t offset, struct trouble *trouble)
 {
 	size_t begin = EVENT_HEADER_SIZE + 8;
 	uint64_t feature;
@@ -117,7 +119,7 @@ int meta_read(struct meta *meta, uint8_t *event, size_t size, uint64_t offset,
 	case RECORD_HEADER_ATTR:
 		return read_attr(meta, event, size, offset, trouble);
 	case RECORD_HEADER_FEATURE:
-		return read_feature(meta, event, size, offset, trouble);
+		return read_piped_feature(meta, event, size, offset, trouble);
 	case RECORD_HEADER_TRACING_DATA:
 		return features_read(&meta->features, FEATURE_TRACING_DATA,
 				     event + size,
@@ -151,8 +153,8 @@ bool meta_is_dropped(const uint8_t *event, size_t size)
 
 /* The features of a perf.data file, as records of a pipe. */
 
-static int write_header(struct output *output, uint32_t type, size_t size,
-			struct trouble *trouble)
+static int write_record_header(struct output *output, uint32_t type,
+			       size_t size, struct trouble *trouble)
 {
 	struct perf_event_header header = { .type = type, .size = size };
 
@@ -170,9 +172,9 @@ static int write_ids(struct input *input, const struct file_section *ids,
 	return ret ? ret : output_write(output, words, ids->size, trouble);
 }
 
-static int write_attr(const struct layout *layout, struct input *input,
-		      size_t i, struct output *output,
-		      struct trouble *trouble)
+static int write_piped_attr(const struct layout *layout, struct input *input,
+			    size_t i, struct output *output,
+			    struct trouble *trouble)
 {
 	size_t size = layout_attr_size(layout);
 	size_t room = EVENT_MOST - EVENT_HEADER_SIZE - size;
@@ -187,8 +189,8 @@ static int write_attr(const struct layout *layout, struct input *input,
 	if (ret)
 		return ret;
 	attr_convert(raw, size);
-	ret = write_header(output, RECORD_HEADER_ATTR,
-			   EVENT_HEADER_SIZE + size + ids.size, trouble);
+	ret = write_record_header(output, RECORD_HEADER_ATTR,
+				  EVENT_HEADER_SIZE + size + ids.size, trouble);
 	if (!ret)
 		ret = output_write(output, raw, size, trouble);
 	return ret ? ret : write_ids(input, &ids, output, trouble);
@@ -197,8 +199,10 @@ static int write_attr(const struct layout *layout, struct input *input,
 /* ---- Features --------------------------------------------------------- */
 
 /* They are records in the file, too, but need not say so. */
-static int write_build_ids(uint8_t *data, const struct file_section *section,
-			   struct output *output, struct trouble *trouble)
+static int write_build_id_records(uint8_t *data,
+				  const struct file_section *section,
+				  struct output *output,
+				  struct trouble *trouble)
 {
 	size_t at, length, size = section->size;
 
@@ -218,8 +222,10 @@ static int write_tracing_data(const uint8_t *data, size_t size,
 {
 	static const uint8_t zeros[8];
 	uint32_t padded = (size + 7) & ~(size_t)7;
-	int ret = write_header(output, RECORD_HEADER_TRACING_DATA,
-			       EVENT_HEADER_SIZE + sizeof(padded), trouble);
+	int ret =
+		write_record_header(output, RECORD_HEADER_TRACING_DATA,
+				    EVENT_HEADER_SIZE + sizeof(padded),
+				    trouble);
 
 	if (!ret)
 		ret = output_write(output, &padded, sizeof(padded), trouble);
@@ -238,7 +244,9 @@ static int write_other(unsigned int feature, const uint8_t *data, size_t size,
 	/* An empty one would be the last. */
 	if (!size || length > EVENT_MOST)
 		return 0;
-	ret = write_header(output, RECORD_HEADER_FEATURE, length, trouble);
+	ret =
+		write_record_header(output, RECORD_HEADER_FEATURE, length,
+				    trouble);
 	if (!ret)
 		ret = output_write(output, &number, sizeof(number), trouble);
 	return ret ? ret : output_write(output, data, size, trouble);
@@ -255,7 +263,7 @@ static int write_contents(unsigned int feature, uint8_t *data,
 	if (ret)
 		return ret;
 	if (feature == FEATURE_BUILD_ID)
-		return write_build_ids(data, section, output, trouble);
+		return write_build_id_records(data, section, output, trouble);
 	if (feature == FEATURE_TRACING_DATA)
 		return write_tracing_data(data, size, output, trouble);
 	return write_other(feature, data, size, output, trouble);
@@ -303,6 +311,6 @@ int pipe_write(const struct layout *layout, struct input *input,
 	int ret = output_write(output, header, sizeof(header), trouble);
 
 	for (i = 0; i < layout->nr_attrs && !ret; i++)
-		ret = write_attr(layout, input, i, output, trouble);
+		ret = write_piped_attr(layout, input, i, output, trouble);
 	return ret ? ret : write_features(layout, input, output, trouble);
 }

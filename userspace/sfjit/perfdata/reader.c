@@ -108,8 +108,8 @@ static int find_attr(struct reader *reader, const uint8_t *event, size_t size,
  * Unless all records have times, take the order of the file. Records without a
  * time are perf's own, and precede all others.
  */
-static uint64_t time_of(const struct reader *reader, const struct attr *attr,
-			const uint8_t *event, size_t size, uint64_t record)
+static uint64_t event_time(const struct reader *reader, const struct attr *attr,
+			   const uint8_t *event, size_t size, uint64_t record)
 {
 	return reader->meta.attrs.timed ? attr_time(attr, event, size) : record;
 }
@@ -125,7 +125,7 @@ static int read_kernel_record(struct reader *reader, const uint8_t *event,
 		ret = begin_stacks(reader);
 	if (ret)
 		return ret;
-	time = time_of(reader, attr, event, size, reader->records);
+	time = event_time(reader, attr, event, size, reader->records);
 	if (time > reader->latest)
 		reader->latest = time;
 	if (get_u32(event) == PERF_RECORD_SAMPLE &&
@@ -157,7 +157,7 @@ uint64_t reader_lost(const struct reader *reader)
 	return lost[0] > lost[1] ? lost[0] : lost[1];
 }
 
-static int read_record(struct reader *reader, size_t at, size_t size)
+static int handle_record(struct reader *reader, size_t at, size_t size)
 {
 	uint8_t *event = reader->now.data + at;
 	uint64_t offset = reader->now.offset + at;
@@ -186,7 +186,7 @@ static int read_one(struct reader *reader)
 			 reader->end - reader->input.offset, &reader->unpack,
 			 &at, &size, reader->trouble);
 	if (!ret)
-		ret = read_record(reader, at, size);
+		ret = handle_record(reader, at, size);
 	if (!ret && meta_is_dropped(round->data + at, size)) {
 		reader->unpack.shift -= size;
 		round->used = at;
@@ -200,7 +200,7 @@ static int read_one(struct reader *reader)
 	       round->used >= ROUND_MOST;
 }
 
-static void say_progress(struct reader *reader)
+static void say_bytes_read(struct reader *reader)
 {
 	const struct input *input = &reader->input;
 
@@ -212,7 +212,7 @@ static void say_progress(struct reader *reader)
 				  input->seekable ? input->size : 0);
 }
 
-static void say(const struct reader *reader, const char *line)
+static void say_line(const struct reader *reader, const char *line)
 {
 	reader->options->say(reader->options->arg, line);
 }
@@ -227,7 +227,7 @@ static void say_cut(const struct reader *reader)
 	snprintf(line, sizeof(line), "the recording is cut off at offset "
 		 "0x%" PRIx64 ": what comes before is used",
 		 reader->input.offset);
-	say(reader, line);
+	say_line(reader, line);
 }
 
 /* Nothing after it can be unpacked. */
@@ -238,7 +238,7 @@ static void say_broken(struct reader *reader)
 	snprintf(line, sizeof(line), "%s: what comes before is used",
 		 reader->trouble->text);
 	reader->trouble->text[0] = '\0';
-	say(reader, line);
+	say_line(reader, line);
 }
 
 /* -ENODATA: that was the last one. */
@@ -250,7 +250,7 @@ static int read_round(struct reader *reader)
 	reader->latest_before = reader->latest;
 	do {
 		ret = read_one(reader);
-		say_progress(reader);
+		say_bytes_read(reader);
 	} while (!ret);
 	if (ret == -EBADMSG && reader->unpack.broken) {
 		say_broken(reader);
@@ -261,7 +261,7 @@ static int read_round(struct reader *reader)
 	return ret == 1 ? 0 : ret;
 }
 
-static size_t size_of(const uint8_t *event)
+static size_t event_size(const uint8_t *event)
 {
 	return get_u16(event + offsetof(struct perf_event_header, size));
 }
@@ -274,10 +274,10 @@ static uint8_t *event_at(const struct reader *reader, uint64_t offset)
 	return round->data + (offset - round->offset);
 }
 
-static int tell(struct reader *reader, const struct ordered *ordered)
+static int tell_tracker(struct reader *reader, const struct ordered *ordered)
 {
 	uint8_t *event = event_at(reader, ordered->offset);
-	size_t size = size_of(event);
+	size_t size = event_size(event);
 	const struct attr *attr;
 	/* Again: a pipe may have described more events since. */
 	int ret = find_attr(reader, event, size, ordered->offset, &attr);
@@ -295,7 +295,7 @@ static int tell_until(struct reader *reader, uint64_t until)
 
 	order_sort(&reader->order);
 	while (!ret && order_take(&reader->order, until, &next))
-		ret = tell(reader, &next);
+		ret = tell_tracker(reader, &next);
 	if (ret)
 		return ret;
 	ret = jitdumps_read(&reader->track.dumps, until);
@@ -308,7 +308,7 @@ static int pass_on(struct reader *reader, const uint8_t *bytes,
 		   uint64_t number, uint64_t offset, size_t *length)
 {
 	struct event event = {
-		.bytes = bytes, .size = size_of(bytes), .offset = offset,
+		.bytes = bytes, .size = event_size(bytes), .offset = offset,
 	};
 	int ret = 0;
 
@@ -323,8 +323,8 @@ static int pass_on(struct reader *reader, const uint8_t *bytes,
 	if (ret)
 		return ret;
 	if (event.attr)
-		event.time = time_of(reader, event.attr, bytes, event.size,
-				     number);
+		event.time = event_time(reader, event.attr, bytes, event.size,
+					number);
 	return reader->take(reader->arg, &event);
 }
 
@@ -342,7 +342,7 @@ static int pass_round(struct reader *reader, uint64_t number)
 }
 
 /* Later records, and samples that wait, are after that time. */
-static void settle(struct reader *reader)
+static void settle_stacks(struct reader *reader)
 {
 	uint64_t time = reader->latest_before < reader->first_sample ?
 			reader->latest_before : reader->first_sample;
@@ -353,7 +353,7 @@ static void settle(struct reader *reader)
 		sfjit_stacks_settle(reader->track.stacks, time);
 }
 
-static void swap(struct reader *reader)
+static void swap_rounds(struct reader *reader)
 {
 	struct round round = reader->before;
 
@@ -374,7 +374,7 @@ static void pass_rest(struct reader *reader, uint64_t first_before,
 		return;
 	if (!tell_until(reader, reader->latest_before) &&
 	    !pass_round(reader, first_before)) {
-		swap(reader);
+		swap_rounds(reader);
 		if (!tell_until(reader, UINT64_MAX))
 			pass_round(reader, first);
 	}
@@ -397,8 +397,8 @@ static int read_rounds(struct reader *reader)
 		ret = tell_until(reader, reader->latest_before);
 		if (!ret)
 			ret = pass_round(reader, first_before);
-		settle(reader);
-		swap(reader);
+		settle_stacks(reader);
+		swap_rounds(reader);
 	} while (!last && !ret);
 	if (!ret)
 		ret = tell_until(reader, UINT64_MAX);
@@ -433,7 +433,7 @@ static const char *const cuts[] = {
 		"build-ids or other sections are missing",
 };
 
-static int begin_file(struct reader *reader)
+static int begin_regular_file(struct reader *reader)
 {
 	struct layout *layout = &reader->layout;
 	int ret;
@@ -447,7 +447,7 @@ static int begin_file(struct reader *reader)
 	reader->end = layout->header.data.offset + layout->header.data.size;
 	if (ret || !layout->cut)
 		return ret;
-	say(reader, cuts[layout->cut]);
+	say_line(reader, cuts[layout->cut]);
 	if (layout->cut != LAYOUT_CUT_AFTER)
 		reader->end = UINT64_MAX;
 	return 0;
@@ -471,7 +471,7 @@ static int begin_any(struct reader *reader)
 		return ret;
 	reader->meta.piped = header[1] == PIPE_HEADER_SIZE;
 	reader->end = UINT64_MAX;
-	return reader->meta.piped ? 0 : begin_file(reader);
+	return reader->meta.piped ? 0 : begin_regular_file(reader);
 }
 
 int reader_begin(struct reader *reader, const struct perfdata_options *options,

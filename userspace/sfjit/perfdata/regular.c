@@ -23,8 +23,8 @@ void regular_free(struct regular *regular)
 
 /* ---- Records that become sections --------------------------------------- */
 
-static int append(struct regular_bytes *bytes, const uint8_t *from,
-		  size_t length, struct trouble *trouble)
+static int append_to_section(struct regular_bytes *bytes, const uint8_t *from,
+			     size_t length, struct trouble *trouble)
 {
 	size_t room = bytes->room ? bytes->room : 256;
 	uint8_t *grown;
@@ -56,9 +56,10 @@ static int keep_attr(struct regular *regular, const uint8_t *event,
 		return trouble_failed(trouble, "attributes", -ENOMEM);
 	attrs = &regular->attrs[regular->nr++];
 	*attrs = (struct regular_attr){ };
-	ret = append(&attrs->raw, raw, size, trouble);
+	ret = append_to_section(&attrs->raw, raw, size, trouble);
 	return ret ? ret :
-	       append(&attrs->ids, event + ids, length - ids, trouble);
+	       append_to_section(&attrs->ids, event + ids, length - ids,
+				 trouble);
 }
 
 static int keep_section(struct regular *regular, uint64_t feature,
@@ -70,7 +71,8 @@ static int keep_section(struct regular *regular, uint64_t feature,
 		return 0;
 	if (feature != FEATURE_BUILD_ID)
 		regular->sections[feature].used = 0;
-	return append(&regular->sections[feature], from, length, trouble);
+	return append_to_section(&regular->sections[feature], from, length,
+				 trouble);
 }
 
 /* ---- Before the records ------------------------------------------------- */
@@ -86,9 +88,9 @@ static size_t largest_attr(const struct regular *regular)
 	return most;
 }
 
-static int write_attr(const struct regular_attr *attr, size_t size,
-		      struct file_section *ids, struct output *output,
-		      struct trouble *trouble)
+static int write_regular_attr(const struct regular_attr *attr, size_t size,
+			      struct file_section *ids, struct output *output,
+			      struct trouble *trouble)
 {
 	uint8_t raw[ATTR_MOST] = { };
 	int ret;
@@ -115,8 +117,8 @@ static int write_attrs(struct regular *regular, struct file_header *header,
 				   regular->attrs[i].ids.used, trouble);
 	header->attrs.offset = output->offset;
 	for (i = 0; i < regular->nr && !ret; i++)
-		ret = write_attr(&regular->attrs[i], size, &ids, output,
-				 trouble);
+		ret = write_regular_attr(&regular->attrs[i], size, &ids, output,
+					 trouble);
 	header->attrs.size = output->offset - header->attrs.offset;
 	header->attr_size = size + sizeof(ids);
 	regular->nr_written = regular->nr;
@@ -124,8 +126,8 @@ static int write_attrs(struct regular *regular, struct file_header *header,
 }
 
 /* The header knows the attributes, but not yet how many bytes of records. */
-static int begin(struct regular *regular, struct output *output,
-		 struct trouble *trouble)
+static int begin_regular(struct regular *regular, struct output *output,
+			 struct trouble *trouble)
 {
 	struct file_header *header = &regular->header;
 	int ret;
@@ -166,7 +168,7 @@ static int write_record(struct regular *regular, struct output *output,
 			const uint8_t *event, size_t length,
 			struct trouble *trouble)
 {
-	int ret = regular->begun ? 0 : begin(regular, output, trouble);
+	int ret = regular->begun ? 0 : begin_regular(regular, output, trouble);
 
 	if (!ret)
 		ret = output_write(output, event, length, trouble);
@@ -234,7 +236,7 @@ static void fill_times(struct regular *regular)
 int regular_finish(struct regular *regular, struct output *output,
 		   struct trouble *trouble)
 {
-	int ret = regular->begun ? 0 : begin(regular, output, trouble);
+	int ret = regular->begun ? 0 : begin_regular(regular, output, trouble);
 	struct file_header header = regular->header;
 	size_t i;
 

@@ -66,7 +66,7 @@ static bool find_functions(void *library)
 }
 
 /* It stays loaded. */
-static bool load(void)
+static bool load_libzstd(void)
 {
 	static bool tried, loaded;
 	void *library;
@@ -79,11 +79,11 @@ static bool load(void)
 	return loaded;
 }
 
-static int begin(struct unpack *unpack, struct trouble *trouble)
+static int begin_unpacking(struct unpack *unpack, struct trouble *trouble)
 {
 	if (unpack->stream)
 		return 0;
-	if (!load())
+	if (!load_libzstd())
 		return trouble_refused(trouble, "the recording is compressed, "
 			"and libzstd is not here: apt-get install libzstd1, or "
 			"record without -z");
@@ -142,7 +142,7 @@ int unpack_add(struct unpack *unpack, const uint8_t *event, size_t size,
 	       uint64_t offset, struct trouble *trouble)
 {
 	size_t at, length;
-	int ret = begin(unpack, trouble);
+	int ret = begin_unpacking(unpack, trouble);
 
 	if (ret)
 		return ret;
@@ -266,7 +266,7 @@ static int make_room(struct round *round, size_t length,
 	return 0;
 }
 
-static int append_bytes(struct round *round, struct input *input, uint64_t left,
+static int append_input(struct round *round, struct input *input, uint64_t left,
 			size_t length, struct trouble *trouble)
 {
 	int ret;
@@ -300,12 +300,12 @@ static int append_tracing_data(struct round *round, struct input *input,
 		return trouble_refused(trouble,
 			"tracing data of %zu bytes at offset 0x%llx", length,
 			(unsigned long long)input->offset);
-	return append_bytes(round, input, left, length, trouble);
+	return append_input(round, input, left, length, trouble);
 }
 
-static int read_record(struct round *round, struct input *input,
-		       uint64_t end, size_t *at, size_t *size,
-		       struct trouble *trouble)
+static int read_next_record(struct round *round, struct input *input,
+			    uint64_t end, size_t *at, size_t *size,
+			    struct trouble *trouble)
 {
 	uint64_t offset = input->offset, left = end - offset;
 	const uint8_t *event;
@@ -315,7 +315,7 @@ static int read_record(struct round *round, struct input *input,
 	if (!left)
 		return -ENODATA;
 	*at = round->used;
-	ret = append_bytes(round, input, left, EVENT_HEADER_SIZE, trouble);
+	ret = append_input(round, input, left, EVENT_HEADER_SIZE, trouble);
 	if (ret)
 		return ret;
 	event = round->data + *at;
@@ -323,7 +323,7 @@ static int read_record(struct round *round, struct input *input,
 	if (*size < EVENT_HEADER_SIZE)
 		return trouble_damaged(trouble, offset,
 				       "a record of %zu bytes", *size);
-	ret = append_bytes(round, input, end - input->offset,
+	ret = append_input(round, input, end - input->offset,
 			   *size - EVENT_HEADER_SIZE, trouble);
 	if (ret)
 		return ret;
@@ -350,7 +350,7 @@ static int read_next(struct round *round, struct input *input, uint64_t end,
 		     struct trouble *trouble)
 {
 	uint64_t offset = input->offset;
-	int ret = read_record(round, input, end, at, size, trouble);
+	int ret = read_next_record(round, input, end, at, size, trouble);
 
 	if (ret == -ENODATA)
 		round->cut = input->offset != offset ||

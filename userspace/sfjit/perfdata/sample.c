@@ -15,7 +15,8 @@ struct cursor {
 	bool over;		/* a field was after the end */
 };
 
-static const uint8_t *take(struct cursor *cursor, uint64_t nr, size_t each)
+static const uint8_t *take_items(struct cursor *cursor, uint64_t nr,
+				 size_t each)
 {
 	const uint8_t *from = cursor->event + cursor->at;
 
@@ -29,14 +30,14 @@ static const uint8_t *take(struct cursor *cursor, uint64_t nr, size_t each)
 
 static uint64_t take_u64(struct cursor *cursor)
 {
-	const uint8_t *at = take(cursor, 1, 8);
+	const uint8_t *at = take_items(cursor, 1, 8);
 
 	return at ? get_u64(at) : 0;
 }
 
 static void skip_words(struct cursor *cursor, uint64_t type)
 {
-	take(cursor, __builtin_popcountll(type & (PERF_SAMPLE_IDENTIFIER |
+	take_items(cursor, __builtin_popcountll(type & (PERF_SAMPLE_IDENTIFIER |
 		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)), 8);
@@ -53,24 +54,24 @@ static void skip_read(struct cursor *cursor, uint64_t format)
 
 	if (format & PERF_FORMAT_GROUP)
 		nr = take_u64(cursor);
-	take(cursor, times, 8);
-	take(cursor, nr, 8 * words);
+	take_items(cursor, times, 8);
+	take_items(cursor, nr, 8 * words);
 }
 
-static void take_chain(struct cursor *cursor, struct sample *sample)
+static void take_call_chain(struct cursor *cursor, struct sample *sample)
 {
 	sample->nr_ips = take_u64(cursor);
-	sample->ips = take(cursor, sample->nr_ips, 8);
+	sample->ips = take_items(cursor, sample->nr_ips, 8);
 }
 
 static void take_raw(struct cursor *cursor, struct sample *sample)
 {
-	const uint8_t *size = take(cursor, 1, 4);
+	const uint8_t *size = take_items(cursor, 1, 4);
 
 	if (!size)
 		return;
 	sample->raw_size = get_u32(size);
-	sample->raw = take(cursor, sample->raw_size, 1);
+	sample->raw = take_items(cursor, sample->raw_size, 1);
 }
 
 static void skip_branches(struct cursor *cursor, uint64_t branch_type)
@@ -78,18 +79,19 @@ static void skip_branches(struct cursor *cursor, uint64_t branch_type)
 	uint64_t nr = take_u64(cursor);
 
 	if (branch_type & BRANCH_HW_INDEX)
-		take(cursor, 1, 8);
-	take(cursor, nr, 24);
+		take_items(cursor, 1, 8);
+	take_items(cursor, nr, 24);
 	if (branch_type & BRANCH_COUNTERS)
-		take(cursor, nr, 8);
+		take_items(cursor, nr, 8);
 }
 
-static void take_registers(struct cursor *cursor, uint64_t mask,
-			   struct sample *sample)
+static void take_user_registers(struct cursor *cursor, uint64_t mask,
+				struct sample *sample)
 {
 	sample->abi = take_u64(cursor);
 	if (sample->abi)
-		sample->registers = take(cursor, __builtin_popcountll(mask), 8);
+		sample->registers =
+			take_items(cursor, __builtin_popcountll(mask), 8);
 }
 
 /* The size of the copy, and after it how much of that is valid. */
@@ -99,7 +101,7 @@ static void take_stack(struct cursor *cursor, struct sample *sample)
 
 	if (!room)
 		return;
-	sample->stack = take(cursor, room, 1);
+	sample->stack = take_items(cursor, room, 1);
 	copied = take_u64(cursor);
 	sample->stack_size = copied < room ? copied : room;
 }
@@ -116,7 +118,7 @@ int sample_parse(const struct attr *attr, const uint8_t *event, size_t size,
 		skip_read(&cursor, attr->read_format);
 	sample->chain = cursor.at;
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		take_chain(&cursor, sample);
+		take_call_chain(&cursor, sample);
 	sample->chain_end = cursor.at;
 	if (type & PERF_SAMPLE_RAW)
 		take_raw(&cursor, sample);
@@ -124,7 +126,7 @@ int sample_parse(const struct attr *attr, const uint8_t *event, size_t size,
 		skip_branches(&cursor, attr->branch_type);
 	sample->user = cursor.at;
 	if (type & PERF_SAMPLE_REGS_USER)
-		take_registers(&cursor, attr->regs_user, sample);
+		take_user_registers(&cursor, attr->regs_user, sample);
 	if (type & PERF_SAMPLE_STACK_USER)
 		take_stack(&cursor, sample);
 	sample->user_end = cursor.at;
@@ -147,13 +149,13 @@ static size_t kernel_ips(const struct sample *sample)
 	return i;
 }
 
-static uint8_t *put(uint8_t *to, const void *from, size_t length)
+static uint8_t *put_bytes(uint8_t *to, const void *from, size_t length)
 {
 	memcpy(to, from, length);
 	return to + length;
 }
 
-static uint8_t *put_word(uint8_t *to, uint64_t word)
+static uint8_t *put_sample_word(uint8_t *to, uint64_t word)
 {
 	put_u64(to, word);
 	return to + 8;
@@ -162,11 +164,11 @@ static uint8_t *put_word(uint8_t *to, uint64_t word)
 static uint8_t *put_chain(uint8_t *to, const struct sample *sample,
 			  size_t kernel, const uint64_t *frames, size_t nr)
 {
-	to = put_word(to, kernel + 1 + nr);
+	to = put_sample_word(to, kernel + 1 + nr);
 	if (kernel)
-		to = put(to, sample->ips, 8 * kernel);
-	to = put_word(to, CONTEXT_USER);
-	return nr ? put(to, frames, 8 * nr) : to;
+		to = put_bytes(to, sample->ips, 8 * kernel);
+	to = put_sample_word(to, CONTEXT_USER);
+	return nr ? put_bytes(to, frames, 8 * nr) : to;
 }
 
 size_t sample_rewrite(const struct sample *sample, const uint64_t *frames,
@@ -183,10 +185,10 @@ size_t sample_rewrite(const struct sample *sample, const uint64_t *frames,
 		return 0;
 	if (nr > (EVENT_MOST - least) / 8)
 		nr = (EVENT_MOST - least) / 8;
-	to = put(out, event, sample->chain);
+	to = put_bytes(out, event, sample->chain);
 	to = put_chain(to, sample, kernel, frames, nr);
-	to = put(to, event + sample->chain_end, between);
-	to = put(to, event + sample->user_end, behind);
+	to = put_bytes(to, event + sample->chain_end, between);
+	to = put_bytes(to, event + sample->user_end, behind);
 	put_u16(out + offsetof(struct perf_event_header, size), to - out);
 	return to - out;
 }
@@ -201,12 +203,12 @@ size_t sample_shrink(const struct sample *sample, uint8_t *out)
 		return sample->size;
 	}
 	before = sample->stack - sample->event - 8;
-	to = put(out, sample->event, before);
-	to = put_word(to, room);
-	to = put(to, sample->stack, room);
-	to = room ? put_word(to, sample->stack_size) : to;
-	to = put(to, sample->event + sample->user_end,
-		 sample->size - sample->user_end);
+	to = put_bytes(out, sample->event, before);
+	to = put_sample_word(to, room);
+	to = put_bytes(to, sample->stack, room);
+	to = room ? put_sample_word(to, sample->stack_size) : to;
+	to = put_bytes(to, sample->event + sample->user_end,
+		       sample->size - sample->user_end);
 	put_u16(out + offsetof(struct perf_event_header, size), to - out);
 	return to - out;
 }

@@ -285,8 +285,8 @@ static uint64_t page_up(uint64_t length)
 	return length > UINT64_MAX - mask ? length : (length + mask) & ~mask;
 }
 
-static int unmap(struct track *track, const struct record *record,
-		 const struct sample *sample)
+static int unmap_text(struct track *track, const struct record *record,
+		      const struct sample *sample)
 {
 	const struct features *features = track->features;
 	pid_t pid = get_u32(record->event + record->attr->tid);
@@ -309,7 +309,7 @@ static int track_sample(struct track *track, const struct record *record)
 
 	if (sample_parse(record->attr, record->event, record->size, &sample))
 		return short_record(record);
-	return unmap(track, record, &sample);
+	return unmap_text(track, record, &sample);
 }
 
 bool track_wants(const struct track *track, const struct attr *attr,

@@ -10,7 +10,7 @@
  * As perf has it when it unwinds: of a caller an address inside of its call,
  * which may be the last instruction of a function.
  */
-static int add_frame(void *arg, const struct sfjit_stacks_frame *frame)
+static int add_user_frame(void *arg, const struct sfjit_stacks_frame *frame)
 {
 	struct frames *frames = arg;
 	bool exact = !frames->nr || frame->flags & SFJIT_STACKS_AFTER_SIGNAL;
@@ -22,9 +22,9 @@ static int add_frame(void *arg, const struct sfjit_stacks_frame *frame)
 	return frames->nr == SFJIT_STACKS_MAX_FRAMES;
 }
 
-static int unwind(struct sfjit_stacks *stacks, const struct attr *attr,
-		  const struct sample *sample, uint64_t time,
-		  struct frames *frames)
+static int unwind_copy(struct sfjit_stacks *stacks, const struct attr *attr,
+		       const struct sample *sample, uint64_t time,
+		       struct frames *frames)
 {
 	uint64_t registers[64];
 	struct sfjit_stacks_sample taken = {
@@ -40,7 +40,7 @@ static int unwind(struct sfjit_stacks *stacks, const struct attr *attr,
 	memcpy(registers, sample->registers,
 	       8 * __builtin_popcountll(attr->regs_user));
 	frames->end = SFJIT_STACKS_NO_REGISTER;
-	ret = sfjit_stacks_frames(stacks, &taken, add_frame, frames,
+	ret = sfjit_stacks_frames(stacks, &taken, add_user_frame, frames,
 				  &frames->end);
 	return ret == -ENOMEM ? ret : 0;
 }
@@ -65,7 +65,7 @@ int unwind_sample(struct sfjit_stacks *stacks, const struct attr *attr,
 	frames->by_pointer = 0;
 	frames->end = SFJIT_STACKS_NOT_SUPPORTED;
 	if (sample->abi == PERF_SAMPLE_REGS_ABI_64 && attr->tid)
-		ret = unwind(stacks, attr, sample, time, frames);
+		ret = unwind_copy(stacks, attr, sample, time, frames);
 	if (!frames->nr && attr->ip && is_in_user_space(sample))
 		frames->ips[frames->nr++] = get_u64(sample->event + attr->ip);
 	return ret;
