@@ -67,8 +67,8 @@ static void write_log(const char *format, ...)
 
 /* ---- Code ------------------------------------------------------------ */
 
-static void publish(const struct flow_code *code,
-		    const struct vm_method *method, bool made)
+static void publish_code(const struct flow_code *code,
+			 const struct vm_method *method, bool made)
 {
 	uintptr_t start = (uintptr_t)code->text - code->lead;
 	struct table_code new = {
@@ -122,7 +122,7 @@ static void publish_method(const struct vm_method *m, bool made)
 				all[i].at - m->begin, all[i].kind };
 	if (m->deopt > m->begin && m->deopt < m->end)
 		code.returned_to = m->deopt - m->begin;
-	publish(&code, m, made);
+	publish_code(&code, m, made);
 }
 
 /*
@@ -144,7 +144,7 @@ static void publish_codelet(const struct vm_codelet *codelet)
 		.inner_calls = true,
 	};
 
-	publish(&code, NULL, false);
+	publish_code(&code, NULL, false);
 }
 
 static void publish_interpreter(void)
@@ -213,7 +213,7 @@ static void publish_installed(uintptr_t kind)
  * Stubs for calls of interpreted methods are called, so they get their own
  * name.
  */
-static void write_names(const struct vm_method *m, const char *name)
+static void write_method_name(const struct vm_method *m, const char *name)
 {
 	uintptr_t handlers = m->exception < m->deopt ? m->exception : m->deopt;
 	char stub[1010];
@@ -242,7 +242,7 @@ static void name_method(ti_env ti, void *method, const struct vm_method *m)
 		class_name(class);
 	snprintf(both, sizeof(both), "%s::%s",
 		 class ? class + (*class == 'L') : "", name);
-	write_names(m, both);
+	write_method_name(m, both);
 	TI(ti, TI_DEALLOCATE, char *)(ti, name);
 	if (class)
 		TI(ti, TI_DEALLOCATE, char *)(ti, class);
@@ -260,7 +260,7 @@ static unsigned long nr_before, nr_again, nr_late;
 /* All heaps are in this range. */
 static uintptr_t lowest, highest;
 
-static void count(unsigned long *counter)
+static void count_method(unsigned long *counter)
 {
 	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
@@ -274,7 +274,7 @@ static void on_word(uintptr_t word, bool installed)
 	    !(installed ? vm_installed : vm_made)(&vm, kind, word, &m))
 		return;
 	if (publish_once(&m, installed))
-		count(installed ? &nr_again : &nr_before);
+		count_method(installed ? &nr_again : &nr_before);
 }
 
 /* If this method was missed, others may have been missed, too. */
@@ -288,13 +288,13 @@ static void on_load(ti_env ti, void *method, int32_t length, const void *start,
 	if (!m.is_native)
 		__atomic_store_n(&compiled, m.name, __ATOMIC_RELAXED);
 	if (publish_once(&m, true)) {
-		count(&nr_late);
+		count_method(&nr_late);
 		publish_installed(m.name);
 	}
 	name_method(ti, method, &m);
 }
 
-static bool is_installed(const struct vm_method *method)
+static bool is_installed_method(const struct vm_method *method)
 {
 	struct vm_method m;
 
@@ -306,7 +306,7 @@ static bool is_installed(const struct vm_method *method)
 static void on_unload(ti_env ti, void *method, const void *start)
 {
 	table_lock();
-	table_remove((uintptr_t)start, is_installed);
+	table_remove((uintptr_t)start, is_installed_method);
 	table_unlock();
 }
 
@@ -331,7 +331,7 @@ static void on_dynamic_code(ti_env ti, const char *name, const void *start,
 	if (entry.kind == FLOW_NOTHING || (!stub_is_kept(name) &&
 	    vm_is_buffer(&vm, (uintptr_t)start, name)))
 		return;
-	publish(&code, NULL, false);
+	publish_code(&code, NULL, false);
 	sfjit_perf_map_name(start, length, name);
 }
 

@@ -55,7 +55,7 @@ struct flow {
 	bool			no_memory;
 };
 
-static bool same(struct value a, struct value b)
+static bool is_same_value(struct value a, struct value b)
 {
 	return a.sym == b.sym && a.off == b.off;
 }
@@ -69,8 +69,8 @@ static const struct value unknown = { UNKNOWN, 0 };
 
 /* ---- Work to do ------------------------------------------------------ */
 
-static bool grow(struct flow *f, void *array, size_t *max, size_t nr,
-		 size_t size)
+static bool grow_flow(struct flow *f, void *array, size_t *max, size_t nr,
+		      size_t size)
 {
 	f->no_memory |= !grow_array(array, max, nr, size);
 	return !f->no_memory;
@@ -78,13 +78,13 @@ static bool grow(struct flow *f, void *array, size_t *max, size_t nr,
 
 static void push_todo(struct flow *f, uint32_t at)
 {
-	if (grow(f, &f->todo, &f->max_todo, f->nr_todo, sizeof(*f->todo)))
+	if (grow_flow(f, &f->todo, &f->max_todo, f->nr_todo, sizeof(*f->todo)))
 		f->todo[f->nr_todo++] = at;
 }
 
 static bool join_value(struct value *to, struct value from)
 {
-	if (same(*to, from) || to->sym == UNKNOWN)
+	if (is_same_value(*to, from) || to->sym == UNKNOWN)
 		return false;
 	*to = unknown;
 	return true;
@@ -114,7 +114,7 @@ static bool loses_sp(struct flow *f, int64_t at, const struct state *state)
 {
 	struct value sp = f->states[f->state_of[at] - 1].reg[RSP];
 
-	if (sp.sym == UNKNOWN || same(sp, state->reg[RSP]) ||
+	if (sp.sym == UNKNOWN || is_same_value(sp, state->reg[RSP]) ||
 	    f->lost[at] || f->rounds == MAX_ROUNDS)
 		return false;
 	f->lost[at] = 1;
@@ -123,7 +123,7 @@ static bool loses_sp(struct flow *f, int64_t at, const struct state *state)
 }
 
 /* Jumps out of the code are not followed. */
-static void reach(struct flow *f, int64_t at, struct state *state)
+static void reach_block(struct flow *f, int64_t at, struct state *state)
 {
 	if (at < 0 || at >= f->code->size || f->again)
 		return;
@@ -136,8 +136,8 @@ static void reach(struct flow *f, int64_t at, struct state *state)
 			push_todo(f, at);
 		return;
 	}
-	if (!grow(f, &f->states, &f->max_states, f->nr_states,
-		  sizeof(*f->states)))
+	if (!grow_flow(f, &f->states, &f->max_states, f->nr_states,
+		       sizeof(*f->states)))
 		return;
 	f->states[f->nr_states++] = *state;
 	f->state_of[at] = f->nr_states;
@@ -153,8 +153,8 @@ static void at_call(struct state *state)
 	state->ra_at = (struct value){ CFA, -8 };
 }
 
-static bool begin(const struct flow_code *code, enum flow_kind kind,
-		  struct state *state)
+static bool begin_flow(const struct flow_code *code, enum flow_kind kind,
+		       struct state *state)
 {
 	memset(state, 0, sizeof(*state));
 	switch (kind) {
@@ -207,40 +207,40 @@ static struct value anchor(uint32_t at)
 	return (struct value){ ANCHOR + 1 + at, 0 };
 }
 
-static void drop(struct value *place, struct value sp)
+static void lose_below(struct value *place, struct value sp)
 {
 	if (place->sym == sp.sym ? place->off < sp.off : sp.sym == CFA)
 		*place = unknown;
 }
 
 /* Values stored below the stack pointer are lost. */
-static void set_sp(struct state *s, struct value sp)
+static void move_sp(struct state *s, struct value sp)
 {
 	s->reg[RSP] = sp;
 	if (sp.sym == UNKNOWN)
 		return;
-	drop(&s->ra_at, sp);
-	drop(&s->fp_at, sp);
-	drop(&s->cfa_at, sp);
+	lose_below(&s->ra_at, sp);
+	lose_below(&s->fp_at, sp);
+	lose_below(&s->cfa_at, sp);
 }
 
 static void set_reg(struct state *s, unsigned int reg, struct value value)
 {
 	if (reg == RSP)
-		set_sp(s, value);
+		move_sp(s, value);
 	else
 		s->reg[reg] = value;
 }
 
-static struct value load(const struct state *s, struct value at)
+static struct value load_value(const struct state *s, struct value at)
 {
 	if (at.sym == UNKNOWN)
 		return unknown;
-	if (same(at, s->ra_at))
+	if (is_same_value(at, s->ra_at))
 		return (struct value){ RETURN, 0 };
-	if (same(at, s->fp_at))
+	if (is_same_value(at, s->fp_at))
 		return (struct value){ OLD_FP, 0 };
-	if (same(at, s->cfa_at))
+	if (is_same_value(at, s->cfa_at))
 		return (struct value){ CFA, 0 };
 	return unknown;
 }
@@ -249,19 +249,19 @@ static struct value load(const struct state *s, struct value at)
  * The return address slot keeps its meaning, whatever is stored there. Other
  * slots lose theirs if something else is stored.
  */
-static void store(struct state *s, struct value at, struct value value)
+static void store_value(struct state *s, struct value at, struct value value)
 {
 	if (at.sym == UNKNOWN)
 		return;
 	if (is(value, OLD_FP)) {
 		if (s->fp_at.sym == UNKNOWN)
 			s->fp_at = at;
-	} else if (same(at, s->fp_at)) {
+	} else if (is_same_value(at, s->fp_at)) {
 		s->fp_at = unknown;
 	}
 	if (is(value, CFA))
 		s->cfa_at = at;
-	else if (same(at, s->cfa_at))
+	else if (is_same_value(at, s->cfa_at))
 		s->cfa_at = unknown;
 	if (s->ra_at.sym == UNKNOWN && is(value, RETURN))
 		s->ra_at = at;
@@ -273,7 +273,7 @@ static void store(struct state *s, struct value at, struct value value)
  */
 static void store_by_mov(struct state *s, struct value at, struct value value)
 {
-	store(s, at, value);
+	store_value(s, at, value);
 	if (s->ra_at.sym == UNKNOWN && at.sym == CFA && at.off == -8)
 		s->ra_at = at;
 }
@@ -300,8 +300,8 @@ static void new_frame(struct state *s)
 	at_call(s);
 }
 
-static void push(struct flow *f, struct state *s, uint32_t at,
-		 struct value value)
+static void push_word(struct flow *f, struct state *s, uint32_t at,
+		      struct value value)
 {
 	bool known = s->reg[RSP].sym == CFA;
 
@@ -314,28 +314,28 @@ static void push(struct flow *f, struct state *s, uint32_t at,
 		s->reg[RSP] = anchor(at);
 	else
 		s->reg[RSP].off -= 8;
-	store(s, s->reg[RSP], value);
+	store_value(s, s->reg[RSP], value);
 }
 
-static struct value pop(struct state *s)
+static struct value pop_value(struct state *s)
 {
-	struct value value = load(s, s->reg[RSP]), sp = s->reg[RSP];
+	struct value value = load_value(s, s->reg[RSP]), sp = s->reg[RSP];
 
 	if (sp.sym != UNKNOWN) {
 		sp.off += 8;
-		set_sp(s, sp);
+		move_sp(s, sp);
 	}
 	return value;
 }
 
-static void leave(struct state *s)
+static void leave_frame(struct state *s)
 {
-	set_sp(s, s->reg[RBP]);
-	s->reg[RBP] = pop(s);
+	move_sp(s, s->reg[RBP]);
+	s->reg[RBP] = pop_value(s);
 }
 
 /* Callees preserve stack and frame pointer. C preserves more, Java does not. */
-static void call(struct state *s)
+static void apply_call(struct state *s)
 {
 	int i;
 
@@ -361,8 +361,8 @@ static struct value align(const struct flow *f, const struct state *s,
 }
 
 /* add, sub or and with a constant; else false. */
-static bool add_constant(const struct flow *f, struct state *s,
-			 const struct insn *insn, uint32_t at)
+static bool apply_add(const struct flow *f, struct state *s,
+		      const struct insn *insn, uint32_t at)
 {
 	struct value value;
 
@@ -390,14 +390,14 @@ static bool add_constant(const struct flow *f, struct state *s,
 }
 
 /* 64-bit mov or lea; else false. */
-static bool move(struct state *s, const struct insn *insn)
+static bool apply_move(struct state *s, const struct insn *insn)
 {
 	if (insn->map || !insn->wide || !insn->has_modrm)
 		return false;
 	switch (insn->op) {
 	case 0x8b:
 		set_reg(s, insn->reg, insn->mod == 3 ? s->reg[insn->rm] :
-			load(s, address(s, insn)));
+			load_value(s, address(s, insn)));
 		return true;
 	case 0x89:
 		if (insn->mod == 3)
@@ -412,53 +412,53 @@ static bool move(struct state *s, const struct insn *insn)
 	case 0xc7:
 		if (insn->mod == 3)
 			return false;
-		store(s, address(s, insn), unknown);
+		store_value(s, address(s, insn), unknown);
 		return true;
 	}
 	return false;
 }
 
-static bool push_or_pop(struct flow *f, struct state *s,
-			const struct insn *insn, uint32_t at)
+static bool apply_push_or_pop(struct flow *f, struct state *s,
+			      const struct insn *insn, uint32_t at)
 {
 	struct value value;
 
 	if (insn->map)
 		return false;
 	if ((insn->op & 0xf8) == 0x50) {
-		push(f, s, at, s->reg[insn->opreg]);
+		push_word(f, s, at, s->reg[insn->opreg]);
 	} else if ((insn->op & 0xf8) == 0x58) {
-		value = pop(s);
+		value = pop_value(s);
 		set_reg(s, insn->opreg, value);
 	} else if (insn->op == 0x68 || insn->op == 0x6a || insn->op == 0x9c) {
-		push(f, s, at, unknown);
+		push_word(f, s, at, unknown);
 	} else if (insn->op == 0xff && (insn->reg & 7) == 6) {
-		push(f, s, at, insn->mod == 3 ? s->reg[insn->rm] :
-		     load(s, address(s, insn)));
+		push_word(f, s, at, insn->mod == 3 ? s->reg[insn->rm] :
+			  load_value(s, address(s, insn)));
 	} else if (insn->op == 0x8f) {
-		value = pop(s);
+		value = pop_value(s);
 		if (insn->mod == 3)
 			set_reg(s, insn->rm, value);
 		else
-			store(s, address(s, insn), value);
+			store_value(s, address(s, insn), value);
 	} else if (insn->op == 0x9d) {
-		pop(s);
+		pop_value(s);
 	} else if (insn->op == 0xc9) {
-		leave(s);
+		leave_frame(s);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static void change(struct flow *f, struct state *s, const struct insn *insn,
-		   uint32_t at)
+static void apply_insn(struct flow *f, struct state *s, const struct insn *insn,
+		       uint32_t at)
 {
 	uint32_t changed;
 	int i;
 
-	if (push_or_pop(f, s, insn, at) || add_constant(f, s, insn, at) ||
-	    move(s, insn))
+	if (apply_push_or_pop(f, s, insn, at) || apply_add(f, s, insn, at) ||
+	    apply_move(s, insn))
 		return;
 	changed = sfg_insn_changes(insn);
 	for (i = 0; i < NR_REGS; i++)
@@ -496,22 +496,22 @@ static void follow_call(struct flow *f, struct state *s,
 	struct state callee = *s;
 
 	if (insn->op == 0xe8 && !insn->imm) {
-		push(f, s, next, unknown);
-		reach(f, next, s);
+		push_word(f, s, next, unknown);
+		reach_block(f, next, s);
 		return;
 	}
 	if (insn->op == 0xe8) {
 		if (f->code->inner_calls)
-			push(f, &callee, next, unknown);
+			push_word(f, &callee, next, unknown);
 		else
-			begin(f->code, FLOW_CALLED, &callee);
-		reach(f, next + insn->imm, &callee);
+			begin_flow(f->code, FLOW_CALLED, &callee);
+		reach_block(f, next + insn->imm, &callee);
 	}
-	call(s);
-	reach(f, next, s);
+	apply_call(s);
+	reach_block(f, next, s);
 }
 
-static void follow(struct flow *f, uint32_t at)
+static void follow_block(struct flow *f, uint32_t at)
 {
 	struct state s = f->states[f->state_of[at] - 1], other;
 	struct insn insn;
@@ -523,32 +523,32 @@ static void follow(struct flow *f, uint32_t at)
 	memset(f->inside + at + 1, 1, insn.length - 1);
 	if (sfg_insn_jumps_if(&insn)) {
 		other = s;
-		reach(f, next + insn.imm, &other);
-		reach(f, next, &s);
+		reach_block(f, next + insn.imm, &other);
+		reach_block(f, next, &s);
 	} else if (is_direct(&insn, 0xe9, 0xeb)) {
-		reach(f, next + insn.imm, &s);
+		reach_block(f, next + insn.imm, &s);
 	} else if (is_direct(&insn, 0xe8, 0xe8) ||
 		   (is_direct(&insn, 0xff, 0xff) && (insn.reg & 6) == 2)) {
 		follow_call(f, &s, &insn, next);
 	} else if (!is_end(&insn)) {
-		change(f, &s, &insn, at);
-		reach(f, next, &s);
+		apply_insn(f, &s, &insn, at);
+		reach_block(f, next, &s);
 	}
 }
 
 static void follow_all(struct flow *f)
 {
 	while (f->nr_todo && !f->no_memory && !f->again)
-		follow(f, f->todo[--f->nr_todo]);
+		follow_block(f, f->todo[--f->nr_todo]);
 }
 
 static void enter(struct flow *f, uint32_t at, enum flow_kind kind)
 {
 	struct state state;
 
-	if (!begin(f->code, kind, &state))
+	if (!begin_flow(f->code, kind, &state))
 		return;
-	reach(f, at, &state);
+	reach_block(f, at, &state);
 	follow_all(f);
 }
 
@@ -559,20 +559,20 @@ static bool is_static_stub(const uint8_t *text, size_t room)
 	       text[10] == 0xe9;
 }
 
-static bool is_nop(const struct insn *insn)
+static bool is_nop_insn(const struct insn *insn)
 {
 	return insn->map == INSN_MAP_0F ? insn->op == 0x1f :
 	       !insn->map && insn->op == 0x90 && !insn->opreg;
 }
 
 /* Bytes of padding before a stub. */
-static uint32_t padding(const struct flow_code *code, uint32_t from)
+static uint32_t flow_padding(const struct flow_code *code, uint32_t from)
 {
 	uint32_t at = from;
 	struct insn insn;
 
 	while (sfg_insn_decode(code->text + at, code->size - at, &insn) &&
-	       is_nop(&insn))
+	       is_nop_insn(&insn))
 		at += insn.length;
 	return is_static_stub(code->text + at, code->size - at) ? at - from : 0;
 }
@@ -603,7 +603,7 @@ static void follow_rest(struct flow *f)
 		if (!is_left(f, at))
 			continue;
 		if (at >= code->stubs_from)
-			at += padding(code, at);
+			at += flow_padding(code, at);
 		if (is_left(f, at))
 			enter(f, at, code->rest);
 	}
@@ -677,7 +677,7 @@ static int find_cfa_reg(const struct state *s)
 	return second < 0 ? reg : second;
 }
 
-static bool find_cfa(const struct state *s, struct sfjit_rule *rule)
+static bool find_cfa_rule(const struct state *s, struct sfjit_rule *rule)
 {
 	int reg = find_cfa_reg(s);
 
@@ -690,7 +690,7 @@ static bool find_cfa(const struct state *s, struct sfjit_rule *rule)
 	return true;
 }
 
-static bool find_ra(const struct state *s, struct sfjit_rule *rule)
+static bool find_ra_rule(const struct state *s, struct sfjit_rule *rule)
 {
 	int reg;
 
@@ -705,7 +705,7 @@ static bool find_ra(const struct state *s, struct sfjit_rule *rule)
 	return true;
 }
 
-static bool find_fp(const struct state *s, struct sfjit_rule *rule)
+static bool find_fp_rule(const struct state *s, struct sfjit_rule *rule)
 {
 	int reg;
 
@@ -721,13 +721,13 @@ static bool find_fp(const struct state *s, struct sfjit_rule *rule)
 	return true;
 }
 
-static struct sfjit_row make_row(const struct state *s, uint32_t at)
+static struct sfjit_row make_flow_row(const struct state *s, uint32_t at)
 {
 	struct sfjit_row row = { .start = at };
 	struct sfjit_row none = row;
 
-	return s && find_cfa(s, &row.cfa) && find_ra(s, &row.ra) &&
-	       find_fp(s, &row.fp) ? row : none;
+	return s && find_cfa_rule(s, &row.cfa) && find_ra_rule(s, &row.ra) &&
+	       find_fp_rule(s, &row.fp) ? row : none;
 }
 
 static bool same_rules(const struct sfjit_row *a, const struct sfjit_row *b)
@@ -746,7 +746,7 @@ static void extend_returned_to(struct flow *f)
 		f->state_of[at - 1] = f->state_of[at];
 }
 
-static void collect(struct flow *f, struct flow_rows *rows)
+static void collect_flow_rows(struct flow *f, struct flow_rows *rows)
 {
 	struct sfjit_row row;
 	size_t max = 0;
@@ -755,12 +755,12 @@ static void collect(struct flow *f, struct flow_rows *rows)
 	for (at = 0; at < f->code->size; at++) {
 		if (f->inside[at] && !f->state_of[at])
 			continue;
-		row = make_row(f->state_of[at] ?
-			       &f->states[f->state_of[at] - 1] : NULL,
-			       at ? at + f->code->lead : 0);
+		row = make_flow_row(f->state_of[at] ?
+				    &f->states[f->state_of[at] - 1] : NULL,
+				    at ? at + f->code->lead : 0);
 		if (rows->nr && same_rules(&rows->rows[rows->nr - 1], &row))
 			continue;
-		if (!grow(f, &rows->rows, &max, rows->nr, sizeof(row)))
+		if (!grow_flow(f, &rows->rows, &max, rows->nr, sizeof(row)))
 			return;
 		rows->rows[rows->nr++] = row;
 	}
@@ -814,7 +814,7 @@ int flow_rows(const struct flow_code *code, struct flow_rows *rows)
 			f.rounds++;
 		} while (f.again && !f.no_memory);
 		extend_returned_to(&f);
-		collect(&f, rows);
+		collect_flow_rows(&f, rows);
 		ret = f.no_memory ? -ENOMEM : 0;
 	}
 	if (ret) {

@@ -18,8 +18,8 @@ struct library {
 	uintptr_t		relro, relro_end;
 };
 
-static bool is_in(const struct dl_phdr_info *info, const ElfW(Phdr) *part,
-		  uintptr_t address)
+static bool is_in_part(const struct dl_phdr_info *info, const ElfW(Phdr) *part,
+		       uintptr_t address)
 {
 	return address - (info->dlpi_addr + part->p_vaddr) < part->p_memsz;
 }
@@ -35,7 +35,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data)
 		uintptr_t start = new.base + part->p_vaddr;
 
 		if (part->p_type == PT_LOAD)
-			found |= is_in(info, part, new.address);
+			found |= is_in_part(info, part, new.address);
 		if (part->p_type == PT_DYNAMIC)
 			new.dynamic = (const void *)start;
 		if (part->p_type == PT_GNU_RELRO) {

@@ -90,17 +90,18 @@ struct builder {
 	bool			no_memory;
 };
 
-static bool grow(struct builder *b, void *array, size_t *max, size_t nr,
-		 size_t size)
+static bool grow_builder(struct builder *b, void *array, size_t *max, size_t nr,
+			 size_t size)
 {
 	b->no_memory |= !grow_array(array, max, nr, size);
 	return !b->no_memory;
 }
 
 /* Until all rows are added, .rows is the number of the first row. */
-static void add_function(struct builder *b, uintptr_t start)
+static void add_table_function(struct builder *b, uintptr_t start)
 {
-	if (!grow(b, &b->functions, &b->max, b->nr, sizeof(*b->functions)))
+	if (!grow_builder(b, &b->functions, &b->max, b->nr,
+			  sizeof(*b->functions)))
 		return;
 	b->functions[b->nr++] = (struct sfjit_function){
 		.addr = start,
@@ -109,15 +110,16 @@ static void add_function(struct builder *b, uintptr_t start)
 	b->open = true;
 }
 
-static void add_row(struct builder *b, const struct sfjit_row *row,
-		    uintptr_t start, uintptr_t end)
+static void add_table_row(struct builder *b, const struct sfjit_row *row,
+			  uintptr_t start, uintptr_t end)
 {
 	struct sfjit_function *function;
 
 	if (!b->open || b->functions[b->nr - 1].nr_rows == MAX_ROWS)
-		add_function(b, start);
+		add_table_function(b, start);
 	if (b->no_memory ||
-	    !grow(b, &b->rows, &b->max_rows, b->nr_rows, sizeof(*b->rows)))
+	    !grow_builder(b, &b->rows, &b->max_rows, b->nr_rows,
+			  sizeof(*b->rows)))
 		return;
 	function = b->functions + b->nr - 1;
 	b->rows[b->nr_rows] = *row;
@@ -126,8 +128,8 @@ static void add_row(struct builder *b, const struct sfjit_row *row,
 	function->size = end - function->addr;
 }
 
-static void add_code(struct builder *b, const struct table_code *code,
-		     const struct piece *piece)
+static void add_table_code(struct builder *b, const struct table_code *code,
+			   const struct piece *piece)
 {
 	uintptr_t start, end;
 	size_t i;
@@ -144,19 +146,19 @@ static void add_code(struct builder *b, const struct table_code *code,
 		if (start >= end)
 			continue;
 		if (code->rows[i].cfa.base != SFJIT_BASE_NONE)
-			add_row(b, code->rows + i, start, end);
+			add_table_row(b, code->rows + i, start, end);
 		else
 			b->open = false;
 	}
 }
 
-static void collect(struct builder *b, const struct piece *piece)
+static void collect_piece(struct builder *b, const struct piece *piece)
 {
 	size_t i;
 
 	for (i = first_behind(piece->start);
 	     i < nr_codes && codes[i].start < piece->end; i++)
-		add_code(b, codes + i, piece);
+		add_table_code(b, codes + i, piece);
 	for (i = 0; i < b->nr; i++)
 		b->functions[i].rows = b->rows +
 				       (uintptr_t)b->functions[i].rows;
@@ -209,7 +211,7 @@ static int refresh(struct piece *piece)
 	size_t length = 0;
 	int ret;
 
-	collect(&b, piece);
+	collect_piece(&b, piece);
 	ret = b.no_memory ? -ENOMEM :
 	      make_section(&b, piece, &section, &length);
 	free(b.functions);
@@ -246,7 +248,7 @@ static void refresh_or_end(struct piece *piece)
 	piece->section = NULL;
 }
 
-static void change(uintptr_t start, uintptr_t end)
+static void change_range(uintptr_t start, uintptr_t end)
 {
 	struct piece *piece = piece_behind(start);
 
@@ -275,7 +277,7 @@ void table_release(void)
 
 /* ---- Heaps ----------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_heap_pieces(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -297,19 +299,19 @@ int table_add_heap(uintptr_t low, uintptr_t high)
 			.end = high - low < PIECE ? high : low + PIECE,
 			.dirty = true,
 		};
-	qsort(pieces, nr_pieces, sizeof(*pieces), compare);
+	qsort(pieces, nr_pieces, sizeof(*pieces), compare_heap_pieces);
 	return 0;
 }
 
 /* ---- Code ------------------------------------------------------------ */
 
-static void remove_at(size_t i)
+static void remove_code_at(size_t i)
 {
 	struct table_code old = codes[i];
 
 	nr_codes--;
 	memmove(codes + i, codes + i + 1, (nr_codes - i) * sizeof(*codes));
-	change(old.start, old.end);
+	change_range(old.start, old.end);
 	free(old.rows);
 }
 
@@ -346,13 +348,13 @@ int table_add(const struct table_code *code)
 	held++;
 	for (i = first_behind(code->start);
 	     i < nr_codes && codes[i].start < code->end; )
-		remove_at(i);
+		remove_code_at(i);
 	memmove(codes + i + 1, codes + i, (nr_codes - i) * sizeof(*codes));
 	codes[i] = *code;
 	make_holes(codes[i].rows, codes[i].nr_rows);
 	nr_codes++;
 	held--;
-	change(code->start, code->end);
+	change_range(code->start, code->end);
 	return 0;
 }
 
@@ -393,7 +395,7 @@ void table_remove(uintptr_t start, table_filter stays)
 
 	if (i < nr_codes && codes[i].start == start &&
 	    !(codes[i].method.blob && stays(&codes[i].method)))
-		remove_at(i);
+		remove_code_at(i);
 }
 
 void table_remove_unused(table_filter is_used)
@@ -403,7 +405,7 @@ void table_remove_unused(table_filter is_used)
 	table_hold();
 	while (i < nr_codes) {
 		if (codes[i].method.blob && !is_used(&codes[i].method))
-			remove_at(i);
+			remove_code_at(i);
 		else
 			i++;
 	}

@@ -91,8 +91,8 @@ static bool is_named(const char *name, const char *want)
 }
 
 /* A static field's address, or another field's offset. */
-static bool find_field(const struct vm_table *table, const struct wanted *want,
-		       uint64_t *value)
+static bool find_vm_field(const struct vm_table *table,
+			  const struct wanted *want, uint64_t *value)
 {
 	const char *entry = table->entries, *type;
 	int is_static;
@@ -135,7 +135,7 @@ bool vm_read(const struct vm_table *structs, const struct vm_table *types,
 
 	for (; want < wanted + NR_WANTED; want++) {
 		value = (uint64_t *)((char *)vm + want->to);
-		found = want->field ? find_field(structs, want, value) :
+		found = want->field ? find_vm_field(structs, want, value) :
 				      find_size(types, want, value);
 		if (!found) {
 			*missing = want->field ? want->field : want->type;
@@ -174,8 +174,8 @@ static const struct symbol type_symbols[] = {
 };
 
 /* All of them are 64-bit variables. */
-static bool read_symbols(void *library, const struct symbol *symbol,
-			 struct vm_table *table, const char **missing)
+static bool read_vm_symbols(void *library, const struct symbol *symbol,
+			    struct vm_table *table, const char **missing)
 {
 	const void *variable;
 
@@ -202,8 +202,8 @@ bool vm_find(const void *address, struct vm *vm, const char **missing)
 	library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	if (!library)
 		return false;
-	found = read_symbols(library, struct_symbols, &structs, missing) &&
-		read_symbols(library, type_symbols, &types, missing) &&
+	found = read_vm_symbols(library, struct_symbols, &structs, missing) &&
+		read_vm_symbols(library, type_symbols, &types, missing) &&
 		vm_read(&structs, &types, vm, missing);
 	dlclose(library);
 	return found;
@@ -211,7 +211,7 @@ bool vm_find(const void *address, struct vm *vm, const char **missing)
 
 /* ---- Code heaps ------------------------------------------------------ */
 
-static uintptr_t read_word(uintptr_t at)
+static uintptr_t vm_word(uintptr_t at)
 {
 	return *(const uintptr_t *)at;
 }
@@ -223,20 +223,20 @@ static int32_t read_int(uintptr_t at)
 
 unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS])
 {
-	uintptr_t array = read_word(vm->heaps), data, memory;
+	uintptr_t array = vm_word(vm->heaps), data, memory;
 	int i, nr;
 
 	if (!array)
 		return 0;
 	nr = read_int(array + vm->array_length);
-	data = read_word(array + vm->array_data);
+	data = vm_word(array + vm->array_data);
 	if (nr < 0 || nr > VM_MAX_HEAPS)
 		return 0;
 	for (i = 0; i < nr; i++) {
-		heaps[i].object = read_word(data + i * sizeof(void *));
+		heaps[i].object = vm_word(data + i * sizeof(void *));
 		memory = heaps[i].object + vm->heap_memory;
-		heaps[i].low = read_word(memory + vm->space_low);
-		heaps[i].high = read_word(memory + vm->space_high);
+		heaps[i].low = vm_word(memory + vm->space_low);
+		heaps[i].high = vm_word(memory + vm->space_high);
 	}
 	return nr;
 }
@@ -246,10 +246,10 @@ unsigned int vm_heaps(const struct vm *vm, struct vm_heap heaps[VM_MAX_HEAPS])
  * its block in segments, or the first of several hops if that does not fit. The
  * largest value means that the segment is free.
  */
-static uintptr_t find_block(const struct vm *vm, const struct vm_heap *heap,
-			    uintptr_t pc)
+static uintptr_t find_heap_block(const struct vm *vm,
+				 const struct vm_heap *heap, uintptr_t pc)
 {
-	const uint8_t *map = (const uint8_t *)read_word(heap->object +
+	const uint8_t *map = (const uint8_t *)vm_word(heap->object +
 				vm->heap_segmap + vm->space_low);
 	int shift = read_int(heap->object + vm->heap_log2_segment);
 	uintptr_t i = (pc - heap->low) >> shift;
@@ -283,7 +283,7 @@ static bool bound_block(const struct vm *vm, const struct vm_heap *heap,
 			uintptr_t block, struct vm_heap *own)
 {
 	int shift = read_int(heap->object + vm->heap_log2_segment);
-	uint64_t length = read_word(block + vm->block_length);
+	uint64_t length = vm_word(block + vm->block_length);
 
 	*own = (struct vm_heap){ heap->object, block, block };
 	if (length > (heap->high - block) >> shift)
@@ -301,7 +301,7 @@ static uintptr_t find_blob(const struct vm *vm, uintptr_t pc,
 
 	if (!find_heap(vm, pc, &heap))
 		return 0;
-	block = find_block(vm, &heap, pc);
+	block = find_heap_block(vm, &heap, pc);
 	if (!block || !*(const bool *)(block + vm->block_used) ||
 	    !bound_block(vm, &heap, block, own))
 		return 0;
@@ -339,7 +339,7 @@ static bool is_sane(const struct vm_method *m)
 }
 
 /* -1: entered at the start; else at a loop (OSR) */
-static bool is_loop(const struct vm *vm, uintptr_t blob)
+static bool is_osr_method(const struct vm *vm, uintptr_t blob)
 {
 	return read_int(blob + vm->method_entry_bci) != -1;
 }
@@ -349,23 +349,23 @@ static void read_method(const struct vm *vm, uintptr_t blob,
 {
 	*m = (struct vm_method){
 		.blob = blob,
-		.name = read_word(blob + vm->blob_name),
+		.name = vm_word(blob + vm->blob_name),
 		.compile_id = read_int(blob + vm->method_compile_id),
-		.begin = read_word(blob + vm->blob_code_begin),
-		.end = read_word(blob + vm->blob_code_end),
-		.entry = read_word(blob + vm->method_entry),
-		.verified_entry = read_word(blob + vm->method_verified_entry),
+		.begin = vm_word(blob + vm->blob_code_begin),
+		.end = vm_word(blob + vm->blob_code_end),
+		.entry = vm_word(blob + vm->method_entry),
+		.verified_entry = vm_word(blob + vm->method_verified_entry),
 		.exception = at_offset(blob, read_int(blob +
 						vm->method_exception)),
-		.deopt = read_word(blob + vm->method_deopt),
+		.deopt = vm_word(blob + vm->method_deopt),
 		.stubs = at_offset(blob, read_int(blob + vm->method_stub)),
 		.frame = 8 * read_int(blob + vm->blob_frame_size),
 	};
 	m->frame_complete = m->begin +
 			    read_int(blob + vm->blob_frame_complete);
 	m->is_native = is_named((const char *)m->name, "native nmethod");
-	if (is_loop(vm, blob))
-		m->osr_entry = read_word(blob + vm->method_osr_entry);
+	if (is_osr_method(vm, blob))
+		m->osr_entry = vm_word(blob + vm->method_osr_entry);
 }
 
 /* Checks that the code lies inside of the block, whatever is being written. */
@@ -396,7 +396,7 @@ static bool next_block(const struct vm *vm, const struct vm_heap *heap,
 		place->block = heap->low;
 		return heap->low < heap->high;
 	}
-	length = read_word(place->block + vm->block_length);
+	length = vm_word(place->block + vm->block_length);
 	/* A block has a length and ends inside its heap. */
 	if (!length || length >= (heap->high - place->block) >> shift)
 		return false;
@@ -433,23 +433,23 @@ static bool is_of_kind(const struct vm *vm, uintptr_t kind,
 {
 	return heap->high - block > METHOD_HEAD &&
 	       *(const volatile bool *)(block + vm->block_used) &&
-	       read_word(block + vm->block_size + vm->blob_name) == kind;
+	       vm_word(block + vm->block_size + vm->blob_name) == kind;
 }
 
 /*
  * The VM fills the blob before it sets Method::_code or adds the method to the
  * OSR list.
  */
-static bool is_installed(const struct vm *vm, uintptr_t kind,
-			 const struct vm_heap *heap, uintptr_t block)
+static bool is_installed_kind(const struct vm *vm, uintptr_t kind,
+			      const struct vm_heap *heap, uintptr_t block)
 {
 	uintptr_t blob = block + vm->block_size, method;
 
 	if (!is_of_kind(vm, kind, heap, block))
 		return false;
-	method = read_word(blob + vm->method_of);
+	method = vm_word(blob + vm->method_of);
 	return try_word(method + vm->code_of) == blob ||
-	       (is_loop(vm, blob) && newest_loop(vm, method) == blob);
+	       (is_osr_method(vm, blob) && newest_loop(vm, method) == blob);
 }
 
 bool vm_next_installed(const struct vm *vm, uintptr_t kind,
@@ -464,8 +464,8 @@ bool vm_next_installed(const struct vm *vm, uintptr_t kind,
 			place->block = 0;
 			continue;
 		}
-		if (is_installed(vm, kind, heaps + place->heap,
-				 place->block) &&
+		if (is_installed_kind(vm, kind, heaps + place->heap,
+				      place->block) &&
 		    read_inside(vm, heaps + place->heap,
 				place->block + vm->block_size, m))
 			return true;
@@ -478,7 +478,7 @@ static bool find_method(const struct vm *vm, uintptr_t word,
 {
 	if (!find_heap(vm, word, heap))
 		return false;
-	*block = find_block(vm, heap, word);
+	*block = find_heap_block(vm, heap, word);
 	return *block && *block + vm->block_size == word;
 }
 
@@ -489,7 +489,7 @@ bool vm_installed(const struct vm *vm, uintptr_t kind, uintptr_t word,
 	uintptr_t block;
 
 	return find_method(vm, word, &heap, &block) &&
-	       is_installed(vm, kind, &heap, block) &&
+	       is_installed_kind(vm, kind, &heap, block) &&
 	       read_inside(vm, &heap, word, m);
 }
 
@@ -517,7 +517,7 @@ bool vm_method_is(const struct vm *vm, const struct vm_method *m)
 	return *(const bool *)(block + vm->block_used) &&
 	       (uint32_t)read_int(m->blob + vm->method_compile_id) ==
 			m->compile_id &&
-	       read_word(m->blob + vm->blob_code_begin) == m->begin;
+	       vm_word(m->blob + vm->blob_code_begin) == m->begin;
 }
 
 /* Stubs in a buffer have other names, and blobs that run have a frame. */
@@ -526,34 +526,34 @@ bool vm_is_buffer(const struct vm *vm, uintptr_t code, const char *name)
 	struct vm_heap own;
 	uintptr_t blob = find_blob(vm, code, &own);
 
-	return blob && read_word(blob + vm->blob_code_begin) == code &&
+	return blob && vm_word(blob + vm->blob_code_begin) == code &&
 	       read_int(blob + vm->blob_frame_size) <= 0 &&
-	       is_named((const char *)read_word(blob + vm->blob_name), name);
+	       is_named((const char *)vm_word(blob + vm->blob_name), name);
 }
 
 /* ---- The interpreter ------------------------------------------------- */
 
 uint64_t *vm_flag(const struct vm *vm, const char *name)
 {
-	uintptr_t flag = read_word(vm->flags);
-	size_t i, nr = read_word(vm->nr_flags);
+	uintptr_t flag = vm_word(vm->flags);
+	size_t i, nr = vm_word(vm->nr_flags);
 
 	for (i = 0; i < nr; i++, flag += vm->flag_size)
-		if (is_named((const char *)read_word(flag + vm->flag_name),
+		if (is_named((const char *)vm_word(flag + vm->flag_name),
 			     name))
-			return (uint64_t *)read_word(flag + vm->flag_address);
+			return (uint64_t *)vm_word(flag + vm->flag_address);
 	return NULL;
 }
 
 /* The code follows the header at the next multiple of CodeEntryAlignment. */
 bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet)
 {
-	uintptr_t queue = read_word(vm->interpreter), buffer, end, align;
+	uintptr_t queue = vm_word(vm->interpreter), buffer, end, align;
 	const uint64_t *alignment = vm_flag(vm, "CodeEntryAlignment");
 
 	if (!queue || !alignment)
 		return false;
-	buffer = read_word(queue + vm->queue_buffer);
+	buffer = vm_word(queue + vm->queue_buffer);
 	end = buffer + read_int(queue + vm->queue_end);
 	align = *alignment;
 	if (align & (align - 1) || align > 64)
@@ -565,8 +565,8 @@ bool vm_next_codelet(const struct vm *vm, struct vm_codelet *codelet)
 	codelet->begin = (codelet->at + vm->codelet_header + align - 1) &
 			 ~(align - 1);
 	codelet->end = codelet->at + read_int(codelet->at + vm->codelet_size);
-	codelet->name = (const char *)read_word(codelet->at +
-						vm->codelet_description);
+	codelet->name = (const char *)vm_word(codelet->at +
+					      vm->codelet_description);
 	/* Some codelets have no code. */
 	return codelet->at < codelet->end && codelet->end <= end;
 }

@@ -83,12 +83,12 @@ static int refuse(const struct question *question, enum lua_refusal why)
 
 /* ---- Memory of Lua ------------------------------------------------------- */
 
-static int read_bytes(void *to, uintptr_t from, size_t length)
+static int read_lua_bytes(void *to, uintptr_t from, size_t length)
 {
 	return sfjit_assist_read(to, (const void *)from, length);
 }
 
-static uintptr_t word_at(const unsigned char *bytes, unsigned int offset)
+static uintptr_t frame_word(const unsigned char *bytes, unsigned int offset)
 {
 	uintptr_t value;
 
@@ -96,7 +96,7 @@ static uintptr_t word_at(const unsigned char *bytes, unsigned int offset)
 	return value;
 }
 
-static int int_at(const unsigned char *bytes, unsigned int offset)
+static int frame_int(const unsigned char *bytes, unsigned int offset)
 {
 	int value;
 
@@ -110,12 +110,12 @@ static int read_call(const struct lua_layout *layout, uintptr_t ci,
 	unsigned char bytes[LUA_CI_BYTES];
 	uint16_t status;
 
-	if (read_bytes(bytes, ci, sizeof(bytes)))
+	if (read_lua_bytes(bytes, ci, sizeof(bytes)))
 		return -EFAULT;
 	memcpy(&status, bytes + layout->ci_status, sizeof(status));
-	call->previous = word_at(bytes, layout->ci_previous);
-	call->func = word_at(bytes, layout->ci_func);
-	call->pc = word_at(bytes, layout->ci_pc);
+	call->previous = frame_word(bytes, layout->ci_previous);
+	call->func = frame_word(bytes, layout->ci_func);
+	call->pc = frame_word(bytes, layout->ci_pc);
 	call->is_c = status & layout->is_c;
 	call->is_fresh = status & layout->is_fresh;
 	return 0;
@@ -126,23 +126,26 @@ static int read_call(const struct lua_layout *layout, uintptr_t ci,
  * one is called, CallInfo and slot are set one after the other. A closure that
  * was not running does not contain the instruction.
  */
-static int read_function(const struct lua_layout *layout,
-			 const struct call *call, struct lua_function *function)
+static int read_lua_function(const struct lua_layout *layout,
+			     const struct call *call,
+			     struct lua_function *function)
 {
 	unsigned char value[LUA_VALUE_BYTES], proto[LUA_PROTO_BYTES];
 	uintptr_t at, size;
 
-	if (read_bytes(value, call->func, sizeof(value)) ||
+	if (read_lua_bytes(value, call->func, sizeof(value)) ||
 	    value[LUA_VALUE_TAG] != layout->tag_lua ||
-	    read_bytes(&at, word_at(value, 0) + layout->lua_proto,
-		       sizeof(at)) ||
-	    read_bytes(proto, at, sizeof(proto)))
+	    read_lua_bytes(&at, frame_word(value, 0) + layout->lua_proto,
+			   sizeof(at)) ||
+	    read_lua_bytes(proto, at, sizeof(proto)))
 		return -EFAULT;
-	size = 4 * (uintptr_t)(unsigned int)int_at(proto, layout->proto_size);
-	if (call->pc - word_at(proto, layout->proto_code) > size)
+	size =
+		4 * (uintptr_t)(unsigned int)frame_int(proto,
+						       layout->proto_size);
+	if (call->pc - frame_word(proto, layout->proto_code) > size)
 		return -EFAULT;
-	function->line = int_at(proto, layout->proto_line);
-	at = word_at(proto, layout->proto_source);
+	function->line = frame_int(proto, layout->proto_line);
+	at = frame_word(proto, layout->proto_source);
 	function->source = at ? at + layout->string_text : 0;
 	return function->line < 0 ? -EFAULT : 0;
 }
@@ -158,12 +161,12 @@ static int end_run(struct question *question, struct coroutine *coroutine)
 	return 0;
 }
 
-static int add_function(struct question *question, const struct call *call)
+static int add_lua_function(struct question *question, const struct call *call)
 {
 	if (question->nr_functions == SFJIT_ASSIST_FRAMES)
 		return refuse(question, LUA_DEEP);
-	if (read_function(&question->reader->layout, call,
-			  question->functions + question->nr_functions))
+	if (read_lua_function(&question->reader->layout, call,
+			      question->functions + question->nr_functions))
 		return refuse(question, LUA_TORN);
 	question->nr_functions++;
 	return 0;
@@ -178,7 +181,7 @@ static int add_call(struct question *question, struct coroutine *coroutine,
 			return refuse(question, LUA_TORN);
 		return 0;
 	}
-	if (add_function(question, call))
+	if (add_lua_function(question, call))
 		return -1;
 	return call->is_fresh ? end_run(question, coroutine) : 0;
 }
@@ -191,8 +194,8 @@ static int read_calls(struct question *question, struct coroutine *coroutine)
 	struct call call = { 0 };
 	uintptr_t ci, first, now;
 
-	if (read_bytes(&first, coroutine->state + layout->state_ci,
-		       sizeof(first)))
+	if (read_lua_bytes(&first, coroutine->state + layout->state_ci,
+			   sizeof(first)))
 		return refuse(question, LUA_TORN);
 	coroutine->first_run = question->nr_runs;
 	for (ci = first; ci; ci = call.previous) {
@@ -208,8 +211,9 @@ static int read_calls(struct question *question, struct coroutine *coroutine)
 			return -1;
 	}
 	/* If another thread runs this state, the list has changed. */
-	if (!call.is_c || read_bytes(&now, coroutine->state + layout->state_ci,
-				     sizeof(now)) || now != first)
+	if (!call.is_c ||
+	    read_lua_bytes(&now, coroutine->state + layout->state_ci,
+			   sizeof(now)) || now != first)
 		return refuse(question, LUA_TORN);
 	return 0;
 }
@@ -232,8 +236,8 @@ static uintptr_t jump_of(const struct question *question, uintptr_t state)
 {
 	uintptr_t jump;
 
-	if (read_bytes(&jump, state + question->reader->layout.state_jump,
-		       sizeof(jump)))
+	if (read_lua_bytes(&jump, state + question->reader->layout.state_jump,
+			   sizeof(jump)))
 		return 0;
 	return jump;
 }
@@ -247,10 +251,10 @@ static void keep_outermost(const struct question *question,
 
 	if (value[LUA_VALUE_TAG] != question->reader->layout.tag_thread)
 		return;
-	jump = jump_of(question, word_at(value, 0));
+	jump = jump_of(question, frame_word(value, 0));
 	if (jump < question->sp || jump >= resumer || jump <= found->jump)
 		return;
-	found->state = word_at(value, 0);
+	found->state = frame_word(value, 0);
 	found->jump = jump;
 }
 
@@ -262,8 +266,8 @@ static void check_upvalue(const struct question *question,
 	unsigned char value[LUA_VALUE_BYTES];
 
 	if (function[LUA_VALUE_TAG] == layout->tag_c &&
-	    !read_bytes(value, word_at(function, 0) + layout->c_value,
-			sizeof(value)))
+	    !read_lua_bytes(value, frame_word(function, 0) + layout->c_value,
+			    sizeof(value)))
 		keep_outermost(question, value, resumer, found);
 }
 
@@ -279,7 +283,7 @@ static struct coroutine find_resumed(const struct question *question,
 	struct coroutine found = { 0 };
 	unsigned int i;
 
-	if (!call->is_c || read_bytes(values, call->func, sizeof(values)))
+	if (!call->is_c || read_lua_bytes(values, call->func, sizeof(values)))
 		return found;
 	check_upvalue(question, values[0], resumer, &found);
 	for (i = 1; i <= MAX_ARGUMENTS; i++)
@@ -331,7 +335,7 @@ static uintptr_t pc_of(const struct sfjit_assist_stack *stack, uint32_t frame)
 	return stack->frames[frame] - (frame > 0);
 }
 
-static bool is_in(const struct lua_texts *texts, uintptr_t pc)
+static bool is_in_texts(const struct lua_texts *texts, uintptr_t pc)
 {
 	unsigned int i;
 
@@ -354,7 +358,7 @@ static int find_native(struct question *question)
 		if (lua_is_in(&native->loop, pc_of(stack, i))) {
 			question->loops[nr++] = i;
 			segment->nr++;
-		} else if (is_in(&native->switches, pc_of(stack, i))) {
+		} else if (is_in_texts(&native->switches, pc_of(stack, i))) {
 			if (++segment == question->segments + MAX_COROUTINES + 1)
 				return refuse(question, LUA_DEEP);
 			*segment = (struct segment){ .first = nr };
@@ -370,7 +374,7 @@ static bool is_catching(const struct question *question)
 	const struct lua_native *native = &question->reader->native;
 	const struct sfjit_assist_stack *stack = question->stack;
 
-	return is_in(&native->catch, pc_of(stack, 0)) ||
+	return is_in_texts(&native->catch, pc_of(stack, 0)) ||
 	       lua_is_in(&native->protect, pc_of(stack, 0)) ||
 	       /* longjmp() has returned, or is about to call luaV_execute. */
 	       (stack->nr > 1 && lua_is_in(&native->protect, pc_of(stack, 1)) &&
@@ -383,8 +387,8 @@ static bool is_called_there(const struct coroutine *coroutine)
 	uint32_t instruction;
 
 	return !coroutine->below.is_c &&
-	       !read_bytes(&instruction, coroutine->below.pc - 4,
-			   sizeof(instruction)) &&
+	       !read_lua_bytes(&instruction, coroutine->below.pc - 4,
+			       sizeof(instruction)) &&
 	       coroutine->top.func == coroutine->below.func + LUA_VALUE_BYTES *
 			(1 + LUA_CALL_REGISTER(instruction));
 }
@@ -403,9 +407,10 @@ static bool is_certain(const struct question *question,
 	const struct lua_native *native = &question->reader->native;
 	const struct sfjit_assist_stack *stack = question->stack;
 
-	if (!is_in(&native->enter, pc_of(stack, 0)) || coroutine->top.is_c)
+	if (!is_in_texts(&native->enter, pc_of(stack, 0)) ||
+	    coroutine->top.is_c)
 		return true;
-	if (!is_in(&native->call_c, pc_of(stack, 0)) || stack->nr < 2 ||
+	if (!is_in_texts(&native->call_c, pc_of(stack, 0)) || stack->nr < 2 ||
 	    !lua_is_in(&native->loop, pc_of(stack, 1)))
 		return false;
 	return coroutine->top.is_fresh ? coroutine->nr_runs == segment->nr :
@@ -452,8 +457,8 @@ static bool has_c_behind(const struct question *question, unsigned int loop)
 	uint32_t i;
 
 	for (i = question->loops[loop] + 1; i < question->loops[loop + 1]; i++)
-		if (is_in(&question->reader->native.call_c,
-			  pc_of(question->stack, i)))
+		if (is_in_texts(&question->reader->native.call_c,
+				pc_of(question->stack, i)))
 			return true;
 	return false;
 }
@@ -471,7 +476,7 @@ static bool may_return(const struct question *question,
 
 	if (segment != question->segments)
 		return false;
-	if (!lua_is_in(&native->loop, pc) && !is_in(&native->leave, pc))
+	if (!lua_is_in(&native->loop, pc) && !is_in_texts(&native->leave, pc))
 		return false;
 	return coroutine->top.is_c || !has_c_behind(question, segment->first);
 }
@@ -481,9 +486,9 @@ static bool may_return(const struct question *question,
  * known if the coroutine has one native frame; or if it has none of them, which
  * is certain unless a run that has ended may still have its native frame.
  */
-static bool fits(const struct question *question,
-		 const struct coroutine *coroutine,
-		 const struct segment *segment)
+static bool fits_question(const struct question *question,
+			  const struct coroutine *coroutine,
+			  const struct segment *segment)
 {
 	const struct sfjit_assist_stack *stack = question->stack;
 	uint32_t outermost;
@@ -532,7 +537,7 @@ static int match(struct question *question)
 		return refuse(question, LUA_IN_CALL);
 	drop_returning(question);
 	while (i--) {
-		if (!fits(question, &question->coroutines[i], segment))
+		if (!fits_question(question, &question->coroutines[i], segment))
 			return refuse(question, LUA_COUNT);
 		if (insert_runs(question, &question->coroutines[i], segment))
 			return -1;

@@ -118,7 +118,7 @@ static const char *const names[] = {
 	"@/a/name/with/more/bytes/than/lua/keeps/in/a/table/of/short/strings",
 };
 
-static void fail(struct learner *learner, const char *why)
+static void fail_to_learn(struct learner *learner, const char *why)
 {
 	if (!learner->why)
 		learner->why = why;
@@ -127,7 +127,7 @@ static void fail(struct learner *learner, const char *why)
 /* ---- Memory -------------------------------------------------------------- */
 
 /* Unreadable memory counts as 0. */
-static uintptr_t word_at(uintptr_t address)
+static uintptr_t learner_word(uintptr_t address)
 {
 	uintptr_t value;
 
@@ -136,7 +136,7 @@ static uintptr_t word_at(uintptr_t address)
 	return value;
 }
 
-static int int_at(uintptr_t address)
+static int learner_int(uintptr_t address)
 {
 	int value;
 
@@ -208,7 +208,7 @@ static void learn_state(struct learner *learner, const lua_State *L,
 	unsigned int i;
 
 	for (i = 0; i < WORDS(LUA_STATE_BYTES); i++) {
-		value = word_at((uintptr_t)L + 8 * i);
+		value = learner_word((uintptr_t)L + 8 * i);
 		learner->state_ci[i] &= value == levels[0].ci;
 		learner->state_jump[i] &= value > here &&
 					  value < learner->frame;
@@ -222,9 +222,9 @@ static void learn_pointers(struct learner *learner, const struct level *level,
 	unsigned int i;
 
 	for (i = 0; i < WORDS(LUA_CI_BYTES); i++) {
-		value = word_at(level->ci + 8 * i);
+		value = learner_word(level->ci + 8 * i);
 		learner->ci_func[i] &= value &&
-				       word_at(value) == level->function;
+				       learner_word(value) == level->function;
 		if (has_caller)
 			learner->ci_previous[i] &= value == level[1].ci;
 	}
@@ -289,13 +289,13 @@ static void learn_tag(struct learner *learner, unsigned char *tag,
 	if (!*tag)
 		*tag = seen;
 	if (!seen || *tag != seen)
-		fail(learner, "values have other tags");
+		fail_to_learn(learner, "values have other tags");
 }
 
-static uintptr_t slot_of(const struct learner *learner,
-			 const struct level *level, unsigned int argument)
+static uintptr_t slot_of_probe(const struct learner *learner,
+			       const struct level *level, unsigned int argument)
 {
-	return word_at(level->ci + learner->layout->ci_func) +
+	return learner_word(level->ci + learner->layout->ci_func) +
 	       argument * LUA_VALUE_BYTES;
 }
 
@@ -303,18 +303,18 @@ static void learn_thread(struct learner *learner, lua_State *L,
 			 const struct level *probe)
 {
 	unsigned char *tag = &learner->layout->tag_thread;
-	uintptr_t slot = slot_of(learner, probe, 1), value;
+	uintptr_t slot = slot_of_probe(learner, probe, 1), value;
 	unsigned int i;
 
 	if (lua_tothread(L, 1) != learner->thread)
 		return;
-	if (word_at(slot) != (uintptr_t)learner->thread)
-		fail(learner, "arguments are elsewhere");
+	if (learner_word(slot) != (uintptr_t)learner->thread)
+		fail_to_learn(learner, "arguments are elsewhere");
 	learn_tag(learner, tag, slot);
 	for (i = 0; i < WORDS(LUA_CLOSURE_BYTES); i++) {
 		value = probe->function + 8 * i;
 		learner->c_value[i] &=
-			word_at(value) == (uintptr_t)learner->thread &&
+			learner_word(value) == (uintptr_t)learner->thread &&
 			byte_at(value + LUA_VALUE_TAG) == *tag;
 	}
 }
@@ -325,11 +325,11 @@ static void learn_lines(struct learner *learner, const struct level *level)
 	unsigned int i, j;
 
 	for (i = 0; i < WORDS(LUA_CLOSURE_BYTES); i++) {
-		proto = word_at(level->function + 8 * i);
+		proto = learner_word(level->function + 8 * i);
 		for (j = 0; j < INTS(LUA_PROTO_BYTES); j++)
 			learner->line[i][j] &=
 				!!byte_at(proto + 8) &&
-				int_at(proto + 4 * j) == level->line;
+				learner_int(proto + 4 * j) == level->line;
 	}
 }
 
@@ -340,13 +340,13 @@ static void learn_values(struct learner *learner, lua_State *L,
 
 	learn_status(learner, levels, nr);
 	learn_tag(learner, &learner->layout->tag_c,
-		  slot_of(learner, &levels[0], 0));
+		  slot_of_probe(learner, &levels[0], 0));
 	learn_thread(learner, L, &levels[0]);
 	for (i = 0; i < nr; i++) {
 		if (levels[i].is_c)
 			continue;
 		learn_tag(learner, &learner->layout->tag_lua,
-			  slot_of(learner, &levels[i], 0));
+			  slot_of_probe(learner, &levels[i], 0));
 		learn_lines(learner, &levels[i]);
 	}
 }
@@ -354,7 +354,7 @@ static void learn_values(struct learner *learner, lua_State *L,
 static uintptr_t proto_of(const struct learner *learner,
 			  const struct level *level)
 {
-	return word_at(level->function + learner->layout->lua_proto);
+	return learner_word(level->function + learner->layout->lua_proto);
 }
 
 static void learn_source(struct learner *learner, const struct level *level)
@@ -364,7 +364,7 @@ static void learn_source(struct learner *learner, const struct level *level)
 	unsigned int i, j;
 
 	for (i = 0; i < WORDS(LUA_PROTO_BYTES); i++) {
-		string = word_at(proto + 8 * i);
+		string = learner_word(proto + 8 * i);
 		for (j = 0; j < TEXTS; j++)
 			learner->source[i][j] &= equals(string + 8 * j,
 							level->source, length);
@@ -412,14 +412,14 @@ static bool is_dumped(const struct dump *dump, const unsigned char *code,
 	return false;
 }
 
-static bool is_code(const struct dump *dump, uintptr_t proto,
-		    unsigned int i, unsigned int j)
+static bool is_dumped_code(const struct dump *dump, uintptr_t proto,
+			   unsigned int i, unsigned int j)
 {
 	unsigned char code[4 * MAX_CODE];
-	int size = int_at(proto + 4 * j);
+	int size = learner_int(proto + 4 * j);
 
 	return size > 0 && size <= MAX_CODE &&
-	       !sfjit_assist_read(code, (void *)word_at(proto + 8 * i),
+	       !sfjit_assist_read(code, (void *)learner_word(proto + 8 * i),
 				  4 * size) &&
 	       is_dumped(dump, code, size);
 }
@@ -433,8 +433,8 @@ static void learn_code(struct learner *learner, const struct level *level,
 	for (i = 0; i < WORDS(LUA_PROTO_BYTES); i++)
 		for (j = 0; j < INTS(LUA_PROTO_BYTES); j++)
 			if (learner->code[i][j])
-				learner->code[i][j] = is_code(dump, proto,
-							      i, j);
+				learner->code[i][j] =
+					is_dumped_code(dump, proto, i, j);
 }
 
 static void learn_dump(struct learner *learner, lua_State *L, int at,
@@ -446,7 +446,7 @@ static void learn_dump(struct learner *learner, lua_State *L, int at,
 	lua_getstack(L, at, &ar);
 	lua_getinfo(L, "f", &ar);
 	if (lua_dump(L, write_dump, &dump, 1))
-		fail(learner, "a dump is too long");
+		fail_to_learn(learner, "a dump is too long");
 	lua_pop(L, 1);
 	learn_code(learner, level, &dump);
 }
@@ -454,23 +454,26 @@ static void learn_dump(struct learner *learner, lua_State *L, int at,
 static void learn_pc(struct learner *learner, const struct level *level)
 {
 	uintptr_t proto = proto_of(learner, level);
-	uintptr_t code = word_at(proto + learner->layout->proto_code);
-	uintptr_t size = 4 * int_at(proto + learner->layout->proto_size);
+	uintptr_t code = learner_word(proto + learner->layout->proto_code);
+	uintptr_t size = 4 * learner_int(proto + learner->layout->proto_size);
 	unsigned int i;
 
 	for (i = 0; i < WORDS(LUA_CI_BYTES); i++)
-		learner->ci_pc[i] &= word_at(level->ci + 8 * i) - code - 4 <
-				     size;
+		learner->ci_pc[i] &=
+			learner_word(level->ci + 8 * i) - code - 4 < size;
 }
 
 /* A Lua function is called in the register that the instruction names. */
 static void learn_call(struct learner *learner, const struct level *level)
 {
-	uintptr_t pc = word_at(level[1].ci + learner->layout->ci_pc);
-	unsigned int slot = LUA_CALL_REGISTER((unsigned int)int_at(pc - 4));
+	uintptr_t pc = learner_word(level[1].ci + learner->layout->ci_pc);
+	unsigned int slot =
+		LUA_CALL_REGISTER((unsigned int)learner_int(pc - 4));
 
-	if (slot_of(learner, level, 0) != slot_of(learner, level + 1, slot + 1))
-		fail(learner, "calls have another form");
+	if (slot_of_probe(learner, level, 0) != slot_of_probe(learner,
+							      level + 1,
+							      slot + 1))
+		fail_to_learn(learner, "calls have another form");
 }
 
 static bool is_plain_call(const struct level *level, const struct level *end)
@@ -607,7 +610,7 @@ static int strip(lua_State *L)
 	return luaL_loadbufferx(L, (char *)dump.bytes, dump.length, "=?", "b");
 }
 
-static int load(lua_State *L, const char *name)
+static int load_probe(lua_State *L, const char *name)
 {
 	int ret = luaL_loadbufferx(L, program, sizeof(program) - 1,
 				   name ? name : "=?", "t");
@@ -615,15 +618,15 @@ static int load(lua_State *L, const char *name)
 	return ret || name ? ret : strip(L);
 }
 
-static void run(struct learner *learner, lua_State *L, const char *name)
+static void run_probe(struct learner *learner, lua_State *L, const char *name)
 {
 	lua_State *thread = lua_newthread(L);
 	int arguments;
 
 	lua_sethook(thread, NULL, 0, 0);
 	learner->thread = lua_newthread(thread);
-	if (load(thread, name)) {
-		fail(learner, "it does not load a program");
+	if (load_probe(thread, name)) {
+		fail_to_learn(learner, "it does not load a program");
 		return;
 	}
 	arguments = push_arguments(thread, learner);
@@ -631,12 +634,12 @@ static void run(struct learner *learner, lua_State *L, const char *name)
 		lua_sethook(thread, on_return, LUA_MASKRET, 0);
 	learner->has_yielded = false;
 	if (resume(thread, L, arguments) != LUA_YIELD) {
-		fail(learner, "a coroutine does not yield");
+		fail_to_learn(learner, "a coroutine does not yield");
 		return;
 	}
 	learner->has_yielded = true;
 	if (resume(thread, L, 0) != LUA_OK)
-		fail(learner, "a coroutine does not end");
+		fail_to_learn(learner, "a coroutine does not end");
 	lua_sethook(thread, NULL, 0, 0);
 }
 
@@ -652,11 +655,11 @@ static int the_one(struct learner *learner, const bool *candidates,
 		if (!candidates[i])
 			continue;
 		if (found >= 0)
-			fail(learner, why);
+			fail_to_learn(learner, why);
 		found = i;
 	}
 	if (found < 0)
-		fail(learner, why);
+		fail_to_learn(learner, why);
 	return found < 0 ? 0 : found;
 }
 
@@ -686,11 +689,11 @@ static void take_values(struct learner *learner)
 	layout->is_fresh = learner->is_fresh[i];
 	if (!layout->is_c || !layout->is_fresh ||
 	    layout->is_c == layout->is_fresh)
-		fail(learner, "CIST_C and CIST_FRESH");
+		fail_to_learn(learner, "CIST_C and CIST_FRESH");
 	if (layout->tag_c == layout->tag_lua ||
 	    layout->tag_c == layout->tag_thread ||
 	    layout->tag_lua == layout->tag_thread || !layout->tag_thread)
-		fail(learner, "tags");
+		fail_to_learn(learner, "tags");
 	layout->c_value = 8 * THE_ONE(learner, c_value, "CClosure.upvalue");
 	i = THE_ONE(learner, line, "Proto.linedefined");
 	layout->lua_proto = i / INTS(LUA_PROTO_BYTES) * 8;
@@ -709,7 +712,7 @@ static void take_protos(struct learner *learner)
 	layout->proto_size = i % INTS(LUA_PROTO_BYTES) * 4;
 }
 
-static void take(struct learner *learner)
+static void take_answers(struct learner *learner)
 {
 	switch (learner->round) {
 	case POINTERS:
@@ -724,10 +727,10 @@ static void take(struct learner *learner)
 	case CODE:
 		learner->layout->ci_pc = 8 * THE_ONE(learner, ci_pc,
 						     "CallInfo.savedpc");
-		fail(learner, lua_take_loop(&learner->loop));
+		fail_to_learn(learner, lua_take_loop(&learner->loop));
 		break;
 	case NATIVE:
-		fail(learner, lua_take_native(&learner->loop));
+		fail_to_learn(learner, lua_take_native(&learner->loop));
 		break;
 	default:
 		break;
@@ -743,15 +746,15 @@ static void run_all(struct learner *learner, lua_State *L)
 
 	learner->frame = (uintptr_t)__builtin_frame_address(0);
 	for (i = 0; i < sizeof(names) / sizeof(*names) && !learner->why; i++) {
-		run(learner, L, names[i]);
+		run_probe(learner, L, names[i]);
 		lua_settop(L, top);
 	}
 }
 
 #define ALL(member)	memset(learner->member, true, sizeof(learner->member))
 
-static void begin(struct learner *learner, struct lua_layout *layout,
-		  struct lua_native *native)
+static void begin_learning(struct learner *learner, struct lua_layout *layout,
+			   struct lua_native *native)
 {
 	memset(learner, 0, sizeof(*learner));
 	memset(layout, 0, sizeof(*layout));
@@ -767,7 +770,7 @@ static void begin(struct learner *learner, struct lua_layout *layout,
 	ALL(line);
 	ALL(source);
 	ALL(code);
-	fail(learner, lua_begin_loop(&learner->loop, native));
+	fail_to_learn(learner, lua_begin_loop(&learner->loop, native));
 }
 
 const char *lua_learn(lua_State *L, struct lua_layout *layout,
@@ -776,12 +779,12 @@ const char *lua_learn(lua_State *L, struct lua_layout *layout,
 	struct learner *learner = lua_newuserdatauv(L, sizeof(*learner), 0);
 	const char *why;
 
-	begin(learner, layout, native);
+	begin_learning(learner, layout, native);
 	hooked = learner;
 	while (learner->round < NR_ROUNDS && !learner->why) {
 		learner->probes = 0;
 		run_all(learner, L);
-		take(learner);
+		take_answers(learner);
 		learner->round++;
 	}
 	why = learner->why;

@@ -79,7 +79,7 @@ static const luaL_Reg functions[] = {
 };
 
 /* No error, since the program runs in any case. */
-static void enable(lua_State *L)
+static void enable_assist(lua_State *L)
 {
 	int nr = assist(L);
 
@@ -92,6 +92,6 @@ static void enable(lua_State *L)
 int luaopen_sfjit(lua_State *L)
 {
 	luaL_newlib(L, functions);
-	enable(L);
+	enable_assist(L);
 	return 1;
 }

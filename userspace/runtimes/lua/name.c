@@ -20,7 +20,7 @@ struct text {
 	char	bytes[NAME_BYTES];
 };
 
-static void put(struct text *text, const char *bytes, size_t length)
+static void put_name_bytes(struct text *text, const char *bytes, size_t length)
 {
 	memcpy(text->bytes + text->length, bytes, length);
 	text->length += length;
@@ -28,7 +28,7 @@ static void put(struct text *text, const char *bytes, size_t length)
 
 static void put_string(struct text *text, const char *string)
 {
-	put(text, string, strlen(string));
+	put_name_bytes(text, string, strlen(string));
 }
 
 static void put_number(struct text *text, unsigned int number)
@@ -39,7 +39,7 @@ static void put_number(struct text *text, unsigned int number)
 	do
 		digits[--at] = '0' + number % 10;
 	while (number /= 10);
-	put(text, digits + at, sizeof(digits) - at);
+	put_name_bytes(text, digits + at, sizeof(digits) - at);
 }
 
 /* Keep the last bytes of a long file name. */
@@ -50,7 +50,7 @@ static void put_file(struct text *text, const char *name, size_t length)
 		name += length - (SOURCE_BYTES - 4);
 		length = SOURCE_BYTES - 4;
 	}
-	put(text, name, length);
+	put_name_bytes(text, name, length);
 }
 
 /* For a chunk loaded from a string, its first line. */
@@ -61,7 +61,7 @@ static void put_chunk(struct text *text, const char *chunk, size_t length)
 	size_t line = end ? (size_t)(end - chunk) : length;
 
 	put_string(text, "[string \"");
-	put(text, chunk, line < most ? line : most);
+	put_name_bytes(text, chunk, line < most ? line : most);
 	put_string(text, end || line > most ? "...\"]" : "\"]");
 }
 
@@ -107,8 +107,8 @@ static bool put_source(struct text *text, uintptr_t from)
 	if (*source == '@')
 		put_file(text, source + 1, length - 1);
 	else if (*source == '=')
-		put(text, source + 1, length - 1 < SOURCE_BYTES ? length - 1 :
-			SOURCE_BYTES - 1);
+		put_name_bytes(text, source + 1, length - 1 < SOURCE_BYTES ?
+			       length - 1 : SOURCE_BYTES - 1);
 	else
 		put_chunk(text, source, length);
 	return true;

@@ -16,8 +16,8 @@ struct frame {
 	struct lua_text	text;
 };
 
-static void add(struct lua_loop *loop, struct lua_texts *texts,
-		const struct lua_text *text)
+static void add_loop_text(struct lua_loop *loop, struct lua_texts *texts,
+			  const struct lua_text *text)
 {
 	unsigned int i;
 
@@ -30,7 +30,7 @@ static void add(struct lua_loop *loop, struct lua_texts *texts,
 		texts->text[texts->nr++] = *text;
 }
 
-static bool is_same(const struct lua_text *one, const struct lua_text *two)
+static bool is_same_text(const struct lua_text *one, const struct lua_text *two)
 {
 	return one->start == two->start;
 }
@@ -46,31 +46,32 @@ static int get_frames(struct lua_loop *loop, struct frame *frames)
 		frames[i].pc = pcs[i];
 		if (lua_find_text(pcs[i] - 1, &frames[i].text))
 			frames[i].text = (struct lua_text){ 0 };
-		if (is_same(&frames[i].text, &loop->resume))
+		if (is_same_text(&frames[i].text, &loop->resume))
 			return i + 1;
 	}
 	loop->why = "lua_resume is not found on the stack";
 	return 0;
 }
 
-static unsigned int count(const struct lua_text *text,
-			  const struct frame *frames, int nr)
+static unsigned int count_in_text(const struct lua_text *text,
+				  const struct frame *frames, int nr)
 {
 	unsigned int times = 0;
 
 	while (nr--)
-		times += is_same(text, &frames[nr].text);
+		times += is_same_text(text, &frames[nr].text);
 	return times;
 }
 
-static void begin(struct lua_loop *loop, const struct frame *frames, int nr)
+static void begin_loop(struct lua_loop *loop, const struct frame *frames,
+		       int nr)
 {
 	int i;
 
 	loop->has_begun = true;
 	for (i = 0; i < nr && loop->nr < LUA_LOOPS; i++)
 		if (frames[i].text.length &&
-		    !count(&frames[i].text, frames, i))
+		    !count_in_text(&frames[i].text, frames, i))
 			loop->maybe[loop->nr++] = frames[i].text;
 }
 
@@ -83,9 +84,9 @@ static void learn_loop(struct lua_loop *loop, const struct frame *frames,
 	unsigned int i, left = 0;
 
 	if (!loop->has_begun)
-		begin(loop, frames, nr);
+		begin_loop(loop, frames, nr);
 	for (i = 0; i < loop->nr; i++)
-		if (count(&loop->maybe[i], frames, nr) == runs)
+		if (count_in_text(&loop->maybe[i], frames, nr) == runs)
 			loop->maybe[left++] = loop->maybe[i];
 	loop->nr = left;
 }
@@ -96,7 +97,7 @@ static bool is_own(const struct frame *frame)
 
 	return frame->text.length &&
 	       !lua_find_text((uintptr_t)lua_learn_loop, &text) &&
-	       is_same(&frame->text, &text);
+	       is_same_text(&frame->text, &text);
 }
 
 /* Skips the frames of our C functions. */
@@ -129,14 +130,14 @@ static void learn_around(struct lua_loop *loop, const struct frame *frames,
 
 	native->protect = frames[nr - 2].text;
 	i = skip_own(frames, nr);
-	add(loop, &native->call_c, &frames[i].text);
+	add_loop_text(loop, &native->call_c, &frames[i].text);
 	for (; i < nr - 1; i++) {
-		if (is_same(&frames[i].text, &native->loop))
+		if (is_same_text(&frames[i].text, &native->loop))
 			last = i;
 		else if (last < 0 || last == i - 1)
-			add(loop, &native->enter, &frames[i].text);
-		else if (is_same(&frames[i - 1].text, &native->protect))
-			add(loop, &native->catch, &frames[i].text);
+			add_loop_text(loop, &native->enter, &frames[i].text);
+		else if (is_same_text(&frames[i - 1].text, &native->protect))
+			add_loop_text(loop, &native->catch, &frames[i].text);
 	}
 	learn_started(loop, &frames[last + 1], has_yielded);
 }
@@ -164,12 +165,12 @@ void lua_learn_leave(struct lua_loop *loop)
 	int nr = get_frames(loop, frames), i = 0;
 
 	/* This function and the hook are not part of Lua. */
-	while (i < nr && !is_same(&frames[i].text, &native->loop))
+	while (i < nr && !is_same_text(&frames[i].text, &native->loop))
 		i++;
 	if (i == nr)
 		return;
 	while (i-- && frames[i].text.length)
-		add(loop, &native->leave, &frames[i].text);
+		add_loop_text(loop, &native->leave, &frames[i].text);
 }
 
 const char *lua_begin_loop(struct lua_loop *loop, struct lua_native *native)
@@ -179,12 +180,12 @@ const char *lua_begin_loop(struct lua_loop *loop, struct lua_native *native)
 	loop->native = native;
 	if (lua_find_text((uintptr_t)lua_resume, &loop->resume))
 		return "lua_resume has no call frame information";
-	add(loop, &native->switches, &loop->resume);
+	add_loop_text(loop, &native->switches, &loop->resume);
 	if (!lua_find_text((uintptr_t)lua_resetthread, &close))
-		add(loop, &native->switches, &close);
+		add_loop_text(loop, &native->switches, &close);
 	if (lua_closethread && !lua_find_text((uintptr_t)lua_closethread,
 					      &close))
-		add(loop, &native->switches, &close);
+		add_loop_text(loop, &native->switches, &close);
 	return loop->why;
 }
 

@@ -36,7 +36,7 @@ static lua_State *main_thread(lua_State *L)
 }
 
 /* lua_close() calls this while the state is still readable. */
-static int leave(lua_State *L)
+static int leave_state(lua_State *L)
 {
 	const lua_State *main = main_thread(L);
 	unsigned int i;
@@ -52,13 +52,13 @@ static void leave_when_closed(lua_State *L)
 {
 	lua_newuserdatauv(L, 0, 0);
 	lua_createtable(L, 0, 1);
-	lua_pushcfunction(L, leave);
+	lua_pushcfunction(L, leave_state);
 	lua_setfield(L, -2, "__gc");
 	lua_setmetatable(L, -2);
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
 }
 
-static int add(const lua_State *main)
+static int add_state(const lua_State *main)
 {
 	unsigned int i;
 
@@ -89,9 +89,9 @@ static int know(const struct lua_layout *layout,
 	return ret;
 }
 
-static int attach(lua_State *main, const char *why,
-		  const struct lua_layout *layout,
-		  const struct lua_native *native)
+static int attach_state(lua_State *main, const char *why,
+			const struct lua_layout *layout,
+			const struct lua_native *native)
 {
 	int ret = why ? -EOPNOTSUPP : know(layout, native);
 
@@ -99,7 +99,7 @@ static int attach(lua_State *main, const char *why,
 		why = "another copy of Lua has been attached to";
 	if (ret == -EOPNOTSUPP)
 		__atomic_store_n(&problem, why, __ATOMIC_RELEASE);
-	return ret ? ret : add(main);
+	return ret ? ret : add_state(main);
 }
 
 static bool is_attached(lua_State *L)
@@ -110,7 +110,7 @@ static bool is_attached(lua_State *L)
 	return is;
 }
 
-static void forget(lua_State *L)
+static void forget_state(lua_State *L)
 {
 	lua_pushnil(L);
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
@@ -130,9 +130,9 @@ int sfjit_lua_attach(lua_State *L)
 	why = lua_learn(L, &layout, &native);
 	leave_when_closed(L);
 	pthread_mutex_lock(&lock);
-	ret = attach(main_thread(L), why, &layout, &native);
+	ret = attach_state(main_thread(L), why, &layout, &native);
 	pthread_mutex_unlock(&lock);
 	if (ret)
-		forget(L);
+		forget_state(L);
 	return ret;
 }

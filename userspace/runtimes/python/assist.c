@@ -22,7 +22,7 @@ static const char *why_not_enabled(int error)
 }
 
 /* @words: NULL to use strerror(). */
-static int fail(int error, const char *words)
+static int fail_assist(int error, const char *words)
 {
 	PyObject *arguments;
 
@@ -100,7 +100,7 @@ int assist_install(void)
 		return -1;
 	ret = register_reader();
 	if (ret)
-		return fail(ret, NULL);
+		return fail_assist(ret, NULL);
 	ret = sfjit_assist_enable(0);
-	return ret ? fail(ret, why_not_enabled(ret)) : 0;
+	return ret ? fail_assist(ret, why_not_enabled(ret)) : 0;
 }

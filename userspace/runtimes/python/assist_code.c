@@ -37,8 +37,8 @@ static struct place *find_set(uintptr_t key)
 	return places[(key >> 4 ^ key >> 16) % SETS];
 }
 
-static bool is_known(const struct place *place, uintptr_t key,
-		     struct assist_code *code)
+static bool is_known_code(const struct place *place, uintptr_t key,
+			  struct assist_code *code)
 {
 	if (__atomic_load_n(&place->key, __ATOMIC_ACQUIRE) != key)
 		return false;
@@ -47,13 +47,13 @@ static bool is_known(const struct place *place, uintptr_t key,
 	return __atomic_load_n(&place->key, __ATOMIC_RELAXED) == key;
 }
 
-static bool find(uintptr_t key, struct assist_code *code)
+static bool find_code_slot(uintptr_t key, struct assist_code *code)
 {
 	struct place *set = find_set(key);
 	int i;
 
 	for (i = 0; i < PLACES; i++)
-		if (is_known(&set[i], key, code))
+		if (is_known_code(&set[i], key, code))
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static struct place *choose(struct place *set, uintptr_t key)
 	return &set[(key >> 8) % PLACES];
 }
 
-static void keep(uintptr_t key, const struct assist_code *code)
+static void keep_code(uintptr_t key, const struct assist_code *code)
 {
 	struct place *place = choose(find_set(key), key);
 	uintptr_t old = __atomic_load_n(&place->key, __ATOMIC_RELAXED);
@@ -95,7 +95,7 @@ static bool is_glue(const PyCodeObject *code)
 }
 
 /* ob_refcnt of freed memory is a pointer or 0; of an object it is neither. */
-static bool is_code(const PyCodeObject *code)
+static bool is_code_object(const PyCodeObject *code)
 {
 	return Py_TYPE((PyObject *)code) == &PyCode_Type &&
 	       code->ob_base.ob_base.ob_refcnt > 0 &&
@@ -121,8 +121,8 @@ static int name(const PyObject *object, const PyCodeObject *code,
 	return found->name ? 0 : -ENOENT;
 }
 
-static __attribute__((noinline)) int read_code(const PyObject *object,
-					       struct assist_code *found)
+static __attribute__((noinline)) int read_code_object(const PyObject *object,
+						      struct assist_code *found)
 {
 	PyCodeObject code;
 	int ret;
@@ -131,17 +131,18 @@ static __attribute__((noinline)) int read_code(const PyObject *object,
 				offsetof(PyCodeObject, co_code_adaptive));
 	if (ret)
 		return ret;
-	if (!is_code(&code))
+	if (!is_code_object(&code))
 		return -ENOENT;
 	ret = name(object, &code, found);
 	if (!ret)
-		keep((uintptr_t)object, found);
+		keep_code((uintptr_t)object, found);
 	return ret;
 }
 
 int assist_find_code(const PyObject *object, struct assist_code *found)
 {
-	return find((uintptr_t)object, found) ? 0 : read_code(object, found);
+	return find_code_slot((uintptr_t)object, found) ? 0 :
+	       read_code_object(object, found);
 }
 
 bool assist_is_watched(const PyInterpreterState *interp)
@@ -151,7 +152,7 @@ bool assist_is_watched(const PyInterpreterState *interp)
 
 /* ---- Under the GIL -------------------------------------------------------- */
 
-static void forget(uintptr_t key)
+static void forget_code(uintptr_t key)
 {
 	struct place *set = find_set(key);
 	uintptr_t old;
@@ -167,7 +168,7 @@ static void forget(uintptr_t key)
 /* The address is new, or gone. */
 static int on_code(PyCodeEvent event, PyCodeObject *code)
 {
-	forget((uintptr_t)code);
+	forget_code((uintptr_t)code);
 	return 0;
 }
 

@@ -181,7 +181,7 @@ static inline const _PyInterpreterFrame *read_frame(struct walk *walk,
 			  at, FRAME_BYTES) ? (const void *)at : NULL;
 }
 
-static bool is_entry(const _PyInterpreterFrame *frame)
+static bool is_entry_frame(const _PyInterpreterFrame *frame)
 {
 	/* The entry is linked before its owner is set. */
 	return frame->f_executable == Py_None &&
@@ -230,7 +230,7 @@ static bool have_ended(struct walk *walk, uintptr_t at)
  * Frames of generators lie elsewhere. A frame that has ended belongs to this
  * run's loop, and dropping its references has started another one.
  */
-static bool fits(struct walk *walk, uintptr_t at, size_t size)
+static bool fits_chunk(struct walk *walk, uintptr_t at, size_t size)
 {
 	return !walk->inner || at + size == walk->inner ||
 	       walk->inner % PAGE == PIECE_START ||
@@ -253,8 +253,8 @@ static bool is_last(struct walk *walk, bool has_hidden)
 }
 
 /* @direct: called by the frame read last, not through C. */
-static int add_frame(struct walk *walk, uintptr_t at,
-		     const _PyInterpreterFrame *frame, bool direct)
+static int add_python_frame(struct walk *walk, uintptr_t at,
+			    const _PyInterpreterFrame *frame, bool direct)
 {
 	bool stacked = frame->owner == FRAME_OWNED_BY_THREAD;
 	struct assist_code code;
@@ -270,7 +270,7 @@ static int add_frame(struct walk *walk, uintptr_t at,
 		/*
 		 * Frames between them are missing, or none of them are frames.
 		 */
-		if (!fits(walk, at, code.frame_size))
+		if (!fits_chunk(walk, at, code.frame_size))
 			return -1;
 		walk->inner = at;
 		walk->crossed = 0;
@@ -285,9 +285,9 @@ static int add_run(struct walk *walk, uintptr_t *at)
 	const _PyInterpreterFrame *frame = read_frame(walk, *at);
 	bool direct = false, stacked;
 
-	while (frame && !is_entry(frame)) {
+	while (frame && !is_entry_frame(frame)) {
 		stacked = frame->owner == FRAME_OWNED_BY_THREAD;
-		if (add_frame(walk, *at, frame, direct))
+		if (add_python_frame(walk, *at, frame, direct))
 			return -1;
 		direct = stacked;
 		*at = (uintptr_t)frame->previous;
@@ -320,7 +320,7 @@ static int add_runs(struct walk *walk, uintptr_t at, bool has_hidden)
 /*
  * Finds the entry of the innermost run, 0 if there is none; fails on a fault.
  */
-static int find_entry(struct walk *walk, uintptr_t *at)
+static int find_entry_frame(struct walk *walk, uintptr_t *at)
 {
 	const _PyInterpreterFrame *frame;
 
@@ -328,7 +328,7 @@ static int find_entry(struct walk *walk, uintptr_t *at)
 		frame = read_frame(walk, *at);
 		if (!frame)
 			return -1;
-		if (is_entry(frame))
+		if (is_entry_frame(frame))
 			return 0;
 		*at = (uintptr_t)frame->previous;
 	}
@@ -343,7 +343,7 @@ static int check_innermost(struct walk *walk, uintptr_t at)
 {
 	uintptr_t entry = at;
 
-	if (find_entry(walk, &entry))
+	if (find_entry_frame(walk, &entry))
 		return -1;
 	if (!entry || entry - walk->entry > entry_distance + ARGUMENTS) {
 		next_loop(walk);
@@ -354,7 +354,7 @@ static int check_innermost(struct walk *walk, uintptr_t at)
 }
 
 /* Another thread may have deleted the state. */
-static bool is_known(struct walk *walk, const PyThreadState *thread)
+static bool is_known_thread(struct walk *walk, const PyThreadState *thread)
 {
 	return thread && has_object(walk->pages, FRAMES, (uintptr_t)thread,
 				    sizeof(*thread)) &&
@@ -374,7 +374,7 @@ int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 
 	/* The page of this function's frame is readable. */
 	walk.pages[STACK] = walk.pages[FRAMES] = (uintptr_t)&walk & -PAGE;
-	if (!is_known(&walk, thread))
+	if (!is_known_thread(&walk, thread))
 		return -1;
 	frame = (uintptr_t)thread->current_frame;
 	if (assist_is_loop(stack->frames[0], false) &&
@@ -385,7 +385,7 @@ int assist_add_frames(const struct sfjit_assist_stack *stack, void *data)
 
 /* ---- Under the GIL -------------------------------------------------------- */
 
-static const _PyInterpreterFrame *entry_of(const _PyInterpreterFrame *frame)
+static const _PyInterpreterFrame *entry_frame(const _PyInterpreterFrame *frame)
 {
 	while (frame && frame->owner != FRAME_OWNED_BY_CSTACK)
 		frame = frame->previous;
@@ -394,10 +394,11 @@ static const _PyInterpreterFrame *entry_of(const _PyInterpreterFrame *frame)
 
 void assist_hide(PyThreadState *thread)
 {
-	const _PyInterpreterFrame *entry = entry_of(thread->current_frame);
+	const _PyInterpreterFrame *entry =
+		entry_frame(thread->current_frame);
 
 	hidden.runs = 0;
-	for (; entry; entry = entry_of(entry->previous))
+	for (; entry; entry = entry_frame(entry->previous))
 		hidden.runs++;
 	hidden.top = (uintptr_t)thread->datastack_top;
 	hidden.thread = thread;
@@ -422,7 +423,7 @@ static _Unwind_Reason_Code find_stack(struct _Unwind_Context *context,
 int assist_measure_frames(void)
 {
 	const _PyInterpreterFrame *entry =
-		entry_of(PyThreadState_Get()->current_frame);
+		entry_frame(PyThreadState_Get()->current_frame);
 	uintptr_t stack = 0;
 
 	_Unwind_Backtrace(find_stack, &stack);

@@ -21,7 +21,7 @@ struct string {
 };
 
 /* Cut a long name after a whole character. */
-static void add(struct text *text, const char *bytes, size_t length)
+static void add_name_bytes(struct text *text, const char *bytes, size_t length)
 {
 	if (length > text->left) {
 		text->left = 0;
@@ -97,7 +97,7 @@ static int add_characters(struct text *text, const char *data, size_t length,
 		/* Not a valid character, so this is no string. */
 		if (c > 0x10ffff)
 			return -1;
-		add(text, bytes, encode(bytes, c));
+		add_name_bytes(text, bytes, encode(bytes, c));
 	}
 	return 0;
 }
@@ -112,8 +112,8 @@ static bool is_string_type(PyTypeObject *type)
 	       flags & Py_TPFLAGS_UNICODE_SUBCLASS;
 }
 
-static int find_data(const PyObject *object, const PyASCIIObject *head,
-		     const char **data)
+static int find_string_data(const PyObject *object, const PyASCIIObject *head,
+			    const char **data)
 {
 	const PyUnicodeObject *full = (const void *)object;
 
@@ -138,7 +138,7 @@ static int find_string(const PyObject *object, struct string *string)
 				string->kind != PyUnicode_4BYTE_KIND) ||
 	    !is_string_type(head.ob_base.ob_type))
 		return -1;
-	return find_data(object, &head, &string->data);
+	return find_string_data(object, &head, &string->data);
 }
 
 static int add_string(struct text *text, const PyObject *object)
@@ -167,10 +167,10 @@ int assist_write_name(char *buffer, size_t size, void *data)
 	const struct assist_names *names = data;
 	struct text text = { buffer, size };
 
-	add(&text, "py::", 4);
+	add_name_bytes(&text, "py::", 4);
 	if (add_string(&text, names->function))
 		return -1;
-	add(&text, ":", 1);
+	add_name_bytes(&text, ":", 1);
 	if (add_string(&text, names->file))
 		return -1;
 	return text.to - buffer;

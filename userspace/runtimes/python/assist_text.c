@@ -32,7 +32,7 @@
 
 struct assist_range assist_loop, assist_rare;
 
-static uintptr_t end_of(struct assist_range range)
+static uintptr_t end_of_range(struct assist_range range)
 {
 	return range.start + range.length;
 }
@@ -75,19 +75,19 @@ static bool open_index(const struct dl_find_object *module,
 	return true;
 }
 
-static uintptr_t start_of(const struct index *index, size_t i)
+static uintptr_t start_in_index(const struct index *index, size_t i)
 {
 	return (uintptr_t)index->header + index->entries[i].start;
 }
 
 /* The index of the last function that starts at or before an address, or -1. */
-static long find_function(const struct index *index, uintptr_t address)
+static long find_in_index(const struct index *index, uintptr_t address)
 {
 	size_t low = 0, high = index->nr, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (start_of(index, middle) <= address)
+		if (start_in_index(index, middle) <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -98,10 +98,10 @@ static long find_function(const struct index *index, uintptr_t address)
 /* The end of the last function is unknown, so its range is empty. */
 static struct assist_range range_of(const struct index *index, long i)
 {
-	struct assist_range range = { start_of(index, i), 0 };
+	struct assist_range range = { start_in_index(index, i), 0 };
 
 	if ((size_t)i + 1 < index->nr)
-		range.length = start_of(index, i + 1) - range.start;
+		range.length = start_in_index(index, i + 1) - range.start;
 	return range;
 }
 
@@ -115,15 +115,15 @@ static unsigned int *count_branches(const struct index *index,
 
 	if (!counts)
 		return NULL;
-	for (at = assist_loop.start; at + BRANCH_SIZE <= end_of(assist_loop);
-	     at += BRANCH_STEP) {
+	for (at = assist_loop.start;
+	     at + BRANCH_SIZE <= end_of_range(assist_loop); at += BRANCH_STEP) {
 		if (!branch_target((const uint8_t *)at, &target) ||
 		    assist_is_in(assist_loop, target) ||
 		    target < (uintptr_t)module->dlfo_map_start ||
 		    target >= (uintptr_t)module->dlfo_map_end)
 			continue;
-		i = find_function(index, target);
-		if (i >= 0 && target != start_of(index, i))
+		i = find_in_index(index, target);
+		if (i >= 0 && target != start_in_index(index, i))
 			counts[i]++;
 	}
 	return counts;
@@ -170,13 +170,13 @@ int assist_find_loop(void)
 
 void assist_loop_range(const void **text, size_t *length)
 {
-	uintptr_t start = assist_loop.start, end = end_of(assist_loop);
+	uintptr_t start = assist_loop.start, end = end_of_range(assist_loop);
 
 	if (assist_rare.length) {
 		if (assist_rare.start < start)
 			start = assist_rare.start;
-		if (end_of(assist_rare) > end)
-			end = end_of(assist_rare);
+		if (end_of_range(assist_rare) > end)
+			end = end_of_range(assist_rare);
 	}
 	*text = (const void *)start;
 	*length = end - start;
