@@ -32,7 +32,7 @@ static unsigned int slot_size(uint64_t code_size)
 /*
  * Exactly as long as the function: if a part has no row, FDEs are shorter.
  */
-static const struct sfjit_function *find_fde(const struct template *t,
+static const struct sfjit_function *find_template_fde(const struct template *t,
 				      const struct object_symbol *fn)
 {
 	size_t i;
@@ -85,7 +85,7 @@ static int check_function(const struct template *t,
 	/* a copy of the code runs elsewhere */
 	if (object_is_relocated(t->f, fn->addr, fn->size))
 		return reject(t, fn, "code needs relocation");
-	if (!find_fde(t, fn))
+	if (!find_template_fde(t, fn))
 		return reject(t, fn, "CFI does not cover the function by rows");
 	return 0;
 }
@@ -232,7 +232,7 @@ static int print_function(const struct template *t,
 
 	if (ret)
 		return ret;
-	fde = find_fde(t, fn);
+	fde = find_template_fde(t, fn);
 	slot = slot_size(fn->size);
 	fprintf(t->out, "/* %s\n *\n", fn->name);
 	print_rows(t, fde);

@@ -143,7 +143,7 @@ static const char *machine_name(unsigned int machine)
 	return "an unknown machine";
 }
 
-static int check_header(struct object *f)
+static int check_elf_header(struct object *f)
 {
 	if (f->ehdr.e_type != ET_REL && f->ehdr.e_type != ET_EXEC &&
 	    f->ehdr.e_type != ET_DYN)
@@ -192,7 +192,7 @@ static int open_elf(struct object *f)
 	f->elf = elf_begin(f->fd, ELF_C_READ, NULL);
 	if (!f->elf || !gelf_getehdr(f->elf, &f->ehdr))
 		return object_error(f, 0, -EINVAL, "%s", elf_errmsg(-1));
-	ret = check_header(f);
+	ret = check_elf_header(f);
 	return ret ? ret : check_section_table(f);
 }
 

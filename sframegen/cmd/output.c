@@ -21,7 +21,7 @@
  * Writing to a closed pipe ends the process by SIGPIPE, as usual for filters. A
  * file over its size limit gives EFBIG, because main() ignores SIGXFSZ.
  */
-static const char *write_all(int fd, const uint8_t *data, size_t len)
+static const char *write_whole_output(int fd, const uint8_t *data, size_t len)
 {
 	ssize_t n;
 
@@ -35,7 +35,7 @@ static const char *write_all(int fd, const uint8_t *data, size_t len)
 
 static const char *write_open(int fd, const void *data, size_t len)
 {
-	return isatty(fd) ? "is a terminal" : write_all(fd, data, len);
+	return isatty(fd) ? "is a terminal" : write_whole_output(fd, data, len);
 }
 
 /* Without O_CREAT and O_TRUNC: the target is not a regular file. */
@@ -60,7 +60,7 @@ static const char *write_through(const char *path, const void *data,
 static const char *fill(int fd, const struct stat *old, const void *data,
 			size_t len)
 {
-	const char *why = write_all(fd, data, len);
+	const char *why = write_whole_output(fd, data, len);
 
 	if (!why && path_set_mode(fd, old))
 		why = strerror(errno);

@@ -31,8 +31,8 @@ static bool push_value(struct machine *m, struct sfg_value v)
 	return true;
 }
 
-static bool push(struct machine *m, enum sfg_value_kind kind, unsigned int reg,
-		 int64_t offset)
+static bool push_entry(struct machine *m, enum sfg_value_kind kind,
+		       unsigned int reg, int64_t offset)
 {
 	return push_value(m, (struct sfg_value) {
 		.kind = kind, .reg = reg, .offset = offset,
@@ -41,7 +41,7 @@ static bool push(struct machine *m, enum sfg_value_kind kind, unsigned int reg,
 
 static bool push_const(struct machine *m, int64_t v)
 {
-	return push(m, SFG_VALUE_CONST, 0, v);
+	return push_entry(m, SFG_VALUE_CONST, 0, v);
 }
 
 static bool push_known(struct machine *m, uint64_t reg, int64_t offset)
@@ -64,13 +64,13 @@ static bool push_reg(struct machine *m, uint64_t reg, int64_t offset)
 	if (m->expr->frame)
 		return push_known(m, reg, offset);
 	if (reg == m->expr->arch->pc)
-		return push(m, SFG_VALUE_PC, 0, offset);
+		return push_entry(m, SFG_VALUE_PC, 0, offset);
 	if (!arch_has_reg(m->expr->arch, reg))
 		return false;
-	return push(m, SFG_VALUE_REG, reg, offset);
+	return push_entry(m, SFG_VALUE_REG, reg, offset);
 }
 
-static bool pop(struct machine *m, struct sfg_value *v)
+static bool pop_entry(struct machine *m, struct sfg_value *v)
 {
 	if (!m->depth)
 		return false;
@@ -82,7 +82,7 @@ static bool pop_const(struct machine *m, int64_t *v)
 {
 	struct sfg_value top;
 
-	if (!pop(m, &top) || top.kind != SFG_VALUE_CONST)
+	if (!pop_entry(m, &top) || top.kind != SFG_VALUE_CONST)
 		return false;
 	*v = top.offset;
 	return true;
@@ -95,7 +95,7 @@ static bool pick(struct machine *m, unsigned int index)
 	return push_value(m, m->stack[m->depth - 1 - index]);
 }
 
-static bool swap(struct machine *m)
+static bool swap_entries(struct machine *m)
 {
 	struct sfg_value *top, v;
 
@@ -124,7 +124,7 @@ static bool rot(struct machine *m)
 	return true;
 }
 
-static bool load(struct machine *m, uint64_t addr)
+static bool load_word(struct machine *m, uint64_t addr)
 {
 	const struct sfg_frame *frame = m->expr->frame;
 	uint64_t word;
@@ -141,13 +141,13 @@ static bool deref(struct machine *m)
 {
 	struct sfg_value v;
 
-	if (!pop(m, &v))
+	if (!pop_entry(m, &v))
 		return false;
 	if (v.kind == SFG_VALUE_REG)
-		return push(m, SFG_VALUE_REG_LOAD, v.reg, v.offset);
+		return push_entry(m, SFG_VALUE_REG_LOAD, v.reg, v.offset);
 	if (v.kind == SFG_VALUE_CFA)
-		return push(m, SFG_VALUE_CFA_LOAD, 0, v.offset);
-	return v.kind == SFG_VALUE_CONST && load(m, v.offset);
+		return push_entry(m, SFG_VALUE_CFA_LOAD, 0, v.offset);
+	return v.kind == SFG_VALUE_CONST && load_word(m, v.offset);
 }
 
 /*
@@ -168,7 +168,7 @@ static bool plus(struct machine *m)
 {
 	struct sfg_value a, b;
 
-	if (!pop(m, &b) || !pop(m, &a))
+	if (!pop_entry(m, &b) || !pop_entry(m, &a))
 		return false;
 	if (b.kind == SFG_VALUE_CONST)
 		return add_constant(m, a, b.offset);
@@ -181,7 +181,7 @@ static bool minus(struct machine *m)
 {
 	struct sfg_value a, b;
 
-	if (!pop(m, &b) || !pop(m, &a) || b.kind != SFG_VALUE_CONST)
+	if (!pop_entry(m, &b) || !pop_entry(m, &a) || b.kind != SFG_VALUE_CONST)
 		return false;
 	return add_constant(m, a, -(uint64_t)b.offset);
 }
@@ -204,7 +204,7 @@ static bool and(struct machine *m)
 {
 	struct sfg_value a, b;
 
-	if (!pop(m, &b) || !pop(m, &a))
+	if (!pop_entry(m, &b) || !pop_entry(m, &a))
 		return false;
 	if (a.kind == SFG_VALUE_PC && b.kind == SFG_VALUE_CONST)
 		return and_pc(m, &a, b.offset);
@@ -329,9 +329,9 @@ static bool stack_op(struct machine *m, unsigned int op)
 	case DW_OP_pick:
 		return pick(m, cursor_u8(&m->cur));
 	case DW_OP_drop:
-		return pop(m, &v);
+		return pop_entry(m, &v);
 	case DW_OP_swap:
-		return swap(m);
+		return swap_entries(m);
 	default:	/* DW_OP_rot */
 		return rot(m);
 	}
@@ -399,12 +399,12 @@ bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value)
 	cursor_init(&m.cur, expr->code, 0, expr->len,
 		    expr->arch->big_endian);
 	if (expr->cfa_pushed)
-		push(&m, expr->frame ? SFG_VALUE_CONST : SFG_VALUE_CFA, 0,
-		     expr->cfa);
+		push_entry(&m, expr->frame ? SFG_VALUE_CONST : SFG_VALUE_CFA, 0,
+			   expr->cfa);
 	while (cursor_left(&m.cur)) {
 		if (!*expr->budget || !step(&m) || m.cur.bad)
 			return false;
 		--*expr->budget;
 	}
-	return pop(&m, value);
+	return pop_entry(&m, value);
 }

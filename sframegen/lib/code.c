@@ -27,8 +27,8 @@ struct analysis {
 };
 
 /* The sink is the first member. */
-static int add_row(struct code_sink *sink, uint32_t start, uint32_t end,
-		   const struct code_facts *facts)
+static int add_code_row(struct code_sink *sink, uint32_t start, uint32_t end,
+			const struct code_facts *facts)
 {
 	struct analysis *a = (struct analysis *)sink;
 	struct sfjit_row row;
@@ -46,9 +46,9 @@ static int add_row(struct code_sink *sink, uint32_t start, uint32_t end,
 	return sfg_add_row(a->rows, a->addr + start, a->end, 0, &row);
 }
 
-static uint8_t *read_code(const struct sfg_input *in,
-			  const struct sfg_image *range, uint64_t addr,
-			  uint32_t size)
+static uint8_t *read_all_code(const struct sfg_input *in,
+			      const struct sfg_image *range, uint64_t addr,
+			      uint32_t size)
 {
 	uint8_t *code = malloc(size);
 	const uint8_t *p;
@@ -65,7 +65,8 @@ static uint8_t *read_code(const struct sfg_input *in,
 	return code;
 }
 
-static int follow(struct analysis *a, const uint8_t *code, uint32_t size)
+static int follow_instructions(struct analysis *a, const uint8_t *code,
+			       uint32_t size)
 {
 	const struct sfg_input *in = a->in;
 	const size_t first = sfg_find_address(in->entries, in->nr_entries,
@@ -86,13 +87,13 @@ static int follow(struct analysis *a, const uint8_t *code, uint32_t size)
 static int analyse_piece(struct analysis *a, const struct sfg_image *range,
 			 uint32_t size)
 {
-	uint8_t *code = read_code(a->in, range, a->addr, size);
+	uint8_t *code = read_all_code(a->in, range, a->addr, size);
 	int ret = 0;
 
 	if (!code)
 		return -ENOMEM;
 	if (sfg_padding(a->in->abi, code, size) != size)
-		ret = follow(a, code, size);
+		ret = follow_instructions(a, code, size);
 	free(code);
 	return ret;
 }
@@ -116,7 +117,7 @@ int sfg_add_derived(const struct sfg_input *in, const struct sfg_image *range,
 		    uint64_t *bytes)
 {
 	struct analysis a = {
-		.sink.insn = add_row, .in = in,
+		.sink.insn = add_code_row, .in = in,
 		.arch = sfg_any_arch(in->abi), .m = sfg_code_machine(in->abi),
 	};
 	int ret = 0;

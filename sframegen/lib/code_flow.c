@@ -142,7 +142,7 @@ static void find_insns(struct flow *f)
 
 /* ---- Blocks ------------------------------------------------------------ */
 
-static uint32_t find_block(const struct flow *f, int64_t at)
+static uint32_t find_flow_block(const struct flow *f, int64_t at)
 {
 	uint32_t lo = 0, hi = f->nr, mid;
 
@@ -315,7 +315,7 @@ static void link_call(struct flow *f, struct block *b,
 			       f->code->addr + word))
 		b->next = CODE_STOPS;
 	else if (!word && insn->to >= 0)
-		b->callee = find_block(f, insn->to);
+		b->callee = find_flow_block(f, insn->to);
 }
 
 /* A jump to a function leaves this one; so does falling into one. */
@@ -333,14 +333,14 @@ static void link_block(struct flow *f, struct block *b)
 		  ((b->next == CODE_JUMPS || b->next == CODE_JUMPS_IF) &&
 		   (last->to < 0 || is_entry(f, last->to)));
 	if (b->next != CODE_CALLS && last->to >= 0 && !is_entry(f, last->to))
-		b->jump = find_block(f, last->to);
+		b->jump = find_flow_block(f, last->to);
 	if (b->next == CODE_CALLS)
 		link_call(f, b, last);
 	if (!sfg_code_goes_on(last) || b->end >= f->size ||
 	    b->next == CODE_STOPS)
 		return;
 	if (!is_entry(f, b->end))
-		b->fall = find_block(f, b->end);
+		b->fall = find_flow_block(f, b->end);
 	else
 		b->tail |= b->next != CODE_CALLS;
 }

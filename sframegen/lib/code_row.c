@@ -73,8 +73,8 @@ static void set_sp(const struct search *s, struct way *way,
 	}
 }
 
-static enum verdict load(const struct search *s, struct way *way,
-			 const struct code_op *op)
+static enum verdict load_place(const struct search *s, struct way *way,
+			       const struct code_op *op)
 {
 	if (op->dst == s->m->sp) {
 		way->knows_sp = false;
@@ -97,7 +97,7 @@ static enum verdict follow_op(const struct search *s, struct way *way,
 			set_sp(s, way, op);
 		return op->dst == s->m->fp ? CONTRADICTS : GOES_ON;
 	case CODE_LOAD:
-		return load(s, way, op);
+		return load_place(s, way, op);
 	case CODE_STORE:
 		return hits_record(s, way, op->dst, op->imm) ? CONTRADICTS :
 							       GOES_ON;
@@ -282,8 +282,8 @@ static bool find_sp(struct search *s, size_t at)
 
 /* ---- Both -------------------------------------------------------------- */
 
-static int find_row(struct search *s, size_t at, int64_t sp, bool called,
-		    struct sfjit_row *row)
+static int find_code_row(struct search *s, size_t at, int64_t sp, bool called,
+			 struct sfjit_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	row->fp = sfjit_rule_none();
@@ -315,7 +315,7 @@ int sfg_find_code_row(unsigned int abi, const struct sfg_image *code,
 	s.seen = calloc(s.size / 8 + 1, 1);
 	if (!s.seen)
 		return -ENOMEM;
-	ret = find_row(&s, addr - code->addr, sp, called, row);
+	ret = find_code_row(&s, addr - code->addr, sp, called, row);
 	free(s.seen);
 	return ret;
 }

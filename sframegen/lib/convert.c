@@ -158,8 +158,8 @@ static bool is_in_place(const struct converter *cv, const struct cfi_fde *fde)
 	       !sfg_cfi_is_discarded(cv->table, fde);
 }
 
-static enum sfg_reason check_range(const struct converter *cv,
-				   const struct cfi_fde *fde)
+static enum sfg_reason check_text_range(const struct converter *cv,
+					const struct cfi_fde *fde)
 {
 	if (!fde->size)
 		return SFG_R_EMPTY;
@@ -282,7 +282,7 @@ static const struct cfi_fde *take_fde(struct converter *cv, unsigned int i)
 static bool is_left_out(const struct converter *cv, const struct cfi_fde *fde,
 			const struct cfi_fde *next)
 {
-	return !check_range(cv, fde) && fde->start >= cv->eh_frame_to &&
+	return !check_text_range(cv, fde) && fde->start >= cv->eh_frame_to &&
 	       (!next || next->start - fde->start >= fde->size);
 }
 
@@ -519,7 +519,7 @@ static int add_to_group(struct converter *cv, const struct cfi_fde *fde)
 static int pass_function(struct converter *cv, const struct cfi_fde *fde,
 			 struct sfg_error *err)
 {
-	enum sfg_reason reason = check_range(cv, fde);
+	enum sfg_reason reason = check_text_range(cv, fde);
 	int ret = 0;
 
 	if (reason) {

@@ -491,9 +491,9 @@ static int check_fde(const struct sfjit_function *fde, size_t index,
 }
 
 /* Checks an FDE's rows. */
-static int check_rows(const struct sfg_arch *arch,
-		      const struct sfjit_function *fde, size_t index,
-		      struct sfg_error *err)
+static int check_input_rows(const struct sfg_arch *arch,
+			    const struct sfjit_function *fde, size_t index,
+			    struct sfg_error *err)
 {
 	const struct sfjit_row *row = fde->rows;
 	uint32_t i;
@@ -519,7 +519,7 @@ int sfg_check_function(unsigned int abi, const struct sfjit_function *function,
 	if (!arch)
 		return fail_fde(err, 0, "no ABI of this number", -ENOTSUP);
 	ret = check_fde(function, 0, 0, err);
-	return ret ? ret : check_rows(arch, function, 0, err);
+	return ret ? ret : check_input_rows(arch, function, 0, err);
 }
 
 /* fres_off has 32 bits, and the index precedes it. */
@@ -546,7 +546,7 @@ static inline int64_t checked_size(const struct sfg_arch *arch,
 
 	if (size)
 		return size;
-	ret = check_rows(arch, fde, i, err);
+	ret = check_input_rows(arch, fde, i, err);
 	return ret ? ret : (int64_t)sfg_block_size(arch, fde);
 }
 
@@ -642,7 +642,7 @@ static int write_any_fde(struct writer *w, size_t i, struct sfg_error *err)
 	int ret = check_fde(w->fde, i, w->end_before, err);
 
 	if (!ret)
-		ret = check_rows(w->arch, w->fde, i, err);
+		ret = check_input_rows(w->arch, w->fde, i, err);
 	if (ret)
 		return ret;
 	if ((size_t)(w->limit - w->p) < sfg_block_size(w->arch, w->fde))

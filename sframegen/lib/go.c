@@ -27,8 +27,8 @@ static int add_signal(struct adder *a, uint64_t lo, uint64_t hi)
 }
 
 /* The sink is the first member. */
-static int add_row(struct go_sink *sink, uint64_t lo, uint64_t hi, bool exact,
-		   const struct sfjit_row *row)
+static int add_go_row(struct go_sink *sink, uint64_t lo, uint64_t hi,
+		      bool exact, const struct sfjit_row *row)
 {
 	struct adder *a = (struct adder *)sink;
 	int ret = 0;
@@ -66,7 +66,7 @@ int sfg_add_go(const struct sfg_input *in, const struct sfg_image *range,
 {
 	const struct go_code code = { read_range, in, range };
 	struct adder a = {
-		.sink.row = add_row, .rows = rows, .sum = sum, .end = lo,
+		.sink.row = add_go_row, .rows = rows, .sum = sum, .end = lo,
 	};
 	struct go_function f;
 	uint32_t i;
@@ -107,8 +107,8 @@ struct finder {
 };
 
 /* The sink is the first member. */
-static int find_row(struct go_sink *sink, uint64_t lo, uint64_t hi, bool exact,
-		    const struct sfjit_row *row)
+static int find_go_fde_row(struct go_sink *sink, uint64_t lo, uint64_t hi,
+			   bool exact, const struct sfjit_row *row)
 {
 	struct finder *finder = (struct finder *)sink;
 
@@ -159,7 +159,7 @@ int sfg_find_go_row(const struct sfg_go *go, const struct sfg_image *code,
 	const struct sfg_input in = { .flags = SFG_INPUT_ADDENDS };
 	const struct go_code read = { read_image, &in, code };
 	struct finder finder = {
-		.sink.row = find_row, .addr = addr, .row = row,
+		.sink.row = find_go_fde_row, .addr = addr, .row = row,
 		.exact = exact,
 	};
 	struct go_function f;

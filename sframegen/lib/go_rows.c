@@ -93,8 +93,8 @@ static struct go_deltas deltas_of(const struct go_rows *r)
 	return (struct go_deltas) { .go = r->go, .f = r->f };
 }
 
-static int add(const struct go_rows *r, uint64_t lo, uint64_t hi,
-	       const struct sfjit_row *row)
+static int add_go_range(const struct go_rows *r, uint64_t lo, uint64_t hi,
+			const struct sfjit_row *row)
 {
 	return lo < hi ? r->sink->row(r->sink, lo, hi, r->exact, row) : 0;
 }
@@ -184,10 +184,10 @@ static int add_delta(const struct go_rows *r, const struct go_delta *d)
 	if (!row_of(d->delta, false, &row))
 		return 0;
 	if (!saves)
-		return add(r, d->lo, d->hi, &row);
-	ret = add(r, d->lo, saved, &row);
+		return add_go_range(r, d->lo, d->hi, &row);
+	ret = add_go_range(r, d->lo, saved, &row);
 	row_of(d->delta, true, &row);
-	return ret ? ret : add(r, saved, d->hi, &row);
+	return ret ? ret : add_go_range(r, saved, d->hi, &row);
 }
 
 static int add_deltas(const struct go_rows *r)
@@ -278,7 +278,7 @@ static int add_insn(struct go_flow_sink *sink, uint32_t start, uint32_t end,
 	struct sfjit_row row;
 
 	return flow_row(flow, addr, facts, &row) ?
-	       add(r, addr, r->f->start + end, &row) : 0;
+	       add_go_range(r, addr, r->f->start + end, &row) : 0;
 }
 
 static int add_flow(const struct go_rows *r, const struct go_text *text,
@@ -346,7 +346,7 @@ static int signal_row(const struct go_rows *r)
 	if (!p || (!begins_with(p, len, wide, sizeof(wide)) &&
 		   !begins_with(p, len, narrow, sizeof(narrow))))
 		return 0;
-	return add(r, r->f->start, r->f->end, NULL);
+	return add_go_range(r, r->f->start, r->f->end, NULL);
 }
 
 int sfg_go_rows(const struct sfg_go *go, const struct go_function *f,
@@ -359,7 +359,7 @@ int sfg_go_rows(const struct sfg_go *go, const struct go_function *f,
 	};
 
 	if (kind == OUTERMOST)
-		return add(&r, f->start, f->end, &(struct sfjit_row) {
+		return add_go_range(&r, f->start, f->end, &(struct sfjit_row) {
 			.flags = SFJIT_ROW_OUTERMOST });
 	if (kind == RETURNS_FROM_SIGNAL)
 		return signal_row(&r);

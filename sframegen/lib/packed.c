@@ -309,8 +309,8 @@ struct block_slot {
  * Where the block [p, end) is, or an equal one that was written before it, as in
  * linkage tables and small functions of C++.
  */
-static uint8_t *find_block(struct block_slot *slots, uint8_t *blocks,
-			   uint8_t *p, const uint8_t *end)
+static uint8_t *find_rule_block(struct block_slot *slots, uint8_t *blocks,
+				uint8_t *p, const uint8_t *end)
 {
 	uint64_t hash = sfg_hash_bytes(p, end - p);
 	uint32_t len = end - p;
@@ -349,7 +349,7 @@ static uint32_t put_buckets(const struct writer *w, uint8_t *index,
 		if (next != c) {
 			wide = needs_wide(w, c, next, rule);
 			end = put_block(w, c, next, rule, wide, p);
-			block = find_block(slots, blocks, p, end);
+			block = find_rule_block(slots, blocks, p, end);
 			entry = SFRAME_PACKED_BLOCK | (block - blocks) |
 				(wide ? SFRAME_PACKED_WIDE : 0);
 			p = block == p ? end : p;

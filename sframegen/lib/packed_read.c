@@ -40,7 +40,7 @@ static void swap_header(struct sframe_packed_header *h, bool swap)
 	h->blocks_len = swap32(swap, h->blocks_len);
 }
 
-static int check_header(struct sfg_packed *t, struct sfg_error *err)
+static int check_packed_header(struct sfg_packed *t, struct sfg_error *err)
 {
 	struct sframe_packed_header *h = &t->header;
 
@@ -90,7 +90,7 @@ int sfg_open_packed(struct sfg_packed *table, const void *data, size_t len,
 	if (len < HEADER_SIZE)
 		return fail_read(err, len, "header of the table is truncated");
 	memcpy(&t.header, data, HEADER_SIZE);
-	ret = check_header(&t, err);
+	ret = check_packed_header(&t, err);
 	if (!ret)
 		ret = check_lengths(&t, err);
 	if (!ret)
@@ -217,8 +217,8 @@ struct block {
 	unsigned int shift;	/* log2 of an id's bytes */
 };
 
-static const char *find_block(const struct sfg_packed *t, uint32_t entry,
-			      struct block *b)
+static const char *find_packed_block(const struct sfg_packed *t, uint32_t entry,
+				     struct block *b)
 {
 	uint32_t off = SFRAME_PACKED_OFFSET(entry);
 
@@ -238,7 +238,7 @@ static uint32_t id_in(const struct sfg_packed *t, const struct block *b,
 	return get_uint(t, b->at + b->n + (i << b->shift), 1u << b->shift);
 }
 
-static uint32_t entry_of(const struct sfg_packed *t, uint32_t bucket)
+static uint32_t index_entry(const struct sfg_packed *t, uint32_t bucket)
 {
 	return get_uint(t, t->index_off + 4 * (size_t)bucket, 4);
 }
@@ -247,13 +247,13 @@ static uint32_t entry_of(const struct sfg_packed *t, uint32_t bucket)
 static const char *find_span(const struct sfg_packed *t, uint32_t unit,
 			     struct span *s)
 {
-	uint32_t entry = entry_of(t, unit / BUCKET_UNITS), i = 0;
+	uint32_t entry = index_entry(t, unit / BUCKET_UNITS), i = 0;
 	const char *reason;
 	struct block b;
 
 	*s = (struct span){ 0, BUCKET_UNITS, SFRAME_PACKED_RULE(entry) };
 	if (entry & SFRAME_PACKED_BLOCK) {
-		reason = find_block(t, entry, &b);
+		reason = find_packed_block(t, entry, &b);
 		if (reason)
 			return reason;
 		while (i < b.n && t->data[b.at + i] <= unit % BUCKET_UNITS)
@@ -434,7 +434,7 @@ static const char *check_id(const struct sfg_packed *t, uint32_t id)
 static const char *check_block(const struct sfg_packed *t, uint32_t entry)
 {
 	struct block b;
-	const char *reason = find_block(t, entry, &b);
+	const char *reason = find_packed_block(t, entry, &b);
 	uint32_t i;
 
 	if (!reason && !b.n)
@@ -454,7 +454,7 @@ int sfg_check_packed(const struct sfg_packed *table, struct sfg_error *err)
 	uint32_t i, entry;
 
 	for (i = 0; i < table->nr_buckets && !ret; i++) {
-		entry = entry_of(table, i);
+		entry = index_entry(table, i);
 		reason = entry & SFRAME_PACKED_BLOCK ?
 			 check_block(table, entry) :
 			 check_id(table, SFRAME_PACKED_RULE(entry));

@@ -52,7 +52,7 @@ static bool is_magic(uint16_t magic)
  * in version 3. No specification defines an auxiliary header, and no producer
  * writes one.
  */
-static int check_header(struct sfg_section *s, struct sfg_error *err)
+static int check_sframe_header(struct sfg_section *s, struct sfg_error *err)
 {
 	struct sframe_header *h = &s->header;
 
@@ -107,7 +107,7 @@ int sfg_open_section(struct sfg_section *section, const void *data, size_t len,
 	if (len < HEADER_SIZE)
 		return fail_read(err, len, "SFrame header is truncated");
 	memcpy(&s.header, data, HEADER_SIZE);
-	ret = check_header(&s, err);
+	ret = check_sframe_header(&s, err);
 	if (!ret)
 		ret = check_areas(&s, err);
 	if (!ret)
@@ -460,8 +460,8 @@ uint64_t sfg_max_rows(const struct sfg_section *section)
 	return UINT16_MAX + (uint64_t)section->len * MAX_ROWS_PER_BYTE;
 }
 
-static int check_rows(struct sfg_row_reader *r, uint64_t *budget,
-		      struct sfg_error *err)
+static int check_fde_rows(struct sfg_row_reader *r, uint64_t *budget,
+			  struct sfg_error *err)
 {
 	struct sfjit_row row;
 	int ret = 0;
@@ -486,7 +486,7 @@ int sfg_check_section(const struct sfg_section *section,
 	for (i = 0; i < section->header.num_fdes; i++) {
 		ret = sfg_read_fde(section, i, &reader, err);
 		if (!ret)
-			ret = check_rows(&reader, &budget, err);
+			ret = check_fde_rows(&reader, &budget, err);
 		if (ret)
 			return ret;
 		if (section->header.flags & SFRAME_F_FDE_SORTED &&

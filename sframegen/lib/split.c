@@ -18,8 +18,9 @@ static unsigned int start_width(const struct sfjit_function *fde)
 	return 1u << sfg_start_shift(fde->rows[fde->nr_rows - 1].start);
 }
 
-static void add_piece(struct pieces *p, const struct sfjit_function *function,
-		      const struct sfjit_function *fde)
+static void add_split_piece(struct pieces *p,
+			    const struct sfjit_function *function,
+			    const struct sfjit_function *fde)
 {
 	uint64_t addr;
 	uint32_t i;
@@ -63,7 +64,7 @@ void sfg_count_split(const struct sfjit_function *functions, size_t nr,
 		if (at == nr_fdes)
 			break;
 		do
-			add_piece(&p, function, &fdes[at++]);
+			add_split_piece(&p, function, &fdes[at++]);
 		while (at < nr_fdes &&
 		       fdes[at].addr - function->addr < function->size);
 		at--;

@@ -449,8 +449,8 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 }
 
 /* Returns the FDE that owns this code. */
-static const struct cfi_fde *find_piece(const struct sfg_cfi *cfi,
-					uint64_t addr)
+static const struct cfi_fde *find_step_piece(const struct sfg_cfi *cfi,
+					     uint64_t addr)
 {
 	const struct cfi_piece *piece;
 	size_t lo = 0, hi = cfi->nr_pieces, mid;
@@ -466,14 +466,15 @@ static const struct cfi_fde *find_piece(const struct sfg_cfi *cfi,
 	return piece && addr < piece->hi ? &cfi->table.fdes[piece->fde] : NULL;
 }
 
-static const struct cfi_fde *find_fde(const struct sfg_cfi *cfi, uint64_t addr)
+static const struct cfi_fde *find_step_fde(const struct sfg_cfi *cfi,
+					   uint64_t addr)
 {
 	const struct cfi_table *t = &cfi->table;
 	const struct cfi_fde *fde;
 	size_t lo = 0, hi = t->nr_fdes, mid;
 
 	if (cfi->pieces)
-		return find_piece(cfi, addr);
+		return find_step_piece(cfi, addr);
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
@@ -505,14 +506,14 @@ static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
 
 bool sfg_has_cfi(const struct sfg_cfi *cfi, uint64_t addr)
 {
-	return find_fde(cfi, addr);
+	return find_step_fde(cfi, addr);
 }
 
 int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
 		 struct sfg_frame *frame)
 {
 	uint64_t addr = looked_up(frame, bias);
-	const struct cfi_fde *fde = find_fde(cfi, addr);
+	const struct cfi_fde *fde = find_step_fde(cfi, addr);
 	struct stretch s;
 	int ret;
 
@@ -540,7 +541,7 @@ static int make_row(const struct sfg_cfi *cfi, const struct cfi_state *state,
 int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 		     struct sfjit_row *row)
 {
-	const struct cfi_fde *fde = find_fde(cfi, addr);
+	const struct cfi_fde *fde = find_step_fde(cfi, addr);
 	struct stretch s;
 	int ret;
 

@@ -244,8 +244,8 @@ static bool fits(const struct sfjit_function *function)
 				 SFJIT_NAME_BYTES - 1;
 }
 
-static int load(const struct sfjit_function *function, size_t room,
-		const char *name, uint64_t time)
+static int load_record(const struct sfjit_function *function, size_t room,
+		       const char *name, uint64_t time)
 {
 	long needed = sfjit_jitdump_room(function);
 	size_t used = 0, hdr = 0;
@@ -283,7 +283,7 @@ int sfjit_jitdump_load(const struct sfjit_function *function, size_t room,
 	if (!fits(function))
 		return -E2BIG;
 	ret = begin_own(time);
-	return ret ? ret : load(function, room, name, time);
+	return ret ? ret : load_record(function, room, name, time);
 }
 
 int sfjit_jitdump_drop(const void *start, size_t length, uint64_t time)

@@ -59,8 +59,8 @@ static int first_error(int first, int ret)
 	return first ? first : ret;
 }
 
-static int load(const struct sfjit_function *function, size_t room,
-		const char *name)
+static int load_names(const struct sfjit_function *function, size_t room,
+		      const char *name)
 {
 	unsigned int what = in_use;
 	int ret = 0;
@@ -147,7 +147,7 @@ int sfjit_names_load(const struct sfjit_function *function, size_t room,
 	if (ret)
 		return ret;
 	sfjit_lock();
-	ret = load(function, room, name);
+	ret = load_names(function, room, name);
 	sfjit_unlock();
 	return ret;
 }

@@ -28,7 +28,7 @@ static bool has_part(const struct code *code, const struct table *table,
 	       to <= code->offset + code->length;
 }
 
-static bool grow(struct code *code, size_t size)
+static bool grow_code(struct code *code, size_t size)
 {
 	uint8_t *bytes;
 
@@ -43,9 +43,9 @@ static bool grow(struct code *code, size_t size)
 }
 
 /* From well before 'offset' up to 'to', or further. */
-static bool read_part(struct code *code, struct origin *origin,
-		      const struct user *user, const struct segment *s,
-		      uint64_t offset, uint64_t to)
+static bool read_code_part(struct code *code, struct origin *origin,
+			   const struct user *user, const struct segment *s,
+			   uint64_t offset, uint64_t to)
 {
 	uint64_t skip = offset - s->offset, length;
 
@@ -54,7 +54,7 @@ static bool read_part(struct code *code, struct origin *origin,
 	if (length < to - s->offset - skip)
 		length = to - s->offset - skip;
 	code->table = 0;
-	if (!grow(code, length))
+	if (!grow_code(code, length))
 		return false;
 	code->offset = s->offset + skip;
 	code->length = length;
@@ -74,7 +74,7 @@ static bool need_part(struct code *code, struct origin *origin,
 	uint64_t to = offset + (left < after ? left : after);
 
 	return has_part(code, origin->table, from, to) ||
-	       read_part(code, origin, user, s, offset, to);
+	       read_code_part(code, origin, user, s, offset, to);
 }
 
 int code_find_row(struct code *code, unsigned int abi, struct origin *origin,

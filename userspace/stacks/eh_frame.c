@@ -27,7 +27,7 @@ static uint32_t word(const struct records *r, size_t at)
 }
 
 /* @length: after the word that tells it. */
-static bool is_cie(const struct records *r, size_t at, uint32_t length)
+static bool is_cie_record(const struct records *r, size_t at, uint32_t length)
 {
 	const uint8_t *p = r->bytes + at + 8;
 
@@ -38,7 +38,7 @@ static bool is_cie(const struct records *r, size_t at, uint32_t length)
 }
 
 /* Linkers put each CIE before its FDEs, but may merge equal ones. */
-static bool is_fde(const struct records *r, size_t at, uint32_t length)
+static bool is_fde_record(const struct records *r, size_t at, uint32_t length)
 {
 	uint32_t back = word(r, at + 4);
 	size_t cie;
@@ -47,24 +47,24 @@ static bool is_fde(const struct records *r, size_t at, uint32_t length)
 		return false;
 	cie = at + 4 - back;
 	return cie == r->cie || (cie < r->cie && cie % 4 == 0 &&
-				 is_cie(r, cie, word(r, cie)));
+				 is_cie_record(r, cie, word(r, cie)));
 }
 
-static bool take(struct records *r, uint32_t length)
+static bool take_record(struct records *r, uint32_t length)
 {
-	if (is_cie(r, r->at, length)) {
+	if (is_cie_record(r, r->at, length)) {
 		r->cie = r->at;
 		r->has_cie = true;
 		return true;
 	}
-	if (!is_fde(r, r->at, length))
+	if (!is_fde_record(r, r->at, length))
 		return false;
 	r->has_fde = true;
 	return true;
 }
 
 /* From a place on. Where that fails, @at is the record which is none. */
-static bool follow(struct records *r)
+static bool follow_records(struct records *r)
 {
 	uint32_t length;
 
@@ -74,7 +74,7 @@ static bool follow(struct records *r)
 		if (!length)
 			break;
 		if (length == EXTENDED || length % 4 || length < 4 ||
-		    length > r->length - r->at - 4 || !take(r, length))
+		    length > r->length - r->at - 4 || !take_record(r, length))
 			return false;
 		r->at += 4 + length;
 	}
@@ -92,7 +92,7 @@ bool eh_frame_find(const uint8_t *bytes, size_t length, bool swapped,
 	/* No record is read twice: go on where the last one failed. */
 	for (begin = 0; begin + 4 <= length; begin = r.at + 4) {
 		r.at = begin;
-		if (!follow(&r))
+		if (!follow_records(&r))
 			continue;
 		*at = begin;
 		*size = length - r.at < 4 ? r.at - begin : r.at + 4 - begin;

@@ -27,8 +27,8 @@ static bool in_file(const struct elf *file, uint64_t offset, uint64_t length)
 }
 
 /* -ENODATA: the file has become shorter. */
-static int read_bytes(const struct elf *file, uint64_t offset, uint8_t *to,
-		      size_t length)
+static int read_file_bytes(const struct elf *file, uint64_t offset, uint8_t *to,
+			   size_t length)
 {
 	ssize_t n;
 
@@ -49,7 +49,7 @@ static int read_bytes(const struct elf *file, uint64_t offset, uint8_t *to,
 	return 0;
 }
 
-static int check_header(struct elf *file, unsigned int abi)
+static int check_elf_file(struct elf *file, unsigned int abi)
 {
 	if (!file->elf || elf_kind(file->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(file->elf, &file->header) ||
@@ -76,7 +76,7 @@ int elf_open(struct elf *file, unsigned int abi, int fd, const void *image,
 		file->elf = elf_begin(fd, ELF_C_READ, NULL);
 	else
 		file->elf = elf_memory((char *)image, length);
-	ret = check_header(file, abi);
+	ret = check_elf_file(file, abi);
 	if (ret)
 		elf_close(file);
 	return ret;
@@ -218,7 +218,7 @@ static bool find_section(struct elf *file, const char *name, struct part *part)
 	return false;
 }
 
-static bool find_segment(struct elf *file, uint64_t addr, GElf_Phdr *phdr)
+static bool find_file_segment(struct elf *file, uint64_t addr, GElf_Phdr *phdr)
 {
 	size_t i, nr = nr_program_headers(file);
 
@@ -235,13 +235,14 @@ static bool find_segment(struct elf *file, uint64_t addr, GElf_Phdr *phdr)
  */
 #define PCREL_SDATA4	0x1b
 
-static bool read_header(struct elf *file, const GElf_Phdr *phdr, uint64_t *addr)
+static bool read_eh_frame_hdr(struct elf *file, const GElf_Phdr *phdr,
+			      uint64_t *addr)
 {
 	uint8_t p[8];
 	int32_t distance;
 
 	if (phdr->p_filesz < sizeof(p) ||
-	    read_bytes(file, phdr->p_offset, p, sizeof(p)) || p[0] != 1 ||
+	    read_file_bytes(file, phdr->p_offset, p, sizeof(p)) || p[0] != 1 ||
 	    p[1] != PCREL_SDATA4)
 		return false;
 	distance = (uint32_t)p[4] | p[5] << 8 | p[6] << 16 |
@@ -266,8 +267,8 @@ static bool find_by_header(struct elf *file, struct part *part)
 		if (program_header(file, i, &phdr) &&
 		    phdr.p_type == PT_GNU_EH_FRAME)
 			break;
-	if (i == nr || !read_header(file, &phdr, &addr) ||
-	    !find_segment(file, addr, &phdr))
+	if (i == nr || !read_eh_frame_hdr(file, &phdr, &addr) ||
+	    !find_file_segment(file, addr, &phdr))
 		return false;
 	skip = addr - phdr.p_vaddr;
 	*part = (struct part) {
@@ -292,7 +293,7 @@ static int find_in_segment(struct elf *file, const GElf_Phdr *phdr,
 	bytes = malloc(length + 1);
 	if (!bytes)
 		return -ENOMEM;
-	ret = read_bytes(file, phdr->p_offset + skip, bytes, length);
+	ret = read_file_bytes(file, phdr->p_offset + skip, bytes, length);
 	if (ret || !eh_frame_find(bytes, length, swapped, &at, &size))
 		ret = -ENODATA;
 	else
@@ -340,8 +341,8 @@ static int open_cfi(struct table *table, unsigned int abi, unsigned int flags,
 	return 0;
 }
 
-static int read_eh_frame(struct elf *file, unsigned int abi,
-			 struct table *table)
+static int use_eh_frame(struct elf *file, unsigned int abi,
+			struct table *table)
 {
 	struct part part;
 	int ret = find_eh_frame(file, &part);
@@ -353,7 +354,7 @@ static int read_eh_frame(struct elf *file, unsigned int abi,
 	table->data = malloc(part.length);
 	if (!table->data)
 		return -ENOMEM;
-	ret = read_bytes(file, part.offset, table->data, part.length);
+	ret = read_file_bytes(file, part.offset, table->data, part.length);
 	if (ret)
 		return -EINVAL;
 	return open_cfi(table, abi, 0, &(struct sfg_image) {
@@ -391,7 +392,7 @@ static bool uncompress(struct elf *file, Elf_Scn *scn, const GElf_Shdr *shdr)
 		return shdr->sh_size <= MAX_DEBUG_FRAME;
 	/* of old: "ZLIB" and the length, big-endian */
 	if (shdr->sh_size < sizeof(head) ||
-	    read_bytes(file, shdr->sh_offset, head, sizeof(head)))
+	    read_file_bytes(file, shdr->sh_offset, head, sizeof(head)))
 		return false;
 	for (i = 4; i < sizeof(head); i++)
 		length = length << 8 | head[i];
@@ -411,8 +412,8 @@ static Elf_Data *debug_frame(struct elf *file)
 	       data->d_size <= MAX_DEBUG_FRAME ? data : NULL;
 }
 
-static int read_debug_frame(struct elf *file, unsigned int abi,
-			    struct table *table)
+static int use_debug_frame(struct elf *file, unsigned int abi,
+			   struct table *table)
 {
 	Elf_Data *data = debug_frame(file);
 
@@ -461,7 +462,7 @@ static int read_segments(struct elf *file, struct table *table)
  * is searched.
  */
 
-static struct sfg_image *text_of(const struct table *table)
+static struct sfg_image *text_segment_of(const struct table *table)
 {
 	struct sfg_image *text = calloc(table->nr_segments, sizeof(*text));
 	unsigned int i;
@@ -474,14 +475,14 @@ static struct sfg_image *text_of(const struct table *table)
 }
 
 /* To be freed; NULL: it cannot be read. */
-static void *read_image(const struct elf *file, const struct part *part,
-			struct sfg_image *image)
+static void *read_section_image(const struct elf *file, const struct part *part,
+				struct sfg_image *image)
 {
 	void *bytes = NULL;
 
 	if (part->length && part->length <= MAX_GO)
 		bytes = malloc(part->length);
-	if (bytes && read_bytes(file, part->offset, bytes, part->length)) {
+	if (bytes && read_file_bytes(file, part->offset, bytes, part->length)) {
 		free(bytes);
 		bytes = NULL;
 	}
@@ -521,7 +522,7 @@ static int open_go(struct elf *file, struct sfg_go_input *in,
 	in->data = &data;
 	in->nr_data = 1;
 	while (ret == -ENOENT && find_data(file, PF_W, &i, &part)) {
-		bytes = read_image(file, &part, &data);
+		bytes = read_section_image(file, &part, &data);
 		if (bytes)
 			ret = open(go, in, NULL);
 		free(bytes);
@@ -535,11 +536,11 @@ static int open_go(struct elf *file, struct sfg_go_input *in,
 static int use_go(struct elf *file, unsigned int abi, const struct part *part,
 		  __typeof__(sfg_open_go) *open, struct table *table)
 {
-	struct sfg_image *text = text_of(table);
+	struct sfg_image *text = text_segment_of(table);
 	struct sfg_go_input in = {
 		.abi = abi, .text = text, .nr_text = table->nr_segments,
 	};
-	void *bytes = read_image(file, part, &in.table);
+	void *bytes = read_section_image(file, part, &in.table);
 	struct sfg_go *go = malloc(sizeof(*go));
 	int ret = -ENOMEM;
 
@@ -594,11 +595,11 @@ static int read_go(struct elf *file, unsigned int abi, struct table *table)
 /* One is enough: what the others lack is said of each address. */
 static int read_rules(struct elf *file, unsigned int abi, struct table *table)
 {
-	int ret = read_eh_frame(file, abi, table), other;
+	int ret = use_eh_frame(file, abi, table), other;
 
 	if (ret && ret != -ENODATA)
 		return ret;
-	other = read_debug_frame(file, abi, table);
+	other = use_debug_frame(file, abi, table);
 	if (other == -ENOMEM)
 		return other;
 	if (ret)

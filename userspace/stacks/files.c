@@ -54,7 +54,7 @@ static void drop_table(struct files *files, struct table *table)
 	free(table);
 }
 
-static void drop_unused(struct files *files, size_t keep)
+static void drop_unused_tables(struct files *files, size_t keep)
 {
 	struct table *table;
 
@@ -75,13 +75,13 @@ static struct table *get_table(struct files *files, struct table *table)
 	return table;
 }
 
-static void put_table(struct files *files, struct table *table)
+static void insert_table(struct files *files, struct table *table)
 {
 	if (--table->refs)
 		return;
 	TAILQ_INSERT_TAIL(&files->unused, table, unused);
 	files->unused_bytes += table->bytes;
-	drop_unused(files, files->keep);
+	drop_unused_tables(files, files->keep);
 }
 
 static struct table *add_table(struct files *files, struct elf *elf,
@@ -111,8 +111,8 @@ static struct table *add_table(struct files *files, struct elf *elf,
 	return table;
 }
 
-static struct table *find_table(struct files *files, struct elf *elf,
-				const struct content *content, int *error)
+static struct table *find_kept_table(struct files *files, struct elf *elf,
+				     const struct content *content, int *error)
 {
 	struct table key = { .content = *content };
 	struct table **found = tfind(&key, &files->tables, compare_tables);
@@ -169,7 +169,7 @@ static void forget(struct origin *origin)
 	tdelete(origin, &files->origins, compare_origins);
 	files->nr_origins--;
 	if (origin->table)
-		put_table(files, origin->table);
+		insert_table(files, origin->table);
 	free(origin);
 }
 
@@ -217,7 +217,7 @@ struct origin *files_find(struct files *files,
 
 /* Reading. */
 
-static enum sfjit_stacks_reason why(int error)
+static enum sfjit_stacks_reason why_unread(int error)
 {
 	switch (error) {
 	case -ENODATA:
@@ -229,8 +229,8 @@ static enum sfjit_stacks_reason why(int error)
 }
 
 /* The vDSO of another machine is no file that could be opened. */
-static bool is_same(const struct sfjit_stacks_mapping *id,
-		    const struct content *content)
+static bool is_same_mapping(const struct sfjit_stacks_mapping *id,
+			    const struct content *content)
 {
 	return !id->build_id_length ||
 	       (id->build_id_length == content->length &&
@@ -251,11 +251,11 @@ static void look_into(struct origin *origin, struct elf *elf,
 	int error = 0;
 
 	elf_read_build_id(elf, content);
-	if (elf->fd < 0 && !is_same(&origin->id, content))
+	if (elf->fd < 0 && !is_same_mapping(&origin->id, content))
 		return;
 	forget_place(content);
-	origin->table = find_table(origin->owner, elf, content, &error);
-	origin->why = why(error);
+	origin->table = find_kept_table(origin->owner, elf, content, &error);
+	origin->why = why_unread(error);
 }
 
 static void look(struct origin *origin, int fd, const void *image,
@@ -288,7 +288,7 @@ static bool identify(int fd, struct content *content)
 	return true;
 }
 
-static void look_at_file(struct origin *origin, int fd)
+static void look_at_origin_file(struct origin *origin, int fd)
 {
 	struct content content;
 
@@ -356,7 +356,7 @@ struct table *files_table(struct origin *origin, const struct user *user)
 	fd = open_for(origin, user);
 	origin->missing = fd < 0;
 	if (fd >= 0) {
-		look_at_file(origin, fd);
+		look_at_origin_file(origin, fd);
 		close(fd);
 	}
 	return origin->table;
@@ -406,5 +406,5 @@ void files_prepare(struct origin *origin, const struct user *user)
 
 void files_clear(struct files *files)
 {
-	drop_unused(files, 0);
+	drop_unused_tables(files, 0);
 }

@@ -57,16 +57,16 @@ static void split(struct piece *tree, const struct piece *at,
 	}
 }
 
-static struct piece *merge(struct piece *left, struct piece *right)
+static struct piece *merge_trees(struct piece *left, struct piece *right)
 {
 	if (!left || !right)
 		return left ? left : right;
 	if (left->priority > right->priority) {
-		left->right = merge(left->right, right);
+		left->right = merge_trees(left->right, right);
 		update(left);
 		return left;
 	}
-	right->left = merge(left, right->left);
+	right->left = merge_trees(left, right->left);
 	update(right);
 	return right;
 }
@@ -87,7 +87,7 @@ static void insert_below(struct piece **tree, struct piece *p)
 static void remove_below(struct piece **tree, struct piece *p)
 {
 	if (*tree == p) {
-		*tree = merge(p->left, p->right);
+		*tree = merge_trees(p->left, p->right);
 		return;
 	}
 	remove_below(is_before(p, *tree) ? &(*tree)->left : &(*tree)->right,
@@ -102,7 +102,7 @@ static bool may_pass(const struct piece *p)
 	return !p->origin || p->until != FOREVER;
 }
 
-static void insert(struct piece *p)
+static void insert_piece(struct piece *p)
 {
 	struct histories *all = p->history->all;
 
@@ -133,7 +133,7 @@ static void end_piece(struct piece *p, uint64_t until)
 {
 	take_out(p);
 	p->until = until;
-	insert(p);
+	insert_piece(p);
 }
 
 static void free_piece(struct piece *p)
@@ -181,13 +181,13 @@ static int new_piece(struct history *history, const struct paint *paint,
 
 /* Looking. */
 
-static const struct piece *find_piece(const struct piece *p, uint64_t addr,
-				      uint64_t time)
+static const struct piece *find_live_piece(const struct piece *p, uint64_t addr,
+					   uint64_t time)
 {
 	const struct piece *found;
 
 	while (p && p->max_end > addr && p->max_until > time) {
-		found = find_piece(p->left, addr, time);
+		found = find_live_piece(p->left, addr, time);
 		if (found || p->start > addr)
 			return found;
 		if (addr < p->end && piece_is_there(p, time))
@@ -200,7 +200,7 @@ static const struct piece *find_piece(const struct piece *p, uint64_t addr,
 const struct piece *history_find(const struct history *history, uint64_t addr,
 				 uint64_t time)
 {
-	const struct piece *p = find_piece(history->root, addr, time);
+	const struct piece *p = find_live_piece(history->root, addr, time);
 
 	return p && p->origin ? p : NULL;
 }
@@ -211,7 +211,7 @@ struct piece_list {
 	size_t nr, max;
 };
 
-static bool add_piece(struct piece_list *list, struct piece *p)
+static bool add_listed_piece(struct piece_list *list, struct piece *p)
 {
 	if (!grow_array(&list->piece, &list->max, list->nr,
 			sizeof(*list->piece)))
@@ -230,7 +230,7 @@ static bool overlapping(struct piece *p, uint64_t start, uint64_t end,
 		return false;
 	if (p->start >= end)
 		return true;
-	if (p->end > start && p->until > time && !add_piece(list, p))
+	if (p->end > start && p->until > time && !add_listed_piece(list, p))
 		return false;
 	return overlapping(p->right, start, end, time, list);
 }
@@ -260,8 +260,8 @@ static int cut(struct piece *p, uint64_t addr)
 	rest->until = p->until;
 	take_out(p);
 	p->end = addr;
-	insert(p);
-	insert(rest);
+	insert_piece(p);
+	insert_piece(rest);
 	return 0;
 }
 
@@ -298,7 +298,7 @@ static bool end_those_before(struct piece_list *inside,
 	for (i = 0; i < inside->nr; i++) {
 		p = inside->piece[i];
 		if (p->from > time || (p->from == time && paint->under)) {
-			if (!add_piece(later, p))
+			if (!add_listed_piece(later, p))
 				return false;
 		} else if (p->from == time) {
 			take_out(p);
@@ -352,7 +352,7 @@ static int paint_inside(struct history *history, const struct paint *paint,
 	if (overlapping(history->root, paint->start, paint->end, paint->time,
 			&inside) &&
 	    end_those_before(&inside, paint, &later)) {
-		insert(new);
+		insert_piece(new);
 		ret = later.nr ? paint_again(history, &later) : 0;
 	} else {
 		free_piece(new);
@@ -447,7 +447,7 @@ int history_move(struct history *history, uint64_t time, struct history *to)
 		ret = 0;
 		for (i = 0; i < all.nr && !ret; i++)
 			if (all.piece[i]->from >= time &&
-			    !add_piece(&later, all.piece[i]))
+			    !add_listed_piece(&later, all.piece[i]))
 				ret = -ENOMEM;
 	}
 	if (!ret && later.nr)

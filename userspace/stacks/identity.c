@@ -184,16 +184,16 @@ static int keep_if_same(struct search *search, int fd, bool ours)
 }
 
 /* The process has there what the mapping says, by the same numbers. */
-static bool is_mapped(const struct sfjit_stacks_mapping *has,
-		      const struct sfjit_stacks_mapping *m)
+static bool is_mapped_now(const struct sfjit_stacks_mapping *has,
+			  const struct sfjit_stacks_mapping *m)
 {
 	return has->inode && m->start - has->start < has->length &&
 	       (!m->inode || (m->inode == has->inode &&
 			      is_on(m, has->device_major, has->device_minor)));
 }
 
-static bool find_mapped(pid_t pid, const struct sfjit_stacks_mapping *m,
-			char name[40])
+static bool find_mapped_file(pid_t pid, const struct sfjit_stacks_mapping *m,
+			     char name[40])
 {
 	struct sfjit_stacks_mapping has;
 	struct maps maps;
@@ -201,7 +201,7 @@ static bool find_mapped(pid_t pid, const struct sfjit_stacks_mapping *m,
 
 	if (!maps_open(&maps, pid))
 		while (!found && maps_next(&maps, &has))
-			found = is_mapped(&has, m);
+			found = is_mapped_now(&has, m);
 	maps_close(&maps);
 	if (found)
 		snprintf(name, 40, "%" PRIx64 "-%" PRIx64, has.start,
@@ -210,13 +210,13 @@ static bool find_mapped(pid_t pid, const struct sfjit_stacks_mapping *m,
 }
 
 /* Also what no path leads to any more. */
-static int open_mapped(struct search *search, pid_t pid)
+static int open_mapped_file(struct search *search, pid_t pid)
 {
 	const struct sfjit_stacks_mapping *m = search->mapping;
 	char name[40], path[64];
 	int fd;
 
-	if (!find_mapped(pid, m, name))
+	if (!find_mapped_file(pid, m, name))
 		return -ENOENT;
 	snprintf(path, sizeof(path), "map_files/%s", name);
 	fd = open_of_process(pid, path);
@@ -242,7 +242,7 @@ static int search_process(struct search *search, pid_t pid)
 			      open_below_root(pid, search->mapping->path),
 			      has_our_root(pid));
 
-	return fd >= 0 ? fd : open_mapped(search, pid);
+	return fd >= 0 ? fd : open_mapped_file(search, pid);
 }
 
 int identity_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)

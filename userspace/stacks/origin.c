@@ -12,7 +12,7 @@ struct origin *origin_get(struct origin *origin)
 	return origin;
 }
 
-static void free_table(struct table *table)
+static void free_old_table(struct table *table)
 {
 	if (!table)
 		return;
@@ -28,7 +28,7 @@ void origin_put(struct origin *origin)
 
 static void release_code(struct origin *origin)
 {
-	free_table(origin->table);
+	free_old_table(origin->table);
 	free(origin);
 }
 
@@ -37,7 +37,7 @@ struct origin *origin_of_code(struct table *table, bool frame_pointer)
 	struct origin *origin = calloc(1, sizeof(*origin));
 
 	if (!origin) {
-		free_table(table);
+		free_old_table(table);
 		return NULL;
 	}
 	origin->refs = 1;

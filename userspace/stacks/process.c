@@ -28,7 +28,7 @@ void processes_init(struct processes *processes)
 	LIST_INIT(&processes->histories.passing);
 }
 
-static struct number *find_number(struct processes *processes, pid_t pid)
+static struct number *find_known_number(struct processes *processes, pid_t pid)
 {
 	struct number key = { .pid = pid };
 	struct number **found = tfind(&key, &processes->by_pid, compare);
@@ -36,9 +36,9 @@ static struct number *find_number(struct processes *processes, pid_t pid)
 	return found ? *found : NULL;
 }
 
-static struct number *get_number(struct processes *processes, pid_t pid)
+static struct number *make_number(struct processes *processes, pid_t pid)
 {
-	struct number *number = find_number(processes, pid);
+	struct number *number = find_known_number(processes, pid);
 
 	if (number)
 		return number;
@@ -73,7 +73,7 @@ static void link_process(struct number *number, struct process *new)
 static struct process *new_process(struct processes *processes, pid_t pid,
 				   uint64_t start)
 {
-	struct number *number = get_number(processes, pid);
+	struct number *number = make_number(processes, pid);
 	struct process *new = number ? calloc(1, sizeof(*new)) : NULL;
 	unsigned int i;
 
@@ -97,7 +97,7 @@ static struct process *new_process(struct processes *processes, pid_t pid,
 
 static void unlink_process(struct processes *processes, struct process *old)
 {
-	struct number *number = find_number(processes, old->pid);
+	struct number *number = find_known_number(processes, old->pid);
 	struct process **at = &number->latest;
 
 	while (*at != old)
@@ -107,7 +107,7 @@ static void unlink_process(struct processes *processes, struct process *old)
 		drop_number(processes, number);
 }
 
-static void leave_parent(struct process *process)
+static void drop_parent(struct process *process)
 {
 	if (process->parent)
 		LIST_REMOVE(process, sibling);
@@ -120,8 +120,8 @@ static void free_process(struct processes *processes, struct process *old)
 	unsigned int i;
 
 	while ((child = LIST_FIRST(&old->children)))
-		leave_parent(child);
-	leave_parent(old);
+		drop_parent(child);
+	drop_parent(old);
 	unlink_process(processes, old);
 	LIST_REMOVE(old, all);
 	for (i = 0; i < PROCESS_LAYERS; i++)
@@ -141,7 +141,7 @@ void processes_clear(struct processes *processes)
 struct process *process_find(struct processes *processes, pid_t pid,
 			     uint64_t time)
 {
-	struct number *number = find_number(processes, pid);
+	struct number *number = find_known_number(processes, pid);
 	struct process *p = number ? number->latest : NULL;
 
 	while (p && p->start > time)
@@ -329,7 +329,7 @@ void processes_settle(struct processes *processes, uint64_t time)
 	for (p = LIST_FIRST(&processes->all); p; p = next) {
 		next = LIST_NEXT(p, all);
 		if (p->start <= time)
-			leave_parent(p);
+			drop_parent(p);
 		if (p->end <= time)
 			free_process(processes, p);
 	}

@@ -81,7 +81,7 @@ EXPORT void sfjit_stacks_settle(struct sfjit_stacks *stacks, uint64_t time)
 
 /* Painting. */
 
-static int check_range(uint64_t start, uint64_t length)
+static int check_code_range(uint64_t start, uint64_t length)
 {
 	/* it ends before the last byte at most */
 	return length && length <= UINT64_MAX - start ? 0 : -EINVAL;
@@ -151,7 +151,7 @@ EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 			     const struct sfjit_stacks_mapping *mapping)
 {
 	struct origin *origin;
-	int ret = check_range(mapping->start, mapping->length);
+	int ret = check_code_range(mapping->start, mapping->length);
 
 	if (ret || mapping->build_id_length > sizeof(mapping->build_id))
 		return -EINVAL;
@@ -168,7 +168,7 @@ EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 EXPORT int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid,
 			       uint64_t time, uint64_t start, uint64_t length)
 {
-	int ret = check_range(start, length);
+	int ret = check_code_range(start, length);
 
 	return ret ? ret : erase(stacks, pid, process_map, time, start,
 				 start + length);
@@ -211,9 +211,9 @@ EXPORT int sfjit_stacks_exit(struct sfjit_stacks *stacks, pid_t pid, pid_t tid,
 	return 0;
 }
 
-static int read_code(struct sfjit_stacks *stacks,
-		     const struct sfjit_stacks_code *code,
-		     struct origin **origin)
+static int read_mapped_code(struct sfjit_stacks *stacks,
+			    const struct sfjit_stacks_code *code,
+			    struct origin **origin)
 {
 	struct table *table = NULL;
 	int ret;
@@ -241,12 +241,12 @@ EXPORT int sfjit_stacks_jit_load(struct sfjit_stacks *stacks, pid_t pid,
 		.start = code->start, .end = code->start + code->length,
 		.time = when(stacks, time),
 	};
-	int ret = check_range(code->start, code->length);
+	int ret = check_code_range(code->start, code->length);
 
 	if (ret || code->kind < SFJIT_STACKS_EH_FRAME ||
 	    code->kind > SFJIT_STACKS_UNKNOWN)
 		return -EINVAL;
-	ret = read_code(stacks, code, &p.origin);
+	ret = read_mapped_code(stacks, code, &p.origin);
 	if (ret)
 		return ret;
 	ret = paint(stacks, pid, process_generate, &p);
@@ -258,7 +258,7 @@ EXPORT int sfjit_stacks_jit_unload(struct sfjit_stacks *stacks, pid_t pid,
 				   uint64_t time, uint64_t start,
 				   uint64_t length)
 {
-	int ret = check_range(start, length);
+	int ret = check_code_range(start, length);
 
 	return ret ? ret : erase(stacks, pid, process_generate, time, start,
 				 start + length);

@@ -47,7 +47,7 @@ struct known_insn {
 	struct sfjit_row row;
 };
 
-static size_t hash(uint64_t a, uint64_t b, size_t nr)
+static size_t hash_place(uint64_t a, uint64_t b, size_t nr)
 {
 	return ((a ^ b << 32) * 0x9e3779b97f4a7c15 >> 40) & (nr - 1);
 }
@@ -160,7 +160,7 @@ static enum sfjit_stacks_reason why_missed(const struct walk *walk)
 						   SFJIT_STACKS_DAMAGED;
 }
 
-static enum sfjit_stacks_reason why(const struct walk *walk, int error)
+static enum sfjit_stacks_reason why_error(const struct walk *walk, int error)
 {
 	switch (error) {
 	case -ENOTSUP:
@@ -214,13 +214,13 @@ static int find_go_row(struct walk *walk, const struct piece *p, uint64_t addr,
 	return ret && ret != -ENOMEM ? -EIO : ret;
 }
 
-static struct known_row *find_row(struct walk *walk, const struct piece *p,
-				  const struct table *table, uint64_t addr,
-				  uint64_t *budget)
+static struct known_row *find_walk_row(struct walk *walk, const struct piece *p,
+				       const struct table *table, uint64_t addr,
+				       uint64_t *budget)
 {
 	struct known_row *known;
 
-	known = &walk->rows[hash(addr, table->serial, NR_ROWS)];
+	known = &walk->rows[hash_place(addr, table->serial, NR_ROWS)];
 	if (known->table == table->serial && known->addr == addr)
 		return known;
 	known->exact = false;
@@ -269,7 +269,7 @@ static int step_by_table(struct walk *walk, const struct piece *p,
 
 	walk->in_go = false;
 	if (!full || is_go(table, addr)) {
-		known = find_row(walk, p, table, addr, &frame->budget);
+		known = find_walk_row(walk, p, table, addr, &frame->budget);
 		if (!known->error)
 			return step_by_row(walk, known, frame);
 		if (known->is_go)
@@ -279,24 +279,25 @@ static int step_by_table(struct walk *walk, const struct piece *p,
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
-static enum sfjit_stacks_reason end_of(const struct walk *walk, int ret)
+static enum sfjit_stacks_reason end_of_step(const struct walk *walk, int ret)
 {
 	if (!ret)
 		return SFJIT_STACKS_STOPPED;
-	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why(walk, ret);
+	return ret == 1 ? SFJIT_STACKS_OUTERMOST : why_error(walk, ret);
 }
 
 static enum sfjit_stacks_reason step_by_fp(struct walk *walk,
 					   struct sfg_frame *frame)
 {
 	walk->has_missed = false;
-	return end_of(walk, sfg_step_fp(walk->abi, frame));
+	return end_of_step(walk, sfg_step_fp(walk->abi, frame));
 }
 
 /* The table of a piece, and the address in it; NULL: *end says why. */
-static struct table *find_table(const struct walk *walk, const struct piece *p,
-				uint64_t ip, uint64_t *addr,
-				enum sfjit_stacks_reason *end)
+static struct table *find_table_of_piece(const struct walk *walk,
+					 const struct piece *p, uint64_t ip,
+					 uint64_t *addr,
+					 enum sfjit_stacks_reason *end)
 {
 	struct user user = user_of(walk, p);
 	struct table *table = p->origin->table;
@@ -331,13 +332,13 @@ static bool holds(const struct walk *walk, const struct known_place *known,
 		!process->layers[PROCESS_CODE].root);
 }
 
-static const struct piece *find_piece(struct walk *walk, uint64_t addr)
+static const struct piece *find_section_piece(struct walk *walk, uint64_t addr)
 {
 	const struct process *process = walk->process;
 	struct known_place *known;
 	const struct piece *p;
 
-	known = &walk->places[hash(addr, (uintptr_t)process, NR_PLACES)];
+	known = &walk->places[hash_place(addr, (uintptr_t)process, NR_PLACES)];
 	if (holds(walk, known, addr))
 		return known->piece;
 	p = process_piece(process, addr, walk->time);
@@ -358,7 +359,7 @@ static const struct known_insn *look_at_code(struct walk *walk,
 	struct user user = user_of(walk, p);
 	struct known_insn *known;
 
-	known = &walk->insns[hash(addr ^ sp, table, NR_INSNS)];
+	known = &walk->insns[hash_place(addr ^ sp, table, NR_INSNS)];
 	if (known->table == table && known->addr == addr && known->sp == sp &&
 	    known->called == frame->called)
 		return known;
@@ -390,9 +391,9 @@ static enum sfjit_stacks_reason step_by_code(struct walk *walk,
 	if (known->error)
 		return SFJIT_STACKS_NO_RULE;
 	walk->has_missed = false;
-	end = end_of(walk, sfg_step_row(walk->abi, &known->row, &caller));
+	end = end_of_step(walk, sfg_step_row(walk->abi, &known->row, &caller));
 	if (end == SFJIT_STACKS_STOPPED && caller.pc &&
-	    !find_piece(walk, caller.pc - 1))
+	    !find_section_piece(walk, caller.pc - 1))
 		return SFJIT_STACKS_NO_RULE;
 	*frame = caller;
 	*flags = SFJIT_STACKS_BY_CODE;
@@ -406,7 +407,7 @@ static enum sfjit_stacks_reason step_by_origin(struct walk *walk,
 {
 	uint64_t ip = frame->pc - frame->called, addr;
 	enum sfjit_stacks_reason end;
-	struct table *table = find_table(walk, p, ip, &addr, &end);
+	struct table *table = find_table_of_piece(walk, p, ip, &addr, &end);
 	int ret;
 
 	if (!table)
@@ -414,7 +415,7 @@ static enum sfjit_stacks_reason step_by_origin(struct walk *walk,
 	walk->has_missed = false;
 	ret = step_by_table(walk, p, table, ip - addr, full, frame);
 	if (ret != -ENOENT)
-		return end_of(walk, ret);
+		return end_of_step(walk, ret);
 	if (table_is_entry(table, addr))
 		return SFJIT_STACKS_OUTERMOST;
 	return step_by_code(walk, p, frame, flags);
@@ -427,13 +428,13 @@ static bool keeps_fp(const struct origin *origin)
 }
 
 /* SFJIT_STACKS_STOPPED: not yet, there is a caller. */
-static enum sfjit_stacks_reason step(struct walk *walk, bool full,
-				     struct sfg_frame *frame,
-				     unsigned int *flags)
+static enum sfjit_stacks_reason step_walk(struct walk *walk, bool full,
+					  struct sfg_frame *frame,
+					  unsigned int *flags)
 {
 	const struct piece *p;
 
-	p = find_piece(walk, frame->pc - frame->called);
+	p = find_section_piece(walk, frame->pc - frame->called);
 	*flags = 0;
 	if (!p)
 		return SFJIT_STACKS_NO_MAPPING;
@@ -475,7 +476,7 @@ static enum sfjit_stacks_reason walk_frames(struct walk *walk, bool full,
 	while (walk->nr < SFJIT_STACKS_MAX_FRAMES) {
 		add_frame(walk, frame, flags);
 		sp = frame->reg[walk->sp];
-		end = step(walk, full, frame, &flags);
+		end = step_walk(walk, full, frame, &flags);
 		if (end != SFJIT_STACKS_STOPPED)
 			return end;
 		if (goes_down(walk, frame, sp))
@@ -556,7 +557,7 @@ enum sfjit_stacks_reason walk_look(struct walk *walk,
 	walk->process = process;
 	walk->time = time;
 	if (process)
-		p = find_piece(walk, addr);
-	table = p ? find_table(walk, p, addr, &addr, &end) : NULL;
+		p = find_section_piece(walk, addr);
+	table = p ? find_table_of_piece(walk, p, addr, &addr, &end) : NULL;
 	return table ? look_at_rules(walk, p, table, addr) : end;
 }
