@@ -58,13 +58,13 @@ static int8_t base_of(const struct insn *insn)
 	return insn->index == INSN_NO_REG ? reg_of(insn->base) : CODE_NO_REG;
 }
 
-static void push_reg(struct code_insn *out, int8_t src)
+static void x86_push(struct code_insn *out, int8_t src)
 {
 	add_op(out, CODE_SET, SP, SP, -8);
 	add_op(out, CODE_STORE, SP, src == SP ? CODE_NO_REG : src, 0);
 }
 
-static void pop_reg(struct code_insn *out, int8_t dst)
+static void x86_pop(struct code_insn *out, int8_t dst)
 {
 	if (dst == SP) {
 		add_op(out, CODE_LOAD, SP, SP, 0);
@@ -80,7 +80,7 @@ static void pop_to(struct code_insn *out, const struct insn *insn)
 {
 	int8_t base = base_of(insn);
 
-	pop_reg(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
+	x86_pop(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
 	if (insn->mod != 3 && base != CODE_NO_REG)
 		add_op(out, CODE_STORE, base, CODE_NO_REG, insn->disp);
 }
@@ -95,28 +95,28 @@ static bool push_or_pop(struct code_insn *out, const struct insn *insn)
 {
 	if (insn->map == INSN_MAP_0F && !insn->vex && (insn->op & 0xf6) == 0xa0) {
 		if (insn->op & 1)
-			pop_reg(out, CODE_NO_REG);
+			x86_pop(out, CODE_NO_REG);
 		else
-			push_reg(out, CODE_NO_REG);
+			x86_push(out, CODE_NO_REG);
 		return true;
 	}
 	if (insn->map)
 		return false;
 	if ((insn->op & 0xf8) == 0x50) {
-		push_reg(out, reg_of(insn->opreg));
+		x86_push(out, reg_of(insn->opreg));
 	} else if ((insn->op & 0xf8) == 0x58) {
-		pop_reg(out, reg_of(insn->opreg));
+		x86_pop(out, reg_of(insn->opreg));
 	} else if (insn->op == 0x68 || insn->op == 0x6a || insn->op == 0x9c) {
-		push_reg(out, CODE_NO_REG);
+		x86_push(out, CODE_NO_REG);
 	} else if (insn->op == 0x9d) {
-		pop_reg(out, CODE_NO_REG);
+		x86_pop(out, CODE_NO_REG);
 	} else if (is_group(insn, 0xff, 6)) {
-		push_reg(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
+		x86_push(out, insn->mod == 3 ? reg_of(insn->rm) : CODE_NO_REG);
 	} else if (insn->op == 0x8f && !(insn->reg & 7)) {
 		pop_to(out, insn);
 	} else if (insn->op == 0xc9) {
 		add_op(out, CODE_SET, SP, FP, 0);
-		pop_reg(out, FP);
+		x86_pop(out, FP);
 	} else {
 		return false;
 	}
@@ -271,7 +271,7 @@ static void call_function(struct code_insn *out, const struct insn *insn)
 {
 	if (insn->op == 0xe8 && !insn->imm) {
 		out->next = CODE_FALLS;
-		push_reg(out, CODE_NO_REG);
+		x86_push(out, CODE_NO_REG);
 		return;
 	}
 	add_op(out, CODE_TOUCH, SP, CODE_NO_REG, -8);
