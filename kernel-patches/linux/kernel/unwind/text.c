@@ -46,7 +46,7 @@ static bool unwind_user_read_call(struct unwind_user_state *state,
 /**
  * unwind_user_switch - may the walk go down, to another stack?
  * @state:	position of the walk
- * @caller:	what was read there
+ * @fp:		frame pointer of the caller
  * @ra:		its return address
  * @chained:	the frame pointer led there
  *
@@ -58,17 +58,17 @@ static bool unwind_user_read_call(struct unwind_user_state *state,
  * Return: SFRAME_REASON_NONE, or SFRAME_REASON_CFA_ORDER.
  */
 enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
-				      const struct unwind_user_caller *caller,
-				      unsigned long ra, bool chained)
+				      unsigned long fp, unsigned long ra,
+				      bool chained)
 {
 	unsigned long before, code;
 
-	if (chained && caller->fp && caller->fp <= state->fp)
+	if (chained && fp && fp <= state->fp)
 		return SFRAME_REASON_CFA_ORDER;
 	if (!unwind_user_read_call(state, ra, &before))
 		return SFRAME_REASON_CFA_ORDER;
 	if (!unwind_user_ends_in_call(before) &&
-	    (!chained || caller->fp ||
+	    (!chained || fp ||
 	     !unwind_user_read_text(state, ra, &code, 1) ||
 	     !unwind_user_starts_stack(before, code)))
 		return SFRAME_REASON_CFA_ORDER;

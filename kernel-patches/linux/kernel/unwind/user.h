@@ -345,8 +345,8 @@ static __always_inline bool unwind_user_text(unsigned long ip)
 
 #ifdef CONFIG_HAVE_UNWIND_USER_TEXT
 enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
-				      const struct unwind_user_caller *caller,
-				      unsigned long ra, bool chained);
+				      unsigned long fp, unsigned long ra,
+				      bool chained);
 int unwind_user_step_entered(struct unwind_user_state *state);
 #else
 static inline int unwind_user_step_entered(struct unwind_user_state *state)
@@ -355,9 +355,8 @@ static inline int unwind_user_step_entered(struct unwind_user_state *state)
 }
 
 static inline enum sframe_reason
-unwind_user_switch(struct unwind_user_state *state,
-		   const struct unwind_user_caller *caller, unsigned long ra,
-		   bool chained)
+unwind_user_switch(struct unwind_user_state *state, unsigned long fp,
+		   unsigned long ra, bool chained)
 {
 	return SFRAME_REASON_CFA_ORDER;
 }
@@ -384,7 +383,7 @@ unwind_user_enter(struct unwind_user_state *state,
 		return ra ? SFRAME_REASON_RETURN_ADDRESS :
 			    SFRAME_REASON_NO_CALLER;
 	if (unlikely(caller->sp < state->sp)) {
-		reason = unwind_user_switch(state, caller, ra, ra_copied);
+		reason = unwind_user_switch(state, caller->fp, ra, ra_copied);
 		if (reason)
 			return reason;
 	}

@@ -54,6 +54,12 @@ int unwind_user_step_entry(struct unwind_user_state *state)
 	return unwind_user_step_plain(state, &entry, state->ws);
 }
 
+/* Apart, so that the word size of other tasks is a constant. */
+static noinline int unwind_user_step_compat(struct unwind_user_state *state)
+{
+	return unwind_user_step_fp(state, sizeof(u32));
+}
+
 /* One step without page faults, by the first type that has one. */
 static int unwind_user_step(struct unwind_user_state *state)
 {
@@ -73,7 +79,11 @@ static int unwind_user_step(struct unwind_user_state *state)
 				return ret;
 			continue;
 		case UNWIND_USER_TYPE_FP:
-			ret = unwind_user_step_fp(state, state->ws);
+			if (!IS_ENABLED(CONFIG_COMPAT) ||
+			    likely(state->ws == sizeof(long)))
+				ret = unwind_user_step_fp(state, sizeof(long));
+			else
+				ret = unwind_user_step_compat(state);
 			if (!ret || ret == -EFAULT)
 				return ret;
 			continue;

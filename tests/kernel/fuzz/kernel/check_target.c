@@ -212,8 +212,8 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
 }
 
 enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
-				      const struct unwind_user_caller *caller,
-				      unsigned long ra, bool chained)
+				      unsigned long fp, unsigned long ra,
+				      bool chained)
 {
 	return SFRAME_REASON_NONE;
 }
