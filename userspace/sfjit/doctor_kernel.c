@@ -117,12 +117,14 @@ static const char *names_of(long bits, const char *const *names,
 static void check_formats(struct doctor *doctor, const struct answers *answers)
 {
 	static const char * const flags[] = { "replace", "live" };
-	static const char * const formats[] = { "v3", "addend", "fp", "end" };
+	static const char * const formats[] = {
+		"v3", "addend", "fp", "end", "packed",
+	};
 	bool addends = answers->formats >> SFRAME_FORMAT_V3_ADDEND & 1;
 
 	doctor_say(doctor, "formats", addends ? NULL : &old_formats,
 		   "formats %s; flags %s",
-		   names_of(answers->formats, formats, 4),
+		   names_of(answers->formats, formats, 5),
 		   names_of(answers->flags, flags, 2));
 }
 

@@ -24,6 +24,14 @@ replay() {
 }
 
 replay kernel-known
+replay kernel-packed
+if tools/make -s build/bin/sframegen &&
+	"$O/bin/sframegen" --elf /usr/s390x-linux-gnu/lib/libc.so.6 \
+		--format packed -o "$tmp/table" >/dev/null; then
+	replay kernel-rules -n 100000 "$tmp/table"
+else
+	not_ok "a packed table of the C library" ""
+fi
 for target in kernel-step kernel-walk kernel-register; do
 	replay "$target-replay" -n "$mutations" \
 		"$O/tests/kernel/fuzz/corpus-big-endian/$target"

@@ -55,7 +55,7 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	$(fuzz_arch)/uapi/asm/sigcontext.h $(fuzz_arch)/uapi/asm/ucontext.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
-fuzz_shim_headers := $(addprefix linux/,bits.h build_bug.h cache.h cleanup.h \
+fuzz_shim_headers := $(addprefix linux/,bitops.h bits.h build_bug.h cache.h cleanup.h \
 	compat.h compiler.h cpumask.h err.h errno.h hash.h kconfig.h kernel.h log2.h math.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
 	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h security.h \
@@ -103,14 +103,16 @@ $(FUZZ_OUT)/$(1)/harness/%.o: $(fuzz_dir)/%.c $(fuzz_tree)/done
 	$$(call to,CC) $(2) $(4) $$(fuzz_cflags) $$(fuzz_o)
 $(FUZZ_OUT)/$(1)/check.o: userspace/libsfjit/check.c
 	$$(call to,CC) $(if $(filter replay,$(1)),$$(CC),$(2)) $(3) $$(SF_CFLAGS) -g $$(fuzz_o)
+$(FUZZ_OUT)/$(1)/library/%.o: sframegen/lib/%.c
+	$$(call to,CC) $(2) $(3) $$(SF_CFLAGS) -Isframegen/lib $$(fuzz_o)
 $(FUZZ_OUT)/$(1)/user/%.o: %.c
 	$$(call to,CC) $(2) $$(fuzz_user_cflags) $(5) $$(fuzz_o)
 $(FUZZ_OUT)/$(1)/user/fake.o: tests/sfjit/inject/fake.c
 	$$(call to,CC) $(2) $$(SF_CFLAGS) -D_GNU_SOURCE -g -O1 $(5) $$(fuzz_o)
-$(FUZZ_OUT)/$(1)/harness/check_target.o: private fuzz_room := \
+$(FUZZ_OUT)/$(1)/harness/check_target.o $(FUZZ_OUT)/$(1)/harness/rules.o: private fuzz_room := \
 	-Isframegen/include -Iuserspace/include
 # The glibc of the host, not the kernel, is around these.
-$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,replay accepts flip_main finding): private \
+$(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,replay accepts flip_main rules_main finding): private \
 	fuzz_cflags := -std=gnu11 -g -O1 -Wall
 endef
 fuzz_fuzz := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
@@ -123,11 +125,11 @@ $(eval $(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC),-O1 $(fuzz_san),-O1))
 # Objects: $(call fuzz_u,VARIANT,NAME...) of the unwinder, fuzz_h of the harness.
 fuzz_u = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(2))
 fuzz_h = $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(2))
-fuzz_unwinder := sframe sframe_cache sframe_known sframe_section \
+fuzz_unwinder := sframe sframe_cache sframe_known sframe_packed sframe_section \
 	sframe_callchain sframe_prctl user $(if $(filter s390,$(FUZZ_ARCH)),,text)
 fuzz_kernel = $(call fuzz_u,$(1),$(fuzz_unwinder)) $(call fuzz_h,$(1),model ref \
 	input compare finding $(2)_target $(if $(filter live,$(2)),,mutate))
-fuzz_check = $(call fuzz_u,$(1),sframe sframe_section sframe_prctl) \
+fuzz_check = $(call fuzz_u,$(1),sframe sframe_packed sframe_section sframe_prctl) \
 	$(call fuzz_h,$(1),check_target finding mutate) $(FUZZ_OUT)/$(1)/check.o \
 	$(addprefix $(O)/obj/userspace/libsfjit/, section.o pieces.o) \
 	$(O)/lib/libsframegen.a
@@ -166,8 +168,19 @@ $(FUZZ_OUT)/kernel-nested: $(call fuzz_u,replay,sframe_cache) \
 		$(call fuzz_h,replay,nested finding)
 	$(call to,LD) $(CC) $(fuzz_san) -o $@ $^
 # Steps by rules that are at hand, see known.c.
-$(FUZZ_OUT)/kernel-known: $(call fuzz_u,replay,sframe_cache sframe_known) \
+$(FUZZ_OUT)/kernel-known: $(call fuzz_u,replay,sframe_cache sframe_known sframe_packed) \
 		$(call fuzz_h,replay,known finding)
+	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
+
+# Steps through packed tables, see packed.c.
+$(FUZZ_OUT)/kernel-packed: $(call fuzz_u,replay,sframe_packed) \
+		$(call fuzz_h,replay,packed finding)
+	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
+# Rules of packed tables, see rules.c.
+$(FUZZ_OUT)/kernel-rules: $(call fuzz_u,replay,sframe_packed) \
+		$(call fuzz_h,replay,rules rules_main finding) \
+		$(patsubst sframegen/lib/%.c,$(FUZZ_OUT)/replay/library/%.o, \
+		$(wildcard sframegen/lib/*.c))
 	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
 
 # run_bounded() counts basic blocks, in place of libFuzzer.
@@ -199,7 +212,9 @@ $(eval $(call fuzz_target,stacks-tracker,fuzz_stacks,,$(fuzz_counted),-lelf))
 
 # Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
 fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
-	$(FUZZ_OUT)/kernel-known $(addprefix $(fuzz_corpus)/,$(fuzz_names))
+	$(FUZZ_OUT)/kernel-known $(FUZZ_OUT)/kernel-packed \
+	$(FUZZ_OUT)/kernel-rules \
+	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
 

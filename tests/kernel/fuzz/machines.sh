@@ -15,9 +15,20 @@ tools/make -s fuzz-machines || finish
 amount=${SFJIT_FUZZ_SECONDS:-4x}
 mkdir -p "$O/fuzz"
 
+library=/usr/aarch64-linux-gnu/lib/libc.so.6
+if [ -f $library ] && tools/make -s build/bin/sframegen &&
+	"$O/bin/sframegen" --elf $library --format packed -o "$tmp/table" \
+		>/dev/null; then
+	judge "rules of a packed table of arm64" \
+		"$O/tests/kernel/fuzz-arm64/kernel-rules" "$tmp/table"
+else
+	skip "rules of a packed table of arm64" "its C library is not installed"
+fi
 for machine in arm64 s390; do
 	judge "kernel-known of $machine" \
 		"$O/tests/kernel/fuzz-$machine/kernel-known"
+	judge "kernel-packed of $machine" \
+		"$O/tests/kernel/fuzz-$machine/kernel-packed"
 	for target in kernel-step kernel-walk kernel-register kernel-live; do
 		program=$O/tests/kernel/fuzz-$machine/$target
 		corpus=$O/tests/kernel/fuzz/corpus/$target

@@ -71,7 +71,7 @@ static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 		return errors | ERROR(EFAULT);
 	memcpy(opts, (void *)addr, known);
 	if (opts->flags & ~(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE) ||
-	    opts->format > SFRAME_FORMAT_END || opts->reserved)
+	    opts->format > SFRAME_FORMAT_PACKED || opts->reserved)
 		errors |= ERROR(EINVAL);
 	return errors;
 }
@@ -120,6 +120,15 @@ static errset check_section(unsigned long addr, unsigned long length, bool live,
 	    !extent_is_right(header, length - sizeof(*header), live))
 		errors |= ERROR(EINVAL);
 	return errors;
+}
+
+/* Bytes of its header. No draft has a packed table, so none has that. */
+#define PACKED_HEADER	32
+
+static errset check_packed(unsigned long addr)
+{
+	return ERROR(EINVAL) |
+	       (memory_readable(addr, PACKED_HEADER) ? 0 : ERROR(EFAULT));
 }
 
 /* From the first FDE to the last one. */
@@ -237,6 +246,8 @@ static void ask_register(const struct call *call, struct answer *answer)
 	if (has_section(&opts))
 		wrong |= check_section(window->section, window->length, live,
 				       &header);
+	else if (opts.format == SFRAME_FORMAT_PACKED)
+		wrong |= check_packed(window->section);
 	else
 		wrong |= check_no_section(window, live);
 	wrong |= opts_text(&opts, window);
@@ -264,7 +275,7 @@ static void ask_query(const struct call *call, struct answer *answer)
 	static const long flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
 	const long results[] = {
 		[PR_SFRAME_QUERY_FLAGS] = flags,
-		[PR_SFRAME_QUERY_FORMATS] = (2L << SFRAME_FORMAT_END) - 1,
+		[PR_SFRAME_QUERY_FORMATS] = (2L << SFRAME_FORMAT_PACKED) - 1,
 		[PR_SFRAME_QUERY_LIMIT] = limit,
 	};
 	unsigned long what = call->arg[0];

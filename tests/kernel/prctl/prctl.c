@@ -201,7 +201,7 @@ static void draft_fdes(struct draft *draft)
 /* Of those without section, most do not give one either. */
 static void draft_format(struct draft *draft)
 {
-	draft->opts.format = below(SFRAME_FORMAT_END + 2);
+	draft->opts.format = below(SFRAME_FORMAT_PACKED + 2);
 	if (draft->opts.format <= SFRAME_FORMAT_V3_ADDEND || one_in(8))
 		return;
 	draft->call.arg[1] = draft->call.arg[2] = 0;

@@ -17,23 +17,12 @@
 #include <linux/sched/clock.h>
 #include <linux/sframe.h>
 
-#include <asm/unwind_user_sframe.h>
-
 #include "sframe.h"
 #include "sframe_cache.h"
 #include "sframe_format.h"
 #include "sframe_known.h"
-#include "signal.h"
-#include "user.h"
-
-#ifndef UNWIND_USER_REGNUM_LR
-#define UNWIND_USER_REGNUM_LR	U32_MAX		/* of no rule */
-#endif
-
-/* The caller's stack pointer is at CFA + SP_OFF. */
-#ifndef UNWIND_USER_SFRAME_SP_OFF
-#define UNWIND_USER_SFRAME_SP_OFF	0
-#endif
+#include "sframe_packed.h"
+#include "sframe_step.h"
 
 /* The offset of a CFA is stored as (offset + SP_OFF) / CFA_SCALE. */
 #ifndef UNWIND_USER_SFRAME_CFA_SCALE
@@ -107,10 +96,6 @@ static enum sframe_reason sframe_charge(struct sframe_walk *walk)
 		return SFRAME_REASON_NONE;
 	return sframe_look(walk);
 }
-
-/* *@val = the word of a section at @addr, as unwind_user_get() */
-#define sframe_get(state, val, addr)					\
-	unwind_user_get(state, val, unwind_user_table_ptr(addr))
 
 /*
  * How many FDEs are there? A live window's producer counts up, by a store with
@@ -426,14 +411,6 @@ sframe_get_word(struct unwind_user_state *state, const struct sframe_row *row,
 	}
 }
 
-static __always_inline void sframe_set_rule(struct unwind_user_rule *rule,
-					    u8 from, s32 off)
-{
-	rule->from = from;
-	rule->regnum = 0;
-	rule->off = off;
-}
-
 /* The offset of a CFA, which is scaled; false if it has more than 32 bits. */
 static __always_inline bool sframe_scale_cfa(s32 *off)
 {
@@ -528,15 +505,7 @@ sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
 		/* Larger numbers would be cut off by the type of the field. */
 		if (SFRAME_FLEX_REGNUM(*ctrl) > U16_MAX)
 			return SFRAME_REASON_ROW_REGISTER;
-		rule->regnum = SFRAME_FLEX_REGNUM(*ctrl);
-		if (rule->regnum == UNWIND_USER_REGNUM_SP)
-			rule->from = UNWIND_USER_FROM_SP;
-		else if (rule->regnum == UNWIND_USER_REGNUM_FP)
-			rule->from = UNWIND_USER_FROM_FP;
-		else if (rule->regnum == UNWIND_USER_REGNUM_LR)
-			rule->from = UNWIND_USER_FROM_LR;
-		else
-			rule->from = UNWIND_USER_FROM_REG;
+		sframe_set_register(rule, SFRAME_FLEX_REGNUM(*ctrl), off);
 	}
 	if (*ctrl & SFRAME_FLEX_DEREF_P)
 		rule->from |= UNWIND_USER_DEREF;
@@ -631,24 +600,6 @@ sframe_flex_rules(struct unwind_user_state *state,
 	return reason;
 }
 
-/* What holds for each row that says nothing else. */
-static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
-					      s8 ra_off)
-{
-	if (UNWIND_USER_SFRAME_RA_OFF)
-		sframe_set_rule(&frame->ra,
-				UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
-				ra_off);
-	else
-		sframe_set_rule(&frame->ra, UNWIND_USER_FROM_LR, 0);
-	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
-	frame->cfa_addend = 0;
-	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
-	frame->kind = UNWIND_USER_FRAME_PLAIN;
-	frame->ra_copied = false;
-	frame->exact = false;
-}
-
 static __always_inline enum sframe_reason
 sframe_row_rules(struct unwind_user_state *state,
 		 const struct sframe_section *section,
@@ -670,40 +621,6 @@ sframe_row_rules(struct unwind_user_state *state,
 		return sframe_flex_rules(state, section, row, frame);
 	}
 	return sframe_default_rules(state, row, frame);
-}
-
-/* Does the frame's return address lie where a call or its function put it? */
-static __always_inline bool
-sframe_is_called(const struct unwind_user_frame *frame)
-{
-	switch (frame->ra.from) {
-	case UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF:
-		return frame->ra.off < 0;
-	case UNWIND_USER_FROM_FP | UNWIND_USER_DEREF:
-	case UNWIND_USER_FROM_LR:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/*
- * The signal bit says that the address which the rules lead to is exact, of any
- * function. The kernel knows its signal frame: rules of the code that a handler
- * returns to could only say less. No call has saved a return address there.
- */
-static __always_inline void
-sframe_signal_rules(struct unwind_user_frame *frame)
-{
-	if (frame->kind == UNWIND_USER_FRAME_OUTERMOST)
-		return;
-	if (!sframe_is_called(frame)) {
-		frame->kind = UNWIND_USER_FRAME_SIGNAL;
-		return;
-	}
-	/* Plain frames have callers whose addresses are not exact. */
-	frame->kind = UNWIND_USER_FRAME_RULES;
-	frame->exact = true;
 }
 
 /* Fill the frame of the walk with the rules of @ip, in an access section. */
@@ -742,25 +659,6 @@ sframe_decode(struct unwind_user_state *state,
 	if (!reason && func->signal)
 		sframe_signal_rules(frame);
 	return reason;
-}
-
-/* Read what a frame's rules lead to, in an access section. */
-static __always_inline enum sframe_reason
-sframe_read_stack(struct unwind_user_state *state,
-		  const struct unwind_user_frame *frame,
-		  struct unwind_user_caller *caller)
-{
-	switch (frame->kind) {
-	case UNWIND_USER_FRAME_PLAIN:
-		return unwind_user_read_plain(state, frame, sizeof(long),
-					      caller);
-	case UNWIND_USER_FRAME_RULES:
-		return unwind_user_read_rules(state, frame, caller);
-	case UNWIND_USER_FRAME_SIGNAL:
-		return unwind_user_read_signal(state, caller);
-	default:
-		return SFRAME_REASON_NONE;
-	}
 }
 
 /**
@@ -888,6 +786,28 @@ static unsigned long sframe_row_end(const struct sframe_func *func)
 	return min(func->start + min(func->next_row, func->size), func->next);
 }
 
+static int sframe_step_packed(struct unwind_user_state *state,
+			      unsigned long ip)
+{
+	struct unwind_user_caller caller __uninitialized;
+	struct sframe_walk *walk = &state->sframe;
+	enum sframe_reason reason = sframe_charge(walk);
+
+	if (reason)
+		return unwind_user_refuse(state, reason);
+	reason = sframe_read_packed(state, walk->window, ip, &caller);
+	if (!sframe_still_there(walk, ip))
+		return -EAGAIN;
+	if (reason)
+		return unwind_user_refuse(state, reason);
+	if (walk->frame.kind == UNWIND_USER_FRAME_POINTER) {
+		sframe_clock_stop(walk);
+		return -ENOENT;
+	}
+	reason = sframe_enter(state, &walk->frame, &caller);
+	return reason ? unwind_user_refuse(state, reason) : 0;
+}
+
 /* Keep the rules that were decoded, for the text of their row. */
 static void sframe_keep_row(const struct unwind_user_state *state,
 			    const struct sframe_func *func, unsigned long ip)
@@ -956,7 +876,10 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 		}
 		if (walk->window->nr_rows)
 			return sframe_step_small(state, ip);
-		ret = sframe_step_section(state, ip);
+		if (sframe_is_packed(walk->window))
+			ret = sframe_step_packed(state, ip);
+		else
+			ret = sframe_step_section(state, ip);
 		if (ret != -EAGAIN)
 			return ret;
 	}
@@ -968,10 +891,14 @@ static int sframe_step_from(struct unwind_user_state *state, unsigned long ip)
 {
 	struct sframe_walk *walk = &state->sframe;
 	const struct unwind_user_frame *frame = NULL;
+	const bool missed = walk->missed;
 
-	if (!walk->missed || !sframe_cache_current(walk))
-		frame = sframe_cache_find(state, ip);
 	walk->missed = false;
+	/* Rules of packed tables are not in the cache. */
+	if (sframe_range_holds(walk, ip) && sframe_is_packed(walk->window))
+		return sframe_step_window(state, ip);
+	if (!missed || !sframe_cache_current(walk))
+		frame = sframe_cache_find(state, ip);
 	if (!frame)
 		return sframe_step_window(state, ip);
 	if (frame->kind != UNWIND_USER_FRAME_POINTER)

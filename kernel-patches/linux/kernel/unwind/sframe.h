@@ -84,6 +84,28 @@ struct sframe_section {
 };
 
 /**
+ * struct sframe_packed - a packed table, from its header
+ * @rules:	user address of the rules
+ * @index:	user address of the index
+ * @blocks:	user address of the blocks
+ * @text_start:	first address of the code that it describes
+ * @text_length: bytes of code; the index has entries for all of it
+ * @blocks_len:	bytes of blocks
+ * @nr_rules:	number of rules
+ * @repeat:	rules repeat every so many bytes, or 0
+ */
+struct sframe_packed {
+	unsigned long		rules;
+	unsigned long		index;
+	unsigned long		blocks;
+	unsigned long		text_start;
+	u32			text_length;
+	u32			blocks_len;
+	u16			nr_rules;
+	u8			repeat;
+};
+
+/**
  * struct sframe_func - a function, from its FDE and the attributes of its rows
  * @start:	its first address
  * @next:	start of the next one, if the search has met it
@@ -131,6 +153,7 @@ struct sframe_small_row {
  * @text_end:	first address behind
  * @format:	SFRAME_FORMAT_*
  * @section:	where its FDEs are, if it has any
+ * @packed:	where its rules are, if it has a packed table
  * @func:	the only function of a table that was copied
  * @nr_rows:	number of rows of @func; 0 if the section is to be read
  * @rows:	its rows
@@ -144,6 +167,7 @@ struct sframe_window {
 	unsigned long		text_end;
 	u32			format;
 	struct sframe_section	section;
+	struct sframe_packed	packed;
 	struct sframe_func	func;
 	u32			nr_rows;
 	struct sframe_small_row	rows[] __counted_by(nr_rows);
@@ -219,6 +243,8 @@ int sframe_register(struct sframe_window *window, bool replace);
 int sframe_unregister(unsigned long key);
 int sframe_window_limit(void);
 
+int sframe_check_range(unsigned long addr, unsigned long len,
+		       unsigned long least);
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
 		       unsigned long len, bool live);
 int sframe_read_text_range(const struct sframe_section *section,

@@ -7,6 +7,7 @@
 
 #include "sframe_cache.h"
 #include "sframe_known.h"
+#include "sframe_packed.h"
 #include "user.h"
 
 const struct unwind_user_frame sframe_fp_frame = {
@@ -52,48 +53,6 @@ sframe_known_frame(const struct sframe_walk *walk, unsigned long ra,
 	if (ip - walk->first < length)
 		return sframe_range_frame(walk->window, ip);
 	return sframe_cache_frame(walk->cache, ip);
-}
-
-/* See unwind_user_step_fallback(). */
-static __always_inline enum sframe_reason
-sframe_read_fallback(struct unwind_user_state *state,
-		     struct unwind_user_caller *caller)
-{
-	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
-		return unwind_user_read_backchain(state, &sframe_fp_frame,
-						  caller);
-	if (state->fp < state->sp)
-		return SFRAME_REASON_CFA_ORDER;
-	return unwind_user_read_plain(state, &sframe_fp_frame, sizeof(long),
-				      caller);
-}
-
-/*
- * Step from a frame that is not the topmost one, by rules that need two words of
- * the stack: plain ones, the frame pointer, or the back chain. Return probes, other
- * stacks and what is refused are left to sframe_step(). In an access section.
- */
-static __always_inline bool
-sframe_known_step(struct unwind_user_state *state,
-		  const struct unwind_user_frame *frame, u8 kind)
-{
-	struct unwind_user_caller caller __uninitialized;
-	enum sframe_reason reason;
-
-	if (kind == UNWIND_USER_FRAME_PLAIN)
-		reason = unwind_user_read_plain(state, frame, sizeof(long),
-						&caller);
-	else
-		reason = sframe_read_fallback(state, &caller);
-	if (reason || caller.sp <= state->sp || !unwind_user_text(caller.ra))
-		return false;
-
-	state->ip = caller.ra;
-	state->sp = caller.sp;
-	state->fp = caller.fp;
-	if (!UNWIND_USER_FP_GIVES_SP)
-		state->sp_bound = kind == UNWIND_USER_FRAME_POINTER;
-	return true;
 }
 
 /*
@@ -142,6 +101,9 @@ unsigned int sframe_steps_known(struct unwind_user_state *state,
 	unsigned int nr = 0;
 	u8 kind;
 
+	if (sframe_range_holds(walk, state->ip - 1) &&
+	    sframe_is_packed(walk->window))
+		return sframe_steps_packed(state, ips, max);
 	if (!walk->cache || !sframe_cache_current(walk) || state->exact_ip ||
 	    state->ri)
 		return 0;

@@ -11,11 +11,13 @@
 #include <linux/uaccess.h>
 
 #include "sframe.h"
+#include "sframe_packed.h"
 
 #define SFRAME_WINDOW_FLAGS	(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE)
 #define SFRAME_WINDOW_FORMATS					\
 	(BIT(SFRAME_FORMAT_V3) | BIT(SFRAME_FORMAT_V3_ADDEND) |	\
-	 BIT(SFRAME_FORMAT_FP) | BIT(SFRAME_FORMAT_END))
+	 BIT(SFRAME_FORMAT_FP) | BIT(SFRAME_FORMAT_END) |	\
+	 BIT(SFRAME_FORMAT_PACKED))
 
 static int sframe_read_opts(struct sframe_window_opts *opts,
 			    const void __user *uopts)
@@ -47,6 +49,19 @@ static int sframe_read_opts(struct sframe_window_opts *opts,
 	return 0;
 }
 
+/* The code that the table describes. */
+static int sframe_default_range(const struct sframe_window *window,
+				unsigned long *start, unsigned long *end)
+{
+	const struct sframe_packed *packed = &window->packed;
+
+	if (!sframe_is_packed(window))
+		return sframe_read_text_range(&window->section, start, end);
+	*start = packed->text_start;
+	return check_add_overflow(*start, packed->text_length, end) ?
+	       -EINVAL : 0;
+}
+
 static int sframe_text_range(struct sframe_window *window,
 			     const struct sframe_window_opts *opts)
 {
@@ -57,7 +72,7 @@ static int sframe_text_range(struct sframe_window *window,
 		/* There may be no FDE yet, and more are to come. */
 		if (opts->flags & SFRAME_WINDOW_LIVE)
 			return -EINVAL;
-		ret = sframe_read_text_range(&window->section, &start, &end);
+		ret = sframe_default_range(window, &start, &end);
 		if (ret)
 			return ret;
 	} else if (check_add_overflow(start, opts->text_length, &end)) {
@@ -79,6 +94,24 @@ static bool sframe_without_section(const struct sframe_window_opts *opts)
 	       opts->format == SFRAME_FORMAT_END;
 }
 
+static int sframe_fill_packed(struct sframe_window *window,
+			      const struct sframe_window_opts *opts,
+			      unsigned long addr, unsigned long len)
+{
+	int ret;
+
+	/* Each packed table may grow: its header says how far. */
+	if (opts->flags & SFRAME_WINDOW_LIVE)
+		return -EINVAL;
+	/* For those who ask what is registered. */
+	window->section.start = addr;
+	window->section.length = len;
+	window->section.bias = opts->text_bias;
+	ret = sframe_read_packed_header(&window->packed, addr, len,
+					opts->text_bias);
+	return ret ?: sframe_text_range(window, opts);
+}
+
 static int sframe_fill_window(struct sframe_window *window,
 			      const struct sframe_window_opts *opts,
 			      unsigned long addr, unsigned long len)
@@ -94,6 +127,9 @@ static int sframe_fill_window(struct sframe_window *window,
 			return -EINVAL;
 		return sframe_text_range(window, opts);
 	}
+
+	if (sframe_is_packed(window))
+		return sframe_fill_packed(window, opts, addr, len);
 
 	window->section.addend = opts->format == SFRAME_FORMAT_V3_ADDEND;
 	window->section.bias = opts->text_bias;
@@ -115,7 +151,7 @@ static int sframe_make_window(struct sframe_window **window, unsigned long key,
 	ret = sframe_fill_window(&draft, opts, addr, len);
 	if (ret)
 		return ret;
-	if (!sframe_without_section(opts))
+	if (!sframe_without_section(opts) && !sframe_is_packed(&draft))
 		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
 	*window = sframe_window_alloc(&draft, rows, nr_rows);
 	return *window ? 0 : -ENOMEM;

@@ -77,6 +77,28 @@ static int sframe_set_extent(struct sframe_section *section,
 }
 
 /**
+ * sframe_check_range - can a table be there?
+ * @addr:	user address of the table
+ * @len:	its length
+ * @least:	bytes of its header
+ *
+ * Offsets in a table have 32 bits, and it must not wrap. Where user space is apart
+ * from the kernel, access_ok() takes any range.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int sframe_check_range(unsigned long addr, unsigned long len,
+		       unsigned long least)
+{
+	if (len < least || len > U32_MAX ||
+	    !access_ok((void __user *)addr, len) ||
+	    (IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) &&
+	     addr > TASK_SIZE_MAX - len))
+		return -EINVAL;
+	return 0;
+}
+
+/**
  * sframe_read_header - read and check the header of a section
  * @section:	filled from the header
  * @addr:	user address of the section
@@ -95,15 +117,9 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 	if (live && !IS_ALIGNED(addr, sizeof(u64)))
 		return -EINVAL;
 
-	/*
-	 * Offsets in a section have 32 bits, and it must not wrap. Where user
-	 * space is apart from the kernel, access_ok() takes any range.
-	 */
-	if (len < sizeof(header) || len > U32_MAX ||
-	    !access_ok((void __user *)addr, len) ||
-	    (IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) &&
-	     addr > TASK_SIZE_MAX - len))
-		return -EINVAL;
+	ret = sframe_check_range(addr, len, sizeof(header));
+	if (ret)
+		return ret;
 	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
 		return -EFAULT;
 	ret = sframe_check_header(&header);

@@ -123,6 +123,8 @@ static const char *sframe_window_kind(const struct sframe_window *window)
 		return "fp";
 	case SFRAME_FORMAT_END:
 		return "end";
+	case SFRAME_FORMAT_PACKED:
+		return "packed";
 	default:
 		return window->section.live ? "live" : "fixed";
 	}

@@ -118,6 +118,12 @@ static void load_stack(const struct input *in, const u8 *data, size_t size)
 /* A header of x86-64, which inputs have, is one of the machine. */
 static void set_machine(u8 *header)
 {
+	if (get_number(header, 2) == PACKED_MAGIC &&
+	    header[3] == SFRAME_ABI_AMD64_LE && !header[4]) {
+		header[3] = MACHINE_ABI;
+		header[4] = MACHINE_UNIT_SHIFT;
+		return;
+	}
 	if (header[4] != SFRAME_ABI_AMD64_LE || header[6] != (u8)-8)
 		return;
 	header[4] = MACHINE_ABI;
@@ -220,6 +226,14 @@ void input_load(struct input *in, const u8 *data, size_t size)
 	load_task(in);
 }
 
+/* What the bytes are, if their magic says it. */
+static bool is_table(const struct input *in, unsigned long off)
+{
+	const u8 *section = section_bytes + in->pad % PAGE_SIZE;
+
+	return off < SECTION_MAX && get_number(section + off, 2) == PACKED_MAGIC;
+}
+
 static u32 first_format(const struct input *in)
 {
 	return in->place >> INPUT_FORMAT_SHIFT & 3;
@@ -238,12 +252,15 @@ static int register_one(const struct input *in, unsigned int key, u32 flags,
 	u64 start = key ? in->second_start : in->text_start;
 	u64 size = key ? in->second_length : in->text_length;
 	u32 format = key || off ? second_format(in) : first_format(in);
-	bool no_opts = in->flags & INPUT_NO_OPTS && !flags && !format;
+	bool no_opts = in->flags & INPUT_NO_OPTS && !flags && !format &&
+		       !is_table(in, off);
 
 	if (off > length)
 		return -EINVAL;
+	if (is_table(in, off))
+		format = SFRAME_FORMAT_PACKED;
 	load_opts(in, flags, format, start, size);
-	if (format >= SFRAME_FORMAT_FP)
+	if (format == SFRAME_FORMAT_FP || format == SFRAME_FORMAT_END)
 		return model_register(key, 0, 0, OPTS_BASE);
 	return model_register(key, input_section(in) + off, length - off,
 			      no_opts ? 0 : OPTS_BASE);
@@ -255,8 +272,8 @@ unsigned long input_opts(const struct input *in)
 
 	if (in->regs[2])
 		return input_address(in, in->regs[2]);
-	load_opts(in, flags, first_format(in), in->text_start,
-		  in->text_length);
+	load_opts(in, flags, in->place & INPUT_PACKED ? SFRAME_FORMAT_PACKED :
+		  first_format(in), in->text_start, in->text_length);
 	return in->flags & INPUT_NO_OPTS ? 0 : OPTS_BASE;
 }
 

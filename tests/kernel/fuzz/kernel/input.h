@@ -36,6 +36,7 @@
 #define INPUT_NO_MASK		0x10	/* addresses are checked instead */
 #define INPUT_FORMAT_SHIFT	5	/* of window 0, two bits */
 #define INPUT_SECOND_FP		0x80	/* format of window 1 */
+#define INPUT_PACKED		0x80	/* of the only one that is registered */
 
 #define INPUT_LIVE		0x01	/* window 0 */
 #define INPUT_SECOND		0x02	/* there is a window 1 */
@@ -54,6 +55,9 @@
 #define STATE_COMPAT		0x20
 #define STATE_VM86		0x40
 #define STATE_KERNEL		0x80
+
+/* A section that begins so is registered as a packed table. */
+#define PACKED_MAGIC	0x5053
 
 #define BIAS_REG	7
 

@@ -237,6 +237,17 @@ static void check_section_read(unsigned long addr, unsigned int size)
 		finding("the header is read again");
 }
 
+/* Where a packed table may be read: after its header, up to the padding. */
+static void check_table_read(const struct sframe_window *window,
+			     unsigned long addr, unsigned int size)
+{
+	const struct ref_window *ref = &model_window_of(window)->ref;
+	unsigned long off = addr - ref->addr;
+
+	if (off < 32 || off + size > ref->fres_end + 8)
+		finding("a read outside of the table");
+}
+
 static void next_read(struct step *step)
 {
 	if (step->nr_reads == 2)
@@ -319,7 +330,7 @@ static int read_section(void *dst, unsigned long addr, unsigned int size)
 	bool there;
 
 	tick();
-	if (!window_read() || !model.step)
+	if (!window_read() || !model.step || model.step->known)
 		finding("an address is read that is not masked");
 	if (!model.step->nr_reads)
 		next_read(model.step);
@@ -332,6 +343,20 @@ static int read_section(void *dst, unsigned long addr, unsigned int size)
 		return 0;
 	note_fault(addr, size);
 	return -EFAULT;
+}
+
+/* Noted as a read of the stack is: a packed table is read in one order. */
+static int read_table(const struct sframe_window *window, void *dst,
+		      unsigned long addr, unsigned int size)
+{
+	if (!model.step)
+		finding("a packed table is read by a registration");
+	if (!model.step->nr_reads)
+		next_read(model.step);
+	check_table_read(window, addr, size);
+	model.step->table = true;
+	model.step->bytes++;
+	return read_memory(dst, addr, size);
 }
 
 bool shim_access_ok(unsigned long addr, unsigned long size, bool small)
@@ -400,10 +425,16 @@ static void must_be_closed(const char *what)
 		finding(what);
 }
 
+/* One mask is for all of a block. The longest one has so many bytes. */
+#define PACKED_BLOCK	(1 + 255 + 2 * 256 + 7)
+
 int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
 {
 	bool masked = model.has_masked && addr == model.masked;
-	bool table = model.has_masked_table && addr == model.masked_table;
+	const struct sframe_window *window = masked ? NULL : window_read();
+	bool packed = window && window->format == SFRAME_FORMAT_PACKED;
+	bool table = model.has_masked_table &&
+		     addr - model.masked_table < (packed ? PACKED_BLOCK : 1);
 
 	if (shim_has_mask && !masked && !table)
 		finding("an address is read that is not masked");
@@ -412,10 +443,12 @@ int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
 	if (!model.faults_disabled)
 		finding("an access section may sleep");
 	model.has_masked = false;
-	model.has_masked_table = false;
+	model.has_masked_table = packed && table;
 	if (!masked && ++model.unseen > MAX_UNSEEN && model.step &&
 	    model.step->before.sframe.deadline)
 		finding("the clock is not looked at");
+	if (packed)
+		return read_table(window, dst, addr, size);
 	return masked ? read_memory(dst, addr, size) :
 			read_section(dst, addr, size);
 }
@@ -787,6 +820,27 @@ static void compare_sections(const struct sframe_section *section,
 	     "addends are not as the format says");
 }
 
+static void compare_tables(const struct sframe_window *window,
+			   const struct ref_window *ref)
+{
+	const struct sframe_packed *packed = &window->packed;
+
+	same(window->section.start == ref->addr &&
+	     window->section.length == ref->length &&
+	     window->section.bias == ref->bias,
+	     "another table was registered");
+	same(packed->rules == ref->addr + 32 &&
+	     packed->index == ref->addr + ref->fdes &&
+	     packed->nr_rules == (ref->fdes - 32) / 16,
+	     "other rules were registered");
+	same(packed->blocks == ref->addr + ref->fres &&
+	     packed->blocks_len == ref->fres_end - ref->fres,
+	     "other blocks were registered");
+	same(packed->text_start == ref->first &&
+	     packed->text_length == ref->code &&
+	     packed->repeat == ref->repeat, "other code was registered");
+}
+
 static void compare_copies(const struct sframe_window *window,
 			   const struct ref_window *ref)
 {
@@ -808,7 +862,10 @@ static void compare_windows(const struct sframe_window *window,
 	     window->text_end == ref->text_end,
 	     "another text range was registered");
 	same(window->format == ref->format, "another format was registered");
-	if (ref->format != SFRAME_FORMAT_FP && ref->format != SFRAME_FORMAT_END)
+	if (ref->format == SFRAME_FORMAT_PACKED)
+		compare_tables(window, ref);
+	else if (ref->format != SFRAME_FORMAT_FP &&
+		 ref->format != SFRAME_FORMAT_END)
 		compare_sections(&window->section, ref);
 	compare_copies(window, ref);
 }
@@ -1140,6 +1197,20 @@ static bool has_undone_probe(const struct step *step)
 	       step->after.signals == step->before.signals;
 }
 
+/*
+ * A packed table is paid for after the clock has been looked at: three reads, and
+ * one for each eight changes of a block, even if not all of them are read.
+ */
+static int most_of_block(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < model.nr_windows; i++)
+		if (model.windows[i].ref.format == SFRAME_FORMAT_PACKED)
+			return 255 / 8;
+	return 0;
+}
+
 /* Each read is paid for; a row, which is two, once. */
 static void compare_budget(const struct step *step)
 {
@@ -1165,13 +1236,14 @@ static void compare_budget(const struct step *step)
 	if (!step->sections)
 		return;
 	same(!after->stopped, "the time of a step does not count");
-	same(spent >= SFRAME_STACK_READS +
+	same(spent >= SFRAME_STACK_READS + (step->table ? 3 : 0) +
 	     (has_undone_probe(step) ? PROBE_READS : 0), "a step costs nothing");
 	same(step->bytes <= 2 * spent + 22, "more is read than is paid for");
-	same(spent <= step->bytes + (step->before.ri ? 40 : 24),
+	same(spent <= step->bytes + (step->before.ri ? 40 : 24) +
+		      step->nr_reads * most_of_block(),
 	     "more is paid for than is read");
 	/* Code is read at the end of a step. */
-	same(after->slack >= -1 || step->before.ri,
+	same(after->slack >= -3 - most_of_block() || step->before.ri,
 	     "a step is not paid for at its beginning");
 	if (reason == SFRAME_REASON_BUDGET)
 		same(after->budget < 0, "the budget ends before its end");
@@ -1308,6 +1380,22 @@ int model_step(struct unwind_user_state *state,
 	return step->ret;
 }
 
+/*
+ * Entry, block, rule and two words of each frame; what the last one has read that
+ * was not made, or those that were undone, is paid for, too.
+ */
+static void compare_packed(const struct step *step, long spent)
+{
+	unsigned int loads = step->behind_load - step->first_load;
+
+	same(spent >= 5 * step->ret, "steps are not paid for");
+	same(!step->table || !step->after.sframe.stopped,
+	     "the time of steps does not count");
+	same(loads <= 2 * spent + 42, "more is read than is paid for");
+	same(step->ret || step->seq_behind[0] != step->seq || loads <= 41,
+	     "steps are read and not made");
+}
+
 /* Two words of each frame, and none when the time is over. */
 static void compare_known(struct step *step)
 {
@@ -1319,6 +1407,7 @@ static void compare_known(struct step *step)
 	struct unwind_user_state want = step->before;
 	bool free;
 
+	step->packed = ref_is_packed(&step->before, step);
 	model.next_load = step->first_load;
 	ref_steps_known(&want, step);
 	same(same_state(&want, &step->after), "another caller");
@@ -1326,6 +1415,13 @@ static void compare_known(struct step *step)
 	     "a step reads what it does not need");
 	same(step->sections <= 1, "too many access sections");
 	same(step->ret == step->nr_ips, "another number of steps");
+	same(!ends || step->by_fp || (!step->ret && !after->slack) ||
+	     after->budget == before->budget,
+	     "the deadline or the budget is passed");
+	if (step->packed) {
+		compare_packed(step, spent);
+		return;
+	}
 	same(step->behind_load - step->first_load <=
 	     2 * step->nr_ips + 2, "more is read than is paid for");
 	free = step->by_fp || !step->ret;
@@ -1333,9 +1429,6 @@ static void compare_known(struct step *step)
 	     "other steps are paid for");
 	same(!step->by_fp || (!spent && (!before->deadline || after->stopped)),
 	     "steps by frame pointer count");
-	same(!ends || step->by_fp || (!step->ret && !after->slack) ||
-	     after->budget == before->budget,
-	     "the deadline or the budget is passed");
 }
 
 unsigned int __real_sframe_steps_known(struct unwind_user_state *state,
@@ -1349,6 +1442,7 @@ unsigned int __wrap_sframe_steps_known(struct unwind_user_state *state,
 	if (!model.preempt_disabled)
 		finding("steps may go on on another CPU");
 	step->known = true;
+	model.walk = &state->sframe;
 	step->ret = __real_sframe_steps_known(state, ips, max);
 	end_step(step, state);
 	same(step->ret <= max, "more steps than there is space for");

@@ -6,8 +6,9 @@
  *  - a step reads in access sections, with faults disabled and under RCU, and
  *    calls no function while one is open;
  *  - each address is masked; one in a section only by the section's own mask,
- *    after a lookup, and inside the section; a step reads no byte twice;
- *  - stack reads are noted, to be compared with the words of rules;
+ *    after a lookup, and inside the section; a step reads no byte twice, unless
+ *    the section is a packed table;
+ *  - reads of the stack and of packed tables are noted, to be compared with the words of rules;
  *  - a removed window is freed when RCU allows;
  *  - what a step does not read it knows from an earlier step at the same
  *    address; nothing was registered since, or the window is the same.
@@ -118,6 +119,8 @@ struct step {
 	int ret;
 	bool by_fp;		/* those by known rules */
 	bool known;		/* or several, by rules that are at hand */
+	bool packed;		/* then, through a packed table */
+	bool table;		/* one was read */
 	unsigned int first_ip, nr_ips;	/* then, by the reference */
 	u64 seq;		/* of the registry, before */
 	u64 seq_behind[2];	/* when a section was read */

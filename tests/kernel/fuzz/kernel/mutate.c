@@ -103,12 +103,19 @@ static u32 random_row(const struct bytes *b, const struct entry *entry,
 	return pos;
 }
 
+static bool is_table(const struct bytes *b, u32 base)
+{
+	return get(b, base, 2) == PACKED_MAGIC;
+}
+
 static u64 code_address(const struct bytes *b)
 {
 	struct entry entry = { 0 };
 	unsigned int size;
 	u32 off = 0, row;
 
+	if (is_table(b, 0))
+		return TAG(TAG_TEXT, rnd(get(b, 16, 4) + 2));
 	if (!random_entry(b, &entry))
 		return TAG(TAG_TEXT, rnd(64));
 	switch (rnd(5)) {
@@ -268,6 +275,57 @@ static void mutate_row(struct bytes *b)
 		break;
 	default:
 		put(b, words + i * word_size, odd_number(), min(word_size, 4U));
+	}
+}
+
+static u8 random_kind(void)
+{
+	return rnd(4) ? 1 + rnd(2) + (rnd(3) ? rnd(4) << 6 : rnd(32) << 3) :
+			rnd(8);
+}
+
+static u8 random_place(void)
+{
+	static const u8 places[] = { 0, 0x20, 0xa0, 0x47, 0xc7, 0x46, 0xc6, 0x43 };
+
+	return rnd(8) ? places[rnd(ARRAY_SIZE(places))] : rnd(256);
+}
+
+/* Of a packed table: header, a rule, an entry of the index, or a block. */
+static void mutate_table(struct bytes *b)
+{
+	u32 base = base_of(b), rules = get(b, base + 6, 2), at;
+	u32 buckets = min((get(b, base + 16, 4) + 255) / 256, 64ULL);
+	u32 blocks = get(b, base + 20, 4);
+
+	if (!is_table(b, base))
+		return;
+	at = base + 32 + 16 * rnd(rules);
+	switch (rnd(8)) {
+	case 0:
+		put(b, base + 5 + rnd(27), odd_number(), 1);
+		break;
+	case 1:
+		put(b, base + 16 + 4 * rnd(2), odd_number(), 4);
+		break;
+	case 2:
+		put(b, at, random_kind(), 1);
+		break;
+	case 3:
+		put(b, at + 1 + rnd(3), random_place(), 1);
+		break;
+	case 4:
+		put(b, at + 4 + 4 * rnd(3), rnd(3) ? 8 * (s32)rnd(33) - 128 :
+		    odd_number(), 4);
+		break;
+	case 5:
+		put(b, base + 32 + 16 * rules + 4 * rnd(buckets),
+		    rnd(2) ? rnd(rules + 1) :
+		    1U << 31 | rnd(3) << 30 | rnd(blocks + 2), 4);
+		break;
+	default:
+		put(b, base + 32 + 16 * rules + 4 * buckets + rnd(blocks),
+		    rnd(2) ? rnd(rules + 1) : rnd(256), 1);
 	}
 }
 
@@ -497,6 +555,7 @@ static void (*const mutations[])(struct bytes *) = {
 	mutate_stack, mutate_stack, mutate_signal, mutate_registers,
 	mutate_registers, mutate_registers, mutate_head, mutate_head,
 	mutate_pages, mutate_event, mutate_event, mutate_bias, mutate_any,
+	mutate_table, mutate_table,
 };
 
 size_t LLVMFuzzerCustomMutator(u8 *data, size_t size, size_t max_size,

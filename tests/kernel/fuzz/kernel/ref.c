@@ -61,7 +61,7 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	opts->text_length = get_number(bytes + 16, 8);
 	opts->format = get_number(bytes + 24, 4);
 	opts->bias = get_number(bytes + 32, 8);
-	if (opts->flags > 3 || opts->format > 3 || get_number(bytes + 28, 4))
+	if (opts->flags > 3 || opts->format > 4 || get_number(bytes + 28, 4))
 		return -EINVAL;
 	return 0;
 }
@@ -203,10 +203,57 @@ static void read_rows(struct ref_window *ref)
 
 static bool without_section(const struct ref_window *ref)
 {
-	return ref->format >= SFRAME_FORMAT_FP;
+	return ref->format == SFRAME_FORMAT_FP ||
+	       ref->format == SFRAME_FORMAT_END;
 }
 
-static int read_window(struct ref_window *ref, const struct opts *opts)
+/* The magic, version 1, and what this machine has. */
+static bool packed_start(const u8 *h)
+{
+	return get_number(h, 2) == 0x5053 && h[2] == 1 && h[3] == MACHINE_ABI &&
+	       h[4] == MACHINE_UNIT_SHIFT;
+}
+
+static int read_packed(struct ref_window *ref, struct opts *opts)
+{
+	const unsigned int unit = 1 << MACHINE_UNIT_SHIFT;
+	u64 rules, length, buckets, blocks;
+	u8 h[32];
+
+	if (ref->live || ref->addr % 16)
+		return -EINVAL;
+	if (ref->length < sizeof(h) || ref->length > U32_MAX ||
+	    ref->addr > TASK_SIZE || ref->length > TASK_SIZE - ref->addr)
+		return -EINVAL;
+	if (model_take_loads(ref->addr, sizeof(h), h))
+		return -EFAULT;
+	rules = get_number(h + 6, 2);
+	length = get_number(h + 16, 4);
+	blocks = get_number(h + 20, 4);
+	ref->repeat = h[5];
+	if (!packed_start(h) || ref->repeat % unit ||
+	    get_number(h + 8, 8) % unit || !rules)
+		return -EINVAL;
+	buckets = ref->repeat && ref->repeat < length ? ref->repeat : length;
+	buckets = (buckets + 256 * unit - 1) / (256 * unit);
+	/* Where the parts begin, as those of a section. */
+	ref->fdes = 32 + 16 * rules;
+	ref->fres = ref->fdes + 4 * buckets;
+	ref->fres_end = ref->fres + blocks;
+	if (ref->fres_end + 8 > ref->length)
+		return -EINVAL;
+	ref->first = get_number(h + 8, 8) + ref->bias;
+	ref->code = length;
+	if (!opts->text_start && !opts->text_length) {
+		opts->text_start = ref->first;
+		opts->text_length = length;
+		if (!ref->first && !length)
+			return -EINVAL;
+	}
+	return read_range(ref, opts);
+}
+
+static int read_window(struct ref_window *ref, struct opts *opts)
 {
 	int ret;
 
@@ -216,6 +263,8 @@ static int read_window(struct ref_window *ref, const struct opts *opts)
 			return -EINVAL;
 		return read_range(ref, opts);
 	}
+	if (ref->format == SFRAME_FORMAT_PACKED)
+		return read_packed(ref, opts);
 	ret = read_section(ref);
 	if (!ret)
 		ret = read_range(ref, opts);
@@ -537,6 +586,13 @@ static enum sframe_reason default_frame(struct row *row,
 	return SFRAME_REASON_NONE;
 }
 
+static void name_register(struct ref_rule *rule, u32 reg)
+{
+	rule->base = reg == MACHINE_SP ? REF_SP : reg == MACHINE_FP ? REF_FP :
+		     reg == MACHINE_LR ? REF_LR : REF_OTHER;
+	rule->reg = rule->base == REF_OTHER ? reg : 0;
+}
+
 static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 			       bool *addend)
 {
@@ -554,9 +610,7 @@ static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 	}
 	if (reg > 0xffff)
 		return SFRAME_REASON_ROW_REGISTER;
-	rule->base = reg == MACHINE_SP ? REF_SP : reg == MACHINE_FP ? REF_FP :
-		     reg == MACHINE_LR ? REF_LR : REF_OTHER;
-	rule->reg = rule->base == REF_OTHER ? reg : 0;
+	name_register(rule, reg);
 	return SFRAME_REASON_NONE;
 }
 
@@ -708,6 +762,181 @@ static enum sframe_reason copied_frame(const struct ref_window *ref, u64 ip,
 		i--;
 	*frame = ref->frames[i];
 	return SFRAME_REASON_NONE;
+}
+
+/* Packed tables. */
+
+static int table_number(unsigned long addr, unsigned int size, u64 *value)
+{
+	u8 bytes[8];
+
+	if (model_take_loads(addr, size, bytes))
+		return -EFAULT;
+	*value = get_number(bytes, size);
+	return 0;
+}
+
+static u64 nr_rules(const struct ref_window *ref)
+{
+	return (ref->fdes - 32) / 16;
+}
+
+static enum sframe_reason table_rule(const struct ref_window *ref, u64 id,
+				     u8 *rule)
+{
+	if (id >= nr_rules(ref))
+		return SFRAME_REASON_FRE_OFFSET;
+	return model_take_loads(ref->addr + 32 + 16 * id, 16, rule) ?
+	       SFRAME_REASON_SECTION_FAULT : SFRAME_REASON_NONE;
+}
+
+/* Changes are read by eights, up to one that is after @unit. */
+static int count_changes(unsigned long at, unsigned int nr, u8 unit,
+			 unsigned int *count)
+{
+	unsigned int i;
+	u8 bytes[8];
+
+	*count = 0;
+	do {
+		if (model_take_loads(at + *count, sizeof(bytes), bytes))
+			return -EFAULT;
+		for (i = 0; i < sizeof(bytes) && bytes[i] <= unit; i++)
+			;
+		*count += i;
+	} while (i == sizeof(bytes) && *count < nr);
+	*count = min(*count, nr);
+	return 0;
+}
+
+static enum sframe_reason block_id(const struct ref_window *ref, u32 entry,
+				   u8 unit, u64 *id)
+{
+	u64 length = ref->fres_end - ref->fres, off = entry & 0x3fffffff, nr;
+	unsigned long at = ref->addr + ref->fres + off;
+	unsigned int size = entry & 1 << 30 ? 2 : 1, count;
+
+	if (off >= length)
+		return SFRAME_REASON_FRE_OFFSET;
+	if (table_number(at, 1, &nr))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (1 + nr + (nr + 1) * size > length - off)
+		return SFRAME_REASON_FRE_OFFSET;
+	if (count_changes(at + 1, nr, unit, &count) ||
+	    table_number(at + 1 + nr + count * size, size, id))
+		return SFRAME_REASON_SECTION_FAULT;
+	return SFRAME_REASON_NONE;
+}
+
+static enum sframe_reason find_rule(const struct ref_window *ref, u64 ip,
+				    u64 *id, u8 *rule)
+{
+	enum sframe_reason reason = SFRAME_REASON_NONE;
+	u64 off = ip - ref->first;
+
+	if (off >= ref->code)
+		return SFRAME_REASON_NO_FDE;
+	if (ref->repeat)
+		off %= ref->repeat;
+	off >>= MACHINE_UNIT_SHIFT;
+	if (table_number(ref->addr + ref->fdes + 4 * (off / 256), 4, id))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (*id & 1ULL << 31)
+		reason = block_id(ref, *id, off, id);
+	return reason ?: table_rule(ref, *id, rule);
+}
+
+static s32 rule_offset(const u8 *rule, unsigned int at)
+{
+	return signed_number(get_number(rule + at, 4), 4);
+}
+
+/* False for a place that there is not. */
+static bool place_rule(u8 from, s32 off, struct ref_rule *rule)
+{
+	*rule = (struct ref_rule) { .off = off, .load = from & 0x80 };
+	switch (from >> 5 & 3) {
+	case 0:
+		*rule = (struct ref_rule) { .base = REF_NONE };
+		return !from;
+	case 1:
+		rule->base = REF_CFA;
+		return !(from & 31);
+	case 2:
+		name_register(rule, from & 31);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum sframe_reason three_places(const struct ref_window *ref,
+				       const u8 *rule, u64 id,
+				       struct ref_frame *frame)
+{
+	enum sframe_reason reason;
+	u8 next[16];
+
+	frame->flex = true;
+	if (!place_rule(rule[1], rule_offset(rule, 4), &frame->cfa) ||
+	    !place_rule(rule[2], rule_offset(rule, 8), &frame->ra) ||
+	    !place_rule(rule[3], rule_offset(rule, 12), &frame->fp))
+		return SFRAME_REASON_ROW_RULE;
+	if (frame->cfa.base == REF_NONE || frame->cfa.base == REF_CFA ||
+	    (frame->ra.base == REF_CFA && !frame->ra.load) ||
+	    (frame->ra.base == REF_NONE && MACHINE_RA) || rule[0] & 0x80)
+		return SFRAME_REASON_ROW_RULE;
+	if (frame->ra.base == REF_NONE)
+		frame->ra.base = REF_LR;
+	if (!(rule[0] & 0x40))
+		return SFRAME_REASON_NONE;
+	if (!frame->cfa.load)
+		return SFRAME_REASON_ROW_RULE;
+	reason = table_rule(ref, id + 1, next);
+	if (reason)
+		return reason;
+	frame->addend = rule_offset(next, 4);
+	return next[0] == 6 ? SFRAME_REASON_NONE : SFRAME_REASON_ROW_RULE;
+}
+
+static void plain_rule(const u8 *rule, struct ref_frame *frame)
+{
+	frame->cfa.base = rule[0] & 0x40 ? REF_FP : REF_SP;
+	frame->cfa.off = rule_offset(rule, 4);
+	frame->ra = saved_at(rule_offset(rule, 8));
+	if (rule[0] & 0x80)
+		frame->fp = saved_at(rule_offset(rule, 12));
+}
+
+static enum sframe_reason packed_frame(const struct ref_window *ref, u64 ip,
+				       struct ref_frame *frame)
+{
+	enum sframe_reason reason;
+	u8 rule[16];
+	u64 id;
+
+	memset(frame, 0, sizeof(*frame));
+	reason = find_rule(ref, ip, &id, rule);
+	if (reason)
+		return reason;
+	frame->signal = rule[0] == 3;
+	frame->outermost = rule[0] == 4;
+	frame->by_fp = rule[0] == 5;
+	if (frame->signal || frame->outermost || frame->by_fp)
+		return SFRAME_REASON_NONE;
+	if (!rule[0])
+		return SFRAME_REASON_NO_ROW;
+	if (!MACHINE_SIGNS && rule[0] & 0x18)
+		return SFRAME_REASON_ROW_RULE;
+	if ((rule[0] & 7) == 1)
+		plain_rule(rule, frame);
+	else if ((rule[0] & 7) == 2)
+		reason = three_places(ref, rule, id, frame);
+	else
+		reason = SFRAME_REASON_ROW_RULE;
+	if (!reason && rule[0] & 0x20)
+		mark_signal(frame);
+	return reason;
 }
 
 /* Steps. */
@@ -1023,7 +1252,7 @@ static enum sframe_reason read_by_frame(const struct unwind_user_state *state,
 					const struct ref_frame *frame,
 					struct caller *caller)
 {
-	if (frame->outermost)
+	if (frame->outermost || frame->by_fp)
 		return SFRAME_REASON_NONE;
 	if (frame->signal)
 		return read_signal(state, caller);
@@ -1034,6 +1263,8 @@ static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
 					 const struct ref_frame *frame,
 					 struct caller *caller)
 {
+	if (frame->by_fp)
+		return SFRAME_REASON_NONE;
 	if (frame->signal)
 		return enter_signal(state, caller);
 	if (!frame->outermost) {
@@ -1184,6 +1415,7 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 		       unsigned long ip)
 {
 	const struct sframe_window *window = state->sframe.window;
+	const bool packed = ref->format == SFRAME_FORMAT_PACKED;
 	/* A step that is repeated gets back what it has spent. */
 	bool out_of_time = step->late || step->after.sframe.budget < 0 ||
 			   step->ret == -EFAULT;
@@ -1193,6 +1425,8 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	model.missing = false;
 	if (ref->nr_rows)
 		step->reason = copied_frame(ref, ip, &step->frame);
+	else if (packed)
+		step->reason = packed_frame(ref, ip, &step->frame);
 	else
 		step->reason = ref_find(ref, ip, step->reads[try], &func,
 					&step->frame);
@@ -1212,7 +1446,7 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	}
 	if (model.missing)
 		finding("a byte that is needed was not read");
-	if (!step->reason && !ref->nr_rows && !ref->live)
+	if (!step->reason && !ref->nr_rows && !ref->live && !packed)
 		keep_row(state, step, ref, &func, ip);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, &step->frame, &caller);
@@ -1252,8 +1486,11 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 			     known->first, known->length);
 			return step_by(state, step);
 		}
-		if (try_window(state, step, &window->ref, try, ip))
-			return step->reason ? refuse(state, step->reason) : 0;
+		if (!try_window(state, step, &window->ref, try, ip))
+			continue;
+		if (step->reason)
+			return refuse(state, step->reason);
+		return step->frame.by_fp ? -ENOENT : 0;
 	}
 	step->reason = SFRAME_REASON_CHANGED;
 	return refuse(state, step->reason);
@@ -1441,9 +1678,79 @@ static enum sframe_reason step_known(struct unwind_user_state *state,
 	return reason ?: enter(state, &caller, false);
 }
 
+static const struct model_window *
+packed_window(const struct unwind_user_state *state, const struct step *step)
+{
+	const struct sframe_walk *walk = &state->sframe;
+	const struct model_window *window = model_window_of(walk->window);
+
+	if (state->ip - 1 - walk->first >= walk->length ||
+	    step->seq != walk->seq || !window ||
+	    window->ref.format != SFRAME_FORMAT_PACKED)
+		return NULL;
+	return window;
+}
+
+bool ref_is_packed(const struct unwind_user_state *state,
+		   const struct step *step)
+{
+	return packed_window(state, step);
+}
+
+/* By a rule that needs two words of the stack; the others are for ref_step(). */
+static enum sframe_reason packed_step(struct unwind_user_state *state,
+				      const struct step *step)
+{
+	const u8 others = 0x20 | (MACHINE_SIGNS ? 0 : 0x18);
+	const struct model_window *window = packed_window(state, step);
+	struct ref_frame frame = { 0 };
+	enum sframe_reason reason;
+	struct caller caller;
+	u8 rule[16];
+	u64 id;
+
+	if (state->exact_ip || state->ri || !window)
+		finding("a frame is passed by");
+	reason = find_rule(&window->ref, state->ip - 1, &id, rule);
+	if (reason)
+		return reason;
+	if (rule[0] == 5)
+		return MACHINE_BY_FP && state->fp < state->sp ?
+		       SFRAME_REASON_CFA_ORDER : ref_fp_step(state);
+	if ((rule[0] & (7 | others)) != 1)
+		return SFRAME_REASON_ROW_RULE;
+	plain_rule(rule, &frame);
+	reason = read_caller(state, &frame, &caller);
+	if (!reason && sp_of(caller.cfa) <= state->sp)
+		reason = SFRAME_REASON_CFA_ORDER;
+	return reason ?: enter(state, &caller, false);
+}
+
+/* All of them, or none if the table has gone meanwhile. */
+static void steps_packed(struct unwind_user_state *state, struct step *step)
+{
+	const struct unwind_user_state before = *state;
+
+	while (model.next_load < step->behind_load) {
+		if (packed_step(state, step))
+			break;
+		model.ips[model.nr_ips++] = state->ip;
+		step->nr_ips++;
+	}
+	if (step->seq_behind[0] == before.sframe.seq)
+		return;
+	*state = before;
+	model.nr_ips = step->first_ip;
+	step->nr_ips = 0;
+}
+
 void ref_steps_known(struct unwind_user_state *state, struct step *step)
 {
 	step->first_ip = model.nr_ips;
+	if (step->packed) {
+		steps_packed(state, step);
+		return;
+	}
 	while (model.next_load < step->behind_load) {
 		if (step_known(state, step))
 			return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors */
 /*
- * A second opinion: SFrame V3 and a step read plainly, a byte at a time, from
- * what the kernel's code has read.
+ * A second opinion: SFrame V3, packed tables and a step read plainly, from what
+ * the kernel's code has read.
  */
 #ifndef FUZZ_REF_H
 #define FUZZ_REF_H
@@ -32,6 +32,7 @@ struct ref_frame {
 	bool outermost;
 	bool signal;
 	bool exact;		/* is the caller's address */
+	bool by_fp;		/* a packed table says so */
 };
 
 struct ref_func {
@@ -56,6 +57,11 @@ struct ref_window {
 	bool live;
 	u64 bias;
 
+	/* of a packed table: first address of its code, and bytes */
+	u64 first;
+	u32 code;
+	u8 repeat;
+
 	/* its copy */
 	struct ref_func func;
 	u32 starts[REF_SMALL_ROWS], nr_rows;
@@ -77,6 +83,9 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 int ref_step(struct unwind_user_state *state, struct step *step);
 /* The step was not made. Rows that were copied are kept before that. */
 void ref_out_of_time(const struct step *step);
+/* Will they be steps through the packed table that was looked up last? */
+bool ref_is_packed(const struct unwind_user_state *state,
+		   const struct step *step);
 /* The steps that were made by rules at hand, as its notes tell. */
 void ref_steps_known(struct unwind_user_state *state, struct step *step);
 

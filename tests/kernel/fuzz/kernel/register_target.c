@@ -10,7 +10,7 @@
 
 static int wanted_answer(u64 what, u64 a, u64 b, u64 c)
 {
-	static const int answers[] = { 3, 15, MAX_WINDOWS };
+	static const int answers[] = { 3, 31, MAX_WINDOWS };
 
 	if (a || b || c)
 		return -EINVAL;

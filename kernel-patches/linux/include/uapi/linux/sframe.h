@@ -37,6 +37,10 @@
  * 2 of the control word says that a third word follows the offset. It is added
  * to the value that was loaded, so bit 2 is only valid where the rule loads one.
  *
+ * A PACKED table has its own address, a multiple of 16, and @text_bias is what its
+ * code was loaded above its link-time addresses. It is not live: any packed table
+ * grows where its header leaves room.
+ *
  * FP and END have no section: address, length and bias are 0, and a text range
  * is required. They cannot be live.
  */
@@ -44,6 +48,7 @@
 #define SFRAME_FORMAT_V3_ADDEND	1	/* the same, with addends in FLEX rows */
 #define SFRAME_FORMAT_FP	2	/* no section: the code keeps frame pointers */
 #define SFRAME_FORMAT_END	3	/* no section: stacks end here */
+#define SFRAME_FORMAT_PACKED	4	/* packed table */
 
 /* Flags of sframe_window_opts. */
 #define SFRAME_WINDOW_REPLACE	(1U << 0)	/* swap the window of this key */

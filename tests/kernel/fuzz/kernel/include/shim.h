@@ -100,6 +100,11 @@ extern void (*shim_at_point)(void);
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
+#define __ffs64(word)		((unsigned int)__builtin_ctzll(word))
+#define fls64(word)		((word) ? 64 - __builtin_clzll(word) : 0)
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define __BIG_ENDIAN		4321
+#endif
 #define swab32(value)		__builtin_bswap32(value)
 #define SZ_4K			0x1000
 #define SZ_64K			0x10000

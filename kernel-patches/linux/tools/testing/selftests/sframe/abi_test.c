@@ -501,7 +501,7 @@ TEST_F(abi, opts_values)
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 
 	opts = opts_for(self->text);
-	opts.format = SFRAME_FORMAT_END + 1;
+	opts.format = SFRAME_FORMAT_PACKED + 1;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 	/* Larger than a word has bits. */
 	opts.format = 64;
@@ -741,7 +741,8 @@ TEST_F(abi, query)
 	EXPECT_EQ(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE,
 		  sft_query(PR_SFRAME_QUERY_FLAGS));
 	EXPECT_EQ(1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_V3_ADDEND |
-		  1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END,
+		  1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END |
+		  1 << SFRAME_FORMAT_PACKED,
 		  sft_query(PR_SFRAME_QUERY_FORMATS));
 	EXPECT_LT(0, sft_query(PR_SFRAME_QUERY_LIMIT));
 	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_LIMIT + 1));

@@ -46,6 +46,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 /* Bytes of the header: the number of the ABI, where return addresses are. */
 #define MACHINE_ABI		2
 #define MACHINE_RA		0
+/* Instructions start at multiples of 1 << this. */
+#define MACHINE_UNIT_SHIFT	2
 /* Return addresses may be signed: this is left of them. */
 #define MACHINE_SIGNS		1
 #define machine_strip(ra)	((ra) & 0xff80ffffffffffffUL)

@@ -78,6 +78,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 /* Bytes of the header: the number of the ABI, where return addresses are. */
 #define MACHINE_ABI		4
 #define MACHINE_RA		0
+/* Instructions start at multiples of 1 << this. */
+#define MACHINE_UNIT_SHIFT	1
 /* Return addresses may be signed: this is left of them. */
 #define MACHINE_SIGNS		0
 #define machine_strip(ra)	(ra)

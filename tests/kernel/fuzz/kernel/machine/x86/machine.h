@@ -47,6 +47,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 /* Bytes of the header: the number of the ABI, where return addresses are. */
 #define MACHINE_ABI		3
 #define MACHINE_RA		-8
+/* Instructions start at multiples of 1 << this. */
+#define MACHINE_UNIT_SHIFT	0
 /* Return addresses may be signed: this is left of them. */
 #define MACHINE_SIGNS		0
 #define machine_strip(ra)	(ra)

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Steps through a window with a packed table: the entry of the bucket, its block,
+ * a rule. Nothing is searched for, and nothing kept between walks.
+ *
+ * The table belongs to user space, which may have made it up and may change it at
+ * any time. So each byte is read once, then bounded, then used. The bounds are
+ * those of the header, which is read once, at registration. What an offset is made
+ * of has 32 bits: a CPU that runs ahead of a bound gets no further than
+ * unwind_user_table_ptr() allows for.
+ *
+ * To publish what it has written, user space stores an index entry with release
+ * semantics. The addresses of block and rule depend on the entry, which orders
+ * the loads.
+ */
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/sframe.h>
+#include <linux/uaccess.h>
+
+#include "sframe_format.h"
+#include "sframe_known.h"
+#include "sframe_packed.h"
+#include "sframe_packed_format.h"
+#include "sframe_step.h"
+
+/* Instructions start at multiples of 1 << UNIT_SHIFT bytes. */
+#ifndef UNWIND_USER_SFRAME_UNIT_SHIFT
+#define UNWIND_USER_SFRAME_UNIT_SHIFT	0
+#endif
+
+#define SFRAME_PACKED_UNIT	BIT(UNWIND_USER_SFRAME_UNIT_SHIFT)
+
+/*
+ * What a look-up takes of a walk, in addition to the words of the stack: entry,
+ * block and rule. Each eight changes count as one more.
+ */
+#define SFRAME_PACKED_READS	3
+
+static int sframe_check_packed(const struct sframe_packed_header *header)
+{
+	if (header->magic != SFRAME_PACKED_MAGIC ||
+	    header->version != SFRAME_PACKED_VERSION)
+		return -EINVAL;
+
+	/* Rules are in terms of one machine's registers and instructions. */
+	if (header->abi_arch != UNWIND_USER_SFRAME_ABI ||
+	    header->unit_shift != UNWIND_USER_SFRAME_UNIT_SHIFT ||
+	    header->repeat % SFRAME_PACKED_UNIT ||
+	    header->text_start % SFRAME_PACKED_UNIT)
+		return -EINVAL;
+
+	/* Rule 0 is there: an index of zeros says that nothing is known. */
+	return header->nr_rules ? 0 : -EINVAL;
+}
+
+static u32 sframe_packed_buckets(const struct sframe_packed_header *header)
+{
+	u32 length = header->text_length;
+
+	if (header->repeat)
+		length = min(length, (u32)header->repeat);
+	return DIV_ROUND_UP((u64)length, SFRAME_PACKED_UNIT <<
+			    SFRAME_PACKED_BUCKET_SHIFT);
+}
+
+/**
+ * sframe_read_packed_header - read and check the header of a packed table
+ * @packed:	filled from the header
+ * @addr:	user address of the table
+ * @len:	its length
+ * @bias:	added to the start of the text
+ *
+ * Return: 0, -EINVAL or -EFAULT.
+ */
+int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
+			      unsigned long len, unsigned long bias)
+{
+	struct sframe_packed_header header;
+	u64 index, blocks;
+	int ret;
+
+	/* Entries are read by one load, and rules lie in one cache line. */
+	if (!IS_ALIGNED(addr, SFRAME_PACKED_ALIGN))
+		return -EINVAL;
+	ret = sframe_check_range(addr, len, sizeof(header));
+	if (ret)
+		return ret;
+	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
+		return -EFAULT;
+	ret = sframe_check_packed(&header);
+	if (ret)
+		return ret;
+
+	index = sizeof(header) +
+		header.nr_rules * sizeof(struct sframe_packed_rule);
+	blocks = index + (u64)sframe_packed_buckets(&header) * sizeof(u32);
+	if (blocks + header.blocks_len + SFRAME_PACKED_PAD > len)
+		return -EINVAL;
+
+	packed->rules = addr + sizeof(header);
+	packed->index = addr + index;
+	packed->blocks = addr + blocks;
+	packed->text_start = header.text_start + bias;
+	packed->text_length = header.text_length;
+	packed->blocks_len = header.blocks_len;
+	packed->nr_rules = header.nr_rules;
+	packed->repeat = header.repeat;
+	return 0;
+}
+
+#define SFRAME_EACH_BYTE	(~0ULL / U8_MAX)
+#define SFRAME_TOP_BITS		(SFRAME_EACH_BYTE << 7)
+
+/*
+ * How many bytes of a word, in the order of memory, come before the first one
+ * that is greater than @key? Without branches: changes are not predictable.
+ */
+static __always_inline unsigned int sframe_bytes_up_to(u64 word, u8 key)
+{
+	u64 keys = key * SFRAME_EACH_BYTE, low, greater;
+
+	/* Bit 7 of a byte: the lower bits of the key are not less. */
+	low = (keys | SFRAME_TOP_BITS) - (word & ~SFRAME_TOP_BITS);
+	greater = ((word & ~keys) | (~(word ^ keys) & ~low)) & SFRAME_TOP_BITS;
+	if (!greater)
+		return sizeof(word);
+#ifdef __BIG_ENDIAN
+	return (64 - fls64(greater)) / 8;
+#else
+	return __ffs64(greater) / 8;
+#endif
+}
+
+/*
+ * Move *@at, the first of the changes, past those that are at or before @key,
+ * but not past @end. If they do not increase, it may stop earlier. What is read
+ * after the last one is ids, or the padding of the table.
+ */
+static __always_inline bool
+sframe_skip_changes(struct unwind_user_state *state, const u8 __user **at,
+		    const u8 __user *end, u8 key)
+{
+	const u8 __user *pos = *at;
+	unsigned int found;
+	u64 word;
+
+	do {
+		if (!unwind_user_get(state, &word, (const u64 __user *)pos))
+			return false;
+		found = sframe_bytes_up_to(word, key);
+		pos += found;
+	} while (found == sizeof(word) && pos < end);
+	*at = min(pos, end);
+	return true;
+}
+
+/*
+ * The number of the rule of @unit, in the block that the entry leads to. One mask
+ * does for a block, which is shorter than a page.
+ */
+static __always_inline enum sframe_reason
+sframe_read_block(struct unwind_user_state *state,
+		  const struct sframe_packed *packed, u32 entry, u8 unit,
+		  u32 *id)
+{
+	const bool wide = entry & SFRAME_PACKED_WIDE;
+	const u32 off = SFRAME_PACKED_OFFSET(entry);
+	const u8 __user *block, *at;
+	unsigned int count;
+	u16 half;
+	u8 nr, byte;
+
+	if (off >= packed->blocks_len)
+		return SFRAME_REASON_FRE_OFFSET;
+	block = unwind_user_table_ptr(packed->blocks + off);
+	if (!unwind_user_get(state, &nr, block))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (1 + nr + ((nr + 1U) << wide) > packed->blocks_len - off)
+		return SFRAME_REASON_FRE_OFFSET;
+	/* Each eight changes are a read. */
+	state->sframe.slack -= nr / sizeof(u64);
+
+	block++;
+	at = block;
+	if (!sframe_skip_changes(state, &at, block + nr, unit))
+		return SFRAME_REASON_SECTION_FAULT;
+	count = at - block;
+	if (wide) {
+		if (!unwind_user_get(state, &half, (const u16 __user *)
+				     (at + nr + count)))
+			return SFRAME_REASON_SECTION_FAULT;
+		*id = half;
+	} else {
+		if (!unwind_user_get(state, &byte, at + nr))
+			return SFRAME_REASON_SECTION_FAULT;
+		*id = byte;
+	}
+	return SFRAME_REASON_NONE;
+}
+
+/*
+ * A rule, which two loads read; one mask does for both. The number has 16 bits
+ * before it is used.
+ */
+union sframe_packed_load {
+	u64				load[2];
+	struct sframe_packed_rule	rule;
+};
+
+static __always_inline bool
+sframe_load_rule(struct unwind_user_state *state,
+		 const struct sframe_packed *packed, u16 id,
+		 union sframe_packed_load *rule)
+{
+	const u64 __user *at = unwind_user_table_ptr(packed->rules +
+						     id * sizeof(rule->rule));
+
+	return unwind_user_get(state, &rule->load[0], at) &&
+	       unwind_user_get(state, &rule->load[1], at + 1);
+}
+
+/* Read the rule of @ip. */
+static __always_inline enum sframe_reason
+sframe_find_rule(struct unwind_user_state *state,
+		 const struct sframe_packed *packed, unsigned long ip,
+		 union sframe_packed_load *rule, u32 *id)
+{
+	unsigned long offset = ip - packed->text_start;
+	enum sframe_reason reason;
+	u32 off = offset, unit;
+	u32 entry;
+
+	if (offset >= packed->text_length)
+		return SFRAME_REASON_NO_FDE;
+	if (packed->repeat)
+		off %= packed->repeat;
+	unit = off >> UNWIND_USER_SFRAME_UNIT_SHIFT;
+	if (!sframe_get(state, &entry, packed->index +
+			(unit >> SFRAME_PACKED_BUCKET_SHIFT) * sizeof(entry)))
+		return SFRAME_REASON_SECTION_FAULT;
+	*id = entry;
+	if (entry & SFRAME_PACKED_BLOCK) {
+		reason = sframe_read_block(state, packed, entry, unit, id);
+		if (reason)
+			return reason;
+	}
+	if (*id >= packed->nr_rules)
+		return SFRAME_REASON_FRE_OFFSET;
+	return sframe_load_rule(state, packed, *id, rule) ?
+	       SFRAME_REASON_NONE : SFRAME_REASON_SECTION_FAULT;
+}
+
+/* Is that a rule whose return address this machine may have? */
+static __always_inline bool sframe_may_sign(u8 kind)
+{
+	return UNWIND_USER_SFRAME_SIGNS_RA ||
+	       !(kind & (SFRAME_PACKED_MANGLED_RA | SFRAME_PACKED_KEY_B));
+}
+
+static __always_inline void
+sframe_plain_rule(const struct sframe_packed_rule *rule,
+		  struct unwind_user_frame *frame)
+{
+	sframe_set_rule(&frame->cfa, rule->kind & SFRAME_PACKED_FROM_FP ?
+			UNWIND_USER_FROM_FP : UNWIND_USER_FROM_SP,
+			rule->cfa_off);
+	sframe_set_rule(&frame->ra, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
+			rule->ra_off);
+	if (rule->kind & SFRAME_PACKED_FP_SAVED)
+		sframe_set_rule(&frame->fp, UNWIND_USER_FROM_CFA |
+				UNWIND_USER_DEREF, rule->fp_off);
+	else
+		sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
+	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
+}
+
+/* Return: false for a place that there is not. */
+static __always_inline bool sframe_place(u8 place, s32 off,
+					 struct unwind_user_rule *rule)
+{
+	const u8 regnum = SFRAME_PACKED_REGNUM(place);
+
+	switch (place & SFRAME_PACKED_BASE) {
+	case SFRAME_PACKED_NONE:
+		sframe_set_rule(rule, UNWIND_USER_FROM_NONE, 0);
+		return !place;
+	case SFRAME_PACKED_CFA:
+		sframe_set_rule(rule, UNWIND_USER_FROM_CFA, off);
+		if (regnum)
+			return false;
+		break;
+	case SFRAME_PACKED_REG:
+		sframe_set_register(rule, regnum, off);
+		break;
+	default:
+		return false;
+	}
+	if (place & SFRAME_PACKED_LOAD)
+		rule->from |= UNWIND_USER_DEREF;
+	return true;
+}
+
+/* The addend is where the next rule would be. */
+static __always_inline enum sframe_reason
+sframe_read_addend(struct unwind_user_state *state,
+		   const struct sframe_packed *packed, u32 id, s32 *addend)
+{
+	union sframe_packed_load next;
+
+	if (id >= packed->nr_rules)
+		return SFRAME_REASON_FRE_OFFSET;
+	if (!sframe_load_rule(state, packed, id, &next))
+		return SFRAME_REASON_SECTION_FAULT;
+	if (next.rule.kind != SFRAME_PACKED_ADDEND)
+		return SFRAME_REASON_ROW_RULE;
+	*addend = next.rule.cfa_off;
+	return SFRAME_REASON_NONE;
+}
+
+static __always_inline enum sframe_reason
+sframe_place_rules(struct unwind_user_state *state,
+		   const struct sframe_packed *packed,
+		   const struct sframe_packed_rule *rule, u32 id,
+		   struct unwind_user_frame *frame)
+{
+	if (!sframe_place(rule->cfa, rule->cfa_off, &frame->cfa) ||
+	    !sframe_place(rule->ra, rule->ra_off, &frame->ra) ||
+	    !sframe_place(rule->fp, rule->fp_off, &frame->fp))
+		return SFRAME_REASON_ROW_RULE;
+	/* The CFA starts from a register, and a stack address is no code. */
+	if (!(rule->cfa & SFRAME_PACKED_REG) ||
+	    frame->ra.from == UNWIND_USER_FROM_CFA)
+		return SFRAME_REASON_ROW_RULE;
+	if (frame->ra.from == UNWIND_USER_FROM_NONE) {
+		/* A call stores it, or it is in the link register. */
+		if (UNWIND_USER_SFRAME_RA_OFF)
+			return SFRAME_REASON_ROW_RULE;
+		frame->ra.from = UNWIND_USER_FROM_LR;
+	}
+	if (rule->kind & SFRAME_PACKED_FP_SAVED)
+		return SFRAME_REASON_ROW_RULE;
+	if (!(rule->kind & SFRAME_PACKED_HAS_ADDEND))
+		return SFRAME_REASON_NONE;
+	/* An offset could say the same of what is not loaded. */
+	if (!(rule->cfa & SFRAME_PACKED_LOAD))
+		return SFRAME_REASON_ROW_RULE;
+	return sframe_read_addend(state, packed, id + 1, &frame->cfa_addend);
+}
+
+/* Fill @frame with what a rule says. */
+static __always_inline enum sframe_reason
+sframe_packed_frame(struct unwind_user_state *state,
+		    const struct sframe_packed *packed,
+		    const struct sframe_packed_rule *rule, u32 id,
+		    struct unwind_user_frame *frame)
+{
+	enum sframe_reason reason = SFRAME_REASON_NONE;
+
+	sframe_init_frame(frame, UNWIND_USER_SFRAME_RA_OFF);
+	/* Only the rules of the next two cases have flags. */
+	switch (rule->kind) {
+	case SFRAME_PACKED_UNKNOWN:
+		return SFRAME_REASON_NO_ROW;
+	case SFRAME_PACKED_SIGNAL:
+		frame->kind = UNWIND_USER_FRAME_SIGNAL;
+		return SFRAME_REASON_NONE;
+	case SFRAME_PACKED_OUTERMOST:
+		frame->kind = UNWIND_USER_FRAME_OUTERMOST;
+		return SFRAME_REASON_NONE;
+	case SFRAME_PACKED_FP:
+		frame->kind = UNWIND_USER_FRAME_POINTER;
+		return SFRAME_REASON_NONE;
+	}
+
+	if (!sframe_may_sign(rule->kind))
+		return SFRAME_REASON_ROW_RULE;
+	switch (SFRAME_PACKED_KIND(rule->kind)) {
+	case SFRAME_PACKED_PLAIN:
+		sframe_plain_rule(rule, frame);
+		break;
+	case SFRAME_PACKED_RULES:
+		frame->kind = UNWIND_USER_FRAME_RULES;
+		reason = sframe_place_rules(state, packed, rule, id, frame);
+		break;
+	default:
+		return SFRAME_REASON_ROW_RULE;
+	}
+	if (!reason && rule->kind & SFRAME_PACKED_EXACT)
+		sframe_signal_rules(frame);
+	return reason;
+}
+
+/**
+ * sframe_read_packed - read the rules of an address, and the caller's registers
+ * @state:	position of the walk; its sframe.frame is filled
+ * @window:	with a packed table
+ * @ip:		address inside of its text
+ * @caller:	filled, unless NULL or the frame pointer is to be followed
+ *
+ * Context: Any, with page faults disabled and nmi_uaccess_okay(); RCU.
+ * Return: SFRAME_REASON_NONE, or why there is no frame.
+ */
+enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
+				      const struct sframe_window *window,
+				      unsigned long ip,
+				      struct unwind_user_caller *caller)
+{
+	struct unwind_user_frame *frame = &state->sframe.frame;
+	const struct sframe_packed *packed = &window->packed;
+	union sframe_packed_load rule;
+	enum sframe_reason reason;
+	u32 id;
+
+	state->sframe.slack -= SFRAME_PACKED_READS;
+	unwind_user_access_begin();
+	reason = sframe_find_rule(state, packed, ip, &rule, &id);
+	if (!reason)
+		reason = sframe_packed_frame(state, packed, &rule.rule, id,
+					     frame);
+	if (!reason && caller)
+		reason = sframe_read_stack(state, frame, caller);
+	user_read_access_end();
+	return reason;
+}
+
+/*
+ * Step from a frame that is not the topmost one, by a rule that needs two words
+ * of the stack. The others are left to sframe_step().
+ */
+static __always_inline bool
+sframe_step_rule(struct unwind_user_state *state,
+		 const struct sframe_packed_rule *rule)
+{
+	const u8 others = SFRAME_PACKED_EXACT | (UNWIND_USER_SFRAME_SIGNS_RA ?
+			  0 : SFRAME_PACKED_MANGLED_RA | SFRAME_PACKED_KEY_B);
+	struct unwind_user_frame frame __uninitialized;
+
+	if (likely((rule->kind & (SFRAME_PACKED_KIND(U8_MAX) | others)) ==
+		   SFRAME_PACKED_PLAIN)) {
+		sframe_plain_rule(rule, &frame);
+		return sframe_known_step(state, &frame,
+					 UNWIND_USER_FRAME_PLAIN);
+	}
+	return rule->kind == SFRAME_PACKED_FP &&
+	       sframe_known_step(state, NULL, UNWIND_USER_FRAME_POINTER);
+}
+
+/* Steps as long as rules are those of @window; see sframe_steps_packed(). */
+static __always_inline unsigned int
+sframe_run_packed(struct unwind_user_state *state,
+		  const struct sframe_packed *packed, unsigned long *ips,
+		  unsigned int max)
+{
+	const unsigned int cost = SFRAME_STACK_READS + SFRAME_PACKED_READS;
+	struct sframe_walk *walk = &state->sframe;
+	union sframe_packed_load rule;
+	unsigned int nr = 0;
+	u32 id;
+
+	do {
+		if (sframe_find_rule(state, packed, state->ip - 1, &rule, &id) ||
+		    !sframe_step_rule(state, &rule.rule))
+			break;
+		ips[nr++] = state->ip;
+		walk->slack -= cost;
+	} while (nr < max && walk->slack >= (int)cost &&
+		 state->ip - 1 - walk->first < walk->length);
+	return nr;
+}
+
+/**
+ * sframe_steps_packed - make steps through the window that was looked up last
+ * @state:	position of the walk, in a window with a packed table
+ * @ips:	filled with the addresses of callers
+ * @max:	how many there may be
+ *
+ * They are made in one access section. A step that cannot be made is for
+ * sframe_step(), which says why. Not for tasks with return probes.
+ *
+ * Context: as sframe_step().
+ * Return: how many steps were made, perhaps none.
+ */
+unsigned int sframe_steps_packed(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max)
+{
+	const unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
+	const bool sp_bound = state->sp_bound;
+	struct sframe_walk *walk = &state->sframe;
+	unsigned int nr;
+
+	if (!max || state->exact_ip || state->ri)
+		return 0;
+	sframe_clock_go_on(walk);
+	if (walk->slack < SFRAME_STACK_READS + SFRAME_PACKED_READS &&
+	    sframe_look(walk)) {
+		/* The next step looks again, and says why it ends. */
+		walk->slack = 0;
+		return 0;
+	}
+
+	unwind_user_access_begin();
+	nr = sframe_run_packed(state, &walk->window->packed, ips, max);
+	user_read_access_end();
+
+	/* Was all of it the table of the window? See sframe_changed(). */
+	smp_rmb();
+	if (likely(READ_ONCE(walk->reg->seq) == walk->seq))
+		return nr;
+	state->ip = ip;
+	state->sp = sp;
+	state->fp = fp;
+	state->sp_bound = sp_bound;
+	return 0;
+}

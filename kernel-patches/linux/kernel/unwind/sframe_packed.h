@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _KERNEL_UNWIND_SFRAME_PACKED_H
+#define _KERNEL_UNWIND_SFRAME_PACKED_H
+
+#include "sframe.h"
+
+int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
+			      unsigned long len, unsigned long bias);
+enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
+				      const struct sframe_window *window,
+				      unsigned long ip,
+				      struct unwind_user_caller *caller);
+unsigned int sframe_steps_packed(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max);
+
+static __always_inline bool
+sframe_is_packed(const struct sframe_window *window)
+{
+	return window && window->format == SFRAME_FORMAT_PACKED;
+}
+
+#endif /* _KERNEL_UNWIND_SFRAME_PACKED_H */

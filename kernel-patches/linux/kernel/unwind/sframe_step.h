@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the decoders of both formats do in a step: make rules, and read what they
+ * lead to. All of it is for an access section.
+ */
+#ifndef _KERNEL_UNWIND_SFRAME_STEP_H
+#define _KERNEL_UNWIND_SFRAME_STEP_H
+
+#include <asm/unwind_user_sframe.h>
+
+#include "signal.h"
+#include "user.h"
+
+#ifndef UNWIND_USER_REGNUM_LR
+#define UNWIND_USER_REGNUM_LR	U32_MAX		/* of no rule */
+#endif
+
+/* The caller's stack pointer is at CFA + SP_OFF. */
+#ifndef UNWIND_USER_SFRAME_SP_OFF
+#define UNWIND_USER_SFRAME_SP_OFF	0
+#endif
+
+/* *@val = the word of a section at @addr, as unwind_user_get() */
+#define sframe_get(state, val, addr)					\
+	unwind_user_get(state, val, unwind_user_table_ptr(addr))
+
+static __always_inline void sframe_set_rule(struct unwind_user_rule *rule,
+					    u8 from, s32 off)
+{
+	rule->from = from;
+	rule->regnum = 0;
+	rule->off = off;
+}
+
+static __always_inline void
+sframe_set_register(struct unwind_user_rule *rule, u16 regnum, s32 off)
+{
+	sframe_set_rule(rule, UNWIND_USER_FROM_REG, off);
+	rule->regnum = regnum;
+	if (regnum == UNWIND_USER_REGNUM_SP)
+		rule->from = UNWIND_USER_FROM_SP;
+	else if (regnum == UNWIND_USER_REGNUM_FP)
+		rule->from = UNWIND_USER_FROM_FP;
+	else if (regnum == UNWIND_USER_REGNUM_LR)
+		rule->from = UNWIND_USER_FROM_LR;
+}
+
+/* What holds for each row that says nothing else. */
+static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
+					      s8 ra_off)
+{
+	if (UNWIND_USER_SFRAME_RA_OFF)
+		sframe_set_rule(&frame->ra,
+				UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
+				ra_off);
+	else
+		sframe_set_rule(&frame->ra, UNWIND_USER_FROM_LR, 0);
+	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
+	frame->cfa_addend = 0;
+	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
+	frame->kind = UNWIND_USER_FRAME_PLAIN;
+	frame->ra_copied = false;
+	frame->exact = false;
+}
+
+/* Does the frame's return address lie where a call or its function put it? */
+static __always_inline bool
+sframe_is_called(const struct unwind_user_frame *frame)
+{
+	switch (frame->ra.from) {
+	case UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF:
+		return frame->ra.off < 0;
+	case UNWIND_USER_FROM_FP | UNWIND_USER_DEREF:
+	case UNWIND_USER_FROM_LR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The signal bit says that the address which the rules lead to is exact, of any
+ * function. The kernel knows its signal frame: rules of the code that a handler
+ * returns to could only say less. No call has saved a return address there.
+ */
+static __always_inline void
+sframe_signal_rules(struct unwind_user_frame *frame)
+{
+	if (frame->kind == UNWIND_USER_FRAME_OUTERMOST)
+		return;
+	if (!sframe_is_called(frame)) {
+		frame->kind = UNWIND_USER_FRAME_SIGNAL;
+		return;
+	}
+	/* Plain frames have callers whose addresses are not exact. */
+	frame->kind = UNWIND_USER_FRAME_RULES;
+	frame->exact = true;
+}
+
+/* Read what a frame's rules lead to. */
+static __always_inline enum sframe_reason
+sframe_read_stack(struct unwind_user_state *state,
+		  const struct unwind_user_frame *frame,
+		  struct unwind_user_caller *caller)
+{
+	switch (frame->kind) {
+	case UNWIND_USER_FRAME_PLAIN:
+		return unwind_user_read_plain(state, frame, sizeof(long),
+					      caller);
+	case UNWIND_USER_FRAME_RULES:
+		return unwind_user_read_rules(state, frame, caller);
+	case UNWIND_USER_FRAME_SIGNAL:
+		return unwind_user_read_signal(state, caller);
+	default:
+		return SFRAME_REASON_NONE;
+	}
+}
+
+#endif /* _KERNEL_UNWIND_SFRAME_STEP_H */

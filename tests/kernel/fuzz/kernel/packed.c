@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+// SPDX-FileCopyrightText: 2026 The sfjit authors
+/*
+ * usage: kernel-packed
+ *
+ * Steps through packed tables: why rules are refused, which steps are made several
+ * at once, and which are left to the ordinary step.
+ */
+#include <linux/sframe.h>
+
+#include "sframe_packed.h"
+#include "sframe_packed_format.h"
+#include "sframe_step.h"
+#include "alone.h"
+#include "machine.h"
+
+int printf(const char *format, ...);
+
+#define TEXT		0x10000000UL
+#define UNIT		(1UL << MACHINE_UNIT_SHIFT)
+#define BUCKET		(256 * UNIT)
+#define STACK		0x30000000UL
+#define STACK_WORDS	64
+#define FP		(STACK + 0x100)
+#define TABLE		0x20000000UL
+#define STEPS		16
+
+/* Words of a frame, from the caller's stack pointer. */
+#define CFA(off)	((off) + MACHINE_SAVED)
+#define SAVED(off)	((off) - MACHINE_SAVED)
+
+void (*shim_at_point)(void);
+bool shim_has_mask = true;
+struct task_struct shim_task;
+
+const struct unwind_user_frame sframe_fp_frame = {
+#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
+	ARCH_INIT_USER_BACKCHAIN_FRAME
+#else
+	ARCH_INIT_USER_FP_FRAME((s32)sizeof(long))
+#endif
+	.kind = UNWIND_USER_FRAME_POINTER,
+};
+
+enum { UNKNOWN, BY_SP, BY_FP, POINTER, OTHER, AFTER, NR_RULES };
+
+static struct {
+	struct sframe_packed_header header;
+	struct sframe_packed_rule rules[NR_RULES];
+	u32 index[4];
+	u8 blocks[2048];
+	u8 pad[SFRAME_PACKED_PAD];
+} table;
+
+static unsigned long stack[STACK_WORDS];
+static struct sframe_registry registry;
+static struct sframe_window window = { .format = SFRAME_FORMAT_PACKED };
+static struct unwind_user_state state;
+static unsigned long ips[STEPS];
+static unsigned int tried, reads, sections;
+static unsigned int change_at;	/* registers a window at this read, or 0 */
+static unsigned int miss_at;	/* the page of this read is not there, or 0 */
+static bool time_is_over, open;
+static u64 clock;
+
+/* What the steps ask of the kernel. */
+
+u64 local_clock(void)
+{
+	return ++clock;
+}
+
+enum sframe_reason sframe_look(struct sframe_walk *walk)
+{
+	walk->slack = SFRAME_INTERVAL;
+	return time_is_over ? SFRAME_REASON_DEADLINE : SFRAME_REASON_NONE;
+}
+
+int sframe_check_range(unsigned long addr, unsigned long len,
+		       unsigned long least)
+{
+	return len < least ? -EINVAL : 0;
+}
+
+static int load(void *dst, unsigned long addr, unsigned long size)
+{
+	if (addr - TABLE <= sizeof(table) - size)
+		memcpy(dst, (char *)&table + (addr - TABLE), size);
+	else if (addr - STACK <= sizeof(stack) - size)
+		memcpy(dst, (char *)stack + (addr - STACK), size);
+	else
+		return -EFAULT;
+	return 0;
+}
+
+unsigned long copy_from_user(void *dst, const void *src, unsigned long size)
+{
+	return load(dst, (unsigned long)src, size) ? size : 0;
+}
+
+bool shim_access_begin(unsigned long addr, unsigned long size)
+{
+	if (open)
+		finding("user access is opened twice");
+	open = true;
+	sections++;
+	return true;
+}
+
+void shim_access_end(void)
+{
+	open = false;
+}
+
+unsigned long shim_mask_table(unsigned long addr)
+{
+	return addr;
+}
+
+unsigned long shim_mask(unsigned long addr)
+{
+	return addr;
+}
+
+unsigned long shim_index_nospec(unsigned long index, unsigned long size)
+{
+	return index;
+}
+
+int shim_unsafe_load(void *dst, unsigned long addr, unsigned int size)
+{
+	if (!open)
+		finding("user memory is read without being opened");
+	reads++;
+	if (reads == change_at)
+		registry.seq++;
+	if (reads == miss_at)
+		return -EFAULT;
+	return load(dst, addr, size);
+}
+
+/* The table: four buckets, the second one with a block. */
+
+static void make_table(void)
+{
+	static const u8 block[] = { 2, 16, 32, BY_SP, BY_FP, OTHER };
+
+	memset(&table, 0, sizeof(table));
+	table.header = (struct sframe_packed_header) {
+		.magic = SFRAME_PACKED_MAGIC, .version = SFRAME_PACKED_VERSION,
+		.abi_arch = MACHINE_ABI, .unit_shift = MACHINE_UNIT_SHIFT,
+		.nr_rules = NR_RULES, .text_start = TEXT - 0x1000,
+		.text_length = 4 * BUCKET, .blocks_len = sizeof(table.blocks),
+	};
+	table.rules[BY_SP] = (struct sframe_packed_rule) {
+		.kind = SFRAME_PACKED_PLAIN,
+		.cfa_off = CFA(16), .ra_off = SAVED(-8),
+	};
+	table.rules[BY_FP] = (struct sframe_packed_rule) {
+		.kind = SFRAME_PACKED_PLAIN | SFRAME_PACKED_FROM_FP |
+			SFRAME_PACKED_FP_SAVED,
+		.cfa_off = CFA(16), .ra_off = SAVED(-8), .fp_off = SAVED(-16),
+	};
+	table.rules[POINTER].kind = SFRAME_PACKED_FP;
+	table.index[0] = BY_SP;
+	table.index[1] = SFRAME_PACKED_BLOCK;
+	table.index[2] = OTHER;
+	memcpy(table.blocks, block, sizeof(block));
+}
+
+/* A frame at @unit of a bucket; callers by each rule are in bucket 3. */
+static void begin(unsigned int bucket, unsigned int unit)
+{
+	unsigned int i;
+
+	if (sframe_read_packed_header(&window.packed, TABLE, sizeof(table),
+				      0x1000))
+		finding("a good table is refused");
+	for (i = 0; i < STACK_WORDS; i++)
+		stack[i] = TEXT + 3 * BUCKET + UNIT;
+	change_at = miss_at = reads = sections = 0;
+	time_is_over = false;
+	state = (struct unwind_user_state) {
+		.ip = TEXT + bucket * BUCKET + (unit + 1) * UNIT, .sp = STACK,
+		.fp = FP, .ws = 8,
+		.sframe = {
+			.reg = &registry, .seq = registry.seq,
+			.window = &window, .first = TEXT, .length = 4 * BUCKET,
+			.slack = SFRAME_INTERVAL,
+		},
+	};
+}
+
+/* Steps, several at once. */
+
+static void expect(const char *what, unsigned int nr, unsigned long sp,
+		   unsigned long fp)
+{
+	unsigned long ip = state.ip;
+
+	tried++;
+	if (sframe_steps_packed(&state, ips, STEPS) != nr)
+		finding(what);
+	if (open)
+		finding("user access is left open");
+	if (state.sp != sp || state.fp != fp)
+		finding(what);
+	if (state.ip != (nr ? ips[nr - 1] : ip))
+		finding("a step that was not made has changed the state");
+}
+
+static void try_steps(void)
+{
+	make_table();
+	begin(0, 0);
+	expect("a step by the stack pointer", 1, STACK + 16, FP);
+	if (sections != 1)
+		finding("a step takes more than one access section");
+
+	begin(1, 15);
+	expect("a rule before the first change", 1, STACK + 16, FP);
+	begin(1, 16);
+	stack[(FP - STACK) / 8] = 7;
+	expect("a rule from the first change on", 1, FP + 16, 7);
+	begin(1, 31);
+	stack[(FP - STACK) / 8] = 7;
+	expect("a rule up to the second change", 1, FP + 16, 7);
+
+	table.rules[OTHER] = table.rules[BY_SP];
+	table.rules[OTHER].cfa_off = CFA(32);
+	begin(1, 40);
+	expect("a rule after the last change", 1, STACK + 32, FP);
+
+	begin(0, 0);
+	stack[1] = TEXT + UNIT;
+	stack[3] = TEXT + UNIT;
+	expect("three steps", 3, STACK + 48, FP);
+	if (sections != 1)
+		finding("three steps take more than one access section");
+	begin(0, 0);
+	stack[1] = TEXT + 4 * BUCKET + UNIT;
+	expect("a caller outside of the table", 1, STACK + 16, FP);
+	begin(0, 0);
+	state.sframe.length = BUCKET;
+	stack[1] = TEXT + BUCKET + UNIT;
+	expect("a caller outside of the window", 1, STACK + 16, FP);
+}
+
+/* The steps are those up to the next look at the clock. */
+static void try_slack(void)
+{
+	unsigned int i;
+
+	make_table();
+	begin(0, 0);
+	for (i = 0; i < STACK_WORDS; i++)
+		stack[i] = TEXT + UNIT;
+	expect("steps up to the clock", SFRAME_INTERVAL / 5,
+	       STACK + SFRAME_INTERVAL / 5 * 16, FP);
+	if (state.sframe.slack != SFRAME_INTERVAL % 5)
+		finding("steps are not paid for");
+
+	table.index[1] = SFRAME_PACKED_BLOCK;
+	table.blocks[0] = 80;
+	table.blocks[1] = 1;
+	table.blocks[81] = BY_SP;
+	begin(1, 0);
+	expect("a step through a long block", 1, STACK + 16, FP);
+	if (state.sframe.slack != SFRAME_INTERVAL - 15)
+		finding("a long block costs what a short one does");
+
+	begin(0, 0);
+	state.sframe.slack = 4;
+	time_is_over = true;
+	expect("a step after the deadline", 0, STACK, FP);
+	if (state.sframe.slack || sections)
+		finding("the next step will not look at the clock");
+}
+
+static void left(const char *what)
+{
+	expect(what, 0, STACK, FP);
+}
+
+/* What the ordinary step is for. */
+static void try_left(void)
+{
+	make_table();
+	table.rules[OTHER] = table.rules[BY_SP];
+	table.rules[OTHER].kind |= SFRAME_PACKED_EXACT;
+	begin(2, 0);
+	left("a caller whose address is exact");
+
+	table.rules[OTHER].kind = SFRAME_PACKED_PLAIN | SFRAME_PACKED_MANGLED_RA;
+	begin(2, 0);
+	if (MACHINE_SIGNS)
+		expect("a signed address", 1, STACK + 16, FP);
+	else
+		left("a signed address");
+
+	table.rules[OTHER].kind = SFRAME_PACKED_OUTERMOST;
+	begin(2, 0);
+	left("the end of the stack");
+	table.rules[OTHER].kind = SFRAME_PACKED_SIGNAL;
+	begin(2, 0);
+	left("a signal frame");
+	begin(3, 0);
+	left("a rule that is not known");
+
+	begin(0, 0);
+	state.exact_ip = true;
+	left("an exact address");
+	begin(0, 0);
+	state.ri = (void *)&table;
+	left("a return probe");
+	begin(0, 0);
+	stack[1] = 0;
+	left("a return address 0");
+	for (miss_at = 1; miss_at <= 4; miss_at++) {
+		unsigned int miss = miss_at;
+
+		begin(0, 0);
+		miss_at = miss;
+		left("a page that is not there");
+	}
+}
+
+/* From a frame at FP, as where no window is. */
+static void try_pointer(void)
+{
+	make_table();
+	table.index[2] = POINTER;
+	begin(2, 0);
+	state.sp = FP;
+	if (MACHINE_BY_FP) {
+		expect("a step by frame pointer", 1, FP + 16, stack[0]);
+		if (state.sp_bound == MACHINE_FP_GIVES_SP)
+			finding("a stack pointer that is none, or a bound");
+		return;
+	}
+	stack[(FP - STACK) / 8] = FP + 16;
+	expect("a step by back chain", 1, FP + 16, UNWIND_USER_NO_FP);
+}
+
+/* None of the steps counts if a window has come or gone. */
+static void try_changed(void)
+{
+	unsigned int at;
+
+	make_table();
+	for (at = 1; at <= 8; at++) {
+		begin(0, 0);
+		stack[1] = TEXT + UNIT;
+		change_at = at;
+		left("a window that has changed");
+	}
+	/* A step by frame pointer leaves a bound on some machines. */
+	table.index[2] = POINTER;
+	for (at = 1; MACHINE_BY_FP && at <= 5; at++) {
+		begin(2, 0);
+		state.fp = state.sp;
+		change_at = at;
+		if (sframe_steps_packed(&state, ips, STEPS) || state.sp_bound)
+			finding("a step that was undone leaves a bound");
+	}
+}
+
+/* One step: what is refused, and why. */
+
+static void refused_at(unsigned long ip, const char *what,
+		       enum sframe_reason reason)
+{
+	tried++;
+	begin(2, 0);
+	if (sframe_read_packed(&state, &window, ip, NULL) != reason)
+		finding(what);
+	if (open)
+		finding("user access is left open");
+}
+
+static void refused(const char *what, enum sframe_reason reason)
+{
+	refused_at(TEXT + 2 * BUCKET, what, reason);
+}
+
+static struct sframe_packed_rule *other(u8 kind)
+{
+	make_table();
+	table.rules[OTHER] = (struct sframe_packed_rule) {
+		.kind = kind, .cfa = SFRAME_PACKED_REG | MACHINE_SP,
+		.ra = SFRAME_PACKED_CFA | SFRAME_PACKED_LOAD, .ra_off = -8,
+	};
+	return &table.rules[OTHER];
+}
+
+static void try_kinds(void)
+{
+	other(SFRAME_PACKED_UNKNOWN);
+	refused("nothing is known", SFRAME_REASON_NO_ROW);
+	other(SFRAME_PACKED_ADDEND);
+	refused("an addend", SFRAME_REASON_ROW_RULE);
+	other(7);
+	refused("no kind", SFRAME_REASON_ROW_RULE);
+	other(SFRAME_PACKED_OUTERMOST | SFRAME_PACKED_EXACT);
+	refused("a flag of another kind", SFRAME_REASON_ROW_RULE);
+	other(SFRAME_PACKED_RULES | SFRAME_PACKED_FP_SAVED);
+	refused("a flag of plain rules", SFRAME_REASON_ROW_RULE);
+	other(SFRAME_PACKED_PLAIN | SFRAME_PACKED_KEY_B);
+	refused("a key", MACHINE_SIGNS ? SFRAME_REASON_NONE :
+					 SFRAME_REASON_ROW_RULE);
+	other(SFRAME_PACKED_RULES);
+	refused("good rules", SFRAME_REASON_NONE);
+}
+
+static void try_places(void)
+{
+	const u8 rules = SFRAME_PACKED_RULES;
+
+	other(rules)->cfa = SFRAME_PACKED_CFA;
+	refused("a CFA from itself", SFRAME_REASON_ROW_RULE);
+	other(rules)->cfa = 0;
+	refused("a CFA from nothing", SFRAME_REASON_ROW_RULE);
+	other(rules)->cfa = SFRAME_PACKED_BASE;
+	refused("a CFA from base 3", SFRAME_REASON_ROW_RULE);
+	other(rules)->fp = SFRAME_PACKED_BASE;
+	refused("a frame pointer from base 3", SFRAME_REASON_ROW_RULE);
+	other(rules)->fp = SFRAME_PACKED_LOAD;
+	refused("a load from nothing", SFRAME_REASON_ROW_RULE);
+	other(rules)->fp = SFRAME_PACKED_CFA | 1;
+	refused("a register of the CFA", SFRAME_REASON_ROW_RULE);
+	other(rules)->ra = SFRAME_PACKED_CFA;
+	refused("an address of the stack", SFRAME_REASON_ROW_RULE);
+	other(rules)->ra = 0;
+	refused("the link register", MACHINE_RA ? SFRAME_REASON_ROW_RULE :
+						  SFRAME_REASON_NONE);
+}
+
+static void try_addends(void)
+{
+	const u8 kind = SFRAME_PACKED_RULES | SFRAME_PACKED_HAS_ADDEND;
+
+	other(kind);
+	table.rules[AFTER].kind = SFRAME_PACKED_ADDEND;
+	refused("an addend to what is not loaded", SFRAME_REASON_ROW_RULE);
+	other(kind)->cfa |= SFRAME_PACKED_LOAD;
+	refused("an addend that is not there", SFRAME_REASON_ROW_RULE);
+	other(kind)->cfa |= SFRAME_PACKED_LOAD;
+	table.rules[AFTER].kind = SFRAME_PACKED_ADDEND;
+	table.rules[AFTER].cfa_off = 24;
+	refused("an addend", SFRAME_REASON_NONE);
+	if (state.sframe.frame.cfa_addend != 24)
+		finding("another addend");
+	other(kind)->cfa |= SFRAME_PACKED_LOAD;
+	table.rules[AFTER] = table.rules[OTHER];
+	table.index[2] = AFTER;
+	refused("an addend after the last rule", SFRAME_REASON_FRE_OFFSET);
+}
+
+static void try_bounds(void)
+{
+	const u32 last = sizeof(table.blocks) - 1;
+
+	make_table();
+	refused_at(TEXT + 4 * BUCKET, "an address after the code",
+		   SFRAME_REASON_NO_FDE);
+	refused_at(TEXT - 1, "an address before the code",
+		   SFRAME_REASON_NO_FDE);
+	table.index[2] = NR_RULES;
+	refused("no such rule", SFRAME_REASON_FRE_OFFSET);
+	table.index[2] = SFRAME_PACKED_BLOCK - 1;
+	refused("no rule by far", SFRAME_REASON_FRE_OFFSET);
+	table.index[2] = SFRAME_PACKED_BLOCK | sizeof(table.blocks);
+	refused("a block after the last one", SFRAME_REASON_FRE_OFFSET);
+	table.index[2] = SFRAME_PACKED_BLOCK | (sizeof(table.blocks) + 1);
+	refused("a block in the padding", SFRAME_REASON_FRE_OFFSET);
+	table.index[2] = SFRAME_PACKED_BLOCK | (last - 2);
+	table.blocks[last - 2] = 1;
+	table.blocks[last - 1] = 8;
+	refused("a block that is one byte too long", SFRAME_REASON_FRE_OFFSET);
+	table.index[2] = SFRAME_PACKED_BLOCK | (last - 3);
+	table.blocks[last - 3] = 1;
+	table.blocks[last - 2] = 8;
+	table.blocks[last - 1] = BY_SP;
+	refused("the last block there may be", SFRAME_REASON_NONE);
+	table.blocks[last - 3] = 2;
+	refused("a block with an id after the end", SFRAME_REASON_FRE_OFFSET);
+	table.blocks[last - 3] = 1;
+	table.index[2] |= SFRAME_PACKED_WIDE;
+	refused("a block of wide ids", SFRAME_REASON_FRE_OFFSET);
+	make_table();
+	table.blocks[0] = 255;
+	table.index[2] = SFRAME_PACKED_BLOCK;
+	table.blocks[1] = 1;
+	table.blocks[256] = NR_RULES;
+	refused("an id of no rule", SFRAME_REASON_FRE_OFFSET);
+}
+
+int main(void)
+{
+	try_steps();
+	try_slack();
+	try_left();
+	try_pointer();
+	try_changed();
+	try_kinds();
+	try_places();
+	try_addends();
+	try_bounds();
+	printf("%u cases: no finding\n", tried);
+	return 0;
+}
