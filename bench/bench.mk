@@ -59,6 +59,10 @@ $(O)/bench/bin/step: $(addprefix $(O)/obj/bench/native/, timed.o big.o) \
 	$(ARCH)/signal) $(bench_measure) $(patsubst %,$(bench_kernel)/%.o, \
 	$(fuzz_unwinder) walk) $(O)/lib/libsframegen.a
 
+$(O)/bench/bin/steps: $(call bench_obj,probe event stack shape table trigger \
+	$(ARCH)/signal) $(bench_measure) $(patsubst %,$(bench_kernel)/%.o, \
+	$(fuzz_unwinder) walk) $(O)/lib/libsframegen.a
+
 # For guests.
 $T/bench/%: bench/guest/%.c
 	$(program) -static -pthread

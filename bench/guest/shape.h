@@ -23,5 +23,6 @@ extern const struct shape shape_first;	/* each frame needs a new look-up */
 extern const struct shape shape_arg;	/* slots of ARG windows */
 extern const struct shape shape_rbp;	/* those that save rbp */
 extern const struct shape shape_table;	/* code with table in file ARG */
+extern const struct shape shape_packed;	/* and with ARG.packed in its place */
 
 #endif /* BENCH_SHAPE_H */

@@ -22,6 +22,8 @@
 
 static struct sfg_section table;
 static uint64_t text_start, text_end, text_map;
+static void *packed_table;
+static size_t packed_size;
 
 static void *read_file(const char *path, size_t *size)
 {
@@ -53,7 +55,7 @@ static void open_table(void *data, size_t size)
 	text_end = last.fde.addr + last.fde.size;
 }
 
-static void enter_table(const char *path)
+static void map_table(const char *path)
 {
 	size_t size;
 	void *data = read_file(path, &size);
@@ -64,10 +66,31 @@ static void enter_table(const char *path)
 	text_map = (uintptr_t)map_memory(text_end, PROT_READ | PROT_EXEC);
 	sfg_rebase(data, size, text_map);
 	open_table(data, size);
-
 	trigger_window_register();
-	if (prctl(PR_SFRAME_REGISTER, text_start, data, size, 0))
+}
+
+static void enter_table(const char *path)
+{
+	map_table(path);
+	if (prctl(PR_SFRAME_REGISTER, text_start, table.data, table.len, 0))
 		die("PR_SFRAME_REGISTER of %s: %m", path);
+}
+
+/* The packed table of the same code is in a file beside the section. */
+static void enter_packed(const char *path)
+{
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
+	};
+	char packed[4096];
+
+	map_table(path);
+	opts.text_bias = text_map;
+	snprintf(packed, sizeof(packed), "%s.packed", path);
+	packed_table = read_file(packed, &packed_size);
+	if (prctl(PR_SFRAME_REGISTER, text_start, packed_table, packed_size,
+		  &opts))
+		die("PR_SFRAME_REGISTER of %s: %m", packed);
 }
 
 static void leave_table(void)
@@ -75,6 +98,12 @@ static void leave_table(void)
 	munmap((void *)text_map, text_end - text_map);
 	munmap((void *)table.data, table.len);
 	trigger_window_unregister();
+}
+
+static void leave_packed(void)
+{
+	munmap(packed_table, packed_size);
+	leave_table();
 }
 
 /* The offset of the return address from the CFA; 0 if the row has none. */
@@ -135,4 +164,8 @@ static void build_table(struct stack *stack, size_t depth)
 
 const struct shape shape_table = {
 	"table", enter_table, build_table, leave_table,
+};
+
+const struct shape shape_packed = {
+	"packed", enter_packed, build_table, leave_packed,
 };

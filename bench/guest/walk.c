@@ -22,6 +22,7 @@
 
 static const struct shape *const shapes[] = {
 	&shape_fp, &shape_beside, &shape_first, &shape_arg, &shape_rbp, &shape_table,
+	&shape_packed,
 };
 
 static const char *const mode_names[] = {
