@@ -6,6 +6,7 @@
  * the end of memory or on pages that are not there; and what is refused at
  * registration and in a step.
  */
+#include <stdio.h>
 #include <sys/syscall.h>
 
 #include "harness.h"
@@ -370,6 +371,26 @@ TEST_F(packed, outermost)
 				  &self->pool.call, &chain));
 	EXPECT_CHAIN(&chain, ip);
 	EXPECT_EQ(0, sft_all_refused());
+}
+
+/* Guards against: a table that is said to be a section. */
+TEST_F(packed, proc)
+{
+	char line[128], want[128];
+	bool found = false;
+	FILE *file;
+
+	REGISTER(self->table);
+	snprintf(want, sizeof(want), "%lx-%lx %x %lx %zx packed 0\n",
+		 (unsigned long)self->pool.text,
+		 (unsigned long)self->pool.text + TEXT_LENGTH, KEY,
+		 (unsigned long)self->table, TABLE_LEN);
+	file = fopen("/proc/self/sframe", "r");
+	ASSERT_NE(NULL, file);
+	while (fgets(line, sizeof(line), file))
+		found |= !strcmp(line, want);
+	fclose(file);
+	EXPECT_TRUE(found);
 }
 
 /* ---- Tables that change ------------------------------------------------ */
