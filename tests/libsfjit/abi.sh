@@ -66,6 +66,8 @@ for file in kernel-patches/linux/include/uapi/linux/*.h; do
 	same "<sfjit/$name> is the kernel's header" "$file" \
 		"sframegen/include/sfjit/$name"
 done
+same "<sfjit/device.h> is the module's header" module/device.h \
+	sframegen/include/sfjit/device.h
 format() {
 	gcc -E -dM -x c "$1" | grep 'define SFRAME_' | sort
 }
@@ -88,11 +90,16 @@ done
 soname=$(readelf -d "$O/lib/libsfjit.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 is "soname" libsfjit.so.0 "$soname"
 
-# The preload module links this object alone.
-needs=$(nm "$O/obj/userspace/libsfjit/register.o" | awk '$1 == "U" { print $2 }' |
-	grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' ')
-is "registration needs nothing but prctl and errno" \
-	"__errno_location prctl " "$needs"
+# The preload module links these objects alone.
+needs() {
+	nm "$O/obj/userspace/libsfjit/$1.o" | awk '$1 == "U" { print $2 }' |
+		grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' '
+}
+is "registration needs nothing but prctl, the node and errno" \
+	"__errno_location prctl sfjit_node_call sfjit_node_used " \
+	"$(needs register)"
+is "the node needs nothing but system calls" "__errno_location syscall " \
+	"$(needs node)"
 
 # One place for each interface talks to the kernel.
 calls=$(cd userspace/libsfjit && grep -l '\<prctl(' ./*.c | tr '\n' ' ')

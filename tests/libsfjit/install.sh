@@ -18,7 +18,8 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit/live.h include/sfjit/area.h include/sfjit/epoch.h \
 	include/sfjit/names.h include/sfjit/check.h \
 	include/sfjit-assist.h include/sfjit/unwind_assist.h \
-	include/sfjit/client.h include/sfjit/format.h include/sfjit/packed.h \
+	include/sfjit/client.h include/sfjit/device.h \
+	include/sfjit/format.h include/sfjit/packed.h \
 	lib/pkgconfig/libsfjit.pc include/sfjit/version.h \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	lib/sfjit/libsfjit-preload.so \

@@ -8,7 +8,7 @@ lib_race := $(call objects,userspace/libsfjit/*.c sframegen/lib/*.c,race/)
 lib_faults := $(O)/obj/userspace/libsfjit-test.a $(O)/lib/libsframegen.a
 
 # With the library as programs link it, without and with libsframegen.
-lib_plain := atfork names $(if $(amd64),absent call memory signals threads)
+lib_plain := atfork names node $(if $(amd64),absent call memory signals threads)
 lib_both := jitdump section
 # These define sfjit_fault() and use hidden symbols.
 lib_inner := pool register $(if $(amd64),alloc assist assist-names debug fork)
@@ -24,6 +24,7 @@ $(call lib_tests,$(lib_checked)): $(lib_san) | $(SFRAMEGEN)
 
 $T/libsfjit/call: $(O)/obj/tests/libsfjit/saved-registers.o
 $T/libsfjit/fork: private flags := -Wl,--wrap=pthread_atfork
+$T/libsfjit/node: private flags := -Wl,--wrap=syscall
 # Its allocator is between the library and libc's.
 $T/libsfjit/alloc: private flags = $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc \
 	realloc free strdup)

@@ -83,7 +83,9 @@ extern "C" {
  * * SFJIT_QUERY_LIMIT - the maximum number of windows in a process
  *
  * Each call asks the kernel, so the answer stays correct when a seccomp filter
- * is installed, and in a restored process image.
+ * is installed, and in a restored process image. Only /dev/sfjit, by which the
+ * module for stock kernels takes windows, is not looked for again: if it is missing
+ * when the library is loaded, the process has none.
  *
  * Return:
  * * 0 or more - the answer; 0 to every query on a kernel without SFrame
@@ -139,6 +141,9 @@ long sfjit_available(unsigned int query);
  * * -ENOMEM - the kernel is out of memory.
  * * -EINTR - a fatal signal is pending.
  * * -EOPNOTSUPP - the caller is a task of another word size.
+ * * -EPERM - windows come from the module sfjit, and the process may not write to
+ *   /dev/sfjit, or can no longer open it.
+ * * -EMFILE, -ENFILE - /dev/sfjit cannot be opened now.
  */
 int sfjit_register(uintptr_t key, const void *section, size_t length,
 		   const void *text, size_t text_length);
@@ -197,6 +202,9 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
  *   free the section.
  * * -ENOENT - no window has this key, for example because its code was
  *   unmapped.
+ * * -EPERM, -EMFILE, -ENFILE - windows come from the module sfjit, and the
+ *   process can no longer open /dev/sfjit, for example after chroot(). The window
+ *   stays: keep the section until the code is unmapped.
  */
 int sfjit_unregister(uintptr_t key);
 

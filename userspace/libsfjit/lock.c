@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "node.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sfjit_quiet saved;	/* of the holder */
@@ -106,6 +107,8 @@ __attribute__((constructor(101)))
 static void watch_forks(void)
 {
 	watch_error = -pthread_atfork(before_fork, after_fork, in_child);
+	/* Later a filter may kill the program for opening files. */
+	sfjit_node_find();
 }
 
 int sfjit_lock_for_new(void)

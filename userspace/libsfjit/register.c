@@ -12,6 +12,7 @@
 #include <sfjit/sframe.h>
 
 #include "debug.h"
+#include "node.h"
 
 const struct sfjit_debug *sfjit_debug;
 
@@ -26,7 +27,14 @@ static long sframe_prctl(int option, unsigned long arg2, unsigned long arg3,
 		return ret;
 	ret = __atomic_load_n(&sfjit_prctl, __ATOMIC_RELAXED)
 		(option, arg2, arg3, arg4, arg5);
-	return ret < 0 ? -errno : ret;
+	if (ret >= 0)
+		return ret;
+	/*
+	 * EINVAL: prctl() does not know the option, or the arguments are wrong. Other
+	 * errors come from filters, which may kill for opening the node.
+	 */
+	return errno == EINVAL ?
+	       sfjit_node_call(option, arg2, arg3, arg4, arg5) : -errno;
 }
 
 static long query(unsigned long what)
@@ -57,10 +65,12 @@ long sfjit_available(unsigned int question)
 /*
  * Returns 1 on a kernel without windows. EINVAL alone does not tell: it also
  * means bad arguments. Seccomp filters return EPERM, ENOSYS or any other error.
+ * A process that loses the node keeps its windows.
  */
 static int ret_or_absent(long ret)
 {
-	if (ret < 0 && !sfjit_available(SFJIT_QUERY_KERNEL))
+	if (ret < 0 && !sfjit_node_used() &&
+	    !sfjit_available(SFJIT_QUERY_KERNEL))
 		return 1;
 	return ret;
 }

@@ -4,7 +4,9 @@
  * Windows of this module must not keep the program from registering its own: a
  * registration that meets one is tried again without it. The calls go to the
  * next prctl() of the program; before this module has looked that up, to the
- * kernel. A program that calls the kernel directly gets EEXIST.
+ * kernel. If that does not know the option they go to /dev/sfjit, so that the
+ * program needs to know prctl() only. A program that calls the kernel directly
+ * gets EEXIST.
  */
 #include <stdarg.h>
 
@@ -13,6 +15,7 @@
 
 #include "jit.h"
 #include "libc.h"
+#include "../libsfjit/node.h"
 #include "self.h"
 #include "sys.h"
 
@@ -44,10 +47,32 @@ __attribute__((constructor)) static void look_up_prctl(void)
 	va_end(args_);							\
 } while (0)
 
+static bool is_of_windows(int option)
+{
+	return option == PR_SFRAME_REGISTER || option == PR_SFRAME_UNREGISTER ||
+	       option == PR_SFRAME_QUERY;
+}
+
+static int call_by_node(const struct request *r)
+{
+	int saved = errno;
+	long ret = sfjit_node_call(r->option, r->args[0], r->args[1],
+				   r->args[2], r->args[3]);
+
+	errno = ret < 0 ? -ret : saved;
+	return ret < 0 ? -1 : ret;
+}
+
 static int call_next(const struct request *r)
 {
-	return next_prctl(r->option, r->args[0], r->args[1], r->args[2],
-			  r->args[3]);
+	int saved = errno;
+	int ret = next_prctl(r->option, r->args[0], r->args[1], r->args[2],
+			     r->args[3]);
+
+	if (ret >= 0 || errno != EINVAL || !is_of_windows(r->option))
+		return ret;
+	errno = saved;
+	return call_by_node(r);
 }
 
 static int call_again(void *request)

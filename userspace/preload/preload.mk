@@ -31,10 +31,11 @@ lib.userspace/preload := $(pic) -fno-omit-frame-pointer -fno-builtin-malloc \
 $(preload_obj)/arch/%.o: arch/%.c
 	$(cc) -D_GNU_SOURCE $(lib.userspace/preload) -c $<
 
-# Of libsfjit only the object that calls prctl(), which needs no other. What it
-# calls is not the prctl() that this module defines for the program.
+# Of libsfjit only the objects that talk to the kernel, which need no others. The
+# prctl() that they call is not the one that this module defines for the program.
 $(PRELOAD): $(call objects,userspace/preload/*.c) $(preload_flow_obj) \
 		$(O)/obj/arch/$(ARCH)/event.o \
+		$(O)/obj/userspace/libsfjit/node.o \
 		$(O)/obj/userspace/libsfjit/register.o \
 		$(O)/lib/libsframegen.a userspace/preload/preload.map
 	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -Wl,-z,now \
