@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/ptrace.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include <sfjit.h>
+#include <sfjit/device.h>
 #include <sfjit/sframe.h>
 
 #include "ps.h"
@@ -40,6 +43,7 @@ struct request {
 
 struct session {
 	pid_t pid;
+	int node, pidfd;	/* node is -1 where the process registers */
 	struct threads threads;
 	struct remote remote;
 	struct ps_process now;	/* current windows and mappings */
@@ -114,9 +118,66 @@ static void unmap_scratch(struct session *s)
 	s->scratch = 0;
 }
 
-static int unregister(struct session *s, uint64_t key)
+/* ---- Windows ----------------------------------------------------------- */
+
+/*
+ * Through the node of the module we register for the process: our rights count,
+ * not its own. A kernel with the series has none.
+ */
+static void open_device(struct session *s)
 {
+	s->node = open(SFJIT_DEVICE, O_RDONLY | O_CLOEXEC);
+	s->pidfd = pidfd_open(s->pid, 0);
+}
+
+static void close_device(struct session *s)
+{
+	if (s->node >= 0)
+		close(s->node);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+}
+
+static long ask_device(struct session *s, unsigned long call,
+		       struct sfjit_request *request)
+{
+	request->pidfd = s->pidfd;
+	request->flags = SFJIT_REQUEST_PIDFD;
+	return ioctl(s->node, call, request) ? -errno : 0;
+}
+
+static long register_window(struct session *s, struct request *r, uint64_t at)
+{
+	struct sfjit_request request = {
+		.key = r->opts.text_start, .address = at, .length = r->length,
+		.opts = (uintptr_t)&r->opts,
+	};
+	int ret;
+
+	if (s->node >= 0)
+		return ask_device(s, SFJIT_IOC_REGISTER, &request);
+	ret = remote_write(s->pid, s->scratch, &r->opts, sizeof(r->opts));
+	return ret ? ret :
+	       REMOTE_CALL(&s->remote, SYS_prctl, PR_SFRAME_REGISTER,
+			   r->opts.text_start, at, r->length, s->scratch);
+}
+
+static long unregister_window(struct session *s, uint64_t key)
+{
+	struct sfjit_request request = { .key = key };
+
+	if (s->node >= 0)
+		return ask_device(s, SFJIT_IOC_UNREGISTER, &request);
 	return REMOTE_CALL(&s->remote, SYS_prctl, PR_SFRAME_UNREGISTER, key);
+}
+
+static const char *why_not_taken(long ret)
+{
+	if (ret == -EPERM)
+		return "you may not write to " SFJIT_DEVICE
+		       ", see sfjit doctor";
+	return ret == -ENOSPC ? "vm.max_sframe_windows" :
+	       "cannot register a window";
 }
 
 static int remove_windows(struct session *s, struct outcome *outcome)
@@ -128,7 +189,7 @@ static int remove_windows(struct session *s, struct outcome *outcome)
 	for (; w < end; w++) {
 		if (!is_ours(s, w))
 			continue;
-		ret = unregister(s, w->key);
+		ret = unregister_window(s, w->key);
 		if (checked(s, "cannot unregister a window", ret))
 			return ret;
 		outcome->removed++;
@@ -289,15 +350,8 @@ static int register_all(struct session *s, struct outcome *outcome)
 		r = &s->requests[s->done];
 		at = s->memory + r->offset;
 		r->opts.text_bias -= at;
-		ret = remote_write(s->pid, s->scratch, &r->opts,
-				   sizeof(r->opts));
-		if (ret)
-			return ret;
-		ret = REMOTE_CALL(&s->remote, SYS_prctl, PR_SFRAME_REGISTER,
-				  r->opts.text_start, at, r->length,
-				  s->scratch);
-		if (checked(s, ret == -ENOSPC ? "vm.max_sframe_windows" :
-			    "cannot register a window", ret))
+		ret = register_window(s, r, at);
+		if (checked(s, why_not_taken(ret), ret))
 			return ret;
 		outcome->added++;
 	}
@@ -307,7 +361,7 @@ static int register_all(struct session *s, struct outcome *outcome)
 static void roll_back(struct session *s)
 {
 	while (s->done)
-		unregister(s, s->requests[--s->done].opts.text_start);
+		unregister_window(s, s->requests[--s->done].opts.text_start);
 	if (s->memory)
 		REMOTE_CALL(&s->remote, SYS_munmap, s->memory,
 			    s->bytes + pages(1));
@@ -361,6 +415,7 @@ static void resume_process(struct session *s, const sigset_t *old,
 	sigprocmask(SIG_SETMASK, old, NULL);
 	ps_free(&s->now);
 	free(s->requests);
+	close_device(s);
 }
 
 static int explain(const struct session *s, int error)
@@ -474,6 +529,7 @@ int session_attach(const struct plan *plan, struct outcome *outcome)
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
+	open_device(&s);
 	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_attach(&s, plan, outcome);
@@ -515,6 +571,7 @@ int session_detach(pid_t pid, struct outcome *outcome)
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
+	open_device(&s);
 	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_detach(&s, outcome);
