@@ -2,14 +2,17 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* The parts of the interface that the kernel has and this process may use. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <sfjit/device.h>
 #include <sfjit/sframe.h>
 
 #include "doctor.h"
@@ -48,10 +51,35 @@ static const struct doctor_advice old_kernel = {
 	"sysctl vm.max_sframe_windows=65536",
 };
 
-static long call_prctl(int option, unsigned long what)
+static int ask_open_node(int fd, int option, unsigned long what)
+{
+	struct sfjit_request request = { .key = what };
+
+	if (option == PR_SFRAME_QUERY)
+		return ioctl(fd, SFJIT_IOC_QUERY, what);
+	return ioctl(fd, option == PR_SFRAME_REGISTER ? SFJIT_IOC_REGISTER :
+		     SFJIT_IOC_UNREGISTER, &request);
+}
+
+static long ask_node(int option, unsigned long what)
+{
+	int fd = open(SFJIT_DEVICE, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
+
+	if (fd < 0)
+		return -EINVAL;
+	ret = ask_open_node(fd, option, what);
+	ret = ret < 0 ? -errno : ret;
+	close(fd);
+	return ret == -ENOTTY ? -EINVAL : ret;
+}
+
+/* Like libsfjit. */
+static long ask_kernel(int option, unsigned long what)
 {
 	int ret = prctl(option, what, 0, 0, 0);
 
+	if (ret < 0 && errno == EINVAL)
+		return ask_node(option, what);
 	return ret < 0 ? -errno : ret;
 }
 
@@ -59,11 +87,11 @@ static void ask(void *trial)
 {
 	struct answers *answers = trial;
 
-	answers->flags = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS);
-	answers->formats = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FORMATS);
-	answers->limit = call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_LIMIT);
-	answers->registering = call_prctl(PR_SFRAME_REGISTER, 0);
-	answers->removing = call_prctl(PR_SFRAME_UNREGISTER, 0);
+	answers->flags = ask_kernel(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS);
+	answers->formats = ask_kernel(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FORMATS);
+	answers->limit = ask_kernel(PR_SFRAME_QUERY, PR_SFRAME_QUERY_LIMIT);
+	answers->registering = ask_kernel(PR_SFRAME_REGISTER, 0);
+	answers->removing = ask_kernel(PR_SFRAME_UNREGISTER, 0);
 }
 
 /* What a kernel without windows says, and one with them to bad arguments. */

@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include <sfjit/device.h>
 
 #include "doctor.h"
 
@@ -22,9 +25,15 @@ static const struct doctor_advice not_loaded = {
 	"sign sfjit.ko (mokutil --import KEY), modprobe sfjit",
 }, other_version = {
 	DOCTOR_BROKEN, WITHOUT, "rmmod sfjit; load the module of this version",
+}, no_node = {
+	DOCTOR_BROKEN, "there is no " SFJIT_DEVICE,
+	"mount devtmpfs on /dev; give a container the device " SFJIT_DEVICE,
+}, not_readable = {
+	DOCTOR_BROKEN, "this user may not read " SFJIT_DEVICE,
+	"chmod a+r " SFJIT_DEVICE,
 }, not_permitted = {
 	DOCTOR_BROKEN, "programs started here get no windows",
-	"echo all >" LOADED "/parameters/allow",
+	"chmod a+rw " SFJIT_DEVICE ", which lets everybody have windows",
 };
 
 static bool find_line(const char *file, const char *text)
@@ -53,14 +62,17 @@ static const struct doctor_advice *no_module(const char *release)
 	return &advice;
 }
 
-/* The fix names the group, if the module lets one have windows. */
+/* The fix names the group that may have windows, if one may. */
 static const struct doctor_advice *not_member(void)
 {
 	static struct doctor_advice advice;
-	long gid = doctor_number(LOADED "/parameters/gid", -1);
-	struct group *group = gid < 0 ? NULL : getgrgid(gid);
+	struct group *group;
+	struct stat st;
 
-	if (!group || !find_line(LOADED "/parameters/allow", "group"))
+	if (stat(SFJIT_DEVICE, &st) || !st.st_gid || !(st.st_mode & S_IWGRP))
+		return &not_permitted;
+	group = getgrgid(st.st_gid);
+	if (!group)
 		return &not_permitted;
 	advice = not_permitted;
 	advice.remedy = doctor_text("adduser USER %s, and log in again",
@@ -88,10 +100,18 @@ static bool is_for(const struct utsname *kernel)
 		!strncmp(kernel->release, "6.12.", 5));
 }
 
+/* The module is loaded, and knows no windows. */
+static const struct doctor_advice *without_answer(void)
+{
+	if (!access(SFJIT_DEVICE, R_OK))
+		return &other_version;
+	return errno == EACCES ? &not_readable : &no_node;
+}
+
 const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel)
 {
 	if (!access(LOADED, F_OK))
-		return &other_version;
+		return without_answer();
 	if (!is_for(kernel))
 		return NULL;
 	if (!is_installed(kernel->release))
@@ -101,8 +121,8 @@ const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel)
 
 bool doctor_stock_refuses(struct doctor *doctor, long registering)
 {
-	if (registering != -EPERM || !geteuid() || access(LOADED, F_OK) ||
-	    find_line(LOADED "/parameters/allow", "all"))
+	if (registering != -EPERM || access(LOADED, F_OK) ||
+	    !access(SFJIT_DEVICE, W_OK))
 		return false;
 	doctor_say(doctor, "allowed", not_member(),
 		   "the module sfjit lets this user have no windows");
