@@ -5,7 +5,8 @@
  * done by hooks.
  *
  *   perf_callchain_user()	diverted if current has windows
- *   security_task_prctl()	diverted for the three options of the series
+ *   security_task_prctl()	diverted for the three options of the series, if
+ *				the administrator asks for prctl()
  *   uprobe_dup_mmap()		diverted at a fork of a process with windows
  *   munmap(), exit		an MMU notifier of address spaces with windows
  */
@@ -13,23 +14,10 @@
 
 #include "series.h"
 #include "hooks.h"
-#include "permit.h"
 #include "sfjit.h"
+#include "target.h"
 
-/* --- prctl() -------------------------------------------------------------- */
-
-static int sfjit_no_lsm(int option, unsigned long arg2, unsigned long arg3,
-			unsigned long arg4, unsigned long arg5)
-{
-	return -ENOSYS;
-}
-
-static void sfjit_no_dup_mmap(struct mm_struct *oldmm, struct mm_struct *newmm)
-{
-}
-
-DEFINE_STATIC_CALL(sfjit_lsm, sfjit_no_lsm);
-DEFINE_STATIC_CALL(sfjit_dup_mmap, sfjit_no_dup_mmap);
+/* --- registration --------------------------------------------------------- */
 
 static int sfjit_make_entry(struct mm_struct *mm)
 {
@@ -45,16 +33,32 @@ static int sfjit_make_entry(struct mm_struct *mm)
 	return ret;
 }
 
-static int sfjit_register(unsigned long key, unsigned long addr,
-			  unsigned long len, unsigned long opts)
+/* As PR_SFRAME_REGISTER, by who may; @mm is that of current or of its target. */
+int sfjit_register(struct mm_struct *mm, unsigned long key, unsigned long addr,
+		   unsigned long len, unsigned long opts)
 {
-	int ret;
-
-	if (!sfjit_permitted())
-		return -EPERM;
-	ret = sfjit_make_entry(current->mm);
-	return ret ?: sframe_prctl_register(key, addr, len, opts);
+	return sfjit_make_entry(mm) ?:
+	       sframe_prctl_register(key, addr, len, opts);
 }
+
+/* --- prctl() -------------------------------------------------------------- */
+
+static bool sfjit_has_prctl;
+module_param_named(prctl, sfjit_has_prctl, bool, 0444);
+MODULE_PARM_DESC(prctl, "Also take registrations by prctl(), which diverts security_task_prctl()");
+
+static int sfjit_no_lsm(int option, unsigned long arg2, unsigned long arg3,
+			unsigned long arg4, unsigned long arg5)
+{
+	return -ENOSYS;
+}
+
+static void sfjit_no_dup_mmap(struct mm_struct *oldmm, struct mm_struct *newmm)
+{
+}
+
+DEFINE_STATIC_CALL(sfjit_lsm, sfjit_no_lsm);
+DEFINE_STATIC_CALL(sfjit_dup_mmap, sfjit_no_dup_mmap);
 
 /*
  * Instead of security_task_prctl(), whose answer is that of prctl() unless it is
@@ -68,7 +72,9 @@ static noinline int sfjit_prctl(int option, unsigned long arg2,
 
 	if (ret == -ENOSYS) {
 		if (option == PR_SFRAME_REGISTER)
-			ret = sfjit_register(arg2, arg3, arg4, arg5);
+			ret = sfjit_device_permits() ?
+			      sfjit_register(current->mm, arg2, arg3, arg4,
+					     arg5) : -EPERM;
 		else if (option == PR_SFRAME_UNREGISTER)
 			ret = sframe_prctl_unregister(arg2, arg3, arg4, arg5);
 		else
@@ -133,32 +139,39 @@ static const struct kernel_param_ops sfjit_processes_ops = {
 module_param_cb(processes, &sfjit_processes_ops, NULL, 0400);
 MODULE_PARM_DESC(processes, "Processes that keep the module loaded");
 
-static struct sfjit_hook sfjit_hooks[] = {
-	SFJIT_HOOK(uprobe_dup_mmap, sfjit_on_fork),
-	SFJIT_HOOK(security_task_prctl, sfjit_on_prctl),
-};
+static struct sfjit_hook sfjit_fork_hook =
+	SFJIT_HOOK(uprobe_dup_mmap, sfjit_on_fork);
+static struct sfjit_hook sfjit_prctl_hook =
+	SFJIT_HOOK(security_task_prctl, sfjit_on_prctl);
 
-static int __init sfjit_find_bodies(void)
+static int __init sfjit_hook_fork(void)
 {
-	void *fork = sfjit_hook_body("uprobe_dup_mmap");
-	void *lsm = sfjit_hook_body("security_task_prctl");
+	void *body = sfjit_hook_body("uprobe_dup_mmap");
 
-	if (IS_ERR(fork))
-		return PTR_ERR(fork);
-	if (IS_ERR(lsm))
-		return PTR_ERR(lsm);
-	static_call_update(sfjit_dup_mmap, fork);
-	static_call_update(sfjit_lsm, lsm);
-	return 0;
+	if (IS_ERR(body))
+		return PTR_ERR(body);
+	static_call_update(sfjit_dup_mmap, body);
+	return sfjit_hook_add(&sfjit_fork_hook);
+}
+
+static int __init sfjit_hook_prctl(void)
+{
+	void *body;
+
+	if (!sfjit_has_prctl)
+		return 0;
+	body = sfjit_hook_body("security_task_prctl");
+	if (IS_ERR(body))
+		return PTR_ERR(body);
+	static_call_update(sfjit_lsm, body);
+	return sfjit_hook_add(&sfjit_prctl_hook);
 }
 
 /* No thread is in a function of the module, or on its way there. */
 static void sfjit_unhook(void)
 {
-	int i;
-
-	for (i = ARRAY_SIZE(sfjit_hooks) - 1; i >= 0; i--)
-		sfjit_hook_free(&sfjit_hooks[i]);
+	sfjit_hook_free(&sfjit_prctl_hook);
+	sfjit_hook_free(&sfjit_fork_hook);
 	sfjit_callchain_exit();
 	synchronize_rcu_tasks();
 	synchronize_rcu();
@@ -166,14 +179,7 @@ static void sfjit_unhook(void)
 
 static int __init sfjit_hook(void)
 {
-	int i, ret;
-
-	for (i = 0; i < ARRAY_SIZE(sfjit_hooks); i++) {
-		ret = sfjit_hook_add(&sfjit_hooks[i]);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return sfjit_hook_fork() ?: sfjit_hook_prctl() ?: sfjit_device_init();
 }
 
 /* When the hooked functions are called is nothing that a compiler can check. */
@@ -185,7 +191,7 @@ static int __init sfjit_init(void)
 {
 	int ret;
 
-	ret = sfjit_find_bodies();
+	ret = sfjit_target_init();
 	if (ret)
 		return ret;
 	ret = sfjit_callchain_init();
@@ -211,6 +217,7 @@ unhook:
 
 static void __exit sfjit_exit(void)
 {
+	sfjit_device_exit();
 	sfjit_unhook();
 	sfjit_proc_exit();
 	mmu_notifier_synchronize();

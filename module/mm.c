@@ -14,6 +14,7 @@
 
 #include "series.h"
 #include "sfjit.h"
+#include "target.h"
 
 static DEFINE_HASHTABLE(sfjit_mms, 10);
 static DEFINE_SPINLOCK(sfjit_mms_lock);
@@ -46,6 +47,14 @@ struct sfjit_mm *sfjit_mm_find(struct mm_struct *mm)
 struct sfjit_mm *sfjit_mm_or_none(struct mm_struct *mm)
 {
 	return sfjit_mm_find(mm) ?: &sfjit_none;
+}
+
+/* Of the process that the call of current is for. */
+struct sfjit_mm *sfjit_mm_of_target(void)
+{
+	struct sfjit_target *target = sfjit_target();
+
+	return sfjit_mm_or_none(target ? target->mm : current->mm);
 }
 
 bool sfjit_mm_has_windows(struct mm_struct *mm)
@@ -149,8 +158,8 @@ static struct sfjit_mm *sfjit_mm_add(struct mm_struct *mm)
 }
 
 /**
- * sfjit_mm_make - make an entry for the address space of current
- * @mm:		the address space
+ * sfjit_mm_make - make an entry for an address space
+ * @mm:		that of current, or one with a reference
  *
  * Return: 0 or a negative error; -ERESTARTNOINTR if there is a signal, with
  * which the locks of all mappings cannot be taken.

@@ -35,6 +35,7 @@ struct sfjit_mm {
 
 struct sfjit_mm *sfjit_mm_find(struct mm_struct *mm);
 struct sfjit_mm *sfjit_mm_or_none(struct mm_struct *mm);
+struct sfjit_mm *sfjit_mm_of_target(void);
 bool sfjit_mm_has_windows(struct mm_struct *mm);
 struct sfjit_mm *sfjit_mm_get(struct mm_struct *mm);
 void sfjit_mm_put(struct sfjit_mm *entry);

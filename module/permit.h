@@ -7,7 +7,6 @@
 
 struct sfjit_user;
 
-bool sfjit_permitted(void);
 struct sfjit_user *sfjit_user_get(void);
 void sfjit_user_put(struct sfjit_user *user);
 int sfjit_user_charge(struct sfjit_user *user, size_t nr);

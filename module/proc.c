@@ -10,12 +10,11 @@
 #include <linux/ptrace.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
-#include <linux/static_call.h>
 #include <linux/sysctl.h>
 
 #include "series.h"
-#include "hooks.h"
 #include "sfjit.h"
+#include "target.h"
 
 /**
  * struct sfjit_file - an open file
@@ -52,15 +51,6 @@ static void sfjit_proc_put(struct sfjit_file *file, struct mm_struct *mm)
 	file->seq.mm = mm ? &file->none : NULL;
 }
 
-static struct mm_struct *sfjit_no_access(struct task_struct *task,
-					 unsigned int mode)
-{
-	return ERR_PTR(-EACCES);
-}
-
-static_assert(__same_type(mm_access, sfjit_no_access));
-DEFINE_STATIC_CALL(sfjit_mm_access, sfjit_no_access);
-
 /* The address space of a process that current may inspect, or NULL without one. */
 static struct mm_struct *sfjit_proc_access(pid_t nr)
 {
@@ -71,7 +61,7 @@ static struct mm_struct *sfjit_proc_access(pid_t nr)
 	put_pid(pid);
 	if (!task)
 		return ERR_PTR(-ESRCH);
-	mm = static_call(sfjit_mm_access)(task, PTRACE_MODE_READ_FSCREDS);
+	mm = sfjit_mm_access(task, PTRACE_MODE_READ_FSCREDS);
 	put_task_struct(task);
 	if (!IS_ERR_OR_NULL(mm)) {
 		mmgrab(mm);
@@ -155,11 +145,6 @@ int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 
 int sfjit_proc_init(void)
 {
-	void *access = sfjit_hook_body("mm_access");
-
-	if (IS_ERR(access))
-		return PTR_ERR(access);
-	static_call_update(sfjit_mm_access, access);
 	sfjit_seq_ops = sframe_seq_ops;
 	sfjit_seq_ops.start = sfjit_proc_start;
 	return proc_create("sfjit", 0666, NULL, &sfjit_proc_ops) ? 0 : -ENOMEM;

@@ -38,4 +38,10 @@ struct sfjit_task {
 	(&(struct sfjit_task){ .mm = sfjit_mm_or_none(get_current()->mm) })
 #endif
 
+/* The same in calls for another process. */
+#ifdef SFJIT_SERIES_TARGET_MM
+#undef current
+#define current	(&(struct sfjit_task){ .mm = sfjit_mm_of_target() })
+#endif
+
 #endif

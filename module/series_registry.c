@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #define SFJIT_SERIES_SOURCE
-#define SFJIT_SERIES_CURRENT_MM
+#define SFJIT_SERIES_TARGET_MM
 #include "permit.h"
 #include "sfjit.h"
 

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct ctl_table;
+struct mm_struct;
 
 int sfjit_series_init(void);
 void sfjit_cache_exit(void);
@@ -14,6 +15,13 @@ int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 		     size_t nr);
 int sfjit_proc_init(void);
 void sfjit_proc_exit(void);
+
+int sfjit_register(struct mm_struct *mm, unsigned long key, unsigned long addr,
+		   unsigned long len, unsigned long opts);
+
+int sfjit_device_init(void);
+void sfjit_device_exit(void);
+bool sfjit_device_permits(void);
 
 int sfjit_callchain_init(void);
 void sfjit_callchain_exit(void);

@@ -37,15 +37,18 @@ compile() {
 $sudo mkdir "$root/$source"
 $sudo cp -r --parents -t "$root/$source" module kernel-patches/linux/include \
 	kernel-patches/linux/kernel/unwind kernel-patches/linux/arch/x86
-works "it compiles as it is" compile main.o callchain.o
+works "it compiles as it is" compile main.o callchain.o target.o
 
 after_includes main.c "$(changed security_task_prctl)
 $(changed uprobe_dup_mmap)
 #undef LINUX_VERSION_PATCHLEVEL
 #define LINUX_VERSION_PATCHLEVEL 11"
 after_includes callchain.c "$(changed perf_callchain_user)"
-compile main.o callchain.o >"$tmp/said"
-for function in security_task_prctl uprobe_dup_mmap perf_callchain_user; do
+after_includes target.c "$(changed mm_access)
+$(changed pidfd_get_task)"
+compile main.o callchain.o target.o >"$tmp/said"
+for function in security_task_prctl uprobe_dup_mmap perf_callchain_user mm_access \
+	pidfd_get_task; do
 	like "$function() with other arguments" \
 		"*error: static assertion failed:*__same_type($function, *" \
 		"$(grep "static assertion failed.*$function" "$tmp/said")"
