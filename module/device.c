@@ -37,7 +37,8 @@ static struct miscdevice sfjit_device = {
  */
 bool sfjit_device_permits(void)
 {
-	struct file *file = filp_open(SFJIT_DEVICE, O_WRONLY, 0);
+	struct file *file = filp_open(SFJIT_DEVICE, O_WRONLY | O_NONBLOCK |
+				      O_NOCTTY, 0);
 	bool ours;
 
 	if (IS_ERR(file))
