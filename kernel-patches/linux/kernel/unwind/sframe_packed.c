@@ -152,7 +152,7 @@ sframe_skip_changes(struct unwind_user_state *state, const u8 __user **at,
 		found = sframe_bytes_up_to(word, key);
 		pos += found;
 	} while (found == sizeof(word) && pos < end);
-	*at = min(pos, end);
+	*at = pos < end ? pos : end;
 	return true;
 }
 
