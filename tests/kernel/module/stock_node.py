@@ -238,7 +238,7 @@ class Node:
         file, text = opened(), Text(2)
         formats = ioctl(file, QUERY, 1)
         self.check('flags', ioctl(file, QUERY, 0), 3)
-        self.check('formats', formats, 15)
+        self.check('formats', formats, 31)
         self.check('limit', ioctl(file, QUERY, 2), 65536)
         self.check('an unknown question', ioctl(file, QUERY, 3), -errno.EINVAL)
         self.check('register', add(file, 1, text.start), 0)
