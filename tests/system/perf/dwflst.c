@@ -391,6 +391,12 @@ void sfjit_stacks_end(struct sfjit_stacks *stacks)
 	free(stacks);
 }
 
+/* This tracker does not call the open() of its options. */
+int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
+{
+	return -ENOENT;
+}
+
 int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		      uint64_t address, struct sfjit_stacks_mapping *mapping)
 {
