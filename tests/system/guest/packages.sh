@@ -40,6 +40,7 @@ holds sfjit-tools /usr/bin/sfjit /usr/bin/sframegen \
 	/usr/share/sfjit/flamegraph.html
 # shellcheck disable=SC2046 # words
 holds sfjit-dkms /usr/lib/modules-load.d/sfjit.conf \
+	/usr/lib/udev/rules.d/60-sfjit-dkms.rules \
 	"/usr/src/sfjit-$version/dkms.conf" \
 	$(find module kernel-patches/linux/include kernel-patches/linux/kernel/unwind \
 		kernel-patches/linux/arch/x86 -name '*.[ch]' -o -name Kbuild |
