@@ -260,6 +260,15 @@ static void try_slack(void)
 	if (state.sframe.slack != SFRAME_INTERVAL % 5)
 		finding("steps are not paid for");
 
+	begin(0, 0);
+	for (i = 0; i < STACK_WORDS; i++)
+		stack[i] = TEXT + UNIT;
+	ips[2] = 0;
+	tried++;
+	if (sframe_steps_packed(&state, ips, 2) != 2 || ips[2] ||
+	    state.sp != STACK + 32)
+		finding("more steps than there is room for");
+
 	table.index[1] = SFRAME_PACKED_BLOCK;
 	table.blocks[0] = 80;
 	table.blocks[1] = 1;
