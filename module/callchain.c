@@ -83,6 +83,18 @@ static void sfjit_frame_pointers(struct perf_callchain_entry_ctx *entry,
 			break;
 }
 
+/* Registration, on this CPU, is what the sample has interrupted. */
+static void sfjit_refuse(struct pt_regs *regs)
+{
+	struct unwind_user_state state;
+
+	guard(rcu)();
+	if (!unwind_user_init(&state, regs) || !sframe_walk_init(&state, 1, true))
+		return;
+	state.reason = SFRAME_REASON_CHANGED;
+	sframe_refused(&state);
+}
+
 /* Instead of perf_callchain_user(). */
 static noinline void sfjit_callchain_user(struct perf_callchain_entry_ctx *entry,
 					  struct pt_regs *regs)
@@ -92,7 +104,9 @@ static noinline void sfjit_callchain_user(struct perf_callchain_entry_ctx *entry
 		return;
 	guard(preempt)();
 	guard(pagefault)();
-	if (!sframe_callchain_user(entry, regs))
+	if (sfjit_tree_changes())
+		sfjit_refuse(regs);
+	else if (!sframe_callchain_user(entry, regs))
 		sfjit_frame_pointers(entry, regs);
 }
 

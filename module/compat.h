@@ -135,10 +135,6 @@ static inline int sfjit_mt_dup(struct maple_tree *mt, struct maple_tree *new,
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
-/* Not exported: memory is taken when it is needed, which may not fail then. */
-#define mas_preallocate(mas, entry, gfp)	0
-#define mas_store_prealloc(mas, entry) \
-	((void)mas_store_gfp(mas, entry, GFP_KERNEL | __GFP_NOFAIL))
 #define register_sysctl_sz(path, table, nr)	register_sysctl(path, table)
 #endif
 

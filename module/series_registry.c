@@ -39,4 +39,59 @@
 	sfjit_user_uncharge(user, (size) / SFRAME_NODE_BYTES)
 
 #include "series.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+/*
+ * A store to a tree of Linux 6.1 marks the old node as dead before it links the
+ * new one. A sample in between, on the same CPU, would wait for that for ever.
+ */
+static DEFINE_PER_CPU(bool, sfjit_changes_tree);
+
+bool sfjit_tree_changes(void)
+{
+	return this_cpu_read(sfjit_changes_tree);
+}
+
+static int sfjit_try_store(struct ma_state *mas, void *window)
+{
+	int ret;
+
+	guard(preempt)();
+	this_cpu_write(sfjit_changes_tree, true);
+	barrier();
+	ret = mas_store_gfp(mas, window, GFP_ATOMIC | __GFP_NOWARN);
+	barrier();
+	this_cpu_write(sfjit_changes_tree, false);
+	return ret;
+}
+
+/* Memory cannot be taken before: the functions are not exported. */
+static void sfjit_store(struct ma_state *mas, void *window)
+{
+	const unsigned long first = mas->index, last = mas->last;
+
+	while (sfjit_try_store(mas, window)) {
+		/* Waits until there is some. */
+		kfree(kmalloc(PAGE_SIZE, GFP_KERNEL | __GFP_NOFAIL));
+		mas_set_range(mas, first, last);
+	}
+}
+
+/* mas_erase() may sleep in between. */
+static void *sfjit_erase(struct ma_state *mas)
+{
+	void *window = mas_walk(mas);
+
+	if (!window)
+		return NULL;
+	mas_reset(mas);
+	sfjit_store(mas, NULL);
+	return window;
+}
+
+#define mas_preallocate(mas, window, gfp)	0
+#define mas_store_prealloc			sfjit_store
+#define mas_erase				sfjit_erase
+#endif
+
 #include "kernel/unwind/sframe_registry.c"

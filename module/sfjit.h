@@ -4,11 +4,17 @@
 #define SFJIT_H
 
 #include <linux/types.h>
+#include <linux/version.h>
 
 struct ctl_table;
 struct mm_struct;
 
 int sfjit_series_init(void);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
+bool sfjit_tree_changes(void);
+#else
+static inline bool sfjit_tree_changes(void) { return false; }
+#endif
 void sfjit_cache_exit(void);
 
 int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
