@@ -226,7 +226,7 @@ void input_load(struct input *in, const u8 *data, size_t size)
 	load_task(in);
 }
 
-/* What the bytes are, if their magic says it. */
+/* The format of the bytes, by their magic. */
 static bool is_table(const struct input *in, unsigned long off)
 {
 	const u8 *section = section_bytes + in->pad % PAGE_SIZE;

@@ -69,7 +69,7 @@ static const struct unwind_user_frame by_fp = {
 	.kind = UNWIND_USER_FRAME_PLAIN,
 };
 
-/* What the steps ask of the kernel. */
+/* Functions of the kernel that steps call. */
 
 u64 local_clock(void)
 {
@@ -82,7 +82,7 @@ enum sframe_reason sframe_look(struct sframe_walk *walk)
 	return time_is_over ? SFRAME_REASON_DEADLINE : SFRAME_REASON_NONE;
 }
 
-/* What only the registration of packed tables asks for. */
+/* Only the registration of packed tables calls these. */
 int sframe_check_range(unsigned long addr, unsigned long len,
 		       unsigned long least)
 {

@@ -63,7 +63,7 @@ static unsigned int miss_at;	/* the page of this read is not there, or 0 */
 static bool time_is_over, open;
 static u64 clock;
 
-/* What the steps ask of the kernel. */
+/* Functions of the kernel that steps call. */
 
 u64 local_clock(void)
 {
