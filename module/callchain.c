@@ -167,8 +167,6 @@ int sfjit_callchain_want(void)
 
 	guard(mutex)(&sfjit_callchain_lock);
 	if (!sfjit_callchain.active) {
-		/* Walks do without a cache if there is no memory for it. */
-		sframe_cache_init();
 		ret = sfjit_hook_add(&sfjit_callchain);
 		if (ret)
 			return ret;

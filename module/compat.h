@@ -18,7 +18,6 @@
 #include <linux/cleanup.h>
 #include <linux/compat.h>
 #include <linux/elf.h>
-#include <linux/hash.h>
 #include <linux/maple_tree.h>
 #include <linux/memcontrol.h>
 #include <linux/minmax.h>
@@ -28,7 +27,6 @@
 #include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/overflow.h>
-#include <linux/pagemap.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -40,10 +38,8 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
-#include <linux/topology.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
-#include <linux/vmalloc.h>
 
 #include <asm/insn.h>
 #include <asm/ucontext.h>

@@ -222,7 +222,6 @@ static void __exit sfjit_exit(void)
 	sfjit_proc_exit();
 	mmu_notifier_synchronize();
 	rcu_barrier();
-	sfjit_cache_exit();
 }
 
 module_init(sfjit_init);

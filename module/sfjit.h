@@ -15,7 +15,6 @@ bool sfjit_tree_changes(void);
 #else
 static inline bool sfjit_tree_changes(void) { return false; }
 #endif
-void sfjit_cache_exit(void);
 
 int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 		     size_t nr);

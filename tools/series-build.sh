@@ -62,7 +62,7 @@ build_commit() {
 # What a step is made of, as the last commit's objects have it. They take longer
 # than the whole step, and begin slowly.
 no_string_instructions() {
-	for _object in sframe sframe_known sframe_packed sframe_cache sframe_callchain; do
+	for _object in sframe sframe_packed sframe_callchain; do
 		objdump -d --no-show-raw-insn \
 			"$work/build-x86/kernel/unwind/$_object.o"
 	done >"$work/step"

@@ -33,26 +33,15 @@
  * Values of sframe_window_opts.format. PR_SFRAME_QUERY_FORMATS tells which ones
  * a kernel knows.
  *
- * V3_ADDEND is a proposal for the format: in a pair of words of a FLEX row, bit
- * 2 of the control word says that a third word follows the offset. It is added
- * to the value that was loaded, so bit 2 is only valid where the rule loads one.
- *
  * A PACKED table has its own address, a multiple of 16, and @text_bias is what its
- * code was loaded above its link-time addresses. It is not live: any packed table
- * grows where its header leaves room.
- *
- * FP and END have no section: address, length and bias are 0, and a text range
- * is required. They cannot be live.
+ * code was loaded above its link-time addresses. It grows where its header leaves
+ * room. 1 to 3 were formats of earlier versions of this prototype.
  */
 #define SFRAME_FORMAT_V3	0	/* SFrame version 3 */
-#define SFRAME_FORMAT_V3_ADDEND	1	/* the same, with addends in FLEX rows */
-#define SFRAME_FORMAT_FP	2	/* no section: the code keeps frame pointers */
-#define SFRAME_FORMAT_END	3	/* no section: stacks end here */
 #define SFRAME_FORMAT_PACKED	4	/* packed table */
 
 /* Flags of sframe_window_opts. */
 #define SFRAME_WINDOW_REPLACE	(1U << 0)	/* swap the window of this key */
-#define SFRAME_WINDOW_LIVE	(1U << 1)	/* FDEs are appended, see below */
 
 /**
  * struct sframe_window_opts - optional last argument of PR_SFRAME_REGISTER
@@ -82,31 +71,5 @@ struct sframe_window_opts {
 
 #define SFRAME_WINDOW_OPTS_SIZE_VER0	32
 #define SFRAME_WINDOW_OPTS_SIZE_VER1	40	/* with text_bias */
-
-/*
- * SFRAME_WINDOW_LIVE: the section grows without a system call. Its address is
- * a multiple of 8, @text_start and @text_length say where text may come, and
- * the space between the FDE index and the FRE area is the index's capacity.
- * The kernel keeps the header as registered, without num_fres and fre_len (rows
- * lie between fres_off and the end of the section), and reads num_fdes anew for
- * each frame. To append a function, behind those that are there:
- *
- *   1. write its attributes and rows,
- *   2. write its FDE behind the last one, at a higher text address,
- *   3. store num_fdes with release semantics,
- *   4. let threads run it.
- *
- * To take one back, store 0 to its func_size. num_fdes does not shrink. The
- * kernel does not read text: that of a function that was taken back may be
- * reused once the 0 is stored, and no thread runs it or returns to it.
- *
- * An entry of size 0 may become that of another function, if the index lies at
- * a multiple of 8: write the rows, store func_start, then func_size and fre_off
- * by one store of 8 bytes with release semantics. The index is sorted after each
- * store. A walk that meets the change may end.
- *
- * Entries and rows that were published are not changed otherwise before the
- * window is replaced or unregistered.
- */
 
 #endif /* _UAPI_LINUX_SFRAME_H */

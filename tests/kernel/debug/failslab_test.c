@@ -71,7 +71,7 @@ static size_t build(__u8 *section, const __u8 *text)
 		.nr_rows = sft_slot_arg.nr_rows,
 	};
 
-	return sft_build_small(section, &fde, 1);
+	return sft_build(section, &fde, 1);
 }
 
 FIXTURE_SETUP(fail)

@@ -23,7 +23,6 @@ replay() {
 		"$O/tests/kernel/fuzz-s390x/$_program" "$@"
 }
 
-replay kernel-known
 replay kernel-packed
 if tools/make -s build/bin/sframegen &&
 	"$O/bin/sframegen" --elf /usr/s390x-linux-gnu/lib/libc.so.6 \
@@ -36,6 +35,4 @@ for target in kernel-step kernel-walk kernel-register; do
 	replay "$target-replay" -n "$mutations" \
 		"$O/tests/kernel/fuzz/corpus-big-endian/$target"
 done
-# Its inputs have no numbers of more than a byte.
-replay kernel-live-replay -n "$mutations" "$O/tests/kernel/fuzz/corpus/kernel-live"
 finish

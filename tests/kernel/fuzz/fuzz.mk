@@ -29,7 +29,7 @@ TIME ?= 60
 FUZZ_FOUND ?= $(O)/fuzz
 
 fuzz_dir := tests/kernel/fuzz/kernel
-fuzz_names := kernel-step kernel-walk kernel-register kernel-live
+fuzz_names := kernel-step kernel-walk kernel-register
 # The library's reader against the kernel's, see check_target.c; sframegen;
 # recordings of perf; libsfjit-stacks.
 FUZZ_TARGETS := $(filter $(FUZZ_PARTS:%=%-%),$(fuzz_names) kernel-check $(addprefix \
@@ -101,7 +101,8 @@ $(FUZZ_OUT)/$(1)/unwinder/%.o: $(fuzz_dir)/%.c $(fuzz_tree)/done
 	$$(call to,CC) $(2) $(3) $$(fuzz_cflags) $$(fuzz_o)
 $(FUZZ_OUT)/$(1)/harness/%.o: $(fuzz_dir)/%.c $(fuzz_tree)/done
 	$$(call to,CC) $(2) $(4) $$(fuzz_cflags) $$(fuzz_o)
-$(FUZZ_OUT)/$(1)/check.o: userspace/libsfjit/check.c
+$(FUZZ_OUT)/$(1)/check.o $(FUZZ_OUT)/$(1)/check_packed.o: $(FUZZ_OUT)/$(1)/%.o: \
+		userspace/libsfjit/%.c
 	$$(call to,CC) $(if $(filter replay,$(1)),$$(CC),$(2)) $(3) $$(SF_CFLAGS) -g $$(fuzz_o)
 $(FUZZ_OUT)/$(1)/library/%.o: sframegen/lib/%.c
 	$$(call to,CC) $(2) $(3) $$(SF_CFLAGS) -Isframegen/lib $$(fuzz_o)
@@ -125,16 +126,16 @@ $(eval $(call fuzz_variant,replay,$$(FUZZ_REPLAY_CC),-O1 $(fuzz_san),-O1))
 # Objects: $(call fuzz_u,VARIANT,NAME...) of the unwinder, fuzz_h of the harness.
 fuzz_u = $(patsubst %,$(FUZZ_OUT)/$(1)/unwinder/%.o,$(2))
 fuzz_h = $(patsubst %,$(FUZZ_OUT)/$(1)/harness/%.o,$(2))
-fuzz_unwinder := sframe sframe_cache sframe_known sframe_packed sframe_section \
+fuzz_unwinder := sframe sframe_packed sframe_section \
 	sframe_callchain sframe_prctl user $(if $(filter s390,$(FUZZ_ARCH)),,text)
 fuzz_kernel = $(call fuzz_u,$(1),$(fuzz_unwinder)) $(call fuzz_h,$(1),model ref \
-	input compare finding $(2)_target $(if $(filter live,$(2)),,mutate))
+	input compare finding mutate $(2)_target)
 fuzz_check = $(call fuzz_u,$(1),sframe sframe_packed sframe_section sframe_prctl) \
-	$(call fuzz_h,$(1),check_target finding mutate) $(FUZZ_OUT)/$(1)/check.o \
-	$(addprefix $(O)/obj/userspace/libsfjit/, section.o pieces.o) \
+	$(call fuzz_h,$(1),check_target finding mutate) \
+	$(addprefix $(FUZZ_OUT)/$(1)/,check.o check_packed.o) \
+	$(addprefix $(O)/obj/userspace/libsfjit/, section.o) \
 	$(O)/lib/libsframegen.a
-fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps_known \
-	-Wl,--wrap=sframe_read
+fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps
 
 # $(call fuzz_target,NAME,OBJECTS' VARIABLE,ITS ARGUMENT,LIBRARIES)
 define fuzz_target
@@ -160,19 +161,10 @@ $(FUZZ_OUT)/kernel-accepts: $(filter-out %/mutate.o,$(call fuzz_check,replay)) \
 	$(call to,LD) $(CC) $(fuzz_san) -o $@ $^
 
 # Each bit of whole sections, see tests/kernel/fuzz/flip.sh.
-$(FUZZ_OUT)/kernel-flip: $(filter-out %/live_target.o,$(call fuzz_kernel,replay,live)) \
+$(FUZZ_OUT)/kernel-flip: $(filter-out %/step_target.o %/mutate.o,$(call fuzz_kernel,replay,step)) \
 		$(call fuzz_h,replay,flip flip_main)
 	$(call to,LD) $(CC) $(fuzz_san) $(fuzz_wrap) -o $@ $^
-# Walks within walks, see nested.c.
-$(FUZZ_OUT)/kernel-nested: $(call fuzz_u,replay,sframe_cache) \
-		$(call fuzz_h,replay,nested finding)
-	$(call to,LD) $(CC) $(fuzz_san) -o $@ $^
-# Steps by rules that are at hand, see known.c.
-$(FUZZ_OUT)/kernel-known: $(call fuzz_u,replay,sframe_cache sframe_known sframe_packed) \
-		$(call fuzz_h,replay,known finding)
-	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
-
-# Steps through packed tables, see packed.c.
+# Steps through packed tables, and several at once, see packed.c.
 $(FUZZ_OUT)/kernel-packed: $(call fuzz_u,replay,sframe_packed) \
 		$(call fuzz_h,replay,packed finding)
 	$(call to,LD) $(FUZZ_REPLAY_CC) $(fuzz_san) -o $@ $^
@@ -212,8 +204,7 @@ $(eval $(call fuzz_target,stacks-tracker,fuzz_stacks,,$(fuzz_counted),-lelf))
 
 # Of the machine of FUZZ_ARCH; what else there is in fuzz-replays knows x86-64.
 fuzz-machine: $(patsubst %,$(FUZZ_OUT)/%-replay,$(fuzz_names)) \
-	$(FUZZ_OUT)/kernel-known $(FUZZ_OUT)/kernel-packed \
-	$(FUZZ_OUT)/kernel-rules \
+	$(FUZZ_OUT)/kernel-packed $(FUZZ_OUT)/kernel-rules \
 	$(addprefix $(fuzz_corpus)/,$(fuzz_names))
 
 fuzz-machine-programs: $(addprefix $(FUZZ_OUT)/,$(fuzz_names))
@@ -223,9 +214,8 @@ fuzz-machines:
 	+$(MAKE) FUZZ_ARCH=arm64 fuzz-machine fuzz-machine-programs
 	+$(MAKE) FUZZ_ARCH=s390 fuzz-machine fuzz-machine-programs
 
-# s390x in its own byte order, for qemu-user. Inputs of live windows are bytes.
-fuzz_big := $(addprefix $(fuzz_corpus)-big-endian/, \
-	$(filter-out kernel-live,$(fuzz_names)))
+# s390x in its own byte order, for qemu-user.
+fuzz_big := $(addprefix $(fuzz_corpus)-big-endian/,$(fuzz_names))
 
 $(fuzz_big): $(fuzz_corpus)-big-endian/%: $(fuzz_corpus)/% \
 		tests/kernel/fuzz/kernel/big-endian
@@ -236,7 +226,7 @@ fuzz-big-endian: $(fuzz_big)
 		FUZZ_REPLAY_CC=s390x-linux-gnu-gcc FUZZ_SANITIZERS=undefined \
 		fuzz-machine
 
-fuzz-replays: fuzz-machine $(FUZZ_OUT)/kernel-nested $(FUZZ_OUT)/replay-stacks
+fuzz-replays: fuzz-machine $(FUZZ_OUT)/replay-stacks
 
 fuzz-programs: $(foreach name,$(FUZZ_TARGETS),$(fuzz_corpus)/$(name) \
 	$(FUZZ_OUT)/$(name) $(FUZZ_OUT)/$(name)-cov)
@@ -251,14 +241,16 @@ $(FUZZ_OUT)/replay/stacks/task.o: tests/kernel/replay/task.c $(fuzz_tree)/done
 	$(call to,CC) $(CC) -O2 $(fuzz_cflags) $(fuzz_o)
 
 $(FUZZ_OUT)/replay-stacks: tests/kernel/replay/replay.c $(FUZZ_OUT)/replay/stacks/task.o \
-		$(O)/obj/tests/lib/tap.o $(O)/obj/tests/kernel/replay/corpus.o \
-		$(call fuzz_h,replay,finding) $(call fuzz_u,replay,$(fuzz_unwinder))
-	$(program) -D_GNU_SOURCE -Itests/lib $(fuzz_san)
+		$(addprefix $(O)/obj/tests/,lib/tap.o $(addprefix kernel/replay/,corpus.o table.o)) \
+		$(call fuzz_h,replay,finding) $(call fuzz_u,replay,$(fuzz_unwinder)) \
+		$(O)/lib/libsframegen.a
+	$(program) -D_GNU_SOURCE -Itests/lib $(fuzz_san) -Wl,--wrap=sframe_steps
 
 recorder := $(T)/kernel/replay/recorder
 TESTS += $(if $(amd64),$(call in_tests,kernel/replay/recorder))
 
-$(recorder): tests/kernel/replay/recorder.c $(O)/obj/tests/kernel/replay/processes.o \
+$(recorder): tests/kernel/replay/recorder.c $(addprefix $(O)/obj/tests/kernel/replay/, \
+		processes.o section.o) \
 		$(O)/lib/libsframegen.a
 	$(program) -static
 

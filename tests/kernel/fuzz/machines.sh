@@ -25,11 +25,9 @@ else
 	skip "rules of a packed table of arm64" "its C library is not installed"
 fi
 for machine in arm64 s390; do
-	judge "kernel-known of $machine" \
-		"$O/tests/kernel/fuzz-$machine/kernel-known"
 	judge "kernel-packed of $machine" \
 		"$O/tests/kernel/fuzz-$machine/kernel-packed"
-	for target in kernel-step kernel-walk kernel-register kernel-live; do
+	for target in kernel-step kernel-walk kernel-register; do
 		program=$O/tests/kernel/fuzz-$machine/$target
 		corpus=$O/tests/kernel/fuzz/corpus/$target
 		judge "$target of $machine, replayed" \

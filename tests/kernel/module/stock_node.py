@@ -16,7 +16,7 @@ NODE = '/dev/sfjit'
 NOBODY = 65534
 PAGE = mmap.PAGESIZE
 PIDFD = 1
-END, REPLACE = 3, 1
+V3, PACKED, REPLACE = 0, 4, 1
 
 
 def ioc(direction, number, size):
@@ -55,30 +55,47 @@ class Text:
                     ctypes.c_size_t((self.pages - first) * PAGE))
 
 
+def outermost():
+    """A packed table: all text it is registered for has no caller."""
+    unknown, outermost_rule = bytes(16), bytes([4]) + bytes(15)
+    table = (struct.pack('HBBBBHQIIQ', 0x5053, 1, 3, 0, 1, 2, 0, 0xffffffff, 0,
+                         0) +
+             unknown + outermost_rule + struct.pack('I', 1) + bytes(8))
+    address = LIBC.mmap(None, PAGE, 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                        -1, 0)
+    ctypes.memmove(address, table, len(table))
+    return address, len(table)
+
+
+# Mapped before any fork: children have it at the same address.
+TABLE = outermost()
+
+
 class Opts:
     """A struct sframe_window_opts, for ever: requests have only its address."""
 
     all = []
 
-    def __init__(self, start, length=16, flags=0, form=END, size=40,
+    def __init__(self, start, length=16, flags=0, form=PACKED, size=40,
                  reserved=0):
         self.memory = ctypes.create_string_buffer(struct.pack(
-            'IIQQIIQ', size, flags, start, length, form, reserved, 0))
+            'IIQQIIQ', size, flags, start, length, form, reserved,
+            start if form == PACKED else 0))
         self.address = ctypes.addressof(self.memory)
         self.all.append(self)
 
 
-def request(key, opts=0, address=0, length=0, pidfd=0, flags=0):
-    return struct.pack('QQQQiI', key, address, length,
-                       opts and opts.address, pidfd, flags)
+def request(key, opts=0, table=(0, 0), pidfd=0, flags=0):
+    return struct.pack('QQQQiI', key, *table, opts and opts.address, pidfd,
+                       flags)
 
 
 def add(file, key, start, pidfd=None, **options):
-    """Register a window of format END."""
+    """Register a window for this text."""
     opts = Opts(start, **options)
     if pidfd is None:
-        return ioctl(file, REGISTER, request(key, opts))
-    return ioctl(file, REGISTER, request(key, opts, pidfd=pidfd, flags=PIDFD))
+        return ioctl(file, REGISTER, request(key, opts, TABLE))
+    return ioctl(file, REGISTER, request(key, opts, TABLE, pidfd, PIDFD))
 
 
 def remove(file, key, pidfd=None):
@@ -219,7 +236,7 @@ class Node:
                        answer_of(lambda: remove(file, 1), NOBODY),
                        -errno.ENOENT)
             self.check('a user may ask with it',
-                       answer_of(lambda: ioctl(file, QUERY, 0), NOBODY), 3)
+                       answer_of(lambda: ioctl(file, QUERY, 0), NOBODY), 1)
             os.close(file)
         with mode(0o666):
             self.check('everybody may if everybody may write to the node',
@@ -237,8 +254,8 @@ class Node:
     def calls(self):
         file, text = opened(), Text(2)
         formats = ioctl(file, QUERY, 1)
-        self.check('flags', ioctl(file, QUERY, 0), 3)
-        self.check('formats', formats, 31)
+        self.check('flags', ioctl(file, QUERY, 0), 1)
+        self.check('formats', formats, 1 << 0 | 1 << 4)
         self.check('limit', ioctl(file, QUERY, 2), 65536)
         self.check('an unknown question', ioctl(file, QUERY, 3), -errno.EINVAL)
         self.check('register', add(file, 1, text.start), 0)
@@ -267,7 +284,7 @@ class Node:
 
     def arguments(self):
         file, text = opened(), Text(2)
-        good = request(1, Opts(text.start))
+        good = request(1, Opts(text.start), TABLE)
 
         def refused(name, want, call, argument):
             self.check(name, ioctl(file, call, argument), -want)
@@ -285,26 +302,26 @@ class Node:
         refused('a request that ends early', errno.EFAULT, REGISTER,
                 last.start + PAGE - 39)
         refused('an unknown flag', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start), flags=2))
+                request(1, Opts(text.start), TABLE, flags=2))
         refused('a pidfd without its flag', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start), pidfd=file))
+                request(1, Opts(text.start), TABLE, pidfd=file))
         refused('a short structure', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start, size=31)))
+                request(1, Opts(text.start, size=31), TABLE))
         refused('a long structure', errno.E2BIG, REGISTER,
-                request(1, Opts(text.start, size=PAGE + 1)))
+                request(1, Opts(text.start, size=PAGE + 1), TABLE))
         refused('an unknown flag of the window', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start, flags=8)))
+                request(1, Opts(text.start, flags=8), TABLE))
         refused('an unknown format', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start, form=4)))
+                request(1, Opts(text.start, form=3), TABLE))
         refused('a reserved word', errno.EINVAL, REGISTER,
-                request(1, Opts(text.start, reserved=1)))
+                request(1, Opts(text.start, reserved=1), TABLE))
         wrong = Opts(text.start)
         wrong.address = last.start + PAGE - 4
         ctypes.memmove(wrong.address, struct.pack('I', 40), 4)
         refused('a structure that ends early', errno.EFAULT, REGISTER,
-                request(1, wrong))
+                request(1, wrong, TABLE))
         refused('a removal with an address', errno.EINVAL, UNREGISTER,
-                request(1, address=1))
+                request(1, table=(1, 0)))
         self.check('what was refused is good otherwise',
                    ioctl(file, REGISTER, good) or remove(file, 1), 0)
         os.close(file)
@@ -432,27 +449,33 @@ class Node:
         os.close(file)
 
     def others_section(self):
-        """The section is read in the process, also across pages."""
+        """The table is read in the process, also across pages."""
         file = opened()
         header = struct.pack('<HBBBbbBIIIII', 0xdee2, 3, 5, 3, 0, -8, 0,
                              0, 0, 0, 0, 0)
 
         def write(text):
             ctypes.memmove(text.start + PAGE - 10, header, len(header))
+            ctypes.memmove(text.start + PAGE + 64, *TABLE)
 
         with child(work=write) as other:
             start = other.text.start
-            opts = Opts(start, form=0)
+            opts = Opts(start, form=V3)
 
             def register(address):
                 return ioctl(file, REGISTER, request(
-                    1, opts, address, len(header), other.pidfd, PIDFD))
+                    1, opts, (address, len(header)), other.pidfd, PIDFD))
 
             self.check('a section of another process across two pages',
                        register(start + PAGE - 10), 0)
             self.check('remove it', remove(file, 1, other.pidfd), 0)
             self.check('a section that is none', register(start),
                        -errno.EINVAL)
+            table = start + PAGE + 64, TABLE[1]
+            self.check('a packed table of another process',
+                       ioctl(file, REGISTER, request(
+                           1, Opts(start), table, other.pidfd, PIDFD)), 0)
+            self.check('remove that', remove(file, 1, other.pidfd), 0)
             other.text.unmap()
             self.check('it is read in the process only',
                        register(start + PAGE - 10), 0)
@@ -540,8 +563,8 @@ class Node:
         file, pidfd = opened(), os.pidfd_open(other)
         caller = os.fork()
         if not caller:
-            ioctl(file, REGISTER, request(1, Opts(text.start, form=0), start,
-                                          28, pidfd, PIDFD))
+            ioctl(file, REGISTER, request(1, Opts(text.start, form=V3),
+                                          (start, 28), pidfd, PIDFD))
             os._exit(0)
         os.read(said, 1)
         self.check('others register while a caller waits for a page',

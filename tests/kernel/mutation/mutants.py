@@ -17,8 +17,6 @@ REFUSAL = re.compile(
     r'NULL|true|false)?;|return unwind_user_refuse\([^;]*;|'
     r'return \(struct sframe_range\)\{|'
     r'break;|continue;|goto \w+;)')
-# Nothing is copied of a table: only there a refusal.
-NO_COPY = re.compile(r'return 0;')
 PASSED_ON = re.compile(r'^!?(?:reason|ret)$')
 FUNCTION = re.compile(r'^(?:[a-z_][\w \t*]*[ \t*])?(\w+)\((?!\()', re.M)
 IF = re.compile(r'\bif \(')
@@ -117,8 +115,6 @@ def find(path, source):
         end = closing(code, start)
         refused = statement(code, end + 1)
         refusal = REFUSAL.search(refused)
-        if not refusal and path.endswith('sframe_section.c'):
-            refusal = NO_COPY.search(refused)
         condition = ' '.join(code[start + 1:end].split())
         if not refusal or PASSED_ON.match(condition):
             continue
@@ -134,10 +130,6 @@ def find(path, source):
 
 # What limits or protects without an `if': path, text, replacement.
 OTHERS = (
-    ('kernel/unwind/sframe.c', 'if (count < *nr)', ''),
-    ('kernel/unwind/sframe.c',
-     '/* What was stored before the count is read after it. */\n\tsmp_rmb();',
-     ''),
     ('kernel/unwind/sframe.c',
      '/* See sframe_changed(). */\n\tsmp_rmb();', ''),
     ('kernel/unwind/sframe.c',
@@ -149,14 +141,9 @@ OTHERS = (
     ('kernel/unwind/sframe.c',
      'walk->budget -= SFRAME_INTERVAL - walk->slack;', ''),
     ('kernel/unwind/sframe.c', 'walk->slack -= SFRAME_STACK_READS;', ''),
-    ('kernel/unwind/sframe_known.c',
-     'walk->slack -= nr * SFRAME_STACK_READS;', ''),
-    ('kernel/unwind/sframe_known.c', 'walk->slack = 0;', ''),
     ('kernel/unwind/sframe.c', 'if (likely(--walk->slack >= 0))', 'if (1)'),
     ('kernel/unwind/sframe.c',
      'sframe_clock_stop(walk);\n\t\t\treturn -ENOENT;', 'return -ENOENT;'),
-    ('kernel/unwind/sframe.c',
-     'sframe_clock_stop(walk);\n\treturn -ENOENT;', 'return -ENOENT;'),
     ('kernel/unwind/sframe.c',
      'sframe_clock_stop(walk);\n\t\treturn -ENOENT;', 'return -ENOENT;'),
     ('kernel/unwind/sframe.c', 'sframe_clock_go_on(walk);', ''),
@@ -172,15 +159,14 @@ OTHERS = (
     ('kernel/unwind/sframe.h',
      'walk->deadline += local_clock() - walk->stopped;', ''),
     ('kernel/unwind/sframe.h', 'walk->stopped = 0;', ''),
-    ('kernel/unwind/sframe_known.c', 'sframe_clock_stop(walk);', ''),
-    ('kernel/unwind/sframe_known.c', 'sframe_clock_go_on(walk);', ''),
-    ('kernel/unwind/sframe_known.c',
-     'likely(frame) && frame->kind == kind', 'likely(frame)'),
     ('kernel/unwind/sframe.h',
      'state->exact_ip ? state->ip : state->ip - 1', 'state->ip'),
-    ('kernel/unwind/sframe.h',
-     'READ_ONCE(walk->reg->seq) == walk->seq', '1'),
     ('kernel/unwind/sframe.h', 'ip - walk->first < walk->length', '1'),
+    ('kernel/unwind/sframe.h', 'kept->window = walk->window;', ''),
+    ('kernel/unwind/sframe.h', 'kept->length = walk->length;', ''),
+    ('kernel/unwind/sframe.c', 'sframe_drop_ranges(walk);\n\twalk->seq = seq;',
+     'walk->seq = seq;'),
+    ('kernel/unwind/sframe.c', 'walk->looks++ % SFRAME_KEPT_RANGES', '0'),
     ('kernel/unwind/sframe_packed.c',
      'length = min(length, (u32)header->repeat);', ''),
     ('kernel/unwind/sframe_packed.c', 'off %= packed->repeat;', ''),
@@ -196,11 +182,28 @@ OTHERS = (
     ('kernel/unwind/sframe_packed.c',
      'unwind_user_table_ptr(packed->blocks + off)',
      '(const u8 __user *)(packed->blocks + off)'),
-    ('kernel/unwind/sframe_packed.c', 'walk->slack -= cost;', ''),
-    ('kernel/unwind/sframe_packed.c', 'walk->slack >= (int)cost', '1'),
-    ('kernel/unwind/sframe_packed.c', 'nr < max', '1'),
+    ('kernel/unwind/sframe_packed.c', 'pos->topmost = false;',
+     'pos->topmost = true;'),
     ('kernel/unwind/sframe_packed.c',
-     'state->ip - 1 - walk->first < walk->length', '1'),
+     'pos->switches = UNWIND_USER_MAX_SWITCHES;', 'pos->switches = 0;'),
+    ('kernel/unwind/sframe_packed.c', 'state->sp_bound = pos->sp_bound;', ';'),
+    ('kernel/unwind/sframe_packed.c', 'state->sframe.slack = pos->sframe.slack;',
+     ''),
+    ('kernel/unwind/sframe_packed.c', 'pos.sframe.slack -= cost;', ''),
+    ('kernel/unwind/sframe_packed.c', 'pos.sframe.slack >= (int)cost', '1'),
+    ('kernel/unwind/sframe_packed.c',
+     'nr < max && pos.sframe.slack >= (int)cost',
+     'pos.sframe.slack >= (int)cost'),
+    ('kernel/unwind/sframe_packed.c',
+     'nr < max && pos.sframe.slack >= (int)cost &&\n'
+     '\t\t pos.ip - 1 - first < length',
+     'nr < max && pos.sframe.slack >= (int)cost'),
+    ('kernel/unwind/sframe_packed.c', 'nr < max && pos.ip - 1 - first < length',
+     'pos.ip - 1 - first < length'),
+    ('kernel/unwind/sframe_packed.c',
+     '(nr < max && pos.ip - 1 - first < length)', '(nr < max)'),
+    ('kernel/unwind/sframe_packed.c', 'max = min(max, SFRAME_STEPS);', ''),
+    ('kernel/unwind/sframe_packed.c', 'sframe_clock_stop(walk);', ''),
     ('kernel/unwind/sframe_packed.c', 'SFRAME_PACKED_KIND(U8_MAX) | others',
      'SFRAME_PACKED_KIND(U8_MAX)'),
     ('kernel/unwind/sframe_packed.c', 'sframe_clock_go_on(walk);', ''),
@@ -213,8 +216,8 @@ OTHERS = (
     ('kernel/unwind/sframe_packed.c', 'state->ip = ip;', ''),
     ('kernel/unwind/sframe_packed.c', 'state->sp = sp;', ''),
     ('kernel/unwind/sframe_packed.c', 'state->fp = fp;', ''),
-    ('kernel/unwind/sframe_packed.c', 'state->sp_bound = sp_bound;', ''),
-    ('kernel/unwind/sframe_section.c', 'min(size, func->size)', 'size'),
+    ('kernel/unwind/sframe_packed.c',
+     'state->sp_bound = sp_bound;\n\treturn 0;', 'return 0;'),
     ('kernel/unwind/sframe.c', 'addr + rel + section->bias', 'addr + rel'),
     ('kernel/unwind/sframe_section.c',
      'addr + fde.func_start + section->bias', 'addr + fde.func_start'),
@@ -239,10 +242,8 @@ OTHERS = (
     ('kernel/unwind/sframe_registry.c', 'ret = sframe_charge(new, old->nr);',
      'ret = 0;'),
     ('kernel/unwind/sframe_registry.c',
-     'sframe_uncount(reg, window);\n\tsframe_uncharge(reg, 1);',
-     'sframe_uncount(reg, window);'),
-    ('kernel/unwind/sframe_registry.c', 'sframe_uncount(reg, old);', ''),
-    ('kernel/unwind/sframe_registry.c', 'new->bytes = old->bytes;', ''),
+     'WRITE_ONCE(reg->nr, reg->nr - 1);\n\tsframe_uncharge(reg, 1);',
+     'WRITE_ONCE(reg->nr, reg->nr - 1);'),
     ('kernel/unwind/sframe_registry.c', 'sframe_uncharge(reg, reg->nr);', ''),
     ('kernel/unwind/sframe_registry.c',
      'smp_store_release(&reg->seq, reg->seq + 1);', ''),

@@ -70,8 +70,9 @@ static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 	if (!memory_readable(addr, known))
 		return errors | ERROR(EFAULT);
 	memcpy(opts, (void *)addr, known);
-	if (opts->flags & ~(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE) ||
-	    opts->format > SFRAME_FORMAT_PACKED || opts->reserved)
+	if (opts->flags & ~SFRAME_WINDOW_REPLACE ||
+	    (opts->format != SFRAME_FORMAT_V3 &&
+	     opts->format != SFRAME_FORMAT_PACKED) || opts->reserved)
 		errors |= ERROR(EINVAL);
 	return errors;
 }
@@ -89,46 +90,87 @@ static bool header_is_right(const struct sframe_header *header)
 
 /* Index, then rows, both inside @space bytes after the header. */
 static bool extent_is_right(const struct sframe_header *header,
-			    unsigned long space, bool live)
+			    unsigned long space)
 {
 	unsigned long index = header->fres_off - header->fdes_off;
 	unsigned long used = 16UL * header->num_fdes;
 
-	if (header->fdes_off > header->fres_off || header->fres_off > space ||
-	    used > index || header->num_fdes > MAX_FDES)
-		return false;
-	if (live)
-		return index / 16 <= MAX_FDES;
-	return header->fre_len <= space - header->fres_off;
+	return header->fdes_off <= header->fres_off &&
+	       header->fres_off <= space && used <= index &&
+	       header->num_fdes <= MAX_FDES &&
+	       header->fre_len <= space - header->fres_off;
 }
 
-static errset check_section(unsigned long addr, unsigned long length, bool live,
-			    struct sframe_header *header)
+/* What holds for both formats, whose headers have so many bytes. */
+static errset check_place(unsigned long addr, unsigned long length,
+			  unsigned long header)
 {
 	unsigned long end = addr + length;
 	errset errors = 0;
 
-	if (live && addr % 8)
-		errors |= ERROR(EINVAL);
-	if (length < sizeof(*header) || length > UINT32_MAX || end < addr ||
+	if (length < header || length > UINT32_MAX || end < addr ||
 	    end > memory_task_size())
 		errors |= ERROR(EINVAL);
-	if (!memory_readable(addr, sizeof(*header)))
-		return errors | ERROR(EFAULT);
+	if (!memory_readable(addr, header))
+		errors |= ERROR(EFAULT);
+	return errors;
+}
+
+static errset check_section(unsigned long addr, unsigned long length,
+			    struct sframe_header *header)
+{
+	errset errors = check_place(addr, length, sizeof(*header));
+
+	if (errors & ERROR(EFAULT))
+		return errors;
 	memcpy(header, (void *)addr, sizeof(*header));
 	if (!header_is_right(header) || length < sizeof(*header) ||
-	    !extent_is_right(header, length - sizeof(*header), live))
+	    !extent_is_right(header, length - sizeof(*header)))
 		errors |= ERROR(EINVAL);
 	return errors;
 }
 
-/* Bytes of its header. No draft has a packed table, so none has that. */
-#define PACKED_HEADER	32
-
-static errset check_packed(unsigned long addr)
+unsigned long packed_length(const struct sframe_packed_header *header)
 {
-	return ERROR(EINVAL) |
-	       (memory_readable(addr, PACKED_HEADER) ? 0 : ERROR(EFAULT));
+	unsigned long code = header->text_length, bucket = 256 * UNIT;
+
+	if (header->repeat && header->repeat < code)
+		code = header->repeat;
+	return sizeof(*header) + 16UL * header->nr_rules +
+	       4 * ((code + bucket - 1) / bucket) + header->blocks_len + 8;
+}
+
+static bool packed_is_right(const struct sframe_packed_header *header)
+{
+	return header->magic == SFRAME_PACKED_MAGIC &&
+	       header->version == SFRAME_PACKED_VERSION &&
+	       header->abi_arch == SFT_ABI &&
+	       header->unit_shift == UNIT_SHIFT && header->nr_rules &&
+	       header->repeat % UNIT == 0 && header->text_start % UNIT == 0;
+}
+
+static errset check_packed(unsigned long addr, unsigned long length,
+			   struct sframe_packed_header *header)
+{
+	errset errors = check_place(addr, length, sizeof(*header));
+
+	if (addr % 16)
+		errors |= ERROR(EINVAL);
+	if (errors & ERROR(EFAULT))
+		return errors;
+	memcpy(header, (void *)addr, sizeof(*header));
+	if (!packed_is_right(header) || packed_length(header) > length)
+		errors |= ERROR(EINVAL);
+	return errors;
+}
+
+/* The code that the table describes. */
+static errset packed_text(const struct sframe_packed_header *header,
+			  struct window *window)
+{
+	window->start = header->text_start + window->bias;
+	window->end = window->start + header->text_length;
+	return window->end < window->start ? ERROR(EINVAL) : 0;
 }
 
 /* From the first FDE to the last one. */
@@ -195,64 +237,47 @@ static errset check_registry(const struct window *window, bool replace)
 	return errors;
 }
 
-static bool has_section(const struct sframe_window_opts *opts)
-{
-	return opts->format == SFRAME_FORMAT_V3 ||
-	       opts->format == SFRAME_FORMAT_V3_ADDEND;
-}
-
-/* What opts say about the text; 0 and nothing said if it is the section's. */
+/* What opts say about the text; 0 and nothing said if it is the table's. */
 static errset opts_text(const struct sframe_window_opts *opts,
 			struct window *window)
 {
-	bool needed = opts->flags & SFRAME_WINDOW_LIVE || !has_section(opts);
-
 	window->start = opts->text_start;
 	window->end = opts->text_start + opts->text_length;
-	if (window->end < window->start)
-		return ERROR(EINVAL);
-	if (!window->start && !window->end && needed)
-		return ERROR(EINVAL);
-	return 0;
+	return window->end < window->start ? ERROR(EINVAL) : 0;
 }
 
-static const char *kind_of(const struct sframe_window_opts *opts)
+static errset ask_table(const struct sframe_window_opts *opts,
+			struct window *window)
 {
-	if (has_section(opts))
-		return opts->flags & SFRAME_WINDOW_LIVE ? "live" : "fixed";
-	return opts->format == SFRAME_FORMAT_FP ? "fp" : "end";
-}
+	bool packed = opts->format == SFRAME_FORMAT_PACKED;
+	struct sframe_packed_header table = { 0 };
+	struct sframe_header header = { 0 };
+	errset wrong;
 
-/* A window without section says so, and cannot grow. */
-static errset check_no_section(const struct window *window, bool live)
-{
-	return window->section || window->length || window->bias || live ?
-	       ERROR(EINVAL) : 0;
+	if (packed)
+		wrong = check_packed(window->section, window->length, &table);
+	else
+		wrong = check_section(window->section, window->length, &header);
+	wrong |= opts_text(opts, window);
+	if (wrong || opts->text_start || opts->text_length)
+		return wrong;
+	return packed ? packed_text(&table, window) :
+			section_text(window->section, &header, window);
 }
 
 static void ask_register(const struct call *call, struct answer *answer)
 {
 	struct window *window = &answer->window;
 	struct sframe_window_opts opts;
-	struct sframe_header header = { 0 };
 	errset wrong = check_opts(call->arg[3], &opts);
-	bool live = opts.flags & SFRAME_WINDOW_LIVE;
 
 	*window = (struct window){
 		.key = call->arg[0], .section = call->arg[1],
 		.length = call->arg[2], .bias = opts.text_bias,
-		.kind = kind_of(&opts),
+		.kind = opts.format == SFRAME_FORMAT_PACKED ? "packed" :
+							      "sframe",
 	};
-	if (has_section(&opts))
-		wrong |= check_section(window->section, window->length, live,
-				       &header);
-	else if (opts.format == SFRAME_FORMAT_PACKED)
-		wrong |= check_packed(window->section);
-	else
-		wrong |= check_no_section(window, live);
-	wrong |= opts_text(&opts, window);
-	if (!wrong && !window->end)
-		wrong |= section_text(window->section, &header, window);
+	wrong |= ask_table(&opts, window);
 
 	/* Arguments that are not understood say nothing about windows. */
 	if (!wrong)
@@ -272,10 +297,10 @@ static void ask_unregister(const struct call *call, struct answer *answer)
 
 static void ask_query(const struct call *call, struct answer *answer)
 {
-	static const long flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
 	const long results[] = {
-		[PR_SFRAME_QUERY_FLAGS] = flags,
-		[PR_SFRAME_QUERY_FORMATS] = (2L << SFRAME_FORMAT_PACKED) - 1,
+		[PR_SFRAME_QUERY_FLAGS] = SFRAME_WINDOW_REPLACE,
+		[PR_SFRAME_QUERY_FORMATS] =
+			1L << SFRAME_FORMAT_V3 | 1L << SFRAME_FORMAT_PACKED,
 		[PR_SFRAME_QUERY_LIMIT] = limit,
 	};
 	unsigned long what = call->arg[0];

@@ -12,8 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <linux/sframe.h>
+#include "sframe_packed_format.h"
 
 #define PAGE	4096UL
+
+/* Instructions start at multiples of UNIT. After sframe_format.h and sframe_test.h. */
+#define UNIT_SHIFT	(SFT_ABI == SFRAME_ABI_AARCH64_LE ? 2 : \
+			 SFT_ABI == SFRAME_ABI_S390X_BE ? 1 : 0)
+#define UNIT		(1UL << UNIT_SHIFT)
 
 /* ---- memory.c: what is mapped -------------------------------------------- */
 
@@ -63,6 +69,9 @@ struct answer {
 extern struct window windows[MAX_WINDOWS];
 extern unsigned int nr_windows;
 extern long limit;
+
+/* How long a table with this header has to be. */
+unsigned long packed_length(const struct sframe_packed_header *header);
 
 void model_ask(const struct call *call, struct answer *answer);
 /* The call succeeded. */

@@ -104,15 +104,20 @@ static unsigned long any_key(void)
 /*
  * struct draft - what a call is made from
  * @call:	the arguments
- * @section:	where the section is written
- * @header:	its header
- * @fdes:	its first and its last FDE
+ * @section:	where the section is written, or the packed table
+ * @header:	of a section
+ * @packed:	of a packed table
+ * @fdes:	first and last FDE of a section
  * @opts:	opts, followed by zeros
  */
 struct draft {
 	struct call			call;
 	unsigned long			section;
-	struct sframe_header		header;
+	union {
+		struct sframe_header		header;
+		struct sframe_packed_header	packed;
+	};
+	bool				is_packed;
 	struct sframe_fde		fdes[2];
 	struct sframe_window_opts	opts;
 };
@@ -198,15 +203,45 @@ static void draft_fdes(struct draft *draft)
 		draft->opts.text_start = draft->opts.text_length = 0;
 }
 
-/* Of those without section, most do not give one either. */
-static void draft_format(struct draft *draft)
+/* So long that each byte is there, at the end of its memory or elsewhere. */
+static void draft_place(struct draft *draft, unsigned long length)
 {
-	draft->opts.format = below(SFRAME_FORMAT_PACKED + 2);
-	if (draft->opts.format <= SFRAME_FORMAT_V3_ADDEND || one_in(8))
-		return;
-	draft->call.arg[1] = draft->call.arg[2] = 0;
-	draft->opts.text_bias = 0;
-	draft->opts.flags &= SFRAME_WINDOW_REPLACE;
+	struct call *call = &draft->call;
+
+	call->arg[2] = length + below(8);
+	if (one_in(4)) {
+		call->arg[2] = (length + 15) & -16UL;
+		draft->section = DATA + DATA_SIZE - call->arg[2];
+	} else {
+		draft->section = DATA + 16 * below(PAGE / 16);
+	}
+	call->arg[1] = draft->section;
+}
+
+/* A table of the text that opts have; the same if they do not say it. */
+static void draft_packed(struct draft *draft)
+{
+	struct sframe_packed_header *header = &draft->packed;
+
+	if (one_in(2))
+		draft->opts.text_bias = edge_address() + edge_number();
+	draft->is_packed = true;
+	draft->opts.format = SFRAME_FORMAT_PACKED;
+	*header = (struct sframe_packed_header){
+		.magic = SFRAME_PACKED_MAGIC,
+		.version = SFRAME_PACKED_VERSION,
+		.abi_arch = SFT_ABI,
+		.unit_shift = UNIT_SHIFT,
+		.repeat = one_in(2) ? 0 : UNIT * below(256 / UNIT),
+		.nr_rules = 1 + below(3),
+		.text_start = (draft->opts.text_start -
+			       draft->opts.text_bias) & -UNIT,
+		.text_length = draft->opts.text_length,
+		.blocks_len = below(20),
+	};
+	draft_place(draft, packed_length(header));
+	if (one_in(3))
+		draft->opts.text_start = draft->opts.text_length = 0;
 }
 
 static void draft_register(struct draft *draft)
@@ -215,18 +250,19 @@ static void draft_register(struct draft *draft)
 	draft->call.arg[0] = any_key();
 	draft->call.arg[3] = OPTS + 8 * below(8);
 	draft->opts.size = sizeof(draft->opts);
-	draft->opts.flags = below(4);
+	draft->opts.flags = below(2) ? SFRAME_WINDOW_REPLACE : 0;
 	draft_text(draft);
 	if (draft->opts.flags & SFRAME_WINDOW_REPLACE && !one_in(4))
 		draft_old_text(draft);
+	if (one_in(2)) {
+		draft_packed(draft);
+		return;
+	}
 	draft_section(draft);
-	if (!(draft->opts.flags & SFRAME_WINDOW_LIVE))
-		draft_fdes(draft);
+	draft_fdes(draft);
 	if (!draft->opts.text_start && !draft->opts.flags &&
 	    !draft->opts.text_bias && one_in(2))
 		draft->call.arg[3] = 0;
-	else if (one_in(3))
-		draft_format(draft);
 }
 
 static void draft_unregister(struct draft *draft)
@@ -311,6 +347,12 @@ static void spoil_opts_flags(struct draft *draft)
 	draft->opts.flags = one_in(4) ? edge_number() : below(8);
 }
 
+/* One there is, or not. */
+static void spoil_opts_format(struct draft *draft)
+{
+	draft->opts.format = one_in(4) ? edge_number() : below(SFRAME_FORMAT_PACKED + 2);
+}
+
 static void spoil_text(struct draft *draft)
 {
 	if (one_in(2))
@@ -334,7 +376,8 @@ static void spoil(struct draft *draft)
 		spoil_argument, spoil_length, spoil_place, spoil_header_bit,
 		spoil_header_number, spoil_header_number, spoil_fde,
 		spoil_opts_bit, spoil_opts_size, spoil_opts_bias,
-		spoil_opts_flags, spoil_text, spoil_text, spoil_align,
+		spoil_opts_flags, spoil_opts_format, spoil_text, spoil_text,
+		spoil_align,
 	};
 
 	while (one_in(2)) {
@@ -385,8 +428,12 @@ static void store_draft(struct draft *draft)
 {
 	if ((uint32_t)draft->call.option != PR_SFRAME_REGISTER)
 		return;
-	store(draft->section, &draft->header, sizeof(draft->header));
-	store_fdes(draft);
+	if (draft->is_packed) {
+		store(draft->section, &draft->packed, sizeof(draft->packed));
+	} else {
+		store(draft->section, &draft->header, sizeof(draft->header));
+		store_fdes(draft);
+	}
 	if (draft->call.arg[3])
 		store_opts(draft);
 }

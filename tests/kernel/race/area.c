@@ -8,33 +8,40 @@
 
 struct area area;
 
-static __u8 *section;
-static unsigned long section_length;
+/* Of each format. */
+static __u8 *tables[2];
+static unsigned long lengths[2];
 
 unsigned long slot_start(unsigned int nr)
 {
 	return area.slots + nr * SLOT_STRIDE;
 }
 
-unsigned long any_section(unsigned long *length)
+void any_table(struct window *window)
 {
-	*length = section_length;
-	return (uintptr_t)section;
+	window->section = (uintptr_t)tables[window->packed];
+	window->length = lengths[window->packed];
 }
 
 int window_register(const struct window *window, __u32 flags)
 {
-	return sft_register_text(window->key, (void *)window->section,
-				 window->length, (void *)window->start,
-				 window->end - window->start,
-				 flags | (window->live ? live_flag : 0));
+	const struct sframe_window_opts opts = {
+		.size = sizeof(opts), .flags = flags,
+		.text_start = window->start,
+		.text_length = window->end - window->start,
+		.format = window->packed ? SFRAME_FORMAT_PACKED :
+					   SFRAME_FORMAT_V3,
+	};
+
+	return sft_register(window->key, (void *)window->section,
+			    window->length, &opts);
 }
 
 bool window_same(const struct window *a, const struct window *b)
 {
 	return a->start == b->start && a->end == b->end && a->key == b->key &&
 	       a->section == b->section && a->length == b->length &&
-	       a->live == b->live;
+	       a->packed == b->packed;
 }
 
 /* The first and the last one of all keys are as good as others. */
@@ -48,13 +55,13 @@ unsigned long ruin_key(unsigned int nr)
 	return 1000 + nr;
 }
 
-static int keep(struct window *window, unsigned long start, bool live)
+static int keep(struct window *window, unsigned long start, bool packed)
 {
 	*window = (struct window){
 		.start = start, .end = start + SFT_PAGE, .key = start,
-		.section = any_section(&window->length),
-		.length = section_length, .live = live,
+		.packed = packed,
 	};
+	any_table(window);
 	return window_register(window, 0);
 }
 
@@ -64,8 +71,7 @@ static int keep_all(void)
 	int ret = 0;
 
 	for (i = 0; i < NR_KEPT && !ret; i++)
-		ret = keep(&area.kept[i], slot_start(i) + SLOT_SIZE,
-			   live_flag && i % 2);
+		ret = keep(&area.kept[i], slot_start(i) + SLOT_SIZE, i % 2);
 	return ret;
 }
 
@@ -79,15 +85,17 @@ static int leave_one(void)
 	return keep(&area.left, (uintptr_t)text, false);
 }
 
-static int make_section(void)
+static int make_tables(void)
 {
 	struct spin spin;
 
-	section = sft_map(SFT_PAGE, SFT_RW);
-	if (!section)
+	tables[false] = sft_map(SFT_PAGE, SFT_RW);
+	if (!tables[false])
 		return -ENOMEM;
+	tables[true] = tables[false] + SPIN_TABLE;
 	spin_make(&spin, 1, 1, false);
-	section_length = spin_section(section, section, &spin);
+	lengths[false] = spin_section(tables[false], tables[false], &spin);
+	lengths[true] = spin_table(tables[true], tables[true], &spin);
 	return 0;
 }
 
@@ -106,7 +114,7 @@ static unsigned long map_low(unsigned long nr, size_t size)
 
 int area_init(void)
 {
-	int ret = make_section();
+	int ret = make_tables();
 
 	area.slots = map_low(1, NR_KEPT * SLOT_STRIDE);
 	area.crowd = map_low(2, CROWD_PAGES * SFT_PAGE);

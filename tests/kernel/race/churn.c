@@ -55,10 +55,10 @@ static struct window propose(struct churner *churner)
 		.end = churner->slot + (whole & 2 ? SLOT_SIZE :
 					(a < b ? b : a) + 1),
 		.key = churner->slot,
-		.live = maybe_live(&churner->rng),
+		.packed = maybe_packed(&churner->rng),
 	};
 
-	window.section = any_section(&window.length);
+	any_table(&window);
 	return window;
 }
 
@@ -232,11 +232,11 @@ static struct window crowded(uint64_t *rng, unsigned long start,
 	struct window window = {
 		.start = start + rng_below(rng, (pages - 1) * SFT_PAGE),
 		.key = key,
-		.live = maybe_live(rng),
+		.packed = maybe_packed(rng),
 	};
 
 	window.end = window.start + 1 + rng_below(rng, SFT_PAGE);
-	window.section = any_section(&window.length);
+	any_table(&window);
 	return window;
 }
 

@@ -34,16 +34,16 @@ static const char *read_all(char *text, const char *path, size_t piece)
 static bool parse_line(struct listing *listing, const char *line)
 {
 	struct window *window = &listing->lines[listing->nr];
-	char flags[8];
+	char format[8];
 
 	if (listing->nr == MAX_LINES ||
 	    sscanf(line, "%lx-%lx %lx %lx %lx %7s 0\n", &window->start,
 		   &window->end, &window->key, &window->section,
-		   &window->length, flags) != 6)
+		   &window->length, format) != 6)
 		return false;
-	window->live = !strcmp(flags, "live");
+	window->packed = !strcmp(format, "packed");
 	listing->nr++;
-	return window->live || !strcmp(flags, "fixed");
+	return window->packed || !strcmp(format, "sframe");
 }
 
 static const char *parse(struct listing *listing, const char *text)

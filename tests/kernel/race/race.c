@@ -67,7 +67,6 @@ static const unsigned long enough[NR_CHECKS] = {
 };
 
 struct check *checks;
-__u32 live_flag;
 /* Of what is enough. */
 static unsigned int part = WARM_UP;
 
@@ -91,9 +90,9 @@ void change_end(void)
 	pthread_rwlock_unlock(&changes);
 }
 
-__u32 maybe_live(uint64_t *rng)
+bool maybe_packed(uint64_t *rng)
 {
-	return live_flag && rng_below(rng, 2);
+	return rng_below(rng, 2);
 }
 
 void thread_start(void *(*fn)(void *), void *arg)
@@ -178,7 +177,6 @@ static int prepare(const char *seed)
 	if (sft_missing())
 		exit(skip_all("race", sft_missing()));
 	rng_seed(seed);
-	live_flag = sft_query(PR_SFRAME_QUERY_FLAGS) & SFRAME_WINDOW_LIVE;
 	checks = checks_share(all_checks, NR_CHECKS);
 	sample_prepare();
 	if (leak_init())

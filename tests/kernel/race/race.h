@@ -42,8 +42,6 @@ enum {
 };
 
 extern struct check *checks;
-/* Does this kernel have windows that are appended to? */
-extern __u32 live_flag;
 
 /* ---- race.c -------------------------------------------------------------- */
 
@@ -54,8 +52,8 @@ bool race_over(void);
  */
 void change_begin(void);
 void change_end(void);
-/* A flag, or none, by chance. */
-__u32 maybe_live(uint64_t *rng);
+/* One of the formats, by chance. */
+bool maybe_packed(uint64_t *rng);
 void thread_start(void *(*fn)(void *), void *arg);
 
 /* ---- area.c: what must be registered ------------------------------------- */
@@ -65,9 +63,9 @@ void thread_start(void *(*fn)(void *), void *arg);
  * @start:	of its text
  * @end:	of its text
  * @key:	name
- * @section:	address of its section
- * @length:	of its section
- * @live:	with SFRAME_WINDOW_LIVE
+ * @section:	address of its section, or packed table
+ * @length:	of that
+ * @packed:	a packed table
  */
 struct window {
 	unsigned long	start;
@@ -75,7 +73,7 @@ struct window {
 	unsigned long	key;
 	unsigned long	section;
 	unsigned long	length;
-	bool		live;
+	bool		packed;
 };
 
 /* Churned windows are in slots, each followed by a page with a kept one. */
@@ -107,8 +105,8 @@ extern struct area area;
 
 int area_init(void);
 unsigned long slot_start(unsigned int nr);
-/* A section that fits every text given with it. */
-unsigned long any_section(unsigned long *length);
+/* Give it a section or table that fits every text. */
+void any_table(struct window *window);
 int window_register(const struct window *window, __u32 flags);
 bool window_same(const struct window *a, const struct window *b);
 unsigned long crowd_key(unsigned int nr);

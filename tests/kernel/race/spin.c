@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "sframe_packed_format.h"
 #include "spin.h"
 
 static void emit(struct spin *spin, const void *code, unsigned int size)
@@ -85,4 +86,69 @@ size_t spin_poison(void *sec, const void *text, const struct spin *spin)
 	for (i = 0; i < spin->nr_rows; i++)
 		rows[i].words[0] = 16;
 	return build(sec, text, spin, rows);
+}
+
+/* A rule for each row, and a block for the one bucket. */
+struct table {
+	struct sframe_packed_header	header;
+	struct sframe_packed_rule	rules[1 + SPIN_ROWS];
+	__u32				entry;
+	__u8				block[2 * SPIN_ROWS];
+	__u8				pad[SFRAME_PACKED_PAD];
+};
+
+_Static_assert(sizeof(struct table) <= SPIN_TABLE, "a table is too long");
+
+static struct sframe_packed_rule rule_of(const struct sft_row *row)
+{
+	struct sframe_packed_rule rule = {
+		.kind = SFRAME_PACKED_PLAIN,
+		.cfa_off = row->words[0], .ra_off = SFT_RA_OFF,
+	};
+
+	if (row->nr_words > 1) {
+		rule.kind |= SFRAME_PACKED_FP_SAVED;
+		rule.fp_off = row->words[1];
+	}
+	return rule;
+}
+
+static size_t build_table(void *mem, const void *text, const struct spin *spin,
+			  bool poison)
+{
+	struct table *table = mem;
+	unsigned int i;
+
+	memset(table, 0, sizeof(*table));
+	table->header = (struct sframe_packed_header){
+		.magic = SFRAME_PACKED_MAGIC,
+		.version = SFRAME_PACKED_VERSION,
+		.abi_arch = SFT_ABI,
+		.nr_rules = 1 + SPIN_ROWS,
+		.text_start = (uintptr_t)text,
+		.text_length = spin->size,
+		.blocks_len = sizeof(table->block),
+	};
+	table->entry = SFRAME_PACKED_BLOCK;
+	table->block[0] = spin->nr_rows - 1;
+	for (i = 0; i < spin->nr_rows; i++) {
+		table->rules[1 + i] = rule_of(&spin->rows[i]);
+		if (poison)
+			table->rules[1 + i].cfa_off = 16;
+		if (i)
+			table->block[i] = spin->rows[i].start;
+		table->block[spin->nr_rows + i] = 1 + i;
+	}
+	return offsetof(struct table, pad) + SFRAME_PACKED_PAD;
+}
+
+size_t spin_table(void *table, const void *text, const struct spin *spin)
+{
+	return build_table(table, text, spin, false);
+}
+
+size_t spin_table_poison(void *table, const void *text,
+			 const struct spin *spin)
+{
+	return build_table(table, text, spin, true);
 }

@@ -19,6 +19,7 @@
 #define SPIN_SIZE	64
 #define SPIN_ROWS	9
 #define SPIN_WORDS	5
+#define SPIN_TABLE	256
 
 /*
  * struct spin - a function and its rows
@@ -46,5 +47,9 @@ void spin_make(struct spin *spin, unsigned int words, __u32 count, bool calls);
 size_t spin_section(void *sec, const void *text, const struct spin *spin);
 /* The same, but its rows find the fake return address. */
 size_t spin_poison(void *sec, const void *text, const struct spin *spin);
+/* Both as packed tables; none is longer than SPIN_TABLE. */
+size_t spin_table(void *table, const void *text, const struct spin *spin);
+size_t spin_table_poison(void *table, const void *text,
+			 const struct spin *spin);
 
 #endif /* SPIN_H */

@@ -213,13 +213,13 @@ static void thread_that(int ret, int expected, const char *call)
  */
 static void *short_life(void *arg)
 {
-	struct window window = { .live = live_flag && arg };
+	struct window window = { .packed = arg };
 	void *text = sft_map(SFT_PAGE, SFT_RX);
 
 	window.start = (uintptr_t)text;
 	window.end = window.start + SFT_PAGE;
 	window.key = window.start;
-	window.section = any_section(&window.length);
+	any_table(&window);
 	thread_that(window_register(&window, 0), 0, "register");
 	spin_once();
 	if (arg)

@@ -19,22 +19,22 @@ enum kind { FIXED, REPLACED, TOGGLED, NR_KINDS };
 enum { CALLER, CALLEE, NR_ROLES };
 
 /**
- * struct function - a function and two places for its section
+ * struct function - a function and two places for its section or table
  * @text:	code
  * @spin:	what it was made from
- * @length:	of a section
- * @sections:	where they are
- * @images:	true bytes for each place
+ * @lengths:	of a section, and of a packed table
+ * @places:	where they are
+ * @images:	true bytes for each place and format
  * @poison:	bytes that lead to the fake return address
  * @window:	what is registered now
  */
 struct function {
 	__u8		*text;
 	struct spin	spin;
-	size_t		length;
-	__u8		*sections[2];
-	__u8		images[2][256];
-	__u8		poison[2][256];
+	size_t		lengths[2];
+	__u8		*places[2];
+	__u8		images[2][2][SPIN_TABLE];
+	__u8		poison[2][2][SPIN_TABLE];
 	struct window	window;
 };
 
@@ -51,29 +51,42 @@ static const enum kind pairs[NR_SPINNERS][NR_ROLES] = {
 /* ---- functions and their windows ----------------------------------------- */
 
 static struct window window_of(const struct function *fn, unsigned int place,
-			       bool live)
+			       bool packed)
 {
 	return (struct window){
 		.start = (uintptr_t)fn->text,
 		.end = (uintptr_t)fn->text + SPIN_SIZE,
 		.key = (uintptr_t)fn->text,
-		.section = (uintptr_t)fn->sections[place],
-		.length = fn->length,
-		.live = live,
+		.section = (uintptr_t)fn->places[place],
+		.length = fn->lengths[packed],
+		.packed = packed,
 	};
 }
 
-static void fill_sections(struct function *fn, __u8 *memory)
+/* A section is of one place. */
+static void fill_places(struct function *fn, __u8 *memory)
 {
 	unsigned int i;
+	__u8 *at;
 
 	for (i = 0; i < 2; i++) {
-		fn->sections[i] = memory + i * 256;
-		spin_poison(fn->sections[i], fn->text, &fn->spin);
-		memcpy(fn->poison[i], fn->sections[i], 256);
-		fn->length = spin_section(fn->sections[i], fn->text, &fn->spin);
-		memcpy(fn->images[i], fn->sections[i], 256);
+		at = fn->places[i] = memory + i * SPIN_TABLE;
+		spin_poison(at, fn->text, &fn->spin);
+		memcpy(fn->poison[i][false], at, SPIN_TABLE);
+		fn->lengths[false] = spin_section(at, fn->text, &fn->spin);
+		memcpy(fn->images[i][false], at, SPIN_TABLE);
+		spin_table_poison(fn->poison[i][true], fn->text, &fn->spin);
+		fn->lengths[true] = spin_table(fn->images[i][true], fn->text,
+					       &fn->spin);
 	}
+}
+
+static void fill_place(const struct function *fn, unsigned int place,
+		       bool packed, bool poison)
+{
+	memcpy(fn->places[place], poison ? fn->poison[place][packed] :
+					   fn->images[place][packed],
+	       SPIN_TABLE);
 }
 
 static int init_function(struct function *fn, __u8 *text, __u8 *memory,
@@ -83,8 +96,9 @@ static int init_function(struct function *fn, __u8 *text, __u8 *memory,
 	spin_make(&fn->spin, 1 + nr % SPIN_WORDS, SPIN_COUNT,
 		  nr % NR_ROLES == CALLER);
 	memcpy(text, fn->spin.code, SPIN_SIZE);
-	fill_sections(fn, memory);
-	fn->window = window_of(fn, 0, false);
+	fill_places(fn, memory);
+	fill_place(fn, 0, nr % 2, false);
+	fn->window = window_of(fn, 0, nr % 2);
 	return window_register(&fn->window, 0);
 }
 
@@ -100,7 +114,8 @@ int swap_init(void)
 		return -ENOMEM;
 	for (i = 0; i < NR_KINDS * NR_ROLES && !ret; i++)
 		ret = init_function(&functions[i / NR_ROLES][i % NR_ROLES],
-				    text + i * SPIN_SIZE, memory + i * 512, i);
+				    text + i * SPIN_SIZE,
+				    memory + i * 2 * SPIN_TABLE, i);
 	return ret;
 }
 
@@ -133,14 +148,14 @@ bool swap_owns(const struct window *window)
 /* ---- threads that change them -------------------------------------------- */
 
 /* When the call has returned, the old section may be reused. */
-static void replace(struct function *fn, unsigned int place, bool live)
+static void replace(struct function *fn, unsigned int place, bool packed)
 {
-	struct window window = window_of(fn, place, live);
+	struct window window = window_of(fn, place, packed);
 	int ret;
 
-	memcpy(fn->sections[place], fn->images[place], fn->length);
+	fill_place(fn, place, packed, false);
 	ret = window_register(&window, SFRAME_WINDOW_REPLACE);
-	memcpy(fn->sections[!place], fn->poison[!place], fn->length);
+	fill_place(fn, !place, fn->window.packed, true);
 	fn->window = window;
 	check_that(&checks[CHECK_ERRNO], !ret, "replace of running code: %d",
 		   ret);
@@ -156,21 +171,21 @@ void *replace_run(void *arg)
 		place[role] = !place[role];
 		change_begin();
 		replace(&functions[REPLACED][role], place[role],
-			maybe_live(&rng));
+			maybe_packed(&rng));
 		change_end();
 	}
 	return NULL;
 }
 
-static void toggle(struct function *fn, bool live)
+static void toggle(struct function *fn, bool packed)
 {
 	int ret = sft_unregister(fn->window.key);
 
-	memcpy(fn->sections[0], fn->poison[0], fn->length);
+	fill_place(fn, 0, fn->window.packed, true);
 	check_that(&checks[CHECK_ERRNO], !ret, "unregister: %d", ret);
 	usleep(1);
-	memcpy(fn->sections[0], fn->images[0], fn->length);
-	fn->window.live = live;
+	fill_place(fn, 0, packed, false);
+	fn->window = window_of(fn, 0, packed);
 	ret = window_register(&fn->window, 0);
 	check_that(&checks[CHECK_ERRNO], !ret, "register again: %d", ret);
 }
@@ -182,7 +197,7 @@ void *toggle_run(void *arg)
 	while (!race_over()) {
 		change_begin();
 		toggle(&functions[TOGGLED][rng_below(&rng, NR_ROLES)],
-		       maybe_live(&rng));
+		       maybe_packed(&rng));
 		change_end();
 	}
 	return NULL;

@@ -119,9 +119,9 @@ static void read_window(void)
 		.text_start = number(need()),
 		.text_end = number(need()),
 		.addr = number(need()),
-		.live = !strcmp(need(), "live"),
 	};
-
+	if (strcmp(need(), "fixed"))
+		bad("no such window");
 	window.bytes = bytes(&window.length);
 	reader.sections[reader.nr_sections++] = window.bytes;
 	if (task_add_window(&window))

@@ -7,8 +7,8 @@
  *		a new address space, without windows
  *	base LETTER ADDRESS
  *		LETTER, g to z, stands for it below
- *	window START END SECTION KIND BYTES
- *		KIND is fixed or live
+ *	window START END SECTION fixed BYTES
+ *		a section, of SFrame V3 with addends
  *	f DEPTH IP [ADDRESS[=VALUE]]...
  *		a frame: 0 is a chain's last one. The words read to get from
  *		there to the frame of DEPTH - 1; without VALUE it is its IP.

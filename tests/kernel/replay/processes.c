@@ -16,6 +16,7 @@
 #include <sframegen.h>
 
 #include "record.h"
+#include "section.h"
 
 #define MAX_PROCESSES	4096
 #define MAX_TEXT	(1 << 16)
@@ -111,25 +112,36 @@ static char *read_windows(struct process *process)
 	return strdup(text);
 }
 
-/* As the window means it: with its bias, which the corpus does not have. */
-static void write_section(int mem, pid_t pid, uint64_t addr, uint64_t length,
-			  uint64_t bias)
+/*
+ * As the window means it: with its bias, which the corpus does not have, and as a
+ * section if it is a packed table.
+ */
+static void write_section(int mem, pid_t pid, uint64_t addr, size_t length,
+			  uint64_t bias, bool packed)
 {
 	struct record_section section = { .pid = pid, .addr = addr };
-	char *bytes = malloc(length);
+	char *bytes = malloc(length), *table = NULL;
 
-	if (bytes && pread(mem, bytes, length, addr) == (ssize_t)length &&
-	    (!bias || !sfg_rebase(bytes, length, bias)))
+	if (bytes && pread(mem, bytes, length, addr) != (ssize_t)length) {
+		length = 0;
+	} else if (bytes && packed) {
+		table = bytes;
+		bytes = section_of_table(table, length, bias, addr, &length);
+	} else if (bytes && bias && sfg_rebase(bytes, length, bias)) {
+		length = 0;
+	}
+	if (bytes && length)
 		record_write(RECORD_SECTION, 0, &section, sizeof(section),
 			     bytes, length);
+	free(table);
 	free(bytes);
 }
 
 static void write_sections(const struct process *process)
 {
 	uint64_t addr, length, bias;
+	char path[64], format[8];
 	const char *line;
-	char path[64];
 	int mem;
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", process->pid);
@@ -137,9 +149,10 @@ static void write_sections(const struct process *process)
 	if (mem < 0)
 		return;
 	for (line = process->text; *line; line = strchr(line, '\n') + 1)
-		if (sscanf(line, "%*x-%*x %*x %lx %lx %*s %lx", &addr, &length,
-			   &bias) == 3)
-			write_section(mem, process->pid, addr, length, bias);
+		if (sscanf(line, "%*x-%*x %*x %lx %lx %7s %lx", &addr, &length,
+			   format, &bias) == 4)
+			write_section(mem, process->pid, addr, length, bias,
+				      !strcmp(format, "packed"));
 	close(mem);
 }
 

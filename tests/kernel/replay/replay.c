@@ -6,8 +6,10 @@
  *        replay-stacks --needs CORPUS
  *
  * Walks the stack of each sample again, by the kernel's code, and compares the
- * chain with the one that the kernel has stored. With --needs it says what each
- * walk, in the order of the file, has needed:
+ * chain with the one that the kernel has stored: by packed tables of the rows that
+ * were recorded, and by the sections that had them, if SFrame V3 can say what is
+ * in these. With --needs it says what each walk, in the order of the file, has
+ * needed:
  *
  *	same | other
  *	read FRAMES ADDRESS VALUE	a word, when the chain had FRAMES
@@ -20,9 +22,11 @@
 
 #include "tap.h"
 #include "corpus.h"
+#include "table.h"
 
 static struct {
 	char name[256];
+	bool sections;
 	unsigned long samples, other;
 	char why[64];			/* of the first other one */
 } process;
@@ -34,8 +38,17 @@ static bool same_chain(const struct task_chain *a, const struct task_chain *b)
 
 static void say_process(void)
 {
-	if (*process.name)
-		result(!process.other, process.name,
+	char name[sizeof(process.name) + 16];
+
+	if (!*process.name)
+		return;
+	snprintf(name, sizeof(name), "%s%s", process.name,
+		 process.sections ? ", by sections" : "");
+	if (process.sections && tables_with_addends())
+		printf("# %s: not tried, %u with addends\n", name,
+		       tables_with_addends());
+	else
+		result(!process.other, name,
 		       "%lu of %lu samples have another chain, first: %s",
 		       process.other, process.samples, process.why);
 }
@@ -46,6 +59,7 @@ static void begin_process(const char *name)
 	snprintf(process.name, sizeof(process.name), "%s", name);
 	process.samples = 0;
 	process.other = 0;
+	tables_begin();
 }
 
 static void explain(const struct sample *sample, const struct task_chain *got)
@@ -122,23 +136,34 @@ static void say_needs(const struct sample *sample)
 
 static void ignore_process(const char *name)
 {
+	tables_begin();
+}
+
+static void test(const char *path, bool sections)
+{
+	static const struct corpus_calls calls = { begin_process, compare };
+
+	process.sections = sections;
+	tables_are_sections(sections);
+	corpus_read(path, &calls);
+	say_process();
+	*process.name = 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct corpus_calls test = { begin_process, compare };
 	static const struct corpus_calls needs = { ignore_process, say_needs };
 	int i;
 
 	if (argc == 3 && !strcmp(argv[1], "--needs")) {
 		not_the_test();
+		task_step_one_by_one();
 		corpus_read(argv[2], &needs);
 		return 0;
 	}
 	for (i = 1; i < argc; i++) {
-		corpus_read(argv[i], &test);
-		say_process();
-		*process.name = 0;
+		test(argv[i], false);
+		test(argv[i], true);
 	}
 	return finish();
 }

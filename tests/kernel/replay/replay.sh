@@ -17,8 +17,11 @@ also "$replay" tests/kernel/replay/corpus/*.stacks
 
 other='not ok - one: 1 of 1 samples have another chain, first: at 7f0000001001,'
 found "as it is" "" "ok - one"
+found "as it is, by sections" "" "ok - one, by sections" 2
 found "another caller" 's/g9000/&=g1011/' "$other frame 1 of 3, not 3"
 found "a frame less" 's/ g9010//' "$other frame 2 of 3, not 2"
+found "a frame less, by sections" 's/ g9010//' \
+	"$(echo "$other" | sed 's/one/&, by sections/') frame 2 of 3, not 2" 2
 found "a frame more" 's/f 0 .*/& g9020=0 g9028=401008/; s/^s.*0$/s g8ff8 g9020/' \
 	"$other frame 3 of 3, not 4"
 found "deferred" 's/^s/d/' "ok - one"

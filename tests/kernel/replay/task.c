@@ -5,7 +5,6 @@
 #include <linux/unwind_user.h>
 
 #include "sframe.h"
-#include "sframe_cache.h"
 #include "task.h"
 #include "alone.h"
 
@@ -23,14 +22,12 @@ unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
 bool shim_has_mask = true;
-void (*shim_at_point)(void);
 
 static struct mm_struct task_mm;
 static struct sframe_registry registry;
 static struct sframe_window *windows[TASK_MAX_WINDOWS];
 static struct task_window sections[TASK_MAX_WINDOWS];
 static unsigned int nr_windows, nr_sections;
-static u64 last_id;
 
 static struct sframe_window_opts opts;
 
@@ -44,6 +41,7 @@ static struct {
 static struct task_read reads[MAX_READS];
 static unsigned int nr_reads;
 static const unsigned int *nr_frames;
+static bool one_by_one;
 
 /* No code is recorded. */
 int unwind_user_code_pushes(const u8 *code, unsigned int length)
@@ -199,11 +197,7 @@ size_t fault_in_readable(const char *src, size_t size)
 	return find_memory((unsigned long)src, size) ? 0 : size;
 }
 
-/* There is no other task, and time stands still. */
-
-void shim_own_cpu(void)
-{
-}
+/* Time stands still. */
 
 u64 local_clock(void)
 {
@@ -239,19 +233,12 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
 	return nr_windows;
 }
 
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft)
 {
-	struct sframe_window *window;
+	struct sframe_window *window = calloc(1, sizeof(*window));
 
-	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
-	if (!window)
-		return NULL;
-	*window = *draft;
-	window->id = ++last_id;
-	window->nr_rows = nr_rows;
-	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
+	if (window)
+		*window = *draft;
 	return window;
 }
 
@@ -281,31 +268,43 @@ u64 sframe_walk_limit(void)
 	return 1;
 }
 
+/* Steps. */
+
+unsigned int __real_sframe_steps(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max);
+unsigned int __wrap_sframe_steps(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max)
+{
+	return one_by_one ? 0 : __real_sframe_steps(state, ips, max);
+}
+
+void task_step_one_by_one(void)
+{
+	one_by_one = true;
+}
+
 /* Tasks. */
 
 void task_init(void)
 {
 	shim_task.mm = &task_mm;
 	task_mm.sframe = &registry;
-	registry.id = ++last_id;
-	if (sframe_cache_init())
-		finding("no memory for the cache");
 	nr_sections = 0;
 	while (nr_windows)
 		sframe_window_free(windows[--nr_windows]);
 }
 
-/* /proc/PID/sframe does not tell this format from the one without addends. */
-int task_add_window(const struct task_window *window)
+int task_register(const struct task_window *window)
 {
 	if (nr_sections == TASK_MAX_WINDOWS)
 		finding("too many windows");
 	opts = (struct sframe_window_opts) {
 		.size = sizeof(opts),
-		.flags = window->live ? SFRAME_WINDOW_LIVE : 0,
 		.text_start = window->text_start,
 		.text_length = window->text_end - window->text_start,
-		.format = SFRAME_FORMAT_V3_ADDEND,
+		.format = window->packed ? SFRAME_FORMAT_PACKED :
+					   SFRAME_FORMAT_V3,
+		.text_bias = window->bias,
 	};
 	sections[nr_sections++] = *window;
 	return sframe_prctl_register(window->text_start, window->addr,

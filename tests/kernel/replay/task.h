@@ -22,9 +22,10 @@ enum task_reg {
 
 struct task_window {
 	unsigned long text_start, text_end;
-	unsigned long addr, length;	/* of its section */
+	unsigned long addr, length;	/* of its section, or table */
 	unsigned char *bytes;
-	bool live;
+	bool packed;			/* a table, for code so much lower */
+	unsigned long bias;
 };
 
 struct task_word {
@@ -45,8 +46,10 @@ struct task_chain {
 
 /* A new one without windows. */
 void task_init(void);
-/* Register it; 0 or a negative errno. */
+/* What the corpus has, a section; 0 or a negative errno. */
 int task_add_window(const struct task_window *window);
+/* Register it; 0 or a negative errno. */
+int task_register(const struct task_window *window);
 
 /* Valid until the next call; @stack may be in place of words, or NULL. */
 void task_set_memory(const struct task_word *words, unsigned int nr,
@@ -57,7 +60,10 @@ void task_set_regs(const unsigned long *regs);
 /* perf's walk in a sample, and the deferred one. */
 void task_walk(struct task_chain *chain, bool deferred);
 
-/* What that has read of the stack. */
+/* From here on never several steps at once, whose reads would be those of one. */
+void task_step_one_by_one(void);
+
+/* What the last walk has read of the stack. */
 const struct task_read *task_reads(unsigned int *nr);
 
 #endif

@@ -45,6 +45,14 @@ kselftests: $(addprefix $(ksft)/,$(ksft_names))
 $(ksft)/%_test: $(O)/obj/ksft/$(ksft_dir)/%_test.o $(ksft_shared)
 	$(ksft_link)
 
+# The same stacks through packed tables, see packed.c.
+ksft_packed := $(addprefix $(ksft)/packed_,$(addsuffix _test, callchain probe signal))
+$(ksft_packed): $(ksft)/packed_%: $(O)/obj/ksft/$(ksft_dir)/%.o $(ksft_shared) \
+		$(call ksft_obj,tests/kernel/selftests/packed.c) \
+		$(O)/lib/libsframegen.a
+	$(ksft_link) -Wl,--wrap=prctl
+kselftests: $(ksft_packed)
+
 # Those that need a module, or a debug kernel; those of the library.
 $(ksft)/%_test: $(O)/obj/ksft/tests/kernel/module/%_test.o $(ksft_shared)
 	$(ksft_link)
@@ -57,7 +65,7 @@ $(ksft)/%_test: $(O)/obj/ksft/tests/libsfjit/%_test.o $(ksft_shared) \
 ksft_toggle := $(wildcard $(ksft_module)/toggle.S)
 $(ksft)/nmi_test: $(call ksft_obj,$(ksft_toggle))
 kselftests: $(patsubst %,$(ksft)/%_test,tracer $(if $(ksft_toggle),nmi) \
-	failslab failslab_assist $(if $(native),libsfjit libsfjit_live))
+	failslab failslab_assist $(if $(native),libsfjit libsfjit_area))
 
 # Generators of prctl() arguments; threads and processes against each other.
 ksft_checked := $(call ksft_obj,tests/kernel/race/check.c tests/lib/tap.c) \
@@ -75,10 +83,10 @@ $T/kernel/prctl/assist: $(call ksft_obj,tests/kernel/prctl/assist.c) \
 $T/kernel/race/race: $(call ksft_obj,$(addprefix tests/kernel/race/, race.c area.c \
 		churn.c swap.c storm.c proc.c leak.c)) $(ksft_racing)
 	$(ksft_link)
-$T/kernel/race/append: $(call ksft_obj,tests/kernel/race/append.c) $(ksft_racing)
+$T/kernel/race/grow: $(call ksft_obj,tests/kernel/race/grow.c) $(ksft_racing)
 	$(ksft_link)
 kselftests: $(addprefix $T/kernel/, prctl/prctl prctl/assist $(if $(amd64), \
-	race/race race/append))
+	race/race race/grow))
 
 # Static: a guest without libraries runs it.
 TESTS += $(if $(amd64),$(call in_tests,kernel/selftests/proc_test))

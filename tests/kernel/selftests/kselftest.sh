@@ -11,8 +11,9 @@ case $machine in
 x86_64) library=libsfjit_test ;;
 *) library='' ;;
 esac
+packed="packed_callchain_test packed_probe_test packed_signal_test"
 # Walks of s390x are of traced processes, and KASAN makes them long.
 limit=3600
 [ "$kernel" != s390x_debug ] || limit=14000
 # shellcheck disable=SC2046,SC2086 # names without blanks
-guest kselftest "--rootfs=none --timeout=$limit" $(tests/kernel/selftests/selftests) $library
+guest kselftest "--rootfs=none --timeout=$limit" $(tests/kernel/selftests/selftests) $packed $library

@@ -17,7 +17,7 @@ struct sframe_registry;
 struct unwind_user_state;
 
 /* Steps that are made at once. */
-#define SFRAME_KNOWN_STEPS	16U
+#define SFRAME_STEPS	16U
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 
@@ -70,11 +70,8 @@ static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 bool sframe_walk_init(struct unwind_user_state *state, unsigned int frames,
 		      bool sample);
 int sframe_step(struct unwind_user_state *state);
-unsigned int sframe_steps_known(struct unwind_user_state *state,
-				unsigned long *ips, unsigned int max);
-int sframe_cache_init(void);
-void sframe_walk_attach(struct unwind_user_state *state);
-void sframe_walk_detach(struct unwind_user_state *state);
+unsigned int sframe_steps(struct unwind_user_state *state, unsigned long *ips,
+			  unsigned int max);
 void sframe_refused(struct unwind_user_state *state);
 void sframe_fallback_refused(struct unwind_user_state *state);
 
@@ -121,23 +118,10 @@ static inline int sframe_step(struct unwind_user_state *state)
 }
 
 static inline unsigned int
-sframe_steps_known(struct unwind_user_state *state, unsigned long *ips,
-		   unsigned int max)
+sframe_steps(struct unwind_user_state *state, unsigned long *ips,
+	     unsigned int max)
 {
 	return 0;
-}
-
-static inline int sframe_cache_init(void)
-{
-	return 0;
-}
-
-static inline void sframe_walk_attach(struct unwind_user_state *state)
-{
-}
-
-static inline void sframe_walk_detach(struct unwind_user_state *state)
-{
 }
 
 static inline void sframe_refused(struct unwind_user_state *state)

@@ -18,9 +18,7 @@
 #include <linux/sframe.h>
 
 #include "sframe.h"
-#include "sframe_cache.h"
 #include "sframe_format.h"
-#include "sframe_known.h"
 #include "sframe_packed.h"
 #include "sframe_step.h"
 
@@ -97,31 +95,6 @@ static enum sframe_reason sframe_charge(struct sframe_walk *walk)
 	return sframe_look(walk);
 }
 
-/*
- * How many FDEs are there? A live window's producer counts up, by a store with
- * release semantics, when an FDE and its rows are complete.
- */
-static __always_inline enum sframe_reason
-sframe_count_fdes(struct unwind_user_state *state,
-		  const struct sframe_section *section, u32 *nr)
-{
-	u32 count;
-
-	*nr = section->num_fdes;
-	if (!section->live)
-		return SFRAME_REASON_NONE;
-
-	if (!sframe_get(state, &count, section->start +
-			offsetof(struct sframe_header, num_fdes)))
-		return SFRAME_REASON_SECTION_FAULT;
-	/* What was stored before the count is read after it. */
-	smp_rmb();
-
-	/* No more than there is space for. */
-	if (count < *nr)
-		*nr = count;
-	return SFRAME_REASON_NONE;
-}
 
 /* Entries [@low, @high) of an index, where @lowest <= starts <= @highest. */
 struct sframe_bounds {
@@ -175,14 +148,13 @@ sframe_find_fde(struct unwind_user_state *state,
 		const struct sframe_window *window, unsigned long ip,
 		struct sframe_func *func, u32 *fre_off)
 {
-	struct sframe_bounds bounds = { .highest = ULONG_MAX };
+	struct sframe_bounds bounds = {
+		.highest = ULONG_MAX, .high = window->section.num_fdes,
+	};
 	union sframe_fde_rest rest;
 	enum sframe_reason reason;
 	unsigned long fde;
 
-	reason = sframe_count_fdes(state, &window->section, &bounds.high);
-	if (reason)
-		return reason;
 	reason = sframe_search_index(state, &window->section, ip, &bounds,
 				     &fde);
 	if (reason)
@@ -193,7 +165,6 @@ sframe_find_fde(struct unwind_user_state *state,
 
 	/* A gap between functions, or an entry that was taken back. */
 	func->start = bounds.lowest;
-	func->next = bounds.highest;
 	func->size = rest.func_size;
 	if (ip - func->start >= func->size)
 		return SFRAME_REASON_NO_FDE;
@@ -343,10 +314,8 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		/* Rows that go back or stand still have no meaning. */
 		if (start <= last)
 			return SFRAME_REASON_ROW_ORDER;
-		if (start > off) {
-			func->next_row = start;
+		if (start > off)
 			break;
-		}
 		last = start;
 
 		if (fre_type != SFRAME_FRE_TYPE_ADDR1 &&
@@ -361,7 +330,6 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 	}
 	if (!i)
 		return SFRAME_REASON_NO_ROW;
-	func->row = last;
 	/* So do its words. */
 	return pos > end ? SFRAME_REASON_FRE_OFFSET : SFRAME_REASON_NONE;
 }
@@ -373,7 +341,6 @@ sframe_find_row(struct unwind_user_state *state,
 {
 	unsigned long end = section->fres_end;
 
-	func->next_row = U32_MAX;
 	switch (func->fre_type) {
 	case SFRAME_FRE_TYPE_ADDR1:
 		return sframe_scan_rows(state, end, func, off, row,
@@ -491,57 +458,41 @@ sframe_default_rules(struct unwind_user_state *state,
  */
 static __always_inline enum sframe_reason
 sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
-		unsigned int *nr, struct unwind_user_rule *rule, u32 *ctrl)
+		unsigned int *nr, struct unwind_user_rule *rule)
 {
 	s32 word, off;
+	u32 ctrl;
 
 	if (!sframe_get_word(state, row, (*nr)++, &word) ||
 	    !sframe_get_word(state, row, (*nr)++, &off))
 		return SFRAME_REASON_SECTION_FAULT;
-	*ctrl = word & (U32_MAX >> (32 - (8 << SFRAME_FRE_WORD_SIZE(row->info))));
+	ctrl = word & (U32_MAX >> (32 - (8 << SFRAME_FRE_WORD_SIZE(row->info))));
 
 	sframe_set_rule(rule, UNWIND_USER_FROM_CFA, off);
-	if (*ctrl & SFRAME_FLEX_REG_P) {
+	if (ctrl & SFRAME_FLEX_REG_P) {
 		/* Larger numbers would be cut off by the type of the field. */
-		if (SFRAME_FLEX_REGNUM(*ctrl) > U16_MAX)
+		if (SFRAME_FLEX_REGNUM(ctrl) > U16_MAX)
 			return SFRAME_REASON_ROW_REGISTER;
-		sframe_set_register(rule, SFRAME_FLEX_REGNUM(*ctrl), off);
+		sframe_set_register(rule, SFRAME_FLEX_REGNUM(ctrl), off);
 	}
-	if (*ctrl & SFRAME_FLEX_DEREF_P)
+	if (ctrl & SFRAME_FLEX_DEREF_P)
 		rule->from |= UNWIND_USER_DEREF;
-	return SFRAME_REASON_NONE;
+	return ctrl & SFRAME_FLEX_RESERVED ? SFRAME_REASON_ROW_RULE :
+					     SFRAME_REASON_NONE;
 }
 
-/* The CFA's pair may have a third word, added to what was loaded. */
+/* The CFA cannot start from itself. */
 static __always_inline enum sframe_reason
-sframe_get_cfa(struct unwind_user_state *state,
-	       const struct sframe_section *section,
-	       const struct sframe_row *row, unsigned int *nr,
-	       struct unwind_user_frame *frame)
+sframe_get_cfa(struct unwind_user_state *state, const struct sframe_row *row,
+	       unsigned int *nr, struct unwind_user_rule *cfa)
 {
-	enum sframe_reason reason;
-	u32 ctrl;
+	enum sframe_reason reason = sframe_get_rule(state, row, nr, cfa);
 
-	reason = sframe_get_rule(state, row, nr, &frame->cfa, &ctrl);
 	if (reason)
 		return reason;
-
-	/* The CFA cannot start from itself. */
-	if (!(ctrl & SFRAME_FLEX_REG_P))
-		return SFRAME_REASON_ROW_RULE;
-	if (!sframe_scale_cfa(&frame->cfa.off))
-		return SFRAME_REASON_ROW_RULE;
-	if (!(ctrl & SFRAME_FLEX_ADDEND))
-		return SFRAME_REASON_NONE;
-
-	/* Two words could say the same of what is not loaded. */
-	if (!section->addend || !(ctrl & SFRAME_FLEX_DEREF_P))
-		return SFRAME_REASON_ROW_RULE;
-	if (SFRAME_FRE_WORDS(row->info) < 3)
-		return SFRAME_REASON_ROW_WORDS;
-	if (!sframe_get_word(state, row, (*nr)++, &frame->cfa_addend))
-		return SFRAME_REASON_SECTION_FAULT;
-	return SFRAME_REASON_NONE;
+	return (cfa->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA &&
+	       sframe_scale_cfa(&cfa->off) ? SFRAME_REASON_NONE :
+					     SFRAME_REASON_ROW_RULE;
 }
 
 /*
@@ -550,19 +501,17 @@ sframe_get_cfa(struct unwind_user_state *state,
  */
 static __always_inline enum sframe_reason
 sframe_flex_rules(struct unwind_user_state *state,
-		  const struct sframe_section *section,
 		  const struct sframe_row *row,
 		  struct unwind_user_frame *frame)
 {
 	unsigned int nr_words = SFRAME_FRE_WORDS(row->info), nr = 0;
 	enum sframe_reason reason;
-	u32 ctrl = 0;
 	s32 word;
 
 	/* The CFA has two words at least. */
 	if (nr_words < 2)
 		return SFRAME_REASON_ROW_WORDS;
-	reason = sframe_get_cfa(state, section, row, &nr, frame);
+	reason = sframe_get_cfa(state, row, &nr, &frame->cfa);
 	if (reason)
 		return reason;
 
@@ -578,7 +527,7 @@ sframe_flex_rules(struct unwind_user_state *state,
 		break;
 	case 2:
 	case 4:
-		reason = sframe_get_rule(state, row, &nr, &frame->ra, &ctrl);
+		reason = sframe_get_rule(state, row, &nr, &frame->ra);
 		if (reason)
 			return reason;
 		/* A stack address is no return address. */
@@ -589,20 +538,12 @@ sframe_flex_rules(struct unwind_user_state *state,
 		return SFRAME_REASON_ROW_WORDS;
 	}
 
-	/* Only the CFA has an addend. */
-	if (ctrl & SFRAME_FLEX_ADDEND)
-		return SFRAME_REASON_ROW_RULE;
-	if (nr == nr_words)
-		return SFRAME_REASON_NONE;
-	reason = sframe_get_rule(state, row, &nr, &frame->fp, &ctrl);
-	if (!reason && ctrl & SFRAME_FLEX_ADDEND)
-		return SFRAME_REASON_ROW_RULE;
-	return reason;
+	return nr == nr_words ? SFRAME_REASON_NONE :
+	       sframe_get_rule(state, row, &nr, &frame->fp);
 }
 
 static __always_inline enum sframe_reason
 sframe_row_rules(struct unwind_user_state *state,
-		 const struct sframe_section *section,
 		 const struct sframe_func *func, const struct sframe_row *row,
 		 struct unwind_user_frame *frame)
 {
@@ -618,7 +559,7 @@ sframe_row_rules(struct unwind_user_state *state,
 
 	if (func->flex) {
 		frame->kind = UNWIND_USER_FRAME_RULES;
-		return sframe_flex_rules(state, section, row, frame);
+		return sframe_flex_rules(state, row, frame);
 	}
 	return sframe_default_rules(state, row, frame);
 }
@@ -642,7 +583,7 @@ sframe_decode(struct unwind_user_state *state,
 	if (reason)
 		return reason;
 
-	sframe_init_frame(frame, section->ra_off);
+	sframe_init_frame(frame);
 	/* What has no rows is a signal frame. */
 	if (func->signal && !func->nr_rows) {
 		frame->kind = UNWIND_USER_FRAME_SIGNAL;
@@ -655,7 +596,7 @@ sframe_decode(struct unwind_user_state *state,
 	reason = sframe_find_row(state, section, func, off, &row);
 	if (reason)
 		return reason;
-	reason = sframe_row_rules(state, section, func, &row, frame);
+	reason = sframe_row_rules(state, func, &row, frame);
 	if (!reason && func->signal)
 		sframe_signal_rules(frame);
 	return reason;
@@ -689,22 +630,38 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 	return reason;
 }
 
-/* Have the window of @ip; that of the last step often covers it, too. */
+/* No address is in a range. */
+static void sframe_drop_ranges(struct sframe_walk *walk)
+{
+	unsigned int i;
+
+	walk->length = 0;
+	for (i = 0; i < SFRAME_KEPT_RANGES; i++)
+		walk->kept[i].length = 0;
+}
+
+/* Look up the window of @ip. */
 static noinline void sframe_find_window(struct sframe_walk *walk,
 					unsigned long ip)
 {
+	/* What was changed before this is seen by the look-up. */
+	const u64 seq = smp_load_acquire(&walk->reg->seq);
 	struct sframe_range range;
 
-	/* What was changed before this is seen by the look-up. */
-	walk->seq = smp_load_acquire(&walk->reg->seq);
-	if (sframe_cache_range(walk, ip))
-		return;
+	if (seq != walk->seq)
+		sframe_drop_ranges(walk);
+	walk->seq = seq;
+	walk->kept[walk->looks++ % SFRAME_KEPT_RANGES] =
+		(struct sframe_kept_range){
+			.window = walk->window,
+			.first = walk->first,
+			.length = walk->length,
+		};
 
 	range = sframe_lookup(walk->reg, ip);
 	walk->window = range.window;
 	walk->first = range.first;
 	walk->length = range.last - range.first + 1;
-	sframe_cache_keep_range(walk);
 }
 
 /*
@@ -748,54 +705,21 @@ static enum sframe_reason sframe_enter(struct unwind_user_state *state,
 	}
 }
 
-/* By rules that need not be read. */
-static int sframe_step_known(struct unwind_user_state *state,
-			     const struct unwind_user_frame *frame)
+/* Step by the table of the window that was looked up. */
+static int sframe_step_table(struct unwind_user_state *state, unsigned long ip)
 {
 	struct unwind_user_caller caller __uninitialized;
-	enum sframe_reason reason = sframe_charge(&state->sframe);
-
-	if (reason)
-		return unwind_user_refuse(state, reason);
-	unwind_user_access_begin();
-	reason = sframe_read_stack(state, frame, &caller);
-	user_read_access_end();
-	if (!reason)
-		reason = sframe_enter(state, frame, &caller);
-	return reason ? unwind_user_refuse(state, reason) : 0;
-}
-
-static int sframe_step_small(struct unwind_user_state *state, unsigned long ip)
-{
-	const struct sframe_window *window = state->sframe.window;
-	const struct unwind_user_frame *frame;
-
-	if (ip - window->func.start >= window->func.size)
-		return unwind_user_refuse(state, SFRAME_REASON_NO_FDE);
-	frame = sframe_small_frame(window, ip);
-	sframe_cache_store(state, frame, ip, 1);
-	return sframe_step_known(state, frame);
-}
-
-/*
- * Where do rules end that were decoded? Functions may overlap: then the next one
- * decides.
- */
-static unsigned long sframe_row_end(const struct sframe_func *func)
-{
-	return min(func->start + min(func->next_row, func->size), func->next);
-}
-
-static int sframe_step_packed(struct unwind_user_state *state,
-			      unsigned long ip)
-{
-	struct unwind_user_caller caller __uninitialized;
+	struct sframe_func func __uninitialized;
 	struct sframe_walk *walk = &state->sframe;
+	const struct sframe_window *window = walk->window;
 	enum sframe_reason reason = sframe_charge(walk);
 
 	if (reason)
 		return unwind_user_refuse(state, reason);
-	reason = sframe_read_packed(state, walk->window, ip, &caller);
+	if (sframe_is_packed(window))
+		reason = sframe_read_packed(state, window, ip, &caller);
+	else
+		reason = sframe_read(state, window, ip, &func, &caller);
 	if (!sframe_still_there(walk, ip))
 		return -EAGAIN;
 	if (reason)
@@ -808,50 +732,6 @@ static int sframe_step_packed(struct unwind_user_state *state,
 	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
-/* Keep the rules that were decoded, for the text of their row. */
-static void sframe_keep_row(const struct unwind_user_state *state,
-			    const struct sframe_func *func, unsigned long ip)
-{
-	const struct unwind_user_frame *frame = &state->sframe.frame;
-	unsigned long first = func->start + func->row;
-
-	/* Repeated rows have more than one place. */
-	if (!state->exact_ip || func->rep_size ||
-	    frame->kind == UNWIND_USER_FRAME_SIGNAL)
-		sframe_cache_store(state, frame, ip, 1);
-	else
-		sframe_cache_store(state, frame, first,
-				   sframe_row_end(func) - first);
-}
-
-static int sframe_step_section(struct unwind_user_state *state,
-			       unsigned long ip)
-{
-	struct unwind_user_caller caller __uninitialized;
-	struct sframe_func func __uninitialized;
-	struct sframe_walk *walk = &state->sframe;
-	const struct sframe_window *window = walk->window;
-	const struct unwind_user_frame *frame;
-	enum sframe_reason reason;
-
-	frame = sframe_cache_again(state, ip);
-	if (frame)
-		return sframe_step_known(state, frame);
-
-	reason = sframe_charge(walk);
-	if (reason)
-		return unwind_user_refuse(state, reason);
-	reason = sframe_read(state, window, ip, &func, &caller);
-	if (!sframe_still_there(walk, ip))
-		return -EAGAIN;
-	if (reason)
-		return unwind_user_refuse(state, reason);
-	if (!window->section.live)
-		sframe_keep_row(state, &func, ip);
-	reason = sframe_enter(state, &walk->frame, &caller);
-	return reason ? unwind_user_refuse(state, reason) : 0;
-}
-
 /* Find the window of @ip and step by it. */
 static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 {
@@ -859,52 +739,20 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 	unsigned int tries;
 	int ret;
 
-	if (!sframe_range_holds(walk, ip))
+	if (!sframe_have_range(walk, ip))
 		sframe_find_window(walk, ip);
 
 	/* A replaced window has a successor: look again, once. */
 	for (tries = 0; tries < 2; tries++) {
-		if (!walk->window || walk->window->format == SFRAME_FORMAT_FP) {
-			sframe_cache_store(state, &sframe_fp_frame,
-					   walk->first, walk->length);
+		if (!walk->window) {
 			sframe_clock_stop(walk);
 			return -ENOENT;
 		}
-		if (walk->window->format == SFRAME_FORMAT_END) {
-			state->done = true;
-			return 0;
-		}
-		if (walk->window->nr_rows)
-			return sframe_step_small(state, ip);
-		if (sframe_is_packed(walk->window))
-			ret = sframe_step_packed(state, ip);
-		else
-			ret = sframe_step_section(state, ip);
+		ret = sframe_step_table(state, ip);
 		if (ret != -EAGAIN)
 			return ret;
 	}
 	return unwind_user_refuse(state, SFRAME_REASON_CHANGED);
-}
-
-/* By rules that are in the cache, or else by those of a window. */
-static int sframe_step_from(struct unwind_user_state *state, unsigned long ip)
-{
-	struct sframe_walk *walk = &state->sframe;
-	const struct unwind_user_frame *frame = NULL;
-	const bool missed = walk->missed;
-
-	walk->missed = false;
-	/* Rules of packed tables are not in the cache. */
-	if (sframe_range_holds(walk, ip) && sframe_is_packed(walk->window))
-		return sframe_step_window(state, ip);
-	if (!missed || !sframe_cache_current(walk))
-		frame = sframe_cache_find(state, ip);
-	if (!frame)
-		return sframe_step_window(state, ip);
-	if (frame->kind != UNWIND_USER_FRAME_POINTER)
-		return sframe_step_known(state, frame);
-	sframe_clock_stop(walk);
-	return -ENOENT;
 }
 
 /**
@@ -923,7 +771,7 @@ int sframe_step(struct unwind_user_state *state)
 	const int budget = walk->budget, slack = walk->slack;
 	int ret;
 
-	ret = sframe_step_from(state, sframe_lookup_ip(state));
+	ret = sframe_step_window(state, sframe_lookup_ip(state));
 	/* A step that is repeated is paid for once. */
 	if (unlikely(ret == -EFAULT)) {
 		walk->budget = budget;
@@ -982,9 +830,9 @@ bool sframe_walk_init(struct unwind_user_state *state, unsigned int frames,
 		return false;
 
 	walk->reg = sframe_registry_of(current->mm);
-	/* No address is in this range. */
-	walk->first = 0;
-	walk->length = 0;
+	walk->seq = 0;
+	walk->looks = 0;
+	sframe_drop_ranges(walk);
 	walk->slack = SFRAME_INTERVAL;
 	walk->budget = sframe_walk_budget(frames, sample);
 	walk->deadline = sample ? local_clock() + limit : 0;

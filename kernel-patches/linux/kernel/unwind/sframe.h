@@ -11,7 +11,6 @@
 #include <linux/minmax.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
-#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched/clock.h>
@@ -23,14 +22,11 @@
 /* FDEs of one section; 25 probes reach each. */
 #define SFRAME_MAX_FDES		BIT(24)
 
-/* Rows of a table that is copied when it is registered. */
-#define SFRAME_SMALL_ROWS	4
-
 /*
  * Reads of user memory and rows between two looks at the clock. Each step through
  * a window begins with what it reads of the stack.
  */
-#define SFRAME_INTERVAL		32
+#define SFRAME_INTERVAL		64
 #define SFRAME_STACK_READS	2
 #define SFRAME_PROBE_READS	16
 
@@ -64,10 +60,7 @@ static inline int sframe_walk_budget(unsigned int frames, bool sample)
  * @fres_end:	its end
  * @bias:	added to the starts of functions, which any number may be
  * @untag:	added to @start to take off its tag; part of @bias
- * @num_fdes:	entries in the index, or that it has space for
- * @ra_off:	offset of the return address from the CFA
- * @live:	num_fdes in the header counts up while entries are appended
- * @addend:	the CFA's rule may have an addend
+ * @num_fdes:	entries in the index
  */
 struct sframe_section {
 	unsigned long		start;
@@ -78,9 +71,6 @@ struct sframe_section {
 	unsigned long		bias;
 	unsigned long		untag;
 	u32			num_fdes;
-	s8			ra_off;
-	bool			live;
-	bool			addend;
 };
 
 /**
@@ -108,11 +98,8 @@ struct sframe_packed {
 /**
  * struct sframe_func - a function, from its FDE and the attributes of its rows
  * @start:	its first address
- * @next:	start of the next one, if the search has met it
  * @rows:	user address of its rows
  * @size:	bytes of text
- * @row:	offset of the row that was found
- * @next_row:	offset of the one behind it
  * @nr_rows:	number of rows
  * @fre_type:	bytes of a row's start are 1 << @fre_type
  * @rep_size:	bytes of a block for which the rows are repeated, or 0
@@ -121,11 +108,8 @@ struct sframe_packed {
  */
 struct sframe_func {
 	unsigned long		start;
-	unsigned long		next;
 	unsigned long		rows;
 	u32			size;
-	u32			row;
-	u32			next_row;
 	u16			nr_rows;
 	u8			fre_type;
 	u8			rep_size;
@@ -134,19 +118,8 @@ struct sframe_func {
 };
 
 /**
- * struct sframe_small_row - a row of a table that was copied
- * @start:	offset from the function or block
- * @frame:	its rules
- */
-struct sframe_small_row {
-	u32			start;
-	struct unwind_user_frame frame;
-};
-
-/**
  * struct sframe_window - one registered window; immutable once published
  * @refs:	one for each registry that holds the window
- * @id:		number that no other window ever has
  * @rcu:	frees the window
  * @key:	name chosen by user space
  * @text_start:	first address covered
@@ -154,13 +127,9 @@ struct sframe_small_row {
  * @format:	SFRAME_FORMAT_*
  * @section:	where its FDEs are, if it has any
  * @packed:	where its rules are, if it has a packed table
- * @func:	the only function of a table that was copied
- * @nr_rows:	number of rows of @func; 0 if the section is to be read
- * @rows:	its rows
  */
 struct sframe_window {
 	refcount_t		refs;
-	u64			id;
 	struct rcu_head		rcu;
 	unsigned long		key;
 	unsigned long		text_start;
@@ -168,9 +137,6 @@ struct sframe_window {
 	u32			format;
 	struct sframe_section	section;
 	struct sframe_packed	packed;
-	struct sframe_func	func;
-	u32			nr_rows;
-	struct sframe_small_row	rows[] __counted_by(nr_rows);
 };
 
 /*
@@ -185,25 +151,21 @@ struct sframe_counters {
 
 /**
  * struct sframe_registry - the windows of one address space
- * @id:		number that no other registry ever has
  * @lock:	serialises changes; taken inside mmap_lock. No user memory is
  *		touched under it, since a page fault takes mmap_lock.
  * @text:	windows by text range, read under RCU
  * @keys:	windows by key
  * @objcg:	charged for the nodes of the trees, or NULL
  * @nr:		number of windows
- * @bytes:	what they take; windows are shared with children
  * @seq:	counts changes, see sframe_changed()
  * @counters:	written by walkers, on cache lines of their own
  */
 struct sframe_registry {
-	u64			id;
 	struct mutex		lock;	/* for changes */
 	struct maple_tree	text;
 	struct maple_tree	keys;
 	struct obj_cgroup	*objcg;
 	unsigned int		nr;
-	size_t			bytes;
 	u64			seq;
 	struct sframe_counters	counters ____cacheline_aligned_in_smp;
 };
@@ -235,10 +197,9 @@ struct unwind_user_caller;
 struct sframe_range sframe_lookup(struct sframe_registry *reg,
 				  unsigned long ip);
 
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows);
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft);
 void sframe_window_free(struct sframe_window *window);
+size_t sframe_window_bytes(void);
 int sframe_register(struct sframe_window *window, bool replace);
 int sframe_unregister(unsigned long key);
 int sframe_window_limit(void);
@@ -246,12 +207,9 @@ int sframe_window_limit(void);
 int sframe_check_range(unsigned long addr, unsigned long len,
 		       unsigned long least);
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len, bool live);
+		       unsigned long len);
 int sframe_read_text_range(const struct sframe_section *section,
 			   unsigned long *start, unsigned long *end);
-unsigned int sframe_read_rows(const struct sframe_window *window,
-			      struct sframe_func *func,
-			      struct sframe_small_row *rows);
 
 enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       const struct sframe_window *window,
@@ -288,29 +246,30 @@ sframe_lookup_ip(const struct unwind_user_state *state)
 	return state->exact_ip ? state->ip : state->ip - 1;
 }
 
-/* Is what the walk has looked up last the answer for @ip, too? */
-static __always_inline bool
-sframe_range_holds(const struct sframe_walk *walk, unsigned long ip)
+/*
+ * Is @ip in a range that the walk has looked up, and nothing has changed since?
+ * Then that is the one it is in. Stacks often go to and fro between two.
+ */
+static __always_inline bool sframe_have_range(struct sframe_walk *walk,
+					      unsigned long ip)
 {
-	return ip - walk->first < walk->length &&
-	       READ_ONCE(walk->reg->seq) == walk->seq;
-}
+	struct sframe_kept_range range, *kept = walk->kept;
 
-/* The rules at @ip, in the function of a table that was copied. */
-static __always_inline const struct unwind_user_frame *
-sframe_small_frame(const struct sframe_window *window, unsigned long ip)
-{
-	u32 off = ip - window->func.start;
-	unsigned int i = window->nr_rows - 1;
-
-	if (window->func.rep_size)
-		off %= window->func.rep_size;
-	/* The first row starts at 0. */
-	while (window->rows[i].start > off)
-		i--;
-	/* A CPU that runs ahead may miss the first row. */
-	i = array_index_nospec(i, window->nr_rows);
-	return &window->rows[i].frame;
+	if (READ_ONCE(walk->reg->seq) != walk->seq)
+		return false;
+	if (likely(ip - walk->first < walk->length))
+		return true;
+	while (ip - kept->first >= kept->length)
+		if (++kept == walk->kept + SFRAME_KEPT_RANGES)
+			return false;
+	range = *kept;
+	kept->window = walk->window;
+	kept->first = walk->first;
+	kept->length = walk->length;
+	walk->window = range.window;
+	walk->first = range.first;
+	walk->length = range.length;
+	return true;
 }
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

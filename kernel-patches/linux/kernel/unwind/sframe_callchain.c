@@ -31,8 +31,8 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	return ret;
 }
 
-/* Store what needs no looking up. */
-static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
+/* Store the callers that steps made at once lead to. */
+static void sframe_callchain_steps(struct perf_callchain_entry_ctx *entry,
 				   struct unwind_user_state *state)
 {
 	struct perf_callchain_entry *chain = entry->entry;
@@ -40,12 +40,11 @@ static void sframe_callchain_known(struct perf_callchain_entry_ctx *entry,
 
 	static_assert(sizeof(*chain->ip) == sizeof(long));
 	do {
-		nr = sframe_steps_known(state,
-					(unsigned long *)chain->ip + chain->nr,
-					entry->max_stack - entry->nr);
+		nr = sframe_steps(state, (unsigned long *)chain->ip + chain->nr,
+				  entry->max_stack - entry->nr);
 		chain->nr += nr;
 		entry->nr += nr;
-	} while (nr && !state->sframe.missed);
+	} while (nr);
 }
 
 /**
@@ -67,16 +66,14 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 		return false;
 
 	guard(rcu)();
-	sframe_walk_attach(&state);
 	while (entry->nr < entry->max_stack) {
 		if (sframe_callchain_next(&state))
 			break;
 		/* A full callchain does not grow: the stack may be a loop. */
 		if (perf_callchain_store(entry, state.ip))
 			break;
-		sframe_callchain_known(entry, &state);
+		sframe_callchain_steps(entry, &state);
 	}
-	sframe_walk_detach(&state);
 	return true;
 }
 

@@ -87,8 +87,7 @@ struct sframe_fde_attr {
 /* Control word of FLEX: where the rule starts from. */
 #define SFRAME_FLEX_REG_P		0x1	/* a register, else the CFA */
 #define SFRAME_FLEX_DEREF_P		0x2	/* load from there */
-#define SFRAME_FLEX_ADDEND		0x4	/* V3_ADDEND: add the next word */
-#define SFRAME_FLEX_RESERVED		0x4	/* V3 */
+#define SFRAME_FLEX_RESERVED		0x4
 #define SFRAME_FLEX_REGNUM(ctrl)	((ctrl) >> 3)
 
 #endif /* _KERNEL_UNWIND_SFRAME_FORMAT_H */

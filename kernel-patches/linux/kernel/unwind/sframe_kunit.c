@@ -109,15 +109,14 @@ void sframe_test_write(struct kunit *test, unsigned long nr)
 	sframe_test_put(test, ctx->at, &ctx->image, nr);
 }
 
-int sframe_test_header(struct kunit *test, bool live)
+int sframe_test_header(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 
 	sframe_test_write(test, offsetof(struct sframe_test_image, rows) +
 			  sizeof(ctx->image.rows));
 	ctx->window.section.bias = ctx->bias;
-	return sframe_read_header(&ctx->window.section, ctx->at, ctx->len,
-				  live);
+	return sframe_read_header(&ctx->window.section, ctx->at, ctx->len);
 }
 
 void sframe_test_use_rows(struct kunit *test,
@@ -128,9 +127,8 @@ void sframe_test_use_rows(struct kunit *test,
 	ctx->image.attr.info = rows->info;
 	ctx->image.attr.info2 = rows->info2;
 	ctx->image.attr.rep_size = rows->rep_size;
-	ctx->window.section.addend = rows->addend;
 	sframe_test_set_rows(ctx, rows->nr, rows->bytes, rows->nr_bytes);
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 }
 
 /* A walker that may sleep repeats its step when the page is there. */
@@ -145,18 +143,14 @@ static struct sframe_window *sframe_test_make(struct kunit *test,
 					      unsigned long start,
 					      unsigned long end)
 {
-	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
 	struct sframe_test *ctx = test->priv;
 	struct sframe_window draft, *window;
-	unsigned int nr_rows = 0;
 
 	memcpy(&draft, &ctx->window, sizeof(draft));
 	draft.key = key;
 	draft.text_start = start;
 	draft.text_end = end;
-	if (!ctx->uncopied)
-		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
-	window = sframe_window_alloc(&draft, rows, nr_rows);
+	window = sframe_window_alloc(&draft);
 	KUNIT_ASSERT_NOT_NULL(test, window);
 	return window;
 }

@@ -44,7 +44,6 @@ struct sframe_test_image {
  * @start:	of each function, from @text
  * @bias:	the section is made for text that lies so much lower
  * @image:	the section; its func_start fields are made from @start
- * @uncopied:	windows have no copies of small tables
  * @window:	covers the first page of @text, with this section
  */
 struct sframe_test {
@@ -55,7 +54,6 @@ struct sframe_test {
 	long				start[SFRAME_TEST_FDES];
 	unsigned long			bias;
 	struct sframe_test_image	image;
-	bool				uncopied;
 	struct sframe_window		window;
 };
 
@@ -118,7 +116,6 @@ struct sframe_test {
 /* Control words of FLEX rows */
 #define REG(nr)			((nr) << 3 | SFRAME_FLEX_REG_P)
 #define REG_DEREF(nr)		(REG(nr) | SFRAME_FLEX_DEREF_P)
-#define REG_DEREF_ADD(nr)	(REG_DEREF(nr) | SFRAME_FLEX_ADDEND)
 #define OTHER_REG		UNWIND_USER_KUNIT_REG
 
 /* Parts of a struct sframe_test_rows */
@@ -135,7 +132,6 @@ struct sframe_test {
  * @info:	of the attributes
  * @info2:	of the attributes
  * @rep_size:	of the attributes
- * @addend:	the format allows addends
  * @nr:		number of rows
  * @nr_bytes:	of the rows
  * @bytes:	the rows
@@ -147,7 +143,6 @@ struct sframe_test_rows {
 	u8				info;
 	u8				info2;
 	u8				rep_size;
-	bool				addend;
 	u8				nr;
 	u8				nr_bytes;
 	u8				bytes[48];
@@ -165,7 +160,7 @@ void sframe_test_set_rows(struct sframe_test *ctx, unsigned int nr,
 void sframe_test_use_rows(struct kunit *test,
 			  const struct sframe_test_rows *rows);
 void sframe_test_write(struct kunit *test, unsigned long nr);
-int sframe_test_header(struct kunit *test, bool live);
+int sframe_test_header(struct kunit *test);
 bool sframe_test_fault_in(const struct unwind_user_state *state);
 
 struct sframe_window *sframe_test_publish(struct kunit *test,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of the SFrame decoder: headers, index, rows, live sections. */
+/* KUnit tests of the SFrame decoder: headers, index, rows. */
 #include <kunit/test.h>
 
 #include <linux/mm.h>
@@ -142,17 +142,12 @@ static const struct sframe_test_field sframe_header_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(sframe_header, sframe_header_cases, name);
 
-static void sframe_test_param(struct kunit *test, bool live)
+static void sframe_header_field(struct kunit *test)
 {
 	const struct sframe_test_field *field = test->param_value;
 
 	sframe_test_edit(test->priv, field);
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, live), field->expect);
-}
-
-static void sframe_header_field(struct kunit *test)
-{
-	sframe_test_param(test, false);
+	KUNIT_EXPECT_EQ(test, sframe_test_header(test), field->expect);
 }
 
 static void sframe_header_contents(struct kunit *test)
@@ -161,15 +156,13 @@ static void sframe_header_contents(struct kunit *test)
 	struct sframe_section *section = &ctx->window.section;
 
 	ctx->at += 3;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	KUNIT_EXPECT_EQ(test, section->start, ctx->at);
 	KUNIT_EXPECT_EQ(test, section->length, ctx->len);
 	KUNIT_EXPECT_EQ(test, section->fdes, ctx->at + 28);
 	KUNIT_EXPECT_EQ(test, section->fres, ctx->at + 28 + 48);
 	KUNIT_EXPECT_EQ(test, section->fres_end, ctx->at + ctx->len);
 	KUNIT_EXPECT_EQ(test, section->num_fdes, SFRAME_TEST_FDES);
-	KUNIT_EXPECT_EQ(test, section->ra_off, UNWIND_USER_SFRAME_RA_OFF);
-	KUNIT_EXPECT_FALSE(test, section->live);
 }
 
 /* The only test of the number of FDEs for itself: the section is as long. */
@@ -180,9 +173,9 @@ static void sframe_header_most_functions(struct kunit *test)
 	ctx->len = SZ_1G;
 	ctx->image.header.fres_off = SZ_512M;
 	ctx->image.header.num_fdes = SFRAME_MAX_FDES;
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_EXPECT_EQ(test, sframe_test_header(test), 0);
 	ctx->image.header.num_fdes = SFRAME_MAX_FDES + 1;
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sframe_test_header(test), -EINVAL);
 }
 
 static void sframe_header_address(struct kunit *test)
@@ -190,18 +183,18 @@ static void sframe_header_address(struct kunit *test)
 	struct sframe_test *ctx = test->priv;
 	struct sframe_section section;
 
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, 0, ctx->len, false),
+	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, 0, ctx->len),
 			-EFAULT);
 	/* Where user space is apart, the number is one of its addresses. */
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, (unsigned long)ctx,
-						 ctx->len, false),
+						 ctx->len),
 			IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) ?
 			-EFAULT : -EINVAL);
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, -8UL, ctx->len,
-						 false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, -8UL, ctx->len),
+			-EINVAL);
 	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, ctx->data, ctx->len,
-						 false), -EFAULT);
+	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, ctx->data, ctx->len),
+			-EFAULT);
 }
 
 static void sframe_header_text_range(struct kunit *test)
@@ -210,14 +203,14 @@ static void sframe_header_text_range(struct kunit *test)
 	struct sframe_section *section = &ctx->window.section;
 	unsigned long start, end;
 
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end), 0);
 	KUNIT_EXPECT_EQ(test, start, ctx->text + 0x100);
 	KUNIT_EXPECT_EQ(test, end, ctx->text + 0x380);
 
 	/* The last function ends behind the last address. */
 	ctx->start[2] = -1 - (long)ctx->text;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end),
 			-EINVAL);
 
@@ -292,7 +285,7 @@ static void sframe_index_search(struct kunit *test)
 	memcpy(ctx->start, param->start, sizeof(ctx->start));
 	for (i = 0; i < SFRAME_TEST_FDES; i++)
 		ctx->image.fdes[i].func_size = param->size[i];
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	SFRAME_EXPECT_AT(test, ctx->text + param->off, param->reason);
 }
 
@@ -340,7 +333,7 @@ static void sframe_index_attributes(struct kunit *test)
 	struct sframe_test *ctx = test->priv;
 
 	sframe_test_edit(ctx, field);
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), field->expect);
 }
 
@@ -463,27 +456,6 @@ static const struct sframe_test_rows sframe_good_rows[] = {
 	  BYTES(0, INFO_FP(2, 2), BYTE(REG(U16_MAX), 4, 0),
 		BYTE(REG(U16_MAX), 4, 1), BYTE(REG(U16_MAX), 4, 2),
 		BYTE(REG(U16_MAX), 4, 3), 0xff, 0xff, 0xff, 0xff) },
-	{ "flex with addend", 0,
-	  { LOAD(FP, CFA_RULE(-8)), RA_LEFT, .cfa_addend = -16 }, FLEX,
-	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_FP),
-		CFA(-8), 0xf0) },
-	{ "flex with addend and ra", 0,
-	  { LOAD(SP, CFA_RULE(8)), RULE_OTHER(0), .cfa_addend = 16 }, FLEX,
-	  .addend = true, .nr = 1, BYTES(0, INFO_FLEX(5), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-			 CFA(8), 16, REG(OTHER_REG), 0) },
-	{ "flex with addend and fp only", 0,
-	  { LOAD(SP, CFA_RULE(8)), RA_LEFT, LOAD(CFA, -16), .cfa_addend = 16 },
-	  FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-		CFA(8), 16, 0, SFRAME_FLEX_DEREF_P, 0xf0) },
-	{ "flex with addend, ra and fp", 0,
-	  { LOAD(SP, CFA_RULE(8)), LOAD(CFA, -24), LOAD(CFA, -16),
-	    .cfa_addend = 16 }, FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(7), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-		CFA(8), 16, SFRAME_FLEX_DEREF_P, 0xe8, SFRAME_FLEX_DEREF_P, 0xf0) },
-	{ "flex without addend where one may be", 0, FLEX_SP_8, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(2), REG(UNWIND_USER_REGNUM_SP), CFA(8)) },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sframe_good, sframe_good_rows, name);
@@ -545,7 +517,7 @@ static const struct sframe_test_rows sframe_bad_rows[] = {
 	  BYTES(0, INFO_FLEX(7), REG(UNWIND_USER_REGNUM_SP), CFA(8),
 		2, 0xf8, 2, 0xf0, 0) },
 	{ "flex reserved bit of cfa", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8),
+	  BYTES(0, INFO_FLEX(3), REG_DEREF(UNWIND_USER_REGNUM_SP) | 4, CFA(8),
 		8) },
 	{ "flex reserved bit of ra", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2 | 4,
@@ -553,31 +525,6 @@ static const struct sframe_test_rows sframe_bad_rows[] = {
 	{ "flex reserved bit of fp", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2, 0xf8,
 		2 | 4, 0xf0) },
-	{ "addend of what is not loaded", SFRAME_REASON_ROW_RULE, FLEX,
-	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG(UNWIND_USER_REGNUM_SP) | 4, CFA(8), 8) },
-	{ "addend of itself", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(3), 2 | 4, 8, 8) },
-	{ "addend without word", SFRAME_REASON_ROW_WORDS, FLEX, .addend = true,
-	  .nr = 1,
-	  BYTES(0, INFO_FLEX(2), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8)) },
-	{ "addend and half a pair", SFRAME_REASON_ROW_WORDS, FLEX,
-	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8), 8,
-		0) },
-	{ "addend and other padding", SFRAME_REASON_ROW_WORDS, FLEX,
-	  .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(6), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8), 8,
-		1, 2, 0xf0) },
-	{ "addend of ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8), 2 | 4,
-		0xf8) },
-	{ "addend of fp", SFRAME_REASON_ROW_RULE, FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(5), REG(UNWIND_USER_REGNUM_SP), CFA(8), 0,
-		2 | 4, 0xf0) },
-	{ "addend of fp behind ra", SFRAME_REASON_ROW_RULE, FLEX, .addend = true,
-	  .nr = 1, BYTES(0, INFO_FLEX(6), REG(UNWIND_USER_REGNUM_SP), CFA(8),
-			 2, 0xf8, 2 | 4, 0xf0) },
 	{ "flex cfa from itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	  BYTES(0, INFO_FLEX(2), 0, 8) },
 	{ "flex cfa from memory at itself", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
@@ -628,7 +575,7 @@ static void sframe_rows_good(struct kunit *test)
 	sframe_expect_rule(test, &got->cfa, &want->cfa);
 	sframe_expect_rule(test, &got->ra, &want->ra);
 	sframe_expect_rule(test, &got->fp, &want->fp);
-	KUNIT_EXPECT_EQ(test, got->cfa_addend, want->cfa_addend);
+	KUNIT_EXPECT_EQ(test, got->cfa_addend, 0);
 	KUNIT_EXPECT_EQ(test, got->sp_off, -SAVE_AREA);
 	KUNIT_EXPECT_FALSE(test, got->ra_copied);
 }
@@ -641,8 +588,7 @@ static void sframe_rows_bad(struct kunit *test)
 	SFRAME_EXPECT_AT(test, sframe_test_ip(test->priv), rows->reason);
 }
 
-/* Rows of two bytes: a start and no words. */
-#define SFRAME_TEST_MANY_ROWS	128
+#define SFRAME_TEST_MANY_ROWS	80
 
 /* Assemblers write functions with any number of rows. */
 static void sframe_rows_many(struct kunit *test)
@@ -650,20 +596,28 @@ static void sframe_rows_many(struct kunit *test)
 	struct sframe_test *ctx = test->priv;
 	unsigned long func = ctx->text + SFRAME_TEST_FUNC;
 	struct unwind_user_state state;
-	u8 bytes[2 * SFRAME_TEST_MANY_ROWS] = { };
+	u8 bytes[SFRAME_TEST_MANY_ROWS / 2 * (2 + ROW_SIZE)], *pos = bytes;
 	struct sframe_func found;
 	unsigned int i;
 
-	for (i = 0; i < SFRAME_TEST_MANY_ROWS; i++)
-		bytes[2 * i] = i;
+	for (i = 0; i < SFRAME_TEST_MANY_ROWS; i += 2) {
+		const u8 pair[] = {
+			i, 0,		/* no words: outermost */
+			i + 1, INFO_SP_RA(1), CFA(8), RA_WORD
+		};
+
+		memcpy(pos, pair, sizeof(pair));
+		pos += sizeof(pair);
+	}
 	sframe_test_set_rows(ctx, SFRAME_TEST_MANY_ROWS, bytes, sizeof(bytes));
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	for (i = 0; i < SFRAME_TEST_FUNC_SIZE; i++) {
 		KUNIT_ASSERT_EQ(test, SFRAME_REASON_NONE,
 				sframe_test_read(test, func + i, &state,
 						 &found));
-		KUNIT_ASSERT_EQ(test, found.row,
-				min(i, SFRAME_TEST_MANY_ROWS - 1));
+		KUNIT_ASSERT_EQ(test, i < SFRAME_TEST_MANY_ROWS && !(i % 2),
+				state.sframe.frame.kind ==
+				UNWIND_USER_FRAME_OUTERMOST);
 	}
 }
 
@@ -676,7 +630,7 @@ static void sframe_rows_budget(struct kunit *test)
 	struct sframe_func func;
 	int nr;
 
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	sframe_test_start(&state);
 	/* Two probes and one row. */
 	for (nr = 0; nr <= most; nr++) {
@@ -704,7 +658,6 @@ static void sframe_test_describe(struct sframe_test *ctx)
 	section->fres = behind + ctx->image.header.fres_off;
 	section->fres_end = section->fres + ctx->image.header.fre_len;
 	section->num_fdes = SFRAME_TEST_FDES;
-	section->ra_off = UNWIND_USER_SFRAME_RA_OFF;
 }
 
 /* A section that ends in each of its bytes at the end of a page. */
@@ -715,7 +668,7 @@ static void sframe_pages_both_there(struct kunit *test)
 
 	for (nr = 0; nr <= ctx->len; nr++) {
 		ctx->at = border - nr;
-		KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+		KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 		SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 	}
 }
@@ -770,262 +723,26 @@ static void sframe_pages_behind_the_last(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
 
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	ctx->window.section.fdes = TASK_SIZE_MAX;
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx),
 			 SFRAME_REASON_SECTION_FAULT);
 }
 
-/* ---- Live sections ----------------------------------------------------- */
-
-static const struct sframe_test_field sframe_live_cases[] = {
-	{ "full", FIELD(image.header.num_fdes, 3), 0 },
-	{ "empty", FIELD(image.header.num_fdes, 0), 0 },
-	{ "more than fit", FIELD(image.header.num_fdes, 4), -EINVAL },
-	{ "length of rows is not used", FIELD(image.header.fre_len, U32_MAX),
-	  0 },
-	{ "number of rows is not used", FIELD(image.header.num_fres, U32_MAX),
-	  0 },
-	{ "rows in front", FIELD(image.header.fdes_off, 49), -EINVAL },
-	{ "space for two", FIELD(image.header.fdes_off, 1), -EINVAL },
-	{ "rows outside", FIELD(image.header.fres_off, SFRAME_TEST_BEHIND + 1),
-	  -EINVAL },
-	{ "no space for rows", FIELD(image.header.fres_off,
-				     SFRAME_TEST_BEHIND), 0 },
-	{ "version", FIELD(image.header.version, 2), -EINVAL },
-	{ "half a header", FIELD(len, sizeof(struct sframe_header) - 1),
-	  -EINVAL },
-};
-
-KUNIT_ARRAY_PARAM_DESC(sframe_live, sframe_live_cases, name);
-
-static void sframe_live_header(struct kunit *test)
-{
-	sframe_test_param(test, true);
-}
-
-static void sframe_live_alignment(struct kunit *test)
+/* The count is that of the registration. */
+static void sframe_header_count(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
+	const u32 count = 0;
 
-	for (ctx->at = ctx->data + 1; ctx->at < ctx->data + 8; ctx->at++)
-		KUNIT_EXPECT_EQ(test, sframe_test_header(test, true), -EINVAL);
-	KUNIT_EXPECT_EQ(test, sframe_test_header(test, true), 0);
-}
-
-static void sframe_live_contents(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	struct sframe_section *section = &ctx->window.section;
-
-	ctx->image.header.num_fdes = 1;
-	ctx->image.header.fre_len = 0;
-	ctx->len += 100;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	KUNIT_EXPECT_EQ(test, section->num_fdes, SFRAME_TEST_FDES);
-	KUNIT_EXPECT_EQ(test, section->fres, ctx->at + 28 + 48);
-	KUNIT_EXPECT_EQ(test, section->fres_end, ctx->at + ctx->len);
-	KUNIT_EXPECT_TRUE(test, section->live);
-}
-
-static void sframe_test_put_count(struct kunit *test, u32 count)
-{
-	struct sframe_test *ctx = test->priv;
-
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	sframe_test_put(test, ctx->at + offsetof(struct sframe_header,
 						 num_fdes),
 			&count, sizeof(count));
-}
-
-/* A function is there when it has been counted, and not before. */
-static void sframe_live_count(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	unsigned int i, nr;
-
-	ctx->image.header.num_fdes = 0;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	for (nr = 0; nr <= SFRAME_TEST_FDES; nr++) {
-		sframe_test_put_count(test, nr);
-		for (i = 0; i < SFRAME_TEST_FDES; i++)
-			SFRAME_EXPECT_AT(test, ctx->text + ctx->start[i],
-					 i < nr ? SFRAME_REASON_NONE :
-						  SFRAME_REASON_NO_FDE);
-	}
-}
-
-/* Rows are not taken for FDEs, however many the producer says there are. */
-static void sframe_live_count_beyond(struct kunit *test)
-{
-	static const u32 counts[] = { 4, 5, INT_MAX, U32_MAX };
-	struct sframe_test *ctx = test->priv;
-	unsigned int i;
-
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		sframe_test_put_count(test, counts[i]);
-		SFRAME_EXPECT_AT(test, ctx->text + 0x37f, SFRAME_REASON_NONE);
-		SFRAME_EXPECT_AT(test, ctx->text + 0x380, SFRAME_REASON_NO_FDE);
-	}
-}
-
-/* A window that is not live keeps the count it was registered with. */
-static void sframe_live_not(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	sframe_test_put_count(test, 0);
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 }
 
-static void sframe_live_taken_back(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	const u32 size = 0;
-
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
-	sframe_test_put(test, ctx->at + offsetof(struct sframe_test_image,
-						 fdes[1].func_size),
-			&size, sizeof(size));
-	SFRAME_EXPECT_AT(test, ctx->text + 0x17f, SFRAME_REASON_NONE);
-	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NO_FDE);
-	SFRAME_EXPECT_AT(test, ctx->text + 0x300, SFRAME_REASON_NONE);
-}
-
-/* All that is missing is the page with the count. */
-static void sframe_live_count_missing(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	ctx->window.section.start += PAGE_SIZE;
-	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data + PAGE_SIZE, PAGE_SIZE), 0);
-	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx),
-			 SFRAME_REASON_SECTION_FAULT);
-}
-
-/* ---- Small tables ------------------------------------------------------ */
-
-/* How many rows of the section would be copied? */
-static unsigned int sframe_test_copied(struct kunit *test)
-{
-	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
-	struct sframe_test *ctx = test->priv;
-	struct sframe_func func;
-
-	return sframe_read_rows(&ctx->window, &func, rows);
-}
-
-/* Only the first function; the tests look into it at the same offset. */
-static void sframe_test_one_function(struct sframe_test *ctx)
-{
-	ctx->start[0] = SFRAME_TEST_FUNC;
-	ctx->image.header.num_fdes = 1;
-}
-
-static void sframe_small_number(struct kunit *test)
-{
-	static const u8 rows[] = {
-		0, INFO_SP_RA(1), CFA(8), RA_WORD
-		1, INFO_SP_RA(1), CFA(16), RA_WORD
-		2, INFO_SP_RA(1), CFA(24), RA_WORD
-		3, INFO_SP_RA(1), CFA(32), RA_WORD
-		0x7f, INFO_SP_RA(1), CFA(40), RA_WORD
-	};
-	struct sframe_test *ctx = test->priv;
-	unsigned int nr;
-
-	sframe_test_one_function(ctx);
-	for (nr = 1; nr <= 5; nr++) {
-		sframe_test_set_rows(ctx, nr, rows, ROW_SIZE * nr);
-		KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-		KUNIT_EXPECT_EQ(test, sframe_test_copied(test),
-				nr <= SFRAME_SMALL_ROWS ? nr : 0);
-	}
-	/* The fifth row is of no address. */
-	ctx->image.fdes[0].func_size = 0x7f;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 4);
-}
-
-static void sframe_small_contents(struct kunit *test)
-{
-	static const u8 bytes[] = {
-		0, INFO_SP_RA(1), CFA(8), RA_WORD
-		4, INFO_FP_RA(2), CFA(16), RA_WORD 0xf0,
-	};
-	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
-	struct sframe_test *ctx = test->priv;
-	struct sframe_func func;
-
-	sframe_test_one_function(ctx);
-	ctx->image.attr.info = SFRAME_FDE_PCMASK;
-	ctx->image.attr.rep_size = 16;
-	sframe_test_set_rows(ctx, 2, bytes, sizeof(bytes));
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_ASSERT_EQ(test, sframe_read_rows(&ctx->window, &func, rows), 2);
-	KUNIT_EXPECT_EQ(test, func.start, ctx->text + SFRAME_TEST_FUNC);
-	KUNIT_EXPECT_EQ(test, func.size, SFRAME_TEST_FUNC_SIZE);
-	KUNIT_EXPECT_EQ(test, func.rep_size, 16);
-	KUNIT_EXPECT_EQ(test, rows[0].start, 0);
-	KUNIT_EXPECT_EQ(test, rows[0].frame.cfa.off, CFA_RULE(8));
-	KUNIT_EXPECT_EQ(test, rows[1].start, 4);
-	KUNIT_EXPECT_EQ(test, rows[1].frame.cfa.from, UNWIND_USER_FROM_FP);
-	KUNIT_EXPECT_EQ(test, rows[1].frame.fp.off, -16);
-}
-
-/* Tables that only a step can judge. */
-static void sframe_small_not(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-
-	sframe_test_one_function(ctx);
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, true), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-
-	/* The function leaves the window. */
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 1);
-	ctx->window.text_end = ctx->text + SFRAME_TEST_FUNC +
-			       SFRAME_TEST_FUNC_SIZE - 1;
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	ctx->window.text_end = ctx->text + PAGE_SIZE;
-
-	/* All of it is elsewhere. */
-	ctx->window.text_start = ctx->text + SFRAME_TEST_FUNC +
-				 SFRAME_TEST_FUNC_SIZE;
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	ctx->window.text_start = ctx->text;
-	ctx->window.text_end = ctx->text + SFRAME_TEST_FUNC;
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	ctx->window.text_end = ctx->text + PAGE_SIZE;
-
-	/* A function of no address, none, and two. */
-	ctx->image.fdes[0].func_size = 0;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	ctx->image.fdes[0].func_size = SFRAME_TEST_FUNC_SIZE;
-	ctx->image.header.num_fdes = 0;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	ctx->image.header.num_fdes = 2;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-}
-
-/* A mistake anywhere; in a row behind the others, too. */
-static void sframe_small_bad(struct kunit *test)
-{
-	const struct sframe_test_rows *rows = test->param_value;
-
-	sframe_test_one_function(test->priv);
-	sframe_test_use_rows(test, rows);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
-	SFRAME_EXPECT_AT(test, sframe_test_ip(test->priv), rows->reason);
-}
-
+/* A mistake is met where it is, and not before. */
 static const struct sframe_test_rows sframe_late_mistakes[] = {
 	{ "order", SFRAME_REASON_ROW_ORDER, .nr = 3,
 	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
@@ -1045,37 +762,18 @@ static const struct sframe_test_rows sframe_late_mistakes[] = {
 
 KUNIT_ARRAY_PARAM_DESC(sframe_late, sframe_late_mistakes, name);
 
-static void sframe_small_late_mistake(struct kunit *test)
+static void sframe_rows_late_mistake(struct kunit *test)
 {
 	const struct sframe_test_rows *rows = test->param_value;
 	struct sframe_test *ctx = test->priv;
 
-	sframe_test_one_function(ctx);
 	sframe_test_use_rows(test, rows);
-	KUNIT_EXPECT_EQ(test, sframe_test_copied(test), 0);
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 	SFRAME_EXPECT_AT(test, ctx->text + SFRAME_TEST_FUNC + 0x20,
 			 rows->reason);
 }
 
-/* A page that was never touched is read, one that is missing is not. */
-static void sframe_small_pages(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	unsigned long border = ctx->data + PAGE_SIZE, nr;
-
-	sframe_test_one_function(ctx);
-	KUNIT_ASSERT_EQ(test, vm_munmap(border, PAGE_SIZE), 0);
-	for (nr = 1; nr <= ctx->len; nr++) {
-		ctx->at = border - nr;
-		sframe_test_write(test, nr);
-		sframe_test_describe(ctx);
-		ctx->window.section.num_fdes = 1;
-		KUNIT_EXPECT_EQ(test, sframe_test_copied(test), nr == ctx->len);
-	}
-}
-
-/* ---- Buckets ----------------------------------------------------------- */
+/* ---- Large indexes ----------------------------------------------------- */
 
 /* A large index is beside the other memory; each function has the same row. */
 #define SFRAME_LARGE_FDES	5000
@@ -1117,7 +815,6 @@ static void sframe_large_make(struct kunit *test, u32 nr)
 	}
 	section->fres = ctx->data;
 	section->fres_end = ctx->data + ctx->image.header.fre_len;
-	section->ra_off = UNWIND_USER_SFRAME_RA_OFF;
 	section->num_fdes = nr;
 	sframe_test_put(test, section->fres, &ctx->image.attr,
 			ctx->image.header.fre_len);
@@ -1200,7 +897,7 @@ static void sframe_bias_index(struct kunit *test)
 	struct sframe_func found;
 
 	ctx->bias = *(const unsigned long *)test->param_value;
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end), 0);
 	KUNIT_EXPECT_EQ(test, start, ctx->text + 0x100);
 	KUNIT_EXPECT_EQ(test, end, ctx->text + 0x380);
@@ -1211,19 +908,6 @@ static void sframe_bias_index(struct kunit *test)
 	SFRAME_EXPECT_AT(test, func - 1, SFRAME_REASON_NO_FDE);
 	SFRAME_EXPECT_AT(test, func + SFRAME_TEST_FUNC_SIZE,
 			 SFRAME_REASON_NO_FDE);
-}
-
-static void sframe_bias_small(struct kunit *test)
-{
-	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
-	struct sframe_test *ctx = test->priv;
-	struct sframe_func func;
-
-	ctx->bias = *(const unsigned long *)test->param_value;
-	sframe_test_one_function(ctx);
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
-	KUNIT_ASSERT_EQ(test, sframe_read_rows(&ctx->window, &func, rows), 1);
-	KUNIT_EXPECT_EQ(test, func.start, ctx->text + SFRAME_TEST_FUNC);
 }
 
 static void sframe_bias_large(struct kunit *test)
@@ -1243,7 +927,7 @@ static void sframe_bias_wrong(struct kunit *test)
 	struct sframe_section *section = &ctx->window.section;
 	unsigned long start, end;
 
-	KUNIT_ASSERT_EQ(test, sframe_test_header(test, false), 0);
+	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	section->bias = SFRAME_TEST_OFF + 1;
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
 	section->bias = -0x100UL;
@@ -1269,6 +953,7 @@ static void sframe_bias_wrong(struct kunit *test)
 static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE_PARAM(sframe_header_field, sframe_header_gen_params),
 	KUNIT_CASE(sframe_header_contents),
+	KUNIT_CASE(sframe_header_count),
 	KUNIT_CASE(sframe_header_most_functions),
 	KUNIT_CASE(sframe_header_address),
 	KUNIT_CASE(sframe_header_text_range),
@@ -1282,24 +967,10 @@ static struct kunit_case sframe_section_cases[] = {
 	KUNIT_CASE(sframe_pages_second_missing),
 	KUNIT_CASE(sframe_pages_never_touched),
 	KUNIT_CASE(sframe_pages_behind_the_last),
-	KUNIT_CASE_PARAM(sframe_live_header, sframe_live_gen_params),
-	KUNIT_CASE(sframe_live_alignment),
-	KUNIT_CASE(sframe_live_contents),
-	KUNIT_CASE(sframe_live_count),
-	KUNIT_CASE(sframe_live_count_beyond),
-	KUNIT_CASE(sframe_live_not),
-	KUNIT_CASE(sframe_live_taken_back),
-	KUNIT_CASE(sframe_live_count_missing),
-	KUNIT_CASE(sframe_small_number),
-	KUNIT_CASE(sframe_small_contents),
-	KUNIT_CASE(sframe_small_not),
-	KUNIT_CASE_PARAM(sframe_small_bad, sframe_bad_gen_params),
-	KUNIT_CASE_PARAM(sframe_small_late_mistake, sframe_late_gen_params),
-	KUNIT_CASE(sframe_small_pages),
+	KUNIT_CASE_PARAM(sframe_rows_late_mistake, sframe_late_gen_params),
 	KUNIT_CASE(sframe_large_find_all),
 	KUNIT_CASE(sframe_large_order),
 	KUNIT_CASE_PARAM(sframe_bias_index, sframe_bias_gen_params),
-	KUNIT_CASE_PARAM(sframe_bias_small, sframe_bias_gen_params),
 	KUNIT_CASE_PARAM(sframe_bias_large, sframe_bias_gen_params),
 	KUNIT_CASE(sframe_bias_wrong),
 	{}

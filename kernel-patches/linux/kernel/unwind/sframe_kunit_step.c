@@ -144,10 +144,9 @@ static const struct sframe_test_refusal sframe_refusals[] = {
 	{ { "register of a return address", SFRAME_REASON_ROW_REGISTER, FLEX,
 	    .nr = 1, BYTES(0, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8),
 			   REG(OTHER_REG), 0) }, .called = true },
-	{ { "cfa loaded with an addend goes down", SFRAME_REASON_CFA_ORDER, FLEX,
-	    .addend = true, .nr = 1,
-	    BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-		  CFA(-SAVE_AREA), 8) } },
+	{ { "loaded cfa goes down", SFRAME_REASON_CFA_ORDER, FLEX, .nr = 1,
+	    BYTES(0, INFO_FLEX(2), REG_DEREF(UNWIND_USER_REGNUM_SP),
+		  CFA(-SAVE_AREA)) } },
 	{ { "refused by the decoder", SFRAME_REASON_ROW_RULE, FLEX, .nr = 1,
 	    BYTES(0, INFO_FLEX(2), 0, 0) } },
 };
@@ -172,30 +171,6 @@ static void sframe_step_refused(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &param->rows);
-	sframe_test_refusal_state(test, &state, param);
-	sframe_expect_refused(test, &state, param->rows.reason);
-}
-
-/* One function with these rows, so that the table is small. */
-static void sframe_test_use_small(struct kunit *test,
-				  const struct sframe_test_rows *rows)
-{
-	struct sframe_test *ctx = test->priv;
-
-	ctx->start[0] = SFRAME_TEST_FUNC;
-	ctx->image.header.num_fdes = 1;
-	sframe_test_use_rows(test, rows);
-}
-
-static void sframe_small_refused(struct kunit *test)
-{
-	const struct sframe_test_refusal *param = test->param_value;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_use_small(test, &param->rows);
-	sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	sframe_test_begin(test, &regs, &state);
 	sframe_test_refusal_state(test, &state, param);
 	sframe_expect_refused(test, &state, param->rows.reason);
 }
@@ -268,19 +243,18 @@ static void sframe_step_outermost(struct kunit *test)
 static void sframe_step_loaded_cfa(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
-		FLEX, .addend = true, .nr = 1,
+		FLEX, .nr = 1,
 		/* With the return address, if that has no fixed place. */
-		BYTES(0, INFO_FLEX(3 + 2 * RA_WORDS),
-		      REG_DEREF_ADD(UNWIND_USER_REGNUM_SP),
-		      CFA(8 - SAVE_AREA), 32, SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
+		BYTES(0, INFO_FLEX(2 + 2 * RA_WORDS),
+		      REG_DEREF(UNWIND_USER_REGNUM_SP), CFA(8 - SAVE_AREA),
+		      SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
 	};
 	unsigned long stack = sframe_test_stack(test->priv);
 	struct unwind_user_state state;
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &rows);
-	/* What is loaded is less the addend. */
-	sframe_test_put_word(test, stack + 8, stack + 16 + SAVE_AREA);
+	sframe_test_put_word(test, stack + 8, stack + 48 + SAVE_AREA);
 	sframe_test_put_word(test, stack + 48 + RA_AT, SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 	KUNIT_EXPECT_EQ(test, state.sp, stack + 48);
@@ -299,26 +273,6 @@ static void sframe_step_without_windows(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sframe_walk_init(&state, 0, false));
 	state.ws = sizeof(u32);
 	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, 0, false));
-}
-
-/* Code with frame pointers, and where stacks end: nothing is read. */
-static void sframe_step_formats(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	ctx->window.format = SFRAME_FORMAT_FP;
-	sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	sframe_test_begin(test, &regs, &state);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
-	KUNIT_EXPECT_FALSE(test, state.done);
-
-	ctx->window.format = SFRAME_FORMAT_END;
-	sframe_test_publish(test, SFRAME_TEST_KEY, true);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
-	KUNIT_EXPECT_TRUE(test, state.done);
-	KUNIT_EXPECT_EQ(test, state.ip, sframe_test_ip(ctx));
 }
 
 /* ---- Return addresses -------------------------------------------------- */
@@ -579,14 +533,14 @@ static void sframe_switch_by_fp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
 }
 
-/* A row has the CFA at the stack pointer, less an addend. */
+/* A row has the CFA at the stack pointer. */
 static void sframe_switch_by_row(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
-		FLEX, .addend = true, .nr = 1,
-		BYTES(0, INFO_FLEX(3 + 2 * RA_WORDS),
-		      REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(-SAVE_AREA),
-		      16, SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
+		FLEX, .nr = 1,
+		BYTES(0, INFO_FLEX(2 + 2 * RA_WORDS),
+		      REG_DEREF(UNWIND_USER_REGNUM_SP), CFA(-SAVE_AREA),
+		      SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
 	};
 	const struct sframe_test_switch *param = test->param_value;
 	unsigned long fp = sframe_test_lower(test, param);
@@ -595,7 +549,7 @@ static void sframe_switch_by_row(struct kunit *test)
 
 	sframe_test_walk(test, &regs, &state, &rows);
 	state.sp += 32;
-	sframe_test_put_word(test, state.sp, fp);
+	sframe_test_put_word(test, state.sp, fp + 16);
 	state.switches = param->switches;
 	state.topmost = false;
 	if (param->reason) {
@@ -887,147 +841,18 @@ static void sframe_signal_too_many(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_SIGNAL);
 }
 
-/* ---- Small tables ------------------------------------------------------ */
-
-static const struct sframe_test_rows sframe_small_tables[] = {
-	{ "one row", .nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD) },
-	{ "four rows", .nr = 4,
-	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
-		1, INFO_SP_RA(2), CFA(16), RA_WORD 0xf0,
-		4, INFO_FP_RA(2), CFA(16), RA_WORD 0xf0,
-		0x7f, INFO_SP_RA(1), CFA(24), RA_WORD) },
-	{ "starts of 2 bytes", .info = 1, .nr = 2,
-	  BYTES(0, 0, INFO_SP_RA(1), CFA(8), RA_WORD
-		BYTE(0x10, 2, 0), BYTE(0x10, 2, 1), INFO_SP_RA(1), CFA(16),
-		RA_WORD) },
-	{ "row behind the function", .info = 2, .nr = 2,
-	  BYTES(0, 0, 0, 0, INFO_SP_RA(1), CFA(8), RA_WORD
-		BYTE(BIT(16), 4, 0), BYTE(BIT(16), 4, 1), BYTE(BIT(16), 4, 2),
-		BYTE(BIT(16), 4, 3), INFO_SP_RA(1), CFA(16), RA_WORD) },
-	{ "blocks", .info = SFRAME_FDE_PCMASK, .rep_size = 16, .nr = 2,
-	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
-		9, INFO_SP_RA(1), CFA(16), RA_WORD) },
-	{ "block larger than the function", .info = SFRAME_FDE_PCMASK,
-	  .rep_size = 0xff, .nr = 2,
-	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
-		0x7f, INFO_SP_RA(1), CFA(16), RA_WORD) },
-	{ "outermost", .nr = 2, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD 0x10, 0) },
-	{ "flex", FLEX, .nr = 2,
-	  BYTES(0, INFO_FLEX(2), REG(OTHER_REG), CFA(8),
-		0x10, INFO_FLEX(4), REG(UNWIND_USER_REGNUM_SP), CFA(8),
-		REG_DEREF(OTHER_REG), 0xf8) },
-	{ "flex with addends", FLEX, .addend = true, .nr = 1,
-	  BYTES(0, INFO_FLEX(3), REG_DEREF_ADD(UNWIND_USER_REGNUM_SP), CFA(8),
-		32) },
-	{ "signal frame", .info = SFRAME_FDE_SIGNAL, .nr = 0, BYTES(0) },
-	{ "signal bit", .info = SFRAME_FDE_SIGNAL, .nr = 2,
-	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
-		1, INFO_SP_RA(2), CFA(16), RA_WORD 0xf0) },
-};
-
-KUNIT_ARRAY_PARAM_DESC(sframe_small, sframe_small_tables, name);
-
-/**
- * struct sframe_test_result - what a step from an address did
- * @ret:	its result
- * @reason:	if it was refused
- * @ip:		where it led to
- * @sp:		stack pointer there
- * @fp:		frame pointer there
- * @done:	the walk has ended
- */
-struct sframe_test_result {
-	int		ret;
-	int		reason;
-	unsigned long	ip;
-	unsigned long	sp;
-	unsigned long	fp;
-	bool		done;
-};
-
-/* Step from @off of the window's text. */
-static struct sframe_test_result sframe_test_step_at(struct kunit *test,
-						     unsigned long off)
-{
-	struct sframe_test *ctx = test->priv;
-	struct sframe_test_result result = { };
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_begin(test, &regs, &state);
-	sframe_test_put_word(test, state.sp + 8, state.sp + 16);
-	sframe_test_put_word(test, state.sp + 40, SFRAME_TEST_RA + 1);
-	sframe_test_put_word(test, state.fp + 8, SFRAME_TEST_RA + 2);
-	state.ip = ctx->text + off;
-	result.ret = sframe_test_step(&state);
-	result.reason = result.ret ? state.reason : 0;
-	result.ip = state.ip;
-	result.sp = state.sp;
-	result.fp = state.fp;
-	result.done = state.done;
-	return result;
-}
-
-/* What lies around the function, too. */
-#define SFRAME_SMALL_FIRST	(SFRAME_TEST_FUNC - 2)
-#define SFRAME_SMALL_LAST	(SFRAME_TEST_FUNC + SFRAME_TEST_FUNC_SIZE + 1)
-
-/* A table says the same when it was copied, and no matter what becomes of it. */
-static void sframe_small_same(struct kunit *test)
-{
-	const unsigned int nr = SFRAME_SMALL_LAST - SFRAME_SMALL_FIRST + 1;
-	struct sframe_test *ctx = test->priv;
-	struct sframe_test_result *read, copied;
-	struct sframe_window *window;
-	unsigned int i;
-
-	read = kunit_kcalloc(test, nr, sizeof(*read), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, read);
-	sframe_test_use_small(test, test->param_value);
-	ctx->uncopied = true;
-	window = sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	KUNIT_EXPECT_EQ(test, window->nr_rows, 0);
-	for (i = 0; i < nr; i++)
-		read[i] = sframe_test_step_at(test, SFRAME_SMALL_FIRST + i);
-
-	ctx->uncopied = false;
-	window = sframe_test_publish(test, SFRAME_TEST_KEY, true);
-	KUNIT_EXPECT_NE(test, window->nr_rows, 0);
-	KUNIT_ASSERT_EQ(test, clear_user((void __user *)ctx->at, ctx->len), 0);
-	for (i = 0; i < nr; i++) {
-		memset(&copied, 0, sizeof(copied));
-		copied = sframe_test_step_at(test, SFRAME_SMALL_FIRST + i);
-		KUNIT_EXPECT_MEMEQ(test, &copied, &read[i], sizeof(copied));
-	}
-}
-
-/* Nothing has to be there that was copied. */
-static void sframe_small_section_gone(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_use_small(test, &sframe_call_rows);
-	sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data, PAGE_SIZE), 0);
-	sframe_test_begin(test, &regs, &state);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
-	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
-}
-
 /* ---- What a walk has looked up, and changes ---------------------------- */
 
 static const struct sframe_test_rows sframe_call_rows_16 = {
 	.nr = 1, BYTES(0, INFO_SP_RA(1), CFA(16), RA_WORD),
 };
 
-/* The rows of a small table, published in place of the others. */
-static void sframe_test_publish_small(struct kunit *test,
-				      const struct sframe_test_rows *rows,
-				      bool replace)
+/* These rows, published in place of the others. */
+static void sframe_test_publish_rows(struct kunit *test,
+				     const struct sframe_test_rows *rows,
+				     bool replace)
 {
-	sframe_test_use_small(test, rows);
+	sframe_test_use_rows(test, rows);
 	sframe_test_publish(test, SFRAME_TEST_KEY, replace);
 }
 
@@ -1052,13 +877,13 @@ static void sframe_walk_sees_changes(struct kunit *test)
 	struct unwind_user_state state;
 	struct pt_regs regs;
 
-	sframe_test_publish_small(test, &sframe_call_rows, false);
+	sframe_test_publish_rows(test, &sframe_call_rows, false);
 	sframe_test_begin(test, &regs, &state);
 	sframe_test_put_word(test, stack + 16 + RA_AT, SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
 
-	sframe_test_publish_small(test, &sframe_call_rows_16, true);
+	sframe_test_publish_rows(test, &sframe_call_rows_16, true);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 16);
 
 	KUNIT_ASSERT_EQ(test, sframe_unregister(SFRAME_TEST_KEY), 0);
@@ -1066,7 +891,7 @@ static void sframe_walk_sees_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
 
 	/* That there was none is no longer true. */
-	sframe_test_publish_small(test, &sframe_call_rows, false);
+	sframe_test_publish_rows(test, &sframe_call_rows, false);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
 }
 
@@ -1109,7 +934,6 @@ static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE(sframe_step_outermost),
 	KUNIT_CASE(sframe_step_loaded_cfa),
 	KUNIT_CASE(sframe_step_without_windows),
-	KUNIT_CASE(sframe_step_formats),
 	KUNIT_CASE_PARAM(sframe_step_return_address, sframe_ra_gen_params),
 #ifdef CONFIG_HAVE_UNWIND_USER_FP
 	KUNIT_CASE_PARAM(sframe_fp_return_address, sframe_ra_gen_params),
@@ -1133,9 +957,6 @@ static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE(sframe_signal_of_other_code),
 	KUNIT_CASE(sframe_signal_not_there),
 	KUNIT_CASE(sframe_signal_too_many),
-	KUNIT_CASE_PARAM(sframe_small_same, sframe_small_gen_params),
-	KUNIT_CASE_PARAM(sframe_small_refused, sframe_refusal_gen_params),
-	KUNIT_CASE(sframe_small_section_gone),
 	KUNIT_CASE(sframe_walk_sees_changes),
 	KUNIT_CASE(sframe_walk_sees_munmap),
 	KUNIT_CASE(sframe_walk_repeats_changed),

@@ -20,7 +20,6 @@
 #include <linux/uaccess.h>
 
 #include "sframe_format.h"
-#include "sframe_known.h"
 #include "sframe_packed.h"
 #include "sframe_packed_format.h"
 #include "sframe_step.h"
@@ -358,7 +357,7 @@ sframe_packed_frame(struct unwind_user_state *state,
 {
 	enum sframe_reason reason = SFRAME_REASON_NONE;
 
-	sframe_init_frame(frame, UNWIND_USER_SFRAME_RA_OFF);
+	sframe_init_frame(frame);
 	/* Only the rules of the next two cases have flags. */
 	switch (rule->kind) {
 	case SFRAME_PACKED_UNKNOWN:
@@ -425,83 +424,176 @@ enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
 	return reason;
 }
 
+/* What is followed where no window says otherwise. */
+static const struct unwind_user_frame sframe_fallback_frame = {
+#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
+	ARCH_INIT_USER_BACKCHAIN_FRAME
+#else
+	ARCH_INIT_USER_FP_FRAME((s32)sizeof(long))
+#endif
+};
+
+static __always_inline enum sframe_reason
+sframe_read_fallback(struct unwind_user_state *state,
+		     struct unwind_user_caller *caller)
+{
+	if (!IS_ENABLED(CONFIG_HAVE_UNWIND_USER_FP))
+		return unwind_user_read_backchain(state, &sframe_fallback_frame,
+						  caller);
+	if (state->fp < state->sp)
+		return SFRAME_REASON_CFA_ORDER;
+	return unwind_user_read_plain(state, &sframe_fallback_frame,
+				      sizeof(long), caller);
+}
+
 /*
- * Step from a frame that is not the topmost one, by a rule that needs two words
- * of the stack. The others are left to sframe_step().
+ * Step to a caller that was read, from a frame that is not the topmost one. Return
+ * probes, other stacks and what is refused are left to sframe_step().
  */
+static __always_inline bool
+sframe_enter_run(struct unwind_user_state *state,
+		 const struct unwind_user_caller *caller, bool sp_bound)
+{
+	if (caller->sp <= state->sp || !unwind_user_text(caller->ra))
+		return false;
+	state->ip = caller->ra;
+	state->sp = caller->sp;
+	state->fp = caller->fp;
+	if (!UNWIND_USER_FP_GIVES_SP)
+		state->sp_bound = sp_bound;
+	return true;
+}
+
+static __always_inline bool
+sframe_step_fallback(struct unwind_user_state *state)
+{
+	struct unwind_user_caller caller __uninitialized;
+
+	return !sframe_read_fallback(state, &caller) &&
+	       sframe_enter_run(state, &caller, true);
+}
+
+/* Step by a rule that needs two words of the stack. */
 static __always_inline bool
 sframe_step_rule(struct unwind_user_state *state,
 		 const struct sframe_packed_rule *rule)
 {
 	const u8 others = SFRAME_PACKED_EXACT | (UNWIND_USER_SFRAME_SIGNS_RA ?
 			  0 : SFRAME_PACKED_MANGLED_RA | SFRAME_PACKED_KEY_B);
+	struct unwind_user_caller caller __uninitialized;
 	struct unwind_user_frame frame __uninitialized;
 
-	if (likely((rule->kind & (SFRAME_PACKED_KIND(U8_MAX) | others)) ==
-		   SFRAME_PACKED_PLAIN)) {
-		sframe_plain_rule(rule, &frame);
-		return sframe_known_step(state, &frame,
-					 UNWIND_USER_FRAME_PLAIN);
-	}
-	return rule->kind == SFRAME_PACKED_FP &&
-	       sframe_known_step(state, NULL, UNWIND_USER_FRAME_POINTER);
+	if (unlikely((rule->kind & (SFRAME_PACKED_KIND(U8_MAX) | others)) !=
+		     SFRAME_PACKED_PLAIN))
+		return rule->kind == SFRAME_PACKED_FP &&
+		       sframe_step_fallback(state);
+	sframe_plain_rule(rule, &frame);
+	return !unwind_user_read_plain(state, &frame, sizeof(long), &caller) &&
+	       sframe_enter_run(state, &caller, false);
 }
 
-/* Steps as long as rules are those of @window; see sframe_steps_packed(). */
+/*
+ * The position of a run of steps, which the compiler keeps in registers. None of
+ * them is from a topmost frame, or leads to a lower stack.
+ */
+static __always_inline void
+sframe_begin_run(struct unwind_user_state *pos,
+		 const struct unwind_user_state *state)
+{
+	pos->ip = state->ip;
+	pos->sp = state->sp;
+	pos->fp = state->fp;
+	pos->sp_bound = state->sp_bound;
+	pos->ws = sizeof(long);
+	pos->topmost = false;
+	pos->switches = UNWIND_USER_MAX_SWITCHES;
+	pos->sframe.slack = state->sframe.slack;
+}
+
+static __always_inline void
+sframe_end_run(struct unwind_user_state *state,
+	       const struct unwind_user_state *pos)
+{
+	state->ip = pos->ip;
+	state->sp = pos->sp;
+	state->fp = pos->fp;
+	if (!UNWIND_USER_FP_GIVES_SP)
+		state->sp_bound = pos->sp_bound;
+	state->sframe.slack = pos->sframe.slack;
+}
+
+/* Steps as long as rules are those of the window, see sframe_steps(). */
 static __always_inline unsigned int
-sframe_run_packed(struct unwind_user_state *state,
-		  const struct sframe_packed *packed, unsigned long *ips,
+sframe_run_packed(struct unwind_user_state *state, unsigned long *ips,
 		  unsigned int max)
 {
 	const unsigned int cost = SFRAME_STACK_READS + SFRAME_PACKED_READS;
-	struct sframe_walk *walk = &state->sframe;
+	const struct sframe_walk *walk = &state->sframe;
+	const struct sframe_packed *packed = &walk->window->packed;
+	const unsigned long first = walk->first, length = walk->length;
+	struct unwind_user_state pos __uninitialized;
 	union sframe_packed_load rule;
 	unsigned int nr = 0;
 	u32 id;
 
+	sframe_begin_run(&pos, state);
 	do {
-		if (sframe_find_rule(state, packed, state->ip - 1, &rule, &id) ||
-		    !sframe_step_rule(state, &rule.rule))
+		if (sframe_find_rule(&pos, packed, pos.ip - 1, &rule, &id) ||
+		    !sframe_step_rule(&pos, &rule.rule))
 			break;
-		ips[nr++] = state->ip;
-		walk->slack -= cost;
-	} while (nr < max && walk->slack >= (int)cost &&
-		 state->ip - 1 - walk->first < walk->length);
+		ips[nr++] = pos.ip;
+		pos.sframe.slack -= cost;
+	} while (nr < max && pos.sframe.slack >= (int)cost &&
+		 pos.ip - 1 - first < length);
+	sframe_end_run(state, &pos);
 	return nr;
 }
 
-/**
- * sframe_steps_packed - make steps through the window that was looked up last
- * @state:	position of the walk, in a window with a packed table
- * @ips:	filled with the addresses of callers
- * @max:	how many there may be
- *
- * They are made in one access section. A step that cannot be made is for
- * sframe_step(), which says why. Not for tasks with return probes.
- *
- * Context: as sframe_step().
- * Return: how many steps were made, perhaps none.
- */
-unsigned int sframe_steps_packed(struct unwind_user_state *state,
-				 unsigned long *ips, unsigned int max)
+/* The same where no window is. These steps take nothing of the walk. */
+static __always_inline unsigned int
+sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
+		    unsigned int max)
+{
+	const unsigned long first = state->sframe.first;
+	const unsigned long length = state->sframe.length;
+	struct unwind_user_state pos __uninitialized;
+	unsigned int nr = 0;
+
+	sframe_begin_run(&pos, state);
+	do {
+		if (!sframe_step_fallback(&pos))
+			break;
+		ips[nr++] = pos.ip;
+	} while (nr < max && pos.ip - 1 - first < length);
+	sframe_end_run(state, &pos);
+	return nr;
+}
+
+/* Is there something left of the walk for a step by a rule? */
+static bool sframe_may_run(struct sframe_walk *walk)
+{
+	sframe_clock_go_on(walk);
+	if (walk->slack >= SFRAME_STACK_READS + SFRAME_PACKED_READS ||
+	    !sframe_look(walk))
+		return true;
+	/* The next step looks again, and says why it ends. */
+	walk->slack = 0;
+	return false;
+}
+
+/* Steps, or 0 if windows were changed meanwhile: then they were not made. */
+static unsigned int sframe_run_window(struct unwind_user_state *state,
+				      unsigned long *ips, unsigned int max)
 {
 	const unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
 	const bool sp_bound = state->sp_bound;
 	struct sframe_walk *walk = &state->sframe;
 	unsigned int nr;
 
-	if (!max || state->exact_ip || state->ri)
+	if (!sframe_may_run(walk))
 		return 0;
-	sframe_clock_go_on(walk);
-	if (walk->slack < SFRAME_STACK_READS + SFRAME_PACKED_READS &&
-	    sframe_look(walk)) {
-		/* The next step looks again, and says why it ends. */
-		walk->slack = 0;
-		return 0;
-	}
-
 	unwind_user_access_begin();
-	nr = sframe_run_packed(state, &walk->window->packed, ips, max);
+	nr = sframe_run_packed(state, ips, max);
 	user_read_access_end();
 
 	/* Was all of it the table of the window? See sframe_changed(). */
@@ -513,4 +605,38 @@ unsigned int sframe_steps_packed(struct unwind_user_state *state,
 	state->fp = fp;
 	state->sp_bound = sp_bound;
 	return 0;
+}
+
+/**
+ * sframe_steps - make steps in a range that was looked up
+ * @state:	position of the walk, not in its topmost frame
+ * @ips:	filled with the addresses of callers
+ * @max:	how many there may be
+ *
+ * They are made in one access section, SFRAME_STEPS at most, if no window is there
+ * or one with a packed table. A step that cannot be made is for sframe_step(),
+ * which says why. Not for tasks with return probes.
+ *
+ * Context: as sframe_step().
+ * Return: how many steps were made, perhaps none.
+ */
+unsigned int sframe_steps(struct unwind_user_state *state, unsigned long *ips,
+			  unsigned int max)
+{
+	struct sframe_walk *walk = &state->sframe;
+	unsigned int nr;
+
+	if (!max || state->exact_ip || state->ri ||
+	    !sframe_have_range(walk, state->ip - 1))
+		return 0;
+	max = min(max, SFRAME_STEPS);
+	if (walk->window)
+		return sframe_is_packed(walk->window) ?
+		       sframe_run_window(state, ips, max) : 0;
+
+	sframe_clock_stop(walk);
+	unwind_user_access_begin();
+	nr = sframe_run_fallback(state, ips, max);
+	user_read_access_end();
+	return nr;
 }

@@ -10,8 +10,6 @@ enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
 				      const struct sframe_window *window,
 				      unsigned long ip,
 				      struct unwind_user_caller *caller);
-unsigned int sframe_steps_packed(struct unwind_user_state *state,
-				 unsigned long *ips, unsigned int max);
 
 static __always_inline bool
 sframe_is_packed(const struct sframe_window *window)

@@ -13,11 +13,9 @@
 #include "sframe.h"
 #include "sframe_packed.h"
 
-#define SFRAME_WINDOW_FLAGS	(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE)
-#define SFRAME_WINDOW_FORMATS					\
-	(BIT(SFRAME_FORMAT_V3) | BIT(SFRAME_FORMAT_V3_ADDEND) |	\
-	 BIT(SFRAME_FORMAT_FP) | BIT(SFRAME_FORMAT_END) |	\
-	 BIT(SFRAME_FORMAT_PACKED))
+#define SFRAME_WINDOW_FLAGS	SFRAME_WINDOW_REPLACE
+#define SFRAME_WINDOW_FORMATS	\
+	(BIT(SFRAME_FORMAT_V3) | BIT(SFRAME_FORMAT_PACKED))
 
 static int sframe_read_opts(struct sframe_window_opts *opts,
 			    const void __user *uopts)
@@ -69,9 +67,6 @@ static int sframe_text_range(struct sframe_window *window,
 	int ret;
 
 	if (!opts->text_start && !opts->text_length) {
-		/* There may be no FDE yet, and more are to come. */
-		if (opts->flags & SFRAME_WINDOW_LIVE)
-			return -EINVAL;
 		ret = sframe_default_range(window, &start, &end);
 		if (ret)
 			return ret;
@@ -87,22 +82,12 @@ static int sframe_text_range(struct sframe_window *window,
 	return 0;
 }
 
-/* The code keeps frame pointers, or is where stacks end: no section tells. */
-static bool sframe_without_section(const struct sframe_window_opts *opts)
-{
-	return opts->format == SFRAME_FORMAT_FP ||
-	       opts->format == SFRAME_FORMAT_END;
-}
-
 static int sframe_fill_packed(struct sframe_window *window,
 			      const struct sframe_window_opts *opts,
 			      unsigned long addr, unsigned long len)
 {
 	int ret;
 
-	/* Each packed table may grow: its header says how far. */
-	if (opts->flags & SFRAME_WINDOW_LIVE)
-		return -EINVAL;
 	/* For those who ask what is registered. */
 	window->section.start = addr;
 	window->section.length = len;
@@ -116,24 +101,14 @@ static int sframe_fill_window(struct sframe_window *window,
 			      const struct sframe_window_opts *opts,
 			      unsigned long addr, unsigned long len)
 {
-	bool live = opts->flags & SFRAME_WINDOW_LIVE;
 	int ret;
 
 	window->format = opts->format;
-	if (sframe_without_section(opts)) {
-		/* Nothing says what the range is, or grows. */
-		if (addr || len || opts->text_bias || live ||
-		    !opts->text_length)
-			return -EINVAL;
-		return sframe_text_range(window, opts);
-	}
-
 	if (sframe_is_packed(window))
 		return sframe_fill_packed(window, opts, addr, len);
 
-	window->section.addend = opts->format == SFRAME_FORMAT_V3_ADDEND;
 	window->section.bias = opts->text_bias;
-	ret = sframe_read_header(&window->section, addr, len, live);
+	ret = sframe_read_header(&window->section, addr, len);
 	if (ret)
 		return ret;
 	return sframe_text_range(window, opts);
@@ -143,17 +118,13 @@ static int sframe_make_window(struct sframe_window **window, unsigned long key,
 			      const struct sframe_window_opts *opts,
 			      unsigned long addr, unsigned long len)
 {
-	struct sframe_small_row rows[SFRAME_SMALL_ROWS];
 	struct sframe_window draft = { .key = key };
-	unsigned int nr_rows = 0;
 	int ret;
 
 	ret = sframe_fill_window(&draft, opts, addr, len);
 	if (ret)
 		return ret;
-	if (!sframe_without_section(opts) && !sframe_is_packed(&draft))
-		nr_rows = sframe_read_rows(&draft, &draft.func, rows);
-	*window = sframe_window_alloc(&draft, rows, nr_rows);
+	*window = sframe_window_alloc(&draft);
 	return *window ? 0 : -ENOMEM;
 }
 

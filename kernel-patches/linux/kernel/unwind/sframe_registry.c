@@ -19,9 +19,6 @@
 
 #define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
 
-/* For registries and windows: addresses are used again, these are not. */
-static atomic64_t sframe_last_id;
-
 /*
  * Nodes of maple trees are hardly ever charged to a memcg: they come out of
  * sheaves that were filled before. So each window is charged for its share, 101
@@ -30,10 +27,8 @@ static atomic64_t sframe_last_id;
 #define SFRAME_NODE_BYTES	104
 
 /* With this, vm.max_sframe_windows bounds the memory of an address space. */
-#define SFRAME_WINDOW_BYTES	512
-static_assert(sizeof(struct sframe_window) +
-	      SFRAME_SMALL_ROWS * sizeof(struct sframe_small_row) <=
-	      SFRAME_WINDOW_BYTES);
+#define SFRAME_WINDOW_BYTES	256
+static_assert(sizeof(struct sframe_window) <= SFRAME_WINDOW_BYTES);
 
 static int sysctl_max_sframe_windows __read_mostly = 65536;
 
@@ -85,28 +80,31 @@ u64 sframe_walk_limit(void)
 }
 
 /**
+ * sframe_window_bytes - what is allocated for a window, with its share of the trees
+ *
+ * Windows are shared with children.
+ */
+size_t sframe_window_bytes(void)
+{
+	return SFRAME_NODE_BYTES +
+	       kmalloc_size_roundup(sizeof(struct sframe_window));
+}
+
+/**
  * sframe_window_alloc - make a window to be registered
- * @draft:	what it is to be, but for @rows
- * @rows:	rows that were copied
- * @nr_rows:	their number, perhaps 0
+ * @draft:	what it is to be
  *
  * Return: the window, or NULL.
  */
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft)
 {
 	struct sframe_window *window;
 
-	window = kzalloc_flex(*window, rows, nr_rows, GFP_KERNEL_ACCOUNT);
+	window = kmemdup(draft, sizeof(*draft), GFP_KERNEL_ACCOUNT);
 	if (!window)
 		return NULL;
 
-	memcpy(window, draft, sizeof(*draft));
 	refcount_set(&window->refs, 1);
-	window->id = atomic64_inc_return(&sframe_last_id);
-	window->nr_rows = nr_rows;
-	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
 }
 
@@ -168,7 +166,6 @@ static struct sframe_registry *sframe_registry_alloc(void)
 	if (!reg)
 		return NULL;
 
-	reg->id = atomic64_inc_return(&sframe_last_id);
 	mutex_init(&reg->lock);
 	mt_init_flags(&reg->text, SFRAME_TREE_FLAGS);
 	mt_set_external_lock(&reg->text, &reg->lock);
@@ -284,34 +281,13 @@ static void sframe_changed(struct sframe_registry *reg)
 	smp_mb();
 }
 
-/* What is allocated for a window, with its share of the trees. */
-static size_t sframe_window_bytes(const struct sframe_window *window)
-{
-	return SFRAME_NODE_BYTES +
-	       kmalloc_size_roundup(struct_size(window, rows, window->nr_rows));
-}
-
-static void sframe_count(struct sframe_registry *reg,
-			 const struct sframe_window *window)
-{
-	WRITE_ONCE(reg->nr, reg->nr + 1);
-	WRITE_ONCE(reg->bytes, reg->bytes + sframe_window_bytes(window));
-}
-
-static void sframe_uncount(struct sframe_registry *reg,
-			   const struct sframe_window *window)
-{
-	WRITE_ONCE(reg->nr, reg->nr - 1);
-	WRITE_ONCE(reg->bytes, reg->bytes - sframe_window_bytes(window));
-}
-
 static void sframe_erase_key(struct sframe_registry *reg,
 			     const struct sframe_window *window)
 {
 	MA_STATE(mas, &reg->keys, window->key, window->key);
 
 	mas_erase(&mas);
-	sframe_uncount(reg, window);
+	WRITE_ONCE(reg->nr, reg->nr - 1);
 	sframe_uncharge(reg, 1);
 }
 
@@ -399,7 +375,7 @@ static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 		sframe_uncharge(reg, 1);
 		return ret;
 	}
-	sframe_count(reg, window);
+	WRITE_ONCE(reg->nr, reg->nr + 1);
 	sframe_changed(reg);
 	return 0;
 }
@@ -427,8 +403,6 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 	ret = sframe_store(reg, window);
 	if (ret)
 		return ret;
-	sframe_count(reg, window);
-	sframe_uncount(reg, old);
 	sframe_changed(reg);
 	sframe_window_put(old);
 	return 0;
@@ -541,7 +515,6 @@ static int sframe_copy_trees(struct sframe_registry *new,
 		goto destroy_text;
 
 	new->nr = old->nr;
-	new->bytes = old->bytes;
 	return 0;
 
 destroy_text:

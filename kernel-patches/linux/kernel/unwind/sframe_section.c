@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read of an SFrame section when it is registered: the header, the
- * range of its text, and the rows of a small table, which makes steps short.
+ * What is read of an SFrame section when it is registered: the header, and the
+ * range of its text.
  *
  * Process context, without locks, since page faults are taken.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/pagemap.h>
-#include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
 #include <asm/unwind_user_sframe.h>
@@ -41,38 +39,29 @@ static int sframe_check_header(const struct sframe_header *header)
 	return 0;
 }
 
-/*
- * The index lies in front of the rows, and these in the section. In a live
- * section the index grows up to the rows, and these up to the end.
- */
+/* The index lies in front of the rows, and these in the section. */
 static int sframe_set_extent(struct sframe_section *section,
-			     const struct sframe_header *header, bool live)
+			     const struct sframe_header *header)
 {
 	unsigned long behind = section->start + sizeof(*header);
 	unsigned long len = section->length - sizeof(*header);
-	u32 capacity, fre_len;
+	u32 capacity;
 
 	if (header->fres_off > len || header->fdes_off > header->fres_off)
 		return -EINVAL;
-	len -= header->fres_off;
-	fre_len = live ? len : header->fre_len;
-	if (fre_len > len)
+	if (header->fre_len > len - header->fres_off)
 		return -EINVAL;
 
 	capacity = (header->fres_off - header->fdes_off) /
 		   sizeof(struct sframe_fde);
-	/* Also of a live section: what is there was appended. */
-	if (header->num_fdes > capacity)
-		return -EINVAL;
-	section->num_fdes = live ? capacity : header->num_fdes;
 	/* The time of a search is bounded. */
-	if (section->num_fdes > SFRAME_MAX_FDES)
+	if (header->num_fdes > capacity || header->num_fdes > SFRAME_MAX_FDES)
 		return -EINVAL;
 
+	section->num_fdes = header->num_fdes;
 	section->fdes = behind + header->fdes_off;
 	section->fres = behind + header->fres_off;
-	section->fres_end = section->fres + fre_len;
-	section->live = live;
+	section->fres_end = section->fres + header->fre_len;
 	return 0;
 }
 
@@ -103,19 +92,14 @@ int sframe_check_range(unsigned long addr, unsigned long len,
  * @section:	filled from the header
  * @addr:	user address of the section
  * @len:	its length
- * @live:	the section grows
  *
  * Return: 0, -EINVAL or -EFAULT.
  */
 int sframe_read_header(struct sframe_section *section, unsigned long addr,
-		       unsigned long len, bool live)
+		       unsigned long len)
 {
 	struct sframe_header header;
 	int ret;
-
-	/* The count of a live section is read by one aligned load. */
-	if (live && !IS_ALIGNED(addr, sizeof(u64)))
-		return -EINVAL;
 
 	ret = sframe_check_range(addr, len, sizeof(header));
 	if (ret)
@@ -131,8 +115,7 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 	section->untag = untagged_addr(addr) - addr;
 	section->bias += section->untag;
 	section->length = len;
-	section->ra_off = header.cfa_fixed_ra_offset;
-	return sframe_set_extent(section, &header, live);
+	return sframe_set_extent(section, &header);
 }
 
 static int sframe_read_fde(const struct sframe_section *section, u32 nr,
@@ -175,62 +158,4 @@ int sframe_read_text_range(const struct sframe_section *section,
 	if (check_add_overflow(last, size, end))
 		return -EINVAL;
 	return 0;
-}
-
-/* The rules of an address, as a step finds them. */
-static bool sframe_read_rules(struct unwind_user_state *state,
-			      const struct sframe_window *window,
-			      unsigned long ip, struct sframe_func *func)
-{
-	/* No step looks outside of the text, but a table may be of elsewhere. */
-	if (ip < window->text_start || ip >= window->text_end)
-		return false;
-
-	guard(pagefault)();
-	guard(rcu)();
-
-	state->sframe.slack = SFRAME_INTERVAL;
-	state->sframe.budget = sframe_walk_budget(0, true);
-	return !sframe_read(state, window, ip, func, NULL);
-}
-
-/**
- * sframe_read_rows - copy the rows of a small table
- * @window:	complete, but for @func and @rows
- * @func:	filled with its only function
- * @rows:	space for SFRAME_SMALL_ROWS
- *
- * A step through the window need not read the table then. A table with a
- * mistake is not copied: a walk that meets it will say what is wrong.
- *
- * Return: number of rows, 0 if the table is not small.
- */
-unsigned int sframe_read_rows(const struct sframe_window *window,
-			      struct sframe_func *func,
-			      struct sframe_small_row *rows)
-{
-	const struct sframe_section *section = &window->section;
-	struct unwind_user_state state = { .topmost = true };
-	unsigned long start, end;
-	unsigned int nr = 0;
-	u32 off = 0, size;
-
-	if (section->live || section->num_fdes != 1 ||
-	    fault_in_readable((const char __user *)section->start,
-			      min(section->length, PAGE_SIZE)) ||
-	    sframe_read_text_range(section, &start, &end))
-		return 0;
-
-	do {
-		if (nr == SFRAME_SMALL_ROWS ||
-		    !sframe_read_rules(&state, window, start + off, func))
-			return 0;
-		rows[nr].start = off;
-		rows[nr++].frame = state.sframe.frame;
-		if (func->signal && !func->nr_rows)
-			return nr;
-		off = func->next_row;
-		size = func->rep_size ?: func->size;
-	} while (off < min(size, func->size));
-	return nr;
 }

@@ -9,6 +9,7 @@
 #include <linux/sframe.h>
 
 #include "sframe.h"
+#include "sframe_packed.h"
 
 /* Positions are text addresses; these two are none. */
 #define SFRAME_SEQ_COUNTERS	(LLONG_MAX - 1)
@@ -107,27 +108,13 @@ static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
 	unsigned int i, last = READ_ONCE(counters->last_reason);
 
 	seq_printf(m, "windows %u %zu\n", reg ? READ_ONCE(reg->nr) : 0,
-		   reg ? READ_ONCE(reg->bytes) : 0);
+		   reg ? READ_ONCE(reg->nr) * sframe_window_bytes() : 0);
 	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
 		seq_printf(m, "%s %llu\n", sframe_reasons[i],
 			   READ_ONCE(counters->refused[i]));
 	seq_printf(m, "last %s %llx\n", sframe_reasons[last],
 		   READ_ONCE(counters->last_ip));
 	return 0;
-}
-
-static const char *sframe_window_kind(const struct sframe_window *window)
-{
-	switch (window->format) {
-	case SFRAME_FORMAT_FP:
-		return "fp";
-	case SFRAME_FORMAT_END:
-		return "end";
-	case SFRAME_FORMAT_PACKED:
-		return "packed";
-	default:
-		return window->section.live ? "live" : "fixed";
-	}
 }
 
 static int sframe_seq_show(struct seq_file *m, void *v)
@@ -140,7 +127,8 @@ static int sframe_seq_show(struct seq_file *m, void *v)
 
 	seq_printf(m, "%lx-%lx %lx %lx %lx %s %lx\n", window->text_start,
 		   window->text_end, window->key, window->section.start,
-		   window->section.length, sframe_window_kind(window),
+		   window->section.length,
+		   sframe_is_packed(window) ? "packed" : "sframe",
 		   window->section.bias - window->section.untag);
 	return 0;
 }

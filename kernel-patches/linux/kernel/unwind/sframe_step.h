@@ -46,13 +46,12 @@ sframe_set_register(struct unwind_user_rule *rule, u16 regnum, s32 off)
 }
 
 /* What holds for each row that says nothing else. */
-static __always_inline void sframe_init_frame(struct unwind_user_frame *frame,
-					      s8 ra_off)
+static __always_inline void sframe_init_frame(struct unwind_user_frame *frame)
 {
 	if (UNWIND_USER_SFRAME_RA_OFF)
 		sframe_set_rule(&frame->ra,
 				UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
-				ra_off);
+				UNWIND_USER_SFRAME_RA_OFF);
 	else
 		sframe_set_rule(&frame->ra, UNWIND_USER_FROM_LR, 0);
 	sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);

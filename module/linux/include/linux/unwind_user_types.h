@@ -97,9 +97,23 @@ struct unwind_user_frame {
 };
 
 struct return_instance;
-struct sframe_cache;
 struct sframe_registry;
 struct sframe_window;
+
+/* Ranges that a walk keeps besides the one it is in. */
+#define SFRAME_KEPT_RANGES	3
+
+/**
+ * struct sframe_kept_range - what a walk has looked up
+ * @window:	that covers the range, or NULL
+ * @first:	first address
+ * @length:	number of addresses, 0 for none
+ */
+struct sframe_kept_range {
+	struct sframe_window	*window;
+	unsigned long		first;
+	unsigned long		length;
+};
 
 /**
  * struct sframe_walk - SFrame windows in one walk
@@ -108,12 +122,12 @@ struct sframe_window;
  * @first:	first address for which @window is the answer
  * @length:	how many follow, with it
  * @seq:	changes of the registry before the look-up
- * @cache:	rules, on this CPU, or NULL
+ * @kept:	looked up before that, after the same changes
+ * @looks:	how often a range was looked up
  * @deadline:	end of the walk by local_clock(), or 0
  * @stopped:	since when no window was used, by the same clock, or 0
  * @budget:	reads and rows that the walk may take still
  * @slack:	how many of them until it is looked at the clock
- * @missed:	the rules of this position are not at hand
  * @frame:	how to step from the frame, as decoded
  */
 struct sframe_walk {
@@ -122,12 +136,12 @@ struct sframe_walk {
 	unsigned long				first;
 	unsigned long				length;
 	u64					seq;
-	struct sframe_cache			*cache;
+	struct sframe_kept_range		kept[SFRAME_KEPT_RANGES];
+	unsigned int				looks;
 	u64					deadline;
 	u64					stopped;
 	int					budget;
 	int					slack;
-	bool					missed;
 	struct unwind_user_frame		frame;
 };
 

@@ -105,16 +105,16 @@ static bool unwind_user_has_sframe(const struct unwind_user_state *state)
 	return state->available_types & UNWIND_USER_TYPE_SFRAME;
 }
 
-/* Store what needs no looking up. Return: how many addresses. */
+/* Store the callers that steps made at once lead to. Return: how many. */
 static noinline unsigned int
-unwind_user_steps_known(struct unwind_user_state *state,
-			struct unwind_stacktrace *trace,
-			unsigned int max_entries)
+unwind_user_steps_sframe(struct unwind_user_state *state,
+			 struct unwind_stacktrace *trace,
+			 unsigned int max_entries)
 {
 	unsigned int nr;
 
-	nr = sframe_steps_known(state, trace->entries + trace->nr,
-				max_entries - trace->nr);
+	nr = sframe_steps(state, trace->entries + trace->nr,
+			  max_entries - trace->nr);
 	trace->nr += nr;
 	return nr;
 }
@@ -130,29 +130,26 @@ static int unwind_user_steps(struct unwind_user_state *state,
 			     unsigned int max_entries)
 {
 	unsigned int i;
-	int ret = 0;
+	int ret;
 
 	guard(pagefault)();
 	guard(preempt)();
 	guard(rcu)();
-	if (unwind_user_has_sframe(state))
-		sframe_walk_attach(state);
 
 	for (i = 0; !i || (i < UNWIND_USER_MAX_STEPS && !need_resched()); i++) {
 		ret = unwind_user_step(state);
-		if (ret || state->done)
-			break;
+		if (ret)
+			return ret;
+		if (state->done)
+			return 0;
 		trace->entries[trace->nr++] = state->ip;
 		if (unlikely(unwind_user_has_sframe(state)))
-			i += unwind_user_steps_known(state, trace, max_entries);
+			i += unwind_user_steps_sframe(state, trace, max_entries);
 		state->done = trace->nr == max_entries;
 		if (state->done)
-			break;
+			return 0;
 	}
-
-	if (unwind_user_has_sframe(state))
-		sframe_walk_detach(state);
-	return ret;
+	return 0;
 }
 
 /* Bring in what the last step has missed. */

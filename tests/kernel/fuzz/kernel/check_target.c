@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * sfjit_check() and sfjit_find_row() against the kernel's decoder: whether a
- * section is registered, and the rules or the refusal of each address. The
- * input is that of a step; what is not of the section and its text is not
- * looked at.
+ * sfjit_check() and sfjit_find_row() against the kernel's decoders: whether a
+ * section or packed table is registered, and the rules or the refusal of each
+ * address. The input is that of a step; what is not of the table and its text is
+ * not looked at.
  */
 #include <linux/sframe.h>
 
@@ -12,7 +12,7 @@
 #include <sfjit/check.h>
 
 #include "input.h"
-#include "sframe_cache.h"
+#include "sframe_packed.h"
 #include "alone.h"
 
 void *malloc(size_t size);
@@ -21,7 +21,6 @@ void free(void *memory);
 /* Text further away than this is looked at near its ends only. */
 #define NEAR	256
 
-void (*shim_at_point)(void);
 bool shim_has_mask = true, shim_compat, shim_function_start;
 unsigned long shim_trampoline;
 struct task_struct shim_task;
@@ -136,16 +135,11 @@ int sframe_window_limit(void)
 	return 1;
 }
 
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft)
 {
-	struct sframe_window *new = malloc(sizeof(*new) +
-					   nr_rows * sizeof(*rows));
+	struct sframe_window *new = malloc(sizeof(*new));
 
 	memcpy(new, draft, sizeof(*new));
-	new->nr_rows = nr_rows;
-	memcpy(new->rows, rows, nr_rows * sizeof(*rows));
 	return new;
 }
 
@@ -176,35 +170,6 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
 	return false;
 }
 
-const struct unwind_user_frame sframe_fp_frame;
-
-const struct unwind_user_frame *
-sframe_cache_find(const struct unwind_user_state *state, unsigned long ip)
-{
-	return NULL;
-}
-
-const struct unwind_user_frame *
-sframe_cache_again(const struct unwind_user_state *state, unsigned long ip)
-{
-	return NULL;
-}
-
-void sframe_cache_store(const struct unwind_user_state *state,
-			const struct unwind_user_frame *frame,
-			unsigned long first, unsigned long length)
-{
-}
-
-bool sframe_cache_range(struct sframe_walk *walk, unsigned long ip)
-{
-	return false;
-}
-
-void sframe_cache_keep_range(const struct sframe_walk *walk)
-{
-}
-
 int unwind_user_undo_probe(struct unwind_user_state *state,
 			   struct unwind_user_caller *caller, bool ra_copied)
 {
@@ -230,18 +195,14 @@ static enum sframe_reason kernel_row(unsigned long ip, bool *signal,
 	enum sframe_reason reason;
 
 	*signal = false;
-	if (window->nr_rows) {
-		if (ip - window->func.start >= window->func.size)
-			return SFRAME_REASON_NO_FDE;
-		*frame = *sframe_small_frame(window, ip);
-	} else {
-		state.sframe.slack = SFRAME_INTERVAL;
-		state.sframe.budget = sframe_walk_budget(510, false);
-		reason = sframe_read(&state, window, ip, &func, NULL);
-		if (reason)
-			return reason;
-		*frame = state.sframe.frame;
-	}
+	state.sframe.slack = SFRAME_INTERVAL;
+	state.sframe.budget = sframe_walk_budget(510, false);
+	reason = sframe_is_packed(window) ?
+		 sframe_read_packed(&state, window, ip, NULL) :
+		 sframe_read(&state, window, ip, &func, NULL);
+	if (reason)
+		return reason;
+	*frame = state.sframe.frame;
 	*signal = frame->kind == UNWIND_USER_FRAME_SIGNAL;
 	return SFRAME_REASON_NONE;
 }
@@ -277,6 +238,8 @@ static bool same_row(const struct sfjit_row *row,
 
 	if (frame->kind == UNWIND_USER_FRAME_OUTERMOST)
 		return row->flags == SFJIT_ROW_OUTERMOST;
+	if (frame->kind == UNWIND_USER_FRAME_POINTER)
+		return row->flags == SFJIT_ROW_FP;
 	/* No rule stands for the place of the ABI. */
 	if (!ra.base)
 		ra = sfjit_rule_saved(-8);
@@ -293,7 +256,14 @@ static bool is_called(const struct sfjit_row *row)
 	return row->ra.base == SFJIT_BASE_NONE || row->ra.offset < 0;
 }
 
-/* One address. Returns whether it has a row. */
+/* Does it say that there is no function, which is no mistake? */
+static bool is_gap(enum sframe_reason reason)
+{
+	return reason == SFRAME_REASON_NO_FDE ||
+	       (sframe_is_packed(window) && reason == SFRAME_REASON_NO_ROW);
+}
+
+/* One address. Returns whether it has a row, or may have none. */
 static bool compare_row(unsigned long ip)
 {
 	struct sfjit_complaint complaint = { 0 };
@@ -317,9 +287,9 @@ static bool compare_row(unsigned long ip)
 	if (ret) {
 		if (strcmp(names[reason], complaint.reason))
 			finding("a row is refused for different reasons");
-		if ((ret == -ENOENT) != (reason == SFRAME_REASON_NO_FDE))
+		if ((ret == -ENOENT) != is_gap(reason))
 			finding("a refusal has a different errno");
-		return false;
+		return sframe_is_packed(window) && is_gap(reason);
 	}
 	if (signal != (function.flags & SFJIT_FUNCTION_SIGNAL &&
 		       (!function.nr_rows || !is_called(&row))))
@@ -362,10 +332,29 @@ static bool compare_function(u32 nr)
 	return all;
 }
 
+/* Each address at the ends of the code that a packed table describes. */
+static bool compare_table(void)
+{
+	unsigned long start = window->packed.text_start, i;
+	u32 size = window->packed.text_length;
+	bool all = true;
+
+	compare_row(start - 1);
+	compare_row(start + size);
+	for (i = 0; i < size; i++) {
+		if (i == 2 * NEAR && size > 4 * NEAR)
+			i = size - 2 * NEAR;
+		all &= compare_row(start + i) || !is_in_text(start + i);
+	}
+	return all;
+}
+
 /* What the library refuses and the kernel does not look at, or not there. */
 static bool is_own_rule(const struct sfjit_complaint *complaint)
 {
-	return !strcmp(complaint->reason, "fde_order") ||
+	return (sframe_is_packed(window) &&
+		!strcmp(complaint->reason, "row_order")) ||
+	       !strcmp(complaint->reason, "fde_order") ||
 	       !strcmp(complaint->reason, "cfa_order") ||
 	       !strcmp(complaint->reason, "cfa_align") ||
 	       !is_in_text((unsigned long)complaint->address);
@@ -377,12 +366,12 @@ static void compare_all(void)
 	int ret = sfjit_check(&table, &complaint);
 	struct unwind_user_frame frame;
 	enum sframe_reason reason;
-	u32 nr, live = window->section.num_fdes;
+	u32 nr;
 	bool signal, all = true;
 
-	if (window->section.live)
-		live = number(8, 4);
-	for (nr = 0; nr < live; nr++)
+	if (sframe_is_packed(window))
+		all = compare_table();
+	for (nr = 0; nr < window->section.num_fdes; nr++)
 		all &= compare_function(nr);
 	if (!ret && !all)
 		finding("a section with a bad row passes the check");
@@ -408,15 +397,18 @@ static u64 address(u64 value)
 	}
 }
 
+static bool is_table(void)
+{
+	return length >= 2 && number(0, 2) == PACKED_MAGIC;
+}
+
 static void compare(const struct input *in)
 {
-	bool live = in->flags & INPUT_LIVE;
 	int ret;
 
 	opts = (struct sframe_window_opts) {
 		.size = sizeof(opts),
-		.flags = live ? SFRAME_WINDOW_LIVE : 0,
-		.format = in->place >> INPUT_FORMAT_SHIFT & 1,
+		.format = is_table() ? SFRAME_FORMAT_PACKED : SFRAME_FORMAT_V3,
 		.text_bias = in->regs[BIAS_REG],
 	};
 	if (!(in->flags & INPUT_NO_OPTS)) {
@@ -434,8 +426,6 @@ static void compare(const struct input *in)
 		.section = section, .length = length,
 		.text = (void *)(unsigned long)opts.text_start,
 		.text_length = opts.text_length,
-		.flags = (live ? SFJIT_TABLE_LIVE : 0) |
-			 (opts.format ? 0 : SFJIT_TABLE_PLAIN),
 		.bias = opts.text_bias,
 	};
 	window = NULL;
@@ -519,7 +509,7 @@ struct made check_made(const u8 *bytes, unsigned long size, u64 at, u64 text,
 	table = (struct sfjit_table) {
 		.section = section, .length = length,
 		.text = (void *)(unsigned long)text, .text_length = text_length,
-		.flags = SFJIT_TABLE_PLAIN, .bias = opts.text_bias,
+		.bias = opts.text_bias,
 	};
 	if (sframe_prctl_register(1, (unsigned long)section, length,
 				  (unsigned long)&opts))

@@ -15,9 +15,7 @@ const struct step *compare_step(struct unwind_user_state *state)
 	walk->first = 0;
 	walk->length = 0;
 	shim_rcu_lock();
-	sframe_walk_attach(state);
 	sframe_step(state);
-	sframe_walk_detach(state);
 	shim_rcu_unlock(NULL);
 	model_end();
 	return &model.steps[0];

@@ -234,15 +234,14 @@ static bool is_table(const struct input *in, unsigned long off)
 	return off < SECTION_MAX && get_number(section + off, 2) == PACKED_MAGIC;
 }
 
-static u32 first_format(const struct input *in)
+/* Half of them are none. */
+static u32 any_format(const struct input *in)
 {
-	return in->place >> INPUT_FORMAT_SHIFT & 3;
-}
+	static const u32 formats[] = {
+		SFRAME_FORMAT_V3, 64, SFRAME_FORMAT_PACKED, 2,
+	};
 
-static u32 second_format(const struct input *in)
-{
-	return in->place & INPUT_SECOND_FP ? SFRAME_FORMAT_FP :
-					     SFRAME_FORMAT_V3;
+	return formats[in->place >> INPUT_FORMAT_SHIFT & 3];
 }
 
 static int register_one(const struct input *in, unsigned int key, u32 flags,
@@ -251,17 +250,13 @@ static int register_one(const struct input *in, unsigned int key, u32 flags,
 	unsigned long length = input_length(in);
 	u64 start = key ? in->second_start : in->text_start;
 	u64 size = key ? in->second_length : in->text_length;
-	u32 format = key || off ? second_format(in) : first_format(in);
-	bool no_opts = in->flags & INPUT_NO_OPTS && !flags && !format &&
-		       !is_table(in, off);
+	bool packed = is_table(in, off);
+	bool no_opts = in->flags & INPUT_NO_OPTS && !flags && !packed;
 
 	if (off > length)
 		return -EINVAL;
-	if (is_table(in, off))
-		format = SFRAME_FORMAT_PACKED;
-	load_opts(in, flags, format, start, size);
-	if (format == SFRAME_FORMAT_FP || format == SFRAME_FORMAT_END)
-		return model_register(key, 0, 0, OPTS_BASE);
+	load_opts(in, flags, packed ? SFRAME_FORMAT_PACKED : SFRAME_FORMAT_V3,
+		  start, size);
 	return model_register(key, input_section(in) + off, length - off,
 			      no_opts ? 0 : OPTS_BASE);
 }
@@ -272,23 +267,18 @@ unsigned long input_opts(const struct input *in)
 
 	if (in->regs[2])
 		return input_address(in, in->regs[2]);
-	load_opts(in, flags, in->place & INPUT_PACKED ? SFRAME_FORMAT_PACKED :
-		  first_format(in), in->text_start, in->text_length);
+	load_opts(in, flags, any_format(in), in->text_start, in->text_length);
 	return in->flags & INPUT_NO_OPTS ? 0 : OPTS_BASE;
 }
 
 void input_windows(const struct input *in)
 {
-	u32 live = in->flags & INPUT_LIVE ? SFRAME_WINDOW_LIVE : 0;
-	u32 second = in->flags & INPUT_SECOND_LIVE ? SFRAME_WINDOW_LIVE : 0;
-
-	if (register_one(in, 0, live, 0))
+	if (register_one(in, 0, 0, 0))
 		return;
 	if (in->flags & INPUT_SECOND)
-		register_one(in, 1, second, in->second);
+		register_one(in, 1, 0, in->second);
 	if (in->flags & INPUT_SUCCESSOR)
-		register_one(in, 0, second | SFRAME_WINDOW_REPLACE,
-			     in->second);
+		register_one(in, 0, SFRAME_WINDOW_REPLACE, in->second);
 }
 
 void input_events(const struct input *in)

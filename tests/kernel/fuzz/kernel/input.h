@@ -34,13 +34,9 @@
 
 /* More of struct input's place: */
 #define INPUT_NO_MASK		0x10	/* addresses are checked instead */
-#define INPUT_FORMAT_SHIFT	5	/* of window 0, two bits */
-#define INPUT_SECOND_FP		0x80	/* format of window 1 */
-#define INPUT_PACKED		0x80	/* of the only one that is registered */
+#define INPUT_FORMAT_SHIFT	6	/* of the one that is registered, two bits */
 
-#define INPUT_LIVE		0x01	/* window 0 */
 #define INPUT_SECOND		0x02	/* there is a window 1 */
-#define INPUT_SECOND_LIVE	0x04
 #define INPUT_SUCCESSOR		0x08	/* of window 0, in its second section */
 #define INPUT_NO_OPTS		0x10	/* text range from the index */
 #define INPUT_UTASK		0x20	/* return probes are pending */

@@ -4,7 +4,6 @@
 #include <linux/sframe.h>
 
 #include "model.h"
-#include "sframe_cache.h"
 #include "user.h"
 
 struct model model;
@@ -15,7 +14,6 @@ unsigned long shim_trampoline;
 bool shim_function_start;
 bool shim_compat;
 bool shim_has_mask;
-void (*shim_at_point)(void);
 
 static struct mm_struct model_mm;
 
@@ -193,28 +191,12 @@ static bool peek(u8 *dst, unsigned long addr, unsigned int size)
 	return true;
 }
 
-static void check_live_read(unsigned long off, unsigned int size)
-{
-	if (!model.counted) {
-		if (off != offsetof(struct sframe_header, num_fdes) ||
-		    size != sizeof(u32))
-			finding("a live section is read before its count");
-		model.counted = true;
-		model.count_barrier = false;
-		return;
-	}
-	if (!model.count_barrier)
-		finding("entries are read without a barrier behind the count");
-}
-
-/* Whose section may be read: that of the walk, or of a registration. */
+/* Whose section may be read: that of the walk. */
 static const struct sframe_window *window_read(void)
 {
 	const struct model_window *known;
 
-	if (!model.walk)
-		return model.reading;
-	known = model_window_of(model.walk->window);
+	known = model.walk ? model_window_of(model.walk->window) : NULL;
 	return known ? known->window : NULL;
 }
 
@@ -229,11 +211,7 @@ static void check_section_read(unsigned long addr, unsigned int size)
 	if (off >= window->section.length ||
 	    size > window->section.length - off)
 		finding("a read outside of the section");
-	if (window->nr_rows)
-		finding("a section is read that was copied");
-	if (window->section.live)
-		check_live_read(off, size);
-	else if (off < sizeof(struct sframe_header))
+	if (off < sizeof(struct sframe_header))
 		finding("the header is read again");
 }
 
@@ -259,7 +237,6 @@ static void next_read(struct step *step)
 		model.nr_reads = 1;
 	}
 	step->reads[step->nr_reads++] = model.nr_reads;
-	model.counted = false;
 }
 
 /* Each byte of a section once a step. */
@@ -330,7 +307,7 @@ static int read_section(void *dst, unsigned long addr, unsigned int size)
 	bool there;
 
 	tick();
-	if (!window_read() || !model.step || model.step->known)
+	if (!window_read() || !model.step || model.step->several)
 		finding("an address is read that is not masked");
 	if (!model.step->nr_reads)
 		next_read(model.step);
@@ -566,7 +543,6 @@ int copy_struct_to_user(void *dst, size_t usize, const void *src, size_t ksize,
 
 void shim_rmb(void)
 {
-	model.count_barrier = true;
 	model.read_barrier = true;
 	/* In the step of a section: is its window the same? Code is read later. */
 	if (model.step && !model.open)
@@ -603,13 +579,6 @@ int shim_preempt_lock(void)
 void shim_preempt_unlock(int *unused)
 {
 	model.preempt_disabled--;
-}
-
-/* A sample runs on one CPU. */
-void shim_own_cpu(void)
-{
-	if (!model.preempt_disabled)
-		finding("what is of one CPU is used with preemption enabled");
 }
 
 u64 local_clock(void)
@@ -659,38 +628,6 @@ static struct sframe_range lookup(unsigned long ip)
 	return range;
 }
 
-/* The cache of the walk keeps it unless something has changed since. */
-static void note_range(const struct find *find)
-{
-	const struct sframe_cache *cache;
-
-	cache = model.step ? model.step->before.sframe.cache : NULL;
-	if (!cache || cache->changes != find->seq)
-		return;
-	/* The length of all addresses is 0. */
-	if (!find->range.first && find->range.last == ULONG_MAX)
-		return;
-	if (model.nr_kept == MAX_FINDS)
-		finding("lookups without end");
-	model.kept[model.nr_kept++] = (struct kept_range) {
-		.range = find->range, .seq = find->seq,
-	};
-}
-
-const struct kept_range *model_kept_range(unsigned long ip, u64 seq)
-{
-	const struct kept_range *kept;
-	unsigned int i;
-
-	for (i = 0; i < model.nr_kept; i++) {
-		kept = &model.kept[i];
-		if (kept->seq == seq && ip >= kept->range.first &&
-		    ip <= kept->range.last)
-			return kept;
-	}
-	return NULL;
-}
-
 struct sframe_range sframe_lookup(struct sframe_registry *reg,
 				  unsigned long ip)
 {
@@ -705,7 +642,6 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 	find->ip = ip;
 	find->range = lookup(ip);
 	find->seq = model.registry.seq;
-	note_range(find);
 	/* A lookup after an access section is for the second window. */
 	if (model.step && model.step->sections) {
 		if (!model.read_barrier)
@@ -723,19 +659,14 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
 	return model.nr_windows;
 }
 
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft)
 {
 	struct sframe_window *window;
 
 	if (model.nr_windows == MAX_WINDOWS || model.no_memory)
 		return NULL;
-	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
+	window = calloc(1, sizeof(*window));
 	memcpy(window, draft, sizeof(*draft));
-	window->id = ++model.last_id;
-	window->nr_rows = nr_rows;
-	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
 }
 
@@ -814,10 +745,7 @@ static void compare_sections(const struct sframe_section *section,
 	same(section->fres == ref->addr + ref->fres &&
 	     section->fres_end == ref->addr + ref->fres_end,
 	     "other rows were registered");
-	same(section->live == ref->live, "live is not live");
 	same(section->bias == ref->bias, "another bias was registered");
-	same(section->addend == (ref->format == SFRAME_FORMAT_V3_ADDEND),
-	     "addends are not as the format says");
 }
 
 static void compare_tables(const struct sframe_window *window,
@@ -841,20 +769,6 @@ static void compare_tables(const struct sframe_window *window,
 	     packed->repeat == ref->repeat, "other code was registered");
 }
 
-static void compare_copies(const struct sframe_window *window,
-			   const struct ref_window *ref)
-{
-	struct ref_frame frame;
-	unsigned int i;
-
-	same(window->nr_rows == ref->nr_rows, "another number of rows");
-	for (i = 0; i < ref->nr_rows; i++) {
-		frame = model_frame(&window->rows[i].frame);
-		same(window->rows[i].start == ref->starts[i] &&
-		     ref_same_frame(&frame, &ref->frames[i]), "another row");
-	}
-}
-
 static void compare_windows(const struct sframe_window *window,
 			    const struct ref_window *ref)
 {
@@ -864,10 +778,8 @@ static void compare_windows(const struct sframe_window *window,
 	same(window->format == ref->format, "another format was registered");
 	if (ref->format == SFRAME_FORMAT_PACKED)
 		compare_tables(window, ref);
-	else if (ref->format != SFRAME_FORMAT_FP &&
-		 ref->format != SFRAME_FORMAT_END)
+	else
 		compare_sections(&window->section, ref);
-	compare_copies(window, ref);
 }
 
 int model_register(unsigned long key, unsigned long addr, unsigned long len,
@@ -1007,7 +919,7 @@ static struct ref_rule plain_rule(const struct unwind_user_rule *rule)
 	return plain;
 }
 
-struct ref_frame model_frame(const struct unwind_user_frame *frame)
+static struct ref_frame kernel_frame(const struct unwind_user_frame *frame)
 {
 	struct ref_frame plain = {
 		.outermost = frame->kind == UNWIND_USER_FRAME_OUTERMOST,
@@ -1027,125 +939,6 @@ struct ref_frame model_frame(const struct unwind_user_frame *frame)
 	plain.addend = frame->cfa_addend;
 	plain.exact = frame->exact;
 	return plain;
-}
-
-/* Rules that are known. */
-
-static unsigned long block_of(unsigned long ip)
-{
-	return ip / SFRAME_CACHE_BLOCK;
-}
-
-/* That of a call; or of the block of an interrupted address. */
-static struct known_rules *known_in_place(unsigned long ip, bool exact)
-{
-	struct known_rules *known;
-	unsigned int i;
-
-	for (i = model.nr_known; i; i--) {
-		known = &model.known[i - 1];
-		if (known->exact == exact &&
-		    (exact ? block_of(known->ip) == block_of(ip) :
-			     known->ip == ip))
-			return known;
-	}
-	return NULL;
-}
-
-struct known_rules *model_known(unsigned long ip, bool exact)
-{
-	struct known_rules *known = known_in_place(ip, exact);
-
-	/* The length of all addresses is 0. */
-	return known && ip - known->first <= known->length - 1 ? known : NULL;
-}
-
-void model_note_rules(const struct unwind_user_state *state, u64 id,
-		      const struct ref_frame *frame, unsigned long first,
-		      unsigned long length)
-{
-	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
-	struct known_rules *known = known_in_place(ip, state->exact_ip);
-
-	if (!state->exact_ip) {
-		first = ip;
-		length = 1;
-	}
-	if (!known) {
-		if (model.nr_known == MAX_KNOWN)
-			finding("steps without end");
-		known = &model.known[model.nr_known++];
-	}
-	*known = (struct known_rules) {
-		.ip = ip, .first = first, .length = length,
-		.exact = state->exact_ip, .id = id,
-		.seq = state->sframe.seq, .by_fp = !frame,
-	};
-	if (frame)
-		known->frame = *frame;
-}
-
-/* Rows that the registration copies. */
-
-static struct ref_window plain_window(const struct sframe_window *window)
-{
-	const struct sframe_section *section = &window->section;
-
-	return (struct ref_window) {
-		.addr = section->start,
-		.length = section->length,
-		.text_start = window->text_start,
-		.text_end = window->text_end,
-		.fdes = section->fdes - section->start,
-		.fres = section->fres - section->start,
-		.fres_end = section->fres_end - section->start,
-		.num_fdes = section->num_fdes,
-		.format = window->format,
-		.live = section->live,
-		.bias = section->bias,
-	};
-}
-
-enum sframe_reason __real_sframe_read(struct unwind_user_state *state,
-				      const struct sframe_window *window,
-				      unsigned long ip,
-				      struct sframe_func *func,
-				      struct unwind_user_caller *caller);
-enum sframe_reason __wrap_sframe_read(struct unwind_user_state *state,
-				      const struct sframe_window *window,
-				      unsigned long ip,
-				      struct sframe_func *func,
-				      struct unwind_user_caller *caller)
-{
-	struct step *step = &model.rows[model.nr_rows];
-	struct ref_func *want = &model.funcs[model.nr_rows];
-	struct ref_window ref = plain_window(window);
-	struct ref_frame frame;
-	enum sframe_reason reason;
-
-	same(model.nr_rows++ <= REF_SMALL_ROWS, "too many rows are copied");
-	memset(step, 0, sizeof(*step));
-	step->before.ip = ip;
-	model.step = step;
-	model.reading = window;
-	next_read(step);
-	reason = __real_sframe_read(state, window, ip, func, caller);
-	model.step = NULL;
-	model.reading = NULL;
-
-	model.missing = false;
-	step->reason = ref_find(&ref, ip, step->reads[0], want, &step->frame);
-	same(!model.missing, "a byte that is needed was not read");
-	same(step->sections == 1, "another number of access sections");
-	same(reason == step->reason, "another reason");
-	if (reason)
-		return reason;
-	frame = model_frame(&state->sframe.frame);
-	same(ref_same_frame(&frame, &step->frame), "another frame");
-	same(func->start == want->start && func->size == want->size &&
-	     func->rep_size == want->block && func->signal == want->signal,
-	     "another function");
-	return reason;
 }
 
 #ifdef MACHINE_CALL_TARGET
@@ -1183,7 +976,6 @@ static bool same_state(const struct unwind_user_state *a,
 	other.sframe.deadline = a->sframe.deadline;
 	other.sframe.stopped = a->sframe.stopped;
 	other.sframe.frame = a->sframe.frame;
-	other.sframe.missed = a->sframe.missed;
 	return !memcmp(&other, a, sizeof(other));
 }
 
@@ -1314,6 +1106,14 @@ static void compare_access(const struct step *step)
 	     "too many access sections");
 }
 
+/* The rules that were found, not only what they lead to in this stack. */
+static void compare_frame(const struct step *step)
+{
+	struct ref_frame frame = kernel_frame(&step->after.sframe.frame);
+
+	same(ref_same_frame(&frame, &step->frame), "another frame");
+}
+
 static void compare_steps(struct step *step)
 {
 	struct unwind_user_state want = step->before;
@@ -1324,7 +1124,6 @@ static void compare_steps(struct step *step)
 		compare_refusal(step);
 	if (out_of_time(step)) {
 		step->reason = step->after.reason;
-		ref_out_of_time(step);
 		return;
 	}
 	/* The notes of this step; those before it are not yet taken. */
@@ -1334,6 +1133,8 @@ static void compare_steps(struct step *step)
 	same(ref_step(&want, step) == step->ret, "a step is decided otherwise");
 	same(same_state(&want, &step->after), "another caller");
 	same(model_all_taken(), "a step reads what it does not need");
+	if (!step->ret && step->nr_reads)
+		compare_frame(step);
 	compare_access(step);
 }
 
@@ -1396,8 +1197,21 @@ static void compare_packed(const struct step *step, long spent)
 	     "steps are read and not made");
 }
 
-/* Two words of each frame, and none when the time is over. */
-static void compare_known(struct step *step)
+/* Several steps are for frames of calls, in a range that was looked up. */
+static void find_kind(struct unwind_user_state *state, struct step *step,
+		      unsigned int max)
+{
+	const struct model_window *window;
+
+	if (!max || state->exact_ip || state->ri || !ref_have_range(state, step))
+		return;
+	window = model_window_of(state->sframe.window);
+	step->packed = window && window->ref.format == SFRAME_FORMAT_PACKED;
+	step->by_fp = !window;
+}
+
+/* Words of each frame, and none when the time is over. */
+static void compare_several(struct step *step, unsigned int max)
 {
 	const struct sframe_walk *before = &step->before.sframe;
 	const struct sframe_walk *after = &step->after.sframe;
@@ -1405,48 +1219,48 @@ static void compare_known(struct step *step)
 		     ((long)after->budget + after->slack);
 	bool ends = after->budget < 0 || step->late;
 	struct unwind_user_state want = step->before;
-	bool free;
+	bool run;
 
-	step->packed = ref_is_packed(&step->before, step);
+	find_kind(&want, step, max);
+	run = step->packed || step->by_fp;
+	ends &= step->packed && after->budget != before->budget;
 	model.next_load = step->first_load;
-	ref_steps_known(&want, step);
+	ref_steps(&want, step);
 	same(same_state(&want, &step->after), "another caller");
 	same(model.next_load == step->behind_load,
 	     "a step reads what it does not need");
-	same(step->sections <= 1, "too many access sections");
 	same(step->ret == step->nr_ips, "another number of steps");
-	same(!ends || step->by_fp || (!step->ret && !after->slack) ||
-	     after->budget == before->budget,
+	same(step->sections == (run && !ends), "steps are tried, or are not");
+	same(!ends || (!step->ret && !after->slack),
 	     "the deadline or the budget is passed");
 	if (step->packed) {
 		compare_packed(step, spent);
 		return;
 	}
-	same(step->behind_load - step->first_load <=
-	     2 * step->nr_ips + 2, "more is read than is paid for");
-	free = step->by_fp || !step->ret;
-	same(ends || spent == (free ? 0 : SFRAME_STACK_READS * step->ret),
-	     "other steps are paid for");
-	same(!step->by_fp || (!spent && (!before->deadline || after->stopped)),
-	     "steps by frame pointer count");
+	same(step->behind_load - step->first_load <= 2 * step->nr_ips + 2,
+	     "more is read than is needed");
+	same(!spent, "other steps are paid for");
+	same(!run || !before->deadline || after->stopped,
+	     "the time of steps by frame pointer counts");
 }
 
-unsigned int __real_sframe_steps_known(struct unwind_user_state *state,
-				       unsigned long *ips, unsigned int max);
-unsigned int __wrap_sframe_steps_known(struct unwind_user_state *state,
-				       unsigned long *ips, unsigned int max)
+unsigned int __real_sframe_steps(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max);
+unsigned int __wrap_sframe_steps(struct unwind_user_state *state,
+				 unsigned long *ips, unsigned int max)
 {
 	unsigned int next_load = model.next_load, i;
 	struct step *step = begin_step(state);
 
 	if (!model.preempt_disabled)
 		finding("steps may go on on another CPU");
-	step->known = true;
+	step->several = true;
 	model.walk = &state->sframe;
-	step->ret = __real_sframe_steps_known(state, ips, max);
+	step->ret = __real_sframe_steps(state, ips, max);
 	end_step(step, state);
-	same(step->ret <= max, "more steps than there is space for");
-	compare_known(step);
+	same(step->ret <= min(max, SFRAME_STEPS),
+	     "more steps than there is space for");
+	compare_several(step, max);
 	for (i = 0; i < step->ret; i++)
 		same(ips[i] == model.ips[step->first_ip + i],
 		     "another address");
@@ -1481,11 +1295,6 @@ void model_reset(void)
 	model_mm.sframe = &model.registry;
 	shim_task.mm = &model_mm;
 	shim_has_mask = true;
-	model.registry.id = ++model.last_id;
-	model.nr_known = 0;
-	model.nr_kept = 0;
-	if (sframe_cache_init())
-		finding("no memory for the cache");
 	model.nr_windows = 0;
 	model.at[0] = NULL;
 	model.at[1] = NULL;
@@ -1499,19 +1308,6 @@ void model_reset(void)
 	model.page_events = 0;
 	model.at_access = NULL;
 	model.no_memory = false;
-}
-
-void model_walk_other(void)
-{
-	struct sframe_registry other = { .id = ++model.last_id };
-	struct unwind_user_state state = { .sframe.reg = &other };
-
-	shim_preempt_lock();
-	sframe_walk_attach(&state);
-	sframe_walk_detach(&state);
-	shim_preempt_unlock(NULL);
-	model.nr_known = 0;
-	model.nr_kept = 0;
 }
 
 void model_change_windows(void)
@@ -1534,12 +1330,9 @@ void model_start(bool in_sample)
 	model.nr_steps = 0;
 	model.next_step = 0;
 	model.nr_ips = 0;
-	model.nr_rows = 0;
-	model.next_row = 0;
 	model.rcu_depth = 0;
 	model.unseen = 0;
 	model.step = NULL;
-	model.reading = NULL;
 	model.open = false;
 }
 

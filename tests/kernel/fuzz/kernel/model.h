@@ -9,9 +9,7 @@
  *    after a lookup, and inside the section; a step reads no byte twice, unless
  *    the section is a packed table;
  *  - reads of the stack and of packed tables are noted, to be compared with the words of rules;
- *  - a removed window is freed when RCU allows;
- *  - what a step does not read it knows from an earlier step at the same
- *    address; nothing was registered since, or the window is the same.
+ *  - a removed window is freed when RCU allows.
  * Memory and windows may change before any read: see struct event.
  */
 #ifndef FUZZ_MODEL_H
@@ -89,26 +87,9 @@ struct model_window {
 	struct ref_window ref;
 };
 
-/* Rules that a step has found, for those that follow it to the address. */
-struct known_rules {
-	unsigned long ip;
-	unsigned long first, length;	/* of the row */
-	bool exact;		/* of an interrupted instruction */
-	u64 id;			/* of the window, or 0 */
-	u64 seq;		/* of the registry */
-	bool by_fp;
-	struct ref_frame frame;
-};
-
 /* A lookup of a window, and what was found there. */
 struct find {
 	unsigned long ip;
-	struct sframe_range range;
-	u64 seq;
-};
-
-/* What was looked up while a walk had the cache, and nothing had changed. */
-struct kept_range {
 	struct sframe_range range;
 	u64 seq;
 };
@@ -117,11 +98,11 @@ struct kept_range {
 struct step {
 	struct unwind_user_state before, after;
 	int ret;
-	bool by_fp;		/* those by known rules */
-	bool known;		/* or several, by rules that are at hand */
-	bool packed;		/* then, through a packed table */
+	bool several;		/* at once */
+	bool by_fp;		/* those where no window is */
+	bool packed;		/* those through a packed table */
 	bool table;		/* one was read */
-	unsigned int first_ip, nr_ips;	/* then, by the reference */
+	unsigned int first_ip, nr_ips;	/* of several, by the reference */
 	u64 seq;		/* of the registry, before */
 	u64 seq_behind[2];	/* when a section was read */
 	u32 reads[2];		/* numbers of the reads */
@@ -141,7 +122,6 @@ struct step {
 #define MAX_LOADS	16384
 #define MAX_FINDS	8192
 #define MAX_STEPS	4096
-#define MAX_KNOWN	8192
 #define MAX_WINDOWS	3
 
 struct model {
@@ -162,13 +142,10 @@ struct model {
 	unsigned long fault_addr;
 	unsigned int fault_size;
 
-	/* the step, or rows that are copied, in progress */
+	/* the step in progress */
 	struct step *step;
 	const struct sframe_walk *walk;
-	const struct sframe_window *reading;	/* by a registration */
-	bool counted;		/* of a live section */
 	bool missing;		/* a byte that is needed was not read */
-	bool count_barrier;	/* after the count */
 	bool read_barrier;	/* after the reads */
 
 	struct load loads[MAX_LOADS];
@@ -177,17 +154,8 @@ struct model {
 	unsigned int nr_finds, next_find;
 	struct step steps[MAX_STEPS];
 	unsigned int nr_steps, next_step;
-	struct step rows[REF_SMALL_ROWS + 1];	/* of the registration */
-	struct ref_func funcs[REF_SMALL_ROWS + 1];
-	unsigned int nr_rows, next_row;
 
-	/* rules, of the address space */
-	struct known_rules known[MAX_KNOWN];
-	unsigned int nr_known;
-	struct kept_range kept[MAX_FINDS];
-	unsigned int nr_kept;
-
-	/* addresses of steps by rules that are at hand */
+	/* addresses of several steps at once */
 	unsigned long ips[MAX_LOADS];
 	unsigned int nr_ips;
 
@@ -206,7 +174,6 @@ struct model {
 
 	/* windows */
 	struct sframe_registry registry;
-	u64 last_id;			/* of windows and registries */
 	struct model_window windows[MAX_WINDOWS];
 	unsigned int nr_windows;
 	struct model_window *at[2];	/* what is registered now */
@@ -231,29 +198,12 @@ int model_take_loads(unsigned long addr, unsigned int size, void *dst);
 /* Whether a page was brought in: 0 or -EFAULT. */
 int model_take_fault_in(void);
 const struct find *model_take_find(unsigned long ip);
-/* What is kept of @ip, if the registry had changed so often; or NULL. */
-const struct kept_range *model_kept_range(unsigned long ip, u64 seq);
 bool model_all_taken(void);
-
-/*
- * What the rules at an address were when they were read last, or NULL. Those of
- * calls and those of interrupted addresses are apart.
- */
-struct known_rules *model_known(unsigned long ip, bool exact);
-/*
- * Of the state's address; @frame is NULL if the frame pointer decides. An
- * interrupted address stands for those of its row.
- */
-void model_note_rules(const struct unwind_user_state *state, u64 id,
-		      const struct ref_frame *frame, unsigned long first,
-		      unsigned long length);
 
 /* Compare one step. */
 int model_step(struct unwind_user_state *state,
 	       int (*real)(struct unwind_user_state *state));
 
-/* Another address space is walked on this CPU. */
-void model_walk_other(void);
 /* The first window is gone, or its successor takes its place. */
 void model_change_windows(void);
 
@@ -269,8 +219,5 @@ int model_section_byte(const struct ref_window *ref, unsigned long off,
 
 /* In place of the kernel's, which knows all instructions. */
 int unwind_user_code_pushes(const u8 *code, unsigned int length);
-
-/* The kernel's rules in the reference's terms. */
-struct ref_frame model_frame(const struct unwind_user_frame *frame);
 
 #endif

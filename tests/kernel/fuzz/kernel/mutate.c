@@ -534,7 +534,7 @@ static void mutate_event(struct bytes *b)
 		.value = rnd(2) ? any_address(b) : odd_number(),
 	};
 
-	/* The count of a live window, as a producer stores it. */
+	/* The count of a section, which was read before. */
 	if (rnd(4) == 0) {
 		event.where = b->in->pad % PAGE_SIZE + 8;
 		event.size = 4;

@@ -3,8 +3,8 @@
 /*
  * usage: kernel-packed
  *
- * Steps through packed tables: why rules are refused, which steps are made several
- * at once, and which are left to the ordinary step.
+ * Steps through packed tables, and several at once, also where no window is: why
+ * rules are refused, and which steps are left to the ordinary step.
  */
 #include <linux/sframe.h>
 
@@ -20,27 +20,16 @@ int printf(const char *format, ...);
 #define UNIT		(1UL << MACHINE_UNIT_SHIFT)
 #define BUCKET		(256 * UNIT)
 #define STACK		0x30000000UL
-#define STACK_WORDS	64
+#define STACK_WORDS	128
 #define FP		(STACK + 0x100)
 #define TABLE		0x20000000UL
-#define STEPS		16
 
 /* Words of a frame, from the caller's stack pointer. */
 #define CFA(off)	((off) + MACHINE_SAVED)
 #define SAVED(off)	((off) - MACHINE_SAVED)
 
-void (*shim_at_point)(void);
 bool shim_has_mask = true;
 struct task_struct shim_task;
-
-const struct unwind_user_frame sframe_fp_frame = {
-#ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
-	ARCH_INIT_USER_BACKCHAIN_FRAME
-#else
-	ARCH_INIT_USER_FP_FRAME((s32)sizeof(long))
-#endif
-	.kind = UNWIND_USER_FRAME_POINTER,
-};
 
 enum { UNKNOWN, BY_SP, BY_FP, POINTER, OTHER, AFTER, NR_RULES };
 
@@ -56,11 +45,12 @@ static unsigned long stack[STACK_WORDS];
 static struct sframe_registry registry;
 static struct sframe_window window = { .format = SFRAME_FORMAT_PACKED };
 static struct unwind_user_state state;
-static unsigned long ips[STEPS];
-static unsigned int tried, reads, sections;
+static unsigned long ips[SFRAME_STEPS + 1];
+static unsigned int tried, reads, sections, looks;
 static unsigned int change_at;	/* registers a window at this read, or 0 */
 static unsigned int miss_at;	/* the page of this read is not there, or 0 */
 static bool time_is_over, open;
+static long ra_off;		/* of a return address, from the caller's sp */
 static u64 clock;
 
 /* Functions of the kernel that steps call. */
@@ -72,6 +62,7 @@ u64 local_clock(void)
 
 enum sframe_reason sframe_look(struct sframe_walk *walk)
 {
+	looks++;
 	walk->slack = SFRAME_INTERVAL;
 	return time_is_over ? SFRAME_REASON_DEADLINE : SFRAME_REASON_NONE;
 }
@@ -168,6 +159,16 @@ static void make_table(void)
 	memcpy(table.blocks, block, sizeof(block));
 }
 
+static void set_word(unsigned long addr, unsigned long word)
+{
+	stack[(addr - STACK) / sizeof(*stack)] = word;
+}
+
+static unsigned long word_at(unsigned long addr)
+{
+	return stack[(addr - STACK) / sizeof(*stack)];
+}
+
 /* A frame at @unit of a bucket; callers by each rule are in bucket 3. */
 static void begin(unsigned int bucket, unsigned int unit)
 {
@@ -178,8 +179,10 @@ static void begin(unsigned int bucket, unsigned int unit)
 		finding("a good table is refused");
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + 3 * BUCKET + UNIT;
-	change_at = miss_at = reads = sections = 0;
+	change_at = miss_at = reads = sections = looks = 0;
 	time_is_over = false;
+	ra_off = -8;
+	window.format = SFRAME_FORMAT_PACKED;
 	state = (struct unwind_user_state) {
 		.ip = TEXT + bucket * BUCKET + (unit + 1) * UNIT, .sp = STACK,
 		.fp = FP, .ws = 8,
@@ -191,22 +194,50 @@ static void begin(unsigned int bucket, unsigned int unit)
 	};
 }
 
+/* The same where no window is; the caller's range is another one. */
+static void begin_beside(void)
+{
+	begin(0, 0);
+	state.sframe.window = NULL;
+	state.sframe.length = 3 * BUCKET;
+	state.sframe.deadline = 1;
+	ra_off = MACHINE_BY_FP ? -8 : 14 * 8;
+}
+
 /* Steps, several at once. */
 
 static void expect(const char *what, unsigned int nr, unsigned long sp,
 		   unsigned long fp)
 {
-	unsigned long ip = state.ip;
+	const struct unwind_user_state before = state;
 
 	tried++;
-	if (sframe_steps_packed(&state, ips, STEPS) != nr)
+	if (sframe_steps(&state, ips, SFRAME_STEPS + 1) != nr)
 		finding(what);
 	if (open)
 		finding("user access is left open");
 	if (state.sp != sp || state.fp != fp)
 		finding(what);
-	if (state.ip != (nr ? ips[nr - 1] : ip))
+	if (state.ip != (nr ? ips[nr - 1] : before.ip))
 		finding("a step that was not made has changed the state");
+	if (nr && state.ip != word_at(sp + ra_off))
+		finding("another caller");
+	if (state.topmost != before.topmost || state.exact_ip != before.exact_ip)
+		finding("steps between frames of calls change their kind");
+}
+
+static void left(const char *what)
+{
+	expect(what, 0, state.sp, state.fp);
+}
+
+/* Nothing is even tried. */
+static void passed_by(const char *what)
+{
+	left(what);
+	if (sections || state.sframe.stopped ||
+	    state.sframe.slack != SFRAME_INTERVAL)
+		finding("something is done for no step");
 }
 
 static void try_steps(void)
@@ -259,15 +290,20 @@ static void try_slack(void)
 	       STACK + SFRAME_INTERVAL / 5 * 16, FP);
 	if (state.sframe.slack != SFRAME_INTERVAL % 5)
 		finding("steps are not paid for");
+	if (looks)
+		finding("the clock is looked at without need");
 
 	begin(0, 0);
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + UNIT;
 	ips[2] = 0;
 	tried++;
-	if (sframe_steps_packed(&state, ips, 2) != 2 || ips[2] ||
+	if (sframe_steps(&state, ips, 2) != 2 || ips[2] ||
 	    state.sp != STACK + 32)
 		finding("more steps than there is room for");
+	sections = 0;
+	if (sframe_steps(&state, ips, 0) || sections)
+		finding("a step for which there is no room");
 
 	table.index[1] = SFRAME_PACKED_BLOCK;
 	table.blocks[0] = 80;
@@ -280,21 +316,42 @@ static void try_slack(void)
 
 	begin(0, 0);
 	state.sframe.slack = 4;
+	expect("a step after a look at the clock", 1, STACK + 16, FP);
+	if (state.sframe.slack != SFRAME_INTERVAL - 5)
+		finding("steps after a look are not paid for");
+
+	begin(0, 0);
+	state.sframe.slack = 4;
 	time_is_over = true;
 	expect("a step after the deadline", 0, STACK, FP);
 	if (state.sframe.slack || sections)
 		finding("the next step will not look at the clock");
 }
 
-static void left(const char *what)
+/* A step through a table counts, and so does its time. */
+static void try_clock(void)
 {
-	expect(what, 0, STACK, FP);
+	make_table();
+	begin(0, 0);
+	state.sframe.deadline = 100;
+	state.sframe.stopped = clock - 7;
+	expect("a step when the clock has stopped", 1, STACK + 16, FP);
+	if (state.sframe.deadline != 108 || state.sframe.stopped)
+		finding("the deadline does not move on");
 }
 
 /* What the ordinary step is for. */
 static void try_left(void)
 {
 	make_table();
+	table.rules[OTHER] = (struct sframe_packed_rule) {
+		.kind = SFRAME_PACKED_RULES,
+		.cfa = SFRAME_PACKED_REG | MACHINE_SP, .cfa_off = CFA(16),
+		.ra = SFRAME_PACKED_CFA | SFRAME_PACKED_LOAD,
+		.ra_off = SAVED(-8),
+	};
+	begin(2, 0);
+	left("rules of three places");
 	table.rules[OTHER] = table.rules[BY_SP];
 	table.rules[OTHER].kind |= SFRAME_PACKED_EXACT;
 	begin(2, 0);
@@ -317,12 +374,6 @@ static void try_left(void)
 	left("a rule that is not known");
 
 	begin(0, 0);
-	state.exact_ip = true;
-	left("an exact address");
-	begin(0, 0);
-	state.ri = (void *)&table;
-	left("a return probe");
-	begin(0, 0);
 	stack[1] = 0;
 	left("a return address 0");
 	for (miss_at = 1; miss_at <= 4; miss_at++) {
@@ -334,7 +385,229 @@ static void try_left(void)
 	}
 }
 
-/* From a frame at FP, as where no window is. */
+/* Nothing that opens an access section. */
+static void try_passed_by(void)
+{
+	bool beside;
+
+	make_table();
+	for (beside = false; ; beside = true) {
+		beside ? begin_beside() : begin(0, 0);
+		state.exact_ip = true;
+		passed_by("an exact address");
+		beside ? begin_beside() : begin(0, 0);
+		state.ri = (void *)&table;
+		passed_by("a return probe");
+		beside ? begin_beside() : begin(0, 0);
+		state.sframe.seq--;
+		passed_by("what was looked up before a change");
+		beside ? begin_beside() : begin(0, 0);
+		state.ip = TEXT;
+		passed_by("a call before the range");
+		state.ip = TEXT + state.sframe.length + 1;
+		passed_by("a call after the range");
+		if (beside)
+			break;
+	}
+	begin(0, 0);
+	window.format = SFRAME_FORMAT_V3;
+	passed_by("a window with a section");
+}
+
+/* Ends of a range: of the table, or beside all windows. */
+static void try_ranges(void)
+{
+	make_table();
+	table.index[3] = BY_SP;
+	begin(3, 255);
+	stack[1] = TEXT + 4 * BUCKET + UNIT;
+	expect("a call at the end of a range", 1, STACK + 16, FP);
+	table.header.text_length = 2 * BUCKET;
+	begin(2, 0);
+	left("a call in a window, after the code of its table");
+}
+
+/* What was looked up before, and is still known. */
+static void try_kept(void)
+{
+	const struct sframe_kept_range here = {
+		.window = &window, .first = TEXT, .length = 3 * BUCKET,
+	};
+	struct sframe_walk *walk = &state.sframe;
+	unsigned int i;
+
+	make_table();
+	for (i = 0; i < SFRAME_KEPT_RANGES; i++) {
+		begin(0, 0);
+		walk->window = NULL;
+		walk->first = TEXT + 3 * BUCKET;
+		walk->length = BUCKET;
+		walk->kept[i] = here;
+		expect("a step in a range that was kept", 1, STACK + 16, FP);
+		if (walk->window != &window || walk->first != TEXT ||
+		    walk->length != 3 * BUCKET || walk->kept[i].window ||
+		    walk->kept[i].first != TEXT + 3 * BUCKET ||
+		    walk->kept[i].length != BUCKET)
+			finding("the walk is in another range, or lost one");
+	}
+	begin(0, 0);
+	walk->length = 0;
+	walk->kept[0] = here;
+	registry.seq++;
+	passed_by("a range that was kept before a change");
+}
+
+/* After a step by frame pointer without a known stack pointer. */
+static void try_bound(void)
+{
+	make_table();
+	table.index[2] = BY_FP;
+	begin(0, 0);
+	state.sp_bound = true;
+	left("a rule that starts from a stack pointer that is not known");
+
+	begin(2, 0);
+	state.sp_bound = true;
+	expect("a rule with the frame pointer", 1, FP + 16,
+	       TEXT + 3 * BUCKET + UNIT);
+	if (state.sp_bound)
+		finding("a stack pointer that a rule tells is a bound");
+
+	begin(2, 0);
+	state.sp_bound = true;
+	state.sp = FP + 16;
+	left("a frame below the bound");
+}
+
+static void try_bad_stacks(void)
+{
+	make_table();
+	table.rules[OTHER] = table.rules[BY_FP];
+	table.rules[OTHER].cfa_off = CFA((int)(STACK - FP));
+	begin(2, 0);
+	left("a CFA that does not move up");
+
+	table.index[2] = BY_FP;
+	begin(2, 0);
+	state.fp = FP + 4;
+	left("a CFA that is not aligned");
+	begin(2, 0);
+	state.sp = STACK + 0x2000;
+	left("a frame on another stack, whose call has to be looked at");
+	begin(2, 0);
+	state.fp = STACK + sizeof(stack) - 8;
+	left("a return address that is not there");
+
+	begin(0, 0);
+	stack[1] = SZ_64K - 1;
+	left("a return address below all text");
+
+	table.rules[BY_FP].ra_off = SAVED(-16);
+	table.rules[BY_FP].fp_off = SAVED(-8);
+	begin(2, 0);
+	state.fp = STACK + sizeof(stack) - 8;
+	left("a frame pointer that is not there");
+}
+
+/* From a frame at FP, by what programs have where no section is. */
+static void expect_beside(const char *what, unsigned int nr)
+{
+	unsigned long sp = FP + 16, fp = TEXT + 3 * BUCKET + UNIT;
+
+	state.sp = FP;
+	if (!MACHINE_BY_FP) {
+		set_word(FP, sp);
+		fp = UNWIND_USER_NO_FP;
+	}
+	expect(what, nr, nr ? sp : FP, nr ? fp : FP);
+	if (nr && MACHINE_BY_FP && state.sp_bound == MACHINE_FP_GIVES_SP)
+		finding("a stack pointer that is none, or a bound");
+	if (!state.sframe.stopped || state.sframe.slack != SFRAME_INTERVAL ||
+	    sections != 1)
+		finding("a step beside all windows counts");
+}
+
+static void try_beside(void)
+{
+	make_table();
+	begin_beside();
+	expect_beside("a step by what is there without windows", 1);
+
+	/* Time does not end these, and what is there now is left to others. */
+	begin_beside();
+	time_is_over = true;
+	expect_beside("the same after the deadline", 1);
+	begin_beside();
+	change_at = 1;
+	expect_beside("the same while windows change", 1);
+
+	begin_beside();
+	state.sp = FP + 8;
+	left("a frame pointer below the stack pointer, or no chain");
+	begin_beside();
+	state.sp = STACK + 0x2000;
+	left("a frame on another stack");
+	begin_beside();
+	set_word(FP + 16 + ra_off, SZ_64K - 1);
+	expect_beside("a return address below all text", 0);
+	begin_beside();
+	miss_at = 1;
+	expect_beside("a page that is not there", 0);
+}
+
+static void try_back_chain(void)
+{
+	make_table();
+	begin_beside();
+	set_word(STACK, STACK);
+	left("a back chain that does not move up");
+
+	begin_beside();
+	set_word(STACK, FP + 4);
+	left("a back chain that is not aligned");
+
+	begin_beside();
+	set_word(STACK, FP);
+	set_word(FP + 14 * 8, word_at(FP + 14 * 8) + 1);
+	left("an odd return address");
+
+	begin_beside();
+	state.sp = STACK + sizeof(stack);
+	left("a back chain that is not there");
+
+	table.index[2] = BY_FP;
+	begin(2, 0);
+	state.fp = UNWIND_USER_NO_FP;
+	left("a rule with a frame pointer that is not known");
+}
+
+/* A stack of frames that are all alike, without a window. */
+static void try_many(void)
+{
+	const unsigned int size = MACHINE_BY_FP ? 16 : 24;
+	unsigned long sp = STACK, end = STACK + SFRAME_STEPS * size;
+
+	begin_beside();
+	state.sframe.length = 4 * BUCKET;
+	for (; sp <= end; sp += size)
+		set_word(sp, sp + size);
+	state.fp = STACK;
+	expect("as many steps as may be", SFRAME_STEPS, end,
+	       MACHINE_BY_FP ? end : UNWIND_USER_NO_FP);
+	if (sections != 1)
+		finding("steps take more than one access section");
+
+	state.sp = state.fp = STACK;
+	ips[3] = 0;
+	if (sframe_steps(&state, ips, 3) != 3 || ips[3] ||
+	    state.sp != STACK + 3 * size)
+		finding("more steps than there is room for");
+	sections = 0;
+	if (sframe_steps(&state, ips, 0) || sections)
+		finding("a step for which there is no room");
+}
+
+/* By a rule of a table, from a frame at FP. */
 static void try_pointer(void)
 {
 	make_table();
@@ -347,7 +620,8 @@ static void try_pointer(void)
 			finding("a stack pointer that is none, or a bound");
 		return;
 	}
-	stack[(FP - STACK) / 8] = FP + 16;
+	set_word(FP, FP + 16);
+	ra_off = 14 * 8;
 	expect("a step by back chain", 1, FP + 16, UNWIND_USER_NO_FP);
 }
 
@@ -369,7 +643,7 @@ static void try_changed(void)
 		begin(2, 0);
 		state.fp = state.sp;
 		change_at = at;
-		if (sframe_steps_packed(&state, ips, STEPS) || state.sp_bound)
+		if (sframe_steps(&state, ips, SFRAME_STEPS) || state.sp_bound)
 			finding("a step that was undone leaves a bound");
 	}
 }
@@ -508,7 +782,18 @@ int main(void)
 {
 	try_steps();
 	try_slack();
+	try_clock();
 	try_left();
+	try_passed_by();
+	try_ranges();
+	try_kept();
+	if (!MACHINE_FP_GIVES_SP)
+		try_bound();
+	try_bad_stacks();
+	try_beside();
+	if (!MACHINE_BY_FP)
+		try_back_chain();
+	try_many();
 	try_pointer();
 	try_changed();
 	try_kinds();

@@ -2,7 +2,6 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* SFrame V3 and a step through it, read plainly. */
 #include "model.h"
-#include "sframe_cache.h"
 
 /* Limits of the kernel's, as documented: not of the format. */
 #define MAX_SIGNALS	8
@@ -61,7 +60,9 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	opts->text_length = get_number(bytes + 16, 8);
 	opts->format = get_number(bytes + 24, 4);
 	opts->bias = get_number(bytes + 32, 8);
-	if (opts->flags > 3 || opts->format > 4 || get_number(bytes + 28, 4))
+	if (opts->flags > 1 || get_number(bytes + 28, 4) ||
+	    (opts->format != SFRAME_FORMAT_V3 &&
+	     opts->format != SFRAME_FORMAT_PACKED))
 		return -EINVAL;
 	return 0;
 }
@@ -81,14 +82,8 @@ static int read_header(struct ref_window *ref, const u8 *h)
 	if (get_number(h, 2) != 0xdee2 ||
 	    memcmp(h + 2, only_start, sizeof(only_start)))
 		return -EINVAL;
-	if (ref->live)
-		fres_end = ref->length;
 	if (fdes > fres || nr > space || fres > ref->length ||
-	    fres_end > ref->length)
-		return -EINVAL;
-	if (ref->live)
-		nr = space;
-	if (nr > MAX_INDEX)
+	    fres_end > ref->length || nr > MAX_INDEX)
 		return -EINVAL;
 	ref->fdes = fdes;
 	ref->fres = fres;
@@ -101,8 +96,6 @@ static int read_section(struct ref_window *ref)
 {
 	u8 header[28];
 
-	if (ref->live && ref->addr % 8)
-		return -EINVAL;
 	if (ref->length < 28 || ref->length > U32_MAX ||
 	    ref->addr > TASK_SIZE || ref->length > TASK_SIZE - ref->addr)
 		return -EINVAL;
@@ -147,64 +140,12 @@ static int read_range(struct ref_window *ref, const struct opts *opts)
 	if (ref->text_end < ref->text_start)
 		return -EINVAL;
 	if (!opts->text_start && !opts->text_length)
-		ret = ref->live ? -EINVAL : range_of_index(ref);
+		ret = range_of_index(ref);
 	if (ret)
 		return ret;
 	if (ref->text_start >= ref->text_end || ref->text_end > TASK_SIZE)
 		return -EINVAL;
 	return 0;
-}
-
-static unsigned int rows_of_function(struct ref_window *ref, u64 start)
-{
-	const struct step *read;
-	unsigned int nr;
-	u32 off = 0, end;
-
-	for (nr = 0; ; nr++) {
-		if (nr == REF_SMALL_ROWS)
-			return 0;
-		if (start + off < ref->text_start ||
-		    start + off >= ref->text_end)
-			return 0;
-		if (model.next_row == model.nr_rows)
-			finding("a small table was not read");
-		read = &model.rows[model.next_row];
-		if (read->before.ip != start + off)
-			finding("rows of another address were read");
-		ref->func = model.funcs[model.next_row++];
-		if (read->reason)
-			return 0;
-		ref->starts[nr] = off;
-		ref->frames[nr] = read->frame;
-		end = ref->func.size;
-		if (ref->func.block && ref->func.block < end)
-			end = ref->func.block;
-		off = ref->func.next;
-		/* A signal frame has no rows. */
-		if ((ref->func.signal && !off) || off >= end)
-			return nr + 1;
-	}
-}
-
-/* A table of one function with few rows is copied, if nothing is wrong. */
-static void read_rows(struct ref_window *ref)
-{
-	u64 start, again;
-	u32 size;
-
-	if (ref->live || ref->num_fdes != 1 ||
-	    model_take_fault_in() ||
-	    read_index_entry(ref, 0, &start, &size) ||
-	    read_index_entry(ref, 0, &again, &size) || again + size < again)
-		return;
-	ref->nr_rows = rows_of_function(ref, start);
-}
-
-static bool without_section(const struct ref_window *ref)
-{
-	return ref->format == SFRAME_FORMAT_FP ||
-	       ref->format == SFRAME_FORMAT_END;
 }
 
 /* The magic, version 1, and what this machine has. */
@@ -220,7 +161,7 @@ static int read_packed(struct ref_window *ref, struct opts *opts)
 	u64 rules, length, buckets, blocks;
 	u8 h[32];
 
-	if (ref->live || ref->addr % 16)
+	if (ref->addr % 16)
 		return -EINVAL;
 	if (ref->length < sizeof(h) || ref->length > U32_MAX ||
 	    ref->addr > TASK_SIZE || ref->length > TASK_SIZE - ref->addr)
@@ -257,21 +198,10 @@ static int read_window(struct ref_window *ref, struct opts *opts)
 {
 	int ret;
 
-	if (without_section(ref)) {
-		if (ref->addr || ref->length || ref->bias || ref->live ||
-		    !opts->text_length)
-			return -EINVAL;
-		return read_range(ref, opts);
-	}
 	if (ref->format == SFRAME_FORMAT_PACKED)
 		return read_packed(ref, opts);
 	ret = read_section(ref);
-	if (!ret)
-		ret = read_range(ref, opts);
-	if (ret)
-		return ret;
-	read_rows(ref);
-	return 0;
+	return ret ? ret : read_range(ref, opts);
 }
 
 int ref_register(struct ref_window *ref, unsigned long addr,
@@ -289,11 +219,8 @@ int ref_register(struct ref_window *ref, unsigned long addr,
 	ref->addr = addr;
 	ref->length = len;
 	ref->format = opts.format;
-	ref->live = opts.flags & 2;
 	ref->bias = opts.bias;
 	ret = read_window(ref, &opts);
-	if (model.next_row != model.nr_rows)
-		finding("a table is read that is not small");
 	return ret ? ret : model.no_memory ? -ENOMEM : 0;
 }
 
@@ -348,21 +275,6 @@ static bool is_left(const struct place *place, u64 size)
 	return place->pos + size <= place->ref->fres_end;
 }
 
-static enum sframe_reason entries_there(struct place *place, u32 *nr)
-{
-	enum sframe_reason reason;
-	u64 count;
-
-	*nr = place->ref->num_fdes;
-	if (!place->ref->live)
-		return SFRAME_REASON_NONE;
-	place->pos = 8;
-	reason = take_number(place, 4, &count);
-	if (!reason && count < *nr)
-		*nr = count;
-	return reason;
-}
-
 struct bounds {
 	u64 below, above;
 	u32 first, behind;
@@ -375,12 +287,11 @@ struct bounds {
 static enum sframe_reason find_entry(struct place *place, u64 ip,
 				     struct ref_func *func, u64 *entry)
 {
-	struct bounds in = { .above = ~0ULL };
-	enum sframe_reason reason;
+	struct bounds in = { .above = ~0ULL, .behind = place->ref->num_fdes };
+	enum sframe_reason reason = SFRAME_REASON_NONE;
 	u64 at, off;
 	u32 mid;
 
-	reason = entries_there(place, &in.behind);
 	for (*entry = 0; !reason && in.first < in.behind; ) {
 		mid = (u32)(((u64)in.first + in.behind) / 2);
 		at = place->ref->fdes + 16 * (u64)mid;
@@ -403,7 +314,6 @@ static enum sframe_reason find_entry(struct place *place, u64 ip,
 	}
 	if (reason)
 		return reason;
-	func->behind = in.above;
 	return *entry ? SFRAME_REASON_NONE : SFRAME_REASON_NO_FDE;
 }
 
@@ -477,7 +387,6 @@ static enum sframe_reason find_row(struct place *place,
 	unsigned int i;
 	u8 info;
 
-	func->next = U32_MAX;
 	for (i = 0; i < attr->nr_rows; i++, last = start) {
 		if (!is_left(place, attr->start_size + 1))
 			return SFRAME_REASON_FRE_OFFSET;
@@ -488,10 +397,8 @@ static enum sframe_reason find_row(struct place *place,
 			return SFRAME_REASON_SECTION_FAULT;
 		if (i && start <= last)
 			return SFRAME_REASON_ROW_ORDER;
-		if (start > off) {
-			func->next = start;
+		if (start > off)
 			break;
-		}
 		if (attr->start_size > 1 && take(place, 1, &info))
 			return SFRAME_REASON_SECTION_FAULT;
 		row->info = info;
@@ -504,7 +411,6 @@ static enum sframe_reason find_row(struct place *place,
 		row->words = *place;
 		place->pos += row->nr * row->size;
 	}
-	func->row = last;
 	return i ? SFRAME_REASON_NONE : SFRAME_REASON_NO_ROW;
 }
 
@@ -593,8 +499,8 @@ static void name_register(struct ref_rule *rule, u32 reg)
 	rule->reg = rule->base == REF_OTHER ? reg : 0;
 }
 
-static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
-			       bool *addend)
+/* Bit 2 of the control word is reserved. */
+static enum sframe_reason pair(struct row *row, struct ref_rule *rule)
 {
 	u32 control, reg;
 
@@ -603,52 +509,16 @@ static enum sframe_reason pair(struct row *row, struct ref_rule *rule,
 	reg = control >> 3;
 	rule->reg = 0;
 	rule->load = control & 2;
-	*addend = control & 4;
-	if (!(control & 1)) {
-		rule->base = REF_CFA;
-		return SFRAME_REASON_NONE;
-	}
-	if (reg > 0xffff)
+	rule->base = REF_CFA;
+	if (control & 1 && reg > 0xffff)
 		return SFRAME_REASON_ROW_REGISTER;
-	name_register(rule, reg);
-	return SFRAME_REASON_NONE;
-}
-
-/* A pair, or three words if the format has addends. */
-static enum sframe_reason cfa_words(struct row *row, bool may_add,
-				    struct ref_frame *frame, unsigned int *left)
-{
-	enum sframe_reason reason;
-	bool addend;
-
-	*left = row->nr - 2;
-	reason = pair(row, &frame->cfa, &addend);
-	if (reason)
-		return reason;
-	if (frame->cfa.base == REF_CFA || scale_cfa(&frame->cfa.off) ||
-	    (addend && (!may_add || !frame->cfa.load)))
-		return SFRAME_REASON_ROW_RULE;
-	if (!addend)
-		return SFRAME_REASON_NONE;
-	if (!*left)
-		return SFRAME_REASON_ROW_WORDS;
-	--*left;
-	return offset(row, &frame->addend);
-}
-
-static enum sframe_reason plain_pair(struct row *row, struct ref_rule *rule)
-{
-	enum sframe_reason reason;
-	bool addend;
-
-	reason = pair(row, rule, &addend);
-	return reason ? reason : addend ? SFRAME_REASON_ROW_RULE :
-					  SFRAME_REASON_NONE;
+	if (control & 1)
+		name_register(rule, reg);
+	return control & 4 ? SFRAME_REASON_ROW_RULE : SFRAME_REASON_NONE;
 }
 
 /* cfa; cfa, ra; cfa, 0, fp; cfa, ra, fp */
-static enum sframe_reason flex_frame(struct row *row, bool may_add,
-				     struct ref_frame *frame)
+static enum sframe_reason flex_frame(struct row *row, struct ref_frame *frame)
 {
 	enum sframe_reason reason;
 	unsigned int left;
@@ -656,7 +526,11 @@ static enum sframe_reason flex_frame(struct row *row, bool may_add,
 
 	if (row->nr == 1)
 		return SFRAME_REASON_ROW_WORDS;
-	reason = cfa_words(row, may_add, frame, &left);
+	reason = pair(row, &frame->cfa);
+	if (!reason && (frame->cfa.base == REF_CFA ||
+			scale_cfa(&frame->cfa.off)))
+		reason = SFRAME_REASON_ROW_RULE;
+	left = row->nr - 2;
 	if (reason || !left)
 		return reason;
 	if (left == 1 || left > 4)
@@ -666,16 +540,16 @@ static enum sframe_reason flex_frame(struct row *row, bool may_add,
 		if (zero)
 			return SFRAME_REASON_ROW_WORDS;
 	} else {
-		reason = plain_pair(row, &frame->ra);
+		reason = pair(row, &frame->ra);
 		if (!reason && frame->ra.base == REF_CFA && !frame->ra.load)
 			reason = SFRAME_REASON_ROW_RULE;
 	}
 	if (!reason && left > 2)
-		reason = plain_pair(row, &frame->fp);
+		reason = pair(row, &frame->fp);
 	return reason;
 }
 
-static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
+static enum sframe_reason row_frame(struct row *row, bool flex,
 				    struct ref_frame *frame)
 {
 	if (!row->nr) {
@@ -687,8 +561,7 @@ static enum sframe_reason row_frame(struct row *row, bool flex, bool may_add,
 	frame->ra = MACHINE_RA ? saved_at(MACHINE_RA) :
 				 (struct ref_rule) { .base = REF_LR };
 	frame->flex = flex;
-	return flex ? flex_frame(row, may_add, frame) :
-		      default_frame(row, frame);
+	return flex ? flex_frame(row, frame) : default_frame(row, frame);
 }
 
 /*
@@ -739,29 +612,10 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 		off %= func->block;
 	reason = find_row(&place, &attr, off, func, &row);
 	if (!reason)
-		reason = row_frame(&row, attr.flex,
-				   ref->format == SFRAME_FORMAT_V3_ADDEND,
-				   frame);
+		reason = row_frame(&row, attr.flex, frame);
 	if (!reason && func->signal)
 		mark_signal(frame);
 	return reason;
-}
-
-/* The same from what was copied. */
-static enum sframe_reason copied_frame(const struct ref_window *ref, u64 ip,
-				       struct ref_frame *frame)
-{
-	unsigned int i = ref->nr_rows - 1;
-	u64 off = ip - ref->func.start;
-
-	if (off >= ref->func.size)
-		return SFRAME_REASON_NO_FDE;
-	if (ref->func.block)
-		off %= ref->func.block;
-	while (ref->starts[i] > off)
-		i--;
-	*frame = ref->frames[i];
-	return SFRAME_REASON_NONE;
 }
 
 /* Packed tables. */
@@ -1278,42 +1132,64 @@ static enum sframe_reason enter_by_frame(struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
-static void set_range(struct sframe_walk *walk,
-		      const struct sframe_range *range, u64 seq)
+/* Ranges that the walk knows besides the one it is in. */
+#define KEPT	3
+
+/* Which of them holds @ip? -1: the one the walk is in, KEPT: none. */
+static int known_range(const struct sframe_walk *walk, unsigned long ip)
 {
-	walk->window = range->window;
-	walk->first = range->first;
-	walk->length = range->last - range->first + 1;
-	walk->seq = seq;
+	int i;
+
+	if (ip - walk->first < walk->length)
+		return -1;
+	for (i = 0; i < KEPT; i++)
+		if (ip - walk->kept[i].first < walk->kept[i].length)
+			break;
+	return i;
 }
 
+static void swap_range(struct sframe_walk *walk, struct sframe_kept_range *with)
+{
+	struct sframe_kept_range now = {
+		.window = walk->window, .first = walk->first,
+		.length = walk->length,
+	};
+
+	walk->window = with->window;
+	walk->first = with->first;
+	walk->length = with->length;
+	*with = now;
+}
+
+/* Be in the range of @ip, if that is known and nothing has changed since. */
+static bool have_range(struct sframe_walk *walk, const struct step *step,
+		       unsigned long ip)
+{
+	int known = known_range(walk, ip);
+
+	if (step->seq != walk->seq || known == KEPT)
+		return false;
+	if (known >= 0)
+		swap_range(walk, &walk->kept[known]);
+	return true;
+}
+
+/* The oldest one is forgotten; all of them are when something has changed. */
 static void look_up(struct sframe_walk *walk, unsigned long ip)
 {
 	const struct find *find = model_take_find(ip);
+	struct sframe_kept_range found = {
+		.window = find->range.window, .first = find->range.first,
+		.length = find->range.last - find->range.first + 1,
+	};
+	unsigned int i;
 
-	set_range(walk, &find->range, find->seq);
-}
-
-/* The cache has a few ranges, those of before are looked up again. */
-static void find_range(struct sframe_walk *walk, const struct step *step,
-		       unsigned long ip)
-{
-	const struct find *next = &model.finds[model.next_find];
-	const struct kept_range *kept = NULL;
-
-	if (step->before.sframe.cache)
-		kept = model_kept_range(ip, step->seq);
-	/* A lookup past the bytes read follows a change. */
-	if (kept && (model.next_find == step->behind_find ||
-		     next->seq != step->seq)) {
-		set_range(walk, &kept->range, kept->seq);
-		return;
-	}
-	look_up(walk, ip);
-	/* The look-up itself is noted, too. */
-	if (kept && model.nr_kept <= SFRAME_CACHE_RANGES &&
-	    kept < &model.kept[model.nr_kept - 1])
-		finding("a range is looked up again");
+	if (find->seq != walk->seq)
+		for (walk->length = i = 0; i < KEPT; i++)
+			walk->kept[i].length = 0;
+	walk->seq = find->seq;
+	swap_range(walk, &found);
+	walk->kept[walk->looks++ % KEPT] = found;
 }
 
 static int refuse(struct unwind_user_state *state, enum sframe_reason reason)
@@ -1321,89 +1197,6 @@ static int refuse(struct unwind_user_state *state, enum sframe_reason reason)
 	state->reason = reason;
 	return reason == SFRAME_REASON_SECTION_FAULT ||
 	       reason == SFRAME_REASON_STACK_FAULT ? -EFAULT : -EINVAL;
-}
-
-/* By rules that are known: step->frame. */
-static int step_by(struct unwind_user_state *state, struct step *step)
-{
-	const struct ref_frame *frame = &step->frame;
-	struct caller caller;
-
-	step->reason = read_by_frame(state, frame, &caller);
-	if (!step->reason)
-		step->reason = enter_by_frame(state, frame, &caller);
-	return step->reason ? refuse(state, step->reason) : 0;
-}
-
-/* Few addresses have always a place in the cache, interrupted ones the last. */
-static bool has_place(const struct known_rules *known)
-{
-	return model.nr_known == 1 ||
-	       (!known->exact && model.nr_known < SFRAME_CACHE_WAYS);
-}
-
-/* Nothing but the stack was read: then the rules are those of a step before. */
-static bool is_from_cache(const struct step *step,
-			  const struct known_rules *known)
-{
-	if (step->nr_reads && has_place(known))
-		finding("rules are read again");
-	return !step->nr_reads;
-}
-
-/* Was a window looked up, or found where it was kept? */
-static bool found_window(const struct step *step)
-{
-	const struct sframe_walk *before = &step->before.sframe;
-	const struct sframe_walk *after = &step->after.sframe;
-
-	return step->first_find != step->behind_find ||
-	       before->window != after->window || before->seq != after->seq ||
-	       before->first != after->first || before->length != after->length;
-}
-
-static const struct known_rules *find_known(const struct step *step,
-					    unsigned long ip)
-{
-	const struct known_rules *known =
-		model_known(ip, step->before.exact_ip);
-
-	if (!known || known->seq != step->seq)
-		return NULL;
-	if (found_window(step)) {
-		if (has_place(known))
-			finding("a window is looked up again");
-		return NULL;
-	}
-	return is_from_cache(step, known) ? known : NULL;
-}
-
-/* Rules are kept if nothing has changed while they were found. */
-static void keep(const struct unwind_user_state *state, const struct step *step,
-		 u64 id, const struct ref_frame *frame, unsigned long first,
-		 unsigned long length)
-{
-	if (state->sframe.seq == step->seq)
-		model_note_rules(state, id, frame, first, length);
-}
-
-/*
- * A row is at one place, unless it is repeated. It ends at the next row, or
- * function.
- */
-static void keep_row(const struct unwind_user_state *state,
-		     const struct step *step, const struct ref_window *ref,
-		     const struct ref_func *func, unsigned long ip)
-{
-	u64 id = state->sframe.window->id, first, behind;
-
-	first = func->start + func->row;
-	behind = func->start + min(func->next, func->size);
-	behind = min(behind, func->behind);
-	if (func->block || step->frame.signal)
-		keep(state, step, id, &step->frame, ip, 1);
-	else
-		keep(state, step, id, &step->frame, first, behind - first);
 }
 
 /*
@@ -1423,19 +1216,14 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	struct ref_func func;
 
 	model.missing = false;
-	if (ref->nr_rows)
-		step->reason = copied_frame(ref, ip, &step->frame);
-	else if (packed)
+	if (packed)
 		step->reason = packed_frame(ref, ip, &step->frame);
 	else
 		step->reason = ref_find(ref, ip, step->reads[try], &func,
 					&step->frame);
-	/* What was copied need not be looked at again. */
-	if (!step->reason && ref->nr_rows)
-		keep(state, step, window->id, &step->frame, ip, 1);
 	if (!step->reason)
 		step->reason = read_by_frame(state, &step->frame, &caller);
-	if (!ref->nr_rows && step->seq_behind[try] != state->sframe.seq) {
+	if (step->seq_behind[try] != state->sframe.seq) {
 		look_up(&state->sframe, ip);
 		if (state->sframe.window != window) {
 			/* Why it was not read to the end does not matter. */
@@ -1446,8 +1234,6 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	}
 	if (model.missing)
 		finding("a byte that is needed was not read");
-	if (!step->reason && !ref->nr_rows && !ref->live && !packed)
-		keep_row(state, step, ref, &func, ip);
 	if (!step->reason)
 		step->reason = enter_by_frame(state, &step->frame, &caller);
 	return true;
@@ -1457,35 +1243,15 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 {
 	unsigned long ip = state->exact_ip ? state->ip : state->ip - 1;
 	struct sframe_walk *walk = &state->sframe;
-	const struct known_rules *known = find_known(step, ip);
 	const struct model_window *window;
 	unsigned int try;
 
-	if (known) {
-		step->frame = known->frame;
-		return known->by_fp ? -ENOENT : step_by(state, step);
-	}
-	if (ip - walk->first >= walk->length || step->seq != walk->seq)
-		find_range(walk, step, ip);
+	if (!have_range(walk, step, ip))
+		look_up(walk, ip);
 	for (try = 0; try < 2; try++) {
 		window = model_window_of(walk->window);
-		if (!window || window->ref.format == SFRAME_FORMAT_FP) {
-			keep(state, step, 0, NULL, walk->first, walk->length);
+		if (!window)
 			return -ENOENT;
-		}
-		if (window->ref.format == SFRAME_FORMAT_END) {
-			state->done = true;
-			return 0;
-		}
-		known = model_known(ip, step->before.exact_ip);
-		if (!window->ref.nr_rows && known &&
-		    known->id == window->window->id &&
-		    is_from_cache(step, known)) {
-			step->frame = known->frame;
-			keep(state, step, known->id, &step->frame,
-			     known->first, known->length);
-			return step_by(state, step);
-		}
 		if (!try_window(state, step, &window->ref, try, ip))
 			continue;
 		if (step->reason)
@@ -1494,19 +1260,6 @@ int ref_step(struct unwind_user_state *state, struct step *step)
 	}
 	step->reason = SFRAME_REASON_CHANGED;
 	return refuse(state, step->reason);
-}
-
-void ref_out_of_time(const struct step *step)
-{
-	const struct unwind_user_state *after = &step->after;
-	unsigned long ip = after->exact_ip ? after->ip : after->ip - 1;
-	const struct sframe_walk *walk = &after->sframe;
-	const struct model_window *window = model_window_of(walk->window);
-	struct ref_frame frame;
-
-	if (window && window->ref.nr_rows && ip - walk->first < walk->length &&
-	    walk->seq == step->seq && !copied_frame(&window->ref, ip, &frame))
-		keep(after, step, walk->window->id, &frame, ip, 1);
 }
 
 #ifdef MACHINE_CALL_TARGET
@@ -1628,135 +1381,73 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 
 #endif
 
-/* Of a range that is known to have no section, or of a step before. */
-static bool frame_at_hand(const struct unwind_user_state *state,
-			  const struct step *step, struct ref_frame *frame,
-			  bool *by_fp)
+bool ref_have_range(struct unwind_user_state *state, const struct step *step)
 {
-	const struct sframe_walk *walk = &state->sframe;
-	unsigned long ip = state->ip - 1;
-	const struct model_window *window;
-	const struct known_rules *known;
-
-	*by_fp = false;
-	if (ip - walk->first < walk->length && step->seq == walk->seq) {
-		window = model_window_of(walk->window);
-		*by_fp = !window;
-		if (!window)
-			return true;
-		if (window->ref.nr_rows)
-			return !copied_frame(&window->ref, ip, frame);
-	}
-	known = model_known(ip, false);
-	if (!known || known->seq != step->seq)
-		return false;
-	*frame = known->frame;
-	*by_fp = known->by_fp;
-	return true;
-}
-
-static enum sframe_reason step_known(struct unwind_user_state *state,
-				     struct step *step)
-{
-	enum sframe_reason reason;
-	struct ref_frame frame;
-	struct caller caller;
-	bool by_fp;
-
-	if (state->exact_ip || state->ri)
-		finding("a frame is passed by");
-	if (!frame_at_hand(state, step, &frame, &by_fp))
-		finding("a step by rules that are not at hand");
-	if (step->nr_ips && by_fp != step->by_fp)
-		finding("steps of two kinds at once");
-	step->by_fp = by_fp;
-	if (by_fp)
-		return ref_fp_step(state);
-	if (frame.flex || frame.signal || frame.outermost)
-		finding("a step by rules that are not plain");
-	reason = read_caller(state, &frame, &caller);
-	return reason ?: enter(state, &caller, false);
-}
-
-static const struct model_window *
-packed_window(const struct unwind_user_state *state, const struct step *step)
-{
-	const struct sframe_walk *walk = &state->sframe;
-	const struct model_window *window = model_window_of(walk->window);
-
-	if (state->ip - 1 - walk->first >= walk->length ||
-	    step->seq != walk->seq || !window ||
-	    window->ref.format != SFRAME_FORMAT_PACKED)
-		return NULL;
-	return window;
-}
-
-bool ref_is_packed(const struct unwind_user_state *state,
-		   const struct step *step)
-{
-	return packed_window(state, step);
+	return have_range(&state->sframe, step, state->ip - 1);
 }
 
 /* By a rule that needs two words of the stack; the others are for ref_step(). */
-static enum sframe_reason packed_step(struct unwind_user_state *state,
-				      const struct step *step)
+static enum sframe_reason packed_step(struct unwind_user_state *state)
 {
 	const u8 others = 0x20 | (MACHINE_SIGNS ? 0 : 0x18);
-	const struct model_window *window = packed_window(state, step);
+	const struct ref_window *ref =
+		&model_window_of(state->sframe.window)->ref;
 	struct ref_frame frame = { 0 };
 	enum sframe_reason reason;
 	struct caller caller;
 	u8 rule[16];
 	u64 id;
 
-	if (state->exact_ip || state->ri || !window)
-		finding("a frame is passed by");
-	reason = find_rule(&window->ref, state->ip - 1, &id, rule);
+	reason = find_rule(ref, state->ip - 1, &id, rule);
 	if (reason)
 		return reason;
 	if (rule[0] == 5)
-		return MACHINE_BY_FP && state->fp < state->sp ?
-		       SFRAME_REASON_CFA_ORDER : ref_fp_step(state);
+		return ref_fp_step(state);
 	if ((rule[0] & (7 | others)) != 1)
 		return SFRAME_REASON_ROW_RULE;
 	plain_rule(rule, &frame);
 	reason = read_caller(state, &frame, &caller);
-	if (!reason && sp_of(caller.cfa) <= state->sp)
-		reason = SFRAME_REASON_CFA_ORDER;
 	return reason ?: enter(state, &caller, false);
 }
 
-/* All of them, or none if the table has gone meanwhile. */
-static void steps_packed(struct unwind_user_state *state, struct step *step)
+/* To a stack that is higher: others are for the ordinary step. */
+static enum sframe_reason one_of_several(struct unwind_user_state *state,
+					 const struct step *step)
+{
+	const struct sframe_walk *walk = &state->sframe;
+	struct unwind_user_state next = *state;
+	enum sframe_reason reason;
+
+	if (state->exact_ip || state->ri || state->topmost ||
+	    state->ip - 1 - walk->first >= walk->length)
+		finding("a frame is passed by");
+	next.switches = MAX_SWITCHES;
+	reason = step->packed ? packed_step(&next) : ref_fp_step(&next);
+	if (reason)
+		return reason;
+	next.switches = state->switches;
+	*state = next;
+	return SFRAME_REASON_NONE;
+}
+
+/* Through a table, all of them, or none if it has gone meanwhile. */
+void ref_steps(struct unwind_user_state *state, struct step *step)
 {
 	const struct unwind_user_state before = *state;
 
+	step->first_ip = model.nr_ips;
 	while (model.next_load < step->behind_load) {
-		if (packed_step(state, step))
+		if (one_of_several(state, step))
 			break;
 		model.ips[model.nr_ips++] = state->ip;
 		step->nr_ips++;
 	}
-	if (step->seq_behind[0] == before.sframe.seq)
+	if (!step->packed || !step->nr_ips ||
+	    step->seq_behind[0] == before.sframe.seq)
 		return;
 	*state = before;
 	model.nr_ips = step->first_ip;
 	step->nr_ips = 0;
-}
-
-void ref_steps_known(struct unwind_user_state *state, struct step *step)
-{
-	step->first_ip = model.nr_ips;
-	if (step->packed) {
-		steps_packed(state, step);
-		return;
-	}
-	while (model.next_load < step->behind_load) {
-		if (step_known(state, step))
-			return;
-		model.ips[model.nr_ips++] = state->ip;
-		step->nr_ips++;
-	}
 }
 
 /* Walks. */
@@ -1793,7 +1484,8 @@ static void start_windows(struct unwind_user_state *state, unsigned int frames,
 		finding("windows are not used");
 	state->available_types = model.steps[0].before.available_types;
 	state->sframe = *walk;
-	if (walk->length || walk->reg != &model.registry)
+	if (walk->reg != &model.registry ||
+	    known_range(walk, state->ip) != KEPT)
 		finding("a walk begins with a window");
 	if (!walk->deadline != !in_sample)
 		finding("a walk has the deadline of another");
@@ -1802,22 +1494,23 @@ static void start_windows(struct unwind_user_state *state, unsigned int frames,
 		finding("a walk has the budget of another");
 }
 
-static bool next_is(const struct unwind_user_state *state, bool known)
+static bool next_is(const struct unwind_user_state *state, bool several)
 {
 	const struct step *step = &model.steps[model.next_step];
 
-	return model.next_step < model.nr_steps && step->known == known &&
+	return model.next_step < model.nr_steps && step->several == several &&
 	       step->first_load == model.next_load &&
 	       step->before.ip == state->ip && step->before.sp == state->sp;
 }
 
 /* The step by windows, or some, was compared; take it as it was. */
-static const struct step *take_step(struct unwind_user_state *state, bool known)
+static const struct step *take_step(struct unwind_user_state *state,
+				    bool several)
 {
 	struct unwind_user_state at = *state;
 	const struct step *step;
 
-	if (!next_is(state, known))
+	if (!next_is(state, several))
 		finding("windows are passed by");
 	step = &model.steps[model.next_step++];
 	at.fault = step->before.fault;
@@ -1828,9 +1521,6 @@ static const struct step *take_step(struct unwind_user_state *state, bool known)
 	at.sframe.slack = step->before.sframe.slack;
 	at.sframe.deadline = step->before.sframe.deadline;
 	at.sframe.stopped = step->before.sframe.stopped;
-	/* The walk may have gone on later. */
-	at.sframe.cache = step->before.sframe.cache;
-	at.sframe.missed = step->before.sframe.missed;
 	if (memcmp(&at, &step->before, sizeof(at)))
 		finding("a step from another position");
 	model.next_load = step->behind_load;
@@ -1839,9 +1529,9 @@ static const struct step *take_step(struct unwind_user_state *state, bool known)
 	return step;
 }
 
-/* Steps by rules at hand; false if the next one has to be another. */
-static bool take_known(struct unwind_user_state *state, unsigned long *ips,
-		       unsigned int *nr, unsigned int max)
+/* Several steps at once; false if the next one has to be another. */
+static bool take_several(struct unwind_user_state *state, unsigned long *ips,
+			 unsigned int *nr, unsigned int max)
 {
 	const struct step *step;
 	unsigned int i;
@@ -1912,7 +1602,7 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 	while (nr < max && !next_sleeping(&state, windows, reason) &&
 	       !state.done) {
 		ips[nr++] = state.ip;
-		while (windows && take_known(&state, ips, &nr, max))
+		while (windows && take_several(&state, ips, &nr, max))
 			;
 	}
 	return nr;
@@ -1933,7 +1623,7 @@ unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
 		if (is_full)
 			break;
 		ips[nr++] = state.ip;
-		while (take_known(&state, ips, &nr, max))
+		while (take_several(&state, ips, &nr, max))
 			;
 	}
 	return nr;

@@ -14,8 +14,6 @@
 
 struct step;
 
-#define REF_SMALL_ROWS	4
-
 enum ref_base { REF_NONE, REF_CFA, REF_SP, REF_FP, REF_LR, REF_OTHER };
 
 struct ref_rule {
@@ -37,9 +35,7 @@ struct ref_frame {
 
 struct ref_func {
 	u64 start;
-	u64 behind;		/* start of the next one seen */
 	u32 size, block;
-	u32 row, next;		/* where the one found begins, and the next */
 	bool signal;
 };
 
@@ -52,20 +48,14 @@ struct ref_window {
 	u64 fdes;
 	u64 fres;
 	u64 fres_end;
-	u32 num_fdes;		/* or capacity, if live */
+	u32 num_fdes;
 	u32 format;
-	bool live;
 	u64 bias;
 
 	/* of a packed table: first address of its code, and bytes */
 	u64 first;
 	u32 code;
 	u8 repeat;
-
-	/* its copy */
-	struct ref_func func;
-	u32 starts[REF_SMALL_ROWS], nr_rows;
-	struct ref_frame frames[REF_SMALL_ROWS];
 };
 
 bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b);
@@ -81,13 +71,10 @@ enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
 
 /* One step; returns what the kernel's does, and why. */
 int ref_step(struct unwind_user_state *state, struct step *step);
-/* The step was not made. Rows that were copied are kept before that. */
-void ref_out_of_time(const struct step *step);
-/* Will they be steps through the packed table that was looked up last? */
-bool ref_is_packed(const struct unwind_user_state *state,
-		   const struct step *step);
-/* The steps that were made by rules at hand, as its notes tell. */
-void ref_steps_known(struct unwind_user_state *state, struct step *step);
+/* Is the range of the state's call known? Then the walk is in it. */
+bool ref_have_range(struct unwind_user_state *state, const struct step *step);
+/* Several steps at once, as many as its notes tell. */
+void ref_steps(struct unwind_user_state *state, struct step *step);
 
 /* A step by frame pointer: 0 or why not. */
 enum sframe_reason ref_fp_step(struct unwind_user_state *state);

@@ -10,7 +10,9 @@
 
 static int wanted_answer(u64 what, u64 a, u64 b, u64 c)
 {
-	static const int answers[] = { 3, 31, MAX_WINDOWS };
+	static const int answers[] = {
+		1, 1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_PACKED, MAX_WINDOWS,
+	};
 
 	if (a || b || c)
 		return -EINVAL;

@@ -18,11 +18,9 @@
 /* Entry, number of changes, changes, id, rule and addend. */
 #define MOST_READS	(1 + 1 + 32 + 1 + 2 + 2)
 
-void (*shim_at_point)(void);
 bool shim_has_mask = true;
 struct task_struct shim_task;
 
-const struct unwind_user_frame sframe_fp_frame;
 static const u8 *table_data;
 static unsigned long table_size;
 static unsigned int reads;

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Whole walks: perf's, which must not fault, and the deferred one. Each is
- * repeated with the cache that the first one left: unchanged, with other
- * windows, and after another task's walk.
+ * repeated, as nothing is kept of a walk, and made again with other windows.
  */
 #include <linux/sframe.h>
 #include <linux/unwind_user.h>
@@ -95,7 +94,7 @@ static enum sframe_reason deferred_walk(const struct input *in,
 	return reason;
 }
 
-/* How far such a walk gets depends on what it need not read. */
+/* How far such a walk gets depends on what is there. */
 static bool ends_anywhere(enum sframe_reason reason)
 {
 	return reason == SFRAME_REASON_BUDGET ||
@@ -107,11 +106,11 @@ static bool ends_anywhere(enum sframe_reason reason)
 static void compare_again(unsigned int nr, enum sframe_reason reason)
 {
 	if (memcmp(ips, first.ips, min(nr, first.nr) * sizeof(*ips)))
-		finding("rules that are known lead elsewhere");
+		finding("the same walk leads elsewhere");
 	if (ends_anywhere(reason) || ends_anywhere(first.reason))
 		return;
 	if (nr != first.nr || reason != first.reason)
-		finding("with rules that are known a walk ends elsewhere");
+		finding("the same walk ends elsewhere");
 }
 
 static void walk_again(const u8 *data, size_t size,
@@ -130,8 +129,6 @@ static void walk_again(const u8 *data, size_t size,
 		compare_again(nr, reason);
 	if (model.at[0])
 		model_change_windows();
-	walk(&in, &nr);
-	model_walk_other();
 	walk(&in, &nr);
 }
 

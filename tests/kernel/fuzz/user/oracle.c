@@ -454,7 +454,30 @@ void require_is_packed(const struct sfg_output *out, const struct sfg_fdes *fdes
 	}
 }
 
-#define MAX_ALLOCATIONS	4
+/* The writer that allocates nothing; what it finds equal, the other one does. */
+static void require_filled(const struct sfg_arch *arch,
+			   const struct sfg_fdes *fdes)
+{
+	struct sfg_error err = { 0 };
+	size_t size = 0, used = 0;
+	struct sfg_output out;
+	int ret = sfg_packed_size(arch->abi, fdes->fdes, fdes->nr, &size, &err);
+
+	if (ret) {
+		require_error(ret, &err, fdes->nr);
+		REQUIRE(ret == -E2BIG);
+		return;
+	}
+	out = (struct sfg_output){ malloc(size), size };
+	REQUIRE(sfg_fill_packed(arch->abi, fdes->fdes, fdes->nr, out.data,
+				size - 1, &used, NULL) == -ENOSPC && !used);
+	REQUIRE(!sfg_fill_packed(arch->abi, fdes->fdes, fdes->nr, out.data,
+				 size, &used, NULL) && used == size);
+	require_is_packed(&out, fdes);
+	free(out.data);
+}
+
+#define MAX_ALLOCATIONS	6
 
 void require_packed(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 		    bool fails)
@@ -478,6 +501,7 @@ void require_packed(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 		free(out.data);
 	} while (n--);
 	fail_allocation(0);
+	require_filled(arch, fdes);
 }
 
 void require_rebase(const void *data, size_t len, int64_t delta)

@@ -58,28 +58,11 @@ typedef unsigned long __kernel_size_t;
 #define offsetofend(type, member) \
 	(offsetof(type, member) + sizeof(((type *)0)->member))
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
-#define WRITE_ONCE(x, v) do {			\
-	shim_point();				\
-	*(volatile __typeof__(x) *)&(x) = (v);	\
-	shim_point();				\
-} while (0)
-#define barrier() do {				\
-	__asm__ volatile ("" ::: "memory");	\
-	shim_point();				\
-	__asm__ volatile ("" ::: "memory");	\
-} while (0)
+#define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
 #define WARN_ONCE(cond, ...) \
 	do { if (cond) finding("a kernel warning"); } while (0)
 
 void finding(const char *what) __attribute__((noreturn));
-
-/* Where an NMI makes a difference: at each store or barrier of the cache. */
-extern void (*shim_at_point)(void);
-
-#define shim_point() do {			\
-	if (unlikely(shim_at_point))		\
-		shim_at_point();		\
-} while (0)
 
 /* numbers */
 #define EFAULT			14
@@ -116,8 +99,6 @@ extern void (*shim_at_point)(void);
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 #define IS_ALIGNED(x, a)	(((x) & ((__typeof__(x))(a) - 1)) == 0)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
-#define order_base_2(n)		((n) > 1 ? 64 - __builtin_clzl((n) - 1UL) : 0)
-#define min3(a, b, c)		min(min(a, b), c)
 
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 
@@ -131,13 +112,6 @@ extern void (*shim_at_point)(void);
 	__typeof__(a) max_a = (a);	\
 	__typeof__(b) max_b = (b);	\
 	max_a > max_b ? max_a : max_b;	\
-})
-
-#define get_unaligned(ptr) ({					\
-	const struct {						\
-		__typeof__(*(ptr)) x;				\
-	} __packed *unaligned = (const void *)(ptr);		\
-	unaligned->x;						\
 })
 
 #define for_each_set_bit(bit, mask, size)			\
@@ -158,12 +132,7 @@ void *calloc(size_t nr, size_t size);
 void free(void *mem);
 u64 local_clock(void);
 
-#define kmalloc_array(nr, size, flags)	calloc(nr, size)
-#define vzalloc_node(size, node)	calloc(1, size)
 #define kfree(mem)			free(mem)
-
-#define hash_64(value, bits) \
-	((u32)((u64)(value) * 0x61c8864680b583ebULL >> (64 - (bits))))
 
 /* order, RCU, page faults, references */
 void shim_rmb(void);
@@ -178,13 +147,10 @@ int shim_preempt_lock(void);
 
 /* There is no other task to schedule. */
 #define need_resched()		false
-#define cond_resched()		((void)0)
 #define fatal_signal_pending(task)	false
-#define lockdep_assert_preemption_disabled()	((void)0)
 
 #define smp_rmb()		shim_rmb()
 #define smp_load_acquire(p)	READ_ONCE(*(p))
-#define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define guard(name)						\
 	int __attribute__((cleanup(shim_##name##_unlock), unused))	\
 		guard_##name = shim_##name##_lock
@@ -200,25 +166,6 @@ struct rcu_head {
 struct mutex {
 	int unused;
 };
-
-static inline int shim_mutex_lock(struct mutex *lock)
-{
-	return 0;
-}
-
-static inline void shim_mutex_unlock(int *unused)
-{
-}
-
-/* There is one CPU. */
-void shim_own_cpu(void);
-
-#define DEFINE_MUTEX(name)	struct mutex name
-#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
-#define per_cpu(name, cpu)	(*((void)(cpu), &(name)))
-#define per_cpu_ptr(ptr, cpu)	(ptr)
-#define this_cpu_read(name)	(shim_own_cpu(), (name))
-#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
 
 struct maple_tree {
 	int unused;

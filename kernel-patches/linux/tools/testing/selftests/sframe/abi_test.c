@@ -48,7 +48,7 @@ FIXTURE_SETUP(abi)
 		.rows = sft_slot_arg.rows,
 		.nr_rows = 3,
 	};
-	self->len = sft_build_small(self->section, &fde, 1);
+	self->len = sft_build(self->section, &fde, 1);
 }
 
 FIXTURE_TEARDOWN(abi)
@@ -319,7 +319,7 @@ TEST_F(abi, section_at_the_top_of_the_address_space)
 
 	ASSERT_NE(NULL, top);
 	sec = top + SFT_PAGE - self->len;
-	ASSERT_EQ(self->len, sft_build_small(sec, &fde, 1));
+	ASSERT_EQ(self->len, sft_build(sec, &fde, 1));
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, self->len + 1, NULL));
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, -(uintptr_t)sec, NULL));
 	EXPECT_EQ(0, sft_register(1, sec, self->len, NULL));
@@ -495,7 +495,7 @@ TEST_F(abi, opts_values)
 	struct sframe_window_opts opts;
 
 	opts = opts_for(self->text);
-	opts.flags = SFRAME_WINDOW_LIVE << 1;
+	opts.flags = SFRAME_WINDOW_REPLACE << 1;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 	opts.flags = 1U << 31;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
@@ -738,11 +738,8 @@ TEST_F(abi, unused_arguments_are_zero)
 /* Guards against: probing by EINVAL. */
 TEST_F(abi, query)
 {
-	EXPECT_EQ(SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE,
-		  sft_query(PR_SFRAME_QUERY_FLAGS));
-	EXPECT_EQ(1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_V3_ADDEND |
-		  1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END |
-		  1 << SFRAME_FORMAT_PACKED,
+	EXPECT_EQ(SFRAME_WINDOW_REPLACE, sft_query(PR_SFRAME_QUERY_FLAGS));
+	EXPECT_EQ(1 << SFRAME_FORMAT_V3 | 1 << SFRAME_FORMAT_PACKED,
 		  sft_query(PR_SFRAME_QUERY_FORMATS));
 	EXPECT_LT(0, sft_query(PR_SFRAME_QUERY_LIMIT));
 	EXPECT_EQ(-EINVAL, sft_query(PR_SFRAME_QUERY_LIMIT + 1));
@@ -900,7 +897,7 @@ TEST_F(abi, proc_file)
 	EXPECT_EQ(7, line.key);
 	EXPECT_EQ((uintptr_t)self->section, line.section);
 	EXPECT_EQ(self->len, line.len);
-	EXPECT_STREQ("fixed", line.kind);
+	EXPECT_STREQ("sframe", line.kind);
 	EXPECT_EQ(0, line.bias);
 	ASSERT_TRUE(read_line(file, &line));
 	EXPECT_EQ((uintptr_t)self->text + 64, line.start);

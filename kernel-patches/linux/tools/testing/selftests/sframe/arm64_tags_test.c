@@ -119,13 +119,6 @@ static size_t build_plain(__u8 *section, const __u8 *text)
 	return sft_build(section, &fde, 1);
 }
 
-static size_t build_small(__u8 *section, const __u8 *text)
-{
-	const struct sft_fde fde = slot_fde(text);
-
-	return sft_build_small(section, &fde, 1);
-}
-
 static size_t build_many(__u8 *section, const __u8 *text)
 {
 	struct sft_fde fdes[MANY];
@@ -134,7 +127,7 @@ static size_t build_many(__u8 *section, const __u8 *text)
 	fdes[0] = slot_fde(text);
 	for (i = 1; i < MANY; i++)
 		fdes[i] = (struct sft_fde){ .start = text + SFT_SLOT };
-	return sft_build_small(section, fdes, MANY);
+	return sft_build(section, fdes, MANY);
 }
 
 /* The stack of sft_leaf below the slot. */
@@ -152,7 +145,7 @@ static size_t build_many(__u8 *section, const __u8 *text)
 TEST_F(tags, section_is_as_without_tag)
 {
 	static size_t (*const builds[])(__u8 *, const __u8 *) = {
-		build_plain, build_small, build_many,
+		build_plain, build_many,
 	};
 	unsigned int i;
 	size_t len;
@@ -168,19 +161,6 @@ TEST_F(tags, section_is_as_without_tag)
 		ASSERT_EQ(0, set_abi(PR_TAGGED_ADDR_ENABLE));
 		ASSERT_EQ(0, sft_unregister(KEY));
 	}
-}
-
-TEST_F(tags, section_that_grows_is_as_without_tag)
-{
-	const struct sft_fde fde = slot_fde(self->text);
-	struct sft_live live;
-
-	sft_live_init(&live, self->section, SECTION_SIZE, 8);
-	ASSERT_EQ(0, sft_register_text(KEY, with_tag(self->section, TAG),
-				       SECTION_SIZE, self->text, SFT_SLOT,
-				       SFRAME_WINDOW_LIVE));
-	sft_live_add(&live, &fde);
-	EXPECT_LEAF();
 }
 
 /* Guards against: tags that this thread does not pass. */

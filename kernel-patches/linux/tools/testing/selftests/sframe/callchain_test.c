@@ -64,7 +64,7 @@ FIXTURE_TEARDOWN(slot)
 static int register_fde(unsigned long key, __u8 *section,
 			const struct sft_fde *fde)
 {
-	return sft_register(key, section, sft_build_small(section, fde, 1),
+	return sft_register(key, section, sft_build(section, fde, 1),
 			    NULL);
 }
 

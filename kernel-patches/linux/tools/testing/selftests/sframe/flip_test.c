@@ -865,8 +865,8 @@ static bool walk_from(const struct walk *walk, unsigned int at,
 
 /* ---- Flipping ---------------------------------------------------------- */
 
-/* When: before it is registered, afterwards, and in a section that grows. */
-enum when { BEFORE, AFTER, LIVE };
+/* When: before it is registered, or afterwards. */
+enum when { BEFORE, AFTER };
 
 FIXTURE(flip)
 {
@@ -894,60 +894,26 @@ FIXTURE_VARIANT_ADD(flip, fp_before) { false, BEFORE, &mixed };
 FIXTURE_VARIANT_ADD(flip, fp_before_slots) { false, BEFORE, &slots };
 FIXTURE_VARIANT_ADD(flip, fp_after) { false, AFTER, &mixed };
 FIXTURE_VARIANT_ADD(flip, fp_after_slots) { false, AFTER, &slots };
-FIXTURE_VARIANT_ADD(flip, fp_live) { false, LIVE, &mixed };
-FIXTURE_VARIANT_ADD(flip, fp_live_slots) { false, LIVE, &slots };
 FIXTURE_VARIANT_ADD(flip, defer_before) { true, BEFORE, &mixed };
 FIXTURE_VARIANT_ADD(flip, defer_before_slots) { true, BEFORE, &slots };
 FIXTURE_VARIANT_ADD(flip, defer_after) { true, AFTER, &mixed };
 FIXTURE_VARIANT_ADD(flip, defer_after_slots) { true, AFTER, &slots };
-FIXTURE_VARIANT_ADD(flip, defer_live) { true, LIVE, &mixed };
-FIXTURE_VARIANT_ADD(flip, defer_live_slots) { true, LIVE, &slots };
-
-static size_t build(__u8 *section, const struct sft_fde *fdes,
-		    unsigned int nr, enum when when)
-{
-	struct sft_live live;
-	unsigned int i;
-
-	if (when == BEFORE)
-		return sft_build_small(section, fdes, nr);
-	if (when == AFTER)
-		return sft_build(section, fdes, nr);
-	/* Space for one more, which a flipped count brings in. */
-	sft_live_init(&live, section, SECTION_MAX, nr + 1);
-	for (i = 0; i < nr; i++)
-		sft_live_add(&live, &fdes[i]);
-	return live.rows - section;
-}
 
 /* What the kernel keeps of the header. */
-static void read_header(struct table *t, __u8 *section, size_t len, bool live)
+static void read_header(struct table *t, __u8 *section)
 {
 	const struct sframe_header *header = sft_header(section);
 	const __u8 *behind = section + sizeof(*header);
 
 	t->fdes = behind + header->fdes_off;
 	t->rows = behind + header->fres_off;
-	t->end = live ? section + len : t->rows + header->fre_len;
+	t->end = t->rows + header->fre_len;
 	t->nr = header->num_fdes;
-}
-
-/* What it reads of a growing section's header each time. */
-static void read_count(struct table *t, __u8 *section)
-{
-	const __u32 capacity = (t->rows - t->fdes) / sizeof(struct sframe_fde);
-
-	t->nr = sft_header(section)->num_fdes;
-	if (t->nr > capacity)
-		t->nr = capacity;
 }
 
 #define REGISTER()							\
 	sft_register_text(KEY, self->section, self->len, self->text,	\
-			  TEXT_SIZE, variant->when == LIVE ?		\
-			  SFRAME_WINDOW_LIVE : 0)
-#define RENEW()								\
-	sft_renew(KEY, self->section, self->len, self->text, TEXT_SIZE)
+			  TEXT_SIZE, 0)
 
 FIXTURE_SETUP(flip)
 {
@@ -974,8 +940,8 @@ FIXTURE_SETUP(flip)
 	self->nr = variant->kind->stack(self->stack, self->text, self->ip);
 	self->call.entry = sft_onto;
 	self->call.target = self->stack + FIRST;
-	self->len = build(self->section, fdes,
-			  variant->kind->fdes(fdes, self->text), variant->when);
+	self->len = sft_build(self->section, fdes,
+			      variant->kind->fdes(fdes, self->text));
 	ASSERT_GT(SECTION_MAX, self->len);
 	self->table = (struct table){
 		.text = (uintptr_t)self->text,
@@ -986,8 +952,7 @@ FIXTURE_SETUP(flip)
 	};
 	if (self->table.pagemap < 0)
 		SKIP(return, "kernel without CONFIG_PROC_PAGE_MONITOR");
-	read_header(&self->table, self->section, self->len,
-		    variant->when == LIVE);
+	read_header(&self->table, self->section);
 	ASSERT_EQ(0, sft_break_open(&self->event, sft_escape_body,
 				    variant->defer));
 	ioctl(self->event.fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -1087,15 +1052,10 @@ TEST_F(flip, each_bit)
 	if (variant->when != BEFORE)
 		ASSERT_EQ(0, REGISTER());
 	for (i = 0; i < 8 * self->len; i += EACH) {
-		if (variant->when == AFTER)
-			ASSERT_EQ(0, RENEW());
 		self->section[i / 8] ^= 1 << i % 8;
 		if (variant->when == BEFORE) {
 			ret = REGISTER();
-			read_header(&self->table, self->section, self->len,
-				    false);
-		} else if (variant->when == LIVE) {
-			read_count(&self->table, self->section);
+			read_header(&self->table, self->section);
 		}
 		if (variant->when == BEFORE && ret) {
 			/* Nothing but the header is looked at so early. */
@@ -1122,8 +1082,6 @@ TEST_F(flip, each_bit)
 	/* Nothing has removed the window, and it is as good as before. */
 	if (variant->when == BEFORE)
 		ASSERT_EQ(0, REGISTER());
-	if (variant->when == AFTER)
-		ASSERT_EQ(0, RENEW());
 	EXPECT_EQ(1 + SFT_CALLEES, sft_windows());
 	EXPECT_TRUE(WALK(&chain, &refusals));
 	EXPECT_EQ(0, refusals);

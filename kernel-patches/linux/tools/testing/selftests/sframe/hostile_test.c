@@ -57,11 +57,9 @@ static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
 
 	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
 	sft_pool_good(_metadata, &pool->call, defer);
-	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	fn(pool->section);
 	sft_pool_refused(_metadata, &pool->call, defer, reason);
 	sft_pool_build(pool->section, pool->text);
-	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	sft_pool_good(_metadata, &pool->call, defer);
 	EXPECT_EQ(1, sft_pool_windows());
 	EXPECT_EQ(0, sft_unregister(KEY));
@@ -633,12 +631,10 @@ TEST_F(hostile, block_size_larger_than_the_slot)
 	ASSERT_EQ(0, sft_register(KEY, pool->section, len, NULL));
 	sft_attr(pool->section, 1)->info = SFRAME_FDE_PCMASK;
 	for (size = SFT_SLOT; size <= 255; size += 255 - SFT_SLOT) {
-		ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 		sft_attr(pool->section, 1)->rep_size = size;
 		sft_pool_good(_metadata, &pool->call, variant->defer);
 	}
 	/* One byte less, and the last instructions are the first ones again. */
-	ASSERT_EQ(0, sft_pool_renew(pool, pool->section));
 	sft_attr(pool->section, 1)->rep_size = SFT_POOL_CALL;
 	sft_row_bytes(pool->section, 1)[2] = SFT_SP_CFA(-8);
 	sft_pool_refused(_metadata, &pool->call, variant->defer,
@@ -658,7 +654,6 @@ TEST_F(hostile, header_changes_after_registration)
 		memset(self->pool.section, i, sizeof(struct sframe_header));
 		sft_pool_good(_metadata, &self->pool.call, variant->defer);
 		sft_pool_build(self->pool.section, self->pool.text);
-		ASSERT_EQ(0, sft_pool_renew(&self->pool, self->pool.section));
 	}
 }
 
@@ -956,10 +951,7 @@ TEST_F(hostile, walks_while_the_window_comes_and_goes)
 	EXPECT_LT(0, seen[without]);
 }
 
-/*
- * Two sections in turn, two times fixed, two times live; the one that was
- * replaced is wrong at once.
- */
+/* Two sections in turn; the one that was replaced is wrong at once. */
 static void *replace_again_and_again(void *arg)
 {
 	struct race *race = arg;
@@ -972,8 +964,7 @@ static void *replace_again_and_again(void *arg)
 		sft_pool_build(next, race->text);
 		if (sft_register_text(KEY, next, race->len, race->text,
 				      NR_SLOTS * SFT_SLOT,
-				      SFRAME_WINDOW_REPLACE |
-				      (i & 2 ? SFRAME_WINDOW_LIVE : 0)))
+				      SFRAME_WINDOW_REPLACE))
 			return (void *)1;
 		poison(old);
 		/* A step during which it happens twice is given up. */

@@ -91,8 +91,6 @@ FIXTURE_TEARDOWN(pages)
 
 #define REGISTER_SPLIT()						\
 	ASSERT_EQ(0, register_split(self->split, self->pool.text, 0))
-#define RENEW_SPLIT()							\
-	ASSERT_EQ(0, sft_pool_renew(&self->pool, self->split))
 #define EXPECT_GOOD(defer)						\
 	sft_pool_good(_metadata, &self->pool.call, defer)
 #define EXPECT_REFUSED(reason)						\
@@ -104,7 +102,6 @@ FIXTURE_TEARDOWN(pages)
 			 "section_fault");			\
 	if (variant->defer) {						\
 		EXPECT_GOOD(true);					\
-		RENEW_SPLIT();						\
 		EXPECT_GOOD(false);					\
 	}								\
 } while (0)
@@ -134,7 +131,6 @@ TEST_F(pages, section_loses_its_permissions)
 
 	ASSERT_EQ(0, sft_register(KEY, self->split, len, NULL));
 	EXPECT_GOOD(variant->defer);
-	RENEW_SPLIT();
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_NONE));
 	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_READ));
@@ -151,31 +147,11 @@ TEST_F(pages, header_loses_its_permissions)
 	EXPECT_GOOD(variant->defer);
 }
 
-/* Guards against: a count that cannot be read is taken for an old one. */
-TEST_F(pages, count_of_a_live_section_loses_its_permissions)
-{
-	__u8 *sec = self->page - 32;
-	struct sft_fde fdes[SFT_POOL_SLOTS];
-	struct sft_live live;
-	unsigned int i;
-
-	sft_pool_fdes(fdes, self->pool.text);
-	sft_live_init(&live, sec, SFT_PAGE, SFT_POOL_SLOTS);
-	for (i = 0; i < SFT_POOL_SLOTS; i++)
-		sft_live_add(&live, &fdes[i]);
-	ASSERT_EQ(0, register_split(sec, self->pool.text, SFRAME_WINDOW_LIVE));
-	EXPECT_GOOD(variant->defer);
-	ASSERT_EQ(0, mprotect(self->pool.section, SFT_PAGE, PROT_NONE));
-	EXPECT_REFUSED("section_fault");
-	ASSERT_EQ(0, mprotect(self->pool.section, SFT_PAGE, PROT_READ));
-	EXPECT_GOOD(variant->defer);
-}
-
 /* Guards against: a chunk of rows fails with the page behind it. */
 TEST_F(pages, only_the_rows_behind_are_not_readable)
 {
 	/* The third row has three bytes. */
-	__u8 *sec = self->page - (28 + 2 * 16 + SFT_SLOT_ARG_LEN - 3);
+	__u8 *sec = self->page - (28 + 16 + SFT_SLOT_ARG_LEN - 3);
 	const struct sft_fde fde = SFT_SLOT_FDE(self->pool.text + SFT_SLOT,
 						sft_slot_arg);
 	const __u8 *text = self->pool.call.entry;
@@ -214,7 +190,6 @@ TEST_F(pages, page_was_thrown_away)
 	sft_pool_build(self->split, self->pool.text);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(variant->defer);
-	RENEW_SPLIT();
 	ASSERT_EQ(0, madvise(self->page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_REFUSED(REASON_OF_ZEROS);
 }
@@ -248,7 +223,6 @@ TEST_F(pages, page_of_a_file_was_thrown_away)
 	ASSERT_LE(0, map_file(self->split, self->page, self->pool.text));
 	REGISTER_SPLIT();
 	EXPECT_GOOD(true);
-	RENEW_SPLIT();
 	ASSERT_EQ(0, madvise(self->page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_GOOD_WHEN_READ();
 }
@@ -261,7 +235,6 @@ TEST_F(pages, file_is_truncated)
 	ASSERT_LE(0, fd);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(true);
-	RENEW_SPLIT();
 	ASSERT_EQ(0, ftruncate(fd, 0));
 	EXPECT_REFUSED("section_fault");
 	ASSERT_EQ(0, ftruncate(fd, SFT_PAGE));
@@ -387,7 +360,6 @@ TEST_F(swapped, index_and_rows)
 	sft_pool_build(self->split, self->pool.text);
 	REGISTER_SPLIT();
 	EXPECT_GOOD(variant->defer);
-	RENEW_SPLIT();
 	ASSERT_TRUE(swap_out(self->page));
 	EXPECT_GOOD_WHEN_READ();
 	EXPECT_EQ(!variant->defer, is_swapped(self->page));
@@ -715,7 +687,6 @@ TEST_F(held, interrupts_do_not_wait)
 			 "section_fault");
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
-	RENEW_SPLIT();
 	sft_pool_good(_metadata, &self->pool.call, false);
 }
 

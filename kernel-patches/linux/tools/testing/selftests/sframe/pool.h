@@ -103,14 +103,6 @@ static inline int sft_pool_windows(void)
 	return sft_windows() - SFT_CALLEES;
 }
 
-/* sft_renew() for the window of the pool. */
-static inline int sft_pool_renew(const struct sft_pool *pool,
-				 const __u8 *section)
-{
-	return sft_renew(SFT_POOL_KEY, section, SFT_POOL_LEN, pool->text,
-			 SFT_POOL_SLOTS * SFT_SLOT);
-}
-
 /* Where samples are taken: at the call of the slot. */
 static inline __u64 sft_pool_ip(const struct sft_call *call)
 {

@@ -20,17 +20,13 @@ FIXTURE(rows)
 	__u8		*section;
 };
 
-/* Each table with one function is also tested without a neighbour for it. */
 FIXTURE_VARIANT(rows)
 {
 	bool	defer;
-	bool	small;
 };
 
-FIXTURE_VARIANT_ADD(rows, fp) { false, false };
-FIXTURE_VARIANT_ADD(rows, fp_small) { false, true };
-FIXTURE_VARIANT_ADD(rows, defer) { true, false };
-FIXTURE_VARIANT_ADD(rows, defer_small) { true, true };
+FIXTURE_VARIANT_ADD(rows, fp) { false };
+FIXTURE_VARIANT_ADD(rows, defer) { true };
 
 FIXTURE_SETUP(rows)
 {
@@ -54,12 +50,6 @@ static int register_fdes(__u8 *section, const struct sft_fde *fdes,
 {
 	return sft_register(KEY, section, sft_build(section, fdes, nr), NULL);
 }
-
-#define BUILD(sec, fdes, nr)						\
-	(variant->small ? sft_build_small(sec, fdes, nr) :		\
-			  sft_build(sec, fdes, nr))
-#define REGISTER(sec, fdes, nr)						\
-	sft_register(KEY, sec, BUILD(sec, fdes, nr), NULL)
 
 #define EXPECT_WALK(addr, defer, call, ...) do {			\
 	const void *_addr = (addr);					\
@@ -91,7 +81,7 @@ TEST_F(rows, flex_with_a_register_and_with_memory)
 	const struct sft_call call = { text, sft_leaf };
 	unsigned int i;
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	for (i = 0; i < sizeof(sft_drap_insns); i++) {
 		TH_LOG("instruction at %u", sft_drap_insns[i]);
 		EXPECT_AT(text + sft_drap_insns[i], &call, SFT_CALLERS);
@@ -110,7 +100,7 @@ TEST_F(rows, other_registers_only_in_the_topmost_frame)
 					    1);
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text + SFT_DRAP_IN_REG, &call, SFT_CALLERS);
 	EXPECT_EQ(0, sft_refused("row_register"));
 
@@ -129,7 +119,7 @@ TEST_F(rows, flex_return_address_in_a_register)
 	const struct sft_call call = { text, NULL };
 	unsigned int i;
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	for (i = 0; i < sizeof(sft_ra_insns); i++) {
 		TH_LOG("instruction at %u", sft_ra_insns[i]);
 		EXPECT_AT(text + sft_ra_insns[i], &call, SFT_CALLERS);
@@ -146,7 +136,7 @@ TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 	const struct sft_call call = { text, sft_leaf };
 	unsigned int i;
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	for (i = 0; i < sizeof(sft_moved_insns); i++) {
 		TH_LOG("instruction at %u", sft_moved_insns[i]);
 		EXPECT_AT(text + sft_moved_insns[i], &call, SFT_CALLERS);
@@ -165,7 +155,7 @@ TEST_F(rows, undefined_return_address_ends_the_walk)
 	};
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text, &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + sft_slot_arg.ret);
 	/* It is no refusal. */
@@ -184,7 +174,7 @@ TEST_F(rows, undefined_return_address_in_some_rows)
 	const struct sft_fde fde = flex_fde(text, SFT_SLOT, rows, 3);
 	const struct sft_call call = { text, sft_leaf };
 
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text + insns[1], &call, SFT_CALLERS);
 	EXPECT_AT(text + insns[2], &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + sft_slot_arg.ret);
@@ -227,7 +217,7 @@ TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 
 	ASSERT_NE(NULL, text);
 	ASSERT_EQ(44 + SFT_SLOT_ARG_LEN,
-		  sft_build_small(self->section, &fde, 1));
+		  sft_build(self->section, &fde, 1));
 	ASSERT_EQ(0, sft_register(KEY, self->section, 44 + SFT_SLOT_ARG_LEN,
 				  NULL));
 	for (i = 0; i < ARRAY_SIZE(slots); i++) {
@@ -259,7 +249,7 @@ TEST_F(rows, pcmask_with_an_odd_block_size)
 	fde.start = text + SFT_BLOCK_AT;
 	fde.info = SFRAME_FDE_PCMASK;
 	fde.rep_size = size;
-	ASSERT_EQ(0, REGISTER(self->section, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	for (i = 0; i < 3; i++) {
 		const __u8 *block = text + SFT_BLOCK_AT + i * size;
 		const struct sft_call call = { block, sft_leaf };
@@ -282,7 +272,7 @@ TEST_F(rows, gap_between_functions_ends_the_walk)
 	};
 	const struct sft_call call = { text + SFT_SLOT, sft_leaf };
 
-	ASSERT_EQ(0, REGISTER(self->section, fdes, 2));
+	ASSERT_EQ(0, register_fdes(self->section, fdes, 2));
 	EXPECT_AT(call.entry, &call);
 	EXPECT_EQ(1, sft_refused("no_fde"));
 	EXPECT_AT(sft_leaf_body, &call,
@@ -298,7 +288,7 @@ TEST_F(rows, window_larger_than_its_functions)
 	const struct sft_call first = { text, sft_leaf };
 	const struct sft_call mid = { text + SFT_SLOT, sft_leaf };
 	const struct sft_call last = { text + 2 * SFT_SLOT, sft_leaf };
-	size_t len = BUILD(self->section, &fde, 1);
+	size_t len = sft_build(self->section, &fde, 1);
 
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text,
 				       3 * SFT_SLOT, 0));
@@ -327,7 +317,7 @@ TEST_F(rows, edges_of_a_window)
 	__u8 *text = make_slots(&sft_slot_arg, 1);
 	const struct sft_fde fde = SFT_SLOT_FDE(text, sft_slot_arg);
 	const struct sft_call call = { text, sft_leaf };
-	size_t len = sft_build_small(self->section, &fde, 1);
+	size_t len = sft_build(self->section, &fde, 1);
 	/* The instruction behind the call, and the last one. */
 	const __u8 ret = sft_slot_arg.ret, last = sft_slot_arg.insns[4];
 
@@ -361,8 +351,8 @@ TEST_F(rows, window_frame_pointer_window)
 	const struct sft_call call = { text, text + SFT_MIDDLE };
 	__u8 *other = self->section + SFT_PAGE;
 
-	ASSERT_EQ(0, REGISTER(self->section, &upper_fde, 1));
-	ASSERT_EQ(0, sft_register(KEY_2, other, BUILD(other, &lower_fde, 1),
+	ASSERT_EQ(0, register_fdes(self->section, &upper_fde, 1));
+	ASSERT_EQ(0, sft_register(KEY_2, other, sft_build(other, &lower_fde, 1),
 				  NULL));
 	EXPECT_AT(text + SFT_LOWER_NOP, &call, (uintptr_t)text + SFT_MIDDLE_RET,
 		  (uintptr_t)text + SFT_UPPER_RET, SFT_CALLERS);
@@ -616,7 +606,7 @@ TEST_F(rows, one_section_for_text_at_two_places)
 	struct sframe_window_opts opts = {
 		.size = sizeof(opts), .text_bias = copy - text,
 	};
-	size_t len = BUILD(self->section, &fde, 1);
+	size_t len = sft_build(self->section, &fde, 1);
 
 	ASSERT_EQ(0, mprotect(self->section, SECTION_SIZE, PROT_READ));
 	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
@@ -647,18 +637,18 @@ TEST_F(rows, section_at_the_end_of_its_mapping)
 	const __u8 *text = TEXT(sft_slot_rbp.code);
 	const struct sft_fde fde = SFT_SLOT_FDE(text, sft_slot_rbp);
 	const struct sft_call call = { text, sft_leaf };
-	size_t len = BUILD(self->section, &fde, 1), i;
+	size_t len = sft_build(self->section, &fde, 1), i;
 
 	ASSERT_EQ(0, mprotect(self->section + 2 * SFT_PAGE, SFT_PAGE,
 			      PROT_NONE));
 	for (i = 0; i < len; i++) {
 		__u8 *sec = self->section + SFT_PAGE - i;
 
-		ASSERT_EQ(0, REGISTER(sec, &fde, 1));
+		ASSERT_EQ(0, register_fdes(sec, &fde, 1));
 		EXPECT_AT(text + sft_slot_rbp.ret, &call, SFT_CALLERS);
 		ASSERT_EQ(0, sft_unregister(KEY));
 	}
-	ASSERT_EQ(0, REGISTER(self->section + 2 * SFT_PAGE - len, &fde, 1));
+	ASSERT_EQ(0, register_fdes(self->section + 2 * SFT_PAGE - len, &fde, 1));
 	EXPECT_AT(text + sft_slot_rbp.ret, &call, SFT_CALLERS);
 }
 
@@ -675,9 +665,9 @@ TEST_F(rows, replaced_section_is_used)
 	const struct sft_call second = { text + SFT_SLOT, sft_leaf };
 	__u8 *next = self->section + SFT_PAGE;
 	const __u8 call_off = sft_slot_arg.insns[2];
-	size_t len = BUILD(next, &after, 1);
+	size_t len = sft_build(next, &after, 1);
 
-	ASSERT_EQ(0, REGISTER(self->section, &before, 1));
+	ASSERT_EQ(0, register_fdes(self->section, &before, 1));
 	EXPECT_AT(text + call_off, &first);
 	ASSERT_EQ(0, sft_register_text(KEY, next, len, text, 2 * SFT_SLOT,
 				       SFRAME_WINDOW_REPLACE));

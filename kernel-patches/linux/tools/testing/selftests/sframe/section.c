@@ -98,7 +98,7 @@ static __u8 *put_fde(void *sec, unsigned int i, __u8 *pos,
 	return put_function(pos, func);
 }
 
-size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr)
+size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
 {
 	struct sframe_header *header = sft_header(sec);
 	unsigned int i, num_fres = 0;
@@ -114,49 +114,6 @@ size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr)
 	header->num_fres = num_fres;
 	header->fre_len = pos - sft_rows_area(sec);
 	return pos - (__u8 *)sec;
-}
-
-size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr)
-{
-	struct sft_fde pair[2];
-
-	if (nr != 1)
-		return sft_build_small(sec, fdes, nr);
-	pair[0] = *fdes;
-	pair[1] = (struct sft_fde){ .start = fdes->start + fdes->size };
-	return sft_build_small(sec, pair, 2);
-}
-
-void sft_live_init(struct sft_live *live, void *sec, size_t size,
-		   __u32 capacity)
-{
-	put_header(sec, capacity);
-	*live = (struct sft_live){
-		.sec = sec,
-		.size = size,
-		.rows = sft_rows_area(sec),
-	};
-}
-
-void sft_live_write(struct sft_live *live, const struct sft_fde *fde)
-{
-	live->rows = put_fde(live->sec, live->used, live->rows, fde);
-	live->used++;
-}
-
-/* The number is at an address that is a multiple of 8. */
-void sft_live_publish(struct sft_live *live, __u32 nr)
-{
-	void *field = (char *)live->sec +
-		      offsetof(struct sframe_header, num_fdes);
-
-	__atomic_store_n((__u32 *)field, nr, __ATOMIC_RELEASE);
-}
-
-void sft_live_add(struct sft_live *live, const struct sft_fde *fde)
-{
-	sft_live_write(live, fde);
-	sft_live_publish(live, live->used);
 }
 
 static int result(int ret)
@@ -183,13 +140,6 @@ int sft_register_text(unsigned long key, const void *sec, size_t len,
 	return sft_register(key, sec, len, &opts);
 }
 
-int sft_renew(unsigned long key, const void *sec, size_t len, const void *text,
-	      size_t text_len)
-{
-	return sft_register_text(key, sec, len, text, text_len,
-				 SFRAME_WINDOW_REPLACE);
-}
-
 int sft_unregister(unsigned long key)
 {
 	return result(prctl(PR_SFRAME_UNREGISTER, key, 0UL, 0UL, 0UL));
@@ -213,7 +163,7 @@ static int register_callee(unsigned long key, const char *start,
 
 	if (!section)
 		return -ENOMEM;
-	return sft_register(key, section, sft_build_small(section, &fde, 1),
+	return sft_register(key, section, sft_build(section, &fde, 1),
 			    NULL);
 }
 

@@ -100,14 +100,8 @@ struct sft_fde {
 	{ .start = (text), .size = SFT_SLOT, .rows = (kind).rows,	\
 	  .nr_rows = (kind).nr_rows }
 
-/*
- * Write a section for @nr functions to @sec; returns its size. A section of one
- * function with few rows may be read at registration and never again, so here
- * that one gets a neighbour without bytes.
- */
+/* Write a section for @nr functions to @sec; returns its size. */
 size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr);
-/* The same without the neighbour. */
-size_t sft_build_small(void *sec, const struct sft_fde *fdes, unsigned int nr);
 
 /* Store the lower bytes of a number as this machine does. */
 __u8 *sft_put(__u8 *pos, __u32 value, unsigned int size);
@@ -123,38 +117,8 @@ int sft_register(unsigned long key, const void *sec, size_t len,
 /* The same with opts for this text range. */
 int sft_register_text(unsigned long key, const void *sec, size_t len,
 		      const void *text, size_t text_len, __u32 flags);
-/*
- * Put the window in its own place: the kernel keeps what it has decoded of a
- * fixed section, so a test that changes one after a walk calls this before.
- */
-int sft_renew(unsigned long key, const void *sec, size_t len, const void *text,
-	      size_t text_len);
 int sft_unregister(unsigned long key);
 int sft_query(unsigned long what);
-
-/**
- * struct sft_live - a section that grows
- * @sec:	its address, a multiple of 8
- * @size:	its length as registered
- * @used:	functions written, published or not
- * @rows:	where the rows of the next one go
- */
-struct sft_live {
-	void		*sec;
-	size_t		size;
-	__u32		used;
-	__u8		*rows;
-};
-
-/* An empty one at @sec with room for @capacity functions. */
-void sft_live_init(struct sft_live *live, void *sec, size_t size,
-		   __u32 capacity);
-/* Write the next function; nobody sees it yet. */
-void sft_live_write(struct sft_live *live, const struct sft_fde *fde);
-/* Say that there are @nr functions. */
-void sft_live_publish(struct sft_live *live, __u32 nr);
-/* Both. */
-void sft_live_add(struct sft_live *live, const struct sft_fde *fde);
 
 /*
  * Where a step by frame pointer does not tell the stack pointer, what has called

@@ -413,24 +413,6 @@ TEST_F(signal, other_registers_are_not_known_behind_a_signal)
 	EXPECT_EQ((uintptr_t)ip, stats.last_ip);
 }
 
-/* Guards against: num_fdes of a section with a restorer is read once. */
-TEST_F(signal, restorer_is_appended_to_a_live_window)
-{
-	const struct sft_fde fde = restorer_fde(sft_restorer_fde);
-	const void *ip = self->text + sft_slot_interrupted.insns[3];
-	struct sft_live live;
-
-	ASSERT_EQ(0, sft_unregister(KEY_RESTORER));
-	sft_live_init(&live, SECTION(KEY_RESTORER), 256, 4);
-	ASSERT_EQ(0, sft_register_text(KEY_RESTORER, live.sec, live.size,
-				       sft_restorer_fde, fde.size,
-				       SFRAME_WINDOW_LIVE));
-	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER);
-	sft_live_add(&live, &fde);
-	EXPECT_SIGNAL(ip, sft_handler_body, RESTORER, (uintptr_t)ip,
-		      SFT_CALLERS);
-}
-
 #if !SFT_TRACED
 
 /* A call whose first run the event misses. */

@@ -126,7 +126,7 @@ TEST_F(text, row_leads_to_a_lower_stack)
 		fde.info = i & 1 ? SFRAME_FDE_SIGNAL : 0;
 		ASSERT_EQ(0, sft_register(KEY_FUNCTION, section, i & 2 ?
 					  sft_build(section, &fde, 1) :
-					  sft_build_small(section, &fde, 1),
+					  sft_build(section, &fde, 1),
 					  NULL));
 		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer, &call,
 					  &chain));

@@ -10,6 +10,7 @@
 #define SFT_ABI		SFRAME_ABI_S390X_BE
 #define SFT_OTHER_ABI	SFRAME_ABI_AMD64_LE
 #define SFT_THIRD_ABI	SFRAME_ABI_AARCH64_LE
+#define SFT_UNIT_SHIFT	1	/* instructions are at multiples of 1 << this */
 #define SFT_RA_OFF	0
 /* How far the CFA is above the stack pointer of the caller. */
 #define SFT_SAVE_AREA	160

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# Live windows of the library, with the true stack at each instruction.
+# Areas of the library, with the true stack at each instruction.
 
 # shellcheck source=tests/lib/guest.sh
 . "$(dirname "$0")/../../lib/guest.sh"
 tests/kernel/selftests/build >&2
-guest live --rootfs=none libsfjit_live_test
+guest area --rootfs=none libsfjit_area_test
