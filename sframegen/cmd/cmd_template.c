@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* --template: a C header with code, and SFrame and .eh_frame to be patched. */
+/*
+ * --template: a C header with code, and a packed table, SFrame and .eh_frame to be
+ * patched.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -202,6 +205,40 @@ static int print_sframe(const struct template *t,
 	return 0;
 }
 
+/* A rule for each row at most, three bytes, and as much for the table. */
+#define PACKED_MAX	(sizeof(struct sframe_packed_header) + 4 + \
+			 SFRAME_PACKED_PAD + (MAX_SLOT + 2) * (16 + 3))
+
+/* A table with more than one slot repeats. */
+static int print_packed(const struct template *t,
+			const struct object_symbol *fn,
+			struct sfjit_function fde, unsigned int slot)
+{
+	const size_t start = offsetof(struct sframe_packed_header, text_start);
+	const size_t size = offsetof(struct sframe_packed_header, text_length);
+	uint8_t buf[PACKED_MAX] = { 0 };
+	size_t len = 0;
+	struct sfg_error err;
+	int ret;
+
+	fde.addr = 0;
+	fde.size = 2 * slot;
+	fde.repeat = slot;
+	if (sfg_abi_has_sframe(t->f->abi)) {
+		ret = sfg_fill_packed(t->f->abi, &fde, 1, buf, sizeof(buf),
+				      &len, &err);
+		if (ret)
+			return reject(t, fn, err.reason);
+		/* patched later */
+		memset(buf + size, 0, 4);
+	}
+	print_define(t->out, fn->name, "PACKED_SIZE", len);
+	print_define(t->out, fn->name, "PACKED_START_OFF", start);
+	print_define(t->out, fn->name, "PACKED_SIZE_OFF", size);
+	print_bytes(t->out, fn->name, "packed", buf, len ? len : 1);
+	return 0;
+}
+
 /* For the whole window if an expression can see the pc, else for a slot. */
 static int print_eh_frame(const struct template *t,
 			  const struct object_symbol *fn,
@@ -241,7 +278,9 @@ static int print_function(const struct template *t,
 	print_define(t->out, fn->name, "SLOT_SIZE", slot);
 	print_bytes(t->out, fn->name, "code", find_code(t, fn), fn->size);
 	print_row_data(t, fn, fde);
-	ret = print_sframe(t, fn, *fde, slot);
+	ret = print_packed(t, fn, *fde, slot);
+	if (!ret)
+		ret = print_sframe(t, fn, *fde, slot);
 	return ret ? ret : print_eh_frame(t, fn, fde, slot);
 }
 
@@ -251,8 +290,11 @@ static void print_head(const struct template *t)
 	      "/*\n"
 	      " * A window is memory filled with copies of NAME_code, one per"
 	      " NAME_SLOT_SIZE\n"
-	      " * bytes, its start aligned to the slot. Patch its SFrame"
-	      " section with\n"
+	      " * bytes, its start aligned to the slot. Patch its packed"
+	      " table with\n"
+	      " *\tu64 at NAME_PACKED_START_OFF: window\n"
+	      " *\tu32 at NAME_PACKED_SIZE_OFF: bytes of the window\n"
+	      " * or its SFrame section with\n"
 	      " *\ts64 at NAME_SFRAME_START_OFF: window - (section + that"
 	      " offset)\n"
 	      " *\tu32 at NAME_SFRAME_SIZE_OFF: bytes of the window\n"
@@ -263,8 +305,8 @@ static void print_head(const struct template *t)
 		fputs(" * or of the slot: this machine has .eh_frame of one slot"
 		      " only.\n", t->out);
 	if (!sfg_abi_has_sframe(t->f->abi))
-		fprintf(t->out, " * There is no SFrame: it has no ABI number for"
-			" %s.\n", sfg_abi_name(t->f->abi));
+		fprintf(t->out, " * There is no table and no SFrame: it has no ABI"
+			" number for %s.\n", sfg_abi_name(t->f->abi));
 	else if (sfg_trial_abi(t->f->abi))
 		fprintf(t->out, " * The SFrame is for trials: its ABI number for"
 			" %s is made up.\n", sfg_abi_name(t->f->abi));

@@ -24,7 +24,8 @@
  *		ABI cannot, or not for these rows
  *  E2BIG	a count, an offset or the length of an input or a section does
  *		not fit its field in the format
- *  ENOSPC	sfg_write_section(), sfg_write_fde(): the buffer is too small
+ *  ENOSPC	sfg_write_section(), sfg_write_fde(), sfg_fill_packed(): the
+ *		buffer is too small
  *  ENOENT	sfg_read_fde(): no FDE has this index; sfg_read_row(): no row
  *		is left; sfg_find_row(): no FDE, or no row of it, covers the
  *		address
@@ -201,8 +202,8 @@ struct sfg_fdes {
  * SFG_INPUT_CALLED, which is for the same text.
  *
  * A section in which a row has an addend is not version 3, and nothing in it
- * says so. The kernel is told when the section is registered
- * (SFRAME_FORMAT_V3_ADDEND); other readers take such rows for different ones.
+ * says so. The kernel refuses such rows; other readers take them for different
+ * ones. Packed tables have them, too.
  */
 struct sfg_input {
 	unsigned int abi;		/* SFRAME_ABI_* */
@@ -414,6 +415,19 @@ uint64_t sfg_max_rows(const struct sfg_section *section);
  * them. An FDE may have any number of rows. 'out' is released with free(). A
  * row that starts inside of an instruction starts with the next one.
  *
+ * sfg_packed_size() and sfg_fill_packed() do the same in memory of the caller, like
+ * sfg_section_size() and sfg_write_section(), and allocate nothing. text_start is
+ * the start of the first FDE. The size does not depend on where that is, but on
+ * where the others are from there. Of many FDEs the table is longer than that of
+ * sfg_write_packed(), which finds more that is equal. After a failure nothing was
+ * written.
+ *
+ * For tables that grow sfg_init_packed() fills a header, whose numbers are 0, in
+ * the byte order of the ABI, and sfg_pack_row() makes the rule of a row. It stores
+ * one rule, or two if the row has an addend, and returns how many; -EINVAL if the
+ * row is not expressible. 'flags' are those of the function. Without a row the
+ * rule is that of a signal trampoline.
+ *
  * sfg_open_packed() checks header and length, sfg_check_packed() everything. The
  * table is borrowed as long as the reader is used.
  *
@@ -435,11 +449,19 @@ struct sfg_packed {
 };
 
 /* sfjit_row.flags: the function keeps frame pointers, and rules are 0. */
-#define SFG_ROW_FP		0x4
+#define SFG_ROW_FP		SFJIT_ROW_FP
 
 int sfg_write_packed(unsigned int abi, const struct sfjit_function *fdes,
 		     size_t nr_fdes, struct sfg_output *out,
 		     struct sfg_error *err);
+int sfg_packed_size(unsigned int abi, const struct sfjit_function *fdes,
+		    size_t nr_fdes, size_t *size, struct sfg_error *err);
+int sfg_fill_packed(unsigned int abi, const struct sfjit_function *fdes,
+		    size_t nr_fdes, void *buf, size_t len, size_t *used,
+		    struct sfg_error *err);
+int sfg_init_packed(unsigned int abi, struct sframe_packed_header *header);
+int sfg_pack_row(unsigned int abi, const struct sfjit_row *row, uint8_t flags,
+		 struct sframe_packed_rule rules[2]);
 int sfg_open_packed(struct sfg_packed *table, const void *data, size_t len,
 		    struct sfg_error *err);
 int sfg_check_packed(const struct sfg_packed *table, struct sfg_error *err);

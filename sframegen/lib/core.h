@@ -14,6 +14,9 @@
 
 #include "sframegen.h"
 
+/* Not of version 3: of a rule whose next word is added, see SFG_INPUT_ADDENDS. */
+#define SFRAME_FLEX_ADDEND	0x4
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 /*
@@ -408,6 +411,24 @@ struct packed_rule {
 
 void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
 		     uint8_t flags, struct packed_rule *rule);
+/* Writes a rule, and its addend if it has one; returns what follows. */
+uint8_t *sfg_put_rule(const struct sfg_arch *arch,
+		      const struct packed_rule *rule, uint8_t *p);
+
+/* Buckets and changes that are in proportion to FDEs and rows. */
+struct packed_limits {
+	uint64_t buckets, changes;
+};
+
+/* Checks FDEs, and sets the limits. */
+int sfg_check_packed_input(const struct sfg_arch *arch,
+			   const struct sfjit_function *fdes, size_t nr,
+			   struct packed_limits *limits, struct sfg_error *err);
+/* 0, or -E2BIG or -ENOMEM with a reason. */
+int sfg_end_packed(int ret, struct sfg_error *err);
+/* The rules of all FDEs repeat: there is one, and blocks and units agree. */
+bool sfg_packed_repeats(const struct sfg_arch *arch,
+			const struct sfjit_function *fdes, size_t nr);
 
 /*
  * layout.c: redistributes rows over FDEs to minimize the section. Changes rows

@@ -35,16 +35,21 @@ struct dict_rule {
 	uint32_t id;		/* by that index */
 };
 
+struct block_slot {
+	uint32_t off, len;
+};
+
 struct writer {
 	const struct sfg_arch *arch;
 	uint64_t base;
 	struct change *changes;
 	size_t nr_changes, max_changes;
-	uint64_t most_buckets, rows_left;
+	struct packed_limits limits;
 	struct dict_rule *rules;
 	size_t nr_rules, max_rules;
 	uint32_t nr_ids;	/* rules and addends */
-	uint16_t slots[NR_SLOTS];
+	uint16_t *slots;	/* of rules */
+	struct block_slot *block_slots;
 	bool swap;
 };
 
@@ -127,6 +132,22 @@ void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
 	encode_places(arch, &row->cfa, &ra, &row->fp, rule);
 }
 
+int sfg_pack_row(unsigned int abi, const struct sfjit_row *row, uint8_t flags,
+		 struct sframe_packed_rule rules[2])
+{
+	struct packed_rule rule = { .r.kind = SFRAME_PACKED_SIGNAL };
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	if (!arch)
+		return -ENOTSUP;
+	if (row && row->flags != SFG_ROW_FP && !sfg_row_fits(arch, row))
+		return -EINVAL;
+	if (row)
+		sfg_encode_rule(arch, row, flags, &rule);
+	sfg_put_rule(arch, &rule, (uint8_t *)rules);
+	return rule.addend ? 2 : 1;
+}
+
 /* Returns where the rule is among all rules, or an error. */
 static int64_t add_rule(struct writer *w, const struct packed_rule *rule)
 {
@@ -161,7 +182,7 @@ static int add_change(struct writer *w, uint64_t addr, uint32_t rule)
 	uint32_t unit = (addr - w->base + mask) >> w->arch->unit_shift;
 	struct change *c = w->changes;
 
-	if (!w->rows_left--)
+	if (!w->limits.changes--)
 		return -E2BIG;
 	if (w->nr_changes && c[w->nr_changes - 1].unit == unit)
 		w->nr_changes--;
@@ -242,24 +263,31 @@ static void number_rules(struct writer *w)
 	}
 }
 
+uint8_t *sfg_put_rule(const struct sfg_arch *arch,
+		      const struct packed_rule *rule, uint8_t *p)
+{
+	struct sframe_packed_rule r = rule->r;
+	struct sframe_packed_rule next = { .kind = SFRAME_PACKED_ADDEND };
+	bool swap = arch_swaps(arch);
+
+	r.cfa_off = swap32(swap, r.cfa_off);
+	r.ra_off = swap32(swap, r.ra_off);
+	r.fp_off = swap32(swap, r.fp_off);
+	memcpy(p, &r, RULE_SIZE);
+	p += RULE_SIZE;
+	if (!rule->addend)
+		return p;
+	next.cfa_off = swap32(swap, rule->addend);
+	memcpy(p, &next, RULE_SIZE);
+	return p + RULE_SIZE;
+}
+
 static void put_rules(const struct writer *w, uint8_t *p)
 {
-	struct sframe_packed_rule r, next = { .kind = SFRAME_PACKED_ADDEND };
 	size_t i;
 
-	for (i = 0; i < w->nr_rules; i++) {
-		r = w->rules[i].rule.r;
-		r.cfa_off = swap32(w->swap, r.cfa_off);
-		r.ra_off = swap32(w->swap, r.ra_off);
-		r.fp_off = swap32(w->swap, r.fp_off);
-		memcpy(p, &r, RULE_SIZE);
-		p += RULE_SIZE;
-		if (!w->rules[i].rule.addend)
-			continue;
-		next.cfa_off = swap32(w->swap, w->rules[i].rule.addend);
-		memcpy(p, &next, RULE_SIZE);
-		p += RULE_SIZE;
-	}
+	for (i = 0; i < w->nr_rules; i++)
+		p = sfg_put_rule(w->arch, &w->rules[i].rule, p);
 }
 
 static uint32_t id_of(const struct writer *w, uint32_t rule)
@@ -301,15 +329,11 @@ static bool needs_wide(const struct writer *w, const struct change *c,
 	return wide;
 }
 
-struct block_slot {
-	uint32_t off, len;
-};
-
 /*
  * Where the block [p, end) is, or an equal one that was written before it, as in
  * linkage tables and small functions of C++.
  */
-static uint8_t *find_rule_block(struct block_slot *slots, uint8_t *blocks,
+static uint8_t *find_rule_block(const struct writer *w, uint8_t *blocks,
 				uint8_t *p, const uint8_t *end)
 {
 	uint64_t hash = sfg_hash_bytes(p, end - p);
@@ -318,7 +342,7 @@ static uint8_t *find_rule_block(struct block_slot *slots, uint8_t *blocks,
 	unsigned int i;
 
 	for (i = 0; i < MAX_PROBES; i++) {
-		slot = &slots[(hash + i) % NR_SLOTS];
+		slot = &w->block_slots[(hash + i) % NR_SLOTS];
 		if (!slot->len)
 			break;
 		if (slot->len == len && !memcmp(blocks + slot->off, p, len))
@@ -332,7 +356,6 @@ static uint8_t *find_rule_block(struct block_slot *slots, uint8_t *blocks,
 static uint32_t put_buckets(const struct writer *w, uint8_t *index,
 			   uint32_t nr_buckets, uint8_t *blocks)
 {
-	struct block_slot slots[NR_SLOTS] = { 0 };
 	const struct change *c = w->changes, *next;
 	const struct change *last = c ? c + w->nr_changes : c;
 	uint32_t bucket, entry, rule = 0;
@@ -349,7 +372,7 @@ static uint32_t put_buckets(const struct writer *w, uint8_t *index,
 		if (next != c) {
 			wide = needs_wide(w, c, next, rule);
 			end = put_block(w, c, next, rule, wide, p);
-			block = find_rule_block(slots, blocks, p, end);
+			block = find_rule_block(w, blocks, p, end);
 			entry = SFRAME_PACKED_BLOCK | (block - blocks) |
 				(wide ? SFRAME_PACKED_WIDE : 0);
 			p = block == p ? end : p;
@@ -362,20 +385,36 @@ static uint32_t put_buckets(const struct writer *w, uint8_t *index,
 	return p - blocks;
 }
 
+static struct sframe_packed_header empty_header(const struct sfg_arch *arch)
+{
+	return (struct sframe_packed_header){
+		.magic = swap16(arch_swaps(arch), SFRAME_PACKED_MAGIC),
+		.version = SFRAME_PACKED_VERSION,
+		.abi_arch = arch->trial_abi ? : arch->abi,
+		.unit_shift = arch->unit_shift,
+	};
+}
+
+int sfg_init_packed(unsigned int abi, struct sframe_packed_header *header)
+{
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
+
+	if (!arch)
+		return -ENOTSUP;
+	*header = empty_header(arch);
+	return 0;
+}
+
 static void put_header(const struct writer *w, uint8_t *p, uint64_t length,
 		       unsigned int repeat, uint32_t blocks_len)
 {
-	const struct sframe_packed_header h = {
-		.magic = swap16(w->swap, SFRAME_PACKED_MAGIC),
-		.version = SFRAME_PACKED_VERSION,
-		.abi_arch = w->arch->trial_abi ? : w->arch->abi,
-		.unit_shift = w->arch->unit_shift, .repeat = repeat,
-		.nr_rules = swap16(w->swap, w->nr_ids),
-		.text_start = swap64(w->swap, w->base),
-		.text_length = swap32(w->swap, length),
-		.blocks_len = swap32(w->swap, blocks_len),
-	};
+	struct sframe_packed_header h = empty_header(w->arch);
 
+	h.repeat = repeat;
+	h.nr_rules = swap16(w->swap, w->nr_ids);
+	h.text_start = swap64(w->swap, w->base);
+	h.text_length = swap32(w->swap, length);
+	h.blocks_len = swap32(w->swap, blocks_len);
 	memcpy(p, &h, HEADER_SIZE);
 }
 
@@ -434,14 +473,12 @@ static const char *check_fde(const struct sfg_arch *arch,
 	return reason;
 }
 
-/* Returns how many rows and FDEs there are, or an error. */
-static int64_t check_fdes(const struct sfg_arch *arch,
-			  const struct sfjit_function *fdes, size_t nr,
-			  struct sfg_error *err)
+int sfg_check_packed_input(const struct sfg_arch *arch,
+			   const struct sfjit_function *fdes, size_t nr,
+			   struct packed_limits *limits, struct sfg_error *err)
 {
-	uint64_t end = 0;
+	uint64_t end = 0, rows = nr;
 	const char *reason;
-	int64_t rows = nr;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -451,18 +488,34 @@ static int64_t check_fdes(const struct sfg_arch *arch,
 		end = fdes[i].addr + fdes[i].size;
 		rows += fdes[i].nr_rows;
 	}
-	return rows;
+	limits->buckets = FOR_ANY_INPUT + BUCKETS_PER_ROW * rows;
+	limits->changes = FOR_ANY_INPUT + REPEATS_PER_ROW * rows;
+	return 0;
 }
 
-/*
- * The table starts at a multiple of a bucket. One function that repeats is a table
- * that does, if blocks and units agree.
- */
+int sfg_end_packed(int ret, struct sfg_error *err)
+{
+	if (ret)
+		return sfg_fail(err, 0, ret == -E2BIG ?
+				"code is too long or too sparse, or has too many rules" :
+				"out of memory", ret);
+	return 0;
+}
+
+bool sfg_packed_repeats(const struct sfg_arch *arch,
+			const struct sfjit_function *fdes, size_t nr)
+{
+	uint32_t unit = 1u << arch->unit_shift;
+
+	return nr == 1 && (fdes->addr | fdes->repeat) % unit == 0 &&
+	       fdes->repeat && fdes->repeat < fdes->size;
+}
+
+/* The table starts at a multiple of a bucket, but if it repeats. */
 static int pack_fdes(struct writer *w, const struct sfjit_function *fdes,
 		     size_t nr, struct sfg_output *out)
 {
 	uint32_t bucket = BUCKET_UNITS << w->arch->unit_shift;
-	uint32_t unit = 1u << w->arch->unit_shift;
 	unsigned int repeat = 0;
 	uint64_t length = 0;
 	int ret = 0;
@@ -470,15 +523,14 @@ static int pack_fdes(struct writer *w, const struct sfjit_function *fdes,
 
 	if (nr) {
 		w->base = fdes[0].addr & -(uint64_t)bucket;
-		if (nr == 1 && fdes[0].repeat < fdes[0].size &&
-		    (fdes[0].addr | fdes[0].repeat) % unit == 0)
+		if (sfg_packed_repeats(w->arch, fdes, nr)) {
 			repeat = fdes[0].repeat;
-		if (repeat)
 			w->base = fdes[0].addr;
+		}
 		length = fdes[nr - 1].addr + fdes[nr - 1].size - w->base;
 	}
 	if (length > UINT32_MAX ||
-	    (!repeat && buckets_of(w, length) > w->most_buckets))
+	    (!repeat && buckets_of(w, length) > w->limits.buckets))
 		return -E2BIG;
 	for (i = 0; i < nr && !ret; i++)
 		ret = add_fde(w, &fdes[i], repeat ? repeat : fdes[i].size);
@@ -491,26 +543,24 @@ int sfg_write_packed(unsigned int abi, const struct sfjit_function *fdes,
 {
 	static const struct packed_rule unknown;
 	struct writer w = { .arch = sfg_arch_by_abi(abi) };
-	int64_t rows;
 	int ret;
 
 	if (!w.arch)
 		return sfg_fail(err, 0, "no SFrame ABI of this number",
 				-ENOTSUP);
-	rows = check_fdes(w.arch, fdes, nr_fdes, err);
-	if (rows < 0)
-		return rows;
+	ret = sfg_check_packed_input(w.arch, fdes, nr_fdes, &w.limits, err);
+	if (ret)
+		return ret;
 	w.swap = arch_swaps(w.arch);
-	w.most_buckets = FOR_ANY_INPUT + BUCKETS_PER_ROW * (uint64_t)rows;
-	w.rows_left = FOR_ANY_INPUT + REPEATS_PER_ROW * (uint64_t)rows;
-	ret = add_rule(&w, &unknown);
+	/* Not on the stack, which may be that of any thread of a program. */
+	w.slots = calloc(NR_SLOTS, sizeof(*w.slots));
+	w.block_slots = calloc(NR_SLOTS, sizeof(*w.block_slots));
+	ret = w.slots && w.block_slots ? add_rule(&w, &unknown) : -ENOMEM;
 	if (ret >= 0)
 		ret = pack_fdes(&w, fdes, nr_fdes, out);
+	free(w.block_slots);
+	free(w.slots);
 	free(w.changes);
 	free(w.rules);
-	if (ret)
-		return sfg_fail(err, 0, ret == -E2BIG ?
-				"code is too long or too sparse, or has too many rules" :
-				"out of memory", ret);
-	return 0;
+	return sfg_end_packed(ret, err);
 }

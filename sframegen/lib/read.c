@@ -276,6 +276,8 @@ static const char *decode_slots(const struct sfg_arch *arch,
 	if (!arch->fixed_ra && i < raw->nr) {
 		if (signed_word(raw, i))
 			row->ra = slot_rule(signed_word(raw, i));
+		else if (i + 1 == raw->nr)
+			return "padding with no rule after it";
 		i++;
 	}
 	if (i < raw->nr)
@@ -350,7 +352,8 @@ static const char *decode_flex(const struct sfg_arch *arch,
 	if (reason || i == raw->nr)
 		return reason;
 	if (!raw->word[i]) {
-		i++;
+		if (++i == raw->nr)
+			reason = "padding with no rule after it";
 	} else {
 		reason = decode_rule(raw, &i, &row->ra);
 	}
@@ -418,7 +421,7 @@ static const char *check_start(const struct sfg_row_reader *r, uint32_t start)
 
 	if (start < r->next_start)
 		return "row starts do not increase";
-	/* a function withdrawn from a live section keeps its rows */
+	/* a function of size 0, which was taken back, keeps its rows */
 	if (start >= end && end)
 		return "row starts past its function";
 	return NULL;

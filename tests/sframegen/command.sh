@@ -784,6 +784,8 @@ cat >use.c <<'EOS'
 _Static_assert(PLAIN_CODE_SIZE == 5 && PLAIN_SLOT_SIZE == 16 &&
 	       sizeof(plain_code) == 5 && sizeof(plain_sframe) == 58 &&
 	       PLAIN_SFRAME_START_OFF == 28 && PLAIN_SFRAME_SIZE_OFF == 36 &&
+	       sizeof(plain_packed) == 98 && PLAIN_PACKED_SIZE == 98 &&
+	       PLAIN_PACKED_START_OFF == 8 && PLAIN_PACKED_SIZE_OFF == 16 &&
 	       PLAIN_EH_FRAME_START_OFF % 8 == 0, "template");
 EOS
 works "the header compiles, twice included" \

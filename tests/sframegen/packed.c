@@ -73,6 +73,30 @@ static void pack(unsigned int abi, const struct sfjit_function *fdes,
 	}
 }
 
+/* The same by the writer that allocates nothing. */
+static void fill(unsigned int abi, const struct sfjit_function *fdes,
+		 size_t nr, struct sfg_output *out)
+{
+	struct sfg_error err = { 0 };
+	size_t size = 0, used = 0;
+	uint8_t *buf;
+
+	if (sfg_packed_size(abi, fdes, nr, &size, &err)) {
+		result(false, "table is measured", "%s", err.reason);
+		exit(finish());
+	}
+	buf = malloc(size);
+	memset(buf, 0xaa, size);
+	result(sfg_fill_packed(abi, fdes, nr, buf, size - 1, &used, &err) ==
+	       -ENOSPC && !used && buf[0] == 0xaa && buf[size - 2] == 0xaa,
+	       "nothing is written to a buffer that is too small", "%zu bytes",
+	       used);
+	result(!sfg_fill_packed(abi, fdes, nr, buf, size, &used, &err) &&
+	       used == size, "as many bytes as measured", "%zu of %zu", used,
+	       size);
+	*out = (struct sfg_output){ buf, size };
+}
+
 static const struct sfjit_row *row_at(const struct sfjit_function *fdes,
 				      size_t nr, uint64_t addr,
 				      const struct sfjit_function **of)
@@ -150,20 +174,30 @@ static size_t wrong_rows(const struct sfg_packed *t,
 	return wrong + (t->header.repeat ? 0 : known);
 }
 
+static void same_as(const char *name, const struct sfg_output *out,
+		    const struct sfjit_function *fdes, size_t nr,
+		    unsigned int unit)
+{
+	struct sfg_packed t;
+	size_t wrong;
+
+	if (open_and_check(out, &t)) {
+		wrong = wrong_rows(&t, fdes, nr, unit);
+		result(!wrong, name, "%zu addresses differ", wrong);
+	}
+	free(out->data);
+}
+
 static void test_same(const char *name, unsigned int abi,
 		      const struct sfjit_function *fdes, size_t nr,
 		      unsigned int unit)
 {
 	struct sfg_output out;
-	struct sfg_packed t;
-	size_t wrong;
 
 	pack(abi, fdes, nr, &out);
-	if (open_and_check(&out, &t)) {
-		wrong = wrong_rows(&t, fdes, nr, unit);
-		result(!wrong, name, "%zu addresses differ", wrong);
-	}
-	free(out.data);
+	same_as(name, &out, fdes, nr, unit);
+	fill(abi, fdes, nr, &out);
+	same_as(name, &out, fdes, nr, unit);
 }
 
 static const uint8_t amd64_bytes[] = {
@@ -250,6 +284,61 @@ static void test_wide(unsigned int abi, const char *name)
 	test_same(name, abi, &fde, 1, 4);
 }
 
+/* Buckets count from the first FDE. */
+static void test_places(void)
+{
+	struct sfjit_function fdes[2] = {
+		FDE(0, 64, amd64_rows), FDE(0, 0x333, plt_rows, .repeat = 16),
+	};
+	size_t size = 0, first = 0, differ = 0;
+	struct sfg_output out;
+	struct sfg_packed t;
+	unsigned int i;
+
+	for (i = 0; i < 256; i += 17) {
+		fdes[0].addr = 0x12300 + i;
+		fdes[1].addr = fdes[0].addr + 700;
+		sfg_packed_size(SFRAME_ABI_AMD64_LE, fdes, 2, &size, NULL);
+		first = i ? first : size;
+		differ += size != first;
+	}
+	result(!differ, "the size does not depend on the address", "%zu differ",
+	       differ);
+	fill(SFRAME_ABI_AMD64_LE, fdes, 2, &out);
+	result(open_and_check(&out, &t) && t.header.text_start == fdes[0].addr,
+	       "code starts at the first FDE", "0x%llx",
+	       (unsigned long long)t.header.text_start);
+	free(out.data);
+}
+
+/* Blocks of buckets in a row are stored once if they are equal. */
+static void test_neighbours(void)
+{
+	static const struct sfjit_row equal[] = {
+		{ .start = 0, .cfa = SP(8) }, { .start = 16, .cfa = SP(16) },
+		{ .start = 256, .cfa = SP(8) }, { .start = 272, .cfa = SP(16) },
+	};
+	static const struct sfjit_row other[] = {
+		{ .start = 0, .cfa = SP(8) }, { .start = 16, .cfa = SP(16) },
+		{ .start = 256, .cfa = SP(24) }, { .start = 272, .cfa = SP(8) },
+	};
+	const struct sfjit_function fdes[] = {
+		FDE(0x1000, 512, equal), FDE(0x1000, 512, other),
+	};
+	struct sfg_output out;
+	struct sfg_packed t;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		test_same("neighbours", SFRAME_ABI_AMD64_LE, &fdes[i], 1, 1);
+		fill(SFRAME_ABI_AMD64_LE, &fdes[i], 1, &out);
+		result(open_and_check(&out, &t) &&
+		       t.header.blocks_len == (i ? 8 : 4), "blocks",
+		       "%u bytes", t.header.blocks_len);
+		free(out.data);
+	}
+}
+
 static void test_empty(void)
 {
 	struct sfjit_function fde;
@@ -306,6 +395,13 @@ static void refused(const char *name, unsigned int abi,
 	result(ret == code && err.reason && err.offset == offset &&
 	       out.data == name && out.len == 17, name, "%d at %zu: %s", ret,
 	       err.offset, err.reason);
+	err = (struct sfg_error){ 0 };
+	ret = sfg_packed_size(abi, fdes, nr, &out.len, &err);
+	result(ret == code && err.reason && err.offset == offset &&
+	       out.len == 17, name, "size: %d at %zu: %s", ret, err.offset,
+	       err.reason);
+	ret = sfg_fill_packed(abi, fdes, nr, NULL, SIZE_MAX, &out.len, &err);
+	result(ret == code && out.len == 17, name, "fill: %d", ret);
 }
 
 static void test_refused(void)
@@ -349,6 +445,21 @@ static void test_refused(void)
 	refused("ABI without a number", RISCV, amd64, 1, -ENOTSUP, 0);
 }
 
+static void all_ids(const struct sfg_output *out,
+		    const struct sfjit_function *fde, size_t nr)
+{
+	struct sfg_packed t = { 0 };
+	unsigned int i, wrong = 0;
+
+	if (open_and_check(out, &t))
+		for (i = 0; i < fde->size; i += 997)
+			wrong += !same_at(&t, fde, nr, fde->addr + i);
+	result(!wrong && t.header.nr_rules == UINT16_MAX,
+	       "as many rules as there are ids", "%u rules, %u wrong",
+	       t.header.nr_rules, wrong);
+	free(out->data);
+}
+
 /* 65,535 ids are the most. */
 static void test_many_rules(void)
 {
@@ -357,9 +468,8 @@ static void test_many_rules(void)
 	struct sfjit_function fde = {
 		.addr = 0x1000, .size = MOST + 1, .rows = rows, .nr_rows = MOST,
 	};
-	struct sfg_packed t;
 	struct sfg_output out;
-	unsigned int i, wrong = 0;
+	unsigned int i;
 
 	for (i = 0; i <= MOST; i++) {
 		sfg_entry_row(SFRAME_ABI_AMD64_LE, &rows[i]);
@@ -367,13 +477,9 @@ static void test_many_rules(void)
 		rows[i].cfa.offset += 8 * i;
 	}
 	pack(SFRAME_ABI_AMD64_LE, &fde, 1, &out);
-	if (open_and_check(&out, &t))
-		for (i = 0; i <= MOST; i += 997)
-			wrong += !same_at(&t, &fde, 1, fde.addr + i);
-	result(!wrong && t.header.nr_rules == UINT16_MAX,
-	       "as many rules as there are ids", "%u rules, %u wrong",
-	       t.header.nr_rules, wrong);
-	free(out.data);
+	all_ids(&out, &fde, 1);
+	fill(SFRAME_ABI_AMD64_LE, &fde, 1, &out);
+	all_ids(&out, &fde, 1);
 	fde.nr_rows++;
 	refused("one rule more", SFRAME_ABI_AMD64_LE, &fde, 1, -E2BIG, 0);
 	free(rows);
@@ -552,6 +658,70 @@ static void test_reasons(void)
 	}
 }
 
+/* Of each row, the header and the rules of a table with that row alone. */
+static bool has_rules(unsigned int abi, const struct sfjit_row *row,
+		      uint8_t flags)
+{
+	struct sfjit_row first = *row;
+	struct sfjit_function fde = {
+		.addr = 0x1000, .size = 0x400, .rows = &first, .nr_rows = 1,
+		.flags = flags,
+	};
+	struct sframe_packed_rule rules[2];
+	struct sframe_packed_header want, header;
+	struct sfg_output out;
+	int nr = sfg_pack_row(abi, row, flags, rules);
+	bool same;
+
+	first.start = 0;
+	MUST(!sfg_write_packed(abi, &fde, 1, &out, NULL));
+	memcpy(&want, out.data, sizeof(want));
+	same = nr == (row->cfa.addend ? 2 : 1) &&
+	       !sfg_init_packed(abi, &header) && want.magic == header.magic &&
+	       want.abi_arch == header.abi_arch && !header.nr_rules &&
+	       want.unit_shift == header.unit_shift &&
+	       !memcmp((uint8_t *)out.data + sizeof(want) + sizeof(rules[0]),
+		       rules, nr * sizeof(rules[0]));
+	free(out.data);
+	return same;
+}
+
+static void test_pack_rows(const char *name, unsigned int abi,
+			   const struct sfjit_function *fdes, size_t nr)
+{
+	unsigned int wrong = 0;
+	size_t i, k;
+
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < fdes[i].nr_rows; k++)
+			wrong += !has_rules(abi, &fdes[i].rows[k],
+					    fdes[i].flags);
+	IS(name, wrong, 0);
+}
+
+static void test_pack_row(void)
+{
+	const struct sfjit_row bad = { .cfa = SLOT(8) };
+	struct sframe_packed_rule rules[2];
+	struct sframe_packed_header header;
+
+	test_pack_rows("AMD64: rules of rows", SFRAME_ABI_AMD64_LE,
+		       amd64, ARRAY_SIZE(amd64));
+	test_pack_rows("AArch64: rules of rows",
+		       SFRAME_ABI_AARCH64_LE, aarch64,
+		       ARRAY_SIZE(aarch64));
+	test_pack_rows("s390x: rules of rows", SFRAME_ABI_S390X_BE,
+		       s390x, ARRAY_SIZE(s390x));
+	IS("a signal trampoline", sfg_pack_row(SFRAME_ABI_AMD64_LE,
+					       NULL, 0, rules), 1);
+	IS("is its rule", rules[0].kind, SFRAME_PACKED_SIGNAL);
+	IS("a row that is not expressible",
+	   sfg_pack_row(SFRAME_ABI_AMD64_LE, &bad, 0, rules),
+	   -EINVAL);
+	IS("a row of no ABI", sfg_pack_row(0, one_row, 0, rules), -ENOTSUP);
+	IS("a header of no ABI", sfg_init_packed(0, &header), -ENOTSUP);
+}
+
 int main(void)
 {
 	static const struct sfjit_function *const all[] = {
@@ -568,10 +738,13 @@ int main(void)
 	test_same("rows, s390x", SFRAME_ABI_S390X_BE, all[2], 2, 2);
 	test_wide(SFRAME_ABI_AMD64_LE, "ids of two bytes, AMD64");
 	test_wide(SFRAME_ABI_S390X_BE, "ids of two bytes, s390x");
+	test_places();
+	test_neighbours();
 	test_empty();
 	test_zero();
 	test_rounding();
 	test_repeat();
+	test_pack_row();
 	test_refused();
 	test_many_rules();
 	test_reasons();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * Description: the templates of a window: code, SFrame and .eh_frame agree at
- * each offset of a slot, and libgcc unwinds by the .eh_frame.
+ * Description: the templates of a window: packed table, SFrame and .eh_frame
+ * agree at each offset of a slot, and libgcc unwinds by the .eh_frame.
  */
 #include <sys/mman.h>
 #include <unwind.h>
@@ -21,6 +21,8 @@ struct kind {
 	const unsigned char *code, *sframe, *eh_frame;
 	size_t code_size, slot_size, sframe_len, eh_frame_len;
 	size_t sframe_start, sframe_size, eh_start, eh_size;
+	const unsigned char *packed;
+	size_t packed_len, packed_start, packed_size;
 };
 
 #define KIND(lower, upper)						\
@@ -28,7 +30,8 @@ struct kind {
 	  upper##_CODE_SIZE, upper##_SLOT_SIZE, sizeof(lower##_sframe),	\
 	  sizeof(lower##_eh_frame), upper##_SFRAME_START_OFF,		\
 	  upper##_SFRAME_SIZE_OFF, upper##_EH_FRAME_START_OFF,		\
-	  upper##_EH_FRAME_SIZE_OFF }
+	  upper##_EH_FRAME_SIZE_OFF, lower##_packed, upper##_PACKED_SIZE, \
+	  upper##_PACKED_START_OFF, upper##_PACKED_SIZE_OFF }
 
 static const struct kind kinds[] = {
 	KIND(sfjit_tramp_arg, SFJIT_TRAMP_ARG),
@@ -38,7 +41,7 @@ static const struct kind kinds[] = {
 
 struct window {
 	uint8_t *text, *data;
-	uint8_t sframe[128], eh_frame[256];
+	uint8_t sframe[128], eh_frame[256], packed[256];
 };
 
 static bool make_window(struct window *w, const struct kind *k)
@@ -62,13 +65,17 @@ static bool make_window(struct window *w, const struct kind *k)
 	memcpy(w->eh_frame, k->eh_frame, k->eh_frame_len);
 	start = (uintptr_t)w->text;
 	memcpy(w->eh_frame + k->eh_start, &start, 8);
+	memcpy(w->packed, k->packed, k->packed_len);
+	memcpy(w->packed + k->packed_start, &start, 8);
+	memcpy(w->packed + k->packed_size, &size, 4);
 	memcpy(w->eh_frame + k->eh_size, &size, 8);
 	return true;
 }
 
 static bool open_sections(const struct window *w, const struct kind *k,
 			  struct sfg_output *converted,
-			  struct sfg_section *a, struct sfg_section *b)
+			  struct sfg_section *a, struct sfg_section *b,
+			  struct sfg_packed *c)
 {
 	struct sfg_input in = {
 		.abi = SFRAME_ABI_AMD64_LE,
@@ -80,19 +87,32 @@ static bool open_sections(const struct window *w, const struct kind *k,
 				 (uintptr_t)w->sframe, NULL) &&
 	       !sfg_check_section(a, NULL) &&
 	       !sfg_convert(&in, converted, NULL, NULL) &&
-	       !sfg_open_section(b, converted->data, converted->len, 0, NULL);
+	       !sfg_open_section(b, converted->data, converted->len, 0, NULL) &&
+	       !sfg_open_packed(c, w->packed, k->packed_len, NULL) &&
+	       !sfg_check_packed(c, NULL);
 }
 
-/* The row at each byte of the window, by either table. */
+static bool has_packed_row(const struct sfg_packed *t, uint64_t pc,
+			   const struct sfjit_row *want)
+{
+	struct sfjit_function fde;
+	struct sfjit_row row;
+
+	return !sfg_find_packed_row(t, pc, &fde, &row, NULL) &&
+	       row.start == want->start && sfg_rows_equal(&row, want);
+}
+
+/* The row at each byte of the window, by each table. */
 static void test_rows(const struct window *w, const struct kind *k)
 {
 	struct sfg_output converted = { 0 };
 	struct sfg_section a, b;
+	struct sfg_packed c;
 	struct sfjit_row x, y;
 	struct sfjit_function fde;
 	size_t i, bad = 0;
 
-	if (!open_sections(w, k, &converted, &a, &b)) {
+	if (!open_sections(w, k, &converted, &a, &b, &c)) {
 		result(false, k->name, "tables are not accepted");
 		return;
 	}
@@ -101,9 +121,9 @@ static void test_rows(const struct window *w, const struct kind *k)
 
 		bad += sfg_find_row(&a, pc, &fde, &x, NULL) ||
 		       sfg_find_row(&b, pc, &fde, &y, NULL) ||
-		       memcmp(&x, &y, sizeof(x));
+		       memcmp(&x, &y, sizeof(x)) || !has_packed_row(&c, pc, &x);
 	}
-	result(!bad, "SFrame and .eh_frame agree", "%s: at %zu bytes not",
+	result(!bad, "tables and .eh_frame agree", "%s: at %zu bytes not",
 	       k->name, bad);
 	result(a.header.num_fdes == 1 && k->sframe_len <= 59,
 	       "one FDE, at most 59 bytes", "%s: %zu bytes", k->name,

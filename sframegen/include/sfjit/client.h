@@ -3,7 +3,7 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * SFrame windows without a library: this file alone, to be included or copied.
- * For programs that make their sections themselves, or have them as templates.
+ * For programs that make their tables themselves, or have them as templates.
  * C99 and later, C++11 and later, on Linux with 64-bit code.
  *
  * - A call returns 0 on success and -errno on failure. errno may be changed.
@@ -29,6 +29,8 @@
 #define SFJIT_CLIENT_UNREGISTER	0x53464a32
 #define SFJIT_CLIENT_QUERY	0x53464a33
 #define SFJIT_CLIENT_REPLACE	0x1u	/* flag of a registration */
+#define SFJIT_CLIENT_V3		0u	/* formats */
+#define SFJIT_CLIENT_PACKED	4u
 
 struct sfjit_client_opts {
 	uint32_t	size;
@@ -59,29 +61,41 @@ static inline int sfjit_client_result(int ret)
 	return error && sfjit_client_available() ? -error : 0;
 }
 
+static inline int sfjit_client_try(uintptr_t key, const void *section,
+				   size_t length,
+				   const struct sfjit_client_opts *opts)
+{
+	return prctl(SFJIT_CLIENT_REGISTER, (unsigned long)key,
+		     (unsigned long)(uintptr_t)section, (unsigned long)length,
+		     (unsigned long)(uintptr_t)opts);
+}
+
+/* The kernel refuses a section as a packed table, and the reverse. */
 static inline int sfjit_client_do(uintptr_t key, const void *section,
 				  size_t length, const void *text,
 				  size_t text_length, uint32_t flags)
 {
 	struct sfjit_client_opts opts;
+	int ret;
 
 	opts.size = sizeof(opts);
 	opts.flags = flags;
 	opts.text_start = (uintptr_t)text;
 	opts.text_length = text_length;
-	opts.format = 0;	/* SFrame version 3 */
+	opts.format = SFJIT_CLIENT_PACKED;
 	opts.reserved = 0;
-	return sfjit_client_result(prctl(SFJIT_CLIENT_REGISTER,
-					 (unsigned long)key,
-					 (unsigned long)(uintptr_t)section,
-					 (unsigned long)length,
-					 (unsigned long)(uintptr_t)&opts));
+	ret = sfjit_client_try(key, section, length, &opts);
+	if (ret < 0 && errno == EINVAL) {
+		opts.format = SFJIT_CLIENT_V3;
+		ret = sfjit_client_try(key, section, length, &opts);
+	}
+	return sfjit_client_result(ret);
 }
 
 /**
  * sfjit_client_register - tell the kernel how to walk through a range of code
  * @key:	name of the window, by convention the address of the code
- * @section:	SFrame version 3 section
+ * @section:	packed table or SFrame version 3 section
  * @length:	bytes of @section
  * @text:	first byte of the code, which is executable
  * @text_length: bytes of code; 0 with @text NULL takes the range from the

@@ -91,7 +91,6 @@ struct sframe_fde_attr {
 /* A rule of a FLEX row is two words: this one and an offset. */
 #define SFRAME_FLEX_REG_P		0x1	/* 0: from the CFA */
 #define SFRAME_FLEX_DEREF_P		0x2	/* the value is loaded */
-#define SFRAME_FLEX_ADDEND		0x4	/* V3_ADDEND: add the next word */
 #define SFRAME_FLEX_RESERVED		0x4	/* V3 */
 #define SFRAME_FLEX_REGNUM(ctrl)	((ctrl) >> 3)
 

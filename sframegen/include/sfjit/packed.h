@@ -22,6 +22,7 @@
 
 #define SFRAME_PACKED_MAGIC		0x5053
 #define SFRAME_PACKED_VERSION		1
+#define SFRAME_PACKED_ALIGN		16	/* of the table */
 #define SFRAME_PACKED_PAD		8
 #define SFRAME_PACKED_BUCKET_SHIFT	8	/* log2 of units */
 

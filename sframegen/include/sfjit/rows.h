@@ -25,8 +25,7 @@ extern "C" {
  * @reg:	DWARF number of the register if @base is SFJIT_BASE_REG, else 0
  * @base:	SFJIT_BASE_NONE, SFJIT_BASE_CFA or SFJIT_BASE_REG
  * @deref:	1: the value is stored at that address; 0: it is the address
- * @addend:	added to the stored value; 0 except for a CFA with @deref. Needs
- *		SFRAME_FORMAT_V3_ADDEND, see sfjit_register()
+ * @addend:	added to the stored value; 0 except for a CFA with @deref
  *
  * Make a rule with one of these macros, or in assignments and arguments with
  * the functions sfjit_rule_reg(), sfjit_rule_saved() and sfjit_rule_none():
@@ -85,13 +84,16 @@ static inline struct sfjit_rule sfjit_rule_none(void)
 /* sfjit_row.flags */
 #define SFJIT_ROW_OUTERMOST	0x1
 #define SFJIT_ROW_MANGLED_RA	0x2
+#define SFJIT_ROW_FP		0x4
 
 /**
  * struct sfjit_row - how to find the caller from a range of addresses
  * @start:	offset from the start of the function, or of the block if the
  *		function repeats. The row holds to the next row or the end
  * @flags:	0; SFJIT_ROW_OUTERMOST: there is no caller, and the rules are 0;
- *		SFJIT_ROW_MANGLED_RA: AArch64, the return address is signed
+ *		SFJIT_ROW_MANGLED_RA: AArch64, the return address is signed.
+ *		SFJIT_ROW_FP, only from sfjit_find_row(): the code keeps frame
+ *		pointers, and the rules are 0
  * @cfa:	canonical frame address: the stack pointer before the call. Its
  *		base is a register. In frames other than the topmost the kernel
  *		knows only the stack and the frame pointer. The caller's stack
@@ -121,8 +123,7 @@ struct sfjit_row {
  * struct sfjit_function - a range of code and its rows
  * @addr:	address of the first byte
  * @size:	bytes of code
- * @nr_rows:	number of rows, at least 1. libsfjit splits a function with
- *		more than 64, unless it repeats
+ * @nr_rows:	number of rows, at least 1
  * @rows:	rows whose starts strictly increase, the first is 0; they stay
  *		yours
  * @flags:	0 for libsfjit. SFJIT_FUNCTION_SIGNAL: the caller's address is
