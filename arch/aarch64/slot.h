@@ -6,7 +6,7 @@
 /* Bytes of a trampoline and of its data. */
 #define SFJIT_SLOT_SIZE		32
 
-/* Four of them are udf #0. */
-#define SLOT_TRAP		0
+#define SLOT_TRAP		0	/* four are udf #0 */
+#define SLOT_UNIT_SHIFT		2	/* log2, see sfjit/packed.h */
 
 #endif /* SFJIT_ARCH_SLOT_H */

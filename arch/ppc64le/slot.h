@@ -6,7 +6,7 @@
 /* Bytes of a trampoline and of its data. */
 #define SFJIT_SLOT_SIZE		64
 
-/* An instruction that never will be. */
-#define SLOT_TRAP		0
+#define SLOT_TRAP		0	/* never an instruction */
+#define SLOT_UNIT_SHIFT		2	/* log2, see sfjit/packed.h */
 
 #endif /* SFJIT_ARCH_SLOT_H */

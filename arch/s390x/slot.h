@@ -6,7 +6,7 @@
 /* Bytes of a trampoline and of its data. */
 #define SFJIT_SLOT_SIZE		32
 
-/* No instruction begins with 00. */
-#define SLOT_TRAP		0
+#define SLOT_TRAP		0	/* no instruction begins so */
+#define SLOT_UNIT_SHIFT		1	/* log2, see sfjit/packed.h */
 
 #endif /* SFJIT_ARCH_SLOT_H */

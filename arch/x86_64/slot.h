@@ -6,7 +6,7 @@
 /* Bytes of a trampoline and of its data. */
 #define SFJIT_SLOT_SIZE		16
 
-/* A byte that traps wherever it is run, int3. */
-#define SLOT_TRAP		0xcc
+#define SLOT_TRAP		0xcc	/* int3, wherever it is run */
+#define SLOT_UNIT_SHIFT		0	/* log2, see sfjit/packed.h */
 
 #endif /* SFJIT_ARCH_SLOT_H */

@@ -158,7 +158,7 @@ static unsigned int nr_differences(const struct sfjit_table *table,
 
 static void test_section(void)
 {
-	static unsigned char section[4096];
+	static _Alignas(16) unsigned char section[4096];
 	struct sfjit_complaint complaint;
 	struct sfjit_table table;
 	long length = sfjit_section_fill(section, sizeof(section), &function,
@@ -174,7 +174,7 @@ static void test_section(void)
 				      sizeof(code)), 0);
 	sfjit_unregister((uintptr_t)code);
 	/* Another machine's number. */
-	section[4] = section[4] % 4 + 1;
+	section[3] = section[3] % 4 + 1;
 	IS("section of another machine", sfjit_check(&table, &complaint),
 	   -EINVAL);
 }

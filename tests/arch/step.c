@@ -20,16 +20,16 @@ struct kind {
 	unsigned int kind;
 	const unsigned char *eh_frame;
 	size_t eh_frame_length, start_off, size_off;
-	const unsigned char *section;
-	size_t section_length, section_start_off, section_size_off;
+	const unsigned char *table;
+	size_t table_length, table_start_off, table_size_off;
 	bool repeats;
 };
 
 #define KIND(lower, upper) { #lower, upper, lower ## _eh_frame, \
 	sizeof(lower ## _eh_frame), upper ## _EH_FRAME_START_OFF, \
-	upper ## _EH_FRAME_SIZE_OFF, lower ## _sframe, \
-	upper ## _SFRAME_SIZE, upper ## _SFRAME_START_OFF, \
-	upper ## _SFRAME_SIZE_OFF, \
+	upper ## _EH_FRAME_SIZE_OFF, lower ## _packed, \
+	upper ## _PACKED_SIZE, upper ## _PACKED_START_OFF, \
+	upper ## _PACKED_SIZE_OFF, \
 	upper ## _EH_FRAME_REPEATS }
 
 static const struct kind kinds[] = {
@@ -42,7 +42,7 @@ static const struct kind kinds[] = {
 #endif
 };
 
-/* Of the test build, whose windows check their section. */
+/* Of the test build, whose windows check their table. */
 int sfjit_fault(const char *call)
 {
 	return 0;
@@ -76,31 +76,29 @@ static void print_eh_frame(const struct kind *k, uint64_t slot, uint64_t window)
 	print_bytes(k, "eh_frame", cfi, k->eh_frame_length);
 }
 
-/* Where SFrame has no number, windows have no section: of the template. */
-static void print_trial(const struct kind *k, const unsigned char *window,
-			const unsigned char *section)
+/* Where SFrame has no number, windows have no table: of the template. */
+static void print_trial(const struct kind *k, const unsigned char *window)
 {
 	unsigned char bytes[SFJIT_WINDOW_SIZE];
-	int64_t start = window - (section + k->section_start_off);
+	uint64_t start = (uintptr_t)window;
 	uint32_t size = SFJIT_WINDOW_SIZE;
 
-	memcpy(bytes, k->section, k->section_length);
-	memcpy(bytes + k->section_start_off, &start, sizeof(start));
-	memcpy(bytes + k->section_size_off, &size, sizeof(size));
-	print_bytes(k, "section", bytes, k->section_length);
+	memcpy(bytes, k->table, k->table_length);
+	memcpy(bytes + k->table_start_off, &start, sizeof(start));
+	memcpy(bytes + k->table_size_off, &size, sizeof(size));
+	print_bytes(k, "table", bytes, k->table_length);
 }
 
-static void print_section(const struct kind *k, const unsigned char *window)
+static void print_table(const struct kind *k, const unsigned char *window)
 {
-	const unsigned char *section = window + SFJIT_WINDOW_SIZE;
+	const unsigned char *table = window + SFJIT_WINDOW_SIZE;
 
 	if (sfjit_kind_has_data(k->kind))
-		section += SFJIT_WINDOW_SIZE;
-	print_number(k, "section_address", (unsigned long)section);
+		table += SFJIT_WINDOW_SIZE;
 	if (sfg_abi_has_sframe(SFG_HOST_ABI))
-		print_bytes(k, "section", section, k->section_length);
+		print_bytes(k, "table", table, k->table_length);
 	else
-		print_trial(k, window, section);
+		print_trial(k, window);
 }
 
 /* ---- Where step.py stops --------------------------------------------- */
@@ -144,7 +142,7 @@ static void step(const struct kind *k)
 	}
 	print_number(k, "entry", (unsigned long)entry);
 	print_number(k, "slot", SFJIT_SLOT_SIZE);
-	print_section(k, first);
+	print_table(k, first);
 	print_eh_frame(k, (unsigned long)entry, (unsigned long)first);
 	fflush(stdout);
 	step_begin(entry);

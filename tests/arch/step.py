@@ -5,7 +5,7 @@
 
 Description: from each instruction of each trampoline the true caller is found,
 by the call frame information of the assembler, by that of the template, and by
-the section of the window; and a directive that is wrong is found.
+the table of the window; and a directive that is wrong is found.
 
 A program calls the trampolines under qemu-user, which steps. What is true at
 the first instruction, by the psABI, is what each row has to lead to.
@@ -20,7 +20,7 @@ import tap
 import machines
 from judge import Wrong, judge
 from remote import Remote
-from tables import Frames, Section
+from tables import Frames, Table
 
 STACK = 1024        # bytes above and below the stack pointer
 MARK = 0x7a11c0de5eed0bad
@@ -121,7 +121,7 @@ def read(path, all_steps):
         for line in lines:
             what, name, text = line.split()
             tramp = found.setdefault(name, Trampoline(name))
-            if what in ('section', 'eh_frame'):
+            if what in ('table', 'eh_frame'):
                 tramp.bytes[what] = bytes.fromhex(text)
             else:
                 tramp.numbers[what] = int(text, 16)
@@ -192,19 +192,18 @@ def check_tramp(machine, tramp, object_file, frames, readelf, tmp):
     made = Frames(readelf, wrap(machine, tmp, tramp.bytes['eh_frame']))
     wrong = mistake(machine, tramp, made, entry)
     tap.check(f'{name}: .eh_frame of the template', not wrong, wrong)
-    check_section(machine, tramp, entry, slot)
+    check_table(machine, tramp, entry, slot)
 
 
-def check_section(machine, tramp, entry, slot):
-    section = Section(machine, tramp.numbers['section_address'],
-                      tramp.bytes['section'])
-    wrong = mistake(machine, tramp, section, entry, [machine.fp])
-    tap.check(f'{tramp.name}: section of the window', not wrong, wrong)
-    tap.check(f'{tramp.name}: section repeats with the slot',
-               section.repeat == slot and section.size == 65536,
-               f'{section.repeat} {section.size}')
-    tap.check(f'{tramp.name}: key of the section',
-               section.key_b == tramp.name.endswith('_b'), section.key_b)
+def check_table(machine, tramp, entry, slot):
+    table = Table(machine, tramp.bytes['table'])
+    wrong = mistake(machine, tramp, table, entry, [machine.fp])
+    tap.check(f'{tramp.name}: table of the window', not wrong, wrong)
+    tap.check(f'{tramp.name}: table repeats with the slot',
+               table.repeat == slot and table.size == 65536,
+               f'{table.repeat} {table.size}')
+    tap.check(f'{tramp.name}: key of the table',
+               table.key_b == tramp.name.endswith('_b'), table.key_b)
 
 
 # ---- Directives that are wrong ---------------------------------------------

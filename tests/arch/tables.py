@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Rows at an address: of call frame information, as readelf shows its
-instructions, and of an SFrame section, by its specification.
+instructions, and of a packed table, by its specification.
 
 A row is a dict: 'cfa' is (register, offset); 'mangled' says that the return
 address is signed; a register's number leads to 'same', ('cfa', offset), which
@@ -93,54 +93,67 @@ class Frames:
             raise ValueError(f'DW_CFA_{name} {text}')
 
 
-class Section:
-    """A section of one function whose rows repeat, version 3."""
+class Table:
+    """A packed table of one bucket whose rules repeat."""
 
-    def __init__(self, machine, address, data):
+    BLOCK, WIDE, OFFSET = 1 << 31, 1 << 30, (1 << 30) - 1
+    PLAIN, RULES = 1, 2
+
+    def __init__(self, machine, data):
         self.machine, self.data = machine, data
         self.mark = '<' if machine.order == 'little' else '>'
-        (magic, version, flags, abi, fp, ra, aux, fdes, self.fres, length,
-         index, rows) = self._unpack('HBBBbbBIIIII', 0)
-        if (magic, version, flags, abi, fp, ra, aux, fdes, index) != \
-                (0xdee2, 3, 5, machine.abi or machine.trial_abi, 0, 0, 0, 1, 0):
-            raise ValueError(f'header {data[:28].hex()}')
-        start, self.size, offset = self._unpack('qII', 28)
-        self.start = address + 28 + start
-        self.at = 28 + rows + offset
-        (self.nr, info, kind, self.repeat) = self._unpack('HBBB', self.at)
-        self.key_b = bool(info & 0x20)
-        # Starts of a byte, PCMASK; not FLEX.
-        if info & ~0x20 != 0x10 or kind or len(data) != 28 + rows + length:
-            raise ValueError(f'attributes {info:#x} {kind:#x}')
+        (magic, version, abi, self.shift, self.repeat, self.nr, self.start,
+         self.size, length, _) = self._unpack('HBBBBHQIIQ', 0)
+        if (magic, version, abi) != \
+                (0x5053, 1, machine.abi or machine.trial_abi):
+            raise ValueError(f'header {data[:32].hex()}')
+        self.index = 32 + 16 * self.nr
+        if len(data) != self.index + 4 + length + 8 or any(data[-8:]):
+            raise ValueError(f'{len(data)} bytes, {length} of blocks')
+        self.key_b = any(self._rule(i)[0] & 0x10 for i in range(self.nr))
 
     def _unpack(self, layout, at):
         return struct.unpack_from(self.mark + layout, self.data, at)
 
+    def _rule(self, number):
+        return self._unpack('BBBBiii', 32 + 16 * number)
+
     def row(self, address):
         if not 0 <= address - self.start < self.size:
             return None
-        place = (address - self.start) % self.repeat
-        found, at = None, self.at + 5
-        for _ in range(self.nr):
-            start, info = self._unpack('BB', at)
-            nr, size = info >> 1 & 15, 1 << (info >> 5 & 3)
-            words = self._unpack(f'{nr}{"bhi"[size >> 1]}', at + 2)
-            at += 2 + nr * size
-            if start <= place:
-                found = info, words
-        return self._rules(*found)
+        unit = (address - self.start) % self.repeat >> self.shift
+        number, = self._unpack('I', self.index)
+        if number & self.BLOCK:
+            number = self._find(number, unit)
+        return self._rules(*self._rule(number))
 
-    def _rules(self, info, words):
+    def _find(self, entry, unit):
+        at = self.index + 4 + (entry & self.OFFSET)
+        nr = self.data[at]
+        changes = self.data[at + 1:at + 1 + nr]
+        place = sum(change <= unit for change in changes)
+        at += 1 + nr
+        if entry & self.WIDE:
+            return self._unpack('H', at + 2 * place)[0]
+        return self.data[at + place]
+
+    def _rules(self, kind, cfa, ra, fp, cfa_off, ra_off, fp_off):
         machine = self.machine
-        cfa = words[0]
-        row = {'mangled': bool(info & 0x80)}
-        if machine.order == 'big' and machine.bias:
-            cfa = cfa * 8 + machine.bias
+        row = {'mangled': bool(kind & 0x08)}
+        if machine.bias:
             row[machine.sp] = ('value', -machine.bias)
-        row['cfa'] = (machine.sp if info & 1 else machine.fp, cfa)
-        # 0: the return address is not saved, and the frame pointer is.
-        if len(words) > 1 and words[1]:
-            row[machine.ra] = ('cfa', words[1])
-        if len(words) > 2:
-            row[machine.fp] = ('cfa', words[2])
+        if kind & 7 == self.PLAIN:
+            register = machine.fp if kind & 0x40 else machine.sp
+            ra, fp = 0xa0, 0xa0 if kind & 0x80 else 0
+        elif kind & 7 == self.RULES and cfa & 0xe0 == 0x40:
+            register = cfa & 0x1f
+        else:
+            raise ValueError(f'rule of kind {kind:#x}')
+        row['cfa'] = (register, cfa_off)
+        for place, offset, number in ((ra, ra_off, machine.ra),
+                                      (fp, fp_off, machine.fp)):
+            if place not in (0, 0xa0):
+                raise ValueError(f'place {place:#x}')
+            if place:
+                row[number] = ('cfa', offset)
         return row

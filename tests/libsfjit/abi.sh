@@ -20,12 +20,12 @@ printf '#include <%s>\n' $headers >"$tmp/use.h"
 cat >>"$tmp/use.h" <<'END'
 #include <sframegen.h>
 #ifdef __cplusplus
-inline int look(const sfjit_live *live, const sfjit_pool *pool)
+inline int look(const sfjit_area *area, const sfjit_pool *pool)
 {
-	sfjit_live_info window;
+	sfjit_area_info window;
 	sfjit_pool_info trampolines;
 
-	return sfjit_live_stat(live, &window) ||
+	return sfjit_area_stat(area, &window) ||
 	       sfjit_pool_stat(pool, &trampolines);
 }
 
@@ -95,8 +95,8 @@ needs() {
 	nm "$O/obj/userspace/libsfjit/$1.o" | awk '$1 == "U" { print $2 }' |
 		grep -v _GLOBAL_OFFSET_TABLE_ | sort | tr '\n' ' '
 }
-is "registration needs nothing but prctl, the node and errno" \
-	"__errno_location prctl sfjit_node_call sfjit_node_used " \
+is "registration needs nothing but prctl, the node, errno and the ABI" \
+	"__errno_location prctl sfg_host_abi sfjit_node_call sfjit_node_used " \
 	"$(needs register)"
 is "the node needs nothing but system calls" "__errno_location syscall " \
 	"$(needs node)"

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 #include <sfjit/sframe.h>
 #include <slot.h>
 
@@ -25,29 +25,27 @@ static long target(void)
 }
 
 /* Unreadable for this machine's readers, but complete. */
-static void live_window(void)
+static void area(void)
 {
 	const struct sfjit_row row = {
 		0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE,
 		SFJIT_NO_RULE
 	};
 	struct sfjit_function f = { (uintptr_t)&target, 16, 1, &row, 0, 0 };
-	struct sfjit_live *window = NULL;
-	struct sfjit_live_info stat;
+	struct sfjit_area *area = NULL;
+	struct sfjit_area_info stat;
 
-	IS("create a live window",
-	   sfjit_live_create(&target, 64, 1, 1, &window), 0);
-	IS("publish", sfjit_live_publish(window, &f), 0);
+	IS("create an area", sfjit_area_create(&target, 64, 2, 0, &area), 0);
+	IS("publish what does not fit", sfjit_area_publish(area, &f), -ENOSPC);
+	IS("grow", sfjit_area_grow(area, NULL, 0, 3, 0), 0);
+	IS("publish it", sfjit_area_publish(area, &f), 0);
 	f.addr += 16;
-	IS("publish what does not fit", sfjit_live_publish(window, &f),
-	   -ENOSPC);
-	IS("grow", sfjit_live_grow(window, NULL, 0, 0, 0), 0);
-	IS("publish it", sfjit_live_publish(window, &f), 0);
-	IS("withdraw", sfjit_live_withdraw(window, &target), 0);
-	IS("stat of a live window", sfjit_live_stat(window, &stat), 0);
-	IS("functions", stat.functions, 2);
+	IS("publish another", sfjit_area_publish(area, &f), 0);
+	IS("withdraw", sfjit_area_withdraw(area, &target), 0);
+	IS("stat of an area", sfjit_area_stat(area, &stat), 0);
+	IS("functions", stat.functions, 1);
 	IS("no error", stat.error, 0);
-	IS("retire a live window", sfjit_live_retire(window), 0);
+	IS("retire an area", sfjit_area_retire(area), 0);
 }
 
 /* A whole life of everything; results not named are exactly 0. */
@@ -63,7 +61,7 @@ static void live(void)
 	IS("register", sfjit_register(1, section, 64, section, 64), 0);
 	IS("replace", sfjit_replace(1, section, 64, section, 64), 0);
 	IS("unregister", sfjit_unregister(1), 0);
-	live_window();
+	area();
 	IS("create", sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool), 0);
 	IS("get", sfjit_tramp_get(pool, target, "absent::target", &entry), 0);
 	IS("call", ((long (*)(void))entry)(), 42);

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #include "test.h"
 
@@ -18,7 +18,7 @@
 static pthread_mutex_t jit_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char text[4096];
 static struct sfjit_pool *pool;
-static struct sfjit_live *live;
+static struct sfjit_area *area;
 static atomic_int stop, errors;
 
 static void lock_jit(void)
@@ -39,7 +39,7 @@ static int compile_one(void)
 	lock_jit();
 	failed += !!sfjit_tramp_get(pool, text, NULL, &entry);
 	failed += !!sfjit_tramp_put(pool, entry);
-	failed += !!sfjit_live_grow(live, NULL, 0, 1, 1);
+	failed += !!sfjit_area_grow(area, NULL, 0, 0, 0);
 	unlock_jit();
 	return failed;
 }
@@ -68,7 +68,7 @@ static int fork_while_compiling(void)
 	pthread_t thread;
 
 	MUST(!sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool));
-	MUST(!sfjit_live_create(text, sizeof(text), 1, 1, &live));
+	MUST(!sfjit_area_create(text, sizeof(text), 0, 0, &area));
 	MUST(!pthread_create(&thread, NULL, compile, NULL));
 	IS("children that failed", fork_often(), 0);
 	stop = 1;

@@ -29,6 +29,15 @@ static unsigned char section[52] = {
 	1, 0, 0, 0, 0, 0, 3, 8
 };
 
+/* A packed table of the same row, for any 4096 bytes of code. */
+static unsigned char table[32 + 32 + 4 + 8] __attribute__((aligned(16))) = {
+	0x53, 0x50, 1, 3, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	1, 0, 0, 0, 8, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 0, 0, 0, 0,
+	1
+};
+
 static long lines_of(const char *what)
 {
 	char line[512];
@@ -56,6 +65,8 @@ int main(void)
 	IS("unregister's", SFJIT_CLIENT_UNREGISTER, PR_SFRAME_UNREGISTER);
 	IS("the query's", SFJIT_CLIENT_QUERY, PR_SFRAME_QUERY);
 	IS("the flag", SFJIT_CLIENT_REPLACE, SFRAME_WINDOW_REPLACE);
+	IS("the format of sections", SFJIT_CLIENT_V3, SFRAME_FORMAT_V3);
+	IS("of packed tables", SFJIT_CLIENT_PACKED, SFRAME_FORMAT_PACKED);
 	IS("size of options", sizeof(struct sfjit_client_opts),
 	   SFRAME_WINDOW_OPTS_SIZE_VER0);
 	memcpy(section + 28, &distance, sizeof(distance));
@@ -71,6 +82,14 @@ int main(void)
 					   NULL, 0), 0);
 	IS("replace another", sfjit_client_replace(key + 1, section,
 		sizeof(section), text, page), there ? -ENOENT : 0);
+	memcpy(table + 8, &key, sizeof(key));
+	IS("replace by a table",
+	   sfjit_client_replace(key, table, sizeof(table), NULL, 0), 0);
+	if (there)
+		IS("one window", lines_of("windows"), 1);
+	IS("a table that is not aligned",
+	   sfjit_client_replace(key, table + 1, sizeof(table) - 1, text, page),
+	   there ? -EINVAL : 0);
 	IS("unregister", sfjit_client_unregister(key), 0);
 	IS("again", sfjit_client_unregister(key), there ? -ENOENT : 0);
 	if (there)

@@ -8,7 +8,7 @@
  */
 #include <pthread.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 #include <sfjit/text.h>
 
 #include "prctl.h"
@@ -26,7 +26,7 @@ static const struct sfjit_row rows[] = {
 };
 
 static char *text;		/* three pages; the first is never executable */
-static char section[256], other[256];
+static _Alignas(16) char section[256], other[256];
 static size_t length;
 static int messages;		/* a pipe from stderr */
 
@@ -137,12 +137,12 @@ static void test_section(void)
 	section[2] = 2;
 	says("not the format", reg(code, 64), -EINVAL, "not the header");
 	make(section, code);
-	section[44 + 5 + 1] = 0x83;
+	section[48] |= SFRAME_PACKED_MANGLED_RA;	/* the first rule */
 	says("walks end", reg(code, 64), 0, "row_rule");
-	section[44 + 5 + 2] = 16;
+	section[48 + 4] = 16;
 	says("changed meanwhile", unreg(code), 0, "was changed");
 	make(section, text);
-	says("moved", reg(code, 64), 0, "fde_range");
+	says("moved", reg(code, 64), 0, "no_fde");
 	quiet("unregister", unreg(code));
 }
 
@@ -165,9 +165,9 @@ static void test_gone(void)
 	MUST(far != MAP_FAILED);
 	MUST(!munmap(far + PAGE, PAGE));
 	make(section, code);
-	memcpy(far + PAGE - 40, section, 40);
+	memcpy(far + PAGE - 48, section, 48);
 	says("half of a section", sfjit_register((uintptr_t)code,
-						 far + PAGE - 40, length, code,
+						 far + PAGE - 48, length, code,
 						 64), -EFAULT, "not readable");
 	quiet("register", reg(code, 64));
 	MUST(!munmap(code, PAGE));
@@ -176,25 +176,29 @@ static void test_gone(void)
 		  MAP_ANONYMOUS | MAP_FIXED, -1, 0) == code);
 }
 
-/* One function per byte of its page; more than the checksum covers. */
+/* A rule for each byte of its page; more than the checksum covers. */
 static char *make_large(size_t *size)
 {
-	static struct sfjit_function f[PAGE];
+	static struct sfjit_row many[PAGE];
+	struct sfjit_function f = {
+		(uintptr_t)text + PAGE, PAGE, PAGE, many, 0, 0,
+	};
 	char *large;
 	long used;
 	int i;
 
-	for (i = 0; i < PAGE; i++)
-		f[i] = (struct sfjit_function){
-			(uintptr_t)text + PAGE + i, 1, 1, rows, 0, 0,
-		};
-	used = sfjit_section_size(f, PAGE);
-	MUST(used > 20 * PAGE);
+	for (i = 0; i < PAGE; i++) {
+		many[i] = rows[0];
+		many[i].start = i;
+		many[i].cfa.offset += 8 * i;
+	}
+	used = sfjit_section_size(&f, 1);
+	MUST(used > 17 * PAGE);
 	*size = (used + PAGE - 1) & -PAGE;
 	large = mmap(NULL, *size, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(large != MAP_FAILED);
-	MUST(sfjit_section_fill(large, *size, f, PAGE) == used);
+	MUST(sfjit_section_fill(large, *size, &f, 1) == used);
 	return large;
 }
 
@@ -235,20 +239,20 @@ static void test_kernel(void)
 	present = false;
 }
 
-static void test_live(void)
+static void test_area(void)
 {
 	struct sfjit_function f = { (uintptr_t)text + PAGE, 64, 2, rows, 0, 0 };
-	struct sfjit_live_info info;
-	struct sfjit_live *live;
+	struct sfjit_area_info info;
+	struct sfjit_area *area;
 
-	quiet("live", sfjit_live_create(text + PAGE, PAGE, 4, 16, &live));
-	quiet("publish", sfjit_live_publish(live, &f));
-	quiet("grow", sfjit_live_grow(live, NULL, 0, 0, 0));
-	quiet("retire", sfjit_live_retire(live));
-	MUST(!sfjit_live_create(text, PAGE, 4, 16, &live));
-	MUST(!sfjit_live_stat(live, &info));
-	quiet("not executable live", info.error);
-	quiet("retire", sfjit_live_retire(live));
+	quiet("area", sfjit_area_create(text + PAGE, PAGE, 0, 0, &area));
+	quiet("publish", sfjit_area_publish(area, &f));
+	quiet("grow", sfjit_area_grow(area, NULL, 0, 0, 0));
+	quiet("retire", sfjit_area_retire(area));
+	MUST(!sfjit_area_create(text, PAGE, 0, 0, &area));
+	MUST(!sfjit_area_stat(area, &info));
+	quiet("not executable area", info.error);
+	quiet("retire", sfjit_area_retire(area));
 }
 
 /* Everything but the section is checked. */
@@ -313,10 +317,10 @@ static void *make_windows(void *argument)
 	long wrong = 0;
 
 	while (!done) {
-		struct sfjit_live *live;
+		struct sfjit_area *area;
 
-		wrong += !!sfjit_live_create(text + PAGE, PAGE, 4, 16, &live);
-		wrong += !!sfjit_live_retire(live);
+		wrong += !!sfjit_area_create(text + PAGE, PAGE, 0, 0, &area);
+		wrong += !!sfjit_area_retire(area);
 	}
 	return (void *)wrong;
 }
@@ -400,7 +404,7 @@ int main(void)
 	test_gone();
 	test_large();
 	test_kernel();
-	test_live();
+	test_area();
 	test_without_section();
 	test_fork();
 	test_forks();

@@ -25,6 +25,7 @@
 #define WINDOWS		4
 #define SIZE		4096UL
 #define LENGTH		(WINDOWS * SIZE)
+#define MOST_WINDOWS	8
 #define SIGNAL		(SIGRTMIN + 5)
 #define TIMEOUT		600000	/* ms; for threads that answer */
 #define SHORT		100	/* for a thread that does not answer */
@@ -63,7 +64,8 @@ static int publish(size_t offset, uint32_t size)
 
 static bool map_text(uintptr_t at, int flags)
 {
-	void *memory = mmap((void *)at, LENGTH, PROT_READ | PROT_WRITE,
+	void *memory = mmap((void *)at, MOST_WINDOWS * SIZE,
+			    PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
 	if (memory == MAP_FAILED)
@@ -75,7 +77,7 @@ static bool map_text(uintptr_t at, int flags)
 
 static void start(unsigned int windows)
 {
-	MUST(!sfjit_area_create(text(), LENGTH, 64, 0, &area));
+	MUST(!sfjit_area_create(text(), windows * SIZE, 0, 0, &area));
 	MUST(!sfjit_epoch_create(area, windows, writable, &epoch));
 }
 
@@ -350,7 +352,7 @@ static int withdraw_then_wipe(void)
 /* ---- Against a model ------------------------------------------------- */
 
 #define NR_THREADS	5
-#define NR_MODEL	8
+#define NR_MODEL	MOST_WINDOWS
 
 static uint32_t seed = 1;
 
@@ -840,7 +842,7 @@ static long map_low(void)
 	uintptr_t at = 0x5a3c7000;
 
 	while (!map_text(at, MAP_FIXED_NOREPLACE))
-		MUST((at += 0x1011000) < UINT32_MAX - LENGTH);
+		MUST((at += 0x1011000) < UINT32_MAX - MOST_WINDOWS * SIZE);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #include "prctl.h"
 
@@ -33,7 +33,7 @@ int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void),
 }
 
 static unsigned char text[LENGTH];
-static struct sfjit_live *live;
+static struct sfjit_area *area;
 static struct sfjit_pool *pool;
 
 /* ---- In the middle of creating --------------------------------------- */
@@ -74,17 +74,17 @@ static void after_fork(void)
 	forked = true;
 }
 
-static void *create_live(void *argument)
+static void *create_area(void *argument)
 {
-	MUST(!sfjit_live_create(text, LENGTH, 1, 1, &live));
+	MUST(!sfjit_area_create(text, LENGTH, 0, 0, &area));
 	return NULL;
 }
 
-static int retire_live(void)
+static int retire_area(void)
 {
-	if (!live)
+	if (!area)
 		return 1;
-	return sfjit_live_retire(live) || nr_windows ? 2 : 0;
+	return sfjit_area_retire(area) || nr_windows ? 2 : 0;
 }
 
 static void *create_pool(void *argument)
@@ -118,7 +118,7 @@ static void test_middle(const char *name, void *(*create)(void *),
 static int fork_in_the_middle(void)
 {
 	MUST(!__real_pthread_atfork(before_fork, after_fork, NULL));
-	test_middle("the child has the live window", create_live, retire_live);
+	test_middle("the child has the area", create_area, retire_area);
 	test_middle("the child has the pool", create_pool, retire_pool);
 	return finish();
 }
@@ -129,10 +129,10 @@ static int make_nothing(void)
 {
 	int calls = nr_calls;
 
-	IS("no live window", sfjit_live_create(text, LENGTH, 1, 1, &live),
+	IS("no area", sfjit_area_create(text, LENGTH, 0, 0, &area),
 	   -ENOMEM);
 	IS("no pool", sfjit_pool_create(SFJIT_TRAMP_SLOT, &pool), -ENOMEM);
-	TRUE("and no handle", !live && !pool);
+	TRUE("and no handle", !area && !pool);
 	IS("the kernel was not called", nr_calls - calls, 0);
 	IS("no name", sfjit_perf_map_name(text, LENGTH, "name"), -ENOMEM);
 	TRUE("and no file", access(map_path(getpid()), F_OK));

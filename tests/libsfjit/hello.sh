@@ -64,8 +64,8 @@ is "a mistake with SFJIT_DEBUG=abort" \
 	"134 libsfjit: no window 0x1 to unregister" "$? $(cat "$tmp/said")"
 
 run hello_jit 41 "c hello::plus_one"
-run live_jit "1039
-1000 functions, room for 1600" "a live::last"
+run area_jit "1039
+1000 functions, 5 rules" "a area::last"
 run eh_frame_jit 41 "c object::plus_one"
 run rows_jit "41 0" "20 rows::plus_one"
 run text_jit "41 61" "f text::loose"
@@ -75,7 +75,7 @@ run text_jit "41 61" "f text::loose"
 is "asked_loop: exit status" 0 $?
 is "asked_loop: nothing, but that it is not asked" "" \
 	"$(grep -v '^cannot enable assists: ' "$tmp/out")"
-for source in userspace/examples/hello_jit.c userspace/examples/live_jit.c; do
+for source in userspace/examples/hello_jit.c userspace/examples/area_jit.c; do
 	is "$(basename "$source"): rows" "$(rows_of_code "$source")" "$(
 		sed -n 's/^\t{ \([0-9]*\), 0, SP(\([0-9]*\)), .*/\1 \2/p' \
 			"$source")"

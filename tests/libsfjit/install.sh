@@ -15,7 +15,7 @@ root=$tmp/root/opt/sf
 for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	include/sfjit.h include/sfjit/rows.h include/sfjit/sframe.h \
 	include/sfjit/row_builder.h include/sfjit/code.h include/sfjit/text.h \
-	include/sfjit/live.h include/sfjit/area.h include/sfjit/epoch.h \
+	include/sfjit/area.h include/sfjit/epoch.h \
 	include/sfjit/names.h include/sfjit/check.h \
 	include/sfjit-assist.h include/sfjit/unwind_assist.h \
 	include/sfjit/client.h include/sfjit/device.h \
@@ -24,7 +24,7 @@ for file in lib/libsfjit.a lib/libsfjit.so lib/libsfjit.so.0 \
 	lib/libsframegen.a include/sframegen.h lib/pkgconfig/libsframegen.pc \
 	lib/sfjit/libsfjit-preload.so \
 	share/man/man7/sfjit.7 share/man/man7/libsfjit.7 \
-	share/man/man7/sfjit_live.7 share/man/man7/libsframegen.7 \
+	share/man/man7/sfjit_area.7 share/man/man7/libsframegen.7 \
 	share/man/man3/sfjit_unregister.3 share/man/man3/sfjit_row.3type \
 	share/man/man3/sfjit_assist_name.3 share/man/man2/PR_SFRAME_QUERY.2 \
 	share/man/man2/PR_SFRAME_UNREGISTER.2; do
@@ -119,7 +119,8 @@ int main(void)
 	    sfg_open_section(&section, buf, used, 0, NULL) ||
 	    sfg_find_row(&section, 0x1004, &found, &got, NULL))
 		return 1;
-	return sfjit_section_size(&f, 1) != (long)used ||
+	return sfg_packed_size(SFRAME_ABI_AMD64_LE, &f, 1, &used, NULL) ||
+	       sfjit_section_size(&f, 1) != (long)used ||
 	       !sfg_rows_equal(&row, &got);
 }
 END

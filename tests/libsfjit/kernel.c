@@ -7,7 +7,8 @@
  * windows of pools as /proc/self/sframe has them, in the process and in its
  * children.
  */
-#include <sfjit/live.h>
+#include <sfjit/area.h>
+#include <sfjit/sframe.h>
 #include <sfjit/text.h>
 
 #include "test.h"
@@ -18,15 +19,15 @@ static const struct sfjit_row rows[] = {
 };
 
 static unsigned char *text;		/* four pages, executable, alone */
-static unsigned char section[64], wider[64];
-static long length;
+static _Alignas(16) unsigned char section[256], wider[256];
+static long length, wider_length;
 static long page;
 
 static long make_section(unsigned char *to, unsigned char *start, long size)
 {
 	struct sfjit_function f = { (uintptr_t)start, size, 1, rows, 0, 0 };
 
-	return sfjit_section_fill(to, 64, &f, 1);
+	return sfjit_section_fill(to, sizeof(section), &f, 1);
 }
 
 static void prepare(void)
@@ -38,8 +39,9 @@ static void prepare(void)
 	MUST(!munmap(text, page) && !munmap(text + 5 * page, page));
 	text += page;
 	length = make_section(section, text, page);
-	MUST(length == 52);
-	MUST(make_section(wider, text, 2 * page) == 52);
+	MUST(length > 0);
+	wider_length = make_section(wider, text, 2 * page);
+	MUST(wider_length > length);
 }
 
 static int register_page(uintptr_t key)
@@ -76,7 +78,7 @@ static void test_register(void)
 			  page), -EBUSY);
 	IS("EEXIST: overlap", register_page(1), -EEXIST);
 	IS("touching window",
-	   sfjit_register(2, wider, length, text + page, page), 0);
+	   sfjit_register(2, wider, wider_length, text + page, page), 0);
 	IS("unregister", sfjit_unregister((uintptr_t)text), 0);
 	IS("unregister the other", sfjit_unregister(2), 0);
 	IS("it is gone", nr_windows_at(text), 0);
@@ -85,7 +87,7 @@ static void test_register(void)
 
 static void test_register_invalid(void)
 {
-	unsigned char bad[64];
+	_Alignas(16) unsigned char bad[256];
 
 	memcpy(bad, section, sizeof(bad));
 	bad[0] ^= 1;
@@ -112,66 +114,66 @@ static void test_replace(void)
 	MUST(!sfjit_register(1, section, length, text, page));
 	IS("replace", sfjit_replace(1, section, length, text, page), 0);
 	IS("replace and grow",
-	   sfjit_replace(1, wider, length, text, 2 * page), 0);
+	   sfjit_replace(1, wider, wider_length, text, 2 * page), 0);
 	IS("EINVAL: replace and shrink",
 	   sfjit_replace(1, section, length, text, page), -EINVAL);
 	MUST(!sfjit_register(2, section, length, text + 2 * page, page));
 	IS("EEXIST: replace over another",
-	   sfjit_replace(1, wider, length, text, 3 * page), -EEXIST);
+	   sfjit_replace(1, wider, wider_length, text, 3 * page), -EEXIST);
 	IS("the old one is there", nr_windows_at(text), 1);
 	MUST(!sfjit_unregister(1) && !sfjit_unregister(2));
 }
 
-static int live_error(const struct sfjit_live *live)
+static int area_error(const struct sfjit_area *area)
 {
-	struct sfjit_live_info stat;
+	struct sfjit_area_info stat;
 
-	MUST(!sfjit_live_stat(live, &stat));
+	MUST(!sfjit_area_stat(area, &stat));
 	return stat.error;
 }
 
-static void test_live(void)
+static void test_area(void)
 {
 	struct sfjit_function f = {
 		(uintptr_t)text + page, page, 1, rows, 0, 0
 	};
-	struct sfjit_live *live, *second;
+	struct sfjit_area *area, *second;
 
-	MUST(!sfjit_live_create(text + page, page, 1, 1, &live));
-	IS("live: no error", live_error(live), 0);
-	IS("live: it is in /proc", nr_windows_at(text + page), 1);
-	IS("live: publish", sfjit_live_publish(live, &f), 0);
-	MUST(!sfjit_live_create(text, 2 * page, 1, 1, &second));
-	IS("live: EEXIST: overlap", live_error(second), -EEXIST);
-	IS("live: EEXIST: overlap, again",
-	   sfjit_live_grow(second, NULL, 0, 0, 0), 0);
-	IS("live: is kept", live_error(second), -EEXIST);
-	IS("live: retire it", sfjit_live_retire(second), 0);
-	IS("live: the other one is there", nr_windows_at(text + page), 1);
-	IS("live: grow the area",
-	   sfjit_live_grow(live, text, 2 * page, 1, 1), 0);
-	IS("live: starts there", nr_windows_at(text), 1);
-	MUST(!sfjit_register(1, wider, length, text + 2 * page, page));
-	IS("live: EEXIST: grow over another",
-	   sfjit_live_grow(live, text, 3 * page, 1, 1), -EEXIST);
-	IS("live: EINVAL: grow over what is not mapped",
-	   sfjit_live_grow(live, text - page, 64 * page, 1, 1), -EINVAL);
-	IS("live: is still there", nr_windows_at(text), 1);
-	IS("live: retire", sfjit_live_retire(live), 0);
-	IS("live: is gone", nr_windows_at(text), 0);
-	MUST(!sfjit_live_create(section, 16, 1, 1, &live));
-	IS("live: code is not executable", live_error(live), 0);
-	IS("live: retire", sfjit_live_retire(live), 0);
+	MUST(!sfjit_area_create(text + page, page, 0, 0, &area));
+	IS("area: no error", area_error(area), 0);
+	IS("area: it is in /proc", nr_windows_at(text + page), 1);
+	IS("area: publish", sfjit_area_publish(area, &f), 0);
+	MUST(!sfjit_area_create(text, 2 * page, 0, 0, &second));
+	IS("area: EEXIST: overlap", area_error(second), -EEXIST);
+	IS("area: EEXIST: overlap, again",
+	   sfjit_area_grow(second, NULL, 0, 0, 0), 0);
+	IS("area: is kept", area_error(second), -EEXIST);
+	IS("area: retire it", sfjit_area_retire(second), 0);
+	IS("area: the other one is there", nr_windows_at(text + page), 1);
+	IS("area: grow the area",
+	   sfjit_area_grow(area, text, 2 * page, 0, 0), 0);
+	IS("area: starts there", nr_windows_at(text), 1);
+	MUST(!sfjit_register(1, wider, wider_length, text + 2 * page, page));
+	IS("area: EEXIST: grow over another",
+	   sfjit_area_grow(area, text, 3 * page, 0, 0), -EEXIST);
+	IS("area: EINVAL: grow over what is not mapped",
+	   sfjit_area_grow(area, text - page, 64 * page, 0, 0), -EINVAL);
+	IS("area: is still there", nr_windows_at(text), 1);
+	IS("area: retire", sfjit_area_retire(area), 0);
+	IS("area: is gone", nr_windows_at(text), 0);
+	MUST(!sfjit_area_create(section, 16, 0, 0, &area));
+	IS("area: code is not executable", area_error(area), 0);
+	IS("area: retire", sfjit_area_retire(area), 0);
 	MUST(!sfjit_unregister(1));
 }
 
-/* ---- Text without a section ------------------------------------------ */
+/* ---- Text without rows ----------------------------------------------- */
 
-/* The kind in the line of the window that starts at an address. */
+/* Kind and table's length, in the line of the window that starts there. */
 static const char *kind_at(const void *start)
 {
-	static char kind[16];
-	unsigned long first;
+	static char kind[64];
+	unsigned long first, bytes = 0;
 	char line[256];
 	FILE *file = fopen("/proc/self/sframe", "r");
 
@@ -180,8 +182,11 @@ static const char *kind_at(const void *start)
 	while (fgets(line, sizeof(line), file))
 		if (sscanf(line, "%lx-", &first) == 1 &&
 		    first == (uintptr_t)start)
-			MUST(sscanf(line, "%*s %*x %*x %*x %15s", kind) == 1);
+			MUST(sscanf(line, "%*s %*x %*x %lx %15s", &bytes,
+				    kind) == 2);
 	fclose(file);
+	if (strcmp(kind, "none"))
+		sprintf(kind + strlen(kind), " of %lu", bytes);
 	return kind;
 }
 
@@ -192,30 +197,34 @@ static void kind_is(const char *name, const void *start, const char *want)
 	result(!strcmp(got, want), name, "it is '%s'", got);
 }
 
-static void test_text(unsigned int what, const char *kind)
+#define TEXT_KIND	"packed of 128"
+
+static void test_text(unsigned int what)
 {
 	unsigned int other = SFJIT_TEXT_FP + SFJIT_TEXT_END - what;
+	char of_rows[64];
 
-	MUST(sfjit_available(SFJIT_QUERY_FORMATS) >> what & 1);
+	MUST(sfjit_available(SFJIT_QUERY_FORMATS) >> SFRAME_FORMAT_PACKED & 1);
+	sprintf(of_rows, "packed of %ld", wider_length);
 	IS("text: register", sfjit_register_text(1, text, page, what), 0);
-	kind_is("text: it is in /proc", text, kind);
+	kind_is("text: it is in /proc", text, TEXT_KIND);
 	IS("text: EBUSY", sfjit_register_text(1, text + page, page, what),
 	   -EBUSY);
 	IS("text: EEXIST", sfjit_register_text(2, text, 1, other), -EEXIST);
-	IS("text: EEXIST: a section over it", register_page(2), -EEXIST);
+	IS("text: EEXIST: a table over it", register_page(2), -EEXIST);
 	IS("text: not executable", sfjit_register_text(2, section, 16, what), 0);
 	IS("text: unregister it", sfjit_unregister(2), 0);
 	IS("text: EINVAL: replace and shrink",
 	   sfjit_replace_text(1, text, page - 1, other), -EINVAL);
 	IS("text: ENOENT: replace nothing",
 	   sfjit_replace_text(2, text, page, what), -ENOENT);
-	kind_is("text: the old one is there", text, kind);
-	IS("text: a section takes its place",
-	   sfjit_replace(1, wider, length, text, 2 * page), 0);
-	kind_is("text: which is fixed", text, "fixed");
-	IS("text: and text that of a section",
+	kind_is("text: the old one is there", text, TEXT_KIND);
+	IS("text: a table with rows takes its place",
+	   sfjit_replace(1, wider, wider_length, text, 2 * page), 0);
+	kind_is("text: which has rows", text, of_rows);
+	IS("text: and text that of the table",
 	   sfjit_replace_text(1, text, 2 * page, what), 0);
-	kind_is("text: which is as before", text, kind);
+	kind_is("text: which is as before", text, TEXT_KIND);
 	IS("text: unregister", sfjit_unregister(1), 0);
 	kind_is("text: it is gone", text, "none");
 	IS("text: ENOENT", sfjit_unregister(1), -ENOENT);
@@ -223,13 +232,13 @@ static void test_text(unsigned int what, const char *kind)
 
 static int text_in_child(void)
 {
-	kind_is("child: first text", text, "fp");
-	kind_is("child: second text", text + page, "end");
+	kind_is("child: first text", text, TEXT_KIND);
+	kind_is("child: second text", text + page, TEXT_KIND);
 	IS("child: unregister", sfjit_unregister(1), 0);
 	IS("child: replace",
 	   sfjit_replace_text(2, text + page, page, SFJIT_TEXT_FP), 0);
 	kind_is("child: first is gone", text, "none");
-	kind_is("child: second is replaced", text + page, "fp");
+	kind_is("child: second is replaced", text + page, TEXT_KIND);
 	return finish();
 }
 
@@ -238,8 +247,8 @@ static void test_text_fork(void)
 	MUST(!sfjit_register_text(1, text, page, SFJIT_TEXT_FP));
 	MUST(!sfjit_register_text(2, text + page, page, SFJIT_TEXT_END));
 	IS("text: child", in_child(text_in_child), 0);
-	kind_is("text: the parent's first stays", text, "fp");
-	kind_is("text: the parent's second stays", text + page, "end");
+	kind_is("text: the parent's first stays", text, TEXT_KIND);
+	kind_is("text: the parent's second stays", text + page, TEXT_KIND);
 	MUST(!sfjit_unregister(1) && !sfjit_unregister(2));
 }
 
@@ -248,7 +257,7 @@ static void test_unmap(void)
 	unsigned char *code = mmap(NULL, page, PROT_READ | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	MUST(make_section(wider, code, page) == 52);
+	MUST(make_section(wider, code, page) == length);
 	MUST(!sfjit_register(9, wider, length, code, page));
 	MUST(!munmap(code, page));
 	IS("ENOENT: unmapped", sfjit_unregister(9), -ENOENT);
@@ -324,9 +333,9 @@ int main(void)
 	test_register();
 	test_register_invalid();
 	test_replace();
-	test_live();
-	test_text(SFJIT_TEXT_FP, "fp");
-	test_text(SFJIT_TEXT_END, "end");
+	test_area();
+	test_text(SFJIT_TEXT_FP);
+	test_text(SFJIT_TEXT_END);
 	test_text_fork();
 	test_unmap();
 	test_limit();

@@ -12,7 +12,7 @@ lib_plain := atfork names node $(if $(amd64),absent call memory signals threads)
 lib_both := jitdump section
 # These define sfjit_fault() and use hidden symbols.
 lib_inner := pool register $(if $(amd64),alloc assist assist-names debug fork)
-lib_checked := area check eh-frame epoch live rows
+lib_checked := area check check-packed eh-frame epoch rows
 
 plain_tests += $(addprefix libsfjit/,$(lib_plain) $(lib_both) $(lib_inner))
 san_tests += $(addprefix libsfjit/,$(lib_checked))

@@ -2,13 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: memory of a live window: no huge pages, and the error if a limit
+ * Description: memory of an area: no huge pages, and the error if a limit
  * on locked memory is reached.
  */
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #include "test.h"
 
@@ -37,27 +37,27 @@ static bool has_flag(const void *address, const char *flag)
 	return found;
 }
 
-static const void *section_of(const struct sfjit_live *live)
+static const void *table_of(const struct sfjit_area *area)
 {
-	struct sfjit_live_info stat;
+	struct sfjit_area_info stat;
 
-	MUST(!sfjit_live_stat(live, &stat));
-	return stat.section;
+	MUST(!sfjit_area_stat(area, &stat));
+	return stat.table;
 }
 
 static void test_no_huge_pages(void)
 {
-	struct sfjit_live *live;
+	struct sfjit_area *area;
 
 	if (access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
 		skip("no huge pages", "kernel without them");
 		return;
 	}
-	MUST(!sfjit_live_create(text, LENGTH, 0, 0, &live));
-	TRUE("no huge pages", has_flag(section_of(live), " nh"));
-	MUST(!sfjit_live_grow(live, NULL, 0, 0, 0));
-	TRUE("nor when it has grown", has_flag(section_of(live), " nh"));
-	IS("retire", sfjit_live_retire(live), 0);
+	MUST(!sfjit_area_create(text, LENGTH, 0, 0, &area));
+	TRUE("no huge pages", has_flag(table_of(area), " nh"));
+	MUST(!sfjit_area_grow(area, NULL, 0, 0, 0));
+	TRUE("nor when it has grown", has_flag(table_of(area), " nh"));
+	IS("retire", sfjit_area_retire(area), 0);
 }
 
 /* ---- Locked memory --------------------------------------------------- */
@@ -87,19 +87,19 @@ static bool lock_memory(size_t limit)
 	       (geteuid() || !setuid(65534)) && !mlockall(MCL_FUTURE);
 }
 
-static int create_live(void)
+static int create_area(void)
 {
-	struct sfjit_live *live;
+	struct sfjit_area *area;
 
 	if (!lock_memory(LIMIT))
 		return NO_LOCK;
-	IS("section over the limit",
-	   sfjit_live_create(text, LENGTH, 0, 0, &live), -ENOMEM);
-	IS("section under the limit",
-	   sfjit_live_create(text, LENGTH, 1, 1, &live), 0);
+	IS("table over the limit",
+	   sfjit_area_create(text, LENGTH, 0, 0, &area), -ENOMEM);
+	IS("table under the limit",
+	   sfjit_area_create(text, sizeof(text), 64, 1024, &area), 0);
 	IS("grow over the limit",
-	   sfjit_live_grow(live, NULL, 0, LIMIT, 0), -ENOMEM);
-	IS("retire", sfjit_live_retire(live), 0);
+	   sfjit_area_grow(area, NULL, 0, 65535, 0), -ENOMEM);
+	IS("retire", sfjit_area_retire(area), 0);
 	return finish();
 }
 
@@ -127,7 +127,7 @@ static void test_locked(const char *name, int (*create)(void))
 int main(void)
 {
 	test_no_huge_pages();
-	test_locked("locked live window", create_live);
+	test_locked("locked area", create_area);
 	test_locked("locked pool", create_pool);
 	return finish();
 }

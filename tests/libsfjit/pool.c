@@ -5,7 +5,7 @@
  * Description: life of a pool of each kind: memory never writable and
  * executable, windows on demand, identity and reuse of trampolines, every
  * failure of the system calls under it. With a directory as argument it only
- * writes the section of a window of each kind to DIR/KIND.sframe.
+ * writes the table of a window of each kind to DIR/KIND.packed.
  */
 #include <signal.h>
 
@@ -86,7 +86,7 @@ static struct sfjit_pool_info stat_of(struct sfjit_pool *pool)
 
 /* ---- Memory ---------------------------------------------------------- */
 
-static size_t section_offset(unsigned int kind)
+static size_t table_offset(unsigned int kind)
 {
 	return kind == SFJIT_TRAMP_SLOT ? 2 * SFJIT_WINDOW_SIZE :
 					  SFJIT_WINDOW_SIZE;
@@ -110,24 +110,24 @@ static void test_memory(unsigned int kind)
 {
 	struct sfjit_pool *pool = make(kind);
 	unsigned char *code = get(pool, target_a, NULL);
-	unsigned char *section = code + section_offset(kind);
+	unsigned char *table = code + table_offset(kind);
 
 	TRUE("first byte of code is r-x", has_perms(code, "r-xp"));
 	TRUE("last byte of code is r-x",
 	     has_perms(code + SFJIT_WINDOW_SIZE - 1, "r-xp"));
 	if (HAS_SECTIONS && shows_neighbours())
-		TRUE("section is read-only", has_perms(section, "r--p"));
+		TRUE("table is read-only", has_perms(table, "r--p"));
 	if (kind == SFJIT_TRAMP_SLOT) {
 		TRUE("first byte of data is rw-",
 		     has_perms(code + SFJIT_WINDOW_SIZE, "rw-p"));
 		TRUE("last byte of data is rw-",
-		     has_perms(section - 1, "rw-p"));
+		     has_perms(table - 1, "rw-p"));
 	}
 	IS("no mapping is writable and executable", nr_wx_maps(), 0);
 	IS("retire", sfjit_pool_retire(pool), 0);
 	TRUE("code is unmapped", has_perms(code, ""));
 	if (HAS_SECTIONS)
-		TRUE("section is unmapped", has_perms(section, ""));
+		TRUE("table is unmapped", has_perms(table, ""));
 }
 
 static void test_identical_slots(unsigned int kind)
@@ -143,27 +143,27 @@ static void test_identical_slots(unsigned int kind)
 	sfjit_pool_retire(pool);
 }
 
-/* AMD64's section as bytes: header, FDE, attributes, three rows. */
-static void test_section(unsigned int kind, int length)
+/* AMD64's table: header, three rules, an index entry, a block, 8 bytes. */
+#define LENGTH	(32 + 3 * 16 + 4 + 6 + 8)
+
+static void test_table(unsigned int kind)
 {
 	struct sfjit_pool *pool = make(kind);
 	unsigned char *code = get(pool, target_a, NULL);
-	unsigned char *section = code + section_offset(kind);
-	long long start;
-	unsigned int size;
+	unsigned char *table = code + table_offset(kind);
+	struct sframe_packed_header h;
+	struct sfg_packed t;
 
-	memcpy(&start, section + 28, 8);
-	memcpy(&size, section + 36, 4);
-	TRUE("section starts with version 3 magic",
-	     !memcmp(section, "\xe2\xde\x03\x05\x03\x00\xf8\x00", 8));
-	IS("section has one FDE", section[8], 1);
-	IS("FDE starts at the first slot",
-	   (long)section + 28 + start, (long)code);
-	IS("FDE covers the window", size, SFJIT_WINDOW_SIZE);
-	IS("FDE is PCMASK", section[46] & 0x10, 0x10);
-	IS("FDE repeats with the slot", section[48], SFJIT_SLOT_SIZE);
-	IS("section length", 28 + section[16] + 16, length);
-	IS("nothing after the section", section[length], 0);
+	memcpy(&h, table, sizeof(h));
+	TRUE("table starts with its magic",
+	     !memcmp(table, "\x53\x50\x01\x03\x00", 5));
+	IS("it repeats with the slot", h.repeat, SFJIT_SLOT_SIZE);
+	IS("rules", h.nr_rules, 3);
+	IS("it starts at the first slot", (long)h.text_start, (long)code);
+	IS("it covers the window", h.text_length, SFJIT_WINDOW_SIZE);
+	IS("one block of two changes", h.blocks_len, 6);
+	IS("is all", sfg_open_packed(&t, table, LENGTH, NULL), 0);
+	IS("nothing after the table", table[LENGTH], 0);
 	sfjit_pool_retire(pool);
 }
 
@@ -400,7 +400,7 @@ static void test_names_fail(void)
 static void test_faults(void)
 {
 	test_create_fails("mmap fails", "mmap", 1, -ENOMEM);
-	test_create_fails("mprotect of the section fails", "mprotect", 1,
+	test_create_fails("mprotect of the table fails", "mprotect", 1,
 			  -ENOMEM);
 	test_create_fails("mprotect of the code fails", "mprotect",
 			  HAS_SECTIONS ? 2 : 1, -EACCES);
@@ -411,19 +411,17 @@ static void test_faults(void)
 	test_names_fail();
 }
 
-static void write_section(const char *directory, const char *name,
-			  unsigned int kind)
+static void write_table(const char *directory, const char *name,
+			unsigned int kind)
 {
 	struct sfjit_pool *pool = make(kind);
-	unsigned char *section = get(pool, target_a, NULL) +
-				 section_offset(kind);
+	unsigned char *table = get(pool, target_a, NULL) + table_offset(kind);
 	char path[4096];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s.sframe", directory, name);
+	snprintf(path, sizeof(path), "%s/%s.packed", directory, name);
 	file = fopen(path, "w");
-	MUST(file && fwrite(section, 28 + section[16] + 16, 1, file) == 1 &&
-	     !fclose(file));
+	MUST(file && fwrite(table, LENGTH, 1, file) == 1 && !fclose(file));
 	sfjit_pool_retire(pool);
 }
 
@@ -432,9 +430,9 @@ int main(int argc, char **argv)
 	unsigned int kind;
 
 	if (argc > 1) {
-		write_section(argv[1], "arg", SFJIT_TRAMP_ARG);
-		write_section(argv[1], "slot", SFJIT_TRAMP_SLOT);
-		write_section(argv[1], "rbp", SFJIT_TRAMP_RBP);
+		write_table(argv[1], "arg", SFJIT_TRAMP_ARG);
+		write_table(argv[1], "slot", SFJIT_TRAMP_SLOT);
+		write_table(argv[1], "rbp", SFJIT_TRAMP_RBP);
 		not_the_test();
 		return 0;
 	}
@@ -443,7 +441,7 @@ int main(int argc, char **argv)
 		test_identical_slots(kind);
 		test_identity(kind);
 		if (SFG_HOST_ABI == SFRAME_ABI_AMD64_LE)
-			test_section(kind, kind == SFJIT_TRAMP_RBP ? 59 : 58);
+			test_table(kind);
 	}
 	test_put_arguments();
 	test_get_arguments();

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 
 #include <sfjit/format.h>
+#include <sfjit/packed.h>
 #include <sfjit/sframe.h>
 
 #include "test.h"
@@ -18,9 +19,9 @@
 static bool present;		/* the kernel knows SFrame windows */
 static int absent_error = EINVAL;
 static int next_error;		/* of the next registration */
-static unsigned int known_flags = SFRAME_WINDOW_REPLACE | SFRAME_WINDOW_LIVE;
+static unsigned int known_flags = SFRAME_WINDOW_REPLACE;
 static unsigned int known_formats = 1 << SFRAME_FORMAT_V3 |
-				    1 << SFRAME_FORMAT_V3_ADDEND;
+				    1 << SFRAME_FORMAT_PACKED;
 static int nr_calls, nr_windows;
 static void (*after_change)(void);	/* before prctl() returns */
 static struct {
@@ -49,6 +50,15 @@ static int answer_query(unsigned long what)
 	return fail(EINVAL);
 }
 
+/* A packed table is none without its magic, and a section is none with it. */
+static bool has_format(void)
+{
+	bool packed = call.header.magic == SFRAME_PACKED_MAGIC;
+
+	return !call.address ||
+	       packed == (call.opts.format == SFRAME_FORMAT_PACKED);
+}
+
 /* Copies the section as it is at the call. */
 static int look_at_register(void)
 {
@@ -56,7 +66,7 @@ static int look_at_register(void)
 	if (call.address)
 		memcpy(&call.header, (void *)call.address, sizeof(call.header));
 	if (call.opts.flags & ~known_flags ||
-	    !(known_formats >> call.opts.format & 1))
+	    !(known_formats >> call.opts.format & 1) || !has_format())
 		return EINVAL;
 	return 0;
 }
@@ -67,7 +77,7 @@ static int take_error(void)
 	int error = next_error;
 
 	if (error != EINVAL || call.option != PR_SFRAME_REGISTER ||
-	    call.opts.format != SFRAME_FORMAT_V3_ADDEND)
+	    call.opts.format == SFRAME_FORMAT_V3)
 		next_error = 0;
 	return error;
 }

@@ -7,6 +7,7 @@
  */
 #include <sfjit_trampoline.h>
 
+#include <sframegen.h>
 #include <sfjit/text.h>
 
 #include "prctl.h"
@@ -15,6 +16,9 @@
 /* ---- Arguments ------------------------------------------------------- */
 
 static unsigned char section[64], text[64];
+static _Alignas(16) struct sframe_packed_header table = {
+	.magic = SFRAME_PACKED_MAGIC,
+};
 
 static void test_register_arguments(void)
 {
@@ -27,7 +31,7 @@ static void test_register_arguments(void)
 	IS("opts.flags", call.opts.flags, 0);
 	IS("opts.text_start", call.opts.text_start, (long)text);
 	IS("opts.text_length", call.opts.text_length, 32);
-	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3_ADDEND);
+	IS("opts.format", call.opts.format, SFRAME_FORMAT_V3);
 	IS("opts.reserved", call.opts.reserved, 0);
 	IS("opts.text_bias", call.opts.text_bias, 0);
 	IS("register without range",
@@ -52,25 +56,36 @@ static void test_bias(void)
 	IS("unregister it", sfjit_unregister(8), 0);
 }
 
-/* A kernel that knows only plain version 3 is given that. */
-static void test_plain_format(void)
+static void test_packed(void)
 {
-	int windows = nr_windows;
+	int windows = nr_windows, calls = nr_calls;
 
-	known_formats = 1 << SFRAME_FORMAT_V3;
-	IS("register where there are no addends",
-	   sfjit_register(7, section, 58, text, 32), 0);
+	IS("register a packed table",
+	   sfjit_register_biased(7, &table, 32, text, 32, 4096), 0);
+	IS("one call", nr_calls - calls, 1);
 	IS("one window", nr_windows - windows, 1);
-	IS("of plain version 3", call.opts.format, SFRAME_FORMAT_V3);
-	IS("of the same section", call.address, (long)section);
-	IS("of the same range", call.opts.text_length, 32);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_PACKED);
+	IS("of the table", call.address, (long)&table);
+	IS("of its bias", call.opts.text_bias, 4096);
+	IS("replace by a section", sfjit_replace(7, section, 58, text, 32), 0);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_V3);
+	IS("replace by a table", sfjit_replace(7, &table, 32, text, 32), 0);
+	IS("with the flag", call.opts.flags, SFRAME_WINDOW_REPLACE);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_PACKED);
+	IS("unregister it", sfjit_unregister(7), 0);
+	known_formats &= ~(1 << SFRAME_FORMAT_PACKED);
+	IS("a table where the kernel knows none",
+	   sfjit_register(7, &table, 32, text, 32), -EINVAL);
+	IS("a section there", sfjit_register(7, section, 58, text, 32), 0);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_V3);
+	IS("unregister it", sfjit_unregister(7), 0);
+	known_formats |= 1 << SFRAME_FORMAT_PACKED;
 	next_error = EEXIST;
-	IS("error where there are no addends",
-	   sfjit_register(7, section, 58, text, 32), -EEXIST);
+	IS("error for a table",
+	   sfjit_register(7, &table, 32, text, 32), -EEXIST);
 	next_error = EINVAL;
-	IS("bad argument where there are no addends",
+	IS("bad argument",
 	   sfjit_register(7, section, 58, text, 32), -EINVAL);
-	known_formats |= 1 << SFRAME_FORMAT_V3_ADDEND;
 }
 
 static void test_replace_arguments(void)
@@ -115,11 +130,26 @@ static void test_refusals(void)
 	test_refused("text without length", section, 58, text, 0);
 }
 
-/* ---- Text without a section ------------------------------------------ */
+/* ---- Text without rows ----------------------------------------------- */
 
-#define WITHOUT_SECTION	(1 << SFRAME_FORMAT_FP | 1 << SFRAME_FORMAT_END)
+/* A table of one rule, which is for any code from its bias on. */
+static void is_table_of(unsigned int kind)
+{
+	struct sfjit_function f = { 0, 1, 1, NULL, 0, 0 };
+	struct sfg_packed t;
+	struct sfjit_row row = { 0 };
 
-static void test_text_of(unsigned int what, unsigned int format)
+	MUST(!sfg_open_packed(&t, (void *)call.address, call.length, NULL));
+	IS("its table is right", sfg_check_packed(&t, NULL), 0);
+	IS("is aligned", call.address % 16, 0);
+	IS("first byte", sfg_find_packed_row(&t, 0, &f, &row, NULL), 0);
+	IS("its rule", row.flags, kind);
+	IS("after 3 GiB", sfg_find_packed_row(&t, 0xc0000000, &f, &row, NULL),
+	   0);
+	IS("the same rule", row.flags, kind);
+}
+
+static void test_text_of(unsigned int what, unsigned int kind)
 {
 	int calls = nr_calls, windows = nr_windows;
 
@@ -128,23 +158,23 @@ static void test_text_of(unsigned int what, unsigned int format)
 	IS("one window", nr_windows - windows, 1);
 	IS("its option", call.option, PR_SFRAME_REGISTER);
 	IS("its key", call.key, 5);
-	IS("it has no section", call.address | call.length, 0);
+	is_table_of(kind);
 	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
 	IS("its flags", call.opts.flags, 0);
 	IS("its text", call.opts.text_start, (long)text);
 	IS("its range", call.opts.text_length, 32);
-	IS("its format", call.opts.format, format);
+	IS("its format", call.opts.format, SFRAME_FORMAT_PACKED);
 	IS("its reserved word", call.opts.reserved, 0);
-	IS("its bias", call.opts.text_bias, 0);
+	IS("its bias", call.opts.text_bias, (long)text);
 	IS("replace by text", sfjit_replace_text(5, text, 64, what), 0);
 	IS("is a register", call.option, PR_SFRAME_REGISTER);
 	IS("with the flag", call.opts.flags, SFRAME_WINDOW_REPLACE);
 	IS("of the same key", call.key, 5);
-	IS("without section", call.address | call.length, 0);
+	is_table_of(kind);
 	IS("of the new range", call.opts.text_length, 64);
-	IS("of the format", call.opts.format, format);
+	IS("of the format", call.opts.format, SFRAME_FORMAT_PACKED);
 	IS("replace by a section", sfjit_replace(5, section, 58, text, 64), 0);
-	IS("of its format", call.opts.format, SFRAME_FORMAT_V3_ADDEND);
+	IS("of its format", call.opts.format, SFRAME_FORMAT_V3);
 	IS("unregister text", sfjit_unregister(5), 0);
 	IS("no window is left", nr_windows - windows, 0);
 }
@@ -165,38 +195,49 @@ static void test_text_refusals(void)
 	test_text_refused("no length", text, 0, SFJIT_TEXT_FP);
 	test_text_refused("neither", NULL, 0, SFJIT_TEXT_END);
 	test_text_refused("text wraps", text, -1UL, SFJIT_TEXT_END);
-	test_text_refused("a format of sections", text, 32, SFRAME_FORMAT_V3);
-	test_text_refused("the other one", text, 32, SFRAME_FORMAT_V3_ADDEND);
+	test_text_refused("kind 0", text, 32, 0);
+	test_text_refused("kind 1", text, 32, 1);
 	test_text_refused("no kind", text, 32, SFJIT_TEXT_END + 1);
 	test_text_refused("no kind of 32 bits", text, 32, -1U);
 }
 
-/*
- * The kernel knows one of the two formats: an unknown format is told from a bad
- * argument.
- */
+/* A table has 32 bits for the length of its code. */
+static void test_text_long(void)
+{
+	int before = nr_calls;
+
+	IS("4 GiB of text",
+	   sfjit_register_text(1, text, 1UL << 32, SFJIT_TEXT_END), -E2BIG);
+	IS("the kernel is not asked", nr_calls - before, 0);
+	IS("less than 4 GiB", sfjit_register_text(1, text, 0xfffffff0,
+						  SFJIT_TEXT_END), 0);
+	IS("unregister it", sfjit_unregister(1), 0);
+}
+
+/* A kernel without packed tables is told from a bad argument. */
 static void test_text_unknown(void)
 {
 	int windows = nr_windows;
 
-	known_formats &= ~(1 << SFRAME_FORMAT_END);
-	IS("text where its kind is not known",
+	known_formats &= ~(1 << SFRAME_FORMAT_PACKED);
+	IS("text where its table is not known",
 	   sfjit_register_text(1, text, 32, SFJIT_TEXT_END), -EOPNOTSUPP);
 	IS("the same in place of a window",
-	   sfjit_replace_text(1, text, 32, SFJIT_TEXT_END), -EOPNOTSUPP);
+	   sfjit_replace_text(1, text, 32, SFJIT_TEXT_FP), -EOPNOTSUPP);
 	IS("no other is registered for it", nr_windows - windows, 0);
+	known_formats |= 1 << SFRAME_FORMAT_PACKED;
 	next_error = EINVAL;
-	IS("bad argument of a kind that is known",
+	IS("bad argument where it is known",
 	   sfjit_register_text(1, text, 32, SFJIT_TEXT_FP), -EINVAL);
-	known_formats |= 1 << SFRAME_FORMAT_END;
+	next_error = 0;
 }
 
 static void test_text(void)
 {
-	known_formats |= WITHOUT_SECTION;
-	test_text_of(SFJIT_TEXT_FP, SFRAME_FORMAT_FP);
-	test_text_of(SFJIT_TEXT_END, SFRAME_FORMAT_END);
+	test_text_of(SFJIT_TEXT_FP, SFJIT_ROW_FP);
+	test_text_of(SFJIT_TEXT_END, SFJIT_ROW_OUTERMOST);
 	test_text_refusals();
+	test_text_long();
 	test_text_unknown();
 }
 
@@ -309,7 +350,8 @@ static void test_pool_registers(void)
 	IS("key is the start of the text", call.key, (long)entry);
 	IS("text starts there", call.opts.text_start, (long)entry);
 	IS("text is the window", call.opts.text_length, SFJIT_WINDOW_SIZE);
-	IS("length of the section", call.length, SFJIT_TRAMP_SLOT_SFRAME_SIZE);
+	IS("length of the table", call.length, SFJIT_TRAMP_SLOT_PACKED_SIZE);
+	IS("its format", call.opts.format, SFRAME_FORMAT_PACKED);
 	IS("retire", sfjit_pool_retire(pool), 0);
 	IS("no window is left", nr_windows - windows, 0);
 	IS("unregistered by its key", call.key, (long)entry);
@@ -365,7 +407,7 @@ int main(void)
 	present = true;
 	test_register_arguments();
 	test_bias();
-	test_plain_format();
+	test_packed();
 	test_replace_arguments();
 	test_unregister_arguments();
 	test_refusals();

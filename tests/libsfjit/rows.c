@@ -2,9 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Description: rows from stack operations, functions of more rows than the
- * kernel reads, rows that no walk can use, and windows that own their section.
- * Runs with ASan and UBSan.
+ * Description: rows from stack operations, functions of many rows, rows that no
+ * walk can use, and windows that own their section. Runs with ASan and UBSan.
  */
 #include <sfjit/code.h>
 #include <sfjit/row_builder.h>
@@ -393,9 +392,10 @@ static void test_register(void)
 /* ---- Many rows -------------------------------------------------------- */
 
 #define MOST	70000
+#define STEP	4		/* bytes of each row */
 
 static struct sfjit_row many[MOST];
-static unsigned char section[2400000];
+static _Alignas(16) unsigned char section[1000000];
 
 /* Neighbours differ, and each begins at its own offset. */
 static void make_many(void)
@@ -403,7 +403,7 @@ static void make_many(void)
 	uint32_t i;
 
 	for (i = 0; i < MOST; i++) {
-		many[i] = (struct sfjit_row){ .start = 3 * i };
+		many[i] = (struct sfjit_row){ .start = STEP * i };
 		many[i].cfa = SP(i % 17 * 8);
 		if (i % 5 == 1)
 			many[i].fp = sfjit_rule_saved(-16);
@@ -412,100 +412,137 @@ static void make_many(void)
 
 static struct sfjit_function long_function(uint64_t addr, uint32_t nr)
 {
-	return (struct sfjit_function){ addr, 3 * nr, nr, many, 0, 0 };
+	return (struct sfjit_function){ addr, STEP * nr, nr, many, 0, 0 };
 }
 
 /* Each address has the row of the function. */
-static void finds_all(const char *name, const struct sfg_section *s,
+static void finds_all(const char *name, const struct sfg_packed *t,
 		      const struct sfjit_function *f)
 {
 	struct sfjit_function found;
+	uint32_t off, bad = 0, at;
 	struct sfjit_row row;
-	uint32_t off, bad = 0;
 
-	for (off = 0; off < f->size; off++)
-		if (sfg_find_row(s, f->addr + off, &found, &row, NULL) ||
-		    !sfg_rows_equal(&row, &f->rows[off / 3]) ||
-		    found.nr_rows > 64)
+	for (off = 0; off < f->size; off++) {
+		at = f->repeat ? off % f->repeat : off;
+		if (sfg_find_packed_row(t, f->addr + off, &found, &row, NULL) ||
+		    row.cfa.offset != f->rows[at / STEP].cfa.offset ||
+		    row.cfa.reg != SP_REG ||
+		    row.fp.base != f->rows[at / STEP].fp.base)
 			bad++;
+	}
 	IS(name, bad, 0);
 }
 
-static void splits(const char *name, const struct sfjit_function *functions,
-		   size_t nr, uint32_t entries)
+/* Every rule is there once, up to the number that the encoder remembers. */
+static void packs(const char *name, const struct sfjit_function *functions,
+		  size_t nr, uint32_t nr_rules)
 {
 	long size = sfjit_section_size(functions, nr);
-	struct sfg_section s;
+	struct sfg_packed t;
 	size_t i;
 
+	MUST(size < (long)sizeof(section));
 	IS(name, sfjit_section_fill(section, sizeof(section), functions, nr),
 	   size);
 	IS(name, sfjit_section_fill(section, size - 1, functions, nr),
 	   -ENOSPC);
-	MUST(!sfg_open_section(&s, section, size, (uintptr_t)section, NULL));
-	IS(name, sfg_check_section(&s, NULL), 0);
-	IS(name, s.header.num_fdes, entries);
+	MUST(!sfg_open_packed(&t, section, size, NULL));
+	IS(name, sfg_check_packed(&t, NULL), 0);
+	IS(name, t.header.nr_rules, nr_rules);
 	for (i = 0; i < nr; i++)
-		finds_all(name, &s, &functions[i]);
+		finds_all(name, &t, &functions[i]);
 }
 
-static void test_split(void)
+static void test_many(void)
 {
 	struct sfjit_function three[3] = {
-		long_function(TEXT, 64), long_function(TEXT + 192, 129),
+		long_function(TEXT, 64), long_function(TEXT + 256, 129),
 		long_function(TEXT + 0x1000, 2),
 	};
-	static const uint32_t counts[] = { 1, 64, 65, 127, 128, 129, 1000 };
+	static const uint32_t counts[] = { 1, 2, 64, 65, 1000 };
+	static const uint32_t rules[] = { 2, 3, 31, 31, 35 };
 	struct sfjit_function f;
 	size_t i;
 
 	for (i = 0; i < NR(counts); i++) {
 		f = long_function(TEXT, counts[i]);
-		splits("pieces of a function", &f, 1, (counts[i] + 63) / 64);
+		packs("rows of a function", &f, 1, rules[i]);
 	}
-	splits("pieces beside others", three, 3, 5);
+	packs("functions beside each other", three, 3, 35);
 	f = long_function(TEXT, MOST);
-	splits("70000 rows", &f, 1, (MOST + 63) / 64);
+	packs("70000 rows", &f, 1, 35);
+	f = long_function(TEXT, 60);
+	f.size = 0x10000;
+	f.repeat = 240;
+	packs("60 rows that repeat", &f, 1, 30);
+	three[1].size = 1000;
+	three[1].nr_rows = 3;
+	three[1].repeat = 12;
+	packs("rows that repeat beside others", three, 3, 31);
 }
 
-static void not_split(const char *name, const struct sfjit_function *f,
-		      size_t nr, int error)
+static void not_packed(const char *name, const struct sfjit_function *f,
+		       size_t nr, int error)
 {
 	IS(name, sfjit_section_size(f, nr), error);
 	IS(name, sfjit_section_fill(section, sizeof(section), f, nr), error);
 }
 
-static void test_bad_split(void)
+static void test_bad_many(void)
 {
 	struct sfjit_function two[2] = {
-		long_function(TEXT, 100), long_function(TEXT + 299, 100),
+		long_function(TEXT, 100), long_function(TEXT + 399, 100),
 	};
-	struct sfjit_function f = long_function(TEXT, 65);
+	struct sfjit_function f;
 	static struct sfjit_row bad[65];
 
-	not_split("long functions that overlap", two, 2, -EINVAL);
-	f.repeat = 255;
-	not_split("65 rows that repeat", &f, 1, -E2BIG);
+	not_packed("long functions that overlap", two, 2, -EINVAL);
 	f = long_function(TEXT, 65);
-	f.size = 3 * 64;
-	not_split("65th row outside", &f, 1, -EINVAL);
+	f.size = STEP * 64;
+	not_packed("65th row outside", &f, 1, -EINVAL);
 	f = long_function(-4096UL, 65);
 	f.size = 4097;
-	not_split("long function wraps around", &f, 1, -EINVAL);
+	not_packed("long function wraps around", &f, 1, -EINVAL);
 	f = long_function(TEXT, 65);
 	f.rows = bad;
 	memcpy(bad, many, sizeof(bad));
 	bad[64].start = bad[63].start;
-	not_split("65th row stands still", &f, 1, -EINVAL);
+	not_packed("65th row stands still", &f, 1, -EINVAL);
 	bad[64].start = 1;
-	not_split("65th row goes back", &f, 1, -EINVAL);
+	not_packed("65th row goes back", &f, 1, -EINVAL);
 	memcpy(bad, many, sizeof(bad));
 	bad[0].start = 1;
-	not_split("first of 65 rows at 1", &f, 1, -EINVAL);
+	not_packed("first of 65 rows at 1", &f, 1, -EINVAL);
 	memcpy(bad, many, sizeof(bad));
 	bad[64].fp = sfjit_rule_saved(-16);
 	bad[64].fp.deref = 2;
-	not_split("65th row is none", &f, 1, -EINVAL);
+	not_packed("65th row is none", &f, 1, -EINVAL);
+}
+
+/* More than the encoder remembers, and than ids of a byte can name. */
+static void test_many_rules(void)
+{
+	struct sfjit_function f = long_function(TEXT, 65533);
+	static struct sfjit_row other[65535];
+	struct sfg_packed t;
+	long size;
+	uint32_t i;
+
+	f.rows = other;
+	f.nr_rows = 1000;
+	f.size = 1000 * STEP;
+	for (i = 0; i < 65535; i++)
+		other[i] = (struct sfjit_row){ .start = STEP * i,
+					       .cfa = SP(8 * i) };
+	size = sfjit_section_fill(section, sizeof(section), &f, 1);
+	MUST(size > 0 && !sfg_open_packed(&t, section, size, NULL));
+	IS("1001 rules", t.header.nr_rules, 1001);
+	IS("are well", sfg_check_packed(&t, NULL), 0);
+	finds_all("each has its own", &t, &f);
+	f.nr_rows = 65535;
+	f.size = 65535 * STEP;
+	not_packed("65536 rules", &f, 1, -E2BIG);
 }
 
 /* ---- Rows that no walk can use ---------------------------------------- */
@@ -545,15 +582,17 @@ static void test_window(void)
 		long_function(TEXT, 5), long_function(TEXT + 64, 100),
 	};
 	struct sfjit_code *code = NULL;
-	int windows = nr_windows;
+	int windows = nr_windows, calls = nr_calls;
 
 	IS("register", sfjit_register_functions(two, 2, &code), 0);
 	IS("one window", nr_windows - windows, 1);
+	IS("one call", nr_calls - calls, 1);
 	IS("its key", call.key, TEXT);
 	IS("its text", call.opts.text_start, TEXT);
-	IS("to the end", call.opts.text_length, 64 + 300);
-	IS("its section", call.length, sfjit_section_size(two, 2));
-	IS("has three entries", call.header.num_fdes, 3);
+	IS("to the end", call.opts.text_length, 64 + 400);
+	IS("its table", call.length, sfjit_section_size(two, 2));
+	IS("is packed", call.opts.format, SFRAME_FORMAT_PACKED);
+	IS("at a multiple of 16", call.address % 16, 0);
 	IS("retire", sfjit_code_retire(code), 0);
 	IS("no window", nr_windows - windows, 0);
 	IS("by its key", call.key, TEXT);
@@ -591,8 +630,8 @@ static void test_none(void)
 	struct sfjit_code *code = NULL;
 	int calls = nr_calls;
 
-	not_split("no number", &f, 1, -ENOTSUP);
-	not_split("no number, long function", &more, 1, -ENOTSUP);
+	not_packed("no number", &f, 1, -ENOTSUP);
+	not_packed("no number, long function", &more, 1, -ENOTSUP);
 	IS("no number: register", sfjit_register_functions(&f, 1, &code),
 	   -ENOTSUP);
 	TRUE("no number: no handle", !code);
@@ -601,8 +640,9 @@ static void test_none(void)
 
 static void test_sections(void)
 {
-	test_split();
-	test_bad_split();
+	test_many();
+	test_bad_many();
+	test_many_rules();
 	test_unusable();
 	test_window();
 	test_window_fails();

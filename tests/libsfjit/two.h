@@ -9,7 +9,6 @@
 
 #include <sfjit.h>
 #include <sfjit/area.h>
-#include <sfjit/live.h>
 
 struct jit {
 	__typeof__(sfjit_area_create)		*create;
@@ -18,9 +17,6 @@ struct jit {
 	__typeof__(sfjit_area_reset)		*reset;
 	__typeof__(sfjit_area_retire)		*retire;
 	__typeof__(sfjit_area_stat)		*stat;
-	__typeof__(sfjit_live_create)		*live_create;
-	__typeof__(sfjit_live_publish)		*live_publish;
-	__typeof__(sfjit_live_retire)		*live_retire;
 	__typeof__(sfjit_register_functions)	*register_functions;
 	__typeof__(sfjit_code_retire)		*code_retire;
 	__typeof__(sfjit_pool_create)		*pool_create;
@@ -36,9 +32,6 @@ struct jit {
 	.reset = sfjit_area_reset,				\
 	.retire = sfjit_area_retire,				\
 	.stat = sfjit_area_stat,				\
-	.live_create = sfjit_live_create,			\
-	.live_publish = sfjit_live_publish,			\
-	.live_retire = sfjit_live_retire,			\
 	.register_functions = sfjit_register_functions,		\
 	.code_retire = sfjit_code_retire,			\
 	.pool_create = sfjit_pool_create,			\

@@ -4,13 +4,14 @@
  * Description: windows of text that JITs describe in part, while descriptions
  * come and go in one mapping (built with AddressSanitizer).
  */
-#include <sfjit.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sframegen.h>
 
 #include "../lib/tap.h"
 #include "covers.h"
+#include "windows.h"
 
 #define MAPPING	0x7f0000100000UL
 #define END	(MAPPING + 0x100000)
@@ -45,46 +46,63 @@ static struct window *find_key(uintptr_t key)
 	return NULL;
 }
 
-static void set(struct window *window, uintptr_t key, const void *section,
-		const void *text, size_t length)
+/* Is there a row for the first byte and for the last, or for neither? */
+static unsigned int functions_of(const struct windows_entry *entry)
 {
-	const struct sframe_header *header = section;
+	struct sfjit_function first, last;
+	struct sfg_packed table;
+	struct sfjit_row row;
 
+	MUST(!((uintptr_t)entry->table % 16));
+	MUST(!sfg_open_packed(&table, entry->table, entry->length, NULL));
+	MUST(!sfg_check_packed(&table, NULL));
+	sfg_find_packed_row(&table, entry->start - entry->bias, &first, &row,
+			    NULL);
+	sfg_find_packed_row(&table, entry->end - 1 - entry->bias, &last, &row,
+			    NULL);
+	MUST(!first.size == !last.size);
+	return first.size ? 1 : 0;
+}
+
+static void set(struct window *window, const struct windows_entry *entry,
+		unsigned int functions)
+{
 	*window = (struct window) {
-		key, (uintptr_t)text, (uintptr_t)text + length,
-		header->num_fdes,
+		entry->key, entry->start, entry->end, functions,
 	};
 }
 
-int sfjit_register(uintptr_t key, const void *section, size_t length,
-		   const void *text, size_t text_length)
+static int add(const struct windows_entry *entry, unsigned int functions)
 {
-	uintptr_t start = (uintptr_t)text;
 	size_t i;
 
 	for (i = 0; i < nr_windows; i++)
-		if (start < windows[i].end &&
-		    windows[i].start < start + text_length)
+		if (entry->start < windows[i].end &&
+		    windows[i].start < entry->end)
 			return -EEXIST;
 	if (!executable)
 		return -EINVAL;
-	MUST(nr_windows < 16 && !find_key(key));
-	set(&windows[nr_windows++], key, section, text, text_length);
+	MUST(nr_windows < 16 && !find_key(entry->key));
+	set(&windows[nr_windows++], entry, functions);
 	return 0;
 }
 
-int sfjit_replace(uintptr_t key, const void *section, size_t length,
-		  const void *text, size_t text_length)
+int windows_register(const struct windows_entry *entry)
 {
-	struct window *window = find_key(key);
+	return add(entry, functions_of(entry));
+}
+
+int windows_replace(const struct windows_entry *entry)
+{
+	struct window *window = find_key(entry->key);
 
 	if (!window)
 		return -ENOENT;
-	set(window, key, section, text, text_length);
+	set(window, entry, functions_of(entry));
 	return 0;
 }
 
-int sfjit_unregister(uintptr_t key)
+int windows_unregister(uintptr_t key)
 {
 	struct window *window = find_key(key);
 
@@ -136,11 +154,14 @@ int self_mapping(int fd, uintptr_t address, struct self_mapping *mapping)
 /* ---- The cases --------------------------------------------------------- */
 
 static const struct self_mapping mapping = { MAPPING, END, true, true };
-static uint8_t sections[2][SFG_SECTION_MAX(1, 1)];
-static struct cover_owner owners[2];
+static struct cover_table tables[3];
+static struct cover_owner owners[] = {
+	{ .tables = &tables[0], .nr_tables = 1 },
+	{ .tables = &tables[1], .nr_tables = 1 },
+};
 
-/* A unit of one function that fills its text. */
-static int put(unsigned int nr, uintptr_t start)
+/* Of one function that fills its text. */
+static void make_table(struct cover_table *table, uintptr_t start)
 {
 	static const struct sfjit_row row = {
 		0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE,
@@ -150,10 +171,16 @@ static int put(unsigned int nr, uintptr_t start)
 		.addr = start, .size = SIZE, .nr_rows = 1, .rows = &row,
 	};
 
-	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)sections[nr],
-				sections[nr], sizeof(sections[nr]),
-				&owners[nr].length, NULL));
-	owners[nr].section = sections[nr];
+	struct sfg_output out;
+
+	MUST(!sfg_write_packed(SFG_HOST_ABI, &f, 1, &out, NULL));
+	free((void *)table->data);
+	*table = (struct cover_table) { start, out.data, out.len };
+}
+
+static int put(unsigned int nr, uintptr_t start)
+{
+	make_table(&tables[nr], start);
 	return covers_put(&owners[nr], start, start + SIZE, 0, &mapping);
 }
 
@@ -283,14 +310,37 @@ static void test_taken(void)
 	IS("nothing is left of what was taken", nr_windows, 0);
 }
 
+/* Parts of a unit that are far apart, or not, have tables of their own. */
+static void test_tables(void)
+{
+	struct cover_owner owner = { .tables = tables, .nr_tables = 3 };
+	const uintptr_t start[] = { MAPPING, MIDDLE, MIDDLE + SIZE };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		make_table(&tables[i], start[i]);
+	for (i = 0; i < 3; i++) {
+		IS("a part", covers_put(&owner, start[i], start[i] + SIZE, -1,
+					&mapping), 0);
+		has("has its own table", start[i], start[i] + SIZE, 1);
+	}
+	IS("a part of a part", covers_put(&owner, start[1] + 8, start[1] + 16,
+					  -1, &mapping), 0);
+	has("has the same", start[1] + 8, start[1] + 16, 1);
+	IS("in the place of all of it", owner.windows, 3);
+	covers_drop(&owner, -1);
+	IS("nothing is left of the parts", nr_windows, 0);
+}
+
 /* ---- Windows of the program ------------------------------------------- */
 
 static int program_registers(uintptr_t key, uintptr_t start, uintptr_t end)
 {
-	static const struct sframe_header header = { .num_fdes = 7 };
+	const struct windows_entry entry = {
+		.key = key, .start = start, .end = end,
+	};
 
-	return sfjit_register(key, &header, sizeof(header), (void *)start,
-			      end - start);
+	return add(&entry, 7);
 }
 
 /* Like the module's prctl(). */
@@ -310,7 +360,7 @@ static int give(uintptr_t key, uintptr_t start, uintptr_t end)
 
 static void program_unregisters(uintptr_t key)
 {
-	MUST(!sfjit_unregister(key));
+	MUST(!windows_unregister(key));
 	covers_key_gone(key);
 }
 
@@ -347,7 +397,7 @@ static void test_gives_way(void)
 		program_unregisters(5);
 		has("all of it again", A, D, 0);
 		IS("in one window", nr_windows, 1);
-		sfjit_unregister(windows[0].key);
+		windows_unregister(windows[0].key);
 	}
 	TRUE("nothing gives way any more", !covers_any_gave_way());
 }
@@ -363,7 +413,7 @@ static void test_was_first(void)
 	has("they end all over", A, D, 0);
 	IS("nothing else is there", nr_windows, 1);
 	covers_end(A, D);
-	sfjit_unregister(windows[0].key);
+	windows_unregister(windows[0].key);
 }
 
 static void test_two_others(void)
@@ -378,7 +428,7 @@ static void test_two_others(void)
 	program_unregisters(6);
 	has("all three are one", A, D, 0);
 	IS("and alone", nr_windows, 1);
-	sfjit_unregister(windows[0].key);
+	windows_unregister(windows[0].key);
 }
 
 static void test_not_executable(void)
@@ -394,7 +444,7 @@ static void test_not_executable(void)
 	covers_find_lost(A, D);
 	has("but there", A, D, 0);
 	TRUE("and not lost any more", !covers_lost());
-	sfjit_unregister(windows[0].key);
+	windows_unregister(windows[0].key);
 	covers_forget_gone();
 }
 
@@ -410,7 +460,7 @@ static void test_described(void)
 	IS("again", give(5, MIDDLE, MIDDLE + SIZE), 0);
 	drop(0);
 	has("what the program has stays", MIDDLE, MIDDLE + SIZE, 7);
-	sfjit_unregister(5);
+	windows_unregister(5);
 	nr_windows = 0;
 	covers_forget_gone();
 	IS("and there before a unit", program_registers(5, MIDDLE,
@@ -420,7 +470,7 @@ static void test_described(void)
 	    MIDDLE + SIZE + FRINGE, 0);
 	drop(0);
 	IS("only the program's is left", nr_windows, 1);
-	sfjit_unregister(5);
+	windows_unregister(5);
 }
 
 int main(void)
@@ -439,5 +489,6 @@ int main(void)
 	test_forgotten();
 	test_stays();
 	test_taken();
+	test_tables();
 	return finish();
 }

@@ -4,10 +4,6 @@
 #
 # For the tests of sfjit cache; sourced after tests/preload/lib.sh.
 
-# A kernel that reads addends, so that each machine makes the same tables.
-export LD_PRELOAD="$run/formats.so" FORMATS=3
-kind=.addend
-
 # fills NAME STATUS ARGUMENT...: output is in $tmp/out and $tmp/err
 fills() {
 	name=$1 want=$2

@@ -25,7 +25,7 @@ is "a program: its libraries" "made made" "$(said libc.so.6) $(said 'ld-linux[^ 
 is "a program: the vDSO" made "$(said '\[vdso\]')"
 # Runs write a jump into ld.so, which the file does not have.
 loader=$(sed -n 's/^made.* \(.*ld-linux.*\)/\1/p' "$tmp/out")
-rm "$tmp/of-run/$(readelf -n "$loader" | sed -n 's/.*Build ID: //p')$kind.sframe"
+rm "$tmp/of-run/$(readelf -n "$loader" | sed -n 's/.*Build ID: //p').packed"
 for table in "$tmp/of-run"/*; do
 	same "a program: the same as of a run: $(basename "$table")" "$table" \
 		"$tables/$(basename "$table")"
@@ -81,7 +81,7 @@ chmod +x "$tmp/lacking"
 message "a library that is missing" 1 \
 	"sfjit: $tmp/lacking: ld.so does not find all of its libraries" \
 	"$tmp/lacking"
-is "a library that is missing: the others" "there" "$(said 'ld-linux[^ ]*')"
+is "a library that is missing: the program" "there" "$(said lacking)"
 
 # Malformed files: messages appear in order, and the tables of the others are
 # made.
@@ -116,17 +116,18 @@ is "no home: status" 1 $?
 is "no home: message" "sfjit: neither XDG_CACHE_HOME nor HOME is set to a path" \
 	"$(cat "$tmp/err")"
 
-# Limits: used one, two and three days ago; one being written, one abandoned.
+# Limits: used one, two (by an earlier version) and three days ago; one being
+# written, one abandoned.
 rm "$tables"/*
-for days in 1 2 3; do
-	head -c 1048576 /dev/zero >"$tables/$days.sframe"
-	touch -d "$days days ago" "$tables/$days.sframe"
+for table in 1.packed 2.sframe 3.packed; do
+	head -c 1048576 /dev/zero >"$tables/$table"
+	touch -d "${table%.*} days ago" "$tables/$table"
 done
-touch "$tables/4.sframe.1.2" "$tables/other"
+touch "$tables/4.packed.1.2" "$tables/other"
 touch -d "2 hours ago" "$tables/5.sframe.1.2" "$tables/another"
-ln -s other "$tables/6.sframe"
-touch -h -d "9 days ago" "$tables/6.sframe"
-mkdir "$tables/7.sframe"
+ln -s other "$tables/6.packed"
+touch -h -d "9 days ago" "$tables/6.packed"
+mkdir "$tables/7.packed"
 left() {
 	find "$tables" -mindepth 1 -printf '%f\n' | sort | xargs
 }
@@ -134,31 +135,31 @@ fills "clean" 0 --clean
 is "clean: says" "removed 1 tables, 0 bytes; 3145728 bytes are left" \
 	"$(cat "$tmp/out")"
 is "clean: what nobody writes any more is gone" \
-	"1.sframe 2.sframe 3.sframe 4.sframe.1.2 6.sframe 7.sframe another other" \
+	"1.packed 2.sframe 3.packed 4.packed.1.2 6.packed 7.packed another other" \
 	"$(left)"
-touch -a "$tables/3.sframe"
+touch -a "$tables/3.packed"
 fills "clean, 2 MiB" 0 --clean --mib=2
 is "clean, 2 MiB: what was not used for the longest time is gone" \
-	"1.sframe 3.sframe 4.sframe.1.2 6.sframe 7.sframe another other" "$(left)"
+	"1.packed 3.packed 4.packed.1.2 6.packed 7.packed another other" "$(left)"
 fills "clean, 2 days" 0 --clean --days=2
 is "clean, 2 days: nothing is so old" \
-	"1.sframe 3.sframe 4.sframe.1.2 6.sframe 7.sframe another other" "$(left)"
-touch -d "2 days ago" "$tables/3.sframe"
+	"1.packed 3.packed 4.packed.1.2 6.packed 7.packed another other" "$(left)"
+touch -d "2 days ago" "$tables/3.packed"
 fills "clean, 2 days, again" 0 --clean --days=2
 is "clean, 2 days, again: one was" \
-	"1.sframe 4.sframe.1.2 6.sframe 7.sframe another other" "$(left)"
+	"1.packed 4.packed.1.2 6.packed 7.packed another other" "$(left)"
 fills "clean, 0 MiB" 0 --clean --mib=0
-is "clean, 0 MiB: no table is left" "4.sframe.1.2 6.sframe 7.sframe another other" \
+is "clean, 0 MiB: no table is left" "4.packed.1.2 6.packed 7.packed another other" \
 	"$(left)"
 
 # sfjit run does so once a day.
 rm -f "$tables/../cleaned"
 # tends DAYS: prints how many tables are left of one unused for so long.
 tends() {
-	echo >"$tables/old.sframe"
-	touch -d "$1 days ago" "$tables/old.sframe"
+	echo >"$tables/old.packed"
+	touch -d "$1 days ago" "$tables/old.packed"
 	"$sfjit" run -- true >"$tmp/out" 2>&1
-	find "$tables" -name old.sframe | wc -l
+	find "$tables" -name old.packed | wc -l
 }
 is "clean, by itself: the first time" 0 "$(tends 91)"
 is "clean, by itself: not again" 1 "$(tends 91)"

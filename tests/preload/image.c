@@ -165,6 +165,7 @@ static int convert(struct image *image)
 	ret = sfg_convert(&(struct sfg_input) {
 		.abi = abi, .cfi = image->cfi,
 		.text = image->text, .nr_text = image->nr_text,
+		.flags = SFG_INPUT_PACKED,
 	}, &out, &summary, NULL);
 	if (ret)
 		return ret;

@@ -26,13 +26,8 @@ logged() {
 	sed -n "s|^sfjit: [0-9]* [0-9.]* \([a-z]* [^ ]*$1.*\)|\1|p" "$log"
 }
 
-# The kind of tables that the module makes here, which is part of their names.
-format=$("$run/format")
-kind=
-[ "$format" = v3 ] || kind=.addend
-
 # The table of a program or library of build/tests/preload/programs in the cache.
 table_of() {
-	printf '%s/%s%s.sframe\n' "$tables" \
-		"$(printf %s "$1" | sha1sum | cut -d' ' -f1)" "$kind"
+	printf '%s/%s.packed\n' "$tables" \
+		"$(printf %s "$1" | sha1sum | cut -d' ' -f1)"
 }

@@ -120,6 +120,19 @@ log "log is a FIFO that nobody reads" "$tmp/fifo" 3 ""
 is "log is a FIFO: it stays one" yes "$([ -p "$tmp/fifo" ] && echo yes)"
 log "log is a device" /dev/null 3 ""
 
+# A kernel that has windows, but not with packed tables.
+(
+	export LD_PRELOAD="$run/formats.so" FORMATS=15
+	register "$run/hello" 3 >"$tmp/out"
+	is "an older kernel: status" 3 $?
+)
+older="this kernel is older than sfjit (see sfjit doctor)"
+is "an older kernel: message" "sfjit: $older; $run/hello runs without" \
+	"$(cat "$tmp/stderr")"
+is "an older kernel: said once" 1 "$(grep -c \
+	" skipped all modules: $older (errno 95)\$" "$log")"
+like "an older kernel: modules" "*kernel=old" "$(tail -n 1 "$log")"
+
 "$sfjit" --help >"$tmp/out" 2>"$tmp/err"
 is "--help: status" 0 $?
 like "--help: text" "Usage: sfjit run*" "$(cat "$tmp/out")"

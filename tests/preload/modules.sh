@@ -26,7 +26,7 @@ is "no module twice" "" "$(sed -n 's/.* registered \([^ ]*\) .*/\1/p' "$log" |
 
 # rows TABLE: all rows except those of an entry
 rows() {
-	"$top/build/bin/sframegen" --dump "$1" | grep '^  0x' |
+	"$top/build/bin/sframegen" --dump "$1" | grep '^0x' |
 		grep -v 'CFA=sp+8$'
 }
 
@@ -36,7 +36,7 @@ load keep "$run/plugin-mixed.so"
 for file in loader plugin1.so plugin-mixed.so; do
 	name="table of $file is sframegen's"
 	if ! "$top/build/bin/sframegen" --elf "$run/stripped/$file" \
-		--format "$format" -o "$tmp/table" \
+		--format packed -o "$tmp/table" \
 		>"$tmp/out" 2>&1; then
 		skip "$name" "sframegen does not run here"
 		continue
@@ -72,7 +72,7 @@ load keep "$run/plugin-debug.so"
 is "a library with .debug_frame alone" 11 "$(cat "$tmp/out")"
 like "has a window" "registered *windows=1 *source=converted*" \
 	"$(logged plugin-debug)"
-"$top/build/bin/sframegen" --elf "$run/plugin-debug.so" --format "$format" \
+"$top/build/bin/sframegen" --elf "$run/plugin-debug.so" --format packed \
 	-o "$tmp/table" >"$tmp/out"
 rows "$tmp/table" >"$tmp/rows"
 rows "$(table_of plugin-debug.so)" >"$tmp/cached"
@@ -128,7 +128,7 @@ again 0 other move
 # When a file is replaced, its windows have gone with its text. A window with
 # the same key belongs to another producer.
 (
-	export LD_PRELOAD="$run/formats.so" FORMATS=3 UNREGISTERED="$tmp/gone"
+	export LD_PRELOAD="$run/formats.so" FORMATS=16 UNREGISTERED="$tmp/gone"
 	load repeat 1 "$run/plugin1.so" "$run/plugin2.so"
 	BUSY=1 load repeat 1 "$run/plugin1.so" "$run/plugin2.so"
 )

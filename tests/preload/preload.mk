@@ -3,7 +3,7 @@
 
 # Parts that read untrusted memory, with every access checked.
 room.tests/preload := -D_GNU_SOURCE -Iuserspace/preload
-readers := $(if $(walks),amend clip covers image \
+readers := $(if $(walks),amend covers image \
 	$(if $(amd64),borrowed debug-frame frames symfile))
 san_tests += $(readers:%=preload/%)
 
@@ -17,7 +17,6 @@ preload_image := cfi image self
 reader = $(patsubst %,$(O)/obj/san/userspace/preload/%.o,$(1))
 $T/preload/amend: $(call reader,amend $(preload_image)) $(preload_flow:%=$(O)/obj/san/%.o)
 $T/preload/borrowed: $(call reader,amend) $(preload_flow:%=$(O)/obj/san/%.o)
-$T/preload/clip: $(call reader,store)
 $T/preload/covers: $(call reader,covers store)
 $T/preload/image: $(call reader,$(preload_image) sys table)
 $T/preload/debug-frame: $(call reader,cfi self)
@@ -27,7 +26,7 @@ $(readers:%=$T/preload/%): $(call objects,sframegen/lib/*.c,san/)
 
 # Programs for the tests of sfjit run, first the portable ones.
 run := $T/preload/programs
-run_any := format filter state prefork hello
+run_any := filter state prefork hello
 run_same := debugger fork_scan later loader refused remap
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 	-anonymous.so -debug.so -mono.so -mixed.so
@@ -83,7 +82,8 @@ $(run)/jit-mistakes: $(run)/libframes.so
 
 # A libsfjit in the program, and one in the library.
 $(run)/guess: tests/preload/programs/guess.c $(O)/obj/tests/lib/tap.o \
-		$(O)/lib/libsfjit.a $(run)/libpcre2-guess.so
+		$(O)/lib/libsfjit.a $(O)/lib/libsframegen.a \
+		$(run)/libpcre2-guess.so
 	$(program) -pthread -Wl,-rpath,'$$ORIGIN'
 $(run)/libpcre2-guess.so: tests/preload/programs/guess_library.c \
 		$(O)/lib/libsfjit.a

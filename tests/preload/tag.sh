@@ -85,7 +85,7 @@ other=$tmp/other
 mkdir "$other"
 (cd "$O" && cp -a --parents bin/sfjit gen lib/libsframegen.a \
 	obj/sframegen/lib obj/userspace/preload \
-	obj/userspace/libsfjit/register.o lib/sfjit/libsfjit-preload.so "$other")
+	obj/userspace/libsfjit/node.o lib/sfjit/libsfjit-preload.so "$other")
 echo '#define SFJIT_CACHE_TAG 1U' >"$other/gen/cache-tag.h"
 if ! make -s O="$other" "$other/lib/sfjit/libsfjit-preload.so" 2>"$tmp/err"; then
 	not_ok "another module" "$(head -n 3 "$tmp/err")"

@@ -119,7 +119,7 @@ rm -rf "$XDG_CACHE_HOME/sfjit"
 is "file size limit" "hello 0" \
 	"$(ulimit -f 0 && register "$run/hello" | tr '\n' ' '; echo 0)"
 is "file size limit: no table in the cache" "" \
-	"$(find "$XDG_CACHE_HOME" -name '*.sframe*')"
+	"$(find "$XDG_CACHE_HOME" -name '*.packed*')"
 # A closed reader of standard error must not kill either.
 {
 	"$sfjit" run -v -- "$run/hello" 12 >/dev/null

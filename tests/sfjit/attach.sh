@@ -61,7 +61,7 @@ if [ -e /proc/self/sframe ]; then
 	skip "a kernel without windows" "the guest's kernel has windows"
 else
 	refuses "a kernel without windows" 1 \
-		"sfjit: this kernel has no SFrame windows: *" \
+		"sfjit: this kernel knows no SFrame windows: *" \
 		"$sfjit" attach "$pid"
 fi
 if [ "$(id -u)" = 0 ]; then

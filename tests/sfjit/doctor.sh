@@ -30,7 +30,7 @@ remedy="let perf_event_open() pass seccomp, or have CAP_PERFMON"
 
 mkdir -p "$tables"
 chmod 700 "$XDG_CACHE_HOME/sfjit" "$tables"
-touch "$tables/1.sframe" "$tables/2.addend.sframe"
+touch "$tables/1.packed" "$tables/2.packed" "$tables/3.sframe"
 
 fix="boot a kernel with the patches and UNWIND_USER_SFRAME=y"
 case "$(uname -m) $(uname -r)" in
@@ -74,17 +74,18 @@ you cannot profile your own programs
 fix: $remedy" "$filter" perf 0
 
 # A library that answers instead of the kernel; it has no window left.
-finds "a kernel without addends" formats 2 \
-	"limited formats formats v3 fp; flags
-stacks are truncated in some assembly, such as libcrypto's
+finds "an older kernel" tables 2 \
+	"broken tables the kernel reads no packed tables: it is older than sfjit
+programs started here get no windows
 fix: boot a kernel with the patches of this version" \
-	env LD_PRELOAD="$run/formats.so" FORMATS=5
-finds "a kernel with addends" formats 2 "ok formats formats v3 addend; flags" \
-	env LD_PRELOAD="$run/formats.so" FORMATS=3
+	env LD_PRELOAD="$run/formats.so" FORMATS=15
+finds "a kernel of this version" tables 2 \
+	"ok tables the kernel reads packed tables" \
+	env LD_PRELOAD="$run/formats.so" FORMATS=16
 finds "no windows" limit 2 "broken limit vm.max_sframe_windows is 0
 no process can have windows
 fix: sysctl vm.max_sframe_windows=65536" \
-	env LD_PRELOAD="$run/formats.so" FORMATS=3
+	env LD_PRELOAD="$run/formats.so" FORMATS=16
 
 perf 6.1.187 nothing
 finds "an old perf" perf 2 "limited perf perf 6.1.187 does not know fp,defer
@@ -161,7 +162,7 @@ if unshare -m true 2>/dev/null; then
 #!/bin/sh
 mount -t tmpfs -o mode=755 none /var/cache
 mkdir -p /var/cache/sfjit/tables
-: >/var/cache/sfjit/tables/0.sframe
+: >/var/cache/sfjit/tables/0.packed
 chmod "$1" /var/cache/sfjit
 shift
 exec "$@"

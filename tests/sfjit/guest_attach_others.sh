@@ -152,7 +152,7 @@ refuses() {
 
 # tables_of DIRECTORY: prints "some" or "none" for a user's cache
 tables_of() {
-	if find "$1" -name '*.sframe' | grep -q .; then
+	if find "$1" -name '*.packed' | grep -q .; then
 		echo some
 	else
 		echo none

@@ -66,7 +66,7 @@ well="$tmp/well"
 cat >"$well" <<END
 ok  kernel    Linux $(uname -r) knows SFrame windows
 ok  seccomp   no seccomp filter refuses windows
-ok  formats   formats v3 addend fp end packed; flags replace live
+ok  tables    the kernel reads packed tables
 ok  deadline  kernel.sframe_walk_us is $(cat /proc/sys/kernel/sframe_walk_us)
 ok  limit     vm.max_sframe_windows is 65536
 ok  events    of all processes and the kernel; perf_event_paranoid is 2

@@ -35,7 +35,7 @@ while ! grep -qs '^windows [1-9]' "/proc/$cat/sframe" ||
 done
 start python "$sfjit" run -- python3 -m sfjit "$here/ps_target.py"
 python=$pid
-live=$(cat "$tmp/python")
+own=$(cat "$tmp/python")
 
 for pid in $cat $python; do
 	"$sfjit" ps --json "$pid" >"$tmp/json"
@@ -55,7 +55,7 @@ is "columns are aligned" "" "$(awk -v at="$column" '/^[0-9a-f]+-/ &&
 	"$tmp/text")"
 
 "$sfjit" ps "$python" >"$tmp/text"
-is "live window" 1 "$(grep -c "^$live-[0-9a-f]*  7  .*  200  live  *\[anon\]+" \
+is "a window of its own" 1 "$(grep -c "^$own-[0-9a-f]*  7  .*  200  packed  *\[anon\]+" \
 	"$tmp/text")"
 like "names of the perf map" "py::*:/* and [1-9]* more" \
 	"$(sed -n 's/.*  \(py::.*\)/\1/p' "$tmp/text")"
@@ -84,10 +84,10 @@ is "several processes" "$cat $python" \
 	"$("$sfjit" ps "$cat" "$python" | sed -n 's/ [a-z0-9]*: .*//p' | xargs)"
 
 "$sfjit" ps >"$tmp/text"
-is "all processes: cat, with no live window" 1 \
-	"$(grep -c "^ *$cat  *[1-9][0-9]*  *0  .*  cat\$" "$tmp/text")"
-is "all processes: python3, with one" 1 \
-	"$(grep -c "^ *$python  *[1-9][0-9]*  *1  .*  python3\$" "$tmp/text")"
+is "all processes: cat, nothing refused" 1 \
+	"$(grep -c "^ *$cat  *[1-9][0-9]*  .*  0  cat\$" "$tmp/text")"
+is "all processes: python3" 1 \
+	"$(grep -c "^ *$python  *[1-9][0-9]*  .*  python3\$" "$tmp/text")"
 is "all processes, as JSON" "[$cat, $python]" "$("$sfjit" ps --json |
 	python3 -c 'import json, sys
 print([process["pid"] for process in json.load(sys.stdin)])')"

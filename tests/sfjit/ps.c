@@ -102,7 +102,7 @@ static void is(const char *name, const char *got, const char *want)
 	       "see below\n--- got\n%s\n--- wanted\n%s", got, want);
 }
 
-#define HEADS	"PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
+#define HEADS	"PID  WINDOWS  TEXT  TABLES  REFUSED  COMMAND\n"
 #define QUIET	"windows 0\nno_fde 0\nlast none 0\n"
 
 static const char maps[] =
@@ -113,12 +113,10 @@ static const char maps[] =
 "7ffe00000000-7ffe00002000 r-xp 00000000 00:00 0                  [vdso]\n";
 
 static const char windows[] =
-"401000-480000 401000 7f0000010040 3a0 fixed\n"
-"7f0000000000-7f0000010000 dead 7f0000011000 3a live\n"
-"7ffe00000500-7ffe00001000 7ffe00000500 10 1000 fixed more words\n"
-"7ffe00001000-7ffe00001800 7ffe00001000 0 0 fp\n"
-"7ffe00001800-7ffe00002000 7ffe00001800 0 0 end\n"
-"windows 5\n"
+"401000-480000 401000 7f0000010040 3a0 packed\n"
+"7f0000000000-7f0000010000 dead 7f0000011000 3a packed\n"
+"7ffe00000500-7ffe00001000 7ffe00000500 10 1000 sframe more words\n"
+"windows 3\n"
 "section_fault 0\n"
 "no_fde 12\n"
 "row_order 1\n"
@@ -133,19 +131,15 @@ static void test_text(void)
 	    "7f0000000000 10 two three\n500000 10 outside\nrubbish\n"
 	    "7f000000ffff 1 last\n401000 1000 main\n");
 	is("one process", run(false, "17"),
-"17 program: 5 windows\n"
-"TEXT                       KEY           SECTION       LENGTH  FLAGS  "
-"TEXT IN                  SECTION IN   NAMES\n"
-"401000-480000              401000        7f0000010040     928  fixed  "
+"17 program: 3 windows\n"
+"TEXT                       KEY           TABLE         LENGTH  FORMAT  "
+"TEXT IN                  TABLE IN     NAMES\n"
+"401000-480000              401000        7f0000010040     928  packed  "
 "/usr/bin/a program+1000  [anon]+40    main\n"
-"7f0000000000-7f0000010000  dead          7f0000011000      58  live   "
+"7f0000000000-7f0000010000  dead          7f0000011000      58  packed  "
 "[anon]+0                 [anon]+1000  one and 2 more\n"
-"7ffe00000500-7ffe00001000  7ffe00000500  10              4096  fixed  "
+"7ffe00000500-7ffe00001000  7ffe00000500  10              4096  sframe  "
 "[vdso]+500               [unmapped]\n"
-"7ffe00001000-7ffe00001800  7ffe00001000  0                  0  fp     "
-"[vdso]+1000              -\n"
-"7ffe00001800-7ffe00002000  7ffe00001800  0                  0  end    "
-"[vdso]+1800              -\n"
 "unwind errors (each truncated one stack):\n"
 "  no_fde         12  the table has a gap there\n"
 "  row_order       1  rows are not sorted\n"
@@ -160,30 +154,20 @@ static void test_json(void)
 "[{\"pid\": 17, \"command\": \"program\", \"windows\": [\n"
 "  {\"text_start\": \"0x401000\", \"text_end\": \"0x480000\", "
 "\"key\": \"0x401000\", \"section\": \"0x7f0000010040\", \"length\": 928, "
-"\"flags\": \"fixed\", "
+"\"flags\": \"packed\", "
 "\"text_in\": {\"name\": \"/usr/bin/a program\", \"offset\": \"0x1000\"}, "
 "\"section_in\": {\"name\": \"[anon]\", \"offset\": \"0x40\"}, "
 "\"names\": 1, \"first_name\": \"main\"},\n"
 "  {\"text_start\": \"0x7f0000000000\", \"text_end\": \"0x7f0000010000\", "
 "\"key\": \"0xdead\", \"section\": \"0x7f0000011000\", \"length\": 58, "
-"\"flags\": \"live\", "
+"\"flags\": \"packed\", "
 "\"text_in\": {\"name\": \"[anon]\", \"offset\": \"0x0\"}, "
 "\"section_in\": {\"name\": \"[anon]\", \"offset\": \"0x1000\"}, "
 "\"names\": 3, \"first_name\": \"one\"},\n"
 "  {\"text_start\": \"0x7ffe00000500\", \"text_end\": \"0x7ffe00001000\", "
 "\"key\": \"0x7ffe00000500\", \"section\": \"0x10\", \"length\": 4096, "
-"\"flags\": \"fixed\", "
+"\"flags\": \"sframe\", "
 "\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x500\"}, "
-"\"section_in\": null, \"names\": 0, \"first_name\": null},\n"
-"  {\"text_start\": \"0x7ffe00001000\", \"text_end\": \"0x7ffe00001800\", "
-"\"key\": \"0x7ffe00001000\", \"section\": \"0x0\", \"length\": 0, "
-"\"flags\": \"fp\", "
-"\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x1000\"}, "
-"\"section_in\": null, \"names\": 0, \"first_name\": null},\n"
-"  {\"text_start\": \"0x7ffe00001800\", \"text_end\": \"0x7ffe00002000\", "
-"\"key\": \"0x7ffe00001800\", \"section\": \"0x0\", \"length\": 0, "
-"\"flags\": \"end\", "
-"\"text_in\": {\"name\": \"[vdso]\", \"offset\": \"0x1800\"}, "
 "\"section_in\": null, \"names\": 0, \"first_name\": null}], "
 "\"refused\": {\"section_fault\": 0, \"no_fde\": 12, \"row_order\": 1, "
 "\"newer\": 123456}, "
@@ -207,12 +191,12 @@ static void test_all(void)
 {
 	MUST(!mkdir(in_proc("self"), 0755));
 	make_process("9", "ended", "", "");
-	make_process("100", "small", "1000-1001 1 2 3a fixed\nwindows 1\n"
+	make_process("100", "small", "1000-1001 1 2 3a sframe\nwindows 1\n"
 		     "last none 0\n", "");
 	is("all processes with windows", run(false, NULL),
-"PID  WINDOWS  LIVE    TEXT  SECTIONS  REFUSED  COMMAND\n"
-" 17        5     1  592640      5082   123469  program\n"
-"100        1     0       1        58        0  small\n"
+"PID  WINDOWS    TEXT  TABLES  REFUSED  COMMAND\n"
+" 17        3  588544    5082   123469  program\n"
+"100        1       1      58        0  small\n"
 "=0");
 	TRUE("all processes as JSON",
 	     !strncmp(run(true, NULL), "[{\"pid\": 17, ", 13) &&
@@ -246,7 +230,7 @@ static void test_no_address_space(void)
 {
 	is("ended, or the kernel's", run(false, "9"),
 	   "sfjit: 9: has no address space: it ended, or is the kernel's\n=1");
-	put("9/sframe", "401000-480000 1 2 3 fixed\nwindows 1\nno_fde 0\n");
+	put("9/sframe", "401000-480000 1 2 3 sframe\nwindows 1\nno_fde 0\n");
 	is("ended while it was read", run(false, "9"),
 	   "sfjit: 9: has no address space: it ended, or is the kernel's\n=1");
 	remove_process("9");
@@ -266,10 +250,10 @@ static void test_old_kernel(void)
 	snprintf(want, sizeof(want), "sfjit: %s: this kernel has no "
 		 "/proc/PID/sframe\n=1", proc);
 	is("kernel without the file: said once", run(false, NULL), want);
-	put("7/sframe", "1000-1001 1 2 3a fixed\nwindows 1\nlast none 0\n");
+	put("7/sframe", "1000-1001 1 2 3a sframe\nwindows 1\nlast none 0\n");
 	is("one process without the file hides no other", run(false, NULL),
-	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
-	   "  7        1     0     1        58        0  any\n=0");
+	   "PID  WINDOWS  TEXT  TABLES  REFUSED  COMMAND\n"
+	   "  7        1     1      58        0  any\n=0");
 	remove_process("6");
 	remove_process("7");
 }
@@ -311,7 +295,7 @@ static void test_too_many(void)
 	file = fopen(in_proc("7/sframe"), "w");
 	MUST(file);
 	for (i = 0; i <= (int)PS_MOST; i++)
-		fputs("1-2 1 1 1 live\n", file);
+		fputs("1-2 1 1 1 packed\n", file);
 	fputs(QUIET, file);
 	MUST(!fclose(file));
 	is("windows without end", run(false, "7"), TOO_MANY);
@@ -352,7 +336,7 @@ static void test_long_names(void)
 
 	memset(name, 'z', 3000);
 	name[3000] = '\0';
-	make_process("7", "x", "1000-2000 1 1000 3a fixed\nwindows 1\n"
+	make_process("7", "x", "1000-2000 1 1000 3a sframe\nwindows 1\n"
 		     "last none 0\n", "");
 	put("7/maps", "1000-2000 r-xp 0 00:00 0 %s\n", name);
 	put("7/root/tmp/perf-7.map", "1000 10 %s\n", name);
@@ -363,7 +347,7 @@ static void test_long_names(void)
 	remove_process("7");
 }
 
-#define SMALL(n)	#n "000-" #n "001 1 2 3a fixed\nwindows 1\n" \
+#define SMALL(n)	#n "000-" #n "001 1 2 3a sframe\nwindows 1\n" \
 			"last none 0\n"
 
 /* A problem with one process is reported, and the others are shown. */
@@ -375,14 +359,14 @@ static void test_bad_among_others(void)
 	make_process("8", "good", SMALL(1), "");
 	is("a process that cannot be shown hides no other", run(false, NULL),
 	   "sfjit: 7: /proc has a format that is not known here\n"
-	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
-	   "  8        1     0     1        58        0  good\n=1");
+	   "PID  WINDOWS  TEXT  TABLES  REFUSED  COMMAND\n"
+	   "  8        1     1      58        0  good\n=1");
 	put("7/sframe", SMALL(1));
 	put("7/maps", "x\n");
 	is("no mappings in the list of all", run(false, NULL),
-	   "PID  WINDOWS  LIVE  TEXT  SECTIONS  REFUSED  COMMAND\n"
-	   "  7        1     0     1        58        0  bad\n"
-	   "  8        1     0     1        58        0  good\n=0");
+	   "PID  WINDOWS  TEXT  TABLES  REFUSED  COMMAND\n"
+	   "  7        1     1      58        0  bad\n"
+	   "  8        1     1      58        0  good\n=0");
 	text = run(true, NULL);
 	TRUE("a process with bad mappings hides no other, as JSON",
 	     strstr(text, "[sfjit: 7: /proc has a format that is not known "
@@ -413,7 +397,7 @@ static void test_denied(void)
 	remove_process("8");
 }
 
-#define WINDOW(n)	#n "000-" #n "001 " #n " 2 3a fixed\nwindows 1\n" \
+#define WINDOW(n)	#n "000-" #n "001 " #n " 2 3a sframe\nwindows 1\n" \
 			"last none 0\n"
 #define OTHER_MAPS	"2000-3000 r-xp 00000000 00:00 0 /new\n"
 
@@ -455,8 +439,8 @@ static const char *run_meanwhile(void *other)
 static void test_changes(void)
 {
 	is("exec while it is read", run_meanwhile(proc), "7 new: 1 window\n"
-"TEXT       KEY  SECTION  LENGTH  FLAGS  TEXT IN  SECTION IN  NAMES\n"
-"2000-2001  2    2            58  fixed  /new+0   [unmapped]\n"
+"TEXT       KEY  TABLE  LENGTH  FORMAT  TEXT IN  TABLE IN    NAMES\n"
+"2000-2001  2    2          58  sframe  /new+0   [unmapped]\n"
 "no unwind errors\n=0");
 	remove_process("7");
 	is("exit while it is read", run_meanwhile(NULL),
@@ -475,18 +459,18 @@ static void test_changes(void)
 
 static void test_hostile_names(void)
 {
-	make_process("7", EVIL, "1000-2000 1 3000 3a fixed\nwindows 1\n"
+	make_process("7", EVIL, "1000-2000 1 3000 3a sframe\nwindows 1\n"
 		     "last none 0\n", "1000-2000 r-xp 00000000 00:00 0 "
 		     "/\303\244\360\237\230\200\"\\\33\n");
 	is("hostile names", run(false, "7"), "7 " HARMLESS ": 1 window\n"
-"TEXT       KEY  SECTION  LENGTH  FLAGS  TEXT IN   SECTION IN  NAMES\n"
-"1000-2000  1    3000         58  fixed  /\303\244\360\237\230\200\"\\" TAMED
+"TEXT       KEY  TABLE  LENGTH  FORMAT  TEXT IN   TABLE IN    NAMES\n"
+"1000-2000  1    3000       58  sframe  /\303\244\360\237\230\200\"\\" TAMED
 "+0  [unmapped]\n"
 "no unwind errors\n=0");
 	is("hostile names in JSON", run(true, "7"),
 "[{\"pid\": 7, \"command\": \"" HARMLESS "\", \"windows\": [\n"
 "  {\"text_start\": \"0x1000\", \"text_end\": \"0x2000\", \"key\": \"0x1\", "
-"\"section\": \"0x3000\", \"length\": 58, \"flags\": \"fixed\", "
+"\"section\": \"0x3000\", \"length\": 58, \"flags\": \"sframe\", "
 "\"text_in\": {\"name\": \"/\303\244\360\237\230\200\\\"\\\\" TAMED "\", "
 "\"offset\": \"0x0\"}, \"section_in\": null, \"names\": 0, "
 "\"first_name\": null}], \"refused\": {}, \"last\": null}]\n=0");

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""A program with a live window of its own, that waits to be looked at."""
+"""A program with a window of its own, that waits to be looked at."""
 import ctypes
 import mmap
 import struct
 import sys
 
 REGISTER = 0x53464a31
-LIVE = 2
+PACKED = 4
 PAGE = mmap.PAGESIZE
 
 memory = mmap.mmap(-1, 2 * PAGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
                    mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-# Header of an empty section: version 3, sorted, AMD64; rows begin at 64.
-memory[PAGE:PAGE + 28] = struct.pack('<HBBBbbB5I', 0xdee2, 3, 5, 3, 0, -8, 0,
-                                     0, 0, 0, 0, 64)
+# Header of a packed table for no code: version 1, AMD64, one rule.
+memory[PAGE:PAGE + 32] = struct.pack('<HBBBBHQIIQ', 0x5053, 1, 3, 0, 0, 1, 0,
+                                     0, 0, 0)
 opts = ctypes.create_string_buffer(
-    struct.pack('<IIQQII', 32, LIVE, start, 256, 0, 0))
+    struct.pack('<IIQQII', 32, 0, start, 256, PACKED, 0))
 prctl = ctypes.CDLL(None, use_errno=True).prctl
 prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 if prctl(REGISTER, 7, start + PAGE, 200, ctypes.addressof(opts)):

@@ -58,9 +58,9 @@ $(system)/guest/signals-dynamic: tests/system/guest/signals_dynamic.c \
 	$(program) $(signals_flags) -Wl,-z,now
 $(system)/guest/signals-static: tests/system/guest/signals_static.c \
 		$(patsubst %,$(O)/obj/signals/%.o,tests/system/guest/signals \
-		$(addprefix userspace/preload/,cfi image self sys table)) \
-		$(O)/obj/userspace/libsfjit/node.o \
-		$(O)/obj/userspace/libsfjit/register.o $(O)/lib/libsframegen.a
+		$(addprefix userspace/preload/,cfi image self sys table \
+		windows)) \
+		$(O)/obj/userspace/libsfjit/node.o $(O)/lib/libsframegen.a
 	$(program) $(signals_flags) -static-pie -fPIE
 
 $(O)/obj/signals/%.o: %.c

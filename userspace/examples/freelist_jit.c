@@ -6,6 +6,7 @@
  * blocks of an area. Each function calls one that still exists.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 
@@ -49,6 +50,17 @@ static unsigned int take_block(void)
 	return block;
 }
 
+/* Each change takes some bytes of the table; a new one has only what is live. */
+static int publish(const struct sfjit_function *f)
+{
+	int ret = sfjit_area_publish(area, f);
+
+	if (ret != -ENOSPC)
+		return ret;
+	ret = sfjit_area_grow(area, NULL, 0, 0, 0);
+	return ret ? ret : sfjit_area_publish(area, f);
+}
+
 /* The first function of a stack calls a leaf. */
 static void compile(unsigned int place, unsigned long number)
 {
@@ -70,7 +82,7 @@ static void compile(unsigned int place, unsigned long number)
 	emit_leave(&e);
 	emit_ret(&e);
 	check(emit_end(&e, writable + block * BLOCK, at, &f), "rows");
-	check(sfjit_area_publish(area, &f), "publish");
+	check(publish(&f), "publish");
 	live[place].block = block;
 	live[place].size = f.size;
 	live[place].number = number;

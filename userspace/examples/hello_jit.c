@@ -31,7 +31,7 @@ static const struct sfjit_row rows[] = {
 	{ 11, 0, SP(8), SFJIT_NO_RULE, SFJIT_NO_RULE },	/* pop %rbx */
 };
 
-static unsigned char section[256];	/* as long-lived as the code */
+static _Alignas(16) unsigned char section[256];	/* lives as long as the code */
 
 static int publish(void *text, size_t size)
 {

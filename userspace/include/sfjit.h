@@ -7,13 +7,12 @@
  * This header is enough for most JITs. For the rest include
  *
  *	<sfjit/row_builder.h>	rows made while you emit code
- *	<sfjit/code.h>		sections that the library makes and keeps
- *	<sfjit/text.h>		code that has no section
- *	<sfjit/live.h>		functions appended without a system call
- *	<sfjit/area.h>		functions added and removed in any order
+ *	<sfjit/code.h>		tables that the library makes and keeps
+ *	<sfjit/text.h>		code that has no rows
+ *	<sfjit/area.h>		functions published without a system call
  *	<sfjit/epoch.h>		areas whose code is replaced while threads run
  *	<sfjit/names.h>		names for addresses that are reused
- *	<sfjit/check.h>		what the kernel makes of a section, for tests
+ *	<sfjit/check.h>		what the kernel makes of a table, for tests
  */
 #ifndef SFJIT_H
 #define SFJIT_H
@@ -43,9 +42,9 @@ extern "C" {
  * @text), and its number of bytes, @length. Ranges are half-open. @size is the
  * bytes of an object: a function, a slot, a buffer.
  *
- * Every call is MT-safe, except that you must make calls with the same live
- * window one at a time. No call is async-signal-safe unless it says so. No call
- * is a cancellation point.
+ * Every call is MT-safe, except that some calls for an area must be its only
+ * ones, see sfjit_area(7). No call is async-signal-safe unless it says so. No
+ * call is a cancellation point.
  *
  * You may fork at any time, also in a signal handler. The child can use every
  * pool, trampoline and registration; the kernel copies the windows. A process
@@ -56,7 +55,7 @@ extern "C" {
  * with it, before main() and before constructors without priority. If you have
  * atfork handlers that take a lock under which you call this library, register
  * them later, or a fork may deadlock. If the library's own registration fails,
- * calls that create a pool or a live window, or that give a name, return
+ * calls that create a pool or an area, or that give a name, return
  * -ENOMEM.
  *
  * With SFJIT_DEBUG=1 in the environment each registration is checked, on any
@@ -94,16 +93,18 @@ extern "C" {
  */
 long sfjit_available(unsigned int query);
 
-/* ---- Windows whose section you keep ------------------------------------ */
+/* ---- Windows whose table you keep -------------------------------------- */
 
 /**
  * sfjit_register - tell the kernel how to unwind through a range of code
  * @key:	name of the window, unique in the process
- * @section:	SFrame version 3 section that describes the code
+ * @section:	table that describes the code: a packed table, as
+ *		sfjit_section_fill() writes it, or an SFrame version 3 section,
+ *		as assemblers do
  * @length:	bytes of @section; may be more than it uses
  * @text:	first byte of the code
  * @text_length: bytes of code; 0 with @text NULL takes the range from the first
- *		to the last function of the section
+ *		to the last function of @section
  *
  * Use the address of the code's first byte as @key. Two producers in one
  * process never share an address, so their keys differ. The library's pools do
@@ -114,16 +115,16 @@ long sfjit_available(unsigned int query);
  *
  * @section stays your memory. The kernel reads it in every sample: do not
  * change or free it before sfjit_unregister() or sfjit_replace() has succeeded.
- * It need not be executable, aligned, or near the code. Use anonymous memory
- * that was written to: if the section is paged out, a sample ends there.
+ * It need not be executable or near the code. The address of a packed table is a
+ * multiple of 16. Use anonymous memory that was written to: if the table is paged
+ * out, a sample ends there.
  *
- * The kernel unwinds code in a window by its section only: an address without a
+ * The kernel unwinds code in a window by its table only: an address without a
  * row ends the stack. It unwinds code outside of all windows by frame pointer.
  * Unmapping any byte of the code removes the whole window and frees its key.
  *
- * A row with an addend, see sfjit_rule(3type), is not version 3. It works if
- * sfjit_available(SFJIT_QUERY_FORMATS) has the bit of SFRAME_FORMAT_V3_ADDEND.
- * Other kernels register the window as well, and stacks end at this row.
+ * Only packed tables have rows with addends, see sfjit_rule(3type). In a section,
+ * stacks end there.
  *
  * If a registration fails, go on: only the stacks are shorter.
  *
@@ -131,12 +132,13 @@ long sfjit_available(unsigned int query);
  * * 0 - registered, or the kernel has no SFrame windows.
  * * -EINVAL - @section is NULL; @length is less than a header; one of @text and
  *   @text_length is 0; a range wraps around. These are found on every kernel.
- * * -EINVAL - the kernel does not support the header; the code is not
- *   completely mapped; the section has no functions and there is no @text.
+ * * -EINVAL - the kernel does not support the header; a packed table is not at a
+ *   multiple of 16; the code is not completely mapped; the table has no functions
+ *   and there is no @text.
  * * -EBUSY - @key is in use.
  * * -EEXIST - the range overlaps another window.
- * * -EFAULT - the section's header or, without @text, its first or last FDE is
- *   not readable.
+ * * -EFAULT - the table's header or, without @text, a section's first or last
+ *   FDE is not readable.
  * * -ENOSPC - the process has as many windows as vm.max_sframe_windows allows.
  * * -ENOMEM - the kernel is out of memory.
  * * -EINTR - a fatal signal is pending.
@@ -149,7 +151,7 @@ int sfjit_register(uintptr_t key, const void *section, size_t length,
 		   const void *text, size_t text_length);
 
 /**
- * sfjit_register_biased - register a section that was made for other addresses
+ * sfjit_register_biased - register a table that was made for other addresses
  * @key:	as in sfjit_register()
  * @section:	as in sfjit_register(); processes may share it
  * @length:	as in sfjit_register()
@@ -157,10 +159,12 @@ int sfjit_register(uintptr_t key, const void *section, size_t length,
  * @text_length: as in sfjit_register()
  * @bias:	added to the start of each function, modulo 2^64
  *
- * A section stores the distance from itself to each function. If processes map
- * it from a file, that distance differs between them; @bias corrects it. A
- * section made for address 0 and for code at its link-time addresses, which is
- * now at S for code that was loaded B higher, has the bias B - S.
+ * A packed table stores the address of its code. If that was loaded B higher than
+ * the table says, the bias is B, wherever the table is.
+ *
+ * An SFrame section stores the distance from itself to each function. A section
+ * made for address 0 and for code at its link-time addresses, which is now at S
+ * for code that was loaded B higher, has the bias B - S.
  *
  * Pages of a file can be evicted, and the file can be truncated: a sample ends
  * there. Map it with MAP_POPULATE. Do not read the mapping yourself if others
@@ -208,48 +212,52 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
  */
 int sfjit_unregister(uintptr_t key);
 
-/* ---- Sections made from rows ------------------------------------------- */
+/* ---- Tables made from rows --------------------------------------------- */
 
 /**
- * sfjit_section_size - get the size of the section for functions
+ * sfjit_section_size - get the size of the packed table for functions
  * @functions:	functions, sorted by address, without overlap; see
  *		sfjit_function(3type)
  * @nr:		number of functions, at least 1
  *
- * The size does not depend on the addresses. Allocates nothing.
+ * The size does not depend on where the first function is, only on where the
+ * others are from there. Allocates nothing.
  *
  * A row is refused if the format has no encoding for it, or if no walk could
  * use it: a CFA that is the stack pointer plus an offset is above the stack
  * pointer, and one that starts from the stack or frame pointer is a multiple of
  * 8 away from it.
  *
- * The kernel reads the rows of an entry one by one. A function with more than
- * 64 rows becomes several adjacent entries, unless it repeats.
+ * A table has 4 bytes for every 256 bytes from the first function to the last
+ * one (every 512 on s390x, every 1024 on AArch64), also where there is no
+ * function. If they are far apart, make several tables and windows. A table can
+ * always have 4096 of these 4 bytes, and for each function and row 64 more.
  *
  * Return:
- * * more than 0 - size of the section.
+ * * more than 0 - size of the table.
  * * -EINVAL - @functions is NULL or @nr is 0; a function or row breaks a rule
  *   of sfjit_function(3type) or sfjit_row(3type), or the row is refused.
- * * -E2BIG - the section would exceed the format's limits, or a function that
- *   repeats has more than 64 rows.
+ * * -E2BIG - functions are too far apart, or repeat too often beside others; the
+ *   table would exceed the format's limits.
  * * -ENOTSUP - SFrame has no number for this machine: RISC-V, PowerPC.
  */
 long sfjit_section_size(const struct sfjit_function *functions, size_t nr);
 
 /**
- * sfjit_section_fill - write the section for functions
- * @section:	where the kernel will read it
+ * sfjit_section_fill - write the packed table for functions
+ * @section:	where the kernel will read it, a multiple of 16
  * @length:	bytes at @section
  * @functions:	as in sfjit_section_size()
  * @nr:		as in sfjit_section_size()
  *
- * The section refers to the code by distance: it is valid only at @section.
- * Allocates nothing and keeps no reference to its arguments. On failure nothing
- * was written.
+ * malloc() and mmap() return multiples of 16; declare an array of bytes with
+ * _Alignas(16). The table has the address of the code and does not refer to its
+ * own: you may copy it. Allocates nothing and keeps no reference to its arguments.
+ * On failure nothing was written.
  *
  * Return:
  * * more than 0 - bytes written.
- * * -EINVAL - as sfjit_section_size(), or @section is NULL.
+ * * -EINVAL - as sfjit_section_size(); @section is NULL or not a multiple of 16.
  * * -E2BIG, -ENOTSUP - as sfjit_section_size().
  * * -ENOSPC - @length is too small.
  */
@@ -295,11 +303,11 @@ struct sfjit_pool;
  * A pool grows by windows of 4096 trampolines; 2048 on AArch64, s390x and
  * RISC-V, 1024 on PowerPC. The first one is mapped and registered here. A
  * window has 64 KiB of code, 64 KiB of data for SLOT and SIGNED, and a page for
- * its section. The code is written before the memory becomes executable; no
+ * its table. The code is written before the memory becomes executable; no
  * mapping is ever writable and executable. A window that cannot be registered
  * is used nevertheless: sfjit_pool_stat() has the error, which is -EOPNOTSUPP
  * on machines that SFrame has no number for (RISC-V, PowerPC). There
- * trampolines have names and the rows of a jitdump, but no section.
+ * trampolines have names and the rows of a jitdump, but no table.
  *
  * Return:
  * * 0 - success. On failure @pool is not changed.

@@ -14,8 +14,8 @@
 
 #include <sframegen.h>
 
-#include "internal.h"
-#include "pieces.h"
+#include "check_packed.h"
+#include "verdict.h"
 
 #define HEADER_SIZE	sizeof(struct sframe_header)
 #define INDEX_SIZE	sizeof(struct sframe_fde)
@@ -32,8 +32,6 @@ struct reader {
 	uint64_t	text, text_end;
 	uint64_t	fdes, fres, fres_end;
 	uint32_t	nr;
-	bool		live;
-	bool		addends;
 };
 
 struct function {
@@ -47,6 +45,7 @@ struct function {
 	uint8_t		repeat;
 	bool		flex;
 	bool		exact;		/* signal bit */
+	bool		key_b;
 	bool		signal;		/* and a signal frame there */
 };
 
@@ -91,26 +90,23 @@ static bool has_our_format(const void *section)
 static const char *set_extent(struct reader *r, uint64_t length)
 {
 	struct sframe_header header;
-	uint64_t left = length - HEADER_SIZE, row_bytes;
-	uint32_t capacity;
+	uint64_t left = length - HEADER_SIZE;
 
 	memcpy(&header, r->section, sizeof(header));
 	/* The index comes first, then the rows, all inside the section. */
 	if (header.fres_off > left || header.fdes_off > header.fres_off)
 		return "index or rows outside of the section";
 	left -= header.fres_off;
-	row_bytes = r->live ? left : header.fre_len;
-	if (row_bytes > left)
+	if (header.fre_len > left)
 		return "rows outside of the section";
-	capacity = (header.fres_off - header.fdes_off) / INDEX_SIZE;
-	if (header.num_fdes > capacity)
+	if (header.num_fdes > (header.fres_off - header.fdes_off) / INDEX_SIZE)
 		return "index is shorter than its number of functions";
-	if ((r->live ? capacity : header.num_fdes) > MAX_FUNCTIONS)
+	if (header.num_fdes > MAX_FUNCTIONS)
 		return "more than 16777216 functions";
 	r->nr = header.num_fdes;
 	r->fdes = HEADER_SIZE + header.fdes_off;
 	r->fres = HEADER_SIZE + header.fres_off;
-	r->fres_end = r->fres + row_bytes;
+	r->fres_end = r->fres + header.fre_len;
 	return NULL;
 }
 
@@ -134,8 +130,6 @@ static const char *set_text(struct reader *r, const struct sfjit_table *table)
 	r->text = (uintptr_t)table->text;
 	r->text_end = r->text + size;
 	if (!r->text && !size) {
-		if (r->live)
-			return "live section without text range";
 		if (!r->nr)
 			return "neither functions nor text range";
 		size = size_of(r, r->nr - 1);
@@ -158,10 +152,10 @@ static const char *open_section(struct reader *r,
 	*r = (struct reader){
 		.section = table->section,
 		.addr = (uintptr_t)table->section + table->bias,
-		.live = table->flags & SFJIT_TABLE_LIVE,
-		.addends = !(table->flags & SFJIT_TABLE_PLAIN),
 	};
-	if (table->flags & ~(SFJIT_TABLE_LIVE | SFJIT_TABLE_PLAIN))
+	if (table->flags & SFJIT_TABLE_LIVE)
+		return "a section cannot grow";
+	if (table->flags)
 		return "unknown flag";
 	if (!table->section || table->length < HEADER_SIZE)
 		return "section is shorter than a header";
@@ -170,9 +164,6 @@ static const char *open_section(struct reader *r,
 		return "section is longer than 4 GiB";
 	if (!table->text != !table->text_length)
 		return "one of text and its length is 0";
-	/* The kernel reads the count by one load. */
-	if (r->live && (uintptr_t)table->section % sizeof(uint64_t))
-		return "live section is not aligned";
 	if (!has_our_format(table->section))
 		return "not the header of this format and machine";
 	why = set_extent(r, table->length);
@@ -223,7 +214,8 @@ static const char *read_attributes(const struct reader *r, uint32_t fre_off,
 	info = number(r, at + offsetof(struct sframe_fde_attr, info), 1);
 	info2 = number(r, at + offsetof(struct sframe_fde_attr, info2), 1);
 	/* Later versions, other machines, unknown types. */
-	if (info & (SFRAME_FDE_RESERVED | SFRAME_FDE_PAUTH_KEY_B) ||
+	if (info & SFRAME_FDE_RESERVED ||
+	    (info & SFRAME_FDE_PAUTH_KEY_B && !may_sign()) ||
 	    info2 & SFRAME_FDE2_RESERVED ||
 	    SFRAME_FDE_FRE_TYPE(info) > SFRAME_FRE_TYPE_ADDR4 ||
 	    SFRAME_FDE2_TYPE(info2) > SFRAME_FDE_TYPE_FLEX)
@@ -233,6 +225,7 @@ static const char *read_attributes(const struct reader *r, uint32_t fre_off,
 	f->start_bytes = 1u << SFRAME_FDE_FRE_TYPE(info);
 	f->flex = SFRAME_FDE2_TYPE(info2) == SFRAME_FDE_TYPE_FLEX;
 	f->exact = info & SFRAME_FDE_SIGNAL;
+	f->key_b = info & SFRAME_FDE_PAUTH_KEY_B;
 	f->signal = f->exact && !f->nr_rows;
 	f->repeat = 0;
 	if (!(info & SFRAME_FDE_PCMASK))
@@ -374,54 +367,42 @@ static const char *default_rules(const struct reader *r, const struct row *in,
 
 /* Reads a control word and an offset, from word *i on. */
 static const char *flex_rule(const struct reader *r, const struct row *in,
-			     unsigned int *i, struct sfjit_rule *rule,
-			     uint32_t *control)
+			     unsigned int *i, struct sfjit_rule *rule)
 {
-	*control = unsigned_word(r, in, *i);
+	uint32_t control = unsigned_word(r, in, *i);
+
 	*rule = (struct sfjit_rule){
 		.offset = signed_word(r, in, *i + 1),
 		.base = SFJIT_BASE_CFA,
-		.deref = !!(*control & SFRAME_FLEX_DEREF_P),
+		.deref = !!(control & SFRAME_FLEX_DEREF_P),
 	};
 	*i += 2;
-	if (!(*control & SFRAME_FLEX_REG_P))
-		return NULL;
-	if (SFRAME_FLEX_REGNUM(*control) > UINT16_MAX)
-		return "row_register";
-	rule->base = SFJIT_BASE_REG;
-	rule->reg = SFRAME_FLEX_REGNUM(*control);
-	return NULL;
+	if (control & SFRAME_FLEX_REG_P) {
+		if (SFRAME_FLEX_REGNUM(control) > UINT16_MAX)
+			return "row_register";
+		rule->base = SFJIT_BASE_REG;
+		rule->reg = SFRAME_FLEX_REGNUM(control);
+	}
+	/* Only packed tables have addends. */
+	return control & SFRAME_FLEX_RESERVED ? "row_rule" : NULL;
 }
 
 static const char *flex_cfa(const struct reader *r, const struct row *in,
 			    unsigned int *i, struct sfjit_rule *cfa)
 {
-	uint32_t control;
-	const char *why = flex_rule(r, in, i, cfa, &control);
+	const char *why = flex_rule(r, in, i, cfa);
 
 	if (why)
 		return why;
 	/* The CFA cannot be its own base. */
-	if (cfa->base != SFJIT_BASE_REG)
-		return "row_rule";
-	why = set_cfa_offset(cfa->offset, cfa);
-	if (why)
-		return why;
-	if (!(control & SFRAME_FLEX_ADDEND))
-		return NULL;
-	if (!r->addends || !cfa->deref)
-		return "row_rule";
-	if (SFRAME_FRE_WORDS(in->info) < 3)
-		return "row_words";
-	cfa->addend = signed_word(r, in, (*i)++);
-	return NULL;
+	return cfa->base == SFJIT_BASE_REG ? set_cfa_offset(cfa->offset, cfa) :
+					     "row_rule";
 }
 
 static const char *flex_rules(const struct reader *r, const struct row *in,
 			      struct sfjit_row *out)
 {
 	unsigned int nr = SFRAME_FRE_WORDS(in->info), i = 0, left;
-	uint32_t control = 0;
 	const char *why;
 
 	if (nr < 2)
@@ -435,7 +416,7 @@ static const char *flex_rules(const struct reader *r, const struct row *in,
 		if (signed_word(r, in, i++))
 			return "row_words";
 	} else if (left == 2 || left == 4) {
-		why = flex_rule(r, in, &i, &out->ra, &control);
+		why = flex_rule(r, in, &i, &out->ra);
 		if (why)
 			return why;
 		if (out->ra.base == SFJIT_BASE_CFA && !out->ra.deref)
@@ -443,15 +424,7 @@ static const char *flex_rules(const struct reader *r, const struct row *in,
 	} else {
 		return "row_words";
 	}
-	/* Only the CFA can have an addend. */
-	if (control & SFRAME_FLEX_ADDEND)
-		return "row_rule";
-	if (i == nr)
-		return NULL;
-	why = flex_rule(r, in, &i, &out->fp, &control);
-	if (!why && control & SFRAME_FLEX_ADDEND)
-		return "row_rule";
-	return why;
+	return i == nr ? NULL : flex_rule(r, in, &i, &out->fp);
 }
 
 static const char *rules(const struct reader *r, const struct function *f,
@@ -463,8 +436,11 @@ static const char *rules(const struct reader *r, const struct function *f,
 		out->cfa = sfjit_rule_none();
 		return NULL;
 	}
-	if (SFRAME_FRE_MANGLED_RA(in->info))
-		return "row_rule";
+	if (SFRAME_FRE_MANGLED_RA(in->info)) {
+		if (!may_sign())
+			return "row_rule";
+		out->flags = SFJIT_ROW_MANGLED_RA;
+	}
 	return f->flex ? flex_rules(r, in, out) : default_rules(r, in, out);
 }
 
@@ -485,31 +461,12 @@ static const char *decode(const struct reader *r, uint64_t ip,
 	why = find_row(r, f, off, &row);
 	if (!why)
 		why = rules(r, f, &row, out);
-	if (!why && f->exact && !out->flags)
+	if (!why && f->exact && !(out->flags & SFJIT_ROW_OUTERMOST))
 		f->signal = !sfg_row_is_called(SFG_HOST_ABI, out);
 	return why;
 }
 
 /* ---- All of them ------------------------------------------------------ */
-
-static int complain(struct sfjit_complaint *complaint, int error,
-		    const char *reason, uint64_t address)
-{
-	if (complaint)
-		*complaint = (struct sfjit_complaint){
-			.reason = reason,
-			.address = (const void *)(uintptr_t)address,
-		};
-	return error;
-}
-
-/* The kernel checks this in the step, which knows the registers. */
-static const char *check_cfa(const struct sfjit_row *row)
-{
-	if (sfg_cfas_are_possible(SFG_HOST_ABI, row, 1))
-		return NULL;
-	return row->cfa.offset % 8 ? "cfa_align" : "cfa_order";
-}
 
 /* Steps from each row. One bad row also hides all later rows. */
 static int check_rows(const struct reader *r, uint32_t i,
@@ -535,16 +492,6 @@ static int check_rows(const struct reader *r, uint32_t i,
 	return 0;
 }
 
-/* Areas have one entry for each granule of a function. */
-static bool is_same_function(const struct reader *r, uint32_t i)
-{
-	uint64_t rest = r->fdes + (uint64_t)i * INDEX_SIZE +
-			offsetof(struct sframe_fde, func_size);
-
-	return start_of_fde(r, i) == start_of_fde(r, i - 1) &&
-	       number(r, rest, 8) == number(r, rest - INDEX_SIZE, 8);
-}
-
 /* Each function starts at or after the end of the previous one. */
 static int check_order(const struct reader *r, uint32_t i,
 		       struct sfjit_complaint *complaint)
@@ -554,8 +501,7 @@ static int check_order(const struct reader *r, uint32_t i,
 	if (!i)
 		return 0;
 	before = start_of_fde(r, i - 1);
-	if ((start >= before && start - before >= size_of(r, i - 1)) ||
-	    is_same_function(r, i))
+	if (start >= before && start - before >= size_of(r, i - 1))
 		return 0;
 	return complain(complaint, -EBADMSG, "fde_order", start);
 }
@@ -600,6 +546,8 @@ int sfjit_check(const struct sfjit_table *table,
 
 	if (!table)
 		return -EINVAL;
+	if (sfjit_is_packed(table))
+		return sfjit_check_packed(table, complaint);
 	why = open_section(&r, table);
 	if (why)
 		return complain(complaint, -EINVAL, why, 0);
@@ -617,6 +565,9 @@ int sfjit_find_row(const struct sfjit_table *table, const void *ip,
 
 	if (!table || !row)
 		return -EINVAL;
+	if (sfjit_is_packed(table))
+		return sfjit_find_packed_row(table, ip, function, row,
+					     complaint);
 	why = open_section(&r, table);
 	if (why)
 		return complain(complaint, -EINVAL, why, 0);
@@ -634,7 +585,8 @@ int sfjit_find_row(const struct sfjit_table *table, const void *ip,
 			.addr = f.start,
 			.size = f.size,
 			.nr_rows = f.nr_rows,
-			.flags = f.exact ? SFJIT_FUNCTION_SIGNAL : 0,
+			.flags = (f.exact ? SFJIT_FUNCTION_SIGNAL : 0) |
+				 (f.key_b ? SFJIT_FUNCTION_PAUTH_KEY_B : 0),
 			.repeat = f.repeat,
 		};
 	return 0;
@@ -645,6 +597,10 @@ void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,
 {
 	struct reader r;
 
+	if (sfjit_is_packed(table)) {
+		sfjit_packed_text(table, start, end);
+		return;
+	}
 	open_section(&r, table);
 	*start = r.text;
 	*end = r.text_end;

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows that own their section, which is in the heap: a section is small, and
- * its memory was written to.
+ * Windows that own their table, which is in the heap: a table is small, and its
+ * memory was written to.
  */
 #include <errno.h>
 #include <stdlib.h>

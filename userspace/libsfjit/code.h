@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows that own their section.
+ * Windows that own their table.
  */
 #ifndef SFJIT_CODE_CREATE_H
 #define SFJIT_CODE_CREATE_H
@@ -11,15 +11,15 @@
 
 /* @text is the key of the window. */
 struct sfjit_code_window {
-	void		*section;	/* from malloc() */
+	void		*section;	/* packed table, from malloc() */
 	size_t		length;
 	const void	*text;
 	size_t		text_length;
 };
 
 /*
- * @fill: makes the section of one of @nr windows and sets its text. The caller
- * frees a section that was set, even if @fill fails
+ * @fill: makes the table of one of @nr windows and sets its text. The caller
+ * frees a table that was set, even if @fill fails
  */
 struct sfjit_code_request {
 	int	(*fill)(struct sfjit_code_window *window, size_t i,

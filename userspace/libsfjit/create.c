@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Create pools, live windows, areas, and windows that own a section.
+ * Create pools, areas, and windows that own a section.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -235,10 +235,10 @@ static void check_unchanged(const struct window *window)
 	if (window->live || !window->sum)
 		return;
 	if (!sum_of(window->section, window->length, &sum))
-		report(0, "section %p of the window of %#lx is no longer "
+		report(0, "table %p of the window of %#lx is no longer "
 		       "mapped", window->section, window->text);
 	else if (sum && sum != window->sum)
-		report(0, "section %p of the window of %#lx was changed while "
+		report(0, "table %p of the window of %#lx was changed while "
 		       "it was registered", window->section, window->text);
 }
 
@@ -277,7 +277,7 @@ static int check_windows(const struct window *new, bool replace)
 }
 
 /*
- * Beyond MAX_SUMMED only look at the mappings: a live section can have 4 GiB.
+ * Beyond MAX_SUMMED only look at the mappings: a table can have 4 GiB.
  */
 static bool is_readable(const struct sfjit_table *table, uint64_t *sum)
 {
@@ -306,15 +306,15 @@ static int check_section(const struct sfjit_table *table,
 	uint64_t sum;
 
 	if (!is_readable(table, &sum))
-		return report(-EFAULT, "section %p is not readable",
+		return report(-EFAULT, "table %p is not readable",
 			      table->section);
 	window->sum = sum;
 	switch (sfjit_check(table, &why)) {
 	case -EINVAL:
-		return report(-EINVAL, "section %p: %s", table->section,
+		return report(-EINVAL, "table %p: %s", table->section,
 			      why.reason);
 	case -EBADMSG:
-		report(0, "section %p: walks end at %p: %s", table->section,
+		report(0, "table %p: walks end at %p: %s", table->section,
 		       why.address, why.reason);
 	}
 	sfjit_table_text(table, &window->text, &window->end);

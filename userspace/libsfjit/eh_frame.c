@@ -9,8 +9,8 @@
 
 #include <sframegen.h>
 
+#include "area.h"
 #include "code.h"
-#include "live_section.h"
 
 struct cfi {
 	const void	*eh_frame;
@@ -31,7 +31,7 @@ static struct sfg_input input_of(const struct cfi *cfi,
 {
 	return (struct sfg_input){
 		.abi = SFG_HOST_ABI,
-		.flags = SFG_INPUT_ADDENDS |
+		.flags = SFG_INPUT_ADDENDS | SFG_INPUT_PACKED |
 			 (cfi->flags & SFJIT_GAPS_CALLED ? SFG_INPUT_CALLED : 0),
 		.cfi = image_of(cfi->eh_frame, cfi->length),
 		.text = text,
@@ -80,8 +80,6 @@ static int convert(struct sfjit_code_window *window, const struct cfi *cfi,
 	window->length = out.len;
 	window->text = range->start;
 	window->text_length = range->length;
-	/* The section was made for address 0. */
-	sfg_rebase(out.data, out.len, -(int64_t)(uintptr_t)out.data);
 	return summary.fdes ? 0 : -ENOENT;
 }
 
@@ -106,21 +104,38 @@ int sfjit_register_eh_frame(const void *eh_frame, size_t length,
 	}, result);
 }
 
-int sfjit_live_publish_eh_frame(struct sfjit_live *live, const void *eh_frame,
+static int derive(const struct cfi *cfi, struct sfg_fdes *fdes)
+{
+	struct sfg_image text = image_of(cfi->text->start, cfi->text->length);
+	struct sfg_input in = input_of(cfi, &text);
+	int ret = sfg_derive(&in, fdes, NULL, NULL);
+
+	if (ret)
+		return error_of(ret);
+	if (fdes->nr)
+		return 0;
+	sfg_free_fdes(fdes);
+	return -ENOENT;
+}
+
+int sfjit_area_publish_eh_frame(struct sfjit_area *area, const void *eh_frame,
 				size_t length, const struct sfjit_range *text,
 				unsigned int flags, const void **start)
 {
 	const struct cfi cfi = { eh_frame, length, flags, text, 1 };
-	struct sfjit_code_window made = { 0 };
+	struct sfg_fdes fdes;
 	int ret;
 
-	if (!live || !is_plausible(&cfi))
+	if (!area || !is_plausible(&cfi))
 		return -EINVAL;
-	ret = sfjit_live_check_text(live, text);
+	ret = sfjit_area_check_text(area, text);
 	if (!ret)
-		ret = convert(&made, &cfi, text);
-	if (!ret)
-		ret = sfjit_live_append(live, made.section, start);
-	free(made.section);
-	return ret;
+		ret = derive(&cfi, &fdes);
+	if (ret)
+		return ret;
+	ret = sfjit_area_publish_all(area, fdes.fdes, fdes.nr);
+	if (!ret && start)
+		*start = (const void *)(uintptr_t)fdes.fdes[0].addr;
+	sfg_free_fdes(&fdes);
+	return error_of(ret);
 }

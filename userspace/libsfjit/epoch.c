@@ -17,6 +17,7 @@
 
 #include <slot.h>
 
+#include "area.h"
 #include "internal.h"
 #include "scan.h"
 
@@ -94,16 +95,6 @@ static void begin_in_child(void)
 	sfjit_scan_in_child();
 }
 
-static bool has_epoch(const struct sfjit_area *area)
-{
-	const struct sfjit_epoch *epoch;
-
-	for (epoch = epochs; epoch; epoch = epoch->next)
-		if (epoch->area == area)
-			return true;
-	return false;
-}
-
 static struct sfjit_epoch *new_epoch(unsigned int windows)
 {
 	struct sfjit_epoch *epoch;
@@ -124,15 +115,19 @@ static int create(struct sfjit_area *area, unsigned int windows,
 	struct sfjit_epoch *epoch;
 	size_t length, granule;
 	uintptr_t text;
+	int ret;
 
 	sfjit_area_text(area, &text, &length, &granule);
 	if (length % windows || length / windows % granule)
 		return -EINVAL;
-	if (has_epoch(area))
-		return -EBUSY;
 	epoch = new_epoch(windows);
 	if (!epoch)
 		return -ENOMEM;
+	ret = sfjit_area_divide(area, true);
+	if (ret) {
+		free(epoch);
+		return ret;
+	}
 	epoch->area = area;
 	epoch->writable = writable;
 	epoch->text = text;
@@ -172,6 +167,7 @@ int sfjit_epoch_retire(struct sfjit_epoch *epoch)
 	for (link = &epochs; *link != epoch; link = &(*link)->next)
 		;
 	*link = epoch->next;
+	sfjit_area_divide(epoch->area, false);
 	sfjit_unlock();
 	for (thread = epoch->threads; thread; thread = next) {
 		next = thread->next;

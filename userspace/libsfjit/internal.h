@@ -19,7 +19,6 @@
 #include <sfjit/check.h>
 #include <sfjit/code.h>
 #include <sfjit/epoch.h>
-#include <sfjit/live.h>
 #include <sfjit/names.h>
 #include <sfjit/row_builder.h>
 #include <sfjit/text.h>
@@ -100,25 +99,14 @@ int sfjit_check_named(const struct sfjit_function *function);
 extern int (*sfjit_prctl)(int option, ...);
 
 /*
- * Like sfjit_register() and sfjit_replace(), for a live section. Returns
- * -EOPNOTSUPP if the kernel has windows but no live ones.
+ * Like sfjit_register() and sfjit_replace(), for a table that changes. Returns
+ * -EOPNOTSUPP if the kernel has windows but no packed tables.
  */
-int sfjit_register_live(uintptr_t key, const void *section, size_t length,
-			const void *text, size_t text_length, bool replace);
+int sfjit_register_growing(uintptr_t key, const void *table, size_t length,
+			   const void *text, size_t text_length, bool replace);
 
-/*
- * Write the header of a live section without functions, and one function, see
- * sfg_write_fde().
- */
-struct sfg_place;
+/* Write the header of a section without functions. */
 void sfjit_write_header(void *section);
-int sfjit_write_function(const struct sfjit_function *function,
-			 const struct sfg_place *place, size_t *used);
-
-/* The text of an area, and whether a function crosses an address of it. */
-void sfjit_area_text(const struct sfjit_area *area, uintptr_t *start,
-		     size_t *length, size_t *granule);
-bool sfjit_area_is_split(const struct sfjit_area *area, uintptr_t address);
 
 /* The text of a window that sfjit_check() accepted. In check.c. */
 void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,

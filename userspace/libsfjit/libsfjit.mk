@@ -60,10 +60,10 @@ $(O)/lib/pkgconfig/libsfjit.pc: userspace/libsfjit/libsfjit.pc.in $(version_h)
 	$(call to,GEN) $(fill_pc) $< >$@
 
 # The examples of tests/system/patterns, which write AMD64 code.
-PATTERNS := append_jit freelist_jit moving_jit regex_jit trace_jit
+PATTERNS := freelist_jit moving_jit regex_jit trace_jit
 
 EXAMPLES := $(patsubst userspace/%.c,$(O)/%,$(wildcard $(patsubst \
-	%,userspace/examples/%.c,hello_jit live_jit rows_jit eh_frame_jit \
+	%,userspace/examples/%.c,hello_jit area_jit rows_jit eh_frame_jit \
 	text_jit asked_loop $(PATTERNS))))
 
 $(EXAMPLES): $(O)/examples/%: userspace/examples/%.c $(O)/lib/libsfjit.a

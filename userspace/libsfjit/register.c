@@ -13,28 +13,41 @@
 
 #include "debug.h"
 #include "node.h"
+#include "text_table.h"
 
 const struct sfjit_debug *sfjit_debug;
 
 int (*sfjit_prctl)(int option, ...) = prctl;
 
+static long call_prctl(int option, unsigned long arg2, unsigned long arg3,
+		       unsigned long arg4, unsigned long arg5)
+{
+	int ret = __atomic_load_n(&sfjit_prctl, __ATOMIC_RELAXED)
+		(option, arg2, arg3, arg4, arg5);
+
+	return ret < 0 ? -errno : ret;
+}
+
+static bool prctl_has_windows(void)
+{
+	return call_prctl(PR_SFRAME_QUERY, PR_SFRAME_QUERY_FLAGS, 0, 0, 0) >= 0;
+}
+
 static long sframe_prctl(int option, unsigned long arg2, unsigned long arg3,
 			 unsigned long arg4, unsigned long arg5)
 {
-	int ret = sfjit_fault("prctl");
+	long ret = sfjit_fault("prctl");
 
-	if (ret)
-		return ret;
-	ret = __atomic_load_n(&sfjit_prctl, __ATOMIC_RELAXED)
-		(option, arg2, arg3, arg4, arg5);
-	if (ret >= 0)
-		return ret;
+	if (!ret)
+		ret = call_prctl(option, arg2, arg3, arg4, arg5);
 	/*
 	 * EINVAL: prctl() does not know the option, or the arguments are wrong. Other
 	 * errors come from filters, which may kill for opening the node.
 	 */
-	return errno == EINVAL ?
-	       sfjit_node_call(option, arg2, arg3, arg4, arg5) : -errno;
+	if (ret != -EINVAL ||
+	    (option != PR_SFRAME_QUERY && prctl_has_windows()))
+		return ret;
+	return sfjit_node_call(option, arg2, arg3, arg4, arg5);
 }
 
 static long query(unsigned long what)
@@ -96,16 +109,16 @@ static bool is_plausible(const void *section, size_t length,
 }
 
 /*
- * Plain version 3 is the subset without addends. A kernel that knows the larger
- * format gets that one for every section; others return EINVAL for it, as for
- * any bad argument.
+ * A packed table is no section, nor the reverse, so that the kernel tells them
+ * apart. The library does not: a mapped file can be truncated, and reading it
+ * raises SIGBUS.
  */
 static long register_opts(uintptr_t key, const void *section, size_t length,
 			  struct sframe_window_opts *opts)
 {
 	long ret;
 
-	opts->format = SFRAME_FORMAT_V3_ADDEND;
+	opts->format = SFRAME_FORMAT_PACKED;
 	ret = sframe_prctl(PR_SFRAME_REGISTER, key, (uintptr_t)section, length,
 			   (uintptr_t)opts);
 	if (ret != -EINVAL)
@@ -131,6 +144,23 @@ static int try_register(void *arg)
 					   &request->opts));
 }
 
+static int do_request(struct request *request)
+{
+	bool replace = request->opts.flags & SFRAME_WINDOW_REPLACE;
+
+	if (sfjit_debug)
+		return sfjit_debug->do_register(request->key, &request->table,
+						replace, try_register, request);
+	return absent_is_success(try_register(request));
+}
+
+/* EINVAL also means that the kernel does not know packed tables. */
+static bool may_be_packed(void)
+{
+	return !sfjit_available(SFJIT_QUERY_KERNEL) ||
+	       sfjit_available(SFJIT_QUERY_FORMATS) >> SFRAME_FORMAT_PACKED & 1;
+}
+
 static int do_register(uintptr_t key, const struct sfjit_table *table,
 		       uint32_t flags)
 {
@@ -149,13 +179,7 @@ static int do_register(uintptr_t key, const struct sfjit_table *table,
 	if (!is_plausible(table->section, table->length, table->text,
 			  table->text_length))
 		return -EINVAL;
-	if (table->flags & SFJIT_TABLE_LIVE)
-		request.opts.flags |= SFRAME_WINDOW_LIVE;
-	if (sfjit_debug)
-		return sfjit_debug->do_register(key, &request.table,
-						flags & SFRAME_WINDOW_REPLACE,
-						try_register, &request);
-	return absent_is_success(try_register(&request));
+	return do_request(&request);
 }
 
 int sfjit_register(uintptr_t key, const void *section, size_t length,
@@ -185,50 +209,27 @@ int sfjit_replace(uintptr_t key, const void *section, size_t length,
 	return do_register(key, &table, SFRAME_WINDOW_REPLACE);
 }
 
-int sfjit_register_live(uintptr_t key, const void *section, size_t length,
-			const void *text, size_t text_length, bool replace)
+int sfjit_register_growing(uintptr_t key, const void *table, size_t length,
+			   const void *text, size_t text_length, bool replace)
 {
-	const struct sfjit_table table = {
-		section, length, text, text_length, SFJIT_TABLE_LIVE, 0,
+	const struct sfjit_table growing = {
+		table, length, text, text_length, SFJIT_TABLE_LIVE, 0,
 	};
-	int ret;
+	int ret = do_register(key, &growing,
+			      replace ? SFRAME_WINDOW_REPLACE : 0);
 
-	ret = do_register(key, &table, replace ? SFRAME_WINDOW_REPLACE : 0);
-	/* EINVAL also means that the kernel does not know the flag. */
-	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
-	    !(sfjit_available(SFJIT_QUERY_FLAGS) & SFRAME_WINDOW_LIVE))
-		return -EOPNOTSUPP;
-	return ret;
+	return ret == -EINVAL && !may_be_packed() ? -EOPNOTSUPP : ret;
 }
 
-/* ---- Text without a section ------------------------------------------- */
-
-static int try_register_text(void *arg)
-{
-	struct request *request = arg;
-
-	return ret_or_absent(sframe_prctl(PR_SFRAME_REGISTER, request->key, 0,
-					  0, (uintptr_t)&request->opts));
-}
+/* ---- Text without rows ------------------------------------------------- */
 
 static bool is_plausible_text(const void *text, size_t text_length,
 			      unsigned int what)
 {
-	if (what != SFRAME_FORMAT_FP && what != SFRAME_FORMAT_END)
+	if (what != SFJIT_TEXT_FP && what != SFJIT_TEXT_END)
 		return false;
-	/* There is no section to take the range from. */
+	/* The table is for any code. */
 	return text && text_length && !sfjit_wraps(text, text_length);
-}
-
-static int do_register_text(struct request *request)
-{
-	bool replace = request->opts.flags & SFRAME_WINDOW_REPLACE;
-
-	if (sfjit_debug)
-		return sfjit_debug->do_register(request->key, &request->table,
-						replace, try_register_text,
-						request);
-	return absent_is_success(try_register_text(request));
 }
 
 static int register_text(uintptr_t key, const void *text, size_t text_length,
@@ -236,25 +237,23 @@ static int register_text(uintptr_t key, const void *text, size_t text_length,
 {
 	struct request request = {
 		.key = key,
-		.table = { .text = text, .text_length = text_length },
-		.opts = {
-			.size = sizeof(request.opts),
-			.flags = flags,
-			.text_start = (uintptr_t)text,
+		.table = {
+			.text = text,
 			.text_length = text_length,
-			.format = what,
+			.bias = (uintptr_t)text,
 		},
+		.opts.flags = flags,
 	};
 	int ret;
 
 	if (!is_plausible_text(text, text_length, what))
 		return -EINVAL;
-	ret = do_register_text(&request);
-	/* EINVAL also means that the kernel does not know the format. */
-	if (ret == -EINVAL && sfjit_available(SFJIT_QUERY_KERNEL) &&
-	    !(sfjit_available(SFJIT_QUERY_FORMATS) >> what & 1))
-		return -EOPNOTSUPP;
-	return ret;
+	ret = text_table_fill(&request.opts, text, text_length, what,
+			      &request.table.section, &request.table.length);
+	if (ret)
+		return ret;
+	ret = do_request(&request);
+	return ret == -EINVAL && !may_be_packed() ? -EOPNOTSUPP : ret;
 }
 
 int sfjit_register_text(uintptr_t key, const void *text, size_t text_length,

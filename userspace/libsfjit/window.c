@@ -26,10 +26,10 @@
 
 struct template {
 	const unsigned char *code;
-	const unsigned char *section;
-	size_t section_length;		/* 0: the machine has no encoder */
-	size_t section_start_off;	/* s64: text - this very field */
-	size_t section_size_off;	/* u32: bytes of text */
+	const unsigned char *table;	/* packed */
+	size_t table_length;		/* 0: the machine has no encoder */
+	size_t table_start_off;		/* u64: text */
+	size_t table_size_off;		/* u32: bytes of text */
 	const struct sfjit_row *rows;
 	uint32_t nr_rows;
 	uint8_t flags;			/* SFJIT_FUNCTION_* */
@@ -47,10 +47,10 @@ IS_ONE_SLOT(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
 
 #define TEMPLATE(name, NAME, data) { \
 	.code = name ## _code, \
-	.section = name ## _sframe, \
-	.section_length = NAME ## _SFRAME_SIZE, \
-	.section_start_off = NAME ## _SFRAME_START_OFF, \
-	.section_size_off = NAME ## _SFRAME_SIZE_OFF, \
+	.table = name ## _packed, \
+	.table_length = NAME ## _PACKED_SIZE, \
+	.table_start_off = NAME ## _PACKED_START_OFF, \
+	.table_size_off = NAME ## _PACKED_SIZE_OFF, \
 	.rows = name ## _rows, \
 	.nr_rows = sizeof(name ## _rows) / sizeof(name ## _rows[0]), \
 	.flags = NAME ## _FLAGS, \
@@ -101,13 +101,13 @@ void sfjit_kind_function(unsigned int kind, const void *slot,
 	};
 }
 
-static size_t section_page(const struct template *template)
+static size_t table_page(const struct template *template)
 {
-	return template->section_length ? sysconf(_SC_PAGESIZE) : 0;
+	return template->table_length ? sysconf(_SC_PAGESIZE) : 0;
 }
 
 /* The code of a slot has the distance to its data built in. */
-static size_t section_offset(const struct template *template)
+static size_t table_offset(const struct template *template)
 {
 	return template->has_data ? 2 * SFJIT_WINDOW_SIZE : SFJIT_WINDOW_SIZE;
 }
@@ -115,13 +115,13 @@ static size_t section_offset(const struct template *template)
 static int reserve(struct sfjit_window *window,
 		   const struct template *template)
 {
-	size_t offset = section_offset(template);
-	size_t length = offset + section_page(template);
+	size_t offset = table_offset(template);
+	size_t length = offset + table_page(template);
 	int ret = sfjit_map(length, 0, &window->code);
 
 	if (ret)
 		return ret;
-	window->section = window->code + offset;
+	window->table = window->code + offset;
 	window->length = length;
 	return 0;
 }
@@ -142,19 +142,18 @@ static void fill_code(struct sfjit_window *window,
 				(char *)window->code + SFJIT_WINDOW_SIZE);
 }
 
-static void fill_section(struct sfjit_window *window,
-			 const struct template *template)
+static void fill_table(struct sfjit_window *window,
+		       const struct template *template)
 {
-	unsigned char *field = window->section + template->section_start_off;
-	int64_t start = window->code - field;
+	uint64_t start = (uintptr_t)window->code;
 	uint32_t size = SFJIT_WINDOW_SIZE;
 
-	if (!template->section_length)
+	if (!template->table_length)
 		return;
-	memcpy(window->section, template->section, template->section_length);
-	memcpy(field, &start, sizeof(start));
-	memcpy(window->section + template->section_size_off, &size,
-	       sizeof(size));
+	memcpy(window->table, template->table, template->table_length);
+	memcpy(window->table + template->table_start_off, &start,
+	       sizeof(start));
+	memcpy(window->table + template->table_size_off, &size, sizeof(size));
 }
 
 static int protect(void *start, size_t length, int prot)
@@ -166,11 +165,11 @@ static int protect(void *start, size_t length, int prot)
 	return mprotect(start, length, prot) ? -errno : 0;
 }
 
-/* Code and section never change after this. */
+/* Code and table never change after this. */
 static int seal(struct sfjit_window *window, const struct template *template)
 {
-	size_t length = section_page(template);
-	int ret = length ? protect(window->section, length, PROT_READ) : 0;
+	size_t length = table_page(template);
+	int ret = length ? protect(window->table, length, PROT_READ) : 0;
 
 	if (ret)
 		return ret;
@@ -179,17 +178,17 @@ static int seal(struct sfjit_window *window, const struct template *template)
 }
 
 /*
- * A section with a wrong distance would only show as truncated stacks in a
- * profile. So the test build checks that each byte of the first and the last
- * slot has a row, and that no byte outside has one.
+ * A table of another address would only show as truncated stacks in a profile.
+ * So the test build checks that each byte of the first and the last slot has a
+ * row, and that no byte outside has one.
  */
 #ifdef SFJIT_TEST
-static bool finds(struct sfg_section *section, uintptr_t address)
+static bool finds(struct sfg_packed *table, uintptr_t address)
 {
 	struct sfjit_function fde;
 	struct sfjit_row row;
 
-	return !sfg_find_row(section, address, &fde, &row, NULL);
+	return !sfg_find_packed_row(table, address, &fde, &row, NULL);
 }
 
 static void check(const struct sfjit_window *window,
@@ -197,20 +196,19 @@ static void check(const struct sfjit_window *window,
 {
 	uintptr_t start = (uintptr_t)window->code;
 	uintptr_t last = start + SFJIT_WINDOW_SIZE - SFJIT_SLOT_SIZE;
-	struct sfg_section section;
+	struct sfg_packed table;
 	int i;
 
-	if (!template->section_length)
+	if (!template->table_length)
 		return;
-	if (sfg_open_section(&section, window->section,
-			     template->section_length,
-			     (uintptr_t)window->section, NULL) ||
-	    sfg_check_section(&section, NULL))
+	if (sfg_open_packed(&table, window->table, template->table_length,
+			    NULL) ||
+	    sfg_check_packed(&table, NULL))
 		abort();
-	if (finds(&section, start - 1) || finds(&section, last + SFJIT_SLOT_SIZE))
+	if (finds(&table, start - 1) || finds(&table, last + SFJIT_SLOT_SIZE))
 		abort();
 	for (i = 0; i < SFJIT_SLOT_SIZE; i++)
-		if (!finds(&section, start + i) || !finds(&section, last + i))
+		if (!finds(&table, start + i) || !finds(&table, last + i))
 			abort();
 }
 #else
@@ -229,17 +227,17 @@ int sfjit_window_create(struct sfjit_window *window, unsigned int kind)
 	if (ret)
 		return ret;
 	fill_code(window, template);
-	fill_section(window, template);
+	fill_table(window, template);
 	ret = seal(window, template);
 	if (ret) {
 		unmap(window);
 		return ret;
 	}
 	window->error = -EOPNOTSUPP;
-	if (template->section_length)
+	if (template->table_length)
 		window->error = sfjit_register((uintptr_t)window->code,
-					       window->section,
-					       template->section_length,
+					       window->table,
+					       template->table_length,
 					       window->code,
 					       SFJIT_WINDOW_SIZE);
 	check(window, template);

@@ -15,12 +15,12 @@
 #define SFJIT_WINDOW_SLOTS	(SFJIT_WINDOW_SIZE / SFJIT_SLOT_SIZE)
 
 /*
- * One mapping: code, data (if the kind has any), section. @error is the result
- * of its registration, or -EOPNOTSUPP if there can be no section.
+ * One mapping: code, data (if the kind has any), table. @error is the result of
+ * its registration, or -EOPNOTSUPP if there can be no table.
  */
 struct sfjit_window {
 	unsigned char	*code;
-	unsigned char	*section;
+	unsigned char	*table;
 	size_t		length;
 	int		error;
 };

@@ -29,18 +29,17 @@
 struct trailer {
 	char magic[8];
 	uint32_t tag;		/* of the converter */
-	uint16_t abi;
-	uint16_t addends;
+	uint32_t abi;
 	uint64_t cfi_start;
 	uint64_t index_start, index_length;
 	uint64_t text_start, text_end;
 
-	uint64_t section_length;
+	uint64_t table_length;
 	uint32_t rows, nr_windows;
 	uint64_t sum;		/* over all of the file before this */
 };
 
-static const char magic[8] = "sfjittab";
+static const char magic[8] = "sfjitpkd";
 
 /* While modules are looked at: the directories; and what this boot is called. */
 static int tables[CACHES] = { CLOSED, CLOSED, CLOSED };
@@ -61,20 +60,17 @@ static int lock = CLOSED;
  */
 static pid_t owner;
 
-void cache_name(struct text *t, const struct image *image, bool addends)
+void cache_name(struct text *t, const struct image *image)
 {
 	size_t i;
 
 	for (i = 0; i < image->id_length; i++)
 		text_hex(t, image->id[i], 2);
-	if (addends)
-		text_put(t, ".addend");
-	text_put(t, ".sframe");
+	text_put(t, CACHE_SUFFIX);
 }
 
 /* Describes the module that a table is for. */
-static void describe_module(struct trailer *t, const struct image *image,
-			    bool addends)
+static void describe_module(struct trailer *t, const struct image *image)
 {
 	const struct sfg_image *last = &image->text[image->nr_text - 1];
 
@@ -82,7 +78,6 @@ static void describe_module(struct trailer *t, const struct image *image,
 	memcpy(t->magic, magic, sizeof(magic));
 	t->tag = SFJIT_CACHE_TAG;
 	t->abi = SFG_HOST_ABI;
-	t->addends = addends;
 	t->cfi_start = image->cfi.addr;
 	t->index_start = image->index;
 	t->index_length = image->index_length;
@@ -153,19 +148,18 @@ static bool sum_part(int fd, uint64_t from, uint64_t length, uint64_t *sum)
 	return true;
 }
 
-/* Section and windows are summed one by one, as write_table_file() does. */
+/* Table and windows are summed one by one, as write_table_file() does. */
 static bool has_its_sum(int fd, const struct trailer *t)
 {
 	uint64_t sum = SUM_START;
 
-	return sum_part(fd, 0, t->section_length, &sum) &&
-	       sum_part(fd, t->section_length, windows_length(t), &sum) &&
+	return sum_part(fd, 0, t->table_length, &sum) &&
+	       sum_part(fd, t->table_length, windows_length(t), &sum) &&
 	       sum_trailer(sum, t) == t->sum;
 }
 
 static int check_table_file(int fd, enum cache cache, const struct stat *st,
-			    const struct image *image, bool addends,
-			    struct trailer *t)
+			    const struct image *image, struct trailer *t)
 {
 	struct trailer want;
 	uint64_t length;
@@ -179,13 +173,13 @@ static int check_table_file(int fd, enum cache cache, const struct stat *st,
 	ret = sys_read_all(fd, t, sizeof(*t), length);
 	if (ret)
 		return ret;
-	describe_module(&want, image, addends);
+	describe_module(&want, image);
 	/* For this very module, in this format, by this converter. */
-	if (memcmp(t, &want, offsetof(struct trailer, section_length)))
+	if (memcmp(t, &want, offsetof(struct trailer, table_length)))
 		return -EINVAL;
 	/* Not cut off, and not longer than it was. */
-	if (t->section_length > length ||
-	    windows_length(t) != length - t->section_length)
+	if (t->table_length > length ||
+	    windows_length(t) != length - t->table_length)
 		return -EINVAL;
 	if (is_sealed(st, t, cache))
 		return 0;
@@ -201,16 +195,16 @@ static int use_file(struct table *table, int fd, const struct trailer *t)
 {
 	int ret;
 
-	ret = table_map(table, fd, t->section_length);
+	ret = table_map(table, fd, t->table_length);
 	if (ret) {
 		table_free(table);
-		ret = table_read(table, fd, t->section_length);
+		ret = table_read(table, fd, t->table_length);
 	}
 	if (!ret)
 		ret = table_room(table, t->nr_windows);
 	if (!ret)
 		ret = sys_read_all(fd, table_windows(table), windows_length(t),
-				   t->section_length);
+				   t->table_length);
 	if (ret)
 		table_free(table);
 	table->in_cache = !ret;
@@ -219,7 +213,7 @@ static int use_file(struct table *table, int fd, const struct trailer *t)
 }
 
 static int load_file(struct table *table, int fd, enum cache cache,
-		     const struct image *image, bool addends)
+		     const struct image *image)
 {
 	struct trailer t;
 	struct stat st;
@@ -228,7 +222,7 @@ static int load_file(struct table *table, int fd, enum cache cache,
 	/* A plain file of the one whose cache it is. */
 	if (!cache_is_safe(fd, cache, S_IFREG, CACHE_BY_OTHERS, &st))
 		return -EPERM;
-	ret = check_table_file(fd, cache, &st, image, addends, &t);
+	ret = check_table_file(fd, cache, &st, image, &t);
 	return ret ? ret : use_file(table, fd, &t);
 }
 
@@ -297,31 +291,31 @@ void cache_close(void)
 }
 
 static int load_from(enum cache cache, struct table *table,
-		     const struct image *image, bool addends)
+		     const struct image *image)
 {
 	struct text name = { .length = 0 };
 	int fd, ret;
 
 	if (open_table_dir(cache, false) < 0)
 		return tables[cache];
-	cache_name(&name, image, addends);
+	cache_name(&name, image);
 	/* O_NONBLOCK: it may be a FIFO. */
 	fd = sys_open(tables[cache], name.data,
 		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd < 0)
 		return fd;
-	ret = load_file(table, fd, cache, image, addends);
+	ret = load_file(table, fd, cache, image);
 	sys_close(fd);
 	return ret;
 }
 
-int cache_load(struct table *table, const struct image *image, bool addends)
+int cache_load(struct table *table, const struct image *image)
 {
-	int ret = load_from(CACHE_SYSTEM, table, image, addends);
+	int ret = load_from(CACHE_SYSTEM, table, image);
 
 	if (ret)
-		ret = load_from(CACHE_OWN, table, image, addends);
-	return ret ? load_from(CACHE_TEMPORARY, table, image, addends) : 0;
+		ret = load_from(CACHE_OWN, table, image);
+	return ret ? load_from(CACHE_TEMPORARY, table, image) : 0;
 }
 
 /* It is not looked at again: it has to be on the disk. */
@@ -334,7 +328,7 @@ static int make_public(int fd)
 
 /* Bytes of a file before its trailer. */
 struct content {
-	const void *section;
+	const void *data;
 	size_t length;
 	const struct window *windows;
 	size_t windows_length;
@@ -343,12 +337,12 @@ struct content {
 static int write_table_file(int fd, enum cache target,
 			    const struct content *content, struct trailer *t)
 {
-	uint64_t sum = sum_bytes(SUM_START, content->section, content->length);
+	uint64_t sum = sum_bytes(SUM_START, content->data, content->length);
 	int ret;
 
 	sum = sum_bytes(sum, content->windows, content->windows_length);
 	t->sum = sum_trailer(sum, t);
-	ret = sys_write_all(fd, content->section, content->length);
+	ret = sys_write_all(fd, content->data, content->length);
 	if (!ret)
 		ret = sys_write_all(fd, content->windows,
 				    content->windows_length);
@@ -386,21 +380,21 @@ static int put_table_file(enum cache target, const char *name,
 	return ret;
 }
 
-void cache_store(const struct table *table, const void *section, size_t length,
-		 const struct image *image, bool addends)
+void cache_store(const struct table *table, const void *data, size_t length,
+		 const struct image *image)
 {
 	const struct content content = {
-		section, length, table_windows(table),
+		data, length, table_windows(table),
 		table->nr_windows * sizeof(struct window),
 	};
 	struct text name = { .length = 0 };
 	struct trailer t;
 	size_t i;
 
-	cache_name(&name, image, addends);
-	describe_module(&t, image, addends);
+	cache_name(&name, image);
+	describe_module(&t, image);
 	t.rows = table->rows;
-	t.section_length = length;
+	t.table_length = length;
 	t.nr_windows = table->nr_windows;
 	for (i = 0; i < nr_targets; i++)
 		if (!put_table_file(targets[i], name.data, &content, &t))
@@ -453,7 +447,7 @@ static bool take_table_lock(off_t byte, uint64_t patience)
 }
 
 /* The kernel gives the locks of a process that is killed to those that wait. */
-bool cache_lock_table(const struct image *image, bool addends)
+bool cache_lock_table(const struct image *image)
 {
 	uint64_t sum, patience = PATIENCE + PATIENCE_BYTE * image->index_length;
 	struct text name = { .length = 0 };
@@ -463,7 +457,7 @@ bool cache_lock_table(const struct image *image, bool addends)
 		lock = open_lock(targets[i]);
 	if (lock < 0)
 		return false;
-	cache_name(&name, image, addends);
+	cache_name(&name, image);
 	sum = sum_bytes(SUM_START, name.data, name.length);
 	for (i = 0; i < LOCKS; i++)
 		if (take_table_lock((sum >> 2) + i, patience))

@@ -3,15 +3,15 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Converted tables on disk, one file per module:
- * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.sframe, or
- * <id>.addend.sframe if its rows may have addends. Those that root has put into
- * /var/cache/sfjit/tables come first. Where nothing can be written there, as
- * without HOME or on a full disk, they are in /tmp/sfjit-UID/tables.
+ * ${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/tables/<id>.packed. Those that root has
+ * put into /var/cache/sfjit/tables come first. Where nothing can be written
+ * there, as without HOME or on a full disk, they are in /tmp/sfjit-UID/tables.
  *
- * A file is a raw SFrame section made for address 0, which other tools read,
- * then its windows, and a trailer that says what it was made from. Processes map the file. Files are written under another name and
- * renamed, never changed. Their sum is compared once after a start of the
- * machine, and when their time of modification is not the one that was set.
+ * A file is a packed table for link-time addresses, which sframegen --dump reads,
+ * then its windows, and a trailer that says what it was made from. Processes map
+ * the file. Files are written under another name and renamed, never changed.
+ * Their sum is compared once after a start of the machine, and when their time of
+ * modification is not the one that was set.
  */
 #ifndef SFJIT_PRELOAD_CACHE_H
 #define SFJIT_PRELOAD_CACHE_H
@@ -29,24 +29,21 @@ void cache_open(void);
 int cache_open_only(enum cache cache);
 void cache_close(void);
 
-/*
- * Tables whose rows may have addends are others than those whose rows may not.
- * -errno when there is no usable file, which is normal and not reported.
- */
-int cache_load(struct table *table, const struct image *image, bool addends);
+/* -errno when there is no usable file, which is normal and not reported. */
+int cache_load(struct table *table, const struct image *image);
 /*
  * Between a table that was not there, and cache_store(): processes that start
  * together make it once. Returns true if it is worth looking for it again. The
  * lock ends with its process.
  */
-bool cache_lock_table(const struct image *image, bool addends);
+bool cache_lock_table(const struct image *image);
 void cache_unlock_table(void);
 
 /* The table has rows and windows. */
-void cache_store(const struct table *table, const void *section, size_t length,
-		 const struct image *image, bool addends);
+void cache_store(const struct table *table, const void *data, size_t length,
+		 const struct image *image);
 
 /* The name of its file. */
-void cache_name(struct text *name, const struct image *image, bool addends);
+void cache_name(struct text *name, const struct image *image);
 
 #endif /* SFJIT_PRELOAD_CACHE_H */

@@ -12,6 +12,10 @@
 
 #define CACHE_BY_OTHERS	(S_IWGRP | S_IWOTH)
 
+/* How names of tables end, and those of versions before packed tables. */
+#define CACHE_SUFFIX		".packed"
+#define CACHE_OLD_SUFFIX	".sframe"
+
 enum cache {
 	CACHE_OWN,		/* the user's */
 	CACHE_SYSTEM,		/* in /var/cache; all read it, root writes it */

@@ -5,7 +5,6 @@
  * its text. A key is an address plus a bit that no address has: producers that
  * use plain addresses may have registered a window at the same place since.
  */
-#include <sfjit.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +14,12 @@
 #include "covers.h"
 #include "store.h"
 #include "sys.h"
+#include "windows.h"
 
 #define KEY_BIT		((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1))
 #define FRINGE		(64UL << 10)
 #define FIRST_ROOM	64
+#define JUMPS_REPEAT	16U	/* any multiple of an instruction's alignment */
 
 /*
  * A cover without an owner is undescribed text. It exists because of a
@@ -31,8 +32,7 @@
 struct cover {
 	uintptr_t start, end;
 	struct cover_owner *owner;
-	void *section;		/* its own: of jumps, or part of the owner's */
-	size_t length;
+	bool jumps;		/* of no owner, and it has nothing else */
 	bool stays;
 	bool withdrawn;		/* for a moment: a registration is tried again */
 	bool gave_way, lost;
@@ -43,9 +43,8 @@ static struct cover *covers;
 static size_t nr_covers, room;
 static unsigned int nr_gave_way, nr_lost;
 
-/* A section without functions. */
-static void *hole;
-static size_t hole_length;
+/* Tables of what has no owner: any code may be in such a window. */
+static struct cover_table hole, jumps;
 
 static bool make_cover_room(void)
 {
@@ -65,16 +64,42 @@ static bool make_cover_room(void)
 	return true;
 }
 
+static bool keep_table(struct cover_table *table, const struct sfg_output *out)
+{
+	void *data = store_get(out->len);
+
+	if (!data)
+		return false;
+	memcpy(data, out->data, out->len);
+	table->data = data;
+	table->length = out->len;
+	return true;
+}
+
+/* Without functions. */
 static bool make_hole(void)
 {
-	struct sfjit_function none = { 0 };
-	size_t size = SFG_SECTION_MAX(0, 0);
+	const struct sfjit_function none = { 0 };
+	struct sfg_output out;
 
-	if (hole)
-		return true;
-	hole = store_get(size);
-	return hole && !sfg_write_section(SFG_HOST_ABI, &none, 0, 0, hole, size,
-					  &hole_length, NULL);
+	return hole.data ||
+	       (!sfg_write_packed(SFG_HOST_ABI, &none, 0, &out, NULL) &&
+		keep_table(&hole, &out));
+}
+
+/* The row repeats in as much code as a table can be for, from address 0 on. */
+static bool make_jumps(void)
+{
+	static const struct sfjit_row row = CODE_JUMP_ROW;
+	const struct sfjit_function all = {
+		.size = UINT32_MAX & -JUMPS_REPEAT, .nr_rows = 1, .rows = &row,
+		.repeat = JUMPS_REPEAT,
+	};
+	struct sfg_output out;
+
+	return jumps.data ||
+	       (!sfg_write_packed(SFG_HOST_ABI, &all, 1, &out, NULL) &&
+		keep_table(&jumps, &out));
 }
 
 /* The first that ends after 'address'. */
@@ -92,27 +117,34 @@ static size_t find_cover(uintptr_t address)
 	return lo;
 }
 
-static const void *section_of(const struct cover *c, size_t *length)
+/* The last one that does not start after it. */
+static const struct cover_table *table_at(const struct cover_owner *owner,
+					  uintptr_t address)
 {
-	if (c->section) {
-		*length = c->length;
-		return c->section;
-	}
-	*length = c->owner ? c->owner->length : hole_length;
-	return c->owner ? c->owner->section : hole;
+	const struct cover_table *table = owner->tables + owner->nr_tables;
+
+	while (--table > owner->tables && table->start > address)
+		;
+	return table;
+}
+
+static const struct cover_table *table_of(const struct cover *c)
+{
+	if (c->owner)
+		return table_at(c->owner, c->start);
+	return c->jumps ? &jumps : &hole;
 }
 
 static int register_cover(const struct cover *c, bool again)
 {
-	size_t length;
-	const void *section = section_of(c, &length);
-	uintptr_t key = c->start | KEY_BIT;
+	const struct cover_table *table = table_of(c);
+	const struct windows_entry entry = {
+		.key = c->start | KEY_BIT, .table = table->data,
+		.length = table->length, .start = c->start, .end = c->end,
+		.bias = c->jumps ? c->start : 0,
+	};
 
-	if (again)
-		return sfjit_replace(key, section, length,
-				     (void *)c->start, c->end - c->start);
-	return sfjit_register(key, section, length, (void *)c->start,
-			      c->end - c->start);
+	return again ? windows_replace(&entry) : windows_register(&entry);
 }
 
 static void count_cover(const struct cover *c, int change)
@@ -130,7 +162,6 @@ static void forget_cover(size_t i)
 	struct cover *c = &covers[i];
 
 	count_cover(c, -1);
-	store_put(c->section, c->length);
 	nr_covers--;
 	memmove(c, c + 1, (nr_covers - i) * sizeof(*c));
 }
@@ -138,7 +169,7 @@ static void forget_cover(size_t i)
 static void unregister_cover(size_t i)
 {
 	if (!covers[i].gave_way)
-		sfjit_unregister(covers[i].start | KEY_BIT);
+		windows_unregister(covers[i].start | KEY_BIT);
 	forget_cover(i);
 }
 
@@ -179,26 +210,14 @@ static bool is_still_there(size_t i)
 	return false;
 }
 
-/* Clipped, if it has an owner. */
 static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
 {
-	struct cover c = {
+	const struct cover c = {
 		.start = start, .end = end, .owner = like->owner,
-		.stays = like->stays,
+		.jumps = like->jumps, .stays = like->stays,
 	};
-	int ret = 0;
 
-	if (c.owner)
-		ret = store_clip(c.owner->section, c.owner->length, start,
-				 end, &c.section, &c.length);
-	else if (!make_hole())
-		ret = -ENOMEM;
-	if (ret)
-		return ret;
-	ret = insert_cover(&c);
-	if (ret)
-		store_put(c.section, c.length);
-	return ret;
+	return c.owner || c.jumps || make_hole() ? insert_cover(&c) : -ENOMEM;
 }
 
 static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
@@ -206,7 +225,8 @@ static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
 {
 	const struct cover c = {
 		.start = start, .end = end, .owner = like->owner,
-		.stays = like->stays, .gave_way = true, .key = key,
+		.jumps = like->jumps, .stays = like->stays, .gave_way = true,
+		.key = key,
 	};
 
 	insert_cover(&c);
@@ -258,24 +278,9 @@ static void put_hole(uintptr_t start, uintptr_t end, bool stays)
 
 static bool put_jumps(uintptr_t start, uintptr_t end)
 {
-	static const struct sfjit_row row = CODE_JUMP_ROW;
-	struct sfjit_function f = {
-		.addr = start, .size = end - start, .nr_rows = 1, .rows = &row,
-	};
-	struct cover c = {
-		.start = start, .end = end, .length = SFG_SECTION_MAX(1, 1),
-	};
-	size_t used;
+	const struct cover c = { .start = start, .end = end, .jumps = true };
 
-	c.section = store_get(c.length);
-	if (!c.section)
-		return false;
-	if (!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)c.section,
-			       c.section, c.length, &used, NULL) &&
-	    !insert_cover(&c))
-		return true;
-	store_put(c.section, c.length);
-	return false;
+	return make_jumps() && !insert_cover(&c);
 }
 
 static size_t skip_cover_padding(const uint8_t *code, size_t at, size_t length)
@@ -459,7 +464,7 @@ bool covers_withdraw(uintptr_t start, uintptr_t end)
 	     i < nr_covers && covers[i].start < end; i++) {
 		if (covers[i].gave_way)
 			continue;
-		sfjit_unregister(covers[i].start | KEY_BIT);
+		windows_unregister(covers[i].start | KEY_BIT);
 		covers[i].withdrawn = any = true;
 	}
 	return any;
@@ -513,7 +518,7 @@ void covers_put_back(uintptr_t start, uintptr_t end)
 
 static bool continues_cover(size_t i, const struct cover *c)
 {
-	return !covers[i].owner && !covers[i].section && !covers[i].gave_way &&
+	return !covers[i].owner && !covers[i].jumps && !covers[i].gave_way &&
 	       covers[i].stays == c->stays;
 }
 
@@ -522,7 +527,7 @@ static void merge_cover(struct cover c)
 {
 	size_t i = find_cover(c.start);
 
-	if (c.owner)
+	if (c.owner || c.jumps)
 		return;
 	if (i + 1 < nr_covers && covers[i + 1].start == c.end &&
 	    continues_cover(i + 1, &c)) {
@@ -550,7 +555,8 @@ static void come_back(size_t i)
 {
 	const struct cover c = {
 		.start = covers[i].start, .end = covers[i].end,
-		.owner = covers[i].owner, .stays = covers[i].stays,
+		.owner = covers[i].owner, .jumps = covers[i].jumps,
+		.stays = covers[i].stays,
 	};
 	int ret;
 

@@ -21,11 +21,17 @@
 
 #include "self.h"
 
-/* Whose windows these are. */
-struct cover_owner {
-	const void *section;
+/* A packed table, and where the code begins that it is for. */
+struct cover_table {
+	uintptr_t start;
+	const void *data;
 	size_t length;
-	unsigned int windows;
+};
+
+/* Whose windows these are. Its tables are sorted, and each window is of one. */
+struct cover_owner {
+	const struct cover_table *tables;
+	unsigned int nr_tables, windows;
 };
 
 /*

@@ -9,7 +9,6 @@
 #include "make_table.h"
 #include "sys.h"
 
-static bool addends;
 static enum table_effort effort;
 
 void table_effort(enum table_effort of_now_on)
@@ -17,26 +16,19 @@ void table_effort(enum table_effort of_now_on)
 	effort = of_now_on;
 }
 
-void table_addends(void)
-{
-	addends = true;
-}
-
 /* Shared from the first process on, where there is a cache. */
 static int keep_table(struct table *table, const struct sfg_output *out,
 		      const struct image *image)
 {
-	const struct sframe_header *header = out->data;
 	struct table cached = { .data = NULL };
 	int ret;
 
-	table->rows = header->num_fres;
 	ret = table_choose_windows(table, out->data, out->len, image);
 	if (ret)
 		return ret;
 	if (effort == TABLE_KEEP) {
-		cache_store(table, out->data, out->len, image, addends);
-		if (!cache_load(&cached, image, addends)) {
+		cache_store(table, out->data, out->len, image);
+		if (!cache_load(&cached, image)) {
 			table_free(table);
 			*table = cached;
 			return 0;
@@ -57,7 +49,7 @@ static int convert_image(struct table *table, struct image *image,
 		.nr_text = image->nr_text,
 		.code = image->code,
 		.nr_code = image->nr_text,
-		.flags = SFG_INPUT_CODE | (addends ? SFG_INPUT_ADDENDS : 0),
+		.flags = SFG_INPUT_CODE | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
 		.amend = amend_functions,
 	};
 	int ret;
@@ -80,8 +72,8 @@ static int convert_once(struct table *table, struct image *image,
 {
 	int ret = -ENOENT;
 
-	if (effort == TABLE_KEEP && cache_lock_table(image, addends))
-		ret = cache_load(table, image, addends);
+	if (effort == TABLE_KEEP && cache_lock_table(image))
+		ret = cache_load(table, image);
 	table->from_cache = !ret;
 	if (ret)
 		ret = convert_image(table, image, reason);
@@ -94,7 +86,7 @@ static int obtain(struct table *table, struct image *image,
 {
 	int ret;
 
-	table->from_cache = cache_load(table, image, addends) == 0;
+	table->from_cache = cache_load(table, image) == 0;
 	if (table->from_cache)
 		return 0;
 	*reason = "not in the cache";
@@ -122,7 +114,7 @@ int table_make(struct table *table, struct image *image, const char **reason)
 
 void table_name(struct text *name, const struct image *image)
 {
-	cache_name(name, image, addends);
+	cache_name(name, image);
 }
 
 int table_fill(const struct dl_phdr_info *info, struct fill *fill)

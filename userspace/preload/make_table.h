@@ -26,9 +26,6 @@ enum table_effort {
 /* TABLE_KEEP by default */
 void table_effort(enum table_effort effort);
 
-/* From now on rows may have addends: the kernel reads them. */
-void table_addends(void);
-
 /*
  * From the cache or by conversion. On failure *reason is a constant string, and
  * the table has no windows.

@@ -6,7 +6,6 @@
  * back if another thread forks then: tables, which take long, are made later.
  */
 #include <link.h>
-#include <sfjit.h>
 #include <string.h>
 
 #include "arena.h"
@@ -19,6 +18,7 @@
 #include "report.h"
 #include "self.h"
 #include "sys.h"
+#include "windows.h"
 
 #define SLAB	4096UL
 
@@ -122,11 +122,14 @@ static struct module *add_known_module(const struct dl_phdr_info *info)
 
 static int register_window(const struct module *m, const struct window *w)
 {
-	uintptr_t start = m->bias + w->start;
-	const struct table *t = &m->table;
+	const uintptr_t start = m->bias + w->start;
+	const struct windows_entry entry = {
+		.key = start, .table = m->table.data,
+		.length = m->table.length, .start = start,
+		.end = start + w->length, .bias = m->bias,
+	};
 
-	return sfjit_register_biased(start, t->data, t->length, (void *)start,
-				     w->length, m->bias - (uintptr_t)t->data);
+	return windows_register(&entry);
 }
 
 /* Fails if the kernel takes none of them. */

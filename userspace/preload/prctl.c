@@ -11,6 +11,7 @@
 #include <stdarg.h>
 
 #include <sfjit/format.h>
+#include <sfjit/packed.h>
 #include <sfjit/sframe.h>
 
 #include "jit.h"
@@ -93,7 +94,22 @@ static bool read_fde(uintptr_t index, uint32_t i, uintptr_t bias,
 	return true;
 }
 
-/* From the first function of the section to the last: as the kernel takes it. */
+/*
+ * The kernel takes the range from the header of a table, and of a section from the
+ * first function to the last.
+ */
+static bool read_table_text(uintptr_t table, uintptr_t bias, uintptr_t *start,
+			    uintptr_t *end)
+{
+	struct sframe_packed_header header;
+
+	if (self_read(table, &header, sizeof(header)) != sizeof(header))
+		return false;
+	*start = header.text_start + bias;
+	*end = *start + header.text_length;
+	return true;
+}
+
 static bool read_section_text(uintptr_t section, uintptr_t bias,
 			      uintptr_t *start, uintptr_t *end)
 {
@@ -124,7 +140,10 @@ static bool read_window_text(const struct request *r, uintptr_t *start,
 	}
 	*start = opts.text_start;
 	*end = *start + opts.text_length;
-	return opts.text_length ||
+	if (opts.text_length)
+		return true;
+	return opts.format == SFRAME_FORMAT_PACKED ?
+	       read_table_text(r->args[1], opts.text_bias, start, end) :
 	       read_section_text(r->args[1], opts.text_bias, start, end);
 }
 

@@ -13,8 +13,6 @@
  * $ORIGIN and the namespace of its caller, which would be this module.
  */
 #include <errno.h>
-#include <sfjit.h>
-#include <sfjit/sframe.h>
 #include <stdbool.h>
 #include <sys/auxv.h>
 
@@ -28,7 +26,7 @@
 #include "preload.h"
 #include "report.h"
 #include "sys.h"
-#include "units.h"
+#include "windows.h"
 
 extern char **environ;
 
@@ -137,27 +135,6 @@ int __sfjit_cover_modules(void)
 	return 0;
 }
 
-static void choose_format(void)
-{
-	if (sfjit_available(SFJIT_QUERY_FORMATS) &
-	    1 << SFRAME_FORMAT_V3_ADDEND) {
-		table_addends();
-		units_addends();
-	}
-}
-
-/*
- * A kernel without windows may be followed by one that has them: then the larger
- * format is made, which that one reads.
- */
-static void choose_format_to_keep(void)
-{
-	if (sfjit_available(SFJIT_QUERY_KERNEL))
-		choose_format();
-	else
-		table_addends();
-}
-
 __attribute__((visibility("default")))
 int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 		       struct fill *fill)
@@ -166,7 +143,6 @@ int __sfjit_fill_cache(struct dl_phdr_info *info, enum cache cache,
 
 	if (!try_lock())
 		return -EBUSY;
-	choose_format_to_keep();
 	ret = cache_open_only(cache);
 	fill->reason = "the cache cannot be opened";
 	if (!ret)
@@ -186,7 +162,6 @@ int __sfjit_make_table(struct dl_phdr_info *info, int file,
 
 	if (!try_lock())
 		return -EBUSY;
-	choose_format();
 	table_effort(effort);
 	cache_open();
 	ret = image_read_copy(&image, info, file, reason);
@@ -207,7 +182,7 @@ static unsigned int scan_first(void)
 
 static void start_module(void)
 {
-	bool kernel = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
+	enum windows_kernel kernel = windows_kernel();
 
 	/*
 	 * A program that gains privileges must not go by variables and files of
@@ -219,13 +194,15 @@ static void start_module(void)
 	if (*sys_variable(environ, FILL_ONLY))
 		return;
 	report_init(environ);
-	if (!kernel && !report_wanted())
+	if (kernel != WINDOWS_KNOWN && !report_wanted())
 		return;
 	wanted = true;
 	sys_same_filters();
 	if (!try_lock())
 		return;
-	choose_format();
+	if (kernel == WINDOWS_OLD)
+		report_skipped("all modules", "this kernel is older than "
+			       "sfjit (see sfjit doctor)", -EOPNOTSUPP);
 	jit_begin();
 	divert_loader(changed);
 	report_ready(scan_first(), kernel);

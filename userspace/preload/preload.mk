@@ -31,17 +31,18 @@ lib.userspace/preload := $(pic) -fno-omit-frame-pointer -fno-builtin-malloc \
 $(preload_obj)/arch/%.o: arch/%.c
 	$(cc) -D_GNU_SOURCE $(lib.userspace/preload) -c $<
 
-# Of libsfjit only the objects that talk to the kernel, which need no others. The
-# prctl() that they call is not the one that this module defines for the program.
-$(PRELOAD): $(call objects,userspace/preload/*.c) $(preload_flow_obj) \
-		$(O)/obj/arch/$(ARCH)/event.o \
-		$(O)/obj/userspace/libsfjit/node.o \
-		$(O)/obj/userspace/libsfjit/register.o \
-		$(O)/lib/libsframegen.a userspace/preload/preload.map
-	$(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs -Wl,-z,now \
-		-Wl,--wrap=prctl -Wl,--build-id -Wl,-soname,$(@F) \
-		-Wl,--version-script=$(filter %.map,$^) -o $@ \
-		$(filter-out %.map,$^)
+# Of libsfjit only the object that talks to the module for stock kernels, which
+# needs no other. The prctl() that this module calls is not the one that it defines
+# for the program.
+preload_parts := $(call objects,userspace/preload/*.c) $(preload_flow_obj) \
+	$(O)/obj/arch/$(ARCH)/event.o $(O)/obj/userspace/libsfjit/node.o \
+	$(O)/lib/libsframegen.a userspace/preload/preload.map
+link_preload = $(call to,LD) $(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-z,defs \
+	-Wl,-z,now -Wl,--wrap=prctl -Wl,--build-id -Wl,-soname,$(@F) \
+	-Wl,--version-script=$(filter %.map,$^) -o $@ $(filter-out %.map,$^)
+
+$(PRELOAD): $(preload_parts)
+	$(link_preload)
 
 # sfjit finds it in ../lib/sfjit of its own directory, whatever LIBDIR is; so does
 # libsfjit.

@@ -120,15 +120,20 @@ void report_skipped(const char *name, const char *reason, int error)
 	end_line(&t);
 }
 
-void report_ready(unsigned int modules, bool kernel)
+void report_ready(unsigned int modules, enum windows_kernel kernel)
 {
+	static const char *const words[] = {
+		[WINDOWS_ABSENT] = " kernel=no",
+		[WINDOWS_OLD] = " kernel=old",
+		[WINDOWS_KNOWN] = " kernel=yes",
+	};
 	struct text t = { .length = 0 };
 
 	if (!report_wanted())
 		return;
 	begin_line(&t, " ready");
 	put_field(&t, " modules=", modules);
-	text_put(&t, kernel ? " kernel=yes" : " kernel=no");
+	text_put(&t, words[kernel]);
 	end_line(&t);
 }
 

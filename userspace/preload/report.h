@@ -13,6 +13,7 @@
 
 #include "table.h"
 #include "units.h"
+#include "windows.h"
 
 void report_init(char **environment);
 bool report_wanted(void);
@@ -23,7 +24,7 @@ void report_registered(const char *name, const struct table *table,
 /* The text of a module that starts there has its windows again. */
 void report_again(uintptr_t text);
 void report_skipped(const char *name, const char *reason, int error);
-void report_ready(unsigned int modules, bool kernel);
+void report_ready(unsigned int modules, enum windows_kernel kernel);
 
 /* Of code that a JIT has described; 'key' is where the description is. */
 void report_code(uintptr_t key, bool gdb, const struct unit_result *result,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Memory of tables: whole pages. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "image.h"
@@ -54,13 +55,13 @@ static int seal_table(struct table *table)
 	return SYS(SYS_mprotect, table->data, table->mapped, PROT_READ);
 }
 
-int table_copy(struct table *table, const void *section, size_t length)
+int table_copy(struct table *table, const void *data, size_t length)
 {
 	int ret = allocate_table(table, length);
 
 	if (ret)
 		return ret;
-	memcpy(table->data, section, length);
+	memcpy(table->data, data, length);
 	return seal_table(table);
 }
 
@@ -136,12 +137,14 @@ void table_free(struct table *table)
 /* More than linkers pad between functions. */
 #define PADDING	64UL
 
-/* Windows as they are found: NULL: they are only counted. */
+/* Windows as they are found, in memory of the caller of table_choose_windows(). */
 struct chosen {
 	struct window *windows;
+	size_t max;
 	uint64_t gap;		/* parts windows */
-	uint64_t length, known;	/* of all, and of their functions */
-	uint32_t nr;
+	uint64_t length, known;	/* of all, and of their rows */
+	uint32_t nr, rows;
+	int error;
 };
 
 struct run {
@@ -149,22 +152,34 @@ struct run {
 	const struct image *image;
 	const struct sfg_image *text;
 	uint64_t start;		/* of the window in the making */
-	uint64_t covered;	/* end of the last function */
-	bool used;		/* it has a function */
+	uint64_t covered;	/* end of the last row */
+	bool used;		/* it has a row */
 };
+
+static void add_window(struct chosen *c, uint64_t start, uint64_t end)
+{
+	size_t max = c->max ? 2 * c->max : TABLE_FEW;
+	struct window *more;
+
+	if (c->nr == c->max) {
+		more = realloc(c->windows, max * sizeof(*more));
+		if (!more) {
+			c->error = -ENOMEM;
+			return;
+		}
+		c->windows = more;
+		c->max = max;
+	}
+	c->windows[c->nr++] = (struct window) {
+		.start = start, .length = end - start,
+	};
+	c->length += end - start;
+}
 
 static void close_run(struct run *run, uint64_t end)
 {
-	struct chosen *c = run->chosen;
-
-	if (!run->used)
-		return;
-	c->length += end - run->start;
-	if (c->windows)
-		c->windows[c->nr] = (struct window) {
-			.start = run->start, .length = end - run->start,
-		};
-	c->nr++;
+	if (run->used)
+		add_window(run->chosen, run->start, end);
 	run->used = false;
 }
 
@@ -188,15 +203,15 @@ static bool parts(const struct run *run, uint64_t from, uint64_t to)
 	return to - from >= run->chosen->gap || is_code_of_go(run, from, to);
 }
 
-static void add_to_run(struct run *run, uint64_t start, uint64_t length)
+static void add_to_run(struct run *run, uint64_t start, uint64_t end)
 {
 	if (parts(run, run->covered, start)) {
 		close_run(run, run->covered);
 		run->start = start;
 	}
 	run->used = true;
-	run->chosen->known += length;
-	run->covered = start + length;
+	run->chosen->known += end - start;
+	run->covered = end;
 }
 
 static void end_segment(struct run *run, uint64_t end)
@@ -204,53 +219,98 @@ static void end_segment(struct run *run, uint64_t end)
 	close_run(run, parts(run, run->covered, end) ? run->covered : end);
 }
 
+/* Goes through the code that has rows: [start, end) has the same one. */
+struct stretches {
+	const struct sfg_packed *table;
+	uint64_t at;		/* of sfg_next_packed_row() */
+	uint64_t start, end;	/* equal: none is left */
+};
+
+/* Of a table whose rows repeat, each is for all of the code. */
+static void next_stretch(struct stretches *s)
+{
+	struct sfjit_function f = { 0 };
+	struct sfjit_row row;
+
+	if ((s->at && s->table->header.repeat) ||
+	    sfg_next_packed_row(s->table, &s->at, &f, &row, NULL))
+		f.size = 0;
+	s->start = f.addr;
+	s->end = f.addr + f.size;
+}
+
+/* A row may go on in the next segment. */
+static void choose_in_segment(struct run *run, struct stretches *s)
+{
+	const uint64_t end = run->text->addr + run->text->len;
+
+	while (s->start < s->end && s->start < end) {
+		if (s->end > end) {
+			add_to_run(run, s->start, end);
+			s->start = end;
+			break;
+		}
+		add_to_run(run, s->start, s->end);
+		run->chosen->rows++;
+		next_stretch(s);
+	}
+	end_segment(run, end);
+}
+
 static void choose_windows(struct chosen *chosen,
-			   const struct sfg_section *section,
+			   const struct sfg_packed *packed,
 			   const struct image *image)
 {
-	struct sfg_row_reader reader;
-	uint32_t i = 0;
-	size_t n;
+	struct stretches s = { .table = packed };
+	size_t i;
 
-	chosen->nr = 0;
-	chosen->length = 0;
-	chosen->known = 0;
-	for (n = 0; n < image->nr_text; n++) {
-		uint64_t start = image->text[n].addr;
-		uint64_t end = start + image->text[n].len;
+	*chosen = (struct chosen) {
+		.windows = chosen->windows, .max = chosen->max,
+		.gap = chosen->gap,
+	};
+	next_stretch(&s);
+	for (i = 0; i < image->nr_text; i++) {
 		struct run run = {
 			.chosen = chosen, .image = image,
-			.text = &image->text[n], .start = start,
-			.covered = start,
+			.text = &image->text[i],
+			.start = image->text[i].addr,
+			.covered = image->text[i].addr,
 		};
 
-		for (; i < section->header.num_fdes &&
-		       !sfg_read_fde(section, i, &reader, NULL) &&
-		       reader.fde.addr < end; i++)
-			add_to_run(&run, reader.fde.addr, reader.fde.size);
-		end_segment(&run, end);
+		choose_in_segment(&run, &s);
 	}
+}
+
+static int copy_windows(struct table *table, const struct chosen *chosen)
+{
+	int ret = chosen->error ? chosen->error :
+				  table_room(table, chosen->nr);
+
+	if (ret)
+		return ret;
+	table->rows = chosen->rows;
+	if (chosen->nr)
+		memcpy(table_windows(table), chosen->windows,
+		       chosen->nr * sizeof(*chosen->windows));
+	return 0;
 }
 
 int table_choose_windows(struct table *table, const void *data, size_t length,
 			 const struct image *image)
 {
 	struct chosen chosen = { .gap = GAP };
-	struct sfg_section section;
+	struct sfg_packed packed;
 	int ret;
 
 	ret = table_room(table, 0);
-	if (ret || sfg_open_section(&section, data, length, 0, NULL))
+	if (ret || sfg_open_packed(&packed, data, length, NULL))
 		return ret;
-	choose_windows(&chosen, &section, image);
+	choose_windows(&chosen, &packed, image);
 	if (chosen.length >= LEAST && chosen.known < chosen.length / 2) {
 		chosen.gap = PADDING;
-		choose_windows(&chosen, &section, image);
+		choose_windows(&chosen, &packed, image);
 	}
-	ret = table_room(table, chosen.nr);
-	if (ret)
-		return ret;
-	chosen.windows = table_windows(table);
-	choose_windows(&chosen, &section, image);
-	return 0;
+	ret = copy_windows(table, &chosen);
+	free(chosen.windows);
+	return ret;
 }

@@ -33,6 +33,14 @@
 /* How often text that is executable is given to the kernel, which says no. */
 #define ATTEMPTS	3
 
+/*
+ * A table has an index of all code from its first row to its last. If that is too
+ * long, parts that are as far apart as this get tables of their own, up to so many:
+ * the frames are converted for each.
+ */
+#define APART		(64UL << 10)
+#define TABLES_MAX	64
+
 struct span {
 	uintptr_t start, end;
 	bool replaced;		/* memory was mapped over it */
@@ -43,6 +51,7 @@ struct span {
 struct unit {
 	struct unit *next;
 	struct cover_owner owner;
+	struct cover_table table;	/* most have one */
 	uintptr_t key, group;
 	enum unit_source source;
 	unsigned int uses;	/* none: its JIT has removed it, it is kept */
@@ -50,21 +59,19 @@ struct unit {
 	bool waits, waited;
 	bool seen;		/* its text became executable by our calls */
 	uint64_t sum;		/* of the frames */
-	size_t nr_spans;
+	uint32_t rows, nr_spans;
 	struct span spans[];
 };
+
+/* Many JITs publish functions one by one: that takes a piece of 128 bytes. */
+_Static_assert(sizeof(struct unit) + sizeof(struct span) <= 128,
+	       "a unit of one span is larger than it has to be");
 
 static struct unit *units;
 static unsigned int nr_waiting;		/* and one that is being covered */
 static unsigned int nr_asked;		/* times that others were told so */
 static unsigned int nr_kept, may_keep = KEPT;
 static size_t waiting_spans, tries;
-static bool addends;
-
-void units_addends(void)
-{
-	addends = true;
-}
 
 static size_t unit_size(size_t nr_spans)
 {
@@ -87,7 +94,21 @@ static void set_waits(struct unit *u, bool waits)
 		return;
 	u->waits = waits;
 	count_waiting(waits ? 1 : -1);
-	waiting_spans += waits ? u->nr_spans : -u->nr_spans;
+	if (waits)
+		waiting_spans += u->nr_spans;
+	else
+		waiting_spans -= u->nr_spans;
+}
+
+static void free_tables(struct unit *u)
+{
+	const struct cover_table *table = u->owner.tables;
+	size_t i;
+
+	for (i = 0; table && i < u->owner.nr_tables; i++)
+		store_put((void *)table[i].data, table[i].length);
+	if (table != &u->table)
+		store_put((void *)table, u->owner.nr_tables * sizeof(*table));
 }
 
 static void free_unit(struct unit *u)
@@ -95,7 +116,7 @@ static void free_unit(struct unit *u)
 	set_waits(u, false);
 	if (!u->uses)
 		count_kept(-1);
-	store_put((void *)u->owner.section, u->owner.length);
+	free_tables(u);
 	store_put(u, unit_size(u->nr_spans));
 }
 
@@ -286,80 +307,192 @@ static size_t join_spans(struct sfg_image *list, size_t nr)
 	return n;
 }
 
-static struct unit *make_unit(const struct unit_cfi *cfi, uint64_t sum,
-			      const struct sfg_image *list, size_t nr,
-			      const struct sfg_output *out)
+static uint32_t count_rows(const void *data, size_t length)
 {
-	struct unit *u = store_get(unit_size(nr));
-	void *section = store_get(out->len);
+	struct sfjit_function f;
+	struct sfg_packed table;
+	struct sfjit_row row;
+	uint32_t nr = 0;
+	uint64_t at = 0;
+
+	if (sfg_open_packed(&table, data, length, NULL))
+		return 0;
+	while (!sfg_next_packed_row(&table, &at, &f, &row, NULL))
+		nr++;
+	return nr;
+}
+
+/* Parts of a unit, in the arena. */
+struct parts {
+	struct sfg_image *spans;	/* text that is described */
+	size_t nr_spans;
+	struct sfg_image *text;		/* that each of the tables is for */
+	struct sfg_output *tables;
+	size_t nr_tables;
+	struct sfg_image all;		/* if there is one table */
+	struct sfg_output one;
+};
+
+static bool keep_tables(struct unit *u, const struct parts *parts)
+{
+	struct cover_table *kept;
+	void *data;
 	size_t i;
 
-	if (!u || !section) {
-		store_put(u, unit_size(nr));
-		store_put(section, out->len);
-		return NULL;
+	u->owner.nr_tables = parts->nr_tables;
+	kept = parts->nr_tables == 1 ? &u->table :
+	       store_get(parts->nr_tables * sizeof(*kept));
+	u->owner.tables = kept;
+	for (i = 0; kept && i < parts->nr_tables; i++) {
+		data = store_get(parts->tables[i].len);
+		if (!data)
+			return false;
+		memcpy(data, parts->tables[i].data, parts->tables[i].len);
+		kept[i] = (struct cover_table) {
+			parts->text[i].addr, data, parts->tables[i].len,
+		};
+		u->rows += count_rows(data, kept[i].length);
 	}
-	memcpy(section, out->data, out->len);
-	sfg_rebase(section, out->len, -(uintptr_t)section);
-	u->owner.section = section;
-	u->owner.length = out->len;
+	return kept;
+}
+
+static struct unit *make_unit(const struct unit_cfi *cfi, uint64_t sum,
+			      const struct parts *parts)
+{
+	struct unit *u = store_get(unit_size(parts->nr_spans));
+	size_t i;
+
+	if (!u)
+		return NULL;
 	u->key = cfi->key;
 	u->group = cfi->group;
 	u->source = cfi->source;
 	u->uses = 1;
 	u->sum = sum;
-	u->nr_spans = nr;
-	for (i = 0; i < nr; i++)
+	u->nr_spans = parts->nr_spans;
+	for (i = 0; i < parts->nr_spans; i++)
 		u->spans[i] = (struct span) {
-			.start = list[i].addr,
-			.end = list[i].addr + list[i].len,
+			.start = parts->spans[i].addr,
+			.end = parts->spans[i].addr + parts->spans[i].len,
 		};
-	return u;
+	if (keep_tables(u, parts))
+		return u;
+	free_unit(u);
+	return NULL;
+}
+
+/* 'text' NULL: of all frames. */
+static int convert_text(const struct unit_cfi *cfi,
+			const struct sfg_image *text, struct sfg_output *out,
+			struct sfg_error *err)
+{
+	const struct sfg_input in = {
+		.abi = SFG_HOST_ABI,
+		.cfi = cfi->cfi,
+		.flags = cfi->flags | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
+		.text = text,
+		.nr_text = text ? 1 : 0,
+		.text_base = cfi->text_base,
+		.data_base = cfi->data_base,
+		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,
+	};
+
+	return sfg_convert(&in, out, NULL, err);
+}
+
+/* Joins spans that are near each other; returns how many remain. */
+static size_t find_parts(const struct parts *parts, struct sfg_image *text)
+{
+	const struct sfg_image *span = parts->spans;
+	size_t i, nr = 0;
+
+	for (i = 0; i < parts->nr_spans; i++, span++) {
+		if (!nr || span->addr - text[nr - 1].addr >=
+			   text[nr - 1].len + APART)
+			text[nr++] = *span;
+		else
+			text[nr - 1].len = span->addr + span->len -
+					   text[nr - 1].addr;
+	}
+	return nr;
+}
+
+static int convert_parts(const struct unit_cfi *cfi, struct parts *parts,
+			 struct sfg_error *err)
+{
+	int ret = 0;
+	size_t i;
+
+	parts->text = malloc(parts->nr_spans * sizeof(*parts->text));
+	if (!parts->text)
+		return -ENOMEM;
+	parts->nr_tables = find_parts(parts, parts->text);
+	if (parts->nr_tables > TABLES_MAX)
+		return -E2BIG;
+	parts->tables = calloc(parts->nr_tables, sizeof(*parts->tables));
+	for (i = 0; parts->tables && i < parts->nr_tables && !ret; i++)
+		ret = convert_text(cfi, &parts->text[i], &parts->tables[i],
+				   err);
+	return parts->tables ? ret : -ENOMEM;
+}
+
+static int convert_frames(const struct unit_cfi *cfi, struct parts *parts,
+			  struct sfg_error *err)
+{
+	int ret = convert_text(cfi, NULL, &parts->one, err);
+
+	if (ret == -E2BIG)
+		return convert_parts(cfi, parts, err);
+	parts->text = &parts->all;
+	parts->tables = &parts->one;
+	parts->nr_tables = 1;
+	return ret;
 }
 
 static int convert_unit(const struct unit_cfi *cfi, uint64_t sum,
 			struct unit **unit, const char **reason)
 {
 	const struct sfg_input in = {
-		.abi = SFG_HOST_ABI,
-		.cfi = cfi->cfi,
-		.flags = cfi->flags | (addends ? SFG_INPUT_ADDENDS : 0),
-		.text_base = cfi->text_base,
-		.data_base = cfi->data_base,
-		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,
+		.abi = SFG_HOST_ABI, .cfi = cfi->cfi, .flags = cfi->flags,
+		.text_base = cfi->text_base, .data_base = cfi->data_base,
 	};
 	struct sfg_error err = { .reason = "cannot be converted" };
-	struct sfg_summary summary;
-	struct sfg_image *list;
-	struct sfg_output out;
-	size_t nr;
+	struct parts parts = { .nr_tables = 0 };
 	int ret;
 
-	ret = sfg_list_functions(&in, &list, &nr, &err);
-	if (!ret)
-		ret = sfg_convert(&in, &out, &summary, &err);
+	ret = sfg_list_functions(&in, &parts.spans, &parts.nr_spans, &err);
+	if (!ret) {
+		parts.nr_spans = join_spans(parts.spans, parts.nr_spans);
+		ret = convert_frames(cfi, &parts, &err);
+	}
 	*reason = err.reason;
 	if (ret)
 		return ret;
-	nr = join_spans(list, nr);
 	*reason = "no functions";
-	if (!nr)
+	if (!parts.nr_spans)
 		return -ENOENT;
 	*reason = "no memory for the table";
-	*unit = make_unit(cfi, sum, list, nr, &out);
+	*unit = make_unit(cfi, sum, &parts);
 	return *unit ? 0 : -ENOMEM;
+}
+
+static size_t tables_length(const struct unit *u)
+{
+	size_t i, length = 0;
+
+	for (i = 0; i < u->owner.nr_tables; i++)
+		length += u->owner.tables[i].length;
+	return length;
 }
 
 static void get_result(const struct unit *u, struct unit_result *result)
 {
-	const struct sframe_header *header = u->owner.section;
-
 	*result = (struct unit_result) {
 		.windows = u->owner.windows,
 		.refused = u->refused,
 		.waits = u->waits,
-		.rows = header->num_fres,
-		.bytes = u->owner.length,
+		.rows = u->rows,
+		.bytes = tables_length(u),
 	};
 }
 

@@ -37,9 +37,6 @@ struct unit_result {
 	size_t bytes;
 };
 
-/* From now on rows may have addends: the kernel reads them. */
-void units_addends(void);
-
 /*
  * Makes a table and registers what is executable. The same frames again, before
  * they were removed, have to be removed as often. On failure *reason is a

@@ -11,7 +11,6 @@
 #include "cache.h"
 #include "util.h"
 
-#define SUFFIX		".sframe"
 #define UNFINISHED	3600	/* seconds after which none writes it */
 #define STAMP		"../cleaned"	/* beside the tables */
 #define STAMP_HOLDS	86400	/* seconds */
@@ -30,12 +29,24 @@ struct files {
 
 extern char **environ;
 
-/* ID.sframe; a suffix marks one that is not complete yet. */
+/* What follows the suffix of a table: the mark of one that is not complete yet. */
+static const char *mark_of(const char *name, const char *suffix)
+{
+	const char *found = strstr(name, suffix);
+
+	return found ? found + strlen(suffix) : NULL;
+}
+
+static const char *table_mark(const char *name)
+{
+	return mark_of(name, CACHE_SUFFIX) ?: mark_of(name, CACHE_OLD_SUFFIX);
+}
+
 static bool is_table(const char *name)
 {
-	const char *suffix = strstr(name, SUFFIX);
+	const char *mark = table_mark(name);
 
-	return suffix && !suffix[strlen(SUFFIX)];
+	return mark && !*mark;
 }
 
 /* File systems may not keep the time of reading, or only once a day. */
@@ -83,7 +94,7 @@ static int look_at_file(struct files *files, int dir, const char *name,
 	struct stat st;
 
 	/* Nothing else is ours. */
-	if (!strstr(name, SUFFIX) ||
+	if (!table_mark(name) ||
 	    fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(st.st_mode))
 		return 0;

@@ -53,6 +53,8 @@ long doctor_number(const char *file, long absent);
 void doctor_check_kernel(struct doctor *doctor);
 /* The fix for a kernel without windows; NULL: no module is for it. */
 const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel);
+/* The fix if the module is older than this program; NULL: there is none. */
+const struct doctor_advice *doctor_stock_old(void);
 /* Says so if it is the module that refused. */
 bool doctor_stock_refuses(struct doctor *doctor, long registering);
 void doctor_check_events(struct doctor *doctor);

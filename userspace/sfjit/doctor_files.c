@@ -103,7 +103,7 @@ static unsigned int count_tables(int fd)
 	unsigned int nr = 0;
 
 	while ((entry = readdir(dir)))
-		nr += strstr(entry->d_name, ".sframe") != NULL;
+		nr += strstr(entry->d_name, CACHE_SUFFIX) != NULL;
 	closedir(dir);
 	return nr;
 }

@@ -29,9 +29,8 @@ struct answers {
 static const struct doctor_advice old_kernel = {
 	DOCTOR_BROKEN, "code without frame pointers truncates stacks",
 	"boot a kernel with the patches and UNWIND_USER_SFRAME=y",
-}, old_formats = {
-	DOCTOR_LIMITED,
-	"stacks are truncated in some assembly, such as libcrypto's",
+}, older = {
+	DOCTOR_BROKEN, "programs started here get no windows",
 	"boot a kernel with the patches of this version",
 }, filter = {
 	DOCTOR_BROKEN, "programs started here get no windows",
@@ -128,32 +127,16 @@ static void check_filter(struct doctor *doctor, const struct answers *answers,
 		doctor->no_windows = "seccomp";
 }
 
-/* Bits that are newer than this program have no name. */
-static const char *names_of(long bits, const char *const *names,
-			    unsigned int nr)
+static void check_tables(struct doctor *doctor, long formats)
 {
-	const char *text = "";
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (bits >> i & 1)
-			text = doctor_text("%s%s%s", text, *text ? " " : "",
-					   names[i]);
-	return text;
-}
-
-static void check_formats(struct doctor *doctor, const struct answers *answers)
-{
-	static const char * const flags[] = { "replace", "live" };
-	static const char * const formats[] = {
-		"v3", "addend", "fp", "end", "packed",
-	};
-	bool addends = answers->formats >> SFRAME_FORMAT_V3_ADDEND & 1;
-
-	doctor_say(doctor, "formats", addends ? NULL : &old_formats,
-		   "formats %s; flags %s",
-		   names_of(answers->formats, formats, 5),
-		   names_of(answers->flags, flags, 2));
+	if (formats > 0 && formats >> SFRAME_FORMAT_PACKED & 1) {
+		doctor_say(doctor, "tables", NULL,
+			   "the kernel reads packed tables");
+		return;
+	}
+	doctor_say(doctor, "tables", doctor_stock_old() ?: &older,
+		   "the kernel reads no packed tables: it is older than sfjit");
+	doctor->no_windows = "tables";
 }
 
 static void check_deadline(struct doctor *doctor)
@@ -203,7 +186,7 @@ void doctor_check_kernel(struct doctor *doctor)
 		doctor->no_windows = "kernel";
 	if (answers.flags < 0)
 		return;
-	check_formats(doctor, &answers);
+	check_tables(doctor, answers.formats);
 	check_deadline(doctor);
 	check_limit(doctor, answers.limit);
 }

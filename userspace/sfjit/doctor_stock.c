@@ -119,6 +119,11 @@ const struct doctor_advice *doctor_stock_kernel(const struct utsname *kernel)
 	return is_locked_down() ? &locked : &not_loaded;
 }
 
+const struct doctor_advice *doctor_stock_old(void)
+{
+	return access(LOADED, F_OK) ? NULL : &other_version;
+}
+
 bool doctor_stock_refuses(struct doctor *doctor, long registering)
 {
 	if (registering != -EPERM || access(LOADED, F_OK) ||

@@ -38,18 +38,14 @@ static void add_window_row(struct columns *table,
 	columns_add(table, "%" PRIu64, window->length);
 	columns_add(table, "%s", window->flags);
 	add_place(table, window->text_in, window->start);
-	/* Windows of the kinds fp and end have none. */
-	if (window->length)
-		add_place(table, window->section_in, window->section);
-	else
-		columns_add(table, "-");
+	add_place(table, window->section_in, window->section);
 	add_symbols(table, window);
 }
 
 static void print_windows(const struct ps_process *process, FILE *out)
 {
-	static const char * const heads[] = { "TEXT", "KEY", "SECTION",
-		"LENGTH", "FLAGS", "TEXT IN", "SECTION IN", "NAMES" };
+	static const char * const heads[] = { "TEXT", "KEY", "TABLE",
+		"LENGTH", "FORMAT", "TEXT IN", "TABLE IN", "NAMES" };
 	struct columns table = { .columns = 8, .right = 1 << 3, .indent = "" };
 	size_t i;
 
@@ -132,23 +128,14 @@ void ps_print(const struct ps_process *process, FILE *out)
 	print_last(process, out);
 }
 
-static size_t nr_live(const struct ps_process *process)
-{
-	size_t i, nr = 0;
-
-	for (i = 0; i < process->nr_windows; i++)
-		nr += !strcmp(process->windows[i].flags, "live");
-	return nr;
-}
-
 static void add_heads(struct columns *table)
 {
-	static const char * const heads[] = { "PID", "WINDOWS", "LIVE", "TEXT",
-		"SECTIONS", "REFUSED", "COMMAND" };
+	static const char * const heads[] = { "PID", "WINDOWS", "TEXT",
+		"TABLES", "REFUSED", "COMMAND" };
 	unsigned int i;
 
 	table->columns = sizeof(heads) / sizeof(*heads);
-	table->right = 0x3f;
+	table->right = 0x1f;
 	table->indent = "";
 	for (i = 0; i < table->columns; i++)
 		columns_add(table, "%s", heads[i]);
@@ -156,7 +143,7 @@ static void add_heads(struct columns *table)
 
 void ps_add_summary(const struct ps_process *process, struct columns *table)
 {
-	uint64_t text = 0, sections = 0;
+	uint64_t text = 0, tables = 0;
 	size_t i;
 
 	if (!table->nr)
@@ -165,13 +152,12 @@ void ps_add_summary(const struct ps_process *process, struct columns *table)
 		return;
 	for (i = 0; i < process->nr_windows; i++) {
 		text += process->windows[i].end - process->windows[i].start;
-		sections += process->windows[i].length;
+		tables += process->windows[i].length;
 	}
 	columns_add(table, "%d", process->pid);
 	columns_add(table, "%zu", process->nr_windows);
-	columns_add(table, "%zu", nr_live(process));
 	columns_add(table, "%" PRIu64, text);
-	columns_add(table, "%" PRIu64, sections);
+	columns_add(table, "%" PRIu64, tables);
 	columns_add(table, "%" PRIu64, ps_refused(process));
 	columns_add(table, "%s", process->command);
 }

@@ -17,7 +17,7 @@ static const struct {
 	{ "stack_fault", "part of the stack was not in memory, or a row is "
 			 "wrong" },
 	{ "no_fde", "the table has a gap there" },
-	{ "no_row", "the function has no row for its beginning" },
+	{ "no_row", "the table has no row for it" },
 	{ "fde_order", "functions are not sorted, or changed while read" },
 	{ "fde_range", "a function is not inside of the window" },
 	{ "fde_type", "the kernel does not know this kind of function" },

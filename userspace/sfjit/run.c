@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
-#include <sfjit.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "cache.h"
 #include "commands.h"
 #include "follow.h"
+#include "kernel.h"
 #include "library.h"
 #include "path.h"
 #include "program.h"
@@ -190,7 +190,7 @@ static int set_log(const char *file)
 /* This kernel has windows, and this machine sfjit attach. */
 static bool at_start_possible(void)
 {
-	return command_attach && sfjit_available(SFJIT_QUERY_KERNEL) > 0;
+	return command_attach && !kernel_lacks_windows();
 }
 
 /* False: the process has ended. */
@@ -262,15 +262,16 @@ static int explain_failure(const char *command, int error)
 
 static void print_remark(const char *command, const struct program *program)
 {
+	const char *lacks = kernel_lacks_windows();
+
 	if (program->attach)
 		fprintf(stderr, "sfjit: %s %s; sfjit attaches to it\n",
 			command, program->why_not);
 	else if (program->why_not)
 		fprintf(stderr, "sfjit: %s %s; it runs without windows\n",
 			command, program->why_not);
-	else if (!sfjit_available(SFJIT_QUERY_KERNEL))
-		fprintf(stderr, "sfjit: this kernel knows no SFrame windows; "
-			"%s runs without\n", command);
+	else if (lacks)
+		fprintf(stderr, "sfjit: %s; %s runs without\n", lacks, command);
 }
 
 /* A message that cannot be written must not keep the program from starting. */

@@ -7,15 +7,17 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
-#include <sfjit.h>
+#include <sframegen.h>
 #include <sfjit/sframe.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../userspace/libsfjit/text_table.h"
 #include "../../lib/tap.h"
 #include "guess.h"
 
@@ -111,37 +113,57 @@ static void test_around(void)
 	has("and it is as before", "e512");
 }
 
-/* By the wrapper of the system call; the text is that of the section. */
+/* By the wrapper of the system call; the text is that of section or table. */
+static void test_ranges(const struct sfjit_function *f)
+{
+	static unsigned char section[256];
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
+	};
+	struct sfg_output table;
+	size_t length;
+
+	MUST(!sfg_write_section(SFG_HOST_ABI, f, 1, (uintptr_t)section,
+				section, sizeof(section), &length, NULL));
+	IS("prctl() without a range",
+	   prctl(PR_SFRAME_REGISTER, 77, section, length, NULL), 0);
+	has("its window", "e2 w1 e509");
+	MUST(!prctl(PR_SFRAME_UNREGISTER, 77, 0, 0, 0));
+	MUST(!sfg_write_packed(SFG_HOST_ABI, f, 1, &table, NULL));
+	IS("of a packed table",
+	   prctl(PR_SFRAME_REGISTER, 77, table.data, table.len, &opts), 0);
+	has("the same window", "e2 w1 e509");
+	MUST(!prctl(PR_SFRAME_UNREGISTER, 77, 0, 0, 0));
+	has("stacks end there again", "e512");
+	free(table.data);
+}
+
 static void test_prctl(void)
 {
 	static const struct sfjit_row row = {
 		0, 0, SFJIT_REG(SFJIT_X86_64_SP, 8), SFJIT_NO_RULE,
 		SFJIT_NO_RULE,
 	};
-	struct sfjit_function f = {
+	const struct sfjit_function f = {
 		(uintptr_t)part(2), PART, 1, &row, 0, 0,
 	};
-	static unsigned char section[256];
-	struct sframe_window_opts opts = {
-		.size = sizeof(opts), .format = SFRAME_FORMAT_FP,
-		.text_start = (uintptr_t)part(5), .text_length = PART,
-	};
-	long length = sfjit_section_fill(section, sizeof(section), &f, 1);
+	struct sframe_window_opts opts = { 0 };
+	const void *table;
+	size_t length;
 
-	MUST(length > 0);
-	IS("prctl() without a range",
-	   prctl(PR_SFRAME_REGISTER, 77, section, length, NULL), 0);
-	has("its window", "e2 w1 e509");
-	IS("prctl() without a section",
-	   prctl(PR_SFRAME_REGISTER, 78, 0, 0, &opts), 0);
-	has("both windows", "e2 w1 e2 w1 e506");
+	test_ranges(&f);
+	MUST(!text_table_fill(&opts, part(5), PART, SFJIT_TEXT_FP, &table,
+			      &length));
+	IS("prctl() with a range",
+	   prctl(PR_SFRAME_REGISTER, 78, table, length, &opts), 0);
+	has("its window, too", "e5 w1 e506");
 	opts.text_length = 2 * PART;
 	opts.flags = SFRAME_WINDOW_REPLACE;
-	IS("which grows", prctl(PR_SFRAME_REGISTER, 78, 0, 0, &opts), 0);
-	has("over what is beside it", "e2 w1 e2 w2 e505");
+	IS("which grows", prctl(PR_SFRAME_REGISTER, 78, table, length, &opts),
+	   0);
+	has("over what is beside it", "e5 w2 e505");
 	MUST(!prctl(PR_SFRAME_UNREGISTER, 78, 0, 0, 0));
-	MUST(!prctl(PR_SFRAME_UNREGISTER, 77, 0, 0, 0));
-	has("without them stacks end in all", "e512");
+	has("without it stacks end in all", "e512");
 }
 
 static void test_fork(void)

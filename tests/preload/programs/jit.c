@@ -652,6 +652,36 @@ static void over_two_mappings(void)
 	retire();
 }
 
+/* No table has an index of so much. */
+static void frames_far_apart(void)
+{
+	const size_t distance = 5UL << 30;
+	uint8_t *far;
+
+	area = mmap(NULL, distance + AREA, PROT_NONE, MAP_PRIVATE |
+		    MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	MUST(area != MAP_FAILED);
+	far = area + distance;
+	map_area();
+	MUST(!mprotect(far, PAGE, PROT_READ | PROT_WRITE));
+	memcpy(area, code_call, CODE_CALL_SIZE);
+	memcpy(far, code_other, CODE_CALL_SIZE);
+	frames_begin(&frames, 0);
+	frames_function(&frames, (uintptr_t)area, frame_of(code_call), 0);
+	frames_function(&frames, (uintptr_t)far, frame_of(code_other), 0);
+	frames_end(&frames);
+	protect(PROT_READ | PROT_EXEC);
+	MUST(!mprotect(far, PAGE, PROT_READ | PROT_EXEC));
+	__register_frame(frames.bytes);
+	check_function("code that is far apart", area);
+	check_function("and the other part", far);
+	__deregister_frame(frames.bytes);
+	check_lost("code that is far apart, removed", area);
+	check_lost("and the other part, removed", far);
+	MUST(!munmap(area, distance + AREA));
+	area = NULL;
+}
+
 static void one_fde(void)
 {
 	unsigned int fde;
@@ -1364,6 +1394,7 @@ static void all(void)
 	frames_only();
 	frames_in_parts();
 	over_two_mappings();
+	frames_far_apart();
 	one_fde();
 	object_calls();
 	bases_calls();

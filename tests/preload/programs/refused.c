@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * refused HOW...: runs code in a window whose section has no function, so that
+ * refused HOW...: runs code in a window whose table is for no code, so that
  * the kernel refuses each walk there. Prints its process id and how many
  * refusals it has counted, and ends by "exit", "_exit" or "kill", after a
  * "thread" has ended. Several are done one after the other, each in a child.
@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sfjit/format.h>
+#include <sfjit/packed.h>
 #include <sfjit/sframe.h>
 
 #define PAGE	4096
@@ -27,20 +29,17 @@ static const unsigned char code[] = {
 	0xb9, 0x00, 0x2d, 0x31, 0x01, 0xff, 0xc9, 0x75, 0xfc, 0xc3,
 };
 
-static const struct {
-	uint16_t magic;
-	uint8_t version, flags, abi;
-	int8_t fp_off, ra_off;
-	uint8_t auxiliary;
-	uint32_t fdes, fres, fre_length, fde_off, fre_off;
-} header = { 0xdee2, 3, 5, 3, 0, -8, 0, 0, 0, 0, 0, 64 };
+static const struct sframe_packed_header header = {
+	.magic = SFRAME_PACKED_MAGIC, .version = SFRAME_PACKED_VERSION,
+	.abi_arch = SFRAME_ABI_AMD64_LE, .nr_rules = 1,
+};
 
 static void (*make_code(void))(void)
 {
 	unsigned char *text = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct sframe_window_opts opts = {
-		.size = sizeof(opts), .flags = SFRAME_WINDOW_LIVE,
+		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
 		.text_start = (uintptr_t)text, .text_length = PAGE,
 	};
 

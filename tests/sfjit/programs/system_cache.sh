@@ -17,9 +17,8 @@ chmod 755 "$tmp"
 mkdir -p "$tmp/tree/bin" "$tmp/tree/lib"
 cp "$sfjit" "$tmp/tree/bin"
 cp -R "$O/lib/sfjit" "$tmp/tree/lib"
-cp "$run/hello" "$run/loader" "$run/prefork" "$run/formats.so" "$tmp/tree"
+cp "$run/hello" "$run/loader" "$run/prefork" "$tmp/tree"
 sfjit=$tmp/tree/bin/sfjit run=$tmp/tree
-export LD_PRELOAD="$run/formats.so"
 
 mount -t tmpfs -o mode=755 none /var/cache
 system=/var/cache/sfjit
@@ -50,12 +49,11 @@ source_is() {
 	rm -rf "$XDG_CACHE_HOME/sfjit"
 }
 
-# Another user: setpriv needs the prctl() that formats.so replaces.
+# Another user.
 chown 65534 "$XDG_CACHE_HOME"
 cat >"$tmp/theirs" <<END
 #!/bin/sh
-exec env -u LD_PRELOAD setpriv --reuid=65534 --regid=65534 --clear-groups \\
-	env LD_PRELOAD="$LD_PRELOAD" "$sfjit" "\$@"
+exec setpriv --reuid=65534 --regid=65534 --clear-groups "$sfjit" "\$@"
 END
 chmod 755 "$tmp/theirs"
 mkdir -m 777 "$tmp/logs"

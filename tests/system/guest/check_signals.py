@@ -222,7 +222,7 @@ def check_windows(records, windows):
     check(name + 'windows have the byte in front of the restorer',
           len(restorers) == 2 and not outside, (restorers, outside))
     check(name + 'refused: the ninth signal, code without information',
-          counts['signal'] > 0 and counts['no_fde'] > 0, counts)
+          counts['signal'] > 0 and counts['no_row'] > 0, counts)
 
 
 def check_without(records, samples):

@@ -707,7 +707,7 @@ static void check_list(const char *sfjit)
 	MUST(f);
 	while (fgets(line, sizeof(line), f))
 		for (i = 0; i < 5; i++)
-			found[i] |= strstr(line, " fixed ") &&
+			found[i] |= strstr(line, " packed ") &&
 				    strstr(line, names[i]);
 	IS("sfjit ps", pclose(f), 0);
 	for (i = 0; i < 5; i++)

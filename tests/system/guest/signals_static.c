@@ -5,12 +5,12 @@
  * same windows for itself: of its own code, C library included, and the vDSO.
  */
 #include <errno.h>
-#include <sfjit.h>
 
 #include "image.h"
 #include "modules.h"
 #include "signals.h"
 #include "table.h"
+#include "windows.h"
 
 static int make_table(struct table *table, struct image *image)
 {
@@ -22,6 +22,7 @@ static int make_table(struct table *table, struct image *image)
 	ret = sfg_convert(&(struct sfg_input) {
 		.abi = SFRAME_ABI_AMD64_LE, .cfi = image->cfi,
 		.text = image->text, .nr_text = image->nr_text,
+		.flags = SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
 	}, &out, &summary, NULL);
 	if (ret)
 		return ret;
@@ -33,22 +34,25 @@ static int make_table(struct table *table, struct image *image)
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct table table = { .nr_windows = 0 };
-	const struct window *windows;
+	const struct window *w;
+	struct windows_entry entry;
 	const char *reason;
 	struct image image;
-	uintptr_t start;
 	unsigned int i;
 	int ret;
 
 	ret = image_read(&image, info, &reason);
 	if (!ret)
 		ret = make_table(&table, &image);
-	windows = table_windows(&table);
-	for (i = 0; i < table.nr_windows && !ret; i++) {
-		start = image.bias + windows[i].start;
-		ret = sfjit_register_biased(start, table.data, table.length,
-				(void *)start, windows[i].length,
-				image.bias - (uintptr_t)table.data);
+	w = table_windows(&table);
+	for (i = 0; i < table.nr_windows && !ret; i++, w++) {
+		entry = (struct windows_entry) {
+			.key = image.bias + w->start, .table = table.data,
+			.length = table.length, .bias = image.bias,
+			.start = image.bias + w->start,
+			.end = image.bias + w->start + w->length,
+		};
+		ret = windows_register(&entry);
 	}
 	return ret;
 }

@@ -30,8 +30,8 @@ static volatile int sum;
  * there, which has no call frame information. It does nothing with these.
  */
 #ifdef STUBS
-extern "C" int sfjit_live_stat(const void *, void *);
-#define CALL_STUB() sfjit_live_stat(nullptr, nullptr)
+extern "C" int sfjit_area_stat(const void *, void *);
+#define CALL_STUB() sfjit_area_stat(nullptr, nullptr)
 #else
 #define CALL_STUB() 0
 #endif

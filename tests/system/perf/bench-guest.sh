@@ -28,13 +28,13 @@ promised() {
 for mode in fp fp,defer; do
 	promised "$mode: $link step, no window"
 	promised "$mode: walk of 64 frames by $link, no window"
-	for cached in "" ", cached"; do
-		promised "$mode: $link step beside a window$cached"
-		promised "$mode: $link step beside a window, first time$cached"
-		promised "$mode: step through a pool window (PCMASK)$cached"
-		promised "$mode: step through a pool window, rbp restored$cached"
-		promised "$mode: step through the table of libc.so.6$cached"
-		promised "$mode: step through the table of python3.13$cached"
+	promised "$mode: $link step beside a window"
+	promised "$mode: $link step beside a window, in another range each time"
+	promised "$mode: step through a pool window"
+	promised "$mode: step through a pool window, rbp restored"
+	for file in libc.so.6 python3.13; do
+		promised "$mode: step through the table of $file"
+		promised "$mode: step through the SFrame section of $file"
 	done
 done
 

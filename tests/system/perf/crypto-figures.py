@@ -24,7 +24,7 @@ def assembly(name, without, with_addends):
 
 
 def algorithm(name, by_format):
-    without, with_addends = by_format['v3'], by_format['v3-addend']
+    without, with_addends = by_format['plain'], by_format['addend']
     check(name + ': samples', with_addends['samples'] >= SAMPLES and
           without['samples'] >= SAMPLES, by_format)
     if name in ASSEMBLY:

@@ -38,15 +38,13 @@ struct hostile {
 static const struct hostile hostile[] = {
 	{ "index", {
 		.probes = MADE_MAX_PROBES, .rows = 1, .kind = MADE_FLEX_CFA,
-		.live = 1,
 	} },
 	{ "rows", {
 		.probes = 1, .rows = MADE_MAX_ROWS, .kind = MADE_FLEX_ALL,
-		.live = 1,
 	} },
 	{ "index and rows", {
 		.probes = MADE_MAX_PROBES, .rows = MADE_MAX_ROWS,
-		.kind = MADE_FLEX_ALL, .live = 1,
+		.kind = MADE_FLEX_ALL,
 	} },
 };
 

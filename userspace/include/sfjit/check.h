@@ -13,29 +13,27 @@ extern "C" {
 #endif
 
 /**
- * DOC: sfjit_check - find out what the kernel makes of a section
+ * DOC: sfjit_check - find out what the kernel makes of a table
  *
- * On a kernel without windows every registration succeeds, and a wrong section
+ * On a kernel without windows every registration succeeds, and a wrong table
  * changes nothing. Use these calls in the tests of a JIT. They tell, on any
- * kernel, whether the kernel would take a section and each row in it. Whether a
- * row is true they cannot tell: that depends on the code.
+ * kernel, whether the kernel would take a packed table or SFrame section, and each
+ * row in it. Whether a row is true they cannot tell: that depends on the code.
  *
- * They read nothing but the section, do not ask the kernel, allocate nothing,
- * and are async-signal-safe.
+ * They read nothing but the table, do not ask the kernel, allocate nothing, and
+ * are async-signal-safe.
  */
 
 #define SFJIT_TABLE_LIVE	0x1
-#define SFJIT_TABLE_PLAIN	0x2
 
 /**
- * struct sfjit_table - a section and the code that it is registered for
+ * struct sfjit_table - a table and the code that it is registered for
  * @section:	as in sfjit_register()
  * @length:	as in sfjit_register()
  * @text:	as in sfjit_register()
  * @text_length: as in sfjit_register()
- * @flags:	SFJIT_TABLE_LIVE: the section of a live window, as
- *		sfjit_live_stat() returns it; SFJIT_TABLE_PLAIN: read it as a
- *		kernel that knows no addends
+ * @flags:	SFJIT_TABLE_LIVE: the table of an area, as sfjit_area_stat()
+ *		returns it, may change. Packed tables are the same without it
  * @bias:	as in sfjit_register_biased()
  */
 struct sfjit_table {
@@ -48,8 +46,8 @@ struct sfjit_table {
 };
 
 /**
- * struct sfjit_complaint - why a section is refused
- * @reason:	a constant string. If @address is NULL: why the section cannot
+ * struct sfjit_complaint - why a table is refused
+ * @reason:	a constant string. If @address is NULL: why the table cannot
  *		be registered, in words. Otherwise: why stacks end there, by its
  *		name in /proc/PID/sframe, such as row_order
  * @address:	code where stacks end, or NULL
@@ -60,15 +58,16 @@ struct sfjit_complaint {
 };
 
 /**
- * sfjit_check - check whether the kernel takes a section and each row in it
- * @table:	section to check; do not change it meanwhile
- * @complaint:	NULL, or filled if the section is refused
+ * sfjit_check - check whether the kernel takes a table and each row in it
+ * @table:	table to check; do not change it meanwhile
+ * @complaint:	NULL, or filled if the table is refused
  *
- * Functions that overlap, or that are not in the text, are refused too,
- * although the kernel would not notice. Code that the section has no function
- * for is allowed: stacks end there. The call does not check whether the text is
- * mapped or overlaps another window. Time grows with the number of
- * rows, and faster in functions with many rows.
+ * Some mistakes are refused although the kernel would not notice: functions of a
+ * section that overlap, or that are not in the text; in a packed table, changes of
+ * a block that do not increase, or that it is for other code than the text. Code
+ * that has no function is allowed: stacks end there. The call does not check
+ * whether the text is mapped or overlaps another window. Time grows with the number
+ * of rows, and faster in functions of a section that have many rows.
  *
  * Return:
  * * 0 - success.
@@ -84,13 +83,15 @@ int sfjit_check(const struct sfjit_table *table,
  * @table:	as in sfjit_check()
  * @ip:		address of an instruction; for a caller, the return address
  *		minus 1
- * @function:	NULL, or filled with the function, without its rows
+ * @function:	NULL, or filled with the function, without its rows; of a
+ *		packed table, with the code around @ip that has the row
  * @row:	filled; its start counts from the function, or from the block if
  *		the function repeats
  * @complaint:	as in sfjit_check()
  *
  * If @function has SFJIT_FUNCTION_SIGNAL and no rows, it is the return from a
- * signal handler: the kernel knows the frame, and @row means nothing.
+ * signal handler: the kernel knows the frame, and @row means nothing. If @row has
+ * the flag SFJIT_ROW_FP, the code keeps frame pointers, and the rules are 0.
  *
  * Return:
  * * 0 - success. On failure only @complaint may be changed.

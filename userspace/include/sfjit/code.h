@@ -12,7 +12,7 @@ extern "C" {
 #endif
 
 /**
- * DOC: sfjit_code - register code whose section the library makes and keeps
+ * DOC: sfjit_code - register code whose table the library makes and keeps
  *
  * sfjit_register_functions() takes rows, sfjit_register_eh_frame() takes call
  * frame information, and sfjit_code_retire() removes what they registered.
@@ -89,7 +89,8 @@ int sfjit_register_functions(const struct sfjit_function *functions, size_t nr,
  *   as sfjit_register().
  * * -ENOENT - a range has no function with rows: it does not belong to
  *   @eh_frame, or @eh_frame is not relocated yet.
- * * -E2BIG - a section would exceed the format's limits.
+ * * -E2BIG - functions are too far apart in a range, see sfjit_section_size(): pass
+ *   several ranges; or a table would exceed the format's limits.
  * * -ENOMEM - no memory.
  * * -EBUSY, -EEXIST, -ENOSPC, -EINTR - as sfjit_register().
  * * -EOPNOTSUPP - as sfjit_register(), or SFrame has no number for this
@@ -100,7 +101,7 @@ int sfjit_register_eh_frame(const void *eh_frame, size_t length,
 			    unsigned int flags, struct sfjit_code **code);
 
 /**
- * sfjit_code_retire - remove the windows of code and free their sections
+ * sfjit_code_retire - remove the windows of code and free their tables
  * @code:	code to retire; NULL does nothing
  *
  * Return:

@@ -62,13 +62,13 @@ struct sfjit_epoch_thread;
  *		of the area or of another mapping. NULL: windows are not wiped
  * @epoch:	set to the epoch; release it with sfjit_epoch_retire()
  *
- * All windows are free. The size of the area must be a multiple of @windows
- * granules.
+ * All windows are free. Their size must be a multiple of 4 KiB: the area's table
+ * then has free bytes again for each window that becomes free.
  *
  * Return:
  * * 0 - success. On failure @epoch is not changed.
  * * -EINVAL - @area or @epoch is NULL; there are fewer than 2 windows, or their
- *   size is not a multiple of a granule.
+ *   size is not a multiple of 4 KiB.
  * * -E2BIG - too many windows.
  * * -EBUSY - the area already has an epoch.
  * * -ENOMEM - no memory.

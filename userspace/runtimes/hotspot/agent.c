@@ -190,23 +190,14 @@ static bool publish_once(const struct vm_method *m, bool installed)
 	return !known;
 }
 
-/*
- * Renew pieces of heaps once for all methods. Methods freed meanwhile are
- * removed when the collection ends.
- */
+/* Methods freed meanwhile are removed when the collection ends. */
 static void publish_installed(uintptr_t kind)
 {
 	struct vm_place place = { };
 	struct vm_method m;
 
-	table_lock();
-	table_hold();
-	table_unlock();
 	while (vm_next_installed(&vm, kind, &place, &m))
 		publish_once(&m, true);
-	table_lock();
-	table_release();
-	table_unlock();
 }
 
 /*
@@ -376,7 +367,6 @@ static void on_start(ti_env ti, void *jni)
 	bool added;
 
 	table_lock();
-	table_hold();
 	added = add_heaps();
 	table_unlock();
 	if (added)
@@ -385,7 +375,6 @@ static void on_start(ti_env ti, void *jni)
 		write_log("this Java VM has no code heaps; its code runs "
 			  "without windows\n");
 	table_lock();
-	table_release();
 	started = added;
 	table_unlock();
 }
@@ -394,14 +383,8 @@ static void on_init(ti_env ti, void *jni, void *thread)
 {
 	if (!started)
 		return;
-	table_lock();
-	table_hold();
-	table_unlock();
 	TI(ti, TI_GENERATE_EVENTS, int)(ti, TI_DYNAMIC_CODE);
 	TI(ti, TI_GENERATE_EVENTS, int)(ti, TI_METHOD_LOAD);
-	table_lock();
-	table_release();
-	table_unlock();
 }
 
 static void on_death(ti_env ti, void *jni)
@@ -415,7 +398,7 @@ static void on_death(ti_env ti, void *jni)
 	table_unlock();
 	write_log("java windows=%zu pieces=%zu bytes=%lu calls=%lu before=%lu "
 		  "again=%lu late=%lu error=%d\n", stat.windows, stat.codes,
-		  stat.bytes, stat.replaced, nr_before, nr_again, nr_late,
+		  stat.bytes, stat.tables, nr_before, nr_again, nr_late,
 		  -stat.error);
 }
 

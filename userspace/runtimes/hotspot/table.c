@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* Windows for pieces of code heaps, replaced when the code changes. */
+/* Areas for code heaps, and all code in them. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <grow.h>
-#include <sfjit/format.h>
+#include <sfjit/area.h>
 
 #include "table.h"
 
-/*
- * Bytes of text in a window. Smaller pieces make many windows, most of them for
- * code that never comes; larger ones make each change more expensive.
- */
-#define PIECE		(256ul << 10)
+/* Most of a heap is never used, and compiled methods are long. */
+#define BLOCKS_SHARE	4
 
-/* The kernel's limit of rows per function. */
-#define MAX_ROWS	64
-
-struct piece {
-	uintptr_t	start;
-	uintptr_t	end;
-	void		*section;	/* NULL: registered without functions */
-	size_t		length;
-	bool		dirty;
+/* @area: NULL until it has succeeded to make one */
+struct heap {
+	uintptr_t		start;
+	uintptr_t		end;
+	struct sfjit_area	*area;
 };
 
-/* Sorted: the pieces of all heaps, and all code. */
-static struct piece *pieces;
-static size_t nr_pieces;
+/* Codes are sorted. */
+static struct heap *heaps;
+static size_t nr_heaps;
 static struct table_code *codes;
 static size_t nr_codes, max_codes;
-static unsigned int held;
-static unsigned long replaced;
+static unsigned long nr_tables;
 static int last_error;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -65,241 +57,174 @@ static size_t first_behind(uintptr_t at)
 	return low;
 }
 
-static struct piece *piece_behind(uintptr_t at)
-{
-	size_t low = 0, high = nr_pieces, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (pieces[mid].end > at)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return pieces + low;
-}
-
-/* ---- The section of a piece ------------------------------------------ */
-
-struct builder {
-	struct sfjit_function	*functions;
-	size_t			nr, max;
-	struct sfjit_row	*rows;
-	size_t			nr_rows, max_rows;
-	bool			open;	/* the next row may extend it */
-	bool			no_memory;
-};
-
-static bool grow_builder(struct builder *b, void *array, size_t *max, size_t nr,
-			 size_t size)
-{
-	b->no_memory |= !grow_array(array, max, nr, size);
-	return !b->no_memory;
-}
-
-/* Until all rows are added, .rows is the number of the first row. */
-static void add_table_function(struct builder *b, uintptr_t start)
-{
-	if (!grow_builder(b, &b->functions, &b->max, b->nr,
-			  sizeof(*b->functions)))
-		return;
-	b->functions[b->nr++] = (struct sfjit_function){
-		.addr = start,
-		.rows = (const struct sfjit_row *)b->nr_rows,
-	};
-	b->open = true;
-}
-
-static void add_table_row(struct builder *b, const struct sfjit_row *row,
-			  uintptr_t start, uintptr_t end)
-{
-	struct sfjit_function *function;
-
-	if (!b->open || b->functions[b->nr - 1].nr_rows == MAX_ROWS)
-		add_table_function(b, start);
-	if (b->no_memory ||
-	    !grow_builder(b, &b->rows, &b->max_rows, b->nr_rows,
-			  sizeof(*b->rows)))
-		return;
-	function = b->functions + b->nr - 1;
-	b->rows[b->nr_rows] = *row;
-	b->rows[b->nr_rows++].start = start - function->addr;
-	function->nr_rows++;
-	function->size = end - function->addr;
-}
-
-static void add_table_code(struct builder *b, const struct table_code *code,
-			   const struct piece *piece)
-{
-	uintptr_t start, end;
-	size_t i;
-
-	b->open = false;
-	for (i = 0; i < code->nr_rows && !b->no_memory; i++) {
-		start = code->start + code->rows[i].start;
-		end = i + 1 < code->nr_rows ?
-		      code->start + code->rows[i + 1].start : code->end;
-		if (start < piece->start)
-			start = piece->start;
-		if (end > piece->end)
-			end = piece->end;
-		if (start >= end)
-			continue;
-		if (code->rows[i].cfa.base != SFJIT_BASE_NONE)
-			add_table_row(b, code->rows + i, start, end);
-		else
-			b->open = false;
-	}
-}
-
-static void collect_piece(struct builder *b, const struct piece *piece)
+static struct heap *heap_of(uintptr_t at)
 {
 	size_t i;
 
-	for (i = first_behind(piece->start);
-	     i < nr_codes && codes[i].start < piece->end; i++)
-		add_table_code(b, codes + i, piece);
-	for (i = 0; i < b->nr; i++)
-		b->functions[i].rows = b->rows +
-				       (uintptr_t)b->functions[i].rows;
+	for (i = 0; i < nr_heaps; i++)
+		if (at >= heaps[i].start && at < heaps[i].end)
+			return &heaps[i];
+	return NULL;
 }
 
-/* An empty section: write one function, but count none. */
-static long fill_empty(void *section, size_t length, uintptr_t at)
-{
-	static const struct sfjit_row row = {
-		.flags = SFJIT_ROW_OUTERMOST,
-	};
-	struct sfjit_function function = {
-		.addr = at, .size = 1, .nr_rows = 1, .rows = &row,
-	};
-	struct sframe_header *header = section;
-	long ret = sfjit_section_fill(section, length, &function, 1);
+/* ---- Areas ------------------------------------------------------------ */
 
-	if (ret < 0)
-		return ret;
-	header->num_fdes = header->num_fres = header->fre_len = 0;
+static bool is_row(const struct sfjit_row *row)
+{
+	return row->cfa.base != SFJIT_BASE_NONE;
+}
+
+/* How many rows from @first on are without a hole between them. */
+static size_t nr_together(const struct table_code *code, size_t first)
+{
+	size_t i = first;
+
+	while (i < code->nr_rows && is_row(&code->rows[i]))
+		i++;
+	return i - first;
+}
+
+static int grow(struct heap *heap)
+{
+	int ret = sfjit_area_grow(heap->area, NULL, 0, 0, 0);
+
+	nr_tables += !ret;
 	return ret;
 }
 
-static int make_section(struct builder *b, const struct piece *piece,
-			void **section, size_t *length)
+static int publish_function(struct heap *heap,
+			    const struct sfjit_function *function)
 {
-	long size = b->nr ? sfjit_section_size(b->functions, b->nr) : 64;
+	int ret = sfjit_area_publish(heap->area, function);
 
-	if (size < 0)
-		return size;
-	*section = malloc(size);
-	if (!*section)
-		return -ENOMEM;
-	size = b->nr ? sfjit_section_fill(*section, size, b->functions, b->nr) :
-		       fill_empty(*section, size, piece->start);
-	if (size < 0)
-		free(*section);
-	*length = size;
-	return size < 0 ? size : 0;
-}
-
-/*
- * The old section stays until the registration succeeds: it describes code that
- * is gone.
- */
-static int refresh(struct piece *piece)
-{
-	struct builder b = { };
-	void *section = NULL;
-	size_t length = 0;
-	int ret;
-
-	collect_piece(&b, piece);
-	ret = b.no_memory ? -ENOMEM :
-	      make_section(&b, piece, &section, &length);
-	free(b.functions);
-	free(b.rows);
-	if (ret)
-		return ret;
-	ret = (piece->section ? sfjit_replace : sfjit_register)(piece->start,
-			section, length, (void *)piece->start,
-			piece->end - piece->start);
-	if (ret) {
-		free(section);
-		return ret;
+	if (ret == -ENOSPC) {
+		ret = grow(heap);
+		if (!ret)
+			ret = sfjit_area_publish(heap->area, function);
 	}
-	replaced++;
-	free(piece->section);
-	piece->section = section;
-	piece->length = length;
-	piece->dirty = false;
-	return 0;
+	return ret;
 }
 
-/* Stale rows would be wrong: remove a window that cannot be replaced. */
-static void refresh_or_end(struct piece *piece)
+/* Publishes rows [first, first + nr) as a function; @rows has space for them. */
+static int publish_rows(struct heap *heap, const struct table_code *code,
+			size_t first, size_t nr, struct sfjit_row *rows)
 {
-	int ret = refresh(piece);
-
-	if (!ret)
-		return;
-	last_error = ret;
-	if (!piece->section)
-		return;
-	sfjit_unregister(piece->start);
-	free(piece->section);
-	piece->section = NULL;
-}
-
-static void change_range(uintptr_t start, uintptr_t end)
-{
-	struct piece *piece = piece_behind(start);
-
-	for (; piece < pieces + nr_pieces && piece->start < end; piece++) {
-		piece->dirty = true;
-		if (!held)
-			refresh_or_end(piece);
-	}
-}
-
-void table_hold(void)
-{
-	held++;
-}
-
-void table_release(void)
-{
+	uint32_t base = code->rows[first].start, end = code->end - code->start;
+	struct sfjit_function function = {
+		.addr = code->start + base, .nr_rows = nr, .rows = rows,
+	};
 	size_t i;
 
-	if (--held)
+	if (first + nr < code->nr_rows)
+		end = code->rows[first + nr].start;
+	function.size = end - base;
+	for (i = 0; i < nr; i++) {
+		rows[i] = code->rows[first + i];
+		rows[i].start -= base;
+	}
+	return publish_function(heap, &function);
+}
+
+/* Each stretch between two holes is a function of the area. */
+static int publish_code(struct heap *heap, const struct table_code *code)
+{
+	struct sfjit_row *rows = malloc((code->nr_rows + 1) * sizeof(*rows));
+	size_t i, nr;
+	int ret = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (i = 0; i < code->nr_rows && !ret; i += nr + 1) {
+		nr = nr_together(code, i);
+		if (nr)
+			ret = publish_rows(heap, code, i, nr, rows);
+	}
+	free(rows);
+	return ret;
+}
+
+static int publish_all(struct heap *heap)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = first_behind(heap->start);
+	     i < nr_codes && codes[i].start < heap->end && !ret; i++)
+		ret = publish_code(heap, &codes[i]);
+	return ret;
+}
+
+/* Stale rows would be wrong: remove a window that cannot be changed. */
+static void close_area(struct heap *heap, int error)
+{
+	last_error = error;
+	sfjit_area_retire(heap->area);
+	heap->area = NULL;
+}
+
+/* With all code that is there. */
+static void open_area(struct heap *heap)
+{
+	struct sfjit_area_info info;
+	size_t length = heap->end - heap->start;
+	int ret;
+
+	ret = sfjit_area_create((void *)heap->start, length, 0,
+				length / BLOCKS_SHARE + 1, &heap->area);
+	if (ret) {
+		last_error = ret;
 		return;
-	for (i = 0; i < nr_pieces; i++)
-		if (pieces[i].dirty)
-			refresh_or_end(pieces + i);
+	}
+	nr_tables++;
+	sfjit_area_stat(heap->area, &info);
+	ret = info.error ? info.error : publish_all(heap);
+	if (ret)
+		close_area(heap, ret);
+}
+
+/* After it was added to the codes. */
+static void code_is_new(const struct table_code *code)
+{
+	struct heap *heap = heap_of(code->start);
+	int ret;
+
+	if (!heap)
+		return;
+	if (!heap->area) {
+		open_area(heap);
+		return;
+	}
+	ret = publish_code(heap, code);
+	if (ret)
+		close_area(heap, ret);
+}
+
+static void code_is_gone(const struct table_code *code)
+{
+	struct heap *heap = heap_of(code->start);
+	size_t length = code->end - code->start;
+	int ret;
+
+	if (!heap || !heap->area)
+		return;
+	ret = sfjit_area_reset(heap->area, (void *)code->start, length);
+	if (ret == -ENOSPC && !grow(heap))
+		ret = sfjit_area_reset(heap->area, (void *)code->start, length);
+	if (ret)
+		close_area(heap, ret);
 }
 
 /* ---- Heaps ----------------------------------------------------------- */
 
-static int compare_heap_pieces(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 int table_add_heap(uintptr_t low, uintptr_t high)
 {
-	size_t more = (high - low + PIECE - 1) / PIECE;
-	struct piece *new;
+	struct heap *new = realloc(heaps, (nr_heaps + 1) * sizeof(*new));
 
-	new = realloc(pieces, (nr_pieces + more) * sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	pieces = new;
-	for (; low < high; low += PIECE)
-		pieces[nr_pieces++] = (struct piece){
-			.start = low,
-			.end = high - low < PIECE ? high : low + PIECE,
-			.dirty = true,
-		};
-	qsort(pieces, nr_pieces, sizeof(*pieces), compare_heap_pieces);
+	heaps = new;
+	heaps[nr_heaps] = (struct heap){ .start = low, .end = high };
+	open_area(&heaps[nr_heaps++]);
 	return 0;
 }
 
@@ -311,7 +236,7 @@ static void remove_code_at(size_t i)
 
 	nr_codes--;
 	memmove(codes + i, codes + i + 1, (nr_codes - i) * sizeof(*codes));
-	change_range(old.start, old.end);
+	code_is_gone(&old);
 	free(old.rows);
 }
 
@@ -323,7 +248,7 @@ static bool is_usable(const struct sfjit_row *row)
 {
 	struct sfjit_row first = *row;
 	const struct sfjit_function function = {
-		.addr = PIECE, .size = 1, .nr_rows = 1, .rows = &first,
+		.addr = 4096, .size = 1, .nr_rows = 1, .rows = &first,
 	};
 
 	first.start = 0;
@@ -345,7 +270,6 @@ int table_add(const struct table_code *code)
 
 	if (!grow_array(&codes, &max_codes, nr_codes, sizeof(*codes)))
 		return -ENOMEM;
-	held++;
 	for (i = first_behind(code->start);
 	     i < nr_codes && codes[i].start < code->end; )
 		remove_code_at(i);
@@ -353,8 +277,7 @@ int table_add(const struct table_code *code)
 	codes[i] = *code;
 	make_holes(codes[i].rows, codes[i].nr_rows);
 	nr_codes++;
-	held--;
-	change_range(code->start, code->end);
+	code_is_new(code);
 	return 0;
 }
 
@@ -402,25 +325,27 @@ void table_remove_unused(table_filter is_used)
 {
 	size_t i = 0;
 
-	table_hold();
 	while (i < nr_codes) {
 		if (codes[i].method.blob && !is_used(&codes[i].method))
 			remove_code_at(i);
 		else
 			i++;
 	}
-	table_release();
 }
 
 void table_stat(struct table_stat *stat)
 {
+	struct sfjit_area_info info;
 	size_t i;
 
 	*stat = (struct table_stat){
-		.codes = nr_codes, .replaced = replaced, .error = last_error,
+		.codes = nr_codes, .tables = nr_tables, .error = last_error,
 	};
-	for (i = 0; i < nr_pieces; i++) {
-		stat->windows += pieces[i].section != NULL;
-		stat->bytes += pieces[i].length;
+	for (i = 0; i < nr_heaps; i++) {
+		if (!heaps[i].area)
+			continue;
+		sfjit_area_stat(heaps[i].area, &info);
+		stat->windows++;
+		stat->bytes += info.length - info.room;
 	}
 }

@@ -4,10 +4,8 @@
  *
  * The windows of code heaps, and the code in them.
  *
- * A code heap is a free list: addresses are reused in any order, which a live
- * window cannot follow. So each heap is divided into pieces of equal size, each
- * with a window. A change of code builds new sections for its pieces and
- * replaces the old ones. Stacks end in code without a description.
+ * A code heap is a free list: addresses are reused in any order. So each heap is
+ * an area. Stacks end in code without a description.
  */
 #ifndef SFJIT_TABLE_H
 #define SFJIT_TABLE_H
@@ -17,7 +15,6 @@
 #include <stdint.h>
 
 #include <sfjit.h>
-#include <sfjit/check.h>
 
 #include "vm.h"
 
@@ -48,15 +45,8 @@ uint64_t table_sum(uintptr_t start, uintptr_t end);
 void table_lock(void);
 void table_unlock(void);
 
-/* Covers a heap with windows. Returns 0 or -errno. */
+/* Covers a heap with a window. Returns 0 or -errno. */
 int table_add_heap(uintptr_t low, uintptr_t high);
-
-/*
- * Between these calls nothing is registered; the last table_release() registers
- * all changes.
- */
-void table_hold(void);
-void table_release(void);
 
 /* Adds a copy of @code and removes what it overlaps. */
 int table_add(const struct table_code *code);
@@ -80,8 +70,8 @@ void table_remove_unused(table_filter is_used);
 struct table_stat {
 	size_t		windows;
 	size_t		codes;
-	unsigned long	replaced;
-	unsigned long	bytes;		/* of sections */
+	unsigned long	tables;		/* that were registered */
+	unsigned long	bytes;		/* of tables, without what is free */
 	int		error;		/* of the last failed registration */
 };
 

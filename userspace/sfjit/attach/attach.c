@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "kernel.h"
 #include "printable.h"
 #include "refusal.h"
 #include "session.h"
@@ -58,16 +59,17 @@ static pid_t parse_pid(const char *text)
 	return *end || errno || pid < 1 || pid > INT_MAX ? 0 : pid;
 }
 
-static int prepare(pid_t pid)
+/* 'lacks': why the kernel cannot do it, or NULL. */
+static int prepare(pid_t pid, const char *lacks)
 {
 	int ret = refusal_check(pid);
 
 	/* trace.c waits for this signal. */
 	signal(SIGCHLD, SIG_DFL);
-	if (ret || sfjit_available(SFJIT_QUERY_KERNEL) > 0)
+	if (ret || !lacks)
 		return ret;
-	fputs("sfjit: this kernel has no SFrame windows: "
-	      "use sfjit record, which needs none\n", stderr);
+	fprintf(stderr, "sfjit: %s: use sfjit record, which needs no windows\n",
+		lacks);
 	return 1;
 }
 
@@ -140,7 +142,7 @@ static int print_result(pid_t pid, const struct plan *plan,
 
 static int attach(pid_t pid, bool verbose)
 {
-	int i, ret = prepare(pid);
+	int i, ret = prepare(pid, kernel_lacks_windows());
 	struct outcome outcome;
 	struct plan plan;
 
@@ -160,10 +162,12 @@ static int attach(pid_t pid, bool verbose)
 						    "again later") : ret;
 }
 
+/* An older sfjit may have attached, on an older kernel. */
 static int detach(pid_t pid)
 {
+	bool any = sfjit_available(SFJIT_QUERY_KERNEL) > 0;
+	int ret = prepare(pid, any ? NULL : kernel_lacks_windows());
 	struct outcome outcome;
-	int ret = prepare(pid);
 
 	if (!ret)
 		ret = session_detach(pid, &outcome);

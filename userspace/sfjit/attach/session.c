@@ -37,13 +37,13 @@
 
 /* Arguments of a registration, written to the memory of the process. */
 struct request {
-	uint64_t offset, length;	/* of the section in its memory */
+	uint64_t offset, length;	/* of the table in its memory */
 	struct sframe_window_opts opts;
 };
 
 struct session {
 	pid_t pid;
-	int node, pidfd;	/* node is -1 where the process registers */
+	int node, pidfd;	/* -1 where the process registers */
 	struct threads threads;
 	struct remote remote;
 	struct ps_process now;	/* current windows and mappings */
@@ -122,11 +122,21 @@ static void unmap_scratch(struct session *s)
 
 /*
  * Through the node of the module we register for the process: our rights count,
- * not its own. A kernel with the series has none.
+ * not its own. A kernel with the series has none, and a file of this name is none
+ * of ours. O_NONBLOCK: it must not block while the process is stopped.
  */
 static void open_device(struct session *s)
 {
-	s->node = open(SFJIT_DEVICE, O_RDONLY | O_CLOEXEC);
+	s->node = open(SFJIT_DEVICE, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
+		       O_NOCTTY);
+	if (s->node < 0)
+		return;
+	if (ioctl(s->node, SFJIT_IOC_QUERY, PR_SFRAME_QUERY_FLAGS) < 0 &&
+	    errno == ENOTTY) {
+		close(s->node);
+		s->node = -1;
+		return;
+	}
 	s->pidfd = pidfd_open(s->pid, 0);
 }
 
@@ -171,9 +181,9 @@ static long unregister_window(struct session *s, uint64_t key)
 	return REMOTE_CALL(&s->remote, SYS_prctl, PR_SFRAME_UNREGISTER, key);
 }
 
-static const char *why_not_taken(long ret)
+static const char *why_not_taken(const struct session *s, long ret)
 {
-	if (ret == -EPERM)
+	if (ret == -EPERM && s->node >= 0)
 		return "you may not write to " SFJIT_DEVICE
 		       ", see sfjit doctor";
 	return ret == -ENOSPC ? "vm.max_sframe_windows" :
@@ -343,15 +353,12 @@ static int map_tables(struct session *s, const struct plan *plan)
 static int register_all(struct session *s, struct outcome *outcome)
 {
 	struct request *r;
-	uint64_t at;
 	long ret;
 
 	for (; s->done < s->nr; s->done++) {
 		r = &s->requests[s->done];
-		at = s->memory + r->offset;
-		r->opts.text_bias -= at;
-		ret = register_window(s, r, at);
-		if (checked(s, why_not_taken(ret), ret))
+		ret = register_window(s, r, s->memory + r->offset);
+		if (checked(s, why_not_taken(s, ret), ret))
 			return ret;
 		outcome->added++;
 	}
@@ -393,7 +400,10 @@ static int stop_process(struct session *s, sigset_t *old)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, old);
 	ret = threads_stop(&s->threads, s->pid);
-	return ret ? ret : read_process(s);
+	if (ret)
+		return ret;
+	open_device(s);
+	return read_process(s);
 }
 
 static int enter_thread(struct session *s, uint64_t code)
@@ -447,7 +457,7 @@ static bool is_covered(const struct session *s, uint64_t start, uint64_t end)
 }
 
 static void add_request(struct session *s, const struct planned *m,
-			const struct window *w, uint32_t format)
+			const struct window *w)
 {
 	s->requests[s->nr++] = (struct request) {
 		.offset = s->bytes, .length = m->table.length,
@@ -456,7 +466,7 @@ static void add_request(struct session *s, const struct planned *m,
 			.text_start = m->bias + w->start,
 			.text_length = w->length,
 			.text_bias = m->bias,
-			.format = format,
+			.format = SFRAME_FORMAT_PACKED,
 		},
 	};
 }
@@ -464,9 +474,6 @@ static void add_request(struct session *s, const struct planned *m,
 static void make_requests(struct session *s, const struct plan *plan,
 			  struct outcome *outcome)
 {
-	uint32_t format = sfjit_available(SFJIT_QUERY_FORMATS) &
-			  1 << SFRAME_FORMAT_V3_ADDEND ?
-			  SFRAME_FORMAT_V3_ADDEND : SFRAME_FORMAT_V3;
 	const struct window *w, *end;
 	const struct planned *m;
 	size_t nr = 1;
@@ -483,7 +490,7 @@ static void make_requests(struct session *s, const struct plan *plan,
 				       w->start + w->length))
 				outcome->others++;
 			else
-				add_request(s, m, w, format);
+				add_request(s, m, w);
 		s->bytes += pages(m->table.length);
 	}
 	outcome->bytes = s->bytes;
@@ -524,12 +531,11 @@ static int do_attach(struct session *s, const struct plan *plan,
 
 int session_attach(const struct plan *plan, struct outcome *outcome)
 {
-	struct session s = { .pid = plan->pid };
+	struct session s = { .pid = plan->pid, .node = -1, .pidfd = -1 };
 	sigset_t old;
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
-	open_device(&s);
 	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_attach(&s, plan, outcome);
@@ -566,12 +572,11 @@ static int do_detach(struct session *s, struct outcome *outcome)
 
 int session_detach(pid_t pid, struct outcome *outcome)
 {
-	struct session s = { .pid = pid };
+	struct session s = { .pid = pid, .node = -1, .pidfd = -1 };
 	sigset_t old;
 	int ret;
 
 	*outcome = (struct outcome) { .added = 0 };
-	open_device(&s);
 	ret = stop_process(&s, &old);
 	if (!ret)
 		ret = do_detach(&s, outcome);

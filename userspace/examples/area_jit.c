@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include <sfjit.h>
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #define SP(offset)	SFJIT_REG(SFJIT_X86_64_SP, offset)
 
@@ -68,7 +68,7 @@ static size_t emit(size_t offset)
 }
 
 /* Emits a function and makes it walkable without a system call. */
-static int compile(struct sfjit_live *live, size_t offset)
+static int compile(struct sfjit_area *area, size_t offset)
 {
 	struct sfjit_function f = {
 		.addr = (uintptr_t)executable + offset,
@@ -76,36 +76,36 @@ static int compile(struct sfjit_live *live, size_t offset)
 		.nr_rows = offset ? 3 : 1,
 		.rows = rows,
 	};
-	int ret = sfjit_live_publish(live, &f);
+	int ret = sfjit_area_publish(area, &f);
 
 	if (ret != -ENOSPC)
 		return ret;
-	/* The section is full; this is rare. */
-	ret = sfjit_live_grow(live, NULL, 0, 0, 0);
-	return ret ? ret : sfjit_live_publish(live, &f);
+	/* The table is full; this is rare. */
+	ret = sfjit_area_grow(area, NULL, 0, 0, 0);
+	return ret ? ret : sfjit_area_publish(area, &f);
 }
 
 int main(void)
 {
-	struct sfjit_live_info stat;
-	struct sfjit_live *live;
+	struct sfjit_area_info stat;
+	struct sfjit_area *area;
 	size_t i, last = (FUNCTIONS - 1) * SPACING;
 	int ret;
 
 	/* Small, to show growth; pass 0, 0 in most programs. */
-	if (map_area() || sfjit_live_create(executable, AREA, 100, 300, &live))
+	if (map_area() || sfjit_area_create(executable, AREA, 8, 4096, &area))
 		return 1;
 	for (i = 0; i < FUNCTIONS; i++) {
-		ret = compile(live, i * SPACING);
+		ret = compile(area, i * SPACING);
 		if (ret)	/* run anyway */
 			fprintf(stderr, "cannot publish: %s\n", strerror(-ret));
 	}
-	sfjit_perf_map_name(executable + last, sizeof(code), "live::last");
+	sfjit_perf_map_name(executable + last, sizeof(code), "area::last");
 
 	printf("%d\n", ((int (*)(int))(executable + last))(20));
-	sfjit_live_stat(live, &stat);
-	printf("%u functions, room for %u\n", stat.functions, stat.capacity);
+	sfjit_area_stat(area, &stat);
+	printf("%zu functions, %u rules\n", stat.functions, stat.rules);
 
-	sfjit_live_retire(live);
+	sfjit_area_retire(area);
 	return munmap(executable, AREA) || munmap(writable, AREA) ? 1 : 0;
 }
