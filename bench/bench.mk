@@ -9,7 +9,7 @@ room.bench/guest := -iquote bench/guest -iquote $(bench_machine)
 room.$(bench_machine) := $(room.bench/guest)
 bench_host := $(addprefix $(O)/bench/bin/, area encode lookup publish walk-cfi \
 	$(if $(sfjit_attach),attach))
-bench_guest := $(addprefix $T/bench/, free-list hostile live-growth plain-v3.so \
+bench_guest := $(addprefix $T/bench/, free-list hostile live-growth plain/bin/sfjit \
 	start walk windows $(if $(python_dir),_sample.so))
 TESTS += $(if $(amd64),$(bench_host) $(bench_guest))
 
@@ -80,8 +80,19 @@ $T/bench/_sample.so: bench/guest/sample.c $(patsubst %,$(O)/obj/pic/bench/guest/
 	$(program) -isystem $(PYTHON_INC) -fPIC -shared \
 		-Wl,-rpath,'$$ORIGIN/../../lib'
 
-$T/bench/plain-v3.so: bench/guest/plain-v3.c
-	$(program) -fPIC -shared
+# sfjit run without addends: a module, and a copy of the command beside it.
+bench_plain := $T/bench/plain/lib/sfjit/libsfjit-preload.so
+
+$(O)/obj/bench/plain/make_table.o: bench/guest/plain_table.c
+	$(cc) $(room.userspace/preload) $(lib.userspace/preload) \
+		-iquote userspace/preload -c $<
+
+$(bench_plain): $(filter-out %/make_table.o,$(preload_parts)) \
+		$(O)/obj/bench/plain/make_table.o
+	$(link_preload)
+
+$T/bench/plain/bin/sfjit: $(SFJIT) $(bench_plain)
+	$(call to,CP) cp $< $@
 
 # For a compiler in a guest without headers.
 bench-source: $(patsubst sframegen/lib/%.c,$T/bench/source/%.i,$(wildcard \

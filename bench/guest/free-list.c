@@ -118,10 +118,11 @@ static struct sfjit_area *create(const struct work *work)
 	size_t i;
 
 	must("sfjit_area_create",
-	     sfjit_area_create(work->text, text_length(work), 64, 0, &area));
+	     sfjit_area_create(work->text, text_length(work), 0,
+			       4 * text_length(work), &area));
 	must("sfjit_area_stat", sfjit_area_stat(area, &stat));
 	must("registration of an area", stat.error);
-	/* Touch the whole section first. */
+	/* Touch all of the index first. */
 	for (i = 0; i < 2 * work->nr; i++)
 		must("sfjit_area_publish",
 		     sfjit_area_publish(area, &work->described[i].function));

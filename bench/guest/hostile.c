@@ -54,7 +54,7 @@
 
 /* Parameters. The search changes one at a time. */
 enum what {
-	PROBES, ROWS, KIND, START_SIZE, WORD_SIZE, TAIL, MASK, LIVE, SIGNALS,
+	PROBES, ROWS, KIND, START_SIZE, WORD_SIZE, TAIL, MASK, SIGNALS,
 	END, PLACE, NR_WHAT
 };
 
@@ -89,7 +89,6 @@ static struct choice choices[NR_WHAT] = {
 		"tail", 6, { 0, 1, 9, 64, 300, 700 }
 	},
 	[MASK] = { "mask", 2, { 0, 1 } },
-	[LIVE] = { "live", 2, { 0, 1 } },
 	[SIGNALS] = { "signals", 2, { 0, MAX_SIGNALS } },
 	[END] = { "end", NR_ENDS, { END_FULL, END_FAULT } },
 	[PLACE] = { "place", 1, { PLACE_ALONE } },
@@ -133,7 +132,6 @@ static void enter_point(const struct point *point)
 		.word_size = v[WORD_SIZE],
 		.tail = v[TAIL],
 		.mask = v[MASK],
-		.live = v[LIVE],
 	};
 
 	made_register(&table, v[PLACE]);
@@ -269,7 +267,7 @@ static int measure_budget(void)
 {
 	const struct point point = {
 		.value = {
-			[PROBES] = MANY_PROBES, [ROWS] = MANY_ROWS, [LIVE] = 1,
+			[PROBES] = MANY_PROBES, [ROWS] = MANY_ROWS,
 		},
 	};
 	size_t steps;
@@ -297,10 +295,7 @@ static void print_legal(const char *word, const struct legal_kind *kind)
 	legal_leave();
 }
 
-/*
- * The cost of one more unit in each step of a full callchain. All tables are
- * live, since small ones that are not live are copied.
- */
+/* The cost of one more unit in each step of a full callchain. */
 static void print_unit(const char *name, struct point point, enum what what,
 		       int more)
 {
@@ -318,7 +313,7 @@ static void print_row_unit(int start_size, int word_size, enum made_kind kind)
 {
 	const struct point point = { .value = {
 		[PROBES] = 1, [ROWS] = 2, [START_SIZE] = start_size,
-		[WORD_SIZE] = word_size, [KIND] = kind, [LIVE] = 1,
+		[WORD_SIZE] = word_size, [KIND] = kind,
 	} };
 	char name[64];
 
@@ -331,7 +326,7 @@ static void print_step_unit(const char *name, int place)
 {
 	struct point point = {
 		.value = {
-			[PROBES] = 1, [ROWS] = 1, [PLACE] = place, [LIVE] = 1,
+			[PROBES] = 1, [ROWS] = 1, [PLACE] = place,
 		},
 	};
 
@@ -345,7 +340,6 @@ static void print_fault(void)
 	struct point point = {
 		.value = {
 			[PROBES] = 1, [ROWS] = 1, [KIND] = MADE_FLEX_ALL,
-			[LIVE] = 1,
 		},
 	};
 	uint64_t without;
@@ -360,7 +354,7 @@ static void print_fault(void)
 static void print_units(void)
 {
 	const struct point point = {
-		.value = { [PROBES] = 1, [ROWS] = 1, [LIVE] = 1 },
+		.value = { [PROBES] = 1, [ROWS] = 1 },
 	};
 	int start_size, word_size;
 

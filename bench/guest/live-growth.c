@@ -7,7 +7,7 @@
  * from 0 to N, in user space and in the kernel. Prints lines "WHAT:N VALUE",
  * for one function:
  *
- *	publish		into a live window
+ *	publish		into an area
  *	replace		build a section of all functions so far and replace the
  *			previous one
  *	replace-call	the system call of that
@@ -16,8 +16,8 @@
  *
  * and for the window of all functions
  *
- *	window		create and retire a live window
- *	step-live	one more frame in a sample, functions in a live window
+ *	window		create and retire an area
+ *	step-live	one more frame in a sample, functions in an area
  *	step-fixed	the same, functions in a fixed window
  */
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #include "../live.h"
 #include "live-walk.h"
@@ -33,7 +33,7 @@
 
 #define MAX_ROUNDS	101
 /* Bytes of a function's section; sections start on cache lines. */
-#define SECTION_SIZE	128
+#define SECTION_SIZE	256
 /* Larger N are measured at this many evenly spaced sizes. */
 #define MAX_SIZES	100
 
@@ -103,40 +103,39 @@ static void finish(struct work *work)
 	munmap(work->sections[1], work->length);
 }
 
-/* ---- A live window --------------------------------------------------- */
+/* ---- An area ---------------------------------------------------------- */
 
-static void publish_all(struct sfjit_live *live, const struct work *work)
+static void publish_all(struct sfjit_area *area, const struct work *work)
 {
 	long ret = 0;
 	size_t i;
 
 	for (i = 0; i < work->nr; i++)
-		ret |= sfjit_live_publish(live, &work->functions[i]);
-	must("sfjit_live_publish", ret);
+		ret |= sfjit_area_publish(area, &work->functions[i]);
+	must("sfjit_area_publish", ret);
 }
 
-static struct sfjit_live *create(const struct work *work)
+static struct sfjit_area *create(const struct work *work)
 {
-	struct sfjit_live_info stat;
-	struct sfjit_live *live;
+	struct sfjit_area_info stat;
+	struct sfjit_area *area;
 
-	must("sfjit_live_create",
-	     sfjit_live_create(work->text, text_length(work), work->nr,
-			       work->nr * LIVE_ROWS, &live));
-	must("sfjit_live_stat", sfjit_live_stat(live, &stat));
-	must("registration of a live window", stat.error);
-	return live;
+	must("sfjit_area_create",
+	     sfjit_area_create(work->text, text_length(work), 0, 0, &area));
+	must("sfjit_area_stat", sfjit_area_stat(area, &stat));
+	must("registration of an area", stat.error);
+	return area;
 }
 
 static void measure_publish(const struct work *work, size_t round)
 {
 	uint64_t begin = now(), start, end;
-	struct sfjit_live *live = create(work);
+	struct sfjit_area *area = create(work);
 
 	start = now();
-	publish_all(live, work);
+	publish_all(area, work);
 	end = now();
-	must("sfjit_live_retire", sfjit_live_retire(live));
+	must("sfjit_area_retire", sfjit_area_retire(area));
 	costs[PUBLISH][round] = (end - start) / work->nr;
 	costs[WINDOW][round] = now() - end + start - begin;
 }
@@ -225,12 +224,12 @@ static void measure_register(const struct work *work, size_t round)
 
 static double step_live(const struct work *work, size_t nr_stacks)
 {
-	struct sfjit_live *live = create(work);
+	struct sfjit_area *area = create(work);
 	double step;
 
-	publish_all(live, work);
+	publish_all(area, work);
 	step = live_walk_step(work->described, work->nr, nr_stacks);
-	must("sfjit_live_retire", sfjit_live_retire(live));
+	must("sfjit_area_retire", sfjit_area_retire(area));
 	return step;
 }
 

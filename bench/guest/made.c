@@ -180,8 +180,7 @@ void made_register(const struct made_table *table, size_t i)
 	fill_header(table, fre_off + size);
 	fill_fde(first_fde, i, fre_off);
 	touch_index(1u << (table->probes - 1));
-	call_register(i, section, SECTION_SIZE,
-		      table->live ? SFRAME_WINDOW_LIVE : 0);
+	call_register(i, section, SECTION_SIZE, 0);
 }
 
 void made_unregister(size_t i)

@@ -32,7 +32,6 @@ struct made_table {
 	unsigned int word_size;		/* of a data word, log2 of bytes */
 	unsigned int tail;	/* rows begin this far before a page ends */
 	int mask;		/* PCMASK */
-	int live;		/* SFRAME_WINDOW_LIVE */
 };
 
 /* Reserves address space: text for @nr windows, and sections. */

@@ -6,7 +6,6 @@
  * Instructions that the kernel needs to walk stacks of each SHAPE. Prints lines
  *	SHAPE[:ARG] now|defer step VALUE	for one more frame
  *	SHAPE[:ARG] now|defer walk:DEPTH VALUE	for a whole callchain
- *	... cached-step|cached-walk:DEPTH VALUE	for the same walk again
  * Samples are not written to a ring buffer, so copying is not counted. One
  * sample is, to check that the walk finds the whole stack. Depths beyond a
  * table's budget are left out.
@@ -88,21 +87,20 @@ static int check_chain(enum event_mode mode)
 }
 
 /* The median: a timer interrupt hits fewer than half of the samples. */
-static uint64_t sample_cost(int cached)
+static uint64_t sample_cost(void)
 {
 	uint64_t costs[SAMPLES];
 	size_t i;
 
 	for (i = 0; i < SAMPLES; i++) {
-		if (!cached)
-			other_walk();
+		other_walk();
 		costs[i] = stack_trigger(&stack);
 	}
 	return median(costs, SAMPLES);
 }
 
 static double mean_cost(const struct shape *shape, enum event_mode mode,
-			size_t depth, int cached)
+			size_t depth)
 {
 	struct event event;
 	double sum = 0;
@@ -112,7 +110,7 @@ static double mean_cost(const struct shape *shape, enum event_mode mode,
 	random_restart();
 	for (i = 0; i < nr_stacks; i++) {
 		build(shape, mode, depth);
-		sum += sample_cost(cached);
+		sum += sample_cost();
 	}
 	event_close(&event);
 	return sum / nr_stacks;
@@ -135,18 +133,17 @@ static size_t check_depths(const struct shape *shape, const char *name,
 }
 
 static void measure_mode(const struct shape *shape, const char *name,
-			 enum event_mode mode, double empty, int cached)
+			 enum event_mode mode, double empty)
 {
 	size_t nr = check_depths(shape, name, mode), i;
-	const char *prefix = cached ? "cached-" : "";
 	double costs[NR_DEPTHS];
 
 	for (i = 0; i < nr; i++) {
-		costs[i] = mean_cost(shape, mode, depths[i], cached);
-		printf("%s %s %swalk:%zu %.1f\n", name, mode_names[mode],
-		       prefix, depths[i], costs[i] - empty);
+		costs[i] = mean_cost(shape, mode, depths[i]);
+		printf("%s %s walk:%zu %.1f\n", name, mode_names[mode],
+		       depths[i], costs[i] - empty);
 	}
-	printf("%s %s %sstep %.2f\n", name, mode_names[mode], prefix,
+	printf("%s %s step %.2f\n", name, mode_names[mode],
 	       (costs[nr - 1] - costs[0]) / (depths[nr - 1] - depths[0]));
 }
 
@@ -155,7 +152,6 @@ static void measure(const char *name)
 	size_t i, len = strcspn(name, ":");
 	const struct shape *shape = NULL;
 	double empty;
-	int cached;
 
 	for (i = 0; i < ARRAY_SIZE(shapes); i++)
 		if (strlen(shapes[i]->name) == len &&
@@ -165,11 +161,9 @@ static void measure(const char *name)
 		die("walk: no shape '%s'", name);
 
 	shape->enter(name[len] ? name + len + 1 : NULL);
-	empty = mean_cost(shape, EVENT_NO_CHAIN, depths[0], 1);
-	for (cached = 0; cached < 2; cached++) {
-		measure_mode(shape, name, EVENT_AT_ONCE, empty, cached);
-		measure_mode(shape, name, EVENT_DEFERRED, empty, cached);
-	}
+	empty = mean_cost(shape, EVENT_NO_CHAIN, depths[0]);
+	measure_mode(shape, name, EVENT_AT_ONCE, empty);
+	measure_mode(shape, name, EVENT_DEFERRED, empty);
 	shape->leave();
 }
 

@@ -9,25 +9,23 @@
 #include "measure.h"
 #include "window.h"
 
-/* Like sections of pools, these start on cache lines. */
-#define SECTION_STRIDE	64
+/* Like tables of pools, these start on cache lines. */
+#define SECTION_STRIDE	128
 
 static void fill_section(struct windows *windows, size_t i, int rbp)
 {
-	uint8_t *section = window_section(windows, i);
-	const int start_off = SFJIT_TRAMP_ARG_SFRAME_START_OFF;
-	int64_t start = window_key(windows, i) -
-			(uintptr_t)(section + start_off);
+	uint8_t *table = window_section(windows, i);
+	const uint64_t start = window_key(windows, i);
 	const uint32_t size = WINDOW_SIZE;
 
 	if (rbp)
-		memcpy(section, sfjit_tramp_rbp_sframe,
-		       sizeof(sfjit_tramp_rbp_sframe));
+		memcpy(table, sfjit_tramp_rbp_packed,
+		       sizeof(sfjit_tramp_rbp_packed));
 	else
-		memcpy(section, sfjit_tramp_arg_sframe,
-		       sizeof(sfjit_tramp_arg_sframe));
-	memcpy(section + start_off, &start, sizeof(start));
-	memcpy(section + SFJIT_TRAMP_ARG_SFRAME_SIZE_OFF, &size, sizeof(size));
+		memcpy(table, sfjit_tramp_arg_packed,
+		       sizeof(sfjit_tramp_arg_packed));
+	memcpy(table + SFJIT_TRAMP_ARG_PACKED_START_OFF, &start, sizeof(start));
+	memcpy(table + SFJIT_TRAMP_ARG_PACKED_SIZE_OFF, &size, sizeof(size));
 }
 
 void windows_map(struct windows *windows, size_t nr, int rbp)
@@ -60,7 +58,7 @@ void *window_section(const struct windows *windows, size_t i)
 
 size_t window_section_size(void)
 {
-	return sizeof(sfjit_tramp_rbp_sframe);
+	return sizeof(sfjit_tramp_rbp_packed);
 }
 
 static void call_register(const struct windows *windows, size_t i,
@@ -73,7 +71,11 @@ static void call_register(const struct windows *windows, size_t i,
 
 void window_register(const struct windows *windows, size_t i)
 {
-	call_register(windows, i, NULL);
+	const struct sframe_window_opts opts = {
+		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
+	};
+
+	call_register(windows, i, &opts);
 }
 
 void window_register_range(const struct windows *windows, size_t i,
@@ -82,6 +84,7 @@ void window_register_range(const struct windows *windows, size_t i,
 	struct sframe_window_opts opts = {
 		.size = sizeof(opts),
 		.flags = flags,
+		.format = SFRAME_FORMAT_PACKED,
 		.text_start = window_key(windows, i),
 		.text_length = WINDOW_SIZE,
 	};

@@ -56,12 +56,11 @@ static void fill_function(uint32_t i)
 	};
 }
 
-void big_enter(int live)
+void big_enter(void)
 {
 	const size_t text_size = (size_t)NR_FDES * FUNCTION_SIZE;
 	struct sframe_window_opts opts = {
 		.size = sizeof(opts),
-		.flags = live ? SFRAME_WINDOW_LIVE : 0,
 		.text_length = text_size,
 	};
 	uint32_t i;

@@ -9,8 +9,8 @@
 /* The single row of each function, relative to the stack pointer. */
 #define BIG_CFA		32
 
-/* Makes and registers the table, live or not. */
-void big_enter(int live);
+/* Makes and registers the table. */
+void big_enter(void);
 
 /* A return address in some function. */
 uint64_t big_call(void);

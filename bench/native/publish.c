@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * publish MILLISECONDS: nanoseconds to publish a function in a live window, and
+ * publish MILLISECONDS: nanoseconds to append a function to an area, and
  * of the cheapest system call for comparison. Prints lines "NAME VALUE".
  *
  * publish strict: publishes in seccomp's strict mode, which kills a process for
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <linux/seccomp.h>
 
-#include <sfjit/live.h>
+#include <sfjit/area.h>
 
 #include "../live.h"
 
@@ -49,34 +49,34 @@ static double now(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-static struct sfjit_live *create(void)
+static struct sfjit_area *create(void)
 {
-	struct sfjit_live *live;
+	struct sfjit_area *area;
 
-	if (sfjit_live_create((void *)TEXT, FUNCTIONS * LIVE_FUNCTION_SIZE,
-			      FUNCTIONS, FUNCTIONS * LIVE_ROWS, &live))
-		errx(1, "no live window");
-	return live;
+	if (sfjit_area_create((void *)TEXT, FUNCTIONS * LIVE_FUNCTION_SIZE, 0,
+			      0, &area))
+		errx(1, "no area");
+	return area;
 }
 
-static void publish(struct sfjit_live *live)
+static void publish(struct sfjit_area *area)
 {
 	size_t i;
 
 	for (i = 0; i < FUNCTIONS; i++)
-		if (sfjit_live_publish(live, &functions[i].function))
+		if (sfjit_area_publish(area, &functions[i].function))
 			errx(1, "function %zu cannot be published", i);
 }
 
 /* Untouched memory, as in a JIT. */
 static double time_publish(void)
 {
-	struct sfjit_live *live = create();
+	struct sfjit_area *area = create();
 	double start = now(), end;
 
-	publish(live);
+	publish(area);
 	end = now();
-	sfjit_live_retire(live);
+	sfjit_area_retire(area);
 	return end - start;
 }
 
@@ -112,13 +112,13 @@ static double median_ns(double (*measure)(void), double budget_ns)
 
 static int strict(int grow)
 {
-	struct sfjit_live *live = create();
+	struct sfjit_area *area = create();
 
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
 		return 77;
-	publish(live);
+	publish(area);
 	if (grow)
-		sfjit_live_grow(live, NULL, 0, 0, 0);
+		sfjit_area_grow(area, NULL, 0, 0, 0);
 	/* exit() would call exit_group, which strict mode forbids. */
 	syscall(SYS_exit, 0);
 	return 1;

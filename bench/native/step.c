@@ -5,9 +5,10 @@
  *
  * Walks samples with the kernel's code in user space: what full callchains
  * read, and how long they take on this machine. Prints lines
- *	walk NAME FRAMES READS SECTIONS LINES PAGES CACHED WARM COLD
+ *	walk NAME FRAMES READS SECTIONS LINES PAGES WARM COLD
  *	limit US COLD	the walk of the worst table with this deadline
- * for whole walks, see timed.h. The times do not include STAC and CLAC.
+ * for whole walks, see timed.h. The times do not include STAC and CLAC. Beside each
+ * TABLE, which is a section, is TABLE.packed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,9 +108,9 @@ static void print_legal(const char *name, const struct legal_kind *kind)
 	legal_leave();
 }
 
-static void print_big(const char *name, int live)
+static void print_big(const char *name)
 {
-	big_enter(live);
+	big_enter();
 	stack_init(&stack);
 	/* The trigger's frame keeps a frame pointer. */
 	while (stack.depth < STEPS - 1)
@@ -130,7 +131,7 @@ static struct timed_walk enter_worst(int rows)
 	const struct made_table table = {
 		.probes = MADE_MAX_PROBES, .rows = rows,
 		.kind = MADE_FLEX_ALL, .start_size = 2, .word_size = 2,
-		.tail = 64, .live = 1,
+		.tail = 64,
 	};
 	uint8_t *at = far_memory;
 	uint64_t *frame;
@@ -192,11 +193,12 @@ int main(int argc, char **argv)
 	print_frame_pointers("fp-far", GIGABYTE, 1);
 	print_shape("beside", &shape_beside, NULL);
 	print_shape("pool", &shape_arg, NULL);
+	print_shape("libc-packed", &shape_packed, argv[1]);
+	print_shape("python-packed", &shape_packed, argv[2]);
 	print_shape("libc", &shape_table, argv[1]);
 	print_shape("python", &shape_table, argv[2]);
 	print_legal("legal", &legal_kinds[2]);
-	print_big("index", 0);
-	print_big("index-live", 1);
+	print_big("index");
 	print_worst(1);
 	print_worst(8);
 	print_worst(MADE_MAX_ROWS);

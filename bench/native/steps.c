@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * usage: steps cached|anew|packed|pool|beside SECTION STACKS WALKS
+ * usage: steps section|packed|pool|beside SECTION STACKS WALKS
  *
  * Walks so many stacks of the code of SECTION, or of a pool of slots, or of frame
  * pointers beside a window, so many times, with the kernel's
@@ -61,12 +61,11 @@ int main(int argc, char **argv)
 	size_t nr_stacks, walks, i, w, frames = 0;
 	uint64_t chain[KERNEL_MAX_STACK];
 	const struct shape *shape;
-	int anew, checked;
+	int checked;
 	double begin;
 
 	if (argc != 5)
-		die("usage: steps cached|anew|packed|pool|beside SECTION STACKS WALKS");
-	anew = !strcmp(argv[1], "anew");
+		die("usage: steps section|packed|pool|beside SECTION STACKS WALKS");
 	shape = shape_of(argv[1]);
 	nr_stacks = strtoul(argv[3], NULL, 0);
 	walks = strtoul(argv[4], NULL, 0);
@@ -86,11 +85,8 @@ int main(int argc, char **argv)
 	}
 	begin = now_ns();
 	for (w = 0; w < walks; w++)
-		for (i = 0; i < nr_stacks; i++) {
-			if (anew)
-				kernel_forget_rules();
+		for (i = 0; i < nr_stacks; i++)
 			frames += walk(&stacks[i], chain);
-		}
 	printf("%zu %.1f\n", frames, frames ? (now_ns() - begin) / frames : 0);
 	return 0;
 }

@@ -68,7 +68,7 @@ static uint64_t time_walk(const struct timed_walk *walk)
 	return (now() - start) / ticks_per_ns;
 }
 
-enum state { COLD, WARM, CACHED };
+enum state { COLD, WARM };
 
 /* The median: disturbances hit fewer than half of the walks. */
 static uint64_t usual_time(const struct timed_walk *walk, enum state state)
@@ -78,8 +78,6 @@ static uint64_t usual_time(const struct timed_walk *walk, enum state state)
 
 	time_walk(walk);
 	for (i = 0; i < nr_times; i++) {
-		if (state != CACHED)
-			kernel_forget_rules();
 		if (state == COLD)
 			make_cold();
 		times[i] = time_walk(walk);
@@ -121,14 +119,12 @@ void timed_print(const struct timed_walk *walk)
 	unsigned long sections;
 	size_t nr, frames;
 
-	kernel_forget_rules();
 	kernel_log(reads, &sections);
 	frames = timed_run(walk, chain);
 	nr = kernel_log(NULL, &sections);
 	printf("%zu %zu %lu %zu %zu ", frames, nr, sections,
 	       distinct(nr, LINE), distinct(nr, PAGE));
-	printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-	       usual_time(walk, CACHED), usual_time(walk, WARM),
+	printf("%" PRIu64 " %" PRIu64 "\n", usual_time(walk, WARM),
 	       usual_time(walk, COLD));
 	fflush(stdout);
 }

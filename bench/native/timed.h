@@ -23,8 +23,8 @@ size_t timed_run(const struct timed_walk *walk, uint64_t *chain);
 
 /*
  * Prints frames, reads of user memory, access sections, cache lines and pages
- * of user memory, and nanoseconds in three states: rules cached; rules not
- * cached but memory in the caches; and nothing cached, not even page tables.
+ * of user memory, and nanoseconds in two states: memory in the caches; and nothing
+ * cached, not even page tables.
  */
 void timed_print(const struct timed_walk *walk);
 

@@ -43,8 +43,6 @@ static __always_inline void user_note(unsigned long addr, unsigned long size)
 #undef array_index_nospec
 #undef can_do_masked_user_access
 #undef masked_user_read_access_begin
-#undef shim_point
-#undef this_cpu_read
 #undef mask_user_address
 #undef user_read_access_end
 #undef unsafe_get_user
@@ -52,8 +50,6 @@ static __always_inline void user_note(unsigned long addr, unsigned long size)
 #define can_do_masked_user_access()		true
 #define masked_user_read_access_begin(ptr)	((void)user_sections++)
 #define mask_user_address(ptr)			user_mask(ptr)
-#define shim_point()				do { } while (0)
-#define this_cpu_read(name)			(name)
 #define user_read_access_end()			__asm__ volatile("" ::: "memory")
 #define unsafe_get_user(x, ptr, label) do {				\
 	user_note((unsigned long)(ptr), sizeof(*(ptr)));		\

@@ -8,7 +8,6 @@
 #include <linux/unwind_user.h>
 
 #include "sframe.h"
-#include "sframe_cache.h"
 #include "alone.h"
 
 #define MAX_WINDOWS	128
@@ -26,7 +25,6 @@ static struct mm_struct task_mm;
 static struct sframe_registry registry;
 static struct sframe_window *windows[MAX_WINDOWS];
 static unsigned int nr_windows;
-static u64 last_id;
 static u64 walk_limit;
 static u64 clock_factor;	/* nanoseconds of 2^32 ticks */
 
@@ -116,17 +114,11 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 	};
 }
 
-struct sframe_window *sframe_window_alloc(const struct sframe_window *draft,
-					  const struct sframe_small_row *rows,
-					  unsigned int nr_rows)
+struct sframe_window *sframe_window_alloc(const struct sframe_window *draft)
 {
-	struct sframe_window *window;
+	struct sframe_window *window = calloc(1, sizeof(*window));
 
-	window = calloc(1, sizeof(*window) + nr_rows * sizeof(*rows));
 	*window = *draft;
-	window->id = ++last_id;
-	window->nr_rows = nr_rows;
-	memcpy(window->rows, rows, nr_rows * sizeof(*rows));
 	return window;
 }
 
@@ -139,7 +131,7 @@ int sframe_register(struct sframe_window *window, bool replace)
 {
 	unsigned int at = windows_before(window->text_start);
 
-	if (nr_windows == MAX_WINDOWS || sframe_cache_init())
+	if (nr_windows == MAX_WINDOWS)
 		finding("too many windows");
 	memmove(&windows[at + 1], &windows[at],
 		(nr_windows++ - at) * sizeof(*windows));
@@ -169,12 +161,6 @@ int sframe_window_limit(void)
 bool __sframe_mm_has_windows(struct mm_struct *mm)
 {
 	return nr_windows;
-}
-
-/* As after a walk of another process. */
-void kernel_forget_rules(void)
-{
-	registry.id = ++last_id;
 }
 
 u64 sframe_walk_limit(void)

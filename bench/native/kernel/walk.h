@@ -23,9 +23,6 @@ void kernel_set_limit(uint64_t ns);
 /* The only way to remove windows here: munmap() does not. */
 void kernel_forget_windows(void);
 
-/* Empties the cache of rules. */
-void kernel_forget_rules(void);
-
 /* Returns the number of addresses in @chain; the first one is @ip. */
 size_t kernel_walk(uintptr_t ip, const void *sp, const void *fp,
 		   uint64_t *chain);
