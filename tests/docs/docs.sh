@@ -103,12 +103,16 @@ constant() {
 	grep -qE "$4" "$3" || bad "$1 says '$2', $3 does not"
 }
 unwind=kernel-patches/linux/kernel/unwind
-constant userspace/include/sfjit.h "64 rows becomes several" \
-	userspace/libsfjit/pieces.h 'SFJIT_MAX_ROWS[[:space:]]+64$'
+constant userspace/include/sfjit.h "always have 4096 of these" \
+	sframegen/lib/packed.c 'FOR_ANY_INPUT[[:space:]]+4096$'
+constant userspace/include/sfjit.h "for each function and row 64 more" \
+	sframegen/lib/packed.c 'BUCKETS_PER_ROW[[:space:]]+64$'
 sframe_rst=kernel-patches/linux/Documentation/userspace-api/sframe.rst
 threats=Documentation/threat-model.rst
-constant Documentation/jit-guide.rst "at most 64 rows, and several" \
-	userspace/libsfjit/pieces.h 'SFJIT_MAX_ROWS[[:space:]]+64$'
+constant userspace/include/sfjit/area.h "in steps of 1 KiB for each" \
+	userspace/libsfjit/growing_memory.c 'CHUNK[[:space:]]+1024u$'
+constant userspace/include/sfjit/area.h "free again for each 4 KiB" \
+	userspace/libsfjit/growing_table.h 'SFJIT_ZONE_SIZE[[:space:]]+4096u$'
 constant $threats "2^24 FDEs" \
 	$unwind/sframe.h 'SFRAME_MAX_FDES[[:space:]]+BIT\(24\)'
 constant $threats "2 looks at a window in a step" \
@@ -117,13 +121,12 @@ for doc in $threats $sframe_rst; do
 	constant "$doc" "250 microseconds" \
 		$unwind/sframe_registry.c 'sysctl_sframe_walk_us .*= 250;'
 done
-constant $threats "32 reads between looks at the clock" \
-	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+32$'
+constant $threats "64 reads between looks at the clock" \
+	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+64$'
+constant $threats "4 ranges of a walk" \
+	kernel-patches/commits/packed/edit.patch 'SFRAME_KEPT_RANGES[[:space:]]+3$'
 constant $threats "64 pages brought in for a step" \
 	kernel-patches/commits/step/edit.patch 'UNWIND_USER_MAX_FAULTS[[:space:]]+64$'
-for doc in $threats $sframe_rst; do
-	constant "$doc" "4 rows" $unwind/sframe.h 'SFRAME_SMALL_ROWS[[:space:]]+4$'
-done
 constant $threats "65,536 windows of an address space" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant $threats "stack of 16 values" sframegen/lib/cfi_expr.c \

@@ -106,8 +106,8 @@ like "a circle of directories is found" "*userspace/include*" \
 	"$(includes directory "$tmp/copy" | circle)"
 like "a circle of the two is found" "*sframegen*" \
 	"$(includes top "$tmp/copy" | circle)"
-like "a circle of objects is found" "*sframegen/lib/read*" \
-	"$({ cat "$tmp/calls"; echo sframegen/lib/read userspace/preload/table
+like "a circle of objects is found" "*sframegen/lib/packed_read*" \
+	"$({ cat "$tmp/calls"; echo sframegen/lib/packed_read userspace/preload/table
 	} | circle)"
 
 # <sframegen.h> says what this is compiled for, and what an ELF file is for.

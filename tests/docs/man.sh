@@ -40,10 +40,10 @@ refuses() {
 if [ -x "$tree/tools/docs/kernel-doc" ]; then
 	check "make man changes nothing" "$(differences)"
 	refuses "an argument without words is refused" \
-		"*'granule' not described in 'sfjit_area_create'*" '/^ \* @granule:/d'
+		"*'rules' not described in 'sfjit_area_create'*" '/^ \* @rules:/d'
 	refuses "a line that begins with a number is refused" \
 		"*area.h>*sfjit_area_create*begins with a number*" \
-		's/^ \* The area is mapped/ * 1. &/'
+		's/^ \* The whole area must be mapped/ * 1. &/'
 else
 	skip "make man changes nothing" "no source of the kernel here"
 fi
