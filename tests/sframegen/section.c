@@ -456,6 +456,30 @@ static void test_big_endian(void)
 	       "s390x is read back", "%d", ret);
 }
 
+/* A word 0 for the return address is there for the frame pointer's behind it. */
+static void test_padding(void)
+{
+	const struct sfjit_row row = {
+		.cfa = { .offset = 160, .reg = 15, .base = SFJIT_BASE_REG },
+		.fp = SLOT(-72),
+	};
+	const struct sfjit_function fde = {
+		.addr = 0x1000, .size = 16, .rows = &row, .nr_rows = 1,
+	};
+	uint8_t buf[SFG_SECTION_MAX(1, 1)];
+	const size_t at = 28 + 16 + 5;
+	size_t used = 0;
+	int ret = sfg_write_section(SFRAME_ABI_S390X_BE, &fde, 1, 0, buf,
+				    sizeof(buf), &used, NULL);
+
+	result(!ret && buf[at + 3] == 0, "padding", "%d, %d", ret, buf[at + 3]);
+	result(!check_damaged(buf, used), "is read", "%d",
+	       check_damaged(buf, used));
+	buf[at + 1] = (buf[at + 1] & ~(3 << 1)) | 2 << 1;
+	result(check_damaged(buf, used) == -EINVAL,
+	       "padding with no rule after it", "%d", check_damaged(buf, used));
+}
+
 /* As OpenSSL's assembly keeps its stack: CFA = *(rsp + 40) + 8. */
 static const struct sfjit_row addend_rows[] = {
 	{ .start = 0, .cfa = SP(8) },
@@ -626,6 +650,7 @@ int main(void)
 	test_ignored_fields();
 	test_large_cfa();
 	test_addend();
+	test_padding();
 	test_addend_damage();
 	test_refused_addends();
 	return finish();
