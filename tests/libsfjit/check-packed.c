@@ -6,14 +6,10 @@
  * each mistake in one; rows of addresses. Runs with ASan and UBSan.
  * tests/kernel/fuzz/kernel/check_target.c compares it with the kernel.
  */
-#include <sfjit/check.h>
 #include <sfjit/packed.h>
 
-#include "machine.h"
-#include "prctl.h"
+#include "verdicts.h"
 
-#define TEXT		0x7e0000001000UL
-#define TEXT_LENGTH	0x1000
 #define RULE(nr)	(32 + 16 * (nr))
 
 /* Of the bytes of a rule. */
@@ -42,9 +38,6 @@ static void make_rows(void)
 	memcpy(ends_here, outermost, sizeof(ends_here));
 }
 
-static _Alignas(16) unsigned char bytes[8192];
-static struct sfjit_complaint complaint;
-static struct sfjit_table table;
 static size_t index_off, blocks_off;
 
 static void set_table(long length)
@@ -56,13 +49,9 @@ static void set_table(long length)
 	memcpy(&h, bytes, sizeof(h));
 	shift = 8 + h.unit_shift;
 	index_off = RULE(h.nr_rules);
-	blocks_off = index_off + 4 * ((h.repeat ? 1 : 0) +
-		     (h.repeat ? 0 : (h.text_length + (1u << shift) - 1) >>
-				     shift));
-	table = (struct sfjit_table){
-		bytes, length, (void *)TEXT, TEXT_LENGTH, 0, 0,
-	};
-	complaint = (struct sfjit_complaint){ 0 };
+	blocks_off = index_off + 4 * (h.repeat ? 1 :
+		     (h.text_length + (1u << shift) - 1) >> shift);
+	use_table(length);
 }
 
 /*
@@ -82,44 +71,9 @@ static void make(void)
 	set_table(sfjit_section_fill(bytes, sizeof(bytes), f, 4));
 }
 
-/* Writes the @size low bytes in this machine's byte order. */
-static void put(size_t off, uint64_t value, size_t size)
-{
-	const char *from = (const char *)&value;
-
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		from += sizeof(value) - size;
-	memcpy(bytes + off, from, size);
-}
-
-static void not_registered(const char *name, const char *reason)
-{
-	IS(name, sfjit_check(&table, &complaint), -EINVAL);
-	result(complaint.reason && !strcmp(complaint.reason, reason), name,
-	       "reason is %s", complaint.reason);
-	TRUE(name, !complaint.address);
-	IS(name, sfjit_check(&table, NULL), -EINVAL);
-	make();
-}
-
 static void ends(const char *name, const char *reason, uint64_t address)
 {
-	struct sfjit_row row, before;
-
-	memset(&row, 0xaa, sizeof(row));
-	before = row;
-	IS(name, sfjit_check(&table, &complaint), -EBADMSG);
-	result(complaint.reason && !strcmp(complaint.reason, reason), name,
-	       "reason is %s", complaint.reason);
-	IS(name, (long)complaint.address, address);
-	if (strncmp(reason, "cfa", 3) && strcmp(reason, "row_order")) {
-		IS(name, sfjit_find_row(&table, (void *)address, NULL, &row,
-					&complaint),
-		   strcmp(reason, "no_fde") ? -EBADMSG : -ENOENT);
-		TRUE(name, !strcmp(complaint.reason, reason));
-		TRUE(name, !memcmp(&row, &before, sizeof(row)));
-	}
-	make();
+	ends_unless("row_order", name, reason, address);
 }
 
 static void is_good(const char *name)
@@ -297,16 +251,6 @@ static void has_row(const char *name, uint64_t ip, uint64_t start,
 	IS(name, f.size, size);
 	IS(name, f.nr_rows, 1);
 	IS(name, f.flags | f.repeat, 0);
-}
-
-static void no_row(const char *name, uint64_t ip, const char *reason)
-{
-	struct sfjit_row row;
-
-	IS(name, sfjit_find_row(&table, (void *)ip, NULL, &row, &complaint),
-	   -ENOENT);
-	TRUE(name, !strcmp(complaint.reason, reason));
-	IS(name, (long)complaint.address, ip);
 }
 
 static void test_find(void)

@@ -6,14 +6,10 @@
  * each mistake in one; rows of addresses. Runs with ASan and UBSan.
  * tests/kernel/fuzz/kernel/check_target.c compares it with the kernel.
  */
-#include <sfjit/check.h>
 #include <sfjit/area.h>
 
-#include "machine.h"
-#include "prctl.h"
+#include "verdicts.h"
 
-#define TEXT		0x7e0000001000UL
-#define TEXT_LENGTH	0x1000
 #define HEADER		28
 #define INDEX		16
 
@@ -36,10 +32,6 @@ static void make_rows(void)
 	memcpy(flex, other, sizeof(flex));
 }
 
-static unsigned char section[8192];
-static struct sfjit_complaint complaint;
-static struct sfjit_table table;
-
 /* Makes three functions and their table. */
 static void make(void)
 {
@@ -50,22 +42,9 @@ static void make(void)
 	};
 	size_t length;
 
-	MUST(!sfg_write_section(SFG_HOST_ABI, f, 3, (uintptr_t)section, section,
-				sizeof(section), &length, NULL));
-	table = (struct sfjit_table){
-		section, length, (void *)TEXT, TEXT_LENGTH, 0, 0,
-	};
-	complaint = (struct sfjit_complaint){ 0 };
-}
-
-/* Writes the @size low bytes in this machine's byte order. */
-static void put(size_t off, uint64_t value, size_t size)
-{
-	const char *bytes = (const char *)&value;
-
-	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-		bytes += sizeof(value) - size;
-	memcpy(section + off, bytes, size);
+	MUST(!sfg_write_section(SFG_HOST_ABI, f, 3, (uintptr_t)bytes, bytes,
+				sizeof(bytes), &length, NULL));
+	use_table(length);
 }
 
 /* Offset of a function's attributes. */
@@ -73,37 +52,13 @@ static size_t block(uint32_t nr)
 {
 	struct sframe_fde fde;
 
-	memcpy(&fde, section + HEADER + nr * INDEX, sizeof(fde));
+	memcpy(&fde, bytes + HEADER + nr * INDEX, sizeof(fde));
 	return HEADER + 3 * INDEX + fde.fre_off;
-}
-
-static void not_registered(const char *name, const char *reason)
-{
-	IS(name, sfjit_check(&table, &complaint), -EINVAL);
-	result(complaint.reason && !strcmp(complaint.reason, reason), name,
-	       "reason is %s", complaint.reason);
-	TRUE(name, !complaint.address);
-	IS(name, sfjit_check(&table, NULL), -EINVAL);
-	make();
 }
 
 static void ends(const char *name, const char *reason, uint64_t address)
 {
-	struct sfjit_row row, before;
-
-	memset(&row, 0xaa, sizeof(row));
-	before = row;
-	IS(name, sfjit_check(&table, &complaint), -EBADMSG);
-	result(complaint.reason && !strcmp(complaint.reason, reason), name,
-	       "reason is %s", complaint.reason);
-	IS(name, (long)complaint.address, address);
-	if (strncmp(reason, "cfa", 3) && strcmp(reason, "fde_order")) {
-		IS(name, sfjit_find_row(&table, (void *)address, NULL, &row,
-					&complaint), -EBADMSG);
-		TRUE(name, !strcmp(complaint.reason, reason));
-		TRUE(name, !memcmp(&row, &before, sizeof(row)));
-	}
-	make();
+	ends_unless("fde_order", name, reason, address);
 }
 
 static void test_good(void)
@@ -166,7 +121,7 @@ static void test_functions(void)
 	struct sframe_fde fde[2];
 
 	make();
-	memcpy(fde, section + HEADER, sizeof(fde));
+	memcpy(fde, bytes + HEADER, sizeof(fde));
 	put(HEADER + 8, 33, 4);
 	ends("functions overlap", "fde_order", TEXT + 32);
 	put(HEADER + INDEX, fde[0].func_start - INDEX - 4, 8);
@@ -223,9 +178,9 @@ static void test_many_rows(void)
 		many[i] = rows[i % 2];
 		many[i].start = 2 * i;
 	}
-	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)section,
-				section, sizeof(section), &used, NULL));
-	table = (struct sfjit_table){ section, used, (void *)TEXT, 130, 0, 0 };
+	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, (uintptr_t)bytes, bytes,
+				sizeof(bytes), &used, NULL));
+	table = (struct sfjit_table){ bytes, used, (void *)TEXT, 130, 0, 0 };
 	IS("65 rows", sfjit_check(&table, &complaint), 0);
 }
 
@@ -239,16 +194,6 @@ static void has_row(const char *name, uint64_t ip, uint32_t nr,
 	IS(name, row.start, want->start);
 	TRUE(name, sfg_rows_equal(&row, want));
 	IS(name, f.nr_rows, nr);
-}
-
-static void no_row(const char *name, uint64_t ip, const char *reason)
-{
-	struct sfjit_row row;
-
-	IS(name, sfjit_find_row(&table, (void *)ip, NULL, &row, &complaint),
-	   -ENOENT);
-	TRUE(name, !strcmp(complaint.reason, reason));
-	IS(name, (long)complaint.address, ip);
 }
 
 static void test_find(void)
@@ -340,17 +285,15 @@ static void test_none(void)
 	};
 	struct sfjit_row row;
 
-	memcpy(section, &header, sizeof(header));
-	table = (struct sfjit_table){
-		section, sizeof(section), (void *)TEXT, TEXT_LENGTH, 0, 0,
-	};
+	memcpy(bytes, &header, sizeof(header));
+	use_table(sizeof(bytes));
 	IS("another machine's", sfjit_check(&table, &complaint), -EINVAL);
 	TRUE("is that", !strcmp(complaint.reason,
 				"not the header of this format and machine"));
 	IS("and has no rows", sfjit_find_row(&table, (void *)TEXT, NULL, &row,
 					     NULL), -EINVAL);
 	header.abi_arch = SFG_HOST_ABI;
-	memcpy(section, &header, sizeof(header));
+	memcpy(bytes, &header, sizeof(header));
 	IS("nor is one that a byte of its number is in",
 	   sfjit_check(&table, NULL), -EINVAL);
 }
