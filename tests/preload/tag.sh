@@ -21,7 +21,7 @@ files=$(gcc -MM -Isframegen/include -Iuserspace/include -Iarch -Iarch/x86_64 \
 	userspace/preload/cfi.c userspace/preload/amend.c \
 	userspace/preload/table.c userspace/preload/arena.c | tr -cs 'a-z0-9_.:/' '\n' | grep -v ':$' | sort -u)
 others='README userspace/preload/report.c userspace/preload/modules.c
-	userspace/sfjit/run.c userspace/libsfjit/live.c sframegen/cmd/main.c'
+	userspace/sfjit/run.c userspace/libsfjit/area.c sframegen/cmd/main.c'
 
 # make does not notice changes in the same clock tick.
 age() {
