@@ -64,19 +64,16 @@ static bool is_range(const void *text, size_t length)
 	       !((uintptr_t)text & ((1u << sfjit_growing_unit_shift()) - 1));
 }
 
+static size_t at_most(size_t size, size_t most)
+{
+	return size < most ? size : most;
+}
+
 static size_t usual_rules(size_t length)
 {
 	size_t rules = length / BYTES_FOR_RULE;
 
-	if (rules < LEAST_RULES)
-		return LEAST_RULES;
-	return rules < MOST_RULES ? rules : MOST_RULES;
-}
-
-/* By default as many bytes as there are of text, but in proportion to it. */
-static size_t usual_blocks(size_t length)
-{
-	return length < SFJIT_MAX_BLOCKS ? length : SFJIT_MAX_BLOCKS;
+	return rules < LEAST_RULES ? LEAST_RULES : at_most(rules, MOST_RULES);
 }
 
 int sfjit_area_create(const void *text, size_t length, size_t rules,
@@ -84,7 +81,8 @@ int sfjit_area_create(const void *text, size_t length, size_t rules,
 {
 	const struct request request = {
 		text, length, rules ? rules : usual_rules(length),
-		blocks ? blocks : usual_blocks(length),
+		/* By default as many bytes as there are of text. */
+		blocks ? blocks : at_most(length, SFJIT_MAX_BLOCKS),
 	};
 
 	if (!result || !is_range(text, length))
@@ -268,11 +266,6 @@ static int replace_window(struct sfjit_area *area)
 	if (ret == -ENOENT)
 		area->error = register_area(area, false);
 	return ret == -ENOENT ? 0 : ret;
-}
-
-static size_t at_most(size_t size, size_t most)
-{
-	return size < most ? size : most;
 }
 
 /* Twice as many as are used, if the default is wanted. */

@@ -81,9 +81,10 @@ static uint64_t number(const struct reader *r, uint64_t at, unsigned int bytes)
 static bool has_our_format(const void *section)
 {
 	unsigned char ours[HEADER_SIZE];
+	size_t used;
 
-	sfjit_write_header(ours);
-	return sfg_abi_has_sframe(SFG_HOST_ABI) &&
+	return !sfg_write_section(SFG_HOST_ABI, NULL, 0, (uintptr_t)ours, ours,
+				  sizeof(ours), &used, NULL) &&
 	       !memcmp(section, ours, offsetof(struct sframe_header, num_fdes));
 }
 

@@ -53,15 +53,10 @@ bool sfjit_is_packed(const struct sfjit_table *table)
 /* Tables of this library's encoder differ only in numbers. */
 static bool has_our_format(const struct sframe_packed_header *header)
 {
-	unsigned char table[HEADER_SIZE + RULE_SIZE + SFRAME_PACKED_PAD];
 	struct sframe_packed_header ours;
-	size_t used;
 
-	if (sfg_fill_packed(SFG_HOST_ABI, NULL, 0, table, sizeof(table), &used,
-			    NULL))
-		return false;
-	memcpy(&ours, table, sizeof(ours));
-	return header->version == ours.version &&
+	return !sfg_init_packed(SFG_HOST_ABI, &ours) &&
+	       header->version == ours.version &&
 	       header->abi_arch == ours.abi_arch &&
 	       header->unit_shift == ours.unit_shift;
 }
@@ -78,15 +73,27 @@ static const char *check_header(const struct sframe_packed_header *header)
 	return header->nr_rules ? NULL : "no rules";
 }
 
+/* Bytes of code that the index has entries for. */
+static uint64_t indexed_length(const struct reader *r)
+{
+	uint32_t length = r->header.text_length, repeat = r->header.repeat;
+
+	return repeat && length > repeat ? repeat : length;
+}
+
+/* Where they have the rule of the byte at an offset of the code. */
+static uint32_t indexed_offset(const struct reader *r, uint32_t off)
+{
+	return r->header.repeat ? off % r->header.repeat : off;
+}
+
 static const char *set_extent(struct reader *r, uint64_t length)
 {
 	unsigned int shift = SFRAME_PACKED_BUCKET_SHIFT + r->header.unit_shift;
-	uint64_t code = r->header.text_length;
 
-	if (r->header.repeat && code > r->header.repeat)
-		code = r->header.repeat;
 	r->index = HEADER_SIZE + r->header.nr_rules * RULE_SIZE;
-	r->blocks = r->index + 4 * ((code + (1u << shift) - 1) >> shift);
+	r->blocks = r->index +
+		    4 * ((indexed_length(r) + (1u << shift) - 1) >> shift);
 	if (r->blocks + r->header.blocks_len + SFRAME_PACKED_PAD > length)
 		return "table is shorter than its header says";
 	return NULL;
@@ -172,15 +179,13 @@ static const char *find_span(const struct reader *r, uint32_t at,
 {
 	unsigned int shift = r->header.unit_shift;
 	uint32_t unit = at >> shift, bucket = unit / BUCKET_UNITS, entry;
-	uint64_t end = r->header.text_length, hi;
+	uint64_t end = indexed_length(r), hi;
 	const char *why = NULL;
 
 	memcpy(&entry, r->table + r->index + 4 * (uint64_t)bucket, 4);
 	*span = (struct span){ 0, BUCKET_UNITS, entry, true };
 	if (entry & SFRAME_PACKED_BLOCK)
 		why = read_block(r, entry, unit % BUCKET_UNITS, span);
-	if (r->header.repeat && end > r->header.repeat)
-		end = r->header.repeat;
 	hi = ((uint64_t)bucket * BUCKET_UNITS + span->hi) << shift;
 	span->lo = (bucket * BUCKET_UNITS + span->lo) << shift;
 	span->hi = hi < end ? hi : end;
@@ -392,7 +397,7 @@ int sfjit_check_packed(const struct sfjit_table *table,
 	if (off == last)
 		return complain(complaint, -EBADMSG, "no_fde", r.text);
 	for (; off < last; off += span.hi - at) {
-		at = r.header.repeat ? off % r.header.repeat : off;
+		at = indexed_offset(&r, off);
 		why = find_span(&r, at, &span);
 		if (!why)
 			why = check_span(&r, &span);
@@ -435,8 +440,7 @@ static const char *find_row(const struct reader *r, uint64_t ip,
 
 	if (off >= r->header.text_length)
 		return "no_fde";
-	why = find_span(r, r->header.repeat ? off % r->header.repeat : off,
-			&span);
+	why = find_span(r, indexed_offset(r, off), &span);
 	if (!why)
 		why = decode(r, span.id, &got, &found);
 	if (why)

@@ -324,7 +324,7 @@ static int check_section(const struct sfjit_table *table,
 static int check_all(const struct sfjit_table *table, struct window *new,
 		     bool replace)
 {
-	int ret = table->section ? check_section(table, new) : 0;
+	int ret = check_section(table, new);
 
 	if (!ret)
 		ret = check_text(new);
@@ -365,8 +365,7 @@ static int debug_register(uintptr_t key, const struct sfjit_table *table,
 	ret = try(arg);
 	if (ret < 0 && ret != error)
 		report(0, "the kernel refuses to register %p: %s",
-		       table->section ? table->section : table->text,
-		       strerror(-ret));
+		       table->section, strerror(-ret));
 	if (ret > 0)
 		ret = error;	/* there is no kernel to decide */
 	if (!ret)

@@ -12,7 +12,7 @@
 
 /*
  * @ask: registers with the kernel; returns 0, -errno, or 1 without windows
- * Each returns the result for the caller. A table without a section has a text.
+ * Each returns the result for the caller.
  */
 struct sfjit_debug {
 	int (*do_register)(uintptr_t key, const struct sfjit_table *table,

@@ -31,12 +31,18 @@ static size_t aligned(size_t length)
 }
 
 /* Takes @length bytes at *@at. */
-static void *take_part(unsigned char **at, size_t length)
+static void *take_part(uintptr_t *at, size_t length)
 {
-	void *part = *at;
+	void *part = (void *)*at;
 
-	*at += aligned(length);
+	*at += length;
 	return part;
+}
+
+/* The same, in cache lines of its own. */
+static void *take_lines(uintptr_t *at, size_t length)
+{
+	return take_part(at, aligned(length));
 }
 
 static uint32_t nr_slots(uint32_t rules)
@@ -76,41 +82,39 @@ static void fill_header(struct sfjit_growing *table,
 	memcpy(table->start, &header, sizeof(header));
 }
 
-/* The kernel does not look at what follows the table. */
-static void set_parts(struct sfjit_growing *table)
+/*
+ * Where all of it is in memory from @start on; returns the end. The kernel does
+ * not look at what follows the table.
+ */
+static uintptr_t set_parts(struct sfjit_growing *table, uintptr_t start)
 {
-	unsigned char *at = table->start + aligned(table->length);
+	uintptr_t at = start + sizeof(struct sframe_packed_header);
 
-	table->rules = (void *)(table->start +
-				sizeof(struct sframe_packed_header));
-	table->index = (void *)(table->rules + table->nr_rules);
-	table->blocks = (void *)(table->index + table->nr_buckets);
-	table->counters = take_part(&at, sizeof(*table->counters));
-	table->zones = take_part(&at, table->nr_zones * sizeof(uint32_t));
-	table->owners = take_part(&at, table->nr_chunks * sizeof(uint32_t));
-	table->slots = take_part(&at, (table->slot_mask + 1) *
-				      sizeof(uint32_t));
-	table->keys = take_part(&at, table->nr_rules * sizeof(*table->keys));
+	table->rules = take_part(&at, table->nr_rules * sizeof(*table->rules));
+	table->index = take_part(&at, table->nr_buckets * sizeof(uint32_t));
+	table->blocks = take_part(&at, (size_t)table->nr_chunks * CHUNK);
+	table->length = at + SFRAME_PACKED_PAD - start;
+
+	at = start + aligned(table->length);
+	table->counters = take_lines(&at, sizeof(*table->counters));
+	table->zones = take_lines(&at, table->nr_zones * sizeof(uint32_t));
+	table->owners = take_lines(&at, table->nr_chunks * sizeof(uint32_t));
+	table->slots = take_lines(&at, (table->slot_mask + 1) *
+				       sizeof(uint32_t));
+	table->keys = take_lines(&at, table->nr_rules * sizeof(*table->keys));
+	return at;
 }
 
 static int map_parts(struct sfjit_growing *table)
 {
 	int ret;
 
-	table->length = sizeof(struct sframe_packed_header) +
-			table->nr_rules * sizeof(*table->rules) +
-			table->nr_buckets * sizeof(uint32_t) +
-			(size_t)table->nr_chunks * CHUNK + SFRAME_PACKED_PAD;
-	table->mapped = aligned(table->length) +
-			aligned(sizeof(*table->counters)) +
-			aligned(table->nr_zones * sizeof(uint32_t)) +
-			aligned(table->nr_chunks * sizeof(uint32_t)) +
-			aligned((table->slot_mask + 1) * sizeof(uint32_t)) +
-			table->nr_rules * sizeof(*table->keys);
+	table->mapped = set_parts(table, 0);
 	/* Untouched pages take no memory. */
 	ret = sfjit_map(table->mapped, MAP_NORESERVE, &table->start);
 	if (ret)
 		return ret;
+	set_parts(table, (uintptr_t)table->start);
 	/*
 	 * Otherwise the first function would allocate a whole huge page. A
 	 * kernel without huge pages returns EINVAL.
@@ -148,7 +152,6 @@ int sfjit_growing_map(struct sfjit_growing *table, uint64_t text,
 	ret = map_parts(table);
 	if (ret)
 		return ret;
-	set_parts(table);
 	fill_header(table, header);
 	table->counters->used_rules = SFJIT_HOLE_ID + 1;
 	return 0;

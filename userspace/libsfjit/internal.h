@@ -105,9 +105,6 @@ extern int (*sfjit_prctl)(int option, ...);
 int sfjit_register_growing(uintptr_t key, const void *table, size_t length,
 			   const void *text, size_t text_length, bool replace);
 
-/* Write the header of a section without functions. */
-void sfjit_write_header(void *section);
-
 /* The text of a window that sfjit_check() accepted. In check.c. */
 void sfjit_table_text(const struct sfjit_table *table, uintptr_t *start,
 		      uintptr_t *end);

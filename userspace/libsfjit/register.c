@@ -130,7 +130,7 @@ static long register_opts(uintptr_t key, const void *section, size_t length,
 
 struct request {
 	uintptr_t			key;
-	struct sfjit_table		table;
+	const struct sfjit_table	*table;
 	struct sframe_window_opts	opts;
 };
 
@@ -139,19 +139,9 @@ static int try_register(void *arg)
 	struct request *request = arg;
 
 	return ret_or_absent(register_opts(request->key,
-					   request->table.section,
-					   request->table.length,
+					   request->table->section,
+					   request->table->length,
 					   &request->opts));
-}
-
-static int do_request(struct request *request)
-{
-	bool replace = request->opts.flags & SFRAME_WINDOW_REPLACE;
-
-	if (sfjit_debug)
-		return sfjit_debug->do_register(request->key, &request->table,
-						replace, try_register, request);
-	return absent_is_success(try_register(request));
 }
 
 /* EINVAL also means that the kernel does not know packed tables. */
@@ -166,7 +156,7 @@ static int do_register(uintptr_t key, const struct sfjit_table *table,
 {
 	struct request request = {
 		.key = key,
-		.table = *table,
+		.table = table,
 		.opts = {
 			.size = sizeof(request.opts),
 			.flags = flags,
@@ -179,7 +169,20 @@ static int do_register(uintptr_t key, const struct sfjit_table *table,
 	if (!is_plausible(table->section, table->length, table->text,
 			  table->text_length))
 		return -EINVAL;
-	return do_request(&request);
+	if (sfjit_debug)
+		return sfjit_debug->do_register(key, table,
+						flags & SFRAME_WINDOW_REPLACE,
+						try_register, &request);
+	return absent_is_success(try_register(&request));
+}
+
+/* What only a packed table can be. */
+static int register_packed(uintptr_t key, const struct sfjit_table *table,
+			   uint32_t flags)
+{
+	int ret = do_register(key, table, flags);
+
+	return ret == -EINVAL && !may_be_packed() ? -EOPNOTSUPP : ret;
 }
 
 int sfjit_register(uintptr_t key, const void *section, size_t length,
@@ -215,10 +218,9 @@ int sfjit_register_growing(uintptr_t key, const void *table, size_t length,
 	const struct sfjit_table growing = {
 		table, length, text, text_length, SFJIT_TABLE_LIVE, 0,
 	};
-	int ret = do_register(key, &growing,
-			      replace ? SFRAME_WINDOW_REPLACE : 0);
 
-	return ret == -EINVAL && !may_be_packed() ? -EOPNOTSUPP : ret;
+	return register_packed(key, &growing,
+			       replace ? SFRAME_WINDOW_REPLACE : 0);
 }
 
 /* ---- Text without rows ------------------------------------------------- */
@@ -235,25 +237,19 @@ static bool is_plausible_text(const void *text, size_t text_length,
 static int register_text(uintptr_t key, const void *text, size_t text_length,
 			 unsigned int what, uint32_t flags)
 {
-	struct request request = {
-		.key = key,
-		.table = {
-			.text = text,
-			.text_length = text_length,
-			.bias = (uintptr_t)text,
-		},
-		.opts.flags = flags,
+	struct sfjit_table table = {
+		.length = sizeof(struct text_table),
+		.text = text,
+		.text_length = text_length,
+		.bias = (uintptr_t)text,
 	};
-	int ret;
 
 	if (!is_plausible_text(text, text_length, what))
 		return -EINVAL;
-	ret = text_table_fill(&request.opts, text, text_length, what,
-			      &request.table.section, &request.table.length);
-	if (ret)
-		return ret;
-	ret = do_request(&request);
-	return ret == -EINVAL && !may_be_packed() ? -EOPNOTSUPP : ret;
+	if (text_length > TEXT_TABLE_MAX)
+		return -E2BIG;
+	table.section = text_table_get(what);
+	return register_packed(key, &table, flags);
 }
 
 int sfjit_register_text(uintptr_t key, const void *text, size_t text_length,

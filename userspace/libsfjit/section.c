@@ -73,11 +73,3 @@ int sfjit_check_named(const struct sfjit_function *function)
 	ret = check_functions(function, 1);
 	return ret ? ret : sfg_check_function(SFG_HOST_ABI, function, NULL);
 }
-
-void sfjit_write_header(void *section)
-{
-	size_t used;
-
-	sfg_write_section(SFG_HOST_ABI, NULL, 0, (uintptr_t)section, section,
-			  sizeof(struct sframe_header), &used, NULL);
-}

@@ -9,12 +9,9 @@
 #ifndef SFJIT_TEXT_TABLE_H
 #define SFJIT_TEXT_TABLE_H
 
-#include <errno.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <sframegen.h>
-#include <sfjit/sframe.h>
 #include <sfjit/text.h>
 #include <slot.h>
 
@@ -47,6 +44,8 @@ static struct text_table text_tables[2] = {
 };
 
 /*
+ * @what: SFJIT_TEXT_FP or SFJIT_TEXT_END
+ *
  * The kernel does not wait for a page of a file, and fork() does not copy its
  * entry in the page table. The store makes the page one of this process.
  */
@@ -57,28 +56,6 @@ static inline struct text_table *text_table_get(unsigned int what)
 	__atomic_store_n(&table->header.abi_arch, SFG_HOST_ABI,
 			 __ATOMIC_RELAXED);
 	return table;
-}
-
-/*
- * Fills in the options of a registration of 'text', whose address and length
- * are *table and *length. 'what': SFJIT_TEXT_FP or SFJIT_TEXT_END. 0, or -E2BIG:
- * a table is not for that much code.
- */
-static inline int text_table_fill(struct sframe_window_opts *opts,
-				  const void *text, size_t text_length,
-				  unsigned int what, const void **table,
-				  size_t *length)
-{
-	if (text_length > TEXT_TABLE_MAX)
-		return -E2BIG;
-	opts->size = sizeof(*opts);
-	opts->format = SFRAME_FORMAT_PACKED;
-	opts->text_start = (uintptr_t)text;
-	opts->text_length = text_length;
-	opts->text_bias = (uintptr_t)text;
-	*table = text_table_get(what);
-	*length = sizeof(struct text_table);
-	return 0;
 }
 
 #endif /* SFJIT_TEXT_TABLE_H */

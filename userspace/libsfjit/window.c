@@ -28,8 +28,6 @@ struct template {
 	const unsigned char *code;
 	const unsigned char *table;	/* packed */
 	size_t table_length;		/* 0: the machine has no encoder */
-	size_t table_start_off;		/* u64: text */
-	size_t table_size_off;		/* u32: bytes of text */
 	const struct sfjit_row *rows;
 	uint32_t nr_rows;
 	uint8_t flags;			/* SFJIT_FUNCTION_* */
@@ -49,8 +47,6 @@ IS_ONE_SLOT(sfjit_tramp_rbp, SFJIT_TRAMP_RBP);
 	.code = name ## _code, \
 	.table = name ## _packed, \
 	.table_length = NAME ## _PACKED_SIZE, \
-	.table_start_off = NAME ## _PACKED_START_OFF, \
-	.table_size_off = NAME ## _PACKED_SIZE_OFF, \
 	.rows = name ## _rows, \
 	.nr_rows = sizeof(name ## _rows) / sizeof(name ## _rows[0]), \
 	.flags = NAME ## _FLAGS, \
@@ -145,15 +141,13 @@ static void fill_code(struct sfjit_window *window,
 static void fill_table(struct sfjit_window *window,
 		       const struct template *template)
 {
-	uint64_t start = (uintptr_t)window->code;
-	uint32_t size = SFJIT_WINDOW_SIZE;
+	struct sframe_packed_header *header = (void *)window->table;
 
 	if (!template->table_length)
 		return;
 	memcpy(window->table, template->table, template->table_length);
-	memcpy(window->table + template->table_start_off, &start,
-	       sizeof(start));
-	memcpy(window->table + template->table_size_off, &size, sizeof(size));
+	header->text_start = (uintptr_t)window->code;
+	header->text_length = SFJIT_WINDOW_SIZE;
 }
 
 static int protect(void *start, size_t length, int prot)

@@ -147,13 +147,15 @@ static void test_prctl(void)
 	const struct sfjit_function f = {
 		(uintptr_t)part(2), PART, 1, &row, 0, 0,
 	};
-	struct sframe_window_opts opts = { 0 };
-	const void *table;
-	size_t length;
+	struct sframe_window_opts opts = {
+		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
+		.text_start = (uintptr_t)part(5), .text_length = PART,
+		.text_bias = (uintptr_t)part(5),
+	};
+	const void *table = text_table_get(SFJIT_TEXT_FP);
+	const size_t length = sizeof(struct text_table);
 
 	test_ranges(&f);
-	MUST(!text_table_fill(&opts, part(5), PART, SFJIT_TEXT_FP, &table,
-			      &length));
 	IS("prctl() with a range",
 	   prctl(PR_SFRAME_REGISTER, 78, table, length, &opts), 0);
 	has("its window, too", "e5 w1 e506");
