@@ -64,7 +64,7 @@ static void encode_row(const struct filler *f, const struct sfjit_row *row,
 	*rule = (struct packed_rule){ .r.kind = SFRAME_PACKED_SIGNAL };
 }
 
-/* Whoever measures does not need rules, and whoever writes has measured. */
+/* A measurement needs no rules, and comes before each write. */
 static uint16_t add_rule(struct filler *f, const struct sfjit_row *row,
 			 uint8_t flags)
 {

@@ -456,7 +456,7 @@ static void test_big_endian(void)
 	       "s390x is read back", "%d", ret);
 }
 
-/* A word 0 for the return address is there for the frame pointer's behind it. */
+/* A word 0 keeps the place of the return address; the frame pointer's follows. */
 static void test_padding(void)
 {
 	const struct sfjit_row row = {

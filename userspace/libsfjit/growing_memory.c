@@ -83,8 +83,8 @@ static void fill_header(struct sfjit_growing *table,
 }
 
 /*
- * Where all of it is in memory from @start on; returns the end. The kernel does
- * not look at what follows the table.
+ * Places the parts of the table in memory from @start on; returns the end. The
+ * kernel does not look at what follows the table.
  */
 static uintptr_t set_parts(struct sfjit_growing *table, uintptr_t start)
 {

@@ -301,7 +301,7 @@ static void require_encoded(const struct rows *r, const struct sfg_fdes *fdes,
 	sfg_free_fdes(&again);
 }
 
-/* What no section has: perhaps a row that only tables have. */
+/* A row that no section can have; only tables may have it. */
 static void require_only_packed(const struct rows *r,
 				const struct sfg_fdes *fdes)
 {
