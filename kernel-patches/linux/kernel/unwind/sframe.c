@@ -644,7 +644,7 @@ static void sframe_drop_ranges(struct sframe_walk *walk)
 static noinline void sframe_find_window(struct sframe_walk *walk,
 					unsigned long ip)
 {
-	/* What was changed before this is seen by the look-up. */
+	/* The look-up sees all changes before this. */
 	const u64 seq = smp_load_acquire(&walk->reg->seq);
 	struct sframe_range range;
 
@@ -672,9 +672,7 @@ static bool sframe_still_there(struct sframe_walk *walk, unsigned long ip)
 {
 	const struct sframe_window *window = walk->window;
 
-	/* See sframe_changed(). */
-	smp_rmb();
-	if (likely(READ_ONCE(walk->reg->seq) == walk->seq))
+	if (sframe_unchanged(walk))
 		return true;
 
 	sframe_find_window(walk, ip);

@@ -247,6 +247,16 @@ sframe_lookup_ip(const struct unwind_user_state *state)
 }
 
 /*
+ * Have no windows been changed since the walk looked them up? Then what was read
+ * before this call was that of its window. See sframe_changed().
+ */
+static __always_inline bool sframe_unchanged(const struct sframe_walk *walk)
+{
+	smp_rmb();
+	return likely(READ_ONCE(walk->reg->seq) == walk->seq);
+}
+
+/*
  * Is @ip in a range that the walk has looked up, and nothing has changed since?
  * Then that is the one it is in. Stacks often go to and fro between two.
  */

@@ -424,7 +424,7 @@ enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
 	return reason;
 }
 
-/* What is followed where no window says otherwise. */
+/* Where no window is, walks follow the frame pointer or the back chain. */
 static const struct unwind_user_frame sframe_fallback_frame = {
 #ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
 	ARCH_INIT_USER_BACKCHAIN_FRAME
@@ -519,33 +519,28 @@ sframe_end_run(struct unwind_user_state *state,
 	state->fp = pos->fp;
 	if (!UNWIND_USER_FP_GIVES_SP)
 		state->sp_bound = pos->sp_bound;
-	state->sframe.slack = pos->sframe.slack;
 }
 
 /* Steps as long as rules are those of the window, see sframe_steps(). */
 static __always_inline unsigned int
-sframe_run_packed(struct unwind_user_state *state, unsigned long *ips,
-		  unsigned int max)
+sframe_run_packed(struct unwind_user_state *pos, const struct sframe_walk *walk,
+		  unsigned long *ips, unsigned int max)
 {
 	const unsigned int cost = SFRAME_STACK_READS + SFRAME_PACKED_READS;
-	const struct sframe_walk *walk = &state->sframe;
 	const struct sframe_packed *packed = &walk->window->packed;
 	const unsigned long first = walk->first, length = walk->length;
-	struct unwind_user_state pos __uninitialized;
 	union sframe_packed_load rule;
 	unsigned int nr = 0;
 	u32 id;
 
-	sframe_begin_run(&pos, state);
 	do {
-		if (sframe_find_rule(&pos, packed, pos.ip - 1, &rule, &id) ||
-		    !sframe_step_rule(&pos, &rule.rule))
+		if (sframe_find_rule(pos, packed, pos->ip - 1, &rule, &id) ||
+		    !sframe_step_rule(pos, &rule.rule))
 			break;
-		ips[nr++] = pos.ip;
-		pos.sframe.slack -= cost;
-	} while (nr < max && pos.sframe.slack >= (int)cost &&
-		 pos.ip - 1 - first < length);
-	sframe_end_run(state, &pos);
+		ips[nr++] = pos->ip;
+		pos->sframe.slack -= cost;
+	} while (nr < max && pos->sframe.slack >= (int)cost &&
+		 pos->ip - 1 - first < length);
 	return nr;
 }
 
@@ -585,26 +580,22 @@ static bool sframe_may_run(struct sframe_walk *walk)
 static unsigned int sframe_run_window(struct unwind_user_state *state,
 				      unsigned long *ips, unsigned int max)
 {
-	const unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
-	const bool sp_bound = state->sp_bound;
+	struct unwind_user_state pos __uninitialized;
 	struct sframe_walk *walk = &state->sframe;
 	unsigned int nr;
 
 	if (!sframe_may_run(walk))
 		return 0;
+	sframe_begin_run(&pos, state);
 	unwind_user_access_begin();
-	nr = sframe_run_packed(state, ips, max);
+	nr = sframe_run_packed(&pos, walk, ips, max);
 	user_read_access_end();
+	walk->slack = pos.sframe.slack;
 
-	/* Was all of it the table of the window? See sframe_changed(). */
-	smp_rmb();
-	if (likely(READ_ONCE(walk->reg->seq) == walk->seq))
-		return nr;
-	state->ip = ip;
-	state->sp = sp;
-	state->fp = fp;
-	state->sp_bound = sp_bound;
-	return 0;
+	if (!sframe_unchanged(walk))
+		return 0;
+	sframe_end_run(state, &pos);
+	return nr;
 }
 
 /**

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is read of an SFrame section when it is registered: the header, and the
- * range of its text.
+ * Registration reads the header of an SFrame section, and the range of its text.
  *
  * Process context, without locks, since page faults are taken.
  */
@@ -39,7 +38,7 @@ static int sframe_check_header(const struct sframe_header *header)
 	return 0;
 }
 
-/* The index lies in front of the rows, and these in the section. */
+/* The index comes before the rows, and both are inside of the section. */
 static int sframe_set_extent(struct sframe_section *section,
 			     const struct sframe_header *header)
 {
