@@ -64,27 +64,26 @@ static bool make_cover_room(void)
 	return true;
 }
 
-static bool keep_table(struct cover_table *table, const struct sfg_output *out)
+static bool make_table(struct cover_table *table,
+		       const struct sfjit_function *functions, size_t nr)
 {
-	void *data = store_get(out->len);
+	struct sfg_output out;
 
-	if (!data)
+	if (table->data)
+		return true;
+	if (sfg_write_packed(SFG_HOST_ABI, functions, nr, &out, NULL))
 		return false;
-	memcpy(data, out->data, out->len);
-	table->data = data;
-	table->length = out->len;
-	return true;
+	table->data = store_copy(out.data, out.len);
+	table->length = out.len;
+	return table->data;
 }
 
 /* Without functions. */
 static bool make_hole(void)
 {
 	const struct sfjit_function none = { 0 };
-	struct sfg_output out;
 
-	return hole.data ||
-	       (!sfg_write_packed(SFG_HOST_ABI, &none, 0, &out, NULL) &&
-		keep_table(&hole, &out));
+	return make_table(&hole, &none, 0);
 }
 
 /* The row repeats in as much code as a table can be for, from address 0 on. */
@@ -95,11 +94,8 @@ static bool make_jumps(void)
 		.size = UINT32_MAX & -JUMPS_REPEAT, .nr_rows = 1, .rows = &row,
 		.repeat = JUMPS_REPEAT,
 	};
-	struct sfg_output out;
 
-	return jumps.data ||
-	       (!sfg_write_packed(SFG_HOST_ABI, &all, 1, &out, NULL) &&
-		keep_table(&jumps, &out));
+	return make_table(&jumps, &all, 1);
 }
 
 /* The first that ends after 'address'. */
@@ -210,12 +206,18 @@ static bool is_still_there(size_t i)
 	return false;
 }
 
-static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
+static struct cover piece_of(const struct cover *like, uintptr_t start,
+			     uintptr_t end)
 {
-	const struct cover c = {
+	return (struct cover) {
 		.start = start, .end = end, .owner = like->owner,
 		.jumps = like->jumps, .stays = like->stays,
 	};
+}
+
+static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
+{
+	const struct cover c = piece_of(like, start, end);
 
 	return c.owner || c.jumps || make_hole() ? insert_cover(&c) : -ENOMEM;
 }
@@ -223,12 +225,10 @@ static int put_piece(const struct cover *like, uintptr_t start, uintptr_t end)
 static void give_way(const struct cover *like, uintptr_t start, uintptr_t end,
 		     uintptr_t key)
 {
-	const struct cover c = {
-		.start = start, .end = end, .owner = like->owner,
-		.jumps = like->jumps, .stays = like->stays, .gave_way = true,
-		.key = key,
-	};
+	struct cover c = piece_of(like, start, end);
 
+	c.gave_way = true;
+	c.key = key;
 	insert_cover(&c);
 }
 
@@ -553,11 +553,8 @@ static void lose_cover(const struct cover *like)
 
 static void come_back(size_t i)
 {
-	const struct cover c = {
-		.start = covers[i].start, .end = covers[i].end,
-		.owner = covers[i].owner, .jumps = covers[i].jumps,
-		.stays = covers[i].stays,
-	};
+	const struct cover c = piece_of(&covers[i], covers[i].start,
+					covers[i].end);
 	int ret;
 
 	forget_cover(i);

@@ -203,6 +203,8 @@ static void start_module(void)
 	if (kernel == WINDOWS_OLD)
 		report_skipped("all modules", "this kernel is older than "
 			       "sfjit (see sfjit doctor)", -EOPNOTSUPP);
+	if (report_wanted())
+		units_count_rows();
 	jit_begin();
 	divert_loader(changed);
 	report_ready(scan_first(), kernel);

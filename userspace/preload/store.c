@@ -57,6 +57,15 @@ void *store_get(size_t size)
 	return piece;
 }
 
+void *store_copy(const void *from, size_t size)
+{
+	void *to = store_get(size);
+
+	if (to)
+		memcpy(to, from, size);
+	return to;
+}
+
 void store_put(void *p, size_t size)
 {
 	struct piece *piece = p;

@@ -15,6 +15,8 @@
 
 /* Cleared, aligned to 16; NULL: no memory. */
 void *store_get(size_t size);
+/* A copy; NULL: no memory. */
+void *store_copy(const void *from, size_t size);
 /* 'size' as it was asked for. */
 void store_put(void *p, size_t size);
 

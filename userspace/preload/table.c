@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Memory of tables: whole pages. */
+#include <grow.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,17 +159,9 @@ struct run {
 
 static void add_window(struct chosen *c, uint64_t start, uint64_t end)
 {
-	size_t max = c->max ? 2 * c->max : TABLE_FEW;
-	struct window *more;
-
-	if (c->nr == c->max) {
-		more = realloc(c->windows, max * sizeof(*more));
-		if (!more) {
-			c->error = -ENOMEM;
-			return;
-		}
-		c->windows = more;
-		c->max = max;
+	if (!grow_array(&c->windows, &c->max, c->nr, sizeof(*c->windows))) {
+		c->error = -ENOMEM;
+		return;
 	}
 	c->windows[c->nr++] = (struct window) {
 		.start = start, .length = end - start,

@@ -285,19 +285,28 @@ static void cover(struct unit *u, int mappings)
 	count_waiting(-1);
 }
 
-/* Joins them in place; returns how many spans there are. */
-static size_t join_spans(struct sfg_image *list, size_t nr)
+/* Like the converter: not around the end, and 32 bits long. */
+static size_t drop_impossible(struct sfg_image *list, size_t nr)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < nr; i++)
+		if (list[i].addr + list[i].len >= list[i].addr &&
+		    list[i].len <= UINT32_MAX)
+			list[n++] = list[i];
+	return n;
+}
+
+/* Joins those that are less apart than that; returns how many spans there are. */
+static size_t join_spans(struct sfg_image *list, size_t nr, uint64_t apart)
 {
 	size_t i, n = 0;
 	uint64_t end;
 
 	for (i = 0; i < nr; i++) {
 		end = list[i].addr + list[i].len;
-		/* Like the converter: not around the end, and 32 bits long. */
-		if (end < list[i].addr || list[i].len > UINT32_MAX)
-			continue;
 		if (n && list[i].addr - list[n - 1].addr <
-			 list[n - 1].len + PADDING) {
+			 list[n - 1].len + apart) {
 			if (end > list[n - 1].addr + list[n - 1].len)
 				list[n - 1].len = end - list[n - 1].addr;
 			continue;
@@ -305,6 +314,13 @@ static size_t join_spans(struct sfg_image *list, size_t nr)
 		list[n++] = list[i];
 	}
 	return n;
+}
+
+static bool counts_rows;
+
+void units_count_rows(void)
+{
+	counts_rows = true;
 }
 
 static uint32_t count_rows(const void *data, size_t length)
@@ -344,14 +360,14 @@ static bool keep_tables(struct unit *u, const struct parts *parts)
 	       store_get(parts->nr_tables * sizeof(*kept));
 	u->owner.tables = kept;
 	for (i = 0; kept && i < parts->nr_tables; i++) {
-		data = store_get(parts->tables[i].len);
+		data = store_copy(parts->tables[i].data, parts->tables[i].len);
 		if (!data)
 			return false;
-		memcpy(data, parts->tables[i].data, parts->tables[i].len);
 		kept[i] = (struct cover_table) {
 			parts->text[i].addr, data, parts->tables[i].len,
 		};
-		u->rows += count_rows(data, kept[i].length);
+		if (counts_rows)
+			u->rows += count_rows(data, kept[i].length);
 	}
 	return kept;
 }
@@ -381,43 +397,7 @@ static struct unit *make_unit(const struct unit_cfi *cfi, uint64_t sum,
 	return NULL;
 }
 
-/* 'text' NULL: of all frames. */
-static int convert_text(const struct unit_cfi *cfi,
-			const struct sfg_image *text, struct sfg_output *out,
-			struct sfg_error *err)
-{
-	const struct sfg_input in = {
-		.abi = SFG_HOST_ABI,
-		.cfi = cfi->cfi,
-		.flags = cfi->flags | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
-		.text = text,
-		.nr_text = text ? 1 : 0,
-		.text_base = cfi->text_base,
-		.data_base = cfi->data_base,
-		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,
-	};
-
-	return sfg_convert(&in, out, NULL, err);
-}
-
-/* Joins spans that are near each other; returns how many remain. */
-static size_t find_parts(const struct parts *parts, struct sfg_image *text)
-{
-	const struct sfg_image *span = parts->spans;
-	size_t i, nr = 0;
-
-	for (i = 0; i < parts->nr_spans; i++, span++) {
-		if (!nr || span->addr - text[nr - 1].addr >=
-			   text[nr - 1].len + APART)
-			text[nr++] = *span;
-		else
-			text[nr - 1].len = span->addr + span->len -
-					   text[nr - 1].addr;
-	}
-	return nr;
-}
-
-static int convert_parts(const struct unit_cfi *cfi, struct parts *parts,
+static int convert_parts(struct sfg_input in, struct parts *parts,
 			 struct sfg_error *err)
 {
 	int ret = 0;
@@ -426,23 +406,27 @@ static int convert_parts(const struct unit_cfi *cfi, struct parts *parts,
 	parts->text = malloc(parts->nr_spans * sizeof(*parts->text));
 	if (!parts->text)
 		return -ENOMEM;
-	parts->nr_tables = find_parts(parts, parts->text);
+	memcpy(parts->text, parts->spans,
+	       parts->nr_spans * sizeof(*parts->text));
+	parts->nr_tables = join_spans(parts->text, parts->nr_spans, APART);
 	if (parts->nr_tables > TABLES_MAX)
 		return -E2BIG;
 	parts->tables = calloc(parts->nr_tables, sizeof(*parts->tables));
-	for (i = 0; parts->tables && i < parts->nr_tables && !ret; i++)
-		ret = convert_text(cfi, &parts->text[i], &parts->tables[i],
-				   err);
+	in.nr_text = 1;
+	for (i = 0; parts->tables && i < parts->nr_tables && !ret; i++) {
+		in.text = &parts->text[i];
+		ret = sfg_convert(&in, &parts->tables[i], NULL, err);
+	}
 	return parts->tables ? ret : -ENOMEM;
 }
 
-static int convert_frames(const struct unit_cfi *cfi, struct parts *parts,
+static int convert_frames(const struct sfg_input *in, struct parts *parts,
 			  struct sfg_error *err)
 {
-	int ret = convert_text(cfi, NULL, &parts->one, err);
+	int ret = sfg_convert(in, &parts->one, NULL, err);
 
 	if (ret == -E2BIG)
-		return convert_parts(cfi, parts, err);
+		return convert_parts(*in, parts, err);
 	parts->text = &parts->all;
 	parts->tables = &parts->one;
 	parts->nr_tables = 1;
@@ -453,8 +437,12 @@ static int convert_unit(const struct unit_cfi *cfi, uint64_t sum,
 			struct unit **unit, const char **reason)
 {
 	const struct sfg_input in = {
-		.abi = SFG_HOST_ABI, .cfi = cfi->cfi, .flags = cfi->flags,
-		.text_base = cfi->text_base, .data_base = cfi->data_base,
+		.abi = SFG_HOST_ABI,
+		.cfi = cfi->cfi,
+		.flags = cfi->flags | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
+		.text_base = cfi->text_base,
+		.data_base = cfi->data_base,
+		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,
 	};
 	struct sfg_error err = { .reason = "cannot be converted" };
 	struct parts parts = { .nr_tables = 0 };
@@ -462,8 +450,10 @@ static int convert_unit(const struct unit_cfi *cfi, uint64_t sum,
 
 	ret = sfg_list_functions(&in, &parts.spans, &parts.nr_spans, &err);
 	if (!ret) {
-		parts.nr_spans = join_spans(parts.spans, parts.nr_spans);
-		ret = convert_frames(cfi, &parts, &err);
+		parts.nr_spans = drop_impossible(parts.spans, parts.nr_spans);
+		parts.nr_spans = join_spans(parts.spans, parts.nr_spans,
+					    PADDING);
+		ret = convert_frames(&in, &parts, &err);
 	}
 	*reason = err.reason;
 	if (ret)

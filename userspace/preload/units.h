@@ -37,6 +37,9 @@ struct unit_result {
 	size_t bytes;
 };
 
+/* From now on results have the number of rows: all are decoded for it. */
+void units_count_rows(void);
+
 /*
  * Makes a table and registers what is executable. The same frames again, before
  * they were removed, have to be removed as often. On failure *reason is a

@@ -8,7 +8,6 @@
 #ifndef SFJIT_PRELOAD_WINDOWS_H
 #define SFJIT_PRELOAD_WINDOWS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -262,15 +262,16 @@ static int explain_failure(const char *command, int error)
 
 static void print_remark(const char *command, const struct program *program)
 {
-	const char *lacks = kernel_lacks_windows();
+	const char *lacks;
 
-	if (program->attach)
-		fprintf(stderr, "sfjit: %s %s; sfjit attaches to it\n",
-			command, program->why_not);
-	else if (program->why_not)
-		fprintf(stderr, "sfjit: %s %s; it runs without windows\n",
-			command, program->why_not);
-	else if (lacks)
+	if (program->why_not) {
+		fprintf(stderr, "sfjit: %s %s; %s\n", command,
+			program->why_not, program->attach ?
+			"sfjit attaches to it" : "it runs without windows");
+		return;
+	}
+	lacks = kernel_lacks_windows();
+	if (lacks)
 		fprintf(stderr, "sfjit: %s; %s runs without\n", lacks, command);
 }
 

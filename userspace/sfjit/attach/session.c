@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <sfjit.h>
 #include <sfjit/device.h>
 #include <sfjit/sframe.h>
 
