@@ -66,15 +66,8 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 #ifndef unrolled_count
 #define unrolled_count(n)
 #endif
-#ifndef __counted_by
-#define __counted_by(member)
-#endif
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, gfp)		kzalloc(sizeof(obj), gfp)
-#endif
-#ifndef kzalloc_flex
-#define kzalloc_flex(obj, member, nr, gfp) \
-	kzalloc(struct_size(&(obj), member, nr), gfp)
 #endif
 #ifndef kmalloc_objs
 #define kmalloc_objs(obj, nr, gfp)	kmalloc_array(nr, sizeof(obj), gfp)

@@ -158,12 +158,10 @@ static void fill_fde(struct sframe_fde *fde, size_t i, uint32_t fre_off)
 	fde->fre_off = fre_off;
 }
 
-static void call_register(size_t i, const void *address, size_t length,
-			  uint32_t flags)
+static void call_register(size_t i, const void *address, size_t length)
 {
 	const struct sframe_window_opts opts = {
 		.size = sizeof(opts),
-		.flags = flags,
 		.text_start = made_text(i),
 		.text_length = PAGE,
 	};
@@ -180,7 +178,7 @@ void made_register(const struct made_table *table, size_t i)
 	fill_header(table, fre_off + size);
 	fill_fde(first_fde, i, fre_off);
 	touch_index(1u << (table->probes - 1));
-	call_register(i, section, SECTION_SIZE, 0);
+	call_register(i, section, SECTION_SIZE);
 }
 
 void made_unregister(size_t i)
@@ -197,10 +195,10 @@ void made_register_signal(size_t i)
 	signal_section.header.fres_off = sizeof(signal_section.fde);
 	signal_section.attr.info = SFRAME_FDE_SIGNAL;
 	fill_fde(&signal_section.fde, i, 0);
-	call_register(i, &signal_section, sizeof(signal_section), 0);
+	call_register(i, &signal_section, sizeof(signal_section));
 }
 
 void made_register_other(size_t i)
 {
-	call_register(i, &signal_section, sizeof(signal_section), 0);
+	call_register(i, &signal_section, sizeof(signal_section));
 }

@@ -16,6 +16,7 @@
 
 #include <sfjit/area.h>
 #include <sfjit/packed.h>
+#include <slot.h>
 
 #include "machine.h"
 #include "prctl.h"
@@ -27,7 +28,7 @@
 #define LENGTH		(64 * UNIT * 256UL)
 
 /* Bytes of an instruction's place; 256 of them are a bucket. */
-static unsigned int UNIT;
+#define UNIT		(1U << SLOT_UNIT_SHIFT)
 #define BUCKET		(256UL * UNIT)
 
 #define MANY		700
@@ -45,11 +46,8 @@ static struct sfjit_row a_row(uint32_t start, int32_t cfa)
 
 static void make_rows(void)
 {
-	struct sframe_packed_header header = { .unit_shift = 0 };
 	uint32_t i;
 
-	sfg_init_packed(SFG_HOST_ABI, &header);
-	UNIT = 1 << header.unit_shift;
 	few[0] = (struct sfjit_row){ .cfa = SP(0), .ra = SAME, .fp = SAME };
 	few[1] = a_row(UNIT, 16);
 	few[2] = a_row(4 * UNIT, 48);
@@ -141,16 +139,14 @@ static bool is_at(const struct sfg_packed *table, uint64_t ip,
 		  const struct sfjit_function *function)
 {
 	struct sfjit_function fde;
-	struct sfjit_row row, want;
+	struct sfjit_row row;
 	int ret = sfg_find_packed_row(table, ip, &fde, &row, NULL);
 
 	if (!function)
 		return ret == -ENOENT && !fde.size;
 	if (ret)
 		return false;
-	want = *row_of(function, ip - function->addr);
-	want.start = 0;
-	return sfg_rows_equal(&row, &want);
+	return sfg_rows_equal(&row, row_of(function, ip - function->addr));
 }
 
 /* Units of [start, end) that do not have the row of @function. */
@@ -185,10 +181,15 @@ static void check_none(const char *name, const struct sfjit_area *area,
 
 static uint32_t random_state = 12345;
 
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1103515245 + 12345;
+	return *state >> 8;
+}
+
 static uint32_t random_below(uint32_t limit)
 {
-	random_state = random_state * 1103515245 + 12345;
-	return (random_state >> 8) % limit;
+	return next_random(&random_state) % limit;
 }
 
 #define NR_MODEL	96
@@ -1259,12 +1260,6 @@ static void change_slot(uint32_t slot, uint32_t random)
 	random = 8 * (2 + random % 500);
 	nr_wrong += put_slot(slot, random) != 0;
 	atomic_store(&states[slot], random);
-}
-
-static uint32_t next_random(uint32_t *state)
-{
-	*state = *state * 1103515245 + 12345;
-	return *state >> 8;
 }
 
 static void *write_slots(void *arg)

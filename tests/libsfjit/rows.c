@@ -426,9 +426,7 @@ static void finds_all(const char *name, const struct sfg_packed *t,
 	for (off = 0; off < f->size; off++) {
 		at = f->repeat ? off % f->repeat : off;
 		if (sfg_find_packed_row(t, f->addr + off, &found, &row, NULL) ||
-		    row.cfa.offset != f->rows[at / STEP].cfa.offset ||
-		    row.cfa.reg != SP_REG ||
-		    row.fp.base != f->rows[at / STEP].fp.base)
+		    !sfg_rows_equal(&row, &f->rows[at / STEP]))
 			bad++;
 	}
 	IS(name, bad, 0);

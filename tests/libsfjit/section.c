@@ -7,6 +7,7 @@
  */
 #include <sfjit/format.h>
 #include <sfjit/packed.h>
+#include <slot.h>
 
 #include "machine.h"
 
@@ -42,19 +43,6 @@ struct expected {
 	unsigned char pad[8];
 } __attribute__((packed));
 
-/* Instructions of this machine are at multiples of 1 << this. */
-static unsigned int unit_shift(void)
-{
-	switch (SFG_HOST_ABI) {
-	case SFRAME_ABI_AMD64_LE:
-		return 0;
-	case SFRAME_ABI_S390X_BE:
-		return 1;
-	default:
-		return 2;
-	}
-}
-
 /* Calls store the return address, or leave it in its register. */
 static struct sframe_packed_rule entry_rule(void)
 {
@@ -70,7 +58,7 @@ static struct sframe_packed_rule entry_rule(void)
 
 static void expect(struct expected *want, uint64_t addr)
 {
-	const unsigned int shift = unit_shift();
+	const unsigned int shift = SLOT_UNIT_SHIFT;
 	const uint8_t saved = SFRAME_PACKED_PLAIN | SFRAME_PACKED_FP_SAVED;
 
 	*want = (struct expected){

@@ -55,13 +55,13 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	$(fuzz_arch)/uapi/asm/sigcontext.h $(fuzz_arch)/uapi/asm/ucontext.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
-fuzz_shim_headers := $(addprefix linux/,bitops.h bits.h build_bug.h cache.h cleanup.h \
-	compat.h compiler.h cpumask.h err.h errno.h hash.h kconfig.h kernel.h log2.h math.h \
+fuzz_shim_headers := $(addprefix linux/,bitops.h bits.h build_bug.h cache.h \
+	compat.h compiler.h err.h errno.h kconfig.h kernel.h log2.h math.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
-	pagemap.h percpu.h perf_event.h rcupdate.h refcount.h sched.h security.h \
-	lockdep.h sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \
-	sizes.h slab.h stddef.h string.h swab.h topology.h types.h uaccess.h \
-	unaligned.h unroll.h uprobes.h vmalloc.h fpu.h processor.h) \
+	pagemap.h perf_event.h rcupdate.h refcount.h sched.h security.h \
+	sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \
+	sizes.h slab.h stddef.h string.h swab.h types.h uaccess.h \
+	unaligned.h unroll.h uprobes.h fpu.h processor.h) \
 	$(addprefix asm/,compiler.h insn.h ptrace.h segment.h sve_context.h \
 	unistd.h uprobes.h)
 
@@ -133,7 +133,6 @@ fuzz_kernel = $(call fuzz_u,$(1),$(fuzz_unwinder)) $(call fuzz_h,$(1),model ref 
 fuzz_check = $(call fuzz_u,$(1),sframe sframe_packed sframe_section sframe_prctl) \
 	$(call fuzz_h,$(1),check_target finding mutate) \
 	$(addprefix $(FUZZ_OUT)/$(1)/,check.o check_packed.o) \
-	$(addprefix $(O)/obj/userspace/libsfjit/, section.o) \
 	$(O)/lib/libsframegen.a
 fuzz_wrap := -Wl,--wrap=sframe_step,--wrap=sframe_steps
 

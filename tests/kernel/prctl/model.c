@@ -101,7 +101,7 @@ static bool extent_is_right(const struct sframe_header *header,
 	       header->fre_len <= space - header->fres_off;
 }
 
-/* What holds for both formats, whose headers have so many bytes. */
+/* Errors of where a table is. Its header has @header bytes. */
 static errset check_place(unsigned long addr, unsigned long length,
 			  unsigned long header)
 {
@@ -145,7 +145,7 @@ static bool packed_is_right(const struct sframe_packed_header *header)
 	return header->magic == SFRAME_PACKED_MAGIC &&
 	       header->version == SFRAME_PACKED_VERSION &&
 	       header->abi_arch == SFT_ABI &&
-	       header->unit_shift == UNIT_SHIFT && header->nr_rules &&
+	       header->unit_shift == SFT_UNIT_SHIFT && header->nr_rules &&
 	       header->repeat % UNIT == 0 && header->text_start % UNIT == 0;
 }
 
@@ -237,7 +237,7 @@ static errset check_registry(const struct window *window, bool replace)
 	return errors;
 }
 
-/* What opts say about the text; 0 and nothing said if it is the table's. */
+/* The text that opts give: from 0 to 0 if the table says it. */
 static errset opts_text(const struct sframe_window_opts *opts,
 			struct window *window)
 {

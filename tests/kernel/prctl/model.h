@@ -16,10 +16,8 @@
 
 #define PAGE	4096UL
 
-/* Instructions start at multiples of UNIT. After sframe_format.h and sframe_test.h. */
-#define UNIT_SHIFT	(SFT_ABI == SFRAME_ABI_AARCH64_LE ? 2 : \
-			 SFT_ABI == SFRAME_ABI_S390X_BE ? 1 : 0)
-#define UNIT		(1UL << UNIT_SHIFT)
+/* Instructions start at multiples of UNIT. After sframe_test.h. */
+#define UNIT		(1UL << SFT_UNIT_SHIFT)
 
 /* ---- memory.c: what is mapped -------------------------------------------- */
 

@@ -231,7 +231,7 @@ static void draft_packed(struct draft *draft)
 		.magic = SFRAME_PACKED_MAGIC,
 		.version = SFRAME_PACKED_VERSION,
 		.abi_arch = SFT_ABI,
-		.unit_shift = UNIT_SHIFT,
+		.unit_shift = SFT_UNIT_SHIFT,
 		.repeat = one_in(2) ? 0 : UNIT * below(256 / UNIT),
 		.nr_rules = 1 + below(3),
 		.text_start = (draft->opts.text_start -

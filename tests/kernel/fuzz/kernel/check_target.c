@@ -99,11 +99,6 @@ int copy_struct_from_user(void *dst, size_t ksize, const void *src,
 	return load(dst, (unsigned long)src, usize);
 }
 
-size_t fault_in_readable(const char *src, size_t size)
-{
-	return 0;
-}
-
 unsigned long shim_mask_table(unsigned long addr)
 {
 	return addr;

@@ -147,8 +147,6 @@ static void tick(void)
 {
 	if (unlikely(++model.clock >= model.due))
 		run_due_events();
-	if (unlikely(model.at_access))
-		model.at_access();
 }
 
 void model_add_event(const struct event *event)
@@ -1306,7 +1304,6 @@ void model_reset(void)
 	model.next_event = 0;
 	model.due = ~0u;
 	model.page_events = 0;
-	model.at_access = NULL;
 	model.no_memory = false;
 }
 

@@ -170,7 +170,6 @@ struct model {
 	unsigned int nr_events, next_event;
 	u32 clock, due;
 	u32 page_events;	/* pending, bit by bit */
-	void (*at_access)(void);
 
 	/* windows */
 	struct sframe_registry registry;

@@ -427,7 +427,7 @@ static void try_ranges(void)
 	left("a call in a window, after the code of its table");
 }
 
-/* What was looked up before, and is still known. */
+/* Ranges that the walk has looked up and keeps. */
 static void try_kept(void)
 {
 	const struct sframe_kept_range here = {

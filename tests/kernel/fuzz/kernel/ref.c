@@ -275,6 +275,12 @@ static bool is_left(const struct place *place, u64 size)
 	return place->pos + size <= place->ref->fres_end;
 }
 
+struct ref_func {
+	u64 start;
+	u32 size, block;
+	bool signal;
+};
+
 struct bounds {
 	u64 below, above;
 	u32 first, behind;
@@ -584,36 +590,37 @@ static void mark_signal(struct ref_frame *frame)
 	}
 }
 
-enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
-			    u32 read, struct ref_func *func,
-			    struct ref_frame *frame)
+/* The rules of @ip, from what the read of this number has seen. */
+static enum sframe_reason section_frame(const struct ref_window *ref,
+					unsigned long ip, u32 read,
+					struct ref_frame *frame)
 {
 	struct place place = { .ref = ref, .read = read };
 	enum sframe_reason reason;
 	struct attributes attr;
+	struct ref_func func = { 0 };
 	struct row row = { 0 };
 	u64 off, rows;
 
 	memset(frame, 0, sizeof(*frame));
-	memset(func, 0, sizeof(*func));
-	reason = find_function(&place, ip, func, &rows);
+	reason = find_function(&place, ip, &func, &rows);
 	if (reason)
 		return reason;
 	place.pos = ref->fres + rows;
-	reason = take_attributes(&place, &attr, func);
+	reason = take_attributes(&place, &attr, &func);
 	if (reason)
 		return reason;
-	if (func->signal && !attr.nr_rows) {
+	if (func.signal && !attr.nr_rows) {
 		frame->signal = true;
 		return SFRAME_REASON_NONE;
 	}
-	off = ip - func->start;
-	if (func->block)
-		off %= func->block;
-	reason = find_row(&place, &attr, off, func, &row);
+	off = ip - func.start;
+	if (func.block)
+		off %= func.block;
+	reason = find_row(&place, &attr, off, &func, &row);
 	if (!reason)
 		reason = row_frame(&row, attr.flex, frame);
-	if (!reason && func->signal)
+	if (!reason && func.signal)
 		mark_signal(frame);
 	return reason;
 }
@@ -1213,14 +1220,13 @@ static bool try_window(struct unwind_user_state *state, struct step *step,
 	bool out_of_time = step->late || step->after.sframe.budget < 0 ||
 			   step->ret == -EFAULT;
 	struct caller caller;
-	struct ref_func func;
 
 	model.missing = false;
 	if (packed)
 		step->reason = packed_frame(ref, ip, &step->frame);
 	else
-		step->reason = ref_find(ref, ip, step->reads[try], &func,
-					&step->frame);
+		step->reason = section_frame(ref, ip, step->reads[try],
+					     &step->frame);
 	if (!step->reason)
 		step->reason = read_by_frame(state, &step->frame, &caller);
 	if (step->seq_behind[try] != state->sframe.seq) {

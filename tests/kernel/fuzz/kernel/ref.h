@@ -33,12 +33,6 @@ struct ref_frame {
 	bool by_fp;		/* a packed table says so */
 };
 
-struct ref_func {
-	u64 start;
-	u32 size, block;
-	bool signal;
-};
-
 /* A window that was accepted. Offsets are from the section's start. */
 struct ref_window {
 	unsigned long addr;
@@ -63,11 +57,6 @@ bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b);
 /* 0 or -errno, from what the registration read. */
 int ref_register(struct ref_window *ref, unsigned long addr,
 		 unsigned long len, unsigned long opts);
-
-/* The rules of @ip, from what the read of this number has seen. */
-enum sframe_reason ref_find(const struct ref_window *ref, unsigned long ip,
-			    u32 read, struct ref_func *func,
-			    struct ref_frame *frame);
 
 /* One step; returns what the kernel's does, and why. */
 int ref_step(struct unwind_user_state *state, struct step *step);
