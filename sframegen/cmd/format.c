@@ -44,6 +44,10 @@ void format_row(unsigned int abi, const struct sfjit_row *row,
 	}
 	if (row->flags & SFJIT_ROW_MANGLED_RA)
 		strcpy(text, " mangled");
+	if ((row->flags & SFJIT_ROW_RBX) == SFJIT_ROW_RBX_KEPT)
+		strcpy(text, " rbx kept");
+	else if (row->flags & SFJIT_ROW_RBX)
+		sprintf(text, " rbx=[CFA-%u]", row->flags & SFJIT_ROW_RBX);
 }
 
 /*

@@ -167,6 +167,7 @@ int sfg_find_go(struct sfg_go *go, const struct sfg_go_input *in,
 #define SFG_INPUT_CALLED	0x8	/* gaps were just called, see below */
 #define SFG_INPUT_CODE		0x10	/* gaps are analysed, see below */
 #define SFG_INPUT_PACKED	0x20	/* sfg_convert() makes a packed table */
+#define SFG_INPUT_JIT		0x40	/* of generated code, see below */
 
 /* FDEs and the rows of all of them, see sfg_derive(). */
 struct sfg_fdes {
@@ -200,6 +201,10 @@ struct sfg_fdes {
  * addresses of functions that do not return. Both help, and neither is needed. If
  * the address of an FDE cannot be read, nothing is derived. It is no use with
  * SFG_INPUT_CALLED, which is for the same text.
+ *
+ * CFI that does not name a register says that functions preserve it as the psABI
+ * wants. Generated code may have other conventions: with SFG_INPUT_JIT, packed
+ * tables say only of functions which name rbx where it is.
  *
  * A section in which a row has an addend is not version 3, and nothing in it
  * says so. The kernel refuses such rows; other readers take them for different
@@ -639,6 +644,8 @@ int sfg_perf_pc(unsigned int abi);
  * may be more than a row can say.
  */
 bool sfg_rows_have_ra(unsigned int abi);
+/* Whether flags of its rows may say where rbx is. */
+bool sfg_rows_have_rbx(unsigned int abi);
 int64_t sfg_cfa_of_word(unsigned int abi, int32_t word);
 /*
  * Has the row a return address where a call or the function put it? A signal mark

@@ -74,6 +74,8 @@ struct cfi_table {
 	size_t nr_fdes, max_fdes;
 	uint64_t budget;		/* expression operations left */
 	bool addends;			/* rows may have them */
+	bool third;			/* rows say where that register is */
+	bool jit;			/* of generated code */
 	uint64_t refused_fdes[SFG_R_MAX];	/* unknown addresses */
 };
 
@@ -102,7 +104,8 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 /* All flags of struct sfg_input. */
 #define SFG_INPUT_ALL	(SFG_INPUT_DEBUG_FRAME | SFG_INPUT_ADDENDS | \
 			 SFG_INPUT_BASES | SFG_INPUT_CALLED | \
-			 SFG_INPUT_CODE | SFG_INPUT_PACKED)
+			 SFG_INPUT_CODE | SFG_INPUT_PACKED | \
+			 SFG_INPUT_JIT)
 
 /* cfi_records.c */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,

@@ -374,7 +374,9 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		return fail_cfi(err, 0, "unknown flags");
 	if (in->cfi.len > UINT32_MAX)
 		return sfg_fail(err, 0, "CFI section is over 4 GiB", -E2BIG);
-	t->other = NO_REG;
+	t->third = in->flags & SFG_INPUT_PACKED && t->arch->third;
+	t->jit = in->flags & SFG_INPUT_JIT;
+	t->other = t->third ? t->arch->third : NO_REG;
 	t->debug_frame = in->flags & SFG_INPUT_DEBUG_FRAME;
 	t->data = in->cfi.data;
 	t->addr = in->cfi.addr;

@@ -227,6 +227,22 @@ static enum sfg_reason check_sp(struct maker *m, const struct cfi_rule *rule)
 	return sp.offset == arch->sp_bias ? SFG_COVERED : SFG_R_SP_RULE;
 }
 
+/* Flags of a row; without them it is not known. */
+static uint32_t third_register(const struct cfi_table *t,
+			       const struct cfi_rule *rule)
+{
+	switch (rule->kind) {
+	case CFI_UNSPECIFIED:
+		return t->jit ? 0 : SFJIT_ROW_RBX_KEPT;
+	case CFI_SAME_VALUE:
+		return SFJIT_ROW_RBX_KEPT;
+	case CFI_OFFSET:
+		return SFJIT_ROW_RBX_SAVED(rule->offset);
+	default:
+		return 0;
+	}
+}
+
 /*
  * Test for an undefined return address first: where stacks end, as in glibc's
  * _start, the other rules are whatever the CIE has.
@@ -256,5 +272,7 @@ enum sfg_reason sfg_cfi_make_row(struct cfi_table *t,
 		reason = check_sp(&m, &state->sp);
 	if (!reason && !sfg_row_fits(t->arch, row))
 		reason = SFG_R_OFFSET;
+	if (!reason && t->third && sfg_row_is_plain(t->arch, row))
+		row->flags |= third_register(t, &state->other);
 	return reason;
 }

@@ -60,6 +60,7 @@ struct sfg_arch {
 	uint8_t unit_shift;		/* instructions are at multiples of 1 << */
 	int8_t fixed_ra;		/* RA at CFA + this; 0: per row */
 	uint8_t sp, fp, ra;		/* DWARF numbers */
+	uint8_t third;			/* rbx's, or 0 */
 	uint8_t pc;			/* what expressions read as the pc */
 	uint32_t regs;			/* bit n: a rule may name register n */
 	uint32_t kept;			/* bit n: functions leave it as it is */
@@ -264,6 +265,8 @@ bool sfg_eval(const struct sfg_expr *expr, struct sfg_value *value);
 
 /* row.c: whether the format can encode a row, and as DEFAULT. */
 bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row);
+/* Whether a packed table has it as PLAIN; for rows that fit. */
+bool sfg_row_is_plain(const struct sfg_arch *arch, const struct sfjit_row *row);
 bool sfg_row_is_default(const struct sfg_arch *arch,
 			const struct sfjit_row *row);
 

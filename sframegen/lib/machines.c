@@ -95,7 +95,7 @@ const struct sfg_arch sfg_arches[] = {
 		/* rip has no number: 16 is the return address. */
 		.name = "AMD64", .abi = SFRAME_ABI_AMD64_LE,
 		.ei_data = ELFDATA2LSB, .e_machine = EM_X86_64,
-		.fixed_ra = -8, .sp = 7, .fp = 6, .ra = 16, .pc = 16,
+		.fixed_ra = -8, .sp = 7, .fp = 6, .third = 3, .ra = 16, .pc = 16,
 		.regs = 0xffff, .cfa_scale = 1, .nop_len = amd64_nop_len,
 		.kept = 0xf048, .reg_names = amd64_regs,
 		.record = RECORD_AT_END,

@@ -64,18 +64,6 @@ static uint8_t place_of(const struct sfjit_rule *rule)
 	return SFRAME_PACKED_REG | load | rule->reg;
 }
 
-static bool is_slot(const struct sfjit_rule *rule)
-{
-	return rule->base == SFJIT_BASE_CFA && rule->deref;
-}
-
-static bool is_plain(const struct sfg_arch *arch, const struct sfjit_rule *cfa,
-		     const struct sfjit_rule *ra, const struct sfjit_rule *fp)
-{
-	return !cfa->deref && (cfa->reg == arch->sp || cfa->reg == arch->fp) &&
-	       is_slot(ra) && (!fp->base || is_slot(fp));
-}
-
 static uint8_t flags_of(const struct sfjit_row *row, uint8_t flags)
 {
 	return (row->flags & SFJIT_ROW_MANGLED_RA ?
@@ -84,38 +72,36 @@ static uint8_t flags_of(const struct sfjit_row *row, uint8_t flags)
 	       (flags & SFJIT_FUNCTION_SIGNAL ? SFRAME_PACKED_EXACT : 0);
 }
 
-static void encode_places(const struct sfg_arch *arch,
-			  const struct sfjit_rule *cfa,
-			  const struct sfjit_rule *ra,
-			  const struct sfjit_rule *fp, struct packed_rule *rule)
+static void encode_plain(const struct sfg_arch *arch,
+			 const struct sfjit_row *row,
+			 struct sframe_packed_rule *r)
+{
+	r->kind |= SFRAME_PACKED_PLAIN;
+	if (row->cfa.reg == arch->fp)
+		r->kind |= SFRAME_PACKED_FROM_FP;
+	if (row->fp.base)
+		r->kind |= SFRAME_PACKED_FP_SAVED;
+	r->cfa = (row->flags & SFJIT_ROW_RBX) / SFJIT_ROW_RBX_KEPT;
+}
+
+static void encode_places(const struct sfjit_row *row, struct packed_rule *rule)
 {
 	struct sframe_packed_rule *r = &rule->r;
 
-	r->cfa_off = cfa->offset;
-	r->ra_off = ra->base ? ra->offset : 0;
-	r->fp_off = fp->base ? fp->offset : 0;
-	if (is_plain(arch, cfa, ra, fp)) {
-		r->kind |= SFRAME_PACKED_PLAIN;
-		if (cfa->reg == arch->fp)
-			r->kind |= SFRAME_PACKED_FROM_FP;
-		if (fp->base)
-			r->kind |= SFRAME_PACKED_FP_SAVED;
-		return;
-	}
 	r->kind |= SFRAME_PACKED_RULES;
-	r->cfa = place_of(cfa);
-	r->ra = place_of(ra);
-	r->fp = place_of(fp);
-	if (cfa->addend)
+	r->cfa = place_of(&row->cfa);
+	r->ra = place_of(&row->ra);
+	r->fp = place_of(&row->fp);
+	if (row->cfa.addend)
 		r->kind |= SFRAME_PACKED_HAS_ADDEND;
-	rule->addend = cfa->addend;
+	rule->addend = row->cfa.addend;
 }
 
 /* Each row has one form. The return address of a call has its place in the rule. */
 void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
 		     uint8_t flags, struct packed_rule *rule)
 {
-	struct sfjit_rule ra = row->ra;
+	struct sfjit_row full = *row;
 
 	memset(rule, 0, sizeof(*rule));
 	if (row->flags & SFJIT_ROW_OUTERMOST) {
@@ -126,10 +112,16 @@ void sfg_encode_rule(const struct sfg_arch *arch, const struct sfjit_row *row,
 		rule->r.kind = SFRAME_PACKED_FP;
 		return;
 	}
-	if (!ra.base && arch->fixed_ra)
-		ra = sfjit_rule_saved(arch->fixed_ra);
+	if (!row->ra.base && arch->fixed_ra)
+		full.ra = sfjit_rule_saved(arch->fixed_ra);
 	rule->r.kind = flags_of(row, flags);
-	encode_places(arch, &row->cfa, &ra, &row->fp, rule);
+	rule->r.cfa_off = full.cfa.offset;
+	rule->r.ra_off = full.ra.base ? full.ra.offset : 0;
+	rule->r.fp_off = full.fp.base ? full.fp.offset : 0;
+	if (sfg_row_is_plain(arch, &full))
+		encode_plain(arch, &full, &rule->r);
+	else
+		encode_places(&full, rule);
 }
 
 int sfg_pack_row(unsigned int abi, const struct sfjit_row *row, uint8_t flags,

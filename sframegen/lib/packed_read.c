@@ -139,6 +139,7 @@ static void decode_plain(const struct sfg_arch *arch,
 	row->ra = sfjit_rule_saved(r->ra_off);
 	if (r->kind & SFRAME_PACKED_FP_SAVED)
 		row->fp = sfjit_rule_saved(r->fp_off);
+	row->flags |= r->cfa * SFJIT_ROW_RBX_KEPT & SFJIT_ROW_RBX;
 }
 
 static void decode_places(const struct packed_rule *rule, struct sfjit_row *row)
@@ -154,7 +155,7 @@ static void decode_places(const struct packed_rule *rule, struct sfjit_row *row)
 static void decode_flags(uint8_t kind, struct sfjit_row *row, uint8_t *flags)
 {
 	if (kind & SFRAME_PACKED_MANGLED_RA)
-		row->flags = SFJIT_ROW_MANGLED_RA;
+		row->flags |= SFJIT_ROW_MANGLED_RA;
 	if (kind & SFRAME_PACKED_KEY_B)
 		*flags |= SFJIT_FUNCTION_PAUTH_KEY_B;
 	if (kind & SFRAME_PACKED_EXACT)

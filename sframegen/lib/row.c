@@ -35,6 +35,20 @@ static bool has_addend(const struct sfjit_rule *rule)
 	return rule->base != SFJIT_BASE_NONE && rule->addend;
 }
 
+static bool is_slot(const struct sfjit_rule *rule)
+{
+	return rule->base == SFJIT_BASE_CFA && rule->deref;
+}
+
+bool sfg_row_is_plain(const struct sfg_arch *arch, const struct sfjit_row *row)
+{
+	const struct sfjit_rule *cfa = &row->cfa, *ra = &row->ra;
+
+	return !cfa->deref && (cfa->reg == arch->sp || cfa->reg == arch->fp) &&
+	       (ra->base ? is_slot(ra) : arch->fixed_ra) &&
+	       (!row->fp.base || is_slot(&row->fp));
+}
+
 /*
  * On s390x a CFA offset must be a multiple of 8. gas divides and drops the
  * remainder: it writes 160 for 164.
@@ -43,7 +57,10 @@ bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 {
 	if (row->flags & SFJIT_ROW_OUTERMOST)
 		return row->flags == SFJIT_ROW_OUTERMOST;
-	if (row->flags & ~(arch->mangled_ra ? SFJIT_ROW_MANGLED_RA : 0))
+	if (row->flags & ~((arch->mangled_ra ? SFJIT_ROW_MANGLED_RA : 0) |
+			   (arch->third ? SFJIT_ROW_RBX : 0)))
+		return false;
+	if (row->flags & SFJIT_ROW_RBX && !sfg_row_is_plain(arch, row))
 		return false;
 	if (row->cfa.base != SFJIT_BASE_REG ||
 	    (arch->cfa_scale != 1 &&
@@ -52,11 +69,6 @@ bool sfg_row_fits(const struct sfg_arch *arch, const struct sfjit_row *row)
 	return rule_fits(arch, &row->cfa) && rule_fits(arch, &row->ra) &&
 	       rule_fits(arch, &row->fp) && ra_fits(&row->ra) &&
 	       !has_addend(&row->ra) && !has_addend(&row->fp);
-}
-
-static bool rule_is_slot(const struct sfjit_rule *rule)
-{
-	return rule->base == SFJIT_BASE_CFA && rule->deref;
 }
 
 /*
@@ -74,11 +86,11 @@ bool sfg_row_is_default(const struct sfg_arch *arch,
 	    (row->cfa.reg != arch->sp && row->cfa.reg != arch->fp))
 		return false;
 	/* a stored RA word 0 means none */
-	if (ra->base && (arch->fixed_ra || !rule_is_slot(ra) || !ra->offset))
+	if (ra->base && (arch->fixed_ra || !is_slot(ra) || !ra->offset))
 		return false;
 	if (fp->base && arch->fp_needs_ra && !ra->base)
 		return false;
-	return !fp->base || rule_is_slot(fp);
+	return !fp->base || is_slot(fp);
 }
 
 /*
@@ -107,6 +119,13 @@ bool sfg_rows_have_ra(unsigned int abi)
 	const struct sfg_arch *arch = sfg_any_arch(abi);
 
 	return arch && !arch->fixed_ra;
+}
+
+bool sfg_rows_have_rbx(unsigned int abi)
+{
+	const struct sfg_arch *arch = sfg_any_arch(abi);
+
+	return arch && arch->third;
 }
 
 int64_t sfg_cfa_of_word(unsigned int abi, int32_t word)

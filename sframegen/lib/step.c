@@ -258,6 +258,7 @@ static int run_to(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	int ret;
 
 	table.other = other;
+	table.third = false;
 	table.cies = &cie;
 	one.cie = 0;
 	*s = (struct stretch) { .sink.emit = keep_stretch, .addr = addr };

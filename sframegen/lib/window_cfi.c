@@ -118,7 +118,7 @@ static bool rows_are_simple(const struct sfg_arch *arch,
 	const struct sfjit_row *row = fde->rows, *end = row + fde->nr_rows;
 
 	for (; row != end; row++)
-		if (row->flags || row->cfa.deref || row->ra.base ||
+		if (row->flags & ~SFJIT_ROW_RBX || row->cfa.deref || row->ra.base ||
 		    row->cfa.reg != arch->sp ||
 		    (row->fp.base &&
 		     (row->fp.base != SFJIT_BASE_CFA || !row->fp.deref)))

@@ -51,6 +51,7 @@ static void make_rows(void)
 	few[0] = (struct sfjit_row){ .cfa = SP(0), .ra = SAME, .fp = SAME };
 	few[1] = a_row(UNIT, 16);
 	few[2] = a_row(4 * UNIT, 48);
+	few[2].flags = RBX_SAVED(-24);
 	for (i = 0; i < MANY; i++)
 		many[i] = a_row(i * UNIT, 16 + i % 90 * 8);
 }
@@ -599,7 +600,7 @@ static void test_bad_rows(void)
 	row.cfa.offset += 1;
 	refuse_row(area, "no place of a stack", row);
 	row = few[1];
-	row.flags = 0x80;
+	row.flags = 0x100;
 	refuse_row(area, "unknown row flag", row);
 	row.flags = 0x10000;
 	refuse_row(area, "a flag of the library", row);

@@ -20,9 +20,9 @@ static struct sfjit_row rows[3], places[2], ends_here[1];
 static void make_rows(void)
 {
 	const struct sfjit_row plain[] = {
-		{ 0, 0, SP(0), SAME, SAME },
-		{ 4, 0, SP(8), RA, SAVED(-16) },
-		{ 12, 0, SP(0), SAME, SAME },
+		{ 0, RBX_KEPT, SP(0), SAME, SAME },
+		{ 4, RBX_SAVED(-24), SP(8), RA, SAVED(-16) },
+		{ 12, RBX_KEPT, SP(0), SAME, SAME },
 	};
 	const struct sfjit_row other[] = {
 		{ 0, 0, sfjit_rule_reg(10, ENTRY), SAME, SAME },
@@ -306,6 +306,20 @@ static void test_kinds(void)
 	IS("where no call is, a signal frame", sfjit_check(&table, NULL), 0);
 }
 
+static void test_third(void)
+{
+	struct sfjit_function f;
+	struct sfjit_row row;
+
+	make();
+	put_rule(2, CFA, SFRAME_PACKED_THIRD_MAX + 1);
+	found_at(TEXT + 4, &f, &row);
+	IS("farther than a row can tell", row.flags, 0);
+	put_rule(2, CFA, SFRAME_PACKED_THIRD_MAX);
+	found_at(TEXT + 4, &f, &row);
+	IS("as far as it can", row.flags, RBX_SAVED(-248));
+}
+
 /* The machine tells whether code may sign return addresses. */
 static void test_signed(void)
 {
@@ -379,6 +393,7 @@ int main(void)
 	test_forms();
 	test_find();
 	test_kinds();
+	test_third();
 	test_signed();
 	test_repeat();
 	test_bias();

@@ -37,6 +37,12 @@ static inline struct sfjit_rule entry_cfa(void)
 #define SAME		sfjit_rule_none()
 #define RA		(HAS_RA ? SAVED(-8) : SAME)
 
+/* Flags of rows that say where rbx is, on the machine that has it. */
+#define RBX_KEPT	(SFG_HOST_ABI == SFRAME_ABI_AMD64_LE ? \
+			 SFJIT_ROW_RBX_KEPT : 0)
+#define RBX_SAVED(offset) (SFG_HOST_ABI == SFRAME_ABI_AMD64_LE ? \
+			   SFJIT_ROW_RBX_SAVED(offset) : 0)
+
 /* The unit of CFA offsets in rows: 1 or 8. */
 static inline int32_t cfa_scale(void)
 {

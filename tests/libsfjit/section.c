@@ -174,7 +174,7 @@ static void test_bad_rows(void)
 	row.cfa.base = 9;
 	refused_row("unknown base", row);
 	row = frame[1];
-	row.flags = 0x80;
+	row.flags = 0x100;
 	refused_row("unknown row flag", row);
 	row.flags = SFG_ROW_FP;
 	refused_row("row flag of the encoder", row);

@@ -19,6 +19,14 @@
 
 static const struct sfjit_rule odd = SP(1);
 
+/* As those of packed tables. */
+static void tell_rbx(struct sfjit_row *row, size_t nr)
+{
+	for (; nr--; row++)
+		if (!(row->flags & SFJIT_ROW_OUTERMOST))
+			row->flags = SFJIT_ROW_RBX_KEPT;
+}
+
 /* Amends a function; returns whether the row at an offset is now this one. */
 static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 		    struct sfjit_rule fp)
@@ -34,6 +42,7 @@ static bool becomes(const struct sfjit_row *rows, size_t nr, uint32_t at,
 	size_t length;
 
 	memcpy(copy, rows, nr * sizeof(*rows));
+	tell_rbx(copy, nr);
 	MUST(!amend_borrowed(NULL, &fdes));
 	MUST(!sfg_write_section(SFG_HOST_ABI, &f, 1, 0, section,
 				sizeof(section), &length, NULL));
@@ -57,6 +66,7 @@ static bool is_removed(const struct sfjit_row *row)
 			.addr = CODE + 64 * i, .size = 64, .nr_rows = 1,
 			.rows = rows + i,
 		};
+	tell_rbx(rows, 3);
 	MUST(!amend_borrowed(NULL, &fdes));
 	return fdes.nr == 2 && f[0].addr == CODE && f[1].addr == CODE + 128;
 }

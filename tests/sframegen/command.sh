@@ -93,10 +93,11 @@ expect "dump of a packed table" 0 "" --dump tiny.packed
 cp out packed
 like "head of the dump" "packed table version 1, ABI AMD64, text 0x*-0x*" \
 	"$(head -n 1 packed)"
-# the rows of the section, without their addresses
+# the rows of the section, without their addresses; only the table has rbx
 is "rows of the dump" \
 	"$(sed -n 's/^  0x[0-9a-f]*: //p' at0 | uniq)" \
-	"$(sed -n 's/^0x[0-9a-f]*-0x[0-9a-f]*: //p' packed)"
+	"$(sed -n 's/ rbx.*//; s/^0x[0-9a-f]*-0x[0-9a-f]*: //p' packed | uniq)"
+like "rbx in the dump" "*CFA=sp+16 FP=[[]CFA-16] rbx kept*" "$(cat packed)"
 head -c 60 tiny.packed >cut.packed
 expect "truncated packed table" 1 \
 	"sframegen: cut.packed: 0x14: table is truncated" --dump cut.packed

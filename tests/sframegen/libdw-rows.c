@@ -8,7 +8,8 @@
  * registers and memory, at each address; CFA, return address, frame pointer
  * and stack pointer have to come out equal. Where the section says nothing,
  * libdw's rule has to be one that SFrame has no words for. libdw does not say
- * whether a return address of AArch64 is signed.
+ * whether a return address of AArch64 is signed. A packed table also says where
+ * rbx is; if it does not, its rules have no words for what libdw says.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -29,26 +30,26 @@
 /* DWARF numbers by the psABIs, and what callers have in the stack pointer. */
 struct machine {
 	unsigned int e_machine;
-	int ra, fp, sp;
+	int ra, fp, sp, third;
 	int64_t sp_bias;	/* the caller's is CFA + this */
 	bool pushes_ra;		/* a call, right below the CFA */
 	bool sp_is_told;	/* else it is that by the psABI, wherever saved */
 };
 
 static const struct machine machines[] = {
-	{ EM_X86_64, 16, 6, 7, 0, true, true },
-	{ EM_AARCH64, 30, 29, 31, 0, false, true },
-	{ EM_S390, 14, 11, 15, -160, false, false },
-	{ EM_RISCV, 1, 8, 2, 0, false, true },
-	{ EM_PPC64, 65, 31, 1, 0, false, true },
+	{ EM_X86_64, 16, 6, 7, 3, 0, true, true },
+	{ EM_AARCH64, 30, 29, 31, -1, 0, false, true },
+	{ EM_S390, 14, 11, 15, -1, -160, false, false },
+	{ EM_RISCV, 1, 8, 2, -1, 0, false, true },
+	{ EM_PPC64, 65, 31, 1, -1, 0, false, true },
 };
 
 static const struct machine *machine;
 
 struct values {
 	bool outermost, signal, known;
-	bool fp_undefined;
-	uint64_t cfa, ra, fp, sp;
+	bool fp_undefined, third_known;
+	uint64_t cfa, ra, fp, sp, third;
 };
 
 /* Whether the section may have them. */
@@ -260,6 +261,10 @@ static void libdw_values(Dwarf_Frame *frame, uint64_t pc, bool signal,
 	if (!libdw_register(frame, machine->fp, row->v.cfa, pc, &row->v.fp,
 			    &row->v.fp_undefined))
 		row->beyond = true;
+	/* libdw's defaults of the ABI have rax where rbx belongs: it is kept. */
+	row->v.third_known = machine->third >= 0 &&
+		(libdw_register(frame, machine->third, row->v.cfa, pc,
+				&row->v.third, &undefined) || undefined);
 	if (!machine->sp_is_told)
 		row->v.sp = row->v.cfa + machine->sp_bias;
 	row->beyond |= !row->v.known ||
@@ -292,6 +297,39 @@ static void sframe_values(const struct sfjit_row *row, uint64_t pc,
 		reg_value(machine->ra, pc);
 	v->fp = row->fp.base ? rule_value(&row->fp, v->cfa, pc) :
 		reg_value(machine->fp, pc);
+}
+
+static bool is_slot(const struct sfjit_rule *rule)
+{
+	return !rule->base || (rule->base == SFJIT_BASE_CFA && rule->deref);
+}
+
+/* Could a row have said this of the third register? */
+static bool third_has_words(const struct sfjit_row *row, const struct values *v,
+			    uint64_t pc)
+{
+	bool has = v->third == reg_value(machine->third, pc);
+	unsigned int words;
+
+	for (words = 2; words <= SFRAME_PACKED_THIRD_MAX; words++)
+		has |= v->third == load(v->cfa - 8 * words);
+	return has && v->third_known && !row->cfa.deref && is_slot(&row->ra) &&
+	       is_slot(&row->fp) && (row->cfa.reg == machine->sp ||
+				     row->cfa.reg == machine->fp);
+}
+
+static bool same_third(const struct sfjit_row *row, const struct values *v,
+		       uint64_t pc)
+{
+	uint32_t where = row->flags & SFJIT_ROW_RBX;
+
+	if (!where)
+		return row->flags & SFJIT_ROW_OUTERMOST ||
+		       !third_has_words(row, v, pc);
+	return v->third_known &&
+	       v->third == (where == SFJIT_ROW_RBX_KEPT ?
+			    reg_value(machine->third, pc) :
+			    load(v->cfa - where));
 }
 
 static bool equal(const struct values *a, const struct values *b)
@@ -348,6 +386,8 @@ static int compare_pc(const struct sfg_section *s, Dwarf_Frame *frame,
 		return report(pc, "signal frame, but not for libdw");
 	if (!equal(&ours, &theirs.v))
 		return report(pc, "row and libdw's rules differ");
+	if (!s->data && machine->third >= 0 && !same_third(&row, &theirs.v, pc))
+		return report(pc, "row and libdw differ about rbx");
 	return 0;
 }
 

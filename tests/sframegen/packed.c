@@ -25,6 +25,10 @@ static const struct sfjit_row amd64_rows[] = {
 	{ .start = 51, .flags = SFJIT_ROW_OUTERMOST },
 	{ .start = 52, .flags = SFG_ROW_FP },
 	{ .start = 60, .cfa = SP(8), .ra = SLOT(-24), .fp = REG(10, -8) },
+	{ .start = 61, .cfa = SP(8), .flags = SFJIT_ROW_RBX_KEPT },
+	{ .start = 62, .cfa = SP(24), .flags = SFJIT_ROW_RBX_SAVED(-16) },
+	{ .start = 63, .cfa = REG(6, 256), .ra = SLOT(-24), .fp = SLOT(-256),
+	  .flags = SFJIT_ROW_RBX_SAVED(-248) },
 };
 static const struct sfjit_row one_row[] = { { .cfa = SP(8) } };
 static const struct sfjit_row plt_rows[] = {
@@ -209,8 +213,8 @@ static const uint8_t amd64_bytes[] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	/* CFA = sp + 8, RA at CFA - 8 */
 	1, 0, 0, 0, 8, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 0, 0, 0, 0,
-	/* the same from fp + 16, FP at CFA - 16 */
-	0xc1, 0, 0, 0, 16, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff,
+	/* the same from fp + 16, FP at CFA - 16, rbx at CFA - 24 */
+	0xc1, 3, 0, 0, 16, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 0xf0, 0xff, 0xff,
 	0xff,
 	/* CFA = [sp + 40] + 8, and the addend */
 	0x42, 0xc7, 0xa0, 0, 40, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff, 0, 0, 0, 0,
@@ -225,7 +229,8 @@ static const uint8_t amd64_bytes[] = {
 
 static const struct sfjit_row exact_rows[] = {
 	{ .start = 0, .cfa = SP(8) },
-	{ .start = 0x1f4, .cfa = REG(6, 16), .fp = SLOT(-16) },
+	{ .start = 0x1f4, .cfa = REG(6, 16), .fp = SLOT(-16),
+	  .flags = SFJIT_ROW_RBX_SAVED(-24) },
 	{ .start = 0x1f6, .cfa = SP(8) },
 	{ .start = 0x1f7, .cfa = LOADED(7, 40, 8) },
 };
@@ -404,13 +409,41 @@ static void refused(const char *name, unsigned int abi,
 	result(ret == code && out.len == 17, name, "fill: %d", ret);
 }
 
+/* Other offsets are not made into some that rows can have. */
+static void test_rbx_flags(void)
+{
+	static const int bad[] = { -8, -20, -256, -264, -280, 0, 16 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		IS("rbx elsewhere", SFJIT_ROW_RBX_SAVED(bad[i]), 0);
+	IS("rbx next to the return address", SFJIT_ROW_RBX_SAVED(-16), 16);
+	IS("rbx as far as can be", SFJIT_ROW_RBX_SAVED(-248), 248);
+}
+
 static void test_refused(void)
 {
 	static const struct sfjit_row unsorted[] = {
 		{ .start = 0, .cfa = SP(8) }, { .start = 4, .cfa = SP(16) },
 		{ .start = 4, .cfa = SP(8) },
 	};
-	static const struct sfjit_row flags[] = { { .cfa = SP(8), .flags = 8 } };
+	static const struct sfjit_row flags[] = {
+		{ .cfa = SP(8), .flags = 0x100 },
+	};
+	static const struct sfjit_row rbx[] = {
+		{ .cfa = REG(3, 8), .flags = SFJIT_ROW_RBX_KEPT },
+		{ .cfa = LOADED(6, -8, 0), .flags = SFJIT_ROW_RBX_SAVED(-16) },
+		{ .cfa = SP(8), .ra = REG(2, 0), .flags = SFJIT_ROW_RBX_KEPT },
+		{ .cfa = SP(8), .fp = REG(2, 0), .flags = SFJIT_ROW_RBX_KEPT },
+		{ .flags = SFJIT_ROW_OUTERMOST | SFJIT_ROW_RBX_KEPT },
+		{ .flags = SFG_ROW_FP | SFJIT_ROW_RBX_KEPT },
+	};
+	static const struct sfjit_row other_rbx[] = {
+		{ .cfa = REG(31, 32), .ra = SLOT(-8),
+		  .flags = SFJIT_ROW_RBX_KEPT },
+	};
+	static const struct sfjit_function other_machine =
+		FDE(0x1000, 4, other_rbx);
 	static const struct sfjit_function bad[] = {
 		FDE(0x1000, 16, one_row), FDE(0x1010, 16, unsorted),
 	};
@@ -429,11 +462,20 @@ static void test_refused(void)
 	static const struct sfjit_function far[] = {
 		FDE(0x1000, 16, one_row), FDE(1ULL << 40, 16, one_row),
 	};
+	struct sfjit_function with_rbx = FDE(0x1000, 1, flags);
+	unsigned int i;
 
 	refused("rows that do not increase", SFRAME_ABI_AMD64_LE, bad, 2,
 		-EINVAL, 1);
 	refused("row with an unknown flag", SFRAME_ABI_AMD64_LE, &bad_row, 1,
 		-EINVAL, 0);
+	for (i = 0; i < ARRAY_SIZE(rbx); i++) {
+		with_rbx.rows = &rbx[i];
+		refused("row that cannot say where rbx is", SFRAME_ABI_AMD64_LE,
+			&with_rbx, 1, -EINVAL, 0);
+	}
+	refused("rbx of another machine", SFRAME_ABI_AARCH64_LE, &other_machine,
+		1, -EINVAL, 0);
 	refused("FDEs that overlap", SFRAME_ABI_AMD64_LE, overlap, 2, -EINVAL,
 		1);
 	refused("code that is sparse", SFRAME_ABI_AMD64_LE, apart, 2, -E2BIG,
@@ -745,6 +787,7 @@ int main(void)
 	test_rounding();
 	test_repeat();
 	test_pack_row();
+	test_rbx_flags();
 	test_refused();
 	test_many_rules();
 	test_reasons();

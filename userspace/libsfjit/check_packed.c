@@ -225,6 +225,9 @@ static void plain_rules(const struct sframe_packed_rule *rule,
 	row->ra = sfjit_rule_saved(rule->ra_off);
 	if (rule->kind & SFRAME_PACKED_FP_SAVED)
 		row->fp = sfjit_rule_saved(rule->fp_off);
+	if (sfg_rows_have_rbx(SFG_HOST_ABI) &&
+	    rule->cfa <= SFRAME_PACKED_THIRD_MAX)
+		row->flags |= rule->cfa * SFJIT_ROW_RBX_KEPT;
 }
 
 /* Returns false for a place that there is not. */
@@ -309,7 +312,7 @@ static const char *rules(const struct reader *r,
 		return "row_rule";
 	}
 	if (signs & SFRAME_PACKED_MANGLED_RA)
-		row->flags = SFJIT_ROW_MANGLED_RA;
+		row->flags |= SFJIT_ROW_MANGLED_RA;
 	if (signs & SFRAME_PACKED_KEY_B)
 		found->flags |= SFJIT_FUNCTION_PAUTH_KEY_B;
 	hide_fixed_ra(row);

@@ -31,7 +31,7 @@ static struct sfg_input input_of(const struct cfi *cfi,
 {
 	return (struct sfg_input){
 		.abi = SFG_HOST_ABI,
-		.flags = SFG_INPUT_ADDENDS | SFG_INPUT_PACKED |
+		.flags = SFG_INPUT_ADDENDS | SFG_INPUT_PACKED | SFG_INPUT_JIT |
 			 (cfi->flags & SFJIT_GAPS_CALLED ? SFG_INPUT_CALLED : 0),
 		.cfi = image_of(cfi->eh_frame, cfi->length),
 		.text = text,

@@ -33,7 +33,8 @@ static bool is_possible(const struct sfjit_row *row, uint32_t flags)
 {
 	if (flags & SFJIT_KEY_UNCHECKED)
 		return true;
-	if (row->flags & ~(SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA))
+	if (row->flags & ~(SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA |
+			   SFJIT_ROW_RBX))
 		return false;
 	return sfg_cfas_are_possible(SFG_HOST_ABI, row, 1);
 }

@@ -14,7 +14,8 @@
 /* Functions that the encoder accepts but that are of no use here. */
 static int check_function(const struct sfjit_function *function)
 {
-	const uint32_t known = SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA;
+	const uint32_t known = SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA |
+			       SFJIT_ROW_RBX;
 	uint32_t i;
 
 	/* Flags are for signal frames and for other architectures. */

@@ -285,7 +285,7 @@ static bool starts_from_sp(const struct sfjit_function *f)
 {
 	const struct sfjit_row *row = f->rows;
 
-	return f->nr_rows && !row->flags && !row->cfa.deref &&
+	return f->nr_rows && !(row->flags & ~SFJIT_ROW_RBX) && !row->cfa.deref &&
 	       row->cfa.base == entry.cfa.base &&
 	       row->cfa.reg == entry.cfa.reg;
 }
@@ -331,6 +331,15 @@ static void remove_false(struct sfg_fdes *fdes)
 	fdes->nr = kept;
 }
 
+/* Such rows tell neither the caller's frame pointer nor its rbx. */
+static void lose_registers(struct sfjit_row *row)
+{
+	if (row->flags & SFJIT_ROW_OUTERMOST)
+		return;
+	row->fp = unknown();
+	row->flags &= ~SFJIT_ROW_RBX;
+}
+
 int amend_borrowed(const struct sfg_input *in, struct sfg_fdes *fdes)
 {
 	struct sfjit_row *row;
@@ -343,8 +352,7 @@ int amend_borrowed(const struct sfg_input *in, struct sfg_fdes *fdes)
 		/* All rows of 'fdes' are in its array. */
 		row = fdes->rows + (fdes->fdes[i].rows - fdes->rows);
 		for (; row < fdes->fdes[i].rows + fdes->fdes[i].nr_rows; row++)
-			if (!(row->flags & SFJIT_ROW_OUTERMOST))
-				row->fp = unknown();
+			lose_registers(row);
 	}
 	return 0;
 }

@@ -439,7 +439,8 @@ static int convert_unit(const struct unit_cfi *cfi, uint64_t sum,
 	const struct sfg_input in = {
 		.abi = SFG_HOST_ABI,
 		.cfi = cfi->cfi,
-		.flags = cfi->flags | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED,
+		.flags = cfi->flags | SFG_INPUT_ADDENDS | SFG_INPUT_PACKED |
+			 SFG_INPUT_JIT,
 		.text_base = cfi->text_base,
 		.data_base = cfi->data_base,
 		.amend = cfi->source == UNIT_GDB ? amend_borrowed : NULL,

@@ -51,7 +51,7 @@ struct sframe_packed_header {
 
 struct sframe_packed_rule {
 	uint8_t kind;		/* and flags */
-	uint8_t cfa, ra, fp;	/* places, of RULES only */
+	uint8_t cfa, ra, fp;	/* RULES: places; PLAIN: cfa is THIRD_* */
 	int32_t cfa_off;
 	int32_t ra_off;
 	int32_t fp_off;
@@ -75,6 +75,15 @@ struct sframe_packed_rule {
 #define SFRAME_PACKED_FROM_FP		0x40	/* PLAIN: CFA from fp, not sp */
 #define SFRAME_PACKED_HAS_ADDEND	0x40	/* RULES */
 #define SFRAME_PACKED_FP_SAVED		0x80	/* PLAIN */
+
+/*
+ * Of PLAIN, in place of cfa: the caller's third register, rbx on AMD64, is not
+ * known, unchanged, or stored so many words below the CFA. Other machines have
+ * none.
+ */
+#define SFRAME_PACKED_THIRD_UNKNOWN	0
+#define SFRAME_PACKED_THIRD_KEPT	1
+#define SFRAME_PACKED_THIRD_MAX		31
 
 /* A place: a register or the CFA, plus the offset; LOAD: the word stored there. */
 #define SFRAME_PACKED_REGNUM(place)	((place) & 0x1f)	/* DWARF's */

@@ -78,6 +78,7 @@ static inline struct sfjit_rule sfjit_rule_none(void)
 }
 
 /* DWARF numbers */
+#define SFJIT_X86_64_RBX	3
 #define SFJIT_X86_64_FP		6	/* rbp */
 #define SFJIT_X86_64_SP		7	/* rsp */
 
@@ -85,6 +86,15 @@ static inline struct sfjit_rule sfjit_rule_none(void)
 #define SFJIT_ROW_OUTERMOST	0x1
 #define SFJIT_ROW_MANGLED_RA	0x2
 #define SFJIT_ROW_FP		0x4
+/*
+ * x86-64: the caller's rbx is unchanged, or stored at the CFA plus an offset, which
+ * is a multiple of 8 from -248 to -16; any other offset says that it is not known.
+ */
+#define SFJIT_ROW_RBX_KEPT	0x8
+#define SFJIT_ROW_RBX_SAVED(offset) \
+	((offset) % 8 || (offset) > -16 || (offset) < -248 ? 0u : \
+	 (uint32_t)-(offset))
+#define SFJIT_ROW_RBX		0xf8	/* 0 in these bits: not known */
 
 /**
  * struct sfjit_row - how to find the caller from a range of addresses
@@ -92,11 +102,18 @@ static inline struct sfjit_rule sfjit_rule_none(void)
  *		function repeats. The row holds to the next row or the end
  * @flags:	0; SFJIT_ROW_OUTERMOST: there is no caller, and the rules are 0;
  *		SFJIT_ROW_MANGLED_RA: AArch64, the return address is signed.
+ *		SFJIT_ROW_RBX_KEPT or SFJIT_ROW_RBX_SAVED(offset): x86-64, where
+ *		the caller's rbx is; for rows whose @cfa is the stack or frame
+ *		pointer plus an offset, and whose @ra and @fp are stored or as
+ *		without a rule. Packed tables have it; SFrame sections, and CFI
+ *		that is made of rows, do not.
  *		SFJIT_ROW_FP, only from sfjit_find_row(): the code keeps frame
  *		pointers, and the rules are 0
  * @cfa:	canonical frame address: the stack pointer before the call. Its
  *		base is a register. In frames other than the topmost the kernel
- *		knows only the stack and the frame pointer. The caller's stack
+ *		knows only the stack and the frame pointer, and on x86-64 rbx,
+ *		if the row of a callee says where it is stored and the rows of
+ *		all frames from there on that they keep it. The caller's stack
  *		pointer is the CFA (s390x: CFA - 160)
  * @ra:		return address; SFJIT_NO_RULE on x86-64: stored at CFA - 8
  * @fp:		the caller's frame pointer; SFJIT_NO_RULE: unchanged

@@ -267,17 +267,17 @@ static void require_counts(const struct sfg_input *in,
 
 /* A packed table, made of the FDEs or of the CFI, has the rows of the section. */
 static void require_packed_output(const struct input *i,
-				  const struct sfg_fdes *section)
+				  const struct sfg_fdes *section, uint32_t flags)
 {
 	struct sfg_input in = i->in;
 	struct sfg_output out;
 	int ret;
 
-	in.flags |= SFG_INPUT_PACKED;
+	in.flags |= SFG_INPUT_PACKED | flags;
 	ret = sfg_convert(&in, &out, NULL, NULL);
 	REQUIRE(!ret || ret == -E2BIG);
 	if (!ret) {
-		require_is_packed(&out, section);
+		require_is_packed(&out, section, SFJIT_ROW_RBX);
 		free(out.data);
 	}
 	require_packed(sfg_arch_by_abi(in.abi), section, false);
@@ -296,7 +296,8 @@ static void require_section(const struct input *i,
 	require_counts(&i->in, &section, sum);
 	REQUIRE(covered(&section) == covered(derived) + sum->padding_bytes);
 	require_same_code(&i->in, derived, &section);
-	require_packed_output(i, &section);
+	require_packed_output(i, &section, 0);
+	require_packed_output(i, &section, SFG_INPUT_JIT);
 	sfg_free_fdes(&section);
 }
 

@@ -74,9 +74,9 @@ void require_found(const struct sfg_section *s, const struct sfg_fdes *fdes);
  */
 void require_packed(const struct sfg_arch *arch, const struct sfg_fdes *fdes,
 		    bool fails);
-/* One that was made of FDEs that say the same. */
+/* One that was made of FDEs that say the same, but for these flags of rows. */
 void require_is_packed(const struct sfg_output *out,
-		       const struct sfg_fdes *fdes);
+		       const struct sfg_fdes *fdes, uint32_t more);
 
 /* sfg_rebase() there and back. */
 void require_rebase(const void *data, size_t len, int64_t delta);

@@ -311,7 +311,7 @@ static void require_only_packed(const struct rows *r,
 				   NULL);
 
 	if (!ret) {
-		require_is_packed(&out, fdes);
+		require_is_packed(&out, fdes, 0);
 		free(out.data);
 	}
 	if (ret != -E2BIG)
