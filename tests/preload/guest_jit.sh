@@ -14,6 +14,7 @@ also "$sfjit" run -o "$log" -- "$run/jit" walk
 also "$sfjit" run -o "$log" -- "$run/jit-mistakes" walk-mistakes
 also "$sfjit" run -o "$log" -- "$run/jit" walk-many
 also "$sfjit" run -o "$log" -- "$run/guess"
+also "$sfjit" run -o "$log" -- "$run/lazy"
 also "$run/jit" walk without
 also "$run/jit" walk-many without
 finish

@@ -30,7 +30,7 @@ run_any := filter state prefork hello
 run_same := debugger fork_scan later loader refused remap
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
 	-anonymous.so -debug.so -mono.so -mixed.so
-run_other := gdb-jit guess maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
+run_other := gdb-jit guess lazy maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so stop.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so hello-bare stripped/loader \
@@ -88,6 +88,12 @@ $(run)/guess: tests/preload/programs/guess.c $(O)/obj/tests/lib/tap.o \
 $(run)/libpcre2-guess.so: tests/preload/programs/guess_library.c \
 		$(O)/lib/libsfjit.a
 	$(run_so) -pthread -Wl,-soname,$(@F) -Wl,--exclude-libs,ALL
+
+$(run)/lazy: tests/preload/programs/lazy.c $(O)/obj/tests/lib/tap.o \
+		$(run)/liblazy.so
+	$(program) -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
+$(run)/liblazy.so: tests/preload/programs/lazy_library.c
+	$(run_so) -Wl,-soname,$(@F)
 
 # It needs libunwind.so.1, but neither libgcc_s nor a path to find it.
 $(run)/unwind/libunwind.so.1: tests/preload/programs/unwind_stub.c

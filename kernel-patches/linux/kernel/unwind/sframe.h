@@ -248,10 +248,11 @@ sframe_lookup_ip(const struct unwind_user_state *state)
 
 /*
  * Have no windows been changed since the walk looked them up? Then what was read
- * before this call was that of its window. See sframe_changed().
+ * before this call was that of its window.
  */
 static __always_inline bool sframe_unchanged(const struct sframe_walk *walk)
 {
+	/* See sframe_changed(). */
 	smp_rmb();
 	return likely(READ_ONCE(walk->reg->seq) == walk->seq);
 }

@@ -272,6 +272,7 @@ sframe_plain_rule(const struct sframe_packed_rule *rule,
 				UNWIND_USER_DEREF, rule->fp_off);
 	else
 		sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
+	frame->third = rule->third;
 	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
 }
 
@@ -459,6 +460,7 @@ sframe_enter_run(struct unwind_user_state *state,
 	state->ip = caller->ra;
 	state->sp = caller->sp;
 	state->fp = caller->fp;
+	state->third = caller->third;
 	if (!UNWIND_USER_FP_GIVES_SP)
 		state->sp_bound = sp_bound;
 	return true;
@@ -503,6 +505,7 @@ sframe_begin_run(struct unwind_user_state *pos,
 	pos->ip = state->ip;
 	pos->sp = state->sp;
 	pos->fp = state->fp;
+	pos->third = state->third;
 	pos->sp_bound = state->sp_bound;
 	pos->ws = sizeof(long);
 	pos->topmost = false;
@@ -517,6 +520,7 @@ sframe_end_run(struct unwind_user_state *state,
 	state->ip = pos->ip;
 	state->sp = pos->sp;
 	state->fp = pos->fp;
+	state->third = pos->third;
 	if (!UNWIND_USER_FP_GIVES_SP)
 		state->sp_bound = pos->sp_bound;
 }

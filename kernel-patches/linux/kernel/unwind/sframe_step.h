@@ -60,6 +60,7 @@ static __always_inline void sframe_init_frame(struct unwind_user_frame *frame)
 	frame->kind = UNWIND_USER_FRAME_PLAIN;
 	frame->ra_copied = false;
 	frame->exact = false;
+	frame->third = UNWIND_USER_THIRD_UNKNOWN;
 }
 
 /* Does the frame's return address lie where a call or its function put it? */

@@ -29,6 +29,16 @@ unwind_user_read_signal_lr(struct unwind_user_state *state, unsigned long sp,
 #endif
 }
 
+/* Where the third register of what was interrupted is, as in the state. */
+static __always_inline unsigned long unwind_user_signal_third(unsigned long sp)
+{
+#ifdef UNWIND_USER_SIGNAL_THIRD
+	return sp + UNWIND_USER_SIGNAL_THIRD;
+#else
+	return 0;
+#endif
+}
+
 /*
  * A handler that was left by its frame pointer: that leads to a frame record
  * which the kernel has put behind the signal frame, with the same registers.
@@ -110,6 +120,7 @@ unwind_user_read_signal(struct unwind_user_state *state,
 	    !unwind_user_read_signal_lr(state, sp, caller))
 		return SFRAME_REASON_STACK_FAULT;
 
+	caller->third = unwind_user_signal_third(sp);
 	/* Nothing else has windows. */
 	if (!unwind_user_signal_native(mode))
 		return SFRAME_REASON_SIGNAL;
@@ -118,7 +129,7 @@ unwind_user_read_signal(struct unwind_user_state *state,
 
 /*
  * This is the one step that may leave the stack (SA_ONSTACK). The interrupted
- * frame is like a topmost one, but no other registers of it are known.
+ * frame is like a topmost one, but of its other registers only the third one is known.
  */
 static inline enum sframe_reason
 unwind_user_enter_signal(struct unwind_user_state *state,
@@ -131,6 +142,7 @@ unwind_user_enter_signal(struct unwind_user_state *state,
 	state->sp = caller->sp;
 	state->fp = caller->fp;
 	state->lr = caller->lr;
+	state->third = caller->third;
 	state->regs = NULL;
 	state->signals++;
 	state->topmost = true;

@@ -129,6 +129,7 @@ int unwind_user_step_entered(struct unwind_user_state *state)
 {
 	struct unwind_user_caller caller = {
 		.sp = state->sp + sizeof(long), .fp = state->fp,
+		.third = state->third,
 	};
 	unsigned int pushed = 0;
 	unsigned long before;

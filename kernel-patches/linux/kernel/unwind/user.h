@@ -150,27 +150,67 @@ unwind_user_caller_sp(const struct unwind_user_frame *frame, unsigned long cfa)
 	return UNWIND_USER_SP_IS_CFA ? cfa : cfa + frame->sp_off;
 }
 
-/* Return: false for a register that is not known in this frame. */
-static __always_inline bool
-unwind_user_from(const struct unwind_user_state *state,
-		 const struct unwind_user_rule *rule, unsigned long *base)
+/* The DWARF number of the third register. */
+#ifndef UNWIND_USER_REGNUM_THIRD
+#define UNWIND_USER_REGNUM_THIRD	U32_MAX
+#endif
+
+#define UNWIND_USER_HAS_THIRD	(UNWIND_USER_REGNUM_THIRD != U32_MAX)
+
+/* Where the caller's third register is, as in the state. */
+static __always_inline unsigned long
+unwind_user_caller_third(const struct unwind_user_state *state,
+			 const struct unwind_user_frame *frame,
+			 unsigned long cfa)
 {
+	if (!UNWIND_USER_HAS_THIRD || frame->third == UNWIND_USER_THIRD_UNKNOWN)
+		return 0;
+	if (frame->third == UNWIND_USER_THIRD_KEPT)
+		return state->third;
+	return cfa - frame->third * sizeof(long);
+}
+
+static __always_inline enum sframe_reason
+unwind_user_get_reg(struct unwind_user_state *state, u16 regnum,
+		    unsigned long *val)
+{
+	const bool third = regnum == UNWIND_USER_REGNUM_THIRD;
+
+	/* A callee may have overwritten any other register. */
+	if (third ? state->third == UNWIND_USER_IN_REGS : state->topmost)
+		return state->regs && unwind_user_reg(state->regs, regnum, val) ?
+		       SFRAME_REASON_NONE : SFRAME_REASON_ROW_REGISTER;
+	if (!third || !state->third)
+		return SFRAME_REASON_ROW_REGISTER;
+	/* A read more than others make. */
+	state->sframe.slack--;
+	return unwind_user_get_word(state, val, state->third, state->ws);
+}
+
+static __always_inline enum sframe_reason
+unwind_user_get_base(struct unwind_user_state *state,
+		     const struct unwind_user_rule *rule, unsigned long *base)
+{
+	bool known;
+
 	switch (rule->from & ~UNWIND_USER_DEREF) {
 	case UNWIND_USER_FROM_SP:
 		*base = state->sp;
-		return unwind_user_sp_known(state);
+		known = unwind_user_sp_known(state);
+		break;
 	case UNWIND_USER_FROM_FP:
 		*base = state->fp;
-		return unwind_user_fp_known(state);
+		known = unwind_user_fp_known(state);
+		break;
 	case UNWIND_USER_FROM_LR:
 		/* A call has overwritten it in any other frame. */
 		*base = state->lr;
-		return state->topmost;
+		known = state->topmost;
+		break;
 	default:
-		/* A callee may have overwritten any other register. */
-		return state->topmost && state->regs &&
-		       unwind_user_reg(state->regs, rule->regnum, base);
+		return unwind_user_get_reg(state, rule->regnum, base);
 	}
+	return known ? SFRAME_REASON_NONE : SFRAME_REASON_ROW_REGISTER;
 }
 
 /* *@val = what a rule says */
@@ -179,11 +219,15 @@ unwind_user_get_value(struct unwind_user_state *state,
 		      const struct unwind_user_rule *rule, unsigned long cfa,
 		      unsigned long *val)
 {
+	enum sframe_reason reason;
+
 	if (rule->from == UNWIND_USER_FROM_NONE)
 		return SFRAME_REASON_NONE;
-	if ((rule->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA &&
-	    !unwind_user_from(state, rule, &cfa))
-		return SFRAME_REASON_ROW_REGISTER;
+	if ((rule->from & ~UNWIND_USER_DEREF) != UNWIND_USER_FROM_CFA) {
+		reason = unwind_user_get_base(state, rule, &cfa);
+		if (reason)
+			return reason;
+	}
 	if (rule->from & UNWIND_USER_DEREF)
 		return unwind_user_get_word(state, val, cfa + rule->off,
 					    state->ws);
@@ -198,6 +242,7 @@ unwind_user_get_value(struct unwind_user_state *state,
  * @ra:		return address
  * @fp:		frame pointer
  * @lr:		link register, if a signal interrupted the caller
+ * @third:	where the third register is, as in the state
  */
 struct unwind_user_caller {
 	unsigned long	cfa;
@@ -205,6 +250,7 @@ struct unwind_user_caller {
 	unsigned long	ra;
 	unsigned long	fp;
 	unsigned long	lr;
+	unsigned long	third;
 };
 
 /*
@@ -291,6 +337,7 @@ unwind_user_read_plain(struct unwind_user_state *state,
 	if (reason)
 		return reason;
 
+	caller->third = unwind_user_caller_third(state, frame, cfa);
 	caller->fp = state->fp;
 	if (frame->fp.from != UNWIND_USER_FROM_NONE &&
 	    unwind_user_get_word(state, &caller->fp, cfa + frame->fp.off, ws))
@@ -328,6 +375,7 @@ unwind_user_read_rules(struct unwind_user_state *state,
 
 	caller->ra = unwind_user_strip_ra(ra);
 	caller->fp = fp;
+	caller->third = unwind_user_caller_third(state, frame, cfa);
 	return SFRAME_REASON_NONE;
 }
 
@@ -391,6 +439,7 @@ unwind_user_enter(struct unwind_user_state *state,
 	state->ip = ra;
 	state->sp = sp;
 	state->fp = caller->fp;
+	state->third = caller->third;
 	state->topmost = false;
 	state->exact_ip = false;
 	state->sp_bound = false;

@@ -71,6 +71,17 @@ enum unwind_user_kind {
 	UNWIND_USER_FRAME_POINTER,		/* by frame pointer */
 };
 
+/*
+ * The third register that functions keep for their callers, after the stack and
+ * the frame pointer: some start their CFA from it. Each architecture has its own,
+ * or none. That of the caller is:
+ */
+enum unwind_user_third {
+	UNWIND_USER_THIRD_UNKNOWN =		0,
+	UNWIND_USER_THIRD_KEPT,
+	/* More: stored so many words below the CFA */
+};
+
 /**
  * struct unwind_user_frame - how to step from a frame
  * @cfa:	canonical frame address; this and what follows is for frames
@@ -84,6 +95,7 @@ enum unwind_user_kind {
  * @kind:	enum unwind_user_kind
  * @ra_copied:	@ra may be a copy of the return address, made by the function
  * @exact:	@ra is not behind a call, see @exact_ip of the state
+ * @third:	the caller's third register, enum unwind_user_third
  */
 struct unwind_user_frame {
 	struct unwind_user_rule			cfa;
@@ -94,6 +106,7 @@ struct unwind_user_frame {
 	u8					kind;
 	bool					ra_copied;
 	bool					exact;
+	u8					third;
 };
 
 struct return_instance;
@@ -145,12 +158,17 @@ struct sframe_walk {
 	struct unwind_user_frame		frame;
 };
 
+/* No register is stored at this address. */
+#define UNWIND_USER_IN_REGS		1UL
+
 /**
  * struct unwind_user_state - one position in the walk of a user stack
  * @ip:		instruction pointer or return address of the frame
  * @sp:		stack pointer of the frame
  * @fp:		frame pointer register as of the frame
  * @lr:		link register, valid in the topmost frame only
+ * @third:	address where the third register as of the frame is stored;
+ *		UNWIND_USER_IN_REGS, or 0 if it is not known
  * @regs:	registers of the topmost frame, for rules that name one; NULL
  *		behind a signal frame
  * @ri:		pending return probes of the task
@@ -175,6 +193,7 @@ struct unwind_user_state {
 	unsigned long				sp;
 	unsigned long				fp;
 	unsigned long				lr;
+	unsigned long				third;
 	struct pt_regs				*regs;
 	struct return_instance			*ri;
 	unsigned long				fault;

@@ -49,6 +49,7 @@ int unwind_user_step_entry(struct unwind_user_state *state)
 {
 	const struct unwind_user_frame entry = {
 		ARCH_INIT_USER_FP_ENTRY_FRAME(state->ws)
+		.third = UNWIND_USER_THIRD_KEPT,
 	};
 
 	return unwind_user_step_plain(state, &entry, state->ws);
@@ -205,6 +206,7 @@ bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs)
 	state->fp = frame_pointer(regs);
 	state->lr = unwind_user_lr(regs);
 	state->ws = unwind_user_word_size(regs);
+	state->third = UNWIND_USER_IN_REGS;
 	state->regs = regs;
 	state->topmost = true;
 	state->exact_ip = true;

@@ -226,6 +226,12 @@ static bool same_rule(const struct sfjit_rule *rule,
 	}
 }
 
+/* Rows say only what tables of the library do. */
+static u32 third_flag(u8 third)
+{
+	return third > 31 ? 0 : third * SFJIT_ROW_RBX_KEPT;
+}
+
 static bool same_row(const struct sfjit_row *row,
 		     const struct unwind_user_frame *frame)
 {
@@ -238,7 +244,8 @@ static bool same_row(const struct sfjit_row *row,
 	/* No rule stands for the place of the ABI. */
 	if (!ra.base)
 		ra = sfjit_rule_saved(-8);
-	return !row->flags && same_rule(&row->cfa, &frame->cfa) &&
+	return row->flags == third_flag(frame->third) &&
+	       same_rule(&row->cfa, &frame->cfa) &&
 	       same_rule(&ra, &frame->ra) && same_rule(&row->fp, &frame->fp) &&
 	       row->cfa.addend == frame->cfa_addend;
 }

@@ -936,6 +936,7 @@ static struct ref_frame kernel_frame(const struct unwind_user_frame *frame)
 	plain.fp = plain_rule(&frame->fp);
 	plain.addend = frame->cfa_addend;
 	plain.exact = frame->exact;
+	plain.third = frame->third;
 	return plain;
 }
 

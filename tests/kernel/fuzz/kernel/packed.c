@@ -218,7 +218,8 @@ static void expect(const char *what, unsigned int nr, unsigned long sp,
 		finding("user access is left open");
 	if (state.sp != sp || state.fp != fp)
 		finding(what);
-	if (state.ip != (nr ? ips[nr - 1] : before.ip))
+	if (state.ip != (nr ? ips[nr - 1] : before.ip) ||
+	    (!nr && state.third != before.third))
 		finding("a step that was not made has changed the state");
 	if (nr && state.ip != word_at(sp + ra_off))
 		finding("another caller");
@@ -625,6 +626,48 @@ static void try_pointer(void)
 	expect("a step by back chain", 1, FP + 16, UNWIND_USER_NO_FP);
 }
 
+static void expect_third(const char *what, unsigned int bucket,
+			 unsigned long third)
+{
+	begin(bucket, 0);
+	state.third = STACK + 0x40;
+	if (MACHINE_THIRD == ~0u)
+		third = 0;
+	tried++;
+	if (sframe_steps(&state, ips, 1) != 1 || state.third != third)
+		finding(what);
+}
+
+/* Where the third register is after a step. */
+static void try_third(void)
+{
+	make_table();
+	expect_third("a rule that does not tell", 0, 0);
+	table.rules[BY_SP].third = 1;
+	expect_third("a rule that keeps it", 0, STACK + 0x40);
+	table.rules[BY_SP].third = 2;
+	expect_third("stored next to the return address", 0, STACK);
+	table.rules[OTHER] = table.rules[BY_SP];
+	table.rules[OTHER].cfa_off = CFA(0x200);
+	table.rules[OTHER].ra_off = SAVED(-0x1f8);
+	table.rules[OTHER].third = 255;
+	expect_third("stored as far as a rule can tell", 2,
+		     STACK + 0x200 - 255 * 8);
+
+	table.index[2] = BY_FP;
+	table.rules[BY_FP].third = 3;
+	expect_third("stored below a frame pointer", 2, FP - 8);
+	if (!MACHINE_BY_FP)
+		return;
+	table.index[2] = POINTER;
+	expect_third("a rule to follow the frame pointer", 2, 0);
+	begin_beside();
+	state.third = STACK + 0x40;
+	expect_beside("a step by frame pointer", 1);
+	if (state.third)
+		finding("a frame pointer tells another register");
+}
+
 /* None of the steps counts if a window has come or gone. */
 static void try_changed(void)
 {
@@ -795,6 +838,7 @@ int main(void)
 		try_back_chain();
 	try_many();
 	try_pointer();
+	try_third();
 	try_changed();
 	try_kinds();
 	try_places();

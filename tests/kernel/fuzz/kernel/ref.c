@@ -239,7 +239,8 @@ bool ref_same_frame(const struct ref_frame *a, const struct ref_frame *b)
 		return false;
 	return a->outermost || a->signal ||
 	       (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
-		same_rule(&a->fp, &b->fp) && a->addend == b->addend);
+		same_rule(&a->fp, &b->fp) && a->addend == b->addend &&
+		a->third == b->third);
 }
 
 /* An offset in the section, and the number of the read. */
@@ -767,6 +768,7 @@ static void plain_rule(const u8 *rule, struct ref_frame *frame)
 	frame->ra = saved_at(rule_offset(rule, 8));
 	if (rule[0] & 0x80)
 		frame->fp = saved_at(rule_offset(rule, 12));
+	frame->third = rule[1];
 }
 
 static enum sframe_reason packed_frame(const struct ref_window *ref, u64 ip,
@@ -821,11 +823,28 @@ static bool fp_lost(const struct unwind_user_state *state)
 	return !MACHINE_BY_FP && state->fp == ~0UL;
 }
 
+/* All registers of the topmost frame are known, of others at most a third one. */
+static enum sframe_reason other_register(const struct unwind_user_state *state,
+					 u32 number, unsigned long *value)
+{
+	unsigned long *reg = state->regs ? machine_reg(&shim_regs, number) : NULL;
+	bool is_third = number == MACHINE_THIRD;
+
+	if (is_third && state->third > 1)
+		return stack_word(state, state->third, value) ?
+		       SFRAME_REASON_STACK_FAULT : SFRAME_REASON_NONE;
+	if (!reg || !(is_third ? state->third : state->topmost))
+		return SFRAME_REASON_ROW_REGISTER;
+	*value = *reg;
+	return SFRAME_REASON_NONE;
+}
+
 static enum sframe_reason rule_value(const struct unwind_user_state *state,
 				     const struct ref_rule *rule,
 				     unsigned long cfa, unsigned long *value)
 {
-	unsigned long base = 0, *reg;
+	enum sframe_reason reason;
+	unsigned long base = 0;
 
 	switch (rule->base) {
 	case REF_NONE:
@@ -850,11 +869,9 @@ static enum sframe_reason rule_value(const struct unwind_user_state *state,
 		base = state->lr;
 		break;
 	case REF_OTHER:
-		/* Only a topmost frame's registers are all known. */
-		reg = machine_reg(&shim_regs, rule->reg);
-		if (!state->topmost || !state->regs || !reg)
-			return SFRAME_REASON_ROW_REGISTER;
-		base = *reg;
+		reason = other_register(state, rule->reg, &base);
+		if (reason)
+			return reason;
 		break;
 	}
 	base += (s64)rule->off;
@@ -916,8 +933,17 @@ static enum sframe_reason probed_return(const struct unwind_user_state *state,
 }
 
 struct caller {
-	unsigned long cfa, ra, fp, lr;
+	unsigned long cfa, ra, fp, lr, third;
 };
+
+static unsigned long third_of(const struct unwind_user_state *state,
+			      const struct ref_frame *frame, unsigned long cfa)
+{
+	if (MACHINE_THIRD == ~0u)
+		return 0;
+	return frame->third > 1 ? cfa - 8 * frame->third :
+	       frame->third ? state->third : 0;
+}
 
 /*
  * A CFA by a stack pointer that is not known: the frame pointer leads to a frame
@@ -999,6 +1025,7 @@ static enum sframe_reason read_caller(const struct unwind_user_state *state,
 		reason = rule_value(state, &frame->fp, caller->cfa,
 				    &caller->fp);
 	caller->ra = machine_strip(caller->ra);
+	caller->third = third_of(state, frame, caller->cfa);
 	return reason;
 }
 
@@ -1022,6 +1049,7 @@ static enum sframe_reason enter(struct unwind_user_state *state,
 	state->ip = caller->ra;
 	state->sp = sp_of(caller->cfa);
 	state->fp = caller->fp;
+	state->third = caller->third;
 	state->topmost = false;
 	state->exact_ip = false;
 	state->sp_bound = false;
@@ -1078,7 +1106,10 @@ static enum sframe_reason read_signal(const struct unwind_user_state *state,
 	reason = find_signal(state, &at);
 	if (reason)
 		return reason;
-	caller->lr = 0;
+	caller->lr = caller->third = 0;
+#ifdef MACHINE_SIGNAL_THIRD
+	caller->third = at + MACHINE_SIGNAL_THIRD;
+#endif
 	if (stack_word(state, at + MACHINE_SIGNAL_MODE, &mode) ||
 	    stack_word(state, at + MACHINE_SIGNAL_IP, &caller->ra) ||
 	    stack_word(state, at + MACHINE_SIGNAL_SP, &caller->cfa) ||
@@ -1101,6 +1132,7 @@ static enum sframe_reason enter_signal(struct unwind_user_state *state,
 	state->sp = caller->cfa;
 	state->fp = caller->fp;
 	state->lr = caller->lr;
+	state->third = caller->third;
 	state->sp_bound = false;
 	state->regs = NULL;
 	state->signals++;
@@ -1301,7 +1333,7 @@ static bool is_returning(const struct unwind_user_state *state,
 /* An interrupted function without a frame, if that is certain. */
 static bool step_entered(struct unwind_user_state *state)
 {
-	struct caller caller = { .fp = state->fp };
+	struct caller caller = { .fp = state->fp, .third = state->third };
 	unsigned long before;
 	bool pushed;
 
@@ -1337,6 +1369,7 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 	const struct ref_frame entry = {
 		.cfa = { .base = REF_SP, .off = ws },
 		.ra = saved_at(-ws),
+		.third = 1,
 	};
 	const struct ref_frame frame = {
 		.cfa = { .base = REF_FP, .off = 2 * ws },
@@ -1468,6 +1501,7 @@ static bool start(struct unwind_user_state *state)
 	state->fp = *machine_reg(&shim_regs, MACHINE_FP);
 	if (machine_reg(&shim_regs, MACHINE_LR))
 		state->lr = *machine_reg(&shim_regs, MACHINE_LR);
+	state->third = 1;
 	state->regs = &shim_regs;
 	state->ws = machine_word_size(&shim_regs);
 	state->topmost = true;

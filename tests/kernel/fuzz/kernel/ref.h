@@ -31,6 +31,7 @@ struct ref_frame {
 	bool signal;
 	bool exact;		/* is the caller's address */
 	bool by_fp;		/* a packed table says so */
+	u8 third;		/* the caller's third register, as that table says */
 };
 
 /* A window that was accepted. Offsets are from the section's start. */

@@ -182,6 +182,7 @@ static bool same_row(const struct sfjit_function *fde,
 	return same_rule(&row->cfa, &frame->cfa) && same_rule(&ra, &frame->ra) &&
 	       same_rule(&row->fp, &frame->fp) &&
 	       row->cfa.addend == frame->cfa_addend &&
+	       frame->third * SFJIT_ROW_RBX_KEPT == (row->flags & SFJIT_ROW_RBX) &&
 	       frame->exact == !!(fde->flags & SFJIT_FUNCTION_SIGNAL) &&
 	       frame->sp_off == -MACHINE_SAVED;
 }

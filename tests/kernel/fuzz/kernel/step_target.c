@@ -10,6 +10,7 @@ static void set_state(struct unwind_user_state *state, const struct input *in)
 	state->sp = in->sp;
 	state->fp = in->fp;
 	state->lr = in->returns[0];
+	state->third = in->returns[1];
 	/* What a step without a window has left. */
 	state->sp_bound = !MACHINE_FP_GIVES_SP && in->state & STATE_COMPAT;
 	if (!MACHINE_BY_FP && in->state & STATE_COMPAT)

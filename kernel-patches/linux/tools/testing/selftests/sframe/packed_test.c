@@ -758,6 +758,153 @@ TEST_F(packed, bad_rules)
 	EXPECT_EQ(1, sft_pool_windows());
 }
 
+#ifdef SFT_REGNUM_THIRD
+
+/* ---- A third register --------------------------------------------------- */
+
+/* From it, as sft_enter has it after three pushes; the caller's was pushed. */
+static const struct sframe_packed_rule from_third = {
+	.kind = SFRAME_PACKED_RULES,
+	.cfa = PLACE(REG) | SFT_REGNUM_THIRD, .cfa_off = 32,
+	.ra = CFA_LOAD, .ra_off = -8,
+	.fp = CFA_LOAD, .fp_off = -16,
+};
+
+/* sft_enter, and functions that keep a frame pointer and the register. */
+static void build_callers(struct table *table)
+{
+	build(table, (const void *)sft_enter);
+	table->rules[RULE_OTHER] = from_third;
+	table->rules[RULE_OTHER + 1] = (struct sframe_packed_rule)
+		PLAIN(SFRAME_PACKED_FROM_FP | SFRAME_PACKED_FP_SAVED, 16, -16);
+	table->rules[RULE_OTHER + 1].third = 1;
+	table->blocks[0] = 1;
+	table->blocks[1] = (const __u8 *)sft_outer - (const __u8 *)sft_enter;
+	table->blocks[2] = RULE_OTHER;
+	table->blocks[3] = RULE_OTHER + 1;
+}
+
+/* Where the instruction before a return address calls. */
+static __u64 called_from(__u64 ip)
+{
+	const __u8 *code = (const __u8 *)ip;
+	__s32 distance;
+
+	memcpy(&distance, code - sizeof(distance), sizeof(distance));
+	return code[-5] == 0xe8 ? ip + distance : 0;
+}
+
+/* Guards against: a register that each function keeps, and the walk loses. */
+TEST_F(packed, third_register_is_kept)
+{
+	struct table *callers = (void *)(self->pool.section + SFT_PAGE);
+	const size_t length = (const __u8 *)sft_leaf - (const __u8 *)sft_enter;
+	const struct sft_call *call = &self->pool.call;
+	const __u8 *ip = (const __u8 *)call->entry + sft_slot_arg.insns[0];
+	const struct sframe_window_opts opts = {
+		.size = sizeof(opts),
+		.text_start = (uintptr_t)sft_enter,
+		.text_length = length,
+		.format = SFRAME_FORMAT_PACKED,
+	};
+	struct sft_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < sft_slot_arg.nr_rows; i++)
+		self->table->rules[RULE_SLOT + i].third = 1;
+	REGISTER(self->table);
+	build_callers(callers);
+	ASSERT_EQ(0, sft_register(KEY + 1, callers, TABLE_LEN, &opts));
+	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, call, &chain));
+	ASSERT_LE(5, chain.nr);
+	EXPECT_EQ((uintptr_t)ip, chain.ip[0]);
+	EXPECT_EQ((uintptr_t)sft_inner_ret, chain.ip[1]);
+	EXPECT_EQ((uintptr_t)sft_outer_ret, chain.ip[2]);
+	EXPECT_EQ((uintptr_t)sft_enter_ret, chain.ip[3]);
+	EXPECT_EQ((uintptr_t)sft_enter, called_from(chain.ip[4]));
+
+	/* One of them may have changed it. */
+	callers->rules[RULE_OTHER + 1].third = 0;
+	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, call, &chain));
+	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
+	EXPECT_EQ(1, sft_refused("row_register"));
+}
+
+static void put_word(__u8 *stack, unsigned int off, __u64 word)
+{
+	memcpy(stack + off, &word, sizeof(word));
+}
+
+/*
+ * Frames of three slots: one has stored the register, the next one keeps it, the
+ * third one has its CFA from it.
+ */
+static __u8 *make_third_stack(struct sft_pool *pool, __u64 *ips,
+			      unsigned int nr)
+{
+	__u8 *stack = sft_map(16 * SFT_PAGE, SFT_RW);
+	unsigned int sp = 256, i;
+
+	if (!stack)
+		return NULL;
+	pool->call.entry = sft_onto;
+	pool->call.target = stack + sp;
+	for (i = 0; i < nr; i++) {
+		ips[i] = (uintptr_t)pool->text + SFT_POOL_RET +
+			 i % 3 * SFT_SLOT;
+		put_word(stack, sp, ips[i]);
+		sp += 8;
+		/* Its return address is the next word. */
+		if (i % 3 == 0) {
+			put_word(stack, sp + 8, (uintptr_t)stack + sp + 256);
+			sp += 24;
+		} else if (i % 3 == 1) {
+			sp += 8;
+		} else {
+			sp += 256 - 32 - 16 + 24;
+		}
+	}
+	return stack;
+}
+
+/* Guards against: another word than the one that was stored. */
+TEST_F(packed, third_register_is_stored)
+{
+	enum { FRAMES = 30, STORED = RULE_SLOT, KEPT, FROM };
+	struct table *table = self->table;
+	struct sft_chain chain;
+	__u64 ips[FRAMES];
+	unsigned int i;
+
+	table->rules[STORED] = frame_rule(32);
+	table->rules[STORED].third = 3;
+	table->rules[KEPT] = frame_rule(16);
+	table->rules[KEPT].third = 1;
+	table->rules[FROM] = from_third;
+	table->blocks[0] = 2;
+	for (i = 0; i < 2; i++)
+		table->blocks[1 + i] = (1 + i) * SFT_SLOT;
+	for (i = 0; i < 3; i++)
+		table->blocks[3 + i] = STORED + i;
+	REGISTER(table);
+	ASSERT_NE(NULL, make_third_stack(&self->pool, ips, FRAMES));
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
+				  &self->pool.call, &chain));
+	ASSERT_EQ(FRAMES + 1, chain.nr);
+	EXPECT_EQ((uintptr_t)sft_escape_body, chain.ip[0]);
+	for (i = 0; i < FRAMES; i++)
+		EXPECT_EQ(ips[i], chain.ip[1 + i]);
+
+	/* A step by frame pointer does not tell it. */
+	table->rules[STORED].third = 1;
+	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
+				  &self->pool.call, &chain));
+	EXPECT_EQ(4, chain.nr);
+	EXPECT_EQ(1, sft_refused("row_register"));
+}
+
+#endif /* SFT_REGNUM_THIRD */
+
 /* The last rule has no place for an addend. */
 SPOIL(addend_after_the_rules, "fre_offset")
 {

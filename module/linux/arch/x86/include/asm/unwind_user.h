@@ -48,6 +48,9 @@ unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
 
 #define unwind_user_reg unwind_user_reg
 
+/* rbx: glibc's _dl_runtime_resolve() has its CFA in it. */
+#define UNWIND_USER_REGNUM_THIRD	3
+
 static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 						unsigned int ws)
 {

@@ -55,6 +55,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 #define MACHINE_SP		31
 #define MACHINE_FP		29
 #define MACHINE_LR		30
+/* No third register that walks follow. */
+#define MACHINE_THIRD		0xffffffffU
 /* How far the CFA is above the caller's stack pointer; its offsets' unit. */
 #define MACHINE_SAVED		0
 #define MACHINE_SCALE		1

@@ -56,6 +56,8 @@ static inline unsigned int machine_word_size(const struct pt_regs *r)
 #define MACHINE_SP		7
 #define MACHINE_FP		6
 #define MACHINE_LR		0xffffffffU
+/* A third register that walks follow, or none. */
+#define MACHINE_THIRD		3
 /* How far the CFA is above the caller's stack pointer; its offsets' unit. */
 #define MACHINE_SAVED		0
 #define MACHINE_SCALE		1
@@ -137,6 +139,7 @@ static inline int machine_is_return(const unsigned char *code)
 
 /* sp is at the ucontext, its mcontext at 40, and there rbp at 80 and so on. */
 #define MACHINE_SIGNAL_FP	120
+#define MACHINE_SIGNAL_THIRD	128
 #define MACHINE_SIGNAL_SP	160
 #define MACHINE_SIGNAL_IP	168
 #define MACHINE_SIGNAL_MODE	184

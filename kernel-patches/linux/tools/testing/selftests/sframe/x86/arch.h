@@ -26,6 +26,7 @@
  */
 #define SFT_REGNUM_SP		7
 #define SFT_REGNUM_FP		6
+#define SFT_REGNUM_THIRD	3	/* rbx: walks know where it is */
 #define SFT_REGNUM_LR		0xffffffffU
 #define SFT_REGNUM_TARGET	9
 /* The first number without a register, a power of two. */
