@@ -66,8 +66,8 @@ $(O)/bench/bin/steps: $(call bench_obj,probe event stack shape table trigger \
 # For guests.
 $T/bench/%: bench/guest/%.c
 	$(program) -static -pthread
-$T/bench/walk: $(call bench_obj,other event stack shape table trigger)
-$T/bench/hostile: $(call bench_obj,made legal other probe event stack trigger \
+$T/bench/walk: $(call bench_obj,event stack shape table trigger)
+$T/bench/hostile: $(call bench_obj,made legal probe event stack trigger \
 	$(ARCH)/signal)
 $T/bench/live-growth: $(call bench_obj,live-walk event stack)
 $(addprefix $T/bench/, walk hostile windows live-growth free-list): $(bench_measure)

@@ -26,7 +26,6 @@
 #include "legal.h"
 #include "made.h"
 #include "measure.h"
-#include "other.h"
 #include "probe.h"
 
 /* Steps of a full callchain, including the trigger's. */
@@ -105,7 +104,6 @@ static int budget;
 
 static uint64_t walk_cost(void)
 {
-	other_walk();
 	return probe_cost(&stack) - empty;
 }
 
@@ -403,7 +401,6 @@ static uint64_t trigger_cost(enum event_mode mode)
 
 	event_open(&event, mode, 0);
 	for (i = 0; i < SAMPLES; i++) {
-		other_walk();
 		costs[i] = stack_trigger(&stack);
 	}
 	event_close(&event);
@@ -491,7 +488,6 @@ int main(int argc, char **argv)
 	if (argc != 1 + quick)
 		die("usage: hostile [-q]");
 	check_icount();
-	other_start();
 	probe_open();
 	made_map(FIRST_PLACE + 2 * NR_OTHERS, 1);
 	made_register_signal(PLACE_SIGNAL);

@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 #
-# usage: profile.sh SECONDS LONG costs|hits		in a guest
+# usage: profile.sh SECONDS LONG		in a guest
 #
-# Profiles the demo's Python program at 999 Hz, by samples of the module
-# sframe_probe, which counts their instructions: for so many seconds in each way,
-# for LONG through windows.
-# Prints lines
+# Profiles the demo's Python program and a compiler at 999 Hz, by samples of the
+# module sframe_probe, which counts their instructions: Python for so many seconds
+# in each way, for LONG through windows; the compiler for one file if LONG is 1,
+# else for many. Prints lines
 #	mode NAME SAMPLES INSTRUCTIONS FRAMES
 #	cut SAMPLES		of mode default: by the deadline
-# or, in a kernel with kprobes, which breakpoints in a kernel need, also for a
-# compiler and node,
-#	steps NAME FRAMES LOOKED-UP	the latter were not by cached rules
 # Frames of mode dwarf are not counted.
 
 set -eu
@@ -25,9 +22,6 @@ tmp=$(mktemp -d)
 PYTHONPATH=$PWD/build/lib/python
 export PYTHONPATH
 
-# The function that a step calls when there are no rules for it.
-look_up=0x$(awk '$3 == "sframe_read" { print $1 }' /proc/kallsyms)
-
 with() { echo build/bin/sfjit run -- python3 -m sfjit $program "$tmp/stamp" "${1:-$seconds}"; }
 without() { echo python3 $program "$tmp/stamp" "$seconds"; }
 
@@ -35,7 +29,7 @@ without() { echo python3 $program "$tmp/stamp" "$seconds"; }
 profile() {
 	echo $period >$probe/period
 	# shellcheck disable=SC2086
-	$count perf record -q -e sframe_probe:sframe_probe --user-callchains \
+	perf record -q -e sframe_probe:sframe_probe --user-callchains \
 		-o "$tmp/data" "$@" >"$tmp/log" 2>&1 || {
 		cat "$tmp/log" >&2
 		exit 1
@@ -78,37 +72,22 @@ costs() {
 	echo "cut $(cat "$tmp/cut")"
 }
 
-# hit NAME COMMAND...
-hit() {
-	name=$1
-	shift
-	profile --call-graph=fp -- "$@"
-	echo "steps $name $(frames)" \
-		"$(sed -n 's/^\([0-9][0-9]*\),.*/\1/p' "$tmp/stat")"
-}
-
-# A process for each file, as a build has.
-compile() {
-	cc1=$(echo /usr/libexec/gcc/*/*/cc1)
-	# shellcheck disable=SC2016
-	hit cc1 build/bin/sfjit run -- sh -c 'for file; do
-		"$0" -quiet -fpreprocessed -O2 "$file" -o /dev/null || exit
-	done' "$cc1" "$@"
-}
-
-# shellcheck disable=SC2046
-hits() {
-	count="perf stat -a -x, -o $tmp/stat -e mem:$look_up:x:k --"
-	hit python3 $(with "$long")
-	hit node build/bin/sfjit run -- node tests/system/jits/node.js "$tmp/stamp" \
-		"$long"
+# A process for each file, as a build has: profile_cc1 OPTION...
+profile_cc1() {
+	set -- "$@" -- build/bin/sfjit run -- sh -c 'cc1=$1; shift; for file; do
+		"$cc1" -quiet -fpreprocessed -O2 "$file" -o /dev/null || exit
+	done' sh /usr/libexec/gcc/*/*/cc1
 	if [ "$long" -gt 1 ]; then
-		compile build/tests/bench/source/*.i
+		profile "$@" build/tests/bench/source/*.i
 	else
-		compile build/tests/bench/source/pack.i
+		profile "$@" build/tests/bench/source/pack.i
 	fi
 }
 
-count=
-$3
+costs
+echo 1000000 >$walk_us
+profile_cc1
+mode cc1-none 0
+profile_cc1 --call-graph=fp
+mode cc1 "$(frames)"
 rm -rf "$tmp"

@@ -16,7 +16,6 @@
 
 #include "event.h"
 #include "measure.h"
-#include "other.h"
 #include "shape.h"
 
 static const struct shape *const shapes[] = {
@@ -93,7 +92,6 @@ static uint64_t sample_cost(void)
 	size_t i;
 
 	for (i = 0; i < SAMPLES; i++) {
-		other_walk();
 		costs[i] = stack_trigger(&stack);
 	}
 	return median(costs, SAMPLES);
@@ -178,7 +176,6 @@ int main(int argc, char **argv)
 	}
 	if (i == argc)
 		die("usage: walk [-q] SHAPE[:ARG]...");
-	other_start();
 	for (; i < argc; i++) {
 		measure(argv[i]);
 		fflush(stdout);

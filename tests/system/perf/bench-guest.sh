@@ -48,10 +48,11 @@ walk-s390x | walk-aarch64)
 esac
 
 # What reads a table misses its aim.
-is "aims that are missed" "fp: frame pointer step beside a window, first time
+is "aims that are missed" "fp: frame pointer step beside a window, in another range each time
+fp: step through a pool window
+fp: step through a pool window, rbp restored
 fp: step through the table of libc.so.6
 fp: step through the table of python3.13
-fp,defer: frame pointer step beside a window, first time
-fp,defer: step through the table of libc.so.6
-fp,defer: step through the table of python3.13" "$missed"
+fp,defer: step through a pool window
+fp,defer: step through a pool window, rbp restored" "$missed"
 finish
