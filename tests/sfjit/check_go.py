@@ -23,8 +23,11 @@ CONTEXT = 2 ** 64 - 4095
 ASSEMBLY = ('countbody', 'indexbytebody', 'runtime.memmove', 'internal/bytealg.')
 
 
-# And the worker that is below, how many frames at most.
+# And the worker that is below, how many frames at most. A signal, by which Go's
+# scheduler preempts, may interrupt any of them.
 def kind_of(names):
+    if 'runtime.sigtramp' in names:
+        return None, None, 0
     if 'main.called_back' in names or 'called_back' in names:
         return 'back', 'main.back', 64
     if names[0] in ('spin', 'in_c'):

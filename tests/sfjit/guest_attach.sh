@@ -100,7 +100,9 @@ prefork_stacks "static, attached"
 # shellcheck disable=SC2086 # words
 kill $pids
 
-# sfjit run attaches to the first process, before it forks or later.
+# sfjit run attaches to the first process, before it forks or later. Empty what was
+# said before: the shell may look before the background opens the file.
+: >"$tmp/said"
 "$sfjit" run -o "$tmp/log" -- "$run/prefork-static" 1000000000 2>"$tmp/said" &
 pid=$!
 like "static, run: message" "*is statically linked; sfjit attaches to it" \
