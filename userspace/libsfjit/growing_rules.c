@@ -33,8 +33,7 @@ static bool is_possible(const struct sfjit_row *row, uint32_t flags)
 {
 	if (flags & SFJIT_KEY_UNCHECKED)
 		return true;
-	if (row->flags & ~(SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA |
-			   SFJIT_ROW_RBX))
+	if (row->flags & ~SFJIT_ROW_GIVEN)
 		return false;
 	return sfg_cfas_are_possible(SFG_HOST_ABI, row, 1);
 }

@@ -24,6 +24,10 @@
 #include <sfjit/text.h>
 #pragma GCC visibility pop
 
+/* Flags that a program may give a row; the encoder knows which its machine has. */
+#define SFJIT_ROW_GIVEN	(SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA | \
+			 SFJIT_ROW_RBX)
+
 /* A range up to the end of the address space does not wrap. */
 static inline bool sfjit_wraps(const void *start, size_t length)
 {

@@ -176,7 +176,7 @@ static int do_register(uintptr_t key, const struct sfjit_table *table,
 	return absent_is_success(try_register(&request));
 }
 
-/* What only a packed table can be. */
+/* Registers a packed table. A kernel without that format refuses it by -EINVAL. */
 static int register_packed(uintptr_t key, const struct sfjit_table *table,
 			   uint32_t flags)
 {

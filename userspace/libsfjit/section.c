@@ -14,15 +14,13 @@
 /* Functions that the encoder accepts but that are of no use here. */
 static int check_function(const struct sfjit_function *function)
 {
-	const uint32_t known = SFJIT_ROW_OUTERMOST | SFJIT_ROW_MANGLED_RA |
-			       SFJIT_ROW_RBX;
 	uint32_t i;
 
 	/* Flags are for signal frames and for other architectures. */
 	if (function->flags)
 		return -EINVAL;
 	for (i = 0; i < function->nr_rows; i++)
-		if (function->rows[i].flags & ~known)
+		if (function->rows[i].flags & ~SFJIT_ROW_GIVEN)
 			return -EINVAL;
 	return sfg_cfas_are_possible(SFG_HOST_ABI, function->rows,
 				     function->nr_rows) ? 0 : -EINVAL;

@@ -81,6 +81,6 @@ int main(void)
 	       n - 2);
 	result(n + 1 < chain.nr && chain.ips[n] == want[0] &&
 	       chain.ips[n + 1] == want[1], "and was called by the program",
-	       "%u addresses, of which %u are the linker's", chain.nr, n - 2);
+	       "%u addresses, %u of them in the linker", chain.nr, n - 2);
 	return finish();
 }
