@@ -400,9 +400,8 @@ static uint64_t trigger_cost(enum event_mode mode)
 	size_t i;
 
 	event_open(&event, mode, 0);
-	for (i = 0; i < SAMPLES; i++) {
+	for (i = 0; i < SAMPLES; i++)
 		costs[i] = stack_trigger(&stack);
-	}
 	event_close(&event);
 	return median(costs, SAMPLES);
 }

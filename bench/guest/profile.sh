@@ -28,7 +28,6 @@ without() { echo python3 $program "$tmp/stamp" "$seconds"; }
 # profile OPTION... -- COMMAND...
 profile() {
 	echo $period >$probe/period
-	# shellcheck disable=SC2086
 	perf record -q -e sframe_probe:sframe_probe --user-callchains \
 		-o "$tmp/data" "$@" >"$tmp/log" 2>&1 || {
 		cat "$tmp/log" >&2
@@ -74,6 +73,7 @@ costs() {
 
 # A process for each file, as a build has: profile_cc1 OPTION...
 profile_cc1() {
+	# shellcheck disable=SC2016 # for the inner shell
 	set -- "$@" -- build/bin/sfjit run -- sh -c 'cc1=$1; shift; for file; do
 		"$cc1" -quiet -fpreprocessed -O2 "$file" -o /dev/null || exit
 	done' sh /usr/libexec/gcc/*/*/cc1

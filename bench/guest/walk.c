@@ -91,9 +91,8 @@ static uint64_t sample_cost(void)
 	uint64_t costs[SAMPLES];
 	size_t i;
 
-	for (i = 0; i < SAMPLES; i++) {
+	for (i = 0; i < SAMPLES; i++)
 		costs[i] = stack_trigger(&stack);
-	}
 	return median(costs, SAMPLES);
 }
 
