@@ -641,8 +641,7 @@ static void sframe_drop_ranges(struct sframe_walk *walk)
 }
 
 /* Look up the window of @ip. */
-static noinline void sframe_find_window(struct sframe_walk *walk,
-					unsigned long ip)
+void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
 {
 	/* The look-up sees all changes before this. */
 	const u64 seq = smp_load_acquire(&walk->reg->seq);

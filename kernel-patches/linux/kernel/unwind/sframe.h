@@ -217,6 +217,7 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 			       struct unwind_user_caller *caller);
 u64 sframe_walk_limit(void);
 enum sframe_reason sframe_look(struct sframe_walk *walk);
+void sframe_find_window(struct sframe_walk *walk, unsigned long ip);
 
 /*
  * Steps by frame pointer take what they take without windows. Their time does
@@ -257,19 +258,21 @@ static __always_inline bool sframe_unchanged(const struct sframe_walk *walk)
 	return likely(READ_ONCE(walk->reg->seq) == walk->seq);
 }
 
+static __always_inline bool sframe_in_range(const struct sframe_walk *walk,
+					    unsigned long ip)
+{
+	return ip - walk->first < walk->length;
+}
+
 /*
- * Is @ip in a range that the walk has looked up, and nothing has changed since?
- * Then that is the one it is in. Stacks often go to and fro between two.
+ * Go back to the range of @ip, if the walk was there before and keeps it. Stacks
+ * often go to and fro between two.
  */
-static __always_inline bool sframe_have_range(struct sframe_walk *walk,
+static __always_inline bool sframe_swap_range(struct sframe_walk *walk,
 					      unsigned long ip)
 {
 	struct sframe_kept_range range, *kept = walk->kept;
 
-	if (READ_ONCE(walk->reg->seq) != walk->seq)
-		return false;
-	if (likely(ip - walk->first < walk->length))
-		return true;
 	while (ip - kept->first >= kept->length)
 		if (++kept == walk->kept + SFRAME_KEPT_RANGES)
 			return false;
@@ -281,6 +284,15 @@ static __always_inline bool sframe_have_range(struct sframe_walk *walk,
 	walk->first = range.first;
 	walk->length = range.length;
 	return true;
+}
+
+/* Is the walk in the range of @ip now, with nothing changed since the look-up? */
+static __always_inline bool sframe_have_range(struct sframe_walk *walk,
+					      unsigned long ip)
+{
+	return READ_ONCE(walk->reg->seq) == walk->seq &&
+	       (likely(sframe_in_range(walk, ip)) ||
+		sframe_swap_range(walk, ip));
 }
 
 #endif /* _KERNEL_UNWIND_SFRAME_H */

@@ -33,9 +33,10 @@
 
 /*
  * What a look-up takes of a walk, in addition to the words of the stack: entry,
- * block and rule. Each eight changes count as one more.
+ * block and rule. Each further word of changes is one more.
  */
 #define SFRAME_PACKED_READS	3
+#define SFRAME_PACKED_STEP	(SFRAME_STACK_READS + SFRAME_PACKED_READS)
 
 static int sframe_check_packed(const struct sframe_packed_header *header)
 {
@@ -112,52 +113,40 @@ int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
 #define SFRAME_EACH_BYTE	(~0ULL / U8_MAX)
 #define SFRAME_TOP_BITS		(SFRAME_EACH_BYTE << 7)
 
-/*
- * How many bytes of a word, in the order of memory, come before the first one
- * that is greater than @key? Without branches: changes are not predictable.
- */
-static __always_inline unsigned int sframe_bytes_up_to(u64 word, u8 key)
-{
-	u64 keys = key * SFRAME_EACH_BYTE, low, greater;
-
-	/* Bit 7 of a byte: the lower bits of the key are not less. */
-	low = (keys | SFRAME_TOP_BITS) - (word & ~SFRAME_TOP_BITS);
-	greater = ((word & ~keys) | (~(word ^ keys) & ~low)) & SFRAME_TOP_BITS;
-	if (!greater)
-		return sizeof(word);
 #ifdef __BIG_ENDIAN
-	return (64 - fls64(greater)) / 8;
+#define SFRAME_FIRST_BYTE	56
 #else
-	return __ffs64(greater) / 8;
+#define SFRAME_FIRST_BYTE	0
+#endif
+
+/*
+ * Bit 7 of each byte of a word that is greater than @key. Without branches: changes
+ * are not predictable.
+ */
+static __always_inline u64 sframe_bytes_above(u64 word, u8 key)
+{
+	/* Bit 7 of the sum: the lower bits of the byte are greater. */
+	u64 sum = (word & ~SFRAME_TOP_BITS) +
+		  (~key & S8_MAX) * SFRAME_EACH_BYTE;
+
+	return (key > S8_MAX ? sum & word : sum | word) & SFRAME_TOP_BITS;
+}
+
+/* How many bytes of a word come before the first that such a bit is of? */
+static __always_inline unsigned int sframe_bytes_before(u64 bits)
+{
+#ifdef __BIG_ENDIAN
+	return (64 - fls64(bits)) / 8;
+#else
+	return __ffs64(bits) / 8;
 #endif
 }
 
 /*
- * Move *@at, the first of the changes, past those that are at or before @key,
- * but not past @end. If they do not increase, it may stop earlier. What is read
- * after the last one is ids, or the padding of the table.
- */
-static __always_inline bool
-sframe_skip_changes(struct unwind_user_state *state, const u8 __user **at,
-		    const u8 __user *end, u8 key)
-{
-	const u8 __user *pos = *at;
-	unsigned int found;
-	u64 word;
-
-	do {
-		if (!unwind_user_get(state, &word, (const u64 __user *)pos))
-			return false;
-		found = sframe_bytes_up_to(word, key);
-		pos += found;
-	} while (found == sizeof(word) && pos < end);
-	*at = pos < end ? pos : end;
-	return true;
-}
-
-/*
- * The number of the rule of @unit, in the block that the entry leads to. One mask
- * does for a block, which is shorter than a page.
+ * The number of the rule of @unit, in the block that the entry leads to. The first
+ * word has the number of changes and seven of them. If they do not increase, fewer
+ * may count. What is read after the last one is ids, or the padding of the table.
+ * One mask does for a block, which is shorter than a page.
  */
 static __always_inline enum sframe_reason
 sframe_read_block(struct unwind_user_state *state,
@@ -166,29 +155,39 @@ sframe_read_block(struct unwind_user_state *state,
 {
 	const bool wide = entry & SFRAME_PACKED_WIDE;
 	const u32 off = SFRAME_PACKED_OFFSET(entry);
-	const u8 __user *block, *at;
-	unsigned int count;
+	const u8 __user *at, *end;
+	u64 word, above;
 	u16 half;
 	u8 nr, byte;
 
 	if (off >= packed->blocks_len)
 		return SFRAME_REASON_FRE_OFFSET;
-	block = unwind_user_table_ptr(packed->blocks + off);
-	if (!unwind_user_get(state, &nr, block))
+	at = unwind_user_table_ptr(packed->blocks + off);
+	if (!unwind_user_get(state, &word, (const u64 __user *)at))
 		return SFRAME_REASON_SECTION_FAULT;
+	nr = word >> SFRAME_FIRST_BYTE;
 	if (1 + nr + ((nr + 1U) << wide) > packed->blocks_len - off)
 		return SFRAME_REASON_FRE_OFFSET;
-	/* Each eight changes are a read. */
-	state->sframe.slack -= nr / sizeof(u64);
 
-	block++;
-	at = block;
-	if (!sframe_skip_changes(state, &at, block + nr, unit))
-		return SFRAME_REASON_SECTION_FAULT;
-	count = at - block;
+	/* No key is less than 0, so the number counts as a change. */
+	word &= ~((u64)U8_MAX << SFRAME_FIRST_BYTE);
+	end = at + 1 + nr;
+	while (!(above = sframe_bytes_above(word, unit))) {
+		at += sizeof(word);
+		if (at >= end)
+			break;
+		state->sframe.slack--;
+		if (!unwind_user_get(state, &word, (const u64 __user *)at))
+			return SFRAME_REASON_SECTION_FAULT;
+	}
+	if (above)
+		at += sframe_bytes_before(above);
+	at = min(at, end);
+
+	/* Ids begin at @end; so many are passed by as there are changes before @at. */
 	if (wide) {
 		if (!unwind_user_get(state, &half, (const u16 __user *)
-				     (at + nr + count)))
+				     (at + (at - end) + 2 * nr)))
 			return SFRAME_REASON_SECTION_FAULT;
 		*id = half;
 	} else {
@@ -525,12 +524,11 @@ sframe_end_run(struct unwind_user_state *state,
 		state->sp_bound = pos->sp_bound;
 }
 
-/* Steps as long as rules are those of the window, see sframe_steps(). */
+/* Steps through the window, see sframe_steps(). */
 static __always_inline unsigned int
-sframe_run_packed(struct unwind_user_state *pos, const struct sframe_walk *walk,
-		  unsigned long *ips, unsigned int max)
+sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
+		 unsigned long *ips, unsigned int max)
 {
-	const unsigned int cost = SFRAME_STACK_READS + SFRAME_PACKED_READS;
 	const struct sframe_packed *packed = &walk->window->packed;
 	const unsigned long first = walk->first, length = walk->length;
 	union sframe_packed_load rule;
@@ -542,9 +540,26 @@ sframe_run_packed(struct unwind_user_state *pos, const struct sframe_walk *walk,
 		    !sframe_step_rule(pos, &rule.rule))
 			break;
 		ips[nr++] = pos->ip;
-		pos->sframe.slack -= cost;
-	} while (nr < max && pos->sframe.slack >= (int)cost &&
+		pos->sframe.slack -= SFRAME_PACKED_STEP;
+	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
 		 pos->ip - 1 - first < length);
+	return nr;
+}
+
+/* And on through ranges that the walk keeps, if they have packed tables. */
+static __always_inline unsigned int
+sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
+		  unsigned long *ips, unsigned int max)
+{
+	unsigned int nr = 0;
+
+	do {
+		nr += sframe_run_range(pos, walk, ips + nr, max - nr);
+		if (sframe_in_range(walk, pos->ip - 1) ||
+		    !sframe_swap_range(walk, pos->ip - 1))
+			break;
+	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
+		 walk->window && sframe_is_packed(walk->window));
 	return nr;
 }
 
@@ -572,7 +587,7 @@ sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
 static bool sframe_may_run(struct sframe_walk *walk)
 {
 	sframe_clock_go_on(walk);
-	if (walk->slack >= SFRAME_STACK_READS + SFRAME_PACKED_READS ||
+	if (walk->slack >= SFRAME_PACKED_STEP ||
 	    !sframe_look(walk))
 		return true;
 	/* The next step looks again, and says why it ends. */
@@ -603,14 +618,15 @@ static unsigned int sframe_run_window(struct unwind_user_state *state,
 }
 
 /**
- * sframe_steps - make steps in a range that was looked up
+ * sframe_steps - make steps through packed tables, or where no window is
  * @state:	position of the walk, not in its topmost frame
  * @ips:	filled with the addresses of callers
  * @max:	how many there may be
  *
- * They are made in one access section, SFRAME_STEPS at most, if no window is there
- * or one with a packed table. A step that cannot be made is for sframe_step(),
- * which says why. Not for tasks with return probes.
+ * They are made in one access section, SFRAME_STEPS at most, as long as no window
+ * is there, or through one packed table and others in which the walk has been. A
+ * step that cannot be made is for sframe_step(), which says why. Not for tasks with
+ * return probes.
  *
  * Context: as sframe_step().
  * Return: how many steps were made, perhaps none.
@@ -621,9 +637,10 @@ unsigned int sframe_steps(struct unwind_user_state *state, unsigned long *ips,
 	struct sframe_walk *walk = &state->sframe;
 	unsigned int nr;
 
-	if (!max || state->exact_ip || state->ri ||
-	    !sframe_have_range(walk, state->ip - 1))
+	if (!max || state->exact_ip || state->ri)
 		return 0;
+	if (!sframe_have_range(walk, state->ip - 1))
+		sframe_find_window(walk, state->ip - 1);
 	max = min(max, SFRAME_STEPS);
 	if (walk->window)
 		return sframe_is_packed(walk->window) ?

@@ -51,7 +51,8 @@ struct sframe_packed_rule {
 	__u8	kind;		/* and flags */
 	union {
 		__u8	cfa;	/* place, of RULES; so are ra and fp */
-		__u8	third;	/* of PLAIN */
+		/* of PLAIN: 0, not known; 1, unchanged; n, at CFA - 8n */
+		__u8	third;
 	};
 	__u8	ra, fp;
 	__s32	cfa_off;
@@ -77,11 +78,6 @@ struct sframe_packed_rule {
 #define SFRAME_PACKED_FROM_FP		0x40	/* PLAIN: CFA from fp, not sp */
 #define SFRAME_PACKED_HAS_ADDEND	0x40	/* RULES */
 #define SFRAME_PACKED_FP_SAVED		0x80	/* PLAIN */
-
-/*
- * The caller's third register: 0, not known; 1, unchanged; more, stored so many
- * words below the CFA.
- */
 
 /* A place: a register or the CFA, plus the offset; LOAD: the word stored there. */
 #define SFRAME_PACKED_REGNUM(place)	((place) & 0x1f)	/* DWARF's */

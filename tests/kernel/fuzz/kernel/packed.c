@@ -44,9 +44,11 @@ static struct {
 static unsigned long stack[STACK_WORDS];
 static struct sframe_registry registry;
 static struct sframe_window window = { .format = SFRAME_FORMAT_PACKED };
+static struct sframe_window other_window = { .format = SFRAME_FORMAT_PACKED };
+static struct sframe_kept_range found;	/* by each look-up */
 static struct unwind_user_state state;
 static unsigned long ips[SFRAME_STEPS + 1];
-static unsigned int tried, reads, sections, looks;
+static unsigned int tried, reads, sections, looks, finds;
 static unsigned int change_at;	/* registers a window at this read, or 0 */
 static unsigned int miss_at;	/* the page of this read is not there, or 0 */
 static bool time_is_over, open;
@@ -65,6 +67,17 @@ enum sframe_reason sframe_look(struct sframe_walk *walk)
 	looks++;
 	walk->slack = SFRAME_INTERVAL;
 	return time_is_over ? SFRAME_REASON_DEADLINE : SFRAME_REASON_NONE;
+}
+
+void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
+{
+	if (open)
+		finding("a window is looked up while user access is open");
+	finds++;
+	walk->seq = registry.seq;
+	walk->window = found.window;
+	walk->first = found.first;
+	walk->length = found.length;
 }
 
 int sframe_check_range(unsigned long addr, unsigned long len,
@@ -179,7 +192,10 @@ static void begin(unsigned int bucket, unsigned int unit)
 		finding("a good table is refused");
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + 3 * BUCKET + UNIT;
-	change_at = miss_at = reads = sections = looks = 0;
+	change_at = miss_at = reads = sections = looks = finds = 0;
+	found = (struct sframe_kept_range) {
+		.window = &window, .first = TEXT, .length = 4 * BUCKET,
+	};
 	time_is_over = false;
 	ra_off = -8;
 	window.format = SFRAME_FORMAT_PACKED;
@@ -198,8 +214,8 @@ static void begin(unsigned int bucket, unsigned int unit)
 static void begin_beside(void)
 {
 	begin(0, 0);
-	state.sframe.window = NULL;
-	state.sframe.length = 3 * BUCKET;
+	found.window = state.sframe.window = NULL;
+	found.length = state.sframe.length = 3 * BUCKET;
 	state.sframe.deadline = 1;
 	ra_off = MACHINE_BY_FP ? -8 : 14 * 8;
 }
@@ -236,7 +252,7 @@ static void left(const char *what)
 static void passed_by(const char *what)
 {
 	left(what);
-	if (sections || state.sframe.stopped ||
+	if (sections || finds || state.sframe.stopped ||
 	    state.sframe.slack != SFRAME_INTERVAL)
 		finding("something is done for no step");
 }
@@ -308,11 +324,17 @@ static void try_slack(void)
 
 	table.index[1] = SFRAME_PACKED_BLOCK;
 	table.blocks[0] = 80;
-	table.blocks[1] = 1;
+	for (i = 1; i <= 80; i++)
+		table.blocks[i] = i;
 	table.blocks[81] = BY_SP;
+	table.blocks[81 + 80] = BY_SP;
 	begin(1, 0);
-	expect("a step through a long block", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 15)
+	expect("a step before the changes of a long block", 1, STACK + 16, FP);
+	if (state.sframe.slack != SFRAME_INTERVAL - 5)
+		finding("what is not read of a block is paid for");
+	begin(1, 80);
+	expect("a step after the changes of a long block", 1, STACK + 16, FP);
+	if (state.sframe.slack != SFRAME_INTERVAL - 5 - 10)
 		finding("a long block costs what a short one does");
 
 	begin(0, 0);
@@ -399,14 +421,6 @@ static void try_passed_by(void)
 		beside ? begin_beside() : begin(0, 0);
 		state.ri = (void *)&table;
 		passed_by("a return probe");
-		beside ? begin_beside() : begin(0, 0);
-		state.sframe.seq--;
-		passed_by("what was looked up before a change");
-		beside ? begin_beside() : begin(0, 0);
-		state.ip = TEXT;
-		passed_by("a call before the range");
-		state.ip = TEXT + state.sframe.length + 1;
-		passed_by("a call after the range");
 		if (beside)
 			break;
 	}
@@ -428,6 +442,94 @@ static void try_ranges(void)
 	left("a call in a window, after the code of its table");
 }
 
+/* A range is looked up once, before anything is read. */
+static void expect_found(const char *what)
+{
+	expect(what, 1, STACK + 16, FP);
+	if (finds != 1 || sections != 1)
+		finding("a range is looked up too often, or too late");
+}
+
+static void try_found(void)
+{
+	make_table();
+	begin(0, 0);
+	expect("a step in the range of the walk", 1, STACK + 16, FP);
+	if (finds)
+		finding("a range is looked up that is known");
+	begin(0, 0);
+	state.sframe.seq--;
+	expect_found("a step in what was looked up before a change");
+	begin(0, 0);
+	state.sframe.length = 0;
+	expect_found("a step after the range of the walk");
+	begin(0, 0);
+	state.sframe.first += BUCKET;
+	expect_found("a step before the range of the walk");
+
+	begin(0, 0);
+	state.sframe.length = 0;
+	found.window = &other_window;
+	other_window.format = SFRAME_FORMAT_V3;
+	left("a window with a section, which is found");
+	if (sections)
+		finding("a section is read");
+	other_window.format = SFRAME_FORMAT_PACKED;
+}
+
+/* Frames in two ranges by turns; the walk is in the first. */
+static void begin_two(struct sframe_window *there, unsigned int keep)
+{
+	begin(0, 0);
+	other_window.packed = window.packed;
+	state.sframe.length = BUCKET;
+	state.sframe.kept[keep] = (struct sframe_kept_range) {
+		.window = there, .first = TEXT + BUCKET, .length = 3 * BUCKET,
+	};
+	stack[1] = stack[5] = TEXT + BUCKET + UNIT;
+	stack[3] = TEXT + UNIT;
+}
+
+static void is_in(const struct sframe_window *expected, unsigned long first)
+{
+	if (state.sframe.window != expected || state.sframe.first != first)
+		finding("the walk is in another range");
+	if (sections != 1 || finds)
+		finding("steps in ranges that are kept are not made at once");
+}
+
+static void try_two(void)
+{
+	unsigned int i;
+
+	make_table();
+	for (i = 0; i < SFRAME_KEPT_RANGES; i++) {
+		begin_two(&other_window, i);
+		expect("steps in two ranges", 4, STACK + 64, FP);
+		is_in(&other_window, TEXT + BUCKET);
+	}
+	begin_two(NULL, 0);
+	expect("a step to where no window is", 1, STACK + 16, FP);
+	is_in(NULL, TEXT + BUCKET);
+	begin_two(&other_window, 0);
+	other_window.format = SFRAME_FORMAT_V3;
+	expect("a step to a window with a section", 1, STACK + 16, FP);
+	is_in(&other_window, TEXT + BUCKET);
+	other_window.format = SFRAME_FORMAT_PACKED;
+	begin_two(&other_window, 0);
+	state.sframe.slack = 9;
+	expect("as many steps in two ranges as are paid for", 1, STACK + 16, FP);
+	is_in(&other_window, TEXT + BUCKET);
+
+	begin_two(&other_window, 0);
+	tried++;
+	if (sframe_steps(&state, ips, 1) != 1 || state.sp != STACK + 16)
+		finding("more steps in two ranges than there is room for");
+	begin_two(&other_window, 0);
+	change_at = 8;
+	left("steps in two ranges that have changed");
+}
+
 /* Ranges that the walk has looked up and keeps. */
 static void try_kept(void)
 {
@@ -441,13 +543,13 @@ static void try_kept(void)
 	for (i = 0; i < SFRAME_KEPT_RANGES; i++) {
 		begin(0, 0);
 		walk->window = NULL;
-		walk->first = TEXT + 3 * BUCKET;
+		walk->first = TEXT + 8 * BUCKET;
 		walk->length = BUCKET;
 		walk->kept[i] = here;
 		expect("a step in a range that was kept", 1, STACK + 16, FP);
 		if (walk->window != &window || walk->first != TEXT ||
 		    walk->length != 3 * BUCKET || walk->kept[i].window ||
-		    walk->kept[i].first != TEXT + 3 * BUCKET ||
+		    walk->kept[i].first != TEXT + 8 * BUCKET ||
 		    walk->kept[i].length != BUCKET)
 			finding("the walk is in another range, or lost one");
 	}
@@ -455,7 +557,7 @@ static void try_kept(void)
 	walk->length = 0;
 	walk->kept[0] = here;
 	registry.seq++;
-	passed_by("a range that was kept before a change");
+	expect_found("a range that was kept before a change");
 }
 
 /* After a step by frame pointer without a known stack pointer. */
@@ -830,6 +932,8 @@ int main(void)
 	try_passed_by();
 	try_ranges();
 	try_kept();
+	try_found();
+	try_two();
 	if (!MACHINE_FP_GIVES_SP)
 		try_bound();
 	try_bad_stacks();

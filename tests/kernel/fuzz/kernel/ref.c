@@ -652,22 +652,27 @@ static enum sframe_reason table_rule(const struct ref_window *ref, u64 id,
 	       SFRAME_REASON_SECTION_FAULT : SFRAME_REASON_NONE;
 }
 
-/* Changes are read by eights, up to one that is after @unit. */
-static int count_changes(unsigned long at, unsigned int nr, u8 unit,
+/*
+ * The rest of a block, whose first eight bytes were read, by eights up to a change
+ * that is after @unit: how many come before it.
+ */
+static int count_changes(unsigned long at, u8 *bytes, u8 unit,
 			 unsigned int *count)
 {
-	unsigned int i;
-	u8 bytes[8];
+	const unsigned int nr = bytes[0];
+	unsigned int passed = 0, i = 1;
 
-	*count = 0;
-	do {
-		if (model_take_loads(at + *count, sizeof(bytes), bytes))
+	for (;;) {
+		while (i < 8 && bytes[i] <= unit)
+			i++;
+		passed += i;
+		if (i < 8 || passed > nr)
+			break;
+		if (model_take_loads(at + passed, 8, bytes))
 			return -EFAULT;
-		for (i = 0; i < sizeof(bytes) && bytes[i] <= unit; i++)
-			;
-		*count += i;
-	} while (i == sizeof(bytes) && *count < nr);
-	*count = min(*count, nr);
+		i = 0;
+	}
+	*count = min(passed - 1, nr);
 	return 0;
 }
 
@@ -677,14 +682,16 @@ static enum sframe_reason block_id(const struct ref_window *ref, u32 entry,
 	u64 length = ref->fres_end - ref->fres, off = entry & 0x3fffffff, nr;
 	unsigned long at = ref->addr + ref->fres + off;
 	unsigned int size = entry & 1 << 30 ? 2 : 1, count;
+	u8 bytes[8];
 
 	if (off >= length)
 		return SFRAME_REASON_FRE_OFFSET;
-	if (table_number(at, 1, &nr))
+	if (model_take_loads(at, sizeof(bytes), bytes))
 		return SFRAME_REASON_SECTION_FAULT;
+	nr = bytes[0];
 	if (1 + nr + (nr + 1) * size > length - off)
 		return SFRAME_REASON_FRE_OFFSET;
-	if (count_changes(at + 1, nr, unit, &count) ||
+	if (count_changes(at, bytes, unit, &count) ||
 	    table_number(at + 1 + nr + count * size, size, id))
 		return SFRAME_REASON_SECTION_FAULT;
 	return SFRAME_REASON_NONE;
@@ -1420,9 +1427,10 @@ enum sframe_reason ref_fp_step(struct unwind_user_state *state)
 
 #endif
 
-bool ref_have_range(struct unwind_user_state *state, const struct step *step)
+void ref_find_range(struct unwind_user_state *state, const struct step *step)
 {
-	return have_range(&state->sframe, step, state->ip - 1);
+	if (!have_range(&state->sframe, step, state->ip - 1))
+		look_up(&state->sframe, state->ip - 1);
 }
 
 /* By a rule that needs two words of the stack; the others are for ref_step(). */
@@ -1453,12 +1461,10 @@ static enum sframe_reason packed_step(struct unwind_user_state *state)
 static enum sframe_reason one_of_several(struct unwind_user_state *state,
 					 const struct step *step)
 {
-	const struct sframe_walk *walk = &state->sframe;
 	struct unwind_user_state next = *state;
 	enum sframe_reason reason;
 
-	if (state->exact_ip || state->ri || state->topmost ||
-	    state->ip - 1 - walk->first >= walk->length)
+	if (state->exact_ip || state->ri || state->topmost)
 		finding("a frame is passed by");
 	next.switches = MAX_SWITCHES;
 	reason = step->packed ? packed_step(&next) : ref_fp_step(&next);
@@ -1469,10 +1475,27 @@ static enum sframe_reason one_of_several(struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
-/* Through a table, all of them, or none if it has gone meanwhile. */
+/* After a step: is that for which several are made known of the next one, too? */
+static bool may_go_on(struct sframe_walk *walk, const struct step *step,
+		      unsigned long ip)
+{
+	const struct model_window *window;
+	int known = known_range(walk, ip);
+
+	if (known < 0)
+		return true;
+	if (!step->packed || known == KEPT)
+		return false;
+	swap_range(walk, &walk->kept[known]);
+	window = model_window_of(walk->window);
+	return window && window->ref.format == SFRAME_FORMAT_PACKED;
+}
+
+/* Through tables, all of them, or none if something has changed meanwhile. */
 void ref_steps(struct unwind_user_state *state, struct step *step)
 {
 	const struct unwind_user_state before = *state;
+	struct sframe_walk walk;
 
 	step->first_ip = model.nr_ips;
 	while (model.next_load < step->behind_load) {
@@ -1480,11 +1503,15 @@ void ref_steps(struct unwind_user_state *state, struct step *step)
 			break;
 		model.ips[model.nr_ips++] = state->ip;
 		step->nr_ips++;
+		if (!may_go_on(&state->sframe, step, state->ip - 1))
+			break;
 	}
 	if (!step->packed || !step->nr_ips ||
 	    step->seq_behind[0] == before.sframe.seq)
 		return;
+	walk = state->sframe;
 	*state = before;
+	state->sframe = walk;
 	model.nr_ips = step->first_ip;
 	step->nr_ips = 0;
 }

@@ -61,8 +61,8 @@ int ref_register(struct ref_window *ref, unsigned long addr,
 
 /* One step; returns what the kernel's does, and why. */
 int ref_step(struct unwind_user_state *state, struct step *step);
-/* Is the range of the state's call known? Then the walk is in it. */
-bool ref_have_range(struct unwind_user_state *state, const struct step *step);
+/* Be in the range of the state's call; look it up if it is not known. */
+void ref_find_range(struct unwind_user_state *state, const struct step *step);
 /* Several steps at once, as many as its notes tell. */
 void ref_steps(struct unwind_user_state *state, struct step *step);
 

@@ -96,6 +96,11 @@ enum sframe_reason sframe_look(struct sframe_walk *walk)
 	return SFRAME_REASON_NONE;
 }
 
+void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
+{
+	finding("a window is looked up");
+}
+
 /* ---- The comparison ---------------------------------------------------- */
 
 static bool is_reg(const struct sfjit_rule *rule, unsigned int reg)

@@ -80,6 +80,7 @@ void finding(const char *what) __attribute__((noreturn));
 #define EOPNOTSUPP		95
 
 #define U8_MAX			0xffU
+#define S8_MAX			0x7f
 #define U16_MAX			0xffffU
 #define U32_MAX			0xffffffffU
 #define ULONG_MAX		(~0UL)
