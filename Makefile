@@ -10,7 +10,8 @@
 # make check        tools/check: the everyday tests
 # make kernel-tree  editable git tree with the series applied, build/linux
 # make kernel       the patched kernel; prints the path of its bzImage
-# make series       mailable series with cover letter, build/series/*.patch
+# make series       mailable series with cover letters, build/series/*/*.patch;
+#                   with S=1 only 1-core
 # make man          manual pages of the headers, with kernel-doc of the kernel's source
 
 # The compiler says which machine is meant.
@@ -165,7 +166,7 @@ kernel:
 	O=$(O) tools/kernel image patched
 
 series:
-	O=$(O) tools/series
+	O=$(O) tools/series $(S)
 
 numbers:
 	Documentation/figures/update --all

@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh
 #
-# The series of kernel-patches/ applied to a tree.  kernel-patches/series names
-# the commits in their order, kernel-patches/commits/NAME holds one:
+# The series of kernel-patches/ applied to a tree, one after the other.
+# kernel-patches/series names all commits in their order, as SERIES/NAME;
+# kernel-patches/SERIES has a cover letter, and a directory for each commit:
 #   message     subject and body
 #   edit.patch  edits of existing files, also of those that an earlier commit
 #               adds (optional)
@@ -16,8 +17,11 @@
 patches=$top/kernel-patches
 
 commits() {
-	sed "s|^|$patches/commits/|" "$patches/series"
+	sed "s|^|$patches/|" "$patches/series"
 }
+
+# The stacked series, in their order.
+stacked() { sed 's|/.*||' "$patches/series" | uniq; }
 
 # new_files COMMIT: what its `files' names, directories expanded.
 new_files() {
@@ -42,10 +46,10 @@ touched_files() {
 series_id() {
 	(
 		cd "$patches" || exit
-		find series commits/*/edit.patch linux -type f \
+		find series ./*/*/edit.patch linux -type f \
 			! -path 'linux/tools/*' ! -path 'linux/Documentation/*' |
 			sort | xargs -d '\n' sha256sum
-		cat commits/*/files | grep -v -e ^tools/ -e ^Documentation/
+		cat ./*/*/files | grep -v -e ^tools/ -e ^Documentation/
 	) | hash16
 }
 

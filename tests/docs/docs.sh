@@ -92,7 +92,7 @@ while read -r file name; do
 done <"$tmp/names"
 words '(HAVE_)?(UNWIND_USER|PERF|PROC)_SFRAME(_CALLCHAIN)?' >"$tmp/options"
 while read -r file name; do
-	grep -rq "^[+]config $name\$" kernel-patches/commits ||
+	grep -q "^[+]config $name\$" kernel-patches/*/*/edit.patch ||
 		bad "$file names the option $name"
 done <"$tmp/options"
 verdict "names"
@@ -124,9 +124,9 @@ done
 constant $threats "64 reads between looks at the clock" \
 	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+64$'
 constant $threats "4 ranges of a walk" \
-	kernel-patches/commits/packed/edit.patch 'SFRAME_KEPT_RANGES[[:space:]]+3$'
+	kernel-patches/7-packed/packed/edit.patch 'SFRAME_KEPT_RANGES[[:space:]]+3$'
 constant $threats "64 pages brought in for a step" \
-	kernel-patches/commits/step/edit.patch 'UNWIND_USER_MAX_FAULTS[[:space:]]+64$'
+	kernel-patches/1-core/step/edit.patch 'UNWIND_USER_MAX_FAULTS[[:space:]]+64$'
 constant $threats "65,536 windows of an address space" \
 	$unwind/sframe_registry.c 'sysctl_max_sframe_windows .*= 65536;'
 constant $threats "stack of 16 values" sframegen/lib/cfi_expr.c \

@@ -66,7 +66,7 @@ fuzz_shim_headers := $(addprefix linux/,bitops.h bits.h build_bug.h cache.h \
 	unistd.h uprobes.h)
 
 $(fuzz_tree)/done: tests/kernel/fuzz/fuzz.mk kernel-patches/series \
-		$(wildcard kernel-patches/commits/*/edit.patch)
+		$(wildcard kernel-patches/*/*/edit.patch)
 	$(call to,TREE) tree=$$(tools/kernel source patched | tail -n 1) && \
 	tests/kernel/fuzz/kernel/tree $(@D) "$$tree" $(fuzz_kernel_files) -- \
 		$(fuzz_shim_headers)

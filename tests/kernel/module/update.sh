@@ -25,11 +25,11 @@ if [ -d "${KERNEL_SRC:-${XDG_CACHE_HOME:-$HOME/.cache}/sfjit/linux-apt-7.3}" ]; 
 
 	mkdir "$tmp/top"
 	cp -r --parents -t "$tmp/top" kernel-patches/series \
-		kernel-patches/commits module tools
+		kernel-patches/[0-9]* module tools
 	# The last one, which no other has as its context.
 	last=''
 	while read -r commit; do
-		edit=$tmp/top/kernel-patches/commits/$commit/edit.patch
+		edit=$tmp/top/kernel-patches/$commit/edit.patch
 		! grep -qs '^+++ b/kernel/unwind/user\.c' "$edit" || last=$edit
 	done <kernel-patches/series
 	sed -i '/^+++ b.kernel.unwind.user\.c/,/^---/s|^+.*;$|& /* changed */|' \

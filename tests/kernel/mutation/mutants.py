@@ -208,18 +208,19 @@ OTHERS = (
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP'),
     ('kernel/unwind/sframe_packed.c',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
-     '\t\t walk->window',
-     'pos->sframe.slack >= SFRAME_PACKED_STEP &&\n\t\t walk->window'),
+     '\t\t walk->window && sframe_is_packed(walk->window)',
+     'pos->sframe.slack >= SFRAME_PACKED_STEP && walk->window &&\n'
+     'sframe_is_packed(walk->window)'),
     ('kernel/unwind/sframe_packed.c',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
-     '\t\t walk->window',
-     'nr < max && walk->window'),
+     '\t\t walk->window && sframe_is_packed(walk->window)',
+     'nr < max && walk->window && sframe_is_packed(walk->window)'),
     ('kernel/unwind/sframe_packed.c',
-     '&&\n\t\t walk->window && sframe_is_packed(walk->window)', ''),
+     'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
+     '\t\t walk->window && sframe_is_packed(walk->window)',
+     'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP'),
     ('kernel/unwind/sframe_packed.c',
      'walk->window && sframe_is_packed(walk->window)', 'walk->window'),
-    ('kernel/unwind/sframe_packed.c',
-     'sframe_in_range(walk, pos->ip - 1) ||\n\t\t    ', ''),
     ('kernel/unwind/sframe_packed.c',
      'sframe_find_window(walk, state->ip - 1);', ''),
     ('kernel/unwind/sframe_packed.c', 'nr < max && pos.ip - 1 - first < length',
