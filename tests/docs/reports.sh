@@ -33,6 +33,11 @@ missing() {
 	case $1 in
 	gas-* | libsframe-*)
 		[ -n "$AS" ] || echo "no gas that writes SFrame V3 here" ;;
+	elfutils-*)
+		[ "$(uname -m)" = x86_64 ] &&
+			echo '#include <elfutils/libdwfl.h>' |
+			cc -E - >"$tmp/err" 2>&1 ||
+			echo "no libdw for x86-64 here" ;;
 	luajit-*)
 		[ -n "$LUAJIT" ] || echo "no luajit here" ;;
 	libgcc-*)
