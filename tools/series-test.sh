@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# SPDX-FileCopyrightText: 2026 The sfjit authors
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # work is tools/series'
+#
+# The testing part of tools/series: each series is to pass its tests without those
+# above it.  Sourced after series-build.sh.
+
+# The selftests that the tree has so far, as its own Makefile makes them.
+make_selftests() {
+	selftests=$work/guest/tests/kernel/selftests
+	rm -rf "$work/guest"
+	mkdir -p "$selftests"
+	[ -d "$work/linux/tools/testing/selftests/sframe" ] || return 0
+	series_make headers
+	make -C "$work/linux/tools/testing/selftests/sframe" OUTPUT="$selftests" \
+		KHDR_INCLUDES="-isystem $work/build-$karch/usr/include"
+}
+
+selftest_names() { (cd "$selftests" && find . -name '*_test' | sed 's|./||' | sort); }
+
+# Runs in the guest: the KUnit suites of the kernel, and the selftests named.
+# shellcheck disable=SC2016 # variables of the guest
+in_guest='failed=0
+for suite in /sys/kernel/debug/kunit/sframe_*; do
+	[ -d "$suite" ] || continue
+	echo run >"$suite/run" && cat "$suite/results"
+	! grep -q "^not ok" "$suite/results" || failed=1
+done
+[ $# = 0 ] || tests/in-guest "$@" || failed=1
+exit $failed'
+
+# test_series: what is applied so far.
+test_series() {
+	tree=$work/linux variant=patched
+	of_machine "$variant"
+	write_new_config "$variant"
+	series_make "$boot"
+	make_selftests
+	# shellcheck disable=SC2046 # names
+	O=$work/guest "$top/tools/guest" --rootfs=none --timeout=3600 --name=series \
+		--kernel="$work/build-$karch/arch/$karch/boot/$boot" -- \
+		sh -c "$in_guest" sh $(selftest_names)
+}
