@@ -175,7 +175,7 @@ OTHERS = (
     ('kernel/unwind/sframe_packed.c',
      'packed->text_start = header.text_start + bias;',
      'packed->text_start = header.text_start;'),
-    ('kernel/unwind/sframe_packed.c', 'at = min(at, end);', ''),
+    ('kernel/unwind/sframe_packed.c', 'if (at > end)\n\t\tat = end;', ''),
     ('kernel/unwind/sframe_packed.c',
      'word &= ~((u64)U8_MAX << SFRAME_FIRST_BYTE);', ''),
     ('kernel/unwind/sframe_packed.c', 'state->sframe.slack--;', ''),
@@ -208,19 +208,17 @@ OTHERS = (
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP'),
     ('kernel/unwind/sframe_packed.c',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
-     '\t\t walk->window && sframe_is_packed(walk->window)',
-     'pos->sframe.slack >= SFRAME_PACKED_STEP && walk->window &&\n'
+     '\t\t sframe_is_packed(walk->window)',
+     'pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
      'sframe_is_packed(walk->window)'),
     ('kernel/unwind/sframe_packed.c',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
-     '\t\t walk->window && sframe_is_packed(walk->window)',
-     'nr < max && walk->window && sframe_is_packed(walk->window)'),
+     '\t\t sframe_is_packed(walk->window)',
+     'nr < max && sframe_is_packed(walk->window)'),
     ('kernel/unwind/sframe_packed.c',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&\n'
-     '\t\t walk->window && sframe_is_packed(walk->window)',
+     '\t\t sframe_is_packed(walk->window)',
      'nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP'),
-    ('kernel/unwind/sframe_packed.c',
-     'walk->window && sframe_is_packed(walk->window)', 'walk->window'),
     ('kernel/unwind/sframe_packed.c',
      'sframe_find_window(walk, state->ip - 1);', ''),
     ('kernel/unwind/sframe_packed.c', 'nr < max && pos.ip - 1 - first < length',

@@ -95,7 +95,6 @@ static enum sframe_reason sframe_charge(struct sframe_walk *walk)
 	return sframe_look(walk);
 }
 
-
 /* Entries [@low, @high) of an index, where @lowest <= starts <= @highest. */
 struct sframe_bounds {
 	unsigned long	lowest;
@@ -232,7 +231,7 @@ sframe_read_attr(struct unwind_user_state *state,
 }
 
 /*
- * The start of a row. If that is a byte, it is read with the info byte behind it
+ * The start of a row. If that is a byte, it is read with the info byte after it
  * by one load.
  */
 static __always_inline bool
@@ -404,7 +403,7 @@ sframe_default_ra(struct unwind_user_state *state,
 		return SFRAME_REASON_NONE;
 	}
 
-	/* An offset of 0 is there for the word behind it only. */
+	/* An offset of 0 is there for the word after it only. */
 	if (nr_words == 2)
 		return SFRAME_REASON_ROW_WORDS;
 	/* What is not on the stack is not plain. */
@@ -427,7 +426,7 @@ sframe_default_rules(struct unwind_user_state *state,
 	enum sframe_reason reason;
 	s32 off;
 
-	/* No word is behind the frame pointer's. */
+	/* No word follows the frame pointer's. */
 	if (nr_words > fp_word + 1)
 		return SFRAME_REASON_ROW_WORDS;
 
@@ -497,7 +496,7 @@ sframe_get_cfa(struct unwind_user_state *state, const struct sframe_row *row,
 
 /*
  * Rules for CFA, RA and FP in this order. A single word 0 in place of the RA
- * pair leaves the fixed offset and is there for the FP pair behind it only.
+ * pair leaves the fixed offset and is there for the FP pair after it only.
  */
 static __always_inline enum sframe_reason
 sframe_flex_rules(struct unwind_user_state *state,

@@ -104,7 +104,7 @@ struct sframe_packed {
  * @fre_type:	bytes of a row's start are 1 << @fre_type
  * @rep_size:	bytes of a block for which the rows are repeated, or 0
  * @flex:	rows are of the FLEX type
- * @signal:	the address of its caller is not behind a call
+ * @signal:	the address of its caller does not follow a call
  */
 struct sframe_func {
 	unsigned long		start;
@@ -123,7 +123,7 @@ struct sframe_func {
  * @rcu:	frees the window
  * @key:	name chosen by user space
  * @text_start:	first address covered
- * @text_end:	first address behind
+ * @text_end:	first address after it
  * @format:	SFRAME_FORMAT_*
  * @section:	where its FDEs are, if it has any
  * @packed:	where its rules are, if it has a packed table
@@ -238,7 +238,7 @@ static __always_inline void sframe_clock_go_on(struct sframe_walk *walk)
 }
 
 /*
- * A return address may lie behind its function, or in another row, if the call
+ * A return address may lie past its function, or in another row, if the call
  * was the last thing there: look up the call.
  */
 static inline unsigned long

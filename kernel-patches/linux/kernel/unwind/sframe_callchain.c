@@ -13,7 +13,7 @@
  * Return: 0, or something else if the walk ends.
  *
  * Only where no window covers the address does the frame pointer decide. Rows
- * either restore it or leave it as it is, so it may be trusted behind them.
+ * either restore it or leave it as it is, so it may be trusted after them.
  */
 static int sframe_callchain_next(struct unwind_user_state *state)
 {

@@ -120,8 +120,8 @@ int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
 #endif
 
 /*
- * Bit 7 of each byte of a word that is greater than @key. Without branches: changes
- * are not predictable.
+ * Mark each byte of a word that is greater than @key, in its bit 7. No branches:
+ * where changes are cannot be predicted.
  */
 static __always_inline u64 sframe_bytes_above(u64 word, u8 key)
 {
@@ -132,21 +132,22 @@ static __always_inline u64 sframe_bytes_above(u64 word, u8 key)
 	return (key > S8_MAX ? sum & word : sum | word) & SFRAME_TOP_BITS;
 }
 
-/* How many bytes of a word come before the first that such a bit is of? */
-static __always_inline unsigned int sframe_bytes_before(u64 bits)
+/* How many bytes of a word precede the first marked one? */
+static __always_inline unsigned int sframe_bytes_before(u64 marks)
 {
 #ifdef __BIG_ENDIAN
-	return (64 - fls64(bits)) / 8;
+	return (64 - fls64(marks)) / 8;
 #else
-	return __ffs64(bits) / 8;
+	return __ffs64(marks) / 8;
 #endif
 }
 
 /*
- * The number of the rule of @unit, in the block that the entry leads to. The first
+ * Find the id of the rule of @unit in the block that the entry leads to. The first
  * word has the number of changes and seven of them. If they do not increase, fewer
- * may count. What is read after the last one is ids, or the padding of the table.
- * One mask does for a block, which is shorter than a page.
+ * may count. A word may reach past the last one, to ids, other blocks or the padding
+ * of the table: such bytes do not count. One mask does for a block, which is shorter
+ * than a page.
  */
 static __always_inline enum sframe_reason
 sframe_read_block(struct unwind_user_state *state,
@@ -182,9 +183,10 @@ sframe_read_block(struct unwind_user_state *state,
 	}
 	if (above)
 		at += sframe_bytes_before(above);
-	at = min(at, end);
+	if (at > end)
+		at = end;
 
-	/* Ids begin at @end; so many are passed by as there are changes before @at. */
+	/* Ids begin at @end. Skip one for each change before @at. */
 	if (wide) {
 		if (!unwind_user_get(state, &half, (const u16 __user *)
 				     (at + (at - end) + 2 * nr)))
@@ -536,17 +538,17 @@ sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
 	u32 id;
 
 	do {
+		pos->sframe.slack -= SFRAME_PACKED_STEP;
 		if (sframe_find_rule(pos, packed, pos->ip - 1, &rule, &id) ||
 		    !sframe_step_rule(pos, &rule.rule))
 			break;
 		ips[nr++] = pos->ip;
-		pos->sframe.slack -= SFRAME_PACKED_STEP;
 	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
 		 pos->ip - 1 - first < length);
 	return nr;
 }
 
-/* And on through ranges that the walk keeps, if they have packed tables. */
+/* The same, and go on through ranges that the walk keeps. */
 static __always_inline unsigned int
 sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
 		  unsigned long *ips, unsigned int max)
@@ -559,7 +561,7 @@ sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
 		    !sframe_swap_range(walk, pos->ip - 1))
 			break;
 	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
-		 walk->window && sframe_is_packed(walk->window));
+		 sframe_is_packed(walk->window));
 	return nr;
 }
 
@@ -623,10 +625,10 @@ static unsigned int sframe_run_window(struct unwind_user_state *state,
  * @ips:	filled with the addresses of callers
  * @max:	how many there may be
  *
- * They are made in one access section, SFRAME_STEPS at most, as long as no window
- * is there, or through one packed table and others in which the walk has been. A
- * step that cannot be made is for sframe_step(), which says why. Not for tasks with
- * return probes.
+ * One access section has them all, SFRAME_STEPS at most. Steps by frame pointer end
+ * with the range of the walk. Steps through a packed table go on in other ranges with
+ * packed tables, if the walk keeps them. A step that cannot be made is left to
+ * sframe_step(), which says why. Not for tasks with return probes.
  *
  * Context: as sframe_step().
  * Return: how many steps were made, perhaps none.

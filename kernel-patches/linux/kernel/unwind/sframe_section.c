@@ -134,7 +134,7 @@ static int sframe_read_fde(const struct sframe_section *section, u32 nr,
  * sframe_read_text_range - the text from the first to the last FDE
  * @section:	a checked section
  * @start:	first address of the first FDE
- * @end:	first address behind the last FDE
+ * @end:	first address after the last FDE
  *
  * Return: 0, -EINVAL if there is no FDE, or -EFAULT.
  */

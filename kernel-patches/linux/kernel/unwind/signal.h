@@ -41,7 +41,7 @@ static __always_inline unsigned long unwind_user_signal_third(unsigned long sp)
 
 /*
  * A handler that was left by its frame pointer: that leads to a frame record
- * which the kernel has put behind the signal frame, with the same registers.
+ * which the kernel has put above the signal frame, with the same registers.
  */
 static __always_inline unsigned long
 unwind_user_signal_sp(const struct unwind_user_state *state)

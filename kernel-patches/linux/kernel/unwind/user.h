@@ -52,7 +52,7 @@ unwind_user_stack_ptr(unsigned long addr)
 /*
  * A pointer to a word of a table: the base that was checked at registration, and
  * which may have a tag, plus an offset that is bounded before it is used. A CPU
- * that runs ahead of that gets up to 64 GiB behind user memory. Without masks,
+ * that runs ahead of that gets up to 64 GiB past user memory. Without masks,
  * nothing of the kernel is so near.
  */
 static __always_inline const void __user *
@@ -123,7 +123,7 @@ unwind_user_sp_known(const struct unwind_user_state *state)
 }
 
 /*
- * What the frame pointer is behind a step that does not tell it. No frame is
+ * What the frame pointer is after a step that does not tell it. No frame is
  * there: it is not aligned.
  */
 #define UNWIND_USER_NO_FP	(~0UL)
@@ -296,7 +296,7 @@ unwind_user_check_sp(const struct unwind_user_state *state,
 /*
  * The CFA of a frame whose stack pointer is not known: a frame pointer was
  * followed to it, so if it has a frame record, which is the saved frame pointer
- * and the return address behind it, the frame pointer leads there. The stack
+ * and the return address after it, the frame pointer leads there. The stack
  * pointer that would have told the same cannot be below the bound.
  */
 static __always_inline bool

@@ -1184,11 +1184,18 @@ int model_step(struct unwind_user_state *state,
  * Entry, block, rule and two words of each frame; what the last one has read that
  * was not made, or those that were undone, is paid for, too.
  */
-static void compare_packed(const struct step *step, long spent)
+static void compare_packed(const struct step *step, long spent,
+			   unsigned int max)
 {
 	unsigned int loads = step->behind_load - step->first_load;
 
-	same(spent >= 5 * step->ret, "steps are not paid for");
+	same(spent >= 5 * (long)step->made, "steps are not paid for");
+	/* A step that fails is paid for, and each word of a block after its first. */
+	same(!step->sections ||
+	     spent <= 5 * ((long)step->made + 1) + (long)loads,
+	     "more is paid for than is read");
+	same(!step->may_go_on || step->ret == min(max, SFRAME_STEPS) ||
+	     step->after.sframe.slack < 5, "steps end without need");
 	same(!step->table || !step->after.sframe.stopped,
 	     "the time of steps does not count");
 	same(loads <= 2 * spent + 42, "more is read than is paid for");
@@ -1234,7 +1241,7 @@ static void compare_several(struct step *step, unsigned int max)
 	same(!ends || (!step->ret && !after->slack),
 	     "the deadline or the budget is passed");
 	if (step->packed) {
-		compare_packed(step, spent);
+		compare_packed(step, spent, max);
 		return;
 	}
 	same(step->behind_load - step->first_load <= 2 * step->nr_ips + 2,

@@ -102,6 +102,8 @@ struct step {
 	bool by_fp;		/* those where no window is */
 	bool packed;		/* those through a packed table */
 	bool table;		/* one was read */
+	unsigned int made;	/* of several, and perhaps undone */
+	bool may_go_on;		/* the next one is not refused before it reads */
 	unsigned int first_ip, nr_ips;	/* of several, by the reference */
 	u64 seq;		/* of the registry, before */
 	u64 seq_behind[2];	/* when a section was read */

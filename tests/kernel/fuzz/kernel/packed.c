@@ -330,18 +330,18 @@ static void try_slack(void)
 	table.blocks[81 + 80] = BY_SP;
 	begin(1, 0);
 	expect("a step before the changes of a long block", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 5)
+	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5)
 		finding("what is not read of a block is paid for");
 	begin(1, 80);
 	expect("a step after the changes of a long block", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 5 - 10)
+	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5 - 10)
 		finding("a long block costs what a short one does");
 
 	begin(0, 0);
 	state.sframe.slack = 4;
 	expect("a step after a look at the clock", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 5)
-		finding("steps after a look are not paid for");
+	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5)
+		finding("steps after a look are not paid for, or one that fails");
 
 	begin(0, 0);
 	state.sframe.slack = 4;
@@ -442,6 +442,24 @@ static void try_ranges(void)
 	left("a call in a window, after the code of its table");
 }
 
+/* From a frame at FP, by what programs have where no section is. */
+static void expect_beside(const char *what, unsigned int nr)
+{
+	unsigned long sp = FP + 16, fp = TEXT + 3 * BUCKET + UNIT;
+
+	state.sp = FP;
+	if (!MACHINE_BY_FP) {
+		set_word(FP, sp);
+		fp = UNWIND_USER_NO_FP;
+	}
+	expect(what, nr, nr ? sp : FP, nr ? fp : FP);
+	if (nr && MACHINE_BY_FP && state.sp_bound == MACHINE_FP_GIVES_SP)
+		finding("a stack pointer that is none, or a bound");
+	if (!state.sframe.stopped || state.sframe.slack != SFRAME_INTERVAL ||
+	    sections != 1)
+		finding("a step beside all windows counts");
+}
+
 /* A range is looked up once, before anything is read. */
 static void expect_found(const char *what)
 {
@@ -466,6 +484,12 @@ static void try_found(void)
 	begin(0, 0);
 	state.sframe.first += BUCKET;
 	expect_found("a step before the range of the walk");
+
+	begin_beside();
+	state.sframe.length = 0;
+	expect_beside("a step where no window is found", 1);
+	if (finds != 1)
+		finding("a range is looked up too often");
 
 	begin(0, 0);
 	state.sframe.length = 0;
@@ -610,24 +634,6 @@ static void try_bad_stacks(void)
 	begin(2, 0);
 	state.fp = STACK + sizeof(stack) - 8;
 	left("a frame pointer that is not there");
-}
-
-/* From a frame at FP, by what programs have where no section is. */
-static void expect_beside(const char *what, unsigned int nr)
-{
-	unsigned long sp = FP + 16, fp = TEXT + 3 * BUCKET + UNIT;
-
-	state.sp = FP;
-	if (!MACHINE_BY_FP) {
-		set_word(FP, sp);
-		fp = UNWIND_USER_NO_FP;
-	}
-	expect(what, nr, nr ? sp : FP, nr ? fp : FP);
-	if (nr && MACHINE_BY_FP && state.sp_bound == MACHINE_FP_GIVES_SP)
-		finding("a stack pointer that is none, or a bound");
-	if (!state.sframe.stopped || state.sframe.slack != SFRAME_INTERVAL ||
-	    sections != 1)
-		finding("a step beside all windows counts");
 }
 
 static void try_beside(void)

@@ -1491,6 +1491,15 @@ static bool may_go_on(struct sframe_walk *walk, const struct step *step,
 	return window && window->ref.format == SFRAME_FORMAT_PACKED;
 }
 
+/* Has the table of the walk's range something about the call? */
+static bool has_code(const struct unwind_user_state *state)
+{
+	const struct ref_window *ref =
+		&model_window_of(state->sframe.window)->ref;
+
+	return state->ip - 1 - ref->first < ref->code;
+}
+
 /* Through tables, all of them, or none if something has changed meanwhile. */
 void ref_steps(struct unwind_user_state *state, struct step *step)
 {
@@ -1499,13 +1508,16 @@ void ref_steps(struct unwind_user_state *state, struct step *step)
 
 	step->first_ip = model.nr_ips;
 	while (model.next_load < step->behind_load) {
+		step->may_go_on = false;
 		if (one_of_several(state, step))
 			break;
 		model.ips[model.nr_ips++] = state->ip;
 		step->nr_ips++;
 		if (!may_go_on(&state->sframe, step, state->ip - 1))
 			break;
+		step->may_go_on = step->packed && has_code(state);
 	}
+	step->made = step->nr_ips;
 	if (!step->packed || !step->nr_ips ||
 	    step->seq_behind[0] == before.sframe.seq)
 		return;
@@ -1514,6 +1526,7 @@ void ref_steps(struct unwind_user_state *state, struct step *step)
 	state->sframe = walk;
 	model.nr_ips = step->first_ip;
 	step->nr_ips = 0;
+	step->may_go_on = false;
 }
 
 /* Walks. */
