@@ -175,7 +175,7 @@ OTHERS = (
     ('kernel/unwind/sframe_packed.c',
      'packed->text_start = header.text_start + bias;',
      'packed->text_start = header.text_start;'),
-    ('kernel/unwind/sframe_packed.c', 'if (at > end)\n\t\tat = end;', ''),
+    ('kernel/unwind/sframe_packed.c', 'at = end;', ';'),
     ('kernel/unwind/sframe_packed.c',
      'word &= ~((u64)U8_MAX << SFRAME_FIRST_BYTE);', ''),
     ('kernel/unwind/sframe_packed.c', 'state->sframe.slack--;', ''),
