@@ -54,13 +54,16 @@ def convert(figures):
     for file in FILES:
         promised += ['%s, size at --max-rows %d' % (file, cap)
                      for cap in (4, 8, 16, 32, 64)]
-        promised += [file + ', most rows of an FDE', file + ', conversion']
+        promised += [file + ', most rows of an FDE', file + ', packed table',
+                     file + ', conversion', file + ', conversion, packed']
     if not names('convert', figures, promised):
         return
     for file in FILES:
         ratio = figures[file + ', size at --max-rows 16']['ratio']
+        packed = figures[file + ', packed table']['ratio']
         rows = figures[file + ', most rows of an FDE']['value']
         check(file + ': ratio at most 0.75', 0 < ratio <= 0.75, ratio)
+        check(file + ': packed at most 0.5', 0 < packed <= 0.5, packed)
         check(file + ': at most 16 rows', rows <= 16, rows)
 
 
