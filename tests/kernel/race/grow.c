@@ -631,10 +631,16 @@ static void *director(void *arg)
 	return NULL;
 }
 
-/* What the library leaves in the frame pointer may lead to no frame. */
+/*
+ * The library leaves something in the frame pointer that may lead to no frame, or to
+ * one whose function has returned: its words of the stack may be anything, but its
+ * rules are still found.
+ */
 static bool is_by_fp(const char *reason)
 {
-	return !strcmp(reason, "frame_pointer");
+	return !strcmp(reason, "frame_pointer") ||
+	       !strcmp(reason, "no_caller") ||
+	       !strcmp(reason, "return_address");
 }
 
 static void check_refused(void)
