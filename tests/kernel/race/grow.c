@@ -638,9 +638,7 @@ static void *director(void *arg)
  */
 static bool is_by_fp(const char *reason)
 {
-	return !strcmp(reason, "frame_pointer") ||
-	       !strcmp(reason, "no_caller") ||
-	       !strcmp(reason, "return_address");
+	return !strcmp(reason, "frame_pointer") || !strcmp(reason, "no_caller");
 }
 
 static void check_refused(void)

@@ -3,9 +3,9 @@
 # shellcheck shell=sh disable=SC2034,SC2154
 # Java with its default flags.
 
-# The agent has a last line to write: a FIFO that nobody reads does not stop it. This
-# also makes the tables and brings the agent into memory: a method runs without rows
-# until the VM has reported it, which is later while pages are read.
+# At its end the agent writes a line to its log, and must not wait if that is a FIFO
+# without a reader. This run also makes the tables and reads the agent into memory: a
+# method has no rows until the VM has reported it, and reading pages delays the report.
 if [ "$mode" = fp ]; then
 	mkfifo /tmp/unread
 	timeout -s KILL 600 "$sfjit" run --java --log=/tmp/unread -- java -version \
